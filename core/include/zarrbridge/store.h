@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stores: where keys hold objects. Users of the library open one and pass it on; authors of a
+ * backend embed zb_store as their first member and fill a zb_store_ops.
+ *
+ * An *object handle* (zb_object) pins one version of one object: its ranges all come from the same
+ * version although the key may be replaced meanwhile, so that an index and the chunks it points at
+ * always belong together. Handles and stores may be used from any number of threads at once.
+ */
+#ifndef ZARRBRIDGE_STORE_H
+#define ZARRBRIDGE_STORE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "zarrbridge/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct zb_store zb_store;
+typedef struct zb_object zb_object;
+
+/* Identifies a version of an object: equal validators of one key mean equal content. `valid` is
+   false when the backend cannot promise that (no ETag; a file changed so recently that another
+   change could share its time stamp); nothing is cached then. */
+typedef struct zb_validator {
+    uint64_t word[4];
+    bool valid;
+} zb_validator;
+
+typedef struct zb_object_info {
+    uint64_t size; /* bytes */
+    zb_validator validator;
+} zb_object_info;
+
+#define ZB_FROM_END UINT64_MAX
+
+/* A byte range to read. offset == ZB_FROM_END means the last `length` bytes. `got` is set to what
+   the object really had there: less than length only at the object's end (or, from the end, when the object is
+   shorter; the bytes are then its whole content). */
+typedef struct zb_range {
+    uint64_t offset;
+    size_t length;
+    void *buffer; /* owned by the caller, at least `length` bytes */
+    size_t got;
+} zb_range;
+
+/* What the planner needs to know to make good requests. */
+typedef struct zb_store_hints {
+    uint64_t gap;         /* ranges closer than this are merged into one request (bytes) */
+    uint64_t max_request; /* merged requests stay below this (bytes), single ranges excepted */
+    bool is_local;        /* a request costs microseconds, not a network round trip */
+    bool can_list;        /* list() works; else consolidated metadata is the only index */
+} zb_store_hints;
+
+/* Called once for each name; returns 0 to go on, anything else to stop the listing. */
+typedef int (*zb_list_fn)(void *context, const char *name, bool is_prefix);
+
+/* A backend. Keys are relative UTF-8 paths without leading slash, checked before the call. */
+typedef struct zb_store_ops {
+    uint32_t version; /* ZB_STORE_OPS_VERSION */
+    const char *name; /* "fs", "mem", ... */
+    /* Opens an object and fills info. ZB_ENOTFOUND when there is none. */
+    enum zb_code (*open)(zb_store *store, const char *key, zb_object **out, zb_object_info *info,
+                         zb_error *err);
+    /* Reads all ranges of one batch; fills each range's `got`. */
+    enum zb_code (*read)(zb_object *object, zb_range *ranges, size_t count, zb_error *err);
+    void (*close)(zb_object *object);
+    /* Size and validator without opening. */
+    enum zb_code (*stat)(zb_store *store, const char *key, zb_object_info *info, zb_error *err);
+    /* The names directly below prefix ("" or "a/b", no trailing slash), unsorted; is_prefix tells
+       those that have names below them. A prefix that does not exist lists nothing. */
+    enum zb_code (*list)(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+                         zb_error *err);
+    void (*destroy)(zb_store *store);
+} zb_store_ops;
+
+#define ZB_STORE_OPS_VERSION 1
+
+/* The head of every backend's own struct. */
+struct zb_store {
+    const zb_store_ops *ops;
+    zb_store_hints hints;
+    char *label; /* what error messages call it, e.g. the path; freed with the store */
+    uint64_t id; /* unique in the process; part of every cache key */
+#ifdef __cplusplus
+    int refs;
+#else
+    atomic_int refs;
+#endif
+};
+
+/* The head of every backend's own object handle. */
+struct zb_object {
+    zb_store *store; /* not owned: a handle never outlives its store */
+};
+
+/* For backends: sets up the head with one reference. label is copied. */
+ZB_API enum zb_code zb_store_init(zb_store *store, const zb_store_ops *ops, zb_store_hints hints,
+                                  const char *label, zb_error *err);
+
+/* A directory. Every key is opened beneath it: names and symbolic links that lead out of it are refused
+   (ZB_EINVAL). ZB_ENOTFOUND when path is no directory. The caller releases *out. */
+ZB_API enum zb_code zb_store_open_fs(const char *path, zb_store **out, zb_error *err);
+
+/* An empty store in memory, filled by zb_store_mem_set; for tests and small temporary data. */
+ZB_API enum zb_code zb_store_new_mem(const char *label, zb_store **out, zb_error *err);
+ZB_API enum zb_code zb_store_mem_set(zb_store *mem, const char *key, const void *data, size_t size,
+                                     zb_error *err);
+
+ZB_API zb_store *zb_store_retain(zb_store *store);
+ZB_API void zb_store_release(zb_store *store); /* NULL is allowed */
+
+/* The only ways into a backend: they check the key and pass the call on. Arguments and errors as
+   in zb_store_ops; a bad key is ZB_EINVAL. */
+ZB_API enum zb_code zb_store_open(zb_store *store, const char *key, zb_object **out,
+                                  zb_object_info *info, zb_error *err);
+ZB_API enum zb_code zb_object_read(zb_object *object, zb_range *ranges, size_t count,
+                                   zb_error *err);
+ZB_API void zb_object_close(zb_object *object); /* NULL is allowed */
+ZB_API enum zb_code zb_store_stat(zb_store *store, const char *key, zb_object_info *info,
+                                  zb_error *err);
+ZB_API enum zb_code zb_store_list(zb_store *store, const char *prefix, zb_list_fn fn,
+                                  void *context, zb_error *err);
+
+/* Reads a whole object of at most `limit` bytes (ZB_ELIMIT above, naming limit_name). *data is malloc'ed with a NUL
+   after its *size bytes; the caller frees. info may be NULL. */
+ZB_API enum zb_code zb_store_get(zb_store *store, const char *key, uint64_t limit,
+                                 const char *limit_name, char **data, size_t *size,
+                                 zb_object_info *info, zb_error *err);
+
+/* Test wrappers around another store (they keep their own reference to `inner`). */
+typedef struct zb_store_counts {
+    uint64_t opens, reads, ranges, bytes, stats, lists;
+} zb_store_counts;
+ZB_API enum zb_code zb_store_new_count(zb_store *inner, zb_store **out, zb_error *err);
+ZB_API zb_store_counts zb_store_count_take(zb_store *count); /* returns and resets the counts */
+
+/* Fails the call number `nth` (from 1; each of open, read, stat, list counts) with EIO, 0 for none. */
+ZB_API enum zb_code zb_store_new_fault(zb_store *inner, zb_store **out, zb_error *err);
+ZB_API void zb_store_fault_set(zb_store *fault, uint64_t nth);
+
+/* Sleeps before each open, read, stat and list, as a distant server would make one wait. */
+ZB_API enum zb_code zb_store_new_delay(zb_store *inner, unsigned microseconds, zb_store **out,
+                                       zb_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * zarrbridge: read Zarr v3 stores from C.
+ *
+ *     zb_error err;
+ *     zb_store *store;
+ *     zb_node *node;
+ *     if (zb_store_open_fs("x.zarr", &store, &err) || zb_node_open(store, "temp", &node, &err))
+ *         die(err.message);
+ *     const zb_array_info *info = zb_node_array(node);
+ *     zb_read read = {.node = node, .start = start, .count = count,
+ *                     .view = {.data = buffer, .dtype = info->dtype}};
+ *     if (zb_array_read(&read, 1, &err))
+ *         die(err.message);
+ *
+ * What to know first:
+ * - Stores, nodes and JSON documents are immutable once opened and reference-counted: any number
+ *   of threads may use them at once. A node sees the metadata that it was opened with; its data
+ *   are read anew at each call (caches are revalidated, so another process's rewrite is seen).
+ * - A missing chunk reads as the fill value. A damaged one is an error, never fill values.
+ * - Whatever a store contains is bounded by zb_limits.
+ * - The library never prints, never exits, and starts its threads at the first large read.
+ *
+ * The format is the Zarr core specification, version 3.1 (which 3.0 documents satisfy as well).
+ */
+#ifndef ZARRBRIDGE_ZARRBRIDGE_H
+#define ZARRBRIDGE_ZARRBRIDGE_H
+
+#include "zarrbridge/error.h"
+#include "zarrbridge/json.h"
+#include "zarrbridge/store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ZB_MAX_NDIM 32 /* also HDF5's limit */
+
+/* ---- Limits ------------------------------------------------------------------------------- */
+
+/* Bounds on what untrusted content can make the library do. Each can be raised or lowered by the
+   environment variable that zb_limit_describe names, read once per process. */
+typedef struct zb_limits {
+    uint64_t json_depth;     /* nesting of a metadata document */
+    uint64_t document_bytes; /* size of a zarr.json without consolidated metadata */
+    uint64_t consolidated_bytes; /* size of a zarr.json with it */
+    uint64_t children;       /* names listed in one group */
+    uint64_t chunk_bytes;    /* decoded size of one innermost chunk */
+    uint64_t shard_bytes;    /* stored size of a shard that must be decoded as a whole */
+    uint64_t index_bytes;    /* encoded size of one shard index */
+    uint64_t shard_depth;    /* nesting of sharding_indexed */
+    uint64_t codecs;         /* codecs in one chain */
+    uint64_t gzip_members;   /* members of one gzip stream */
+    uint64_t cache_bytes;    /* decoded-chunk cache of the process; 0 switches it off */
+    uint64_t index_cache_bytes; /* shard-index cache of the process */
+    uint64_t threads;        /* worker threads, the caller included; 0 = the usable processors */
+} zb_limits;
+
+ZB_API const zb_limits *zb_limits_get(void);
+
+/* Row i of the table of limits: name, environment variable, default and current value. False past
+   the last row. All strings are static. */
+typedef struct zb_limit_row {
+    const char *name, *variable, *meaning;
+    uint64_t default_value, value;
+} zb_limit_row;
+ZB_API bool zb_limit_describe(size_t i, zb_limit_row *row);
+
+/* ---- Data types --------------------------------------------------------------------------- */
+
+enum zb_kind {
+    ZB_KIND_BOOL,    /* 1 byte, 0 or 1 */
+    ZB_KIND_INT,     /* two's complement, 1, 2, 4 or 8 bytes */
+    ZB_KIND_UINT,    /* 1, 2, 4 or 8 bytes */
+    ZB_KIND_FLOAT,   /* IEEE 754 binary16, 32, 64 */
+    ZB_KIND_COMPLEX, /* real then imaginary part, 8 or 16 bytes together */
+    ZB_KIND_RAW      /* r<bits>: size bytes without further meaning */
+};
+
+/* An element in memory. Host byte order unless `swapped`. */
+typedef struct zb_dtype {
+    enum zb_kind kind;
+    uint32_t size; /* bytes */
+    bool swapped;  /* components are in the byte order opposite to the host's */
+} zb_dtype;
+
+/* The Zarr name ("uint16", "complex64", "r24"). text needs 24 bytes; returned again. */
+ZB_API const char *zb_dtype_name(zb_dtype dtype, char text[24]);
+
+/* ---- Nodes -------------------------------------------------------------------------------- */
+
+/* A group or an array. */
+typedef struct zb_node zb_node;
+
+/* Opens the node at path ("" for the root; "a/b", no leading or trailing slash) by its zarr.json.
+   ZB_ENOTFOUND when there is none; ZB_EFORMAT and ZB_EUNSUPPORTED say which member is wrong.
+   One small read, no listing. The caller releases *out; the node keeps the store alive. */
+ZB_API enum zb_code zb_node_open(zb_store *store, const char *path, zb_node **out, zb_error *err);
+
+ZB_API zb_node *zb_node_retain(zb_node *node);
+ZB_API void zb_node_release(zb_node *node); /* NULL is allowed */
+
+ZB_API zb_store *zb_node_store(const zb_node *node);   /* borrowed */
+ZB_API const char *zb_node_path(const zb_node *node);  /* as given to zb_node_open */
+ZB_API const char *zb_node_name(const zb_node *node);  /* last part of the path, "" for the root */
+/* The attributes: a JSON object, or NULL when there are none. Lives as long as the node. */
+ZB_API const zb_json *zb_node_attributes(const zb_node *node);
+/* The whole document as it stands in the store. Lives as long as the node. */
+ZB_API const zb_json *zb_node_document(const zb_node *node);
+
+/* A name below a group. `node` is NULL when the node cannot be opened; `reason` then says why. */
+typedef struct zb_child {
+    const char *name;
+    zb_node *node;
+    const char *reason;
+} zb_child;
+typedef struct zb_children {
+    size_t count;
+    zb_child *child; /* sorted by name, bytewise */
+} zb_children;
+
+/* The children of a group, each opened: names that hold a zarr.json. From a listing where the store
+   can list, else from consolidated metadata. The caller frees with zb_children_free. */
+ZB_API enum zb_code zb_group_children(const zb_node *group, zb_children *out, zb_error *err);
+ZB_API void zb_children_free(zb_children *children);
+
+/* ---- Arrays ------------------------------------------------------------------------------- */
+
+/* A codec of the chain, outermost first, for display: sharding is followed by the codecs of its inner chunks. */
+typedef struct zb_codec_info {
+    const char *name;
+    const zb_json *configuration; /* object or NULL */
+    uint32_t shard_level;         /* 0 for the array's own chain, 1 inside its shards, ... */
+} zb_codec_info;
+
+/* All that is known of an array without reading data. Lives as long as the node. */
+typedef struct zb_array_info {
+    uint32_t ndim;                      /* 0 to ZB_MAX_NDIM */
+    const uint64_t *shape;              /* [ndim] */
+    const uint64_t *chunk_shape;        /* [ndim]: what one key holds; the shard's when sharded */
+    const uint64_t *inner_shape;        /* [ndim]: the innermost chunk, the unit of decoding */
+    uint32_t shard_depth;               /* 0: not sharded */
+    const char *const *dimension_names; /* [ndim], entries may be NULL; NULL when absent */
+    zb_dtype dtype;                     /* host byte order */
+    const void *fill_value;             /* one element of dtype */
+    bool fill_is_default;               /* fill_value was null or missing in the document */
+    const zb_codec_info *codecs;
+    size_t codec_count;
+} zb_array_info;
+
+/* NULL when the node is a group. */
+ZB_API const zb_array_info *zb_node_array(const zb_node *node);
+
+/* Where elements go: element (i0, i1, ...) of the box lies at data + sum of i_d * strides[d]. */
+typedef struct zb_view {
+    void *data;
+    zb_dtype dtype;         /* converted to when it differs from the array's (see zb_array_read) */
+    const int64_t *strides; /* bytes, [ndim], any sign; NULL for C order without gaps */
+} zb_view;
+
+/* One box to read: count[d] elements from start[d], step[d] apart. */
+typedef struct zb_read {
+    const zb_node *node;
+    const uint64_t *start; /* [ndim] elements; NULL for all zeros */
+    const uint64_t *count; /* [ndim] elements; NULL for the rest of each dimension */
+    const uint64_t *step;  /* [ndim], at least 1; NULL for all ones */
+    zb_view view;
+} zb_read;
+
+/* Reads `count` boxes, of one array or several, as one plan: a chunk that several boxes touch is
+   decoded once. Boxes must lie within their arrays (ZB_EINVAL).
+   Conversion: between bool, integers and floats, and between complex types. Integers and floats that do not fit
+   are clamped to the target's range, NaN becomes 0, as HDF5 does; anything non-zero is a true bool. Raw only
+   to raw of the same size. Else ZB_EUNSUPPORTED.
+   On error the destinations hold undefined elements and err names store, array and chunk. */
+ZB_API enum zb_code zb_array_read(const zb_read *reads, size_t count, zb_error *err);
+
+/* Reads `count` single elements: coordinate i is coords[i*ndim .. i*ndim+ndim), and goes to
+   data + i * stride (stride in bytes). Conversion and errors as in zb_array_read. */
+ZB_API enum zb_code zb_array_read_points(const zb_node *node, const uint64_t *coords, size_t count,
+                                         void *data, zb_dtype dtype, int64_t stride,
+                                         zb_error *err);
+
+/* Can elements of `from` be converted into `to` by the reads above? */
+ZB_API bool zb_dtype_converts(zb_dtype from, zb_dtype to);
+
+/* How many bytes the array takes in its store: the sum of its objects' sizes (one stat a chunk of
+   the grid; listing is not needed). */
+ZB_API enum zb_code zb_array_storage_size(const zb_node *node, uint64_t *bytes, zb_error *err);
+
+/* ---- Process-wide state ------------------------------------------------------------------- */
+
+/* Drops all cached chunks and indexes (for tests, and before measuring cold reads). */
+ZB_API void zb_cache_clear(void);
+
+/* The library's version, e.g. "0.1.0". */
+ZB_API const char *zb_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
