@@ -10,7 +10,9 @@
 #ifndef ZARRBRIDGE_STORE_H
 #define ZARRBRIDGE_STORE_H
 
+#ifndef __cplusplus
 #include <stdatomic.h>
+#endif
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
