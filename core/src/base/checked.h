@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Arithmetic on sizes that come from outside: true when the result fits, false on overflow. */
+#ifndef ZB_BASE_CHECKED_H
+#define ZB_BASE_CHECKED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+static inline bool zb__add_u64(uint64_t a, uint64_t b, uint64_t *out) {
+    return !__builtin_add_overflow(a, b, out);
+}
+
+static inline bool zb__mul_u64(uint64_t a, uint64_t b, uint64_t *out) {
+    return !__builtin_mul_overflow(a, b, out);
+}
+
+/* The product of count factors times `unit`. */
+static inline bool zb__product_u64(const uint64_t *factors, uint32_t count, uint64_t unit,
+                                   uint64_t *out) {
+    uint64_t product = unit;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!zb__mul_u64(product, factors[i], &product))
+            return false;
+    }
+    *out = product;
+    return true;
+}
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The interface of bytes→bytes codecs, and the table of those that we know.
+ *
+ * A codec is bound once, when the array is opened (parse), and is immutable afterwards: any number of threads
+ * decode with it at once, each with its own scratch.
+ */
+#ifndef ZB_CODEC_CODEC_H
+#define ZB_CODEC_CODEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/scratch.h"
+#include "zarrbridge/error.h"
+#include "zarrbridge/json.h"
+
+typedef struct zb__codec zb__codec;
+
+/* Where decoded bytes go. The decoder never writes past `capacity`, whatever the data claim. */
+typedef struct zb__sink {
+    uint8_t *data;
+    size_t capacity;
+    bool exact;    /* the decoded size must be `capacity`; else anything up to it is right */
+    size_t lo, hi; /* the bytes that are wanted, lo <= hi <= capacity; others may stay undefined */
+    size_t size;   /* set by the decoder: the decoded size; with hi < capacity at least hi */
+} zb__sink;
+
+typedef struct zb__codec_ops {
+    const char *name; /* as in the metadata */
+    /* Checks the configuration (object or NULL) and keeps what decoding needs in *codec. */
+    enum zb_code (*parse)(zb__codec *codec, const zb_json *configuration, zb_error *err);
+    /* Decodes in[0..size). Fewer or more bytes than an exact sink wants, and trailing garbage, are ZB_EFORMAT;
+       a checksum that does not match is ZB_ECHECKSUM. */
+    enum zb_code (*decode)(const zb__codec *codec, zb__scratch *scratch, const uint8_t *in,
+                           size_t size, zb__sink *sink, zb_error *err);
+    /* Encoded size minus decoded size where that is a constant (crc32c: 4), else -1. */
+    int fixed_overhead;
+    /* Decoding [lo, hi) alone is cheaper than decoding all. */
+    bool partial;
+} zb__codec_ops;
+
+struct zb__codec {
+    const zb__codec_ops *ops;
+};
+
+/* The codec called name, or NULL. */
+const zb__codec_ops *zb__codec_find(const char *name);
+
+extern const zb__codec_ops zb__codec_zstd;
+extern const zb__codec_ops zb__codec_gzip;
+extern const zb__codec_ops zb__codec_blosc;
+extern const zb__codec_ops zb__codec_crc32c;
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* The in-memory model of an array's metadata, and of a node. Immutable after open. */
+#ifndef ZB_META_ARRAY_H
+#define ZB_META_ARRAY_H
+
+#include <stdatomic.h>
+
+#include "codec/chain.h"
+#include "zarrbridge/zarrbridge.h"
+
+/* How a chunk's place in the grid becomes its key. */
+typedef struct zb__key_encoding {
+    bool v2;        /* "0.1" instead of "c/0/1" */
+    char separator; /* '/' or '.' */
+} zb__key_encoding;
+
+/* Longest chunk key behind the node's path: "c" and 32 times a separator and 20 digits. */
+#define ZB__KEY_MAX (1 + ZB_MAX_NDIM * 21 + 1)
+
+typedef struct zb__array {
+    zb_array_info info;
+    zb__key_encoding keys;
+    zb__chain *chain;
+    uint64_t cache_id; /* equal only for equal store, path and document: part of cache keys */
+} zb__array;
+
+struct zb_node {
+    atomic_int refs;
+    zb_store *store; /* one reference */
+    char *path;
+    zb_json *document;
+    const zb_json *attributes;
+    zb__array *array; /* NULL for a group */
+};
+
+/* Chunks of the grid along each dimension: grid[ndim]; 0 where the extent is 0. */
+void zb__array_grid(const zb__array *array, uint64_t *grid);
+
+/* Writes the key of the chunk at grid index[ndim], below the array's own path, into text. */
+void zb__chunk_key(const zb__key_encoding *keys, uint32_t ndim, const uint64_t *index,
+                   char text[ZB__KEY_MAX]);
+
+/* The node's path, a slash unless it is the root, and the chunk's key: malloc'ed, or NULL. */
+char *zb__array_chunk_key(const zb_node *node, const uint64_t *index);
+
+/* Parses a zarr.json of kind array into a model. `document` must outlive it. */
+enum zb_code zb__array_parse(const zb_json *document, zb__array **out, zb_error *err);
+void zb__array_free(zb__array *array); /* NULL is allowed */
+
+#endif
