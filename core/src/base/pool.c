@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A run is a job on its caller's stack, linked into a list while it has tasks left. Idle workers
+ * take the first job of the list and claim its tasks one by one with an atomic counter; the caller
+ * does the same and then waits until no worker is inside its job. Nothing is allocated per run.
+ *
+ * Workers are detached and live as long as the process. A fork leaves the child with none; the
+ * list is empty there, because the forking thread cannot be inside a run.
+ */
+#include "base/pool.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "zarrbridge/zarrbridge.h"
+
+#define MAX_THREADS 256
+
+typedef struct job {
+    zb__task_fn fn;
+    void *context;
+    size_t count;
+    atomic_size_t next;  /* first task that nobody has claimed */
+    size_t helpers;      /* workers inside; under pool_lock */
+    size_t helpers_left; /* workers that may still come; under pool_lock */
+    enum zb_code code;   /* of the first failure; under pool_lock */
+    zb_error error;
+    pthread_cond_t idle; /* helpers became 0 */
+    struct job *link;
+} job;
+
+static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t work_came = PTHREAD_COND_INITIALIZER;
+static job *jobs;
+static size_t workers;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static size_t width_of_pool;
+
+/* ---- How many threads ---- */
+
+/* The quota of a version 2 control group, in processors rounded up; a large number without one. */
+static size_t cgroup_quota(void) {
+    size_t processors = MAX_THREADS;
+    FILE *file = fopen("/sys/fs/cgroup/cpu.max", "re");
+    if (!file)
+        return processors;
+    unsigned long quota, period;
+    if (fscanf(file, "%lu %lu", &quota, &period) == 2 && period > 0)
+        processors = (quota + period - 1) / period;
+    fclose(file);
+    return processors ? processors : 1;
+}
+
+static size_t usable_processors(void) {
+    cpu_set_t set;
+    size_t count = 1;
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        count = (size_t)CPU_COUNT(&set);
+    size_t quota = cgroup_quota();
+    return count < quota ? count : quota;
+}
+
+static void before_fork(void) {
+    pthread_mutex_lock(&pool_lock);
+}
+
+static void after_fork_in_parent(void) {
+    pthread_mutex_unlock(&pool_lock);
+}
+
+static void after_fork_in_child(void) {
+    jobs = NULL;
+    workers = 0;
+    pthread_cond_init(&work_came, NULL);
+    pthread_mutex_unlock(&pool_lock);
+}
+
+static void init(void) {
+    uint64_t asked = zb_limits_get()->threads;
+    width_of_pool = asked == 0 ? usable_processors() : asked > MAX_THREADS ? MAX_THREADS : asked;
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+size_t zb__pool_width(void) {
+    pthread_once(&once, init);
+    return width_of_pool;
+}
+
+/* ---- Running ---- */
+
+static void fail_job(job *j, enum zb_code code, const zb_error *error) {
+    atomic_store(&j->next, j->count); /* nobody claims another task */
+    pthread_mutex_lock(&pool_lock);
+    if (j->code == ZB_OK) {
+        j->code = code;
+        j->error = *error;
+    }
+    pthread_mutex_unlock(&pool_lock);
+}
+
+/* Claims and runs tasks until none is left. Called without the lock. */
+static void work_on(job *j) {
+    zb__scratch *scratch = zb__scratch_take();
+    zb_error error = {0};
+    if (!scratch) {
+        fail_job(j, zb_fail(&error, ZB_ENOMEM, "no memory for a worker's scratch"), &error);
+        return;
+    }
+    for (;;) {
+        size_t i = atomic_fetch_add(&j->next, 1);
+        if (i >= j->count)
+            break;
+        enum zb_code code = j->fn(j->context, i, scratch, &error);
+        if (code != ZB_OK)
+            fail_job(j, code, &error);
+    }
+    zb__scratch_put(scratch);
+}
+
+static void unlink_job(job *j) {
+    for (job **at = &jobs; *at; at = &(*at)->link) {
+        if (*at == j) {
+            *at = j->link;
+            return;
+        }
+    }
+}
+
+static void *worker_main(void *unused) {
+    (void)unused;
+    pthread_mutex_lock(&pool_lock);
+    for (;;) {
+        job *j = jobs;
+        if (!j) {
+            pthread_cond_wait(&work_came, &pool_lock);
+            continue;
+        }
+        j->helpers++;
+        if (--j->helpers_left == 0)
+            unlink_job(j);
+        pthread_mutex_unlock(&pool_lock);
+        work_on(j);
+        pthread_mutex_lock(&pool_lock);
+        unlink_job(j); /* it has no task left */
+        if (--j->helpers == 0)
+            pthread_cond_signal(&j->idle);
+    }
+    return NULL;
+}
+
+/* Starts workers until there are `wanted`; fewer are no failure. Called with the lock. */
+static void start_workers(size_t wanted) {
+    if (workers >= wanted)
+        return;
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old); /* signals are for the program's own threads */
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    while (workers < wanted) {
+        pthread_t thread;
+        if (pthread_create(&thread, &attributes, worker_main, NULL) != 0)
+            break;
+        workers++;
+    }
+    pthread_attr_destroy(&attributes);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+enum zb_code zb__pool_run(zb__task_fn fn, void *context, size_t count, size_t width,
+                          zb_error *err) {
+    if (count == 0)
+        return ZB_OK;
+    size_t limit = zb__pool_width();
+    if (width == 0 || width > limit)
+        width = limit;
+    size_t helpers = (count < width ? count : width) - 1;
+    job j = {.fn = fn, .context = context, .count = count, .helpers_left = helpers};
+    if (helpers > 0) {
+        pthread_cond_init(&j.idle, NULL);
+        pthread_mutex_lock(&pool_lock);
+        start_workers(limit - 1);
+        job **end = &jobs;
+        while (*end)
+            end = &(*end)->link;
+        *end = &j;
+        pthread_mutex_unlock(&pool_lock);
+        for (size_t i = 0; i < helpers; i++)
+            pthread_cond_signal(&work_came);
+    }
+    work_on(&j);
+    if (helpers > 0) {
+        pthread_mutex_lock(&pool_lock);
+        unlink_job(&j);
+        while (j.helpers > 0)
+            pthread_cond_wait(&j.idle, &pool_lock);
+        pthread_mutex_unlock(&pool_lock);
+        pthread_cond_destroy(&j.idle);
+    }
+    if (j.code != ZB_OK && err)
+        *err = j.error;
+    return j.code;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Idle scratches wait in one list, last used first, so that a thread usually gets the one whose
+ * pages are still warm. At most one exists per task that ever ran at the same time.
+ */
+#include "base/scratch.h"
+
+#include <libdeflate.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <zstd.h>
+
+#define HUGE_PAGE ((size_t)2 << 20)
+
+static pthread_mutex_t idle_lock = PTHREAD_MUTEX_INITIALIZER;
+static zb__scratch *idle;
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+
+/* The list must not be caught half-changed by a fork. */
+static void lock_list(void) {
+    pthread_mutex_lock(&idle_lock);
+}
+
+static void unlock_list(void) {
+    pthread_mutex_unlock(&idle_lock);
+}
+
+static void guard_fork(void) {
+    pthread_atfork(lock_list, unlock_list, unlock_list);
+}
+
+enum zb_code zb__buffer_reserve(zb__buffer *buffer, size_t size, zb_error *err) {
+    if (size <= buffer->capacity)
+        return ZB_OK;
+    bool huge = size >= HUGE_PAGE;
+    size_t unit = huge ? HUGE_PAGE : 4096;
+    void *data = NULL;
+    size_t capacity = (size + unit - 1) & ~(unit - 1);
+    if (capacity >= size)
+        data = huge ? aligned_alloc(HUGE_PAGE, capacity) : malloc(capacity);
+    if (!data)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a buffer of %zu bytes", size);
+    if (huge)
+        madvise(data, capacity, MADV_HUGEPAGE); /* halves the cost of the first touch; may fail */
+    free(buffer->data);
+    *buffer = (zb__buffer){.data = data, .capacity = capacity};
+    return ZB_OK;
+}
+
+void zb__buffer_free(zb__buffer *buffer) {
+    free(buffer->data);
+    *buffer = (zb__buffer){0};
+}
+
+zb__scratch *zb__scratch_take(void) {
+    pthread_once(&fork_once, guard_fork);
+    lock_list();
+    zb__scratch *scratch = idle;
+    if (scratch)
+        idle = scratch->next;
+    unlock_list();
+    return scratch ? scratch : calloc(1, sizeof *scratch);
+}
+
+void zb__scratch_put(zb__scratch *scratch) {
+    lock_list();
+    scratch->next = idle;
+    idle = scratch;
+    unlock_list();
+}
+
+static void free_scratch(zb__scratch *scratch) {
+    zb__buffer_free(&scratch->encoded);
+    zb__buffer_free(&scratch->decoded);
+    zb__buffer_free(&scratch->stage[0]);
+    zb__buffer_free(&scratch->stage[1]);
+    zb__buffer_free(&scratch->block);
+    ZSTD_freeDCtx(scratch->zstd);
+    libdeflate_free_decompressor(scratch->deflate);
+    free(scratch);
+}
+
+void zb__scratch_clear(void) {
+    lock_list();
+    zb__scratch *list = idle;
+    idle = NULL;
+    unlock_list();
+    while (list) {
+        zb__scratch *next = list->next;
+        free_scratch(list);
+        list = next;
+    }
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A store in memory: a sorted table of keys. Objects are immutable and reference-counted, so that
+ * an open handle keeps its version when the key is set again.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "zarrbridge/store.h"
+
+typedef struct blob {
+    atomic_int refs;
+    uint64_t version; /* counts all sets of the store */
+    size_t size;
+    unsigned char data[];
+} blob;
+
+typedef struct entry {
+    char *key;
+    blob *blob;
+} entry;
+
+typedef struct mem_store {
+    zb_store base;
+    pthread_mutex_t lock;
+    entry *entries; /* sorted by key */
+    size_t count, capacity;
+    uint64_t versions;
+} mem_store;
+
+typedef struct mem_object {
+    zb_object base;
+    blob *blob;
+} mem_object;
+
+static void blob_release(blob *b) {
+    if (atomic_fetch_sub(&b->refs, 1) == 1)
+        free(b);
+}
+
+/* First entry whose key is not less than key. Called with the lock. */
+static size_t lower_bound(const mem_store *mem, const char *key) {
+    size_t low = 0, high = mem->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(mem->entries[middle].key, key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The blob of a key with a reference for the caller, or NULL. */
+static blob *find(mem_store *mem, const char *key) {
+    pthread_mutex_lock(&mem->lock);
+    size_t i = lower_bound(mem, key);
+    blob *found = NULL;
+    if (i < mem->count && strcmp(mem->entries[i].key, key) == 0) {
+        found = mem->entries[i].blob;
+        atomic_fetch_add(&found->refs, 1);
+    }
+    pthread_mutex_unlock(&mem->lock);
+    return found;
+}
+
+static zb_object_info info_of(const blob *b) {
+    return (zb_object_info){.size = b->size,
+                            .validator = {.word = {b->version, b->size}, .valid = true}};
+}
+
+static enum zb_code mem_open(zb_store *store, const char *key, zb_object **out,
+                             zb_object_info *info, zb_error *err) {
+    blob *b = find((mem_store *)store, key);
+    if (!b)
+        return zb_fail(err, ZB_ENOTFOUND, "no object '%s'", key);
+    mem_object *object = malloc(sizeof *object);
+    if (!object) {
+        blob_release(b);
+        return zb_fail(err, ZB_ENOMEM, "no memory for an object handle");
+    }
+    *object = (mem_object){.base.store = store, .blob = b};
+    *info = info_of(b);
+    *out = &object->base;
+    return ZB_OK;
+}
+
+static enum zb_code mem_read(zb_object *object, zb_range *ranges, size_t count, zb_error *err) {
+    (void)err;
+    const blob *b = ((const mem_object *)object)->blob;
+    for (size_t i = 0; i < count; i++) {
+        zb_range *r = &ranges[i];
+        uint64_t offset = r->offset;
+        if (offset == ZB_FROM_END)
+            offset = r->length > b->size ? 0 : b->size - r->length;
+        if (offset > b->size)
+            offset = b->size;
+        r->got = r->length < b->size - offset ? r->length : b->size - (size_t)offset;
+        memcpy(r->buffer, b->data + offset, r->got);
+    }
+    return ZB_OK;
+}
+
+static void mem_close(zb_object *object) {
+    blob_release(((mem_object *)object)->blob);
+    free(object);
+}
+
+static enum zb_code mem_stat(zb_store *store, const char *key, zb_object_info *info,
+                             zb_error *err) {
+    blob *b = find((mem_store *)store, key);
+    if (!b)
+        return zb_fail(err, ZB_ENOTFOUND, "no object '%s'", key);
+    *info = info_of(b);
+    blob_release(b);
+    return ZB_OK;
+}
+
+/* Names below the prefix come one after the other in the sorted table. The callback must not set
+   keys of this store. */
+static enum zb_code mem_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+                             zb_error *err) {
+    mem_store *mem = (mem_store *)store;
+    size_t skip = *prefix ? strlen(prefix) + 1 : 0;
+    char *last = NULL;
+    enum zb_code code = ZB_OK;
+    pthread_mutex_lock(&mem->lock);
+    for (size_t i = lower_bound(mem, prefix); i < mem->count; i++) {
+        const char *key = mem->entries[i].key;
+        if (strncmp(key, prefix, skip ? skip - 1 : 0) != 0)
+            break;
+        if (skip && key[skip - 1] != '/')
+            continue; /* "ab" and "a.b" sort among the keys below "a" */
+        size_t length = strcspn(key + skip, "/");
+        if (last && strlen(last) == length && strncmp(last, key + skip, length) == 0)
+            continue;
+        free(last);
+        last = strndup(key + skip, length);
+        if (!last) {
+            code = zb_fail(err, ZB_ENOMEM, "no memory for a listing");
+            break;
+        }
+        if (fn(context, last, key[skip + length] == '/') != 0)
+            break;
+    }
+    pthread_mutex_unlock(&mem->lock);
+    free(last);
+    return code;
+}
+
+static void mem_destroy(zb_store *store) {
+    mem_store *mem = (mem_store *)store;
+    for (size_t i = 0; i < mem->count; i++) {
+        free(mem->entries[i].key);
+        blob_release(mem->entries[i].blob);
+    }
+    free(mem->entries);
+    pthread_mutex_destroy(&mem->lock);
+    free(mem);
+}
+
+static const zb_store_ops mem_ops = {
+    .version = ZB_STORE_OPS_VERSION,
+    .name = "mem",
+    .open = mem_open,
+    .read = mem_read,
+    .close = mem_close,
+    .stat = mem_stat,
+    .list = mem_list,
+    .destroy = mem_destroy,
+};
+
+enum zb_code zb_store_new_mem(const char *label, zb_store **out, zb_error *err) {
+    static const zb_store_hints hints = {
+        .gap = 0, .max_request = 1 << 20, .is_local = true, .can_list = true};
+    mem_store *mem = calloc(1, sizeof *mem);
+    if (!mem)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a store");
+    enum zb_code code = zb_store_init(&mem->base, &mem_ops, hints, label, err);
+    if (code != ZB_OK) {
+        free(mem);
+        return code;
+    }
+    pthread_mutex_init(&mem->lock, NULL);
+    *out = &mem->base;
+    return ZB_OK;
+}
+
+/* Makes room for one more entry at place i. Called with the lock. */
+static bool insert_place(mem_store *mem, size_t i) {
+    if (mem->count == mem->capacity) {
+        size_t capacity = mem->capacity ? mem->capacity * 2 : 16;
+        entry *entries = realloc(mem->entries, capacity * sizeof *entries);
+        if (!entries)
+            return false;
+        mem->entries = entries;
+        mem->capacity = capacity;
+    }
+    memmove(&mem->entries[i + 1], &mem->entries[i], (mem->count - i) * sizeof(entry));
+    mem->count++;
+    return true;
+}
+
+enum zb_code zb_store_mem_set(zb_store *store, const char *key, const void *data, size_t size,
+                              zb_error *err) {
+    if (store->ops != &mem_ops)
+        return zb_fail(err, ZB_EINVAL, "zb_store_mem_set on a store of kind %s", store->ops->name);
+    mem_store *mem = (mem_store *)store;
+    blob *b = malloc(sizeof *b + size);
+    char *copy = strdup(key);
+    if (!b || !copy) {
+        free(b);
+        free(copy);
+        return zb_fail(err, ZB_ENOMEM, "no memory for '%s'", key);
+    }
+    atomic_init(&b->refs, 1);
+    b->size = size;
+    if (size)
+        memcpy(b->data, data, size);
+    pthread_mutex_lock(&mem->lock);
+    b->version = ++mem->versions;
+    size_t i = lower_bound(mem, key);
+    bool ok = true;
+    if (i < mem->count && strcmp(mem->entries[i].key, key) == 0) {
+        blob_release(mem->entries[i].blob);
+        mem->entries[i].blob = b;
+        free(copy);
+    } else if ((ok = insert_place(mem, i))) {
+        mem->entries[i] = (entry){.key = copy, .blob = b};
+    }
+    pthread_mutex_unlock(&mem->lock);
+    if (!ok) {
+        free(b);
+        free(copy);
+        return zb_fail(err, ZB_ENOMEM, "no memory for '%s'", key);
+    }
+    return ZB_OK;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The choke point between the core and every backend: one-line wrappers that check keys, and the
+ * reading of whole small objects.
+ */
+#include "zarrbridge/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static atomic_uint_fast64_t next_id = 1;
+
+enum zb_code zb_store_init(zb_store *store, const zb_store_ops *ops, zb_store_hints hints,
+                           const char *label, zb_error *err) {
+    if (ops->version != ZB_STORE_OPS_VERSION)
+        return zb_fail(err, ZB_EINVAL, "store backend %s has interface version %u, expected %d",
+                       ops->name, ops->version, ZB_STORE_OPS_VERSION);
+    *store = (zb_store){.ops = ops, .hints = hints, .label = strdup(label)};
+    if (!store->label)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a store's label");
+    store->id = atomic_fetch_add(&next_id, 1);
+    atomic_init(&store->refs, 1);
+    return ZB_OK;
+}
+
+zb_store *zb_store_retain(zb_store *store) {
+    atomic_fetch_add_explicit(&store->refs, 1, memory_order_relaxed);
+    return store;
+}
+
+void zb_store_release(zb_store *store) {
+    if (!store || atomic_fetch_sub_explicit(&store->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    free(store->label);
+    store->ops->destroy(store);
+}
+
+/* One part of a key between slashes: neither empty nor "." nor "..". */
+static bool part_is_good(const char *part, size_t length) {
+    if (length == 0)
+        return false;
+    return !(part[0] == '.' && (length == 1 || (length == 2 && part[1] == '.')));
+}
+
+/* A key stays beneath the root by its form alone; what links may do is the backend's to check. */
+static enum zb_code check_key(const char *key, bool empty_allowed, zb_error *err) {
+    if (*key == '\0' && empty_allowed)
+        return ZB_OK;
+    for (const char *part = key;; ) {
+        size_t length = strcspn(part, "/");
+        if (!part_is_good(part, length))
+            return zb_fail(err, ZB_EINVAL, "key '%s' has an empty, '.' or '..' part", key);
+        if (part[length] == '\0')
+            return ZB_OK;
+        part += length + 1;
+    }
+}
+
+enum zb_code zb_store_open(zb_store *store, const char *key, zb_object **out,
+                           zb_object_info *info, zb_error *err) {
+    enum zb_code code = check_key(key, false, err);
+    return code ? code : store->ops->open(store, key, out, info, err);
+}
+
+enum zb_code zb_object_read(zb_object *object, zb_range *ranges, size_t count, zb_error *err) {
+    return object->store->ops->read(object, ranges, count, err);
+}
+
+void zb_object_close(zb_object *object) {
+    if (object)
+        object->store->ops->close(object);
+}
+
+enum zb_code zb_store_stat(zb_store *store, const char *key, zb_object_info *info, zb_error *err) {
+    enum zb_code code = check_key(key, false, err);
+    return code ? code : store->ops->stat(store, key, info, err);
+}
+
+enum zb_code zb_store_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+                           zb_error *err) {
+    enum zb_code code = check_key(prefix, true, err);
+    return code ? code : store->ops->list(store, prefix, fn, context, err);
+}
+
+/* Reads exactly size bytes of an open object into a new, NUL-terminated block. */
+static enum zb_code read_all(zb_object *object, uint64_t size, char **data, zb_error *err) {
+    char *block = size < SIZE_MAX ? malloc((size_t)size + 1) : NULL;
+    if (!block)
+        return zb_fail(err, ZB_ENOMEM, "no memory for an object of %llu bytes",
+                       (unsigned long long)size);
+    zb_range range = {.offset = 0, .length = (size_t)size, .buffer = block};
+    enum zb_code code = zb_object_read(object, &range, 1, err);
+    if (code == ZB_OK && range.got != size)
+        code = zb_fail(err, ZB_EIO, "object of %llu bytes ended after %zu",
+                       (unsigned long long)size, range.got);
+    if (code != ZB_OK) {
+        free(block);
+        return code;
+    }
+    block[size] = '\0';
+    *data = block;
+    return ZB_OK;
+}
+
+enum zb_code zb_store_get(zb_store *store, const char *key, uint64_t limit, const char *limit_name,
+                          char **data, size_t *size, zb_object_info *info, zb_error *err) {
+    zb_object *object;
+    zb_object_info local;
+    enum zb_code code = zb_store_open(store, key, &object, &local, err);
+    if (code != ZB_OK)
+        return code;
+    if (local.size > limit)
+        code = zb_fail(err, ZB_ELIMIT, "'%s' has %llu bytes, limit %s is %llu", key,
+                       (unsigned long long)local.size, limit_name, (unsigned long long)limit);
+    else
+        code = read_all(object, local.size, data, err);
+    zb_object_close(object);
+    if (code == ZB_OK) {
+        *size = (size_t)local.size;
+        if (info)
+            *info = local;
+    }
+    return code;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stores around a store, for tests: count what is asked, fail one call, or wait before each as a
+ * distant server would make one wait. They differ only in what happens before a call is passed on.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "zarrbridge/store.h"
+
+enum call { CALL_OPEN, CALL_READ, CALL_STAT, CALL_LIST };
+
+typedef struct wrapper {
+    zb_store base;
+    zb_store *inner; /* one reference */
+    atomic_uint_fast64_t calls[4], ranges, bytes; /* count */
+    atomic_uint_fast64_t countdown;               /* fault: calls until the failing one, 0 = off */
+    unsigned microseconds;                        /* delay */
+} wrapper;
+
+typedef struct wrapped_object {
+    zb_object base;
+    zb_object *inner;
+} wrapped_object;
+
+/* What a wrapper does before each call; an error stops the call. */
+static enum zb_code before(wrapper *w, enum call call, zb_error *err) {
+    atomic_fetch_add(&w->calls[call], 1);
+    if (w->microseconds) {
+        struct timespec pause = {.tv_sec = w->microseconds / 1000000,
+                                 .tv_nsec = (long)(w->microseconds % 1000000) * 1000};
+        nanosleep(&pause, NULL);
+    }
+    if (atomic_load(&w->countdown) > 0 && atomic_fetch_sub(&w->countdown, 1) == 1)
+        return zb_fail_errno(err, EIO, "injected fault");
+    return ZB_OK;
+}
+
+static enum zb_code wrapper_open(zb_store *store, const char *key, zb_object **out,
+                                 zb_object_info *info, zb_error *err) {
+    wrapper *w = (wrapper *)store;
+    enum zb_code code = before(w, CALL_OPEN, err);
+    if (code != ZB_OK)
+        return code;
+    wrapped_object *object = malloc(sizeof *object);
+    if (!object)
+        return zb_fail(err, ZB_ENOMEM, "no memory for an object handle");
+    object->base.store = store;
+    code = w->inner->ops->open(w->inner, key, &object->inner, info, err);
+    if (code != ZB_OK) {
+        free(object);
+        return code;
+    }
+    *out = &object->base;
+    return ZB_OK;
+}
+
+static enum zb_code wrapper_read(zb_object *object, zb_range *ranges, size_t count,
+                                 zb_error *err) {
+    wrapper *w = (wrapper *)object->store;
+    enum zb_code code = before(w, CALL_READ, err);
+    if (code == ZB_OK)
+        code = zb_object_read(((wrapped_object *)object)->inner, ranges, count, err);
+    if (code != ZB_OK)
+        return code;
+    atomic_fetch_add(&w->ranges, count);
+    for (size_t i = 0; i < count; i++)
+        atomic_fetch_add(&w->bytes, ranges[i].got);
+    return ZB_OK;
+}
+
+static void wrapper_close(zb_object *object) {
+    zb_object_close(((wrapped_object *)object)->inner);
+    free(object);
+}
+
+static enum zb_code wrapper_stat(zb_store *store, const char *key, zb_object_info *info,
+                                 zb_error *err) {
+    wrapper *w = (wrapper *)store;
+    enum zb_code code = before(w, CALL_STAT, err);
+    return code ? code : w->inner->ops->stat(w->inner, key, info, err);
+}
+
+static enum zb_code wrapper_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+                                 zb_error *err) {
+    wrapper *w = (wrapper *)store;
+    enum zb_code code = before(w, CALL_LIST, err);
+    return code ? code : w->inner->ops->list(w->inner, prefix, fn, context, err);
+}
+
+static void wrapper_destroy(zb_store *store) {
+    zb_store_release(((wrapper *)store)->inner);
+    free(store);
+}
+
+static const zb_store_ops wrapper_ops = {
+    .version = ZB_STORE_OPS_VERSION,
+    .name = "wrapper",
+    .open = wrapper_open,
+    .read = wrapper_read,
+    .close = wrapper_close,
+    .stat = wrapper_stat,
+    .list = wrapper_list,
+    .destroy = wrapper_destroy,
+};
+
+static enum zb_code new_wrapper(zb_store *inner, wrapper **out, zb_error *err) {
+    wrapper *w = calloc(1, sizeof *w);
+    if (!w)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a store");
+    enum zb_code code = zb_store_init(&w->base, &wrapper_ops, inner->hints, inner->label, err);
+    if (code != ZB_OK) {
+        free(w);
+        return code;
+    }
+    w->inner = zb_store_retain(inner);
+    *out = w;
+    return ZB_OK;
+}
+
+enum zb_code zb_store_new_count(zb_store *inner, zb_store **out, zb_error *err) {
+    wrapper *w;
+    enum zb_code code = new_wrapper(inner, &w, err);
+    if (code == ZB_OK)
+        *out = &w->base;
+    return code;
+}
+
+zb_store_counts zb_store_count_take(zb_store *count) {
+    wrapper *w = (wrapper *)count;
+    return (zb_store_counts){.opens = atomic_exchange(&w->calls[CALL_OPEN], 0),
+                             .reads = atomic_exchange(&w->calls[CALL_READ], 0),
+                             .ranges = atomic_exchange(&w->ranges, 0),
+                             .bytes = atomic_exchange(&w->bytes, 0),
+                             .stats = atomic_exchange(&w->calls[CALL_STAT], 0),
+                             .lists = atomic_exchange(&w->calls[CALL_LIST], 0)};
+}
+
+enum zb_code zb_store_new_fault(zb_store *inner, zb_store **out, zb_error *err) {
+    return zb_store_new_count(inner, out, err); /* one wrapper does all; see before() */
+}
+
+void zb_store_fault_set(zb_store *fault, uint64_t nth) {
+    atomic_store(&((wrapper *)fault)->countdown, nth);
+}
+
+enum zb_code zb_store_new_delay(zb_store *inner, unsigned microseconds, zb_store **out,
+                                zb_error *err) {
+    wrapper *w;
+    enum zb_code code = new_wrapper(inner, &w, err);
+    if (code == ZB_OK) {
+        w->microseconds = microseconds;
+        w->base.hints.is_local = false;
+        *out = &w->base;
+    }
+    return code;
+}
