@@ -31,7 +31,7 @@ enum zb_json_kind {
 typedef struct zb_json zb_json;
 
 /* Parses text[0..size). On success *out is a document for zb_json_free. Errors are ZB_EFORMAT with line and
-   column, ZB_ELIMIT (json_depth), or ZB_ENOMEM. The caller bounds `size`. */
+   column, ZB_ELIMIT (json_depth, json_values), or ZB_ENOMEM. The caller bounds `size`. */
 ZB_API enum zb_code zb_json_parse(const char *text, size_t size, zb_json **out, zb_error *err);
 
 /* Frees a document by its root value; NULL is allowed. */

@@ -42,6 +42,7 @@ extern "C" {
    environment variable that zb_limit_describe names, read once per process. */
 typedef struct zb_limits {
     uint64_t json_depth;     /* nesting of a metadata document */
+    uint64_t json_values;    /* values in a metadata document: each takes about 100 bytes of memory */
     uint64_t document_bytes; /* size of a zarr.json without consolidated metadata */
     uint64_t consolidated_bytes; /* size of a zarr.json with it */
     uint64_t children;       /* names listed in one group */

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* From the decimal text of a number to its nearest value, whatever the process's locale is. */
+#ifndef ZB_BASE_DECIMAL_H
+#define ZB_BASE_DECIMAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* `text` is a JSON number token throughout ("-12.5e3", NUL-terminated), not NaN or an infinity. */
+
+/* Rounded once, to nearest, ties to even; too large gives an infinity. A float16 comes as its bits. */
+double zb__decimal_to_double(const char *text);
+float zb__decimal_to_float(const char *text);
+uint16_t zb__decimal_to_half(const char *text);
+
+/* True when the value is exactly an integer below 2^64 in magnitude; "7.0" and "70e-1" are. */
+bool zb__decimal_to_integer(const char *text, bool *negative, uint64_t *magnitude);
+
+#endif

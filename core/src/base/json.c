@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The functions of zarrbridge/json.h over cJSON's tree. A zb_json is a cJSON; the type only has
+ * another name outside, so that cJSON stays a private matter of this file.
+ *
+ * The text first passes through json_scan.c, which turns numbers into marked strings. So cJSON's tree
+ * holds no number at all, and "number" below always means such a string. Nothing here asks
+ * cJSON for members by name: its usual lookup ignores case.
+ */
+#include "zarrbridge/json.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/decimal.h"
+#include "base/json_scan.h"
+
+static const cJSON *tree_of(const zb_json *value) {
+    return (const cJSON *)(const void *)value;
+}
+
+static const zb_json *json_of(const cJSON *node) {
+    return (const zb_json *)(const void *)node;
+}
+
+enum zb_code zb_json_parse(const char *text, size_t size, zb_json **out, zb_error *err) {
+    char *clean;
+    size_t clean_size;
+    enum zb_code code = zb__json_scan(text, size, &clean, &clean_size, err);
+    if (code)
+        return code;
+    cJSON *root = cJSON_ParseWithLength(clean, clean_size);
+    free(clean);
+    if (!root) /* the scan left nothing else that could fail */
+        return zb_fail(err, ZB_ENOMEM, "out of memory for a JSON document of %zu bytes", size);
+    *out = (zb_json *)(void *)root;
+    return ZB_OK;
+}
+
+void zb_json_free(zb_json *root) {
+    cJSON_Delete((cJSON *)(void *)root);
+}
+
+enum zb_json_kind zb_json_kind_of(const zb_json *value) {
+    const cJSON *node = tree_of(value);
+    switch (node ? node->type & 0xff : cJSON_NULL) {
+    case cJSON_True:
+    case cJSON_False:
+        return ZB_JSON_BOOL;
+    case cJSON_String:
+        return *node->valuestring == ZB__JSON_NUMBER_MARK ? ZB_JSON_NUMBER : ZB_JSON_STRING;
+    case cJSON_Array:
+        return ZB_JSON_ARRAY;
+    case cJSON_Object:
+        return ZB_JSON_OBJECT;
+    default:
+        return ZB_JSON_NULL;
+    }
+}
+
+size_t zb_json_count(const zb_json *value) {
+    size_t count = 0;
+    for (const zb_json *child = zb_json_first(value); child; child = zb_json_next(child))
+        count++;
+    return count;
+}
+
+const zb_json *zb_json_first(const zb_json *container) {
+    return container ? json_of(tree_of(container)->child) : NULL;
+}
+
+const zb_json *zb_json_next(const zb_json *value) {
+    return value ? json_of(tree_of(value)->next) : NULL;
+}
+
+const char *zb_json_name(const zb_json *member) {
+    return member ? tree_of(member)->string : NULL;
+}
+
+const zb_json *zb_json_get(const zb_json *object, const char *name) {
+    if (zb_json_kind_of(object) != ZB_JSON_OBJECT)
+        return NULL;
+    const zb_json *member = zb_json_first(object);
+    while (member && strcmp(zb_json_name(member), name) != 0)
+        member = zb_json_next(member);
+    return member;
+}
+
+const char *zb_json_string(const zb_json *value) {
+    return zb_json_kind_of(value) == ZB_JSON_STRING ? tree_of(value)->valuestring : NULL;
+}
+
+bool zb_json_bool(const zb_json *value) {
+    return value && (tree_of(value)->type & 0xff) == cJSON_True;
+}
+
+/* ---- Numbers ------------------------------------------------------------------------------ */
+
+const char *zb_json_number(const zb_json *value) {
+    return zb_json_kind_of(value) == ZB_JSON_NUMBER ? tree_of(value)->valuestring + 1 : NULL;
+}
+
+/* The token's sign and magnitude when it is written as an integer. */
+static bool integer_of(const zb_json *value, bool *negative, uint64_t *magnitude) {
+    const char *token = zb_json_number(value);
+    return token && strspn(token, "-0123456789") == strlen(token) &&
+           zb__decimal_to_integer(token, negative, magnitude);
+}
+
+bool zb_json_int64(const zb_json *value, int64_t *out) {
+    bool negative;
+    uint64_t magnitude;
+    if (!integer_of(value, &negative, &magnitude) || magnitude > (uint64_t)INT64_MAX + negative)
+        return false;
+    /* Two's complement: also right for -2^63, which has no positive counterpart. */
+    *out = (int64_t)(negative ? 0 - magnitude : magnitude);
+    return true;
+}
+
+bool zb_json_uint64(const zb_json *value, uint64_t *out) {
+    bool negative;
+    uint64_t magnitude;
+    if (!integer_of(value, &negative, &magnitude) || (negative && magnitude > 0))
+        return false;
+    *out = magnitude;
+    return true;
+}
+
+bool zb_json_double(const zb_json *value, double *out) {
+    const char *token = zb_json_number(value);
+    if (!token)
+        return false;
+    if (*token == 'N')
+        *out = (double)NAN;
+    else if (*token == 'I')
+        *out = (double)INFINITY;
+    else if (token[1] == 'I')
+        *out = -(double)INFINITY;
+    else
+        *out = zb__decimal_to_double(token);
+    return true;
+}
+
+/* ---- Printing ----------------------------------------------------------------------------- */
+
+/* Text that grows. After a failure `data` is NULL and stays so. */
+typedef struct writer {
+    char *data;
+    size_t size, capacity;
+} writer;
+
+static void put(writer *w, const char *bytes, size_t count) {
+    if (!w->data)
+        return;
+    if (w->capacity - w->size < count) {
+        size_t capacity = 2 * w->capacity + count;
+        char *grown = realloc(w->data, capacity);
+        if (!grown) {
+            free(w->data);
+            w->data = NULL;
+            return;
+        }
+        w->data = grown;
+        w->capacity = capacity;
+    }
+    memcpy(w->data + w->size, bytes, count);
+    w->size += count;
+}
+
+static void put_text(writer *w, const char *text) {
+    put(w, text, strlen(text));
+}
+
+static void put_escape(writer *w, char c) {
+    static const char special[] = "\"\\\b\f\n\r\t";
+    static const char letters[] = "\"\\bfnrt";
+    char escape[8];
+    const char *found = strchr(special, c);
+    if (found)
+        snprintf(escape, sizeof escape, "\\%c", letters[found - special]);
+    else
+        snprintf(escape, sizeof escape, "\\u%04x", (unsigned)(unsigned char)c);
+    put_text(w, escape);
+}
+
+static void put_string(writer *w, const char *text) {
+    put_text(w, "\"");
+    while (*text) {
+        /* The bytes up to the next one that needs an escape go out at once. */
+        size_t plain = 0;
+        while ((unsigned char)text[plain] >= 0x20 && text[plain] != '"' && text[plain] != '\\')
+            plain++;
+        put(w, text, plain);
+        text += plain;
+        if (*text)
+            put_escape(w, *text++);
+    }
+    put_text(w, "\"");
+}
+
+/* Recursion is bounded by the parser's depth limit. */
+static void put_value(writer *w, const zb_json *value) {
+    enum zb_json_kind kind = zb_json_kind_of(value);
+    switch (kind) {
+    case ZB_JSON_NULL:
+        put_text(w, "null");
+        return;
+    case ZB_JSON_BOOL:
+        put_text(w, zb_json_bool(value) ? "true" : "false");
+        return;
+    case ZB_JSON_NUMBER:
+        put_text(w, zb_json_number(value));
+        return;
+    case ZB_JSON_STRING:
+        put_string(w, zb_json_string(value));
+        return;
+    case ZB_JSON_ARRAY:
+    case ZB_JSON_OBJECT:
+        break;
+    }
+    put_text(w, kind == ZB_JSON_ARRAY ? "[" : "{");
+    for (const zb_json *child = zb_json_first(value); child; child = zb_json_next(child)) {
+        if (child != zb_json_first(value))
+            put_text(w, ",");
+        if (kind == ZB_JSON_OBJECT) {
+            put_string(w, zb_json_name(child));
+            put_text(w, ":");
+        }
+        put_value(w, child);
+    }
+    put_text(w, kind == ZB_JSON_ARRAY ? "]" : "}");
+}
+
+char *zb_json_print(const zb_json *value) {
+    writer w = {.data = malloc(64), .capacity = 64};
+    put_value(&w, value);
+    put(&w, "", 1);
+    return w.data;
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/* What the JSON reader takes, what it refuses and where, and that nothing is lost on the way. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "zarrbridge/zarrbridge.h"
+
+static zb_json *parse(const char *text) {
+    zb_json *root;
+    zb_error err = {0};
+    if (zb_json_parse(text, strlen(text), &root, &err))
+        fail_msg("%s\n%s", text, err.message);
+    return root;
+}
+
+/* Texts that come back unchanged, since they hold no white space. */
+static void keeps_every_text(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "null", "true", "false", "\"\"", "[]", "{}", "0", "-0", "-0.0", "1e3", "1E+3", "1.50",
+        "18446744073709551615", "-9223372036854775808", "0.1000000000000000055511151231257827",
+        "123456789012345678901234567890", "NaN", "Infinity", "-Infinity", "[NaN,-Infinity]",
+        "\"NaN\"", "[1,\"1\",true,null,[],{}]", "{\"z\":1,\"a\":2,\"m\":{\"b\":[3]}}", "{\"\":1}",
+        "\"\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80\"", "\"\\\"\\\\\\b\\f\\n\\r\\t\\u0001\\u001f\"",
+        "\"\\u0001genuine\"", "{\"A\":1,\"a\":2}", "\"\x7f/\"",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        zb_json *root = parse(texts[i]);
+        char *printed = zb_json_print(root);
+        assert_string_equal(printed, texts[i]);
+        free(printed);
+        zb_json_free(root);
+    }
+}
+
+static void decodes_escapes(void **state) {
+    (void)state;
+    static const char *const rows[][2] = {
+        {"\"\\u0041\\/\\u00e9\\u20AC\"", "A/\xc3\xa9\xe2\x82\xac"},
+        {"\"\\uD83D\\uDE00\"", "\xf0\x9f\x98\x80"},
+        {"\"\\u0022\\u005c\\u000a\"", "\"\\\n"},
+        {" \t\r\n\"x\"\n", "x"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        zb_json *root = parse(rows[i][0]);
+        assert_string_equal(zb_json_string(root), rows[i][1]);
+        zb_json_free(root);
+    }
+}
+
+static void refuses_with_the_place(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } rows[] = {
+        {"", "line 1, column 1: the text ends, expected a JSON value"},
+        {"  \n ", "line 2, column 2: the text ends"},
+        {"{\n  \"a\": 1,\n  \"b\" 2}", "line 3, column 7: found '2', expected ':'"},
+        {"[1,]", "line 1, column 4: found ']', expected a JSON value"},
+        {"[1 2]", "found '2', expected ',' or ']'"},
+        {"[1", "the text ends, expected ',' or ']'"},
+        {"{", "the text ends, expected a member's name"},
+        {"{\"a\":1,}", "column 8: found '}', expected a member's name"},
+        {"{a:1}", "found 'a', expected a member's name"},
+        {"{\"a\":1 \"b\":2}", "expected ',' or '}'"},
+        {"1 2", "column 3: found '2', expected the end of the text"},
+        {"nul", "expected a JSON value"},
+        {"nulll", "column 5: found 'l', expected the end"},
+        {"01", "column 1: a number begins with a needless 0"},
+        {"-01", "column 2: a number begins with a needless 0"},
+        {"+1", "found '+'"},
+        {".5", "found '.'"},
+        {"1.", "a digit behind the decimal point"},
+        {"1.e5", "a digit behind the decimal point"},
+        {"1e", "a digit of the exponent"},
+        {"1e+", "a digit of the exponent"},
+        {"-", "expected a digit"},
+        {"-NaN", "found 'N', expected a digit"},
+        {"Nan", "found 'N', expected a digit"},
+        {"Infinit", "found 'I'"},
+        {"0x10", "found 'x', expected the end"},
+        {"\"abc", "the text ends, expected the string's closing quote"},
+        {"\"a\\", "expected one of"},
+        {"\"\\x\"", "column 3: found 'x', expected one of"},
+        {"\"\\u12g4\"", "column 6: found 'g', expected four hexadecimal digits"},
+        {"\"\\u0000\"", "column 2: a string contains the character NUL"},
+        {"\"\\ud800\"", "half a surrogate pair"},
+        {"\"\\ud800\\u0041\"", "half a surrogate pair"},
+        {"\"\\ud800\\n\"", "half a surrogate pair"},
+        {"\"\\udc00\"", "half a surrogate pair"},
+        {"\"a\nb\"", "column 3: a string contains control character 0x0a"},
+        {"\"\x01\"", "control character 0x01"},
+        {"\"\xff\"", "byte 0xff is not UTF-8"},
+        {"\"\xff" "5\"", "byte 0xff is not UTF-8"},
+        {"\"\x80\"", "byte 0x80 is not UTF-8"},
+        {"\"\xc0\xaf\"", "byte 0xc0 is not UTF-8"},
+        {"\"\xe0\x80\xaf\"", "byte 0xe0 is not UTF-8"},
+        {"\"\xed\xa0\x80\"", "byte 0xed is not UTF-8"},
+        {"\"\xf4\x90\x80\x80\"", "byte 0xf4 is not UTF-8"},
+        {"\"\xf5\x80\x80\x80\"", "byte 0xf5 is not UTF-8"},
+        {"\"\xe2\x82\"", "byte 0xe2 is not UTF-8"},
+        {"\xef\xbb\xbf{}", "found byte 0xef, expected a JSON value"},
+        {"{\"a\":1,\"b\":2,\n\"a\":3}", "line 2, column 1: member \"a\" stands twice"},
+        {"{\"a\":1,\"\\u0061\":2}", "column 8: member \"a\" stands twice"},
+        {"[{\"x\":{\"y\":1,\"y\":1}}]", "member \"y\" stands twice"},
+        {"{\"\":1,\"\":2}", "member \"\" stands twice"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        zb_json *root;
+        zb_error err = {0};
+        enum zb_code code = zb_json_parse(rows[i].text, strlen(rows[i].text), &root, &err);
+        if (code != ZB_EFORMAT || !strstr(err.message, rows[i].message))
+            fail_msg("%s\ngave %d, \"%s\"\nexpected \"%s\"", rows[i].text, code, err.message,
+                     rows[i].message);
+    }
+}
+
+static void refuses_nul_bytes(void **state) {
+    (void)state;
+    static const char text[] = "{\"a\0\":1}";
+    zb_json *root;
+    zb_error err;
+    assert_int_equal(zb_json_parse(text, sizeof text - 1, &root, &err), ZB_EFORMAT);
+    assert_non_null(strstr(err.message, "control character 0x00"));
+    assert_int_equal(zb_json_parse("1\0", 2, &root, &err), ZB_EFORMAT);
+    assert_non_null(strstr(err.message, "found byte 0x00"));
+}
+
+static void limits_the_depth(void **state) {
+    (void)state;
+    uint64_t limit = zb_limits_get()->json_depth;
+    assert_int_equal(limit, 32);
+    char text[256];
+    for (size_t depth = 31; depth <= 64; depth++) {
+        memset(text, '[', depth);
+        memset(text + depth, ']', depth);
+        zb_json *root;
+        zb_error err;
+        enum zb_code code = zb_json_parse(text, 2 * depth, &root, &err);
+        assert_int_equal(code, depth <= limit ? ZB_OK : ZB_ELIMIT);
+        if (code)
+            assert_non_null(strstr(err.message, "column 33: nested deeper than 32 levels, the "
+                                                "limit json_depth"));
+        else
+            zb_json_free(root);
+    }
+}
+
+/* Three bytes of text become a hundred in the tree, so the number of values is bounded as well. */
+static void limits_the_values(void **state) {
+    (void)state;
+    size_t limit = (size_t)zb_limits_get()->json_values;
+    char *text = malloc(2 * limit + 2);
+    text[0] = '[';
+    for (size_t i = 0; i < limit; i++)
+        memcpy(text + 1 + 2 * i, "1,", 2);
+    zb_json *root;
+    zb_error err;
+    /* The list itself is a value too. */
+    text[2 * limit] = ']';
+    assert_int_equal(zb_json_parse(text, 2 * limit + 1, &root, &err), ZB_ELIMIT);
+    assert_non_null(strstr(err.message, "the limit json_values"));
+    text[2 * limit - 2] = ']';
+    assert_int_equal(zb_json_parse(text, 2 * limit - 1, &root, &err), ZB_OK);
+    assert_int_equal(zb_json_count(root), limit - 1);
+    zb_json_free(root);
+    free(text);
+}
+
+static void reads_integers_exactly(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        bool is_signed, is_unsigned;
+        int64_t value;
+    } rows[] = {
+        {"0", true, true, 0},
+        {"-0", true, true, 0},
+        {"9007199254740993", true, true, 9007199254740993},
+        {"9223372036854775807", true, true, INT64_MAX},
+        {"9223372036854775808", false, true, INT64_MIN},
+        {"18446744073709551615", false, true, -1},
+        {"18446744073709551616", false, false, 0},
+        {"-1", true, false, -1},
+        {"-9223372036854775808", true, false, INT64_MIN},
+        {"-9223372036854775809", false, false, 0},
+        {"7.0", false, false, 0},
+        {"1e3", false, false, 0},
+        {"NaN", false, false, 0},
+        {"\"7\"", false, false, 0},
+        {"true", false, false, 0},
+        {"[7]", false, false, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        zb_json *root = parse(rows[i].text);
+        int64_t s = 0;
+        uint64_t u = 0;
+        assert_int_equal(zb_json_int64(root, &s), rows[i].is_signed);
+        assert_int_equal(zb_json_uint64(root, &u), rows[i].is_unsigned);
+        if (rows[i].is_signed)
+            assert_int_equal(s, rows[i].value);
+        if (rows[i].is_unsigned)
+            assert_int_equal(u, (uint64_t)rows[i].value);
+        zb_json_free(root);
+    }
+}
+
+static void reads_doubles(void **state) {
+    (void)state;
+    zb_json *root = parse("[0.1,-0.0,1e400,-1e400,NaN,Infinity,-Infinity,1e-400,true]");
+    static const double expected[] = {0.1, -0.0, (double)INFINITY, -(double)INFINITY, 0,
+                                      (double)INFINITY, -(double)INFINITY, 0};
+    const zb_json *item = zb_json_first(root);
+    for (size_t i = 0; i < 8; i++, item = zb_json_next(item)) {
+        double value;
+        assert_true(zb_json_double(item, &value));
+        if (i == 4)
+            assert_true(isnan(value));
+        else
+            assert_memory_equal(&value, &expected[i], sizeof value);
+    }
+    double value;
+    assert_false(zb_json_double(item, &value));
+    zb_json_free(root);
+}
+
+static void walks_the_tree(void **state) {
+    (void)state;
+    zb_json *root = parse("{\"B\":1,\"b\":[10,20],\"s\":\"t\",\"n\":null,\"y\":true,\"o\":{}}");
+    assert_int_equal(zb_json_kind_of(root), ZB_JSON_OBJECT);
+    assert_int_equal(zb_json_count(root), 6);
+    assert_null(zb_json_name(root));
+    assert_string_equal(zb_json_name(zb_json_first(root)), "B");
+    /* Case matters: cJSON's own lookup would return "B" here. */
+    const zb_json *list = zb_json_get(root, "b");
+    assert_int_equal(zb_json_kind_of(list), ZB_JSON_ARRAY);
+    assert_int_equal(zb_json_count(list), 2);
+    assert_string_equal(zb_json_number(zb_json_next(zb_json_first(list))), "20");
+    assert_null(zb_json_next(zb_json_next(zb_json_first(list))));
+    assert_null(zb_json_name(zb_json_first(list)));
+    assert_null(zb_json_string(zb_json_first(list)));
+    assert_null(zb_json_number(zb_json_get(root, "s")));
+    assert_string_equal(zb_json_string(zb_json_get(root, "s")), "t");
+    assert_int_equal(zb_json_kind_of(zb_json_get(root, "n")), ZB_JSON_NULL);
+    assert_true(zb_json_bool(zb_json_get(root, "y")));
+    assert_false(zb_json_bool(zb_json_get(root, "n")));
+    assert_int_equal(zb_json_count(zb_json_get(root, "o")), 0);
+    assert_null(zb_json_get(root, "missing"));
+    assert_null(zb_json_get(list, "b"));
+    assert_null(zb_json_get(NULL, "b"));
+    assert_int_equal(zb_json_kind_of(NULL), ZB_JSON_NULL);
+    zb_json_free(root);
+    zb_json_free(NULL);
+}
+
+/* 10^5 members: comparing each with each would take minutes, and run into CTest's timeout. */
+static void checks_many_members(void **state) {
+    (void)state;
+    enum { COUNT = 100000 };
+    char *text = malloc(COUNT * 20 + 40);
+    size_t size = 0;
+    text[size++] = '{';
+    for (unsigned i = 0; i < COUNT; i++)
+        size += (size_t)sprintf(text + size, "\"m%u\":%u,", i * 7919 % COUNT, i);
+    size_t whole = size + (size_t)sprintf(text + size, "\"last\":0}");
+    zb_json *root;
+    zb_error err = {0};
+    assert_int_equal(zb_json_parse(text, whole, &root, &err), ZB_OK);
+    assert_int_equal(zb_json_count(root), COUNT + 1);
+    zb_json_free(root);
+    whole = size + (size_t)sprintf(text + size, "\"m77\":0}");
+    assert_int_equal(zb_json_parse(text, whole, &root, &err), ZB_EFORMAT);
+    assert_non_null(strstr(err.message, "member \"m77\" stands twice"));
+    free(text);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keeps_every_text),       cmocka_unit_test(decodes_escapes),
+        cmocka_unit_test(refuses_with_the_place), cmocka_unit_test(refuses_nul_bytes),
+        cmocka_unit_test(limits_the_depth),       cmocka_unit_test(limits_the_values),
+        cmocka_unit_test(reads_integers_exactly), cmocka_unit_test(reads_doubles),
+        cmocka_unit_test(walks_the_tree),         cmocka_unit_test(checks_many_members),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
