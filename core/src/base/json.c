@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/decimal.h"
+#include "base/json_brief.h"
 #include "base/json_scan.h"
 
 static const cJSON *tree_of(const zb_json *value) {
@@ -239,4 +240,19 @@ char *zb_json_print(const zb_json *value) {
     put_value(&w, value);
     put(&w, "", 1);
     return w.data;
+}
+
+const char *zb__json_brief(const zb_json *value, char text[ZB__BRIEF_SIZE]) {
+    char *whole = value ? zb_json_print(value) : strdup("missing");
+    size_t length = whole ? strlen(whole) : 0;
+    size_t cut = length;
+    if (length >= ZB__BRIEF_SIZE) {
+        cut = ZB__BRIEF_SIZE - sizeof "...";
+        while (((unsigned char)whole[cut] & 0xc0) == 0x80)
+            cut--; /* not inside a UTF-8 character */
+    }
+    snprintf(text, ZB__BRIEF_SIZE, "%.*s%s", (int)cut, whole ? whole : "?",
+             cut < length ? "..." : "");
+    free(whole);
+    return text;
 }
