@@ -185,8 +185,8 @@ ZB_API enum zb_code zb_array_read_points(const zb_node *node, const uint64_t *co
 /* Can elements of `from` be converted into `to` by the reads above? */
 ZB_API bool zb_dtype_converts(zb_dtype from, zb_dtype to);
 
-/* How many bytes the array takes in its store: the sum of its objects' sizes (one stat a chunk of
-   the grid; listing is not needed). */
+/* How many bytes the array takes in its store: the sum of the sizes of the objects below it. Lists the store
+   (ZB_EUNSUPPORTED where that cannot be done); at most `children` objects. */
 ZB_API enum zb_code zb_array_storage_size(const zb_node *node, uint64_t *bytes, zb_error *err);
 
 /* ---- Process-wide state ------------------------------------------------------------------- */

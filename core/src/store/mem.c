@@ -133,15 +133,17 @@ static enum zb_code mem_list(zb_store *store, const char *prefix, zb_list_fn fn,
         if (skip && key[skip - 1] != '/')
             continue; /* "ab" and "a.b" sort among the keys below "a" */
         size_t length = strcspn(key + skip, "/");
-        if (last && strlen(last) == length && strncmp(last, key + skip, length) == 0)
-            continue;
+        bool is_prefix = key[skip + length] == '/';
+        if (last && is_prefix && strlen(last) == length &&
+            strncmp(last, key + skip, length) == 0)
+            continue; /* only a prefix comes again */
         free(last);
         last = strndup(key + skip, length);
         if (!last) {
             code = zb_fail(err, ZB_ENOMEM, "no memory for a listing");
             break;
         }
-        if (fn(context, last, key[skip + length] == '/') != 0)
+        if (fn(context, last, is_prefix) != 0)
             break;
     }
     pthread_mutex_unlock(&mem->lock);

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Running a leaf: its stored bytes are decoded, as far as they are wanted, and its pieces scattered to where
+ * they belong. In order of preference: straight into the destination, into the thread's
+ * scratch, or, when only a part is wanted and more may follow, into the cache of decoded chunks.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array/cache.h"
+#include "array/plan.h"
+#include "kernel/scatter.h"
+
+/* ---- Messages ---- */
+
+enum zb_code zb__key_blame(const zb__key *key, enum zb_code code, zb_error *err) {
+    char text[ZB__KEY_MAX];
+    zb__chunk_key(&key->node->array->keys, key->node->array->info.ndim, key->index, text);
+    return zb_error_prefix(err, code, "store %s, array /%s, %s %s", key->node->store->label,
+                           key->node->path, key->node->array->chain->shard ? "shard" : "chunk",
+                           text);
+}
+
+/* The shard whose inner chunk the leaf is, or NULL: the one whose inner chain is the leaf's. */
+static const zb__shard *shard_of(const zb__leaf *leaf) {
+    const zb__shard *shard = leaf->key->node->array->chain->shard;
+    while (shard && shard->inner != leaf->chain)
+        shard = shard->inner->shard;
+    return shard;
+}
+
+enum zb_code zb__leaf_blame(const zb__leaf *leaf, enum zb_code code, zb_error *err) {
+    const zb__shard *shard = leaf->inner == UINT64_MAX ? NULL : shard_of(leaf);
+    if (shard) {
+        uint64_t index[ZB_MAX_NDIM], rest = leaf->inner;
+        for (uint32_t d = leaf->chain->ndim; d-- > 0; rest /= shard->grid[d])
+            index[d] = rest % shard->grid[d];
+        char text[ZB_MAX_NDIM * 21 + 1] = "";
+        size_t used = 0;
+        for (uint32_t d = 0; d < leaf->chain->ndim; d++)
+            used += (size_t)snprintf(text + used, sizeof text - used, d ? ",%llu" : "%llu",
+                                     (unsigned long long)index[d]);
+        zb_error_prefix(err, code, "inner chunk (%s)", text);
+    }
+    return zb__key_blame(leaf->key, code, err);
+}
+
+/* ---- Scattering ---- */
+
+/* Byte strides of the chunk's stored dimensions. */
+static void stored_strides(const zb__chain *chain, int64_t *strides) {
+    int64_t stride = chain->dtype.size;
+    for (uint32_t d = chain->ndim; d-- > 0;) {
+        strides[d] = stride;
+        stride *= (int64_t)chain->stored_shape[d];
+    }
+}
+
+/* Scatters one piece. data[0] is byte `lo` of the decoded chunk. */
+static void scatter_piece(const zb__chain *chain, zb__piece *piece, const uint8_t *data,
+                          uint64_t lo) {
+    uint32_t ndim = chain->ndim;
+    int64_t strides[ZB_MAX_NDIM];
+    stored_strides(chain, strides);
+    int64_t first = 0;
+    for (uint32_t d = 0; d < ndim; d++) {
+        first += (int64_t)zb__piece_start(piece)[d] * strides[d];
+        if (zb__piece_count(piece, ndim)[d] > 1)
+            strides[d] *= (int64_t)zb__piece_step(piece, ndim)[d];
+    }
+    zb__box_copy copy = {.ndim = ndim,
+                         .count = zb__piece_count(piece, ndim),
+                         .src_strides = strides,
+                         .dst_strides = zb__piece_stride(piece, ndim),
+                         .src_dtype = chain->dtype,
+                         .dst_dtype = piece->target->dtype,
+                         .stream = piece->target->stream};
+    zb__scatter(&copy, data + ((uint64_t)first - lo), piece->dst);
+}
+
+static void scatter_all(const zb__leaf *leaf, const uint8_t *data, uint64_t lo) {
+    for (zb__piece *piece = leaf->pieces; piece; piece = piece->next)
+        scatter_piece(leaf->chain, piece, data, lo);
+}
+
+static void fill_all(const zb__leaf *leaf) {
+    const zb_array_info *info = &leaf->key->node->array->info;
+    uint32_t ndim = leaf->chain->ndim;
+    for (zb__piece *piece = leaf->pieces; piece; piece = piece->next) {
+        zb__box_copy copy = {.ndim = ndim,
+                             .count = zb__piece_count(piece, ndim),
+                             .dst_strides = zb__piece_stride(piece, ndim),
+                             .src_dtype = info->dtype,
+                             .dst_dtype = piece->target->dtype,
+                             .stream = piece->target->stream};
+        zb__scatter_fill(&copy, info->fill_value, piece->dst);
+    }
+}
+
+/* ---- What is wanted of the decoded bytes ---- */
+
+static void wanted_extent(const zb__leaf *leaf, uint64_t *lo, uint64_t *hi) {
+    *lo = UINT64_MAX;
+    *hi = 0;
+    for (zb__piece *piece = leaf->pieces; piece; piece = piece->next) {
+        uint64_t from, to;
+        zb__piece_extent(piece, leaf->chain->ndim, leaf->chain->stored_shape,
+                         leaf->chain->dtype.size, &from, &to);
+        *lo = from < *lo ? from : *lo;
+        *hi = to > *hi ? to : *hi;
+    }
+}
+
+/* Are the decoded bytes [lo, hi) just what belongs at the destination, in the same order? */
+static bool is_direct(const zb__leaf *leaf, uint64_t lo, uint64_t hi) {
+    zb__piece *piece = leaf->pieces;
+    const zb__chain *chain = leaf->chain;
+    const zb_dtype *to = &piece->target->dtype;
+    if (piece->next || to->kind != chain->dtype.kind || to->size != chain->dtype.size ||
+        (to->swapped != chain->dtype.swapped && to->size > 1))
+        return false;
+    int64_t stride = to->size;
+    for (uint32_t d = chain->ndim; d-- > 0;) {
+        uint64_t count = zb__piece_count(piece, chain->ndim)[d];
+        if (count > 1 && zb__piece_stride(piece, chain->ndim)[d] != stride)
+            return false;
+        stride *= (int64_t)count;
+    }
+    return (uint64_t)stride == hi - lo;
+}
+
+/* ---- The decoded-chunk cache ---- */
+
+static zb__lru_key cache_key(const zb__leaf *leaf) {
+    return (zb__lru_key){
+        .word = {leaf->key->node->array->cache_id, leaf->key->number, leaf->offset}};
+}
+
+/* Worth keeping: decoding it cost something, only a part was wanted, and it leaves room for others. */
+static bool is_cacheable(const zb__leaf *leaf) {
+    const zb__chain *chain = leaf->chain;
+    if (leaf->transient || chain->shard || zb__chain_is_raw(chain) ||
+        leaf->key->number == UINT64_MAX || chain->decoded_size > zb__chunk_cache()->budget / 4)
+        return false;
+    uint64_t wanted = 0;
+    for (zb__piece *piece = leaf->pieces; piece; piece = piece->next)
+        wanted += zb__piece_elements(piece, chain->ndim);
+    return wanted < chain->decoded_size / chain->dtype.size;
+}
+
+/* The cached chunk, whatever part of it is there; NULL when it is not cached. */
+static zb__lru_item *look_up(const zb__leaf *leaf) {
+    if (!is_cacheable(leaf))
+        return NULL;
+    zb__lru_key key = cache_key(leaf);
+    return zb__lru_get(zb__chunk_cache(), &key, &leaf->key->info.validator);
+}
+
+void zb__leaf_look_up(zb__leaf *leaf) {
+    zb__lru_item *item = look_up(leaf);
+    uint64_t lo, hi;
+    if (!item)
+        return;
+    wanted_extent(leaf, &lo, &hi);
+    if (item->lo <= lo && hi <= item->hi)
+        leaf->cached = item;
+    else
+        zb__lru_release(item);
+}
+
+/* ---- Decoding ---- */
+
+static enum zb_code decode(const zb__leaf *leaf, const uint8_t *stored, zb__scratch *scratch,
+                           uint8_t *out, uint64_t lo, uint64_t hi, zb_error *err) {
+    zb__sink sink = {.data = out,
+                     .capacity = (size_t)leaf->chain->decoded_size,
+                     .exact = true,
+                     .lo = (size_t)lo,
+                     .hi = (size_t)hi};
+    return zb__chain_decode(leaf->chain, scratch, stored, (size_t)leaf->size, &sink, err);
+}
+
+/* Decodes what is wanted into the cache and scatters from there. A chunk of which an insufficient part
+   was cached is decoded whole: a loop over its rows decodes it twice at the most. */
+static enum zb_code run_into_cache(const zb__leaf *leaf, zb__lru_item *item, const uint8_t *stored,
+                                   zb__scratch *scratch, uint64_t lo, uint64_t hi,
+                                   zb_error *err) {
+    enum zb_code code = decode(leaf, stored, scratch, item->data, lo, hi, err);
+    if (code != ZB_OK)
+        return code;
+    item->lo = (size_t)lo;
+    item->hi = (size_t)hi;
+    zb__lru_put(zb__chunk_cache(), item);
+    scatter_all(leaf, item->data, 0);
+    return ZB_OK;
+}
+
+static enum zb_code run_encoded(const zb__leaf *leaf, const uint8_t *stored, zb__scratch *scratch,
+                                zb_error *err) {
+    uint64_t size = leaf->chain->decoded_size, lo, hi;
+    wanted_extent(leaf, &lo, &hi);
+    if (hi - lo == size && is_direct(leaf, lo, hi))
+        return decode(leaf, stored, scratch, (uint8_t *)leaf->pieces->dst, 0, size, err);
+    if (is_cacheable(leaf)) {
+        zb__lru_item *partly = look_up(leaf);
+        bool whole = partly || !zb__chain_is_partial(leaf->chain);
+        zb__lru_release(partly);
+        zb__lru_key key = cache_key(leaf);
+        zb__lru_item *item =
+            zb__lru_new(zb__chunk_cache(), &key, &leaf->key->info.validator, (size_t)size);
+        if (item) {
+            enum zb_code code = run_into_cache(leaf, item, stored, scratch, whole ? 0 : lo,
+                                               whole ? size : hi, err);
+            zb__lru_release(item);
+            return code;
+        }
+    }
+    enum zb_code code = zb__buffer_reserve(&scratch->decoded, (size_t)size, err);
+    if (code == ZB_OK)
+        code = decode(leaf, stored, scratch, scratch->decoded.data, lo, hi, err);
+    if (code == ZB_OK)
+        scatter_all(leaf, scratch->decoded.data, 0);
+    return code;
+}
+
+/* Reads the wanted bytes of an uncompressed chunk from the key's object. */
+static enum zb_code run_raw_from_object(const zb__leaf *leaf, zb__scratch *scratch,
+                                        zb_error *err) {
+    uint64_t lo, hi;
+    wanted_extent(leaf, &lo, &hi);
+    bool direct = is_direct(leaf, lo, hi);
+    uint8_t *buffer = (uint8_t *)leaf->pieces->dst;
+    if (!direct) {
+        enum zb_code code = zb__buffer_reserve(&scratch->encoded, (size_t)(hi - lo), err);
+        if (code != ZB_OK)
+            return code;
+        buffer = scratch->encoded.data;
+    }
+    zb_range range = {.offset = leaf->offset + lo, .length = (size_t)(hi - lo), .buffer = buffer};
+    enum zb_code code = zb_object_read(leaf->key->object, &range, 1, err);
+    if (code == ZB_OK && range.got != range.length)
+        code = zb_fail(err, ZB_EIO, "the object became shorter while it was read");
+    if (code == ZB_OK && !direct)
+        scatter_all(leaf, buffer, lo);
+    return code;
+}
+
+/* ---- Shards inside bytes→bytes codecs: decoded as a whole, then opened up in memory ---- */
+
+typedef struct in_memory {
+    const uint8_t *shard;
+    zb__scratch *scratch;
+} in_memory;
+
+static enum zb_code run_in_memory(void *context, const zb__leaf *leaf, zb_error *err) {
+    const in_memory *m = context;
+    return zb__leaf_run(leaf, leaf->missing ? NULL : m->shard + leaf->offset, m->scratch, err);
+}
+
+static enum zb_code run_encoded_shard(const zb__leaf *leaf, const uint8_t *stored,
+                                      zb__scratch *scratch, zb_error *err) {
+    uint64_t limit = zb_limits_get()->shard_bytes;
+    const zb__shard *shard = leaf->chain->shard;
+    uint64_t bound;
+    if (__builtin_mul_overflow(zb__chain_encoded_bound(shard->inner), shard->count, &bound) ||
+        __builtin_add_overflow(bound, shard->index_size, &bound) || bound > limit)
+        bound = limit;
+    zb__buffer whole = {0};
+    enum zb_code code = zb__buffer_reserve(&whole, (size_t)bound, err);
+    zb__sink sink = {.data = whole.data, .capacity = (size_t)bound, .hi = (size_t)bound};
+    if (code == ZB_OK)
+        code = zb__chain_decode(leaf->chain, scratch, stored, (size_t)leaf->size, &sink, err);
+    if (code != ZB_OK) {
+        zb__leaf_blame(leaf, code, err);
+    } else {
+        zb__arena arena = {0};
+        zb__source source = {.memory = whole.data, .size = sink.size};
+        in_memory context = {.shard = whole.data, .scratch = scratch};
+        code = zb__shard_expand(leaf->key, leaf->chain, &source, leaf->pieces, &arena, scratch,
+                                run_in_memory, &context, err);
+        zb__arena_free(&arena);
+    }
+    zb__buffer_free(&whole);
+    return code;
+}
+
+enum zb_code zb__leaf_run(const zb__leaf *leaf, const uint8_t *stored, zb__scratch *scratch,
+                          zb_error *err) {
+    enum zb_code code = ZB_OK;
+    if (leaf->missing)
+        fill_all(leaf);
+    else if (leaf->cached)
+        scatter_all(leaf, leaf->cached->data, 0);
+    else if (leaf->chain->shard) /* its parts blame themselves */
+        return run_encoded_shard(leaf, stored, scratch, err);
+    else if (!zb__chain_is_raw(leaf->chain))
+        code = run_encoded(leaf, stored, scratch, err);
+    else if (stored)
+        scatter_all(leaf, stored, 0);
+    else
+        code = run_raw_from_object(leaf, scratch, err);
+    return code == ZB_OK ? ZB_OK : zb__leaf_blame(leaf, code, err);
+}

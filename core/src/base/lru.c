@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/lru.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void zb__lru_init(zb__lru *lru, uint64_t budget) {
+    *lru = (zb__lru){.budget = budget};
+    pthread_mutex_init(&lru->lock, NULL);
+}
+
+static size_t bucket_of(const zb__lru *lru, const zb__lru_key *key) {
+    uint64_t h = key->word[0];
+    h = (h ^ key->word[1]) * 0x9e3779b97f4a7c15ull;
+    h = (h ^ h >> 29 ^ key->word[2]) * 0xbf58476d1ce4e5b9ull;
+    return (size_t)(h ^ h >> 32) & (lru->bucket_count - 1);
+}
+
+/* The link that points to the item of this key, or to the NULL at its bucket's end. */
+static zb__lru_item **find(zb__lru *lru, const zb__lru_key *key) {
+    zb__lru_item **link = &lru->buckets[bucket_of(lru, key)];
+    while (*link && memcmp(&(*link)->key, key, sizeof *key) != 0)
+        link = &(*link)->chain;
+    return link;
+}
+
+static void unlink_by_use(zb__lru *lru, zb__lru_item *item) {
+    *(item->newer ? &item->newer->older : &lru->newest) = item->older;
+    *(item->older ? &item->older->newer : &lru->oldest) = item->newer;
+}
+
+static void link_newest(zb__lru *lru, zb__lru_item *item) {
+    item->newer = NULL;
+    item->older = lru->newest;
+    *(lru->newest ? &lru->newest->newer : &lru->oldest) = item;
+    lru->newest = item;
+}
+
+/* Takes the item at *link out of the table; its reference passes to the caller. */
+static zb__lru_item *take_out(zb__lru *lru, zb__lru_item **link) {
+    zb__lru_item *item = *link;
+    *link = item->chain;
+    unlink_by_use(lru, item);
+    lru->bytes -= item->size;
+    lru->count--;
+    return item;
+}
+
+void zb__lru_release(zb__lru_item *item) {
+    if (item && atomic_fetch_sub_explicit(&item->refs, 1, memory_order_acq_rel) == 1)
+        free(item);
+}
+
+static bool same_version(const zb_validator *a, const zb_validator *b) {
+    return memcmp(a->word, b->word, sizeof a->word) == 0;
+}
+
+zb__lru_item *zb__lru_get(zb__lru *lru, const zb__lru_key *key, const zb_validator *validator) {
+    if (!validator->valid || lru->budget == 0)
+        return NULL;
+    zb__lru_item *found = NULL, *stale = NULL;
+    pthread_mutex_lock(&lru->lock);
+    zb__lru_item **link = lru->buckets ? find(lru, key) : NULL;
+    if (link && *link) {
+        if (same_version(&(*link)->validator, validator)) {
+            found = *link;
+            atomic_fetch_add_explicit(&found->refs, 1, memory_order_relaxed);
+            unlink_by_use(lru, found);
+            link_newest(lru, found);
+        } else {
+            stale = take_out(lru, link);
+        }
+    }
+    pthread_mutex_unlock(&lru->lock);
+    zb__lru_release(stale);
+    return found;
+}
+
+/* Evicts the least recently used until `size` more bytes fit. Returns an evicted item of just that
+   size that nobody uses any more, so that its memory can serve again, or NULL. */
+static zb__lru_item *make_room(zb__lru *lru, size_t size) {
+    zb__lru_item *reusable = NULL, *garbage = NULL;
+    pthread_mutex_lock(&lru->lock);
+    while (lru->bytes + size > lru->budget && lru->oldest) {
+        zb__lru_item *item = take_out(lru, find(lru, &lru->oldest->key));
+        if (!reusable && item->size == size && atomic_load(&item->refs) == 1) {
+            reusable = item;
+        } else {
+            item->chain = garbage;
+            garbage = item;
+        }
+    }
+    pthread_mutex_unlock(&lru->lock);
+    while (garbage) {
+        zb__lru_item *next = garbage->chain;
+        zb__lru_release(garbage);
+        garbage = next;
+    }
+    return reusable;
+}
+
+zb__lru_item *zb__lru_new(zb__lru *lru, const zb__lru_key *key, const zb_validator *validator,
+                          size_t size) {
+    if (!validator->valid || size > lru->budget)
+        return NULL;
+    zb__lru_item *item = make_room(lru, size);
+    if (!item && size <= SIZE_MAX - sizeof *item - 64)
+        item = aligned_alloc(64, (sizeof *item + size + 63) & ~(size_t)63);
+    if (!item)
+        return NULL;
+    item->key = *key;
+    item->validator = *validator;
+    item->size = size;
+    atomic_init(&item->refs, 1);
+    return item;
+}
+
+/* Doubles the table when it is full. False when there is none and none can be had. */
+static bool grow(zb__lru *lru) {
+    if (lru->count < lru->bucket_count)
+        return true;
+    size_t bucket_count = lru->bucket_count ? lru->bucket_count * 2 : 64;
+    zb__lru_item **buckets = calloc(bucket_count, sizeof(zb__lru_item *));
+    if (!buckets)
+        return lru->buckets != NULL;
+    free(lru->buckets);
+    lru->buckets = buckets;
+    lru->bucket_count = bucket_count;
+    for (zb__lru_item *item = lru->newest; item; item = item->older) {
+        zb__lru_item **head = &buckets[bucket_of(lru, &item->key)];
+        item->chain = *head;
+        *head = item;
+    }
+    return true;
+}
+
+void zb__lru_put(zb__lru *lru, zb__lru_item *item) {
+    zb__lru_item *replaced = NULL;
+    pthread_mutex_lock(&lru->lock);
+    if (grow(lru)) {
+        zb__lru_item **link = find(lru, &item->key);
+        if (*link)
+            replaced = take_out(lru, link);
+        zb__lru_item **head = &lru->buckets[bucket_of(lru, &item->key)];
+        item->chain = *head;
+        *head = item;
+        link_newest(lru, item);
+        lru->bytes += item->size;
+        lru->count++;
+        atomic_fetch_add_explicit(&item->refs, 1, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&lru->lock);
+    zb__lru_release(replaced);
+}
+
+void zb__lru_clear(zb__lru *lru) {
+    pthread_mutex_lock(&lru->lock);
+    zb__lru_item *list = lru->newest;
+    for (size_t i = 0; i < lru->bucket_count; i++)
+        lru->buckets[i] = NULL;
+    lru->newest = lru->oldest = NULL;
+    lru->bytes = lru->count = 0;
+    pthread_mutex_unlock(&lru->lock);
+    while (list) {
+        zb__lru_item *older = list->older;
+        zb__lru_release(list);
+        list = older;
+    }
+}

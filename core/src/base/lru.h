@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A cache of immutable blocks with a byte budget: a hash table whose items are also linked by last
+ * use. Items are reference-counted, so that one in use may be evicted meanwhile. The memory of
+ * an evicted item is used again for the next one of its size: fresh pages cost as much as decoding.
+ */
+#ifndef ZB_BASE_LRU_H
+#define ZB_BASE_LRU_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "zarrbridge/store.h"
+
+typedef struct zb__lru_key {
+    uint64_t word[3];
+} zb__lru_key;
+
+typedef struct zb__lru_item {
+    zb__lru_key key;
+    zb_validator validator; /* of the object that the data come from */
+    size_t size;            /* of data, bytes */
+    size_t lo, hi;          /* the bytes of data that are valid */
+    atomic_int refs;
+    struct zb__lru_item *chain;          /* in its bucket */
+    struct zb__lru_item *newer, *older;  /* by last use */
+    _Alignas(64) unsigned char data[];
+} zb__lru_item;
+
+typedef struct zb__lru {
+    pthread_mutex_t lock;
+    uint64_t budget, bytes; /* bytes: of the items in the table */
+    size_t count, bucket_count;
+    zb__lru_item **buckets;
+    zb__lru_item *newest, *oldest;
+} zb__lru;
+
+void zb__lru_init(zb__lru *lru, uint64_t budget);
+
+/* The item of this key and validator with a reference for the caller, or NULL. One with another validator
+   is stale and dropped. */
+zb__lru_item *zb__lru_get(zb__lru *lru, const zb__lru_key *key, const zb_validator *validator);
+
+/* A new item of `size` bytes with one reference, not in the table yet: fill data, lo and hi, then
+   put it. NULL when it would not fit the budget or memory runs out. */
+zb__lru_item *zb__lru_new(zb__lru *lru, const zb__lru_key *key, const zb_validator *validator,
+                          size_t size);
+
+/* Publishes an item; one of the same key is replaced. The caller keeps its reference. */
+void zb__lru_put(zb__lru *lru, zb__lru_item *item);
+
+void zb__lru_release(zb__lru_item *item); /* NULL is allowed */
+void zb__lru_clear(zb__lru *lru);
+
+#endif
