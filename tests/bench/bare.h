@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The calibration of the benchmark: the same bytes decoded with the bare library and copied row by
+ * row, on the same number of threads, without any of our code. What the core takes more than this
+ * is its own cost.
+ */
+#ifndef ZB_BENCH_BARE_H
+#define ZB_BENCH_BARE_H
+
+#include "zarrbridge/zarrbridge.h"
+
+/* Reads the whole array of a store directory into out (C order). Supports what the data sets use: 2 or more
+   dimensions that the chunks divide, raw, zstd, gzip and blosc chunks, one level of shards with the
+   index at the end. Exits with a message when it cannot. */
+void bare_read(const char *directory, const zb_array_info *info, unsigned threads, void *out);
+
+#endif

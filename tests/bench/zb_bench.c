@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Times the core on one store and prints JSON lines {"peer", "dataset", "what", "ms"}.
+ *
+ *     zb-bench DIRECTORY [rounds]
+ *
+ * what: whole (into a new buffer), whole-warm (into a touched one), bare and bare-warm (the
+ * calibration of bare.h), windows-256 (random 256^2 windows of a 2-D array, caches empty at first,
+ * milliseconds each), window-warm and window-decode (one window again, and the bare decoding of its
+ * chunk), open (metadata only).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "bare.h"
+
+static double now_ms(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static void check(enum zb_code code, const zb_error *err) {
+    if (code != ZB_OK) {
+        fprintf(stderr, "zb-bench: %s: %s\n", zb_code_name(code), err->message);
+        exit(1);
+    }
+}
+
+static void report(const char *peer, const char *dataset, const char *what, double ms) {
+    printf("{\"peer\": \"%s\", \"dataset\": \"%s\", \"what\": \"%s\", \"ms\": %.4f}\n", peer, dataset,
+           what, ms);
+    fflush(stdout);
+}
+
+/* A fresh block, as numpy makes one: huge pages asked for, no page touched. */
+static void *new_block(size_t bytes) {
+    size_t page = (size_t)2 << 20;
+    void *block = aligned_alloc(page, (bytes + page - 1) & ~(page - 1));
+    if (!block)
+        exit(1);
+    madvise(block, bytes, MADV_HUGEPAGE);
+    return block;
+}
+
+typedef struct bench {
+    const char *directory, *dataset;
+    zb_node *node;
+    const zb_array_info *info;
+    size_t bytes;
+    int rounds;
+} bench;
+
+static void read_core(const bench *b, void *out) {
+    zb_error err;
+    zb_read read = {.node = b->node, .view = {.data = out, .dtype = b->info->dtype}};
+    check(zb_array_read(&read, 1, &err), &err);
+}
+
+static void read_bare(const bench *b, void *out) {
+    uint64_t threads = zb_limits_get()->threads;
+    bare_read(b->directory, b->info, threads ? (unsigned)threads : 2, out);
+}
+
+/* The least of `rounds` times, each into a new block or all into one. */
+static double time_whole(const bench *b, void (*read)(const bench *, void *), bool warm) {
+    double least = 1e30;
+    void *kept = warm ? new_block(b->bytes) : NULL;
+    if (kept)
+        memset(kept, 1, b->bytes);
+    for (int i = 0; i < b->rounds; i++) {
+        void *out = warm ? kept : new_block(b->bytes);
+        double start = now_ms();
+        read(b, out);
+        double took = now_ms() - start;
+        least = took < least ? took : least;
+        if (!warm)
+            free(out);
+    }
+    free(kept);
+    return least;
+}
+
+static void compare(const bench *b) {
+    void *ours = new_block(b->bytes), *bare = new_block(b->bytes);
+    read_core(b, ours);
+    read_bare(b, bare);
+    if (memcmp(ours, bare, b->bytes) != 0) {
+        fprintf(stderr, "zb-bench: %s: the core and the bare library disagree\n", b->dataset);
+        exit(1);
+    }
+    free(ours);
+    free(bare);
+}
+
+static void read_window(const bench *b, uint64_t y, uint64_t x, void *out) {
+    zb_error err;
+    uint64_t start[2] = {y, x}, count[2] = {256, 256};
+    zb_read read = {.node = b->node,
+                    .start = start,
+                    .count = count,
+                    .view = {.data = out, .dtype = b->info->dtype}};
+    check(zb_array_read(&read, 1, &err), &err);
+}
+
+static void time_windows(const bench *b) {
+    enum { WINDOWS = 300 };
+    void *out = malloc(256 * 256 * 16);
+    double least = 1e30;
+    for (int round = 0; round < b->rounds; round++) {
+        uint64_t random = 12345;
+        zb_cache_clear();
+        double start = now_ms();
+        for (int i = 0; i < WINDOWS; i++) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            uint64_t y = (random >> 33) % (b->info->shape[0] - 255);
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            uint64_t x = (random >> 33) % (b->info->shape[1] - 255);
+            read_window(b, y, x, out);
+        }
+        double took = (now_ms() - start) / WINDOWS;
+        least = took < least ? took : least;
+    }
+    report("core", b->dataset, "windows-256", least);
+    least = 1e30;
+    for (int i = 0; i < 200; i++) {
+        double start = now_ms();
+        read_window(b, 256, 256, out); /* one whole inner chunk: never from the cache */
+        double took = now_ms() - start;
+        least = took < least ? took : least;
+    }
+    report("core", b->dataset, "window-warm", least);
+    free(out);
+}
+
+static void time_open(const bench *b) {
+    double least = 1e30;
+    for (int i = 0; i < 200; i++) {
+        zb_error err;
+        zb_store *store;
+        zb_node *node;
+        double start = now_ms();
+        check(zb_store_open_fs(b->directory, &store, &err), &err);
+        check(zb_node_open(store, "", &node, &err), &err);
+        double took = now_ms() - start;
+        least = took < least ? took : least;
+        zb_node_release(node);
+        zb_store_release(store);
+    }
+    report("core", b->dataset, "open", least);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        fprintf(stderr, "usage: zb-bench DIRECTORY [rounds]\n");
+        return 2;
+    }
+    bench b = {.directory = argv[1], .rounds = argc > 2 ? atoi(argv[2]) : 5};
+    const char *slash = strrchr(argv[1], '/');
+    b.dataset = slash && slash[1] ? slash + 1 : argv[1];
+    zb_error err;
+    zb_store *store;
+    check(zb_store_open_fs(b.directory, &store, &err), &err);
+    check(zb_node_open(store, "", &b.node, &err), &err);
+    b.info = zb_node_array(b.node);
+    if (!b.info) {
+        fprintf(stderr, "zb-bench: %s holds a group; give an array\n", b.directory);
+        return 2;
+    }
+    b.bytes = b.info->dtype.size;
+    for (uint32_t d = 0; d < b.info->ndim; d++)
+        b.bytes *= (size_t)b.info->shape[d];
+    compare(&b);
+    report("bare", b.dataset, "whole", time_whole(&b, read_bare, false));
+    report("core", b.dataset, "whole", time_whole(&b, read_core, false));
+    report("bare", b.dataset, "whole-warm", time_whole(&b, read_bare, true));
+    report("core", b.dataset, "whole-warm", time_whole(&b, read_core, true));
+    if (b.info->ndim == 2)
+        time_windows(&b);
+    time_open(&b);
+    zb_node_release(b.node);
+    zb_store_release(store);
+    return 0;
+}
