@@ -242,8 +242,8 @@ char *zb_json_print(const zb_json *value) {
     return w.data;
 }
 
-const char *zb__json_brief(const zb_json *value, char text[ZB__BRIEF_SIZE]) {
-    char *whole = value ? zb_json_print(value) : strdup("missing");
+/* Cuts `whole`, which it frees, to the size of a brief text. */
+static const char *cut_to_brief(char *whole, char text[ZB__BRIEF_SIZE]) {
     size_t length = whole ? strlen(whole) : 0;
     size_t cut = length;
     if (length >= ZB__BRIEF_SIZE) {
@@ -255,4 +255,15 @@ const char *zb__json_brief(const zb_json *value, char text[ZB__BRIEF_SIZE]) {
              cut < length ? "..." : "");
     free(whole);
     return text;
+}
+
+const char *zb__json_brief(const zb_json *value, char text[ZB__BRIEF_SIZE]) {
+    return cut_to_brief(value ? zb_json_print(value) : strdup("missing"), text);
+}
+
+const char *zb__name_brief(const char *name, char text[ZB__BRIEF_SIZE]) {
+    writer w = {.data = malloc(64), .capacity = 64};
+    put_string(&w, name);
+    put(&w, "", 1);
+    return cut_to_brief(w.data, text);
 }

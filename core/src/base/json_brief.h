@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON values inside error messages. */
+/* JSON values and names inside error messages: short, one line, valid UTF-8. */
 #ifndef ZB_BASE_JSON_BRIEF_H
 #define ZB_BASE_JSON_BRIEF_H
 
@@ -10,5 +10,8 @@
 /* The value as compact JSON, cut with "..." when it does not fit; "missing" for NULL. For "is %s,
    expected ...". Returns text. */
 const char *zb__json_brief(const zb_json *value, char text[ZB__BRIEF_SIZE]);
+
+/* A string in quotes, with escapes, cut in the same way. */
+const char *zb__name_brief(const char *name, char text[ZB__BRIEF_SIZE]);
 
 #endif

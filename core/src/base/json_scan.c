@@ -293,9 +293,13 @@ static enum zb_code check_members(scanner *s, size_t first) {
         return ZB_OK;
     qsort(m, count, sizeof *m, compare_members);
     for (size_t i = 1; i < count; i++) {
-        if (m[i].length == m[i - 1].length && memcmp(m[i].name, m[i - 1].name, m[i].length) == 0)
-            return fail_at(s, ZB_EFORMAT, m[i].at, "member \"%.*s\" stands twice in its object",
-                           (int)(m[i].length < 64 ? m[i].length : 64), m[i].name);
+        if (m[i].length != m[i - 1].length || memcmp(m[i].name, m[i - 1].name, m[i].length) != 0)
+            continue;
+        int shown = 0; /* whole characters, at most 64 bytes */
+        while (shown < 60 && (size_t)shown < m[i].length)
+            shown += (int)zb__utf8_length(m[i].name + shown, m[i].length - (size_t)shown);
+        return fail_at(s, ZB_EFORMAT, m[i].at, "member \"%.*s\" stands twice in its object", shown,
+                       m[i].name);
     }
     return ZB_OK;
 }

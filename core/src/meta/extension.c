@@ -39,20 +39,23 @@ enum zb_code zb__extension_parse(const zb_json *value, const char *what, zb__ext
                        zb__json_brief(out->configuration, brief));
     for (const zb_json *m = zb_json_first(value); m; m = zb_json_next(m)) {
         if (!zb__name_in(zb_json_name(m), members) && !zb__json_ignorable(m))
-            return zb_fail(err, ZB_EUNSUPPORTED, "%s has an unknown member \"%.64s\"", what,
-                           zb_json_name(m));
+            return zb_fail(err, ZB_EUNSUPPORTED, "%s has an unknown member %s", what,
+                           zb__name_brief(zb_json_name(m), brief));
     }
     return ZB_OK;
 }
 
 enum zb_code zb__extension_check(const zb__extension *extension, const char *what,
                                  const char *const *known, zb_error *err) {
+    char name[ZB__BRIEF_SIZE];
+    char brief[ZB__BRIEF_SIZE];
     const zb_json *m = zb_json_first(extension->configuration);
     for (; m; m = zb_json_next(m)) {
         if (!zb__name_in(zb_json_name(m), known))
             return zb_fail(err, ZB_EUNSUPPORTED,
-                           "%s: the configuration of \"%.64s\" has an unknown member \"%.64s\"",
-                           what, extension->name, zb_json_name(m));
+                           "%s: the configuration of %s has an unknown member %s", what,
+                           zb__name_brief(extension->name, name),
+                           zb__name_brief(zb_json_name(m), brief));
     }
     return ZB_OK;
 }

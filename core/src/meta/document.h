@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* What all zarr.json documents have in common. */
+#ifndef ZB_META_DOCUMENT_H
+#define ZB_META_DOCUMENT_H
+
+#include <stdbool.h>
+
+#include "zarrbridge/json.h"
+
+/* Checks the members that do not need the array model: format, node type, attributes, members that we do not
+   know, storage transformers, consolidated metadata. */
+enum zb_code zb__document_check(const zb_json *document, bool *is_array, zb_error *err);
+
+/* Is this a path that zb_node_open takes? ZB_EINVAL says why not. */
+enum zb_code zb__path_check(const char *path, zb_error *err);
+
+#endif

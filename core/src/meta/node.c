@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Opening a node: one bounded read of its zarr.json, one parse, no listing. The node keeps its
+ * document, to which attributes, names and codec configurations point.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "meta/array.h"
+#include "meta/document.h"
+
+/* ---- Reading the document ----------------------------------------------------------------- */
+
+/* A document with consolidated metadata may be far larger than others, which is known for sure only after
+   parsing; a text that does not even contain the word is refused before. */
+static enum zb_code check_size(const char *text, size_t size, const zb_json *document,
+                               zb_error *err) {
+    static const char word[] = "\"consolidated_metadata\"";
+    const zb_limits *limits = zb_limits_get();
+    if (size <= limits->document_bytes)
+        return ZB_OK;
+    if (document ? zb_json_get(document, "consolidated_metadata") != NULL
+                 : memmem(text, size, word, sizeof word - 1) != NULL)
+        return ZB_OK;
+    return zb_fail(err, ZB_ELIMIT,
+                   "zarr.json has %zu bytes, the limit document_bytes is %llu (with consolidated "
+                   "metadata, consolidated_bytes: %llu)",
+                   size, (unsigned long long)limits->document_bytes,
+                   (unsigned long long)limits->consolidated_bytes);
+}
+
+static enum zb_code read_text(zb_store *store, const char *path, char **text, size_t *size,
+                              zb_error *err) {
+    const zb_limits *limits = zb_limits_get();
+    bool plain = limits->document_bytes > limits->consolidated_bytes;
+    uint64_t limit = plain ? limits->document_bytes : limits->consolidated_bytes;
+    size_t key_size = strlen(path) + sizeof "/zarr.json";
+    char *key = malloc(key_size);
+    if (!key)
+        return zb_fail(err, ZB_ENOMEM, "out of memory for a key of %zu bytes", key_size);
+    snprintf(key, key_size, "%s%szarr.json", path, *path ? "/" : "");
+    enum zb_code code = zb_store_get(store, key, limit,
+                                     plain ? "document_bytes" : "consolidated_bytes", text, size,
+                                     NULL, err);
+    free(key);
+    return code;
+}
+
+/* FNV-1a with 64 bits over `size` bytes. */
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size) {
+    const uint8_t *byte = bytes;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ byte[i]) * 0x100000001b3;
+    return hash;
+}
+
+/* The lengths keep ("a", "bc") and ("ab", "c") apart; the mix spreads the last bytes over all bits. */
+static uint64_t make_cache_id(const zb_node *node, const char *text, size_t size) {
+    size_t path_size = strlen(node->path);
+    uint64_t hash = 0xcbf29ce484222325;
+    hash = hash_bytes(hash, &node->store->id, sizeof node->store->id);
+    hash = hash_bytes(hash, &path_size, sizeof path_size);
+    hash = hash_bytes(hash, node->path, path_size);
+    hash = hash_bytes(hash, text, size);
+    hash = (hash ^ hash >> 33) * 0xff51afd7ed558ccd;
+    hash = (hash ^ hash >> 33) * 0xc4ceb9fe1a85ec53;
+    return hash ^ hash >> 33;
+}
+
+/* ---- Opening ------------------------------------------------------------------------------ */
+
+/* Fills node from its document's text. *kind becomes "array" or "group" as soon as that is known. */
+static enum zb_code parse_node(zb_node *node, const char *text, size_t size, const char **kind,
+                               zb_error *err) {
+    bool is_array = false;
+    enum zb_code code = check_size(text, size, NULL, err);
+    if (!code)
+        code = zb_json_parse(text, size, &node->document, err);
+    if (code)
+        return code == ZB_EFORMAT ? zb_error_prefix(err, code, "zarr.json is no JSON") : code;
+    code = check_size(text, size, node->document, err);
+    if (!code)
+        code = zb__document_check(node->document, &is_array, err);
+    if (code)
+        return code;
+    *kind = is_array ? "array" : "group";
+    const zb_json *attributes = zb_json_get(node->document, "attributes");
+    node->attributes = zb_json_kind_of(attributes) == ZB_JSON_OBJECT ? attributes : NULL;
+    if (!is_array)
+        return ZB_OK;
+    code = zb__array_parse(node->document, &node->array, err);
+    if (!code)
+        node->array->cache_id = make_cache_id(node, text, size);
+    return code;
+}
+
+static zb_node *new_node(zb_store *store, const char *path) {
+    zb_node *node = calloc(1, sizeof *node);
+    if (!node)
+        return NULL;
+    node->path = strdup(path);
+    if (!node->path) {
+        free(node);
+        return NULL;
+    }
+    atomic_init(&node->refs, 1);
+    node->store = zb_store_retain(store);
+    return node;
+}
+
+enum zb_code zb_node_open(zb_store *store, const char *path, zb_node **out, zb_error *err) {
+    const char *kind = "node";
+    char *text = NULL;
+    size_t size = 0;
+    zb_node *node = NULL;
+    enum zb_code code = zb__path_check(path, err);
+    if (code)
+        return zb_error_prefix(err, code, "store %s", store->label);
+    code = read_text(store, path, &text, &size, err);
+    if (code)
+        goto done;
+    node = new_node(store, path);
+    if (node)
+        code = parse_node(node, text, size, &kind, err);
+    else
+        code = zb_fail(err, ZB_ENOMEM, "out of memory for a node");
+done:
+    free(text);
+    if (code) {
+        zb_node_release(node);
+        return zb_error_prefix(err, code, "store %s, %s /%s", store->label, kind, path);
+    }
+    *out = node;
+    return ZB_OK;
+}
+
+zb_node *zb_node_retain(zb_node *node) {
+    atomic_fetch_add_explicit(&node->refs, 1, memory_order_relaxed);
+    return node;
+}
+
+void zb_node_release(zb_node *node) {
+    if (!node || atomic_fetch_sub_explicit(&node->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    zb__array_free(node->array);
+    zb_json_free(node->document);
+    zb_store_release(node->store);
+    free(node->path);
+    free(node);
+}
+
+/* ---- Accessors ---------------------------------------------------------------------------- */
+
+zb_store *zb_node_store(const zb_node *node) {
+    return node->store;
+}
+
+const char *zb_node_path(const zb_node *node) {
+    return node->path;
+}
+
+const char *zb_node_name(const zb_node *node) {
+    const char *slash = strrchr(node->path, '/');
+    return slash ? slash + 1 : node->path;
+}
+
+const zb_json *zb_node_attributes(const zb_node *node) {
+    return node->attributes;
+}
+
+const zb_json *zb_node_document(const zb_node *node) {
+    return node->document;
+}
+
+const zb_array_info *zb_node_array(const zb_node *node) {
+    return node->array ? &node->array->info : NULL;
+}
