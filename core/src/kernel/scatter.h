@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one kernel between decoded chunks and destinations: copies a strided box while swapping bytes, permuting
- * dimensions (by strides) and converting types, in a single pass.
+ * The one kernel between decoded chunks and destinations: copies a strided box while swapping
+ * bytes, permuting dimensions (by strides) and converting types, in a single pass.
  */
 #ifndef ZB_KERNEL_SCATTER_H
 #define ZB_KERNEL_SCATTER_H
@@ -23,7 +23,8 @@ typedef struct zb__box_copy {
 /* Neither buffer needs alignment; they do not overlap. No allocation, no failure. */
 void zb__scatter(const zb__box_copy *copy, const void *src, void *dst);
 
-/* Sets every element of the box at dst to *value (src_strides are not used): one element of src_dtype, converted. */
+/* Sets every element of the box at dst to *value (src_strides are not used): one element of
+   src_dtype, converted. */
 void zb__scatter_fill(const zb__box_copy *copy, const void *value, void *dst);
 
 /* Converts n elements; strides in bytes. As zb_array_read documents. */

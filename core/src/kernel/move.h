@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Moves: what is done to one run of elements along one dimension.
+ *
+ * All kernels reduce to "n elements, this far apart at the source, that far at the destination".
+ * A zb__move is such a loop with what it needs to know, chosen once per box; zb__loops_run calls it
+ * for each run of the box. Moves never allocate and cannot fail; no pointer needs to be aligned.
+ */
+#ifndef ZB_KERNEL_MOVE_H
+#define ZB_KERNEL_MOVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "zarrbridge/zarrbridge.h"
+
+typedef struct zb__move zb__move;
+struct zb__move {
+    /* Strides in bytes, of any sign. A source stride of 0 replicates. */
+    void (*run)(const zb__move *move, const char *src, int64_t src_stride, char *dst,
+                int64_t dst_stride, size_t n);
+    size_t size;                   /* bytes of an element at the destination */
+    size_t src_size;               /* and at the source */
+    zb_dtype src_dtype, dst_dtype; /* of a conversion */
+    size_t pattern_size;           /* of a fill: bytes of replicated elements at the source */
+    const zb__move *inner;         /* of a staged move or a fill: the plain one; borrowed */
+};
+
+/* Copies elements of `size` bytes as they are. */
+zb__move zb__move_copy(size_t size);
+
+/* Copies elements of `size` bytes, reversing the bytes of each component. Components have 2, 4 or
+   8 bytes; an element has one, or two of 4 or 8 bytes (complex). */
+zb__move zb__move_swap(size_t size, size_t component_size);
+
+/* Converts; a plain copy or swap when the types differ in byte order only. zb_dtype_converts must
+   hold. */
+zb__move zb__move_convert(zb_dtype src_dtype, zb_dtype dst_dtype);
+/* Would that be a plain copy? */
+bool zb__dtype_copies(zb_dtype src_dtype, zb_dtype dst_dtype);
+
+/* Copies (long) elements with non-temporal stores where the processor has them. After the last run,
+   zb__stream_end orders these stores before all later ones, on any thread. */
+zb__move zb__move_stream(size_t size);
+void zb__stream_row(char *dst, const char *src, size_t size);
+void zb__stream_end(void);
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which move suits a box. A box in normal form (loops.h) is walked by loops.c; here the element is
+ * chosen:
+ *
+ * - Elements that keep their bytes have no type: where the inner dimension is contiguous on both
+ *   sides, the whole run becomes one long element. A run of 2 to 16 bytes is then moved like a
+ *   number, a longer one by memcpy or by non-temporal stores.
+ * - Byte swaps and conversions work on runs as they are.
+ *
+ * Non-temporal stores go past the caches: for a destination much larger than these, fetching its
+ * lines first is wasted, and evicts what decoding needs. They pay for runs of whole lines only. A
+ * swap or a conversion reaches them through a stage on the stack.
+ */
+#include "kernel/scatter.h"
+#include "kernel/loops.h"
+
+#include <string.h>
+
+/* Runs below this many bytes (a cache line) are never stored non-temporally. */
+#define STREAM_MIN 64
+/* Bytes of the buffers on the stack through which runs are staged or filled; must stay well inside
+   the first-level cache. */
+#define STAGE 4096
+
+/* Whole elements that fit `limit` bytes, less what would end past a line: a first piece that ends
+   on a line makes all later ones whole lines, when elements are aligned. */
+static size_t piece_elements(const char *dst, size_t limit, size_t size) {
+    const size_t past_line = (uintptr_t)dst % STREAM_MIN;
+    return limit >= past_line + size ? (limit - past_line) / size : limit / size;
+}
+
+/* Moves into the stage, streams from there. */
+static void run_staged(const zb__move *move, const char *src, int64_t src_stride, char *dst,
+                       int64_t dst_stride, size_t n) {
+    if (dst_stride != (int64_t)move->size || n < STREAM_MIN / move->size) {
+        move->inner->run(move->inner, src, src_stride, dst, dst_stride, n);
+        return;
+    }
+    _Alignas(STREAM_MIN) char stage[STAGE];
+    while (n > 0) {
+        size_t piece = piece_elements(dst, STAGE, move->size);
+        piece = piece < n ? piece : n;
+        move->inner->run(move->inner, src, src_stride, stage, (int64_t)move->size, piece);
+        zb__stream_row(dst, stage, piece * move->size);
+        src += (int64_t)piece * src_stride;
+        dst += piece * move->size;
+        n -= piece;
+    }
+}
+
+/* Takes the inner dimension into the element if it is contiguous on both sides. */
+static size_t merge_element(zb__loops *loops, size_t size) {
+    if (loops->ndim == 0)
+        return size;
+    const uint32_t inner = loops->ndim - 1;
+    if (loops->src[inner] != (int64_t)size || loops->dst[inner] != (int64_t)size)
+        return size;
+    loops->ndim--;
+    return size * (size_t)loops->count[inner];
+}
+
+/* Bytes of the longest contiguous runs at the destination. */
+static size_t run_bytes(const zb__loops *loops, size_t size) {
+    if (loops->ndim == 0 || loops->dst[loops->ndim - 1] != (int64_t)size)
+        return size;
+    return size * (size_t)loops->count[loops->ndim - 1];
+}
+
+void zb__scatter(const zb__box_copy *copy, const void *src, void *dst) {
+    zb__loops loops;
+    if (!zb__loops_init(&loops, copy->ndim, copy->count, copy->src_strides, copy->dst_strides))
+        return;
+
+    const zb__move plain = zb__move_convert(copy->src_dtype, copy->dst_dtype);
+    zb__move move = plain;
+    bool stream = copy->stream;
+    if (zb__dtype_copies(copy->src_dtype, copy->dst_dtype)) {
+        const size_t size = merge_element(&loops, plain.size);
+        stream = stream && size >= STREAM_MIN;
+        move = stream ? zb__move_stream(size) : zb__move_copy(size);
+    } else {
+        stream = stream && run_bytes(&loops, plain.size) >= STREAM_MIN;
+        if (stream) {
+            move.run = run_staged;
+            move.inner = &plain;
+        }
+    }
+    zb__loops_run(&loops, &move, src, dst);
+    if (stream)
+        zb__stream_end();
+}
+
+/* The source of a fill is a pattern of pattern_size bytes, made of equal elements. */
+static void run_fill(const zb__move *move, const char *pattern, int64_t zero, char *dst,
+                     int64_t dst_stride, size_t n) {
+    if (dst_stride != (int64_t)move->size) {
+        move->inner->run(move->inner, pattern, zero, dst, dst_stride, n);
+        return;
+    }
+    for (size_t left = n * move->size, piece; left > 0; left -= piece, dst += piece) {
+        piece = left < move->pattern_size ? left : move->pattern_size;
+        memcpy(dst, pattern, piece);
+    }
+}
+
+static void run_fill_stream(const zb__move *move, const char *pattern, int64_t zero, char *dst,
+                            int64_t dst_stride, size_t n) {
+    if (dst_stride != (int64_t)move->size) {
+        move->inner->run(move->inner, pattern, zero, dst, dst_stride, n);
+        return;
+    }
+    for (size_t left = n * move->size, piece; left > 0; left -= piece, dst += piece) {
+        piece = piece_elements(dst, move->pattern_size, move->size) * move->size;
+        piece = left < piece ? left : piece;
+        zb__stream_row(dst, pattern, piece);
+    }
+}
+
+/* All bytes of the element are equal. */
+static void run_fill_bytes(const zb__move *move, const char *pattern, int64_t zero, char *dst,
+                           int64_t dst_stride, size_t n) {
+    if (dst_stride != (int64_t)move->size)
+        move->inner->run(move->inner, pattern, zero, dst, dst_stride, n);
+    else
+        memset(dst, *pattern, n * move->size);
+}
+
+void zb__scatter_fill(const zb__box_copy *copy, const void *value, void *dst) {
+    zb__loops loops;
+    if (!zb__loops_init(&loops, copy->ndim, copy->count, NULL, copy->dst_strides))
+        return;
+
+    /* The pattern: one converted element, repeated as often as it fits and a run can use. Elements
+       longer than the stage are raw, which no conversion changes: the caller's is used as it is. */
+    _Alignas(STREAM_MIN) char stage[STAGE];
+    const char *pattern = value;
+    const zb__move plain = zb__move_copy(copy->dst_dtype.size);
+    const size_t size = plain.size, run = run_bytes(&loops, size);
+    const bool stream = copy->stream && run >= STREAM_MIN;
+    zb__move move = plain;
+    move.inner = &plain;
+    move.pattern_size = size;
+    if (size <= STAGE) {
+        zb__convert(copy->src_dtype, value, 0, copy->dst_dtype, stage, 0, 1);
+        pattern = stage;
+        const size_t repeats = (run < STAGE ? run : STAGE) / size;
+        plain.run(&plain, stage, 0, stage + size, (int64_t)size, repeats - 1);
+        move.pattern_size = repeats * size;
+    }
+    if (stream)
+        move.run = run_fill_stream;
+    else if (memcmp(pattern, pattern + 1, size - 1) == 0)
+        move.run = run_fill_bytes;
+    else
+        move.run = run_fill;
+    zb__loops_run(&loops, &move, pattern, dst);
+    if (stream)
+        zb__stream_end();
+}
