@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* The deflate context that the gzip codec and the zlib streams inside blosc share. */
+#ifndef ZB_CODEC_GZIP_H
+#define ZB_CODEC_GZIP_H
+
+#include "base/scratch.h"
+#include "zarrbridge/error.h"
+
+/* Makes scratch->deflate at its first use. */
+enum zb_code zb__deflate_context(zb__scratch *scratch, zb_error *err);
+
+#endif

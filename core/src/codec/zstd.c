@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The zstd codec (RFC 8878).
+ *
+ * An encoded chunk is one frame in practice, but writers also produce several, with or without content
+ * sizes, and skippable ones between them. We walk over the frames ourselves: so that old formats that
+ * the library may still read, dictionaries and trailing garbage are refused, and each frame is
+ * decoded in one shot into what is left of the destination. The destination is the only memory that the
+ * data get, whatever a frame claims about its content or window: it serves as the window.
+ *
+ * Prefix decoding: when only bytes [0, hi) are wanted, the blocks (up to 128 KiB each) are fed one
+ * by one to the streaming decoder, which writes them in place, until hi is reached. A frame with a checksum is
+ * always decoded whole, since its bytes may not be handed out unverified. All frames are looked
+ * over first, so that truncation and garbage are found as in a full decode.
+ */
+#define ZSTD_STATIC_LINKING_ONLY /* for the number of ZSTD_d_stableOutBuffer */
+#include "codec/zstd.h"
+
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include "base/bytes.h"
+#include "codec/codec.h"
+#include "codec/configuration.h"
+
+#define FRAME_MAGIC 0xfd2fb528u
+#define SKIPPABLE_MAGIC 0x184d2a50u /* and the 15 that follow */
+#define SIZE_UNKNOWN UINT64_MAX
+
+typedef struct zstd_frame {
+    size_t size;        /* encoded, header and checksum included */
+    size_t header_size; /* up to the first block */
+    uint64_t content_size;
+    bool skippable;
+    bool checksum;
+} zstd_frame;
+
+static enum zb_code use_context(zb__scratch *scratch, zb_error *err) {
+    if (scratch->zstd)
+        return ZB_OK;
+    ZSTD_DCtx *context = ZSTD_createDCtx();
+    if (!context)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a zstd context");
+    /* With a stable output buffer no window is allocated, so its size needs no limit. */
+    ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax,
+                           ZSTD_dParam_getBounds(ZSTD_d_windowLogMax).upperBound);
+    if (ZSTD_isError(ZSTD_DCtx_setParameter(context, ZSTD_d_stableOutBuffer, 1))) {
+        ZSTD_freeDCtx(context);
+        return zb_fail(err, ZB_EUNSUPPORTED, "the zstd library has no stable output buffers");
+    }
+    scratch->zstd = context;
+    return ZB_OK;
+}
+
+static enum zb_code fail_zstd(size_t result, zb_error *err) {
+    switch (ZSTD_getErrorCode(result)) {
+    case ZSTD_error_checksum_wrong:
+        return zb_fail(err, ZB_ECHECKSUM, "zstd: the frame's checksum does not match its content");
+    case ZSTD_error_memory_allocation:
+        return zb_fail(err, ZB_ENOMEM, "zstd: no memory");
+    case ZSTD_error_dstSize_tooSmall:
+        return zb_fail(err, ZB_EFORMAT, "zstd: the data decode to more bytes than expected");
+    default:
+        return zb_fail(err, ZB_EFORMAT, "zstd: damaged data: %s", ZSTD_getErrorName(result));
+    }
+}
+
+/* Reads the header of a Zstandard frame behind its magic number. */
+static enum zb_code read_frame_header(const uint8_t *in, size_t size, zstd_frame *frame,
+                                      zb_error *err) {
+    static const uint8_t dictionary_sizes[4] = {0, 1, 2, 4};
+    static const uint8_t content_sizes[4] = {0, 2, 4, 8};
+    uint8_t descriptor = in[4];
+    bool single_segment = descriptor & 0x20;
+    size_t dictionary_at = single_segment ? 5 : 6; /* a window descriptor comes before */
+    size_t dictionary_size = dictionary_sizes[descriptor & 3];
+    size_t content_at = dictionary_at + dictionary_size;
+    size_t content_bytes = content_sizes[descriptor >> 6];
+    if (content_bytes == 0 && single_segment)
+        content_bytes = 1;
+    if (size < content_at + content_bytes)
+        return zb_fail(err, ZB_EFORMAT, "zstd: the data end within a frame header");
+    for (size_t i = dictionary_at; i < content_at; i++) {
+        if (in[i])
+            return zb_fail(err, ZB_EUNSUPPORTED, "zstd: the frame needs a dictionary");
+    }
+    uint64_t content = 0;
+    for (size_t i = content_bytes; i-- > 0;)
+        content = content << 8 | in[content_at + i];
+    if (content_bytes == 2)
+        content += 256;
+    frame->content_size = content_bytes ? content : SIZE_UNKNOWN;
+    frame->header_size = content_at + content_bytes;
+    frame->checksum = descriptor & 4;
+    return ZB_OK;
+}
+
+/* Describes the frame at in[0..size), which may be followed by others. */
+static enum zb_code read_frame(const uint8_t *in, size_t size, zstd_frame *frame, zb_error *err) {
+    *frame = (zstd_frame){0};
+    if (size < 5)
+        return zb_fail(err, ZB_EFORMAT, "zstd: %zu bytes where a frame should be", size);
+    uint32_t magic = zb__load_le32(in);
+    if (magic == FRAME_MAGIC) {
+        enum zb_code code = read_frame_header(in, size, frame, err);
+        if (code)
+            return code;
+    } else if ((magic & ~15u) == SKIPPABLE_MAGIC) {
+        frame->skippable = true;
+    } else {
+        return zb_fail(err, ZB_EFORMAT, "zstd: magic number is 0x%08x, expected 0x%08x", magic,
+                       FRAME_MAGIC);
+    }
+    size_t result = ZSTD_findFrameCompressedSize(in, size);
+    if (ZSTD_isError(result))
+        return fail_zstd(result, err);
+    frame->size = result;
+    return ZB_OK;
+}
+
+enum zb_code zb__zstd_decode(zb__scratch *scratch, const uint8_t *in, size_t size, uint8_t *out,
+                             size_t capacity, size_t *written, zb_error *err) {
+    enum zb_code code = use_context(scratch, err);
+    size_t done = 0;
+    /* The empty input is no frame either: at least one must be there. */
+    for (size_t at = 0; !code && (at < size || at == 0);) {
+        zstd_frame frame;
+        code = read_frame(in + at, size - at, &frame, err);
+        if (!code && !frame.skippable) {
+            size_t result = ZSTD_decompressDCtx(scratch->zstd, out + done, capacity - done, in + at,
+                                                frame.size);
+            if (ZSTD_isError(result))
+                code = fail_zstd(result, err);
+            else
+                done += result;
+        }
+        at += frame.size;
+    }
+    *written = done;
+    return code;
+}
+
+/* Decodes blocks of one frame until `wanted` bytes are there or the frame ends; *written tells how
+   many are. out has room for the whole content, as the caller has checked. */
+static enum zb_code decode_blocks(zb__scratch *scratch, const uint8_t *in, const zstd_frame *frame,
+                                  uint8_t *out, size_t capacity, size_t wanted, size_t *written,
+                                  zb_error *err) {
+    ZSTD_inBuffer input = {.src = in, .size = frame->header_size};
+    ZSTD_outBuffer output = {.dst = out, .size = capacity};
+    enum zb_code code = ZB_OK;
+    ZSTD_DCtx_reset(scratch->zstd, ZSTD_reset_session_only);
+    bool last = false;
+    while (!last && output.pos < wanted) {
+        const uint8_t *block = in + input.size;
+        uint32_t header = block[0] | (uint32_t)block[1] << 8 | (uint32_t)block[2] << 16;
+        bool run_length = ((header >> 1) & 3) == 1; /* one byte stands for all */
+        last = header & 1;
+        input.size += 3 + (run_length ? 1 : header >> 3);
+        size_t result = ZSTD_decompressStream(scratch->zstd, &output, &input);
+        if (ZSTD_isError(result)) {
+            code = fail_zstd(result, err);
+            break;
+        }
+        if (input.pos != input.size) {
+            code = zb_fail(err, ZB_EFORMAT, "zstd: damaged data: a block holds too much");
+            break;
+        }
+    }
+    ZSTD_DCtx_reset(scratch->zstd, ZSTD_reset_session_only);
+    *written = output.pos;
+    return code;
+}
+
+/* Looks over all frames: is prefix decoding allowed, and what do the frames say of their size?
+   *content is SIZE_UNKNOWN unless all tell. */
+static enum zb_code survey(const uint8_t *in, size_t size, bool *checksum, uint64_t *content,
+                           zb_error *err) {
+    *checksum = false;
+    *content = 0;
+    for (size_t at = 0; at < size || at == 0;) {
+        zstd_frame frame;
+        enum zb_code code = read_frame(in + at, size - at, &frame, err);
+        if (code)
+            return code;
+        *checksum |= frame.checksum;
+        if (frame.content_size == SIZE_UNKNOWN ||
+            __builtin_add_overflow(*content, frame.content_size, content))
+            *content = SIZE_UNKNOWN;
+        at += frame.size;
+    }
+    return ZB_OK;
+}
+
+static enum zb_code decode_prefix(zb__scratch *scratch, const uint8_t *in, size_t size,
+                                  zb__sink *sink, zb_error *err) {
+    enum zb_code code = use_context(scratch, err);
+    size_t done = 0;
+    for (size_t at = 0; !code && at < size && done < sink->hi;) {
+        zstd_frame frame;
+        code = read_frame(in + at, size - at, &frame, err);
+        if (!code && !frame.skippable) {
+            size_t written;
+            code = decode_blocks(scratch, in + at, &frame, sink->data + done, sink->capacity - done,
+                                 sink->hi - done, &written, err);
+            done += written;
+        }
+        at += frame.size;
+    }
+    sink->size = done;
+    return code;
+}
+
+static enum zb_code zstd_decode(const zb__codec *codec, zb__scratch *scratch, const uint8_t *in,
+                                size_t size, zb__sink *sink, zb_error *err) {
+    (void)codec;
+    bool whole = sink->hi == sink->capacity;
+    if (!whole) {
+        uint64_t content;
+        enum zb_code code = survey(in, size, &whole, &content, err);
+        if (code)
+            return code;
+        if (content != SIZE_UNKNOWN && sink->exact && content != sink->capacity)
+            return zb_fail(err, ZB_EFORMAT, "zstd: the data decode to %llu bytes, expected %zu",
+                           (unsigned long long)content, sink->capacity);
+    }
+    enum zb_code code =
+        whole ? zb__zstd_decode(scratch, in, size, sink->data, sink->capacity, &sink->size, err)
+              : decode_prefix(scratch, in, size, sink, err);
+    if (code)
+        return code;
+    size_t expected = whole ? sink->capacity : sink->hi;
+    if (sink->exact && sink->size < expected)
+        return zb_fail(err, ZB_EFORMAT, "zstd: the data decode to %zu bytes, expected %zu",
+                       sink->size, sink->capacity);
+    return ZB_OK;
+}
+
+static enum zb_code zstd_parse(zb__codec *codec, const zb_json *configuration, zb_error *err) {
+    static const char *const members[] = {"level", "checksum"};
+    (void)codec;
+    enum zb_code code = zb__configuration_members(configuration, members, 2, err);
+    if (!code)
+        code = zb__configuration_integer(configuration, "level", -131072, 22, err);
+    if (!code)
+        code = zb__configuration_bool(configuration, "checksum", err);
+    return code;
+}
+
+const zb__codec_ops zb__codec_zstd = {
+    .name = "zstd",
+    .parse = zstd_parse,
+    .decode = zstd_decode,
+    .fixed_overhead = -1,
+    .partial = true,
+};

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Zstandard, for its own codec and for the streams inside blosc. */
+#ifndef ZB_CODEC_ZSTD_H
+#define ZB_CODEC_ZSTD_H
+
+#include "base/scratch.h"
+#include "zarrbridge/error.h"
+
+/* Decodes all frames of in[0..size) into out[0..capacity); *written gets their size. More than
+   capacity, or anything that is not a frame, is ZB_EFORMAT. */
+enum zb_code zb__zstd_decode(zb__scratch *scratch, const uint8_t *in, size_t size, uint8_t *out,
+                             size_t capacity, size_t *written, zb_error *err);
+
+#endif
