@@ -28,9 +28,10 @@ typedef struct zb__sink {
 } zb__sink;
 
 typedef struct zb__codec_ops {
-    const char *name; /* as in the metadata */
-    /* Checks the configuration (object or NULL) and keeps what decoding needs in *codec. */
-    enum zb_code (*parse)(zb__codec *codec, const zb_json *configuration, zb_error *err);
+    const char *name;           /* as in the metadata */
+    const char *const *members; /* of the configuration; NULL-terminated */
+    /* Checks the values of the configuration (object or NULL), whose members are known to be in the list above. */
+    enum zb_code (*parse)(const zb_json *configuration, zb_error *err);
     /* Decodes in[0..size). Fewer or more bytes than an exact sink wants, and trailing garbage, are ZB_EFORMAT;
        a checksum that does not match is ZB_ECHECKSUM. */
     enum zb_code (*decode)(const zb__codec *codec, zb__scratch *scratch, const uint8_t *in,

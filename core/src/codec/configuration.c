@@ -1,43 +1,17 @@
 /* SPDX-License-Identifier: MIT */
+/* Values in codec configurations. Messages are of one form: "level is 12, expected ...". */
 #include "codec/configuration.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-/* Fails with "<name> is <value>, must be <expected>". Hostile values can be long: they are cut. */
+#include "base/json_brief.h"
+#include "meta/extension.h"
+
 static enum zb_code wrong_value(const zb_json *value, const char *expected, zb_error *err) {
-    char *text = zb_json_print(value);
-    enum zb_code code = zb_fail(err, ZB_EFORMAT, "%s is %.60s, must be %s", zb_json_name(value),
-                                text ? text : "?", expected);
-    free(text);
-    return code;
-}
-
-static bool contains(const char *const *names, size_t count, const char *name, size_t *which) {
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(names[i], name) == 0) {
-            if (which)
-                *which = i;
-            return true;
-        }
-    }
-    return false;
-}
-
-enum zb_code zb__configuration_members(const zb_json *configuration, const char *const *names,
-                                       size_t count, zb_error *err) {
-    if (!configuration)
-        return ZB_OK;
-    for (const zb_json *member = zb_json_first(configuration); member;
-         member = zb_json_next(member)) {
-        if (!contains(names, count, zb_json_name(member), NULL))
-            return zb_fail(err, ZB_EUNSUPPORTED, "configuration member \"%.60s\" is not known",
-                           zb_json_name(member));
-    }
-    return ZB_OK;
+    char brief[ZB__BRIEF_SIZE];
+    return zb_fail(err, ZB_EFORMAT, "%s is %s, expected %s", zb_json_name(value),
+                   zb__json_brief(value, brief), expected);
 }
 
 enum zb_code zb__configuration_integer(const zb_json *configuration, const char *name, int64_t low,
@@ -52,19 +26,16 @@ enum zb_code zb__configuration_integer(const zb_json *configuration, const char 
 }
 
 enum zb_code zb__configuration_choice(const zb_json *configuration, const char *name,
-                                      const char *const *names, size_t count, size_t *which,
-                                      zb_error *err) {
+                                      const char *const *choices, zb_error *err) {
     const zb_json *value = zb_json_get(configuration, name);
-    if (!value)
-        return ZB_OK;
     const char *text = zb_json_string(value);
-    if (text && contains(names, count, text, which))
+    if (!value || (text && zb__name_in(text, choices)))
         return ZB_OK;
     char expected[160];
     size_t used = 0;
-    for (size_t i = 0; i < count && used < sizeof expected; i++)
+    for (size_t i = 0; choices[i] && used < sizeof expected; i++)
         used += (size_t)snprintf(expected + used, sizeof expected - used, "%s\"%s\"",
-                                 i ? " or " : "", names[i]);
+                                 i ? " or " : "", choices[i]);
     return wrong_value(value, expected, err);
 }
 

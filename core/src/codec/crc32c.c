@@ -6,7 +6,6 @@
 
 #include "base/bytes.h"
 #include "codec/codec.h"
-#include "codec/configuration.h"
 #include "kernel/crc32c.h"
 
 enum zb_code zb__crc32c_verify(const uint8_t *in, size_t size, zb_error *err) {
@@ -39,13 +38,17 @@ static enum zb_code crc32c_decode(const zb__codec *codec, zb__scratch *scratch, 
     return ZB_OK;
 }
 
-static enum zb_code crc32c_parse(zb__codec *codec, const zb_json *configuration, zb_error *err) {
-    (void)codec;
-    return zb__configuration_members(configuration, NULL, 0, err);
+static enum zb_code crc32c_parse(const zb_json *configuration, zb_error *err) {
+    (void)configuration;
+    (void)err;
+    return ZB_OK;
 }
+
+static const char *const members[] = {NULL};
 
 const zb__codec_ops zb__codec_crc32c = {
     .name = "crc32c",
+    .members = members,
     .parse = crc32c_parse,
     .decode = crc32c_decode,
     .fixed_overhead = ZB__CRC32C_SIZE,

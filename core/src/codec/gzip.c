@@ -120,12 +120,12 @@ static enum zb_code decode_member(zb__scratch *scratch, const uint8_t *in, size_
 static enum zb_code gzip_decode(const zb__codec *codec, zb__scratch *scratch, const uint8_t *in,
                                 size_t size, zb__sink *sink, zb_error *err) {
     (void)codec;
-    uint64_t limit = zb_limits_get()->gzip_members, members = 0;
+    uint64_t limit = zb_limits_get()->gzip_members, count = 0;
     size_t done = 0, at = 0;
     enum zb_code code = zb__deflate_context(scratch, err);
     do {
         size_t consumed = 0, produced = 0;
-        if (!code && members++ == limit)
+        if (!code && count++ == limit)
             code = zb_fail(err, ZB_ELIMIT, "gzip: more members than the limit gzip_members (%" PRIu64
                            ") allows", limit);
         if (!code)
@@ -143,15 +143,15 @@ static enum zb_code gzip_decode(const zb__codec *codec, zb__scratch *scratch, co
     return ZB_OK;
 }
 
-static enum zb_code gzip_parse(zb__codec *codec, const zb_json *configuration, zb_error *err) {
-    static const char *const members[] = {"level"};
-    (void)codec;
-    enum zb_code code = zb__configuration_members(configuration, members, 1, err);
-    return code ? code : zb__configuration_integer(configuration, "level", 0, 9, err);
+static enum zb_code gzip_parse(const zb_json *configuration, zb_error *err) {
+    return zb__configuration_integer(configuration, "level", 0, 9, err);
 }
+
+static const char *const members[] = {"level", NULL};
 
 const zb__codec_ops zb__codec_gzip = {
     .name = "gzip",
+    .members = members,
     .parse = gzip_parse,
     .decode = gzip_decode,
     .fixed_overhead = -1,

@@ -235,19 +235,16 @@ static enum zb_code zstd_decode(const zb__codec *codec, zb__scratch *scratch, co
     return ZB_OK;
 }
 
-static enum zb_code zstd_parse(zb__codec *codec, const zb_json *configuration, zb_error *err) {
-    static const char *const members[] = {"level", "checksum"};
-    (void)codec;
-    enum zb_code code = zb__configuration_members(configuration, members, 2, err);
-    if (!code)
-        code = zb__configuration_integer(configuration, "level", -131072, 22, err);
-    if (!code)
-        code = zb__configuration_bool(configuration, "checksum", err);
-    return code;
+static enum zb_code zstd_parse(const zb_json *configuration, zb_error *err) {
+    enum zb_code code = zb__configuration_integer(configuration, "level", -131072, 22, err);
+    return code ? code : zb__configuration_bool(configuration, "checksum", err);
 }
+
+static const char *const members[] = {"level", "checksum", NULL};
 
 const zb__codec_ops zb__codec_zstd = {
     .name = "zstd",
+    .members = members,
     .parse = zstd_parse,
     .decode = zstd_decode,
     .fixed_overhead = -1,
