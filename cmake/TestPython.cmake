@@ -1,0 +1,69 @@
+# Finds, once, the Python that has h5py, osgeo, zarr and pytest, by the same rule as tools/demo and
+# tools/test (tools/lib.sh): never just whatever `python3` is first on PATH.
+#
+#   ZARRBRIDGE_PYTHON            cache variable, its path; set it to use another one
+#   zarrbridge_add_pytest(NAME FILE [ENVIRONMENT VAR=VALUE ...] [ARGS ...] [LABELS ...] [TIMEOUT s])
+#       adds the CTest entry NAME, which runs one pytest file with the built plugins on the search
+#       paths of HDF5 and GDAL
+
+if(NOT ZARRBRIDGE_PYTHON)
+    execute_process(
+        COMMAND bash -c ". tools/lib.sh && find_python"
+        WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+        OUTPUT_VARIABLE found
+        ERROR_VARIABLE reason
+        OUTPUT_STRIP_TRAILING_WHITESPACE
+        ERROR_STRIP_TRAILING_WHITESPACE
+        RESULT_VARIABLE status)
+    if(NOT status EQUAL 0)
+        message(FATAL_ERROR "${reason}")
+    endif()
+    set(ZARRBRIDGE_PYTHON ${found} CACHE FILEPATH "Python with h5py, osgeo, zarr and pytest")
+endif()
+message(STATUS "Python for the tests: ${ZARRBRIDGE_PYTHON}")
+
+# A program that was not built with the sanitizers (Python, h5dump) can load a plugin that was only
+# when their runtime is there first; leaks are then Python's own and say nothing about us.
+set(ZARRBRIDGE_TEST_ENVIRONMENT
+    PYTHONDONTWRITEBYTECODE=1
+    HDF5_PLUGIN_PATH=${PROJECT_BINARY_DIR}/hdf5-vol
+    GDAL_DRIVER_PATH=${PROJECT_BINARY_DIR}/gdal-driver
+    ZARRBRIDGE_BUILD_DIR=${PROJECT_BINARY_DIR}
+    ZARRBRIDGE_SOURCE_DIR=${PROJECT_SOURCE_DIR})
+set(ZARRBRIDGE_TEST_PRELOAD "")
+if(ZARRBRIDGE_SANITIZE)
+    set(runtimes "")
+    if(ZARRBRIDGE_SANITIZE MATCHES address)
+        list(APPEND runtimes libasan.so)
+    endif()
+    if(ZARRBRIDGE_SANITIZE MATCHES undefined)
+        list(APPEND runtimes libubsan.so)
+    endif()
+    if(ZARRBRIDGE_SANITIZE MATCHES thread)
+        list(APPEND runtimes libtsan.so)
+    endif()
+    foreach(runtime IN LISTS runtimes)
+        execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=${runtime}
+                        OUTPUT_VARIABLE path OUTPUT_STRIP_TRAILING_WHITESPACE)
+        list(APPEND ZARRBRIDGE_TEST_PRELOAD ${path})
+    endforeach()
+    list(JOIN ZARRBRIDGE_TEST_PRELOAD ":" ZARRBRIDGE_TEST_PRELOAD)
+    list(APPEND ZARRBRIDGE_TEST_ENVIRONMENT
+         LD_PRELOAD=${ZARRBRIDGE_TEST_PRELOAD}
+         ASAN_OPTIONS=detect_leaks=0
+         UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1)
+endif()
+
+function(zarrbridge_add_pytest name file)
+    cmake_parse_arguments(PARSE_ARGV 2 arg "" "TIMEOUT" "ENVIRONMENT;ARGS;LABELS")
+    if(NOT arg_TIMEOUT)
+        set(arg_TIMEOUT 600)
+    endif()
+    cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+    add_test(NAME ${name}
+             COMMAND ${ZARRBRIDGE_PYTHON} -m pytest -q -ra -p no:cacheprovider ${file} ${arg_ARGS})
+    set_tests_properties(${name} PROPERTIES
+                         ENVIRONMENT "${ZARRBRIDGE_TEST_ENVIRONMENT};${arg_ENVIRONMENT}"
+                         TIMEOUT ${arg_TIMEOUT}
+                         LABELS "pytest;${arg_LABELS}")
+endfunction()

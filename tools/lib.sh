@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: MIT
+#
+# Shell functions shared by the programs in tools/ and by CMake (cmake/TestPython.cmake). Sourced,
+# never run. It defines functions only and changes nothing in the shell that reads it.
+
+# Prints the path of a Python that has every module the tests and the demo import. A second Python
+# (pyenv, conda) is often first on PATH and has none of them, so Debian's own is asked first.
+# ZARRBRIDGE_PYTHON, when set, is the only one asked.
+find_python() {
+    local modules='h5py, osgeo.gdal, zarr, numcodecs, xarray, pytest' python tried=''
+    for python in ${ZARRBRIDGE_PYTHON:-/usr/bin/python3 python3}; do
+        python=$(command -v "$python") || continue
+        if "$python" -c "import $modules" >/dev/null 2>&1; then
+            printf '%s\n' "$python"
+            return 0
+        fi
+        tried="$tried $python"
+    done
+    echo "no Python with the modules $modules (tried:${tried:- none}); run tools/install-deps" >&2
+    return 1
+}
+
+# Prints a heading for the step that follows.
+step() { printf '\n== %s\n' "$*"; }
+
+# Shows a command as a person would type it, then runs it.
+show() {
+    printf '\n$ %s\n' "$*"
+    "$@"
+}
