@@ -53,14 +53,14 @@ static enum zb_code parse_raw(const char *name, uint64_t bits, zb_dtype *out, zb
     /* One element is part of a chunk, and the size has to fit zb_dtype.size. */
     uint64_t limit = zb_limits_get()->chunk_bytes;
     char brief[ZB__BRIEF_SIZE];
-    if (bits % 8 != 0)
-        return zb_fail(err, ZB_EFORMAT, "data_type is %s, expected a multiple of 8 bits",
-                       zb__name_brief(name, brief));
     if (bits / 8 > limit || bits / 8 > UINT32_MAX)
         return zb_fail(err, ZB_ELIMIT,
                        "data_type is %s, an element of more than %llu bytes, the limit chunk_bytes",
                        zb__name_brief(name, brief),
                        (unsigned long long)(limit < UINT32_MAX ? limit : UINT32_MAX));
+    if (bits % 8 != 0)
+        return zb_fail(err, ZB_EFORMAT, "data_type is %s, expected a multiple of 8 bits",
+                       zb__name_brief(name, brief));
     *out = (zb_dtype){.kind = ZB_KIND_RAW, .size = (uint32_t)(bits / 8)};
     return ZB_OK;
 }
