@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The blosc codec: a bounded decoder of the Blosc 1 container.
+ *
+ *   16 bytes  version, version of the compressor's format, flags, typesize; then, as 32-bit
+ *             little-endian integers, decoded size, block size, encoded size (this header included)
+ *   starts    for each block, where in the container it begins (32 bits); not present when the
+ *             data are stored (FLAG_STORED), which then follow at once
+ *   blocks    each one stream, or `typesize` streams of equal decoded size when it was split; each
+ *             stream is preceded by its length. A stream as long as its content is not compressed.
+ *
+ * Blocks are filtered (shuffled) one by one. The last may be smaller and is never split. Writers with several
+ * threads put blocks down in the order of completion, so the starts need not ascend.
+ *
+ * Nothing is allocated by what the container says: blocks are decoded straight into their place in the
+ * destination, or, when filtered, into one scratch block, which is no larger than the destination.
+ * Only blocks that overlap the wanted bytes are decoded.
+ */
+#include <libdeflate.h>
+#include <lz4.h>
+
+#include "base/bytes.h"
+#include "codec/blosc_shuffle.h"
+#include "codec/blosclz.h"
+#include "codec/codec.h"
+#include "codec/configuration.h"
+#include "codec/gzip.h"
+#include "codec/zstd.h"
+
+#define HEADER_SIZE 16
+
+#define FLAG_SHUFFLE 0x01
+#define FLAG_STORED 0x02
+#define FLAG_BITSHUFFLE 0x04
+#define FLAG_RESERVED 0x08
+#define FLAG_NOT_SPLIT 0x10
+#define FORMAT_SHIFT 5 /* the compressor, in the three high bits */
+
+enum format { FORMAT_BLOSCLZ, FORMAT_LZ4, FORMAT_SNAPPY, FORMAT_ZLIB, FORMAT_ZSTD };
+
+/* Blocks are split only if typesize is at most this, and each part has at least that many bytes. */
+#define SPLIT_MAX_TYPESIZE 16
+#define SPLIT_MIN_SIZE 128
+
+typedef struct container {
+    const uint8_t *in;
+    size_t size;        /* encoded */
+    size_t decoded;     /* fits an int, as do all of its parts */
+    size_t block_size;  /* at least 1 unless decoded is 0 */
+    size_t block_count; /* 0 when stored */
+    size_t typesize;    /* 1 to 255 */
+    uint8_t flags;
+    enum format format;
+} container;
+
+/* ---- Header ------------------------------------------------------------------------------- */
+
+static enum zb_code check_flags(const container *c, uint8_t version, uint8_t format_version,
+                                zb_error *err) {
+    if (version < 1 || version > 2)
+        return zb_fail(err, ZB_EUNSUPPORTED, "blosc: container version is %u, expected 1 or 2",
+                       version);
+    bool both = (c->flags & FLAG_SHUFFLE) && (c->flags & FLAG_BITSHUFFLE);
+    if (c->flags & FLAG_RESERVED || both || (version == 1 && c->flags & FLAG_BITSHUFFLE))
+        return zb_fail(err, ZB_EUNSUPPORTED, "blosc: flags are 0x%02x in a container of version %u",
+                       c->flags, version);
+    if (c->flags & FLAG_STORED)
+        return ZB_OK;
+    if (c->format == FORMAT_SNAPPY)
+        return zb_fail(err, ZB_EUNSUPPORTED, "blosc: compressor snappy is not supported");
+    if (c->format > FORMAT_ZSTD || format_version != 1)
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "blosc: compressor format %d of version %u is not known", (int)c->format,
+                       format_version);
+    return ZB_OK;
+}
+
+static enum zb_code check_sizes(container *c, size_t said, zb_error *err) {
+    if (said != c->size)
+        return zb_fail(err, ZB_EFORMAT, "blosc: the data have %zu bytes, the header says %zu",
+                       c->size, said);
+    bool stored = c->flags & FLAG_STORED || c->decoded == 0;
+    if (c->decoded > INT32_MAX || c->size > c->decoded + HEADER_SIZE ||
+        (stored && c->size < c->decoded + HEADER_SIZE))
+        return zb_fail(err, ZB_EFORMAT, "blosc: %zu bytes cannot hold %zu %s bytes", c->size,
+                       c->decoded, stored ? "stored" : "compressed");
+    if (c->typesize == 0)
+        return zb_fail(err, ZB_EFORMAT, "blosc: typesize is 0");
+    if (stored)
+        return ZB_OK;
+    if (c->block_size == 0 || c->block_size > c->decoded)
+        return zb_fail(err, ZB_EFORMAT, "blosc: block size is %zu, expected 1 to %zu",
+                       c->block_size, c->decoded);
+    c->block_count = (c->decoded - 1) / c->block_size + 1;
+    if ((c->size - HEADER_SIZE) / 4 < c->block_count)
+        return zb_fail(err, ZB_EFORMAT, "blosc: %zu bytes are too few for %zu blocks", c->size,
+                       c->block_count);
+    return ZB_OK;
+}
+
+static enum zb_code read_header(const uint8_t *in, size_t size, container *c, zb_error *err) {
+    if (size < HEADER_SIZE)
+        return zb_fail(err, ZB_EFORMAT, "blosc: %zu bytes are too few for a header", size);
+    *c = (container){.in = in,
+                     .size = size,
+                     .decoded = zb__load_le32(in + 4),
+                     .block_size = zb__load_le32(in + 8),
+                     .typesize = in[3],
+                     .flags = in[2],
+                     .format = in[2] >> FORMAT_SHIFT};
+    enum zb_code code = check_flags(c, in[0], in[1], err);
+    return code ? code : check_sizes(c, zb__load_le32(in + 12), err);
+}
+
+/* ---- Streams and blocks ------------------------------------------------------------------- */
+
+/* *produced gets the decoded size, or 0 when the stream is damaged. An error is returned only where there is more
+   to say. */
+static enum zb_code decode_stream(enum format format, zb__scratch *scratch, const uint8_t *in,
+                                  size_t size, uint8_t *out, size_t capacity, size_t *produced,
+                                  zb_error *err) {
+    size_t consumed;
+    int lz4;
+    enum zb_code code;
+    *produced = 0;
+    switch (format) {
+    case FORMAT_BLOSCLZ:
+        *produced = zb__blosclz_decode(in, size, out, capacity);
+        return ZB_OK;
+    case FORMAT_LZ4:
+        lz4 = LZ4_decompress_safe((const char *)in, (char *)out, (int)size, (int)capacity);
+        *produced = lz4 > 0 ? (size_t)lz4 : 0;
+        return ZB_OK;
+    case FORMAT_ZSTD:
+        return zb__zstd_decode(scratch, in, size, out, capacity, produced, err);
+    case FORMAT_ZLIB:
+        code = zb__deflate_context(scratch, err);
+        if (!code && (libdeflate_zlib_decompress_ex(scratch->deflate, in, size, out, capacity,
+                                                    &consumed, produced) != LIBDEFLATE_SUCCESS ||
+                      consumed != size))
+            *produced = 0;
+        return code;
+    case FORMAT_SNAPPY: /* refused with the header */
+        break;
+    }
+    return ZB_OK;
+}
+
+/* Decodes the streams of the block that begins at `at` into out[0..size), still filtered. */
+static enum zb_code decode_streams(const container *c, zb__scratch *scratch, size_t at,
+                                   size_t streams, uint8_t *out, size_t size, zb_error *err) {
+    size_t part = size / streams;
+    for (size_t i = 0; i < streams; i++, out += part) {
+        size_t length = c->size - at < 4 ? SIZE_MAX : zb__load_le32(c->in + at);
+        if (length == 0 || length > part || length > c->size - at - 4)
+            return zb_fail(err, ZB_EFORMAT,
+                           "stream %zu at byte %zu does not fit: length %zu, decoded %zu", i, at,
+                           length, part);
+        at += 4;
+        size_t produced = part;
+        enum zb_code code = ZB_OK;
+        if (length == part)
+            memcpy(out, c->in + at, part);
+        else
+            code = decode_stream(c->format, scratch, c->in + at, length, out, part, &produced, err);
+        if (code)
+            return code;
+        if (produced != part)
+            return zb_fail(err, ZB_EFORMAT, "stream %zu at byte %zu is damaged", i, at);
+        at += length;
+    }
+    return ZB_OK;
+}
+
+static enum zb_code decode_block(const container *c, zb__scratch *scratch, size_t block,
+                                 uint8_t *out, zb_error *err) {
+    size_t first = block * c->block_size;
+    bool last_and_smaller = c->decoded - first < c->block_size;
+    size_t size = last_and_smaller ? c->decoded - first : c->block_size;
+    size_t at = zb__load_le32(c->in + HEADER_SIZE + 4 * block);
+    if (at < HEADER_SIZE + 4 * c->block_count || at > c->size)
+        return zb_fail(err, ZB_EFORMAT, "the block starts at byte %zu of %zu", at, c->size);
+
+    /* The conditions on size are part of the format: they decided before there was a flag. */
+    bool split = !(c->flags & FLAG_NOT_SPLIT) && !last_and_smaller &&
+                 c->typesize <= SPLIT_MAX_TYPESIZE && size / c->typesize >= SPLIT_MIN_SIZE;
+    if (split && size % c->typesize)
+        return zb_fail(err, ZB_EFORMAT, "blocks of %zu bytes are split into %zu", size,
+                       c->typesize);
+
+    bool shuffled = c->flags & FLAG_SHUFFLE && c->typesize > 1;
+    bool bitshuffled = c->flags & FLAG_BITSHUFFLE && size >= c->typesize;
+    uint8_t *filtered = shuffled || bitshuffled ? scratch->block.data : out;
+    enum zb_code code =
+        decode_streams(c, scratch, at, split ? c->typesize : 1, filtered, size, err);
+    if (code)
+        return code;
+    if (shuffled)
+        zb__unshuffle(zb__simd_best(), c->typesize, filtered, size, out);
+    else if (bitshuffled)
+        zb__bitunshuffle(zb__simd_best(), c->typesize, filtered, size, out);
+    return ZB_OK;
+}
+
+static enum zb_code blosc_decode(const zb__codec *codec, zb__scratch *scratch, const uint8_t *in,
+                                 size_t size, zb__sink *sink, zb_error *err) {
+    (void)codec;
+    container c = {0};
+    enum zb_code code = read_header(in, size, &c, err);
+    if (code)
+        return code;
+    if (c.decoded > sink->capacity || (sink->exact && c.decoded < sink->capacity))
+        return zb_fail(err, ZB_EFORMAT, "blosc: the data decode to %zu bytes, expected %s%zu",
+                       c.decoded, sink->exact ? "" : "at most ", sink->capacity);
+    sink->size = c.decoded;
+    size_t hi = sink->hi < c.decoded ? sink->hi : c.decoded;
+    if (sink->lo >= hi)
+        return ZB_OK;
+    if (c.flags & FLAG_STORED) {
+        memcpy(sink->data + sink->lo, in + HEADER_SIZE + sink->lo, hi - sink->lo);
+        return ZB_OK;
+    }
+    if (c.flags & (FLAG_SHUFFLE | FLAG_BITSHUFFLE))
+        code = zb__buffer_reserve(&scratch->block, c.block_size, err);
+    size_t end = (hi - 1) / c.block_size + 1;
+    for (size_t block = sink->lo / c.block_size; !code && block < end; block++) {
+        code = decode_block(&c, scratch, block, sink->data + block * c.block_size, err);
+        if (code)
+            return zb_error_prefix(err, code, "blosc: block %zu", block);
+    }
+    return code;
+}
+
+/* ---- Metadata ----------------------------------------------------------------------------- */
+
+/* The container says all that decoding needs, so these are only checked for sense. */
+static enum zb_code blosc_parse(const zb_json *configuration, zb_error *err) {
+    static const char *const compressors[] = {"lz4",  "lz4hc",  "blosclz", "zstd",
+                                              "zlib", "snappy", NULL};
+    static const char *const shuffles[] = {"noshuffle", "shuffle", "bitshuffle", NULL};
+    enum zb_code code = zb__configuration_choice(configuration, "cname", compressors, err);
+    if (!code)
+        code = zb__configuration_integer(configuration, "clevel", 0, 9, err);
+    if (!code)
+        code = zb__configuration_choice(configuration, "shuffle", shuffles, err);
+    if (!code)
+        code = zb__configuration_integer(configuration, "typesize", 1, INT32_MAX, err);
+    if (!code)
+        code = zb__configuration_integer(configuration, "blocksize", 0, INT32_MAX, err);
+    return code;
+}
+
+static const char *const members[] = {"cname", "clevel", "shuffle", "typesize", "blocksize", NULL};
+
+const zb__codec_ops zb__codec_blosc = {
+    .name = "blosc",
+    .members = members,
+    .parse = blosc_parse,
+    .decode = blosc_decode,
+    .fixed_overhead = -1,
+    .partial = true,
+};
