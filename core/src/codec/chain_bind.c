@@ -160,7 +160,10 @@ static enum zb_code bind_codec(binding *b, const zb_json *item, zb_error *err) {
    refused, before the list is read. */
 static enum zb_code measure(zb__chain *chain, zb_error *err) {
     if (!zb__product_u64(chain->stored_shape, chain->ndim, chain->dtype.size, &chain->decoded_size))
-        return zb_fail(err, ZB_ELIMIT, "chunk_shape: a chunk has more than 2^64 bytes");
+        return zb_fail(err, ZB_ELIMIT,
+                       "chunk_shape: a chunk has 2^64 bytes or more, more than the limit chunk_bytes "
+                       "(%" PRIu64 ")",
+                       zb_limits_get()->chunk_bytes);
     return ZB_OK;
 }
 

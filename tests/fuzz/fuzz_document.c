@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Any bytes as a zarr.json: opening must end with a node or an error, and what an opened node
+ * says about itself must be consistent. Run under the sanitizers.
+ */
+#include "fuzz.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "zarrbridge/zarrbridge.h"
+
+#define REQUIRE(condition)                                                                         \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition);              \
+            abort();                                                                               \
+        }                                                                                          \
+    } while (0)
+
+static void check_array(const zb_array_info *info) {
+    REQUIRE(info->ndim <= ZB_MAX_NDIM);
+    REQUIRE(info->dtype.size > 0 && !info->dtype.swapped);
+    REQUIRE(info->codec_count > 0 && info->codecs[0].name);
+    for (uint32_t d = 0; d < info->ndim; d++) {
+        REQUIRE(info->shape[d] <= INT64_MAX);
+        REQUIRE(info->chunk_shape[d] > 0 && info->inner_shape[d] > 0);
+        REQUIRE(info->chunk_shape[d] % info->inner_shape[d] == 0);
+    }
+    char name[24];
+    REQUIRE(strlen(zb_dtype_name(info->dtype, name)) < sizeof name);
+}
+
+/* Printing keeps everything: what is printed parses, and prints the same again. */
+static void check_printing(const zb_json *document) {
+    char *text = zb_json_print(document);
+    zb_json *again;
+    zb_error err;
+    REQUIRE(text);
+    REQUIRE(zb_json_parse(text, strlen(text), &again, &err) == ZB_OK);
+    char *second = zb_json_print(again);
+    REQUIRE(second && strcmp(text, second) == 0);
+    zb_json_free(again);
+    free(second);
+    free(text);
+}
+
+static void check_node(zb_node *node) {
+    zb_children children;
+    zb_error err;
+    check_printing(zb_node_document(node));
+    if (zb_node_array(node)) {
+        check_array(zb_node_array(node));
+        return;
+    }
+    if (zb_group_children(node, &children, &err) == ZB_OK) {
+        for (size_t i = 0; i < children.count; i++) {
+            const char *name = children.child[i].name;
+            REQUIRE(*name && *name != '.' && !strchr(name, '/'));
+        }
+        zb_children_free(&children);
+    } else {
+        REQUIRE(err.code != ZB_OK && *err.message && !strchr(err.message, '\n'));
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static const char child[] = "{\"zarr_format\":3,\"node_type\":\"group\"}";
+    zb_store *store;
+    zb_error err = {0};
+    REQUIRE(zb_store_new_mem("fuzz", &store, &err) == ZB_OK);
+    REQUIRE(zb_store_mem_set(store, "zarr.json", data, size, &err) == ZB_OK);
+    REQUIRE(zb_store_mem_set(store, "a/zarr.json", child, sizeof child - 1, &err) == ZB_OK);
+    /* So that consolidated metadata, which is the input's as well, tells the children. */
+    store->hints.can_list = false;
+    zb_node *node;
+    if (zb_node_open(store, "", &node, &err) == ZB_OK) {
+        check_node(node);
+        zb_node_release(node);
+    } else {
+        REQUIRE(err.code != ZB_OK && *err.message && !strchr(err.message, '\n'));
+    }
+    zb_store_release(store);
+    return 0;
+}
