@@ -38,25 +38,26 @@ bool zb__chain_is_partial(const zb__chain *chain) {
 }
 
 /* A sum or product that does not fit becomes UINT64_MAX, which is no bound at all. */
-static uint64_t saturate(bool fits, uint64_t value) {
-    return fits ? value : UINT64_MAX;
+static uint64_t sum(uint64_t a, uint64_t b) {
+    uint64_t result;
+    return zb__add_u64(a, b, &result) ? result : UINT64_MAX;
+}
+
+static uint64_t product(uint64_t a, uint64_t b) {
+    uint64_t result;
+    return zb__mul_u64(a, b, &result) ? result : UINT64_MAX;
 }
 
 uint64_t zb__chain_encoded_bound(const zb__chain *chain) {
     uint64_t bound = chain->decoded_size;
     if (chain->shard) {
         uint64_t inner = zb__chain_encoded_bound(chain->shard->inner);
-        bound = saturate(zb__mul_u64(inner, chain->shard->count, &bound), bound);
-        bound = saturate(zb__add_u64(bound, chain->shard->index_size, &bound), bound);
+        bound = sum(product(inner, chain->shard->count), chain->shard->index_size);
     }
-    if (!is_fixed_from(chain, 0)) {
-        bound = saturate(zb__mul_u64(bound, 2, &bound), bound);
-        return saturate(zb__add_u64(bound, CODEC_SLACK, &bound), bound);
-    }
-    for (size_t i = 0; i < chain->codec_count; i++) {
-        uint64_t overhead = (uint64_t)chain->codecs[i].ops->fixed_overhead;
-        bound = saturate(zb__add_u64(bound, overhead, &bound), bound);
-    }
+    if (!is_fixed_from(chain, 0))
+        return sum(product(bound, 2), CODEC_SLACK);
+    for (size_t i = 0; i < chain->codec_count; i++)
+        bound = sum(bound, (uint64_t)chain->codecs[i].ops->fixed_overhead);
     return bound;
 }
 
