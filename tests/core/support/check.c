@@ -10,8 +10,8 @@
 
 /* Read by the sanitizers at start. Sizes that cannot be had are cases to test, not bugs; so are forks with
    threads around. */
-const char *__asan_default_options(void);
-const char *__tsan_default_options(void);
+ZB_API const char *__asan_default_options(void);
+ZB_API const char *__tsan_default_options(void);
 
 const char *__asan_default_options(void) {
     return "allocator_may_return_null=1";
