@@ -26,8 +26,8 @@ message(STATUS "Python for the tests: ${ZARRBRIDGE_PYTHON}")
 # when their runtime is there first; leaks are then Python's own and say nothing about us.
 set(ZARRBRIDGE_TEST_ENVIRONMENT
     PYTHONDONTWRITEBYTECODE=1
-    HDF5_PLUGIN_PATH=${PROJECT_BINARY_DIR}/hdf5-vol
-    GDAL_DRIVER_PATH=${PROJECT_BINARY_DIR}/gdal-driver/plugins
+    HDF5_PLUGIN_PATH=${PROJECT_BINARY_DIR}/hdf5-vol/plugins
+    GDAL_DRIVER_PATH=${PROJECT_BINARY_DIR}/gdal-driver
     ZARRBRIDGE_BUILD_DIR=${PROJECT_BINARY_DIR}
     ZARRBRIDGE_SOURCE_DIR=${PROJECT_SOURCE_DIR})
 set(ZARRBRIDGE_TEST_PRELOAD "")

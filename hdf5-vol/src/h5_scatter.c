@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* The memory side of a selection that is not a box: see h5_select.h. */
+#include "h5_error.h"
+#include "h5_select.h"
+
+#include <string.h>
+
+herr_t vol_scatter_begin(vol_scatter *scatter, h5_lib *lib, const vol_selection *memory,
+                         size_t size, void *buffer) {
+    uint64_t first;
+    *scatter = (vol_scatter){.lib = lib, .iterator = -1, .at = buffer, .size = size};
+    if (vol_selection_is_run(memory, &first)) {
+        scatter->at += first * size;
+        return 0;
+    }
+    scatter->iterator = lib->H5Ssel_iter_create(memory->space, size, 0);
+    return scatter->iterator < 0 ? -1 : 0;
+}
+
+static void move(char *place, char *packed, size_t bytes, bool put) {
+    if (put)
+        memcpy(place, packed, bytes);
+    else
+        memcpy(packed, place, bytes);
+}
+
+#define SEQUENCES 256
+
+static herr_t move_all(vol_scatter *scatter, char *packed, size_t elements, bool put) {
+    hsize_t offset[SEQUENCES];
+    size_t length[SEQUENCES], sequences, moved;
+    if (scatter->iterator < 0) {
+        move(scatter->at, packed, elements * scatter->size, put);
+        scatter->at += elements * scatter->size;
+        return 0;
+    }
+    for (; elements > 0; elements -= moved) {
+        if (scatter->lib->H5Ssel_iter_get_seq_list(scatter->iterator, SEQUENCES, elements,
+                                                   &sequences, &moved, offset, length) < 0 ||
+            sequences == 0) {
+            VOL_PUSH(scatter->lib, DATASET, READERROR,
+                     "HDF5 could not list the elements of the memory selection");
+            return -1;
+        }
+        for (size_t i = 0; i < sequences; i++) {
+            move(scatter->at + offset[i], packed, length[i], put);
+            packed += length[i];
+        }
+    }
+    return 0;
+}
+
+herr_t vol_scatter_put(vol_scatter *scatter, const void *packed, size_t elements) {
+    return move_all(scatter, (char *)(uintptr_t)packed, elements, true);
+}
+
+herr_t vol_scatter_get(vol_scatter *scatter, void *packed, size_t elements) {
+    return move_all(scatter, packed, elements, false);
+}
+
+void vol_scatter_end(vol_scatter *scatter) {
+    if (scatter->iterator >= 0) {
+        hid_t saved = vol_stack_save(scatter->lib);
+        scatter->lib->H5Ssel_iter_close(scatter->iterator);
+        vol_stack_restore(scatter->lib, saved);
+    }
+}

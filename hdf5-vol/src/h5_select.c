@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+#include "h5_select.h"
+
+#include "h5_error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Describing ---- */
+
+void vol_select_all(uint32_t ndim, const uint64_t *dims, vol_selection *out) {
+    out->space = -1;
+    out->elements = 1;
+    out->is_box = true;
+    out->ndim = ndim;
+    for (uint32_t d = 0; d < ndim; d++) {
+        out->dims[d] = out->count[d] = dims[d];
+        out->start[d] = 0;
+        out->step[d] = 1;
+        if (__builtin_mul_overflow(out->elements, dims[d], &out->elements))
+            out->elements = UINT64_MAX; /* more than any memory selection has */
+    }
+}
+
+/* h5py describes a plain box as many blocks of one element with stride 1: adjoining blocks are one. */
+static bool box_of_hyperslab(h5_lib *lib, hid_t space, vol_selection *out) {
+    hsize_t start[ZB_MAX_NDIM], stride[ZB_MAX_NDIM], count[ZB_MAX_NDIM], block[ZB_MAX_NDIM];
+    hsize_t low[ZB_MAX_NDIM], high[ZB_MAX_NDIM];
+    if (lib->H5Sis_regular_hyperslab(space) <= 0 ||
+        lib->H5Sget_regular_hyperslab(space, start, stride, count, block) < 0 ||
+        lib->H5Sget_select_bounds(space, low, high) < 0)
+        return false;
+    for (uint32_t d = 0; d < out->ndim; d++) {
+        bool adjoining = count[d] == 1 || stride[d] == block[d];
+        if (!adjoining && block[d] != 1)
+            return false;
+        out->start[d] = low[d]; /* unlike `start` with the offset of H5Soffset_simple */
+        out->count[d] = adjoining ? count[d] * block[d] : count[d];
+        out->step[d] = adjoining ? 1 : stride[d];
+    }
+    return true;
+}
+
+herr_t vol_select_space(h5_lib *lib, hid_t space, vol_selection *out) {
+    hsize_t dims[ZB_MAX_NDIM];
+    int ndim = lib->H5Sget_simple_extent_ndims(space);
+    hssize_t elements = lib->H5Sget_select_npoints(space);
+    if (ndim < 0 || ndim > ZB_MAX_NDIM || elements < 0 ||
+        lib->H5Sget_simple_extent_dims(space, dims, NULL) < 0 ||
+        lib->H5Sselect_valid(space) <= 0) {
+        VOL_PUSH(lib, DATASET, BADVALUE, "the selection does not lie within its dataspace");
+        return -1;
+    }
+    vol_select_all((uint32_t)ndim, dims, out);
+    H5S_sel_type type = lib->H5Sget_select_type(space);
+    out->space = space;
+    out->elements = (uint64_t)elements;
+    if (elements > 0 && type != H5S_SEL_ALL)
+        out->is_box = type == H5S_SEL_HYPERSLABS && box_of_hyperslab(lib, space, out);
+    return 0;
+}
+
+bool vol_selection_is_run(const vol_selection *memory, uint64_t *first) {
+    uint64_t pitch = 1; /* elements between neighbours in the dimension */
+    bool started = false;
+    *first = 0;
+    if (!memory->is_box)
+        return false;
+    for (uint32_t d = memory->ndim; d-- > 0;) {
+        *first += memory->start[d] * pitch;
+        if (memory->count[d] > 1 && (started || memory->step[d] != 1))
+            return false;
+        /* A dimension that is not complete may only have dimensions of 1 around it. */
+        if (memory->count[d] != memory->dims[d])
+            started = true;
+        pitch *= memory->dims[d];
+    }
+    return true;
+}
+
+bool vol_selection_view(const vol_selection *file, const vol_selection *memory, size_t size,
+                        int64_t strides[ZB_MAX_NDIM], uint64_t *offset) {
+    uint64_t pitch = size;
+    uint32_t f = file->ndim;
+    *offset = 0;
+    if (!file->is_box || !memory->is_box)
+        return false;
+    for (uint32_t d = memory->ndim; d-- > 0;) {
+        *offset += memory->start[d] * pitch;
+        if (memory->count[d] != 1) {
+            while (f > 0 && file->count[f - 1] == 1)
+                strides[--f] = 0;
+            if (f == 0 || file->count[f - 1] != memory->count[d])
+                return false;
+            strides[--f] = (int64_t)(pitch * memory->step[d]);
+        }
+        pitch *= memory->dims[d];
+    }
+    while (f > 0 && file->count[f - 1] == 1)
+        strides[--f] = 0;
+    return f == 0;
+}
+
+/* ---- Walking boxes ---- */
+
+/* The next piece of a box with at most `room` elements: whole rows of the innermost dimensions that fit, some of the
+   first that does not, one position of those outside it. Advances walk->next. */
+static size_t next_part(vol_walk *walk, size_t room, uint64_t start[], uint64_t count[]) {
+    const vol_selection *box = walk->file;
+    uint64_t inside = 1; /* elements in one position of dimension d */
+    uint32_t d = box->ndim;
+    while (d > 0 && box->count[d - 1] <= room / inside && walk->next[d - 1] == 0) {
+        d--;
+        inside *= box->count[d];
+        count[d] = box->count[d];
+        start[d] = box->start[d];
+    }
+    if (d == 0)
+        return (size_t)inside; /* all of it */
+    uint64_t left = box->count[d - 1] - walk->next[d - 1];
+    uint64_t fit = room / inside < left ? room / inside : left;
+    for (uint32_t i = 0; i < d; i++) {
+        start[i] = box->start[i] + walk->next[i] * box->step[i];
+        count[i] = 1;
+    }
+    count[d - 1] = fit;
+    walk->next[d - 1] += fit;
+    for (uint32_t i = d; i-- > 1 && walk->next[i] == box->count[i];) {
+        walk->next[i] = 0;
+        walk->next[i - 1]++;
+    }
+    return (size_t)(inside * fit);
+}
+
+static enum zb_code read_box_part(vol_walk *walk, size_t room, void *out, zb_dtype dtype,
+                                  size_t *got, zb_error *err) {
+    uint64_t start[ZB_MAX_NDIM], count[ZB_MAX_NDIM];
+    *got = next_part(walk, room, start, count);
+    const zb_read read = {.node = walk->array,
+                          .start = start,
+                          .count = count,
+                          .step = walk->file->step,
+                          .view = {.data = out, .dtype = dtype}};
+    return zb_array_read(&read, 1, err);
+}
+
+/* ---- Walking runs ---- */
+
+#define RUNS_PER_PIECE 8192
+
+/* What the iterator returned, in elements instead of bytes (its element size is 1). */
+typedef struct run_list {
+    size_t count, elements;
+    bool single; /* every run is one element */
+    hsize_t offset[RUNS_PER_PIECE];
+    size_t length[RUNS_PER_PIECE];
+} run_list;
+
+static void position_of(const vol_selection *space, uint64_t offset, uint64_t position[]) {
+    for (uint32_t d = space->ndim; d-- > 0;) {
+        position[d] = offset % space->dims[d];
+        offset /= space->dims[d];
+    }
+}
+
+static enum zb_code read_points(const vol_walk *walk, const run_list *runs, void *out,
+                                zb_dtype dtype, zb_error *err) {
+    const uint32_t ndim = walk->file->ndim;
+    uint64_t *coords = malloc(runs->count * ndim * sizeof *coords);
+    if (!coords)
+        return zb_fail(err, ZB_ENOMEM, "no memory for %zu points", runs->count);
+    for (size_t i = 0; i < runs->count; i++)
+        position_of(walk->file, runs->offset[i], &coords[i * ndim]);
+    enum zb_code code =
+        zb_array_read_points(walk->array, coords, runs->count, out, dtype, dtype.size, err);
+    free(coords);
+    return code;
+}
+
+/* The boxes of a piece: start and count of box i at position[2*i*ndim] and position[(2*i+1)*ndim]. */
+typedef struct box_list {
+    size_t count, room;
+    uint64_t *position;
+} box_list;
+
+static uint64_t *add_box(box_list *boxes, uint32_t ndim) {
+    if (boxes->count == boxes->room) {
+        size_t room = boxes->room ? 2 * boxes->room : 64;
+        uint64_t *grown = realloc(boxes->position, 2 * room * ndim * sizeof *grown);
+        if (!grown)
+            return NULL;
+        boxes->position = grown;
+        boxes->room = room;
+    }
+    return &boxes->position[2 * boxes->count++ * ndim];
+}
+
+/* Cuts a run of the row-major extent into boxes: the rest of the current row, whole rows, and so on. */
+static bool add_run(box_list *boxes, const vol_selection *space, uint64_t offset, uint64_t length) {
+    while (length > 0) {
+        uint64_t *start = add_box(boxes, space->ndim);
+        if (!start)
+            return false;
+        uint64_t *count = start + space->ndim, inside = 1;
+        uint32_t d = space->ndim - 1;
+        position_of(space, offset, start);
+        while (d > 0 && start[d] == 0 && length >= inside * space->dims[d]) {
+            count[d] = space->dims[d];
+            inside *= space->dims[d--];
+        }
+        uint64_t left = space->dims[d] - start[d];
+        count[d] = length / inside < left ? length / inside : left;
+        uint64_t taken = count[d] * inside;
+        for (uint32_t i = 0; i < d; i++)
+            count[i] = 1;
+        offset += taken;
+        length -= taken;
+    }
+    return true;
+}
+
+static enum zb_code read_boxes(const vol_walk *walk, const run_list *runs, char *out,
+                               zb_dtype dtype, zb_error *err) {
+    const uint32_t ndim = walk->file->ndim;
+    box_list boxes = {0};
+    zb_read *reads = NULL;
+    bool made = true;
+    for (size_t i = 0; i < runs->count && made; i++)
+        made = add_run(&boxes, walk->file, runs->offset[i], runs->length[i]);
+    if (made)
+        reads = calloc(boxes.count, sizeof *reads);
+    enum zb_code code = ZB_ENOMEM;
+    if (!reads) {
+        zb_fail(err, ZB_ENOMEM, "no memory for a selection of %zu runs", runs->count);
+        goto out;
+    }
+    for (size_t i = 0; i < boxes.count; i++) {
+        const uint64_t *start = &boxes.position[2 * i * ndim], *count = start + ndim;
+        size_t bytes = dtype.size;
+        reads[i] = (zb_read){.node = walk->array,
+                             .start = start,
+                             .count = count,
+                             .view = {.data = out, .dtype = dtype}};
+        for (uint32_t d = 0; d < ndim; d++)
+            bytes *= count[d];
+        out += bytes;
+    }
+    code = zb_array_read(reads, boxes.count, err);
+out:
+    free(reads);
+    free(boxes.position);
+    return code;
+}
+
+static enum zb_code read_runs_part(vol_walk *walk, size_t room, void *out, zb_dtype dtype,
+                                   size_t *got, zb_error *err) {
+    run_list *runs = malloc(sizeof *runs);
+    if (!runs)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a selection");
+    enum zb_code code = ZB_EINVAL;
+    if (walk->lib->H5Ssel_iter_get_seq_list(walk->iterator, RUNS_PER_PIECE, room, &runs->count,
+                                            &runs->elements, runs->offset, runs->length) < 0 ||
+        runs->count == 0) {
+        zb_fail(err, ZB_EINVAL, "HDF5 could not list the elements of the selection");
+    } else {
+        *got = runs->elements;
+        code = runs->elements == runs->count ? read_points(walk, runs, out, dtype, err)
+                                             : read_boxes(walk, runs, out, dtype, err);
+    }
+    free(runs);
+    return code;
+}
+
+/* ---- The walk ---- */
+
+herr_t vol_walk_begin(vol_walk *walk, h5_lib *lib, const zb_node *array,
+                      const vol_selection *file) {
+    *walk = (vol_walk){
+        .lib = lib, .array = array, .file = file, .left = file->elements, .iterator = -1};
+    if (file->is_box || file->elements == 0)
+        return 0;
+    walk->iterator = lib->H5Ssel_iter_create(file->space, 1, 0);
+    return walk->iterator < 0 ? -1 : 0;
+}
+
+herr_t vol_walk_read(vol_walk *walk, size_t room, void *out, zb_dtype dtype, size_t *got) {
+    zb_error err = {0};
+    *got = 0;
+    if (walk->left == 0)
+        return 0;
+    if (room > walk->left)
+        room = (size_t)walk->left;
+    enum zb_code code = walk->file->is_box
+                            ? read_box_part(walk, room, out, dtype, got, &err)
+                            : read_runs_part(walk, room, out, dtype, got, &err);
+    walk->left -= *got;
+    if (code)
+        VOL_PUSH_ZB(walk->lib, DATASET, READERROR, &err);
+    return code ? -1 : 0;
+}
+
+void vol_walk_end(vol_walk *walk) {
+    if (walk->iterator >= 0) {
+        hid_t saved = vol_stack_save(walk->lib);
+        walk->lib->H5Ssel_iter_close(walk->iterator);
+        vol_stack_restore(walk->lib, saved);
+    }
+}

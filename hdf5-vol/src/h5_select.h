@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * HDF5 selections for the core.
+ *
+ * A selection is a box with steps whenever HDF5 can describe it as one (all, a regular hyperslab of single elements or of
+ * adjoining blocks); such a pair of file and memory becomes one zb_read that decodes straight into the
+ * program's buffer. Everything else (OR-ed hyperslabs, points, blocks with gaps) is walked through
+ * HDF5's sequence iterator in pieces: runs become boxes, single elements points.
+ */
+#ifndef ZARRBRIDGE_H5_SELECT_H
+#define ZARRBRIDGE_H5_SELECT_H
+
+#include "h5_tree.h"
+
+typedef struct vol_selection {
+    hid_t space; /* borrowed; for the iterator when it is no box */
+    uint64_t elements;
+    bool is_box;
+    uint32_t ndim;
+    uint64_t dims[ZB_MAX_NDIM]; /* of the dataspace */
+    uint64_t start[ZB_MAX_NDIM], count[ZB_MAX_NDIM], step[ZB_MAX_NDIM]; /* of a box */
+} vol_selection;
+
+/* All elements of an extent. */
+void vol_select_all(uint32_t ndim, const uint64_t *dims, vol_selection *out);
+
+/* The selection of a dataspace; pushes an error when it is not valid. */
+herr_t vol_select_space(h5_lib *lib, hid_t space, vol_selection *out);
+
+/* Is the selection one run of elements in memory? Then *first is the position of its first element. */
+bool vol_selection_is_run(const vol_selection *memory, uint64_t *first);
+
+/* When a box in the file and a box in memory have the same counts, dimensions of 1 aside: the byte strides and offset of
+   the memory box for zb_view. */
+bool vol_selection_view(const vol_selection *file, const vol_selection *memory, size_t size,
+                        int64_t strides[ZB_MAX_NDIM], uint64_t *offset);
+
+/* ---- Walking the file side ---- */
+
+/* Reads the elements of a selection in its order, piece by piece. */
+typedef struct vol_walk {
+    h5_lib *lib;
+    const zb_node *array;
+    const vol_selection *file;
+    uint64_t left;              /* elements */
+    uint64_t next[ZB_MAX_NDIM]; /* boxes: the next piece's position within the box */
+    hid_t iterator;             /* others; -1 for boxes */
+} vol_walk;
+
+herr_t vol_walk_begin(vol_walk *walk, h5_lib *lib, const zb_node *array, const vol_selection *file);
+
+/* Reads at most `room` (> 0) more elements of dtype to `out`, packed; *got is 0 only at the end. Pushes errors. */
+herr_t vol_walk_read(vol_walk *walk, size_t room, void *out, zb_dtype dtype, size_t *got);
+
+void vol_walk_end(vol_walk *walk);
+
+/* ---- Walking the memory side ---- */
+
+/* Moves packed elements between a work buffer and the selected places of the program's buffer. */
+typedef struct vol_scatter {
+    h5_lib *lib;
+    hid_t iterator; /* -1 when the places are one run */
+    char *at;       /* the buffer, or the next place of the run */
+    size_t size;    /* bytes of an element */
+} vol_scatter;
+
+herr_t vol_scatter_begin(vol_scatter *scatter, h5_lib *lib, const vol_selection *memory,
+                         size_t size, void *buffer);
+herr_t vol_scatter_put(vol_scatter *scatter, const void *packed, size_t elements);
+herr_t vol_scatter_get(vol_scatter *scatter, void *packed, size_t elements);
+void vol_scatter_end(vol_scatter *scatter);
+
+#endif

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+#include "h5_tree.h"
+
+#include "h5_attrs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* FNV-1a: small, and stable for good, since tokens are stored in references. */
+static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size) {
+    const unsigned char *byte = data;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+#define HASH_START UINT64_C(0xcbf29ce484222325)
+
+bool vol_path_is_zarr(const char *path) {
+    char *document = NULL;
+    if (asprintf(&document, "%s/zarr.json", path) < 0)
+        return false;
+    bool found = access(document, F_OK) == 0;
+    free(document);
+    return found;
+}
+
+/* ---- Nodes ---- */
+
+static void node_free(vol_node *node) {
+    if (!node)
+        return;
+    h5_lib *lib = node->file->lib;
+    for (size_t i = 0; i < node->child_count; i++)
+        node_free(node->child[i]);
+    if (node->type > 0)
+        lib->H5Tclose(node->type);
+    if (node->dcpl > 0)
+        lib->H5Pclose(node->dcpl);
+    vol_attrs_free(node->attrs);
+    zb_node_release(node->zarr);
+    free(node->child);
+    free(node->reason);
+    free(node->path);
+    free(node);
+}
+
+enum zb_code vol_node_reason(const vol_node *node, zb_error *err) {
+    return zb_fail(err, ZB_EUNSUPPORTED, "%s", node->reason ? node->reason : "out of memory");
+}
+
+static void make_unreadable(vol_node *node, const char *reason) {
+    node->kind = VOL_UNREADABLE;
+    node->reason = strdup(reason);
+    zb_node_release(node->zarr);
+    node->zarr = NULL;
+}
+
+static void register_token(vol_node *node) {
+    uint64_t hash = hash_bytes(HASH_START, node->path, strlen(node->path)) & INT64_MAX;
+    node->token = hash ? hash : 1;
+    vol_node **bucket = &node->file->by_token[node->token % VOL_TOKEN_BUCKETS];
+    for (const vol_node *other = *bucket; other; other = other->next_by_token) {
+        if (other->token == node->token) {
+            make_unreadable(node, "its path has the same hash as another node's");
+            return;
+        }
+    }
+    node->next_by_token = *bucket;
+    *bucket = node;
+}
+
+/* Takes over `zarr` (NULL for a synthetic or unreadable node), also on failure. */
+static vol_node *node_new(vol_file *file, vol_node *parent, const char *name, zb_node *zarr,
+                          zb_error *err) {
+    vol_node *node = calloc(1, sizeof *node);
+    bool below_root = !parent || !parent->parent;
+    if (!node || asprintf(&node->path, "%s/%s", below_root ? "" : parent->path, name) < 0) {
+        zb_node_release(zarr);
+        free(node);
+        zb_fail(err, ZB_ENOMEM, "no memory for node %s", name);
+        return NULL;
+    }
+    node->file = file;
+    node->parent = parent;
+    node->name = strrchr(node->path, '/') + 1;
+    node->zarr = zarr;
+    node->kind = zarr && zb_node_array(zarr) ? VOL_DATASET : VOL_GROUP;
+    register_token(node);
+    return node;
+}
+
+/* Where `name` is among the known children, or would be inserted. */
+static size_t child_position(const vol_node *group, const char *name, bool *found) {
+    size_t low = 0, high = group->child_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(group->child[middle]->name, name);
+        if (order == 0) {
+            *found = true;
+            return middle;
+        }
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *found = false;
+    return low;
+}
+
+/* Adds a child at its position; takes over `zarr`. With a reason the node is unreadable. */
+static vol_node *add_child(vol_node *group, const char *name, zb_node *zarr, const char *reason,
+                           zb_error *err) {
+    bool found;
+    size_t at = child_position(group, name, &found);
+    if (group->child_count == group->child_room) {
+        size_t room = group->child_room ? 2 * group->child_room : 8;
+        vol_node **grown = realloc(group->child, room * sizeof *grown);
+        if (!grown) {
+            zb_node_release(zarr);
+            zb_fail(err, ZB_ENOMEM, "no memory for the children of %s", group->path);
+            return NULL;
+        }
+        group->child = grown;
+        group->child_room = room;
+    }
+    vol_node *node = node_new(group->file, group, name, zarr, err);
+    if (!node)
+        return NULL;
+    if (reason)
+        make_unreadable(node, reason);
+    memmove(&group->child[at + 1], &group->child[at],
+            (group->child_count - at) * sizeof group->child[0]);
+    group->child[at] = node;
+    group->child_count++;
+    return node;
+}
+
+/* The store's path of a child: HDF5's without the leading slash. Array stores never get here, as their
+   synthetic root is listed from the start. */
+static enum zb_code open_child(vol_node *group, const char *name, vol_node **out, zb_error *err) {
+    char *path = NULL;
+    zb_node *zarr = NULL;
+    zb_error reason;
+    if (asprintf(&path, "%s%s%s", group->path + 1, group->parent ? "/" : "", name) < 0)
+        return zb_fail(err, ZB_ENOMEM, "no memory for node %s", name);
+    enum zb_code code = zb_node_open(group->file->store, path, &zarr, &reason);
+    free(path);
+    if (code == ZB_ENOTFOUND || code == ZB_EINVAL || code == ZB_ENOMEM) {
+        if (err)
+            *err = reason;
+        return code == ZB_EINVAL ? ZB_ENOTFOUND : code;
+    }
+    *out = add_child(group, name, zarr, code ? reason.message : NULL, err);
+    return *out ? ZB_OK : ZB_ENOMEM;
+}
+
+static vol_node *child_by_name(vol_node *group, const char *name, zb_error *err) {
+    bool found;
+    size_t at = child_position(group, name, &found);
+    vol_node *node = NULL;
+    if (found)
+        return group->child[at];
+    if (group->kind != VOL_GROUP || group->listed ||
+        open_child(group, name, &node, err) == ZB_ENOTFOUND)
+        zb_fail(err, ZB_ENOTFOUND, "there is no node %s%s%s", group->path,
+                group->parent ? "/" : "", name);
+    return node;
+}
+
+vol_node *vol_node_find(vol_node *from, const char *path, zb_error *err) {
+    vol_node *node = path[0] == '/' ? from->file->root : from;
+    char *copy = strdup(path), *rest = copy, *part;
+    if (!copy) {
+        zb_fail(err, ZB_ENOMEM, "no memory for path %s", path);
+        return NULL;
+    }
+    while (node && (part = strsep(&rest, "/"))) {
+        if (!*part || strcmp(part, ".") == 0)
+            continue;
+        if (node->kind == VOL_UNREADABLE) {
+            vol_node_reason(node, err);
+            node = NULL;
+        } else {
+            node = child_by_name(node, part, err);
+        }
+    }
+    free(copy);
+    return node;
+}
+
+enum zb_code vol_node_list(vol_node *group, zb_error *err) {
+    zb_children children;
+    if (group->kind != VOL_GROUP)
+        return zb_fail(err, ZB_EINVAL, "%s is no group", group->path);
+    if (group->listed)
+        return ZB_OK;
+    enum zb_code code = zb_group_children(group->zarr, &children, err);
+    if (code)
+        return code;
+    for (size_t i = 0; i < children.count && !code; i++) {
+        const zb_child *child = &children.child[i];
+        bool known;
+        child_position(group, child->name, &known);
+        if (known)
+            continue;
+        zb_node *zarr = child->node ? zb_node_retain(child->node) : NULL;
+        const char *reason = zarr ? NULL : child->reason ? child->reason : "no reason given";
+        if (!add_child(group, child->name, zarr, reason, err))
+            code = ZB_ENOMEM;
+    }
+    zb_children_free(&children);
+    group->listed = code == ZB_OK;
+    return code;
+}
+
+/* ---- Tokens ---- */
+
+static vol_node *known_by_token(const vol_file *file, uint64_t token) {
+    vol_node *node = file->by_token[token % VOL_TOKEN_BUCKETS];
+    while (node && node->token != token)
+        node = node->next_by_token;
+    return node;
+}
+
+static vol_node *search_token(vol_node *group, uint64_t token) {
+    if (group->kind != VOL_GROUP || vol_node_list(group, NULL) != ZB_OK)
+        return NULL;
+    vol_node *node = known_by_token(group->file, token);
+    for (size_t i = 0; i < group->child_count && !node; i++)
+        node = search_token(group->child[i], token);
+    return node;
+}
+
+vol_node *vol_node_by_token(vol_file *file, uint64_t token, zb_error *err) {
+    vol_node *node = known_by_token(file, token);
+    if (!node)
+        node = search_token(file->root, token);
+    if (!node)
+        zb_fail(err, ZB_ENOTFOUND, "no object of %s has the address %llu", file->path,
+                (unsigned long long)token);
+    return node;
+}
+
+/* ---- Files ---- */
+
+/* The dataset's name in an array store: the path's last part without its suffix. malloc'ed. */
+static char *dataset_name(const char *path) {
+    size_t end = strlen(path);
+    while (end > 0 && path[end - 1] == '/')
+        end--;
+    size_t start = end;
+    while (start > 0 && path[start - 1] != '/')
+        start--;
+    size_t dot = end;
+    while (dot > start && path[dot - 1] != '.')
+        dot--;
+    if (dot > start)
+        end = dot - 1;
+    char *name = end > start ? strndup(path + start, end - start) : NULL;
+    if (!name || strcmp(name, ".") == 0) {
+        free(name);
+        name = strdup("data");
+    }
+    return name;
+}
+
+/* A store is known by its directory, whichever path led there. */
+static uint64_t file_number(const char *path) {
+    struct stat info = {0};
+    if (stat(path, &info) != 0)
+        return HASH_START;
+    uint64_t hash = hash_bytes(HASH_START, &info.st_dev, sizeof info.st_dev);
+    hash = hash_bytes(hash, &info.st_ino, sizeof info.st_ino);
+    return hash | UINT64_C(1) << 62; /* native files are numbered from 1 */
+}
+
+static enum zb_code open_root(vol_file *file, zb_error *err) {
+    zb_node *zarr = NULL;
+    enum zb_code code = zb_node_open(file->store, "", &zarr, err);
+    if (code)
+        return code;
+    bool is_array = zb_node_array(zarr) != NULL;
+    file->root = node_new(file, NULL, "", is_array ? NULL : zarr, err);
+    if (!is_array || !file->root) {
+        if (is_array)
+            zb_node_release(zarr);
+        return file->root ? ZB_OK : ZB_ENOMEM;
+    }
+    char *name = dataset_name(file->path);
+    if (!name) {
+        zb_node_release(zarr);
+        return zb_fail(err, ZB_ENOMEM, "no memory for the name of the dataset");
+    }
+    file->root->listed = true;
+    vol_node *dataset = add_child(file->root, name, zarr, NULL, err);
+    free(name);
+    return dataset ? ZB_OK : ZB_ENOMEM;
+}
+
+enum zb_code vol_file_open_path(h5_lib *lib, const char *path, bool native_compat, vol_file **out,
+                                zb_error *err) {
+    vol_file *file = calloc(1, sizeof *file);
+    if (!file || !(file->path = strdup(path))) {
+        free(file);
+        return zb_fail(err, ZB_ENOMEM, "no memory for file %s", path);
+    }
+    file->lib = lib;
+    file->refs = 1;
+    file->native_compat = native_compat;
+    file->number = file_number(path);
+    enum zb_code code = zb_store_open_fs(path, &file->store, err);
+    if (!code)
+        code = open_root(file, err);
+    if (code) {
+        vol_file_release(file);
+        return code;
+    }
+    *out = file;
+    return ZB_OK;
+}
+
+vol_file *vol_file_retain(vol_file *file) {
+    file->refs++;
+    return file;
+}
+
+void vol_file_release(vol_file *file) {
+    if (!file || --file->refs > 0)
+        return;
+    node_free(file->root);
+    zb_store_release(file->store);
+    free(file->path);
+    free(file);
+}

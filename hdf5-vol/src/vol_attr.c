@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+#include "vol_class.h"
+#include "h5_attrs.h"
+#include "h5_error.h"
+#include "h5_refs.h"
+#include "h5_type.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Finding ---- */
+
+/* Number n of the attributes in the order that an index stands for: the document's for the order of creation, strcmp's
+   for names (h5diff and h5dump pair attributes by it). */
+static const vol_attr *attr_at(const vol_attrs *attrs, H5_index_t index, H5_iter_order_t order,
+                               hsize_t n) {
+    if (n >= attrs->count)
+        return NULL;
+    size_t i = order == H5_ITER_DEC ? attrs->count - 1 - (size_t)n : (size_t)n;
+    return index == H5_INDEX_CRT_ORDER ? &attrs->attr[i] : attrs->sorted[i];
+}
+
+/* The object that has the attributes: an index location names it, and counts in its attributes. */
+static vol_node *locate_owner(const vol_object *object, const H5VL_loc_params_t *loc) {
+    if (loc->type != H5VL_OBJECT_BY_IDX)
+        return vol_locate(object, loc);
+    const H5VL_loc_params_t self = {.obj_type = loc->obj_type, .type = H5VL_OBJECT_BY_SELF};
+    return vol_locate_name(object, &self, loc->loc_data.loc_by_idx.name);
+}
+
+static const vol_attr *find_in(vol_node *owner, const H5VL_loc_params_t *loc, const char *name) {
+    const H5VL_loc_by_idx_t *at = &loc->loc_data.loc_by_idx;
+    const vol_attrs *attrs = vol_node_attrs(owner);
+    if (!attrs)
+        return NULL;
+    const vol_attr *attr = loc->type == H5VL_OBJECT_BY_IDX
+                               ? attr_at(attrs, at->idx_type, at->order, at->n)
+                               : vol_attrs_find(attrs, name);
+    if (!attr)
+        VOL_PUSH(owner->file->lib, ATTR, NOTFOUND, "can't locate attribute: '%s'",
+                 name ? name : "(by index)");
+    return attr;
+}
+
+/* The attribute that a question is about: an open one itself, or one of an object by name or index. */
+static const vol_attr *locate_attr(const vol_object *object, const H5VL_loc_params_t *loc,
+                                   const char *name) {
+    if (loc->type == H5VL_OBJECT_BY_SELF && object->attr)
+        return object->attr;
+    vol_node *owner = locate_owner(object, loc);
+    return owner ? find_in(owner, loc, name) : NULL;
+}
+
+/* ---- Creating, opening, closing ---- */
+
+static void *vol_attr_create(void *obj, const H5VL_loc_params_t *loc, const char *name, hid_t type,
+                             hid_t space, hid_t acpl, hid_t aapl, hid_t dxpl, void **req) {
+    const vol_object *object = obj;
+    h5_lib *lib = object->lib;
+    if (object->under)
+        return vol_object_pass(lib, H5I_ATTR,
+                               lib->H5VLattr_create(object->under, loc, lib->native, name, type,
+                                                    space, acpl, aapl, dxpl, req));
+    vol_refuse_write(lib, "create an attribute");
+    return NULL;
+}
+
+static void *vol_attr_open(void *obj, const H5VL_loc_params_t *loc, const char *name, hid_t aapl,
+                           hid_t dxpl, void **req) {
+    const vol_object *object = obj;
+    h5_lib *lib = object->lib;
+    if (object->under)
+        return vol_object_pass(
+            lib, H5I_ATTR,
+            lib->H5VLattr_open(object->under, loc, lib->native, name, aapl, dxpl, req));
+    vol_node *owner = locate_owner(object, loc);
+    const vol_attr *attr = owner ? find_in(owner, loc, name) : NULL;
+    return attr ? vol_object_new(owner, H5I_ATTR, attr) : NULL;
+}
+
+static herr_t vol_attr_close(void *obj, hid_t dxpl, void **req) {
+    vol_object *object = obj;
+    h5_lib *lib = object->lib;
+    herr_t result = 0;
+    if (object->under)
+        result = lib->H5VLattr_close(object->under, lib->native, dxpl, req);
+    vol_object_free(object);
+    return result;
+}
+
+/* ---- Reading ---- */
+
+static herr_t push_no_conversion(const vol_object *object) {
+    VOL_PUSH(object->lib, ATTR, CANTCONVERT,
+             "attribute '%s' cannot be converted to the type that was asked for",
+             object->attr->name);
+    return -1;
+}
+
+/* Numbers and fixed strings: by HDF5's own conversion, which works in place. */
+static herr_t read_plain(const vol_object *object, hid_t mem_type, void *out, hid_t dxpl) {
+    h5_lib *lib = object->lib;
+    const vol_attr *attr = object->attr;
+    const size_t from_size = attr->dtype.size, to_size = lib->H5Tget_size(mem_type);
+    const size_t room = attr->count * (from_size > to_size ? from_size : to_size);
+    hid_t type = vol_attr_type(lib, attr);
+    void *work = malloc(room), *background = calloc(1, room);
+    herr_t result = -1;
+    if (work && background && type >= 0) {
+        memcpy(work, attr->data, attr->count * from_size);
+        memcpy(background, out, attr->count * to_size);
+        result = lib->H5Tconvert(type, mem_type, attr->count, work, background, dxpl);
+    }
+    if (result >= 0)
+        memcpy(out, work, attr->count * to_size);
+    if (type >= 0)
+        lib->H5Tclose(type);
+    free(work);
+    free(background);
+    return result < 0 ? push_no_conversion(object) : 0;
+}
+
+/* Each string is a copy that the program frees. */
+static herr_t read_text(const vol_object *object, hid_t mem_type, char **out, hid_t dxpl) {
+    h5_lib *lib = object->lib;
+    const vol_attr *attr = object->attr;
+    if (lib->H5Tis_variable_str(mem_type) <= 0)
+        return push_no_conversion(object);
+    for (size_t i = 0; i < attr->count; i++) {
+        const char *text = ((char *const *)attr->data)[i];
+        size_t size = strlen(text) + 1;
+        out[i] = vol_vlen_alloc(lib, dxpl, size);
+        if (!out[i])
+            return -1;
+        memcpy(out[i], text, size);
+    }
+    return 0;
+}
+
+static herr_t vol_attr_read(void *obj, hid_t mem_type, void *buffer, hid_t dxpl, void **req) {
+    const vol_object *object = obj;
+    h5_lib *lib = object->lib;
+    if (object->under)
+        return lib->H5VLattr_read(object->under, lib->native, mem_type, buffer, dxpl, req);
+    switch (object->attr->kind) {
+    case VOL_ATTR_NUMBER:
+    case VOL_ATTR_FIXED:
+        return read_plain(object, mem_type, buffer, dxpl);
+    case VOL_ATTR_TEXT:
+        return read_text(object, mem_type, buffer, dxpl);
+    case VOL_ATTR_REFS:
+        break;
+    }
+    if (vol_refs_read(object, mem_type, buffer, dxpl) < 0)
+        return push_no_conversion(object);
+    return 0;
+}
+
+static herr_t vol_attr_write(void *obj, hid_t mem_type, const void *buffer, hid_t dxpl,
+                             void **req) {
+    const vol_object *object = obj;
+    h5_lib *lib = object->lib;
+    if (object->under)
+        return lib->H5VLattr_write(object->under, lib->native, mem_type, buffer, dxpl, req);
+    return vol_refuse_write(lib, "write an attribute");
+}
+
+/* ---- Information ---- */
+
+static void fill_info(const vol_attr *attr, H5A_info_t *info) {
+    memset(info, 0, sizeof *info);
+    info->cset = H5T_CSET_UTF8;
+    info->data_size = vol_attr_size(attr);
+}
+
+static herr_t vol_attr_get(void *obj, H5VL_attr_get_args_t *args, hid_t dxpl, void **req) {
+    const vol_object *object = obj;
+    h5_lib *lib = object->lib;
+    if (object->under)
+        return lib->H5VLattr_get(object->under, lib->native, args, dxpl, req);
+    switch (args->op_type) {
+    case H5VL_ATTR_GET_ACPL:
+        args->args.get_acpl.acpl_id = lib->H5Pcreate(*lib->H5P_CLS_ATTRIBUTE_CREATE_ID_g);
+        return args->args.get_acpl.acpl_id < 0 ? -1 : 0;
+    case H5VL_ATTR_GET_INFO: {
+        const H5VL_attr_get_info_args_t *info = &args->args.get_info;
+        const vol_attr *attr = locate_attr(object, &info->loc_params, info->attr_name);
+        if (attr)
+            fill_info(attr, info->ainfo);
+        return attr ? 0 : -1;
+    }
+    case H5VL_ATTR_GET_NAME: {
+        H5VL_attr_get_name_args_t *name = &args->args.get_name;
+        const vol_attr *attr = locate_attr(object, &name->loc_params, NULL);
+        if (attr)
+            vol_copy_name(attr->name, name->buf, name->buf_size, name->attr_name_len);
+        return attr ? 0 : -1;
+    }
+    case H5VL_ATTR_GET_SPACE:
+        args->args.get_space.space_id = vol_attr_space(lib, object->attr);
+        return args->args.get_space.space_id < 0 ? -1 : 0;
+    case H5VL_ATTR_GET_STORAGE_SIZE:
+        *args->args.get_storage_size.data_size = vol_attr_size(object->attr);
+        return 0;
+    case H5VL_ATTR_GET_TYPE:
+        args->args.get_type.type_id = vol_attr_type(lib, object->attr);
+        return args->args.get_type.type_id < 0 ? -1 : 0;
+    }
+    return vol_refuse(lib, "this question about an attribute");
+}
+
+/* ---- Existence and iteration ---- */
+
+static herr_t vol_attr_iterate(const vol_object *object, const H5VL_loc_params_t *loc,
+                               const H5VL_attr_iterate_args_t *args) {
+    vol_node *owner = vol_locate(object, loc);
+    const vol_attrs *attrs = owner ? vol_node_attrs(owner) : NULL;
+    hsize_t n = args->idx ? *args->idx : 0;
+    herr_t result = 0;
+    hid_t id = attrs ? vol_node_register(owner) : -1;
+    if (id < 0)
+        return -1;
+    for (; n < attrs->count && result == 0; n++) {
+        const vol_attr *attr = attr_at(attrs, args->idx_type, args->order, n);
+        H5A_info_t info;
+        fill_info(attr, &info);
+        result = args->op(id, attr->name, &info, args->op_data);
+    }
+    if (args->idx)
+        *args->idx = n;
+    vol_release_id(object->lib, id);
+    return result;
+}
+
+static herr_t vol_attr_specific(void *obj, const H5VL_loc_params_t *loc,
+                                H5VL_attr_specific_args_t *args, hid_t dxpl, void **req) {
+    const vol_object *object = obj;
+    h5_lib *lib = object->lib;
+    if (object->under)
+        return lib->H5VLattr_specific(object->under, loc, lib->native, args, dxpl, req);
+    switch (args->op_type) {
+    case H5VL_ATTR_DELETE:
+    case H5VL_ATTR_DELETE_BY_IDX:
+        return vol_refuse_write(lib, "delete an attribute");
+    case H5VL_ATTR_RENAME:
+        return vol_refuse_write(lib, "rename an attribute");
+    case H5VL_ATTR_EXISTS: {
+        vol_node *owner = vol_locate(object, loc);
+        const vol_attrs *attrs = owner ? vol_node_attrs(owner) : NULL;
+        if (!attrs)
+            return -1;
+        *args->args.exists.exists = vol_attrs_find(attrs, args->args.exists.name) != NULL;
+        return 0;
+    }
+    case H5VL_ATTR_ITER:
+        return vol_attr_iterate(object, loc, &args->args.iterate);
+    }
+    return vol_refuse(lib, "this operation on an attribute");
+}
+
+const H5VL_attr_class_t vol_attr_class = {
+    .create = vol_attr_create,
+    .open = vol_attr_open,
+    .read = vol_attr_read,
+    .write = vol_attr_write,
+    .get = vol_attr_get,
+    .specific = vol_attr_specific,
+    .optional = vol_attr_optional,
+    .close = vol_attr_close,
+};

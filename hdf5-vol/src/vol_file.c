@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Files: opening a store, deciding whose a path is, and what HDF5 asks about open files.
+ *
+ * A path belongs to us when it names a directory with a zarr.json. Everything else goes to the native connector,
+ * so that with HDF5_VOL_CONNECTOR=zarr one program can use both kinds.
+ */
+#include "vol_class.h"
+#include "h5_error.h"
+#include "h5_shadow.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define ACC_RDWR 0x0001u /* H5F_ACC_RDWR without the macro, which would call H5open */
+
+/* A copy of fapl that leads to the native connector. The caller closes it. */
+static hid_t native_fapl(h5_lib *lib, hid_t fapl) {
+    hid_t copy = lib->H5Pcopy(fapl);
+    if (copy >= 0)
+        lib->H5Pset_vol(copy, lib->native, NULL);
+    return copy;
+}
+
+static bool looks_like_store(const char *name) {
+    static const char suffix[] = ".zarr";
+    size_t length = strlen(name);
+    while (length > 0 && name[length - 1] == '/')
+        length--;
+    return length >= strlen(suffix) &&
+           strncmp(name + length - strlen(suffix), suffix, strlen(suffix)) == 0;
+}
+
+void *vol_file_create(h5_lib *lib, const char *name, unsigned flags, hid_t fcpl, hid_t fapl,
+                      hid_t dxpl, void **req) {
+    vol_start(lib);
+    if (vol_path_is_zarr(name) || looks_like_store(name)) {
+        VOL_PUSH(lib, FILE, CANTOPENFILE,
+                 "cannot create '%s': zarrbridge opens Zarr stores read-only in this version "
+                 "(errno = %d, error message = '%s')",
+                 name, EROFS, strerror(EROFS));
+        return NULL;
+    }
+    hid_t native = native_fapl(lib, fapl);
+    void *under = lib->H5VLfile_create(name, flags, fcpl, native, dxpl, req);
+    vol_close_plist(lib, native);
+    return vol_object_pass(lib, H5I_FILE, under);
+}
+
+static void *open_store(h5_lib *lib, const char *name, unsigned flags, hid_t fapl) {
+    zb_error err = {0};
+    vol_file *file = NULL;
+    if (flags & ACC_RDWR) {
+        VOL_PUSH(lib, FILE, CANTOPENFILE,
+                 "cannot open '%s' for writing: zarrbridge opens Zarr stores read-only in this "
+                 "version (errno = %d, error message = '%s')",
+                 name, EROFS, strerror(EROFS));
+        return NULL;
+    }
+    bool native_compat = vol_info_native_compat(lib, fapl);
+    if (vol_shadows_make(lib) < 0)
+        return NULL;
+    vol_object *object = NULL;
+    if (vol_file_open_path(lib, name, native_compat, &file, &err) == ZB_OK) {
+        object = vol_object_new(file->root, H5I_FILE, NULL);
+        vol_file_release(file); /* the object holds it now */
+    }
+    if (!object && lib->live == 0)
+        vol_shadows_drop(lib);
+    if (!file)
+        VOL_PUSH_ZB(lib, FILE, CANTOPENFILE, &err);
+    return object;
+}
+
+void *vol_file_open(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, hid_t dxpl,
+                    void **req) {
+    vol_start(lib);
+    if (vol_path_is_zarr(name))
+        return open_store(lib, name, flags, fapl);
+    hid_t native = native_fapl(lib, fapl);
+    void *under = lib->H5VLfile_open(name, flags, native, dxpl, req);
+    vol_close_plist(lib, native);
+    return vol_object_pass(lib, H5I_FILE, under);
+}
+
+/* ---- Get ---- */
+
+static herr_t get_of_store(const vol_object *object, H5VL_file_get_args_t *args) {
+    h5_lib *lib = object->lib;
+    const vol_file *file = object->file;
+    switch (args->op_type) {
+    case H5VL_FILE_GET_CONT_INFO:
+        /* 8-byte tokens are what old object references can carry. */
+        args->args.get_cont_info.info->feature_flags = 0;
+        args->args.get_cont_info.info->token_size = sizeof(uint64_t);
+        args->args.get_cont_info.info->blob_id_size = 0;
+        return 0;
+    case H5VL_FILE_GET_FAPL:
+        args->args.get_fapl.fapl_id = lib->H5Pcreate(*lib->H5P_CLS_FILE_ACCESS_ID_g);
+        return args->args.get_fapl.fapl_id < 0 ? -1 : 0;
+    case H5VL_FILE_GET_FCPL:
+        /* Tracked creation order makes h5py list attributes in the order of the JSON document. */
+        args->args.get_fcpl.fcpl_id = lib->H5Pcreate(*lib->H5P_CLS_FILE_CREATE_ID_g);
+        return lib->H5Pset_attr_creation_order(args->args.get_fcpl.fcpl_id, H5P_CRT_ORDER_TRACKED);
+    case H5VL_FILE_GET_FILENO:
+        *args->args.get_fileno.fileno = (unsigned long)file->number;
+        return 0;
+    case H5VL_FILE_GET_INTENT:
+        *args->args.get_intent.flags = 0; /* read-only */
+        return 0;
+    case H5VL_FILE_GET_NAME: {
+        H5VL_file_get_name_args_t *name = &args->args.get_name;
+        vol_copy_name(file->path, name->buf, name->buf_size, name->file_name_len);
+        return 0;
+    }
+    case H5VL_FILE_GET_OBJ_COUNT:
+        *args->args.get_obj_count.count =
+            vol_object_ids(object, args->args.get_obj_count.types, 0, NULL);
+        return 0;
+    case H5VL_FILE_GET_OBJ_IDS: {
+        H5VL_file_get_obj_ids_args_t *ids = &args->args.get_obj_ids;
+        *ids->count = vol_object_ids(object, ids->types, ids->max_objs, ids->oid_list);
+        return 0;
+    }
+    }
+    return vol_refuse(lib, "this question about a file");
+}
+
+herr_t vol_file_get(h5_lib *lib, void *obj, H5VL_file_get_args_t *args, hid_t dxpl, void **req) {
+    const vol_object *object = obj;
+    vol_start(lib);
+    if (!vol_is_ours(obj)) /* HDF5 2.2's tools ask with the native object behind our id */
+        return lib->H5VLfile_get(obj, lib->native, args, dxpl, req);
+    if (object->under)
+        return lib->H5VLfile_get(object->under, lib->native, args, dxpl, req);
+    return get_of_store(object, args);
+}
+
+/* ---- Specific ---- */
+
+/* Passes a call on a file name on, with an access list that leads to the native connector. */
+static herr_t native_by_name(h5_lib *lib, H5VL_file_specific_args_t *args, hid_t *fapl, hid_t dxpl,
+                             void **req) {
+    vol_start(lib);
+    hid_t given = *fapl;
+    *fapl = native_fapl(lib, given);
+    herr_t result = lib->H5VLfile_specific(NULL, lib->native, args, dxpl, req);
+    vol_close_plist(lib, *fapl);
+    *fapl = given;
+    return result;
+}
+
+/*
+ * H5Fis_accessible, or H5Fopen's search through all plugins after the native connector failed. In the search,
+ * that failure is still on the error stack, which tells the two apart. There we only speak for Zarr
+ * stores, and on HDF5 2.x not even for those: that library registers the object which the search finds
+ * under the wrong connector and crashes. No HDF5 call but H5Eget_num may happen on the way, it would
+ * clear the stack that the user is about to see.
+ */
+static herr_t is_accessible(h5_lib *lib, H5VL_file_specific_args_t *args, hid_t dxpl, void **req) {
+    bool zarr = vol_path_is_zarr(args->args.is_accessible.filename);
+    bool ours = vol_env_is_ours();
+    bool searching = !ours && lib->H5Eget_num(H5E_DEFAULT) > 0;
+    if (zarr || searching) {
+        *args->args.is_accessible.accessible = zarr && !(searching && lib->is_v2);
+        return 0;
+    }
+    return native_by_name(lib, args, &args->args.is_accessible.fapl_id, dxpl, req);
+}
+
+static herr_t delete_file(h5_lib *lib, H5VL_file_specific_args_t *args, hid_t dxpl, void **req) {
+    if (vol_path_is_zarr(args->args.del.filename))
+        return vol_refuse_write(lib, "delete a store");
+    return native_by_name(lib, args, &args->args.del.fapl_id, dxpl, req);
+}
+
+static herr_t specific_of_native(const vol_object *object, H5VL_file_specific_args_t *args,
+                                 hid_t dxpl, void **req) {
+    h5_lib *lib = object->lib;
+    H5VL_file_specific_args_t native = *args;
+    if (args->op_type == H5VL_FILE_IS_EQUAL) {
+        const vol_object *other = args->args.is_equal.obj2;
+        if (!other || !other->under) {
+            *args->args.is_equal.same_file = false;
+            return 0;
+        }
+        native.args.is_equal.obj2 = other->under;
+    }
+    herr_t result = lib->H5VLfile_specific(object->under, lib->native, &native, dxpl, req);
+    if (args->op_type == H5VL_FILE_REOPEN && result >= 0)
+        *args->args.reopen.file = vol_object_pass(lib, H5I_FILE, *args->args.reopen.file);
+    return result;
+}
+
+/* H5Freopen gives a handle of its own, so the store is opened once more. */
+static herr_t reopen(const vol_object *object, void **out) {
+    const vol_file *file = object->file;
+    vol_file *again = NULL;
+    zb_error err = {0};
+    if (vol_file_open_path(file->lib, file->path, file->native_compat, &again, &err) != ZB_OK) {
+        VOL_PUSH_ZB(file->lib, FILE, CANTOPENFILE, &err);
+        return -1;
+    }
+    *out = vol_object_new(again->root, H5I_FILE, NULL);
+    vol_file_release(again);
+    return *out ? 0 : -1;
+}
+
+herr_t vol_file_specific(h5_lib *lib, void *obj, H5VL_file_specific_args_t *args, hid_t dxpl,
+                         void **req) {
+    const vol_object *object = obj; /* NULL for the first two */
+    if (args->op_type == H5VL_FILE_IS_ACCESSIBLE)
+        return is_accessible(lib, args, dxpl, req);
+    if (args->op_type == H5VL_FILE_DELETE)
+        return delete_file(lib, args, dxpl, req);
+    if (object->under)
+        return specific_of_native(object, args, dxpl, req);
+    switch (args->op_type) {
+    case H5VL_FILE_FLUSH:
+        return 0;
+    case H5VL_FILE_REOPEN:
+        return reopen(object, args->args.reopen.file);
+    case H5VL_FILE_IS_EQUAL: {
+        const vol_object *other = args->args.is_equal.obj2;
+        *args->args.is_equal.same_file =
+            other && other->file && other->file->number == object->file->number;
+        return 0;
+    }
+    default:
+        return vol_refuse(lib, "this operation on a file");
+    }
+}
+
+static herr_t file_close(void *obj, hid_t dxpl, void **req) {
+    vol_object *object = obj;
+    h5_lib *lib = object->lib;
+    herr_t result = 0;
+    if (object->under)
+        result = lib->H5VLfile_close(object->under, lib->native, dxpl, req);
+    vol_object_free(object);
+    return result;
+}
+
+const H5VL_file_class_t vol_file_class = {
+    .optional = vol_file_optional,
+    .close = file_close,
+};
