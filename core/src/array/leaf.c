@@ -149,16 +149,11 @@ static bool is_cacheable(const zb__leaf *leaf) {
     return wanted < chain->decoded_size / chain->dtype.size;
 }
 
-/* The cached chunk, whatever part of it is there; NULL when it is not cached. */
-static zb__lru_item *look_up(const zb__leaf *leaf) {
-    if (!is_cacheable(leaf))
-        return NULL;
-    zb__lru_key key = cache_key(leaf);
-    return zb__lru_get(zb__chunk_cache(), &key, &leaf->key->info.validator);
-}
-
 void zb__leaf_look_up(zb__leaf *leaf) {
-    zb__lru_item *item = look_up(leaf);
+    if (!is_cacheable(leaf))
+        return;
+    zb__lru_key key = cache_key(leaf);
+    zb__lru_item *item = zb__lru_get(zb__chunk_cache(), &key, &leaf->key->info.validator);
     uint64_t lo, hi;
     if (!item)
         return;
@@ -181,19 +176,36 @@ static enum zb_code decode(const zb__leaf *leaf, const uint8_t *stored, zb__scra
     return zb__chain_decode(leaf->chain, scratch, stored, (size_t)leaf->size, &sink, err);
 }
 
-/* Decodes what is wanted into the cache and scatters from there. A chunk of which an insufficient part
-   was cached is decoded whole: a loop over its rows decodes it twice at the most. */
-static enum zb_code run_into_cache(const zb__leaf *leaf, zb__lru_item *item, const uint8_t *stored,
-                                   zb__scratch *scratch, uint64_t lo, uint64_t hi,
-                                   zb_error *err) {
-    enum zb_code code = decode(leaf, stored, scratch, item->data, lo, hi, err);
-    if (code != ZB_OK)
-        return code;
-    item->lo = (size_t)lo;
-    item->hi = (size_t)hi;
-    zb__lru_put(zb__chunk_cache(), item);
-    scatter_all(leaf, item->data, 0);
-    return ZB_OK;
+/* First touch of new memory, nanoseconds per KiB: caching a chunk costs about this, so one that decodes faster is
+   kept only from its second use on. */
+#define FIRST_TOUCH_COST 600
+
+/* Takes room in the cache for the leaf's chunk, and says in [*lo, *hi) how much of it to decode. A chunk of
+   which an insufficient part was cached is decoded whole, so that a loop over its rows decodes it
+   twice at the most. NULL: decode into scratch. */
+static zb__lru_item *cache_room(const zb__leaf *leaf, uint64_t *lo, uint64_t *hi) {
+    if (!is_cacheable(leaf))
+        return NULL;
+    zb__lru *cache = zb__chunk_cache();
+    const zb_validator *version = &leaf->key->info.validator;
+    zb__lru_key key = cache_key(leaf);
+    zb__lru_item *partly = zb__lru_get(cache, &key, version);
+    bool again = partly != NULL;
+    zb__lru_release(partly);
+    if (!again && leaf->chain->cost < FIRST_TOUCH_COST) {
+        zb__lru_item *trace = zb__lru_new(cache, &key, version, 0);
+        if (trace) {
+            trace->lo = trace->hi = 0;
+            zb__lru_put(cache, trace);
+            zb__lru_release(trace);
+        }
+        return NULL;
+    }
+    if (again || !zb__chain_is_partial(leaf->chain)) {
+        *lo = 0;
+        *hi = leaf->chain->decoded_size;
+    }
+    return zb__lru_new(cache, &key, version, (size_t)leaf->chain->decoded_size);
 }
 
 static enum zb_code run_encoded(const zb__leaf *leaf, const uint8_t *stored, zb__scratch *scratch,
@@ -202,25 +214,19 @@ static enum zb_code run_encoded(const zb__leaf *leaf, const uint8_t *stored, zb_
     wanted_extent(leaf, &lo, &hi);
     if (hi - lo == size && is_direct(leaf, lo, hi))
         return decode(leaf, stored, scratch, (uint8_t *)leaf->pieces->dst, 0, size, err);
-    if (is_cacheable(leaf)) {
-        zb__lru_item *partly = look_up(leaf);
-        bool whole = partly || !zb__chain_is_partial(leaf->chain);
-        zb__lru_release(partly);
-        zb__lru_key key = cache_key(leaf);
-        zb__lru_item *item =
-            zb__lru_new(zb__chunk_cache(), &key, &leaf->key->info.validator, (size_t)size);
-        if (item) {
-            enum zb_code code = run_into_cache(leaf, item, stored, scratch, whole ? 0 : lo,
-                                               whole ? size : hi, err);
-            zb__lru_release(item);
-            return code;
-        }
+    zb__lru_item *item = cache_room(leaf, &lo, &hi);
+    enum zb_code code = item ? ZB_OK : zb__buffer_reserve(&scratch->decoded, (size_t)size, err);
+    uint8_t *decoded = item ? item->data : scratch->decoded.data;
+    if (code == ZB_OK)
+        code = decode(leaf, stored, scratch, decoded, lo, hi, err);
+    if (code == ZB_OK)
+        scatter_all(leaf, decoded, 0);
+    if (code == ZB_OK && item) {
+        item->lo = (size_t)lo;
+        item->hi = (size_t)hi;
+        zb__lru_put(zb__chunk_cache(), item);
     }
-    enum zb_code code = zb__buffer_reserve(&scratch->decoded, (size_t)size, err);
-    if (code == ZB_OK)
-        code = decode(leaf, stored, scratch, scratch->decoded.data, lo, hi, err);
-    if (code == ZB_OK)
-        scatter_all(leaf, scratch->decoded.data, 0);
+    zb__lru_release(item);
     return code;
 }
 

@@ -16,6 +16,8 @@
 /* Below this much estimated work a read stays on its caller's thread: waking a worker and hearing
    back costs about 60 µs. Nanoseconds. */
 #define PARALLEL_NS 100000
+/* What reading and copying costs, in nanoseconds per KiB. */
+#define COPY_COST 100
 
 /* Neighbouring leaves of one key that are read with one request. */
 typedef struct task {
@@ -155,8 +157,8 @@ static uint64_t estimate(const zb__key *keys, size_t count) {
     for (size_t i = 0; i < count; i++) {
         for (const zb__leaf *leaf = keys[i].leaves; leaf; leaf = leaf->next) {
             uint64_t bytes = leaf->chain->decoded_size;
-            bool decodes = !leaf->missing && !leaf->cached && !zb__chain_is_raw(leaf->chain);
-            work += decodes ? bytes : bytes / 8;
+            bool decodes = !leaf->missing && !leaf->cached;
+            work += bytes / 1024 * (COPY_COST + (decodes ? leaf->chain->cost : 0));
         }
     }
     return work;

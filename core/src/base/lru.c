@@ -36,12 +36,17 @@ static void link_newest(zb__lru *lru, zb__lru_item *item) {
     lru->newest = item;
 }
 
+/* What an item takes of the budget: its head counts too, so that empty items are not free. */
+static uint64_t weight(size_t size) {
+    return sizeof(zb__lru_item) + (uint64_t)size;
+}
+
 /* Takes the item at *link out of the table; its reference passes to the caller. */
 static zb__lru_item *take_out(zb__lru *lru, zb__lru_item **link) {
     zb__lru_item *item = *link;
     *link = item->chain;
     unlink_by_use(lru, item);
-    lru->bytes -= item->size;
+    lru->bytes -= weight(item->size);
     lru->count--;
     return item;
 }
@@ -81,7 +86,7 @@ zb__lru_item *zb__lru_get(zb__lru *lru, const zb__lru_key *key, const zb_validat
 static zb__lru_item *make_room(zb__lru *lru, size_t size) {
     zb__lru_item *reusable = NULL, *garbage = NULL;
     pthread_mutex_lock(&lru->lock);
-    while (lru->bytes + size > lru->budget && lru->oldest) {
+    while (lru->bytes + weight(size) > lru->budget && lru->oldest) {
         zb__lru_item *item = take_out(lru, find(lru, &lru->oldest->key));
         if (!reusable && item->size == size && atomic_load(&item->refs) == 1) {
             reusable = item;
@@ -101,7 +106,7 @@ static zb__lru_item *make_room(zb__lru *lru, size_t size) {
 
 zb__lru_item *zb__lru_new(zb__lru *lru, const zb__lru_key *key, const zb_validator *validator,
                           size_t size) {
-    if (!validator->valid || size > lru->budget)
+    if (!validator->valid || weight(size) > lru->budget)
         return NULL;
     zb__lru_item *item = make_room(lru, size);
     if (!item && size <= SIZE_MAX - sizeof *item - 64)
@@ -145,7 +150,7 @@ void zb__lru_put(zb__lru *lru, zb__lru_item *item) {
         item->chain = *head;
         *head = item;
         link_newest(lru, item);
-        lru->bytes += item->size;
+        lru->bytes += weight(item->size);
         lru->count++;
         atomic_fetch_add_explicit(&item->refs, 1, memory_order_relaxed);
     }

@@ -259,4 +259,5 @@ const zb__codec_ops zb__codec_blosc = {
     .decode = blosc_decode,
     .fixed_overhead = -1,
     .partial = true,
+    .cost = 200,
 };

@@ -134,6 +134,7 @@ static enum zb_code bind_bytes_to_bytes(binding *b, const zb__extension *codec,
     if (code)
         return zb_error_prefix(err, code, "%s: %s", b->what, codec->name);
     b->chain->codecs[b->chain->codec_count++] = (zb__codec){.ops = ops};
+    b->chain->cost += ops->cost;
     return ZB_OK;
 }
 

@@ -40,6 +40,8 @@ typedef struct zb__codec_ops {
     int fixed_overhead;
     /* Decoding [lo, hi) alone is cheaper than decoding all. */
     bool partial;
+    /* What decoding roughly costs, in nanoseconds per KiB of decoded bytes. */
+    unsigned cost;
 } zb__codec_ops;
 
 struct zb__codec {

@@ -53,4 +53,5 @@ const zb__codec_ops zb__codec_crc32c = {
     .decode = crc32c_decode,
     .fixed_overhead = ZB__CRC32C_SIZE,
     .partial = false,
+    .cost = 40,
 };

@@ -156,4 +156,5 @@ const zb__codec_ops zb__codec_gzip = {
     .decode = gzip_decode,
     .fixed_overhead = -1,
     .partial = false,
+    .cost = 1600,
 };

@@ -249,4 +249,5 @@ const zb__codec_ops zb__codec_zstd = {
     .decode = zstd_decode,
     .fixed_overhead = -1,
     .partial = true,
+    .cost = 900,
 };
