@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+#include "decode.h"
+
+uint8_t *exact_copy(const void *data, size_t size) {
+    uint8_t *copy = malloc(size ? size : 1);
+    assert_non_null(copy);
+    if (size)
+        memcpy(copy, data, size);
+    return copy;
+}
+
+bytes make_sample(enum sample_kind kind, size_t size, unsigned seed) {
+    static const char text[] = "a chunk is what a key holds; a shard is a chunk of chunks. ";
+    bytes b = {malloc(size ? size : 1), size};
+    uint32_t state = seed * 2654435761u + 1;
+    assert_non_null(b.data);
+    for (size_t i = 0; i < size; i++) {
+        state = state * 1664525u + 1013904223u;
+        b.data[i] = kind == SAMPLE_ZEROS   ? 0
+                    : kind == SAMPLE_RAMP  ? (uint8_t)(i % 4 == 0 ? i / 4 : i / 1024)
+                    : kind == SAMPLE_NOISE ? (uint8_t)(state >> 24)
+                                           : (uint8_t)(text[i % (sizeof text - 1)] ^ (state >> 24 < 4));
+    }
+    return b;
+}
+
+decoding decode_whole(const zb__codec_ops *ops, size_t capacity) {
+    return (decoding){.ops = ops, .capacity = capacity, .hi = capacity, .exact = true};
+}
+
+enum zb_code run_decoder(decoding *d, const void *in, size_t size) {
+    uint8_t *input = exact_copy(in, size);
+    d->out = (bytes){malloc(d->capacity ? d->capacity : 1), d->capacity};
+    assert_non_null(d->out.data);
+    memset(d->out.data, UNTOUCHED, d->capacity);
+    zb__codec codec = {.ops = d->ops};
+    zb__sink sink = {.data = d->out.data,
+                     .capacity = d->capacity,
+                     .exact = d->exact,
+                     .lo = d->lo,
+                     .hi = d->hi,
+                     .size = SIZE_MAX};
+    zb__scratch *scratch = zb__scratch_take();
+    assert_non_null(scratch);
+    enum zb_code code = d->ops->decode(&codec, scratch, input, size, &sink, &d->err);
+    zb__scratch_put(scratch);
+    free(input);
+    if (!code) {
+        assert_true(sink.size <= d->capacity);
+        if (d->exact)
+            assert_true(sink.size >= d->hi);
+        d->out.size = sink.size;
+    } else {
+        assert_int_equal(d->err.code, code);
+    }
+    return code;
+}
+
+void assert_decodes(const zb__codec_ops *ops, const void *in, size_t size, const void *expected,
+                    size_t expected_size) {
+    decoding d = decode_whole(ops, expected_size);
+    if (run_decoder(&d, in, size))
+        fail_msg("%s: %s", ops->name, d.err.message);
+    assert_int_equal(d.out.size, expected_size);
+    assert_memory_equal(d.out.data, expected, expected_size);
+    free(d.out.data);
+}
+
+void assert_fails(const zb__codec_ops *ops, const void *in, size_t size, size_t expected_size,
+                  enum zb_code code, const char *text) {
+    decoding d = decode_whole(ops, expected_size);
+    enum zb_code got = run_decoder(&d, in, size);
+    free(d.out.data);
+    if (got != code || !strstr(d.err.message, text))
+        fail_msg("%s: got %s \"%s\", expected %s with \"%s\"", ops->name, zb_code_name(got),
+                 got ? d.err.message : "", zb_code_name(code), text);
+}
+
+void assert_parts_decode(const zb__codec_ops *ops, bytes in, bytes expected) {
+    for (size_t trial = 0; trial < 24; trial++) {
+        decoding d = decode_whole(ops, expected.size);
+        d.hi = trial < 8 ? expected.size * trial / 8 : (trial * 7919 * 101) % (expected.size + 1);
+        d.lo = trial % 3 == 0 ? 0 : d.hi * (trial % 3) / 3;
+        if (run_decoder(&d, in.data, in.size))
+            fail_msg("%s [%zu, %zu): %s", ops->name, d.lo, d.hi, d.err.message);
+        assert_memory_equal(d.out.data + d.lo, expected.data + d.lo, d.hi - d.lo);
+        free(d.out.data);
+    }
+}
+
+/* Whatever the input: no more bytes than asked for (run_decoder checks), and an exact sink is full. */
+static void decode_damaged(const zb__codec_ops *ops, const uint8_t *in, size_t size,
+                           size_t expected_size, bool must_fail) {
+    for (int part = 0; part < 2; part++) {
+        decoding d = decode_whole(ops, expected_size);
+        if (part) {
+            d.lo = expected_size / 3;
+            d.hi = expected_size / 2;
+        }
+        enum zb_code code = run_decoder(&d, in, size);
+        if (must_fail && !part && !code)
+            fail_msg("%s: %zu bytes of a longer stream were accepted", ops->name, size);
+        free(d.out.data);
+    }
+}
+
+void assert_survives_damage(const zb__codec_ops *ops, bytes in, size_t expected_size) {
+    for (size_t size = 0; size < in.size; size++)
+        decode_damaged(ops, in.data, size, expected_size, true);
+    uint8_t *copy = exact_copy(in.data, in.size);
+    for (size_t i = 0; i < in.size; i++) {
+        for (unsigned bit = 0; bit < 8; bit++) {
+            copy[i] ^= (uint8_t)(1u << bit);
+            decode_damaged(ops, copy, in.size, expected_size, false);
+            copy[i] ^= (uint8_t)(1u << bit);
+        }
+        copy[i] ^= 0xff;
+        decode_damaged(ops, copy, in.size, expected_size, false);
+        copy[i] ^= 0xff;
+    }
+    free(copy);
+}
