@@ -204,6 +204,11 @@ static void damage(void **state) {
     }
 }
 
+static void put32(uint8_t *at, uint32_t value) {
+    for (int i = 0; i < 4; i++)
+        at[i] = (uint8_t)(value >> (8 * i));
+}
+
 /* Writes the byte, decodes, puts it back. */
 static void check_header_byte(bytes in, size_t at, uint8_t value, enum zb_code code,
                               const char *text) {
