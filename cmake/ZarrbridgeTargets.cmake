@@ -7,8 +7,10 @@ target_compile_options(zarrbridge_flags INTERFACE
     $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>)
 if(ZARRBRIDGE_SANITIZE)
     target_compile_options(zarrbridge_flags INTERFACE
-        -fsanitize=${ZARRBRIDGE_SANITIZE} -fno-omit-frame-pointer
-        $<$<NOT:$<STREQUAL:${ZARRBRIDGE_SANITIZE},thread>>:-fno-sanitize-recover=all>)
+        -fsanitize=${ZARRBRIDGE_SANITIZE} -fno-omit-frame-pointer)
+    if(NOT ZARRBRIDGE_SANITIZE STREQUAL "thread")
+        target_compile_options(zarrbridge_flags INTERFACE -fno-sanitize-recover=all)
+    endif()
     target_link_options(zarrbridge_flags INTERFACE -fsanitize=${ZARRBRIDGE_SANITIZE})
 endif()
 if(ZARRBRIDGE_COVERAGE)

@@ -48,7 +48,7 @@ enum zb_code zb__index_load(const zb__key *key, const zb__shard *shard, const zb
         return zb_fail(err, ZB_EFORMAT, "the shard has %llu bytes, fewer than its index of %zu",
                        (unsigned long long)source->size, shard->index_size);
     zb__lru_key cache_key = {
-        .word = {key->node->array->cache_id, key->number, source->offset}};
+        .word = {key->node->array->cache_id, key->number, source->offset, source->size}};
     bool cacheable = source->object && key->number != UINT64_MAX;
     if (cacheable)
         out->item = zb__lru_get(zb__index_cache(), &cache_key, &key->info.validator);

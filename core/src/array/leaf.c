@@ -132,9 +132,11 @@ static bool is_direct(const zb__leaf *leaf, uint64_t lo, uint64_t hi) {
 
 /* ---- The decoded-chunk cache ---- */
 
+/* The stored size is part of it: two entries of a damaged index may share an offset but not a size, and
+   what one of them decodes to must not pass for the other. */
 static zb__lru_key cache_key(const zb__leaf *leaf) {
-    return (zb__lru_key){
-        .word = {leaf->key->node->array->cache_id, leaf->key->number, leaf->offset}};
+    return (zb__lru_key){.word = {leaf->key->node->array->cache_id, leaf->key->number,
+                                  leaf->offset, leaf->size}};
 }
 
 /* Worth keeping: decoding it cost something, only a part was wanted, and it leaves room for others. */

@@ -6,26 +6,35 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "zarrbridge/zarrbridge.h"
 
-/* Cuts a message that filled its buffer at a character boundary, so that it stays UTF-8. */
-static void trim_to_utf8(char *text, size_t capacity) {
-    size_t length = strnlen(text, capacity);
-    if (length + 1 < capacity)
-        return;
-    size_t start = length;
-    while (start > 0 && ((unsigned char)text[start - 1] & 0xc0) == 0x80)
-        start--; /* continuation bytes of the last character */
-    if (start > 0 && (unsigned char)text[start - 1] >= 0xc0)
-        text[start - 1] = '\0';
+/* Keeps a message one line of UTF-8, whatever file names it quotes and wherever it was cut: an unfinished
+   character at its end goes, control characters and stray bytes become '?'. `wanted` is the length
+   that it would have had uncut. */
+static void make_line(char *text, int wanted) {
+    size_t left = strlen(text);
+    bool was_cut = wanted >= ZB_MESSAGE_SIZE;
+    while (left > 0) {
+        size_t length = zb__utf8_length(text, left);
+        if (length == 0 && was_cut && left < 4 && (unsigned char)*text >= 0xc0) {
+            *text = '\0';
+            return;
+        }
+        if (length == 0 || (unsigned char)*text < ' ' || *text == 0x7f) {
+            *text = '?';
+            length = 1;
+        }
+        text += length;
+        left -= length;
+    }
 }
 
 static void format_message(zb_error *err, const char *format, va_list args) {
-    int written = vsnprintf(err->message, sizeof err->message, format, args);
-    if (written < 0)
+    int wanted = vsnprintf(err->message, sizeof err->message, format, args);
+    if (wanted < 0)
         err->message[0] = '\0';
-    if (written >= (int)sizeof err->message)
-        trim_to_utf8(err->message, sizeof err->message);
+    make_line(err->message, wanted);
 }
 
 enum zb_code zb_fail(zb_error *err, enum zb_code code, const char *format, ...) {
@@ -64,8 +73,9 @@ enum zb_code zb_fail_errno(zb_error *err, int sys_errno, const char *format, ...
         size_t used = strlen(err->message);
         char buffer[128];
         /* The GNU strerror_r: it returns the text, which may lie elsewhere than in buffer. */
-        snprintf(err->message + used, sizeof err->message - used, ": %s",
-                 strerror_r(sys_errno, buffer, sizeof buffer));
+        int wanted = snprintf(err->message + used, sizeof err->message - used, ": %s",
+                              strerror_r(sys_errno, buffer, sizeof buffer));
+        make_line(err->message, (int)used + wanted);
     }
     return code;
 }
@@ -79,9 +89,8 @@ enum zb_code zb_error_prefix(zb_error *err, enum zb_code code, const char *forma
         va_end(args);
         char message[ZB_MESSAGE_SIZE];
         memcpy(message, err->message, sizeof message);
-        int written = snprintf(err->message, sizeof err->message, "%s: %s", context, message);
-        if (written >= (int)sizeof err->message)
-            trim_to_utf8(err->message, sizeof err->message);
+        int wanted = snprintf(err->message, sizeof err->message, "%s: %s", context, message);
+        make_line(err->message, wanted);
     }
     return code;
 }

@@ -81,25 +81,29 @@ zb__lru_item *zb__lru_get(zb__lru *lru, const zb__lru_key *key, const zb_validat
     return found;
 }
 
-/* Evicts the least recently used until `size` more bytes fit. Returns an evicted item of just that
-   size that nobody uses any more, so that its memory can serve again, or NULL. */
-static zb__lru_item *make_room(zb__lru *lru, size_t size) {
-    zb__lru_item *reusable = NULL, *garbage = NULL;
-    pthread_mutex_lock(&lru->lock);
+/* Takes the least recently used out of the table until `size` more bytes fit the budget. Returns
+   them as a chain for free_chain. Called with the lock. */
+static zb__lru_item *evict(zb__lru *lru, size_t size) {
+    zb__lru_item *evicted = NULL;
     while (lru->bytes + weight(size) > lru->budget && lru->oldest) {
         zb__lru_item *item = take_out(lru, find(lru, &lru->oldest->key));
-        if (!reusable && item->size == size && atomic_load(&item->refs) == 1) {
-            reusable = item;
-        } else {
-            item->chain = garbage;
-            garbage = item;
-        }
+        item->chain = evicted;
+        evicted = item;
     }
-    pthread_mutex_unlock(&lru->lock);
-    while (garbage) {
-        zb__lru_item *next = garbage->chain;
-        zb__lru_release(garbage);
-        garbage = next;
+    return evicted;
+}
+
+/* Gives the table's references of a chain back, except one to an item of just `size` bytes that nobody
+   uses any more: its memory can serve again, and passes to the caller. NULL when there is none. */
+static zb__lru_item *free_chain(zb__lru_item *chain, size_t size) {
+    zb__lru_item *reusable = NULL;
+    while (chain) {
+        zb__lru_item *next = chain->chain;
+        if (!reusable && chain->size == size && atomic_load(&chain->refs) == 1)
+            reusable = chain;
+        else
+            zb__lru_release(chain);
+        chain = next;
     }
     return reusable;
 }
@@ -108,7 +112,10 @@ zb__lru_item *zb__lru_new(zb__lru *lru, const zb__lru_key *key, const zb_validat
                           size_t size) {
     if (!validator->valid || weight(size) > lru->budget)
         return NULL;
-    zb__lru_item *item = make_room(lru, size);
+    pthread_mutex_lock(&lru->lock);
+    zb__lru_item *evicted = evict(lru, size);
+    pthread_mutex_unlock(&lru->lock);
+    zb__lru_item *item = free_chain(evicted, size);
     if (!item && size <= SIZE_MAX - sizeof *item - 64)
         item = aligned_alloc(64, (sizeof *item + size + 63) & ~(size_t)63);
     if (!item)
@@ -140,12 +147,14 @@ static bool grow(zb__lru *lru) {
 }
 
 void zb__lru_put(zb__lru *lru, zb__lru_item *item) {
-    zb__lru_item *replaced = NULL;
+    zb__lru_item *replaced = NULL, *evicted = NULL;
     pthread_mutex_lock(&lru->lock);
     if (grow(lru)) {
         zb__lru_item **link = find(lru, &item->key);
         if (*link)
             replaced = take_out(lru, link);
+        /* zb__lru_new made room, but others may have put theirs since. */
+        evicted = evict(lru, item->size);
         zb__lru_item **head = &lru->buckets[bucket_of(lru, &item->key)];
         item->chain = *head;
         *head = item;
@@ -156,6 +165,7 @@ void zb__lru_put(zb__lru *lru, zb__lru_item *item) {
     }
     pthread_mutex_unlock(&lru->lock);
     zb__lru_release(replaced);
+    free_chain(evicted, SIZE_MAX); /* no item has that size */
 }
 
 void zb__lru_clear(zb__lru *lru) {

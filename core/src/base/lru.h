@@ -14,7 +14,7 @@
 #include "zarrbridge/store.h"
 
 typedef struct zb__lru_key {
-    uint64_t word[3];
+    uint64_t word[4];
 } zb__lru_key;
 
 typedef struct zb__lru_item {

@@ -37,30 +37,27 @@ bool zb__chain_is_partial(const zb__chain *chain) {
     return chain->codec_count > 0 && chain->codecs[0].ops->partial && is_fixed_from(chain, 1);
 }
 
-/* Sums and products that do not fit become UINT64_MAX, which is no bound at all. */
-static uint64_t add_saturated(uint64_t a, uint64_t b) {
-    uint64_t sum;
-    return zb__add_u64(a, b, &sum) ? sum : UINT64_MAX;
+/* A sum or product that does not fit becomes UINT64_MAX, which is no bound at all. */
+static uint64_t sum(uint64_t a, uint64_t b) {
+    uint64_t result;
+    return zb__add_u64(a, b, &result) ? result : UINT64_MAX;
 }
 
-static uint64_t mul_saturated(uint64_t a, uint64_t b) {
-    uint64_t product;
-    return zb__mul_u64(a, b, &product) ? product : UINT64_MAX;
+static uint64_t product(uint64_t a, uint64_t b) {
+    uint64_t result;
+    return zb__mul_u64(a, b, &result) ? result : UINT64_MAX;
 }
 
 uint64_t zb__chain_encoded_bound(const zb__chain *chain) {
     uint64_t bound = chain->decoded_size;
     if (chain->shard) {
         uint64_t inner = zb__chain_encoded_bound(chain->shard->inner);
-        bound = mul_saturated(inner, chain->shard->count);
-        bound = add_saturated(bound, chain->shard->index_size);
+        bound = sum(product(inner, chain->shard->count), chain->shard->index_size);
     }
     if (!is_fixed_from(chain, 0))
-        return add_saturated(mul_saturated(bound, 2), CODEC_SLACK);
-    for (size_t i = 0; i < chain->codec_count; i++) {
-        uint64_t overhead = (uint64_t)chain->codecs[i].ops->fixed_overhead;
-        bound = add_saturated(bound, overhead);
-    }
+        return sum(product(bound, 2), CODEC_SLACK);
+    for (size_t i = 0; i < chain->codec_count; i++)
+        bound = sum(bound, (uint64_t)chain->codecs[i].ops->fixed_overhead);
     return bound;
 }
 

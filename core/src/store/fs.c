@@ -45,6 +45,18 @@ static int openat_beneath_kernel(int root, const char *path, int flags) {
     }
 }
 
+/* Opens one part of a path without following it. A link in the place of a directory fails with ELOOP:
+   with the ENOTDIR that the kernel gives, what lies behind it would pass for missing. */
+static int open_part(int at, const char *part, int flags) {
+    int fd = openat(at, part, flags | O_NOFOLLOW);
+    struct stat st;
+    if (fd < 0 && errno == ENOTDIR) {
+        bool is_link = fstatat(at, part, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
+        errno = is_link ? ELOOP : ENOTDIR;
+    }
+    return fd;
+}
+
 /* The walk for kernels without openat2. Returns a descriptor or -1 with errno. */
 static int openat_beneath_walk(int root, const char *path, int flags) {
     int at = root;
@@ -58,8 +70,7 @@ static int openat_beneath_walk(int root, const char *path, int flags) {
         } else {
             memcpy(part, path, length);
             part[length] = '\0';
-            int part_flags = last ? flags : O_PATH | O_DIRECTORY | O_CLOEXEC;
-            fd = openat(at, part, part_flags | O_NOFOLLOW);
+            fd = open_part(at, part, last ? flags : O_PATH | O_DIRECTORY | O_CLOEXEC);
         }
         int saved = errno;
         if (at != root)
@@ -86,7 +97,9 @@ static int openat_beneath(int root, const char *path, int flags) {
 
 static enum zb_code fail_path(zb_error *err, int sys_errno, const char *what, const char *key) {
     if (sys_errno == EXDEV || sys_errno == ELOOP)
-        return zb_fail(err, ZB_EINVAL, "'%s' leads out of the store by a symbolic link", key);
+        return zb_fail(err, ZB_EINVAL,
+                       "'%s' is behind a symbolic link that leads out of the store or cannot be followed",
+                       key);
     return zb_fail_errno(err, sys_errno, "cannot %s '%s'", what, key);
 }
 

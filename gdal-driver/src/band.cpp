@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+#include "band.h"
+
+#include "attributes.h"
+#include "errors.h"
+
+using namespace zarr3;
+
+Zarr3RasterBand::Zarr3RasterBand(Zarr3Dataset *dataset, int number)
+    : unit_(attribute_text(dataset->array(), "units")) {
+    poDS = dataset;
+    nBand = number;
+    nRasterXSize = dataset->layout().width;
+    nRasterYSize = dataset->layout().height;
+    nBlockXSize = dataset->layout().block_width;
+    nBlockYSize = dataset->layout().block_height;
+    eDataType = gdal_type(zb_node_array(dataset->array())->dtype);
+}
+
+CPLErr Zarr3RasterBand::IReadBlock(int x, int y, void *image) {
+    zb_error err;
+    if (owner()->load_block(nBand - 1, x, y, image, &err) == ZB_OK)
+        return CE_None;
+    leave_for_caller(err);
+    return CE_Failure;
+}
+
+CPLErr Zarr3RasterBand::IRasterIO(GDALRWFlag mode, int x, int y, int width, int height, void *data,
+                                  int buffer_width, int buffer_height, GDALDataType type,
+                                  GSpacing pixel_space, GSpacing line_space,
+                                  GDALRasterIOExtraArg *extra) {
+    const Window window = {x, y, width, height};
+    const bool resampled = width != buffer_width || height != buffer_height;
+    if (mode == GF_Read && !resampled) {
+        bool done = false;
+        const PixelRequest request = {window, data, type, 1, &nBand, pixel_space, line_space, 0};
+        const CPLErr result = owner()->read_direct(request, &done);
+        if (done)
+            return result;
+        /* GDAL goes line by line. A row of blocks that the cache cannot hold would be decoded for
+           each line anew: take such a request in two halves, split between blocks. */
+        const Window row = {x, y, width, 1};
+        const int middle = (x + width / 2) / nBlockXSize * nBlockXSize;
+        if (height > 1 && middle > x &&
+            owner()->block_bytes(row, 1) > static_cast<uint64_t>(GDALGetCacheMax64()) / 2) {
+            const CPLErr left = IRasterIO(mode, x, y, middle - x, height, data, middle - x, height,
+                                          type, pixel_space, line_space, extra);
+            if (left != CE_None)
+                return left;
+            const int rest = x + width - middle;
+            return IRasterIO(mode, middle, y, rest, height,
+                             static_cast<char *>(data) + (middle - x) * pixel_space, rest, height,
+                             type, pixel_space, line_space, extra);
+        }
+    }
+    const Zarr3Dataset::Expect expect(owner(), window, buffer_width, buffer_height);
+    return GDALPamRasterBand::IRasterIO(mode, x, y, width, height, data, buffer_width,
+                                        buffer_height, type, pixel_space, line_space, extra);
+}
+
+static void tell(int *success, bool value) {
+    if (success != nullptr)
+        *success = value ? TRUE : FALSE;
+}
+
+double Zarr3RasterBand::GetNoDataValue(int *success) {
+    const NoData &nodata = owner()->nodata();
+    if (nodata.kind == NoData::None)
+        return GDALPamRasterBand::GetNoDataValue(success);
+    tell(success, true);
+    return nodata.as_double;
+}
+
+int64_t Zarr3RasterBand::GetNoDataValueAsInt64(int *success) {
+    const NoData &nodata = owner()->nodata();
+    if (nodata.kind != NoData::Int64)
+        return GDALPamRasterBand::GetNoDataValueAsInt64(success);
+    tell(success, true);
+    return nodata.as_int64;
+}
+
+uint64_t Zarr3RasterBand::GetNoDataValueAsUInt64(int *success) {
+    const NoData &nodata = owner()->nodata();
+    if (nodata.kind != NoData::UInt64)
+        return GDALPamRasterBand::GetNoDataValueAsUInt64(success);
+    tell(success, true);
+    return nodata.as_uint64;
+}
+
+double Zarr3RasterBand::GetScale(int *success) {
+    const std::optional<double> value = attribute_number(owner()->array(), "scale_factor");
+    if (!value)
+        return GDALPamRasterBand::GetScale(success);
+    tell(success, true);
+    return *value;
+}
+
+double Zarr3RasterBand::GetOffset(int *success) {
+    const std::optional<double> value = attribute_number(owner()->array(), "add_offset");
+    if (!value)
+        return GDALPamRasterBand::GetOffset(success);
+    tell(success, true);
+    return *value;
+}
+
+const char *Zarr3RasterBand::GetUnitType() {
+    return unit_.empty() ? GDALPamRasterBand::GetUnitType() : unit_.c_str();
+}
+
+GDALColorInterp Zarr3RasterBand::GetColorInterpretation() {
+    const GDALColorInterp colour = band_colour(owner()->array(), owner()->layout(), nBand - 1);
+    return colour == GCI_Undefined ? GDALPamRasterBand::GetColorInterpretation() : colour;
+}
+
+const char *Zarr3RasterBand::GetDescription() const {
+    const char *other = GDALPamRasterBand::GetDescription();
+    if (other[0] != '\0')
+        return other;
+    if (!description_)
+        description_ =
+            band_description(owner()->array(), owner()->layout(), nBand - 1, owner()->around());
+    return description_->c_str();
+}
+
+void Zarr3RasterBand::find_position() {
+    if (positioned_)
+        return;
+    positioned_ = true;
+    add_band_position(owner()->array(), owner()->layout(), nBand - 1, owner()->around(),
+                      &metadata_);
+}
+
+MetadataList Zarr3RasterBand::GetMetadata(const char *domain) {
+    MetadataList other = GDALPamRasterBand::GetMetadata(domain);
+    if (domain != nullptr && domain[0] != '\0')
+        return other;
+    find_position();
+    return metadata_.has("") ? metadata_.merged("", other) : other;
+}
+
+const char *Zarr3RasterBand::GetMetadataItem(const char *name, const char *domain) {
+    const char *other = GDALPamRasterBand::GetMetadataItem(name, domain);
+    if (other != nullptr || (domain != nullptr && domain[0] != '\0'))
+        return other;
+    find_position();
+    return metadata_.item("", name);
+}
+
+int Zarr3RasterBand::GetOverviewCount() {
+    const size_t count = owner()->overviews().size();
+    return count > 0 ? static_cast<int>(count) : GDALPamRasterBand::GetOverviewCount();
+}
+
+GDALRasterBand *Zarr3RasterBand::GetOverview(int index) {
+    const auto &levels = owner()->overviews();
+    if (levels.empty())
+        return GDALPamRasterBand::GetOverview(index);
+    if (index < 0 || static_cast<size_t>(index) >= levels.size())
+        return nullptr;
+    return levels[static_cast<size_t>(index)]->GetRasterBand(nBand);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What differs between GDAL 3.10 and 3.13 in the classes that we derive from, in one place.
+ *
+ * A plugin fits exactly one minor version of GDAL: the C++ ABI changes with each. Only signatures
+ * are bridged here; nothing else in this directory asks for the version.
+ */
+#ifndef ZARR3_COMPAT_H
+#define ZARR3_COMPAT_H
+
+#include "gdal_pam.h"
+#include "gdal_priv.h"
+
+#if GDAL_VERSION_NUM < GDAL_COMPUTE_VERSION(3, 10, 0)
+#error "GDAL 3.10 or later is needed"
+#endif
+
+namespace zarr3 {
+
+/* 3.12 made the geotransform a class and its getter const. Both forms are indexed alike. */
+#if GDAL_VERSION_NUM >= GDAL_COMPUTE_VERSION(3, 12, 0)
+using GeoTransformOut = GDALGeoTransform &;
+#define ZARR3_CONST_SINCE_3_12 const
+#else
+using GeoTransformOut = double *;
+#define ZARR3_CONST_SINCE_3_12
+#endif
+
+/* 3.13 returns metadata lists as constant. */
+#if GDAL_VERSION_NUM >= GDAL_COMPUTE_VERSION(3, 13, 0)
+using MetadataList = CSLConstList;
+#else
+using MetadataList = char **;
+#endif
+
+/* 3.11 brought 16-bit floats; before it they are shown as 32-bit ones. */
+#if GDAL_VERSION_NUM >= GDAL_COMPUTE_VERSION(3, 11, 0)
+constexpr GDALDataType kFloat16 = GDT_Float16;
+#else
+constexpr GDALDataType kFloat16 = GDT_Float32;
+#endif
+
+} // namespace zarr3
+
+#endif

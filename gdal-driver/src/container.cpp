@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#include "container.h"
+
+#include <cstdlib>
+
+#include "cpl_conv.h"
+#include "location.h"
+
+using namespace zarr3;
+
+/* The whole document of the node, for programs that want what no GDAL concept covers. */
+static constexpr char kDocumentDomain[] = "json:zarr.json";
+
+Zarr3Container::Zarr3Container(Hierarchy hierarchy, NodePtr node)
+    : hierarchy_(std::move(hierarchy)), node_(std::move(node)) {
+    /* Lets GDAL make its thread-safe datasets by opening one per thread. */
+    m_bCanBeReopened = true;
+}
+
+void Zarr3Container::use_sidecar(const std::string &subdataset) {
+    const std::string name = CPLGetFilename(hierarchy_.root.c_str());
+    if (name.empty() || name == "." || name == "..") {
+        nPamFlags |= GPF_DISABLED; /* the directory has no name to put a file beside */
+        return;
+    }
+    SetPhysicalFilename(hierarchy_.root.c_str());
+    if (!subdataset.empty())
+        SetSubdatasetName(subdataset.c_str());
+    TryLoadXML();
+}
+
+MetadataList Zarr3Container::GetMetadata(const char *domain) {
+    const std::string key = domain == nullptr ? "" : domain;
+    if (key == kDocumentDomain && !metadata_.has(key)) {
+        char *text = zb_json_print(zb_node_document(node_.get()));
+        if (text != nullptr)
+            metadata_.list(key).AddString(text);
+        free(text);
+    }
+    if (key == kDocumentDomain)
+        return metadata_.list(key).List();
+    MetadataList other = GDALPamDataset::GetMetadata(domain);
+    return metadata_.has(key) ? metadata_.merged(key, other) : other;
+}
+
+const char *Zarr3Container::GetMetadataItem(const char *name, const char *domain) {
+    const char *other = GDALPamDataset::GetMetadataItem(name, domain);
+    return other != nullptr ? other : metadata_.item(domain == nullptr ? "" : domain, name);
+}
+
+char **Zarr3Container::GetMetadataDomainList() {
+    CPLStringList names(metadata_.add_names(GDALPamDataset::GetMetadataDomainList()), TRUE);
+    if (names.FindString(kDocumentDomain) < 0)
+        names.AddString(kDocumentDomain);
+    return names.StealList();
+}
+
+char **Zarr3Container::GetFileList() {
+    CPLStringList files;
+    files.AddString(
+        file_in(hierarchy_.root, join_path(zb_node_path(node_.get()), "zarr.json")).c_str());
+    VSIStatBufL stat;
+    const std::string sidecar = hierarchy_.root + ".aux.xml";
+    if (VSIStatExL(sidecar.c_str(), &stat, VSI_STAT_EXISTS_FLAG) == 0)
+        files.AddString(sidecar.c_str());
+    return files.StealList();
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "crs.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "attributes.h"
+#include "cpl_string.h"
+
+namespace zarr3 {
+
+/* Reads a definition in any textual form. What a store says must neither open files nor contact
+   servers, and one that PROJ does not know is no reason to complain: the next source is asked. */
+static bool import_text(const std::string &text, OGRSpatialReference *srs) {
+    if (text.empty())
+        return false;
+    static const char *const kNoAccess[] = {"ALLOW_NETWORK_ACCESS=NO", "ALLOW_FILE_ACCESS=NO",
+                                            nullptr};
+    CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
+    return srs->SetFromUserInput(text.c_str(), kNoAccess) == OGRERR_NONE;
+}
+
+static bool import_proj(const zb_node *node, OGRSpatialReference *srs) {
+    if (!declares_proj(node))
+        return false;
+    return import_text(json_text(attribute(node, "proj:wkt2")), srs) ||
+           import_text(json_text(attribute(node, "proj:projjson")), srs) ||
+           import_text(json_text(attribute(node, "proj:code")), srs);
+}
+
+static bool has_definition(const zb_node *node) {
+    return attribute(node, "crs_wkt") != nullptr || attribute(node, "spatial_ref") != nullptr ||
+           attribute(node, "grid_mapping_name") != nullptr;
+}
+
+NodePtr find_grid_mapping(const zb_node *array, Neighbours &around) {
+    /* The extended form is "crs: x y"; the first name is the one for the array's own axes. */
+    const std::vector<std::string> named = words(attribute_text(array, "grid_mapping"));
+    if (!named.empty())
+        return around.find_array(named[0].substr(0, named[0].find(':')));
+    for (const char *usual : {"spatial_ref", "crs"}) {
+        NodePtr node = around.find_array(usual);
+        if (has_definition(node.get()))
+            return node;
+    }
+    return nullptr;
+}
+
+/* CF's own parameters (grid_mapping_name, standard_parallel, ...) as GDAL's importer takes them. */
+static bool import_cf(const zb_node *mapping, const std::string &units, OGRSpatialReference *srs) {
+    CPLStringList pairs;
+    const zb_json *attributes = zb_node_attributes(mapping);
+    for (const zb_json *member = zb_json_first(attributes); member != nullptr;
+         member = zb_json_next(member)) {
+        std::string text = json_text(member);
+        if (zb_json_kind_of(member) == ZB_JSON_ARRAY) {
+            text.clear();
+            for (const zb_json *item = zb_json_first(member); item; item = zb_json_next(item))
+                text += (text.empty() ? "" : ",") + json_text(item);
+        }
+        pairs.SetNameValue(zb_json_name(member), text.c_str());
+    }
+    if (pairs.FetchNameValue("grid_mapping_name") == nullptr)
+        return false;
+    CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
+    return srs->importFromCF1(pairs.List(), units.empty() ? nullptr : units.c_str()) == OGRERR_NONE;
+}
+
+static std::string axis_units(const zb_node *array, int dim, Neighbours &around) {
+    if (dim < 0)
+        return {};
+    const NodePtr axis =
+        around.find_array(dimension_name(zb_node_array(array), static_cast<uint32_t>(dim)));
+    return attribute_text(axis.get(), "units");
+}
+
+static bool import_grid_mapping(const zb_node *array, const Axes &axes, Neighbours &around,
+                                OGRSpatialReference *srs) {
+    const NodePtr mapping = find_grid_mapping(array, around);
+    return mapping != nullptr && (import_text(attribute_text(mapping.get(), "crs_wkt"), srs) ||
+                                  import_text(attribute_text(mapping.get(), "spatial_ref"), srs) ||
+                                  import_cf(mapping.get(), axis_units(array, axes.x, around), srs));
+}
+
+/* GDAL's own attribute: {"wkt": ..., "projjson": ..., "url": ...}, each optional. */
+static bool import_gdal(const zb_node *array, OGRSpatialReference *srs) {
+    const zb_json *crs = attribute(array, "_CRS");
+    return import_text(json_text(zb_json_get(crs, "url")), srs) ||
+           import_text(json_text(zb_json_get(crs, "wkt")), srs) ||
+           import_text(json_text(zb_json_get(crs, "projjson")), srs);
+}
+
+/* The spellings of degrees east and north that CF allows. */
+static bool is_degrees(const std::string &units, char direction) {
+    static constexpr const char *kEast[] = {"degrees_east", "degree_east", "degree_E",
+                                            "degrees_E",    "degreeE",     "degreesE"};
+    static constexpr const char *kNorth[] = {"degrees_north", "degree_north", "degree_N",
+                                             "degrees_N",     "degreeN",      "degreesN"};
+    const auto &spellings = direction == 'E' ? kEast : kNorth;
+    return std::find(std::begin(spellings), std::end(spellings), units) != std::end(spellings);
+}
+
+static bool import_degrees(const zb_node *array, const Axes &axes, Neighbours &around,
+                           OGRSpatialReference *srs) {
+    return is_degrees(axis_units(array, axes.x, around), 'E') &&
+           is_degrees(axis_units(array, axes.y, around), 'N') && import_text("EPSG:4326", srs);
+}
+
+std::optional<OGRSpatialReference> find_crs(const zb_node *array, const Axes &axes,
+                                            Neighbours &around) {
+    OGRSpatialReference srs;
+    if (import_proj(array, &srs) || import_proj(around.group_above(1), &srs) ||
+        import_grid_mapping(array, axes, around, &srs) || import_gdal(array, &srs) ||
+        import_degrees(array, axes, around, &srs)) {
+        srs.SetAxisMappingStrategy(OAMS_TRADITIONAL_GIS_ORDER);
+        return srs;
+    }
+    return std::nullopt;
+}
+
+} // namespace zarr3

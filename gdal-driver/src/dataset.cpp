@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+#include "dataset.h"
+
+#include <algorithm>
+
+#include "attributes.h"
+#include "band.h"
+#include "errors.h"
+
+using namespace zarr3;
+
+Zarr3Dataset::Zarr3Dataset(const Hierarchy &hierarchy, const NodePtr &array,
+                           std::vector<uint64_t> pinned, Layout layout, Pyramid pyramid,
+                           Neighbours around)
+    : Zarr3Container(hierarchy, array), pinned_(std::move(pinned)), layout_(std::move(layout)),
+      pyramid_(std::move(pyramid)), around_(std::move(around)), nodata_(find_nodata(array.get())) {
+    nRasterXSize = layout_.width;
+    nRasterYSize = layout_.height;
+    add_attributes(array.get(), "", &metadata());
+    const zb_node *group = around_.group_above(1);
+    if (group != nullptr)
+        add_attributes(group, "GROUP", &metadata());
+    add_image_structure(zb_node_array(array.get()), layout_, &metadata());
+    for (int band = 1; band <= layout_.bands; band++)
+        SetBand(band, new Zarr3RasterBand(this, band));
+}
+
+Zarr3Dataset::~Zarr3Dataset() = default;
+
+std::unique_ptr<Zarr3Dataset> Zarr3Dataset::make(const Hierarchy &hierarchy, const NodePtr &array,
+                                                 const ArrayOptions &options, std::string *reason) {
+    Neighbours around(hierarchy.store, zb_node_path(array.get()));
+    Pyramid pyramid = find_pyramid(array.get(), around);
+    Axes axes;
+    Layout layout;
+    if (!choose_axes(array.get(), around, pyramid, options.dim_x, options.dim_y, &axes, reason) ||
+        !make_layout(zb_node_array(array.get()), axes, options.pinned, &layout, reason))
+        return nullptr;
+    return std::unique_ptr<Zarr3Dataset>(new Zarr3Dataset(hierarchy, array, options.pinned,
+                                                          std::move(layout), std::move(pyramid),
+                                                          std::move(around)));
+}
+
+void Zarr3Dataset::locate() const {
+    if (located_)
+        return;
+    located_ = true;
+    srs_ = find_crs(array(), layout_.axes, around_);
+    transform_ = find_geotransform(array(), layout_, pyramid_, around_);
+}
+
+CPLErr Zarr3Dataset::GetGeoTransform(GeoTransformOut transform) ZARR3_CONST_SINCE_3_12 {
+    locate();
+    if (!transform_)
+        return GDALPamDataset::GetGeoTransform(transform);
+    for (int i = 0; i < 6; i++)
+        transform[i] = (*transform_)[static_cast<size_t>(i)];
+    return CE_None;
+}
+
+const OGRSpatialReference *Zarr3Dataset::GetSpatialRef() const {
+    locate();
+    return srs_ ? &*srs_ : GDALPamDataset::GetSpatialRef();
+}
+
+const std::vector<std::unique_ptr<Zarr3Dataset>> &Zarr3Dataset::overviews() {
+    if (overviews_opened_)
+        return overviews_;
+    overviews_opened_ = true;
+    ArrayOptions options;
+    options.pinned = pinned_;
+    const std::string x = std::to_string(layout_.axes.x), y = std::to_string(layout_.axes.y);
+    if (layout_.axes.y >= 0) {
+        options.dim_x = x.c_str();
+        options.dim_y = y.c_str();
+    }
+    for (const std::string &path : pyramid_.levels) {
+        zb_error err;
+        const NodePtr node = open_node(hierarchy_.store.get(), path, &err);
+        std::string reason = node == nullptr ? err.message : "it is a group";
+        std::unique_ptr<Zarr3Dataset> level;
+        if (node != nullptr && zb_node_array(node.get()) != nullptr)
+            level = make(hierarchy_, node, options, &reason);
+        if (level == nullptr) {
+            CPLDebug("ZARR3", "level %s is left out: %s", path.c_str(), reason.c_str());
+            continue;
+        }
+        const bool coarser =
+            level->nRasterXSize <= nRasterXSize && level->nRasterYSize <= nRasterYSize &&
+            (level->nRasterXSize < nRasterXSize || level->nRasterYSize < nRasterYSize);
+        const bool alike =
+            level->nBands == nBands &&
+            level->GetRasterBand(1)->GetRasterDataType() == GetRasterBand(1)->GetRasterDataType();
+        if (coarser && alike)
+            overviews_.push_back(std::move(level));
+    }
+    std::stable_sort(overviews_.begin(), overviews_.end(), [](const auto &a, const auto &b) {
+        return a->GetRasterXSize() > b->GetRasterXSize();
+    });
+    return overviews_;
+}
+
+CPLErr Zarr3Dataset::IRasterIO(GDALRWFlag mode, int x, int y, int width, int height, void *data,
+                               int buffer_width, int buffer_height, GDALDataType type,
+                               int band_count, BANDMAP_TYPE bands, GSpacing pixel_space,
+                               GSpacing line_space, GSpacing band_space,
+                               GDALRasterIOExtraArg *extra) {
+    const Window window = {x, y, width, height};
+    if (mode == GF_Read && width == buffer_width && height == buffer_height) {
+        bool done = false;
+        const CPLErr result = read_direct(
+            {window, data, type, band_count, bands, pixel_space, line_space, band_space}, &done);
+        if (done)
+            return result;
+    }
+    const Expect expect(this, window, buffer_width, buffer_height);
+    return GDALPamDataset::IRasterIO(mode, x, y, width, height, data, buffer_width, buffer_height,
+                                     type, band_count, bands, pixel_space, line_space, band_space,
+                                     extra);
+}

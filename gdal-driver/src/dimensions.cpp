@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+#include "dimensions.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "attributes.h"
+#include "cpl_string.h"
+
+namespace zarr3 {
+
+std::string dimension_name(const zb_array_info *info, uint32_t dim) {
+    if (info->dimension_names == nullptr || info->dimension_names[dim] == nullptr)
+        return {};
+    return info->dimension_names[dim];
+}
+
+std::string dimension_label(const zb_array_info *info, uint32_t dim) {
+    const std::string name = dimension_name(info, dim);
+    return name.empty() ? "dim" + std::to_string(dim) : name;
+}
+
+static int dimension_called(const zb_array_info *info, const std::string &name) {
+    for (uint32_t dim = 0; dim < info->ndim; dim++) {
+        if (!name.empty() && dimension_name(info, dim) == name)
+            return static_cast<int>(dim);
+    }
+    return -1;
+}
+
+/* An option's dimension: its name, or its number. */
+static bool option_dimension(const zb_array_info *info, const char *option, const char *value,
+                             int *dim, std::string *reason) {
+    if (value == nullptr)
+        return true;
+    *dim = dimension_called(info, value);
+    if (*dim < 0 && CPLGetValueType(value) == CPL_VALUE_INTEGER) {
+        const int number = atoi(value);
+        if (number >= 0 && number < static_cast<int>(info->ndim))
+            *dim = number;
+    }
+    if (*dim >= 0)
+        return true;
+    *reason = std::string("open option ") + option + "=" + value + " names none of its " +
+              std::to_string(info->ndim) + " dimensions";
+    return false;
+}
+
+static bool is_one_of(const std::string &name, std::initializer_list<const char *> names) {
+    return std::any_of(names.begin(), names.end(),
+                       [&](const char *item) { return EQUAL(item, name.c_str()); });
+}
+
+static bool is_x_name(const std::string &name) {
+    return is_one_of(name, {"x", "lon", "long", "longitude", "rlon", "easting", "eastings", "xc",
+                            "col", "cols", "column", "columns", "width", "projection_x_coordinate",
+                            "grid_longitude"});
+}
+
+static bool is_y_name(const std::string &name) {
+    return is_one_of(name,
+                     {"y", "lat", "latitude", "rlat", "northing", "northings", "yc", "row", "rows",
+                      "line", "lines", "height", "projection_y_coordinate", "grid_latitude"});
+}
+
+static bool is_band_name(const std::string &name) {
+    return is_one_of(name, {"band", "bands", "channel", "channels", "c", "rgb", "rgba", "samples"});
+}
+
+/* What CF says about a coordinate array: 'X', 'Y' or 0. */
+static char cf_axis(const zb_node *coordinate) {
+    const std::string axis = attribute_text(coordinate, "axis");
+    const std::string standard = attribute_text(coordinate, "standard_name");
+    const std::string units = attribute_text(coordinate, "units");
+    if (EQUAL(axis.c_str(), "X") || is_x_name(standard) ||
+        is_one_of(units, {"degrees_east", "degree_east", "degreesE", "degrees_E"}))
+        return 'X';
+    if (EQUAL(axis.c_str(), "Y") || is_y_name(standard) ||
+        is_one_of(units, {"degrees_north", "degree_north", "degreesN", "degrees_N"}))
+        return 'Y';
+    return 0;
+}
+
+/* `spatial:dimensions` is ["Y", "X"], on the array or on its group. */
+static void axes_by_convention(const zb_array_info *info, const zb_node *node, Axes *axes) {
+    const zb_json *list = attribute(node, "spatial:dimensions");
+    if (!declares_spatial(node) || zb_json_count(list) != 2)
+        return;
+    const char *y = zb_json_string(zb_json_first(list));
+    const char *x = zb_json_string(zb_json_next(zb_json_first(list)));
+    if (x == nullptr || y == nullptr)
+        return;
+    const Axes found = {dimension_called(info, x), dimension_called(info, y)};
+    if (found.x >= 0 && found.y >= 0 && found.x != found.y)
+        *axes = found;
+}
+
+static void axes_by_name(const zb_array_info *info, Axes *axes) {
+    Axes found;
+    for (uint32_t dim = 0; dim < info->ndim; dim++) {
+        const std::string name = dimension_name(info, dim);
+        if (is_x_name(name))
+            found.x = static_cast<int>(dim);
+        else if (is_y_name(name))
+            found.y = static_cast<int>(dim);
+    }
+    if (found.x >= 0 && found.y >= 0)
+        *axes = found;
+}
+
+static void axes_by_coordinates(const zb_array_info *info, Neighbours &around, Axes *axes) {
+    Axes found;
+    for (uint32_t dim = 0; dim < info->ndim; dim++) {
+        const NodePtr coordinate = around.find_array(dimension_name(info, dim));
+        const char axis = cf_axis(coordinate.get());
+        if (axis == 'X')
+            found.x = static_cast<int>(dim);
+        else if (axis == 'Y')
+            found.y = static_cast<int>(dim);
+    }
+    if (found.x >= 0 && found.y >= 0)
+        *axes = found;
+}
+
+/* Pictures as most imaging programs hold them: rows, columns, then a few samples a pixel. Without
+   a name to go by, only 2 to 4 samples after two much longer dimensions count as such. */
+static void axes_by_shape(const zb_array_info *info, Axes *axes) {
+    if (info->ndim != 3)
+        return;
+    const uint64_t samples = info->shape[2];
+    const bool named = is_band_name(dimension_name(info, 2));
+    const bool unnamed = dimension_name(info, 0).empty() && dimension_name(info, 1).empty() &&
+                         dimension_name(info, 2).empty();
+    const bool few = samples >= 2 && samples <= 4 && info->shape[0] >= 16 && info->shape[1] >= 16;
+    if (named || (unnamed && few))
+        *axes = {1, 0};
+}
+
+/* The OME-NGFF names of the axes that it calls x and y. */
+static void axes_by_ome(const Pyramid &pyramid, uint32_t ndim, Axes *axes) {
+    if (pyramid.ome_axes.size() != ndim)
+        return;
+    Axes found;
+    for (uint32_t dim = 0; dim < ndim; dim++) {
+        if (pyramid.ome_axes[dim] == "x")
+            found.x = static_cast<int>(dim);
+        else if (pyramid.ome_axes[dim] == "y")
+            found.y = static_cast<int>(dim);
+    }
+    if (found.x >= 0 && found.y >= 0)
+        *axes = found;
+}
+
+bool choose_axes(const zb_node *array, Neighbours &around, const Pyramid &pyramid,
+                 const char *dim_x, const char *dim_y, Axes *axes, std::string *reason) {
+    const zb_array_info *info = zb_node_array(array);
+    *axes = {static_cast<int>(info->ndim) - 1, static_cast<int>(info->ndim) - 2};
+    if (info->ndim < 2) {
+        axes->y = -1;
+        return true;
+    }
+    /* From the weakest evidence to the strongest: each overwrites the one before. */
+    axes_by_shape(info, axes);
+    Axes named;
+    axes_by_name(info, &named);
+    if (named.x < 0 && info->ndim > 2)
+        axes_by_coordinates(info, around, &named);
+    if (named.x >= 0)
+        *axes = named;
+    axes_by_ome(pyramid, info->ndim, axes);
+    axes_by_convention(info, around.group_above(1), axes);
+    axes_by_convention(info, array, axes);
+    if (!option_dimension(info, "DIM_X", dim_x, &axes->x, reason) ||
+        !option_dimension(info, "DIM_Y", dim_y, &axes->y, reason))
+        return false;
+    if (axes->x == axes->y) {
+        /* Only one option was given and it took the other axis's dimension: swap roles. */
+        const bool both = dim_x != nullptr && dim_y != nullptr;
+        if (both) {
+            *reason = "open options DIM_X and DIM_Y name the same dimension";
+            return false;
+        }
+        int &other = dim_x != nullptr ? axes->y : axes->x;
+        other = axes->x == static_cast<int>(info->ndim) - 1 ? static_cast<int>(info->ndim) - 2
+                                                            : static_cast<int>(info->ndim) - 1;
+    }
+    return true;
+}
+
+} // namespace zarr3

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Which dimensions of an array are the raster's columns and rows. */
+#ifndef ZARR3_DIMENSIONS_H
+#define ZARR3_DIMENSIONS_H
+
+#include <string>
+
+#include "multiscale.h"
+#include "neighbours.h"
+
+namespace zarr3 {
+
+struct Axes {
+    int x = -1; /* dimension numbers; x is -1 for scalars, y for those and for 1-D arrays */
+    int y = -1;
+};
+
+/* The dimension's name, or "" when it has none. */
+std::string dimension_name(const zb_array_info *info, uint32_t dim);
+
+/* Its name, or "dimN" where it has none: for display. */
+std::string dimension_label(const zb_array_info *info, uint32_t dim);
+
+/* Chooses the axes by, in order: the options DIM_X and DIM_Y (a name or a number), the spatial:
+   convention, the axes of an OME-NGFF image, dimension names, the CF attributes of coordinate
+   arrays, band-last shapes; else the last two. False, with *reason set, when an option names no
+   dimension. */
+bool choose_axes(const zb_node *array, Neighbours &around, const Pyramid &pyramid,
+                 const char *dim_x, const char *dim_y, Axes *axes, std::string *reason);
+
+} // namespace zarr3
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* Registration: what GDAL may know of the driver before it opens anything. */
+#include "compat.h"
+#include "gdalsubdatasetinfo.h"
+#include "location.h"
+#include "open.h"
+
+namespace {
+
+constexpr char kOpenOptions[] =
+    "<OpenOptionList>"
+    "  <Option name='DIM_X' type='string' description='Name or number (from 0) of the dimension "
+    "that holds the columns'/>"
+    "  <Option name='DIM_Y' type='string' description='Name or number (from 0) of the dimension "
+    "that holds the rows'/>"
+    "  <Option name='MULTIBAND' type='boolean' default='YES' description='Show dimensions "
+    "besides rows and columns as bands; with NO each slice is a subdataset'/>"
+    "  <Option name='LIST_ALL_ARRAYS' type='boolean' default='NO' description='List scalar and "
+    "one-dimensional arrays as well'/>"
+    "</OpenOptionList>";
+
+/* The default implementations work on the file list; with ours they would take a hierarchy's
+   document away and leave its data. */
+CPLErr refuse_delete(const char *name) {
+    CPLError(CE_Failure, CPLE_NotSupported, "The Zarr3 driver only reads; it does not delete %s",
+             name);
+    return CE_Failure;
+}
+
+CPLErr refuse_move(const char *, const char *name) {
+    CPLError(CE_Failure, CPLE_NotSupported,
+             "The Zarr3 driver only reads; it does not rename or copy %s", name);
+    return CE_Failure;
+}
+
+struct Zarr3SubdatasetInfo final : public GDALSubdatasetInfo {
+    explicit Zarr3SubdatasetInfo(const std::string &name) : GDALSubdatasetInfo(name) {
+    }
+
+    void parseFileName() override {
+        const size_t open = m_fileName.find('"'), close = m_fileName.rfind('"');
+        if (!zarr3::has_prefix(m_fileName.c_str()) || open != strlen("ZARR3:") || close <= open)
+            return;
+        m_driverPrefixComponent = m_fileName.substr(0, open - 1);
+        m_isQuoted = true;
+        m_pathComponent = m_fileName.substr(open, close - open + 1);
+        if (close + 2 < m_fileName.size())
+            m_subdatasetComponent = m_fileName.substr(close + 2);
+    }
+};
+
+GDALSubdatasetInfo *subdataset_info(const char *name) {
+    if (!zarr3::has_prefix(name))
+        return nullptr;
+    auto info = std::make_unique<Zarr3SubdatasetInfo>(name);
+    if (info->GetSubdatasetComponent().empty())
+        return nullptr;
+    return info.release();
+}
+
+} // namespace
+
+extern "C" CPL_DLL void GDALRegister_Zarr3();
+
+extern "C" void GDALRegister_Zarr3() {
+    if (!GDAL_CHECK_VERSION("Zarr3") || GDALGetDriverByName("Zarr3") != nullptr)
+        return;
+    auto driver = std::make_unique<GDALDriver>();
+    driver->SetDescription("Zarr3");
+    driver->SetMetadataItem(GDAL_DCAP_RASTER, "YES");
+    driver->SetMetadataItem(GDAL_DCAP_OPEN, "YES");
+    driver->SetMetadataItem(GDAL_DCAP_VIRTUALIO, "YES");
+    driver->SetMetadataItem(GDAL_DMD_LONGNAME, "Zarr version 3 (zarrbridge)");
+    driver->SetMetadataItem(GDAL_DMD_EXTENSIONS, "zarr");
+    driver->SetMetadataItem(GDAL_DMD_CONNECTION_PREFIX, "ZARR3:");
+    driver->SetMetadataItem(GDAL_DMD_SUBDATASETS, "YES");
+    driver->SetMetadataItem(GDAL_DMD_OPENOPTIONLIST, kOpenOptions);
+    driver->pfnIdentify = zarr3::identify;
+    driver->pfnOpen = zarr3::open;
+    driver->pfnDelete = refuse_delete;
+    driver->pfnRename = refuse_move;
+    driver->pfnCopyFiles = refuse_move;
+    driver->pfnGetSubdatasetInfoFunc = subdataset_info;
+    GetGDALDriverManager()->RegisterDriver(driver.release());
+}

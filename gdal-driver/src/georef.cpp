@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+#include "georef.h"
+
+#include <cmath>
+
+#include "attributes.h"
+#include "coordinates.h"
+#include "cpl_conv.h"
+#include "crs.h"
+
+namespace zarr3 {
+
+/* From the affine order of the spatial: convention: x = a*col + b*row + c, y = d*col + e*row + f.
+ */
+static GeoTransform from_affine(const std::vector<double> &v) {
+    return {v[2], v[0], v[1], v[5], v[3], v[4]};
+}
+
+/* Moves the origin from the centre of the first pixel to its outer corner. */
+static GeoTransform centre_to_corner(GeoTransform t) {
+    t[0] -= (t[1] + t[2]) / 2;
+    t[3] -= (t[4] + t[5]) / 2;
+    return t;
+}
+
+static std::optional<GeoTransform> usable(const GeoTransform &t) {
+    for (const double value : t) {
+        if (!std::isfinite(value))
+            return std::nullopt;
+    }
+    if (t[1] * t[5] - t[2] * t[4] == 0)
+        return std::nullopt;
+    return t;
+}
+
+/* A transform of a group is for one shape only, when it states that shape: the levels of a pyramid
+   share their extent, not their transform. */
+static bool states_other_shape(const zb_node *node, const Layout &layout) {
+    const std::vector<double> shape = number_list(attribute(node, "spatial:shape"), 2);
+    return !shape.empty() && (shape[0] != layout.height || shape[1] != layout.width);
+}
+
+static std::optional<GeoTransform> by_transform(const zb_node *node, const Layout &layout) {
+    const std::string type = attribute_text(node, "spatial:transform_type");
+    const std::vector<double> list = number_list(attribute(node, "spatial:transform"), 6);
+    if (list.empty() || (!type.empty() && type != "affine") || states_other_shape(node, layout))
+        return std::nullopt;
+    GeoTransform transform = from_affine(list);
+    if (attribute_text(node, "spatial:registration") == "node")
+        transform = centre_to_corner(transform);
+    return usable(transform);
+}
+
+/* [xmin, ymin, xmax, ymax] of a north-up raster; nodes sit on the box's edge, pixels inside. */
+static std::optional<GeoTransform> by_box(const zb_node *node, const Layout &layout) {
+    const std::vector<double> box = number_list(attribute(node, "spatial:bbox"), 4);
+    if (box.empty())
+        return std::nullopt;
+    const bool on_nodes = attribute_text(node, "spatial:registration") == "node";
+    const double across = layout.width - (on_nodes ? 1 : 0);
+    const double down = layout.height - (on_nodes ? 1 : 0);
+    const GeoTransform t = {box[0], (box[2] - box[0]) / across, 0, box[3],
+                            0,      (box[1] - box[3]) / down};
+    return usable(on_nodes ? centre_to_corner(t) : t);
+}
+
+static std::optional<GeoTransform> by_convention(const zb_node *array, const Layout &layout,
+                                                 const Pyramid &pyramid, Neighbours &around) {
+    std::optional<GeoTransform> found;
+    if (declares_spatial(array))
+        found = by_transform(array, layout);
+    if (!found && pyramid.transform) {
+        const auto &entry = *pyramid.transform;
+        found = usable(from_affine({entry.begin(), entry.end()}));
+    }
+    const zb_node *group = around.group_above(1);
+    const bool inherits = declares_spatial(group);
+    /* An inherited transform belongs to the finest level; coarser ones derive theirs from the box.
+     */
+    if (!found && inherits && pyramid.self == 0)
+        found = by_transform(group, layout);
+    if (!found && declares_spatial(array))
+        found = by_box(array, layout);
+    if (!found && inherits)
+        found = by_box(group, layout);
+    return found;
+}
+
+/* rioxarray and GDAL write six numbers in GDAL's order, separated by spaces. */
+static std::optional<GeoTransform> by_grid_mapping(const zb_node *array, Neighbours &around) {
+    const NodePtr mapping = find_grid_mapping(array, around);
+    const zb_json *value = attribute(mapping.get(), "GeoTransform");
+    std::vector<double> numbers = number_list(value, 6);
+    if (numbers.empty()) {
+        for (const std::string &word : words(json_text(value)))
+            numbers.push_back(CPLAtof(word.c_str()));
+    }
+    if (numbers.size() != 6)
+        return std::nullopt;
+    GeoTransform transform;
+    std::copy(numbers.begin(), numbers.end(), transform.begin());
+    return usable(transform);
+}
+
+static std::optional<Spacing> axis_spacing(const zb_node *array, int dim, Neighbours &around) {
+    if (dim < 0)
+        return std::nullopt;
+    const NodePtr node = find_coordinate(array, static_cast<uint32_t>(dim), around);
+    if (node == nullptr)
+        return std::nullopt;
+    zb_error err;
+    const std::vector<double> values = read_coordinate(node.get(), &err);
+    if (values.empty()) {
+        CPLError(CE_Warning, CPLE_AppDefined, "No geotransform: %s", err.message);
+        return std::nullopt;
+    }
+    return regular_spacing(values, zb_node_array(node.get())->dtype);
+}
+
+static std::optional<GeoTransform> by_coordinates(const zb_node *array, const Layout &layout,
+                                                  Neighbours &around) {
+    const std::optional<Spacing> x = axis_spacing(array, layout.axes.x, around);
+    const std::optional<Spacing> y = axis_spacing(array, layout.axes.y, around);
+    if (!x || !y)
+        return std::nullopt;
+    return usable(centre_to_corner({x->first, x->step, 0, y->first, 0, y->step}));
+}
+
+/* Do both put every corner of the raster within half a pixel of the same place? */
+static bool agree(const GeoTransform &a, const GeoTransform &b, const Layout &layout) {
+    for (const double col : {0.0, static_cast<double>(layout.width)}) {
+        for (const double row : {0.0, static_cast<double>(layout.height)}) {
+            const double dx = a[0] - b[0] + col * (a[1] - b[1]) + row * (a[2] - b[2]);
+            const double dy = a[3] - b[3] + col * (a[4] - b[4]) + row * (a[5] - b[5]);
+            if (std::fabs(dx) > std::fabs(b[1]) / 2 || std::fabs(dy) > std::fabs(b[5]) / 2)
+                return false;
+        }
+    }
+    return true;
+}
+
+std::optional<GeoTransform> find_geotransform(const zb_node *array, const Layout &layout,
+                                              const Pyramid &pyramid, Neighbours &around) {
+    std::optional<GeoTransform> found = by_convention(array, layout, pyramid, around);
+    if (found)
+        return found;
+    found = by_grid_mapping(array, around);
+    const std::optional<GeoTransform> plotted = by_coordinates(array, layout, around);
+    if (found && plotted && !agree(*found, *plotted, layout)) {
+        CPLDebug("ZARR3", "%s: GeoTransform contradicts the coordinate arrays, which are used",
+                 zb_node_path(array));
+        return plotted;
+    }
+    return found ? found : plotted;
+}
+
+} // namespace zarr3

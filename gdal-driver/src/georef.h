@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Where an array's pixels lie on the map: the geotransform. (What the numbers mean: crs.h.) */
+#ifndef ZARR3_GEOREF_H
+#define ZARR3_GEOREF_H
+
+#include <array>
+#include <optional>
+
+#include "layout.h"
+#include "multiscale.h"
+#include "neighbours.h"
+
+namespace zarr3 {
+
+/* In GDAL's order: x = t[0] + col * t[1] + row * t[2], y = t[3] + col * t[4] + row * t[5], with col
+   and row at the corners of pixels. Rows are never turned round: a south-up array has t[5] > 0. */
+using GeoTransform = std::array<double, 6>;
+
+/* By, in order: the spatial: convention (the array, its entry in a pyramid, the parent group),
+   GeoTransform of the CF grid mapping, regular 1-D coordinate arrays. A GeoTransform that
+   contradicts the coordinate arrays gives way to them, because they are what xarray plots by. */
+std::optional<GeoTransform> find_geotransform(const zb_node *array, const Layout &layout,
+                                              const Pyramid &pyramid, Neighbours &around);
+
+} // namespace zarr3
+
+#endif

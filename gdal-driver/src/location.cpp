@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+#include "location.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "cpl_conv.h"
+#include "cpl_string.h"
+#include "cpl_vsi.h"
+
+namespace zarr3 {
+
+static constexpr char kPrefix[] = "ZARR3:";
+static constexpr size_t kPrefixLength = sizeof kPrefix - 1;
+
+bool has_prefix(const char *name) {
+    return STARTS_WITH_CI(name, kPrefix);
+}
+
+std::string file_in(const std::string &directory, const std::string &name) {
+    if (!directory.empty() && directory.back() == '/')
+        return directory + name;
+    return directory + "/" + name;
+}
+
+static void strip_slashes(std::string *text) {
+    while (text->size() > 1 && text->back() == '/')
+        text->pop_back();
+}
+
+static void take_directory(std::string text, Location *location) {
+    strip_slashes(&text);
+    if (EQUAL(CPLGetFilename(text.c_str()), "zarr.json")) {
+        text.erase(text.size() - strlen("zarr.json"));
+        strip_slashes(&text);
+        if (text.empty())
+            text = ".";
+    }
+    location->directory = text;
+}
+
+/* Decimal digits only, small enough for uint64. */
+static bool parse_index(const std::string &text, uint64_t *index) {
+    const bool digits =
+        !text.empty() && text.size() <= 19 &&
+        std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (digits)
+        *index = std::strtoull(text.c_str(), nullptr, 10);
+    return digits;
+}
+
+/* What follows the quoted path: nothing, or ":/node" and ":index" parts. Node names may hold
+   colons, so only trailing parts that are numbers count as indices. */
+static bool parse_node(std::string text, Location *location) {
+    if (text.empty())
+        return true;
+    if (text[0] != ':')
+        return false;
+    text.erase(0, 1);
+    for (;;) {
+        const size_t colon = text.rfind(':');
+        uint64_t index;
+        if (colon == std::string::npos || !parse_index(text.substr(colon + 1), &index))
+            break;
+        location->indices.insert(location->indices.begin(), index);
+        text.erase(colon);
+    }
+    strip_slashes(&text);
+    location->node = !text.empty() && text[0] == '/' ? text.substr(1) : text;
+    return true;
+}
+
+bool parse_location(const char *name, Location *location) {
+    *location = Location();
+    if (!has_prefix(name)) {
+        take_directory(name, location);
+        return true;
+    }
+    const std::string rest = name + kPrefixLength;
+    if (rest.empty() || rest[0] != '"') {
+        take_directory(rest, location);
+        return !rest.empty();
+    }
+    const size_t quote = rest.rfind('"');
+    if (quote < 2)
+        return false;
+    take_directory(rest.substr(1, quote - 1), location);
+    return parse_node(rest.substr(quote + 1), location);
+}
+
+std::string subdataset_name(const std::string &directory, const std::string &node,
+                            const std::vector<uint64_t> &indices) {
+    std::string name = std::string(kPrefix) + "\"" + directory + "\":/" + node;
+    for (const uint64_t index : indices)
+        name += ":" + std::to_string(index);
+    return name;
+}
+
+static bool holds_document(const std::string &directory) {
+    VSIStatBufL stat;
+    return VSIStatExL(file_in(directory, "zarr.json").c_str(), &stat, VSI_STAT_EXISTS_FLAG) == 0;
+}
+
+void climb_to_root(Location *location) {
+    for (;;) {
+        const std::string &directory = location->directory;
+        const size_t slash = directory.rfind('/');
+        const std::string name =
+            slash == std::string::npos ? directory : directory.substr(slash + 1);
+        std::string above = slash == std::string::npos ? "." : directory.substr(0, slash);
+        if (slash == 0)
+            above = "/";
+        if (name.empty() || name == "." || name == ".." || !holds_document(above))
+            return;
+        location->node = location->node.empty() ? name : name + "/" + location->node;
+        location->directory = above;
+    }
+}
+
+} // namespace zarr3

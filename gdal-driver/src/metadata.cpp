@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+#include "metadata.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "attributes.h"
+#include "coordinates.h"
+#include "dimensions.h"
+
+namespace zarr3 {
+
+void MetadataDomains::set(const std::string &domain, const std::string &name,
+                          const std::string &value) {
+    own_[domain].SetNameValue(name.c_str(), value.c_str());
+}
+
+bool MetadataDomains::has(const std::string &domain) const {
+    return own_.find(domain) != own_.end();
+}
+
+const char *MetadataDomains::item(const std::string &domain, const char *name) const {
+    const auto found = own_.find(domain);
+    return found == own_.end() ? nullptr : found->second.FetchNameValue(name);
+}
+
+MetadataList MetadataDomains::merged(const std::string &domain, CSLConstList other) {
+    CPLStringList &result = merged_[domain];
+    result = own_[domain];
+    for (CSLConstList item = other; item != nullptr && *item != nullptr; item++) {
+        char *name = nullptr;
+        const char *value = CPLParseNameValue(*item, &name);
+        if (name != nullptr)
+            result.SetNameValue(name, value);
+        CPLFree(name);
+    }
+    return result.List();
+}
+
+char **MetadataDomains::add_names(char **names) const {
+    CPLStringList list(names, TRUE);
+    for (const auto &domain : own_) {
+        if (list.FindString(domain.first.c_str()) < 0)
+            list.AddString(domain.first.c_str());
+    }
+    return list.StealList();
+}
+
+/* Attributes that appear as georeferencing, nodata, scale, offset, unit or overviews instead. */
+static bool has_better_place(const std::string &name) {
+    static constexpr const char *kNames[] = {
+        "_CRS", "_FillValue",  "scale_factor",     "add_offset",           "units",
+        "ome",  "multiscales", "zarr_conventions", "COLOR_INTERPRETATION",
+    };
+    return std::any_of(std::begin(kNames), std::end(kNames),
+                       [&](const char *item) { return name == item; }) ||
+           name.compare(0, 5, "proj:") == 0 || name.compare(0, 8, "spatial:") == 0;
+}
+
+void add_attributes(const zb_node *node, const std::string &domain, MetadataDomains *metadata) {
+    const zb_json *attributes = zb_node_attributes(node);
+    for (const zb_json *member = zb_json_first(attributes); member != nullptr;
+         member = zb_json_next(member)) {
+        const std::string name = zb_json_name(member);
+        /* GDAL splits items at the first '=' or ':'. */
+        if (!has_better_place(name) && name.find_first_of("=:") == std::string::npos)
+            metadata->set(domain, name, json_text(member));
+    }
+}
+
+static std::string compression_name(const zb_array_info *info) {
+    for (size_t i = 0; i < info->codec_count; i++) {
+        const std::string name = info->codecs[i].name;
+        if (name == "gzip" || name == "zstd")
+            return name == "gzip" ? "GZIP" : "ZSTD";
+        if (name == "blosc") {
+            std::string inner = json_text(zb_json_get(info->codecs[i].configuration, "cname"));
+            std::transform(inner.begin(), inner.end(), inner.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+            return inner.empty() ? "BLOSC" : "BLOSC_" + inner;
+        }
+    }
+    return {};
+}
+
+void add_image_structure(const zb_array_info *info, const Layout &layout,
+                         MetadataDomains *metadata) {
+    static const char kDomain[] = "IMAGE_STRUCTURE";
+    const std::string compression = compression_name(info);
+    if (!compression.empty())
+        metadata->set(kDomain, "COMPRESSION", compression);
+    /* PIXEL tells programs to ask for all bands at once: that decodes a chunk once. */
+    const bool shares_chunks = layout.chunk_mates(0).size() > 1;
+    metadata->set(kDomain, "INTERLEAVE", shares_chunks ? "PIXEL" : "BAND");
+    if (info->shard_depth > 0 && layout.axes.y >= 0)
+        metadata->set(kDomain, "SHARD_SIZE",
+                      std::to_string(info->chunk_shape[layout.axes.x]) + "x" +
+                          std::to_string(info->chunk_shape[layout.axes.y]));
+}
+
+/* The coordinate value of one index, or "" when the dimension has none. */
+static std::string coordinate_text(const zb_node *array, uint32_t dim, uint64_t index,
+                                   Neighbours &around, std::string *unit) {
+    const NodePtr node = find_coordinate(array, dim, around);
+    if (node == nullptr)
+        return {};
+    double value;
+    zb_read read = {};
+    const uint64_t one = 1;
+    read.node = node.get();
+    read.start = &index;
+    read.count = &one;
+    read.view.data = &value;
+    read.view.dtype = {ZB_KIND_FLOAT, 8, false};
+    zb_error err;
+    if (zb_array_read(&read, 1, &err) != ZB_OK) {
+        CPLDebug("ZARR3", "%s", err.message);
+        return {};
+    }
+    const double scale = attribute_number(node.get(), "scale_factor").value_or(1);
+    const double offset = attribute_number(node.get(), "add_offset").value_or(0);
+    *unit = attribute_text(node.get(), "units");
+    return number_text(value * scale + offset);
+}
+
+void add_band_position(const zb_node *array, const Layout &layout, int band, Neighbours &around,
+                       MetadataDomains *metadata) {
+    const std::vector<uint64_t> index = layout.band_index(band);
+    for (size_t i = 0; i < index.size(); i++) {
+        const uint32_t dim = layout.extra[i].dim;
+        const std::string name = "DIM_" + dimension_label(zb_node_array(array), dim);
+        metadata->set("", name + "_INDEX", std::to_string(index[i]));
+        std::string unit;
+        const std::string value = coordinate_text(array, dim, index[i], around, &unit);
+        if (!value.empty())
+            metadata->set("", name + "_VALUE", value);
+        if (!unit.empty())
+            metadata->set("", name + "_UNIT", unit);
+    }
+}
+
+/* `omero.channels[c].label` of the group above. */
+static std::string channel_label(Neighbours &around, uint64_t channel) {
+    const zb_json *ome = attribute(around.group_above(1), "ome");
+    const zb_json *list = zb_json_get(zb_json_get(ome, "omero"), "channels");
+    const zb_json *item = zb_json_kind_of(list) == ZB_JSON_ARRAY ? zb_json_first(list) : nullptr;
+    for (; item != nullptr && channel > 0; channel--)
+        item = zb_json_next(item);
+    return json_text(zb_json_get(item, "label"));
+}
+
+std::string band_description(const zb_node *array, const Layout &layout, int band,
+                             Neighbours &around) {
+    const zb_array_info *info = zb_node_array(array);
+    std::string text;
+    const std::vector<uint64_t> index = layout.band_index(band);
+    for (size_t i = 0; i < index.size(); i++) {
+        const uint32_t dim = layout.extra[i].dim;
+        if (info->shape[dim] == 1)
+            continue;
+        std::string unit;
+        std::string value = coordinate_text(array, dim, index[i], around, &unit);
+        if (dimension_name(info, dim) == "c" && value.empty())
+            value = channel_label(around, index[i]);
+        if (value.empty())
+            continue;
+        text += (text.empty() ? "" : ", ") + dimension_label(info, dim) + "=" + value +
+                (unit.empty() ? "" : " " + unit);
+    }
+    return text.empty() && layout.bands == 1 ? attribute_text(array, "long_name") : text;
+}
+
+GDALColorInterp band_colour(const zb_node *array, const Layout &layout, int band) {
+    const zb_json *stated = attribute(array, "COLOR_INTERPRETATION");
+    if (zb_json_kind_of(stated) == ZB_JSON_ARRAY) {
+        stated = zb_json_first(stated);
+        for (int i = 0; i < band && stated != nullptr; i++)
+            stated = zb_json_next(stated);
+    }
+    const char *name = zb_json_string(stated);
+    if (name != nullptr)
+        return GDALGetColorInterpretationByName(name);
+    const zb_dtype dtype = zb_node_array(array)->dtype;
+    const bool bytes = dtype.kind == ZB_KIND_UINT && dtype.size == 1;
+    const bool picture = bytes && layout.extra.size() == 1 &&
+                         static_cast<int>(layout.extra[0].dim) > layout.axes.x &&
+                         (layout.bands == 3 || layout.bands == 4);
+    if (picture)
+        return static_cast<GDALColorInterp>(GCI_RedBand + band);
+    return layout.bands == 1 ? GCI_GrayIndex : GCI_Undefined;
+}
+
+} // namespace zarr3

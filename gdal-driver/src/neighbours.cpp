@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+#include "neighbours.h"
+
+namespace zarr3 {
+
+NodePtr adopt_node(zb_node *node) {
+    return NodePtr(node, zb_node_release);
+}
+
+NodePtr open_node(zb_store *store, const std::string &path, zb_error *err) {
+    zb_node *node = nullptr;
+    if (zb_node_open(store, path.c_str(), &node, err) != ZB_OK)
+        return nullptr;
+    return adopt_node(node);
+}
+
+std::string join_path(const std::string &parent, const std::string &name) {
+    return parent.empty() ? name : parent + "/" + name;
+}
+
+std::string parent_path(const std::string &path) {
+    const size_t slash = path.rfind('/');
+    return slash == std::string::npos ? std::string() : path.substr(0, slash);
+}
+
+std::string last_part(const std::string &path) {
+    const size_t slash = path.rfind('/');
+    return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+NodePtr Neighbours::at(const std::string &path) {
+    const auto known = opened_.find(path);
+    if (known != opened_.end())
+        return known->second;
+    NodePtr node = open_node(store_.get(), path, nullptr);
+    opened_[path] = node;
+    return node;
+}
+
+const zb_node *Neighbours::group_above(unsigned steps) {
+    std::string path = path_;
+    for (; steps > 0; steps--) {
+        if (path.empty())
+            return nullptr;
+        path = parent_path(path);
+    }
+    const NodePtr node = at(path);
+    return node != nullptr && zb_node_array(node.get()) == nullptr ? node.get() : nullptr;
+}
+
+NodePtr Neighbours::find_array(const std::string &name) {
+    if (name.empty() || name.find('/') != std::string::npos || path_.empty())
+        return nullptr;
+    for (std::string group = path_; !group.empty();) {
+        group = parent_path(group);
+        const std::string path = join_path(group, name);
+        if (path == path_)
+            continue;
+        NodePtr node = at(path);
+        if (node != nullptr && zb_node_array(node.get()) != nullptr)
+            return node;
+    }
+    return nullptr;
+}
+
+} // namespace zarr3

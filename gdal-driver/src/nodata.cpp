@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+#include "nodata.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "attributes.h"
+#include "cpl_string.h"
+#include "types.h"
+
+namespace zarr3 {
+
+static bool is_integer(zb_dtype dtype) {
+    return dtype.kind == ZB_KIND_INT || dtype.kind == ZB_KIND_UINT;
+}
+
+/* Powers of two are exact doubles, so the ends of the 64-bit types compare right as well. */
+static bool double_fits(double value, zb_dtype dtype) {
+    if (!is_integer(dtype))
+        return true;
+    const double bits = dtype.size * 8.0 - (dtype.kind == ZB_KIND_INT ? 1 : 0);
+    const double end = std::ldexp(1.0, static_cast<int>(bits));
+    const double lowest = dtype.kind == ZB_KIND_INT ? -end : 0;
+    return value >= lowest && value < end && value == std::floor(value);
+}
+
+static NoData from_double(double value, zb_dtype dtype) {
+    NoData nodata;
+    if (!double_fits(value, dtype))
+        return nodata;
+    nodata.kind = NoData::Double;
+    nodata.as_double = value;
+    if (dtype.kind == ZB_KIND_FLOAT && dtype.size < 8 && std::isfinite(value)) {
+        /* What the pixels can hold of it: 1e20 is no float32. */
+        nodata.as_double = static_cast<double>(static_cast<float>(value));
+    } else if (is_integer(dtype) && dtype.size == 8) {
+        nodata.kind = dtype.kind == ZB_KIND_INT ? NoData::Int64 : NoData::UInt64;
+        if (dtype.kind == ZB_KIND_INT)
+            nodata.as_int64 = static_cast<int64_t>(value);
+        else
+            nodata.as_uint64 = static_cast<uint64_t>(value);
+    }
+    return nodata;
+}
+
+static NoData from_int64(int64_t value) {
+    NoData nodata;
+    nodata.kind = NoData::Int64;
+    nodata.as_int64 = value;
+    nodata.as_double = static_cast<double>(value);
+    return nodata;
+}
+
+static NoData from_uint64(uint64_t value) {
+    NoData nodata;
+    nodata.kind = NoData::UInt64;
+    nodata.as_uint64 = value;
+    nodata.as_double = static_cast<double>(value);
+    return nodata;
+}
+
+/* "AAAAAAAA+H8=" and the like: exactly eight bytes. */
+static bool decode_base64(const char *text, double *value) {
+    GByte bytes[16];
+    if (strlen(text) != 12)
+        return false;
+    memcpy(bytes, text, 13);
+    if (CPLBase64DecodeInPlace(bytes) != 8)
+        return false;
+    CPL_LSBPTR64(bytes);
+    memcpy(value, bytes, sizeof *value);
+    return true;
+}
+
+static bool text_value(const char *text, double *value) {
+    if (EQUAL(text, "NaN"))
+        *value = std::numeric_limits<double>::quiet_NaN();
+    else if (EQUAL(text, "Infinity") || EQUAL(text, "inf"))
+        *value = std::numeric_limits<double>::infinity();
+    else if (EQUAL(text, "-Infinity") || EQUAL(text, "-inf"))
+        *value = -std::numeric_limits<double>::infinity();
+    else
+        return decode_base64(text, value);
+    return true;
+}
+
+static NoData from_attribute(const zb_json *value, zb_dtype dtype) {
+    if (zb_json_kind_of(value) == ZB_JSON_ARRAY)
+        value = zb_json_first(value);
+    int64_t signed_value;
+    uint64_t unsigned_value;
+    if (dtype.kind == ZB_KIND_INT && dtype.size == 8 && zb_json_int64(value, &signed_value))
+        return from_int64(signed_value);
+    if (dtype.kind == ZB_KIND_UINT && dtype.size == 8 && zb_json_uint64(value, &unsigned_value))
+        return from_uint64(unsigned_value);
+    double number;
+    const char *text = zb_json_string(value);
+    if (zb_json_double(value, &number) || (text != nullptr && text_value(text, &number)))
+        return from_double(number, dtype);
+    return NoData();
+}
+
+static double half_to_double(uint16_t half) {
+    const int exponent = (half >> 10) & 31;
+    const double fraction = half & 1023;
+    double value;
+    if (exponent == 31)
+        value = fraction != 0 ? std::numeric_limits<double>::quiet_NaN()
+                              : std::numeric_limits<double>::infinity();
+    else
+        value =
+            exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 1024, exponent - 25);
+    return (half & 0x8000) != 0 ? -value : value;
+}
+
+/* The fill value, which the core holds as one element of the array's type. */
+static NoData from_fill(const zb_array_info *info) {
+    const zb_dtype dtype = info->dtype;
+    if (dtype.kind == ZB_KIND_FLOAT && dtype.size == 2) {
+        uint16_t half;
+        memcpy(&half, info->fill_value, sizeof half);
+        return from_double(half_to_double(half), dtype);
+    }
+    if (is_integer(dtype) && dtype.size == 8) {
+        uint64_t bits;
+        memcpy(&bits, info->fill_value, sizeof bits);
+        return dtype.kind == ZB_KIND_INT ? from_int64(static_cast<int64_t>(bits))
+                                         : from_uint64(bits);
+    }
+    double value;
+    GDALCopyWords(info->fill_value, gdal_type(dtype), 0, &value, GDT_Float64, 0, 1);
+    return from_double(value, dtype);
+}
+
+NoData find_nodata(const zb_node *array) {
+    const zb_array_info *info = zb_node_array(array);
+    NoData nodata;
+    if (info->dtype.kind != ZB_KIND_FLOAT && !is_integer(info->dtype))
+        return nodata;
+    for (const char *name : {"_FillValue", "missing_value"}) {
+        nodata = from_attribute(attribute(array, name), info->dtype);
+        if (nodata.kind != NoData::None)
+            return nodata;
+    }
+    if (info->fill_is_default)
+        return nodata;
+    nodata = from_fill(info);
+    const bool written_by_gdal = attribute(array, "_CRS") != nullptr;
+    if (nodata.as_double == 0 && !written_by_gdal)
+        return NoData();
+    return nodata;
+}
+
+} // namespace zarr3

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* The core's reference-counted objects as C++ owners, and the store that a dataset lives in. */
+#ifndef ZARR3_NODE_H
+#define ZARR3_NODE_H
+
+#include <memory>
+#include <string>
+
+#include "zarrbridge/zarrbridge.h"
+
+namespace zarr3 {
+
+using StorePtr = std::shared_ptr<zb_store>;
+using NodePtr = std::shared_ptr<zb_node>;
+
+/* The hierarchy that a connection string leads into. Shared by a dataset and its overviews. */
+struct Hierarchy {
+    StorePtr store;
+    std::string root; /* the directory as GDAL knows it, without a slash at its end */
+};
+
+/* Opens a node; null on failure, with *err (may be NULL) telling why. */
+NodePtr open_node(zb_store *store, const std::string &path, zb_error *err);
+
+/* Takes over one reference. */
+NodePtr adopt_node(zb_node *node);
+
+std::string join_path(const std::string &parent, const std::string &name);
+std::string parent_path(const std::string &path);
+std::string last_part(const std::string &path);
+
+} // namespace zarr3
+
+#endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From a name to a dataset.
+ *
+ * GDAL asks each driver in turn and stops at the first error, so that whatever is not Zarr
+ * version 3 must be declined in silence. Once a document says "zarr_format": 3 the name is ours,
+ * and what is wrong with it is an error with its reason.
+ */
+#include "open.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+#include "dataset.h"
+#include "errors.h"
+#include "location.h"
+#include "subdatasets.h"
+#include "vsi_store.h"
+
+namespace zarr3 {
+
+int identify(GDALOpenInfo *info) {
+    if (has_prefix(info->pszFilename))
+        return TRUE;
+    if (info->bIsDirectory) {
+        VSIStatBufL stat;
+        return VSIStatExL(file_in(info->pszFilename, "zarr.json").c_str(), &stat,
+                          VSI_STAT_EXISTS_FLAG) == 0;
+    }
+    return info->nHeaderBytes > 0 && EQUAL(CPLGetFilename(info->pszFilename), "zarr.json");
+}
+
+/* GDAL_NUM_THREADS also governs the core's threads, unless its own variable is set. The core reads
+   that once, at the first open. */
+static void adopt_thread_count() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        const char *own = getenv("ZARRBRIDGE_NUM_THREADS");
+        const char *count = CPLGetConfigOption("GDAL_NUM_THREADS", nullptr);
+        if (own == nullptr && count != nullptr && atoi(count) > 0)
+            setenv("ZARRBRIDGE_NUM_THREADS", count, 0);
+    });
+}
+
+static enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb_error *err) {
+    zb_store *store = nullptr;
+    const bool is_virtual = STARTS_WITH(root.c_str(), "/vsi");
+    const enum zb_code code = is_virtual ? open_vsi_store(root, &store, err)
+                                         : zb_store_open_fs(root.c_str(), &store, err);
+    if (code == ZB_OK)
+        *hierarchy = {StorePtr(store, zb_store_release), root};
+    return code;
+}
+
+/* Looks for "zarr_format": 3 in a document that could not be opened, which may be no JSON at all:
+   only then is its error ours to report. */
+static bool claims_version_3(zb_store *store, const std::string &path) {
+    char *text = nullptr;
+    size_t size = 0;
+    if (zb_store_get(store, join_path(path, "zarr.json").c_str(),
+                     zb_limits_get()->consolidated_bytes, "consolidated_bytes", &text, &size,
+                     nullptr, nullptr) != ZB_OK)
+        return false;
+    bool claims = false;
+    for (const char *at = text; !claims && (at = strstr(at, "\"zarr_format\"")) != nullptr;) {
+        at += strlen("\"zarr_format\"");
+        at += strspn(at, " \t\r\n");
+        if (*at == ':') {
+            at++;
+            at += strspn(at, " \t\r\n");
+            claims = at[0] == '3' && strchr("0123456789.eE", at[1]) == nullptr;
+        }
+    }
+    free(text);
+    return claims;
+}
+
+static void refuse(const Hierarchy &hierarchy, const zb_node *node, const std::string &reason) {
+    CPLError(CE_Failure, CPLE_NotSupported, "store %s, %s /%s: %s", hierarchy.root.c_str(),
+             zb_node_array(node) != nullptr ? "array" : "group", zb_node_path(node),
+             reason.c_str());
+}
+
+/* A group whose children are all coarse or fine versions of one image stands for the finest. */
+static NodePtr enter_pyramid(const Hierarchy &hierarchy, const NodePtr &group) {
+    const std::vector<std::string> assets = pyramid_assets(group.get());
+    if (assets.empty())
+        return group;
+    NodePtr finest =
+        open_node(hierarchy.store.get(), join_path(zb_node_path(group.get()), assets[0]), nullptr);
+    return finest != nullptr && zb_node_array(finest.get()) != nullptr ? finest : group;
+}
+
+static std::string sidecar_name(const NodePtr &node, const std::vector<uint64_t> &indices) {
+    std::string name = zb_node_path(node.get());
+    for (const uint64_t index : indices)
+        name += ":" + std::to_string(index);
+    return name;
+}
+
+namespace {
+
+/* What one call of open() works with. */
+struct Opening {
+    Hierarchy hierarchy;
+    ArrayOptions options;
+    bool multiband = true;
+    bool list_all = false;
+
+    GDALDataset *array(const NodePtr &node, const Listing &listing) const;
+    GDALDataset *group(const NodePtr &node) const;
+};
+
+} // namespace
+
+GDALDataset *Opening::array(const NodePtr &node, const Listing &listing) const {
+    if (!multiband && options.pinned.empty() && zb_node_array(node.get())->ndim > 2) {
+        auto slices = std::make_unique<Zarr3Container>(hierarchy, node);
+        describe_slices(hierarchy, node, options, &slices->metadata());
+        return slices.release();
+    }
+    std::string reason;
+    std::unique_ptr<Zarr3Dataset> dataset = Zarr3Dataset::make(hierarchy, node, options, &reason);
+    if (dataset == nullptr) {
+        refuse(hierarchy, node.get(), reason);
+        return nullptr;
+    }
+    describe_unreadable(listing, &dataset->metadata());
+    dataset->use_sidecar(sidecar_name(node, options.pinned));
+    return dataset.release();
+}
+
+GDALDataset *Opening::group(const NodePtr &node) const {
+    Listing listing;
+    zb_error err;
+    if (list_arrays(node, &listing, &err) != ZB_OK) {
+        report(err);
+        return nullptr;
+    }
+    const auto &rasters = listing.rasters.empty() ? listing.helpers : listing.rasters;
+    if (rasters.size() == 1 && !list_all)
+        return array(rasters[0], listing);
+    if (rasters.empty() && (listing.small.empty() || !list_all)) {
+        std::string reason = "holds no array of two or more dimensions";
+        if (!listing.small.empty())
+            reason += " (LIST_ALL_ARRAYS=YES shows smaller ones)";
+        if (!listing.unreadable.empty())
+            reason += "; /" + listing.unreadable[0].first + ": " + listing.unreadable[0].second;
+        refuse(hierarchy, node.get(), reason);
+        return nullptr;
+    }
+    auto container = std::make_unique<Zarr3Container>(hierarchy, node);
+    add_attributes(node.get(), "", &container->metadata());
+    describe_listing(hierarchy, listing, list_all, &container->metadata());
+    if (listing.cut)
+        CPLError(CE_Warning, CPLE_AppDefined, "store %s: only a part of its arrays is listed",
+                 hierarchy.root.c_str());
+    return container.release();
+}
+
+/* Opens the store and the node. Null with *silent set when it is not for us. */
+static NodePtr find_node(Location *location, Hierarchy *hierarchy, bool prefixed, bool *silent) {
+    zb_error err = {};
+    climb_to_root(location);
+    NodePtr node;
+    const enum zb_code code = open_store(location->directory, hierarchy, &err);
+    if (code == ZB_OK)
+        node = open_node(hierarchy->store.get(), location->node, &err);
+    if (node != nullptr)
+        return node;
+    *silent =
+        !prefixed && (code != ZB_OK || !claims_version_3(hierarchy->store.get(), location->node));
+    if (!*silent)
+        report(err);
+    return nullptr;
+}
+
+GDALDataset *open(GDALOpenInfo *info) {
+    if (!identify(info))
+        return nullptr;
+    const bool prefixed = has_prefix(info->pszFilename);
+    Location location;
+    if (!parse_location(info->pszFilename, &location)) {
+        CPLError(CE_Failure, CPLE_OpenFailed,
+                 "%s is not of the form ZARR3:\"path\":/array or ZARR3:\"path\":/array:index",
+                 info->pszFilename);
+        return nullptr;
+    }
+    adopt_thread_count();
+    Opening opening;
+    bool silent = false;
+    const NodePtr node = find_node(&location, &opening.hierarchy, prefixed, &silent);
+    if (node == nullptr)
+        return nullptr;
+    if (info->eAccess == GA_Update) {
+        refuse(opening.hierarchy, node.get(), "the Zarr3 driver only reads; it cannot update");
+        return nullptr;
+    }
+    opening.options.dim_x = CSLFetchNameValue(info->papszOpenOptions, "DIM_X");
+    opening.options.dim_y = CSLFetchNameValue(info->papszOpenOptions, "DIM_Y");
+    opening.options.pinned = location.indices;
+    opening.multiband = CPLFetchBool(info->papszOpenOptions, "MULTIBAND", true);
+    opening.list_all = CPLFetchBool(info->papszOpenOptions, "LIST_ALL_ARRAYS", false);
+    const NodePtr target = enter_pyramid(opening.hierarchy, node);
+    GDALDataset *dataset = zb_node_array(target.get()) != nullptr ? opening.array(target, Listing())
+                                                                  : opening.group(target);
+    if (dataset != nullptr)
+        dataset->SetDescription(info->pszFilename);
+    return dataset;
+}
+
+} // namespace zarr3

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * VSI*L as the core's store interface.
+ *
+ * An object handle keeps the file open, so that all of its ranges come from one version. Systems
+ * whose handles can read at an offset (PRead) are read by many threads at once; others take turns.
+ * A version is known by size and modification time. The time has a resolution of a second at
+ * best, so that a file changed within the last two seconds has no valid validator and nothing of
+ * it is cached.
+ *
+ * These functions run in the core's worker threads; GDAL's error handlers are silenced there, and
+ * the failure goes into the zb_error.
+ */
+#include "vsi_store.h"
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <memory>
+#include <mutex>
+#include <new>
+
+#include "cpl_error.h"
+#include "cpl_vsi.h"
+#include "cpl_vsi_error.h"
+#include "cpl_vsi_virtual.h"
+#include "location.h"
+
+namespace {
+
+struct VsiStore {
+    zb_store base;
+    std::string root;
+};
+
+struct VsiObject {
+    zb_object base;
+    VSILFILE *file;
+    uint64_t size;   /* bytes */
+    std::mutex turn; /* held by the one reader of systems without PRead */
+};
+
+std::string path_of(zb_store *store, const char *key) {
+    return zarr3::file_in(reinterpret_cast<VsiStore *>(store)->root, key);
+}
+
+/* After a failed open or stat: is there no such object, or could it not be asked for? A server that
+   fails must not look like a missing chunk, which would read as fill. */
+enum zb_code explain_failure(const std::string &path, int code, zb_error *err) {
+    const VSIErrorNum vsi = VSIGetLastErrorNo();
+    const std::string text = VSIGetLastErrorMsg();
+    const bool http_absent = vsi == VSIE_HttpError && text.find("404") != std::string::npos;
+    const bool absent = http_absent || vsi == VSIE_AWSObjectNotFound || vsi == VSIE_None ||
+                        (vsi == VSIE_FileError && (code == ENOENT || code == ENOTDIR || code == 0));
+    if (absent)
+        return zb_fail(err, ZB_ENOTFOUND, "%s does not exist", path.c_str());
+    return zb_fail(err, ZB_EIO, "%s cannot be opened: %s", path.c_str(),
+                   text.empty() ? strerror(code) : text.c_str());
+}
+
+void fill_info(const VSIStatBufL &stat, zb_object_info *info) {
+    *info = {};
+    info->size = static_cast<uint64_t>(stat.st_size);
+    info->validator.word[0] = static_cast<uint64_t>(stat.st_mtime);
+    info->validator.word[1] = info->size;
+    info->validator.valid = stat.st_mtime > 0 && time(nullptr) > stat.st_mtime + 2;
+}
+
+enum zb_code stat_path(const std::string &path, zb_object_info *info, zb_error *err) {
+    VSIStatBufL stat;
+    VSIErrorReset();
+    errno = 0;
+    if (VSIStatExL(path.c_str(), &stat,
+                   VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG | VSI_STAT_SIZE_FLAG |
+                       VSI_STAT_SET_ERROR_FLAG) != 0)
+        return explain_failure(path, errno, err);
+    if (VSI_ISDIR(stat.st_mode))
+        return zb_fail(err, ZB_ENOTFOUND, "%s is a directory", path.c_str());
+    fill_info(stat, info);
+    return ZB_OK;
+}
+
+enum zb_code vsi_open(zb_store *store, const char *key, zb_object **out, zb_object_info *info,
+                      zb_error *err) {
+    CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
+    const std::string path = path_of(store, key);
+    const enum zb_code code = stat_path(path, info, err);
+    if (code != ZB_OK)
+        return code;
+    VSIErrorReset();
+    errno = 0;
+    VSILFILE *file = VSIFOpenExL(path.c_str(), "rb", TRUE);
+    if (file == nullptr)
+        return explain_failure(path, errno, err);
+    /* The size of what is open, which is another object's when the key was replaced since. */
+    VSIFSeekL(file, 0, SEEK_END);
+    const uint64_t size = VSIFTellL(file);
+    zb_object_info now;
+    if (size != info->size || stat_path(path, &now, nullptr) != ZB_OK ||
+        memcmp(now.validator.word, info->validator.word, sizeof now.validator.word) != 0)
+        info->validator.valid = false;
+    info->size = size;
+    VsiObject *object = new (std::nothrow) VsiObject{{store}, file, size, {}};
+    if (object == nullptr) {
+        VSIFCloseL(file);
+        return zb_fail(err, ZB_ENOMEM, "no memory to open %s", path.c_str());
+    }
+    *out = &object->base;
+    return ZB_OK;
+}
+
+/* Reads as much of [offset, offset + length) as there is. False when the system fails. */
+bool read_at(VsiObject *object, uint64_t offset, size_t length, void *buffer, size_t *got) {
+    if (object->file->HasPRead()) {
+        *got = object->file->PRead(buffer, length, offset);
+        return true;
+    }
+    const std::lock_guard<std::mutex> guard(object->turn);
+    VSIFClearErrL(object->file);
+    if (VSIFSeekL(object->file, offset, SEEK_SET) != 0)
+        return false;
+    *got = VSIFReadL(buffer, 1, length, object->file);
+    return VSIFErrorL(object->file) == 0;
+}
+
+enum zb_code vsi_read(zb_object *base, zb_range *ranges, size_t count, zb_error *err) {
+    CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
+    VsiObject *object = reinterpret_cast<VsiObject *>(base);
+    for (size_t i = 0; i < count; i++) {
+        zb_range &range = ranges[i];
+        uint64_t offset = range.offset;
+        if (offset == ZB_FROM_END)
+            offset = range.length < object->size ? object->size - range.length : 0;
+        const uint64_t there = offset < object->size ? object->size - offset : 0;
+        const size_t length = there < range.length ? static_cast<size_t>(there) : range.length;
+        range.got = 0;
+        if (length == 0)
+            continue;
+        if (!read_at(object, offset, length, range.buffer, &range.got) || range.got != length)
+            return zb_fail(err, ZB_EIO, "read %zu of %zu bytes at offset %llu", range.got, length,
+                           static_cast<unsigned long long>(offset));
+    }
+    return ZB_OK;
+}
+
+void vsi_close(zb_object *base) {
+    CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
+    VsiObject *object = reinterpret_cast<VsiObject *>(base);
+    VSIFCloseL(object->file);
+    delete object;
+}
+
+enum zb_code vsi_stat(zb_store *store, const char *key, zb_object_info *info, zb_error *err) {
+    CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
+    return stat_path(path_of(store, key), info, err);
+}
+
+enum zb_code vsi_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+                      zb_error *err) {
+    CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
+    (void)err; /* a directory that cannot be opened lists nothing, as the interface asks */
+    const std::string path =
+        prefix[0] == '\0' ? reinterpret_cast<VsiStore *>(store)->root : path_of(store, prefix);
+    VSIDIR *directory = VSIOpenDir(path.c_str(), 0, nullptr);
+    if (directory == nullptr)
+        return ZB_OK;
+    while (const VSIDIREntry *entry = VSIGetNextDirEntry(directory)) {
+        bool is_directory = entry->bModeKnown && VSI_ISDIR(entry->nMode);
+        if (!entry->bModeKnown) {
+            VSIStatBufL stat;
+            is_directory = VSIStatL(zarr3::file_in(path, entry->pszName).c_str(), &stat) == 0 &&
+                           VSI_ISDIR(stat.st_mode);
+        }
+        if (fn(context, entry->pszName, is_directory) != 0)
+            break;
+    }
+    VSICloseDir(directory);
+    return ZB_OK;
+}
+
+void vsi_destroy(zb_store *store) {
+    delete reinterpret_cast<VsiStore *>(store);
+}
+
+const zb_store_ops kOps = {
+    ZB_STORE_OPS_VERSION, "vsi", vsi_open, vsi_read, vsi_close, vsi_stat, vsi_list, vsi_destroy};
+
+} // namespace
+
+namespace zarr3 {
+
+enum zb_code open_vsi_store(const std::string &root, zb_store **out, zb_error *err) {
+    std::unique_ptr<VsiStore> store(new VsiStore{{}, root});
+    const bool is_local = VSIIsLocal(root.c_str());
+    zb_store_hints hints = {};
+    hints.gap = is_local ? 4096 : 65536;
+    hints.max_request = uint64_t{16} << 20;
+    hints.is_local = is_local;
+    /* Plain web servers have no listings worth the name. */
+    hints.can_list = root.compare(0, 9, "/vsicurl/") != 0;
+    const enum zb_code code = zb_store_init(&store->base, &kOps, hints, root.c_str(), err);
+    if (code == ZB_OK)
+        *out = &store.release()->base;
+    return code;
+}
+
+} // namespace zarr3

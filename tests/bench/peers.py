@@ -1,0 +1,226 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Times one reader on one data set, in a process of its own, and prints JSON lines
+{"peer", "dataset", "what", "ms"}: the least of some rounds, each into a new buffer.
+
+    peers.py PEER PATH [ROUNDS]
+
+PEER      what reads, and what it is asked to read
+zarr-python, zarrs, tensorstore
+          whole; windows-256: 300 random windows of 256^2 of a 2-D array, time for one
+h5py      the same Python code on native HDF5 and, through our connector, on a Zarr store:
+          whole; plane [255], strided [::4, ::4, ::4], windows-64: 1000 random windows of 64^3, for
+          a 3-D array. Its lines are called hdf5 and h5py+ours.
+gdal      the same for GeoTIFF and, through our driver, a Zarr store: whole-band, scanlines (512
+          rows, one by one), windows-700 (300 random windows), hillshade and png (gdaldem and
+          gdal_translate, with their start). Its lines are called gtiff and gdal+ours.
+
+A peak line {"peer", "dataset", "what": "peak", "bytes", "result"} ends h5py's and gdal's: the
+memory that reading the whole took on top of the open file, and the size of what was read.
+"""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+WINDOWS = 300
+
+
+def random_numbers():
+    """The generator of zb_bench.c, so that all readers see the same windows."""
+    state = 12345
+    while True:
+        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+        yield state >> 33
+
+
+def corners(shape, edge, count):
+    """Corners of `count` random windows of edge^n in an array of this shape."""
+    numbers = random_numbers()
+    return [tuple(next(numbers) % (n - edge + 1) for n in shape) for _ in range(count)]
+
+
+def box(corner, edge):
+    return tuple(slice(c, c + edge) for c in corner)
+
+
+class Timer:
+    def __init__(self, peer, dataset, rounds):
+        self.peer, self.dataset, self.rounds = peer, dataset, rounds
+
+    def report(self, what, **values):
+        print(json.dumps({"peer": self.peer, "dataset": self.dataset, "what": what} | values),
+              flush=True)
+
+    def time(self, what, function, per=1):
+        """Reports the least time of one call, divided by `per`."""
+        least = float("inf")
+        for _ in range(self.rounds):
+            begin = time.perf_counter()
+            function()
+            least = min(least, time.perf_counter() - begin)
+        self.report(what, ms=round(least * 1e3 / per, 4))
+
+    def peak(self, function):
+        """Reports by how much the process's peak grows; first thing after opening."""
+        before = resident()
+        size = function().nbytes
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        self.report("peak", bytes=peak - before, result=size)
+
+
+def resident():
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGESIZE")
+
+
+def time_array(timer, read):
+    """whole and windows of anything that is indexed like numpy; `read` opens it and takes a key."""
+    timer.time("whole", lambda: read()(...))
+    array = read()
+    if len(array.shape) == 2:
+        places = corners(array.shape, 256, WINDOWS)
+
+        def windows():
+            array = read()
+            for corner in places:
+                array(box(corner, 256))
+
+        timer.time("windows-256", windows, per=WINDOWS)
+
+
+class Indexed:
+    """A function of a key, with a shape."""
+
+    def __init__(self, shape, function):
+        self.shape, self.function = shape, function
+
+    def __call__(self, key):
+        return self.function(key)
+
+
+def run_zarr_python(path, timer):
+    import zarr
+
+    def read():
+        array = zarr.open_array(str(path), mode="r")
+        return Indexed(array.shape, array.__getitem__)
+
+    time_array(timer, read)
+
+
+def run_zarrs(path, timer):
+    import zarr
+    import zarrs  # noqa: F401  (registers the pipeline)
+
+    zarr.config.set({"codec_pipeline.path": "zarrs.ZarrsCodecPipeline"})
+    run_zarr_python(path, timer)
+
+
+def run_tensorstore(path, timer):
+    import tensorstore
+
+    spec = {
+        "driver": "zarr3",
+        "kvstore": {"driver": "file", "path": str(path)},
+        "context": {"cache_pool": {"total_bytes_limit": 0}},
+    }
+
+    def read():
+        array = tensorstore.open(spec, open=True, read=True).result()
+        return Indexed(array.shape, lambda key: array[key].read().result())
+
+    time_array(timer, read)
+
+
+def run_h5py(path, timer):
+    import h5py
+
+    timer.peer = "h5py+ours" if path.suffix == ".zarr" else "hdf5"
+    file = h5py.File(path, "r")
+    data = next(iter(file.values()))
+    timer.peak(lambda: data[...])
+    timer.time("whole", lambda: data[...])
+    if data.ndim != 3:
+        return
+    timer.time("plane", lambda: data[255])
+    timer.time("strided", lambda: data[::4, ::4, ::4])
+    places = corners(data.shape, 64, 1000)
+
+    def windows():
+        with h5py.File(path, "r") as file:
+            data = next(iter(file.values()))
+            for corner in places:
+                data[box(corner, 64)]
+
+    timer.time("windows-64", windows, per=len(places))
+
+
+def run_gdal(path, timer):
+    from osgeo import gdal
+
+    gdal.UseExceptions()
+    ours = path.suffix == ".zarr"
+    timer.peer = "gdal+ours" if ours else "gtiff"
+
+    def open_band():
+        options = [] if ours else ["NUM_THREADS=2"]
+        dataset = gdal.OpenEx(str(path), gdal.OF_RASTER, open_options=options)
+        return dataset, dataset.GetRasterBand(1)
+
+    dataset, band = open_band()
+    driver = dataset.GetDriver().ShortName
+    if driver != ("Zarr3" if ours else "GTiff"):
+        sys.exit(f"{path} was opened by {driver}: is the driver in GDAL_DRIVER_PATH?")
+    timer.peak(lambda: band.ReadAsArray())
+
+    def whole():
+        dataset, band = open_band()
+        band.ReadAsArray()
+
+    def scanlines():
+        dataset, band = open_band()
+        for y in range(1000, 1512):
+            band.ReadAsArray(0, y, dataset.RasterXSize, 1)
+
+    places = corners((dataset.RasterYSize, dataset.RasterXSize), 700, WINDOWS)
+
+    def windows():
+        dataset, band = open_band()
+        for y, x in places:
+            band.ReadAsArray(x, y, 700, 700)
+
+    timer.time("whole-band", whole)
+    timer.time("scanlines", scanlines)
+    timer.time("windows-700", windows)
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        hillshade = ["gdaldem", "hillshade", "-q", path, f"{folder}/shade.tif"]
+        timer.time("hillshade", lambda: subprocess.run(hillshade, check=True))
+        png = ["gdal_translate", "-q", "-of", "PNG", "-ot", "Byte", "-scale", "0", "3000", "-co",
+               "ZLEVEL=1", path, f"{folder}/view.png"]
+        timer.time("png", lambda: subprocess.run(png, check=True))
+
+
+RUNNERS = {
+    "zarr-python": run_zarr_python,
+    "zarrs": run_zarrs,
+    "tensorstore": run_tensorstore,
+    "h5py": run_h5py,
+    "gdal": run_gdal,
+}
+
+
+def main(peer, path, rounds="3"):
+    path = Path(path)
+    RUNNERS[peer](path, Timer(peer, path.name, int(rounds)))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

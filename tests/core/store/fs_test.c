@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The directory store: what it opens, and above all what it does not. The tests that resolve paths run
+ * twice: with the kernel's openat2, and in a child whose kernel pretends not to have it.
+ */
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "support/check.h"
+
+typedef struct fixture {
+    char *root, *outside; /* directories */
+    zb_store *store;      /* on root */
+} fixture;
+
+static int set_up(void **state) {
+    fixture *f = calloc(1, sizeof *f);
+    zb_error err;
+    f->root = check_new_directory();
+    f->outside = check_new_directory();
+    ASSERT_OK(zb_store_open_fs(f->root, &f->store, &err), err);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    fixture *f = *state;
+    zb_store_release(f->store);
+    check_remove_directory(f->root);
+    check_remove_directory(f->outside);
+    free(f);
+    return 0;
+}
+
+static void link_at(const fixture *f, const char *target, const char *key) {
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", f->root, key);
+    assert_int_equal(symlink(target, path), 0);
+}
+
+/* Makes the file's time stamps too old to be racy; ctime can only be waited for. */
+static void wait_until_old(void) {
+    usleep(120000);
+}
+
+static enum zb_code get(zb_store *store, const char *key, char **data, zb_error *err) {
+    size_t size;
+    return zb_store_get(store, key, 1000, "document_bytes", data, &size, NULL, err);
+}
+
+static void assert_holds(zb_store *store, const char *key, const char *expected) {
+    zb_error err;
+    char *data;
+    ASSERT_OK(get(store, key, &data, &err), err);
+    assert_string_equal(data, expected);
+    free(data);
+}
+
+static void assert_opens_not(zb_store *store, const char *key, enum zb_code code,
+                             const char *text) {
+    zb_error err;
+    zb_object *object = NULL;
+    zb_object_info info;
+    ASSERT_FAILS(zb_store_open(store, key, &object, &info, &err), code, err, text);
+    ASSERT_FAILS(zb_store_stat(store, key, &info, &err), code, err, text);
+    assert_null(object);
+}
+
+/* ---- Reading ---- */
+
+static void reads_ranges(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    zb_object *object;
+    zb_object_info info;
+    check_write_file(f->root, "a/b/c", "0123456789", 10);
+    ASSERT_OK(zb_store_open(f->store, "a/b/c", &object, &info, &err), err);
+    assert_int_equal(info.size, 10);
+    static const struct {
+        uint64_t offset;
+        size_t length;
+        const char *expected;
+    } rows[] = {{0, 10, "0123456789"}, {3, 4, "3456"}, {8, 5, "89"}, {10, 5, ""}, {99, 5, ""},
+                {UINT64_MAX - 1, 5, ""}, {ZB_FROM_END, 3, "789"}, {ZB_FROM_END, 10, "0123456789"},
+                {ZB_FROM_END, 15, "0123456789"}, {ZB_FROM_END, 0, ""}, {0, 0, ""}};
+    enum { COUNT = sizeof rows / sizeof *rows };
+    zb_range ranges[COUNT];
+    char buffers[COUNT][16];
+    memset(buffers, '#', sizeof buffers);
+    for (size_t i = 0; i < COUNT; i++)
+        ranges[i] = (zb_range){
+            .offset = rows[i].offset, .length = rows[i].length, .buffer = buffers[i], .got = 77};
+    ASSERT_OK(zb_object_read(object, ranges, COUNT, &err), err);
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_int_equal(ranges[i].got, strlen(rows[i].expected));
+        assert_memory_equal(buffers[i], rows[i].expected, ranges[i].got);
+        assert_int_equal(buffers[i][rows[i].length], '#'); /* not a byte too many */
+    }
+    zb_object_close(object);
+}
+
+/* A handle pins its version: replacing the key (by rename, as writers do) does not change what it reads. */
+static void handles_keep_their_version(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    zb_object *object;
+    zb_object_info before, after;
+    check_write_file(f->root, "k", "old!", 4);
+    ASSERT_OK(zb_store_open(f->store, "k", &object, &before, &err), err);
+    check_write_file(f->root, ".tmp", "new!", 4);
+    char from[512], to[512];
+    snprintf(from, sizeof from, "%s/.tmp", f->root);
+    snprintf(to, sizeof to, "%s/k", f->root);
+    assert_int_equal(rename(from, to), 0);
+    char buffer[5] = "";
+    zb_range range = {.length = 4, .buffer = buffer};
+    ASSERT_OK(zb_object_read(object, &range, 1, &err), err);
+    assert_string_equal(buffer, "old!");
+    zb_object_close(object);
+    assert_holds(f->store, "k", "new!");
+    ASSERT_OK(zb_store_stat(f->store, "k", &after, &err), err);
+    assert_true(memcmp(before.validator.word, after.validator.word, sizeof after.validator.word));
+}
+
+static void object_that_shrinks_reads_short(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    zb_object *object;
+    zb_object_info info;
+    check_write_file(f->root, "k", "0123456789", 10);
+    ASSERT_OK(zb_store_open(f->store, "k", &object, &info, &err), err);
+    char path[512], buffer[10];
+    snprintf(path, sizeof path, "%s/k", f->root);
+    assert_int_equal(truncate(path, 4), 0);
+    zb_range range = {.offset = 2, .length = 8, .buffer = buffer};
+    ASSERT_OK(zb_object_read(object, &range, 1, &err), err);
+    assert_int_equal(range.got, 2);
+    zb_object_close(object);
+}
+
+/* Root may read everything: the child becomes somebody else first. */
+static void read_without_permission(void *context) {
+    const fixture *f = context;
+    zb_error err = {.code = ZB_OK};
+    char *data;
+    CHILD_CHECK(geteuid() != 0 || seteuid(65534) == 0, "errno %d", errno);
+    CHILD_CHECK(get(f->store, "k", &data, &err) == ZB_EIO, "%s", err.message);
+    CHILD_CHECK(err.sys_errno == EACCES && strstr(err.message, "'k'"), "%s", err.message);
+}
+
+static void unreadable_files_fail_with_errno(void **state) {
+    fixture *f = *state;
+    check_write_file(f->root, "k", "x", 1);
+    char path[512];
+    snprintf(path, sizeof path, "%s/k", f->root);
+    assert_int_equal(chmod(path, 0), 0);
+    assert_true(check_in_child(read_without_permission, f, NULL, NULL));
+}
+
+static void whole_objects_are_bounded(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    char *data, text[1001];
+    memset(text, 'x', sizeof text);
+    check_write_file(f->root, "k", text, 1000);
+    check_write_file(f->root, "large", text, 1001);
+    check_write_file(f->root, "empty", text, 0);
+    assert_holds(f->store, "empty", "");
+    ASSERT_OK(get(f->store, "k", &data, &err), err);
+    assert_int_equal(strlen(data), 1000);
+    free(data);
+    ASSERT_FAILS(get(f->store, "large", &data, &err), ZB_ELIMIT, err, "document_bytes");
+    ASSERT_FAILS(get(f->store, "none", &data, &err), ZB_ENOTFOUND, err, "'none'");
+}
+
+/* ---- What a key may be ---- */
+
+static void hostile_keys_are_refused(void **state) {
+    fixture *f = *state;
+    check_write_file(f->outside, "secret", "s", 1);
+    char escape[512], absolute[512];
+    snprintf(escape, sizeof escape, "../%s/secret", strrchr(f->outside, '/') + 1);
+    snprintf(absolute, sizeof absolute, "%s/secret", f->outside);
+    const char *const keys[] = {"", "/", ".", "..", "../x", "a/../b", "a/./b", "a//b", "/a", "a/",
+                                "a/..", "./a", escape, absolute};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        assert_opens_not(f->store, keys[i], ZB_EINVAL, keys[i]);
+        zb_error err;
+        if (*keys[i])
+            ASSERT_FAILS(zb_store_list(f->store, keys[i], NULL, NULL, &err), ZB_EINVAL, err, "key");
+    }
+    /* Odd but harmless: three dots, a space, a newline, bytes that are no UTF-8. */
+    const char *const fine[] = {"...", "..a", "a..", " ", "a\nb", "\xff\xfe"};
+    for (size_t i = 0; i < sizeof fine / sizeof *fine; i++) {
+        assert_opens_not(f->store, fine[i], ZB_ENOTFOUND, "cannot");
+        check_write_file(f->root, fine[i], "ok", 2);
+        assert_holds(f->store, fine[i], "ok");
+    }
+    char longest[300];
+    memset(longest, 'n', sizeof longest);
+    longest[299] = '\0';
+    assert_opens_not(f->store, longest, ZB_EIO, "cannot");
+}
+
+static void only_regular_files_are_objects(void **state) {
+    fixture *f = *state;
+    char path[512];
+    check_write_file(f->root, "dir/file", "x", 1);
+    snprintf(path, sizeof path, "%s/fifo", f->root);
+    assert_int_equal(mkfifo(path, 0666), 0);
+    alarm(20); /* a FIFO without a writer must not block */
+    assert_opens_not(f->store, "fifo", ZB_EINVAL, "no regular file");
+    alarm(0);
+    assert_opens_not(f->store, "dir", ZB_ENOTFOUND, "directory");
+    assert_opens_not(f->store, "dir/file/below", ZB_ENOTFOUND, "cannot");
+    assert_opens_not(f->store, "none", ZB_ENOTFOUND, "none");
+    zb_error err;
+    zb_store *store = NULL;
+    snprintf(path, sizeof path, "%s/dir/file", f->root);
+    ASSERT_FAILS(zb_store_open_fs(path, &store, &err), ZB_ENOTFOUND, err, path);
+    ASSERT_FAILS(zb_store_open_fs("/no/such/place", &store, &err), ZB_ENOTFOUND, err, "/no/such");
+    assert_null(store);
+}
+
+/* ---- Symbolic links ---- */
+
+static void make_links(const fixture *f) {
+    char target[512];
+    check_write_file(f->outside, "secret", "s", 1);
+    check_write_file(f->outside, "c/0", "s", 1);
+    check_write_file(f->root, "in/real", "inside", 6);
+    link_at(f, "in/real", "to_file");
+    link_at(f, "in", "to_dir");
+    link_at(f, "../in/real", "in/up_and_in");
+    snprintf(target, sizeof target, "%s/secret", f->outside);
+    link_at(f, target, "absolute");
+    snprintf(target, sizeof target, "../%s/secret", strrchr(f->outside, '/') + 1);
+    link_at(f, target, "relative");
+    link_at(f, f->outside, "outside");
+    link_at(f, "loop", "loop");
+    link_at(f, "in/nothing", "dangling");
+    link_at(f, "/proc/self/root", "magic");
+}
+
+static void links_inside_work_and_others_do_not(void **state) {
+    fixture *f = *state;
+    make_links(f);
+    assert_holds(f->store, "to_file", "inside");
+    assert_holds(f->store, "to_dir/real", "inside");
+    assert_holds(f->store, "in/up_and_in", "inside");
+    static const char *const leading_out[] = {"absolute", "relative", "outside/secret",
+                                              "outside/c/0", "magic/etc/passwd", "loop"};
+    for (size_t i = 0; i < sizeof leading_out / sizeof *leading_out; i++)
+        assert_opens_not(f->store, leading_out[i], ZB_EINVAL, "symbolic link");
+    assert_opens_not(f->store, "dangling", ZB_ENOTFOUND, "dangling");
+}
+
+/* ---- Listing ---- */
+
+typedef struct names {
+    char text[400]; /* "name " or "name/ " each, as listed */
+    int count, stop_after;
+} names;
+
+static int add_name(void *context, const char *name, bool is_prefix) {
+    names *n = context;
+    strcat(n->text, name);
+    strcat(n->text, is_prefix ? "/ " : " ");
+    return ++n->count == n->stop_after;
+}
+
+static void lists_names(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    make_links(f);
+    names n = {0};
+    ASSERT_OK(zb_store_list(f->store, "", add_name, &n, &err), err);
+    assert_int_equal(n.count, 9);
+    assert_non_null(strstr(n.text, "in/ "));
+    assert_non_null(strstr(n.text, "to_dir/ "));
+    assert_non_null(strstr(n.text, "to_file "));
+    assert_non_null(strstr(n.text, "outside ")); /* leads out: no prefix of this store */
+    assert_null(strstr(n.text, "./ "));
+    n = (names){0};
+    ASSERT_OK(zb_store_list(f->store, "to_dir", add_name, &n, &err), err);
+    assert_non_null(strstr(n.text, "real "));
+    assert_int_equal(n.count, 2);
+    n = (names){.stop_after = 2};
+    ASSERT_OK(zb_store_list(f->store, "", add_name, &n, &err), err);
+    assert_int_equal(n.count, 2);
+    n = (names){0};
+    ASSERT_OK(zb_store_list(f->store, "nothing/here", add_name, &n, &err), err);
+    ASSERT_OK(zb_store_list(f->store, "in/real", add_name, &n, &err), err);
+    assert_int_equal(n.count, 0);
+    ASSERT_FAILS(zb_store_list(f->store, "outside", add_name, &n, &err), ZB_EINVAL, err, "link");
+}
+
+/* ---- Kernels without openat2 ---- */
+
+/* From now on openat2 fails with ENOSYS in this process. */
+static void forget_openat2(void) {
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog filter = {.len = sizeof code / sizeof *code, .filter = code};
+    CHILD_CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "errno %d", errno);
+    CHILD_CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0, "errno %d", errno);
+    CHILD_CHECK(syscall(SYS_openat2, -1, "", NULL, 0) == -1 && errno == ENOSYS, "errno %d", errno);
+}
+
+static enum zb_code code_of_open(zb_store *store, const char *key) {
+    zb_object *object = NULL;
+    zb_object_info info;
+    zb_error err = {.code = ZB_OK};
+    enum zb_code code = zb_store_open(store, key, &object, &info, &err);
+    enum zb_code stat = zb_store_stat(store, key, &info, &err);
+    CHILD_CHECK(code == stat, "open and stat of %s differ: %s %s", key, zb_code_name(code),
+                zb_code_name(stat));
+    zb_object_close(object);
+    return code;
+}
+
+/* Without it no link is followed at all. That is an error, never "not found": a chunk that cannot be
+   reached would read as fill values. */
+static void without_openat2(void *context) {
+    const fixture *f = context;
+    forget_openat2();
+    static const struct {
+        const char *key;
+        enum zb_code code;
+    } rows[] = {{"in/real", ZB_OK},          {"in", ZB_ENOTFOUND},
+                {"none", ZB_ENOTFOUND},      {"in/none/x", ZB_ENOTFOUND},
+                {"in/real/x", ZB_ENOTFOUND}, {"to_file", ZB_EINVAL},
+                {"to_dir/real", ZB_EINVAL},  {"outside/secret", ZB_EINVAL},
+                {"outside/c/0", ZB_EINVAL},  {"absolute", ZB_EINVAL},
+                {"relative", ZB_EINVAL},     {"magic/etc/passwd", ZB_EINVAL},
+                {"loop", ZB_EINVAL},         {"../x", ZB_EINVAL}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        enum zb_code code = code_of_open(f->store, rows[i].key);
+        CHILD_CHECK(code == rows[i].code, "%s gave %s, expected %s", rows[i].key,
+                    zb_code_name(code), zb_code_name(rows[i].code));
+    }
+    names n = {0};
+    CHILD_CHECK(zb_store_list(f->store, "", add_name, &n, NULL) == ZB_OK && n.count == 9, "%d",
+                n.count);
+    CHILD_CHECK(zb_store_list(f->store, "to_dir", add_name, &n, NULL) == ZB_EINVAL, "followed");
+}
+
+static void walks_where_openat2_is_missing(void **state) {
+    make_links(*state);
+    assert_true(check_in_child(without_openat2, *state, NULL, NULL));
+}
+
+/* ---- Versions ---- */
+
+/* A file that has just changed can change again within one tick of the clock: no promise yet. */
+static void fresh_files_have_no_version(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    zb_object_info info, later;
+    check_write_file(f->root, "k", "1", 1);
+    ASSERT_OK(zb_store_stat(f->store, "k", &info, &err), err);
+    assert_false(info.validator.valid);
+    wait_until_old();
+    ASSERT_OK(zb_store_stat(f->store, "k", &info, &err), err);
+    assert_true(info.validator.valid);
+    ASSERT_OK(zb_store_stat(f->store, "k", &later, &err), err);
+    assert_memory_equal(&info.validator, &later.validator, sizeof info.validator);
+    /* An old modification time can be forged, the change time cannot. */
+    char path[512];
+    snprintf(path, sizeof path, "%s/k", f->root);
+    check_write_file(f->root, "k", "2", 1);
+    struct timeval past[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
+    assert_int_equal(utimes(path, past), 0);
+    ASSERT_OK(zb_store_stat(f->store, "k", &info, &err), err);
+    assert_false(info.validator.valid);
+    wait_until_old();
+    ASSERT_OK(zb_store_stat(f->store, "k", &info, &err), err);
+    assert_true(info.validator.valid);
+    assert_true(memcmp(&info.validator, &later.validator, sizeof info.validator) != 0);
+}
+
+/* Two stores on one directory share cached chunks; stores on two do not. */
+static void ids_follow_the_directory(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    zb_store *same, *other;
+    ASSERT_OK(zb_store_open_fs(f->root, &same, &err), err);
+    ASSERT_OK(zb_store_open_fs(f->outside, &other, &err), err);
+    assert_true(same->id == f->store->id);
+    assert_true(other->id != f->store->id);
+    zb_store_release(same);
+    zb_store_release(other);
+}
+
+int main(void) {
+#define FS_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        FS_TEST(reads_ranges),
+        FS_TEST(handles_keep_their_version),
+        FS_TEST(object_that_shrinks_reads_short),
+        FS_TEST(unreadable_files_fail_with_errno),
+        FS_TEST(whole_objects_are_bounded),
+        FS_TEST(hostile_keys_are_refused),
+        FS_TEST(only_regular_files_are_objects),
+        FS_TEST(links_inside_work_and_others_do_not),
+        FS_TEST(lists_names),
+        FS_TEST(walks_where_openat2_is_missing),
+        FS_TEST(fresh_files_have_no_version),
+        FS_TEST(ids_follow_the_directory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

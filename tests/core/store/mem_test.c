@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* The store in memory: keys, versions, listings, and the reference counting of stores in general. */
+#include <pthread.h>
+
+#include "support/check.h"
+
+static zb_store *new_store(void) {
+    zb_error err;
+    zb_store *store = NULL;
+    ASSERT_OK(zb_store_new_mem("m", &store, &err), err);
+    return store;
+}
+
+static void set(zb_store *store, const char *key, const char *text) {
+    zb_error err;
+    ASSERT_OK(zb_store_mem_set(store, key, text, strlen(text), &err), err);
+}
+
+static void assert_holds(zb_store *store, const char *key, const char *expected) {
+    zb_error err;
+    char *data;
+    size_t size;
+    zb_object_info info;
+    ASSERT_OK(zb_store_get(store, key, 100, "children", &data, &size, &info, &err), err);
+    assert_string_equal(data, expected);
+    assert_int_equal(size, strlen(expected));
+    assert_int_equal(info.size, size);
+    free(data);
+}
+
+static void keeps_objects(void **state) {
+    (void)state;
+    zb_error err;
+    zb_store *store = new_store();
+    char key[20], text[20];
+    for (int i = 0; i < 500; i++) { /* in no order */
+        snprintf(key, sizeof key, "k/%d", i * 7919 % 500);
+        snprintf(text, sizeof text, "text %d", i * 7919 % 500);
+        set(store, key, text);
+    }
+    set(store, "k/3", "again");
+    set(store, "empty", "");
+    assert_holds(store, "k/499", "text 499");
+    assert_holds(store, "k/3", "again");
+    assert_holds(store, "empty", "");
+    zb_object *object;
+    zb_object_info info;
+    ASSERT_FAILS(zb_store_open(store, "k", &object, &info, &err), ZB_ENOTFOUND, err, "'k'");
+    ASSERT_FAILS(zb_store_open(store, "k/500", &object, &info, &err), ZB_ENOTFOUND, err, "k/500");
+    ASSERT_FAILS(zb_store_stat(store, "x", &info, &err), ZB_ENOTFOUND, err, "'x'");
+    ASSERT_FAILS(zb_store_open(store, "../k", &object, &info, &err), ZB_EINVAL, err, "../k");
+    zb_store_release(store);
+}
+
+static void handles_keep_their_version(void **state) {
+    (void)state;
+    zb_error err;
+    zb_store *store = new_store();
+    set(store, "k", "old");
+    zb_object *object;
+    zb_object_info before, after;
+    ASSERT_OK(zb_store_open(store, "k", &object, &before, &err), err);
+    set(store, "k", "newer");
+    ASSERT_OK(zb_store_stat(store, "k", &after, &err), err);
+    assert_true(before.validator.valid && after.validator.valid);
+    assert_true(memcmp(&before.validator, &after.validator, sizeof after.validator) != 0);
+    char buffer[8] = "", tail[8] = "";
+    zb_range ranges[] = {{.offset = 0, .length = 7, .buffer = buffer},
+                         {.offset = ZB_FROM_END, .length = 2, .buffer = tail},
+                         {.offset = 5, .length = 1, .buffer = tail + 4},
+                         {.offset = ZB_FROM_END, .length = 7, .buffer = buffer}};
+    ASSERT_OK(zb_object_read(object, ranges, 4, &err), err);
+    assert_int_equal(ranges[0].got, 3);
+    assert_string_equal(buffer, "old");
+    assert_string_equal(tail, "ld");
+    assert_int_equal(ranges[2].got, 0);
+    assert_int_equal(ranges[3].got, 3);
+    zb_object_close(object);
+    zb_object_close(NULL);
+    zb_store_release(store);
+}
+
+static int add_name(void *context, const char *name, bool is_prefix) {
+    char *text = context;
+    strcat(text, name);
+    strcat(text, is_prefix ? "/ " : " ");
+    return strcmp(name, "stop") == 0;
+}
+
+static void lists_names(void **state) {
+    (void)state;
+    zb_error err;
+    zb_store *store = new_store();
+    static const char *const keys[] = {"zarr.json", "a/zarr.json", "a/b/c/0", "a/b/c/1", "a/b-x/c",
+                                       "a/b.c",     "a.b/x",       "ab/x",    "a",       "a/s/stop",
+                                       "a/s/z",     "a/s/a"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        set(store, keys[i], "");
+    static const struct {
+        const char *prefix, *expected;
+    } rows[] = {{"", "a a.b/ a/ ab/ zarr.json "}, {"a", "b-x/ b.c b/ s/ zarr.json "},
+                {"a/b", "c/ "},                   {"a/b/c", "0 1 "},
+                {"a/b/c/0", ""},                  {"nothing", ""},
+                {"a/s", "a stop "}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[200] = "";
+        ASSERT_OK(zb_store_list(store, rows[i].prefix, add_name, text, &err), err);
+        assert_string_equal(text, rows[i].expected);
+    }
+    zb_store_release(store);
+}
+
+static void other_stores_are_refused(void **state) {
+    (void)state;
+    zb_error err;
+    zb_store *store = new_store(), *count;
+    ASSERT_OK(zb_store_new_count(store, &count, &err), err);
+    ASSERT_FAILS(zb_store_mem_set(count, "k", "", 0, &err), ZB_EINVAL, err, "zb_store_mem_set");
+    zb_store_ops future = *store->ops;
+    future.version = ZB_STORE_OPS_VERSION + 1;
+    zb_store own;
+    ASSERT_FAILS(zb_store_init(&own, &future, store->hints, "own", &err), ZB_EINVAL, err, "version");
+    zb_store_release(count);
+    zb_store_release(store);
+    zb_store_release(NULL);
+}
+
+/* One thread sets, others read: each sees a whole version. */
+static void *read_versions(void *argument) {
+    zb_store *store = zb_store_retain(argument);
+    uintptr_t wrong = 0;
+    for (int i = 0; i < 3000; i++) {
+        char *data;
+        size_t size;
+        zb_error err;
+        if (zb_store_get(store, "k", 100, "children", &data, &size, NULL, &err) != ZB_OK) {
+            wrong++;
+            continue;
+        }
+        wrong += size < 1 || size > 9 || strspn(data, (char[]){data[0], 0}) != size ||
+                 data[0] != (char)('0' + size);
+        free(data);
+    }
+    zb_store_release(store);
+    return (void *)wrong;
+}
+
+static void readers_see_whole_versions(void **state) {
+    (void)state;
+    zb_store *store = new_store();
+    set(store, "k", "1");
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, read_versions, store), 0);
+    for (int i = 0; i < 3000; i++) {
+        char text[10] = "";
+        memset(text, '1' + i % 9, (size_t)(1 + i % 9));
+        set(store, "k", text);
+    }
+    for (int i = 0; i < 3; i++) {
+        void *wrong;
+        pthread_join(threads[i], &wrong);
+        assert_null(wrong);
+    }
+    zb_store_release(store);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keeps_objects),   cmocka_unit_test(handles_keep_their_version),
+        cmocka_unit_test(lists_names),     cmocka_unit_test(other_stores_are_refused),
+        cmocka_unit_test(readers_see_whole_versions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* The wrappers that other tests rely on: they count, fail and wait just as told, and pass all else on. */
+#include <errno.h>
+#include <time.h>
+
+#include "support/check.h"
+
+static zb_store *new_mem(void) {
+    zb_error err;
+    zb_store *mem = NULL;
+    ASSERT_OK(zb_store_new_mem("inner", &mem, &err), err);
+    ASSERT_OK(zb_store_mem_set(mem, "a/k", "0123456789", 10, &err), err);
+    return mem;
+}
+
+static int count_name(void *context, const char *name, bool is_prefix) {
+    (void)name;
+    (void)is_prefix;
+    ++*(int *)context;
+    return 0;
+}
+
+/* One of each call; returns the number of calls that succeeded before one failed. */
+static int use(zb_store *store, zb_error *err) {
+    zb_object *object;
+    zb_object_info info;
+    int names = 0;
+    if (zb_store_stat(store, "a/k", &info, err) != ZB_OK)
+        return 0;
+    if (zb_store_list(store, "a", count_name, &names, err) != ZB_OK)
+        return 1;
+    assert_int_equal(names, 1);
+    if (zb_store_open(store, "a/k", &object, &info, err) != ZB_OK)
+        return 2;
+    assert_int_equal(info.size, 10);
+    char buffer[10];
+    zb_range ranges[] = {{.offset = 2, .length = 3, .buffer = buffer},
+                         {.offset = ZB_FROM_END, .length = 4, .buffer = buffer + 3},
+                         {.offset = 9, .length = 3, .buffer = buffer + 7}};
+    enum zb_code code = zb_object_read(object, ranges, 3, err);
+    zb_object_close(object);
+    if (code != ZB_OK)
+        return 3;
+    assert_memory_equal(buffer, "23467899", 8);
+    return 4;
+}
+
+static void counts(void **state) {
+    (void)state;
+    zb_error err;
+    zb_store *mem = new_mem(), *count;
+    ASSERT_OK(zb_store_new_count(mem, &count, &err), err);
+    assert_string_equal(count->label, "inner");
+    assert_true(count->id != mem->id); /* caches do not mix the two */
+    zb_store_release(mem);             /* the wrapper keeps its own reference */
+    assert_int_equal(use(count, &err), 4);
+    assert_int_equal(use(count, &err), 4);
+    zb_store_counts c = zb_store_count_take(count);
+    assert_int_equal(c.opens, 2);
+    assert_int_equal(c.reads, 2);
+    assert_int_equal(c.ranges, 6);
+    assert_int_equal(c.bytes, 2 * (3 + 4 + 1));
+    assert_int_equal(c.stats, 2);
+    assert_int_equal(c.lists, 2);
+    c = zb_store_count_take(count);
+    assert_int_equal(c.opens + c.reads + c.ranges + c.bytes + c.stats + c.lists, 0);
+    zb_object *object;
+    zb_object_info info;
+    assert_int_equal(zb_store_open(count, "none", &object, &info, &err), ZB_ENOTFOUND);
+    assert_int_equal(zb_store_open(count, "..", &object, &info, &err), ZB_EINVAL);
+    assert_int_equal(zb_store_count_take(count).opens, 1); /* a bad key goes nowhere */
+    zb_store_release(count);
+}
+
+static void fails_the_nth_call(void **state) {
+    (void)state;
+    zb_error err;
+    zb_store *mem = new_mem(), *fault;
+    ASSERT_OK(zb_store_new_fault(mem, &fault, &err), err);
+    assert_int_equal(use(fault, &err), 4);
+    for (int n = 1; n <= 4; n++) {
+        zb_store_fault_set(fault, (uint64_t)n);
+        err = (zb_error){.code = ZB_OK};
+        assert_int_equal(use(fault, &err), n - 1);
+        assert_int_equal(err.code, ZB_EIO);
+        assert_int_equal(err.sys_errno, EIO);
+        assert_non_null(strstr(err.message, "injected fault"));
+        assert_int_equal(use(fault, &err), 4); /* once only */
+    }
+    zb_store_fault_set(fault, 0);
+    assert_int_equal(use(fault, &err), 4);
+    zb_store_release(fault);
+    zb_store_release(mem);
+}
+
+static void waits(void **state) {
+    (void)state;
+    zb_error err;
+    zb_store *mem = new_mem(), *delay;
+    ASSERT_OK(zb_store_new_delay(mem, 5000, &delay, &err), err);
+    assert_false(delay->hints.is_local);
+    struct timespec from, to;
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    assert_int_equal(use(delay, &err), 4);
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    double seconds = (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec);
+    assert_true(seconds >= 0.02);
+    zb_store_release(delay);
+    zb_store_release(mem);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts),
+        cmocka_unit_test(fails_the_nth_call),
+        cmocka_unit_test(waits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What most core tests need: cmocka with the headers that it wants before itself, a seeded random
+ * number generator, and code that runs in a child process of its own (for limits, which are read once per
+ * process, for forks, and for damage that must not outlive the test).
+ */
+#ifndef ZB_TEST_CHECK_H
+#define ZB_TEST_CHECK_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "zarrbridge/zarrbridge.h"
+
+/* The call succeeds; else its message is shown. `error` must be in scope. */
+#define ASSERT_OK(call, error)                                                                     \
+    do {                                                                                           \
+        enum zb_code code_ = (call);                                                               \
+        if (code_ != ZB_OK)                                                                        \
+            fail_msg("%s: %s: %s", #call, zb_code_name(code_), (error).message);                   \
+    } while (0)
+
+/* The call fails with this code, and the message contains the text. */
+#define ASSERT_FAILS(call, expected, error, text)                                                  \
+    do {                                                                                           \
+        (error).message[0] = '\0';                                                                 \
+        enum zb_code code_ = (call);                                                               \
+        if (code_ != (expected) || (error).code != (expected) || !strstr((error).message, (text))) \
+            fail_msg("%s gave %s: %s; expected %s with '%s'", #call, zb_code_name(code_),          \
+                     (error).message, zb_code_name(expected), (text));                             \
+    } while (0)
+
+/* In a child process cmocka's assertions would jump into the parent's runner: this ends the child. */
+#define CHILD_CHECK(condition, ...)                                                                \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, #condition);                        \
+            fprintf(stderr, __VA_ARGS__);                                                          \
+            fputc('\n', stderr);                                                                   \
+            _Exit(1);                                                                              \
+        }                                                                                          \
+    } while (0)
+
+/* Runs fn(context) in a child whose environment has variable=value as well (NULL: unchanged).
+   True when it returned. */
+bool check_in_child(void (*fn)(void *context), void *context, const char *variable,
+                    const char *value);
+
+/* A generator that starts from ZB_TEST_SEED, or from the clock, and says from what. */
+typedef struct check_random {
+    uint64_t state;
+} check_random;
+check_random check_random_new(void);
+uint64_t check_random_next(check_random *random);
+/* Uniform enough in [low, high]. */
+uint64_t check_random_in(check_random *random, uint64_t low, uint64_t high);
+
+/* A new empty directory below the system's directory for such; removed by check_remove_directory. */
+char *check_new_directory(void);
+void check_remove_directory(char *path);
+/* Writes a file of this content; its directories are made. */
+void check_write_file(const char *root, const char *key, const void *data, size_t size);
+
+#endif

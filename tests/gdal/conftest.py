@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""What the GDAL tests share: writing stores, opening them, and looking at errors."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import zarr
+from osgeo import gdal
+
+gdal.UseExceptions()
+
+DATA = pathlib.Path(__file__).resolve().parent.parent / "data"
+
+
+def pytest_sessionstart(session):
+    if gdal.GetDriverByName("Zarr3") is None:
+        pytest.exit("the Zarr3 plugin is not loaded; run through ctest or set GDAL_DRIVER_PATH", 1)
+
+
+@pytest.fixture
+def store(tmp_path):
+    """A new store's path and its root group."""
+    path = tmp_path / "x.zarr"
+    return str(path), zarr.create_group(store=str(path), zarr_format=3)
+
+
+def put(group, name, data, attributes=None, dims=None, **options):
+    """Writes an array into a group, by zarr-python."""
+    data = np.asarray(data)
+    array = group.create_array(name, shape=data.shape, dtype=data.dtype, dimension_names=dims,
+                               attributes=attributes or {}, **options)
+    array[...] = data
+    return array
+
+
+def edit(path, change):
+    """Rewrites a zarr.json: change(document) alters it in place."""
+    path = pathlib.Path(path) / "zarr.json"
+    document = json.loads(path.read_text())
+    change(document)
+    path.write_text(json.dumps(document))
+
+
+def sub(path, node, *indices):
+    return 'ZARR3:"%s":/%s%s' % (path, node, "".join(":%d" % i for i in indices))
+
+
+def opened(path, **options):
+    """Opens a raster and makes sure that it is ours."""
+    dataset = gdal.OpenEx(str(path), gdal.OF_RASTER,
+                          open_options=["%s=%s" % item for item in options.items()])
+    assert dataset.GetDriver().ShortName == "Zarr3"
+    return dataset
+
+
+class Errors:
+    """The errors that GDAL reports while it is active, as (class, message)."""
+
+    def __enter__(self):
+        self.seen = []
+        gdal.PushErrorHandler(lambda kind, number, text: self.seen.append((kind, text)))
+        gdal.DontUseExceptions()
+        return self
+
+    def __exit__(self, *exception):
+        gdal.UseExceptions()
+        gdal.PopErrorHandler()
+
+    @property
+    def failures(self):
+        return [text for kind, text in self.seen if kind >= gdal.CE_Failure]
+
+
+def run(*command, **environment):
+    """Runs a GDAL program; returns what it printed."""
+    result = subprocess.run([str(part) for part in command], capture_output=True, text=True,
+                            env={**os.environ, **environment})
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def run_python(script, *arguments, **environment):
+    return run(sys.executable, "-c", script, *arguments, **environment)

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: MIT
+"""CRS and geotransform from every source, in their order, compared with what xarray would plot."""
+import numpy as np
+import pytest
+import xarray
+from osgeo import osr
+
+from conftest import opened, put, run, sub
+
+PROJ = {"uuid": "f17cb550-5864-4468-aeb7-f3180cfb622f", "name": "proj:"}
+SPATIAL = {"uuid": "689b58e2-cf7b-45e0-9fff-9cfc0883d6b4", "name": "spatial:"}
+SCHEMA_ONLY = {"schema_url": "https://raw.githubusercontent.com/zarr-experimental/geo-proj/v1/s.json"}
+UTM = osr.SpatialReference()
+UTM.ImportFromEPSG(32725)
+WKT = UTM.ExportToWkt(["FORMAT=WKT2_2019"])
+PLANE = np.arange(6 * 8, dtype="float32").reshape(6, 8)
+
+
+def code(dataset):
+    srs = dataset.GetSpatialRef()
+    return srs.GetAuthorityCode(None) if srs else None
+
+
+def raster(store, attributes=None, dims=("y", "x"), group=None, **coordinates):
+    path, root = store
+    if group:
+        root.update_attributes(group)
+    put(root, "t", PLANE, attributes, dims)
+    for name, values in coordinates.items():
+        put(root, name, np.asarray(values), dims=(name,))
+    return opened(path)
+
+
+def test_nothing_is_invented(store):
+    dataset = raster(store)
+    assert dataset.GetSpatialRef() is None
+    assert dataset.GetGeoTransform(can_return_null=True) is None
+
+
+@pytest.mark.parametrize("key,value", [
+    ("proj:code", "EPSG:32725"), ("proj:wkt2", WKT),
+    ("proj:projjson", None)])
+def test_proj_convention(store, key, value):
+    import json
+    value = value or json.loads(UTM.ExportToPROJJSON())
+    assert code(raster(store, {"zarr_conventions": [PROJ], key: value})) == "32725"
+
+
+def test_proj_convention_by_schema_address(store):
+    dataset = raster(store, {"zarr_conventions": [SCHEMA_ONLY], "proj:code": "EPSG:32725"})
+    assert code(dataset) == "32725"
+
+
+def test_proj_needs_its_declaration(store):
+    for conventions in ([], [{"name": "proj:"}], [SPATIAL], "proj"):
+        path, root = store
+        put(root, "t", PLANE, {"zarr_conventions": conventions, "proj:code": "EPSG:32725"},
+            overwrite=True)
+        assert code(opened(path)) is None
+
+
+def test_proj_is_inherited_and_overridden(store):
+    group = {"zarr_conventions": [PROJ], "proj:code": "EPSG:32725"}
+    assert code(raster(store, group=group)) == "32725"
+    path, root = store
+    put(root, "t", PLANE, {"zarr_conventions": [PROJ], "proj:code": "EPSG:3857"}, overwrite=True)
+    assert code(opened(path)) == "3857"
+
+
+def test_proj_reaches_direct_children_only(store):
+    path, root = store
+    root.update_attributes({"zarr_conventions": [PROJ], "proj:code": "EPSG:32725"})
+    put(root.create_group("g"), "t", PLANE)
+    assert code(opened(path)) is None
+
+
+TRANSFORM = {"zarr_conventions": [SPATIAL], "spatial:dimensions": ["y", "x"],
+             "spatial:transform": [10.0, 1.0, 500.0, 2.0, -20.0, 9000.0]}
+
+
+def test_spatial_transform_is_affine_order(store):
+    assert raster(store, TRANSFORM).GetGeoTransform() == (500, 10, 1, 9000, 2, -20)
+
+
+def test_spatial_transform_of_nodes(store):
+    dataset = raster(store, {**TRANSFORM, "spatial:registration": "node"})
+    assert dataset.GetGeoTransform() == (500 - 5.5, 10, 1, 9000 + 9, 2, -20)
+
+
+def test_spatial_box(store):
+    box = {"zarr_conventions": [SPATIAL], "spatial:bbox": [100, 200, 180, 260]}
+    assert raster(store, box).GetGeoTransform() == (100, 10, 0, 260, 0, -10)
+
+
+def test_spatial_is_inherited_unless_the_shape_differs(store):
+    assert raster(store, group=TRANSFORM).GetGeoTransform() == (500, 10, 1, 9000, 2, -20)
+    path, root = store
+    root.update_attributes({**TRANSFORM, "spatial:shape": [60, 80]})
+    assert opened(path).GetGeoTransform(can_return_null=True) is None
+    root.update_attributes({**TRANSFORM, "spatial:shape": [6, 8]})
+    assert opened(path).GetGeoTransform() == (500, 10, 1, 9000, 2, -20)
+
+
+def test_spatial_dimensions_choose_the_axes(store):
+    path, root = store
+    put(root, "t", PLANE, {"zarr_conventions": [SPATIAL], "spatial:dimensions": ["a", "b"]},
+        ("b", "a"))
+    dataset = opened(path)
+    assert (dataset.RasterXSize, dataset.RasterYSize) == (6, 8)
+    assert (dataset.ReadAsArray() == PLANE.T).all()
+
+
+def test_unusable_transforms_are_passed_over(store):
+    for bad in ([0, 0, 500, 0, 0, 9], [1, 2, 3], [1, 0, float("nan"), 0, -1, 0], "1 0 0 0 1 0"):
+        path, root = store
+        put(root, "t", PLANE, {"zarr_conventions": [SPATIAL], "spatial:transform": bad},
+            overwrite=True)
+        assert opened(path).GetGeoTransform(can_return_null=True) is None
+
+
+def grid_mapping(store, attributes, name="spatial_ref"):
+    put(store[1], name, np.int64(0), attributes)
+
+
+@pytest.mark.parametrize("attributes", [
+    {"crs_wkt": WKT}, {"spatial_ref": WKT}, {"spatial_ref": "EPSG:32725"},
+    {"grid_mapping_name": "transverse_mercator", "longitude_of_central_meridian": -33.0,
+     "latitude_of_projection_origin": 0.0, "false_easting": 500000.0, "false_northing": 1e7,
+     "scale_factor_at_central_meridian": 0.9996, "semi_major_axis": 6378137.0,
+     "inverse_flattening": 298.257223563}])
+def test_cf_grid_mapping(store, attributes):
+    grid_mapping(store, attributes)
+    srs = raster(store, {"grid_mapping": "spatial_ref"}).GetSpatialRef()
+    assert srs.IsProjected() and srs.GetProjParm("central_meridian") == -33
+
+
+def test_cf_grid_mapping_geotransform_and_extended_name(store):
+    grid_mapping(store, {"crs_wkt": WKT, "GeoTransform": "500 10 0 9000 0 -20"}, "crs_utm")
+    dataset = raster(store, {"grid_mapping": "crs_utm: x y"})
+    assert code(dataset) == "32725"
+    assert dataset.GetGeoTransform() == (500, 10, 0, 9000, 0, -20)
+
+
+def test_spatial_ref_variable_is_found_without_the_attribute(store):
+    grid_mapping(store, {"crs_wkt": WKT})
+    assert code(raster(store)) == "32725"
+
+
+def test_geotransform_gives_way_to_coordinates_that_contradict_it(store):
+    """xarray plots by coordinates; a GeoTransform that someone forgot to turn round does not."""
+    grid_mapping(store, {"crs_wkt": WKT, "GeoTransform": "0 10 0 60 0 -10"})
+    dataset = raster(store, {"grid_mapping": "spatial_ref"},
+                     x=5.0 + 10 * np.arange(8), y=5.0 + 10 * np.arange(6))
+    assert dataset.GetGeoTransform() == (0, 10, 0, 0, 0, 10)
+
+
+def test_geotransform_wins_over_coordinates_that_agree(store):
+    grid_mapping(store, {"crs_wkt": WKT, "GeoTransform": "0.125 10 0 60 0 -10"})
+    dataset = raster(store, {"grid_mapping": "spatial_ref"},
+                     x=5.0 + 10 * np.arange(8), y=55.0 - 10 * np.arange(6))
+    assert dataset.GetGeoTransform() == (0.125, 10, 0, 60, 0, -10)
+
+
+@pytest.mark.parametrize("crs", [
+    {"url": "http://www.opengis.net/def/crs/EPSG/0/32725"}, {"wkt": WKT},
+    {"projjson": __import__("json").loads(UTM.ExportToPROJJSON())}])
+def test_gdal_attribute(store, crs):
+    assert code(raster(store, {"_CRS": crs})) == "32725"
+
+
+def test_order_of_sources(store):
+    """Each is dropped in turn and the next one answers."""
+    path, root = store
+    grid_mapping(store, {"spatial_ref": "EPSG:3857"})
+    attributes = {"zarr_conventions": [PROJ], "proj:code": "EPSG:32725",
+                  "grid_mapping": "spatial_ref", "_CRS": {"wkt": "EPSG:3395"}}
+    seen = []
+    for dropped in (None, "proj:code", "grid_mapping", "_CRS"):
+        attributes.pop(dropped, None)
+        if dropped == "grid_mapping":
+            del root["spatial_ref"]
+        put(root, "t", PLANE, attributes, overwrite=True)
+        seen.append(code(opened(path)))
+    assert seen == ["32725", "3857", "3395", None]
+
+
+def test_hostile_definitions_reach_no_file(store, tmp_path):
+    target = tmp_path / "crs.wkt"
+    target.write_text(WKT)
+    for text in (str(target), "file://" + str(target), "/vsicurl/http://localhost:1/x"):
+        path, root = store
+        put(root, "t", PLANE, {"zarr_conventions": [PROJ], "proj:wkt2": text}, overwrite=True)
+        assert opened(path).GetSpatialRef() is None
+
+
+def xarray_position(path, row, col):
+    data = xarray.open_zarr(path, consolidated=False)["t"]
+    return float(data[data.dims[1]][col]), float(data[data.dims[0]][row]), float(data[row, col])
+
+
+@pytest.mark.parametrize("y", [55.0 - 10 * np.arange(6), 5.0 + 10 * np.arange(6)],
+                         ids=["north-up", "south-up"])
+@pytest.mark.parametrize("x", [5.0 + 10 * np.arange(8), 75.0 - 10 * np.arange(8)],
+                         ids=["eastward", "westward"])
+def test_coordinates_give_the_map_of_xarray(store, x, y):
+    dataset = raster(store, x=x, y=y)
+    t = dataset.GetGeoTransform()
+    for row in (0, 2, 5):
+        for col in (0, 3, 7):
+            place = (t[0] + (col + .5) * t[1], t[3] + (row + .5) * t[5])
+            value = dataset.ReadAsArray(col, row, 1, 1)[0, 0]
+            assert (*place, value) == xarray_position(store[0], row, col)
+
+
+def test_south_up_map_survives_gdalwarp(store, tmp_path):
+    """The value at each map position is the same after GDAL has turned the raster north-up."""
+    dataset = raster(store, {"_CRS": {"wkt": WKT}}, x=5.0 + 10 * np.arange(8),
+                     y=5.0 + 10 * np.arange(6))
+    assert dataset.GetGeoTransform()[5] == 10
+    out = str(tmp_path / "warped.tif")
+    run("gdalwarp", "-q", store[0], out)
+    from osgeo import gdal
+    warped = gdal.Open(out)
+    assert warped.GetGeoTransform() == (0, 10, 0, 60, 0, -10)
+    assert (warped.ReadAsArray() == PLANE[::-1]).all()
+
+
+def test_coordinates_by_float32_and_packed_integers(store):
+    lon = np.linspace(0.05, 359.95, 3600).astype("float32")
+    path, root = store
+    put(root, "t", np.zeros((4, 3600), "u1"), dims=("lat", "lon"))
+    put(root, "lon", lon, {"units": "degrees_east"}, ("lon",))
+    put(root, "lat", np.array([30, 20, 10, 0], "i2"),
+        {"units": "degrees_north", "scale_factor": 0.01, "add_offset": 45.0}, ("lat",))
+    dataset = opened(path)
+    t = dataset.GetGeoTransform()
+    assert np.allclose(t, (0, 0.1, 0, 45.35, 0, -0.1), atol=1e-5)
+    assert code(dataset) == "4326"
+    assert dataset.GetSpatialRef().GetDataAxisToSRSAxisMapping() == [2, 1]
+
+
+def test_irregular_and_single_coordinates_give_no_transform(store):
+    dataset = raster(store, x=np.array([0, 1, 2, 4, 8, 16, 32, 64.0]), y=np.arange(6.0))
+    assert dataset.GetGeoTransform(can_return_null=True) is None
+    path, root = store
+    put(root, "one", np.zeros((1, 8)), dims=("z", "x"))
+    assert opened(sub(path, "one")).GetGeoTransform(can_return_null=True) is None
+
+
+def test_coordinates_of_groups_above(store):
+    path, root = store
+    put(root, "x", 5.0 + 10 * np.arange(8), dims=("x",))
+    put(root, "y", 5.0 + 10 * np.arange(6), dims=("y",))
+    put(root.create_group("g"), "t", PLANE, dims=("y", "x"))
+    assert opened(path).GetGeoTransform() == (0, 10, 0, 0, 0, 10)
+    assert opened(path + "/g/t").GetGeoTransform() == (0, 10, 0, 0, 0, 10)

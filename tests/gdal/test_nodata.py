@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""The rule for nodata (docs/gdal.md), row by row."""
+import base64
+import math
+import struct
+
+import numpy as np
+import pytest
+import xarray
+
+from conftest import edit, opened, put
+
+
+def encoded(value):
+    return base64.b64encode(struct.pack("<d", value)).decode()
+
+
+MATRIX = [
+    # type, fill value, attributes, nodata
+    ("uint8", 0, {}, None),
+    ("uint8", 255, {}, 255),
+    ("uint8", 0, {"_FillValue": 7}, 7),
+    ("uint8", 255, {"_FillValue": 7, "missing_value": 9}, 7),
+    ("uint8", 255, {"missing_value": 9}, 9),
+    ("uint8", 255, {"missing_value": [9]}, 9),
+    ("uint8", 255, {"_FillValue": -1}, 255),
+    ("uint8", 255, {"_FillValue": 1.5}, 255),
+    ("uint8", 0, {"_CRS": {}}, 0),
+    ("int8", -128, {}, -128),
+    ("int16", 0, {"_FillValue": -999}, -999),
+    ("int16", -32768, {}, -32768),
+    ("uint16", 65535, {}, 65535),
+    ("int32", -2**31, {}, -2**31),
+    ("uint32", 2**32 - 1, {}, 2**32 - 1),
+    ("int64", -2**63, {}, -2**63),
+    ("int64", 0, {"_FillValue": 2**63 - 1}, 2**63 - 1),
+    ("uint64", 2**64 - 1, {}, 2**64 - 1),
+    ("uint64", 0, {"_FillValue": 2**63 + 1}, 2**63 + 1),
+    ("float16", -9999, {}, -10000),
+    ("float16", float("nan"), {}, float("nan")),
+    ("float32", 0, {}, None),
+    ("float32", float("nan"), {}, float("nan")),
+    ("float32", -9999, {}, -9999),
+    ("float32", 0, {"_FillValue": encoded(1e20)}, float(np.float32(1e20))),
+    ("float32", 0, {"_FillValue": encoded(float("nan"))}, float("nan")),
+    ("float32", 0, {"_FillValue": 1e20}, float(np.float32(1e20))),
+    ("float32", 0, {"_FillValue": "NaN"}, float("nan")),
+    ("float32", 0, {"_FillValue": "-Infinity"}, float("-inf")),
+    ("float32", 0, {"_FillValue": "no number"}, None),
+    ("float32", 0, {"_FillValue": "QUJD"}, None),
+    ("float64", 0, {"_FillValue": encoded(-1.7e308)}, -1.7e308),
+    ("float64", 0, {"_FillValue": encoded(-9999.0), "missing_value": encoded(1.0)}, -9999),
+    ("float64", float("inf"), {}, float("inf")),
+    ("int16", 0, {"_FillValue": encoded(-5.0)}, -5),
+    ("bool", True, {}, None),
+    ("complex64", 1, {}, None),
+]
+
+
+@pytest.mark.parametrize("dtype,fill,attributes,expected", MATRIX)
+def test_rule(store, dtype, fill, attributes, expected):
+    path, root = store
+    put(root, "t", np.zeros((3, 4), dtype), attributes, fill_value=fill)
+    dataset = opened(path)
+    nodata = dataset.GetRasterBand(1).GetNoDataValue()
+    if expected is not None and math.isnan(expected):
+        assert math.isnan(nodata)
+    else:
+        assert nodata == expected
+
+
+def test_null_fill_value_is_no_nodata(store):
+    path, root = store
+    put(root, "t", np.ones((3, 4), "u1"), {"_CRS": {}}, fill_value=9)
+    edit(path + "/t", lambda document: document.update(fill_value=None))
+    dataset = opened(path)
+    assert dataset.GetRasterBand(1).GetNoDataValue() is None
+
+
+def test_what_xarray_writes(tmp_path):
+    """Packed integers and plain floats, with the attributes that xarray makes of them."""
+    path = str(tmp_path / "x.zarr")
+    values = np.array([[1.5, np.nan], [2.5, 3.5]])
+    data = xarray.Dataset({"t": (("y", "x"), values)})
+    data.to_zarr(path, zarr_format=3, consolidated=False, encoding={
+        "t": {"dtype": "int16", "scale_factor": 0.5, "add_offset": 1.0, "_FillValue": -999}})
+    dataset = opened(path)
+    band = dataset.GetRasterBand(1)
+    assert (band.GetNoDataValue(), band.GetScale(), band.GetOffset()) == (-999, 0.5, 1)
+    raw = band.ReadAsArray()
+    assert raw.tolist() == [[1, -999], [3, 5]]
+    path = str(tmp_path / "y.zarr")
+    data.to_zarr(path, zarr_format=3, consolidated=False)
+    dataset = opened(path)
+    band = dataset.GetRasterBand(1)
+    assert math.isnan(band.GetNoDataValue()) and band.GetScale() is None
+    assert np.array_equal(band.ReadAsArray(), values, equal_nan=True)

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""Names that open, what they open, and what the driver refuses to do to them."""
+import json
+import os
+import shutil
+
+import numpy as np
+import pytest
+import zarr
+from osgeo import gdal
+
+from conftest import Errors, edit, opened, put, run, sub
+
+VALUES = np.arange(20 * 30, dtype="uint16").reshape(20, 30)
+
+
+def test_driver_is_registered_first_and_describes_itself():
+    driver = gdal.GetDriverByName("Zarr3")
+    assert gdal.GetDriver(0).ShortName == "Zarr3"
+    assert driver.GetMetadataItem("DMD_EXTENSIONS") == "zarr"
+    assert driver.GetMetadataItem("DMD_CONNECTION_PREFIX") == "ZARR3:"
+    assert driver.GetMetadataItem("DCAP_VIRTUALIO") == "YES"
+    assert driver.GetMetadataItem("DCAP_CREATE") is None
+    for option in ("DIM_X", "DIM_Y", "MULTIBAND", "LIST_ALL_ARRAYS"):
+        assert option in driver.GetMetadataItem("DMD_OPENOPTIONLIST")
+
+
+def test_every_form_of_the_name(store):
+    path, root = store
+    put(root.create_group("deep"), "t", VALUES, chunks=(8, 8))
+    for name in (path, path + "/", path + "/deep", path + "/deep/t", path + "/zarr.json",
+                 path + "/deep/t/zarr.json", "ZARR3:" + path, "ZARR3:" + path + "/deep/t",
+                 sub(path, "deep/t"), sub(path + "/deep", "t"), "zarr3:" + path,
+                 'ZARR3:"%s":deep/t' % path, 'ZARR3:"%s"' % path):
+        dataset = opened(name)
+        assert (dataset.ReadAsArray() == VALUES).all(), name
+        assert dataset.GetDescription() == name
+
+
+def test_relative_names(store, monkeypatch):
+    path, root = store
+    put(root, "t", VALUES)
+    monkeypatch.chdir(os.path.dirname(path))
+    assert opened("x.zarr").RasterXSize == 30
+    assert opened("./x.zarr/t").RasterXSize == 30
+    monkeypatch.chdir(path)
+    assert opened(".").RasterXSize == 30
+    assert opened("t").RasterXSize == 30
+
+
+def test_root_array(tmp_path):
+    path = str(tmp_path / "t.zarr")
+    zarr.create_array(store=path, data=VALUES, zarr_format=3)
+    assert (opened(path).ReadAsArray() == VALUES).all()
+
+
+def test_update_is_refused_once(store):
+    path, root = store
+    put(root, "t", VALUES)
+    with Errors() as errors:
+        assert gdal.OpenEx(path, gdal.OF_RASTER | gdal.OF_UPDATE) is None
+    assert len(errors.failures) == 1 and "only reads" in errors.failures[0]
+
+
+def test_delete_rename_copy_leave_the_store_alone(store):
+    path, root = store
+    put(root, "t", VALUES)
+    driver = gdal.GetDriverByName("Zarr3")
+    before = sorted(os.walk(path))
+    with Errors() as errors:
+        assert driver.Delete(path) != gdal.CE_None
+        assert driver.Rename(path + "2", path) != gdal.CE_None
+        assert driver.CopyFiles(path + "2", path) != gdal.CE_None
+    assert len(errors.failures) == 3
+    assert sorted(os.walk(path)) == before
+    assert not os.path.exists(path + "2")
+
+
+def test_subdataset_info(store):
+    path, root = store
+    name = sub(path, "deep/t", 3)
+    info = gdal.GetSubdatasetInfo(name)
+    assert info.GetPathComponent() == path
+    assert info.GetSubdatasetComponent() == "/deep/t:3"
+    assert info.ModifyPathComponent("/b.zarr") == 'ZARR3:"/b.zarr":/deep/t:3'
+    assert gdal.GetSubdatasetInfo("ZARR3:" + path) is None
+
+
+def test_file_list_is_small_and_statistics_stay_outside(store):
+    path, root = store
+    for i in range(3):
+        put(root, "a%d" % i, VALUES + i, chunks=(4, 4))
+    before = sorted(os.walk(path))
+    dataset = opened(sub(path, "a1"))
+    assert dataset.GetFileList() == [path + "/a1/zarr.json"]
+    band = dataset.GetRasterBand(1)
+    assert band.ComputeStatistics(False)[:2] == [1, 600]
+    dataset = band = None
+    assert sorted(os.walk(path)) == before
+    assert os.path.exists(path + ".aux.xml")
+    assert opened(sub(path, "a1")).GetRasterBand(1).GetMetadataItem("STATISTICS_MAXIMUM") == "600"
+    assert opened(sub(path, "a2")).GetRasterBand(1).GetMetadataItem("STATISTICS_MAXIMUM") is None
+    assert "units" not in open(path + ".aux.xml").read()
+
+
+def test_missing_things_behind_the_prefix_are_errors(store, tmp_path):
+    path, root = store
+    put(root, "t", VALUES)
+    for name in (sub(path, "nothing"), sub(path, "t/below"), "ZARR3:" + str(tmp_path / "no.zarr"),
+                 "ZARR3:", 'ZARR3:"%s":/t:0' % path, 'ZARR3:"%s"x' % path, 'ZARR3:"'):
+        with Errors() as errors:
+            assert gdal.Open(name) is None, name
+        assert len(errors.failures) == 1, (name, errors.failures)
+
+
+def test_unquoted_json_document_formats(store):
+    path, root = store
+    put(root, "t", VALUES)
+    document = json.load(open(path + "/t/zarr.json"))
+    with open(path + "/t/zarr.json", "w") as file:
+        json.dump(document, file, indent=7)
+    assert opened(path).RasterYSize == 20
+
+
+def test_broken_version_3_document_is_an_error_with_its_reason(store):
+    path, root = store
+    put(root, "t", VALUES)
+    edit(path + "/t", lambda document: document.update(shape=[-1, 30]))
+    with Errors() as errors:
+        assert gdal.Open(path + "/t") is None
+    assert len(errors.failures) == 1 and "shape" in errors.failures[0]
+
+
+def test_gdalinfo_lists_nothing_foreign(store):
+    path, root = store
+    put(root, "t", VALUES, dims=("y", "x"))
+    text = run("gdalinfo", path)
+    assert "Driver: Zarr3/" in text and "Size is 30, 20" in text
+    assert "Type=UInt16" in text and "COMPRESSION=ZSTD" in text and "INTERLEAVE=BAND" in text
+
+
+@pytest.mark.parametrize("with_index", [False, True])
+def test_consolidated_metadata_makes_no_difference(store, with_index):
+    path, root = store
+    put(root, "t", VALUES)
+    if with_index:
+        zarr.consolidate_metadata(path)
+    assert (opened(path).ReadAsArray() == VALUES).all()
+
+
+def test_a_store_that_moved_still_opens(store, tmp_path):
+    path, root = store
+    put(root, "t", VALUES)
+    shutil.move(path, str(tmp_path / "y.zarr"))
+    assert opened(tmp_path / "y.zarr").RasterXSize == 30
