@@ -9,6 +9,11 @@
 static const zb_validator v1 = {.word = {1}, .valid = true};
 static const zb_validator v2 = {.word = {1, 0, 0, 1}, .valid = true};
 
+/* What a block takes of the budget: its head counts too. */
+static uint64_t weight(size_t size) {
+    return sizeof(zb__lru_item) + size;
+}
+
 /* The core's two caches live as long as the process, so that it needs no such function. */
 static void lru_end(zb__lru *lru) {
     zb__lru_clear(lru);
@@ -57,7 +62,7 @@ static void finds_what_was_put(void **state) {
     assert_true(put(&lru, 5, &v1, 200, 99)); /* replaces */
     assert_int_equal(get(&lru, 5, &v1), 99);
     assert_int_equal(lru.count, 1000);
-    assert_int_equal(lru.bytes, 999 * 100 + 200);
+    assert_int_equal(lru.bytes, 999 * weight(100) + weight(200));
     zb__lru_clear(&lru);
     assert_int_equal(get(&lru, 5, &v1), -1);
     assert_int_equal(lru.bytes, 0);
@@ -69,18 +74,19 @@ static void finds_what_was_put(void **state) {
 static void evicts_the_least_recently_used(void **state) {
     (void)state;
     zb__lru lru;
-    zb__lru_init(&lru, 1000);
+    zb__lru_init(&lru, 10 * weight(100));
     for (uint64_t i = 0; i < 10; i++)
         assert_true(put(&lru, i, &v1, 100, (int)i));
-    assert_int_equal(lru.bytes, 1000);
+    assert_int_equal(lru.bytes, lru.budget);
     assert_int_equal(get(&lru, 0, &v1), 0); /* now the newest */
     assert_true(put(&lru, 10, &v1, 100, 10));
     assert_int_equal(get(&lru, 1, &v1), -1);
     assert_int_equal(get(&lru, 0, &v1), 0);
-    assert_true(put(&lru, 11, &v1, 950, 11)); /* pushes out all others */
+    const size_t largest = lru.budget - weight(0);
+    assert_true(put(&lru, 11, &v1, largest, 11)); /* pushes out all others */
     assert_int_equal(lru.count, 1);
     assert_int_equal(get(&lru, 11, &v1), 11);
-    assert_false(put(&lru, 12, &v1, 1001, 12)); /* never fits, and costs nobody its place */
+    assert_false(put(&lru, 12, &v1, largest + 1, 12)); /* never fits, and costs nobody its place */
     assert_int_equal(get(&lru, 11, &v1), 11);
     lru_end(&lru);
 }
@@ -112,7 +118,7 @@ static void versions_are_told_apart(void **state) {
 static void items_in_use_survive(void **state) {
     (void)state;
     zb__lru lru;
-    zb__lru_init(&lru, 300);
+    zb__lru_init(&lru, 3 * weight(100));
     assert_true(put(&lru, 0, &v1, 100, 42));
     zb__lru_key key = key_of(0);
     zb__lru_item *held = zb__lru_get(&lru, &key, &v1);
@@ -132,7 +138,7 @@ static void items_in_use_survive(void **state) {
 static void memory_of_the_evicted_serves_again(void **state) {
     (void)state;
     zb__lru lru;
-    zb__lru_init(&lru, 3 * 4096);
+    zb__lru_init(&lru, 3 * weight(4096));
     const void *seen[3];
     for (uint64_t i = 0; i < 3; i++) {
         assert_true(put(&lru, i, &v1, 4096, 1));
@@ -149,7 +155,7 @@ static void memory_of_the_evicted_serves_again(void **state) {
 static void budget_holds_when_many_are_prepared(void **state) {
     (void)state;
     zb__lru lru;
-    zb__lru_init(&lru, 1000);
+    zb__lru_init(&lru, 10 * weight(100));
     zb__lru_item *prepared[30];
     for (uint64_t i = 0; i < 30; i++) {
         zb__lru_key key = key_of(i);
