@@ -40,7 +40,8 @@ def _case(name, why, shape, chunk, codecs, data_type="int32", values=None, **mor
         values = _numbers(shape, data_type)
         last = tuple(slice((n - 1) // m * m, n) for n, m in zip(shape, chunk))
         values[last] = 0
-    document = refcodec.array_document(shape, data_type, chunk, codecs, 0)
+    fill = refcodec.fill_json(0, values.dtype)
+    document = refcodec.array_document(shape, data_type, chunk, codecs, fill)
     return Case(name, why, document, values, values.dtype.type(0), **more)
 
 
