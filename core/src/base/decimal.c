@@ -20,6 +20,7 @@
 static locale_t c_locale;
 static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
 
+/* Not the "C" locale of setlocale, which belongs to the whole process and to the program in it. */
 static void make_c_locale(void) {
     c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
@@ -49,6 +50,7 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
+/* The number behind the "e", which the scan has found to be digits with an optional sign. */
 static int64_t read_exponent(const char *text) {
     bool negative = *text == '-';
     if (*text == '-' || *text == '+')
@@ -108,6 +110,9 @@ static int compare_magnitudes(const char *a, const char *b) {
     return 0;
 }
 
+/* One pass from the first digit that counts: digits before the point build the value, digits behind
+   it must be zeros. Missing digits before the point ("1e3") count as zeros; a value above 0
+   overflows after at most 20 of them, so huge exponents cost nothing. */
 bool zb__decimal_to_integer(const char *text, bool *negative, uint64_t *magnitude) {
     digits d = digits_begin(text);
     uint64_t value = 0;
@@ -133,10 +138,11 @@ uint16_t zb__decimal_to_half(const char *text) {
         return sign;
     if (value >= 131072) /* far beyond the largest, 65504 */
         return sign | 0x7c00;
+    /* `exponent` is that of the float16 interval which holds the value; `units` then counts steps
+       between neighbours, and everything below is exact because both are powers of two apart. */
     int exponent = ilogb(value);
     if (exponent < -14)
         exponent = -14; /* subnormal: the spacing stays at 2^-24 */
-    /* In units of the spacing between neighbours: exact, and below 2048. */
     double units = ldexp(value, 10 - exponent);
     double below = floor(units);
     double rest = units - below;

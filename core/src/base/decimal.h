@@ -8,7 +8,8 @@
 
 /* `text` is a JSON number token throughout ("-12.5e3", NUL-terminated), not NaN or an infinity. */
 
-/* Rounded once, to nearest, ties to even; too large gives an infinity. A float16 comes as its bits. */
+/* Rounded once, to nearest, ties to even; what is too large gives an infinity. A float16 comes as
+   its bits. */
 double zb__decimal_to_double(const char *text);
 float zb__decimal_to_float(const char *text);
 uint16_t zb__decimal_to_half(const char *text);

@@ -3,8 +3,8 @@
  * The functions of zarrbridge/json.h over cJSON's tree. A zb_json is a cJSON; the type only has
  * another name outside, so that cJSON stays a private matter of this file.
  *
- * The text first passes through json_scan.c, which turns numbers into marked strings. So cJSON's tree
- * holds no number at all, and "number" below always means such a string. Nothing here asks
+ * The text first passes through json_scan.c, which turns numbers into marked strings. So cJSON's
+ * tree holds no number at all, and "number" below always means such a string. Nothing here asks
  * cJSON for members by name: its usual lookup ignores case.
  */
 #include "zarrbridge/json.h"
@@ -19,6 +19,7 @@
 #include "base/json_brief.h"
 #include "base/json_scan.h"
 
+/* The two faces of one pointer. Values are only ever read, so both are const. */
 static const cJSON *tree_of(const zb_json *value) {
     return (const cJSON *)(const void *)value;
 }
@@ -41,6 +42,7 @@ enum zb_code zb_json_parse(const char *text, size_t size, zb_json **out, zb_erro
     return ZB_OK;
 }
 
+/* cJSON_Delete recurses as deep as the document is nested, which the scan has bounded. */
 void zb_json_free(zb_json *root) {
     cJSON_Delete((cJSON *)(void *)root);
 }
@@ -62,6 +64,7 @@ enum zb_json_kind zb_json_kind_of(const zb_json *value) {
     }
 }
 
+/* By hand rather than by cJSON_GetArraySize, which counts in an int. */
 size_t zb_json_count(const zb_json *value) {
     size_t count = 0;
     for (const zb_json *child = zb_json_first(value); child; child = zb_json_next(child))
@@ -81,6 +84,7 @@ const char *zb_json_name(const zb_json *member) {
     return member ? tree_of(member)->string : NULL;
 }
 
+/* Linear, since metadata objects are small; names are unique, so the first hit is the only one. */
 const zb_json *zb_json_get(const zb_json *object, const char *name) {
     if (zb_json_kind_of(object) != ZB_JSON_OBJECT)
         return NULL;
@@ -130,6 +134,7 @@ bool zb_json_uint64(const zb_json *value, uint64_t *out) {
     return true;
 }
 
+/* The three words are told apart by their first letters; the scan lets no other through. */
 bool zb_json_double(const zb_json *value, double *out) {
     const char *token = zb_json_number(value);
     if (!token)
@@ -153,6 +158,7 @@ typedef struct writer {
     size_t size, capacity;
 } writer;
 
+/* Doubling keeps the whole linear in the length of the text. */
 static void put(writer *w, const char *bytes, size_t count) {
     if (!w->data)
         return;
@@ -175,6 +181,7 @@ static void put_text(writer *w, const char *text) {
     put(w, text, strlen(text));
 }
 
+/* The short escapes where JSON has one, as in the input's canonical spelling (json_scan.c). */
 static void put_escape(writer *w, char c) {
     static const char special[] = "\"\\\b\f\n\r\t";
     static const char letters[] = "\"\\bfnrt";
@@ -244,15 +251,16 @@ char *zb_json_print(const zb_json *value) {
 
 /* Cuts `whole`, which it frees, to the size of a brief text. */
 static const char *cut_to_brief(char *whole, char text[ZB__BRIEF_SIZE]) {
-    size_t length = whole ? strlen(whole) : 0;
+    if (!whole) /* out of memory, which the caller's error need not become */
+        return strcpy(text, "?");
+    size_t length = strlen(whole);
     size_t cut = length;
     if (length >= ZB__BRIEF_SIZE) {
         cut = ZB__BRIEF_SIZE - sizeof "...";
         while (((unsigned char)whole[cut] & 0xc0) == 0x80)
             cut--; /* not inside a UTF-8 character */
     }
-    snprintf(text, ZB__BRIEF_SIZE, "%.*s%s", (int)cut, whole ? whole : "?",
-             cut < length ? "..." : "");
+    snprintf(text, ZB__BRIEF_SIZE, "%.*s%s", (int)cut, whole, cut < length ? "..." : "");
     free(whole);
     return text;
 }

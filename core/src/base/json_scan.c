@@ -3,15 +3,14 @@
  * What cJSON lacks and Zarr needs, done in one pass over the text before cJSON builds its tree.
  *
  * cJSON keeps numbers as doubles, skips over invalid UTF-8, takes control characters and numbers
- * that JSON forbids, and keeps a member that stands twice. The pass here refuses all of that with line and
- * column, and rewrites the text so that cJSON cannot lose anything: a number becomes a string that begins
- * with a byte which UTF-8 never contains. The bare tokens NaN, Infinity and -Infinity, which some
- * writers leave in documents, count as numbers.
+ * that JSON forbids, and keeps a member that stands twice. The pass here refuses all of that with
+ * line and column, and rewrites the text so that cJSON cannot lose anything: a number becomes a
+ * string that begins with a byte which UTF-8 never contains. The bare tokens NaN, Infinity and
+ * -Infinity, which some writers leave in documents, count as numbers.
  *
  * Strings are written in one canonical spelling (escapes only for what must be escaped), so equal
  * names have equal bytes and members that stand twice are found by sorting: n log n for an object
- * of n members. The rewritten text is at most 2.5 times as long as the original, since
- * a number grows by three bytes and numbers need a separator between them.
+ * of n members.
  */
 #include "base/json_scan.h"
 
@@ -77,6 +76,7 @@ static enum zb_code fail_expected(scanner *s, const char *expected) {
     return fail_at(s, ZB_EFORMAT, s->at, "found byte 0x%02x, expected %s", found, expected);
 }
 
+/* No check of the room left: zb__json_scan proves it beforehand. */
 static void put(scanner *s, const char *bytes, size_t count) {
     memcpy(s->out + s->out_size, bytes, count);
     s->out_size += count;
@@ -215,6 +215,8 @@ static bool skip_digits(scanner *s) {
     return s->at > start;
 }
 
+/* Skips the word when it stands here; what follows is the caller's to judge, so that "nulll" fails
+   at its last letter. */
 static bool skip_word(scanner *s, const char *word) {
     size_t length = strlen(word);
     if (s->size - s->at < length || memcmp(s->text + s->at, word, length) != 0)
@@ -245,6 +247,7 @@ static enum zb_code skip_number(scanner *s) {
     return ZB_OK;
 }
 
+/* The token is taken over byte by byte: "1.50" and "1.5" stay different. */
 static enum zb_code scan_number(scanner *s) {
     size_t start = s->at;
     if (!skip_word(s, "NaN") && !skip_word(s, "Infinity") && !skip_word(s, "-Infinity")) {
@@ -261,6 +264,7 @@ static enum zb_code scan_number(scanner *s) {
     return ZB_OK;
 }
 
+/* The last resort of scan_value, hence the general message. */
 static enum zb_code scan_word(scanner *s) {
     static const char *const words[] = {"true", "false", "null"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -304,6 +308,8 @@ static enum zb_code check_members(scanner *s, size_t first) {
     return ZB_OK;
 }
 
+/* A member's name, which is kept until its object ends. The record points into the output, which
+   never moves. */
 static enum zb_code scan_name(scanner *s) {
     skip_space(s);
     if (peek(s) != '"')
@@ -326,6 +332,8 @@ static enum zb_code scan_name(scanner *s) {
     return ZB_OK;
 }
 
+/* Both containers are entered at their opening bracket. An empty one is a case of its own, because
+   JSON allows no comma before the closing bracket. */
 static enum zb_code scan_object(scanner *s) {
     size_t first = s->member_count;
     take(s, '{');
@@ -360,13 +368,13 @@ static enum zb_code scan_array(scanner *s) {
     return ZB_OK;
 }
 
+/* The only way into recursion, hence the place where depth is counted. */
 static enum zb_code scan_container(scanner *s) {
     uint64_t limit = zb_limits_get()->json_depth;
     if (limit > ZB__JSON_DEPTH_MAX)
         limit = ZB__JSON_DEPTH_MAX;
     if (s->depth >= limit)
-        return fail_at(s, ZB_ELIMIT, s->at,
-                       "nested deeper than %llu levels, the limit json_depth",
+        return fail_at(s, ZB_ELIMIT, s->at, "nested deeper than %llu levels, the limit json_depth",
                        (unsigned long long)limit);
     s->depth++;
     enum zb_code code = s->text[s->at] == '{' ? scan_object(s) : scan_array(s);
@@ -390,6 +398,8 @@ static enum zb_code scan_value(scanner *s) {
     return scan_word(s);
 }
 
+/* Room: a string never grows, as canonical escapes are the shortest; a number grows by 3 bytes, and
+   there are at most size / 2 + 1 of them, because something separates each two. */
 enum zb_code zb__json_scan(const char *text, size_t size, char **out, size_t *out_size,
                            zb_error *err) {
     if (size > SIZE_MAX / 4)

@@ -16,6 +16,8 @@ static inline size_t zb__utf8_length(const char *text, size_t size) {
     uint8_t first = (uint8_t)text[0];
     if (first < 0x80)
         return 1;
+    /* 0x80 to 0xbf continue a character, 0xc0 and 0xc1 could only begin overlong forms (which the
+       comparison with `least` finds), 0xf5 and above would lead beyond U+10FFFF. */
     size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
     if (first < 0xc0 || first > 0xf4 || size < length)
         return 0;
@@ -30,7 +32,8 @@ static inline size_t zb__utf8_length(const char *text, size_t size) {
     return point < least[length] || surrogate || point > 0x10ffff ? 0 : length;
 }
 
-/* Writes a code point (no surrogate, at most U+10FFFF) to text; returns the 1 to 4 bytes written. */
+/* Writes a code point (no surrogate, at most U+10FFFF) to text, which has room for 4 bytes; returns
+   how many it took. */
 static inline size_t zb__utf8_put(char *text, uint32_t point) {
     if (point < 0x80) {
         text[0] = (char)point;

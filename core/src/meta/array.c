@@ -3,8 +3,8 @@
  * From an array's zarr.json to the model that the reader works with: shape, data type, regular
  * grid, keys, fill value, dimension names, and the codec chain bound to the shape of a chunk.
  *
- * Each member has a parser of its own here or in the files beside this one, and each message begins with the
- * member's name, says what it is and what was expected.
+ * Each member has a parser of its own here or in the files beside this one, and each message begins
+ * with the member's name, says what it is and what was expected.
  */
 #include "meta/array.h"
 
@@ -28,6 +28,8 @@ typedef struct model {
     zb_codec_info *codecs;
 } model;
 
+/* A member without which nothing can be read. fill_value is required as well by the specification,
+   but read leniently (fill.c). */
 static enum zb_code require(const zb_json *document, const char *name, const zb_json **out,
                             zb_error *err) {
     *out = zb_json_get(document, name);
@@ -52,6 +54,7 @@ static enum zb_code parse_extents(const zb_json *list, const char *what, uint64_
     return ZB_OK;
 }
 
+/* The number of dimensions comes from here; grid, names and codecs are compared with it. */
 static enum zb_code parse_shape(model *m, const zb_json *document, zb_error *err) {
     const zb_json *shape;
     char brief[ZB__BRIEF_SIZE];
@@ -108,6 +111,7 @@ static enum zb_code parse_grid(model *m, const zb_json *document, zb_error *err)
     return parse_extents(shape, "chunk_grid: chunk_shape", 1, m->chunk_shape, err);
 }
 
+/* Without a separator each encoding has its own default; without a configuration that holds too. */
 static enum zb_code parse_keys(zb__key_encoding *keys, const zb_json *document, zb_error *err) {
     static const char *const known[] = {"separator", NULL};
     const zb_json *value;
@@ -139,15 +143,17 @@ static enum zb_code parse_keys(zb__key_encoding *keys, const zb_json *document, 
     return ZB_OK;
 }
 
+/* Rounded up without adding first, which could overflow. */
 void zb__array_grid(const zb__array *array, uint64_t *grid) {
     const zb_array_info *info = &array->info;
     for (uint32_t d = 0; d < info->ndim; d++)
-        grid[d] = info->shape[d] / info->chunk_shape[d] +
-                  (info->shape[d] % info->chunk_shape[d] != 0);
+        grid[d] =
+            info->shape[d] / info->chunk_shape[d] + (info->shape[d] % info->chunk_shape[d] != 0);
 }
 
 /* ---- Names and codecs --------------------------------------------------------------------- */
 
+/* Names need not differ, and an empty string is a name; only null means that there is none. */
 static enum zb_code parse_names(model *m, const zb_json *document, zb_error *err) {
     const zb_json *names = zb_json_get(document, "dimension_names");
     char brief[ZB__BRIEF_SIZE];
@@ -167,8 +173,8 @@ static enum zb_code parse_names(model *m, const zb_json *document, zb_error *err
     return ZB_OK;
 }
 
-/* Lists the codecs of a chain that has been bound and is therefore right; returns their number. With out NULL it
-   only counts. */
+/* Lists the codecs of a chain that has been bound and is therefore right; returns their number.
+   With out NULL it only counts. */
 static size_t list_codecs(const zb_json *codecs, uint32_t level, zb_codec_info *out) {
     size_t count = 0;
     for (const zb_json *item = zb_json_first(codecs); item; item = zb_json_next(item)) {
@@ -205,6 +211,7 @@ static void find_inner_shape(model *m) {
     }
 }
 
+/* Binding checks every rule of the chain; what follows only reads what it has accepted. */
 static enum zb_code parse_codecs(model *m, const zb_json *document, zb_error *err) {
     zb_array_info *info = &m->array.info;
     const zb_json *codecs;
@@ -226,6 +233,7 @@ static enum zb_code parse_codecs(model *m, const zb_json *document, zb_error *er
 
 /* ---- The whole ---------------------------------------------------------------------------- */
 
+/* Data type and fill value together, because the type gives the value its size and its forms. */
 static enum zb_code parse_element(model *m, const zb_json *document, zb_error *err) {
     zb_array_info *info = &m->array.info;
     const zb_json *type;
@@ -243,6 +251,8 @@ static enum zb_code parse_element(model *m, const zb_json *document, zb_error *e
                           &info->fill_is_default, err);
 }
 
+/* The order matters: each step relies on those before it (ndim, then the type's size, then the
+   shape of a chunk). */
 enum zb_code zb__array_parse(const zb_json *document, zb__array **out, zb_error *err) {
     model *m = calloc(1, sizeof *m);
     if (!m)
@@ -274,6 +284,7 @@ enum zb_code zb__array_parse(const zb_json *document, zb__array **out, zb_error 
 void zb__array_free(zb__array *array) {
     if (!array)
         return;
+    /* The document, to which names and configurations point, is the node's to free. */
     model *m = (model *)(void *)array;
     zb__chain_free(array->chain);
     free(m->fill_value);

@@ -23,10 +23,12 @@ typedef struct names {
     zb_error *err;
 } names;
 
+/* The limit counts names, not nodes, since a name must be kept before it can be opened. */
 static enum zb_code names_add(names *list, const char *name, size_t length) {
     uint64_t limit = zb_limits_get()->children;
     if (list->count >= limit)
-        return zb_fail(list->err, ZB_ELIMIT, "the group has more than %llu names, the limit children",
+        return zb_fail(list->err, ZB_ELIMIT,
+                       "the group has more than %llu names, the limit children",
                        (unsigned long long)limit);
     if (list->count == list->capacity) {
         size_t capacity = list->capacity ? 2 * list->capacity : 16;
@@ -49,6 +51,7 @@ static void names_free(names *list) {
     free(list->name);
 }
 
+/* Bytewise, as the header promises: the same order everywhere, whatever the locale. */
 static int compare_names(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -74,6 +77,7 @@ static bool is_hidden(const char *name) {
 
 /* ---- Names from a listing ----------------------------------------------------------------- */
 
+/* Objects directly below a group are no nodes: a node's document lies one level deeper. */
 static int take_listed(void *context, const char *name, bool is_prefix) {
     names *list = context;
     if (is_prefix && !is_hidden(name))
@@ -117,8 +121,8 @@ static enum zb_code take_consolidated(const zb_json *map, const char *relative, 
     return ZB_OK;
 }
 
-/* Looks for a block in the group, then in its ancestors: writers put the whole of it into the root and
-   an empty one into each group below. */
+/* Looks for a block in the group, then in its ancestors: writers put the whole of it into the root
+   and an empty one into each group below. */
 static enum zb_code names_consolidated(const zb_node *group, names *list) {
     size_t length = strlen(group->path); /* of the owner's path, which path[] holds */
     char *path = strdup(group->path);
@@ -157,7 +161,8 @@ static enum zb_code names_consolidated(const zb_node *group, names *list) {
 
 /* ---- Opening ------------------------------------------------------------------------------ */
 
-/* Opens one child. A name without a zarr.json leaves *child as it was, without a name. */
+/* Opens one child. A name without a zarr.json leaves *child as it was, without a name; that is also
+   how directories that are no nodes drop out, at the price of one open each. */
 static enum zb_code open_child(const zb_node *group, const char *name, zb_child *child,
                                zb_error *err) {
     size_t size = strlen(group->path) + strlen(name) + 2;
@@ -173,14 +178,14 @@ static enum zb_code open_child(const zb_node *group, const char *name, zb_child 
         return ZB_OK;
     if (code == ZB_ENOMEM)
         return zb_fail(err, code, "%s", reason.message);
-    *child = (zb_child){.name = strdup(name),
-                        .node = node,
-                        .reason = code ? strdup(reason.message) : NULL};
+    *child = (zb_child){
+        .name = strdup(name), .node = node, .reason = code ? strdup(reason.message) : NULL};
     if (child->name && (!code || child->reason))
         return ZB_OK;
     return zb_fail(err, ZB_ENOMEM, "out of memory for the child %s", name);
 }
 
+/* One more than needed is allocated, so that a group without children is no special case. */
 static enum zb_code open_children(const zb_node *group, const names *list, zb_children *out,
                                   zb_error *err) {
     out->child = calloc(list->count + 1, sizeof *out->child);
@@ -196,6 +201,8 @@ static enum zb_code open_children(const zb_node *group, const names *list, zb_ch
     return code;
 }
 
+/* Opening stops at the first failure that is not the child's own (memory), and then gives
+   nothing. */
 enum zb_code zb_group_children(const zb_node *group, zb_children *out, zb_error *err) {
     names list = {.err = err};
     *out = (zb_children){.count = 0, .child = NULL};

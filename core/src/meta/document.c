@@ -18,10 +18,21 @@
 static const char *const group_members[] = {"zarr_format", "node_type", "attributes",
                                             "consolidated_metadata", NULL};
 
-static const char *const array_members[] = {
-    "zarr_format", "node_type",  "attributes",           "shape",           "data_type", "chunk_grid",
-    "chunk_key_encoding", "fill_value", "codecs", "storage_transformers", "dimension_names", NULL};
+static const char *const array_members[] = {"zarr_format",
+                                            "node_type",
+                                            "attributes",
+                                            "shape",
+                                            "data_type",
+                                            "chunk_grid",
+                                            "chunk_key_encoding",
+                                            "fill_value",
+                                            "codecs",
+                                            "storage_transformers",
+                                            "dimension_names",
+                                            NULL};
 
+/* An integer token only: "3" and 3.0 are refused by other readers too. Another version is called
+   unsupported rather than wrong. */
 static enum zb_code check_format(const zb_json *document, zb_error *err) {
     const zb_json *format = zb_json_get(document, "zarr_format");
     int64_t number;
@@ -33,6 +44,7 @@ static enum zb_code check_format(const zb_json *document, zb_error *err) {
                    "zarr_format is %s, expected the number 3", zb__json_brief(format, brief));
 }
 
+/* Known before the strangers are judged, because which members are known depends on it. */
 static enum zb_code check_type(const zb_json *document, bool *is_array, zb_error *err) {
     const zb_json *type = zb_json_get(document, "node_type");
     const char *name = zb_json_string(type);
@@ -44,6 +56,7 @@ static enum zb_code check_type(const zb_json *document, bool *is_array, zb_error
                    zb__json_brief(type, brief));
 }
 
+/* Exact names: "Shape" is as strange as any other word. */
 static enum zb_code check_members(const zb_json *document, bool is_array, zb_error *err) {
     char brief[ZB__BRIEF_SIZE];
     for (const zb_json *m = zb_json_first(document); m; m = zb_json_next(m)) {
@@ -56,6 +69,7 @@ static enum zb_code check_members(const zb_json *document, bool is_array, zb_err
     return ZB_OK;
 }
 
+/* What stands in the attributes is the user's, and never judged. */
 static enum zb_code check_attributes(const zb_json *document, zb_error *err) {
     const zb_json *attributes = zb_json_get(document, "attributes");
     enum zb_json_kind kind = zb_json_kind_of(attributes);
@@ -81,7 +95,8 @@ static enum zb_code check_transformers(const zb_json *document, zb_error *err) {
     return ZB_OK;
 }
 
-/* The block is a hint, so only its form is looked at; children.c checks the names when it has to use them. */
+/* The block is a hint, so only its form is looked at; children.c checks the names when it has to
+ * use them. */
 static enum zb_code check_consolidated(const zb_json *document, zb_error *err) {
     const zb_json *block = zb_json_get(document, "consolidated_metadata");
     char brief[ZB__BRIEF_SIZE];
@@ -99,6 +114,8 @@ static enum zb_code check_consolidated(const zb_json *document, zb_error *err) {
     return ZB_OK;
 }
 
+/* In the order in which a reader of the message would look: is it Zarr at all, which version, what
+   kind of node, and only then the details. */
 enum zb_code zb__document_check(const zb_json *document, bool *is_array, zb_error *err) {
     char brief[ZB__BRIEF_SIZE];
     if (zb_json_kind_of(document) != ZB_JSON_OBJECT)
@@ -120,16 +137,15 @@ enum zb_code zb__document_check(const zb_json *document, bool *is_array, zb_erro
 
 /* ---- Paths -------------------------------------------------------------------------------- */
 
-/* The names that the specification reserves ("__x", "zarr.json") may be read: they harm nobody. Names of dots
-   only are refused, since "." and ".." mean something to stores. */
+/* The names that the specification reserves ("__x", "zarr.json") may be read: they harm nobody.
+   Names of dots only are refused, since "." and ".." mean something to stores. */
 enum zb_code zb__path_check(const char *path, zb_error *err) {
     char brief[ZB__BRIEF_SIZE];
     size_t left = strlen(path);
     for (const char *c = path; left > 0;) {
         size_t length = zb__utf8_length(c, left);
         if (length == 0)
-            return zb_fail(err, ZB_EINVAL, "the path is not UTF-8 at byte %zu",
-                           (size_t)(c - path));
+            return zb_fail(err, ZB_EINVAL, "the path is not UTF-8 at byte %zu", (size_t)(c - path));
         c += length;
         left -= length;
     }

@@ -7,8 +7,8 @@
 
 #include "zarrbridge/json.h"
 
-/* Checks the members that do not need the array model: format, node type, attributes, members that we do not
-   know, storage transformers, consolidated metadata. */
+/* Checks the members that do not need the array model: format, node type, attributes, members that
+   we do not know, storage transformers, consolidated metadata. */
 enum zb_code zb__document_check(const zb_json *document, bool *is_array, zb_error *err);
 
 /* Is this a path that zb_node_open takes? ZB_EINVAL says why not. */

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The names of data types, both ways. */
+/*
+ * The names of data types, both ways.
+ *
+ * Only types with elements of a fixed size that programs have a number for are known here, and
+ * r<bits>, which stays bytes. A name that is unknown is not guessed at: the array is listed as
+ * unreadable, with the name in the reason.
+ */
 #include "meta/dtype.h"
 
 #include <stdio.h>
@@ -49,6 +55,7 @@ static bool is_raw_name(const char *name, uint64_t *bits) {
     return true;
 }
 
+/* Limits first: of a number with that many digits the remainder is not known. */
 static enum zb_code parse_raw(const char *name, uint64_t bits, zb_dtype *out, zb_error *err) {
     /* One element is part of a chunk, and the size has to fit zb_dtype.size. */
     uint64_t limit = zb_limits_get()->chunk_bytes;
@@ -65,6 +72,7 @@ static enum zb_code parse_raw(const char *name, uint64_t bits, zb_dtype *out, zb
     return ZB_OK;
 }
 
+/* The table is searched before "r<bits>" is tried, so that no name can be both. */
 enum zb_code zb__dtype_parse(const zb_json *value, zb_dtype *out, zb_error *err) {
     static const char *const no_configuration[] = {NULL};
     zb__extension type;
@@ -89,6 +97,7 @@ enum zb_code zb__dtype_parse(const zb_json *value, zb_dtype *out, zb_error *err)
     return zb__extension_check(&type, "data_type", no_configuration, err);
 }
 
+/* Every dtype that this file makes has a name; kind raw is the only one outside the table. */
 const char *zb_dtype_name(zb_dtype dtype, char text[24]) {
     for (size_t i = 0; i < TYPE_COUNT; i++) {
         if (types[i].kind == dtype.kind && types[i].size == dtype.size) {

@@ -12,11 +12,14 @@ bool zb__name_in(const char *name, const char *const *list) {
     return *list != NULL;
 }
 
+/* Exactly the value false: 0 and "false" are not it. */
 bool zb__json_ignorable(const zb_json *member) {
     const zb_json *flag = zb_json_get(member, "must_understand");
     return zb_json_kind_of(flag) == ZB_JSON_BOOL && !zb_json_bool(flag);
 }
 
+/* The bare name is allowed by version 3.1 of the specification for every extension point, by 3.0
+   for none but the data type; whether a name needs a configuration is its owner's to say. */
 enum zb_code zb__extension_parse(const zb_json *value, const char *what, zb__extension *out,
                                  zb_error *err) {
     /* must_understand means nothing on an extension that we do understand. */
@@ -45,6 +48,7 @@ enum zb_code zb__extension_parse(const zb_json *value, const char *what, zb__ext
     return ZB_OK;
 }
 
+/* The core specification is silent about unknown members here; all major readers refuse them. */
 enum zb_code zb__extension_check(const zb__extension *extension, const char *what,
                                  const char *const *known, zb_error *err) {
     char name[ZB__BRIEF_SIZE];
@@ -52,10 +56,9 @@ enum zb_code zb__extension_check(const zb__extension *extension, const char *wha
     const zb_json *m = zb_json_first(extension->configuration);
     for (; m; m = zb_json_next(m)) {
         if (!zb__name_in(zb_json_name(m), known))
-            return zb_fail(err, ZB_EUNSUPPORTED,
-                           "%s: the configuration of %s has an unknown member %s", what,
-                           zb__name_brief(extension->name, name),
-                           zb__name_brief(zb_json_name(m), brief));
+            return zb_fail(
+                err, ZB_EUNSUPPORTED, "%s: the configuration of %s has an unknown member %s", what,
+                zb__name_brief(extension->name, name), zb__name_brief(zb_json_name(m), brief));
     }
     return ZB_OK;
 }

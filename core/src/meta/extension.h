@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The form that all extension points of Zarr v3 share (data type, chunk grid, chunk key encoding,
- * codecs): {"name": ..., "configuration": {...}}, or the bare name when there is nothing to configure.
+ * codecs): {"name": ..., "configuration": {...}}, or the bare name when there is nothing to
+ * configure.
  */
 #ifndef ZB_META_EXTENSION_H
 #define ZB_META_EXTENSION_H
@@ -19,8 +20,8 @@ typedef struct zb__extension {
 enum zb_code zb__extension_parse(const zb_json *value, const char *what, zb__extension *out,
                                  zb_error *err);
 
-/* Refuses members of the configuration that are not in `known`, a NULL-terminated list: what we do not know may change
-   what the bytes mean. */
+/* Refuses members of the configuration that are not in `known`, a NULL-terminated list: what we do
+   not know may change what the bytes mean. */
 enum zb_code zb__extension_check(const zb__extension *extension, const char *what,
                                  const char *const *known, zb_error *err);
 

@@ -4,9 +4,9 @@
  * the type's own width, NaNs with the bits that are written.
  *
  * Beyond the specification, forms that writers are known to produce are taken: integers as 7.0 or
- * "7", booleans as 0 and 1, "+Infinity", the bare tokens NaN, Infinity and -Infinity, and null
- * or no value at all (zero). Not taken are forms that readers disagree about, such as hexadecimal strings
- * of another length than the type's.
+ * "7", booleans as 0 and 1, complex numbers as one real number, "+Infinity", the bare tokens NaN,
+ * Infinity and -Infinity, and null or no value at all (zero). Not taken are forms that readers
+ * disagree about, such as hexadecimal strings of another length than the type's.
  */
 #include "meta/fill.h"
 
@@ -15,6 +15,7 @@
 #include "base/decimal.h"
 #include "base/json_brief.h"
 
+/* The one message of this file: what stands there, and what the type wants. */
 static enum zb_code fail_form(const zb_json *value, zb_dtype dtype, const char *expected,
                               zb_error *err) {
     char brief[ZB__BRIEF_SIZE];
@@ -48,6 +49,7 @@ static const char *integer_text(const zb_json *value) {
     return *digits && digits[strspn(digits, "0123456789")] == '\0' ? text : NULL;
 }
 
+/* Range by magnitude and sign, so that all 64-bit types share one path without losing a bit. */
 static enum zb_code parse_integer(const zb_json *value, zb_dtype dtype, void *out, zb_error *err) {
     const char *text = integer_text(value);
     bool negative;
@@ -66,6 +68,7 @@ static enum zb_code parse_integer(const zb_json *value, zb_dtype dtype, void *ou
     return ZB_OK;
 }
 
+/* 2 stands for "neither" until the end. */
 static enum zb_code parse_bool(const zb_json *value, zb_dtype dtype, void *out, zb_error *err) {
     bool negative;
     uint64_t number = 2;
@@ -92,6 +95,7 @@ static uint64_t nan_bits(uint32_t size) {
     return size == 2 ? 0x7e00 : size == 4 ? 0x7fc00000 : 0x7ff8000000000000;
 }
 
+/* The most significant bit of a pattern of `size` bytes. */
 static uint64_t sign_bit(uint32_t size) {
     return UINT64_C(1) << (8 * size - 1);
 }
@@ -150,17 +154,26 @@ static bool parse_component(const zb_json *value, uint32_t size, void *out) {
     return true;
 }
 
+/* Numbers as strings ("1.5") are not taken for floats: no writer is known to make them. */
 static enum zb_code parse_float(const zb_json *value, zb_dtype dtype, void *out, zb_error *err) {
     if (parse_component(value, dtype.size, out))
         return ZB_OK;
     return fail_form(value, dtype,
-                     "a number, \"NaN\", \"Infinity\", \"-Infinity\" or all hexadecimal digits", err);
+                     "a number, \"NaN\", \"Infinity\", \"-Infinity\" or all hexadecimal digits",
+                     err);
 }
 
+/* A list of the two components; each may have another form. */
 static enum zb_code parse_complex(const zb_json *value, zb_dtype dtype, void *out, zb_error *err) {
     uint32_t half = dtype.size / 2;
     const zb_json *real = zb_json_first(value);
     const zb_json *imaginary = zb_json_next(real);
+    const char *number = zb_json_number(value);
+    if (number && !strpbrk(number, "NI")) { /* NaN alone would leave open which part it means */
+        memset(out, 0, dtype.size);
+        parse_component(value, half, out);
+        return ZB_OK;
+    }
     if (zb_json_kind_of(value) != ZB_JSON_ARRAY || zb_json_count(value) != 2 ||
         !parse_component(real, half, out) || !parse_component(imaginary, half, (char *)out + half))
         return fail_form(value, dtype, "a list of two floats", err);
@@ -169,6 +182,8 @@ static enum zb_code parse_complex(const zb_json *value, zb_dtype dtype, void *ou
 
 /* ---- Raw bytes, and the choice ------------------------------------------------------------ */
 
+/* The specification says "an array of length N" for r<N>, and means N/8: one integer for each
+   byte. */
 static enum zb_code parse_raw(const zb_json *value, zb_dtype dtype, void *out, zb_error *err) {
     if (zb_json_kind_of(value) != ZB_JSON_ARRAY || zb_json_count(value) != dtype.size)
         return fail_form(value, dtype, "a list with one integer for each byte", err);

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The keys of chunks: the grid index in decimal, in one of the two encodings of the specification. */
+/*
+ * The keys of chunks: the grid index in decimal, in one of the two encodings of the specification.
+ * "default" puts a "c" before all of it, so that chunks never share names with metadata; "v2" is
+ * for data that came from version 2 of the format, and has no such prefix.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "meta/array.h"
 
-/* Appends a number; returns the digits written. By hand, since a read may make thousands of keys. */
+/* Appends a number; returns the digits written. By hand, since a read may make thousands of
+   keys. */
 static size_t put_number(char *text, uint64_t number) {
     char digits[20];
     size_t count = 0;
@@ -22,6 +27,7 @@ static size_t put_number(char *text, uint64_t number) {
 void zb__chunk_key(const zb__key_encoding *keys, uint32_t ndim, const uint64_t *index,
                    char text[ZB__KEY_MAX]) {
     size_t size = 0;
+    /* Written without a check of the room: ZB__KEY_MAX fits the longest key. */
     if (!keys->v2)
         text[size++] = 'c';
     else if (ndim == 0)
@@ -34,6 +40,7 @@ void zb__chunk_key(const zb__key_encoding *keys, uint32_t ndim, const uint64_t *
     text[size] = '\0';
 }
 
+/* The root's path is empty and gets no slash: keys never begin with one. */
 char *zb__array_chunk_key(const zb_node *node, const uint64_t *index) {
     char chunk[ZB__KEY_MAX];
     zb__chunk_key(&node->array->keys, node->array->info.ndim, index, chunk);

@@ -12,8 +12,8 @@
 
 /* ---- Reading the document ----------------------------------------------------------------- */
 
-/* A document with consolidated metadata may be far larger than others, which is known for sure only after
-   parsing; a text that does not even contain the word is refused before. */
+/* A document with consolidated metadata may be far larger than others, which is known for sure only
+   after parsing; a text that does not even contain the word is refused before. */
 static enum zb_code check_size(const char *text, size_t size, const zb_json *document,
                                zb_error *err) {
     static const char word[] = "\"consolidated_metadata\"";
@@ -30,6 +30,8 @@ static enum zb_code check_size(const char *text, size_t size, const zb_json *doc
                    (unsigned long long)limits->consolidated_bytes);
 }
 
+/* The store is asked for at most the larger of both limits; which one holds is decided with the
+   text at hand. */
 static enum zb_code read_text(zb_store *store, const char *path, char **text, size_t *size,
                               zb_error *err) {
     const zb_limits *limits = zb_limits_get();
@@ -40,9 +42,8 @@ static enum zb_code read_text(zb_store *store, const char *path, char **text, si
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a key of %zu bytes", key_size);
     snprintf(key, key_size, "%s%szarr.json", path, *path ? "/" : "");
-    enum zb_code code = zb_store_get(store, key, limit,
-                                     plain ? "document_bytes" : "consolidated_bytes", text, size,
-                                     NULL, err);
+    enum zb_code code = zb_store_get(
+        store, key, limit, plain ? "document_bytes" : "consolidated_bytes", text, size, NULL, err);
     free(key);
     return code;
 }
@@ -55,7 +56,8 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size) {
     return hash;
 }
 
-/* The lengths keep ("a", "bc") and ("ab", "c") apart; the mix spreads the last bytes over all bits. */
+/* The lengths keep ("a", "bc") and ("ab", "c") apart; the mix spreads the last bytes over all
+   bits. */
 static uint64_t make_cache_id(const zb_node *node, const char *text, size_t size) {
     size_t path_size = strlen(node->path);
     uint64_t hash = 0xcbf29ce484222325;
@@ -70,7 +72,8 @@ static uint64_t make_cache_id(const zb_node *node, const char *text, size_t size
 
 /* ---- Opening ------------------------------------------------------------------------------ */
 
-/* Fills node from its document's text. *kind becomes "array" or "group" as soon as that is known. */
+/* Fills node from its document's text. *kind becomes "array" or "group" as soon as that is
+   known. */
 static enum zb_code parse_node(zb_node *node, const char *text, size_t size, const char **kind,
                                zb_error *err) {
     bool is_array = false;
@@ -95,6 +98,7 @@ static enum zb_code parse_node(zb_node *node, const char *text, size_t size, con
     return code;
 }
 
+/* One reference, the caller's; NULL when memory runs out. */
 static zb_node *new_node(zb_store *store, const char *path) {
     zb_node *node = calloc(1, sizeof *node);
     if (!node)
@@ -109,6 +113,7 @@ static zb_node *new_node(zb_store *store, const char *path) {
     return node;
 }
 
+/* The place is put before the message here and nowhere below: once, whatever failed. */
 enum zb_code zb_node_open(zb_store *store, const char *path, zb_node **out, zb_error *err) {
     const char *kind = "node";
     char *text = NULL;
@@ -140,6 +145,7 @@ zb_node *zb_node_retain(zb_node *node) {
     return node;
 }
 
+/* The array goes before the document that it points into, and the store last. */
 void zb_node_release(zb_node *node) {
     if (!node || atomic_fetch_sub_explicit(&node->refs, 1, memory_order_acq_rel) != 1)
         return;

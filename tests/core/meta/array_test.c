@@ -62,7 +62,8 @@ static void shapes_and_grids(void **state) {
         {"chunk_grid", GRID("[4,5],\"x\":1"), ZB_EUNSUPPORTED,
          "chunk_grid: the configuration of \"regular\" has an unknown member \"x\""},
         {"chunk_grid",
-         "{\"name\":\"regular\",\"must_understand\":true,\"configuration\":{\"chunk_shape\":[4,5]}}",
+         "{\"name\":\"regular\",\"must_understand\":true,\"configuration\":{\"chunk_shape\":[4,5]}"
+         "}",
          ZB_OK, NULL},
     };
     sample_check(sample_array, rows, COUNT(rows));
@@ -96,7 +97,8 @@ static void keys_and_names(void **state) {
         {"dimension_names", "[\"y\",null]", ZB_OK, NULL},
         {"dimension_names", "[\"y\",\"y\"]", ZB_OK, NULL},
         {"dimension_names", "[\"\",\"x\"]", ZB_OK, NULL},
-        {"dimension_names", "[\"x\"]", ZB_EFORMAT, "dimension_names is [\"x\"], expected a list of 2"},
+        {"dimension_names", "[\"x\"]", ZB_EFORMAT,
+         "dimension_names is [\"x\"], expected a list of 2"},
         {"dimension_names", "[]", ZB_EFORMAT, "dimension_names is []"},
         {"dimension_names", "[\"z\",\"y\",\"x\"]", ZB_EFORMAT, "dimension_names is"},
         {"dimension_names", "\"yx\"", ZB_EFORMAT, "dimension_names is \"yx\""},
@@ -159,17 +161,23 @@ static void finds_the_innermost_chunk(void **state) {
     (void)state;
     static const char text[] =
         "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[40,60,80],\"data_type\":\"int16\","
-        "\"chunk_grid\":" GRID("[8,12,16]") ",\"chunk_key_encoding\":\"default\",\"fill_value\":0,"
-        "\"codecs\":[{\"name\":\"transpose\",\"configuration\":{\"order\":[2,0,1]}},"
-        "{\"name\":\"sharding_indexed\",\"configuration\":{\"chunk_shape\":[16,4,6],"
-        "\"index_codecs\":[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}},"
-        "{\"name\":\"crc32c\"}],\"codecs\":["
-        "{\"name\":\"transpose\",\"configuration\":{\"order\":[1,2,0]}},"
-        "{\"name\":\"sharding_indexed\",\"configuration\":{\"chunk_shape\":[2,3,4],"
-        "\"index_codecs\":[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}],"
-        "\"codecs\":[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"big\"}},"
-        "{\"name\":\"gzip\",\"configuration\":{\"level\":1}}]}}]}},"
-        "{\"name\":\"crc32c\"}]}";
+        "\"chunk_grid\":" GRID(
+            "[8,12,16]") ",\"chunk_key_encoding\":\"default\",\"fill_value\":0,"
+                         "\"codecs\":[{\"name\":\"transpose\",\"configuration\":{\"order\":[2,0,1]}"
+                         "},"
+                         "{\"name\":\"sharding_indexed\",\"configuration\":{\"chunk_shape\":[16,4,"
+                         "6],"
+                         "\"index_codecs\":[{\"name\":\"bytes\",\"configuration\":{\"endian\":"
+                         "\"little\"}},"
+                         "{\"name\":\"crc32c\"}],\"codecs\":["
+                         "{\"name\":\"transpose\",\"configuration\":{\"order\":[1,2,0]}},"
+                         "{\"name\":\"sharding_indexed\",\"configuration\":{\"chunk_shape\":[2,3,4]"
+                         ","
+                         "\"index_codecs\":[{\"name\":\"bytes\",\"configuration\":{\"endian\":"
+                         "\"little\"}}],"
+                         "\"codecs\":[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"big\"}},"
+                         "{\"name\":\"gzip\",\"configuration\":{\"level\":1}}]}}]}},"
+                         "{\"name\":\"crc32c\"}]}";
     zb_node *node = sample_node(text);
     const zb_array_info *info = zb_node_array(node);
     static const uint64_t inner[] = {2, 3, 4};
@@ -179,8 +187,10 @@ static void finds_the_innermost_chunk(void **state) {
     static const struct {
         const char *name;
         uint32_t level;
-    } codecs[] = {{"transpose", 0}, {"sharding_indexed", 0}, {"transpose", 1},
-                  {"sharding_indexed", 1}, {"bytes", 2}, {"gzip", 2}, {"crc32c", 0}};
+    } codecs[] = {{"transpose", 0}, {"sharding_indexed", 0},
+                  {"transpose", 1}, {"sharding_indexed", 1},
+                  {"bytes", 2},     {"gzip", 2},
+                  {"crc32c", 0}};
     assert_int_equal(info->codec_count, COUNT(codecs));
     for (size_t i = 0; i < COUNT(codecs); i++) {
         assert_string_equal(info->codecs[i].name, codecs[i].name);
@@ -226,10 +236,13 @@ static void parses_keys(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shapes_and_grids),   cmocka_unit_test(keys_and_names),
-        cmocka_unit_test(describes_an_array), cmocka_unit_test(describes_defaults),
+        cmocka_unit_test(shapes_and_grids),
+        cmocka_unit_test(keys_and_names),
+        cmocka_unit_test(describes_an_array),
+        cmocka_unit_test(describes_defaults),
         cmocka_unit_test(finds_the_innermost_chunk),
-        cmocka_unit_test(counts_chunks),      cmocka_unit_test(parses_keys),
+        cmocka_unit_test(counts_chunks),
+        cmocka_unit_test(parses_keys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

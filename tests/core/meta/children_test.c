@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The children of groups, from listings and, where a store cannot list, from consolidated metadata. */
+/* The children of groups, from listings and, where a store cannot list, from consolidated
+   metadata. */
 #include "sample.h"
 
 #include <errno.h>
@@ -108,7 +109,8 @@ static void believes_consolidated_names(void **state) {
     zb_store *store = new_store(false);
     char *array = sample_array("", NULL);
     /* As zarr-python writes it: all in the root, an empty block in each group below. "c/t" names
-       "c" although "c" itself is left out; "gone" is stale; the documents inside are not looked at. */
+       "c" although "c" itself is left out; "gone" is stale; the documents inside are not looked
+       at. */
     set_consolidated(store, "zarr.json",
                      "{\"b\":{\"node_type\":\"group\"},\"a\":3,\"b/t\":{},\"b/s\":{},\"b/s/u\":{},"
                      "\"c/t\":{},\"gone\":{},\"bb\":{},\"__x\":{},\"wrong\":{}}");
@@ -254,10 +256,14 @@ static void reports_store_errors(void **state) {
 int main(void) {
     setenv("ZARRBRIDGE_CHILDREN", "20", 1);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_the_store),           cmocka_unit_test(gives_the_reason),
-        cmocka_unit_test(believes_consolidated_names), cmocka_unit_test(uses_the_nearest_block),
-        cmocka_unit_test(passes_over_bad_ancestors), cmocka_unit_test(an_empty_block_means_none),
-        cmocka_unit_test(refuses_names_that_escape), cmocka_unit_test(limits_the_number),
+        cmocka_unit_test(lists_the_store),
+        cmocka_unit_test(gives_the_reason),
+        cmocka_unit_test(believes_consolidated_names),
+        cmocka_unit_test(uses_the_nearest_block),
+        cmocka_unit_test(passes_over_bad_ancestors),
+        cmocka_unit_test(an_empty_block_means_none),
+        cmocka_unit_test(refuses_names_that_escape),
+        cmocka_unit_test(limits_the_number),
         cmocka_unit_test(reports_store_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

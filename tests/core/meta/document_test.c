@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules for a zarr.json as a whole, one row each: sections 1.2 to 1.5 of the core specification's
-   checklist, and what writers in the wild produce. */
+/* The rules for a zarr.json as a whole, one row each: sections 1.2 to 1.5 of the core
+   specification's checklist, and what writers in the wild produce. */
 #include "sample.h"
 
 #include "meta/document.h"
@@ -103,12 +103,20 @@ static void whole_texts(void **state) {
 
 static void paths(void **state) {
     (void)state;
-    static const char *const good[] = {"", "a", "a/b/c", "__x", "zarr.json", "..a", ".hidden",
-                                       "c", "\xc3\xa9", "a b", "a\\b"};
+    static const char *const good[] = {"",        "a", "a/b/c",    "__x", "zarr.json", "..a",
+                                       ".hidden", "c", "\xc3\xa9", "a b", "a\\b"};
     static const char *const bad[][2] = {
-        {"/", "empty part"}, {"/a", "empty part"}, {"a/", "empty part"}, {"a//b", "empty part"},
-        {".", "dots only"}, {"..", "dots only"}, {"a/../b", "dots only"}, {"a/...", "dots only"},
-        {"....", "dots only"}, {"\xff", "not UTF-8 at byte 0"}, {"a/\xc3", "not UTF-8 at byte 2"},
+        {"/", "empty part"},
+        {"/a", "empty part"},
+        {"a/", "empty part"},
+        {"a//b", "empty part"},
+        {".", "dots only"},
+        {"..", "dots only"},
+        {"a/../b", "dots only"},
+        {"a/...", "dots only"},
+        {"....", "dots only"},
+        {"\xff", "not UTF-8 at byte 0"},
+        {"a/\xc3", "not UTF-8 at byte 2"},
     };
     zb_error err;
     for (size_t i = 0; i < COUNT(good); i++)

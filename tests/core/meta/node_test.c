@@ -114,7 +114,8 @@ static void limits_the_size(void **state) {
         {"\"attributes\":{}", plain + 1, "the limit document_bytes is"},
         {"\"consolidated_metadata\":null", plain + 1, NULL},
         /* The word alone is no excuse. */
-        {"\"attributes\":{\"x\":\"consolidated_metadata\"}", plain + 1, "the limit document_bytes is"},
+        {"\"attributes\":{\"x\":\"consolidated_metadata\"}", plain + 1,
+         "the limit document_bytes is"},
         {"\"consolidated_metadata\":null", consolidated + 1, "limit consolidated_bytes is"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
