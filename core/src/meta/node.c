@@ -23,11 +23,12 @@ static enum zb_code check_size(const char *text, size_t size, const zb_json *doc
     if (document ? zb_json_get(document, "consolidated_metadata") != NULL
                  : memmem(text, size, word, sizeof word - 1) != NULL)
         return ZB_OK;
-    return zb_fail(err, ZB_ELIMIT,
-                   "zarr.json has %zu bytes, the limit document_bytes is %llu (with consolidated "
-                   "metadata, consolidated_bytes: %llu)",
-                   size, (unsigned long long)limits->document_bytes,
-                   (unsigned long long)limits->consolidated_bytes);
+    return zb_fail(
+        err, ZB_ELIMIT,
+        "the document has %zu bytes, the limit document_bytes is %llu (with consolidated "
+        "metadata, consolidated_bytes: %llu)",
+        size, (unsigned long long)limits->document_bytes,
+        (unsigned long long)limits->consolidated_bytes);
 }
 
 /* The store is asked for at most the larger of both limits; which one holds is decided with the
@@ -81,7 +82,7 @@ static enum zb_code parse_node(zb_node *node, const char *text, size_t size, con
     if (!code)
         code = zb_json_parse(text, size, &node->document, err);
     if (code)
-        return code == ZB_EFORMAT ? zb_error_prefix(err, code, "zarr.json is no JSON") : code;
+        return zb_error_prefix(err, code, "zarr.json");
     code = check_size(text, size, node->document, err);
     if (!code)
         code = zb__document_check(node->document, &is_array, err);

@@ -84,8 +84,8 @@ static void whole_texts(void **state) {
     static const struct {
         const char *text, *message;
     } rows[] = {
-        {"", "store test, node /: zarr.json is no JSON: line 1, column 1: the text ends"},
-        {"{", "zarr.json is no JSON"},
+        {"", "store test, node /: zarr.json: line 1, column 1: the text ends"},
+        {"{", "zarr.json: line 1, column 2: the text ends"},
         {"\x1f\x8b", "found byte 0x1f"},
         {"[]", "node /: the document is [], expected an object"},
         {"null", "the document is null"},
