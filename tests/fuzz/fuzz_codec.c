@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Any bytes as a stream of any bytes-to-bytes codec. Six bytes come before the stream: the codec and whether
+ * the size is exact, the capacity (three), and where in it the wanted part begins and ends (in 256ths).
+ */
+#include "fuzz.h"
+#include "fuzz_decode.h"
+
+#define HEAD 6
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static const char *const names[] = {"zstd", "gzip", "blosc", "crc32c"};
+    if (size < HEAD)
+        return 0;
+    const zb__codec_ops *ops = zb__codec_find(names[data[0] & 3]);
+    REQUIRE(ops);
+    bool exact = data[0] & 4;
+    size_t capacity = (size_t)data[1] | (size_t)data[2] << 8 | (size_t)(data[3] & 7) << 16;
+    size_t hi = capacity * data[5] / 255, lo = hi * data[4] / 255;
+    fuzz_decode(ops, data + HEAD, size - HEAD, capacity, exact, lo, hi);
+    return 0;
+}
