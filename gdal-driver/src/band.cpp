@@ -21,7 +21,16 @@ CPLErr Zarr3RasterBand::IReadBlock(int x, int y, void *image) {
     zb_error err;
     if (owner()->load_block(nBand - 1, x, y, image, &err) == ZB_OK)
         return CE_None;
-    leave_for_caller(err);
+    /* GDAL's cache reports a failure itself, its plain ReadBlock does not. The cache asks for a
+       block that it has already taken in. */
+    GDALRasterBlock *block = TryGetLockedBlockRef(x, y);
+    const bool for_cache = block != nullptr && block->GetDataRef() == image;
+    if (block != nullptr)
+        block->DropLock();
+    if (for_cache)
+        leave_for_caller(err);
+    else
+        report(err);
     return CE_Failure;
 }
 

@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "attributes.h"
+#include "cf_time.h"
 #include "coordinates.h"
 #include "dimensions.h"
 
@@ -63,8 +64,9 @@ void add_attributes(const zb_node *node, const std::string &domain, MetadataDoma
          member = zb_json_next(member)) {
         const std::string name = zb_json_name(member);
         /* GDAL splits items at the first '=' or ':'. */
+        /* Added, not set: GDAL takes "History" and "history" for one name, JSON does not. */
         if (!has_better_place(name) && name.find_first_of("=:") == std::string::npos)
-            metadata->set(domain, name, json_text(member));
+            metadata->list(domain).AddNameValue(name.c_str(), json_text(member).c_str());
     }
 }
 
@@ -98,12 +100,23 @@ void add_image_structure(const zb_array_info *info, const Layout &layout,
                           std::to_string(info->chunk_shape[layout.axes.y]));
 }
 
-/* The coordinate value of one index, or "" when the dimension has none. */
-static std::string coordinate_text(const zb_node *array, uint32_t dim, uint64_t index,
-                                   Neighbours &around, std::string *unit) {
+namespace {
+
+/* Where one band lies along a dimension that has a coordinate array. */
+struct Position {
+    std::string value; /* as a number; "" when there is no coordinate */
+    std::string unit;
+    std::string time; /* the value as a date, for CF times */
+};
+
+} // namespace
+
+static Position position_of(const zb_node *array, uint32_t dim, uint64_t index,
+                            Neighbours &around) {
+    Position position;
     const NodePtr node = find_coordinate(array, dim, around);
     if (node == nullptr)
-        return {};
+        return position;
     double value;
     zb_read read = {};
     const uint64_t one = 1;
@@ -115,12 +128,15 @@ static std::string coordinate_text(const zb_node *array, uint32_t dim, uint64_t 
     zb_error err;
     if (zb_array_read(&read, 1, &err) != ZB_OK) {
         CPLDebug("ZARR3", "%s", err.message);
-        return {};
+        return position;
     }
     const double scale = attribute_number(node.get(), "scale_factor").value_or(1);
     const double offset = attribute_number(node.get(), "add_offset").value_or(0);
-    *unit = attribute_text(node.get(), "units");
-    return number_text(value * scale + offset);
+    value = value * scale + offset;
+    position.value = number_text(value);
+    position.unit = attribute_text(node.get(), "units");
+    position.time = iso_time(value, position.unit, attribute_text(node.get(), "calendar"));
+    return position;
 }
 
 void add_band_position(const zb_node *array, const Layout &layout, int band, Neighbours &around,
@@ -129,13 +145,14 @@ void add_band_position(const zb_node *array, const Layout &layout, int band, Nei
     for (size_t i = 0; i < index.size(); i++) {
         const uint32_t dim = layout.extra[i].dim;
         const std::string name = "DIM_" + dimension_label(zb_node_array(array), dim);
+        const Position position = position_of(array, dim, index[i], around);
         metadata->set("", name + "_INDEX", std::to_string(index[i]));
-        std::string unit;
-        const std::string value = coordinate_text(array, dim, index[i], around, &unit);
-        if (!value.empty())
-            metadata->set("", name + "_VALUE", value);
-        if (!unit.empty())
-            metadata->set("", name + "_UNIT", unit);
+        if (!position.value.empty())
+            metadata->set("", name + "_VALUE", position.value);
+        if (!position.unit.empty())
+            metadata->set("", name + "_UNIT", position.unit);
+        if (!position.time.empty())
+            metadata->set("", name + "_TIME", position.time);
     }
 }
 
@@ -158,14 +175,16 @@ std::string band_description(const zb_node *array, const Layout &layout, int ban
         const uint32_t dim = layout.extra[i].dim;
         if (info->shape[dim] == 1)
             continue;
-        std::string unit;
-        std::string value = coordinate_text(array, dim, index[i], around, &unit);
-        if (dimension_name(info, dim) == "c" && value.empty())
-            value = channel_label(around, index[i]);
-        if (value.empty())
-            continue;
-        text += (text.empty() ? "" : ", ") + dimension_label(info, dim) + "=" + value +
-                (unit.empty() ? "" : " " + unit);
+        const Position position = position_of(array, dim, index[i], around);
+        std::string place = position.value;
+        if (!position.time.empty())
+            place = position.time;
+        else if (!position.unit.empty())
+            place += " " + position.unit;
+        else if (place.empty() && dimension_name(info, dim) == "c")
+            place = channel_label(around, index[i]);
+        if (!place.empty())
+            text += (text.empty() ? "" : ", ") + dimension_label(info, dim) + "=" + place;
     }
     return text.empty() && layout.bands == 1 ? attribute_text(array, "long_name") : text;
 }

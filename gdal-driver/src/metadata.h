@@ -43,7 +43,7 @@ void add_attributes(const zb_node *node, const std::string &domain, MetadataDoma
 void add_image_structure(const zb_array_info *info, const Layout &layout,
                          MetadataDomains *metadata);
 
-/* DIM_<name>_INDEX, _VALUE and _UNIT for one band, whose coordinates are read for it. */
+/* DIM_<name>_INDEX, _VALUE, _UNIT and (for CF times) _TIME of one band. */
 void add_band_position(const zb_node *array, const Layout &layout, int band, Neighbours &around,
                        MetadataDomains *metadata);
 

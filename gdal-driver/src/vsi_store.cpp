@@ -112,8 +112,8 @@ enum zb_code vsi_open(zb_store *store, const char *key, zb_object **out, zb_obje
 /* Reads as much of [offset, offset + length) as there is. False when the system fails. */
 bool read_at(VsiObject *object, uint64_t offset, size_t length, void *buffer, size_t *got) {
     if (object->file->HasPRead()) {
-        *got = object->file->PRead(buffer, length, offset);
-        return true;
+        *got = object->file->PRead(buffer, length, offset); /* -1 when the system fails */
+        return *got <= length;
     }
     const std::lock_guard<std::mutex> guard(object->turn);
     VSIFClearErrL(object->file);
@@ -136,7 +136,10 @@ enum zb_code vsi_read(zb_object *base, zb_range *ranges, size_t count, zb_error 
         range.got = 0;
         if (length == 0)
             continue;
-        if (!read_at(object, offset, length, range.buffer, &range.got) || range.got != length)
+        if (!read_at(object, offset, length, range.buffer, &range.got))
+            return zb_fail(err, ZB_EIO, "%zu bytes at offset %llu cannot be read", length,
+                           static_cast<unsigned long long>(offset));
+        if (range.got != length)
             return zb_fail(err, ZB_EIO, "read %zu of %zu bytes at offset %llu", range.got, length,
                            static_cast<unsigned long long>(offset));
     }

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+"""Pyramids of both conventions as overviews."""
+import numpy as np
+import pytest
+from osgeo import gdal
+
+from conftest import opened, put, run, sub
+
+UUID = "d35379db-88df-4056-af3a-620245f8e347"
+SPATIAL = "689b58e2-cf7b-45e0-9fff-9cfc0883d6b4"
+FULL = np.arange(64 * 96, dtype="uint16").reshape(64, 96)
+LEVELS = [FULL, FULL[::2, ::2] + 10000, FULL[::4, ::4] + 20000]
+
+
+def convention(layout, **more):
+    return {"zarr_conventions": [{"uuid": UUID}, {"uuid": SPATIAL}],
+            "multiscales": {"layout": layout}, **more}
+
+
+def check(dataset):
+    """Three levels, each with its own pixels, used when a smaller picture is asked for."""
+    assert (dataset.ReadAsArray() == FULL).all()
+    band = dataset.GetRasterBand(1)
+    sizes = [(band.GetOverview(i).XSize, band.GetOverview(i).YSize)
+             for i in range(band.GetOverviewCount())]
+    assert sizes == [(48, 32), (24, 16)]
+    for level in (1, 2):
+        assert (band.GetOverview(level - 1).ReadAsArray() == LEVELS[level]).all()
+        size = LEVELS[level].shape
+        shown = band.ReadAsArray(buf_xsize=size[1], buf_ysize=size[0])
+        assert (shown == LEVELS[level]).all()
+
+
+def test_convention_with_array_assets(store):
+    path, root = store
+    for i, level in enumerate(LEVELS):
+        put(root, str(i), level, chunks=(16, 16))
+    root.update_attributes(convention([{"asset": "0"}, {"asset": "1", "derived_from": "0"},
+                                       {"asset": "2", "derived_from": "1"}]))
+    for name in (path, path + "/0", sub(path, "0")):
+        check(opened(name))
+    coarse = opened(sub(path, "1"))
+    assert (coarse.ReadAsArray() == LEVELS[1]).all()
+    assert coarse.GetRasterBand(1).GetOverviewCount() == 1
+
+
+def test_convention_with_group_assets(store):
+    path, root = store
+    for i, level in enumerate(LEVELS):
+        group = root.create_group("r%d" % i)
+        put(group, "b1", level)
+        put(group, "b2", level + 1)
+    root.update_attributes(convention([{"asset": "r0"}, {"asset": "r1"}, {"asset": "r2"}]))
+    dataset = opened(path)
+    assert [name for name, _ in dataset.GetSubDatasets()] == [sub(path, "r0/b1"),
+                                                              sub(path, "r0/b2")]
+    check(opened(sub(path, "r0/b1")))
+
+
+def test_convention_needs_its_uuid(store):
+    path, root = store
+    for i, level in enumerate(LEVELS):
+        put(root, str(i), level)
+    root.update_attributes({"multiscales": {"layout": [{"asset": "0"}, {"asset": "1"}]}})
+    assert len(opened(path).GetSubDatasets()) == 3
+
+
+def test_each_level_has_its_own_transform(store):
+    path, root = store
+    layout = []
+    for i, level in enumerate(LEVELS):
+        put(root, str(i), level, dims=("y", "x"))
+        size = 10.0 * 2**i
+        layout.append({"asset": str(i), "spatial:transform": [size, 0, 500, 0, -size, 900]})
+    root.update_attributes(convention(layout))
+    for i in range(3):
+        assert opened(sub(path, str(i))).GetGeoTransform() == (500, 10 * 2**i, 0, 900, 0,
+                                                               -10 * 2**i)
+
+
+def test_levels_derive_their_transform_from_the_box_of_the_group(store):
+    path, root = store
+    for i, level in enumerate(LEVELS):
+        put(root, str(i), level)
+    root.update_attributes(convention(
+        [{"asset": str(i)} for i in range(3)],
+        **{"spatial:transform": [10, 0, 500, 0, -10, 900], "spatial:bbox": [500, 260, 1460, 900]}))
+    for i in range(3):
+        assert opened(sub(path, str(i))).GetGeoTransform() == (500, 10 * 2**i, 0, 900, 0,
+                                                               -10 * 2**i)
+
+
+def ome(root, levels, axes, **more):
+    root.update_attributes({"ome": {"version": "0.5", **more, "multiscales": [{
+        "axes": [{"name": name, "type": "space"} for name in axes],
+        "datasets": [{"path": "s%d" % i, "coordinateTransformations": [
+            {"type": "scale", "scale": [2.0**i] * len(axes)}]} for i in range(len(levels))]}]}})
+    for i, level in enumerate(levels):
+        put(root, "s%d" % i, level, chunks=(1,) * (level.ndim - 2) + (16, 16))
+
+
+def test_ome(store):
+    path, root = store
+    ome(root, LEVELS, "yx")
+    check(opened(path))
+    check(opened(path + "/s0"))
+
+
+def test_ome_channels_are_labelled_bands(store):
+    path, root = store
+    ome(root, [np.stack([level, level + 1])[None] for level in LEVELS], "tcyx",
+        omero={"channels": [{"label": "DAPI"}, {"label": "GFP"}]})
+    dataset = opened(path)
+    assert dataset.RasterCount == 2
+    assert dataset.GetRasterBand(2).GetOverviewCount() == 2
+    assert (dataset.GetRasterBand(2).GetOverview(0).ReadAsArray() == LEVELS[1] + 1).all()
+
+
+def test_ome_channel_labels_by_dimension_name(store):
+    path, root = store
+    root.update_attributes({"ome": {"version": "0.5", "omero": {
+        "channels": [{"label": "DAPI"}, {"label": "GFP"}]}, "multiscales": [
+            {"axes": [{"name": n} for n in "cyx"], "datasets": [{"path": "0"}]}]}})
+    put(root, "0", np.zeros((2, 4, 4), "u1"), dims=("c", "y", "x"))
+    dataset = opened(path)
+    assert [dataset.GetRasterBand(i).GetDescription() for i in (1, 2)] == ["c=DAPI", "c=GFP"]
+
+
+@pytest.mark.parametrize("spoil", ["type", "bands", "missing", "size"])
+def test_levels_that_do_not_fit_are_left_out(store, spoil):
+    path, root = store
+    levels = [np.stack([level] * 2) for level in LEVELS]
+    if spoil == "type":
+        levels[1] = levels[1].astype("int32")
+    if spoil == "bands":
+        levels[1] = levels[1][:1]
+    if spoil == "size":
+        levels[1] = levels[0]
+    ome(root, levels, "zyx")
+    if spoil == "missing":
+        del root["s1"]
+    dataset = opened(path)
+    band = dataset.GetRasterBand(1)
+    assert band.GetOverviewCount() == 1 and band.GetOverview(0).XSize == 24
+
+
+def test_gdalinfo_and_translate_use_them(store, tmp_path):
+    path, root = store
+    ome(root, LEVELS, "yx")
+    assert "Overviews: 48x32, 24x16" in run("gdalinfo", path)
+    out = str(tmp_path / "small.tif")
+    run("gdal_translate", "-q", "-outsize", "25%", "25%", path, out)
+    assert (gdal.Open(out).ReadAsArray() == LEVELS[2]).all()

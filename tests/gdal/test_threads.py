@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""Many threads: one thread-safe dataset, and one dataset for each thread."""
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from osgeo import gdal
+
+from conftest import opened, put
+
+CUBE = np.random.default_rng(2).integers(0, 60000, (3, 300, 400)).astype("uint16")
+
+
+@pytest.fixture
+def path(store):
+    put(store[1], "t", CUBE, chunks=(1, 32, 32), shards=(3, 128, 128))
+    return store[0]
+
+
+def look(dataset, seed):
+    random = np.random.default_rng(seed)
+    for _ in range(25):
+        x, y = int(random.integers(0, 390)), int(random.integers(0, 290))
+        width, height = int(random.integers(1, 401 - x)), int(random.integers(1, 301 - y))
+        shown = dataset.ReadAsArray(x, y, width, height)
+        assert (shown == CUBE[:, y:y + height, x:x + width]).all()
+    return True
+
+
+def test_thread_safe_dataset(path):
+    dataset = gdal.OpenEx(path, gdal.OF_RASTER | gdal.OF_THREAD_SAFE)
+    assert dataset.GetDriver().ShortName == "Zarr3" and dataset.IsThreadSafe(gdal.OF_RASTER)
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(lambda seed: look(dataset, seed), range(16)))
+
+
+def test_thread_safe_dataset_keeps_its_open_options(path):
+    dataset = gdal.OpenEx(path, gdal.OF_RASTER | gdal.OF_THREAD_SAFE,
+                          open_options=["DIM_X=1", "DIM_Y=2"])
+    with ThreadPoolExecutor(4) as pool:
+        for shown in pool.map(lambda _: dataset.ReadAsArray(), range(4)):
+            assert (shown == CUBE.transpose(0, 2, 1)).all()
+
+
+def test_a_dataset_for_each_thread(path):
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(lambda seed: look(opened(path), seed), range(16)))
+
+
+def test_small_cache(path):
+    before = gdal.GetCacheMax()
+    gdal.SetCacheMax(200000)
+    try:
+        test_thread_safe_dataset(path)
+    finally:
+        gdal.SetCacheMax(before)

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+"""Stores in GDAL's virtual file systems."""
+import http.server
+import os
+import pathlib
+import re
+import threading
+
+import numpy as np
+import pytest
+import zarr
+from osgeo import gdal
+
+from conftest import Errors, opened, put, sub
+
+PLANE = np.arange(60 * 80, dtype="uint16").reshape(60, 80)
+
+
+@pytest.fixture
+def sample(store):
+    path, root = store
+    put(root, "t", PLANE, dims=("y", "x"), chunks=(10, 10), shards=(20, 40), fill_value=9)
+    put(root.create_group("g"), "u", PLANE + 1, chunks=(30, 30))
+    put(root, "x", 5.0 + 10 * np.arange(80), dims=("x",))
+    put(root, "y", 5.0 + 10 * np.arange(60), dims=("y",))
+    return path
+
+
+def check(name, expected_list):
+    group = opened(name)
+    assert [entry for entry, _ in group.GetSubDatasets()] == expected_list
+    dataset = opened(expected_list[1])
+    assert (dataset.ReadAsArray() == PLANE).all()
+    assert (dataset.ReadAsArray(33, 17, 30, 40) == PLANE[17:57, 33:63]).all()
+    assert dataset.GetGeoTransform() == (0, 10, 0, 0, 0, 10)
+
+
+def copy_to_memory(path, target):
+    for directory, _, files in os.walk(path):
+        for file in files:
+            full = os.path.join(directory, file)
+            gdal.FileFromMemBuffer(target + full[len(path):], pathlib.Path(full).read_bytes())
+
+
+def test_vsimem(sample):
+    target = "/vsimem/m/x.zarr"
+    copy_to_memory(sample, target)
+    try:
+        check(target, [sub(target, "g/u"), sub(target, "t")])
+        gdal.Unlink(target + "/t/c/0/0")
+        expected = PLANE.copy()
+        expected[:20, :40] = 9
+        assert (opened(sub(target, "t")).ReadAsArray() == expected).all()
+        gdal.FileFromMemBuffer(target + "/t/c/0/0", b"damaged")
+        dataset = opened(sub(target, "t"))
+        with Errors() as errors:
+            assert dataset.ReadAsArray() is None
+        assert len(errors.failures) == 1 and "c/0/0" in errors.failures[0]
+    finally:
+        gdal.RmdirRecursive("/vsimem/m")
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_vsizip(sample, tmp_path, compressed):
+    archive = str(tmp_path / "x.zip")
+    import zipfile
+    kind = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
+    with zipfile.ZipFile(archive, "w", kind) as file:
+        for directory, _, names in os.walk(sample):
+            for name in names:
+                full = os.path.join(directory, name)
+                file.write(full, "x.zarr" + full[len(sample):])
+    root = "/vsizip/" + archive + "/x.zarr"
+    check(root, [sub(root, "g/u"), sub(root, "t")])
+
+
+def test_store_at_the_root_of_an_archive(tmp_path):
+    archive = str(tmp_path / "y.zarr.zip")
+    with zarr.storage.ZipStore(archive, mode="w") as file:
+        put(zarr.create_group(store=file, zarr_format=3), "t", PLANE)
+    assert (opened("/vsizip/" + archive).ReadAsArray() == PLANE).all()
+    assert (opened("ZARR3:/vsizip/" + archive).ReadAsArray() == PLANE).all()
+
+
+class Handler(http.server.SimpleHTTPRequestHandler):
+    """A web server that knows ranges, which Python's own does not, and fails on demand."""
+    broken = None
+
+    def do_GET(self):
+        path = pathlib.Path(self.translate_path(self.path))
+        if self.broken and self.broken in self.path:
+            return self.send_error(500)
+        if not path.is_file():
+            return self.send_error(404)
+        data = path.read_bytes()
+        wanted = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
+        self.send_response(206 if wanted else 200)
+        if wanted:
+            first, last = int(wanted[1]), min(int(wanted[2] or len(data)), len(data) - 1)
+            self.send_header("Content-Range", "bytes %d-%d/%d" % (first, last, len(data)))
+            data = data[first:last + 1]
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(data)
+
+    do_HEAD = do_GET
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def server(sample):
+    class Local(Handler):
+        def __init__(self, *arguments):
+            super().__init__(*arguments, directory=os.path.dirname(sample))
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Local)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield "/vsicurl/http://127.0.0.1:%d/x.zarr" % server.server_port, Local
+    server.shutdown()
+    thread.join()
+    server.server_close()
+    gdal.VSICurlClearCache()
+
+
+def test_web_server(server, sample):
+    root, _ = server
+    os.remove(os.path.join(sample, "g", "u", "c", "1", "1"))
+    assert (opened("ZARR3:" + root + "/t").ReadAsArray() == PLANE).all()
+    expected = PLANE + 1
+    expected[30:60, 30:60] = 0
+    assert (opened(sub(root, "g/u")).ReadAsArray() == expected).all()
+
+
+def test_a_failing_server_is_no_missing_chunk(server):
+    root, handler = server
+    dataset = opened(sub(root, "g/u"))
+    handler.broken = "c/1/1"
+    with Errors() as errors:
+        assert dataset.ReadAsArray() is None
+    assert len(errors.failures) == 1 and "c/1/1" in errors.failures[0]
+
+
+def test_a_web_server_needs_consolidated_metadata_to_be_listed(server, sample):
+    root, _ = server
+    with Errors() as errors:
+        assert gdal.Open("ZARR3:" + root) is None
+    assert len(errors.failures) == 1
+    zarr.consolidate_metadata(sample)
+    gdal.VSICurlClearCache()
+    assert len(opened("ZARR3:" + root).GetSubDatasets()) == 2
