@@ -40,8 +40,8 @@ class Bench:
         self.lines = {}
         self.skipped = []
         self.environment = os.environ | {
-            "HDF5_PLUGIN_PATH": str(self.build / "hdf5-vol"),
-            "GDAL_DRIVER_PATH": str(self.build / "gdal-driver"),
+            "HDF5_PLUGIN_PATH": str(self.build / "hdf5-vol" / "plugins"),
+            "GDAL_DRIVER_PATH": str(self.build / "gdal-driver" / "plugins"),
             "GDAL_CACHEMAX": str(CACHE_MIB),
             "PYTHONWARNINGS": "ignore",
         }

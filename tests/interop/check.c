@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * zb-check: compares stores with the values that they must give, through the core.
+ * zb-check: compares stores with what they must give, through the core.
  *
  *     zb-check MANIFEST          every array of a manifest by make_stores.py: read whole, as a strided
  *                                box, backwards, and as points; bit by bit
+ *
+ *     zb-check --bad MANIFEST    every node of a manifest by bad_stores.py: check_bad.c
  *
  * Prints a line for each mismatch and the number of arrays; exits with 1 when there was a mismatch.
  */
@@ -181,11 +183,12 @@ static bool compare_array(const char *folder, const zb_json *row) {
 /* ---- Running ---- */
 
 int main(int argc, char **argv) {
-    if (argc != 2) {
-        fprintf(stderr, "usage: zb-check MANIFEST\n");
+    bool bad = argc == 3 && strcmp(argv[1], "--bad") == 0;
+    if (argc != 2 && !bad) {
+        fprintf(stderr, "usage: zb-check [--bad] MANIFEST\n");
         return 2;
     }
-    const char *path = argv[1];
+    const char *path = argv[argc - 1];
     zb_json *manifest = load_manifest(path);
     if (!manifest)
         return 2;
@@ -194,8 +197,8 @@ int main(int argc, char **argv) {
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
     size_t rows = 0, mismatches = 0;
     for (const zb_json *row = zb_json_first(manifest); row; row = zb_json_next(row), rows++)
-        mismatches += !compare_array(folder, row);
-    printf("%zu arrays compared, %zu mismatches\n", rows, mismatches);
+        mismatches += !(bad ? check_bad_row(folder, row) : compare_array(folder, row));
+    printf("%zu %s, %zu mismatches\n", rows, bad ? "bad nodes tried" : "arrays compared", mismatches);
     zb_json_free(manifest);
     return mismatches > 0 || rows == 0;
 }

@@ -13,5 +13,8 @@ const char *check_member(const zb_json *row, const char *name);
 /* folder/name; ends the program when that is too long. */
 void check_path(char *out, size_t size, const char *folder, const char *name);
 
+/* Tries one row of a manifest by bad_stores.py. False, with a line printed, when what comes of it
+   is not what the row expects, or took too long or too much memory. */
+bool check_bad_row(const char *folder, const zb_json *row);
 
 #endif
