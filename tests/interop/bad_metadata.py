@@ -97,7 +97,7 @@ def _fill_cases():
         "uint64_over": ("uint64", 2**64), "fraction": ("int32", 1.5), "text": ("int32", "seven"),
         "hex_short": ("float32", "0x3f80"), "hex_long": ("float32", "0x3f80000000"),
         "hex_digits": ("float32", "0x3f8000zz"), "float_word": ("float64", "nothing"),
-        "complex_one": ("complex64", [1.0]), "complex_number": ("complex64", 1.0),
+        "complex_one": ("complex64", [1.0]), "complex_text": ("complex64", ["a", 1]),
         "raw_short": ("r24", [1, 2]), "raw_256": ("r8", [256]), "bool_2": ("bool", 2),
         "object": ("int32", {"value": 1}),
     }  # fmt: skip

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Writes stores that are broken or hostile, and says what must come of each.
 
-    bad_stores.py OUT           (about 10 s, 150 MB; does nothing when OUT holds them already)
+    bad_stores.py OUT           (about 3 s, 125 MB; does nothing when OUT holds them already)
 
     OUT/metadata.zarr           a group whose children's documents are wrong: bad_metadata.py
     OUT/root_<name>.zarr        the wrong JSON texts again, as roots

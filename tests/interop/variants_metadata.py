@@ -155,6 +155,7 @@ def _fill_cases():
     yield _fill("int64_odd", "2^53 + 1", "int64", 2**53 + 1, 2**53 + 1)
     yield _fill("complex", "two parts in two forms", "complex64", ["-Infinity", 2],
                 complex(-np.inf, 2))
+    yield _fill("complex_plain", "a number for a complex type", "complex64", 1.5, 1.5)
     yield _fill("complex_hex", "hex bits in a part", "complex128", [1.5, "0x7ff8000000000001"],
                 bytes.fromhex("000000000000f83f" "010000000000f87f"))
     yield _fill("raw", "one number for each byte", "r24", [1, 2, 255], b"\x01\x02\xff")

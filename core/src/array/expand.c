@@ -183,23 +183,11 @@ static enum zb_code expand_chunk(expansion *x, const zb__leaf *leaf, const zb__s
         return x->emit(x->context, leaf, err);
     if (chain->shard && chain->codec_count == 0)
         return expand_shard(x, chain, source, leaf->pieces, err);
-    if (!chain->shard && zb__chain_is_raw(chain)) {
-        if (leaf->size != chain->decoded_size)
-            return zb__leaf_blame(leaf,
-                                  zb_fail(err, ZB_EFORMAT, "it has %llu bytes, expected %llu",
-                                          (unsigned long long)leaf->size,
-                                          (unsigned long long)chain->decoded_size),
-                                  err);
+    enum zb_code code = zb__chain_check_stored(chain, leaf->size, err);
+    if (code != ZB_OK)
+        return zb__leaf_blame(leaf, code, err);
+    if (!chain->shard && zb__chain_is_raw(chain))
         return emit_slabs(x, leaf, err);
-    }
-    uint64_t bound = zb__chain_encoded_bound(chain);
-    if (leaf->size > bound)
-        return zb__leaf_blame(leaf,
-                              zb_fail(err, ZB_ELIMIT,
-                                      "it has %llu stored bytes, more than the %llu that its "
-                                      "decoded size allows",
-                                      (unsigned long long)leaf->size, (unsigned long long)bound),
-                              err);
     return x->emit(x->context, leaf, err);
 }
 

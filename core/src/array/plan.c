@@ -181,13 +181,9 @@ static enum zb_code run_unopened(zb__key *key, zb__leaf *leaf, zb__scratch *scra
         return zb__leaf_run(leaf, NULL, scratch, err);
     leaf->size = key->info.size;
     zb__leaf_look_up(leaf);
-    uint64_t bound = zb__chain_encoded_bound(leaf->chain);
+    code = zb__chain_check_stored(leaf->chain, leaf->size, err);
     zb_range range = {.length = (size_t)leaf->size};
-    if (leaf->size > bound) {
-        code = zb_fail(err, ZB_ELIMIT,
-                       "it has %llu stored bytes, more than the %llu that its decoded size allows",
-                       (unsigned long long)leaf->size, (unsigned long long)bound);
-    } else if (!leaf->cached) {
+    if (code == ZB_OK && !leaf->cached) {
         code = zb__buffer_reserve(&scratch->encoded, range.length, err);
         range.buffer = scratch->encoded.data;
         if (code == ZB_OK)

@@ -2,6 +2,7 @@
 /* Chains at work: undoing the bytes→bytes codecs of one chunk. How a chain is made: chain_bind.c. */
 #include "codec/chain.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,18 @@ uint64_t zb__chain_encoded_bound(const zb__chain *chain) {
     for (size_t i = 0; i < chain->codec_count; i++)
         bound = sum(bound, (uint64_t)chain->codecs[i].ops->fixed_overhead);
     return bound;
+}
+
+enum zb_code zb__chain_check_stored(const zb__chain *chain, uint64_t size, zb_error *err) {
+    uint64_t bound = zb__chain_encoded_bound(chain);
+    if (!chain->shard && is_fixed_from(chain, 0) && size != bound)
+        return zb_fail(err, ZB_EFORMAT, "it has %" PRIu64 " bytes, expected %" PRIu64, size, bound);
+    if (size > bound)
+        return zb_fail(err, ZB_ELIMIT,
+                       "it has %" PRIu64 " stored bytes, more than the %" PRIu64
+                       " that its decoded size allows",
+                       size, bound);
+    return ZB_OK;
 }
 
 /* The sink of codec i > 0: what codec i - 1 takes. Its size is known when only codecs of fixed overhead lie

@@ -68,4 +68,8 @@ bool zb__chain_is_partial(const zb__chain *chain);
 /* An upper bound for the stored size of a sane leaf chunk; larger objects are refused (ZB_ELIMIT). */
 uint64_t zb__chain_encoded_bound(const zb__chain *chain);
 
+/* Refuses a stored size that cannot be right, before anything is read: another one than the only
+   possible one where no codec compresses (ZB_EFORMAT), else one above the bound (ZB_ELIMIT). */
+enum zb_code zb__chain_check_stored(const zb__chain *chain, uint64_t size, zb_error *err);
+
 #endif
