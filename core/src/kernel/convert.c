@@ -58,7 +58,8 @@ static inline uint64_t clamp_u64(uint64_t v, uint64_t high) {
 /* low and high must be exact in double. */
 static inline double clamp_f64(double v, double low, double high) {
     v = v == v ? v : 0;
-    return v < low ? low : v > high ? high : v;
+    v = v > low ? v : low;
+    return v < high ? v : high;
 }
 
 /* The bounds of 64-bit types are not exact in double: 2^63 and 2^64 are the first that are out. */

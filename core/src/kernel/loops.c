@@ -102,8 +102,8 @@ static uint64_t magnitude(int64_t stride) {
 }
 
 /* The dimension to be tiled together with the innermost, or ndim when a plain walk is better. */
-static uint32_t tile_partner(const zb__loops *loops, const zb__move *move) {
-    if (loops->ndim < 2 || move->size >= LONG_ELEMENT)
+static uint32_t tile_partner(const zb__loops *loops, size_t element_size) {
+    if (loops->ndim < 2 || element_size >= LONG_ELEMENT)
         return loops->ndim;
     const uint32_t inner = loops->ndim - 1;
     uint32_t best = inner; /* the source's own inner dimension */
@@ -116,6 +116,10 @@ static uint32_t tile_partner(const zb__loops *loops, const zb__move *move) {
     return loops->count[inner] < SHORT_RUN ? inner - 1 : loops->ndim;
 }
 
+bool zb__loops_tiled(const zb__loops *loops, size_t element_size) {
+    return tile_partner(loops, element_size) < loops->ndim;
+}
+
 void zb__loops_run(const zb__loops *loops, const zb__move *move, const char *src, char *dst) {
     src += loops->src_offset;
     dst += loops->dst_offset;
@@ -123,15 +127,20 @@ void zb__loops_run(const zb__loops *loops, const zb__move *move, const char *src
         move->run(move, src, (int64_t)move->src_size, dst, (int64_t)move->size, 1);
         return;
     }
-    const uint32_t inner = loops->ndim - 1, partner = tile_partner(loops, move);
+    const uint32_t inner = loops->ndim - 1, partner = tile_partner(loops, move->size);
+    const size_t row = (size_t)loops->count[inner] * move->size;
+    const bool prefetch = inner > 0 && !move->streams && loops->dst[inner] == (int64_t)move->size;
     /* An odometer over the dimensions that are neither inner nor partner. Pointers go back to the
        start of a dimension when its digit wraps, so nothing is multiplied on the way. */
     uint64_t digit[ZB_MAX_NDIM] = {0};
     for (;;) {
-        if (partner < inner)
+        if (partner < inner) {
             run_tiles(loops, inner, partner, move, src, dst);
-        else
+        } else {
+            if (prefetch && loops->count[inner - 1] - digit[inner - 1] > ZB__ROWS_AHEAD)
+                zb__prefetch_row(dst + ZB__ROWS_AHEAD * loops->dst[inner - 1], row);
             move->run(move, src, loops->src[inner], dst, loops->dst[inner], loops->count[inner]);
+        }
 
         uint32_t d = inner;
         for (; d > 0; d--) {

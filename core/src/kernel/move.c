@@ -22,9 +22,6 @@ typedef uint32_t UNALIGNED u32;
 typedef uint64_t UNALIGNED u64;
 typedef uint64_t UNALIGNED u64x2 __attribute__((vector_size(16)));
 
-/* A cache line: what a non-temporal store should fill as a whole. */
-#define LINE 64
-
 /* Two 4-byte components swapped in one register: reversing all bytes also exchanges the components,
    the rotation puts them back. */
 static inline uint64_t swap_4x2(uint64_t v) {
@@ -96,8 +93,11 @@ static void run_copy_short(const zb__move *move, const char *src, int64_t src_st
 
 static void run_copy_long(const zb__move *move, const char *src, int64_t src_stride, char *dst,
                           int64_t dst_stride, size_t n) {
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        if (n - i > ZB__ROWS_AHEAD)
+            zb__prefetch_row(dst + (int64_t)(i + ZB__ROWS_AHEAD) * dst_stride, move->size);
         memcpy(dst + (int64_t)i * dst_stride, src + (int64_t)i * src_stride, move->size);
+    }
 }
 
 zb__move zb__move_copy(size_t size) {
@@ -140,13 +140,13 @@ zb__move zb__move_swap(size_t size, size_t component_size) {
    read and a write of memory of its own, and the neighbouring row may be about to complete it. */
 void zb__stream_row(char *dst, const char *src, size_t size) {
 #if defined(__SSE2__)
-    size_t head = (size_t)(-(uintptr_t)dst & (LINE - 1));
-    if (size >= head + LINE) {
+    size_t head = (size_t)(-(uintptr_t)dst & (ZB__LINE - 1));
+    if (size >= head + ZB__LINE) {
         memcpy(dst, src, head);
         dst += head;
         src += head;
         size -= head;
-        for (; size >= LINE; size -= LINE, dst += LINE, src += LINE) {
+        for (; size >= ZB__LINE; size -= ZB__LINE, dst += ZB__LINE, src += ZB__LINE) {
             __m128i a = _mm_loadu_si128((const __m128i *)src);
             __m128i b = _mm_loadu_si128((const __m128i *)(src + 16));
             __m128i c = _mm_loadu_si128((const __m128i *)(src + 32));
@@ -168,7 +168,7 @@ static void run_stream(const zb__move *move, const char *src, int64_t src_stride
 }
 
 zb__move zb__move_stream(size_t size) {
-    return (zb__move){.run = run_stream, .size = size, .src_size = size};
+    return (zb__move){.run = run_stream, .size = size, .src_size = size, .streams = true};
 }
 
 void zb__stream_end(void) {

@@ -24,8 +24,24 @@ struct zb__move {
     size_t src_size;               /* and at the source */
     zb_dtype src_dtype, dst_dtype; /* of a conversion */
     size_t pattern_size;           /* of a fill: bytes of replicated elements at the source */
+    bool streams;                  /* stores past the caches: nothing is to be prefetched */
     const zb__move *inner;         /* of a staged move or a fill: the plain one; borrowed */
 };
+
+/* A cache line, which a non-temporal store should fill as a whole. */
+#define ZB__LINE 64
+
+/* Asks for the lines of a row that is to be written a few rows from now. The rows of a chunk lie
+   far apart in a large array, which the processor's own prefetching does not follow: without this
+   each row waits for its lines. A long row has its beginning asked for, then the hardware keeps
+   up. */
+#define ZB__ROWS_AHEAD 4
+static inline void zb__prefetch_row(const char *dst, size_t size) {
+    const size_t bytes = size < 1024 ? size : 1024;
+    for (size_t i = 0; i < bytes; i += ZB__LINE)
+        __builtin_prefetch(dst + i, 1);
+    __builtin_prefetch(dst + bytes - 1, 1);
+}
 
 /* Copies elements of `size` bytes as they are. */
 zb__move zb__move_copy(size_t size);

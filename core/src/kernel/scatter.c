@@ -17,8 +17,8 @@
 
 #include <string.h>
 
-/* Runs below this many bytes (a cache line) are never stored non-temporally. */
-#define STREAM_MIN 64
+/* Bytes from which rows that are not made of whole lines are worth non-temporal stores. */
+#define RAGGED_STREAM_MIN 2048
 /* Bytes of the buffers on the stack through which runs are staged or filled; must stay well inside
    the first-level cache. */
 #define STAGE 4096
@@ -26,18 +26,15 @@
 /* Whole elements that fit `limit` bytes, less what would end past a line: a first piece that ends
    on a line makes all later ones whole lines, when elements are aligned. */
 static size_t piece_elements(const char *dst, size_t limit, size_t size) {
-    const size_t past_line = (uintptr_t)dst % STREAM_MIN;
+    const size_t past_line = (uintptr_t)dst % ZB__LINE;
     return limit >= past_line + size ? (limit - past_line) / size : limit / size;
 }
 
 /* Moves into the stage, streams from there. */
 static void run_staged(const zb__move *move, const char *src, int64_t src_stride, char *dst,
                        int64_t dst_stride, size_t n) {
-    if (dst_stride != (int64_t)move->size || n < STREAM_MIN / move->size) {
-        move->inner->run(move->inner, src, src_stride, dst, dst_stride, n);
-        return;
-    }
-    _Alignas(STREAM_MIN) char stage[STAGE];
+    (void)dst_stride; /* contiguous: worth_streaming has seen to it */
+    _Alignas(ZB__LINE) char stage[STAGE];
     while (n > 0) {
         size_t piece = piece_elements(dst, STAGE, move->size);
         piece = piece < n ? piece : n;
@@ -67,24 +64,37 @@ static size_t run_bytes(const zb__loops *loops, size_t size) {
     return size * (size_t)loops->count[loops->ndim - 1];
 }
 
+/* Can the rows of the box be stored non-temporally, and does it pay? Rows that share lines with
+   their neighbours must be fetched there; when they are short, that is most of their lines, and
+   plain stores with the rows ahead asked for in time are the faster ones. */
+static bool worth_streaming(const zb__loops *loops, size_t size, const char *dst) {
+    const size_t row = run_bytes(loops, size);
+    if (row < ZB__LINE || row == size || zb__loops_tiled(loops, size))
+        return false;
+    uint64_t ragged = (uintptr_t)dst + (uint64_t)loops->dst_offset;
+    ragged |= row;
+    for (uint32_t d = 0; d + 1 < loops->ndim; d++)
+        ragged |= (uint64_t)loops->dst[d];
+    return row >= RAGGED_STREAM_MIN || ragged % ZB__LINE == 0;
+}
+
 void zb__scatter(const zb__box_copy *copy, const void *src, void *dst) {
     zb__loops loops;
     if (!zb__loops_init(&loops, copy->ndim, copy->count, copy->src_strides, copy->dst_strides))
         return;
 
     const zb__move plain = zb__move_convert(copy->src_dtype, copy->dst_dtype);
+    const bool stream = copy->stream && worth_streaming(&loops, plain.size, dst);
     zb__move move = plain;
-    bool stream = copy->stream;
-    if (zb__dtype_copies(copy->src_dtype, copy->dst_dtype)) {
-        const size_t size = merge_element(&loops, plain.size);
-        stream = stream && size >= STREAM_MIN;
-        move = stream ? zb__move_stream(size) : zb__move_copy(size);
-    } else {
-        stream = stream && run_bytes(&loops, plain.size) >= STREAM_MIN;
-        if (stream) {
-            move.run = run_staged;
-            move.inner = &plain;
-        }
+    if (zb__dtype_copies(copy->src_dtype, copy->dst_dtype))
+        move = zb__move_copy(merge_element(&loops, plain.size));
+    /* Only short elements go through the stage, which holds many; conversions have no others. */
+    if (stream && move.size >= ZB__LINE) {
+        move = zb__move_stream(move.size);
+    } else if (stream) {
+        move.run = run_staged;
+        move.inner = &plain;
+        move.streams = true;
     }
     zb__loops_run(&loops, &move, src, dst);
     if (stream)
@@ -106,10 +116,8 @@ static void run_fill(const zb__move *move, const char *pattern, int64_t zero, ch
 
 static void run_fill_stream(const zb__move *move, const char *pattern, int64_t zero, char *dst,
                             int64_t dst_stride, size_t n) {
-    if (dst_stride != (int64_t)move->size) {
-        move->inner->run(move->inner, pattern, zero, dst, dst_stride, n);
-        return;
-    }
+    (void)zero;
+    (void)dst_stride;
     for (size_t left = n * move->size, piece; left > 0; left -= piece, dst += piece) {
         piece = piece_elements(dst, move->pattern_size, move->size) * move->size;
         piece = left < piece ? left : piece;
@@ -133,13 +141,14 @@ void zb__scatter_fill(const zb__box_copy *copy, const void *value, void *dst) {
 
     /* The pattern: one converted element, repeated as often as it fits and a run can use. Elements
        longer than the stage are raw, which no conversion changes: the caller's is used as it is. */
-    _Alignas(STREAM_MIN) char stage[STAGE];
+    _Alignas(ZB__LINE) char stage[STAGE];
     const char *pattern = value;
     const zb__move plain = zb__move_copy(copy->dst_dtype.size);
     const size_t size = plain.size, run = run_bytes(&loops, size);
-    const bool stream = copy->stream && run >= STREAM_MIN;
+    const bool stream = copy->stream && worth_streaming(&loops, size, dst);
     zb__move move = plain;
     move.inner = &plain;
+    move.streams = stream;
     move.pattern_size = size;
     if (size <= STAGE) {
         zb__convert(copy->src_dtype, value, 0, copy->dst_dtype, stage, 0, 1);
