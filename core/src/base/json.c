@@ -28,6 +28,8 @@ static const zb_json *json_of(const cJSON *node) {
     return (const zb_json *)(const void *)node;
 }
 
+/* cJSON keeps the place of its last error in a global variable. Concurrent calls may overwrite it,
+   which harms nobody: it is never read here, since only a lack of memory can make cJSON fail. */
 enum zb_code zb_json_parse(const char *text, size_t size, zb_json **out, zb_error *err) {
     char *clean;
     size_t clean_size;
@@ -47,6 +49,7 @@ void zb_json_free(zb_json *root) {
     cJSON_Delete((cJSON *)(void *)root);
 }
 
+/* The low byte is the type; flags above it tell how cJSON holds the memory. */
 enum zb_json_kind zb_json_kind_of(const zb_json *value) {
     const cJSON *node = tree_of(value);
     switch (node ? node->type & 0xff : cJSON_NULL) {
@@ -115,6 +118,8 @@ static bool integer_of(const zb_json *value, bool *negative, uint64_t *magnitude
            zb__decimal_to_integer(token, negative, magnitude);
 }
 
+/* Strict, unlike fill values: sizes and flags in metadata are integers only when written as
+   such. */
 bool zb_json_int64(const zb_json *value, int64_t *out) {
     bool negative;
     uint64_t magnitude;
@@ -194,6 +199,7 @@ static void put_escape(writer *w, char c) {
     put_text(w, escape);
 }
 
+/* UTF-8 goes out as it is; only what JSON demands is escaped. */
 static void put_string(writer *w, const char *text) {
     put_text(w, "\"");
     while (*text) {
@@ -242,6 +248,7 @@ static void put_value(writer *w, const zb_json *value) {
     put_text(w, kind == ZB_JSON_ARRAY ? "]" : "}");
 }
 
+/* The terminating NUL is written like any other byte, so that running out of memory there shows. */
 char *zb_json_print(const zb_json *value) {
     writer w = {.data = malloc(64), .capacity = 64};
     put_value(&w, value);

@@ -24,6 +24,10 @@
 #include "base/utf8.h"
 #include "zarrbridge/zarrbridge.h"
 
+/* All functions below that return a code stand at the first byte of what they read when they are
+   called, and behind its last when they succeed. They write as they go: on failure the output is
+   thrown away, so nothing is ever taken back. */
+
 /* A member's name: its canonical bytes in the output, and where it stands in the text. */
 typedef struct member {
     const char *name;
@@ -34,14 +38,14 @@ typedef struct member {
 typedef struct scanner {
     const char *text;
     size_t size;
-    size_t at; /* next byte to look at */
+    size_t at; /* next byte to look at; at most size */
     char *out; /* large enough for the whole result: nothing here checks its end */
     size_t out_size;
     member *members; /* of all objects that are open at this point, outermost first */
     size_t member_count;
     size_t member_capacity;
-    uint64_t depth;
-    uint64_t values;
+    uint64_t depth;  /* containers that are open */
+    uint64_t values; /* begun so far, the root included */
     zb_error *err;
 } scanner;
 
@@ -101,6 +105,10 @@ static bool take(scanner *s, char c) {
     put(s, &c, 1);
     return true;
 }
+
+/* What may stand in a string: any UTF-8 except control characters, quotes and backslashes, and the
+   escapes of JSON. NUL is refused in every spelling, because names and values are handed on as C
+   strings and would silently become shorter. */
 
 /* ---- Strings ------------------------------------------------------------------------------ */
 
@@ -205,6 +213,9 @@ static enum zb_code scan_string(scanner *s) {
     return ZB_OK;
 }
 
+/* The grammar of JSON to the letter, since a token that passes here is later read by functions
+   which check nothing: no leading zeros, no bare decimal point, no plus sign, no hexadecimal. */
+
 /* ---- Numbers and words -------------------------------------------------------------------- */
 
 /* Skips decimal digits; false when there is none. */
@@ -275,6 +286,10 @@ static enum zb_code scan_word(scanner *s) {
     }
     return fail_expected(s, "a JSON value");
 }
+
+/* Members are collected in one stack for all open objects. An object's own ones lie on top when it
+   ends; they are sorted there, compared with their neighbours and dropped, so the memory follows
+   the open objects, not the document. */
 
 /* ---- Objects and arrays ------------------------------------------------------------------- */
 

@@ -17,6 +17,9 @@
 #include "meta/extension.h"
 #include "meta/fill.h"
 
+/* Ownership: numbers, the fill value and the list of codecs are copied into the model; names and
+   configurations stay in the document, which the node keeps for as long as the model. */
+
 /* The model with the arrays that its info points at, in one block. */
 typedef struct model {
     zb__array array; /* first: a model is freed by the address of its array */
@@ -35,6 +38,10 @@ static enum zb_code require(const zb_json *document, const char *name, const zb_
     *out = zb_json_get(document, name);
     return *out ? ZB_OK : zb_fail(err, ZB_EFORMAT, "the member %s is missing", name);
 }
+
+/* Shapes are numbers from outside, so this is where all later arithmetic is made safe: at most 32
+   dimensions, every extent and the size of the whole array below 2^63, chunk extents above 0. The
+   size of a chunk is checked where it is computed first, in the codec chain. */
 
 /* ---- Shape and grid ----------------------------------------------------------------------- */
 

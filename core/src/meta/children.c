@@ -75,6 +75,9 @@ static bool is_hidden(const char *name) {
     return name[0] == '.' || strncmp(name, "__", 2) == 0;
 }
 
+/* A listing is a snapshot at best: names may come or go before they are opened. One that has gone
+   is no child, one that came is seen next time. */
+
 /* ---- Names from a listing ----------------------------------------------------------------- */
 
 /* Objects directly below a group are no nodes: a node's document lies one level deeper. */
@@ -89,6 +92,10 @@ static enum zb_code names_listed(const zb_node *group, names *list) {
     enum zb_code code = zb_store_list(group->store, group->path, take_listed, list, list->err);
     return list->code ? list->code : code;
 }
+
+/* zarr-python puts a flat map of relative paths into the document of the group that was
+   consolidated, usually the root. The block is untrusted like all content: its paths are checked as
+   paths given by a caller are, and its documents are never used. */
 
 /* ---- Names from consolidated metadata ----------------------------------------------------- */
 

@@ -15,6 +15,8 @@
 #include "base/utf8.h"
 #include "meta/extension.h"
 
+/* Alike in version 3.0 and 3.1 of the specification: a document does not tell which of the two it
+   follows, so both are read by the same rules. */
 static const char *const group_members[] = {"zarr_format", "node_type", "attributes",
                                             "consolidated_metadata", NULL};
 

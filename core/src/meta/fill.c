@@ -36,6 +36,9 @@ static void store_bits(uint64_t bits, uint32_t size, void *out) {
     memcpy(out, source, size);
 }
 
+/* The parsers below get a value that is present and not null, and write exactly dtype.size bytes on
+   success. What they write on failure does not matter: the array is not opened then. */
+
 /* ---- Integers ----------------------------------------------------------------------------- */
 
 /* The digits of a number, or of a string that is a plain integer. */
@@ -82,6 +85,9 @@ static enum zb_code parse_bool(const zb_json *value, zb_dtype dtype, void *out, 
     store_bits(number, 1, out);
     return ZB_OK;
 }
+
+/* Bits are handled as uint64 and stored by width, so that NaN payloads never pass through a
+   floating point register, where some processors would quieten them. */
 
 /* ---- Floats ------------------------------------------------------------------------------- */
 

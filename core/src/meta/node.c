@@ -10,6 +10,9 @@
 #include "meta/array.h"
 #include "meta/document.h"
 
+/* A node is written only while it is opened, by one thread, and read-only from then on. That is why
+   its reference count is the only thing in it that needs to be atomic. */
+
 /* ---- Reading the document ----------------------------------------------------------------- */
 
 /* A document with consolidated metadata may be far larger than others, which is known for sure only
@@ -123,6 +126,7 @@ enum zb_code zb_node_open(zb_store *store, const char *path, zb_node **out, zb_e
     enum zb_code code = zb__path_check(path, err);
     if (code)
         return zb_error_prefix(err, code, "store %s", store->label);
+    /* The text is only needed for parsing: the document's strings are copies. */
     code = read_text(store, path, &text, &size, err);
     if (code)
         goto done;
