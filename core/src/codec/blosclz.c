@@ -58,21 +58,32 @@ static bool read_match(reader *in, uint8_t control, size_t most, size_t *length,
     return true;
 }
 
-/* Copies a match to out; room is what is left there, at least length. Matches are mostly short, so
-   16 bytes are moved at a time where room allows writing beyond the end. */
-static void copy_match(uint8_t *out, size_t distance, size_t length, size_t room) {
-    const uint8_t *from = out - distance;
-    if (distance == 1) {
-        memset(out, *from, length);
-    } else if (distance >= 16 && room >= length + 16) {
-        for (size_t i = 0; i < length; i += 16)
-            memcpy(out + i, from + i, 16);
-    } else if (distance >= length) {
-        memcpy(out, from, length);
-    } else {
-        for (size_t i = 0; i < length; i++)
-            out[i] = from[i];
+/* How far beyond the end copies may write and read, where there is room: bytes there are not yet
+   decoded, and whole words are copied faster than exact lengths. */
+#define SLACK 32
+
+/* Copies a match to out where at least length + SLACK bytes are left. */
+static void copy_match(uint8_t *out, size_t distance, size_t length) {
+    size_t done = 0;
+    if (distance < 8) {
+        /* The first eight bytes one by one; then the pattern repeats at a multiple of the distance
+           that is at least eight. */
+        for (; done < 8; done++)
+            out[done] = out[done - distance];
+        distance *= (7 + distance) / distance;
     }
+    if (distance < 16) {
+        for (; done < length; done += 8)
+            memcpy(out + done, out + done - distance, 8);
+    } else {
+        for (; done < length; done += 16)
+            memcpy(out + done, out + done - distance, 16);
+    }
+}
+
+static void copy_match_exactly(uint8_t *out, size_t distance, size_t length) {
+    for (size_t i = 0; i < length; i++)
+        out[i] = out[i - distance];
 }
 
 size_t zb__blosclz_decode(const uint8_t *in, size_t size, uint8_t *out, size_t capacity) {
@@ -84,16 +95,23 @@ size_t zb__blosclz_decode(const uint8_t *in, size_t size, uint8_t *out, size_t c
         if (first)
             control &= 31;
         if (control < 32) {
+            size_t left = (size_t)(r.end - r.at);
             length = control + 1u;
-            if (length > room || length > (size_t)(r.end - r.at))
+            if (length > room || length > left)
                 return 0;
-            memcpy(out + done, r.at, length);
+            if (room >= SLACK && left >= SLACK)
+                memcpy(out + done, r.at, SLACK); /* length is at most that */
+            else
+                memcpy(out + done, r.at, length);
             r.at += length;
         } else {
             if (!read_match(&r, control, room, &length, &distance) || length > room ||
                 distance > done)
                 return 0;
-            copy_match(out + done, distance, length, room);
+            if (room - length >= SLACK)
+                copy_match(out + done, distance, length);
+            else
+                copy_match_exactly(out + done, distance, length);
         }
         done += length;
     }

@@ -35,6 +35,7 @@ static uint32_t update_portable(uint32_t crc, const uint8_t *p, size_t size) {
     for (; size >= 8; p += 8, size -= 8) {
         uint64_t word = zb__load_le64(p) ^ crc;
         crc = 0;
+#pragma GCC unroll 8
         for (unsigned k = 0; k < 8; k++)
             crc ^= table[7 - k][(word >> (8 * k)) & 0xff];
     }
