@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a blosc container, for a chunk of the size that its header claims (within reason). */
+/* Any bytes as a blosc container, for a chunk of the size that its header claims (to a limit). */
 #include "base/bytes.h"
 #include "fuzz.h"
 #include "fuzz_decode.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as a stream of any bytes-to-bytes codec. Six bytes come before the stream: the codec and whether
- * the size is exact, the capacity (three), and where in it the wanted part begins and ends (in 256ths).
+ * Any bytes as a stream of any bytes-to-bytes codec. Six bytes come before the stream: the codec
+ * and whether the size is exact, the capacity (three), and where in it the wanted part begins and
+ * ends (in 256ths).
  */
 #include "fuzz.h"
 #include "fuzz_decode.h"

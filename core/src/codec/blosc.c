@@ -9,12 +9,12 @@
  *   blocks    each one stream, or `typesize` streams of equal decoded size when it was split; each
  *             stream is preceded by its length. A stream as long as its content is not compressed.
  *
- * Blocks are filtered (shuffled) one by one. The last may be smaller and is never split. Writers with several
- * threads put blocks down in the order of completion, so the starts need not ascend.
+ * Blocks are filtered (shuffled) one by one. The last may be smaller and is never split. Writers
+ * with several threads put blocks down in the order of completion, so the starts need not ascend.
  *
- * Nothing is allocated by what the container says: blocks are decoded straight into their place in the
- * destination, or, when filtered, into one scratch block, which is no larger than the destination.
- * Only blocks that overlap the wanted bytes are decoded.
+ * Nothing is allocated by what the container says: blocks are decoded straight into their place in
+ * the destination, or, when filtered, into one scratch block, which is no larger than the
+ * destination. Only blocks that overlap the wanted bytes are decoded.
  */
 #include <libdeflate.h>
 #include <lz4.h>
@@ -114,8 +114,8 @@ static enum zb_code read_header(const uint8_t *in, size_t size, container *c, zb
 
 /* ---- Streams and blocks ------------------------------------------------------------------- */
 
-/* *produced gets the decoded size, or 0 when the stream is damaged. An error is returned only where there is more
-   to say. */
+/* *produced gets the decoded size, or 0 when the stream is damaged. An error is returned only where
+   there is more to say. */
 static enum zb_code decode_stream(enum format format, zb__scratch *scratch, const uint8_t *in,
                                   size_t size, uint8_t *out, size_t capacity, size_t *produced,
                                   zb_error *err) {

@@ -6,10 +6,11 @@
  *   STORE_LANES(at, lane_distance, vector)   stores each 16-byte lane, the second lane_distance on
  * They are undefined again at the end.
  *
- * `planes` vectors are loaded, one from each plane. Seen as one row of bytes, a byte's place is (plane, element);
- * we want (element, plane). Interleaving the first half of the row with its second half turns the place's
- * binary digits round by one, so log2(planes) such passes are the whole work. The unpack
- * instructions do one within each 16-byte lane, and lanes hold different elements.
+ * `planes` vectors are loaded, one from each plane. Seen as one row of bytes, a byte's place is
+ * (plane, element); we want (element, plane). Interleaving the first half of the row with its
+ * second half turns the place's binary digits round by one, so log2(planes) such passes are the
+ * whole work. The unpack instructions do one within each 16-byte lane, and lanes hold different
+ * elements.
  */
 
 /* Interleaves elements from `count` on each plane, whole vectors only; returns how many were done.

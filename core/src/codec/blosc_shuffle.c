@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Both inverses are one operation, interleaving planes: byte i of every plane, plane by plane, for each i. For
- * unshuffling, the planes are those of the bytes of an element. For bits, the eight bit planes of
- * one byte are interleaved, and the eight bytes that meet are transposed as a matrix of bits, which
- * gives that byte of eight elements; so a plane of bytes comes out, to be interleaved in its turn.
+ * Both inverses are one operation, interleaving planes: byte i of every plane, plane by plane, for
+ * each i. For unshuffling, the planes are those of the bytes of an element. For bits, the eight bit
+ * planes of one byte are interleaved, and the eight bytes that meet are transposed as a matrix of
+ * bits, which gives that byte of eight elements; so a plane of bytes comes out, to be interleaved
+ * in its turn.
  */
 #include "codec/blosc_shuffle.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The inverses of blosc's two filters, which bring like bytes, or like bits, of all elements together. */
+/* The inverses of blosc's filters, which bring like bytes, or like bits, of elements together. */
 #ifndef ZB_CODEC_BLOSC_SHUFFLE_H
 #define ZB_CODEC_BLOSC_SHUFFLE_H
 

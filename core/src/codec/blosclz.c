@@ -5,13 +5,13 @@
  *   000nnnnn                       n + 1 literal bytes follow
  *   lllooooo [more length] low     a match: copy from what has been decoded
  *
- * A match's length is lll + 2, so 3 to 8; lll = 7 is followed by bytes that are added, up to and including the first
- * that is not 255. The distance is 256 * ooooo + low + 1. The largest of these
- * (ooooo = 31, low = 255) means that two more bytes follow, high one first, and the distance is their value
- * plus 8192. Source and destination of a match may overlap: then it repeats a pattern.
+ * A match's length is lll + 2, so 3 to 8; lll = 7 is followed by bytes that are added, up to and
+ * including the first that is not 255. The distance is 256 * ooooo + low + 1. The largest of these
+ * (ooooo = 31, low = 255) means that two more bytes follow, high one first, and the distance is
+ * their value plus 8192. Source and destination of a match may overlap: then it repeats a pattern.
  *
- * The first instruction is always literal; the three high bits of its control byte are not looked at (they
- * hold a version).
+ * The first instruction is always literal; the three high bits of its control byte are not looked
+ * at (they hold a version).
  *
  * All lengths are size_t and compared with what is left before they are used, so that no number of
  * length bytes can make a sum wrap around.
@@ -36,8 +36,7 @@ static bool read_byte(reader *in, uint8_t *byte) {
 
 /* Reads the rest of a match behind its control byte. A length that exceeds `most` is cut: it is
    refused by the caller all the same. */
-static bool read_match(reader *in, uint8_t control, size_t most, size_t *length,
-                       size_t *distance) {
+static bool read_match(reader *in, uint8_t control, size_t most, size_t *length, size_t *distance) {
     uint8_t byte, low;
     *length = (control >> 5) + 2u;
     if (control >> 5 == 7) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Chains at work: undoing the bytes→bytes codecs of one chunk. How a chain is made: chain_bind.c. */
+/* Chains at work: undoing the bytes→bytes codecs of one chunk. chain_bind.c makes chains. */
 #include "codec/chain.h"
 
 #include <inttypes.h>
@@ -74,9 +74,9 @@ enum zb_code zb__chain_check_stored(const zb__chain *chain, uint64_t size, zb_er
     return ZB_OK;
 }
 
-/* The sink of codec i > 0: what codec i - 1 takes. Its size is known when only codecs of fixed overhead lie
-   between it and the sizes of the chunk; otherwise it is bounded, so that a bomb in the
-   outer codec cannot grow beyond twice the chunk. */
+/* The sink of codec i > 0: what codec i - 1 takes. Its size is known when only codecs of fixed
+   overhead lie between it and the sizes of the chunk; otherwise it is bounded, so that a bomb in
+   the outer codec cannot grow beyond twice the chunk. */
 static enum zb_code stage_sink(const zb__chain *chain, size_t i, const zb__sink *final,
                                zb__buffer *stage, zb__sink *sink, zb_error *err) {
     size_t capacity = final->capacity;

@@ -17,12 +17,12 @@ typedef struct zb__shard zb__shard;
 
 typedef struct zb__chain {
     uint32_t ndim;
-    zb_dtype dtype;                        /* as stored: swapped when `endian` is not the host's */
-    uint32_t axis[ZB_MAX_NDIM];            /* the composed transposes */
-    uint64_t stored_shape[ZB_MAX_NDIM];    /* shape[axis[i]] */
-    uint64_t decoded_size;                 /* bytes of the chunk's elements, at most chunk_bytes for a leaf */
-    zb__shard *shard;                      /* NULL for a leaf */
-    zb__codec *codecs;                     /* bytes→bytes, in encoding order */
+    zb_dtype dtype;                     /* as stored: swapped when `endian` is not the host's */
+    uint32_t axis[ZB_MAX_NDIM];         /* the composed transposes */
+    uint64_t stored_shape[ZB_MAX_NDIM]; /* shape[axis[i]] */
+    uint64_t decoded_size; /* bytes of the chunk's elements, at most chunk_bytes for a leaf */
+    zb__shard *shard;      /* NULL for a leaf */
+    zb__codec *codecs;     /* bytes→bytes, in encoding order */
     size_t codec_count;
     unsigned cost; /* of decoding, nanoseconds per KiB of decoded bytes */
 } zb__chain;
@@ -33,15 +33,15 @@ struct zb__shard {
     uint64_t grid[ZB_MAX_NDIM];        /* inner chunks per dimension */
     uint64_t count;                    /* product of grid */
     bool index_at_start;
-    size_t index_size;    /* encoded, bytes */
-    zb__chain *index;     /* chain of the index: uint64, shape grid + [2] */
-    zb__chain *inner;     /* chain of an inner chunk */
+    size_t index_size; /* encoded, bytes */
+    zb__chain *index;  /* chain of the index: uint64, shape grid + [2] */
+    zb__chain *inner;  /* chain of an inner chunk */
 };
 
 #define ZB__INDEX_EMPTY UINT64_MAX
 
-/* Binds the JSON list `codecs` for chunks of this shape. depth is the number of shards around (0 for
-   an array's own chain). Every rule of the chain is checked here, so that decoding need not. */
+/* Binds the JSON list `codecs` for chunks of this shape. depth is the number of shards around (0
+   for an array's own chain). Every rule of the chain is checked here, so that decoding need not. */
 enum zb_code zb__chain_bind(const zb_json *codecs, zb_dtype dtype, uint32_t ndim,
                             const uint64_t *shape, uint32_t depth, zb__chain **out, zb_error *err);
 void zb__chain_free(zb__chain *chain); /* NULL is allowed */
@@ -52,8 +52,9 @@ enum zb_code zb__chain_decode(const zb__chain *chain, zb__scratch *scratch, cons
                               size_t size, zb__sink *sink, zb_error *err);
 
 /* Decodes a shard index of index_size bytes into entries[2 * count]: offset and length of each
-   inner chunk in C order of stored dimensions, host byte order, ZB__INDEX_EMPTY twice for a missing one (one alone is
-   ZB_EFORMAT). Checks the checksum, not the bounds: the object's size is the reader's to compare with. */
+   inner chunk in C order of stored dimensions, host byte order, ZB__INDEX_EMPTY twice for a missing
+   one (one alone is ZB_EFORMAT). Checks the checksum, not the bounds: the object's size is the
+   reader's to compare with. */
 enum zb_code zb__shard_index_decode(const zb__shard *shard, zb__scratch *scratch,
                                     const uint8_t *encoded, uint64_t *entries, zb_error *err);
 
@@ -65,7 +66,7 @@ static inline bool zb__chain_is_raw(const zb__chain *chain) {
 /* Part of a chunk decodes in less time than the whole. */
 bool zb__chain_is_partial(const zb__chain *chain);
 
-/* An upper bound for the stored size of a sane leaf chunk; larger objects are refused (ZB_ELIMIT). */
+/* An upper bound for the stored size of a sane leaf chunk; larger ones are refused (ZB_ELIMIT). */
 uint64_t zb__chain_encoded_bound(const zb__chain *chain);
 
 /* Refuses a stored size that cannot be right, before anything is read: another one than the only

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Binding a codec list to the shape and type of a chunk. The list is checked and folded once, when an array
- * is opened: transposes into a permutation of dimensions, `bytes` into the byte order of the
- * element type, sharding into a zb__shard; what remains at run time are the bytes→bytes codecs.
+ * Binding a codec list to the shape and type of a chunk. The list is checked and folded once, when
+ * an array is opened: transposes into a permutation of dimensions, `bytes` into the byte order of
+ * the element type, sharding into a zb__shard; what remains at run time are the bytes→bytes codecs.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -113,8 +113,8 @@ static enum zb_code bind_array_to_bytes(binding *b, const zb__extension *codec, 
 
 static enum zb_code bind_array_to_array(binding *b, const zb__extension *codec, zb_error *err) {
     if (b->serialised)
-        return zb_fail(err, ZB_EFORMAT,
-                       "%s: \"%s\" must come before the array-to-bytes codec", b->what, codec->name);
+        return zb_fail(err, ZB_EFORMAT, "%s: \"%s\" must come before the array-to-bytes codec",
+                       b->what, codec->name);
     enum zb_code code = zb__extension_check(codec, b->what, transpose_members, err);
     if (code)
         return code;
@@ -157,21 +157,23 @@ static enum zb_code bind_codec(binding *b, const zb_json *item, zb_error *err) {
                    zb__name_brief(codec.name, brief));
 }
 
-/* The codecs that work on arrays do not change the number of elements, so the size can be known, and
-   refused, before the list is read. */
+/* The codecs that work on arrays do not change the number of elements, so the size can be known,
+   and refused, before the list is read. */
 static enum zb_code measure(zb__chain *chain, zb_error *err) {
     if (!zb__product_u64(chain->stored_shape, chain->ndim, chain->dtype.size, &chain->decoded_size))
-        return zb_fail(err, ZB_ELIMIT,
-                       "chunk_shape: a chunk has 2^64 bytes or more, more than the limit chunk_bytes "
-                       "(%" PRIu64 ")",
-                       zb_limits_get()->chunk_bytes);
+        return zb_fail(
+            err, ZB_ELIMIT,
+            "chunk_shape: a chunk has 2^64 bytes or more, more than the limit chunk_bytes "
+            "(%" PRIu64 ")",
+            zb_limits_get()->chunk_bytes);
     return ZB_OK;
 }
 
 static enum zb_code check_chain(const binding *b, zb_error *err) {
     uint64_t limit = zb_limits_get()->chunk_bytes;
     if (!b->serialised)
-        return zb_fail(err, ZB_EFORMAT, "codecs: there is no array-to-bytes codec such as \"bytes\"");
+        return zb_fail(err, ZB_EFORMAT,
+                       "codecs: there is no array-to-bytes codec such as \"bytes\"");
     if (!b->chain->shard && (b->chain->decoded_size > limit || b->chain->decoded_size > SIZE_MAX))
         return zb_fail(err, ZB_ELIMIT,
                        "chunk_shape: a chunk has %" PRIu64

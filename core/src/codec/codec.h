@@ -2,8 +2,8 @@
 /*
  * The interface of bytes→bytes codecs, and the table of those that we know.
  *
- * A codec is bound once, when the array is opened (parse), and is immutable afterwards: any number of threads
- * decode with it at once, each with its own scratch.
+ * A codec is bound once, when the array is opened (parse), and is immutable afterwards: any number
+ * of threads decode with it at once, each with its own scratch.
  */
 #ifndef ZB_CODEC_CODEC_H
 #define ZB_CODEC_CODEC_H
@@ -30,10 +30,10 @@ typedef struct zb__sink {
 typedef struct zb__codec_ops {
     const char *name;           /* as in the metadata */
     const char *const *members; /* of the configuration; NULL-terminated */
-    /* Checks the values of the configuration (object or NULL), whose members are known to be in the list above. */
+    /* Checks the values of the configuration (object or NULL); its members are listed above. */
     enum zb_code (*parse)(const zb_json *configuration, zb_error *err);
-    /* Decodes in[0..size). Fewer or more bytes than an exact sink wants, and trailing garbage, are ZB_EFORMAT;
-       a checksum that does not match is ZB_ECHECKSUM. */
+    /* Decodes in[0..size). Fewer or more bytes than an exact sink wants, and trailing garbage, are
+       ZB_EFORMAT; a checksum that does not match is ZB_ECHECKSUM. */
     enum zb_code (*decode)(const zb__codec *codec, zb__scratch *scratch, const uint8_t *in,
                            size_t size, zb__sink *sink, zb_error *err);
     /* Encoded size minus decoded size where that is a constant (crc32c: 4), else -1. */

@@ -2,8 +2,8 @@
 /*
  * Checks of the values in a codec's configuration; NULL stands for one without members.
  *
- * Decoding needs none of gzip's, zstd's or blosc's members, and some writers left them out, so a missing
- * one is fine. A member that is there must be right.
+ * Decoding needs none of gzip's, zstd's or blosc's members, and some writers left them out, so a
+ * missing one is fine. A member that is there must be right.
  */
 #ifndef ZB_CODEC_CONFIGURATION_H
 #define ZB_CODEC_CONFIGURATION_H

@@ -23,7 +23,7 @@ static enum zb_code crc32c_decode(const zb__codec *codec, zb__scratch *scratch, 
     (void)codec;
     (void)scratch;
     size_t payload = size - ZB__CRC32C_SIZE;
-    /* The size comes first: where a chunk is cut short, "too few bytes" says more than a checksum. */
+    /* The size comes first: of a chunk cut short, "too few bytes" says more than a checksum. */
     if (size >= ZB__CRC32C_SIZE &&
         (payload > sink->capacity || (sink->exact && payload < sink->capacity)))
         return zb_fail(err, ZB_EFORMAT, "crc32c: the data decode to %zu bytes, expected %s%zu",

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The gzip codec (RFC 1952): one or more members, each a header, a deflate stream, a CRC-32 and the size.
+ * The gzip codec (RFC 1952): one or more members, each a header, a deflate stream, a CRC-32 and the
+ * size.
  *
- * The header is read here and only the deflate stream handed to libdeflate, so that all optional fields
- * are accepted and a damaged checksum can be told from damaged data. The size at the end is compared, never
- * used: libdeflate writes into what is left of the destination and stops there.
+ * The header is read here and only the deflate stream handed to libdeflate, so that all optional
+ * fields are accepted and a damaged checksum can be told from damaged data. The size at the end is
+ * compared, never used: libdeflate writes into what is left of the destination and stops there.
  */
 #include "codec/gzip.h"
 
@@ -62,8 +63,8 @@ static enum zb_code read_header(const uint8_t *in, size_t size, size_t *header_s
                        in[0], in[1]);
     uint8_t flags = in[3];
     if (in[2] != 8 || flags & FLAGS_RESERVED)
-        return zb_fail(err, ZB_EFORMAT, "gzip: method is %u with flags 0x%02x, expected 8 (deflate)",
-                       in[2], flags);
+        return zb_fail(err, ZB_EFORMAT,
+                       "gzip: method is %u with flags 0x%02x, expected 8 (deflate)", in[2], flags);
     size_t at = HEADER_SIZE;
     bool complete = (!(flags & FLAG_EXTRA) || skip_extra(in, size, &at)) &&
                     (!(flags & FLAG_NAME) || skip_text(in, size, &at)) &&
@@ -72,8 +73,9 @@ static enum zb_code read_header(const uint8_t *in, size_t size, size_t *header_s
         complete = size - at >= 2;
         uint16_t crc = (uint16_t)libdeflate_crc32(0, in, at);
         if (complete && zb__load_le16(in + at) != crc)
-            return zb_fail(err, ZB_ECHECKSUM, "gzip: crc16 of the header is 0x%04x, expected 0x%04x",
-                           crc, zb__load_le16(in + at));
+            return zb_fail(err, ZB_ECHECKSUM,
+                           "gzip: crc16 of the header is 0x%04x, expected 0x%04x", crc,
+                           zb__load_le16(in + at));
         at += 2;
     }
     if (!complete)
@@ -97,8 +99,8 @@ static enum zb_code check_trailer(const uint8_t *trailer, const uint8_t *content
 /* Decodes the member at in[0..size), which may be followed by others; *consumed and *produced get
    its encoded and decoded size. */
 static enum zb_code decode_member(zb__scratch *scratch, const uint8_t *in, size_t size,
-                                  uint8_t *out, size_t capacity, size_t *consumed,
-                                  size_t *produced, zb_error *err) {
+                                  uint8_t *out, size_t capacity, size_t *consumed, size_t *produced,
+                                  zb_error *err) {
     size_t header_size = 0, stream_size;
     enum zb_code code = read_header(in, size, &header_size, err);
     if (code)
@@ -126,8 +128,9 @@ static enum zb_code gzip_decode(const zb__codec *codec, zb__scratch *scratch, co
     do {
         size_t consumed = 0, produced = 0;
         if (!code && count++ == limit)
-            code = zb_fail(err, ZB_ELIMIT, "gzip: more members than the limit gzip_members (%" PRIu64
-                           ") allows", limit);
+            code = zb_fail(err, ZB_ELIMIT,
+                           "gzip: more members than the limit gzip_members (%" PRIu64 ") allows",
+                           limit);
         if (!code)
             code = decode_member(scratch, in + at, size - at, sink->data + done,
                                  sink->capacity - done, &consumed, &produced, err);

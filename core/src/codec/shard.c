@@ -2,9 +2,9 @@
 /*
  * sharding_indexed: its configuration, and the index of a shard.
  *
- * The index is itself a small Zarr chunk: a uint64 array of shape grid + [2], encoded by a chain whose size
- * must be fixed, so that it can be found at the start or end of the object. Its byte order and
- * transposes are undone here; the rest of the library sees plain (offset, length) pairs.
+ * The index is itself a small Zarr chunk: a uint64 array of shape grid + [2], encoded by a chain
+ * whose size must be fixed, so that it can be found at the start or end of the object. Its byte
+ * order and transposes are undone here; the rest of the library sees plain (offset, length) pairs.
  */
 #include "codec/shard.h"
 
@@ -83,8 +83,9 @@ static enum zb_code bind_index(zb__chain *chain, const zb_json *configuration, u
     uint64_t limit = zb_limits_get()->index_bytes, size;
     uint64_t shape[ZB_MAX_NDIM];
     if (chain->ndim >= ZB_MAX_NDIM)
-        return zb_fail(err, ZB_EUNSUPPORTED, "arrays of %u dimensions cannot be sharded (at most %u)",
-                       chain->ndim, ZB_MAX_NDIM - 1);
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "arrays of %u dimensions cannot be sharded (at most %u)", chain->ndim,
+                       ZB_MAX_NDIM - 1);
     memcpy(shape, shard->grid, chain->ndim * sizeof *shape);
     shape[chain->ndim] = 2;
     if (!zb__product_u64(shape, chain->ndim + 1, entry.size, &size) || size > limit)
@@ -104,8 +105,9 @@ enum zb_code zb__shard_bind(zb__chain *chain, const zb_json *configuration, uint
                             zb_error *err) {
     uint64_t limit = zb_limits_get()->shard_depth;
     if (depth >= limit)
-        return zb_fail(err, ZB_ELIMIT, "shards are nested deeper than the limit shard_depth (%" PRIu64
-                       ") allows", limit);
+        return zb_fail(err, ZB_ELIMIT,
+                       "shards are nested deeper than the limit shard_depth (%" PRIu64 ") allows",
+                       limit);
     zb__shard *shard = chain->shard = calloc(1, sizeof *shard);
     if (!shard)
         return zb_fail(err, ZB_ENOMEM, "no memory for a shard's codecs");

@@ -2,16 +2,17 @@
 /*
  * The zstd codec (RFC 8878).
  *
- * An encoded chunk is one frame in practice, but writers also produce several, with or without content
- * sizes, and skippable ones between them. We walk over the frames ourselves: so that old formats that
- * the library may still read, dictionaries and trailing garbage are refused, and each frame is
- * decoded in one shot into what is left of the destination. The destination is the only memory that the
- * data get, whatever a frame claims about its content or window: it serves as the window.
+ * An encoded chunk is one frame in practice, but writers also produce several, with or without
+ * content sizes, and skippable ones between them. We walk over the frames ourselves: so that old
+ * formats that the library may still read, dictionaries and trailing garbage are refused, and each
+ * frame is decoded in one shot into what is left of the destination. The destination is the only
+ * memory that the data get, whatever a frame claims about its content or window: it serves as the
+ * window.
  *
  * Prefix decoding: when only bytes [0, hi) are wanted, the blocks (up to 128 KiB each) are fed one
- * by one to the streaming decoder, which writes them in place, until hi is reached. A frame with a checksum is
- * always decoded whole, since its bytes may not be handed out unverified. All frames are looked
- * over first, so that truncation and garbage are found as in a full decode.
+ * by one to the streaming decoder, which writes them in place, until hi is reached. A frame with a
+ * checksum is always decoded whole, since its bytes may not be handed out unverified. All frames
+ * are looked over first, so that truncation and garbage are found as in a full decode.
  */
 #define ZSTD_STATIC_LINKING_ONLY /* for the number of ZSTD_d_stableOutBuffer */
 #include "codec/zstd.h"
@@ -172,7 +173,7 @@ static enum zb_code decode_blocks(zb__scratch *scratch, const uint8_t *in, const
 }
 
 /* Looks over all frames: is prefix decoding allowed, and what do the frames say of their size?
-   *content is SIZE_UNKNOWN unless all tell. */
+ *content is SIZE_UNKNOWN unless all tell. */
 static enum zb_code survey(const uint8_t *in, size_t size, bool *checksum, uint64_t *content,
                            zb_error *err) {
     *checksum = false;

@@ -2,13 +2,14 @@
 /*
  * CRC-32C in two ways.
  *
- * Portable: "slicing by 8". table[0][b] is the CRC register after byte b; table[k][b] the same after k
- * more zero bytes. Eight bytes are eight lookups that do not wait for each other.
+ * Portable: "slicing by 8". table[0][b] is the CRC register after byte b; table[k][b] the same
+ * after k more zero bytes. Eight bytes are eight lookups that do not wait for each other.
  *
- * SSE4.2: the crc32 instruction takes 8 bytes a cycle but gives its result after three, so one stream runs at a
- * third of the speed. Three neighbouring lanes are computed at once. A CRC register is linear in
- * what came before: the register of A followed by B is that of A, moved on over |B| zero bytes, xor that
- * of B alone. Moving over the fixed lane length is a linear map of 32 bits, kept as four tables.
+ * SSE4.2: the crc32 instruction takes 8 bytes a cycle but gives its result after three, so one
+ * stream runs at a third of the speed. Three neighbouring lanes are computed at once. A CRC
+ * register is linear in what came before: the register of A followed by B is that of A, moved on
+ * over |B| zero bytes, xor that of B alone. Moving over the fixed lane length is a linear map of 32
+ * bits, kept as four tables.
  *
  * All tables are computed at the first call (some microseconds) from the polynomial alone.
  */
@@ -45,7 +46,8 @@ static uint32_t update_portable(uint32_t crc, const uint8_t *p, size_t size) {
 }
 
 #if HAVE_SSE42
-#define LANE 1024 /* bytes; three lanes fit the first-level cache, and combining them costs 8 lookups */
+#define LANE                                                                                       \
+    1024 /* bytes; three lanes fit the first-level cache, and combining them costs 8 lookups */
 
 static uint32_t lane_shift[4][256];
 static int have_sse42;

@@ -35,8 +35,8 @@ static inline zb__chain *bind_6x4(const char *codecs, zb_dtype dtype) {
 static inline void assert_refused(const char *codecs, enum zb_code code, const char *text) {
     zb_error err;
     zb__chain *chain;
-    ASSERT_FAILS(bind_text(codecs, int16_type, 2, (const uint64_t[]){6, 4}, &chain, &err), code, err,
-                 text);
+    ASSERT_FAILS(bind_text(codecs, int16_type, 2, (const uint64_t[]){6, 4}, &chain, &err), code,
+                 err, text);
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Our decoder against what libblosc writes: every compressor, filter, way of splitting, type size. */
+/* Our decoder against what libblosc writes: every compressor, filter, split and type size. */
 #include "decode.h"
 
 #include <blosc.h>
@@ -69,7 +69,8 @@ static const size_t sizes[] = {0, 1, 2, 7, 63, 128, 129, 1000, 4096, 5000, 65536
 
 static void all_recipes(void **state) {
     (void)state;
-    static const size_t typesizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 33, 255};
+    static const size_t typesizes[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+                                       11, 12, 13, 14, 15, 16, 17, 33, 255};
     unsigned checked = 0;
     for (size_t s = 0; s < SIZES; s++) {
         for (unsigned kind = 0; kind < SAMPLE_KINDS; kind++) {
@@ -82,7 +83,9 @@ static void all_recipes(void **state) {
                                 .level = 5,
                                 .shuffle = shuffle,
                                 .typesize = typesizes[t],
-                                .block_size = turn % 3 == 0 ? 0 : turn % 3 == 1 ? 1024 : 4000,
+                                .block_size = turn % 3 == 0   ? 0
+                                              : turn % 3 == 1 ? 1024
+                                                              : 4000,
                                 .split = 1 + (int)(turn / COMPRESSORS % 4),
                                 .threads = 1};
                     check(&r, data, false);

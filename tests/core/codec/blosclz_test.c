@@ -68,13 +68,15 @@ static void long_and_far_matches(void **state) {
             expected[done] = expected[done - 10];
     }
     assert_true(done > 8192 + 258);
-    const uint8_t farthest_near[] = {(1 << 5) | 31, 254};  /* 8191 back */
+    const uint8_t farthest_near[] = {(1 << 5) | 31, 254};     /* 8191 back */
     const uint8_t nearest_far[] = {(1 << 5) | 31, 255, 0, 0}; /* 8192 back */
     const uint8_t farther[] = {(1 << 5) | 31, 255, 1, 2};     /* 8192 + 258 back */
-    const struct { const uint8_t *code; size_t size, distance; } far_matches[] = {
-        {farthest_near, sizeof farthest_near, 8191},
-        {nearest_far, sizeof nearest_far, 8192},
-        {farther, sizeof farther, 8192 + 258}};
+    const struct {
+        const uint8_t *code;
+        size_t size, distance;
+    } far_matches[] = {{farthest_near, sizeof farthest_near, 8191},
+                       {nearest_far, sizeof nearest_far, 8192},
+                       {farther, sizeof farther, 8192 + 258}};
     for (size_t i = 0; i < 3; i++) {
         memcpy(to, far_matches[i].code, far_matches[i].size);
         to += far_matches[i].size;
@@ -92,10 +94,12 @@ static void refused(void **state) {
     static const uint8_t no_distance[] = {0x00, 'a', 1 << 5};
     static const uint8_t no_length[] = {0x00, 'a', 7 << 5, 255};
     static const uint8_t no_far_distance[] = {0x00, 'a', (1 << 5) | 31, 255, 0};
-    const struct { const uint8_t *in; size_t size; } cases[] = {
-        {before_start, sizeof before_start}, {no_literal, sizeof no_literal},
-        {no_distance, sizeof no_distance},   {no_length, sizeof no_length},
-        {no_far_distance, sizeof no_far_distance}, {NULL, 0}};
+    const struct {
+        const uint8_t *in;
+        size_t size;
+    } cases[] = {{before_start, sizeof before_start},       {no_literal, sizeof no_literal},
+                 {no_distance, sizeof no_distance},         {no_length, sizeof no_length},
+                 {no_far_distance, sizeof no_far_distance}, {NULL, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint8_t *out;
         assert_int_equal(decode(cases[i].in, cases[i].size, &out, 1000), 0);
@@ -103,8 +107,8 @@ static void refused(void **state) {
     }
 }
 
-/* A match whose length is told by nine million bytes of 255 is longer than 2^31, in a block of more than
-   8 MB. Decoders that add up in an int then write far outside of the block. */
+/* A match whose length is told by nine million bytes of 255 is longer than 2^31, in a block of more
+   than 8 MB. Decoders that add up in an int then write far outside of the block. */
 static void length_that_wraps_an_int(void **state) {
     (void)state;
     size_t size = 9 << 20;
@@ -118,7 +122,8 @@ static void length_that_wraps_an_int(void **state) {
     free(in);
 }
 
-/* Any bytes are a stream of some kind: none may leave its buffers (decode checks, with AddressSanitizer). */
+/* Any bytes are a stream of some kind: none may leave its buffers (decode checks, with
+   AddressSanitizer). */
 static void noise(void **state) {
     (void)state;
     for (unsigned seed = 0; seed < 20000; seed++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Binding codec lists: the order of codecs, their configurations, limits; and decoding through several. */
+/* Binding codec lists: the order of codecs, their configurations, limits; and decoding through
+   several. */
 #include "bind.h"
 
 #include <libdeflate.h>
@@ -39,25 +40,33 @@ static void names(void **state) {
     (void)state;
     /* Short and old forms that are read, and what is not known. */
     zb__chain_free(bind_6x4("[\"bytes\",\"zstd\"]", uint8_type));
-    zb__chain_free(bind_6x4("[{\"name\":\"endian\",\"configuration\":{\"endian\":\"big\"}}]", int16_type));
-    zb__chain_free(bind_6x4("[" LITTLE ",{\"name\":\"gzip\",\"must_understand\":true}]", int16_type));
+    zb__chain_free(
+        bind_6x4("[{\"name\":\"endian\",\"configuration\":{\"endian\":\"big\"}}]", int16_type));
+    zb__chain_free(
+        bind_6x4("[" LITTLE ",{\"name\":\"gzip\",\"must_understand\":true}]", int16_type));
     assert_refused("[" LITTLE ",{\"name\":\"bz2\"}]", ZB_EUNSUPPORTED,
                    "codecs[1]: codec \"bz2\" is not supported");
-    assert_refused("[" LITTLE ",{\"name\":\"bz2\",\"must_understand\":false}]", ZB_EUNSUPPORTED, "\"bz2\"");
+    assert_refused("[" LITTLE ",{\"name\":\"bz2\",\"must_understand\":false}]", ZB_EUNSUPPORTED,
+                   "\"bz2\"");
     assert_refused("[" LITTLE ",7]", ZB_EFORMAT, "codecs[1] is 7");
     assert_refused("[{\"configuration\":{}}]", ZB_EFORMAT, "name is missing");
-    assert_refused("[{\"name\":\"bytes\",\"configuration\":[]}]", ZB_EFORMAT, "configuration is []");
+    assert_refused("[{\"name\":\"bytes\",\"configuration\":[]}]", ZB_EFORMAT,
+                   "configuration is []");
     assert_refused("[{\"name\":\"bytes\",\"color\":1}]", ZB_EUNSUPPORTED, "\"color\"");
 }
 
 static void byte_order(void **state) {
     (void)state;
-    static const struct { const char *codec; bool big; } cases[] = {
-        {"[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"big\"}}]", true},
-        {"[" LITTLE "]", false}, {"[{\"name\":\"bytes\"}]", false},
-        {"[{\"name\":\"bytes\",\"configuration\":{}}]", false}};
+    static const struct {
+        const char *codec;
+        bool big;
+    } cases[] = {{"[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"big\"}}]", true},
+                 {"[" LITTLE "]", false},
+                 {"[{\"name\":\"bytes\"}]", false},
+                 {"[{\"name\":\"bytes\",\"configuration\":{}}]", false}};
     const zb_dtype complex64 = {.kind = ZB_KIND_COMPLEX, .size = 8};
-    const zb_dtype raw = {.kind = ZB_KIND_RAW, .size = 4}, boolean = {.kind = ZB_KIND_BOOL, .size = 1};
+    const zb_dtype raw = {.kind = ZB_KIND_RAW, .size = 4},
+                   boolean = {.kind = ZB_KIND_BOOL, .size = 1};
     bool host_is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const zb_dtype types[] = {int16_type, complex64, uint8_type, raw, boolean};
@@ -69,22 +78,29 @@ static void byte_order(void **state) {
     }
     assert_refused("[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"middle\"}}]", ZB_EFORMAT,
                    "codecs[0]: bytes: endian is \"middle\", expected \"little\" or \"big\"");
-    assert_refused("[{\"name\":\"bytes\",\"configuration\":{\"endian\":null}}]", ZB_EFORMAT, "endian is null");
-    assert_refused("[{\"name\":\"bytes\",\"configuration\":{\"order\":1}}]", ZB_EUNSUPPORTED, "\"order\"");
+    assert_refused("[{\"name\":\"bytes\",\"configuration\":{\"endian\":null}}]", ZB_EFORMAT,
+                   "endian is null");
+    assert_refused("[{\"name\":\"bytes\",\"configuration\":{\"order\":1}}]", ZB_EUNSUPPORTED,
+                   "\"order\"");
 }
 
 static void transposes(void **state) {
     (void)state;
     static const uint64_t shape[] = {2, 3, 5};
-    static const struct { const char *codecs; uint32_t axis[3]; } cases[] = {
+    static const struct {
+        const char *codecs;
+        uint32_t axis[3];
+    } cases[] = {
         {"[{\"name\":\"transpose\",\"configuration\":{\"order\":[2,0,1]}}," LITTLE "]", {2, 0, 1}},
         {"[{\"name\":\"transpose\",\"configuration\":{\"order\":\"C\"}}," LITTLE "]", {0, 1, 2}},
         {"[{\"name\":\"transpose\",\"configuration\":{\"order\":\"F\"}}," LITTLE "]", {2, 1, 0}},
         /* The second permutes what the first has made: 2,0,1 and then its dimensions 1,2,0. */
         {"[{\"name\":\"transpose\",\"configuration\":{\"order\":[2,0,1]}},"
-         "{\"name\":\"transpose\",\"configuration\":{\"order\":[1,2,0]}}," LITTLE "]", {0, 1, 2}},
+         "{\"name\":\"transpose\",\"configuration\":{\"order\":[1,2,0]}}," LITTLE "]",
+         {0, 1, 2}},
         {"[{\"name\":\"transpose\",\"configuration\":{\"order\":[2,0,1]}},"
-         "{\"name\":\"transpose\",\"configuration\":{\"order\":[1,0,2]}}," LITTLE "]", {0, 2, 1}},
+         "{\"name\":\"transpose\",\"configuration\":{\"order\":[1,0,2]}}," LITTLE "]",
+         {0, 2, 1}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         zb__chain *chain = bind_shape(cases[i].codecs, int16_type, 3, shape);
@@ -94,26 +110,34 @@ static void transposes(void **state) {
         }
         zb__chain_free(chain);
     }
-    static const char *const orders[] = {"[0]", "[0,0]", "[0,2]", "[0,1,1]", "[-1,0]", "[0,1.0]",
-                                         "\"A\"", "null", "1", "[0,18446744073709551615]"};
+    static const char *const orders[] = {
+        "[0]",     "[0,0]", "[0,2]", "[0,1,1]", "[-1,0]",
+        "[0,1.0]", "\"A\"", "null",  "1",       "[0,18446744073709551615]"};
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
         char text[160];
         snprintf(text, sizeof text,
-                 "[{\"name\":\"transpose\",\"configuration\":{\"order\":%s}}," LITTLE "]", orders[i]);
+                 "[{\"name\":\"transpose\",\"configuration\":{\"order\":%s}}," LITTLE "]",
+                 orders[i]);
         assert_refused(text, ZB_EFORMAT, "codecs[0]: transpose: order is ");
     }
     assert_refused("[\"transpose\"," LITTLE "]", ZB_EFORMAT, "order is missing");
-    zb__chain_free(bind_shape("[{\"name\":\"transpose\",\"configuration\":{\"order\":[]}},\"bytes\"]",
-                              uint8_type, 0, NULL));
+    zb__chain_free(
+        bind_shape("[{\"name\":\"transpose\",\"configuration\":{\"order\":[]}},\"bytes\"]",
+                   uint8_type, 0, NULL));
 }
 
 static void configurations(void **state) {
     (void)state;
     static const char *const right[] = {
-        GZIP, "\"gzip\"", "{\"name\":\"gzip\",\"configuration\":{\"level\":0}}", ZSTD,
+        GZIP,
+        "\"gzip\"",
+        "{\"name\":\"gzip\",\"configuration\":{\"level\":0}}",
+        ZSTD,
         "{\"name\":\"zstd\",\"configuration\":{\"level\":-131072}}",
         "{\"name\":\"zstd\",\"configuration\":{\"level\":22,\"checksum\":true}}",
-        CRC32C, "{\"name\":\"crc32c\",\"configuration\":{}}", "\"blosc\"",
+        CRC32C,
+        "{\"name\":\"crc32c\",\"configuration\":{}}",
+        "\"blosc\"",
         "{\"name\":\"blosc\",\"configuration\":{\"cname\":\"snappy\",\"clevel\":9,"
         "\"shuffle\":\"bitshuffle\",\"typesize\":2,\"blocksize\":0}}",
     };
@@ -122,12 +146,17 @@ static void configurations(void **state) {
         snprintf(text, sizeof text, "[" LITTLE ",%s]", right[i]);
         zb__chain_free(bind_6x4(text, int16_type));
     }
-    static const struct { const char *name, *configuration; enum zb_code code; const char *text; } wrong[] = {
+    static const struct {
+        const char *name, *configuration;
+        enum zb_code code;
+        const char *text;
+    } wrong[] = {
         {"gzip", "{\"level\":10}", ZB_EFORMAT, "level is 10, expected an integer from 0 to 9"},
         {"gzip", "{\"level\":-1}", ZB_EFORMAT, "level is -1"},
         {"gzip", "{\"level\":\"5\"}", ZB_EFORMAT, "level is \"5\""},
         {"gzip", "{\"window\":5}", ZB_EUNSUPPORTED, "\"window\""},
-        {"zstd", "{\"level\":23}", ZB_EFORMAT, "level is 23, expected an integer from -131072 to 22"},
+        {"zstd", "{\"level\":23}", ZB_EFORMAT,
+         "level is 23, expected an integer from -131072 to 22"},
         {"zstd", "{\"checksum\":1}", ZB_EFORMAT, "checksum is 1, expected true or false"},
         {"zstd", "{\"dictionary\":1}", ZB_EUNSUPPORTED, "\"dictionary\""},
         {"crc32c", "{\"x\":1}", ZB_EUNSUPPORTED, "\"x\""},
@@ -139,8 +168,8 @@ static void configurations(void **state) {
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char text[400];
-        snprintf(text, sizeof text, "[" LITTLE ",{\"name\":\"%s\",\"configuration\":%s}]", wrong[i].name,
-                 wrong[i].configuration);
+        snprintf(text, sizeof text, "[" LITTLE ",{\"name\":\"%s\",\"configuration\":%s}]",
+                 wrong[i].name, wrong[i].configuration);
         assert_refused(text, wrong[i].code, wrong[i].text);
         assert_refused(text, wrong[i].code, "codecs[1]");
     }
@@ -276,8 +305,8 @@ static void wrong_sizes(void **state) {
                  err, "too few");
 }
 
-/* 300 MB in some hundred bytes, for a chunk of 100: the stage before the last may hold twice the chunk and
-   64 KiB, not what the data claim. */
+/* 300 MB in some hundred bytes, for a chunk of 100: the stage before the last may hold twice the
+   chunk and 64 KiB, not what the data claim. */
 static void bombs_in_chains(void **state) {
     (void)state;
     uint8_t out[100];
@@ -299,7 +328,11 @@ static void bombs_in_chains(void **state) {
 
 static void bounds_and_parts(void **state) {
     (void)state;
-    static const struct { const char *codecs; uint64_t bound; bool raw, partial; } cases[] = {
+    static const struct {
+        const char *codecs;
+        uint64_t bound;
+        bool raw, partial;
+    } cases[] = {
         {"[" LITTLE "]", 48, true, false},
         {"[" LITTLE "," CRC32C "," CRC32C "]", 56, false, false},
         {"[" LITTLE "," ZSTD "]", 2 * 48 + 65536, false, true},

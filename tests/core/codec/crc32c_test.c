@@ -18,7 +18,8 @@ static void message_has_both_values(void **state) {
     uint8_t wrong[NINE_SIZE];
     memcpy(wrong, nine, NINE_SIZE);
     wrong[12] = 0x12;
-    assert_fails(OPS, wrong, NINE_SIZE, 9, ZB_ECHECKSUM, "crc32c is 0xe3069283, expected 0x12069283");
+    assert_fails(OPS, wrong, NINE_SIZE, 9, ZB_ECHECKSUM,
+                 "crc32c is 0xe3069283, expected 0x12069283");
 }
 
 static void wrong_sizes(void **state) {
@@ -63,8 +64,9 @@ static void flipped_bits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(verified), cmocka_unit_test(message_has_both_values),
-        cmocka_unit_test(wrong_sizes), cmocka_unit_test(parts), cmocka_unit_test(flipped_bits),
+        cmocka_unit_test(verified),     cmocka_unit_test(message_has_both_values),
+        cmocka_unit_test(wrong_sizes),  cmocka_unit_test(parts),
+        cmocka_unit_test(flipped_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the tests of all codecs need: decoding between buffers of the exact sizes (so that AddressSanitizer sees a
- * byte too many), sample data of several kinds, and the damage that every decoder must survive.
+ * What the tests of all codecs need: decoding between buffers of the exact sizes (so that
+ * AddressSanitizer sees a byte too many), sample data of several kinds, and the damage that every
+ * decoder must survive.
  */
 #ifndef ZB_TEST_CODEC_DECODE_H
 #define ZB_TEST_CODEC_DECODE_H
@@ -45,8 +46,8 @@ bytes make_sample(enum sample_kind kind, size_t size, unsigned seed);
 /* The whole chunk, exactly `capacity` bytes. */
 decoding decode_whole(const zb__codec_ops *ops, size_t capacity);
 
-/* Runs the decoder on a copy of in; d->out is allocated and to be freed, also on errors. Returns its code; the size it
-   reports is checked to be within the capacity. */
+/* Runs the decoder on a copy of in; d->out is allocated and to be freed, also on errors. Returns
+   its code; the size it reports is checked to be within the capacity. */
 enum zb_code run_decoder(decoding *d, const void *in, size_t size);
 
 /* Decodes and compares with what is expected. */
@@ -60,8 +61,8 @@ void assert_fails(const zb__codec_ops *ops, const void *in, size_t size, size_t 
 /* Decodes [lo, hi) of the chunk for many bounds and compares with expected[lo, hi). */
 void assert_parts_decode(const zb__codec_ops *ops, bytes in, bytes expected);
 
-/* Cuts the stream at every length, and flips bits of every byte: the decoder must end with an error or with
-   the right number of bytes. Cut streams must be errors. */
+/* Cuts the stream at every length, and flips bits of every byte: the decoder must end with an error
+   or with the right number of bytes. Cut streams must be errors. */
 void assert_survives_damage(const zb__codec_ops *ops, bytes in, size_t expected_size);
 
 #endif

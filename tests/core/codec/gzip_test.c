@@ -23,9 +23,17 @@ static bytes make_member(header h, bytes data, int level) {
     struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(level);
     size_t bound = libdeflate_deflate_compress_bound(compressor, data.size);
     bytes b = {malloc(bound + 1000), 10};
-    const uint8_t start[10] = {0x1f, 0x8b, 8, (uint8_t)((h.crc ? 2 : 0) | (h.extra ? 4 : 0) |
-                                                       (h.name ? 8 : 0) | (h.comment ? 16 : 0)),
-                               1, 2, 3, 4, 2, 255};
+    const uint8_t start[10] = {
+        0x1f,
+        0x8b,
+        8,
+        (uint8_t)((h.crc ? 2 : 0) | (h.extra ? 4 : 0) | (h.name ? 8 : 0) | (h.comment ? 16 : 0)),
+        1,
+        2,
+        3,
+        4,
+        2,
+        255};
     memcpy(b.data, start, 10);
     if (h.extra) {
         b.data[b.size++] = (uint8_t)strlen(h.extra);
@@ -56,8 +64,13 @@ static bytes make_member(header h, bytes data, int level) {
 static void headers_of_all_kinds(void **state) {
     (void)state;
     static const header headers[] = {
-        {0}, {.extra = "more"}, {.extra = ""}, {.name = "a.bin"}, {.comment = ""},
-        {.crc = true}, {"extra", "name", "comment", true},
+        {0},
+        {.extra = "more"},
+        {.extra = ""},
+        {.name = "a.bin"},
+        {.comment = ""},
+        {.crc = true},
+        {"extra", "name", "comment", true},
     };
     for (size_t h = 0; h < sizeof headers / sizeof *headers; h++) {
         for (unsigned kind = 0; kind < SAMPLE_KINDS; kind++) {
@@ -108,11 +121,14 @@ static void refused(void **state) {
     (void)state;
     bytes data = make_sample(SAMPLE_TEXT, 1000, 1);
     bytes in = make_member((header){.crc = true}, data, 6);
-    static const struct { size_t at; uint8_t flip; enum zb_code code; const char *text; } cases[] = {
-        {0, 1, ZB_EFORMAT, "begins with 1e 8b"},
-        {2, 1, ZB_EFORMAT, "method is 9"},
-        {3, 0x80, ZB_EFORMAT, "flags 0x82"},
-        {5, 1, ZB_ECHECKSUM, "crc16 of the header"},
+    static const struct {
+        size_t at;
+        uint8_t flip;
+        enum zb_code code;
+        const char *text;
+    } cases[] = {
+        {0, 1, ZB_EFORMAT, "begins with 1e 8b"},     {2, 1, ZB_EFORMAT, "method is 9"},
+        {3, 0x80, ZB_EFORMAT, "flags 0x82"},         {5, 1, ZB_ECHECKSUM, "crc16 of the header"},
         {12, 7, ZB_EFORMAT, "damaged or truncated"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -163,8 +179,10 @@ static void damage(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(headers_of_all_kinds), cmocka_unit_test(several_members),
-        cmocka_unit_test(refused),              cmocka_unit_test(bombs_stop_at_the_capacity),
+        cmocka_unit_test(headers_of_all_kinds),
+        cmocka_unit_test(several_members),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(bombs_stop_at_the_capacity),
         cmocka_unit_test(damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

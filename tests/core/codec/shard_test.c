@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* sharding_indexed: its configuration, and indexes that are right, permuted, swapped and damaged. */
+/* sharding_indexed: its configuration, and indexes: right, permuted, swapped and damaged. */
 #include "bind.h"
 
 #define BYTES "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}"
 #define BIG "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"big\"}}"
 #define CRC32C "{\"name\":\"crc32c\"}"
-#define SHARD(configuration) "[{\"name\":\"sharding_indexed\",\"configuration\":{" configuration "}}]"
+#define SHARD(configuration)                                                                       \
+    "[{\"name\":\"sharding_indexed\",\"configuration\":{" configuration "}}]"
 #define INNER "\"chunk_shape\":[3,2],\"codecs\":[" BYTES "]"
 #define INDEX "\"index_codecs\":[" BYTES "," CRC32C "]"
 
@@ -26,7 +27,8 @@ static void configuration(void **state) {
     assert_int_equal(zb__chain_encoded_bound(chain), 48 + 68);
     zb__chain_free(chain);
 
-    chain = bind_6x4(SHARD(INNER ",\"index_codecs\":[" BYTES "],\"index_location\":\"start\""), int16_type);
+    chain = bind_6x4(SHARD(INNER ",\"index_codecs\":[" BYTES "],\"index_location\":\"start\""),
+                     int16_type);
     assert_true(chain->shard->index_at_start);
     assert_int_equal(chain->shard->index_size, 64);
     zb__chain_free(chain);
@@ -34,13 +36,15 @@ static void configuration(void **state) {
     /* A transpose before it: all shapes within are of stored dimensions, here 4 x 6. */
     chain = bind_6x4("[{\"name\":\"transpose\",\"configuration\":{\"order\":[1,0]}},"
                      "{\"name\":\"sharding_indexed\",\"configuration\":{\"chunk_shape\":[1,6],"
-                     "\"codecs\":[" BYTES "]," INDEX "}}]", int16_type);
+                     "\"codecs\":[" BYTES "]," INDEX "}}]",
+                     int16_type);
     assert_int_equal(chain->shard->grid[0], 4);
     assert_int_equal(chain->shard->grid[1], 1);
     zb__chain_free(chain);
 
     /* No dimensions: one inner chunk. */
-    chain = bind_shape(SHARD("\"chunk_shape\":[],\"codecs\":[" BYTES "]," INDEX), int16_type, 0, NULL);
+    chain =
+        bind_shape(SHARD("\"chunk_shape\":[],\"codecs\":[" BYTES "]," INDEX), int16_type, 0, NULL);
     assert_int_equal(chain->shard->count, 1);
     assert_int_equal(chain->shard->index_size, 20);
     zb__chain_free(chain);
@@ -48,28 +52,37 @@ static void configuration(void **state) {
 
 static void refused(void **state) {
     (void)state;
-    static const struct { const char *codecs; enum zb_code code; const char *text; } cases[] = {
+    static const struct {
+        const char *codecs;
+        enum zb_code code;
+        const char *text;
+    } cases[] = {
         {SHARD(INNER), ZB_EFORMAT, "codecs[0]: sharding_indexed: index_codecs is missing"},
         {SHARD("\"chunk_shape\":[3,2]," INDEX), ZB_EFORMAT, "sharding_indexed: codecs is missing"},
         {SHARD("\"codecs\":[" BYTES "]," INDEX), ZB_EFORMAT, "chunk_shape is missing"},
-        {SHARD("\"chunk_shape\":[3],\"codecs\":[" BYTES "]," INDEX), ZB_EFORMAT, "chunk_shape is [3]"},
-        {SHARD("\"chunk_shape\":[3,0],\"codecs\":[" BYTES "]," INDEX), ZB_EFORMAT, "chunk_shape[1] is 0"},
+        {SHARD("\"chunk_shape\":[3],\"codecs\":[" BYTES "]," INDEX), ZB_EFORMAT,
+         "chunk_shape is [3]"},
+        {SHARD("\"chunk_shape\":[3,0],\"codecs\":[" BYTES "]," INDEX), ZB_EFORMAT,
+         "chunk_shape[1] is 0"},
         {SHARD("\"chunk_shape\":[4,2],\"codecs\":[" BYTES "]," INDEX), ZB_EFORMAT,
          "chunk_shape[0] is 4, expected a divisor of the shard's 6"},
-        {SHARD("\"chunk_shape\":[12,2],\"codecs\":[" BYTES "]," INDEX), ZB_EFORMAT, "chunk_shape[0] is 12"},
-        {SHARD("\"chunk_shape\":[3,2.0],\"codecs\":[" BYTES "]," INDEX), ZB_EFORMAT, "chunk_shape[1] is 2.0"},
+        {SHARD("\"chunk_shape\":[12,2],\"codecs\":[" BYTES "]," INDEX), ZB_EFORMAT,
+         "chunk_shape[0] is 12"},
+        {SHARD("\"chunk_shape\":[3,2.0],\"codecs\":[" BYTES "]," INDEX), ZB_EFORMAT,
+         "chunk_shape[1] is 2.0"},
         {SHARD(INNER "," INDEX ",\"index_location\":\"middle\""), ZB_EFORMAT,
          "index_location is \"middle\", expected \"end\" or \"start\""},
         {SHARD(INNER "," INDEX ",\"index_location\":1"), ZB_EFORMAT, "index_location is 1"},
         {SHARD(INNER "," INDEX ",\"strategy\":1"), ZB_EUNSUPPORTED, "\"strategy\""},
         {SHARD(INNER ",\"index_codecs\":[" BYTES ",\"gzip\"]"), ZB_EFORMAT,
          "index_codecs: the size of an index must be fixed, which it is not with \"gzip\""},
-        {SHARD(INNER ",\"index_codecs\":[" CRC32C "]"), ZB_EFORMAT, "index_codecs: codecs[0]: \"crc32c\" must"},
+        {SHARD(INNER ",\"index_codecs\":[" CRC32C "]"), ZB_EFORMAT,
+         "index_codecs: codecs[0]: \"crc32c\" must"},
         {SHARD(INNER ",\"index_codecs\":[]"), ZB_EFORMAT, "index_codecs: codecs is []"},
         {SHARD("\"chunk_shape\":[3,2],\"codecs\":[]," INDEX), ZB_EFORMAT, "codecs is []"},
         {"[\"sharding_indexed\"]", ZB_EFORMAT, "chunk_shape is missing"},
         {SHARD(INNER ",\"index_codecs\":[{\"name\":\"sharding_indexed\",\"configuration\":{"
-               "\"chunk_shape\":[1,1,1],\"codecs\":[" BYTES "]," INDEX "}}]"),
+                     "\"chunk_shape\":[1,1,1],\"codecs\":[" BYTES "]," INDEX "}}]"),
          ZB_EFORMAT, "not with \"sharding_indexed\""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -100,7 +113,7 @@ static void limits(void **state) {
     ASSERT_FAILS(bind_nested(depth + 1, &chain, &err), ZB_ELIMIT, err,
                  "deeper than the limit shard_depth (4)");
 
-    /* 2^22 entries of 16 bytes are the limit of 64 MiB: with a checksum they are 4 bytes too many. */
+    /* 2^22 entries of 16 bytes are the limit of 64 MiB; a checksum is 4 bytes too many. */
     uint64_t shape[2] = {2048, 2048};
     const char *one = SHARD("\"chunk_shape\":[1,1],\"codecs\":[" BYTES "]," INDEX);
     ASSERT_FAILS(bind_text(one, int16_type, 2, shape, &chain, &err), ZB_ELIMIT, err,
@@ -110,7 +123,8 @@ static void limits(void **state) {
     /* A shard may be larger than a chunk, its inner chunks may not. */
     shape[0] = shape[1] = (uint64_t)1 << 17;
     const char *large = SHARD("\"chunk_shape\":[65536,65536],\"codecs\":[" BYTES "]," INDEX);
-    ASSERT_FAILS(bind_text(large, int16_type, 2, shape, &chain, &err), ZB_ELIMIT, err, "chunk_bytes");
+    ASSERT_FAILS(bind_text(large, int16_type, 2, shape, &chain, &err), ZB_ELIMIT, err,
+                 "chunk_bytes");
     zb__chain_free(bind_shape(SHARD("\"chunk_shape\":[16384,16384],\"codecs\":[" BYTES "]," INDEX),
                               int16_type, 2, shape));
 
@@ -132,7 +146,8 @@ static enum zb_code decode_index(const char *index_codecs, const uint8_t *encode
                                  uint64_t entries[8], zb_error *err) {
     char text[600];
     snprintf(text, sizeof text,
-             "[{\"name\":\"sharding_indexed\",\"configuration\":{" INNER ",\"index_codecs\":[%s]}}]",
+             "[{\"name\":\"sharding_indexed\",\"configuration\":{" INNER
+             ",\"index_codecs\":[%s]}}]",
              index_codecs);
     zb__chain *chain = bind_6x4(text, int16_type);
     assert_int_equal(chain->shard->index_size, size);
@@ -145,11 +160,10 @@ static enum zb_code decode_index(const char *index_codecs, const uint8_t *encode
 
 /* The index of a shard that GDAL 3.13 wrote: one inner chunk of 17 bytes, three empty ones. */
 static const uint8_t golden[68] = {
-    0, 0, 0, 0, 0, 0, 0, 0, 17, 0, 0, 0, 0, 0, 0, 0,
-    255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
-    255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
-    255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
-    0x65, 0x23, 0x47, 0x58};
+    0,   0,   0,   0,   0,   0,   0,   0,   17,  0,   0,   0,   0,   0,    0,    0,    255,
+    255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,  255,  255,  255,
+    255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,  255,  255,  255,
+    255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0x65, 0x23, 0x47, 0x58};
 
 static void index_of_another_writer(void **state) {
     (void)state;
@@ -185,16 +199,18 @@ static void half_empty_entries(void **state) {
         uint8_t encoded[64];
         memcpy(encoded, golden, sizeof encoded);
         memset(encoded + 8 * at, 0xff, 8);
-        ASSERT_FAILS(decode_index(BYTES, encoded, sizeof encoded, entries, &err), ZB_EFORMAT, err,
-                     at ? "entry 0 of the index is half empty: offset 0, length 18446744073709551615"
-                        : "half empty: offset 18446744073709551615, length 17");
+        ASSERT_FAILS(
+            decode_index(BYTES, encoded, sizeof encoded, entries, &err), ZB_EFORMAT, err,
+            at ? "entry 0 of the index is half empty: offset 0, length 18446744073709551615"
+               : "half empty: offset 18446744073709551615, length 17");
     }
 }
 
 /* Stored element i of the index, permuted by `order` (dimensions row, column, offset or length). */
 static void permuted_and_swapped(void **state) {
     (void)state;
-    static const uint32_t orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    static const uint32_t orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                         {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
     for (size_t o = 0; o < 6; o++) {
         for (int big = 0; big < 2; big++) {
             const uint32_t *order = orders[o];
@@ -211,8 +227,8 @@ static void permuted_and_swapped(void **state) {
             }
             char codecs[200];
             snprintf(codecs, sizeof codecs,
-                     "{\"name\":\"transpose\",\"configuration\":{\"order\":[%u,%u,%u]}},%s", order[0],
-                     order[1], order[2], big ? BIG : BYTES);
+                     "{\"name\":\"transpose\",\"configuration\":{\"order\":[%u,%u,%u]}},%s",
+                     order[0], order[1], order[2], big ? BIG : BYTES);
             ASSERT_OK(decode_index(codecs, encoded, sizeof encoded, entries, &err), err);
             for (uint64_t i = 0; i < 8; i++)
                 assert_int_equal(entries[i], 1000 + i);
@@ -222,9 +238,12 @@ static void permuted_and_swapped(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(configuration),           cmocka_unit_test(refused),
-        cmocka_unit_test(limits),                  cmocka_unit_test(index_of_another_writer),
-        cmocka_unit_test(checksum),                cmocka_unit_test(half_empty_entries),
+        cmocka_unit_test(configuration),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(limits),
+        cmocka_unit_test(index_of_another_writer),
+        cmocka_unit_test(checksum),
+        cmocka_unit_test(half_empty_entries),
         cmocka_unit_test(permuted_and_swapped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

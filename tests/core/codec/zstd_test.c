@@ -4,7 +4,6 @@
 
 #include <zstd.h>
 
-
 #define OPS (&zb__codec_zstd)
 
 /* How a frame is written. */
@@ -22,7 +21,8 @@ static bytes compress(recipe r, bytes data) {
     ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, !r.no_content_size);
     if (r.window_log)
         ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, r.window_log);
-    out.size = ZSTD_compress2(context, out.data, ZSTD_compressBound(data.size), data.data, data.size);
+    out.size =
+        ZSTD_compress2(context, out.data, ZSTD_compressBound(data.size), data.data, data.size);
     assert_false(ZSTD_isError(out.size));
     ZSTD_freeCCtx(context);
     return out;
@@ -85,7 +85,8 @@ static void prefix_stops(void **state) {
     (void)state;
     bytes data = make_sample(SAMPLE_NOISE, 1 << 20, 1);
     for (int no_size = 0; no_size < 2; no_size++) {
-        bytes in = compress((recipe){.level = 1, .no_content_size = no_size, .window_log = 17}, data);
+        bytes in =
+            compress((recipe){.level = 1, .no_content_size = no_size, .window_log = 17}, data);
         decoding d = decode_whole(OPS, data.size);
         d.hi = 1000;
         assert_int_equal(run_decoder(&d, in.data, in.size), ZB_OK);
@@ -175,7 +176,8 @@ static bytes make_bomb(bool content_size) {
     memcpy(b.data, content_size ? sized : unsized, b.size);
     for (unsigned i = 0; i < BLOCKS; i++) {
         uint32_t header = (i == BLOCKS - 1) | 1u << 1 | 131072u << 3;
-        const uint8_t block[4] = {(uint8_t)header, (uint8_t)(header >> 8), (uint8_t)(header >> 16), 0};
+        const uint8_t block[4] = {(uint8_t)header, (uint8_t)(header >> 8), (uint8_t)(header >> 16),
+                                  0};
         memcpy(b.data + b.size, block, 4);
         b.size += 4;
     }
@@ -197,8 +199,8 @@ static void bombs_stop_at_the_capacity(void **state) {
 
 static void damage(void **state) {
     (void)state;
-    static const recipe recipes[] = {{.level = 3}, {.level = 3, .checksum = true},
-                                     {.level = 19, .no_content_size = true}};
+    static const recipe recipes[] = {
+        {.level = 3}, {.level = 3, .checksum = true}, {.level = 19, .no_content_size = true}};
     for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++) {
         bytes data = make_sample(SAMPLE_TEXT, 600, (unsigned)i);
         bytes in = compress(recipes[i], data);
@@ -217,9 +219,12 @@ static void damage(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frames_of_all_kinds), cmocka_unit_test(several_frames),
-        cmocka_unit_test(prefix_stops),        cmocka_unit_test(prefix_of_damaged_data),
-        cmocka_unit_test(checksums),           cmocka_unit_test(refused),
+        cmocka_unit_test(frames_of_all_kinds),
+        cmocka_unit_test(several_frames),
+        cmocka_unit_test(prefix_stops),
+        cmocka_unit_test(prefix_of_damaged_data),
+        cmocka_unit_test(checksums),
+        cmocka_unit_test(refused),
         cmocka_unit_test(dictionaries_are_refused),
         cmocka_unit_test(bombs_stop_at_the_capacity),
         cmocka_unit_test(damage),

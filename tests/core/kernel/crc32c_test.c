@@ -18,7 +18,11 @@ static void known_values(void **state) {
         ones[i] = 0xff;
         ascending[i] = (uint8_t)i;
     }
-    const struct { const void *data; size_t size; uint32_t crc; } vectors[] = {
+    const struct {
+        const void *data;
+        size_t size;
+        uint32_t crc;
+    } vectors[] = {
         {"", 0, 0},
         {"123456789", 9, 0xe3069283},
         {zeros, 32, 0x8a9136aa},
