@@ -12,8 +12,12 @@
  * The rules (zb_array_read): towards an integer, fractions are cut off, what does not fit is
  * clamped and NaN becomes 0; towards a float, values are rounded to the nearest, ties to even, and
  * overflow to infinity; a bool is true when the value compares unequal to 0, which NaN does; a bool
- * byte other than 0 and 1 counts as 1. Compiled with -fno-trapping-math: nobody looks at the
- * floating-point exception flags, and clamping can then be vectorised.
+ * byte other than 0 and 1 counts as 1. HDF5's hard conversions follow the same rules but for their
+ * edges: its library (1.14.5) wraps round where a float equals the first integer that does not fit,
+ * does not clamp float16, and makes infinity of values that round down to the largest float.
+ *
+ * Compiled with -fno-trapping-math: nobody looks at the floating-point exception flags, and
+ * clamping can then be vectorised.
  */
 #include "kernel/move.h"
 #include "kernel/half.h"

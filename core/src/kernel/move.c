@@ -140,8 +140,8 @@ zb__move zb__move_swap(size_t size, size_t component_size) {
    read and a write of memory of its own, and the neighbouring row may be about to complete it. */
 void zb__stream_row(char *dst, const char *src, size_t size) {
 #if defined(__SSE2__)
-    size_t head = (size_t)(-(uintptr_t)dst & (ZB__LINE - 1));
-    if (size >= head + ZB__LINE) {
+    if (size >= ZB__LINE) {
+        const size_t head = (size_t)(-(uintptr_t)dst & (ZB__LINE - 1));
         memcpy(dst, src, head);
         dst += head;
         src += head;

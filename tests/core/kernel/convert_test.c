@@ -176,10 +176,13 @@ static void rules_by_example(void **state) {
     assert_true(narrow[0] == 3.99f && isnan(narrow[4]) && isinf(narrow[7]));
     assert_true(narrow[6] == 0 && signbit(narrow[6]));
 
-    /* Through double these would round twice: 2^53 + 1 + 2^29, just above a float's tie. */
+    /* Through double these would round twice: one more than a tie between two floats. */
     const int64_t tie[] = {(INT64_C(1) << 53) + (INT64_C(1) << 29) + 1, INT64_MIN, -1};
     zb__convert((zb_dtype){ZB_KIND_INT, 8, false}, tie, 8, f32, narrow, 4, 3);
     assert_true(narrow[0] == 0x1.000002p53f && narrow[1] == -0x1p63f && narrow[2] == -1);
+    const uint64_t high_tie = (UINT64_C(1) << 63) + (UINT64_C(1) << 39) + 1;
+    zb__convert(u64, &high_tie, 8, f32, narrow, 4, 1);
+    assert_true(narrow[0] == 0x1.000002p63f);
     zb__convert((zb_dtype){ZB_KIND_INT, 8, false}, tie, 8, u64, wide, 8, 3);
     assert_true(wide[0] == (uint64_t)tie[0] && wide[1] == 0 && wide[2] == 0);
 
