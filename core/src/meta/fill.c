@@ -3,10 +3,11 @@
  * Every JSON form of a fill value, exactly: integers from their digits, floats rounded once to
  * the type's own width, NaNs with the bits that are written.
  *
- * Beyond the specification, forms that writers are known to produce are taken: integers as 7.0 or
- * "7", booleans as 0 and 1, "+Infinity", the bare tokens NaN, Infinity and -Infinity, and null
- * or no value at all (zero). Not taken are forms that readers disagree about, such as hexadecimal
- * strings of another length than the type's.
+ * Beyond the specification, forms that writers are known to produce or that other readers take are
+ * taken: integers as 7.0 or "7", booleans as 0 and 1, complex numbers as one real number,
+ * "+Infinity", the bare tokens NaN, Infinity and -Infinity, and null or no value at all (zero). Not
+ * taken are forms that readers disagree about, such as hexadecimal strings of another length than
+ * the type's.
  */
 #include "meta/fill.h"
 
@@ -174,6 +175,12 @@ static enum zb_code parse_complex(const zb_json *value, zb_dtype dtype, void *ou
     uint32_t half = dtype.size / 2;
     const zb_json *real = zb_json_first(value);
     const zb_json *imaginary = zb_json_next(real);
+    const char *number = zb_json_number(value);
+    if (number && !strpbrk(number, "NI")) { /* NaN alone would leave open which part it means */
+        memset(out, 0, dtype.size);
+        parse_component(value, half, out);
+        return ZB_OK;
+    }
     if (zb_json_kind_of(value) != ZB_JSON_ARRAY || zb_json_count(value) != 2 ||
         !parse_component(real, half, out) || !parse_component(imaginary, half, (char *)out + half))
         return fail_form(value, dtype, "a list of two floats", err);

@@ -146,6 +146,8 @@ static void floats(void **state) {
         {"complex128", "[0,\"-Infinity\"]", 0, 0xfff0000000000000},
         {"complex128", "[0.1,NaN]", 0x3fb999999999999a, 0x7ff8000000000000},
         {"complex_float32", "[-0.0,0]", 0x80000000, 0},
+        {"complex64", "2", 0x40000000, 0},
+        {"complex128", "-0.0", 0x8000000000000000, 0},
     };
     check(rows, sizeof rows / sizeof *rows);
 }
@@ -225,7 +227,7 @@ static void refuses_others(void **state) {
         {"float16", "\"0x7fc00000\"", "for float16"},
         {"float64", "\"0x7fc00000\"", "for float64"},
         {"complex64", "NaN", "fill_value is NaN, expected a list of two floats for complex64"},
-        {"complex64", "1", "fill_value is 1, expected a list of two floats"},
+        {"complex64", "-Infinity", "two floats"},
         {"complex64", "true", "two floats"},
         {"complex64", "[1]", "is [1]"},
         {"complex64", "[1,2,3]", "is [1,2,3]"},
