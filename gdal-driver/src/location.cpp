@@ -70,6 +70,15 @@ static bool parse_node(std::string text, Location *location) {
     return true;
 }
 
+/* Without quotes (rasterio takes them out of subdataset names) the node begins at the last ":/"
+   that is no part of an address's "://". npos when there is none. */
+static size_t node_separator(const std::string &text) {
+    size_t at = text.rfind(":/");
+    while (at != std::string::npos && text.compare(at, 3, "://") == 0)
+        at = at == 0 ? std::string::npos : text.rfind(":/", at - 1);
+    return at;
+}
+
 bool parse_location(const char *name, Location *location) {
     *location = Location();
     if (!has_prefix(name)) {
@@ -78,8 +87,10 @@ bool parse_location(const char *name, Location *location) {
     }
     const std::string rest = name + kPrefixLength;
     if (rest.empty() || rest[0] != '"') {
-        take_directory(rest, location);
-        return !rest.empty();
+        const size_t colon = node_separator(rest);
+        take_directory(rest.substr(0, colon), location);
+        return colon > 0 && !rest.empty() &&
+               (colon == std::string::npos || parse_node(rest.substr(colon), location));
     }
     const size_t quote = rest.rfind('"');
     if (quote < 2)

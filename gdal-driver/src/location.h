@@ -6,6 +6,7 @@
  *     /data/x.zarr/zarr.json              the same, by its document
  *     ZARR3:/data/x.zarr                  the same, for names that GDAL cannot stat (/vsicurl/)
  *     ZARR3:"/data/x.zarr":/group/array   a node inside
+ *     ZARR3:/data/x.zarr:/group/array     the same without quotes
  *     ZARR3:"/data/x.zarr":/array:3:0     one slice: an index for each dimension that is neither
  *                                         rows nor columns
  */

@@ -31,7 +31,8 @@ def test_every_form_of_the_name(store):
     for name in (path, path + "/", path + "/deep", path + "/deep/t", path + "/zarr.json",
                  path + "/deep/t/zarr.json", "ZARR3:" + path, "ZARR3:" + path + "/deep/t",
                  sub(path, "deep/t"), sub(path + "/deep", "t"), "zarr3:" + path,
-                 'ZARR3:"%s":deep/t' % path, 'ZARR3:"%s"' % path):
+                 'ZARR3:"%s":deep/t' % path, 'ZARR3:"%s"' % path, "ZARR3:%s:/deep/t" % path,
+                 "ZARR3:%s/deep:/t" % path):
         dataset = opened(name)
         assert (dataset.ReadAsArray() == VALUES).all(), name
         assert dataset.GetDescription() == name

@@ -133,6 +133,7 @@ def test_web_server(server, sample):
     expected = PLANE + 1
     expected[30:60, 30:60] = 0
     assert (opened(sub(root, "g/u")).ReadAsArray() == expected).all()
+    assert (opened("ZARR3:" + root + ":/g/u").ReadAsArray() == expected).all()
 
 
 def test_a_failing_server_is_no_missing_chunk(server):
