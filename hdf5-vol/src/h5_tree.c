@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* FNV-1a: small, and stable for good, since tokens are stored in references. */
 static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size) {
@@ -23,7 +22,8 @@ bool vol_path_is_zarr(const char *path) {
     char *document = NULL;
     if (asprintf(&document, "%s/zarr.json", path) < 0)
         return false;
-    bool found = access(document, F_OK) == 0;
+    struct stat info;
+    bool found = stat(document, &info) == 0 && S_ISREG(info.st_mode);
     free(document);
     return found;
 }

@@ -56,13 +56,6 @@ static hid_t new_bool(h5_lib *lib) {
     return type;
 }
 
-static hid_t new_opaque(h5_lib *lib, zb_dtype dtype) {
-    char name[24];
-    hid_t type = lib->H5Tcreate(H5T_OPAQUE, dtype.size);
-    lib->H5Tset_tag(type, zb_dtype_name(dtype, name));
-    return type;
-}
-
 hid_t vol_type_new(h5_lib *lib, zb_dtype dtype) {
     switch (dtype.kind) {
     case ZB_KIND_BOOL:
@@ -79,7 +72,7 @@ hid_t vol_type_new(h5_lib *lib, zb_dtype dtype) {
     case ZB_KIND_RAW:
         break;
     }
-    return new_opaque(lib, dtype);
+    return lib->H5Tcreate(H5T_OPAQUE, dtype.size); /* untagged: h5py reads no other */
 }
 
 hid_t vol_node_type(vol_node *node) {

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+"""dimension_names as HDF5 dimension labels and scales, and what xarray makes of them."""
+
+import h5py
+import numpy as np
+import pytest
+from conftest import put
+
+
+@pytest.fixture
+def f(tree):
+    with h5py.File(tree, "r") as file:
+        yield file
+
+
+def test_labels(f):
+    assert [dim.label for dim in f["a"].dims] == ["yy", "xx"]
+    assert [dim.label for dim in f["nc/v"].dims] == ["y", "x"]
+    assert "DIMENSION_LABELS" not in f["g/b"].attrs and f["g/b"].dims[0].label == ""
+
+
+def test_scales(f):
+    v = f["nc/v"]
+    assert f["nc/x"].is_scale and f["nc/y"].is_scale and not v.is_scale and not f["a"].is_scale
+    assert [list(dim.keys()) for dim in v.dims] == [["y"], ["x"]]
+    assert v.dims[0][0] == f["nc/y"] and v.dims[1]["x"] == f["nc/x"]
+    assert list(v.dims[0]["y"]) == [0, 10, 20]
+    assert "DIMENSION_LIST" not in f["a"].attrs and len(f["a"].dims[0]) == 0
+
+
+def test_names_may_be_missing(new_store):
+    path, group = new_store()
+    put(group, "d", np.zeros((2, 3)), dimension_names=(None, "k"))
+    put(group, "none", np.zeros(2))
+    put(group, "k", np.arange(3), dimension_names=("k",))
+    with h5py.File(path, "r") as f:
+        assert [dim.label for dim in f["d"].dims] == ["", "k"]
+        assert [len(dim) for dim in f["d"].dims] == [0, 1]
+        assert dict(f["none"].attrs) == {}
+
+
+def test_scales_of_outer_groups_and_other_lengths(new_store):
+    """As in netCDF: the nearest group upwards. A namesake of another length is none of it."""
+    path, group = new_store()
+    put(group, "t", np.arange(4), dimension_names=("t",))
+    inner = group.create_group("a/b")
+    put(inner, "v", np.zeros((4, 2)), dimension_names=("t", "u"))
+    put(inner, "u", np.arange(9), dimension_names=("u",))
+    put(inner, "w", np.zeros(4), dimension_names=("../t",))
+    with h5py.File(path, "r") as f:
+        v = f["a/b/v"]
+        assert v.dims[0][0] == f["t"] and len(v.dims[1]) == 0 and len(f["a/b/w"].dims[0]) == 0
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    """A Dataset of xarray's, and the path of the store that xarray wrote it to."""
+    xarray = pytest.importorskip("xarray")
+    pytest.importorskip("h5netcdf")
+    made = xarray.Dataset(
+        {"t2m": (("time", "lat", "lon"), np.arange(24, dtype="f4").reshape(2, 3, 4),
+                 {"units": "K", "long_name": "temperature"}),
+         "mask": (("lat", "lon"), np.arange(12, dtype="i2").reshape(3, 4))},
+        {"time": [0.0, 6.0], "lat": [10.0, 20.0, 30.0], "lon": np.arange(4) * 90.0},
+        {"title": "made", "version": 3})
+    made["t2m"][0, 0, 0] = np.nan
+    path = str(tmp_path / "x.zarr")
+    made.to_zarr(path, zarr_format=3, consolidated=False)
+    return made, path
+
+
+def test_xarray_reads_names_coordinates_and_missing_values(dataset):
+    import xarray
+    made, path = dataset
+    with xarray.open_dataset(path, engine="h5netcdf") as got:
+        xarray.testing.assert_equal(got, made)
+        assert got["t2m"].dims == ("time", "lat", "lon") and got["t2m"].attrs["units"] == "K"
+        assert got.attrs == {"title": "made", "version": 3}
+        assert got["t2m"].dtype == "f4" and got["t2m"].encoding["_FillValue"].dtype == "f4"
+        assert float(got.sel(lat=20, lon=90)["mask"]) == 5
+
+
+def test_copies_keep_their_scales(dataset, tmp_path):
+    """After H5Ocopy of the whole store into an .h5 file, xarray sees the same there."""
+    import xarray
+    from conftest import tool
+    made, path = dataset
+    copy = tmp_path / "y.h5"
+    tool("h5repack", path, copy, connector="zarr")
+    with h5py.File(copy, "r") as f:
+        assert f["t2m"].dims[1][0] == f["lat"]
+    with xarray.open_dataset(copy, engine="h5netcdf") as got:
+        xarray.testing.assert_equal(got, made)

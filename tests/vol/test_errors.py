@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""What cannot be read or must not be written: a clear OSError, with errno, and no harm."""
+
+import errno
+import json
+import os
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+import zarr
+from conftest import put
+
+READ_ONLY = "read-only in this version"
+
+
+def snapshot(path):
+    return {p: (p.stat().st_mtime_ns, p.stat().st_size) for p in Path(path).rglob("*")}
+
+
+@pytest.mark.parametrize("mode", ["r+", "a"])
+def test_opening_to_write(tree, mode):
+    before = snapshot(tree)
+    with pytest.raises(OSError, match=READ_ONLY) as caught:
+        h5py.File(tree, mode)
+    assert caught.value.errno == errno.EROFS and snapshot(tree) == before
+
+
+def test_creating(tree, tmp_path):
+    before = snapshot(tree)
+    for mode in ("w", "x"):
+        with pytest.raises(OSError):
+            h5py.File(tree, mode)
+    assert snapshot(tree) == before
+    if "HDF5_VOL_CONNECTOR" in os.environ:
+        with pytest.raises(OSError, match=READ_ONLY):
+            h5py.File(tmp_path / "new.zarr", "w")
+        assert not (tmp_path / "new.zarr").exists()
+
+
+def test_every_change_is_refused(tree):
+    before = snapshot(tree)
+    with h5py.File(tree, "r") as f:
+        for change in (
+            lambda: f.create_group("q"), lambda: f.create_dataset("q", data=1),
+            lambda: f.attrs.__setitem__("q", 1), lambda: f.attrs.__delitem__("n"),
+            lambda: f["a"].__setitem__(0, 1), lambda: f["a"].resize((1, 1)),
+            lambda: f.__delitem__("a"), lambda: f.move("a", "b"), lambda: f.copy("a", "b"),
+            lambda: f.__setitem__("link", f["a"]), lambda: f.__setitem__("s", h5py.SoftLink("/a")),
+            lambda: f.__setitem__("T", np.dtype("i4")),
+        ):
+            with pytest.raises(Exception) as caught:
+                change()
+            assert READ_ONLY in str(caught.value), caught.value
+    assert snapshot(tree) == before
+
+
+@pytest.fixture
+def damaged(new_store):
+    """A store with one array in one chunk, zstd and checksum; returns (path, chunk)."""
+    path, group = new_store()
+    put(group, "good", np.arange(5))
+    put(group, "d", np.arange(1000), compressors=[zarr.codecs.ZstdCodec(level=1),
+                                                  zarr.codecs.Crc32cCodec()])
+    return path, Path(path) / "d" / "c" / "0"
+
+
+def flip(chunk):
+    content = bytearray(chunk.read_bytes())
+    content[20] ^= 1
+    chunk.write_bytes(content)
+
+
+def truncate(chunk):
+    chunk.write_bytes(chunk.read_bytes()[:-5])
+
+
+@pytest.mark.parametrize("harm", [flip, truncate])
+def test_damaged_chunk(damaged, harm):
+    path, chunk = damaged
+    harm(chunk)
+    with h5py.File(path, "r") as f:
+        for read in (lambda: f["d"][...], lambda: f["d"][::7], lambda: f["d"][[1, 5, 900]]):
+            with pytest.raises(OSError, match="new.zarr.*array /d.*c/0") as caught:
+                read()
+            assert caught.value.errno
+        assert list(f["good"][...]) == [0, 1, 2, 3, 4]
+
+
+def change(path, **members):
+    document = json.loads(Path(path, "zarr.json").read_text())
+    document.update(members)
+    Path(path, "zarr.json").write_text(json.dumps(document))
+
+
+@pytest.fixture
+def partly_readable(new_store):
+    path, group = new_store()
+    put(group, "good", np.arange(5))
+    for name in ("bad_type", "bad_json", "bad_codec"):
+        put(group, name, np.arange(5))
+    put(group.create_group("sub"), "fine", np.arange(2))
+    change(path + "/bad_type", data_type="quaternion")
+    change(path + "/bad_codec", codecs=[{"name": "bytes"}, {"name": "lzma_of_mine"}])
+    Path(path, "bad_json", "zarr.json").write_text('{"zarr_format": 3,')
+    return path
+
+
+def test_unreadable_nodes_are_listed_with_their_reason(partly_readable):
+    with h5py.File(partly_readable, "r") as f:
+        assert list(f) == ["bad_codec", "bad_json", "bad_type", "good", "sub"]
+        for name, reason in (("bad_type", "quaternion"), ("bad_codec", "lzma_of_mine"),
+                             ("bad_json", "line 1")):
+            assert name in f.keys()
+            with pytest.raises((KeyError, OSError), match=reason):
+                f[name]
+            link = f.get(name, getlink=True)
+            assert isinstance(link, h5py.SoftLink) and reason in link.path
+            with pytest.raises((KeyError, OSError), match=reason):
+                f[name + "/below"]
+
+
+def test_walks_pass_over_unreadable_nodes(partly_readable):
+    with h5py.File(partly_readable, "r") as f:
+        seen, links = [], []
+        f.visititems(lambda name, o: seen.append(name))
+        f.visit_links(links.append)
+        assert seen == ["good", "sub", "sub/fine"]
+        assert links == ["bad_codec", "bad_json", "bad_type", "good", "sub", "sub/fine"]
+
+
+@pytest.mark.parametrize("content, code", [
+    (b"", errno.EINVAL), (b"{", errno.EINVAL), (b'{"zarr_format": 3}', errno.EINVAL),
+    (b'{"zarr_format": 2, "node_type": "group"}', errno.EINVAL),
+    (b"[" * 100, errno.EFBIG), (b"\xff\xfe", errno.EINVAL),
+])
+def test_broken_root(tmp_path, content, code):
+    store = tmp_path / "x.zarr"
+    store.mkdir()
+    (store / "zarr.json").write_bytes(content)
+    with pytest.raises(OSError, match="x.zarr") as caught:
+        h5py.File(store, "r")
+    assert caught.value.errno in (code, errno.ENOTSUP), caught.value
+
+
+def test_a_directory_called_zarr_json_is_no_store(tmp_path):
+    store = tmp_path / "x.zarr"
+    (store / "zarr.json").mkdir(parents=True)
+    with pytest.raises(IsADirectoryError):
+        h5py.File(store, "r")
+
+
+def test_nothing_there(tmp_path):
+    for name in ("nope.zarr", "nope.h5", "no/such/folder.zarr"):
+        with pytest.raises(FileNotFoundError):
+            h5py.File(tmp_path / name, "r")

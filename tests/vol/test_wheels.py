@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""The same plugin with other libhdf5: those inside the wheels of h5py (1.14.6 and 2.0.0), and two of them
+in one process. The wheels are installed once, under the build directory; without a package index these
+tests are skipped and say so."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+from conftest import build_dir, run, run_python
+from test_passthrough import WRITE, outcomes
+from test_safety import HAZARD, LEFT_OPEN, THREADS
+
+WHEELS = {
+    "h5py_3_14": (["h5py==3.14.0", "pytest"], "1.14.6"),
+    "h5py_3_16": (["h5py==3.16.0", "pytest"], "2.0.0"),
+    "two_libraries": (["h5py==3.14.0", "netCDF4"], "1.14.6"),
+}
+
+CHECK = r"""
+import sys, h5py, numpy as np
+assert h5py.version.hdf5_version == sys.argv[2], h5py.version.hdf5_version
+A = (np.arange(512 * 512) % 30000).astype("i2").reshape(512, 512)
+B = (np.arange(6000) * 0.5).astype("f4").reshape(10, 20, 30)
+f = h5py.File(sys.argv[1], "r"); d = f["a"]
+assert list(f) == ["a", "c", "e", "g", "nc", "types"] and len(f["types"]) == 13
+seen = []; f.visititems(lambda n, o: seen.append(n)); assert len(seen) == 26
+assert d.shape == A.shape and d.dtype == A.dtype and d.chunks == (64, 64) and d.fillvalue == -5
+assert d.compression == "gzip" and [x.label for x in d.dims] == ["yy", "xx"]
+for s in (np.s_[...], np.s_[10:200:3, 7], np.s_[::2, ::3], np.s_[[1, 5, 300]], np.s_[:, [2, 400]]):
+    assert np.array_equal(d[s], A[s])
+assert np.array_equal(d[A % 7 == 0], A[A % 7 == 0]) and np.array_equal(f["g/b"][...], B)
+assert np.array_equal(d.astype(">f8")[5:7], A[5:7])
+assert list(f["c"][...]) == [n - 1j * n for n in range(5)] and f["e"].dtype == bool
+assert f["types/f2"].dtype == np.dtype("f2") and f["types/f2"][3] == 3 and f["g/s"][()] == 3.25
+assert dict(f["g"].attrs) == {"gn": 7} and f.attrs["title"] == "hello wörld" and f.attrs["n"] == 42
+assert list(f.attrs) == ["title", "n", "v", "flag", "list"] and list(f.attrs["list"]) == ["x", "yy", "zzz"]
+assert f[d.ref] == d and f["nc/v"].dims[0][0] == f["nc/y"] and f["nc/x"].is_scale
+assert "zz" not in f and "g/b" in f and f.get("a", getclass=True) is h5py.Dataset
+try: f["zz"]
+except KeyError as e: assert "doesn't exist" in str(e)
+held = f["g/b"]; f.close(); assert not held
+keep = h5py.File(sys.argv[1])["a"]; print("done")
+"""
+
+SEARCH_IS_DECLINED = r"""
+import os, sys, h5py
+store, folder = sys.argv[1:]
+for _ in range(50):
+    try: h5py.File(store)
+    except IsADirectoryError: pass
+    else: raise AssertionError("opened")
+    with h5py.File(folder + "/n.h5", "w") as f: f["x"] = 1
+    with h5py.File(folder + "/n.h5") as f: assert list(f) == ["x"]
+    try: h5py.File(folder + "/missing.h5")
+    except FileNotFoundError: pass
+print("done")
+"""
+
+
+@pytest.fixture(params=WHEELS)
+def wheel(request):
+    """(name, interpreter, version of its libhdf5); installs the wheels on first use."""
+    packages, version = WHEELS[request.param]
+    folder = build_dir() / "tests" / "vol" / f"venv-{request.param}"
+    python = folder / "bin" / "python"
+    marker = folder / "installed"
+    if not marker.exists():
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+        done = run([python, "-m", "pip", "-q", "--disable-pip-version-check", "install", "--retries",
+                    "1", "--timeout", "10", "--only-binary", ":all:", *packages], timeout=300)
+        if done.returncode:
+            reason = done.stderr.strip().splitlines()[-1:]
+            pytest.skip(f"{' '.join(packages)} could not be installed: {reason}")
+        marker.touch()
+    return request.param, python, version
+
+
+def test_by_variable(wheel, tree):
+    _, python, version = wheel
+    assert run_python(CHECK, tree, version, python=python, connector="zarr") == "done\n"
+
+
+def test_by_search(wheel, tree, tmp_path):
+    """HDF5 1.14 finds the store; from 2.0 on the connector keeps out of a search that would crash."""
+    _, python, version = wheel
+    if version.startswith("1."):
+        assert run_python(CHECK, tree, version, python=python) == "done\n"
+    else:
+        assert run_python(SEARCH_IS_DECLINED, tree, tmp_path, python=python) == "done\n"
+
+
+def test_safety(wheel, tree, tmp_path):
+    _, python, _ = wheel
+    assert run_python(HAZARD, tmp_path, tree, python=python, connector="zarr") == "done\n"
+    assert run_python(LEFT_OPEN, tree, python=python, connector="zarr") == "513\n"
+    assert run_python(THREADS, tree, python=python, connector="zarr") == "done\n"
+
+
+def test_pass_through(wheel, tmp_path):
+    _, python, _ = wheel
+    run_python(WRITE, tmp_path, python=python, connector="zarr")
+
+
+@pytest.mark.parametrize("wheel", ["h5py_3_14", "h5py_3_16"], indirect=True)
+def test_suite_of_h5py(wheel, tmp_path):
+    _, python, _ = wheel
+    command = [python, "-m", "pytest", "-v", "-p", "no:cacheprovider", "--tb=no", "--pyargs", "h5py"]
+    without = outcomes(run(command, plugins=False, timeout=300, cwd=tmp_path).stdout)
+    with_us = outcomes(run(command, connector="zarr", timeout=300, cwd=tmp_path).stdout)
+    assert len(without) > 700 and with_us == without
+
+
+TWO = r"""
+import os, re, sys, importlib, ctypes
+order, store, folder = sys.argv[1:]
+loaded = {name: importlib.import_module(name) for name in order.split(",")}
+h5py, nc = loaded["h5py"], loaded["netCDF4"]
+import numpy as np
+assert h5py.version.hdf5_version != nc.__hdf5libversion__
+f = h5py.File(store); assert f["a"][1, 1] == 513
+p = folder + "/two.nc"
+d = nc.Dataset(p, "w"); d.createDimension("x", 5); v = d.createVariable("v", "f4", ("x",))
+v[:] = np.arange(5); v.units = "m"; s = d.createVariable("s", str, ("x",)); s[0] = "abc"; d.close()
+d = nc.Dataset(p); assert list(d["v"][:]) == [0, 1, 2, 3, 4] and d["s"][0] == "abc"
+with h5py.File(p) as g: assert g["v"][2] == 2
+d.close()
+maps = {line.split()[-1] for line in open("/proc/self/maps") if re.search(r"/libhdf5-[^/]*\.so", line)}
+name = [m for m in maps if "netcdf4" in m.lower()][0]
+lib = ctypes.CDLL(name, mode=os.RTLD_NOLOAD | os.RTLD_NOW)
+i64, text = ctypes.c_int64, ctypes.c_char_p
+for call, result, arguments in (("H5Fopen", i64, [text, ctypes.c_uint, i64]), ("H5Dclose", ctypes.c_int, [i64]),
+    ("H5Dopen2", i64, [i64, text, i64]), ("H5Fclose", ctypes.c_int, [i64]),
+    ("H5Dread", ctypes.c_int, [i64] * 5 + [ctypes.c_void_p])):
+    getattr(lib, call).restype = result; getattr(lib, call).argtypes = arguments
+double = i64.in_dll(lib, "H5T_IEEE_F64LE_g").value
+def with_the_other(path, out):
+    h = lib.H5Fopen(store.encode(), 0, 0); d = lib.H5Dopen2(h, path, 0); assert h > 0 and d > 0
+    assert lib.H5Dread(d, double, 0, 0, 0, out.ctypes.data) >= 0
+    assert lib.H5Dclose(d) >= 0 and lib.H5Fclose(h) >= 0
+    return out
+assert with_the_other(b"/a", np.zeros((512, 512)))[1, 1] == 513 == f["a"][1, 1]
+names = []    # a callback of one library that calls the other
+f.visititems(lambda n, o: names.append(with_the_other(b"/g/s", np.zeros(())).item()))
+assert names == [3.25] * 26
+f.close(); keep = h5py.File(store)["g/b"]; print("done")
+"""
+
+
+@pytest.mark.parametrize("wheel", ["two_libraries"], indirect=True)
+@pytest.mark.parametrize("order", ["h5py,netCDF4", "netCDF4,h5py"])
+def test_two_in_one_process(wheel, tree, tmp_path, order):
+    _, python, _ = wheel
+    assert run_python(TWO, order, tree, tmp_path, python=python, connector="zarr") == "done\n"
