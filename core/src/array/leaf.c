@@ -268,12 +268,7 @@ static enum zb_code run_in_memory(void *context, const zb__leaf *leaf, zb_error 
 
 static enum zb_code run_encoded_shard(const zb__leaf *leaf, const uint8_t *stored,
                                       zb__scratch *scratch, zb_error *err) {
-    uint64_t limit = zb_limits_get()->shard_bytes;
-    const zb__shard *shard = leaf->chain->shard;
-    uint64_t bound;
-    if (__builtin_mul_overflow(zb__chain_encoded_bound(shard->inner), shard->count, &bound) ||
-        __builtin_add_overflow(bound, shard->index_size, &bound) || bound > limit)
-        bound = limit;
+    uint64_t bound = zb__chain_decoded_bound(leaf->chain);
     zb__buffer whole = {0};
     enum zb_code code = zb__buffer_reserve(&whole, (size_t)bound, err);
     zb__sink sink = {.data = whole.data, .capacity = (size_t)bound, .hi = (size_t)bound};

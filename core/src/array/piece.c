@@ -13,6 +13,8 @@ typedef struct zb__arena_block {
 } arena_block;
 
 void *zb__arena_alloc(zb__arena *arena, size_t size) {
+    if (size > SIZE_MAX / 2)
+        return NULL;
     size = (size + 15) & ~(size_t)15;
     if (!arena->blocks || arena->blocks->capacity - arena->used < size) {
         size_t capacity = size > BLOCK_SIZE ? size : BLOCK_SIZE;

@@ -170,6 +170,18 @@ static enum zb_code run_expand(void *context, size_t i, zb__scratch *scratch, zb
     return zb__key_expand((zb__key *)context + i, scratch, err);
 }
 
+/* Reads a range of the key's open object, all of it, into the scratch; sets the range's buffer. */
+static enum zb_code fetch(const zb__key *key, zb_range *range, zb__scratch *scratch,
+                          zb_error *err) {
+    enum zb_code code = zb__buffer_reserve(&scratch->encoded, range->length, err);
+    range->buffer = scratch->encoded.data;
+    if (code == ZB_OK)
+        code = zb_object_read(key->object, range, 1, err);
+    if (code == ZB_OK && range->got != range->length)
+        code = zb_fail(err, ZB_EIO, "the object became shorter while it was read");
+    return code == ZB_OK ? ZB_OK : zb__key_blame(key, code, err);
+}
+
 /* A chunk that nobody has opened yet: the whole object is read and decoded in one go. */
 static enum zb_code run_unopened(zb__key *key, zb__leaf *leaf, zb__scratch *scratch,
                                  zb_error *err) {
@@ -181,21 +193,15 @@ static enum zb_code run_unopened(zb__key *key, zb__leaf *leaf, zb__scratch *scra
         return zb__leaf_run(leaf, NULL, scratch, err);
     leaf->size = key->info.size;
     zb__leaf_look_up(leaf);
-    code = zb__chain_check_stored(leaf->chain, leaf->size, err);
     zb_range range = {.length = (size_t)leaf->size};
-    if (code == ZB_OK && !leaf->cached) {
-        code = zb__buffer_reserve(&scratch->encoded, range.length, err);
-        range.buffer = scratch->encoded.data;
-        if (code == ZB_OK)
-            code = zb_object_read(key->object, &range, 1, err);
-        if (code == ZB_OK && range.got != range.length)
-            code = zb_fail(err, ZB_EIO, "the object became shorter while it was read");
-    }
+    code = zb__chain_check_stored(leaf->chain, leaf->size, err);
+    if (code != ZB_OK)
+        zb__leaf_blame(leaf, code, err);
+    else if (!leaf->cached)
+        code = fetch(key, &range, scratch, err);
     zb_object_close(key->object);
     key->object = NULL;
-    if (code != ZB_OK)
-        return zb__key_blame(key, code, err);
-    return zb__leaf_run(leaf, range.buffer, scratch, err);
+    return code == ZB_OK ? zb__leaf_run(leaf, range.buffer, scratch, err) : code;
 }
 
 static enum zb_code run_task(void *context, size_t i, zb__scratch *scratch, zb_error *err) {
@@ -205,15 +211,8 @@ static enum zb_code run_task(void *context, size_t i, zb__scratch *scratch, zb_e
         return run_unopened(t->key, leaf, scratch, err);
     if (t->size == 0)
         return zb__leaf_run(leaf, NULL, scratch, err);
-    enum zb_code code = zb__buffer_reserve(&scratch->encoded, (size_t)t->size, err);
-    zb_range range = {
-        .offset = t->offset, .length = (size_t)t->size, .buffer = scratch->encoded.data};
-    if (code == ZB_OK)
-        code = zb_object_read(t->key->object, &range, 1, err);
-    if (code == ZB_OK && range.got != range.length)
-        code = zb_fail(err, ZB_EIO, "the object became shorter while it was read");
-    if (code != ZB_OK)
-        return zb__key_blame(t->key, code, err);
+    zb_range range = {.offset = t->offset, .length = (size_t)t->size};
+    enum zb_code code = fetch(t->key, &range, scratch, err);
     for (size_t n = 0; n < t->count && code == ZB_OK; n++, leaf = leaf->next)
         code = zb__leaf_run(leaf, (uint8_t *)range.buffer + (leaf->offset - t->offset), scratch,
                             err);

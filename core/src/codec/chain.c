@@ -49,12 +49,18 @@ static uint64_t product(uint64_t a, uint64_t b) {
     return zb__mul_u64(a, b, &result) ? result : UINT64_MAX;
 }
 
+uint64_t zb__chain_decoded_bound(const zb__chain *chain) {
+    if (!chain->shard)
+        return chain->decoded_size;
+    uint64_t inner = zb__chain_encoded_bound(chain->shard->inner);
+    uint64_t full = sum(product(inner, chain->shard->count), chain->shard->index_size);
+    uint64_t bound = sum(product(full, 2), CODEC_SLACK); /* there may be gaps between the chunks */
+    uint64_t limit = zb_limits_get()->shard_bytes;
+    return bound < limit ? bound : limit;
+}
+
 uint64_t zb__chain_encoded_bound(const zb__chain *chain) {
-    uint64_t bound = chain->decoded_size;
-    if (chain->shard) {
-        uint64_t inner = zb__chain_encoded_bound(chain->shard->inner);
-        bound = sum(product(inner, chain->shard->count), chain->shard->index_size);
-    }
+    uint64_t bound = zb__chain_decoded_bound(chain);
     if (!is_fixed_from(chain, 0))
         return sum(product(bound, 2), CODEC_SLACK);
     for (size_t i = 0; i < chain->codec_count; i++)
@@ -69,8 +75,8 @@ enum zb_code zb__chain_check_stored(const zb__chain *chain, uint64_t size, zb_er
     if (size > bound)
         return zb_fail(err, ZB_ELIMIT,
                        "it has %" PRIu64 " stored bytes, more than the %" PRIu64
-                       " that its decoded size allows",
-                       size, bound);
+                       " that its decoded size allows%s",
+                       size, bound, chain->shard ? " (at most the limit shard_bytes)" : "");
     return ZB_OK;
 }
 

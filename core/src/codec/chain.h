@@ -66,7 +66,12 @@ static inline bool zb__chain_is_raw(const zb__chain *chain) {
 /* Part of a chunk decodes in less time than the whole. */
 bool zb__chain_is_partial(const zb__chain *chain);
 
-/* An upper bound for the stored size of a sane leaf chunk; larger ones are refused (ZB_ELIMIT). */
+/* The size of the serialised chunk in front of the bytes→bytes codecs: exact for a leaf; for a
+   shard, which must then be decoded as a whole, an upper bound, at most the limit shard_bytes. */
+uint64_t zb__chain_decoded_bound(const zb__chain *chain);
+
+/* An upper bound for the stored size of a sane chunk that has to be decoded; larger ones are
+   refused (ZB_ELIMIT). */
 uint64_t zb__chain_encoded_bound(const zb__chain *chain);
 
 /* Refuses a stored size that cannot be right, before anything is read: another one than the only

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading boxes and points: random arrays of every encoding, random boxes, steps, strides and conversions,
+ * compared element by element. What is read twice, cached or merged is plan_test's matter.
+ */
+#include "kernel/scatter.h"
+#include "support/arrays.h"
+
+static zb_store *new_mem(void) {
+    zb_error err;
+    zb_store *mem = NULL;
+    ASSERT_OK(zb_store_new_mem("mem", &mem, &err), err);
+    return mem;
+}
+
+static zb_node *open_node(zb_store *store, const char *path) {
+    zb_error err;
+    zb_node *node = NULL;
+    ASSERT_OK(zb_node_open(store, path, &node, &err), err);
+    return node;
+}
+
+/* A request with its own destination, twice as large as needed, where nothing else may be touched. */
+typedef struct request {
+    uint64_t start[ARRAYS_NDIM], count[ARRAYS_NDIM], step[ARRAYS_NDIM], elements;
+    int64_t strides[ARRAYS_NDIM];
+    zb_dtype dtype;
+    unsigned char *memory;
+    size_t size;
+    zb_read read;
+} request;
+
+#define UNTOUCHED 0xa5
+
+static const zb_dtype targets[] = {
+    {ZB_KIND_BOOL, 1, false},  {ZB_KIND_INT, 4, false},     {ZB_KIND_UINT, 8, true},
+    {ZB_KIND_FLOAT, 8, false}, {ZB_KIND_COMPLEX, 16, true}, {ZB_KIND_FLOAT, 2, false}};
+
+static void choose_box(request *r, const arrays_sample *a, check_random *random) {
+    bool whole = check_random_in(random, 0, 4) == 0;
+    r->elements = 1;
+    for (uint32_t d = 0; d < a->spec.ndim; d++) {
+        uint64_t extent = a->spec.shape[d];
+        r->start[d] = whole ? 0 : check_random_in(random, 0, extent);
+        r->step[d] = whole || check_random_in(random, 0, 1) ? 1 : check_random_in(random, 1, 40);
+        uint64_t most = r->start[d] < extent ? (extent - r->start[d] - 1) / r->step[d] + 1 : 0;
+        r->count[d] = whole ? most : check_random_in(random, most > 0, most);
+        r->elements *= r->count[d];
+    }
+}
+
+/* Strides in a random order of dimensions, with gaps, of any sign. */
+static void choose_strides(request *r, uint32_t ndim, check_random *random) {
+    int64_t stride = r->dtype.size;
+    int64_t lowest = 0;
+    uint32_t first = ndim ? (uint32_t)check_random_in(random, 0, ndim - 1) : 0;
+    for (uint32_t i = 0; i < ndim; i++) {
+        uint32_t d = (first + i) % ndim;
+        stride += (int64_t)(check_random_in(random, 0, 3) == 0 ? r->dtype.size : 0);
+        bool negative = check_random_in(random, 0, 2) == 0;
+        r->strides[d] = negative ? -stride : stride;
+        int64_t span = r->count[d] ? (int64_t)(r->count[d] - 1) * stride : 0;
+        if (negative)
+            lowest -= span;
+        stride = span + stride;
+    }
+    r->size = (size_t)stride;
+    r->memory = malloc(r->size);
+    assert_non_null(r->memory);
+    memset(r->memory, UNTOUCHED, r->size);
+    r->read.view.data = r->memory - lowest;
+}
+
+static request new_request(const arrays_sample *a, const zb_node *node, check_random *random) {
+    request r = {.dtype = a->dtype};
+    choose_box(&r, a, random);
+    if (check_random_in(random, 0, 2) == 0) {
+        zb_dtype other = targets[check_random_in(random, 0, sizeof targets / sizeof *targets - 1)];
+        if (zb_dtype_converts(a->dtype, other))
+            r.dtype = other;
+    }
+    if (check_random_in(random, 0, 1)) {
+        choose_strides(&r, a->spec.ndim, random);
+    } else {
+        int64_t stride = r.dtype.size;
+        for (uint32_t d = a->spec.ndim; d-- > 0; stride *= (int64_t)r.count[d])
+            r.strides[d] = stride;
+        r.size = (size_t)r.elements * r.dtype.size;
+        r.memory = malloc(r.size + 1);
+        memset(r.memory, UNTOUCHED, r.size);
+        r.read.view.data = r.memory;
+    }
+    r.read.node = node;
+    r.read.view.dtype = r.dtype;
+    return r;
+}
+
+/* The pointers of a request are set last: it moves while it is made. */
+static zb_read point(request *r) {
+    r->read.start = r->start;
+    r->read.count = r->count;
+    r->read.step = r->step;
+    r->read.view.strides = r->strides;
+    return r->read;
+}
+
+/* True when every element is right and nothing else was touched. Undoes the request's memory. */
+static bool is_right(request *r, const arrays_sample *a) {
+    uint64_t index[ARRAYS_NDIM];
+    bool right = true;
+    for (uint64_t i = 0; i < r->elements; i++) {
+        uint64_t rest = i;
+        unsigned char *got = r->read.view.data, expected[16];
+        for (uint32_t d = a->spec.ndim; d-- > 0; rest /= r->count[d]) {
+            index[d] = r->start[d] + rest % r->count[d] * r->step[d];
+            got += (int64_t)(rest % r->count[d]) * r->strides[d];
+        }
+        zb__convert(a->dtype, arrays_at(a, index), 0, r->dtype, expected, 0, 1);
+        right = right && memcmp(got, expected, r->dtype.size) == 0;
+        memset(got, UNTOUCHED, r->dtype.size);
+    }
+    for (size_t i = 0; i < r->size; i++)
+        right = right && r->memory[i] == UNTOUCHED;
+    return right;
+}
+
+static void fail_for(const arrays_sample *a, const request *r, const char *what) {
+    char *text = arrays_describe(&a->spec), name[24];
+    print_error("%s: %s\n", what, text);
+    for (uint32_t d = 0; r && d < a->spec.ndim; d++)
+        print_error("  dimension %u: start %llu count %llu step %llu stride %lld\n", d,
+                    (unsigned long long)r->start[d], (unsigned long long)r->count[d],
+                    (unsigned long long)r->step[d], (long long)r->strides[d]);
+    if (r)
+        print_error("  into %s\n", zb_dtype_name(r->dtype, name));
+    free(text);
+    fail();
+}
+
+/* One call with one to four boxes of one array. */
+static void read_boxes(const arrays_sample *a, const zb_node *node, check_random *random) {
+    request requests[4];
+    zb_read reads[4];
+    size_t count = (size_t)check_random_in(random, 0, 3) ? 1 : (size_t)check_random_in(random, 2, 4);
+    for (size_t i = 0; i < count; i++)
+        requests[i] = new_request(a, node, random);
+    for (size_t i = 0; i < count; i++)
+        reads[i] = point(&requests[i]);
+    zb_error err;
+    enum zb_code code = zb_array_read(reads, count, &err);
+    if (code != ZB_OK)
+        fail_for(a, &requests[0], err.message);
+    for (size_t i = 0; i < count; i++) {
+        if (!is_right(&requests[i], a))
+            fail_for(a, &requests[i], "wrong values");
+        free(requests[i].memory);
+    }
+}
+
+static void read_points(const arrays_sample *a, const zb_node *node, check_random *random) {
+    size_t count = (size_t)check_random_in(random, 0, 60), stride = a->dtype.size + 3;
+    if (a->elements == 0)
+        return;
+    uint64_t *coords = calloc(count * a->spec.ndim + 1, sizeof *coords);
+    unsigned char *values = malloc(count * stride + 1);
+    for (size_t i = 0; i < count * a->spec.ndim; i++)
+        coords[i] = check_random_in(random, 0, a->spec.shape[i % a->spec.ndim] - 1);
+    memset(values, UNTOUCHED, count * stride);
+    zb_error err;
+    ASSERT_OK(zb_array_read_points(node, coords, count, values, a->dtype, (int64_t)stride, &err),
+              err);
+    for (size_t i = 0; i < count; i++) {
+        const unsigned char *got = values + i * stride;
+        if (memcmp(got, arrays_at(a, coords + i * a->spec.ndim), a->dtype.size) != 0)
+            fail_for(a, NULL, "wrong points");
+        assert_int_equal(got[a->dtype.size], UNTOUCHED);
+    }
+    free(coords);
+    free(values);
+}
+
+static void random_arrays(void **state) {
+    (void)state;
+    check_random random = check_random_new();
+    const char *rounds = getenv("ZB_TEST_ROUNDS");
+    int count = rounds ? atoi(rounds) : 400;
+    for (int round = 0; round < count; round++) {
+        zb_store *mem = new_mem();
+        arrays_spec spec = arrays_random_spec(&random);
+        arrays_sample a = arrays_write(&spec, &random, mem, "group/a");
+        zb_node *node = open_node(mem, "group/a");
+        for (int n = 0; n < 12; n++)
+            read_boxes(&a, node, &random);
+        read_points(&a, node, &random);
+        zb_node_release(node);
+        arrays_free(&a);
+        zb_store_release(mem);
+    }
+}
+
+/* Boxes of several arrays in one call. */
+static void several_arrays_at_once(void **state) {
+    (void)state;
+    check_random random = check_random_new();
+    for (int round = 0; round < 30; round++) {
+        enum { ARRAYS = 5 };
+        static const char *const paths[ARRAYS] = {"a", "b", "c/d", "c/e", "f"};
+        zb_store *mem = new_mem();
+        arrays_sample samples[ARRAYS];
+        zb_node *nodes[ARRAYS];
+        request requests[3 * ARRAYS];
+        zb_read reads[3 * ARRAYS];
+        for (size_t i = 0; i < ARRAYS; i++) {
+            arrays_spec spec = arrays_random_spec(&random);
+            samples[i] = arrays_write(&spec, &random, mem, paths[i]);
+            nodes[i] = open_node(mem, paths[i]);
+        }
+        for (size_t i = 0; i < 3 * ARRAYS; i++)
+            requests[i] = new_request(&samples[i % ARRAYS], nodes[i % ARRAYS], &random);
+        for (size_t i = 0; i < 3 * ARRAYS; i++)
+            reads[i] = point(&requests[i]);
+        zb_error err;
+        ASSERT_OK(zb_array_read(reads, 3 * ARRAYS, &err), err);
+        for (size_t i = 0; i < 3 * ARRAYS; i++) {
+            if (!is_right(&requests[i], &samples[i % ARRAYS]))
+                fail_for(&samples[i % ARRAYS], &requests[i], "wrong values");
+            free(requests[i].memory);
+        }
+        for (size_t i = 0; i < ARRAYS; i++) {
+            zb_node_release(nodes[i]);
+            arrays_free(&samples[i]);
+        }
+        zb_store_release(mem);
+    }
+}
+
+/* ---- Arguments ---- */
+
+static const arrays_spec small = {.ndim = 2,
+                                  .shape = {10, 7},
+                                  .chunk = {{4, 4}, {2, 2}},
+                                  .depth = 1,
+                                  .type = "int16",
+                                  .codec = ARRAYS_ZSTD};
+
+static void defaults_read_all(void **state) {
+    (void)state;
+    check_random random = check_random_new();
+    zb_error err;
+    zb_store *mem = new_mem();
+    arrays_sample a = arrays_write(&small, &random, mem, "");
+    zb_node *node = open_node(mem, "");
+    int16_t values[70];
+    zb_read read = {.node = node, .view = {.data = values, .dtype = a.dtype}};
+    ASSERT_OK(zb_array_read(&read, 1, &err), err);
+    assert_memory_equal(values, a.values, sizeof values);
+    uint64_t start[2] = {3, 1}, step[2] = {3, 5};
+    read.start = start;
+    read.step = step;
+    ASSERT_OK(zb_array_read(&read, 1, &err), err); /* rows 3, 6, 9 and columns 1, 6 */
+    assert_memory_equal(&values[5], arrays_at(&a, (uint64_t[]){9, 6}), 2);
+    ASSERT_OK(zb_array_read(NULL, 0, &err), err);
+    ASSERT_OK(zb_array_read_points(node, NULL, 0, NULL, a.dtype, 2, &err), err);
+    zb_node_release(node);
+    arrays_free(&a);
+    zb_store_release(mem);
+}
+
+static void bad_arguments_are_refused(void **state) {
+    (void)state;
+    check_random random = check_random_new();
+    zb_error err;
+    zb_store *mem = new_mem();
+    arrays_sample a = arrays_write(&small, &random, mem, "x");
+    zb_node *node = open_node(mem, "x");
+    static const struct {
+        uint64_t start[2], count[2], step[2];
+        enum zb_code code;
+    } rows[] = {{{0, 0}, {10, 7}, {1, 1}, ZB_OK},
+                {{9, 6}, {1, 1}, {UINT64_MAX, UINT64_MAX}, ZB_OK},
+                {{10, 7}, {0, 0}, {1, 1}, ZB_OK},
+                {{99, 0}, {0, 1}, {0, 1}, ZB_OK}, /* empty boxes are nowhere */
+                {{0, 0}, {11, 7}, {1, 1}, ZB_EINVAL},
+                {{10, 0}, {1, 1}, {1, 1}, ZB_EINVAL},
+                {{0, 0}, {2, 2}, {1, 0}, ZB_EINVAL},
+                {{0, 0}, {4, 1}, {4, 1}, ZB_EINVAL},
+                {{0, 99}, {0, 1}, {1, 1}, ZB_EINVAL},
+                {{UINT64_MAX, 0}, {2, 1}, {1, 1}, ZB_EINVAL},
+                {{5, 0}, {UINT64_MAX, 1}, {1, 1}, ZB_EINVAL},
+                {{5, 0}, {3, 1}, {UINT64_MAX / 2 + 1, 1}, ZB_EINVAL}};
+    int16_t values[70];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        zb_read read = {.node = node, .start = rows[i].start, .count = rows[i].count,
+                        .step = rows[i].step, .view = {.data = values, .dtype = a.dtype}};
+        if (rows[i].code == ZB_OK)
+            ASSERT_OK(zb_array_read(&read, 1, &err), err);
+        else
+            ASSERT_FAILS(zb_array_read(&read, 1, &err), rows[i].code, err, "array /x");
+    }
+    zb_read read = {.node = node, .view = {.data = values, .dtype = {ZB_KIND_RAW, 2, false}}};
+    ASSERT_FAILS(zb_array_read(&read, 1, &err), ZB_EUNSUPPORTED, err, "int16 does not convert");
+    uint64_t coords[] = {0, 0, 9, 7};
+    ASSERT_FAILS(zb_array_read_points(node, coords, 2, values, a.dtype, 2, &err), ZB_EINVAL, err,
+                 "point 1");
+    ASSERT_FAILS(
+        zb_array_read_points(node, coords, 1, values, (zb_dtype){ZB_KIND_COMPLEX, 8, false}, 8, &err),
+        ZB_EUNSUPPORTED, err, "array /x");
+    zb_node_release(node);
+    arrays_free(&a);
+    const char group[] = "{\"zarr_format\":3,\"node_type\":\"group\"}";
+    ASSERT_OK(zb_store_mem_set(mem, "zarr.json", group, sizeof group - 1, &err), err);
+    node = open_node(mem, "");
+    read.node = node;
+    ASSERT_FAILS(zb_array_read(&read, 1, &err), ZB_EINVAL, err, "group");
+    ASSERT_FAILS(zb_array_read_points(node, coords, 1, values, a.dtype, 2, &err), ZB_EINVAL, err,
+                 "group");
+    zb_node_release(node);
+    zb_store_release(mem);
+}
+
+/* A shape of 2^60 elements in chunks that do not exist: a box of it reads at once. */
+static void huge_and_empty(void **state) {
+    (void)state;
+    zb_error err;
+    zb_store *mem = new_mem();
+    const char text[] =
+        "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[1073741824,1073741824],"
+        "\"data_type\":\"uint8\",\"chunk_grid\":{\"name\":\"regular\",\"configuration\":"
+        "{\"chunk_shape\":[1,3]}},\"chunk_key_encoding\":{\"name\":\"default\"},"
+        "\"fill_value\":9,\"codecs\":[{\"name\":\"bytes\"}]}";
+    ASSERT_OK(zb_store_mem_set(mem, "zarr.json", text, sizeof text - 1, &err), err);
+    zb_node *node = open_node(mem, "");
+    unsigned char values[6] = {0};
+    zb_read read = {.node = node,
+                    .start = (uint64_t[]){1073741820, 0},
+                    .count = (uint64_t[]){2, 3},
+                    .step = (uint64_t[]){2, 536870911},
+                    .view = {.data = values, .dtype = {ZB_KIND_UINT, 1, false}}};
+    ASSERT_OK(zb_array_read(&read, 1, &err), err);
+    assert_memory_equal(values, "\t\t\t\t\t\t", 6);
+    zb_node_release(node);
+    zb_store_release(mem);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_arrays),     cmocka_unit_test(several_arrays_at_once),
+        cmocka_unit_test(defaults_read_all), cmocka_unit_test(bad_arguments_are_refused),
+        cmocka_unit_test(huge_and_empty),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
