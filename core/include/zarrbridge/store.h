@@ -62,6 +62,25 @@ typedef struct zb_store_hints {
 /* Called once for each name; returns 0 to go on, anything else to stop the listing. */
 typedef int (*zb_list_fn)(void *context, const char *name, bool is_prefix);
 
+/* A part of an object's new content. */
+typedef struct zb_part {
+    const void *data;
+    size_t size;
+} zb_part;
+
+/* When a new object is safe from a loss of power. */
+enum zb_durability {
+    ZB_DURABLE_LATER, /* when the operating system sees fit */
+    ZB_DURABLE_FLUSH, /* when flush() has returned; it may become visible only then */
+    ZB_DURABLE_NOW    /* before it replaces the old one */
+};
+
+/* A held lock of one key. */
+typedef struct zb_lock zb_lock;
+struct zb_lock {
+    zb_store *store; /* not owned */
+};
+
 /* A backend. Keys are relative UTF-8 paths without leading slash, checked before the call. */
 typedef struct zb_store_ops {
     uint32_t version; /* ZB_STORE_OPS_VERSION */
@@ -79,9 +98,26 @@ typedef struct zb_store_ops {
     enum zb_code (*list)(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
                          zb_error *err);
     void (*destroy)(zb_store *store);
+
+    /* ---- Writing; all NULL in a read-only backend ---- */
+
+    /* Replaces the whole object by the parts in order: at every instant a reader finds the old or the new
+       one. On error the old one is untouched. */
+    enum zb_code (*put)(zb_store *store, const char *key, const zb_part *parts, size_t count,
+                        enum zb_durability durability, zb_error *err);
+    /* Removes an object; none there is no error. */
+    enum zb_code (*erase)(zb_store *store, const char *key, zb_error *err);
+    /* Removes everything below prefix ("a/b"; "" empties the store). */
+    enum zb_code (*erase_below)(zb_store *store, const char *prefix, zb_error *err);
+    /* Makes all earlier puts durable. */
+    enum zb_code (*flush)(zb_store *store, zb_error *err);
+    /* Waits for the key's exclusive lock, among threads and processes. ZB_EUNSUPPORTED where none can be
+       had. The lock goes with its process. */
+    enum zb_code (*lock)(zb_store *store, const char *key, zb_lock **out, zb_error *err);
+    void (*unlock)(zb_lock *lock);
 } zb_store_ops;
 
-#define ZB_STORE_OPS_VERSION 1
+#define ZB_STORE_OPS_VERSION 2
 
 /* The head of every backend's own struct. */
 struct zb_store {
@@ -128,6 +164,15 @@ ZB_API enum zb_code zb_store_stat(zb_store *store, const char *key, zb_object_in
                                   zb_error *err);
 ZB_API enum zb_code zb_store_list(zb_store *store, const char *prefix, zb_list_fn fn,
                                   void *context, zb_error *err);
+
+/* The same for writing; ZB_EUNSUPPORTED for a read-only backend. */
+ZB_API enum zb_code zb_store_put(zb_store *store, const char *key, const zb_part *parts,
+                                 size_t count, enum zb_durability durability, zb_error *err);
+ZB_API enum zb_code zb_store_erase(zb_store *store, const char *key, zb_error *err);
+ZB_API enum zb_code zb_store_erase_below(zb_store *store, const char *prefix, zb_error *err);
+ZB_API enum zb_code zb_store_flush(zb_store *store, zb_error *err);
+ZB_API enum zb_code zb_store_lock(zb_store *store, const char *key, zb_lock **out, zb_error *err);
+ZB_API void zb_store_unlock(zb_lock *lock); /* NULL is allowed */
 
 /* Reads a whole object of at most `limit` bytes (ZB_ELIMIT above, naming limit_name). *data is malloc'ed with a NUL
    after its *size bytes; the caller frees. info may be NULL. */
