@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Open chunks: parts of chunks wait here for the rest, unit by unit, with a bit for each element that
+ * was written. A unit that nobody wrote takes no memory.
+ */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array/writer.h"
+
+uint64_t zb__waiting_bytes(int64_t change) {
+    static atomic_uint_fast64_t waiting;
+    return atomic_fetch_add(&waiting, (uint64_t)change) + (uint64_t)change;
+}
+
+static void account(zb__open_chunk *chunk, int64_t change) {
+    chunk->bytes += (uint64_t)change;
+    zb__waiting_bytes(change);
+}
+
+/* ---- The list of open chunks, by last use ---- */
+
+static void unlink_chunk(zb_writer *writer, zb__open_chunk *chunk) {
+    *(chunk->newer ? &chunk->newer->older : &writer->newest) = chunk->older;
+    *(chunk->older ? &chunk->older->newer : &writer->oldest) = chunk->newer;
+}
+
+static void link_newest(zb_writer *writer, zb__open_chunk *chunk) {
+    chunk->newer = NULL;
+    chunk->older = writer->newest;
+    *(writer->newest ? &writer->newest->newer : &writer->oldest) = chunk;
+    writer->newest = chunk;
+}
+
+zb__open_chunk *zb__open_chunk_find(const zb_writer *writer, const uint64_t *index) {
+    size_t bytes = writer->layout.ndim * sizeof *index;
+    zb__open_chunk *chunk = writer->newest;
+    while (chunk && memcmp(chunk->index, index, bytes) != 0)
+        chunk = chunk->older;
+    return chunk;
+}
+
+/* Memory of a unit's elements and their bits. */
+static size_t bitmap_bytes(const zb__layout *layout) {
+    return (layout->unit_bytes / layout->unit->dtype.size + 63) / 64 * sizeof(uint64_t);
+}
+
+void zb__open_chunk_drop(zb_writer *writer, zb__open_chunk *chunk) {
+    unlink_chunk(writer, chunk);
+    for (uint64_t i = 0; i < writer->layout.units; i++) {
+        free(chunk->units[i].elements);
+        free(chunk->units[i].written);
+    }
+    zb__waiting_bytes(-(int64_t)chunk->bytes);
+    free(chunk->units);
+    free(chunk);
+}
+
+static zb__open_chunk *open_chunk(zb_writer *writer, const uint64_t *index) {
+    const zb__layout *layout = &writer->layout;
+    zb__open_chunk *chunk = calloc(1, sizeof *chunk);
+    zb__open_unit *units = calloc((size_t)layout->units, sizeof *units);
+    if (!chunk || !units) {
+        free(chunk);
+        free(units);
+        return NULL;
+    }
+    chunk->units = units;
+    for (uint32_t d = 0; d < layout->ndim; d++) {
+        chunk->index[d] = index[d];
+        chunk->origin[d] = index[layout->outer->axis[d]] * layout->chunk_shape[d];
+    }
+    uint64_t count[ZB_MAX_NDIM];
+    for (uint64_t i = 0; i < layout->units; i++) {
+        units[i].missing = zb__unit_inside(layout, chunk->origin, i, count);
+        chunk->missing += units[i].missing;
+    }
+    account(chunk, (int64_t)(sizeof *chunk + layout->units * sizeof *units));
+    link_newest(writer, chunk);
+    return chunk;
+}
+
+/* ---- Adding pieces ---- */
+
+/* Sets n bits from `first`, `step` apart; returns how many were clear. */
+static uint64_t set_bits(uint64_t *bits, uint64_t first, uint64_t n, uint64_t step) {
+    uint64_t fresh = 0, i = 0;
+    while (i < n) {
+        uint64_t *word = &bits[first >> 6];
+        bool whole = step == 1 && (first & 63) == 0 && n - i >= 64;
+        uint64_t mask = whole ? UINT64_MAX : 1ull << (first & 63);
+        fresh += (uint64_t)__builtin_popcountll(mask & ~*word);
+        *word |= mask;
+        i += whole ? 64 : 1;
+        first += whole ? 64 : step;
+    }
+    return fresh;
+}
+
+/* Marks a piece's elements; returns how many are new. */
+static uint64_t mark(const zb__layout *layout, zb__piece *piece, uint64_t *bits) {
+    uint32_t ndim = layout->ndim;
+    if (ndim == 0)
+        return set_bits(bits, 0, 1, 1);
+    int64_t strides[ZB_MAX_NDIM];
+    zb__unit_strides(layout, strides);
+    const uint64_t *start = zb__piece_start(piece), *count = zb__piece_count(piece, ndim);
+    const uint64_t *step = zb__piece_step(piece, ndim);
+    uint64_t at[ZB_MAX_NDIM] = {0}, fresh = 0, item = layout->unit->dtype.size, rows = 1;
+    for (uint32_t d = 0; d < ndim; d++) {
+        strides[d] /= (int64_t)item; /* in elements from here on */
+        rows *= d + 1 < ndim ? count[d] : 1;
+    }
+    for (uint64_t row = 0; row < rows; row++) {
+        uint64_t first = 0;
+        for (uint32_t d = 0; d < ndim; d++)
+            first += (start[d] + at[d] * step[d]) * (uint64_t)strides[d];
+        fresh += set_bits(bits, first, count[ndim - 1], step[ndim - 1] * (uint64_t)strides[ndim - 1]);
+        for (uint32_t d = ndim - 1; d-- > 0 && ++at[d] == count[d];)
+            at[d] = 0;
+    }
+    return fresh;
+}
+
+/* Gives a unit room for elements. */
+static enum zb_code open_unit(const zb__layout *layout, zb__open_chunk *chunk, uint64_t number,
+                              zb_error *err) {
+    zb__open_unit *unit = &chunk->units[number];
+    unit->elements = malloc(layout->unit_bytes);
+    unit->written = calloc(1, bitmap_bytes(layout));
+    if (!unit->elements || !unit->written) {
+        free(unit->elements);
+        free(unit->written);
+        unit->elements = NULL;
+        unit->written = NULL;
+        return zb_fail(err, ZB_ENOMEM, "no memory for a chunk that is written in parts");
+    }
+    if (unit->missing * layout->unit->dtype.size < layout->unit_bytes)
+        zb__unit_fill(layout, unit->elements); /* beyond the array's edge */
+    account(chunk, (int64_t)(layout->unit_bytes + bitmap_bytes(layout)));
+    return ZB_OK;
+}
+
+enum zb_code zb__gather(zb_writer *writer, const uint64_t *index, zb__piece *piece,
+                        zb__open_chunk **out, zb_error *err) {
+    const zb__layout *layout = &writer->layout;
+    zb__open_chunk *chunk = zb__open_chunk_find(writer, index);
+    if (chunk) {
+        unlink_chunk(writer, chunk);
+        link_newest(writer, chunk);
+    } else if (!(chunk = open_chunk(writer, index))) {
+        return zb_fail(err, ZB_ENOMEM, "no memory for a chunk that is written in parts");
+    }
+    *out = chunk;
+    zb__arena memory = {0};
+    enum zb_code code = ZB_OK;
+    zb__cells cells;
+    zb__cells_begin(&cells, piece, layout->ndim, layout->unit_shape);
+    for (; !cells.done && code == ZB_OK; zb__cells_next(&cells)) {
+        uint64_t number = 0;
+        for (uint32_t d = 0; d < layout->ndim; d++)
+            number = number * layout->unit_grid[d] + cells.cell[d];
+        zb__piece *part = zb__cells_piece(&cells, &memory, NULL);
+        if (!part)
+            code = zb_fail(err, ZB_ENOMEM, "no memory for the plan of a write");
+        else if (!chunk->units[number].elements)
+            code = open_unit(layout, chunk, number, err);
+        if (code == ZB_OK) {
+            zb__unit_put(layout, part, chunk->units[number].elements);
+            uint64_t fresh = mark(layout, part, chunk->units[number].written);
+            chunk->units[number].missing -= fresh;
+            chunk->missing -= fresh;
+        }
+    }
+    zb__arena_free(&memory);
+    return code;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* How chunks are made of units, and the copying between pieces and units. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "array/writer.h"
+#include "codec/encode.h"
+#include "kernel/scatter.h"
+
+enum zb_code zb__layout_init(zb__layout *layout, const zb__array *array, zb_error *err) {
+    const zb__chain *outer = array->chain;
+    bool sharded = outer->shard && outer->codec_count == 0;
+    *layout = (zb__layout){.ndim = array->info.ndim,
+                           .outer = outer,
+                           .unit = sharded ? outer->shard->inner : outer,
+                           .shard = sharded ? outer->shard : NULL,
+                           .units = sharded ? outer->shard->count : 1};
+    for (uint32_t d = 0; d < layout->ndim; d++) {
+        layout->shape[d] = array->info.shape[outer->axis[d]];
+        layout->chunk_shape[d] = outer->stored_shape[d];
+        layout->unit_shape[d] = sharded ? outer->shard->inner_shape[d] : outer->stored_shape[d];
+        layout->unit_grid[d] = sharded ? outer->shard->grid[d] : 1;
+    }
+    uint64_t bound = zb__chunk_encode_bound(layout->unit);
+    uint64_t limit = zb_limits_get()->shard_bytes;
+    if (layout->unit->decoded_size > limit || bound > 2 * limit)
+        return zb_fail(err, ZB_ELIMIT,
+                       "a chunk that is encoded as a whole has %llu bytes, limit shard_bytes is %llu",
+                       (unsigned long long)layout->unit->decoded_size, (unsigned long long)limit);
+    layout->unit_bytes = (size_t)layout->unit->decoded_size;
+    layout->unit_bound = (size_t)bound;
+    layout->fill = malloc(array->info.dtype.size);
+    if (!layout->fill)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a writer");
+    zb__convert(array->info.dtype, array->info.fill_value, 0, outer->dtype, layout->fill, 0, 1);
+    return ZB_OK;
+}
+
+/* The unit's chain may permute dimensions once more: its stored dimension i is ours axis[i]. Strides
+   here are in our order. */
+void zb__unit_strides(const zb__layout *layout, int64_t *strides) {
+    const zb__chain *unit = layout->unit;
+    int64_t stride = unit->dtype.size;
+    for (uint32_t i = layout->ndim; i-- > 0;) {
+        uint32_t d = layout->shard ? unit->axis[i] : i;
+        strides[d] = stride;
+        stride *= (int64_t)unit->stored_shape[i];
+    }
+}
+
+uint64_t zb__unit_inside(const zb__layout *layout, const uint64_t *origin, uint64_t unit,
+                         uint64_t *count) {
+    uint64_t elements = 1;
+    for (uint32_t d = layout->ndim; d-- > 0; unit /= layout->unit_grid[d]) {
+        uint64_t start = origin[d] + unit % layout->unit_grid[d] * layout->unit_shape[d];
+        uint64_t left = start < layout->shape[d] ? layout->shape[d] - start : 0;
+        count[d] = left < layout->unit_shape[d] ? left : layout->unit_shape[d];
+        elements *= count[d];
+    }
+    return elements;
+}
+
+void zb__unit_put(const zb__layout *layout, zb__piece *piece, uint8_t *elements) {
+    uint32_t ndim = layout->ndim;
+    int64_t strides[ZB_MAX_NDIM];
+    zb__unit_strides(layout, strides);
+    for (uint32_t d = 0; d < ndim; d++) {
+        elements += (int64_t)zb__piece_start(piece)[d] * strides[d];
+        if (zb__piece_count(piece, ndim)[d] > 1)
+            strides[d] *= (int64_t)zb__piece_step(piece, ndim)[d];
+    }
+    zb__box_copy copy = {.ndim = ndim,
+                         .count = zb__piece_count(piece, ndim),
+                         .src_strides = zb__piece_stride(piece, ndim),
+                         .dst_strides = strides,
+                         .src_dtype = piece->target->dtype,
+                         .dst_dtype = layout->unit->dtype};
+    zb__scatter(&copy, piece->dst, elements);
+}
+
+void zb__unit_fill(const zb__layout *layout, uint8_t *elements) {
+    size_t item = layout->unit->dtype.size;
+    uint64_t count[1] = {layout->unit_bytes / item};
+    int64_t stride[1] = {(int64_t)item};
+    zb__box_copy copy = {.ndim = 1,
+                         .count = count,
+                         .dst_strides = stride,
+                         .src_dtype = layout->unit->dtype,
+                         .dst_dtype = layout->unit->dtype};
+    zb__scatter_fill(&copy, layout->fill, elements);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* The public writing calls: boxes are checked, cut along the grid, and encoded or gathered. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "array/box.h"
+#include "array/writer.h"
+
+/* Chunks that one box covers are handed on in groups of this many: bounds the plan's memory. */
+#define JOBS_AT_ONCE 4096
+
+enum zb_code zb_writer_open(const zb_node *node, const zb_write_options *options, zb_writer **out,
+                            zb_error *err) {
+    if (!node->array)
+        return zb_fail(err, ZB_EINVAL, "/%s is a group, not an array", node->path);
+    if (!node->store->ops->put)
+        return zb_fail(err, ZB_EUNSUPPORTED, "store %s cannot be written", node->store->label);
+    zb_writer *writer = calloc(1, sizeof *writer);
+    if (!writer)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a writer");
+    enum zb_code code = zb__layout_init(&writer->layout, node->array, err);
+    if (code != ZB_OK) {
+        free(writer);
+        return code;
+    }
+    writer->node = zb_node_retain((zb_node *)node);
+    if (options)
+        writer->options = *options;
+    *out = writer;
+    return ZB_OK;
+}
+
+/* ---- Writing one box ---- */
+
+typedef struct plan {
+    zb__arena memory;
+    zb__job *jobs;
+    size_t count;
+} plan;
+
+/* Does the piece cover all of the chunk that lies inside the array? */
+static bool covers(const zb__layout *layout, const uint64_t *index, zb__piece *piece) {
+    for (uint32_t d = 0; d < layout->ndim; d++) {
+        uint64_t origin = index[layout->outer->axis[d]] * layout->chunk_shape[d];
+        uint64_t left = layout->shape[d] - origin;
+        uint64_t extent = left < layout->chunk_shape[d] ? left : layout->chunk_shape[d];
+        if (zb__piece_count(piece, layout->ndim)[d] != extent)
+            return false; /* with a step above 1 the count is smaller, too */
+    }
+    return true;
+}
+
+static enum zb_code run_jobs(zb_writer *writer, plan *p, zb_error *err) {
+    enum zb_code code = zb__jobs_run(writer, p->jobs, p->count, err);
+    /* Parts that waited for these chunks are overwritten; until now they were the newest there is. */
+    for (size_t i = 0; i < p->count && code == ZB_OK; i++) {
+        zb__open_chunk *open = zb__open_chunk_find(writer, p->jobs[i].index);
+        if (open)
+            zb__open_chunk_drop(writer, open);
+    }
+    zb__arena_free(&p->memory);
+    p->jobs = NULL;
+    p->count = 0;
+    return code;
+}
+
+static enum zb_code store_and_drop(zb_writer *writer, zb__open_chunk *chunk, zb_error *err) {
+    enum zb_code code = zb__merge(writer, chunk, err);
+    if (code == ZB_OK)
+        zb__open_chunk_drop(writer, chunk);
+    return code;
+}
+
+/* Stores what was used longest ago until the rest fits the budget. */
+static enum zb_code keep_budget(zb_writer *writer, zb_error *err) {
+    uint64_t budget = zb_limits_get()->write_cache_bytes;
+    enum zb_code code = ZB_OK;
+    while (code == ZB_OK && writer->oldest && zb__waiting_bytes(0) > budget)
+        code = store_and_drop(writer, writer->oldest, err);
+    return code;
+}
+
+static enum zb_code add_job(zb_writer *writer, plan *p, const uint64_t *index, zb__piece *piece,
+                            zb_error *err) {
+    uint32_t ndim = writer->layout.ndim;
+    if (!p->jobs)
+        p->jobs = zb__arena_alloc(&p->memory, JOBS_AT_ONCE * sizeof *p->jobs);
+    uint64_t *copy = zb__arena_alloc(&p->memory, ndim * sizeof *copy);
+    if (!p->jobs || !copy)
+        return zb_fail(err, ZB_ENOMEM, "no memory for the plan of a write");
+    memcpy(copy, index, ndim * sizeof *copy);
+    p->jobs[p->count++] = (zb__job){.index = copy, .piece = piece};
+    return p->count == JOBS_AT_ONCE ? run_jobs(writer, p, err) : ZB_OK;
+}
+
+static enum zb_code add_part(zb_writer *writer, const uint64_t *index, zb__piece *piece,
+                             zb_error *err) {
+    zb__open_chunk *open;
+    enum zb_code code = zb__gather(writer, index, piece, &open, err);
+    if (code == ZB_OK && open->missing == 0)
+        code = store_and_drop(writer, open, err);
+    return code == ZB_OK ? keep_budget(writer, err) : code;
+}
+
+enum zb_code zb_writer_write(zb_writer *writer, const zb_write *write, zb_error *err) {
+    const zb_array_info *info = &writer->node->array->info;
+    if (!zb_dtype_converts(write->dtype, info->dtype)) {
+        char from[24], to[24];
+        return zb_fail(err, ZB_EUNSUPPORTED, "array /%s: %s does not convert to %s",
+                       writer->node->path, zb_dtype_name(write->dtype, from),
+                       zb_dtype_name(info->dtype, to));
+    }
+    zb__arena memory = {0};
+    plan p = {0};
+    zb__piece *box;
+    bool empty;
+    uint64_t bytes;
+    zb__selection selection = {.node = writer->node,
+                               .start = write->start,
+                               .count = write->count,
+                               .step = write->step,
+                               .strides = write->strides,
+                               .item = write->dtype.size};
+    zb__target target = {.dtype = write->dtype};
+    enum zb_code code = zb__box_piece(&selection, &memory, &box, &empty, &bytes, err);
+    if (code == ZB_OK && !empty) {
+        box->dst = (char *)write->data; /* only read from here on */
+        box->target = &target;
+        zb__cells cells;
+        zb__cells_begin(&cells, box, info->ndim, info->chunk_shape);
+        for (; !cells.done && code == ZB_OK; zb__cells_next(&cells)) {
+            zb__piece *piece = zb__cells_piece(&cells, &p.memory, writer->layout.outer->axis);
+            if (!piece)
+                code = zb_fail(err, ZB_ENOMEM, "no memory for the plan of a write");
+            else if (covers(&writer->layout, cells.cell, piece))
+                code = add_job(writer, &p, cells.cell, piece, err);
+            else
+                code = add_part(writer, cells.cell, piece, err);
+        }
+        if (code == ZB_OK && p.count > 0)
+            code = run_jobs(writer, &p, err);
+    }
+    zb__arena_free(&p.memory);
+    zb__arena_free(&memory);
+    return code;
+}
+
+/* ---- Flushing and closing ---- */
+
+enum zb_code zb_writer_flush(zb_writer *writer, zb_error *err) {
+    enum zb_code first = ZB_OK;
+    for (zb__open_chunk *chunk = writer->oldest, *newer; chunk; chunk = newer) {
+        newer = chunk->newer;
+        zb_error other;
+        enum zb_code code = store_and_drop(writer, chunk, first ? &other : err);
+        first = first ? first : code; /* one bad chunk does not keep the others in memory */
+    }
+    if (first == ZB_OK && writer->options.sync != ZB_SYNC_NONE)
+        first = zb_store_flush(writer->node->store, err);
+    return first;
+}
+
+void zb_writer_abandon(zb_writer *writer) {
+    if (!writer)
+        return;
+    while (writer->oldest)
+        zb__open_chunk_drop(writer, writer->oldest);
+    free(writer->layout.fill);
+    zb_node_release(writer->node);
+    free(writer);
+}
+
+enum zb_code zb_writer_close(zb_writer *writer, zb_error *err) {
+    enum zb_code code = writer ? zb_writer_flush(writer, err) : ZB_OK;
+    zb_writer_abandon(writer);
+    return code;
+}

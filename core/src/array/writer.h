@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The inside of a writer. The data's way through a write:
+ *
+ *     zb_write --split by the grid--> chunks
+ *         a chunk that the box covers:  its units are encoded in parallel straight from the caller's
+ *                                       memory, and the object is put              (encode_chunks.c)
+ *         a chunk that it covers partly: gathered in an open chunk, unit by unit    (gather.c);
+ *                                       put when it is complete, or merged with the
+ *                                       stored object when it has to leave memory  (merge.c)
+ *
+ * A *unit* is what is encoded on its own: an inner chunk, or the whole chunk where it is not a shard or
+ * codecs lie around the shard. Elements of a unit are kept as they are serialised (stored
+ * dimensions and byte order), so that encoding needs no further pass.
+ */
+#ifndef ZB_ARRAY_WRITER_H
+#define ZB_ARRAY_WRITER_H
+
+#include "array/piece.h"
+#include "base/scratch.h"
+#include "meta/array.h"
+#include "zarrbridge/write.h"
+
+/* How the array's chunks are made of units. All in the stored dimensions of the array's chain. */
+typedef struct zb__layout {
+    uint32_t ndim;
+    const zb__chain *outer;             /* of the chunk */
+    const zb__chain *unit;              /* of one unit; == outer when the chunk is its only unit */
+    const zb__shard *shard;             /* NULL when the chunk is its only unit */
+    uint64_t shape[ZB_MAX_NDIM];        /* of the array */
+    uint64_t chunk_shape[ZB_MAX_NDIM];
+    uint64_t unit_shape[ZB_MAX_NDIM];
+    uint64_t unit_grid[ZB_MAX_NDIM];    /* units per chunk along each dimension */
+    uint64_t units;                     /* per chunk */
+    size_t unit_bytes;                  /* decoded */
+    size_t unit_bound;                  /* encoded, at most */
+    uint8_t *fill;                      /* one element in stored byte order */
+} zb__layout;
+
+enum zb_code zb__layout_init(zb__layout *layout, const zb__array *array, zb_error *err);
+
+/* The elements of a chunk's unit that lie inside the array: count[d] from the unit's start. Returns their number. origin:
+   the chunk's first element in the array. */
+uint64_t zb__unit_inside(const zb__layout *layout, const uint64_t *origin, uint64_t unit,
+                         uint64_t *count);
+
+/* Byte strides of our dimensions within a unit's elements. */
+void zb__unit_strides(const zb__layout *layout, int64_t *strides);
+
+/* Copies a piece (in the coordinates of a unit) from its memory to the unit's elements. */
+void zb__unit_put(const zb__layout *layout, zb__piece *piece, uint8_t *elements);
+
+/* Sets all elements of a unit to the fill value. */
+void zb__unit_fill(const zb__layout *layout, uint8_t *elements);
+
+/* ---- Objects ---- */
+
+/* An encoded unit; size 0: all fill, not stored. */
+typedef struct zb__encoded {
+    const uint8_t *data;
+    size_t size;
+} zb__encoded;
+
+/* Puts a chunk made of its units (one for each of layout->units) under the key, or erases the key
+   when none is stored. Called under the key's lock. */
+enum zb_code zb__object_put(const zb__layout *layout, zb_store *store, const char *key,
+                            const zb__encoded *units, enum zb_durability durability,
+                            zb__scratch *scratch, zb_error *err);
+
+/* ---- Open chunks ---- */
+
+typedef struct zb__open_unit {
+    uint8_t *elements; /* unit_bytes, or NULL while nothing of it is written */
+    uint64_t *written; /* a bit for each element, in the order of elements */
+    uint64_t missing;  /* elements inside the array that are not written yet */
+} zb__open_unit;
+
+typedef struct zb__open_chunk {
+    struct zb__open_chunk *newer, *older; /* by last use */
+    uint64_t index[ZB_MAX_NDIM];          /* in the array's grid, the array's dimension order */
+    uint64_t origin[ZB_MAX_NDIM];         /* its first element, in stored dimensions */
+    uint64_t missing;                     /* of all units */
+    uint64_t bytes;                       /* of memory */
+    zb__open_unit *units;                 /* [layout->units] */
+} zb__open_chunk;
+
+struct zb_writer {
+    zb_node *node; /* one reference */
+    zb_write_options options;
+    zb__layout layout;
+    zb__open_chunk *newest, *oldest;
+};
+
+/* Adds a piece (stored dimensions, the chunk's coordinates) to the chunk at this index of the grid. */
+enum zb_code zb__gather(zb_writer *writer, const uint64_t *index, zb__piece *piece,
+                        zb__open_chunk **out, zb_error *err);
+
+/* Forgets an open chunk, because it was stored or is about to be overwritten whole. */
+void zb__open_chunk_drop(zb_writer *writer, zb__open_chunk *chunk);
+zb__open_chunk *zb__open_chunk_find(const zb_writer *writer, const uint64_t *index);
+
+/* Stores open chunks. One that is incomplete is merged with the stored object under its lock. They stay open: the
+   caller drops them on success. */
+enum zb_code zb__merge(zb_writer *writer, zb__open_chunk *chunk, zb_error *err);
+
+/* ---- Encoding and storing ---- */
+
+/* A chunk to encode and put. Its units come from the caller's memory or from an open chunk. */
+typedef struct zb__job {
+    const uint64_t *index;      /* in the array's grid */
+    zb__piece *piece;           /* covers the chunk: stored dimensions, the chunk's coordinates */
+    const zb__open_chunk *open; /* when piece is NULL: complete but for the units in `kept` */
+    const zb__encoded *kept;    /* [units] taken over from the stored object, or NULL */
+    zb_lock *lock;              /* held by the caller; NULL: taken around the put */
+} zb__job;
+
+/* Encodes all units of all jobs in parallel and puts each object. */
+enum zb_code zb__jobs_run(zb_writer *writer, const zb__job *jobs, size_t count, zb_error *err);
+
+/* ---- Helpers that both ways share ---- */
+
+/* Takes the key's lock. *lock stays NULL where none can be had and that is allowed: for whole chunks, or when the
+   writer promised to be alone. */
+enum zb_code zb__chunk_lock(const zb_writer *writer, const char *key, bool whole, zb_lock **lock,
+                            zb_error *err);
+enum zb_durability zb__durability(const zb_writer *writer);
+enum zb_code zb__chunk_blame(const zb_writer *writer, const uint64_t *index, enum zb_code code,
+                             zb_error *err);
+
+/* Bytes that wait in all writers of the process; adds and returns the new sum. */
+uint64_t zb__waiting_bytes(int64_t change);
+
+#endif
