@@ -185,8 +185,10 @@ void vsi_destroy(zb_store *store) {
     delete reinterpret_cast<VsiStore *>(store);
 }
 
-const zb_store_ops kOps = {
-    ZB_STORE_OPS_VERSION, "vsi", vsi_open, vsi_read, vsi_close, vsi_stat, vsi_list, vsi_destroy};
+/* Read-only. */
+const zb_store_ops kOps = {ZB_STORE_OPS_VERSION, "vsi",    vsi_open,    vsi_read, vsi_close,
+                           vsi_stat,             vsi_list, vsi_destroy, nullptr,  nullptr,
+                           nullptr,              nullptr,  nullptr,     nullptr};
 
 } // namespace
 

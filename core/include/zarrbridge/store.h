@@ -71,7 +71,8 @@ typedef struct zb_part {
 /* When a new object is safe from a loss of power. */
 enum zb_durability {
     ZB_DURABLE_LATER, /* when the operating system sees fit */
-    ZB_DURABLE_FLUSH, /* when flush() has returned; it may become visible only then */
+    ZB_DURABLE_FLUSH, /* when flush() has returned. Only then it may become visible to listings and
+                         to others; open and stat through the same store see it at once */
     ZB_DURABLE_NOW    /* before it replaces the old one */
 };
 
@@ -101,18 +102,26 @@ typedef struct zb_store_ops {
 
     /* ---- Writing; all NULL in a read-only backend ---- */
 
-    /* Replaces the whole object by the parts in order: at every instant a reader finds the old or the new
-       one. On error the old one is untouched. */
+    /* Replaces the whole object by the parts in order: at every instant a reader finds the old or
+       the new one. On error the old one is untouched; only when ZB_DURABLE_NOW fails in its very
+       last step, making the name durable, the new one stands already. */
     enum zb_code (*put)(zb_store *store, const char *key, const zb_part *parts, size_t count,
                         enum zb_durability durability, zb_error *err);
-    /* Removes an object; none there is no error. */
+    /* Removes an object; none there is no error. Durable after flush(), as with erase_below. */
     enum zb_code (*erase)(zb_store *store, const char *key, zb_error *err);
-    /* Removes everything below prefix ("a/b"; "" empties the store). */
+    /* Removes everything below prefix ("a/b"; "" empties the store), directories too. With a prefix no
+       reader and no kill sees it half done where the backend can (fs does); with "" the root's
+       zarr.json goes first. */
     enum zb_code (*erase_below)(zb_store *store, const char *prefix, zb_error *err);
-    /* Makes all earlier puts durable. */
+    /* Makes all earlier puts with ZB_DURABLE_FLUSH visible, in their order, and durable, and all earlier
+       erases durable. Objects that it could not store keep their old content; the error is the first
+       one, also of a batch that went out since the last flush because too many waited. They must be
+       put again. What is never flushed is forgotten with the store. */
     enum zb_code (*flush)(zb_store *store, zb_error *err);
-    /* Waits for the key's exclusive lock, among threads and processes. ZB_EUNSUPPORTED where none can be
-       had. The lock goes with its process. */
+    /* Waits for the key's exclusive lock, among threads and processes; one who holds it already waits for
+       ever. ZB_EUNSUPPORTED where none can be had. The lock goes with its process (and the children
+       that it forked meanwhile). A put under the key's own lock is visible at once, whatever its
+       durability: the next holder must find it. */
     enum zb_code (*lock)(zb_store *store, const char *key, zb_lock **out, zb_error *err);
     void (*unlock)(zb_lock *lock);
 } zb_store_ops;
@@ -183,15 +192,17 @@ ZB_API enum zb_code zb_store_get(zb_store *store, const char *key, uint64_t limi
 /* Test wrappers around another store (they keep their own reference to `inner`). */
 typedef struct zb_store_counts {
     uint64_t opens, reads, ranges, bytes, stats, lists;
+    uint64_t puts, put_bytes, erases, flushes, locks; /* erases: those of prefixes, too */
 } zb_store_counts;
 ZB_API enum zb_code zb_store_new_count(zb_store *inner, zb_store **out, zb_error *err);
 ZB_API zb_store_counts zb_store_count_take(zb_store *count); /* returns and resets the counts */
 
-/* Fails the call number `nth` (from 1; each of open, read, stat, list counts) with EIO, 0 for none. */
+/* Fails the call number `nth` with EIO, 0 for none. From 1; each open, read, stat, list, put, erase, erase_below,
+   flush and lock counts. The failed call does not reach the inner store. */
 ZB_API enum zb_code zb_store_new_fault(zb_store *inner, zb_store **out, zb_error *err);
 ZB_API void zb_store_fault_set(zb_store *fault, uint64_t nth);
 
-/* Sleeps before each open, read, stat and list, as a distant server would make one wait. */
+/* Sleeps before each of these calls, as a distant server would make one wait. */
 ZB_API enum zb_code zb_store_new_delay(zb_store *inner, unsigned microseconds, zb_store **out,
                                        zb_error *err);
 

@@ -11,7 +11,7 @@
 
 typedef struct blob {
     atomic_int refs;
-    uint64_t version; /* counts all sets of the store */
+    uint64_t version; /* counts all puts of the store */
     size_t size;
     unsigned char data[];
 } blob;
@@ -21,12 +21,21 @@ typedef struct entry {
     blob *blob;
 } entry;
 
+/* A held lock of one key. */
+typedef struct mem_lock {
+    zb_lock base;
+    char *key;
+    struct mem_lock *next;
+} mem_lock;
+
 typedef struct mem_store {
     zb_store base;
     pthread_mutex_t lock;
     entry *entries; /* sorted by key */
     size_t count, capacity;
     uint64_t versions;
+    mem_lock *held;          /* guarded by lock, too */
+    pthread_cond_t released; /* a held lock has gone */
 } mem_store;
 
 typedef struct mem_object {
@@ -117,8 +126,8 @@ static enum zb_code mem_stat(zb_store *store, const char *key, zb_object_info *i
     return ZB_OK;
 }
 
-/* Names below the prefix come one after the other in the sorted table. The callback must not set
-   keys of this store. */
+/* Names below the prefix come one after the other in the sorted table. The callback must not put
+   or erase keys of this store. */
 static enum zb_code mem_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
                              zb_error *err) {
     mem_store *mem = (mem_store *)store;
@@ -151,43 +160,7 @@ static enum zb_code mem_list(zb_store *store, const char *prefix, zb_list_fn fn,
     return code;
 }
 
-static void mem_destroy(zb_store *store) {
-    mem_store *mem = (mem_store *)store;
-    for (size_t i = 0; i < mem->count; i++) {
-        free(mem->entries[i].key);
-        blob_release(mem->entries[i].blob);
-    }
-    free(mem->entries);
-    pthread_mutex_destroy(&mem->lock);
-    free(mem);
-}
-
-static const zb_store_ops mem_ops = {
-    .version = ZB_STORE_OPS_VERSION,
-    .name = "mem",
-    .open = mem_open,
-    .read = mem_read,
-    .close = mem_close,
-    .stat = mem_stat,
-    .list = mem_list,
-    .destroy = mem_destroy,
-};
-
-enum zb_code zb_store_new_mem(const char *label, zb_store **out, zb_error *err) {
-    static const zb_store_hints hints = {
-        .gap = 0, .max_request = 1 << 20, .is_local = true, .can_list = true};
-    mem_store *mem = calloc(1, sizeof *mem);
-    if (!mem)
-        return zb_fail(err, ZB_ENOMEM, "no memory for a store");
-    enum zb_code code = zb_store_init(&mem->base, &mem_ops, hints, label, err);
-    if (code != ZB_OK) {
-        free(mem);
-        return code;
-    }
-    pthread_mutex_init(&mem->lock, NULL);
-    *out = &mem->base;
-    return ZB_OK;
-}
+/* ---- Writing ---- */
 
 /* Makes room for one more entry at place i. Called with the lock. */
 static bool insert_place(mem_store *mem, size_t i) {
@@ -204,22 +177,37 @@ static bool insert_place(mem_store *mem, size_t i) {
     return true;
 }
 
-enum zb_code zb_store_mem_set(zb_store *store, const char *key, const void *data, size_t size,
-                              zb_error *err) {
-    if (store->ops != &mem_ops)
-        return zb_fail(err, ZB_EINVAL, "zb_store_mem_set on a store of kind %s", store->ops->name);
+/* A blob of the parts with one reference; NULL when memory runs out. */
+static blob *blob_of(const zb_part *parts, size_t count) {
+    size_t size = sizeof(blob);
+    for (size_t i = 0; i < count; i++) {
+        if (__builtin_add_overflow(size, parts[i].size, &size))
+            return NULL;
+    }
+    blob *b = malloc(size);
+    if (!b)
+        return NULL;
+    atomic_init(&b->refs, 1);
+    b->size = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (parts[i].size)
+            memcpy(b->data + b->size, parts[i].data, parts[i].size);
+        b->size += parts[i].size;
+    }
+    return b;
+}
+
+static enum zb_code mem_put(zb_store *store, const char *key, const zb_part *parts, size_t count,
+                            enum zb_durability durability, zb_error *err) {
+    (void)durability; /* memory knows only one */
     mem_store *mem = (mem_store *)store;
-    blob *b = malloc(sizeof *b + size);
+    blob *b = blob_of(parts, count);
     char *copy = strdup(key);
     if (!b || !copy) {
         free(b);
         free(copy);
         return zb_fail(err, ZB_ENOMEM, "no memory for '%s'", key);
     }
-    atomic_init(&b->refs, 1);
-    b->size = size;
-    if (size)
-        memcpy(b->data, data, size);
     pthread_mutex_lock(&mem->lock);
     b->version = ++mem->versions;
     size_t i = lower_bound(mem, key);
@@ -238,4 +226,144 @@ enum zb_code zb_store_mem_set(zb_store *store, const char *key, const void *data
         return zb_fail(err, ZB_ENOMEM, "no memory for '%s'", key);
     }
     return ZB_OK;
+}
+
+/* Called with the lock. */
+static void free_entry(entry *e) {
+    free(e->key);
+    blob_release(e->blob);
+}
+
+static enum zb_code mem_erase(zb_store *store, const char *key, zb_error *err) {
+    (void)err;
+    mem_store *mem = (mem_store *)store;
+    pthread_mutex_lock(&mem->lock);
+    size_t i = lower_bound(mem, key);
+    if (i < mem->count && strcmp(mem->entries[i].key, key) == 0) {
+        free_entry(&mem->entries[i]);
+        mem->count--;
+        memmove(&mem->entries[i], &mem->entries[i + 1], (mem->count - i) * sizeof(entry));
+    }
+    pthread_mutex_unlock(&mem->lock);
+    return ZB_OK;
+}
+
+static enum zb_code mem_erase_below(zb_store *store, const char *prefix, zb_error *err) {
+    (void)err;
+    mem_store *mem = (mem_store *)store;
+    size_t length = strlen(prefix), kept = 0;
+    pthread_mutex_lock(&mem->lock);
+    for (size_t i = 0; i < mem->count; i++) {
+        const char *key = mem->entries[i].key;
+        if (length == 0 || (strncmp(key, prefix, length) == 0 && key[length] == '/'))
+            free_entry(&mem->entries[i]);
+        else
+            mem->entries[kept++] = mem->entries[i];
+    }
+    mem->count = kept;
+    pthread_mutex_unlock(&mem->lock);
+    return ZB_OK;
+}
+
+static enum zb_code mem_flush(zb_store *store, zb_error *err) {
+    (void)store;
+    (void)err;
+    return ZB_OK;
+}
+
+/* ---- Locks ---- */
+
+/* Called with the lock. */
+static bool is_held(const mem_store *mem, const char *key) {
+    const mem_lock *l = mem->held;
+    while (l && strcmp(l->key, key) != 0)
+        l = l->next;
+    return l != NULL;
+}
+
+static enum zb_code mem_lock_key(zb_store *store, const char *key, zb_lock **out, zb_error *err) {
+    mem_store *mem = (mem_store *)store;
+    mem_lock *l = malloc(sizeof *l);
+    char *copy = strdup(key);
+    if (!l || !copy) {
+        free(l);
+        free(copy);
+        return zb_fail(err, ZB_ENOMEM, "no memory for a lock of '%s'", key);
+    }
+    pthread_mutex_lock(&mem->lock);
+    while (is_held(mem, key))
+        pthread_cond_wait(&mem->released, &mem->lock);
+    *l = (mem_lock){.base.store = store, .key = copy, .next = mem->held};
+    mem->held = l;
+    pthread_mutex_unlock(&mem->lock);
+    *out = &l->base;
+    return ZB_OK;
+}
+
+static void mem_unlock(zb_lock *lock) {
+    mem_store *mem = (mem_store *)lock->store;
+    mem_lock *l = (mem_lock *)lock;
+    pthread_mutex_lock(&mem->lock);
+    mem_lock **at = &mem->held;
+    while (*at != l)
+        at = &(*at)->next;
+    *at = l->next;
+    pthread_cond_broadcast(&mem->released);
+    pthread_mutex_unlock(&mem->lock);
+    free(l->key);
+    free(l);
+}
+
+/* ---- The store ---- */
+
+static void mem_destroy(zb_store *store) {
+    mem_store *mem = (mem_store *)store;
+    for (size_t i = 0; i < mem->count; i++)
+        free_entry(&mem->entries[i]);
+    free(mem->entries);
+    pthread_cond_destroy(&mem->released);
+    pthread_mutex_destroy(&mem->lock);
+    free(mem);
+}
+
+static const zb_store_ops mem_ops = {
+    .version = ZB_STORE_OPS_VERSION,
+    .name = "mem",
+    .open = mem_open,
+    .read = mem_read,
+    .close = mem_close,
+    .stat = mem_stat,
+    .list = mem_list,
+    .destroy = mem_destroy,
+    .put = mem_put,
+    .erase = mem_erase,
+    .erase_below = mem_erase_below,
+    .flush = mem_flush,
+    .lock = mem_lock_key,
+    .unlock = mem_unlock,
+};
+
+enum zb_code zb_store_new_mem(const char *label, zb_store **out, zb_error *err) {
+    static const zb_store_hints hints = {
+        .gap = 0, .max_request = 1 << 20, .is_local = true, .can_list = true};
+    mem_store *mem = calloc(1, sizeof *mem);
+    if (!mem)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a store");
+    enum zb_code code = zb_store_init(&mem->base, &mem_ops, hints, label, err);
+    if (code != ZB_OK) {
+        free(mem);
+        return code;
+    }
+    pthread_mutex_init(&mem->lock, NULL);
+    pthread_cond_init(&mem->released, NULL);
+    *out = &mem->base;
+    return ZB_OK;
+}
+
+enum zb_code zb_store_mem_set(zb_store *store, const char *key, const void *data, size_t size,
+                              zb_error *err) {
+    if (store->ops != &mem_ops)
+        return zb_fail(err, ZB_EINVAL, "zb_store_mem_set on a store of kind %s", store->ops->name);
+    zb_part part = {.data = data, .size = size};
+    return zb_store_put(store, key, &part, 1, ZB_DURABLE_LATER, err);
 }

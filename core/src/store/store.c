@@ -82,6 +82,54 @@ enum zb_code zb_store_list(zb_store *store, const char *prefix, zb_list_fn fn, v
     return code ? code : store->ops->list(store, prefix, fn, context, err);
 }
 
+/* ---- Writing ---- */
+
+static enum zb_code fail_read_only(const zb_store *store, zb_error *err) {
+    return zb_fail(err, ZB_EUNSUPPORTED, "store %s (%s) cannot be written", store->label,
+                   store->ops->name);
+}
+
+enum zb_code zb_store_put(zb_store *store, const char *key, const zb_part *parts, size_t count,
+                          enum zb_durability durability, zb_error *err) {
+    if (!store->ops->put)
+        return fail_read_only(store, err);
+    enum zb_code code = check_key(key, false, err);
+    return code ? code : store->ops->put(store, key, parts, count, durability, err);
+}
+
+enum zb_code zb_store_erase(zb_store *store, const char *key, zb_error *err) {
+    if (!store->ops->erase)
+        return fail_read_only(store, err);
+    enum zb_code code = check_key(key, false, err);
+    return code ? code : store->ops->erase(store, key, err);
+}
+
+enum zb_code zb_store_erase_below(zb_store *store, const char *prefix, zb_error *err) {
+    if (!store->ops->erase_below)
+        return fail_read_only(store, err);
+    enum zb_code code = check_key(prefix, true, err);
+    return code ? code : store->ops->erase_below(store, prefix, err);
+}
+
+enum zb_code zb_store_flush(zb_store *store, zb_error *err) {
+    return store->ops->flush ? store->ops->flush(store, err) : fail_read_only(store, err);
+}
+
+enum zb_code zb_store_lock(zb_store *store, const char *key, zb_lock **out, zb_error *err) {
+    if (!store->ops->lock)
+        return zb_fail(err, ZB_EUNSUPPORTED, "store %s (%s) has no locks", store->label,
+                       store->ops->name);
+    enum zb_code code = check_key(key, false, err);
+    return code ? code : store->ops->lock(store, key, out, err);
+}
+
+void zb_store_unlock(zb_lock *lock) {
+    if (lock)
+        lock->store->ops->unlock(lock);
+}
+
+/* ---- Whole objects ---- */
+
 /* Reads exactly size bytes of an open object into a new, NUL-terminated block. */
 static enum zb_code read_all(zb_object *object, uint64_t size, char **data, zb_error *err) {
     char *block = size < SIZE_MAX ? malloc((size_t)size + 1) : NULL;

@@ -9,14 +9,24 @@
 
 #include "zarrbridge/store.h"
 
-enum call { CALL_OPEN, CALL_READ, CALL_STAT, CALL_LIST };
+enum call {
+    CALL_OPEN,
+    CALL_READ,
+    CALL_STAT,
+    CALL_LIST,
+    CALL_PUT,
+    CALL_ERASE,
+    CALL_FLUSH,
+    CALL_LOCK,
+    CALL_COUNT
+};
 
 typedef struct wrapper {
     zb_store base;
     zb_store *inner; /* one reference */
-    atomic_uint_fast64_t calls[4], ranges, bytes; /* count */
-    atomic_uint_fast64_t countdown;               /* fault: calls until the failing one, 0 = off */
-    unsigned microseconds;                        /* delay */
+    atomic_uint_fast64_t calls[CALL_COUNT], ranges, bytes, put_bytes; /* count */
+    atomic_uint_fast64_t countdown; /* fault: calls until the failing one, 0 = off */
+    unsigned microseconds;          /* delay */
 } wrapper;
 
 typedef struct wrapped_object {
@@ -89,6 +99,42 @@ static enum zb_code wrapper_list(zb_store *store, const char *prefix, zb_list_fn
     return code ? code : w->inner->ops->list(w->inner, prefix, fn, context, err);
 }
 
+static enum zb_code wrapper_put(zb_store *store, const char *key, const zb_part *parts,
+                                size_t count, enum zb_durability durability, zb_error *err) {
+    wrapper *w = (wrapper *)store;
+    enum zb_code code = before(w, CALL_PUT, err);
+    if (code == ZB_OK)
+        code = zb_store_put(w->inner, key, parts, count, durability, err);
+    for (size_t i = 0; i < count && code == ZB_OK; i++)
+        atomic_fetch_add(&w->put_bytes, parts[i].size);
+    return code;
+}
+
+static enum zb_code wrapper_erase(zb_store *store, const char *key, zb_error *err) {
+    wrapper *w = (wrapper *)store;
+    enum zb_code code = before(w, CALL_ERASE, err);
+    return code ? code : zb_store_erase(w->inner, key, err);
+}
+
+static enum zb_code wrapper_erase_below(zb_store *store, const char *prefix, zb_error *err) {
+    wrapper *w = (wrapper *)store;
+    enum zb_code code = before(w, CALL_ERASE, err);
+    return code ? code : zb_store_erase_below(w->inner, prefix, err);
+}
+
+static enum zb_code wrapper_flush(zb_store *store, zb_error *err) {
+    wrapper *w = (wrapper *)store;
+    enum zb_code code = before(w, CALL_FLUSH, err);
+    return code ? code : zb_store_flush(w->inner, err);
+}
+
+/* The lock is the inner store's own: unlocking it does not come back here. */
+static enum zb_code wrapper_lock(zb_store *store, const char *key, zb_lock **out, zb_error *err) {
+    wrapper *w = (wrapper *)store;
+    enum zb_code code = before(w, CALL_LOCK, err);
+    return code ? code : zb_store_lock(w->inner, key, out, err);
+}
+
 static void wrapper_destroy(zb_store *store) {
     zb_store_release(((wrapper *)store)->inner);
     free(store);
@@ -103,6 +149,11 @@ static const zb_store_ops wrapper_ops = {
     .stat = wrapper_stat,
     .list = wrapper_list,
     .destroy = wrapper_destroy,
+    .put = wrapper_put,
+    .erase = wrapper_erase,
+    .erase_below = wrapper_erase_below,
+    .flush = wrapper_flush,
+    .lock = wrapper_lock,
 };
 
 static enum zb_code new_wrapper(zb_store *inner, wrapper **out, zb_error *err) {
@@ -134,7 +185,12 @@ zb_store_counts zb_store_count_take(zb_store *count) {
                              .ranges = atomic_exchange(&w->ranges, 0),
                              .bytes = atomic_exchange(&w->bytes, 0),
                              .stats = atomic_exchange(&w->calls[CALL_STAT], 0),
-                             .lists = atomic_exchange(&w->calls[CALL_LIST], 0)};
+                             .lists = atomic_exchange(&w->calls[CALL_LIST], 0),
+                             .puts = atomic_exchange(&w->calls[CALL_PUT], 0),
+                             .put_bytes = atomic_exchange(&w->put_bytes, 0),
+                             .erases = atomic_exchange(&w->calls[CALL_ERASE], 0),
+                             .flushes = atomic_exchange(&w->calls[CALL_FLUSH], 0),
+                             .locks = atomic_exchange(&w->calls[CALL_LOCK], 0)};
 }
 
 enum zb_code zb_store_new_fault(zb_store *inner, zb_store **out, zb_error *err) {

@@ -45,6 +45,77 @@ static int use(zb_store *store, zb_error *err) {
     return 4;
 }
 
+/* One of each call that writes, in the same way. */
+static int write_all(zb_store *store, zb_error *err) {
+    zb_part parts[] = {{"01234", 5}, {"567", 3}};
+    zb_lock *lock = NULL;
+    if (zb_store_lock(store, "w", &lock, err) != ZB_OK)
+        return 0;
+    enum zb_code code = zb_store_put(store, "w", parts, 2, ZB_DURABLE_LATER, err);
+    zb_store_unlock(lock);
+    if (code != ZB_OK)
+        return 1;
+    if (zb_store_erase(store, "w", err) != ZB_OK)
+        return 2;
+    if (zb_store_erase_below(store, "w", err) != ZB_OK)
+        return 3;
+    return zb_store_flush(store, err) == ZB_OK ? 5 : 4;
+}
+
+static void counts_writes(void **state) {
+    (void)state;
+    zb_error err;
+    zb_store *mem = new_mem(), *count;
+    ASSERT_OK(zb_store_new_count(mem, &count, &err), err);
+    assert_int_equal(write_all(count, &err), 5);
+    zb_store_counts c = zb_store_count_take(count);
+    assert_int_equal(c.puts, 1);
+    assert_int_equal(c.put_bytes, 8);
+    assert_int_equal(c.erases, 2);
+    assert_int_equal(c.flushes, 1);
+    assert_int_equal(c.locks, 1);
+    assert_int_equal(c.opens + c.reads + c.stats + c.lists, 0);
+    zb_part bad = {"x", SIZE_MAX};
+    assert_int_equal(zb_store_put(count, "w", &bad, 1, ZB_DURABLE_LATER, &err), ZB_ENOMEM);
+    c = zb_store_count_take(count);
+    assert_int_equal(c.puts, 1);
+    assert_int_equal(c.put_bytes, 0);
+    zb_store_release(count);
+    zb_store_release(mem);
+}
+
+/* What cannot be written says so, through a wrapper as well. */
+static void read_only_stores_refuse(void **state) {
+    (void)state;
+    zb_error err;
+    zb_store *mem = new_mem(), *count;
+    zb_store_ops read_only = *mem->ops;
+    read_only.put = NULL;
+    read_only.erase = NULL;
+    read_only.erase_below = NULL;
+    read_only.flush = NULL;
+    read_only.lock = NULL;
+    read_only.unlock = NULL;
+    const zb_store_ops *ops = mem->ops;
+    mem->ops = &read_only;
+    ASSERT_OK(zb_store_new_count(mem, &count, &err), err);
+    zb_store *const stores[] = {mem, count};
+    for (int i = 0; i < 2; i++) {
+        zb_part part = {"x", 1};
+        zb_lock *lock = NULL;
+        ASSERT_FAILS(zb_store_put(stores[i], "k", &part, 1, ZB_DURABLE_LATER, &err),
+                     ZB_EUNSUPPORTED, err, "store inner (mem) cannot be written");
+        ASSERT_FAILS(zb_store_erase(stores[i], "k", &err), ZB_EUNSUPPORTED, err, "inner");
+        ASSERT_FAILS(zb_store_erase_below(stores[i], "", &err), ZB_EUNSUPPORTED, err, "inner");
+        ASSERT_FAILS(zb_store_flush(stores[i], &err), ZB_EUNSUPPORTED, err, "inner");
+        ASSERT_FAILS(zb_store_lock(stores[i], "k", &lock, &err), ZB_EUNSUPPORTED, err, "inner");
+        assert_null(lock);
+    }
+    mem->ops = ops;
+    zb_store_release(count);
+    zb_store_release(mem);
+}
+
 static void counts(void **state) {
     (void)state;
     zb_error err;
@@ -87,6 +158,13 @@ static void fails_the_nth_call(void **state) {
         assert_non_null(strstr(err.message, "injected fault"));
         assert_int_equal(use(fault, &err), 4); /* once only */
     }
+    for (int n = 1; n <= 5; n++) {
+        zb_store_fault_set(fault, (uint64_t)n);
+        err = (zb_error){.code = ZB_OK};
+        assert_int_equal(write_all(fault, &err), n - 1);
+        assert_non_null(strstr(err.message, "injected fault"));
+        assert_int_equal(write_all(fault, &err), 5);
+    }
     zb_store_fault_set(fault, 0);
     assert_int_equal(use(fault, &err), 4);
     zb_store_release(fault);
@@ -112,6 +190,8 @@ static void waits(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts),
+        cmocka_unit_test(counts_writes),
+        cmocka_unit_test(read_only_stores_refuse),
         cmocka_unit_test(fails_the_nth_call),
         cmocka_unit_test(waits),
     };
