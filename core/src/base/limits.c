@@ -39,6 +39,8 @@ static const limit_def table[] = {
     LIMIT(cache_bytes, "CACHE_BYTES", 64 * MIB, "decoded-chunk cache of the process, bytes"),
     LIMIT(index_cache_bytes, "INDEX_CACHE_BYTES", 16 * MIB,
           "shard-index cache of the process, bytes"),
+    LIMIT(write_cache_bytes, "WRITE_CACHE_BYTES", 256 * MIB,
+          "parts of chunks that wait in all writers of the process, bytes"),
     LIMIT(threads, "NUM_THREADS", 0, "threads of one read; 0 means the usable processors"),
 };
 
