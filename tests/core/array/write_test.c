@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writing boxes: random arrays of every encoding are overwritten with random boxes, steps, strides and
+ * types, in any order, and compared element by element with a model after each flush. How often what is
+ * read and put is counted in separate tests.
+ */
+#include "kernel/scatter.h"
+#include "support/arrays.h"
+#include "zarrbridge/write.h"
+
+static zb_store *new_mem(void) {
+    zb_error err;
+    zb_store *mem = NULL;
+    ASSERT_OK(zb_store_new_mem("mem", &mem, &err), err);
+    return mem;
+}
+
+static zb_node *open_node(zb_store *store, const char *path) {
+    zb_error err;
+    zb_node *node = NULL;
+    ASSERT_OK(zb_node_open(store, path, &node, &err), err);
+    return node;
+}
+
+static void random_bytes(unsigned char *bytes, size_t size, check_random *random) {
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = (unsigned char)check_random_next(random);
+}
+
+/* A box, and memory that holds its elements in a random layout. */
+typedef struct request {
+    uint64_t start[ARRAYS_NDIM], count[ARRAYS_NDIM], step[ARRAYS_NDIM], elements;
+    int64_t strides[ARRAYS_NDIM];
+    unsigned char *memory;
+    zb_write write;
+} request;
+
+/* Whole arrays, whole rows of chunks, and anything else. */
+static void choose_box(request *r, const arrays_sample *a, check_random *random) {
+    uint64_t kind = check_random_in(random, 0, 5);
+    r->elements = 1;
+    for (uint32_t d = 0; d < a->spec.ndim; d++) {
+        uint64_t extent = a->spec.shape[d], chunk = a->spec.chunk[0][d];
+        r->step[d] = 1;
+        if (kind == 0) {
+            r->start[d] = 0;
+            r->count[d] = extent;
+        } else if (kind == 1 && extent > 0) {
+            r->start[d] = check_random_in(random, 0, (extent - 1) / chunk) * chunk;
+            uint64_t left = extent - r->start[d];
+            r->count[d] = chunk < left ? chunk : left;
+        } else {
+            r->start[d] = check_random_in(random, 0, extent);
+            r->step[d] = check_random_in(random, 0, 2) ? 1 : check_random_in(random, 1, 9);
+            uint64_t most = r->start[d] < extent ? (extent - r->start[d] - 1) / r->step[d] + 1 : 0;
+            r->count[d] = check_random_in(random, most > 0, most);
+        }
+        r->elements *= r->count[d];
+    }
+}
+
+/* Random elements in C order, or with the dimensions' order reversed. */
+static void choose_elements(request *r, const arrays_sample *a, check_random *random) {
+    uint32_t ndim = a->spec.ndim;
+    bool reversed = check_random_in(random, 0, 1) == 1;
+    int64_t stride = a->dtype.size;
+    for (uint32_t i = 0; i < ndim; i++) {
+        uint32_t d = reversed ? i : ndim - 1 - i;
+        r->strides[d] = stride;
+        stride *= (int64_t)r->count[d];
+    }
+    r->memory = malloc((size_t)r->elements * a->dtype.size + 1);
+    assert_non_null(r->memory);
+    random_bytes(r->memory, (size_t)r->elements * a->dtype.size, random);
+    for (size_t i = 0; a->dtype.kind == ZB_KIND_BOOL && i < r->elements; i++)
+        r->memory[i] &= 1;
+    if (check_random_in(random, 0, 4) == 0) /* whole chunks of fill values, often */
+        memset(r->memory, 0, (size_t)r->elements * a->dtype.size);
+    r->write = (zb_write){.start = r->start,
+                          .count = r->count,
+                          .step = r->step,
+                          .data = r->memory,
+                          .dtype = a->dtype,
+                          .strides = reversed || check_random_in(random, 0, 1) ? r->strides : NULL};
+}
+
+/* Does to the model what the writer does to the store. */
+static void write_model(arrays_sample *a, const request *r) {
+    uint32_t ndim = a->spec.ndim;
+    uint64_t at[ARRAYS_NDIM] = {0}, index[ARRAYS_NDIM];
+    for (uint64_t n = 0; n < r->elements; n++) {
+        int64_t offset = 0;
+        for (uint32_t d = 0; d < ndim; d++) {
+            index[d] = r->start[d] + at[d] * r->step[d];
+            offset += (int64_t)at[d] * r->strides[d];
+        }
+        memcpy((unsigned char *)arrays_at(a, index), r->memory + offset, a->dtype.size);
+        for (uint32_t d = ndim; d-- > 0 && ++at[d] == r->count[d];)
+            at[d] = 0;
+    }
+}
+
+static void assert_equals_model(const zb_node *node, const arrays_sample *a, const char *what) {
+    size_t bytes = (size_t)a->elements * a->dtype.size;
+    unsigned char *read = malloc(bytes + 1);
+    assert_non_null(read);
+    zb_error err;
+    zb_read whole = {.node = node, .view = {.data = read, .dtype = a->dtype}};
+    ASSERT_OK(zb_array_read(&whole, 1, &err), err);
+    if (memcmp(read, a->values, bytes) != 0) {
+        char *text = arrays_describe(&a->spec);
+        fail_msg("%s: the store differs from what was written: %s", what, text);
+    }
+    free(read);
+}
+
+static void random_arrays_take_random_boxes(void **state) {
+    (void)state;
+    check_random random = check_random_new();
+    for (int round = 0; round < 250; round++) {
+        zb_store *mem = new_mem();
+        arrays_spec spec = arrays_random_spec(&random);
+        arrays_sample a = arrays_write(&spec, &random, mem, "a");
+        zb_node *node = open_node(mem, "a");
+        zb_write_options options = {.store_empty = check_random_in(&random, 0, 3) == 0};
+        zb_writer *writer = NULL;
+        zb_error err;
+        ASSERT_OK(zb_writer_open(node, &options, &writer, &err), err);
+        for (int i = 0; i < 8; i++) {
+            request r;
+            choose_box(&r, &a, &random);
+            choose_elements(&r, &a, &random);
+            ASSERT_OK(zb_writer_write(writer, &r.write, &err), err);
+            write_model(&a, &r);
+            free(r.memory);
+            if (check_random_in(&random, 0, 3) == 0) {
+                ASSERT_OK(zb_writer_flush(writer, &err), err);
+                assert_equals_model(node, &a, "after a flush");
+            }
+        }
+        ASSERT_OK(zb_writer_close(writer, &err), err);
+        assert_equals_model(node, &a, "after closing");
+        zb_node_release(node);
+        zb_store_release(mem);
+        arrays_free(&a);
+    }
+}
+
+/* ---- Counted: what is read, what is put ---- */
+
+typedef struct counted {
+    zb_store *mem, *count;
+    zb_node *node;
+    zb_writer *writer;
+} counted;
+
+/* 20 x 30 int16 in shards of 8 x 16 with inner chunks of 4 x 4: ragged on both sides. */
+static counted new_counted(bool filled, check_random *random, arrays_sample *a) {
+    arrays_spec spec = {.ndim = 2,
+                        .shape = {20, 30},
+                        .chunk = {{8, 16}, {4, 4}},
+                        .depth = 1,
+                        .type = "int16",
+                        .codec = ARRAYS_ZSTD};
+    counted c = {.mem = new_mem()};
+    zb_error err;
+    *a = arrays_write(&spec, random, c.mem, "a");
+    if (!filled)
+        ASSERT_OK(zb_store_erase_below(c.mem, "a/c", &err), err);
+    ASSERT_OK(zb_store_new_count(c.mem, &c.count, &err), err);
+    c.node = open_node(c.count, "a");
+    ASSERT_OK(zb_writer_open(c.node, NULL, &c.writer, &err), err);
+    zb_store_count_take(c.count);
+    return c;
+}
+
+static void free_counted(counted *c) {
+    zb_writer_abandon(c->writer);
+    zb_node_release(c->node);
+    zb_store_release(c->count);
+    zb_store_release(c->mem);
+}
+
+static void a_whole_write_reads_nothing(void **state) {
+    (void)state;
+    check_random random = check_random_new();
+    arrays_sample a;
+    counted c = new_counted(true, &random, &a);
+    random_bytes(a.values, (size_t)a.elements * 2, &random);
+    zb_error err;
+    zb_write write = {.data = a.values, .dtype = a.dtype};
+    ASSERT_OK(zb_writer_write(c.writer, &write, &err), err);
+    zb_store_counts counts = zb_store_count_take(c.count);
+    assert_int_equal(counts.puts, 6);
+    assert_int_equal(counts.opens, 0);
+    assert_int_equal(counts.reads, 0);
+    assert_equals_model(c.node, &a, "after a whole write");
+    free_counted(&c);
+    arrays_free(&a);
+}
+
+/* Row by row, each shard is put once, when its last row has come, and nothing is read. */
+static void rows_gather_to_shards(void **state) {
+    (void)state;
+    check_random random = check_random_new();
+    arrays_sample a;
+    counted c = new_counted(true, &random, &a);
+    random_bytes(a.values, (size_t)a.elements * 2, &random);
+    zb_error err;
+    for (uint64_t row = 0; row < 20; row++) {
+        uint64_t start[2] = {row, 0}, count[2] = {1, 30};
+        zb_write write = {
+            .start = start, .count = count, .data = a.values + row * 60, .dtype = a.dtype};
+        ASSERT_OK(zb_writer_write(c.writer, &write, &err), err);
+    }
+    zb_store_counts counts = zb_store_count_take(c.count);
+    assert_int_equal(counts.puts, 6);
+    assert_int_equal(counts.reads, 0);
+    assert_equals_model(c.node, &a, "after the last row");
+    free_counted(&c);
+    arrays_free(&a);
+}
+
+/* A part of a shard: one lock, one put; inner chunks that nobody wrote are taken over, not decoded. */
+static void a_part_is_merged_once(void **state) {
+    (void)state;
+    check_random random = check_random_new();
+    arrays_sample a;
+    counted c = new_counted(true, &random, &a);
+    uint64_t start[2] = {1, 2}, count[2] = {2, 3};
+    int16_t values[6] = {1, 2, 3, 4, 5, 6};
+    zb_error err;
+    zb_write write = {.start = start, .count = count, .data = values, .dtype = a.dtype};
+    ASSERT_OK(zb_writer_write(c.writer, &write, &err), err);
+    zb_store_counts counts = zb_store_count_take(c.count);
+    assert_int_equal(counts.puts, 0);
+    ASSERT_OK(zb_writer_flush(c.writer, &err), err);
+    counts = zb_store_count_take(c.count);
+    assert_int_equal(counts.puts, 1);
+    assert_int_equal(counts.locks, 1);
+    for (uint64_t i = 0; i < 6; i++) {
+        uint64_t index[2] = {1 + i / 3, 2 + i % 3};
+        memcpy((unsigned char *)arrays_at(&a, index), &values[i], 2);
+    }
+    assert_equals_model(c.node, &a, "after merging a part");
+    ASSERT_OK(zb_writer_flush(c.writer, &err), err);
+    assert_int_equal(zb_store_count_take(c.count).puts, 0); /* nothing waits any more */
+    free_counted(&c);
+    arrays_free(&a);
+}
+
+/* Each call of the store fails once: the call or the flush says so, the old data stay readable, and
+   flushing again completes the write. */
+static void every_fault_is_reported_and_harmless(void **state) {
+    (void)state;
+    check_random random = check_random_new();
+    for (uint64_t nth = 1;; nth++) {
+        arrays_sample a;
+        counted c = new_counted(true, &random, &a);
+        zb_store *fault = NULL;
+        zb_error err;
+        ASSERT_OK(zb_store_new_fault(c.mem, &fault, &err), err);
+        zb_node *node = open_node(fault, "a");
+        zb_writer *writer = NULL;
+        ASSERT_OK(zb_writer_open(node, NULL, &writer, &err), err);
+        uint64_t start[2] = {3, 3}, count[2] = {10, 20};
+        int16_t values[200];
+        random_bytes((unsigned char *)values, sizeof values, &random);
+        zb_write write = {.start = start, .count = count, .data = values, .dtype = a.dtype};
+        zb_cache_clear();
+        zb_store_fault_set(fault, nth);
+        enum zb_code code = zb_writer_write(writer, &write, &err);
+        if (code == ZB_OK)
+            code = zb_writer_flush(writer, &err);
+        bool hit = code != ZB_OK;
+        if (hit) {
+            assert_int_equal(code, ZB_EIO);
+            assert_non_null(strstr(err.message, "array /a"));
+        }
+        zb_store_fault_set(fault, 0);
+        ASSERT_OK(zb_writer_write(writer, &write, &err), err);
+        ASSERT_OK(zb_writer_close(writer, &err), err);
+        for (uint64_t i = 0; i < 200; i++) {
+            uint64_t index[2] = {3 + i / 20, 3 + i % 20};
+            memcpy((unsigned char *)arrays_at(&a, index), &values[i], 2);
+        }
+        assert_equals_model(node, &a, "after a fault and a second try");
+        zb_node_release(node);
+        zb_store_release(fault);
+        free_counted(&c);
+        arrays_free(&a);
+        if (!hit) {
+            assert_true(nth > 10); /* the write made at least that many calls */
+            return;
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_arrays_take_random_boxes),
+        cmocka_unit_test(a_whole_write_reads_nothing),
+        cmocka_unit_test(rows_gather_to_shards),
+        cmocka_unit_test(a_part_is_merged_once),
+        cmocka_unit_test(every_fault_is_reported_and_harmless),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
