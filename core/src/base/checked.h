@@ -27,4 +27,16 @@ static inline bool zb__product_u64(const uint64_t *factors, uint32_t count, uint
     return true;
 }
 
+/* Sums and products of bounds: one that does not fit becomes UINT64_MAX, which is no bound at all.
+ */
+static inline uint64_t zb__bound_sum(uint64_t a, uint64_t b) {
+    uint64_t result;
+    return zb__add_u64(a, b, &result) ? result : UINT64_MAX;
+}
+
+static inline uint64_t zb__bound_product(uint64_t a, uint64_t b) {
+    uint64_t result;
+    return zb__mul_u64(a, b, &result) ? result : UINT64_MAX;
+}
+
 #endif

@@ -78,7 +78,10 @@ static void free_scratch(zb__scratch *scratch) {
     zb__buffer_free(&scratch->stage[1]);
     zb__buffer_free(&scratch->block);
     ZSTD_freeDCtx(scratch->zstd);
+    ZSTD_freeCCtx(scratch->zstd_encoder);
     libdeflate_free_decompressor(scratch->deflate);
+    for (int level = 0; level < ZB__DEFLATE_LEVELS; level++)
+        libdeflate_free_compressor(scratch->deflate_encoders[level]);
     free(scratch);
 }
 

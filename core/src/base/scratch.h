@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Scratch: the buffers and decompression contexts that one task at a time works with. They are kept
+ * Scratch: the buffers and compressors' contexts that one task at a time works with. They are kept
  * for the life of the process, because first touch of fresh memory costs as much as a codec
  * and a zstd context costs 12 µs to make.
  */
@@ -23,16 +23,23 @@ enum zb_code zb__buffer_reserve(zb__buffer *buffer, size_t size, zb_error *err);
 void zb__buffer_free(zb__buffer *buffer);
 
 struct ZSTD_DCtx_s;
+struct ZSTD_CCtx_s;
 struct libdeflate_decompressor;
+struct libdeflate_compressor;
+
+#define ZB__DEFLATE_LEVELS 10 /* 0 to 9 */
 
 typedef struct zb__scratch {
     zb__buffer encoded;  /* bytes as read from the store; owned by the reader */
     zb__buffer decoded;  /* one decoded chunk; owned by the reader */
     zb__buffer stage[2]; /* between two bytes→bytes codecs; owned by the chain */
     zb__buffer block;    /* inside one codec */
-    struct ZSTD_DCtx_s *zstd;                /* made by the zstd codec at first use */
-    struct libdeflate_decompressor *deflate; /* made by the gzip and blosc codecs at first use */
-    struct zb__scratch *next;                /* in the list of idle ones */
+    /* Made at first use, by the zstd codec; by the gzip and blosc codecs; by the gzip codec. */
+    struct ZSTD_DCtx_s *zstd;
+    struct ZSTD_CCtx_s *zstd_encoder;
+    struct libdeflate_decompressor *deflate;
+    struct libdeflate_compressor *deflate_encoders[ZB__DEFLATE_LEVELS];
+    struct zb__scratch *next; /* in the list of idle ones */
 } zb__scratch;
 
 /* Takes an idle scratch or makes one; NULL when memory runs out. Give it back with zb__scratch_put.

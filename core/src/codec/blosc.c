@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The blosc codec: a bounded decoder of the Blosc 1 container.
+ * The blosc codec: a bounded decoder of the Blosc 1 container; containers are made by libblosc,
+ * which can be trusted with our own data.
  *
  *   16 bytes  version, version of the compressor's format, flags, typesize; then, as 32-bit
  *             little-endian integers, decoded size, block size, encoded size (this header included)
@@ -16,10 +17,13 @@
  * the destination, or, when filtered, into one scratch block, which is no larger than the
  * destination. Only blocks that overlap the wanted bytes are decoded.
  */
+#include <blosc.h>
 #include <libdeflate.h>
+#include <limits.h>
 #include <lz4.h>
 
 #include "base/bytes.h"
+#include "base/checked.h"
 #include "codec/blosc_shuffle.h"
 #include "codec/blosclz.h"
 #include "codec/codec.h"
@@ -231,22 +235,59 @@ static enum zb_code blosc_decode(const zb__codec *codec, zb__scratch *scratch, c
     return code;
 }
 
+/* ---- Encoding ----------------------------------------------------------------------------- */
+
+/* What does not shrink is stored behind the header. */
+static uint64_t blosc_encode_bound(uint64_t size) {
+    return zb__bound_sum(size, HEADER_SIZE);
+}
+
+/* The library's context call: one thread, no state of the process. Elements of more than 255 bytes
+   are taken as single bytes there, as by everybody who writes through it. */
+static enum zb_code blosc_encode(const zb__codec *codec, zb__scratch *scratch, const uint8_t *in,
+                                 size_t size, uint8_t *out, size_t capacity, size_t *written,
+                                 zb_error *err) {
+    (void)scratch;
+    const char *compressor = codec->blosc.compressor;
+    if (strcmp(compressor, "snappy") == 0)
+        return zb_fail(err, ZB_EUNSUPPORTED, "blosc: compressor snappy is not supported");
+    if (size > BLOSC_MAX_BUFFERSIZE)
+        return zb_fail(err, ZB_ELIMIT, "blosc: %zu bytes are more than the %d of a container", size,
+                       BLOSC_MAX_BUFFERSIZE);
+    int result = blosc_compress_ctx(codec->level, codec->blosc.shuffle, codec->blosc.typesize, size,
+                                    in, out, capacity, compressor, codec->blosc.block_size, 1);
+    if (result <= 0)
+        return zb_fail(err, ZB_EINVAL, "blosc: %s cannot encode %zu bytes into %zu", compressor,
+                       size, capacity);
+    *written = (size_t)result;
+    return ZB_OK;
+}
+
 /* ---- Metadata ----------------------------------------------------------------------------- */
 
-/* The container says all that decoding needs, so these are only checked for sense. */
-static enum zb_code blosc_parse(const zb_json *configuration, zb_error *err) {
+/* The container says all that decoding needs; these are for encoding. */
+static enum zb_code blosc_parse(zb__codec *codec, const zb_json *configuration, uint32_t item,
+                                zb_error *err) {
     static const char *const compressors[] = {"lz4",  "lz4hc",  "blosclz", "zstd",
                                               "zlib", "snappy", NULL};
     static const char *const shuffles[] = {"noshuffle", "shuffle", "bitshuffle", NULL};
-    enum zb_code code = zb__configuration_choice(configuration, "cname", compressors, err);
+    size_t compressor = 3, shuffle = item > 1 ? 1 : 2;
+    int typesize = item < INT_MAX ? (int)item : INT_MAX, block_size = 0;
+    codec->level = 5;
+    enum zb_code code =
+        zb__configuration_choice(configuration, "cname", compressors, &compressor, err);
     if (!code)
-        code = zb__configuration_integer(configuration, "clevel", 0, 9, err);
+        code = zb__configuration_integer(configuration, "clevel", 0, 9, &codec->level, err);
     if (!code)
-        code = zb__configuration_choice(configuration, "shuffle", shuffles, err);
+        code = zb__configuration_choice(configuration, "shuffle", shuffles, &shuffle, err);
     if (!code)
-        code = zb__configuration_integer(configuration, "typesize", 1, INT32_MAX, err);
+        code = zb__configuration_integer(configuration, "typesize", 1, INT_MAX, &typesize, err);
     if (!code)
-        code = zb__configuration_integer(configuration, "blocksize", 0, INT32_MAX, err);
+        code = zb__configuration_integer(configuration, "blocksize", 0, INT_MAX, &block_size, err);
+    codec->blosc.compressor = compressors[compressor];
+    codec->blosc.shuffle = (int)shuffle;
+    codec->blosc.typesize = (size_t)typesize;
+    codec->blosc.block_size = (size_t)block_size;
     return code;
 }
 
@@ -257,6 +298,8 @@ const zb__codec_ops zb__codec_blosc = {
     .members = members,
     .parse = blosc_parse,
     .decode = blosc_decode,
+    .encode_bound = blosc_encode_bound,
+    .encode = blosc_encode,
     .fixed_overhead = -1,
     .partial = true,
     .cost = 200,

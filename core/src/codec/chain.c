@@ -38,23 +38,14 @@ bool zb__chain_is_partial(const zb__chain *chain) {
     return chain->codec_count > 0 && chain->codecs[0].ops->partial && is_fixed_from(chain, 1);
 }
 
-/* A sum or product that does not fit becomes UINT64_MAX, which is no bound at all. */
-static uint64_t sum(uint64_t a, uint64_t b) {
-    uint64_t result;
-    return zb__add_u64(a, b, &result) ? result : UINT64_MAX;
-}
-
-static uint64_t product(uint64_t a, uint64_t b) {
-    uint64_t result;
-    return zb__mul_u64(a, b, &result) ? result : UINT64_MAX;
-}
-
 uint64_t zb__chain_decoded_bound(const zb__chain *chain) {
     if (!chain->shard)
         return chain->decoded_size;
     uint64_t inner = zb__chain_encoded_bound(chain->shard->inner);
-    uint64_t full = sum(product(inner, chain->shard->count), chain->shard->index_size);
-    uint64_t bound = sum(product(full, 2), CODEC_SLACK); /* there may be gaps between the chunks */
+    uint64_t full =
+        zb__bound_sum(zb__bound_product(inner, chain->shard->count), chain->shard->index_size);
+    uint64_t bound = zb__bound_sum(zb__bound_product(full, 2),
+                                   CODEC_SLACK); /* there may be gaps between the chunks */
     uint64_t limit = zb_limits_get()->shard_bytes;
     return bound < limit ? bound : limit;
 }
@@ -62,9 +53,9 @@ uint64_t zb__chain_decoded_bound(const zb__chain *chain) {
 uint64_t zb__chain_encoded_bound(const zb__chain *chain) {
     uint64_t bound = zb__chain_decoded_bound(chain);
     if (!is_fixed_from(chain, 0))
-        return sum(product(bound, 2), CODEC_SLACK);
+        return zb__bound_sum(zb__bound_product(bound, 2), CODEC_SLACK);
     for (size_t i = 0; i < chain->codec_count; i++)
-        bound = sum(bound, (uint64_t)chain->codecs[i].ops->fixed_overhead);
+        bound = zb__bound_sum(bound, (uint64_t)chain->codecs[i].ops->fixed_overhead);
     return bound;
 }
 

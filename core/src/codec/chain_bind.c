@@ -84,9 +84,8 @@ static bool has_byte_order(zb_dtype dtype) {
    meant big by leaving it out. On one-byte elements it says nothing. */
 static enum zb_code bind_bytes(zb__chain *chain, const zb_json *configuration, zb_error *err) {
     static const char *const choices[] = {"little", "big", NULL};
-    enum zb_code code = zb__configuration_choice(configuration, "endian", choices, err);
-    const char *endian = zb_json_string(zb_json_get(configuration, "endian"));
-    bool big = endian && strcmp(endian, "big") == 0;
+    size_t big = 0;
+    enum zb_code code = zb__configuration_choice(configuration, "endian", choices, &big, err);
     chain->dtype.swapped = has_byte_order(chain->dtype) && big != HOST_IS_BIG;
     return code;
 }
@@ -130,10 +129,11 @@ static enum zb_code bind_bytes_to_bytes(binding *b, const zb__extension *codec,
     enum zb_code code = zb__extension_check(codec, b->what, ops->members, err);
     if (code)
         return code;
-    code = ops->parse(codec->configuration, err);
+    zb__codec *bound = &b->chain->codecs[b->chain->codec_count++];
+    bound->ops = ops;
+    code = ops->parse(bound, codec->configuration, b->chain->dtype.size, err);
     if (code)
         return zb_error_prefix(err, code, "%s: %s", b->what, codec->name);
-    b->chain->codecs[b->chain->codec_count++] = (zb__codec){.ops = ops};
     b->chain->cost += ops->cost;
     return ZB_OK;
 }

@@ -2,11 +2,10 @@
 /* Values in codec configurations. Messages are of one form: "level is 12, expected ...". */
 #include "codec/configuration.h"
 
-#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/json_brief.h"
-#include "meta/extension.h"
 
 static enum zb_code wrong_value(const zb_json *value, const char *expected, zb_error *err) {
     char brief[ZB__BRIEF_SIZE];
@@ -14,23 +13,33 @@ static enum zb_code wrong_value(const zb_json *value, const char *expected, zb_e
                    zb__json_brief(value, brief), expected);
 }
 
-enum zb_code zb__configuration_integer(const zb_json *configuration, const char *name, int64_t low,
-                                       int64_t high, zb_error *err) {
+enum zb_code zb__configuration_integer(const zb_json *configuration, const char *name, int low,
+                                       int high, int *out, zb_error *err) {
     const zb_json *value = zb_json_get(configuration, name);
     int64_t number;
-    if (!value || (zb_json_int64(value, &number) && number >= low && number <= high))
+    if (!value)
         return ZB_OK;
+    if (zb_json_int64(value, &number) && number >= low && number <= high) {
+        *out = (int)number;
+        return ZB_OK;
+    }
     char expected[80];
-    snprintf(expected, sizeof expected, "an integer from %" PRId64 " to %" PRId64, low, high);
+    snprintf(expected, sizeof expected, "an integer from %d to %d", low, high);
     return wrong_value(value, expected, err);
 }
 
 enum zb_code zb__configuration_choice(const zb_json *configuration, const char *name,
-                                      const char *const *choices, zb_error *err) {
+                                      const char *const *choices, size_t *out, zb_error *err) {
     const zb_json *value = zb_json_get(configuration, name);
     const char *text = zb_json_string(value);
-    if (!value || (text && zb__name_in(text, choices)))
+    if (!value)
         return ZB_OK;
+    for (size_t i = 0; text && choices[i]; i++) {
+        if (strcmp(text, choices[i]) == 0) {
+            *out = i;
+            return ZB_OK;
+        }
+    }
     char expected[160];
     size_t used = 0;
     for (size_t i = 0; choices[i] && used < sizeof expected; i++)
@@ -39,9 +48,13 @@ enum zb_code zb__configuration_choice(const zb_json *configuration, const char *
     return wrong_value(value, expected, err);
 }
 
-enum zb_code zb__configuration_bool(const zb_json *configuration, const char *name, zb_error *err) {
+enum zb_code zb__configuration_bool(const zb_json *configuration, const char *name, bool *out,
+                                    zb_error *err) {
     const zb_json *value = zb_json_get(configuration, name);
-    if (!value || zb_json_kind_of(value) == ZB_JSON_BOOL)
+    if (!value)
         return ZB_OK;
-    return wrong_value(value, "true or false", err);
+    if (zb_json_kind_of(value) != ZB_JSON_BOOL)
+        return wrong_value(value, "true or false", err);
+    *out = zb_json_bool(value);
+    return ZB_OK;
 }

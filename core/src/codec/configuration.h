@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checks of the values in a codec's configuration; NULL stands for one without members.
+ * The values in a codec's configuration; NULL stands for one without members.
  *
  * Decoding needs none of gzip's, zstd's or blosc's members, and some writers left them out, so a
- * missing one is fine. A member that is there must be right.
+ * missing one is fine: *out keeps the default that the caller put there. A member that is there
+ * must be right.
  */
 #ifndef ZB_CODEC_CONFIGURATION_H
 #define ZB_CODEC_CONFIGURATION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "zarrbridge/error.h"
 #include "zarrbridge/json.h"
 
-/* The member, when present, is an integer of that range. */
-enum zb_code zb__configuration_integer(const zb_json *configuration, const char *name, int64_t low,
-                                       int64_t high, zb_error *err);
+/* An integer of that range, which fits an int. */
+enum zb_code zb__configuration_integer(const zb_json *configuration, const char *name, int low,
+                                       int high, int *out, zb_error *err);
 
-/* The member, when present, is one of the strings in the NULL-terminated list. */
+/* One of the strings in the NULL-terminated list; *out gets its place there. */
 enum zb_code zb__configuration_choice(const zb_json *configuration, const char *name,
-                                      const char *const *choices, zb_error *err);
+                                      const char *const *choices, size_t *out, zb_error *err);
 
-/* The member, when present, is true or false. */
-enum zb_code zb__configuration_bool(const zb_json *configuration, const char *name, zb_error *err);
+/* True or false. */
+enum zb_code zb__configuration_bool(const zb_json *configuration, const char *name, bool *out,
+                                    zb_error *err);
 
 #endif

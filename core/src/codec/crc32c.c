@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/checked.h"
 #include "codec/codec.h"
 #include "kernel/crc32c.h"
 
@@ -38,8 +39,37 @@ static enum zb_code crc32c_decode(const zb__codec *codec, zb__scratch *scratch, 
     return ZB_OK;
 }
 
-static enum zb_code crc32c_parse(const zb_json *configuration, zb_error *err) {
+enum zb_code zb__crc32c_append(uint8_t *data, size_t size, size_t capacity, size_t *written,
+                               zb_error *err) {
+    if (capacity < ZB__CRC32C_SIZE || size > capacity - ZB__CRC32C_SIZE)
+        return zb_fail(err, ZB_EINVAL, "crc32c: %zu bytes cannot be encoded into %zu", size,
+                       capacity);
+    uint32_t crc = zb__crc32c(data, size);
+    for (int i = 0; i < ZB__CRC32C_SIZE; i++)
+        data[size + (size_t)i] = (uint8_t)(crc >> 8 * i);
+    *written = size + ZB__CRC32C_SIZE;
+    return ZB_OK;
+}
+
+static uint64_t crc32c_encode_bound(uint64_t size) {
+    return zb__bound_sum(size, ZB__CRC32C_SIZE);
+}
+
+static enum zb_code crc32c_encode(const zb__codec *codec, zb__scratch *scratch, const uint8_t *in,
+                                  size_t size, uint8_t *out, size_t capacity, size_t *written,
+                                  zb_error *err) {
+    (void)codec;
+    (void)scratch;
+    if (size > 0 && size <= capacity)
+        memcpy(out, in, size);
+    return zb__crc32c_append(out, size, capacity, written, err);
+}
+
+static enum zb_code crc32c_parse(zb__codec *codec, const zb_json *configuration, uint32_t item,
+                                 zb_error *err) {
+    (void)codec;
     (void)configuration;
+    (void)item;
     (void)err;
     return ZB_OK;
 }
@@ -51,6 +81,8 @@ const zb__codec_ops zb__codec_crc32c = {
     .members = members,
     .parse = crc32c_parse,
     .decode = crc32c_decode,
+    .encode_bound = crc32c_encode_bound,
+    .encode = crc32c_encode,
     .fixed_overhead = ZB__CRC32C_SIZE,
     .partial = false,
     .cost = 40,

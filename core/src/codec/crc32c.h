@@ -13,4 +13,8 @@
 /* Compares the checksum in the last 4 bytes of in[0..size) with that of those before. */
 enum zb_code zb__crc32c_verify(const uint8_t *in, size_t size, zb_error *err);
 
+/* Puts the checksum of data[0..size) behind it, within the capacity; *written gets the new size. */
+enum zb_code zb__crc32c_append(uint8_t *data, size_t size, size_t capacity, size_t *written,
+                               zb_error *err);
+
 #endif

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sharding_indexed: its configuration, and the index of a shard.
- *
- * The index is itself a small Zarr chunk: a uint64 array of shape grid + [2], encoded by a chain
- * whose size must be fixed, so that it can be found at the start or end of the object. Its byte
- * order and transposes are undone here; the rest of the library sees plain (offset, length) pairs.
+ * sharding_indexed: its configuration. The index of a shard is itself a small Zarr chunk: a uint64
+ * array of shape grid + [2], encoded by a chain whose size must be fixed, so that it can be found
+ * at the start or end of the object (shard_index.c).
  */
 #include "codec/shard.h"
 
@@ -18,8 +16,6 @@
 
 const char *const zb__shard_members[] = {"chunk_shape", "codecs", "index_codecs", "index_location",
                                          NULL};
-
-/* ---- Configuration ------------------------------------------------------------------------ */
 
 static enum zb_code parse_inner_shape(zb__chain *chain, const zb_json *configuration,
                                       zb_error *err) {
@@ -44,9 +40,11 @@ static enum zb_code parse_inner_shape(zb__chain *chain, const zb_json *configura
 
 static enum zb_code parse_location(zb__shard *shard, const zb_json *configuration, zb_error *err) {
     static const char *const choices[] = {"end", "start", NULL};
-    const char *text = zb_json_string(zb_json_get(configuration, "index_location"));
-    shard->index_at_start = text && strcmp(text, "start") == 0;
-    return zb__configuration_choice(configuration, "index_location", choices, err);
+    size_t choice = 0;
+    enum zb_code code =
+        zb__configuration_choice(configuration, "index_location", choices, &choice, err);
+    shard->index_at_start = choice == 1;
+    return code;
 }
 
 /* The encoded size of the index, or an error when its codecs do not fix it. */
@@ -123,77 +121,4 @@ enum zb_code zb__shard_bind(zb__chain *chain, const zb_json *configuration, uint
         return zb_fail(err, ZB_EFORMAT, "codecs is missing");
     return zb__chain_bind(codecs, chain->dtype, chain->ndim, shard->inner_shape, depth + 1,
                           &shard->inner, err);
-}
-
-/* ---- Index -------------------------------------------------------------------------------- */
-
-static void swap_entries(uint64_t *entries, uint64_t count) {
-    for (uint64_t i = 0; i < count; i++)
-        entries[i] = __builtin_bswap64(entries[i]);
-}
-
-static bool is_permuted(const zb__chain *index) {
-    for (uint32_t i = 0; i < index->ndim; i++) {
-        if (index->axis[i] != i)
-            return true;
-    }
-    return false;
-}
-
-/* Brings the stored order of the entries into C order of the index's dimensions. */
-static void unpermute(const zb__chain *index, const uint64_t *stored, uint64_t *entries) {
-    uint64_t stride[ZB_MAX_NDIM], shape[ZB_MAX_NDIM], at[ZB_MAX_NDIM] = {0};
-    uint64_t total = 1, from = 0;
-    for (uint32_t i = index->ndim; i-- > 0;) {
-        uint32_t d = index->axis[i];
-        stride[d] = total;
-        shape[d] = index->stored_shape[i];
-        total *= shape[d];
-    }
-    for (uint64_t to = 0; to < total; to++) {
-        entries[to] = stored[from];
-        for (uint32_t d = index->ndim; d-- > 0;) {
-            from += stride[d];
-            if (++at[d] < shape[d])
-                break;
-            from -= stride[d] * shape[d];
-            at[d] = 0;
-        }
-    }
-}
-
-/* An entry is either there or missing; one half alone means damage. */
-static enum zb_code check_entries(const uint64_t *entries, uint64_t count, zb_error *err) {
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t offset = entries[2 * i], length = entries[2 * i + 1];
-        if ((offset == ZB__INDEX_EMPTY) != (length == ZB__INDEX_EMPTY))
-            return zb_fail(err, ZB_EFORMAT,
-                           "entry %" PRIu64 " of the index is half empty: offset %" PRIu64
-                           ", length %" PRIu64,
-                           i, offset, length);
-    }
-    return ZB_OK;
-}
-
-enum zb_code zb__shard_index_decode(const zb__shard *shard, zb__scratch *scratch,
-                                    const uint8_t *encoded, uint64_t *entries, zb_error *err) {
-    const zb__chain *index = shard->index;
-    size_t size = (size_t)index->decoded_size; /* at most index_bytes, see measure_index */
-    bool permuted = is_permuted(index);
-    uint64_t *stored = entries;
-    if (permuted) {
-        enum zb_code code = zb__buffer_reserve(&scratch->block, size, err);
-        if (code)
-            return code;
-        stored = (uint64_t *)(void *)scratch->block.data;
-    }
-    zb__sink sink = {.data = (uint8_t *)stored, .capacity = size, .exact = true, .hi = size};
-    enum zb_code code = zb__chain_decode(index, scratch, encoded, shard->index_size, &sink, err);
-    if (code)
-        return zb_error_prefix(err, code, "index");
-    if (index->dtype.swapped)
-        swap_entries(stored, 2 * shard->count);
-    if (permuted)
-        unpermute(index, stored, entries);
-    return check_entries(entries, shard->count, err);
 }

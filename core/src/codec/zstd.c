@@ -13,10 +13,13 @@
  * by one to the streaming decoder, which writes them in place, until hi is reached. A frame with a
  * checksum is always decoded whole, since its bytes may not be handed out unverified. All frames
  * are looked over first, so that truncation and garbage are found as in a full decode.
+ *
+ * We write one frame that says its content's size.
  */
 #define ZSTD_STATIC_LINKING_ONLY /* for the number of ZSTD_d_stableOutBuffer */
 #include "codec/zstd.h"
 
+#include <inttypes.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 
@@ -236,9 +239,43 @@ static enum zb_code zstd_decode(const zb__codec *codec, zb__scratch *scratch, co
     return ZB_OK;
 }
 
-static enum zb_code zstd_parse(const zb_json *configuration, zb_error *err) {
-    enum zb_code code = zb__configuration_integer(configuration, "level", -131072, 22, err);
-    return code ? code : zb__configuration_bool(configuration, "checksum", err);
+/* ---- Encoding ----------------------------------------------------------------------------- */
+
+static uint64_t zstd_encode_bound(uint64_t size) {
+    size_t bound = size > SIZE_MAX ? 0 : ZSTD_compressBound((size_t)size);
+    return bound == 0 || ZSTD_isError(bound) ? UINT64_MAX : bound;
+}
+
+static enum zb_code zstd_encode(const zb__codec *codec, zb__scratch *scratch, const uint8_t *in,
+                                size_t size, uint8_t *out, size_t capacity, size_t *written,
+                                zb_error *err) {
+    if (!scratch->zstd_encoder)
+        scratch->zstd_encoder = ZSTD_createCCtx();
+    ZSTD_CCtx *context = scratch->zstd_encoder;
+    if (!context)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a zstd context");
+    ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters);
+    ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, codec->level);
+    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, codec->checksum);
+    size_t result = ZSTD_compress2(context, out, capacity, in, size);
+    if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation)
+        return zb_fail(err, ZB_ENOMEM, "zstd: no memory to encode at level %d", codec->level);
+    if (ZSTD_isError(result))
+        return zb_fail(err, ZB_EINVAL, "zstd: %zu bytes cannot be encoded into %zu: %s", size,
+                       capacity, ZSTD_getErrorName(result));
+    *written = result;
+    return ZB_OK;
+}
+
+/* ---- Metadata ----------------------------------------------------------------------------- */
+
+/* Level 0 stands for the library's own default, 3. */
+static enum zb_code zstd_parse(zb__codec *codec, const zb_json *configuration, uint32_t item,
+                               zb_error *err) {
+    (void)item;
+    enum zb_code code =
+        zb__configuration_integer(configuration, "level", -131072, 22, &codec->level, err);
+    return code ? code : zb__configuration_bool(configuration, "checksum", &codec->checksum, err);
 }
 
 static const char *const members[] = {"level", "checksum", NULL};
@@ -248,6 +285,8 @@ const zb__codec_ops zb__codec_zstd = {
     .members = members,
     .parse = zstd_parse,
     .decode = zstd_decode,
+    .encode_bound = zstd_encode_bound,
+    .encode = zstd_encode,
     .fixed_overhead = -1,
     .partial = true,
     .cost = 900,

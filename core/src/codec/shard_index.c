@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The index of a shard, decoded and encoded. The library sees plain (offset, length) pairs in C
+ * order of the grid; what the index's chain makes of them (another byte order, transposes, a
+ * checksum) stays in here.
+ */
+#include <inttypes.h>
+
+#include "codec/encode.h"
+#include "kernel/scatter.h"
+
+static const zb_dtype entry_type = {.kind = ZB_KIND_UINT, .size = sizeof(uint64_t)};
+
+/* Are the stored bytes the entries as we keep them? */
+static bool is_plain(const zb__chain *index) {
+    for (uint32_t i = 0; i < index->ndim; i++) {
+        if (index->axis[i] != i)
+            return false;
+    }
+    return !index->dtype.swapped;
+}
+
+/* Copies all entries between our order and the stored one. */
+static void move_entries(const zb__chain *index, bool store, const void *from, void *to) {
+    int64_t stored[ZB_MAX_NDIM], ours[ZB_MAX_NDIM], by_axis[ZB_MAX_NDIM];
+    uint64_t shape[ZB_MAX_NDIM];
+    int64_t stored_stride = sizeof(uint64_t), our_stride = sizeof(uint64_t);
+    for (uint32_t i = 0; i < index->ndim; i++)
+        shape[index->axis[i]] = index->stored_shape[i];
+    for (uint32_t i = index->ndim; i-- > 0;) {
+        stored[i] = stored_stride;
+        stored_stride *= (int64_t)index->stored_shape[i];
+        by_axis[i] = our_stride;
+        our_stride *= (int64_t)shape[i];
+    }
+    for (uint32_t i = 0; i < index->ndim; i++)
+        ours[i] = by_axis[index->axis[i]];
+    zb__box_copy copy = {.ndim = index->ndim,
+                         .count = index->stored_shape,
+                         .src_strides = store ? ours : stored,
+                         .dst_strides = store ? stored : ours,
+                         .src_dtype = store ? entry_type : index->dtype,
+                         .dst_dtype = store ? index->dtype : entry_type};
+    zb__scatter(&copy, from, to);
+}
+
+/* An entry is either there or missing; one half alone means damage. */
+static enum zb_code check_entries(const uint64_t *entries, uint64_t count, zb_error *err) {
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t offset = entries[2 * i], length = entries[2 * i + 1];
+        if ((offset == ZB__INDEX_EMPTY) != (length == ZB__INDEX_EMPTY))
+            return zb_fail(err, ZB_EFORMAT,
+                           "entry %" PRIu64 " of the index is half empty: offset %" PRIu64
+                           ", length %" PRIu64,
+                           i, offset, length);
+    }
+    return ZB_OK;
+}
+
+enum zb_code zb__shard_index_decode(const zb__shard *shard, zb__scratch *scratch,
+                                    const uint8_t *encoded, uint64_t *entries, zb_error *err) {
+    const zb__chain *index = shard->index;
+    size_t size = (size_t)index->decoded_size; /* at most index_bytes, see shard.c */
+    uint8_t *stored = (uint8_t *)entries;
+    if (!is_plain(index)) {
+        enum zb_code code = zb__buffer_reserve(&scratch->block, size, err);
+        if (code)
+            return code;
+        stored = scratch->block.data;
+    }
+    zb__sink sink = {.data = stored, .capacity = size, .exact = true, .hi = size};
+    enum zb_code code = zb__chain_decode(index, scratch, encoded, shard->index_size, &sink, err);
+    if (code)
+        return zb_error_prefix(err, code, "index");
+    if (!is_plain(index))
+        move_entries(index, false, stored, entries);
+    return check_entries(entries, shard->count, err);
+}
+
+enum zb_code zb__shard_index_encode(const zb__shard *shard, zb__scratch *scratch,
+                                    const uint64_t *entries, uint8_t *out, zb_error *err) {
+    const zb__chain *index = shard->index;
+    const uint8_t *stored = (const uint8_t *)entries;
+    size_t size = (size_t)index->decoded_size, written = 0;
+    if (!is_plain(index)) {
+        enum zb_code code = zb__buffer_reserve(&scratch->block, size, err);
+        if (code)
+            return code;
+        move_entries(index, true, entries, scratch->block.data);
+        stored = scratch->block.data;
+    }
+    /* The codecs are of fixed size, so index_size is what they give. */
+    enum zb_code code =
+        zb__codecs_encode(index, scratch, stored, size, out, shard->index_size, &written, err);
+    return code ? zb_error_prefix(err, code, "index") : ZB_OK;
+}
