@@ -141,6 +141,8 @@ static enum zb_code take_over(const zb_writer *writer, const zb__open_chunk *chu
         code = zb__index_load(&t->key, layout->shard, &source, scratch, &t->index, err);
         if (code == ZB_OK)
             code = read_kept(layout, chunk, t, err);
+        if (code != ZB_OK)
+            zb__key_blame(&t->key, code, err);
     }
     if (scratch)
         zb__scratch_put(scratch);
