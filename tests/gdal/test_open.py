@@ -104,6 +104,23 @@ def test_file_list_is_small_and_statistics_stay_outside(store):
     assert "units" not in open(path + ".aux.xml").read()
 
 
+def test_sidecar_holds_nothing_that_goes_stale(store):
+    path, root = store
+    cube = put(root, "t", np.stack([VALUES, VALUES + 1]), {"long_name": "old"}, ("time", "y", "x"))
+    put(root, "time", np.array([0, 1]), {"units": "days since 2000-01-01"}, ("time",))
+    dataset = opened(path)
+    dataset.GetRasterBand(2).ComputeStatistics(False)
+    assert dataset.GetRasterBand(2).GetMetadataItem("DIM_time_INDEX") == "1"
+    dataset = None
+    assert "DIM_time" not in open(path + ".aux.xml").read()
+    root["time"].update_attributes({"units": "days since 2010-01-01"})
+    cube.update_attributes({"long_name": "new"})
+    dataset = opened(path)
+    assert dataset.GetRasterBand(2).GetDescription() == "time=2010-01-02"
+    assert dataset.GetMetadataItem("long_name") == "new"
+    assert dataset.GetRasterBand(2).GetMetadataItem("STATISTICS_MAXIMUM") == "600"
+
+
 def test_missing_things_behind_the_prefix_are_errors(store, tmp_path):
     path, root = store
     put(root, "t", VALUES)
