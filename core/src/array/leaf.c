@@ -4,6 +4,7 @@
  * they belong. In order of preference: straight into the destination, into the thread's
  * scratch, or, when only a part is wanted and more may follow, into the cache of decoded chunks.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +15,18 @@
 
 /* ---- Messages ---- */
 
-enum zb_code zb__key_blame(const zb__key *key, enum zb_code code, zb_error *err) {
+/* `where` continues the name of the key's object: "" or ", inner chunk (1,2)". */
+static enum zb_code blame(const zb__key *key, const char *where, enum zb_code code,
+                          zb_error *err) {
     char text[ZB__KEY_MAX];
     zb__chunk_key(&key->node->array->keys, key->node->array->info.ndim, key->index, text);
-    return zb_error_prefix(err, code, "store %s, array /%s, %s %s", key->node->store->label,
+    return zb_error_prefix(err, code, "store %s, array /%s, %s %s%s", key->node->store->label,
                            key->node->path, key->node->array->chain->shard ? "shard" : "chunk",
-                           text);
+                           text, where);
+}
+
+enum zb_code zb__key_blame(const zb__key *key, enum zb_code code, zb_error *err) {
+    return blame(key, "", code, err);
 }
 
 /* The shard whose inner chunk the leaf is, or NULL: the one whose inner chain is the leaf's. */
@@ -32,18 +39,19 @@ static const zb__shard *shard_of(const zb__leaf *leaf) {
 
 enum zb_code zb__leaf_blame(const zb__leaf *leaf, enum zb_code code, zb_error *err) {
     const zb__shard *shard = leaf->inner == UINT64_MAX ? NULL : shard_of(leaf);
-    if (shard) {
-        uint64_t index[ZB_MAX_NDIM], rest = leaf->inner;
-        for (uint32_t d = leaf->chain->ndim; d-- > 0; rest /= shard->grid[d])
-            index[d] = rest % shard->grid[d];
-        char text[ZB_MAX_NDIM * 21 + 1] = "";
-        size_t used = 0;
-        for (uint32_t d = 0; d < leaf->chain->ndim; d++)
-            used += (size_t)snprintf(text + used, sizeof text - used, d ? ",%llu" : "%llu",
-                                     (unsigned long long)index[d]);
-        zb_error_prefix(err, code, "inner chunk (%s)", text);
-    }
-    return zb__key_blame(leaf->key, code, err);
+    if (!shard)
+        return zb__key_blame(leaf->key, code, err);
+    uint64_t index[ZB_MAX_NDIM], rest = leaf->inner;
+    for (uint32_t d = leaf->chain->ndim; d-- > 0; rest /= shard->grid[d])
+        index[d] = rest % shard->grid[d];
+    char text[sizeof ", inner chunk ()" + ZB_MAX_NDIM * 21] = ", inner chunk (";
+    size_t used = strlen(text);
+    for (uint32_t d = 0; d < leaf->chain->ndim; d++)
+        used += (size_t)snprintf(text + used, sizeof text - used, d ? ",%" PRIu64 : "%" PRIu64,
+                                 index[d]);
+    text[used] = ')';
+    text[used + 1] = '\0';
+    return blame(leaf->key, text, code, err);
 }
 
 /* ---- Scattering ---- */
