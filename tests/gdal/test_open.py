@@ -38,6 +38,16 @@ def test_every_form_of_the_name(store):
         assert dataset.GetDescription() == name
 
 
+def test_odd_characters_in_names(tmp_path):
+    path = str(tmp_path / 'a "b": c.zarr')
+    root = zarr.create_group(store=path, zarr_format=3)
+    put(root.create_group("d é"), 'q"r:s', VALUES)
+    assert (opened(path).ReadAsArray() == VALUES).all()
+    plain = str(tmp_path / "a b.zarr")
+    shutil.copytree(path, plain)
+    assert (opened(sub(plain, 'd é/q"r:s')).ReadAsArray() == VALUES).all()
+
+
 def test_relative_names(store, monkeypatch):
     path, root = store
     put(root, "t", VALUES)
