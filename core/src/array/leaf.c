@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Running a leaf: its stored bytes are decoded, as far as they are wanted, and its pieces scattered to where
- * they belong. In order of preference: straight into the destination, into the thread's
+ * Running a leaf: its stored bytes are decoded, as far as they are wanted, and its pieces scattered
+ * to where they belong. In order of preference: straight into the destination, into the thread's
  * scratch, or, when only a part is wanted and more may follow, into the cache of decoded chunks.
  */
 #include <inttypes.h>
@@ -16,8 +16,7 @@
 /* ---- Messages ---- */
 
 /* `where` continues the name of the key's object: "" or ", inner chunk (1,2)". */
-static enum zb_code blame(const zb__key *key, const char *where, enum zb_code code,
-                          zb_error *err) {
+static enum zb_code blame(const zb__key *key, const char *where, enum zb_code code, zb_error *err) {
     char text[ZB__KEY_MAX];
     zb__chunk_key(&key->node->array->keys, key->node->array->info.ndim, key->index, text);
     return zb_error_prefix(err, code, "store %s, array /%s, %s %s%s", key->node->store->label,
@@ -140,14 +139,15 @@ static bool is_direct(const zb__leaf *leaf, uint64_t lo, uint64_t hi) {
 
 /* ---- The decoded-chunk cache ---- */
 
-/* The stored size is part of it: two entries of a damaged index may share an offset but not a size, and
-   what one of them decodes to must not pass for the other. */
+/* The stored size is part of it: two entries of a damaged index may share an offset but not a size,
+   and what one of them decodes to must not pass for the other. */
 static zb__lru_key cache_key(const zb__leaf *leaf) {
-    return (zb__lru_key){.word = {leaf->key->node->array->cache_id, leaf->key->number,
-                                  leaf->offset, leaf->size}};
+    return (zb__lru_key){
+        .word = {leaf->key->node->array->cache_id, leaf->key->number, leaf->offset, leaf->size}};
 }
 
-/* Worth keeping: decoding it cost something, only a part was wanted, and it leaves room for others. */
+/* Worth keeping: decoding it cost something, only a part was wanted, and it leaves room for others.
+ */
 static bool is_cacheable(const zb__leaf *leaf) {
     const zb__chain *chain = leaf->chain;
     if (leaf->transient || chain->shard || zb__chain_is_raw(chain) ||
@@ -186,13 +186,13 @@ static enum zb_code decode(const zb__leaf *leaf, const uint8_t *stored, zb__scra
     return zb__chain_decode(leaf->chain, scratch, stored, (size_t)leaf->size, &sink, err);
 }
 
-/* First touch of new memory, nanoseconds per KiB: caching a chunk costs about this, so one that decodes faster is
-   kept only from its second use on. */
+/* First touch of new memory, nanoseconds per KiB: caching a chunk costs about this, so one that
+   decodes faster is kept only from its second use on. */
 #define FIRST_TOUCH_COST 600
 
-/* Takes room in the cache for the leaf's chunk, and says in [*lo, *hi) how much of it to decode. A chunk of
-   which an insufficient part was cached is decoded whole, so that a loop over its rows decodes it
-   twice at the most. NULL: decode into scratch. */
+/* Takes room in the cache for the leaf's chunk, and says in [*lo, *hi) how much of it to decode. A
+   chunk of which an insufficient part was cached is decoded whole, so that a loop over its rows
+   decodes it twice at the most. NULL: decode into scratch. */
 static zb__lru_item *cache_room(const zb__leaf *leaf, uint64_t *lo, uint64_t *hi) {
     if (!is_cacheable(leaf))
         return NULL;
@@ -241,8 +241,7 @@ static enum zb_code run_encoded(const zb__leaf *leaf, const uint8_t *stored, zb_
 }
 
 /* Reads the wanted bytes of an uncompressed chunk from the key's object. */
-static enum zb_code run_raw_from_object(const zb__leaf *leaf, zb__scratch *scratch,
-                                        zb_error *err) {
+static enum zb_code run_raw_from_object(const zb__leaf *leaf, zb__scratch *scratch, zb_error *err) {
     uint64_t lo, hi;
     wanted_extent(leaf, &lo, &hi);
     bool direct = is_direct(leaf, lo, hi);

@@ -26,11 +26,11 @@ struct ZSTD_DCtx_s;
 struct libdeflate_decompressor;
 
 typedef struct zb__scratch {
-    zb__buffer encoded;  /* bytes as read from the store; owned by the reader */
-    zb__buffer decoded;  /* one decoded chunk; owned by the reader */
-    zb__buffer stage[2]; /* between two bytes→bytes codecs; owned by the chain */
-    zb__buffer block;    /* inside one codec */
-    struct ZSTD_DCtx_s *zstd;                /* made by the zstd codec at first use */
+    zb__buffer encoded;       /* bytes as read from the store; owned by the reader */
+    zb__buffer decoded;       /* one decoded chunk; owned by the reader */
+    zb__buffer stage[2];      /* between two bytes→bytes codecs; owned by the chain */
+    zb__buffer block;         /* inside one codec */
+    struct ZSTD_DCtx_s *zstd; /* made by the zstd codec at first use */
     struct libdeflate_decompressor *deflate; /* made by the gzip and blosc codecs at first use */
     struct zb__scratch *next;                /* in the list of idle ones */
 } zb__scratch;
