@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Every store that tests/interop makes, through h5py: the good ones give their values, the bad ones an
-error that h5py turns into an exception, and never anything else."""
+"""Every store that tests/interop makes, through h5py: the good ones give their values, the bad ones
+an error that h5py turns into an exception, and never anything else."""
 
 import json
 import os
