@@ -122,13 +122,11 @@ GDALColorInterp Zarr3RasterBand::GetColorInterpretation() {
 }
 
 const char *Zarr3RasterBand::GetDescription() const {
-    const char *other = GDALPamRasterBand::GetDescription();
-    if (other[0] != '\0')
-        return other;
     if (!description_)
         description_ =
             band_description(owner()->array(), owner()->layout(), nBand - 1, owner()->around());
-    return description_->c_str();
+    /* Ours first: a sidecar keeps a copy, which may be out of date. */
+    return description_->empty() ? GDALPamRasterBand::GetDescription() : description_->c_str();
 }
 
 void Zarr3RasterBand::find_position() {

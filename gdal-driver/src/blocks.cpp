@@ -40,11 +40,10 @@ static uint64_t cache_limit() {
 }
 
 uint64_t Zarr3Dataset::block_bytes(const Window &window, int band_count) const {
-    const uint64_t mates = layout_.chunk_mates(0).size();
     uint64_t bytes = bytes_of_block(layout_, gdal_type(zb_node_array(array())->dtype));
     if (__builtin_mul_overflow(bytes, blocks_of(window).count(), &bytes) ||
-        __builtin_mul_overflow(bytes, std::max<uint64_t>(mates, static_cast<uint64_t>(band_count)),
-                               &bytes))
+        __builtin_mul_overflow(
+            bytes, static_cast<uint64_t>(std::max(layout_.chunk_bands, band_count)), &bytes))
         return UINT64_MAX;
     return bytes;
 }
@@ -63,7 +62,7 @@ bool Zarr3Dataset::prefers_direct(const PixelRequest &request) const {
     };
     const bool uses_all = whole(w.x, w.width, layout_.block_width, nRasterXSize) &&
                           whole(w.y, w.height, layout_.block_height, nRasterYSize) &&
-                          (request.band_count == nBands || layout_.chunk_mates(0).size() == 1);
+                          (request.band_count == nBands || layout_.chunk_bands == 1);
     const bool full_rows = w.width == nRasterXSize;
     return uses_all && blocks_of(w).count() > 1 && (full_rows || need > limit / 4);
 }

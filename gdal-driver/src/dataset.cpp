@@ -25,7 +25,10 @@ Zarr3Dataset::Zarr3Dataset(const Hierarchy &hierarchy, const NodePtr &array,
         SetBand(band, new Zarr3RasterBand(this, band));
 }
 
-Zarr3Dataset::~Zarr3Dataset() = default;
+/* The sidecar is written while the bands can still ask for what they are bands of. */
+Zarr3Dataset::~Zarr3Dataset() {
+    Zarr3Dataset::FlushCache(true);
+}
 
 std::unique_ptr<Zarr3Dataset> Zarr3Dataset::make(const Hierarchy &hierarchy, const NodePtr &array,
                                                  const ArrayOptions &options, std::string *reason) {

@@ -38,8 +38,8 @@ struct Zarr3SubdatasetInfo final : public GDALSubdatasetInfo {
     }
 
     void parseFileName() override {
-        const size_t open = m_fileName.find('"'), close = m_fileName.rfind('"');
-        if (!zarr3::has_prefix(m_fileName.c_str()) || open != strlen("ZARR3:") || close <= open)
+        const size_t open = strlen("ZARR3:"), close = zarr3::closing_quote(m_fileName);
+        if (close == std::string::npos)
             return;
         m_driverPrefixComponent = m_fileName.substr(0, open - 1);
         m_isQuoted = true;

@@ -75,9 +75,10 @@ static std::optional<GeoTransform> by_convention(const zb_node *array, const Lay
     }
     const zb_node *group = around.group_above(1);
     const bool inherits = declares_spatial(group);
-    /* An inherited transform belongs to the finest level; coarser ones derive theirs from the box.
-     */
-    if (!found && inherits && pyramid.self == 0)
+    /* The transform of a pyramid's group belongs to the finest level; coarser ones derive theirs
+       from the box. */
+    const bool is_coarse = pyramid.self > 0 && pyramid.group == parent_path(around.path());
+    if (!found && inherits && !is_coarse)
         found = by_transform(group, layout);
     if (!found && declares_spatial(array))
         found = by_box(array, layout);

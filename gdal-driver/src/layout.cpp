@@ -128,6 +128,8 @@ bool make_layout(const zb_array_info *info, const Axes &axes, const std::vector<
         return false;
     }
     layout->bands = static_cast<int>(bands);
+    for (const ExtraDimension &extra : layout->extra)
+        layout->chunk_bands *= static_cast<int>(extra.chunk); /* at most `bands` */
     return true;
 }
 

@@ -30,6 +30,8 @@ struct Layout {
     int width = 1, height = 1;
     int block_width = 1, block_height = 1;
     int bands = 1;
+    int chunk_bands =
+        1; /* as many bands as share an inner chunk, where it is not cut by the edge */
     std::vector<ExtraDimension> extra;
 
     /* The index along each extra dimension of a band (from 0). */

@@ -79,6 +79,16 @@ static size_t node_separator(const std::string &text) {
     return at;
 }
 
+size_t closing_quote(const std::string &name) {
+    if (name.compare(kPrefixLength, 1, "\"") != 0)
+        return std::string::npos;
+    const size_t before_node = name.find("\":", kPrefixLength + 1);
+    if (before_node != std::string::npos)
+        return before_node;
+    return name.size() > kPrefixLength + 1 && name.back() == '"' ? name.size() - 1
+                                                                 : std::string::npos;
+}
+
 bool parse_location(const char *name, Location *location) {
     *location = Location();
     if (!has_prefix(name)) {
@@ -92,11 +102,12 @@ bool parse_location(const char *name, Location *location) {
         return colon > 0 && !rest.empty() &&
                (colon == std::string::npos || parse_node(rest.substr(colon), location));
     }
-    const size_t quote = rest.rfind('"');
-    if (quote < 2)
+    const std::string whole = name;
+    const size_t quote = closing_quote(whole);
+    if (quote == std::string::npos || quote < kPrefixLength + 2)
         return false;
-    take_directory(rest.substr(1, quote - 1), location);
-    return parse_node(rest.substr(quote + 1), location);
+    take_directory(whole.substr(kPrefixLength + 1, quote - kPrefixLength - 1), location);
+    return parse_node(whole.substr(quote + 1), location);
 }
 
 std::string subdataset_name(const std::string &directory, const std::string &node,

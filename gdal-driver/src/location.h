@@ -27,6 +27,10 @@ struct Location {
 
 bool has_prefix(const char *name);
 
+/* Where the quoted path of a prefixed name ends: the place of the closing quote, or npos when the
+   name has no quotes or they are not closed. */
+size_t closing_quote(const std::string &name);
+
 /* Takes apart any of the forms above; false when a prefixed name is malformed. */
 bool parse_location(const char *name, Location *location);
 

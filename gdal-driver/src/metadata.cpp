@@ -92,8 +92,7 @@ void add_image_structure(const zb_array_info *info, const Layout &layout,
     if (!compression.empty())
         metadata->set(kDomain, "COMPRESSION", compression);
     /* PIXEL tells programs to ask for all bands at once: that decodes a chunk once. */
-    const bool shares_chunks = layout.chunk_mates(0).size() > 1;
-    metadata->set(kDomain, "INTERLEAVE", shares_chunks ? "PIXEL" : "BAND");
+    metadata->set(kDomain, "INTERLEAVE", layout.chunk_bands > 1 ? "PIXEL" : "BAND");
     if (info->shard_depth > 0 && layout.axes.y >= 0)
         metadata->set(kDomain, "SHARD_SIZE",
                       std::to_string(info->chunk_shape[layout.axes.x]) + "x" +

@@ -76,6 +76,7 @@ static bool pyramid_of_group(const zb_node *group, const std::string &path, Pyra
             continue;
         for (const std::string &asset : assets)
             pyramid->levels.push_back(join_path(above, asset + rest));
+        pyramid->group = above;
         pyramid->self = i;
         if (convention_layout(group) != nullptr)
             pyramid->transform = entry_transform(group, assets[i]);

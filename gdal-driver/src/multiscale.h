@@ -18,6 +18,7 @@ namespace zarr3 {
 
 struct Pyramid {
     std::vector<std::string> levels;   /* paths of the arrays, as listed (finest first) */
+    std::string group;                 /* the path of the group that says so */
     size_t self = 0;                   /* which of them the array itself is */
     std::vector<std::string> ome_axes; /* names of the axes; empty unless OME-NGFF */
     /* `spatial:transform` of the array's own entry, [a, b, c, d, e, f]. */

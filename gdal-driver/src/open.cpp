@@ -115,12 +115,14 @@ struct Opening {
 } // namespace
 
 GDALDataset *Opening::array(const NodePtr &node, const Listing &listing) const {
+    std::string reason;
     if (!multiband && options.pinned.empty() && zb_node_array(node.get())->ndim > 2) {
         auto slices = std::make_unique<Zarr3Container>(hierarchy, node);
-        describe_slices(hierarchy, node, options, &slices->metadata());
-        return slices.release();
+        if (describe_slices(hierarchy, node, options, &slices->metadata(), &reason))
+            return slices.release();
+        refuse(hierarchy, node.get(), reason);
+        return nullptr;
     }
-    std::string reason;
     std::unique_ptr<Zarr3Dataset> dataset = Zarr3Dataset::make(hierarchy, node, options, &reason);
     if (dataset == nullptr) {
         refuse(hierarchy, node.get(), reason);

@@ -163,23 +163,25 @@ void describe_listing(const Hierarchy &hierarchy, const Listing &listing, bool w
     describe_unreadable(listing, metadata);
 }
 
-void describe_slices(const Hierarchy &hierarchy, const NodePtr &array, const ArrayOptions &options,
-                     MetadataDomains *metadata) {
+bool describe_slices(const Hierarchy &hierarchy, const NodePtr &array, const ArrayOptions &options,
+                     MetadataDomains *metadata, std::string *reason) {
     Neighbours around(hierarchy.store, zb_node_path(array.get()));
     const zb_array_info *info = zb_node_array(array.get());
     const Pyramid pyramid = find_pyramid(array.get(), around);
     Axes axes;
-    std::string reason;
-    if (!choose_axes(array.get(), around, pyramid, options.dim_x, options.dim_y, &axes, &reason))
-        return;
     Layout layout;
-    for (uint32_t dim = 0; dim < info->ndim; dim++) {
-        if (static_cast<int>(dim) != axes.x && static_cast<int>(dim) != axes.y)
-            layout.extra.push_back({dim, 0, info->shape[dim], 1});
-    }
-    layout.axes = axes;
-    const uint64_t slices = std::min(count_bands(info, axes), kMaxBands);
-    layout.bands = static_cast<int>(slices);
+    const std::vector<uint64_t> first(info->ndim - 2, 0);
+    if (!choose_axes(array.get(), around, pyramid, options.dim_x, options.dim_y, &axes, reason) ||
+        !make_layout(info, axes, first, &layout, reason))
+        return false;
+    for (ExtraDimension &extra : layout.extra)
+        extra.count = info->shape[extra.dim];
+    const uint64_t slices = count_bands(info, axes);
+    if (slices > kMaxBands)
+        CPLError(CE_Warning, CPLE_AppDefined, "array /%s: only %d of its %llu slices are listed",
+                 zb_node_path(array.get()), static_cast<int>(kMaxBands),
+                 static_cast<unsigned long long>(slices));
+    layout.bands = static_cast<int>(std::min(slices, kMaxBands));
     for (int slice = 0; slice < layout.bands; slice++) {
         const std::vector<uint64_t> index = layout.band_index(slice);
         std::string place = band_description(array.get(), layout, slice, around);
@@ -192,6 +194,7 @@ void describe_slices(const Hierarchy &hierarchy, const NodePtr &array, const Arr
                        "/" + std::string(zb_node_path(array.get())) + " at " + place,
                        static_cast<size_t>(slice) + 1, metadata);
     }
+    return true;
 }
 
 } // namespace zarr3

@@ -32,9 +32,10 @@ void describe_listing(const Hierarchy &hierarchy, const Listing &listing, bool w
 /* The domain ZARR3_UNREADABLE alone. */
 void describe_unreadable(const Listing &listing, MetadataDomains *metadata);
 
-/* SUBDATASETS for the slices of one array, each with its place along the extra dimensions. */
-void describe_slices(const Hierarchy &hierarchy, const NodePtr &array, const ArrayOptions &options,
-                     MetadataDomains *metadata);
+/* SUBDATASETS for the slices of one array, at most kMaxBands, each with its place along the extra
+   dimensions. False, with *reason set, when none of them can be a raster. */
+bool describe_slices(const Hierarchy &hierarchy, const NodePtr &array, const ArrayOptions &options,
+                     MetadataDomains *metadata, std::string *reason);
 
 } // namespace zarr3
 

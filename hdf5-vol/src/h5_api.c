@@ -60,9 +60,9 @@ h5_lib *h5_lib_bind(const void *address) {
 }
 
 /*
- * A program that was linked to libhdf5 and names one of its variables (h5dump: H5T_STD_REF_OBJ_g) holds
- * the live copy itself, by a COPY relocation; dlsym on the library finds the dead original, which
- * stays at its initial value. Only known once HDF5 has initialised its ids.
+ * A program that was linked to libhdf5 and names one of its variables (h5dump: H5T_STD_REF_OBJ_g)
+ * holds the live copy itself, by a COPY relocation; dlsym on the library finds the dead original,
+ * which stays at its initial value. Only known once HDF5 has initialised its ids.
  */
 static void follow_copy_relocations(h5_lib *lib) {
 #define F(name)                                                                                    \

@@ -27,6 +27,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* clang-format off */
+
 /* Functions that 1.14 and 2.x both export under these names. */
 #define H5_FUNCTIONS(F)                                                                            \
     F(H5Pcreate) F(H5Pclose) F(H5Pcopy) F(H5Pset_vol) F(H5Pget_vol_info) F(H5Pset_fapl_core)       \
@@ -72,6 +74,8 @@
     F(H5E_VOL_g) F(H5E_CANTOPENFILE_g) F(H5E_CANTOPENOBJ_g) F(H5E_NOTFOUND_g) F(H5E_UNSUPPORTED_g) \
     F(H5E_WRITEERROR_g) F(H5E_READERROR_g) F(H5E_CANTGET_g) F(H5E_CANTCONVERT_g) F(H5E_BADVALUE_g)
 
+/* clang-format on */
+
 struct vol_shadows;
 
 /* Types that reads compare with; made on first use, closed when the library shuts down. */
@@ -105,18 +109,18 @@ typedef struct h5_lib {
 #undef F
     H5VL_class_t cls; /* what H5PLget_plugin_info hands out */
 
-    bool started;       /* between h5_lib_start and the library's shutdown */
-    hid_t native;       /* the native connector, or 0 */
+    bool started; /* between h5_lib_start and the library's shutdown */
+    hid_t native; /* the native connector, or 0 */
     const H5VL_class_t *native_cls;
-    size_t live;        /* open objects of Zarr stores */
+    size_t live; /* open objects of Zarr stores */
     struct vol_shadows *shadows;
     hid_t cached_types[H5_CACHED_COUNT]; /* 0 where not made yet */
 } h5_lib;
 
 #define H5_LIB_MAX 4
 
-/* The table of the library that contains `address`, bound on first sight; NULL when it lacks a name or when
-   more than H5_LIB_MAX libraries ask. Makes no HDF5 call. */
+/* The table of the library that contains `address`, bound on first sight; NULL when it lacks a
+   name or when more than H5_LIB_MAX libraries ask. Makes no HDF5 call. */
 h5_lib *h5_lib_bind(const void *address);
 
 /* The library in slot i, for the trampolines of vol_plugin.c. */

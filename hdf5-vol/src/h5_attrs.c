@@ -81,8 +81,14 @@ const vol_attr *vol_attrs_find(const vol_attrs *attrs, const char *name) {
 /* ---- From JSON ---- */
 
 /* What a list's elements have in common; `mixed` when they do not. */
-enum element { ELEMENT_MIXED, ELEMENT_INT64, ELEMENT_UINT64, ELEMENT_DOUBLE, ELEMENT_BOOL,
-               ELEMENT_TEXT };
+enum element {
+    ELEMENT_MIXED,
+    ELEMENT_INT64,
+    ELEMENT_UINT64,
+    ELEMENT_DOUBLE,
+    ELEMENT_BOOL,
+    ELEMENT_TEXT
+};
 
 static enum element element_of(const zb_json *value) {
     int64_t as_signed;
@@ -254,13 +260,16 @@ static bool json_to_integer(const zb_json *value, zb_dtype dtype, void *out) {
     uint8_t byte = (uint8_t)word;
     uint16_t half = (uint16_t)word;
     uint32_t quarter = (uint32_t)word;
-    const void *from = bits == 8 ? (const void *)&byte : bits == 16 ? (const void *)&half
-                       : bits == 32 ? (const void *)&quarter : (const void *)&word;
+    const void *from = bits == 8    ? (const void *)&byte
+                       : bits == 16 ? (const void *)&half
+                       : bits == 32 ? (const void *)&quarter
+                                    : (const void *)&word;
     memcpy(out, from, dtype.size);
     return true;
 }
 
-/* Replaces the plain translation of _FillValue by one element of the array's type, where that works. */
+/* Replaces the plain translation of _FillValue by one element of the array's type, where that
+   works. */
 static bool add_fill_value(vol_attrs *attrs, const zb_json *value, zb_dtype dtype) {
     unsigned char element[8];
     double number;

@@ -2,13 +2,16 @@
 /*
  * A node's attributes as HDF5 values, made from JSON once, on first use.
  *
- *     number, list of numbers    int64; uint64 when one is above 2^63-1; float64 when one is no integer
+ *     number, list of numbers    int64; uint64 when one is above 2^63-1; float64 when one is
+ *                                no integer
  *     boolean, list of booleans  h5py's bool
  *     string, list of strings    variable-length UTF-8
- *     anything else              its JSON text as a string (objects, null, [], nested and mixed lists)
+ *     anything else              its JSON text as a string: objects, null, [], nested and
+ *                                mixed lists
  *
- * Lists are 1-D. "_FillValue" of an array has the array's type, as netCDF wants it; xarray writes floats as
- * base64 of a little-endian double. h5_dims.c adds the attributes of HDF5's dimension scales.
+ * Lists are 1-D. "_FillValue" of an array has the array's type, as netCDF wants it; xarray writes
+ * floats as base64 of a little-endian double. h5_dims.c adds the attributes of HDF5's dimension
+ * scales.
  */
 #ifndef ZARRBRIDGE_H5_ATTRS_H
 #define ZARRBRIDGE_H5_ATTRS_H
@@ -45,8 +48,8 @@ void vol_attrs_free(vol_attrs *attrs);
 /* NULL when there is none of that name. */
 const vol_attr *vol_attrs_find(const vol_attrs *attrs, const char *name);
 
-/* Appends an attribute with `count` elements of `size` bytes, zeroed, for the caller to fill; replaces one of
-   the same name. NULL when memory runs out. Only while the list is being made. */
+/* Appends an attribute with `count` elements of `size` bytes, zeroed, for the caller to fill;
+   replaces one of the same name. NULL when memory runs out. Only while the list is being made. */
 vol_attr *vol_attrs_add(vol_attrs *attrs, const char *name, enum vol_attr_kind kind, size_t count,
                         size_t size);
 
@@ -55,8 +58,8 @@ hid_t vol_attr_type(h5_lib *lib, const vol_attr *attr);
 hid_t vol_attr_space(h5_lib *lib, const vol_attr *attr);
 size_t vol_attr_size(const vol_attr *attr);
 
-/* h5_dims.c: adds DIMENSION_LABELS, DIMENSION_LIST, CLASS and NAME to the attributes of an array. False
-   when memory runs out. */
+/* h5_dims.c: adds DIMENSION_LABELS, DIMENSION_LIST, CLASS and NAME to the attributes of an
+   array. False when memory runs out. */
 bool vol_dims_add(vol_attrs *attrs, const vol_node *node);
 
 #endif

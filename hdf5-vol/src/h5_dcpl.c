@@ -2,9 +2,9 @@
 /*
  * An array's storage in HDF5's words: chunk shape, filters, fill value.
  *
- * The chunk is the innermost one, the unit of decoding, cut to the array where it is larger (HDF5 accepts no
- * chunk that exceeds a fixed-size dataset, and h5repack copies this list). Filters are shown only
- * when the library has them: with one it lacks, h5repack and h5diff skip the dataset.
+ * The chunk is the innermost one, the unit of decoding, cut to the array where it is larger (HDF5
+ * accepts no chunk that exceeds a fixed-size dataset, and h5repack copies this list). Filters are
+ * shown only when the library has them: with one it lacks, h5repack and h5diff skip the dataset.
  */
 #include "h5_dcpl.h"
 

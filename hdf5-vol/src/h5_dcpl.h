@@ -4,11 +4,12 @@
 
 #include "h5_tree.h"
 
-/* Property of a sharded dataset's creation list: hsize_t[ndim], the shape of a shard. Read it with
-   H5Pexist, H5Pget_size and H5Pget. */
+/* Property of a sharded dataset's creation list: hsize_t[ndim], the shape of a shard. Read it
+   with H5Pexist, H5Pget_size and H5Pget. */
 #define VOL_SHARD_PROPERTY "zarr:shard_shape"
 
-/* The dataset creation property list that describes an array; borrowed from the node. -1 on failure. */
+/* The dataset creation property list that describes an array; borrowed from the node. -1 on
+   failure. */
 hid_t vol_node_dcpl(vol_node *node);
 
 #endif

@@ -2,10 +2,10 @@
 /*
  * dimension_names as HDF5 knows named dimensions: labels, and dimension scales.
  *
- * An array x of one dimension called x is the scale of that dimension, in the netCDF way: for the arrays of its group
- * and of the groups below. DIMENSION_LIST of an array refers to the scales of its dimensions. HDF5
- * also keeps the way back (REFERENCE_LIST of a scale); it would need a look at every array of the
- * store, and readers do without.
+ * An array x of one dimension called x is the scale of that dimension, in the netCDF way: for the
+ * arrays of its group and of the groups below. DIMENSION_LIST of an array refers to the scales of
+ * its dimensions. HDF5 also keeps the way back (REFERENCE_LIST of a scale); it would need a look at
+ * every array of the store, and readers do without.
  */
 #include "h5_attrs.h"
 

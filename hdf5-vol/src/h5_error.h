@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * HDF5's error stack. We push one record for each failure, deepest first; HDF5 adds its own above it.
- * h5py takes the exception's class from the topmost record and its text and errno from ours, where
- * it looks for "errno = N". Push last: any other HDF5 call would clear the stack.
+ * HDF5's error stack. We push one record for each failure, deepest first; HDF5 adds its own above
+ * it. h5py takes the exception's class from the topmost record and its text and errno from ours,
+ * where it looks for "errno = N". Push last: any other HDF5 call would clear the stack.
  */
 #ifndef ZARRBRIDGE_H5_ERROR_H
 #define ZARRBRIDGE_H5_ERROR_H

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* While `capturing`, get_object answers with the object itself and notes it: that is how ids are matched with
-   our objects (H5VLobject would else return the shadow). */
+/* While `capturing`, get_object answers with the object itself and notes it: that is how ids are
+   matched with our objects (H5VLobject would else return the shadow). */
 static _Thread_local bool capturing;
 static _Thread_local const vol_object *captured;
 
@@ -207,8 +207,8 @@ static herr_t match_id(hid_t id, void *context) {
     if (!found || !found->file)
         return 0;
     const vol_object *object = query->object;
-    if (object && (query->local ? found->file != object->file
-                                : found->file->number != object->file->number))
+    if (object &&
+        (query->local ? found->file != object->file : found->file->number != object->file->number))
         return 0;
     if (query->ids) {
         if (query->count == query->max)
@@ -244,8 +244,8 @@ size_t vol_object_ids(const vol_object *object, unsigned types, size_t max, hid_
 
 /* ---- Shutdown ---- */
 
-/* HDF5 is about to terminate: ids that the program left open must go now, while the library still
-   works, and with the last of them the shadows. */
+/* HDF5 is about to terminate: ids that the program left open must go now, while the library
+   still works, and with the last of them the shadows. */
 static void at_close(void *context) {
     h5_lib *lib = context;
     hid_t *ids = calloc(lib->live + 1, sizeof *ids);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What HDF5 holds behind an id of ours. The same struct serves two kinds of object: those of a Zarr store,
- * and, with HDF5_VOL_CONNECTOR=zarr, those of every other file, which are the native connector's
- * (`under`) in our wrapping. Each callback begins with the line that passes the latter on.
+ * What HDF5 holds behind an id of ours. The same struct serves two kinds of object: those of a Zarr
+ * store, and, with HDF5_VOL_CONNECTOR=zarr, those of every other file, which are the native
+ * connector's (`under`) in our wrapping. Each callback begins with the line that passes the latter
+ * on.
  *
  * Life of a Zarr object: vol_object_new ... the class's close callback ... vol_object_free. HDF5
- * removes the id only after close has returned and may ask for the dying object once more meanwhile, hence
- * the order in vol_object_free.
+ * removes the id only after close has returned and may ask for the dying object once more
+ * meanwhile, hence the order in vol_object_free.
  */
 #ifndef ZARRBRIDGE_H5_OBJECT_H
 #define ZARRBRIDGE_H5_OBJECT_H
@@ -33,8 +34,8 @@ typedef struct vol_object {
 /* Prepares the library (h5_lib_start) with our shutdown routine. */
 void vol_start(h5_lib *lib);
 
-/* Opens a node (attr: NULL, or the attribute of node to open). Pushes an error and returns NULL when the
-   node is unreadable or memory runs out. */
+/* Opens a node (attr: NULL, or the attribute of node to open). Pushes an error and returns NULL
+   when the node is unreadable or memory runs out. */
 vol_object *vol_object_new(vol_node *node, H5I_type_t type, const struct vol_attr *attr);
 
 /* vol_object_new with the type that fits the node. */
@@ -45,21 +46,23 @@ vol_object *vol_object_pass(h5_lib *lib, H5I_type_t type, void *under);
 
 void vol_object_free(vol_object *object);
 
-/* The id for a node that an iteration hands to its callback; the caller drops it with vol_release_id. */
+/* The id for a node that an iteration hands to its callback; the caller drops it with
+   vol_release_id. */
 hid_t vol_node_register(vol_node *node);
 
-/* The node that `loc` means, seen from object; pushes an error and returns NULL when there is none. */
+/* The node that `loc` means, seen from object; pushes an error and returns NULL when there is
+   none. */
 vol_node *vol_locate(const vol_object *object, const H5VL_loc_params_t *loc);
 
 /* The node called `name` (NULL: itself) seen from there. */
-vol_node *vol_locate_name(const vol_object *object, const H5VL_loc_params_t *loc,
-                          const char *name);
+vol_node *vol_locate_name(const vol_object *object, const H5VL_loc_params_t *loc, const char *name);
 
-/* For questions of existence: as vol_locate, but only a real failure pushes an error and returns false. */
+/* For questions of existence: as vol_locate, but only a real failure pushes an error and returns
+   false. */
 bool vol_lookup(const vol_object *object, const H5VL_loc_params_t *loc, vol_node **node_out);
 
-/* Counts the open ids of the object's file whose type is in `types` (H5F_OBJ_...), and stores up to max of
-   them when ids is not NULL. */
+/* Counts the open ids of the object's file whose type is in `types` (H5F_OBJ_...), and stores up
+   to max of them when ids is not NULL. */
 size_t vol_object_ids(const vol_object *object, unsigned types, size_t max, hid_t *ids);
 
 /* Is p one of ours? */

@@ -2,10 +2,11 @@
 /*
  * H5Dread.
  *
- * Two ways lead from a selection to the program's buffer. The direct one needs boxes on both sides and a type that the core
- * converts to: it becomes one zb_read, and all direct reads of a call one plan, so that several
- * datasets are decoded side by side. The other goes piece by piece through a work buffer, in which HDF5 converts what
- * the core does not (on this thread: HDF5 holds its lock), and then out to wherever the elements belong.
+ * Two ways lead from a selection to the program's buffer. The direct one needs boxes on both sides
+ * and a type that the core converts to: it becomes one zb_read, and all direct reads of a call one
+ * plan, so that several datasets are decoded side by side. The other goes piece by piece through a
+ * work buffer, in which HDF5 converts what the core does not (on this thread: HDF5 holds its lock),
+ * and then out to wherever the elements belong.
  */
 #include "h5_read.h"
 
@@ -22,9 +23,9 @@
 typedef struct read_request {
     const vol_read *args;
     vol_selection file, memory;
-    zb_dtype dtype;      /* of the elements as the core delivers them */
-    bool core_converts;  /* dtype is the memory type */
-    size_t mem_size;     /* bytes of an element in memory */
+    zb_dtype dtype;     /* of the elements as the core delivers them */
+    bool core_converts; /* dtype is the memory type */
+    size_t mem_size;    /* bytes of an element in memory */
     int64_t strides[ZB_MAX_NDIM];
 } read_request;
 
@@ -86,8 +87,8 @@ static herr_t understand(h5_lib *lib, const vol_read *args, read_request *out) {
         return -1;
     }
     zb_dtype wanted;
-    out->core_converts = vol_type_to_dtype(lib, args->mem_type, &wanted) &&
-                         zb_dtype_converts(info->dtype, wanted);
+    out->core_converts =
+        vol_type_to_dtype(lib, args->mem_type, &wanted) && zb_dtype_converts(info->dtype, wanted);
     if (!out->core_converts && info->dtype.kind == ZB_KIND_RAW &&
         lib->H5Tequal(args->mem_type, vol_node_type(args->node)) > 0) {
         wanted = info->dtype;
@@ -124,15 +125,15 @@ static bool make_direct(read_request *request, zb_read *read) {
 
 /* ---- By pieces ---- */
 
-/* Buffers of one read by pieces; background holds what the program's elements were before, which HDF5 needs for
-   compounds of which only some members are read. */
+/* Buffers of one read by pieces; background holds what the program's elements were before, which
+   HDF5 needs for compounds of which only some members are read. */
 typedef struct work_buffers {
     size_t room; /* elements */
     char *data, *background;
 } work_buffers;
 
-static herr_t read_pieces(h5_lib *lib, const read_request *request, const work_buffers *work, vol_walk *walk,
-                          vol_scatter *out, vol_scatter *before, hid_t dxpl) {
+static herr_t read_pieces(h5_lib *lib, const read_request *request, const work_buffers *work,
+                          vol_walk *walk, vol_scatter *out, vol_scatter *before, hid_t dxpl) {
     const vol_read *args = request->args;
     size_t got;
     for (;;) {
@@ -177,8 +178,8 @@ static herr_t read_by_pieces(h5_lib *lib, const read_request *request, hid_t dxp
     if (vol_walk_begin(&walk, lib, request->args->node->zarr, &request->file) < 0)
         return -1;
     if (request->core_converts && vol_selection_is_run(&request->memory, &first)) {
-        result = read_run(request, &walk,
-                          (char *)request->args->buffer + first * request->mem_size);
+        result =
+            read_run(request, &walk, (char *)request->args->buffer + first * request->mem_size);
         goto out;
     }
     if (work.room > request->file.elements)

@@ -6,8 +6,9 @@
 
 #include <string.h>
 
-/* The tools ask for references of the new kind. HDF5's conversion would need a type that knows its file (and crashes
-   without), so they are made here one by one; file_id serves as their location. */
+/* The tools ask for references of the new kind. HDF5's conversion would need a type that knows
+   its file (and crashes without), so they are made here one by one; file_id serves as their
+   location. */
 static herr_t make_new_reference(const vol_object *object, hid_t file_id, uint64_t token,
                                  H5R_ref_t *out) {
     const vol_node *node = vol_node_by_token(object->file, token, NULL);

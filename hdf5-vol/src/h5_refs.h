@@ -5,8 +5,9 @@
 
 #include "h5_object.h"
 
-/* Reads a VOL_ATTR_REFS attribute into `out`: variable-length lists of old references (8-byte tokens) or of new ones
-   (H5R_ref_t), as mem_type says. The program frees the lists. -1 when it is neither. */
+/* Reads a VOL_ATTR_REFS attribute into `out`: variable-length lists of old references (8-byte
+   tokens) or of new ones (H5R_ref_t), as mem_type says. The program frees the lists. -1 when it
+   is neither. */
 herr_t vol_refs_read(const vol_object *object, hid_t mem_type, hvl_t *out, hid_t dxpl);
 
 #endif

@@ -22,7 +22,8 @@ void vol_select_all(uint32_t ndim, const uint64_t *dims, vol_selection *out) {
     }
 }
 
-/* h5py describes a plain box as many blocks of one element with stride 1: adjoining blocks are one. */
+/* h5py describes a plain box as many blocks of one element with stride 1: adjoining blocks are
+   one. */
 static bool box_of_hyperslab(h5_lib *lib, hid_t space, vol_selection *out) {
     hsize_t start[ZB_MAX_NDIM], stride[ZB_MAX_NDIM], count[ZB_MAX_NDIM], block[ZB_MAX_NDIM];
     hsize_t low[ZB_MAX_NDIM], high[ZB_MAX_NDIM];
@@ -46,8 +47,7 @@ herr_t vol_select_space(h5_lib *lib, hid_t space, vol_selection *out) {
     int ndim = lib->H5Sget_simple_extent_ndims(space);
     hssize_t elements = lib->H5Sget_select_npoints(space);
     if (ndim < 0 || ndim > ZB_MAX_NDIM || elements < 0 ||
-        lib->H5Sget_simple_extent_dims(space, dims, NULL) < 0 ||
-        lib->H5Sselect_valid(space) <= 0) {
+        lib->H5Sget_simple_extent_dims(space, dims, NULL) < 0 || lib->H5Sselect_valid(space) <= 0) {
         VOL_PUSH(lib, DATASET, BADVALUE, "the selection does not lie within its dataspace");
         return -1;
     }
@@ -103,8 +103,9 @@ bool vol_selection_view(const vol_selection *file, const vol_selection *memory, 
 
 /* ---- Walking boxes ---- */
 
-/* The next piece of a box with at most `room` elements: whole rows of the innermost dimensions that fit, some of the
-   first that does not, one position of those outside it. Advances walk->next. */
+/* The next piece of a box with at most `room` elements: whole rows of the innermost dimensions
+   that fit, some of the first that does not, one position of those outside it. Advances
+   walk->next. */
 static size_t next_part(vol_walk *walk, size_t room, uint64_t start[], uint64_t count[]) {
     const vol_selection *box = walk->file;
     uint64_t inside = 1; /* elements in one position of dimension d */
@@ -177,7 +178,8 @@ static enum zb_code read_points(const vol_walk *walk, const run_list *runs, void
     return code;
 }
 
-/* The boxes of a piece: start and count of box i at position[2*i*ndim] and position[(2*i+1)*ndim]. */
+/* The boxes of a piece: start and count of box i at position[2*i*ndim] and
+   position[(2*i+1)*ndim]. */
 typedef struct box_list {
     size_t count, room;
     uint64_t *position;
@@ -195,7 +197,8 @@ static uint64_t *add_box(box_list *boxes, uint32_t ndim) {
     return &boxes->position[2 * boxes->count++ * ndim];
 }
 
-/* Cuts a run of the row-major extent into boxes: the rest of the current row, whole rows, and so on. */
+/* Cuts a run of the row-major extent into boxes: the rest of the current row, whole rows, and so
+   on. */
 static bool add_run(box_list *boxes, const vol_selection *space, uint64_t offset, uint64_t length) {
     while (length > 0) {
         uint64_t *start = add_box(boxes, space->ndim);
@@ -290,9 +293,8 @@ herr_t vol_walk_read(vol_walk *walk, size_t room, void *out, zb_dtype dtype, siz
         return 0;
     if (room > walk->left)
         room = (size_t)walk->left;
-    enum zb_code code = walk->file->is_box
-                            ? read_box_part(walk, room, out, dtype, got, &err)
-                            : read_runs_part(walk, room, out, dtype, got, &err);
+    enum zb_code code = walk->file->is_box ? read_box_part(walk, room, out, dtype, got, &err)
+                                           : read_runs_part(walk, room, out, dtype, got, &err);
     walk->left -= *got;
     if (code)
         VOL_PUSH_ZB(walk->lib, DATASET, READERROR, &err);

@@ -2,10 +2,11 @@
 /*
  * HDF5 selections for the core.
  *
- * A selection is a box with steps whenever HDF5 can describe it as one (all, a regular hyperslab of single elements or of
- * adjoining blocks); such a pair of file and memory becomes one zb_read that decodes straight into the
- * program's buffer. Everything else (OR-ed hyperslabs, points, blocks with gaps) is walked through
- * HDF5's sequence iterator in pieces: runs become boxes, single elements points.
+ * A selection is a box with steps whenever HDF5 can describe it as one (all, a regular hyperslab of
+ * single elements or of adjoining blocks); such a pair of file and memory becomes one zb_read that
+ * decodes straight into the program's buffer. Everything else (OR-ed hyperslabs, points, blocks
+ * with gaps) is walked through HDF5's sequence iterator in pieces: runs become boxes, single
+ * elements points.
  */
 #ifndef ZARRBRIDGE_H5_SELECT_H
 #define ZARRBRIDGE_H5_SELECT_H
@@ -17,7 +18,7 @@ typedef struct vol_selection {
     uint64_t elements;
     bool is_box;
     uint32_t ndim;
-    uint64_t dims[ZB_MAX_NDIM]; /* of the dataspace */
+    uint64_t dims[ZB_MAX_NDIM];                                         /* of the dataspace */
     uint64_t start[ZB_MAX_NDIM], count[ZB_MAX_NDIM], step[ZB_MAX_NDIM]; /* of a box */
 } vol_selection;
 
@@ -27,11 +28,12 @@ void vol_select_all(uint32_t ndim, const uint64_t *dims, vol_selection *out);
 /* The selection of a dataspace; pushes an error when it is not valid. */
 herr_t vol_select_space(h5_lib *lib, hid_t space, vol_selection *out);
 
-/* Is the selection one run of elements in memory? Then *first is the position of its first element. */
+/* Is the selection one run of elements in memory? Then *first is the position of its first
+   element. */
 bool vol_selection_is_run(const vol_selection *memory, uint64_t *first);
 
-/* When a box in the file and a box in memory have the same counts, dimensions of 1 aside: the byte strides and offset of
-   the memory box for zb_view. */
+/* When a box in the file and a box in memory have the same counts, dimensions of 1 aside: the
+   byte strides and offset of the memory box for zb_view. */
 bool vol_selection_view(const vol_selection *file, const vol_selection *memory, size_t size,
                         int64_t strides[ZB_MAX_NDIM], uint64_t *offset);
 
@@ -49,7 +51,8 @@ typedef struct vol_walk {
 
 herr_t vol_walk_begin(vol_walk *walk, h5_lib *lib, const zb_node *array, const vol_selection *file);
 
-/* Reads at most `room` (> 0) more elements of dtype to `out`, packed; *got is 0 only at the end. Pushes errors. */
+/* Reads at most `room` (> 0) more elements of dtype to `out`, packed; *got is 0 only at the end.
+   Pushes errors. */
 herr_t vol_walk_read(vol_walk *walk, size_t room, void *out, zb_dtype dtype, size_t *got);
 
 void vol_walk_end(vol_walk *walk);

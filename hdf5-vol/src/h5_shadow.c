@@ -30,10 +30,9 @@ static bool create_objects(h5_lib *lib, vol_shadows *made) {
     hid_t space = lib->H5Screate(H5S_SCALAR);
     made->group = lib->H5VLgroup_open(made->file, &self, lib->native, "/",
                                       *lib->H5P_LST_GROUP_ACCESS_ID_g, dxpl, NULL);
-    made->dataset =
-        lib->H5VLdataset_create(made->file, &self, lib->native, "d", *lib->H5P_LST_LINK_CREATE_ID_g,
-                                type, space, *lib->H5P_LST_DATASET_CREATE_ID_g,
-                                *lib->H5P_LST_DATASET_ACCESS_ID_g, dxpl, NULL);
+    made->dataset = lib->H5VLdataset_create(
+        made->file, &self, lib->native, "d", *lib->H5P_LST_LINK_CREATE_ID_g, type, space,
+        *lib->H5P_LST_DATASET_CREATE_ID_g, *lib->H5P_LST_DATASET_ACCESS_ID_g, dxpl, NULL);
     made->attr = lib->H5VLattr_create(made->file, &self, lib->native, "a", type, space,
                                       *lib->H5P_LST_ATTRIBUTE_CREATE_ID_g,
                                       *lib->H5P_LST_ATTRIBUTE_ACCESS_ID_g, dxpl, NULL);
@@ -61,8 +60,8 @@ void vol_shadows_drop(h5_lib *lib) {
     vol_shadows *made = lib->shadows;
     if (!made)
         return;
-    /* Closing runs native code that may ask get_object for our dying objects: it must not find what
-       is about to go. */
+    /* Closing runs native code that may ask get_object for our dying objects: it must not find
+       what is about to go. */
     lib->shadows = NULL;
     const hid_t dxpl = *lib->H5P_LST_DATASET_XFER_ID_g;
     if (made->attr)

@@ -140,8 +140,8 @@ static vol_node *add_child(vol_node *group, const char *name, zb_node *zarr, con
     return node;
 }
 
-/* The store's path of a child: HDF5's without the leading slash. Array stores never get here, as their
-   synthetic root is listed from the start. */
+/* The store's path of a child: HDF5's without the leading slash. Array stores never get here, as
+   their synthetic root is listed from the start. */
 static enum zb_code open_child(vol_node *group, const char *name, vol_node **out, zb_error *err) {
     char *path = NULL;
     zb_node *zarr = NULL;
@@ -167,8 +167,8 @@ static vol_node *child_by_name(vol_node *group, const char *name, zb_error *err)
         return group->child[at];
     if (group->kind != VOL_GROUP || group->listed ||
         open_child(group, name, &node, err) == ZB_ENOTFOUND)
-        zb_fail(err, ZB_ENOTFOUND, "there is no node %s%s%s", group->path,
-                group->parent ? "/" : "", name);
+        zb_fail(err, ZB_ENOTFOUND, "there is no node %s%s%s", group->path, group->parent ? "/" : "",
+                name);
     return node;
 }
 

@@ -4,10 +4,10 @@
  *
  * A vol_file is one H5Fopen. It owns its vol_nodes, which are made on first sight and kept until
  * the file and all objects opened through it are closed: an open file shows the hierarchy
- * that it found, reopening it shows what has changed since. No HDF5 call happens in h5_tree.c except for
- * closing the ids that other rooms have stored in a node.
+ * that it found, reopening it shows what has changed since. No HDF5 call happens in h5_tree.c
+ * except for closing the ids that other rooms have stored in a node.
  *
- * - The root of an array store is a synthetic group that holds the array under a name made from the path.
+ * - An array store gets a synthetic root group, in which the array has a name made of the path.
  * - A node whose metadata cannot be read is kept with its reason: HDF5 sees it as a dangling link.
  * - A token is a 63-bit hash of the path, so that references stay valid when the store is reopened.
  *   Two paths with one hash would be confused; the second one met is made unreadable instead.
@@ -48,8 +48,8 @@ struct vol_node {
 
 struct vol_file {
     h5_lib *lib;
-    size_t refs;  /* the open objects */
-    char *path;   /* as the user gave it */
+    size_t refs;     /* the open objects */
+    char *path;      /* as the user gave it */
     uint64_t number; /* the same for every open of one store, different from native files */
     bool native_compat;
     zb_store *store;
@@ -66,8 +66,8 @@ enum zb_code vol_file_open_path(h5_lib *lib, const char *path, bool native_compa
 vol_file *vol_file_retain(vol_file *file);
 void vol_file_release(vol_file *file);
 
-/* The node at an HDF5 path, relative to `from` unless it begins with '/'. NULL with ZB_ENOTFOUND when there is
-   none. May return an unreadable node, but does not look below one. */
+/* The node at an HDF5 path, relative to `from` unless it begins with '/'. NULL with ZB_ENOTFOUND
+   when there is none. May return an unreadable node, but does not look below one. */
 vol_node *vol_node_find(vol_node *from, const char *path, zb_error *err);
 
 /* Makes sure that all children of a group are known. */

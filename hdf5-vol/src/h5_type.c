@@ -28,8 +28,8 @@ static hid_t float_id(const h5_lib *lib, uint32_t size, bool little) {
     return little ? *lib->H5T_IEEE_F64LE_g : *lib->H5T_IEEE_F64BE_g;
 }
 
-/* IEEE binary16, which HDF5 has under a name only since 1.14.4: sign bit 15, 5 exponent bits from bit 10
-   with bias 15, 10 mantissa bits. */
+/* IEEE binary16, which HDF5 has under a name only since 1.14.4: sign bit 15, 5 exponent bits
+   from bit 10 with bias 15, 10 mantissa bits. */
 static hid_t new_float16(h5_lib *lib, bool little) {
     hid_t type = lib->H5Tcopy(float_id(lib, 4, little));
     if (lib->H5Tset_fields(type, 15, 10, 5, 0, 10) < 0 || lib->H5Tset_size(type, 2) < 0 ||

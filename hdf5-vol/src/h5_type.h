@@ -2,8 +2,9 @@
 /*
  * Data types of the two worlds.
  *
- * HDF5 sees host byte order, as the core hands elements out: bool as the enumeration {FALSE, TRUE} of 8-bit integers (which
- * h5py reads as bool), complex numbers as the compound {r, i} (h5py: complex), r<bits> as opaque.
+ * HDF5 sees host byte order, as the core hands elements out: bool as the enumeration {FALSE, TRUE}
+ * of 8-bit integers (which h5py reads as bool), complex numbers as the compound {r, i} (h5py:
+ * complex), r<bits> as opaque.
  */
 #ifndef ZARRBRIDGE_H5_TYPE_H
 #define ZARRBRIDGE_H5_TYPE_H
@@ -20,11 +21,13 @@ hid_t vol_node_type(vol_node *node);
    Integers without padding, IEEE floats, the complex and bool types above, in either byte order. */
 bool vol_type_to_dtype(h5_lib *lib, hid_t type, zb_dtype *dtype);
 
-/* New variable-length UTF-8 string type, and fixed-length string type of `size` bytes with its NUL. */
+/* New variable-length UTF-8 string type, and fixed-length string type of `size` bytes with its
+   NUL. */
 hid_t vol_type_text(h5_lib *lib);
 hid_t vol_type_fixed_text(h5_lib *lib, size_t size);
 
-/* Memory for variable-length data, from the manager in dxpl (malloc by default): the program frees it. */
+/* Memory for variable-length data, from the manager in dxpl (malloc by default): the program
+   frees it. */
 void *vol_vlen_alloc(h5_lib *lib, hid_t dxpl, size_t size);
 
 #endif

@@ -10,8 +10,8 @@
 
 /* ---- Finding ---- */
 
-/* Number n of the attributes in the order that an index stands for: the document's for the order of creation, strcmp's
-   for names (h5diff and h5dump pair attributes by it). */
+/* Number n of the attributes in the order that an index stands for: the document's for the order
+   of creation, strcmp's for names (h5diff and h5dump pair attributes by it). */
 static const vol_attr *attr_at(const vol_attrs *attrs, H5_index_t index, H5_iter_order_t order,
                                hsize_t n) {
     if (n >= attrs->count)
@@ -42,7 +42,8 @@ static const vol_attr *find_in(vol_node *owner, const H5VL_loc_params_t *loc, co
     return attr;
 }
 
-/* The attribute that a question is about: an open one itself, or one of an object by name or index. */
+/* The attribute that a question is about: an open one itself, or one of an object by name or
+   index. */
 static const vol_attr *locate_attr(const vol_object *object, const H5VL_loc_params_t *loc,
                                    const char *name) {
     if (loc->type == H5VL_OBJECT_BY_SELF && object->attr)

@@ -2,8 +2,9 @@
 /*
  * H5Ocopy from a Zarr store into an ordinary HDF5 file: h5copy, h5repack and h5py's Group.copy.
  *
- * Groups, datasets and attributes are made anew through the native connector. Data go over in pieces. The references in
- * DIMENSION_LIST hold addresses, so they are written last, when the scales have got theirs in the new file.
+ * Groups, datasets and attributes are made anew through the native connector. Data go over in
+ * pieces. The references in DIMENSION_LIST hold addresses, so they are written last, when the
+ * scales have got theirs in the new file.
  */
 #include "vol_copy.h"
 
@@ -21,9 +22,9 @@
 typedef struct copy_job {
     h5_lib *lib;
     hid_t lcpl, dxpl;
-    unsigned flags;   /* H5O_COPY_... */
-    vol_node *top;    /* where the copy began */
-    void *new_top;    /* its native copy */
+    unsigned flags; /* H5O_COPY_... */
+    vol_node *top;  /* where the copy began */
+    void *new_top;  /* its native copy */
     H5I_type_t top_type;
 } copy_job;
 
@@ -41,8 +42,8 @@ static void close_native(const copy_job *job, void *object, H5I_type_t type) {
 /* ---- Data ---- */
 
 /* Reads and writes one box. `space` is the dataset's dataspace, `buffer` has room for the box. */
-static herr_t copy_box(const copy_job *job, vol_node *node, void *dataset, hid_t space, void *buffer,
-                       const uint64_t *start, const uint64_t *count) {
+static herr_t copy_box(const copy_job *job, vol_node *node, void *dataset, hid_t space,
+                       void *buffer, const uint64_t *start, const uint64_t *count) {
     h5_lib *lib = job->lib;
     const zb_array_info *info = zb_node_array(node->zarr);
     zb_error err = {0};
@@ -65,8 +66,8 @@ static herr_t copy_box(const copy_job *job, vol_node *node, void *dataset, hid_t
     const void *data = buffer;
     herr_t result = 0;
     if (info->ndim > 0)
-        result = lib->H5Sselect_hyperslab(space, H5S_SELECT_SET, file_start, NULL, file_count,
-                                          NULL);
+        result =
+            lib->H5Sselect_hyperslab(space, H5S_SELECT_SET, file_start, NULL, file_count, NULL);
     if (result >= 0)
         result = lib->H5VLdataset_write(1, &dataset, lib->native, &type, &mem_space, &file_space,
                                         job->dxpl, &data, NULL);
@@ -74,8 +75,8 @@ static herr_t copy_box(const copy_job *job, vol_node *node, void *dataset, hid_t
     return result;
 }
 
-/* The largest box of at most PIECE_BYTES that covers whole chunks: chunks are added from the innermost dimension
-   outwards until the next step would be too large. */
+/* The largest box of at most PIECE_BYTES that covers whole chunks: chunks are added from the
+   innermost dimension outwards until the next step would be too large. */
 static void piece_shape(const zb_array_info *info, uint64_t piece[]) {
     uint64_t bytes = info->dtype.size;
     for (uint32_t d = 0; d < info->ndim; d++) {
@@ -135,9 +136,9 @@ static herr_t copy_attr(const copy_job *job, const vol_attr *attr, void *object,
     h5_lib *lib = job->lib;
     const H5VL_loc_params_t self = self_of(type);
     hid_t attr_type = vol_attr_type(lib, attr), space = vol_attr_space(lib, attr);
-    void *made = lib->H5VLattr_create(
-        object, &self, lib->native, attr->name, attr_type, space,
-        *lib->H5P_LST_ATTRIBUTE_CREATE_ID_g, *lib->H5P_LST_ATTRIBUTE_ACCESS_ID_g, job->dxpl, NULL);
+    void *made = lib->H5VLattr_create(object, &self, lib->native, attr->name, attr_type, space,
+                                      *lib->H5P_LST_ATTRIBUTE_CREATE_ID_g,
+                                      *lib->H5P_LST_ATTRIBUTE_ACCESS_ID_g, job->dxpl, NULL);
     herr_t result = -1;
     if (made) {
         result = lib->H5VLattr_write(made, lib->native, attr_type, data, job->dxpl, NULL);
@@ -173,10 +174,9 @@ static void *create_dataset(const copy_job *job, vol_node *node, void *parent,
         dims[d] = info->shape[d];
     hid_t space = info->ndim == 0 ? lib->H5Screate(H5S_SCALAR)
                                   : lib->H5Screate_simple((int)info->ndim, dims, NULL);
-    void *dataset =
-        lib->H5VLdataset_create(parent, loc, lib->native, name, job->lcpl, vol_node_type(node),
-                                space, vol_node_dcpl(node), *lib->H5P_LST_DATASET_ACCESS_ID_g,
-                                job->dxpl, NULL);
+    void *dataset = lib->H5VLdataset_create(parent, loc, lib->native, name, job->lcpl,
+                                            vol_node_type(node), space, vol_node_dcpl(node),
+                                            *lib->H5P_LST_DATASET_ACCESS_ID_g, job->dxpl, NULL);
     if (dataset && copy_data(job, node, dataset, space) < 0) {
         close_native(job, dataset, H5I_DATASET);
         dataset = NULL;
@@ -242,7 +242,8 @@ static herr_t copy_into(copy_job *job, vol_node *node, void *parent, const H5VL_
 
 /* ---- Dimension scales ---- */
 
-/* The path of node below the top of the copy, "." for the top; NULL when it is not part of the job. */
+/* The path of node below the top of the copy, "." for the top; NULL when it is not part of the
+   job. */
 static const char *path_in_copy(const copy_job *job, const vol_node *node) {
     const vol_node *above = node;
     while (above && above != job->top)
@@ -279,14 +280,13 @@ static herr_t copy_scale_list(const copy_job *job, const vol_node *node, const v
         if (new_token(job, scale, &tokens[d]))
             lists[d] = (hvl_t){.len = 1, .p = &tokens[d]}; /* the first 8 bytes are the address */
     }
-    const H5VL_loc_params_t loc = {.obj_type = job->top_type,
-                                   .type = H5VL_OBJECT_BY_NAME,
-                                   .loc_data.loc_by_name = {
-                                       .name = path_in_copy(job, node),
-                                       .lapl_id = *lib->H5P_LST_LINK_ACCESS_ID_g}};
+    const H5VL_loc_params_t loc = {
+        .obj_type = job->top_type,
+        .type = H5VL_OBJECT_BY_NAME,
+        .loc_data.loc_by_name = {.name = path_in_copy(job, node),
+                                 .lapl_id = *lib->H5P_LST_LINK_ACCESS_ID_g}};
     H5I_type_t type;
-    void *dataset =
-        lib->H5VLobject_open(job->new_top, &loc, lib->native, &type, job->dxpl, NULL);
+    void *dataset = lib->H5VLobject_open(job->new_top, &loc, lib->native, &type, job->dxpl, NULL);
     if (!dataset)
         return -1;
     herr_t result = copy_attr(job, attr, dataset, H5I_DATASET, lists);

@@ -48,7 +48,8 @@ static herr_t vol_dataset_close(void *obj, hid_t dxpl, void **req) {
 
 /* ---- Reading and writing ---- */
 
-/* How many of the objects are native: all of them, none, or, in a call on files of both kinds, some. */
+/* How many of the objects are native: all of them, none, or, in a call on files of both kinds,
+   some. */
 static size_t count_native(size_t count, void *const objects[]) {
     size_t native = 0;
     for (size_t i = 0; i < count; i++)
@@ -97,9 +98,8 @@ static herr_t read_zarr(h5_lib *lib, size_t count, void *objects[], hid_t mem_ty
     return result;
 }
 
-static herr_t vol_dataset_read(size_t count, void *objects[], hid_t mem_types[],
-                               hid_t mem_spaces[], hid_t file_spaces[], hid_t dxpl, void *buffers[],
-                               void **req) {
+static herr_t vol_dataset_read(size_t count, void *objects[], hid_t mem_types[], hid_t mem_spaces[],
+                               hid_t file_spaces[], hid_t dxpl, void *buffers[], void **req) {
     h5_lib *lib = ((const vol_object *)objects[0])->lib;
     size_t native = count_native(count, objects);
     herr_t result = 0;

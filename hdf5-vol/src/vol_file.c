@@ -2,8 +2,8 @@
 /*
  * Files: opening a store, deciding whose a path is, and what HDF5 asks about open files.
  *
- * A path belongs to us when it names a directory with a zarr.json. Everything else goes to the native connector,
- * so that with HDF5_VOL_CONNECTOR=zarr one program can use both kinds.
+ * A path belongs to us when it names a directory with a zarr.json. Everything else goes to the
+ * native connector, so that with HDF5_VOL_CONNECTOR=zarr one program can use both kinds.
  */
 #include "vol_class.h"
 #include "h5_error.h"
@@ -151,11 +151,11 @@ static herr_t native_by_name(h5_lib *lib, H5VL_file_specific_args_t *args, hid_t
 }
 
 /*
- * H5Fis_accessible, or H5Fopen's search through all plugins after the native connector failed. In the search,
- * that failure is still on the error stack, which tells the two apart. There we only speak for Zarr
- * stores, and on HDF5 2.x not even for those: that library registers the object which the search finds
- * under the wrong connector and crashes. No HDF5 call but H5Eget_num may happen on the way, it would
- * clear the stack that the user is about to see.
+ * H5Fis_accessible, or H5Fopen's search through all plugins after the native connector failed. In
+ * the search, that failure is still on the error stack, which tells the two apart. There we only
+ * speak for Zarr stores, and on HDF5 2.x not even for those: that library registers the object
+ * which the search finds under the wrong connector and crashes. No HDF5 call but H5Eget_num may
+ * happen on the way, it would clear the stack that the user is about to see.
  */
 static herr_t is_accessible(h5_lib *lib, H5VL_file_specific_args_t *args, hid_t dxpl, void **req) {
     bool zarr = vol_path_is_zarr(args->args.is_accessible.filename);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The connector's info: options that follow its name in HDF5_VOL_CONNECTOR="zarr native_compat=0" or in
- * a tool's --vol-info. Separated by ';' or blanks; an unknown option is an error.
+ * The connector's info: options that follow its name in HDF5_VOL_CONNECTOR="zarr native_compat=0"
+ * or in a tool's --vol-info. Separated by ';' or blanks; an unknown option is an error.
  */
 #include "vol_class.h"
 

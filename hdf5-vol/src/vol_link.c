@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Links: one hard link for each node. A node that cannot be read appears as a soft link whose value is
- * the reason, so that listings show it, walks pass over it, and opening it says why.
+ * Links: one hard link for each node. A node that cannot be read appears as a soft link whose value
+ * is the reason, so that listings show it, walks pass over it, and opening it says why.
  */
 #include "vol_class.h"
 #include "h5_error.h"
@@ -111,7 +111,8 @@ static herr_t vol_link_get(void *obj, const H5VL_loc_params_t *loc, H5VL_link_ge
 
 /* ---- Iteration ---- */
 
-/* Calls the operator for the links of `group` from *position on. Names are given relative to the start. */
+/* Calls the operator for the links of `group` from *position on. Names are given relative to the
+   start. */
 static herr_t iterate(vol_node *group, const char *prefix, hid_t id,
                       const H5VL_link_iterate_args_t *args, hsize_t *position) {
     h5_lib *lib = group->file->lib;
@@ -123,8 +124,7 @@ static herr_t iterate(vol_node *group, const char *prefix, hid_t id,
     }
     for (; *position < group->child_count && result == 0; ++*position) {
         size_t i = (size_t)*position;
-        vol_node *node =
-            group->child[args->order == H5_ITER_DEC ? group->child_count - 1 - i : i];
+        vol_node *node = group->child[args->order == H5_ITER_DEC ? group->child_count - 1 - i : i];
         H5L_info2_t info;
         char *name = NULL;
         if (asprintf(&name, "%s%s", prefix, node->name) < 0)

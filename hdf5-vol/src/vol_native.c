@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * "Optional" operations: what programs ask of objects that they take for native ones. Only those that h5py and
- * the HDF5 tools need have an answer for Zarr; the others (caches, file drivers, SWMR, direct chunk
- * access, ...) are refused with an error.
+ * "Optional" operations: what programs ask of objects that they take for native ones. Only those
+ * that h5py and the HDF5 tools need have an answer for Zarr; the others (caches, file drivers,
+ * SWMR, direct chunk access, ...) are refused with an error.
  */
 #include "vol_class.h"
 #include "h5_error.h"
@@ -81,8 +81,8 @@ static herr_t get_num_chunks(const vol_object *object, hsize_t *count) {
     const zb_array_info *info = zb_node_array(object->node->zarr);
     hsize_t chunks = 1;
     for (uint32_t d = 0; d < info->ndim; d++) {
-        uint64_t along = info->shape[d] / info->inner_shape[d] +
-                         (info->shape[d] % info->inner_shape[d] != 0);
+        uint64_t along =
+            info->shape[d] / info->inner_shape[d] + (info->shape[d] % info->inner_shape[d] != 0);
         if (__builtin_mul_overflow(chunks, along, &chunks))
             return vol_refuse(object->lib, "counting more than 2^64 chunks");
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects of any kind: opening by name, index or token, information, and walks over whole hierarchies. */
+/* Objects of any kind: opening by name, index or token, information, and walks over whole
+   hierarchies. */
 #include "vol_class.h"
 #include "h5_attrs.h"
 #include "h5_error.h"

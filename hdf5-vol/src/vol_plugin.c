@@ -43,7 +43,7 @@ SLOT_CALLBACKS(2)
 SLOT_CALLBACKS(3)
 
 #define SLOT(slot)                                                                                 \
-    { slot_create_##slot, slot_open_##slot, slot_get_##slot, slot_specific_##slot, NULL, NULL }
+    {slot_create_##slot, slot_open_##slot, slot_get_##slot, slot_specific_##slot, NULL, NULL}
 
 static const H5VL_file_class_t slot_class[] = {SLOT(0), SLOT(1), SLOT(2), SLOT(3)};
 _Static_assert(sizeof slot_class / sizeof slot_class[0] == H5_LIB_MAX, "one entry for each slot");
@@ -89,8 +89,9 @@ H5PLUGIN_DLL const void *H5PLget_plugin_info(void) {
 
 /* ---- Introspection ---- */
 
-/* The class at the top of the stack is this library's; the one at its end is the native one for passed-through
-   objects, and by claim (native_compat) for ours, so that HDF5's old calls accept them. */
+/* The class at the top of the stack is this library's; the one at its end is the native one for
+   passed-through objects, and by claim (native_compat) for ours, so that HDF5's old calls accept
+   them. */
 static herr_t introspect_get_class(void *obj, H5VL_get_conn_lvl_t level,
                                    const H5VL_class_t **class_out) {
     const vol_object *object = obj;

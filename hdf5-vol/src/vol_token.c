@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tokens (addresses of objects), and blobs, which only the native connector's variable-length data use. */
+/* Tokens (addresses of objects), and blobs, which only the native connector's variable-length
+   data use. */
 #include "vol_class.h"
 #include "h5_error.h"
 

@@ -9,9 +9,9 @@
 
 #include "zarrbridge/zarrbridge.h"
 
-/* Reads the whole array of a store directory into out (C order). Supports what the data sets use: 2 or more
-   dimensions that the chunks divide, raw, zstd, gzip and blosc chunks, one level of shards with the
-   index at the end. Exits with a message when it cannot. */
+/* Reads the whole array of a store directory into out (C order). Supports what the data sets use: 2
+   or more dimensions that the chunks divide, raw, zstd, gzip and blosc chunks, one level of shards
+   with the index at the end. Exits with a message when it cannot. */
 void bare_read(const char *directory, const zb_array_info *info, unsigned threads, void *out);
 
 #endif

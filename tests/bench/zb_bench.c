@@ -31,8 +31,8 @@ static void check(enum zb_code code, const zb_error *err) {
 }
 
 static void report(const char *peer, const char *dataset, const char *what, double ms) {
-    printf("{\"peer\": \"%s\", \"dataset\": \"%s\", \"what\": \"%s\", \"ms\": %.4f}\n", peer, dataset,
-           what, ms);
+    printf("{\"peer\": \"%s\", \"dataset\": \"%s\", \"what\": \"%s\", \"ms\": %.4f}\n", peer,
+           dataset, what, ms);
     fflush(stdout);
 }
 

@@ -104,6 +104,19 @@ def test_multiband_no_lists_slices(store):
     assert (opened(names[2]).ReadAsArray() == CUBE[2]).all()
 
 
+def test_multiband_no_with_nothing_to_list(store):
+    path, root = store
+    root.create_array("t", shape=(3, 0, 5), dtype="u1", chunks=(1, 1, 5))
+    root.create_array("u", shape=(70000, 2, 2), dtype="u1", chunks=(1, 2, 2))
+    with Errors() as errors:
+        assert gdal.OpenEx(path + "/t", open_options=["MULTIBAND=NO"]) is None
+        assert gdal.OpenEx(path + "/u", open_options=["MULTIBAND=NO", "DIM_X=q"]) is None
+    assert "extent 0" in errors.failures[0] and "DIM_X" in errors.failures[1]
+    with Errors() as errors:
+        listed = gdal.OpenEx(path + "/u", open_options=["MULTIBAND=NO"]).GetSubDatasets()
+    assert len(listed) == 65536 and "70000" in errors.seen[0][1] and not errors.failures
+
+
 def test_too_many_bands_name_the_ways_out(store):
     path, root = store
     root.create_array("t", shape=(300, 300, 2, 2), dtype="u1", chunks=(1, 1, 2, 2))

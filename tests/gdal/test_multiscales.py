@@ -90,6 +90,18 @@ def test_levels_derive_their_transform_from_the_box_of_the_group(store):
                                                                -10 * 2**i)
 
 
+def test_groups_of_levels_keep_their_own_transform(store):
+    path, root = store
+    for i, level in enumerate(LEVELS):
+        group = root.create_group("r%d" % i, attributes={
+            "zarr_conventions": [{"uuid": SPATIAL}],
+            "spatial:transform": [10.0 * 2**i, 0, 500, 0, -10.0 * 2**i, 900]})
+        put(group, "b", level)
+    root.update_attributes(convention([{"asset": "r%d" % i} for i in range(3)]))
+    for i in range(3):
+        assert opened(sub(path, "r%d/b" % i)).GetGeoTransform()[1] == 10 * 2**i
+
+
 def ome(root, levels, axes, **more):
     root.update_attributes({"ome": {"version": "0.5", **more, "multiscales": [{
         "axes": [{"name": name, "type": "space"} for name in axes],

@@ -38,6 +38,16 @@ def test_every_form_of_the_name(store):
         assert dataset.GetDescription() == name
 
 
+def test_odd_characters_in_names(tmp_path):
+    path = str(tmp_path / 'a "b": c.zarr')
+    root = zarr.create_group(store=path, zarr_format=3)
+    put(root.create_group("d é"), 'q"r:s', VALUES)
+    assert (opened(path).ReadAsArray() == VALUES).all()
+    plain = str(tmp_path / "a b.zarr")
+    shutil.copytree(path, plain)
+    assert (opened(sub(plain, 'd é/q"r:s')).ReadAsArray() == VALUES).all()
+
+
 def test_relative_names(store, monkeypatch):
     path, root = store
     put(root, "t", VALUES)
@@ -102,6 +112,23 @@ def test_file_list_is_small_and_statistics_stay_outside(store):
     assert opened(sub(path, "a1")).GetRasterBand(1).GetMetadataItem("STATISTICS_MAXIMUM") == "600"
     assert opened(sub(path, "a2")).GetRasterBand(1).GetMetadataItem("STATISTICS_MAXIMUM") is None
     assert "units" not in open(path + ".aux.xml").read()
+
+
+def test_sidecar_holds_nothing_that_goes_stale(store):
+    path, root = store
+    cube = put(root, "t", np.stack([VALUES, VALUES + 1]), {"long_name": "old"}, ("time", "y", "x"))
+    put(root, "time", np.array([0, 1]), {"units": "days since 2000-01-01"}, ("time",))
+    dataset = opened(path)
+    dataset.GetRasterBand(2).ComputeStatistics(False)
+    assert dataset.GetRasterBand(2).GetMetadataItem("DIM_time_INDEX") == "1"
+    dataset = None
+    assert "DIM_time" not in open(path + ".aux.xml").read()
+    root["time"].update_attributes({"units": "days since 2010-01-01"})
+    cube.update_attributes({"long_name": "new"})
+    dataset = opened(path)
+    assert dataset.GetRasterBand(2).GetDescription() == "time=2010-01-02"
+    assert dataset.GetMetadataItem("long_name") == "new"
+    assert dataset.GetRasterBand(2).GetMetadataItem("STATISTICS_MAXIMUM") == "600"
 
 
 def test_missing_things_behind_the_prefix_are_errors(store, tmp_path):

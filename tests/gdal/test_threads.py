@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from osgeo import gdal
 
-from conftest import opened, put
+from conftest import opened, put, run_python
 
 CUBE = np.random.default_rng(2).integers(0, 60000, (3, 300, 400)).astype("uint16")
 
@@ -45,6 +45,28 @@ def test_thread_safe_dataset_keeps_its_open_options(path):
 def test_a_dataset_for_each_thread(path):
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(lambda seed: look(opened(path), seed), range(16)))
+
+
+COUNT = r"""
+import os, sys
+from osgeo import gdal
+gdal.UseExceptions()
+dataset = gdal.Open(sys.argv[1])
+dataset.ReadAsArray()
+print(len(os.listdir("/proc/self/task")))
+"""
+
+
+def test_thread_count(store):
+    """GDAL_NUM_THREADS governs the core's threads too; its own variable goes before."""
+    path, root = store
+    put(root, "t", np.tile(CUBE, (1, 8, 8)), chunks=(1, 256, 256))
+
+    def threads(**environment):
+        return int(run_python(COUNT, path, OPENBLAS_NUM_THREADS="1", **environment))
+    assert threads(GDAL_NUM_THREADS="1") == 1
+    assert threads(GDAL_NUM_THREADS="4") == 4
+    assert threads(GDAL_NUM_THREADS="4", ZARRBRIDGE_NUM_THREADS="2") == 2
 
 
 def test_small_cache(path):

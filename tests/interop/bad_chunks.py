@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Stored objects that must give an error when they are read, never fill values, never zeros.
 
-`cases()` yields BadChunk objects: an array in chunks of one dimension whose object c/0 holds given
-bytes. bad_stores.py writes them. The order follows the checklist: what a shard's index can say, what
-can be cut or flipped, what a compressed stream can claim.
+`cases()` yields BadChunk objects: an array of one row, so that it is a raster too, whose object
+c/0/0 holds given bytes. bad_stores.py writes them. They go from what a shard's index can say over what
+can be cut or flipped to what a compressed stream can claim.
 """
 
 import gzip
@@ -37,9 +37,9 @@ class BadChunk:
     why: str
     codes: list  # error codes, without ZB_; "values": the right values are as good
     codecs: list
-    data: bytes  # what c/0 holds
-    shape: int = 8
-    chunk: int = 8
+    data: bytes  # what c/0/0 holds
+    shape: int = 8  # columns
+    chunk: int = 8  # columns of a chunk
     data_type: str = "int32"
     values: np.ndarray | None = None  # the right values, where codes hold "values"
     index: bool = False  # the shard's index is what is wrong: any read must fail
@@ -53,7 +53,7 @@ NATURAL = [(0, 8), (8, 8), (16, 8), (24, 8)]
 
 
 def _sharded(location="end", index_codecs=None, inner=(LITTLE,)):
-    return [shard((2,), list(inner), location, index_codecs)]
+    return [shard((1, 2), list(inner), location, index_codecs)]
 
 
 def _index_cases():
@@ -87,7 +87,7 @@ def _index_cases():
                    index=True)
     yield BadChunk("index", "empty_object_start", "a shard of no bytes", FORMAT, _sharded("start"),
                    b"", index=True)
-    nested = [shard((4,), _sharded(), "end", PLAIN_INDEX)]
+    nested = [shard((1, 4), _sharded(), "end", PLAIN_INDEX)]
     inner = shard_bytes(_pairs(2), NATURAL[:2])
     broken = inner[:-1] + bytes([inner[-1] ^ 1])
     outer = inner + broken + struct.pack("<4Q", 0, len(inner), len(inner), len(broken))
@@ -119,7 +119,7 @@ def _flip_cases():
             flipped[at] ^= 1 << at % 8
             yield BadChunk(f"flip_{location}", str(at), "one bit of the index is wrong", CHECKSUM,
                            _sharded(location), bytes(flipped), index=True)
-    values = (np.arange(200, dtype="<i4") * 7) % 50
+    values = (np.arange(200, dtype="<i4").reshape(1, 200) * 7) % 50
     for codec in (GZIP, ZSTD, CRC32C, BLOSC | {"configuration": BLOSC["configuration"] | {
             "cname": "lz4", "shuffle": "shuffle", "typesize": 4}}):
         data = refcodec.encode_chain([LITTLE, codec], values, 0)
@@ -205,7 +205,8 @@ def _blosc_frame(streams, decoded, block_size, compressor=3, typesize=1, size=No
         starts.append(at + len(body))
         body += struct.pack("<I", len(stream)) + stream
     size = at + len(body) if size is None else size
-    header = struct.pack("<BBBBIII", 2, 1, 0x10 | compressor << 5, typesize, decoded, block_size, size)
+    flags = 0x10 | compressor << 5
+    header = struct.pack("<BBBBIII", 2, 1, flags, typesize, decoded, block_size, size)
     return header + struct.pack(f"<{len(starts)}I", *starts) + body
 
 

@@ -112,7 +112,8 @@ def _codec_cases():
     yield _with(FORMAT, "codecs_two_bytes", "two array-to-bytes codecs", codecs=[LITTLE, LITTLE])
     yield _with(FORMAT, "transpose_late", "transpose after bytes",
                 codecs=[LITTLE, {"name": "transpose", "configuration": {"order": [1, 0]}}])
-    for name, order in (("repeated", [0, 0]), ("short", [0]), ("large", [0, 2]), ("negative", [0, -1])):
+    orders = {"repeated": [0, 0], "short": [0], "large": [0, 2], "negative": [0, -1]}
+    for name, order in orders.items():
         yield _with(FORMAT, f"transpose_{name}", f"order {order}",
                     codecs=[{"name": "transpose", "configuration": {"order": order}}, LITTLE])
     yield _with(UNSUPPORTED, "codec_unknown", "a codec that no one knows",
@@ -159,8 +160,9 @@ def _text_cases():
     yield "json_tail", "text after the document", good + "]", FORMAT
     yield "json_list", "a list", "[]", FORMAT
     yield "json_twice", "shape said twice", good[:-1] + ', "shape": [9]}', FORMAT
-    yield "json_not_utf8", "bytes that are no UTF-8", good.encode()[:-1] + b', "attributes": "\xff"}', FORMAT
-    yield "json_nul", "a NUL byte", good.encode()[:-1] + b"\0}", FORMAT
+    start = good.encode()[:-1]
+    yield "json_not_utf8", "bytes that are no UTF-8", start + b', "\xff": {}}', FORMAT
+    yield "json_nul", "a NUL byte", start + b"\0}", FORMAT
     nested = good.replace('"attributes": {}', '"attributes": {"a": ' + "[" * 64 + "]" * 64 + "}")
     yield "json_64_levels", "64 levels of lists", nested, LIMIT
     yield "json_4_mib_of_lists", "four million open brackets", "[" * 4 * 2**20, LIMIT

@@ -6,7 +6,7 @@
 
     OUT/metadata.zarr           a group whose children's documents are wrong: bad_metadata.py
     OUT/root_<name>.zarr        the wrong JSON texts again, as roots
-    OUT/<family>.zarr           groups of arrays whose chunk c/0 is wrong: bad_chunks.py
+    OUT/<family>.zarr           groups of arrays whose chunk c/0/0 is wrong: bad_chunks.py
     OUT/paths.zarr              links, pipes and names that lead out of the store
     OUT/outside.zarr            where they lead: an array of 42s that must never be seen
     OUT/manifest.json           [{store, array, stage, expect, why, expected}, ...]
@@ -52,10 +52,10 @@ def write_chunks(out):
         store = out / f"{case.family}.zarr"
         if not store.exists():
             refcodec.write_group(store)
-        document = refcodec.array_document((case.shape,), case.data_type, (case.chunk,),
+        document = refcodec.array_document((1, case.shape), case.data_type, (1, case.chunk),
                                            case.codecs, 0)
         refcodec.write_document(store / case.name, document)
-        refcodec.write_object(store / case.name / "c" / "0", case.data)
+        refcodec.write_object(store / case.name / "c" / "0" / "0", case.data)
         expected = None
         if "values" in case.codes:
             path = out / "expected" / f"{case.family}-{case.name}.npy"

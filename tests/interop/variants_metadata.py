@@ -26,7 +26,7 @@ class Case:
     fill: object
     stored_document: dict | None = None  # what zarr.json says when it is not `document`
     padding: object = None
-    extra_keys: dict = field(default_factory=dict)  # key -> bytes, written over what the encoder wrote
+    extra_keys: dict = field(default_factory=dict)  # key -> bytes, written over the encoder's
 
 
 def base_values():
@@ -64,9 +64,9 @@ def _one_byte(name, why, codecs):
 def _fill(name, why, data_type, json_value, value):
     """An array of 4 whose second chunk is missing, so that the fill value shows."""
     dtype = refcodec.numpy_dtype(data_type)
-    fill = np.frombuffer(value, dtype)[0] if isinstance(value, bytes) else np.array(value, dtype)[()]
-    values = np.ones(4, dtype) if dtype.kind != "V" else np.frombuffer(bytes(4 * dtype.itemsize), dtype)
-    values = values.copy()
+    bits = isinstance(value, bytes)
+    fill = np.frombuffer(value, dtype)[0] if bits else np.array(value, dtype)[()]
+    values = np.frombuffer(b"\1" * 4 * dtype.itemsize, dtype).copy()
     values[2:] = fill
     document = refcodec.array_document((4,), data_type, (2,), [LITTLE], 0)
     stored = document | {"fill_value": json_value}

@@ -88,16 +88,15 @@ static void iterates_in_both_orders(void **state) {
     assert_int_equal(seen.count, 5);
     assert_string_equal(seen.first, "v");
     memset(&seen, 0, sizeof seen);
-    assert_int_equal(
-        H5Aiterate2(file, H5_INDEX_CRT_ORDER, H5_ITER_INC, NULL, see_attr, &seen), 0);
+    assert_int_equal(H5Aiterate2(file, H5_INDEX_CRT_ORDER, H5_ITER_INC, NULL, see_attr, &seen), 0);
     assert_string_equal(seen.first, "title");
 }
 
 static void finds_by_index(void **state) {
     hid_t file = *(hid_t *)*state;
     char name[64];
-    assert_int_equal(H5Lget_name_by_idx(file, "g", H5_INDEX_NAME, H5_ITER_INC, 2, name,
-                                        sizeof name, H5P_DEFAULT),
+    assert_int_equal(H5Lget_name_by_idx(file, "g", H5_INDEX_NAME, H5_ITER_INC, 2, name, sizeof name,
+                                        H5P_DEFAULT),
                      3);
     assert_string_equal(name, "sub");
     assert_true(H5Aget_name_by_idx(file, ".", H5_INDEX_NAME, H5_ITER_DEC, 0, name, sizeof name,

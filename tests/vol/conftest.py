@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the connector's tests share: a store with a bit of everything, and running programs on it."""
+"""What the connector's tests share: a store with a bit of everything, and running programs."""
 
 import os
 import subprocess

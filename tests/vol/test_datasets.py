@@ -36,7 +36,7 @@ def test_chunk_is_cut_to_the_array(new_store):
 
 
 def property_of(plist, name):
-    """A property of a list as bytes, or None: h5py has no call for those that HDF5 does not know."""
+    """A property of a list as bytes, or None: h5py has no call for those unknown to HDF5."""
     library = ctypes.CDLL(h5py.h5p.__file__)
     library.H5Pexist.argtypes = [ctypes.c_int64, ctypes.c_char_p]
     library.H5Pget_size.argtypes = [ctypes.c_int64, ctypes.c_char_p,
@@ -127,8 +127,8 @@ def test_raw_bytes(tmp_path):
 
 @pytest.mark.parametrize("target", ["i1", "u1", "i4", "u8", "f2", "f4", "f8", ">i2", ">f8"])
 def test_conversion_is_hdf5s(new_store, tmp_path, target):
-    """Out of range, fractions and infinities: the same as from an HDF5 file. (What HDF5 makes of NaN
-    depends on the machine; we make it 0.)"""
+    """Out of range, fractions and infinities: the same as from an HDF5 file. (What HDF5 makes of
+    NaN depends on the machine; we make it 0.)"""
     sources = {
         "f8": [-1e300, -129.5, -0.6, 0.4, 127.9, 300, 65535.7, 2**40 + 0.5, 1e300],
         "f4": [0, np.inf, -np.inf, 1.5, -1.5, 300, -300, 3e38, 1e-40],

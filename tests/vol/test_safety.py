@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Lifetimes and threads: what would crash a process if an object of ours were held the wrong way."""
+"""Lifetimes and threads: what would crash a process if we held our objects the wrong way."""
 
 import pytest
 from conftest import run_python
@@ -64,7 +64,8 @@ a[...] = np.arange(64 * 65536, dtype="u4").reshape(64, 256, 256)
 def total(i):
     with h5py.File(path) as f: return int(f["l"][i * 16:(i + 1) * 16].sum(dtype="u8"))
 with h5py.File(path) as f: whole = int(f["l"][...].sum(dtype="u8"))    # starts the pool
-with multiprocessing.get_context("fork").Pool(4) as pool: assert sum(pool.map(total, range(4))) == whole
+with multiprocessing.get_context("fork").Pool(4) as pool:
+    assert sum(pool.map(total, range(4))) == whole
 print("done")
 """
 

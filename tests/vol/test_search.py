@@ -13,7 +13,9 @@ folder, count = sys.argv[1], int(sys.argv[2])
 def attempt(name, mode="r"):
     try:
         with h5py.File(f"{folder}/{name}", mode) as f: return f"opened {list(f)}"
-    except OSError as e: return f"{type(e).__name__} {e.errno} {re.sub(r'time = [^,]*|0x[0-9a-f]+', '', str(e))}"
+    except OSError as e:
+        text = re.sub(r"time = [^,]*|0x[0-9a-f]+", "", str(e))
+        return f"{type(e).__name__} {e.errno} {text}"
 for name in os.listdir(folder) + ["missing.h5", "missing.zarr", "no/such.h5"]:
     seen = collections.Counter(attempt(name) for _ in range(count))
     print(name, sorted(seen.items()))

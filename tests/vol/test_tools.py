@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The HDF5 tools on a Zarr store: found by the plugin search, by HDF5_VOL_CONNECTOR, by --vol-name."""
+"""The HDF5 tools on a store, found by the plugin search, HDF5_VOL_CONNECTOR or --vol-name."""
 
 import re
 

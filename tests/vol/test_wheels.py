@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The same plugin with other libhdf5: those inside the wheels of h5py (1.14.6 and 2.0.0), and two of them
-in one process. The wheels are installed once, under the build directory; without a package index these
-tests are skipped and say so."""
+"""The same plugin with other libhdf5: those inside the wheels of h5py (1.14.6 and 2.0.0), and two
+of them in one process. The wheels are installed once, under the build directory; without a package
+index these tests are skipped and say so."""
 
 import re
 import subprocess
@@ -35,7 +35,8 @@ assert np.array_equal(d.astype(">f8")[5:7], A[5:7])
 assert list(f["c"][...]) == [n - 1j * n for n in range(5)] and f["e"].dtype == bool
 assert f["types/f2"].dtype == np.dtype("f2") and f["types/f2"][3] == 3 and f["g/s"][()] == 3.25
 assert dict(f["g"].attrs) == {"gn": 7} and f.attrs["title"] == "hello wörld" and f.attrs["n"] == 42
-assert list(f.attrs) == ["title", "n", "v", "flag", "list"] and list(f.attrs["list"]) == ["x", "yy", "zzz"]
+assert list(f.attrs) == ["title", "n", "v", "flag", "list"]
+assert list(f.attrs["list"]) == ["x", "yy", "zzz"]
 assert f[d.ref] == d and f["nc/v"].dims[0][0] == f["nc/y"] and f["nc/x"].is_scale
 assert "zz" not in f and "g/b" in f and f.get("a", getclass=True) is h5py.Dataset
 try: f["zz"]
@@ -68,8 +69,9 @@ def wheel(request):
     marker = folder / "installed"
     if not marker.exists():
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        done = run([python, "-m", "pip", "-q", "--disable-pip-version-check", "install", "--retries",
-                    "1", "--timeout", "10", "--only-binary", ":all:", *packages], timeout=300)
+        done = run([python, "-m", "pip", "-q", "--disable-pip-version-check", "install",
+                    "--retries", "1", "--timeout", "10", "--only-binary", ":all:", *packages],
+                   timeout=300)
         if done.returncode:
             reason = done.stderr.strip().splitlines()[-1:]
             pytest.skip(f"{' '.join(packages)} could not be installed: {reason}")
@@ -83,7 +85,7 @@ def test_by_variable(wheel, tree):
 
 
 def test_by_search(wheel, tree, tmp_path):
-    """HDF5 1.14 finds the store; from 2.0 on the connector keeps out of a search that would crash."""
+    """HDF5 1.14 finds the store; on 2.x the connector keeps out of a search that would crash."""
     _, python, version = wheel
     if version.startswith("1."):
         assert run_python(CHECK, tree, version, python=python) == "done\n"
@@ -106,7 +108,8 @@ def test_pass_through(wheel, tmp_path):
 @pytest.mark.parametrize("wheel", ["h5py_3_14", "h5py_3_16"], indirect=True)
 def test_suite_of_h5py(wheel, tmp_path):
     _, python, _ = wheel
-    command = [python, "-m", "pytest", "-v", "-p", "no:cacheprovider", "--tb=no", "--pyargs", "h5py"]
+    command = [python, "-m", "pytest", "-v", "-p", "no:cacheprovider", "--tb=no", "--pyargs",
+               "h5py"]
     without = outcomes(run(command, plugins=False, timeout=300, cwd=tmp_path).stdout)
     with_us = outcomes(run(command, connector="zarr", timeout=300, cwd=tmp_path).stdout)
     assert len(without) > 700 and with_us == without
@@ -126,11 +129,13 @@ v[:] = np.arange(5); v.units = "m"; s = d.createVariable("s", str, ("x",)); s[0]
 d = nc.Dataset(p); assert list(d["v"][:]) == [0, 1, 2, 3, 4] and d["s"][0] == "abc"
 with h5py.File(p) as g: assert g["v"][2] == 2
 d.close()
-maps = {line.split()[-1] for line in open("/proc/self/maps") if re.search(r"/libhdf5-[^/]*\.so", line)}
+maps = {line.split()[-1] for line in open("/proc/self/maps")
+        if re.search(r"/libhdf5-[^/]*\.so", line)}
 name = [m for m in maps if "netcdf4" in m.lower()][0]
 lib = ctypes.CDLL(name, mode=os.RTLD_NOLOAD | os.RTLD_NOW)
 i64, text = ctypes.c_int64, ctypes.c_char_p
-for call, result, arguments in (("H5Fopen", i64, [text, ctypes.c_uint, i64]), ("H5Dclose", ctypes.c_int, [i64]),
+for call, result, arguments in (
+    ("H5Fopen", i64, [text, ctypes.c_uint, i64]), ("H5Dclose", ctypes.c_int, [i64]),
     ("H5Dopen2", i64, [i64, text, i64]), ("H5Fclose", ctypes.c_int, [i64]),
     ("H5Dread", ctypes.c_int, [i64] * 5 + [ctypes.c_void_p])):
     getattr(lib, call).restype = result; getattr(lib, call).argtypes = arguments

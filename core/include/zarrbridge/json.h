@@ -2,8 +2,8 @@
 /*
  * JSON values as Zarr needs them: integers exact to 64 bits, the token text of every number kept,
  * bare NaN/Infinity/-Infinity accepted on input, depth and size limited (zb_limits), strict UTF-8,
- * no NUL in strings, no member twice. Values are read-only and live as long as their document; any number
- * of threads may read one document.
+ * no NUL in strings, no member twice. Values are read-only and live as long as their document; any
+ * number of threads may read one document.
  */
 #ifndef ZARRBRIDGE_JSON_H
 #define ZARRBRIDGE_JSON_H
@@ -30,8 +30,8 @@ enum zb_json_kind {
 /* One JSON value. The root value owns the whole document. */
 typedef struct zb_json zb_json;
 
-/* Parses text[0..size). On success *out is a document for zb_json_free. Errors are ZB_EFORMAT with line and
-   column, ZB_ELIMIT (json_depth, json_values), or ZB_ENOMEM. The caller bounds `size`. */
+/* Parses text[0..size). On success *out is a document for zb_json_free. Errors are ZB_EFORMAT with
+   line and column, ZB_ELIMIT (json_depth, json_values), or ZB_ENOMEM. The caller bounds `size`. */
 ZB_API enum zb_code zb_json_parse(const char *text, size_t size, zb_json **out, zb_error *err);
 
 /* Frees a document by its root value; NULL is allowed. */

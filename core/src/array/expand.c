@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Expanding a key: from a stored object and the pieces wanted of it to its leaves. Shards are opened up by
- * their index, level by level, as long as no bytes→bytes codec lies around them; what is
- * then left is decoded by leaf.c.
+ * Expanding a key: from a stored object and the pieces wanted of it to its leaves. Shards are
+ * opened up by their index, level by level, as long as no bytes→bytes codec lies around them; what
+ * is then left is decoded by leaf.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,8 @@ static enum zb_code no_memory(zb_error *err) {
 
 /* ---- Uncompressed chunks ---- */
 
-/* A cell shape that cuts a C-order block into contiguous slabs: ones, then a part, then whole dimensions. */
+/* A cell shape that cuts a C-order block into contiguous slabs: ones, then a part, then whole
+ * dimensions. */
 static void slab_shape(const zb__chain *chain, uint64_t *shape) {
     uint64_t bytes = chain->dtype.size;
     for (uint32_t d = chain->ndim; d-- > 0;) {
@@ -144,8 +145,8 @@ static enum zb_code expand_inner(expansion *x, const zb__chain *chain, const zb_
                          .chain = chain->shard->inner,
                          .inner = list->items[i].inner,
                          .transient = shard->object == NULL};
-        for (zb__piece **end = &leaf.pieces;
-             i < list->count && list->items[i].inner == leaf.inner; i++) {
+        for (zb__piece **end = &leaf.pieces; i < list->count && list->items[i].inner == leaf.inner;
+             i++) {
             *end = list->items[i].piece;
             end = &(*end)->next;
         }
@@ -261,11 +262,8 @@ enum zb_code zb__key_expand(zb__key *key, zb__scratch *scratch, zb_error *err) {
         return code;
     whole.missing = key->object == NULL;
     whole.size = key->info.size;
-    expansion x = {.key = key,
-                   .arena = &key->arena,
-                   .scratch = scratch,
-                   .emit = keep_leaf,
-                   .context = key};
+    expansion x = {
+        .key = key, .arena = &key->arena, .scratch = scratch, .emit = keep_leaf, .context = key};
     zb__source source = {.object = key->object, .size = key->info.size};
     code = expand_chunk(&x, &whole, &source, err);
     return code == ZB_OK ? sort_leaves(key, err) : code;

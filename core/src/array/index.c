@@ -22,8 +22,7 @@ static enum zb_code fetch(const zb__shard *shard, const zb__source *source, zb__
     enum zb_code code = zb__buffer_reserve(&scratch->encoded, shard->index_size, err);
     if (code != ZB_OK)
         return code;
-    zb_range range = {
-        .offset = at, .length = shard->index_size, .buffer = scratch->encoded.data};
+    zb_range range = {.offset = at, .length = shard->index_size, .buffer = scratch->encoded.data};
     code = zb_object_read(source->object, &range, 1, err);
     if (code == ZB_OK && range.got != range.length)
         code = zb_fail(err, ZB_EIO, "the shard became shorter while its index was read");

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Running a leaf: its stored bytes are decoded, as far as they are wanted, and its pieces scattered to where
- * they belong. In order of preference: straight into the destination, into the thread's
+ * Running a leaf: its stored bytes are decoded, as far as they are wanted, and its pieces scattered
+ * to where they belong. In order of preference: straight into the destination, into the thread's
  * scratch, or, when only a part is wanted and more may follow, into the cache of decoded chunks.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +15,17 @@
 
 /* ---- Messages ---- */
 
-enum zb_code zb__key_blame(const zb__key *key, enum zb_code code, zb_error *err) {
+/* `where` continues the name of the key's object: "" or ", inner chunk (1,2)". */
+static enum zb_code blame(const zb__key *key, const char *where, enum zb_code code, zb_error *err) {
     char text[ZB__KEY_MAX];
     zb__chunk_key(&key->node->array->keys, key->node->array->info.ndim, key->index, text);
-    return zb_error_prefix(err, code, "store %s, array /%s, %s %s", key->node->store->label,
+    return zb_error_prefix(err, code, "store %s, array /%s, %s %s%s", key->node->store->label,
                            key->node->path, key->node->array->chain->shard ? "shard" : "chunk",
-                           text);
+                           text, where);
+}
+
+enum zb_code zb__key_blame(const zb__key *key, enum zb_code code, zb_error *err) {
+    return blame(key, "", code, err);
 }
 
 /* The shard whose inner chunk the leaf is, or NULL: the one whose inner chain is the leaf's. */
@@ -32,18 +38,19 @@ static const zb__shard *shard_of(const zb__leaf *leaf) {
 
 enum zb_code zb__leaf_blame(const zb__leaf *leaf, enum zb_code code, zb_error *err) {
     const zb__shard *shard = leaf->inner == UINT64_MAX ? NULL : shard_of(leaf);
-    if (shard) {
-        uint64_t index[ZB_MAX_NDIM], rest = leaf->inner;
-        for (uint32_t d = leaf->chain->ndim; d-- > 0; rest /= shard->grid[d])
-            index[d] = rest % shard->grid[d];
-        char text[ZB_MAX_NDIM * 21 + 1] = "";
-        size_t used = 0;
-        for (uint32_t d = 0; d < leaf->chain->ndim; d++)
-            used += (size_t)snprintf(text + used, sizeof text - used, d ? ",%llu" : "%llu",
-                                     (unsigned long long)index[d]);
-        zb_error_prefix(err, code, "inner chunk (%s)", text);
-    }
-    return zb__key_blame(leaf->key, code, err);
+    if (!shard)
+        return zb__key_blame(leaf->key, code, err);
+    uint64_t index[ZB_MAX_NDIM], rest = leaf->inner;
+    for (uint32_t d = leaf->chain->ndim; d-- > 0; rest /= shard->grid[d])
+        index[d] = rest % shard->grid[d];
+    char text[sizeof ", inner chunk ()" + ZB_MAX_NDIM * 21] = ", inner chunk (";
+    size_t used = strlen(text);
+    for (uint32_t d = 0; d < leaf->chain->ndim; d++)
+        used += (size_t)snprintf(text + used, sizeof text - used, d ? ",%" PRIu64 : "%" PRIu64,
+                                 index[d]);
+    text[used] = ')';
+    text[used + 1] = '\0';
+    return blame(leaf->key, text, code, err);
 }
 
 /* ---- Scattering ---- */
@@ -132,14 +139,15 @@ static bool is_direct(const zb__leaf *leaf, uint64_t lo, uint64_t hi) {
 
 /* ---- The decoded-chunk cache ---- */
 
-/* The stored size is part of it: two entries of a damaged index may share an offset but not a size, and
-   what one of them decodes to must not pass for the other. */
+/* The stored size is part of it: two entries of a damaged index may share an offset but not a size,
+   and what one of them decodes to must not pass for the other. */
 static zb__lru_key cache_key(const zb__leaf *leaf) {
-    return (zb__lru_key){.word = {leaf->key->node->array->cache_id, leaf->key->number,
-                                  leaf->offset, leaf->size}};
+    return (zb__lru_key){
+        .word = {leaf->key->node->array->cache_id, leaf->key->number, leaf->offset, leaf->size}};
 }
 
-/* Worth keeping: decoding it cost something, only a part was wanted, and it leaves room for others. */
+/* Worth keeping: decoding it cost something, only a part was wanted, and it leaves room for others.
+ */
 static bool is_cacheable(const zb__leaf *leaf) {
     const zb__chain *chain = leaf->chain;
     if (leaf->transient || chain->shard || zb__chain_is_raw(chain) ||
@@ -178,13 +186,13 @@ static enum zb_code decode(const zb__leaf *leaf, const uint8_t *stored, zb__scra
     return zb__chain_decode(leaf->chain, scratch, stored, (size_t)leaf->size, &sink, err);
 }
 
-/* First touch of new memory, nanoseconds per KiB: caching a chunk costs about this, so one that decodes faster is
-   kept only from its second use on. */
+/* First touch of new memory, nanoseconds per KiB: caching a chunk costs about this, so one that
+   decodes faster is kept only from its second use on. */
 #define FIRST_TOUCH_COST 600
 
-/* Takes room in the cache for the leaf's chunk, and says in [*lo, *hi) how much of it to decode. A chunk of
-   which an insufficient part was cached is decoded whole, so that a loop over its rows decodes it
-   twice at the most. NULL: decode into scratch. */
+/* Takes room in the cache for the leaf's chunk, and says in [*lo, *hi) how much of it to decode. A
+   chunk of which an insufficient part was cached is decoded whole, so that a loop over its rows
+   decodes it twice at the most. NULL: decode into scratch. */
 static zb__lru_item *cache_room(const zb__leaf *leaf, uint64_t *lo, uint64_t *hi) {
     if (!is_cacheable(leaf))
         return NULL;
@@ -233,8 +241,7 @@ static enum zb_code run_encoded(const zb__leaf *leaf, const uint8_t *stored, zb_
 }
 
 /* Reads the wanted bytes of an uncompressed chunk from the key's object. */
-static enum zb_code run_raw_from_object(const zb__leaf *leaf, zb__scratch *scratch,
-                                        zb_error *err) {
+static enum zb_code run_raw_from_object(const zb__leaf *leaf, zb__scratch *scratch, zb_error *err) {
     uint64_t lo, hi;
     wanted_extent(leaf, &lo, &hi);
     bool direct = is_direct(leaf, lo, hi);

@@ -9,7 +9,8 @@
 #include "array/read.h"
 #include "base/pool.h"
 
-/* Pieces collected before they are grouped by chunk: bounds the plan's memory (about 300 bytes each). */
+/* Pieces collected before they are grouped by chunk: bounds the plan's memory (about 300 bytes
+ * each). */
 #define WAVE_PIECES 16384
 /* Keys expanded and run together: bounds open files. */
 #define BATCH_KEYS 128
@@ -70,14 +71,11 @@ static enum zb_code add_key(wave *w, const zb_node *node, const zb__cells *cells
     uint32_t ndim = cells->ndim;
     uint64_t *index = zb__arena_alloc(&w->arena, ndim * sizeof *index);
     zb__piece *piece = zb__cells_piece(cells, &w->arena, node->array->chain->axis);
-    if (!index || !piece ||
-        !reserve(&w->keys, w->key_count, &w->key_capacity, sizeof(zb__key)))
+    if (!index || !piece || !reserve(&w->keys, w->key_count, &w->key_capacity, sizeof(zb__key)))
         return no_memory(err);
     memcpy(index, cells->cell, ndim * sizeof *index);
-    w->keys[w->key_count++] = (zb__key){.node = node,
-                                        .index = index,
-                                        .number = number_of(node->array, index),
-                                        .pieces = piece};
+    w->keys[w->key_count++] = (zb__key){
+        .node = node, .index = index, .number = number_of(node->array, index), .pieces = piece};
     return ZB_OK;
 }
 
@@ -214,8 +212,8 @@ static enum zb_code run_task(void *context, size_t i, zb__scratch *scratch, zb_e
     zb_range range = {.offset = t->offset, .length = (size_t)t->size};
     enum zb_code code = fetch(t->key, &range, scratch, err);
     for (size_t n = 0; n < t->count && code == ZB_OK; n++, leaf = leaf->next)
-        code = zb__leaf_run(leaf, (uint8_t *)range.buffer + (leaf->offset - t->offset), scratch,
-                            err);
+        code =
+            zb__leaf_run(leaf, (uint8_t *)range.buffer + (leaf->offset - t->offset), scratch, err);
     return code;
 }
 
@@ -239,8 +237,8 @@ static enum zb_code run_batch(wave *w, zb__key *keys, size_t count, zb_error *er
             code = add_leaf(w, &keys[i], leaf, most, err);
     }
     if (code == ZB_OK)
-        code = zb__pool_run(run_task, w, w->task_count,
-                            estimate(keys, count) < PARALLEL_NS ? 1 : 0, err);
+        code = zb__pool_run(run_task, w, w->task_count, estimate(keys, count) < PARALLEL_NS ? 1 : 0,
+                            err);
     release_batch(keys, count);
     return code;
 }

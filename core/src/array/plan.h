@@ -6,8 +6,8 @@
  *     key        --expand (expand.c)-->          leaves (one per chunk to decode, sorted by offset)
  *     leaves     --merge neighbours-->           tasks (one ranged read, then decode and scatter)
  *
- * A plan is executed in waves of a bounded number of keys, so that its memory and its open files do not grow
- * with the request.
+ * A plan is executed in waves of a bounded number of keys, so that its memory and its open files do
+ * not grow with the request.
  */
 #ifndef ZB_ARRAY_PLAN_H
 #define ZB_ARRAY_PLAN_H
@@ -34,15 +34,15 @@ typedef struct zb__leaf {
     bool missing;          /* not stored: the fill value */
     bool transient;        /* lies in decoded memory: its offset does not identify it */
     uint64_t offset, size; /* in the key's object */
-    uint64_t inner;        /* for messages and caches: number in the shard, UINT64_MAX unless sharded */
-    zb__lru_item *cached;  /* decoded bytes that cover the pieces, or NULL; one reference */
+    uint64_t inner; /* for messages and caches: number in the shard, UINT64_MAX unless sharded */
+    zb__lru_item *cached; /* decoded bytes that cover the pieces, or NULL; one reference */
 } zb__leaf;
 
 /* One stored object that the plan needs. */
 typedef struct zb__key {
     const zb_node *node;
-    uint64_t *index; /* its place in the array's grid */
-    uint64_t number; /* the same, counted in C order; UINT64_MAX when that overflows */
+    uint64_t *index;   /* its place in the array's grid */
+    uint64_t number;   /* the same, counted in C order; UINT64_MAX when that overflows */
     zb__piece *pieces; /* in the stored dimensions of the array's chain */
     zb__arena arena;   /* of what expanding it makes */
     zb_object *object; /* open while its wave runs, or NULL */
@@ -56,7 +56,8 @@ typedef struct zb__key {
 enum zb_code zb__key_expand(zb__key *key, zb__scratch *scratch, zb_error *err);
 
 /* Splits `pieces` of a shard whose bytes are `source`, calling emit for each inner chunk (its
-   source inside the shard). Used with an object's window by zb__key_expand and with memory by leaf.c. */
+   source inside the shard). Used with an object's window by zb__key_expand and with memory by
+   leaf.c. */
 typedef enum zb_code (*zb__emit_fn)(void *context, const zb__leaf *leaf, zb_error *err);
 enum zb_code zb__shard_expand(zb__key *key, const zb__chain *chain, const zb__source *source,
                               zb__piece *pieces, zb__arena *arena, zb__scratch *scratch,
@@ -74,7 +75,8 @@ enum zb_code zb__key_blame(const zb__key *key, enum zb_code code, zb_error *err)
 /* Opens the key's object. A missing one gives ZB_OK with key->object NULL. */
 enum zb_code zb__key_open(zb__key *key, zb_error *err);
 
-/* Is the leaf's chunk worth caching, and is what its pieces want cached already? Sets leaf->cached. */
+/* Is the leaf's chunk worth caching, and is what its pieces want cached already? Sets leaf->cached.
+ */
 void zb__leaf_look_up(zb__leaf *leaf);
 
 #endif

@@ -34,10 +34,9 @@ static enum zb_code order_points(const zb_node *node, const uint64_t *coords, si
             if (at[d] >= info->shape[d])
                 return zb_fail(err, ZB_EINVAL,
                                "array /%s: point %zu has %llu in dimension %u of %llu", node->path,
-                               i, (unsigned long long)at[d], d,
-                               (unsigned long long)info->shape[d]);
-            chunk = chunk * (info->shape[d] / info->chunk_shape[d] + 1) +
-                    at[d] / info->chunk_shape[d];
+                               i, (unsigned long long)at[d], d, (unsigned long long)info->shape[d]);
+            chunk =
+                chunk * (info->shape[d] / info->chunk_shape[d] + 1) + at[d] / info->chunk_shape[d];
             inner = inner * (info->chunk_shape[d] / info->inner_shape[d] + 1) +
                     at[d] % info->chunk_shape[d] / info->inner_shape[d];
         }
@@ -48,8 +47,8 @@ static enum zb_code order_points(const zb_node *node, const uint64_t *coords, si
 }
 
 static enum zb_code read_ordered(const zb_node *node, const uint64_t *coords, const point *points,
-                                 size_t count, char *data, const zb__target *target,
-                                 int64_t stride, zb_error *err) {
+                                 size_t count, char *data, const zb__target *target, int64_t stride,
+                                 zb_error *err) {
     uint32_t ndim = node->array->info.ndim;
     zb__arena arena = {0};
     zb__box *boxes = zb__arena_alloc(&arena, count * sizeof *boxes);

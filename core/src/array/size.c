@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How much room an array takes in its store. The objects that exist are listed and added up: a walk over
- * the grid would take as long as the shape, which is untrusted, says.
+ * How much room an array takes in its store. The objects that exist are listed and added up: a walk
+ * over the grid would take as long as the shape, which is untrusted, says.
  */
 #include <stdlib.h>
 #include <string.h>

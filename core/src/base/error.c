@@ -9,9 +9,9 @@
 #include "base/utf8.h"
 #include "zarrbridge/zarrbridge.h"
 
-/* Keeps a message one line of UTF-8, whatever file names it quotes and wherever it was cut: an unfinished
-   character at its end goes, control characters and stray bytes become '?'. `wanted` is the length
-   that it would have had uncut. */
+/* Keeps a message one line of UTF-8, whatever file names it quotes and wherever it was cut: an
+   unfinished character at its end goes, control characters and stray bytes become '?'. `wanted` is
+   the length that it would have had uncut. */
 static void make_line(char *text, int wanted) {
     size_t left = strlen(text);
     bool was_cut = wanted >= ZB_MESSAGE_SIZE;

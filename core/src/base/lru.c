@@ -93,8 +93,9 @@ static zb__lru_item *evict(zb__lru *lru, size_t size) {
     return evicted;
 }
 
-/* Gives the table's references of a chain back, except one to an item of just `size` bytes that nobody
-   uses any more: its memory can serve again, and passes to the caller. NULL when there is none. */
+/* Gives the table's references of a chain back, except one to an item of just `size` bytes that
+   nobody uses any more: its memory can serve again, and passes to the caller. NULL when there is
+   none. */
 static zb__lru_item *free_chain(zb__lru_item *chain, size_t size) {
     zb__lru_item *reusable = NULL;
     while (chain) {

@@ -23,8 +23,8 @@ typedef struct zb__lru_item {
     size_t size;            /* of data, bytes */
     size_t lo, hi;          /* the bytes of data that are valid */
     atomic_int refs;
-    struct zb__lru_item *chain;          /* in its bucket */
-    struct zb__lru_item *newer, *older;  /* by last use */
+    struct zb__lru_item *chain;         /* in its bucket */
+    struct zb__lru_item *newer, *older; /* by last use */
     _Alignas(64) unsigned char data[];
 } zb__lru_item;
 
@@ -38,8 +38,8 @@ typedef struct zb__lru {
 
 void zb__lru_init(zb__lru *lru, uint64_t budget);
 
-/* The item of this key and validator with a reference for the caller, or NULL. One with another validator
-   is stale and dropped. */
+/* The item of this key and validator with a reference for the caller, or NULL. One with another
+   validator is stale and dropped. */
 zb__lru_item *zb__lru_get(zb__lru *lru, const zb__lru_key *key, const zb_validator *validator);
 
 /* A new item of `size` bytes with one reference, not in the table yet: fill data, lo and hi, then

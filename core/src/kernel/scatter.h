@@ -13,9 +13,9 @@
 
 typedef struct zb__box_copy {
     uint32_t ndim;
-    const uint64_t *count;      /* elements per dimension, any may be 0 */
-    const int64_t *src_strides; /* bytes */
-    const int64_t *dst_strides; /* bytes */
+    const uint64_t *count;         /* elements per dimension, any may be 0 */
+    const int64_t *src_strides;    /* bytes */
+    const int64_t *dst_strides;    /* bytes */
     zb_dtype src_dtype, dst_dtype; /* convertible (zb_dtype_converts) */
     bool stream; /* the destination is large and will not be read soon: use non-temporal stores */
 } zb__box_copy;

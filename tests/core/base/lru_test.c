@@ -91,6 +91,22 @@ static void evicts_the_least_recently_used(void **state) {
     lru_end(&lru);
 }
 
+/* Items without data are marks: their number is bounded as well. */
+static void empty_items_count(void **state) {
+    (void)state;
+    zb__lru lru;
+    zb__lru_init(&lru, 5 * weight(0));
+    for (uint64_t i = 0; i < 100; i++) {
+        zb__lru_key key = key_of(i);
+        zb__lru_item *item = zb__lru_new(&lru, &key, &v1, 0);
+        assert_non_null(item);
+        zb__lru_put(&lru, item);
+        zb__lru_release(item);
+    }
+    assert_int_equal(lru.count, 5);
+    lru_end(&lru);
+}
+
 static void budget_of_zero_switches_off(void **state) {
     (void)state;
     zb__lru lru;
@@ -209,7 +225,7 @@ static void *work(void *argument) {
 static void many_threads_see_only_whole_blocks(void **state) {
     (void)state;
     zb__lru lru;
-    zb__lru_init(&lru, 40 * 600);
+    zb__lru_init(&lru, 40 * weight(600));
     worker workers[4];
     for (size_t i = 0; i < 4; i++) {
         workers[i] = (worker){.lru = &lru, .seed = i};
@@ -228,6 +244,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_what_was_put),
         cmocka_unit_test(evicts_the_least_recently_used),
+        cmocka_unit_test(empty_items_count),
         cmocka_unit_test(budget_of_zero_switches_off),
         cmocka_unit_test(versions_are_told_apart),
         cmocka_unit_test(items_in_use_survive),
