@@ -283,8 +283,63 @@ static void bounded_sink(void **state) {
     free(data.data);
 }
 
+/* ---- Encoding ----------------------------------------------------------------------------- */
+
+static void encoded(void **state) {
+    (void)state;
+    static const char *const names[] = {"lz4", "lz4hc", "blosclz", "zstd", "zlib"};
+    static const char *const shuffles[] = {"noshuffle", "shuffle", "bitshuffle"};
+    static const int item_sizes[][2] = {{1, 0}, {2, 1},  {4, 4096},      {8, 1000},
+                                   {3, 0}, {16, 1}, {255, 1 << 20}, {300, INT32_MAX}};
+    char text[200];
+    for (int i = 0; i < 2 * 5 * 3; i++) {
+        const int *size = item_sizes[i % 8];
+        snprintf(text, sizeof text,
+                 "{\"cname\":\"%s\",\"clevel\":%d,\"shuffle\":\"%s\",\"typesize\":%d,"
+                 "\"blocksize\":%d}",
+                 names[i % 5], i * 7 % 10, shuffles[i % 3], size[0], size[1]);
+        assert_round_trips(OPS, text, 4);
+    }
+}
+
+/* What is missing in the configuration is what zarr-python takes. */
+static void encoded_by_default(void **state) {
+    (void)state;
+    bytes sample = make_sample(SAMPLE_RAMP, 50000, 1);
+    for (uint32_t item = 1; item <= 8; item *= 2) {
+        zb__codec codec = make_codec(OPS, "{}", item);
+        recipe r = {"zstd", 5, item > 1 ? 1 : 2, item, 0, BLOSC_FORWARD_COMPAT_SPLIT, 1};
+        bytes out = run_encoder(&codec, sample), expected = compress(&r, sample);
+        assert_int_equal(out.size, expected.size);
+        assert_memory_equal(out.data, expected.data, out.size);
+        free(out.data);
+        free(expected.data);
+    }
+    free(sample.data);
+}
+
+static void not_encoded(void **state) {
+    (void)state;
+    uint8_t byte = 0, out[100];
+    size_t size;
+    zb_error err;
+    zb__codec codec = make_codec(OPS, "{\"cname\":\"snappy\"}", 1);
+    zb__scratch *scratch = zb__scratch_take();
+    assert_int_equal(OPS->encode(&codec, scratch, &byte, 1, out, sizeof out, &size, &err),
+                     ZB_EUNSUPPORTED);
+    assert_non_null(strstr(err.message, "snappy"));
+    /* More than a container can say; refused before anything is read. */
+    codec = make_codec(OPS, "{}", 1);
+    assert_int_equal(OPS->encode(&codec, scratch, &byte, INT32_MAX, out, sizeof out, &size, &err),
+                     ZB_ELIMIT);
+    zb__scratch_put(scratch);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(encoded),
+        cmocka_unit_test(encoded_by_default),
+        cmocka_unit_test(not_encoded),
         cmocka_unit_test(filters_with_each_instruction_set),
         cmocka_unit_test(all_recipes),
         cmocka_unit_test(every_compressor_splits_and_shuffles),

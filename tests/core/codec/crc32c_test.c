@@ -62,10 +62,23 @@ static void flipped_bits(void **state) {
     }
 }
 
+static void encoded(void **state) {
+    (void)state;
+    assert_round_trips(OPS, "{}", 1);
+    zb__codec codec = make_codec(OPS, "{}", 1);
+    bytes out = run_encoder(&codec, (bytes){(uint8_t *)nine, 9});
+    assert_int_equal(out.size, NINE_SIZE);
+    assert_memory_equal(out.data, nine, NINE_SIZE);
+    free(out.data);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(verified),     cmocka_unit_test(message_has_both_values),
-        cmocka_unit_test(wrong_sizes),  cmocka_unit_test(parts),
+        cmocka_unit_test(encoded),
+        cmocka_unit_test(verified),
+        cmocka_unit_test(message_has_both_values),
+        cmocka_unit_test(wrong_sizes),
+        cmocka_unit_test(parts),
         cmocka_unit_test(flipped_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -121,3 +121,84 @@ void assert_survives_damage(const zb__codec_ops *ops, bytes in, size_t expected_
     }
     free(copy);
 }
+
+/* ---- Encoding ----------------------------------------------------------------------------- */
+
+#define GUARD 64
+
+zb__codec make_codec(const zb__codec_ops *ops, const char *configuration, uint32_t item) {
+    zb_error err;
+    zb_json *json;
+    zb__codec codec = {.ops = ops};
+    if (zb_json_parse(configuration, strlen(configuration), &json, &err) ||
+        ops->parse(&codec, json, item, &err))
+        fail_msg("%s %s: %s", ops->name, configuration, err.message);
+    zb_json_free(json); /* the codec keeps nothing of it */
+    return codec;
+}
+
+/* Encodes into a buffer of this capacity, and looks at the bytes behind it. */
+static enum zb_code encode_into(const zb__codec *codec, bytes in, size_t capacity, bytes *out,
+                                zb_error *err) {
+    uint8_t *input = exact_copy(in.data, in.size);
+    *out = (bytes){malloc(capacity + GUARD), SIZE_MAX};
+    assert_non_null(out->data);
+    memset(out->data, UNTOUCHED, capacity + GUARD);
+    zb__scratch *scratch = zb__scratch_take();
+    assert_non_null(scratch);
+    enum zb_code code =
+        codec->ops->encode(codec, scratch, input, in.size, out->data, capacity, &out->size, err);
+    zb__scratch_put(scratch);
+    assert_memory_equal(input, in.data, in.size);
+    free(input);
+    for (size_t i = 0; i < GUARD; i++) {
+        if (out->data[capacity + i] != UNTOUCHED)
+            fail_msg("%s: %zu bytes encoded into %zu touch byte %zu", codec->ops->name, in.size,
+                     capacity, capacity + i);
+    }
+    if (!code)
+        assert_true(out->size <= capacity);
+    return code;
+}
+
+bytes run_encoder(const zb__codec *codec, bytes in) {
+    uint64_t bound = codec->ops->encode_bound(in.size);
+    zb_error err;
+    bytes out;
+    assert_true(bound >= in.size && bound < 2 * in.size + (64 << 10));
+    if (encode_into(codec, in, (size_t)bound, &out, &err))
+        fail_msg("%s, %zu bytes: %s", codec->ops->name, in.size, err.message);
+    return out;
+}
+
+static void round_trip(const zb__codec *codec, bytes sample) {
+    bytes once = run_encoder(codec, sample), again = run_encoder(codec, sample), small;
+    assert_decodes(codec->ops, once.data, once.size, sample.data, sample.size);
+    assert_int_equal(once.size, again.size);
+    assert_memory_equal(once.data, again.data, once.size);
+    zb_error err = {0};
+    for (size_t less = 1; less <= once.size; less = less * 3 + 1) {
+        enum zb_code code = encode_into(codec, sample, once.size - less, &small, &err);
+        assert_true(code == ZB_EINVAL || code == ZB_OK);
+        if (code == ZB_OK) /* a compressor that tries harder with less room */
+            assert_decodes(codec->ops, small.data, small.size, sample.data, sample.size);
+        free(small.data);
+    }
+    free(once.data);
+    free(again.data);
+}
+
+void assert_round_trips(const zb__codec_ops *ops, const char *configuration, uint32_t item) {
+    static const size_t sizes[] = {0, 1, 2, 7, 64, 129, 1000, 4097, 150001};
+    zb__codec codec = make_codec(ops, configuration, item);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        for (int kind = 0; kind < SAMPLE_KINDS; kind++) {
+            bytes sample = make_sample((enum sample_kind)kind, sizes[i], (unsigned)i);
+            round_trip(&codec, sample);
+            free(sample.data);
+        }
+    }
+    for (unsigned shift = 32; shift < 64; shift++)
+        assert_true(ops->encode_bound((uint64_t)1 << shift) > (uint64_t)1 << shift);
+    assert_true(ops->encode_bound(UINT64_MAX) == UINT64_MAX);
+}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the tests of all codecs need: decoding between buffers of the exact sizes (so that
- * AddressSanitizer sees a byte too many), sample data of several kinds, and the damage that every
- * decoder must survive.
+ * AddressSanitizer sees a byte too many), sample data of several kinds, the damage that every
+ * decoder must survive, and round trips through the encoder.
  */
 #ifndef ZB_TEST_CODEC_DECODE_H
 #define ZB_TEST_CODEC_DECODE_H
@@ -64,5 +64,15 @@ void assert_parts_decode(const zb__codec_ops *ops, bytes in, bytes expected);
 /* Cuts the stream at every length, and flips bits of every byte: the decoder must end with an error
    or with the right number of bytes. Cut streams must be errors. */
 void assert_survives_damage(const zb__codec_ops *ops, bytes in, size_t expected_size);
+
+/* A codec of this configuration (JSON text) for elements of `item` bytes. */
+zb__codec make_codec(const zb__codec_ops *ops, const char *configuration, uint32_t item);
+
+/* Encodes into a buffer of exactly the bound, with bytes behind it that must stay. */
+bytes run_encoder(const zb__codec *codec, bytes in);
+
+/* Encodes samples of all kinds and many sizes, 0 included, and decodes them again. Equal input must
+   give equal output, and too small a buffer an error. */
+void assert_round_trips(const zb__codec_ops *ops, const char *configuration, uint32_t item);
 
 #endif

@@ -177,8 +177,35 @@ static void damage(void **state) {
     free(data.data);
 }
 
+static void encoded(void **state) {
+    (void)state;
+    bytes sample = make_sample(SAMPLE_TEXT, 100000, 1);
+    size_t sizes[10];
+    for (int level = 0; level <= 9; level++) {
+        char text[32];
+        snprintf(text, sizeof text, "{\"level\":%d}", level);
+        assert_round_trips(OPS, text, 2);
+        zb__codec codec = make_codec(OPS, text, 2);
+        bytes out = run_encoder(&codec, sample);
+        sizes[level] = out.size;
+        /* No flags, no time, operating system unknown: nothing that differs from run to run. */
+        static const uint8_t start[8] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0};
+        assert_memory_equal(out.data, start, sizeof start);
+        assert_int_equal(out.data[9], 255);
+        free(out.data);
+    }
+    assert_true(sizes[0] > sample.size && sizes[1] < sample.size);
+    assert_true(sizes[9] < sizes[5] && sizes[5] < sizes[1]);
+    zb__codec codec = make_codec(OPS, "{}", 2);
+    bytes out = run_encoder(&codec, sample);
+    assert_int_equal(out.size, sizes[5]);
+    free(out.data);
+    free(sample.data);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(encoded),
         cmocka_unit_test(headers_of_all_kinds),
         cmocka_unit_test(several_members),
         cmocka_unit_test(refused),

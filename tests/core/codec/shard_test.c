@@ -2,6 +2,8 @@
 /* sharding_indexed: its configuration, and indexes: right, permuted, swapped and damaged. */
 #include "bind.h"
 
+#include "codec/encode.h"
+
 #define BYTES "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}"
 #define BIG "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"big\"}}"
 #define CRC32C "{\"name\":\"crc32c\"}"
@@ -237,8 +239,76 @@ static void permuted_and_swapped(void **state) {
     }
 }
 
+/* ---- Encoding indexes --------------------------------------------------------------------- */
+
+/* A shard of `count` inner chunks in a row. */
+static zb__chain *bind_row(uint64_t count, const char *index_codecs) {
+    char text[600];
+    snprintf(
+        text, sizeof text,
+        "[{\"name\":\"sharding_indexed\",\"configuration\":{\"chunk_shape\":[2],\"codecs\":[" BYTES
+        "],\"index_codecs\":[%s]}}]",
+        index_codecs);
+    return bind_shape(text, int16_type, 1, (const uint64_t[]){2 * count});
+}
+
+/* The checksums that other writers put behind these entries. */
+static void encoded_as_by_other_writers(void **state) {
+    (void)state;
+    static const uint64_t full[4] = {0, 4, 4, 4};
+    static const uint64_t empty[4] = {ZB__INDEX_EMPTY, ZB__INDEX_EMPTY, ZB__INDEX_EMPTY,
+                                      ZB__INDEX_EMPTY};
+    static const uint8_t full_crc[4] = {0xf6, 0xff, 0x6f, 0x8f};
+    static const uint8_t empty_crc[4] = {0x43, 0xab, 0xa8, 0x62};
+    zb_error err;
+    zb__chain *chain = bind_row(2, BYTES "," CRC32C);
+    zb__scratch *scratch = zb__scratch_take();
+    for (int i = 0; i < 2; i++) {
+        uint8_t *out = malloc(36); /* no byte more */
+        assert_non_null(out);
+        ASSERT_OK(zb__shard_index_encode(chain->shard, scratch, i ? empty : full, out, &err), err);
+        assert_memory_equal(out + 32, i ? empty_crc : full_crc, 4);
+        assert_int_equal(out[8], i ? 255 : 4);
+        assert_int_equal(out[0], i ? 255 : 0);
+        free(out);
+    }
+    zb__scratch_put(scratch);
+    zb__chain_free(chain);
+}
+
+static void encoded_in_every_order(void **state) {
+    (void)state;
+    static const char *const orders[] = {"0,1,2", "0,2,1", "1,0,2", "1,2,0", "2,0,1", "2,1,0"};
+    uint64_t entries[8];
+    for (uint64_t i = 0; i < 8; i++)
+        entries[i] = 0x0102030405060000 + i;
+    for (int i = 0; i < 6 * 4; i++) {
+        char codecs[300], text[700];
+        snprintf(codecs, sizeof codecs,
+                 "{\"name\":\"transpose\",\"configuration\":{\"order\":[%s]}},%s%s", orders[i / 4],
+                 i & 1 ? BIG : BYTES, i & 2 ? "," CRC32C : "");
+        snprintf(text, sizeof text,
+                 "[{\"name\":\"sharding_indexed\",\"configuration\":{" INNER
+                 ",\"index_codecs\":[%s]}}]",
+                 codecs);
+        zb__chain *chain = bind_6x4(text, int16_type);
+        zb__scratch *scratch = zb__scratch_take();
+        uint8_t *out = malloc(chain->shard->index_size);
+        uint64_t back[8];
+        zb_error err;
+        ASSERT_OK(zb__shard_index_encode(chain->shard, scratch, entries, out, &err), err);
+        ASSERT_OK(decode_index(codecs, out, chain->shard->index_size, back, &err), err);
+        assert_memory_equal(back, entries, sizeof back);
+        free(out);
+        zb__scratch_put(scratch);
+        zb__chain_free(chain);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(encoded_as_by_other_writers),
+        cmocka_unit_test(encoded_in_every_order),
         cmocka_unit_test(configuration),
         cmocka_unit_test(refused),
         cmocka_unit_test(limits),

@@ -217,8 +217,54 @@ static void damage(void **state) {
     free(data.data);
 }
 
+/* Every kind of level; level 0 and a missing one are the library's default. */
+static void encoded(void **state) {
+    (void)state;
+    static const char *const configurations[] = {"{}",
+                                                 "{\"level\":0,\"checksum\":false}",
+                                                 "{\"level\":1,\"checksum\":true}",
+                                                 "{\"level\":3}",
+                                                 "{\"level\":-7}",
+                                                 "{\"level\":-131072,\"checksum\":true}",
+                                                 "{\"level\":9}",
+                                                 "{\"level\":22,\"checksum\":true}"};
+    for (size_t i = 0; i < sizeof configurations / sizeof *configurations; i++)
+        assert_round_trips(OPS, configurations[i], 4);
+    bytes sample = make_sample(SAMPLE_TEXT, 100000, 1);
+    size_t sizes[4];
+    static const char *const levels[] = {"{\"level\":-5}", "{\"level\":1}", "{\"level\":0}",
+                                         "{\"level\":19}"};
+    for (int i = 0; i < 4; i++) {
+        zb__codec codec = make_codec(OPS, levels[i], 1);
+        bytes out = run_encoder(&codec, sample);
+        sizes[i] = out.size;
+        free(out.data);
+    }
+    assert_true(sizes[0] > sizes[1] && sizes[1] > sizes[2] && sizes[2] > sizes[3]);
+    free(sample.data);
+}
+
+/* The frame says its content's size, and carries a checksum only when told to. */
+static void encoded_header(void **state) {
+    (void)state;
+    static const uint8_t content[8] = {28, 0, 29, 0, 34, 0, 35, 0};
+    static const uint8_t frame[17] = {0x28, 0xb5, 0x2f, 0xfd, 0x20, 8, 0x41, 0, 0,
+                                      28,   0,    29,   0,    34,   0, 35,   0};
+    for (int checksum = 0; checksum < 2; checksum++) {
+        zb__codec codec = make_codec(OPS, checksum ? "{\"checksum\":true}" : "{\"level\":3}", 2);
+        bytes out = run_encoder(&codec, (bytes){(uint8_t *)content, sizeof content});
+        assert_int_equal(out.size, checksum ? 21 : 17);
+        assert_int_equal(out.data[4], checksum ? 0x24 : 0x20);
+        assert_memory_equal(out.data + 5, frame + 5, 12);
+        assert_memory_equal(out.data, frame, 4);
+        free(out.data);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(encoded),
+        cmocka_unit_test(encoded_header),
         cmocka_unit_test(frames_of_all_kinds),
         cmocka_unit_test(several_frames),
         cmocka_unit_test(prefix_stops),
