@@ -243,8 +243,9 @@ static uint64_t blosc_encode_bound(uint64_t size) {
 }
 
 /* The library's context call: one thread, no state of the process. Elements of more than 255 bytes
-   are taken as single bytes there, as by everybody who writes through it. With less room than the
-   bound it may write past the end, so it never gets less. */
+   are taken as single bytes there, as by everybody who writes through it. It is given the bound, no
+   less and no more: with less it may write past the end, with more it may write blocks that are
+   longer than their content. */
 static enum zb_code blosc_encode(const zb__codec *codec, zb__scratch *scratch, const uint8_t *in,
                                  size_t size, uint8_t *out, size_t capacity, size_t *written,
                                  zb_error *err) {
@@ -255,10 +256,11 @@ static enum zb_code blosc_encode(const zb__codec *codec, zb__scratch *scratch, c
     if (size > BLOSC_MAX_BUFFERSIZE)
         return zb_fail(err, ZB_ELIMIT, "blosc: %zu bytes are more than the %d of a container", size,
                        BLOSC_MAX_BUFFERSIZE);
+    size_t bound = size + HEADER_SIZE;
     int result = 0;
-    if (capacity >= size + HEADER_SIZE)
+    if (capacity >= bound)
         result = blosc_compress_ctx(codec->level, codec->blosc.shuffle, codec->blosc.typesize, size,
-                                    in, out, capacity, compressor, codec->blosc.block_size, 1);
+                                    in, out, bound, compressor, codec->blosc.block_size, 1);
     if (result <= 0)
         return zb_fail(err, ZB_EINVAL, "blosc: %s cannot encode %zu bytes into %zu", compressor,
                        size, capacity);

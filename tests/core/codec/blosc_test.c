@@ -290,7 +290,7 @@ static void encoded(void **state) {
     static const char *const names[] = {"lz4", "lz4hc", "blosclz", "zstd", "zlib"};
     static const char *const shuffles[] = {"noshuffle", "shuffle", "bitshuffle"};
     static const int item_sizes[][2] = {{1, 0}, {2, 1},  {4, 4096},      {8, 1000},
-                                   {3, 0}, {16, 1}, {255, 1 << 20}, {300, INT32_MAX}};
+                                        {3, 0}, {16, 1}, {255, 1 << 20}, {300, INT32_MAX}};
     char text[200];
     for (int i = 0; i < 2 * 5 * 3; i++) {
         const int *size = item_sizes[i % 8];

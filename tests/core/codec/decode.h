@@ -72,7 +72,7 @@ zb__codec make_codec(const zb__codec_ops *ops, const char *configuration, uint32
 bytes run_encoder(const zb__codec *codec, bytes in);
 
 /* Encodes samples of all kinds and many sizes, 0 included, and decodes them again. Equal input must
-   give equal output, and too small a buffer an error. */
+   give equal output, whatever the room, and too small a buffer an error. */
 void assert_round_trips(const zb__codec_ops *ops, const char *configuration, uint32_t item);
 
 #endif
