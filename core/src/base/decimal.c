@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/half.h"
+
 /* Kept for the life of the process; (locale_t)0 when memory ran out. */
 static locale_t c_locale;
 static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
@@ -158,4 +160,34 @@ uint16_t zb__decimal_to_half(const char *text) {
     /* A carry out of the fraction moves on to the next exponent, at last to infinity. */
     int bits = (exponent + 14) * 1024 + steps;
     return (uint16_t)(sign | (bits < 0x7c00 ? bits : 0x7c00));
+}
+
+/* ---- Printing ----------------------------------------------------------------------------- */
+
+/* Does the text give the value back, read at once and by way of a double? */
+static bool gives_back(const char *text, double value, uint32_t size) {
+    double nearest = zb__decimal_to_double(text);
+    if (size == 8)
+        return nearest == value;
+    if (size == 4)
+        return (double)(float)nearest == value && (double)zb__decimal_to_float(text) == value;
+    uint16_t half = zb__half_from_double(value);
+    return zb__half_from_double(nearest) == half && zb__decimal_to_half(text) == half;
+}
+
+/* printf writes the decimal point of the thread's locale, hence the switch around it. 17 digits
+   always suffice. */
+const char *zb__decimal_print(double value, uint32_t size, char text[ZB__DECIMAL_SIZE]) {
+    pthread_once(&c_locale_once, make_c_locale);
+    locale_t before = c_locale ? uselocale(c_locale) : (locale_t)0;
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, ZB__DECIMAL_SIZE, "%.*g", digits, value);
+        if (gives_back(text, value, size))
+            break;
+    }
+    if (before)
+        uselocale(before);
+    if (!strpbrk(text, ".e"))
+        strcat(text, ".0");
+    return text;
 }

@@ -17,6 +17,7 @@
 
 #include "base/decimal.h"
 #include "base/json_brief.h"
+#include "base/json_print.h"
 #include "base/json_scan.h"
 
 /* The two faces of one pointer. Values are only ever read, so both are const. */
@@ -157,103 +158,69 @@ bool zb_json_double(const zb_json *value, double *out) {
 
 /* ---- Printing ----------------------------------------------------------------------------- */
 
-/* Text that grows. After a failure `data` is NULL and stays so. */
-typedef struct writer {
-    char *data;
-    size_t size, capacity;
-} writer;
-
-/* Doubling keeps the whole linear in the length of the text. */
-static void put(writer *w, const char *bytes, size_t count) {
-    if (!w->data)
-        return;
-    if (w->capacity - w->size < count) {
-        size_t capacity = 2 * w->capacity + count;
-        char *grown = realloc(w->data, capacity);
-        if (!grown) {
-            free(w->data);
-            w->data = NULL;
-            return;
-        }
-        w->data = grown;
-        w->capacity = capacity;
-    }
-    memcpy(w->data + w->size, bytes, count);
-    w->size += count;
-}
-
-static void put_text(writer *w, const char *text) {
-    put(w, text, strlen(text));
-}
-
-/* The short escapes where JSON has one, as in the input's canonical spelling (json_scan.c). */
-static void put_escape(writer *w, char c) {
-    static const char special[] = "\"\\\b\f\n\r\t";
-    static const char letters[] = "\"\\bfnrt";
-    char escape[8];
-    const char *found = strchr(special, c);
-    if (found)
-        snprintf(escape, sizeof escape, "\\%c", letters[found - special]);
-    else
-        snprintf(escape, sizeof escape, "\\u%04x", (unsigned)(unsigned char)c);
-    put_text(w, escape);
-}
-
-/* UTF-8 goes out as it is; only what JSON demands is escaped. */
-static void put_string(writer *w, const char *text) {
-    put_text(w, "\"");
-    while (*text) {
-        /* The bytes up to the next one that needs an escape go out at once. */
-        size_t plain = 0;
-        while ((unsigned char)text[plain] >= 0x20 && text[plain] != '"' && text[plain] != '\\')
-            plain++;
-        put(w, text, plain);
-        text += plain;
-        if (*text)
-            put_escape(w, *text++);
-    }
-    put_text(w, "\"");
+/* The indentation below an indented container; -1 stands for no white space at all, as does a list of
+   scalars, which reads best on one line. */
+static int level_within(const zb_json *container, int level) {
+    const zb_json *child = zb_json_first(container);
+    if (level < 0 || zb_json_kind_of(container) == ZB_JSON_OBJECT)
+        return level < 0 ? -1 : level + 1;
+    while (child && zb_json_kind_of(child) < ZB_JSON_ARRAY)
+        child = zb_json_next(child);
+    return child ? level + 1 : -1;
 }
 
 /* Recursion is bounded by the parser's depth limit. */
-static void put_value(writer *w, const zb_json *value) {
-    enum zb_json_kind kind = zb_json_kind_of(value);
-    switch (kind) {
+static void put_value(zb__text *w, const zb_json *value, int level);
+
+static void put_container(zb__text *w, const zb_json *value, int level) {
+    bool object = zb_json_kind_of(value) == ZB_JSON_OBJECT;
+    int within = level_within(value, level);
+    const zb_json *first = zb_json_first(value);
+    zb__text_add(w, object ? "{" : "[");
+    for (const zb_json *child = first; child; child = zb_json_next(child)) {
+        if (child != first)
+            zb__text_add(w, level >= 0 && within < 0 ? ", " : ",");
+        if (within >= 0)
+            zb__text_add_line(w, within);
+        if (object) {
+            zb__text_add_quoted(w, zb_json_name(child));
+            zb__text_add(w, level < 0 ? ":" : ": ");
+        }
+        put_value(w, child, within);
+    }
+    if (first && within >= 0)
+        zb__text_add_line(w, level);
+    zb__text_add(w, object ? "}" : "]");
+}
+
+static void put_value(zb__text *w, const zb_json *value, int level) {
+    switch (zb_json_kind_of(value)) {
     case ZB_JSON_NULL:
-        put_text(w, "null");
+        zb__text_add(w, "null");
         return;
     case ZB_JSON_BOOL:
-        put_text(w, zb_json_bool(value) ? "true" : "false");
+        zb__text_add(w, zb_json_bool(value) ? "true" : "false");
         return;
     case ZB_JSON_NUMBER:
-        put_text(w, zb_json_number(value));
+        zb__text_add(w, zb_json_number(value));
         return;
     case ZB_JSON_STRING:
-        put_string(w, zb_json_string(value));
+        zb__text_add_quoted(w, zb_json_string(value));
         return;
     case ZB_JSON_ARRAY:
     case ZB_JSON_OBJECT:
-        break;
+        put_container(w, value, level);
     }
-    put_text(w, kind == ZB_JSON_ARRAY ? "[" : "{");
-    for (const zb_json *child = zb_json_first(value); child; child = zb_json_next(child)) {
-        if (child != zb_json_first(value))
-            put_text(w, ",");
-        if (kind == ZB_JSON_OBJECT) {
-            put_string(w, zb_json_name(child));
-            put_text(w, ":");
-        }
-        put_value(w, child);
-    }
-    put_text(w, kind == ZB_JSON_ARRAY ? "]" : "}");
 }
 
-/* The terminating NUL is written like any other byte, so that running out of memory there shows. */
+void zb__json_put(zb__text *text, const zb_json *value, int level) {
+    put_value(text, value, level);
+}
+
 char *zb_json_print(const zb_json *value) {
-    writer w = {.data = malloc(64), .capacity = 64};
-    put_value(&w, value);
-    put(&w, "", 1);
-    return w.data;
+    zb__text w = {0};
+    put_value(&w, value, -1);
+    return zb__text_take(&w, NULL);
 }
 
 /* Cuts `whole`, which it frees, to the size of a brief text. */
@@ -277,8 +244,7 @@ const char *zb__json_brief(const zb_json *value, char text[ZB__BRIEF_SIZE]) {
 }
 
 const char *zb__name_brief(const char *name, char text[ZB__BRIEF_SIZE]) {
-    writer w = {.data = malloc(64), .capacity = 64};
-    put_string(&w, name);
-    put(&w, "", 1);
-    return cut_to_brief(w.data, text);
+    zb__text w = {0};
+    zb__text_add_quoted(&w, name);
+    return cut_to_brief(zb__text_take(&w, NULL), text);
 }

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* Growing text. The capacity doubles, so that writing stays linear in the length of the text. */
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Makes room for count more bytes and the NUL behind them. */
+static int reserve(zb__text *text, size_t count) {
+    if (text->failed)
+        return 0;
+    if (text->capacity - text->size > count)
+        return 1;
+    size_t capacity = 2 * text->capacity + count + 64;
+    char *grown = realloc(text->data, capacity);
+    if (!grown) {
+        free(text->data);
+        *text = (zb__text){.failed = 1};
+        return 0;
+    }
+    text->data = grown;
+    text->capacity = capacity;
+    return 1;
+}
+
+void zb__text_put(zb__text *text, const char *bytes, size_t count) {
+    if (!reserve(text, count))
+        return;
+    memcpy(text->data + text->size, bytes, count);
+    text->size += count;
+    text->data[text->size] = '\0';
+}
+
+void zb__text_add(zb__text *text, const char *string) {
+    zb__text_put(text, string, strlen(string));
+}
+
+void zb__text_addf(zb__text *text, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    int count = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (count < 0 || !reserve(text, (size_t)count))
+        return;
+    va_start(args, format);
+    vsnprintf(text->data + text->size, (size_t)count + 1, format, args);
+    va_end(args);
+    text->size += (size_t)count;
+}
+
+/* The short escapes where JSON has one, as in the input's canonical spelling (json_scan.c). */
+static void add_escape(zb__text *text, char c) {
+    static const char special[] = "\"\\\b\f\n\r\t";
+    static const char letters[] = "\"\\bfnrt";
+    const char *found = strchr(special, c);
+    if (found)
+        zb__text_addf(text, "\\%c", letters[found - special]);
+    else
+        zb__text_addf(text, "\\u%04x", (unsigned)(unsigned char)c);
+}
+
+void zb__text_add_quoted(zb__text *text, const char *string) {
+    zb__text_add(text, "\"");
+    while (*string) {
+        /* The bytes up to the next one that needs an escape go out at once. */
+        size_t plain = 0;
+        while ((unsigned char)string[plain] >= 0x20 && string[plain] != '"' &&
+               string[plain] != '\\')
+            plain++;
+        zb__text_put(text, string, plain);
+        string += plain;
+        if (*string)
+            add_escape(text, *string++);
+    }
+    zb__text_add(text, "\"");
+}
+
+void zb__text_add_line(zb__text *text, int level) {
+    zb__text_addf(text, "\n%*s", 2 * level, "");
+}
+
+char *zb__text_take(zb__text *text, size_t *size) {
+    zb__text_put(text, "", 0); /* also an empty text is a string */
+    char *data = text->data;
+    if (size)
+        *size = text->size;
+    *text = (zb__text){.failed = 0};
+    return data;
+}

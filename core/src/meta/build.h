@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* The text of new documents. */
+#ifndef ZB_META_BUILD_H
+#define ZB_META_BUILD_H
+
+#include "base/text.h"
+#include "zarrbridge/write.h"
+
+/* The document of a group or an array: indented text, malloc'ed, not yet checked against the rules
+   for nodes. attributes: a JSON object as text, or NULL. */
+enum zb_code zb__build_group(const char *attributes, char **text, size_t *size, zb_error *err);
+enum zb_code zb__build_array(const zb_array_spec *spec, char **text, size_t *size, zb_error *err);
+
+/* Appends a fill value in JSON. element: one of dtype in host order. */
+void zb__fill_print(zb__text *text, zb_dtype dtype, const void *element);
+
+/* Appends the bytes→bytes codecs that `codecs`, a JSON list as text, asks for, each in object form
+   with its whole configuration, behind what the text holds. */
+enum zb_code zb__codecs_print(zb__text *text, const char *codecs, zb_dtype dtype, zb_error *err);
+
+/* Parses a JSON text that the caller of the library gave. ZB_EINVAL says what is wrong; so are the
+   bare tokens NaN and Infinity, which are read but are no JSON. */
+enum zb_code zb__argument_parse(const char *text, const char *what, zb_json **out, zb_error *err);
+
+#endif
