@@ -33,6 +33,18 @@ struct zb_node {
     zb__array *array; /* NULL for a group */
 };
 
+/* Reads the text of the document at path; the caller frees. */
+enum zb_code zb__node_read(zb_store *store, const char *path, char **text, size_t *size,
+                           zb_error *err);
+
+/* Makes a node of a document's text, which the store may hold or not. */
+enum zb_code zb__node_make(zb_store *store, const char *path, const char *text, size_t size,
+                           zb_node **out, zb_error *err);
+
+/* Puts store, kind ("array", "group", "node") and path before a message. */
+enum zb_code zb__node_blame(const zb_store *store, const char *kind, const char *path,
+                            enum zb_code code, zb_error *err);
+
 /* Chunks of the grid along each dimension: grid[ndim]; 0 where the extent is 0. */
 void zb__array_grid(const zb__array *array, uint64_t *grid);
 

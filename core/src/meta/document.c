@@ -9,6 +9,8 @@
  */
 #include "meta/document.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json_brief.h"
@@ -165,4 +167,43 @@ enum zb_code zb__path_check(const char *path, zb_error *err) {
         if (*part == '\0')
             return ZB_OK;
     }
+}
+
+/* A leading dot is legal in names, but marks temporary objects in our stores. */
+enum zb_code zb__path_check_new(const char *path, zb_error *err) {
+    char brief[ZB__BRIEF_SIZE];
+    enum zb_code code = zb__path_check(path, err);
+    if (code || *path == '\0')
+        return code;
+    for (const char *part = path; part; part = strchr(part, '/')) {
+        part += *part == '/';
+        size_t length = strcspn(part, "/");
+        bool document = length == 9 && strncmp(part, "zarr.json", 9) == 0;
+        if (document || part[0] == '.' || strncmp(part, "__", 2) == 0)
+            return zb_fail(err, ZB_EINVAL,
+                           "path %s: no node can be called zarr.json, or begin with \".\" or \"__\"",
+                           zb__name_brief(path, brief));
+        for (size_t i = 0; i < length; i++) {
+            if ((unsigned char)part[i] < ' ' || part[i] == 0x7f || part[i] == '\\')
+                return zb_fail(err, ZB_EINVAL,
+                               "path %s has a control character or a backslash",
+                               zb__name_brief(path, brief));
+        }
+    }
+    return ZB_OK;
+}
+
+char *zb__path_join(const char *prefix, const char *name) {
+    size_t size = strlen(prefix) + strlen(name) + 2;
+    char *path = malloc(size);
+    if (path)
+        snprintf(path, size, "%s%s%s", prefix, *prefix ? "/" : "", name);
+    return path;
+}
+
+const char *zb__path_below(const char *path, const char *prefix) {
+    size_t length = strlen(prefix);
+    if (length == 0)
+        return *path ? path : NULL;
+    return strncmp(path, prefix, length) == 0 && path[length] == '/' ? path + length + 1 : NULL;
 }

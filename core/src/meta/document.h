@@ -14,4 +14,14 @@ enum zb_code zb__document_check(const zb_json *document, bool *is_array, zb_erro
 /* Is this a path that zb_node_open takes? ZB_EINVAL says why not. */
 enum zb_code zb__path_check(const char *path, zb_error *err);
 
+/* May a node be created there? Beyond zb__path_check: none of the names that the specification
+   reserves, nor hidden ones, which no listing would show. */
+enum zb_code zb__path_check_new(const char *path, zb_error *err);
+
+/* prefix, a slash unless it is empty (the root), and name: malloc'ed, or NULL. */
+char *zb__path_join(const char *prefix, const char *name);
+
+/* Does path lie below prefix? The rest behind the slash, or NULL; all paths but "" lie below "". */
+const char *zb__path_below(const char *path, const char *prefix);
+
 #endif

@@ -3,7 +3,6 @@
  * Opening a node: one bounded read of its zarr.json, one parse, no listing. The node keeps its
  * document, to which attributes, names and codec configurations point.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,16 +35,14 @@ static enum zb_code check_size(const char *text, size_t size, const zb_json *doc
 
 /* The store is asked for at most the larger of both limits; which one holds is decided with the
    text at hand. */
-static enum zb_code read_text(zb_store *store, const char *path, char **text, size_t *size,
-                              zb_error *err) {
+enum zb_code zb__node_read(zb_store *store, const char *path, char **text, size_t *size,
+                           zb_error *err) {
     const zb_limits *limits = zb_limits_get();
     bool plain = limits->document_bytes > limits->consolidated_bytes;
     uint64_t limit = plain ? limits->document_bytes : limits->consolidated_bytes;
-    size_t key_size = strlen(path) + sizeof "/zarr.json";
-    char *key = malloc(key_size);
+    char *key = zb__path_join(path, "zarr.json");
     if (!key)
-        return zb_fail(err, ZB_ENOMEM, "out of memory for a key of %zu bytes", key_size);
-    snprintf(key, key_size, "%s%szarr.json", path, *path ? "/" : "");
+        return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
     enum zb_code code = zb_store_get(
         store, key, limit, plain ? "document_bytes" : "consolidated_bytes", text, size, NULL, err);
     free(key);
@@ -117,32 +114,39 @@ static zb_node *new_node(zb_store *store, const char *path) {
     return node;
 }
 
-/* The place is put before the message here and nowhere below: once, whatever failed. */
-enum zb_code zb_node_open(zb_store *store, const char *path, zb_node **out, zb_error *err) {
+/* The text is only needed for parsing: the document's strings are copies. */
+enum zb_code zb__node_make(zb_store *store, const char *path, const char *text, size_t size,
+                           zb_node **out, zb_error *err) {
     const char *kind = "node";
-    char *text = NULL;
-    size_t size = 0;
-    zb_node *node = NULL;
-    enum zb_code code = zb__path_check(path, err);
-    if (code)
-        return zb_error_prefix(err, code, "store %s", store->label);
-    /* The text is only needed for parsing: the document's strings are copies. */
-    code = read_text(store, path, &text, &size, err);
-    if (code)
-        goto done;
-    node = new_node(store, path);
-    if (node)
-        code = parse_node(node, text, size, &kind, err);
-    else
-        code = zb_fail(err, ZB_ENOMEM, "out of memory for a node");
-done:
-    free(text);
+    zb_node *node = new_node(store, path);
+    enum zb_code code = node ? parse_node(node, text, size, &kind, err)
+                             : zb_fail(err, ZB_ENOMEM, "out of memory for a node");
     if (code) {
         zb_node_release(node);
-        return zb_error_prefix(err, code, "store %s, %s /%s", store->label, kind, path);
+        return zb__node_blame(store, kind, path, code, err);
     }
     *out = node;
     return ZB_OK;
+}
+
+/* The place is put before a message here and nowhere below: once, whatever failed. */
+enum zb_code zb__node_blame(const zb_store *store, const char *kind, const char *path,
+                            enum zb_code code, zb_error *err) {
+    return zb_error_prefix(err, code, "store %s, %s /%s", store->label, kind, path);
+}
+
+enum zb_code zb_node_open(zb_store *store, const char *path, zb_node **out, zb_error *err) {
+    char *text = NULL;
+    size_t size = 0;
+    enum zb_code code = zb__path_check(path, err);
+    if (code)
+        return zb_error_prefix(err, code, "store %s", store->label);
+    code = zb__node_read(store, path, &text, &size, err);
+    if (code)
+        return zb__node_blame(store, "node", path, code, err);
+    code = zb__node_make(store, path, text, size, out, err);
+    free(text);
+    return code;
 }
 
 zb_node *zb_node_retain(zb_node *node) {

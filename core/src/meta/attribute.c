@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Setting and removing attributes. What is edited is the document as it stands in the store now, under the
+ * lock, not the one that the node was opened with: another process's change is kept.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_brief.h"
+#include "meta/build.h"
+#include "meta/change.h"
+
+/* Documents without attributes, or with null, get an object first. */
+static enum zb_code ensure_object(zb__document *document, zb_error *err) {
+    zb_json *empty;
+    if (zb_json_kind_of(zb_json_get(document->json, "attributes")) != ZB_JSON_NULL)
+        return ZB_OK;
+    enum zb_code code = zb_json_parse("{}", 2, &empty, err);
+    if (code)
+        return code;
+    code = zb__document_edit(document, NULL, "attributes", empty, "zarr_format", err);
+    zb_json_free(empty);
+    return code;
+}
+
+static enum zb_code edit(zb__document *document, const char *name, const zb_json *value,
+                         zb_error *err) {
+    static const char *const path[] = {"attributes", NULL};
+    char brief[ZB__BRIEF_SIZE];
+    enum zb_code code = ZB_OK;
+    if (!value && !zb_json_get(zb_json_get(document->json, "attributes"), name))
+        return zb_fail(err, ZB_ENOTFOUND, "there is no attribute %s", zb__name_brief(name, brief));
+    if (value)
+        code = ensure_object(document, err);
+    return code ? code : zb__document_edit(document, path, name, value, NULL, err);
+}
+
+/* Reads, edits and makes the new node; nothing is written yet. */
+static enum zb_code make_changed(const zb_node *node, const char *name, const zb_json *value,
+                                 zb__document *document, zb_node **out, zb_error *err) {
+    char *text;
+    size_t size;
+    enum zb_code code = zb__node_read(node->store, node->path, &text, &size, err);
+    if (!code)
+        code = zb__document_parse(text, size, "zarr.json", document, err);
+    if (!code)
+        code = edit(document, name, value, err);
+    if (code)
+        return zb__node_blame(node->store, node->array ? "array" : "group", node->path, code, err);
+    return zb__node_make(node->store, node->path, document->text, document->size, out, err);
+}
+
+static enum zb_code change_attribute(const zb_node *node, const char *name, const zb_json *value,
+                                     zb_node **out, zb_error *err) {
+    zb__change change;
+    zb__document document = {.text = NULL};
+    zb_node *changed = NULL;
+    enum zb_code code = zb__change_begin(node->store, &change, err);
+    if (code)
+        return code;
+    code = make_changed(node, name, value, &document, &changed, err);
+    if (!code)
+        code = zb__change_above(&change, node->path, false, err);
+    if (!code)
+        code = zb__change_drop(&change, err);
+    if (!code)
+        code = zb__change_put(&change, node->path, document.text, document.size, err);
+    code = zb__change_end(&change, code);
+    zb__document_free(&document);
+    if (code)
+        zb_node_release(changed);
+    else
+        *out = changed;
+    return code;
+}
+
+enum zb_code zb_node_set_attribute(const zb_node *node, const char *name, const char *value,
+                                   zb_node **out, zb_error *err) {
+    zb_json *json = NULL;
+    enum zb_code code = value ? zb__argument_parse(value, "the attribute's value", &json, err) : ZB_OK;
+    if (code)
+        return zb__node_blame(node->store, node->array ? "array" : "group", node->path, code, err);
+    code = change_attribute(node, name, json, out, err);
+    zb_json_free(json);
+    return code;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One change of a hierarchy: the lock, the groups above, and their consolidated metadata.
+ *
+ * A change goes like this, and stops at the first error:
+ *
+ *     zb__change_begin   takes the lock
+ *     zb__change_above   reads the groups above each path that is going to change
+ *     (checks)
+ *     zb__change_drop    takes the blocks of consolidated metadata out of those groups
+ *     zb__change_put, zb__change_erase, ...
+ *     zb__change_end     always: puts the blocks back, brought up to date, and lets go of the lock
+ *
+ * So a block is in the store only while it tells the truth: a process that is killed within leaves
+ * groups without a block, which is always right.
+ */
+#ifndef ZB_META_CHANGE_H
+#define ZB_META_CHANGE_H
+
+#include "meta/array.h"
+#include "meta/edit.h"
+
+/* A node whose document was put. */
+typedef struct zb__entry {
+    char *path;
+    zb__document document;
+} zb__entry;
+
+/* A growing list of entries. */
+typedef struct zb__entries {
+    zb__entry *entry;
+    size_t count, capacity;
+} zb__entries;
+
+typedef struct zb__change {
+    zb_store *store;      /* not owned */
+    zb_lock *lock;        /* of the root's document, for all of the store; NULL: none can be had */
+    zb__entries owners;   /* groups above with a block, and their documents as they were */
+    zb__entries missing;  /* groups above without a document, to be created; parents first */
+    zb__entries put;      /* what has been put */
+    char *erased;         /* path whose node and all below has been erased, or NULL */
+    bool dropped;
+} zb__change;
+
+/* ZB_EUNSUPPORTED when the store cannot be written. After success only zb__change_end ends it. */
+enum zb_code zb__change_begin(zb_store *store, zb__change *change, zb_error *err);
+
+/* Reads the groups above path. With create, those that are missing will be created by
+   zb__change_put_missing, and an array above is ZB_ECONFLICT. */
+enum zb_code zb__change_above(zb__change *change, const char *path, bool create, zb_error *err);
+
+/* ZB_ECONFLICT when there is a node at path. */
+enum zb_code zb__change_expect_none(zb__change *change, const char *path, zb_error *err);
+
+enum zb_code zb__change_drop(zb__change *change, zb_error *err);
+enum zb_code zb__change_put_missing(zb__change *change, zb_error *err);
+
+/* Puts a node's document. */
+enum zb_code zb__change_put(zb__change *change, const char *path, const char *text, size_t size,
+                            zb_error *err);
+
+/* Erases a node's document. With `all` the node and those below leave consolidated metadata; the
+   caller erases these, too. */
+enum zb_code zb__change_erase(zb__change *change, const char *path, bool all, zb_error *err);
+
+/* Erases the node at path and all below: documents first. ZB_ENOTFOUND when there is none. remove.c. */
+enum zb_code zb__node_erase(zb__change *change, const char *path, zb_error *err);
+
+/* Returns code. Blocks that cannot be brought up to date stay dropped. */
+enum zb_code zb__change_end(zb__change *change, enum zb_code code);
+
+/* ---- consolidated.c ---- */
+
+/* Has this group document a block? */
+bool zb__consolidated_has(const zb__document *group);
+
+/* Makes a block current: the nodes of `put` take the place of what it says of them, what lies at or
+   below `erased` (or NULL) goes. group: the document with its old block, at `path`. */
+enum zb_code zb__consolidated_update(zb__document *group, const char *path, const zb__entries *put,
+                                     const char *erased, zb_error *err);
+
+/* Takes over path and document (freed on failure, too). */
+enum zb_code zb__entries_add(zb__entries *entries, const char *path, zb__document *document,
+                             zb_error *err);
+void zb__entries_free(zb__entries *entries);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Deleting a node. Documents go before chunks, the node's own first of all: whoever looks meanwhile
+ * finds the node or does not, but never an array that has lost some of its chunks.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "meta/change.h"
+#include "meta/document.h"
+#include "meta/walk.h"
+
+/* The root's directory may hold what is not the store's: only chunks and nodes below are erased, not
+   all names. root: its array, or NULL for a group. */
+static enum zb_code erase_root(zb_store *store, const zb_node *root, const zb__names *nodes,
+                               zb_error *err) {
+    if (root)
+        return zb__chunks_erase(root, err);
+    enum zb_code code = ZB_OK;
+    for (size_t i = 0; i < nodes->count && !code; i++) {
+        if (*nodes->name[i] && !strchr(nodes->name[i], '/'))
+            code = zb_store_erase_below(store, nodes->name[i], err);
+    }
+    return code;
+}
+
+enum zb_code zb__node_erase(zb__change *change, const char *path, zb_error *err) {
+    zb__names nodes;
+    zb_node *root = NULL;
+    zb_store *store = change->store;
+    enum zb_code code = zb__nodes_at(store, path, &nodes, err);
+    if (!code && (nodes.count == 0 || strcmp(nodes.name[0], path) != 0))
+        code = zb_fail(err, ZB_ENOTFOUND, "there is no node");
+    /* Its document tells which keys are chunks, and is gone afterwards. */
+    if (!code && *path == '\0' && nodes.is_prefix[0])
+        code = zb_node_open(store, path, &root, err);
+    for (size_t i = 0; i < nodes.count && !code; i++)
+        code = zb__change_erase(change, nodes.name[i], i == 0, err);
+    if (!code)
+        code = *path ? zb_store_erase_below(store, path, err)
+                     : erase_root(store, root, &nodes, err);
+    zb_node_release(root);
+    zb__names_free(&nodes);
+    return code;
+}
+
+enum zb_code zb_node_delete(zb_store *store, const char *path, zb_error *err) {
+    zb__change change;
+    enum zb_code code = zb__path_check(path, err);
+    if (!code)
+        code = zb__change_begin(store, &change, err);
+    if (code)
+        return zb__node_blame(store, "node", path, code, err);
+    code = zb__change_above(&change, path, false, err);
+    if (!code)
+        code = zb__change_drop(&change, err);
+    if (!code)
+        code = zb__node_erase(&change, path, err);
+    if (code)
+        zb_error_prefix(err, code, "deleting /%s from store %s", path, store->label);
+    return zb__change_end(&change, code);
+}
