@@ -180,8 +180,8 @@ static bool gives_back(const char *text, double value, uint32_t size) {
 const char *zb__decimal_print(double value, uint32_t size, char text[ZB__DECIMAL_SIZE]) {
     pthread_once(&c_locale_once, make_c_locale);
     locale_t before = c_locale ? uselocale(c_locale) : (locale_t)0;
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(text, ZB__DECIMAL_SIZE, "%.*g", digits, value);
+    for (int precision = 1; precision <= 17; precision++) {
+        snprintf(text, ZB__DECIMAL_SIZE, "%.*g", precision, value);
         if (gives_back(text, value, size))
             break;
     }

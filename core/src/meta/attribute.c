@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/json_brief.h"
+#include "base/utf8.h"
 #include "meta/build.h"
 #include "meta/change.h"
 
@@ -74,10 +75,26 @@ static enum zb_code change_attribute(const zb_node *node, const char *name, cons
     return code;
 }
 
+static enum zb_code check_name(const char *name, zb_error *err) {
+    char brief[ZB__BRIEF_SIZE];
+    size_t left = strlen(name);
+    for (const char *c = name; left > 0;) {
+        size_t length = zb__utf8_length(c, left);
+        if (length == 0)
+            return zb_fail(err, ZB_EINVAL, "the attribute's name %s is not UTF-8",
+                           zb__name_brief(name, brief));
+        c += length;
+        left -= length;
+    }
+    return ZB_OK;
+}
+
 enum zb_code zb_node_set_attribute(const zb_node *node, const char *name, const char *value,
                                    zb_node **out, zb_error *err) {
     zb_json *json = NULL;
-    enum zb_code code = value ? zb__argument_parse(value, "the attribute's value", &json, err) : ZB_OK;
+    enum zb_code code = check_name(name, err);
+    if (!code && value)
+        code = zb__argument_parse(value, "the attribute's value", &json, err);
     if (code)
         return zb__node_blame(node->store, node->array ? "array" : "group", node->path, code, err);
     code = change_attribute(node, name, json, out, err);

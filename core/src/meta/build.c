@@ -29,14 +29,19 @@ static const zb_json *find_bare(const zb_json *value) {
     return found;
 }
 
+enum zb_code zb__as_argument(enum zb_code code, zb_error *err) {
+    if (code != ZB_EFORMAT)
+        return code;
+    if (err)
+        err->code = ZB_EINVAL;
+    return ZB_EINVAL;
+}
+
 enum zb_code zb__argument_parse(const char *text, const char *what, zb_json **out, zb_error *err) {
     char brief[ZB__BRIEF_SIZE];
-    enum zb_code code = zb_json_parse(text, strlen(text), out, err);
-    if (code) {
-        if (err && code == ZB_EFORMAT) /* the caller's fault here, not a store's */
-            err->code = ZB_EINVAL;
-        return zb_error_prefix(err, code == ZB_EFORMAT ? ZB_EINVAL : code, "%s", what);
-    }
+    enum zb_code code = zb__as_argument(zb_json_parse(text, strlen(text), out, err), err);
+    if (code)
+        return zb_error_prefix(err, code, "%s", what);
     const zb_json *bare = find_bare(*out);
     if (bare) {
         code = zb_fail(err, ZB_EINVAL, "%s: %s is no JSON; write it as a string", what,
@@ -69,7 +74,7 @@ static enum zb_code indent(zb__text *compact, char **text, size_t *size, zb_erro
     if (!source)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a document");
     /* What fails here are names that are not UTF-8, and limits. */
-    enum zb_code code = zb_json_parse(source, *size, &json, err);
+    enum zb_code code = zb__as_argument(zb_json_parse(source, *size, &json, err), err);
     free(source);
     if (code)
         return zb_error_prefix(err, code, "the new document");

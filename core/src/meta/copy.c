@@ -12,6 +12,7 @@
 #include "meta/change.h"
 #include "meta/document.h"
 #include "meta/walk.h"
+#include "zarrbridge/write.h"
 
 typedef struct copying {
     zb_store *from, *to;

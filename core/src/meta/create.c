@@ -51,12 +51,7 @@ static enum zb_code store_node(const zb_node *node, const char *text, size_t siz
 static enum zb_code create(zb_store *store, const char *path, char *text, size_t size,
                            zb_node **out, zb_error *err) {
     zb_node *node;
-    enum zb_code code = zb__node_make(store, path, text, size, &node, err);
-    if (code == ZB_EFORMAT) { /* the caller's specification, not a store's content */
-        code = ZB_EINVAL;
-        if (err)
-            err->code = code;
-    }
+    enum zb_code code = zb__as_argument(zb__node_make(store, path, text, size, &node, err), err);
     if (!code) {
         code = store_node(node, text, size, err);
         if (code)

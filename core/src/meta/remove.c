@@ -9,6 +9,7 @@
 #include "meta/change.h"
 #include "meta/document.h"
 #include "meta/walk.h"
+#include "zarrbridge/write.h"
 
 /* The root's directory may hold what is not the store's: only chunks and nodes below are erased, not
    all names. root: its array, or NULL for a group. */

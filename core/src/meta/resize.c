@@ -18,6 +18,8 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/text.h"
+#include "meta/build.h"
 #include "meta/change.h"
 #include "meta/document.h"
 #include "meta/walk.h"
@@ -221,13 +223,7 @@ static enum zb_code read_now(resizing *r, const zb_node *node, const uint64_t *s
     r->note = zb__path_join(node->path, NOTE);
     if (!r->note)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
-    code = reshape(r->now, &r->document, shape, &r->changed, &r->then, err);
-    if (code == ZB_EFORMAT) { /* the caller's shape, not a store's content */
-        code = ZB_EINVAL;
-        if (err)
-            err->code = code;
-    }
-    return code;
+    return zb__as_argument(reshape(r->now, &r->document, shape, &r->changed, &r->then, err), err);
 }
 
 /* Under the lock. */
