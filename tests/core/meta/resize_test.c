@@ -62,10 +62,11 @@ static size_t count_chunks(const zb_node *node) {
 }
 
 static const zb_array_spec *variants(size_t i) {
+    static const uint64_t shards[] = {8, 10};
     static zb_array_spec spec;
     spec = store_spec;
     if (i == 1)
-        spec.shard_shape = (const uint64_t[]){8, 10};
+        spec.shard_shape = shards;
     if (i == 2)
         spec.separator = '.';
     if (i == 3)
