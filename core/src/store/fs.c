@@ -2,106 +2,28 @@
 /*
  * A directory as a store: a key is a path below it.
  *
- * Every path is resolved beneath the root's descriptor. Where the kernel has openat2, RESOLVE_BENEATH
- * lets symbolic links work as long as they stay inside; elsewhere the path is walked part by part
- * and every link is refused. Only regular files are objects: a FIFO or device would block or worse.
+ * Here it is opened, read and listed; fs.h tells what else there is. Only regular files are objects: a
+ * FIFO or device would block or worse. What this store has put and not flushed is read from its
+ * temporary file, so that a writer finds again what it wrote.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "zarrbridge/store.h"
-
-typedef struct fs_store {
-    zb_store base;
-    int root; /* descriptor of the directory */
-} fs_store;
+#include "store/fs.h"
+#include "zarrbridge/write.h"
 
 typedef struct fs_object {
     zb_object base;
     int fd;
     uint64_t size; /* at open */
 } fs_object;
-
-/* ---- Resolving paths beneath the root ---- */
-
-static int openat_beneath_kernel(int root, const char *path, int flags) {
-    struct open_how how = {.flags = (uint64_t)(unsigned)flags,
-                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
-    /* EAGAIN: a rename elsewhere raced with a ".." of a link; a few tries settle it. */
-    for (int tries = 0;; tries++) {
-        int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof how);
-        if (fd >= 0 || tries == 16 || (errno != EAGAIN && errno != EINTR))
-            return fd;
-    }
-}
-
-/* Opens one part of a path without following it. A link in the place of a directory fails with ELOOP:
-   with the ENOTDIR that the kernel gives, what lies behind it would pass for missing. */
-static int open_part(int at, const char *part, int flags) {
-    int fd = openat(at, part, flags | O_NOFOLLOW);
-    struct stat st;
-    if (fd < 0 && errno == ENOTDIR) {
-        bool is_link = fstatat(at, part, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
-        errno = is_link ? ELOOP : ENOTDIR;
-    }
-    return fd;
-}
-
-/* The walk for kernels without openat2. Returns a descriptor or -1 with errno. */
-static int openat_beneath_walk(int root, const char *path, int flags) {
-    int at = root;
-    for (;;) {
-        size_t length = strcspn(path, "/");
-        bool last = path[length] == '\0';
-        char part[NAME_MAX + 1];
-        int fd = -1;
-        if (length > NAME_MAX) {
-            errno = ENAMETOOLONG;
-        } else {
-            memcpy(part, path, length);
-            part[length] = '\0';
-            fd = open_part(at, part, last ? flags : O_PATH | O_DIRECTORY | O_CLOEXEC);
-        }
-        int saved = errno;
-        if (at != root)
-            close(at);
-        errno = saved;
-        if (fd < 0 || last)
-            return fd;
-        at = fd;
-        path += length + 1;
-    }
-}
-
-static int openat_beneath(int root, const char *path, int flags) {
-    static atomic_bool no_openat2;
-    if (!atomic_load_explicit(&no_openat2, memory_order_relaxed)) {
-        int fd = openat_beneath_kernel(root, path, flags);
-        if (fd >= 0 || (errno != ENOSYS && errno != EPERM))
-            return fd;
-        if (errno == ENOSYS)
-            atomic_store(&no_openat2, true);
-    }
-    return openat_beneath_walk(root, path, flags);
-}
-
-static enum zb_code fail_path(zb_error *err, int sys_errno, const char *what, const char *key) {
-    if (sys_errno == EXDEV || sys_errno == ELOOP)
-        return zb_fail(err, ZB_EINVAL,
-                       "'%s' is behind a symbolic link that leads out of the store or cannot be followed",
-                       key);
-    return zb_fail_errno(err, sys_errno, "cannot %s '%s'", what, key);
-}
 
 /* ---- Versions ---- */
 
@@ -139,13 +61,24 @@ static enum zb_code stat_regular(int fd, const char *key, struct stat *st, zb_er
 
 /* ---- Operations ---- */
 
+/* Opens the file that holds the key's object as this store sees it. */
+static int open_key(zb__fs *fs, const char *key, int flags) {
+    for (int tries = 0;; tries++) {
+        char path[PATH_MAX];
+        bool waits = zb__fs_find_waiting(fs, key, path);
+        int fd = zb__fs_openat(fs->root, waits ? path : key, flags);
+        /* A flush may have renamed it in between. */
+        if (fd >= 0 || !waits || errno != ENOENT || tries == ZB__FS_TRIES)
+            return fd;
+    }
+}
+
 static enum zb_code fs_open(zb_store *store, const char *key, zb_object **out,
                             zb_object_info *info, zb_error *err) {
-    fs_store *fs = (fs_store *)store;
     /* O_NONBLOCK keeps a FIFO from blocking; it does nothing to regular files. */
-    int fd = openat_beneath(fs->root, key, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    int fd = open_key((zb__fs *)store, key, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
-        return fail_path(err, errno, "open", key);
+        return zb__fs_fail(err, errno, "open", key);
     struct stat st;
     enum zb_code code = stat_regular(fd, key, &st, err);
     fs_object *object = code == ZB_OK ? malloc(sizeof *object) : NULL;
@@ -199,9 +132,9 @@ static void fs_close(zb_object *object) {
 
 static enum zb_code fs_stat(zb_store *store, const char *key, zb_object_info *info,
                             zb_error *err) {
-    int fd = openat_beneath(((fs_store *)store)->root, key, O_PATH | O_CLOEXEC);
+    int fd = open_key((zb__fs *)store, key, O_PATH | O_CLOEXEC);
     if (fd < 0)
-        return fail_path(err, errno, "stat", key);
+        return zb__fs_fail(err, errno, "stat", key);
     struct stat st;
     enum zb_code code = stat_regular(fd, key, &st, err);
     close(fd);
@@ -211,7 +144,7 @@ static enum zb_code fs_stat(zb_store *store, const char *key, zb_object_info *in
 }
 
 /* Does the entry lead to a directory inside the root? A link is followed only beneath it. */
-static bool entry_is_directory(const fs_store *fs, const char *prefix, const struct dirent *entry) {
+static bool entry_is_directory(const zb__fs *fs, const char *prefix, const struct dirent *entry) {
     if (entry->d_type == DT_DIR)
         return true;
     if (entry->d_type != DT_LNK && entry->d_type != DT_UNKNOWN)
@@ -220,7 +153,7 @@ static bool entry_is_directory(const fs_store *fs, const char *prefix, const str
     int length = snprintf(path, sizeof path, "%s%s%s", prefix, *prefix ? "/" : "", entry->d_name);
     if (length < 0 || (size_t)length >= sizeof path)
         return false;
-    int fd = openat_beneath(fs->root, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int fd = zb__fs_openat(fs->root, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0)
         close(fd);
     return fd >= 0;
@@ -228,12 +161,12 @@ static bool entry_is_directory(const fs_store *fs, const char *prefix, const str
 
 static enum zb_code fs_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
                             zb_error *err) {
-    const fs_store *fs = (const fs_store *)store;
-    int fd = openat_beneath(fs->root, *prefix ? prefix : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const zb__fs *fs = (const zb__fs *)store;
+    int fd = zb__fs_openat(fs->root, *prefix ? prefix : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
         return ZB_OK;
     if (fd < 0)
-        return fail_path(err, errno, "list", prefix);
+        return zb__fs_fail(err, errno, "list", prefix);
     DIR *dir = fdopendir(fd);
     if (!dir) {
         int saved = errno;
@@ -243,7 +176,8 @@ static enum zb_code fs_list(zb_store *store, const char *prefix, zb_list_fn fn, 
     const struct dirent *entry;
     int stop = 0;
     for (errno = 0; !stop && (entry = readdir(dir)) != NULL; errno = 0) {
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+            !zb__fs_is_ours(entry->d_name))
             stop = fn(context, entry->d_name, entry_is_directory(fs, prefix, entry));
     }
     int failed = stop ? 0 : errno;
@@ -252,8 +186,16 @@ static enum zb_code fs_list(zb_store *store, const char *prefix, zb_list_fn fn, 
 }
 
 static void fs_destroy(zb_store *store) {
-    close(((fs_store *)store)->root);
-    free(store);
+    zb__fs *fs = (zb__fs *)store;
+    zb__fs_drop_waiting_below(fs, "");
+    for (size_t i = 0; i < fs->dirty_count; i++)
+        free(fs->dirty[i].path);
+    free(fs->dirty);
+    free(fs->swept);
+    pthread_mutex_destroy(&fs->lock);
+    pthread_mutex_destroy(&fs->flushing);
+    close(fs->root);
+    free(fs);
 }
 
 static const zb_store_ops fs_ops = {
@@ -265,6 +207,12 @@ static const zb_store_ops fs_ops = {
     .stat = fs_stat,
     .list = fs_list,
     .destroy = fs_destroy,
+    .put = zb__fs_put,
+    .erase = zb__fs_erase,
+    .erase_below = zb__fs_erase_below,
+    .flush = zb__fs_flush,
+    .lock = zb__fs_lock_key,
+    .unlock = zb__fs_unlock,
 };
 
 /* A request costs about a microsecond locally: merge across gaps of a page, and keep merged reads small
@@ -283,7 +231,7 @@ enum zb_code zb_store_open_fs(const char *path, zb_store **out, zb_error *err) {
     if (root < 0)
         return zb_fail_errno(err, errno, "cannot open the directory '%s'", path);
     struct stat st;
-    fs_store *fs = fstat(root, &st) == 0 ? malloc(sizeof *fs) : NULL;
+    zb__fs *fs = fstat(root, &st) == 0 ? calloc(1, sizeof *fs) : NULL;
     if (!fs) {
         int saved = errno;
         close(root);
@@ -297,6 +245,19 @@ enum zb_code zb_store_open_fs(const char *path, zb_store **out, zb_error *err) {
     }
     fs->base.id = directory_id(&st);
     fs->root = root;
+    fs->waiting_end = &fs->waiting;
+    pthread_mutex_init(&fs->lock, NULL);
+    pthread_mutex_init(&fs->flushing, NULL);
     *out = &fs->base;
     return ZB_OK;
+}
+
+enum zb_code zb_store_create_fs(const char *path, zb_store **out, zb_error *err) {
+    bool is_new = mkdir(path, 0777) == 0;
+    if (!is_new && errno != EEXIST)
+        return zb_fail_errno(err, errno, "cannot make the directory '%s'", path);
+    enum zb_code code = zb_store_open_fs(path, out, err);
+    if (code == ZB_OK && is_new)
+        zb__fs_mark_dirty((zb__fs *)*out, "..");
+    return code;
 }

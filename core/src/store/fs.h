@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The directory store's inside: what its files share.
+ *
+ *   fs.c         opening, reading, listing
+ *   fs_path.c    paths beneath the root, and the names that we keep for ourselves
+ *   fs_write.c   put and erase
+ *   fs_flush.c   objects that wait for a flush; directories whose names are not durable yet
+ *   fs_remove.c  erasing trees; cleaning up after writers that were killed
+ *   fs_lock.c    locks of keys
+ *
+ * Names of ours begin with a dot and end in ZB__FS_TEMP or ZB__FS_LOCK. Listings hide them and keys
+ * with such a part cannot be written.
+ */
+#ifndef ZB_STORE_FS_H
+#define ZB_STORE_FS_H
+
+#include <limits.h>
+#include <pthread.h>
+#include <sys/types.h>
+
+#include "zarrbridge/store.h"
+
+#define ZB__FS_TEMP ".zb-tmp"
+#define ZB__FS_LOCK ".zb-lock"
+
+/* A directory or temporary file may vanish under our hands (another process erases the node, or sweeps):
+   so many times we begin anew. */
+#define ZB__FS_TRIES 16
+
+/* A directory whose entries changed and are not on disk yet. */
+typedef struct zb__fs_dirty {
+    char *path; /* beneath the root, "" for the root itself, ".." for the root's own name */
+    uint64_t hash;
+    uint64_t change; /* grows with each change: one that came while it was synced stays */
+} zb__fs_dirty;
+
+typedef struct zb__fs_waiting zb__fs_waiting;
+typedef struct zb__fs_lock zb__fs_lock;
+
+typedef struct zb__fs {
+    zb_store base;
+    int root;                 /* descriptor of the directory */
+    pthread_mutex_t flushing; /* one flush at a time; taken before `lock` */
+    pthread_mutex_t lock;     /* guards all below; never held while data are written or synced */
+    zb__fs_waiting *waiting, **waiting_end; /* in the order of their puts */
+    atomic_size_t waiting_count;
+    pid_t waiting_owner; /* the process that put them: a forked child has no right to them */
+    zb_error failed;     /* first error of a batch that went out by itself, for the next flush */
+    zb__fs_dirty *dirty;
+    size_t dirty_count, dirty_capacity;
+    uint64_t dirty_all; /* the last change that was not remembered, there being too many; 0: none */
+    uint64_t changes;
+    zb__fs_lock *held;
+    uint64_t *swept; /* hashes of directories that were cleaned, see fs_remove.c */
+} zb__fs;
+
+/* ---- fs_path.c ---- */
+
+/* Opens a path beneath the root; -1 with errno. A path that leads out of it gives EXDEV or ELOOP. */
+int zb__fs_openat(int root, const char *path, int flags);
+
+/* The error for a failed call on a key. */
+enum zb_code zb__fs_fail(zb_error *err, int sys_errno, const char *what, const char *key);
+/* The same for calls that write: never ZB_ENOTFOUND, which would mean that there is no such object. */
+enum zb_code zb__fs_fail_write(zb_error *err, int sys_errno, const char *what, const char *key);
+
+/* Where a key's file is. */
+typedef struct zb__fs_place {
+    int dir;             /* O_PATH descriptor of its directory */
+    const char *name;    /* in there; the tail of the key, not owned */
+    bool made;           /* the directory is new */
+    char path[PATH_MAX]; /* of the directory beneath the root, "" for the root */
+} zb__fs_place;
+
+/* Opens the directory of a key to be written; make: with all directories above it. ZB_ENOTFOUND when there
+   is none, ZB_EINVAL for names that we keep for ourselves. Close place->dir. */
+enum zb_code zb__fs_open_place(zb__fs *fs, const char *key, bool make, zb__fs_place *place,
+                               zb_error *err);
+
+bool zb__fs_is_ours(const char *name);
+/* A new name in the directory of `name` that no one else will think of, and that of its lock. */
+void zb__fs_temp_name(const char *name, char out[NAME_MAX + 1]);
+void zb__fs_lock_name(const char *name, char out[NAME_MAX + 1]);
+/* Was the temporary name made by a process that shares this kernel, and so its locks? */
+bool zb__fs_is_local_temp(const char *name);
+uint64_t zb__fs_hash(const char *text);
+
+/* ---- fs_flush.c ---- */
+
+/* True when the key has an object that waits; path is then its file's beneath the root. */
+bool zb__fs_find_waiting(zb__fs *fs, const char *key, char path[PATH_MAX]);
+/* Lets a finished temporary file wait for the next flush; the descriptor is the store's from now on, also on
+   error. */
+enum zb_code zb__fs_wait(zb__fs *fs, const char *key, const zb__fs_place *place,
+                         const char *temp, int fd, zb_error *err);
+/* Forgets what waits for the key, or for keys below the prefix. Called with fs->lock. */
+void zb__fs_drop_waiting(zb__fs *fs, const char *key);
+void zb__fs_drop_waiting_below(zb__fs *fs, const char *prefix);
+/* The error of a batch, which a flush has yet to report. */
+enum zb_code zb__fs_check_failed(zb__fs *fs, zb_error *err);
+/* Remembers that entries of a directory changed. */
+void zb__fs_mark_dirty(zb__fs *fs, const char *path);
+/* Makes the names of the directories above the key durable; NULL: of all. */
+enum zb_code zb__fs_sync_names(zb__fs *fs, const char *key, zb_error *err);
+enum zb_code zb__fs_flush(zb_store *store, zb_error *err);
+
+/* ---- the rest ---- */
+
+enum zb_code zb__fs_put(zb_store *store, const char *key, const zb_part *parts, size_t count,
+                        enum zb_durability durability, zb_error *err);
+enum zb_code zb__fs_erase(zb_store *store, const char *key, zb_error *err);
+enum zb_code zb__fs_erase_below(zb_store *store, const char *prefix, zb_error *err);
+/* Removes what killed writers left in the directory, the first time that this store writes there. */
+void zb__fs_sweep(zb__fs *fs, const zb__fs_place *place);
+
+enum zb_code zb__fs_lock_key(zb_store *store, const char *key, zb_lock **out, zb_error *err);
+void zb__fs_unlock(zb_lock *lock);
+bool zb__fs_is_held(zb__fs *fs, const char *key);
+/* Tries for the exclusive lock of an open file; errno. `wait` waits for it. */
+int zb__fs_lock_file(int fd, bool wait);
+
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Paths of the directory store. Every path is resolved beneath the root's descriptor. Where the
+ * kernel has openat2, RESOLVE_BENEATH lets symbolic links work as long as they stay inside; elsewhere
+ * the path is walked part by part and every link is refused.
+ *
+ * What is written goes through the descriptor of its directory, opened in the same way, and a
+ * single name in it: creating, renaming and unlinking a name never follow a link.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "store/fs.h"
+
+/* ---- Resolving paths beneath the root ---- */
+
+static int openat_beneath_kernel(int root, const char *path, int flags) {
+    struct open_how how = {.flags = (uint64_t)(unsigned)flags,
+                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+    /* EAGAIN: a rename elsewhere raced with a ".." of a link; a few tries settle it. */
+    for (int tries = 0;; tries++) {
+        int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof how);
+        if (fd >= 0 || tries == 16 || (errno != EAGAIN && errno != EINTR))
+            return fd;
+    }
+}
+
+/* Opens one part of a path without following it. A link in the place of a directory fails with ELOOP:
+   with the ENOTDIR that the kernel gives, what lies behind it would pass for missing. */
+static int open_part(int at, const char *part, int flags) {
+    int fd = openat(at, part, flags | O_NOFOLLOW);
+    struct stat st;
+    if (fd < 0 && errno == ENOTDIR) {
+        bool is_link = fstatat(at, part, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
+        errno = is_link ? ELOOP : ENOTDIR;
+    }
+    return fd;
+}
+
+/* The walk for kernels without openat2. Returns a descriptor or -1 with errno. */
+static int openat_beneath_walk(int root, const char *path, int flags) {
+    int at = root;
+    for (;;) {
+        size_t length = strcspn(path, "/");
+        bool last = path[length] == '\0';
+        char part[NAME_MAX + 1];
+        int fd = -1;
+        if (length > NAME_MAX) {
+            errno = ENAMETOOLONG;
+        } else {
+            memcpy(part, path, length);
+            part[length] = '\0';
+            fd = open_part(at, part, last ? flags : O_PATH | O_DIRECTORY | O_CLOEXEC);
+        }
+        int saved = errno;
+        if (at != root)
+            close(at);
+        errno = saved;
+        if (fd < 0 || last)
+            return fd;
+        at = fd;
+        path += length + 1;
+    }
+}
+
+int zb__fs_openat(int root, const char *path, int flags) {
+    static atomic_bool no_openat2;
+    if (!atomic_load_explicit(&no_openat2, memory_order_relaxed)) {
+        int fd = openat_beneath_kernel(root, path, flags);
+        if (fd >= 0 || (errno != ENOSYS && errno != EPERM))
+            return fd;
+        if (errno == ENOSYS)
+            atomic_store(&no_openat2, true);
+    }
+    return openat_beneath_walk(root, path, flags);
+}
+
+enum zb_code zb__fs_fail(zb_error *err, int sys_errno, const char *what, const char *key) {
+    if (sys_errno == EXDEV || sys_errno == ELOOP)
+        return zb_fail(err, ZB_EINVAL,
+                       "'%s' is behind a symbolic link that leads out of the store or cannot be followed",
+                       key);
+    return zb_fail_errno(err, sys_errno, "cannot %s '%s'", what, key);
+}
+
+enum zb_code zb__fs_fail_write(zb_error *err, int sys_errno, const char *what, const char *key) {
+    enum zb_code code = zb__fs_fail(err, sys_errno, what, key);
+    if (code != ZB_ENOTFOUND)
+        return code;
+    if (err)
+        err->code = ZB_EIO;
+    return ZB_EIO;
+}
+
+/* ---- Names of ours ---- */
+
+uint64_t zb__fs_hash(const char *text) { /* FNV-1a */
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    return hash;
+}
+
+static bool ends_with(const char *name, const char *tail) {
+    size_t length = strlen(name), tail_length = strlen(tail);
+    return length > tail_length && strcmp(name + length - tail_length, tail) == 0;
+}
+
+bool zb__fs_is_ours(const char *name) {
+    return name[0] == '.' && (ends_with(name, ZB__FS_TEMP) || ends_with(name, ZB__FS_LOCK));
+}
+
+/* Names up to this long appear in names of ours as they are, longer ones by their hash. */
+#define NAME_KEPT 200
+
+static void begin_name(const char *name, char out[NAME_MAX + 1]) {
+    if (strlen(name) <= NAME_KEPT)
+        snprintf(out, NAME_MAX + 1, ".%s", name);
+    else
+        snprintf(out, NAME_MAX + 1, ".%016llx", (unsigned long long)zb__fs_hash(name));
+}
+
+static uint64_t kernel_id;
+
+static void read_kernel_id(void) {
+    char text[64] = "";
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        ssize_t got = read(fd, text, sizeof text - 1);
+        kernel_id = got > 0 ? zb__fs_hash(text) : 0;
+        close(fd);
+    }
+}
+
+/* Tells running kernels apart: two processes with the same one see each other's locks, whatever the
+   file system does with locks of other machines. 0 when it cannot be had. */
+static uint64_t get_kernel_id(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, read_kernel_id);
+    return kernel_id;
+}
+
+/* Unlikely to come twice; who creates a file by it uses O_EXCL all the same. */
+static uint64_t next_unique(void) {
+    static atomic_uint_fast64_t counter;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    uint64_t z = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    z ^= (uint64_t)getpid() << 40;
+    z += atomic_fetch_add(&counter, 1) * 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    return z ^ z >> 31;
+}
+
+/* .NAME.KERNEL.UNIQUE.zb-tmp, the two numbers with 16 hexadecimal digits. */
+#define TEMP_TAIL_LENGTH (2 * 17 + sizeof ZB__FS_TEMP - 1)
+
+void zb__fs_temp_name(const char *name, char out[NAME_MAX + 1]) {
+    begin_name(name, out);
+    size_t used = strlen(out);
+    snprintf(out + used, NAME_MAX + 1 - used, ".%016llx.%016llx" ZB__FS_TEMP,
+             (unsigned long long)get_kernel_id(), (unsigned long long)next_unique());
+}
+
+void zb__fs_lock_name(const char *name, char out[NAME_MAX + 1]) {
+    begin_name(name, out);
+    strcat(out, ZB__FS_LOCK);
+}
+
+bool zb__fs_is_local_temp(const char *name) {
+    char expected[18];
+    size_t length = strlen(name);
+    snprintf(expected, sizeof expected, ".%016llx", (unsigned long long)get_kernel_id());
+    return get_kernel_id() != 0 && length > TEMP_TAIL_LENGTH &&
+           memcmp(name + length - TEMP_TAIL_LENGTH, expected, 17) == 0;
+}
+
+/* ---- Places to write ---- */
+
+/* Makes the directory `path` and those above it, from the root on. Returns an O_PATH descriptor or -1 with
+   errno. Each step opens what is there by its whole path, so that links inside the store work. */
+static int make_directories(zb__fs *fs, const char *path) {
+    char prefix[PATH_MAX] = "", parent[PATH_MAX] = "";
+    int at = openat(fs->root, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    for (const char *part = path; at >= 0;) {
+        size_t length = strcspn(part, "/");
+        memcpy(prefix, path, (size_t)(part - path) + length);
+        prefix[(size_t)(part - path) + length] = '\0';
+        bool made = mkdirat(at, prefix + (part - path), 0777) == 0;
+        int saved = errno;
+        close(at);
+        if (made)
+            zb__fs_mark_dirty(fs, parent);
+        errno = saved;
+        if (!made && errno != EEXIST)
+            return -1;
+        at = zb__fs_openat(fs->root, prefix, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (at < 0 || part[length] == '\0')
+            break;
+        strcpy(parent, prefix);
+        part += length + 1;
+    }
+    return at;
+}
+
+static bool has_part_of_ours(const char *key) {
+    char part[NAME_MAX + 1];
+    for (size_t length; *key; key += length + (key[length] == '/')) {
+        length = strcspn(key, "/");
+        if (length > NAME_MAX)
+            continue;
+        memcpy(part, key, length);
+        part[length] = '\0';
+        if (zb__fs_is_ours(part))
+            return true;
+    }
+    return false;
+}
+
+enum zb_code zb__fs_open_place(zb__fs *fs, const char *key, bool make, zb__fs_place *place,
+                               zb_error *err) {
+    if (has_part_of_ours(key))
+        return zb_fail(err, ZB_EINVAL, "'%s' has a name that is kept for temporary files", key);
+    const char *slash = strrchr(key, '/');
+    place->name = slash ? slash + 1 : key;
+    place->made = false;
+    size_t length = slash ? (size_t)(slash - key) : 0;
+    if (length >= sizeof place->path || strlen(place->name) > NAME_MAX)
+        return zb__fs_fail_write(err, ENAMETOOLONG, "write", key);
+    memcpy(place->path, key, length);
+    place->path[length] = '\0';
+    place->dir = zb__fs_openat(fs->root, length ? place->path : ".",
+                               O_PATH | O_DIRECTORY | O_CLOEXEC);
+    for (int i = 0; place->dir < 0 && errno == ENOENT && make && length && i < ZB__FS_TRIES; i++) {
+        place->dir = make_directories(fs, place->path);
+        place->made = true;
+    }
+    if (place->dir >= 0)
+        return ZB_OK;
+    return make ? zb__fs_fail_write(err, errno, "make the directory of", key)
+                : zb__fs_fail(err, errno, "find the directory of", key);
+}

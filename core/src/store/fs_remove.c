@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Removing trees from the directory store, and what killed writers left behind.
+ *
+ * A tree is first renamed to a temporary name, in one step that no reader and no kill can see half done, and
+ * then taken apart. Where it was killed in between, the next writer goes on with it.
+ *
+ * A temporary file is left over when its writer is gone. Each writer holds the lock of its file, so a free lock
+ * tells; but only among processes on one kernel, since some network file systems grant locks to each
+ * machine by itself. The kernel is part of the name: files of another one, and files whose lock cannot be asked
+ * for, are taken for left over after a day. So are locks of keys that nobody holds.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "store/fs.h"
+
+#define LEFT_OVER_SECONDS (24 * 60 * 60)
+
+/* ---- Trees ---- */
+
+static bool is_dots(const char *name) {
+    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+static DIR *open_dir(int at, const char *name) {
+    int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    if (fd >= 0 && !dir) {
+        int saved = errno;
+        close(fd);
+        errno = saved;
+    }
+    return dir;
+}
+
+/* Unlinks what is no directory; links are not followed. 0, EISDIR, or another errno. */
+static int unlink_file(int dir, const char *name) {
+    if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)
+        return 0;
+    if (errno != EPERM) /* what POSIX prescribes for directories */
+        return errno;
+    struct stat st;
+    bool is_directory = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
+    return is_directory ? EISDIR : EPERM;
+}
+
+/* Removes a directory in `top`, its own directories having been moved up into `top`. So trees of any depth
+   come apart with two open descriptors. *progress: something was moved or removed. */
+static int lift(int top, const char *name, bool *progress) {
+    DIR *dir = open_dir(top, name);
+    if (!dir)
+        return errno == ENOENT ? 0 : errno;
+    const struct dirent *entry;
+    int failed = 0;
+    for (errno = 0; !failed && (entry = readdir(dir)) != NULL; errno = 0) {
+        if (is_dots(entry->d_name))
+            continue;
+        failed = unlink_file(dirfd(dir), entry->d_name);
+        if (failed != EISDIR)
+            continue;
+        char unique[NAME_MAX + 1];
+        zb__fs_temp_name("d", unique);
+        failed = renameat(dirfd(dir), entry->d_name, top, unique) == 0 || errno == ENOENT ? 0 : errno;
+        *progress = true;
+    }
+    if (!failed)
+        failed = errno;
+    closedir(dir);
+    if (!failed && unlinkat(top, name, AT_REMOVEDIR) == 0)
+        *progress = true;
+    return failed;
+}
+
+/* Unlinks the files in a directory and lifts its directories' content into it. */
+static int take_apart(int at, const char *name, bool *progress) {
+    DIR *dir = open_dir(at, name);
+    if (!dir)
+        return errno == ENOENT ? 0 : errno;
+    const struct dirent *entry;
+    int failed = 0;
+    for (errno = 0; !failed && (entry = readdir(dir)) != NULL; errno = 0) {
+        if (is_dots(entry->d_name))
+            continue;
+        failed = unlink_file(dirfd(dir), entry->d_name);
+        if (failed == EISDIR)
+            failed = lift(dirfd(dir), entry->d_name, progress);
+    }
+    if (!failed)
+        failed = errno;
+    closedir(dir);
+    return failed;
+}
+
+/* Removes a file, a link or a whole directory; errno. None there is no error: somebody else was faster. */
+static int remove_tree(int at, const char *name) {
+    int failed = unlink_file(at, name);
+    if (failed != EISDIR)
+        return failed;
+    /* Files that come back as often as they go (network file systems keep open ones by another name)
+       must not keep us here for ever. */
+    for (int idle = 0; idle < 4;) {
+        if (unlinkat(at, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
+            return 0;
+        if (errno != ENOTEMPTY && errno != EEXIST)
+            return errno;
+        bool progress = false;
+        failed = take_apart(at, name, &progress);
+        if (failed)
+            return failed;
+        idle = progress ? 0 : idle + 1;
+    }
+    return ENOTEMPTY;
+}
+
+/* Renames an entry to a name of ours, then removes it; errno. *gone: the first step was done. */
+static int remove_at_once(int at, const char *name, bool *gone) {
+    char trash[NAME_MAX + 1];
+    zb__fs_temp_name(name, trash);
+    if (renameat(at, name, at, trash) != 0)
+        return errno == ENOENT ? 0 : errno;
+    *gone = true;
+    return remove_tree(at, trash);
+}
+
+/* ---- Erasing ---- */
+
+/* The root goes on being there: its entries are removed one by one, the document before all else. */
+static enum zb_code empty_root(zb__fs *fs, zb_error *err) {
+    enum zb_code code = zb__fs_erase(&fs->base, "zarr.json", err);
+    if (code != ZB_OK)
+        return code;
+    pthread_mutex_lock(&fs->lock);
+    zb__fs_drop_waiting_below(fs, "");
+    pthread_mutex_unlock(&fs->lock);
+    DIR *dir = open_dir(fs->root, ".");
+    if (!dir)
+        return zb_fail_errno(err, errno, "cannot empty the store '%s'", fs->base.label);
+    const struct dirent *entry;
+    int failed = 0;
+    bool gone = false;
+    for (errno = 0; !failed && (entry = readdir(dir)) != NULL; errno = 0) {
+        /* Names of ours belong to writers that are at work, or to the next sweep. */
+        if (is_dots(entry->d_name) || zb__fs_is_ours(entry->d_name))
+            continue;
+        failed = unlink_file(fs->root, entry->d_name);
+        if (failed == EISDIR)
+            failed = remove_at_once(fs->root, entry->d_name, &gone);
+    }
+    if (!failed)
+        failed = errno;
+    closedir(dir);
+    zb__fs_mark_dirty(fs, "");
+    return failed ? zb__fs_fail_write(err, failed, "empty the store", fs->base.label) : ZB_OK;
+}
+
+/* Is there anything below the prefix? A link counts when it leads to a directory inside the store. */
+static enum zb_code is_prefix(const zb__fs *fs, const char *prefix, bool *is_one, zb_error *err) {
+    int fd = zb__fs_openat(fs->root, prefix, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    *is_one = fd >= 0;
+    if (fd >= 0)
+        close(fd);
+    else if (errno != ENOENT && errno != ENOTDIR)
+        return zb__fs_fail_write(err, errno, "erase", prefix);
+    return ZB_OK;
+}
+
+enum zb_code zb__fs_erase_below(zb_store *store, const char *prefix, zb_error *err) {
+    zb__fs *fs = (zb__fs *)store;
+    if (*prefix == '\0')
+        return empty_root(fs, err);
+    bool is_one;
+    enum zb_code code = is_prefix(fs, prefix, &is_one, err);
+    if (code != ZB_OK || !is_one)
+        return code;
+    zb__fs_place place;
+    code = zb__fs_open_place(fs, prefix, false, &place, err);
+    if (code != ZB_OK)
+        return code == ZB_ENOTFOUND ? ZB_OK : code;
+    char trash[NAME_MAX + 1];
+    zb__fs_temp_name(place.name, trash);
+    pthread_mutex_lock(&fs->lock); /* no flush may rename anything into it in between */
+    zb__fs_drop_waiting_below(fs, prefix);
+    int failed = renameat(place.dir, place.name, place.dir, trash) == 0 ? 0 : errno;
+    pthread_mutex_unlock(&fs->lock);
+    if (!failed) {
+        zb__fs_mark_dirty(fs, place.path);
+        failed = remove_tree(place.dir, trash);
+    }
+    close(place.dir);
+    return failed && failed != ENOENT ? zb__fs_fail_write(err, failed, "erase", prefix) : ZB_OK;
+}
+
+/* ---- Sweeping ---- */
+
+static bool is_old(const struct stat *st) {
+    return time(NULL) - st->st_mtim.tv_sec > LEFT_OVER_SECONDS;
+}
+
+/* Unlinks a file of ours when it is left over, under its lock. */
+static void sweep_file(int dir, const char *name) {
+    int fd = openat(dir, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return; /* gone, or somebody else's */
+    struct stat st, now;
+    int refused = zb__fs_lock_file(fd, false);
+    if (refused != EAGAIN && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+        bool left_over = is_old(&st) || (!refused && zb__fs_is_local_temp(name));
+        /* The lock of a key may have gone and come again before we had it. */
+        bool is_same = fstatat(dir, name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+                       now.st_ino == st.st_ino && now.st_dev == st.st_dev;
+        if (left_over && is_same)
+            unlinkat(dir, name, 0);
+    }
+    close(fd);
+}
+
+/* True the first time for each directory. The table forgets when two directories share a place in it, which only
+   costs a second look. */
+static bool is_first_time(zb__fs *fs, const char *path) {
+    enum { PLACES = 4096 };
+    uint64_t hash = zb__fs_hash(path) | 1;
+    bool first = true;
+    pthread_mutex_lock(&fs->lock);
+    if (!fs->swept)
+        fs->swept = calloc(PLACES, sizeof *fs->swept);
+    if (fs->swept) {
+        uint64_t *at = &fs->swept[hash >> 32 & (PLACES - 1)];
+        first = *at != hash;
+        *at = hash;
+    }
+    pthread_mutex_unlock(&fs->lock);
+    return first;
+}
+
+/* Failures are of no concern: what stays is hidden, and the next one tries again. */
+void zb__fs_sweep(zb__fs *fs, const zb__fs_place *place) {
+    if (!is_first_time(fs, place->path))
+        return;
+    DIR *dir = open_dir(place->dir, ".");
+    const struct dirent *entry;
+    while (dir && (entry = readdir(dir)) != NULL) {
+        struct stat st;
+        if (!zb__fs_is_ours(entry->d_name) ||
+            fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+            continue;
+        /* Directories and links come by our names only when they were erased. */
+        if (S_ISDIR(st.st_mode) || S_ISLNK(st.st_mode))
+            remove_tree(dirfd(dir), entry->d_name);
+        else
+            sweep_file(dirfd(dir), entry->d_name);
+    }
+    if (dir)
+        closedir(dir);
+}

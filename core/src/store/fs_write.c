@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writing to the directory store: an object is written under a temporary name in the directory where it
+ * belongs, closed, and renamed. Whoever is killed meanwhile leaves the old object and a temporary
+ * file, which the next writer removes: the writer holds a lock of the file for as long as it lives,
+ * so that a free lock means a writer that is gone (fs_remove.c).
+ *
+ * All that can fail fails before the rename: writing, syncing, and closing too, where network
+ * file systems report what they could not write.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "store/fs.h"
+
+/* Creates a temporary file for `name` and locks it; its descriptor, or -1 with errno. */
+static int create_temp(int dir, const char *name, char temp[NAME_MAX + 1]) {
+    for (int tries = 0; tries < ZB__FS_TRIES; tries++) {
+        zb__fs_temp_name(name, temp);
+        int fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+        if (fd < 0 && errno != EEXIST && errno != EINTR)
+            return -1;
+        if (fd < 0)
+            continue;
+        int refused = zb__fs_lock_file(fd, false);
+        struct stat st;
+        /* A sweep may have come between creation and lock: it has the lock, or the file has gone. Where there are
+           no locks at all, sweeps only take what is a day old. */
+        if (refused != EAGAIN && fstat(fd, &st) == 0 && st.st_nlink > 0)
+            return fd;
+        close(fd);
+    }
+    errno = EEXIST;
+    return -1;
+}
+
+/* Opens the key's directory and a temporary file in it. */
+static enum zb_code begin(zb__fs *fs, const char *key, zb__fs_place *place,
+                          char temp[NAME_MAX + 1], int *fd, zb_error *err) {
+    for (int tries = 0;; tries++) {
+        enum zb_code code = zb__fs_open_place(fs, key, true, place, err);
+        if (code != ZB_OK)
+            return code;
+        if (!place->made)
+            zb__fs_sweep(fs, place);
+        *fd = create_temp(place->dir, place->name, temp);
+        if (*fd >= 0)
+            return ZB_OK;
+        int failed = errno;
+        close(place->dir);
+        if (failed != ENOENT || tries == ZB__FS_TRIES)
+            return zb__fs_fail_write(err, failed, "create a temporary file for", key);
+    }
+}
+
+/* Writes all parts; errno. */
+static int write_parts(int fd, const zb_part *parts, size_t count) {
+    enum { VECTORS = 64 };
+    size_t skip = 0; /* bytes of parts[0] that are written */
+    while (count > 0) {
+        struct iovec vectors[VECTORS];
+        int used = 0;
+        for (size_t i = 0; i < count && used < VECTORS; i++) {
+            size_t from = i == 0 ? skip : 0;
+            /* writev takes pointers to non-const for the sake of readv. */
+            vectors[used++] = (struct iovec){(void *)((uintptr_t)parts[i].data + from),
+                                             parts[i].size - from};
+        }
+        ssize_t n = writev(fd, vectors, used);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return errno;
+        size_t left = (size_t)n;
+        bool moved = n > 0;
+        while (count > 0 && left >= parts[0].size - skip) {
+            left -= parts[0].size - skip;
+            skip = 0;
+            parts++;
+            count--;
+            moved = true;
+        }
+        skip += left;
+        if (!moved)
+            return EIO; /* nothing written and nothing wrong: no file system should, and we must end */
+    }
+    return 0;
+}
+
+/* Has the file system report what it says when a file is closed, while the descriptor, and with it the
+   lock, stays ours; errno. */
+static int check_close(int fd) {
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    return copy >= 0 && close(copy) == 0 ? 0 : errno;
+}
+
+/* Fills a temporary file up to the point where it only has to be renamed. */
+static enum zb_code fill(int fd, const char *key, const zb_part *parts, size_t count,
+                         enum zb_durability durability, bool waits, zb_error *err) {
+    int failed = write_parts(fd, parts, count);
+    if (failed)
+        return zb__fs_fail_write(err, failed, "write", key);
+    if (waits) {
+        /* Only a hint: when the batch is synced, most of it is then on disk already, and one commit of the file
+           system's journal serves all its files. */
+        sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+    } else if (durability != ZB_DURABLE_LATER && fdatasync(fd) != 0) {
+        return zb__fs_fail_write(err, errno, "sync", key);
+    }
+    failed = check_close(fd);
+    return failed ? zb__fs_fail_write(err, failed, "close", key) : ZB_OK;
+}
+
+/* Puts the temporary file in the key's place. What waits for a flush is older, and goes. */
+static enum zb_code replace(zb__fs *fs, const char *key, const zb__fs_place *place,
+                            const char *temp, zb_error *err) {
+    pthread_mutex_lock(&fs->lock);
+    int failed = renameat(place->dir, temp, place->dir, place->name) == 0 ? 0 : errno;
+    if (!failed)
+        zb__fs_drop_waiting(fs, key);
+    pthread_mutex_unlock(&fs->lock);
+    return failed ? zb__fs_fail_write(err, failed, "replace", key) : ZB_OK;
+}
+
+enum zb_code zb__fs_put(zb_store *store, const char *key, const zb_part *parts, size_t count,
+                        enum zb_durability durability, zb_error *err) {
+    zb__fs *fs = (zb__fs *)store;
+    /* Under its lock an object must be visible before the next holder looks. */
+    bool waits = durability == ZB_DURABLE_FLUSH && !zb__fs_is_held(fs, key);
+    zb__fs_place place;
+    char temp[NAME_MAX + 1];
+    int fd;
+    enum zb_code code = waits ? zb__fs_check_failed(fs, err) : ZB_OK;
+    if (code == ZB_OK)
+        code = begin(fs, key, &place, temp, &fd, err);
+    if (code != ZB_OK)
+        return code;
+    code = fill(fd, key, parts, count, durability, waits, err);
+    if (code == ZB_OK && !waits)
+        code = replace(fs, key, &place, temp, err);
+    if (code != ZB_OK)
+        unlinkat(place.dir, temp, 0);
+    if (code == ZB_OK && waits)
+        code = zb__fs_wait(fs, key, &place, temp, fd, err);
+    else
+        close(fd);
+    close(place.dir);
+    if (code != ZB_OK || waits || durability == ZB_DURABLE_LATER)
+        return code;
+    zb__fs_mark_dirty(fs, place.path);
+    return durability == ZB_DURABLE_NOW ? zb__fs_sync_names(fs, key, err) : ZB_OK;
+}
+
+enum zb_code zb__fs_erase(zb_store *store, const char *key, zb_error *err) {
+    zb__fs *fs = (zb__fs *)store;
+    zb__fs_place place;
+    enum zb_code code = zb__fs_open_place(fs, key, false, &place, err);
+    if (code != ZB_OK)
+        return code == ZB_ENOTFOUND ? ZB_OK : code;
+    pthread_mutex_lock(&fs->lock);
+    zb__fs_drop_waiting(fs, key);
+    int failed = unlinkat(place.dir, place.name, 0) == 0 ? 0 : errno;
+    pthread_mutex_unlock(&fs->lock);
+    close(place.dir);
+    if (!failed)
+        zb__fs_mark_dirty(fs, place.path);
+    if (!failed || failed == ENOENT || failed == EISDIR) /* a directory is no object */
+        return ZB_OK;
+    return zb__fs_fail_write(err, failed, "erase", key);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* What the tests of the directory store share: a store, a place outside of it, and a look at the files. */
+#ifndef ZB_TEST_STORE_FIXTURE_H
+#define ZB_TEST_STORE_FIXTURE_H
+
+#include "support/check.h"
+#include "zarrbridge/write.h"
+
+typedef struct fixture {
+    char *root, *outside; /* directories */
+    zb_store *store;      /* on root */
+} fixture;
+
+int fixture_set_up(void **state);
+int fixture_tear_down(void **state);
+#define FIXTURE_TEST(name) cmocka_unit_test_setup_teardown(name, fixture_set_up, fixture_tear_down)
+
+void fixture_link(const fixture *f, const char *target, const char *key);
+
+/* Objects as text. */
+enum zb_code fixture_put(zb_store *store, const char *key, const char *text,
+                         enum zb_durability durability, zb_error *err);
+void fixture_must_put(zb_store *store, const char *key, const char *text,
+                      enum zb_durability durability);
+enum zb_code fixture_get(zb_store *store, const char *key, char **data, zb_error *err);
+void assert_holds(zb_store *store, const char *key, const char *expected); /* NULL: no object */
+
+/* Files of any kind below a directory, ours among them; *ours (or NULL) counts those. */
+int fixture_files(const char *root, int *ours);
+int fixture_open_descriptors(void);
+
+#endif

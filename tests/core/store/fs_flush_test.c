@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Durability: the order of the system calls (data before names, one sync for each directory), what waits for a
+ * flush and who sees it, and what becomes of it when something fails.
+ */
+#include <errno.h>
+#include <unistd.h>
+
+#include "store/calls.h"
+#include "store/fixture.h"
+#include "store/fs.h"
+
+static void assert_log(const char *expected) {
+    assert_string_equal(calls_log, expected);
+    calls_clear();
+}
+
+static void must_flush(zb_store *store) {
+    zb_error err;
+    ASSERT_OK(zb_store_flush(store, &err), err);
+}
+
+static void data_come_before_names(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    calls_clear();
+    fixture_must_put(f->store, "a", "1", ZB_DURABLE_LATER);
+    assert_log("wr");
+    fixture_must_put(f->store, "a", "2", ZB_DURABLE_NOW);
+    assert_log("wsrd");
+    fixture_must_put(f->store, "d/e/a", "1", ZB_DURABLE_NOW);
+    assert_log("mmwsrddd"); /* d/e, and the new names of e in d and of d */
+    fixture_must_put(f->store, "d/e/a", "2", ZB_DURABLE_NOW);
+    assert_log("wsrd");
+    fixture_must_put(f->store, "x/1", "1", ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "y/1", "1", ZB_DURABLE_LATER);
+    assert_log("mwrmwr");
+    fixture_must_put(f->store, "x/2", "1", ZB_DURABLE_NOW);
+    assert_log("wsrdd"); /* the directory that an earlier put made was not durable yet */
+    fixture_must_put(f->store, "b", "1", ZB_DURABLE_FLUSH);
+    fixture_must_put(f->store, "x/3", "1", ZB_DURABLE_FLUSH);
+    fixture_must_put(f->store, "c", "1", ZB_DURABLE_FLUSH);
+    assert_log("www");
+    must_flush(f->store);
+    assert_log("sssrrrdd");
+    must_flush(f->store);
+    assert_log("");
+    ASSERT_OK(zb_store_erase(f->store, "x/1", &err), err);
+    ASSERT_OK(zb_store_erase(f->store, "x/2", &err), err);
+    ASSERT_OK(zb_store_erase(f->store, "x/none", &err), err);
+    ASSERT_OK(zb_store_erase_below(f->store, "d", &err), err);
+    calls_clear();
+    must_flush(f->store);
+    assert_log("dd");
+    zb_lock *lock;
+    ASSERT_OK(zb_store_lock(f->store, "a", &lock, &err), err);
+    fixture_must_put(f->store, "a", "3", ZB_DURABLE_FLUSH);
+    assert_log("wsr"); /* at once, for the next holder */
+    zb_store_unlock(lock);
+    must_flush(f->store);
+    assert_log("d");
+}
+
+static int count_name(void *context, const char *name, bool is_prefix) {
+    (void)name;
+    *(int *)context += !is_prefix;
+    return 0;
+}
+
+static void what_waits_is_seen_by_its_store(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    zb_store *other;
+    zb_object_info info;
+    ASSERT_OK(zb_store_open_fs(f->root, &other, &err), err);
+    fixture_must_put(f->store, "d/k", "old", ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "d/k", "newer", ZB_DURABLE_FLUSH);
+    fixture_must_put(f->store, "fresh", "1", ZB_DURABLE_FLUSH);
+    assert_holds(f->store, "d/k", "newer");
+    ASSERT_OK(zb_store_stat(f->store, "d/k", &info, &err), err);
+    assert_int_equal(info.size, 5);
+    assert_holds(f->store, "fresh", "1");
+    assert_holds(other, "d/k", "old");
+    assert_holds(other, "fresh", NULL);
+    int names = 0;
+    ASSERT_OK(zb_store_list(f->store, "", count_name, &names, &err), err);
+    assert_int_equal(names, 0);
+    fixture_must_put(f->store, "d/k", "newest", ZB_DURABLE_FLUSH); /* takes the other's place */
+    must_flush(f->store);
+    assert_holds(other, "d/k", "newest");
+    assert_holds(other, "fresh", "1");
+    fixture_must_put(f->store, "d/k", "waits", ZB_DURABLE_FLUSH);
+    fixture_must_put(f->store, "d/k", "later", ZB_DURABLE_LATER); /* the last one counts */
+    fixture_must_put(f->store, "fresh", "2", ZB_DURABLE_FLUSH);
+    ASSERT_OK(zb_store_erase(f->store, "fresh", &err), err);
+    fixture_must_put(f->store, "e/x/1", "1", ZB_DURABLE_FLUSH);
+    ASSERT_OK(zb_store_erase_below(f->store, "e/x", &err), err);
+    must_flush(f->store);
+    assert_holds(f->store, "d/k", "later");
+    assert_holds(f->store, "fresh", NULL);
+    assert_holds(f->store, "e/x/1", NULL);
+    int ours;
+    assert_int_equal(fixture_files(f->root, &ours), 1);
+    assert_int_equal(ours, 0);
+    zb_store_release(other);
+}
+
+static void batches_go_out_by_themselves(void **state) {
+    fixture *f = *state;
+    int ours, descriptors = fixture_open_descriptors();
+    for (int i = 0; i < 300; i++) {
+        char key[40];
+        snprintf(key, sizeof key, "c/%d/%d", i % 7, i);
+        fixture_must_put(f->store, key, key, ZB_DURABLE_FLUSH);
+        assert_true(fixture_open_descriptors() < descriptors + 100);
+    }
+    assert_int_equal(fixture_files(f->root, &ours), 300);
+    assert_true(ours > 0 && ours < 100);
+    must_flush(f->store);
+    assert_int_equal(fixture_files(f->root, &ours), 300);
+    assert_int_equal(ours, 0);
+    assert_int_equal(fixture_open_descriptors(), descriptors);
+    assert_holds(f->store, "c/3/150", "c/3/150");
+}
+
+/* More directories than the store remembers: it syncs all, once. */
+static void many_directories(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    for (int i = 0; i < 1500; i++) {
+        char key[40];
+        snprintf(key, sizeof key, "d%d/k", i);
+        fixture_must_put(f->store, key, key, ZB_DURABLE_LATER);
+    }
+    fixture_must_put(f->store, "d0/x", "1", ZB_DURABLE_FLUSH);
+    for (int i = 0; i < 1100; i++) {
+        char key[40];
+        snprintf(key, sizeof key, "d%d/k", i);
+        ASSERT_OK(zb_store_erase(f->store, key, &err), err);
+    }
+    calls_clear();
+    calls_fail(CALL_SYNCFS, 1, EIO);
+    ASSERT_FAILS(zb_store_flush(f->store, &err), ZB_EIO, err, f->root);
+    assert_true(calls_failed());
+    must_flush(f->store); /* still to be done */
+    assert_string_equal(calls_log, "sraa"); /* the object went out with the first try */
+    calls_clear();
+    must_flush(f->store);
+    assert_log("");
+}
+
+static void failures_are_told_by_the_flush(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    fixture_must_put(f->store, "a", "old", ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "b", "old", ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "c", "old", ZB_DURABLE_LATER);
+    static const char *const keys[] = {"a", "b", "c"};
+    for (int kind = 0; kind < 2; kind++) {
+        for (int i = 0; i < 3; i++)
+            fixture_must_put(f->store, keys[i], "new", ZB_DURABLE_FLUSH);
+        calls_fail(kind ? CALL_RENAMEAT : CALL_FDATASYNC, 2, EIO);
+        ASSERT_FAILS(zb_store_flush(f->store, &err), ZB_EIO, err, "'b'");
+        assert_int_equal(err.sys_errno, EIO);
+        assert_holds(f->store, "a", "new"); /* one does not keep the others back */
+        assert_holds(f->store, "b", "old");
+        assert_holds(f->store, "c", "new");
+        must_flush(f->store); /* what failed is forgotten */
+        assert_holds(f->store, "b", "old");
+        int ours;
+        assert_int_equal(fixture_files(f->root, &ours), 3);
+        assert_int_equal(ours, 0);
+    }
+    calls_fail(CALL_FSYNC, 1, EIO);
+    fixture_must_put(f->store, "a", "newer", ZB_DURABLE_FLUSH);
+    ASSERT_FAILS(zb_store_flush(f->store, &err), ZB_EIO, err, "directory");
+    calls_clear();
+    must_flush(f->store);
+    assert_log("d"); /* names are still to be made durable */
+}
+
+/* A batch that failed by itself: puts are refused until a flush has told. */
+static void failed_batches_are_not_forgotten(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    calls_fail(CALL_FDATASYNC, 5, ENOSPC);
+    int put = 0;
+    enum zb_code code = ZB_OK;
+    for (char key[20]; put < 300 && code == ZB_OK; put += code == ZB_OK) {
+        snprintf(key, sizeof key, "k%d", put);
+        code = fixture_put(f->store, key, key, ZB_DURABLE_FLUSH, &err);
+    }
+    assert_true(put > 5 && put < 300);
+    assert_int_equal(code, ZB_EIO);
+    assert_non_null(strstr(err.message, "'k4'"));
+    fixture_must_put(f->store, "other", "1", ZB_DURABLE_LATER);
+    ASSERT_FAILS(zb_store_flush(f->store, &err), ZB_EIO, err, "'k4'");
+    assert_int_equal(err.sys_errno, ENOSPC);
+    assert_holds(f->store, "k4", NULL);
+    assert_holds(f->store, "k5", "k5");
+    fixture_must_put(f->store, "k4", "again", ZB_DURABLE_FLUSH);
+    must_flush(f->store);
+    assert_holds(f->store, "k4", "again");
+}
+
+static void unflushed_objects_go_with_the_store(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    zb_store *other;
+    int descriptors = fixture_open_descriptors();
+    ASSERT_OK(zb_store_open_fs(f->root, &other, &err), err);
+    fixture_must_put(other, "k", "old", ZB_DURABLE_LATER);
+    fixture_must_put(other, "k", "new", ZB_DURABLE_FLUSH);
+    zb_store_release(other);
+    assert_holds(f->store, "k", "old");
+    assert_int_equal(fixture_files(f->root, NULL), 1);
+    assert_int_equal(fixture_open_descriptors(), descriptors);
+}
+
+/* A forked child must neither publish nor remove what its parent has put. */
+static void leave_the_parents_alone(void *context) {
+    const fixture *f = context;
+    zb_error err = {.code = ZB_OK};
+    char *data;
+    CHILD_CHECK(fixture_get(f->store, "k", &data, &err) == ZB_OK && strcmp(data, "old") == 0, "%s",
+                err.message);
+    CHILD_CHECK(fixture_put(f->store, "own", "1", ZB_DURABLE_FLUSH, &err) == ZB_OK, "%s", err.message);
+    CHILD_CHECK(zb_store_flush(f->store, &err) == ZB_OK, "%s", err.message);
+    zb_store_release(f->store);
+}
+
+static void forks_leave_what_waits_alone(void **state) {
+    fixture *f = *state;
+    fixture_must_put(f->store, "k", "old", ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "k", "new", ZB_DURABLE_FLUSH);
+    assert_true(check_in_child(leave_the_parents_alone, f, NULL, NULL));
+    assert_holds(f->store, "own", "1");
+    assert_holds(f->store, "k", "new");
+    must_flush(f->store);
+    assert_holds(f->store, "k", "new");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(data_come_before_names),
+        FIXTURE_TEST(what_waits_is_seen_by_its_store),
+        FIXTURE_TEST(batches_go_out_by_themselves),
+        FIXTURE_TEST(many_directories),
+        FIXTURE_TEST(failures_are_told_by_the_flush),
+        FIXTURE_TEST(failed_batches_are_not_forgotten),
+        FIXTURE_TEST(unflushed_objects_go_with_the_store),
+        FIXTURE_TEST(forks_leave_what_waits_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* Locks of keys: one holder at a time among threads and processes, none left behind by who is killed. */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "store/fixture.h"
+#include "store/fs.h"
+
+/* Adds one to the number that the key holds as text, `times` times, each under the lock. */
+static bool add(zb_store *store, const char *key, int times, enum zb_durability durability) {
+    for (int i = 0; i < times; i++) {
+        zb_error err = {.code = ZB_OK};
+        zb_lock *lock;
+        char *data = NULL, text[20];
+        if (zb_store_lock(store, key, &lock, &err) != ZB_OK ||
+            (fixture_get(store, key, &data, &err) != ZB_OK && err.code != ZB_ENOTFOUND))
+            return false;
+        snprintf(text, sizeof text, "%d", (data ? atoi(data) : 0) + 1);
+        free(data);
+        enum zb_code code = fixture_put(store, key, text, durability, &err);
+        zb_store_unlock(lock);
+        if (code != ZB_OK) {
+            fprintf(stderr, "%s\n", err.message);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void *add_in_thread(void *store) {
+    return add(store, "a/k", 500, ZB_DURABLE_LATER) ? NULL : store;
+}
+
+static void add_with_threads(zb_store *store, zb_store *other) {
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, add_in_thread, i % 2 ? store : other), 0);
+    for (int i = 0; i < 4; i++) {
+        void *failed;
+        pthread_join(threads[i], &failed);
+        assert_null(failed);
+    }
+}
+
+static void threads_take_turns(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    zb_store *other; /* two stores on one directory are as two programs */
+    ASSERT_OK(zb_store_open_fs(f->root, &other, &err), err);
+    add_with_threads(f->store, other);
+    assert_holds(f->store, "a/k", "2000");
+    zb_store_release(other);
+    int ours;
+    assert_int_equal(fixture_files(f->root, &ours), 1);
+    assert_int_equal(ours, 0);
+}
+
+static pid_t start(void (*fn)(const fixture *), const fixture *f) {
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        fn(f);
+        _exit(0);
+    }
+    return child;
+}
+
+static int end_of(pid_t child) {
+    int status;
+    while (waitpid(child, &status, 0) < 0)
+        assert_int_equal(errno, EINTR);
+    return status;
+}
+
+static void add_in_process(const fixture *f) {
+    zb_store *store;
+    zb_error err;
+    /* Waiting for a flush must not hide the object from the next holder. */
+    CHILD_CHECK(zb_store_open_fs(f->root, &store, &err) == ZB_OK, "%s", err.message);
+    CHILD_CHECK(add(store, "a/k", 100, ZB_DURABLE_FLUSH), "add");
+    CHILD_CHECK(zb_store_flush(store, &err) == ZB_OK, "%s", err.message);
+    zb_store_release(store);
+}
+
+static void processes_take_turns(void **state) {
+    fixture *f = *state;
+    pid_t children[6];
+    for (int i = 0; i < 6; i++)
+        children[i] = start(add_in_process, f);
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(end_of(children[i]), 0);
+    assert_holds(f->store, "a/k", "600");
+    int ours;
+    assert_int_equal(fixture_files(f->root, &ours), 1);
+    assert_int_equal(ours, 0);
+}
+
+static void hold_until_killed(const fixture *f) {
+    zb_lock *lock;
+    zb_error err;
+    CHILD_CHECK(zb_store_lock(f->store, "k", &lock, &err) == ZB_OK, "%s", err.message);
+    CHILD_CHECK(fixture_put(f->store, "held", "1", ZB_DURABLE_LATER, &err) == ZB_OK, "put");
+    pause();
+}
+
+static void killed_holders_leave_no_lock(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    for (int i = 0; i < 20; i++) {
+        ASSERT_OK(zb_store_erase(f->store, "held", &err), err);
+        pid_t child = start(hold_until_killed, f);
+        zb_object_info info;
+        alarm(20);
+        while (zb_store_stat(f->store, "held", &info, &err) != ZB_OK)
+            usleep(500);
+        int ours;
+        fixture_files(f->root, &ours);
+        assert_int_equal(ours, 1); /* the lock's file */
+        assert_int_equal(kill(child, SIGKILL), 0);
+        assert_true(WIFSIGNALED(end_of(child)));
+        assert_true(add(f->store, "k", 1, ZB_DURABLE_NOW)); /* does not wait for the dead */
+        alarm(0);
+        fixture_files(f->root, &ours);
+        assert_int_equal(ours, 0); /* and tidies up */
+    }
+    assert_holds(f->store, "k", "20");
+}
+
+static void locks_are_apart(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    zb_lock *a, *b, *c;
+    char first[300], second[300];
+    memset(first, 'n', sizeof first);
+    first[250] = '\0';
+    memcpy(second, first, sizeof first);
+    second[249] = 'm'; /* too long for names of ours, which are made of a hash then */
+    int descriptors = fixture_open_descriptors();
+    ASSERT_OK(zb_store_lock(f->store, first, &a, &err), err);
+    ASSERT_OK(zb_store_lock(f->store, second, &b, &err), err);
+    ASSERT_OK(zb_store_lock(f->store, "deep/k", &c, &err), err);
+    assert_true(zb__fs_is_held((zb__fs *)f->store, "deep/k"));
+    /* The node is erased and made anew under the lock: it is not the new one's. */
+    ASSERT_OK(zb_store_erase_below(f->store, "deep", &err), err);
+    zb_lock *again;
+    ASSERT_OK(zb_store_lock(f->store, "deep/k", &again, &err), err);
+    zb_store_unlock(c);
+    int ours;
+    fixture_files(f->root, &ours);
+    assert_int_equal(ours, 3); /* that of the new one is still there */
+    zb_store_unlock(again);
+    zb_store_unlock(b);
+    zb_store_unlock(a);
+    assert_false(zb__fs_is_held((zb__fs *)f->store, "deep/k"));
+    assert_int_equal(fixture_open_descriptors(), descriptors);
+    assert_int_equal(fixture_files(f->root, &ours), 0);
+}
+
+/* A file system that grants no locks: /proc is one that cannot even make the file. */
+static void what_cannot_be_locked_says_so(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    zb_lock *lock = NULL;
+    struct rlimit all, few = {0, 0};
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &all), 0);
+    few.rlim_max = all.rlim_max;
+    int descriptors = fixture_open_descriptors();
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    enum zb_code code = zb_store_lock(f->store, "k", &lock, &err);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &all), 0);
+    assert_int_equal(code, ZB_EIO); /* no verdict on the file system */
+    assert_int_equal(err.sys_errno, EMFILE);
+    assert_int_equal(fixture_open_descriptors(), descriptors);
+    assert_null(lock);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(threads_take_turns),
+        FIXTURE_TEST(processes_take_turns),
+        FIXTURE_TEST(killed_holders_leave_no_lock),
+        FIXTURE_TEST(locks_are_apart),
+        FIXTURE_TEST(what_cannot_be_locked_says_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
