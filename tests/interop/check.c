@@ -7,6 +7,8 @@
  *
  *     zb-check --bad MANIFEST    every node of a manifest by bad_stores.py: check_bad.c
  *
+ *     zb-check --encode MANIFEST encodes the chunks of arrays by test_encode.py: check_encode.c
+ *
  * Prints a line for each mismatch and the number of arrays; exits with 1 when there was a mismatch.
  */
 #include "check.h"
@@ -183,9 +185,18 @@ static bool compare_array(const char *folder, const zb_json *row) {
 /* ---- Running ---- */
 
 int main(int argc, char **argv) {
-    bool bad = argc == 3 && strcmp(argv[1], "--bad") == 0;
-    if (argc != 2 && !bad) {
-        fprintf(stderr, "usage: zb-check [--bad] MANIFEST\n");
+    static const struct {
+        const char *option, *done;
+        bool (*check_row)(const char *folder, const zb_json *row);
+    } modes[] = {{"", "arrays compared", compare_array},
+                 {"--bad", "bad nodes tried", check_bad_row},
+                 {"--encode", "arrays encoded", check_encode_row}};
+    size_t mode = 0, count = sizeof modes / sizeof *modes;
+    if (argc == 3)
+        for (mode = 1; mode < count && strcmp(argv[1], modes[mode].option) != 0;)
+            mode++;
+    if (argc < 2 || argc > 3 || mode == count) {
+        fprintf(stderr, "usage: zb-check [--bad | --encode] MANIFEST\n");
         return 2;
     }
     const char *path = argv[argc - 1];
@@ -197,8 +208,8 @@ int main(int argc, char **argv) {
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
     size_t rows = 0, mismatches = 0;
     for (const zb_json *row = zb_json_first(manifest); row; row = zb_json_next(row), rows++)
-        mismatches += !(bad ? check_bad_row(folder, row) : compare_array(folder, row));
-    printf("%zu %s, %zu mismatches\n", rows, bad ? "bad nodes tried" : "arrays compared", mismatches);
+        mismatches += !modes[mode].check_row(folder, row);
+    printf("%zu %s, %zu mismatches\n", rows, modes[mode].done, mismatches);
     zb_json_free(manifest);
     return mismatches > 0 || rows == 0;
 }

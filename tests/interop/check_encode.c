@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The core's encoder on its own, for test_encode.py: each chunk of an array is cut out of the
+ * expected values, encoded by the array's own document, and put into a file. No writer is involved,
+ * so what other programs make of the files tells of the encoder alone.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "codec/encode.h"
+#include "kernel/scatter.h"
+#include "meta/array.h"
+#include "npy.h"
+
+/* An array on its way into files. */
+typedef struct job {
+    const char *store, *array; /* the paths of the store and, in it, the array */
+    const zb__array *model;
+    const npy *values;
+    uint8_t fill[16], *elements, *encoded;
+    size_t bound;
+} job;
+
+/* The elements of one chunk as they are serialised; beyond the array's edge is the fill value. */
+static void cut_chunk(const job *j, const uint64_t *index) {
+    const zb__chain *chain = j->model->chain;
+    int64_t stride = j->values->dtype.size, dst_stride = chain->dtype.size;
+    int64_t value_strides[ZB_MAX_NDIM], src[ZB_MAX_NDIM], dst[ZB_MAX_NDIM];
+    uint64_t inside[ZB_MAX_NDIM];
+    const unsigned char *first = j->values->data;
+    for (uint32_t d = chain->ndim; d-- > 0; stride *= (int64_t)j->values->shape[d])
+        value_strides[d] = stride;
+    for (uint32_t i = chain->ndim; i-- > 0; dst_stride *= (int64_t)chain->stored_shape[i]) {
+        uint32_t d = chain->axis[i];
+        uint64_t start = index[d] * chain->stored_shape[i], left = j->values->shape[d] - start;
+        inside[i] = left < chain->stored_shape[i] ? left : chain->stored_shape[i];
+        first += (int64_t)start * value_strides[d];
+        src[i] = value_strides[d];
+        dst[i] = dst_stride;
+    }
+    zb__box_copy copy = {.ndim = chain->ndim,
+                         .count = chain->stored_shape,
+                         .src_strides = src,
+                         .dst_strides = dst,
+                         .src_dtype = chain->dtype,
+                         .dst_dtype = chain->dtype};
+    zb__scatter_fill(&copy, j->fill, j->elements);
+    copy.count = inside;
+    copy.src_dtype = j->values->dtype;
+    zb__scatter(&copy, first, j->elements);
+}
+
+static bool encode_chunk(const job *j, const uint64_t *index) {
+    zb__scratch *scratch = zb__scratch_take();
+    zb_error err;
+    size_t size = 0;
+    cut_chunk(j, index);
+    enum zb_code code = zb__chunk_encode(j->model->chain, scratch, j->elements, j->fill, false,
+                                         j->encoded, j->bound, &size, &err);
+    zb__scratch_put(scratch);
+    if (code != ZB_OK)
+        printf("MISMATCH %s/%s: %s\n", j->store, j->array, err.message);
+    if (code != ZB_OK || size == 0)
+        return code == ZB_OK;
+    char key[ZB__KEY_MAX], path[4096], full[4096];
+    zb__chunk_key(&j->model->keys, j->model->info.ndim, index, key);
+    check_path(path, sizeof path, j->store, j->array);
+    check_path(full, sizeof full, path, key);
+    FILE *file = fopen(full, "wb"); /* its directory is there */
+    bool good = file && fwrite(j->encoded, 1, size, file) == size;
+    if (file && fclose(file) != 0)
+        good = false;
+    if (!good)
+        printf("MISMATCH %s cannot be written\n", full);
+    return good;
+}
+
+static bool encode_array(job *j) {
+    const zb__chain *chain = j->model->chain;
+    uint64_t grid[ZB_MAX_NDIM], index[ZB_MAX_NDIM], chunks = 1;
+    zb__array_grid(j->model, grid);
+    for (uint32_t d = 0; d < chain->ndim; d++)
+        chunks *= grid[d];
+    j->bound = (size_t)zb__chunk_encode_bound(chain);
+    j->elements = malloc((size_t)chain->decoded_size);
+    j->encoded = malloc(j->bound);
+    bool good = j->elements && j->encoded;
+    if (good)
+        zb__convert(j->model->info.dtype, j->model->info.fill_value, 0, chain->dtype, j->fill, 0,
+                    1);
+    for (uint64_t i = 0; i < chunks && good; i++) {
+        uint64_t rest = i;
+        for (uint32_t d = chain->ndim; d-- > 0; rest /= grid[d])
+            index[d] = rest % grid[d];
+        good = encode_chunk(j, index);
+    }
+    free(j->elements);
+    free(j->encoded);
+    return good;
+}
+
+bool check_encode_row(const char *folder, const zb_json *row) {
+    char path[4096], why[256];
+    npy values;
+    zb_store *store = NULL;
+    zb_node *node = NULL;
+    zb_error err;
+    check_path(path, sizeof path, folder, check_member(row, "expected"));
+    if (!npy_load(path, &values, why)) {
+        printf("MISMATCH %s: %s\n", path, why);
+        return false;
+    }
+    check_path(path, sizeof path, folder, check_member(row, "store"));
+    job j = {.store = path, .array = check_member(row, "array"), .values = &values};
+    bool good = zb_store_open_fs(path, &store, &err) == ZB_OK &&
+                zb_node_open(store, j.array, &node, &err) == ZB_OK;
+    if (good) {
+        j.model = node->array;
+        good = encode_array(&j);
+    } else {
+        printf("MISMATCH %s/%s: %s\n", path, j.array, err.message);
+    }
+    zb_node_release(node);
+    zb_store_release(store);
+    npy_free(&values);
+    return good;
+}
