@@ -2,9 +2,9 @@
 /*
  * A directory as a store: a key is a path below it.
  *
- * Here it is opened, read and listed; fs.h tells what else there is. Only regular files are objects: a
- * FIFO or device would block or worse. What this store has put and not flushed is read from its
- * temporary file, so that a writer finds again what it wrote.
+ * Here it is opened, read and listed; fs.h tells what else there is. Only regular files are
+ * objects: a FIFO or device would block or worse. What this store has put and not flushed is read
+ * from its temporary file, so that a writer finds again what it wrote.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -73,8 +73,8 @@ static int open_key(zb__fs *fs, const char *key, int flags) {
     }
 }
 
-static enum zb_code fs_open(zb_store *store, const char *key, zb_object **out,
-                            zb_object_info *info, zb_error *err) {
+static enum zb_code fs_open(zb_store *store, const char *key, zb_object **out, zb_object_info *info,
+                            zb_error *err) {
     /* O_NONBLOCK keeps a FIFO from blocking; it does nothing to regular files. */
     int fd = open_key((zb__fs *)store, key, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
@@ -130,8 +130,7 @@ static void fs_close(zb_object *object) {
     free(object);
 }
 
-static enum zb_code fs_stat(zb_store *store, const char *key, zb_object_info *info,
-                            zb_error *err) {
+static enum zb_code fs_stat(zb_store *store, const char *key, zb_object_info *info, zb_error *err) {
     int fd = open_key((zb__fs *)store, key, O_PATH | O_CLOEXEC);
     if (fd < 0)
         return zb__fs_fail(err, errno, "stat", key);
@@ -215,8 +214,8 @@ static const zb_store_ops fs_ops = {
     .unlock = zb__fs_unlock,
 };
 
-/* A request costs about a microsecond locally: merge across gaps of a page, and keep merged reads small
-   enough to stay in the processor's cache until they are decoded. */
+/* A request costs about a microsecond locally: merge across gaps of a page, and keep merged reads
+   small enough to stay in the processor's cache until they are decoded. */
 static const zb_store_hints fs_hints = {
     .gap = 4096, .max_request = 1 << 20, .is_local = true, .can_list = true};
 

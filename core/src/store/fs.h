@@ -24,8 +24,8 @@
 #define ZB__FS_TEMP ".zb-tmp"
 #define ZB__FS_LOCK ".zb-lock"
 
-/* A directory or temporary file may vanish under our hands (another process erases the node, or sweeps):
-   so many times we begin anew. */
+/* A directory or temporary file may vanish under our hands (another process erases the node, or
+   sweeps): so many times we begin anew. */
 #define ZB__FS_TRIES 16
 
 /* A directory whose entries changed and are not on disk yet. */
@@ -57,12 +57,14 @@ typedef struct zb__fs {
 
 /* ---- fs_path.c ---- */
 
-/* Opens a path beneath the root; -1 with errno. A path that leads out of it gives EXDEV or ELOOP. */
+/* Opens a path beneath the root; -1 with errno. A path that leads out of it gives EXDEV or ELOOP.
+ */
 int zb__fs_openat(int root, const char *path, int flags);
 
 /* The error for a failed call on a key. */
 enum zb_code zb__fs_fail(zb_error *err, int sys_errno, const char *what, const char *key);
-/* The same for calls that write: never ZB_ENOTFOUND, which would mean that there is no such object. */
+/* The same for calls that write: never ZB_ENOTFOUND, which would mean that there is no such object.
+ */
 enum zb_code zb__fs_fail_write(zb_error *err, int sys_errno, const char *what, const char *key);
 
 /* Where a key's file is. */
@@ -73,8 +75,8 @@ typedef struct zb__fs_place {
     char path[PATH_MAX]; /* of the directory beneath the root, "" for the root */
 } zb__fs_place;
 
-/* Opens the directory of a key to be written; make: with all directories above it. ZB_ENOTFOUND when there
-   is none, ZB_EINVAL for names that we keep for ourselves. Close place->dir. */
+/* Opens the directory of a key to be written; make: with all directories above it. ZB_ENOTFOUND
+   when there is none, ZB_EINVAL for names that we keep for ourselves. Close place->dir. */
 enum zb_code zb__fs_open_place(zb__fs *fs, const char *key, bool make, zb__fs_place *place,
                                zb_error *err);
 
@@ -90,10 +92,10 @@ uint64_t zb__fs_hash(const char *text);
 
 /* True when the key has an object that waits; path is then its file's beneath the root. */
 bool zb__fs_find_waiting(zb__fs *fs, const char *key, char path[PATH_MAX]);
-/* Lets a finished temporary file wait for the next flush; the descriptor is the store's from now on, also on
-   error. */
-enum zb_code zb__fs_wait(zb__fs *fs, const char *key, const zb__fs_place *place,
-                         const char *temp, int fd, zb_error *err);
+/* Lets a finished temporary file wait for the next flush; the descriptor is the store's from now
+   on, also on error. */
+enum zb_code zb__fs_wait(zb__fs *fs, const char *key, const zb__fs_place *place, const char *temp,
+                         int fd, zb_error *err);
 /* Forgets what waits for the key, or for keys below the prefix. Called with fs->lock. */
 void zb__fs_drop_waiting(zb__fs *fs, const char *key);
 void zb__fs_drop_waiting_below(zb__fs *fs, const char *prefix);
@@ -111,7 +113,8 @@ enum zb_code zb__fs_put(zb_store *store, const char *key, const zb_part *parts, 
                         enum zb_durability durability, zb_error *err);
 enum zb_code zb__fs_erase(zb_store *store, const char *key, zb_error *err);
 enum zb_code zb__fs_erase_below(zb_store *store, const char *prefix, zb_error *err);
-/* Removes what killed writers left in the directory, the first time that this store writes there. */
+/* Removes what killed writers left in the directory, the first time that this store writes there.
+ */
 void zb__fs_sweep(zb__fs *fs, const zb__fs_place *place);
 
 enum zb_code zb__fs_lock_key(zb_store *store, const char *key, zb_lock **out, zb_error *err);

@@ -5,11 +5,11 @@
  * renamed in the order of their puts, then each directory is synced once. Renaming before syncing
  * would let a loss of power leave an empty file where the old object was.
  *
- * Their descriptors stay open meanwhile: only who has a file open is sure to be told that the system could not write it
- * back. BATCH bounds them; when so many wait, a batch goes out by itself.
+ * Their descriptors stay open meanwhile: only who has a file open is sure to be told that the
+ * system could not write it back. BATCH bounds them; when so many wait, a batch goes out by itself.
  *
- * Directories whose entries changed are remembered by path and synced at the flush; when there are too many,
- * the whole file system is.
+ * Directories whose entries changed are remembered by path and synced at the flush; when there are
+ * too many, the whole file system is.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -70,8 +70,8 @@ static zb__fs_waiting *take_out(zb__fs *fs, zb__fs_waiting **at) {
     return w;
 }
 
-/* After a fork the objects that wait are the parent's, which is going to rename them: the child only forgets
-   them. Called with fs->lock. */
+/* After a fork the objects that wait are the parent's, which is going to rename them: the child
+   only forgets them. Called with fs->lock. */
 static void keep_to_own(zb__fs *fs) {
     if (fs->waiting_owner != getpid()) {
         while (fs->waiting)
@@ -175,8 +175,8 @@ static enum zb_code publish(zb__fs *fs, zb__fs_waiting *w, zb_error *err) {
     return code;
 }
 
-/* Syncs and renames what waits now. One object's failure does not keep the others back; the first error
-   is returned. Called with fs->flushing. */
+/* Syncs and renames what waits now. One object's failure does not keep the others back; the first
+   error is returned. Called with fs->flushing. */
 static enum zb_code flush_waiting(zb__fs *fs, zb_error *err) {
     enum zb_code first = ZB_OK;
     zb__fs_waiting *batch[BATCH];
@@ -198,8 +198,8 @@ static enum zb_code flush_waiting(zb__fs *fs, zb_error *err) {
     return first;
 }
 
-enum zb_code zb__fs_wait(zb__fs *fs, const char *key, const zb__fs_place *place,
-                         const char *temp, int fd, zb_error *err) {
+enum zb_code zb__fs_wait(zb__fs *fs, const char *key, const zb__fs_place *place, const char *temp,
+                         int fd, zb_error *err) {
     zb__fs_waiting *w = malloc(sizeof *w);
     char *own_key = strdup(key), *path = NULL;
     if (asprintf(&path, "%s%s%s", place->path, *place->path ? "/" : "", temp) < 0)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locks of keys in the directory store: an open-file-description lock of a file beside the key's. The kernel
- * drops it with the last descriptor, so that no holder can be killed and leave it behind; and
- * since each lock opens its own description, threads exclude each other as processes do.
+ * Locks of keys in the directory store: an open-file-description lock of a file beside the key's.
+ * The kernel drops it with the last descriptor, so that no holder can be killed and leave it
+ * behind; and since each lock opens its own description, threads exclude each other as processes
+ * do.
  *
- * The file is there only while somebody holds the lock or waits for it. The holder unlinks it before letting go;
- * who gets the lock after that has one of a file without a name, which the next would not
- * see. So the winner looks whether the name still leads to its file, and else begins anew.
+ * The file is there only while somebody holds the lock or waits for it. The holder unlinks it
+ * before letting go; who gets the lock after that has one of a file without a name, which the next
+ * would not see. So the winner looks whether the name still leads to its file, and else begins
+ * anew.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -43,8 +45,8 @@ static bool names_this_file(int dir, const char *name, int fd) {
 /* Gets the lock of l->name in l->dir; errno. */
 static int acquire(zb__fs_lock *l) {
     for (;;) {
-        l->fd = openat(l->dir, l->name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
-                       0666);
+        l->fd =
+            openat(l->dir, l->name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
         if (l->fd < 0 && errno == EINTR)
             continue;
         if (l->fd < 0)
@@ -117,7 +119,8 @@ void zb__fs_unlock(zb_lock *lock) {
         at = &(*at)->next;
     *at = l->next;
     pthread_mutex_unlock(&fs->lock);
-    /* By its name only while it leads to our file: the directory may have been erased and made anew. */
+    /* By its name only while it leads to our file: the directory may have been erased and made
+     * anew. */
     if (names_this_file(l->dir, l->name, l->fd))
         unlinkat(l->dir, l->name, 0);
     close(l->fd);

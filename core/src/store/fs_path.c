@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Paths of the directory store. Every path is resolved beneath the root's descriptor. Where the
- * kernel has openat2, RESOLVE_BENEATH lets symbolic links work as long as they stay inside; elsewhere
- * the path is walked part by part and every link is refused.
+ * kernel has openat2, RESOLVE_BENEATH lets symbolic links work as long as they stay inside;
+ * elsewhere the path is walked part by part and every link is refused.
  *
  * What is written goes through the descriptor of its directory, opened in the same way, and a
  * single name in it: creating, renaming and unlinking a name never follow a link.
@@ -32,8 +32,8 @@ static int openat_beneath_kernel(int root, const char *path, int flags) {
     }
 }
 
-/* Opens one part of a path without following it. A link in the place of a directory fails with ELOOP:
-   with the ENOTDIR that the kernel gives, what lies behind it would pass for missing. */
+/* Opens one part of a path without following it. A link in the place of a directory fails with
+   ELOOP: with the ENOTDIR that the kernel gives, what lies behind it would pass for missing. */
 static int open_part(int at, const char *part, int flags) {
     int fd = openat(at, part, flags | O_NOFOLLOW);
     struct stat st;
@@ -84,9 +84,10 @@ int zb__fs_openat(int root, const char *path, int flags) {
 
 enum zb_code zb__fs_fail(zb_error *err, int sys_errno, const char *what, const char *key) {
     if (sys_errno == EXDEV || sys_errno == ELOOP)
-        return zb_fail(err, ZB_EINVAL,
-                       "'%s' is behind a symbolic link that leads out of the store or cannot be followed",
-                       key);
+        return zb_fail(
+            err, ZB_EINVAL,
+            "'%s' is behind a symbolic link that leads out of the store or cannot be followed",
+            key);
     return zb_fail_errno(err, sys_errno, "cannot %s '%s'", what, key);
 }
 
@@ -184,8 +185,9 @@ bool zb__fs_is_local_temp(const char *name) {
 
 /* ---- Places to write ---- */
 
-/* Makes the directory `path` and those above it, from the root on. Returns an O_PATH descriptor or -1 with
-   errno. Each step opens what is there by its whole path, so that links inside the store work. */
+/* Makes the directory `path` and those above it, from the root on. Returns an O_PATH descriptor or
+   -1 with errno. Each step opens what is there by its whole path, so that links inside the store
+   work. */
 static int make_directories(zb__fs *fs, const char *path) {
     char prefix[PATH_MAX] = "", parent[PATH_MAX] = "";
     int at = openat(fs->root, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -236,8 +238,8 @@ enum zb_code zb__fs_open_place(zb__fs *fs, const char *key, bool make, zb__fs_pl
         return zb__fs_fail_write(err, ENAMETOOLONG, "write", key);
     memcpy(place->path, key, length);
     place->path[length] = '\0';
-    place->dir = zb__fs_openat(fs->root, length ? place->path : ".",
-                               O_PATH | O_DIRECTORY | O_CLOEXEC);
+    place->dir =
+        zb__fs_openat(fs->root, length ? place->path : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     for (int i = 0; place->dir < 0 && errno == ENOENT && make && length && i < ZB__FS_TRIES; i++) {
         place->dir = make_directories(fs, place->path);
         place->made = true;

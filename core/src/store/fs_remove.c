@@ -2,13 +2,14 @@
 /*
  * Removing trees from the directory store, and what killed writers left behind.
  *
- * A tree is first renamed to a temporary name, in one step that no reader and no kill can see half done, and
- * then taken apart. Where it was killed in between, the next writer goes on with it.
+ * A tree is first renamed to a temporary name, in one step that no reader and no kill can see half
+ * done, and then taken apart. Where it was killed in between, the next writer goes on with it.
  *
- * A temporary file is left over when its writer is gone. Each writer holds the lock of its file, so a free lock
- * tells; but only among processes on one kernel, since some network file systems grant locks to each
- * machine by itself. The kernel is part of the name: files of another one, and files whose lock cannot be asked
- * for, are taken for left over after a day. So are locks of keys that nobody holds.
+ * A temporary file is left over when its writer is gone. Each writer holds the lock of its file, so
+ * a free lock tells; but only among processes on one kernel, since some network file systems grant
+ * locks to each machine by itself. The kernel is part of the name: files of another one, and files
+ * whose lock cannot be asked for, are taken for left over after a day. So are locks of keys that
+ * nobody holds.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -52,8 +53,8 @@ static int unlink_file(int dir, const char *name) {
     return is_directory ? EISDIR : EPERM;
 }
 
-/* Removes a directory in `top`, its own directories having been moved up into `top`. So trees of any depth
-   come apart with two open descriptors. *progress: something was moved or removed. */
+/* Removes a directory in `top`, its own directories having been moved up into `top`. So trees of
+   any depth come apart with two open descriptors. *progress: something was moved or removed. */
 static int lift(int top, const char *name, bool *progress) {
     DIR *dir = open_dir(top, name);
     if (!dir)
@@ -68,7 +69,8 @@ static int lift(int top, const char *name, bool *progress) {
             continue;
         char unique[NAME_MAX + 1];
         zb__fs_temp_name("d", unique);
-        failed = renameat(dirfd(dir), entry->d_name, top, unique) == 0 || errno == ENOENT ? 0 : errno;
+        failed =
+            renameat(dirfd(dir), entry->d_name, top, unique) == 0 || errno == ENOENT ? 0 : errno;
         *progress = true;
     }
     if (!failed)
@@ -99,13 +101,14 @@ static int take_apart(int at, const char *name, bool *progress) {
     return failed;
 }
 
-/* Removes a file, a link or a whole directory; errno. None there is no error: somebody else was faster. */
+/* Removes a file, a link or a whole directory; errno. None there is no error: somebody else was
+ * faster. */
 static int remove_tree(int at, const char *name) {
     int failed = unlink_file(at, name);
     if (failed != EISDIR)
         return failed;
-    /* Files that come back as often as they go (network file systems keep open ones by another name)
-       must not keep us here for ever. */
+    /* Files that come back as often as they go (network file systems keep open ones by another
+       name) must not keep us here for ever. */
     for (int idle = 0; idle < 4;) {
         if (unlinkat(at, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
             return 0;
@@ -132,7 +135,8 @@ static int remove_at_once(int at, const char *name, bool *gone) {
 
 /* ---- Erasing ---- */
 
-/* The root goes on being there: its entries are removed one by one, the document before all else. */
+/* The root goes on being there: its entries are removed one by one, the document before all else.
+ */
 static enum zb_code empty_root(zb__fs *fs, zb_error *err) {
     enum zb_code code = zb__fs_erase(&fs->base, "zarr.json", err);
     if (code != ZB_OK)
@@ -161,7 +165,8 @@ static enum zb_code empty_root(zb__fs *fs, zb_error *err) {
     return failed ? zb__fs_fail_write(err, failed, "empty the store", fs->base.label) : ZB_OK;
 }
 
-/* Is there anything below the prefix? A link counts when it leads to a directory inside the store. */
+/* Is there anything below the prefix? A link counts when it leads to a directory inside the store.
+ */
 static enum zb_code is_prefix(const zb__fs *fs, const char *prefix, bool *is_one, zb_error *err) {
     int fd = zb__fs_openat(fs->root, prefix, O_PATH | O_DIRECTORY | O_CLOEXEC);
     *is_one = fd >= 0;
@@ -222,8 +227,8 @@ static void sweep_file(int dir, const char *name) {
     close(fd);
 }
 
-/* True the first time for each directory. The table forgets when two directories share a place in it, which only
-   costs a second look. */
+/* True the first time for each directory. The table forgets when two directories share a place in
+   it, which only costs a second look. */
 static bool is_first_time(zb__fs *fs, const char *path) {
     enum { PLACES = 4096 };
     uint64_t hash = zb__fs_hash(path) | 1;

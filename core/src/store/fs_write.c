@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing to the directory store: an object is written under a temporary name in the directory where it
- * belongs, closed, and renamed. Whoever is killed meanwhile leaves the old object and a temporary
- * file, which the next writer removes: the writer holds a lock of the file for as long as it lives,
- * so that a free lock means a writer that is gone (fs_remove.c).
+ * Writing to the directory store: an object is written under a temporary name in the directory
+ * where it belongs, closed, and renamed. Whoever is killed meanwhile leaves the old object and a
+ * temporary file, which the next writer removes: the writer holds a lock of the file for as long as
+ * it lives, so that a free lock means a writer that is gone (fs_remove.c).
  *
  * All that can fail fails before the rename: writing, syncing, and closing too, where network
  * file systems report what they could not write.
@@ -29,8 +29,8 @@ static int create_temp(int dir, const char *name, char temp[NAME_MAX + 1]) {
             continue;
         int refused = zb__fs_lock_file(fd, false);
         struct stat st;
-        /* A sweep may have come between creation and lock: it has the lock, or the file has gone. Where there are
-           no locks at all, sweeps only take what is a day old. */
+        /* A sweep may have come between creation and lock: it has the lock, or the file has gone.
+           Where there are no locks at all, sweeps only take what is a day old. */
         if (refused != EAGAIN && fstat(fd, &st) == 0 && st.st_nlink > 0)
             return fd;
         close(fd);
@@ -40,8 +40,8 @@ static int create_temp(int dir, const char *name, char temp[NAME_MAX + 1]) {
 }
 
 /* Opens the key's directory and a temporary file in it. */
-static enum zb_code begin(zb__fs *fs, const char *key, zb__fs_place *place,
-                          char temp[NAME_MAX + 1], int *fd, zb_error *err) {
+static enum zb_code begin(zb__fs *fs, const char *key, zb__fs_place *place, char temp[NAME_MAX + 1],
+                          int *fd, zb_error *err) {
     for (int tries = 0;; tries++) {
         enum zb_code code = zb__fs_open_place(fs, key, true, place, err);
         if (code != ZB_OK)
@@ -68,8 +68,8 @@ static int write_parts(int fd, const zb_part *parts, size_t count) {
         for (size_t i = 0; i < count && used < VECTORS; i++) {
             size_t from = i == 0 ? skip : 0;
             /* writev takes pointers to non-const for the sake of readv. */
-            vectors[used++] = (struct iovec){(void *)((uintptr_t)parts[i].data + from),
-                                             parts[i].size - from};
+            vectors[used++] =
+                (struct iovec){(void *)((uintptr_t)parts[i].data + from), parts[i].size - from};
         }
         ssize_t n = writev(fd, vectors, used);
         if (n < 0 && errno == EINTR)
@@ -87,13 +87,14 @@ static int write_parts(int fd, const zb_part *parts, size_t count) {
         }
         skip += left;
         if (!moved)
-            return EIO; /* nothing written and nothing wrong: no file system should, and we must end */
+            return EIO; /* nothing written and nothing wrong: no file system should, and we must end
+                         */
     }
     return 0;
 }
 
-/* Has the file system report what it says when a file is closed, while the descriptor, and with it the
-   lock, stays ours; errno. */
+/* Has the file system report what it says when a file is closed, while the descriptor, and with it
+   the lock, stays ours; errno. */
 static int check_close(int fd) {
     int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     return copy >= 0 && close(copy) == 0 ? 0 : errno;
@@ -106,8 +107,8 @@ static enum zb_code fill(int fd, const char *key, const zb_part *parts, size_t c
     if (failed)
         return zb__fs_fail_write(err, failed, "write", key);
     if (waits) {
-        /* Only a hint: when the batch is synced, most of it is then on disk already, and one commit of the file
-           system's journal serves all its files. */
+        /* Only a hint: when the batch is synced, most of it is then on disk already, and one commit
+           of the file system's journal serves all its files. */
         sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
     } else if (durability != ZB_DURABLE_LATER && fdatasync(fd) != 0) {
         return zb__fs_fail_write(err, errno, "sync", key);

@@ -143,8 +143,7 @@ static enum zb_code mem_list(zb_store *store, const char *prefix, zb_list_fn fn,
             continue; /* "ab" and "a.b" sort among the keys below "a" */
         size_t length = strcspn(key + skip, "/");
         bool is_prefix = key[skip + length] == '/';
-        if (last && is_prefix && strlen(last) == length &&
-            strncmp(last, key + skip, length) == 0)
+        if (last && is_prefix && strlen(last) == length && strncmp(last, key + skip, length) == 0)
             continue; /* only a prefix comes again */
         free(last);
         last = strndup(key + skip, length);

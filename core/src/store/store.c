@@ -46,7 +46,7 @@ static bool part_is_good(const char *part, size_t length) {
 static enum zb_code check_key(const char *key, bool empty_allowed, zb_error *err) {
     if (*key == '\0' && empty_allowed)
         return ZB_OK;
-    for (const char *part = key;; ) {
+    for (const char *part = key;;) {
         size_t length = strcspn(part, "/");
         if (!part_is_good(part, length))
             return zb_fail(err, ZB_EINVAL, "key '%s' has an empty, '.' or '..' part", key);
@@ -56,8 +56,8 @@ static enum zb_code check_key(const char *key, bool empty_allowed, zb_error *err
     }
 }
 
-enum zb_code zb_store_open(zb_store *store, const char *key, zb_object **out,
-                           zb_object_info *info, zb_error *err) {
+enum zb_code zb_store_open(zb_store *store, const char *key, zb_object **out, zb_object_info *info,
+                           zb_error *err) {
     enum zb_code code = check_key(key, false, err);
     return code ? code : store->ops->open(store, key, out, info, err);
 }

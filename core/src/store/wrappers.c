@@ -23,7 +23,7 @@ enum call {
 
 typedef struct wrapper {
     zb_store base;
-    zb_store *inner; /* one reference */
+    zb_store *inner;                                                  /* one reference */
     atomic_uint_fast64_t calls[CALL_COUNT], ranges, bytes, put_bytes; /* count */
     atomic_uint_fast64_t countdown; /* fault: calls until the failing one, 0 = off */
     unsigned microseconds;          /* delay */
@@ -66,8 +66,7 @@ static enum zb_code wrapper_open(zb_store *store, const char *key, zb_object **o
     return ZB_OK;
 }
 
-static enum zb_code wrapper_read(zb_object *object, zb_range *ranges, size_t count,
-                                 zb_error *err) {
+static enum zb_code wrapper_read(zb_object *object, zb_range *ranges, size_t count, zb_error *err) {
     wrapper *w = (wrapper *)object->store;
     enum zb_code code = before(w, CALL_READ, err);
     if (code == ZB_OK)

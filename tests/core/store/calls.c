@@ -39,8 +39,8 @@ void calls_write_at_most(unsigned long bytes) {
 /* Logs the call; true when it is to fail, with errno set. */
 static bool fails(enum call kind) {
     static const char letters[CALL_KINDS] = {
-        [CALL_MKDIRAT] = 'm', [CALL_WRITEV] = 'w', [CALL_FDATASYNC] = 's',
-        [CALL_RENAMEAT] = 'r', [CALL_FSYNC] = 'd', [CALL_SYNCFS] = 'a'};
+        [CALL_MKDIRAT] = 'm',  [CALL_WRITEV] = 'w', [CALL_FDATASYNC] = 's',
+        [CALL_RENAMEAT] = 'r', [CALL_FSYNC] = 'd',  [CALL_SYNCFS] = 'a'};
     pthread_mutex_lock(&lock);
     size_t used = strlen(calls_log);
     if (letters[kind] && used + 1 < sizeof calls_log) {

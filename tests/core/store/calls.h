@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A seam under the directory store: its system calls that change something, logged and made to fail. The
-   program is linked with --wrap for each of them. */
+/* A seam under the directory store: its system calls that change something, logged and made to
+   fail. The program is linked with --wrap for each of them. */
 #ifndef ZB_TEST_STORE_CALLS_H
 #define ZB_TEST_STORE_CALLS_H
 

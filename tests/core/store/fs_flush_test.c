@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Durability: the order of the system calls (data before names, one sync for each directory), what waits for a
- * flush and who sees it, and what becomes of it when something fails.
+ * Durability: the order of the system calls (data before names, one sync for each directory), what
+ * waits for a flush and who sees it, and what becomes of it when something fails.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -142,7 +142,7 @@ static void many_directories(void **state) {
     calls_fail(CALL_SYNCFS, 1, EIO);
     ASSERT_FAILS(zb_store_flush(f->store, &err), ZB_EIO, err, f->root);
     assert_true(calls_failed());
-    must_flush(f->store); /* still to be done */
+    must_flush(f->store);                   /* still to be done */
     assert_string_equal(calls_log, "sraa"); /* the object went out with the first try */
     calls_clear();
     must_flush(f->store);
@@ -224,7 +224,8 @@ static void leave_the_parents_alone(void *context) {
     char *data;
     CHILD_CHECK(fixture_get(f->store, "k", &data, &err) == ZB_OK && strcmp(data, "old") == 0, "%s",
                 err.message);
-    CHILD_CHECK(fixture_put(f->store, "own", "1", ZB_DURABLE_FLUSH, &err) == ZB_OK, "%s", err.message);
+    CHILD_CHECK(fixture_put(f->store, "own", "1", ZB_DURABLE_FLUSH, &err) == ZB_OK, "%s",
+                err.message);
     CHILD_CHECK(zb_store_flush(f->store, &err) == ZB_OK, "%s", err.message);
     zb_store_release(f->store);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Locks of keys: one holder at a time among threads and processes, none left behind by who is killed. */
+/* Locks of keys: one holder at a time among threads and processes, none left behind by who is
+ * killed. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "store/calls.h"
 #include "store/fixture.h"
 #include "store/fs.h"
 
@@ -40,7 +40,8 @@ static void *add_in_thread(void *store) {
 static void add_with_threads(zb_store *store, zb_store *other) {
     pthread_t threads[4];
     for (int i = 0; i < 4; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, add_in_thread, i % 2 ? store : other), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, add_in_thread, i % 2 ? store : other),
+                         0);
     for (int i = 0; i < 4; i++) {
         void *failed;
         pthread_join(threads[i], &failed);
@@ -163,22 +164,32 @@ static void locks_are_apart(void **state) {
     assert_int_equal(fixture_files(f->root, &ours), 0);
 }
 
-/* A file system that grants no locks: /proc is one that cannot even make the file. */
+/* The caller learns whether locks can never be had here, or something failed this once. */
 static void what_cannot_be_locked_says_so(void **state) {
     fixture *f = *state;
-    zb_error err;
-    zb_lock *lock = NULL;
-    struct rlimit all, few = {0, 0};
-    assert_int_equal(getrlimit(RLIMIT_NOFILE, &all), 0);
-    few.rlim_max = all.rlim_max;
+    static const struct {
+        enum call call;
+        int error;
+        enum zb_code code;
+    } rows[] = {{CALL_FCNTL, ENOLCK, ZB_EUNSUPPORTED}, {CALL_FCNTL, EOPNOTSUPP, ZB_EUNSUPPORTED},
+                {CALL_FCNTL, ENOSYS, ZB_EUNSUPPORTED}, {CALL_FCNTL, EINVAL, ZB_EUNSUPPORTED},
+                {CALL_OPENAT, EROFS, ZB_EUNSUPPORTED}, {CALL_FCNTL, EIO, ZB_EIO},
+                {CALL_OPENAT, EACCES, ZB_EIO},         {CALL_OPENAT, EMFILE, ZB_EIO}};
     int descriptors = fixture_open_descriptors();
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
-    enum zb_code code = zb_store_lock(f->store, "k", &lock, &err);
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &all), 0);
-    assert_int_equal(code, ZB_EIO); /* no verdict on the file system */
-    assert_int_equal(err.sys_errno, EMFILE);
-    assert_int_equal(fixture_open_descriptors(), descriptors);
-    assert_null(lock);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        zb_error err;
+        zb_lock *lock = NULL;
+        calls_fail(rows[i].call, 1, rows[i].error);
+        ASSERT_FAILS(zb_store_lock(f->store, "k", &lock, &err), rows[i].code, err, "'k'");
+        assert_int_equal(err.sys_errno, rows[i].error);
+        assert_null(lock);
+        assert_int_equal(fixture_open_descriptors(), descriptors);
+        calls_fail(CALL_FCNTL, 1, EINTR); /* a signal is no reason to give up */
+        ASSERT_OK(zb_store_lock(f->store, "k", &lock, &err), err);
+        zb_store_unlock(lock);
+    }
+    int ours;
+    assert_int_equal(fixture_files(f->root, &ours), 0);
 }
 
 int main(void) {

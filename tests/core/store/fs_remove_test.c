@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Erasing trees, at once and without leaving the store; and tidying up after writers that were killed. */
+/* Erasing trees, at once and without leaving the store; and tidying up after writers that were
+ * killed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -95,7 +96,8 @@ static void links_are_erased_not_followed(void **state) {
     fixture_link(f, "inside", "alias");
     ASSERT_OK(zb_store_erase_below(f->store, "a", &err), err);
     assert_holds(f->store, "alias/k", "kept");
-    ASSERT_OK(zb_store_erase_below(f->store, "alias", &err), err); /* the link, not what it leads to */
+    ASSERT_OK(zb_store_erase_below(f->store, "alias", &err),
+              err); /* the link, not what it leads to */
     assert_lists(f->store, "", "inside/ ");
     fixture_link(f, target, "out");
     ASSERT_OK(zb_store_erase_below(f->store, "", &err), err);
@@ -153,7 +155,8 @@ static void next_writers_tidy_up(void **state) {
     assert_lists(f->store, "a", "k ");
     zb_store *next;
     ASSERT_OK(zb_store_open_fs(f->root, &next, &err), err);
-    fixture_must_put(next, "a/other", "1", ZB_DURABLE_LATER); /* any key of that directory will do */
+    fixture_must_put(next, "a/other", "1",
+                     ZB_DURABLE_LATER); /* any key of that directory will do */
     assert_int_equal(fixture_files(f->root, &ours), 2);
     assert_int_equal(ours, 0);
     assert_holds(next, "a/k", "old");
@@ -169,8 +172,8 @@ static void live_files_stay(void **state) {
     static const char foreign[] = ".k.00000000000000aa.0123456789abcdef.zb-tmp";
     static const char old_foreign[] = ".k.00000000000000aa.0123456789abcdee.zb-tmp";
     static const char nameless[] = ".zb-tmp", like_ours[] = "k.zb-tmp", other[] = ".hidden";
-    const char *const files[] = {foreign, old_foreign, ".gone.zb-lock", ".old.zb-lock", nameless,
-                                 like_ours, other, ".x.zb-tmp"};
+    const char *const files[] = {foreign,  old_foreign, ".gone.zb-lock", ".old.zb-lock",
+                                 nameless, like_ours,   other,           ".x.zb-tmp"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         check_write_file(f->root, files[i], "x", 1);
     make_older(f, old_foreign, 25);

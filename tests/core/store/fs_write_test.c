@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Putting and erasing in the directory store: the old object or the new one, whole, whatever fails and
- * whoever looks; nothing outside the root; nothing left over.
+ * Putting and erasing in the directory store: the old object or the new one, whole, whatever fails
+ * and whoever looks; nothing outside the root; nothing left over.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -98,8 +98,8 @@ static void hostile_keys_are_refused(void **state) {
     fixture *f = *state;
     zb_error err;
     static const char *const keys[] = {
-        "", "/", ".", "..", "../x", "a/../b", "a//b", "/a", "a/", ".a.zb-tmp", ".a.zb-lock",
-        "a/.b.zb-tmp/c", ".zb-tmp.zb-tmp"};
+        "",   "/",  ".",         "..",         "../x",          "a/../b",        "a//b",
+        "/a", "a/", ".a.zb-tmp", ".a.zb-lock", "a/.b.zb-tmp/c", ".zb-tmp.zb-tmp"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         zb_lock *lock = NULL;
         ASSERT_FAILS(fixture_put(f->store, keys[i], "x", ZB_DURABLE_LATER, &err), ZB_EINVAL, err,
@@ -197,7 +197,8 @@ static void creates_stores(void **state) {
 
 /* ---- Errors ---- */
 
-/* Each call fails once in each place: an error or the new object, never a mixture; and then it works. */
+/* Each call fails once in each place: an error or the new object, never a mixture; and then it
+ * works. */
 static void any_call_may_fail(void **state) {
     fixture *f = *state;
     zb_error err;
@@ -250,13 +251,15 @@ static void fill_the_disk(zb_store *store) {
     size_t size = 800 << 10;
     char *data = calloc(1, size), *now;
     zb_part part = {data, size}, more[] = {part, part};
-    CHILD_CHECK(zb_store_put(store, "k", &part, 1, ZB_DURABLE_NOW, &err) == ZB_OK, "%s", err.message);
+    CHILD_CHECK(zb_store_put(store, "k", &part, 1, ZB_DURABLE_NOW, &err) == ZB_OK, "%s",
+                err.message);
     for (int d = ZB_DURABLE_LATER; d <= ZB_DURABLE_NOW; d++) {
         enum zb_code code = zb_store_put(store, "k", more, 2, (enum zb_durability)d, &err);
         CHILD_CHECK(code == ZB_EIO && (err.sys_errno == ENOSPC || err.sys_errno == EFBIG), "%d %s",
                     code, err.message);
         CHILD_CHECK(zb_store_get(store, "k", 1 << 30, "l", &now, &size, NULL, &err) == ZB_OK &&
-                        size == part.size, "%s", err.message);
+                        size == part.size,
+                    "%s", err.message);
         free(now);
     }
     CHILD_CHECK(fixture_put(store, "k", "small", ZB_DURABLE_NOW, &err) == ZB_OK, "%s", err.message);
@@ -341,7 +344,8 @@ static void readers_see_old_or_new(void **state) {
         assert_int_equal(pthread_create(&threads[i], NULL, read_versions, &r), 0);
     for (int i = 0; i < 4000; i++)
         ASSERT_OK(zb_store_put(f->store, "k", versions[i % 2], 2,
-                               i % 100 ? ZB_DURABLE_LATER : ZB_DURABLE_FLUSH, &err), err);
+                               i % 100 ? ZB_DURABLE_LATER : ZB_DURABLE_FLUSH, &err),
+                  err);
     ASSERT_OK(zb_store_flush(f->store, &err), err);
     atomic_store(&r.stop, true);
     for (int i = 0; i < 2; i++)
@@ -353,14 +357,10 @@ static void readers_see_old_or_new(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(puts_and_replaces),
-        FIXTURE_TEST(joins_parts),
-        FIXTURE_TEST(hostile_keys_are_refused),
-        FIXTURE_TEST(links_lead_nowhere_outside),
-        FIXTURE_TEST(what_is_in_the_way_stays),
-        FIXTURE_TEST(creates_stores),
-        FIXTURE_TEST(any_call_may_fail),
-        FIXTURE_TEST(full_disks_keep_the_old_object),
+        FIXTURE_TEST(puts_and_replaces),        FIXTURE_TEST(joins_parts),
+        FIXTURE_TEST(hostile_keys_are_refused), FIXTURE_TEST(links_lead_nowhere_outside),
+        FIXTURE_TEST(what_is_in_the_way_stays), FIXTURE_TEST(creates_stores),
+        FIXTURE_TEST(any_call_may_fail),        FIXTURE_TEST(full_disks_keep_the_old_object),
         FIXTURE_TEST(readers_see_old_or_new),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The wrappers that other tests rely on: they count, fail and wait just as told, and pass all else on. */
+/* The wrappers that other tests rely on: they count, fail and wait just as told, and pass all else
+ * on. */
 #include <errno.h>
 #include <time.h>
 
