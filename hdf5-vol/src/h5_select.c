@@ -282,7 +282,7 @@ herr_t vol_walk_begin(vol_walk *walk, h5_lib *lib, const zb_node *array,
         .lib = lib, .array = array, .file = file, .left = file->elements, .iterator = -1};
     if (file->is_box || file->elements == 0)
         return 0;
-    walk->iterator = lib->H5Ssel_iter_create(file->space, 1, 0);
+    walk->iterator = lib->H5Ssel_iter_create(file->space, 1, H5S_SEL_ITER_SHARE_WITH_DATASPACE);
     return walk->iterator < 0 ? -1 : 0;
 }
 

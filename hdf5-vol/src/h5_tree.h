@@ -54,6 +54,7 @@ struct vol_file {
     bool native_compat;
     zb_store *store;
     vol_node *root;
+    uint64_t node_count;
     vol_node *by_token[VOL_TOKEN_BUCKETS];
 };
 
@@ -76,7 +77,8 @@ enum zb_code vol_node_list(vol_node *group, zb_error *err);
 /* The node with a token; looks through the whole store when it has not been met yet. */
 vol_node *vol_node_by_token(vol_file *file, uint64_t token, zb_error *err);
 
-/* Puts the reason of an unreadable node into err. */
+/* Why a node is unreadable: the text, and the same in err. */
+const char *vol_node_reason_text(const vol_node *node);
 enum zb_code vol_node_reason(const vol_node *node, zb_error *err);
 
 #endif
