@@ -9,6 +9,8 @@
  */
 #include "container.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 
 #include "cpl_conv.h"
@@ -35,6 +37,13 @@ void Zarr3Container::use_sidecar(const std::string &subdataset) {
     if (!subdataset.empty())
         SetSubdatasetName(subdataset.c_str());
     TryLoadXML();
+    /* gdaladdo -ro: overviews of arrays that have none of their own, one file for each array. */
+    std::string base = hierarchy_.root;
+    if (!subdataset.empty())
+        base += "." + subdataset;
+    std::replace(base.begin() + static_cast<std::ptrdiff_t>(hierarchy_.root.size()), base.end(),
+                 '/', '.');
+    oOvManager.Initialize(this, base.c_str());
 }
 
 /* The pointer stays valid until the next call for the same domain, as GDAL promises its callers. */
