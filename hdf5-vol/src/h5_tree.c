@@ -172,6 +172,10 @@ static enum zb_code open_child(vol_node *group, const char *name, vol_node **out
 
 static vol_node *child_by_name(vol_node *group, const char *name, zb_error *err) {
     bool found;
+    /* Which dimensions need a dataset shows only when all arrays are known. */
+    if (group->kind == VOL_GROUP && group->file->options.netcdf_dimensions &&
+        vol_node_list(group, err) != ZB_OK)
+        return NULL;
     size_t at = child_position(group, name, &found);
     vol_node *node = NULL;
     if (found)
@@ -226,6 +230,17 @@ enum zb_code vol_node_list(vol_node *group, zb_error *err) {
     }
     zb_children_free(&children);
     group->listed = code == ZB_OK;
+    if (!code && group->file->options.netcdf_dimensions)
+        code = vol_dims_complete(group, err);
+    return code;
+}
+
+enum zb_code vol_node_add_dimension(vol_node *group, const char *name, zb_node *zarr,
+                                    zb_error *err) {
+    vol_node *node;
+    enum zb_code code = add_child(group, name, zarr, NULL, &node, err);
+    if (!code)
+        node->is_dimension = true;
     return code;
 }
 
@@ -305,6 +320,8 @@ static enum zb_code add_array_root(vol_file *file, zb_node *zarr, zb_error *err)
         file->root->listed = true;
         code = add_child(file->root, name, zarr, NULL, &dataset, err);
     }
+    if (!code && file->options.netcdf_dimensions)
+        code = vol_dims_complete(file->root, err);
     free(name);
     return code;
 }
@@ -319,7 +336,7 @@ static enum zb_code open_root(vol_file *file, zb_error *err) {
     return node_new(file, NULL, "", zarr, &file->root, err);
 }
 
-enum zb_code vol_file_open_path(h5_lib *lib, const char *path, bool native_compat, vol_file **out,
+enum zb_code vol_file_open_path(h5_lib *lib, const char *path, vol_options options, vol_file **out,
                                 zb_error *err) {
     vol_file *file = calloc(1, sizeof *file);
     if (!file || !(file->path = strdup(path))) {
@@ -328,7 +345,7 @@ enum zb_code vol_file_open_path(h5_lib *lib, const char *path, bool native_compa
     }
     file->lib = lib;
     file->refs = 1;
-    file->native_compat = native_compat;
+    file->options = options;
     file->number = file_number(path);
     enum zb_code code = zb_store_open_fs(path, &file->store, err);
     if (!code)
@@ -350,6 +367,7 @@ void vol_file_release(vol_file *file) {
     if (!file || --file->refs > 0)
         return;
     node_free(file->root);
+    zb_store_release(file->dimensions);
     zb_store_release(file->store);
     free(file->path);
     free(file);
