@@ -27,6 +27,7 @@ static const struct {
     ROW(document_bytes, "DOCUMENT_BYTES", MIB),
     ROW(consolidated_bytes, "CONSOLIDATED_BYTES", 64 * MIB),
     ROW(children, "CHILDREN", 1000000),
+    ROW(nodes, "NODES", 100000), /* the connector's; tested with it */
     ROW(chunk_bytes, "CHUNK_BYTES", 1024 * MIB),
     ROW(shard_bytes, "SHARD_BYTES", 4096 * MIB),
     ROW(index_bytes, "INDEX_BYTES", 64 * MIB),
@@ -375,7 +376,13 @@ static void threads(void *context) {
     size_t expected = *(const size_t *)context, before = threads_now();
     CHILD_CHECK(zb__pool_width() == expected, "width %zu", zb__pool_width());
     CHILD_CHECK(zb__pool_run(do_nothing, NULL, 1000, 0, NULL) == ZB_OK, "failed");
-    CHILD_CHECK(threads_now() == before + expected - 1, "%zu threads", threads_now());
+    size_t started = threads_now() - before;
+#ifdef __SANITIZE_THREAD__
+    /* The sanitizer starts one of its own beside the first of a child. */
+    CHILD_CHECK(started >= expected - 1 && started <= expected + 1, "%zu threads", started);
+#else
+    CHILD_CHECK(started == expected - 1, "%zu threads", started);
+#endif
 }
 
 static void limits_stop(void **state) {
