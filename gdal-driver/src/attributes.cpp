@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Attributes are the least trustworthy part of a store: no specification binds them, every writer
+ * has habits of its own, and anything can stand where a number is expected. All functions here
+ * answer "not there" for whatever has another form than the one asked for, and never complain: an
+ * attribute that makes no sense is the same to a raster as one that is missing.
+ *
+ * Numbers come out as doubles. Where all 64 bits matter (nodata), the caller asks the JSON value.
+ */
 #include "attributes.h"
 
 #include <cstdlib>

@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A band answers two kinds of questions: what it is (nodata, scale, unit, place along the extra
+ * dimensions), which come from the array's attributes and win over GDAL's sidecar file, and what
+ * its pixels are, for which it decides between the two ways that blocks.cpp describes.
+ *
+ * Whatever needs data from the store (the coordinate value of a band, its description) is read at
+ * the first question. A dataset may have 65536 bands, and opening it must not read a coordinate for
+ * each.
+ */
 #include "band.h"
 
 #include "attributes.h"
@@ -6,6 +15,8 @@
 
 using namespace zarr3;
 
+/* Cheap, because a dataset makes all of its bands when it is opened: nothing here may ask the
+   store. */
 Zarr3RasterBand::Zarr3RasterBand(Zarr3Dataset *dataset, int number)
     : unit_(attribute_text(dataset->array(), "units")) {
     poDS = dataset;
@@ -39,6 +50,8 @@ CPLErr Zarr3RasterBand::IRasterIO(GDALRWFlag mode, int x, int y, int width, int 
                                   GSpacing pixel_space, GSpacing line_space,
                                   GDALRasterIOExtraArg *extra) {
     const Window window = {x, y, width, height};
+    /* Requests that change the size go to GDAL, which uses overviews or comes back with windows of
+       the full resolution. */
     const bool resampled = width != buffer_width || height != buffer_height;
     if (mode == GF_Read && !resampled) {
         bool done = false;
@@ -62,11 +75,13 @@ CPLErr Zarr3RasterBand::IRasterIO(GDALRWFlag mode, int x, int y, int width, int 
                              type, pixel_space, line_space, extra);
         }
     }
+    /* GDAL now asks for one block after the other; a miss loads the rest of them as well. */
     const Zarr3Dataset::Expect expect(owner(), window, buffer_width, buffer_height);
     return GDALPamRasterBand::IRasterIO(mode, x, y, width, height, data, buffer_width,
                                         buffer_height, type, pixel_space, line_space, extra);
 }
 
+/* GDAL lets callers pass no place for the answer whether there is a value. */
 static void tell(int *success, bool value) {
     if (success != nullptr)
         *success = value ? TRUE : FALSE;
@@ -80,6 +95,8 @@ double Zarr3RasterBand::GetNoDataValue(int *success) {
     return nodata.as_double;
 }
 
+/* GDAL asks by the band's type: these two for the 64-bit ones, whose values a double would round,
+   the one above for all others. */
 int64_t Zarr3RasterBand::GetNoDataValueAsInt64(int *success) {
     const NoData &nodata = owner()->nodata();
     if (nodata.kind != NoData::Int64)
@@ -96,6 +113,7 @@ uint64_t Zarr3RasterBand::GetNoDataValueAsUInt64(int *success) {
     return nodata.as_uint64;
 }
 
+/* Scale and offset are told, not applied: GDAL's pixels are the stored ones. */
 double Zarr3RasterBand::GetScale(int *success) {
     const std::optional<double> value = attribute_number(owner()->array(), "scale_factor");
     if (!value)
@@ -153,6 +171,7 @@ const char *Zarr3RasterBand::GetMetadataItem(const char *name, const char *domai
     return metadata_.item("", name);
 }
 
+/* The levels of a pyramid; failing that, what GDAL keeps beside the store (a .ovr file). */
 int Zarr3RasterBand::GetOverviewCount() {
     const size_t count = owner()->overviews().size();
     return count > 0 ? static_cast<int>(count) : GDALPamRasterBand::GetOverviewCount();

@@ -24,17 +24,20 @@ using namespace zarr3;
 /* Boxes in one plan: keeps the plan itself small when blocks are tiny. */
 static constexpr size_t kMaxBoxes = 65536;
 
+/* Windows come from GDAL, which has checked that they lie within the raster. */
 BlockRange Zarr3Dataset::blocks_of(const Window &window) const {
     return {window.x / layout_.block_width, window.y / layout_.block_height,
             (window.x + window.width - 1) / layout_.block_width,
             (window.y + window.height - 1) / layout_.block_height};
 }
 
+/* As GDAL allocates it: whole, also at the edges. */
 static uint64_t bytes_of_block(const Layout &layout, GDALDataType type) {
     return static_cast<uint64_t>(layout.block_width) * static_cast<uint64_t>(layout.block_height) *
            static_cast<uint64_t>(GDALGetDataTypeSizeBytes(type));
 }
 
+/* Asked each time, because programs may change it while datasets are open. */
 static uint64_t cache_limit() {
     return static_cast<uint64_t>(std::max<GIntBig>(GDALGetCacheMax64(), 0));
 }
@@ -57,12 +60,16 @@ bool Zarr3Dataset::prefers_direct(const PixelRequest &request) const {
     if (need > limit - limit / 8)
         return true; /* the cache could not hold it; the core's own serves the chunks at the edges
                       */
+    /* Does a range of pixels consist of whole blocks, the last one of a raster counting as whole?
+     */
     const auto whole = [](int first, int count, int block, int extent) {
         return first % block == 0 && ((first + count) % block == 0 || first + count == extent);
     };
     const bool uses_all = whole(w.x, w.width, layout_.block_width, nRasterXSize) &&
                           whole(w.y, w.height, layout_.block_height, nRasterYSize) &&
                           (request.band_count == nBands || layout_.chunk_bands == 1);
+    /* Programs that copy a raster go through it once, by rows of blocks; for them a cache is a
+       detour. Whoever asks for a part of a row may come back for the same blocks. */
     const bool full_rows = w.width == nRasterXSize;
     return uses_all && blocks_of(w).count() > 1 && (full_rows || need > limit / 4);
 }
@@ -197,6 +204,8 @@ enum zb_code Zarr3Dataset::load_block(int band, int block_x, int block_y, void *
     BlockBatch batch(this, type);
     batch.add(band, block_x, block_y, image);
 
+    /* Room for blocks, by bytes and by number. The block that was asked for goes in whatever it
+       takes; the rest only while there is room. */
     bool room = true;
     const auto add_mates = [&](int x, int y, bool with_band) {
         for (size_t i = 0; i < mates.size() && room; i++) {
@@ -207,6 +216,7 @@ enum zb_code Zarr3Dataset::load_block(int band, int block_x, int block_y, void *
     add_mates(block_x, block_y, false);
     if (expected_ && expected_->contains(block_x, block_y)) {
         /* Onwards from here, in the order in which GDAL will ask for them. */
+        /* The order matters: what does not fit any more is what GDAL needs last. */
         int x = block_x, y = block_y;
         while (room) {
             if (++x > expected_->x1) {

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Only what can be converted without a table: the civil calendar, fixed units, no time zones.
+ * Months and years as units have no fixed length and the calendars of climate models (noleap,
+ * 360_day) no ISO dates; those keep their number and unit and get no date. Arithmetic is in whole
+ * seconds.
+ */
 #include "cf_time.h"
 
 #include <cmath>

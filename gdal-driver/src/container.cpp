@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Three things that GDAL does by default are wrong for a directory of small files. It would write
+ * its sidecar file into the directory that it was given, where other Zarr readers list it; the
+ * sidecar goes beside the hierarchy's root instead. It would report all files below; the list has
+ * the one document that says what the dataset is. And it would keep metadata in one container with
+ * what the sidecar adds, so that saving statistics would save copies of all attributes; ours are
+ * kept apart and merged for each answer.
+ */
 #include "container.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 
 #include "cpl_conv.h"
@@ -27,8 +37,16 @@ void Zarr3Container::use_sidecar(const std::string &subdataset) {
     if (!subdataset.empty())
         SetSubdatasetName(subdataset.c_str());
     TryLoadXML();
+    /* gdaladdo -ro: overviews of arrays that have none of their own, one file for each array. */
+    std::string base = hierarchy_.root;
+    if (!subdataset.empty())
+        base += "." + subdataset;
+    std::replace(base.begin() + static_cast<std::ptrdiff_t>(hierarchy_.root.size()), base.end(),
+                 '/', '.');
+    oOvManager.Initialize(this, base.c_str());
 }
 
+/* The pointer stays valid until the next call for the same domain, as GDAL promises its callers. */
 MetadataList Zarr3Container::GetMetadata(const char *domain) {
     const std::string key = domain == nullptr ? "" : domain;
     if (key == kDocumentDomain && !metadata_.has(key)) {
@@ -55,11 +73,13 @@ char **Zarr3Container::GetMetadataDomainList() {
     return names.StealList();
 }
 
+/* Programs copy and delete what is listed here, and some stat each entry: two names at most. */
 char **Zarr3Container::GetFileList() {
     CPLStringList files;
     files.AddString(
         file_in(hierarchy_.root, join_path(zb_node_path(node_.get()), "zarr.json")).c_str());
     VSIStatBufL stat;
+    /* GDAL writes it when the dataset closes; another program may have done so before. */
     const std::string sidecar = hierarchy_.root + ".aux.xml";
     if (VSIStatExL(sidecar.c_str(), &stat, VSI_STAT_EXISTS_FLAG) == 0)
         files.AddString(sidecar.c_str());

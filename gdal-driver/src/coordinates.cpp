@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * xarray, CF and GDAL agree on how a dimension gets its coordinates: a one-dimensional array beside
+ * the data (or in a group above) that has the dimension's name. Its values are the centres of
+ * cells.
+ *
+ * A raster needs a regular grid, and coordinates are computed and rounded by so many programs that
+ * none is regular to the last bit. The tolerance compares each value with its place on the straight
+ * line from the first to the last one, not with its neighbour: a drift that would move the map
+ * shows, a rounding that would not does not.
+ */
 #include "coordinates.h"
 
 #include <cfloat>
@@ -30,6 +40,7 @@ NodePtr find_coordinate(const zb_node *array, uint32_t dim, Neighbours &around) 
 std::vector<double> read_coordinate(const zb_node *coordinate, zb_error *err) {
     const zb_array_info *info = zb_node_array(coordinate);
     std::vector<double> values(static_cast<size_t>(info->shape[0]));
+    /* No start, count or step: the whole array. Converted to double by the core. */
     zb_read read = {};
     read.node = coordinate;
     read.view.data = values.data();
@@ -65,6 +76,7 @@ std::optional<Spacing> regular_spacing(const std::vector<double> &values, zb_dty
     return spacing;
 }
 
+/* 15 digits show 0.1 as it was written, 17 always suffice. */
 std::string number_text(double value) {
     std::string text;
     for (int digits = 15; digits <= 17; digits++) {

@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Each source is tried in turn and whatever PROJ does not understand is passed over in silence,
+ * with one line for CPL_DEBUG at most: a store often carries the same CRS in several forms, written
+ * by programs of different ages, and one that is readable is enough.
+ *
+ * GDAL's parser of CRS texts can open files and contact servers, which a store must not cause; both
+ * are switched off for every text from a store.
+ *
+ * Axis order: all sources mean x (or longitude) by columns and y (or latitude) by rows, whatever
+ * the CRS's own definition says about the order of its axes. That is GDAL's "traditional GIS
+ * order".
+ */
 #include "crs.h"
 
 #include <algorithm>
@@ -20,6 +32,7 @@ static bool import_text(const std::string &text, OGRSpatialReference *srs) {
     return srs->SetFromUserInput(text.c_str(), kNoAccess) == OGRERR_NONE;
 }
 
+/* Definitions that carry more go first: a code alone may be unknown to this PROJ database. */
 static bool import_proj(const zb_node *node, OGRSpatialReference *srs) {
     if (!declares_proj(node))
         return false;
@@ -28,6 +41,7 @@ static bool import_proj(const zb_node *node, OGRSpatialReference *srs) {
            import_text(json_text(attribute(node, "proj:code")), srs);
 }
 
+/* A variable that only happens to be called "crs" is not meant. */
 static bool has_definition(const zb_node *node) {
     return attribute(node, "crs_wkt") != nullptr || attribute(node, "spatial_ref") != nullptr ||
            attribute(node, "grid_mapping_name") != nullptr;
@@ -66,6 +80,7 @@ static bool import_cf(const zb_node *mapping, const std::string &units, OGRSpati
     return srs->importFromCF1(pairs.List(), units.empty() ? nullptr : units.c_str()) == OGRERR_NONE;
 }
 
+/* Units of the coordinate array of a dimension: CF keeps what the CRS leaves open there. */
 static std::string axis_units(const zb_node *array, int dim, Neighbours &around) {
     if (dim < 0)
         return {};
@@ -74,6 +89,7 @@ static std::string axis_units(const zb_node *array, int dim, Neighbours &around)
     return attribute_text(axis.get(), "units");
 }
 
+/* The texts before the parameters: crs_wkt is exact where the parameters are a selection. */
 static bool import_grid_mapping(const zb_node *array, const Axes &axes, Neighbours &around,
                                 OGRSpatialReference *srs) {
     const NodePtr mapping = find_grid_mapping(array, around);

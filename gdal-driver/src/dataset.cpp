@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Opening reads metadata only: the array's document, the groups above it, and the documents of the
+ * few neighbours that decide about rows and columns. Coordinates, and with them the place on the
+ * map, are read at the first question for it; coarser levels of a pyramid are opened at the first
+ * question for overviews. GDAL promises one thread at a time for each dataset, so this needs no
+ * lock.
+ *
+ * Overviews are datasets like this one, made from their own arrays. They own nothing of the finest
+ * level but a reference to the store.
+ */
 #include "dataset.h"
 
 #include <algorithm>
@@ -30,6 +40,7 @@ Zarr3Dataset::~Zarr3Dataset() {
     Zarr3Dataset::FlushCache(true);
 }
 
+/* Everything that can go wrong goes wrong here, before a dataset exists. */
 std::unique_ptr<Zarr3Dataset> Zarr3Dataset::make(const Hierarchy &hierarchy, const NodePtr &array,
                                                  const ArrayOptions &options, std::string *reason) {
     Neighbours around(hierarchy.store, zb_node_path(array.get()));
@@ -44,6 +55,7 @@ std::unique_ptr<Zarr3Dataset> Zarr3Dataset::make(const Hierarchy &hierarchy, con
                                                           std::move(around)));
 }
 
+/* Both parts at once: they come from the same few neighbours. */
 void Zarr3Dataset::locate() const {
     if (located_)
         return;
@@ -88,6 +100,8 @@ const std::vector<std::unique_ptr<Zarr3Dataset>> &Zarr3Dataset::overviews() {
             CPLDebug("ZARR3", "level %s is left out: %s", path.c_str(), reason.c_str());
             continue;
         }
+        /* GDAL takes overviews for smaller versions of one picture with the same bands. Levels of
+           another type would be converted without a word. */
         const bool coarser =
             level->nRasterXSize <= nRasterXSize && level->nRasterYSize <= nRasterYSize &&
             (level->nRasterXSize < nRasterXSize || level->nRasterYSize < nRasterYSize);
@@ -108,6 +122,8 @@ CPLErr Zarr3Dataset::IRasterIO(GDALRWFlag mode, int x, int y, int width, int hei
                                int band_count, BANDMAP_TYPE bands, GSpacing pixel_space,
                                GSpacing line_space, GSpacing band_space,
                                GDALRasterIOExtraArg *extra) {
+    /* All bands of a request in one plan. Bands that the direct way does not serve come one by one,
+       or by blocks for PIXEL interleaving; GDAL decides. */
     const Window window = {x, y, width, height};
     if (mode == GF_Read && width == buffer_width && height == buffer_height) {
         bool done = false;

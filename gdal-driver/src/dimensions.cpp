@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * An array of n dimensions does not say which two make a picture. The writers' habits do, and they
+ * differ: numpy stacks (t, y, x), imaging programs (y, x, samples), some Fortran models (x, y, t).
+ * The evidence is weighed by how deliberate it is. A convention or option that names the dimensions
+ * was written for this purpose; names like "lat" were not but mean it; a shape is a guess, made
+ * only where a wrong one is hardly possible.
+ *
+ * Both axes must be found by one kind of evidence. Half of a pair (a "y" without an "x") says
+ * nothing about the other half.
+ */
 #include "dimensions.h"
 
 #include <algorithm>
@@ -20,6 +30,7 @@ std::string dimension_label(const zb_array_info *info, uint32_t dim) {
     return name.empty() ? "dim" + std::to_string(dim) : name;
 }
 
+/* Names need not be unique; the first one counts. The empty name matches nothing. */
 static int dimension_called(const zb_array_info *info, const std::string &name) {
     for (uint32_t dim = 0; dim < info->ndim; dim++) {
         if (!name.empty() && dimension_name(info, dim) == name)
@@ -51,6 +62,7 @@ static bool is_one_of(const std::string &name, std::initializer_list<const char 
                        [&](const char *item) { return EQUAL(item, name.c_str()); });
 }
 
+/* Seen in the wild, in any case of letters. Longer lists guess more often wrong than right. */
 static bool is_x_name(const std::string &name) {
     return is_one_of(name, {"x", "lon", "long", "longitude", "rlon", "easting", "eastings", "xc",
                             "col", "cols", "column", "columns", "width", "projection_x_coordinate",
@@ -63,6 +75,7 @@ static bool is_y_name(const std::string &name) {
                       "line", "lines", "height", "projection_y_coordinate", "grid_latitude"});
 }
 
+/* What imaging programs call the samples of a pixel when they stand last. */
 static bool is_band_name(const std::string &name) {
     return is_one_of(name, {"band", "bands", "channel", "channels", "c", "rgb", "rgba", "samples"});
 }
@@ -95,6 +108,7 @@ static void axes_by_convention(const zb_array_info *info, const zb_node *node, A
         *axes = found;
 }
 
+/* With several candidates ("x" and "lon") the last dimension wins: the faster one. */
 static void axes_by_name(const zb_array_info *info, Axes *axes) {
     Axes found;
     for (uint32_t dim = 0; dim < info->ndim; dim++) {
@@ -108,6 +122,8 @@ static void axes_by_name(const zb_array_info *info, Axes *axes) {
         *axes = found;
 }
 
+/* Opens one document for each dimension, so it is done only where names leave a choice: arrays of
+   three dimensions and more. */
 static void axes_by_coordinates(const zb_array_info *info, Neighbours &around, Axes *axes) {
     Axes found;
     for (uint32_t dim = 0; dim < info->ndim; dim++) {
@@ -154,6 +170,7 @@ static void axes_by_ome(const Pyramid &pyramid, uint32_t ndim, Axes *axes) {
 bool choose_axes(const zb_node *array, Neighbours &around, const Pyramid &pyramid,
                  const char *dim_x, const char *dim_y, Axes *axes, std::string *reason) {
     const zb_array_info *info = zb_node_array(array);
+    /* The rule for arrays that say nothing: C order, columns fastest. */
     *axes = {static_cast<int>(info->ndim) - 1, static_cast<int>(info->ndim) - 2};
     if (info->ndim < 2) {
         axes->y = -1;

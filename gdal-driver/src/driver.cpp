@@ -33,6 +33,7 @@ CPLErr refuse_move(const char *, const char *name) {
     return CE_Failure;
 }
 
+/* Lets QGIS and the like replace the path in a subdataset's name when a project moves. */
 struct Zarr3SubdatasetInfo final : public GDALSubdatasetInfo {
     explicit Zarr3SubdatasetInfo(const std::string &name) : GDALSubdatasetInfo(name) {
     }
@@ -49,6 +50,7 @@ struct Zarr3SubdatasetInfo final : public GDALSubdatasetInfo {
     }
 };
 
+/* Null means: this name is no subdataset, ask the next driver. */
 GDALSubdatasetInfo *subdataset_info(const char *name) {
     if (!zarr3::has_prefix(name))
         return nullptr;
@@ -60,6 +62,8 @@ GDALSubdatasetInfo *subdataset_info(const char *name) {
 
 } // namespace
 
+/* GDAL derives this name from that of the file and calls it once after loading; a program may call
+   it again. */
 extern "C" CPL_DLL void GDALRegister_Zarr3();
 
 extern "C" void GDALRegister_Zarr3() {
@@ -71,6 +75,7 @@ extern "C" void GDALRegister_Zarr3() {
     driver->SetMetadataItem(GDAL_DCAP_OPEN, "YES");
     driver->SetMetadataItem(GDAL_DCAP_VIRTUALIO, "YES");
     driver->SetMetadataItem(GDAL_DMD_LONGNAME, "Zarr version 3 (zarrbridge)");
+    /* No DCAP_CREATE: with it GDAL would offer us for writing by the extension. */
     driver->SetMetadataItem(GDAL_DMD_EXTENSIONS, "zarr");
     driver->SetMetadataItem(GDAL_DMD_CONNECTION_PREFIX, "ZARR3:");
     driver->SetMetadataItem(GDAL_DMD_SUBDATASETS, "YES");

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The core's messages are complete: store, array, chunk, what is wrong, what was expected. They are
+ * passed on as they are.
+ */
 #include "errors.h"
 
 namespace zarr3 {

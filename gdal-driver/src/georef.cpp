@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * All sources come down to the six numbers of an affine map. They differ in two ways that matter:
+ * which of them come first (the spatial: convention orders them as matrices are written, GDAL puts
+ * the origin before the steps), and whether positions are those of pixel corners (GDAL, spatial: by
+ * default) or of their centres (coordinate arrays, spatial: registration "node").
+ *
+ * South-up data are left as they are. Turning rows round would show the same map but break the tie
+ * between a pixel's row and its index in the array, on which users of both rely.
+ */
 #include "georef.h"
 
 #include <cmath>
@@ -23,6 +32,7 @@ static GeoTransform centre_to_corner(GeoTransform t) {
     return t;
 }
 
+/* GDAL and its callers invert these numbers; what cannot be inverted is no map. */
 static std::optional<GeoTransform> usable(const GeoTransform &t) {
     for (const double value : t) {
         if (!std::isfinite(value))
@@ -64,6 +74,8 @@ static std::optional<GeoTransform> by_box(const zb_node *node, const Layout &lay
     return usable(on_nodes ? centre_to_corner(t) : t);
 }
 
+/* From the most specific to the most general: what is said of this array, of this level, of its
+   group. */
 static std::optional<GeoTransform> by_convention(const zb_node *array, const Layout &layout,
                                                  const Pyramid &pyramid, Neighbours &around) {
     std::optional<GeoTransform> found;
@@ -103,6 +115,7 @@ static std::optional<GeoTransform> by_grid_mapping(const zb_node *array, Neighbo
     return usable(transform);
 }
 
+/* A damaged coordinate array costs the geotransform, with a warning, but not the pixels. */
 static std::optional<Spacing> axis_spacing(const zb_node *array, int dim, Neighbours &around) {
     if (dim < 0)
         return std::nullopt;
@@ -140,6 +153,7 @@ static bool agree(const GeoTransform &a, const GeoTransform &b, const Layout &la
     return true;
 }
 
+/* A convention that was declared is believed; a GeoTransform is checked (see georef.h). */
 std::optional<GeoTransform> find_geotransform(const zb_node *array, const Layout &layout,
                                               const Pyramid &pyramid, Neighbours &around) {
     std::optional<GeoTransform> found = by_convention(array, layout, pyramid, around);

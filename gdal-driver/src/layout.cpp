@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The layout is computed once and then answers for every request which box of the array is meant.
+ * It allocates nothing that grows with the array: dimensions are bounded by what the core accepts,
+ * bands by kMaxBands, and the number of blocks is GDAL's business, whose cache is sparse.
+ */
 #include "layout.h"
 
 #include <algorithm>
@@ -8,6 +13,7 @@
 
 namespace zarr3 {
 
+/* Mixed-radix digits of the band number, the last dimension being the lowest digit. */
 std::vector<uint64_t> Layout::band_index(int band) const {
     std::vector<uint64_t> index(extra.size());
     uint64_t rest = static_cast<uint64_t>(band);
@@ -19,6 +25,8 @@ std::vector<uint64_t> Layout::band_index(int band) const {
 }
 
 std::vector<int> Layout::chunk_mates(int band) const {
+    /* Builds the band numbers digit by digit: each dimension multiplies the list by the indices
+       that lie in the same chunk. Ascending, because the highest digit goes first. */
     std::vector<uint64_t> mates = {0};
     const std::vector<uint64_t> index = band_index(band);
     for (size_t i = 0; i < extra.size(); i++) {
@@ -38,6 +46,7 @@ std::vector<int> Layout::chunk_mates(int band) const {
     return std::vector<int>(mates.begin(), mates.end());
 }
 
+/* GDAL counts pixels in int, and a raster has at least one. */
 static bool extent_fits(const zb_array_info *info, int dim, int *extent, std::string *reason) {
     if (dim < 0)
         return true;
@@ -55,6 +64,7 @@ static bool extent_fits(const zb_array_info *info, int dim, int *extent, std::st
     return true;
 }
 
+/* A chunk may be larger than its array; a block need not be. */
 static int block_extent(const zb_array_info *info, int dim, int extent) {
     if (dim < 0)
         return 1;
@@ -75,6 +85,7 @@ uint64_t count_bands(const zb_array_info *info, const Axes &axes) {
     return bands;
 }
 
+/* One entry for each extra dimension, pinned or not, so that a slice still knows where it lies. */
 static bool add_extra(const zb_array_info *info, const std::vector<uint64_t> &pinned,
                       Layout *layout, std::string *reason) {
     for (uint32_t dim = 0; dim < info->ndim; dim++) {
@@ -116,6 +127,7 @@ bool make_layout(const zb_array_info *info, const Axes &axes, const std::vector<
         return false;
     layout->block_width = block_extent(info, axes.x, layout->width);
     layout->block_height = block_extent(info, axes.y, layout->height);
+    /* At most kMaxBands from here on, so that the products of counts fit an int. */
     const uint64_t bands = pinned.empty() ? count_bands(info, axes) : 1;
     if (bands == 0) {
         *reason = "a dimension has extent 0, a raster needs a band";

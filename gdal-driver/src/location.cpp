@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Names come from users and from GDAL itself, which takes subdataset names apart, replaces the path
+ * in them and hands them back; rasterio strips the quotes. All of these must lead to the same node.
+ *
+ * A plain path may point into the middle of a hierarchy. What describes an array lies partly above
+ * it (conventions on its group, coordinates beside it), so the root is looked for upwards, one stat
+ * for each level, and stops at the first directory without a document.
+ */
 #include "location.h"
 
 #include <algorithm>
@@ -23,11 +31,13 @@ std::string file_in(const std::string &directory, const std::string &name) {
     return directory + "/" + name;
 }
 
+/* The root directory keeps its slash. */
 static void strip_slashes(std::string *text) {
     while (text->size() > 1 && text->back() == '/')
         text->pop_back();
 }
 
+/* A path to a document stands for the directory that holds it. */
 static void take_directory(std::string text, Location *location) {
     strip_slashes(&text);
     if (EQUAL(CPLGetFilename(text.c_str()), "zarr.json")) {
@@ -118,6 +128,7 @@ std::string subdataset_name(const std::string &directory, const std::string &nod
     return name;
 }
 
+/* Existence is enough here; what the document says is seen when it is opened. */
 static bool holds_document(const std::string &directory) {
     VSIStatBufL stat;
     return VSIStatExL(file_in(directory, "zarr.json").c_str(), &stat, VSI_STAT_EXISTS_FLAG) == 0;
@@ -125,6 +136,8 @@ static bool holds_document(const std::string &directory) {
 
 void climb_to_root(Location *location) {
     for (;;) {
+        /* "a/b" asks "a", "a" asks ".", "/a" asks "/"; "." and ".." are not asked further, because
+           the name that the way back down needs is not in them. */
         const std::string &directory = location->directory;
         const size_t slash = directory.rfind('/');
         const std::string name =

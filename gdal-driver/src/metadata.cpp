@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * GDAL's metadata are lists of NAME=VALUE without types. Attributes go in as text: strings bare,
+ * the rest as JSON. What GDAL has a concept for (nodata, scale, CRS, ...) is left out, so that
+ * programs which copy metadata from format to format do not write it twice, the second time as a
+ * string that contradicts the first one after the first edit.
+ */
 #include "metadata.h"
 
 #include <algorithm>
@@ -38,6 +44,7 @@ MetadataList MetadataDomains::merged(const std::string &domain, CSLConstList oth
     return result.List();
 }
 
+/* GDAL allocates the list, we add to it, GDAL frees it. */
 char **MetadataDomains::add_names(char **names) const {
     CPLStringList list(names, TRUE);
     for (const auto &domain : own_) {
@@ -70,6 +77,8 @@ void add_attributes(const zb_node *node, const std::string &domain, MetadataDoma
     }
 }
 
+/* The codec that does the work; inside shards it is listed after the sharding codec. GDAL has no
+   fixed names for these; they follow the TIFF driver's spelling. */
 static std::string compression_name(const zb_array_info *info) {
     for (size_t i = 0; i < info->codec_count; i++) {
         const std::string name = info->codecs[i].name;
@@ -165,6 +174,7 @@ static std::string channel_label(Neighbours &around, uint64_t channel) {
     return json_text(zb_json_get(item, "label"));
 }
 
+/* Dimensions of extent 1 do not tell bands apart and are left out. */
 std::string band_description(const zb_node *array, const Layout &layout, int band,
                              Neighbours &around) {
     const zb_array_info *info = zb_node_array(array);
@@ -188,6 +198,7 @@ std::string band_description(const zb_node *array, const Layout &layout, int ban
     return text.empty() && layout.bands == 1 ? attribute_text(array, "long_name") : text;
 }
 
+/* A list has a name for each band, a single name is for all of them. */
 GDALColorInterp band_colour(const zb_node *array, const Layout &layout, int band) {
     const zb_json *stated = attribute(array, "COLOR_INTERPRETATION");
     if (zb_json_kind_of(stated) == ZB_JSON_ARRAY) {
@@ -200,6 +211,8 @@ GDALColorInterp band_colour(const zb_node *array, const Layout &layout, int band
         return GDALGetColorInterpretationByName(name);
     const zb_dtype dtype = zb_node_array(array)->dtype;
     const bool bytes = dtype.kind == ZB_KIND_UINT && dtype.size == 1;
+    /* Three or four bands in front of rows and columns are more often dates or levels than colours.
+     */
     const bool picture = bytes && layout.extra.size() == 1 &&
                          static_cast<int>(layout.extra[0].dim) > layout.axes.x &&
                          (layout.bands == 3 || layout.bands == 4);

@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Both conventions put a list of paths on a group, finest level first. An array finds its pyramid
+ * by asking the groups above it whether it is on their list. That works for an array that is itself
+ * an asset and for one inside an asset that is a group ("r10m/b02"), whose levels are then the
+ * arrays of the same name in the other assets.
+ *
+ * Only the lists are read here. Whether the levels fit together (type, bands, sizes) is checked
+ * when they are opened as overviews.
+ */
 #include "multiscale.h"
 
 #include <algorithm>
@@ -10,6 +19,7 @@ namespace zarr3 {
 /* How far above an array a group may describe it: asset/variable and one group between. */
 static constexpr unsigned kReach = 3;
 
+/* Without its declaration, "multiscales" may be any program's private attribute. */
 static const zb_json *convention_layout(const zb_node *group) {
     const zb_json *layout = zb_json_get(attribute(group, "multiscales"), "layout");
     if (zb_json_kind_of(layout) != ZB_JSON_ARRAY || !declares_multiscales(group))
@@ -23,6 +33,7 @@ static const zb_json *ome_image(const zb_node *group) {
     return zb_json_kind_of(list) == ZB_JSON_ARRAY ? zb_json_first(list) : nullptr;
 }
 
+/* The member of each entry of a list; entries without it are passed over. */
 static std::vector<std::string> strings_of(const zb_json *list, const char *member) {
     std::vector<std::string> strings;
     if (zb_json_kind_of(list) != ZB_JSON_ARRAY)
@@ -66,6 +77,7 @@ static std::optional<std::array<double, 6>> entry_transform(const zb_node *group
     return transform;
 }
 
+/* Fills *pyramid when the array at path is one of the group's levels. */
 static bool pyramid_of_group(const zb_node *group, const std::string &path, Pyramid *pyramid) {
     const std::vector<std::string> assets = pyramid_assets(group);
     const std::string above = zb_node_path(group);
@@ -87,6 +99,7 @@ static bool pyramid_of_group(const zb_node *group, const std::string &path, Pyra
     return false;
 }
 
+/* The nearest group that knows the array wins. */
 Pyramid find_pyramid(const zb_node *array, Neighbours &around) {
     Pyramid pyramid;
     for (unsigned steps = 1; steps <= kReach; steps++) {

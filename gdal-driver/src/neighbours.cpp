@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Absent nodes are remembered like present ones: the same few names ("spatial_ref", "crs", the
+ * names of the dimensions) are asked for by several parts of the driver, and each miss would be a
+ * request to a server where the store is remote.
+ */
 #include "neighbours.h"
 
 namespace zarr3 {

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * See nodata.h for the rule. What makes it long is exactness: nodata is compared with pixels bit
+ * for bit, so that it must be the value as the pixels' type holds it. 64-bit integers never pass
+ * through a double; a float32 array's 1e20 becomes the float nearest to it; -9999 for an array of
+ * bytes cannot occur in it and must not become 0 or 255 on the way.
+ */
 #include "nodata.h"
 
 #include <cmath>
@@ -26,6 +32,7 @@ static bool double_fits(double value, zb_dtype dtype) {
     return value >= lowest && value < end && value == std::floor(value);
 }
 
+/* None when no pixel can have the value. */
 static NoData from_double(double value, zb_dtype dtype) {
     NoData nodata;
     if (!double_fits(value, dtype))
@@ -74,6 +81,7 @@ static bool decode_base64(const char *text, double *value) {
     return true;
 }
 
+/* Forms of the Zarr specification, and "inf" as Python prints it. */
 static bool text_value(const char *text, double *value) {
     if (EQUAL(text, "NaN"))
         *value = std::numeric_limits<double>::quiet_NaN();
@@ -86,6 +94,8 @@ static bool text_value(const char *text, double *value) {
     return true;
 }
 
+/* xarray and CF allow a list for missing_value; programs that write one put a single value in it.
+ */
 static NoData from_attribute(const zb_json *value, zb_dtype dtype) {
     if (zb_json_kind_of(value) == ZB_JSON_ARRAY)
         value = zb_json_first(value);
@@ -102,6 +112,8 @@ static NoData from_attribute(const zb_json *value, zb_dtype dtype) {
     return NoData();
 }
 
+/* 1 sign, 5 exponent, 10 fraction bits; exponent 0 is for subnormal numbers, 31 for infinities and
+   NaN. */
 static double half_to_double(uint16_t half) {
     const int exponent = (half >> 10) & 31;
     const double fraction = half & 1023;
@@ -147,6 +159,8 @@ NoData find_nodata(const zb_node *array) {
     if (info->fill_is_default)
         return nodata;
     nodata = from_fill(info);
+    /* GDAL writes _CRS whenever a raster has a CRS. Its rasters without one are not told from
+     * others. */
     const bool written_by_gdal = attribute(array, "_CRS") != nullptr;
     if (nodata.as_double == 0 && !written_by_gdal)
         return NoData();

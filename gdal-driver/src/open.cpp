@@ -43,6 +43,8 @@ static void adopt_thread_count() {
     });
 }
 
+/* Local directories are read by the core itself, which knows validators to the nanosecond and
+   keeps symbolic links inside; the rest goes through GDAL. */
 static enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb_error *err) {
     zb_store *store = nullptr;
     const bool is_virtual = STARTS_WITH(root.c_str(), "/vsi");
@@ -76,6 +78,7 @@ static bool claims_version_3(zb_store *store, const std::string &path) {
     return claims;
 }
 
+/* The one form of error for what is readable Zarr but cannot be shown. */
 static void refuse(const Hierarchy &hierarchy, const zb_node *node, const std::string &reason) {
     CPLError(CE_Failure, CPLE_NotSupported, "store %s, %s /%s: %s", hierarchy.root.c_str(),
              zb_node_array(node) != nullptr ? "array" : "group", zb_node_path(node),
@@ -92,6 +95,7 @@ static NodePtr enter_pyramid(const Hierarchy &hierarchy, const NodePtr &group) {
     return finest != nullptr && zb_node_array(finest.get()) != nullptr ? finest : group;
 }
 
+/* Statistics of slices are statistics of different pixels. */
 static std::string sidecar_name(const NodePtr &node, const std::vector<uint64_t> &indices) {
     std::string name = zb_node_path(node.get());
     for (const uint64_t index : indices)
@@ -116,6 +120,7 @@ struct Opening {
 
 GDALDataset *Opening::array(const NodePtr &node, const Listing &listing) const {
     std::string reason;
+    /* Slices are listed instead of opened; each name leads back here with its indices. */
     if (!multiband && options.pinned.empty() && zb_node_array(node.get())->ndim > 2) {
         auto slices = std::make_unique<Zarr3Container>(hierarchy, node);
         if (describe_slices(hierarchy, node, options, &slices->metadata(), &reason))
@@ -140,6 +145,7 @@ GDALDataset *Opening::group(const NodePtr &node) const {
         report(err);
         return nullptr;
     }
+    /* A group of nothing but coordinate arrays: then these are what can be shown. */
     const auto &rasters = listing.rasters.empty() ? listing.helpers : listing.rasters;
     if (rasters.size() == 1 && !list_all)
         return array(rasters[0], listing);
@@ -195,6 +201,8 @@ GDALDataset *open(GDALOpenInfo *info) {
     const NodePtr node = find_node(&location, &opening.hierarchy, prefixed, &silent);
     if (node == nullptr)
         return nullptr;
+    /* Refused with an error rather than declined: the next driver would open it, and might write
+       what this one then misreads. */
     if (info->eAccess == GA_Update) {
         refuse(opening.hierarchy, node.get(), "the Zarr3 driver only reads; it cannot update");
         return nullptr;

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The core takes boxes: a start, a count and a byte stride for each dimension. Rows, columns and
+ * the last extra dimension of a request are such dimensions with strides of their own, whatever
+ * their order in the array; all others have a count of 1.
+ */
 #include "read_plan.h"
 
 namespace zarr3 {
@@ -6,6 +11,7 @@ namespace zarr3 {
 void ReadPlan::add_run(int first_band, int count, const Window &window, void *data,
                        int64_t pixel_space, int64_t line_space, int64_t band_space) {
     const uint32_t ndim = zb_node_array(array_)->ndim;
+    /* Counts of 1 and strides of 0 are right for every dimension that is not set below. */
     const size_t base = start_.size();
     start_.resize(base + ndim, 0);
     count_.resize(base + ndim, 1);
@@ -33,6 +39,7 @@ void ReadPlan::add_run(int first_band, int count, const Window &window, void *da
     data_.push_back(data);
 }
 
+/* The vectors do not grow any more: now pointers into them can be taken. */
 enum zb_code ReadPlan::run(zb_error *err) const {
     const size_t ndim = zb_node_array(array_)->ndim;
     std::vector<zb_read> reads(data_.size());

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Programs show subdatasets in dialogs and open what is chosen; some (QGIS) open all of them to be
+ * able to say more. Hence a listing costs no more than reading the metadata documents, and a
+ * description says what one would open an array for: shape, type, title, unit.
+ *
+ * Nothing vanishes: an array that cannot be opened, by the core or by GDAL, is listed with the
+ * reason.
+ */
 #include "subdatasets.h"
 
 #include <algorithm>
@@ -28,9 +36,9 @@ class Walk {
         const enum zb_code code = zb_group_children(group, &children, err);
         if (code != ZB_OK)
             return code;
-        const std::set<std::string> coarse = coarse_levels(group);
+        note_coarse_levels(group);
         for (size_t i = 0; i < children.count; i++)
-            take(group, children.child[i], coarse, depth);
+            take(group, children.child[i], depth);
         zb_children_free(&children);
         return ZB_OK;
     }
@@ -46,17 +54,16 @@ class Walk {
     }
 
   private:
-    static std::set<std::string> coarse_levels(const zb_node *group) {
+    /* The first asset of a pyramid is the finest one; the others are its overviews. */
+    void note_coarse_levels(const zb_node *group) {
         const std::vector<std::string> assets = pyramid_assets(group);
-        if (assets.size() < 2)
-            return {};
-        return std::set<std::string>(assets.begin() + 1, assets.end());
+        for (size_t i = 1; i < assets.size(); i++)
+            coarse_.insert(join_path(zb_node_path(group), assets[i]));
     }
 
-    void take(const zb_node *group, const zb_child &child, const std::set<std::string> &coarse,
-              unsigned depth) {
+    void take(const zb_node *group, const zb_child &child, unsigned depth) {
         const std::string path = join_path(zb_node_path(group), child.name);
-        if (coarse.count(child.name) > 0)
+        if (coarse_.count(path) > 0)
             return;
         if (++seen_ > kMaxNodes || depth >= kMaxDepth) {
             listing_->cut = true;
@@ -104,8 +111,9 @@ class Walk {
     }
 
     Listing *listing_;
-    size_t seen_ = 0;
-    std::set<std::string> helpers_;
+    size_t seen_ = 0;               /* nodes, of whatever kind */
+    std::set<std::string> helpers_; /* paths that attributes of other arrays name */
+    std::set<std::string> coarse_;  /* paths of levels that are not listed */
 };
 
 } // namespace
@@ -134,6 +142,7 @@ static std::string describe(const zb_node *array) {
     return text;
 }
 
+/* GDAL's convention: numbered from 1, a name and a description each. */
 static void add_subdataset(const std::string &name, const std::string &description, size_t number,
                            MetadataDomains *metadata) {
     const std::string key = "SUBDATASET_" + std::to_string(number);
@@ -142,6 +151,7 @@ static void add_subdataset(const std::string &name, const std::string &descripti
     list.AddString((key + "_DESC=" + description).c_str());
 }
 
+/* Item names are paths; a "=" in one would only shift where the reason begins. */
 void describe_unreadable(const Listing &listing, MetadataDomains *metadata) {
     for (const auto &entry : listing.unreadable) {
         CPLDebug("ZARR3", "/%s: %s", entry.first.c_str(), entry.second.c_str());

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The conversion rules matter where the core could write into the caller's buffer. Its conversions
+ * clamp and turn NaN into 0, as HDF5 wants it; GDAL's round, and treat NaN and overflow in ways of
+ * their own. Only conversions that lose nothing are left to the core: there is only one right
+ * result.
+ */
 #include "types.h"
 
 namespace zarr3 {
 
+/* GDAL has no boolean type; 0 and 1 as bytes is what its own drivers make of one. */
 GDALDataType gdal_type(zb_dtype dtype) {
     static constexpr GDALDataType kInt[] = {GDT_Int8, GDT_Int16, GDT_Int32, GDT_Int64};
     static constexpr GDALDataType kUint[] = {GDT_Byte, GDT_UInt16, GDT_UInt32, GDT_UInt64};
@@ -55,6 +62,8 @@ static uint32_t value_bits(zb_dtype dtype) {
     }
 }
 
+/* Within one kind the wider type holds all values; between integers and floats it needs as many
+   value bits, and unsigned types never hold signed ones. */
 bool converts_exactly(zb_dtype from, GDALDataType to) {
     const zb_dtype target = memory_dtype(to);
     if (target.size == 0 || !zb_dtype_converts(from, target))

@@ -58,6 +58,7 @@ enum zb_code explain_failure(const std::string &path, int code, zb_error *err) {
                    text.empty() ? strerror(code) : text.c_str());
 }
 
+/* What identifies a version: see the top of the file. */
 void fill_info(const VSIStatBufL &stat, zb_object_info *info) {
     *info = {};
     info->size = static_cast<uint64_t>(stat.st_size);
@@ -66,6 +67,7 @@ void fill_info(const VSIStatBufL &stat, zb_object_info *info) {
     info->validator.valid = stat.st_mtime > 0 && time(nullptr) > stat.st_mtime + 2;
 }
 
+/* Directories are no objects; some systems have none and invent them. */
 enum zb_code stat_path(const std::string &path, zb_object_info *info, zb_error *err) {
     VSIStatBufL stat;
     VSIErrorReset();
@@ -129,6 +131,7 @@ enum zb_code vsi_read(zb_object *base, zb_range *ranges, size_t count, zb_error 
     for (size_t i = 0; i < count; i++) {
         zb_range &range = ranges[i];
         uint64_t offset = range.offset;
+        /* Suffix ranges count from the end of what was opened, not of what is there by now. */
         if (offset == ZB_FROM_END)
             offset = range.length < object->size ? object->size - range.length : 0;
         const uint64_t there = offset < object->size ? object->size - offset : 0;
@@ -146,6 +149,7 @@ enum zb_code vsi_read(zb_object *base, zb_range *ranges, size_t count, zb_error 
     return ZB_OK;
 }
 
+/* Reading never leaves anything to write, so the result of closing says nothing. */
 void vsi_close(zb_object *base) {
     CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
     VsiObject *object = reinterpret_cast<VsiObject *>(base);

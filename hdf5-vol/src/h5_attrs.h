@@ -58,8 +58,12 @@ hid_t vol_attr_type(h5_lib *lib, const vol_attr *attr);
 hid_t vol_attr_space(h5_lib *lib, const vol_attr *attr);
 size_t vol_attr_size(const vol_attr *attr);
 
-/* h5_dims.c: adds DIMENSION_LABELS, DIMENSION_LIST, CLASS and NAME to the attributes of an
-   array. False when memory runs out. */
+/* h5_dims.c: adds DIMENSION_LABELS, DIMENSION_LIST, CLASS and NAME to the attributes of an array.
+   False when memory runs out. */
 bool vol_dims_add(vol_attrs *attrs, const vol_node *node);
+
+/* h5_dims.c: with the option netcdf_dimensions, adds datasets for the dimensions of a listed
+   group's arrays that have no scale. */
+enum zb_code vol_dims_complete(vol_node *group, zb_error *err);
 
 #endif

@@ -4,25 +4,37 @@
  *
  * An array x of one dimension called x is the scale of that dimension, in the netCDF way: for the
  * arrays of its group and of the groups below. DIMENSION_LIST of an array refers to the scales of
- * its dimensions. HDF5 also keeps the way back (REFERENCE_LIST of a scale); it would need a look at
- * every array of the store, and readers do without.
+ * its dimensions, when all of them have one: netCDF libraries refuse a mixture. HDF5 also keeps the
+ * way back (REFERENCE_LIST of a scale); it would need a look at every array of the store, and
+ * readers do without.
+ *
+ * With the option netcdf_dimensions, dimensions without such an array get a scale as netCDF-4 files
+ * have them: a dataset that holds nothing but the dimension's name and length. It is not in the
+ * store, so it comes from a small one in memory.
  */
 #include "h5_attrs.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static bool is_scale(const vol_node *node) {
-    if (node->kind != VOL_DATASET)
-        return false;
+    if (node->kind != VOL_DATASET || node->is_dimension)
+        return node->is_dimension;
     const zb_array_info *info = zb_node_array(node->zarr);
     return info->ndim == 1 && info->dimension_names && info->dimension_names[0] &&
            strcmp(info->dimension_names[0], node->name) == 0;
 }
 
+/* Can the dimension's name be that of a dataset? */
+static bool is_link_name(const char *name) {
+    return name && *name && !strchr(name, '/') && strcmp(name, ".") != 0;
+}
+
 /* The nearest scale of that name and length, upwards from the array's group. */
 static const vol_node *find_scale(const vol_node *array, const char *name, uint64_t length) {
-    if (!*name || strchr(name, '/') || strcmp(name, ".") == 0)
+    if (!is_link_name(name))
         return NULL;
     for (vol_node *group = array->parent; group; group = group->parent) {
         const vol_node *node = vol_node_find(group, name, NULL);
@@ -58,16 +70,13 @@ static bool add_labels(vol_attrs *attrs, const zb_array_info *info) {
 }
 
 static bool add_scale_list(vol_attrs *attrs, const vol_node *node, const zb_array_info *info) {
-    uint64_t tokens[ZB_MAX_NDIM] = {0};
-    bool any = false;
+    uint64_t tokens[ZB_MAX_NDIM];
     for (uint32_t d = 0; d < info->ndim; d++) {
-        const char *name = info->dimension_names[d];
-        const vol_node *scale = name ? find_scale(node, name, info->shape[d]) : NULL;
-        tokens[d] = scale ? scale->token : 0;
-        any |= scale != NULL;
+        const vol_node *scale = find_scale(node, info->dimension_names[d], info->shape[d]);
+        if (!scale)
+            return true;
+        tokens[d] = scale->token;
     }
-    if (!any)
-        return true;
     vol_attr *attr =
         vol_attrs_add(attrs, "DIMENSION_LIST", VOL_ATTR_REFS, info->ndim, sizeof tokens[0]);
     if (attr)
@@ -75,12 +84,76 @@ static bool add_scale_list(vol_attrs *attrs, const vol_node *node, const zb_arra
     return attr != NULL;
 }
 
+/* What netCDF-4 puts into NAME of a dimension without a variable. */
+#define NOT_A_VARIABLE "This is a netCDF dimension but not a netCDF variable. %10" PRIu64
+
 bool vol_dims_add(vol_attrs *attrs, const vol_node *node) {
     const zb_array_info *info = zb_node_array(node->zarr);
+    char text[96];
+    if (node->is_dimension) {
+        snprintf(text, sizeof text, NOT_A_VARIABLE, info->shape[0]);
+        return add_fixed(attrs, "CLASS", "DIMENSION_SCALE") && add_fixed(attrs, "NAME", text);
+    }
     if (!info->dimension_names || info->ndim == 0)
         return true;
-    if (is_scale(node) &&
-        (!add_fixed(attrs, "CLASS", "DIMENSION_SCALE") || !add_fixed(attrs, "NAME", node->name)))
-        return false;
-    return add_labels(attrs, info) && (is_scale(node) || add_scale_list(attrs, node, info));
+    if (is_scale(node))
+        return add_fixed(attrs, "CLASS", "DIMENSION_SCALE") &&
+               add_fixed(attrs, "NAME", node->name) && add_labels(attrs, info);
+    return add_labels(attrs, info) && add_scale_list(attrs, node, info);
+}
+
+/* ---- Datasets for dimensions ---- */
+
+/* All of it is fill value; the element type is netCDF's. */
+static const char dimension_document[] =
+    "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[%" PRIu64 "],\"data_type\":\"float32\","
+    "\"chunk_grid\":{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":[%" PRIu64 "]}},"
+    "\"chunk_key_encoding\":{\"name\":\"default\"},\"fill_value\":0,"
+    "\"codecs\":[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}]}";
+
+#define DIMENSION_CHUNK 65536 /* elements at most */
+
+static enum zb_code add_dimension(vol_node *group, const char *name, uint64_t length,
+                                  zb_error *err) {
+    vol_file *file = group->file;
+    uint64_t chunk = length == 0 ? 1 : length < DIMENSION_CHUNK ? length : DIMENSION_CHUNK;
+    char document[sizeof dimension_document + 40], *path = NULL, *key = NULL;
+    zb_node *zarr = NULL;
+    enum zb_code code = ZB_OK;
+    snprintf(document, sizeof document, dimension_document, length, chunk);
+    if (asprintf(&path, "%s%s%s", group->path + 1, group->parent ? "/" : "", name) < 0 ||
+        asprintf(&key, "%s/zarr.json", path) < 0)
+        code = zb_fail(err, ZB_ENOMEM, "no memory for dimension %s", name);
+    if (!code && !file->dimensions)
+        code = zb_store_new_mem("dimensions", &file->dimensions, err);
+    if (!code)
+        code = zb_store_mem_set(file->dimensions, key, document, strlen(document), err);
+    if (!code)
+        code = zb_node_open(file->dimensions, path, &zarr, err);
+    if (!code)
+        code = vol_node_add_dimension(group, name, zarr, err);
+    free(key);
+    free(path);
+    return code;
+}
+
+enum zb_code vol_dims_complete(vol_node *group, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    for (size_t i = 0; i < group->child_count && !code; i++) {
+        const vol_node *array = group->child[i];
+        const zb_array_info *info =
+            array->kind == VOL_DATASET && !array->is_dimension ? zb_node_array(array->zarr) : NULL;
+        if (!info || !info->dimension_names || is_scale(array))
+            continue;
+        for (uint32_t d = 0; d < info->ndim && !code; d++) {
+            const char *name = info->dimension_names[d];
+            if (is_link_name(name) && !find_scale(array, name, info->shape[d]) &&
+                !vol_node_find(group, name, NULL))
+                code = add_dimension(group, name, info->shape[d], err);
+        }
+        /* Children are sorted by name: those just added may have moved this array. */
+        while (group->child[i] != array)
+            i++;
+    }
+    return code;
 }

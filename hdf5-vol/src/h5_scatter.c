@@ -13,7 +13,8 @@ herr_t vol_scatter_begin(vol_scatter *scatter, h5_lib *lib, const vol_selection 
         scatter->at += first * size;
         return 0;
     }
-    scatter->iterator = lib->H5Ssel_iter_create(memory->space, size, 0);
+    scatter->iterator =
+        lib->H5Ssel_iter_create(memory->space, size, H5S_SEL_ITER_SHARE_WITH_DATASPACE);
     return scatter->iterator < 0 ? -1 : 0;
 }
 

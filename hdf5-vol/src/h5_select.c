@@ -145,135 +145,6 @@ static enum zb_code read_box_part(vol_walk *walk, size_t room, void *out, zb_dty
     return zb_array_read(&read, 1, err);
 }
 
-/* ---- Walking runs ---- */
-
-#define RUNS_PER_PIECE 8192
-
-/* What the iterator returned, in elements instead of bytes (its element size is 1). */
-typedef struct run_list {
-    size_t count, elements;
-    bool single; /* every run is one element */
-    hsize_t offset[RUNS_PER_PIECE];
-    size_t length[RUNS_PER_PIECE];
-} run_list;
-
-static void position_of(const vol_selection *space, uint64_t offset, uint64_t position[]) {
-    for (uint32_t d = space->ndim; d-- > 0;) {
-        position[d] = offset % space->dims[d];
-        offset /= space->dims[d];
-    }
-}
-
-static enum zb_code read_points(const vol_walk *walk, const run_list *runs, void *out,
-                                zb_dtype dtype, zb_error *err) {
-    const uint32_t ndim = walk->file->ndim;
-    uint64_t *coords = malloc(runs->count * ndim * sizeof *coords);
-    if (!coords)
-        return zb_fail(err, ZB_ENOMEM, "no memory for %zu points", runs->count);
-    for (size_t i = 0; i < runs->count; i++)
-        position_of(walk->file, runs->offset[i], &coords[i * ndim]);
-    enum zb_code code =
-        zb_array_read_points(walk->array, coords, runs->count, out, dtype, dtype.size, err);
-    free(coords);
-    return code;
-}
-
-/* The boxes of a piece: start and count of box i at position[2*i*ndim] and
-   position[(2*i+1)*ndim]. */
-typedef struct box_list {
-    size_t count, room;
-    uint64_t *position;
-} box_list;
-
-static uint64_t *add_box(box_list *boxes, uint32_t ndim) {
-    if (boxes->count == boxes->room) {
-        size_t room = boxes->room ? 2 * boxes->room : 64;
-        uint64_t *grown = realloc(boxes->position, 2 * room * ndim * sizeof *grown);
-        if (!grown)
-            return NULL;
-        boxes->position = grown;
-        boxes->room = room;
-    }
-    return &boxes->position[2 * boxes->count++ * ndim];
-}
-
-/* Cuts a run of the row-major extent into boxes: the rest of the current row, whole rows, and so
-   on. */
-static bool add_run(box_list *boxes, const vol_selection *space, uint64_t offset, uint64_t length) {
-    while (length > 0) {
-        uint64_t *start = add_box(boxes, space->ndim);
-        if (!start)
-            return false;
-        uint64_t *count = start + space->ndim, inside = 1;
-        uint32_t d = space->ndim - 1;
-        position_of(space, offset, start);
-        while (d > 0 && start[d] == 0 && length >= inside * space->dims[d]) {
-            count[d] = space->dims[d];
-            inside *= space->dims[d--];
-        }
-        uint64_t left = space->dims[d] - start[d];
-        count[d] = length / inside < left ? length / inside : left;
-        uint64_t taken = count[d] * inside;
-        for (uint32_t i = 0; i < d; i++)
-            count[i] = 1;
-        offset += taken;
-        length -= taken;
-    }
-    return true;
-}
-
-static enum zb_code read_boxes(const vol_walk *walk, const run_list *runs, char *out,
-                               zb_dtype dtype, zb_error *err) {
-    const uint32_t ndim = walk->file->ndim;
-    box_list boxes = {0};
-    zb_read *reads = NULL;
-    bool made = true;
-    for (size_t i = 0; i < runs->count && made; i++)
-        made = add_run(&boxes, walk->file, runs->offset[i], runs->length[i]);
-    if (made)
-        reads = calloc(boxes.count, sizeof *reads);
-    enum zb_code code = ZB_ENOMEM;
-    if (!reads) {
-        zb_fail(err, ZB_ENOMEM, "no memory for a selection of %zu runs", runs->count);
-        goto out;
-    }
-    for (size_t i = 0; i < boxes.count; i++) {
-        const uint64_t *start = &boxes.position[2 * i * ndim], *count = start + ndim;
-        size_t bytes = dtype.size;
-        reads[i] = (zb_read){.node = walk->array,
-                             .start = start,
-                             .count = count,
-                             .view = {.data = out, .dtype = dtype}};
-        for (uint32_t d = 0; d < ndim; d++)
-            bytes *= count[d];
-        out += bytes;
-    }
-    code = zb_array_read(reads, boxes.count, err);
-out:
-    free(reads);
-    free(boxes.position);
-    return code;
-}
-
-static enum zb_code read_runs_part(vol_walk *walk, size_t room, void *out, zb_dtype dtype,
-                                   size_t *got, zb_error *err) {
-    run_list *runs = malloc(sizeof *runs);
-    if (!runs)
-        return zb_fail(err, ZB_ENOMEM, "no memory for a selection");
-    enum zb_code code = ZB_EINVAL;
-    if (walk->lib->H5Ssel_iter_get_seq_list(walk->iterator, RUNS_PER_PIECE, room, &runs->count,
-                                            &runs->elements, runs->offset, runs->length) < 0 ||
-        runs->count == 0) {
-        zb_fail(err, ZB_EINVAL, "HDF5 could not list the elements of the selection");
-    } else {
-        *got = runs->elements;
-        code = runs->elements == runs->count ? read_points(walk, runs, out, dtype, err)
-                                             : read_boxes(walk, runs, out, dtype, err);
-    }
-    free(runs);
-    return code;
-}
-
 /* ---- The walk ---- */
 
 herr_t vol_walk_begin(vol_walk *walk, h5_lib *lib, const zb_node *array,
@@ -282,7 +153,7 @@ herr_t vol_walk_begin(vol_walk *walk, h5_lib *lib, const zb_node *array,
         .lib = lib, .array = array, .file = file, .left = file->elements, .iterator = -1};
     if (file->is_box || file->elements == 0)
         return 0;
-    walk->iterator = lib->H5Ssel_iter_create(file->space, 1, 0);
+    walk->iterator = lib->H5Ssel_iter_create(file->space, 1, H5S_SEL_ITER_SHARE_WITH_DATASPACE);
     return walk->iterator < 0 ? -1 : 0;
 }
 
@@ -294,7 +165,7 @@ herr_t vol_walk_read(vol_walk *walk, size_t room, void *out, zb_dtype dtype, siz
     if (room > walk->left)
         room = (size_t)walk->left;
     enum zb_code code = walk->file->is_box ? read_box_part(walk, room, out, dtype, got, &err)
-                                           : read_runs_part(walk, room, out, dtype, got, &err);
+                                           : vol_walk_read_runs(walk, room, out, dtype, got, &err);
     walk->left -= *got;
     if (code)
         VOL_PUSH_ZB(walk->lib, DATASET, READERROR, &err);

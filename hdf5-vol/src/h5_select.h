@@ -5,8 +5,7 @@
  * A selection is a box with steps whenever HDF5 can describe it as one (all, a regular hyperslab of
  * single elements or of adjoining blocks); such a pair of file and memory becomes one zb_read that
  * decodes straight into the program's buffer. Everything else (OR-ed hyperslabs, points, blocks
- * with gaps) is walked through HDF5's sequence iterator in pieces: runs become boxes, single
- * elements points.
+ * with gaps) is walked through HDF5's sequence iterator in pieces.
  */
 #ifndef ZARRBRIDGE_H5_SELECT_H
 #define ZARRBRIDGE_H5_SELECT_H
@@ -56,6 +55,10 @@ herr_t vol_walk_begin(vol_walk *walk, h5_lib *lib, const zb_node *array, const v
 herr_t vol_walk_read(vol_walk *walk, size_t room, void *out, zb_dtype dtype, size_t *got);
 
 void vol_walk_end(vol_walk *walk);
+
+/* h5_runs.c: vol_walk_read for selections that are no box. */
+enum zb_code vol_walk_read_runs(vol_walk *walk, size_t room, void *out, zb_dtype dtype, size_t *got,
+                                zb_error *err);
 
 /* ---- Walking the memory side ---- */
 

@@ -48,8 +48,12 @@ static void node_free(vol_node *node) {
     free(node);
 }
 
+const char *vol_node_reason_text(const vol_node *node) {
+    return node->reason ? node->reason : "no memory for the reason";
+}
+
 enum zb_code vol_node_reason(const vol_node *node, zb_error *err) {
-    return zb_fail(err, ZB_EUNSUPPORTED, "%s", node->reason ? node->reason : "out of memory");
+    return zb_fail(err, ZB_EUNSUPPORTED, "%s", vol_node_reason_text(node));
 }
 
 static void make_unreadable(vol_node *node, const char *reason) {
@@ -74,23 +78,30 @@ static void register_token(vol_node *node) {
 }
 
 /* Takes over `zarr` (NULL for a synthetic or unreadable node), also on failure. */
-static vol_node *node_new(vol_file *file, vol_node *parent, const char *name, zb_node *zarr,
-                          zb_error *err) {
+static enum zb_code node_new(vol_file *file, vol_node *parent, const char *name, zb_node *zarr,
+                             vol_node **out, zb_error *err) {
+    const uint64_t limit = zb_limits_get()->nodes;
+    const bool below_root = !parent || !parent->parent;
+    if (file->node_count >= limit) {
+        zb_node_release(zarr);
+        return zb_fail(err, ZB_ELIMIT, "%s has more than %llu nodes (limit nodes)", file->path,
+                       (unsigned long long)limit);
+    }
     vol_node *node = calloc(1, sizeof *node);
-    bool below_root = !parent || !parent->parent;
     if (!node || asprintf(&node->path, "%s/%s", below_root ? "" : parent->path, name) < 0) {
         zb_node_release(zarr);
         free(node);
-        zb_fail(err, ZB_ENOMEM, "no memory for node %s", name);
-        return NULL;
+        return zb_fail(err, ZB_ENOMEM, "no memory for node %s", name);
     }
+    file->node_count++;
     node->file = file;
     node->parent = parent;
     node->name = strrchr(node->path, '/') + 1;
     node->zarr = zarr;
     node->kind = zarr && zb_node_array(zarr) ? VOL_DATASET : VOL_GROUP;
     register_token(node);
-    return node;
+    *out = node;
+    return ZB_OK;
 }
 
 /* Where `name` is among the known children, or would be inserted. */
@@ -113,8 +124,8 @@ static size_t child_position(const vol_node *group, const char *name, bool *foun
 }
 
 /* Adds a child at its position; takes over `zarr`. With a reason the node is unreadable. */
-static vol_node *add_child(vol_node *group, const char *name, zb_node *zarr, const char *reason,
-                           zb_error *err) {
+static enum zb_code add_child(vol_node *group, const char *name, zb_node *zarr, const char *reason,
+                              vol_node **out, zb_error *err) {
     bool found;
     size_t at = child_position(group, name, &found);
     if (group->child_count == group->child_room) {
@@ -122,22 +133,23 @@ static vol_node *add_child(vol_node *group, const char *name, zb_node *zarr, con
         vol_node **grown = realloc(group->child, room * sizeof *grown);
         if (!grown) {
             zb_node_release(zarr);
-            zb_fail(err, ZB_ENOMEM, "no memory for the children of %s", group->path);
-            return NULL;
+            return zb_fail(err, ZB_ENOMEM, "no memory for the children of %s", group->path);
         }
         group->child = grown;
         group->child_room = room;
     }
-    vol_node *node = node_new(group->file, group, name, zarr, err);
-    if (!node)
-        return NULL;
+    vol_node *node;
+    enum zb_code code = node_new(group->file, group, name, zarr, &node, err);
+    if (code)
+        return code;
     if (reason)
         make_unreadable(node, reason);
     memmove(&group->child[at + 1], &group->child[at],
             (group->child_count - at) * sizeof group->child[0]);
     group->child[at] = node;
     group->child_count++;
-    return node;
+    *out = node;
+    return ZB_OK;
 }
 
 /* The store's path of a child: HDF5's without the leading slash. Array stores never get here, as
@@ -155,12 +167,15 @@ static enum zb_code open_child(vol_node *group, const char *name, vol_node **out
             *err = reason;
         return code == ZB_EINVAL ? ZB_ENOTFOUND : code;
     }
-    *out = add_child(group, name, zarr, code ? reason.message : NULL, err);
-    return *out ? ZB_OK : ZB_ENOMEM;
+    return add_child(group, name, zarr, code ? reason.message : NULL, out, err);
 }
 
 static vol_node *child_by_name(vol_node *group, const char *name, zb_error *err) {
     bool found;
+    /* Which dimensions need a dataset shows only when all arrays are known. */
+    if (group->kind == VOL_GROUP && group->file->options.netcdf_dimensions &&
+        vol_node_list(group, err) != ZB_OK)
+        return NULL;
     size_t at = child_position(group, name, &found);
     vol_node *node = NULL;
     if (found)
@@ -210,11 +225,22 @@ enum zb_code vol_node_list(vol_node *group, zb_error *err) {
             continue;
         zb_node *zarr = child->node ? zb_node_retain(child->node) : NULL;
         const char *reason = zarr ? NULL : child->reason ? child->reason : "no reason given";
-        if (!add_child(group, child->name, zarr, reason, err))
-            code = ZB_ENOMEM;
+        vol_node *added;
+        code = add_child(group, child->name, zarr, reason, &added, err);
     }
     zb_children_free(&children);
     group->listed = code == ZB_OK;
+    if (!code && group->file->options.netcdf_dimensions)
+        code = vol_dims_complete(group, err);
+    return code;
+}
+
+enum zb_code vol_node_add_dimension(vol_node *group, const char *name, zb_node *zarr,
+                                    zb_error *err) {
+    vol_node *node;
+    enum zb_code code = add_child(group, name, zarr, NULL, &node, err);
+    if (!code)
+        node->is_dimension = true;
     return code;
 }
 
@@ -279,30 +305,38 @@ static uint64_t file_number(const char *path) {
     return hash | UINT64_C(1) << 62; /* native files are numbered from 1 */
 }
 
+/* An array cannot be HDF5's root: it gets a synthetic group above it. */
+static enum zb_code add_array_root(vol_file *file, zb_node *zarr, zb_error *err) {
+    vol_node *dataset;
+    char *name = dataset_name(file->path);
+    enum zb_code code = ZB_ENOMEM;
+    if (name)
+        code = node_new(file, NULL, "", NULL, &file->root, err);
+    else
+        zb_fail(err, ZB_ENOMEM, "no memory for the name of the dataset");
+    if (code) {
+        zb_node_release(zarr);
+    } else {
+        file->root->listed = true;
+        code = add_child(file->root, name, zarr, NULL, &dataset, err);
+    }
+    if (!code && file->options.netcdf_dimensions)
+        code = vol_dims_complete(file->root, err);
+    free(name);
+    return code;
+}
+
 static enum zb_code open_root(vol_file *file, zb_error *err) {
     zb_node *zarr = NULL;
     enum zb_code code = zb_node_open(file->store, "", &zarr, err);
     if (code)
         return code;
-    bool is_array = zb_node_array(zarr) != NULL;
-    file->root = node_new(file, NULL, "", is_array ? NULL : zarr, err);
-    if (!is_array || !file->root) {
-        if (is_array)
-            zb_node_release(zarr);
-        return file->root ? ZB_OK : ZB_ENOMEM;
-    }
-    char *name = dataset_name(file->path);
-    if (!name) {
-        zb_node_release(zarr);
-        return zb_fail(err, ZB_ENOMEM, "no memory for the name of the dataset");
-    }
-    file->root->listed = true;
-    vol_node *dataset = add_child(file->root, name, zarr, NULL, err);
-    free(name);
-    return dataset ? ZB_OK : ZB_ENOMEM;
+    if (zb_node_array(zarr))
+        return add_array_root(file, zarr, err);
+    return node_new(file, NULL, "", zarr, &file->root, err);
 }
 
-enum zb_code vol_file_open_path(h5_lib *lib, const char *path, bool native_compat, vol_file **out,
+enum zb_code vol_file_open_path(h5_lib *lib, const char *path, vol_options options, vol_file **out,
                                 zb_error *err) {
     vol_file *file = calloc(1, sizeof *file);
     if (!file || !(file->path = strdup(path))) {
@@ -311,7 +345,7 @@ enum zb_code vol_file_open_path(h5_lib *lib, const char *path, bool native_compa
     }
     file->lib = lib;
     file->refs = 1;
-    file->native_compat = native_compat;
+    file->options = options;
     file->number = file_number(path);
     enum zb_code code = zb_store_open_fs(path, &file->store, err);
     if (!code)
@@ -333,6 +367,7 @@ void vol_file_release(vol_file *file) {
     if (!file || --file->refs > 0)
         return;
     node_free(file->root);
+    zb_store_release(file->dimensions);
     zb_store_release(file->store);
     free(file->path);
     free(file);

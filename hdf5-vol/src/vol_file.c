@@ -57,11 +57,11 @@ static void *open_store(h5_lib *lib, const char *name, unsigned flags, hid_t fap
                  name, EROFS, strerror(EROFS));
         return NULL;
     }
-    bool native_compat = vol_info_native_compat(lib, fapl);
+    vol_options options = vol_info_options(lib, fapl);
     if (vol_shadows_make(lib) < 0)
         return NULL;
     vol_object *object = NULL;
-    if (vol_file_open_path(lib, name, native_compat, &file, &err) == ZB_OK) {
+    if (vol_file_open_path(lib, name, options, &file, &err) == ZB_OK) {
         object = vol_object_new(file->root, H5I_FILE, NULL);
         vol_file_release(file); /* the object holds it now */
     }
@@ -197,7 +197,7 @@ static herr_t reopen(const vol_object *object, void **out) {
     const vol_file *file = object->file;
     vol_file *again = NULL;
     zb_error err = {0};
-    if (vol_file_open_path(file->lib, file->path, file->native_compat, &again, &err) != ZB_OK) {
+    if (vol_file_open_path(file->lib, file->path, file->options, &again, &err) != ZB_OK) {
         VOL_PUSH_ZB(file->lib, FILE, CANTOPENFILE, &err);
         return -1;
     }

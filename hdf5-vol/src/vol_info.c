@@ -9,21 +9,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct vol_info {
-    bool native_compat; /* default true */
-} vol_info;
+static const vol_options defaults = {.native_compat = true, .netcdf_dimensions = false};
+
+/* An info, or what stands for a missing one. */
+static vol_options options_of(const void *info) {
+    return info ? *(const vol_options *)info : defaults;
+}
 
 static void *info_copy(const void *info) {
-    vol_info *copy = malloc(sizeof *copy);
+    vol_options *copy = malloc(sizeof *copy);
     if (copy)
-        *copy = *(const vol_info *)info;
+        *copy = options_of(info);
     return copy;
 }
 
+static int rank(vol_options options) {
+    return 2 * options.native_compat + options.netcdf_dimensions;
+}
+
 static herr_t info_compare(int *order, const void *a, const void *b) {
-    bool left = !a || ((const vol_info *)a)->native_compat;
-    bool right = !b || ((const vol_info *)b)->native_compat;
-    *order = (int)left - (int)right;
+    *order = rank(options_of(a)) - rank(options_of(b));
     return 0;
 }
 
@@ -33,27 +38,36 @@ static herr_t info_free(void *info) {
 }
 
 static herr_t info_to_text(const void *info, char **text) {
-    bool native_compat = !info || ((const vol_info *)info)->native_compat;
-    *text = strdup(native_compat ? "native_compat=1" : "native_compat=0");
-    return *text ? 0 : -1;
+    vol_options options = options_of(info);
+    return asprintf(text, "native_compat=%d;netcdf_dimensions=%d", options.native_compat,
+                    options.netcdf_dimensions) < 0
+               ? -1
+               : 0;
 }
 
-static bool set_option(vol_info *info, const char *option) {
-    if (strcmp(option, "native_compat=1") == 0)
-        info->native_compat = true;
-    else if (strcmp(option, "native_compat=0") == 0)
-        info->native_compat = false;
+/* "name=0" or "name=1". */
+static bool set_option(vol_options *options, const char *text) {
+    const char *equals = strchr(text, '=');
+    if (!equals || (strcmp(equals, "=0") != 0 && strcmp(equals, "=1") != 0))
+        return false;
+    size_t length = (size_t)(equals - text);
+    bool value = equals[1] == '1';
+    if (length == strlen("native_compat") && strncmp(text, "native_compat", length) == 0)
+        options->native_compat = value;
+    else if (length == strlen("netcdf_dimensions") &&
+             strncmp(text, "netcdf_dimensions", length) == 0)
+        options->netcdf_dimensions = value;
     else
         return false;
     return true;
 }
 
 static herr_t info_from_text(const char *text, void **info_out) {
-    vol_info *info = malloc(sizeof *info);
+    vol_options *info = malloc(sizeof *info);
     char *copy = strdup(text ? text : ""), *rest = copy, *option;
     bool good = info && copy;
     if (good)
-        info->native_compat = true;
+        *info = defaults;
     while (good && (option = strsep(&rest, "; \t")))
         good = !*option || set_option(info, option);
     free(copy);
@@ -66,7 +80,7 @@ static herr_t info_from_text(const char *text, void **info_out) {
 }
 
 const H5VL_info_class_t vol_info_class = {
-    .size = sizeof(vol_info),
+    .size = sizeof(vol_options),
     .copy = info_copy,
     .cmp = info_compare,
     .free = info_free,
@@ -74,14 +88,13 @@ const H5VL_info_class_t vol_info_class = {
     .from_str = info_from_text,
 };
 
-bool vol_info_native_compat(h5_lib *lib, hid_t fapl) {
+vol_options vol_info_options(h5_lib *lib, hid_t fapl) {
     void *info = NULL;
-    bool native_compat = true;
-    if (lib->H5Pget_vol_info(fapl, &info) >= 0 && info) {
-        native_compat = ((const vol_info *)info)->native_compat;
-        info_free(info); /* the library made the copy with info_copy */
-    }
-    return native_compat;
+    if (lib->H5Pget_vol_info(fapl, &info) < 0)
+        return defaults;
+    vol_options options = options_of(info);
+    info_free(info); /* the library made the copy with info_copy */
+    return options;
 }
 
 bool vol_env_is_ours(void) {

@@ -70,7 +70,7 @@ static void fill_info(const vol_node *node, H5L_info2_t *info) {
     info->type = H5L_TYPE_HARD;
     if (node->kind == VOL_UNREADABLE) {
         info->type = H5L_TYPE_SOFT;
-        info->u.val_size = strlen(REASON_PREFIX) + strlen(node->reason) + 1;
+        info->u.val_size = strlen(REASON_PREFIX) + strlen(vol_node_reason_text(node)) + 1;
     } else {
         vol_token_set(&info->u.token, node->token);
     }
@@ -80,7 +80,7 @@ static herr_t get_value(const vol_object *object, const vol_node *node, void *bu
     if (node->kind != VOL_UNREADABLE)
         return vol_refuse(object->lib, "the value of a hard link");
     if (buffer && size > 0)
-        snprintf(buffer, size, REASON_PREFIX "%s", node->reason);
+        snprintf(buffer, size, REASON_PREFIX "%s", vol_node_reason_text(node));
     return 0;
 }
 

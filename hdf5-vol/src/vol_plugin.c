@@ -98,8 +98,8 @@ static herr_t introspect_get_class(void *obj, H5VL_get_conn_lvl_t level,
     h5_lib *lib = object->lib;
     if (object->under && level == H5VL_GET_CONN_LVL_TERM)
         return lib->H5VLintrospect_get_conn_cls(object->under, lib->native, level, class_out);
-    bool claim = level == H5VL_GET_CONN_LVL_TERM && object->file && object->file->native_compat &&
-                 lib->native_cls;
+    bool claim = level == H5VL_GET_CONN_LVL_TERM && object->file &&
+                 object->file->options.native_compat && lib->native_cls;
     *class_out = claim ? lib->native_cls : &lib->cls;
     return 0;
 }

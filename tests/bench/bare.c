@@ -154,11 +154,10 @@ static void *work(void *context) {
     return NULL;
 }
 
-void bare_read(const char *directory, const zb_array_info *info, unsigned threads, void *out) {
+static job new_job(const char *directory, const zb_array_info *info) {
     job j = {.directory = directory,
              .info = info,
              .library = library_of(info),
-             .out = out,
              .chunks = 1,
              .inners = 1};
     for (uint32_t d = 0; d < info->ndim; d++) {
@@ -167,6 +166,12 @@ void bare_read(const char *directory, const zb_array_info *info, unsigned thread
         j.chunks *= j.chunk_grid[d];
         j.inners *= j.inner_grid[d];
     }
+    return j;
+}
+
+void bare_read(const char *directory, const zb_array_info *info, unsigned threads, void *out) {
+    job j = new_job(directory, info);
+    j.out = out;
     j.files = calloc(j.chunks, sizeof *j.files);
     j.indexes = info->shard_depth ? calloc(j.chunks, sizeof *j.indexes) : NULL;
     for (uint64_t i = 0; i < j.chunks; i++) {
@@ -187,4 +192,36 @@ void bare_read(const char *directory, const zb_array_info *info, unsigned thread
     }
     free(j.files);
     free(j.indexes);
+}
+
+double bare_decode_ms(const char *directory, const zb_array_info *info, double (*now_ms)(void)) {
+    job j = new_job(directory, info);
+    int fd = open_chunk(&j, 0);
+    uint64_t *index = read_index(fd, j.inners), inner = j.inner_grid[1] + 1;
+    size_t size = (size_t)index[2 * inner + 1], decoded_size = info->dtype.size;
+    for (uint32_t d = 0; d < info->ndim; d++)
+        decoded_size *= (size_t)info->inner_shape[d];
+    unsigned char *encoded = malloc(size), *decoded = malloc(decoded_size);
+    ZSTD_DCtx *zstd = ZSTD_createDCtx();
+    struct libdeflate_decompressor *deflate = libdeflate_alloc_decompressor();
+    if (!encoded || !decoded || !zstd || !deflate ||
+        pread(fd, encoded, size, (off_t)index[2 * inner]) != (ssize_t)size)
+        die("cannot read an inner chunk");
+    double least = 1e30;
+    for (int i = 0; i < 200; i++) {
+        double start = now_ms();
+        if (j.library == RAW)
+            memcpy(decoded, encoded, decoded_size);
+        else
+            decode(j.library, zstd, deflate, encoded, size, decoded, decoded_size);
+        double took = now_ms() - start;
+        least = took < least ? took : least;
+    }
+    libdeflate_free_decompressor(deflate);
+    ZSTD_freeDCtx(zstd);
+    free(encoded);
+    free(decoded);
+    free(index);
+    close(fd);
+    return least;
 }

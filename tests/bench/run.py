@@ -133,8 +133,8 @@ def goals(bench):
         rivals = ("zarr-python", "zarrs", "tensorstore")
         rival = best((p, get(p, name, "windows-256")) for p in rivals)
         yield "core, random 256^2 window", name, get("core", name, "windows-256"), *rival, goal
-    for name in DEM:
-        decode = get("bare", name, "window-decode") or get("core", name, "window-decode")
+    for name in DEM[1:]:  # the window is one inner chunk of a shard
+        decode = get("bare", name, "window-decode")
         ours = get("core", name, "window-warm")
         yield ("core, warm 256^2 window", name, ours, "bare decoding + 0.03 ms",
                decode and decode + 0.03, 1.0)

@@ -133,6 +133,8 @@ static void time_windows(const bench *b) {
         least = took < least ? took : least;
     }
     report("core", b->dataset, "window-warm", least);
+    if (b->info->shard_depth)
+        report("bare", b->dataset, "window-decode", bare_decode_ms(b->directory, b->info, now_ms));
     free(out);
 }
 

@@ -156,6 +156,25 @@ def test_levels_that_do_not_fit_are_left_out(store, spoil):
     assert band.GetOverviewCount() == 1 and band.GetOverview(0).XSize == 24
 
 
+def test_external_overviews_stay_outside(store):
+    """gdaladdo -ro, for arrays without a pyramid: one file beside the store for each array."""
+    import os
+    path, root = store
+    put(root.create_group("g"), "a", FULL, chunks=(16, 16))
+    put(root, "b", FULL + 1)
+    before = sorted(os.walk(path))
+    for name in (sub(path, "g/a"), sub(path, "b")):
+        run("gdaladdo", "-q", "-ro", name, "2", "4")
+    assert sorted(os.walk(path)) == before
+    assert os.path.exists(path + ".g.a.ovr") and os.path.exists(path + ".b.ovr")
+    for name, expected in ((sub(path, "g/a"), FULL), (path + "/b", FULL + 1)):
+        dataset = opened(name)
+        assert dataset.GetRasterBand(1).GetOverviewCount() == 2
+        overview = dataset.GetRasterBand(1).GetOverview(1)
+        assert (overview.XSize, overview.YSize) == (24, 16)
+        assert abs(float(overview.ReadAsArray().mean()) - expected.mean()) < 200
+
+
 def test_gdalinfo_and_translate_use_them(store, tmp_path):
     path, root = store
     ome(root, LEVELS, "yx")

@@ -2,8 +2,8 @@
 """Stored objects that must give an error when they are read, never fill values, never zeros.
 
 `cases()` yields BadChunk objects: an array of one row, so that it is a raster too, whose object
-c/0/0 holds given bytes. bad_stores.py writes them. They go from what a shard's index can say over what
-can be cut or flipped to what a compressed stream can claim.
+c/0/0 holds given bytes. bad_stores.py writes them. They go from what a shard's index can say over
+what can be cut or flipped to what a compressed stream can claim.
 """
 
 import gzip

@@ -4,7 +4,7 @@
 import h5py
 import numpy as np
 import pytest
-from conftest import put
+from conftest import put, run_python
 
 
 @pytest.fixture
@@ -28,15 +28,18 @@ def test_scales(f):
     assert "DIMENSION_LIST" not in f["a"].attrs and len(f["a"].dims[0]) == 0
 
 
-def test_names_may_be_missing(new_store):
+def test_a_dimension_without_a_name_or_scale_leaves_all_without(new_store):
+    """netCDF libraries refuse arrays of which only some dimensions have a scale."""
     path, group = new_store()
     put(group, "d", np.zeros((2, 3)), dimension_names=(None, "k"))
+    put(group, "e", np.zeros((3, 2)), dimension_names=("k", "other"))
+    put(group, "f", np.zeros(3), dimension_names=("k",))
     put(group, "none", np.zeros(2))
     put(group, "k", np.arange(3), dimension_names=("k",))
     with h5py.File(path, "r") as f:
         assert [dim.label for dim in f["d"].dims] == ["", "k"]
-        assert [len(dim) for dim in f["d"].dims] == [0, 1]
-        assert dict(f["none"].attrs) == {}
+        assert [len(dim) for dim in f["d"].dims] == [len(dim) for dim in f["e"].dims] == [0, 0]
+        assert f["f"].dims[0][0] == f["k"] and dict(f["none"].attrs) == {}
 
 
 def test_scales_of_outer_groups_and_other_lengths(new_store):
@@ -45,11 +48,34 @@ def test_scales_of_outer_groups_and_other_lengths(new_store):
     put(group, "t", np.arange(4), dimension_names=("t",))
     inner = group.create_group("a/b")
     put(inner, "v", np.zeros((4, 2)), dimension_names=("t", "u"))
-    put(inner, "u", np.arange(9), dimension_names=("u",))
+    put(inner, "u", np.arange(2), dimension_names=("u",))
+    put(inner, "longer", np.zeros(5), dimension_names=("t",))
     put(inner, "w", np.zeros(4), dimension_names=("../t",))
     with h5py.File(path, "r") as f:
         v = f["a/b/v"]
-        assert v.dims[0][0] == f["t"] and len(v.dims[1]) == 0 and len(f["a/b/w"].dims[0]) == 0
+        assert v.dims[0][0] == f["t"] and v.dims[1][0] == f["a/b/u"]
+        assert len(f["a/b/w"].dims[0]) == len(f["a/b/longer"].dims[0]) == 0
+
+
+NETCDF = r"""
+import sys, h5py, xarray, numpy as np
+with h5py.File(sys.argv[1]) as f:
+    assert list(f) == ["band", "v", "x", "y"] and f["band"].shape == (2,) and f["y"].is_scale
+    assert f["v"].dims[0][0] == f["band"] and [d.label for d in f["v"].dims] == ["band", "y", "x"]
+    assert (f["y"][...] == np.zeros(3)).all() and list(f["g"] if "g" in f else []) == []
+with xarray.open_dataset(sys.argv[1], engine="h5netcdf") as d:
+    assert dict(d.sizes) == {"band": 2, "y": 3, "x": 4} and list(d.coords) == ["x"], d
+    assert d["v"].dims == ("band", "y", "x") and float(d["v"][1, 2, 3]) == 23
+with h5py.File(sys.argv[1] + "/v") as f: assert list(f) == ["band", "v", "x", "y"]
+print("done")
+"""
+
+
+def test_datasets_for_dimensions_on_request(new_store):
+    path, group = new_store()
+    put(group, "v", np.arange(24.0).reshape(2, 3, 4), dimension_names=("band", "y", "x"))
+    put(group, "x", np.arange(4), dimension_names=("x",))
+    assert run_python(NETCDF, path, connector="zarr netcdf_dimensions=1") == "done\n"
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 import pytest
 import zarr
-from conftest import put
+from conftest import put, run_python
 
 READ_ONLY = "read-only in this version"
 
@@ -155,3 +155,24 @@ def test_nothing_there(tmp_path):
     for name in ("nope.zarr", "nope.h5", "no/such/folder.zarr"):
         with pytest.raises(FileNotFoundError):
             h5py.File(tmp_path / name, "r")
+
+
+def test_endless_stores_end(new_store):
+    """Two symbolic links to their own group: walks stop at a limit and say so."""
+    path, group = new_store()
+    put(group, "d", np.arange(3))
+    for name in ("a", "b"):
+        os.symlink(".", Path(path, name))
+    code = """
+import sys, h5py
+with h5py.File(sys.argv[1]) as f:
+    assert list(f) == ["a", "b", "d"] and f["a/b/a/d"][1] == 1
+    for walk in (f.visit, f.visit_links):
+        try: walk(lambda name: None)
+        except Exception as e: print("limit nodes" in str(e))
+"""
+    os.environ["ZARRBRIDGE_NODES"] = "2000"
+    try:
+        assert run_python(code, path) == "True\nTrue\n"
+    finally:
+        del os.environ["ZARRBRIDGE_NODES"]

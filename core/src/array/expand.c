@@ -32,15 +32,26 @@ static enum zb_code no_memory(zb_error *err) {
 
 /* ---- Uncompressed chunks ---- */
 
+/* More slabs than this of one piece are not made for the sake of gaps: they take memory. */
+#define MOST_SLABS 8192
+
 /* A cell shape that cuts a C-order block into contiguous slabs: ones, then a part, then whole
- * dimensions. */
-static void slab_shape(const zb__chain *chain, uint64_t *shape) {
-    uint64_t bytes = chain->dtype.size;
-    for (uint32_t d = chain->ndim; d-- > 0;) {
-        uint64_t fit = SLAB_BYTES / bytes;
-        uint64_t extent = chain->stored_shape[d];
-        shape[d] = fit < 1 ? 1 : fit < extent ? fit : extent;
-        bytes = bytes > SLAB_BYTES ? bytes : bytes * extent;
+   dimensions. A slab is read from the piece's first byte in it to the last, so it also ends
+   where what lies between two indexes of a dimension is more than `gap` bytes. */
+static void slab_shape(const zb__chain *chain, zb__piece *piece, uint64_t gap, uint64_t *shape) {
+    uint32_t ndim = chain->ndim;
+    const uint64_t *count = zb__piece_count(piece, ndim), *step = zb__piece_step(piece, ndim);
+    uint64_t stride = chain->dtype.size, span = stride, outer = 1;
+    for (uint32_t d = 0; d < ndim; d++)
+        outer *= count[d];
+    for (uint32_t d = ndim; d-- > 0; outer /= count[d]) {
+        /* One index of d has `stride` bytes, of which the piece spans `span`; `outer` is how many
+           there are of it and all dimensions before. */
+        uint64_t fit = SLAB_BYTES / stride, extent = chain->stored_shape[d];
+        bool apart = count[d] > 1 && stride * step[d] - span > gap && outer <= MOST_SLABS;
+        shape[d] = fit < 1 || apart ? 1 : fit < extent ? fit : extent;
+        span += (count[d] - 1) * step[d] * stride;
+        stride = shape[d] < extent ? SLAB_BYTES + 1 : stride * extent; /* above: nothing fits */
     }
 }
 
@@ -48,10 +59,10 @@ static void slab_shape(const zb__chain *chain, uint64_t *shape) {
    chunk, whose strides are also the slab's. */
 static enum zb_code emit_slabs(expansion *x, const zb__leaf *whole, zb_error *err) {
     uint32_t ndim = whole->chain->ndim;
-    uint64_t shape[ZB_MAX_NDIM];
-    slab_shape(whole->chain, shape);
+    uint64_t shape[ZB_MAX_NDIM], gap = x->key->node->store->hints.gap;
     for (zb__piece *piece = whole->pieces; piece; piece = piece->next) {
         zb__cells cells;
+        slab_shape(whole->chain, piece, gap, shape);
         for (zb__cells_begin(&cells, piece, ndim, shape); !cells.done; zb__cells_next(&cells)) {
             zb__piece *part = zb__cells_piece(&cells, x->arena, NULL);
             if (!part)

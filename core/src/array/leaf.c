@@ -176,19 +176,21 @@ void zb__leaf_look_up(zb__leaf *leaf) {
 
 /* ---- Decoding ---- */
 
+/* Decodes at least the bytes [*lo, *hi) to their places from `out` on; widens the two to what it
+   made. */
 static enum zb_code decode(const zb__leaf *leaf, const uint8_t *stored, zb__scratch *scratch,
-                           uint8_t *out, uint64_t lo, uint64_t hi, zb_error *err) {
+                           uint8_t *out, uint64_t *lo, uint64_t *hi, zb_error *err) {
     zb__sink sink = {.data = out,
                      .capacity = (size_t)leaf->chain->decoded_size,
                      .exact = true,
-                     .lo = (size_t)lo,
-                     .hi = (size_t)hi};
-    return zb__chain_decode(leaf->chain, scratch, stored, (size_t)leaf->size, &sink, err);
+                     .lo = (size_t)*lo,
+                     .hi = (size_t)*hi};
+    enum zb_code code =
+        zb__chain_decode(leaf->chain, scratch, stored, (size_t)leaf->size, &sink, err);
+    *lo = sink.lo;
+    *hi = sink.hi;
+    return code;
 }
-
-/* First touch of new memory, nanoseconds per KiB: caching a chunk costs about this, so one that
-   decodes faster is kept only from its second use on. */
-#define FIRST_TOUCH_COST 600
 
 /* Takes room in the cache for the leaf's chunk, and says in [*lo, *hi) how much of it to decode. A
    chunk of which an insufficient part was cached is decoded whole, so that a loop over its rows
@@ -200,21 +202,11 @@ static zb__lru_item *cache_room(const zb__leaf *leaf, uint64_t *lo, uint64_t *hi
     const zb_validator *version = &leaf->key->info.validator;
     zb__lru_key key = cache_key(leaf);
     zb__lru_item *partly = zb__lru_get(cache, &key, version);
-    bool again = partly != NULL;
-    zb__lru_release(partly);
-    if (!again && leaf->chain->cost < FIRST_TOUCH_COST) {
-        zb__lru_item *trace = zb__lru_new(cache, &key, version, 0);
-        if (trace) {
-            trace->lo = trace->hi = 0;
-            zb__lru_put(cache, trace);
-            zb__lru_release(trace);
-        }
-        return NULL;
-    }
-    if (again || !zb__chain_is_partial(leaf->chain)) {
+    if (partly || !zb__chain_is_partial(leaf->chain)) {
         *lo = 0;
         *hi = leaf->chain->decoded_size;
     }
+    zb__lru_release(partly);
     return zb__lru_new(cache, &key, version, (size_t)leaf->chain->decoded_size);
 }
 
@@ -223,12 +215,12 @@ static enum zb_code run_encoded(const zb__leaf *leaf, const uint8_t *stored, zb_
     uint64_t size = leaf->chain->decoded_size, lo, hi;
     wanted_extent(leaf, &lo, &hi);
     if (hi - lo == size && is_direct(leaf, lo, hi))
-        return decode(leaf, stored, scratch, (uint8_t *)leaf->pieces->dst, 0, size, err);
+        return decode(leaf, stored, scratch, (uint8_t *)leaf->pieces->dst, &lo, &hi, err);
     zb__lru_item *item = cache_room(leaf, &lo, &hi);
     enum zb_code code = item ? ZB_OK : zb__buffer_reserve(&scratch->decoded, (size_t)size, err);
     uint8_t *decoded = item ? item->data : scratch->decoded.data;
     if (code == ZB_OK)
-        code = decode(leaf, stored, scratch, decoded, lo, hi, err);
+        code = decode(leaf, stored, scratch, decoded, &lo, &hi, err);
     if (code == ZB_OK)
         scatter_all(leaf, decoded, 0);
     if (code == ZB_OK && item) {

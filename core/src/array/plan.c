@@ -154,9 +154,12 @@ static uint64_t estimate(const zb__key *keys, size_t count) {
     uint64_t work = 0;
     for (size_t i = 0; i < count; i++) {
         for (const zb__leaf *leaf = keys[i].leaves; leaf; leaf = leaf->next) {
-            uint64_t bytes = leaf->chain->decoded_size;
             bool decodes = !leaf->missing && !leaf->cached;
-            work += bytes / 1024 * (COPY_COST + (decodes ? leaf->chain->cost : 0));
+            uint64_t elements = 0;
+            for (zb__piece *piece = leaf->pieces; piece; piece = piece->next)
+                elements += zb__piece_elements(piece, leaf->chain->ndim);
+            work += elements * leaf->chain->dtype.size / 1024 * COPY_COST;
+            work += decodes ? leaf->chain->decoded_size / 1024 * leaf->chain->cost : 0;
         }
     }
     return work;

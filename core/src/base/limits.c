@@ -29,6 +29,7 @@ static const limit_def table[] = {
     LIMIT(consolidated_bytes, "CONSOLIDATED_BYTES", 64 * MIB,
           "size of a zarr.json with consolidated metadata, bytes"),
     LIMIT(children, "CHILDREN", 1000000, "names listed in one group"),
+    LIMIT(nodes, "NODES", 100000, "nodes met in one HDF5 file; links can make a store endless"),
     LIMIT(chunk_bytes, "CHUNK_BYTES", 1 * GIB, "decoded size of one innermost chunk, bytes"),
     LIMIT(shard_bytes, "SHARD_BYTES", 4 * GIB,
           "size of a shard that must be decoded as a whole, bytes"),

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/lru.h"
 
+#include "base/pages.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,10 +53,42 @@ static zb__lru_item *take_out(zb__lru *lru, zb__lru_item **link) {
     return item;
 }
 
-void zb__lru_release(zb__lru_item *item) {
-    if (item && atomic_fetch_sub_explicit(&item->refs, 1, memory_order_acq_rel) == 1)
-        free(item);
+/* ---- Memory of items ---- */
+
+static zb__lru_item *alloc_item(zb__lru *lru, size_t size) {
+    size_t bytes;
+    if (__builtin_add_overflow(sizeof(zb__lru_item), size, &bytes))
+        return NULL;
+    zb__lru_item *item = NULL;
+    if (zb__slab_fits(bytes)) {
+        pthread_mutex_lock(&lru->lock);
+        item = zb__slab_alloc(&lru->slabs, bytes, lru->budget);
+        pthread_mutex_unlock(&lru->lock);
+    }
+    bool in_slab = item != NULL;
+    if (!item)
+        item = zb__pages_alloc(bytes, NULL);
+    if (item) {
+        item->lru = lru;
+        item->in_slab = in_slab;
+    }
+    return item;
 }
+
+void zb__lru_release(zb__lru_item *item) {
+    if (!item || atomic_fetch_sub_explicit(&item->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    zb__lru *lru = item->lru;
+    if (!item->in_slab) {
+        free(item);
+        return;
+    }
+    pthread_mutex_lock(&lru->lock);
+    zb__slab_free(&lru->slabs, item);
+    pthread_mutex_unlock(&lru->lock);
+}
+
+/* ---- The table ---- */
 
 static bool same_version(const zb_validator *a, const zb_validator *b) {
     return memcmp(a->word, b->word, sizeof a->word) == 0;
@@ -117,8 +151,8 @@ zb__lru_item *zb__lru_new(zb__lru *lru, const zb__lru_key *key, const zb_validat
     zb__lru_item *evicted = evict(lru, size);
     pthread_mutex_unlock(&lru->lock);
     zb__lru_item *item = free_chain(evicted, size);
-    if (!item && size <= SIZE_MAX - sizeof *item - 64)
-        item = aligned_alloc(64, (sizeof *item + size + 63) & ~(size_t)63);
+    if (!item)
+        item = alloc_item(lru, size);
     if (!item)
         return NULL;
     item->key = *key;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A cache of immutable blocks with a byte budget: a hash table whose items are also linked by last
- * use. Items are reference-counted, so that one in use may be evicted meanwhile. The memory of
- * an evicted item is used again for the next one of its size: fresh pages cost as much as decoding.
+ * use. Items are reference-counted, so that one in use may be evicted meanwhile. Their memory
+ * comes from slabs and is used again: fresh pages cost as much as decoding.
  */
 #ifndef ZB_BASE_LRU_H
 #define ZB_BASE_LRU_H
@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "base/slab.h"
 #include "zarrbridge/store.h"
 
 typedef struct zb__lru_key {
@@ -18,6 +19,8 @@ typedef struct zb__lru_key {
 } zb__lru_key;
 
 typedef struct zb__lru_item {
+    struct zb__lru *lru; /* it came from */
+    bool in_slab;
     zb__lru_key key;
     zb_validator validator; /* of the object that the data come from */
     size_t size;            /* of data, bytes */
@@ -34,6 +37,7 @@ typedef struct zb__lru {
     size_t count, bucket_count;
     zb__lru_item **buckets;
     zb__lru_item *newest, *oldest;
+    zb__slabs slabs; /* memory of the items that fit */
 } zb__lru;
 
 void zb__lru_init(zb__lru *lru, uint64_t budget);

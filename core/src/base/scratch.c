@@ -5,14 +5,12 @@
  */
 #include "base/scratch.h"
 
+#include "base/pages.h"
+
 #include <libdeflate.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <zstd.h>
-
-#define HUGE_PAGE ((size_t)2 << 20)
 
 static pthread_mutex_t idle_lock = PTHREAD_MUTEX_INITIALIZER;
 static zb__scratch *idle;
@@ -34,16 +32,10 @@ static void guard_fork(void) {
 enum zb_code zb__buffer_reserve(zb__buffer *buffer, size_t size, zb_error *err) {
     if (size <= buffer->capacity)
         return ZB_OK;
-    bool huge = size >= HUGE_PAGE;
-    size_t unit = huge ? HUGE_PAGE : 4096;
-    void *data = NULL;
-    size_t capacity = (size + unit - 1) & ~(unit - 1);
-    if (capacity >= size)
-        data = huge ? aligned_alloc(HUGE_PAGE, capacity) : malloc(capacity);
+    size_t capacity;
+    void *data = zb__pages_alloc(size, &capacity);
     if (!data)
         return zb_fail(err, ZB_ENOMEM, "no memory for a buffer of %zu bytes", size);
-    if (huge)
-        madvise(data, capacity, MADV_HUGEPAGE); /* halves the cost of the first touch; may fail */
     free(buffer->data);
     *buffer = (zb__buffer){.data = data, .capacity = capacity};
     return ZB_OK;

@@ -226,11 +226,15 @@ static enum zb_code blosc_decode(const zb__codec *codec, zb__scratch *scratch, c
     }
     if (c.flags & (FLAG_SHUFFLE | FLAG_BITSHUFFLE))
         code = zb__buffer_reserve(&scratch->block, c.block_size, err);
-    size_t end = (hi - 1) / c.block_size + 1;
-    for (size_t block = sink->lo / c.block_size; !code && block < end; block++) {
+    size_t first = sink->lo / c.block_size, end = (hi - 1) / c.block_size + 1;
+    for (size_t block = first; !code && block < end; block++) {
         code = decode_block(&c, scratch, block, sink->data + block * c.block_size, err);
         if (code)
             return zb_error_prefix(err, code, "blosc: block %zu", block);
+    }
+    if (!code && c.decoded == sink->capacity) {
+        sink->lo = first * c.block_size;
+        sink->hi = end * c.block_size < c.decoded ? end * c.block_size : c.decoded;
     }
     return code;
 }
@@ -307,5 +311,5 @@ const zb__codec_ops zb__codec_blosc = {
     .encode = blosc_encode,
     .fixed_overhead = -1,
     .partial = true,
-    .cost = 200,
+    .cost = 500,
 };

@@ -24,7 +24,8 @@ typedef struct zb__sink {
     uint8_t *data;
     size_t capacity;
     bool exact;    /* the decoded size must be `capacity`; else anything up to it is right */
-    size_t lo, hi; /* the bytes that are wanted, lo <= hi <= capacity; others may stay undefined */
+    size_t lo, hi; /* the bytes that are wanted, lo <= hi <= capacity; others may stay undefined. A
+                      decoder that made more of them than that widens the two. */
     size_t size;   /* set by the decoder: the decoded size; with hi < capacity at least hi */
 } zb__sink;
 

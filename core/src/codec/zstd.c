@@ -211,6 +211,7 @@ static enum zb_code decode_prefix(zb__scratch *scratch, const uint8_t *in, size_
         at += frame.size;
     }
     sink->size = done;
+    sink->lo = 0;
     return code;
 }
 
@@ -236,6 +237,8 @@ static enum zb_code zstd_decode(const zb__codec *codec, zb__scratch *scratch, co
     if (sink->exact && sink->size < expected)
         return zb_fail(err, ZB_EFORMAT, "zstd: the data decode to %zu bytes, expected %zu",
                        sink->size, sink->capacity);
+    if (sink->hi < sink->size)
+        sink->hi = sink->size; /* blocks are decoded whole */
     return ZB_OK;
 }
 

@@ -172,13 +172,16 @@ static void works_after_fork(void **state) {
     (void)state;
     static tally t;
     caller callers[4];
-    for (int i = 0; i < 4; i++) {
-        callers[i] = (caller){.number = i};
+    size_t count = CHECK_FORKS_WHILE_BUSY ? 4 : 0;
+    if (count == 0)
+        print_message("address sanitizer: forking while the pool is idle only\n");
+    for (size_t i = 0; i < count; i++) {
+        callers[i] = (caller){.number = (int)i};
         assert_int_equal(pthread_create(&callers[i].thread, NULL, call_many, &callers[i]), 0);
     }
     for (int i = 0; i < 8; i++)
         assert_true(check_in_child(run_in_child, &t, NULL, NULL));
-    for (int i = 0; i < 4; i++) {
+    for (size_t i = 0; i < count; i++) {
         pthread_join(callers[i].thread, NULL);
         assert_int_equal(callers[i].wrong, 0);
     }

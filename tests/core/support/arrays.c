@@ -437,6 +437,14 @@ arrays_sample arrays_write(const arrays_spec *spec, check_random *random, zb_sto
     return a;
 }
 
+void arrays_set_all(arrays_sample *sample, int64_t value, zb_store *mem, const char *path) {
+    check_random random = {.state = 0};
+    assert_string_equal(sample->spec.type, "int64");
+    for (uint64_t i = 0; i < sample->elements; i++)
+        memcpy(sample->values + i * sizeof value, &value, sizeof value);
+    write_chunks(sample, &random, mem, path);
+}
+
 void arrays_free(arrays_sample *sample) {
     free(sample->values);
 }

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* Read by the sanitizers at start. Sizes that cannot be had are cases to test, not bugs; so are forks with
-   threads around. */
+   threads around, which a child then never joins. */
 ZB_API const char *__asan_default_options(void);
 ZB_API const char *__tsan_default_options(void);
 
@@ -18,7 +18,7 @@ const char *__asan_default_options(void) {
 }
 
 const char *__tsan_default_options(void) {
-    return "allocator_may_return_null=1 die_after_fork=0";
+    return "allocator_may_return_null=1 die_after_fork=0 report_thread_leaks=0";
 }
 
 bool check_in_child(void (*fn)(void *context), void *context, const char *variable,

@@ -54,6 +54,14 @@
 bool check_in_child(void (*fn)(void *context), void *context, const char *variable,
                     const char *value);
 
+/* Can a child be forked, and use malloc, while other threads are inside malloc? glibc holds its locks over a
+   fork; the address sanitizer's allocator does not, and the child would wait for ever. */
+#ifdef __SANITIZE_ADDRESS__
+#define CHECK_FORKS_WHILE_BUSY false
+#else
+#define CHECK_FORKS_WHILE_BUSY true
+#endif
+
 /* A generator that starts from ZB_TEST_SEED, or from the clock, and says from what. */
 typedef struct check_random {
     uint64_t state;
