@@ -32,7 +32,8 @@ enum zb_code zb__layout_init(zb__layout *layout, const zb__array *array, zb_erro
     layout->fill = malloc(array->info.dtype.size);
     if (!layout->fill)
         return zb_fail(err, ZB_ENOMEM, "no memory for a writer");
-    zb__convert(array->info.dtype, array->info.fill_value, 0, outer->dtype, layout->fill, 0, 1);
+    zb__convert(array->info.dtype, array->info.fill_value, 0, layout->unit->dtype, layout->fill,
+                0, 1);
     return ZB_OK;
 }
 

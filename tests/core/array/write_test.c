@@ -296,8 +296,43 @@ static void every_fault_is_reported_and_harmless(void **state) {
     }
 }
 
+/* Inner chunks are big-endian, and 256 is the fill value 1 with its bytes swapped: neither may be taken
+   for the other, nor one be padded with the other. */
+static void fill_has_the_byte_order_of_units(void **state) {
+    (void)state;
+    static const char document[] =
+        "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[6],\"data_type\":\"int16\","
+        "\"chunk_grid\":{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":[8]}},"
+        "\"chunk_key_encoding\":{\"name\":\"default\"},\"fill_value\":1,\"codecs\":[{\"name\":"
+        "\"sharding_indexed\",\"configuration\":{\"chunk_shape\":[4],\"codecs\":[{\"name\":"
+        "\"bytes\",\"configuration\":{\"endian\":\"big\"}}],\"index_codecs\":[{\"name\":\"bytes\","
+        "\"configuration\":{\"endian\":\"little\"}},\"crc32c\"]}}]}";
+    const int16_t values[6] = {256, 256, 256, 256, 1, 1};
+    int16_t back[6];
+    zb_error err;
+    zb_store *mem = new_mem();
+    ASSERT_OK(zb_store_mem_set(mem, "zarr.json", document, sizeof document - 1, &err), err);
+    zb_node *node = open_node(mem, "");
+    zb_writer *writer = NULL;
+    ASSERT_OK(zb_writer_open(node, NULL, &writer, &err), err);
+    zb_write write = {.data = values, .dtype = {.kind = ZB_KIND_INT, .size = 2}};
+    ASSERT_OK(zb_writer_write(writer, &write, &err), err);
+    ASSERT_OK(zb_writer_close(writer, &err), err);
+    zb_read read = {.node = node, .view = {.data = back, .dtype = write.dtype}};
+    ASSERT_OK(zb_array_read(&read, 1, &err), err);
+    assert_memory_equal(back, values, sizeof values);
+    zb_object *object = NULL;
+    zb_object_info info;
+    ASSERT_OK(zb_store_open(mem, "c/0", &object, &info, &err), err);
+    assert_int_equal(info.size, 8 + 36); /* the second inner chunk is all fill */
+    zb_object_close(object);
+    zb_node_release(node);
+    zb_store_release(mem);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fill_has_the_byte_order_of_units),
         cmocka_unit_test(random_arrays_take_random_boxes),
         cmocka_unit_test(a_whole_write_reads_nothing),
         cmocka_unit_test(rows_gather_to_shards),
