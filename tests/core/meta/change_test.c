@@ -109,21 +109,7 @@ static void test_attributes_of_others_stay(void **state) {
     zb_store_release(store);
 }
 
-/* ---- A small hierarchy -------------------------------------------------------------------- */
-
-/* group b (c: array with chunks, D: group (e: array)), array a. */
-static zb_store *make_tree(bool consolidated) {
-    zb_store *store = store_new();
-    zb_node_release(store_array(store, "b/c"));
-    zb_node_release(store_array(store, "b/D/e"));
-    zb_node_release(store_array(store, "a"));
-    store_set(store, "b/c/c/0/0", "chunk");
-    store_set(store, "b/c/c/2/3", "other");
-    store_set(store, "b/D/e/c/1/1", "third");
-    if (consolidated)
-        store_consolidate(store);
-    return store;
-}
+/* ---- Consolidated metadata ---------------------------------------------------------------- */
 
 static bool has_block(zb_store *store) {
     char *text = store_text(store, "zarr.json");
@@ -134,7 +120,7 @@ static bool has_block(zb_store *store) {
 
 static void test_consolidated(void **state) {
     (void)state;
-    zb_store *store = make_tree(true);
+    zb_store *store = store_tree(true);
     zb_error err;
     store_check_consolidated(store);
     zb_node_release(store_array(store, "x/y/z"));
@@ -183,7 +169,7 @@ static void test_other_blocks(void **state) {
 
 static void test_delete(void **state) {
     (void)state;
-    zb_store *store = make_tree(false);
+    zb_store *store = store_tree(false);
     zb_error err;
     ASSERT_FAILS(zb_node_delete(store, "b/x", &err), ZB_ENOTFOUND, err, "deleting /b/x");
     ASSERT_OK(zb_node_delete(store, "b/c", &err), err);
@@ -211,7 +197,7 @@ static void test_delete(void **state) {
 /* The same bytes, also of what cannot be opened, and in another store. */
 static void test_copy(void **state) {
     (void)state;
-    zb_store *from = make_tree(false), *to = store_new();
+    zb_store *from = store_tree(false), *to = store_new();
     zb_error err;
     store_set(from, "b/u/zarr.json", "{ \"zarr_format\":3,\"node_type\":\"array\", \"new\":1 }");
     store_set(from, "b/u/c/0", "bytes");
@@ -240,7 +226,7 @@ static void test_copy(void **state) {
 
 static void test_move(void **state) {
     (void)state;
-    zb_store *store = make_tree(false), *expected = make_tree(false);
+    zb_store *store = store_tree(false), *expected = store_tree(false);
     zb_error err;
     ASSERT_OK(zb_node_copy(expected, "b", expected, "new/place", &err), err);
     ASSERT_OK(zb_node_delete(expected, "b", &err), err);

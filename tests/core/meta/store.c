@@ -141,6 +141,32 @@ void store_check_consolidated(zb_store *store) {
     free(text);
 }
 
+void store_check_truthful(zb_store *store) {
+    char *text = store_text(store, "zarr.json");
+    zb_json *json = NULL;
+    zb_error err;
+    if (text)
+        ASSERT_OK(zb_json_parse(text, strlen(text), &json, &err), err);
+    const zb_json *block = zb_json_get(json, "consolidated_metadata");
+    const zb_json *entry = zb_json_first(zb_json_get(block, "metadata"));
+    for (; entry; entry = zb_json_next(entry)) {
+        char key[256];
+        zb__text expected = {0};
+        snprintf(key, sizeof key, "%s/zarr.json", zb_json_name(entry));
+        char *document = store_text(store, key);
+        if (!document)
+            fail_msg("consolidated metadata has %s, which is not there", zb_json_name(entry));
+        put_entry(&expected, document);
+        char *there = zb_json_print(entry);
+        assert_string_equal(there, expected.data);
+        free(there);
+        free(expected.data);
+        free(document);
+    }
+    zb_json_free(json);
+    free(text);
+}
+
 void store_consolidate(zb_store *store) {
     char *block = make_block(store);
     zb__text text = {0};
@@ -151,6 +177,19 @@ void store_consolidate(zb_store *store) {
     store_set(store, "zarr.json", text.data);
     free(text.data);
     free(block);
+}
+
+zb_store *store_tree(bool consolidated) {
+    zb_store *store = store_new();
+    zb_node_release(store_array(store, "b/c"));
+    zb_node_release(store_array(store, "b/D/e"));
+    zb_node_release(store_array(store, "a"));
+    store_set(store, "b/c/c/0/0", "chunk");
+    store_set(store, "b/c/c/2/3", "other");
+    store_set(store, "b/D/e/c/1/1", "third");
+    if (consolidated)
+        store_consolidate(store);
+    return store;
 }
 
 zb_node *store_group(zb_store *store, const char *path, const char *attributes) {

@@ -23,8 +23,14 @@ char *store_dump(zb_store *store);
    each node below, with its document, and nothing else. */
 void store_check_consolidated(zb_store *store);
 
+/* What such a block says of a node is true; it may leave out nodes. */
+void store_check_truthful(zb_store *store);
+
 /* Consolidates the root: makes its document anew with a block of all nodes below. */
 void store_consolidate(zb_store *store);
+
+/* A hierarchy: array a; group b with array c (two chunks) and group D with array e (one). */
+zb_store *store_tree(bool consolidated);
 
 /* A group, or an array of int16 [10,20] in chunks of [4,5], uncompressed, fill 7. Fails the test on errors. */
 zb_node *store_group(zb_store *store, const char *path, const char *attributes);
