@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+"""The calls of zarrbridge/write.h that the tests need, through ctypes: nodes in a store in memory,
+and that store written out as a directory for other programs.
+
+The library is the one in the build directory that ZARRBRIDGE_BUILD_DIR names.
+"""
+
+import ctypes as c
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+
+lib = c.CDLL(os.environ["ZARRBRIDGE_BUILD_DIR"] + "/core/libzarrbridge.so")
+
+KINDS = {"b": 0, "i": 1, "u": 2, "f": 3, "c": 4, "V": 5}
+
+
+class Dtype(c.Structure):
+    """zb_dtype"""
+
+    _fields_ = [("kind", c.c_int), ("size", c.c_uint32), ("swapped", c.c_bool)]
+
+
+class Spec(c.Structure):
+    """zb_array_spec"""
+
+    _fields_ = [
+        ("ndim", c.c_uint32),
+        ("shape", c.POINTER(c.c_uint64)),
+        ("inner_shape", c.POINTER(c.c_uint64)),
+        ("shard_shape", c.POINTER(c.c_uint64)),
+        ("dtype", Dtype),
+        ("fill_value", c.c_void_p),
+        ("codecs", c.c_char_p),
+        ("dimension_names", c.POINTER(c.c_char_p)),
+        ("attributes", c.c_char_p),
+        ("separator", c.c_char),
+    ]
+
+
+class Error(c.Structure):
+    """zb_error"""
+
+    _fields_ = [("code", c.c_int), ("sys_errno", c.c_int), ("message", c.c_char * 512)]
+
+
+LIST_FN = c.CFUNCTYPE(c.c_int, c.c_void_p, c.c_char_p, c.c_bool)
+
+
+class ZarrbridgeError(Exception):
+    pass
+
+
+def call(function, *arguments):
+    """Calls function(..., &err); an error becomes an exception with its message."""
+    error = Error()
+    if function(*arguments, c.byref(error)):
+        raise ZarrbridgeError(error.message.decode())
+
+
+def shape_of(values):
+    return (c.c_uint64 * len(values))(*values) if values is not None else None
+
+
+def text_of(value):
+    return None if value is None else json.dumps(value).encode()
+
+
+class Store:
+    """A store in memory."""
+
+    def __init__(self):
+        self.handle = c.c_void_p()
+        call(lib.zb_store_new_mem, b"test", c.byref(self.handle))
+
+    def close(self):
+        lib.zb_store_release(self.handle)
+
+    def create_group(self, path, attributes=None):
+        node = c.c_void_p()
+        call(lib.zb_group_create, self.handle, path.encode(), text_of(attributes), c.byref(node))
+        lib.zb_node_release(node)
+
+    def create_array(self, path, shape, chunks, dtype, fill_value=0, shards=None, codecs=None,
+                     names=None, attributes=None, separator="/"):
+        """dtype: of numpy; void means r<bits>. Another byte order than the host's is stored so."""
+        dtype = np.dtype(dtype)
+        fill = np.array(fill_value, dtype.newbyteorder("=")).tobytes()
+        encoded = [None if n is None else n.encode() for n in names or []]
+        spec = Spec(
+            ndim=len(shape),
+            shape=shape_of(shape),
+            inner_shape=shape_of(chunks),
+            shard_shape=shape_of(shards),
+            dtype=Dtype(KINDS[dtype.kind], dtype.itemsize, not dtype.isnative),
+            fill_value=c.cast(c.c_char_p(fill), c.c_void_p),
+            codecs=text_of(codecs),
+            dimension_names=(c.c_char_p * len(encoded))(*encoded) if names else None,
+            attributes=text_of(attributes),
+            separator=separator.encode(),
+        )
+        node = c.c_void_p()
+        call(lib.zb_array_create, self.handle, path.encode(), c.byref(spec), c.byref(node))
+        lib.zb_node_release(node)
+
+    def set_attribute(self, path, name, value):
+        node, changed = c.c_void_p(), c.c_void_p()
+        call(lib.zb_node_open, self.handle, path.encode(), c.byref(node))
+        try:
+            call(lib.zb_node_set_attribute, node, name.encode(), json.dumps(value).encode(),
+                 c.byref(changed))
+            lib.zb_node_release(changed)
+        finally:
+            lib.zb_node_release(node)
+
+    def resize(self, path, shape):
+        node, changed = c.c_void_p(), c.c_void_p()
+        call(lib.zb_node_open, self.handle, path.encode(), c.byref(node))
+        try:
+            call(lib.zb_array_resize, node, shape_of(shape), c.byref(changed))
+            lib.zb_node_release(changed)
+        finally:
+            lib.zb_node_release(node)
+
+    def delete(self, path):
+        call(lib.zb_node_delete, self.handle, path.encode())
+
+    def move(self, source, target):
+        call(lib.zb_node_move, self.handle, source.encode(), target.encode())
+
+    def set(self, key, data):
+        call(lib.zb_store_mem_set, self.handle, key.encode(), data, c.c_size_t(len(data)))
+
+    def get(self, key):
+        data, size = c.c_void_p(), c.c_size_t()
+        call(lib.zb_store_get, self.handle, key.encode(), c.c_uint64(1 << 30), b"test",
+             c.byref(data), c.byref(size), None)
+        return c.string_at(data.value, size.value)
+
+    def keys(self, prefix=""):
+        """All keys below the prefix."""
+        names = []
+
+        def take(_, name, is_prefix):
+            names.append((prefix + ("/" if prefix else "") + name.decode(), is_prefix))
+            return 0
+
+        call(lib.zb_store_list, self.handle, prefix.encode(), LIST_FN(take), None)
+        for name, is_prefix in names:
+            if is_prefix:
+                yield from self.keys(name)
+            else:
+                yield name
+
+    def write_to(self, directory):
+        """Writes each object as a file; returns the directory."""
+        for key in self.keys():
+            path = Path(directory) / key
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(self.get(key))
+        return directory
+
+    def read_from(self, directory):
+        for path in Path(directory).rglob("*"):
+            if path.is_file():
+                self.set(str(path.relative_to(directory)), path.read_bytes())
