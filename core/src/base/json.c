@@ -158,8 +158,8 @@ bool zb_json_double(const zb_json *value, double *out) {
 
 /* ---- Printing ----------------------------------------------------------------------------- */
 
-/* The indentation below an indented container; -1 stands for no white space at all, as does a list of
-   scalars, which reads best on one line. */
+/* The indentation below an indented container; -1 stands for no white space at all, as does a list
+   of scalars, which reads best on one line. */
 static int level_within(const zb_json *container, int level) {
     const zb_json *child = zb_json_first(container);
     if (level < 0 || zb_json_kind_of(container) == ZB_JSON_OBJECT)

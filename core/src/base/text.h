@@ -27,7 +27,8 @@ void zb__text_add_quoted(zb__text *text, const char *string);
 /* A line break and the indentation of this level, two blanks each. */
 void zb__text_add_line(zb__text *text, int level);
 
-/* Hands the text over to the caller, who frees it; NULL when memory has run out. size may be NULL. */
+/* Hands the text over to the caller, who frees it; NULL when memory has run out. size may be NULL.
+ */
 char *zb__text_take(zb__text *text, size_t *size);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Setting and removing attributes. What is edited is the document as it stands in the store now, under the
- * lock, not the one that the node was opened with: another process's change is kept.
+ * Setting and removing attributes. What is edited is the document as it stands in the store now,
+ * under the lock, not the one that the node was opened with: another process's change is kept.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * From a specification to the text of a document that all readers take: valid under 3.0 and 3.1 of
- * the core specification, every extension in object form but for data types, which some readers only
- * take as bare names, no must_understand, storage_transformers as an empty list. The members stand in the
- * order in which zarr-python writes them.
+ * the core specification, every extension in object form but for data types, which some readers
+ * only take as bare names, no must_understand, storage_transformers as an empty list. The members
+ * stand in the order in which zarr-python writes them.
  *
- * The text is built without white space, parsed, and printed with indentation. Whoever stores it parses
- * it as any document from a store, so that what the reader would refuse is never written.
+ * The text is built without white space, parsed, and printed with indentation. Whoever stores it
+ * parses it as any document from a store, so that what the reader would refuse is never written.
  */
 #include "meta/build.h"
 
@@ -55,7 +55,8 @@ enum zb_code zb__argument_parse(const char *text, const char *what, zb_json **ou
 static enum zb_code print_attributes(zb__text *text, const char *attributes, zb_error *err) {
     zb_json *value;
     char brief[ZB__BRIEF_SIZE];
-    enum zb_code code = zb__argument_parse(attributes ? attributes : "{}", "attributes", &value, err);
+    enum zb_code code =
+        zb__argument_parse(attributes ? attributes : "{}", "attributes", &value, err);
     if (code)
         return code;
     if (zb_json_kind_of(value) != ZB_JSON_OBJECT)

@@ -18,7 +18,8 @@ void zb__fill_print(zb__text *text, zb_dtype dtype, const void *element);
    with its whole configuration, behind what the text holds. */
 enum zb_code zb__codecs_print(zb__text *text, const char *codecs, zb_dtype dtype, zb_error *err);
 
-/* What is wrong with a document made of arguments is the caller's fault: ZB_EFORMAT becomes ZB_EINVAL. */
+/* What is wrong with a document made of arguments is the caller's fault: ZB_EFORMAT becomes
+ * ZB_EINVAL. */
 enum zb_code zb__as_argument(enum zb_code code, zb_error *err);
 
 /* Parses a JSON text that the caller of the library gave. ZB_EINVAL says what is wrong; so are the

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The frame of every change of documents. One lock for the whole hierarchy, that of the root's
- * document, keeps changes in line: an operation looks at groups above, puts or erases several documents, and a
- * finer lock would have to cover all of those. Changes are short, but for erasing many chunks.
+ * document, keeps changes in line: an operation looks at groups above, puts or erases several
+ * documents, and a finer lock would have to cover all of those. Changes are short, but for erasing
+ * many chunks.
  *
- * Where a store has no locks, changes go on without; then two processes that change one hierarchy at
- * once may lose a change of a document, as with other Zarr libraries.
+ * Where a store has no locks, changes go on without; then two processes that change one hierarchy
+ * at once may lose a change of a document, as with other Zarr libraries.
  */
 #include "meta/change.h"
 
@@ -248,13 +249,13 @@ enum zb_code zb__change_erase(zb__change *change, const char *path, bool all, zb
 
 /* ---- After -------------------------------------------------------------------------------- */
 
-/* What was done counts, not what was meant: after a failure half-way the blocks tell of what is there. When
-   this fails, the group goes on without a block, as zb__change_drop left it; it is a hint, and the change
-   itself has been made. */
+/* What was done counts, not what was meant: after a failure half-way the blocks tell of what is
+   there. When this fails, the group goes on without a block, as zb__change_drop left it; it is a
+   hint, and the change itself has been made. */
 static void put_back(zb__change *change, zb__entry *owner) {
     bool changed = change->put.count > 0 || change->erased;
-    if (changed && zb__consolidated_update(&owner->document, owner->path, &change->put,
-                                           change->erased, NULL))
+    if (changed &&
+        zb__consolidated_update(&owner->document, owner->path, &change->put, change->erased, NULL))
         return;
     if (owner->document.size <= zb_limits_get()->consolidated_bytes)
         (void)put_text(change->store, owner->path, owner->document.text, owner->document.size,

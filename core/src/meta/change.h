@@ -33,12 +33,12 @@ typedef struct zb__entries {
 } zb__entries;
 
 typedef struct zb__change {
-    zb_store *store;      /* not owned */
-    zb_lock *lock;        /* of the root's document, for all of the store; NULL: none can be had */
-    zb__entries owners;   /* groups above with a block, and their documents as they were */
-    zb__entries missing;  /* groups above without a document, to be created; parents first */
-    zb__entries put;      /* what has been put */
-    char *erased;         /* path whose node and all below has been erased, or NULL */
+    zb_store *store;     /* not owned */
+    zb_lock *lock;       /* of the root's document, for all of the store; NULL: none can be had */
+    zb__entries owners;  /* groups above with a block, and their documents as they were */
+    zb__entries missing; /* groups above without a document, to be created; parents first */
+    zb__entries put;     /* what has been put */
+    char *erased;        /* path whose node and all below has been erased, or NULL */
     bool dropped;
 } zb__change;
 
@@ -63,7 +63,8 @@ enum zb_code zb__change_put(zb__change *change, const char *path, const char *te
    caller erases these, too. */
 enum zb_code zb__change_erase(zb__change *change, const char *path, bool all, zb_error *err);
 
-/* Erases the node at path and all below: documents first. ZB_ENOTFOUND when there is none. remove.c. */
+/* Erases the node at path and all below: documents first. ZB_ENOTFOUND when there is none.
+ * remove.c. */
 enum zb_code zb__node_erase(zb__change *change, const char *path, zb_error *err);
 
 /* Returns code. Blocks that cannot be brought up to date stay dropped. */

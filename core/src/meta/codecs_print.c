@@ -71,7 +71,8 @@ static enum zb_code print_codec(zb__text *text, const zb_json *item, zb_dtype dt
     char brief[ZB__BRIEF_SIZE];
     enum zb_code code = zb__extension_parse(item, "codecs", &codec, err);
     if (code)
-        return zb_fail(err, ZB_EINVAL, "codecs has %s, expected a codec's name or an object with it",
+        return zb_fail(err, ZB_EINVAL,
+                       "codecs has %s, expected a codec's name or an object with it",
                        zb__json_brief(item, brief));
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(known[i].codec, codec.name) == 0) {
@@ -81,7 +82,8 @@ static enum zb_code print_codec(zb__text *text, const zb_json *item, zb_dtype dt
             return code;
         }
     }
-    return zb_fail(err, ZB_EUNSUPPORTED, "codec %s is not supported, expected zstd, gzip, blosc or crc32c",
+    return zb_fail(err, ZB_EUNSUPPORTED,
+                   "codec %s is not supported, expected zstd, gzip, blosc or crc32c",
                    zb__name_brief(codec.name, brief));
 }
 
@@ -92,8 +94,8 @@ enum zb_code zb__codecs_print(zb__text *text, const char *codecs, zb_dtype dtype
     if (code)
         return code;
     if (zb_json_kind_of(list) != ZB_JSON_ARRAY)
-        code = zb_fail(err, ZB_EINVAL, "codecs is %s, expected a list",
-                       zb__json_brief(list, brief));
+        code =
+            zb_fail(err, ZB_EINVAL, "codecs is %s, expected a list", zb__json_brief(list, brief));
     for (const zb_json *item = zb_json_first(list); item && !code; item = zb_json_next(item))
         code = print_codec(text, item, dtype, err);
     zb_json_free(list);

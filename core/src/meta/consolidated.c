@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Consolidated metadata as zarr-python writes it: a block inside a group's document, with a flat map from
- * the paths of all nodes below to their documents. Sorted by depth, then by name without regard to
- * case; every group in it has an empty block of its own.
+ * Consolidated metadata as zarr-python writes it: a block inside a group's document, with a flat
+ * map from the paths of all nodes below to their documents. Sorted by depth, then by name without
+ * regard to case; every group in it has an empty block of its own.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -66,8 +66,9 @@ static void print_group(zb__text *text, const zb_json *group) {
         if (strcmp(zb_json_name(m), member) == 0)
             continue;
         if (strcmp(zb_json_name(m), "node_type") == 0) {
-            zb__text_addf(text, "%s\"%s\":{\"kind\":\"inline\",\"must_understand\":false,"
-                                "\"metadata\":{}}",
+            zb__text_addf(text,
+                          "%s\"%s\":{\"kind\":\"inline\",\"must_understand\":false,"
+                          "\"metadata\":{}}",
                           comma, member);
             comma = ",";
         }
@@ -117,8 +118,8 @@ static bool is_last(const zb__entries *put, size_t i) {
     return true;
 }
 
-/* Nodes put below `erased` come after the erasing (a node that was moved out of it is elsewhere), so what is
-   put is never filtered by it. */
+/* Nodes put below `erased` come after the erasing (a node that was moved out of it is elsewhere),
+   so what is put is never filtered by it. */
 enum zb_code zb__consolidated_update(zb__document *group, const char *path, const zb__entries *put,
                                      const char *erased, zb_error *err) {
     const zb_json *old = zb_json_get(zb_json_get(group->json, member), "metadata");

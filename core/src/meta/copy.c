@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Copying and moving nodes, with all that lies below. Objects are copied as they are: nothing is decoded, so nodes
- * that this version cannot read are copied as well.
+ * Copying and moving nodes, with all that lies below. Objects are copied as they are: nothing is
+ * decoded, so nodes that this version cannot read are copied as well.
  *
- * Chunks come before documents, and the topmost document last: until that moment there is no node, from
- * then on it is complete. What is copied are nodes: a group's stray files stay behind.
+ * Chunks come before documents, and the topmost document last: until that moment there is no node,
+ * from then on it is complete. What is copied are nodes: a group's stray files stay behind.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -89,8 +89,8 @@ static void undo(copying *c, zb__change *change, const zb__names *nodes) {
     (void)copy_chunks(c, nodes, NULL);
 }
 
-/* Chunks left by a killed deletion would become part of the copy. Only an array at the top is looked
-   at: those below a group that did not exist are as new as it. */
+/* Chunks left by a killed deletion would become part of the copy. Only an array at the top is
+   looked at: those below a group that did not exist are as new as it. */
 static enum zb_code make_room(const copying *c, const zb__names *nodes, zb_error *err) {
     zb__names there;
     zb_node *node = NULL;
@@ -158,8 +158,8 @@ static enum zb_code check_paths(const copying *c, zb_error *err) {
     return code;
 }
 
-/* While the source's own document stands, the source is whole, and the copy goes again when it cannot be
-   erased. Later the copy is the node, and the rest of the source is garbage. */
+/* While the source's own document stands, the source is whole, and the copy goes again when it
+   cannot be erased. Later the copy is the node, and the rest of the source is garbage. */
 static enum zb_code erase_source(const copying *c, zb__change *change, zb_error *err) {
     enum zb_code code = zb__node_erase(change, c->from_path, err);
     if (code && !(change->erased && strcmp(change->erased, c->from_path) == 0))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Creating groups and arrays. The document is built and parsed before anything is touched, so that a
- * specification that does not work leaves no trace.
+ * Creating groups and arrays. The document is built and parsed before anything is touched, so that
+ * a specification that does not work leaves no trace.
  */
 #include <stdlib.h>
 
@@ -10,8 +10,8 @@
 #include "meta/document.h"
 #include "meta/walk.h"
 
-/* Chunks without an array are left by a deletion that was killed. They would look like data of the new
-   array, so they go first. Other files are the user's, and stay. */
+/* Chunks without an array are left by a deletion that was killed. They would look like data of the
+   new array, so they go first. Other files are the user's, and stay. */
 enum zb_code zb__array_make_room(const zb_node *node, zb_error *err) {
     zb__names nodes;
     if (!node->store->hints.can_list)

@@ -180,13 +180,13 @@ enum zb_code zb__path_check_new(const char *path, zb_error *err) {
         size_t length = strcspn(part, "/");
         bool document = length == 9 && strncmp(part, "zarr.json", 9) == 0;
         if (document || part[0] == '.' || strncmp(part, "__", 2) == 0)
-            return zb_fail(err, ZB_EINVAL,
-                           "path %s: no node can be called zarr.json, or begin with \".\" or \"__\"",
-                           zb__name_brief(path, brief));
+            return zb_fail(
+                err, ZB_EINVAL,
+                "path %s: no node can be called zarr.json, or begin with \".\" or \"__\"",
+                zb__name_brief(path, brief));
         for (size_t i = 0; i < length; i++) {
             if ((unsigned char)part[i] < ' ' || part[i] == 0x7f || part[i] == '\\')
-                return zb_fail(err, ZB_EINVAL,
-                               "path %s has a control character or a backslash",
+                return zb_fail(err, ZB_EINVAL, "path %s has a control character or a backslash",
                                zb__name_brief(path, brief));
         }
     }

@@ -142,7 +142,8 @@ static void splice_removal(const site *s, size_t index, const char **from, const
 static enum zb_code find_site(const zb__document *document, const char *const *path, site *s,
                               zb_error *err) {
     bool lines = memchr(document->text, '\n', document->size) != NULL;
-    *s = (site){.json = document->json, .text = skip_space(document->text), .level = lines ? 1 : -1};
+    *s =
+        (site){.json = document->json, .text = skip_space(document->text), .level = lines ? 1 : -1};
     for (; path && *path && s->json; path++) {
         size_t index = index_of(s->json, *path);
         if (index < SIZE_MAX)

@@ -17,10 +17,10 @@ enum zb_code zb__document_parse(char *text, size_t size, const char *what, zb__d
                                 zb_error *err);
 void zb__document_free(zb__document *document); /* all zeros is allowed */
 
-/* Replaces, adds or (value NULL) removes the member `name` of the object that `path`, names from the
-   document's root on, ends at; removing what is not there changes nothing. A new member
-   goes before the sibling `before`, or to the end when that is NULL or missing. ZB_EFORMAT when
-   path does not lead to an object. */
+/* Replaces, adds or (value NULL) removes the member `name` of the object that `path`, names from
+   the document's root on, ends at; removing what is not there changes nothing. A new member goes
+   before the sibling `before`, or to the end when that is NULL or missing. ZB_EFORMAT when path
+   does not lead to an object. */
 enum zb_code zb__document_edit(zb__document *document, const char *const *path, const char *name,
                                const zb_json *value, const char *before, zb_error *err);
 

@@ -11,8 +11,8 @@
 #include "meta/walk.h"
 #include "zarrbridge/write.h"
 
-/* The root's directory may hold what is not the store's: only chunks and nodes below are erased, not
-   all names. root: its array, or NULL for a group. */
+/* The root's directory may hold what is not the store's: only chunks and nodes below are erased,
+   not all names. root: its array, or NULL for a group. */
 static enum zb_code erase_root(zb_store *store, const zb_node *root, const zb__names *nodes,
                                zb_error *err) {
     if (root)
@@ -38,8 +38,8 @@ enum zb_code zb__node_erase(zb__change *change, const char *path, zb_error *err)
     for (size_t i = 0; i < nodes.count && !code; i++)
         code = zb__change_erase(change, nodes.name[i], i == 0, err);
     if (!code)
-        code = *path ? zb_store_erase_below(store, path, err)
-                     : erase_root(store, root, &nodes, err);
+        code =
+            *path ? zb_store_erase_below(store, path, err) : erase_root(store, root, &nodes, err);
     zb_node_release(root);
     zb__names_free(&nodes);
     return code;

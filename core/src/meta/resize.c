@@ -6,9 +6,9 @@
  * right only because shrinking leaves nothing behind the new edge: it erases the chunks that lie
  * beyond it, and refills the cut part of those on it.
  *
- * A shrink that is killed must leave the old array or the new one, so the document comes first; what
- * lies beyond cannot be seen from then on. A *note* beside the document, put before it, tells the next
- * resize that the rest is still to be done:
+ * A shrink that is killed must leave the old array or the new one, so the document comes first;
+ * what lies beyond cannot be seen from then on. A *note* beside the document, put before it, tells
+ * the next resize that the rest is still to be done:
  *
  *     put note (the old shape) | put document | erase chunks, refill edges | erase note
  *
@@ -69,13 +69,14 @@ static enum zb_code reshape(const zb_node *node, const zb__document *document,
 
 typedef struct trimming {
     const zb_node *node; /* of the new shape */
-    const zb_node *padded; /* of whole chunks along the edge, so that the writer reaches what is cut */
+    const zb_node
+        *padded;       /* of whole chunks along the edge, so that the writer reaches what is cut */
     zb_writer *writer; /* of padded, opened at the first chunk that needs it */
     const uint64_t *old; /* the shape before */
 } trimming;
 
-/* Fills the part of one chunk that lies beyond the edge of dimension d. The source is one element, which all
-   strides of zero lead to. */
+/* Fills the part of one chunk that lies beyond the edge of dimension d. The source is one element,
+   which all strides of zero lead to. */
 static enum zb_code refill(trimming *t, const uint64_t *index, uint32_t d, zb_error *err) {
     const zb_array_info *info = &t->node->array->info;
     const uint64_t *padded = t->padded->array->info.shape;
@@ -159,8 +160,8 @@ static enum zb_code note_put(const zb_node *node, const char *key, zb_error *err
     return code;
 }
 
-/* Reads a note into old; *found tells whether there is one. A note that is no shape of this array counts
-   as "anything may lie beyond". */
+/* Reads a note into old; *found tells whether there is one. A note that is no shape of this array
+   counts as "anything may lie beyond". */
 static enum zb_code note_read(const zb_node *node, const char *key, bool *found, uint64_t *old,
                               zb_error *err) {
     char *text;
@@ -172,7 +173,8 @@ static enum zb_code note_read(const zb_node *node, const char *key, bool *found,
     *found = code == ZB_OK;
     if (code)
         return code == ZB_ENOTFOUND ? ZB_OK : code;
-    bool good = zb_json_parse(text, size, &json, NULL) == ZB_OK && zb_json_count(json) == info->ndim;
+    bool good =
+        zb_json_parse(text, size, &json, NULL) == ZB_OK && zb_json_count(json) == info->ndim;
     const zb_json *item = zb_json_first(json);
     for (uint32_t d = 0; d < info->ndim; d++, item = zb_json_next(item)) {
         if (!good || !zb_json_uint64(item, &old[d]))

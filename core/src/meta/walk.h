@@ -14,20 +14,20 @@ typedef struct zb__names {
 
 void zb__names_free(zb__names *names);
 
-/* The names directly below prefix, as the store lists them, at most `children`. Nothing is listed any
-   more when this returns, so that the names can be erased. */
+/* The names directly below prefix, as the store lists them, at most `children`. Nothing is listed
+   any more when this returns, so that the names can be erased. */
 enum zb_code zb__list(zb_store *store, const char *prefix, zb__names *out, zb_error *err);
 
 /* What lies at a path: *kind becomes 'a', 'g', or 0 for nothing. By node_type alone, so that
    nodes count that this version cannot open; what is no JSON counts as a group. */
 enum zb_code zb__node_kind(zb_store *store, const char *path, char *kind, zb_error *err);
 
-/* The node at path, when there is one, and all nodes below, parents first. Also those below groups without
-   a document. */
+/* The node at path, when there is one, and all nodes below, parents first. Also those below groups
+   without a document. */
 enum zb_code zb__nodes_at(zb_store *store, const char *path, zb__names *out, zb_error *err);
 
-/* Calls fn for each object below prefix, but not for those below `skip` and not for the object `skip`
-   itself (NULL: none). Keys are whole. */
+/* Calls fn for each object below prefix, but not for those below `skip` and not for the object
+   `skip` itself (NULL: none). Keys are whole. */
 typedef enum zb_code (*zb__key_fn)(void *context, const char *key, zb_error *err);
 enum zb_code zb__keys_below(zb_store *store, const char *prefix, const char *skip, zb__key_fn fn,
                             void *context, zb_error *err);
@@ -41,8 +41,8 @@ enum zb_code zb__chunks_each(const zb_node *node, zb__chunk_fn fn, void *context
 /* Erases all of them. */
 enum zb_code zb__chunks_erase(const zb_node *node, zb_error *err);
 
-/* Before an array comes to the node's path: ZB_ECONFLICT when nodes lie there or below; chunks that a
-   killed deletion has left are erased. create.c. */
+/* Before an array comes to the node's path: ZB_ECONFLICT when nodes lie there or below; chunks that
+   a killed deletion has left are erased. create.c. */
 enum zb_code zb__array_make_room(const zb_node *node, zb_error *err);
 
 /* Reads a chunk key below the array's path; false when it is none. */

@@ -29,10 +29,11 @@ static void set(zb_store *store, const char *path, const char *name, const char 
 
 /* ---- Attributes --------------------------------------------------------------------------- */
 
-/* By another writer, with what must survive: order, escapes, numbers, white space, unknown members. */
+/* By another writer, with what must survive: order, escapes, numbers, white space, unknown members.
+ */
 #define STRANGE                                                                                    \
     "{\"zarr_format\":3, \"x-more\": {\"must_understand\":false, \"k\" : [ 1.0e+2 ]},\n"           \
-    "\t\"attributes\" : {\"z\\u00e9\":1.000, \"a\":%s\"last\":18446744073709551616},\r\n"           \
+    "\t\"attributes\" : {\"z\\u00e9\":1.000, \"a\":%s\"last\":18446744073709551616},\r\n"          \
     "\"node_type\":\"group\" , \"consolidated_metadata\": null}"
 
 static char *strange(const char *middle) {
@@ -68,7 +69,8 @@ static void test_attributes_are_made(void **state) {
     set(store, "", "x", "\"1\"");
     store_expect(store, "zarr.json",
                  "{\"attributes\":{\"x\":\"1\"},\"zarr_format\":3,\"node_type\":\"group\"}");
-    store_set(store, "zarr.json", "{\"zarr_format\":3,\"attributes\":null,\"node_type\":\"group\"}");
+    store_set(store, "zarr.json",
+              "{\"zarr_format\":3,\"attributes\":null,\"node_type\":\"group\"}");
     set(store, "", "x", "\"1\"");
     store_expect(store, "zarr.json",
                  "{\"zarr_format\":3,\"attributes\":{\"x\":\"1\"},\"node_type\":\"group\"}");

@@ -176,8 +176,9 @@ static void test_refused_specs(void **state) {
 
 static void test_refused_names(void **state) {
     (void)state;
-    static const char *const bad[] = {"/a",  "a/",        "a//b",         ".",   "a/..", "...",
-                                      "__a", "zarr.json", "a/zarr.json/b", ".hidden", "a\\b", "a\nb"};
+    static const char *const bad[] = {
+        "/a",  "a/",        "a//b",          ".",       "a/..", "...",
+        "__a", "zarr.json", "a/zarr.json/b", ".hidden", "a\\b", "a\nb"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         expect_refused(bad[i], &store_spec, ZB_EINVAL, "path");
     expect_refused("\xc3", &store_spec, ZB_EINVAL, "UTF-8");
@@ -250,10 +251,10 @@ static void test_root_array(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_golden),        cmocka_unit_test(test_codecs),
+        cmocka_unit_test(test_golden),         cmocka_unit_test(test_codecs),
         cmocka_unit_test(test_names_and_keys), cmocka_unit_test(test_refused_specs),
-        cmocka_unit_test(test_refused_names), cmocka_unit_test(test_groups_above),
-        cmocka_unit_test(test_leftovers),     cmocka_unit_test(test_root_array),
+        cmocka_unit_test(test_refused_names),  cmocka_unit_test(test_groups_above),
+        cmocka_unit_test(test_leftovers),      cmocka_unit_test(test_root_array),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

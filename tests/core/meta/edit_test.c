@@ -16,7 +16,8 @@ static const edit_row rows[] = {
      "{\"s\":\"}],\\\"{\\\\\",\"t\":[\"]\",{\"u\":\"}\"}],\"v\":null}"},
     /* Deeper, with line breaks. */
     {"{\n  \"x\": {\n    \"y\": 1e5\n  },\n  \"z\": 0\n}\n", "x", "y", "{\"q\":[{}]}", NULL,
-     "{\n  \"x\": {\n    \"y\": {\n      \"q\": [\n        {}\n      ]\n    }\n  },\n  \"z\": 0\n}\n"},
+     "{\n  \"x\": {\n    \"y\": {\n      \"q\": [\n        {}\n      ]\n    }\n  },\n  \"z\": "
+     "0\n}\n"},
     /* Adding: at the end, before a sibling, into an empty object, in the neighbour's style. */
     {"{\"a\":1}", NULL, "b", "2", NULL, "{\"a\":1,\"b\":2}"},
     {"{\"a\":1,\"b\":2}", NULL, "c", "[1,2]", "b", "{\"a\":1,\"c\":[1,2],\"b\":2}"},

@@ -3,57 +3,10 @@
  * Memory runs out at each allocation in turn while nodes are opened and listed: the answer is
  * ZB_ENOMEM (or an error that was due anyway), nothing leaks (the address sanitizer tells) and
  * nothing crashes.
- *
- * The linker's --wrap sends the core's allocations here; cJSON's come through its hooks.
  */
 #include "sample.h"
 
-#include <cjson/cJSON.h>
-
-static long left = -1; /* allocations that still succeed; -1 for all */
-static size_t denied;  /* since the last reset */
-
-static bool deny(void) {
-    if (left < 0)
-        return false;
-    if (left > 0) {
-        left--;
-        return false;
-    }
-    denied++;
-    return true;
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *block, size_t size);
-char *__real_strdup(const char *text);
-char *__real_strndup(const char *text, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *block, size_t size);
-char *__wrap_strdup(const char *text);
-char *__wrap_strndup(const char *text, size_t size);
-
-void *__wrap_malloc(size_t size) {
-    return deny() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size) {
-    return deny() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *block, size_t size) {
-    return deny() ? NULL : __real_realloc(block, size);
-}
-
-char *__wrap_strdup(const char *text) {
-    return deny() ? NULL : __real_strdup(text);
-}
-
-char *__wrap_strndup(const char *text, size_t size) {
-    return deny() ? NULL : __real_strndup(text, size);
-}
+#include "support/starve.h"
 
 /* Opens the root and, when it is a group, its children. */
 static enum zb_code open_all(zb_store *store, zb_error *err) {
@@ -85,11 +38,9 @@ static size_t starve(const char *text, bool can_list) {
     enum zb_code expected = open_all(store, &err);
     size_t places = 0;
     for (;; places++) {
-        denied = 0;
-        left = (long)places;
+        starve_begin(places);
         enum zb_code code = open_all(store, &err);
-        left = -1;
-        if (denied == 0)
+        if (starve_end() == 0)
             break;
         if (code != ZB_ENOMEM && (code != expected || code == ZB_OK))
             fail_msg("allocation %zu: %s %s", places, zb_code_name(code), err.message);
@@ -105,8 +56,6 @@ static void ends_with_an_error(void **state) {
     char *names = sample_group("consolidated_metadata", "{\"metadata\":{\"a\":1,\"b/x\":[2]}}");
     char *escape = sample_group("consolidated_metadata", "{\"metadata\":{\"a/../b\":1}}");
     char *const texts[] = {good, unknown, names, escape};
-    cJSON_Hooks hooks = {.malloc_fn = __wrap_malloc, .free_fn = free};
-    cJSON_InitHooks(&hooks);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         for (int can_list = 0; can_list < 2; can_list++) {
             /* Fewer would mean that the allocations do not come through here. */
@@ -114,7 +63,6 @@ static void ends_with_an_error(void **state) {
         }
         free(texts[i]);
     }
-    cJSON_InitHooks(NULL);
 }
 
 int main(void) {

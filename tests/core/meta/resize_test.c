@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Resizing: whatever the steps, an element reads as what was written last while it was inside the array
- * without a break since, else as the fill value. Chunks that no element of the array lies in are gone.
+ * Resizing: whatever the steps, an element reads as what was written last while it was inside the
+ * array without a break since, else as the fill value. Chunks that no element of the array lies in
+ * are gone.
  */
 #include "store.h"
 
@@ -218,8 +219,8 @@ static void test_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shrink_and_grow), cmocka_unit_test(test_chunks_go),
-        cmocka_unit_test(test_sparse),          cmocka_unit_test(test_unfinished),
+        cmocka_unit_test(test_shrink_and_grow),  cmocka_unit_test(test_chunks_go),
+        cmocka_unit_test(test_sparse),           cmocka_unit_test(test_unfinished),
         cmocka_unit_test(test_growing_is_cheap), cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

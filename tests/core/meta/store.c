@@ -46,6 +46,25 @@ static enum zb_code take_key(void *context, const char *key, zb_error *err) {
     return ZB_OK;
 }
 
+typedef struct cloning {
+    zb_store *from, *to;
+} cloning;
+
+static enum zb_code clone_key(void *context, const char *key, zb_error *err) {
+    cloning *c = context;
+    char *text = store_text(c->from, key);
+    enum zb_code code = zb_store_mem_set(c->to, key, text, strlen(text), err);
+    free(text);
+    return code;
+}
+
+zb_store *store_clone(zb_store *store) {
+    cloning c = {.from = store, .to = store_new()};
+    zb_error err;
+    ASSERT_OK(zb__keys_below(store, "", NULL, clone_key, &c, &err), err);
+    return c.to;
+}
+
 char *store_dump(zb_store *store) {
     zb__names keys = {.count = 0};
     zb__text text = {0};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stores in memory for the tests of writing metadata: what is in them, and whether that is right. */
+/* Stores in memory for the tests of writing metadata: what is in them, and whether that is right.
+ */
 #ifndef TESTS_CORE_META_STORE_H
 #define TESTS_CORE_META_STORE_H
 
@@ -15,12 +16,15 @@ void store_set(zb_store *store, const char *key, const char *text);
 /* The object's text is this; shown when not. NULL: there is no such object. */
 void store_expect(zb_store *store, const char *key, const char *text);
 
-/* All keys and objects of the store as one text, "key\ntext\n..." sorted by key. Equal stores give equal
-   texts. Objects' bytes are cut at a NUL. */
+/* All keys and objects of the store as one text, "key\ntext\n..." sorted by key. Equal stores give
+   equal texts. Objects' bytes are cut at a NUL. */
 char *store_dump(zb_store *store);
 
-/* A block of consolidated metadata of the root, where there is one, says exactly what is in the store:
-   each node below, with its document, and nothing else. */
+/* A new store with the same objects. */
+zb_store *store_clone(zb_store *store);
+
+/* A block of consolidated metadata of the root, where there is one, says exactly what is in the
+   store: each node below, with its document, and nothing else. */
 void store_check_consolidated(zb_store *store);
 
 /* What such a block says of a node is true; it may leave out nodes. */
@@ -32,7 +36,8 @@ void store_consolidate(zb_store *store);
 /* A hierarchy: array a; group b with array c (two chunks) and group D with array e (one). */
 zb_store *store_tree(bool consolidated);
 
-/* A group, or an array of int16 [10,20] in chunks of [4,5], uncompressed, fill 7. Fails the test on errors. */
+/* A group, or an array of int16 [10,20] in chunks of [4,5], uncompressed, fill 7. Fails the test on
+ * errors. */
 zb_node *store_group(zb_store *store, const char *path, const char *attributes);
 zb_node *store_array(zb_store *store, const char *path);
 extern const zb_array_spec store_spec;
