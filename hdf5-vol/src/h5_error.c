@@ -19,8 +19,8 @@ void vol_push(h5_lib *lib, const char *func, unsigned line, const char *file, hi
     lib->H5Epush2(H5E_DEFAULT, file, func, line, *lib->H5E_ERR_CLS_g, major, minor, "%s", text);
 }
 
-/* h5py turns the number into the subclass of OSError: ENOENT becomes FileNotFoundError, and so on.
- */
+/* h5py turns the number into the subclass of OSError: ENOENT becomes FileNotFoundError, and so
+   on. */
 int vol_errno(const zb_error *err) {
     if (err->sys_errno)
         return err->sys_errno;

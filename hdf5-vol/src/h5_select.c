@@ -44,7 +44,7 @@ static bool box_of_hyperslab(h5_lib *lib, hid_t space, vol_selection *out) {
 }
 
 /* HDF5 checks nothing for connectors: whether the selection lies within its extent is for us to
- * see. */
+   see. */
 herr_t vol_select_space(h5_lib *lib, hid_t space, vol_selection *out) {
     hsize_t dims[ZB_MAX_NDIM];
     int ndim = lib->H5Sget_simple_extent_ndims(space);
@@ -84,7 +84,7 @@ bool vol_selection_is_run(const vol_selection *memory, uint64_t *first) {
 }
 
 /* Both are walked from the innermost dimension; positions of length 1 are passed over on either
- * side. */
+   side. */
 bool vol_selection_view(const vol_selection *file, const vol_selection *memory, size_t size,
                         int64_t strides[ZB_MAX_NDIM], uint64_t *offset) {
     uint64_t pitch = size;

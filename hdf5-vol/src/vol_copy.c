@@ -168,8 +168,8 @@ static herr_t copy_attrs(const copy_job *job, vol_node *node, void *object, H5I_
 static herr_t copy_into(copy_job *job, vol_node *node, void *parent, const H5VL_loc_params_t *loc,
                         const char *name);
 
-/* The creation list is the one that the source shows, so chunks, filters and fill value carry over.
- */
+/* The creation list is the one that the source shows, so chunks, filters and fill value carry
+   over. */
 static void *create_dataset(const copy_job *job, vol_node *node, void *parent,
                             const H5VL_loc_params_t *loc, const char *name) {
     h5_lib *lib = job->lib;

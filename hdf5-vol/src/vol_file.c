@@ -32,8 +32,8 @@ static bool looks_like_store(const char *name) {
            strncmp(name + length - strlen(suffix), suffix, strlen(suffix)) == 0;
 }
 
-/* Only reached with HDF5_VOL_CONNECTOR or an explicit access list: creation never searches plugins.
- */
+/* Only reached with HDF5_VOL_CONNECTOR or an explicit access list: creation never searches
+   plugins. */
 void *vol_file_create(h5_lib *lib, const char *name, unsigned flags, hid_t fcpl, hid_t fapl,
                       hid_t dxpl, void **req) {
     vol_start(lib);
