@@ -57,11 +57,12 @@ bool Zarr3Dataset::prefers_direct(const PixelRequest &request) const {
     const Window &w = request.window;
     const uint64_t limit = cache_limit();
     const uint64_t need = block_bytes(w, request.band_count);
-    if (need > limit - limit / 8)
-        return true; /* the cache could not hold it; the core's own serves the chunks at the edges
-                      */
-    /* Does a range of pixels consist of whole blocks, the last one of a raster counting as whole?
-     */
+    const bool one_block = request.band_count == 1 && blocks_of(w).count() == 1;
+    /* More than the cache can hold: then the core's own serves the chunks that are read in part.
+       One block is held whatever its size, so that rows of a single huge chunk decode it once. */
+    if (need > limit - limit / 8 && !one_block)
+        return true;
+    /* Whole blocks, the last one of a raster counting as whole? */
     const auto whole = [](int first, int count, int block, int extent) {
         return first % block == 0 && ((first + count) % block == 0 || first + count == extent);
     };
@@ -71,7 +72,7 @@ bool Zarr3Dataset::prefers_direct(const PixelRequest &request) const {
     /* Programs that copy a raster go through it once, by rows of blocks; for them a cache is a
        detour. Whoever asks for a part of a row may come back for the same blocks. */
     const bool full_rows = w.width == nRasterXSize;
-    return uses_all && blocks_of(w).count() > 1 && (full_rows || need > limit / 4);
+    return uses_all && ((full_rows && blocks_of(w).count() > 1) || need > limit / 4);
 }
 
 /* Bands first..first+length-1 of the request step through the last extra dimension by +1 or -1. */

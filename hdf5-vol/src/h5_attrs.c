@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* From JSON to typed values: see h5_attrs.h for the rules. */
 #include "h5_attrs.h"
 
 #include "h5_error.h"
@@ -90,6 +91,7 @@ enum element {
     ELEMENT_TEXT
 };
 
+/* JSON does not tell integers from other numbers: a token without fraction and exponent is one. */
 static enum element element_of(const zb_json *value) {
     int64_t as_signed;
     uint64_t as_unsigned;
@@ -122,6 +124,7 @@ static enum element common_element(enum element a, enum element b, bool any_nega
     return ELEMENT_UINT64;
 }
 
+/* One pass; gives up at the first element that fits no common type. */
 static enum element element_of_list(const zb_json *list) {
     const zb_json *value = zb_json_first(list);
     if (!value)
@@ -151,6 +154,7 @@ static zb_dtype dtype_of(enum element element) {
     }
 }
 
+/* Text is copied, so that all kinds are freed in one way. */
 static bool store_element(vol_attr *attr, size_t i, enum element element, const zb_json *value) {
     switch (element) {
     case ELEMENT_INT64:
@@ -171,6 +175,7 @@ static bool store_element(vol_attr *attr, size_t i, enum element element, const 
     return text != NULL;
 }
 
+/* Any value becomes exactly one attribute, so that nothing of the document is hidden. */
 static bool add_from_json(vol_attrs *attrs, const zb_json *value) {
     bool is_list = zb_json_kind_of(value) == ZB_JSON_ARRAY;
     enum element element = is_list ? element_of_list(value) : element_of(value);
@@ -226,6 +231,7 @@ static bool double_from_base64(const char *text, double *out) {
     return true;
 }
 
+/* The strings are those of Zarr's own fill values. */
 static bool json_to_double(const zb_json *value, double *out) {
     const char *text = zb_json_string(value);
     if (!text)
@@ -309,6 +315,8 @@ static bool sort_attrs(vol_attrs *attrs) {
     return true;
 }
 
+/* The document's attributes first, then what is made of other members: these replace namesakes,
+   since HDF5 gives their names a meaning. */
 static bool fill_attrs(vol_attrs *attrs, const vol_node *node) {
     const zb_json *object = node->zarr ? zb_node_attributes(node->zarr) : NULL;
     const zb_array_info *info = node->zarr ? zb_node_array(node->zarr) : NULL;
@@ -337,6 +345,7 @@ const vol_attrs *vol_node_attrs(vol_node *node) {
 
 /* ---- HDF5's view ---- */
 
+/* The caller closes both. */
 hid_t vol_attr_type(h5_lib *lib, const vol_attr *attr) {
     switch (attr->kind) {
     case VOL_ATTR_NUMBER:

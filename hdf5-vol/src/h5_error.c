@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Pushing errors, and keeping those that are there: see h5_error.h. */
 #include "h5_error.h"
 
 #include <errno.h>
@@ -6,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The text is formatted here: HDF5 would read the format's % again. H5Epush2 is one of the few
+   calls that leave the stack as it is. */
 void vol_push(h5_lib *lib, const char *func, unsigned line, const char *file, hid_t major,
               hid_t minor, const char *format, ...) {
     char text[2 * ZB_MESSAGE_SIZE];
@@ -16,6 +19,8 @@ void vol_push(h5_lib *lib, const char *func, unsigned line, const char *file, hi
     lib->H5Epush2(H5E_DEFAULT, file, func, line, *lib->H5E_ERR_CLS_g, major, minor, "%s", text);
 }
 
+/* h5py turns the number into the subclass of OSError: ENOENT becomes FileNotFoundError, and so
+   on. */
 int vol_errno(const zb_error *err) {
     if (err->sys_errno)
         return err->sys_errno;
@@ -48,6 +53,7 @@ const char *vol_errno_text(const zb_error *err) {
     return strerror(vol_errno(err));
 }
 
+/* One sentence for all writing, so that it can be found in the manual. */
 herr_t vol_refuse_write(h5_lib *lib, const char *what) {
     VOL_PUSH(lib, VOL, WRITEERROR,
              "cannot %s: zarrbridge opens Zarr stores read-only in this version (errno = %d, "

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Objects: making, freeing, finding. The order of things in here was learnt from crashes;
+ * h5_object.h and h5_shadow.h say what HDF5 does that makes it necessary.
+ */
 #include "h5_object.h"
 
 #include "h5_error.h"
@@ -14,6 +18,7 @@ static _Thread_local const vol_object *captured;
 
 /* ---- Making and freeing ---- */
 
+/* calloc also sets `zero`, the word that native code may look at. */
 static vol_object *object_new(h5_lib *lib, H5I_type_t type) {
     vol_object *object = calloc(1, sizeof *object);
     if (object) {
@@ -44,6 +49,7 @@ vol_object *vol_object_new(vol_node *node, H5I_type_t type, const struct vol_att
     return object;
 }
 
+/* Unreadable nodes do not get this far. */
 static H5I_type_t id_type_of(const vol_node *node) {
     return node->kind == VOL_DATASET ? H5I_DATASET : H5I_GROUP;
 }
@@ -62,7 +68,9 @@ vol_object *vol_object_pass(h5_lib *lib, H5I_type_t type, void *under) {
 void vol_object_free(vol_object *object) {
     if (object->file) {
         h5_lib *lib = object->lib;
-        vol_file_release(object->file);
+        vol_file *file = object->file;
+        object->file = NULL; /* HDF5 may ask the dying object once more */
+        vol_file_release(file);
         /* Native code asks get_object for this object once more while the shadows close. */
         if (--lib->live == 0)
             vol_shadows_drop(lib);
@@ -71,6 +79,8 @@ void vol_object_free(vol_object *object) {
     free(object);
 }
 
+/* HDF5 wraps what it registers by the context of the object at hand, which is ours here, so that
+   wrap_object returns it as it is. */
 hid_t vol_node_register(vol_node *node) {
     vol_object *object = vol_object_of_node(node);
     if (!object)
@@ -88,6 +98,7 @@ bool vol_is_ours(const void *p) {
 
 /* ---- Locations ---- */
 
+/* Links are in the order of their names whatever index is asked for: Zarr knows no other. */
 static vol_node *node_by_index(vol_node *group, const H5VL_loc_by_idx_t *at, zb_error *err) {
     if (!group || vol_node_list(group, err) != ZB_OK)
         return NULL;
@@ -118,6 +129,7 @@ static vol_node *find_location(const vol_object *object, const H5VL_loc_params_t
     return NULL;
 }
 
+/* What the caller called it, for messages. */
 static const char *location_name(const H5VL_loc_params_t *loc) {
     switch (loc->type) {
     case H5VL_OBJECT_BY_NAME:
@@ -129,6 +141,7 @@ static const char *location_name(const H5VL_loc_params_t *loc) {
     }
 }
 
+/* h5py makes a KeyError of H5E_NOTFOUND; the words are HDF5's own, which users know. */
 static void push_not_found(h5_lib *lib, const char *name, const zb_error *err) {
     if (err->code == ZB_ENOTFOUND)
         VOL_PUSH(lib, SYM, NOTFOUND, "object '%s' doesn't exist", name);
@@ -197,6 +210,7 @@ typedef struct id_query {
     hid_t *ids; /* may be NULL */
 } id_query;
 
+/* Called for each id of one type. H5VLobject fails on ids that no connector has; that is fine. */
 static herr_t match_id(hid_t id, void *context) {
     id_query *query = context;
     capturing = true;
@@ -219,6 +233,7 @@ static herr_t match_id(hid_t id, void *context) {
     return 0;
 }
 
+/* Named types are left out: no Zarr object is one. */
 static void match_ids(id_query *query, unsigned types) {
     static const struct {
         unsigned flag;
@@ -266,6 +281,7 @@ void vol_start(h5_lib *lib) {
 
 /* ---- Wrapping ---- */
 
+/* For HDF5's own needs, and for native code that walks all ids. */
 static void *wrap_get_object(const void *p) {
     const vol_object *object = p;
     if (capturing) {
@@ -298,6 +314,7 @@ static herr_t wrap_get_context(const void *p, void **context_out) {
     return 0;
 }
 
+/* HDF5 hands over a native object to be given an id; it needs our head in front. */
 static void *wrap_object(void *p, H5I_type_t type, void *context_in) {
     const wrap_context *context = context_in;
     if (!context || !context->pass)
@@ -305,6 +322,7 @@ static void *wrap_object(void *p, H5I_type_t type, void *context_in) {
     return vol_object_pass(context->lib, type, p);
 }
 
+/* The reverse, for good: our head goes. */
 static void *wrap_unwrap(void *p) {
     vol_object *object = p;
     if (!object->under)

@@ -31,6 +31,7 @@ typedef struct read_request {
 
 /* ---- Understanding the arguments ---- */
 
+/* Runs are positions in the dataspace's extent, so it must be the dataset's. */
 static herr_t select_file(h5_lib *lib, const vol_read *args, vol_selection *out) {
     const zb_array_info *info = zb_node_array(args->node->zarr);
     if (args->file_space == H5S_ALL) {
@@ -54,6 +55,7 @@ static herr_t select_file(h5_lib *lib, const vol_read *args, vol_selection *out)
     return fits ? 0 : -1;
 }
 
+/* H5S_ALL in memory means: the same selection of the same extent as in the file. */
 static herr_t select_memory(h5_lib *lib, const vol_read *args, const vol_selection *file,
                             vol_selection *out) {
     if (args->mem_space == H5S_ALL) {
@@ -75,6 +77,7 @@ static herr_t select_memory(h5_lib *lib, const vol_read *args, const vol_selecti
     return 0;
 }
 
+/* HDF5 does none of these checks for connectors. */
 static herr_t understand(h5_lib *lib, const vol_read *args, read_request *out) {
     const zb_array_info *info = zb_node_array(args->node->zarr);
     out->args = args;
@@ -132,6 +135,7 @@ typedef struct work_buffers {
     char *data, *background;
 } work_buffers;
 
+/* The loop of the slow way: read, convert, put in place. */
 static herr_t read_pieces(h5_lib *lib, const read_request *request, const work_buffers *work,
                           vol_walk *walk, vol_scatter *out, vol_scatter *before, hid_t dxpl) {
     const vol_read *args = request->args;
@@ -230,6 +234,7 @@ static herr_t read_requests(h5_lib *lib, read_request *requests, zb_read *direct
     return 0;
 }
 
+/* The usual single dataset costs no allocation. */
 herr_t vol_read_datasets(h5_lib *lib, const vol_read *reads, size_t count, hid_t dxpl) {
     read_request one_request;
     zb_read one_read;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reading DIMENSION_LIST: see h5_refs.h. */
 #include "h5_refs.h"
 
 #include "h5_attrs.h"
@@ -18,6 +19,7 @@ static herr_t make_new_reference(const vol_object *object, hid_t file_id, uint64
     return object->lib->H5Rcreate_object(file_id, node->path, H5P_DEFAULT, out);
 }
 
+/* Without a file_id: old references, which are the tokens themselves. */
 static herr_t read_lists(const vol_object *object, hid_t file_id, hvl_t *out, hid_t dxpl) {
     const vol_attr *attr = object->attr;
     const uint64_t *tokens = attr->data;

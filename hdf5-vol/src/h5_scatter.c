@@ -18,6 +18,7 @@ herr_t vol_scatter_begin(vol_scatter *scatter, h5_lib *lib, const vol_selection 
     return scatter->iterator < 0 ? -1 : 0;
 }
 
+/* One function for both directions keeps the walk in one place. */
 static void move(char *place, char *packed, size_t bytes, bool put) {
     if (put)
         memcpy(place, packed, bytes);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Describing selections, and walking boxes; irregular ones are in h5_runs.c. */
 #include "h5_select.h"
 
 #include "h5_error.h"
@@ -42,6 +43,8 @@ static bool box_of_hyperslab(h5_lib *lib, hid_t space, vol_selection *out) {
     return true;
 }
 
+/* HDF5 checks nothing for connectors: whether the selection lies within its extent is for us to
+   see. */
 herr_t vol_select_space(h5_lib *lib, hid_t space, vol_selection *out) {
     hsize_t dims[ZB_MAX_NDIM];
     int ndim = lib->H5Sget_simple_extent_ndims(space);
@@ -60,6 +63,8 @@ herr_t vol_select_space(h5_lib *lib, hid_t space, vol_selection *out) {
     return 0;
 }
 
+/* From the innermost dimension outwards: complete ones, then one that may be partial, then single
+   positions. */
 bool vol_selection_is_run(const vol_selection *memory, uint64_t *first) {
     uint64_t pitch = 1; /* elements between neighbours in the dimension */
     bool started = false;
@@ -78,6 +83,8 @@ bool vol_selection_is_run(const vol_selection *memory, uint64_t *first) {
     return true;
 }
 
+/* Both are walked from the innermost dimension; positions of length 1 are passed over on either
+   side. */
 bool vol_selection_view(const vol_selection *file, const vol_selection *memory, size_t size,
                         int64_t strides[ZB_MAX_NDIM], uint64_t *offset) {
     uint64_t pitch = size;
@@ -133,6 +140,7 @@ static size_t next_part(vol_walk *walk, size_t room, uint64_t start[], uint64_t 
     return (size_t)(inside * fit);
 }
 
+/* The box keeps its steps; only start and count change. */
 static enum zb_code read_box_part(vol_walk *walk, size_t room, void *out, zb_dtype dtype,
                                   size_t *got, zb_error *err) {
     uint64_t start[ZB_MAX_NDIM], count[ZB_MAX_NDIM];
@@ -147,6 +155,7 @@ static enum zb_code read_box_part(vol_walk *walk, size_t room, void *out, zb_dty
 
 /* ---- The walk ---- */
 
+/* Sharing saves HDF5 a copy of the selection; nobody changes it while we read. */
 herr_t vol_walk_begin(vol_walk *walk, h5_lib *lib, const zb_node *array,
                       const vol_selection *file) {
     *walk = (vol_walk){

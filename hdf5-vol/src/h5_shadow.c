@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The private file in memory and its objects: see h5_shadow.h. */
 #include "h5_shadow.h"
 
 #include <stdlib.h>
@@ -12,6 +13,7 @@ typedef struct vol_shadows {
 /* H5F_ACC_TRUNC without the macro, which would call H5open. */
 #define ACC_TRUNC 0x0002u
 
+/* Through the native connector by id: H5Fcreate cannot be called inside a callback. */
 static void *create_file(h5_lib *lib) {
     hid_t fapl = lib->H5Pcreate(*lib->H5P_CLS_FILE_ACCESS_ID_g);
     void *file = NULL;
@@ -23,6 +25,7 @@ static void *create_file(h5_lib *lib) {
     return file;
 }
 
+/* The root group serves for all groups. Its class is what get_conn_cls will answer with. */
 static bool create_objects(h5_lib *lib, vol_shadows *made) {
     const hid_t dxpl = *lib->H5P_LST_DATASET_XFER_ID_g;
     const hid_t type = *lib->H5T_NATIVE_INT8_g;

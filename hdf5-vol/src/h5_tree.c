@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The hierarchy of an open file: see h5_tree.h. */
 #include "h5_tree.h"
 
 #include "h5_attrs.h"
@@ -30,6 +31,7 @@ bool vol_path_is_zarr(const char *path) {
 
 /* ---- Nodes ---- */
 
+/* Depth first; recursion is bounded by the length of a path. */
 static void node_free(vol_node *node) {
     if (!node)
         return;
@@ -56,6 +58,7 @@ enum zb_code vol_node_reason(const vol_node *node, zb_error *err) {
     return zb_fail(err, ZB_EUNSUPPORTED, "%s", vol_node_reason_text(node));
 }
 
+/* The node keeps its place in the listing; what could be read of it goes. */
 static void make_unreadable(vol_node *node, const char *reason) {
     node->kind = VOL_UNREADABLE;
     node->reason = strdup(reason);
@@ -63,6 +66,7 @@ static void make_unreadable(vol_node *node, const char *reason) {
     node->zarr = NULL;
 }
 
+/* Zero and the largest values mean "undefined" to HDF5. */
 static void register_token(vol_node *node) {
     uint64_t hash = hash_bytes(HASH_START, node->path, strlen(node->path)) & INT64_MAX;
     node->token = hash ? hash : 1;
@@ -170,6 +174,7 @@ static enum zb_code open_child(vol_node *group, const char *name, vol_node **out
     return add_child(group, name, zarr, code ? reason.message : NULL, out, err);
 }
 
+/* One read of one document: opening a path lists no group. */
 static vol_node *child_by_name(vol_node *group, const char *name, zb_error *err) {
     bool found;
     /* Which dimensions need a dataset shows only when all arrays are known. */
@@ -187,6 +192,8 @@ static vol_node *child_by_name(vol_node *group, const char *name, zb_error *err)
     return node;
 }
 
+/* HDF5's rules for paths: empty parts and "." mean nothing, ".." is a name like any other (which no
+   store has). */
 vol_node *vol_node_find(vol_node *from, const char *path, zb_error *err) {
     vol_node *node = path[0] == '/' ? from->file->root : from;
     char *copy = strdup(path), *rest = copy, *part;
@@ -246,6 +253,7 @@ enum zb_code vol_node_add_dimension(vol_node *group, const char *name, zb_node *
 
 /* ---- Tokens ---- */
 
+/* Every node is in the table from the moment it is made. */
 static vol_node *known_by_token(const vol_file *file, uint64_t token) {
     vol_node *node = file->by_token[token % VOL_TOKEN_BUCKETS];
     while (node && node->token != token)
@@ -253,6 +261,7 @@ static vol_node *known_by_token(const vol_file *file, uint64_t token) {
     return node;
 }
 
+/* Lists groups until the token turns up: a reference from an earlier session may name anything. */
 static vol_node *search_token(vol_node *group, uint64_t token) {
     if (group->kind != VOL_GROUP || vol_node_list(group, NULL) != ZB_OK)
         return NULL;
@@ -336,6 +345,7 @@ static enum zb_code open_root(vol_file *file, zb_error *err) {
     return node_new(file, NULL, "", zarr, &file->root, err);
 }
 
+/* A node inside a store is opened as if it were the root: all that HDF5 can see lies below it. */
 enum zb_code vol_file_open_path(h5_lib *lib, const char *path, vol_options options, vol_file **out,
                                 zb_error *err) {
     vol_file *file = calloc(1, sizeof *file);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Types in both directions: see h5_type.h. */
 #include "h5_type.h"
 
 #include <stdlib.h>
@@ -40,6 +41,7 @@ static hid_t new_float16(h5_lib *lib, bool little) {
     return type;
 }
 
+/* What h5py writes for complex numbers and recognises as such. */
 static hid_t new_complex(h5_lib *lib, uint32_t size, bool little) {
     hid_t part = float_id(lib, size / 2, little);
     hid_t type = lib->H5Tcreate(H5T_COMPOUND, size);
@@ -48,6 +50,7 @@ static hid_t new_complex(h5_lib *lib, uint32_t size, bool little) {
     return type;
 }
 
+/* What h5py writes for bool. */
 static hid_t new_bool(h5_lib *lib) {
     static const int8_t no = 0, yes = 1;
     hid_t type = lib->H5Tenum_create(*lib->H5T_NATIVE_INT8_g);
@@ -56,6 +59,7 @@ static hid_t new_bool(h5_lib *lib) {
     return type;
 }
 
+/* All are new ids: callers of H5Dget_type and H5Aget_type close theirs. */
 hid_t vol_type_new(h5_lib *lib, zb_dtype dtype) {
     switch (dtype.kind) {
     case ZB_KIND_BOOL:
@@ -95,6 +99,7 @@ hid_t vol_type_text(h5_lib *lib) {
 
 /* ---- Recognising memory types ---- */
 
+/* Making a compound costs more than comparing with one, and reads compare each time. */
 static hid_t cached_type(h5_lib *lib, enum h5_cached_type which) {
     hid_t *type = &lib->cached_types[which];
     if (*type > 0)
@@ -120,6 +125,7 @@ static hid_t cached_type(h5_lib *lib, enum h5_cached_type which) {
     return *type;
 }
 
+/* Types with padding bits are left to HDF5. */
 static bool integer_to_dtype(h5_lib *lib, hid_t type, zb_dtype *dtype) {
     size_t size = dtype->size;
     if ((size != 1 && size != 2 && size != 4 && size != 8) ||
@@ -130,6 +136,7 @@ static bool integer_to_dtype(h5_lib *lib, hid_t type, zb_dtype *dtype) {
     return true;
 }
 
+/* Any other layout of the same size (bfloat16, VAX) is left to HDF5. */
 static bool float_to_dtype(h5_lib *lib, hid_t type, zb_dtype *dtype) {
     if (dtype->size != 2 && dtype->size != 4 && dtype->size != 8)
         return false;

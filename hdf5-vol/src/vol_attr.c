@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Attributes: the callbacks. What they hold is made in h5_attrs.c. */
 #include "vol_class.h"
 #include "h5_attrs.h"
 #include "h5_error.h"
@@ -28,6 +29,7 @@ static vol_node *locate_owner(const vol_object *object, const H5VL_loc_params_t 
     return vol_locate_name(object, &self, loc->loc_data.loc_by_idx.name);
 }
 
+/* A missing attribute is H5E_NOTFOUND, which h5py makes a KeyError of. */
 static const vol_attr *find_in(vol_node *owner, const H5VL_loc_params_t *loc, const char *name) {
     const H5VL_loc_by_idx_t *at = &loc->loc_data.loc_by_idx;
     const vol_attrs *attrs = vol_node_attrs(owner);
@@ -174,6 +176,7 @@ static void fill_info(const vol_attr *attr, H5A_info_t *info) {
     info->data_size = vol_attr_size(attr);
 }
 
+/* For GET_INFO and GET_NAME the object is the attribute or its owner, depending on the location. */
 static herr_t vol_attr_get(void *obj, H5VL_attr_get_args_t *args, hid_t dxpl, void **req) {
     const vol_object *object = obj;
     h5_lib *lib = object->lib;
@@ -212,6 +215,7 @@ static herr_t vol_attr_get(void *obj, H5VL_attr_get_args_t *args, hid_t dxpl, vo
 
 /* ---- Existence and iteration ---- */
 
+/* The operator may open, close and ask what it likes: the list does not change under it. */
 static herr_t vol_attr_iterate(const vol_object *object, const H5VL_loc_params_t *loc,
                                const H5VL_attr_iterate_args_t *args) {
     vol_node *owner = vol_locate(object, loc);

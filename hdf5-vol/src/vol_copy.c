@@ -95,6 +95,7 @@ static void piece_shape(const zb_array_info *info, uint64_t piece[]) {
     }
 }
 
+/* Piece after piece in row-major order; a piece at the end of a dimension is smaller. */
 static herr_t copy_data(const copy_job *job, vol_node *node, void *dataset, hid_t space) {
     const zb_array_info *info = zb_node_array(node->zarr);
     uint64_t piece[ZB_MAX_NDIM], start[ZB_MAX_NDIM] = {0}, count[ZB_MAX_NDIM];
@@ -131,6 +132,7 @@ static herr_t copy_data(const copy_job *job, vol_node *node, void *dataset, hid_
 
 /* ---- Attributes ---- */
 
+/* Creates and writes one; `data` is in the form of vol_attr_type in memory. */
 static herr_t copy_attr(const copy_job *job, const vol_attr *attr, void *object, H5I_type_t type,
                         const void *data) {
     h5_lib *lib = job->lib;
@@ -149,6 +151,7 @@ static herr_t copy_attr(const copy_job *job, const vol_attr *attr, void *object,
     return result;
 }
 
+/* All but references, whose targets do not exist yet. */
 static herr_t copy_attrs(const copy_job *job, vol_node *node, void *object, H5I_type_t type) {
     const vol_attrs *attrs = vol_node_attrs(node);
     herr_t result = attrs ? 0 : -1;
@@ -165,6 +168,8 @@ static herr_t copy_attrs(const copy_job *job, vol_node *node, void *object, H5I_
 static herr_t copy_into(copy_job *job, vol_node *node, void *parent, const H5VL_loc_params_t *loc,
                         const char *name);
 
+/* The creation list is the one that the source shows, so chunks, filters and fill value carry
+   over. */
 static void *create_dataset(const copy_job *job, vol_node *node, void *parent,
                             const H5VL_loc_params_t *loc, const char *name) {
     h5_lib *lib = job->lib;
@@ -255,6 +260,7 @@ static const char *path_in_copy(const copy_job *job, const vol_node *node) {
     return node->path + (job->top->parent ? strlen(job->top->path) : 0) + 1;
 }
 
+/* The address of a node's copy. */
 static bool new_token(const copy_job *job, const vol_node *node, H5O_token_t *token) {
     const char *path = node ? path_in_copy(job, node) : NULL;
     if (!path)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Datasets: the callbacks. Reading is in h5_read.c, the creation list in h5_dcpl.c. */
 #include "vol_class.h"
 #include "h5_dcpl.h"
 #include "h5_error.h"
@@ -98,6 +99,7 @@ static herr_t read_zarr(h5_lib *lib, size_t count, void *objects[], hid_t mem_ty
     return result;
 }
 
+/* A call on datasets of both kinds is split into calls on each. */
 static herr_t vol_dataset_read(size_t count, void *objects[], hid_t mem_types[], hid_t mem_spaces[],
                                hid_t file_spaces[], hid_t dxpl, void *buffers[], void **req) {
     h5_lib *lib = ((const vol_object *)objects[0])->lib;
@@ -131,6 +133,7 @@ static herr_t vol_dataset_write(size_t count, void *objects[], hid_t mem_types[]
 
 /* ---- Information ---- */
 
+/* Zarr arrays can be resized by anyone, but not through us: no dimension is unlimited. */
 static hid_t new_space(h5_lib *lib, const zb_array_info *info) {
     hsize_t dims[ZB_MAX_NDIM];
     for (uint32_t d = 0; d < info->ndim; d++)
@@ -181,6 +184,7 @@ static herr_t vol_dataset_get(void *obj, H5VL_dataset_get_args_t *args, hid_t dx
     return id < 0 ? -1 : 0;
 }
 
+/* Nothing is buffered, and data are read anew each time: flush and refresh have nothing to do. */
 static herr_t vol_dataset_specific(void *obj, H5VL_dataset_specific_args_t *args, hid_t dxpl,
                                    void **req) {
     const vol_object *object = obj;

@@ -22,6 +22,7 @@ static hid_t native_fapl(h5_lib *lib, hid_t fapl) {
     return copy;
 }
 
+/* A new file of this name is meant to be a store, which we cannot make yet. */
 static bool looks_like_store(const char *name) {
     static const char suffix[] = ".zarr";
     size_t length = strlen(name);
@@ -31,6 +32,8 @@ static bool looks_like_store(const char *name) {
            strncmp(name + length - strlen(suffix), suffix, strlen(suffix)) == 0;
 }
 
+/* Only reached with HDF5_VOL_CONNECTOR or an explicit access list: creation never searches
+   plugins. */
 void *vol_file_create(h5_lib *lib, const char *name, unsigned flags, hid_t fcpl, hid_t fapl,
                       hid_t dxpl, void **req) {
     vol_start(lib);
@@ -47,6 +50,7 @@ void *vol_file_create(h5_lib *lib, const char *name, unsigned flags, hid_t fcpl,
     return vol_object_pass(lib, H5I_FILE, under);
 }
 
+/* The shadows come first: an object without one would be a danger to native code. */
 static void *open_store(h5_lib *lib, const char *name, unsigned flags, hid_t fapl) {
     zb_error err = {0};
     vol_file *file = NULL;
@@ -85,6 +89,7 @@ void *vol_file_open(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, h
 
 /* ---- Get ---- */
 
+/* The lists are fresh ones: what the file was opened with has no bearing on a store. */
 static herr_t get_of_store(const vol_object *object, H5VL_file_get_args_t *args) {
     h5_lib *lib = object->lib;
     const vol_file *file = object->file;

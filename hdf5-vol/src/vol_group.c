@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Groups: the callbacks. */
 #include "vol_class.h"
 #include "h5_error.h"
 
@@ -32,6 +33,7 @@ static void *vol_group_open(void *obj, const H5VL_loc_params_t *loc, const char 
     return node ? vol_object_new(node, H5I_GROUP, NULL) : NULL;
 }
 
+/* The only question that needs a listing. */
 static herr_t get_info(const vol_object *object, const H5VL_group_get_info_args_t *args) {
     zb_error err = {0};
     vol_node *group = vol_locate(object, &args->loc_params);
@@ -62,6 +64,7 @@ static herr_t vol_group_get(void *obj, H5VL_group_get_args_t *args, hid_t dxpl, 
     return vol_refuse(lib, "this question about a group");
 }
 
+/* Mounting is between native files only. */
 static herr_t vol_group_specific(void *obj, H5VL_group_specific_args_t *args, hid_t dxpl,
                                  void **req) {
     const vol_object *object = obj;

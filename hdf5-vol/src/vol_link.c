@@ -64,6 +64,7 @@ static herr_t vol_link_move(void *source, const H5VL_loc_params_t *source_loc, v
 
 #define REASON_PREFIX "cannot be read: "
 
+/* Creation order is not known. */
 static void fill_info(const vol_node *node, H5L_info2_t *info) {
     memset(info, 0, sizeof *info);
     info->cset = H5T_CSET_UTF8;
@@ -159,6 +160,7 @@ static herr_t vol_link_iterate(const vol_object *object, const H5VL_loc_params_t
     return result;
 }
 
+/* A link to an unreadable node exists. */
 static herr_t vol_link_specific(void *obj, const H5VL_loc_params_t *loc,
                                 H5VL_link_specific_args_t *args, hid_t dxpl, void **req) {
     const vol_object *object = obj;

@@ -90,6 +90,7 @@ static herr_t get_num_chunks(const vol_object *object, hsize_t *count) {
     return 0;
 }
 
+/* No chunk has an address, so nothing can be asked about a single one. */
 herr_t vol_dataset_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void **req) {
     const vol_object *object = obj;
     h5_lib *lib = object->lib;

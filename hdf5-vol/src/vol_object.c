@@ -48,6 +48,8 @@ static H5O_type_t object_type(const vol_node *node) {
     return node->kind == VOL_DATASET ? H5O_TYPE_DATASET : H5O_TYPE_GROUP;
 }
 
+/* Times are not known; Zarr keeps none. The number of attributes costs a look at the scales of the
+   dimensions, so it is only found when asked for. */
 static herr_t fill_info(vol_node *node, unsigned fields, H5O_info2_t *info) {
     memset(info, 0, sizeof *info);
     info->fileno = (unsigned long)node->file->number;
@@ -63,6 +65,7 @@ static herr_t fill_info(vol_node *node, unsigned fields, H5O_info2_t *info) {
     return 0;
 }
 
+/* As vol_locate; an unreadable node is an error that gives the reason. */
 static vol_node *locate_readable(const vol_object *object, const H5VL_loc_params_t *loc) {
     vol_node *node = vol_locate(object, loc);
     if (node && node->kind == VOL_UNREADABLE) {

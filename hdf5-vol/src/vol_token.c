@@ -20,6 +20,7 @@ static herr_t vol_token_compare(void *obj, const H5O_token_t *a, const H5O_token
 
 #define TOKEN_TEXT_SIZE 24 /* 20 digits and the NUL */
 
+/* The text must come from HDF5's own allocator: the program frees it with H5free_memory. */
 static herr_t vol_token_to_text(void *obj, H5I_type_t type, const H5O_token_t *token, char **text) {
     const vol_object *object = obj;
     h5_lib *lib = object->lib;

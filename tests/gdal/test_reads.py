@@ -130,6 +130,24 @@ def test_rows_decode_each_chunk_once(store):
     assert dataset.RasterCount == 1
 
 
+@pytest.mark.parametrize("size", [10**9, 20000])
+def test_rows_of_one_chunk_decode_it_once(store, size):
+    """Even when the chunk is larger than GDAL's cache."""
+    path, root = store
+    put(root, "t", PLANE, chunks=(150, 210))
+    before = gdal.GetCacheMax()
+    gdal.SetCacheMax(size)
+    try:
+        band = (dataset := opened(path)).GetRasterBand(1)
+        assert (band.ReadAsArray(0, 0, 210, 1) == PLANE[:1]).all()
+        spoil_chunks(path)
+        for row in range(150):
+            assert (band.ReadAsArray(0, row, 210, 1) == PLANE[row]).all()
+        assert dataset.RasterCount == 1
+    finally:
+        gdal.SetCacheMax(before)
+
+
 def test_windows_decode_each_chunk_once(store):
     path, root = store
     put(root, "t", PLANE, chunks=(64, 64))
