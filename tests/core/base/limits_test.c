@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every row of the table of limits: its default, its environment variable, and what it stops. The table is read
- * once per process, so each case runs in a child process with its variable set; this
+ * Every row of the table of limits: its default, its environment variable, and what it stops. The
+ * table is read once per process, so each case runs in a child process with its variable set; this
  * process itself never asks for the limits before.
  */
 #include <dirent.h>
@@ -9,6 +9,7 @@
 #include <libdeflate.h>
 
 #include "array/cache.h"
+#include "array/writer.h"
 #include "base/pool.h"
 #include "support/arrays.h"
 
@@ -21,7 +22,8 @@ static const struct {
     uint64_t value;
     size_t offset;
 } table[] = {
-#define ROW(field, variable, value) {#field, "ZARRBRIDGE_" variable, value, offsetof(zb_limits, field)}
+#define ROW(field, variable, value)                                                                \
+    { #field, "ZARRBRIDGE_" variable, value, offsetof(zb_limits, field) }
     ROW(json_depth, "JSON_DEPTH", 32),
     ROW(json_values, "JSON_VALUES", 4000000),
     ROW(document_bytes, "DOCUMENT_BYTES", MIB),
@@ -36,6 +38,7 @@ static const struct {
     ROW(gzip_members, "GZIP_MEMBERS", 1024),
     ROW(cache_bytes, "CACHE_BYTES", 64 * MIB),
     ROW(index_cache_bytes, "INDEX_CACHE_BYTES", 16 * MIB),
+    ROW(write_cache_bytes, "WRITE_CACHE_BYTES", 256 * MIB),
     ROW(threads, "NUM_THREADS", 0),
 #undef ROW
 };
@@ -95,14 +98,15 @@ static void variables_are_honoured(void **state) {
         snprintf(text, sizeof text, "%" PRIu64, c.expected);
         assert_true(check_in_child(check_variable, &c, table[i].variable, text));
     }
-    static const char *const wrong[] = {"", " 5", "-1", "+5", "5k", "0x10", "1e3", "many",
-                                        "18446744073709551616"};
+    static const char *const wrong[] = {
+        "", " 5", "-1", "+5", "5k", "0x10", "1e3", "many", "18446744073709551616"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         variable_case c = {.row = i, .expected = table[i].value};
         assert_true(check_in_child(check_variable, &c, table[i].variable, wrong[i]));
     }
     variable_case largest = {.row = 5, .expected = UINT64_MAX};
-    assert_true(check_in_child(check_variable, &largest, table[5].variable, "18446744073709551615"));
+    assert_true(
+        check_in_child(check_variable, &largest, table[5].variable, "18446744073709551615"));
 }
 
 /* ---- What each limit stops ---- */
@@ -134,10 +138,11 @@ static void expect_open(const char *text, const char *name) {
 }
 
 #define GROUP "{\"zarr_format\":3,\"node_type\":\"group\""
-#define ARRAY(shape, codecs)                                                                       \
+#define ARRAY(shape, codecs) ARRAY_OF(shape, shape, codecs)
+#define ARRAY_OF(shape, chunk, codecs)                                                             \
     "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[" shape                                 \
     "],\"data_type\":\"uint8\",\"chunk_grid\":{\"name\":\"regular\",\"configuration\":"            \
-    "{\"chunk_shape\":[" shape "]}},\"chunk_key_encoding\":{\"name\":\"default\"},"                \
+    "{\"chunk_shape\":[" chunk "]}},\"chunk_key_encoding\":{\"name\":\"default\"},"                \
     "\"fill_value\":0,\"codecs\":[" codecs "]}"
 #define BYTES "{\"name\":\"bytes\"}"
 #define CRC ",{\"name\":\"crc32c\"}"
@@ -170,7 +175,8 @@ static void consolidated_bytes(void *unused) {
     (void)unused;
     size_t size = (size_t)2 * MIB; /* more than document_bytes, and than consolidated_bytes here */
     char *text = malloc(size);
-    int used = snprintf(text, size, GROUP ",\"consolidated_metadata\":null,\"attributes\":{\"a\":\"");
+    int used =
+        snprintf(text, size, GROUP ",\"consolidated_metadata\":null,\"attributes\":{\"a\":\"");
     memset(text + used, 'x', size - (size_t)used - 4);
     strcpy(text + size - 4, "\"}}");
     expect_open(text, "consolidated_bytes");
@@ -284,6 +290,34 @@ static void shard_bytes(void *unused) {
     zb_store_release(mem);
 }
 
+/* Half of each of ten chunks of 1000 bytes: those that do not fit are merged before the flush. */
+static void write_cache_bytes(void *unused) {
+    (void)unused;
+    zb_store *mem = store_of(ARRAY_OF("10000", "1000", BYTES));
+    zb_error err = {.code = ZB_OK};
+    zb_node *node;
+    zb_writer *writer;
+    char half[500];
+    memset(half, 'x', sizeof half);
+    CHILD_CHECK(zb_node_open(mem, "", &node, &err) == ZB_OK, "%s", err.message);
+    CHILD_CHECK(zb_writer_open(node, NULL, &writer, &err) == ZB_OK, "%s", err.message);
+    for (uint64_t i = 0; i < 10; i++) {
+        uint64_t start = 1000 * i, count = sizeof half;
+        zb_write write = {
+            .start = &start, .count = &count, .data = half, .dtype = {ZB_KIND_UINT, 1, false}};
+        CHILD_CHECK(zb_writer_write(writer, &write, &err) == ZB_OK, "%s", err.message);
+        CHILD_CHECK(zb__waiting_bytes(0) <= 3000, "%" PRIu64, zb__waiting_bytes(0));
+    }
+    zb_object_info info;
+    CHILD_CHECK(zb_store_stat(mem, "c/0", &info, &err) == ZB_OK, "%s", err.message);
+    CHILD_CHECK(zb_store_stat(mem, "c/9", &info, &err) == ZB_ENOTFOUND, "all are stored");
+    CHILD_CHECK(zb_writer_close(writer, &err) == ZB_OK, "%s", err.message);
+    CHILD_CHECK(zb__waiting_bytes(0) == 0, "%" PRIu64, zb__waiting_bytes(0));
+    CHILD_CHECK(zb_store_stat(mem, "c/9", &info, &err) == ZB_OK, "%s", err.message);
+    zb_node_release(node);
+    zb_store_release(mem);
+}
+
 /* ---- Caches and threads: what they hold is bounded, 0 switches a cache off ---- */
 
 /* Reads one row of each of 64 inner chunks, twice; returns the calls that reached the store. */
@@ -306,8 +340,8 @@ static uint64_t read_rows(void) {
     for (uint64_t i = 0; i < 128; i++) {
         int16_t row[16];
         uint64_t start[2] = {i % 8 * 16 + i / 64, i / 8 % 8 * 16}, size[2] = {1, 16};
-        zb_read read = {.node = node, .start = start, .count = size,
-                        .view = {.data = row, .dtype = a.dtype}};
+        zb_read read = {
+            .node = node, .start = start, .count = size, .view = {.data = row, .dtype = a.dtype}};
         CHILD_CHECK(zb_array_read(&read, 1, &err) == ZB_OK, "%s", err.message);
         CHILD_CHECK(memcmp(row, arrays_at(&a, start), sizeof row) == 0, "wrong values");
         CHILD_CHECK(zb__chunk_cache()->bytes <= zb_limits_get()->cache_bytes, "%" PRIu64,
@@ -401,6 +435,7 @@ static void limits_stop(void **state) {
                 {shard_depth, "ZARRBRIDGE_SHARD_DEPTH", "2"},
                 {codecs, "ZARRBRIDGE_CODECS", "3"},
                 {gzip_members, "ZARRBRIDGE_GZIP_MEMBERS", "3"},
+                {write_cache_bytes, "ZARRBRIDGE_WRITE_CACHE_BYTES", "3000"},
                 {roomy, NULL, NULL},
                 {small_cache, "ZARRBRIDGE_CACHE_BYTES", "8000"},
                 {no_cache, "ZARRBRIDGE_CACHE_BYTES", "0"},
