@@ -14,8 +14,8 @@
    with the index at the end. Exits with a message when it cannot. */
 void bare_read(const char *directory, const zb_array_info *info, unsigned threads, void *out);
 
-/* The least time that the bare library takes for inner chunk (1, 1) of the first shard of such a 2-D
-   array, from memory to memory, on one thread. */
+/* The least time that the bare library takes for inner chunk (1, 1) of the first shard of such a
+   2-D array, from memory to memory, on one thread. */
 double bare_decode_ms(const char *directory, const zb_array_info *info, double (*now_ms)(void));
 
 #endif

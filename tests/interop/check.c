@@ -2,8 +2,8 @@
 /*
  * zb-check: compares stores with what they must give, through the core.
  *
- *     zb-check MANIFEST          every array of a manifest by make_stores.py: read whole, as a strided
- *                                box, backwards, and as points; bit by bit
+ *     zb-check MANIFEST          every array of a manifest by make_stores.py: read whole, as a
+ * strided box, backwards, and as points; bit by bit
  *
  *     zb-check --bad MANIFEST    every node of a manifest by bad_stores.py: check_bad.c
  *
@@ -63,8 +63,8 @@ typedef struct comparison {
 } comparison;
 
 static bool mismatch(const comparison *c, const char *how, const char *what) {
-    printf("MISMATCH %s/%s, %s: %s\n", check_member(c->row, "store"),
-           check_member(c->row, "array"), how, what);
+    printf("MISMATCH %s/%s, %s: %s\n", check_member(c->row, "store"), check_member(c->row, "array"),
+           how, what);
     return false;
 }
 
@@ -96,7 +96,8 @@ static bool compare_whole(const comparison *c) {
     return memcmp(c->buffer, c->expected->data, size) == 0 || mismatch(c, "whole", "values differ");
 }
 
-/* A box from near the start to the end, `apart` elements apart, every second dimension written backwards. */
+/* A box from near the start to the end, `apart` elements apart, every second dimension written
+ * backwards. */
 static bool compare_box(const comparison *c, uint64_t apart, const char *how) {
     const npy *x = c->expected;
     uint64_t start[ZB_MAX_NDIM], count[ZB_MAX_NDIM], step[ZB_MAX_NDIM], index[ZB_MAX_NDIM];
@@ -114,7 +115,10 @@ static bool compare_box(const comparison *c, uint64_t apart, const char *how) {
         elements *= count[d];
     }
     zb_error err;
-    zb_read read = {.node = c->node, .start = start, .count = count, .step = step,
+    zb_read read = {.node = c->node,
+                    .start = start,
+                    .count = count,
+                    .step = step,
                     .view = {.data = first, .dtype = x->dtype, .strides = strides}};
     if (zb_array_read(&read, 1, &err) != ZB_OK)
         return mismatch(c, how, err.message);

@@ -42,8 +42,8 @@ typedef struct zb_object_info {
 #define ZB_FROM_END UINT64_MAX
 
 /* A byte range to read. offset == ZB_FROM_END means the last `length` bytes. `got` is set to what
-   the object really had there: less than length only at the object's end (or, from the end, when the object is
-   shorter; the bytes are then its whole content). */
+   the object really had there: less than length only at the object's end (or, from the end, when
+   the object is shorter; the bytes are then its whole content). */
 typedef struct zb_range {
     uint64_t offset;
     size_t length;
@@ -109,19 +109,19 @@ typedef struct zb_store_ops {
                         enum zb_durability durability, zb_error *err);
     /* Removes an object; none there is no error. Durable after flush(), as with erase_below. */
     enum zb_code (*erase)(zb_store *store, const char *key, zb_error *err);
-    /* Removes everything below prefix ("a/b"; "" empties the store), directories too. With a prefix no
-       reader and no kill sees it half done where the backend can (fs does); with "" the root's
+    /* Removes everything below prefix ("a/b"; "" empties the store), directories too. With a prefix
+       no reader and no kill sees it half done where the backend can (fs does); with "" the root's
        zarr.json goes first. */
     enum zb_code (*erase_below)(zb_store *store, const char *prefix, zb_error *err);
-    /* Makes all earlier puts with ZB_DURABLE_FLUSH visible, in their order, and durable, and all earlier
-       erases durable. Objects that it could not store keep their old content; the error is the first
-       one, also of a batch that went out since the last flush because too many waited. They must be
-       put again. What is never flushed is forgotten with the store. */
+    /* Makes all earlier puts with ZB_DURABLE_FLUSH visible, in their order, and durable, and all
+       earlier erases durable. Objects that it could not store keep their old content; the error is
+       the first one, also of a batch that went out since the last flush because too many waited.
+       They must be put again. What is never flushed is forgotten with the store. */
     enum zb_code (*flush)(zb_store *store, zb_error *err);
-    /* Waits for the key's exclusive lock, among threads and processes; one who holds it already waits for
-       ever. ZB_EUNSUPPORTED where none can be had. The lock goes with its process (and the children
-       that it forked meanwhile). A put under the key's own lock is visible at once, whatever its
-       durability: the next holder must find it. */
+    /* Waits for the key's exclusive lock, among threads and processes; one who holds it already
+       waits for ever. ZB_EUNSUPPORTED where none can be had. The lock goes with its process (and
+       the children that it forked meanwhile). A put under the key's own lock is visible at once,
+       whatever its durability: the next holder must find it. */
     enum zb_code (*lock)(zb_store *store, const char *key, zb_lock **out, zb_error *err);
     void (*unlock)(zb_lock *lock);
 } zb_store_ops;
@@ -150,8 +150,8 @@ struct zb_object {
 ZB_API enum zb_code zb_store_init(zb_store *store, const zb_store_ops *ops, zb_store_hints hints,
                                   const char *label, zb_error *err);
 
-/* A directory. Every key is opened beneath it: names and symbolic links that lead out of it are refused
-   (ZB_EINVAL). ZB_ENOTFOUND when path is no directory. The caller releases *out. */
+/* A directory. Every key is opened beneath it: names and symbolic links that lead out of it are
+   refused (ZB_EINVAL). ZB_ENOTFOUND when path is no directory. The caller releases *out. */
 ZB_API enum zb_code zb_store_open_fs(const char *path, zb_store **out, zb_error *err);
 
 /* An empty store in memory, filled by zb_store_mem_set; for tests and small temporary data. */
@@ -171,8 +171,8 @@ ZB_API enum zb_code zb_object_read(zb_object *object, zb_range *ranges, size_t c
 ZB_API void zb_object_close(zb_object *object); /* NULL is allowed */
 ZB_API enum zb_code zb_store_stat(zb_store *store, const char *key, zb_object_info *info,
                                   zb_error *err);
-ZB_API enum zb_code zb_store_list(zb_store *store, const char *prefix, zb_list_fn fn,
-                                  void *context, zb_error *err);
+ZB_API enum zb_code zb_store_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+                                  zb_error *err);
 
 /* The same for writing; ZB_EUNSUPPORTED for a read-only backend. */
 ZB_API enum zb_code zb_store_put(zb_store *store, const char *key, const zb_part *parts,
@@ -183,8 +183,8 @@ ZB_API enum zb_code zb_store_flush(zb_store *store, zb_error *err);
 ZB_API enum zb_code zb_store_lock(zb_store *store, const char *key, zb_lock **out, zb_error *err);
 ZB_API void zb_store_unlock(zb_lock *lock); /* NULL is allowed */
 
-/* Reads a whole object of at most `limit` bytes (ZB_ELIMIT above, naming limit_name). *data is malloc'ed with a NUL
-   after its *size bytes; the caller frees. info may be NULL. */
+/* Reads a whole object of at most `limit` bytes (ZB_ELIMIT above, naming limit_name). *data is
+   malloc'ed with a NUL after its *size bytes; the caller frees. info may be NULL. */
 ZB_API enum zb_code zb_store_get(zb_store *store, const char *key, uint64_t limit,
                                  const char *limit_name, char **data, size_t *size,
                                  zb_object_info *info, zb_error *err);
@@ -197,8 +197,8 @@ typedef struct zb_store_counts {
 ZB_API enum zb_code zb_store_new_count(zb_store *inner, zb_store **out, zb_error *err);
 ZB_API zb_store_counts zb_store_count_take(zb_store *count); /* returns and resets the counts */
 
-/* Fails the call number `nth` with EIO, 0 for none. From 1; each open, read, stat, list, put, erase, erase_below,
-   flush and lock counts. The failed call does not reach the inner store. */
+/* Fails the call number `nth` with EIO, 0 for none. From 1; each open, read, stat, list, put,
+   erase, erase_below, flush and lock counts. The failed call does not reach the inner store. */
 ZB_API enum zb_code zb_store_new_fault(zb_store *inner, zb_store **out, zb_error *err);
 ZB_API void zb_store_fault_set(zb_store *fault, uint64_t nth);
 

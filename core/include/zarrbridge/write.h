@@ -3,11 +3,11 @@
  * Writing: creating nodes, changing metadata, and writing boxes.
  *
  * The promise: at every instant each key holds its old or its new object, whole. A killed writer
- * loses what it had not flushed, nothing else. Two writers of one shard, threads or processes, never
- * lose each other's data: they take turns under a lock, or one of them gets ZB_ECONFLICT.
+ * loses what it had not flushed, nothing else. Two writers of one shard, threads or processes,
+ * never lose each other's data: they take turns under a lock, or one of them gets ZB_ECONFLICT.
  *
- * Nodes stay immutable in memory: a call that changes a node's document gives a new node and leaves the old one as
- * it was. Who holds the old one goes on with the old shape and attributes.
+ * Nodes stay immutable in memory: a call that changes a node's document gives a new node and leaves
+ * the old one as it was. Who holds the old one goes on with the old shape and attributes.
  */
 #ifndef ZARRBRIDGE_WRITE_H
 #define ZARRBRIDGE_WRITE_H
@@ -24,62 +24,65 @@ extern "C" {
 ZB_API enum zb_code zb_store_create_fs(const char *path, zb_store **out, zb_error *err);
 
 /* About all calls that change nodes: they take turns under one lock for each store, where the
-   store has locks. Consolidated metadata in groups above is taken out before the change and put back
-   afterwards, current; when that fails it stays out. Groups that were missing stay when a call fails
-   later. Texts are JSON; the bare tokens NaN and Infinity are refused in them (ZB_EINVAL). */
+   store has locks. Consolidated metadata in groups above is taken out before the change and put
+   back afterwards, current; when that fails it stays out. Groups that were missing stay when a call
+   fails later. Texts are JSON; the bare tokens NaN and Infinity are refused in them (ZB_EINVAL). */
 
-/* Creates a group, and groups at all ancestors that have no document. ZB_ECONFLICT when the node, or an array
-   above it, exists. attributes: a JSON object as text, or NULL. Names are UTF-8 without control characters
-   and backslashes; they do not begin with "." or "__" and are not "zarr.json". */
+/* Creates a group, and groups at all ancestors that have no document. ZB_ECONFLICT when the node,
+   or an array above it, exists. attributes: a JSON object as text, or NULL. Names are UTF-8 without
+   control characters and backslashes; they do not begin with "." or "__" and are not "zarr.json".
+ */
 ZB_API enum zb_code zb_group_create(zb_store *store, const char *path, const char *attributes,
                                     zb_node **out, zb_error *err);
 
 /* What an array is to be. Pointers are borrowed for the call. */
 typedef struct zb_array_spec {
     uint32_t ndim;
-    const uint64_t *shape;              /* [ndim] */
-    const uint64_t *inner_shape;        /* [ndim]: the unit of encoding */
-    const uint64_t *shard_shape;        /* [ndim], multiples of inner_shape; NULL: not sharded */
-    zb_dtype dtype;                     /* `swapped`: stored in the byte order opposite to the host's */
-    const void *fill_value;             /* one element in host order; NULL: zero */
-    const char *codecs;                 /* bytes→bytes codecs of the innermost chunk: a JSON list
-                                           as text; NULL: zstd level 3; "[]": none. What a
-                                           configuration leaves out gets a default */
+    const uint64_t *shape;       /* [ndim] */
+    const uint64_t *inner_shape; /* [ndim]: the unit of encoding */
+    const uint64_t *shard_shape; /* [ndim], multiples of inner_shape; NULL: not sharded */
+    zb_dtype dtype;              /* `swapped`: stored in the byte order opposite to the host's */
+    const void *fill_value;      /* one element in host order; NULL: zero */
+    const char *codecs;          /* bytes→bytes codecs of the innermost chunk: a JSON list
+                                    as text; NULL: zstd level 3; "[]": none. What a
+                                    configuration leaves out gets a default */
     const char *const *dimension_names; /* [ndim] or NULL */
     const char *attributes;             /* a JSON object as text, or NULL */
     char separator;                     /* of chunk keys; 0 means '/' */
 } zb_array_spec;
 
-/* Creates an array likewise. Documents are valid under 3.0 and 3.1; every codec is written in object form.
-   Chunks without a document that lie at the path are erased; nodes below it are ZB_ECONFLICT. */
+/* Creates an array likewise. Documents are valid under 3.0 and 3.1; every codec is written in
+   object form. Chunks without a document that lie at the path are erased; nodes below it are
+   ZB_ECONFLICT. */
 ZB_API enum zb_code zb_array_create(zb_store *store, const char *path, const zb_array_spec *spec,
                                     zb_node **out, zb_error *err);
 
-/* Sets (value: JSON text) or removes (NULL; ZB_ENOTFOUND when there is none) one attribute. The others keep their
-   order and text; so do members of the document that we do not know. What is changed is the document as it
-   is in the store now. *out is the changed node. */
+/* Sets (value: JSON text) or removes (NULL; ZB_ENOTFOUND when there is none) one attribute. The
+   others keep their order and text; so do members of the document that we do not know. What is
+   changed is the document as it is in the store now. *out is the changed node. */
 ZB_API enum zb_code zb_node_set_attribute(const zb_node *node, const char *name, const char *value,
                                           zb_node **out, zb_error *err);
 
-/* Changes an array's shape. Chunks that lie beyond it are erased; those cut by it are refilled with the
-   fill value there, so that growing again does not bring old elements back. When erasing or refilling fails,
-   the array has the new shape already; resizing it again, also to the same shape, does the rest. Chunks
-   that a writer still holds are not seen: flush first. */
+/* Changes an array's shape. Chunks that lie beyond it are erased; those cut by it are refilled with
+   the fill value there, so that growing again does not bring old elements back. When erasing or
+   refilling fails, the array has the new shape already; resizing it again, also to the same shape,
+   does the rest. Chunks that a writer still holds are not seen: flush first. */
 ZB_API enum zb_code zb_array_resize(const zb_node *node, const uint64_t *shape, zb_node **out,
                                     zb_error *err);
 
-/* Erases a node and all below it. ZB_ENOTFOUND when there is none. At the root, what belongs to no node stays. */
+/* Erases a node and all below it. ZB_ENOTFOUND when there is none. At the root, what belongs to no
+ * node stays. */
 ZB_API enum zb_code zb_node_delete(zb_store *store, const char *path, zb_error *err);
 
-/* Copies a node and all nodes below it to a path where there is none (ZB_ECONFLICT), in the same store
-   or another; groups above are created. Documents and chunks are the same bytes. The node appears when all
-   of it is there; after an error nothing of it stays, as far as it can be erased. One object after
-   the other passes through memory (ZB_ELIMIT above shard_bytes). */
+/* Copies a node and all nodes below it to a path where there is none (ZB_ECONFLICT), in the same
+   store or another; groups above are created. Documents and chunks are the same bytes. The node
+   appears when all of it is there; after an error nothing of it stays, as far as it can be erased.
+   One object after the other passes through memory (ZB_ELIMIT above shard_bytes). */
 ZB_API enum zb_code zb_node_copy(zb_store *from, const char *from_path, zb_store *to,
                                  const char *to_path, zb_error *err);
 
-/* Moves a node with all below it within a store: a copy, and then the source is deleted. A process that is
-   killed between leaves both. */
+/* Moves a node with all below it within a store: a copy, and then the source is deleted. A process
+   that is killed between leaves both. */
 ZB_API enum zb_code zb_node_move(zb_store *store, const char *from, const char *to, zb_error *err);
 
 /* ---- Writing boxes ------------------------------------------------------------------------ */
@@ -111,13 +114,14 @@ ZB_API enum zb_code zb_writer_open(const zb_node *node, const zb_write_options *
 typedef struct zb_write {
     const uint64_t *start, *count, *step; /* [ndim] or NULL, as in zb_read */
     const void *data;
-    zb_dtype dtype;         /* converted to the array's, as zb_array_read does the other way round */
+    zb_dtype dtype; /* converted to the array's, as zb_array_read does the other way round */
     const int64_t *strides; /* bytes, [ndim]; NULL for C order without gaps */
 } zb_write;
 
-/* Writes one box. Chunks and shards that are complete afterwards are encoded and stored at once, without reading the
-   old ones; the rest waits in memory for the rest of its chunk, for a flush, or until
-   the budget is full. On error nothing of an old object is harmed, and the call may be tried again. */
+/* Writes one box. Chunks and shards that are complete afterwards are encoded and stored at once,
+   without reading the old ones; the rest waits in memory for the rest of its chunk, for a flush, or
+   until the budget is full. On error nothing of an old object is harmed, and the call may be tried
+   again. */
 ZB_API enum zb_code zb_writer_write(zb_writer *writer, const zb_write *write, zb_error *err);
 
 /* Stores all that waits: parts are merged with the stored object under the key's lock. What could

@@ -41,22 +41,22 @@ extern "C" {
 /* Bounds on what untrusted content can make the library do. Each can be raised or lowered by the
    environment variable that zb_limit_describe names, read once per process. */
 typedef struct zb_limits {
-    uint64_t json_depth;     /* nesting of a metadata document */
-    uint64_t json_values;    /* values in a metadata document: each takes about 100 bytes of memory */
-    uint64_t document_bytes; /* size of a zarr.json without consolidated metadata */
+    uint64_t json_depth;  /* nesting of a metadata document */
+    uint64_t json_values; /* values in a metadata document: each takes about 100 bytes of memory */
+    uint64_t document_bytes;     /* size of a zarr.json without consolidated metadata */
     uint64_t consolidated_bytes; /* size of a zarr.json with it */
-    uint64_t children;       /* names listed in one group */
-    uint64_t nodes;          /* nodes met in one hierarchy, by callers that keep them all */
-    uint64_t chunk_bytes;    /* decoded size of one innermost chunk */
-    uint64_t shard_bytes;    /* stored size of a shard that must be decoded as a whole */
-    uint64_t index_bytes;    /* encoded size of one shard index */
-    uint64_t shard_depth;    /* nesting of sharding_indexed */
-    uint64_t codecs;         /* codecs in one chain */
-    uint64_t gzip_members;   /* members of one gzip stream */
-    uint64_t cache_bytes;    /* decoded-chunk cache of the process; 0 switches it off */
-    uint64_t index_cache_bytes; /* shard-index cache of the process */
-    uint64_t write_cache_bytes; /* parts of chunks that wait in all writers of the process */
-    uint64_t threads;        /* worker threads, the caller included; 0 = the usable processors */
+    uint64_t children;           /* names listed in one group */
+    uint64_t nodes;              /* nodes met in one hierarchy, by callers that keep them all */
+    uint64_t chunk_bytes;        /* decoded size of one innermost chunk */
+    uint64_t shard_bytes;        /* stored size of a shard that must be decoded as a whole */
+    uint64_t index_bytes;        /* encoded size of one shard index */
+    uint64_t shard_depth;        /* nesting of sharding_indexed */
+    uint64_t codecs;             /* codecs in one chain */
+    uint64_t gzip_members;       /* members of one gzip stream */
+    uint64_t cache_bytes;        /* decoded-chunk cache of the process; 0 switches it off */
+    uint64_t index_cache_bytes;  /* shard-index cache of the process */
+    uint64_t write_cache_bytes;  /* parts of chunks that wait in all writers of the process */
+    uint64_t threads; /* worker threads, the caller included; 0 = the usable processors */
 } zb_limits;
 
 ZB_API const zb_limits *zb_limits_get(void);
@@ -103,9 +103,9 @@ ZB_API enum zb_code zb_node_open(zb_store *store, const char *path, zb_node **ou
 ZB_API zb_node *zb_node_retain(zb_node *node);
 ZB_API void zb_node_release(zb_node *node); /* NULL is allowed */
 
-ZB_API zb_store *zb_node_store(const zb_node *node);   /* borrowed */
-ZB_API const char *zb_node_path(const zb_node *node);  /* as given to zb_node_open */
-ZB_API const char *zb_node_name(const zb_node *node);  /* last part of the path, "" for the root */
+ZB_API zb_store *zb_node_store(const zb_node *node);  /* borrowed */
+ZB_API const char *zb_node_path(const zb_node *node); /* as given to zb_node_open */
+ZB_API const char *zb_node_name(const zb_node *node); /* last part of the path, "" for the root */
 /* The attributes: a JSON object, or NULL when there are none. Lives as long as the node. */
 ZB_API const zb_json *zb_node_attributes(const zb_node *node);
 /* The whole document as it stands in the store. Lives as long as the node. */
@@ -129,7 +129,8 @@ ZB_API void zb_children_free(zb_children *children);
 
 /* ---- Arrays ------------------------------------------------------------------------------- */
 
-/* A codec of the chain, outermost first, for display: sharding is followed by the codecs of its inner chunks. */
+/* A codec of the chain, outermost first, for display: sharding is followed by the codecs of its
+ * inner chunks. */
 typedef struct zb_codec_info {
     const char *name;
     const zb_json *configuration; /* object or NULL */
@@ -172,23 +173,22 @@ typedef struct zb_read {
 
 /* Reads `count` boxes, of one array or several, as one plan: a chunk that several boxes touch is
    decoded once. Boxes must lie within their arrays (ZB_EINVAL).
-   Conversion: between bool, integers and floats, and between complex types. Integers and floats that do not fit
-   are clamped to the target's range, NaN becomes 0, as HDF5 does; anything non-zero is a true bool. Raw only
-   to raw of the same size. Else ZB_EUNSUPPORTED.
-   On error the destinations hold undefined elements and err names store, array and chunk. */
+   Conversion: between bool, integers and floats, and between complex types. Integers and floats
+   that do not fit are clamped to the target's range, NaN becomes 0, as HDF5 does; anything non-zero
+   is a true bool. Raw only to raw of the same size. Else ZB_EUNSUPPORTED. On error the destinations
+   hold undefined elements and err names store, array and chunk. */
 ZB_API enum zb_code zb_array_read(const zb_read *reads, size_t count, zb_error *err);
 
 /* Reads `count` single elements: coordinate i is coords[i*ndim .. i*ndim+ndim), and goes to
    data + i * stride (stride in bytes). Conversion and errors as in zb_array_read. */
 ZB_API enum zb_code zb_array_read_points(const zb_node *node, const uint64_t *coords, size_t count,
-                                         void *data, zb_dtype dtype, int64_t stride,
-                                         zb_error *err);
+                                         void *data, zb_dtype dtype, int64_t stride, zb_error *err);
 
 /* Can elements of `from` be converted into `to` by the reads above? */
 ZB_API bool zb_dtype_converts(zb_dtype from, zb_dtype to);
 
-/* How many bytes the array takes in its store: the sum of the sizes of the objects below it. Lists the store
-   (ZB_EUNSUPPORTED where that cannot be done); at most `children` objects. */
+/* How many bytes the array takes in its store: the sum of the sizes of the objects below it. Lists
+   the store (ZB_EUNSUPPORTED where that cannot be done); at most `children` objects. */
 ZB_API enum zb_code zb_array_storage_size(const zb_node *node, uint64_t *bytes, zb_error *err);
 
 /* ---- Process-wide state ------------------------------------------------------------------- */

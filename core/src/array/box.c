@@ -8,8 +8,7 @@ static enum zb_code bad_box(const zb__selection *s, uint32_t d, uint64_t start, 
     return zb_fail(err, ZB_EINVAL,
                    "array /%s: %llu elements from %llu, %llu apart, leave dimension %u of %llu",
                    s->node->path, (unsigned long long)count, (unsigned long long)start,
-                   (unsigned long long)step, d,
-                   (unsigned long long)s->node->array->info.shape[d]);
+                   (unsigned long long)step, d, (unsigned long long)s->node->array->info.shape[d]);
 }
 
 /* Does start + (count - 1) * step stay below extent? count is not 0. */
@@ -46,7 +45,8 @@ enum zb_code zb__box_piece(const zb__selection *s, zb__arena *memory, zb__piece 
     for (uint32_t d = 0; d < ndim; d++) {
         uint64_t start = s->start ? s->start[d] : 0;
         uint64_t step = s->step ? s->step[d] : 1;
-        uint64_t rest = start < info->shape[d] && step ? (info->shape[d] - start - 1) / step + 1 : 0;
+        uint64_t rest =
+            start < info->shape[d] && step ? (info->shape[d] - start - 1) / step + 1 : 0;
         uint64_t count = s->count ? s->count[d] : rest;
         zb__piece_start(piece)[d] = start;
         zb__piece_count(piece, ndim)[d] = count;

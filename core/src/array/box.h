@@ -14,8 +14,8 @@ typedef struct zb__selection {
     size_t item;                          /* bytes of an element there */
 } zb__selection;
 
-/* Makes the selection a piece in the array's coordinates (dst and target are the caller's to set) and says whether it
-   is empty. *bytes is the size of its elements in C order. */
+/* Makes the selection a piece in the array's coordinates (dst and target are the caller's to set)
+   and says whether it is empty. *bytes is the size of its elements in C order. */
 enum zb_code zb__box_piece(const zb__selection *selection, zb__arena *memory, zb__piece **out,
                            bool *empty, uint64_t *bytes, zb_error *err);
 

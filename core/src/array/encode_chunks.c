@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Encoding and storing chunks: every unit of every chunk is a task. The task that finishes a chunk's last unit
- * puts the object, so that storing one chunk overlaps with encoding the next.
+ * Encoding and storing chunks: every unit of every chunk is a task. The task that finishes a
+ * chunk's last unit puts the object, so that storing one chunk overlaps with encoding the next.
  *
  * Encoded units lie in the chunk's arena, each at its own place of unit_bound bytes; pages between
- * them are never touched. Arenas are used again by later chunks: fresh pages cost as much as a fast codec.
+ * them are never touched. Arenas are used again by later chunks: fresh pages cost as much as a fast
+ * codec.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -21,7 +22,7 @@ typedef struct arena {
 } arena;
 
 typedef struct chunk_state {
-    arena *arena; /* from the chunk's first unit to its last */
+    arena *arena;  /* from the chunk's first unit to its last */
     uint64_t left; /* units to encode */
 } chunk_state;
 
@@ -95,8 +96,8 @@ static void give_back(encode_run *run, size_t chunk) {
 
 /* ---- Units ---- */
 
-/* The part of a chunk's piece that lies in one unit, in the unit's coordinates; NULL when none does.
-   `memory` is an arena for it. */
+/* The part of a chunk's piece that lies in one unit, in the unit's coordinates; NULL when none
+   does. `memory` is an arena for it. */
 static enum zb_code unit_piece(const zb__layout *layout, zb__piece *piece, uint64_t unit,
                                zb__arena *memory, zb__piece **out, zb_error *err) {
     uint32_t ndim = layout->ndim;
@@ -112,7 +113,8 @@ static enum zb_code unit_piece(const zb__layout *layout, zb__piece *piece, uint6
         uint64_t left = from < extent ? extent - from : 0;
         int64_t stride = zb__piece_stride(piece, ndim)[d];
         zb__piece_start(*out)[d] = 0;
-        zb__piece_count(*out, ndim)[d] = left < layout->unit_shape[d] ? left : layout->unit_shape[d];
+        zb__piece_count(*out, ndim)[d] =
+            left < layout->unit_shape[d] ? left : layout->unit_shape[d];
         zb__piece_step(*out, ndim)[d] = 1;
         zb__piece_stride(*out, ndim)[d] = stride;
         (*out)->dst += (int64_t)from * stride;
@@ -139,8 +141,8 @@ static bool is_direct(const zb__layout *layout, zb__piece *piece) {
     return true;
 }
 
-/* The unit's elements out of the caller's memory: where they are, or copied into the scratch. NULL with ZB_OK when none
-   lies inside the array. */
+/* The unit's elements out of the caller's memory: where they are, or copied into the scratch. NULL
+   with ZB_OK when none lies inside the array. */
 static enum zb_code elements_of_piece(const zb__layout *layout, zb__piece *whole, uint64_t unit,
                                       zb__scratch *scratch, const uint8_t **out, zb_error *err) {
     zb__arena memory = {0};
@@ -190,11 +192,12 @@ static enum zb_code put_chunk(encode_run *run, size_t chunk, zb__scratch *scratc
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "no memory for a chunk's key");
     zb_lock *lock = NULL;
-    enum zb_code code = run->jobs[chunk].lock ? ZB_OK : zb__chunk_lock(writer, key, true, &lock, err);
+    enum zb_code code =
+        run->jobs[chunk].lock ? ZB_OK : zb__chunk_lock(writer, key, true, &lock, err);
     if (code == ZB_OK)
-        code = zb__object_put(&writer->layout, writer->node->store, key,
-                              run->states[chunk].arena->encoded, zb__durability(writer), scratch,
-                              err);
+        code =
+            zb__object_put(&writer->layout, writer->node->store, key,
+                           run->states[chunk].arena->encoded, zb__durability(writer), scratch, err);
     zb_store_unlock(lock);
     free(key);
     return code;
@@ -213,12 +216,10 @@ static enum zb_code run_unit(void *context, size_t i, zb__scratch *scratch, zb_e
         code = put_chunk(run, chunk, scratch, err);
         give_back(run, chunk);
     }
-    return code == ZB_OK ? ZB_OK
-                         : zb__chunk_blame(run->writer, run->jobs[chunk].index, code, err);
+    return code == ZB_OK ? ZB_OK : zb__chunk_blame(run->writer, run->jobs[chunk].index, code, err);
 }
 
-enum zb_code zb__jobs_run(zb_writer *writer, const zb__job *jobs, size_t count,
-                             zb_error *err) {
+enum zb_code zb__jobs_run(zb_writer *writer, const zb__job *jobs, size_t count, zb_error *err) {
     encode_run run = {.writer = writer, .jobs = jobs};
     size_t units = (size_t)writer->layout.units, tasks;
     if (__builtin_mul_overflow(count, units, &tasks))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Open chunks: parts of chunks wait here for the rest, unit by unit, with a bit for each element that
- * was written. A unit that nobody wrote takes no memory.
+ * Open chunks: parts of chunks wait here for the rest, unit by unit, with a bit for each element
+ * that was written. A unit that nobody wrote takes no memory.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -116,7 +116,8 @@ static uint64_t mark(const zb__layout *layout, zb__piece *piece, uint64_t *bits)
         uint64_t first = 0;
         for (uint32_t d = 0; d < ndim; d++)
             first += (start[d] + at[d] * step[d]) * (uint64_t)strides[d];
-        fresh += set_bits(bits, first, count[ndim - 1], step[ndim - 1] * (uint64_t)strides[ndim - 1]);
+        fresh +=
+            set_bits(bits, first, count[ndim - 1], step[ndim - 1] * (uint64_t)strides[ndim - 1]);
         for (uint32_t d = ndim - 1; d-- > 0 && ++at[d] == count[d];)
             at[d] = 0;
     }

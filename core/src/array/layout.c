@@ -24,21 +24,22 @@ enum zb_code zb__layout_init(zb__layout *layout, const zb__array *array, zb_erro
     uint64_t bound = zb__chunk_encode_bound(layout->unit);
     uint64_t limit = zb_limits_get()->shard_bytes;
     if (layout->unit->decoded_size > limit || bound > 2 * limit)
-        return zb_fail(err, ZB_ELIMIT,
-                       "a chunk that is encoded as a whole has %llu bytes, limit shard_bytes is %llu",
-                       (unsigned long long)layout->unit->decoded_size, (unsigned long long)limit);
+        return zb_fail(
+            err, ZB_ELIMIT,
+            "a chunk that is encoded as a whole has %llu bytes, limit shard_bytes is %llu",
+            (unsigned long long)layout->unit->decoded_size, (unsigned long long)limit);
     layout->unit_bytes = (size_t)layout->unit->decoded_size;
     layout->unit_bound = (size_t)bound;
     layout->fill = malloc(array->info.dtype.size);
     if (!layout->fill)
         return zb_fail(err, ZB_ENOMEM, "no memory for a writer");
-    zb__convert(array->info.dtype, array->info.fill_value, 0, layout->unit->dtype, layout->fill,
-                0, 1);
+    zb__convert(array->info.dtype, array->info.fill_value, 0, layout->unit->dtype, layout->fill, 0,
+                1);
     return ZB_OK;
 }
 
-/* The unit's chain may permute dimensions once more: its stored dimension i is ours axis[i]. Strides
-   here are in our order. */
+/* The unit's chain may permute dimensions once more: its stored dimension i is ours axis[i].
+   Strides here are in our order. */
 void zb__unit_strides(const zb__layout *layout, int64_t *strides) {
     const zb__chain *unit = layout->unit;
     int64_t stride = unit->dtype.size;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Storing a chunk of which only a part was written: what is missing comes from the stored object, under
- * the key's lock, so that nobody replaces it between our reading and our put. Inner chunks
+ * Storing a chunk of which only a part was written: what is missing comes from the stored object,
+ * under the key's lock, so that nobody replaces it between our reading and our put. Inner chunks
  * that nobody wrote are taken over as they are encoded.
  */
 #include <stdlib.h>
@@ -12,7 +12,8 @@
 
 /* ---- Elements of units that were written in part ---- */
 
-/* Reads the unit's elements as they are stored now (fill values where nothing is) into `elements`. */
+/* Reads the unit's elements as they are stored now (fill values where nothing is) into `elements`.
+ */
 static enum zb_code read_unit(const zb_writer *writer, const zb__open_chunk *chunk, uint64_t unit,
                               uint8_t *elements, zb_error *err) {
     const zb__layout *layout = &writer->layout;
@@ -26,11 +27,10 @@ static enum zb_code read_unit(const zb_writer *writer, const zb__open_chunk *chu
         count[array_dim] = inside[d];
         strides[array_dim] = own[d];
     }
-    zb_read read = {
-        .node = writer->node,
-        .start = start,
-        .count = count,
-        .view = {.data = elements, .dtype = layout->unit->dtype, .strides = strides}};
+    zb_read read = {.node = writer->node,
+                    .start = start,
+                    .count = count,
+                    .view = {.data = elements, .dtype = layout->unit->dtype, .strides = strides}};
     return zb_array_read(&read, 1, err);
 }
 
@@ -85,8 +85,8 @@ static void free_takeover(takeover *t) {
 }
 
 /* Must the stored bytes of this unit be taken over? Sets its place in the shard. */
-static bool is_kept(const takeover *t, const zb__open_chunk *chunk, uint64_t unit,
-                    uint64_t *offset, uint64_t *size) {
+static bool is_kept(const takeover *t, const zb__open_chunk *chunk, uint64_t unit, uint64_t *offset,
+                    uint64_t *size) {
     *offset = t->index.entries[2 * unit];
     *size = t->index.entries[2 * unit + 1];
     return !chunk->units[unit].elements && *offset != ZB__INDEX_EMPTY;
@@ -128,9 +128,8 @@ static enum zb_code take_over(const zb_writer *writer, const zb__open_chunk *chu
     const zb__layout *layout = &writer->layout;
     t->kept = calloc((size_t)layout->units, sizeof *t->kept);
     zb__scratch *scratch = zb__scratch_take();
-    enum zb_code code = t->kept && scratch
-                            ? ZB_OK
-                            : zb_fail(err, ZB_ENOMEM, "no memory for merging a shard");
+    enum zb_code code =
+        t->kept && scratch ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for merging a shard");
     t->key = (zb__key){.node = writer->node,
                        .index = (uint64_t *)chunk->index,
                        .number = UINT64_MAX}; /* past the cache: it is about to change */

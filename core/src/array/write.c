@@ -52,7 +52,8 @@ static bool covers(const zb__layout *layout, const uint64_t *index, zb__piece *p
 
 static enum zb_code run_jobs(zb_writer *writer, plan *p, zb_error *err) {
     enum zb_code code = zb__jobs_run(writer, p->jobs, p->count, err);
-    /* Parts that waited for these chunks are overwritten; until now they were the newest there is. */
+    /* Parts that waited for these chunks are overwritten; until now they were the newest there is.
+     */
     for (size_t i = 0; i < p->count && code == ZB_OK; i++) {
         zb__open_chunk *open = zb__open_chunk_find(writer, p->jobs[i].index);
         if (open)

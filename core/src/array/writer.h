@@ -3,14 +3,13 @@
  * The inside of a writer. The data's way through a write:
  *
  *     zb_write --split by the grid--> chunks
- *         a chunk that the box covers:  its units are encoded in parallel straight from the caller's
- *                                       memory, and the object is put              (encode_chunks.c)
- *         a chunk that it covers partly: gathered in an open chunk, unit by unit    (gather.c);
- *                                       put when it is complete, or merged with the
- *                                       stored object when it has to leave memory  (merge.c)
+ *         a chunk that the box covers:  its units are encoded in parallel straight from the
+ * caller's memory, and the object is put              (encode_chunks.c) a chunk that it covers
+ * partly: gathered in an open chunk, unit by unit    (gather.c); put when it is complete, or merged
+ * with the stored object when it has to leave memory  (merge.c)
  *
- * A *unit* is what is encoded on its own: an inner chunk, or the whole chunk where it is not a shard or
- * codecs lie around the shard. Elements of a unit are kept as they are serialised (stored
+ * A *unit* is what is encoded on its own: an inner chunk, or the whole chunk where it is not a
+ * shard or codecs lie around the shard. Elements of a unit are kept as they are serialised (stored
  * dimensions and byte order), so that encoding needs no further pass.
  */
 #ifndef ZB_ARRAY_WRITER_H
@@ -24,23 +23,23 @@
 /* How the array's chunks are made of units. All in the stored dimensions of the array's chain. */
 typedef struct zb__layout {
     uint32_t ndim;
-    const zb__chain *outer;             /* of the chunk */
-    const zb__chain *unit;              /* of one unit; == outer when the chunk is its only unit */
-    const zb__shard *shard;             /* NULL when the chunk is its only unit */
-    uint64_t shape[ZB_MAX_NDIM];        /* of the array */
+    const zb__chain *outer;      /* of the chunk */
+    const zb__chain *unit;       /* of one unit; == outer when the chunk is its only unit */
+    const zb__shard *shard;      /* NULL when the chunk is its only unit */
+    uint64_t shape[ZB_MAX_NDIM]; /* of the array */
     uint64_t chunk_shape[ZB_MAX_NDIM];
     uint64_t unit_shape[ZB_MAX_NDIM];
-    uint64_t unit_grid[ZB_MAX_NDIM];    /* units per chunk along each dimension */
-    uint64_t units;                     /* per chunk */
-    size_t unit_bytes;                  /* decoded */
-    size_t unit_bound;                  /* encoded, at most */
-    uint8_t *fill;                      /* one element in stored byte order */
+    uint64_t unit_grid[ZB_MAX_NDIM]; /* units per chunk along each dimension */
+    uint64_t units;                  /* per chunk */
+    size_t unit_bytes;               /* decoded */
+    size_t unit_bound;               /* encoded, at most */
+    uint8_t *fill;                   /* one element in stored byte order */
 } zb__layout;
 
 enum zb_code zb__layout_init(zb__layout *layout, const zb__array *array, zb_error *err);
 
-/* The elements of a chunk's unit that lie inside the array: count[d] from the unit's start. Returns their number. origin:
-   the chunk's first element in the array. */
+/* The elements of a chunk's unit that lie inside the array: count[d] from the unit's start. Returns
+   their number. origin: the chunk's first element in the array. */
 uint64_t zb__unit_inside(const zb__layout *layout, const uint64_t *origin, uint64_t unit,
                          uint64_t *count);
 
@@ -91,7 +90,8 @@ struct zb_writer {
     zb__open_chunk *newest, *oldest;
 };
 
-/* Adds a piece (stored dimensions, the chunk's coordinates) to the chunk at this index of the grid. */
+/* Adds a piece (stored dimensions, the chunk's coordinates) to the chunk at this index of the grid.
+ */
 enum zb_code zb__gather(zb_writer *writer, const uint64_t *index, zb__piece *piece,
                         zb__open_chunk **out, zb_error *err);
 
@@ -99,8 +99,8 @@ enum zb_code zb__gather(zb_writer *writer, const uint64_t *index, zb__piece *pie
 void zb__open_chunk_drop(zb_writer *writer, zb__open_chunk *chunk);
 zb__open_chunk *zb__open_chunk_find(const zb_writer *writer, const uint64_t *index);
 
-/* Stores open chunks. One that is incomplete is merged with the stored object under its lock. They stay open: the
-   caller drops them on success. */
+/* Stores open chunks. One that is incomplete is merged with the stored object under its lock. They
+   stay open: the caller drops them on success. */
 enum zb_code zb__merge(zb_writer *writer, zb__open_chunk *chunk, zb_error *err);
 
 /* ---- Encoding and storing ---- */
@@ -119,8 +119,8 @@ enum zb_code zb__jobs_run(zb_writer *writer, const zb__job *jobs, size_t count, 
 
 /* ---- Helpers that both ways share ---- */
 
-/* Takes the key's lock. *lock stays NULL where none can be had and that is allowed: for whole chunks, or when the
-   writer promised to be alone. */
+/* Takes the key's lock. *lock stays NULL where none can be had and that is allowed: for whole
+   chunks, or when the writer promised to be alone. */
 enum zb_code zb__chunk_lock(const zb_writer *writer, const char *key, bool whole, zb_lock **lock,
                             zb_error *err);
 enum zb_durability zb__durability(const zb_writer *writer);

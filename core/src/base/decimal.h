@@ -18,9 +18,9 @@ uint16_t zb__decimal_to_half(const char *text);
 bool zb__decimal_to_integer(const char *text, bool *negative, uint64_t *magnitude);
 
 /* The other way: the shortest text that both a correct reader of the type (4: float, 8: double, 2:
-   float16 given as its value) and one that rounds a double to it turn back into the same bits. A JSON
-   number that always has a point or an exponent, so that nobody takes it for an integer and loses
-   the sign of -0.0. Finite values only. */
+   float16 given as its value) and one that rounds a double to it turn back into the same bits. A
+   JSON number that always has a point or an exponent, so that nobody takes it for an integer and
+   loses the sign of -0.0. Finite values only. */
 #define ZB__DECIMAL_SIZE 40
 const char *zb__decimal_print(double value, uint32_t size, char text[ZB__DECIMAL_SIZE]);
 

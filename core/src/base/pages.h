@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory for large buffers. Its first touch costs as much as a fast codec takes for the same bytes (2.4 µs an
- * ordinary page here); huge pages make that a third.
+ * Memory for large buffers. Its first touch costs as much as a fast codec takes for the same bytes
+ * (2.4 µs an ordinary page here); huge pages make that a third.
  */
 #ifndef ZB_BASE_PAGES_H
 #define ZB_BASE_PAGES_H
 
 #include <stddef.h>
 
-/* At least `size` bytes aligned to 64, freed with free(); *capacity (may be NULL) is how many. No page is
-   touched. NULL when memory runs out. */
+/* At least `size` bytes aligned to 64, freed with free(); *capacity (may be NULL) is how many. No
+   page is touched. NULL when memory runs out. */
 void *zb__pages_alloc(size_t size, size_t *capacity);
 
 #endif

@@ -26,10 +26,10 @@ typedef struct job {
     zb__task_fn fn;
     void *context;
     size_t count;
-    atomic_size_t next;  /* first task that nobody has claimed */
+    atomic_size_t next;    /* first task that nobody has claimed */
     atomic_size_t helpers; /* workers inside; changed under pool_lock */
-    size_t helpers_left; /* workers that may still come; under pool_lock */
-    enum zb_code code;   /* of the first failure; under pool_lock */
+    size_t helpers_left;   /* workers that may still come; under pool_lock */
+    enum zb_code code;     /* of the first failure; under pool_lock */
     zb_error error;
     pthread_cond_t idle; /* helpers became 0 */
     struct job *link;
@@ -133,8 +133,9 @@ static void unlink_job(job *j) {
     }
 }
 
-/* Waking a sleeping thread and hearing back costs about 60 µs, as much as decoding a chunk. Reads often come
-   in a row, so whoever has nothing to do looks out for this long before it sleeps. Nanoseconds. */
+/* Waking a sleeping thread and hearing back costs about 60 µs, as much as decoding a chunk. Reads
+   often come in a row, so whoever has nothing to do looks out for this long before it sleeps.
+   Nanoseconds. */
 #define SPIN_NS 50000
 
 static int64_t now_ns(void) {

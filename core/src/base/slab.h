@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory for blocks of a few sizes, in huge pages: the first touch of an ordinary page costs more than
- * decoding what goes into it. Slabs of 8 MiB each serve one size at a time. Not thread-safe.
+ * Memory for blocks of a few sizes, in huge pages: the first touch of an ordinary page costs more
+ * than decoding what goes into it. Slabs of 8 MiB each serve one size at a time. Not thread-safe.
  */
 #ifndef ZB_BASE_SLAB_H
 #define ZB_BASE_SLAB_H

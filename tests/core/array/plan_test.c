@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a read asks of its store: nothing twice, no more than it must, each failure passed on with the
- * place where it happened. The store around the one in memory counts, or fails, every call.
+ * What a read asks of its store: nothing twice, no more than it must, each failure passed on with
+ * the place where it happened. The store around the one in memory counts, or fails, every call.
  */
 #include "support/arrays.h"
 
@@ -44,7 +44,9 @@ static enum zb_code try_box(const setup *s, const uint64_t *start, const uint64_
     const arrays_sample *a = &s->sample;
     size_t item = a->dtype.size;
     unsigned char *values = malloc((size_t)(count[0] * count[1]) * item + 1);
-    zb_read read = {.node = s->node, .start = start, .count = count,
+    zb_read read = {.node = s->node,
+                    .start = start,
+                    .count = count,
                     .view = {.data = values, .dtype = a->dtype}};
     enum zb_code code = zb_array_read(&read, 1, err);
     for (uint64_t y = 0; y < count[0] && code == ZB_OK; y++)
@@ -81,13 +83,16 @@ static void boxes_of_one_call_share_chunks(void **state) {
         const uint64_t count[2] = {2, 2};
         zb_read reads[6];
         for (size_t i = 0; i < 6; i++)
-            reads[i] = (zb_read){.node = s.node, .start = starts[i], .count = count,
+            reads[i] = (zb_read){.node = s.node,
+                                 .start = starts[i],
+                                 .count = count,
                                  .view = {.data = values[i], .dtype = s.sample.dtype}};
         zb_error err;
         ASSERT_OK(zb_array_read(reads, 6, &err), err);
         for (size_t i = 0; i < 6; i++)
             assert_memory_equal(&values[i][2],
-                                arrays_at(&s.sample, (uint64_t[]){starts[i][0] + 1, starts[i][1]}), 4);
+                                arrays_at(&s.sample, (uint64_t[]){starts[i][0] + 1, starts[i][1]}),
+                                4);
         zb_store_counts c = zb_store_count_take(s.around);
         assert_int_equal(c.opens, 1);
         assert_int_equal(c.reads, in_shards ? 2 : 1); /* with the index */
@@ -302,7 +307,8 @@ static const arrays_spec nested = {.ndim = 2,
                                    .index_at_start = true,
                                    .scrambled = true};
 
-/* Every call of a read fails once: an error each time, no wrong data, and all is well afterwards. */
+/* Every call of a read fails once: an error each time, no wrong data, and all is well afterwards.
+ */
 static void every_failing_call_is_an_error(void **state) {
     (void)state;
     arrays_spec specs[] = {plain, sharded, nested, sharded, plain};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading boxes and points: random arrays of every encoding, random boxes, steps, strides and conversions,
- * compared element by element. What is read twice, cached or merged is plan_test's matter.
+ * Reading boxes and points: random arrays of every encoding, random boxes, steps, strides and
+ * conversions, compared element by element. What is read twice, cached or merged is plan_test's
+ * matter.
  */
 #include "kernel/scatter.h"
 #include "support/arrays.h"
@@ -20,7 +21,8 @@ static zb_node *open_node(zb_store *store, const char *path) {
     return node;
 }
 
-/* A request with its own destination, twice as large as needed, where nothing else may be touched. */
+/* A request with its own destination, twice as large as needed, where nothing else may be touched.
+ */
 typedef struct request {
     uint64_t start[ARRAYS_NDIM], count[ARRAYS_NDIM], step[ARRAYS_NDIM], elements;
     int64_t strides[ARRAYS_NDIM];
@@ -32,9 +34,9 @@ typedef struct request {
 
 #define UNTOUCHED 0xa5
 
-static const zb_dtype targets[] = {
-    {ZB_KIND_BOOL, 1, false},  {ZB_KIND_INT, 4, false},     {ZB_KIND_UINT, 8, true},
-    {ZB_KIND_FLOAT, 8, false}, {ZB_KIND_COMPLEX, 16, true}, {ZB_KIND_FLOAT, 2, false}};
+static const zb_dtype targets[] = {{ZB_KIND_BOOL, 1, false},    {ZB_KIND_INT, 4, false},
+                                   {ZB_KIND_UINT, 8, true},     {ZB_KIND_FLOAT, 8, false},
+                                   {ZB_KIND_COMPLEX, 16, true}, {ZB_KIND_FLOAT, 2, false}};
 
 static void choose_box(request *r, const arrays_sample *a, check_random *random) {
     bool whole = check_random_in(random, 0, 4) == 0;
@@ -141,7 +143,8 @@ static void fail_for(const arrays_sample *a, const request *r, const char *what)
 static void read_boxes(const arrays_sample *a, const zb_node *node, check_random *random) {
     request requests[4];
     zb_read reads[4];
-    size_t count = (size_t)check_random_in(random, 0, 3) ? 1 : (size_t)check_random_in(random, 2, 4);
+    size_t count =
+        (size_t)check_random_in(random, 0, 3) ? 1 : (size_t)check_random_in(random, 2, 4);
     for (size_t i = 0; i < count; i++)
         requests[i] = new_request(a, node, random);
     for (size_t i = 0; i < count; i++)
@@ -290,8 +293,11 @@ static void bad_arguments_are_refused(void **state) {
                 {{5, 0}, {3, 1}, {UINT64_MAX / 2 + 1, 1}, ZB_EINVAL}};
     int16_t values[70];
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        zb_read read = {.node = node, .start = rows[i].start, .count = rows[i].count,
-                        .step = rows[i].step, .view = {.data = values, .dtype = a.dtype}};
+        zb_read read = {.node = node,
+                        .start = rows[i].start,
+                        .count = rows[i].count,
+                        .step = rows[i].step,
+                        .view = {.data = values, .dtype = a.dtype}};
         if (rows[i].code == ZB_OK)
             ASSERT_OK(zb_array_read(&read, 1, &err), err);
         else
@@ -302,9 +308,9 @@ static void bad_arguments_are_refused(void **state) {
     uint64_t coords[] = {0, 0, 9, 7};
     ASSERT_FAILS(zb_array_read_points(node, coords, 2, values, a.dtype, 2, &err), ZB_EINVAL, err,
                  "point 1");
-    ASSERT_FAILS(
-        zb_array_read_points(node, coords, 1, values, (zb_dtype){ZB_KIND_COMPLEX, 8, false}, 8, &err),
-        ZB_EUNSUPPORTED, err, "array /x");
+    ASSERT_FAILS(zb_array_read_points(node, coords, 1, values,
+                                      (zb_dtype){ZB_KIND_COMPLEX, 8, false}, 8, &err),
+                 ZB_EUNSUPPORTED, err, "array /x");
     zb_node_release(node);
     arrays_free(&a);
     const char group[] = "{\"zarr_format\":3,\"node_type\":\"group\"}";

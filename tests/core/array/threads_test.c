@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Many threads on one node: mixed windows, forks in between, objects replaced under the readers. Under
- * the thread sanitizer this is what must stay silent.
+ * Many threads on one node: mixed windows, forks in between, objects replaced under the readers.
+ * Under the thread sanitizer this is what must stay silent.
  */
 #include <pthread.h>
 #include <unistd.h>
@@ -55,7 +55,9 @@ static void end(shared *s) {
 /* Reads a box and returns the number of wrong elements, or -1 when the read fails. */
 static int read_box(const shared *s, const uint64_t *start, const uint64_t *count, zb_error *err) {
     int64_t *values = malloc((size_t)(count[0] * count[1] + 1) * sizeof *values);
-    zb_read read = {.node = s->node, .start = start, .count = count,
+    zb_read read = {.node = s->node,
+                    .start = start,
+                    .count = count,
                     .view = {.data = values, .dtype = s->sample.dtype}};
     int wrong = values && zb_array_read(&read, 1, err) == ZB_OK ? 0 : -1;
     for (uint64_t y = 0; y < count[0] && wrong >= 0; y++)
@@ -136,8 +138,8 @@ static void read_in_child(void *context) {
     }
 }
 
-/* A child of a program whose threads are in the middle of reading has caches, scratches and a pool of
-   its own, and reads on. */
+/* A child of a program whose threads are in the middle of reading has caches, scratches and a pool
+   of its own, and reads on. */
 static void forks_in_between(void **state) {
     (void)state;
     shared s = begin(&spec);
@@ -174,7 +176,9 @@ static void *read_versions(void *argument) {
         uint64_t from[2] = {check_random_in(&random, 0, 40), check_random_in(&random, 0, 40)};
         uint64_t count[2] = {20, 20};
         int64_t values[400];
-        zb_read read = {.node = w->all->node, .start = from, .count = count,
+        zb_read read = {.node = w->all->node,
+                        .start = from,
+                        .count = count,
                         .view = {.data = values, .dtype = w->all->sample.dtype}};
         w->failures += zb_array_read(&read, 1, &w->error) != ZB_OK;
         for (size_t i = 1; i < 400; i++)

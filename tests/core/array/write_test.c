@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing boxes: random arrays of every encoding are overwritten with random boxes, steps, strides and
- * types, in any order, and compared element by element with a model after each flush. How often what is
- * read and put is counted in separate tests.
+ * Writing boxes: random arrays of every encoding are overwritten with random boxes, steps, strides
+ * and types, in any order, and compared element by element with a model after each flush. How often
+ * what is read and put is counted in separate tests.
  */
 #include "kernel/scatter.h"
 #include "support/arrays.h"
@@ -221,7 +221,8 @@ static void rows_gather_to_shards(void **state) {
     arrays_free(&a);
 }
 
-/* A part of a shard: one lock, one put; inner chunks that nobody wrote are taken over, not decoded. */
+/* A part of a shard: one lock, one put; inner chunks that nobody wrote are taken over, not decoded.
+ */
 static void a_part_is_merged_once(void **state) {
     (void)state;
     check_random random = check_random_new();
@@ -296,8 +297,8 @@ static void every_fault_is_reported_and_harmless(void **state) {
     }
 }
 
-/* Inner chunks are big-endian, and 256 is the fill value 1 with its bytes swapped: neither may be taken
-   for the other, nor one be padded with the other. */
+/* Inner chunks are big-endian, and 256 is the fill value 1 with its bytes swapped: neither may be
+   taken for the other, nor one be padded with the other. */
 static void fill_has_the_byte_order_of_units(void **state) {
     (void)state;
     static const char document[] =

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The pool: every task runs once, the first error wins, callers do not disturb each other, forks work. */
+/* The pool: every task runs once, the first error wins, callers do not disturb each other, forks
+ * work. */
 #include "base/pool.h"
 
 #include <pthread.h>

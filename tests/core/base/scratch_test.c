@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scratch: buffers grow and never shrink, idle ones are handed out again, forks leave a usable list. */
+/* Scratch: buffers grow and never shrink, idle ones are handed out again, forks leave a usable
+ * list. */
 #include "base/scratch.h"
 
 #include <pthread.h>

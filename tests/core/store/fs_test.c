@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The directory store: what it opens, and above all what it does not. The tests that resolve paths run
- * twice: with the kernel's openat2, and in a child whose kernel pretends not to have it.
+ * The directory store: what it opens, and above all what it does not. The tests that resolve paths
+ * run twice: with the kernel's openat2, and in a child whose kernel pretends not to have it.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -43,9 +43,17 @@ static void reads_ranges(void **state) {
         uint64_t offset;
         size_t length;
         const char *expected;
-    } rows[] = {{0, 10, "0123456789"}, {3, 4, "3456"}, {8, 5, "89"}, {10, 5, ""}, {99, 5, ""},
-                {UINT64_MAX - 1, 5, ""}, {ZB_FROM_END, 3, "789"}, {ZB_FROM_END, 10, "0123456789"},
-                {ZB_FROM_END, 15, "0123456789"}, {ZB_FROM_END, 0, ""}, {0, 0, ""}};
+    } rows[] = {{0, 10, "0123456789"},
+                {3, 4, "3456"},
+                {8, 5, "89"},
+                {10, 5, ""},
+                {99, 5, ""},
+                {UINT64_MAX - 1, 5, ""},
+                {ZB_FROM_END, 3, "789"},
+                {ZB_FROM_END, 10, "0123456789"},
+                {ZB_FROM_END, 15, "0123456789"},
+                {ZB_FROM_END, 0, ""},
+                {0, 0, ""}};
     enum { COUNT = sizeof rows / sizeof *rows };
     zb_range ranges[COUNT];
     char buffers[COUNT][16];
@@ -62,7 +70,8 @@ static void reads_ranges(void **state) {
     zb_object_close(object);
 }
 
-/* A handle pins its version: replacing the key (by rename, as writers do) does not change what it reads. */
+/* A handle pins its version: replacing the key (by rename, as writers do) does not change what it
+ * reads. */
 static void handles_keep_their_version(void **state) {
     fixture *f = *state;
     zb_error err;
@@ -144,8 +153,8 @@ static void hostile_keys_are_refused(void **state) {
     char escape[512], absolute[512];
     snprintf(escape, sizeof escape, "../%s/secret", strrchr(f->outside, '/') + 1);
     snprintf(absolute, sizeof absolute, "%s/secret", f->outside);
-    const char *const keys[] = {"", "/", ".", "..", "../x", "a/../b", "a/./b", "a//b", "/a", "a/",
-                                "a/..", "./a", escape, absolute};
+    const char *const keys[] = {"",     "/",  ".",  "..",   "../x", "a/../b", "a/./b",
+                                "a//b", "/a", "a/", "a/..", "./a",  escape,   absolute};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         assert_opens_not(f->store, keys[i], ZB_EINVAL, keys[i]);
         zb_error err;
@@ -211,7 +220,7 @@ static void links_inside_work_and_others_do_not(void **state) {
     assert_holds(f->store, "to_file", "inside");
     assert_holds(f->store, "to_dir/real", "inside");
     assert_holds(f->store, "in/up_and_in", "inside");
-    static const char *const leading_out[] = {"absolute", "relative", "outside/secret",
+    static const char *const leading_out[] = {"absolute",    "relative",         "outside/secret",
                                               "outside/c/0", "magic/etc/passwd", "loop"};
     for (size_t i = 0; i < sizeof leading_out / sizeof *leading_out; i++)
         assert_opens_not(f->store, leading_out[i], ZB_EINVAL, "symbolic link");
@@ -288,8 +297,8 @@ static enum zb_code code_of_open(zb_store *store, const char *key) {
     return code;
 }
 
-/* Without it no link is followed at all. That is an error, never "not found": a chunk that cannot be
-   reached would read as fill values. */
+/* Without it no link is followed at all. That is an error, never "not found": a chunk that cannot
+   be reached would read as fill values. */
 static void without_openat2(void *context) {
     const fixture *f = context;
     forget_openat2();

@@ -38,10 +38,10 @@ zb_dtype arrays_dtype(const char *name) {
     static const struct {
         const char *name;
         zb_dtype dtype;
-    } rows[] = {{"bool", {ZB_KIND_BOOL, 1, false}},      {"uint8", {ZB_KIND_UINT, 1, false}},
-                {"int16", {ZB_KIND_INT, 2, false}},      {"uint32", {ZB_KIND_UINT, 4, false}},
-                {"int64", {ZB_KIND_INT, 8, false}},      {"float32", {ZB_KIND_FLOAT, 4, false}},
-                {"float64", {ZB_KIND_FLOAT, 8, false}},  {"complex64", {ZB_KIND_COMPLEX, 8, false}},
+    } rows[] = {{"bool", {ZB_KIND_BOOL, 1, false}},     {"uint8", {ZB_KIND_UINT, 1, false}},
+                {"int16", {ZB_KIND_INT, 2, false}},     {"uint32", {ZB_KIND_UINT, 4, false}},
+                {"int64", {ZB_KIND_INT, 8, false}},     {"float32", {ZB_KIND_FLOAT, 4, false}},
+                {"float64", {ZB_KIND_FLOAT, 8, false}}, {"complex64", {ZB_KIND_COMPLEX, 8, false}},
                 {"r24", {ZB_KIND_RAW, 3, false}}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (strcmp(rows[i].name, name) == 0)
@@ -62,8 +62,9 @@ static void print_codec(FILE *out, enum arrays_codec codec) {
     static const char *const texts[] = {
         "", ",{\"name\":\"gzip\",\"configuration\":{\"level\":1}}",
         ",{\"name\":\"zstd\",\"configuration\":{\"level\":1,\"checksum\":false}}",
-        ",{\"name\":\"crc32c\"}", ",{\"name\":\"zstd\",\"configuration\":{\"level\":1}},"
-                                  "{\"name\":\"crc32c\"}"};
+        ",{\"name\":\"crc32c\"}",
+        ",{\"name\":\"zstd\",\"configuration\":{\"level\":1}},"
+        "{\"name\":\"crc32c\"}"};
     fputs(texts[codec], out);
 }
 
@@ -94,7 +95,8 @@ static void print_chain(FILE *out, const arrays_spec *s, uint32_t level) {
     fprintf(out, "],\"index_location\":\"%s\",\"codecs\":[", s->index_at_start ? "start" : "end");
     print_chain(out, s, level + 1);
     fputs("],\"index_codecs\":[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}},"
-          "{\"name\":\"crc32c\"}]}}", out);
+          "{\"name\":\"crc32c\"}]}}",
+          out);
     if (level == 0)
         print_codec(out, s->around);
 }
@@ -126,8 +128,10 @@ static char *document(const arrays_sample *a) {
     assert_non_null(out);
     fputs("{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[", out);
     print_list(out, s->shape, s->ndim);
-    fprintf(out, "],\"data_type\":\"%s\",\"chunk_grid\":{\"name\":\"regular\",\"configuration\":"
-                 "{\"chunk_shape\":[", s->type);
+    fprintf(out,
+            "],\"data_type\":\"%s\",\"chunk_grid\":{\"name\":\"regular\",\"configuration\":"
+            "{\"chunk_shape\":[",
+            s->type);
     print_list(out, s->chunk[0], s->ndim);
     fputs("]}},\"chunk_key_encoding\":{\"name\":\"default\"},\"fill_value\":", out);
     print_fill(out, a->dtype);
@@ -466,8 +470,8 @@ static void random_order(check_random *random, uint32_t *order, uint32_t ndim) {
     }
 }
 
-/* Chunk shapes from the innermost outwards, each a multiple of the one inside, as its chain sees it: the
-   transpose of the outermost chain permutes what is inside. */
+/* Chunk shapes from the innermost outwards, each a multiple of the one inside, as its chain sees
+   it: the transpose of the outermost chain permutes what is inside. */
 static void random_chunks(arrays_spec *s, check_random *random) {
     for (uint32_t d = 0; d < s->ndim; d++)
         s->chunk[s->depth][d] = check_random_in(random, 1, s->ndim > 3 ? 3 : 9);

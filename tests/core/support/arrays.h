@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Arrays for tests: random values, encoded into a store in memory by an encoder of the tests' own (it
- * shares no code with the core), and kept in plain C order to compare with.
+ * Arrays for tests: random values, encoded into a store in memory by an encoder of the tests' own
+ * (it shares no code with the core), and kept in plain C order to compare with.
  */
 #ifndef ZB_TEST_ARRAYS_H
 #define ZB_TEST_ARRAYS_H
@@ -18,9 +18,10 @@ enum arrays_codec { ARRAYS_RAW, ARRAYS_GZIP, ARRAYS_ZSTD, ARRAYS_CRC32C, ARRAYS_
 typedef struct arrays_spec {
     uint32_t ndim;
     uint64_t shape[ARRAYS_NDIM];
-    uint64_t chunk[ARRAYS_DEPTH + 1][ARRAYS_NDIM]; /* [0]: of the grid; [i]: inner chunks of level i */
-    uint32_t depth;                                /* 0: not sharded */
-    const char *type;                              /* a Zarr name, see arrays_dtype */
+    uint64_t chunk[ARRAYS_DEPTH + 1]
+                  [ARRAYS_NDIM]; /* [0]: of the grid; [i]: inner chunks of level i */
+    uint32_t depth;              /* 0: not sharded */
+    const char *type;            /* a Zarr name, see arrays_dtype */
     bool big_endian;
     enum arrays_codec codec;        /* of the innermost chunks */
     enum arrays_codec around;       /* behind the outermost shard */

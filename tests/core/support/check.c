@@ -8,8 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Read by the sanitizers at start. Sizes that cannot be had are cases to test, not bugs; so are forks with
-   threads around, which a child then never joins. */
+/* Read by the sanitizers at start. Sizes that cannot be had are cases to test, not bugs; so are
+   forks with threads around, which a child then never joins. */
 ZB_API const char *__asan_default_options(void);
 ZB_API const char *__tsan_default_options(void);
 

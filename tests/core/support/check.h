@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What most core tests need: cmocka with the headers that it wants before itself, a seeded random
- * number generator, and code that runs in a child process of its own (for limits, which are read once per
- * process, for forks, and for damage that must not outlive the test).
+ * number generator, and code that runs in a child process of its own (for limits, which are read
+ * once per process, for forks, and for damage that must not outlive the test).
  */
 #ifndef ZB_TEST_CHECK_H
 #define ZB_TEST_CHECK_H
@@ -38,7 +38,8 @@
                      (error).message, zb_code_name(expected), (text));                             \
     } while (0)
 
-/* In a child process cmocka's assertions would jump into the parent's runner: this ends the child. */
+/* In a child process cmocka's assertions would jump into the parent's runner: this ends the child.
+ */
 #define CHILD_CHECK(condition, ...)                                                                \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
@@ -54,8 +55,9 @@
 bool check_in_child(void (*fn)(void *context), void *context, const char *variable,
                     const char *value);
 
-/* Can a child be forked, and use malloc, while other threads are inside malloc? glibc holds its locks over a
-   fork; the address sanitizer's allocator does not, and the child would wait for ever. */
+/* Can a child be forked, and use malloc, while other threads are inside malloc? glibc holds its
+   locks over a fork; the address sanitizer's allocator does not, and the child would wait for ever.
+ */
 #ifdef __SANITIZE_ADDRESS__
 #define CHECK_FORKS_WHILE_BUSY false
 #else
@@ -71,7 +73,8 @@ uint64_t check_random_next(check_random *random);
 /* Uniform enough in [low, high]. */
 uint64_t check_random_in(check_random *random, uint64_t low, uint64_t high);
 
-/* A new empty directory below the system's directory for such; removed by check_remove_directory. */
+/* A new empty directory below the system's directory for such; removed by check_remove_directory.
+ */
 char *check_new_directory(void);
 void check_remove_directory(char *path);
 /* Writes a file of this content; its directories are made. */
