@@ -57,7 +57,7 @@ static enum zb_code shard_parts(const zb__layout *layout, const zb__encoded *uni
     const zb__shard *shard = layout->shard;
     size_t n = (size_t)layout->units;
     p->part = malloc((n + 1) * sizeof *p->part);
-    p->entries = malloc(2 * n * sizeof *p->entries);
+    p->entries = calloc(n, 2 * sizeof *p->entries);
     p->index = malloc(shard->index_size);
     if (!p->part || !p->entries || !p->index)
         return zb_fail(err, ZB_ENOMEM, "no memory for a shard's index");
