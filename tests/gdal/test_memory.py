@@ -12,6 +12,8 @@ from conftest import Errors, opened, run_python, sub
 MIB = 2**20
 # GDAL's block cache and the core's chunk cache, the threads' scratch, and room for the heap.
 BOUND = (64 + 64 + 32) * MIB
+# A fixed number, as each has memory of its own.
+THREADS = "4"
 
 instrumented = pytest.mark.skipif("ASAN_OPTIONS" in os.environ or "TSAN_OPTIONS" in os.environ,
                                   reason="sanitizers use several times the memory")
@@ -23,7 +25,8 @@ def peak(*command):
     script = ("import resource, subprocess, sys\n"
               "subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)\n"
               "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
-    return int(run_python(script, *command, GDAL_CACHEMAX="64")) * 1024
+    return int(run_python(script, *command, GDAL_CACHEMAX="64", ZARRBRIDGE_NUM_THREADS=THREADS,
+                          OPENBLAS_NUM_THREADS="1")) * 1024
 
 
 @pytest.fixture(scope="module")

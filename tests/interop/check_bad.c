@@ -5,8 +5,10 @@
  *
  * A row is opened, and read whole when it opens. An error must come with a message that names the
  * store; whatever the outcome, one row may take SECONDS and MEMORY on top of the array's own size.
+ * The seconds are the processor's, all threads together: what else the machine does is not counted.
  * The peak of the process (VmHWM) is reset before each row, which Linux does when a 5 is written to
- * /proc/self/clear_refs; where that is refused the memory is not checked, and a line says so.
+ * /proc/self/clear_refs; where that is refused, and under a sanitizer, which keeps freed memory, the
+ * memory is not checked, and a line says so.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +17,13 @@
 #include "check.h"
 #include "npy.h"
 
-#define SECONDS 2.0
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define INSTRUMENTED true
+#else
+#define INSTRUMENTED false
+#endif
+
+#define SECONDS (INSTRUMENTED ? 20.0 : 2.0)
 #define MEMORY ((size_t)64 << 20)
 
 typedef struct outcome {
@@ -26,9 +34,9 @@ typedef struct outcome {
 
 /* ---- Measuring ---- */
 
-static double now_seconds(void) {
+static double seconds_used(void) {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
@@ -47,7 +55,7 @@ static size_t status_bytes(const char *field) {
 }
 
 static bool reset_peak(void) {
-    FILE *file = fopen("/proc/self/clear_refs", "w");
+    FILE *file = INSTRUMENTED ? NULL : fopen("/proc/self/clear_refs", "w");
     if (!file)
         return false;
     bool written = fputs("5", file) >= 0;
@@ -155,12 +163,12 @@ bool check_bad_row(const char *folder, const zb_json *row) {
     zb_cache_clear();
     size_t before = reset_peak() ? status_bytes("VmRSS:") : 0;
     if (before == 0 && !told) {
-        printf("the peak of memory cannot be reset here: memory is not checked\n");
+        printf("the peak of memory cannot be measured here: memory is not checked\n");
         told = true;
     }
-    double start = now_seconds();
+    double start = seconds_used();
     outcome result = try_row(row, folder);
-    double took = now_seconds() - start;
+    double took = seconds_used() - start;
     size_t peak = status_bytes("VmHWM:");
     size_t used = before && peak > before ? peak - before : 0;
     bool good = expected_word(row, result.word) && good_message(row, &result) && took <= SECONDS &&

@@ -92,8 +92,9 @@ def environment(connector=None, plugins=True):
     return env
 
 
-def run(command, connector=None, plugins=True, cwd=None, timeout=120):
-    """Runs a program; returns what subprocess.run returns, with text output."""
+def run(command, connector=None, plugins=True, cwd=None, timeout=1200):
+    """Runs a program; returns what subprocess.run returns, with text output. The timeout is for
+    what hangs; a slow machine under sanitizers may take its time."""
     env = environment(connector, plugins)
     return subprocess.run([str(word) for word in command], env=env, cwd=cwd, timeout=timeout,
                           capture_output=True, text=True, check=False)

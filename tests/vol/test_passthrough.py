@@ -118,16 +118,29 @@ def outcomes(text):
     return dict(found)
 
 
+def same_outcomes(python, tests, cwd):
+    """Runs h5py's own suite without and with the connector. A test that differs is run again, both
+    ways: one that depends on time or on the machine may, one that we break does so each time."""
+    command = [python, "-m", "pytest", "-v", "-p", "no:cacheprovider", "--tb=no", *tests]
+    without = outcomes(run(command, plugins=False, cwd=cwd).stdout)
+    assert len(without) > 700
+    with_us = outcomes(run(command, connector="zarr", cwd=cwd).stdout)
+    differs = {test for test in without | with_us if without.get(test) != with_us.get(test)}
+    for _ in range(2):
+        if not differs:
+            return
+        print("again, as their outcomes differ:", sorted(differs))
+        again = outcomes(run(command, plugins=False, cwd=cwd).stdout)
+        with_us = outcomes(run(command, connector="zarr", cwd=cwd).stdout)
+        differs = {test for test in differs if again.get(test) != with_us.get(test)}
+    assert not differs
+
+
 def test_h5pys_own_suite_gives_the_same_results(tmp_path):
     tests = Path(h5py.h5.__file__).parent / "tests"
     if not tests.is_dir():
         pytest.skip(f"h5py's tests are not installed in {tests}")
-    command = [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", "--tb=no", tests]
-    without = outcomes(run(command, plugins=False, timeout=300, cwd=tmp_path).stdout)
-    with_us = outcomes(run(command, connector="zarr", timeout=300, cwd=tmp_path).stdout)
-    assert len(without) > 700
-    assert with_us == without
-    print(f"{len(without)} tests, {sum(o == 'PASSED' for o in with_us.values())} passed")
+    same_outcomes(sys.executable, [tests], tmp_path)
 
 
 def test_options_of_the_connector(tree):
