@@ -67,8 +67,9 @@ class Bench:
     def get(self, peer, dataset, what, field="ms"):
         return self.lines.get((peer, dataset, what), {}).get(field)
 
-    def measure(self):
-        rounds = self.options.rounds
+    def prepare(self):
+        """Makes what is missing of the data sets; returns the python with zarrs and TensorStore, or
+        None."""
         subprocess.run([sys.executable, HERE / "make_data.py", self.data], check=True,
                        env=self.environment, stdout=sys.stderr)
         venv = subprocess.run([HERE.parents[1] / "tools" / "bench-venv", self.data / "venv"],
@@ -76,6 +77,11 @@ class Bench:
         venv = venv.stdout.strip() if venv.returncode == 0 else None
         if not venv:
             self.skipped.append("zarrs and TensorStore: their packages could not be installed")
+        return venv
+
+    def measure(self):
+        rounds = self.options.rounds
+        venv = self.prepare()
         peers = HERE / "peers.py"
         core = self.find("zb-bench")
         for dataset in filter(self.wants, A + DEM):
@@ -175,7 +181,7 @@ def memory_rows(bench):
     yield "gdal_translate, whole process", "big", used, (64 + 60) * MIB + 96 * MIB
 
 
-def table(bench):
+def table(bench, goals, memory_rows, verb):
     print("| what | data | ours | reference | | ratio | goal | met |")
     print("| --- | --- | ---: | --- | ---: | ---: | ---: | --- |")
     for what, dataset, ours, name, reference, goal in goals(bench):
@@ -188,7 +194,7 @@ def table(bench):
         met = "yes" if ratio <= goal else "**no**"
         print(f"| {what} | {dataset} | {ours:.3g} ms | {name} | {reference:.3g} ms | {ratio:.2f} "
               f"| {goal:.2f} | {met} |")
-    print("\n| peak memory of a whole read | data | used | bound | met |")
+    print(f"\n| peak memory of {verb} | data | used | bound | met |")
     print("| --- | --- | ---: | ---: | --- |")
     for what, dataset, used, bound in memory_rows(bench):
         if used is not None:
@@ -208,7 +214,7 @@ def main():
     parser.add_argument("--lines", type=Path)
     bench = Bench(parser.parse_args())
     bench.measure()
-    table(bench)
+    table(bench, goals, memory_rows, "a whole read")
 
 
 if __name__ == "__main__":

@@ -12,39 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <time.h>
 
 #include "bare.h"
-
-static double now_ms(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
-static void check(enum zb_code code, const zb_error *err) {
-    if (code != ZB_OK) {
-        fprintf(stderr, "zb-bench: %s: %s\n", zb_code_name(code), err->message);
-        exit(1);
-    }
-}
-
-static void report(const char *peer, const char *dataset, const char *what, double ms) {
-    printf("{\"peer\": \"%s\", \"dataset\": \"%s\", \"what\": \"%s\", \"ms\": %.4f}\n", peer,
-           dataset, what, ms);
-    fflush(stdout);
-}
-
-/* A fresh block, as numpy makes one: huge pages asked for, no page touched. */
-static void *new_block(size_t bytes) {
-    size_t page = (size_t)2 << 20;
-    void *block = aligned_alloc(page, (bytes + page - 1) & ~(page - 1));
-    if (!block)
-        exit(1);
-    madvise(block, bytes, MADV_HUGEPAGE);
-    return block;
-}
+#include "timing.h"
 
 typedef struct bench {
     const char *directory, *dataset;
@@ -61,8 +31,7 @@ static void read_core(const bench *b, void *out) {
 }
 
 static void read_bare(const bench *b, void *out) {
-    uint64_t threads = zb_limits_get()->threads;
-    bare_read(b->directory, b->info, threads ? (unsigned)threads : 2, out);
+    bare_read(b->directory, b->info, thread_count(), out);
 }
 
 /* The least of `rounds` times, each into a new block or all into one. */
@@ -160,21 +129,10 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: zb-bench DIRECTORY [rounds]\n");
         return 2;
     }
-    bench b = {.directory = argv[1], .rounds = argc > 2 ? atoi(argv[2]) : 5};
-    const char *slash = strrchr(argv[1], '/');
-    b.dataset = slash && slash[1] ? slash + 1 : argv[1];
-    zb_error err;
-    zb_store *store;
-    check(zb_store_open_fs(b.directory, &store, &err), &err);
-    check(zb_node_open(store, "", &b.node, &err), &err);
+    bench b = {
+        .directory = argv[1], .dataset = name_of(argv[1]), .rounds = argc > 2 ? atoi(argv[2]) : 5};
+    b.node = open_array(b.directory, &b.bytes);
     b.info = zb_node_array(b.node);
-    if (!b.info) {
-        fprintf(stderr, "zb-bench: %s holds a group; give an array\n", b.directory);
-        return 2;
-    }
-    b.bytes = b.info->dtype.size;
-    for (uint32_t d = 0; d < b.info->ndim; d++)
-        b.bytes *= (size_t)b.info->shape[d];
     compare(&b);
     report("bare", b.dataset, "whole", time_whole(&b, read_bare, false));
     report("core", b.dataset, "whole", time_whole(&b, read_core, false));
@@ -184,6 +142,5 @@ int main(int argc, char **argv) {
         time_windows(&b);
     time_open(&b);
     zb_node_release(b.node);
-    zb_store_release(store);
     return 0;
 }

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "timing.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+double now_ms(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+void check(enum zb_code code, const zb_error *err) {
+    if (code != ZB_OK) {
+        fprintf(stderr, "zb-bench: %s: %s\n", zb_code_name(code), err->message);
+        exit(1);
+    }
+}
+
+void report(const char *peer, const char *dataset, const char *what, double ms) {
+    printf("{\"peer\": \"%s\", \"dataset\": \"%s\", \"what\": \"%s\", \"ms\": %.4f}\n", peer,
+           dataset, what, ms);
+    fflush(stdout);
+}
+
+void *new_block(size_t bytes) {
+    size_t page = (size_t)2 << 20;
+    void *block = aligned_alloc(page, (bytes + page - 1) & ~(page - 1));
+    if (!block)
+        exit(1);
+    madvise(block, bytes, MADV_HUGEPAGE);
+    return block;
+}
+
+zb_node *open_array(const char *directory, size_t *bytes) {
+    zb_error err;
+    zb_store *store;
+    zb_node *node;
+    check(zb_store_open_fs(directory, &store, &err), &err);
+    check(zb_node_open(store, "", &node, &err), &err);
+    zb_store_release(store);
+    const zb_array_info *info = zb_node_array(node);
+    if (!info) {
+        fprintf(stderr, "zb-bench: %s holds a group; give an array\n", directory);
+        exit(2);
+    }
+    *bytes = info->dtype.size;
+    for (uint32_t d = 0; d < info->ndim; d++)
+        *bytes *= (size_t)info->shape[d];
+    return node;
+}
+
+unsigned thread_count(void) {
+    cpu_set_t set;
+    uint64_t threads = zb_limits_get()->threads;
+    if (threads == 0 && sched_getaffinity(0, sizeof set, &set) == 0)
+        threads = (uint64_t)CPU_COUNT(&set);
+    return threads ? (unsigned)threads : 1;
+}
+
+const char *name_of(const char *directory) {
+    const char *slash = strrchr(directory, '/');
+    return slash && slash[1] ? slash + 1 : directory;
+}

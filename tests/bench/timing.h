@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* What both benchmark programs need: a clock, a line of output, blocks of memory, opening. */
+#ifndef ZB_BENCH_TIMING_H
+#define ZB_BENCH_TIMING_H
+
+#include "zarrbridge/zarrbridge.h"
+
+double now_ms(void);
+
+/* Ends the program with the error's message unless code is ZB_OK. */
+void check(enum zb_code code, const zb_error *err);
+
+/* Prints {"peer", "dataset", "what", "ms"}. */
+void report(const char *peer, const char *dataset, const char *what, double ms);
+
+/* A fresh block, as numpy makes one: huge pages asked for, no page touched. */
+void *new_block(size_t bytes);
+
+/* The array at the root of a store directory; it keeps the store. *bytes is its decoded size. */
+zb_node *open_array(const char *directory, size_t *bytes);
+
+/* Threads that a calibration may use: as many as the core. */
+unsigned thread_count(void);
+
+/* The last part of a path. */
+const char *name_of(const char *directory);
+
+#endif
