@@ -5,6 +5,10 @@
  *
  * Chunks come before documents, and the topmost document last: until that moment there is no node,
  * from then on it is complete. What is copied are nodes: a group's stray files stay behind.
+ *
+ * A copy of a group that is killed between documents leaves nodes below a path where there is none.
+ * A *note* at that path, put before the first document and erased after the last, tells whoever
+ * creates a node there next that they are nobody's.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -77,45 +81,94 @@ static enum zb_code copy_documents(const copying *c, zb__change *change, const z
     return code;
 }
 
-/* After a failure nothing of a half copy stays, as far as the store lets us. */
-static void undo(copying *c, zb__change *change, const zb__names *nodes) {
+/* After a failure nothing of a half copy stays, as far as the store lets us: false when it does
+ * not.
+ */
+static bool undo(copying *c, zb__change *change, const zb__names *nodes) {
+    bool done = true;
     c->undo = true;
     for (size_t i = 0; i < nodes->count; i++) {
         char *target = target_of(c, nodes->name[i]);
-        if (target)
-            (void)zb__change_erase(change, target, i == 0, NULL);
+        done = target && zb__change_erase(change, target, i == 0, NULL) == ZB_OK && done;
         free(target);
     }
-    (void)copy_chunks(c, nodes, NULL);
+    return copy_chunks(c, nodes, NULL) == ZB_OK && done;
 }
 
-/* Chunks left by a killed deletion would become part of the copy. Only an array at the top is
-   looked at: those below a group that did not exist are as new as it. */
-static enum zb_code make_room(const copying *c, const zb__names *nodes, zb_error *err) {
+/* ---- Room at the target ------------------------------------------------------------------- */
+
+#define NOTE ".zarrbridge-copy"
+
+/* Puts the note, or erases it. */
+static enum zb_code note(zb_store *store, const char *path, bool put, zb_error *err) {
+    static const zb_part empty = {.data = "", .size = 0};
+    char *key = zb__path_join(path, NOTE);
+    if (!key)
+        return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
+    enum zb_code code = put ? zb_store_put(store, key, &empty, 1, ZB_DURABLE_LATER, err)
+                            : zb_store_erase(store, key, err);
+    free(key);
+    return code;
+}
+
+enum zb_code zb__killed_copy_erase(zb_store *store, const char *path, zb_error *err) {
     zb__names there;
+    zb_object_info info;
+    char *key = zb__path_join(path, NOTE);
+    if (!key)
+        return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
+    enum zb_code code = zb_store_stat(store, key, &info, err);
+    free(key);
+    if (code || !store->hints.can_list)
+        return code == ZB_ENOTFOUND ? ZB_OK : code;
+    code = zb__nodes_at(store, path, &there, err);
+    if (!code)
+        code = zb__nodes_erase_below(store, &there, path, err);
+    zb__names_free(&there);
+    return code ? code : note(store, path, false, err);
+}
+
+/* Chunks that a killed deletion or copy has left would become part of an array that comes to its
+   place. */
+static enum zb_code make_room_for_array(const copying *c, const char *from, zb_error *err) {
     zb_node *node = NULL;
     char *text;
     size_t size;
-    if (!c->to->hints.can_list)
-        return ZB_OK;
-    if (!nodes->is_prefix[0]) {
-        enum zb_code code = zb__nodes_at(c->to, c->to_path, &there, err);
-        if (!code && there.count > 0)
-            code = zb_fail(err, ZB_ECONFLICT, "there is a node below /%s already", c->to_path);
-        zb__names_free(&there);
-        return code;
-    }
-    enum zb_code code = zb__node_read(c->from, c->from_path, &text, &size, err);
+    enum zb_code code = zb__node_read(c->from, from, &text, &size, err);
     if (code)
         return code;
-    code = zb__node_make(c->to, c->to_path, text, size, &node, NULL);
-    free(text);
-    if (code) /* an array that we cannot read: its chunk keys are not known */
-        return ZB_OK;
-    code = zb__array_make_room(node, err);
+    char *target = target_of(c, from);
+    if (!target)
+        code = zb_fail(err, ZB_ENOMEM, "out of memory for a path");
+    else if (zb__node_make(c->to, target, text, size, &node, NULL) == ZB_OK)
+        code = zb__array_make_room(node, err);
+    /* Else an array that we cannot read: its chunk keys are not known. */
     zb_node_release(node);
+    free(target);
+    free(text);
     return code;
 }
+
+static enum zb_code make_room(const copying *c, const zb__names *nodes, zb_error *err) {
+    zb__names there;
+    if (!c->to->hints.can_list)
+        return ZB_OK;
+    enum zb_code code = zb__killed_copy_erase(c->to, c->to_path, err);
+    if (!code)
+        code = zb__nodes_at(c->to, c->to_path, &there, err);
+    if (code)
+        return code;
+    if (there.count > 0)
+        code = zb_fail(err, ZB_ECONFLICT, "there is a node below /%s already", c->to_path);
+    zb__names_free(&there);
+    for (size_t i = 0; i < nodes->count && !code; i++) {
+        if (nodes->is_prefix[i])
+            code = make_room_for_array(c, nodes->name[i], err);
+    }
+    return code;
+}
+
+/* ---- Copying and moving ------------------------------------------------------------------- */
 
 static enum zb_code copy_nodes(copying *c, zb__change *change, zb_error *err) {
     zb__names nodes;
@@ -133,13 +186,18 @@ static enum zb_code copy_nodes(copying *c, zb__change *change, zb_error *err) {
     if (!code)
         code = zb__change_drop(change, err);
     if (!code) {
+        bool noted = nodes.count > 1;
         code = copy_chunks(c, &nodes, err);
         if (!code)
             code = zb__change_put_missing(change, err);
+        if (!code && noted)
+            code = note(c->to, c->to_path, true, err);
         if (!code)
             code = copy_documents(c, change, &nodes, err);
-        if (code)
-            undo(c, change, &nodes);
+        /* Beside a complete node a note says nothing, so it does no harm to leave it there. */
+        bool done = !code || undo(c, change, &nodes);
+        if (noted && done)
+            (void)note(c->to, c->to_path, false, NULL);
     }
     zb__names_free(&nodes);
     return code;

@@ -33,6 +33,8 @@ static enum zb_code store_node(const zb_node *node, const char *text, size_t siz
     code = zb__change_above(&change, node->path, true, err);
     if (!code)
         code = zb__change_expect_none(&change, node->path, err);
+    if (!code)
+        code = zb__killed_copy_erase(node->store, node->path, err);
     if (!code && node->array) {
         code = zb__array_make_room(node, err);
         if (code)

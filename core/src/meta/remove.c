@@ -15,28 +15,36 @@
    not all names. root: its array, or NULL for a group. */
 static enum zb_code erase_root(zb_store *store, const zb_node *root, const zb__names *nodes,
                                zb_error *err) {
-    if (root)
-        return zb__chunks_erase(root, err);
+    return root ? zb__chunks_erase(root, err) : zb__nodes_erase_below(store, nodes, "", err);
+}
+
+enum zb_code zb__nodes_erase_below(zb_store *store, const zb__names *nodes, const char *path,
+                                   zb_error *err) {
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < nodes->count && !code; i++) {
-        if (*nodes->name[i] && !strchr(nodes->name[i], '/'))
+        if (strcmp(nodes->name[i], path) != 0) /* below those that have gone there is nothing */
             code = zb_store_erase_below(store, nodes->name[i], err);
     }
     return code;
 }
 
+/* A node without its document, but with nodes below, is what a killed deletion leaves. */
 enum zb_code zb__node_erase(zb__change *change, const char *path, zb_error *err) {
     zb__names nodes;
     zb_node *root = NULL;
     zb_store *store = change->store;
     enum zb_code code = zb__nodes_at(store, path, &nodes, err);
-    if (!code && (nodes.count == 0 || strcmp(nodes.name[0], path) != 0))
+    if (!code && nodes.count == 0)
         code = zb_fail(err, ZB_ENOTFOUND, "there is no node");
     /* Its document tells which keys are chunks, and is gone afterwards. */
-    if (!code && *path == '\0' && nodes.is_prefix[0])
+    if (!code && *path == '\0' && *nodes.name[0] == '\0' && nodes.is_prefix[0])
         code = zb_node_open(store, path, &root, err);
-    for (size_t i = 0; i < nodes.count && !code; i++)
-        code = zb__change_erase(change, nodes.name[i], i == 0, err);
+    if (!code)
+        code = zb__change_erase(change, path, true, err);
+    for (size_t i = 0; i < nodes.count && !code; i++) {
+        if (strcmp(nodes.name[i], path) != 0)
+            code = zb__change_erase(change, nodes.name[i], false, err);
+    }
     if (!code)
         code =
             *path ? zb_store_erase_below(store, path, err) : erase_root(store, root, &nodes, err);

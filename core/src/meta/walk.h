@@ -41,6 +41,14 @@ enum zb_code zb__chunks_each(const zb_node *node, zb__chunk_fn fn, void *context
 /* Erases all of them. */
 enum zb_code zb__chunks_erase(const zb_node *node, zb_error *err);
 
+/* Erases all nodes of the list, with all below them, but for the one at path. remove.c. */
+enum zb_code zb__nodes_erase_below(zb_store *store, const zb__names *nodes, const char *path,
+                                   zb_error *err);
+
+/* Before a node comes to the path, where there is none: erases the nodes that a killed copy has
+   left below. copy.c. */
+enum zb_code zb__killed_copy_erase(zb_store *store, const char *path, zb_error *err);
+
 /* Before an array comes to the node's path: ZB_ECONFLICT when nodes lie there or below; chunks that
    a killed deletion has left are erased. create.c. */
 enum zb_code zb__array_make_room(const zb_node *node, zb_error *err);

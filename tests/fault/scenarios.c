@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+#include "scenarios.h"
+
+void (*scenario_over)(void);
+
+/* Makes a call, and once more when it failed and the trouble is over. */
+#define PERSIST(code, call)                                                                        \
+    do {                                                                                           \
+        (code) = (call);                                                                           \
+        if ((code) && scenario_over) {                                                             \
+            scenario_over();                                                                       \
+            (code) = (call);                                                                       \
+        }                                                                                          \
+    } while (0)
+
+/* ---- Writing boxes ------------------------------------------------------------------------ */
+
+enum { FILL = -1 }; /* a generation: writes the fill value */
+
+typedef struct box {
+    const char *path;
+    uint64_t start[2], count[2];
+    int generation;
+    enum zb_sync sync;
+    bool by_rows; /* one call of zb_writer_write for each */
+} box;
+
+static enum zb_code write_rows(zb_writer *writer, const box *b, const int32_t *values,
+                               zb_error *err) {
+    uint64_t rows = b->by_rows ? 1 : b->count[0];
+    enum zb_code code = ZB_OK;
+    for (uint64_t row = 0; row < b->count[0] && !code; row += rows) {
+        uint64_t start[2] = {b->start[0] + row, b->start[1]}, count[2] = {rows, b->count[1]};
+        zb_write write = {.start = start,
+                          .count = count,
+                          .data = values + row * b->count[1],
+                          .dtype = {ZB_KIND_INT, 4, false}};
+        PERSIST(code, zb_writer_write(writer, &write, err));
+    }
+    return code;
+}
+
+static enum zb_code write_box(zb_store *store, const box *b, zb_error *err) {
+    zb_node *node = NULL;
+    zb_writer *writer = NULL;
+    zb_write_options options = {.sync = b->sync};
+    static int32_t values[1024]; /* no allocation of ours that could fail */
+    for (uint64_t i = 0; i < b->count[0] * b->count[1]; i++)
+        values[i] = b->generation == FILL
+                        ? WORLD_FILL
+                        : world_value(b->generation, b->start[0] + i / b->count[1],
+                                      b->start[1] + i % b->count[1]);
+    enum zb_code code;
+    PERSIST(code, zb_node_open(store, b->path, &node, err));
+    if (!code)
+        PERSIST(code, zb_writer_open(node, &options, &writer, err));
+    if (!code)
+        code = write_rows(writer, b, values, err);
+    if (!code)
+        PERSIST(code, zb_writer_flush(writer, err));
+    if (code)
+        zb_writer_abandon(writer);
+    else
+        code = zb_writer_close(writer, err);
+    zb_node_release(node);
+    return code;
+}
+
+static enum zb_code overwrite_plain(zb_store *store, zb_error *err) {
+    return write_box(store, &(box){"g/plain", {0, 0}, {12, 10}, .generation = 1}, err);
+}
+
+static enum zb_code overwrite_shard(zb_store *store, zb_error *err) {
+    return write_box(store, &(box){"g/shard", {0, 0}, {14, 16}, .generation = 1}, err);
+}
+
+static enum zb_code overwrite_synced(zb_store *store, zb_error *err) {
+    return write_box(
+        store, &(box){"g/shard", {0, 0}, {14, 16}, .generation = 1, .sync = ZB_SYNC_CLOSE}, err);
+}
+
+static enum zb_code overwrite_rows(zb_store *store, zb_error *err) {
+    return write_box(store, &(box){"g/shard", {0, 0}, {14, 16}, .generation = 1, .by_rows = true},
+                     err);
+}
+
+static enum zb_code partial_plain(zb_store *store, zb_error *err) {
+    return write_box(store, &(box){"g/plain", {2, 3}, {7, 6}, .generation = 1}, err);
+}
+
+static enum zb_code partial_shard(zb_store *store, zb_error *err) {
+    return write_box(store, &(box){"g/shard", {3, 5}, {9, 9}, .generation = 1}, err);
+}
+
+static enum zb_code partial_closed(zb_store *store, zb_error *err) {
+    return write_box(
+        store, &(box){"g/shard", {3, 5}, {9, 9}, .generation = 1, .sync = ZB_SYNC_CLOSE}, err);
+}
+
+static enum zb_code partial_always(zb_store *store, zb_error *err) {
+    return write_box(
+        store, &(box){"g/shard", {3, 5}, {9, 9}, .generation = 1, .sync = ZB_SYNC_ALWAYS}, err);
+}
+
+static enum zb_code erase_by_fill(zb_store *store, zb_error *err) {
+    return write_box(store, &(box){"g/shard", {0, 0}, {8, 16}, .generation = FILL}, err);
+}
+
+/* ---- Shapes ------------------------------------------------------------------------------- */
+
+static enum zb_code resize(zb_store *store, const char *path, uint64_t rows, uint64_t columns,
+                           zb_error *err) {
+    zb_node *node = NULL, *changed;
+    enum zb_code code;
+    PERSIST(code, zb_node_open(store, path, &node, err));
+    if (!code) {
+        PERSIST(code, zb_array_resize(node, (uint64_t[]){rows, columns}, &changed, err));
+        if (!code)
+            zb_node_release(changed);
+    }
+    zb_node_release(node);
+    return code;
+}
+
+static enum zb_code append_plain(zb_store *store, zb_error *err) {
+    enum zb_code code = resize(store, "g/plain", 20, 10, err);
+    return code ? code
+                : write_box(store, &(box){"g/plain", {12, 0}, {8, 10}, .generation = 1}, err);
+}
+
+/* The rows begin within a shard that is there. */
+static enum zb_code append_shard(zb_store *store, zb_error *err) {
+    enum zb_code code = resize(store, "g/shard", 20, 16, err);
+    return code ? code
+                : write_box(store, &(box){"g/shard", {14, 0}, {6, 16}, .generation = 1}, err);
+}
+
+static enum zb_code shrink(zb_store *store, zb_error *err) {
+    return resize(store, "g/shard", 9, 7, err);
+}
+
+/* What was cut off does not come back. */
+static void verify_shrunk(const char *root) {
+    zb_store *store;
+    zb_error err;
+    ASSERT_OK(zb_store_open_fs(root, &store, &err), err);
+    ASSERT_OK(resize(store, "g/shard", 14, 16, &err), err);
+    zb_store_release(store);
+    world_snapshot now;
+    world_snapshot_take(root, &now);
+    for (uint64_t r = 0; r < 14; r++) {
+        for (uint64_t c = 0; c < 16; c++) {
+            int32_t expected = r < 9 && c < 7 ? world_value(0, r, c) : WORLD_FILL;
+            int32_t value = now.array[1].values[r * 16 + c];
+            if (value != expected)
+                fail_msg("%d,%d is %d, expected %d", (int)r, (int)c, value, expected);
+        }
+    }
+    world_snapshot_free(&now);
+}
+
+/* ---- Nodes -------------------------------------------------------------------------------- */
+
+static enum zb_code create_group(zb_store *store, zb_error *err) {
+    zb_node *node;
+    enum zb_code code;
+    PERSIST(code, zb_group_create(store, "new/group", "{\"a\":1}", &node, err));
+    if (!code)
+        zb_node_release(node);
+    return code == ZB_ECONFLICT ? ZB_OK : code;
+}
+
+static enum zb_code create_array(zb_store *store, zb_error *err) {
+    static const int32_t fill = WORLD_FILL;
+    zb_array_spec spec = {.ndim = 2,
+                          .shape = (uint64_t[]){16, 12},
+                          .inner_shape = (uint64_t[]){4, 4},
+                          .shard_shape = (uint64_t[]){8, 8},
+                          .dtype = {ZB_KIND_INT, 4, false},
+                          .fill_value = &fill};
+    zb_node *node;
+    enum zb_code code;
+    PERSIST(code, zb_array_create(store, "new/array", &spec, &node, err));
+    if (!code)
+        zb_node_release(node);
+    if (code && code != ZB_ECONFLICT)
+        return code;
+    return write_box(store, &(box){"new/array", {0, 0}, {16, 12}, .generation = 1}, err);
+}
+
+static enum zb_code set_attribute(zb_store *store, zb_error *err) {
+    static const char *const paths[] = {"g/shard", "g", ""};
+    enum zb_code code = ZB_OK;
+    for (size_t i = 0; i < 3 && !code; i++) {
+        zb_node *node = NULL, *changed;
+        PERSIST(code, zb_node_open(store, paths[i], &node, err));
+        if (!code) {
+            PERSIST(code, zb_node_set_attribute(node, "valid", "{\"min\":0.5}", &changed, err));
+            if (!code)
+                zb_node_release(changed);
+        }
+        zb_node_release(node);
+    }
+    return code;
+}
+
+static enum zb_code delete_node(zb_store *store, zb_error *err) {
+    enum zb_code code;
+    PERSIST(code, zb_node_delete(store, "g", err));
+    return code == ZB_ENOTFOUND ? ZB_OK : code;
+}
+
+static enum zb_code delete_root(zb_store *store, zb_error *err) {
+    enum zb_code code;
+    PERSIST(code, zb_node_delete(store, "", err));
+    return code == ZB_ENOTFOUND ? ZB_OK : code;
+}
+
+static enum zb_code copy_group(zb_store *store, zb_error *err) {
+    enum zb_code code;
+    PERSIST(code, zb_node_copy(store, "g", store, "h/g", err));
+    return code == ZB_ECONFLICT ? ZB_OK : code;
+}
+
+/* Killed between copying and deleting, a move leaves both nodes: deleting the source is the rest.
+ */
+static enum zb_code move(zb_store *store, const char *from, const char *to, zb_error *err) {
+    enum zb_code code;
+    PERSIST(code, zb_node_move(store, from, to, err));
+    if (code == ZB_ECONFLICT || code == ZB_ENOTFOUND)
+        PERSIST(code, zb_node_delete(store, from, err));
+    return code == ZB_ENOTFOUND ? ZB_OK : code;
+}
+
+static enum zb_code move_array(zb_store *store, zb_error *err) {
+    return move(store, "g/shard", "h/shard", err);
+}
+
+static enum zb_code move_group(zb_store *store, zb_error *err) {
+    return move(store, "g", "h/g", err);
+}
+
+const scenario scenarios[] = {
+    {"create_group", create_group, true, NULL},
+    {"create_array", create_array, true, NULL},
+    {"append_plain", append_plain, true, NULL},
+    {"append_shard", append_shard, false, NULL},
+    {"overwrite_plain", overwrite_plain, false, NULL},
+    {"overwrite_shard", overwrite_shard, false, NULL},
+    {"overwrite_synced", overwrite_synced, false, NULL},
+    {"overwrite_rows", overwrite_rows, false, NULL},
+    {"partial_plain", partial_plain, false, NULL},
+    {"partial_shard", partial_shard, false, NULL},
+    {"partial_closed", partial_closed, false, NULL},
+    {"partial_always", partial_always, false, NULL},
+    {"erase_by_fill", erase_by_fill, false, NULL},
+    {"shrink", shrink, true, verify_shrunk},
+    {"set_attribute", set_attribute, true, NULL},
+    {"copy_group", copy_group, true, NULL},
+    {"move_array", move_array, true, NULL},
+    {"move_group", move_group, true, NULL},
+    {"delete_node", delete_node, true, NULL},
+    {"delete_root", delete_root, true, NULL},
+};
+const size_t scenario_count = sizeof scenarios / sizeof *scenarios;
+
+enum zb_code scenario_run(const scenario *s, const char *root, zb_error *err) {
+    zb_store *store;
+    enum zb_code code;
+    PERSIST(code, zb_store_open_fs(root, &store, err));
+    if (code)
+        return code;
+    code = s->run(store, err);
+    zb_store_release(store);
+    return code;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* What is being done while things go wrong: every operation that writes. */
+#ifndef ZB_TEST_FAULT_SCENARIOS_H
+#define ZB_TEST_FAULT_SCENARIOS_H
+
+#include "world.h"
+
+typedef struct scenario {
+    const char *name;
+    /* Makes the change. When some or all of it has been made by a run that was stopped, the rest is
+       done. */
+    enum zb_code (*run)(zb_store *store, zb_error *err);
+    bool consolidated;                /* also with consolidated metadata at the root */
+    void (*verify)(const char *root); /* looks at the result more closely; or NULL */
+} scenario;
+
+extern const scenario scenarios[];
+extern const size_t scenario_count;
+
+/* When set, a call of a writer that failed is made again, through the same writer, once this was
+   called: it says that the trouble is over. */
+extern void (*scenario_over)(void);
+
+/* Opens the directory as a new store and runs the scenario. */
+enum zb_code scenario_run(const scenario *s, const char *root, zb_error *err);
+
+#endif
