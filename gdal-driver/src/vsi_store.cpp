@@ -189,10 +189,19 @@ void vsi_destroy(zb_store *store) {
     delete reinterpret_cast<VsiStore *>(store);
 }
 
-/* Read-only. */
-const zb_store_ops kOps = {ZB_STORE_OPS_VERSION, "vsi",    vsi_open,    vsi_read, vsi_close,
-                           vsi_stat,             vsi_list, vsi_destroy, nullptr,  nullptr,
-                           nullptr,              nullptr,  nullptr,     nullptr};
+/* Read-only: the operations that write stay null. */
+const zb_store_ops kOps = [] {
+    zb_store_ops ops = {};
+    ops.version = ZB_STORE_OPS_VERSION;
+    ops.name = "vsi";
+    ops.open = vsi_open;
+    ops.read = vsi_read;
+    ops.close = vsi_close;
+    ops.stat = vsi_stat;
+    ops.list = vsi_list;
+    ops.destroy = vsi_destroy;
+    return ops;
+}();
 
 } // namespace
 

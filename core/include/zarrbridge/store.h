@@ -57,6 +57,7 @@ typedef struct zb_store_hints {
     uint64_t max_request; /* merged requests stay below this (bytes), single ranges excepted */
     bool is_local;        /* a request costs microseconds, not a network round trip */
     bool can_list;        /* list() works; else consolidated metadata is the only index */
+    bool can_change;      /* open_live() works: writers may change objects in place */
 } zb_store_hints;
 
 /* Called once for each name; returns 0 to go on, anything else to stop the listing. */
@@ -124,9 +125,37 @@ typedef struct zb_store_ops {
        whatever its durability: the next holder must find it. */
     enum zb_code (*lock)(zb_store *store, const char *key, zb_lock **out, zb_error *err);
     void (*unlock)(zb_lock *lock);
+
+    /* ---- Changing a live object; NULL where an object can only be replaced ---- */
+
+    /* Opens an object to be changed under its key's lock. The handle is read and closed like any
+       other, and sees its own changes; so may handles that others have open. ZB_EUNSUPPORTED for
+       an object that has to be replaced whole: one that waits for a flush, or that other names
+       lead to as well. */
+    enum zb_code (*open_live)(zb_store *store, const char *key, zb_object **out,
+                              zb_object_info *info, zb_error *err);
+    /* Writes the parts in order from offset on. Nothing of it is undone on error. The object's
+       validator is another one afterwards, and as long as it lasts. Never waits for a flush:
+       unless ZB_DURABLE_LATER, all of the object is durable when this returns. */
+    enum zb_code (*write_at)(zb_object *live, uint64_t offset, const zb_part *parts, size_t count,
+                             enum zb_durability durability, zb_error *err);
+    /* Cuts the object to `size` bytes, or extends it with zeros. */
+    enum zb_code (*truncate)(zb_object *live, uint64_t size, enum zb_durability durability,
+                             zb_error *err);
+
+    /* ---- Housekeeping; NULL where there is nothing of the kind ---- */
+
+    /* Moves all below the prefix `from` to `to`, in one step for readers and for a kill; durable
+       after flush(). ZB_ECONFLICT when something is at `to`, ZB_EUNSUPPORTED when it cannot be done
+       in one step. */
+    enum zb_code (*rename)(zb_store *store, const char *from, const char *to, zb_error *err);
+    /* Calls fn for what killed writers left directly below prefix under names that list() hides,
+       and removes it if told so. */
+    enum zb_code (*sweep)(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
+                          void *context, zb_error *err);
 } zb_store_ops;
 
-#define ZB_STORE_OPS_VERSION 2
+#define ZB_STORE_OPS_VERSION 3
 
 /* The head of every backend's own struct. */
 struct zb_store {
@@ -183,6 +212,14 @@ ZB_API enum zb_code zb_store_flush(zb_store *store, zb_error *err);
 ZB_API enum zb_code zb_store_lock(zb_store *store, const char *key, zb_lock **out, zb_error *err);
 ZB_API void zb_store_unlock(zb_lock *lock); /* NULL is allowed */
 
+/* The same for live objects; ZB_EUNSUPPORTED where they cannot be changed. */
+ZB_API enum zb_code zb_store_open_live(zb_store *store, const char *key, zb_object **out,
+                                       zb_object_info *info, zb_error *err);
+ZB_API enum zb_code zb_object_write_at(zb_object *live, uint64_t offset, const zb_part *parts,
+                                       size_t count, enum zb_durability durability, zb_error *err);
+ZB_API enum zb_code zb_object_truncate(zb_object *live, uint64_t size,
+                                       enum zb_durability durability, zb_error *err);
+
 /* Reads a whole object of at most `limit` bytes (ZB_ELIMIT above, naming limit_name). *data is
    malloc'ed with a NUL after its *size bytes; the caller frees. info may be NULL. */
 ZB_API enum zb_code zb_store_get(zb_store *store, const char *key, uint64_t limit,
@@ -193,14 +230,18 @@ ZB_API enum zb_code zb_store_get(zb_store *store, const char *key, uint64_t limi
 typedef struct zb_store_counts {
     uint64_t opens, reads, ranges, bytes, stats, lists;
     uint64_t puts, put_bytes, erases, flushes, locks; /* erases: those of prefixes, too */
+    uint64_t changes, change_bytes;                   /* write_at and truncate; bytes written */
 } zb_store_counts;
 ZB_API enum zb_code zb_store_new_count(zb_store *inner, zb_store **out, zb_error *err);
 ZB_API zb_store_counts zb_store_count_take(zb_store *count); /* returns and resets the counts */
 
 /* Fails the call number `nth` with EIO, 0 for none. From 1; each open, read, stat, list, put,
-   erase, erase_below, flush and lock counts. The failed call does not reach the inner store. */
+   erase, erase_below, flush, lock, write_at and truncate counts. The failed call does not reach the
+   inner store. */
 ZB_API enum zb_code zb_store_new_fault(zb_store *inner, zb_store **out, zb_error *err);
 ZB_API void zb_store_fault_set(zb_store *fault, uint64_t nth);
+/* Fails this call and all that follow: what a killed process leaves in the store. */
+ZB_API void zb_store_fault_from(zb_store *fault, uint64_t nth);
 
 /* Sleeps before each of these calls, as a distant server would make one wait. */
 ZB_API enum zb_code zb_store_new_delay(zb_store *inner, unsigned microseconds, zb_store **out,

@@ -94,8 +94,33 @@ enum zb_sync {
     ZB_SYNC_ALWAYS /* each object before it replaces the old one */
 };
 
+/* What happens to a stored shard of which a part is written; never recorded in metadata. What
+   covers a whole shard replaces it under every strategy.
+
+   ZB_APPEND and ZB_INPLACE change the stored object while others may read it, which gives up one
+   half of the promise above: a writer that is killed in the middle can leave a damaged shard. That
+   is always detected - readers get ZB_ECHECKSUM or ZB_EFORMAT, never wrong elements - and undone:
+   a journal beside the object, put before it is touched, lets the next writer of the shard, or
+   zb_store_repair, bring back the old shard (append) or the old inner chunks (inplace). Readers at
+   the same time find the old or the new elements, try again by themselves when they meet a mixture,
+   and get an error when it lasts. After a loss of power the same holds when `sync` is not
+   ZB_SYNC_NONE.
+
+   Both need a store whose objects can be changed, locks, and shards whose index has a crc32c; else
+   zb_writer_open gives ZB_EUNSUPPORTED. A shard that cannot be changed in place (it has hard links,
+   or is not there yet) is replaced. */
+enum zb_strategy {
+    ZB_REWRITE, /* the object is replaced by a new one with what it holds besides */
+    ZB_APPEND,  /* the inner chunks that were written, and a new index, are put behind the old ones,
+                   which stay as garbage until zb_array_compact. Needs the index at the end */
+    ZB_INPLACE /* inner chunks are overwritten where they are. Needs inner chunks of fixed size with
+                  a crc32c and no compression. Stores all inner chunks of a shard, also those that
+                  are all fill; a shard that lacks some is replaced, once */
+};
+
 typedef struct zb_write_options {
     enum zb_sync sync;
+    enum zb_strategy strategy;
     bool store_empty;  /* store chunks that are all fill value, too */
     bool without_lock; /* write parts of shards even where no lock can be had: the caller promises
                           to be the only writer */
@@ -133,6 +158,11 @@ ZB_API enum zb_code zb_writer_close(zb_writer *writer, zb_error *err);
 
 /* Frees the writer and forgets what waits. NULL is allowed. */
 ZB_API void zb_writer_abandon(zb_writer *writer);
+
+/* Replaces each shard that carries garbage, as ZB_APPEND leaves it, by one without. One shard after
+   the other passes through memory. *reclaimed (may be NULL) are the bytes won. */
+ZB_API enum zb_code zb_array_compact(const zb_node *node, enum zb_sync sync, uint64_t *reclaimed,
+                                     zb_error *err);
 
 #ifdef __cplusplus
 }

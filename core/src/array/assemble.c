@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array/writer.h"
+#include "array/journal.h"
 #include "codec/encode.h"
 
 enum zb_durability zb__durability(const zb_writer *writer) {
@@ -33,9 +33,10 @@ enum zb_code zb__chunk_lock(const zb_writer *writer, const char *key, bool whole
     enum zb_code code = zb_store_lock(writer->node->store, key, lock, err);
     if (code != ZB_EUNSUPPORTED || whole || writer->options.without_lock)
         return code == ZB_EUNSUPPORTED ? ZB_OK : code;
-    return zb_error_prefix(err, zb_fail(err, ZB_ECONFLICT, "%s",
-                                        "a part of the chunk cannot be written safely: no lock"),
-                           "%s", "write whole chunks, or ask for writing without lock");
+    return zb_error_prefix(
+        err,
+        zb_fail(err, ZB_ECONFLICT, "%s", "a part of the chunk cannot be written safely: no lock"),
+        "%s", "write whole chunks, or ask for writing without lock");
 }
 
 /* The parts of an object: its stored units, and the index before or after them. */
@@ -94,6 +95,9 @@ enum zb_code zb__object_put(const zb__layout *layout, zb_store *store, const cha
         code = zb_store_erase(store, key, err);
     else if (code == ZB_OK)
         code = zb_store_put(store, key, layout->shard ? p.part : &single, p.count, durability, err);
+    /* One of an older object could be taken for ours: inner chunks are at the same places. */
+    if (code == ZB_OK && layout->fixed)
+        code = zb__journal_erase(store, key, err);
     free_parts(&p);
     return code;
 }

@@ -194,10 +194,13 @@ static enum zb_code put_chunk(encode_run *run, size_t chunk, zb__scratch *scratc
     zb_lock *lock = NULL;
     enum zb_code code =
         run->jobs[chunk].lock ? ZB_OK : zb__chunk_lock(writer, key, true, &lock, err);
-    if (code == ZB_OK)
-        code =
-            zb__object_put(&writer->layout, writer->node->store, key,
-                           run->states[chunk].arena->encoded, zb__durability(writer), scratch, err);
+    const zb__job *job = &run->jobs[chunk];
+    const zb__encoded *units = run->states[chunk].arena->encoded;
+    if (code == ZB_OK && job->live)
+        code = zb__live_put(writer, key, job->open, job->live, units, scratch, err);
+    else if (code == ZB_OK)
+        code = zb__object_put(&writer->layout, writer->node->store, key, units,
+                              zb__durability(writer), scratch, err);
     zb_store_unlock(lock);
     free(key);
     return code;

@@ -7,6 +7,18 @@
 #include "codec/encode.h"
 #include "kernel/scatter.h"
 
+/* All codecs of a unit add so many bytes, and one of them is a checksum of all. */
+static bool is_fixed(const zb__layout *layout) {
+    bool checked = false;
+    const zb__chain *unit = layout->unit;
+    for (size_t i = 0; i < unit->codec_count; i++) {
+        if (unit->codecs[i].ops->fixed_overhead < 0)
+            return false;
+        checked = checked || unit->codecs[i].ops == &zb__codec_crc32c;
+    }
+    return layout->shard && !unit->shard && checked;
+}
+
 enum zb_code zb__layout_init(zb__layout *layout, const zb__array *array, zb_error *err) {
     const zb__chain *outer = array->chain;
     bool sharded = outer->shard && outer->codec_count == 0;
@@ -30,6 +42,7 @@ enum zb_code zb__layout_init(zb__layout *layout, const zb__array *array, zb_erro
             (unsigned long long)layout->unit->decoded_size, (unsigned long long)limit);
     layout->unit_bytes = (size_t)layout->unit->decoded_size;
     layout->unit_bound = (size_t)bound;
+    layout->fixed = is_fixed(layout);
     layout->fill = malloc(array->info.dtype.size);
     if (!layout->fill)
         return zb_fail(err, ZB_ENOMEM, "no memory for a writer");

@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "array/index.h"
-#include "array/writer.h"
+#include "array/journal.h"
+#include "codec/encode.h"
 
 /* ---- Elements of units that were written in part ---- */
 
@@ -75,6 +76,7 @@ typedef struct takeover {
     zb__index index;
     zb__encoded *kept; /* [units] */
     uint8_t *bytes;
+    uint8_t *fill; /* an encoded unit that is all fill, see take_fill */
 } takeover;
 
 static void free_takeover(takeover *t) {
@@ -82,6 +84,7 @@ static void free_takeover(takeover *t) {
     zb_object_close(t->key.object);
     free(t->kept);
     free(t->bytes);
+    free(t->fill);
 }
 
 /* Must the stored bytes of this unit be taken over? Sets its place in the shard. */
@@ -122,6 +125,28 @@ static enum zb_code read_kept(const zb__layout *layout, const zb__open_chunk *ch
     return ZB_OK;
 }
 
+/* Shards that are going to be changed in place have all their inner chunks: those that are neither
+   stored nor written are made here, all of the same bytes. */
+static enum zb_code take_fill(const zb__layout *layout, const zb__open_chunk *chunk, takeover *t,
+                              zb__scratch *scratch, zb_error *err) {
+    zb__encoded fill = {.data = t->fill = malloc(layout->unit_bound)};
+    enum zb_code code = zb__buffer_reserve(&scratch->decoded, layout->unit_bytes, err);
+    if (code == ZB_OK && !t->fill)
+        code = zb_fail(err, ZB_ENOMEM, "no memory for merging a shard");
+    if (code != ZB_OK)
+        return code;
+    zb__unit_fill(layout, scratch->decoded.data);
+    code = zb__chunk_encode(layout->unit, scratch, scratch->decoded.data, layout->fill, true,
+                            t->fill, layout->unit_bound, &fill.size, err);
+    for (uint64_t i = 0; i < layout->units && code == ZB_OK; i++) {
+        uint64_t inside[ZB_MAX_NDIM];
+        if (t->kept[i].size == 0 && !chunk->units[i].elements &&
+            zb__unit_inside(layout, chunk->origin, i, inside) > 0)
+            t->kept[i] = fill;
+    }
+    return code;
+}
+
 /* Opens the stored shard and takes over the inner chunks that nobody wrote. */
 static enum zb_code take_over(const zb_writer *writer, const zb__open_chunk *chunk, takeover *t,
                               zb_error *err) {
@@ -143,6 +168,8 @@ static enum zb_code take_over(const zb_writer *writer, const zb__open_chunk *chu
         if (code != ZB_OK)
             zb__key_blame(&t->key, code, err);
     }
+    if (code == ZB_OK && writer->options.strategy == ZB_INPLACE)
+        code = take_fill(layout, chunk, t, scratch, err);
     if (scratch)
         zb__scratch_put(scratch);
     return code;
@@ -150,16 +177,29 @@ static enum zb_code take_over(const zb_writer *writer, const zb__open_chunk *chu
 
 /* ---- Both ---- */
 
-static enum zb_code merge_locked(zb_writer *writer, zb__open_chunk *chunk, zb_lock *lock,
-                                 zb_error *err) {
+static enum zb_code merge_locked(zb_writer *writer, zb__open_chunk *chunk, const char *key,
+                                 zb_lock *lock, zb_error *err) {
     takeover t = {0};
-    enum zb_code code = complete_units(writer, chunk, err);
-    if (code == ZB_OK && writer->layout.shard)
+    zb__live live = {.object = NULL};
+    const zb__layout *layout = &writer->layout;
+    enum zb_code code = zb__journal_replay(writer->node->store, layout, key, NULL, err);
+    if (code == ZB_OK && layout->shard)
+        code = zb__live_begin(writer, key, chunk, &live, err);
+    if (code != ZB_OK)
+        zb__chunk_blame(writer, chunk->index, code, err);
+    else
+        code = complete_units(writer, chunk, err);
+    if (code == ZB_OK && layout->shard && !live.object)
         code = take_over(writer, chunk, &t, err);
     if (code == ZB_OK) {
-        zb__job job = {.index = chunk->index, .open = chunk, .kept = t.kept, .lock = lock};
+        zb__job job = {.index = chunk->index,
+                       .open = chunk,
+                       .kept = t.kept,
+                       .lock = lock,
+                       .live = live.object ? &live : NULL};
         code = zb__jobs_run(writer, &job, 1, err);
     }
+    zb__live_end(&live);
     free_takeover(&t);
     return code;
 }
@@ -174,7 +214,7 @@ enum zb_code zb__merge(zb_writer *writer, zb__open_chunk *chunk, zb_error *err) 
     enum zb_code code = key ? zb__chunk_lock(writer, key, false, &lock, err)
                             : zb_fail(err, ZB_ENOMEM, "no memory for a chunk's key");
     if (code == ZB_OK)
-        code = merge_locked(writer, chunk, lock, err);
+        code = merge_locked(writer, chunk, key, lock, err);
     else
         zb__chunk_blame(writer, chunk->index, code, err);
     zb_store_unlock(lock);

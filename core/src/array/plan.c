@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "array/read.h"
 #include "base/pool.h"
@@ -17,6 +18,9 @@
 /* Below this much estimated work a read stays on its caller's thread: waking a worker and hearing
    back costs about 60 µs. Nanoseconds. */
 #define PARALLEL_NS 100000
+/* A chunk that a writer is changing in place is read again so often, so many nanoseconds apart. */
+#define RETRIES 1000
+#define RETRY_NS 1000000
 /* What reading and copying costs, in nanoseconds per KiB. */
 #define COPY_COST 100
 
@@ -226,10 +230,40 @@ static void release_batch(zb__key *keys, size_t count) {
             zb__lru_release(leaf->cached);
         zb_object_close(keys[i].object);
         zb__arena_free(&keys[i].arena);
+        keys[i].object = NULL;
+        keys[i].leaves = NULL;
+        keys[i].leaf_count = 0;
     }
 }
 
-static enum zb_code run_batch(wave *w, zb__key *keys, size_t count, zb_error *err) {
+/* Has an object changed since we opened it, or so lately that it may be changing still? */
+static bool is_changing(const zb__key *key) {
+    if (key->info.validator.word[0] == 0) /* not opened, or not there */
+        return false;
+    char *name = zb__array_chunk_key(key->node, key->index);
+    zb_object_info now;
+    bool there = name && zb_store_stat(key->node->store, name, &now, NULL) == ZB_OK;
+    free(name);
+    return there && (!now.validator.valid || memcmp(now.validator.word, key->info.validator.word,
+                                                    sizeof now.validator.word) != 0);
+}
+
+/* After a failure: a writer at work in an object can make it look damaged. Waits a moment before
+   the next try. */
+static bool is_worth_a_retry(const zb__key *keys, size_t count, enum zb_code code) {
+    bool changing = false;
+    if (!keys->node->store->hints.can_change ||
+        (code != ZB_ECHECKSUM && code != ZB_EFORMAT && code != ZB_EIO))
+        return false;
+    for (size_t i = 0; i < count && !changing; i++)
+        changing = is_changing(&keys[i]);
+    struct timespec pause = {.tv_nsec = RETRY_NS};
+    if (changing)
+        nanosleep(&pause, NULL);
+    return changing;
+}
+
+static enum zb_code try_batch(wave *w, zb__key *keys, size_t count, zb_error *err) {
     /* Opening and looking up an index takes microseconds on a local store. */
     size_t width = keys->node->store->hints.is_local && count < 16 ? 1 : 0;
     enum zb_code code = zb__pool_run(run_expand, keys, count, width, err);
@@ -243,6 +277,13 @@ static enum zb_code run_batch(wave *w, zb__key *keys, size_t count, zb_error *er
         code = zb__pool_run(run_task, w, w->task_count, estimate(keys, count) < PARALLEL_NS ? 1 : 0,
                             err);
     release_batch(keys, count);
+    return code;
+}
+
+static enum zb_code run_batch(wave *w, zb__key *keys, size_t count, zb_error *err) {
+    enum zb_code code = try_batch(w, keys, count, err);
+    for (int i = 0; i < RETRIES && code != ZB_OK && is_worth_a_retry(keys, count, code); i++)
+        code = try_batch(w, keys, count, err);
     return code;
 }
 

@@ -19,13 +19,18 @@ enum zb_code zb_writer_open(const zb_node *node, const zb_write_options *options
     if (!writer)
         return zb_fail(err, ZB_ENOMEM, "no memory for a writer");
     enum zb_code code = zb__layout_init(&writer->layout, node->array, err);
+    if (options)
+        writer->options = *options;
+    if (code == ZB_OK)
+        code = zb__live_check(node, &writer->layout, writer->options.strategy, err);
     if (code != ZB_OK) {
+        free(writer->layout.fill);
         free(writer);
         return code;
     }
+    if (writer->options.strategy == ZB_INPLACE)
+        writer->options.store_empty = true; /* what is not stored cannot be overwritten */
     writer->node = zb_node_retain((zb_node *)node);
-    if (options)
-        writer->options = *options;
     *out = writer;
     return ZB_OK;
 }

@@ -33,7 +33,8 @@ typedef struct zb__layout {
     uint64_t units;                  /* per chunk */
     size_t unit_bytes;               /* decoded */
     size_t unit_bound;               /* encoded, at most */
-    uint8_t *fill;                   /* one element in stored byte order */
+    bool fixed;    /* a unit's encoding has one possible size, and a checksum: ZB_INPLACE */
+    uint8_t *fill; /* one element in stored byte order */
 } zb__layout;
 
 enum zb_code zb__layout_init(zb__layout *layout, const zb__array *array, zb_error *err);
@@ -103,6 +104,32 @@ zb__open_chunk *zb__open_chunk_find(const zb_writer *writer, const uint64_t *ind
    stay open: the caller drops them on success. */
 enum zb_code zb__merge(zb_writer *writer, zb__open_chunk *chunk, zb_error *err);
 
+/* ---- Changing a stored shard (live.c) ---- */
+
+typedef struct zb__live {
+    zb_object *object; /* NULL: the shard has to be replaced */
+    uint64_t size;     /* of the object */
+    uint64_t *entries; /* its index, [2 * units] */
+} zb__live;
+
+/* Can the array's shards be changed as the strategy wants? ZB_EUNSUPPORTED says why not. */
+enum zb_code zb__live_check(const zb_node *node, const zb__layout *layout,
+                            enum zb_strategy strategy, zb_error *err);
+
+/* Opens the stored shard for the writer's strategy. Called under its lock. */
+enum zb_code zb__live_begin(const zb_writer *writer, const char *key, const zb__open_chunk *chunk,
+                            zb__live *live, zb_error *err);
+void zb__live_end(zb__live *live);
+
+/* Puts the encoded units of the open chunk into the shard. */
+enum zb_code zb__live_put(const zb_writer *writer, const char *key, const zb__open_chunk *chunk,
+                          const zb__live *live, const zb__encoded *units, zb__scratch *scratch,
+                          zb_error *err);
+
+/* Reads the index of a shard whose last byte is before `end`. What is wrong with it is an error. */
+enum zb_code zb__live_index(const zb__layout *layout, zb_object *object, uint64_t end,
+                            uint64_t *entries, zb__scratch *scratch, zb_error *err);
+
 /* ---- Encoding and storing ---- */
 
 /* A chunk to encode and put. Its units come from the caller's memory or from an open chunk. */
@@ -112,6 +139,7 @@ typedef struct zb__job {
     const zb__open_chunk *open; /* when piece is NULL: complete but for the units in `kept` */
     const zb__encoded *kept;    /* [units] taken over from the stored object, or NULL */
     zb_lock *lock;              /* held by the caller; NULL: taken around the put */
+    const zb__live *live;       /* the stored object is to be changed instead, or NULL */
 } zb__job;
 
 /* Encodes all units of all jobs in parallel and puts each object. */

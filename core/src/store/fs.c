@@ -19,12 +19,6 @@
 #include "store/fs.h"
 #include "zarrbridge/write.h"
 
-typedef struct fs_object {
-    zb_object base;
-    int fd;
-    uint64_t size; /* at open */
-} fs_object;
-
 /* ---- Versions ---- */
 
 /* A file that changed less than this ago may change again within one tick of the file system's
@@ -73,26 +67,31 @@ static int open_key(zb__fs *fs, const char *key, int flags) {
     }
 }
 
+enum zb_code zb__fs_new_object(zb_store *store, const char *key, int fd, zb_object **out,
+                               zb_object_info *info, zb_error *err) {
+    struct stat st;
+    enum zb_code code = stat_regular(fd, key, &st, err);
+    zb__fs_object *object = code == ZB_OK ? malloc(sizeof *object) : NULL;
+    if (!object) {
+        close(fd);
+        return code ? code : zb_fail(err, ZB_ENOMEM, "no memory for an object handle");
+    }
+    *object = (zb__fs_object){.base.store = store, .fd = fd, .size = (uint64_t)st.st_size};
+    *info = info_of(&st);
+    *out = &object->base;
+    return ZB_OK;
+}
+
 static enum zb_code fs_open(zb_store *store, const char *key, zb_object **out, zb_object_info *info,
                             zb_error *err) {
     /* O_NONBLOCK keeps a FIFO from blocking; it does nothing to regular files. */
     int fd = open_key((zb__fs *)store, key, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return zb__fs_fail(err, errno, "open", key);
-    struct stat st;
-    enum zb_code code = stat_regular(fd, key, &st, err);
-    fs_object *object = code == ZB_OK ? malloc(sizeof *object) : NULL;
-    if (!object) {
-        close(fd);
-        return code ? code : zb_fail(err, ZB_ENOMEM, "no memory for an object handle");
-    }
-    *object = (fs_object){.base.store = store, .fd = fd, .size = (uint64_t)st.st_size};
-    *info = info_of(&st);
-    *out = &object->base;
-    return ZB_OK;
+    return zb__fs_new_object(store, key, fd, out, info, err);
 }
 
-static enum zb_code read_range(const fs_object *object, zb_range *range, zb_error *err) {
+static enum zb_code read_range(const zb__fs_object *object, zb_range *range, zb_error *err) {
     uint64_t offset = range->offset;
     size_t length = range->length;
     if (offset == ZB_FROM_END) {
@@ -121,12 +120,12 @@ static enum zb_code read_range(const fs_object *object, zb_range *range, zb_erro
 static enum zb_code fs_read(zb_object *object, zb_range *ranges, size_t count, zb_error *err) {
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < count && code == ZB_OK; i++)
-        code = read_range((const fs_object *)object, &ranges[i], err);
+        code = read_range((const zb__fs_object *)object, &ranges[i], err);
     return code;
 }
 
 static void fs_close(zb_object *object) {
-    close(((fs_object *)object)->fd);
+    close(((zb__fs_object *)object)->fd);
     free(object);
 }
 
@@ -212,12 +211,15 @@ static const zb_store_ops fs_ops = {
     .flush = zb__fs_flush,
     .lock = zb__fs_lock_key,
     .unlock = zb__fs_unlock,
+    .open_live = zb__fs_open_live,
+    .write_at = zb__fs_write_at,
+    .truncate = zb__fs_truncate,
 };
 
 /* A request costs about a microsecond locally: merge across gaps of a page, and keep merged reads
    small enough to stay in the processor's cache until they are decoded. */
 static const zb_store_hints fs_hints = {
-    .gap = 4096, .max_request = 1 << 20, .is_local = true, .can_list = true};
+    .gap = 4096, .max_request = 1 << 20, .is_local = true, .can_list = true, .can_change = true};
 
 /* Equal for two stores on one directory, so that they share cached chunks. */
 static uint64_t directory_id(const struct stat *st) {

@@ -5,6 +5,7 @@
  *   fs.c         opening, reading, listing
  *   fs_path.c    paths beneath the root, and the names that we keep for ourselves
  *   fs_write.c   put and erase
+ *   fs_live.c    changing objects in place
  *   fs_flush.c   objects that wait for a flush; directories whose names are not durable yet
  *   fs_remove.c  erasing trees; cleaning up after writers that were killed
  *   fs_lock.c    locks of keys
@@ -54,6 +55,18 @@ typedef struct zb__fs {
     zb__fs_lock *held;
     uint64_t *swept; /* hashes of directories that were cleaned, see fs_remove.c */
 } zb__fs;
+
+typedef struct zb__fs_object {
+    zb_object base;
+    int fd;
+    uint64_t size; /* at open, or after our last change of it */
+} zb__fs_object;
+
+/* ---- fs.c ---- */
+
+/* Makes a handle of an open file, which is closed on error; refuses what is no regular one. */
+enum zb_code zb__fs_new_object(zb_store *store, const char *key, int fd, zb_object **out,
+                               zb_object_info *info, zb_error *err);
 
 /* ---- fs_path.c ---- */
 
@@ -106,6 +119,23 @@ void zb__fs_mark_dirty(zb__fs *fs, const char *path);
 /* Makes the names of the directories above the key durable; NULL: of all. */
 enum zb_code zb__fs_sync_names(zb__fs *fs, const char *key, zb_error *err);
 enum zb_code zb__fs_flush(zb_store *store, zb_error *err);
+
+/* ---- fs_write.c ---- */
+
+/* Writes all parts at the descriptor's position; errno. */
+int zb__fs_write_parts(int fd, const zb_part *parts, size_t count);
+/* Has the file system report what it says when a file is closed, while the descriptor, and with it
+   the lock, stays ours; errno. */
+int zb__fs_check_close(int fd);
+
+/* ---- fs_live.c ---- */
+
+enum zb_code zb__fs_open_live(zb_store *store, const char *key, zb_object **out,
+                              zb_object_info *info, zb_error *err);
+enum zb_code zb__fs_write_at(zb_object *live, uint64_t offset, const zb_part *parts, size_t count,
+                             enum zb_durability durability, zb_error *err);
+enum zb_code zb__fs_truncate(zb_object *live, uint64_t size, enum zb_durability durability,
+                             zb_error *err);
 
 /* ---- the rest ---- */
 

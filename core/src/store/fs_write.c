@@ -58,8 +58,7 @@ static enum zb_code begin(zb__fs *fs, const char *key, zb__fs_place *place, char
     }
 }
 
-/* Writes all parts; errno. */
-static int write_parts(int fd, const zb_part *parts, size_t count) {
+int zb__fs_write_parts(int fd, const zb_part *parts, size_t count) {
     enum { VECTORS = 64 };
     size_t skip = 0; /* bytes of parts[0] that are written */
     while (count > 0) {
@@ -93,9 +92,7 @@ static int write_parts(int fd, const zb_part *parts, size_t count) {
     return 0;
 }
 
-/* Has the file system report what it says when a file is closed, while the descriptor, and with it
-   the lock, stays ours; errno. */
-static int check_close(int fd) {
+int zb__fs_check_close(int fd) {
     int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     return copy >= 0 && close(copy) == 0 ? 0 : errno;
 }
@@ -103,7 +100,7 @@ static int check_close(int fd) {
 /* Fills a temporary file up to the point where it only has to be renamed. */
 static enum zb_code fill(int fd, const char *key, const zb_part *parts, size_t count,
                          enum zb_durability durability, bool waits, zb_error *err) {
-    int failed = write_parts(fd, parts, count);
+    int failed = zb__fs_write_parts(fd, parts, count);
     if (failed)
         return zb__fs_fail_write(err, failed, "write", key);
     if (waits) {
@@ -113,7 +110,7 @@ static enum zb_code fill(int fd, const char *key, const zb_part *parts, size_t c
     } else if (durability != ZB_DURABLE_LATER && fdatasync(fd) != 0) {
         return zb__fs_fail_write(err, errno, "sync", key);
     }
-    failed = check_close(fd);
+    failed = zb__fs_check_close(fd);
     return failed ? zb__fs_fail_write(err, failed, "close", key) : ZB_OK;
 }
 

@@ -41,6 +41,7 @@ typedef struct mem_store {
 typedef struct mem_object {
     zb_object base;
     blob *blob;
+    char *key; /* of a live one, else NULL */
 } mem_object;
 
 static void blob_release(blob *b) {
@@ -113,6 +114,7 @@ static enum zb_code mem_read(zb_object *object, zb_range *ranges, size_t count, 
 
 static void mem_close(zb_object *object) {
     blob_release(((mem_object *)object)->blob);
+    free(((mem_object *)object)->key);
     free(object);
 }
 
@@ -270,6 +272,72 @@ static enum zb_code mem_flush(zb_store *store, zb_error *err) {
     return ZB_OK;
 }
 
+/* ---- Live objects: blobs stay immutable, so a change makes a new one ---- */
+
+static enum zb_code mem_open_live(zb_store *store, const char *key, zb_object **out,
+                                  zb_object_info *info, zb_error *err) {
+    char *copy = strdup(key);
+    if (!copy)
+        return zb_fail(err, ZB_ENOMEM, "no memory for an object handle");
+    enum zb_code code = mem_open(store, key, out, info, err);
+    if (code == ZB_OK)
+        ((mem_object *)*out)->key = copy;
+    else
+        free(copy);
+    return code;
+}
+
+/* Puts the parts, which may point into the old blob, in the object's place. */
+static enum zb_code replace_live(zb_object *live, const zb_part *parts, size_t count,
+                                 zb_error *err) {
+    mem_object *object = (mem_object *)live;
+    mem_store *mem = (mem_store *)live->store;
+    enum zb_code code = mem_put(live->store, object->key, parts, count, ZB_DURABLE_LATER, err);
+    if (code == ZB_OK) {
+        blob_release(object->blob);
+        object->blob = find(mem, object->key); /* it is there: its lock is held */
+    }
+    return code;
+}
+
+static enum zb_code mem_truncate(zb_object *live, uint64_t size, enum zb_durability durability,
+                                 zb_error *err) {
+    (void)durability;
+    const blob *old = ((mem_object *)live)->blob;
+    uint64_t kept = size < old->size ? size : old->size;
+    char *zeros = calloc(1, (size_t)(size - kept) + 1);
+    if (!zeros)
+        return zb_fail(err, ZB_ENOMEM, "no memory for an object of %llu bytes",
+                       (unsigned long long)size);
+    zb_part parts[2] = {{old->data, (size_t)kept}, {zeros, (size_t)(size - kept)}};
+    enum zb_code code = replace_live(live, parts, 2, err);
+    free(zeros);
+    return code;
+}
+
+static enum zb_code mem_write_at(zb_object *live, uint64_t offset, const zb_part *parts,
+                                 size_t count, enum zb_durability durability, zb_error *err) {
+    (void)durability;
+    const blob *old = ((mem_object *)live)->blob;
+    uint64_t end = offset;
+    for (size_t i = 0; i < count; i++)
+        end += parts[i].size;
+    if (offset > old->size)
+        return zb_fail(err, ZB_EINVAL, "writing at %llu of %zu bytes", (unsigned long long)offset,
+                       old->size);
+    zb_part *all = malloc((count + 2) * sizeof *all);
+    if (!all)
+        return zb_fail(err, ZB_ENOMEM, "no memory for writing into an object");
+    all[0] = (zb_part){old->data, (size_t)offset};
+    if (count)
+        memcpy(all + 1, parts, count * sizeof *parts);
+    all[count + 1] = (zb_part){old->data + (end < old->size ? end : old->size),
+                               (size_t)(end < old->size ? old->size - end : 0)};
+    enum zb_code code = replace_live(live, all, count + 2, err);
+    free(all);
+    return code;
+}
+
 /* ---- Locks ---- */
 
 /* Called with the lock. */
@@ -340,11 +408,14 @@ static const zb_store_ops mem_ops = {
     .flush = mem_flush,
     .lock = mem_lock_key,
     .unlock = mem_unlock,
+    .open_live = mem_open_live,
+    .write_at = mem_write_at,
+    .truncate = mem_truncate,
 };
 
 enum zb_code zb_store_new_mem(const char *label, zb_store **out, zb_error *err) {
     static const zb_store_hints hints = {
-        .gap = 0, .max_request = 1 << 20, .is_local = true, .can_list = true};
+        .gap = 0, .max_request = 1 << 20, .is_local = true, .can_list = true, .can_change = true};
     mem_store *mem = calloc(1, sizeof *mem);
     if (!mem)
         return zb_fail(err, ZB_ENOMEM, "no memory for a store");

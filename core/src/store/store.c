@@ -128,6 +128,27 @@ void zb_store_unlock(zb_lock *lock) {
         lock->store->ops->unlock(lock);
 }
 
+/* ---- Live objects ---- */
+
+enum zb_code zb_store_open_live(zb_store *store, const char *key, zb_object **out,
+                                zb_object_info *info, zb_error *err) {
+    if (!store->ops->open_live)
+        return zb_fail(err, ZB_EUNSUPPORTED, "store %s (%s) cannot change objects in place",
+                       store->label, store->ops->name);
+    enum zb_code code = check_key(key, false, err);
+    return code ? code : store->ops->open_live(store, key, out, info, err);
+}
+
+enum zb_code zb_object_write_at(zb_object *live, uint64_t offset, const zb_part *parts,
+                                size_t count, enum zb_durability durability, zb_error *err) {
+    return live->store->ops->write_at(live, offset, parts, count, durability, err);
+}
+
+enum zb_code zb_object_truncate(zb_object *live, uint64_t size, enum zb_durability durability,
+                                zb_error *err) {
+    return live->store->ops->truncate(live, size, durability, err);
+}
+
 /* ---- Whole objects ---- */
 
 /* Reads exactly size bytes of an open object into a new, NUL-terminated block. */

@@ -18,14 +18,17 @@ enum call {
     CALL_ERASE,
     CALL_FLUSH,
     CALL_LOCK,
+    CALL_CHANGE,
     CALL_COUNT
 };
 
 typedef struct wrapper {
     zb_store base;
-    zb_store *inner;                                                  /* one reference */
-    atomic_uint_fast64_t calls[CALL_COUNT], ranges, bytes, put_bytes; /* count */
+    zb_store *inner;                                       /* one reference */
+    atomic_uint_fast64_t calls[CALL_COUNT], ranges, bytes; /* count */
+    atomic_uint_fast64_t put_bytes, change_bytes;
     atomic_uint_fast64_t countdown; /* fault: calls until the failing one, 0 = off */
+    atomic_bool for_good;           /* fault: all that follow fail, too */
     unsigned microseconds;          /* delay */
 } wrapper;
 
@@ -42,13 +45,18 @@ static enum zb_code before(wrapper *w, enum call call, zb_error *err) {
                                  .tv_nsec = (long)(w->microseconds % 1000000) * 1000};
         nanosleep(&pause, NULL);
     }
+    if (atomic_load(&w->countdown) == 1 && atomic_load(&w->for_good))
+        return zb_fail_errno(err, EIO, "injected fault");
     if (atomic_load(&w->countdown) > 0 && atomic_fetch_sub(&w->countdown, 1) == 1)
         return zb_fail_errno(err, EIO, "injected fault");
     return ZB_OK;
 }
 
-static enum zb_code wrapper_open(zb_store *store, const char *key, zb_object **out,
-                                 zb_object_info *info, zb_error *err) {
+typedef enum zb_code (*open_fn)(zb_store *store, const char *key, zb_object **out,
+                                zb_object_info *info, zb_error *err);
+
+static enum zb_code open_by(open_fn open, zb_store *store, const char *key, zb_object **out,
+                            zb_object_info *info, zb_error *err) {
     wrapper *w = (wrapper *)store;
     enum zb_code code = before(w, CALL_OPEN, err);
     if (code != ZB_OK)
@@ -57,13 +65,23 @@ static enum zb_code wrapper_open(zb_store *store, const char *key, zb_object **o
     if (!object)
         return zb_fail(err, ZB_ENOMEM, "no memory for an object handle");
     object->base.store = store;
-    code = w->inner->ops->open(w->inner, key, &object->inner, info, err);
+    code = open(w->inner, key, &object->inner, info, err);
     if (code != ZB_OK) {
         free(object);
         return code;
     }
     *out = &object->base;
     return ZB_OK;
+}
+
+static enum zb_code wrapper_open(zb_store *store, const char *key, zb_object **out,
+                                 zb_object_info *info, zb_error *err) {
+    return open_by(zb_store_open, store, key, out, info, err);
+}
+
+static enum zb_code wrapper_open_live(zb_store *store, const char *key, zb_object **out,
+                                      zb_object_info *info, zb_error *err) {
+    return open_by(zb_store_open_live, store, key, out, info, err);
 }
 
 static enum zb_code wrapper_read(zb_object *object, zb_range *ranges, size_t count, zb_error *err) {
@@ -134,6 +152,24 @@ static enum zb_code wrapper_lock(zb_store *store, const char *key, zb_lock **out
     return code ? code : zb_store_lock(w->inner, key, out, err);
 }
 
+static enum zb_code wrapper_write_at(zb_object *live, uint64_t offset, const zb_part *parts,
+                                     size_t count, enum zb_durability durability, zb_error *err) {
+    wrapper *w = (wrapper *)live->store;
+    enum zb_code code = before(w, CALL_CHANGE, err);
+    if (code == ZB_OK)
+        code = zb_object_write_at(((wrapped_object *)live)->inner, offset, parts, count, durability,
+                                  err);
+    for (size_t i = 0; i < count && code == ZB_OK; i++)
+        atomic_fetch_add(&w->change_bytes, parts[i].size);
+    return code;
+}
+
+static enum zb_code wrapper_truncate(zb_object *live, uint64_t size, enum zb_durability durability,
+                                     zb_error *err) {
+    enum zb_code code = before((wrapper *)live->store, CALL_CHANGE, err);
+    return code ? code : zb_object_truncate(((wrapped_object *)live)->inner, size, durability, err);
+}
+
 static void wrapper_destroy(zb_store *store) {
     zb_store_release(((wrapper *)store)->inner);
     free(store);
@@ -153,6 +189,9 @@ static const zb_store_ops wrapper_ops = {
     .erase_below = wrapper_erase_below,
     .flush = wrapper_flush,
     .lock = wrapper_lock,
+    .open_live = wrapper_open_live,
+    .write_at = wrapper_write_at,
+    .truncate = wrapper_truncate,
 };
 
 static enum zb_code new_wrapper(zb_store *inner, wrapper **out, zb_error *err) {
@@ -170,7 +209,7 @@ static enum zb_code new_wrapper(zb_store *inner, wrapper **out, zb_error *err) {
 }
 
 enum zb_code zb_store_new_count(zb_store *inner, zb_store **out, zb_error *err) {
-    wrapper *w;
+    wrapper *w = NULL;
     enum zb_code code = new_wrapper(inner, &w, err);
     if (code == ZB_OK)
         *out = &w->base;
@@ -189,7 +228,9 @@ zb_store_counts zb_store_count_take(zb_store *count) {
                              .put_bytes = atomic_exchange(&w->put_bytes, 0),
                              .erases = atomic_exchange(&w->calls[CALL_ERASE], 0),
                              .flushes = atomic_exchange(&w->calls[CALL_FLUSH], 0),
-                             .locks = atomic_exchange(&w->calls[CALL_LOCK], 0)};
+                             .locks = atomic_exchange(&w->calls[CALL_LOCK], 0),
+                             .changes = atomic_exchange(&w->calls[CALL_CHANGE], 0),
+                             .change_bytes = atomic_exchange(&w->change_bytes, 0)};
 }
 
 enum zb_code zb_store_new_fault(zb_store *inner, zb_store **out, zb_error *err) {
@@ -197,12 +238,18 @@ enum zb_code zb_store_new_fault(zb_store *inner, zb_store **out, zb_error *err) 
 }
 
 void zb_store_fault_set(zb_store *fault, uint64_t nth) {
+    atomic_store(&((wrapper *)fault)->for_good, false);
+    atomic_store(&((wrapper *)fault)->countdown, nth);
+}
+
+void zb_store_fault_from(zb_store *fault, uint64_t nth) {
+    atomic_store(&((wrapper *)fault)->for_good, true);
     atomic_store(&((wrapper *)fault)->countdown, nth);
 }
 
 enum zb_code zb_store_new_delay(zb_store *inner, unsigned microseconds, zb_store **out,
                                 zb_error *err) {
-    wrapper *w;
+    wrapper *w = NULL;
     enum zb_code code = new_wrapper(inner, &w, err);
     if (code == ZB_OK) {
         w->microseconds = microseconds;

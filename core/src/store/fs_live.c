@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Changing objects of the directory store in place. A kill may come at any byte here, and readers
+ * see what is half written: it is the callers who make that detectable and recoverable.
+ *
+ * A file that has a second name is never changed: copies made of hard links are meant to keep what
+ * they hold. The same goes for one that a symbolic link leads to.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/fs.h"
+
+/* Opens the key's own file; -1 with errno. */
+static int open_own(zb__fs *fs, const char *key, zb_error *err, enum zb_code *code) {
+    zb__fs_place place;
+    *code = zb__fs_open_place(fs, key, false, &place, err);
+    if (*code != ZB_OK)
+        return -1;
+    int fd = openat(place.dir, place.name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
+    int failed = errno;
+    close(place.dir);
+    if (fd < 0 && (failed == ELOOP || failed == EACCES || failed == EPERM))
+        *code = zb_fail(err, ZB_EUNSUPPORTED, "'%s' cannot be opened for changing it", key);
+    else if (fd < 0)
+        *code = zb__fs_fail(err, failed, "open", key);
+    return fd;
+}
+
+enum zb_code zb__fs_open_live(zb_store *store, const char *key, zb_object **out,
+                              zb_object_info *info, zb_error *err) {
+    char path[PATH_MAX];
+    enum zb_code code;
+    if (zb__fs_find_waiting((zb__fs *)store, key, path))
+        return zb_fail(err, ZB_EUNSUPPORTED, "'%s' waits for a flush", key);
+    int fd = open_own((zb__fs *)store, key, err, &code);
+    if (fd < 0)
+        return code;
+    struct stat st;
+    if (fstat(fd, &st) == 0 && st.st_nlink > 1) {
+        close(fd);
+        return zb_fail(err, ZB_EUNSUPPORTED, "'%s' has several names", key);
+    }
+    return zb__fs_new_object(store, key, fd, out, info, err);
+}
+
+/* What both changes end with. */
+static enum zb_code finish(zb__fs_object *object, enum zb_durability durability, zb_error *err) {
+    struct stat st;
+    /* The time stamp of a write is taken when it begins. Who saw it while the write went on must
+       not take what was read then for what is there now. Without the right to set times, which the
+       owner of a file has, the stamp of the write itself has to do. */
+    (void)futimens(object->fd, NULL);
+    if (durability != ZB_DURABLE_LATER && fdatasync(object->fd) != 0)
+        return zb_fail_errno(err, errno, "cannot sync");
+    int failed = zb__fs_check_close(object->fd);
+    if (failed)
+        return zb_fail_errno(err, failed, "cannot close");
+    if (fstat(object->fd, &st) != 0)
+        return zb_fail_errno(err, errno, "cannot stat");
+    object->size = (uint64_t)st.st_size;
+    return ZB_OK;
+}
+
+enum zb_code zb__fs_write_at(zb_object *live, uint64_t offset, const zb_part *parts, size_t count,
+                             enum zb_durability durability, zb_error *err) {
+    zb__fs_object *object = (zb__fs_object *)live;
+    int failed = lseek(object->fd, (off_t)offset, SEEK_SET) < 0 ? errno : 0;
+    if (!failed)
+        failed = zb__fs_write_parts(object->fd, parts, count);
+    if (failed)
+        return zb_fail_errno(err, failed, "cannot write at %llu", (unsigned long long)offset);
+    return finish(object, durability, err);
+}
+
+enum zb_code zb__fs_truncate(zb_object *live, uint64_t size, enum zb_durability durability,
+                             zb_error *err) {
+    zb__fs_object *object = (zb__fs_object *)live;
+    while (ftruncate(object->fd, (off_t)size) != 0) {
+        if (errno != EINTR)
+            return zb_fail_errno(err, errno, "cannot set the size to %llu",
+                                 (unsigned long long)size);
+    }
+    return finish(object, durability, err);
+}

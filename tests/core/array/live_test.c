@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Changing stored shards: random boxes against a model, every call failing once, every call being
+ * the last one of a killed writer, torn writes, and readers at the same time.
+ */
+#include <pthread.h>
+#include <unistd.h>
+
+#include "support/check.h"
+#include "zarrbridge/write.h"
+
+enum { ROWS = 20, COLUMNS = 30, ELEMENTS = ROWS * COLUMNS };
+
+static const zb_dtype int32_type = {.kind = ZB_KIND_INT, .size = 4};
+static const char *const codecs_of[] = {
+    [ZB_REWRITE] = NULL, [ZB_APPEND] = NULL, [ZB_INPLACE] = "[{\"name\":\"crc32c\"}]"};
+
+static zb_store *new_mem(void) {
+    zb_error err;
+    zb_store *mem = NULL;
+    ASSERT_OK(zb_store_new_mem("mem", &mem, &err), err);
+    return mem;
+}
+
+/* int32, 20 x 30 in shards of 8 x 16 with inner chunks of 4 x 4, ragged on both sides; zeros. */
+static zb_node *create(zb_store *store, enum zb_strategy strategy) {
+    const uint64_t shape[2] = {ROWS, COLUMNS}, inner[2] = {4, 4}, shard[2] = {8, 16};
+    zb_array_spec spec = {.ndim = 2,
+                          .shape = shape,
+                          .inner_shape = inner,
+                          .shard_shape = shard,
+                          .dtype = int32_type,
+                          .codecs = codecs_of[strategy]};
+    zb_error err;
+    zb_node *node = NULL;
+    ASSERT_OK(zb_array_create(store, "a", &spec, &node, &err), err);
+    return node;
+}
+
+static zb_writer *open_writer(const zb_node *node, enum zb_strategy strategy, enum zb_sync sync) {
+    zb_write_options options = {.strategy = strategy, .sync = sync};
+    zb_error err;
+    zb_writer *writer = NULL;
+    ASSERT_OK(zb_writer_open(node, &options, &writer, &err), err);
+    return writer;
+}
+
+static enum zb_code write_box(zb_writer *writer, const uint64_t *start, const uint64_t *count,
+                              const int32_t *values, zb_error *err) {
+    zb_write write = {.start = start, .count = count, .data = values, .dtype = int32_type};
+    enum zb_code code = zb_writer_write(writer, &write, err);
+    return code ? code : zb_writer_flush(writer, err);
+}
+
+static void set_model(int32_t *model, const uint64_t *start, const uint64_t *count,
+                      const int32_t *values) {
+    for (uint64_t r = 0; r < count[0]; r++)
+        memcpy(model + (start[0] + r) * COLUMNS + start[1], values + r * count[1],
+               (size_t)count[1] * sizeof *values);
+}
+
+static void read_all(const zb_node *node, int32_t *values) {
+    zb_read read = {.node = node, .view = {.data = values, .dtype = int32_type}};
+    zb_error err;
+    ASSERT_OK(zb_array_read(&read, 1, &err), err);
+}
+
+static void assert_holds(const zb_node *node, const int32_t *model) {
+    int32_t values[ELEMENTS];
+    read_all(node, values);
+    assert_memory_equal(values, model, sizeof values);
+}
+
+/* The bytes of all shards. */
+static uint64_t stored_bytes(const zb_node *node) {
+    uint64_t bytes = 0;
+    zb_error err;
+    ASSERT_OK(zb_array_storage_size(node, &bytes, &err), err);
+    return bytes;
+}
+
+static int count_journal(void *context, const char *name, bool is_prefix) {
+    (void)is_prefix;
+    *(int *)context += strstr(name, "zb-journal") != NULL;
+    return 0;
+}
+
+static int journals(zb_store *store) {
+    int count = 0;
+    zb_error err;
+    static const char *const rows[] = {"a/c/0", "a/c/1", "a/c/2"};
+    for (int i = 0; i < 3; i++)
+        ASSERT_OK(zb_store_list(store, rows[i], count_journal, &count, &err), err);
+    return count;
+}
+
+/* ---- What is written is read ---- */
+
+static void random_box(check_random *random, uint64_t *start, uint64_t *count, int32_t *values) {
+    start[0] = check_random_in(random, 0, ROWS - 1);
+    start[1] = check_random_in(random, 0, COLUMNS - 1);
+    count[0] = check_random_in(random, 1, ROWS - start[0]);
+    count[1] = check_random_in(random, 1, COLUMNS - start[1]);
+    bool zero = check_random_in(random, 0, 4) == 0;
+    for (uint64_t i = 0; i < count[0] * count[1]; i++)
+        values[i] = zero ? 0 : (int32_t)check_random_next(random);
+}
+
+static void takes_random_boxes(zb_store *store, enum zb_strategy strategy, enum zb_sync sync,
+                               check_random *random) {
+    int32_t model[ELEMENTS] = {0}, values[ELEMENTS];
+    uint64_t start[2], count[2];
+    zb_error err;
+    zb_node *node = create(store, strategy);
+    zb_writer *writer = open_writer(node, strategy, sync);
+    for (int i = 0; i < 60; i++) {
+        random_box(random, start, count, values);
+        ASSERT_OK(write_box(writer, start, count, values, &err), err);
+        set_model(model, start, count, values);
+        assert_holds(node, model);
+    }
+    ASSERT_OK(zb_writer_close(writer, &err), err);
+    assert_int_equal(journals(store), 0);
+    uint64_t before = stored_bytes(node), reclaimed = 0;
+    ASSERT_OK(zb_array_compact(node, sync, &reclaimed, &err), err);
+    assert_holds(node, model);
+    assert_int_equal(stored_bytes(node), before - reclaimed);
+    assert_true(strategy != ZB_APPEND || reclaimed > 0);
+    ASSERT_OK(zb_array_compact(node, sync, &reclaimed, &err), err);
+    assert_int_equal(reclaimed, 0);
+    zb_node_release(node);
+}
+
+static void strategies_take_random_boxes(void **state) {
+    (void)state;
+    check_random random = check_random_new();
+    for (enum zb_strategy strategy = ZB_REWRITE; strategy <= ZB_INPLACE; strategy++) {
+        for (enum zb_sync sync = ZB_SYNC_NONE; sync <= ZB_SYNC_CLOSE; sync++) {
+            zb_store *mem = new_mem(), *fs = NULL;
+            zb_error err;
+            char *root = check_new_directory();
+            takes_random_boxes(mem, strategy, sync, &random);
+            ASSERT_OK(zb_store_open_fs(root, &fs, &err), err);
+            takes_random_boxes(fs, strategy, sync, &random);
+            zb_store_release(mem);
+            zb_store_release(fs);
+            check_remove_directory(root);
+        }
+    }
+}
+
+/* Slices of one row of inner chunks arrive one by one; what has been flushed is read by others, and
+   each flush writes the slice and an index, not the shard. */
+static void slices_stream_into_a_shard(void **state) {
+    (void)state;
+    enum { STEPS = 16, SIDE = 64 };
+    for (enum zb_strategy strategy = ZB_APPEND; strategy <= ZB_INPLACE; strategy++) {
+        zb_store *mem = new_mem(), *counter = NULL;
+        zb_error err;
+        const uint64_t shape[3] = {1, SIDE, SIDE}, inner[3] = {1, 32, 32};
+        const uint64_t shard[3] = {STEPS, SIDE, SIDE};
+        zb_array_spec spec = {.ndim = 3,
+                              .shape = shape,
+                              .inner_shape = inner,
+                              .shard_shape = shard,
+                              .dtype = int32_type,
+                              .codecs = strategy == ZB_APPEND ? "[]" : codecs_of[strategy]};
+        zb_node *node = NULL;
+        ASSERT_OK(zb_store_new_count(mem, &counter, &err), err);
+        ASSERT_OK(zb_array_create(counter, "a", &spec, &node, &err), err);
+        int32_t slice[SIDE * SIDE], back[SIDE * SIDE];
+        for (uint64_t t = 0; t < STEPS; t++) {
+            uint64_t grown[3] = {t + 1, SIDE, SIDE}, start[3] = {t, 0, 0};
+            uint64_t one[3] = {1, SIDE, SIDE};
+            zb_node *now = NULL;
+            ASSERT_OK(zb_array_resize(node, grown, &now, &err), err);
+            zb_node_release(node);
+            node = now;
+            zb_writer *writer = open_writer(node, strategy, ZB_SYNC_NONE);
+            for (int i = 0; i < SIDE * SIDE; i++)
+                slice[i] = (int32_t)t * 10000 + i + 1;
+            zb_store_count_take(counter);
+            ASSERT_OK(write_box(writer, start, one, slice, &err), err);
+            zb_store_counts counts = zb_store_count_take(counter);
+            if (strategy == ZB_APPEND && t > 0)
+                assert_int_equal(counts.change_bytes, sizeof slice + 16 * 4 * STEPS + 4);
+            ASSERT_OK(zb_writer_close(writer, &err), err);
+            for (uint64_t u = 0; u <= t; u++) {
+                uint64_t from[3] = {u, 0, 0};
+                zb_read read = {.node = node,
+                                .start = from,
+                                .count = one,
+                                .view = {.data = back, .dtype = int32_type}};
+                ASSERT_OK(zb_array_read(&read, 1, &err), err);
+                assert_int_equal(back[7], (int32_t)u * 10000 + 8);
+            }
+        }
+        zb_node_release(node);
+        zb_store_release(counter);
+        zb_store_release(mem);
+    }
+}
+
+/* ---- What is refused ---- */
+
+static void assert_refused(const char *document, enum zb_strategy strategy, const char *why) {
+    zb_store *mem = new_mem();
+    zb_error err;
+    zb_node *node = NULL;
+    zb_writer *writer = NULL;
+    zb_write_options options = {.strategy = strategy};
+    ASSERT_OK(zb_store_mem_set(mem, "zarr.json", document, strlen(document), &err), err);
+    ASSERT_OK(zb_node_open(mem, "", &node, &err), err);
+    ASSERT_FAILS(zb_writer_open(node, &options, &writer, &err), ZB_EUNSUPPORTED, err, why);
+    zb_node_release(node);
+    zb_store_release(mem);
+}
+
+#define DOCUMENT(codecs)                                                                           \
+    "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[8],\"data_type\":\"int8\","             \
+    "\"chunk_grid\":{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":[8]}},"               \
+    "\"chunk_key_encoding\":{\"name\":\"default\"},\"fill_value\":0,\"codecs\":[" codecs "]}"
+#define SHARD(inner, index, location)                                                              \
+    "{\"name\":\"sharding_indexed\",\"configuration\":{\"chunk_shape\":[4],\"codecs\":["           \
+    "{\"name\":\"bytes\"}" inner "],\"index_codecs\":[{\"name\":\"bytes\",\"configuration\":"      \
+    "{\"endian\":\"little\"}}" index "],\"index_location\":\"" location "\"}}"
+#define CRC ",{\"name\":\"crc32c\"}"
+#define ZSTD ",{\"name\":\"zstd\",\"configuration\":{\"level\":1,\"checksum\":true}}"
+
+static void what_cannot_be_detected_is_refused(void **state) {
+    (void)state;
+    assert_refused(DOCUMENT("{\"name\":\"bytes\"}"), ZB_APPEND, "not sharded");
+    assert_refused(DOCUMENT("{\"name\":\"bytes\"}"), ZB_INPLACE, "not sharded");
+    assert_refused(DOCUMENT(SHARD("", CRC, "end") ZSTD), ZB_APPEND, "codecs lie around");
+    assert_refused(DOCUMENT(SHARD("", "", "end")), ZB_APPEND, "no crc32c");
+    assert_refused(DOCUMENT(SHARD(CRC, "", "end")), ZB_INPLACE, "no crc32c");
+    assert_refused(DOCUMENT(SHARD("", CRC, "start")), ZB_APPEND, "at the start");
+    assert_refused(DOCUMENT(SHARD("", CRC, "start")), ZB_INPLACE, "with a crc32c");
+    assert_refused(DOCUMENT(SHARD(ZSTD CRC, CRC, "end")), ZB_INPLACE, "no compression");
+}
+
+/* ---- Kills and errors ---- */
+
+/* A store with an array of known values, and a box of others to write: over inner chunks that are
+   covered wholly and in part, in four shards when it is large. */
+typedef struct scene {
+    zb_store *mem, *fault;
+    zb_node *node, *direct; /* through the fault store, and past it */
+    int32_t old[ELEMENTS], changed[ELEMENTS], values[ELEMENTS];
+    uint64_t start[2], count[2];
+} scene;
+
+static scene new_scene(enum zb_strategy strategy, uint64_t rows, uint64_t columns) {
+    scene s = {.mem = new_mem(), .start = {5, 6}, .count = {rows, columns}};
+    zb_error err;
+    s.direct = create(s.mem, strategy);
+    zb_writer *writer = open_writer(s.direct, strategy, ZB_SYNC_NONE);
+    uint64_t start[2] = {0, 0}, count[2] = {ROWS, COLUMNS};
+    for (int i = 0; i < ELEMENTS; i++) {
+        s.old[i] = s.changed[i] = i + 1;
+        s.values[i] = -i - 1;
+    }
+    ASSERT_OK(write_box(writer, start, count, s.old, &err), err);
+    ASSERT_OK(zb_writer_close(writer, &err), err);
+    set_model(s.changed, s.start, s.count, s.values);
+    ASSERT_OK(zb_store_new_fault(s.mem, &s.fault, &err), err);
+    ASSERT_OK(zb_node_open(s.fault, "a", &s.node, &err), err);
+    return s;
+}
+
+static void free_scene(scene *s) {
+    zb_node_release(s->node);
+    zb_node_release(s->direct);
+    zb_store_release(s->fault);
+    zb_store_release(s->mem);
+}
+
+/* Every inner chunk reads as the old or the new one, or not at all. Returns how many fail. */
+static int assert_old_new_or_error(const scene *s) {
+    int failed = 0;
+    for (uint64_t r = 0; r < ROWS; r += 4) {
+        for (uint64_t c = 0; c < COLUMNS; c += 4) {
+            int32_t inner[16], old[16], changed[16];
+            uint64_t start[2] = {r, c}, count[2] = {4, COLUMNS - c < 4 ? COLUMNS - c : 4};
+            size_t bytes = (size_t)count[1] * 4 * sizeof *inner;
+            zb_read read = {.node = s->direct,
+                            .start = start,
+                            .count = count,
+                            .view = {.data = inner, .dtype = int32_type}};
+            zb_error err;
+            for (uint64_t i = 0; i < count[0] * count[1]; i++) {
+                size_t at = (size_t)((r + i / count[1]) * COLUMNS + c + i % count[1]);
+                old[i] = s->old[at];
+                changed[i] = s->changed[at];
+            }
+            enum zb_code code = zb_array_read(&read, 1, &err);
+            if (code == ZB_OK)
+                assert_true(memcmp(inner, old, bytes) == 0 || memcmp(inner, changed, bytes) == 0);
+            else
+                assert_true(code == ZB_ECHECKSUM || code == ZB_EFORMAT);
+            failed += code != ZB_OK;
+        }
+    }
+    return failed;
+}
+
+/* A writer comes after the kill and changes one element of each shard: all is well again. */
+static void assert_next_writer_heals(scene *s, enum zb_strategy strategy) {
+    zb_error err;
+    for (uint64_t r = 0; r < ROWS; r += 8) {
+        for (uint64_t c = 0; c < COLUMNS; c += 16) {
+            uint64_t start[2] = {r, c}, one[2] = {1, 1};
+            zb_writer *writer = open_writer(s->direct, strategy, ZB_SYNC_NONE);
+            int32_t value = 77;
+            ASSERT_OK(write_box(writer, start, one, &value, &err), err);
+            ASSERT_OK(zb_writer_close(writer, &err), err);
+            s->old[r * COLUMNS + c] = s->changed[r * COLUMNS + c] = value;
+        }
+    }
+    assert_int_equal(assert_old_new_or_error(s), 0);
+    assert_int_equal(journals(s->mem), 0);
+}
+
+static void every_call_may_be_the_last(void **state) {
+    (void)state;
+    for (enum zb_strategy strategy = ZB_APPEND; strategy <= ZB_INPLACE; strategy++) {
+        for (enum zb_strategy next = ZB_REWRITE; next <= strategy; next += strategy) {
+            int damaged = 0;
+            enum zb_code code = ZB_EIO;
+            for (uint64_t nth = 1; code != ZB_OK; nth++) {
+                scene s = new_scene(strategy, 10, 20);
+                zb_error err;
+                zb_writer *writer = open_writer(s.node, strategy, ZB_SYNC_NONE);
+                zb_cache_clear();
+                zb_store_fault_from(s.fault, nth);
+                code = write_box(writer, s.start, s.count, s.values, &err);
+                zb_writer_abandon(writer);
+                damaged += assert_old_new_or_error(&s) > 0;
+                assert_next_writer_heals(&s, next);
+                free_scene(&s);
+            }
+            /* Calls of the store are atomic in memory, so that an inner chunk is never torn. */
+            assert_true(strategy == ZB_INPLACE || damaged >= 8);
+        }
+    }
+}
+
+static void every_error_leaves_the_old_shard(void **state) {
+    (void)state;
+    for (enum zb_strategy strategy = ZB_APPEND; strategy <= ZB_INPLACE; strategy++) {
+        enum zb_code code = ZB_EIO;
+        for (uint64_t nth = 1; code != ZB_OK; nth++) {
+            scene s = new_scene(strategy, 10, 20);
+            zb_error err;
+            zb_writer *writer = open_writer(s.node, strategy, ZB_SYNC_CLOSE);
+            zb_cache_clear();
+            zb_store_fault_set(s.fault, nth);
+            code = write_box(writer, s.start, s.count, s.values, &err);
+            assert_true(code == ZB_OK || code == ZB_EIO);
+            assert_int_equal(assert_old_new_or_error(&s), 0);
+            zb_store_fault_set(s.fault, 0);
+            ASSERT_OK(write_box(writer, s.start, s.count, s.values, &err), err);
+            ASSERT_OK(zb_writer_close(writer, &err), err);
+            assert_holds(s.direct, s.changed);
+            free_scene(&s);
+        }
+    }
+}
+
+/* ---- Torn writes ---- */
+
+static char *get(zb_store *store, const char *key, size_t *size) {
+    char *data = NULL;
+    zb_error err;
+    ASSERT_OK(zb_store_get(store, key, 1 << 20, "limit", &data, size, NULL, &err), err);
+    return data;
+}
+
+/* Writes with a kill at the nth call, for the state of the shard and its journal just before it. */
+static void write_until(scene *s, enum zb_strategy strategy, uint64_t nth) {
+    zb_error err;
+    zb_writer *writer = open_writer(s->node, strategy, ZB_SYNC_NONE);
+    zb_store_fault_from(s->fault, nth);
+    (void)write_box(writer, s->start, s->count, s->values, &err);
+    zb_writer_abandon(writer);
+}
+
+/* The shard before the change, with so many bytes of the one after it. */
+static void tear(const scene *s, const char *old, size_t old_size, const char *after, size_t size,
+                 size_t from, size_t cut) {
+    zb_error err;
+    char *torn = calloc(1, size);
+    memcpy(torn, old, old_size);
+    memcpy(torn + from, after + from, cut);
+    ASSERT_OK(zb_store_mem_set(s->mem, "a/c/0/0", torn, size, &err), err);
+    free(torn);
+}
+
+/* Whatever length of the new bytes was written: detected and undone, or complete. */
+static void torn_writes_are_detected(void **state) {
+    (void)state;
+    for (enum zb_strategy strategy = ZB_APPEND; strategy <= ZB_INPLACE; strategy++) {
+        scene done = new_scene(strategy, 3, 10);
+        size_t size, old_size;
+        char *old = get(done.mem, "a/c/0/0", &old_size);
+        write_until(&done, strategy, 0);
+        char *after = get(done.mem, "a/c/0/0", &size);
+        size_t from = strategy == ZB_APPEND ? old_size : 0;
+        int detected = 0;
+        for (size_t cut = 0; cut <= size - from; cut += size - from - cut >= 20 ? 3 : 1) {
+            scene s = new_scene(strategy, 3, 10);
+            uint64_t nth = 1;
+            while (journals(s.mem) == 0) /* killed when it had put its journal */
+                write_until(&s, strategy, nth++);
+            tear(&s, old, old_size, after, size, from, cut);
+            detected += assert_old_new_or_error(&s) > 0;
+            assert_next_writer_heals(&s, ZB_REWRITE);
+            free_scene(&s);
+        }
+        assert_true(detected > 20);
+        free(old);
+        free(after);
+        free_scene(&done);
+    }
+}
+
+/* ---- Readers at the same time ---- */
+
+typedef struct race {
+    const zb_node *node;
+    atomic_bool stop;
+    int reads, mixed, errors;
+    zb_error err;
+} race;
+
+/* All elements of an inner chunk were written together. */
+static void *read_on(void *context) {
+    race *r = context;
+    while (!atomic_load(&r->stop)) {
+        int32_t values[ELEMENTS];
+        zb_read read = {.node = r->node, .view = {.data = values, .dtype = int32_type}};
+        r->errors += zb_array_read(&read, 1, &r->err) != ZB_OK;
+        for (int i = 0; i < ELEMENTS; i++) {
+            int row = i / COLUMNS / 4 * 4, column = i % COLUMNS / 4 * 4;
+            r->mixed += values[i] != values[row * COLUMNS + column];
+        }
+        r->reads++;
+    }
+    return NULL;
+}
+
+static void readers_find_old_or_new(void **state) {
+    (void)state;
+    for (enum zb_strategy strategy = ZB_APPEND; strategy <= ZB_INPLACE; strategy++) {
+        char *root = check_new_directory();
+        zb_store *store = NULL, *other = NULL;
+        zb_error err;
+        ASSERT_OK(zb_store_open_fs(root, &store, &err), err);
+        ASSERT_OK(zb_store_open_fs(root, &other, &err), err);
+        zb_node *node = create(store, strategy), *seen = NULL;
+        ASSERT_OK(zb_node_open(other, "a", &seen, &err), err);
+        zb_writer *writer = open_writer(node, strategy, ZB_SYNC_NONE);
+        race r = {.node = seen};
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, read_on, &r), 0);
+        for (int32_t i = 1; i <= 400; i++) {
+            int32_t values[16 * 16];
+            uint64_t start[2] = {(uint64_t)(i % 2) * 4, 4}, count[2] = {8, 16};
+            for (int j = 0; j < 16 * 16; j++)
+                values[j] = i;
+            ASSERT_OK(write_box(writer, start, count, values, &err), err);
+        }
+        atomic_store(&r.stop, true);
+        pthread_join(thread, NULL);
+        if (r.errors)
+            fail_msg("%d of %d reads failed, the last with: %s", r.errors, r.reads, r.err.message);
+        assert_int_equal(r.mixed, 0);
+        ASSERT_OK(zb_writer_close(writer, &err), err);
+        zb_node_release(node);
+        zb_node_release(seen);
+        zb_store_release(store);
+        zb_store_release(other);
+        check_remove_directory(root);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(strategies_take_random_boxes),
+        cmocka_unit_test(slices_stream_into_a_shard),
+        cmocka_unit_test(what_cannot_be_detected_is_refused),
+        cmocka_unit_test(every_call_may_be_the_last),
+        cmocka_unit_test(every_error_leaves_the_old_shard),
+        cmocka_unit_test(torn_writes_are_detected),
+        cmocka_unit_test(readers_find_old_or_new),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
