@@ -3,78 +3,41 @@
  * Encoding and storing chunks: every unit of every chunk is a task. The task that finishes a
  * chunk's last unit puts the object, so that storing one chunk overlaps with encoding the next.
  *
- * Encoded units lie in the chunk's arena, each at its own place of unit_bound bytes; pages between
- * them are never touched. Arenas are used again by later chunks: fresh pages cost as much as a fast
- * codec.
+ * Units that no codec changes are stored from where their elements lie, in the caller's memory or
+ * in an open chunk, when they lie together there.
  */
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "array/writer.h"
 #include "base/pool.h"
 #include "codec/encode.h"
 
-typedef struct arena {
-    struct arena *next;
-    uint8_t *bytes;       /* units * unit_bound */
-    zb__encoded *encoded; /* [units] */
-} arena;
-
 typedef struct chunk_state {
-    arena *arena;  /* from the chunk's first unit to its last */
-    uint64_t left; /* units to encode */
+    zb__room room;        /* of the encoded units */
+    zb__encoded *encoded; /* [units], from the chunk's first unit to its last */
+    uint64_t left;        /* units to encode */
 } chunk_state;
 
 typedef struct encode_run {
     zb_writer *writer;
     const zb__job *jobs;
     chunk_state *states;
-    pthread_mutex_t lock; /* of states and idle */
-    arena *idle;
+    pthread_mutex_t lock; /* of states and of the writer's blocks */
 } encode_run;
 
-/* ---- Arenas ---- */
+/* ---- Memory of chunks ---- */
 
-static void free_arena(arena *a) {
-    if (!a)
-        return;
-    free(a->bytes);
-    free(a->encoded);
-    free(a);
-}
-
-static arena *new_arena(const zb__layout *layout) {
-    arena *a = calloc(1, sizeof *a);
-    size_t bytes;
-    if (!a || __builtin_mul_overflow((size_t)layout->units, layout->unit_bound, &bytes)) {
-        free(a);
-        return NULL;
-    }
-    zb__buffer buffer = {0};
-    if (zb__buffer_reserve(&buffer, bytes ? bytes : 1, NULL) == ZB_OK)
-        a->bytes = buffer.data;
-    a->encoded = calloc((size_t)layout->units, sizeof *a->encoded);
-    if (!a->bytes || !a->encoded) {
-        free_arena(a);
-        return NULL;
-    }
-    return a;
-}
-
-/* The chunk's arena, taken at its first unit. NULL when memory runs out. */
-static arena *arena_of(encode_run *run, size_t chunk) {
+/* Where the chunk's encoded units are listed; made for its first unit. NULL when memory runs out.
+ */
+static zb__encoded *begin_unit(encode_run *run, size_t chunk) {
     chunk_state *state = &run->states[chunk];
     pthread_mutex_lock(&run->lock);
-    if (!state->arena && run->idle) {
-        state->arena = run->idle;
-        run->idle = run->idle->next;
-    }
-    if (!state->arena)
-        state->arena = new_arena(&run->writer->layout);
-    arena *a = state->arena;
+    if (!state->encoded)
+        state->encoded = calloc((size_t)run->writer->layout.units, sizeof *state->encoded);
+    zb__encoded *encoded = state->encoded;
     pthread_mutex_unlock(&run->lock);
-    return a;
+    return encoded;
 }
 
 /* Counts a unit as encoded; returns true for the chunk's last one. */
@@ -85,12 +48,27 @@ static bool finish_unit(encode_run *run, size_t chunk) {
     return last;
 }
 
-static void give_back(encode_run *run, size_t chunk) {
+static void forget_chunk(encode_run *run, size_t chunk) {
+    chunk_state *state = &run->states[chunk];
     pthread_mutex_lock(&run->lock);
-    arena *a = run->states[chunk].arena;
-    run->states[chunk].arena = NULL;
-    a->next = run->idle;
-    run->idle = a;
+    zb__room_clear(&state->room, &run->writer->blocks);
+    pthread_mutex_unlock(&run->lock);
+    free(state->encoded);
+    state->encoded = NULL;
+}
+
+static enum zb_code take_block(encode_run *run, size_t chunk, zb__block **out, zb_error *err) {
+    zb_writer *writer = run->writer;
+    pthread_mutex_lock(&run->lock);
+    *out = zb__room_take(&run->states[chunk].room, &writer->blocks, writer->layout.unit_bound);
+    pthread_mutex_unlock(&run->lock);
+    return *out ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for an encoded chunk");
+}
+
+static void give_block(encode_run *run, size_t chunk, zb__block *block, size_t used) {
+    pthread_mutex_lock(&run->lock);
+    block->used += used;
+    zb__room_give(&run->states[chunk].room, block, run->writer->layout.unit_bound);
     pthread_mutex_unlock(&run->lock);
 }
 
@@ -141,49 +119,102 @@ static bool is_direct(const zb__layout *layout, zb__piece *piece) {
     return true;
 }
 
-/* The unit's elements out of the caller's memory: where they are, or copied into the scratch. NULL
-   with ZB_OK when none lies inside the array. */
-static enum zb_code elements_of_piece(const zb__layout *layout, zb__piece *whole, uint64_t unit,
-                                      zb__scratch *scratch, const uint8_t **out, zb_error *err) {
-    zb__arena memory = {0};
-    zb__piece *piece;
-    *out = NULL;
-    enum zb_code code = unit_piece(layout, whole, unit, &memory, &piece, err);
-    uint64_t inside = code == ZB_OK ? zb__piece_elements(piece, layout->ndim) : 0;
-    if (inside > 0 && is_direct(layout, piece)) {
-        *out = (const uint8_t *)piece->dst;
-    } else if (inside > 0) {
-        code = zb__buffer_reserve(&scratch->decoded, layout->unit_bytes, err);
-        if (code == ZB_OK && inside * layout->unit->dtype.size < layout->unit_bytes)
-            zb__unit_fill(layout, scratch->decoded.data); /* beyond the array's edge */
-        if (code == ZB_OK)
-            zb__unit_put(layout, piece, scratch->decoded.data);
-        *out = scratch->decoded.data;
+/* Where a unit's elements come from. */
+typedef struct unit_source {
+    const uint8_t *direct; /* they lie here as they are serialised, or NULL */
+    zb__arena memory;
+    zb__piece *piece; /* else: the caller's memory; NULL when none is inside the array */
+} unit_source;
+
+static enum zb_code find_source(const zb__layout *layout, const zb__job *job, uint64_t unit,
+                                unit_source *source, zb_error *err) {
+    if (!job->piece) {
+        source->direct = job->open->units[unit].elements;
+        return ZB_OK;
     }
-    zb__arena_free(&memory);
+    zb__piece *piece;
+    enum zb_code code = unit_piece(layout, job->piece, unit, &source->memory, &piece, err);
+    if (code != ZB_OK || zb__piece_elements(piece, layout->ndim) == 0)
+        return code;
+    if (is_direct(layout, piece))
+        source->direct = (const uint8_t *)piece->dst;
+    else
+        source->piece = piece;
+    return ZB_OK;
+}
+
+/* Brings the elements together. */
+static void copy_source(const zb__layout *layout, const unit_source *source, uint8_t *out) {
+    uint64_t inside = zb__piece_elements(source->piece, layout->ndim);
+    if (inside * layout->unit->dtype.size < layout->unit_bytes)
+        zb__unit_fill(layout, out); /* beyond the array's edge */
+    zb__unit_put(layout, source->piece, out);
+}
+
+/* No codec changes the unit's elements. */
+static bool is_plain(const zb__layout *layout) {
+    return !layout->unit->shard && layout->unit->codec_count == 0;
+}
+
+/* The size of a plain unit: 0 when it is all fill. */
+static size_t plain_size(const zb_writer *writer, const uint8_t *elements) {
+    const zb__layout *layout = &writer->layout;
+    size_t item = layout->unit->dtype.size;
+    bool empty = !writer->options.store_empty &&
+                 zb__is_all(elements, layout->unit_bytes / item, layout->fill, item);
+    return empty ? 0 : layout->unit_bytes;
+}
+
+/* Encodes a unit to `place`. */
+static enum zb_code encode_source(const zb_writer *writer, const unit_source *source,
+                                  zb__scratch *scratch, uint8_t *place, size_t *size,
+                                  zb_error *err) {
+    const zb__layout *layout = &writer->layout;
+    if (is_plain(layout)) {
+        copy_source(layout, source, place);
+        *size = plain_size(writer, place);
+        return ZB_OK;
+    }
+    const uint8_t *elements = source->direct;
+    if (!elements) {
+        enum zb_code code = zb__buffer_reserve(&scratch->decoded, layout->unit_bytes, err);
+        if (code != ZB_OK)
+            return code;
+        copy_source(layout, source, scratch->decoded.data);
+        elements = scratch->decoded.data;
+    }
+    return zb__chunk_encode(layout->unit, scratch, elements, layout->fill,
+                            writer->options.store_empty, place, layout->unit_bound, size, err);
+}
+
+static enum zb_code encode_into_room(encode_run *run, size_t chunk, const unit_source *source,
+                                     zb__scratch *scratch, zb__encoded *out, zb_error *err) {
+    zb__block *block;
+    enum zb_code code = take_block(run, chunk, &block, err);
+    if (code != ZB_OK)
+        return code;
+    out->data = block->bytes + block->used;
+    code = encode_source(run->writer, source, scratch, block->bytes + block->used, &out->size, err);
+    give_block(run, chunk, block, code == ZB_OK ? out->size : 0);
     return code;
 }
 
-static enum zb_code encode_unit(const zb_writer *writer, const zb__job *job, uint64_t unit,
-                                zb__scratch *scratch, zb__encoded *out, uint8_t *place,
-                                zb_error *err) {
-    const zb__layout *layout = &writer->layout;
-    *out = (zb__encoded){.data = place};
+static enum zb_code encode_unit(encode_run *run, size_t chunk, uint64_t unit, zb__scratch *scratch,
+                                zb__encoded *out, zb_error *err) {
+    const zb_writer *writer = run->writer;
+    const zb__job *job = &run->jobs[chunk];
     if (job->kept && job->kept[unit].size > 0) {
         *out = job->kept[unit];
         return ZB_OK;
     }
-    const uint8_t *elements;
-    enum zb_code code = ZB_OK;
-    if (job->piece)
-        code = elements_of_piece(layout, job->piece, unit, scratch, &elements, err);
-    else
-        elements = job->open->units[unit].elements;
-    if (code != ZB_OK || !elements)
-        return code;
-    return zb__chunk_encode(layout->unit, scratch, elements, layout->fill,
-                            writer->options.store_empty, place, layout->unit_bound, &out->size,
-                            err);
+    unit_source source = {0};
+    enum zb_code code = find_source(&writer->layout, job, unit, &source, err);
+    if (code == ZB_OK && source.direct && is_plain(&writer->layout))
+        *out = (zb__encoded){source.direct, plain_size(writer, source.direct)};
+    else if (code == ZB_OK && (source.direct || source.piece))
+        code = encode_into_room(run, chunk, &source, scratch, out, err);
+    zb__arena_free(&source.memory);
+    return code;
 }
 
 static enum zb_code put_chunk(encode_run *run, size_t chunk, zb__scratch *scratch, zb_error *err) {
@@ -195,7 +226,7 @@ static enum zb_code put_chunk(encode_run *run, size_t chunk, zb__scratch *scratc
     enum zb_code code =
         run->jobs[chunk].lock ? ZB_OK : zb__chunk_lock(writer, key, true, &lock, err);
     const zb__job *job = &run->jobs[chunk];
-    const zb__encoded *units = run->states[chunk].arena->encoded;
+    const zb__encoded *units = run->states[chunk].encoded;
     if (code == ZB_OK && job->live)
         code = zb__live_put(writer, key, job->open, job->live, units, scratch, err);
     else if (code == ZB_OK)
@@ -210,14 +241,13 @@ static enum zb_code run_unit(void *context, size_t i, zb__scratch *scratch, zb_e
     encode_run *run = context;
     const zb__layout *layout = &run->writer->layout;
     size_t chunk = i / (size_t)layout->units, unit = i % (size_t)layout->units;
-    arena *a = arena_of(run, chunk);
-    enum zb_code code = a ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for an encoded chunk");
+    zb__encoded *encoded = begin_unit(run, chunk);
+    enum zb_code code = encoded ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for an encoded chunk");
     if (code == ZB_OK)
-        code = encode_unit(run->writer, &run->jobs[chunk], unit, scratch, &a->encoded[unit],
-                           a->bytes + unit * layout->unit_bound, err);
+        code = encode_unit(run, chunk, unit, scratch, &encoded[unit], err);
     if (code == ZB_OK && finish_unit(run, chunk)) {
         code = put_chunk(run, chunk, scratch, err);
-        give_back(run, chunk);
+        forget_chunk(run, chunk);
     }
     return code == ZB_OK ? ZB_OK : zb__chunk_blame(run->writer, run->jobs[chunk].index, code, err);
 }
@@ -234,13 +264,8 @@ enum zb_code zb__jobs_run(zb_writer *writer, const zb__job *jobs, size_t count, 
         run.states[i].left = units;
     pthread_mutex_init(&run.lock, NULL);
     enum zb_code code = zb__pool_run(run_unit, &run, tasks, 0, err);
-    for (size_t i = 0; i < count; i++)
-        free_arena(run.states[i].arena);
-    while (run.idle) {
-        arena *next = run.idle->next;
-        free_arena(run.idle);
-        run.idle = next;
-    }
+    for (size_t i = 0; i < count && code != ZB_OK; i++)
+        forget_chunk(&run, i); /* those that were not finished */
     pthread_mutex_destroy(&run.lock);
     free(run.states);
     return code;

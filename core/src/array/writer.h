@@ -16,6 +16,7 @@
 #define ZB_ARRAY_WRITER_H
 
 #include "array/piece.h"
+#include "array/room.h"
 #include "base/scratch.h"
 #include "meta/array.h"
 #include "zarrbridge/write.h"
@@ -88,6 +89,7 @@ struct zb_writer {
     zb_node *node; /* one reference */
     zb_write_options options;
     zb__layout layout;
+    zb__block_pool blocks; /* for encoded units; guarded by the run that encodes */
     zb__open_chunk *newest, *oldest;
 };
 
