@@ -148,13 +148,29 @@ static enum zb_code locate(const zb__source *shard, const zb__index *index, zb__
     return ZB_OK;
 }
 
-static enum zb_code expand_inner(expansion *x, const zb__chain *chain, const zb__source *shard,
+/* The shard as its inner chunks' messages need it: NULL when the key's object is it. */
+static enum zb_code keep_around(expansion *x, const zb__leaf *shard, const zb__leaf **around,
+                                zb_error *err) {
+    *around = NULL;
+    if (shard->inner == UINT64_MAX)
+        return ZB_OK;
+    zb__leaf *copy = zb__arena_alloc(x->arena, sizeof *copy);
+    if (!copy)
+        return no_memory(err);
+    *copy = *shard;
+    *around = copy;
+    return ZB_OK;
+}
+
+static enum zb_code expand_inner(expansion *x, const zb__leaf *shard_leaf, const zb__source *shard,
                                  const zb__index *index, const inner_list *list, zb_error *err) {
-    enum zb_code code = ZB_OK;
+    const zb__leaf *around;
+    enum zb_code code = keep_around(x, shard_leaf, &around, err);
     for (size_t i = 0; i < list->count && code == ZB_OK;) {
         zb__leaf leaf = {.key = x->key,
-                         .chain = chain->shard->inner,
+                         .chain = shard_leaf->chain->shard->inner,
                          .inner = list->items[i].inner,
+                         .around = around,
                          .transient = shard->object == NULL};
         for (zb__piece **end = &leaf.pieces; i < list->count && list->items[i].inner == leaf.inner;
              i++) {
@@ -172,16 +188,17 @@ static enum zb_code expand_inner(expansion *x, const zb__chain *chain, const zb_
     return code;
 }
 
-static enum zb_code expand_shard(expansion *x, const zb__chain *chain, const zb__source *source,
-                                 zb__piece *pieces, zb_error *err) {
+static enum zb_code expand_shard(expansion *x, const zb__leaf *leaf, const zb__source *source,
+                                 zb_error *err) {
+    const zb__chain *chain = leaf->chain;
     zb__index index = {0};
     inner_list list = {0};
     enum zb_code code = zb__index_load(x->key, chain->shard, source, x->scratch, &index, err);
     if (code != ZB_OK)
-        return zb__key_blame(x->key, code, err);
-    code = split_pieces(x, chain->shard, chain->ndim, pieces, &list, err);
+        return zb__leaf_blame(leaf, code, err);
+    code = split_pieces(x, chain->shard, chain->ndim, leaf->pieces, &list, err);
     if (code == ZB_OK)
-        code = expand_inner(x, chain, source, &index, &list, err);
+        code = expand_inner(x, leaf, source, &index, &list, err);
     free(list.items);
     zb__index_release(&index);
     return code;
@@ -194,7 +211,7 @@ static enum zb_code expand_chunk(expansion *x, const zb__leaf *leaf, const zb__s
     if (leaf->missing)
         return x->emit(x->context, leaf, err);
     if (chain->shard && chain->codec_count == 0)
-        return expand_shard(x, chain, source, leaf->pieces, err);
+        return expand_shard(x, leaf, source, err);
     enum zb_code code = zb__chain_check_stored(chain, leaf->size, err);
     if (code != ZB_OK)
         return zb__leaf_blame(leaf, code, err);
@@ -203,12 +220,12 @@ static enum zb_code expand_chunk(expansion *x, const zb__leaf *leaf, const zb__s
     return x->emit(x->context, leaf, err);
 }
 
-enum zb_code zb__shard_expand(zb__key *key, const zb__chain *chain, const zb__source *source,
-                              zb__piece *pieces, zb__arena *arena, zb__scratch *scratch,
-                              zb__emit_fn emit, void *context, zb_error *err) {
+enum zb_code zb__shard_expand(const zb__leaf *shard, const zb__source *source, zb__arena *arena,
+                              zb__scratch *scratch, zb__emit_fn emit, void *context,
+                              zb_error *err) {
     expansion x = {
-        .key = key, .arena = arena, .scratch = scratch, .emit = emit, .context = context};
-    return expand_shard(&x, chain, source, pieces, err);
+        .key = shard->key, .arena = arena, .scratch = scratch, .emit = emit, .context = context};
+    return expand_shard(&x, shard, source, err);
 }
 
 /* ---- Keys ---- */

@@ -36,20 +36,26 @@ static const zb__shard *shard_of(const zb__leaf *leaf) {
     return shard;
 }
 
-enum zb_code zb__leaf_blame(const zb__leaf *leaf, enum zb_code code, zb_error *err) {
+/* Writes ", inner chunk (1,2)" for the leaf, after those around it, and returns the length. A text of
+   ZB_MESSAGE_SIZE that is full stays as it is: so would the message. */
+static size_t write_place(const zb__leaf *leaf, char *text) {
     const zb__shard *shard = leaf->inner == UINT64_MAX ? NULL : shard_of(leaf);
-    if (!shard)
-        return zb__key_blame(leaf->key, code, err);
+    size_t used = leaf->around ? write_place(leaf->around, text) : 0;
     uint64_t index[ZB_MAX_NDIM], rest = leaf->inner;
+    if (!shard)
+        return used;
     for (uint32_t d = leaf->chain->ndim; d-- > 0; rest /= shard->grid[d])
         index[d] = rest % shard->grid[d];
-    char text[sizeof ", inner chunk ()" + ZB_MAX_NDIM * 21] = ", inner chunk (";
-    size_t used = strlen(text);
-    for (uint32_t d = 0; d < leaf->chain->ndim; d++)
-        used += (size_t)snprintf(text + used, sizeof text - used, d ? ",%" PRIu64 : "%" PRIu64,
-                                 index[d]);
-    text[used] = ')';
-    text[used + 1] = '\0';
+    for (uint32_t d = 0; d < leaf->chain->ndim && used < ZB_MESSAGE_SIZE; d++)
+        used += (size_t)snprintf(text + used, ZB_MESSAGE_SIZE - used, "%s%" PRIu64 "%s",
+                                 d ? "," : ", inner chunk (", index[d],
+                                 d + 1 == leaf->chain->ndim ? ")" : "");
+    return used < ZB_MESSAGE_SIZE ? used : ZB_MESSAGE_SIZE;
+}
+
+enum zb_code zb__leaf_blame(const zb__leaf *leaf, enum zb_code code, zb_error *err) {
+    char text[ZB_MESSAGE_SIZE] = "";
+    write_place(leaf, text);
     return blame(leaf->key, text, code, err);
 }
 
@@ -279,8 +285,7 @@ static enum zb_code run_encoded_shard(const zb__leaf *leaf, const uint8_t *store
         zb__arena arena = {0};
         zb__source source = {.memory = whole.data, .size = sink.size};
         in_memory context = {.shard = whole.data, .scratch = scratch};
-        code = zb__shard_expand(leaf->key, leaf->chain, &source, leaf->pieces, &arena, scratch,
-                                run_in_memory, &context, err);
+        code = zb__shard_expand(leaf, &source, &arena, scratch, run_in_memory, &context, err);
         zb__arena_free(&arena);
     }
     zb__buffer_free(&whole);

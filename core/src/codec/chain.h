@@ -44,6 +44,9 @@ struct zb__shard {
    for an array's own chain). Every rule of the chain is checked here, so that decoding need not. */
 enum zb_code zb__chain_bind(const zb_json *codecs, zb_dtype dtype, uint32_t ndim,
                             const uint64_t *shape, uint32_t depth, zb__chain **out, zb_error *err);
+/* The same for a shard's index: uint64, as large as index_bytes allows, which the caller checks. */
+enum zb_code zb__chain_bind_index(const zb_json *codecs, uint32_t ndim, const uint64_t *shape,
+                                  uint32_t depth, zb__chain **out, zb_error *err);
 void zb__chain_free(zb__chain *chain); /* NULL is allowed */
 
 /* Undoes the bytes→bytes codecs: in[0..size) becomes the serialised chunk in *sink (see

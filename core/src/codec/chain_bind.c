@@ -22,6 +22,7 @@
 typedef struct binding {
     zb__chain *chain;
     uint32_t depth;   /* shards around */
+    bool is_index;    /* of a shard's index, which index_bytes bounds instead of chunk_bytes */
     bool serialised;  /* the array→bytes codec has been seen */
     const char *what; /* the codec in hand, for messages: "codecs[2]" */
 } binding;
@@ -174,7 +175,8 @@ static enum zb_code check_chain(const binding *b, zb_error *err) {
     if (!b->serialised)
         return zb_fail(err, ZB_EFORMAT,
                        "codecs: there is no array-to-bytes codec such as \"bytes\"");
-    if (!b->chain->shard && (b->chain->decoded_size > limit || b->chain->decoded_size > SIZE_MAX))
+    if (!b->chain->shard && !b->is_index &&
+        (b->chain->decoded_size > limit || b->chain->decoded_size > SIZE_MAX))
         return zb_fail(err, ZB_ELIMIT,
                        "chunk_shape: a chunk has %" PRIu64
                        " bytes, more than the limit chunk_bytes (%" PRIu64 ")",
@@ -206,9 +208,9 @@ static enum zb_code bind_list(binding *b, const zb_json *codecs, zb_error *err) 
     return code ? code : check_chain(b, err);
 }
 
-enum zb_code zb__chain_bind(const zb_json *codecs, zb_dtype dtype, uint32_t ndim,
-                            const uint64_t *shape, uint32_t depth, zb__chain **out, zb_error *err) {
-    binding b = {.chain = calloc(1, sizeof *b.chain), .depth = depth};
+static enum zb_code bind(binding b, const zb_json *codecs, zb_dtype dtype, uint32_t ndim,
+                         const uint64_t *shape, zb__chain **out, zb_error *err) {
+    b.chain = calloc(1, sizeof *b.chain);
     if (!b.chain)
         return zb_fail(err, ZB_ENOMEM, "no memory for a codec chain");
     b.chain->ndim = ndim;
@@ -224,4 +226,15 @@ enum zb_code zb__chain_bind(const zb_json *codecs, zb_dtype dtype, uint32_t ndim
     }
     *out = b.chain;
     return ZB_OK;
+}
+
+enum zb_code zb__chain_bind(const zb_json *codecs, zb_dtype dtype, uint32_t ndim,
+                            const uint64_t *shape, uint32_t depth, zb__chain **out, zb_error *err) {
+    return bind((binding){.depth = depth}, codecs, dtype, ndim, shape, out, err);
+}
+
+enum zb_code zb__chain_bind_index(const zb_json *codecs, uint32_t ndim, const uint64_t *shape,
+                                  uint32_t depth, zb__chain **out, zb_error *err) {
+    const zb_dtype entry = {.kind = ZB_KIND_UINT, .size = 8};
+    return bind((binding){.depth = depth, .is_index = true}, codecs, entry, ndim, shape, out, err);
 }

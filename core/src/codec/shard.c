@@ -77,7 +77,7 @@ static enum zb_code measure_index(zb__shard *shard, zb_error *err) {
 static enum zb_code bind_index(zb__chain *chain, const zb_json *configuration, uint32_t depth,
                                zb_error *err) {
     zb__shard *shard = chain->shard;
-    const zb_dtype entry = {.kind = ZB_KIND_UINT, .size = 8};
+    const uint64_t number = sizeof(uint64_t); /* two for each inner chunk: offset and length */
     uint64_t limit = zb_limits_get()->index_bytes, size;
     uint64_t shape[ZB_MAX_NDIM];
     if (chain->ndim >= ZB_MAX_NDIM)
@@ -86,16 +86,16 @@ static enum zb_code bind_index(zb__chain *chain, const zb_json *configuration, u
                        ZB_MAX_NDIM - 1);
     memcpy(shape, shard->grid, chain->ndim * sizeof *shape);
     shape[chain->ndim] = 2;
-    if (!zb__product_u64(shape, chain->ndim + 1, entry.size, &size) || size > limit)
+    if (!zb__product_u64(shape, chain->ndim + 1, number, &size) || size > limit)
         return zb_fail(err, ZB_ELIMIT,
                        "the index of a shard is larger than the limit index_bytes (%" PRIu64 ")",
                        limit);
-    shard->count = size / (2 * entry.size);
+    shard->count = size / (2 * number);
     const zb_json *codecs = zb_json_get(configuration, "index_codecs");
     if (!codecs)
         return zb_fail(err, ZB_EFORMAT, "index_codecs is missing");
     enum zb_code code =
-        zb__chain_bind(codecs, entry, chain->ndim + 1, shape, depth, &shard->index, err);
+        zb__chain_bind_index(codecs, chain->ndim + 1, shape, depth, &shard->index, err);
     return code ? zb_error_prefix(err, code, "index_codecs") : measure_index(shard, err);
 }
 

@@ -356,6 +356,28 @@ static void damage(setup *s, const char *key, size_t at) {
     free(data);
 }
 
+/* Shards in shards: the place is told from the outside in. */
+static void errors_name_the_nested_place(void **state) {
+    (void)state;
+    zb_error err;
+    arrays_spec spec = nested;
+    spec.shape[0] = spec.shape[1] = 128;
+    spec.codec = ARRAYS_CRC32C;
+    spec.index_at_start = spec.scrambled = false;
+    const uint64_t start[2] = {0, 0}, count[2] = {128, 128};
+    const size_t outer = 4 * 16 + 4, inner = 16 * 16 + 4; /* bytes of the indexes */
+    setup s = begin(&spec, zb_store_new_count);
+    damage(&s, "a/c/1/0", outer); /* the last byte of the last inner shard's index */
+    ASSERT_FAILS(try_box(&s, start, count, &err), ZB_ECHECKSUM, err,
+                 "store mem, array /a, shard c/1/0, inner chunk (1,1): ");
+    end(&s);
+    s = begin(&spec, zb_store_new_count);
+    damage(&s, "a/c/1/0", outer + inner);
+    ASSERT_FAILS(try_box(&s, start, count, &err), ZB_ECHECKSUM, err,
+                 "store mem, array /a, shard c/1/0, inner chunk (1,1), inner chunk (3,3): ");
+    end(&s);
+}
+
 static void errors_name_the_place(void **state) {
     (void)state;
     zb_error err;
@@ -397,6 +419,7 @@ int main(void) {
         cmocka_unit_test(files_rewritten_in_place_are_seen_at_once),
         cmocka_unit_test(every_failing_call_is_an_error),
         cmocka_unit_test(errors_name_the_place),
+        cmocka_unit_test(errors_name_the_nested_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

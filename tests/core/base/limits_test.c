@@ -211,6 +211,7 @@ static void chunk_bytes(void *unused) {
     expect_open(ARRAY("100,11", BYTES), "chunk_bytes");
     expect_open(ARRAY("100,100", SHARD("50,20", BYTES)), NULL); /* of the innermost chunk */
     expect_open(ARRAY("100,100", SHARD("50,25", BYTES)), "chunk_bytes");
+    expect_open(ARRAY("100,100", SHARD("10,10", BYTES)), NULL); /* an index of 1600 bytes */
 }
 
 static void index_bytes(void *unused) {
