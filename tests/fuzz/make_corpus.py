@@ -27,7 +27,8 @@ def containers():
         for name, shuffle in shuffles.items():
             data = bytes(1024) + ramp[:300] if compressor == b"blosclz" else ramp[:1203]
             array = numpy.frombuffer(data[: len(data) // 4 * 4], dtype="<u4")
-            yield f"{compressor.decode()}-{name}", blosc.compress(array, compressor, 9, shuffle, 640)
+            packed = blosc.compress(array, compressor, 9, shuffle, 640)
+            yield f"{compressor.decode()}-{name}", packed
     noise = numpy.frombuffer(zlib.compress(ramp, 9), dtype="u1")
     yield "stored", blosc.compress(noise, b"lz4", 0, blosc.NOSHUFFLE)
 
@@ -38,7 +39,8 @@ def streams():
     yield "zstd-frames", 0, zstd.compress(text[:100], 1) + zstd.compress(ramp, 19), 100 + len(ramp)
     yield "zstd-blocks", 0, zstd.compress(bytes(300000) + text, 1), 300000 + len(text)
     yield "gzip", 1, gzip.compress(text, 9, mtime=0), len(text)
-    yield "gzip-members", 1, gzip.compress(ramp, 1, mtime=0) + gzip.compress(b"", mtime=0), len(ramp)
+    members = gzip.compress(ramp, 1, mtime=0) + gzip.compress(b"", mtime=0)
+    yield "gzip-members", 1, members, len(ramp)
     yield "crc32c", 3, b"123456789" + struct.pack("<I", 0xE3069283), 9
 
 

@@ -9,7 +9,8 @@ from conftest import opened, put, run, sub
 
 PROJ = {"uuid": "f17cb550-5864-4468-aeb7-f3180cfb622f", "name": "proj:"}
 SPATIAL = {"uuid": "689b58e2-cf7b-45e0-9fff-9cfc0883d6b4", "name": "spatial:"}
-SCHEMA_ONLY = {"schema_url": "https://raw.githubusercontent.com/zarr-experimental/geo-proj/v1/s.json"}
+SCHEMA_ONLY = {
+    "schema_url": "https://raw.githubusercontent.com/zarr-experimental/geo-proj/v1/s.json"}
 UTM = osr.SpatialReference()
 UTM.ImportFromEPSG(32725)
 WKT = UTM.ExportToWkt(["FORMAT=WKT2_2019"])

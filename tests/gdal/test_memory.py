@@ -62,7 +62,8 @@ def test_reading_dense_data(store, base, script):
     for y in range(0, 10240, 2048):
         array[:, y:y + 2048] = np.broadcast_to(np.tile(noise, (4, 5)), (4, 2048, 10240))
     loop = {"rows": "for y in range(0, 10240, 64): d.GetRasterBand(1).ReadRaster(0, y, 10240, 1)",
-            "windows": "for i in range(400): d.GetRasterBand(2).ReadRaster(i * 23, i * 21, 700, 700)",
+            "windows": "for i in range(400): "
+                       "d.GetRasterBand(2).ReadRaster(i * 23, i * 21, 700, 700)",
             "bands": "for i in range(400): d.ReadRaster(i * 23, i * 21, 700, 700)"}[script]
     used = peak(sys.executable, "-c", "from osgeo import gdal; gdal.UseExceptions()\n"
                 "d = gdal.Open(%r)\n%s" % (path, loop))

@@ -57,7 +57,8 @@ def test_elevation_hillshade_and_warp(store, tmp_path):
                     ["gdal_translate", "-q", "-outsize", "50%", "50%", "-r", "average"]):
         run(*command, path, tmp_path / "ours.tif")
         run(*command, ELEVATION, tmp_path / "theirs.tif")
-        ours, theirs = gdal.Open(str(tmp_path / "ours.tif")), gdal.Open(str(tmp_path / "theirs.tif"))
+        ours = gdal.Open(str(tmp_path / "ours.tif"))
+        theirs = gdal.Open(str(tmp_path / "theirs.tif"))
         assert np.allclose(ours.GetGeoTransform(), theirs.GetGeoTransform())
         assert np.array_equal(ours.ReadAsArray(), theirs.ReadAsArray(), equal_nan=True), command
     assert source.RasterXSize == opened(path).RasterXSize

@@ -36,7 +36,7 @@ def test_windows(plane, window):
 @pytest.mark.parametrize("kind", [gdal.GDT_Byte, gdal.GDT_Int16, gdal.GDT_UInt32, gdal.GDT_Float32,
                                   gdal.GDT_Float64, gdal.GDT_CFloat32])
 def test_conversion_is_that_of_gdal(plane, kind):
-    """The direct way, which converts in the core, and the cached one agree with GDAL's MEM driver."""
+    """The direct way, which converts in the core, and the cached one agree with GDAL's MEM."""
     memory = gdal.GetDriverByName("MEM").CreateCopy("", plane)
     for window in WINDOWS:
         expected = memory.ReadAsArray(*window, buf_type=kind)

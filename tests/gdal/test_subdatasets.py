@@ -64,7 +64,8 @@ def test_what_cannot_be_read_is_listed_with_its_reason(store):
     for name in ("codec", "type", "json"):
         put(root, name, PLANE)
     edit(path + "/codec", lambda d: d["codecs"].append({"name": "no_such_codec"}))
-    edit(path + "/type", lambda d: d.update(data_type="r24", fill_value=[0, 0, 0], codecs=["bytes"]))
+    edit(path + "/type",
+         lambda d: d.update(data_type="r24", fill_value=[0, 0, 0], codecs=["bytes"]))
     with open(path + "/json/zarr.json", "w") as file:
         file.write('{"zarr_format": 3, ')
     root.create_array("empty", shape=(0, 5), dtype="u1", chunks=(1, 5))

@@ -7,8 +7,8 @@
  * store; whatever the outcome, one row may take SECONDS and MEMORY on top of the array's own size.
  * The seconds are the processor's, all threads together: what else the machine does is not counted.
  * The peak of the process (VmHWM) is reset before each row, which Linux does when a 5 is written to
- * /proc/self/clear_refs; where that is refused, and under a sanitizer, which keeps freed memory, the
- * memory is not checked, and a line says so.
+ * /proc/self/clear_refs; where that is refused, and under a sanitizer, which keeps freed memory,
+ * the memory is not checked, and a line says so.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -175,7 +175,7 @@ bool check_bad_row(const char *folder, const zb_json *row) {
                 used <= MEMORY + 2 * result.size;
     if (!good)
         printf("MISMATCH %s/%s (%s): %s, %.2f s, %zu MiB: %s\n", check_member(row, "store"),
-               check_member(row, "array"), check_member(row, "why"), result.word, took,
-               used >> 20, result.err.message);
+               check_member(row, "array"), check_member(row, "why"), result.word, took, used >> 20,
+               result.err.message);
     return good;
 }

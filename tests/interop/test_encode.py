@@ -49,8 +49,8 @@ def encode(folder, arrays):
 
 
 def read_peer(path):
-    """The values by zarr-python. 3.0.6 cannot read a part of a nested shard, as at the array's edge,
-    so the array is made as large as its chunks before and cut to its shape afterwards."""
+    """The values by zarr-python. 3.0.6 cannot read a part of a nested shard, as at the array's
+    edge, so the array is made as large as its chunks before and cut to its shape afterwards."""
     document = json.loads((path / "zarr.json").read_text())
     shape, chunk = document["shape"], document["chunk_grid"]["configuration"]["chunk_shape"]
     document["shape"] = [-(-n // m) * m for n, m in zip(shape, chunk)]

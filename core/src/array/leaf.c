@@ -36,8 +36,8 @@ static const zb__shard *shard_of(const zb__leaf *leaf) {
     return shard;
 }
 
-/* Writes ", inner chunk (1,2)" for the leaf, after those around it, and returns the length. A text of
-   ZB_MESSAGE_SIZE that is full stays as it is: so would the message. */
+/* Writes ", inner chunk (1,2)" for the leaf, after those around it, and returns the length. A text
+   of ZB_MESSAGE_SIZE that is full stays as it is: so would the message. */
 static size_t write_place(const zb__leaf *leaf, char *text) {
     const zb__shard *shard = leaf->inner == UINT64_MAX ? NULL : shard_of(leaf);
     size_t used = leaf->around ? write_place(leaf->around, text) : 0;

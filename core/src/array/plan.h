@@ -36,7 +36,7 @@ typedef struct zb__leaf {
     uint64_t offset, size; /* in the key's object */
     uint64_t inner; /* for messages and caches: number in the shard, UINT64_MAX unless sharded */
     const struct zb__leaf *around; /* for messages: the inner chunk that is this shard, or NULL */
-    zb__lru_item *cached; /* decoded bytes that cover the pieces, or NULL; one reference */
+    zb__lru_item *cached;          /* decoded bytes that cover the pieces, or NULL; one reference */
 } zb__leaf;
 
 /* One stored object that the plan needs. */
@@ -56,12 +56,11 @@ typedef struct zb__key {
    fills key->leaves. Called in parallel for different keys. */
 enum zb_code zb__key_expand(zb__key *key, zb__scratch *scratch, zb_error *err);
 
-/* Splits the pieces of `shard`, a leaf whose decoded bytes are `source`, calling emit for each inner
-   chunk. What the inner chunks point to lives in the arena. */
+/* Splits the pieces of `shard`, a leaf whose decoded bytes are `source`, calling emit for each
+   inner chunk. What the inner chunks point to lives in the arena. */
 typedef enum zb_code (*zb__emit_fn)(void *context, const zb__leaf *leaf, zb_error *err);
 enum zb_code zb__shard_expand(const zb__leaf *shard, const zb__source *source, zb__arena *arena,
-                              zb__scratch *scratch, zb__emit_fn emit, void *context,
-                              zb_error *err);
+                              zb__scratch *scratch, zb__emit_fn emit, void *context, zb_error *err);
 
 /* Puts what a leaf's pieces want at their destinations. `stored` are its size bytes, or NULL when
    it is missing, cached, or a raw chunk that is to be read from the key's object. */

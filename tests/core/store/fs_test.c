@@ -346,8 +346,8 @@ static int64_t now_ms(void) {
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Writes a file, dates it back if `past`, and stats it before it can be old: a busy machine may keep
-   us waiting in between, then again. */
+/* Writes a file, dates it back if `past`, and stats it before it can be old: a busy machine may
+   keep us waiting in between, then again. */
 static zb_object_info stat_fresh(const fixture *f, const char *text, bool past) {
     zb_error err;
     zb_object_info info;
