@@ -77,7 +77,7 @@ static void each_change_makes_a_version(void **state) {
     fixture_must_put(f->store, "k", "0123456789", ZB_DURABLE_LATER);
     zb_object *live = open_live(f, "k", &before);
     for (int i = 0; i < 3; i++) {
-        usleep(60000); /* from now on a version is valid */
+        usleep(120000); /* from now on a version is valid */
         ASSERT_OK(zb_store_stat(f->store, "k", &before, &err), err);
         assert_true(before.validator.valid);
         if (i == 0)
