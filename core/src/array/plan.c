@@ -141,6 +141,19 @@ static enum zb_code add_leaf(wave *w, zb__key *key, zb__leaf *leaf, uint64_t mos
     return ZB_OK;
 }
 
+/* Puts the tasks of cached chunks first: they give back what they hold before others need room in
+   the cache. */
+static void cached_first(wave *w) {
+    size_t first = 0;
+    for (size_t i = 0; i < w->task_count; i++) {
+        if (!w->tasks[i].first->cached)
+            continue;
+        task other = w->tasks[first];
+        w->tasks[first++] = w->tasks[i];
+        w->tasks[i] = other;
+    }
+}
+
 /* Requests are small enough that each thread gets several. */
 static uint64_t most_per_request(const zb__key *keys, size_t count) {
     uint64_t stored = 0;
@@ -187,6 +200,16 @@ static enum zb_code fetch(const zb__key *key, zb_range *range, zb__scratch *scra
     return code == ZB_OK ? ZB_OK : zb__key_blame(key, code, err);
 }
 
+/* Runs a leaf and gives the cached chunk back that it held: once out of the table, it would take
+   room besides those that replaced it. */
+static enum zb_code run_leaf(zb__leaf *leaf, const void *stored, zb__scratch *scratch,
+                             zb_error *err) {
+    enum zb_code code = zb__leaf_run(leaf, stored, scratch, err);
+    zb__lru_release(leaf->cached);
+    leaf->cached = NULL;
+    return code;
+}
+
 /* A chunk that nobody has opened yet: the whole object is read and decoded in one go. */
 static enum zb_code run_unopened(zb__key *key, zb__leaf *leaf, zb__scratch *scratch,
                                  zb_error *err) {
@@ -195,7 +218,7 @@ static enum zb_code run_unopened(zb__key *key, zb__leaf *leaf, zb__scratch *scra
         return code;
     leaf->missing = key->object == NULL;
     if (leaf->missing)
-        return zb__leaf_run(leaf, NULL, scratch, err);
+        return run_leaf(leaf, NULL, scratch, err);
     leaf->size = key->info.size;
     zb__leaf_look_up(leaf);
     zb_range range = {.length = (size_t)leaf->size};
@@ -206,7 +229,7 @@ static enum zb_code run_unopened(zb__key *key, zb__leaf *leaf, zb__scratch *scra
         code = fetch(key, &range, scratch, err);
     zb_object_close(key->object);
     key->object = NULL;
-    return code == ZB_OK ? zb__leaf_run(leaf, range.buffer, scratch, err) : code;
+    return code == ZB_OK ? run_leaf(leaf, range.buffer, scratch, err) : code;
 }
 
 static enum zb_code run_task(void *context, size_t i, zb__scratch *scratch, zb_error *err) {
@@ -215,12 +238,11 @@ static enum zb_code run_task(void *context, size_t i, zb__scratch *scratch, zb_e
     if (!t->key->object && !leaf->missing)
         return run_unopened(t->key, leaf, scratch, err);
     if (t->size == 0)
-        return zb__leaf_run(leaf, NULL, scratch, err);
+        return run_leaf(leaf, NULL, scratch, err);
     zb_range range = {.offset = t->offset, .length = (size_t)t->size};
     enum zb_code code = fetch(t->key, &range, scratch, err);
     for (size_t n = 0; n < t->count && code == ZB_OK; n++, leaf = leaf->next)
-        code =
-            zb__leaf_run(leaf, (uint8_t *)range.buffer + (leaf->offset - t->offset), scratch, err);
+        code = run_leaf(leaf, (uint8_t *)range.buffer + (leaf->offset - t->offset), scratch, err);
     return code;
 }
 
@@ -273,6 +295,7 @@ static enum zb_code try_batch(wave *w, zb__key *keys, size_t count, zb_error *er
         for (zb__leaf *leaf = keys[i].leaves; leaf && code == ZB_OK; leaf = leaf->next)
             code = add_leaf(w, &keys[i], leaf, most, err);
     }
+    cached_first(w);
     if (code == ZB_OK)
         code = zb__pool_run(run_task, w, w->task_count, estimate(keys, count) < PARALLEL_NS ? 1 : 0,
                             err);
