@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """Times one reader on one data set, in a process of its own, and prints JSON lines
-{"peer", "dataset", "what", "ms"}: the least of some rounds, each into a new buffer.
+{"peer", "dataset", "what", "ms", "extra"}: the least of some rounds, each into a new buffer, and the
+peak of resident bytes above those after opening, less what was read.
 
     peers.py PEER PATH [ROUNDS]
 
@@ -9,19 +10,15 @@ PEER      what reads, and what it is asked to read
 zarr-python, zarrs, tensorstore
           whole; windows-256: 300 random windows of 256^2 of a 2-D array, time for one
 h5py      the same Python code on native HDF5 and, through our connector, on a Zarr store:
-          whole; plane [255], strided [::4, ::4, ::4], windows-64: 1000 random windows of 64^3, for
-          a 3-D array. Its lines are called hdf5 and h5py+ours.
+          whole; of a 3-D array also plane (every 64th, time for one), strided [::4, ::4, ::4] and
+          windows-64 (1000 random windows of 64^3, time for one). Its lines are called hdf5 and
+          h5py+ours.
 gdal      the same for GeoTIFF and, through our driver, a Zarr store: whole-band, scanlines (512
           rows, one by one), windows-700 (300 random windows), hillshade and png (gdaldem and
           gdal_translate, with their start). Its lines are called gtiff and gdal+ours.
-
-A peak line {"peer", "dataset", "what": "peak", "bytes", "result"} ends h5py's and gdal's: the
-memory that reading the whole took on top of the open file, and the size of what was read.
 """
 
 import json
-import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -59,39 +56,52 @@ class Timer:
         print(json.dumps({"peer": self.peer, "dataset": self.dataset, "what": what} | values),
               flush=True)
 
+    def opened(self):
+        """To be called after opening, before reading: memory counts from here."""
+        self.base = status("VmRSS")
+
     def time(self, what, function, per=1):
-        """Reports the least time of one call, divided by `per`."""
+        """Reports the least time of one call, divided by `per`, and its memory."""
+        least = float("inf")
+        Path("/proc/self/clear_refs").write_text("5")  # the peak is measured from here on
+        for _ in range(self.rounds):
+            result = None
+            begin = time.perf_counter()
+            result = function()
+            least = min(least, time.perf_counter() - begin)  # before the result is freed
+        size = result.nbytes if result is not None else 0
+        extra = max(0, status("VmHWM") - self.base - size)
+        self.report(what, ms=round(least * 1e3 / per, 4), extra=extra)
+
+    def time_program(self, what, command):
+        """Reports the least time of a program."""
         least = float("inf")
         for _ in range(self.rounds):
             begin = time.perf_counter()
-            function()
+            subprocess.run(command, check=True)
             least = min(least, time.perf_counter() - begin)
-        self.report(what, ms=round(least * 1e3 / per, 4))
-
-    def peak(self, function):
-        """Reports by how much the process's peak grows; first thing after opening."""
-        before = resident()
-        size = function().nbytes
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-        self.report("peak", bytes=peak - before, result=size)
+        self.report(what, ms=round(least * 1e3, 4))
 
 
-def resident():
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGESIZE")
+def status(field):
+    """VmRSS (resident) or VmHWM (its peak), in bytes."""
+    text = Path("/proc/self/status").read_text()
+    return int(text.split(field + ":")[1].split()[0]) * 1024
 
 
 def time_array(timer, read):
     """whole and windows of anything that is indexed like numpy; `read` opens it and takes a key."""
-    timer.time("whole", lambda: read()(...))
     array = read()
+    timer.opened()
+    timer.time("whole", lambda: read()(...))
     if len(array.shape) == 2:
         places = corners(array.shape, 256, WINDOWS)
 
         def windows():
             array = read()
             for corner in places:
-                array(box(corner, 256))
+                result = array(box(corner, 256))
+            return result
 
         timer.time("windows-256", windows, per=WINDOWS)
 
@@ -146,11 +156,17 @@ def run_h5py(path, timer):
     timer.peer = "h5py+ours" if path.suffix == ".zarr" else "hdf5"
     file = h5py.File(path, "r")
     data = next(iter(file.values()))
-    timer.peak(lambda: data[...])
+    timer.opened()
     timer.time("whole", lambda: data[...])
     if data.ndim != 3:
         return
-    timer.time("plane", lambda: data[255])
+
+    def planes():
+        for z in range(32, data.shape[0], 64):
+            plane = data[z]
+        return plane
+
+    timer.time("plane", planes, per=data.shape[0] // 64)
     timer.time("strided", lambda: data[::4, ::4, ::4])
     places = corners(data.shape, 64, 1000)
 
@@ -158,7 +174,8 @@ def run_h5py(path, timer):
         with h5py.File(path, "r") as file:
             data = next(iter(file.values()))
             for corner in places:
-                data[box(corner, 64)]
+                result = data[box(corner, 64)]
+        return result
 
     timer.time("windows-64", windows, per=len(places))
 
@@ -179,33 +196,35 @@ def run_gdal(path, timer):
     driver = dataset.GetDriver().ShortName
     if driver != ("Zarr3" if ours else "GTiff"):
         sys.exit(f"{path} was opened by {driver}: is the driver in GDAL_DRIVER_PATH?")
-    timer.peak(lambda: band.ReadAsArray())
+    timer.opened()
 
     def whole():
         dataset, band = open_band()
-        band.ReadAsArray()
+        return band.ReadAsArray()
 
     def scanlines():
         dataset, band = open_band()
         for y in range(1000, 1512):
-            band.ReadAsArray(0, y, dataset.RasterXSize, 1)
+            row = band.ReadAsArray(0, y, dataset.RasterXSize, 1)
+        return row
 
     places = corners((dataset.RasterYSize, dataset.RasterXSize), 700, WINDOWS)
 
     def windows():
         dataset, band = open_band()
         for y, x in places:
-            band.ReadAsArray(x, y, 700, 700)
+            window = band.ReadAsArray(x, y, 700, 700)
+        return window
 
     timer.time("whole-band", whole)
     timer.time("scanlines", scanlines)
     timer.time("windows-700", windows)
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         hillshade = ["gdaldem", "hillshade", "-q", path, f"{folder}/shade.tif"]
-        timer.time("hillshade", lambda: subprocess.run(hillshade, check=True))
+        timer.time_program("hillshade", hillshade)
         png = ["gdal_translate", "-q", "-of", "PNG", "-ot", "Byte", "-scale", "0", "3000", "-co",
                "ZLEVEL=1", path, f"{folder}/view.png"]
-        timer.time("png", lambda: subprocess.run(png, check=True))
+        timer.time_program("png", png)
 
 
 RUNNERS = {

@@ -21,18 +21,22 @@ void check(enum zb_code code, const zb_error *err) {
     }
 }
 
-void report(const char *peer, const char *dataset, const char *what, double ms) {
-    printf("{\"peer\": \"%s\", \"dataset\": \"%s\", \"what\": \"%s\", \"ms\": %.4f}\n", peer,
-           dataset, what, ms);
+void report(const char *peer, const char *dataset, const char *what, double ms, int64_t extra) {
+    printf("{\"peer\": \"%s\", \"dataset\": \"%s\", \"what\": \"%s\", \"ms\": %.4f", peer, dataset,
+           what, ms);
+    if (extra >= 0)
+        printf(", \"extra\": %lld", (long long)extra);
+    puts("}");
     fflush(stdout);
 }
 
 void *new_block(size_t bytes) {
-    size_t page = (size_t)2 << 20;
-    void *block = aligned_alloc(page, (bytes + page - 1) & ~(page - 1));
+    char *block = malloc(bytes);
     if (!block)
         exit(1);
-    madvise(block, bytes, MADV_HUGEPAGE);
+    size_t head = 4096 - (uintptr_t)block % 4096;
+    if (bytes > head)
+        madvise(block + head, bytes - head, MADV_HUGEPAGE);
     return block;
 }
 

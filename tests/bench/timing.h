@@ -10,10 +10,12 @@ double now_ms(void);
 /* Ends the program with the error's message unless code is ZB_OK. */
 void check(enum zb_code code, const zb_error *err);
 
-/* Prints {"peer", "dataset", "what", "ms"}. */
-void report(const char *peer, const char *dataset, const char *what, double ms);
+/* Prints {"peer", "dataset", "what", "ms", "extra"}; extra is memory in bytes, left out when
+ * negative. */
+void report(const char *peer, const char *dataset, const char *what, double ms, int64_t extra);
 
-/* A fresh block, as numpy makes one: huge pages asked for, no page touched. */
+/* A fresh block as numpy makes one: from malloc, so not aligned to a cache line, with huge pages
+   asked for and no page touched. */
 void *new_block(size_t bytes);
 
 /* The array at the root of a store directory; it keeps the store. *bytes is its decoded size. */

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Times the core on one store and prints JSON lines {"peer", "dataset", "what", "ms"}.
+ * Times the core on one store and prints JSON lines {"peer", "dataset", "what", "ms", "extra"};
+ * extra is the peak of resident bytes above those after opening, less what was read.
  *
  *     zb-bench DIRECTORY [rounds]
  *
- * what: whole (into a new buffer), whole-warm (into a touched one), bare and bare-warm (the
- * calibration of bare.h), windows-256 (random 256^2 windows of a 2-D array, caches empty at first,
- * milliseconds each), window-warm and window-decode (one window again, and the bare decoding of its
- * chunk), open (metadata only).
+ * what: whole (into a new buffer), whole-warm (into a touched one), both also for the peer
+ * "bare" (the calibration of bare.h), windows-256 (random 256^2 windows of a 2-D array, caches
+ * empty at first, milliseconds each), window-warm and window-decode (one window again, and the bare
+ * decoding of its chunk), open (metadata only).
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bare.h"
+#include "memory.h"
 #include "timing.h"
 
 typedef struct bench {
@@ -21,6 +23,7 @@ typedef struct bench {
     zb_node *node;
     const zb_array_info *info;
     size_t bytes;
+    int64_t opened; /* resident bytes after opening */
     int rounds;
 } bench;
 
@@ -34,9 +37,16 @@ static void read_bare(const bench *b, void *out) {
     bare_read(b->directory, b->info, thread_count(), out);
 }
 
-/* The least of `rounds` times, each into a new block or all into one. */
-static double time_whole(const bench *b, void (*read)(const bench *, void *), bool warm) {
+static int64_t extra_memory(const bench *b, size_t result) {
+    int64_t extra = memory_peak() - b->opened - (int64_t)result;
+    return extra > 0 ? extra : 0;
+}
+
+/* Reports the least of `rounds` times, each into a new block or all into one. */
+static void time_whole(const bench *b, const char *peer, void (*read)(const bench *, void *),
+                       bool warm) {
     double least = 1e30;
+    memory_reset_peak();
     void *kept = warm ? new_block(b->bytes) : NULL;
     if (kept)
         memset(kept, 1, b->bytes);
@@ -50,7 +60,7 @@ static double time_whole(const bench *b, void (*read)(const bench *, void *), bo
             free(out);
     }
     free(kept);
-    return least;
+    report(peer, b->dataset, warm ? "whole-warm" : "whole", least, extra_memory(b, b->bytes));
 }
 
 static void compare(const bench *b) {
@@ -79,6 +89,7 @@ static void time_windows(const bench *b) {
     enum { WINDOWS = 300 };
     void *out = malloc(256 * 256 * 16);
     double least = 1e30;
+    memory_reset_peak();
     for (int round = 0; round < b->rounds; round++) {
         uint64_t random = 12345;
         zb_cache_clear();
@@ -93,7 +104,7 @@ static void time_windows(const bench *b) {
         double took = (now_ms() - start) / WINDOWS;
         least = took < least ? took : least;
     }
-    report("core", b->dataset, "windows-256", least);
+    report("core", b->dataset, "windows-256", least, extra_memory(b, 0));
     least = 1e30;
     for (int i = 0; i < 200; i++) {
         double start = now_ms();
@@ -101,9 +112,10 @@ static void time_windows(const bench *b) {
         double took = now_ms() - start;
         least = took < least ? took : least;
     }
-    report("core", b->dataset, "window-warm", least);
+    report("core", b->dataset, "window-warm", least, -1);
     if (b->info->shard_depth)
-        report("bare", b->dataset, "window-decode", bare_decode_ms(b->directory, b->info, now_ms));
+        report("bare", b->dataset, "window-decode", bare_decode_ms(b->directory, b->info, now_ms),
+               -1);
     free(out);
 }
 
@@ -121,7 +133,7 @@ static void time_open(const bench *b) {
         zb_node_release(node);
         zb_store_release(store);
     }
-    report("core", b->dataset, "open", least);
+    report("core", b->dataset, "open", least, -1);
 }
 
 int main(int argc, char **argv) {
@@ -133,11 +145,12 @@ int main(int argc, char **argv) {
         .directory = argv[1], .dataset = name_of(argv[1]), .rounds = argc > 2 ? atoi(argv[2]) : 5};
     b.node = open_array(b.directory, &b.bytes);
     b.info = zb_node_array(b.node);
+    b.opened = memory_now();
+    time_whole(&b, "core", read_core, false);
+    time_whole(&b, "core", read_core, true);
+    time_whole(&b, "bare", read_bare, false);
+    time_whole(&b, "bare", read_bare, true);
     compare(&b);
-    report("bare", b.dataset, "whole", time_whole(&b, read_bare, false));
-    report("core", b.dataset, "whole", time_whole(&b, read_core, false));
-    report("bare", b.dataset, "whole-warm", time_whole(&b, read_bare, true));
-    report("core", b.dataset, "whole-warm", time_whole(&b, read_core, true));
     if (b.info->ndim == 2)
         time_windows(&b);
     time_open(&b);

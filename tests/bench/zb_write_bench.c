@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Times the core writing one array and prints JSON lines {"peer", "dataset", "what", "ms"}.
+ * Times the core writing one array and prints JSON lines {"peer", "dataset", "what", "ms",
+ * "extra"}; extra is the peak of resident bytes above those before, the array's own not counted.
  *
  *     zb-write-bench DIRECTORY SCRATCH [rounds]
  *
  * The array in DIRECTORY is read once and written again below the folder SCRATCH, with the same
  * zarr.json, each time into a new directory, without syncing. what: write (the whole array with one
  * call), rows (one call for each index of the first dimension), columns (one for every 16 of the
- * last), peak (memory on top of the array's own, {"bytes", "result"}: of writing whole, and
- * peak-rows and peak-columns of those). Peer bare is the calibration of bare.h. What was written is
+ * last). Peer bare is the calibration of bare.h. What was written is
  * read back and compared.
  */
 #include <ftw.h>
@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "bare.h"
+#include "memory.h"
 #include "timing.h"
 #include "zarrbridge/write.h"
 
@@ -119,44 +120,26 @@ static void compare(const bench *b) {
     zb_node_release(node);
 }
 
-/* A line of /proc/self/status, in bytes. */
-static size_t status_of(const char *name) {
-    char line[256];
-    size_t kib = 0;
-    FILE *file = fopen("/proc/self/status", "r");
-    while (file && fgets(line, sizeof line, file)) {
-        if (strncmp(line, name, strlen(name)) == 0)
-            kib = strtoul(line + strlen(name) + 1, NULL, 10);
-    }
-    if (file)
-        fclose(file);
-    return kib * 1024;
-}
-
-/* The least of `rounds` times; the first call also tells how much memory it took. */
+/* Reports the least of `rounds` times, and the memory that the first call took on top of the array.
+ */
 static void time_writing(const bench *b, const char *peer, const char *what,
                          void (*write)(const bench *)) {
     double least = 1e30;
+    int64_t extra = 0;
     for (int i = 0; i < b->rounds; i++) {
         new_target(b);
-        FILE *reset = fopen("/proc/self/clear_refs", "w");
-        if (i == 0 && reset)
-            fputs("5", reset); /* the peak begins anew */
-        if (reset)
-            fclose(reset);
-        size_t before = status_of("VmRSS:");
+        int64_t before = memory_now();
+        memory_reset_peak();
         double start = now_ms();
         write(b);
         double took = now_ms() - start;
         least = took < least ? took : least;
-        if (i == 0)
-            printf("{\"peer\": \"%s\", \"dataset\": \"%s\", \"what\": \"peak-%s\", "
-                   "\"bytes\": %zu, \"result\": %zu}\n",
-                   peer, b->dataset, what, status_of("VmHWM:") - before, b->bytes);
-        if (i == 0)
+        if (i == 0) {
+            extra = memory_peak() - before;
             compare(b);
+        }
     }
-    report(peer, b->dataset, what, least);
+    report(peer, b->dataset, what, least, extra);
 }
 
 int main(int argc, char **argv) {
