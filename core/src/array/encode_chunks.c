@@ -21,7 +21,7 @@ typedef struct chunk_state {
 
 typedef struct encode_run {
     zb_writer *writer;
-    const zb__job *jobs;
+    zb__job *jobs;
     chunk_state *states;
     pthread_mutex_t lock; /* of states and of the writer's blocks */
 } encode_run;
@@ -225,13 +225,14 @@ static enum zb_code put_chunk(encode_run *run, size_t chunk, zb__scratch *scratc
     zb_lock *lock = NULL;
     enum zb_code code =
         run->jobs[chunk].lock ? ZB_OK : zb__chunk_lock(writer, key, true, &lock, err);
-    const zb__job *job = &run->jobs[chunk];
+    zb__job *job = &run->jobs[chunk];
     const zb__encoded *units = run->states[chunk].encoded;
     if (code == ZB_OK && job->live)
         code = zb__live_put(writer, key, job->open, job->live, units, scratch, err);
     else if (code == ZB_OK)
         code = zb__object_put(&writer->layout, writer->node->store, key, units,
                               zb__durability(writer), scratch, err);
+    job->stored = code == ZB_OK;
     zb_store_unlock(lock);
     free(key);
     return code;
@@ -252,7 +253,7 @@ static enum zb_code run_unit(void *context, size_t i, zb__scratch *scratch, zb_e
     return code == ZB_OK ? ZB_OK : zb__chunk_blame(run->writer, run->jobs[chunk].index, code, err);
 }
 
-enum zb_code zb__jobs_run(zb_writer *writer, const zb__job *jobs, size_t count, zb_error *err) {
+enum zb_code zb__jobs_run(zb_writer *writer, zb__job *jobs, size_t count, zb_error *err) {
     encode_run run = {.writer = writer, .jobs = jobs};
     size_t units = (size_t)writer->layout.units, tasks;
     if (__builtin_mul_overflow(count, units, &tasks))

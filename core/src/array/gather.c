@@ -8,15 +8,11 @@
 #include <string.h>
 
 #include "array/writer.h"
+#include "base/pages.h"
 
 uint64_t zb__waiting_bytes(int64_t change) {
     static atomic_uint_fast64_t waiting;
     return atomic_fetch_add(&waiting, (uint64_t)change) + (uint64_t)change;
-}
-
-static void account(zb__open_chunk *chunk, int64_t change) {
-    chunk->bytes += (uint64_t)change;
-    zb__waiting_bytes(change);
 }
 
 /* ---- The list of open chunks, by last use ---- */
@@ -33,24 +29,92 @@ static void link_newest(zb_writer *writer, zb__open_chunk *chunk) {
     writer->newest = chunk;
 }
 
+/* Who writes tile by tile comes back to the newest, who writes row by row goes on to the oldest. */
 zb__open_chunk *zb__open_chunk_find(const zb_writer *writer, const uint64_t *index) {
     size_t bytes = writer->layout.ndim * sizeof *index;
-    zb__open_chunk *chunk = writer->newest;
+    if (writer->newest && memcmp(writer->newest->index, index, bytes) == 0)
+        return writer->newest;
+    zb__open_chunk *chunk = writer->oldest;
     while (chunk && memcmp(chunk->index, index, bytes) != 0)
-        chunk = chunk->older;
+        chunk = chunk->newer;
     return chunk;
 }
 
-/* Memory of a unit's elements and their bits. */
-static size_t bitmap_bytes(const zb__layout *layout) {
+/* ---- Memory of units: the elements, and behind them their bits ---- */
+
+struct zb__spare {
+    struct zb__spare *next;
+};
+
+/* Spares are worth their memory while the next chunks open; more than this part of the budget would
+   make other writers store early. */
+#define SPARE_PART 4
+
+static size_t bits_offset(const zb__layout *layout) {
+    return (layout->unit_bytes + sizeof(uint64_t) - 1) & ~(sizeof(uint64_t) - 1);
+}
+
+static size_t bits_bytes(const zb__layout *layout) {
     return (layout->unit_bytes / layout->unit->dtype.size + 63) / 64 * sizeof(uint64_t);
 }
+
+static size_t unit_memory_bytes(const zb__layout *layout) {
+    return bits_offset(layout) + bits_bytes(layout);
+}
+
+static void *take_unit_memory(zb_writer *writer) {
+    size_t bytes = unit_memory_bytes(&writer->layout);
+    if (writer->spare) {
+        struct zb__spare *spare = writer->spare;
+        writer->spare = spare->next;
+        writer->spare_bytes -= bytes;
+        return spare;
+    }
+    void *memory = zb__slab_fits(bytes) ? zb__slab_alloc(&writer->slabs, bytes, UINT64_MAX)
+                                        : zb__pages_alloc(bytes, NULL);
+    if (memory)
+        zb__waiting_bytes((int64_t)bytes);
+    return memory;
+}
+
+static void free_unit_memory(zb_writer *writer, void *memory) {
+    size_t bytes = unit_memory_bytes(&writer->layout);
+    if (zb__slab_fits(bytes))
+        zb__slab_free(&writer->slabs, memory);
+    else
+        free(memory);
+    zb__waiting_bytes(-(int64_t)bytes);
+}
+
+/* Keeps a unit's memory for the next one, whose pages then need no first touch. */
+static void give_unit_memory(zb_writer *writer, void *memory) {
+    size_t bytes = unit_memory_bytes(&writer->layout);
+    if (writer->spare_bytes + bytes > zb_limits_get()->write_cache_bytes / SPARE_PART) {
+        free_unit_memory(writer, memory);
+        return;
+    }
+    struct zb__spare *spare = memory;
+    spare->next = writer->spare;
+    writer->spare = spare;
+    writer->spare_bytes += bytes;
+}
+
+void zb__spare_free(zb_writer *writer) {
+    while (writer->spare) {
+        struct zb__spare *next = writer->spare->next;
+        free_unit_memory(writer, writer->spare);
+        writer->spare = next;
+    }
+    writer->spare_bytes = 0;
+}
+
+/* ---- Open chunks ---- */
 
 void zb__open_chunk_drop(zb_writer *writer, zb__open_chunk *chunk) {
     unlink_chunk(writer, chunk);
     for (uint64_t i = 0; i < writer->layout.units; i++) {
-        free(chunk->units[i].elements);
-        free(chunk->units[i].written);
+        if (chunk->units[i].elements)
+            give_unit_memory(writer, chunk->units[i].elements);
     }
     zb__waiting_bytes(-(int64_t)chunk->bytes);
     free(chunk->units);
@@ -76,7 +140,8 @@ static zb__open_chunk *open_chunk(zb_writer *writer, const uint64_t *index) {
         units[i].missing = zb__unit_inside(layout, chunk->origin, i, count);
         chunk->missing += units[i].missing;
     }
-    account(chunk, (int64_t)(sizeof *chunk + layout->units * sizeof *units));
+    chunk->bytes = sizeof *chunk + layout->units * sizeof *units;
+    zb__waiting_bytes((int64_t)chunk->bytes);
     link_newest(writer, chunk);
     return chunk;
 }
@@ -85,15 +150,13 @@ static zb__open_chunk *open_chunk(zb_writer *writer, const uint64_t *index) {
 
 /* Sets n bits from `first`, `step` apart; returns how many were clear. */
 static uint64_t set_bits(uint64_t *bits, uint64_t first, uint64_t n, uint64_t step) {
-    uint64_t fresh = 0, i = 0;
-    while (i < n) {
-        uint64_t *word = &bits[first >> 6];
-        bool whole = step == 1 && (first & 63) == 0 && n - i >= 64;
-        uint64_t mask = whole ? UINT64_MAX : 1ull << (first & 63);
+    uint64_t fresh = 0;
+    for (uint64_t run; n > 0; n -= run, first += run * step) {
+        uint64_t *word = &bits[first >> 6], place = first & 63, room = 64 - place;
+        run = step > 1 ? 1 : n < room ? n : room;
+        uint64_t mask = (run < 64 ? (1ull << run) - 1 : UINT64_MAX) << place;
         fresh += (uint64_t)__builtin_popcountll(mask & ~*word);
         *word |= mask;
-        i += whole ? 64 : 1;
-        first += whole ? 64 : step;
     }
     return fresh;
 }
@@ -125,21 +188,17 @@ static uint64_t mark(const zb__layout *layout, zb__piece *piece, uint64_t *bits)
 }
 
 /* Gives a unit room for elements. */
-static enum zb_code open_unit(const zb__layout *layout, zb__open_chunk *chunk, uint64_t number,
+static enum zb_code open_unit(zb_writer *writer, zb__open_chunk *chunk, uint64_t number,
                               zb_error *err) {
+    const zb__layout *layout = &writer->layout;
     zb__open_unit *unit = &chunk->units[number];
-    unit->elements = malloc(layout->unit_bytes);
-    unit->written = calloc(1, bitmap_bytes(layout));
-    if (!unit->elements || !unit->written) {
-        free(unit->elements);
-        free(unit->written);
-        unit->elements = NULL;
-        unit->written = NULL;
+    unit->elements = take_unit_memory(writer);
+    if (!unit->elements)
         return zb_fail(err, ZB_ENOMEM, "no memory for a chunk that is written in parts");
-    }
+    unit->written = (uint64_t *)(void *)(unit->elements + bits_offset(layout));
+    memset(unit->written, 0, bits_bytes(layout));
     if (unit->missing * layout->unit->dtype.size < layout->unit_bytes)
         zb__unit_fill(layout, unit->elements); /* beyond the array's edge */
-    account(chunk, (int64_t)(layout->unit_bytes + bitmap_bytes(layout)));
     return ZB_OK;
 }
 
@@ -166,7 +225,7 @@ enum zb_code zb__gather(zb_writer *writer, const uint64_t *index, zb__piece *pie
         if (!part)
             code = zb_fail(err, ZB_ENOMEM, "no memory for the plan of a write");
         else if (!chunk->units[number].elements)
-            code = open_unit(layout, chunk, number, err);
+            code = open_unit(writer, chunk, number, err);
         if (code == ZB_OK) {
             zb__unit_put(layout, part, chunk->units[number].elements);
             uint64_t fresh = mark(layout, part, chunk->units[number].written);

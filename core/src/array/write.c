@@ -58,10 +58,10 @@ static bool covers(const zb__layout *layout, const uint64_t *index, zb__piece *p
 
 static enum zb_code run_jobs(zb_writer *writer, plan *p, zb_error *err) {
     enum zb_code code = zb__jobs_run(writer, p->jobs, p->count, err);
-    /* Parts that waited for these chunks are overwritten; until now they were the newest there is.
-     */
-    for (size_t i = 0; i < p->count && code == ZB_OK; i++) {
-        zb__open_chunk *open = zb__open_chunk_find(writer, p->jobs[i].index);
+    for (size_t i = 0; i < p->count; i++) {
+        /* What waited for a chunk is stored now, or overwritten. */
+        zb__open_chunk *open =
+            p->jobs[i].stored ? zb__open_chunk_find(writer, p->jobs[i].index) : NULL;
         if (open)
             zb__open_chunk_drop(writer, open);
     }
@@ -78,17 +78,23 @@ static enum zb_code store_and_drop(zb_writer *writer, zb__open_chunk *chunk, zb_
     return code;
 }
 
-/* Stores what was used longest ago until the rest fits the budget. */
-static enum zb_code keep_budget(zb_writer *writer, zb_error *err) {
+/* Stores what is complete, then what was used longest ago, until the rest fits the budget. */
+static enum zb_code keep_budget(zb_writer *writer, plan *p, zb_error *err) {
     uint64_t budget = zb_limits_get()->write_cache_bytes;
     enum zb_code code = ZB_OK;
-    while (code == ZB_OK && writer->oldest && zb__waiting_bytes(0) > budget)
-        code = store_and_drop(writer, writer->oldest, err);
+    if (zb__waiting_bytes(0) > budget)
+        zb__spare_free(writer);
+    while (code == ZB_OK && writer->oldest && zb__waiting_bytes(0) > budget) {
+        code =
+            p->count > 0 ? run_jobs(writer, p, err) : store_and_drop(writer, writer->oldest, err);
+        zb__spare_free(writer);
+    }
     return code;
 }
 
+/* A chunk that the piece covers (then `open` is NULL), or an open one that is complete. */
 static enum zb_code add_job(zb_writer *writer, plan *p, const uint64_t *index, zb__piece *piece,
-                            zb_error *err) {
+                            const zb__open_chunk *open, zb_error *err) {
     uint32_t ndim = writer->layout.ndim;
     if (!p->jobs)
         p->jobs = zb__arena_alloc(&p->memory, JOBS_AT_ONCE * sizeof *p->jobs);
@@ -96,17 +102,17 @@ static enum zb_code add_job(zb_writer *writer, plan *p, const uint64_t *index, z
     if (!p->jobs || !copy)
         return zb_fail(err, ZB_ENOMEM, "no memory for the plan of a write");
     memcpy(copy, index, ndim * sizeof *copy);
-    p->jobs[p->count++] = (zb__job){.index = copy, .piece = piece};
+    p->jobs[p->count++] = (zb__job){.index = copy, .piece = piece, .open = open};
     return p->count == JOBS_AT_ONCE ? run_jobs(writer, p, err) : ZB_OK;
 }
 
-static enum zb_code add_part(zb_writer *writer, const uint64_t *index, zb__piece *piece,
+static enum zb_code add_part(zb_writer *writer, plan *p, const uint64_t *index, zb__piece *piece,
                              zb_error *err) {
     zb__open_chunk *open;
     enum zb_code code = zb__gather(writer, index, piece, &open, err);
     if (code == ZB_OK && open->missing == 0)
-        code = store_and_drop(writer, open, err);
-    return code == ZB_OK ? keep_budget(writer, err) : code;
+        code = add_job(writer, p, index, NULL, open, err);
+    return code == ZB_OK ? keep_budget(writer, p, err) : code;
 }
 
 enum zb_code zb_writer_write(zb_writer *writer, const zb_write *write, zb_error *err) {
@@ -140,9 +146,9 @@ enum zb_code zb_writer_write(zb_writer *writer, const zb_write *write, zb_error 
             if (!piece)
                 code = zb_fail(err, ZB_ENOMEM, "no memory for the plan of a write");
             else if (covers(&writer->layout, cells.cell, piece))
-                code = add_job(writer, &p, cells.cell, piece, err);
+                code = add_job(writer, &p, cells.cell, piece, NULL, err);
             else
-                code = add_part(writer, cells.cell, piece, err);
+                code = add_part(writer, &p, cells.cell, piece, err);
         }
         if (code == ZB_OK && p.count > 0)
             code = run_jobs(writer, &p, err);
@@ -172,6 +178,7 @@ void zb_writer_abandon(zb_writer *writer) {
         return;
     while (writer->oldest)
         zb__open_chunk_drop(writer, writer->oldest);
+    zb__spare_free(writer);
     zb__block_pool_free(&writer->blocks);
     free(writer->layout.fill);
     zb_node_release(writer->node);

@@ -18,6 +18,7 @@
 #include "array/piece.h"
 #include "array/room.h"
 #include "base/scratch.h"
+#include "base/slab.h"
 #include "meta/array.h"
 #include "zarrbridge/write.h"
 
@@ -72,7 +73,7 @@ enum zb_code zb__object_put(const zb__layout *layout, zb_store *store, const cha
 
 typedef struct zb__open_unit {
     uint8_t *elements; /* unit_bytes, or NULL while nothing of it is written */
-    uint64_t *written; /* a bit for each element, in the order of elements */
+    uint64_t *written; /* a bit for each element, in their order; behind them */
     uint64_t missing;  /* elements inside the array that are not written yet */
 } zb__open_unit;
 
@@ -81,7 +82,7 @@ typedef struct zb__open_chunk {
     uint64_t index[ZB_MAX_NDIM];          /* in the array's grid, the array's dimension order */
     uint64_t origin[ZB_MAX_NDIM];         /* its first element, in stored dimensions */
     uint64_t missing;                     /* of all units */
-    uint64_t bytes;                       /* of memory */
+    uint64_t bytes;                       /* of memory, units' elements apart */
     zb__open_unit *units;                 /* [layout->units] */
 } zb__open_chunk;
 
@@ -91,6 +92,9 @@ struct zb_writer {
     zb__layout layout;
     zb__block_pool blocks; /* for encoded units; guarded by the run that encodes */
     zb__open_chunk *newest, *oldest;
+    zb__slabs slabs;         /* memory of open units */
+    struct zb__spare *spare; /* of units that are no longer open */
+    uint64_t spare_bytes;    /* they count as waiting */
 };
 
 /* Adds a piece (stored dimensions, the chunk's coordinates) to the chunk at this index of the grid.
@@ -101,6 +105,9 @@ enum zb_code zb__gather(zb_writer *writer, const uint64_t *index, zb__piece *pie
 /* Forgets an open chunk, because it was stored or is about to be overwritten whole. */
 void zb__open_chunk_drop(zb_writer *writer, zb__open_chunk *chunk);
 zb__open_chunk *zb__open_chunk_find(const zb_writer *writer, const uint64_t *index);
+
+/* Gives memory back that is kept for the next open chunks. */
+void zb__spare_free(zb_writer *writer);
 
 /* Stores open chunks. One that is incomplete is merged with the stored object under its lock. They
    stay open: the caller drops them on success. */
@@ -142,10 +149,11 @@ typedef struct zb__job {
     const zb__encoded *kept;    /* [units] taken over from the stored object, or NULL */
     zb_lock *lock;              /* held by the caller; NULL: taken around the put */
     const zb__live *live;       /* the stored object is to be changed instead, or NULL */
+    bool stored;                /* result: the chunk was put */
 } zb__job;
 
 /* Encodes all units of all jobs in parallel and puts each object. */
-enum zb_code zb__jobs_run(zb_writer *writer, const zb__job *jobs, size_t count, zb_error *err);
+enum zb_code zb__jobs_run(zb_writer *writer, zb__job *jobs, size_t count, zb_error *err);
 
 /* ---- Helpers that both ways share ---- */
 

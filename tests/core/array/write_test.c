@@ -297,6 +297,44 @@ static void every_fault_is_reported_and_harmless(void **state) {
     }
 }
 
+/* The last of some rows completes two shards at once. Whatever of storing them fails, each is
+   stored or goes on waiting: a flush, without writing anything again, brings the rest. */
+static void what_could_not_be_stored_keeps_waiting(void **state) {
+    (void)state;
+    check_random random = check_random_new();
+    for (uint64_t nth = 1;; nth++) {
+        arrays_sample a;
+        counted c = new_counted(true, &random, &a);
+        zb_store *fault = NULL;
+        zb_error err;
+        ASSERT_OK(zb_store_new_fault(c.mem, &fault, &err), err);
+        zb_node *node = open_node(fault, "a");
+        zb_writer *writer = NULL;
+        ASSERT_OK(zb_writer_open(node, NULL, &writer, &err), err);
+        random_bytes(a.values, (size_t)a.elements * 2 / 20 * 8, &random);
+        zb_store_fault_set(fault, nth);
+        bool hit = false;
+        for (uint64_t row = 0; row < 8; row++) {
+            uint64_t start[2] = {row, 0}, count[2] = {1, 30};
+            zb_write write = {
+                .start = start, .count = count, .data = a.values + row * 60, .dtype = a.dtype};
+            hit = zb_writer_write(writer, &write, &err) != ZB_OK;
+            assert_true(!hit || row == 7);
+        }
+        zb_store_fault_set(fault, 0);
+        ASSERT_OK(zb_writer_close(writer, &err), err);
+        assert_equals_model(node, &a, "after a fault and a flush");
+        zb_node_release(node);
+        zb_store_release(fault);
+        free_counted(&c);
+        arrays_free(&a);
+        if (!hit) {
+            assert_true(nth > 4); /* two locks, two puts */
+            return;
+        }
+    }
+}
+
 /* Inner chunks are big-endian, and 256 is the fill value 1 with its bytes swapped: neither may be
    taken for the other, nor one be padded with the other. */
 static void fill_has_the_byte_order_of_units(void **state) {
@@ -339,6 +377,7 @@ int main(void) {
         cmocka_unit_test(rows_gather_to_shards),
         cmocka_unit_test(a_part_is_merged_once),
         cmocka_unit_test(every_fault_is_reported_and_harmless),
+        cmocka_unit_test(what_could_not_be_stored_keeps_waiting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
