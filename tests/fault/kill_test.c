@@ -76,9 +76,9 @@ static void run_point(const scenario *s, bool consolidated, enum shim_mode mode,
     if (s->verify)
         s->verify(root);
     world_sweep(root);
-    if (world_left_over(root) > 0)
+    if (world_left_over(root, true) > 0)
         fail_msg("%s: the next writers left %d files of the killed one", what,
-                 world_left_over(root));
+                 world_left_over(root, true));
     world_remove(root);
 }
 
@@ -90,7 +90,7 @@ static void run_scenario(const scenario *s, bool consolidated, uint64_t stride) 
     uint64_t calls = *counted;
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0 && calls > 0);
     world_snapshot_take(root, &after);
-    assert_int_equal(world_left_over(root), 0);
+    assert_int_equal(world_left_over(root, true), 0);
     world_remove(root);
     const char *only = getenv("ZB_FAULT_POINT");
     /* Different points in each scenario, so that a stride leaves out no kind of call. */

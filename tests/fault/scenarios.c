@@ -66,6 +66,23 @@ static enum zb_code write_box(zb_store *store, const box *b, zb_error *err) {
     return code;
 }
 
+enum zb_code scenario_write(zb_store *store, const char *path, uint64_t row, uint64_t column,
+                            uint64_t rows, uint64_t columns, zb_error *err) {
+    return write_box(store, &(box){path, {row, column}, {rows, columns}, .generation = 1}, err);
+}
+
+enum zb_code scenario_read(zb_store *store, const char *path, zb_error *err) {
+    zb_node *node;
+    enum zb_code code = zb_node_open(store, path, &node, err);
+    if (code)
+        return code;
+    static int32_t values[1024];
+    zb_read read = {.node = node, .view = {.data = values, .dtype = {ZB_KIND_INT, 4, false}}};
+    code = zb_array_read(&read, 1, err);
+    zb_node_release(node);
+    return code;
+}
+
 static enum zb_code overwrite_plain(zb_store *store, zb_error *err) {
     return write_box(store, &(box){"g/plain", {0, 0}, {12, 10}, .generation = 1}, err);
 }

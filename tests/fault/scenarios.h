@@ -21,6 +21,11 @@ extern const size_t scenario_count;
    called: it says that the trouble is over. */
 extern void (*scenario_over)(void);
 
+/* Writes world_value(1, ...) to a box of an array; reads all of one, whatever it holds. */
+enum zb_code scenario_write(zb_store *store, const char *path, uint64_t row, uint64_t column,
+                            uint64_t rows, uint64_t columns, zb_error *err);
+enum zb_code scenario_read(zb_store *store, const char *path, zb_error *err);
+
 /* Opens the directory as a new store and runs the scenario. */
 enum zb_code scenario_run(const scenario *s, const char *root, zb_error *err);
 

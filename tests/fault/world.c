@@ -208,6 +208,7 @@ void world_check(const char *root, const world_snapshot *before, const world_sna
 /* ---- What is left over -------------------------------------------------------------------- */
 
 static int left_over;
+static bool locks_count;
 
 static bool is_ours(const char *name) {
     size_t length = strlen(name);
@@ -218,12 +219,15 @@ static int count_ours(const char *path, const struct stat *st, int kind, struct 
     (void)st;
     (void)kind;
     /* Not the note of a copy, which goes with the node that it lies beside (meta/copy.c). */
-    left_over += is_ours(path + ftw->base) || strcmp(path + ftw->base, ".zarrbridge-resize") == 0;
+    bool is_lock = strstr(path + ftw->base, ".zb-lock") != NULL;
+    left_over += (is_ours(path + ftw->base) && (locks_count || !is_lock)) ||
+                 strcmp(path + ftw->base, ".zarrbridge-resize") == 0;
     return 0;
 }
 
-int world_left_over(const char *root) {
+int world_left_over(const char *root, bool locks) {
     left_over = 0;
+    locks_count = locks;
     assert_int_equal(nftw(root, count_ours, 16, FTW_PHYS), 0);
     return left_over;
 }

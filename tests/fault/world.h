@@ -53,8 +53,8 @@ void world_snapshot_free(world_snapshot *snapshot);
 void world_check(const char *root, const world_snapshot *before, const world_snapshot *after,
                  const char *what);
 
-/* Temporary files, locks and other names of ours that are left anywhere below. */
-int world_left_over(const char *root);
+/* Temporary files and other names of ours that are left anywhere below; locks: their files, too. */
+int world_left_over(const char *root, bool locks);
 /* A writer comes to every directory; left-over names must go then. */
 void world_sweep(const char *root);
 

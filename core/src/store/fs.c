@@ -228,7 +228,7 @@ static uint64_t directory_id(const struct stat *st) {
 }
 
 enum zb_code zb_store_open_fs(const char *path, zb_store **out, zb_error *err) {
-    int root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int root = ZB__UNINTERRUPTED(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (root < 0)
         return zb_fail_errno(err, errno, "cannot open the directory '%s'", path);
     struct stat st;

@@ -16,6 +16,7 @@
 #ifndef ZB_STORE_FS_H
 #define ZB_STORE_FS_H
 
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <sys/types.h>
@@ -28,6 +29,16 @@
 /* A directory or temporary file may vanish under our hands (another process erases the node, or
    sweeps): so many times we begin anew. */
 #define ZB__FS_TRIES 16
+
+/* The value of a system call, made again as long as signals interrupt it. */
+#define ZB__UNINTERRUPTED(call)                                                                    \
+    ({                                                                                             \
+        long result_;                                                                              \
+        do                                                                                         \
+            result_ = (call);                                                                      \
+        while (result_ < 0 && errno == EINTR);                                                     \
+        (int)result_;                                                                              \
+    })
 
 /* A directory whose entries changed and are not on disk yet. */
 typedef struct zb__fs_dirty {

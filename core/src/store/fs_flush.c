@@ -184,7 +184,7 @@ static enum zb_code flush_waiting(zb__fs *fs, zb_error *err) {
     for (size_t count = 1; left > 0 && count > 0; left -= count < left ? count : left) {
         count = begin_batch(fs, batch);
         for (size_t i = 0; i < count; i++)
-            batch[i]->failed = fdatasync(batch[i]->fd) == 0 ? 0 : errno;
+            batch[i]->failed = ZB__UNINTERRUPTED(fdatasync(batch[i]->fd)) == 0 ? 0 : errno;
         for (size_t i = 0; i < count; i++) {
             zb_error error;
             enum zb_code code = publish(fs, batch[i], &error);
@@ -310,14 +310,14 @@ void zb__fs_mark_dirty(zb__fs *fs, const char *path) {
 static int sync_directory(const zb__fs *fs, const char *path) {
     /* "..": the new store's own name, which is in a directory outside. */
     int fd = strcmp(path, "..") == 0
-                 ? openat(fs->root, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                 ? ZB__UNINTERRUPTED(openat(fs->root, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
                  : zb__fs_openat(fs->root, *path ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
         return 0;
     if (fd < 0) /* it may be written but not read */
-        return syncfs(fs->root) == 0 ? 0 : errno;
+        return ZB__UNINTERRUPTED(syncfs(fs->root)) == 0 ? 0 : errno;
     /* EINVAL: a file system that cannot sync directories has no other way to offer. */
-    int failed = fsync(fd) == 0 || errno == EINVAL ? 0 : errno;
+    int failed = ZB__UNINTERRUPTED(fsync(fd)) == 0 || errno == EINVAL ? 0 : errno;
     close(fd);
     return failed;
 }
@@ -329,7 +329,7 @@ static enum zb_code sync_all(zb__fs *fs, zb_error *err) {
     pthread_mutex_unlock(&fs->lock);
     if (!change)
         return ZB_OK;
-    if (syncfs(fs->root) != 0)
+    if (ZB__UNINTERRUPTED(syncfs(fs->root)) != 0)
         return zb_fail_errno(err, errno, "cannot sync the file system of '%s'", fs->base.label);
     pthread_mutex_lock(&fs->lock);
     if (fs->dirty_all == change)

@@ -35,7 +35,7 @@ static int openat_beneath_kernel(int root, const char *path, int flags) {
 /* Opens one part of a path without following it. A link in the place of a directory fails with
    ELOOP: with the ENOTDIR that the kernel gives, what lies behind it would pass for missing. */
 static int open_part(int at, const char *part, int flags) {
-    int fd = openat(at, part, flags | O_NOFOLLOW);
+    int fd = ZB__UNINTERRUPTED(openat(at, part, flags | O_NOFOLLOW));
     struct stat st;
     if (fd < 0 && errno == ENOTDIR) {
         bool is_link = fstatat(at, part, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
@@ -132,7 +132,7 @@ static uint64_t kernel_id;
 
 static void read_kernel_id(void) {
     char text[64] = "";
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    int fd = ZB__UNINTERRUPTED(open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
     if (fd >= 0) {
         ssize_t got = read(fd, text, sizeof text - 1);
         kernel_id = got > 0 ? zb__fs_hash(text) : 0;
@@ -190,7 +190,7 @@ bool zb__fs_is_local_temp(const char *name) {
    work. */
 static int make_directories(zb__fs *fs, const char *path) {
     char prefix[PATH_MAX] = "", parent[PATH_MAX] = "";
-    int at = openat(fs->root, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int at = ZB__UNINTERRUPTED(openat(fs->root, ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
     for (const char *part = path; at >= 0;) {
         size_t length = strcspn(part, "/");
         memcpy(prefix, path, (size_t)(part - path) + length);

@@ -32,7 +32,7 @@ static bool is_dots(const char *name) {
 }
 
 static DIR *open_dir(int at, const char *name) {
-    int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    int fd = ZB__UNINTERRUPTED(openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
     if (fd >= 0 && !dir) {
         int saved = errno;
@@ -211,7 +211,7 @@ static bool is_old(const struct stat *st) {
 
 /* Unlinks a file of ours when it is left over, under its lock. */
 static void sweep_file(int dir, const char *name) {
-    int fd = openat(dir, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int fd = ZB__UNINTERRUPTED(openat(dir, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (fd < 0)
         return; /* gone, or somebody else's */
     struct stat st, now;

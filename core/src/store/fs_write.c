@@ -93,8 +93,13 @@ int zb__fs_write_parts(int fd, const zb_part *parts, size_t count) {
 }
 
 int zb__fs_check_close(int fd) {
-    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    return copy >= 0 && close(copy) == 0 ? 0 : errno;
+    for (;;) {
+        int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+        if (copy >= 0 && close(copy) == 0)
+            return 0;
+        if (errno != EINTR) /* the copy is gone, and what it had to say: another one asks again */
+            return errno;
+    }
 }
 
 /* Fills a temporary file up to the point where it only has to be renamed. */
@@ -107,7 +112,7 @@ static enum zb_code fill(int fd, const char *key, const zb_part *parts, size_t c
         /* Only a hint: when the batch is synced, most of it is then on disk already, and one commit
            of the file system's journal serves all its files. */
         sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
-    } else if (durability != ZB_DURABLE_LATER && fdatasync(fd) != 0) {
+    } else if (durability != ZB_DURABLE_LATER && ZB__UNINTERRUPTED(fdatasync(fd)) != 0) {
         return zb__fs_fail_write(err, errno, "sync", key);
     }
     failed = zb__fs_check_close(fd);
