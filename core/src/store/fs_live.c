@@ -19,7 +19,8 @@ static int open_own(zb__fs *fs, const char *key, zb_error *err, enum zb_code *co
     *code = zb__fs_open_place(fs, key, false, &place, err);
     if (*code != ZB_OK)
         return -1;
-    int fd = openat(place.dir, place.name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
+    int fd = ZB__UNINTERRUPTED(
+        openat(place.dir, place.name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK));
     int failed = errno;
     close(place.dir);
     if (fd < 0 && (failed == ELOOP || failed == EACCES || failed == EPERM))
@@ -53,7 +54,7 @@ static enum zb_code finish(zb__fs_object *object, enum zb_durability durability,
        not take what was read then for what is there now. Without the right to set times, which the
        owner of a file has, the stamp of the write itself has to do. */
     (void)futimens(object->fd, NULL);
-    if (durability != ZB_DURABLE_LATER && fdatasync(object->fd) != 0)
+    if (durability != ZB_DURABLE_LATER && ZB__UNINTERRUPTED(fdatasync(object->fd)) != 0)
         return zb_fail_errno(err, errno, "cannot sync");
     int failed = zb__fs_check_close(object->fd);
     if (failed)
@@ -78,10 +79,7 @@ enum zb_code zb__fs_write_at(zb_object *live, uint64_t offset, const zb_part *pa
 enum zb_code zb__fs_truncate(zb_object *live, uint64_t size, enum zb_durability durability,
                              zb_error *err) {
     zb__fs_object *object = (zb__fs_object *)live;
-    while (ftruncate(object->fd, (off_t)size) != 0) {
-        if (errno != EINTR)
-            return zb_fail_errno(err, errno, "cannot set the size to %llu",
-                                 (unsigned long long)size);
-    }
+    if (ZB__UNINTERRUPTED(ftruncate(object->fd, (off_t)size)) != 0)
+        return zb_fail_errno(err, errno, "cannot set the size to %llu", (unsigned long long)size);
     return finish(object, durability, err);
 }
