@@ -10,6 +10,7 @@ compare-zarr OUT STORE ARRAY X Y
 slice STORE                opens the store with h5py and prints some of its first array
 """
 
+import os
 import sys
 
 import numpy as np
@@ -91,15 +92,38 @@ def compare(out, source):
     print("same geotransform, same projection")
 
 
+def bands_last(whole, shape):
+    """Whether GDAL shows the last dimension as bands: its rows and columns are those before."""
+    size = (whole.RasterYSize, whole.RasterXSize)
+    return len(shape) > 2 and size != shape[-2:] and size == shape[-3:-1]
+
+
+def window_key(whole, shape, window, x, y):
+    """The window's key in an array of this shape; one of less than two dimensions is one row."""
+    ends = (slice(y, y + window[-2]), slice(x, x + window[-1]))
+    if bands_last(whole, shape):
+        return (..., *ends, slice(None))
+    return (..., *ends[2 - min(len(shape), 2):])
+
+
+def array_folder(whole, store, array):
+    """Where the array is that GDAL shows under the name of the store or of a subdataset."""
+    documents = [name for name in whole.GetFileList() or [] if name.endswith("/zarr.json")]
+    return f"{store}/{array}" if array or not documents else os.path.dirname(documents[0])
+
+
 def compare_zarr(out, store, array, x, y):
     import zarr
+    from osgeo import gdal
 
     _, ours = pixels(out)
+    whole = gdal.Open(f'ZARR3:"{store}":{array}' if array else store)
     try:
-        source = zarr.open(store, mode="r")
-        source = source[array] if array else source
-        height, width = ours.shape[-2:]
-        window = np.asarray(source[..., int(y) : int(y) + height, int(x) : int(x) + width])
+        # The store's root, or the one raster in it: GDAL's first file tells.
+        source = zarr.open(array_folder(whole, store, array), mode="r")
+        window = np.asarray(source[window_key(whole, source.shape, ours.shape, int(x), int(y))])
+        if bands_last(whole, source.shape):
+            window = np.moveaxis(window, -1, -3)
     except Exception as error:  # zarr-python's readers raise whatever they stumble upon
         print(f"zarr-python {zarr.__version__} cannot read this array, so nothing was compared: "
               f"{type(error).__name__}: {error}")

@@ -25,6 +25,8 @@ step() { printf '\n== %s\n' "$*"; }
 
 # Shows a command as a person would type it, then runs it.
 show() {
-    printf '\n$ %s\n' "$*"
+    printf '\n$'
+    printf ' %q' "$@"
+    printf '\n'
     "$@"
 }
