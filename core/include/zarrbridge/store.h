@@ -73,7 +73,10 @@ typedef struct zb_part {
 enum zb_durability {
     ZB_DURABLE_LATER, /* when the operating system sees fit */
     ZB_DURABLE_FLUSH, /* when flush() has returned. Only then it may become visible to listings and
-                         to others; open and stat through the same store see it at once */
+                         to others; open and stat through the same store see it at once. The store
+                         takes the key's lock, where it has locks, while the object becomes visible:
+                         not for one who holds it */
+    ZB_DURABLE_HELD,  /* the same for the holder of the key's lock: visible at once */
     ZB_DURABLE_NOW    /* before it replaces the old one */
 };
 
@@ -117,12 +120,12 @@ typedef struct zb_store_ops {
     /* Makes all earlier puts with ZB_DURABLE_FLUSH visible, in their order, and durable, and all
        earlier erases durable. Objects that it could not store keep their old content; the error is
        the first one, also of a batch that went out since the last flush because too many waited.
-       They must be put again. What is never flushed is forgotten with the store. */
+       They must be put again. What is never flushed is forgotten with the store. Takes locks of
+       keys: not to be called while holding one. */
     enum zb_code (*flush)(zb_store *store, zb_error *err);
     /* Waits for the key's exclusive lock, among threads and processes; one who holds it already
        waits for ever. ZB_EUNSUPPORTED where none can be had. The lock goes with its process (and
-       the children that it forked meanwhile). A put under the key's own lock is visible at once,
-       whatever its durability: the next holder must find it. */
+       the children that it forked meanwhile). */
     enum zb_code (*lock)(zb_store *store, const char *key, zb_lock **out, zb_error *err);
     void (*unlock)(zb_lock *lock);
 

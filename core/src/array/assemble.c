@@ -6,12 +6,12 @@
 #include "array/journal.h"
 #include "codec/encode.h"
 
-enum zb_durability zb__durability(const zb_writer *writer) {
+enum zb_durability zb__durability(const zb_writer *writer, bool held) {
     switch (writer->options.sync) {
     case ZB_SYNC_ALWAYS:
         return ZB_DURABLE_NOW;
     case ZB_SYNC_CLOSE:
-        return ZB_DURABLE_FLUSH;
+        return held ? ZB_DURABLE_HELD : ZB_DURABLE_FLUSH;
     case ZB_SYNC_NONE:
         break;
     }

@@ -53,7 +53,7 @@ static enum zb_code replace(const compaction *c, zb_object *object, const char *
     }
     if (code == ZB_OK)
         code = zb__object_put(layout, c->writer->node->store, key, c->units,
-                              zb__durability(c->writer), c->scratch, err);
+                              zb__durability(c->writer, true), c->scratch, err);
     free(bytes);
     return code;
 }

@@ -217,21 +217,32 @@ static enum zb_code encode_unit(encode_run *run, size_t chunk, uint64_t unit, zb
     return code;
 }
 
+/* A whole chunk that may wait for the flush needs no lock before; but erasing cannot wait, nor can
+   what goes with a journal. */
+static bool may_wait(const zb_writer *writer, const zb__job *job, const zb__encoded *units) {
+    bool any = false;
+    for (uint64_t i = 0; i < writer->layout.units && !any; i++)
+        any = units[i].size > 0;
+    return any && !job->lock && !writer->layout.fixed && writer->options.sync == ZB_SYNC_CLOSE;
+}
+
 static enum zb_code put_chunk(encode_run *run, size_t chunk, zb__scratch *scratch, zb_error *err) {
     zb_writer *writer = run->writer;
     char *key = zb__array_chunk_key(writer->node, run->jobs[chunk].index);
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "no memory for a chunk's key");
     zb_lock *lock = NULL;
-    enum zb_code code =
-        run->jobs[chunk].lock ? ZB_OK : zb__chunk_lock(writer, key, true, &lock, err);
+    enum zb_code code = ZB_OK;
     zb__job *job = &run->jobs[chunk];
     const zb__encoded *units = run->states[chunk].encoded;
+    bool waits = may_wait(writer, job, units);
+    if (!job->lock && !waits)
+        code = zb__chunk_lock(writer, key, true, &lock, err);
     if (code == ZB_OK && job->live)
         code = zb__live_put(writer, key, job->open, job->live, units, scratch, err);
     else if (code == ZB_OK)
         code = zb__object_put(&writer->layout, writer->node->store, key, units,
-                              zb__durability(writer), scratch, err);
+                              zb__durability(writer, !waits), scratch, err);
     job->stored = code == ZB_OK;
     zb_store_unlock(lock);
     free(key);

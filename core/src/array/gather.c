@@ -29,15 +29,39 @@ static void link_newest(zb_writer *writer, zb__open_chunk *chunk) {
     writer->newest = chunk;
 }
 
-/* Who writes tile by tile comes back to the newest, who writes row by row goes on to the oldest. */
+/* ---- The table of open chunks, by index ---- */
+
+/* The link that leads to the chunk of this index, or to the NULL where it would be. */
+static zb__open_chunk **find_link(const zb_writer *writer, const uint64_t *index) {
+    uint64_t hash = 0;
+    for (uint32_t d = 0; d < writer->layout.ndim; d++)
+        hash = ((hash ^ index[d]) * 0x9e3779b97f4a7c15u) ^ hash >> 29;
+    zb__open_chunk **link = &writer->buckets[(hash ^ hash >> 32) & (writer->bucket_count - 1)];
+    while (*link && memcmp((*link)->index, index, writer->layout.ndim * sizeof *index) != 0)
+        link = &(*link)->chain;
+    return link;
+}
+
 zb__open_chunk *zb__open_chunk_find(const zb_writer *writer, const uint64_t *index) {
-    size_t bytes = writer->layout.ndim * sizeof *index;
-    if (writer->newest && memcmp(writer->newest->index, index, bytes) == 0)
-        return writer->newest;
-    zb__open_chunk *chunk = writer->oldest;
-    while (chunk && memcmp(chunk->index, index, bytes) != 0)
-        chunk = chunk->newer;
-    return chunk;
+    return writer->bucket_count ? *find_link(writer, index) : NULL;
+}
+
+/* Makes room for one more chunk in the table. False when there is no memory. */
+static bool reserve_place(zb_writer *writer) {
+    if (writer->open_count < writer->bucket_count)
+        return true;
+    size_t count = writer->bucket_count ? 2 * writer->bucket_count : 64;
+    zb__open_chunk **buckets = calloc(count, sizeof(zb__open_chunk *));
+    if (!buckets)
+        return false;
+    free(writer->buckets);
+    writer->buckets = buckets;
+    writer->bucket_count = count;
+    for (zb__open_chunk *chunk = writer->newest; chunk; chunk = chunk->older) {
+        chunk->chain = NULL;
+        *find_link(writer, chunk->index) = chunk;
+    }
+    return true;
 }
 
 /* ---- Memory of units: the elements, and behind them their bits ---- */
@@ -111,6 +135,8 @@ void zb__spare_free(zb_writer *writer) {
 /* ---- Open chunks ---- */
 
 void zb__open_chunk_drop(zb_writer *writer, zb__open_chunk *chunk) {
+    *find_link(writer, chunk->index) = chunk->chain;
+    writer->open_count--;
     unlink_chunk(writer, chunk);
     for (uint64_t i = 0; i < writer->layout.units; i++) {
         if (chunk->units[i].elements)
@@ -125,7 +151,7 @@ static zb__open_chunk *open_chunk(zb_writer *writer, const uint64_t *index) {
     const zb__layout *layout = &writer->layout;
     zb__open_chunk *chunk = calloc(1, sizeof *chunk);
     zb__open_unit *units = calloc((size_t)layout->units, sizeof *units);
-    if (!chunk || !units) {
+    if (!chunk || !units || !reserve_place(writer)) {
         free(chunk);
         free(units);
         return NULL;
@@ -143,6 +169,8 @@ static zb__open_chunk *open_chunk(zb_writer *writer, const uint64_t *index) {
     chunk->bytes = sizeof *chunk + layout->units * sizeof *units;
     zb__waiting_bytes((int64_t)chunk->bytes);
     link_newest(writer, chunk);
+    *find_link(writer, index) = chunk;
+    writer->open_count++;
     return chunk;
 }
 
@@ -195,6 +223,7 @@ static enum zb_code open_unit(zb_writer *writer, zb__open_chunk *chunk, uint64_t
     unit->elements = take_unit_memory(writer);
     if (!unit->elements)
         return zb_fail(err, ZB_ENOMEM, "no memory for a chunk that is written in parts");
+    chunk->unit_bytes += unit_memory_bytes(layout);
     unit->written = (uint64_t *)(void *)(unit->elements + bits_offset(layout));
     memset(unit->written, 0, bits_bytes(layout));
     if (unit->missing * layout->unit->dtype.size < layout->unit_bytes)

@@ -1,39 +1,57 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Storing a chunk of which only a part was written: what is missing comes from the stored object,
- * under the key's lock, so that nobody replaces it between our reading and our put. Inner chunks
- * that nobody wrote are taken over as they are encoded.
+ * Storing chunks of which only a part was written: what is missing comes from the stored objects,
+ * under the keys' locks, so that nobody replaces one between our reading and our put.
+ *
+ * A batch of chunks goes together, so that reading and encoding use all threads. Their locks are
+ * taken in the order of the grid: two writers never wait for each other in a circle.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "array/index.h"
 #include "array/journal.h"
-#include "codec/encode.h"
+#include "array/takeover.h"
+#include "base/pool.h"
+
+/* Chunks of a batch; each takes three descriptors. */
+#define BATCH_CHUNKS 64
+/* Bytes taken over in a batch, and elements read at once: one more chunk or unit may come on top.
+ */
+#define BATCH_BYTES ((uint64_t)16 << 20)
+
+typedef struct merging {
+    zb__open_chunk *chunk;
+    char *key;
+    zb_lock *lock;
+    zb__live live;
+    zb__takeover taken;
+} merging;
+
+typedef struct batch {
+    merging item[BATCH_CHUNKS];
+    zb__job jobs[BATCH_CHUNKS];
+    size_t count;
+    uint64_t bytes; /* taken over */
+} batch;
 
 /* ---- Elements of units that were written in part ---- */
 
-/* Reads the unit's elements as they are stored now (fill values where nothing is) into `elements`.
- */
-static enum zb_code read_unit(const zb_writer *writer, const zb__open_chunk *chunk, uint64_t unit,
-                              uint8_t *elements, zb_error *err) {
-    const zb__layout *layout = &writer->layout;
-    uint64_t inside[ZB_MAX_NDIM], start[ZB_MAX_NDIM], count[ZB_MAX_NDIM];
-    int64_t own[ZB_MAX_NDIM], strides[ZB_MAX_NDIM];
-    zb__unit_inside(layout, chunk->origin, unit, inside);
-    zb__unit_strides(layout, own);
-    for (uint32_t d = layout->ndim; d-- > 0; unit /= layout->unit_grid[d]) {
-        uint32_t array_dim = layout->outer->axis[d];
-        start[array_dim] = chunk->origin[d] + unit % layout->unit_grid[d] * layout->unit_shape[d];
-        count[array_dim] = inside[d];
-        strides[array_dim] = own[d];
-    }
-    zb_read read = {.node = writer->node,
-                    .start = start,
-                    .count = count,
-                    .view = {.data = elements, .dtype = layout->unit->dtype, .strides = strides}};
-    return zb_array_read(&read, 1, err);
-}
+/* A unit to read as it is stored now, in the array's dimensions. */
+typedef struct partial {
+    zb__open_unit *unit;
+    uint64_t start[ZB_MAX_NDIM], count[ZB_MAX_NDIM];
+    int64_t strides[ZB_MAX_NDIM];
+    uint8_t *stored;
+} partial;
+
+/* Units that are read together. */
+typedef struct group {
+    const zb_writer *writer;
+    size_t count, capacity;
+    partial *partials; /* [capacity] */
+    zb_read *reads;    /* [capacity] */
+    uint8_t *stored;   /* capacity * unit_bytes */
+} group;
 
 /* Puts stored elements where none was written. */
 static void blend(const zb__layout *layout, zb__open_unit *unit, const uint8_t *stored) {
@@ -47,177 +65,177 @@ static void blend(const zb__layout *layout, zb__open_unit *unit, const uint8_t *
     }
 }
 
-static enum zb_code complete_units(const zb_writer *writer, zb__open_chunk *chunk, zb_error *err) {
+static enum zb_code read_group(group *g, zb_error *err) {
+    if (g->count == 0)
+        return ZB_OK;
+    enum zb_code code = zb_array_read(g->reads, g->count, err);
+    for (size_t i = 0; i < g->count && code == ZB_OK; i++)
+        blend(&g->writer->layout, g->partials[i].unit, g->partials[i].stored);
+    g->count = 0;
+    return code;
+}
+
+/* Adds a unit to the group (fill values where nothing is stored). */
+static void add_partial(group *g, const zb__open_chunk *chunk, uint64_t number) {
+    const zb__layout *layout = &g->writer->layout;
+    partial *p = &g->partials[g->count];
+    uint64_t inside[ZB_MAX_NDIM], rest = number;
+    int64_t own[ZB_MAX_NDIM];
+    uint64_t elements = zb__unit_inside(layout, chunk->origin, number, inside);
+    zb__unit_strides(layout, own);
+    for (uint32_t d = layout->ndim; d-- > 0; rest /= layout->unit_grid[d]) {
+        uint32_t array_dim = layout->outer->axis[d];
+        p->start[array_dim] =
+            chunk->origin[d] + rest % layout->unit_grid[d] * layout->unit_shape[d];
+        p->count[array_dim] = inside[d];
+        p->strides[array_dim] = own[d];
+    }
+    p->unit = &chunk->units[number];
+    p->stored = g->stored + g->count * layout->unit_bytes;
+    if (elements * layout->unit->dtype.size < layout->unit_bytes)
+        zb__unit_fill(layout, p->stored);
+    g->reads[g->count++] =
+        (zb_read){.node = g->writer->node,
+                  .start = p->start,
+                  .count = p->count,
+                  .view = {.data = p->stored, .dtype = layout->unit->dtype, .strides = p->strides}};
+}
+
+/* Some units for each thread, few enough to be bounded. */
+static bool make_group(group *g, const zb_writer *writer, uint64_t partials) {
+    uint64_t fit = BATCH_BYTES / (writer->layout.unit_bytes + 1), width = zb__pool_width();
+    uint64_t capacity = fit < width ? width : fit < 1024 ? fit : 1024;
+    capacity = capacity < partials ? capacity : partials;
+    *g = (group){.writer = writer, .capacity = (size_t)capacity};
+    g->partials = malloc((size_t)capacity * sizeof *g->partials);
+    g->reads = malloc((size_t)capacity * sizeof *g->reads);
+    size_t bytes;
+    if (!__builtin_mul_overflow((size_t)capacity, writer->layout.unit_bytes, &bytes))
+        g->stored = malloc(bytes);
+    return g->partials && g->reads && g->stored;
+}
+
+static bool is_partial(const zb__open_unit *unit) {
+    return unit->elements && unit->missing > 0;
+}
+
+/* Completes the units of all chunks of the batch. */
+static enum zb_code complete_units(const zb_writer *writer, const batch *b, zb_error *err) {
+    uint64_t units = writer->layout.units, partials = 0;
+    for (size_t i = 0; i < b->count; i++) {
+        for (uint64_t u = 0; u < units; u++)
+            partials += is_partial(&b->item[i].chunk->units[u]);
+    }
+    if (partials == 0)
+        return ZB_OK;
+    group g;
+    enum zb_code code = make_group(&g, writer, partials)
+                            ? ZB_OK
+                            : zb_fail(err, ZB_ENOMEM, "no memory for merging chunks");
+    for (size_t i = 0; i < b->count && code == ZB_OK; i++) {
+        for (uint64_t u = 0; u < units && code == ZB_OK; u++) {
+            if (!is_partial(&b->item[i].chunk->units[u]))
+                continue;
+            add_partial(&g, b->item[i].chunk, u);
+            if (g.count == g.capacity)
+                code = read_group(&g, err);
+        }
+    }
+    if (code == ZB_OK)
+        code = read_group(&g, err);
+    free(g.partials);
+    free(g.reads);
+    free(g.stored);
+    return code;
+}
+
+/* ---- Batches ---- */
+
+static void end(merging *m) {
+    zb__live_end(&m->live);
+    zb__takeover_free(&m->taken);
+    zb_store_unlock(m->lock);
+    free(m->key);
+}
+
+/* Takes the lock and sees what is stored. */
+static enum zb_code begin(const zb_writer *writer, merging *m, zb_error *err) {
     const zb__layout *layout = &writer->layout;
-    uint8_t *stored = NULL;
+    bool whole = m->chunk->missing == 0;
+    m->key = zb__array_chunk_key(writer->node, m->chunk->index);
+    enum zb_code code = m->key ? zb__chunk_lock(writer, m->key, whole, &m->lock, err)
+                               : zb_fail(err, ZB_ENOMEM, "no memory for a chunk's key");
+    if (code == ZB_OK && !whole)
+        code = zb__journal_replay(writer->node->store, layout, m->key, NULL, err);
+    if (code == ZB_OK && !whole && layout->shard)
+        code = zb__live_begin(writer, m->key, m->chunk, &m->live, err);
+    if (code != ZB_OK)
+        zb__chunk_blame(writer, m->chunk->index, code, err);
+    else if (!whole && layout->shard && !m->live.object)
+        code = zb__take_over(writer, m->chunk, &m->taken, err);
+    return code;
+}
+
+static enum zb_code run_batch(zb_writer *writer, batch *b, zb_error *err) {
+    enum zb_code code = complete_units(writer, b, err);
+    for (size_t i = 0; i < b->count; i++) {
+        const merging *m = &b->item[i];
+        b->jobs[i] = (zb__job){.index = m->chunk->index,
+                               .open = m->chunk,
+                               .kept = m->taken.kept,
+                               .lock = m->lock,
+                               .live = m->live.object ? &m->live : NULL};
+    }
+    return code ? code : zb__jobs_run(writer, b->jobs, b->count, err);
+}
+
+/* Stores chunks from the front of the list, at most `most`; *done: how many it was about. Those
+   that are stored are dropped, and NULL in the list. */
+static enum zb_code merge_some(zb_writer *writer, zb__open_chunk **chunks, size_t most,
+                               size_t *done, zb_error *err) {
+    batch b = {.count = 0};
     enum zb_code code = ZB_OK;
-    for (uint64_t i = 0; i < layout->units && code == ZB_OK; i++) {
-        zb__open_unit *unit = &chunk->units[i];
-        if (!unit->elements || unit->missing == 0)
-            continue;
-        if (!stored && !(stored = malloc(layout->unit_bytes)))
-            return zb_fail(err, ZB_ENOMEM, "no memory for merging a chunk");
-        uint64_t inside[ZB_MAX_NDIM];
-        if (zb__unit_inside(layout, chunk->origin, i, inside) * layout->unit->dtype.size <
-            layout->unit_bytes)
-            zb__unit_fill(layout, stored);
-        code = read_unit(writer, chunk, i, stored, err);
-        if (code == ZB_OK)
-            blend(layout, unit, stored);
+    while (b.count < most && b.bytes < BATCH_BYTES && code == ZB_OK) {
+        merging *m = &b.item[b.count];
+        *m = (merging){.chunk = chunks[b.count]};
+        b.count++;
+        code = begin(writer, m, err);
+        b.bytes += m->taken.size;
     }
-    free(stored);
-    return code;
-}
-
-/* ---- Units that nobody wrote ---- */
-
-typedef struct takeover {
-    zb__key key;
-    zb__index index;
-    zb__encoded *kept; /* [units] */
-    uint8_t *bytes;
-    uint8_t *fill; /* an encoded unit that is all fill, see take_fill */
-} takeover;
-
-static void free_takeover(takeover *t) {
-    zb__index_release(&t->index);
-    zb_object_close(t->key.object);
-    free(t->kept);
-    free(t->bytes);
-    free(t->fill);
-}
-
-/* Must the stored bytes of this unit be taken over? Sets its place in the shard. */
-static bool is_kept(const takeover *t, const zb__open_chunk *chunk, uint64_t unit, uint64_t *offset,
-                    uint64_t *size) {
-    *offset = t->index.entries[2 * unit];
-    *size = t->index.entries[2 * unit + 1];
-    return !chunk->units[unit].elements && *offset != ZB__INDEX_EMPTY;
-}
-
-static enum zb_code read_kept(const zb__layout *layout, const zb__open_chunk *chunk, takeover *t,
-                              zb_error *err) {
-    uint64_t total = 0, offset, size, used = 0;
-    for (uint64_t i = 0; i < layout->units; i++) {
-        if (!is_kept(t, chunk, i, &offset, &size))
-            continue;
-        if (size == 0 || size > t->key.info.size || offset > t->key.info.size - size ||
-            __builtin_add_overflow(total, size, &total))
-            return zb_fail(err, ZB_EFORMAT, "its index entry %llu leaves the shard",
-                           (unsigned long long)i);
-    }
-    if (total > zb_limits_get()->shard_bytes)
-        return zb_fail(err, ZB_ELIMIT, "its inner chunks have %llu bytes, limit shard_bytes",
-                       (unsigned long long)total);
-    t->bytes = malloc(total ? (size_t)total : 1);
-    if (!t->bytes)
-        return zb_fail(err, ZB_ENOMEM, "no memory for merging a shard");
-    for (uint64_t i = 0; i < layout->units; i++) {
-        if (!is_kept(t, chunk, i, &offset, &size))
-            continue;
-        zb_range range = {.offset = offset, .length = (size_t)size, .buffer = t->bytes + used};
-        enum zb_code code = zb_object_read(t->key.object, &range, 1, err);
-        if (code != ZB_OK || range.got != range.length)
-            return code ? code : zb_fail(err, ZB_EIO, "the shard ended early");
-        t->kept[i] = (zb__encoded){.data = t->bytes + used, .size = (size_t)size};
-        used += size;
-    }
-    return ZB_OK;
-}
-
-/* Shards that are going to be changed in place have all their inner chunks: those that are neither
-   stored nor written are made here, all of the same bytes. */
-static enum zb_code take_fill(const zb__layout *layout, const zb__open_chunk *chunk, takeover *t,
-                              zb__scratch *scratch, zb_error *err) {
-    zb__encoded fill = {.data = t->fill = malloc(layout->unit_bound)};
-    enum zb_code code = zb__buffer_reserve(&scratch->decoded, layout->unit_bytes, err);
-    if (code == ZB_OK && !t->fill)
-        code = zb_fail(err, ZB_ENOMEM, "no memory for merging a shard");
-    if (code != ZB_OK)
-        return code;
-    zb__unit_fill(layout, scratch->decoded.data);
-    code = zb__chunk_encode(layout->unit, scratch, scratch->decoded.data, layout->fill, true,
-                            t->fill, layout->unit_bound, &fill.size, err);
-    for (uint64_t i = 0; i < layout->units && code == ZB_OK; i++) {
-        uint64_t inside[ZB_MAX_NDIM];
-        if (t->kept[i].size == 0 && !chunk->units[i].elements &&
-            zb__unit_inside(layout, chunk->origin, i, inside) > 0)
-            t->kept[i] = fill;
-    }
-    return code;
-}
-
-/* Opens the stored shard and takes over the inner chunks that nobody wrote. */
-static enum zb_code take_over(const zb_writer *writer, const zb__open_chunk *chunk, takeover *t,
-                              zb_error *err) {
-    const zb__layout *layout = &writer->layout;
-    t->kept = calloc((size_t)layout->units, sizeof *t->kept);
-    zb__scratch *scratch = zb__scratch_take();
-    enum zb_code code =
-        t->kept && scratch ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for merging a shard");
-    t->key = (zb__key){.node = writer->node,
-                       .index = (uint64_t *)chunk->index,
-                       .number = UINT64_MAX}; /* past the cache: it is about to change */
     if (code == ZB_OK)
-        code = zb__key_open(&t->key, err);
-    if (code == ZB_OK && t->key.object) {
-        zb__source source = {.object = t->key.object, .size = t->key.info.size};
-        code = zb__index_load(&t->key, layout->shard, &source, scratch, &t->index, err);
-        if (code == ZB_OK)
-            code = read_kept(layout, chunk, t, err);
-        if (code != ZB_OK)
-            zb__key_blame(&t->key, code, err);
+        code = run_batch(writer, &b, err);
+    for (size_t i = 0; i < b.count; i++) {
+        end(&b.item[i]);
+        if (b.jobs[i].stored) {
+            zb__open_chunk_drop(writer, chunks[i]);
+            chunks[i] = NULL;
+        }
     }
-    if (code == ZB_OK && writer->options.strategy == ZB_INPLACE)
-        code = take_fill(layout, chunk, t, scratch, err);
-    if (scratch)
-        zb__scratch_put(scratch);
+    *done = b.count;
     return code;
 }
 
-/* ---- Both ---- */
-
-static enum zb_code merge_locked(zb_writer *writer, zb__open_chunk *chunk, const char *key,
-                                 zb_lock *lock, zb_error *err) {
-    takeover t = {0};
-    zb__live live = {.object = NULL};
-    const zb__layout *layout = &writer->layout;
-    enum zb_code code = zb__journal_replay(writer->node->store, layout, key, NULL, err);
-    if (code == ZB_OK && layout->shard)
-        code = zb__live_begin(writer, key, chunk, &live, err);
-    if (code != ZB_OK)
-        zb__chunk_blame(writer, chunk->index, code, err);
-    else
-        code = complete_units(writer, chunk, err);
-    if (code == ZB_OK && layout->shard && !live.object)
-        code = take_over(writer, chunk, &t, err);
-    if (code == ZB_OK) {
-        zb__job job = {.index = chunk->index,
-                       .open = chunk,
-                       .kept = t.kept,
-                       .lock = lock,
-                       .live = live.object ? &live : NULL};
-        code = zb__jobs_run(writer, &job, 1, err);
+static int by_index(const void *a, const void *b) {
+    const zb__open_chunk *left = *(zb__open_chunk *const *)a, *right = *(zb__open_chunk *const *)b;
+    for (int d = 0; d < ZB_MAX_NDIM; d++) { /* zeros behind the array's dimensions */
+        if (left->index[d] != right->index[d])
+            return left->index[d] < right->index[d] ? -1 : 1;
     }
-    zb__live_end(&live);
-    free_takeover(&t);
-    return code;
+    return 0;
 }
 
-enum zb_code zb__merge(zb_writer *writer, zb__open_chunk *chunk, zb_error *err) {
-    if (chunk->missing == 0) {
-        zb__job job = {.index = chunk->index, .open = chunk};
-        return zb__jobs_run(writer, &job, 1, err);
+/* A batch that failed is tried again one by one, so that one bad chunk does not keep the others in
+   memory. The failure is reported all the same. */
+enum zb_code zb__merge(zb_writer *writer, zb__open_chunk **chunks, size_t count, zb_error *err) {
+    enum zb_code first = ZB_OK;
+    zb_error other;
+    qsort(chunks, count, sizeof *chunks, by_index);
+    for (size_t i = 0, done; i < count; i += done) {
+        size_t most = count - i < BATCH_CHUNKS ? count - i : BATCH_CHUNKS, one;
+        enum zb_code code = merge_some(writer, chunks + i, most, &done, first ? &other : err);
+        first = first ? first : code;
+        for (size_t j = 0; j < done && code != ZB_OK && done > 1; j++)
+            (void)(chunks[i + j] && merge_some(writer, chunks + i + j, 1, &one, &other));
     }
-    char *key = zb__array_chunk_key(writer->node, chunk->index);
-    zb_lock *lock = NULL;
-    enum zb_code code = key ? zb__chunk_lock(writer, key, false, &lock, err)
-                            : zb_fail(err, ZB_ENOMEM, "no memory for a chunk's key");
-    if (code == ZB_OK)
-        code = merge_locked(writer, chunk, key, lock, err);
-    else
-        zb__chunk_blame(writer, chunk->index, code, err);
-    zb_store_unlock(lock);
-    free(key);
-    return code;
+    return first;
 }

@@ -71,28 +71,40 @@ static enum zb_code run_jobs(zb_writer *writer, plan *p, zb_error *err) {
     return code;
 }
 
-static enum zb_code store_and_drop(zb_writer *writer, zb__open_chunk *chunk, zb_error *err) {
-    enum zb_code code = zb__merge(writer, chunk, err);
-    if (code == ZB_OK)
-        zb__open_chunk_drop(writer, chunk);
+/* Stores open chunks, the least recently used first, until `excess` bytes or all are free. */
+static enum zb_code store_oldest(zb_writer *writer, uint64_t excess, zb_error *err) {
+    zb__open_chunk **list = malloc((writer->open_count + 1) * sizeof(zb__open_chunk *));
+    if (!list)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a list of chunks");
+    size_t count = 0;
+    uint64_t freed = 0;
+    for (zb__open_chunk *c = writer->oldest; c && freed < excess; c = c->newer) {
+        list[count++] = c;
+        freed += c->bytes + c->unit_bytes;
+    }
+    enum zb_code code = zb__merge(writer, list, count, err);
+    free(list);
     return code;
 }
 
-/* Stores what is complete, then what was used longest ago, until the rest fits the budget. */
+/* When the budget is full, an eighth of it is made free: several chunks are stored together. */
 static enum zb_code keep_budget(zb_writer *writer, plan *p, zb_error *err) {
     uint64_t budget = zb_limits_get()->write_cache_bytes;
     enum zb_code code = ZB_OK;
-    if (zb__waiting_bytes(0) > budget)
-        zb__spare_free(writer);
-    while (code == ZB_OK && writer->oldest && zb__waiting_bytes(0) > budget) {
-        code =
-            p->count > 0 ? run_jobs(writer, p, err) : store_and_drop(writer, writer->oldest, err);
-        zb__spare_free(writer);
-    }
+    if (zb__waiting_bytes(0) <= budget)
+        return ZB_OK;
+    zb__spare_free(writer);
+    if (zb__waiting_bytes(0) > budget && p->count > 0)
+        code = run_jobs(writer, p, err);
+    zb__spare_free(writer);
+    uint64_t waiting = zb__waiting_bytes(0);
+    if (code == ZB_OK && waiting > budget)
+        code = store_oldest(writer, waiting - (budget - budget / 8), err);
+    zb__spare_free(writer);
     return code;
 }
 
-/* A chunk that the piece covers (then `open` is NULL), or an open one that is complete. */
+/* A chunk that is complete: covered by a piece, or gathered in an open chunk. */
 static enum zb_code add_job(zb_writer *writer, plan *p, const uint64_t *index, zb__piece *piece,
                             const zb__open_chunk *open, zb_error *err) {
     uint32_t ndim = writer->layout.ndim;
@@ -161,16 +173,10 @@ enum zb_code zb_writer_write(zb_writer *writer, const zb_write *write, zb_error 
 /* ---- Flushing and closing ---- */
 
 enum zb_code zb_writer_flush(zb_writer *writer, zb_error *err) {
-    enum zb_code first = ZB_OK;
-    for (zb__open_chunk *chunk = writer->oldest, *newer; chunk; chunk = newer) {
-        newer = chunk->newer;
-        zb_error other;
-        enum zb_code code = store_and_drop(writer, chunk, first ? &other : err);
-        first = first ? first : code; /* one bad chunk does not keep the others in memory */
-    }
-    if (first == ZB_OK && writer->options.sync != ZB_SYNC_NONE)
-        first = zb_store_flush(writer->node->store, err);
-    return first;
+    enum zb_code code = writer->oldest ? store_oldest(writer, UINT64_MAX, err) : ZB_OK;
+    if (code == ZB_OK && writer->options.sync != ZB_SYNC_NONE)
+        code = zb_store_flush(writer->node->store, err);
+    return code;
 }
 
 void zb_writer_abandon(zb_writer *writer) {
@@ -180,6 +186,7 @@ void zb_writer_abandon(zb_writer *writer) {
         zb__open_chunk_drop(writer, writer->oldest);
     zb__spare_free(writer);
     zb__block_pool_free(&writer->blocks);
+    free(writer->buckets);
     free(writer->layout.fill);
     zb_node_release(writer->node);
     free(writer);

@@ -79,10 +79,12 @@ typedef struct zb__open_unit {
 
 typedef struct zb__open_chunk {
     struct zb__open_chunk *newer, *older; /* by last use */
+    struct zb__open_chunk *chain;         /* in its bucket */
     uint64_t index[ZB_MAX_NDIM];          /* in the array's grid, the array's dimension order */
     uint64_t origin[ZB_MAX_NDIM];         /* its first element, in stored dimensions */
     uint64_t missing;                     /* of all units */
     uint64_t bytes;                       /* of memory, units' elements apart */
+    uint64_t unit_bytes;                  /* of memory, units' elements alone */
     zb__open_unit *units;                 /* [layout->units] */
 } zb__open_chunk;
 
@@ -92,9 +94,11 @@ struct zb_writer {
     zb__layout layout;
     zb__block_pool blocks; /* for encoded units; guarded by the run that encodes */
     zb__open_chunk *newest, *oldest;
-    zb__slabs slabs;         /* memory of open units */
-    struct zb__spare *spare; /* of units that are no longer open */
-    uint64_t spare_bytes;    /* they count as waiting */
+    zb__slabs slabs;          /* memory of open units */
+    struct zb__spare *spare;  /* of units that are no longer open */
+    uint64_t spare_bytes;     /* they count as waiting */
+    zb__open_chunk **buckets; /* by hash of the index; as many as open chunks, or more */
+    size_t bucket_count, open_count;
 };
 
 /* Adds a piece (stored dimensions, the chunk's coordinates) to the chunk at this index of the grid.
@@ -109,9 +113,9 @@ zb__open_chunk *zb__open_chunk_find(const zb_writer *writer, const uint64_t *ind
 /* Gives memory back that is kept for the next open chunks. */
 void zb__spare_free(zb_writer *writer);
 
-/* Stores open chunks. One that is incomplete is merged with the stored object under its lock. They
-   stay open: the caller drops them on success. */
-enum zb_code zb__merge(zb_writer *writer, zb__open_chunk *chunk, zb_error *err);
+/* Stores open chunks, whose list it sorts, and drops those that it could store. Incomplete ones are
+   merged with the stored objects under their locks. The first error is returned. */
+enum zb_code zb__merge(zb_writer *writer, zb__open_chunk **chunks, size_t count, zb_error *err);
 
 /* ---- Changing a stored shard (live.c) ---- */
 
@@ -161,7 +165,8 @@ enum zb_code zb__jobs_run(zb_writer *writer, zb__job *jobs, size_t count, zb_err
    chunks, or when the writer promised to be alone. */
 enum zb_code zb__chunk_lock(const zb_writer *writer, const char *key, bool whole, zb_lock **lock,
                             zb_error *err);
-enum zb_durability zb__durability(const zb_writer *writer);
+/* held: by one who has the key's lock. */
+enum zb_durability zb__durability(const zb_writer *writer, bool held);
 enum zb_code zb__chunk_blame(const zb_writer *writer, const uint64_t *index, enum zb_code code,
                              zb_error *err);
 

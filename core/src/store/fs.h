@@ -63,7 +63,6 @@ typedef struct zb__fs {
     size_t dirty_count, dirty_capacity;
     uint64_t dirty_all; /* the last change that was not remembered, there being too many; 0: none */
     uint64_t changes;
-    zb__fs_lock *held;
     uint64_t *swept; /* hashes of directories that were cleaned, see fs_remove.c */
 } zb__fs;
 
@@ -160,7 +159,6 @@ void zb__fs_sweep(zb__fs *fs, const zb__fs_place *place);
 
 enum zb_code zb__fs_lock_key(zb_store *store, const char *key, zb_lock **out, zb_error *err);
 void zb__fs_unlock(zb_lock *lock);
-bool zb__fs_is_held(zb__fs *fs, const char *key);
 /* Tries for the exclusive lock of an open file; errno. `wait` waits for it. */
 int zb__fs_lock_file(int fd, bool wait);
 

@@ -145,16 +145,18 @@ static size_t begin_batch(zb__fs *fs, zb__fs_waiting *batch[BATCH]) {
     return count;
 }
 
-/* Renames one object unless it was replaced or erased meanwhile, and frees it. */
+/* Renames one object unless it was replaced or erased meanwhile, and frees it. Under the key's
+   lock: a merge must not read the old object and replace ours. */
 static enum zb_code publish(zb__fs *fs, zb__fs_waiting *w, zb_error *err) {
-    enum zb_code code = ZB_OK;
+    zb_lock *lock = NULL;
+    enum zb_code code = w->failed ? zb__fs_fail_write(err, w->failed, "sync", w->key)
+                                  : zb__fs_lock_key(&fs->base, w->key, &lock, err);
+    code = code == ZB_EUNSUPPORTED ? ZB_OK : code;
     pthread_mutex_lock(&fs->lock);
     if (!w->dropped) {
         const char *name, *slash = strrchr(w->key, '/');
-        int dir = w->failed ? -1 : open_directory_of(fs, w, &name);
-        if (w->failed)
-            code = zb__fs_fail_write(err, w->failed, "sync", w->key);
-        else if (dir < 0 || renameat(dir, name, dir, slash ? slash + 1 : w->key) != 0)
+        int dir = code ? -1 : open_directory_of(fs, w, &name);
+        if (code == ZB_OK && (dir < 0 || renameat(dir, name, dir, slash ? slash + 1 : w->key) != 0))
             code = zb__fs_fail_write(err, errno, "replace", w->key);
         if (dir >= 0)
             close(dir);
@@ -164,8 +166,11 @@ static enum zb_code publish(zb__fs *fs, zb__fs_waiting *w, zb_error *err) {
         while (*at != w)
             at = &(*at)->next;
         take_out(fs, at);
+    } else {
+        code = ZB_OK;
     }
     pthread_mutex_unlock(&fs->lock);
+    zb_store_unlock(lock);
     if (code == ZB_OK && !w->dropped) {
         char *slash = strrchr(w->path, '/');
         *(slash ? slash : w->path) = '\0';

@@ -21,8 +21,7 @@
 
 struct zb__fs_lock {
     zb_lock base;
-    zb__fs_lock *next; /* of the store's held ones */
-    int fd, dir;       /* dir: of the key */
+    int fd, dir; /* dir: of the key */
     char *key;
     char name[NAME_MAX + 1]; /* of the file in dir */
 };
@@ -102,23 +101,12 @@ enum zb_code zb__fs_lock_key(zb_store *store, const char *key, zb_lock **out, zb
         free(l);
         return code;
     }
-    pthread_mutex_lock(&fs->lock);
-    l->next = fs->held;
-    fs->held = l;
-    pthread_mutex_unlock(&fs->lock);
     *out = &l->base;
     return ZB_OK;
 }
 
 void zb__fs_unlock(zb_lock *lock) {
     zb__fs_lock *l = (zb__fs_lock *)lock;
-    zb__fs *fs = (zb__fs *)lock->store;
-    pthread_mutex_lock(&fs->lock);
-    zb__fs_lock **at = &fs->held;
-    while (*at != l)
-        at = &(*at)->next;
-    *at = l->next;
-    pthread_mutex_unlock(&fs->lock);
     /* By its name only while it leads to our file: the directory may have been erased and made
      * anew. */
     if (names_this_file(l->dir, l->name, l->fd))
@@ -127,13 +115,4 @@ void zb__fs_unlock(zb_lock *lock) {
     close(l->dir);
     free(l->key);
     free(l);
-}
-
-bool zb__fs_is_held(zb__fs *fs, const char *key) {
-    pthread_mutex_lock(&fs->lock);
-    const zb__fs_lock *l = fs->held;
-    while (l && strcmp(l->key, key) != 0)
-        l = l->next;
-    pthread_mutex_unlock(&fs->lock);
-    return l != NULL;
 }

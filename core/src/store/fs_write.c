@@ -133,8 +133,7 @@ static enum zb_code replace(zb__fs *fs, const char *key, const zb__fs_place *pla
 enum zb_code zb__fs_put(zb_store *store, const char *key, const zb_part *parts, size_t count,
                         enum zb_durability durability, zb_error *err) {
     zb__fs *fs = (zb__fs *)store;
-    /* Under its lock an object must be visible before the next holder looks. */
-    bool waits = durability == ZB_DURABLE_FLUSH && !zb__fs_is_held(fs, key);
+    bool waits = durability == ZB_DURABLE_FLUSH;
     zb__fs_place place;
     char temp[NAME_MAX + 1];
     int fd;

@@ -198,9 +198,8 @@ static blob *blob_of(const zb_part *parts, size_t count) {
     return b;
 }
 
-static enum zb_code mem_put(zb_store *store, const char *key, const zb_part *parts, size_t count,
-                            enum zb_durability durability, zb_error *err) {
-    (void)durability; /* memory knows only one */
+static enum zb_code put_now(zb_store *store, const char *key, const zb_part *parts, size_t count,
+                            zb_error *err) {
     mem_store *mem = (mem_store *)store;
     blob *b = blob_of(parts, count);
     char *copy = strdup(key);
@@ -292,7 +291,7 @@ static enum zb_code replace_live(zb_object *live, const zb_part *parts, size_t c
                                  zb_error *err) {
     mem_object *object = (mem_object *)live;
     mem_store *mem = (mem_store *)live->store;
-    enum zb_code code = mem_put(live->store, object->key, parts, count, ZB_DURABLE_LATER, err);
+    enum zb_code code = put_now(live->store, object->key, parts, count, err);
     if (code == ZB_OK) {
         blob_release(object->blob);
         object->blob = find(mem, object->key); /* it is there: its lock is held */
@@ -379,6 +378,18 @@ static void mem_unlock(zb_lock *lock) {
     pthread_mutex_unlock(&mem->lock);
     free(l->key);
     free(l);
+}
+
+/* Memory knows one durability; but what may wait takes the lock when it becomes visible. */
+static enum zb_code mem_put(zb_store *store, const char *key, const zb_part *parts, size_t count,
+                            enum zb_durability durability, zb_error *err) {
+    zb_lock *lock = NULL;
+    enum zb_code code =
+        durability == ZB_DURABLE_FLUSH ? mem_lock_key(store, key, &lock, err) : ZB_OK;
+    if (code == ZB_OK)
+        code = put_now(store, key, parts, count, err);
+    zb_store_unlock(lock);
+    return code;
 }
 
 /* ---- The store ---- */

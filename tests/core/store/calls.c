@@ -32,6 +32,12 @@ bool calls_failed(void) {
     return has_failed;
 }
 
+static int lock_refusal;
+
+void calls_refuse_locks(int error) {
+    lock_refusal = error;
+}
+
 void calls_write_at_most(unsigned long bytes) {
     write_limit = bytes;
 }
@@ -85,6 +91,10 @@ int __wrap_fcntl(int fd, int command, ...) {
     va_start(args, command);
     void *argument = va_arg(args, void *); /* as the C library itself does */
     va_end(args);
+    if (lock_refusal && (command == F_OFD_SETLK || command == F_OFD_SETLKW)) {
+        errno = lock_refusal;
+        return -1;
+    }
     return fails(CALL_FCNTL) ? -1 : __real_fcntl(fd, command, argument);
 }
 

@@ -28,6 +28,9 @@ void calls_clear(void);
 void calls_fail(enum call kind, int nth, int error);
 bool calls_failed(void); /* it did */
 
+/* From now on no file can be locked, for this errno value; 0: as it is. */
+void calls_refuse_locks(int error);
+
 /* writev takes at most so many bytes at once, and is interrupted before each; 0: as it is. */
 void calls_write_at_most(unsigned long bytes);
 

@@ -54,7 +54,7 @@ static void data_come_before_names(void **state) {
     assert_log("dd");
     zb_lock *lock;
     ASSERT_OK(zb_store_lock(f->store, "a", &lock, &err), err);
-    fixture_must_put(f->store, "a", "3", ZB_DURABLE_FLUSH);
+    fixture_must_put(f->store, "a", "3", ZB_DURABLE_HELD);
     assert_log("wsr"); /* at once, for the next holder */
     zb_store_unlock(lock);
     must_flush(f->store);
