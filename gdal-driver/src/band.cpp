@@ -2,7 +2,12 @@
 /*
  * A band answers two kinds of questions: what it is (nodata, scale, unit, place along the extra
  * dimensions), which come from the array's attributes and win over GDAL's sidecar file, and what
- * its pixels are, for which it decides between the two ways that blocks.cpp describes.
+ * its pixels are, for which it decides between the two ways that blocks.cpp describes. What a
+ * program sets is in band_set.cpp.
+ *
+ * Attributes are the array's, so a value is for all bands. Where bands differ there is a list with
+ * an item for each, in the places where rioxarray has them: `scales`, `offsets`, `units` and
+ * `long_name`.
  *
  * Whatever needs data from the store (the coordinate value of a band, its description) is read at
  * the first question. A dataset may have 65536 bands, and opening it must not read a coordinate for
@@ -17,10 +22,9 @@ using namespace zarr3;
 
 /* Cheap, because a dataset makes all of its bands when it is opened: nothing here may ask the
    store. */
-Zarr3RasterBand::Zarr3RasterBand(Zarr3Dataset *dataset, int number)
-    : unit_(attribute_text(dataset->array(), "units")) {
+Zarr3RasterBand::Zarr3RasterBand(Zarr3Dataset *dataset, int number_in_dataset) {
     poDS = dataset;
-    nBand = number;
+    nBand = number_in_dataset;
     nRasterXSize = dataset->layout().width;
     nRasterYSize = dataset->layout().height;
     nBlockXSize = dataset->layout().block_width;
@@ -45,6 +49,10 @@ CPLErr Zarr3RasterBand::IReadBlock(int x, int y, void *image) {
     return CE_Failure;
 }
 
+CPLErr Zarr3RasterBand::IWriteBlock(int x, int y, void *image) {
+    return owner()->write_block(nBand - 1, x, y, image);
+}
+
 CPLErr Zarr3RasterBand::IRasterIO(GDALRWFlag mode, int x, int y, int width, int height, void *data,
                                   int buffer_width, int buffer_height, GDALDataType type,
                                   GSpacing pixel_space, GSpacing line_space,
@@ -53,6 +61,13 @@ CPLErr Zarr3RasterBand::IRasterIO(GDALRWFlag mode, int x, int y, int width, int 
     /* Requests that change the size go to GDAL, which uses overviews or comes back with windows of
        the full resolution. */
     const bool resampled = width != buffer_width || height != buffer_height;
+    if (mode == GF_Write && !resampled) {
+        bool done = false;
+        const PixelRequest request = {window, data, type, 1, &nBand, pixel_space, line_space, 0};
+        const CPLErr result = owner()->write_pixels(request, &done);
+        if (done)
+            return result;
+    }
     if (mode == GF_Read && !resampled) {
         bool done = false;
         const PixelRequest request = {window, data, type, 1, &nBand, pixel_space, line_space, 0};
@@ -113,9 +128,17 @@ uint64_t Zarr3RasterBand::GetNoDataValueAsUInt64(int *success) {
     return nodata.as_uint64;
 }
 
+std::optional<double> Zarr3RasterBand::number(const char *single, const char *list) const {
+    const std::optional<double> value = attribute_number(owner()->array(), single);
+    double item;
+    if (value || !zb_json_double(owner()->band_item(list, nBand - 1), &item))
+        return value;
+    return item;
+}
+
 /* Scale and offset are told, not applied: GDAL's pixels are the stored ones. */
 double Zarr3RasterBand::GetScale(int *success) {
-    const std::optional<double> value = attribute_number(owner()->array(), "scale_factor");
+    const std::optional<double> value = new_scale_ ? new_scale_ : number("scale_factor", "scales");
     if (!value)
         return GDALPamRasterBand::GetScale(success);
     tell(success, true);
@@ -123,34 +146,72 @@ double Zarr3RasterBand::GetScale(int *success) {
 }
 
 double Zarr3RasterBand::GetOffset(int *success) {
-    const std::optional<double> value = attribute_number(owner()->array(), "add_offset");
+    const std::optional<double> value = new_offset_ ? new_offset_ : number("add_offset", "offsets");
     if (!value)
         return GDALPamRasterBand::GetOffset(success);
     tell(success, true);
     return *value;
 }
 
+/* Kept, because the caller gets a pointer. */
 const char *Zarr3RasterBand::GetUnitType() {
-    return unit_.empty() ? GDALPamRasterBand::GetUnitType() : unit_.c_str();
+    if (!unit_) {
+        const char *item = zb_json_string(owner()->band_item("units", nBand - 1));
+        unit_ = item != nullptr ? item : attribute_text(owner()->array(), "units");
+    }
+    return unit_->empty() ? GDALPamRasterBand::GetUnitType() : unit_->c_str();
 }
 
 GDALColorInterp Zarr3RasterBand::GetColorInterpretation() {
-    const GDALColorInterp colour = band_colour(owner()->array(), owner()->layout(), nBand - 1);
+    if (new_colour_)
+        return *new_colour_;
+    const zb_json *stated = attribute(owner()->array(), "COLOR_INTERPRETATION");
+    if (zb_json_kind_of(stated) == ZB_JSON_ARRAY)
+        stated = owner()->band_item("COLOR_INTERPRETATION", nBand - 1);
+    if (zb_json_string(stated) != nullptr)
+        return GDALGetColorInterpretationByName(zb_json_string(stated));
+    const GDALColorInterp colour = default_colour(owner()->array(), owner()->layout(), nBand - 1);
     return colour == GCI_Undefined ? GDALPamRasterBand::GetColorInterpretation() : colour;
 }
 
+std::string Zarr3RasterBand::own_description() const {
+    if (new_description_)
+        return *new_description_;
+    const char *item = zb_json_string(owner()->band_item("long_name", nBand - 1));
+    return item == nullptr ? std::string() : item;
+}
+
 const char *Zarr3RasterBand::GetDescription() const {
-    if (!description_)
-        description_ =
-            band_description(owner()->array(), owner()->layout(), nBand - 1, owner()->around());
+    if (!description_) {
+        description_ = own_description();
+        if (description_->empty() && !new_description_)
+            description_ =
+                band_description(owner()->array(), owner()->layout(), nBand - 1, owner()->around());
+    }
     /* Ours first: a sidecar keeps a copy, which may be out of date. */
-    return description_->empty() ? GDALPamRasterBand::GetDescription() : description_->c_str();
+    return description_->empty() && !new_description_ ? GDALPamRasterBand::GetDescription()
+                                                      : description_->c_str();
+}
+
+/* The list `band_metadata` has an object for each band. */
+const CPLStringList &Zarr3RasterBand::own_metadata() {
+    if (own_metadata_)
+        return *own_metadata_;
+    own_metadata_.emplace();
+    const zb_json *items = owner()->band_item("band_metadata", nBand - 1);
+    if (zb_json_kind_of(items) == ZB_JSON_OBJECT) {
+        for (const zb_json *item = zb_json_first(items); item != nullptr; item = zb_json_next(item))
+            own_metadata_->AddNameValue(zb_json_name(item), json_text(item).c_str());
+    }
+    return *own_metadata_;
 }
 
 void Zarr3RasterBand::find_position() {
     if (positioned_)
         return;
     positioned_ = true;
+    if (!own_metadata().empty())
+        metadata_.list("") = own_metadata();
     add_band_position(owner()->array(), owner()->layout(), nBand - 1, owner()->around(),
                       &metadata_);
 }

@@ -22,8 +22,31 @@ class Zarr3RasterBand final : public GDALPamRasterBand {
     int GetOverviewCount() override;
     GDALRasterBand *GetOverview(int index) override;
 
+    /* For datasets open for update; else GDAL's sidecar file takes what is set. */
+    CPLErr SetNoDataValue(double value) override;
+    CPLErr SetNoDataValueAsInt64(int64_t value) override;
+    CPLErr SetNoDataValueAsUInt64(uint64_t value) override;
+    CPLErr DeleteNoDataValue() override;
+    CPLErr SetScale(double value) override;
+    CPLErr SetOffset(double value) override;
+    CPLErr SetUnitType(const char *unit) override;
+    CPLErr SetColorInterpretation(GDALColorInterp colour) override;
+    void SetDescription(const char *description) override;
+    CPLErr SetMetadata(zarr3::MetadataList items, const char *domain = "") override;
+    CPLErr SetMetadataItem(const char *name, const char *value, const char *domain = "") override;
+
+    /* What the store says of this band alone, with what has been set since: no sidecar, nothing
+       that is derived. */
+    std::string own_description() const;
+    const CPLStringList &own_metadata();
+
+    bool has_changed_blocks() const {
+        return HasDirtyBlocks();
+    }
+
   protected:
     CPLErr IReadBlock(int x, int y, void *image) override;
+    CPLErr IWriteBlock(int x, int y, void *image) override;
     CPLErr IRasterIO(GDALRWFlag mode, int x, int y, int width, int height, void *data,
                      int buffer_width, int buffer_height, GDALDataType type, GSpacing pixel_space,
                      GSpacing line_space, GDALRasterIOExtraArg *extra) override;
@@ -33,11 +56,18 @@ class Zarr3RasterBand final : public GDALPamRasterBand {
         return static_cast<Zarr3Dataset *>(poDS);
     }
     void find_position();
+    std::optional<double> number(const char *single, const char *list) const;
 
-    std::string unit_;
-    mutable std::optional<std::string> description_; /* found at the first question */
+    /* Found at the first question, or set. */
+    mutable std::optional<std::string> description_, unit_;
+    std::optional<CPLStringList> own_metadata_;
     bool positioned_ = false;
     zarr3::MetadataDomains metadata_;
+
+    /* Set since the dataset was opened. */
+    std::optional<std::string> new_description_;
+    std::optional<double> new_scale_, new_offset_;
+    std::optional<GDALColorInterp> new_colour_;
 };
 
 #endif

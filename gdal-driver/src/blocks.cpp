@@ -75,9 +75,8 @@ bool Zarr3Dataset::prefers_direct(const PixelRequest &request) const {
     return uses_all && ((full_rows && blocks_of(w).count() > 1) || need > limit / 4);
 }
 
-/* Bands first..first+length-1 of the request step through the last extra dimension by +1 or -1. */
-static int run_length(const PixelRequest &request, const Layout &layout, int first, int *step) {
-    const int row = layout.extra.empty() ? 1 : static_cast<int>(layout.extra.back().count);
+int Zarr3Dataset::band_run(const PixelRequest &request, int first, int *step) const {
+    const int row = layout_.extra.empty() ? 1 : static_cast<int>(layout_.extra.back().count);
     int length = 1;
     *step = 1;
     while (first + length < request.band_count) {
@@ -95,15 +94,17 @@ CPLErr Zarr3Dataset::read_direct(const PixelRequest &request, bool *done) {
     *done = prefers_direct(request);
     if (!*done)
         return CE_None;
+    if (!settle(request))
+        return CE_Failure;
     const zb_dtype memory = memory_dtype(request.type);
     ReadPlan plan(array(), layout_, memory);
     for (int first = 0; first < request.band_count;) {
         int step;
-        const int length = run_length(request, layout_, first, &step);
+        const int length = band_run(request, first, &step);
         const int lowest = step > 0 ? first : first + length - 1;
         char *data = static_cast<char *>(request.data) + lowest * request.band_space;
-        plan.add_run(request.bands[lowest] - 1, length, request.window, data, request.pixel_space,
-                     request.line_space, step * request.band_space);
+        plan.add_run(request.bands[lowest] - 1, length, request.window, data,
+                     {request.pixel_space, request.line_space, step * request.band_space});
         first += length;
     }
     zb_error err;
@@ -171,7 +172,11 @@ class BlockBatch {
     }
 
     enum zb_code run(zb_error *err) {
-        const enum zb_code code = plan_.run(err);
+        return drop(plan_.run(err));
+    }
+
+    /* Lets go of the blocks; after a failure they leave the cache. Returns code. */
+    enum zb_code drop(enum zb_code code) {
         for (const Held &held : held_) {
             const int x = held.block->GetXOff(), y = held.block->GetYOff();
             held.block->DropLock();
@@ -216,8 +221,8 @@ enum zb_code Zarr3Dataset::load_block(int band, int block_x, int block_y, void *
     };
     add_mates(block_x, block_y, false);
     if (expected_ && expected_->contains(block_x, block_y)) {
-        /* Onwards from here, in the order in which GDAL will ask for them. */
-        /* The order matters: what does not fit any more is what GDAL needs last. */
+        /* Onwards from here, in the order in which GDAL will ask for them: what does not fit any
+           more is what it needs last. */
         int x = block_x, y = block_y;
         while (room) {
             if (++x > expected_->x1) {
@@ -228,5 +233,9 @@ enum zb_code Zarr3Dataset::load_block(int band, int block_x, int block_y, void *
             add_mates(x, y, true);
         }
     }
-    return batch.run(err);
+    /* Last of all, because making room in the cache may have pushed changed blocks out. */
+    const bool ahead = expected_ && expected_->contains(block_x, block_y);
+    const BlockRange range = ahead ? *expected_ : BlockRange{block_x, block_y, block_x, block_y};
+    const enum zb_code code = settle_blocks(range, mates, err);
+    return code == ZB_OK ? batch.run(err) : batch.drop(code);
 }

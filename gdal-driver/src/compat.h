@@ -20,17 +20,27 @@ namespace zarr3 {
 /* 3.12 made the geotransform a class and its getter const. Both forms are indexed alike. */
 #if GDAL_VERSION_NUM >= GDAL_COMPUTE_VERSION(3, 12, 0)
 using GeoTransformOut = GDALGeoTransform &;
+using GeoTransformIn = const GDALGeoTransform &;
 #define ZARR3_CONST_SINCE_3_12 const
 #else
 using GeoTransformOut = double *;
+using GeoTransformIn = double *;
 #define ZARR3_CONST_SINCE_3_12
 #endif
 
-/* 3.13 returns metadata lists as constant. */
+/* 3.13 returns and takes lists as constant, and can report the progress of closing. */
 #if GDAL_VERSION_NUM >= GDAL_COMPUTE_VERSION(3, 13, 0)
 using MetadataList = CSLConstList;
+using OptionList = CSLConstList;
+#define ZARR3_CLOSE_PARAMETERS GDALProgressFunc progress, void *progress_data
+#define ZARR3_CLOSE_ARGUMENTS progress, progress_data
+#define ZARR3_NO_PROGRESS nullptr, nullptr
 #else
 using MetadataList = char **;
+using OptionList = char **;
+#define ZARR3_CLOSE_PARAMETERS
+#define ZARR3_CLOSE_ARGUMENTS
+#define ZARR3_NO_PROGRESS
 #endif
 
 /* 3.11 brought 16-bit floats; before it they are shown as 32-bit ones. */

@@ -134,4 +134,17 @@ std::optional<OGRSpatialReference> find_crs(const zb_node *array, const Axes &ax
     return std::nullopt;
 }
 
+std::string crs_text(const OGRSpatialReference &srs) {
+    static const char *const kFormat[] = {"FORMAT=WKT2_2019", nullptr};
+    char *text = nullptr;
+    if (srs.exportToWkt(&text, kFormat) != OGRERR_NONE || text == nullptr || *text == '\0') {
+        CPLFree(text);
+        text = nullptr;
+        srs.exportToWkt(&text); /* what WKT 2 cannot express */
+    }
+    const std::string wkt = text == nullptr ? "" : text;
+    CPLFree(text);
+    return wkt;
+}
+
 } // namespace zarr3

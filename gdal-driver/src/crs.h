@@ -21,6 +21,9 @@ NodePtr find_grid_mapping(const zb_node *array, Neighbours &around);
 std::optional<OGRSpatialReference> find_crs(const zb_node *array, const Axes &axes,
                                             Neighbours &around);
 
+/* WKT 2, or WKT 1 for what the former cannot express. */
+std::string crs_text(const OGRSpatialReference &srs);
+
 } // namespace zarr3
 
 #endif

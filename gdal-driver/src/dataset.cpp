@@ -20,24 +20,35 @@
 using namespace zarr3;
 
 Zarr3Dataset::Zarr3Dataset(const Hierarchy &hierarchy, const NodePtr &array,
-                           std::vector<uint64_t> pinned, Layout layout, Pyramid pyramid,
+                           const ArrayOptions &options, Layout layout, Pyramid pyramid,
                            Neighbours around)
-    : Zarr3Container(hierarchy, array), pinned_(std::move(pinned)), layout_(std::move(layout)),
+    : Zarr3Container(hierarchy, array), pinned_(options.pinned), layout_(std::move(layout)),
       pyramid_(std::move(pyramid)), around_(std::move(around)), nodata_(find_nodata(array.get())) {
     nRasterXSize = layout_.width;
     nRasterYSize = layout_.height;
-    add_attributes(array.get(), "", &metadata());
-    const zb_node *group = around_.group_above(1);
-    if (group != nullptr)
-        add_attributes(group, "GROUP", &metadata());
+    if (options.update) {
+        eAccess = GA_Update;
+        pixels_ = std::make_unique<PixelWriter>(options.write);
+    }
+    show_attributes();
     add_image_structure(zb_node_array(array.get()), layout_, &metadata());
     for (int band = 1; band <= layout_.bands; band++)
         SetBand(band, new Zarr3RasterBand(this, band));
 }
 
-/* The sidecar is written while the bands can still ask for what they are bands of. */
+void Zarr3Dataset::show_attributes() {
+    metadata().clear("");
+    metadata().clear("GROUP");
+    add_attributes(array(), "", &metadata());
+    const zb_node *group = around_.group_above(1);
+    if (group != nullptr)
+        add_attributes(group, "GROUP", &metadata());
+}
+
+/* The sidecar is written while the bands can still ask for what they are bands of. Whoever wants to
+   know of a failure calls Close() before. */
 Zarr3Dataset::~Zarr3Dataset() {
-    Zarr3Dataset::FlushCache(true);
+    Zarr3Dataset::Close(ZARR3_NO_PROGRESS);
 }
 
 /* Everything that can go wrong goes wrong here, before a dataset exists. */
@@ -50,9 +61,8 @@ std::unique_ptr<Zarr3Dataset> Zarr3Dataset::make(const Hierarchy &hierarchy, con
     if (!choose_axes(array.get(), around, pyramid, options.dim_x, options.dim_y, &axes, reason) ||
         !make_layout(zb_node_array(array.get()), axes, options.pinned, &layout, reason))
         return nullptr;
-    return std::unique_ptr<Zarr3Dataset>(new Zarr3Dataset(hierarchy, array, options.pinned,
-                                                          std::move(layout), std::move(pyramid),
-                                                          std::move(around)));
+    return std::unique_ptr<Zarr3Dataset>(new Zarr3Dataset(
+        hierarchy, array, options, std::move(layout), std::move(pyramid), std::move(around)));
 }
 
 /* Both parts at once: they come from the same few neighbours. */
@@ -76,6 +86,28 @@ CPLErr Zarr3Dataset::GetGeoTransform(GeoTransformOut transform) ZARR3_CONST_SINC
 const OGRSpatialReference *Zarr3Dataset::GetSpatialRef() const {
     locate();
     return srs_ ? &*srs_ : GDALPamDataset::GetSpatialRef();
+}
+
+/* A hostile list is as long as the document allows; each is looked through once. */
+const zb_json *Zarr3Dataset::band_item(const char *name, int band) const {
+    const zb_array_info *info = zb_node_array(array());
+    const auto known = band_lists_.find(name);
+    if (known == band_lists_.end()) {
+        std::vector<const zb_json *> items;
+        const zb_json *list = attribute(array(), name);
+        if (zb_json_kind_of(list) == ZB_JSON_ARRAY &&
+            zb_json_count(list) == count_bands(info, layout_.axes)) {
+            for (const zb_json *item = zb_json_first(list); item; item = zb_json_next(item))
+                items.push_back(item);
+        }
+        band_lists_[name] = std::move(items);
+        return band_item(name, band);
+    }
+    uint64_t number = 0; /* among all bands of the array, of which a slice is but one */
+    const std::vector<uint64_t> index = layout_.band_index(band);
+    for (size_t i = 0; i < index.size(); i++)
+        number = number * info->shape[layout_.extra[i].dim] + index[i];
+    return number < known->second.size() ? known->second[number] : nullptr;
 }
 
 const std::vector<std::unique_ptr<Zarr3Dataset>> &Zarr3Dataset::overviews() {
@@ -125,10 +157,12 @@ CPLErr Zarr3Dataset::IRasterIO(GDALRWFlag mode, int x, int y, int width, int hei
     /* All bands of a request in one plan. Bands that the direct way does not serve come one by one,
        or by blocks for PIXEL interleaving; GDAL decides. */
     const Window window = {x, y, width, height};
-    if (mode == GF_Read && width == buffer_width && height == buffer_height) {
+    if (width == buffer_width && height == buffer_height) {
         bool done = false;
-        const CPLErr result = read_direct(
-            {window, data, type, band_count, bands, pixel_space, line_space, band_space}, &done);
+        const PixelRequest request = {window, data,        type,       band_count,
+                                      bands,  pixel_space, line_space, band_space};
+        const CPLErr result =
+            mode == GF_Read ? read_direct(request, &done) : write_pixels(request, &done);
         if (done)
             return result;
     }

@@ -3,14 +3,18 @@
 #ifndef ZARR3_DATASET_H
 #define ZARR3_DATASET_H
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "attribute_changes.h"
 #include "container.h"
 #include "crs.h"
 #include "georef.h"
+#include "new_array.h"
 #include "nodata.h"
+#include "pixel_writer.h"
 #include "read_plan.h"
 #include "types.h"
 
@@ -21,6 +25,22 @@ struct ArrayOptions {
     const char *dim_x = nullptr;
     const char *dim_y = nullptr;
     std::vector<uint64_t> pinned; /* the slice that the name asks for, or empty */
+    bool update = false;
+    zb_write_options write = {}; /* for updating */
+};
+
+/* What a program has changed and the store does not say yet. */
+struct Edits {
+    bool place = false; /* CRS or geotransform */
+    bool nodata = false;
+    bool metadata = false; /* the default domain's items of the dataset */
+    bool descriptions = false, units = false, scales = false, colours = false; /* of bands */
+    bool band_metadata = false;
+
+    bool any() const {
+        return place || nodata || metadata || descriptions || units || scales || colours ||
+               band_metadata;
+    }
 };
 
 /* Blocks, first to last inclusive. */
@@ -59,6 +79,13 @@ class Zarr3Dataset final : public Zarr3Container {
     CPLErr GetGeoTransform(zarr3::GeoTransformOut transform) ZARR3_CONST_SINCE_3_12 override;
     const OGRSpatialReference *GetSpatialRef() const override;
 
+    CPLErr SetGeoTransform(zarr3::GeoTransformIn transform) override;
+    CPLErr SetSpatialRef(const OGRSpatialReference *srs) override;
+    CPLErr SetMetadata(zarr3::MetadataList items, const char *domain = "") override;
+    CPLErr SetMetadataItem(const char *name, const char *value, const char *domain = "") override;
+    CPLErr FlushCache(bool at_closing = false) override;
+    CPLErr Close(ZARR3_CLOSE_PARAMETERS) override;
+
     const zb_node *array() const {
         return node_.get();
     }
@@ -79,6 +106,45 @@ class Zarr3Dataset final : public Zarr3Container {
     /* Reads straight into the caller's buffer when that is the better way. Sets *done unless the
        blocks of the cache should serve the request. */
     CPLErr read_direct(const zarr3::PixelRequest &request, bool *done);
+
+    /* Writes what was in the caller's buffer; to be called for datasets open for update. Sets *done
+       unless the blocks of the cache should take it. */
+    CPLErr write_pixels(const zarr3::PixelRequest &request, bool *done);
+    CPLErr write_block(int band, int block_x, int block_y, const void *image);
+
+    /* Writes bands that follow one another, of a type that needs no conversion by GDAL. From any
+       thread, but one at a time; before the first time prepare_first_write(), which reports its
+       failure. */
+    enum zb_code write_run(int first_band, int count, const zarr3::Window &window, const void *data,
+                           GDALDataType type, const zarr3::Spacings &spacings, zb_error *err);
+    bool prepare_first_write();
+
+    /* Open for update? Then `edits` is where setters say that they have changed something; it is
+       written when the dataset is flushed or closed. */
+    bool updates() const {
+        return pixels_ != nullptr;
+    }
+    zarr3::Edits edits;
+
+    /* For properties of single bands; false, with an error, when this is but a slice of an array
+       that has more of them. */
+    bool may_edit_bands() const;
+    CPLErr set_nodata(const zarr3::NoData &nodata, const char *text);
+    CPLErr delete_nodata();
+
+    /* The item of a band (from 0) in an attribute that lists one for each of the array's bands;
+       NULL when there is no such list. */
+    const zb_json *band_item(const char *name, int band) const;
+
+    CPLErr place_at(const zarr3::GeoTransform &transform);
+
+    /* Nothing that waits will be written. */
+    void forget();
+
+    /* For a dataset whose array has just been created from `plan`. */
+    void set_fresh(const zarr3::NewArray &plan) {
+        fresh_ = plan;
+    }
 
     /* Fills one block and, in the same plan, the blocks of bands that share its chunks and those
        that the request under way will need next. */
@@ -110,14 +176,40 @@ class Zarr3Dataset final : public Zarr3Container {
 
   private:
     Zarr3Dataset(const zarr3::Hierarchy &hierarchy, const zarr3::NodePtr &array,
-                 std::vector<uint64_t> pinned, zarr3::Layout layout, zarr3::Pyramid pyramid,
+                 const zarr3::ArrayOptions &options, zarr3::Layout layout, zarr3::Pyramid pyramid,
                  zarr3::Neighbours around);
 
     zarr3::BlockRange blocks_of(const zarr3::Window &window) const;
     bool prefers_direct(const zarr3::PixelRequest &request) const;
     void locate() const;
+    void show_attributes();
+
+    /* How many bands from the first-th of the request on lie one after the other, or one before
+       the other (*step -1), along the last extra dimension. */
+    int band_run(const zarr3::PixelRequest &request, int first, int *step) const;
+
+    /* writes.cpp */
+    zarr3::Box box_of(int first_band, int count, const zarr3::Window &window) const;
+    bool empty_cache(const zarr3::PixelRequest &request, bool overwritten);
+    bool settle(const zarr3::PixelRequest &request);
+    enum zb_code settle_blocks(const zarr3::BlockRange &range, const std::vector<int> &bands,
+                               zb_error *err);
+    enum zb_code write_converted(int first_band, int count, const zarr3::Window &window,
+                                 const char *data, GDALDataType type, const zarr3::Spacings &from,
+                                 zb_error *err);
+
+    /* update.cpp */
+    enum zb_code recreate(zb_error *err);
+    enum zb_code commit(zb_error *err);
+    void collect_metadata(zarr3::AttributeChanges *changes);
+    void collect_bands(zarr3::AttributeChanges *changes);
 
     std::vector<uint64_t> pinned_;
+    std::unique_ptr<zarr3::PixelWriter> pixels_; /* null unless open for update */
+    /* How the array was created, while nothing is written to it: until then its fill value can
+       still follow the nodata value. */
+    std::optional<zarr3::NewArray> fresh_;
+    mutable std::map<std::string, std::vector<const zb_json *>> band_lists_; /* of node_ */
     zarr3::Layout layout_;
     zarr3::Pyramid pyramid_;
     mutable zarr3::Neighbours around_;

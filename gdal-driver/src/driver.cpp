@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Registration: what GDAL may know of the driver before it opens anything. */
 #include "compat.h"
+#include "create.h"
 #include "gdalsubdatasetinfo.h"
 #include "location.h"
+#include "manage.h"
 #include "open.h"
+#include "options.h"
 
 namespace {
 
@@ -17,21 +20,18 @@ constexpr char kOpenOptions[] =
     "besides rows and columns as bands; with NO each slice is a subdataset'/>"
     "  <Option name='LIST_ALL_ARRAYS' type='boolean' default='NO' description='List scalar and "
     "one-dimensional arrays as well'/>"
+    "  <Option name='SYNC' type='string-select' default='NONE' description='In update mode, when "
+    "data must be safe from a loss of power'>"
+    "    <Value>NONE</Value><Value>CLOSE</Value><Value>ALWAYS</Value>"
+    "  </Option>"
     "</OpenOptionList>";
 
-/* The default implementations work on the file list; with ours they would take a hierarchy's
-   document away and leave its data. */
-CPLErr refuse_delete(const char *name) {
-    CPLError(CE_Failure, CPLE_NotSupported, "The Zarr3 driver only reads; it does not delete %s",
-             name);
-    return CE_Failure;
-}
-
-CPLErr refuse_move(const char *, const char *name) {
-    CPLError(CE_Failure, CPLE_NotSupported,
-             "The Zarr3 driver only reads; it does not rename or copy %s", name);
-    return CE_Failure;
-}
+constexpr char kCreationTypes[] =
+    "Byte Int8 UInt16 Int16 UInt32 Int32 UInt64 Int64 Float32 Float64 CFloat32 CFloat64"
+#if GDAL_VERSION_NUM >= GDAL_COMPUTE_VERSION(3, 11, 0)
+    " Float16"
+#endif
+    ;
 
 /* Lets QGIS and the like replace the path in a subdataset's name when a project moves. */
 struct Zarr3SubdatasetInfo final : public GDALSubdatasetInfo {
@@ -75,16 +75,26 @@ extern "C" void GDALRegister_Zarr3() {
     driver->SetMetadataItem(GDAL_DCAP_OPEN, "YES");
     driver->SetMetadataItem(GDAL_DCAP_VIRTUALIO, "YES");
     driver->SetMetadataItem(GDAL_DMD_LONGNAME, "Zarr version 3 (zarrbridge)");
-    /* No DCAP_CREATE: with it GDAL would offer us for writing by the extension. */
+    driver->SetMetadataItem(GDAL_DCAP_CREATE, "YES");
+    driver->SetMetadataItem(GDAL_DCAP_CREATECOPY, "YES");
+    driver->SetMetadataItem(GDAL_DMD_CREATIONDATATYPES, kCreationTypes);
+    driver->SetMetadataItem(GDAL_DMD_CREATIONOPTIONLIST, zarr3::kCreationOptions);
+#ifdef GDAL_DCAP_UPDATE
+    driver->SetMetadataItem(GDAL_DCAP_UPDATE, "YES");
+    driver->SetMetadataItem(GDAL_DMD_UPDATE_ITEMS,
+                            "GeoTransform SRS NoData RasterValues DatasetMetadata BandMetadata");
+#endif
     driver->SetMetadataItem(GDAL_DMD_EXTENSIONS, "zarr");
     driver->SetMetadataItem(GDAL_DMD_CONNECTION_PREFIX, "ZARR3:");
     driver->SetMetadataItem(GDAL_DMD_SUBDATASETS, "YES");
     driver->SetMetadataItem(GDAL_DMD_OPENOPTIONLIST, kOpenOptions);
     driver->pfnIdentify = zarr3::identify;
     driver->pfnOpen = zarr3::open;
-    driver->pfnDelete = refuse_delete;
-    driver->pfnRename = refuse_move;
-    driver->pfnCopyFiles = refuse_move;
+    driver->pfnCreate = zarr3::create;
+    driver->pfnCreateCopy = zarr3::create_copy;
+    driver->pfnDelete = zarr3::delete_dataset;
+    driver->pfnRename = zarr3::rename_dataset;
+    driver->pfnCopyFiles = zarr3::copy_dataset;
     driver->pfnGetSubdatasetInfoFunc = subdataset_info;
     GetGDALDriverManager()->RegisterDriver(driver.release());
 }

@@ -33,14 +33,16 @@ static GeoTransform centre_to_corner(GeoTransform t) {
 }
 
 /* GDAL and its callers invert these numbers; what cannot be inverted is no map. */
-static std::optional<GeoTransform> usable(const GeoTransform &t) {
+bool is_usable(const GeoTransform &t) {
     for (const double value : t) {
         if (!std::isfinite(value))
-            return std::nullopt;
+            return false;
     }
-    if (t[1] * t[5] - t[2] * t[4] == 0)
-        return std::nullopt;
-    return t;
+    return t[1] * t[5] - t[2] * t[4] != 0;
+}
+
+static std::optional<GeoTransform> usable(const GeoTransform &t) {
+    return is_usable(t) ? std::optional<GeoTransform>(t) : std::nullopt;
 }
 
 /* A transform of a group is for one shape only, when it states that shape: the levels of a pyramid

@@ -16,6 +16,9 @@ namespace zarr3 {
    and row at the corners of pixels. Rows are never turned round: a south-up array has t[5] > 0. */
 using GeoTransform = std::array<double, 6>;
 
+/* Finite, and it can be inverted. */
+bool is_usable(const GeoTransform &transform);
+
 /* By, in order: the spatial: convention (the array, its entry in a pyramid, the parent group),
    GeoTransform of the CF grid mapping, regular 1-D coordinate arrays. A GeoTransform that
    contradicts the coordinate arrays gives way to them, because they are what xarray plots by. */

@@ -57,23 +57,39 @@ char **MetadataDomains::add_names(char **names) const {
 /* Attributes that appear as georeferencing, nodata, scale, offset, unit or overviews instead. */
 static bool has_better_place(const std::string &name) {
     static constexpr const char *kNames[] = {
-        "_CRS", "_FillValue",  "scale_factor",     "add_offset",           "units",
-        "ome",  "multiscales", "zarr_conventions", "COLOR_INTERPRETATION",
+        "_CRS",          "_FillValue", "missing_value", "scale_factor",     "add_offset",
+        "scales",        "offsets",    "units",         "grid_mapping",     "coordinates",
+        "band_metadata", "ome",        "multiscales",   "zarr_conventions", "COLOR_INTERPRETATION",
     };
     return std::any_of(std::begin(kNames), std::end(kNames),
                        [&](const char *item) { return name == item; }) ||
            name.compare(0, 5, "proj:") == 0 || name.compare(0, 8, "spatial:") == 0;
 }
 
+/* GDAL splits items at the first '=' or ':'. */
+bool is_item_name(const std::string &name) {
+    return !name.empty() && !has_better_place(name) &&
+           name.find_first_of("=:") == std::string::npos;
+}
+
+bool is_item(const zb_node *node, const zb_json *member) {
+    const std::string name = zb_json_name(member);
+    const zb_array_info *info = zb_node_array(node);
+    /* Descriptions of bands. A single name stays an item where several bands have places for
+       descriptions. */
+    if (name == "long_name" && info != nullptr &&
+        (zb_json_kind_of(member) == ZB_JSON_ARRAY || info->ndim <= 2))
+        return false;
+    return is_item_name(name);
+}
+
 void add_attributes(const zb_node *node, const std::string &domain, MetadataDomains *metadata) {
     const zb_json *attributes = zb_node_attributes(node);
     for (const zb_json *member = zb_json_first(attributes); member != nullptr;
          member = zb_json_next(member)) {
-        const std::string name = zb_json_name(member);
-        /* GDAL splits items at the first '=' or ':'. */
         /* Added, not set: GDAL takes "History" and "history" for one name, JSON does not. */
-        if (!has_better_place(name) && name.find_first_of("=:") == std::string::npos)
-            metadata->list(domain).AddNameValue(name.c_str(), json_text(member).c_str());
+        if (is_item(node, member))
+            metadata->list(domain).AddNameValue(zb_json_name(member), json_text(member).c_str());
     }
 }
 
@@ -152,8 +168,12 @@ void add_band_position(const zb_node *array, const Layout &layout, int band, Nei
     const std::vector<uint64_t> index = layout.band_index(band);
     for (size_t i = 0; i < index.size(); i++) {
         const uint32_t dim = layout.extra[i].dim;
-        const std::string name = "DIM_" + dimension_label(zb_node_array(array), dim);
+        const std::string label = dimension_label(zb_node_array(array), dim);
+        const std::string name = "DIM_" + label;
         const Position position = position_of(array, dim, index[i], around);
+        /* Plain bands: the index would only repeat the band's number. */
+        if (index.size() == 1 && label == "band" && position.value.empty())
+            continue;
         metadata->set("", name + "_INDEX", std::to_string(index[i]));
         if (!position.value.empty())
             metadata->set("", name + "_VALUE", position.value);
@@ -198,17 +218,7 @@ std::string band_description(const zb_node *array, const Layout &layout, int ban
     return text.empty() && layout.bands == 1 ? attribute_text(array, "long_name") : text;
 }
 
-/* A list has a name for each band, a single name is for all of them. */
-GDALColorInterp band_colour(const zb_node *array, const Layout &layout, int band) {
-    const zb_json *stated = attribute(array, "COLOR_INTERPRETATION");
-    if (zb_json_kind_of(stated) == ZB_JSON_ARRAY) {
-        stated = zb_json_first(stated);
-        for (int i = 0; i < band && stated != nullptr; i++)
-            stated = zb_json_next(stated);
-    }
-    const char *name = zb_json_string(stated);
-    if (name != nullptr)
-        return GDALGetColorInterpretationByName(name);
+GDALColorInterp default_colour(const zb_node *array, const Layout &layout, int band) {
     const zb_dtype dtype = zb_node_array(array)->dtype;
     const bool bytes = dtype.kind == ZB_KIND_UINT && dtype.size == 1;
     /* Three or four bands in front of rows and columns are more often dates or levels than colours.

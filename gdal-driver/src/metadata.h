@@ -28,6 +28,10 @@ class MetadataDomains {
     /* Adds our domains to a list that is consumed; the caller frees the result. */
     char **add_names(char **names) const;
 
+    void clear(const std::string &domain) {
+        own_.erase(domain);
+    }
+
     CPLStringList &list(const std::string &domain) {
         return own_[domain];
     }
@@ -35,6 +39,13 @@ class MetadataDomains {
   private:
     std::map<std::string, CPLStringList> own_, merged_;
 };
+
+/* Can an attribute of this name be a metadata item? Not where GDAL has a better place for it, and
+   not with a ":" or "=" in it. */
+bool is_item_name(const std::string &name);
+
+/* Is this attribute of a node shown as a metadata item? */
+bool is_item(const zb_node *node, const zb_json *member);
 
 /* Attributes as items of the domain, those left out that GDAL has a better place for. */
 void add_attributes(const zb_node *node, const std::string &domain, MetadataDomains *metadata);
@@ -52,9 +63,9 @@ void add_band_position(const zb_node *array, const Layout &layout, int band, Nei
 std::string band_description(const zb_node *array, const Layout &layout, int band,
                              Neighbours &around);
 
-/* By the attribute COLOR_INTERPRETATION that GDAL writes, else red, green, blue, alpha for three or
-   four interleaved bands of bytes, else grey for a single band. */
-GDALColorInterp band_colour(const zb_node *array, const Layout &layout, int band);
+/* What a band's colour is when no attribute says so: red, green, blue, alpha for three or four
+   interleaved bands of bytes, grey for a single band. */
+GDALColorInterp default_colour(const zb_node *array, const Layout &layout, int band);
 
 } // namespace zarr3
 

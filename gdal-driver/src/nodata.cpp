@@ -10,7 +10,6 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <string>
 
 #include "attributes.h"
 #include "cpl_string.h"
@@ -33,9 +32,10 @@ static bool double_fits(double value, zb_dtype dtype) {
 }
 
 /* None when no pixel can have the value. */
-static NoData from_double(double value, zb_dtype dtype) {
+NoData nodata_from_double(double value, zb_dtype dtype) {
     NoData nodata;
-    if (!double_fits(value, dtype))
+    const bool real = is_integer(dtype) || dtype.kind == ZB_KIND_FLOAT;
+    if (!real || !double_fits(value, dtype))
         return nodata;
     nodata.kind = NoData::Double;
     nodata.as_double = value;
@@ -108,7 +108,7 @@ static NoData from_attribute(const zb_json *value, zb_dtype dtype) {
     double number;
     const char *text = zb_json_string(value);
     if (zb_json_double(value, &number) || (text != nullptr && text_value(text, &number)))
-        return from_double(number, dtype);
+        return nodata_from_double(number, dtype);
     return NoData();
 }
 
@@ -133,7 +133,7 @@ static NoData from_fill(const zb_array_info *info) {
     if (dtype.kind == ZB_KIND_FLOAT && dtype.size == 2) {
         uint16_t half;
         memcpy(&half, info->fill_value, sizeof half);
-        return from_double(half_to_double(half), dtype);
+        return nodata_from_double(half_to_double(half), dtype);
     }
     if (is_integer(dtype) && dtype.size == 8) {
         uint64_t bits;
@@ -143,28 +143,84 @@ static NoData from_fill(const zb_array_info *info) {
     }
     double value;
     GDALCopyWords(info->fill_value, gdal_type(dtype), 0, &value, GDT_Float64, 0, 1);
-    return from_double(value, dtype);
+    return nodata_from_double(value, dtype);
 }
 
-NoData find_nodata(const zb_node *array) {
+/* The last of the rules. */
+static NoData by_fill_value(const zb_node *array) {
     const zb_array_info *info = zb_node_array(array);
     NoData nodata;
     if (info->dtype.kind != ZB_KIND_FLOAT && !is_integer(info->dtype))
         return nodata;
-    for (const char *name : {"_FillValue", "missing_value"}) {
-        nodata = from_attribute(attribute(array, name), info->dtype);
-        if (nodata.kind != NoData::None)
-            return nodata;
-    }
     if (info->fill_is_default)
         return nodata;
     nodata = from_fill(info);
     /* GDAL writes _CRS whenever a raster has a CRS. Its rasters without one are not told from
      * others. */
-    const bool written_by_gdal = attribute(array, "_CRS") != nullptr;
+    const bool written_by_gdal =
+        attribute(array, "_CRS") != nullptr && attribute(array, "grid_mapping") == nullptr;
     if (nodata.as_double == 0 && !written_by_gdal)
         return NoData();
     return nodata;
+}
+
+NoData find_nodata(const zb_node *array) {
+    const zb_array_info *info = zb_node_array(array);
+    for (const char *name : {"_FillValue", "missing_value"}) {
+        const NoData nodata = from_attribute(attribute(array, name), info->dtype);
+        if (nodata.kind != NoData::None)
+            return nodata;
+    }
+    return by_fill_value(array);
+}
+
+bool fill_counts_as_nodata(const zb_node *array) {
+    return by_fill_value(array).kind != NoData::None;
+}
+
+/* ---- Setting ---- */
+
+NoData nodata_from_int64(int64_t value, zb_dtype dtype) {
+    if (dtype.kind == ZB_KIND_INT && dtype.size == 8)
+        return from_int64(value);
+    if (dtype.kind == ZB_KIND_UINT && dtype.size == 8)
+        return value < 0 ? NoData() : from_uint64(static_cast<uint64_t>(value));
+    return nodata_from_double(static_cast<double>(value), dtype);
+}
+
+NoData nodata_from_uint64(uint64_t value, zb_dtype dtype) {
+    if (dtype.kind == ZB_KIND_UINT && dtype.size == 8)
+        return from_uint64(value);
+    if (dtype.kind == ZB_KIND_INT && dtype.size == 8)
+        return value > INT64_MAX ? NoData() : from_int64(static_cast<int64_t>(value));
+    return nodata_from_double(static_cast<double>(value), dtype);
+}
+
+std::string nodata_json(const NoData &nodata, zb_dtype dtype) {
+    if (nodata.kind == NoData::Int64)
+        return std::to_string(nodata.as_int64);
+    if (nodata.kind == NoData::UInt64)
+        return std::to_string(nodata.as_uint64);
+    if (is_integer(dtype))
+        return std::to_string(static_cast<int64_t>(nodata.as_double)); /* 32 bits at most */
+    unsigned char bytes[sizeof(double)];
+    memcpy(bytes, &nodata.as_double, sizeof bytes);
+    CPL_LSBPTR64(bytes);
+    char *text = CPLBase64Encode(sizeof bytes, bytes);
+    const std::string quoted = "\"" + std::string(text) + "\"";
+    CPLFree(text);
+    return quoted;
+}
+
+std::vector<unsigned char> nodata_element(const NoData &nodata, zb_dtype dtype) {
+    std::vector<unsigned char> element(dtype.size);
+    if (nodata.kind == NoData::Int64)
+        memcpy(element.data(), &nodata.as_int64, element.size());
+    else if (nodata.kind == NoData::UInt64)
+        memcpy(element.data(), &nodata.as_uint64, element.size());
+    else if (nodata.kind == NoData::Double)
+        GDALCopyWords(&nodata.as_double, GDT_Float64, 0, element.data(), gdal_type(dtype), 0, 1);
+    return element;
 }
 
 } // namespace zarr3

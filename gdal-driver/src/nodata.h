@@ -7,8 +7,9 @@
  *    floats, the base64 text of a little-endian double.
  * 2. `missing_value` in the same forms.
  * 3. The fill value, unless it is zero or was not stated: zero is what most writers put there
- *    without meaning anything. Where GDAL wrote the array (attribute `_CRS`), zero counts as well,
- *    because GDAL keeps its nodata value there.
+ *    without meaning anything. Where GDAL's own driver wrote the array (attribute `_CRS` without a
+ *    `grid_mapping`, which that driver never writes and we always do), zero counts as well, because
+ *    it keeps its nodata value there.
  *
  * Values that the data type cannot hold are passed over. Booleans and complex numbers have none.
  */
@@ -16,6 +17,8 @@
 #define ZARR3_NODATA_H
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "zarrbridge/zarrbridge.h"
 
@@ -29,6 +32,21 @@ struct NoData {
 };
 
 NoData find_nodata(const zb_node *array);
+
+/* From what a program sets. None when no element of the type can have the value. */
+NoData nodata_from_double(double value, zb_dtype dtype);
+NoData nodata_from_int64(int64_t value, zb_dtype dtype);
+NoData nodata_from_uint64(uint64_t value, zb_dtype dtype);
+
+/* The value of `_FillValue` as xarray writes it: a number, for floats the base64 text of a double.
+ */
+std::string nodata_json(const NoData &nodata, zb_dtype dtype);
+
+/* One element of the type, for a new array's fill value. */
+std::vector<unsigned char> nodata_element(const NoData &nodata, zb_dtype dtype);
+
+/* Would readers take the array's fill value for nodata when no attribute says otherwise? */
+bool fill_counts_as_nodata(const zb_node *array);
 
 } // namespace zarr3
 

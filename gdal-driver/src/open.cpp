@@ -15,6 +15,7 @@
 #include "dataset.h"
 #include "errors.h"
 #include "location.h"
+#include "options.h"
 #include "subdatasets.h"
 #include "vsi_store.h"
 
@@ -33,7 +34,7 @@ int identify(GDALOpenInfo *info) {
 
 /* GDAL_NUM_THREADS also governs the core's threads, unless its own variable is set. The core reads
    that once, at the first open. */
-static void adopt_thread_count() {
+void adopt_thread_count() {
     static std::once_flag once;
     std::call_once(once, [] {
         const char *own = getenv("ZARRBRIDGE_NUM_THREADS");
@@ -43,9 +44,13 @@ static void adopt_thread_count() {
     });
 }
 
+bool is_writable_place(const std::string &root) {
+    return !STARTS_WITH(root.c_str(), "/vsi") || STARTS_WITH(root.c_str(), "/vsimem/");
+}
+
 /* Local directories are read by the core itself, which knows validators to the nanosecond and
    keeps symbolic links inside; the rest goes through GDAL. */
-static enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb_error *err) {
+enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb_error *err) {
     zb_store *store = nullptr;
     const bool is_virtual = STARTS_WITH(root.c_str(), "/vsi");
     const enum zb_code code = is_virtual ? open_vsi_store(root, &store, err)
@@ -57,7 +62,7 @@ static enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb
 
 /* Looks for "zarr_format": 3 in a document that could not be opened, which may be no JSON at all:
    only then is its error ours to report. */
-static bool claims_version_3(zb_store *store, const std::string &path) {
+bool claims_version_3(zb_store *store, const std::string &path) {
     char *text = nullptr;
     size_t size = 0;
     if (zb_store_get(store, join_path(path, "zarr.json").c_str(),
@@ -167,6 +172,16 @@ GDALDataset *Opening::group(const NodePtr &node) const {
     return container.release();
 }
 
+/* Where the core can write, and how. */
+static bool may_update(const Hierarchy &hierarchy, CSLConstList open_options,
+                       zb_write_options *write, std::string *reason) {
+    if (!is_writable_place(hierarchy.root)) {
+        *reason = "stores are updated on local paths and in /vsimem/ only";
+        return false;
+    }
+    return parse_sync(open_options, write, reason);
+}
+
 /* Opens the store and the node. Null with *silent set when it is not for us. */
 static NodePtr find_node(Location *location, Hierarchy *hierarchy, bool prefixed, bool *silent) {
     zb_error err = {};
@@ -201,10 +216,11 @@ GDALDataset *open(GDALOpenInfo *info) {
     const NodePtr node = find_node(&location, &opening.hierarchy, prefixed, &silent);
     if (node == nullptr)
         return nullptr;
-    /* Refused with an error rather than declined: the next driver would open it, and might write
-       what this one then misreads. */
-    if (info->eAccess == GA_Update) {
-        refuse(opening.hierarchy, node.get(), "the Zarr3 driver only reads; it cannot update");
+    opening.options.update = info->eAccess == GA_Update;
+    std::string reason;
+    if (opening.options.update &&
+        !may_update(opening.hierarchy, info->papszOpenOptions, &opening.options.write, &reason)) {
+        refuse(opening.hierarchy, node.get(), reason);
         return nullptr;
     }
     opening.options.dim_x = CSLFetchNameValue(info->papszOpenOptions, "DIM_X");

@@ -6,36 +6,45 @@
  */
 #include "read_plan.h"
 
+#include <algorithm>
+
 namespace zarr3 {
 
-void ReadPlan::add_run(int first_band, int count, const Window &window, void *data,
-                       int64_t pixel_space, int64_t line_space, int64_t band_space) {
-    const uint32_t ndim = zb_node_array(array_)->ndim;
-    /* Counts of 1 and strides of 0 are right for every dimension that is not set below. */
-    const size_t base = start_.size();
-    start_.resize(base + ndim, 0);
-    count_.resize(base + ndim, 1);
-    strides_.resize(base + ndim, 0);
-    if (layout_.axes.x >= 0) {
-        const size_t x = base + static_cast<size_t>(layout_.axes.x);
-        start_[x] = static_cast<uint64_t>(window.x);
-        count_[x] = static_cast<uint64_t>(window.width);
-        strides_[x] = pixel_space;
+void fill_box(const Layout &layout, uint32_t ndim, int first_band, int count, const Window &window,
+              const Spacings &spacings, uint64_t *starts, uint64_t *counts, int64_t *strides) {
+    /* Right for every dimension that is not set below. */
+    std::fill_n(starts, ndim, uint64_t{0});
+    std::fill_n(counts, ndim, uint64_t{1});
+    std::fill_n(strides, ndim, int64_t{0});
+    if (layout.axes.x >= 0) {
+        starts[layout.axes.x] = static_cast<uint64_t>(window.x);
+        counts[layout.axes.x] = static_cast<uint64_t>(window.width);
+        strides[layout.axes.x] = spacings.pixel;
     }
-    if (layout_.axes.y >= 0) {
-        const size_t y = base + static_cast<size_t>(layout_.axes.y);
-        start_[y] = static_cast<uint64_t>(window.y);
-        count_[y] = static_cast<uint64_t>(window.height);
-        strides_[y] = line_space;
+    if (layout.axes.y >= 0) {
+        starts[layout.axes.y] = static_cast<uint64_t>(window.y);
+        counts[layout.axes.y] = static_cast<uint64_t>(window.height);
+        strides[layout.axes.y] = spacings.line;
     }
-    const std::vector<uint64_t> index = layout_.band_index(first_band);
+    const std::vector<uint64_t> index = layout.band_index(first_band);
     for (size_t i = 0; i < index.size(); i++)
-        start_[base + layout_.extra[i].dim] = index[i];
+        starts[layout.extra[i].dim] = index[i];
     if (count > 1) {
-        const size_t last = base + layout_.extra.back().dim;
-        count_[last] = static_cast<uint64_t>(count);
-        strides_[last] = band_space;
+        const uint32_t last = layout.extra.back().dim;
+        counts[last] = static_cast<uint64_t>(count);
+        strides[last] = spacings.band;
     }
+}
+
+void ReadPlan::add_run(int first_band, int count, const Window &window, void *data,
+                       const Spacings &spacings) {
+    const uint32_t ndim = zb_node_array(array_)->ndim;
+    const size_t base = start_.size();
+    start_.resize(base + ndim);
+    count_.resize(base + ndim);
+    strides_.resize(base + ndim);
+    fill_box(layout_, ndim, first_band, count, window, spacings, start_.data() + base,
+             count_.data() + base, strides_.data() + base);
     data_.push_back(data);
 }
 

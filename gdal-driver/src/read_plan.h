@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Collects boxes of an array that one call of the core then reads together, so that it sees all of
-   the work at once: chunks that several boxes share are decoded once, on all threads. */
+/* From windows of bands to boxes of the array. A plan collects boxes that one call of the core then
+   reads together, so that it sees all of the work at once: chunks that several boxes share are
+   decoded once, on all threads. */
 #ifndef ZARR3_READ_PLAN_H
 #define ZARR3_READ_PLAN_H
 
 #include <vector>
 
+#include "cpl_vsi.h"
 #include "layout.h"
 #include "zarrbridge/zarrbridge.h"
 
@@ -16,6 +18,23 @@ struct Window {
     int x, y, width, height;
 };
 
+/* For memory that GDAL allocates. */
+struct FreeMemory {
+    void operator()(void *memory) const {
+        VSIFree(memory);
+    }
+};
+
+/* Bytes between neighbours in a caller's memory. */
+struct Spacings {
+    int64_t pixel, line, band;
+};
+
+/* The box of `count` bands from first_band on (their indices differ in the last extra dimension
+   only, in steps of one) within the window: one entry for each of the array's dimensions. */
+void fill_box(const Layout &layout, uint32_t ndim, int first_band, int count, const Window &window,
+              const Spacings &spacings, uint64_t *starts, uint64_t *counts, int64_t *strides);
+
 class ReadPlan {
   public:
     ReadPlan(const zb_node *array, const Layout &layout, zb_dtype memory)
@@ -24,13 +43,12 @@ class ReadPlan {
 
     /* The window of one band, to data; the spaces are bytes between pixels and lines. */
     void add(int band, const Window &window, void *data, int64_t pixel_space, int64_t line_space) {
-        add_run(band, 1, window, data, pixel_space, line_space, 0);
+        add_run(band, 1, window, data, {pixel_space, line_space, 0});
     }
 
-    /* The window of `count` bands whose indices differ in the last extra dimension only, in steps
-       of one; band_space may be negative. */
-    void add_run(int first_band, int count, const Window &window, void *data, int64_t pixel_space,
-                 int64_t line_space, int64_t band_space);
+    /* The window of several bands, as in fill_box; the space between bands may be negative. */
+    void add_run(int first_band, int count, const Window &window, void *data,
+                 const Spacings &spacings);
 
     size_t size() const {
         return data_.size();

@@ -8,17 +8,22 @@
  * best, so that a file changed within the last two seconds has no valid validator and nothing of
  * it is cached.
  *
+ * Only /vsimem/ can be written: there a put can be what the interface promises, all or nothing.
+ *
  * These functions run in the core's worker threads; GDAL's error handlers are silenced there, and
  * the failure goes into the zb_error.
  */
 #include "vsi_store.h"
 
+#include <atomic>
 #include <cerrno>
+#include <condition_variable>
 #include <cstring>
 #include <ctime>
 #include <memory>
 #include <mutex>
 #include <new>
+#include <set>
 
 #include "cpl_error.h"
 #include "cpl_vsi.h"
@@ -149,7 +154,7 @@ enum zb_code vsi_read(zb_object *base, zb_range *ranges, size_t count, zb_error 
     return ZB_OK;
 }
 
-/* Reading never leaves anything to write, so the result of closing says nothing. */
+/* A file that was read leaves nothing to write, so the result of closing says nothing. */
 void vsi_close(zb_object *base) {
     CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
     VsiObject *object = reinterpret_cast<VsiObject *>(base);
@@ -189,19 +194,109 @@ void vsi_destroy(zb_store *store) {
     delete reinterpret_cast<VsiStore *>(store);
 }
 
-/* Read-only: the operations that write stay null. */
-const zb_store_ops kOps = [] {
+/* ---- Writing, in memory only ---- */
+
+/* A new file under another name, which then takes the key's name. */
+enum zb_code vsi_put(zb_store *store, const char *key, const zb_part *parts, size_t count,
+                     enum zb_durability durability, zb_error *err) {
+    CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
+    static std::atomic<unsigned> number;
+    (void)durability; /* nothing in memory outlives the process */
+    const std::string path = path_of(store, key);
+    const std::string directory = path.substr(0, path.rfind('/'));
+    const std::string temporary =
+        zarr3::file_in(directory, "." + std::to_string(number++) + ".zb-tmp");
+    VSIMkdirRecursive(directory.c_str(), 0777);
+    VSILFILE *file = VSIFOpenL(temporary.c_str(), "wb");
+    bool good = file != nullptr;
+    for (size_t i = 0; i < count && good; i++)
+        good = VSIFWriteL(parts[i].data, 1, parts[i].size, file) == parts[i].size;
+    if (file != nullptr)
+        good = VSIFCloseL(file) == 0 && good;
+    good = good && VSIRename(temporary.c_str(), path.c_str()) == 0;
+    if (good)
+        return ZB_OK;
+    VSIUnlink(temporary.c_str());
+    return zb_fail(err, ZB_EIO, "cannot write '%s'", key);
+}
+
+bool is_gone(const std::string &path) {
+    VSIStatBufL stat;
+    return VSIStatExL(path.c_str(), &stat, VSI_STAT_EXISTS_FLAG) != 0;
+}
+
+enum zb_code vsi_erase(zb_store *store, const char *key, zb_error *err) {
+    CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
+    const std::string path = path_of(store, key);
+    if (VSIUnlink(path.c_str()) == 0 || is_gone(path))
+        return ZB_OK;
+    return zb_fail(err, ZB_EIO, "cannot erase '%s'", key);
+}
+
+enum zb_code vsi_erase_below(zb_store *store, const char *prefix, zb_error *err) {
+    CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
+    const std::string path =
+        *prefix == '\0' ? reinterpret_cast<VsiStore *>(store)->root : path_of(store, prefix);
+    if (VSIRmdirRecursive(path.c_str()) == 0 || is_gone(path))
+        return ZB_OK;
+    return zb_fail(err, ZB_EIO, "cannot erase what is below '%s'", prefix);
+}
+
+enum zb_code vsi_flush(zb_store *, zb_error *) {
+    return ZB_OK;
+}
+
+struct VsiLock {
+    zb_lock base;
+    std::string path;
+};
+
+/* The files are this process's own, and so are their locks. */
+std::mutex lock_table;
+std::condition_variable lock_released;
+std::set<std::string> locked_paths;
+
+enum zb_code vsi_lock(zb_store *store, const char *key, zb_lock **out, zb_error *) {
+    VsiLock *lock = new VsiLock{{store}, path_of(store, key)};
+    std::unique_lock<std::mutex> guard(lock_table);
+    lock_released.wait(guard, [&] { return locked_paths.insert(lock->path).second; });
+    *out = &lock->base;
+    return ZB_OK;
+}
+
+void vsi_unlock(zb_lock *base) {
+    VsiLock *lock = reinterpret_cast<VsiLock *>(base);
+    {
+        const std::lock_guard<std::mutex> guard(lock_table);
+        locked_paths.erase(lock->path);
+    }
+    lock_released.notify_all();
+    delete lock;
+}
+
+/* For reading, the operations that write stay null; none of either changes a live object. */
+zb_store_ops make_ops(bool writes) {
     zb_store_ops ops = {};
     ops.version = ZB_STORE_OPS_VERSION;
-    ops.name = "vsi";
+    ops.name = writes ? "vsimem" : "vsi";
     ops.open = vsi_open;
     ops.read = vsi_read;
     ops.close = vsi_close;
     ops.stat = vsi_stat;
     ops.list = vsi_list;
     ops.destroy = vsi_destroy;
+    if (writes) {
+        ops.put = vsi_put;
+        ops.erase = vsi_erase;
+        ops.erase_below = vsi_erase_below;
+        ops.flush = vsi_flush;
+        ops.lock = vsi_lock;
+        ops.unlock = vsi_unlock;
+    }
     return ops;
-}();
+}
+
+const zb_store_ops kReadOps = make_ops(false), kMemoryOps = make_ops(true);
 
 } // namespace
 
@@ -210,13 +305,15 @@ namespace zarr3 {
 enum zb_code open_vsi_store(const std::string &root, zb_store **out, zb_error *err) {
     std::unique_ptr<VsiStore> store(new VsiStore{{}, root});
     const bool is_local = VSIIsLocal(root.c_str());
+    const bool is_memory = STARTS_WITH(root.c_str(), "/vsimem/");
     zb_store_hints hints = {};
     hints.gap = is_local ? 4096 : 65536;
     hints.max_request = uint64_t{16} << 20;
     hints.is_local = is_local;
     /* Plain web servers have no listings worth the name. */
     hints.can_list = root.compare(0, 9, "/vsicurl/") != 0;
-    const enum zb_code code = zb_store_init(&store->base, &kOps, hints, root.c_str(), err);
+    const enum zb_code code =
+        zb_store_init(&store->base, is_memory ? &kMemoryOps : &kReadOps, hints, root.c_str(), err);
     if (code == ZB_OK)
         *out = &store.release()->base;
     return code;

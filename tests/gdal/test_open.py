@@ -20,7 +20,8 @@ def test_driver_is_registered_first_and_describes_itself():
     assert driver.GetMetadataItem("DMD_EXTENSIONS") == "zarr"
     assert driver.GetMetadataItem("DMD_CONNECTION_PREFIX") == "ZARR3:"
     assert driver.GetMetadataItem("DCAP_VIRTUALIO") == "YES"
-    assert driver.GetMetadataItem("DCAP_CREATE") is None
+    assert driver.GetMetadataItem("DCAP_CREATE") == "YES"
+    assert driver.GetMetadataItem("DCAP_CREATECOPY") == "YES"
     for option in ("DIM_X", "DIM_Y", "MULTIBAND", "LIST_ALL_ARRAYS"):
         assert option in driver.GetMetadataItem("DMD_OPENOPTIONLIST")
 
@@ -63,28 +64,6 @@ def test_root_array(tmp_path):
     path = str(tmp_path / "t.zarr")
     zarr.create_array(store=path, data=VALUES, zarr_format=3)
     assert (opened(path).ReadAsArray() == VALUES).all()
-
-
-def test_update_is_refused_once(store):
-    path, root = store
-    put(root, "t", VALUES)
-    with Errors() as errors:
-        assert gdal.OpenEx(path, gdal.OF_RASTER | gdal.OF_UPDATE) is None
-    assert len(errors.failures) == 1 and "only reads" in errors.failures[0]
-
-
-def test_delete_rename_copy_leave_the_store_alone(store):
-    path, root = store
-    put(root, "t", VALUES)
-    driver = gdal.GetDriverByName("Zarr3")
-    before = sorted(os.walk(path))
-    with Errors() as errors:
-        assert driver.Delete(path) != gdal.CE_None
-        assert driver.Rename(path + "2", path) != gdal.CE_None
-        assert driver.CopyFiles(path + "2", path) != gdal.CE_None
-    assert len(errors.failures) == 3
-    assert sorted(os.walk(path)) == before
-    assert not os.path.exists(path + "2")
 
 
 def test_subdataset_info(store):

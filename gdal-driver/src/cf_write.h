@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* The arrays beside a raster that CF puts its place on the map into. */
+#ifndef ZARR3_CF_WRITE_H
+#define ZARR3_CF_WRITE_H
+
+#include <vector>
+
+#include "attribute_changes.h"
+#include "crs.h"
+#include "georef.h"
+
+namespace zarr3 {
+
+/* The group that holds a raster's array. */
+class CfGroup {
+  public:
+    /* Looks at the arrays of the group. */
+    enum zb_code open(const NodePtr &array, zb_error *err);
+
+    /* The variable with the CRS and the geotransform (either may be null), and the array's
+       attribute that names it. Without both of them neither is kept. */
+    enum zb_code write_grid_mapping(const OGRSpatialReference *srs, const GeoTransform *transform,
+                                    AttributeChanges *changes, zb_error *err);
+
+    /* The coordinates of rows and columns. Without a transform, or with a rotated one, they go. */
+    enum zb_code write_coordinates(const Layout &layout, const OGRSpatialReference *srs,
+                                   const GeoTransform *transform, zb_error *err);
+
+  private:
+    struct Neighbour {
+        NodePtr node;
+        std::string name;
+    };
+    const Neighbour *find(const std::string &name) const;
+    bool is_shared_mapping(const std::string &name) const;
+    bool is_shared_dimension(const std::string &name) const;
+    enum zb_code remove(const std::string &name, zb_error *err);
+    enum zb_code put(const std::string &name, const std::vector<double> *values,
+                     const std::string &attributes, zb_error *err);
+
+    NodePtr array_;
+    std::string path_; /* of the group */
+    std::vector<Neighbour> others_;
+};
+
+} // namespace zarr3
+
+#endif

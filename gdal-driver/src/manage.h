@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Deleting, renaming and copying stores as a whole. */
+#ifndef ZARR3_MANAGE_H
+#define ZARR3_MANAGE_H
+
+#include <string>
+
+#include "compat.h"
+
+namespace zarr3 {
+
+/* Only nodes of Zarr version 3, with all below them. Other files in a store's directory stay. */
+CPLErr delete_dataset(const char *name);
+
+/* A whole store to another place, or a node within its hierarchy. Nothing is overwritten. */
+CPLErr rename_dataset(const char *new_name, const char *old_name);
+CPLErr copy_dataset(const char *new_name, const char *old_name);
+
+/* Files that GDAL keeps beside a store: x.zarr.aux.xml, x.zarr.<array>.ovr. */
+void remove_sidecars(const std::string &root);
+
+/* Removes the directory of a store whose nodes have been deleted. Returns the name of a file that
+   is the user's and keeps the directory alive, or "". */
+std::string remove_empty(const std::string &directory);
+
+} // namespace zarr3
+
+#endif

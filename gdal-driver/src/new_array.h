@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* The shapes of a new array: dimensions, blocks (inner chunks), shards. */
+#ifndef ZARR3_NEW_ARRAY_H
+#define ZARR3_NEW_ARRAY_H
+
+#include <string>
+#include <vector>
+
+#include "node.h"
+#include "options.h"
+
+namespace zarr3 {
+
+struct NewArray {
+    std::vector<std::string> names;            /* of the dimensions, in array order */
+    std::vector<uint64_t> shape, block, shard; /* shard is empty when there are none */
+    zb_dtype dtype = {};
+    std::string codecs;
+    char separator = '/';
+
+    /* Creates it, with fill_value (one element) or zero. */
+    enum zb_code create(zb_store *store, const std::string &path,
+                        const std::vector<unsigned char> &fill_value, NodePtr *out,
+                        zb_error *err) const;
+};
+
+struct RasterShape {
+    int width, height, bands;
+    GDALDataType type;
+};
+
+/* False, with *reason set, when the raster has no Zarr form or the options do not fit it. */
+bool plan_array(const RasterShape &raster, const CreationOptions &options, NewArray *array,
+                std::string *reason);
+
+} // namespace zarr3
+
+#endif

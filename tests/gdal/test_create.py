@@ -1,0 +1,350 @@
+# SPDX-License-Identifier: MIT
+"""Create() and writing pixels: every order, type and form, checked by zarr-python."""
+import ctypes
+import json
+import os
+import random
+
+import numpy as np
+import pytest
+import zarr
+from osgeo import gdal, gdal_array
+
+from conftest import Errors, opened, run_python
+
+DRIVER = gdal.GetDriverByName("Zarr3")
+SHAPES = [[], ["INTERLEAVE=PIXEL"], ["SHARD=512x256", "BLOCKSIZE=64x128"],
+          ["INTERLEAVE=PIXEL", "SHARD=256x512", "BLOCKSIZE=128,64", "COMPRESS=BLOSC"],
+          ["BLOCKSIZE=3,100,90", "SHARD=3,200,180", "COMPRESS=GZIP", "LEVEL=1"]]
+WIDTH, HEIGHT = 700, 500
+CUBE = np.random.default_rng(1).integers(0, 60000, (3, HEIGHT, WIDTH), dtype="u2")
+
+
+def create(path, bands=3, type=gdal.GDT_UInt16, options=(), width=WIDTH, height=HEIGHT):
+    return DRIVER.Create(str(path), width, height, bands, type, list(options))
+
+
+def by_zarr(path, options=(), name="r"):
+    """Bands first, as zarr-python reads it."""
+    data = zarr.open_array(str(path) + "/" + name, mode="r")[:]
+    return np.moveaxis(data, 2, 0) if "INTERLEAVE=PIXEL" in options else data
+
+
+def windows(width, height, seed):
+    tiles = [(x, y, min(width, WIDTH - x), min(height, HEIGHT - y))
+             for x in range(0, WIDTH, width) for y in range(0, HEIGHT, height)]
+    random.Random(seed).shuffle(tiles)
+    return tiles
+
+
+@pytest.mark.parametrize("options", SHAPES)
+@pytest.mark.parametrize("width,height", [(77, 131), (WIDTH, 1), (256, 256), (WIDTH, HEIGHT)])
+def test_windows_in_any_order(tmp_path, options, width, height):
+    path = tmp_path / "r.zarr"
+    dataset = create(path, options=options)
+    for i, (x, y, w, h) in enumerate(windows(width, height, 1)):
+        if i % 2:
+            dataset.WriteArray(CUBE[:, y:y + h, x:x + w], x, y)
+        else:
+            for band in range(3):
+                dataset.GetRasterBand(band + 1).WriteArray(CUBE[band, y:y + h, x:x + w], x, y)
+    assert dataset.Close() == gdal.CE_None
+    assert (by_zarr(path, options) == CUBE).all()
+    assert (opened(path).ReadAsArray() == CUBE).all()
+
+
+@pytest.mark.parametrize("options", SHAPES)
+def test_reads_see_what_was_just_written(tmp_path, options):
+    path = tmp_path / "r.zarr"
+    dataset = create(path, options=options)
+    expected = np.zeros_like(CUBE)
+    rng = random.Random(2)
+    for _ in range(60):
+        w, h = rng.randint(1, 300), rng.randint(1, 200)
+        x, y = rng.randint(0, WIDTH - w), rng.randint(0, HEIGHT - h)
+        part = np.random.default_rng(rng.randint(0, 999)).integers(0, 9999, (3, h, w), dtype="u2")
+        expected[:, y:y + h, x:x + w] = part
+        if rng.random() < 0.5:
+            dataset.WriteArray(part, x, y)
+        else:
+            for band in range(3):
+                dataset.GetRasterBand(band + 1).WriteArray(part[band], x, y)
+        x, y = rng.randint(0, WIDTH - 50), rng.randint(0, HEIGHT - 50)
+        if rng.random() < 0.6:
+            assert (dataset.ReadAsArray(x, y, 50, 50) == expected[:, y:y + 50, x:x + 50]).all()
+        elif rng.random() < 0.2:
+            assert (dataset.ReadAsArray() == expected).all()
+    dataset = None
+    assert (by_zarr(path, options) == expected).all()
+
+
+def test_rows_read_and_written_by_turns(tmp_path):
+    """As many programs edit in place; each chunk must not be stored for each row."""
+    path = tmp_path / "r.zarr"
+    dataset = create(path, 1, options=["SHARD=512x512", "BLOCKSIZE=128x128"])
+    dataset.GetRasterBand(1).WriteArray(CUBE[0])
+    band = dataset.GetRasterBand(1)
+    for row in range(HEIGHT):
+        band.WriteArray(band.ReadAsArray(0, row, WIDTH, 1) // 2, 0, row)
+    dataset = None
+    assert (by_zarr(path) == CUBE[0] // 2).all()
+
+
+def write_block(band, x, y, block):
+    """GDALWriteBlock(), which the Python bindings lack."""
+    with open("/proc/self/maps") as maps:
+        path = next(line.split()[-1] for line in maps if "/libgdal.so" in line)
+    function = ctypes.CDLL(path).GDALWriteBlock
+    function.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_int, ctypes.c_void_p]
+    return function(int(band.this), x, y, block.ctypes.data)
+
+
+@pytest.mark.parametrize("options", SHAPES[:4])
+def test_block_interface(tmp_path, options):
+    path = tmp_path / "r.zarr"
+    dataset = create(path, options=options)
+    width, height = dataset.GetRasterBand(1).GetBlockSize()
+    for x in range(0, WIDTH, width):
+        for y in range(0, HEIGHT, height):
+            for band in range(3):
+                block = np.zeros((height, width), "u2")
+                part = CUBE[band, y:y + height, x:x + width]
+                block[:part.shape[0], :part.shape[1]] = part
+                assert write_block(dataset.GetRasterBand(band + 1), x // width, y // height,
+                                   block) == gdal.CE_None
+    assert dataset.FlushCache() == gdal.CE_None
+    assert (by_zarr(path, options) == CUBE).all()
+
+
+def test_strides_and_band_lists_of_any_kind(tmp_path):
+    path = tmp_path / "r.zarr"
+    dataset = create(path)
+    pixels = np.ascontiguousarray(np.moveaxis(CUBE[::-1], 0, 2))
+    dataset.WriteRaster(0, 0, WIDTH, HEIGHT, pixels.tobytes(), band_list=[3, 2, 1],
+                        buf_pixel_space=6, buf_line_space=6 * WIDTH, buf_band_space=2)
+    dataset = None
+    assert (by_zarr(path) == CUBE).all()
+
+
+@pytest.mark.parametrize("source", ["uint8", "int16", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("target", ["uint8", "int8", "int32", "float32", "float64", "complex128"])
+def test_conversion_is_that_of_gdal(tmp_path, source, target):
+    data = np.linspace(-300, 300, 40 * 50).reshape(40, 50)
+    with np.errstate(all="ignore"):
+        data = data.astype(source)
+    type = gdal_array.NumericTypeCodeToGDALTypeCode(np.dtype(target).type)
+    memory = gdal.GetDriverByName("MEM").Create("", 50, 40, 1, type)
+    memory.WriteArray(data)
+    dataset = create(tmp_path / "r.zarr", 1, type, width=50, height=40)
+    dataset.WriteArray(data)
+    dataset = None
+    assert (by_zarr(tmp_path / "r.zarr") == memory.ReadAsArray()).all()
+
+
+def test_resampled_writes_are_those_of_gdal(tmp_path):
+    memory = gdal.GetDriverByName("MEM").Create("", WIDTH, HEIGHT, 3, gdal.GDT_UInt16)
+    ours = create(tmp_path / "r.zarr")
+    small = np.ascontiguousarray(CUBE[:, ::3, ::5])
+    for dataset in (memory, ours):
+        dataset.WriteRaster(10, 20, 600, 400, small.tobytes(), small.shape[2], small.shape[1],
+                            gdal.GDT_UInt16)
+    assert (ours.ReadAsArray() == memory.ReadAsArray()).all()
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64",
+                                   "int64", "float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("options", [[], ["SHARD=64x64", "BLOCKSIZE=32x32"]])
+def test_types(tmp_path, dtype, options):
+    path = tmp_path / "r.zarr"
+    data = (np.arange(70 * 90).reshape(70, 90) % 120).astype(dtype)
+    type = gdal_array.NumericTypeCodeToGDALTypeCode(data.dtype.type)
+    dataset = create(path, 1, type, options, 90, 70)
+    dataset.WriteArray(data)
+    dataset = None
+    array = zarr.open_array(str(path) + "/r", mode="r")
+    assert array.dtype == dtype and (array[:] == data).all() and array.fill_value == 0
+    dataset = opened(path)
+    assert dataset.GetRasterBand(1).DataType == type
+
+
+def shapes(path, name="r"):
+    document = json.load(open("%s/%s/zarr.json" % (path, name)))
+    chunk = document["chunk_grid"]["configuration"]["chunk_shape"]
+    first = document["codecs"][0]
+    inner = first["configuration"]["chunk_shape"] if first["name"] == "sharding_indexed" else None
+    return chunk, inner
+
+
+@pytest.mark.parametrize("width,height,bands,type,options,chunk,inner", [
+    (5000, 4000, 3, gdal.GDT_Byte, ["INTERLEAVE=PIXEL"], [512, 512, 3], None),
+    (5000, 4000, 3, gdal.GDT_Byte, [], [1, 512, 512], None),
+    (300, 200, 1, gdal.GDT_Byte, [], [200, 300], None),
+    (1000000, 1, 1, gdal.GDT_Byte, [], [1, 262144], None),
+    (20000, 20000, 1, gdal.GDT_UInt16, [], [4096, 8192], [512, 512]),
+    (20000, 20000, 3, gdal.GDT_Byte, ["INTERLEAVE=PIXEL"], [4096, 4096, 3], [512, 512, 3]),
+    (512, 512, 1000, gdal.GDT_Float32, [], [64, 512, 512], [1, 512, 512]),
+    (20000, 20000, 1, gdal.GDT_Byte, ["SHARD=OFF"], [512, 512], None),
+    (3000, 3000, 300, gdal.GDT_Float32, ["INTERLEAVE=PIXEL"], None, [64, 128, 300]),
+    (100, 100, 2, gdal.GDT_Byte, ["BLOCKXSIZE=64"], [1, 512, 64], None),
+])
+def test_default_shapes(tmp_path, width, height, bands, type, options, chunk, inner):
+    create(tmp_path / "r.zarr", bands, type, options, width, height).Close()
+    found = shapes(tmp_path / "r.zarr")
+    assert chunk is None or found[0] == chunk
+    assert inner is None and found[1] is None or found[1][-1] == inner[-1]
+    if chunk is not None:
+        assert found[1] == inner
+    else:
+        assert np.prod(found[1]) * 4 <= 16 << 20
+
+
+@pytest.mark.parametrize("options,codecs", [
+    ([], [{"name": "zstd", "configuration": {"level": 3, "checksum": False}}]),
+    (["COMPRESS=NONE"], []), (["COMPRESS=NONE", "CHECKSUM=YES"], [{"name": "crc32c"}]),
+    (["COMPRESS=GZIP"], [{"name": "gzip", "configuration": {"level": 6}}]),
+    (["COMPRESS=zstd", "LEVEL=19"],
+     [{"name": "zstd", "configuration": {"level": 19, "checksum": False}}])])
+def test_compression(tmp_path, options, codecs):
+    dataset = create(tmp_path / "r.zarr", options=options)
+    dataset.WriteArray(CUBE)
+    dataset = None
+    assert json.load(open(tmp_path / "r.zarr/r/zarr.json"))["codecs"][1:] == codecs
+    assert (by_zarr(tmp_path / "r.zarr") == CUBE).all()
+
+
+def test_every_option_is_declared():
+    declared = DRIVER.GetMetadataItem("DMD_CREATIONOPTIONLIST")
+    for option in ("COMPRESS", "LEVEL", "BLOSC_CNAME", "BLOSC_SHUFFLE", "CHECKSUM", "BLOCKSIZE",
+                   "BLOCKXSIZE", "BLOCKYSIZE", "SHARD", "INTERLEAVE", "ARRAY_NAME",
+                   "DIM_SEPARATOR", "STORE_EMPTY", "SYNC"):
+        assert "name='%s'" % option in declared
+
+
+@pytest.mark.parametrize("option,word", [
+    ("COMPRESS=LZW", "LZW"), ("LEVEL=99", "1 to 22"), ("LEVEL=x", "'x'"),
+    ("SHARD=100x100", "multiple"),
+    ("SHARD=many", "WIDTHxHEIGHT"), ("BLOCKSIZE=0x5", "'0'"), ("BLOCKSIZE=5", "ROWS,COLUMNS"),
+    ("BLOCKSIZE=1,2,3,4", "4 extents"), ("BLOCKSIZE=99999x99999", "chunk_bytes"),
+    ("INTERLEAVE=LINE", "LINE"), ("SYNC=SOON", "SOON"), ("BLOSC_CNAME=LZ4", "COMPRESS=BLOSC"),
+    ("CHECKSUM=MAYBE", "MAYBE"), ("ARRAY_NAME=y", "names of other arrays"),
+    ("ARRAY_NAME=a/b", "no slash"), ("DIM_SEPARATOR=-", "DIM_SEPARATOR")])
+def test_bad_options_are_errors_and_leave_nothing(tmp_path, option, word):
+    path = tmp_path / "r.zarr"
+    with Errors() as errors:
+        assert create(path, options=[option]) is None
+    assert len(errors.failures) == 1 and word in errors.failures[0]
+    assert os.listdir(tmp_path) == []
+
+
+def test_unknown_options_are_gdals_warning(tmp_path):
+    with Errors() as errors:
+        assert create(tmp_path / "r.zarr", options=["TILED=YES"]) is not None
+    assert not errors.failures and "TILED" in errors.seen[0][1]
+
+
+@pytest.mark.parametrize("bands,type,word", [
+    (1, gdal.GDT_CInt16, "CInt16"), (1, gdal.GDT_CInt32, "CFloat32"),
+    (0, gdal.GDT_Byte, "0 bands")])
+def test_what_has_no_zarr_form(tmp_path, bands, type, word):
+    with Errors() as errors:
+        assert create(tmp_path / "r.zarr", bands, type) is None
+    assert len(errors.failures) == 1 and word in errors.failures[0]
+    assert os.listdir(tmp_path) == []
+
+
+def test_unwritten_pixels_are_nodata_and_take_no_room(tmp_path):
+    path = tmp_path / "r.zarr"
+    dataset = create(path, 2, gdal.GDT_Float32)
+    dataset.GetRasterBand(1).SetNoDataValue(-9999)
+    dataset.GetRasterBand(2).WriteArray(np.full((10, 10), 5, "f4"), 600, 10)
+    dataset = None
+    data = by_zarr(path)
+    assert (data == -9999).sum() == data.size - 100
+    chunks = [name for _, _, names in os.walk(path / "r" / "c") for name in names
+              if not name.startswith(".")]
+    assert chunks == ["1"]
+    dataset = opened(path)
+    assert dataset.GetRasterBand(2).GetNoDataValue() == -9999
+
+
+def test_store_empty(tmp_path):
+    create_all = create(tmp_path / "r.zarr", 1, options=["STORE_EMPTY=YES", "DIM_SEPARATOR=."])
+    create_all.WriteArray(np.zeros((HEIGHT, WIDTH), "u2"))
+    create_all = None
+    assert sorted(n for n in os.listdir(tmp_path / "r.zarr/r") if not n.startswith(".")) == [
+        "c.0.0", "c.0.1", "zarr.json"]
+
+
+def test_create_needs_a_place(tmp_path):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "dir").mkdir()
+    (tmp_path / "dir" / "mine.txt").write_text("")
+    (tmp_path / "empty").mkdir()
+    for name, word in (("no/r.zarr", "No such file"), ("dir", "not overwritten"),
+                       ("file/r.zarr", "Not a directory")):
+        with Errors() as errors:
+            assert create(tmp_path / name) is None
+        assert len(errors.failures) == 1 and word in errors.failures[0], errors.failures
+    assert create(tmp_path / "empty") is not None
+    assert sorted(os.listdir(tmp_path / "dir")) == ["mine.txt"]
+    with Errors() as errors:
+        assert create("/vsizip/" + str(tmp_path / "x.zip") + "/r.zarr") is None
+    assert "local paths" in errors.failures[0]
+
+
+def test_create_replaces_a_store_but_not_other_files(tmp_path):
+    path = tmp_path / "r.zarr"
+    create(path, options=["ARRAY_NAME=old"]).Close()
+    (path / "mine.txt").write_text("")
+    (tmp_path / "r.zarr.aux.xml").write_text("<PAMDataset/>")
+    create(path, 1).Close()
+    assert sorted(n for n in os.listdir(path) if not n.startswith(".")) == [
+        "mine.txt", "r", "zarr.json"]
+    assert not (tmp_path / "r.zarr.aux.xml").exists()
+
+
+def test_several_rasters_in_one_hierarchy(tmp_path):
+    path = str(tmp_path / "r.zarr")
+    create(path, 1, options=["ARRAY_NAME=a"]).Close()
+    for name in (path + "/b", 'ZARR3:"%s":/deep/c' % path):
+        dataset = create(name, 1)
+        dataset.WriteArray(CUBE[1])
+        assert dataset.Close() == gdal.CE_None
+        assert (opened(name).ReadAsArray() == CUBE[1]).all()
+    assert (zarr.open_array(path + "/deep/c/c", mode="r")[:] == CUBE[1]).all()
+    assert len(opened(path).GetSubDatasets()) == 3
+
+
+def test_failures_at_the_end_are_reported(tmp_path):
+    """A read-only directory in the place of the chunks; run by another user where root may do
+    anything."""
+    path = tmp_path / "r.zarr"
+    dataset = create(path, 1, options=["SHARD=512x512", "BLOCKSIZE=64x64"])
+    dataset.WriteArray(CUBE[0][:100])
+    (path / "r" / "c").write_text("a file where a directory must be")
+    with Errors() as errors:
+        assert dataset.FlushCache() == gdal.CE_Failure
+        assert dataset.Close() == gdal.CE_Failure
+    assert len(errors.failures) == 2 and "/r" in errors.failures[0], errors.failures
+
+
+def test_datasets_write_on_threads_at_once(tmp_path):
+    """Two datasets of one process write disjoint blocks of the same shards."""
+    path = str(tmp_path / "r.zarr")
+    create(path, 1, options=["SHARD=512x512", "BLOCKSIZE=64x64"]).Close()
+    script = r"""
+import sys, threading
+import numpy as np
+from osgeo import gdal
+gdal.UseExceptions()
+def work(first):
+    ds = gdal.OpenEx(sys.argv[1], gdal.OF_RASTER | gdal.OF_UPDATE)
+    for row in range(first, 500, 4):
+        ds.WriteArray(np.full((1, 700), row + 1, 'u2'), 0, row)
+    ds.Close()
+threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+[t.start() for t in threads]
+[t.join() for t in threads]
+"""
+    run_python(script, path)
+    assert (by_zarr(path) == np.arange(1, HEIGHT + 1, dtype="u2")[:, None]).all()

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""Deleting, renaming and copying stores: what belongs to them, and nothing else."""
+import os
+
+import numpy as np
+import pytest
+import zarr
+from osgeo import gdal
+
+from conftest import Errors, opened, put, sub
+
+VALUES = np.arange(20 * 30, dtype="u2").reshape(20, 30)
+DRIVER = gdal.GetDriverByName("Zarr3")
+
+
+def names_in(path):
+    """Sorted, without the core's lock files."""
+    return sorted(name for name in os.listdir(path) if not name.endswith(".zb-lock"))
+
+
+def test_delete_takes_the_store_and_its_sidecars(store, tmp_path):
+    path, root = store
+    put(root, "t", VALUES)
+    dataset = opened(path)
+    dataset.GetRasterBand(1).ComputeStatistics(False)
+    dataset.BuildOverviews("NEAREST", [2])
+    dataset = None
+    (tmp_path / "x.zarr.txt").write_text("mine")
+    (tmp_path / "x.zarr2").mkdir()
+    assert {"x.zarr.aux.xml", "x.zarr.t.ovr"} <= set(names_in(tmp_path))
+    assert DRIVER.Delete(path) == gdal.CE_None
+    assert names_in(tmp_path) == ["x.zarr.txt", "x.zarr2"]
+
+
+def test_delete_leaves_other_files(store):
+    path, root = store
+    put(root, "t", VALUES)
+    os.mkdir(path + "/notes")
+    open(path + "/notes/a.txt", "w").close()
+    open(path + "/.hidden", "w").close()
+    with Errors() as errors:
+        assert DRIVER.Delete(path) == gdal.CE_None
+    assert "the directory stays" in errors.seen[0][1]
+    assert names_in(path) == [".hidden", "notes"] and os.path.exists(path + "/notes/a.txt")
+
+
+def test_delete_of_a_node(store):
+    path, root = store
+    put(root, "t", VALUES)
+    put(root.create_group("g"), "u", VALUES)
+    zarr.consolidate_metadata(path)
+    assert DRIVER.Delete(sub(path, "g")) == gdal.CE_None
+    assert DRIVER.Delete(path + "/t") == gdal.CE_None
+    assert names_in(path) == ["zarr.json"]
+    assert list(zarr.open_group(path, mode="r").members()) == []
+
+
+@pytest.mark.parametrize("make", [
+    lambda path: os.mkdir(path), lambda path: open(path, "w").close(),
+    lambda path: zarr.create_group(store=path, zarr_format=2)])
+def test_what_is_no_store_is_not_deleted(tmp_path, make):
+    path = str(tmp_path / "y.zarr")
+    make(path)
+    with Errors() as errors:
+        assert DRIVER.Delete(path) != gdal.CE_None
+        assert DRIVER.Rename(path + "2", path) != gdal.CE_None
+        assert DRIVER.CopyFiles(path + "2", path) != gdal.CE_None
+    assert len(errors.failures) >= 3
+    assert names_in(tmp_path) == ["y.zarr"]
+
+
+def test_rename_a_store(store, tmp_path):
+    path, root = store
+    put(root, "t", VALUES)
+    dataset = opened(path)
+    dataset.GetRasterBand(1).ComputeStatistics(False)
+    dataset = None
+    new = str(tmp_path / "new.zarr")
+    assert DRIVER.Rename(new, path) == gdal.CE_None
+    assert names_in(tmp_path) == ["new.zarr", "new.zarr.aux.xml"]
+    assert (opened(new).ReadAsArray() == VALUES).all()
+    dataset = opened(new)
+    assert dataset.GetRasterBand(1).GetMetadataItem("STATISTICS_MAXIMUM") == "599"
+
+
+def test_rename_and_copy_overwrite_nothing(store, tmp_path):
+    path, root = store
+    put(root, "t", VALUES)
+    other = str(tmp_path / "other.zarr")
+    os.mkdir(other)
+    with Errors() as errors:
+        assert DRIVER.Rename(other, path) != gdal.CE_None
+        assert DRIVER.CopyFiles(other, path) != gdal.CE_None
+        assert DRIVER.Rename(sub(path, "u/v"), path) != gdal.CE_None
+    assert len(errors.failures) == 3 and "exists" in errors.failures[0]
+    assert names_in(tmp_path) == ["other.zarr", "x.zarr"] and os.listdir(other) == []
+
+
+def test_rename_a_node(store):
+    path, root = store
+    put(root, "t", VALUES)
+    assert DRIVER.Rename(sub(path, "g/u"), sub(path, "t")) == gdal.CE_None
+    assert (zarr.open_array(path + "/g/u", mode="r")[:] == VALUES).all()
+    assert names_in(path) == ["g", "zarr.json"]
+
+
+def test_copy_a_store_and_a_node(store, tmp_path):
+    path, root = store
+    put(root, "t", VALUES, {"a": 1}, chunks=(8, 8), shards=(16, 16))
+    new = str(tmp_path / "new.zarr")
+    assert DRIVER.CopyFiles(new, path) == gdal.CE_None
+    assert (opened(new).ReadAsArray() == VALUES).all()
+    assert open(new + "/t/zarr.json").read() == open(path + "/t/zarr.json").read()
+    assert DRIVER.CopyFiles(sub(new, "g/again"), sub(path, "t")) == gdal.CE_None
+    assert (zarr.open_array(new + "/g/again", mode="r")[:] == VALUES).all()
