@@ -45,8 +45,8 @@ def core_goals(get):
         ours = get("core", name, "window-warm")
         yield ("core, warm 256^2 window", name, ours, "bare decoding + 0.03 ms",
                decode and decode + 0.03, 1.0)
-    for name in A | DEM:
-        yield "core, open", name, get("core", name, "open"), "0.1 ms", 0.1, 1.0
+    slowest = max(A | DEM, key=lambda name: get("core", name, "open") or 0)
+    yield "core, open", slowest, get("core", slowest, "open"), "0.1 ms", 0.1, 1.0
 
 
 def h5py_goals(get):
