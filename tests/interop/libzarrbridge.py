@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The calls of zarrbridge/write.h that the tests need, through ctypes: nodes in a store in memory,
-and that store written out as a directory for other programs.
+"""The calls of zarrbridge/write.h that the tests need, through ctypes: nodes in a store in memory
+or in a directory, a store in memory written out as a directory for other programs, and boxes
+written and read as numpy arrays of any layout.
 
 The library is the one in the build directory that ZARRBRIDGE_BUILD_DIR names.
 """
@@ -40,6 +41,37 @@ class Spec(c.Structure):
     ]
 
 
+class Write(c.Structure):
+    """zb_write"""
+
+    _fields_ = [
+        ("start", c.POINTER(c.c_uint64)),
+        ("count", c.POINTER(c.c_uint64)),
+        ("step", c.POINTER(c.c_uint64)),
+        ("data", c.c_void_p),
+        ("dtype", Dtype),
+        ("strides", c.POINTER(c.c_int64)),
+    ]
+
+
+class View(c.Structure):
+    """zb_view"""
+
+    _fields_ = [("data", c.c_void_p), ("dtype", Dtype), ("strides", c.POINTER(c.c_int64))]
+
+
+class Read(c.Structure):
+    """zb_read"""
+
+    _fields_ = [
+        ("node", c.c_void_p),
+        ("start", c.POINTER(c.c_uint64)),
+        ("count", c.POINTER(c.c_uint64)),
+        ("step", c.POINTER(c.c_uint64)),
+        ("view", View),
+    ]
+
+
 class Error(c.Structure):
     """zb_error"""
 
@@ -64,16 +96,79 @@ def shape_of(values):
     return (c.c_uint64 * len(values))(*values) if values is not None else None
 
 
+def strides_of(array):
+    return (c.c_int64 * array.ndim)(*array.strides)
+
+
+def dtype_of(dtype):
+    return Dtype(KINDS[dtype.kind], dtype.itemsize, not dtype.isnative)
+
+
 def text_of(value):
     return None if value is None else json.dumps(value).encode()
 
 
-class Store:
-    """A store in memory."""
+class Writer:
+    """zb_writer with the default options; closes itself at the end of a `with` that did not fail.
+    """
 
-    def __init__(self):
+    def __init__(self, store, path):
+        self.handle, node = c.c_void_p(), store.open(path)
+        try:
+            call(lib.zb_writer_open, node, None, c.byref(self.handle))
+        finally:
+            lib.zb_node_release(node)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, failed, *_):
+        if failed:
+            lib.zb_writer_abandon(self.handle)
+        else:
+            call(lib.zb_writer_close, self.handle)
+
+    def write(self, start, step, values):
+        """values: a numpy array of any strides and byte order."""
+        write = Write(
+            start=shape_of(start),
+            count=shape_of(values.shape),
+            step=shape_of(step),
+            data=values.ctypes.data,
+            dtype=dtype_of(values.dtype),
+            strides=strides_of(values),
+        )
+        call(lib.zb_writer_write, self.handle, c.byref(write))
+
+    def flush(self):
+        call(lib.zb_writer_flush, self.handle)
+
+
+class Store:
+    """A store in memory, or in a directory, which is made."""
+
+    def __init__(self, directory=None):
         self.handle = c.c_void_p()
-        call(lib.zb_store_new_mem, b"test", c.byref(self.handle))
+        if directory is None:
+            call(lib.zb_store_new_mem, b"test", c.byref(self.handle))
+        else:
+            call(lib.zb_store_create_fs, os.fsencode(directory), c.byref(self.handle))
+
+    def open(self, path):
+        """A node's handle, to be released."""
+        node = c.c_void_p()
+        call(lib.zb_node_open, self.handle, path.encode(), c.byref(node))
+        return node
+
+    def read_into(self, path, start, step, values):
+        """Reads a box into a numpy array of any strides and byte order."""
+        node = self.open(path)
+        view = View(values.ctypes.data, dtype_of(values.dtype), strides_of(values))
+        read = Read(node, shape_of(start), shape_of(values.shape), shape_of(step), view)
+        try:
+            call(lib.zb_array_read, c.byref(read), c.c_size_t(1))
+        finally:
+            lib.zb_node_release(node)
 
     def close(self):
         lib.zb_store_release(self.handle)
@@ -94,7 +189,7 @@ class Store:
             shape=shape_of(shape),
             inner_shape=shape_of(chunks),
             shard_shape=shape_of(shards),
-            dtype=Dtype(KINDS[dtype.kind], dtype.itemsize, not dtype.isnative),
+            dtype=dtype_of(dtype),
             fill_value=c.cast(c.c_char_p(fill), c.c_void_p),
             codecs=text_of(codecs),
             dimension_names=(c.c_char_p * len(encoded))(*encoded) if names else None,
@@ -106,8 +201,7 @@ class Store:
         lib.zb_node_release(node)
 
     def set_attribute(self, path, name, value):
-        node, changed = c.c_void_p(), c.c_void_p()
-        call(lib.zb_node_open, self.handle, path.encode(), c.byref(node))
+        node, changed = self.open(path), c.c_void_p()
         try:
             call(lib.zb_node_set_attribute, node, name.encode(), json.dumps(value).encode(),
                  c.byref(changed))
@@ -116,8 +210,7 @@ class Store:
             lib.zb_node_release(node)
 
     def resize(self, path, shape):
-        node, changed = c.c_void_p(), c.c_void_p()
-        call(lib.zb_node_open, self.handle, path.encode(), c.byref(node))
+        node, changed = self.open(path), c.c_void_p()
         try:
             call(lib.zb_array_resize, node, shape_of(shape), c.byref(changed))
             lib.zb_node_release(changed)

@@ -9,7 +9,6 @@ for each setting of each codec.
 import json
 import os
 import subprocess
-import warnings
 from pathlib import Path
 
 import numcodecs
@@ -18,7 +17,7 @@ import numpy as np
 import product
 import pytest
 import refcodec
-import zarr
+from round_peers import read_zarr_python
 
 CHECK = Path(os.environ["ZARRBRIDGE_BUILD_DIR"]) / "tests" / "interop" / "zb-check"
 
@@ -48,19 +47,6 @@ def encode(folder, arrays):
     run_check(folder / "manifest.json")
 
 
-def read_peer(path):
-    """The values by zarr-python. 3.0.6 cannot read a part of a nested shard, as at the array's
-    edge, so the array is made as large as its chunks before and cut to its shape afterwards."""
-    document = json.loads((path / "zarr.json").read_text())
-    shape, chunk = document["shape"], document["chunk_grid"]["configuration"]["chunk_shape"]
-    document["shape"] = [-(-n // m) * m for n, m in zip(shape, chunk)]
-    refcodec.write_document(path, document)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # types and codecs outside the core specification
-        values = zarr.open_array(store=str(path), mode="r", zarr_format=3)[...]
-    return np.asarray(values)[tuple(slice(0, n) for n in shape)]
-
-
 def objects(path):
     """{key: bytes} of an array's chunks."""
     files = (f for f in path.rglob("*") if f.is_file() and f.name != "zarr.json")
@@ -88,7 +74,7 @@ def test_cross_product(data_type, tmp_path):
             by_peer.append(name)
     encode(tmp_path, arrays)
     for name in by_peer:
-        values = read_peer(tmp_path / "x.zarr" / name)
+        values = read_zarr_python(tmp_path / "x.zarr" / name)
         assert values.tobytes() == arrays[name][1].tobytes(), name
     for name in exact:
         assert_same_objects(tmp_path, name, *arrays[name], product.fill_value(data_type))
@@ -150,13 +136,13 @@ def test_zstd_settings(tmp_path):
         assert numcodecs.Zstd().decode(data) == values.tobytes()
         assert bool(data[4] & 4) == conf["checksum"]
         assert data[4] >> 6 > 0  # the size of the content is there
-        assert (read_peer(path) == values).all()
+        assert (read_zarr_python(path) == values).all()
 
 
 def test_gzip_settings(tmp_path):
     for _, values, data, path in encode_settings(tmp_path, [gzip(n) for n in range(10)]):
         assert numcodecs.GZip().decode(data) == values.tobytes()
-        assert (read_peer(path) == values).all()
+        assert (read_zarr_python(path) == values).all()
 
 
 @pytest.mark.parametrize("cname", product.BLOSC_NAMES)
@@ -173,7 +159,7 @@ def test_blosc_settings(cname, tmp_path):
             assert numcodecs.blosc.cbuffer_complib(data) == library[cname]
             # libblosc drops a shuffle of single bytes.
             assert SHUFFLES[shuffle] == conf["shuffle"] or conf["typesize"] == 1
-        assert (read_peer(path) == values).all()
+        assert (read_zarr_python(path) == values).all()
 
 
 def test_chains(tmp_path):
@@ -205,5 +191,5 @@ def test_chains(tmp_path):
         if name in exact:
             assert_same_objects(tmp_path, name, *array, -1)
         else:
-            values_there = read_peer(tmp_path / "x.zarr" / name)
+            values_there = read_zarr_python(tmp_path / "x.zarr" / name)
             assert values_there.tobytes() == values.tobytes(), name
