@@ -408,6 +408,38 @@ static void test_resizing(void **state) {
     }
 }
 
+/* Somebody who opened the array before it grew must not take the elements behind the old edge for
+   empty, however the edge's chunk is written. */
+static void test_stale_shape(void **state) {
+    (void)state;
+    for (int partly = 0; partly < 2; partly++) {
+        make_store(KEPT, SHARD_ROWS, ZSTD);
+        zb_node *old = open_node("a"), *grown;
+        zb_error err;
+        ASSERT_OK(zb_array_resize(old, (uint64_t[]){STRIPS, 16}, &grown, &err), err);
+        write_rows(grown, KEPT, 8, 7);
+        zb_writer *writer;
+        int32_t values[8 * 16] = {0};
+        ASSERT_OK(zb_writer_open(old, NULL, &writer, &err), err);
+        zb_write write = {.start = (uint64_t[]){KEPT - 8, 0},
+                          .count = (uint64_t[]){partly ? 7 : 8, 16},
+                          .data = values,
+                          .dtype = {ZB_KIND_INT, 4, false}};
+        enum zb_code code = zb_writer_write(writer, &write, &err);
+        if (code == ZB_OK)
+            code = zb_writer_flush(writer, &err);
+        assert_int_equal(code, ZB_ECONFLICT);
+        assert_non_null(strstr(err.message, "shape has changed"));
+        zb_writer_abandon(writer);
+        int32_t now[STRIPS * 16];
+        ASSERT_OK(read_rows(grown, STRIPS, now, &err), err);
+        for (int i = KEPT * 16; i < (KEPT + 8) * 16; i++)
+            assert_int_equal(now[i], 7);
+        zb_node_release(old);
+        zb_node_release(grown);
+    }
+}
+
 int main(void) {
     place = world_new_place();
     snprintf(root, sizeof root, "%s/store", place);
@@ -416,7 +448,8 @@ int main(void) {
         cmocka_unit_test(test_append),          cmocka_unit_test(test_inplace),
         cmocka_unit_test(test_readers),         cmocka_unit_test(test_readers_of_threads),
         cmocka_unit_test(test_readers_of_live), cmocka_unit_test(test_attributes),
-        cmocka_unit_test(test_groups),          cmocka_unit_test(test_resizing)};
+        cmocka_unit_test(test_groups),          cmocka_unit_test(test_resizing),
+        cmocka_unit_test(test_stale_shape)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     if (!failed)
         check_remove_directory(place);

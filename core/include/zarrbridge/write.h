@@ -146,7 +146,8 @@ typedef struct zb_write {
 /* Writes one box. Chunks and shards that are complete afterwards are encoded and stored at once,
    without reading the old ones; the rest waits in memory for the rest of its chunk, for a flush, or
    until the budget is full. On error nothing of an old object is harmed, and the call may be tried
-   again. */
+   again. ZB_ECONFLICT for chunks on the edge of an array whose shape has changed since the writer's
+   node was opened: they may hold elements now that the writer does not know of. */
 ZB_API enum zb_code zb_writer_write(zb_writer *writer, const zb_write *write, zb_error *err);
 
 /* Stores all that waits: parts are merged with the stored object under the key's lock. What could

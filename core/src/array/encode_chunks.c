@@ -218,12 +218,14 @@ static enum zb_code encode_unit(encode_run *run, size_t chunk, uint64_t unit, zb
 }
 
 /* A whole chunk that may wait for the flush needs no lock before; but erasing cannot wait, nor can
-   what goes with a journal. */
+   what goes with a journal, nor a chunk on the array's edge: until then the array may have grown.
+ */
 static bool may_wait(const zb_writer *writer, const zb__job *job, const zb__encoded *units) {
     bool any = false;
     for (uint64_t i = 0; i < writer->layout.units && !any; i++)
         any = units[i].size > 0;
-    return any && !job->lock && !writer->layout.fixed && writer->options.sync == ZB_SYNC_CLOSE;
+    return any && !job->lock && !zb__is_on_edge(&writer->layout, job->index) &&
+           !writer->layout.fixed && writer->options.sync == ZB_SYNC_CLOSE;
 }
 
 static enum zb_code put_chunk(encode_run *run, size_t chunk, zb__scratch *scratch, zb_error *err) {
@@ -238,6 +240,8 @@ static enum zb_code put_chunk(encode_run *run, size_t chunk, zb__scratch *scratc
     bool waits = may_wait(writer, job, units);
     if (!job->lock && !waits)
         code = zb__chunk_lock(writer, key, true, &lock, err);
+    if (code == ZB_OK && !job->lock)
+        code = zb__edge_check(writer, job->index, err);
     if (code == ZB_OK && job->live)
         code = zb__live_put(writer, key, job->open, job->live, units, scratch, err);
     else if (code == ZB_OK)

@@ -159,12 +159,14 @@ static void end(merging *m) {
 }
 
 /* Takes the lock and sees what is stored. */
-static enum zb_code begin(const zb_writer *writer, merging *m, zb_error *err) {
+static enum zb_code begin(zb_writer *writer, merging *m, zb_error *err) {
     const zb__layout *layout = &writer->layout;
     bool whole = m->chunk->missing == 0;
     m->key = zb__array_chunk_key(writer->node, m->chunk->index);
     enum zb_code code = m->key ? zb__chunk_lock(writer, m->key, whole, &m->lock, err)
                                : zb_fail(err, ZB_ENOMEM, "no memory for a chunk's key");
+    if (code == ZB_OK)
+        code = zb__edge_check(writer, m->chunk->index, err);
     if (code == ZB_OK && !whole)
         code = zb__journal_replay(writer->node->store, layout, m->key, NULL, err);
     if (code == ZB_OK && !whole && layout->shard)

@@ -30,6 +30,7 @@ enum zb_code zb_writer_open(const zb_node *node, const zb_write_options *options
     }
     if (writer->options.strategy == ZB_INPLACE)
         writer->options.store_empty = true; /* what is not stored cannot be overwritten */
+    pthread_mutex_init(&writer->edge_lock, NULL);
     zb__block_pool_init(&writer->blocks, writer->layout.units, writer->layout.unit_bound);
     writer->node = zb_node_retain((zb_node *)node);
     *out = writer;
@@ -188,6 +189,7 @@ void zb_writer_abandon(zb_writer *writer) {
     zb__block_pool_free(&writer->blocks);
     free(writer->buckets);
     free(writer->layout.fill);
+    pthread_mutex_destroy(&writer->edge_lock);
     zb_node_release(writer->node);
     free(writer);
 }

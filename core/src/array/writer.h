@@ -15,6 +15,8 @@
 #ifndef ZB_ARRAY_WRITER_H
 #define ZB_ARRAY_WRITER_H
 
+#include <pthread.h>
+
 #include "array/piece.h"
 #include "array/room.h"
 #include "base/scratch.h"
@@ -99,6 +101,8 @@ struct zb_writer {
     uint64_t spare_bytes;     /* they count as waiting */
     zb__open_chunk **buckets; /* by hash of the index; as many as open chunks, or more */
     size_t bucket_count, open_count;
+    pthread_mutex_t edge_lock; /* of `document` */
+    zb_validator document;     /* version of the array's document that was last looked at */
 };
 
 /* Adds a piece (stored dimensions, the chunk's coordinates) to the chunk at this index of the grid.
@@ -160,6 +164,13 @@ typedef struct zb__job {
 enum zb_code zb__jobs_run(zb_writer *writer, zb__job *jobs, size_t count, zb_error *err);
 
 /* ---- Helpers that both ways share ---- */
+
+/* Is a part of the chunk outside the array? edge.c. */
+bool zb__is_on_edge(const zb__layout *layout, const uint64_t *index);
+
+/* Under the lock of a chunk that is about to be put: ZB_ECONFLICT when it is on the edge and the
+   array's shape is no longer the writer's. Any thread. */
+enum zb_code zb__edge_check(zb_writer *writer, const uint64_t *index, zb_error *err);
 
 /* Takes the key's lock. *lock stays NULL where none can be had and that is allowed: for whole
    chunks, or when the writer promised to be alone. */
