@@ -223,6 +223,13 @@ ZB_API enum zb_code zb_object_write_at(zb_object *live, uint64_t offset, const z
 ZB_API enum zb_code zb_object_truncate(zb_object *live, uint64_t size,
                                        enum zb_durability durability, zb_error *err);
 
+/* The same for housekeeping: ZB_EUNSUPPORTED for a store that cannot rename; nothing to sweep
+   where a store has no sweep(). */
+ZB_API enum zb_code zb_store_rename(zb_store *store, const char *from, const char *to,
+                                    zb_error *err);
+ZB_API enum zb_code zb_store_sweep(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
+                                   void *context, zb_error *err);
+
 /* Reads a whole object of at most `limit` bytes (ZB_ELIMIT above, naming limit_name). *data is
    malloc'ed with a NUL after its *size bytes; the caller frees. info may be NULL. */
 ZB_API enum zb_code zb_store_get(zb_store *store, const char *key, uint64_t limit,
@@ -234,12 +241,14 @@ typedef struct zb_store_counts {
     uint64_t opens, reads, ranges, bytes, stats, lists;
     uint64_t puts, put_bytes, erases, flushes, locks; /* erases: those of prefixes, too */
     uint64_t changes, change_bytes;                   /* write_at and truncate; bytes written */
+    uint64_t renames;
 } zb_store_counts;
 ZB_API enum zb_code zb_store_new_count(zb_store *inner, zb_store **out, zb_error *err);
 ZB_API zb_store_counts zb_store_count_take(zb_store *count); /* returns and resets the counts */
 
 /* Fails the call number `nth` with EIO, 0 for none. From 1; each open, read, stat, list, put,
-   erase, erase_below, flush, lock, write_at and truncate counts. The failed call does not reach the
+   erase, erase_below, flush, lock, write_at, truncate, rename and
+   sweep counts. The failed call does not reach the
    inner store. */
 ZB_API enum zb_code zb_store_new_fault(zb_store *inner, zb_store **out, zb_error *err);
 ZB_API void zb_store_fault_set(zb_store *fault, uint64_t nth);

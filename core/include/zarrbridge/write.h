@@ -81,8 +81,9 @@ ZB_API enum zb_code zb_node_delete(zb_store *store, const char *path, zb_error *
 ZB_API enum zb_code zb_node_copy(zb_store *from, const char *from_path, zb_store *to,
                                  const char *to_path, zb_error *err);
 
-/* Moves a node with all below it within a store: a copy, and then the source is deleted. A process
-   that is killed between leaves both. */
+/* Moves a node with all below it within a store. Directories are renamed, in one step and with all
+   that lies in them. Where a store cannot do that, the node is copied and the source deleted; a
+   process that is killed between leaves both. */
 ZB_API enum zb_code zb_node_move(zb_store *store, const char *from, const char *to, zb_error *err);
 
 /* ---- Writing boxes ------------------------------------------------------------------------ */
@@ -160,6 +161,24 @@ ZB_API enum zb_code zb_writer_close(zb_writer *writer, zb_error *err);
 
 /* Frees the writer and forgets what waits. NULL is allowed. */
 ZB_API void zb_writer_abandon(zb_writer *writer);
+
+/* A part of a region that lies in one chunk, or one shard: what one worker can write by itself. */
+typedef struct zb_shard_piece {
+    const uint64_t *index;         /* [ndim], of the chunk in the array's grid */
+    const uint64_t *start, *count; /* [ndim], elements of the region in the chunk */
+    bool is_whole; /* covers the chunk as far as it lies in the array: nothing stored is read, and
+                      no other piece touches it */
+} zb_shard_piece;
+
+/* Called for each piece, whose pointers last as long as the call. Anything but 0 ends the plan. */
+typedef int (*zb_shard_fn)(void *context, const zb_shard_piece *piece);
+
+/* Cuts a region (start, count: NULL as in zb_read) along the chunks, or shards, of an array, in C
+   order: a plan for schedulers. Workers that each write whole pieces never wait for each other. No
+   store is asked. */
+ZB_API enum zb_code zb_plan_shards(const zb_node *node, const uint64_t *start,
+                                   const uint64_t *count, zb_shard_fn fn, void *context,
+                                   zb_error *err);
 
 /* Replaces each shard that carries garbage, as ZB_APPEND leaves it, by one without. One shard after
    the other passes through memory. *reclaimed (may be NULL) are the bytes won. */

@@ -181,26 +181,34 @@ enum zb_code zb__change_drop(zb__change *change, zb_error *err) {
     return code;
 }
 
-enum zb_code zb__change_put(zb__change *change, const char *path, const char *text, size_t size,
-                            zb_error *err) {
+enum zb_code zb__change_note(zb__change *change, const char *path, const char *text, size_t size,
+                             zb_error *err) {
     zb__document document = {.text = malloc(size + 1), .size = size};
     if (!document.text)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a document");
     memcpy(document.text, text, size);
     document.text[size] = '\0';
     enum zb_code code = zb__document_parse(document.text, size, "zarr.json", &document, err);
-    if (code)
-        return code;
-    /* Noted first, because that can fail as well; what is not in the store must not be noted. */
-    code = zb__entries_add(&change->put, path, &document, err);
-    if (code)
-        return code;
-    code = put_text(change->store, path, text, size, err);
-    if (code) {
+    return code ? code : zb__entries_add(&change->put, path, &document, err);
+}
+
+void zb__change_forget(zb__change *change, size_t count) {
+    while (change->put.count > count) {
         zb__entry *last = &change->put.entry[--change->put.count];
         free(last->path);
         zb__document_free(&last->document);
     }
+}
+
+/* Noted first, because that can fail as well; what is not in the store must not be noted. */
+enum zb_code zb__change_put(zb__change *change, const char *path, const char *text, size_t size,
+                            zb_error *err) {
+    size_t count = change->put.count;
+    enum zb_code code = zb__change_note(change, path, text, size, err);
+    if (!code)
+        code = put_text(change->store, path, text, size, err);
+    if (code)
+        zb__change_forget(change, count);
     return code;
 }
 

@@ -59,6 +59,12 @@ enum zb_code zb__change_put_missing(zb__change *change, zb_error *err);
 enum zb_code zb__change_put(zb__change *change, const char *path, const char *text, size_t size,
                             zb_error *err);
 
+/* Notes a document that the store has at path without our putting it: a move brings it there. */
+enum zb_code zb__change_note(zb__change *change, const char *path, const char *text, size_t size,
+                             zb_error *err);
+/* Forgets what was put or noted since there were `count` entries. */
+void zb__change_forget(zb__change *change, size_t count);
+
 /* Erases a node's document. With `all` the node and those below leave consolidated metadata; the
    caller erases these, too. */
 enum zb_code zb__change_erase(zb__change *change, const char *path, bool all, zb_error *err);

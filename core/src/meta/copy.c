@@ -22,6 +22,8 @@ typedef struct copying {
     zb_store *from, *to;
     const char *from_path, *to_path;
     bool undo; /* erase what was copied instead */
+    bool move;
+    bool moved; /* at once, by renaming: nothing is left at from_path */
 } copying;
 
 /* The key or path in the target for one in the source: malloc'ed, or NULL. */
@@ -170,6 +172,60 @@ static enum zb_code make_room(const copying *c, const zb__names *nodes, zb_error
 
 /* ---- Copying and moving ------------------------------------------------------------------- */
 
+/* Tells the change, for consolidated metadata, what a rename is going to bring to the target. */
+static enum zb_code note_documents(const copying *c, zb__change *change, const zb__names *nodes,
+                                   zb_error *err) {
+    enum zb_code code = ZB_OK;
+    for (size_t i = 0; i < nodes->count && !code && change->owners.count > 0; i++) {
+        char *text = NULL, *target = target_of(c, nodes->name[i]);
+        size_t size;
+        code = target ? zb__node_read(c->from, nodes->name[i], &text, &size, err)
+                      : zb_fail(err, ZB_ENOMEM, "out of memory for a path");
+        if (!code)
+            code = zb__change_note(change, target, text, size, err);
+        free(text);
+        free(target);
+    }
+    return code;
+}
+
+/* Renames where the store can; else c->moved stays false, and all has to be copied. */
+static enum zb_code rename_nodes(copying *c, zb__change *change, const zb__names *nodes,
+                                 zb_error *err) {
+    size_t noted = change->put.count;
+    char *erased = strdup(c->from_path);
+    enum zb_code code = erased ? note_documents(c, change, nodes, err)
+                               : zb_fail(err, ZB_ENOMEM, "out of memory for a path");
+    if (!code)
+        code = zb_store_rename(c->from, c->from_path, c->to_path, err);
+    if (code) {
+        zb__change_forget(change, noted);
+        free(erased);
+        return code == ZB_EUNSUPPORTED || code == ZB_ECONFLICT ? ZB_OK : code;
+    }
+    free(change->erased);
+    change->erased = erased;
+    c->moved = true;
+    return ZB_OK;
+}
+
+static enum zb_code copy_all(copying *c, zb__change *change, const zb__names *nodes,
+                             zb_error *err) {
+    bool noted = nodes->count > 1;
+    enum zb_code code = copy_chunks(c, nodes, err);
+    if (!code)
+        code = zb__change_put_missing(change, err);
+    if (!code && noted)
+        code = note(c->to, c->to_path, true, err);
+    if (!code)
+        code = copy_documents(c, change, nodes, err);
+    /* Beside a complete node a note says nothing, so it does no harm to leave it there. */
+    bool done = !code || undo(c, change, nodes);
+    if (noted && done)
+        (void)note(c->to, c->to_path, false, NULL);
+    return code;
+}
+
 static enum zb_code copy_nodes(copying *c, zb__change *change, zb_error *err) {
     zb__names nodes;
     enum zb_code code = zb__nodes_at(c->from, c->from_path, &nodes, err);
@@ -185,20 +241,13 @@ static enum zb_code copy_nodes(copying *c, zb__change *change, zb_error *err) {
         code = make_room(c, &nodes, err);
     if (!code)
         code = zb__change_drop(change, err);
-    if (!code) {
-        bool noted = nodes.count > 1;
-        code = copy_chunks(c, &nodes, err);
+    if (!code && c->move) { /* the groups above are what the node comes into */
+        code = zb__change_put_missing(change, err);
         if (!code)
-            code = zb__change_put_missing(change, err);
-        if (!code && noted)
-            code = note(c->to, c->to_path, true, err);
-        if (!code)
-            code = copy_documents(c, change, &nodes, err);
-        /* Beside a complete node a note says nothing, so it does no harm to leave it there. */
-        bool done = !code || undo(c, change, &nodes);
-        if (noted && done)
-            (void)note(c->to, c->to_path, false, NULL);
+            code = rename_nodes(c, change, &nodes, err);
     }
+    if (!code && !c->moved)
+        code = copy_all(c, change, &nodes, err);
     zb__names_free(&nodes);
     return code;
 }
@@ -225,23 +274,23 @@ static enum zb_code erase_source(const copying *c, zb__change *change, zb_error 
     return code;
 }
 
-static enum zb_code run(copying *c, bool move, zb_error *err) {
+static enum zb_code run(copying *c, zb_error *err) {
     zb__change change;
     enum zb_code code = check_paths(c, err);
     if (!code)
         code = zb__change_begin(c->to, &change, err);
     if (!code) {
-        if (move)
+        if (c->move)
             code = zb__change_above(&change, c->from_path, false, err);
         if (!code)
             code = copy_nodes(c, &change, err);
-        if (!code && move)
+        if (!code && c->move && !c->moved)
             code = erase_source(c, &change, err);
         zb__change_end(&change, code);
     }
     if (code)
         zb_error_prefix(err, code, "%s /%s of store %s to /%s of store %s",
-                        move ? "moving" : "copying", c->from_path, c->from->label, c->to_path,
+                        c->move ? "moving" : "copying", c->from_path, c->from->label, c->to_path,
                         c->to->label);
     return code;
 }
@@ -249,10 +298,10 @@ static enum zb_code run(copying *c, bool move, zb_error *err) {
 enum zb_code zb_node_copy(zb_store *from, const char *from_path, zb_store *to, const char *to_path,
                           zb_error *err) {
     copying c = {.from = from, .to = to, .from_path = from_path, .to_path = to_path};
-    return run(&c, false, err);
+    return run(&c, err);
 }
 
 enum zb_code zb_node_move(zb_store *store, const char *from, const char *to, zb_error *err) {
-    copying c = {.from = store, .to = store, .from_path = from, .to_path = to};
-    return run(&c, true, err);
+    copying c = {.from = store, .to = store, .from_path = from, .to_path = to, .move = true};
+    return run(&c, err);
 }

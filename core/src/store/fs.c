@@ -214,6 +214,8 @@ static const zb_store_ops fs_ops = {
     .open_live = zb__fs_open_live,
     .write_at = zb__fs_write_at,
     .truncate = zb__fs_truncate,
+    .rename = zb__fs_rename,
+    .sweep = zb__fs_sweep_all,
 };
 
 /* A request costs about a microsecond locally: merge across gaps of a page, and keep merged reads

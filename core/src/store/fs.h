@@ -7,6 +7,7 @@
  *   fs_write.c   put and erase
  *   fs_live.c    changing objects in place
  *   fs_flush.c   objects that wait for a flush; directories whose names are not durable yet
+ *   fs_rename.c  moving trees
  *   fs_remove.c  erasing trees; cleaning up after writers that were killed
  *   fs_lock.c    locks of keys
  *
@@ -153,6 +154,11 @@ enum zb_code zb__fs_put(zb_store *store, const char *key, const zb_part *parts, 
                         enum zb_durability durability, zb_error *err);
 enum zb_code zb__fs_erase(zb_store *store, const char *key, zb_error *err);
 enum zb_code zb__fs_erase_below(zb_store *store, const char *prefix, zb_error *err);
+enum zb_code zb__fs_rename(zb_store *store, const char *from, const char *to, zb_error *err);
+enum zb_code zb__fs_sweep_all(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
+                              void *context, zb_error *err);
+/* Does an object below the prefix wait for a flush? Called with fs->lock. */
+bool zb__fs_any_waits_below(zb__fs *fs, const char *prefix);
 /* Removes what killed writers left in the directory, the first time that this store writes there.
  */
 void zb__fs_sweep(zb__fs *fs, const zb__fs_place *place);

@@ -116,6 +116,14 @@ void zb__fs_drop_waiting_below(zb__fs *fs, const char *prefix) {
     }
 }
 
+bool zb__fs_any_waits_below(zb__fs *fs, const char *prefix) {
+    keep_to_own(fs);
+    const zb__fs_waiting *w = fs->waiting;
+    while (w && !is_below(w->key, prefix))
+        w = w->next;
+    return w != NULL;
+}
+
 bool zb__fs_find_waiting(zb__fs *fs, const char *key, char path[PATH_MAX]) {
     if (atomic_load_explicit(&fs->waiting_count, memory_order_acquire) == 0)
         return false;

@@ -209,22 +209,36 @@ static bool is_old(const struct stat *st) {
     return time(NULL) - st->st_mtim.tv_sec > LEFT_OVER_SECONDS;
 }
 
-/* Unlinks a file of ours when it is left over, under its lock. */
-static void sweep_file(int dir, const char *name) {
+/* Is the file of ours left over? Looked at, and with `remove` unlinked, under its lock. */
+static bool sweep_file(int dir, const char *name, bool remove) {
     int fd = ZB__UNINTERRUPTED(openat(dir, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (fd < 0)
-        return; /* gone, or somebody else's */
+        return false; /* gone, or somebody else's */
     struct stat st, now;
+    bool left_over = false;
     int refused = zb__fs_lock_file(fd, false);
     if (refused != EAGAIN && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
-        bool left_over = is_old(&st) || (!refused && zb__fs_is_local_temp(name));
         /* The lock of a key may have gone and come again before we had it. */
         bool is_same = fstatat(dir, name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
                        now.st_ino == st.st_ino && now.st_dev == st.st_dev;
-        if (left_over && is_same)
+        left_over = is_same && (is_old(&st) || (!refused && zb__fs_is_local_temp(name)));
+        if (left_over && remove)
             unlinkat(dir, name, 0);
     }
     close(fd);
+    return left_over;
+}
+
+/* The same for any entry of our names. */
+static bool sweep_entry(int dir, const char *name, bool remove) {
+    struct stat st;
+    if (!zb__fs_is_ours(name) || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        return false;
+    if (!S_ISDIR(st.st_mode) && !S_ISLNK(st.st_mode))
+        return sweep_file(dir, name, remove);
+    if (remove) /* directories and links come by our names only when they were erased */
+        remove_tree(dir, name);
+    return true;
 }
 
 /* True the first time for each directory. The table forgets when two directories share a place in
@@ -251,17 +265,28 @@ void zb__fs_sweep(zb__fs *fs, const zb__fs_place *place) {
         return;
     DIR *dir = open_dir(place->dir, ".");
     const struct dirent *entry;
-    while (dir && (entry = readdir(dir)) != NULL) {
-        struct stat st;
-        if (!zb__fs_is_ours(entry->d_name) ||
-            fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
-            continue;
-        /* Directories and links come by our names only when they were erased. */
-        if (S_ISDIR(st.st_mode) || S_ISLNK(st.st_mode))
-            remove_tree(dirfd(dir), entry->d_name);
-        else
-            sweep_file(dirfd(dir), entry->d_name);
+    while (dir && (entry = readdir(dir)) != NULL)
+        sweep_entry(dirfd(dir), entry->d_name, true);
+    if (dir)
+        closedir(dir);
+}
+
+enum zb_code zb__fs_sweep_all(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
+                              void *context, zb_error *err) {
+    const zb__fs *fs = (const zb__fs *)store;
+    int fd = zb__fs_openat(fs->root, *prefix ? prefix : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+        return ZB_OK;
+    DIR *dir = fd >= 0 ? open_dir(fd, ".") : NULL;
+    int failed = dir ? 0 : errno, stop = 0;
+    const struct dirent *entry;
+    while (dir && !stop && (entry = readdir(dir)) != NULL) {
+        if (sweep_entry(dirfd(dir), entry->d_name, remove))
+            stop = fn(context, entry->d_name, false);
     }
     if (dir)
         closedir(dir);
+    if (fd >= 0)
+        close(fd);
+    return failed ? zb__fs_fail(err, failed, "sweep", prefix) : ZB_OK;
 }

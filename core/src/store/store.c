@@ -149,6 +149,25 @@ enum zb_code zb_object_truncate(zb_object *live, uint64_t size, enum zb_durabili
     return live->store->ops->truncate(live, size, durability, err);
 }
 
+/* ---- Housekeeping ---- */
+
+enum zb_code zb_store_rename(zb_store *store, const char *from, const char *to, zb_error *err) {
+    if (!store->ops->rename)
+        return zb_fail(err, ZB_EUNSUPPORTED, "store %s (%s) cannot rename", store->label,
+                       store->ops->name);
+    enum zb_code code = check_key(from, false, err);
+    if (code == ZB_OK)
+        code = check_key(to, false, err);
+    return code ? code : store->ops->rename(store, from, to, err);
+}
+
+enum zb_code zb_store_sweep(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
+                            void *context, zb_error *err) {
+    enum zb_code code = check_key(prefix, true, err);
+    return code || !store->ops->sweep ? code
+                                      : store->ops->sweep(store, prefix, remove, fn, context, err);
+}
+
 /* ---- Whole objects ---- */
 
 /* Reads exactly size bytes of an open object into a new, NUL-terminated block. */

@@ -19,6 +19,8 @@ enum call {
     CALL_FLUSH,
     CALL_LOCK,
     CALL_CHANGE,
+    CALL_RENAME,
+    CALL_SWEEP,
     CALL_COUNT
 };
 
@@ -170,6 +172,20 @@ static enum zb_code wrapper_truncate(zb_object *live, uint64_t size, enum zb_dur
     return code ? code : zb_object_truncate(((wrapped_object *)live)->inner, size, durability, err);
 }
 
+static enum zb_code wrapper_rename(zb_store *store, const char *from, const char *to,
+                                   zb_error *err) {
+    wrapper *w = (wrapper *)store;
+    enum zb_code code = before(w, CALL_RENAME, err);
+    return code ? code : zb_store_rename(w->inner, from, to, err);
+}
+
+static enum zb_code wrapper_sweep(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
+                                  void *context, zb_error *err) {
+    wrapper *w = (wrapper *)store;
+    enum zb_code code = before(w, CALL_SWEEP, err);
+    return code ? code : zb_store_sweep(w->inner, prefix, remove, fn, context, err);
+}
+
 static void wrapper_destroy(zb_store *store) {
     zb_store_release(((wrapper *)store)->inner);
     free(store);
@@ -192,6 +208,8 @@ static const zb_store_ops wrapper_ops = {
     .open_live = wrapper_open_live,
     .write_at = wrapper_write_at,
     .truncate = wrapper_truncate,
+    .rename = wrapper_rename,
+    .sweep = wrapper_sweep,
 };
 
 static enum zb_code new_wrapper(zb_store *inner, wrapper **out, zb_error *err) {
@@ -230,7 +248,8 @@ zb_store_counts zb_store_count_take(zb_store *count) {
                              .flushes = atomic_exchange(&w->calls[CALL_FLUSH], 0),
                              .locks = atomic_exchange(&w->calls[CALL_LOCK], 0),
                              .changes = atomic_exchange(&w->calls[CALL_CHANGE], 0),
-                             .change_bytes = atomic_exchange(&w->change_bytes, 0)};
+                             .change_bytes = atomic_exchange(&w->change_bytes, 0),
+                             .renames = atomic_exchange(&w->calls[CALL_RENAME], 0)};
 }
 
 enum zb_code zb_store_new_fault(zb_store *inner, zb_store **out, zb_error *err) {

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Moving a tree of the directory store: one rename of its directory, whatever lies in there. What
+ * cannot be done in one step is refused, and the caller copies: objects that wait for a flush
+ * (their store knows them by their old names), links (a relative one would lead elsewhere), another
+ * file system, and file systems that cannot promise not to replace what is at the target.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/fs.h"
+
+/* Renames the directory; errno. An empty directory at the target is nothing. */
+static int rename_directory(const zb__fs_place *from, const zb__fs_place *to) {
+    struct stat st;
+    if (fstatat(from->dir, from->name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno;
+    if (!S_ISDIR(st.st_mode))
+        return S_ISLNK(st.st_mode) ? EXDEV : ENOENT;
+    for (int tries = 0;; tries++) {
+        if (renameat2(from->dir, from->name, to->dir, to->name, RENAME_NOREPLACE) == 0)
+            return 0;
+        int failed = errno;
+        if (failed == EINTR)
+            continue;
+        if ((failed != EEXIST && failed != ENOTEMPTY) || tries > 0 ||
+            unlinkat(to->dir, to->name, AT_REMOVEDIR) != 0)
+            return failed;
+    }
+}
+
+static enum zb_code fail(int failed, const char *from, const char *to, zb_error *err) {
+    if (failed == EEXIST || failed == ENOTEMPTY)
+        return zb_fail(err, ZB_ECONFLICT, "there is something at '%s'", to);
+    if (failed == EXDEV || failed == EINVAL || failed == ENOSYS || failed == EOPNOTSUPP)
+        return zb_fail(err, ZB_EUNSUPPORTED, "'%s' cannot be renamed to '%s'", from, to);
+    return zb__fs_fail_write(err, failed, "rename", from);
+}
+
+enum zb_code zb__fs_rename(zb_store *store, const char *from, const char *to, zb_error *err) {
+    zb__fs *fs = (zb__fs *)store;
+    zb__fs_place source, target;
+    enum zb_code code = zb__fs_open_place(fs, from, false, &source, err);
+    if (code != ZB_OK)
+        return code;
+    code = zb__fs_open_place(fs, to, true, &target, err);
+    if (code == ZB_OK) {
+        pthread_mutex_lock(&fs->lock); /* nothing begins to wait in between */
+        int failed = zb__fs_any_waits_below(fs, from) ? EXDEV : rename_directory(&source, &target);
+        pthread_mutex_unlock(&fs->lock);
+        if (failed)
+            code = fail(failed, from, to, err);
+        close(target.dir);
+    }
+    close(source.dir);
+    if (code == ZB_OK) {
+        zb__fs_mark_dirty(fs, source.path);
+        zb__fs_mark_dirty(fs, target.path);
+    }
+    return code;
+}

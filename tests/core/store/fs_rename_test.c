@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* Moving trees by renaming: all or nothing, never over something, and copied where that cannot be.
+ */
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "store/calls.h"
+#include "store/fixture.h"
+#include "zarrbridge/write.h"
+
+static void trees_are_renamed(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    fixture_must_put(f->store, "a/b/c/0", "chunk", ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "a/b/stray", "file", ZB_DURABLE_LATER);
+    ASSERT_OK(zb_store_flush(f->store, &err), err);
+    calls_clear();
+    ASSERT_OK(zb_store_rename(f->store, "a/b", "x/y/z", &err), err);
+    assert_null(strchr(calls_log, 'w'));
+    assert_holds(f->store, "x/y/z/c/0", "chunk");
+    assert_holds(f->store, "x/y/z/stray", "file");
+    assert_holds(f->store, "a/b/c/0", NULL);
+    calls_clear();
+    ASSERT_OK(zb_store_flush(f->store, &err), err);
+    assert_string_equal(calls_log, "dddd"); /* the root, x, x/y and a */
+}
+
+static int ignore(void *context, const char *name, bool is_prefix) {
+    (void)context;
+    (void)name;
+    (void)is_prefix;
+    return 0;
+}
+
+static void what_cannot_be_renamed_stays(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    fixture_must_put(f->store, "a/k", "a", ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "b/k", "b", ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "w/k", "waits", ZB_DURABLE_FLUSH);
+    fixture_link(f, "a", "link");
+    ASSERT_FAILS(zb_store_rename(f->store, "a", "b", &err), ZB_ECONFLICT, err, "something at 'b'");
+    ASSERT_FAILS(zb_store_rename(f->store, "w", "v", &err), ZB_EUNSUPPORTED, err, "'w'");
+    ASSERT_FAILS(zb_store_rename(f->store, "link", "v", &err), ZB_EUNSUPPORTED, err, "'link'");
+    ASSERT_FAILS(zb_store_rename(f->store, "none", "v", &err), ZB_EIO, err, "'none'");
+    ASSERT_FAILS(zb_store_rename(f->store, "a", "../v", &err), ZB_EINVAL, err, "..");
+    ASSERT_FAILS(zb_store_rename(f->store, "", "v", &err), ZB_EINVAL, err, "");
+    assert_holds(f->store, "a/k", "a");
+    assert_holds(f->store, "b/k", "b");
+    ASSERT_OK(zb_store_list(f->store, "", ignore, NULL, &err), err);
+    char path[512];
+    snprintf(path, sizeof path, "%s/empty", f->root);
+    assert_int_equal(mkdir(path, 0777), 0);
+    ASSERT_OK(zb_store_rename(f->store, "a", "empty", &err), err);
+    assert_holds(f->store, "empty/k", "a");
+}
+
+static uint64_t inode_of(const fixture *f, const char *key) {
+    struct stat st;
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", f->root, key);
+    return stat(path, &st) == 0 ? (uint64_t)st.st_ino : 0;
+}
+
+static zb_node *create(const fixture *f, const char *path) {
+    const uint64_t shape[1] = {4}, inner[1] = {2};
+    zb_array_spec spec = {.ndim = 1,
+                          .shape = shape,
+                          .inner_shape = inner,
+                          .dtype = {.kind = ZB_KIND_UINT, .size = 1}};
+    zb_error err;
+    zb_node *node = NULL;
+    zb_writer *writer = NULL;
+    zb_write write = {.data = "abcd", .dtype = spec.dtype};
+    ASSERT_OK(zb_array_create(f->store, path, &spec, &node, &err), err);
+    ASSERT_OK(zb_writer_open(node, NULL, &writer, &err), err);
+    ASSERT_OK(zb_writer_write(writer, &write, &err), err);
+    ASSERT_OK(zb_writer_close(writer, &err), err);
+    return node;
+}
+
+static const char consolidated[] =
+    "{\"attributes\":{},\"zarr_format\":3,\"consolidated_metadata\":{\"kind\":\"inline\","
+    "\"must_understand\":false,\"metadata\":{\"g\":{\"zarr_format\":3,\"node_type\":\"group\"},"
+    "\"g/a\":{\"zarr_format\":3,\"node_type\":\"array\"}}},\"node_type\":\"group\"}";
+
+/* A node moves as its directory, chunks, stray files and all, and consolidated metadata with it. */
+static void nodes_move_by_their_directory(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    char *text;
+    zb_node_release(create(f, "g/a"));
+    fixture_must_put(f->store, "zarr.json", consolidated, ZB_DURABLE_LATER);
+    uint64_t inode = inode_of(f, "g/a/c/0");
+    ASSERT_OK(zb_node_move(f->store, "g", "new/place", &err), err);
+    assert_int_equal(inode_of(f, "new/place/a/c/0"), inode);
+    assert_int_equal(inode_of(f, "g"), 0);
+    zb_node *node = NULL;
+    ASSERT_OK(zb_node_open(f->store, "new/place/a", &node, &err), err);
+    unsigned char back[4];
+    zb_read read = {.node = node, .view = {.data = back, .dtype = {ZB_KIND_UINT, 1, false}}};
+    ASSERT_OK(zb_array_read(&read, 1, &err), err);
+    assert_memory_equal(back, "abcd", 4);
+    zb_node_release(node);
+    size_t size;
+    ASSERT_OK(zb_store_get(f->store, "zarr.json", 1 << 20, "limit", &text, &size, NULL, &err), err);
+    assert_non_null(strstr(text, "\"new/place/a\""));
+    assert_null(strstr(text, "\"g/a\""));
+    free(text);
+}
+
+/* Something of nobody's is at the target: the node is copied into it, chunk by chunk. */
+static void nodes_are_copied_where_renaming_cannot_be(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    zb_node_release(create(f, "a"));
+    fixture_must_put(f->store, "b/stray", "file", ZB_DURABLE_LATER);
+    uint64_t inode = inode_of(f, "a/c/0");
+    ASSERT_OK(zb_node_move(f->store, "a", "b", &err), err);
+    assert_int_not_equal(inode_of(f, "b/c/0"), 0);
+    assert_int_not_equal(inode_of(f, "b/c/0"), inode);
+    assert_int_equal(inode_of(f, "a/zarr.json"), 0);
+    assert_holds(f->store, "b/stray", "file");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(trees_are_renamed),
+        FIXTURE_TEST(what_cannot_be_renamed_stays),
+        FIXTURE_TEST(nodes_move_by_their_directory),
+        FIXTURE_TEST(nodes_are_copied_where_renaming_cannot_be),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
