@@ -56,6 +56,7 @@ class Zarr3RasterBand final : public GDALPamRasterBand {
         return static_cast<Zarr3Dataset *>(poDS);
     }
     void find_position();
+    bool is_position(const char *name);
     std::optional<double> number(const char *single, const char *list) const;
 
     /* Found at the first question, or set. */

@@ -95,13 +95,10 @@ static bool is_statistic(const char *name) {
 }
 
 /* Where the band lies along other dimensions is derived from the array, not stored with it. */
-static bool is_position(const char *name) {
-    const size_t length = strlen(name);
-    const auto ends = [&](const char *tail) {
-        return length > strlen(tail) && EQUAL(name + length - strlen(tail), tail);
-    };
-    return STARTS_WITH_CI(name, "DIM_") &&
-           (ends("_INDEX") || ends("_VALUE") || ends("_UNIT") || ends("_TIME"));
+bool Zarr3RasterBand::is_position(const char *name) {
+    MetadataDomains derived;
+    add_band_position(owner()->array(), owner()->layout(), nBand - 1, owner()->around(), &derived);
+    return derived.item("", name) != nullptr;
 }
 
 CPLErr Zarr3RasterBand::SetMetadata(MetadataList items, const char *domain) {
@@ -109,10 +106,13 @@ CPLErr Zarr3RasterBand::SetMetadata(MetadataList items, const char *domain) {
         return GDALPamRasterBand::SetMetadata(items, domain);
     CPLStringList own, statistics;
     for (CSLConstList item = items; item != nullptr && *item != nullptr; item++) {
+        char *name = nullptr;
+        CPLParseNameValue(*item, &name);
         if (is_statistic(*item))
             statistics.AddString(*item);
-        else
+        else if (name != nullptr && !is_position(name))
             own.AddString(*item);
+        CPLFree(name);
     }
     if (!own.empty() && !owner()->may_edit_bands())
         return CE_Failure;

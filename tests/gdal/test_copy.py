@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: MIT
+"""CreateCopy(): everything that a raster says of itself comes back, and failures leave nothing."""
+import json
+import os
+
+import numpy as np
+import pytest
+import zarr
+from osgeo import gdal, osr
+
+from conftest import DATA, Errors, opened, run
+
+DRIVER = gdal.GetDriverByName("Zarr3")
+UTM = osr.SpatialReference()
+UTM.ImportFromEPSG(32725)
+WGS84 = osr.SpatialReference()
+WGS84.ImportFromEPSG(4326)
+WGS84.SetAxisMappingStrategy(osr.OAMS_TRADITIONAL_GIS_ORDER)
+UPRIGHT = (288776.25, 28.5, 0.0, 9120760.75, 0.0, -28.5)
+ROTATED = (100.125, 3.0, 0.5, 200.25, 0.25, -2.0)
+SOUTH_UP = (-180.0, 0.1, 0.0, -90.0, 0.0, 0.1)
+
+
+def raster(bands=1, dtype=gdal.GDT_Int16, width=60, height=40):
+    dataset = gdal.GetDriverByName("MEM").Create("", width, height, bands, dtype)
+    for band in range(bands):
+        values = (np.arange(height * width).reshape(height, width) * (band + 3)) % 119
+        dataset.GetRasterBand(band + 1).WriteArray(values)
+    return dataset
+
+
+def copy(source, path, options=(), **more):
+    dataset = DRIVER.CreateCopy(str(path), source, options=list(options), **more)
+    dataset.Close()
+    return opened(path)
+
+
+def describe(dataset):
+    """What a program sees of a raster, but for its blocks."""
+    bands = []
+    for i in range(dataset.RasterCount):
+        band = dataset.GetRasterBand(i + 1)
+        bands.append((band.DataType, str(band.GetNoDataValue()), band.GetScale() or 1,
+                      band.GetOffset() or 0, band.GetUnitType(), band.GetDescription(),
+                      band.GetColorInterpretation(), band.GetMetadata(), band.ReadAsArray().tolist()))
+    srs = dataset.GetSpatialRef()
+    return (dataset.GetGeoTransform(can_return_null=True), srs and srs.ExportToWkt(["FORMAT=WKT2_2019"]),
+            dataset.GetMetadata(), bands)
+
+
+@pytest.mark.parametrize("options", [[], ["INTERLEAVE=PIXEL"], ["SHARD=32x32", "BLOCKSIZE=16x16"]])
+@pytest.mark.parametrize("bands", [1, 2, 4])
+@pytest.mark.parametrize("srs,transform", [
+    (UTM, UPRIGHT), (UTM, ROTATED), (WGS84, SOUTH_UP), (None, UPRIGHT), (UTM, None), (None, None)])
+def test_everything_is_kept(tmp_path, options, bands, srs, transform):
+    source = raster(bands)
+    if srs:
+        source.SetSpatialRef(srs)
+    if transform:
+        source.SetGeoTransform(transform)
+    source.SetMetadata({"title": 'a "b" \\ c\n', "AREA_OR_POINT": "Point", "ü": "é", "units": "no"})
+    for i in range(bands):
+        band = source.GetRasterBand(i + 1)
+        band.SetNoDataValue(-7)
+        band.SetDescription("band %d" % i)
+        band.SetUnitType("K" if i else "m")
+        band.SetScale(0.1 * (i + 1))
+        band.SetOffset(-273.15)
+        band.SetColorInterpretation(gdal.GCI_AlphaBand if i else gdal.GCI_BlueBand)
+        band.SetMetadata({"wavelength": str(400 + i)} if i != 1 else {})
+    expected = describe(source)
+    del expected[2]["units"]  # the name of an attribute that means something else
+    result = copy(source, tmp_path / "r.zarr", options)
+    assert describe(result) == expected
+    assert sorted(os.listdir(tmp_path)) == ["r.zarr"]
+
+
+def test_nothing_is_invented(tmp_path):
+    source = raster(3)
+    assert describe(copy(source, tmp_path / "r.zarr")) == describe(source)
+    attributes = zarr.open_array(str(tmp_path / "r.zarr/r"), mode="r").attrs
+    assert dict(attributes) == {}
+
+
+@pytest.mark.parametrize("dtype,value", [
+    (gdal.GDT_Byte, 0), (gdal.GDT_Byte, 255), (gdal.GDT_Int8, -128), (gdal.GDT_UInt32, 2**32 - 1),
+    (gdal.GDT_Float32, -9999), (gdal.GDT_Float32, float("nan")), (gdal.GDT_Float64, 1e300),
+    (gdal.GDT_Float32, float("-inf")), (gdal.GDT_Int64, -2**63), (gdal.GDT_UInt64, 2**64 - 1)])
+def test_nodata(tmp_path, dtype, value):
+    source = raster(2, dtype)
+    for i in (1, 2):
+        source.GetRasterBand(i).SetNoDataValue(value)
+    result = copy(source, tmp_path / "r.zarr")
+    for i in (1, 2):
+        assert str(result.GetRasterBand(i).GetNoDataValue()) == str(
+            source.GetRasterBand(i).GetNoDataValue())
+    array = zarr.open_array(str(tmp_path / "r.zarr/r"), mode="r")
+    assert str(array.fill_value) == str(array.dtype.type(value))
+
+
+def test_zero_is_no_nodata_unless_it_was(tmp_path):
+    source = raster()
+    source.SetSpatialRef(UTM)
+    assert copy(source, tmp_path / "r.zarr").GetRasterBand(1).GetNoDataValue() is None
+
+
+def test_what_cannot_be_kept_is_said(tmp_path):
+    source = raster(2, gdal.GDT_Byte)
+    source.GetRasterBand(1).SetNoDataValue(-9999)
+    with Errors() as errors:
+        loose = copy(source, tmp_path / "r.zarr", strict=0)
+        assert loose.GetRasterBand(1).GetNoDataValue() is None
+        source.GetRasterBand(1).SetNoDataValue(1)
+        loose = copy(source, tmp_path / "r.zarr", strict=0)
+        assert loose.GetRasterBand(2).GetNoDataValue() == 1
+        loose = None
+        source.CreateMaskBand(gdal.GMF_PER_DATASET)
+        copy(source, tmp_path / "r.zarr", strict=0)
+        assert not errors.failures
+        assert DRIVER.CreateCopy(str(tmp_path / "s.zarr"), source, strict=1) is None
+    text = " ".join(text for _, text in errors.seen)
+    assert "type cannot hold" in text and "band to band" in text and "mask" in text
+    assert os.listdir(tmp_path) == ["r.zarr"]
+
+
+def test_what_zarr_has_no_form_for_goes_to_the_sidecar(tmp_path):
+    source = raster(1, gdal.GDT_Byte)
+    table = gdal.ColorTable()
+    table.SetColorEntry(3, (1, 2, 3, 255))
+    band = source.GetRasterBand(1)
+    band.SetColorTable(table)
+    band.SetCategoryNames(["a", "b"])
+    source.SetGCPs([gdal.GCP(1, 2, 0, 3, 4)], UTM)
+    source.SetMetadata({"LINE_OFF": "1"}, "RPC")
+    result = copy(source, tmp_path / "r.zarr")
+    assert sorted(os.listdir(tmp_path)) == ["r.zarr", "r.zarr.aux.xml"]
+    band = result.GetRasterBand(1)
+    assert band.GetColorTable().GetColorEntry(3) == (1, 2, 3, 255)
+    assert band.GetColorInterpretation() == gdal.GCI_PaletteIndex
+    assert band.GetCategoryNames() == ["a", "b"] and result.GetGCPCount() == 1
+    assert result.GetMetadata("RPC") == {"LINE_OFF": "1"}
+
+
+def test_bands_of_several_types_become_the_widest(tmp_path):
+    vrt = gdal.BuildVRT("", [str(DATA / "L7_ETMs.tif")], bandList=[1])
+    vrt.AddBand(gdal.GDT_Float32)
+    assert copy(vrt, tmp_path / "r.zarr").GetRasterBand(1).DataType == gdal.GDT_Float32
+
+
+@pytest.mark.parametrize("file", ["L7_ETMs.tif", "olinda_dem_utm25s.tif"])
+@pytest.mark.parametrize("options", [[], ["INTERLEAVE=PIXEL", "BLOCKSIZE=100x100"],
+                                     ["SHARD=128x192", "BLOCKSIZE=32x64"]])
+def test_real_rasters(tmp_path, file, options):
+    source = gdal.Open(str(DATA / file))
+    expected = describe(source)
+    assert describe(copy(source, tmp_path / "r.zarr", options)) == expected
+
+
+def test_progress_and_cancelling(tmp_path):
+    source = raster(1, gdal.GDT_Byte, 3000, 3000)
+    seen = []
+    options = ["BLOCKSIZE=3000x16", "SHARD=OFF"]
+    dataset = DRIVER.CreateCopy(str(tmp_path / "r.zarr"), source, options=options,
+                                callback=lambda done, text, data: seen.append(done) or 1)
+    dataset = None
+    assert seen[0] == 0 and seen[-1] == 1 and seen == sorted(seen)
+    before = open(tmp_path / "r.zarr/r/zarr.json").read()
+    for stop in (0, 1):
+        with Errors() as errors:
+            assert DRIVER.CreateCopy(str(tmp_path / "r.zarr"), raster(), options=["LEVEL=9"],
+                                     callback=lambda done, text, data: done < stop) is None
+        assert len(errors.failures) == 1 and "cancelled" in errors.failures[0]
+        assert os.listdir(tmp_path) == ["r.zarr"]
+        assert open(tmp_path / "r.zarr/r/zarr.json").read() == before
+        with Errors() as errors:
+            assert DRIVER.CreateCopy(str(tmp_path / "s.zarr"), raster(),
+                                     callback=lambda done, text, data: done < stop) is None
+        assert os.listdir(tmp_path) == ["r.zarr"]
+
+
+def test_a_source_that_fails_leaves_nothing(tmp_path):
+    gdal.Translate(str(tmp_path / "a.tif"), raster(1, gdal.GDT_Byte, 600, 600),
+                   creationOptions=["COMPRESS=DEFLATE", "TILED=YES"])
+    data = bytearray((tmp_path / "a.tif").read_bytes())
+    data[-3000:-100] = bytes(2900)
+    (tmp_path / "a.tif").write_bytes(data)
+    source = gdal.Open(str(tmp_path / "a.tif"))
+    with Errors() as errors:
+        assert DRIVER.CreateCopy(str(tmp_path / "r.zarr"), source) is None
+    assert errors.failures
+    assert os.listdir(tmp_path) == ["a.tif"]
+
+
+def test_overwriting_replaces_the_store_and_keeps_other_files(tmp_path):
+    path = tmp_path / "r.zarr"
+    first = copy(raster(2), path, ["ARRAY_NAME=first"])
+    first.GetRasterBand(1).ComputeStatistics(False)
+    first = None
+    (path / "mine.txt").write_text("mine")
+    (path / ".git").mkdir()
+    assert os.path.exists(str(path) + ".aux.xml")
+    source = raster(1)
+    assert describe(copy(source, path)) == describe(source)
+    assert sorted(os.listdir(path)) == [".git", "mine.txt", "r", "zarr.json"]
+    assert os.listdir(tmp_path) == ["r.zarr"]
+
+
+def test_a_store_onto_itself_and_through_a_link(tmp_path):
+    path = tmp_path / "r.zarr"
+    dataset = copy(raster(3), path)
+    expected = describe(dataset)
+    os.symlink(path, tmp_path / "link.zarr")
+    assert describe(copy(dataset, tmp_path / "link.zarr", ["INTERLEAVE=PIXEL"])) == expected
+    assert os.path.islink(tmp_path / "link.zarr")
+    assert json.load(open(path / "r/zarr.json"))["shape"] == [40, 60, 3]
+
+
+def test_killed_copies_are_cleaned_up(tmp_path):
+    stale = tmp_path / ".r.zarr.1-0.zarr3-new"
+    (stale / "r").mkdir(parents=True)
+    other = tmp_path / ".s.zarr.1-0.zarr3-new"
+    other.mkdir()
+    os.utime(stale, (0, 0))
+    os.utime(other, (0, 0))
+    copy(raster(), tmp_path / "r.zarr")
+    assert sorted(os.listdir(tmp_path)) == [other.name, "r.zarr"]
+
+
+def test_in_memory(tmp_path):
+    source = raster(3)
+    source.SetSpatialRef(UTM)
+    for _ in range(2):
+        result = copy(source, "/vsimem/zarr3/r.zarr", ["SHARD=32x32", "BLOCKSIZE=16x16"])
+        assert describe(result) == describe(source)
+    with Errors():
+        assert DRIVER.CreateCopy("/vsimem/zarr3/s.zarr", source, callback=lambda *_: 0) is None
+    assert gdal.ReadDir("/vsimem/zarr3") == ["r.zarr"]
+    result = None
+    assert DRIVER.Delete("/vsimem/zarr3/r.zarr") == gdal.CE_None
+    assert not gdal.ReadDir("/vsimem/zarr3")
+
+
+def test_disk_full(tmp_path):
+    """A file system of 2 MiB; making one needs rights that a test may not have."""
+    import subprocess
+    small = tmp_path / "small"
+    small.mkdir()
+    made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(small)],
+                          capture_output=True)
+    if made.returncode != 0:
+        pytest.skip("cannot mount a tmpfs: " + made.stderr.decode().strip())
+    try:
+        copy(raster(), small / "r.zarr")
+        before = describe(opened(small / "r.zarr"))
+        noise = gdal.GetDriverByName("MEM").Create("", 3000, 3000, 1, gdal.GDT_Byte)
+        noise.WriteArray(np.random.default_rng(1).integers(0, 255, (3000, 3000), dtype="u1"))
+        with Errors() as errors:
+            assert DRIVER.CreateCopy(str(small / "r.zarr"), noise) is None
+        assert "No space left" in errors.failures[0]
+        assert os.listdir(small) == ["r.zarr"]
+        assert describe(opened(small / "r.zarr")) == before
+    finally:
+        run("umount", small)
