@@ -57,7 +57,11 @@
     F(H5VLlink_copy) F(H5VLlink_move) F(H5VLlink_get) F(H5VLlink_specific) F(H5VLlink_optional)    \
     F(H5VLobject_open) F(H5VLobject_copy) F(H5VLobject_get) F(H5VLobject_specific)                 \
     F(H5VLobject_optional) F(H5VLblob_put) F(H5VLblob_get) F(H5VLblob_specific)                    \
-    F(H5VLblob_optional) F(H5VLtoken_cmp) F(H5VLtoken_to_str) F(H5VLtoken_from_str)
+    F(H5VLblob_optional) F(H5VLtoken_cmp) F(H5VLtoken_to_str) F(H5VLtoken_from_str)                \
+    F(H5Pget_layout) F(H5Pget_chunk) F(H5Pget_nfilters) F(H5Pget_filter2) F(H5Pfill_value_defined) \
+    F(H5Pget_fill_value) F(H5Pget_external_count) F(H5Pexist) F(H5Pget_size) F(H5Pget)             \
+    F(H5Pget_create_intermediate_group) F(H5Sget_simple_extent_type) F(H5Scopy) F(H5Tget_strpad)   \
+    F(H5Rget_obj_name)
 
 /* Identifiers that the library keeps in variables; they get their values when it initialises. */
 #define H5_IDS(F)                                                                                  \
@@ -72,11 +76,14 @@
     F(H5T_IEEE_F32BE_g) F(H5T_IEEE_F64LE_g) F(H5T_IEEE_F64BE_g) F(H5T_C_S1_g) F(H5T_STD_REF_OBJ_g) \
     F(H5T_STD_REF_g) F(H5E_ERR_CLS_g) F(H5E_FILE_g) F(H5E_SYM_g) F(H5E_DATASET_g) F(H5E_ATTR_g)    \
     F(H5E_VOL_g) F(H5E_CANTOPENFILE_g) F(H5E_CANTOPENOBJ_g) F(H5E_NOTFOUND_g) F(H5E_UNSUPPORTED_g) \
-    F(H5E_WRITEERROR_g) F(H5E_READERROR_g) F(H5E_CANTGET_g) F(H5E_CANTCONVERT_g) F(H5E_BADVALUE_g)
+    F(H5E_WRITEERROR_g) F(H5E_READERROR_g) F(H5E_CANTGET_g) F(H5E_CANTCONVERT_g)                   \
+    F(H5E_BADVALUE_g) F(H5E_BADTYPE_g) F(H5E_EXISTS_g) F(H5E_CANTCREATE_g) F(H5E_CANTFLUSH_g)      \
+    F(H5E_CANTDELETE_g) F(H5E_CANTMOVE_g) F(H5E_CANTCOPY_g) F(H5E_FILEEXISTS_g)
 
 /* clang-format on */
 
 struct vol_shadows;
+struct vol_file;
 
 /* Types that reads compare with; made on first use, closed when the library shuts down. */
 enum h5_cached_type {
@@ -112,7 +119,8 @@ typedef struct h5_lib {
     bool started; /* between h5_lib_start and the library's shutdown */
     hid_t native; /* the native connector, or 0 */
     const H5VL_class_t *native_cls;
-    size_t live; /* open objects of Zarr stores */
+    size_t live;            /* open objects of Zarr stores */
+    struct vol_file *files; /* open stores, the newest first */
     struct vol_shadows *shadows;
     hid_t cached_types[H5_CACHED_COUNT]; /* 0 where not made yet */
 } h5_lib;

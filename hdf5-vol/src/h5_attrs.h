@@ -2,16 +2,17 @@
 /*
  * A node's attributes as HDF5 values, made from JSON once, on first use.
  *
- *     number, list of numbers    int64; uint64 when one is above 2^63-1; float64 when one is
- *                                no integer
- *     boolean, list of booleans  h5py's bool
- *     string, list of strings    variable-length UTF-8
- *     anything else              its JSON text as a string: objects, null, [], nested and
- *                                mixed lists
+ *     number     int64; uint64 when one is above 2^63-1; float64 when one is no integer, also for
+ *                the strings "NaN", "Infinity" and "-Infinity", which JSON has for them
+ *     boolean    h5py's bool
+ *     string     variable-length UTF-8
+ *     list       of one of these: as many dimensions as lists are nested, when all inner ones have
+ *                the same length
+ *     else       its JSON text as a string: objects, null, [], mixed and ragged lists
  *
- * Lists are 1-D. "_FillValue" of an array has the array's type, as netCDF wants it; xarray writes
- * floats as base64 of a little-endian double. h5_dims.c adds the attributes of HDF5's dimension
- * scales.
+ * h5_attr_parse.c makes them, h5_attr_print.c goes the other way. "_FillValue" of an array has the
+ * array's type, as netCDF wants it; xarray writes floats as base64 of a little-endian double.
+ * h5_dims.c adds the attributes of HDF5's dimension scales.
  */
 #ifndef ZARRBRIDGE_H5_ATTRS_H
 #define ZARRBRIDGE_H5_ATTRS_H
@@ -22,25 +23,31 @@ enum vol_attr_kind {
     VOL_ATTR_NUMBER, /* data: count elements of dtype */
     VOL_ATTR_TEXT,   /* data: count pointers to malloc'ed strings */
     VOL_ATTR_FIXED,  /* data: one string in dtype.size bytes with its NUL */
-    VOL_ATTR_REFS    /* data: count tokens, 0 for an empty list: a list of 0 or 1 references each */
+    VOL_ATTR_REFS,   /* data: count tokens, 0 for an empty list: a list of 0 or 1 references each */
+    VOL_ATTR_BYTES   /* data: count elements of `type`, as the program wrote them */
 };
 
 typedef struct vol_attr {
     char *name;
     enum vol_attr_kind kind;
-    bool scalar; /* count is 1 and the dataspace has no dimension */
-    size_t count;
+    bool session; /* not in the document: lasts until the file is closed */
+    uint32_t ndim;
+    hsize_t dims[ZB_MAX_NDIM];
+    size_t count; /* the product of dims */
     zb_dtype dtype;
+    hid_t type; /* VOL_ATTR_BYTES only */
     void *data;
 } vol_attr;
 
 typedef struct vol_attrs {
+    h5_lib *lib;
     size_t count, room;
     vol_attr *attr;    /* in the order of the document, what h5_dims.c adds last */
     vol_attr **sorted; /* by name */
 } vol_attrs;
 
-/* The attributes of a readable node; borrowed. NULL, with an error pushed, when memory runs out. */
+/* The attributes of a readable node; borrowed until the next change of the file. NULL, with an
+   error pushed, when memory runs out. */
 const vol_attrs *vol_node_attrs(vol_node *node);
 
 void vol_attrs_free(vol_attrs *attrs);
@@ -49,7 +56,8 @@ void vol_attrs_free(vol_attrs *attrs);
 const vol_attr *vol_attrs_find(const vol_attrs *attrs, const char *name);
 
 /* Appends an attribute with `count` elements of `size` bytes, zeroed, for the caller to fill;
-   replaces one of the same name. NULL when memory runs out. Only while the list is being made. */
+   replaces one of the same name. It has no dimension when count is 1, else one. NULL when memory
+   runs out. Only while the list is being made. */
 vol_attr *vol_attrs_add(vol_attrs *attrs, const char *name, enum vol_attr_kind kind, size_t count,
                         size_t size);
 
@@ -58,9 +66,43 @@ hid_t vol_attr_type(h5_lib *lib, const vol_attr *attr);
 hid_t vol_attr_space(h5_lib *lib, const vol_attr *attr);
 size_t vol_attr_size(const vol_attr *attr);
 
+/* h5_attr_parse.c: adds the attribute that a member of the document is. False when memory runs
+   out. */
+bool vol_attrs_add_json(vol_attrs *attrs, const zb_json *value);
+
+/* Replaces the plain translation of _FillValue by one element of the array's type, where that
+   works. */
+bool vol_attrs_add_fill_value(vol_attrs *attrs, const zb_json *value, zb_dtype dtype);
+
+/* Keeps an attribute for the session, in place of one of the same name that the document or
+   h5_dims.c may give. Takes over what `attr` owns, also when memory runs out (false). */
+bool vol_node_keep_attr(vol_node *node, vol_attr *attr);
+
+/* Forgets an attribute of the session; false when there is none. */
+bool vol_node_drop_attr(vol_node *node, const char *name);
+
+/* h5_attr_print.c: `count` elements of an HDF5 type as a JSON value (malloc'ed), nested as dims
+   say. ZB_EUNSUPPORTED for types that have no JSON form. */
+enum zb_code vol_attr_print(h5_lib *lib, hid_t type, uint32_t ndim, const hsize_t *dims,
+                            const void *data, hid_t dxpl, char **text, zb_error *err);
+
+/* The same for _FillValue of an array of that type: one element, floats as xarray writes them. */
+enum zb_code vol_attr_print_fill(h5_lib *lib, hid_t type, zb_dtype dtype, const void *data,
+                                 hid_t dxpl, char **text, zb_error *err);
+
 /* h5_dims.c: adds DIMENSION_LABELS, DIMENSION_LIST, CLASS and NAME to the attributes of an array.
    False when memory runs out. */
 bool vol_dims_add(vol_attrs *attrs, const vol_node *node);
+
+/* h5_dims.c: is the dataset the scale of a dimension? */
+bool vol_dims_is_scale(const vol_node *node);
+
+/* How netCDF-4 begins the NAME of a dimension that has no variable; its length follows. */
+#define VOL_NOT_A_VARIABLE "This is a netCDF dimension but not a netCDF variable."
+
+/* h5_dims.c: an array in memory, at a path of its own, that stands for such a dimension. */
+enum zb_code vol_dims_new_array(vol_file *file, const char *path, uint64_t length,
+                                const char *attributes, zb_node **out, zb_error *err);
 
 /* h5_dims.c: with the option netcdf_dimensions, adds datasets for the dimensions of a listed
    group's arrays that have no scale. */

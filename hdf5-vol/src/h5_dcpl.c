@@ -38,6 +38,7 @@ static void add_filter(h5_lib *lib, hid_t dcpl, H5Z_filter_t filter, size_t coun
         lib->H5Pset_filter(dcpl, filter, H5Z_FLAG_OPTIONAL, count, values);
 }
 
+/* What h5_codecs.c made of HDF5's own two filters shows as those. */
 static void add_blosc(h5_lib *lib, hid_t dcpl, const zb_codec_info *codec, unsigned element_size) {
     static const char *const shuffles[] = {"noshuffle", "shuffle", "bitshuffle", NULL};
     static const char *const compressors[] = {"blosclz", "lz4",  "lz4hc", "snappy",
@@ -49,6 +50,12 @@ static void add_blosc(h5_lib *lib, hid_t dcpl, const zb_codec_info *codec, unsig
                                config_uint(codec, "clevel", 5),
                                config_choice(codec, "shuffle", shuffles),
                                config_choice(codec, "cname", compressors)};
+    if (strcmp(shuffles[values[5]], "shuffle") == 0 &&
+        strcmp(compressors[values[6]], "zlib") == 0) {
+        add_filter(lib, dcpl, H5Z_FILTER_SHUFFLE, 0, NULL);
+        add_filter(lib, dcpl, H5Z_FILTER_DEFLATE, 1, &values[4]);
+        return;
+    }
     add_filter(lib, dcpl, FILTER_BLOSC, sizeof values / sizeof values[0], values);
 }
 
@@ -73,12 +80,14 @@ static void add_filters(h5_lib *lib, hid_t dcpl, const zb_array_info *info) {
 }
 
 /* False when HDF5 cannot express the chunk: no dimensions, or 4 GiB and more. */
-static bool chunk_shape(const zb_array_info *info, hsize_t chunk[ZB_MAX_NDIM]) {
+static bool chunk_shape(const vol_node *node, const zb_array_info *info,
+                        hsize_t chunk[ZB_MAX_NDIM]) {
     uint64_t bytes = info->dtype.size;
     for (uint32_t d = 0; d < info->ndim; d++) {
+        uint64_t longest = node->max_shape ? node->max_shape[d] : info->shape[d];
         chunk[d] = info->inner_shape[d];
-        if (info->shape[d] > 0 && chunk[d] > info->shape[d])
-            chunk[d] = info->shape[d];
+        if (longest > 0 && chunk[d] > longest)
+            chunk[d] = longest;
         if (__builtin_mul_overflow(bytes, chunk[d], &bytes) || bytes > UINT32_MAX)
             return false;
     }
@@ -101,7 +110,7 @@ static hid_t new_dcpl(vol_node *node) {
     if (dcpl < 0)
         return -1;
     lib->H5Pset_attr_creation_order(dcpl, H5P_CRT_ORDER_TRACKED);
-    if (chunk_shape(info, chunk)) {
+    if (chunk_shape(node, info, chunk)) {
         lib->H5Pset_chunk(dcpl, (int)info->ndim, chunk);
         add_filters(lib, dcpl, info);
     }

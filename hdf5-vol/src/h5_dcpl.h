@@ -5,7 +5,8 @@
 #include "h5_tree.h"
 
 /* Property of a sharded dataset's creation list: hsize_t[ndim], the shape of a shard. Read it
-   with H5Pexist, H5Pget_size and H5Pget. */
+   with H5Pexist, H5Pget_size and H5Pget; set it with H5Pinsert2 for a new dataset (zeros: no
+   shards, whatever the option says). */
 #define VOL_SHARD_PROPERTY "zarr:shard_shape"
 
 /* The dataset creation property list that describes an array; borrowed from the node. -1 on

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_scale(const vol_node *node) {
+bool vol_dims_is_scale(const vol_node *node) {
     if (node->kind != VOL_DATASET || node->is_dimension)
         return node->is_dimension;
     const zb_array_info *info = zb_node_array(node->zarr);
@@ -38,7 +38,7 @@ static const vol_node *find_scale(const vol_node *array, const char *name, uint6
         return NULL;
     for (vol_node *group = array->parent; group; group = group->parent) {
         const vol_node *node = vol_node_find(group, name, NULL);
-        if (node && is_scale(node) && zb_node_array(node->zarr)->shape[0] == length)
+        if (node && vol_dims_is_scale(node) && zb_node_array(node->zarr)->shape[0] == length)
             return node;
     }
     return NULL;
@@ -49,7 +49,6 @@ static bool add_fixed(vol_attrs *attrs, const char *name, const char *text) {
     vol_attr *attr = vol_attrs_add(attrs, name, VOL_ATTR_FIXED, 1, size);
     if (!attr)
         return false;
-    attr->scalar = true;
     memcpy(attr->data, text, size);
     return true;
 }
@@ -59,6 +58,8 @@ static bool add_labels(vol_attrs *attrs, const zb_array_info *info) {
         vol_attrs_add(attrs, "DIMENSION_LABELS", VOL_ATTR_TEXT, info->ndim, sizeof(char *));
     if (!attr)
         return false;
+    attr->ndim = 1;
+    attr->dims[0] = info->ndim;
     for (uint32_t d = 0; d < info->ndim; d++) {
         const char *name = info->dimension_names[d];
         char *copy = strdup(name ? name : "");
@@ -79,13 +80,31 @@ static bool add_scale_list(vol_attrs *attrs, const vol_node *node, const zb_arra
     }
     vol_attr *attr =
         vol_attrs_add(attrs, "DIMENSION_LIST", VOL_ATTR_REFS, info->ndim, sizeof tokens[0]);
-    if (attr)
-        memcpy(attr->data, tokens, info->ndim * sizeof tokens[0]);
-    return attr != NULL;
+    if (!attr)
+        return false;
+    attr->ndim = 1;
+    attr->dims[0] = info->ndim;
+    memcpy(attr->data, tokens, info->ndim * sizeof tokens[0]);
+    return true;
 }
 
 /* What netCDF-4 puts into NAME of a dimension without a variable. */
-#define NOT_A_VARIABLE "This is a netCDF dimension but not a netCDF variable. %10" PRIu64
+#define NOT_A_VARIABLE VOL_NOT_A_VARIABLE " %10" PRIu64
+
+/* A scale may have another name than its dataset; HDF5 reads both only as fixed strings. */
+static bool add_scale_names(vol_attrs *attrs, const vol_node *node) {
+    const vol_attr *given = NULL;
+    for (size_t i = 0; i < attrs->count; i++)
+        if (strcmp(attrs->attr[i].name, "NAME") == 0)
+            given = &attrs->attr[i];
+    char *name = strdup(given && given->kind == VOL_ATTR_TEXT && given->count == 1
+                            ? ((char *const *)given->data)[0]
+                            : node->name);
+    bool added =
+        name && add_fixed(attrs, "CLASS", "DIMENSION_SCALE") && add_fixed(attrs, "NAME", name);
+    free(name);
+    return added;
+}
 
 bool vol_dims_add(vol_attrs *attrs, const vol_node *node) {
     const zb_array_info *info = zb_node_array(node->zarr);
@@ -96,43 +115,39 @@ bool vol_dims_add(vol_attrs *attrs, const vol_node *node) {
     }
     if (!info->dimension_names || info->ndim == 0)
         return true;
-    if (is_scale(node))
-        return add_fixed(attrs, "CLASS", "DIMENSION_SCALE") &&
-               add_fixed(attrs, "NAME", node->name) && add_labels(attrs, info);
+    if (vol_dims_is_scale(node))
+        return add_scale_names(attrs, node) && add_labels(attrs, info);
     return add_labels(attrs, info) && add_scale_list(attrs, node, info);
 }
 
 /* ---- Datasets for dimensions ---- */
 
-/* All of it is fill value; the element type is netCDF's. */
-static const char dimension_document[] =
-    "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[%" PRIu64 "],\"data_type\":\"float32\","
-    "\"chunk_grid\":{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":[%" PRIu64 "]}},"
-    "\"chunk_key_encoding\":{\"name\":\"default\"},\"fill_value\":0,"
-    "\"codecs\":[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}]}";
-
 #define DIMENSION_CHUNK 65536 /* elements at most */
+
+/* All of it is fill value; the element type is netCDF's. */
+enum zb_code vol_dims_new_array(vol_file *file, const char *path, uint64_t length,
+                                const char *attributes, zb_node **out, zb_error *err) {
+    const uint64_t chunk = length == 0 ? 1 : length < DIMENSION_CHUNK ? length : DIMENSION_CHUNK;
+    const zb_array_spec spec = {.ndim = 1,
+                                .shape = &length,
+                                .inner_shape = &chunk,
+                                .dtype = {.kind = ZB_KIND_FLOAT, .size = 4},
+                                .codecs = "[]",
+                                .attributes = attributes};
+    enum zb_code code = ZB_OK;
+    if (!file->dimensions)
+        code = zb_store_new_mem("dimensions", &file->dimensions, err);
+    return code ? code : zb_array_create(file->dimensions, path, &spec, out, err);
+}
 
 static enum zb_code add_dimension(vol_node *group, const char *name, uint64_t length,
                                   zb_error *err) {
-    vol_file *file = group->file;
-    uint64_t chunk = length == 0 ? 1 : length < DIMENSION_CHUNK ? length : DIMENSION_CHUNK;
-    char document[sizeof dimension_document + 40], *path = NULL, *key = NULL;
     zb_node *zarr = NULL;
-    enum zb_code code = ZB_OK;
-    snprintf(document, sizeof document, dimension_document, length, chunk);
-    if (asprintf(&path, "%s%s%s", group->path + 1, group->parent ? "/" : "", name) < 0 ||
-        asprintf(&key, "%s/zarr.json", path) < 0)
-        code = zb_fail(err, ZB_ENOMEM, "no memory for dimension %s", name);
-    if (!code && !file->dimensions)
-        code = zb_store_new_mem("dimensions", &file->dimensions, err);
-    if (!code)
-        code = zb_store_mem_set(file->dimensions, key, document, strlen(document), err);
-    if (!code)
-        code = zb_node_open(file->dimensions, path, &zarr, err);
+    char *path = vol_node_store_path(group, name);
+    enum zb_code code = path ? vol_dims_new_array(group->file, path, length, NULL, &zarr, err)
+                             : zb_fail(err, ZB_ENOMEM, "no memory for dimension %s", name);
     if (!code)
         code = vol_node_add_dimension(group, name, zarr, err);
-    free(key);
     free(path);
     return code;
 }
@@ -143,7 +158,7 @@ enum zb_code vol_dims_complete(vol_node *group, zb_error *err) {
         const vol_node *array = group->child[i];
         const zb_array_info *info =
             array->kind == VOL_DATASET && !array->is_dimension ? zb_node_array(array->zarr) : NULL;
-        if (!info || !info->dimension_names || is_scale(array))
+        if (!info || !info->dimension_names || vol_dims_is_scale(array))
             continue;
         for (uint32_t d = 0; d < info->ndim && !code; d++) {
             const char *name = info->dimension_names[d];

@@ -53,15 +53,6 @@ const char *vol_errno_text(const zb_error *err) {
     return strerror(vol_errno(err));
 }
 
-/* One sentence for all writing, so that it can be found in the manual. */
-herr_t vol_refuse_write(h5_lib *lib, const char *what) {
-    VOL_PUSH(lib, VOL, WRITEERROR,
-             "cannot %s: zarrbridge opens Zarr stores read-only in this version (errno = %d, "
-             "error message = '%s')",
-             what, EROFS, strerror(EROFS));
-    return -1;
-}
-
 herr_t vol_refuse(h5_lib *lib, const char *what) {
     VOL_PUSH(lib, VOL, UNSUPPORTED, "%s is not supported for Zarr stores", what);
     return -1;
@@ -79,6 +70,12 @@ void vol_stack_restore(h5_lib *lib, hid_t saved) {
 void vol_close_plist(h5_lib *lib, hid_t plist) {
     hid_t saved = vol_stack_save(lib);
     lib->H5Pclose(plist);
+    vol_stack_restore(lib, saved);
+}
+
+void vol_close_space(h5_lib *lib, hid_t space) {
+    hid_t saved = vol_stack_save(lib);
+    lib->H5Sclose(space);
     vol_stack_restore(lib, saved);
 }
 

@@ -33,9 +33,6 @@ void vol_push(h5_lib *lib, const char *func, unsigned line, const char *file, hi
 int vol_errno(const zb_error *err);
 const char *vol_errno_text(const zb_error *err);
 
-/* Refuses to change a Zarr store: `what` is e.g. "create group 'x'". Always returns -1. */
-herr_t vol_refuse_write(h5_lib *lib, const char *what);
-
 /* Refuses an operation that Zarr stores cannot serve. Always returns -1. */
 herr_t vol_refuse(h5_lib *lib, const char *what);
 
@@ -43,8 +40,9 @@ herr_t vol_refuse(h5_lib *lib, const char *what);
 hid_t vol_stack_save(h5_lib *lib);
 void vol_stack_restore(h5_lib *lib, hid_t saved);
 
-/* H5Pclose and H5Idec_ref that keep the error stack. */
+/* H5Pclose, H5Sclose and H5Idec_ref that keep the error stack. */
 void vol_close_plist(h5_lib *lib, hid_t plist);
+void vol_close_space(h5_lib *lib, hid_t space);
 void vol_release_id(h5_lib *lib, hid_t id);
 
 #endif

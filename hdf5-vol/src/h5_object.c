@@ -8,6 +8,7 @@
 #include "h5_error.h"
 #include "h5_shadow.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,8 +30,8 @@ static vol_object *object_new(h5_lib *lib, H5I_type_t type) {
     return object;
 }
 
-vol_object *vol_object_new(vol_node *node, H5I_type_t type, const struct vol_attr *attr) {
-    h5_lib *lib = node->file->lib;
+vol_object *vol_object_new(vol_handle *handle, vol_node *node, H5I_type_t type) {
+    h5_lib *lib = handle->file->lib;
     if (node->kind == VOL_UNREADABLE) {
         zb_error err = {0};
         vol_node_reason(node, &err);
@@ -42,10 +43,12 @@ vol_object *vol_object_new(vol_node *node, H5I_type_t type, const struct vol_att
         VOL_PUSH(lib, SYM, CANTOPENOBJ, "no memory to open '%s'", node->path);
         return NULL;
     }
-    object->file = vol_file_retain(node->file);
+    object->handle = vol_handle_retain(handle);
+    object->file = handle->file;
     object->node = node;
-    object->attr = attr;
     lib->live++;
+    if (type == H5I_DATASET)
+        node->opened++;
     return object;
 }
 
@@ -54,8 +57,34 @@ static H5I_type_t id_type_of(const vol_node *node) {
     return node->kind == VOL_DATASET ? H5I_DATASET : H5I_GROUP;
 }
 
-vol_object *vol_object_of_node(vol_node *node) {
-    return vol_object_new(node, id_type_of(node), NULL);
+vol_object *vol_object_of_node(vol_handle *handle, vol_node *node) {
+    return vol_object_new(handle, node, id_type_of(node));
+}
+
+vol_object *vol_object_of_attr(vol_handle *handle, vol_node *owner, const char *name) {
+    vol_object *object = vol_object_new(handle, owner, H5I_ATTR);
+    if (object && !(object->attr = strdup(name))) {
+        VOL_PUSH(object->lib, ATTR, CANTOPENOBJ, "no memory to open attribute '%s'", name);
+        vol_object_free(object);
+        return NULL;
+    }
+    return object;
+}
+
+bool vol_may_write(const vol_object *object, const char *what) {
+    h5_lib *lib = object->lib;
+    if (!object->handle->writable) {
+        VOL_PUSH(lib, VOL, WRITEERROR,
+                 "cannot %s: '%s' was opened read-only (errno = %d, error message = '%s')", what,
+                 object->file->path, EROFS, strerror(EROFS));
+        return false;
+    }
+    if (object->node->loose && !object->node->own_store) {
+        VOL_PUSH(lib, VOL, WRITEERROR, "cannot %s: '%s' has been deleted", what,
+                 object->node->path);
+        return false;
+    }
+    return true;
 }
 
 vol_object *vol_object_pass(h5_lib *lib, H5I_type_t type, void *under) {
@@ -65,12 +94,56 @@ vol_object *vol_object_pass(h5_lib *lib, H5I_type_t type, void *under) {
     return object;
 }
 
+/* ---- Attributes that are not written yet ---- */
+
+bool vol_pending_new(vol_object *object, hid_t type, hid_t space) {
+    vol_pending *pending = calloc(1, sizeof *pending);
+    if (!pending)
+        return false;
+    pending->name = object->attr;
+    pending->type = object->lib->H5Tcopy(type);
+    pending->space = object->lib->H5Scopy(space);
+    pending->next = object->node->pending;
+    object->node->pending = object->pending = pending;
+    return true;
+}
+
+void vol_pending_free(vol_object *object) {
+    h5_lib *lib = object->lib;
+    vol_pending *pending = object->pending;
+    if (!pending)
+        return;
+    vol_pending **link = &object->node->pending;
+    while (*link != pending)
+        link = &(*link)->next;
+    *link = pending->next;
+    hid_t saved = vol_stack_save(lib);
+    lib->H5Tclose(pending->type);
+    lib->H5Sclose(pending->space);
+    vol_stack_restore(lib, saved);
+    free(pending);
+    object->pending = NULL;
+}
+
+vol_pending *vol_pending_find(const vol_node *owner, const char *name) {
+    vol_pending *pending = owner->pending;
+    while (pending && strcmp(pending->name, name) != 0)
+        pending = pending->next;
+    return pending;
+}
+
+/* ---- Freeing ---- */
+
 void vol_object_free(vol_object *object) {
     if (object->file) {
         h5_lib *lib = object->lib;
-        vol_file *file = object->file;
+        vol_handle *handle = object->handle;
+        if (object->type == H5I_DATASET)
+            object->node->opened--;
+        vol_pending_free(object);
+        free(object->attr);
         object->file = NULL; /* HDF5 may ask the dying object once more */
-        vol_file_release(file);
+        vol_handle_release(handle);
         /* Native code asks get_object for this object once more while the shadows close. */
         if (--lib->live == 0)
             vol_shadows_drop(lib);
@@ -81,8 +154,8 @@ void vol_object_free(vol_object *object) {
 
 /* HDF5 wraps what it registers by the context of the object at hand, which is ours here, so that
    wrap_object returns it as it is. */
-hid_t vol_node_register(vol_node *node) {
-    vol_object *object = vol_object_of_node(node);
+hid_t vol_node_register(vol_handle *handle, vol_node *node) {
+    vol_object *object = vol_object_of_node(handle, node);
     if (!object)
         return -1;
     hid_t id = object->lib->H5VLwrap_register(object, object->type);
@@ -221,8 +294,8 @@ static herr_t match_id(hid_t id, void *context) {
     if (!found || !found->file)
         return 0;
     const vol_object *object = query->object;
-    if (object &&
-        (query->local ? found->file != object->file : found->file->number != object->file->number))
+    if (object && (query->local ? found->handle != object->handle
+                                : found->file->number != object->file->number))
         return 0;
     if (query->ids) {
         if (query->count == query->max)

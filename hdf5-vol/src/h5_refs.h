@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* References to objects, which only the synthetic DIMENSION_LIST holds. */
+/* References to objects, which only DIMENSION_LIST holds. */
 #ifndef ZARRBRIDGE_H5_REFS_H
 #define ZARRBRIDGE_H5_REFS_H
 
+#include "h5_attrs.h"
 #include "h5_object.h"
 
 /* Reads a VOL_ATTR_REFS attribute into `out`: variable-length lists of old references (8-byte
    tokens) or of new ones (H5R_ref_t), as mem_type says. The program frees the lists. -1 when it
    is neither. */
-herr_t vol_refs_read(const vol_object *object, hid_t mem_type, hvl_t *out, hid_t dxpl);
+herr_t vol_refs_read(const vol_object *object, const vol_attr *attr, hid_t mem_type, hvl_t *out,
+                     hid_t dxpl);
+
+/* The other way: the objects that `count` lists of references refer to, one or none (NULL) for
+   each. Pushes errors. */
+herr_t vol_refs_take(const vol_object *object, hid_t type, size_t count, const hvl_t *lists,
+                     vol_node **nodes);
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * Irregular selections, from the file's side: HDF5 lists them as runs of the row-major extent.
  *
- * Reading has a price for each box and each point, so short runs that lie close together are read
- * with what is between them, as one longer run, and picked out of a work buffer afterwards. What
- * stays short is read as single points, the rest as boxes.
+ * Writing takes them box by box. Reading has a price for each box and each point, so short runs
+ * that lie close together are read with what is between them, as one longer run, and picked out of
+ * a work buffer afterwards. What stays short is read as single points, the rest as boxes.
  */
 #include "h5_select.h"
 
@@ -17,14 +17,14 @@
 #define SHORT_RUN 4   /* elements: runs that are shorter on average are read as points */
 
 /* In elements; `total` is the sum of the lengths. */
-typedef struct run_list {
+typedef struct vol_runs {
     size_t count, total;
     hsize_t offset[RUNS_PER_PIECE];
     size_t length[RUNS_PER_PIECE];
-} run_list;
+} vol_runs;
 
 /* Joins neighbours of `runs` into longer runs that cover them. */
-static void join_runs(const run_list *runs, run_list *cover) {
+static void join_runs(const vol_runs *runs, vol_runs *cover) {
     cover->count = 0;
     cover->total = 0;
     for (size_t i = 0; i < runs->count; i++) {
@@ -43,7 +43,7 @@ static void join_runs(const run_list *runs, run_list *cover) {
 }
 
 /* Copies the runs, packed, out of the elements of their cover. */
-static void pick_runs(const run_list *runs, const run_list *cover, const char *covered, char *out,
+static void pick_runs(const vol_runs *runs, const vol_runs *cover, const char *covered, char *out,
                       size_t size) {
     size_t i = 0;
     for (size_t c = 0; c < cover->count; c++) {
@@ -67,7 +67,7 @@ static void position_of(const vol_selection *space, uint64_t offset, uint64_t po
     }
 }
 
-static enum zb_code read_points(const vol_walk *walk, const run_list *runs, void *out,
+static enum zb_code read_points(const vol_walk *walk, const vol_runs *runs, void *out,
                                 zb_dtype dtype, zb_error *err) {
     const uint32_t ndim = walk->file->ndim;
     uint64_t *coords = malloc(runs->total * ndim * sizeof *coords), *next = coords;
@@ -125,38 +125,48 @@ static bool add_run(box_list *boxes, const vol_selection *space, uint64_t offset
     return true;
 }
 
+static size_t box_bytes(const uint64_t *count, uint32_t ndim, zb_dtype dtype) {
+    size_t bytes = dtype.size;
+    for (uint32_t d = 0; d < ndim; d++)
+        bytes *= count[d];
+    return bytes;
+}
+
+/* The caller frees boxes->position, also after an error. */
+static enum zb_code make_boxes(const vol_walk *walk, const vol_runs *runs, box_list *boxes,
+                               zb_error *err) {
+    bool made = true;
+    *boxes = (box_list){.count = 0};
+    for (size_t i = 0; i < runs->count && made; i++)
+        made = add_run(boxes, walk->file, runs->offset[i], runs->length[i]);
+    return made ? ZB_OK
+                : zb_fail(err, ZB_ENOMEM, "no memory for a selection of %zu runs", runs->count);
+}
+
 /* Fills reads[] for all boxes, one after another in memory. */
 static void fill_reads(const vol_walk *walk, const box_list *boxes, zb_read *reads, char *out,
                        zb_dtype dtype) {
     const uint32_t ndim = walk->file->ndim;
     for (size_t i = 0; i < boxes->count; i++) {
         const uint64_t *start = &boxes->position[2 * i * ndim], *count = start + ndim;
-        size_t bytes = dtype.size;
         reads[i] = (zb_read){.node = walk->array,
                              .start = start,
                              .count = count,
                              .view = {.data = out, .dtype = dtype}};
-        for (uint32_t d = 0; d < ndim; d++)
-            bytes *= count[d];
-        out += bytes;
+        out += box_bytes(count, ndim, dtype);
     }
 }
 
-static enum zb_code read_boxes(const vol_walk *walk, const run_list *runs, char *out,
+static enum zb_code read_boxes(const vol_walk *walk, const vol_runs *runs, char *out,
                                zb_dtype dtype, zb_error *err) {
-    box_list boxes = {0};
+    box_list boxes;
     zb_read *reads = NULL;
-    bool made = true;
-    for (size_t i = 0; i < runs->count && made; i++)
-        made = add_run(&boxes, walk->file, runs->offset[i], runs->length[i]);
-    if (made)
-        reads = calloc(boxes.count, sizeof *reads);
-    enum zb_code code;
-    if (reads) {
+    enum zb_code code = make_boxes(walk, runs, &boxes, err);
+    if (!code && !(reads = calloc(boxes.count, sizeof *reads)))
+        code = zb_fail(err, ZB_ENOMEM, "no memory for a selection of %zu runs", runs->count);
+    if (!code) {
         fill_reads(walk, &boxes, reads, out, dtype);
         code = zb_array_read(reads, boxes.count, err);
-    } else {
-        code = zb_fail(err, ZB_ENOMEM, "no memory for a selection of %zu runs", runs->count);
     }
     free(reads);
     free(boxes.position);
@@ -165,7 +175,7 @@ static enum zb_code read_boxes(const vol_walk *walk, const run_list *runs, char 
 
 /* ---- A piece ---- */
 
-static enum zb_code read_joined(const vol_walk *walk, const run_list *runs, const run_list *cover,
+static enum zb_code read_joined(const vol_walk *walk, const vol_runs *runs, const vol_runs *cover,
                                 char *out, zb_dtype dtype, zb_error *err) {
     char *covered = malloc(cover->total * dtype.size);
     if (!covered)
@@ -177,11 +187,23 @@ static enum zb_code read_joined(const vol_walk *walk, const run_list *runs, cons
     return code;
 }
 
-static enum zb_code read_runs(const vol_walk *walk, const run_list *runs, char *out, zb_dtype dtype,
-                              zb_error *err) {
+enum zb_code vol_runs_next(vol_walk *walk, size_t room, size_t *got, zb_error *err) {
+    if (!walk->runs && !(walk->runs = malloc(sizeof *walk->runs)))
+        return zb_fail(err, ZB_ENOMEM, "no memory for a selection");
+    vol_runs *runs = walk->runs;
+    if (walk->lib->H5Ssel_iter_get_seq_list(walk->iterator, RUNS_PER_PIECE, room, &runs->count,
+                                            &runs->total, runs->offset, runs->length) < 0 ||
+        runs->count == 0)
+        return zb_fail(err, ZB_EINVAL, "HDF5 could not list the elements of the selection");
+    *got = runs->total;
+    return ZB_OK;
+}
+
+enum zb_code vol_runs_read(vol_walk *walk, void *out, zb_dtype dtype, zb_error *err) {
+    const vol_runs *runs = walk->runs;
     if (runs->total / runs->count >= JOIN_BELOW)
         return read_boxes(walk, runs, out, dtype, err);
-    run_list *cover = malloc(sizeof *cover);
+    vol_runs *cover = malloc(sizeof *cover);
     if (!cover)
         return zb_fail(err, ZB_ENOMEM, "no memory for a selection");
     join_runs(runs, cover);
@@ -196,20 +218,19 @@ static enum zb_code read_runs(const vol_walk *walk, const run_list *runs, char *
     return code;
 }
 
-enum zb_code vol_walk_read_runs(vol_walk *walk, size_t room, void *out, zb_dtype dtype, size_t *got,
-                                zb_error *err) {
-    run_list *runs = malloc(sizeof *runs);
-    if (!runs)
-        return zb_fail(err, ZB_ENOMEM, "no memory for a selection");
-    enum zb_code code;
-    if (walk->lib->H5Ssel_iter_get_seq_list(walk->iterator, RUNS_PER_PIECE, room, &runs->count,
-                                            &runs->total, runs->offset, runs->length) < 0 ||
-        runs->count == 0) {
-        code = zb_fail(err, ZB_EINVAL, "HDF5 could not list the elements of the selection");
-    } else {
-        *got = runs->total;
-        code = read_runs(walk, runs, out, dtype, err);
+/* Box after box: where two overlap, the later one stays, as in HDF5. */
+enum zb_code vol_runs_write(vol_walk *walk, zb_writer *writer, const void *data, zb_dtype dtype,
+                            zb_error *err) {
+    const uint32_t ndim = walk->file->ndim;
+    const char *from = data;
+    box_list boxes;
+    enum zb_code code = make_boxes(walk, walk->runs, &boxes, err);
+    for (size_t i = 0; i < boxes.count && !code; i++) {
+        const uint64_t *start = &boxes.position[2 * i * ndim], *count = start + ndim;
+        const zb_write write = {.start = start, .count = count, .data = from, .dtype = dtype};
+        code = zb_writer_write(writer, &write, err);
+        from += box_bytes(count, ndim, dtype);
     }
-    free(runs);
+    free(boxes.position);
     return code;
 }

@@ -113,8 +113,9 @@ bool vol_selection_view(const vol_selection *file, const vol_selection *memory, 
 /* The next piece of a box with at most `room` elements: whole rows of the innermost dimensions
    that fit, some of the first that does not, one position of those outside it. Advances
    walk->next. */
-static size_t next_part(vol_walk *walk, size_t room, uint64_t start[], uint64_t count[]) {
+static size_t next_part(vol_walk *walk, size_t room) {
     const vol_selection *box = walk->file;
+    uint64_t *start = walk->start, *count = walk->count;
     uint64_t inside = 1; /* elements in one position of dimension d */
     uint32_t d = box->ndim;
     while (d > 0 && box->count[d - 1] <= room / inside && walk->next[d - 1] == 0) {
@@ -141,16 +142,23 @@ static size_t next_part(vol_walk *walk, size_t room, uint64_t start[], uint64_t 
 }
 
 /* The box keeps its steps; only start and count change. */
-static enum zb_code read_box_part(vol_walk *walk, size_t room, void *out, zb_dtype dtype,
-                                  size_t *got, zb_error *err) {
-    uint64_t start[ZB_MAX_NDIM], count[ZB_MAX_NDIM];
-    *got = next_part(walk, room, start, count);
+static enum zb_code read_part(const vol_walk *walk, void *out, zb_dtype dtype, zb_error *err) {
     const zb_read read = {.node = walk->array,
-                          .start = start,
-                          .count = count,
+                          .start = walk->start,
+                          .count = walk->count,
                           .step = walk->file->step,
                           .view = {.data = out, .dtype = dtype}};
     return zb_array_read(&read, 1, err);
+}
+
+static enum zb_code write_part(const vol_walk *walk, zb_writer *writer, const void *data,
+                               zb_dtype dtype, zb_error *err) {
+    const zb_write write = {.start = walk->start,
+                            .count = walk->count,
+                            .step = walk->file->step,
+                            .data = data,
+                            .dtype = dtype};
+    return zb_writer_write(writer, &write, err);
 }
 
 /* ---- The walk ---- */
@@ -166,22 +174,43 @@ herr_t vol_walk_begin(vol_walk *walk, h5_lib *lib, const zb_node *array,
     return walk->iterator < 0 ? -1 : 0;
 }
 
-herr_t vol_walk_read(vol_walk *walk, size_t room, void *out, zb_dtype dtype, size_t *got) {
+herr_t vol_walk_next(vol_walk *walk, size_t room, size_t *got) {
     zb_error err = {0};
     *got = 0;
     if (walk->left == 0)
         return 0;
     if (room > walk->left)
         room = (size_t)walk->left;
-    enum zb_code code = walk->file->is_box ? read_box_part(walk, room, out, dtype, got, &err)
-                                           : vol_walk_read_runs(walk, room, out, dtype, got, &err);
+    if (walk->file->is_box) {
+        *got = next_part(walk, room);
+    } else if (vol_runs_next(walk, room, got, &err) != ZB_OK) {
+        VOL_PUSH_ZB(walk->lib, DATASET, BADVALUE, &err);
+        return -1;
+    }
     walk->left -= *got;
+    return 0;
+}
+
+herr_t vol_walk_read(vol_walk *walk, void *out, zb_dtype dtype) {
+    zb_error err = {0};
+    enum zb_code code = walk->file->is_box ? read_part(walk, out, dtype, &err)
+                                           : vol_runs_read(walk, out, dtype, &err);
     if (code)
         VOL_PUSH_ZB(walk->lib, DATASET, READERROR, &err);
     return code ? -1 : 0;
 }
 
+herr_t vol_walk_write(vol_walk *walk, zb_writer *writer, const void *data, zb_dtype dtype) {
+    zb_error err = {0};
+    enum zb_code code = walk->file->is_box ? write_part(walk, writer, data, dtype, &err)
+                                           : vol_runs_write(walk, writer, data, dtype, &err);
+    if (code)
+        VOL_PUSH_ZB(walk->lib, DATASET, WRITEERROR, &err);
+    return code ? -1 : 0;
+}
+
 void vol_walk_end(vol_walk *walk) {
+    free(walk->runs);
     if (walk->iterator >= 0) {
         hid_t saved = vol_stack_save(walk->lib);
         walk->lib->H5Ssel_iter_close(walk->iterator);

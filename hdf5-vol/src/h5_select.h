@@ -38,27 +38,36 @@ bool vol_selection_view(const vol_selection *file, const vol_selection *memory, 
 
 /* ---- Walking the file side ---- */
 
-/* Reads the elements of a selection in its order, piece by piece. */
+/* The elements of a selection in its order, piece by piece. */
 typedef struct vol_walk {
     h5_lib *lib;
     const zb_node *array;
     const vol_selection *file;
-    uint64_t left;              /* elements */
+    uint64_t left;              /* elements after this piece */
     uint64_t next[ZB_MAX_NDIM]; /* boxes: the next piece's position within the box */
-    hid_t iterator;             /* others; -1 for boxes */
+    uint64_t start[ZB_MAX_NDIM], count[ZB_MAX_NDIM]; /* boxes: this piece */
+    hid_t iterator;                                  /* others; -1 for boxes */
+    struct vol_runs *runs;                           /* others: this piece */
 } vol_walk;
 
+/* vol_walk_end is due also after a failure. */
 herr_t vol_walk_begin(vol_walk *walk, h5_lib *lib, const zb_node *array, const vol_selection *file);
 
-/* Reads at most `room` (> 0) more elements of dtype to `out`, packed; *got is 0 only at the end.
-   Pushes errors. */
-herr_t vol_walk_read(vol_walk *walk, size_t room, void *out, zb_dtype dtype, size_t *got);
+/* Goes to the next piece, of at most `room` (> 0) elements; *got is 0 only at the end. All of them
+   push errors. */
+herr_t vol_walk_next(vol_walk *walk, size_t room, size_t *got);
+
+/* Reads this piece to `out`, or writes it from `data`: packed elements of dtype. */
+herr_t vol_walk_read(vol_walk *walk, void *out, zb_dtype dtype);
+herr_t vol_walk_write(vol_walk *walk, zb_writer *writer, const void *data, zb_dtype dtype);
 
 void vol_walk_end(vol_walk *walk);
 
-/* h5_runs.c: vol_walk_read for selections that are no box. */
-enum zb_code vol_walk_read_runs(vol_walk *walk, size_t room, void *out, zb_dtype dtype, size_t *got,
-                                zb_error *err);
+/* h5_runs.c: the same for selections that are no box. */
+enum zb_code vol_runs_next(vol_walk *walk, size_t room, size_t *got, zb_error *err);
+enum zb_code vol_runs_read(vol_walk *walk, void *out, zb_dtype dtype, zb_error *err);
+enum zb_code vol_runs_write(vol_walk *walk, zb_writer *writer, const void *data, zb_dtype dtype,
+                            zb_error *err);
 
 /* ---- Walking the memory side ---- */
 

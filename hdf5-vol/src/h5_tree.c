@@ -7,43 +7,34 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-/* FNV-1a: small, and stable for good, since tokens are stored in references. */
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size) {
+/* FNV-1a: small, and good enough for a table. */
+uint64_t vol_hash(uint64_t hash, const void *data, size_t size) {
     const unsigned char *byte = data;
     for (size_t i = 0; i < size; i++)
         hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
     return hash;
 }
 
-#define HASH_START UINT64_C(0xcbf29ce484222325)
-
-bool vol_path_is_zarr(const char *path) {
-    char *document = NULL;
-    if (asprintf(&document, "%s/zarr.json", path) < 0)
-        return false;
-    struct stat info;
-    bool found = stat(document, &info) == 0 && S_ISREG(info.st_mode);
-    free(document);
-    return found;
-}
-
 /* ---- Nodes ---- */
 
 /* Depth first; recursion is bounded by the length of a path. */
-static void node_free(vol_node *node) {
+void vol_node_free(vol_node *node) {
     if (!node)
         return;
     h5_lib *lib = node->file->lib;
     for (size_t i = 0; i < node->child_count; i++)
-        node_free(node->child[i]);
+        vol_node_free(node->child[i]);
     if (node->type > 0)
         lib->H5Tclose(node->type);
     if (node->dcpl > 0)
         lib->H5Pclose(node->dcpl);
     vol_attrs_free(node->attrs);
+    zb_writer_abandon(node->writer);
     zb_node_release(node->zarr);
+    zb_store_release(node->own_store);
+    free(node->max_shape);
+    free(node->failed_attr);
     free(node->child);
     free(node->reason);
     free(node->path);
@@ -66,45 +57,106 @@ static void make_unreadable(vol_node *node, const char *reason) {
     node->zarr = NULL;
 }
 
-/* Zero and the largest values mean "undefined" to HDF5. */
-static void register_token(vol_node *node) {
-    uint64_t hash = hash_bytes(HASH_START, node->path, strlen(node->path)) & INT64_MAX;
+/* Zero and the largest values mean "undefined" to HDF5. False when another node has the token. */
+static bool register_token(vol_node *node) {
+    uint64_t hash = vol_hash(VOL_HASH_START, node->path, strlen(node->path)) & INT64_MAX;
     node->token = hash ? hash : 1;
     vol_node **bucket = &node->file->by_token[node->token % VOL_TOKEN_BUCKETS];
     for (const vol_node *other = *bucket; other; other = other->next_by_token) {
-        if (other->token == node->token) {
-            make_unreadable(node, "its path has the same hash as another node's");
-            return;
-        }
+        if (other->token == node->token)
+            return false;
     }
     node->next_by_token = *bucket;
     *bucket = node;
+    return true;
+}
+
+static void unregister_token(vol_node *node) {
+    vol_node **link = &node->file->by_token[node->token % VOL_TOKEN_BUCKETS];
+    while (*link && *link != node)
+        link = &(*link)->next_by_token;
+    if (*link)
+        *link = node->next_by_token;
+    node->next_by_token = NULL;
+}
+
+static bool set_path(vol_node *node, const vol_node *parent, const char *name) {
+    const bool below_root = !parent || !parent->parent;
+    char *path = NULL;
+    if (asprintf(&path, "%s/%s", below_root ? "" : parent->path, name) < 0)
+        return false;
+    free(node->path);
+    node->path = path;
+    node->name = strrchr(path, '/') + 1;
+    return true;
 }
 
 /* Takes over `zarr` (NULL for a synthetic or unreadable node), also on failure. */
-static enum zb_code node_new(vol_file *file, vol_node *parent, const char *name, zb_node *zarr,
-                             vol_node **out, zb_error *err) {
+static enum zb_code node_new(vol_file *file, zb_node *zarr, vol_node **out, zb_error *err) {
     const uint64_t limit = zb_limits_get()->nodes;
-    const bool below_root = !parent || !parent->parent;
     if (file->node_count >= limit) {
         zb_node_release(zarr);
         return zb_fail(err, ZB_ELIMIT, "%s has more than %llu nodes (limit nodes)", file->path,
                        (unsigned long long)limit);
     }
     vol_node *node = calloc(1, sizeof *node);
-    if (!node || asprintf(&node->path, "%s/%s", below_root ? "" : parent->path, name) < 0) {
+    if (!node) {
         zb_node_release(zarr);
-        free(node);
-        return zb_fail(err, ZB_ENOMEM, "no memory for node %s", name);
+        return zb_fail(err, ZB_ENOMEM, "no memory for a node");
     }
     file->node_count++;
     node->file = file;
-    node->parent = parent;
-    node->name = strrchr(node->path, '/') + 1;
     node->zarr = zarr;
     node->kind = zarr && zb_node_array(zarr) ? VOL_DATASET : VOL_GROUP;
-    register_token(node);
     *out = node;
+    return ZB_OK;
+}
+
+/* A node with a place in the hierarchy; its parent does not know it yet. */
+static enum zb_code placed_new(vol_file *file, vol_node *parent, const char *name, zb_node *zarr,
+                               vol_node **out, zb_error *err) {
+    vol_node *node;
+    enum zb_code code = node_new(file, zarr, &node, err);
+    if (code)
+        return code;
+    if (!set_path(node, parent, name)) {
+        vol_node_free(node);
+        return zb_fail(err, ZB_ENOMEM, "no memory for node %s", name);
+    }
+    node->parent = parent;
+    if (!register_token(node))
+        make_unreadable(node, "its path has the same hash as another node's");
+    *out = node;
+    return ZB_OK;
+}
+
+enum zb_code vol_node_new_root(vol_file *file, zb_node *zarr, vol_node **out, zb_error *err) {
+    enum zb_code code = placed_new(file, NULL, "", zarr, out, err);
+    if (!code && !zarr)
+        (*out)->listed = true;
+    return code;
+}
+
+/* Tokens of loose nodes count down from the largest, as no reference keeps them. */
+static void make_loose(vol_node *node) {
+    vol_file *file = node->file;
+    node->loose = true;
+    node->token = INT64_MAX - ++file->last_loose_token;
+}
+
+enum zb_code vol_node_new_loose(vol_file *file, zb_node *zarr, vol_node **out, zb_error *err) {
+    enum zb_code code = node_new(file, zarr, out, err);
+    if (code)
+        return code;
+    (*out)->path = strdup("");
+    if (!(*out)->path) {
+        vol_node_free(*out);
+        return zb_fail(err, ZB_ENOMEM, "no memory for a node");
+    }
+    (*out)->name = (*out)->path;
+    make_loose(*out);
+    (*out)->next_loose = file->loose;
+    file->loose = *out;
     return ZB_OK;
 }
 
@@ -127,42 +179,67 @@ static size_t child_position(const vol_node *group, const char *name, bool *foun
     return low;
 }
 
-/* Adds a child at its position; takes over `zarr`. With a reason the node is unreadable. */
-static enum zb_code add_child(vol_node *group, const char *name, zb_node *zarr, const char *reason,
-                              vol_node **out, zb_error *err) {
+/* Makes room for one more. */
+static enum zb_code reserve_child(vol_node *group, zb_error *err) {
+    if (group->child_count < group->child_room)
+        return ZB_OK;
+    size_t room = group->child_room ? 2 * group->child_room : 8;
+    vol_node **grown = realloc(group->child, room * sizeof *grown);
+    if (!grown)
+        return zb_fail(err, ZB_ENOMEM, "no memory for the children of %s", group->path);
+    group->child = grown;
+    group->child_room = room;
+    return ZB_OK;
+}
+
+static void insert_child(vol_node *group, vol_node *node) {
     bool found;
-    size_t at = child_position(group, name, &found);
-    if (group->child_count == group->child_room) {
-        size_t room = group->child_room ? 2 * group->child_room : 8;
-        vol_node **grown = realloc(group->child, room * sizeof *grown);
-        if (!grown) {
-            zb_node_release(zarr);
-            return zb_fail(err, ZB_ENOMEM, "no memory for the children of %s", group->path);
-        }
-        group->child = grown;
-        group->child_room = room;
-    }
-    vol_node *node;
-    enum zb_code code = node_new(group->file, group, name, zarr, &node, err);
-    if (code)
-        return code;
-    if (reason)
-        make_unreadable(node, reason);
+    size_t at = child_position(group, node->name, &found);
     memmove(&group->child[at + 1], &group->child[at],
             (group->child_count - at) * sizeof group->child[0]);
     group->child[at] = node;
     group->child_count++;
+}
+
+/* Adds a child at its position; takes over `zarr`. With a reason the node is unreadable. */
+static enum zb_code add_child(vol_node *group, const char *name, zb_node *zarr, const char *reason,
+                              vol_node **out, zb_error *err) {
+    enum zb_code code = reserve_child(group, err);
+    if (code) {
+        zb_node_release(zarr);
+        return code;
+    }
+    vol_node *node;
+    code = placed_new(group->file, group, name, zarr, &node, err);
+    if (code)
+        return code;
+    if (reason)
+        make_unreadable(node, reason);
+    insert_child(group, node);
     *out = node;
     return ZB_OK;
 }
 
-/* The store's path of a child: HDF5's without the leading slash. Array stores never get here, as
-   their synthetic root is listed from the start. */
-static enum zb_code open_child(vol_node *group, const char *name, vol_node **out, zb_error *err) {
+enum zb_code vol_node_add(vol_node *group, const char *name, zb_node *zarr, vol_node **out,
+                          zb_error *err) {
+    return add_child(group, name, zarr, NULL, out, err);
+}
+
+/* The core's nodes know where they are; a synthetic root stands for its only child's place. */
+char *vol_node_store_path(const vol_node *group, const char *name) {
+    const char *above = group->zarr ? zb_node_path(group->zarr) : "";
     char *path = NULL;
+    if (!name)
+        return strdup(above);
+    return asprintf(&path, "%s%s%s", above, *above ? "/" : "", name) < 0 ? NULL : path;
+}
+
+/* Array stores never get here, as their synthetic root is listed from the start. */
+static enum zb_code open_child(vol_node *group, const char *name, vol_node **out, zb_error *err) {
     zb_node *zarr = NULL;
     zb_error reason;
-    if (asprintf(&path, "%s%s%s", group->path + 1, group->parent ? "/" : "", name) < 0)
+    char *path = vol_node_store_path(group, name);
+    if (!path)
         return zb_fail(err, ZB_ENOMEM, "no memory for node %s", name);
     enum zb_code code = zb_node_open(group->file->store, path, &zarr, &reason);
     free(path);
@@ -178,7 +255,7 @@ static enum zb_code open_child(vol_node *group, const char *name, vol_node **out
 static vol_node *child_by_name(vol_node *group, const char *name, zb_error *err) {
     bool found;
     /* Which dimensions need a dataset shows only when all arrays are known. */
-    if (group->kind == VOL_GROUP && group->file->options.netcdf_dimensions &&
+    if (group->kind == VOL_GROUP && group->file->options.dimensions == VOL_DIMENSIONS_ON &&
         vol_node_list(group, err) != ZB_OK)
         return NULL;
     size_t at = child_position(group, name, &found);
@@ -237,7 +314,7 @@ enum zb_code vol_node_list(vol_node *group, zb_error *err) {
     }
     zb_children_free(&children);
     group->listed = code == ZB_OK;
-    if (!code && group->file->options.netcdf_dimensions)
+    if (!code && group->file->options.dimensions == VOL_DIMENSIONS_ON)
         code = vol_dims_complete(group, err);
     return code;
 }
@@ -281,104 +358,92 @@ vol_node *vol_node_by_token(vol_file *file, uint64_t token, zb_error *err) {
     return node;
 }
 
-/* ---- Files ---- */
+/* ---- Changing places ---- */
 
-/* The dataset's name in an array store: the path's last part without its suffix. malloc'ed. */
-static char *dataset_name(const char *path) {
-    size_t end = strlen(path);
-    while (end > 0 && path[end - 1] == '/')
-        end--;
-    size_t start = end;
-    while (start > 0 && path[start - 1] != '/')
-        start--;
-    size_t dot = end;
-    while (dot > start && path[dot - 1] != '.')
-        dot--;
-    if (dot > start)
-        end = dot - 1;
-    char *name = end > start ? strndup(path + start, end - start) : NULL;
-    if (!name || strcmp(name, ".") == 0) {
-        free(name);
-        name = strdup("data");
-    }
-    return name;
+static void remove_child(vol_node *node) {
+    vol_node *group = node->parent;
+    size_t at = 0;
+    while (at < group->child_count && group->child[at] != node)
+        at++;
+    memmove(&group->child[at], &group->child[at + 1],
+            (group->child_count - at - 1) * sizeof group->child[0]);
+    group->child_count--;
 }
 
-/* A store is known by its directory, whichever path led there. */
-static uint64_t file_number(const char *path) {
-    struct stat info = {0};
-    if (stat(path, &info) != 0)
-        return HASH_START;
-    uint64_t hash = hash_bytes(HASH_START, &info.st_dev, sizeof info.st_dev);
-    hash = hash_bytes(hash, &info.st_ino, sizeof info.st_ino);
-    return hash | UINT64_C(1) << 62; /* native files are numbered from 1 */
+/* Children stay with their parent, which owns them. */
+static void loosen(vol_node *node) {
+    unregister_token(node);
+    make_loose(node);
+    for (size_t i = 0; i < node->child_count; i++)
+        loosen(node->child[i]);
 }
 
-/* An array cannot be HDF5's root: it gets a synthetic group above it. */
-static enum zb_code add_array_root(vol_file *file, zb_node *zarr, zb_error *err) {
-    vol_node *dataset;
-    char *name = dataset_name(file->path);
-    enum zb_code code = ZB_ENOMEM;
-    if (name)
-        code = node_new(file, NULL, "", NULL, &file->root, err);
-    else
-        zb_fail(err, ZB_ENOMEM, "no memory for the name of the dataset");
-    if (code) {
+void vol_node_detach(vol_node *node) {
+    vol_file *file = node->file;
+    remove_child(node);
+    loosen(node);
+    node->parent = NULL;
+    node->next_loose = file->loose;
+    file->loose = node;
+    file->changes++;
+}
+
+/* Another process may have made a group of an array meanwhile; open ids cannot follow that. */
+void vol_node_replace(vol_node *node, zb_node *zarr) {
+    h5_lib *lib = node->file->lib;
+    if ((zb_node_array(zarr) != NULL) != (node->kind == VOL_DATASET)) {
         zb_node_release(zarr);
-    } else {
-        file->root->listed = true;
-        code = add_child(file->root, name, zarr, NULL, &dataset, err);
-    }
-    if (!code && file->options.netcdf_dimensions)
-        code = vol_dims_complete(file->root, err);
-    free(name);
-    return code;
-}
-
-static enum zb_code open_root(vol_file *file, zb_error *err) {
-    zb_node *zarr = NULL;
-    enum zb_code code = zb_node_open(file->store, "", &zarr, err);
-    if (code)
-        return code;
-    if (zb_node_array(zarr))
-        return add_array_root(file, zarr, err);
-    return node_new(file, NULL, "", zarr, &file->root, err);
-}
-
-/* A node inside a store is opened as if it were the root: all that HDF5 can see lies below it. */
-enum zb_code vol_file_open_path(h5_lib *lib, const char *path, vol_options options, vol_file **out,
-                                zb_error *err) {
-    vol_file *file = calloc(1, sizeof *file);
-    if (!file || !(file->path = strdup(path))) {
-        free(file);
-        return zb_fail(err, ZB_ENOMEM, "no memory for file %s", path);
-    }
-    file->lib = lib;
-    file->refs = 1;
-    file->options = options;
-    file->number = file_number(path);
-    enum zb_code code = zb_store_open_fs(path, &file->store, err);
-    if (!code)
-        code = open_root(file, err);
-    if (code) {
-        vol_file_release(file);
-        return code;
-    }
-    *out = file;
-    return ZB_OK;
-}
-
-vol_file *vol_file_retain(vol_file *file) {
-    file->refs++;
-    return file;
-}
-
-void vol_file_release(vol_file *file) {
-    if (!file || --file->refs > 0)
         return;
-    node_free(file->root);
-    zb_store_release(file->dimensions);
-    zb_store_release(file->store);
-    free(file->path);
-    free(file);
+    }
+    zb_node_release(node->zarr);
+    node->zarr = zarr;
+    node->file->changes++;
+    if (node->dcpl > 0)
+        lib->H5Pclose(node->dcpl);
+    if (node->type > 0)
+        lib->H5Tclose(node->type);
+    node->dcpl = node->type = 0;
+}
+
+/* The node has its parent already. */
+static void place_again(vol_node *node, const char *name) {
+    zb_node *zarr = NULL;
+    char *path = vol_node_store_path(node->parent, name);
+    bool placed = path && set_path(node, node->parent, name);
+    node->loose = false;
+    bool stored = node->zarr && !node->is_dimension;
+    if (!placed || !register_token(node) ||
+        (stored && zb_node_open(node->file->store, path, &zarr, NULL) != ZB_OK))
+        make_loose(node);
+    else if (zarr)
+        vol_node_replace(node, zarr);
+    free(path);
+    for (size_t i = 0; i < node->child_count; i++) {
+        vol_node *child = node->child[i];
+        unregister_token(child);
+        place_again(child, child->name);
+    }
+}
+
+enum zb_code vol_node_relink(vol_node *node, vol_node *group, const char *name, zb_error *err) {
+    vol_file *file = node->file;
+    char *copy = strdup(name);
+    enum zb_code code = copy ? reserve_child(group, err) : zb_fail(err, ZB_ENOMEM, "no memory");
+    if (!code) {
+        if (node->parent) {
+            remove_child(node);
+            unregister_token(node);
+        } else {
+            vol_node **link = &file->loose;
+            while (*link != node)
+                link = &(*link)->next_loose;
+            *link = node->next_loose;
+        }
+        node->parent = group;
+        place_again(node, copy);
+        insert_child(group, node);
+        file->changes++;
+    }
+    free(copy);
+    return code;
 }

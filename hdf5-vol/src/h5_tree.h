@@ -2,11 +2,16 @@
 /*
  * A Zarr store as HDF5 wants to see it: a file whose root is a group, with links, objects, tokens.
  *
- * A vol_file is one H5Fopen. It owns its vol_nodes, which are made on first sight and kept until
+ * A vol_file is an open store. It owns its vol_nodes, which are made on first sight and kept until
  * the file and all objects opened through it are closed: an open file shows the hierarchy
- * that it found, reopening it shows what has changed since. No HDF5 call happens in h5_tree.c
- * except for closing the ids that other rooms have stored in a node.
+ * that it found and what it changed itself; reopening it shows what others have changed since. No
+ * HDF5 call happens in h5_tree.c except for closing the ids that other rooms have stored in a node.
  *
+ * Each H5Fopen makes a vol_handle, which says whether it may write. A store that is open for
+ * writing has one vol_file in the process, so that all handles see one state; those that are only
+ * read have one for each handle.
+ *
+ * - A node that was deleted, or is not linked yet, lives on outside the hierarchy while it has ids.
  * - An array store gets a synthetic root group, in which the array has a name made of the path.
  * - A node whose metadata cannot be read is kept with its reason: HDF5 sees it as a dangling link.
  * - A token is a 63-bit hash of the path, so that references stay valid when the store is reopened.
@@ -16,21 +21,18 @@
 #define ZARRBRIDGE_H5_TREE_H
 
 #include "h5_api.h"
+#include "h5_options.h"
+#include "zarrbridge/write.h"
 #include "zarrbridge/zarrbridge.h"
 
 struct vol_attrs;
-
-/* What the user can choose when opening a file; see vol_info.c. */
-typedef struct vol_options {
-    bool native_compat; /* claim to be native, for HDF5's old calls; default on */
-    bool
-        netcdf_dimensions; /* show dimensions without a coordinate array as datasets; default off */
-} vol_options;
+struct vol_pending;
 
 enum vol_node_kind { VOL_GROUP, VOL_DATASET, VOL_UNREADABLE };
 
 typedef struct vol_node vol_node;
 typedef struct vol_file vol_file;
+typedef struct vol_handle vol_handle;
 
 struct vol_node {
     vol_file *file;   /* the owner */
@@ -48,33 +50,49 @@ struct vol_node {
     bool listed;       /* all children are known */
     bool is_dimension; /* a dataset that h5_dims.c made for a dimension, not in the store */
 
-    struct vol_attrs *attrs; /* h5_attrs.h; NULL until asked for */
-    hid_t type, dcpl;        /* datasets: prepared by h5_type.c and h5_dcpl.c; 0 until asked for */
+    struct vol_attrs *attrs;     /* h5_attrs.h; NULL until asked for */
+    uint64_t attrs_change;       /* file->changes when they were made */
+    struct vol_pending *pending; /* attributes that were created, but not written yet */
+    char *failed_attr; /* created and closed, but could not be stored: the program may delete it */
+    hid_t type, dcpl;  /* datasets: prepared by h5_type.c and h5_dcpl.c; 0 until asked for */
+
+    bool loose; /* in no group: deleted, or made without a name */
+    vol_node *next_loose;
+    zb_store *own_store; /* in memory: of a dataset made without a name until it gets one */
+    size_t opened;       /* datasets: open ids */
+    zb_writer *writer;   /* datasets: NULL until the first write; see h5_writer.h */
+    bool dirty;          /* written since the writer was flushed */
+    uint64_t *max_shape; /* datasets created since the file was opened: [ndim]; else NULL */
 };
 
 #define VOL_TOKEN_BUCKETS 1024
 
 struct vol_file {
     h5_lib *lib;
-    size_t refs;     /* the open objects */
-    char *path;      /* as the user gave it */
-    uint64_t number; /* the same for every open of one store, different from native files */
+    vol_file *next;   /* of lib->files */
+    size_t refs;      /* the handles */
+    char *path;       /* as the user gave it */
+    bool writable;    /* opened or created by a handle that may write */
+    uint64_t changes; /* counts what we changed: anything derived from several nodes may be stale */
+    uint64_t number;  /* the same for every open of one store, different from native files */
     vol_options options;
     zb_store *store;
     zb_store *dimensions; /* where h5_dims.c keeps its datasets; NULL until it has some */
     vol_node *root;
+    vol_node *loose; /* nodes outside the hierarchy */
     uint64_t node_count;
+    uint64_t last_loose_token;
     vol_node *by_token[VOL_TOKEN_BUCKETS];
 };
 
-/* True when path names a Zarr v3 node: a directory with a zarr.json. One system call. */
-bool vol_path_is_zarr(const char *path);
+/* One H5Fopen or H5Fcreate, H5Freopen included. */
+struct vol_handle {
+    size_t refs; /* the open objects */
+    vol_file *file;
+    bool writable;
+};
 
-/* Opens a store, or a node inside one, as a file. Released with vol_file_release. */
-enum zb_code vol_file_open_path(h5_lib *lib, const char *path, vol_options options, vol_file **out,
-                                zb_error *err);
-vol_file *vol_file_retain(vol_file *file);
-void vol_file_release(vol_file *file);
+/* ---- Nodes -------------------------------------------------------------------------------- */
 
 /* The node at an HDF5 path, relative to `from` unless it begins with '/'. NULL with ZB_ENOTFOUND
    when there is none. May return an unreadable node, but does not look below one. */
@@ -82,6 +100,38 @@ vol_node *vol_node_find(vol_node *from, const char *path, zb_error *err);
 
 /* Makes sure that all children of a group are known. */
 enum zb_code vol_node_list(vol_node *group, zb_error *err);
+
+/* The hash of bytes, begun with VOL_HASH_START: for tokens and file numbers. Stable for good, since
+   tokens are stored in references. */
+#define VOL_HASH_START UINT64_C(0xcbf29ce484222325)
+uint64_t vol_hash(uint64_t hash, const void *data, size_t size);
+
+/* Makes the root of a file (zarr: NULL for a synthetic one, which has no children but those that
+   are added). Takes over `zarr`, as the two below. */
+enum zb_code vol_node_new_root(vol_file *file, zb_node *zarr, vol_node **out, zb_error *err);
+
+/* Adds a child that is in the store to a group which does not know one of that name. */
+enum zb_code vol_node_add(vol_node *group, const char *name, zb_node *zarr, vol_node **out,
+                          zb_error *err);
+
+/* Makes a node outside the hierarchy. */
+enum zb_code vol_node_new_loose(vol_file *file, zb_node *zarr, vol_node **out, zb_error *err);
+
+/* Takes a node, with all below it, out of its group: it has been deleted from the store. */
+void vol_node_detach(vol_node *node);
+
+/* Gives a node another place: it, with all below it, lies at `name` of `group` in the store now.
+   What of it cannot be opened there becomes loose. */
+enum zb_code vol_node_relink(vol_node *node, vol_node *group, const char *name, zb_error *err);
+
+/* Puts a changed core node in place of the old one; takes it over. */
+void vol_node_replace(vol_node *node, zb_node *zarr);
+
+/* Frees a node and all below it. */
+void vol_node_free(vol_node *node);
+
+/* The store's path of a child called `name` (NULL: of the group itself); malloc'ed. */
+char *vol_node_store_path(const vol_node *group, const char *name);
 
 /* Adds a dataset that is not in the store to a group which has no child of that name; takes over
    `zarr`. */

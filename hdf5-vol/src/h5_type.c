@@ -160,12 +160,29 @@ static bool compound_to_dtype(h5_lib *lib, hid_t type, zb_dtype *dtype) {
     return lib->H5Tequal(type, cached_type(lib, wide ? H5_CACHED_C128BE : H5_CACHED_C64BE)) > 0;
 }
 
+/* HDF5 2.x has complex numbers of its own, laid out like the compound. */
+#define CLASS_COMPLEX 11
+
+static bool complex_to_dtype(h5_lib *lib, hid_t type, zb_dtype *dtype) {
+    hid_t part = lib->H5Tget_super(type);
+    zb_dtype of_part = {.size = dtype->size / 2};
+    bool good = part >= 0 && dtype->size >= 8 && float_to_dtype(lib, part, &of_part);
+    if (part >= 0)
+        lib->H5Tclose(part);
+    dtype->kind = ZB_KIND_COMPLEX;
+    dtype->swapped = of_part.swapped;
+    return good;
+}
+
 bool vol_type_to_dtype(h5_lib *lib, hid_t type, zb_dtype *dtype) {
     size_t size = lib->H5Tget_size(type);
     if (size == 0 || size > UINT32_MAX)
         return false;
     *dtype = (zb_dtype){.size = (uint32_t)size};
-    switch (lib->H5Tget_class(type)) {
+    const int class = lib->H5Tget_class(type);
+    if (class == CLASS_COMPLEX)
+        return complex_to_dtype(lib, type, dtype);
+    switch (class) {
     case H5T_INTEGER:
         return integer_to_dtype(lib, type, dtype);
     case H5T_FLOAT:
@@ -178,6 +195,44 @@ bool vol_type_to_dtype(h5_lib *lib, hid_t type, zb_dtype *dtype) {
     default:
         return false;
     }
+}
+
+/* ---- Types of new datasets ---- */
+
+static enum zb_code fail_stored(H5T_class_t class, zb_error *err) {
+    static const struct {
+        H5T_class_t class;
+        const char *what;
+    } reasons[] = {
+        {H5T_INTEGER, "integers of this size or with padding bits; use 8, 16, 32 or 64 bits"},
+        {H5T_FLOAT, "floats of this size or layout; use float16, float32 or float64"},
+        {H5T_STRING, "strings; store their bytes as uint8 with one more dimension, or the text as "
+                     "an attribute"},
+        {H5T_COMPOUND, "compounds other than complex {r, i}; store each member as a dataset"},
+        {H5T_ENUM, "enumerations other than bool; store the integers"},
+        {H5T_BITFIELD, "bitfields; use unsigned integers"},
+        {H5T_REFERENCE, "references; store paths as attributes"},
+        {H5T_VLEN, "variable-length elements; store one long array and the start of each part"},
+        {H5T_ARRAY, "array elements; give the dataset more dimensions"},
+    };
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
+        if (reasons[i].class == class)
+            return zb_fail(err, ZB_EUNSUPPORTED, "Zarr has no data type for %s", reasons[i].what);
+    return zb_fail(err, ZB_EUNSUPPORTED, "Zarr has no data type for this type");
+}
+
+enum zb_code vol_type_stored(h5_lib *lib, hid_t type, zb_dtype *dtype, zb_error *err) {
+    H5T_class_t class = lib->H5Tget_class(type);
+    size_t size = lib->H5Tget_size(type);
+    if (class == H5T_OPAQUE && size > 0 && size <= UINT32_MAX) {
+        *dtype = (zb_dtype){.kind = ZB_KIND_RAW, .size = (uint32_t)size};
+        return ZB_OK;
+    }
+    return vol_type_to_dtype(lib, type, dtype) ? ZB_OK : fail_stored(class, err);
+}
+
+hid_t vol_type_double(h5_lib *lib) {
+    return float_id(lib, sizeof(double), host_is_little);
 }
 
 void *vol_vlen_alloc(h5_lib *lib, hid_t dxpl, size_t size) {

@@ -21,6 +21,13 @@ hid_t vol_node_type(vol_node *node);
    Integers without padding, IEEE floats, the complex and bool types above, in either byte order. */
 bool vol_type_to_dtype(h5_lib *lib, hid_t type, zb_dtype *dtype);
 
+/* The Zarr type in which a dataset of `type` is stored; `swapped` when it is stored in the byte
+   order opposite to the host's. ZB_EUNSUPPORTED, with what to do instead, when there is none. */
+enum zb_code vol_type_stored(h5_lib *lib, hid_t type, zb_dtype *dtype, zb_error *err);
+
+/* The double of the host; borrowed. */
+hid_t vol_type_double(h5_lib *lib);
+
 /* New variable-length UTF-8 string type, and fixed-length string type of `size` bytes with its
    NUL. */
 hid_t vol_type_text(h5_lib *lib);

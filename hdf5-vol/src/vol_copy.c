@@ -12,6 +12,7 @@
 #include "h5_dcpl.h"
 #include "h5_error.h"
 #include "h5_type.h"
+#include "h5_writer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,14 +152,14 @@ static herr_t copy_attr(const copy_job *job, const vol_attr *attr, void *object,
     return result;
 }
 
-/* All but references, whose targets do not exist yet. */
+/* All but references, whose targets do not exist yet, and REFERENCE_LIST, which holds some. */
 static herr_t copy_attrs(const copy_job *job, vol_node *node, void *object, H5I_type_t type) {
     const vol_attrs *attrs = vol_node_attrs(node);
     herr_t result = attrs ? 0 : -1;
     if (job->flags & H5O_COPY_WITHOUT_ATTR_FLAG)
         return result;
     for (size_t i = 0; result >= 0 && i < attrs->count; i++)
-        if (attrs->attr[i].kind != VOL_ATTR_REFS)
+        if (attrs->attr[i].kind != VOL_ATTR_REFS && attrs->attr[i].kind != VOL_ATTR_BYTES)
             result = copy_attr(job, &attrs->attr[i], object, type, attrs->attr[i].data);
     return result;
 }
@@ -315,6 +316,11 @@ static herr_t copy_scale_lists(const copy_job *job, vol_node *node) {
 
 herr_t vol_copy_node(vol_node *node, const vol_object *target, const H5VL_loc_params_t *loc,
                      const char *name, hid_t ocpypl, hid_t lcpl, hid_t dxpl) {
+    zb_error err = {0};
+    if (vol_writer_flush_below(node, &err) != ZB_OK) {
+        VOL_PUSH_ZB(target->lib, SYM, CANTFLUSH, &err);
+        return -1;
+    }
     copy_job job = {.lib = target->lib, .lcpl = lcpl, .dxpl = dxpl, .top = node};
     if (job.lib->H5Pget_copy_object(ocpypl, &job.flags) < 0)
         return -1;

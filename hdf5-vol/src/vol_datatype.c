@@ -12,7 +12,7 @@ static void *vol_datatype_commit(void *obj, const H5VL_loc_params_t *loc, const 
         return vol_object_pass(lib, H5I_DATATYPE,
                                lib->H5VLdatatype_commit(object->under, loc, lib->native, name, type,
                                                         lcpl, tcpl, tapl, dxpl, req));
-    vol_refuse_write(lib, "commit a datatype");
+    vol_refuse(lib, "a named datatype, which Zarr does not have,");
     return NULL;
 }
 

@@ -2,17 +2,19 @@
 /*
  * Files: opening a store, deciding whose a path is, and what HDF5 asks about open files.
  *
- * A path belongs to us when it names a directory with a zarr.json. Everything else goes to the
- * native connector, so that with HDF5_VOL_CONNECTOR=zarr one program can use both kinds.
+ * A path belongs to us when it names a directory with a zarr.json; a file that is created, also
+ * when its name ends in ".zarr" or lies in a store. Everything else goes to the native connector,
+ * so that with HDF5_VOL_CONNECTOR=zarr one program can use both kinds.
  */
 #include "vol_class.h"
 #include "h5_error.h"
 #include "h5_shadow.h"
+#include "h5_writer.h"
 
-#include <errno.h>
-#include <string.h>
-
-#define ACC_RDWR 0x0001u /* H5F_ACC_RDWR without the macro, which would call H5open */
+/* H5F_ACC_... without the macros, which would call H5open. */
+#define ACC_RDWR 0x0001u
+#define ACC_TRUNC 0x0002u
+#define ACC_SWMR_WRITE 0x0020u
 
 /* A copy of fapl that leads to the native connector. The caller closes it. */
 static hid_t native_fapl(h5_lib *lib, hid_t fapl) {
@@ -22,69 +24,66 @@ static hid_t native_fapl(h5_lib *lib, hid_t fapl) {
     return copy;
 }
 
-/* A new file of this name is meant to be a store, which we cannot make yet. */
-static bool looks_like_store(const char *name) {
-    static const char suffix[] = ".zarr";
-    size_t length = strlen(name);
-    while (length > 0 && name[length - 1] == '/')
-        length--;
-    return length >= strlen(suffix) &&
-           strncmp(name + length - strlen(suffix), suffix, strlen(suffix)) == 0;
+/* Gives an opened or created store its object, and lets go of the handle. The shadows come first:
+   an object without one would be a danger to native code. */
+static void *object_of_handle(h5_lib *lib, vol_handle *handle) {
+    vol_object *object = NULL;
+    if (vol_shadows_make(lib) >= 0)
+        object = vol_object_new(handle, handle->file->root, H5I_FILE);
+    vol_handle_release(handle); /* the object holds it now */
+    if (!object && lib->live == 0)
+        vol_shadows_drop(lib);
+    return object;
+}
+
+/* h5py takes the class of the exception from the errno. */
+static void *push_cannot_open(h5_lib *lib, const zb_error *err) {
+    VOL_PUSH_ZB(lib, FILE, CANTOPENFILE, err);
+    return NULL;
 }
 
 /* Only reached with HDF5_VOL_CONNECTOR or an explicit access list: creation never searches
-   plugins. */
+   plugins. With an explicit list the program wants a store whatever its name. */
 void *vol_file_create(h5_lib *lib, const char *name, unsigned flags, hid_t fcpl, hid_t fapl,
                       hid_t dxpl, void **req) {
     vol_start(lib);
-    if (vol_path_is_zarr(name) || looks_like_store(name)) {
-        VOL_PUSH(lib, FILE, CANTOPENFILE,
-                 "cannot create '%s': zarrbridge opens Zarr stores read-only in this version "
-                 "(errno = %d, error message = '%s')",
-                 name, EROFS, strerror(EROFS));
-        return NULL;
+    if (!vol_path_is_zarr(name) && !vol_path_becomes_zarr(name) && vol_env_is_ours()) {
+        hid_t native = native_fapl(lib, fapl);
+        void *under = lib->H5VLfile_create(name, flags, fcpl, native, dxpl, req);
+        vol_close_plist(lib, native);
+        return vol_object_pass(lib, H5I_FILE, under);
     }
-    hid_t native = native_fapl(lib, fapl);
-    void *under = lib->H5VLfile_create(name, flags, fcpl, native, dxpl, req);
-    vol_close_plist(lib, native);
-    return vol_object_pass(lib, H5I_FILE, under);
-}
-
-/* The shadows come first: an object without one would be a danger to native code. */
-static void *open_store(h5_lib *lib, const char *name, unsigned flags, hid_t fapl) {
     zb_error err = {0};
-    vol_file *file = NULL;
-    if (flags & ACC_RDWR) {
-        VOL_PUSH(lib, FILE, CANTOPENFILE,
-                 "cannot open '%s' for writing: zarrbridge opens Zarr stores read-only in this "
-                 "version (errno = %d, error message = '%s')",
-                 name, EROFS, strerror(EROFS));
+    vol_handle *handle;
+    const vol_options options = vol_info_options(lib, fapl);
+    if (flags & ACC_SWMR_WRITE) {
+        vol_refuse(lib, "writing in SWMR mode");
         return NULL;
     }
-    vol_options options = vol_info_options(lib, fapl);
-    if (vol_shadows_make(lib) < 0)
-        return NULL;
-    vol_object *object = NULL;
-    if (vol_file_open_path(lib, name, options, &file, &err) == ZB_OK) {
-        object = vol_object_new(file->root, H5I_FILE, NULL);
-        vol_file_release(file); /* the object holds it now */
-    }
-    if (!object && lib->live == 0)
-        vol_shadows_drop(lib);
-    if (!file)
-        VOL_PUSH_ZB(lib, FILE, CANTOPENFILE, &err);
-    return object;
+    if (vol_handle_create(lib, name, &options, flags & ACC_TRUNC, &handle, &err) != ZB_OK)
+        return push_cannot_open(lib, &err);
+    return object_of_handle(lib, handle);
 }
 
 void *vol_file_open(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, hid_t dxpl,
                     void **req) {
     vol_start(lib);
-    if (vol_path_is_zarr(name))
-        return open_store(lib, name, flags, fapl);
-    hid_t native = native_fapl(lib, fapl);
-    void *under = lib->H5VLfile_open(name, flags, native, dxpl, req);
-    vol_close_plist(lib, native);
-    return vol_object_pass(lib, H5I_FILE, under);
+    if (!vol_path_is_zarr(name)) {
+        hid_t native = native_fapl(lib, fapl);
+        void *under = lib->H5VLfile_open(name, flags, native, dxpl, req);
+        vol_close_plist(lib, native);
+        return vol_object_pass(lib, H5I_FILE, under);
+    }
+    zb_error err = {0};
+    vol_handle *handle;
+    const vol_options options = vol_info_options(lib, fapl);
+    if (flags & ACC_SWMR_WRITE) {
+        vol_refuse(lib, "writing in SWMR mode");
+        return NULL;
+    }
+    if (vol_handle_open(lib, name, &options, flags & ACC_RDWR, &handle, &err) != ZB_OK)
+        return push_cannot_open(lib, &err);
+    return object_of_handle(lib, handle);
 }
 
 /* ---- Get ---- */
@@ -111,7 +110,7 @@ static herr_t get_of_store(const vol_object *object, H5VL_file_get_args_t *args)
         *args->args.get_fileno.fileno = (unsigned long)file->number;
         return 0;
     case H5VL_FILE_GET_INTENT:
-        *args->args.get_intent.flags = 0; /* read-only */
+        *args->args.get_intent.flags = object->handle->writable ? ACC_RDWR : 0;
         return 0;
     case H5VL_FILE_GET_NAME: {
         H5VL_file_get_name_args_t *name = &args->args.get_name;
@@ -174,8 +173,13 @@ static herr_t is_accessible(h5_lib *lib, H5VL_file_specific_args_t *args, hid_t 
 }
 
 static herr_t delete_file(h5_lib *lib, H5VL_file_specific_args_t *args, hid_t dxpl, void **req) {
-    if (vol_path_is_zarr(args->args.del.filename))
-        return vol_refuse_write(lib, "delete a store");
+    zb_error err = {0};
+    if (vol_path_is_zarr(args->args.del.filename)) {
+        if (vol_path_delete(lib, args->args.del.filename, &err) == ZB_OK)
+            return 0;
+        VOL_PUSH_ZB(lib, FILE, CANTDELETE, &err);
+        return -1;
+    }
     return native_by_name(lib, args, &args->args.del.fapl_id, dxpl, req);
 }
 
@@ -197,18 +201,26 @@ static herr_t specific_of_native(const vol_object *object, H5VL_file_specific_ar
     return result;
 }
 
-/* H5Freopen gives a handle of its own, so the store is opened once more. */
+/* H5Freopen gives a handle of its own. */
 static herr_t reopen(const vol_object *object, void **out) {
     const vol_file *file = object->file;
-    vol_file *again = NULL;
+    vol_handle *again;
     zb_error err = {0};
-    if (vol_file_open_path(file->lib, file->path, file->options, &again, &err) != ZB_OK) {
+    if (vol_handle_again(object->handle, &again, &err) != ZB_OK) {
         VOL_PUSH_ZB(file->lib, FILE, CANTOPENFILE, &err);
         return -1;
     }
-    *out = vol_object_new(again->root, H5I_FILE, NULL);
-    vol_file_release(again);
+    *out = vol_object_new(again, again->file->root, H5I_FILE);
+    vol_handle_release(again);
     return *out ? 0 : -1;
+}
+
+static herr_t flush(const vol_object *object) {
+    zb_error err = {0};
+    if (vol_file_flush(object->file, &err) == ZB_OK)
+        return 0;
+    VOL_PUSH_ZB(object->lib, FILE, CANTFLUSH, &err);
+    return -1;
 }
 
 herr_t vol_file_specific(h5_lib *lib, void *obj, H5VL_file_specific_args_t *args, hid_t dxpl,
@@ -222,7 +234,7 @@ herr_t vol_file_specific(h5_lib *lib, void *obj, H5VL_file_specific_args_t *args
         return specific_of_native(object, args, dxpl, req);
     switch (args->op_type) {
     case H5VL_FILE_FLUSH:
-        return 0;
+        return flush(object);
     case H5VL_FILE_REOPEN:
         return reopen(object, args->args.reopen.file);
     case H5VL_FILE_IS_EQUAL: {
@@ -242,6 +254,8 @@ static herr_t file_close(void *obj, hid_t dxpl, void **req) {
     herr_t result = 0;
     if (object->under)
         result = lib->H5VLfile_close(object->under, lib->native, dxpl, req);
+    else if (flush(object) < 0)
+        return -1; /* the file stays open, so that closing it can be tried again */
     vol_object_free(object);
     return result;
 }

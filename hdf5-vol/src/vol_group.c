@@ -1,9 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 /* Groups: the callbacks. */
 #include "vol_class.h"
+#include "h5_edit.h"
 #include "h5_error.h"
+#include "h5_writer.h"
 
 #include <string.h>
+
+static void *create_group(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
+                          hid_t lcpl) {
+    h5_lib *lib = object->lib;
+    vol_place place;
+    vol_node *node = NULL;
+    zb_error err = {0};
+    vol_node *base = vol_may_write(object, "create a group") ? vol_locate(object, loc) : NULL;
+    if (!base)
+        return NULL;
+    if (!name) {
+        vol_refuse(lib, "a group without a name");
+        return NULL;
+    }
+    enum zb_code code = vol_place_find(base, name, vol_makes_groups(lib, lcpl), &place, &err);
+    if (!code) {
+        code = vol_edit_create_group(&place, NULL, &node, &err);
+        vol_place_clear(&place);
+    }
+    if (!code)
+        return vol_object_new(object->handle, node, H5I_GROUP);
+    if (code == ZB_ECONFLICT)
+        VOL_PUSH(lib, SYM, EXISTS, "%s", err.message);
+    else
+        VOL_PUSH_ZB(lib, SYM, CANTCREATE, &err);
+    return NULL;
+}
 
 static void *vol_group_create(void *obj, const H5VL_loc_params_t *loc, const char *name, hid_t lcpl,
                               hid_t gcpl, hid_t gapl, hid_t dxpl, void **req) {
@@ -13,8 +42,7 @@ static void *vol_group_create(void *obj, const H5VL_loc_params_t *loc, const cha
         return vol_object_pass(lib, H5I_GROUP,
                                lib->H5VLgroup_create(object->under, loc, lib->native, name, lcpl,
                                                      gcpl, gapl, dxpl, req));
-    vol_refuse_write(lib, "create a group");
-    return NULL;
+    return create_group(object, loc, name, lcpl);
 }
 
 static void *vol_group_open(void *obj, const H5VL_loc_params_t *loc, const char *name, hid_t gapl,
@@ -30,7 +58,7 @@ static void *vol_group_open(void *obj, const H5VL_loc_params_t *loc, const char 
         VOL_PUSH(lib, SYM, CANTOPENOBJ, "'%s' is a dataset, not a group", node->path);
         return NULL;
     }
-    return node ? vol_object_new(node, H5I_GROUP, NULL) : NULL;
+    return node ? vol_object_new(object->handle, node, H5I_GROUP) : NULL;
 }
 
 /* The only question that needs a listing. */
@@ -64,6 +92,14 @@ static herr_t vol_group_get(void *obj, H5VL_group_get_args_t *args, hid_t dxpl, 
     return vol_refuse(lib, "this question about a group");
 }
 
+static herr_t flush_below(const vol_object *object) {
+    zb_error err = {0};
+    if (vol_writer_flush_below(object->node, &err) == ZB_OK)
+        return 0;
+    VOL_PUSH_ZB(object->lib, SYM, CANTFLUSH, &err);
+    return -1;
+}
+
 /* Mounting is between native files only. */
 static herr_t vol_group_specific(void *obj, H5VL_group_specific_args_t *args, hid_t dxpl,
                                  void **req) {
@@ -79,7 +115,9 @@ static herr_t vol_group_specific(void *obj, H5VL_group_specific_args_t *args, hi
         }
         return lib->H5VLgroup_specific(object->under, lib->native, &native, dxpl, req);
     }
-    if (args->op_type == H5VL_GROUP_FLUSH || args->op_type == H5VL_GROUP_REFRESH)
+    if (args->op_type == H5VL_GROUP_FLUSH)
+        return flush_below(object);
+    if (args->op_type == H5VL_GROUP_REFRESH)
         return 0;
     return vol_refuse(lib, "mounting");
 }

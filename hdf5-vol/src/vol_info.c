@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The connector's info: options that follow its name in HDF5_VOL_CONNECTOR="zarr native_compat=0"
- * or in a tool's --vol-info. Separated by ';' or blanks; an unknown option is an error.
+ * The connector's info: options that follow its name in HDF5_VOL_CONNECTOR="zarr shards=auto" or in
+ * a tool's --vol-info. Separated by ';' or blanks; an unknown option is an error. docs/hdf5.md
+ * describes them.
  */
 #include "vol_class.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const vol_options defaults = {.native_compat = true, .netcdf_dimensions = false};
+static const vol_options defaults = {.native_compat = true, .dimensions = VOL_DIMENSIONS_AUTO};
 
 /* An info, or what stands for a missing one. */
 static vol_options options_of(const void *info) {
@@ -23,42 +25,101 @@ static void *info_copy(const void *info) {
     return copy;
 }
 
-static int rank(vol_options options) {
-    return 2 * options.native_compat + options.netcdf_dimensions;
-}
-
-static herr_t info_compare(int *order, const void *a, const void *b) {
-    *order = rank(options_of(a)) - rank(options_of(b));
-    return 0;
-}
-
 static herr_t info_free(void *info) {
     free(info);
     return 0;
 }
 
-static herr_t info_to_text(const void *info, char **text) {
-    vol_options options = options_of(info);
-    return asprintf(text, "native_compat=%d;netcdf_dimensions=%d", options.native_compat,
-                    options.netcdf_dimensions) < 0
-               ? -1
-               : 0;
+/* ---- Values ---- */
+
+/* Words that options accept, each at the place of the value that it stands for. */
+static const char *const flag_words[] = {"0", "1", NULL};
+static const char *const dimension_words[] = {"0", "1", "auto", NULL};
+static const char *const sync_words[] = {"none", "close", "always", NULL};
+static const char *const cut_words[] = {"auto", "off", NULL};
+
+static bool choose(const char *value, const char *const *words, unsigned *out) {
+    for (unsigned i = 0; words[i]; i++) {
+        if (strcmp(value, words[i]) == 0) {
+            *out = i;
+            return true;
+        }
+    }
+    return false;
 }
 
-/* "name=0" or "name=1". */
-static bool set_option(vol_options *options, const char *text) {
-    const char *equals = strchr(text, '=');
-    if (!equals || (strcmp(equals, "=0") != 0 && strcmp(equals, "=1") != 0))
-        return false;
-    size_t length = (size_t)(equals - text);
-    bool value = equals[1] == '1';
-    if (length == strlen("native_compat") && strncmp(text, "native_compat", length) == 0)
-        options->native_compat = value;
-    else if (length == strlen("netcdf_dimensions") &&
-             strncmp(text, "netcdf_dimensions", length) == 0)
-        options->netcdf_dimensions = value;
-    else
-        return false;
+/* "8x8x8"; no length may be 0. */
+static bool parse_shape(const char *text, vol_cutting *out) {
+    *out = (vol_cutting){.cut = VOL_CUT_SHAPE};
+    while (out->ndim < ZB_MAX_NDIM) {
+        char *end;
+        if (*text < '1' || *text > '9')
+            return false;
+        uint64_t length = strtoull(text, &end, 10);
+        if (length > INT64_MAX)
+            return false;
+        out->shape[out->ndim++] = length;
+        if (!*end)
+            return true;
+        if (*end != 'x')
+            return false;
+        text = end + 1;
+    }
+    return false;
+}
+
+static void print_cutting(FILE *out, const char *name, const vol_cutting *cutting) {
+    fprintf(out, ";%s=%s", name, cutting->cut == VOL_CUT_SHAPE ? "" : cut_words[cutting->cut]);
+    for (uint32_t d = 0; d < cutting->ndim; d++)
+        fprintf(out, "%s%" PRIu64, d ? "x" : "", cutting->shape[d]);
+}
+
+static herr_t info_to_text(const void *info, char **text) {
+    const vol_options options = options_of(info);
+    size_t size;
+    FILE *out = open_memstream(text, &size);
+    if (!out)
+        return -1;
+    fprintf(out, "native_compat=%s;netcdf_dimensions=%s;sync=%s", flag_words[options.native_compat],
+            dimension_words[options.dimensions], sync_words[options.sync]);
+    print_cutting(out, "shards", &options.shards);
+    print_cutting(out, "chunks", &options.chunks);
+    return fclose(out) == 0 ? 0 : -1;
+}
+
+/* Equal options have equal texts. */
+static herr_t info_compare(int *order, const void *a, const void *b) {
+    char *left = NULL, *right = NULL;
+    herr_t result = -1;
+    if (info_to_text(a, &left) >= 0 && info_to_text(b, &right) >= 0) {
+        *order = strcmp(left, right);
+        result = 0;
+    }
+    free(left);
+    free(right);
+    return result;
+}
+
+/* ---- Parsing ---- */
+
+static bool set_value(vol_options *options, const char *name, const char *value) {
+    unsigned choice = 0;
+    if (strcmp(name, "native_compat") == 0 && choose(value, flag_words, &choice))
+        options->native_compat = choice == 1;
+    else if (strcmp(name, "netcdf_dimensions") == 0 && choose(value, dimension_words, &choice))
+        options->dimensions = (enum vol_dimensions)choice;
+    else if (strcmp(name, "sync") == 0 && choose(value, sync_words, &choice))
+        options->sync = (enum zb_sync)choice;
+    else if (strcmp(name, "shards") == 0 && choose(value, cut_words, &choice))
+        options->shards = (vol_cutting){.cut = (enum vol_cut)choice};
+    else if (strcmp(name, "shards") == 0)
+        return parse_shape(value, &options->shards);
+    else if (strcmp(name, "chunks") == 0 && strcmp(value, "auto") == 0)
+        options->chunks = (vol_cutting){.cut = VOL_CUT_AUTO};
+    else if (strcmp(name, "chunks") == 0)
+        return parse_shape(value, &options->chunks);
+    else /* what stacked connectors say; there is nothing below us to choose */
+        return strcmp(name, "under_vol") == 0 || strcmp(name, "under_info") == 0;
     return true;
 }
 
@@ -68,8 +129,11 @@ static herr_t info_from_text(const char *text, void **info_out) {
     bool good = info && copy;
     if (good)
         *info = defaults;
-    while (good && (option = strsep(&rest, "; \t")))
-        good = !*option || set_option(info, option);
+    while (good && (option = strsep(&rest, "; \t"))) {
+        char *value = option;
+        const char *name = strsep(&value, "=");
+        good = !*option || (value && set_value(info, name, value));
+    }
     free(copy);
     if (!good) {
         free(info);

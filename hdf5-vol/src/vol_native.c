@@ -6,13 +6,15 @@
  */
 #include "vol_class.h"
 #include "h5_error.h"
+#include "h5_writer.h"
 
 #include <string.h>
 
 /* Adds what the arrays below a node take in the store; what cannot be read counts as nothing. */
 static void add_storage(vol_node *node, hsize_t *bytes) {
     uint64_t size;
-    if (node->kind == VOL_DATASET && zb_array_storage_size(node->zarr, &size, NULL) == ZB_OK)
+    if (node->kind == VOL_DATASET && vol_writer_flush(node, NULL) == ZB_OK &&
+        zb_array_storage_size(node->zarr, &size, NULL) == ZB_OK)
         *bytes += size;
     if (node->kind != VOL_GROUP || vol_node_list(node, NULL) != ZB_OK)
         return;

@@ -3,7 +3,9 @@
    hierarchies. */
 #include "vol_class.h"
 #include "h5_attrs.h"
+#include "h5_edit.h"
 #include "h5_error.h"
+#include "h5_writer.h"
 #include "vol_copy.h"
 
 #include <stdio.h>
@@ -19,10 +21,41 @@ static void *vol_object_open(void *obj, const H5VL_loc_params_t *loc, H5I_type_t
         return under ? vol_object_pass(lib, *type, under) : NULL;
     }
     vol_node *node = vol_locate(object, loc);
-    vol_object *opened = node ? vol_object_of_node(node) : NULL;
+    vol_object *opened = node ? vol_object_of_node(object->handle, node) : NULL;
     if (opened)
         *type = opened->type;
     return opened;
+}
+
+/* Chunks are copied as they are. */
+static herr_t copy_within_zarr(const vol_object *from, const H5VL_loc_params_t *source_loc,
+                               const char *source_name, const vol_object *to,
+                               const H5VL_loc_params_t *target_loc, const char *target_name,
+                               hid_t ocpypl, hid_t lcpl) {
+    h5_lib *lib = to->lib;
+    vol_place place;
+    zb_error err = {0};
+    vol_node *made;
+    unsigned flags = 0;
+    vol_node *node =
+        vol_may_write(to, "copy an object") ? vol_locate_name(from, source_loc, source_name) : NULL;
+    vol_node *base = node ? vol_locate(to, target_loc) : NULL;
+    if (!base || lib->H5Pget_copy_object(ocpypl, &flags) < 0)
+        return -1;
+    enum zb_code code =
+        vol_place_find(base, target_name, vol_makes_groups(lib, lcpl), &place, &err);
+    if (!code) {
+        code = vol_edit_copy(node, &place, flags & H5O_COPY_SHALLOW_HIERARCHY_FLAG,
+                             flags & H5O_COPY_WITHOUT_ATTR_FLAG, &made, &err);
+        vol_place_clear(&place);
+    }
+    if (!code)
+        return 0;
+    if (code == ZB_ECONFLICT)
+        VOL_PUSH(lib, SYM, EXISTS, "%s", err.message);
+    else
+        VOL_PUSH_ZB(lib, SYM, CANTCOPY, &err);
+    return -1;
 }
 
 static herr_t vol_object_copy(void *source, const H5VL_loc_params_t *source_loc,
@@ -34,8 +67,11 @@ static herr_t vol_object_copy(void *source, const H5VL_loc_params_t *source_loc,
     if (from->under && to->under)
         return lib->H5VLobject_copy(from->under, source_loc, source_name, to->under, target_loc,
                                     target_name, lib->native, ocpypl, lcpl, dxpl, req);
+    if (!to->under && from->under)
+        return vol_refuse(lib, "copying an object from an .h5 file (h5repack can)");
     if (!to->under)
-        return vol_refuse_write(lib, "copy an object into a store");
+        return copy_within_zarr(from, source_loc, source_name, to, target_loc, target_name, ocpypl,
+                                lcpl);
     vol_node *node = vol_locate_name(from, source_loc, source_name);
     if (!node)
         return -1;
@@ -86,7 +122,7 @@ static herr_t vol_object_get(void *obj, const H5VL_loc_params_t *loc, H5VL_objec
         return lib->H5VLobject_get(object->under, loc, lib->native, args, dxpl, req);
     if (args->op_type == H5VL_OBJECT_GET_FILE) {
         /* Each call makes an object of its own, for which the library makes an id. */
-        void *file = vol_object_new(object->file->root, H5I_FILE, NULL);
+        void *file = vol_object_new(object->handle, object->file->root, H5I_FILE);
         *args->args.get_file.file = file;
         return file ? 0 : -1;
     }
@@ -145,12 +181,23 @@ static herr_t visit(vol_node *node, const char *name, hid_t id,
 static herr_t visit_from(const vol_object *object, const H5VL_loc_params_t *loc,
                          const H5VL_object_visit_args_t *args) {
     vol_node *start = locate_readable(object, loc);
-    hid_t id = start ? vol_node_register(start) : -1;
+    hid_t id = start ? vol_node_register(object->handle, start) : -1;
     if (id < 0)
         return -1;
     herr_t result = visit(start, ".", id, args);
     vol_release_id(object->lib, id);
     return result;
+}
+
+static herr_t flush(const vol_object *object, const H5VL_loc_params_t *loc) {
+    zb_error err = {0};
+    vol_node *node = vol_locate(object, loc);
+    if (!node)
+        return -1;
+    if (vol_writer_flush_below(node, &err) == ZB_OK)
+        return 0;
+    VOL_PUSH_ZB(object->lib, SYM, CANTFLUSH, &err);
+    return -1;
 }
 
 static herr_t vol_object_specific(void *obj, const H5VL_loc_params_t *loc,
@@ -162,7 +209,7 @@ static herr_t vol_object_specific(void *obj, const H5VL_loc_params_t *loc,
     vol_node *node;
     switch (args->op_type) {
     case H5VL_OBJECT_CHANGE_REF_COUNT:
-        return vol_refuse_write(lib, "change a reference count");
+        return vol_refuse(lib, "changing a reference count");
     case H5VL_OBJECT_EXISTS:
         if (!vol_lookup(object, loc, &node))
             return -1;
@@ -176,6 +223,7 @@ static herr_t vol_object_specific(void *obj, const H5VL_loc_params_t *loc,
     case H5VL_OBJECT_VISIT:
         return visit_from(object, loc, &args->args.visit);
     case H5VL_OBJECT_FLUSH:
+        return flush(object, loc);
     case H5VL_OBJECT_REFRESH:
         return 0;
     }

@@ -43,7 +43,7 @@ SLOT_CALLBACKS(2)
 SLOT_CALLBACKS(3)
 
 #define SLOT(slot)                                                                                 \
-    {slot_create_##slot, slot_open_##slot, slot_get_##slot, slot_specific_##slot, NULL, NULL}
+    { slot_create_##slot, slot_open_##slot, slot_get_##slot, slot_specific_##slot, NULL, NULL }
 
 static const H5VL_file_class_t slot_class[] = {SLOT(0), SLOT(1), SLOT(2), SLOT(3)};
 _Static_assert(sizeof slot_class / sizeof slot_class[0] == H5_LIB_MAX, "one entry for each slot");

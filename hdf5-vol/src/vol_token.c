@@ -55,7 +55,7 @@ static herr_t vol_blob_put(void *obj, const void *data, size_t size, void *id, v
     if (object->under)
         return object->lib->H5VLblob_put(object->under, object->lib->native, data, size, id,
                                          context);
-    return vol_refuse_write(object->lib, "store a blob");
+    return vol_refuse(object->lib, "storing a blob");
 }
 
 static herr_t vol_blob_get(void *obj, const void *id, void *data, size_t size, void *context) {

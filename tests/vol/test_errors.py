@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What cannot be read or must not be written: a clear OSError, with errno, and no harm."""
+"""What cannot be read, and files that are only read: a clear error, with errno, and no harm."""
 
 import errno
 import json
@@ -12,34 +12,12 @@ import pytest
 import zarr
 from conftest import put, run_python
 
-READ_ONLY = "read-only in this version"
-
 
 def snapshot(path):
     return {p: (p.stat().st_mtime_ns, p.stat().st_size) for p in Path(path).rglob("*")}
 
 
-@pytest.mark.parametrize("mode", ["r+", "a"])
-def test_opening_to_write(tree, mode):
-    before = snapshot(tree)
-    with pytest.raises(OSError, match=READ_ONLY) as caught:
-        h5py.File(tree, mode)
-    assert caught.value.errno == errno.EROFS and snapshot(tree) == before
-
-
-def test_creating(tree, tmp_path):
-    before = snapshot(tree)
-    for mode in ("w", "x"):
-        with pytest.raises(OSError):
-            h5py.File(tree, mode)
-    assert snapshot(tree) == before
-    if "HDF5_VOL_CONNECTOR" in os.environ:
-        with pytest.raises(OSError, match=READ_ONLY):
-            h5py.File(tmp_path / "new.zarr", "w")
-        assert not (tmp_path / "new.zarr").exists()
-
-
-def test_every_change_is_refused(tree):
+def test_read_only_files_refuse_every_change(tree):
     before = snapshot(tree)
     with h5py.File(tree, "r") as f:
         for change in (
@@ -47,12 +25,11 @@ def test_every_change_is_refused(tree):
             lambda: f.attrs.__setitem__("q", 1), lambda: f.attrs.__delitem__("n"),
             lambda: f["a"].__setitem__(0, 1), lambda: f["a"].resize((1, 1)),
             lambda: f.__delitem__("a"), lambda: f.move("a", "b"), lambda: f.copy("a", "b"),
-            lambda: f.__setitem__("link", f["a"]), lambda: f.__setitem__("s", h5py.SoftLink("/a")),
-            lambda: f.__setitem__("T", np.dtype("i4")),
+            lambda: f["a"].attrs.modify("units", "x"), lambda: f.attrs.modify("n", 2),
         ):
             with pytest.raises(Exception) as caught:
                 change()
-            assert READ_ONLY in str(caught.value), caught.value
+            assert "was opened read-only" in str(caught.value), caught.value
     assert snapshot(tree) == before
 
 

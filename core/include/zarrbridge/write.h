@@ -63,6 +63,11 @@ ZB_API enum zb_code zb_array_create(zb_store *store, const char *path, const zb_
 ZB_API enum zb_code zb_node_set_attribute(const zb_node *node, const char *name, const char *value,
                                           zb_node **out, zb_error *err);
 
+/* Sets (entries may be NULL) or removes (names NULL) the names of an array's dimensions, likewise.
+ */
+ZB_API enum zb_code zb_array_set_dimension_names(const zb_node *node, const char *const *names,
+                                                 zb_node **out, zb_error *err);
+
 /* Changes an array's shape. Chunks that lie beyond it are erased; those cut by it are refilled with
    the fill value there, so that growing again does not bring old elements back. When erasing or
    refilling fails, the array has the new shape already; resizing it again, also to the same shape,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Setting and removing attributes. What is edited is the document as it stands in the store now,
- * under the lock, not the one that the node was opened with: another process's change is kept.
+ * Changing one member of a document: attributes, and the names of dimensions. What is edited is the
+ * document as it stands in the store now, under the lock, not the one that the node was opened
+ * with: another process's change is kept.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,11 +25,14 @@ static enum zb_code ensure_object(zb__document *document, zb_error *err) {
     return code;
 }
 
+/* The member to change: an attribute, or (name NULL) dimension_names. */
 static enum zb_code edit(zb__document *document, const char *name, const zb_json *value,
                          zb_error *err) {
     static const char *const path[] = {"attributes", NULL};
     char brief[ZB__BRIEF_SIZE];
     enum zb_code code = ZB_OK;
+    if (!name)
+        return zb__document_edit(document, NULL, "dimension_names", value, "attributes", err);
     if (!value && !zb_json_get(zb_json_get(document->json, "attributes"), name))
         return zb_fail(err, ZB_ENOTFOUND, "there is no attribute %s", zb__name_brief(name, brief));
     if (value)
@@ -51,8 +55,8 @@ static enum zb_code make_changed(const zb_node *node, const char *name, const zb
     return zb__node_make(node->store, node->path, document->text, document->size, out, err);
 }
 
-static enum zb_code change_attribute(const zb_node *node, const char *name, const zb_json *value,
-                                     zb_node **out, zb_error *err) {
+static enum zb_code change_member(const zb_node *node, const char *name, const zb_json *value,
+                                  zb_node **out, zb_error *err) {
     zb__change change;
     zb__document document = {.text = NULL};
     zb_node *changed = NULL;
@@ -97,7 +101,45 @@ enum zb_code zb_node_set_attribute(const zb_node *node, const char *name, const 
         code = zb__argument_parse(value, "the attribute's value", &json, err);
     if (code)
         return zb__node_blame(node->store, node->array ? "array" : "group", node->path, code, err);
-    code = change_attribute(node, name, json, out, err);
+    code = change_member(node, name, json, out, err);
+    zb_json_free(json);
+    return code;
+}
+
+/* ---- Names of dimensions ------------------------------------------------------------------ */
+
+static enum zb_code names_json(const char *const *names, uint32_t ndim, zb_json **out,
+                               zb_error *err) {
+    zb__text text = {0};
+    zb__text_add(&text, "[");
+    for (uint32_t d = 0; d < ndim; d++) {
+        zb__text_add(&text, d ? "," : "");
+        if (names[d])
+            zb__text_add_quoted(&text, names[d]);
+        else
+            zb__text_add(&text, "null");
+    }
+    zb__text_add(&text, "]");
+    char *taken = zb__text_take(&text, NULL);
+    enum zb_code code = taken
+                            ? zb__argument_parse(taken, "the list of dimension names", out, err)
+                            : zb_fail(err, ZB_ENOMEM, "out of memory for the names of dimensions");
+    free(taken);
+    return code;
+}
+
+enum zb_code zb_array_set_dimension_names(const zb_node *node, const char *const *names,
+                                          zb_node **out, zb_error *err) {
+    zb_json *json = NULL;
+    enum zb_code code = ZB_OK;
+    if (!node->array)
+        return zb_fail(err, ZB_EINVAL, "store %s: /%s is a group, which has no dimensions",
+                       node->store->label, node->path);
+    if (names)
+        code = names_json(names, node->array->info.ndim, &json, err);
+    if (code)
+        return zb__node_blame(node->store, "array", node->path, code, err);
+    code = change_member(node, NULL, json, out, err);
     zb_json_free(json);
     return code;
 }

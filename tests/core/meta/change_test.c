@@ -94,6 +94,44 @@ static void test_attribute_errors(void **state) {
     zb_store_release(store);
 }
 
+static void name_dimensions(zb_store *store, const char *const *names, const char *expected) {
+    zb_node *node = open_node(store, "a"), *changed;
+    zb_error err;
+    ASSERT_OK(zb_array_set_dimension_names(node, names, &changed, &err), err);
+    store_expect(store, "a/zarr.json", expected);
+    store_check_consolidated(store);
+    const zb_array_info *info = zb_node_array(changed);
+    assert_true(!info->dimension_names == !names);
+    zb_node_release(changed);
+    zb_node_release(node);
+}
+
+/* By another writer, with and without names. */
+#define NAMELESS(members)                                                                          \
+    "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[2,3],\"data_type\":\"int8\","           \
+    "\"chunk_grid\":{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":[2,3]}},"             \
+    "\"chunk_key_encoding\":{\"name\":\"default\"},\"fill_value\":0,\"codecs\":[{\"name\":"        \
+    "\"bytes\"}]," members "\"attributes\":{}}"
+
+static void test_dimension_names(void **state) {
+    (void)state;
+    zb_store *store = store_new();
+    zb_error err;
+    zb_node *group, *out;
+    const char *some[] = {"y \"1\"", NULL}, *bad[] = {"\xff", "x"};
+    store_set(store, "a/zarr.json", NAMELESS(""));
+    name_dimensions(store, some, NAMELESS("\"dimension_names\":[\"y \\\"1\\\"\",null],"));
+    name_dimensions(store, NULL, NAMELESS(""));
+    zb_node *array = open_node(store, "a");
+    ASSERT_FAILS(zb_array_set_dimension_names(array, bad, &out, &err), ZB_EINVAL, err, "/a");
+    zb_node_release(array);
+    group = store_group(store, "g", NULL);
+    ASSERT_FAILS(zb_array_set_dimension_names(group, some, &out, &err), ZB_EINVAL, err,
+                 "is a group");
+    zb_node_release(group);
+    zb_store_release(store);
+}
+
 /* The node was opened before another process changed the document. */
 static void test_attributes_of_others_stay(void **state) {
     (void)state;
@@ -249,6 +287,7 @@ int main(void) {
         cmocka_unit_test(test_attributes_keep_the_rest),
         cmocka_unit_test(test_attributes_are_made),
         cmocka_unit_test(test_attribute_errors),
+        cmocka_unit_test(test_dimension_names),
         cmocka_unit_test(test_attributes_of_others_stay),
         cmocka_unit_test(test_consolidated),
         cmocka_unit_test(test_other_blocks),

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* Storing, renaming and deleting attributes. All push errors and return -1. */
+#ifndef ZARRBRIDGE_H5_ATTR_WRITE_H
+#define ZARRBRIDGE_H5_ATTR_WRITE_H
+
+#include "h5_object.h"
+
+/* The value of an attribute: `data` holds the elements of a dataspace, as `type`. */
+typedef struct vol_attr_value {
+    const char *name;
+    hid_t type, space, dxpl;
+    const void *data;
+} vol_attr_value;
+
+/* Has an attribute of this kind a form in a store? */
+herr_t vol_attr_check(const vol_node *owner, const char *name, hid_t type, hid_t space);
+
+/* Zeroed elements for a dataspace; malloc'ed. */
+herr_t vol_attr_zeros(h5_lib *lib, hid_t type, hid_t space, void **out);
+
+herr_t vol_attr_store(const vol_object *owner, const vol_attr_value *value);
+herr_t vol_attr_rename(vol_node *owner, const char *from, const char *to);
+herr_t vol_attr_remove(vol_node *owner, const char *name);
+
+/* h5_scales.c: may `name` be one of the attributes below? */
+bool vol_scale_knows(const vol_node *owner, const char *name);
+
+/* h5_scales.c: stores one of the attributes of HDF5's dimension scales. *handled is false for all
+   others, which are attributes of the document. */
+herr_t vol_scale_store(const vol_object *owner, const vol_attr_value *value, bool *handled);
+
+/* Removes one likewise. */
+herr_t vol_scale_remove(vol_node *owner, const char *name, bool *handled);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* The writers of datasets: see h5_writer.h. */
+#include "h5_writer.h"
+
+enum zb_code vol_writer_get(vol_node *dataset, zb_writer **out, zb_error *err) {
+    const zb_write_options options = {.sync = dataset->file->options.sync};
+    enum zb_code code = ZB_OK;
+    if (!dataset->writer)
+        code = zb_writer_open(dataset->zarr, &options, &dataset->writer, err);
+    dataset->dirty |= !code;
+    *out = dataset->writer;
+    return code;
+}
+
+enum zb_code vol_writer_flush(vol_node *node, zb_error *err) {
+    if (!node->writer || !node->dirty)
+        return ZB_OK;
+    enum zb_code code = zb_writer_flush(node->writer, err);
+    node->dirty = code != ZB_OK;
+    return code;
+}
+
+/* zb_writer_close would forget what it could not store. */
+enum zb_code vol_writer_close(vol_node *node, zb_error *err) {
+    enum zb_code code = vol_writer_flush(node, err);
+    if (!code) {
+        zb_writer_abandon(node->writer);
+        node->writer = NULL;
+    }
+    return code;
+}
+
+static enum zb_code abandon(vol_node *node, zb_error *err) {
+    (void)err;
+    zb_writer_abandon(node->writer);
+    node->writer = NULL;
+    node->dirty = false;
+    return ZB_OK;
+}
+
+/* All nodes are tried; the first error is returned. */
+static enum zb_code each_below(vol_node *node, enum zb_code (*act)(vol_node *, zb_error *),
+                               zb_error *err) {
+    enum zb_code first = act(node, err);
+    for (size_t i = 0; i < node->child_count; i++) {
+        zb_error other;
+        enum zb_code code = each_below(node->child[i], act, first ? &other : err);
+        first = first ? first : code;
+    }
+    return first;
+}
+
+enum zb_code vol_writer_flush_below(vol_node *node, zb_error *err) {
+    return each_below(node, vol_writer_flush, err);
+}
+
+enum zb_code vol_writer_close_below(vol_node *node, zb_error *err) {
+    return each_below(node, vol_writer_close, err);
+}
+
+void vol_writer_abandon_below(vol_node *node) {
+    each_below(node, abandon, NULL);
+}
+
+enum zb_code vol_file_flush(vol_file *file, zb_error *err) {
+    if (!file->writable)
+        return ZB_OK;
+    enum zb_code code = vol_writer_flush_below(file->root, err);
+    if (!code && file->options.sync != ZB_SYNC_NONE)
+        code = zb_store_flush(file->store, err);
+    return code;
+}
