@@ -9,7 +9,7 @@ import pytest
 import refcodec
 import trips
 import zarr
-from libzarrbridge import Store, Writer
+from libzarrbridge import Store
 from round_peers import read_zarr_python
 
 warnings.filterwarnings("ignore", category=UserWarning)
@@ -27,34 +27,12 @@ def numbers(group):
     return range(group, trips.COUNT, GROUPS)
 
 
-def write_ours(case, folder):
-    """The array, in a group at the root of a store."""
-    store = Store(folder)
-    if case.is_plain():
-        store.create_array("a", case.shape, case.levels[-1],
-                           case.dtype.newbyteorder("<" if case.order == "little" else ">"),
-                           fill_value=case.fill, codecs=case.bytes_codecs,
-                           shards=case.levels[0] if len(case.levels) > 1 else None,
-                           separator=case.separator)  # fmt: skip
-    else:
-        store.create_group("")
-        refcodec.write_document(folder / "a", case.document())
-    with Writer(store, "a") as writer:
-        for box in case.boxes(6):
-            values = case.values(box[2])
-            writer.write(box[0], box[1], case.in_layout(values))
-            case.put(box, values)
-            if case.random.random() < 0.2:
-                writer.flush()
-    store.close()
-
-
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_ours_by_peer(group, tmp_path):
     for number in numbers(group):
         case = trips.Case("ours", number)
         folder = tmp_path / "x.zarr"
-        write_ours(case, folder)
+        case.write(folder)
         values = read_zarr_python(folder / "a", padded=len(case.levels) > 2)
         assert values.tobytes() == case.model.tobytes(), str(case)
         shutil.rmtree(folder)

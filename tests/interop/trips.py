@@ -14,6 +14,7 @@ import random
 
 import numpy as np
 import refcodec
+from libzarrbridge import Store, Writer
 
 SEED = int(os.environ.get("ZARRBRIDGE_SEED") or random.SystemRandom().randrange(2**31))
 # Cases in each direction; fewer under a sanitizer, whose runtime is preloaded.
@@ -177,6 +178,31 @@ class Case:
 
     def put(self, box, values):
         self.model[slices(box)] = values
+
+    def create(self, store, path):
+        """By our own call, which makes the document."""
+        store.create_array(path, self.shape, self.levels[-1],
+                           self.dtype.newbyteorder("<" if self.order == "little" else ">"),
+                           fill_value=self.fill, codecs=self.bytes_codecs,
+                           shards=self.levels[0] if len(self.levels) > 1 else None,
+                           separator=self.separator)  # fmt: skip
+
+    def write(self, folder):
+        """Writes the array "a" in a group at the root of a store, by us."""
+        store = Store(folder)
+        if self.is_plain():
+            self.create(store, "a")
+        else:
+            store.create_group("")
+            refcodec.write_document(folder / "a", self.document())
+        with Writer(store, "a") as writer:
+            for box in self.boxes(6):
+                values = self.values(box[2])
+                writer.write(box[0], box[1], self.in_layout(values))
+                self.put(box, values)
+                if self.random.random() < 0.2:
+                    writer.flush()
+        store.close()
 
 
 def slices(box):
