@@ -42,10 +42,11 @@ def describe(dataset):
         band = dataset.GetRasterBand(i + 1)
         bands.append((band.DataType, str(band.GetNoDataValue()), band.GetScale() or 1,
                       band.GetOffset() or 0, band.GetUnitType(), band.GetDescription(),
-                      band.GetColorInterpretation(), band.GetMetadata(), band.ReadAsArray().tolist()))
+                      band.GetColorInterpretation(), band.GetMetadata(),
+                      band.ReadAsArray().tolist()))
     srs = dataset.GetSpatialRef()
-    return (dataset.GetGeoTransform(can_return_null=True), srs and srs.ExportToWkt(["FORMAT=WKT2_2019"]),
-            dataset.GetMetadata(), bands)
+    return (dataset.GetGeoTransform(can_return_null=True),
+            srs and srs.ExportToWkt(["FORMAT=WKT2_2019"]), dataset.GetMetadata(), bands)
 
 
 @pytest.mark.parametrize("options", [[], ["INTERLEAVE=PIXEL"], ["SHARD=32x32", "BLOCKSIZE=16x16"]])
@@ -58,7 +59,8 @@ def test_everything_is_kept(tmp_path, options, bands, srs, transform):
         source.SetSpatialRef(srs)
     if transform:
         source.SetGeoTransform(transform)
-    source.SetMetadata({"title": 'a "b" \\ c\n', "AREA_OR_POINT": "Point", "ü": "é", "units": "no"})
+    source.SetMetadata({"title": 'a "b" \\ c\n', "AREA_OR_POINT": "Point", "ü": "é",
+                        "units": "no"})
     for i in range(bands):
         band = source.GetRasterBand(i + 1)
         band.SetNoDataValue(-7)
