@@ -91,9 +91,12 @@ static enum zb_code overwrite_shard(zb_store *store, zb_error *err) {
     return write_box(store, &(box){"g/shard", {0, 0}, {14, 16}, .generation = 1}, err);
 }
 
+/* What a flush could not make durable has to be written again. */
 static enum zb_code overwrite_synced(zb_store *store, zb_error *err) {
-    return write_box(
-        store, &(box){"g/shard", {0, 0}, {14, 16}, .generation = 1, .sync = ZB_SYNC_CLOSE}, err);
+    enum zb_code code;
+    const box b = {"g/shard", {0, 0}, {14, 16}, .generation = 1, .sync = ZB_SYNC_CLOSE};
+    PERSIST(code, write_box(store, &b, err));
+    return code;
 }
 
 static enum zb_code overwrite_rows(zb_store *store, zb_error *err) {

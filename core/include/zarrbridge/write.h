@@ -157,8 +157,9 @@ typedef struct zb_write {
 ZB_API enum zb_code zb_writer_write(zb_writer *writer, const zb_write *write, zb_error *err);
 
 /* Stores all that waits: parts are merged with the stored object under the key's lock. What could
-   not be stored keeps waiting; but with ZB_SYNC_CLOSE, what was stored whole and could then not be
-   made durable has its old content, and has to be written again. */
+   not be stored keeps waiting, so that flushing can be tried again. Not so with ZB_SYNC_CLOSE for
+   chunks that were stored whole and could then not be made durable: they have their old content,
+   and this writer's flushes fail from now on. Open another one and write them again. */
 ZB_API enum zb_code zb_writer_flush(zb_writer *writer, zb_error *err);
 
 /* Flushes and frees the writer, also when flushing fails. NULL is allowed. */

@@ -248,6 +248,8 @@ static enum zb_code put_chunk(encode_run *run, size_t chunk, zb__scratch *scratc
         code = zb__object_put(&writer->layout, writer->node->store, key, units,
                               zb__durability(writer, !waits), scratch, err);
     job->stored = code == ZB_OK;
+    if (waits && job->stored)
+        atomic_store(&writer->waits, true);
     zb_store_unlock(lock);
     free(key);
     return code;

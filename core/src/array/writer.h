@@ -103,6 +103,8 @@ struct zb_writer {
     size_t bucket_count, open_count;
     pthread_mutex_t edge_lock; /* of `document` */
     zb_validator document;     /* version of the array's document that was last looked at */
+    atomic_bool waits;         /* something of ours is with the store and waits for its flush */
+    bool lost;                 /* that could not be made durable, and is forgotten */
 };
 
 /* Adds a piece (stored dimensions, the chunk's coordinates) to the chunk at this index of the grid.
