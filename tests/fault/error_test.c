@@ -66,7 +66,10 @@ static void run_point(const scenario *s, bool consolidated, const trouble *t, ui
         fail_msg("%s: %s: %s", what, zb_code_name(code), err.message);
     if (code && strlen(err.message) < 10)
         fail_msg("%s: the message is '%s'", what, err.message);
-    world_check(root, code ? before : after, after, what);
+    if (s->live && code)
+        world_check_live(root, s->live, before, after, what);
+    else
+        world_check(root, code ? before : after, after, what);
     if (code) {
         enum zb_code again = scenario_run(s, root, &err);
         if (again)

@@ -70,7 +70,10 @@ static void run_point(const scenario *s, bool consolidated, enum shim_mode mode,
     else if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
         fail_msg("%s: it ended with status %d instead", what, status);
     points++;
-    world_check(root, before, after, what);
+    if (s->live)
+        world_check_live(root, s->live, before, after, what);
+    else
+        world_check(root, before, after, what);
     rerun(s, what);
     world_check(root, after, after, what);
     if (s->verify)

@@ -95,8 +95,8 @@ static enum zb_code read_all(zb_store *store, zb_error *err) {
     return code;
 }
 
-static const scenario codec_scenario = {"codec", codec_round_trip, false, NULL};
-static const scenario read_scenario = {"read", read_all, true, NULL};
+static const scenario codec_scenario = {"codec", .run = codec_round_trip};
+static const scenario read_scenario = {"read", .run = read_all, .consolidated = true};
 
 /* ---- Points ------------------------------------------------------------------------------- */
 
@@ -130,7 +130,10 @@ static void run_point(const scenario *s, bool consolidated, uint64_t nth, bool f
         fail_msg("%s: %d descriptors are open, %d before", what, world_descriptors(), descriptors);
     if (code && (in_place || code != ZB_ENOMEM || err.code != code))
         fail_msg("%s: %s: %s", what, zb_code_name(code), err.message);
-    world_check(root, code ? before : after, after, what);
+    if (s->live && code)
+        world_check_live(root, s->live, before, after, what);
+    else
+        world_check(root, code ? before : after, after, what);
     enum zb_code again = code ? scenario_run(s, root, &err) : ZB_OK;
     if (again)
         fail_msg("%s: afterwards: %s: %s", what, zb_code_name(again), err.message);

@@ -22,6 +22,7 @@ typedef struct box {
     uint64_t start[2], count[2];
     int generation;
     enum zb_sync sync;
+    enum zb_strategy strategy;
     bool by_rows; /* one call of zb_writer_write for each */
 } box;
 
@@ -43,7 +44,7 @@ static enum zb_code write_rows(zb_writer *writer, const box *b, const int32_t *v
 static enum zb_code write_box(zb_store *store, const box *b, zb_error *err) {
     zb_node *node = NULL;
     zb_writer *writer = NULL;
-    zb_write_options options = {.sync = b->sync};
+    zb_write_options options = {.sync = b->sync, .strategy = b->strategy};
     static int32_t values[1024]; /* no allocation of ours that could fail */
     for (uint64_t i = 0; i < b->count[0] * b->count[1]; i++)
         values[i] = b->generation == FILL
@@ -120,6 +121,49 @@ static enum zb_code partial_closed(zb_store *store, zb_error *err) {
 static enum zb_code partial_always(zb_store *store, zb_error *err) {
     return write_box(
         store, &(box){"g/shard", {3, 5}, {9, 9}, .generation = 1, .sync = ZB_SYNC_ALWAYS}, err);
+}
+
+static enum zb_code append_live(zb_store *store, zb_error *err) {
+    return write_box(
+        store, &(box){"g/shard", {3, 5}, {9, 9}, .generation = 1, .strategy = ZB_APPEND}, err);
+}
+
+static enum zb_code append_synced(zb_store *store, zb_error *err) {
+    return write_box(store,
+                     &(box){"g/shard",
+                            {3, 5},
+                            {9, 9},
+                            .generation = 1,
+                            .sync = ZB_SYNC_ALWAYS,
+                            .strategy = ZB_APPEND},
+                     err);
+}
+
+static enum zb_code inplace_live(zb_store *store, zb_error *err) {
+    return write_box(
+        store, &(box){"g/fixed", {1, 3}, {6, 9}, .generation = 1, .strategy = ZB_INPLACE}, err);
+}
+
+static enum zb_code inplace_synced(zb_store *store, zb_error *err) {
+    return write_box(store,
+                     &(box){"g/fixed",
+                            {1, 3},
+                            {6, 9},
+                            .generation = 1,
+                            .sync = ZB_SYNC_ALWAYS,
+                            .strategy = ZB_INPLACE},
+                     err);
+}
+
+static enum zb_code compact(zb_store *store, zb_error *err) {
+    zb_node *node = NULL;
+    enum zb_code code = append_live(store, err);
+    if (!code)
+        PERSIST(code, zb_node_open(store, "g/shard", &node, err));
+    if (!code)
+        PERSIST(code, zb_array_compact(node, ZB_SYNC_NONE, NULL, err));
+    zb_node_release(node);
+    return code;
 }
 
 static enum zb_code erase_by_fill(zb_store *store, zb_error *err) {
@@ -261,26 +305,31 @@ static enum zb_code move_group(zb_store *store, zb_error *err) {
 }
 
 const scenario scenarios[] = {
-    {"create_group", create_group, true, NULL},
-    {"create_array", create_array, true, NULL},
-    {"append_plain", append_plain, true, NULL},
-    {"append_shard", append_shard, false, NULL},
-    {"overwrite_plain", overwrite_plain, false, NULL},
-    {"overwrite_shard", overwrite_shard, false, NULL},
-    {"overwrite_synced", overwrite_synced, false, NULL},
-    {"overwrite_rows", overwrite_rows, false, NULL},
-    {"partial_plain", partial_plain, false, NULL},
-    {"partial_shard", partial_shard, false, NULL},
-    {"partial_closed", partial_closed, false, NULL},
-    {"partial_always", partial_always, false, NULL},
-    {"erase_by_fill", erase_by_fill, false, NULL},
-    {"shrink", shrink, true, verify_shrunk},
-    {"set_attribute", set_attribute, true, NULL},
-    {"copy_group", copy_group, true, NULL},
-    {"move_array", move_array, true, NULL},
-    {"move_group", move_group, true, NULL},
-    {"delete_node", delete_node, true, NULL},
-    {"delete_root", delete_root, true, NULL},
+    {"create_group", .run = create_group, .consolidated = true},
+    {"create_array", .run = create_array, .consolidated = true},
+    {"append_plain", .run = append_plain, .consolidated = true},
+    {"append_shard", .run = append_shard},
+    {"overwrite_plain", .run = overwrite_plain},
+    {"overwrite_shard", .run = overwrite_shard},
+    {"overwrite_synced", .run = overwrite_synced},
+    {"overwrite_rows", .run = overwrite_rows},
+    {"partial_plain", .run = partial_plain},
+    {"partial_shard", .run = partial_shard},
+    {"partial_closed", .run = partial_closed},
+    {"partial_always", .run = partial_always},
+    {"append_live", .run = append_live, .live = "g/shard"},
+    {"append_synced", .run = append_synced, .live = "g/shard"},
+    {"inplace_live", .run = inplace_live, .live = "g/fixed"},
+    {"inplace_synced", .run = inplace_synced, .live = "g/fixed"},
+    {"compact", .run = compact, .live = "g/shard"},
+    {"erase_by_fill", .run = erase_by_fill},
+    {"shrink", .run = shrink, .consolidated = true, .verify = verify_shrunk},
+    {"set_attribute", .run = set_attribute, .consolidated = true},
+    {"copy_group", .run = copy_group, .consolidated = true},
+    {"move_array", .run = move_array, .consolidated = true},
+    {"move_group", .run = move_group, .consolidated = true},
+    {"delete_node", .run = delete_node, .consolidated = true},
+    {"delete_root", .run = delete_root, .consolidated = true},
 };
 const size_t scenario_count = sizeof scenarios / sizeof *scenarios;
 

@@ -10,7 +10,8 @@ typedef struct scenario {
     /* Makes the change. When some or all of it has been made by a run that was stopped, the rest is
        done. */
     enum zb_code (*run)(zb_store *store, zb_error *err);
-    bool consolidated;                /* also with consolidated metadata at the root */
+    bool consolidated; /* also with consolidated metadata at the root */
+    const char *live;  /* array whose shards are changed in place, by a strategy; or NULL */
     void (*verify)(const char *root); /* looks at the result more closely; or NULL */
 } scenario;
 

@@ -8,8 +8,9 @@
 
 #include "store.h" /* of tests/core/meta */
 
-const char *const world_paths[] = {"g/plain",   "g/shard",   "g/sub/deep",   "new/array", "h/shard",
-                                   "h/g/plain", "h/g/shard", "h/g/sub/deep", NULL};
+const char *const world_paths[] = {"g/plain",   "g/shard",      "g/fixed",   "g/sub/deep",
+                                   "new/array", "h/shard",      "h/g/plain", "h/g/shard",
+                                   "h/g/fixed", "h/g/sub/deep", NULL};
 
 int32_t world_value(int generation, uint64_t row, uint64_t column) {
     return (int32_t)(1000000 * generation + 1000 * (int)row + (int)column);
@@ -74,6 +75,8 @@ void world_make(const char *root, bool consolidated) {
     make_array(store, "g/shard", (uint64_t[]){14, 16}, (uint64_t[]){8, 8}, (uint64_t[]){2, 4},
                "[{\"name\":\"zstd\",\"configuration\":{\"level\":1,\"checksum\":false}},"
                "{\"name\":\"crc32c\"}]");
+    make_array(store, "g/fixed", (uint64_t[]){8, 16}, (uint64_t[]){8, 8}, (uint64_t[]){2, 4},
+               "[{\"name\":\"crc32c\"}]");
     make_array(store, "g/sub/deep", (uint64_t[]){4, 4}, (uint64_t[]){4, 4}, NULL, "[]");
     zb_store_release(store);
 }
@@ -168,6 +171,58 @@ static void check_array(const world_array *now, const world_array *before, const
                          what, path, (int)r, (int)c, (int)now->values[r * now->shape[1] + c]);
         }
     }
+}
+
+/* Reads the inner chunk at row, column into its place in an array of all. */
+static enum zb_code read_inner(const zb_node *node, uint64_t row, uint64_t column,
+                               const world_array *now, int32_t *values) {
+    const zb_array_info *info = zb_node_array(node);
+    zb_error err;
+    uint64_t start[2] = {row, column}, count[2];
+    for (int d = 0; d < 2; d++) {
+        uint64_t left = info->shape[d] - start[d];
+        count[d] = left < now->chunk[d] ? left : now->chunk[d];
+    }
+    zb_read read = {
+        .node = node,
+        .start = start,
+        .count = count,
+        .view = {.data = values + row * info->shape[1] + column,
+                 .dtype = info->dtype,
+                 .strides = (int64_t[]){(int64_t)info->shape[1] * (int64_t)sizeof *values,
+                                        sizeof *values}}};
+    return zb_array_read(&read, 1, &err);
+}
+
+void world_check_live(const char *root, const char *path, const world_snapshot *before,
+                      const world_snapshot *after, const char *what) {
+    size_t place = 0;
+    while (strcmp(world_paths[place], path) != 0)
+        place++;
+    zb_cache_clear();
+    zb_store *store = open_store(root);
+    zb_node *node;
+    zb_error err;
+    ASSERT_OK(zb_node_open(store, path, &node, &err), err);
+    const zb_array_info *info = zb_node_array(node);
+    world_array now = {.exists = true,
+                       .values = malloc(info->shape[0] * info->shape[1] * sizeof *now.values)};
+    memcpy(now.shape, info->shape, sizeof now.shape);
+    memcpy(now.chunk, info->inner_shape, sizeof now.chunk);
+    for (uint64_t r = 0; r < now.shape[0]; r += now.chunk[0]) {
+        for (uint64_t c = 0; c < now.shape[1]; c += now.chunk[1]) {
+            enum zb_code code = read_inner(node, r, c, &now, now.values);
+            if (code == ZB_OK && !same_chunk(&now, &before->array[place], r, c) &&
+                !same_chunk(&now, &after->array[place], r, c))
+                fail_msg("%s: %s: the inner chunk at %d,%d is neither old nor new", what, path,
+                         (int)r, (int)c);
+            if (code && code != ZB_ECHECKSUM && code != ZB_EFORMAT)
+                fail_msg("%s: %s at %d,%d: %s", what, path, (int)r, (int)c, zb_code_name(code));
+        }
+    }
+    free(now.values);
+    zb_node_release(node);
+    zb_store_release(store);
 }
 
 /* Every name that looks like a node opens. */

@@ -30,6 +30,7 @@ extern const char *const world_paths[]; /* every path where an array may be; end
        g           group with attributes
        g/plain     [12,10] in chunks of [4,5], gzip
        g/shard     [14,16] in shards of [8,8], inner chunks of [2,4], zstd and crc32c
+       g/fixed     [8,16] in shards of [8,8], inner chunks of [2,4], crc32c alone
        g/sub/deep  [4,4] in chunks of [4,4], not compressed
    consolidated: the root has a block of consolidated metadata. */
 void world_make(const char *root, bool consolidated);
@@ -52,6 +53,11 @@ void world_snapshot_free(world_snapshot *snapshot);
    when not. */
 void world_check(const char *root, const world_snapshot *before, const world_snapshot *after,
                  const char *what);
+
+/* The same for one array whose shards are changed in place: each inner chunk is the old one or the
+   new one, or reading it is ZB_ECHECKSUM or ZB_EFORMAT. */
+void world_check_live(const char *root, const char *path, const world_snapshot *before,
+                      const world_snapshot *after, const char *what);
 
 /* Temporary files and other names of ours that are left anywhere below; locks: their files, too. */
 int world_left_over(const char *root, bool locks);
