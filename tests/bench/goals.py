@@ -21,6 +21,7 @@ WRITE_CACHE = 256 * MIB  # the default of write_cache_bytes
 WINDOW_GOALS = {"dem-shards-zstd": 0.6, "dem-shards-gzip": 0.6, "dem-shards-lz4": 0.5,
                 "dem-shards-raw": 0.5}
 H5PY_STORES = dict.fromkeys(A, "A.h5") | {"dem-shards-zstd": "dem.h5"}
+H5PY_WRITES = ["A-gzip", "dem-shards-gzip"]
 GDAL_STORES = {"dem-shards-zstd": "dem.tif", "dem-chunked-zstd": "dem.tif"}
 
 
@@ -87,9 +88,18 @@ def write_goals(get):
         yield "core, whole", name, ours, "bare library", get("bare", name, "write"), 1.15
         for peer in ("zarr-python", "zarrs", "tensorstore"):
             yield "core, whole", name, ours, peer, get(peer, name, "write"), 1.0
-    for name in WINDOW_GOALS:  # the shards
+    for name in DEM:
         whole = get("core", name, "write")
         yield "core, row by row", name, get("core", name, "rows"), "core, whole", whole, 1.5
+
+
+def plugin_write_goals(get):
+    for name in H5PY_WRITES:
+        yield ("h5py `create_dataset`, gzip", name, get("h5py+ours", name, "write"), "native HDF5",
+               get("hdf5", name, "write"), 0.25)
+    name = "dem.tif"
+    yield ("gdal_translate to shards, zstd", name, get("gdal+ours", name, "translate"),
+           "to tiled GTiff", get("gtiff", name, "translate"), 1.1)
 
 
 def write_memory(lines, threads):
@@ -103,7 +113,7 @@ def write_memory(lines, threads):
 
 # What a program's tables are made of: functions that give goals, and one that gives the memory.
 READING = (core_goals, h5py_goals, gdal_goals), read_memory
-WRITING = (write_goals,), write_memory
+WRITING = (write_goals, plugin_write_goals), write_memory
 
 
 def print_times(rows, wants):

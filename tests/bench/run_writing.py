@@ -5,38 +5,42 @@
     run_writing.py BUILD_DIRECTORY [--data DIRECTORY] [--scratch DIRECTORY] [--rounds N]
                    [--passes N] [--only WORD] [--lines FILE]
 
-As run.py, whose data sets are written again here: by zb-write-bench and by other writers, all below
-one scratch folder (DATA/scratch unless --scratch says otherwise), none with syncing.
+As run.py, whose data sets are written again here: by zb-write-bench, by other writers and through
+the plugins, all in one new folder below DATA (or --scratch), none with syncing.
 """
 
-import shutil
 import sys
+import tempfile
+from pathlib import Path
 
 import run
-from goals import A, DEM, WRITING, print_tables
+from goals import A, DEM, H5PY_WRITES, WRITING, print_tables
 
 
 class WriteBench(run.Bench):
     def measure(self):
-        self.scratch = self.options.scratch or self.data / "scratch"
-        shutil.rmtree(self.scratch, ignore_errors=True)
-        self.scratch.mkdir(parents=True)
-        super().measure()
-        shutil.rmtree(self.scratch)
+        self.data.mkdir(parents=True, exist_ok=True)
+        place = self.options.scratch or self.data
+        with tempfile.TemporaryDirectory(dir=place, prefix="writing-") as self.scratch:
+            super().measure()
 
     def programs(self, venv):
         core, peers = self.find("zb-write-bench"), run.HERE / "write_peers.py"
         for dataset in filter(self.wants, A | DEM):
             store = self.data / f"{dataset}.zarr"
             yield core, store, self.scratch
+            if dataset in H5PY_WRITES:
+                yield sys.executable, peers, "h5py", store, self.scratch
             yield sys.executable, peers, "zarr-python", store, self.scratch
             for peer in ("zarrs", "tensorstore") if venv else ():
                 yield venv, peers, peer, store, self.scratch
+        if self.wants("dem.tif"):
+            yield sys.executable, peers, "gdal", self.data / "dem.tif", self.scratch
 
 
 def main():
     parser = run.parser(__doc__)
-    parser.add_argument("--scratch", type=run.Path)
+    parser.add_argument("--scratch", type=Path)
     bench = WriteBench(parser.parse_args())
     bench.measure()
     print_tables(bench, WRITING)
