@@ -26,7 +26,8 @@ void vol_attrs_free(vol_attrs *attrs) {
     for (size_t i = 0; i < attrs->count; i++)
         attr_clear(attrs->lib, &attrs->attr[i]);
     free(attrs->attr);
-    free(attrs->sorted);
+    free(attrs->in_order);
+    free(attrs->by_name);
     free(attrs);
 }
 
@@ -69,18 +70,11 @@ vol_attr *vol_attrs_add(vol_attrs *attrs, const char *name, enum vol_attr_kind k
     return NULL;
 }
 
+/* Few objects have so many that a search tree would pay. */
 const vol_attr *vol_attrs_find(const vol_attrs *attrs, const char *name) {
-    size_t low = 0, high = attrs->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = strcmp(attrs->sorted[middle]->name, name);
-        if (order == 0)
-            return attrs->sorted[middle];
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    for (size_t i = 0; i < attrs->count; i++)
+        if (strcmp(attrs->attr[i].name, name) == 0)
+            return &attrs->attr[i];
     return NULL;
 }
 
@@ -90,13 +84,16 @@ static int compare_names(const void *a, const void *b) {
     return strcmp((*(vol_attr *const *)a)->name, (*(vol_attr *const *)b)->name);
 }
 
-static bool sort_attrs(vol_attrs *attrs) {
-    attrs->sorted = calloc(attrs->count + 1, sizeof *attrs->sorted);
-    if (!attrs->sorted)
+static bool list_attrs(vol_attrs *attrs) {
+    attrs->in_order = calloc(attrs->count + 1, sizeof *attrs->in_order);
+    attrs->by_name = calloc(attrs->count + 1, sizeof *attrs->by_name);
+    if (!attrs->in_order || !attrs->by_name)
         return false;
     for (size_t i = 0; i < attrs->count; i++)
-        attrs->sorted[i] = &attrs->attr[i];
-    qsort(attrs->sorted, attrs->count, sizeof *attrs->sorted, compare_names);
+        if (!attrs->attr[i].unlisted)
+            attrs->in_order[attrs->listed++] = &attrs->attr[i];
+    memcpy(attrs->by_name, attrs->in_order, attrs->listed * sizeof *attrs->by_name);
+    qsort(attrs->by_name, attrs->listed, sizeof *attrs->by_name, compare_names);
     return true;
 }
 
@@ -137,7 +134,7 @@ const vol_attrs *vol_node_attrs(vol_node *node) {
     vol_attrs *attrs = calloc(1, sizeof *attrs);
     if (attrs)
         attrs->lib = node->file->lib;
-    if (attrs && fill_attrs(attrs, node) && move_session(attrs, node->attrs) && sort_attrs(attrs)) {
+    if (attrs && fill_attrs(attrs, node) && move_session(attrs, node->attrs) && list_attrs(attrs)) {
         vol_attrs_free(node->attrs);
         node->attrs = attrs;
         node->attrs_change = node->file->changes;
@@ -171,6 +168,11 @@ bool vol_node_drop_attr(vol_node *node, const char *name) {
         }
     }
     return false;
+}
+
+bool vol_attr_is_derived(const vol_node *owner, const vol_attr *attr) {
+    return !attr->session && owner->zarr &&
+           !zb_json_get(zb_node_attributes(owner->zarr), attr->name);
 }
 
 /* ---- HDF5's view ---- */

@@ -30,7 +30,8 @@ enum vol_attr_kind {
 typedef struct vol_attr {
     char *name;
     enum vol_attr_kind kind;
-    bool session; /* not in the document: lasts until the file is closed */
+    bool session;  /* not in the document: lasts until the file is closed */
+    bool unlisted; /* can be opened by its name, but is not counted and not iterated over */
     uint32_t ndim;
     hsize_t dims[ZB_MAX_NDIM];
     size_t count; /* the product of dims */
@@ -42,8 +43,10 @@ typedef struct vol_attr {
 typedef struct vol_attrs {
     h5_lib *lib;
     size_t count, room;
-    vol_attr *attr;    /* in the order of the document, what h5_dims.c adds last */
-    vol_attr **sorted; /* by name */
+    vol_attr *attr; /* in the order of the document, what h5_dims.c adds last */
+    size_t listed;
+    vol_attr **in_order; /* [listed] */
+    vol_attr **by_name;  /* [listed] */
 } vol_attrs;
 
 /* The attributes of a readable node; borrowed until the next change of the file. NULL, with an
@@ -60,6 +63,10 @@ const vol_attr *vol_attrs_find(const vol_attrs *attrs, const char *name);
    runs out. Only while the list is being made. */
 vol_attr *vol_attrs_add(vol_attrs *attrs, const char *name, enum vol_attr_kind kind, size_t count,
                         size_t size);
+
+/* Does it come from dimension_names? Such a one may be created once more: a program that copies
+   attributes writes CLASS and then NAME. */
+bool vol_attr_is_derived(const vol_node *owner, const vol_attr *attr);
 
 /* HDF5's view of one: a new type and a new dataspace, and the bytes that they take. */
 hid_t vol_attr_type(h5_lib *lib, const vol_attr *attr);

@@ -53,13 +53,16 @@ static bool add_fixed(vol_attrs *attrs, const char *name, const char *text) {
     return true;
 }
 
-static bool add_labels(vol_attrs *attrs, const zb_array_info *info) {
+/* Where scales say the names, labels answer H5DSget_label but stay out of sight, as programs that
+   do not know them would take them for the user's. */
+static bool add_labels(vol_attrs *attrs, const zb_array_info *info, bool has_scales) {
     vol_attr *attr =
         vol_attrs_add(attrs, "DIMENSION_LABELS", VOL_ATTR_TEXT, info->ndim, sizeof(char *));
     if (!attr)
         return false;
     attr->ndim = 1;
     attr->dims[0] = info->ndim;
+    attr->unlisted = has_scales;
     for (uint32_t d = 0; d < info->ndim; d++) {
         const char *name = info->dimension_names[d];
         char *copy = strdup(name ? name : "");
@@ -70,8 +73,10 @@ static bool add_labels(vol_attrs *attrs, const zb_array_info *info) {
     return true;
 }
 
-static bool add_scale_list(vol_attrs *attrs, const vol_node *node, const zb_array_info *info) {
+static bool add_scale_list(vol_attrs *attrs, const vol_node *node, const zb_array_info *info,
+                           bool *added) {
     uint64_t tokens[ZB_MAX_NDIM];
+    *added = false;
     for (uint32_t d = 0; d < info->ndim; d++) {
         const vol_node *scale = find_scale(node, info->dimension_names[d], info->shape[d]);
         if (!scale)
@@ -85,11 +90,12 @@ static bool add_scale_list(vol_attrs *attrs, const vol_node *node, const zb_arra
     attr->ndim = 1;
     attr->dims[0] = info->ndim;
     memcpy(attr->data, tokens, info->ndim * sizeof tokens[0]);
+    *added = true;
     return true;
 }
 
 /* What netCDF-4 puts into NAME of a dimension without a variable. */
-#define NOT_A_VARIABLE VOL_NOT_A_VARIABLE " %10" PRIu64
+#define NOT_A_VARIABLE VOL_NOT_A_VARIABLE "%10" PRIu64
 
 /* A scale may have another name than its dataset; HDF5 reads both only as fixed strings. */
 static bool add_scale_names(vol_attrs *attrs, const vol_node *node) {
@@ -115,9 +121,10 @@ bool vol_dims_add(vol_attrs *attrs, const vol_node *node) {
     }
     if (!info->dimension_names || info->ndim == 0)
         return true;
+    bool has_scales;
     if (vol_dims_is_scale(node))
-        return add_scale_names(attrs, node) && add_labels(attrs, info);
-    return add_labels(attrs, info) && add_scale_list(attrs, node, info);
+        return add_scale_names(attrs, node) && add_labels(attrs, info, true);
+    return add_scale_list(attrs, node, info, &has_scales) && add_labels(attrs, info, has_scales);
 }
 
 /* ---- Datasets for dimensions ---- */

@@ -390,7 +390,7 @@ static herr_t wrap_get_context(const void *p, void **context_out) {
 /* HDF5 hands over a native object to be given an id; it needs our head in front. */
 static void *wrap_object(void *p, H5I_type_t type, void *context_in) {
     const wrap_context *context = context_in;
-    if (!context || !context->pass)
+    if (!context || !context->pass || vol_is_ours(p))
         return p;
     return vol_object_pass(context->lib, type, p);
 }

@@ -113,8 +113,8 @@ static herr_t store_name(const vol_object *owner, const char *text, bool *handle
             return push_failed(owner, "NAME", &err);
         return 0;
     }
-    *handled =
-        strcmp(text, node->name) == 0 && !zb_json_get(zb_node_attributes(node->zarr), "NAME");
+    *handled = (!*text || strcmp(text, node->name) == 0) &&
+               !zb_json_get(zb_node_attributes(node->zarr), "NAME");
     return 0;
 }
 

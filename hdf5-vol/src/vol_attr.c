@@ -17,10 +17,10 @@
    of creation, strcmp's for names (h5diff and h5dump pair attributes by it). */
 static const vol_attr *attr_at(const vol_attrs *attrs, H5_index_t index, H5_iter_order_t order,
                                hsize_t n) {
-    if (n >= attrs->count)
+    if (n >= attrs->listed)
         return NULL;
-    size_t i = order == H5_ITER_DEC ? attrs->count - 1 - (size_t)n : (size_t)n;
-    return index == H5_INDEX_CRT_ORDER ? &attrs->attr[i] : attrs->sorted[i];
+    size_t i = order == H5_ITER_DEC ? attrs->listed - 1 - (size_t)n : (size_t)n;
+    return index == H5_INDEX_CRT_ORDER ? attrs->in_order[i] : attrs->by_name[i];
 }
 
 /* The object that has the attributes: an index location names it, and counts in its attributes. */
@@ -78,7 +78,8 @@ static void *create_attr(const vol_object *object, const H5VL_loc_params_t *loc,
     const vol_attrs *attrs = owner ? vol_node_attrs(owner) : NULL;
     if (!attrs)
         return NULL;
-    if (vol_attrs_find(attrs, name) || vol_pending_find(owner, name)) {
+    const vol_attr *there = vol_attrs_find(attrs, name);
+    if ((there && !vol_attr_is_derived(owner, there)) || vol_pending_find(owner, name)) {
         VOL_PUSH(lib, ATTR, EXISTS, "attribute '%s' exists already", name);
         return NULL;
     }

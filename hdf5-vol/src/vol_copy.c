@@ -11,14 +11,13 @@
 #include "h5_attrs.h"
 #include "h5_dcpl.h"
 #include "h5_error.h"
+#include "h5_pieces.h"
 #include "h5_type.h"
 #include "h5_writer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define PIECE_BYTES ((uint64_t)64 << 20)
 
 typedef struct copy_job {
     h5_lib *lib;
@@ -76,57 +75,20 @@ static herr_t copy_box(const copy_job *job, vol_node *node, void *dataset, hid_t
     return result;
 }
 
-/* The largest box of at most PIECE_BYTES that covers whole chunks: chunks are added from the
-   innermost dimension outwards until the next step would be too large. */
-static void piece_shape(const zb_array_info *info, uint64_t piece[]) {
-    uint64_t bytes = info->dtype.size;
-    for (uint32_t d = 0; d < info->ndim; d++) {
-        piece[d] = info->inner_shape[d] < info->shape[d] ? info->inner_shape[d] : info->shape[d];
-        bytes *= piece[d];
-    }
-    for (uint32_t d = info->ndim; d-- > 0 && bytes > 0 && bytes < PIECE_BYTES;) {
-        uint64_t times = PIECE_BYTES / bytes, chunk = piece[d];
-        if (times > info->shape[d] / chunk)
-            times = info->shape[d] / chunk + 1;
-        bytes = bytes / chunk;
-        piece[d] = chunk * times < info->shape[d] ? chunk * times : info->shape[d];
-        bytes *= piece[d];
-        if (piece[d] < info->shape[d])
-            break;
-    }
-}
-
-/* Piece after piece in row-major order; a piece at the end of a dimension is smaller. */
 static herr_t copy_data(const copy_job *job, vol_node *node, void *dataset, hid_t space) {
-    const zb_array_info *info = zb_node_array(node->zarr);
-    uint64_t piece[ZB_MAX_NDIM], start[ZB_MAX_NDIM] = {0}, count[ZB_MAX_NDIM];
-    uint64_t bytes = info->dtype.size;
-    piece_shape(info, piece);
-    for (uint32_t d = 0; d < info->ndim; d++)
-        bytes *= piece[d];
-    if (bytes == 0)
+    vol_pieces pieces;
+    vol_pieces_begin(&pieces, zb_node_array(node->zarr));
+    if (pieces.done)
         return 0; /* an empty array */
-    void *buffer = malloc(bytes);
+    void *buffer = malloc(pieces.bytes);
     if (!buffer) {
         VOL_PUSH(job->lib, DATASET, READERROR, "no memory for a piece of %llu bytes",
-                 (unsigned long long)bytes);
+                 (unsigned long long)pieces.bytes);
         return -1;
     }
     herr_t result = 0;
-    for (bool more = true; more && result >= 0;) {
-        for (uint32_t d = 0; d < info->ndim; d++) {
-            uint64_t left = info->shape[d] - start[d];
-            count[d] = left < piece[d] ? left : piece[d];
-        }
-        result = copy_box(job, node, dataset, space, buffer, start, count);
-        more = false;
-        for (uint32_t d = info->ndim; d-- > 0 && !more;) {
-            start[d] += piece[d];
-            more = start[d] < info->shape[d];
-            if (!more)
-                start[d] = 0;
-        }
-    }
+    for (; !pieces.done && result >= 0; vol_pieces_next(&pieces))
+        result = copy_box(job, node, dataset, space, buffer, pieces.start, pieces.count);
     free(buffer);
     return result;
 }
@@ -158,9 +120,11 @@ static herr_t copy_attrs(const copy_job *job, vol_node *node, void *object, H5I_
     herr_t result = attrs ? 0 : -1;
     if (job->flags & H5O_COPY_WITHOUT_ATTR_FLAG)
         return result;
-    for (size_t i = 0; result >= 0 && i < attrs->count; i++)
-        if (attrs->attr[i].kind != VOL_ATTR_REFS && attrs->attr[i].kind != VOL_ATTR_BYTES)
-            result = copy_attr(job, &attrs->attr[i], object, type, attrs->attr[i].data);
+    for (size_t i = 0; result >= 0 && i < attrs->listed; i++) {
+        const vol_attr *attr = attrs->in_order[i];
+        if (attr->kind != VOL_ATTR_REFS && attr->kind != VOL_ATTR_BYTES)
+            result = copy_attr(job, attr, object, type, attr->data);
+    }
     return result;
 }
 

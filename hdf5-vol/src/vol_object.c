@@ -7,6 +7,7 @@
 #include "h5_error.h"
 #include "h5_writer.h"
 #include "vol_copy.h"
+#include "vol_import.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,35 +28,46 @@ static void *vol_object_open(void *obj, const H5VL_loc_params_t *loc, H5I_type_t
     return opened;
 }
 
-/* Chunks are copied as they are. */
-static herr_t copy_within_zarr(const vol_object *from, const H5VL_loc_params_t *source_loc,
-                               const char *source_name, const vol_object *to,
-                               const H5VL_loc_params_t *target_loc, const char *target_name,
-                               hid_t ocpypl, hid_t lcpl) {
-    h5_lib *lib = to->lib;
-    vol_place place;
+static herr_t push_copy(h5_lib *lib, const zb_error *err) {
+    if (err->code == ZB_ECONFLICT)
+        VOL_PUSH(lib, SYM, EXISTS, "%s", err->message);
+    else
+        VOL_PUSH_ZB(lib, SYM, CANTCOPY, err);
+    return -1;
+}
+
+/* From a store: chunks are copied as they are. */
+static herr_t copy_from_zarr(const vol_object *from, const H5VL_loc_params_t *source_loc,
+                             const char *source_name, const vol_place *place, hid_t ocpypl) {
+    h5_lib *lib = from->lib;
     zb_error err = {0};
     vol_node *made;
     unsigned flags = 0;
-    vol_node *node =
-        vol_may_write(to, "copy an object") ? vol_locate_name(from, source_loc, source_name) : NULL;
-    vol_node *base = node ? vol_locate(to, target_loc) : NULL;
-    if (!base || lib->H5Pget_copy_object(ocpypl, &flags) < 0)
+    vol_node *node = vol_locate_name(from, source_loc, source_name);
+    if (!node || lib->H5Pget_copy_object(ocpypl, &flags) < 0)
         return -1;
-    enum zb_code code =
-        vol_place_find(base, target_name, vol_makes_groups(lib, lcpl), &place, &err);
-    if (!code) {
-        code = vol_edit_copy(node, &place, flags & H5O_COPY_SHALLOW_HIERARCHY_FLAG,
-                             flags & H5O_COPY_WITHOUT_ATTR_FLAG, &made, &err);
-        vol_place_clear(&place);
-    }
-    if (!code)
-        return 0;
-    if (code == ZB_ECONFLICT)
-        VOL_PUSH(lib, SYM, EXISTS, "%s", err.message);
-    else
-        VOL_PUSH_ZB(lib, SYM, CANTCOPY, &err);
-    return -1;
+    enum zb_code code = vol_edit_copy(node, place, flags & H5O_COPY_SHALLOW_HIERARCHY_FLAG,
+                                      flags & H5O_COPY_WITHOUT_ATTR_FLAG, &made, &err);
+    return code ? push_copy(lib, &err) : 0;
+}
+
+static herr_t copy_to_zarr(const vol_object *from, const H5VL_loc_params_t *source_loc,
+                           const char *source_name, const vol_object *to,
+                           const H5VL_loc_params_t *target_loc, const char *target_name,
+                           hid_t ocpypl, hid_t lcpl, hid_t dxpl) {
+    h5_lib *lib = to->lib;
+    vol_place place;
+    zb_error err = {0};
+    vol_node *base = vol_may_write(to, "copy an object") ? vol_locate(to, target_loc) : NULL;
+    if (!base)
+        return -1;
+    if (vol_place_find(base, target_name, vol_makes_groups(lib, lcpl), &place, &err) != ZB_OK)
+        return push_copy(lib, &err);
+    herr_t result = from->under
+                        ? vol_import_object(from, source_loc, source_name, to, &place, ocpypl, dxpl)
+                        : copy_from_zarr(from, source_loc, source_name, &place, ocpypl);
+    vol_place_clear(&place);
+    return result;
 }
 
 static herr_t vol_object_copy(void *source, const H5VL_loc_params_t *source_loc,
@@ -67,11 +79,9 @@ static herr_t vol_object_copy(void *source, const H5VL_loc_params_t *source_loc,
     if (from->under && to->under)
         return lib->H5VLobject_copy(from->under, source_loc, source_name, to->under, target_loc,
                                     target_name, lib->native, ocpypl, lcpl, dxpl, req);
-    if (!to->under && from->under)
-        return vol_refuse(lib, "copying an object from an .h5 file (h5repack can)");
     if (!to->under)
-        return copy_within_zarr(from, source_loc, source_name, to, target_loc, target_name, ocpypl,
-                                lcpl);
+        return copy_to_zarr(from, source_loc, source_name, to, target_loc, target_name, ocpypl,
+                            lcpl, dxpl);
     vol_node *node = vol_locate_name(from, source_loc, source_name);
     if (!node)
         return -1;
@@ -96,7 +106,7 @@ static herr_t fill_info(vol_node *node, unsigned fields, H5O_info2_t *info) {
         const vol_attrs *attrs = vol_node_attrs(node);
         if (!attrs)
             return -1;
-        info->num_attrs = attrs->count;
+        info->num_attrs = attrs->listed;
     }
     return 0;
 }

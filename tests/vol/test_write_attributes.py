@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: MIT
+"""Attributes and dimension scales written by h5py, as JSON in the store and as HDF5 sees them."""
+
+import json
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+import zarr
+
+
+@pytest.fixture
+def path(tmp_path):
+    return str(tmp_path / "x.zarr")
+
+
+def document(path, name=""):
+    return json.loads((Path(path) / name / "zarr.json").read_text())
+
+
+VALUES = {
+    "int": (3, 3), "negative": (np.int8(-5), -5), "most": (np.uint64(2**64 - 1), 2**64 - 1),
+    "float": (0.1, 0.1), "whole": (2.0, 2.0), "single": (np.float32(0.1), float(np.float32(0.1))),
+    "half": (np.float16(0.5), 0.5), "large": (1e300, 1e300), "tiny": (5e-324, 5e-324),
+    "true": (True, True), "flags": (np.array([True, False]), [True, False]),
+    "text": ("hällo \"✓\" \n\\", "hällo \"✓\" \n\\"), "empty": ("", ""),
+    "bytes": (np.bytes_(b"abc"), "abc"), "texts": (["a", "", "ö"], ["a", "", "ö"]),
+    "fixed": (np.array([b"ab", b"c"], "S4"), ["ab", "c"]),
+    "list": ([1, 2, 3], [1, 2, 3]), "one": ([7], [7]), "big_endian": (np.arange(3, dtype=">i2"),
+                                                                   [0, 1, 2]),
+    "matrix": (np.arange(6).reshape(2, 3), [[0, 1, 2], [3, 4, 5]]),
+    "cube": (np.ones((1, 2, 1)), [[[1.0], [1.0]]]), "words": (np.array([["a", "b"]], object),
+                                                              [["a", "b"]]),
+    "nan": (np.nan, "NaN"), "inf": ([1.5, -np.inf], [1.5, "-Infinity"]), "nothing": (
+        h5py.Empty("f4"), None), "no_elements": (np.zeros(0, "i4"), []),
+}
+
+
+def same(got, want):
+    if isinstance(want, str):
+        return got == want
+    want = np.asarray(want)
+    equal_nan = want.dtype.kind == "f"
+    return np.shape(got) == want.shape and np.array_equal(got, want, equal_nan=equal_nan)
+
+
+@pytest.mark.parametrize("on", ["/", "g", "d"])
+def test_values(path, on):
+    with h5py.File(path, "w") as f:
+        f.create_group("g")
+        f.create_dataset("d", (3,), "f4")
+        for name, (value, _) in VALUES.items():
+            f[on].attrs[name] = value
+        assert list(f[on].attrs) == list(VALUES)
+    written = document(path, on.strip("/"))["attributes"]
+    assert written == {name: value for name, (_, value) in VALUES.items()}
+    assert [type(v) for v in written.values()] == [type(v) for _, v in VALUES.values()]
+    node = zarr.open(path, mode="r")
+    assert dict((node if on == "/" else node[on]).attrs) == written
+    with h5py.File(path, "r") as f:
+        for name, (value, _) in VALUES.items():
+            if name not in ("nothing", "no_elements"):
+                value = value.decode() if isinstance(value, bytes) else value
+                if name == "fixed":
+                    value = ["ab", "c"]
+                assert same(f[on].attrs[name], value), name
+
+
+def test_values_without_a_form(path):
+    with h5py.File(path, "w") as f:
+        for value, words in ((1 + 2j, "compound"), (np.void(b"abc"), "opaque"),
+                             (np.zeros(2, [("a", "i4")]), "compound"), (f.ref, "path"),
+                             (np.array([1], h5py.enum_dtype({"A": 1})), "enumeration")):
+            with pytest.raises(OSError, match=words):
+                f.attrs.create("a", value)
+            assert "a" not in f.attrs
+        with pytest.raises(OSError, match="UTF-8"):
+            f.attrs["latin"] = np.bytes_(b"\xe9")
+        assert dict(f.attrs) == {}
+    assert not document(path).get("attributes")
+
+
+def test_change(path):
+    with h5py.File(path, "w") as f:
+        a = f.attrs
+        for name in "abcd":
+            a[name] = 1
+        a["b"] = "new type"  # h5py makes a new one, at the end
+        a.modify("c", 7)
+        with pytest.raises(TypeError):  # h5py's rule: the shape stays
+            a.modify("a", [1, 2])
+        del a["d"]
+        h5py.h5a.rename(f.id, b"c", b"e")
+        assert dict(a) == {"a": 1, "b": "new type", "e": 7} and list(a) == ["a", "b", "e"]
+        for wrong, error in ((lambda: a.__delitem__("zz"), KeyError),
+                             (lambda: h5py.h5a.rename(f.id, b"zz", b"y"), Exception),
+                             (lambda: h5py.h5a.rename(f.id, b"a", b"b"), Exception)):
+            with pytest.raises(error):
+                wrong()
+        h5py.h5a.delete(f.id, index=0)
+        assert list(a) == ["b", "e"]
+        kept = h5py.h5a.open(f.id, b"b")
+        del a["b"]
+        with pytest.raises(Exception, match="deleted"):
+            kept.read(np.zeros(1))
+    assert document(path)["attributes"] == {"e": 7}
+
+
+def test_what_others_wrote_survives(path):
+    with h5py.File(path, "w") as f:
+        f.attrs["ours"] = 1
+    text = document(path)
+    text["attributes"] = {"theirs": {"deep": [1, {"x": None}]}, **text["attributes"]}
+    (Path(path) / "zarr.json").write_text(json.dumps(text))
+    with h5py.File(path, "r+") as f:
+        f.attrs["ours"] = 2
+    assert document(path)["attributes"] == {"theirs": {"deep": [1, {"x": None}]}, "ours": 2}
+
+
+def test_consolidated_metadata_stay_current(path):
+    with h5py.File(path, "w") as f:
+        f["g/d"] = np.arange(3)
+    zarr.consolidate_metadata(path)
+    with h5py.File(path, "r+") as f:
+        f["g/d"].attrs["n"] = 5
+        f["g/e"] = 1
+        f["g/d"].resize((4,))
+        f.move("g/d", "g/moved")
+    group = zarr.open_consolidated(path)
+    assert sorted(group["g"].keys()) == ["e", "moved"]
+    assert group["g/moved"].shape == (4,) and group["g/moved"].attrs["n"] == 5
+
+
+@pytest.mark.parametrize("dtype, value, written", [
+    ("f4", -9999.0, "AAAAAICHw8A="), ("f8", np.nan, "AAAAAAAA+H8="), ("i2", -1, -1),
+    ("u1", 255, 255)])
+@pytest.mark.parametrize("shape", [(), (1,)])
+def test_fill_value_attribute(path, dtype, value, written, shape):
+    """As xarray writes and reads it; netCDF-4 gives it one dimension."""
+    with h5py.File(path, "w") as f:
+        d = f.create_dataset("d", (3,), dtype)
+        d.attrs["_FillValue"] = np.full(shape, value, dtype)
+        assert d.attrs["_FillValue"].dtype == dtype
+    assert document(path, "d")["attributes"] == {"_FillValue": written}
+    with h5py.File(path, "r") as f:
+        assert np.array_equal(f["d"].attrs["_FillValue"], value, equal_nan=dtype[0] == "f")
+
+
+# ---- Dimensions
+
+
+def names(path, name):
+    return document(path, name).get("dimension_names")
+
+
+def test_labels(path):
+    with h5py.File(path, "w") as f:
+        d = f.create_dataset("d", (3, 4))
+        d.dims[1].label = "x"
+        assert [dim.label for dim in d.dims] == ["", "x"]
+        assert names(path, "d") == [None, "x"]
+        d.dims[0].label = "y"
+    assert names(path, "d") == ["y", "x"]
+    with h5py.File(path, "r+") as f:
+        assert [dim.label for dim in f["d"].dims] == ["y", "x"]
+        del f["d"].attrs["DIMENSION_LABELS"]
+    assert names(path, "d") is None
+    assert "DIMENSION_LABELS" not in document(path, "d").get("attributes", {})
+
+
+def test_scales(path):
+    with h5py.File(path, "w") as f:
+        f["x"], f["y"], f["d"] = np.arange(4.0), np.arange(3.0), np.zeros((3, 4))
+        d = f["d"]
+        f["x"].make_scale()
+        f["y"].make_scale("the y axis")
+        assert f["x"].is_scale
+        d.dims[1].attach_scale(f["x"])
+        assert d.dims[1][0] == f["x"] and len(d.dims[0]) == 0
+        d.dims[0].attach_scale(f["y"])
+        assert d.dims[0][0] == f["y"] and list(d.dims[0].keys()) == ["the y axis"]
+        assert h5py.h5ds.is_attached(d.id, f["y"].id, 0)
+    assert names(path, "x") == ["x"] and names(path, "d") == ["y", "x"]
+    for name in ("d", "x"):
+        assert not document(path, name).get("attributes")
+    assert document(path, "y")["attributes"] == {"NAME": "the y axis"}
+    with h5py.File(path, "r+") as f:
+        d = f["d"]
+        assert f["x"].is_scale and d.dims[0][0] == f["y"] and d.dims[1][0] == f["x"]
+        assert h5py.h5ds.get_scale_name(f["y"].id) == b"the y axis"
+        other = f.create_dataset("other", (4,))
+        other.dims[0].attach_scale(f["x"])
+        other.dims[0].detach_scale(f["x"])
+        assert len(other.dims[0]) == 0
+        f["x2"] = np.arange(4)
+        f["x2"].make_scale()
+        with pytest.raises(RuntimeError):  # a dimension has one name in Zarr
+            d.dims[1].attach_scale(f["x2"])
+    assert names(path, "d") == ["y", "x"] and names(path, "other") is None
+
+
+def test_scales_with_two_dimensions_last_for_the_session(path):
+    with h5py.File(path, "w") as f:
+        f["c"] = np.zeros((2, 3))
+        f["c"].make_scale()
+        assert f["c"].is_scale
+    assert names(path, "c") is None
+    with h5py.File(path, "r") as f:
+        assert not f["c"].is_scale
+
+
+def test_netcdf_dimensions_are_no_arrays(path):
+    """What netCDF-4 writes for a dimension without a coordinate: a name, not an array of zeros."""
+    with h5py.File(path, "w") as f:
+        f.attrs["_NCProperties"] = "version=2"
+        band = f.create_dataset("band", (2,), ">f4")
+        band.attrs["_Netcdf4Dimid"] = np.int32(0)
+        band.make_scale("This is a netCDF dimension but not a netCDF variable.         2")
+        d = f.create_dataset("d", data=np.ones(2))
+        d.dims[0].attach_scale(band)
+        assert list(f) == ["band", "d"] and f["band"].is_scale and f["d"].dims[0][0] == f["band"]
+        assert f["band"].attrs["_Netcdf4Dimid"] == 0
+    assert names(path, "d") == ["band"] and not (Path(path) / "band").exists()
+    with h5py.File(path, "r") as f:
+        assert list(f) == ["band", "d"] and f["d"].dims[0][0] == f["band"]
