@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Checking one stored object: every inner chunk is decoded to where nobody looks, so that every
+ * size and checksum is compared. Unlike a read it goes on after an error, to find the others.
+ */
+#include "check/object.h"
+
+#include <stdlib.h>
+
+#include "array/index.h"
+
+typedef struct object_walk {
+    zb__object_check *check;
+    zb__key key;
+    zb__scratch *scratch;
+} object_walk;
+
+/* Reports what is wrong with a leaf, unless it is the machine that failed. */
+static enum zb_code report(const object_walk *w, const zb__leaf *leaf, enum zb_finding_kind kind,
+                           enum zb_code code, zb_error *err) {
+    if (code == ZB_ENOMEM || code == ZB_ECANCELLED)
+        return code;
+    zb__leaf_blame(leaf, code, err);
+    return w->check->found(w->check->context, code == ZB_ELIMIT ? ZB_FINDING_UNCHECKED : kind, err);
+}
+
+static enum zb_code check_chunk(object_walk *w, const zb__leaf *leaf, const zb__source *source,
+                                zb_error *err);
+
+static enum zb_code check_entries(object_walk *w, const zb__leaf *around, const zb__source *source,
+                                  const zb__index *index, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    const zb__shard *shard = around->chain->shard;
+    for (uint64_t i = 0; i < shard->count && code == ZB_OK; i++) {
+        uint64_t offset = index->entries[2 * i], size = index->entries[2 * i + 1];
+        zb__leaf leaf = {.key = &w->key, .chain = shard->inner, .inner = i, .around = around};
+        if (offset == ZB__INDEX_EMPTY)
+            continue;
+        if (size > source->size || offset > source->size - size) {
+            zb_fail(err, ZB_EFORMAT,
+                    "its index entry (offset %llu, %llu bytes) leaves the shard's %llu bytes",
+                    (unsigned long long)offset, (unsigned long long)size,
+                    (unsigned long long)source->size);
+            code = report(w, &leaf, ZB_FINDING_TRUNCATED, ZB_EFORMAT, err);
+            continue;
+        }
+        zb__source inner = *source;
+        inner.offset = source->offset + offset;
+        inner.size = size;
+        code = check_chunk(w, &leaf, &inner, err);
+    }
+    return code;
+}
+
+static enum zb_code check_shard(object_walk *w, const zb__leaf *leaf, const zb__source *source,
+                                zb_error *err) {
+    zb__index index = {.entries = NULL};
+    const zb__shard *shard = leaf->chain->shard;
+    enum zb_code code = zb__index_load(&w->key, shard, source, w->scratch, &index, err);
+    if (code != ZB_OK)
+        return report(w, leaf,
+                      source->size < shard->index_size ? ZB_FINDING_TRUNCATED : ZB_FINDING_DAMAGED,
+                      code, err);
+    code = check_entries(w, leaf, source, &index, err);
+    zb__index_release(&index);
+    return code;
+}
+
+/* A shard inside bytes→bytes codecs. */
+static enum zb_code check_wrapped(object_walk *w, const zb__leaf *leaf, const uint8_t *stored,
+                                  size_t size, zb_error *err) {
+    uint64_t bound = zb__chain_decoded_bound(leaf->chain);
+    zb__buffer whole = {0};
+    enum zb_code code = zb__buffer_reserve(&whole, (size_t)bound, err);
+    zb__sink sink = {.data = whole.data, .capacity = (size_t)bound, .hi = (size_t)bound};
+    if (code == ZB_OK)
+        code = zb__chain_decode(leaf->chain, w->scratch, stored, size, &sink, err);
+    zb__source source = {.memory = whole.data, .size = sink.size};
+    code =
+        code ? report(w, leaf, ZB_FINDING_DAMAGED, code, err) : check_shard(w, leaf, &source, err);
+    zb__buffer_free(&whole);
+    return code;
+}
+
+/* Sets *stored to the chunk's bytes: where they are, or read into `buffer`. */
+static enum zb_code fetch(const zb__source *source, zb__buffer *buffer, const uint8_t **stored,
+                          zb_error *err) {
+    *stored = source->object ? NULL : source->memory + source->offset;
+    if (*stored)
+        return ZB_OK;
+    enum zb_code code = zb__buffer_reserve(buffer, (size_t)source->size, err);
+    zb_range range = {
+        .offset = source->offset, .length = (size_t)source->size, .buffer = buffer->data};
+    if (code == ZB_OK)
+        code = zb_object_read(source->object, &range, 1, err);
+    if (code == ZB_OK && range.got != range.length)
+        code = zb_fail(err, ZB_EIO, "the object became shorter while it was read");
+    *stored = buffer->data;
+    return code;
+}
+
+/* A chunk of the innermost kind. */
+static enum zb_code check_leaf(const object_walk *w, const zb__leaf *leaf, const uint8_t *stored,
+                               size_t size, zb_error *err) {
+    size_t decoded = (size_t)leaf->chain->decoded_size;
+    if (zb__chain_is_raw(leaf->chain)) /* its size has been compared; there is nothing more */
+        return ZB_OK;
+    enum zb_code code = zb__buffer_reserve(&w->scratch->decoded, decoded, err);
+    zb__sink sink = {
+        .data = w->scratch->decoded.data, .capacity = decoded, .exact = true, .hi = decoded};
+    if (code == ZB_OK)
+        code = zb__chain_decode(leaf->chain, w->scratch, stored, size, &sink, err);
+    return code ? report(w, leaf, ZB_FINDING_DAMAGED, code, err) : ZB_OK;
+}
+
+/* Calls itself through check_shard, as deep as the limit shard_depth. */
+static enum zb_code check_chunk(object_walk *w, const zb__leaf *leaf, const zb__source *source,
+                                zb_error *err) {
+    const zb__chain *chain = leaf->chain;
+    if (chain->shard && chain->codec_count == 0)
+        return check_shard(w, leaf, source, err);
+    enum zb_code code = zb__chain_check_stored(chain, source->size, err);
+    bool is_short =
+        source->size == 0 || (zb__chain_is_raw(chain) && source->size < chain->decoded_size);
+    if (code != ZB_OK)
+        return report(w, leaf, is_short ? ZB_FINDING_TRUNCATED : ZB_FINDING_DAMAGED, code, err);
+    zb__buffer own = {0}, *buffer = chain->shard ? &own : &w->scratch->encoded;
+    const uint8_t *stored;
+    w->check->inner_chunks++;
+    code = fetch(source, buffer, &stored, err);
+    if (code != ZB_OK)
+        code = report(w, leaf, ZB_FINDING_DAMAGED, code, err);
+    else if (chain->shard)
+        code = check_wrapped(w, leaf, stored, (size_t)source->size, err);
+    else
+        code = check_leaf(w, leaf, stored, (size_t)source->size, err);
+    zb__buffer_free(&own);
+    return code;
+}
+
+enum zb_code zb__object_check_run(zb__object_check *check, const zb_node *array,
+                                  const uint64_t *index, zb__scratch *scratch, zb_error *err) {
+    object_walk w = {.check = check, .scratch = scratch};
+    w.key = (zb__key){.node = array, .index = (uint64_t *)index, .number = UINT64_MAX};
+    enum zb_code code = zb__key_open(&w.key, err);
+    if (code != ZB_OK || !w.key.object) /* erased since it was listed */
+        return code;
+    zb__leaf whole = {.key = &w.key, .chain = array->array->chain, .inner = UINT64_MAX};
+    zb__source source = {.object = w.key.object, .size = w.key.info.size};
+    check->bytes += source.size;
+    code = check_chunk(&w, &whole, &source, err);
+    zb_object_close(w.key.object);
+    return code;
+}

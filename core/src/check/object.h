@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef ZB_CHECK_OBJECT_H
+#define ZB_CHECK_OBJECT_H
+
+#include "array/plan.h"
+#include "zarrbridge/check.h"
+
+/* Told of each thing that is wrong with an object; anything but ZB_OK stops the check. */
+typedef struct zb__object_check {
+    void *context;
+    enum zb_code (*found)(void *context, enum zb_finding_kind kind, const zb_error *what);
+    uint64_t inner_chunks, bytes; /* counted */
+} zb__object_check;
+
+/* Decodes all that the chunk or shard at this place holds. ZB_OK when it got through. Any thread.
+ */
+enum zb_code zb__object_check_run(zb__object_check *check, const zb_node *array,
+                                  const uint64_t *index, zb__scratch *scratch, zb_error *err);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Mending what needs no judgement: what killed writers left, and consolidated metadata. Each step
+ * takes the same lock as the writers that it comes after.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "array/journal.h"
+#include "check/block.h"
+#include "check/walk.h"
+#include "meta/document.h"
+#include "meta/walk.h"
+
+typedef struct repairing {
+    zb_store *store;
+    zb_finding_fn fn;
+    void *context;
+    const char *prefix; /* of the directory that is swept */
+    bool stopped;       /* the caller has seen enough */
+    char **groups;      /* paths of groups whose block is out of date */
+    size_t count, capacity;
+} repairing;
+
+static enum zb_code report(repairing *r, const char *key, const char *message) {
+    zb_finding finding = {.kind = ZB_FINDING_STALE, .key = key, .message = message};
+    r->stopped = r->stopped || r->fn(r->context, &finding) != 0;
+    return r->stopped ? ZB_ECANCELLED : ZB_OK;
+}
+
+static int on_left_over(void *context, const char *name, bool is_prefix) {
+    repairing *r = context;
+    (void)is_prefix;
+    char *key = zb__path_join(r->prefix, name);
+    int stop = report(r, key ? key : name, "removed: left by a writer that was killed");
+    free(key);
+    return stop;
+}
+
+static enum zb_code on_directory(void *context, const char *prefix, zb_error *err) {
+    repairing *r = context;
+    r->prefix = prefix;
+    enum zb_code code = zb_store_sweep(r->store, prefix, true, on_left_over, r, err);
+    return code ? code : r->stopped ? ZB_ECANCELLED : ZB_OK;
+}
+
+/* Blocks are mended at the end, when all else is as it will be. */
+static enum zb_code on_node(void *context, const zb_node *node, zb_error *err) {
+    repairing *r = context;
+    char why[ZB_MESSAGE_SIZE];
+    enum zb_code code = node->array ? ZB_OK : zb__block_compare(node, why, err);
+    if (code || node->array || !*why)
+        return code;
+    if (r->count == r->capacity) {
+        size_t capacity = r->capacity ? 2 * r->capacity : 8;
+        char **grown = realloc(r->groups, capacity * sizeof *grown);
+        if (!grown)
+            return zb_fail(err, ZB_ENOMEM, "no memory for a list of groups");
+        r->groups = grown;
+        r->capacity = capacity;
+    }
+    r->groups[r->count] = strdup(node->path);
+    return r->groups[r->count] ? (r->count++, ZB_OK)
+                               : zb_fail(err, ZB_ENOMEM, "no memory for a path");
+}
+
+static enum zb_code on_chunk(void *context, const zb_node *array, const char *key,
+                             const uint64_t *index, zb_error *err) {
+    (void)context;
+    (void)array;
+    (void)key;
+    (void)index;
+    (void)err;
+    return ZB_OK;
+}
+
+/* Where the store has no locks, a writer could be at work: nothing is undone then. */
+static enum zb_code on_journal(void *context, const zb_node *array, const char *key,
+                               zb_error *err) {
+    repairing *r = context;
+    zb__layout layout;
+    zb_lock *lock = NULL;
+    bool undone = false;
+    enum zb_code code = zb__layout_init(&layout, array->array, err);
+    if (code)
+        return code;
+    code = zb_store_lock(r->store, key, &lock, err);
+    if (!code)
+        code = zb__journal_replay(r->store, &layout, key, &undone, err);
+    zb_store_unlock(lock);
+    free(layout.fill);
+    if (code)
+        return zb_error_prefix(err, code, "'%s'", key);
+    return report(r, key,
+                  undone ? "undone: a change that was killed" : "removed: a journal without use");
+}
+
+/* Resizing to the shape that it has does the rest. */
+static enum zb_code on_resizing(void *context, const zb_node *array, const char *key,
+                                zb_error *err) {
+    zb_node *now = NULL;
+    enum zb_code code = zb_array_resize(array, array->array->info.shape, &now, err);
+    zb_node_release(now);
+    return code ? code : report(context, key, "finished: shrinking the array");
+}
+
+static enum zb_code on_other(void *context, enum zb_finding_kind kind, const char *key,
+                             const char *message, zb_error *err) {
+    (void)context;
+    (void)kind;
+    (void)key;
+    (void)message;
+    (void)err;
+    return ZB_OK;
+}
+
+static enum zb_code refresh_blocks(repairing *r, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    for (size_t i = 0; i < r->count && !code; i++) {
+        char *key = zb__path_join(r->groups[i], "zarr.json");
+        code = key ? zb__block_refresh(r->store, r->groups[i], err)
+                   : zb_fail(err, ZB_ENOMEM, "no memory for a key");
+        if (!code)
+            code = report(r, key, "brought up to date: consolidated metadata");
+        free(key);
+    }
+    return code;
+}
+
+enum zb_code zb_store_repair(zb_store *store, zb_finding_fn fn, void *context, zb_error *err) {
+    repairing r = {.store = store, .fn = fn, .context = context};
+    const zb__visitor visitor = {.context = &r,
+                                 .directory = on_directory,
+                                 .node = on_node,
+                                 .chunk = on_chunk,
+                                 .journal = on_journal,
+                                 .resizing = on_resizing,
+                                 .other = on_other};
+    if (!store->ops->put)
+        return zb_fail(err, ZB_EUNSUPPORTED, "store %s cannot be written", store->label);
+    enum zb_code code = zb__check_walk(store, &visitor, err);
+    if (!code)
+        code = refresh_blocks(&r, err);
+    for (size_t i = 0; i < r.count; i++)
+        free(r.groups[i]);
+    free(r.groups);
+    return r.stopped && code == ZB_ECANCELLED ? ZB_OK : code;
+}

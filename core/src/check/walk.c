@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+#include "check/walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "array/journal.h"
+#include "meta/document.h"
+#include "meta/walk.h"
+
+/* Links inside a store can make it endless; nobody nests names deeper than this. */
+#define MOST_DEPTH 256
+
+typedef struct walk {
+    zb_store *store;
+    const zb__visitor *visitor;
+    unsigned depth;
+} walk;
+
+static enum zb_code walk_directory(walk *w, const char *prefix, const zb_node *array,
+                                   zb_error *err);
+
+static enum zb_code other(const walk *w, enum zb_finding_kind kind, const char *key,
+                          const char *message, zb_error *err) {
+    return w->visitor->other(w->visitor->context, kind, key, message, err);
+}
+
+/* ---- Objects ------------------------------------------------------------------------------ */
+
+/* ".NAME.zb-journal" in the directory of NAME: the key that it is of. malloc'ed, or NULL. */
+static char *key_of_journal(const char *key, const char *name) {
+    char *out = strdup(key);
+    if (out) {
+        size_t at = (size_t)(name - key), length = strlen(name) - sizeof ZB__JOURNAL_TAIL;
+        memmove(out + at, name + 1, length);
+        out[at + length] = '\0';
+    }
+    return out;
+}
+
+static bool parse_key(const zb_node *array, const char *key, uint64_t *index) {
+    const char *below = zb__path_below(key, array->path);
+    return below && zb__chunk_key_parse(&array->array->keys, array->array->info.ndim, below, index);
+}
+
+static enum zb_code visit_journal(const walk *w, const zb_node *array, const char *key,
+                                  const char *name, zb_error *err) {
+    uint64_t index[ZB_MAX_NDIM];
+    char *of = key_of_journal(key, name);
+    if (!of)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a key");
+    enum zb_code code = parse_key(array, of, index)
+                            ? w->visitor->journal(w->visitor->context, array, of, err)
+                            : other(w, ZB_FINDING_ORPHANED, key, "a journal of no chunk", err);
+    free(of);
+    return code;
+}
+
+/* An object at or below an array. */
+static enum zb_code visit_in_array(const walk *w, const zb_node *array, const char *key,
+                                   zb_error *err) {
+    const char *slash = strrchr(key, '/'), *name = slash ? slash + 1 : key;
+    const zb__visitor *v = w->visitor;
+    uint64_t index[ZB_MAX_NDIM], grid[ZB_MAX_NDIM];
+    if (zb__journal_is_name(name))
+        return visit_journal(w, array, key, name, err);
+    if (strcmp(name, ".zarrbridge-resize") == 0)
+        return v->resizing(v->context, array, key, err);
+    if (!parse_key(array, key, index))
+        return other(w, ZB_FINDING_ORPHANED, key, "no chunk of the array above", err);
+    zb__array_grid(array->array, grid);
+    for (uint32_t d = 0; d < array->array->info.ndim; d++) {
+        if (index[d] >= grid[d])
+            return other(w, ZB_FINDING_ORPHANED, key, "a chunk beyond the array's shape", err);
+    }
+    return v->chunk(v->context, array, key, index, err);
+}
+
+/* Below a group, or below nothing. */
+static enum zb_code visit_outside(const walk *w, const char *key, zb_error *err) {
+    const char *slash = strrchr(key, '/'), *name = slash ? slash + 1 : key;
+    bool note = strcmp(name, ".zarrbridge-copy") == 0;
+    return other(w, note ? ZB_FINDING_STALE : ZB_FINDING_ORPHANED, key,
+                 note ? "a copy to this place was killed; writing a node here, or copying again, "
+                        "clears it"
+                      : "belongs to no array",
+                 err);
+}
+
+/* ---- Directories -------------------------------------------------------------------------- */
+
+/* Opens the node of a directory that has a zarr.json. *array: its array, released by the caller.
+ *enter: what is below can be told apart. */
+static enum zb_code visit_node(const walk *w, const char *prefix, const char *key, zb_node **array,
+                               bool *enter, zb_error *err) {
+    zb_error reason = {.code = ZB_OK};
+    zb_node *node = NULL;
+    char kind = 0;
+    enum zb_code code = zb_node_open(w->store, prefix, &node, &reason);
+    if (code == ZB_OK)
+        code = w->visitor->node(w->visitor->context, node, err);
+    else if (code == ZB_ENOMEM)
+        return zb_fail(err, code, "%s", reason.message);
+    else
+        code = other(w,
+                     code == ZB_EUNSUPPORTED || code == ZB_ELIMIT ? ZB_FINDING_UNCHECKED
+                                                                  : ZB_FINDING_DAMAGED,
+                     key, reason.message, err);
+    if (code == ZB_OK && node && node->array)
+        *array = zb_node_retain(node);
+    *enter = node || (zb__node_kind(w->store, prefix, &kind, NULL) == ZB_OK && kind == 'g');
+    zb_node_release(node);
+    return code;
+}
+
+static enum zb_code visit_entry(walk *w, const char *key, const char *name, bool is_prefix,
+                                const zb_node *array, zb_error *err) {
+    if (is_prefix)
+        return walk_directory(w, key, array, err);
+    if (strcmp(name, "zarr.json") == 0)
+        return array && strcmp(key + strlen(array->path) + (*array->path != '\0'), name) != 0
+                   ? other(w, ZB_FINDING_ORPHANED, key, "a node below an array", err)
+                   : ZB_OK;
+    return array ? visit_in_array(w, array, key, err) : visit_outside(w, key, err);
+}
+
+static bool has_document(const zb__names *names) {
+    for (size_t i = 0; i < names->count; i++) {
+        if (!names->is_prefix[i] && strcmp(names->name[i], "zarr.json") == 0)
+            return true;
+    }
+    return false;
+}
+
+static enum zb_code walk_names(walk *w, const char *prefix, const zb__names *names,
+                               const zb_node *array, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    zb_node *own = NULL;
+    bool enter = true;
+    if (!array && has_document(names)) {
+        char *key = zb__path_join(prefix, "zarr.json");
+        code = key ? visit_node(w, prefix, key, &own, &enter, err)
+                   : zb_fail(err, ZB_ENOMEM, "no memory for a key");
+        free(key);
+    }
+    for (size_t i = 0; i < names->count && code == ZB_OK && enter; i++) {
+        char *key = zb__path_join(prefix, names->name[i]);
+        code =
+            key ? visit_entry(w, key, names->name[i], names->is_prefix[i], own ? own : array, err)
+                : zb_fail(err, ZB_ENOMEM, "no memory for a key");
+        free(key);
+    }
+    zb_node_release(own);
+    return code;
+}
+
+/* array: the one above, or NULL. */
+static enum zb_code walk_directory(walk *w, const char *prefix, const zb_node *array,
+                                   zb_error *err) {
+    zb__names names;
+    if (w->depth >= MOST_DEPTH)
+        return other(w, ZB_FINDING_UNCHECKED, prefix, "directories are nested too deep", err);
+    enum zb_code code = w->visitor->directory(w->visitor->context, prefix, err);
+    if (code != ZB_OK)
+        return code;
+    code = zb__list(w->store, prefix, &names, err);
+    if (code != ZB_OK)
+        return zb_error_prefix(err, code, "listing '%s'", prefix);
+    w->depth++;
+    code = walk_names(w, prefix, &names, array, err);
+    w->depth--;
+    zb__names_free(&names);
+    return code;
+}
+
+enum zb_code zb__check_walk(zb_store *store, const zb__visitor *visitor, zb_error *err) {
+    walk w = {.store = store, .visitor = visitor};
+    if (!store->hints.can_list)
+        return zb_fail(err, ZB_EUNSUPPORTED, "store %s cannot be listed", store->label);
+    enum zb_code code = walk_directory(&w, "", NULL, err);
+    return code == ZB_OK ? ZB_OK : zb_error_prefix(err, code, "store %s", store->label);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Goes through all that a store holds and says of each thing what it is. */
+#ifndef ZB_CHECK_WALK_H
+#define ZB_CHECK_WALK_H
+
+#include "meta/array.h"
+#include "zarrbridge/check.h"
+
+/* What is done with each thing; an error ends the walk. Keys are whole. */
+typedef struct zb__visitor {
+    void *context;
+    /* A directory, before what is in it. */
+    enum zb_code (*directory)(void *context, const char *prefix, zb_error *err);
+    enum zb_code (*node)(void *context, const zb_node *node, zb_error *err);
+    /* A chunk or shard in the array's grid. */
+    enum zb_code (*chunk)(void *context, const zb_node *array, const char *key,
+                          const uint64_t *index, zb_error *err);
+    /* The journal beside the chunk `key`. */
+    enum zb_code (*journal)(void *context, const zb_node *array, const char *key, zb_error *err);
+    /* The array was being shrunk. */
+    enum zb_code (*resizing)(void *context, const zb_node *array, const char *key, zb_error *err);
+    /* Whatever else. */
+    enum zb_code (*other)(void *context, enum zb_finding_kind kind, const char *key,
+                          const char *message, zb_error *err);
+} zb__visitor;
+
+enum zb_code zb__check_walk(zb_store *store, const zb__visitor *visitor, zb_error *err);
+
+#endif

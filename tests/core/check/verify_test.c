@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Verifying and repairing: each kind of damage is put into a store that is all right, found, named,
+ * and after a repair gone if it was a left-over, or still there if it was not.
+ */
+#include <unistd.h>
+
+#include "store/fixture.h"
+#include "zarrbridge/check.h"
+#include "zarrbridge/write.h"
+
+static const zb_dtype int_type = {.kind = ZB_KIND_INT, .size = 4};
+
+/* What was found, by kind. */
+typedef struct findings {
+    int of[ZB_FINDING_UNCHECKED + 1], total, most;
+    char last_key[256], last_message[ZB_MESSAGE_SIZE];
+} findings;
+
+static int take(void *context, const zb_finding *finding) {
+    findings *f = context;
+    f->of[finding->kind]++;
+    snprintf(f->last_key, sizeof f->last_key, "%s", finding->key);
+    snprintf(f->last_message, sizeof f->last_message, "%s", finding->message);
+    return ++f->total == f->most;
+}
+
+static findings verify(zb_store *store, zb_verify_summary *summary) {
+    findings found = {.most = 0};
+    zb_error err;
+    ASSERT_OK(zb_store_verify(store, take, &found, summary, &err), err);
+    return found;
+}
+
+static findings repair(zb_store *store) {
+    findings found = {.most = 0};
+    zb_error err;
+    ASSERT_OK(zb_store_repair(store, take, &found, &err), err);
+    return found;
+}
+
+/* Exactly one finding, of this kind, with this key, and a message that has the text. */
+static void assert_found(const findings *f, enum zb_finding_kind kind, const char *key,
+                         const char *text) {
+    if (f->total != 1 || f->of[kind] != 1 || strcmp(f->last_key, key) != 0 ||
+        !strstr(f->last_message, text))
+        fail_msg("%d findings, %d %s, the last '%s': %s; expected '%s' with '%s'", f->total,
+                 f->of[kind], zb_finding_name(kind), f->last_key, f->last_message, key, text);
+}
+
+/* 40 x 40 in shards of 16 x 16 with inner chunks of 8 x 8: 9 shards. */
+static zb_node *create(zb_store *store, const char *path, const char *codecs) {
+    const uint64_t shape[2] = {40, 40}, inner[2] = {8, 8}, shard[2] = {16, 16};
+    zb_array_spec spec = {.ndim = 2,
+                          .shape = shape,
+                          .inner_shape = inner,
+                          .shard_shape = shard,
+                          .dtype = int_type,
+                          .codecs = codecs};
+    zb_error err;
+    zb_node *node = NULL;
+    zb_writer *writer = NULL;
+    int32_t values[1600];
+    for (int i = 0; i < 1600; i++)
+        values[i] = i * 31 + 1;
+    ASSERT_OK(zb_array_create(store, path, &spec, &node, &err), err);
+    ASSERT_OK(zb_writer_open(node, NULL, &writer, &err), err);
+    zb_write write = {.data = values, .dtype = int_type};
+    ASSERT_OK(zb_writer_write(writer, &write, &err), err);
+    ASSERT_OK(zb_writer_close(writer, &err), err);
+    return node;
+}
+
+static void a_good_store_has_no_findings(void **state) {
+    fixture *f = *state;
+    zb_verify_summary summary;
+    zb_node *node = create(f->store, "g/a", NULL);
+    zb_node_release(create(f->store, "b", "[{\"name\":\"crc32c\"}]"));
+    findings found = verify(f->store, &summary);
+    assert_int_equal(found.total, 0);
+    assert_int_equal(summary.nodes, 4); /* the root and g, too */
+    assert_int_equal(summary.objects, 18);
+    assert_int_equal(summary.inner_chunks, 50);
+    assert_int_equal(summary.findings, 0);
+    uint64_t a = 0;
+    zb_error err;
+    ASSERT_OK(zb_array_storage_size(node, &a, &err), err);
+    assert_true(summary.bytes > a);
+    zb_node_release(node);
+    found = repair(f->store);
+    assert_int_equal(found.total, 0);
+}
+
+/* Puts an object made of the first `size` bytes of the one at key, byte `at` being flipped. */
+static void spoil(zb_store *store, const char *key, size_t size, size_t at) {
+    zb_error err;
+    char *data;
+    size_t whole;
+    ASSERT_OK(zb_store_get(store, key, 1 << 20, "limit", &data, &whole, NULL, &err), err);
+    size = size < whole ? size : whole;
+    if (at < size)
+        data[at] ^= 0x55;
+    zb_part part = {data, size};
+    ASSERT_OK(zb_store_put(store, key, &part, 1, ZB_DURABLE_LATER, &err), err);
+    free(data);
+}
+
+static void damage_is_found_and_left(void **state) {
+    fixture *f = *state;
+    static const struct {
+        size_t size, at; /* of what stays of the shard */
+        enum zb_finding_kind kind;
+        const char *text;
+    } rows[] = {{SIZE_MAX, 30, ZB_FINDING_DAMAGED, "shard c/1/2, inner chunk (0,0)"},
+                {SIZE_MAX, 300, ZB_FINDING_DAMAGED, "shard c/1/2, inner chunk (1,0)"},
+                {300, SIZE_MAX, ZB_FINDING_DAMAGED, "index"},
+                {40, SIZE_MAX, ZB_FINDING_TRUNCATED, "fewer than its index"},
+                {0, SIZE_MAX, ZB_FINDING_TRUNCATED, "0 bytes"}};
+    zb_node_release(create(f->store, "a", "[{\"name\":\"crc32c\"}]"));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        zb_node_release(create(f->store, "x", "[{\"name\":\"crc32c\"}]"));
+        spoil(f->store, "x/c/1/2", rows[i].size, rows[i].at);
+        findings found = verify(f->store, NULL);
+        assert_found(&found, rows[i].kind, "x/c/1/2", rows[i].text);
+        assert_int_equal(repair(f->store).total, 0);
+        assert_int_equal(verify(f->store, NULL).total, 1);
+        zb_error err;
+        ASSERT_OK(zb_node_delete(f->store, "x", &err), err);
+    }
+    spoil(f->store, "a/c/0/0", SIZE_MAX, 30);
+    spoil(f->store, "a/c/0/0", SIZE_MAX, 600);
+    spoil(f->store, "a/c/2/2", SIZE_MAX, 30);
+    zb_verify_summary summary;
+    findings all = verify(f->store, &summary);
+    assert_int_equal(all.of[ZB_FINDING_DAMAGED], 3); /* one shard after the other, to the end */
+    assert_int_equal(summary.findings, 3);
+    findings few = {.most = 2};
+    zb_error err;
+    ASSERT_OK(zb_store_verify(f->store, take, &few, NULL, &err), err);
+    assert_int_equal(few.total, 2);
+}
+
+static void orphans_are_found_and_left(void **state) {
+    fixture *f = *state;
+    static const struct {
+        const char *key, *text;
+    } rows[] = {{"a/c/3/0", "beyond the array"},
+                {"a/c/0/99", "beyond the array"},
+                {"a/c/0/x", "no chunk of the array"},
+                {"a/readme.txt", "no chunk of the array"},
+                {"a/sub/zarr.json", "a node below an array"},
+                {"a/c/.zz.zb-journal", "a journal of no chunk"},
+                {"lost/c/0/0", "belongs to no array"},
+                {"readme.txt", "belongs to no array"}};
+    zb_node_release(create(f->store, "a", NULL));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        zb_error err;
+        fixture_must_put(f->store, rows[i].key, "?", ZB_DURABLE_LATER);
+        findings found = verify(f->store, NULL);
+        assert_found(&found, ZB_FINDING_ORPHANED, rows[i].key, rows[i].text);
+        assert_int_equal(repair(f->store).total, 0);
+        assert_holds(f->store, rows[i].key, "?");
+        ASSERT_OK(zb_store_erase(f->store, rows[i].key, &err), err);
+    }
+}
+
+static void documents_are_checked(void **state) {
+    fixture *f = *state;
+    zb_node_release(create(f->store, "a", NULL));
+    fixture_must_put(f->store, "bad/zarr.json", "{\"zarr_format\":3,", ZB_DURABLE_LATER);
+    findings found = verify(f->store, NULL);
+    assert_found(&found, ZB_FINDING_DAMAGED, "bad/zarr.json", "zarr.json");
+    fixture_must_put(f->store, "bad/zarr.json",
+                     "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[4],\"data_type\":"
+                     "\"string\",\"chunk_grid\":{\"name\":\"regular\",\"configuration\":"
+                     "{\"chunk_shape\":[4]}},\"chunk_key_encoding\":{\"name\":\"default\"},"
+                     "\"fill_value\":\"\",\"codecs\":[{\"name\":\"vlen-utf8\"}]}",
+                     ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "bad/c/0", "?", ZB_DURABLE_LATER);
+    found = verify(f->store, NULL);
+    assert_found(&found, ZB_FINDING_UNCHECKED, "bad/zarr.json", "string");
+}
+
+/* ---- What is left over -------------------------------------------------------------------- */
+
+/* A writer that is killed in the middle of changing a shard, as the store sees it. */
+static void kill_a_writer(zb_store *store, enum zb_strategy strategy, uint64_t nth) {
+    zb_store *fault = NULL;
+    zb_node *node = NULL;
+    zb_writer *writer = NULL;
+    zb_error err;
+    zb_write_options options = {.strategy = strategy};
+    int32_t value = 5;
+    uint64_t start[2] = {3, 3}, one[2] = {1, 1};
+    zb_write write = {.start = start, .count = one, .data = &value, .dtype = int_type};
+    ASSERT_OK(zb_store_new_fault(store, &fault, &err), err);
+    ASSERT_OK(zb_node_open(fault, "a", &node, &err), err);
+    ASSERT_OK(zb_writer_open(node, &options, &writer, &err), err);
+    ASSERT_OK(zb_writer_write(writer, &write, &err), err);
+    zb_store_fault_from(fault, nth);
+    (void)zb_writer_flush(writer, &err);
+    zb_writer_abandon(writer);
+    zb_node_release(node);
+    zb_store_release(fault);
+}
+
+static void journals_are_replayed(void **state) {
+    fixture *f = *state;
+    zb_object_info before, after;
+    zb_error err;
+    zb_node_release(create(f->store, "a", NULL));
+    ASSERT_OK(zb_store_stat(f->store, "a/c/0/0", &before, &err), err);
+    findings found = {.total = 0};
+    for (uint64_t nth = 1; found.of[ZB_FINDING_DAMAGED] == 0; nth++) {
+        kill_a_writer(f->store, ZB_APPEND, nth);
+        found = verify(f->store, NULL);
+        if (found.of[ZB_FINDING_DAMAGED] == 0) /* not far enough yet */
+            repair(f->store);
+    }
+    assert_int_equal(found.of[ZB_FINDING_STALE], 1);
+    assert_int_equal(found.total, 2);
+    found = repair(f->store);
+    assert_found(&found, ZB_FINDING_STALE, "a/c/0/0", "undone");
+    assert_int_equal(verify(f->store, NULL).total, 0);
+    ASSERT_OK(zb_store_stat(f->store, "a/c/0/0", &after, &err), err);
+    assert_int_equal(before.size, after.size);
+}
+
+static void left_overs_are_removed(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    zb_node_release(create(f->store, "a", NULL));
+    /* A day old, of another machine. */
+    check_write_file(f->root, "a/c/0/.1.0000000000000001.0000000000000002.zb-tmp", "half", 4);
+    check_write_file(f->root, "a/.zarr.json.zb-lock", "", 0);
+    char path[512];
+    const char *names[] = {"a/c/0/.1.0000000000000001.0000000000000002.zb-tmp",
+                           "a/.zarr.json.zb-lock"};
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "touch -d '2 days ago' '%s/%s'", f->root, names[i]);
+        assert_int_equal(system(path), 0);
+    }
+    assert_int_equal(verify(f->store, NULL).of[ZB_FINDING_STALE], 2);
+    assert_int_equal(repair(f->store).total, 2);
+    assert_int_equal(verify(f->store, NULL).total, 0);
+    int ours;
+    fixture_files(f->root, &ours);
+    assert_int_equal(ours, 0);
+    /* A shrink that was killed: its note, and a chunk that lies beyond the edge by now. */
+    fixture_must_put(f->store, "a/.zarrbridge-resize", "[80,40]", ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "a/c/4/0", "?", ZB_DURABLE_LATER);
+    findings found = verify(f->store, NULL);
+    assert_int_equal(found.of[ZB_FINDING_STALE], 1);
+    assert_int_equal(found.of[ZB_FINDING_ORPHANED], 1);
+    found = repair(f->store);
+    assert_found(&found, ZB_FINDING_STALE, "a/.zarrbridge-resize", "finished");
+    assert_int_equal(verify(f->store, NULL).total, 0);
+    ASSERT_FAILS(zb_store_stat(f->store, "a/c/4/0", &(zb_object_info){.size = 0}, &err),
+                 ZB_ENOTFOUND, err, "");
+}
+
+/* ---- Consolidated metadata ---------------------------------------------------------------- */
+
+static void put_block(zb_store *store, const char *map) {
+    char text[4096];
+    snprintf(text, sizeof text,
+             "{\"attributes\":{\"kept\":1},\"zarr_format\":3,\"consolidated_metadata\":{\"kind\":"
+             "\"inline\",\"must_understand\":false,\"metadata\":{%s}},\"node_type\":\"group\"}",
+             map);
+    fixture_must_put(store, "zarr.json", text, ZB_DURABLE_LATER);
+}
+
+static void stale_blocks_are_refreshed(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    zb_node_release(create(f->store, "g/a", NULL));
+    fixture_must_put(f->store, "g/zarr.json", "{\"zarr_format\":3,\"node_type\":\"group\"}",
+                     ZB_DURABLE_LATER);
+    char *array, map[3000];
+    size_t size;
+    ASSERT_OK(zb_store_get(f->store, "g/a/zarr.json", 4096, "x", &array, &size, NULL, &err), err);
+    const char *group = "\"node_type\":\"group\",\"zarr_format\":3,\"consolidated_metadata\":"
+                        "{\"kind\":\"inline\",\"must_understand\":false,\"metadata\":{}}";
+    snprintf(map, sizeof map, "\"g/a\":%s,\"g\":{%s}", array, group);
+    put_block(f->store, map);
+    assert_int_equal(verify(f->store, NULL).total, 0); /* another order is no difference */
+    const char *texts[] = {"does not know", "otherwise", "gone"};
+    for (int i = 0; i < 3; i++) {
+        if (i == 0)
+            snprintf(map, sizeof map, "\"g\":{%s}", group);
+        else if (i == 1)
+            snprintf(map, sizeof map, "\"g\":{%s,\"attributes\":{\"x\":1}},\"g/a\":%s", group,
+                     array);
+        else
+            snprintf(map, sizeof map, "\"g\":{%s},\"g/a\":%s,\"h\":{%s}", group, array, group);
+        put_block(f->store, map);
+        findings found = verify(f->store, NULL);
+        assert_found(&found, ZB_FINDING_STALE, "zarr.json", texts[i]);
+        found = repair(f->store);
+        assert_found(&found, ZB_FINDING_STALE, "zarr.json", "up to date");
+        assert_int_equal(verify(f->store, NULL).total, 0);
+        char *text;
+        ASSERT_OK(zb_store_get(f->store, "zarr.json", 8192, "x", &text, &size, NULL, &err), err);
+        assert_non_null(strstr(text, "\"kept\":1"));
+        free(text);
+    }
+    free(array);
+}
+
+/* Every failing call gives an error or a finding, never silence about damage. */
+static void errors_of_the_store_are_reported(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    zb_store *fault = NULL;
+    zb_node_release(create(f->store, "g/a", NULL));
+    spoil(f->store, "g/a/c/1/1", SIZE_MAX, 20);
+    ASSERT_OK(zb_store_new_fault(f->store, &fault, &err), err);
+    bool hit = true;
+    for (uint64_t nth = 1; hit; nth++) {
+        findings found = {.most = 0};
+        zb_store_fault_set(fault, nth);
+        enum zb_code code = zb_store_verify(fault, take, &found, NULL, &err);
+        hit = code != ZB_OK || found.total > 1;
+        assert_true(code != ZB_OK || found.of[ZB_FINDING_DAMAGED] > 0);
+        assert_true(nth < 1000);
+    }
+    zb_store_release(fault);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(a_good_store_has_no_findings), FIXTURE_TEST(damage_is_found_and_left),
+        FIXTURE_TEST(orphans_are_found_and_left),   FIXTURE_TEST(documents_are_checked),
+        FIXTURE_TEST(journals_are_replayed),        FIXTURE_TEST(left_overs_are_removed),
+        FIXTURE_TEST(stale_blocks_are_refreshed),   FIXTURE_TEST(errors_of_the_store_are_reported),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
