@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The program `zarrbridge`: looks after stores from the command line.
+ *
+ * Findings go to standard output, one a line; what it did in all, and errors, to standard error. It
+ * uses the public headers alone.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "zarrbridge/check.h"
+#include "zarrbridge/write.h"
+
+/* Exit codes, as of grep and diff. */
+enum { FINE = 0, FOUND = 1, FAILED = 2 };
+
+static int fail(const zb_error *err) {
+    fprintf(stderr, "zarrbridge: %s\n", err->message);
+    return FAILED;
+}
+
+static int print_finding(void *context, const zb_finding *finding) {
+    ++*(uint64_t *)context;
+    printf("%-9s %s: %s\n", zb_finding_name(finding->kind), finding->key, finding->message);
+    return 0;
+}
+
+static int verify(const char *path) {
+    zb_store *store;
+    zb_error err;
+    zb_verify_summary sum;
+    uint64_t findings = 0;
+    if (zb_store_open_fs(path, &store, &err))
+        return fail(&err);
+    enum zb_code code = zb_store_verify(store, print_finding, &findings, &sum, &err);
+    zb_store_release(store);
+    if (code)
+        return fail(&err);
+    fprintf(stderr,
+            "%" PRIu64 " nodes, %" PRIu64 " chunks or shards with %" PRIu64
+            " encoded chunks in %" PRIu64 " bytes: %" PRIu64 " findings\n",
+            sum.nodes, sum.objects, sum.inner_chunks, sum.bytes, findings);
+    return findings ? FOUND : FINE;
+}
+
+static int print_mended(void *context, const zb_finding *finding) {
+    ++*(uint64_t *)context;
+    printf("%s: %s\n", finding->key, finding->message);
+    return 0;
+}
+
+static int repair(const char *path) {
+    zb_store *store;
+    zb_error err;
+    uint64_t mended = 0;
+    if (zb_store_open_fs(path, &store, &err))
+        return fail(&err);
+    enum zb_code code = zb_store_repair(store, print_mended, &mended, &err);
+    if (!code)
+        code = zb_store_flush(store, &err);
+    zb_store_release(store);
+    if (code)
+        return fail(&err);
+    fprintf(stderr, "%" PRIu64 " things mended\n", mended);
+    return FINE;
+}
+
+/* An array's directory is a store whose root is the array; its locks are the same files. */
+static int compact(const char *path) {
+    zb_store *store;
+    zb_node *node = NULL;
+    zb_error err;
+    uint64_t reclaimed = 0;
+    if (zb_store_open_fs(path, &store, &err))
+        return fail(&err);
+    enum zb_code code = zb_node_open(store, "", &node, &err);
+    if (!code && !zb_node_array(node))
+        code = zb_fail(&err, ZB_EINVAL, "'%s' is a group; give the path of an array", path);
+    if (!code)
+        code = zb_array_compact(node, ZB_SYNC_CLOSE, &reclaimed, &err);
+    zb_node_release(node);
+    zb_store_release(store);
+    if (code)
+        return fail(&err);
+    fprintf(stderr, "%" PRIu64 " bytes reclaimed\n", reclaimed);
+    return FINE;
+}
+
+static int usage(FILE *out, int status) {
+    fputs("usage: zarrbridge verify STORE         decode every chunk; list what is damaged,\n"
+          "                                       truncated, orphaned or stale\n"
+          "       zarrbridge repair STORE         remove what killed writers left, undo by their\n"
+          "                                       journals, refresh consolidated metadata\n"
+          "       zarrbridge compact STORE/ARRAY  rewrite shards that carry garbage\n"
+          "       zarrbridge --version\n"
+          "\n"
+          "Exit status: 0 all is well, 1 verify found something, 2 an error.\n",
+          out);
+    return status;
+}
+
+int main(int argc, char **argv) {
+    static const struct {
+        const char *name;
+        int (*run)(const char *path);
+    } commands[] = {{"verify", verify}, {"repair", repair}, {"compact", compact}};
+    if (argc == 2 && strcmp(argv[1], "--version") == 0)
+        return printf("zarrbridge %s\n", zb_version()) < 0 ? FAILED : FINE;
+    if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+        return usage(stdout, FINE);
+    for (size_t i = 0; argc == 3 && i < sizeof commands / sizeof *commands; i++) {
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].run(argv[2]);
+    }
+    return usage(stderr, FAILED);
+}

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""The program `zarrbridge`, on stores that zarr-python wrote and somebody damaged."""
+
+import os
+import subprocess
+
+import numpy
+import pytest
+import zarr
+
+
+def run(*arguments):
+    done = subprocess.run([os.environ["ZARRBRIDGE_PROGRAM"], *map(str, arguments)],
+                          capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stdout.splitlines(), done.stderr
+
+
+@pytest.fixture
+def store(tmp_path):
+    group = zarr.open_group(tmp_path / "s.zarr", mode="w")
+    array = group.create_array("a", shape=(64, 64), chunks=(8, 8), shards=(32, 32), dtype="int32")
+    array[:] = numpy.arange(64 * 64).reshape(64, 64)
+    plain = group.create_array("b", shape=(10,), chunks=(4,), dtype="float64", compressors=None)
+    plain[:] = 1.5
+    return tmp_path / "s.zarr"
+
+
+def test_what_zarr_python_writes_is_fine(store):
+    assert run("verify", store) == (
+        0, [], f"3 nodes, 7 chunks or shards with 67 encoded chunks in {stored(store)} bytes: "
+               "0 findings\n")
+    assert run("repair", store) == (0, [], "0 things mended\n")
+    assert run("compact", store / "a") == (0, [], "0 bytes reclaimed\n")
+
+
+def stored(store):
+    return sum(path.stat().st_size for path in store.glob("*/c/**/*") if path.is_file())
+
+
+def test_damage_is_listed(store):
+    shard = store / "a/c/1/0"
+    shard.write_bytes(shard.read_bytes()[:-1])
+    (store / "b/c/2").write_bytes(b"")
+    (store / "b/c/7").write_bytes(b"x" * 32)
+    (store / "notes.txt").write_text("mine")
+    status, lines, summary = run("verify", store)
+    assert status == 1
+    assert summary.endswith(": 4 findings\n")
+    assert sorted(line.split(":")[0] for line in lines) == [
+        "damaged   a/c/1/0", "orphaned  b/c/7", "orphaned  notes.txt", "truncated b/c/2"]
+    assert run("repair", store)[0] == 0
+    assert run("verify", store)[0] == 1, "repairing judges nothing"
+
+
+def test_consolidated_metadata_is_refreshed(store):
+    zarr.consolidate_metadata(store)
+    assert run("verify", store)[0] == 0
+    group = zarr.open_group(store, mode="r+", use_consolidated=False)
+    group.create_array("new", shape=(2,), dtype="uint8", fill_value=3)
+    assert "new" not in zarr.open_group(store, mode="r", use_consolidated=True)
+    status, lines, _ = run("verify", store)
+    assert (status, len(lines)) == (1, 1)
+    assert lines[0].startswith("stale     zarr.json: consolidated metadata")
+    assert run("repair", store)[1:] == (
+        ["zarr.json: brought up to date: consolidated metadata"], "1 things mended\n")
+    assert run("verify", store)[0] == 0
+    fresh = zarr.open_group(store, mode="r", use_consolidated=True)
+    assert sorted(fresh) == ["a", "b", "new"]
+    assert fresh["new"][:].tolist() == [3, 3]
+
+
+def test_errors_are_told(store, tmp_path):
+    status, lines, message = run("verify", tmp_path / "none")
+    assert (status, lines) == (2, []) and "none" in message
+    status, _, message = run("compact", store)
+    assert status == 2 and "is a group" in message
+    assert run("frobnicate", store)[0] == 2
+    assert run()[0] == 2
+    status, lines, _ = run("--help")
+    assert status == 0 and "zarrbridge verify STORE" in lines[0]
+    assert run("--version")[1][0].startswith("zarrbridge ")
