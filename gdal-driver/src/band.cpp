@@ -170,6 +170,8 @@ GDALColorInterp Zarr3RasterBand::GetColorInterpretation() {
         stated = owner()->band_item("COLOR_INTERPRETATION", nBand - 1);
     if (zb_json_string(stated) != nullptr)
         return GDALGetColorInterpretationByName(zb_json_string(stated));
+    if (GetColorTable() != nullptr)
+        return GCI_PaletteIndex; /* the table is in the sidecar */
     const GDALColorInterp colour = default_colour(owner()->array(), owner()->layout(), nBand - 1);
     return colour == GCI_Undefined ? GDALPamRasterBand::GetColorInterpretation() : colour;
 }

@@ -40,10 +40,6 @@ class Zarr3RasterBand final : public GDALPamRasterBand {
     std::string own_description() const;
     const CPLStringList &own_metadata();
 
-    bool has_changed_blocks() const {
-        return HasDirtyBlocks();
-    }
-
   protected:
     CPLErr IReadBlock(int x, int y, void *image) override;
     CPLErr IWriteBlock(int x, int y, void *image) override;

@@ -58,7 +58,7 @@ static bool copy_nodata(GDALDataset *source, Zarr3Dataset *copy, bool strict) {
         return false;
     if (first_has && first.kind == NoData::None)
         return lose(strict, "nodata value, which its type cannot hold,");
-    return !first_has || copy->set_nodata(first, "") == CE_None;
+    return !first_has || copy->set_nodata(first, "", 0) == CE_None;
 }
 
 static void copy_band(GDALRasterBand *from, GDALRasterBand *to) {
@@ -160,7 +160,7 @@ GDALDataset *create_copy(const char *name, GDALDataset *source, int strict, Opti
     if (!make_copy(source, strict != FALSE, options, progress, progress_data, &target))
         return nullptr;
     zb_error err;
-    if (target.replace(&err) != ZB_OK) {
+    if (target.replace(options.write.sync != ZB_SYNC_NONE, &err) != ZB_OK) {
         report(err);
         return nullptr;
     }

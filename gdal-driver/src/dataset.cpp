@@ -29,6 +29,7 @@ Zarr3Dataset::Zarr3Dataset(const Hierarchy &hierarchy, const NodePtr &array,
     if (options.update) {
         eAccess = GA_Update;
         pixels_ = std::make_unique<PixelWriter>(options.write);
+        durable_ = options.write.sync != ZB_SYNC_NONE;
     }
     show_attributes();
     add_image_structure(zb_node_array(array.get()), layout_, &metadata());

@@ -129,7 +129,7 @@ class Zarr3Dataset final : public Zarr3Container {
     /* For properties of single bands; false, with an error, when this is but a slice of an array
        that has more of them. */
     bool may_edit_bands() const;
-    CPLErr set_nodata(const zarr3::NoData &nodata, const char *text);
+    CPLErr set_nodata(const zarr3::NoData &nodata, const char *text, int band);
     CPLErr delete_nodata();
 
     /* The item of a band (from 0) in an attribute that lists one for each of the array's bands;
@@ -206,6 +206,8 @@ class Zarr3Dataset final : public Zarr3Container {
 
     std::vector<uint64_t> pinned_;
     std::unique_ptr<zarr3::PixelWriter> pixels_; /* null unless open for update */
+    bool durable_ = false;                       /* SYNC is not NONE */
+    int nodata_band_ = 0;                        /* the one for which nodata was set last */
     /* How the array was created, while nothing is written to it: until then its fill value can
        still follow the nodata value. */
     std::optional<zarr3::NewArray> fresh_;

@@ -5,7 +5,11 @@
  */
 #include "manage.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <vector>
 
@@ -46,12 +50,9 @@ static bool open_place(const char *name, Place *place) {
         return false;
     zb_error err;
     place->node = location.node;
-    if (open_store(location.directory, &place->hierarchy, &err) != ZB_OK) {
-        report(err);
-        return false;
-    }
-    if (open_node(place->hierarchy.store.get(), place->node, &err) != nullptr ||
-        claims_version_3(place->hierarchy.store.get(), place->node))
+    if (open_store(location.directory, &place->hierarchy, &err) == ZB_OK &&
+        (open_node(place->hierarchy.store.get(), place->node, &err) != nullptr ||
+         claims_version_3(place->hierarchy.store.get(), place->node)))
         return true;
     /* Before it creates a raster, GDAL deletes what has its name; for a name with our prefix it
        cannot ask the file system whether there is anything. */
@@ -125,6 +126,19 @@ std::string remove_empty(const std::string &directory) {
     if (other.empty())
         VSIRmdir(directory.c_str());
     return other;
+}
+
+bool sync_directory(const std::string &directory) {
+    if (STARTS_WITH(directory.c_str(), "/vsi"))
+        return true;
+    const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    const bool good = syncfs(fd) == 0;
+    const int failed = errno;
+    close(fd);
+    errno = failed;
+    return good;
 }
 
 static bool is_free(const std::string &path) {

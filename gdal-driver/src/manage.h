@@ -23,6 +23,10 @@ void remove_sidecars(const std::string &root);
    is the user's and keeps the directory alive, or "". */
 std::string remove_empty(const std::string &directory);
 
+/* Makes all that has been written durable, on the whole file system of a local directory: the
+   documents of a store and the directories that hold its chunks. False with errno. */
+bool sync_directory(const std::string &directory);
+
 } // namespace zarr3
 
 #endif

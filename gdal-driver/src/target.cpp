@@ -219,17 +219,23 @@ static void dismantle(const std::string &from, const std::string &to) {
         last = name;
     }
     bool exists;
-    if (is_directory(from, &exists))
-        CPLError(CE_Warning, CPLE_FileIO, "what is left of the store before is in %s",
-                 from.c_str());
+    if (!is_directory(from, &exists))
+        return;
+    /* Under another name, for what has ours is removed one day. */
+    const std::string kept = to + ".before";
+    const bool renamed = rename(from.c_str(), kept.c_str()) == 0;
+    CPLError(CE_Warning, CPLE_FileIO, "what is left of the store before is in %s",
+             renamed ? kept.c_str() : from.c_str());
 }
 
-enum zb_code Target::replace(zb_error *err) {
+enum zb_code Target::replace(bool durable, zb_error *err) {
     if (aside_lock_ < 0) {
         made_ = false;
         return ZB_OK;
     }
     const std::string aside = hierarchy_.root;
+    if (durable && !sync_directory(aside))
+        return zb_fail_errno(err, errno, "'%s' cannot be synchronised", aside.c_str());
     bool exists;
     is_directory(root_, &exists);
     bool done = false;
@@ -261,6 +267,8 @@ enum zb_code Target::replace(zb_error *err) {
     aside_lock_ = -1;
     made_ = false;
     hierarchy_ = Hierarchy();
+    if (durable && !sync_directory(parent_directory(root_)))
+        return zb_fail_errno(err, errno, "'%s' cannot be synchronised", root_.c_str());
     return ZB_OK;
 }
 

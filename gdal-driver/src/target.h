@@ -26,8 +26,9 @@ class Target {
        directory beside its place and what was there stays, until replace(). */
     enum zb_code make(bool aside, zb_error *err);
 
-    /* Puts the new store in the place of the old one, in one step. */
-    enum zb_code replace(zb_error *err);
+    /* Puts the new store in the place of the old one, in one step; `durable`: safe from a loss of
+       power before this returns. */
+    enum zb_code replace(bool durable, zb_error *err);
 
     void keep() {
         made_ = false;

@@ -11,6 +11,7 @@
  * once more, with that as its fill value.
  */
 #include <algorithm>
+#include <cerrno>
 
 #include "attributes.h"
 #include "band.h"
@@ -18,6 +19,7 @@
 #include "errors.h"
 #include "georef_write.h"
 #include "json_text.h"
+#include "manage.h"
 
 using namespace zarr3;
 
@@ -92,14 +94,22 @@ bool Zarr3Dataset::may_edit_bands() const {
 }
 
 /* One for all bands, as the array has it. */
-CPLErr Zarr3Dataset::set_nodata(const NoData &nodata, const char *text) {
+CPLErr Zarr3Dataset::set_nodata(const NoData &nodata, const char *text, int band) {
     if (nodata.kind == NoData::None) {
         char name[24];
         CPLError(CE_Failure, CPLE_NotSupported, "array /%s: %s is no value of the type %s",
                  zb_node_path(array()), text, zb_dtype_name(zb_node_array(array())->dtype, name));
         return CE_Failure;
     }
+    const zb_dtype dtype = zb_node_array(array())->dtype;
+    if (edits.nodata && nodata_band_ != band && nodata_.kind != NoData::None &&
+        nodata_json(nodata_, dtype) != nodata_json(nodata, dtype))
+        CPLError(CE_Warning, CPLE_AppDefined,
+                 "array /%s has one nodata value for all bands: %s replaces what was set for band "
+                 "%d",
+                 zb_node_path(array()), text, nodata_band_);
     nodata_ = nodata;
+    nodata_band_ = band;
     edits.nodata = true;
     return CE_None;
 }
@@ -272,6 +282,8 @@ enum zb_code Zarr3Dataset::commit(zb_error *err) {
     edits = Edits();
     around_ = Neighbours(hierarchy_.store, zb_node_path(array()));
     metadata().clear("json:zarr.json");
+    if (durable_ && !sync_directory(hierarchy_.root))
+        return zb_fail_errno(err, errno, "'%s' cannot be synchronised", hierarchy_.root.c_str());
     return ZB_OK;
 }
 

@@ -41,8 +41,8 @@ Box Zarr3Dataset::box_of(int first_band, int count, const Window &window) const 
     return box;
 }
 
-/* Takes blocks out of the cache: changed ones are written first, unless a write that is to follow
-   covers them. */
+/* Takes changed blocks out of the cache, or all when a write past the cache is to follow; changed
+   ones are written first, unless that write covers them. */
 bool Zarr3Dataset::empty_cache(const PixelRequest &request, bool overwritten) {
     const Window &w = request.window;
     const BlockRange range = blocks_of(w);
@@ -53,7 +53,10 @@ bool Zarr3Dataset::empty_cache(const PixelRequest &request, bool overwritten) {
                 GDALRasterBlock *block = band->TryGetLockedBlockRef(x, y);
                 if (block == nullptr)
                     continue;
+                const bool changed = block->GetDirty();
                 block->DropLock();
+                if (!changed && !overwritten)
+                    continue;
                 const int left = x * layout_.block_width, top = y * layout_.block_height;
                 const bool covered =
                     overwritten && left >= w.x && top >= w.y &&
@@ -70,12 +73,7 @@ bool Zarr3Dataset::empty_cache(const PixelRequest &request, bool overwritten) {
 bool Zarr3Dataset::settle(const PixelRequest &request) {
     if (pixels_ == nullptr)
         return true;
-    bool changed = false;
-    for (int i = 0; i < request.band_count; i++)
-        changed =
-            changed ||
-            static_cast<Zarr3RasterBand *>(GetRasterBand(request.bands[i]))->has_changed_blocks();
-    if (changed && !empty_cache(request, false))
+    if (!empty_cache(request, false))
         return false;
     for (int first = 0; first < request.band_count;) {
         int step;

@@ -200,6 +200,17 @@ def test_nodata_that_does_not_fit_and_one_that_stays(store):
     assert dataset.GetRasterBand(1).GetNoDataValue() == 9
 
 
+def test_one_nodata_value_for_all_bands(store):
+    path, root = store
+    put(root, "t", CUBE)
+    dataset = update(path)
+    with Errors() as errors:
+        for band, value in ((1, 5), (2, 5), (3, 6)):
+            dataset.GetRasterBand(band).SetNoDataValue(value)
+    assert len(errors.seen) == 1 and "6 replaces" in errors.seen[0][1]
+    assert dataset.GetRasterBand(1).GetNoDataValue() == 6
+
+
 def test_georeferencing_is_written_and_removed(store):
     path, root = store
     put(root, "t", VALUES, dims=("y", "x"))
