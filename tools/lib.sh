@@ -25,8 +25,14 @@ step() { printf '\n== %s\n' "$*"; }
 
 # Shows a command as a person would type it, then runs it.
 show() {
+    local word
     printf '\n$'
-    printf ' %q' "$@"
+    for word; do
+        case $word in
+        *[!A-Za-z0-9_./:=,+%@-]* | '') printf ' %s' "${word@Q}" ;;
+        *) printf ' %s' "$word" ;;
+        esac
+    done
     printf '\n'
     "$@"
 }
