@@ -183,7 +183,7 @@ static uint64_t set_bits(uint64_t *bits, uint64_t first, uint64_t n, uint64_t st
         uint64_t *word = &bits[first >> 6], place = first & 63, room = 64 - place;
         run = step > 1 ? 1 : n < room ? n : room;
         uint64_t mask = (run < 64 ? (1ull << run) - 1 : UINT64_MAX) << place;
-        fresh += (uint64_t)__builtin_popcountll(mask & ~*word);
+        fresh += *word & mask ? (uint64_t)__builtin_popcountll(mask & ~*word) : run;
         *word |= mask;
     }
     return fresh;
