@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""Options of the connector for writing, given after its name."""
+
+import json
+
+import pytest
+from conftest import run, run_python
+
+CUT = """
+import sys, json, h5py, numpy as np
+with h5py.File(sys.argv[1], "w") as f:
+    f.create_dataset("given", (100, 100), "i4", chunks=(10, 10))
+    f.create_dataset("free", (100, 100), "i4")
+    f.create_dataset("line", (100,), "i4")
+    f["given"][...] = f["free"][...] = np.arange(10000).reshape(100, 100)
+    assert (f["given"][...] == f["free"][...]).all()
+for name in ("given", "free", "line"):
+    a = json.load(open(f"{sys.argv[1]}/{name}/zarr.json"))
+    outer, first = a["chunk_grid"]["configuration"]["chunk_shape"], a["codecs"][0]
+    sharded = first["name"] == "sharding_indexed"
+    print(name, outer if sharded else None,
+          first["configuration"]["chunk_shape"] if sharded else outer)
+"""
+
+
+@pytest.mark.parametrize("options, want", [
+    ("", ["given None [10, 10]", "free None [100, 100]", "line None [100]"]),
+    ("chunks=20x50", ["given None [10, 10]", "free None [20, 50]", "line None [100]"]),
+    ("shards=45x100;chunks=7x50",
+     ["given [50, 100] [10, 10]", "free [49, 100] [7, 50]", "line None [100]"]),
+    ("under_vol=0;under_info={};shards=off;chunks=8 sync=close",
+     ["given None [10, 10]", "free None [100, 100]", "line None [8]"]),
+    ("sync=always", ["given None [10, 10]", "free None [100, 100]", "line None [100]"]),
+])
+def test_options(tmp_path, options, want):
+    out = run_python(CUT, tmp_path / "x.zarr", connector=f"zarr {options}")
+    assert out.splitlines() == want
+
+
+@pytest.mark.parametrize("wrong", ["shards=", "shards=0x3", "shards=8x", "chunks=off", "sync=yes",
+                                   "shards", "chunk=8", "chunks=99999999999999999999"])
+def test_wrong_options(tmp_path, wrong):
+    done = run(["h5ls", "--vol-name=zarr", f"--vol-info={wrong}", tmp_path], None)
+    assert done.returncode != 0
