@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+import zarr
 from conftest import build_dir, run, run_python
 from test_passthrough import WRITE, same_outcomes
 from test_safety import HAZARD, LEFT_OPEN, THREADS
@@ -44,6 +45,37 @@ try: f["zz"]
 except KeyError as e: assert "doesn't exist" in str(e)
 held = f["g/b"]; f.close(); assert not held
 keep = h5py.File(sys.argv[1])["a"]; print("done")
+"""
+
+WRITING = r"""
+import sys, h5py, numpy as np
+path, version = sys.argv[1:]
+assert h5py.version.hdf5_version == version
+data = np.arange(600, dtype="i4").reshape(20, 30)
+with h5py.File(path, "w") as f:
+    d = f.create_dataset("g/d", data=data, chunks=(7, 8), compression="gzip", shuffle=True,
+                         maxshape=(None, 30), fillvalue=-1)
+    d[3, 4] = 99; d[::4, 5] = np.arange(5); d[data % 50 == 7] = 5
+    assert d[3, 4] == 99 and d[4, 5] == 1
+    d.resize((22, 30)); assert d[21, 0] == -1
+    d.attrs["units"] = "m"; d.attrs["n"] = [1, 2]; f.attrs["flag"] = True; d.attrs["n"] = 7
+    f["x"] = np.arange(30.0); f["c"] = np.arange(3) * 1j; f["b"] = np.array([True, False])
+    f["x"].make_scale(); d.dims[1].attach_scale(f["x"]); d.dims[0].label = "y"
+    f["s"] = 2.5; f.move("g", "h"); f.copy("h", "copy"); del f["s"]
+    for bad in (lambda: f.create_dataset("t", data="text"), lambda: f.create_group("x"),
+                lambda: f.__setitem__("l", h5py.SoftLink("/x")),
+                lambda: f.create_dataset("z", (4,), "i4", chunks=(2,), compression="lzf")):
+        try: bad()
+        except (ValueError, OSError, TypeError): pass
+        else: raise AssertionError("accepted")
+with h5py.File(path, "a") as f:
+    assert sorted(f) == ["b", "c", "copy", "h", "x"] and f["h/d"].dims[1].label == "x"
+    f["h/d"][0, 0] = 1000
+with h5py.File(path + ".h5", "w") as n, h5py.File(path, "r+") as f:
+    f.copy("h", n); n["h/d"].attrs["back"] = 1; f.copy(n["h"], "returned")
+    assert (f["returned/d"][...] == f["h/d"][...]).all() and f["returned/d"].attrs["back"] == 1
+left_open = h5py.File(path, "r+"); left_open["h/d"][1, 1] = 77; dataset = left_open["h/d"]
+print("done")
 """
 
 SEARCH_IS_DECLINED = r"""
@@ -106,6 +138,19 @@ def test_by_search(wheel, tree, tmp_path):
         assert run_python(CHECK, tree, version, python=python) == "done\n"
     else:
         assert run_python(SEARCH_IS_DECLINED, tree, tmp_path, python=python) == "done\n"
+
+
+def test_writing(wheel, tmp_path):
+    """What is written with another libhdf5 is read by zarr-python here."""
+    _, python, version = wheel
+    path = tmp_path / "w.zarr"
+    assert run_python(WRITING, path, version, python=python, connector="zarr") == "done\n"
+    group = zarr.open_group(str(path), mode="r")
+    array = group["h/d"]
+    assert array.shape == (22, 30) and dict(array.attrs) == {"units": "m", "n": 7}
+    assert (array[0, 0], array[1, 1], array[3, 4], array[21, 0]) == (1000, 77, 99, -1)
+    assert array.metadata.dimension_names == ("y", "x") and group.attrs["flag"] is True
+    assert list(group["c"][...]) == [0, 1j, 2j] and list(group["b"][...]) == [True, False]
 
 
 def test_safety(wheel, tree, tmp_path):
