@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Many chunks open at once: found again, stored in batches, and not held back by one that cannot be
+ * stored.
+ */
+#include "support/check.h"
+#include "zarrbridge/write.h"
+
+enum { CHUNKS = 500, SIDE = 8 }; /* a row of chunks of 8 x 8 bytes */
+
+static const zb_dtype byte_type = {.kind = ZB_KIND_UINT, .size = 1};
+
+typedef struct scene {
+    zb_store *mem, *count;
+    zb_node *node;
+    zb_writer *writer;
+    unsigned char values[SIDE][CHUNKS * SIDE];
+} scene;
+
+static scene *new_scene(const char *codecs) {
+    const uint64_t shape[2] = {SIDE, CHUNKS * SIDE}, inner[2] = {SIDE, SIDE};
+    zb_array_spec spec = {
+        .ndim = 2, .shape = shape, .inner_shape = inner, .dtype = byte_type, .codecs = codecs};
+    scene *s = calloc(1, sizeof *s);
+    check_random random = check_random_new();
+    zb_error err;
+    for (size_t row = 0; row < SIDE; row++) {
+        for (size_t i = 0; i < CHUNKS * SIDE; i++)
+            s->values[row][i] = (unsigned char)check_random_next(&random);
+    }
+    ASSERT_OK(zb_store_new_mem("mem", &s->mem, &err), err);
+    ASSERT_OK(zb_store_new_count(s->mem, &s->count, &err), err);
+    ASSERT_OK(zb_array_create(s->count, "a", &spec, &s->node, &err), err);
+    ASSERT_OK(zb_writer_open(s->node, NULL, &s->writer, &err), err);
+    zb_store_count_take(s->count);
+    return s;
+}
+
+static void free_scene(scene *s) {
+    zb_writer_abandon(s->writer);
+    zb_node_release(s->node);
+    zb_store_release(s->count);
+    zb_store_release(s->mem);
+    free(s);
+}
+
+static void write_rows(scene *s, uint64_t from, uint64_t to) {
+    for (uint64_t row = from; row < to; row++) {
+        uint64_t start[2] = {row, 0}, count[2] = {1, CHUNKS * SIDE};
+        zb_error err;
+        zb_write write = {
+            .start = start, .count = count, .data = s->values[row], .dtype = byte_type};
+        ASSERT_OK(zb_writer_write(s->writer, &write, &err), err);
+    }
+}
+
+/* The first rows are as written, the others zeros. */
+static void assert_rows(const scene *s, uint64_t rows) {
+    static unsigned char back[SIDE][CHUNKS * SIDE], zeros[CHUNKS * SIDE];
+    zb_read read = {.node = s->node, .view = {.data = back, .dtype = byte_type}};
+    zb_error err;
+    ASSERT_OK(zb_array_read(&read, 1, &err), err);
+    for (uint64_t row = 0; row < SIDE; row++)
+        assert_memory_equal(back[row], row < rows ? s->values[row] : zeros, sizeof zeros);
+}
+
+static void rows_complete_all_chunks_together(void **state) {
+    (void)state;
+    scene *s = new_scene(NULL);
+    write_rows(s, 0, SIDE - 1);
+    assert_int_equal(zb_store_count_take(s->count).puts, 0);
+    write_rows(s, SIDE - 1, SIDE);
+    zb_store_counts counts = zb_store_count_take(s->count);
+    assert_int_equal(counts.puts, CHUNKS);
+    assert_int_equal(counts.reads, 0);
+    assert_rows(s, SIDE);
+    free_scene(s);
+}
+
+static void parts_are_merged_in_batches(void **state) {
+    (void)state;
+    static const char *const codecs[] = {"[]", "[{\"name\":\"crc32c\"}]", NULL};
+    for (int i = 0; i < 3; i++) {
+        scene *s = new_scene(codecs[i]);
+        zb_error err;
+        for (uint64_t row = 0; row < SIDE; row += 2) {
+            write_rows(s, row, row + 2);
+            zb_store_count_take(s->count);
+            ASSERT_OK(zb_writer_flush(s->writer, &err), err);
+            assert_int_equal(zb_store_count_take(s->count).puts, CHUNKS);
+            assert_rows(s, row + 2);
+        }
+        free_scene(s);
+    }
+}
+
+/* A stored chunk that cannot be read keeps its part waiting; all others are stored. */
+static void one_bad_chunk_keeps_none_waiting(void **state) {
+    (void)state;
+    scene *s = new_scene(NULL);
+    zb_error err;
+    write_rows(s, 0, 4);
+    ASSERT_OK(zb_writer_flush(s->writer, &err), err);
+    ASSERT_OK(zb_store_mem_set(s->mem, "a/c/0/70", "bad", 3, &err), err);
+    write_rows(s, 4, 5);
+    zb_store_count_take(s->count);
+    ASSERT_FAILS(zb_writer_flush(s->writer, &err), ZB_EFORMAT, err, "chunk c/0/70");
+    assert_int_equal(zb_store_count_take(s->count).puts, CHUNKS - 1);
+    ASSERT_FAILS(zb_writer_flush(s->writer, &err), ZB_EFORMAT, err, "chunk c/0/70");
+    assert_int_equal(zb_store_count_take(s->count).puts, 0);
+    write_rows(s, 0, 4); /* what it lacks comes from elsewhere: */
+    write_rows(s, 5, SIDE);
+    ASSERT_OK(zb_writer_flush(s->writer, &err), err);
+    assert_rows(s, SIDE);
+    free_scene(s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_complete_all_chunks_together),
+        cmocka_unit_test(parts_are_merged_in_batches),
+        cmocka_unit_test(one_bad_chunk_keeps_none_waiting),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
