@@ -74,6 +74,17 @@ bool CfGroup::is_shared_dimension(const std::string &name) const {
     return false;
 }
 
+/* Readers give spatial_ref to arrays that name no grid mapping, too. */
+bool CfGroup::has_other_rasters() const {
+    for (const Neighbour &other : others_) {
+        const zb_array_info *info =
+            other.node == nullptr ? nullptr : zb_node_array(other.node.get());
+        if (info == nullptr || info->ndim >= 2)
+            return true;
+    }
+    return false;
+}
+
 enum zb_code CfGroup::remove(const std::string &name, zb_error *err) {
     if (find(name) == nullptr)
         return ZB_OK;
@@ -160,22 +171,35 @@ cf_parameters(const OGRSpatialReference &srs, std::string *units) {
     return members;
 }
 
+/* A scalar that carries attributes. A name in an attribute may lead to anything, data as well. */
+static bool is_mapping(const zb_node *node) {
+    const zb_array_info *info = node == nullptr ? nullptr : zb_node_array(node);
+    return info != nullptr && (info->ndim == 0 || (info->ndim == 1 && info->shape[0] == 1));
+}
+
 enum zb_code CfGroup::write_grid_mapping(const OGRSpatialReference *srs,
                                          const GeoTransform *transform, AttributeChanges *changes,
                                          zb_error *err) {
     const std::vector<std::string> named = words(attribute_text(array_.get(), "grid_mapping"));
     const std::string before = named.empty() ? "" : named[0].substr(0, named[0].find(':'));
-    const bool owned = !before.empty() && !is_shared_mapping(before);
+    const Neighbour *there = find(before);
+    const bool owned =
+        there != nullptr && is_mapping(there->node.get()) && !is_shared_mapping(before);
     if (srs == nullptr && transform == nullptr) {
         changes->remove("grid_mapping");
-        if (attribute_text(array_.get(), "coordinates") == before)
+        if (!before.empty() && attribute_text(array_.get(), "coordinates") == before)
             changes->remove("coordinates");
         return owned ? remove(before, err) : ZB_OK;
     }
-    std::string name = before.empty() ? "spatial_ref" : before;
-    const Neighbour *there = find(name);
-    if (!owned && (is_shared_mapping(name) || (there != nullptr && before.empty())))
+    /* What has the name without being ours is left alone, whatever it is. */
+    std::string name = owned ? before : "spatial_ref";
+    if (!owned && (find(name) != nullptr || has_other_rasters()))
         name = "spatial_ref_" + last_part(zb_node_path(array_.get()));
+    there = find(name);
+    if (!owned && there != nullptr) {
+        changes->remove("grid_mapping");
+        return ZB_OK;
+    }
     std::vector<std::pair<std::string, std::string>> members;
     if (srs != nullptr) {
         std::string units;
@@ -192,8 +216,8 @@ enum zb_code CfGroup::write_grid_mapping(const OGRSpatialReference *srs,
     }
     changes->set("grid_mapping", json_quote(name));
     /* Makes it a coordinate in xarray, which otherwise takes it for data. */
-    const std::string coordinates = attribute_text(array_.get(), "coordinates");
-    if (coordinates.empty() || coordinates == before)
+    if (attribute(array_.get(), "coordinates") == nullptr ||
+        (!before.empty() && attribute_text(array_.get(), "coordinates") == before))
         changes->set("coordinates", json_quote(name));
     return put(name, nullptr, json_object(members), err);
 }

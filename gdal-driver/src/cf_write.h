@@ -32,6 +32,7 @@ class CfGroup {
         std::string name;
     };
     const Neighbour *find(const std::string &name) const;
+    bool has_other_rasters() const;
     bool is_shared_mapping(const std::string &name) const;
     bool is_shared_dimension(const std::string &name) const;
     enum zb_code remove(const std::string &name, zb_error *err);

@@ -261,6 +261,25 @@ def test_arrays_of_others_are_left_alone(store):
     assert attributes(path + "/t")["grid_mapping"] == "spatial_ref_t"
 
 
+@pytest.mark.parametrize("name", ["data", "../up", "a/b", "missing", "crs: x y"])
+def test_a_grid_mapping_that_is_none_is_not_touched(store, name):
+    path, root = store
+    put(root, "t", VALUES, {"grid_mapping": name, "coordinates": ["odd"], "zarr_conventions": 5},
+        ("y", "x"))
+    put(root, "data", VALUES, dims=("r", "c"))
+    put(root, "x", VALUES, dims=("r", "x"))
+    dataset = update(sub(path, "t"))
+    dataset.SetSpatialRef(UTM)
+    dataset.SetGeoTransform((100, 10, 0, 200, 0, -20))
+    assert dataset.Close() == gdal.CE_None
+    assert (root["data"][:] == VALUES).all() and (root["x"][:] == VALUES).all()
+    dataset = opened(sub(path, "t"))
+    assert dataset.GetSpatialRef().IsSame(UTM)
+    assert dataset.GetGeoTransform() == (100, 10, 0, 200, 0, -20)
+    assert attributes(path + "/t")["grid_mapping"] == "spatial_ref_t"
+    assert attributes(path + "/t")["coordinates"] == ["odd"]
+
+
 def test_a_root_array_has_no_neighbours(tmp_path):
     path = str(tmp_path / "t.zarr")
     zarr.create_array(store=path, data=VALUES, zarr_format=3)
