@@ -62,7 +62,7 @@ static enum zb_code make_array(zb_store *store, zb_error *err) {
     static const int32_t fill = WORLD_FILL;
     zb_array_spec spec = {.ndim = 2,
                           .shape = (uint64_t[]){16, 12},
-                          .inner_shape = (uint64_t[]){4, 4},
+                          .inner_shape = (uint64_t[]){8, 8}, /* enough for blosc to try */
                           .shard_shape = (uint64_t[]){8, 8},
                           .dtype = {ZB_KIND_INT, 4, false},
                           .fill_value = &fill,

@@ -69,6 +69,7 @@ static void free_scratch(zb__scratch *scratch) {
     zb__buffer_free(&scratch->stage[0]);
     zb__buffer_free(&scratch->stage[1]);
     zb__buffer_free(&scratch->block);
+    zb__buffer_free(&scratch->filtered);
     ZSTD_freeDCtx(scratch->zstd);
     ZSTD_freeCCtx(scratch->zstd_encoder);
     libdeflate_free_decompressor(scratch->deflate);

@@ -33,7 +33,8 @@ typedef struct zb__scratch {
     zb__buffer encoded;  /* bytes as read from the store; owned by the reader */
     zb__buffer decoded;  /* one decoded chunk; owned by the reader */
     zb__buffer stage[2]; /* between two bytes→bytes codecs; owned by the chain */
-    zb__buffer block;    /* inside one codec */
+    zb__buffer block;    /* inside one codec; when encoding, a serialised chunk */
+    zb__buffer filtered; /* inside the blosc encoder */
     /* Made at first use, by the zstd codec; by the gzip and blosc codecs; by the gzip codec. */
     struct ZSTD_DCtx_s *zstd;
     struct ZSTD_CCtx_s *zstd_encoder;

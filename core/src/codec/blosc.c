@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The blosc codec: a bounded decoder of the Blosc 1 container; containers are made by libblosc,
- * which can be trusted with our own data.
+ * The blosc codec: a bounded decoder of the Blosc 1 container. Containers are made in
+ * blosc_encode.c.
  *
  *   16 bytes  version, version of the compressor's format, flags, typesize; then, as 32-bit
  *             little-endian integers, decoded size, block size, encoded size (this header included)
  *   starts    for each block, where in the container it begins (32 bits); not present when the
- *             data are stored (FLAG_STORED), which then follow at once
+ *             data are stored (ZB__BLOSC_STORED), which then follow at once
  *   blocks    each one stream, or `typesize` streams of equal decoded size when it was split; each
  *             stream is preceded by its length. A stream as long as its content is not compressed.
  *
@@ -17,34 +17,19 @@
  * the destination, or, when filtered, into one scratch block, which is no larger than the
  * destination. Only blocks that overlap the wanted bytes are decoded.
  */
-#include <blosc.h>
 #include <libdeflate.h>
 #include <limits.h>
 #include <lz4.h>
 
 #include "base/bytes.h"
 #include "base/checked.h"
+#include "codec/blosc.h"
 #include "codec/blosc_shuffle.h"
 #include "codec/blosclz.h"
 #include "codec/codec.h"
 #include "codec/configuration.h"
 #include "codec/gzip.h"
 #include "codec/zstd.h"
-
-#define HEADER_SIZE 16
-
-#define FLAG_SHUFFLE 0x01
-#define FLAG_STORED 0x02
-#define FLAG_BITSHUFFLE 0x04
-#define FLAG_RESERVED 0x08
-#define FLAG_NOT_SPLIT 0x10
-#define FORMAT_SHIFT 5 /* the compressor, in the three high bits */
-
-enum format { FORMAT_BLOSCLZ, FORMAT_LZ4, FORMAT_SNAPPY, FORMAT_ZLIB, FORMAT_ZSTD };
-
-/* Blocks are split only if typesize is at most this, and each part has at least that many bytes. */
-#define SPLIT_MAX_TYPESIZE 16
-#define SPLIT_MIN_SIZE 128
 
 typedef struct container {
     const uint8_t *in;
@@ -54,7 +39,7 @@ typedef struct container {
     size_t block_count; /* 0 when stored */
     size_t typesize;    /* 1 to 255 */
     uint8_t flags;
-    enum format format;
+    enum zb__blosc_format format;
 } container;
 
 /* ---- Header ------------------------------------------------------------------------------- */
@@ -64,15 +49,15 @@ static enum zb_code check_flags(const container *c, uint8_t version, uint8_t for
     if (version < 1 || version > 2)
         return zb_fail(err, ZB_EUNSUPPORTED, "blosc: container version is %u, expected 1 or 2",
                        version);
-    bool both = (c->flags & FLAG_SHUFFLE) && (c->flags & FLAG_BITSHUFFLE);
-    if (c->flags & FLAG_RESERVED || both || (version == 1 && c->flags & FLAG_BITSHUFFLE))
+    bool both = (c->flags & ZB__BLOSC_SHUFFLE) && (c->flags & ZB__BLOSC_BITSHUFFLE);
+    if (c->flags & ZB__BLOSC_RESERVED || both || (version == 1 && c->flags & ZB__BLOSC_BITSHUFFLE))
         return zb_fail(err, ZB_EUNSUPPORTED, "blosc: flags are 0x%02x in a container of version %u",
                        c->flags, version);
-    if (c->flags & FLAG_STORED)
+    if (c->flags & ZB__BLOSC_STORED)
         return ZB_OK;
-    if (c->format == FORMAT_SNAPPY)
+    if (c->format == ZB__BLOSC_SNAPPY)
         return zb_fail(err, ZB_EUNSUPPORTED, "blosc: compressor snappy is not supported");
-    if (c->format > FORMAT_ZSTD || format_version != 1)
+    if (c->format > ZB__BLOSC_ZSTD || format_version != 1)
         return zb_fail(err, ZB_EUNSUPPORTED,
                        "blosc: compressor format %d of version %u is not known", (int)c->format,
                        format_version);
@@ -83,9 +68,9 @@ static enum zb_code check_sizes(container *c, size_t said, zb_error *err) {
     if (said != c->size)
         return zb_fail(err, ZB_EFORMAT, "blosc: the data have %zu bytes, the header says %zu",
                        c->size, said);
-    bool stored = c->flags & FLAG_STORED || c->decoded == 0;
-    if (c->decoded > INT32_MAX || c->size > c->decoded + HEADER_SIZE ||
-        (stored && c->size < c->decoded + HEADER_SIZE))
+    bool stored = c->flags & ZB__BLOSC_STORED || c->decoded == 0;
+    if (c->decoded > INT32_MAX || c->size > c->decoded + ZB__BLOSC_HEADER ||
+        (stored && c->size < c->decoded + ZB__BLOSC_HEADER))
         return zb_fail(err, ZB_EFORMAT, "blosc: %zu bytes cannot hold %zu %s bytes", c->size,
                        c->decoded, stored ? "stored" : "compressed");
     if (c->typesize == 0)
@@ -96,14 +81,14 @@ static enum zb_code check_sizes(container *c, size_t said, zb_error *err) {
         return zb_fail(err, ZB_EFORMAT, "blosc: block size is %zu, expected 1 to %zu",
                        c->block_size, c->decoded);
     c->block_count = (c->decoded - 1) / c->block_size + 1;
-    if ((c->size - HEADER_SIZE) / 4 < c->block_count)
+    if ((c->size - ZB__BLOSC_HEADER) / 4 < c->block_count)
         return zb_fail(err, ZB_EFORMAT, "blosc: %zu bytes are too few for %zu blocks", c->size,
                        c->block_count);
     return ZB_OK;
 }
 
 static enum zb_code read_header(const uint8_t *in, size_t size, container *c, zb_error *err) {
-    if (size < HEADER_SIZE)
+    if (size < ZB__BLOSC_HEADER)
         return zb_fail(err, ZB_EFORMAT, "blosc: %zu bytes are too few for a header", size);
     *c = (container){.in = in,
                      .size = size,
@@ -111,7 +96,7 @@ static enum zb_code read_header(const uint8_t *in, size_t size, container *c, zb
                      .block_size = zb__load_le32(in + 8),
                      .typesize = in[3],
                      .flags = in[2],
-                     .format = in[2] >> FORMAT_SHIFT};
+                     .format = in[2] >> ZB__BLOSC_FORMAT_SHIFT};
     enum zb_code code = check_flags(c, in[0], in[1], err);
     return code ? code : check_sizes(c, zb__load_le32(in + 12), err);
 }
@@ -120,31 +105,31 @@ static enum zb_code read_header(const uint8_t *in, size_t size, container *c, zb
 
 /* *produced gets the decoded size, or 0 when the stream is damaged. An error is returned only where
    there is more to say. */
-static enum zb_code decode_stream(enum format format, zb__scratch *scratch, const uint8_t *in,
-                                  size_t size, uint8_t *out, size_t capacity, size_t *produced,
-                                  zb_error *err) {
+static enum zb_code decode_stream(enum zb__blosc_format format, zb__scratch *scratch,
+                                  const uint8_t *in, size_t size, uint8_t *out, size_t capacity,
+                                  size_t *produced, zb_error *err) {
     size_t consumed;
     int lz4;
     enum zb_code code;
     *produced = 0;
     switch (format) {
-    case FORMAT_BLOSCLZ:
+    case ZB__BLOSC_BLOSCLZ:
         *produced = zb__blosclz_decode(in, size, out, capacity);
         return ZB_OK;
-    case FORMAT_LZ4:
+    case ZB__BLOSC_LZ4:
         lz4 = LZ4_decompress_safe((const char *)in, (char *)out, (int)size, (int)capacity);
         *produced = lz4 > 0 ? (size_t)lz4 : 0;
         return ZB_OK;
-    case FORMAT_ZSTD:
+    case ZB__BLOSC_ZSTD:
         return zb__zstd_decode(scratch, in, size, out, capacity, produced, err);
-    case FORMAT_ZLIB:
+    case ZB__BLOSC_ZLIB:
         code = zb__deflate_context(scratch, err);
         if (!code && (libdeflate_zlib_decompress_ex(scratch->deflate, in, size, out, capacity,
                                                     &consumed, produced) != LIBDEFLATE_SUCCESS ||
                       consumed != size))
             *produced = 0;
         return code;
-    case FORMAT_SNAPPY: /* refused with the header */
+    case ZB__BLOSC_SNAPPY: /* refused with the header */
         break;
     }
     return ZB_OK;
@@ -181,19 +166,20 @@ static enum zb_code decode_block(const container *c, zb__scratch *scratch, size_
     size_t first = block * c->block_size;
     bool last_and_smaller = c->decoded - first < c->block_size;
     size_t size = last_and_smaller ? c->decoded - first : c->block_size;
-    size_t at = zb__load_le32(c->in + HEADER_SIZE + 4 * block);
-    if (at < HEADER_SIZE + 4 * c->block_count || at > c->size)
+    size_t at = zb__load_le32(c->in + ZB__BLOSC_HEADER + 4 * block);
+    if (at < ZB__BLOSC_HEADER + 4 * c->block_count || at > c->size)
         return zb_fail(err, ZB_EFORMAT, "the block starts at byte %zu of %zu", at, c->size);
 
     /* The conditions on size are part of the format: they decided before there was a flag. */
-    bool split = !(c->flags & FLAG_NOT_SPLIT) && !last_and_smaller &&
-                 c->typesize <= SPLIT_MAX_TYPESIZE && size / c->typesize >= SPLIT_MIN_SIZE;
+    bool split = !(c->flags & ZB__BLOSC_NOT_SPLIT) && !last_and_smaller &&
+                 c->typesize <= ZB__BLOSC_SPLIT_TYPESIZE &&
+                 size / c->typesize >= ZB__BLOSC_SPLIT_SIZE;
     if (split && size % c->typesize)
         return zb_fail(err, ZB_EFORMAT, "blocks of %zu bytes are split into %zu", size,
                        c->typesize);
 
-    bool shuffled = c->flags & FLAG_SHUFFLE && c->typesize > 1;
-    bool bitshuffled = c->flags & FLAG_BITSHUFFLE && size >= c->typesize;
+    bool shuffled = c->flags & ZB__BLOSC_SHUFFLE && c->typesize > 1;
+    bool bitshuffled = c->flags & ZB__BLOSC_BITSHUFFLE && size >= c->typesize;
     uint8_t *filtered = shuffled || bitshuffled ? scratch->block.data : out;
     enum zb_code code =
         decode_streams(c, scratch, at, split ? c->typesize : 1, filtered, size, err);
@@ -220,11 +206,11 @@ static enum zb_code blosc_decode(const zb__codec *codec, zb__scratch *scratch, c
     size_t hi = sink->hi < c.decoded ? sink->hi : c.decoded;
     if (sink->lo >= hi)
         return ZB_OK;
-    if (c.flags & FLAG_STORED) {
-        memcpy(sink->data + sink->lo, in + HEADER_SIZE + sink->lo, hi - sink->lo);
+    if (c.flags & ZB__BLOSC_STORED) {
+        memcpy(sink->data + sink->lo, in + ZB__BLOSC_HEADER + sink->lo, hi - sink->lo);
         return ZB_OK;
     }
-    if (c.flags & (FLAG_SHUFFLE | FLAG_BITSHUFFLE))
+    if (c.flags & (ZB__BLOSC_SHUFFLE | ZB__BLOSC_BITSHUFFLE))
         code = zb__buffer_reserve(&scratch->block, c.block_size, err);
     size_t first = sink->lo / c.block_size, end = (hi - 1) / c.block_size + 1;
     for (size_t block = first; !code && block < end; block++) {
@@ -237,39 +223,6 @@ static enum zb_code blosc_decode(const zb__codec *codec, zb__scratch *scratch, c
         sink->hi = end * c.block_size < c.decoded ? end * c.block_size : c.decoded;
     }
     return code;
-}
-
-/* ---- Encoding ----------------------------------------------------------------------------- */
-
-/* What does not shrink is stored behind the header. */
-static uint64_t blosc_encode_bound(uint64_t size) {
-    return zb__bound_sum(size, HEADER_SIZE);
-}
-
-/* The library's context call: one thread, no state of the process. Elements of more than 255 bytes
-   are taken as single bytes there, as by everybody who writes through it. It is given the bound, no
-   less and no more: with less it may write past the end, with more it may write blocks that are
-   longer than their content. */
-static enum zb_code blosc_encode(const zb__codec *codec, zb__scratch *scratch, const uint8_t *in,
-                                 size_t size, uint8_t *out, size_t capacity, size_t *written,
-                                 zb_error *err) {
-    (void)scratch;
-    const char *compressor = codec->blosc.compressor;
-    if (strcmp(compressor, "snappy") == 0)
-        return zb_fail(err, ZB_EUNSUPPORTED, "blosc: compressor snappy is not supported");
-    if (size > BLOSC_MAX_BUFFERSIZE)
-        return zb_fail(err, ZB_ELIMIT, "blosc: %zu bytes are more than the %d of a container", size,
-                       BLOSC_MAX_BUFFERSIZE);
-    size_t bound = size + HEADER_SIZE;
-    int result = 0;
-    if (capacity >= bound)
-        result = blosc_compress_ctx(codec->level, codec->blosc.shuffle, codec->blosc.typesize, size,
-                                    in, out, bound, compressor, codec->blosc.block_size, 1);
-    if (result <= 0)
-        return zb_fail(err, ZB_EINVAL, "blosc: %s cannot encode %zu bytes into %zu", compressor,
-                       size, capacity);
-    *written = (size_t)result;
-    return ZB_OK;
 }
 
 /* ---- Metadata ----------------------------------------------------------------------------- */
@@ -307,8 +260,8 @@ const zb__codec_ops zb__codec_blosc = {
     .members = members,
     .parse = blosc_parse,
     .decode = blosc_decode,
-    .encode_bound = blosc_encode_bound,
-    .encode = blosc_encode,
+    .encode_bound = zb__blosc_encode_bound,
+    .encode = zb__blosc_encode,
     .fixed_overhead = -1,
     .partial = true,
     .cost = 500,

@@ -4,6 +4,7 @@
  *   NAME, TARGET            the function's name and its attributes
  *   VECTOR, LOAD, UNPACK_LOW, UNPACK_HIGH, XOR, AND, SHIFT_LEFT, SHIFT_RIGHT, SET64
  *   STORE_LANES(at, lane_distance, vector)   stores each 16-byte lane, the second lane_distance on
+ *   LOAD_LANES(at, lane_distance), STORE     likewise loads; stores a whole vector
  * They are undefined again at the end.
  *
  * `planes` vectors are loaded, one from each plane. Seen as one row of bytes, a byte's place is
@@ -66,6 +67,47 @@ TARGET static size_t NAME()(size_t planes, bool bits, const uint8_t *in, size_t 
     }
 }
 
+/* The way back: elements become planes that begin `distance` bytes apart. A lane's places have
+   log2(planes) + 4 digits; interleaving turned them by log2(planes), so four more passes bring them
+   back to where they were. */
+TARGET static inline __attribute__((always_inline)) size_t
+NAME(_split_fixed)(const size_t planes, const uint8_t *in, size_t distance, size_t count,
+                   uint8_t *out) {
+    size_t at = 0;
+    for (; at + sizeof(VECTOR) <= count; at += sizeof(VECTOR)) {
+        VECTOR row[16], next[16];
+        for (size_t j = 0; j < planes; j++)
+            row[j] = LOAD_LANES(in + at * planes + 16 * j, 16 * planes);
+        for (size_t pass = 0; pass < 4; pass++) {
+            for (size_t j = 0; j < planes / 2; j++) {
+                next[2 * j] = UNPACK_LOW(row[j], row[j + planes / 2]);
+                next[2 * j + 1] = UNPACK_HIGH(row[j], row[j + planes / 2]);
+            }
+            for (size_t j = 0; j < planes; j++)
+                row[j] = next[j];
+        }
+        for (size_t j = 0; j < planes; j++)
+            STORE(out + j * distance + at, row[j]);
+    }
+    return at;
+}
+
+TARGET static size_t NAME(_split)(size_t planes, const uint8_t *in, size_t distance, size_t count,
+                                  uint8_t *out) {
+    switch (planes) {
+    case 2:
+        return NAME(_split_fixed)(2, in, distance, count, out);
+    case 4:
+        return NAME(_split_fixed)(4, in, distance, count, out);
+    case 8:
+        return NAME(_split_fixed)(8, in, distance, count, out);
+    case 16:
+        return NAME(_split_fixed)(16, in, distance, count, out);
+    default:
+        return 0;
+    }
+}
+
 #undef NAME
 #undef TARGET
 #undef VECTOR
@@ -78,3 +120,5 @@ TARGET static size_t NAME()(size_t planes, bool bits, const uint8_t *in, size_t 
 #undef SHIFT_RIGHT
 #undef SET64
 #undef STORE_LANES
+#undef LOAD_LANES
+#undef STORE

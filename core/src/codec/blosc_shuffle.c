@@ -39,6 +39,8 @@
 #define SHIFT_RIGHT _mm_srli_epi64
 #define SET64 _mm_set1_epi64x
 #define STORE_LANES(at, lane_distance, x) _mm_storeu_si128((__m128i *)(void *)(at), x)
+#define LOAD_LANES(at, lane_distance) LOAD(at)
+#define STORE(at, x) _mm_storeu_si128((__m128i *)(void *)(at), x)
 #include "codec/blosc_interleave.h"
 
 #define NAME(suffix) interleave_avx2##suffix
@@ -54,6 +56,10 @@
 #define SET64 _mm256_set1_epi64x
 #define STORE_LANES(at, lane_distance, x)                                                          \
     _mm256_storeu2_m128i((__m128i *)(void *)((at) + (lane_distance)), (__m128i *)(void *)(at), x)
+#define LOAD_LANES(at, lane_distance)                                                              \
+    _mm256_loadu2_m128i((const __m128i *)(const void *)((at) + (lane_distance)),                   \
+                        (const __m128i *)(const void *)(at))
+#define STORE(at, x) _mm256_storeu_si256((__m256i *)(void *)(at), x)
 #include "codec/blosc_interleave.h"
 #endif
 
@@ -64,6 +70,10 @@ enum zb__simd zb__simd_best(void) {
     return ZB__SIMD_NONE;
 #endif
 }
+
+#if HAVE_X86
+#define LOAD_16(p) _mm_loadu_si128((const __m128i *)(const void *)(p))
+#endif
 
 /* ---- One step ----------------------------------------------------------------------------- */
 
@@ -149,6 +159,74 @@ void zb__bitunshuffle(enum zb__simd simd, size_t typesize, const uint8_t *in, si
             interleave(simd, typesize, false, planes, 8 * width, 8 * width,
                        out + 8 * first * typesize);
         }
+    }
+    memcpy(out + whole, in + whole, size - whole);
+}
+
+/* ---- The filters -------------------------------------------------------------------------- */
+
+/* Splits `count` elements into planes that begin `distance` bytes apart. */
+static void split(enum zb__simd simd, size_t planes, const uint8_t *in, size_t distance,
+                  size_t count, uint8_t *out) {
+    size_t done = 0;
+#if HAVE_X86
+    if (simd == ZB__SIMD_AVX2)
+        done = interleave_avx2_split(planes, in, distance, count, out);
+    else if (simd == ZB__SIMD_SSE2)
+        done = interleave_sse2_split(planes, in, distance, count, out);
+#else
+    (void)simd;
+#endif
+    for (size_t j = 0; j < planes; j++) {
+        for (size_t i = done; i < count; i++)
+            out[j * distance + i] = in[i * planes + j];
+    }
+}
+
+void zb__shuffle(enum zb__simd simd, size_t typesize, const uint8_t *in, size_t size,
+                 uint8_t *out) {
+    size_t count = size / typesize, whole = count * typesize;
+    split(simd, typesize, in, count, count, out);
+    memcpy(out + whole, in + whole, size - whole);
+}
+
+/* Splits a plane of bytes into eight planes of bits, `distance` apart. */
+static void split_bits(const uint8_t *in, size_t columns, size_t distance, uint8_t *out) {
+    size_t c = 0;
+#if HAVE_X86
+    for (; c + 2 <= columns; c += 2) { /* one instruction takes the top bits of 16 bytes */
+        __m128i x = LOAD_16(in + 8 * c);
+        for (size_t j = 8; j-- > 0; x = _mm_slli_epi64(x, 1)) {
+            uint16_t bits = (uint16_t)_mm_movemask_epi8(x);
+            memcpy(out + j * distance + c, &bits, sizeof bits);
+        }
+    }
+#endif
+    for (; c < columns; c++) {
+        uint64_t matrix = 0;
+        for (size_t i = 0; i < 8; i++)
+            matrix |= (uint64_t)in[8 * c + i] << (8 * i);
+        matrix = transpose_bits(matrix);
+        for (size_t j = 0; j < 8; j++)
+            out[j * distance + c] = (uint8_t)(matrix >> (8 * j));
+    }
+}
+
+void zb__bitshuffle(enum zb__simd simd, size_t typesize, const uint8_t *in, size_t size,
+                    uint8_t *out) {
+    size_t count = size / typesize, whole = count * typesize;
+    if (count % 8) {
+        memcpy(out, in, size);
+        return;
+    }
+    uint8_t planes[TILE_SIZE];
+    size_t columns = count / 8; /* bytes of a bit plane */
+    size_t most = TILE_SIZE / (8 * typesize), width;
+    for (size_t first = 0; first < columns; first += width) {
+        width = columns - first < most ? columns - first : most;
+        split(simd, typesize, in + 8 * first * typesize, 8 * width, 8 * width, planes);
+        for (size_t j = 0; j < typesize; j++)
+            split_bits(planes + 8 * j * width, width, columns, out + 8 * j * columns + first);
     }
     memcpy(out + whole, in + whole, size - whole);
 }

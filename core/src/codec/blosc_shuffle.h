@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The inverses of blosc's filters, which bring like bytes, or like bits, of elements together. */
+/* Blosc's filters, which bring like bytes, or like bits, of elements together; and their inverses.
+ */
 #ifndef ZB_CODEC_BLOSC_SHUFFLE_H
 #define ZB_CODEC_BLOSC_SHUFFLE_H
 
@@ -21,5 +22,10 @@ void zb__unshuffle(enum zb__simd simd, size_t typesize, const uint8_t *in, size_
    Where the number of whole elements is no multiple of 8, blosc leaves the block as it is. */
 void zb__bitunshuffle(enum zb__simd simd, size_t typesize, const uint8_t *in, size_t size,
                       uint8_t *out);
+
+/* The filters: elements become planes. */
+void zb__shuffle(enum zb__simd simd, size_t typesize, const uint8_t *in, size_t size, uint8_t *out);
+void zb__bitshuffle(enum zb__simd simd, size_t typesize, const uint8_t *in, size_t size,
+                    uint8_t *out);
 
 #endif

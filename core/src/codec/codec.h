@@ -65,7 +65,7 @@ struct zb__codec {
         const char *compressor; /* a constant */
         int shuffle;            /* 0 none, 1 bytes, 2 bits: as in libblosc */
         size_t typesize;
-        size_t block_size; /* 0: libblosc's choice */
+        size_t block_size; /* 0: the encoder's choice */
     } blosc;
 };
 
