@@ -280,23 +280,22 @@ static herr_t import_object(const import_job *job, hid_t source, const vol_place
 }
 
 /* HDF5 wraps what it registers in the context of the source, so it wants the native object. */
-herr_t vol_import_object(const vol_object *from, const H5VL_loc_params_t *from_loc,
-                         const char *name, const vol_object *to, const vol_place *place,
-                         hid_t ocpypl, hid_t dxpl) {
-    h5_lib *lib = to->lib;
-    import_job job = {.lib = lib, .handle = to->handle, .dxpl = dxpl};
+hid_t vol_import_open(const vol_object *from, const H5VL_loc_params_t *from_loc, const char *name,
+                      hid_t dxpl) {
+    h5_lib *lib = from->lib;
     const H5VL_loc_params_t loc = {
         .obj_type = from_loc->obj_type,
         .type = H5VL_OBJECT_BY_NAME,
         .loc_data.loc_by_name = {.name = name, .lapl_id = *lib->H5P_LST_LINK_ACCESS_ID_g}};
     H5I_type_t type;
-    if (lib->H5Pget_copy_object(ocpypl, &job.flags) < 0)
-        return -1;
     void *native = lib->H5VLobject_open(from->under, &loc, lib->native, &type, dxpl, NULL);
-    hid_t id = native ? lib->H5VLwrap_register(native, type) : -1;
-    if (id < 0)
+    return native ? lib->H5VLwrap_register(native, type) : -1;
+}
+
+herr_t vol_import_object(hid_t source, const vol_object *to, const vol_place *place, hid_t ocpypl,
+                         hid_t dxpl) {
+    import_job job = {.lib = to->lib, .handle = to->handle, .dxpl = dxpl};
+    if (job.lib->H5Pget_copy_object(ocpypl, &job.flags) < 0)
         return -1;
-    herr_t result = import_object(&job, id, place, true);
-    vol_release_id(lib, id);
-    return result;
+    return import_object(&job, source, place, true);
 }

@@ -37,20 +37,19 @@ static herr_t push_copy(h5_lib *lib, const zb_error *err) {
 }
 
 /* From a store: chunks are copied as they are. */
-static herr_t copy_from_zarr(const vol_object *from, const H5VL_loc_params_t *source_loc,
-                             const char *source_name, const vol_place *place, hid_t ocpypl) {
-    h5_lib *lib = from->lib;
+static herr_t copy_from_zarr(vol_node *node, const vol_place *place, hid_t ocpypl) {
+    h5_lib *lib = node->file->lib;
     zb_error err = {0};
     vol_node *made;
     unsigned flags = 0;
-    vol_node *node = vol_locate_name(from, source_loc, source_name);
-    if (!node || lib->H5Pget_copy_object(ocpypl, &flags) < 0)
+    if (lib->H5Pget_copy_object(ocpypl, &flags) < 0)
         return -1;
     enum zb_code code = vol_edit_copy(node, place, flags & H5O_COPY_SHALLOW_HIERARCHY_FLAG,
                                       flags & H5O_COPY_WITHOUT_ATTR_FLAG, &made, &err);
     return code ? push_copy(lib, &err) : 0;
 }
 
+/* The source is found before groups are made on the way to the target. */
 static herr_t copy_to_zarr(const vol_object *from, const H5VL_loc_params_t *source_loc,
                            const char *source_name, const vol_object *to,
                            const H5VL_loc_params_t *target_loc, const char *target_name,
@@ -58,15 +57,27 @@ static herr_t copy_to_zarr(const vol_object *from, const H5VL_loc_params_t *sour
     h5_lib *lib = to->lib;
     vol_place place;
     zb_error err = {0};
+    vol_node *node = NULL;
+    hid_t native = -1;
+    herr_t result = -1;
     vol_node *base = vol_may_write(to, "copy an object") ? vol_locate(to, target_loc) : NULL;
     if (!base)
         return -1;
-    if (vol_place_find(base, target_name, vol_makes_groups(lib, lcpl), &place, &err) != ZB_OK)
-        return push_copy(lib, &err);
-    herr_t result = from->under
-                        ? vol_import_object(from, source_loc, source_name, to, &place, ocpypl, dxpl)
-                        : copy_from_zarr(from, source_loc, source_name, &place, ocpypl);
-    vol_place_clear(&place);
+    if (from->under)
+        native = vol_import_open(from, source_loc, source_name, dxpl);
+    else
+        node = vol_locate_name(from, source_loc, source_name);
+    if (native < 0 && !node)
+        return -1;
+    if (vol_place_find(base, target_name, vol_makes_groups(lib, lcpl), &place, &err) == ZB_OK) {
+        result = node ? copy_from_zarr(node, &place, ocpypl)
+                      : vol_import_object(native, to, &place, ocpypl, dxpl);
+        vol_place_clear(&place);
+    } else {
+        push_copy(lib, &err);
+    }
+    if (native >= 0)
+        vol_release_id(lib, native);
     return result;
 }
 
