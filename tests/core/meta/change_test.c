@@ -264,6 +264,39 @@ static void test_copy(void **state) {
     zb_store_release(to);
 }
 
+/* Chunks without an array, and nodes beside the note of a copy, were left by somebody killed. */
+static void test_copy_to_left_overs(void **state) {
+    (void)state;
+    zb_store *store = store_tree(false), *expected = store_tree(false);
+    zb_error err;
+    ASSERT_OK(zb_node_copy(expected, "b", expected, "n/m", &err), err);
+    store_set(store, "n/m/c/c/1/1", "of a deleted array");
+    store_set(store, "n/m/.zarrbridge-copy", "");
+    char *document = store_text(store, "b/c/zarr.json");
+    store_set(store, "n/m/old/zarr.json", document);
+    free(document);
+    ASSERT_OK(zb_node_copy(store, "b", store, "n/m", &err), err);
+    char *now = store_dump(store), *then = store_dump(expected);
+    assert_string_equal(now, then);
+    free(now);
+    free(then);
+    zb_store_release(store);
+    zb_store_release(expected);
+}
+
+/* Without its own document, but with nodes below, a group can be deleted again. */
+static void test_delete_again(void **state) {
+    (void)state;
+    zb_store *store = store_tree(false);
+    zb_error err;
+    ASSERT_OK(zb_store_erase(store, "b/zarr.json", &err), err);
+    ASSERT_OK(zb_node_delete(store, "b", &err), err);
+    store_expect(store, "b/c/zarr.json", NULL);
+    store_expect(store, "b/D/e/c/1/1", NULL);
+    ASSERT_FAILS(zb_node_delete(store, "b", &err), ZB_ENOTFOUND, err, "no node");
+    zb_store_release(store);
+}
+
 static void test_move(void **state) {
     (void)state;
     zb_store *store = store_tree(false), *expected = store_tree(false);
@@ -293,6 +326,8 @@ int main(void) {
         cmocka_unit_test(test_other_blocks),
         cmocka_unit_test(test_delete),
         cmocka_unit_test(test_copy),
+        cmocka_unit_test(test_copy_to_left_overs),
+        cmocka_unit_test(test_delete_again),
         cmocka_unit_test(test_move),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
