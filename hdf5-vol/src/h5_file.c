@@ -222,6 +222,7 @@ static enum zb_code file_open(h5_lib *lib, const char *path, const vol_options *
     file->options = *options;
     file->writable = writable;
     file->number = file_number(path);
+    file->changes = 1; /* what has just been created counts as changed */
     enum zb_code code = writable ? find_place(path, &where, err) : ZB_OK;
     if (!code) /* the user's own words, in messages, whenever they mean the same directory */
         code = zb_store_open_fs(where.node && *where.node ? where.top : path, &file->store, err);

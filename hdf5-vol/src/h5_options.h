@@ -30,6 +30,7 @@ typedef struct vol_options {
     bool native_compat; /* claim to be native, for HDF5's old calls */
     enum vol_dimensions dimensions;
     enum zb_sync sync;
+    enum zb_strategy strategy;
     vol_cutting shards; /* datasets whose creation list has no shard shape */
     vol_cutting chunks; /* datasets whose creation list has no chunk shape */
 } vol_options;

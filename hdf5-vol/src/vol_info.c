@@ -36,6 +36,7 @@ static herr_t info_free(void *info) {
 static const char *const flag_words[] = {"0", "1", NULL};
 static const char *const dimension_words[] = {"0", "1", "auto", NULL};
 static const char *const sync_words[] = {"none", "close", "always", NULL};
+static const char *const strategy_words[] = {"rewrite", "append", "inplace", NULL};
 static const char *const cut_words[] = {"auto", "off", NULL};
 
 static bool choose(const char *value, const char *const *words, unsigned *out) {
@@ -110,6 +111,8 @@ static bool set_value(vol_options *options, const char *name, const char *value)
         options->dimensions = (enum vol_dimensions)choice;
     else if (strcmp(name, "sync") == 0 && choose(value, sync_words, &choice))
         options->sync = (enum zb_sync)choice;
+    else if (strcmp(name, "strategy") == 0 && choose(value, strategy_words, &choice))
+        options->strategy = (enum zb_strategy)choice;
     else if (strcmp(name, "shards") == 0 && choose(value, cut_words, &choice))
         options->shards = (vol_cutting){.cut = (enum vol_cut)choice};
     else if (strcmp(name, "shards") == 0)

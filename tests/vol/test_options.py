@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Options of the connector for writing, given after its name."""
 
-import json
-
+import numpy as np
 import pytest
-from conftest import run, run_python
+from conftest import put, run, run_python
 
 CUT = """
 import sys, json, h5py, numpy as np
@@ -38,7 +37,30 @@ def test_options(tmp_path, options, want):
 
 
 @pytest.mark.parametrize("wrong", ["shards=", "shards=0x3", "shards=8x", "chunks=off", "sync=yes",
-                                   "shards", "chunk=8", "chunks=99999999999999999999"])
+                                   "shards", "chunk=8", "strategy=old", "chunks=99999999999999999999"])
 def test_wrong_options(tmp_path, wrong):
     done = run(["h5ls", "--vol-name=zarr", f"--vol-info={wrong}", tmp_path], None)
     assert done.returncode != 0
+
+
+APPEND = """
+import os, sys, h5py, numpy as np
+path = sys.argv[1]
+with h5py.File(path, "r+") as f:
+    size = lambda: os.path.getsize(path + "/d/c/0")
+    before = size()
+    f["d"][3] = 7
+    f["d"].flush()
+    assert f["d"][3] == 7 and f["d"][4] == 4
+    print(size() - before)
+"""
+
+
+@pytest.mark.parametrize("strategy, grows", [("rewrite", False), ("append", True)])
+def test_strategy(new_store, strategy, grows):
+    """Appending leaves the old inner chunk in the shard."""
+    path, group = new_store()
+    put(group, "d", np.arange(1000), chunks=(100,), shards=(1000,), compressors=None)
+    grown = int(run_python(APPEND, path, connector=f"zarr strategy={strategy}"))
+    assert (grown >= 800) == grows
+    assert list(group["d"][2:5]) == [2, 7, 4]
