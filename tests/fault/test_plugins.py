@@ -13,7 +13,8 @@ import pytest
 import zarr
 
 HERE = pathlib.Path(__file__).resolve().parent
-SHIM = os.path.join(os.environ["ZARRBRIDGE_BUILD_DIR"], "tests", "fault", "libzb-fault-shim.so")
+SHIM = "libzb-fault-shim.so"
+SHIM_PLACE = os.path.join(os.environ["ZARRBRIDGE_BUILD_DIR"], "tests", "fault")
 FULL = "ZB_FAULT_FULL" in os.environ
 LIBRARIES = [name for name, option in (("h5py", "ZARRBRIDGE_TEST_H5PY"),
                                        ("gdal", "ZARRBRIDGE_TEST_GDAL")) if option in os.environ]
@@ -85,12 +86,19 @@ ROWS, SHARD, WRITTEN = 24, 12, 16
 OLD, NEW = 1000, 5000
 
 
+def joined(variable, entry):
+    """The entry behind those that the variable has."""
+    return ":".join(filter(None, [os.environ.get(variable, ""), entry]))
+
+
 def overwrite(library, path, shim=None, report=None):
     """Runs the writer under the shim; its exit status and what it said."""
     more = {}
     if shim:
-        preload = [os.environ.get("LD_PRELOAD", ""), SHIM]
-        more = {"LD_PRELOAD": ":".join(filter(None, preload)), "ZB_SHIM": f"{shim}:{path}"}
+        # By its name: a space in a path would end an entry of LD_PRELOAD.
+        more = {"LD_PRELOAD": joined("LD_PRELOAD", SHIM),
+                "LD_LIBRARY_PATH": joined("LD_LIBRARY_PATH", SHIM_PLACE),
+                "ZB_SHIM": f"{shim}:{path}"}
     if report:
         more["ZB_SHIM_REPORT"] = str(report)
     writer = start(library, **more)
