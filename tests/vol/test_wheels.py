@@ -185,7 +185,7 @@ v[:] = np.arange(5); v.units = "m"; s = d.createVariable("s", str, ("x",)); s[0]
 d = nc.Dataset(p); assert list(d["v"][:]) == [0, 1, 2, 3, 4] and d["s"][0] == "abc"
 with h5py.File(p) as g: assert g["v"][2] == 2
 d.close()
-maps = {line.split()[-1] for line in open("/proc/self/maps")
+maps = {line.split(maxsplit=5)[5].strip() for line in open("/proc/self/maps")
         if re.search(r"/libhdf5-[^/]*\.so", line)}
 name = [m for m in maps if "netcdf4" in m.lower()][0]
 lib = ctypes.CDLL(name, mode=os.RTLD_NOLOAD | os.RTLD_NOW)
