@@ -30,6 +30,15 @@ def run(*command, **options):
                           env=ENVIRONMENT, **options)
 
 
+def installs(*command, **options):
+    """What the command prints; None where it fails, or waits in vain for a package index."""
+    try:
+        done = run(*command, timeout=120, **options)
+    except subprocess.TimeoutExpired:
+        return None
+    return None if done.returncode else done.stdout.strip()
+
+
 @pytest.fixture(scope="session")
 def sample(tmp_path_factory):
     """The folder of the sample, and {name: case}."""
@@ -49,9 +58,8 @@ def zarrita():
         pytest.skip(f"zarrita.js: no node or npm; {SAMPLE} arrays not read")
     if not (folder / "node_modules" / "zarrita").exists():
         folder.mkdir(parents=True, exist_ok=True)
-        done = run("npm", "install", "--no-audit", "--no-fund", "--prefix", folder, *NPM,
-                   cwd=folder)
-        if done.returncode:
+        if installs("npm", "install", "--no-audit", "--no-fund", "--fetch-retries=1",
+                    "--fetch-timeout=20000", "--prefix", folder, *NPM, cwd=folder) is None:
             shutil.rmtree(folder)
             pytest.skip(f"zarrita.js cannot be installed; {SAMPLE} arrays not read")
     shutil.copy(HERE / "zarrita.mjs", folder)
@@ -59,10 +67,10 @@ def zarrita():
 
 
 def in_venv(reader):
-    done = run(HERE.parents[1] / "tools" / "bench-venv", PACKAGES / "venv")
-    if done.returncode:
+    python = installs(HERE.parents[1] / "tools" / "bench-venv", PACKAGES / "venv")
+    if python is None:
         pytest.skip(f"{reader} cannot be installed; {SAMPLE} arrays not read")
-    return [done.stdout.strip(), HERE / "round_peers.py", reader]
+    return [python, HERE / "round_peers.py", reader]
 
 
 def zarrita_reads(case):
