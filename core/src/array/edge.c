@@ -46,13 +46,10 @@ static enum zb_code compare(const zb_node *node, zb_error *err) {
     return code;
 }
 
-static bool is_seen(zb_writer *writer, const zb_validator *validator) {
-    pthread_mutex_lock(&writer->edge_lock);
+static bool is_seen(const zb_writer *writer, const zb_validator *validator) {
     const zb_validator *seen = &writer->document;
-    bool same = seen->valid && validator->valid &&
-                memcmp(seen->word, validator->word, sizeof seen->word) == 0;
-    pthread_mutex_unlock(&writer->edge_lock);
-    return same;
+    return seen->valid && validator->valid &&
+           memcmp(seen->word, validator->word, sizeof seen->word) == 0;
 }
 
 enum zb_code zb__edge_check(zb_writer *writer, const uint64_t *index, zb_error *err) {
@@ -68,13 +65,12 @@ enum zb_code zb__edge_check(zb_writer *writer, const uint64_t *index, zb_error *
     free(key);
     if (code && code != ZB_ENOTFOUND)
         return code;
-    if (!code && is_seen(writer, &info.validator))
-        return ZB_OK;
-    code = compare(node, err);
-    if (!code) {
-        pthread_mutex_lock(&writer->edge_lock);
+    /* One thread looks at a version; the others wait for what it finds. */
+    pthread_mutex_lock(&writer->edge_lock);
+    bool seen = !code && is_seen(writer, &info.validator);
+    code = seen ? ZB_OK : compare(node, err);
+    if (!code)
         writer->document = info.validator;
-        pthread_mutex_unlock(&writer->edge_lock);
-    }
+    pthread_mutex_unlock(&writer->edge_lock);
     return code;
 }

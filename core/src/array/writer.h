@@ -101,7 +101,7 @@ struct zb_writer {
     uint64_t spare_bytes;     /* they count as waiting */
     zb__open_chunk **buckets; /* by hash of the index; as many as open chunks, or more */
     size_t bucket_count, open_count;
-    pthread_mutex_t edge_lock; /* of `document` */
+    pthread_mutex_t edge_lock; /* of `document`, while it is looked at */
     zb_validator document;     /* version of the array's document that was last looked at */
     atomic_bool waits;         /* something of ours is with the store and waits for its flush */
     bool lost;                 /* that could not be made durable, and is forgotten */
