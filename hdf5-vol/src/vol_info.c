@@ -81,8 +81,9 @@ static herr_t info_to_text(const void *info, char **text) {
     FILE *out = open_memstream(text, &size);
     if (!out)
         return -1;
-    fprintf(out, "native_compat=%s;netcdf_dimensions=%s;sync=%s", flag_words[options.native_compat],
-            dimension_words[options.dimensions], sync_words[options.sync]);
+    fprintf(out, "native_compat=%s;netcdf_dimensions=%s;sync=%s;strategy=%s",
+            flag_words[options.native_compat], dimension_words[options.dimensions],
+            sync_words[options.sync], strategy_words[options.strategy]);
     print_cutting(out, "shards", &options.shards);
     print_cutting(out, "chunks", &options.chunks);
     return fclose(out) == 0 ? 0 : -1;

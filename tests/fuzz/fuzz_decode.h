@@ -3,19 +3,8 @@
 #ifndef TESTS_FUZZ_FUZZ_DECODE_H
 #define TESTS_FUZZ_FUZZ_DECODE_H
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "codec/codec.h"
-
-#define REQUIRE(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition);              \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
+#include "fuzz.h"
 
 /* Decodes [lo, hi) into out, which has capacity bytes. */
 static inline enum zb_code fuzz_decode_range(const zb__codec_ops *ops, const uint8_t *in,
@@ -26,9 +15,8 @@ static inline enum zb_code fuzz_decode_range(const zb__codec_ops *ops, const uin
     REQUIRE(scratch);
     enum zb_code code = ops->decode(&codec, scratch, in, size, sink, &err);
     zb__scratch_put(scratch);
-    if (code)
-        REQUIRE(err.code == code && *err.message && !strchr(err.message, '\n'));
-    else
+    fuzz_check_error(code, &err);
+    if (!code)
         REQUIRE(sink->size <= sink->capacity && (!sink->exact || sink->size >= sink->hi));
     return code;
 }

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs a fuzz target without libFuzzer: on each seed, on each beginning of it, and on copies with
- * one byte changed or taken out. No chance is involved, so a failure repeats.
+ * Runs a fuzz target without libFuzzer: on each seed, and on changed copies of it: cut off at a
+ * byte, with the byte changed, and without it. No chance is involved, so a failure repeats.
  *
- *     replay FILE-OR-DIRECTORY...
+ *     replay PLACES DIRECTORY     seeds are changed at this many evenly spaced bytes, at most;
+ * those in directories below are run as they are replay FILE...              as they are
  */
 #include "fuzz.h"
 
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* Seeds are small; of a larger one only evenly spaced bytes are mutated. */
-#define PLACES_MAX 2048
 
 static size_t runs;
 
@@ -48,7 +43,7 @@ static void mutate_at(uint8_t *data, size_t size, size_t at) {
     data[at] = kept;
 }
 
-static int replay_file(const char *path) {
+static int replay_file(const char *path, size_t places) {
     static uint8_t data[1 << 20];
     FILE *file = fopen(path, "rb");
     if (!file) {
@@ -58,34 +53,34 @@ static int replay_file(const char *path) {
     size_t size = fread(data, 1, sizeof data, file);
     fclose(file);
     run(data, size);
-    size_t step = size / PLACES_MAX + 1;
-    for (size_t at = 0; at < size; at += step)
+    size_t step = places ? size / places + 1 : size;
+    for (size_t at = 0; at < size && places; at += step)
         mutate_at(data, size, at);
     return 0;
 }
 
-static int replay(const char *path) {
-    DIR *directory = opendir(path);
-    if (!directory)
-        return replay_file(path);
+static int replay_directory(DIR *directory, const char *path, size_t places) {
     int failed = 0;
     for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
-        char file[4096];
+        char name[4096];
         if (entry->d_name[0] == '.')
             continue;
-        if (snprintf(file, sizeof file, "%s/%s", path, entry->d_name) >= (int)sizeof file)
-            failed = 1;
-        else
-            failed |= replay_file(file);
+        if (snprintf(name, sizeof name, "%s/%s", path, entry->d_name) >= (int)sizeof name)
+            abort();
+        DIR *below = opendir(name);
+        failed |= below ? replay_directory(below, name, 0) : replay_file(name, places);
     }
     closedir(directory);
     return failed;
 }
 
 int main(int argc, char **argv) {
+    DIR *directory = argc == 3 ? opendir(argv[2]) : NULL;
     int failed = 0;
-    for (int i = 1; i < argc; i++)
-        failed |= replay(argv[i]);
+    if (directory)
+        failed = replay_directory(directory, argv[2], strtoul(argv[1], NULL, 10));
+    for (int i = 1; i < argc && !directory; i++)
+        failed |= replay_file(argv[i], 0);
     printf("%zu inputs\n", runs);
     return failed || runs == 0;
 }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <H5VLconnector_passthru.h>
 #include <cmocka.h>
 
 static const char *store;
@@ -288,6 +289,29 @@ static void knows_its_file(void **state) {
     assert_true(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0);
 }
 
+/* Connectors above hand options on as text, and HDF5 compares them. */
+static void prints_all_options(void **state) {
+    static const char *const texts[] = {
+        "native_compat=0;netcdf_dimensions=1;sync=close;strategy=append;shards=8x4;chunks=auto",
+        "native_compat=0;netcdf_dimensions=1;sync=close;strategy=inplace;shards=8x4;chunks=auto"};
+    hid_t connector = H5VLregister_connector_by_name("zarr", H5P_DEFAULT);
+    void *info[2] = {NULL};
+    int order = 0;
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char *text = NULL;
+        assert_true(H5VLconnector_str_to_info(texts[i], connector, &info[i]) >= 0);
+        assert_true(H5VLconnector_info_to_str(info[i], connector, &text) >= 0);
+        assert_string_equal(text, texts[i]);
+        H5free_memory(text);
+    }
+    assert_true(H5VLcmp_connector_info(&order, connector, info[0], info[1]) >= 0);
+    assert_true(order < 0);
+    for (int i = 0; i < 2; i++)
+        H5VLfree_connector_info(connector, info[i]);
+    H5VLclose(connector);
+}
+
 /* A dataset keeps working after its file is closed, and H5close takes everything away. */
 static void survives_closing_and_starting_again(void **state) {
     (void)state;
@@ -315,6 +339,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(makes_references_of_both_kinds, open_file, close_file),
         cmocka_unit_test_setup_teardown(strings_do_not_become_fixed, open_file, close_file),
         cmocka_unit_test_setup_teardown(knows_its_file, open_file, close_file),
+        cmocka_unit_test(prints_all_options),
         cmocka_unit_test(survives_closing_and_starting_again),
     };
     if (argc != 2)

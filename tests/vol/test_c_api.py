@@ -9,7 +9,7 @@ from conftest import build_dir, run
 def test_c_program(tree, connector):
     done = run([build_dir() / "tests" / "vol" / "vol-c-api", tree], connector)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "10 test(s) run" in done.stderr + done.stdout
+    assert "11 test(s) run" in done.stderr + done.stdout
 
 
 @pytest.mark.parametrize("connector, count", [(None, 1), ("zarr", 7)])

@@ -67,8 +67,9 @@ static void copy_match(uint8_t *out, size_t distance, size_t length) {
     if (distance < 8) {
         /* The first eight bytes one by one; then the pattern repeats at a multiple of the distance
            that is at least eight. */
+        const uint8_t *from = out - distance;
         for (; done < 8; done++)
-            out[done] = out[done - distance];
+            out[done] = from[done];
         distance *= (7 + distance) / distance;
     }
     if (distance < 16) {
@@ -81,8 +82,9 @@ static void copy_match(uint8_t *out, size_t distance, size_t length) {
 }
 
 static void copy_match_exactly(uint8_t *out, size_t distance, size_t length) {
+    const uint8_t *from = out - distance;
     for (size_t i = 0; i < length; i++)
-        out[i] = out[i - distance];
+        out[i] = from[i];
 }
 
 size_t zb__blosclz_decode(const uint8_t *in, size_t size, uint8_t *out, size_t capacity) {

@@ -107,8 +107,11 @@ static enum zb_code copy_stored(const uint8_t *in, size_t size, zb__sink *sink, 
 
 enum zb_code zb__chain_decode(const zb__chain *chain, zb__scratch *scratch, const uint8_t *in,
                               size_t size, zb__sink *sink, zb_error *err) {
+    static const uint8_t nothing[1];
     if (chain->codec_count == 0)
         return copy_stored(in, size, sink, err);
+    if (!in) /* of size 0; no codec may add even that to a null pointer */
+        in = nothing;
     enum zb_code code = ZB_OK;
     zb__buffer *stage = &scratch->stage[0];
     for (size_t i = chain->codec_count; !code && i-- > 0;) {

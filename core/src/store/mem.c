@@ -107,7 +107,8 @@ static enum zb_code mem_read(zb_object *object, zb_range *ranges, size_t count, 
         if (offset > b->size)
             offset = b->size;
         r->got = r->length < b->size - offset ? r->length : b->size - (size_t)offset;
-        memcpy(r->buffer, b->data + offset, r->got);
+        if (r->got > 0) /* a buffer of no bytes may be NULL */
+            memcpy(r->buffer, b->data + offset, r->got);
     }
     return ZB_OK;
 }

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A whole store: keys and contents in turn, separated by bytes 255. All that walks a store is
+ * called: listings, consolidated metadata, checking, repairing, compacting, shrinking, copying,
+ * moving, deleting.
+ */
+#include "fuzz.h"
+
+#include "zarrbridge/check.h"
+#include "zarrbridge/write.h"
+
+#define DEPTH_MAX 3
+
+static zb_store *make_store(const uint8_t *data, size_t left) {
+    zb_store *store;
+    zb_error err;
+    REQUIRE_OK(zb_store_new_mem("fuzz", &store, &err), err);
+    while (data) {
+        char *key = fuzz_next_text(&data, &left);
+        size_t size = 0;
+        const uint8_t *content = fuzz_next(&data, &left, &size);
+        if (content)
+            fuzz_check_error(zb_store_mem_set(store, key, content, size, &err), &err);
+        free(key);
+    }
+    return store;
+}
+
+/* One element from each end of an array that may be of any size. */
+static void read_some(const zb_node *node) {
+    const zb_array_info *info = zb_node_array(node);
+    uint64_t coords[2 * ZB_MAX_NDIM] = {0};
+    uint8_t *elements = calloc(2, info->dtype.size);
+    zb_error err;
+    REQUIRE(elements);
+    for (uint32_t d = 0; d < info->ndim; d++)
+        coords[info->ndim + d] = info->shape[d] - 1;
+    enum zb_code code =
+        zb_array_read_points(node, coords, 2, elements, info->dtype, info->dtype.size, &err);
+    fuzz_check_error(code, &err);
+    free(elements);
+}
+
+static void change_array(const zb_node *node) {
+    uint64_t shape[ZB_MAX_NDIM], bytes;
+    const zb_array_info *info = zb_node_array(node);
+    zb_node *smaller;
+    zb_error err;
+    fuzz_check_error(zb_array_storage_size(node, &bytes, &err), &err);
+    fuzz_check_error(zb_array_compact(node, ZB_SYNC_NONE, &bytes, &err), &err);
+    for (uint32_t d = 0; d < info->ndim; d++)
+        shape[d] = info->shape[d] / 2;
+    enum zb_code code = zb_array_resize(node, shape, &smaller, &err);
+    fuzz_check_error(code, &err);
+    if (code == ZB_OK) {
+        read_some(smaller);
+        zb_node_release(smaller);
+    }
+}
+
+/* Calls `visit` for the arrays at and below a node. */
+static void walk(zb_node *node, unsigned depth, void (*visit)(const zb_node *array)) {
+    zb_children children;
+    zb_error err;
+    if (zb_node_array(node)) {
+        visit(node);
+        return;
+    }
+    enum zb_code code = zb_group_children(node, &children, &err);
+    fuzz_check_error(code, &err);
+    if (code != ZB_OK)
+        return;
+    for (size_t i = 0; i < children.count; i++) {
+        REQUIRE(!children.child[i].node == !!children.child[i].reason);
+        if (children.child[i].node && depth < DEPTH_MAX)
+            walk(children.child[i].node, depth + 1, visit);
+    }
+    zb_children_free(&children);
+}
+
+static void walk_root(zb_store *store, bool can_list, void (*visit)(const zb_node *array)) {
+    zb_node *root;
+    zb_error err;
+    store->hints.can_list = can_list;
+    enum zb_code code = zb_node_open(store, "", &root, &err);
+    fuzz_check_error(code, &err);
+    if (code == ZB_OK) {
+        walk(root, 0, visit);
+        zb_node_release(root);
+    }
+    store->hints.can_list = true;
+}
+
+static int on_finding(void *context, const zb_finding *finding) {
+    (void)context;
+    REQUIRE(*finding->message && !strchr(finding->message, '\n'));
+    return 0;
+}
+
+static void check_and_repair(zb_store *store) {
+    zb_verify_summary before, after;
+    zb_error err;
+    enum zb_code code = zb_store_verify(store, on_finding, NULL, &before, &err);
+    fuzz_check_error(code, &err);
+    enum zb_code repaired = zb_store_repair(store, on_finding, NULL, &err);
+    fuzz_check_error(repaired, &err);
+    if (code == ZB_OK && repaired == ZB_OK) {
+        REQUIRE_OK(zb_store_verify(store, on_finding, NULL, &after, &err), err);
+        REQUIRE(after.findings <= before.findings);
+    }
+}
+
+static void copy_move_delete(zb_store *store) {
+    zb_store *other;
+    zb_error err;
+    REQUIRE_OK(zb_store_new_mem("other", &other, &err), err);
+    enum zb_code code = zb_node_copy(store, "", other, "copy", &err);
+    fuzz_check_error(code, &err);
+    if (code == ZB_OK) {
+        REQUIRE_OK(zb_node_move(other, "copy", "a/moved", &err), err);
+        code = zb_node_delete(other, "a/moved", &err);
+        REQUIRE_OK(code, err);
+    }
+    zb_store_release(other);
+    fuzz_check_error(zb_node_move(store, "a", "b/c", &err), &err);
+    fuzz_check_error(zb_node_delete(store, "", &err), &err);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    zb_store *store = make_store(data, size);
+    walk_root(store, false, read_some);
+    walk_root(store, true, read_some);
+    check_and_repair(store);
+    walk_root(store, true, change_array);
+    copy_move_delete(store);
+    zb_store_release(store);
+    return 0;
+}
