@@ -40,6 +40,7 @@ static void strip_slashes(std::string *text) {
 /* A path to a document stands for the directory that holds it. */
 static void take_directory(std::string text, Location *location) {
     strip_slashes(&text);
+    location->given = text;
     if (EQUAL(CPLGetFilename(text.c_str()), "zarr.json")) {
         text.erase(text.size() - strlen("zarr.json"));
         strip_slashes(&text);

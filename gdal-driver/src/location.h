@@ -21,6 +21,7 @@ namespace zarr3 {
 
 struct Location {
     std::string directory;         /* as given, without zarr.json and without a slash at its end */
+    std::string given;             /* the same with its zarr.json; climbing leaves it alone */
     std::string node;              /* below directory; "" for what directory itself is */
     std::vector<uint64_t> indices; /* empty, or the slice */
 };

@@ -16,7 +16,9 @@ using NodePtr = std::shared_ptr<zb_node>;
 /* The hierarchy that a connection string leads into. Shared by a dataset and its overviews. */
 struct Hierarchy {
     StorePtr store;
-    std::string root; /* the directory as GDAL knows it, without a slash at its end */
+    std::string root;  /* the directory as GDAL knows it, without a slash at its end */
+    std::string given; /* a path that was opened: root, a directory in it, or a zarr.json */
+    std::string entry; /* the node that `given` leads to; "" for the root */
 };
 
 /* Opens a node; null on failure, with *err (may be NULL) telling why. */

@@ -56,7 +56,7 @@ enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb_error 
     const enum zb_code code = is_virtual ? open_vsi_store(root, &store, err)
                                          : zb_store_open_fs(root.c_str(), &store, err);
     if (code == ZB_OK)
-        *hierarchy = {StorePtr(store, zb_store_release), root};
+        *hierarchy = {StorePtr(store, zb_store_release), root, root, ""};
     return code;
 }
 
@@ -185,11 +185,17 @@ static bool may_update(const Hierarchy &hierarchy, CSLConstList open_options,
 /* Opens the store and the node. Null with *silent set when it is not for us. */
 static NodePtr find_node(Location *location, Hierarchy *hierarchy, bool prefixed, bool *silent) {
     zb_error err = {};
+    const std::string below = location->node;
     climb_to_root(location);
     NodePtr node;
     const enum zb_code code = open_store(location->directory, hierarchy, &err);
-    if (code == ZB_OK)
+    if (code == ZB_OK) {
+        hierarchy->given = location->given;
+        hierarchy->entry = location->node.substr(0, location->node.size() - below.size());
+        if (!below.empty() && !hierarchy->entry.empty())
+            hierarchy->entry.pop_back(); /* the slash before what the name has after its colon */
         node = open_node(hierarchy->store.get(), location->node, &err);
+    }
     if (node != nullptr)
         return node;
     *silent =

@@ -142,6 +142,18 @@ static std::string describe(const zb_node *array) {
     return text;
 }
 
+/* Names begin with the path that was opened. QGIS looks for it in them, and shows the rest as the
+   layer's name; where it is not there, the whole of it. */
+static std::string name_of(const Hierarchy &hierarchy, const zb_node *node,
+                           const std::vector<uint64_t> &indices) {
+    const std::string path = zb_node_path(node), &entry = hierarchy.entry;
+    if (entry.empty())
+        return subdataset_name(hierarchy.given, path, indices);
+    if (path.size() > entry.size() + 1)
+        return subdataset_name(hierarchy.given, path.substr(entry.size() + 1), indices);
+    return subdataset_name(hierarchy.root, path, indices); /* the array that was opened */
+}
+
 /* GDAL's convention: numbered from 1, a name and a description each. */
 static void add_subdataset(const std::string &name, const std::string &description, size_t number,
                            MetadataDomains *metadata) {
@@ -167,8 +179,8 @@ void describe_listing(const Hierarchy &hierarchy, const Listing &listing, bool w
         if (nodes == &listing.small && !with_small)
             continue;
         for (const NodePtr &node : *nodes)
-            add_subdataset(subdataset_name(hierarchy.root, zb_node_path(node.get()), {}),
-                           describe(node.get()), ++number, metadata);
+            add_subdataset(name_of(hierarchy, node.get(), {}), describe(node.get()), ++number,
+                           metadata);
     }
     describe_unreadable(listing, metadata);
 }
@@ -200,7 +212,7 @@ bool describe_slices(const Hierarchy &hierarchy, const NodePtr &array, const Arr
                 place += (i > 0 ? ", " : "") + dimension_label(info, layout.extra[i].dim) + " " +
                          std::to_string(index[i]);
         }
-        add_subdataset(subdataset_name(hierarchy.root, zb_node_path(array.get()), index),
+        add_subdataset(name_of(hierarchy, array.get(), index),
                        "/" + std::string(zb_node_path(array.get())) + " at " + place,
                        static_cast<size_t>(slice) + 1, metadata);
     }

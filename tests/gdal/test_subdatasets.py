@@ -125,3 +125,33 @@ def test_group_attributes_of_an_array(store):
                                                  "History=kept apart"]
     assert "GROUP" in dataset.GetMetadataDomainList()
     assert json.loads(dataset.GetMetadata_List("json:zarr.json")[0])["attributes"] == {"own": 1}
+
+
+def test_names_begin_with_the_path_that_was_opened(store):
+    """QGIS shows what follows that path as the layer's name."""
+    path, root = store
+    put(root, "a", PLANE)
+    group = root.create_group("g")
+    put(group, "b", np.zeros((3, 6, 8), "i2"))
+    put(group.create_group("h"), "c", PLANE)
+    put(group, "d", PLANE)
+    for name, start, nodes in (
+            (path, path, ["a", "g/b", "g/d", "g/h/c"]),
+            (path + "/", path, ["a", "g/b", "g/d", "g/h/c"]),
+            (path + "/zarr.json", path + "/zarr.json", ["a", "g/b", "g/d", "g/h/c"]),
+            (path + "/g", path + "/g", ["b", "d", "h/c"]),
+            (path + "/g/zarr.json", path + "/g/zarr.json", ["b", "d", "h/c"]),
+            (sub(path, "g"), path, ["g/b", "g/d", "g/h/c"]),
+            ("ZARR3:" + path + "/zarr.json:/g", path + "/zarr.json", ["g/b", "g/d", "g/h/c"])):
+        names = [name for name, _ in opened(name).GetSubDatasets()]
+        assert names == [sub(start, node) for node in nodes], name
+        for name in names:
+            assert opened(name).RasterXSize == 8
+            assert opened(name.replace('"', "")).RasterXSize == 8, "as rasterio asks"
+    for name in (path + "/g/b", path + "/g/b/zarr.json", sub(path + "/g", "b")):
+        start = path + "/g" if name.startswith("ZARR3:") else path
+        node = "b" if name.startswith("ZARR3:") else "g/b"
+        names = [name for name, _ in opened(name, MULTIBAND="NO").GetSubDatasets()]
+        assert names == [sub(start, node, i) for i in range(3)]
+        for name in names:
+            assert opened(name).RasterCount == 1
