@@ -2,6 +2,10 @@
 /*
  * Open chunks: parts of chunks wait here for the rest, unit by unit, with a bit for each element
  * that was written. A unit that nobody wrote takes no memory.
+ *
+ * The rows of a raster, one after the other, fill each unit from its first element to its last. As
+ * long as that is so, their number says it all. A row has many units, and no cache holds the lines
+ * of all: what comes in order touches no bits, and the place of the next row is asked for early.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -9,6 +13,7 @@
 
 #include "array/writer.h"
 #include "base/pages.h"
+#include "kernel/move.h"
 
 uint64_t zb__waiting_bytes(int64_t change) {
     static atomic_uint_fast64_t waiting;
@@ -189,27 +194,46 @@ static uint64_t set_bits(uint64_t *bits, uint64_t first, uint64_t n, uint64_t st
     return fresh;
 }
 
+void zb__unit_need_bits(const zb__layout *layout, zb__open_unit *unit) {
+    if (unit->written)
+        return;
+    unit->written = (uint64_t *)(void *)(unit->elements + bits_offset(layout));
+    memset(unit->written, 0, bits_bytes(layout));
+    set_bits(unit->written, 0, unit->in_order, 1);
+}
+
+/* Marks n elements, `step` apart. */
+static uint64_t mark_run(const zb__layout *layout, zb__open_unit *unit, uint64_t first, uint64_t n,
+                         uint64_t step) {
+    if (!unit->written && first == unit->in_order && step == 1) {
+        size_t item = layout->unit->dtype.size;
+        unit->in_order += n;
+        zb__prefetch_row((const char *)unit->elements + unit->in_order * item, n * item);
+        return n;
+    }
+    zb__unit_need_bits(layout, unit);
+    return set_bits(unit->written, first, n, step);
+}
+
 /* Marks a piece's elements; returns how many are new. */
-static uint64_t mark(const zb__layout *layout, zb__piece *piece, uint64_t *bits) {
+static uint64_t mark(const zb__layout *layout, zb__piece *piece, zb__open_unit *unit) {
     uint32_t ndim = layout->ndim;
     if (ndim == 0)
-        return set_bits(bits, 0, 1, 1);
-    int64_t strides[ZB_MAX_NDIM];
-    zb__unit_strides(layout, strides);
+        return mark_run(layout, unit, 0, 1, 1);
+    const uint64_t *strides = layout->strides, last = ndim - 1;
     const uint64_t *start = zb__piece_start(piece), *count = zb__piece_count(piece, ndim);
     const uint64_t *step = zb__piece_step(piece, ndim);
-    uint64_t at[ZB_MAX_NDIM] = {0}, fresh = 0, item = layout->unit->dtype.size, rows = 1;
-    for (uint32_t d = 0; d < ndim; d++) {
-        strides[d] /= (int64_t)item; /* in elements from here on */
-        rows *= d + 1 < ndim ? count[d] : 1;
+    uint64_t at[ZB_MAX_NDIM], fresh = 0, rows = 1;
+    for (uint32_t d = 0; d < last; d++) {
+        at[d] = 0;
+        rows *= count[d];
     }
     for (uint64_t row = 0; row < rows; row++) {
-        uint64_t first = 0;
-        for (uint32_t d = 0; d < ndim; d++)
-            first += (start[d] + at[d] * step[d]) * (uint64_t)strides[d];
-        fresh +=
-            set_bits(bits, first, count[ndim - 1], step[ndim - 1] * (uint64_t)strides[ndim - 1]);
-        for (uint32_t d = ndim - 1; d-- > 0 && ++at[d] == count[d];)
+        uint64_t first = start[last] * strides[last];
+        for (uint32_t d = 0; d < last; d++)
+            first += (start[d] + at[d] * step[d]) * strides[d];
+        fresh += mark_run(layout, unit, first, count[last], step[last] * strides[last]);
+        for (uint32_t d = last; d-- > 0 && ++at[d] == count[d];)
             at[d] = 0;
     }
     return fresh;
@@ -224,14 +248,12 @@ static enum zb_code open_unit(zb_writer *writer, zb__open_chunk *chunk, uint64_t
     if (!unit->elements)
         return zb_fail(err, ZB_ENOMEM, "no memory for a chunk that is written in parts");
     chunk->unit_bytes += unit_memory_bytes(layout);
-    unit->written = (uint64_t *)(void *)(unit->elements + bits_offset(layout));
-    memset(unit->written, 0, bits_bytes(layout));
     if (unit->missing * layout->unit->dtype.size < layout->unit_bytes)
         zb__unit_fill(layout, unit->elements); /* beyond the array's edge */
     return ZB_OK;
 }
 
-enum zb_code zb__gather(zb_writer *writer, const uint64_t *index, zb__piece *piece,
+enum zb_code zb__gather(zb_writer *writer, const uint64_t *index, zb__piece *piece, zb__piece *part,
                         zb__open_chunk **out, zb_error *err) {
     const zb__layout *layout = &writer->layout;
     zb__open_chunk *chunk = zb__open_chunk_find(writer, index);
@@ -242,7 +264,6 @@ enum zb_code zb__gather(zb_writer *writer, const uint64_t *index, zb__piece *pie
         return zb_fail(err, ZB_ENOMEM, "no memory for a chunk that is written in parts");
     }
     *out = chunk;
-    zb__arena memory = {0};
     enum zb_code code = ZB_OK;
     zb__cells cells;
     zb__cells_begin(&cells, piece, layout->ndim, layout->unit_shape);
@@ -250,18 +271,16 @@ enum zb_code zb__gather(zb_writer *writer, const uint64_t *index, zb__piece *pie
         uint64_t number = 0;
         for (uint32_t d = 0; d < layout->ndim; d++)
             number = number * layout->unit_grid[d] + cells.cell[d];
-        zb__piece *part = zb__cells_piece(&cells, &memory, NULL);
-        if (!part)
-            code = zb_fail(err, ZB_ENOMEM, "no memory for the plan of a write");
-        else if (!chunk->units[number].elements)
+        zb__open_unit *unit = &chunk->units[number];
+        if (!unit->elements)
             code = open_unit(writer, chunk, number, err);
         if (code == ZB_OK) {
-            zb__unit_put(layout, part, chunk->units[number].elements);
-            uint64_t fresh = mark(layout, part, chunk->units[number].written);
-            chunk->units[number].missing -= fresh;
+            zb__cells_part(&cells, NULL, part);
+            zb__unit_put(layout, part, unit->elements);
+            uint64_t fresh = mark(layout, part, unit);
+            unit->missing -= fresh;
             chunk->missing -= fresh;
         }
     }
-    zb__arena_free(&memory);
     return code;
 }

@@ -19,6 +19,14 @@ static bool is_fixed(const zb__layout *layout) {
     return layout->shard && !unit->shard && checked;
 }
 
+/* The unit's chain may permute dimensions once more: its stored dimension i is ours axis[i]. */
+static void set_strides(zb__layout *layout) {
+    const zb__chain *unit = layout->unit;
+    uint64_t stride = 1;
+    for (uint32_t i = layout->ndim; i-- > 0; stride *= unit->stored_shape[i])
+        layout->strides[layout->shard ? unit->axis[i] : i] = stride;
+}
+
 enum zb_code zb__layout_init(zb__layout *layout, const zb__array *array, zb_error *err) {
     const zb__chain *outer = array->chain;
     bool sharded = outer->shard && outer->codec_count == 0;
@@ -43,24 +51,13 @@ enum zb_code zb__layout_init(zb__layout *layout, const zb__array *array, zb_erro
     layout->unit_bytes = (size_t)layout->unit->decoded_size;
     layout->unit_bound = (size_t)bound;
     layout->fixed = is_fixed(layout);
+    set_strides(layout);
     layout->fill = malloc(array->info.dtype.size);
     if (!layout->fill)
         return zb_fail(err, ZB_ENOMEM, "no memory for a writer");
     zb__convert(array->info.dtype, array->info.fill_value, 0, layout->unit->dtype, layout->fill, 0,
                 1);
     return ZB_OK;
-}
-
-/* The unit's chain may permute dimensions once more: its stored dimension i is ours axis[i].
-   Strides here are in our order. */
-void zb__unit_strides(const zb__layout *layout, int64_t *strides) {
-    const zb__chain *unit = layout->unit;
-    int64_t stride = unit->dtype.size;
-    for (uint32_t i = layout->ndim; i-- > 0;) {
-        uint32_t d = layout->shard ? unit->axis[i] : i;
-        strides[d] = stride;
-        stride *= (int64_t)unit->stored_shape[i];
-    }
 }
 
 uint64_t zb__unit_inside(const zb__layout *layout, const uint64_t *origin, uint64_t unit,
@@ -78,11 +75,12 @@ uint64_t zb__unit_inside(const zb__layout *layout, const uint64_t *origin, uint6
 void zb__unit_put(const zb__layout *layout, zb__piece *piece, uint8_t *elements) {
     uint32_t ndim = layout->ndim;
     int64_t strides[ZB_MAX_NDIM];
-    zb__unit_strides(layout, strides);
     for (uint32_t d = 0; d < ndim; d++) {
-        elements += (int64_t)zb__piece_start(piece)[d] * strides[d];
-        if (zb__piece_count(piece, ndim)[d] > 1)
-            strides[d] *= (int64_t)zb__piece_step(piece, ndim)[d];
+        uint64_t stride = layout->strides[d] * layout->unit->dtype.size;
+        elements += zb__piece_start(piece)[d] * stride;
+        strides[d] = zb__piece_count(piece, ndim)[d] > 1
+                         ? (int64_t)(stride * zb__piece_step(piece, ndim)[d])
+                         : 0;
     }
     zb__box_copy copy = {.ndim = ndim,
                          .count = zb__piece_count(piece, ndim),

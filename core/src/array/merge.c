@@ -56,6 +56,7 @@ typedef struct group {
 /* Puts stored elements where none was written. */
 static void blend(const zb__layout *layout, zb__open_unit *unit, const uint8_t *stored) {
     size_t item = layout->unit->dtype.size, n = layout->unit_bytes / item;
+    zb__unit_need_bits(layout, unit);
     for (size_t i = 0; i < n; i++) {
         uint64_t word = unit->written[i >> 6];
         if (word == UINT64_MAX)
@@ -80,15 +81,13 @@ static void add_partial(group *g, const zb__open_chunk *chunk, uint64_t number) 
     const zb__layout *layout = &g->writer->layout;
     partial *p = &g->partials[g->count];
     uint64_t inside[ZB_MAX_NDIM], rest = number;
-    int64_t own[ZB_MAX_NDIM];
     uint64_t elements = zb__unit_inside(layout, chunk->origin, number, inside);
-    zb__unit_strides(layout, own);
     for (uint32_t d = layout->ndim; d-- > 0; rest /= layout->unit_grid[d]) {
         uint32_t array_dim = layout->outer->axis[d];
         p->start[array_dim] =
             chunk->origin[d] + rest % layout->unit_grid[d] * layout->unit_shape[d];
         p->count[array_dim] = inside[d];
-        p->strides[array_dim] = own[d];
+        p->strides[array_dim] = (int64_t)(layout->strides[d] * layout->unit->dtype.size);
     }
     p->unit = &chunk->units[number];
     p->stored = g->stored + g->count * layout->unit_bytes;

@@ -71,7 +71,8 @@ static void enter_cell(zb__cells *cells, uint32_t d, uint64_t first) {
     uint64_t step = zb__piece_step(cells->piece, ndim)[d];
     uint64_t at = zb__piece_start(cells->piece)[d] + first * step;
     uint64_t size = cells->shape[d];
-    uint64_t room = (size - 1 - at % size) / step + 1;
+    uint64_t after = size - 1 - at % size;
+    uint64_t room = (step > 1 ? after / step : after) + 1;
     uint64_t left = zb__piece_count(cells->piece, ndim)[d] - first;
     cells->cell[d] = at / size;
     cells->first[d] = first;
@@ -99,12 +100,9 @@ void zb__cells_next(zb__cells *cells) {
     cells->done = true;
 }
 
-zb__piece *zb__cells_piece(const zb__cells *cells, zb__arena *arena, const uint32_t *axis) {
+void zb__cells_part(const zb__cells *cells, const uint32_t *axis, zb__piece *part) {
     uint32_t ndim = cells->ndim;
     zb__piece *whole = cells->piece;
-    zb__piece *part = zb__piece_new(arena, ndim);
-    if (!part)
-        return NULL;
     part->next = NULL;
     part->target = whole->target;
     int64_t offset = 0;
@@ -120,5 +118,11 @@ zb__piece *zb__cells_piece(const zb__cells *cells, zb__arena *arena, const uint3
         offset += (int64_t)cells->first[d] * stride;
     }
     part->dst = whole->dst + offset;
+}
+
+zb__piece *zb__cells_piece(const zb__cells *cells, zb__arena *arena, const uint32_t *axis) {
+    zb__piece *part = zb__piece_new(arena, cells->ndim);
+    if (part)
+        zb__cells_part(cells, axis, part);
     return part;
 }

@@ -78,8 +78,11 @@ typedef struct zb__cells {
 void zb__cells_begin(zb__cells *cells, zb__piece *piece, uint32_t ndim, const uint64_t *shape);
 void zb__cells_next(zb__cells *cells);
 
-/* The part of the piece in the current cell, in the cell's coordinates, its dimension i being the
-   cell's dimension axis[i] (NULL: not permuted). NULL when memory runs out. */
+/* Sets *part to the part of the piece in the current cell, in the cell's coordinates, its dimension
+   i being the cell's dimension axis[i] (NULL: not permuted). */
+void zb__cells_part(const zb__cells *cells, const uint32_t *axis, zb__piece *part);
+
+/* The same as a new piece. NULL when memory runs out. */
 zb__piece *zb__cells_piece(const zb__cells *cells, zb__arena *arena, const uint32_t *axis);
 
 #endif

@@ -40,9 +40,10 @@ enum zb_code zb_writer_open(const zb_node *node, const zb_write_options *options
 /* ---- Writing one box ---- */
 
 typedef struct plan {
-    zb__arena memory;
+    zb__arena memory; /* of jobs and their pieces */
     zb__job *jobs;
     size_t count;
+    zb__piece *piece, *part; /* of the current chunk, and of one of its units */
 } plan;
 
 /* Does the piece cover all of the chunk that lies inside the array? */
@@ -105,7 +106,8 @@ static enum zb_code keep_budget(zb_writer *writer, plan *p, zb_error *err) {
     return code;
 }
 
-/* A chunk that is complete: covered by a piece, or gathered in an open chunk. */
+/* A chunk that is complete: covered by a piece that lasts as long as the plan, or gathered in an
+   open chunk. */
 static enum zb_code add_job(zb_writer *writer, plan *p, const uint64_t *index, zb__piece *piece,
                             const zb__open_chunk *open, zb_error *err) {
     uint32_t ndim = writer->layout.ndim;
@@ -119,13 +121,30 @@ static enum zb_code add_job(zb_writer *writer, plan *p, const uint64_t *index, z
     return p->count == JOBS_AT_ONCE ? run_jobs(writer, p, err) : ZB_OK;
 }
 
-static enum zb_code add_part(zb_writer *writer, plan *p, const uint64_t *index, zb__piece *piece,
-                             zb_error *err) {
+static enum zb_code add_part(zb_writer *writer, plan *p, const uint64_t *index, zb_error *err) {
     zb__open_chunk *open;
-    enum zb_code code = zb__gather(writer, index, piece, &open, err);
+    enum zb_code code = zb__gather(writer, index, p->piece, p->part, &open, err);
     if (code == ZB_OK && open->missing == 0)
         code = add_job(writer, p, index, NULL, open, err);
     return code == ZB_OK ? keep_budget(writer, p, err) : code;
+}
+
+static enum zb_code write_box(zb_writer *writer, plan *p, zb__piece *box, zb_error *err) {
+    const uint32_t *axis = writer->layout.outer->axis;
+    enum zb_code code = ZB_OK;
+    zb__cells cells;
+    zb__cells_begin(&cells, box, writer->layout.ndim, writer->node->array->info.chunk_shape);
+    for (; !cells.done && code == ZB_OK; zb__cells_next(&cells)) {
+        zb__cells_part(&cells, axis, p->piece);
+        if (!covers(&writer->layout, cells.cell, p->piece)) {
+            code = add_part(writer, p, cells.cell, err);
+            continue;
+        }
+        zb__piece *piece = zb__cells_piece(&cells, &p->memory, axis);
+        code = piece ? add_job(writer, p, cells.cell, piece, NULL, err)
+                     : zb_fail(err, ZB_ENOMEM, "no memory for the plan of a write");
+    }
+    return code == ZB_OK && p->count > 0 ? run_jobs(writer, p, err) : code;
 }
 
 enum zb_code zb_writer_write(zb_writer *writer, const zb_write *write, zb_error *err) {
@@ -152,19 +171,10 @@ enum zb_code zb_writer_write(zb_writer *writer, const zb_write *write, zb_error 
     if (code == ZB_OK && !empty) {
         box->dst = (char *)write->data; /* only read from here on */
         box->target = &target;
-        zb__cells cells;
-        zb__cells_begin(&cells, box, info->ndim, info->chunk_shape);
-        for (; !cells.done && code == ZB_OK; zb__cells_next(&cells)) {
-            zb__piece *piece = zb__cells_piece(&cells, &p.memory, writer->layout.outer->axis);
-            if (!piece)
-                code = zb_fail(err, ZB_ENOMEM, "no memory for the plan of a write");
-            else if (covers(&writer->layout, cells.cell, piece))
-                code = add_job(writer, &p, cells.cell, piece, NULL, err);
-            else
-                code = add_part(writer, &p, cells.cell, piece, err);
-        }
-        if (code == ZB_OK && p.count > 0)
-            code = run_jobs(writer, &p, err);
+        p.piece = zb__piece_new(&memory, info->ndim);
+        p.part = zb__piece_new(&memory, info->ndim);
+        code = p.piece && p.part ? write_box(writer, &p, box, err)
+                                 : zb_fail(err, ZB_ENOMEM, "no memory for the plan of a write");
     }
     zb__arena_free(&p.memory);
     zb__arena_free(&memory);

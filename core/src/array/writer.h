@@ -3,10 +3,11 @@
  * The inside of a writer. The data's way through a write:
  *
  *     zb_write --split by the grid--> chunks
- *         a chunk that the box covers:  its units are encoded in parallel straight from the
- * caller's memory, and the object is put              (encode_chunks.c) a chunk that it covers
- * partly: gathered in an open chunk, unit by unit    (gather.c); put when it is complete, or merged
- * with the stored object when it has to leave memory  (merge.c)
+ *
+ * - A chunk that the box covers: its units are encoded in parallel straight from the caller's
+ *   memory, and the object is put (encode_chunks.c).
+ * - A chunk that it covers partly: gathered in an open chunk, unit by unit (gather.c); put when it
+ *   is complete, or merged with the stored object when it has to leave memory (merge.c).
  *
  * A *unit* is what is encoded on its own: an inner chunk, or the whole chunk where it is not a
  * shard or codecs lie around the shard. Elements of a unit are kept as they are serialised (stored
@@ -35,6 +36,7 @@ typedef struct zb__layout {
     uint64_t unit_shape[ZB_MAX_NDIM];
     uint64_t unit_grid[ZB_MAX_NDIM]; /* units per chunk along each dimension */
     uint64_t units;                  /* per chunk */
+    uint64_t strides[ZB_MAX_NDIM];   /* of a unit's elements in memory, counted in elements */
     size_t unit_bytes;               /* decoded */
     size_t unit_bound;               /* encoded, at most */
     bool fixed;    /* a unit's encoding has one possible size, and a checksum: ZB_INPLACE */
@@ -47,9 +49,6 @@ enum zb_code zb__layout_init(zb__layout *layout, const zb__array *array, zb_erro
    their number. origin: the chunk's first element in the array. */
 uint64_t zb__unit_inside(const zb__layout *layout, const uint64_t *origin, uint64_t unit,
                          uint64_t *count);
-
-/* Byte strides of our dimensions within a unit's elements. */
-void zb__unit_strides(const zb__layout *layout, int64_t *strides);
 
 /* Copies a piece (in the coordinates of a unit) from its memory to the unit's elements. */
 void zb__unit_put(const zb__layout *layout, zb__piece *piece, uint8_t *elements);
@@ -75,8 +74,10 @@ enum zb_code zb__object_put(const zb__layout *layout, zb_store *store, const cha
 
 typedef struct zb__open_unit {
     uint8_t *elements; /* unit_bytes, or NULL while nothing of it is written */
-    uint64_t *written; /* a bit for each element, in their order; behind them */
-    uint64_t missing;  /* elements inside the array that are not written yet */
+    uint64_t *written; /* a bit for each element, in their order; behind them. NULL as long as the
+                          first `in_order` elements are written, and no others */
+    uint64_t in_order;
+    uint64_t missing; /* elements inside the array that are not written yet */
 } zb__open_unit;
 
 typedef struct zb__open_chunk {
@@ -108,13 +109,16 @@ struct zb_writer {
 };
 
 /* Adds a piece (stored dimensions, the chunk's coordinates) to the chunk at this index of the grid.
- */
-enum zb_code zb__gather(zb_writer *writer, const uint64_t *index, zb__piece *piece,
+   part: a piece to work with. */
+enum zb_code zb__gather(zb_writer *writer, const uint64_t *index, zb__piece *piece, zb__piece *part,
                         zb__open_chunk **out, zb_error *err);
 
 /* Forgets an open chunk, because it was stored or is about to be overwritten whole. */
 void zb__open_chunk_drop(zb_writer *writer, zb__open_chunk *chunk);
 zb__open_chunk *zb__open_chunk_find(const zb_writer *writer, const uint64_t *index);
+
+/* Lets `written` tell what is written of a unit that has elements. */
+void zb__unit_need_bits(const zb__layout *layout, zb__open_unit *unit);
 
 /* Gives memory back that is kept for the next open chunks. */
 void zb__spare_free(zb_writer *writer);

@@ -83,11 +83,16 @@ void zb__scatter(const zb__box_copy *copy, const void *src, void *dst) {
     if (!zb__loops_init(&loops, copy->ndim, copy->count, copy->src_strides, copy->dst_strides))
         return;
 
-    const zb__move plain = zb__move_convert(copy->src_dtype, copy->dst_dtype);
-    const bool stream = copy->stream && worth_streaming(&loops, plain.size, dst);
-    zb__move move = plain;
-    if (zb__dtype_copies(copy->src_dtype, copy->dst_dtype))
-        move = zb__move_copy(merge_element(&loops, plain.size));
+    const bool stream = copy->stream && worth_streaming(&loops, copy->dst_dtype.size, dst);
+    const bool copies = zb__dtype_copies(copy->src_dtype, copy->dst_dtype);
+    const size_t size = copies ? merge_element(&loops, copy->dst_dtype.size) : 0;
+    if (copies && loops.ndim == 0 && !stream) { /* one run, of which a row may have very many */
+        memcpy((char *)dst + loops.dst_offset, (const char *)src + loops.src_offset, size);
+        return;
+    }
+    zb__move move = copies ? zb__move_copy(size)
+                           : zb__move_convert(copy->src_dtype, copy->dst_dtype);
+    const zb__move plain = move;
     /* Only short elements go through the stage, which holds many; conversions have no others. */
     if (stream && move.size >= ZB__LINE) {
         move = zb__move_stream(move.size);
