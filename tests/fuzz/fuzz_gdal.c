@@ -42,6 +42,8 @@ static void make_store(const uint8_t *data, size_t left) {
             VSILFILE *file = VSIFileFromMemBuffer(path, copy, size, TRUE);
             if (file)
                 VSIFCloseL(file);
+            else
+                VSIFree(copy);
         }
         free(key);
     }

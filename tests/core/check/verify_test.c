@@ -14,7 +14,7 @@ static const zb_dtype int_type = {.kind = ZB_KIND_INT, .size = 4};
 /* What was found, by kind. */
 typedef struct findings {
     int of[ZB_FINDING_UNCHECKED + 1], total, most;
-    char last_key[256], last_message[ZB_MESSAGE_SIZE];
+    char last_key[600], last_message[ZB_MESSAGE_SIZE];
 } findings;
 
 static int take(void *context, const zb_finding *finding) {
@@ -181,6 +181,61 @@ static void documents_are_checked(void **state) {
     assert_found(&found, ZB_FINDING_UNCHECKED, "bad/zarr.json", "string");
 }
 
+static const char scalar[] =
+    "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[],\"data_type\":\"uint8\","
+    "\"chunk_grid\":{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":[]}},"
+    "\"chunk_key_encoding\":{\"name\":\"v2\"},\"fill_value\":0,\"codecs\":[{\"name\":\"bytes\"},"
+    "{\"name\":\"gzip\",\"configuration\":{\"level\":1}}]}";
+
+/* No chunk of a byte has a megabyte: it is refused by its size, before memory is taken for it. */
+static void bombs_are_not_read(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    zb_node *node = NULL;
+    uint8_t value;
+    char *bomb = calloc(1, 1 << 20);
+    zb_part part = {bomb, 1 << 20};
+    fixture_must_put(f->store, "a/zarr.json", scalar, ZB_DURABLE_LATER);
+    ASSERT_OK(zb_store_put(f->store, "a/0", &part, 1, ZB_DURABLE_LATER, &err), err);
+    free(bomb);
+    findings found = verify(f->store, NULL);
+    assert_found(&found, ZB_FINDING_UNCHECKED, "a/0", "more than the 65538 that its decoded size");
+    ASSERT_OK(zb_node_open(f->store, "a", &node, &err), err);
+    zb_read read = {.node = node, .view = {.data = &value, .dtype = zb_node_array(node)->dtype}};
+    ASSERT_FAILS(zb_array_read(&read, 1, &err), ZB_ELIMIT, err, "1048576 stored bytes");
+    zb_node_release(node);
+}
+
+/* Keys of the old form; a scalar's is "0". */
+static void old_keys_are_told_apart(void **state) {
+    fixture *f = *state;
+    zb_verify_summary summary;
+    zb_error err;
+    fixture_must_put(f->store, "a/zarr.json", scalar, ZB_DURABLE_LATER);
+    zb_part part = {"\x1f\x8b\x08\0\0\0\0\0\0\x03\x63\x04\0\x1b\xdf\x05\xa5\x01\0\0\0", 21};
+    ASSERT_OK(zb_store_put(f->store, "a/0", &part, 1, ZB_DURABLE_LATER, &err), err);
+    findings found = verify(f->store, &summary);
+    assert_int_equal(found.total, 0);
+    assert_int_equal(summary.inner_chunks, 1);
+    fixture_must_put(f->store, "a/00", "?", ZB_DURABLE_LATER);
+    found = verify(f->store, NULL);
+    assert_found(&found, ZB_FINDING_ORPHANED, "a/00", "no chunk of the array");
+}
+
+/* As a link that leads back would make them. */
+static void deep_directories_are_left(void **state) {
+    fixture *f = *state;
+    char key[2 * 300 + 8] = "";
+    for (int i = 0; i < 300; i++)
+        strcat(key, "d/");
+    strcat(key, "x");
+    fixture_must_put(f->store, key, "?", ZB_DURABLE_LATER);
+    key[2 * 256 - 1] = '\0';
+    findings found = verify(f->store, NULL);
+    assert_found(&found, ZB_FINDING_UNCHECKED, key, "nested too deep");
+    assert_int_equal(repair(f->store).total, 0);
+}
+
 /* ---- What is left over -------------------------------------------------------------------- */
 
 /* A writer that is killed in the middle of changing a shard, as the store sees it. */
@@ -329,10 +384,17 @@ static void errors_of_the_store_are_reported(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(a_good_store_has_no_findings), FIXTURE_TEST(damage_is_found_and_left),
-        FIXTURE_TEST(orphans_are_found_and_left),   FIXTURE_TEST(documents_are_checked),
-        FIXTURE_TEST(journals_are_replayed),        FIXTURE_TEST(left_overs_are_removed),
-        FIXTURE_TEST(stale_blocks_are_refreshed),   FIXTURE_TEST(errors_of_the_store_are_reported),
+        FIXTURE_TEST(a_good_store_has_no_findings),
+        FIXTURE_TEST(damage_is_found_and_left),
+        FIXTURE_TEST(orphans_are_found_and_left),
+        FIXTURE_TEST(documents_are_checked),
+        FIXTURE_TEST(bombs_are_not_read),
+        FIXTURE_TEST(old_keys_are_told_apart),
+        FIXTURE_TEST(deep_directories_are_left),
+        FIXTURE_TEST(journals_are_replayed),
+        FIXTURE_TEST(left_overs_are_removed),
+        FIXTURE_TEST(stale_blocks_are_refreshed),
+        FIXTURE_TEST(errors_of_the_store_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
