@@ -10,7 +10,7 @@ static char *print(enum zb_kind kind, uint32_t size, const void *element) {
     return zb__text_take(&text, NULL);
 }
 
-static void expect(enum zb_kind kind, uint32_t size, const void *element, const char *expected) {
+static void prints(enum zb_kind kind, uint32_t size, const void *element, const char *expected) {
     char *text = print(kind, size, element);
     assert_string_equal(text, expected);
     free(text);
@@ -18,48 +18,48 @@ static void expect(enum zb_kind kind, uint32_t size, const void *element, const 
 
 static void test_integers(void **state) {
     (void)state;
-    expect(ZB_KIND_BOOL, 1, &(uint8_t){0}, "false");
-    expect(ZB_KIND_BOOL, 1, &(uint8_t){1}, "true");
-    expect(ZB_KIND_INT, 1, &(int8_t){-128}, "-128");
-    expect(ZB_KIND_INT, 2, &(int16_t){-1}, "-1");
-    expect(ZB_KIND_INT, 4, &(int32_t){INT32_MIN}, "-2147483648");
-    expect(ZB_KIND_INT, 8, &(int64_t){INT64_MIN}, "-9223372036854775808");
-    expect(ZB_KIND_INT, 8, &(int64_t){INT64_MAX}, "9223372036854775807");
-    expect(ZB_KIND_UINT, 1, &(uint8_t){255}, "255");
-    expect(ZB_KIND_UINT, 8, &(uint64_t){UINT64_MAX}, "18446744073709551615");
-    expect(ZB_KIND_RAW, 3, "\x00\x80\xff", "[0,128,255]");
+    prints(ZB_KIND_BOOL, 1, &(uint8_t){0}, "false");
+    prints(ZB_KIND_BOOL, 1, &(uint8_t){1}, "true");
+    prints(ZB_KIND_INT, 1, &(int8_t){-128}, "-128");
+    prints(ZB_KIND_INT, 2, &(int16_t){-1}, "-1");
+    prints(ZB_KIND_INT, 4, &(int32_t){INT32_MIN}, "-2147483648");
+    prints(ZB_KIND_INT, 8, &(int64_t){INT64_MIN}, "-9223372036854775808");
+    prints(ZB_KIND_INT, 8, &(int64_t){INT64_MAX}, "9223372036854775807");
+    prints(ZB_KIND_UINT, 1, &(uint8_t){255}, "255");
+    prints(ZB_KIND_UINT, 8, &(uint64_t){UINT64_MAX}, "18446744073709551615");
+    prints(ZB_KIND_RAW, 3, "\x00\x80\xff", "[0,128,255]");
 }
 
-static void expect_double(double value, const char *expected) {
-    expect(ZB_KIND_FLOAT, 8, &value, expected);
+static void double_prints(double value, const char *expected) {
+    prints(ZB_KIND_FLOAT, 8, &value, expected);
 }
 
-static void expect_float(float value, const char *expected) {
-    expect(ZB_KIND_FLOAT, 4, &value, expected);
+static void float_prints(float value, const char *expected) {
+    prints(ZB_KIND_FLOAT, 4, &value, expected);
 }
 
 static void test_floats(void **state) {
     (void)state;
-    expect_double(0, "0.0");
-    expect_double(-0.0, "-0.0");
-    expect_double(-9999, "-9999.0");
-    expect_double(0.1, "0.1");
-    expect_double(0.1 + 0.2, "0.30000000000000004");
-    expect_double(1e300, "1e+300");
-    expect_double(5e-324, "5e-324");
-    expect_double(16777217, "16777217.0");
-    expect_float(0.1f, "0.1");
-    expect_float(16777216.0f, "16777216.0");
-    expect_float(3.4028234663852886e38f, "3.4028235e+38");
-    expect(ZB_KIND_FLOAT, 2, &(uint16_t){0x2e66}, "0.1");
-    expect(ZB_KIND_FLOAT, 2, &(uint16_t){0x0001}, "6e-08");
-    expect(ZB_KIND_FLOAT, 2, &(uint16_t){0x7c00}, "\"Infinity\"");
-    expect(ZB_KIND_FLOAT, 4, &(uint32_t){0xff800000}, "\"-Infinity\"");
-    expect(ZB_KIND_FLOAT, 4, &(uint32_t){0x7fc00000}, "\"NaN\"");
-    expect(ZB_KIND_FLOAT, 4, &(uint32_t){0xffc00000}, "\"0xffc00000\"");
-    expect(ZB_KIND_FLOAT, 8, &(uint64_t){0x7ff0000000000001}, "\"0x7ff0000000000001\"");
-    expect(ZB_KIND_COMPLEX, 8, (const float[]){1, -0.0f}, "[1.0,-0.0]");
-    expect(ZB_KIND_COMPLEX, 16, (const uint64_t[]){0x7ff8000000000000, 0xfff0000000000000},
+    double_prints(0, "0.0");
+    double_prints(-0.0, "-0.0");
+    double_prints(-9999, "-9999.0");
+    double_prints(0.1, "0.1");
+    double_prints(0.1 + 0.2, "0.30000000000000004");
+    double_prints(1e300, "1e+300");
+    double_prints(5e-324, "5e-324");
+    double_prints(16777217, "16777217.0");
+    float_prints(0.1f, "0.1");
+    float_prints(16777216.0f, "16777216.0");
+    float_prints(3.4028234663852886e38f, "3.4028235e+38");
+    prints(ZB_KIND_FLOAT, 2, &(uint16_t){0x2e66}, "0.1");
+    prints(ZB_KIND_FLOAT, 2, &(uint16_t){0x0001}, "6e-08");
+    prints(ZB_KIND_FLOAT, 2, &(uint16_t){0x7c00}, "\"Infinity\"");
+    prints(ZB_KIND_FLOAT, 4, &(uint32_t){0xff800000}, "\"-Infinity\"");
+    prints(ZB_KIND_FLOAT, 4, &(uint32_t){0x7fc00000}, "\"NaN\"");
+    prints(ZB_KIND_FLOAT, 4, &(uint32_t){0xffc00000}, "\"0xffc00000\"");
+    prints(ZB_KIND_FLOAT, 8, &(uint64_t){0x7ff0000000000001}, "\"0x7ff0000000000001\"");
+    prints(ZB_KIND_COMPLEX, 8, (const float[]){1, -0.0f}, "[1.0,-0.0]");
+    prints(ZB_KIND_COMPLEX, 16, (const uint64_t[]){0x7ff8000000000000, 0xfff0000000000000},
            "[\"NaN\",\"-Infinity\"]");
 }
 
