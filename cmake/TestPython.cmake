@@ -22,6 +22,20 @@ if(NOT ZARRBRIDGE_PYTHON)
 endif()
 message(STATUS "Python for the tests: ${ZARRBRIDGE_PYTHON}")
 
+# What tests that open stores with h5py in their own process need in the environment. HDF5 1.14 finds
+# the connector by its plugin search; on 2.x the connector stays out of that search.
+if(NOT DEFINED ZARRBRIDGE_TEST_FIND_CONNECTOR)
+    execute_process(
+        COMMAND ${ZARRBRIDGE_PYTHON} -c "import h5py; print(h5py.version.hdf5_version)"
+        OUTPUT_VARIABLE ZARRBRIDGE_TEST_HDF5_VERSION
+        OUTPUT_STRIP_TRAILING_WHITESPACE
+        COMMAND_ERROR_IS_FATAL ANY)
+    set(ZARRBRIDGE_TEST_FIND_CONNECTOR "")
+    if(ZARRBRIDGE_TEST_HDF5_VERSION VERSION_GREATER_EQUAL 2)
+        set(ZARRBRIDGE_TEST_FIND_CONNECTOR HDF5_VOL_CONNECTOR=zarr)
+    endif()
+endif()
+
 # A program that was not built with the sanitizers (Python, h5dump) can load a plugin that was only
 # when their runtime is there first; leaks are then Python's own and say nothing about us.
 set(ZARRBRIDGE_TEST_ENVIRONMENT

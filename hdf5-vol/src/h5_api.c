@@ -34,6 +34,7 @@ static bool fill_table(h5_lib *lib, void *handle) {
     H5_IDS(F)
 #undef F
     lib->is_v2 = dlsym(handle, "H5VLopen_lib_context") != NULL;
+    (void)resolve(handle, "H5Eis_paused", &lib->H5Eis_paused);
     return complete;
 }
 

@@ -105,6 +105,7 @@ typedef struct h5_lib {
     const void *base; /* where it is mapped: its identity; NULL for a free slot */
     bool usable;      /* every name below was found */
     bool is_v2;       /* HDF5 2.x */
+    herr_t (*H5Eis_paused)(hid_t stack, bool *paused); /* of 2.x; else NULL */
 #define F(name) __typeof__(&name) name;
     H5_FUNCTIONS(F)
 #undef F

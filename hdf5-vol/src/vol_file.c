@@ -155,16 +155,27 @@ static herr_t native_by_name(h5_lib *lib, H5VL_file_specific_args_t *args, hid_t
 }
 
 /*
- * H5Fis_accessible, or H5Fopen's search through all plugins after the native connector failed. In
- * the search, that failure is still on the error stack, which tells the two apart. There we only
- * speak for Zarr stores, and on HDF5 2.x not even for those: that library registers the object
- * which the search finds under the wrong connector and crashes. No HDF5 call but H5Eget_num may
- * happen on the way, it would clear the stack that the user is about to see.
+ * In H5Fopen's search through all plugins, after the native connector failed? That failure is then
+ * still on the error stack, unless the program has paused it, as the tools of HDF5 2.x do. That
+ * version also pauses the stack for as long as it searches. No HDF5 call but H5Eget_num may happen
+ * while there is something on the stack: it would clear what the user is about to see.
+ */
+static bool in_search(h5_lib *lib) {
+    bool paused = false;
+    if (lib->H5Eget_num(H5E_DEFAULT) > 0)
+        return true;
+    return lib->H5Eis_paused && lib->H5Eis_paused(H5E_DEFAULT, &paused) >= 0 && paused;
+}
+
+/*
+ * H5Fis_accessible, or the search. There we only speak for Zarr stores, and on HDF5 2.x not even
+ * for those: that library registers the object which the search finds under the wrong connector and
+ * crashes.
  */
 static herr_t is_accessible(h5_lib *lib, H5VL_file_specific_args_t *args, hid_t dxpl, void **req) {
     bool zarr = vol_path_is_zarr(args->args.is_accessible.filename);
     bool ours = vol_env_is_ours();
-    bool searching = !ours && lib->H5Eget_num(H5E_DEFAULT) > 0;
+    bool searching = !ours && in_search(lib);
     if (zarr || searching) {
         *args->args.is_accessible.accessible = zarr && !(searching && lib->is_v2);
         return 0;

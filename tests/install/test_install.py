@@ -74,7 +74,7 @@ def test_hdf5_plugin_is_where_hdf5_looks(root, store):
     place = Path(run(sys.executable, "-c", code).strip())
     folder = root / place.relative_to("/")
     assert [file.name for file in folder.iterdir()] == ["libhdf5_vol_zarr.so"]
-    listing = run("h5ls", "-r", store, HDF5_PLUGIN_PATH=str(folder))
+    listing = run("h5ls", "--vol-name=zarr", "-r", store, HDF5_PLUGIN_PATH=str(folder))
     assert listing.split() == ["/", "Group", "/t", "Dataset", "{12,", "10}"]
 
 

@@ -2,10 +2,10 @@
 """Runs the C programs c_api.c and c_write.c (built by CMake)."""
 
 import pytest
-from conftest import build_dir, run
+from conftest import WAYS, build_dir, run
 
 
-@pytest.mark.parametrize("connector", [None, "zarr"])
+@pytest.mark.parametrize("connector", WAYS)
 def test_c_program(tree, connector):
     done = run([build_dir() / "tests" / "vol" / "vol-c-api", tree], connector)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -2,7 +2,7 @@
 """Lifetimes and threads: what would crash a process if we held our objects the wrong way."""
 
 import pytest
-from conftest import run_python
+from conftest import WAYS, run_python
 
 HAZARD = r"""
 import sys, h5py, numpy as np
@@ -84,12 +84,12 @@ print("done")
 """
 
 
-@pytest.mark.parametrize("connector", [None, "zarr", "zarr native_compat=0"])
+@pytest.mark.parametrize("connector", [*WAYS, "zarr native_compat=0"])
 def test_native_files_while_ours_are_open(tmp_path, tree, connector):
     assert run_python(HAZARD, tmp_path, tree, connector=connector) == "done\n"
 
 
-@pytest.mark.parametrize("connector", [None, "zarr"])
+@pytest.mark.parametrize("connector", WAYS)
 def test_objects_left_open_at_exit(tree, connector):
     assert run_python(LEFT_OPEN, tree, connector=connector) == "513\n"
 

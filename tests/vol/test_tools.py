@@ -6,10 +6,12 @@ import re
 import h5py
 import numpy as np
 import pytest
-from conftest import MEMBERS, OBJECTS, RAMP, put, run, tool
+from conftest import MEMBERS, OBJECTS, RAMP, SEARCHES, put, run, tool
 
 DATASETS = len(OBJECTS) - 4  # g, g/sub, nc, types
-WAYS = {"search": ([], None), "variable": ([], "zarr"), "option": (["--vol-name=zarr"], None)}
+WAYS = {"variable": ([], "zarr"), "option": (["--vol-name=zarr"], None)}
+if SEARCHES:
+    WAYS["search"] = ([], None)
 
 
 @pytest.fixture(params=WAYS, ids=str)
