@@ -60,6 +60,14 @@ GDALSubdatasetInfo *subdataset_info(const char *name) {
     return info.release();
 }
 
+class Zarr3Driver final : public GDALDriver {
+  public:
+    DeleteCallback GetDeleteCallback() override {
+        zarr3::note_asked_to_delete();
+        return zarr3::delete_dataset;
+    }
+};
+
 } // namespace
 
 /* GDAL derives this name from that of the file and calls it once after loading; a program may call
@@ -69,7 +77,7 @@ extern "C" CPL_DLL void GDALRegister_Zarr3();
 extern "C" void GDALRegister_Zarr3() {
     if (!GDAL_CHECK_VERSION("Zarr3") || GDALGetDriverByName("Zarr3") != nullptr)
         return;
-    auto driver = std::make_unique<GDALDriver>();
+    auto driver = std::make_unique<Zarr3Driver>();
     driver->SetDescription("Zarr3");
     driver->SetMetadataItem(GDAL_DCAP_RASTER, "YES");
     driver->SetMetadataItem(GDAL_DCAP_OPEN, "YES");

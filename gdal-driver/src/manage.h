@@ -9,8 +9,14 @@
 
 namespace zarr3 {
 
-/* Only nodes of Zarr version 3, with all below them. Other files in a store's directory stay. */
+/* Only nodes of Zarr version 3, with all below them. Other files in a store's directory stay. Does
+   nothing when GDAL clears the way for a new raster, see manage.cpp. */
 CPLErr delete_dataset(const char *name);
+
+/* What tells GDAL's own deletions: to be called for each name that is identified as ours, and each
+   time that GDAL asks for the function above. */
+void note_identified(const char *name);
+void note_asked_to_delete();
 
 /* A whole store to another place, or a node within its hierarchy. Nothing is overwritten. */
 CPLErr rename_dataset(const char *new_name, const char *old_name);

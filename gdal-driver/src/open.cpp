@@ -15,21 +15,29 @@
 #include "dataset.h"
 #include "errors.h"
 #include "location.h"
+#include "manage.h"
 #include "options.h"
 #include "subdatasets.h"
 #include "vsi_store.h"
 
 namespace zarr3 {
 
-int identify(GDALOpenInfo *info) {
+static bool is_ours(GDALOpenInfo *info) {
     if (has_prefix(info->pszFilename))
-        return TRUE;
+        return true;
     if (info->bIsDirectory) {
         VSIStatBufL stat;
         return VSIStatExL(file_in(info->pszFilename, "zarr.json").c_str(), &stat,
                           VSI_STAT_EXISTS_FLAG) == 0;
     }
     return info->nHeaderBytes > 0 && EQUAL(CPLGetFilename(info->pszFilename), "zarr.json");
+}
+
+int identify(GDALOpenInfo *info) {
+    const bool ours = is_ours(info);
+    if (ours)
+        note_identified(info->pszFilename);
+    return ours;
 }
 
 /* GDAL_NUM_THREADS also governs the core's threads, unless its own variable is set. The core reads

@@ -180,6 +180,17 @@ def test_progress_and_cancelling(tmp_path):
         assert os.listdir(tmp_path) == ["r.zarr"]
 
 
+def test_a_failed_copy_to_a_name_with_prefix_keeps_the_old_store(tmp_path):
+    path = tmp_path / "r.zarr"
+    source = raster(2)
+    copy(source, path)
+    with Errors() as errors:
+        assert DRIVER.CreateCopy('ZARR3:"%s"' % path, raster(1), callback=lambda *_: 0) is None
+    assert len(errors.failures) == 1 and "cancelled" in errors.failures[0]
+    assert describe(opened(path)) == describe(source)
+    assert os.listdir(tmp_path) == ["r.zarr"]
+
+
 def test_a_source_that_fails_leaves_nothing(tmp_path):
     gdal.Translate(str(tmp_path / "a.tif"), raster(1, gdal.GDT_Byte, 600, 600),
                    creationOptions=["COMPRESS=DEFLATE", "TILED=YES"])
