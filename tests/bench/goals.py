@@ -38,7 +38,7 @@ def core_goals(get):
         rival = best((p, get(p, name, "whole")) for p in ("zarrs", "tensorstore"))
         yield "core, whole", name, ours, *rival, 1 / 1.7 if name in A else 1.0
     for name, goal in WINDOW_GOALS.items():
-        rivals = ("zarr-python", "zarrs", "tensorstore")
+        rivals = ("zarr-python", "zarrs", "tensorstore", "windows-own")
         rival = best((p, get(p, name, "windows-256")) for p in rivals)
         yield "core, random 256^2 window", name, get("core", name, "windows-256"), *rival, goal
     for name in WINDOW_GOALS:  # the window is one inner chunk of a shard
@@ -66,6 +66,12 @@ def gdal_goals(get):
         for what in ("whole-band", "scanlines", "windows-700", "hillshade", "png"):
             yield (f"GDAL {what}", name, get("gdal+ours", name, what), f"GTiff {native}",
                    get("gtiff", native, what), 1.3)
+    for name, goal in WINDOW_GOALS.items():
+        for what in ("windows-256", "windows-700"):
+            own = get("windows-own", name, what)
+            if own:
+                yield (f"GDAL {what}, 1 GiB cache", name, get("windows-ours", name, what),
+                       "its own driver", own, goal)
 
 
 def read_memory(lines, threads):

@@ -16,9 +16,13 @@ h5py      the same Python code on native HDF5 and, through our connector, on a Z
 gdal      the same for GeoTIFF and, through our driver, a Zarr store: whole-band, scanlines (512
           rows, one by one), windows-700 (300 random windows), hillshade and png (gdaldem and
           gdal_translate, with their start). Its lines are called gtiff and gdal+ours.
+windows-ours, windows-own
+          windows-256 (300 random ones, time for one) and windows-700 of a Zarr store through GDAL:
+          by our driver, and by GDAL's own, which needs more cache than the above; both have 1 GiB.
 """
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -151,6 +155,8 @@ def run_tensorstore(path, timer):
 
 
 def run_h5py(path, timer):
+    if path.suffix == ".zarr":
+        os.environ["HDF5_VOL_CONNECTOR"] = "zarr"  # which HDF5 2.x needs
     import h5py
 
     timer.peer = "h5py+ours" if path.suffix == ".zarr" else "hdf5"
@@ -227,12 +233,50 @@ def run_gdal(path, timer):
         timer.time_program("png", png)
 
 
+def time_windows(path, timer, driver):
+    from osgeo import gdal
+
+    gdal.UseExceptions()
+    gdal.SetCacheMax(2**30)
+
+    def open_band():
+        dataset = gdal.OpenEx(str(path), gdal.OF_RASTER, allowed_drivers=[driver])
+        return dataset, dataset.GetRasterBand(1)
+
+    dataset, band = open_band()
+    timer.opened()
+    for edge in (256, 700):
+        places = corners((dataset.RasterYSize, dataset.RasterXSize), edge, WINDOWS)
+
+        def windows():
+            dataset, band = open_band()
+            for y, x in places:
+                window = band.ReadAsArray(x, y, edge, edge)
+            return window
+
+        timer.time(f"windows-{edge}", windows, per=WINDOWS if edge == 256 else 1)
+
+
+def run_windows_ours(path, timer):
+    time_windows(path, timer, "Zarr3")
+
+
+def run_windows_own(path, timer):
+    from osgeo import gdal
+
+    for threads in "1", "2":  # sometimes the one is better, sometimes the other
+        gdal.SetConfigOption("GDAL_NUM_THREADS", threads)
+        time_windows(path, timer, "Zarr")
+
+
 RUNNERS = {
     "zarr-python": run_zarr_python,
     "zarrs": run_zarrs,
     "tensorstore": run_tensorstore,
     "h5py": run_h5py,
     "gdal": run_gdal,
+    "windows-ours": run_windows_ours,
+    "windows-own": run_windows_own,
 }
 
 

@@ -20,7 +20,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from goals import A, DEM, GDAL_CACHE_MIB, GDAL_STORES, H5PY_STORES, READING, print_tables
+from goals import (A, DEM, GDAL_CACHE_MIB, GDAL_STORES, H5PY_STORES, READING, WINDOW_GOALS,
+                   print_tables)
 
 HERE = Path(__file__).resolve().parent
 
@@ -100,6 +101,7 @@ class ReadBench(Bench):
 
     def programs(self, venv):
         """The commands, less the rounds: who is compared runs one after the other."""
+        own_driver = self.own_driver()
         core, peers = self.find("zb-bench"), HERE / "peers.py"
         for dataset in filter(self.wants, A | DEM):
             store = self.data / f"{dataset}.zarr"
@@ -111,9 +113,21 @@ class ReadBench(Bench):
                 yield venv, peers, peer, store
             if dataset in GDAL_STORES:
                 yield sys.executable, peers, "gdal", store
+            if own_driver and dataset in WINDOW_GOALS:
+                for peer in ("windows-ours", "windows-own"):
+                    yield sys.executable, peers, peer, store
         for peer, stores in (("h5py", H5PY_STORES), ("gdal", GDAL_STORES)):
             for file in sorted({stores[name] for name in filter(self.wants, stores)}):
                 yield sys.executable, peers, peer, self.data / file
+
+    def own_driver(self):
+        """Does GDAL's own Zarr driver read sharded version 3?"""
+        version = subprocess.run(["gdalinfo", "--version"], capture_output=True, text=True).stdout
+        version = version.split()[1].rstrip(",")
+        if tuple(map(int, version.split(".")[:2])) >= (3, 13):
+            return True
+        self.skip(f"GDAL's own Zarr driver: that of GDAL {version} reads no shards, 3.13's does")
+        return False
 
     def measure_big(self):
         """gdal_translate of a raster far larger than memory should be: its peak, less that of
