@@ -220,7 +220,8 @@ static uint64_t mark(const zb__layout *layout, zb__piece *piece, zb__open_unit *
     uint32_t ndim = layout->ndim;
     if (ndim == 0)
         return mark_run(layout, unit, 0, 1, 1);
-    const uint64_t *strides = layout->strides, last = ndim - 1;
+    const uint64_t *strides = layout->strides;
+    const uint32_t last = ndim - 1;
     const uint64_t *start = zb__piece_start(piece), *count = zb__piece_count(piece, ndim);
     const uint64_t *step = zb__piece_step(piece, ndim);
     uint64_t at[ZB_MAX_NDIM], fresh = 0, rows = 1;
