@@ -36,10 +36,23 @@ static void *object_of_handle(h5_lib *lib, vol_handle *handle) {
     return object;
 }
 
-/* h5py takes the class of the exception from the errno. */
-static void *push_cannot_open(h5_lib *lib, const zb_error *err) {
-    VOL_PUSH_ZB(lib, FILE, CANTOPENFILE, err);
-    return NULL;
+/* Creates or opens a store. On failure h5py takes the class of its exception from the errno. */
+static void *store_of_path(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, bool create) {
+    zb_error err = {0};
+    vol_handle *handle;
+    const vol_options options = vol_info_options(lib, fapl);
+    if (flags & ACC_SWMR_WRITE) {
+        vol_refuse(lib, "writing in SWMR mode");
+        return NULL;
+    }
+    enum zb_code code =
+        create ? vol_handle_create(lib, name, &options, flags & ACC_TRUNC, &handle, &err)
+               : vol_handle_open(lib, name, &options, flags & ACC_RDWR, &handle, &err);
+    if (code != ZB_OK) {
+        VOL_PUSH_ZB(lib, FILE, CANTOPENFILE, &err);
+        return NULL;
+    }
+    return object_of_handle(lib, handle);
 }
 
 /* Only reached with HDF5_VOL_CONNECTOR or an explicit access list: creation never searches
@@ -53,16 +66,7 @@ void *vol_file_create(h5_lib *lib, const char *name, unsigned flags, hid_t fcpl,
         vol_close_plist(lib, native);
         return vol_object_pass(lib, H5I_FILE, under);
     }
-    zb_error err = {0};
-    vol_handle *handle;
-    const vol_options options = vol_info_options(lib, fapl);
-    if (flags & ACC_SWMR_WRITE) {
-        vol_refuse(lib, "writing in SWMR mode");
-        return NULL;
-    }
-    if (vol_handle_create(lib, name, &options, flags & ACC_TRUNC, &handle, &err) != ZB_OK)
-        return push_cannot_open(lib, &err);
-    return object_of_handle(lib, handle);
+    return store_of_path(lib, name, flags, fapl, true);
 }
 
 void *vol_file_open(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, hid_t dxpl,
@@ -74,16 +78,7 @@ void *vol_file_open(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, h
         vol_close_plist(lib, native);
         return vol_object_pass(lib, H5I_FILE, under);
     }
-    zb_error err = {0};
-    vol_handle *handle;
-    const vol_options options = vol_info_options(lib, fapl);
-    if (flags & ACC_SWMR_WRITE) {
-        vol_refuse(lib, "writing in SWMR mode");
-        return NULL;
-    }
-    if (vol_handle_open(lib, name, &options, flags & ACC_RDWR, &handle, &err) != ZB_OK)
-        return push_cannot_open(lib, &err);
-    return object_of_handle(lib, handle);
+    return store_of_path(lib, name, flags, fapl, false);
 }
 
 /* ---- Get ---- */
