@@ -42,6 +42,7 @@ struct VsiObject {
     zb_object base;
     VSILFILE *file;
     uint64_t size;   /* bytes */
+    bool web;        /* from a server of any kind, which may send whole files only */
     std::mutex turn; /* held by the one reader of systems without PRead */
 };
 
@@ -107,7 +108,8 @@ enum zb_code vsi_open(zb_store *store, const char *key, zb_object **out, zb_obje
         memcmp(now.validator.word, info->validator.word, sizeof now.validator.word) != 0)
         info->validator.valid = false;
     info->size = size;
-    VsiObject *object = new (std::nothrow) VsiObject{{store}, file, size, {}};
+    const bool web = STARTS_WITH(path.c_str(), "/vsicurl/");
+    VsiObject *object = new (std::nothrow) VsiObject{{store}, file, size, web, {}};
     if (object == nullptr) {
         VSIFCloseL(file);
         return zb_fail(err, ZB_ENOMEM, "no memory to open %s", path.c_str());
@@ -145,8 +147,9 @@ enum zb_code vsi_read(zb_object *base, zb_range *ranges, size_t count, zb_error 
         if (length == 0)
             continue;
         if (!read_at(object, offset, length, range.buffer, &range.got))
-            return zb_fail(err, ZB_EIO, "%zu bytes at offset %llu cannot be read", length,
-                           static_cast<unsigned long long>(offset));
+            return zb_fail(err, ZB_EIO, "%zu bytes at offset %llu cannot be read%s", length,
+                           static_cast<unsigned long long>(offset),
+                           object->web ? " (does the server answer range requests?)" : "");
         if (range.got != length)
             return zb_fail(err, ZB_EIO, "read %zu of %zu bytes at offset %llu", range.got, length,
                            static_cast<unsigned long long>(offset));

@@ -85,6 +85,7 @@ def test_store_at_the_root_of_an_archive(tmp_path):
 class Handler(http.server.SimpleHTTPRequestHandler):
     """A web server that knows ranges, which Python's own does not, and fails on demand."""
     broken = None
+    ranges = True
 
     def do_GET(self):
         path = pathlib.Path(self.translate_path(self.path))
@@ -94,6 +95,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
             return self.send_error(404)
         data = path.read_bytes()
         wanted = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
+        wanted = wanted if self.ranges else None
         self.send_response(206 if wanted else 200)
         if wanted:
             first, last = int(wanted[1]), min(int(wanted[2] or len(data)), len(data) - 1)
@@ -143,6 +145,15 @@ def test_a_failing_server_is_no_missing_chunk(server):
     with Errors() as errors:
         assert dataset.ReadAsArray() is None
     assert len(errors.failures) == 1 and "c/1/1" in errors.failures[0]
+
+
+def test_a_server_without_ranges_is_named_as_the_reason(server):
+    """`python3 -m http.server` is one."""
+    root, handler = server
+    handler.ranges = False
+    with Errors() as errors:
+        assert gdal.Open(sub(root, "g/u")) is None
+    assert len(errors.failures) == 1 and "range requests" in errors.failures[0]
 
 
 def test_a_web_server_needs_consolidated_metadata_to_be_listed(server, sample):
