@@ -5,6 +5,7 @@ import functools
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -52,6 +53,26 @@ def test_gdalinfo_says_the_same(tmp_path, file):
     run("gdal_translate", "-q", "-a_nodata", "3", file, tmp_path / "a.tif")
     run("gdal_translate", "-q", "-of", "Zarr3", tmp_path / "a.tif", tmp_path / "a.zarr")
     assert differences(tmp_path / "a.tif", tmp_path / "a.zarr") == set()
+
+
+@pytest.mark.skipif(shutil.which("gdal") is None, reason="GDAL before 3.11 has no program gdal")
+def test_the_one_program_for_all(tmp_path):
+    path, copy, warped = (tmp_path / name for name in ("a.zarr", "b.zarr", "c.zarr"))
+    for again in ([], ["--overwrite"]):
+        run("gdal", "raster", "convert", "-q", "-f", "Zarr3", "--co", "SHARD=128x128", "--co",
+            "BLOCKSIZE=64x64", *again, LANDSAT, path)
+        assert differences(LANDSAT, path) == set()
+    assert json.loads(run("gdal", "raster", "info", "--format", "json", path))[
+        "driverShortName"] == "Zarr3"
+    run("gdal", "raster", "edit", "--nodata", "3", path)
+    assert opened(path).GetRasterBand(6).GetNoDataValue() == 3
+    run("gdal", "raster", "reproject", "-q", "-f", "Zarr3", "--dst-crs", "EPSG:4326", path, warped)
+    assert opened(warped).GetSpatialRef().IsGeographic()
+    run("gdal", "dataset", "copy", path, copy)
+    assert (opened(copy).ReadAsArray() == gdal.Open(str(LANDSAT)).ReadAsArray()).all()
+    run("gdal", "dataset", "delete", path)
+    run("gdal", "dataset", "rename", copy, path)
+    assert sorted(os.listdir(tmp_path)) == ["a.zarr", "c.zarr"]
 
 
 @pytest.mark.parametrize("options", [[], ["-co", "SHARD=128x128", "-co", "BLOCKSIZE=64x64"],
