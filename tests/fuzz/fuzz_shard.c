@@ -2,11 +2,13 @@
 /*
  * Any bytes as the object of a chunk. The first byte chooses one of a few arrays, the others are
  * stored under all of its keys. Where the whole array can be read, each of its parts can, with the
- * same elements; and what a check of the store finds in order can be read.
+ * same elements; what a check of the store finds in order can be read; and writing an element by
+ * any strategy, where that succeeds, changes no other.
  */
 #include "fuzz.h"
 
 #include "zarrbridge/check.h"
+#include "zarrbridge/write.h"
 
 #define ARRAY(shape, chunk, type, fill, codecs)                                                    \
     "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":" shape ",\"data_type\":\"" type         \
@@ -64,9 +66,15 @@ static const sample samples[] = {
 #define SAMPLES (sizeof samples / sizeof *samples)
 #define ELEMENTS_MAX 40 /* of any sample */
 
+static const zb_dtype as_double = {.kind = ZB_KIND_FLOAT, .size = sizeof(double)};
+
+static enum zb_code read_whole(zb_node *node, double *whole, zb_error *err) {
+    zb_read read = {.node = node, .view = {.data = whole, .dtype = as_double}};
+    return zb_array_read(&read, 1, err);
+}
+
 /* Compares all single elements, and a box with steps, to the whole. */
 static void check_parts(zb_node *node, const sample *s, const double *whole) {
-    static const zb_dtype dtype = {.kind = ZB_KIND_FLOAT, .size = sizeof(double)};
     uint64_t columns = s->ndim == 2 ? s->shape[1] : 1, elements = s->shape[0] * columns;
     uint64_t coords[2 * ELEMENTS_MAX];
     double part[ELEMENTS_MAX];
@@ -76,11 +84,12 @@ static void check_parts(zb_node *node, const sample *s, const double *whole) {
         if (s->ndim == 2)
             coords[2 * i + 1] = i % columns;
     }
-    REQUIRE_OK(zb_array_read_points(node, coords, elements, part, dtype, sizeof *part, &err), err);
+    REQUIRE_OK(zb_array_read_points(node, coords, elements, part, as_double, sizeof *part, &err),
+               err);
     REQUIRE(memcmp(part, whole, elements * sizeof *part) == 0);
     const uint64_t start[2] = {1, 1}, step[2] = {2, 2}, count[2] = {(s->shape[0]) / 2, columns / 2};
     zb_read read = {.node = node, .start = start, .count = count, .step = step};
-    read.view = (zb_view){.data = part, .dtype = dtype};
+    read.view = (zb_view){.data = part, .dtype = as_double};
     REQUIRE_OK(zb_array_read(&read, 1, &err), err);
     for (uint64_t i = 0; i < count[0]; i++) {
         for (uint64_t j = 0; j < (s->ndim == 2 ? count[1] : 1); j++) {
@@ -89,6 +98,33 @@ static void check_parts(zb_node *node, const sample *s, const double *whole) {
             REQUIRE(memcmp(&part[in_part], &whole[at], sizeof *part) == 0);
         }
     }
+}
+
+/* Writes a 1 as the array's second element (in C order). */
+static void check_write(zb_node *node, const sample *s, const double *whole,
+                        enum zb_strategy strategy) {
+    double got[ELEMENTS_MAX], one = 1;
+    const uint64_t start[2] = {s->ndim == 1, 1}, count[2] = {1, 1};
+    const zb_write_options options = {.strategy = strategy};
+    const zb_write write = {.start = start, .count = count, .data = &one, .dtype = as_double};
+    uint64_t elements = s->shape[0] * (s->ndim == 2 ? s->shape[1] : 1);
+    zb_writer *writer;
+    zb_error err;
+    enum zb_code code = zb_writer_open(node, &options, &writer, &err);
+    fuzz_check_error(code, &err);
+    if (code != ZB_OK)
+        return;
+    code = zb_writer_write(writer, &write, &err);
+    if (code == ZB_OK)
+        code = zb_writer_close(writer, &err);
+    else
+        zb_writer_abandon(writer);
+    fuzz_check_error(code, &err);
+    if (code != ZB_OK || !whole)
+        return;
+    REQUIRE_OK(read_whole(node, got, &err), err);
+    for (uint64_t i = 0; i < elements; i++)
+        REQUIRE(memcmp(&got[i], i == 1 ? &one : &whole[i], sizeof *got) == 0);
 }
 
 static int on_finding(void *context, const zb_finding *finding) {
@@ -111,14 +147,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (size_t i = 0; i < 3 && s->keys[i]; i++)
         REQUIRE_OK(zb_store_mem_set(store, s->keys[i], data + 1, size - 1, &err), err);
     REQUIRE_OK(zb_node_open(store, "", &node, &err), err);
-    zb_read read = {.node = node,
-                    .view = {.data = whole, .dtype = {.kind = ZB_KIND_FLOAT, .size = 8}}};
-    enum zb_code code = zb_array_read(&read, 1, &err);
+    enum zb_code code = read_whole(node, whole, &err);
     fuzz_check_error(code, &err);
     if (code == ZB_OK)
         check_parts(node, s, whole);
     REQUIRE_OK(zb_store_verify(store, on_finding, NULL, &summary, &err), err);
     REQUIRE(code == ZB_OK || summary.findings > 0);
+    for (int strategy = ZB_REWRITE; strategy <= ZB_INPLACE; strategy++)
+        check_write(node, s, code == ZB_OK ? whole : NULL, (enum zb_strategy)strategy);
     zb_node_release(node);
     zb_store_release(store);
     return 0;
