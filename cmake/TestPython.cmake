@@ -65,6 +65,7 @@ if(ZARRBRIDGE_SANITIZE)
     list(APPEND ZARRBRIDGE_TEST_ENVIRONMENT
          LD_PRELOAD=${ZARRBRIDGE_TEST_PRELOAD}
          ASAN_OPTIONS=detect_leaks=0
+         TSAN_OPTIONS=die_after_fork=0 # children of programs with threads start threads, too
          UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1)
 endif()
 
