@@ -3,8 +3,10 @@
  * Runs a fuzz target without libFuzzer: on each seed, and on changed copies of it: cut off at a
  * byte, with the byte changed, and without it. No chance is involved, so a failure repeats.
  *
- *     replay PLACES DIRECTORY     seeds are changed at this many evenly spaced bytes, at most;
- * those in directories below are run as they are replay FILE...              as they are
+ *     replay PLACES DIRECTORY     seeds are changed at this many evenly spaced bytes, at most
+ *     replay FILE...              they are run as they are
+ *
+ * Seeds in directories below DIRECTORY are run as they are, too.
  */
 #include "fuzz.h"
 

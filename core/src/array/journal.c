@@ -15,7 +15,7 @@ typedef uint32_t checksum; /* of the whole journal before it; its last bytes */
 /* ---- Names ---- */
 
 char *zb__journal_key(const char *key) {
-    const char *slash = strrchr(key, '/'), *name = slash ? slash + 1 : key;
+    const char *name = zb__path_name(key);
     size_t above = (size_t)(name - key), length = strlen(name);
     char *out = malloc(above + 1 + length + sizeof ZB__JOURNAL_TAIL);
     if (!out)

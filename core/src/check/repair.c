@@ -64,16 +64,6 @@ static enum zb_code on_node(void *context, const zb_node *node, zb_error *err) {
                                : zb_fail(err, ZB_ENOMEM, "no memory for a path");
 }
 
-static enum zb_code on_chunk(void *context, const zb_node *array, const char *key,
-                             const uint64_t *index, zb_error *err) {
-    (void)context;
-    (void)array;
-    (void)key;
-    (void)index;
-    (void)err;
-    return ZB_OK;
-}
-
 /* Where the store has no locks, a writer could be at work: nothing is undone then. */
 static enum zb_code on_journal(void *context, const zb_node *array, const char *key,
                                zb_error *err) {
@@ -104,16 +94,6 @@ static enum zb_code on_resizing(void *context, const zb_node *array, const char 
     return code ? code : report(context, key, "finished: shrinking the array");
 }
 
-static enum zb_code on_other(void *context, enum zb_finding_kind kind, const char *key,
-                             const char *message, zb_error *err) {
-    (void)context;
-    (void)kind;
-    (void)key;
-    (void)message;
-    (void)err;
-    return ZB_OK;
-}
-
 static enum zb_code refresh_blocks(repairing *r, zb_error *err) {
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < r->count && !code; i++) {
@@ -132,10 +112,8 @@ enum zb_code zb_store_repair(zb_store *store, zb_finding_fn fn, void *context, z
     const zb__visitor visitor = {.context = &r,
                                  .directory = on_directory,
                                  .node = on_node,
-                                 .chunk = on_chunk,
                                  .journal = on_journal,
-                                 .resizing = on_resizing,
-                                 .other = on_other};
+                                 .resizing = on_resizing};
     if (!store->ops->put)
         return zb_fail(err, ZB_EUNSUPPORTED, "store %s cannot be written", store->label);
     enum zb_code code = zb__check_walk(store, &visitor, err);

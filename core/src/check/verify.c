@@ -12,6 +12,7 @@
 #include "check/block.h"
 #include "check/object.h"
 #include "check/walk.h"
+#include "meta/document.h"
 
 /* Objects that are checked together. */
 #define BATCH 256
@@ -119,12 +120,9 @@ typedef struct sweeping {
 static int on_left_over(void *context, const char *name, bool is_prefix) {
     sweeping *s = context;
     (void)is_prefix;
-    char *key = malloc(strlen(s->prefix) + strlen(name) + 2);
+    char *key = zb__path_join(s->prefix, name);
     if (!key)
         return s->code = ZB_ENOMEM;
-    strcpy(key, s->prefix);
-    strcat(key, *s->prefix ? "/" : "");
-    strcat(key, name);
     s->code = report(s->v, ZB_FINDING_STALE, key, "left by a writer that was killed");
     free(key);
     return s->code;
@@ -144,13 +142,11 @@ static enum zb_code on_node(void *context, const zb_node *node, zb_error *err) {
     if (node->array)
         return ZB_OK;
     enum zb_code code = zb__block_compare(node, why, err);
-    char *key = code || !*why ? NULL : malloc(strlen(node->path) + sizeof "/zarr.json");
     if (code || !*why)
         return code;
+    char *key = zb__path_join(node->path, "zarr.json");
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "no memory for a key");
-    strcpy(key, node->path);
-    strcat(key, *node->path ? "/zarr.json" : "zarr.json");
     code = report(v, ZB_FINDING_STALE, key, why);
     free(key);
     return code;

@@ -22,7 +22,8 @@ static enum zb_code walk_directory(walk *w, const char *prefix, const zb_node *a
 
 static enum zb_code other(const walk *w, enum zb_finding_kind kind, const char *key,
                           const char *message, zb_error *err) {
-    return w->visitor->other(w->visitor->context, kind, key, message, err);
+    const zb__visitor *v = w->visitor;
+    return v->other ? v->other(v->context, kind, key, message, err) : ZB_OK;
 }
 
 /* ---- Objects ------------------------------------------------------------------------------ */
@@ -56,10 +57,9 @@ static enum zb_code visit_journal(const walk *w, const zb_node *array, const cha
     return code;
 }
 
-/* An object at or below an array. */
+/* An object at or below an array. name: the last part of its key, in it. */
 static enum zb_code visit_in_array(const walk *w, const zb_node *array, const char *key,
-                                   zb_error *err) {
-    const char *slash = strrchr(key, '/'), *name = slash ? slash + 1 : key;
+                                   const char *name, zb_error *err) {
     const zb__visitor *v = w->visitor;
     uint64_t index[ZB_MAX_NDIM], grid[ZB_MAX_NDIM];
     if (zb__journal_is_name(name))
@@ -73,12 +73,11 @@ static enum zb_code visit_in_array(const walk *w, const zb_node *array, const ch
         if (index[d] >= grid[d])
             return other(w, ZB_FINDING_ORPHANED, key, "a chunk beyond the array's shape", err);
     }
-    return v->chunk(v->context, array, key, index, err);
+    return v->chunk ? v->chunk(v->context, array, key, index, err) : ZB_OK;
 }
 
 /* Below a group, or below nothing. */
-static enum zb_code visit_outside(const walk *w, const char *key, zb_error *err) {
-    const char *slash = strrchr(key, '/'), *name = slash ? slash + 1 : key;
+static enum zb_code visit_outside(const walk *w, const char *key, const char *name, zb_error *err) {
     bool note = strcmp(name, ".zarrbridge-copy") == 0;
     return other(w, note ? ZB_FINDING_STALE : ZB_FINDING_ORPHANED, key,
                  note ? "a copy to this place was killed; writing a node here, or copying again, "
@@ -113,15 +112,16 @@ static enum zb_code visit_node(const walk *w, const char *prefix, const char *ke
     return code;
 }
 
-static enum zb_code visit_entry(walk *w, const char *key, const char *name, bool is_prefix,
-                                const zb_node *array, zb_error *err) {
+static enum zb_code visit_entry(walk *w, const char *key, bool is_prefix, const zb_node *array,
+                                zb_error *err) {
+    const char *name = zb__path_name(key);
     if (is_prefix)
         return walk_directory(w, key, array, err);
     if (strcmp(name, "zarr.json") == 0)
         return array && strcmp(key + strlen(array->path) + (*array->path != '\0'), name) != 0
                    ? other(w, ZB_FINDING_ORPHANED, key, "a node below an array", err)
                    : ZB_OK;
-    return array ? visit_in_array(w, array, key, err) : visit_outside(w, key, err);
+    return array ? visit_in_array(w, array, key, name, err) : visit_outside(w, key, name, err);
 }
 
 static bool has_document(const zb__names *names) {
@@ -145,9 +145,8 @@ static enum zb_code walk_names(walk *w, const char *prefix, const zb__names *nam
     }
     for (size_t i = 0; i < names->count && code == ZB_OK && enter; i++) {
         char *key = zb__path_join(prefix, names->name[i]);
-        code =
-            key ? visit_entry(w, key, names->name[i], names->is_prefix[i], own ? own : array, err)
-                : zb_fail(err, ZB_ENOMEM, "no memory for a key");
+        code = key ? visit_entry(w, key, names->is_prefix[i], own ? own : array, err)
+                   : zb_fail(err, ZB_ENOMEM, "no memory for a key");
         free(key);
     }
     zb_node_release(own);

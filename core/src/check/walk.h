@@ -12,14 +12,14 @@ typedef struct zb__visitor {
     /* A directory, before what is in it. */
     enum zb_code (*directory)(void *context, const char *prefix, zb_error *err);
     enum zb_code (*node)(void *context, const zb_node *node, zb_error *err);
-    /* A chunk or shard in the array's grid. */
+    /* A chunk or shard in the array's grid. May be NULL. */
     enum zb_code (*chunk)(void *context, const zb_node *array, const char *key,
                           const uint64_t *index, zb_error *err);
     /* The journal beside the chunk `key`. */
     enum zb_code (*journal)(void *context, const zb_node *array, const char *key, zb_error *err);
     /* The array was being shrunk. */
     enum zb_code (*resizing)(void *context, const zb_node *array, const char *key, zb_error *err);
-    /* Whatever else. */
+    /* Whatever else. May be NULL. */
     enum zb_code (*other)(void *context, enum zb_finding_kind kind, const char *key,
                           const char *message, zb_error *err);
 } zb__visitor;

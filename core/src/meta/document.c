@@ -201,6 +201,11 @@ char *zb__path_join(const char *prefix, const char *name) {
     return path;
 }
 
+const char *zb__path_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 const char *zb__path_below(const char *path, const char *prefix) {
     size_t length = strlen(prefix);
     if (length == 0)

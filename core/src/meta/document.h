@@ -21,6 +21,9 @@ enum zb_code zb__path_check_new(const char *path, zb_error *err);
 /* prefix, a slash unless it is empty (the root), and name: malloc'ed, or NULL. */
 char *zb__path_join(const char *prefix, const char *name);
 
+/* The last part of a path, in it. */
+const char *zb__path_name(const char *path);
+
 /* Does path lie below prefix? The rest behind the slash, or NULL; all paths but "" lie below "". */
 const char *zb__path_below(const char *path, const char *prefix);
 

@@ -176,8 +176,7 @@ const char *zb_node_path(const zb_node *node) {
 }
 
 const char *zb_node_name(const zb_node *node) {
-    const char *slash = strrchr(node->path, '/');
-    return slash ? slash + 1 : node->path;
+    return zb__path_name(node->path);
 }
 
 const zb_json *zb_node_attributes(const zb_node *node) {
