@@ -21,6 +21,8 @@
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "codec/blosc_shuffle.h"
+#include "codec/gzip.h"
+#include "codec/zstd.h"
 
 /* Smaller data are not worth a try; no block is smaller either. */
 #define SIZE_MIN 128
@@ -42,10 +44,9 @@ typedef struct encoder {
 static enum zb_code zstd_stream(const encoder *e, const uint8_t *in, size_t size, size_t capacity,
                                 size_t *written, zb_error *err) {
     zb__scratch *scratch = e->scratch;
-    if (!scratch->zstd_encoder)
-        scratch->zstd_encoder = ZSTD_createCCtx();
-    if (!scratch->zstd_encoder)
-        return zb_fail(err, ZB_ENOMEM, "no memory for a zstd context");
+    enum zb_code code = zb__zstd_encoder(scratch, err);
+    if (code)
+        return code;
     /* The levels that libblosc's 1 to 9 stand for. */
     int level = e->codec->level < 9 ? 2 * e->codec->level - 1 : ZSTD_maxCLevel();
     size_t result = ZSTD_compressCCtx(scratch->zstd_encoder, e->out + 4, capacity, in, size, level);
@@ -58,12 +59,11 @@ static enum zb_code zstd_stream(const encoder *e, const uint8_t *in, size_t size
 static enum zb_code zlib_stream(const encoder *e, const uint8_t *in, size_t size, size_t capacity,
                                 size_t *written, zb_error *err) {
     int level = e->codec->level;
-    struct libdeflate_compressor **context = &e->scratch->deflate_encoders[level];
-    if (!*context)
-        *context = libdeflate_alloc_compressor(level);
-    if (!*context)
-        return zb_fail(err, ZB_ENOMEM, "no memory for a deflate context of level %d", level);
-    *written = libdeflate_zlib_compress(*context, in, size, e->out + 4, capacity);
+    enum zb_code code = zb__deflate_encoder(e->scratch, level, err);
+    if (code)
+        return code;
+    *written = libdeflate_zlib_compress(e->scratch->deflate_encoders[level], in, size, e->out + 4,
+                                        capacity);
     return ZB_OK;
 }
 

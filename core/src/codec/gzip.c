@@ -155,16 +155,23 @@ static uint64_t gzip_encode_bound(uint64_t size) {
     return size > SIZE_MAX / 2 ? UINT64_MAX : libdeflate_gzip_compress_bound(NULL, (size_t)size);
 }
 
+/* libdeflate's levels 0 to 9 stand for about the sizes of zlib's, in less time. */
+enum zb_code zb__deflate_encoder(zb__scratch *scratch, int level, zb_error *err) {
+    struct libdeflate_compressor **encoder = &scratch->deflate_encoders[level];
+    if (!*encoder)
+        *encoder = libdeflate_alloc_compressor(level);
+    return *encoder ? ZB_OK
+                    : zb_fail(err, ZB_ENOMEM, "no memory for a deflate context of level %d", level);
+}
+
 static enum zb_code gzip_encode(const zb__codec *codec, zb__scratch *scratch, const uint8_t *in,
                                 size_t size, uint8_t *out, size_t capacity, size_t *written,
                                 zb_error *err) {
-    /* libdeflate's levels 0 to 9 stand for about the sizes of zlib's, in less time. */
-    struct libdeflate_compressor **encoder = &scratch->deflate_encoders[codec->level];
-    if (!*encoder)
-        *encoder = libdeflate_alloc_compressor(codec->level);
-    if (!*encoder)
-        return zb_fail(err, ZB_ENOMEM, "no memory for a deflate context of level %d", codec->level);
-    *written = libdeflate_gzip_compress(*encoder, in, size, out, capacity);
+    enum zb_code code = zb__deflate_encoder(scratch, codec->level, err);
+    if (code)
+        return code;
+    *written =
+        libdeflate_gzip_compress(scratch->deflate_encoders[codec->level], in, size, out, capacity);
     return *written ? ZB_OK
                     : zb_fail(err, ZB_EINVAL, "gzip: %zu bytes cannot be encoded into %zu", size,
                               capacity);

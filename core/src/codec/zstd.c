@@ -249,14 +249,19 @@ static uint64_t zstd_encode_bound(uint64_t size) {
     return bound == 0 || ZSTD_isError(bound) ? UINT64_MAX : bound;
 }
 
+enum zb_code zb__zstd_encoder(zb__scratch *scratch, zb_error *err) {
+    if (!scratch->zstd_encoder)
+        scratch->zstd_encoder = ZSTD_createCCtx();
+    return scratch->zstd_encoder ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for a zstd context");
+}
+
 static enum zb_code zstd_encode(const zb__codec *codec, zb__scratch *scratch, const uint8_t *in,
                                 size_t size, uint8_t *out, size_t capacity, size_t *written,
                                 zb_error *err) {
-    if (!scratch->zstd_encoder)
-        scratch->zstd_encoder = ZSTD_createCCtx();
+    enum zb_code code = zb__zstd_encoder(scratch, err);
+    if (code)
+        return code;
     ZSTD_CCtx *context = scratch->zstd_encoder;
-    if (!context)
-        return zb_fail(err, ZB_ENOMEM, "no memory for a zstd context");
     ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters);
     ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, codec->level);
     ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, codec->checksum);
