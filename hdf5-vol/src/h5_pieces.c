@@ -52,3 +52,16 @@ void vol_pieces_next(vol_pieces *pieces) {
     }
     set_count(pieces);
 }
+
+hid_t vol_pieces_select(const vol_pieces *pieces, h5_lib *lib, hid_t space) {
+    const uint32_t ndim = pieces->info->ndim;
+    hsize_t start[ZB_MAX_NDIM], count[ZB_MAX_NDIM], elements = 1;
+    for (uint32_t d = 0; d < ndim; d++) {
+        start[d] = pieces->start[d];
+        count[d] = pieces->count[d];
+        elements *= count[d];
+    }
+    if (ndim > 0 && lib->H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) < 0)
+        return -1;
+    return lib->H5Screate_simple(1, &elements, NULL);
+}

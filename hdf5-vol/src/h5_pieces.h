@@ -3,6 +3,7 @@
 #ifndef ZARRBRIDGE_H5_PIECES_H
 #define ZARRBRIDGE_H5_PIECES_H
 
+#include "h5_api.h"
 #include "zarrbridge/zarrbridge.h"
 
 typedef struct vol_pieces {
@@ -16,5 +17,9 @@ typedef struct vol_pieces {
 /* Goes to the first piece; done at once when the array is empty. info must outlive the walk. */
 void vol_pieces_begin(vol_pieces *pieces, const zb_array_info *info);
 void vol_pieces_next(vol_pieces *pieces);
+
+/* Selects the current piece in the dataspace of the whole. Returns a new dataspace of its elements
+   in memory, one behind the other, or -1. */
+hid_t vol_pieces_select(const vol_pieces *pieces, h5_lib *lib, hid_t space);
 
 #endif

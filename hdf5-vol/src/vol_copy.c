@@ -41,36 +41,25 @@ static void close_native(const copy_job *job, void *object, H5I_type_t type) {
 
 /* ---- Data ---- */
 
-/* Reads and writes one box. `space` is the dataset's dataspace, `buffer` has room for the box. */
-static herr_t copy_box(const copy_job *job, vol_node *node, void *dataset, hid_t space,
-                       void *buffer, const uint64_t *start, const uint64_t *count) {
+/* Reads and writes one piece. `space` is the dataset's dataspace. */
+static herr_t copy_piece(const copy_job *job, const vol_pieces *pieces, vol_node *node,
+                         void *dataset, hid_t space, void *buffer) {
     h5_lib *lib = job->lib;
-    const zb_array_info *info = zb_node_array(node->zarr);
     zb_error err = {0};
     const zb_read read = {.node = node->zarr,
-                          .start = start,
-                          .count = count,
-                          .view = {.data = buffer, .dtype = info->dtype}};
+                          .start = pieces->start,
+                          .count = pieces->count,
+                          .view = {.data = buffer, .dtype = pieces->info->dtype}};
     if (zb_array_read(&read, 1, &err) != ZB_OK) {
         VOL_PUSH_ZB(lib, DATASET, READERROR, &err);
         return -1;
     }
-    hsize_t file_start[ZB_MAX_NDIM], file_count[ZB_MAX_NDIM], elements = 1;
-    for (uint32_t d = 0; d < info->ndim; d++) {
-        file_start[d] = start[d];
-        file_count[d] = count[d];
-        elements *= count[d];
-    }
-    hid_t type = vol_node_type(node), file_space = space;
-    hid_t mem_space = lib->H5Screate_simple(1, &elements, NULL);
+    hid_t type = vol_node_type(node), mem_space = vol_pieces_select(pieces, lib, space);
     const void *data = buffer;
-    herr_t result = 0;
-    if (info->ndim > 0)
-        result =
-            lib->H5Sselect_hyperslab(space, H5S_SELECT_SET, file_start, NULL, file_count, NULL);
-    if (result >= 0)
-        result = lib->H5VLdataset_write(1, &dataset, lib->native, &type, &mem_space, &file_space,
-                                        job->dxpl, &data, NULL);
+    if (mem_space < 0)
+        return -1;
+    herr_t result = lib->H5VLdataset_write(1, &dataset, lib->native, &type, &mem_space, &space,
+                                           job->dxpl, &data, NULL);
     lib->H5Sclose(mem_space);
     return result;
 }
@@ -88,7 +77,7 @@ static herr_t copy_data(const copy_job *job, vol_node *node, void *dataset, hid_
     }
     herr_t result = 0;
     for (; !pieces.done && result >= 0; vol_pieces_next(&pieces))
-        result = copy_box(job, node, dataset, space, buffer, pieces.start, pieces.count);
+        result = copy_piece(job, &pieces, node, dataset, space, buffer);
     free(buffer);
     return result;
 }

@@ -36,22 +36,12 @@ static herr_t push_failed(const import_job *job, const char *name, zb_error *err
 static herr_t copy_piece(const import_job *job, const vol_pieces *pieces, hid_t source, hid_t type,
                          hid_t space, zb_writer *writer, void *buffer) {
     h5_lib *lib = job->lib;
-    const uint32_t ndim = pieces->info->ndim;
-    hsize_t start[ZB_MAX_NDIM], count[ZB_MAX_NDIM], elements = 1;
     zb_error err = {0};
-    for (uint32_t d = 0; d < ndim; d++) {
-        start[d] = pieces->start[d];
-        count[d] = pieces->count[d];
-        elements *= count[d];
-    }
-    hid_t memory = lib->H5Screate_simple(1, &elements, NULL);
-    herr_t result = memory < 0 ? -1 : 0;
-    if (result >= 0 && ndim > 0)
-        result = lib->H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL);
-    if (result >= 0)
-        result = lib->H5Dread(source, type, memory, space, job->dxpl, buffer);
-    if (memory >= 0)
-        vol_close_space(lib, memory);
+    hid_t memory = vol_pieces_select(pieces, lib, space);
+    if (memory < 0)
+        return -1;
+    herr_t result = lib->H5Dread(source, type, memory, space, job->dxpl, buffer);
+    vol_close_space(lib, memory);
     if (result < 0)
         return -1;
     const zb_write write = {.start = pieces->start,
