@@ -15,8 +15,10 @@
  */
 #include "vsi_store.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <condition_variable>
 #include <cstring>
 #include <ctime>
@@ -30,6 +32,7 @@
 #include "cpl_vsi_error.h"
 #include "cpl_vsi_virtual.h"
 #include "location.h"
+#include "zarrbridge/zarrbridge.h"
 
 namespace {
 
@@ -186,7 +189,8 @@ enum zb_code vsi_list(zb_store *store, const char *prefix, zb_list_fn fn, void *
             is_directory = VSIStatL(zarr3::file_in(path, entry->pszName).c_str(), &stat) == 0 &&
                            VSI_ISDIR(stat.st_mode);
         }
-        if (fn(context, entry->pszName, is_directory) != 0)
+        const zb_list_entry listed = {entry->pszName, is_directory, false};
+        if (fn(context, &listed) != 0)
             break;
     }
     VSICloseDir(directory);
@@ -200,27 +204,27 @@ void vsi_destroy(zb_store *store) {
 /* ---- Writing, in memory only ---- */
 
 /* A new file under another name, which then takes the key's name. */
-enum zb_code vsi_put(zb_store *store, const char *key, const zb_part *parts, size_t count,
-                     enum zb_durability durability, zb_error *err) {
+enum zb_code vsi_put(zb_store *store, const zb_put *put, zb_error *err) {
     CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
     static std::atomic<unsigned> number;
-    (void)durability; /* nothing in memory outlives the process */
-    const std::string path = path_of(store, key);
+    /* How durable makes no difference: nothing in memory outlives the process. */
+    const std::string path = path_of(store, put->key);
     const std::string directory = path.substr(0, path.rfind('/'));
     const std::string temporary =
         zarr3::file_in(directory, "." + std::to_string(number++) + ".zb-tmp");
     VSIMkdirRecursive(directory.c_str(), 0777);
     VSILFILE *file = VSIFOpenL(temporary.c_str(), "wb");
     bool good = file != nullptr;
-    for (size_t i = 0; i < count && good; i++)
-        good = VSIFWriteL(parts[i].data, 1, parts[i].size, file) == parts[i].size;
+    for (size_t i = 0; i < put->count && good; i++)
+        good = VSIFWriteL(put->parts[i].data, 1, put->parts[i].size, file) == put->parts[i].size;
     if (file != nullptr)
         good = VSIFCloseL(file) == 0 && good;
-    good = good && VSIRename(temporary.c_str(), path.c_str()) == 0;
-    if (good)
-        return ZB_OK;
-    VSIUnlink(temporary.c_str());
-    return zb_fail(err, ZB_EIO, "cannot write '%s'", key);
+    enum zb_code code = good ? zb_put_check(put, err) : ZB_OK;
+    if (code == ZB_OK && (!good || VSIRename(temporary.c_str(), path.c_str()) != 0))
+        code = zb_fail(err, ZB_EIO, "cannot write '%s'", put->key);
+    if (code != ZB_OK)
+        VSIUnlink(temporary.c_str());
+    return code;
 }
 
 bool is_gone(const std::string &path) {
@@ -245,7 +249,7 @@ enum zb_code vsi_erase_below(zb_store *store, const char *prefix, zb_error *err)
     return zb_fail(err, ZB_EIO, "cannot erase what is below '%s'", prefix);
 }
 
-enum zb_code vsi_flush(zb_store *, zb_error *) {
+enum zb_code vsi_flush(zb_store *, zb_batch *, zb_error *) {
     return ZB_OK;
 }
 
@@ -259,11 +263,15 @@ std::mutex lock_table;
 std::condition_variable lock_released;
 std::set<std::string> locked_paths;
 
-enum zb_code vsi_lock(zb_store *store, const char *key, zb_lock **out, zb_error *) {
-    VsiLock *lock = new VsiLock{{store}, path_of(store, key)};
+enum zb_code vsi_lock(zb_store *store, const char *key, zb_lock **out, zb_error *err) {
+    std::unique_ptr<VsiLock> lock(new VsiLock{{store}, path_of(store, key)});
+    const std::chrono::seconds limit(std::min<uint64_t>(zb_limits_get()->lock_seconds, 1u << 30));
     std::unique_lock<std::mutex> guard(lock_table);
-    lock_released.wait(guard, [&] { return locked_paths.insert(lock->path).second; });
-    *out = &lock->base;
+    if (!lock_released.wait_for(guard, limit,
+                                [&] { return locked_paths.insert(lock->path).second; }))
+        return zb_fail(err, ZB_ECONFLICT, "'%s' is locked for longer than the limit lock_seconds",
+                       key);
+    *out = &lock.release()->base;
     return ZB_OK;
 }
 

@@ -387,7 +387,8 @@ static void resize_or_write(int party) {
         for (int i = 0; i < 40; i++) {
             MUST(zb_array_resize(node, (uint64_t[]){i % 2 ? STRIPS : KEPT, 16}, &changed, &err),
                  err);
-            zb_node_release(changed);
+            zb_node_release(node);
+            node = changed;
         }
     } else {
         for (uint64_t row = (uint64_t)party - 1; row < KEPT; row += PARTIES - 1) {

@@ -58,10 +58,19 @@ typedef struct zb_store_hints {
     bool is_local;        /* a request costs microseconds, not a network round trip */
     bool can_list;        /* list() works; else consolidated metadata is the only index */
     bool can_change;      /* open_live() works: writers may change objects in place */
+    bool is_watched;      /* stat() costs microseconds: each read looks whether its array is still
+                             the one that was opened */
 } zb_store_hints;
 
+/* A name directly below a prefix. */
+typedef struct zb_list_entry {
+    const char *name; /* valid during the call */
+    bool is_prefix;   /* there are names below it */
+    bool is_link;     /* a symbolic link: what lies below it may be reached by other names, too */
+} zb_list_entry;
+
 /* Called once for each name; returns 0 to go on, anything else to stop the listing. */
-typedef int (*zb_list_fn)(void *context, const char *name, bool is_prefix);
+typedef int (*zb_list_fn)(void *context, const zb_list_entry *entry);
 
 /* A part of an object's new content. */
 typedef struct zb_part {
@@ -71,14 +80,49 @@ typedef struct zb_part {
 
 /* When a new object is safe from a loss of power. */
 enum zb_durability {
-    ZB_DURABLE_LATER, /* when the operating system sees fit */
-    ZB_DURABLE_FLUSH, /* when flush() has returned. Only then it may become visible to listings and
-                         to others; open and stat through the same store see it at once. The store
-                         takes the key's lock, where it has locks, while the object becomes visible:
-                         not for one who holds it */
-    ZB_DURABLE_HELD,  /* the same for the holder of the key's lock: visible at once */
-    ZB_DURABLE_NOW    /* before it replaces the old one */
+    ZB_DURABLE_LATER,   /* when the operating system sees fit; flush() does nothing for it */
+    ZB_DURABLE_VISIBLE, /* when flush() has returned. It is visible at once, so that a loss of power
+                           before that may leave neither the old object nor the new one */
+    ZB_DURABLE_FLUSH,   /* when flush() has returned. Only then it may become visible to listings
+                           and to others; open and stat through the same store see it at once. The
+                           store takes the key's lock, where it has locks, while the object becomes
+                           visible: not for a caller that holds it */
+    ZB_DURABLE_HELD, /* the same for the holder of the key's lock: on disk before it becomes visible
+                        in this call; its name is durable when flush() has returned */
+    ZB_DURABLE_NOW   /* when the call returns */
 };
+
+/*
+ * A batch: what one writer has put, of which it is to hear whether it was lost. Two writers on one
+ * store flush their own batches, and neither hears of the other's failures in its place.
+ *
+ * The struct belongs to the caller, who begins it with zb_batch_begin and ends it with
+ * zb_batch_end; the store may write to its second part at any time in between.
+ */
+typedef struct zb_batch zb_batch;
+
+/* Called as the last thing before an object of the batch becomes visible, when its place is
+   settled: may it still? An error keeps the old object. Called from any thread. */
+typedef enum zb_code (*zb_batch_check_fn)(void *context, const char *key, zb_error *err);
+
+struct zb_batch {
+    zb_store *store;
+    zb_batch_check_fn check; /* NULL: everything may */
+    void *context;           /* for check */
+    /* The store's: */
+    zb_error lost;   /* first object that waited and could not be stored, until a flush tells */
+    uint64_t losses; /* the last loss of names that this batch has heard of */
+    bool at_stake;   /* something was put since the last flush */
+};
+
+/* An object to put. */
+typedef struct zb_put {
+    const char *key;
+    const zb_part *parts; /* its content, in order */
+    size_t count;
+    enum zb_durability durability;
+    zb_batch *batch; /* NULL: its losses are told to whoever flushes the store as a whole */
+} zb_put;
 
 /* A held lock of one key. */
 typedef struct zb_lock zb_lock;
@@ -98,34 +142,46 @@ typedef struct zb_store_ops {
     void (*close)(zb_object *object);
     /* Size and validator without opening. */
     enum zb_code (*stat)(zb_store *store, const char *key, zb_object_info *info, zb_error *err);
-    /* The names directly below prefix ("" or "a/b", no trailing slash), unsorted; is_prefix tells
-       those that have names below them. A prefix that does not exist lists nothing. */
+    /* The names directly below prefix ("" or "a/b", no trailing slash), unsorted. A prefix that
+       does not exist lists nothing. A link that leads back to a prefix above it is no prefix: no
+       walk goes in circles. */
     enum zb_code (*list)(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
                          zb_error *err);
+    /* Identifies what holds the objects directly below prefix (a directory): another one at the
+       same prefix, after it was erased or moved away, has another identity. 0: not known. May be
+       NULL. */
+    uint64_t (*identify)(zb_store *store, const char *prefix);
     void (*destroy)(zb_store *store);
 
     /* ---- Writing; all NULL in a read-only backend ---- */
 
     /* Replaces the whole object by the parts in order: at every instant a reader finds the old or
        the new one. On error the old one is untouched; only when ZB_DURABLE_NOW fails in its very
-       last step, making the name durable, the new one stands already. */
-    enum zb_code (*put)(zb_store *store, const char *key, const zb_part *parts, size_t count,
-                        enum zb_durability durability, zb_error *err);
+       last step, making the name durable, the new one stands already. With a batch that checks,
+       ZB_ECONFLICT also when the key's place was moved or erased meanwhile. */
+    enum zb_code (*put)(zb_store *store, const zb_put *put, zb_error *err);
     /* Removes an object; none there is no error. Durable after flush(), as with erase_below. */
     enum zb_code (*erase)(zb_store *store, const char *key, zb_error *err);
     /* Removes everything below prefix ("a/b"; "" empties the store), directories too. With a prefix
        no reader and no kill sees it half done where the backend can (fs does); with "" the root's
        zarr.json goes first. */
     enum zb_code (*erase_below)(zb_store *store, const char *prefix, zb_error *err);
-    /* Makes all earlier puts with ZB_DURABLE_FLUSH visible, in their order, and durable, and all
-       earlier erases durable. Objects that it could not store keep their old content; the error is
-       the first one, also of a batch that went out since the last flush because too many waited.
-       They must be put again. What is never flushed is forgotten with the store. Takes locks of
-       keys: not to be called while holding one. */
-    enum zb_code (*flush)(zb_store *store, zb_error *err);
-    /* Waits for the key's exclusive lock, among threads and processes; one who holds it already
-       waits for ever. ZB_EUNSUPPORTED where none can be had. The lock goes with its process (and
-       the children that it forked meanwhile). */
+    /* Makes all that the batch (NULL: anyone) put with ZB_DURABLE_FLUSH visible, in the order of
+       the puts, and durable; and durable all that was put with ZB_DURABLE_VISIBLE and all names
+       that came or went through this store, whoever changed them. Objects of the batch that could
+       not be stored keep their old content, and must be put again; the error is the first one, also
+       of objects that went out since the last flush because too many waited. When names or visible
+       objects could not be made durable, each batch with something at stake hears of it at its next
+       flush. What is never flushed is forgotten with the store. Takes locks of keys: not to be
+       called while holding one. */
+    enum zb_code (*flush)(zb_store *store, zb_batch *batch, zb_error *err);
+    /* Forgets what the batch put and what waits still. NULL in a backend where nothing waits. */
+    void (*forget)(zb_store *store, zb_batch *batch);
+    /* Waits for the key's exclusive lock, among threads and processes, up to the limit
+       lock_seconds: then ZB_ECONFLICT; so is asking for a lock that the caller holds.
+       ZB_EUNSUPPORTED where none can be had. The lock of the key "zarr.json" is that of the whole
+       hierarchy of nodes that the store is in, whatever level of it the store was opened at. The
+       lock goes with its process (and the children that it forked meanwhile). */
     enum zb_code (*lock)(zb_store *store, const char *key, zb_lock **out, zb_error *err);
     void (*unlock)(zb_lock *lock);
 
@@ -158,7 +214,7 @@ typedef struct zb_store_ops {
                           void *context, zb_error *err);
 } zb_store_ops;
 
-#define ZB_STORE_OPS_VERSION 3
+#define ZB_STORE_OPS_VERSION 4
 
 /* The head of every backend's own struct. */
 struct zb_store {
@@ -167,9 +223,10 @@ struct zb_store {
     char *label; /* what error messages call it, e.g. the path; freed with the store */
     uint64_t id; /* unique in the process; part of every cache key */
 #ifdef __cplusplus
-    int refs;
+    int refs, sync;
 #else
     atomic_int refs;
+    atomic_int sync; /* enum zb_sync: see zb_store_set_sync */
 #endif
 };
 
@@ -209,11 +266,25 @@ ZB_API enum zb_code zb_store_list(zb_store *store, const char *prefix, zb_list_f
 /* The same for writing; ZB_EUNSUPPORTED for a read-only backend. */
 ZB_API enum zb_code zb_store_put(zb_store *store, const char *key, const zb_part *parts,
                                  size_t count, enum zb_durability durability, zb_error *err);
+ZB_API enum zb_code zb_store_put_as(zb_store *store, const zb_put *put, zb_error *err);
 ZB_API enum zb_code zb_store_erase(zb_store *store, const char *key, zb_error *err);
 ZB_API enum zb_code zb_store_erase_below(zb_store *store, const char *prefix, zb_error *err);
+/* Flushes one batch; the second one flushes all, and each hears of its own losses, too. */
+ZB_API enum zb_code zb_store_flush_batch(zb_store *store, zb_batch *batch, zb_error *err);
 ZB_API enum zb_code zb_store_flush(zb_store *store, zb_error *err);
 ZB_API enum zb_code zb_store_lock(zb_store *store, const char *key, zb_lock **out, zb_error *err);
 ZB_API void zb_store_unlock(zb_lock *lock); /* NULL is allowed */
+
+/* 0 where the backend cannot tell. */
+ZB_API uint64_t zb_store_identify(zb_store *store, const char *prefix);
+
+/* Begins an empty batch on the store, which must outlive it. check may be NULL. */
+ZB_API void zb_batch_begin(zb_batch *batch, zb_store *store, zb_batch_check_fn check,
+                           void *context);
+/* Forgets what waits. */
+ZB_API void zb_batch_end(zb_batch *batch);
+/* For backends: calls the check of the put's batch, if there is one. */
+ZB_API enum zb_code zb_put_check(const zb_put *put, zb_error *err);
 
 /* The same for live objects; ZB_EUNSUPPORTED where they cannot be changed. */
 ZB_API enum zb_code zb_store_open_live(zb_store *store, const char *key, zb_object **out,

@@ -18,6 +18,24 @@
 extern "C" {
 #endif
 
+/* ---- Durability ---------------------------------------------------------------------------- */
+
+/* When what was written is safe from a loss of power. */
+enum zb_sync {
+    ZB_SYNC_NONE,  /* when the operating system sees fit */
+    ZB_SYNC_CLOSE, /* when zb_writer_flush, zb_writer_close or zb_store_flush has returned */
+    ZB_SYNC_ALWAYS /* when the call that writes it returns; each object before it replaces the old
+                      one */
+};
+
+/* From now on changes of documents (creating, attributes, shapes, copying, moving, deleting)
+   through this store are as safe as `sync` says. Never less than what an earlier call, or a writer
+   that was opened on this store, has asked for. With ZB_SYNC_NONE a loss of power soon after a
+   change can cost the document that was changed, as with other Zarr libraries, unless
+   zb_store_flush or a writer's flush comes first; from ZB_SYNC_CLOSE on it leaves the old document
+   or the new one. */
+ZB_API void zb_store_set_sync(zb_store *store, enum zb_sync sync);
+
 /* ---- Creating and changing nodes ---------------------------------------------------------- */
 
 /* Creates a directory for a store unless there is one. */
@@ -92,13 +110,6 @@ ZB_API enum zb_code zb_node_copy(zb_store *from, const char *from_path, zb_store
 ZB_API enum zb_code zb_node_move(zb_store *store, const char *from, const char *to, zb_error *err);
 
 /* ---- Writing boxes ------------------------------------------------------------------------ */
-
-/* When what was written is safe from a loss of power. */
-enum zb_sync {
-    ZB_SYNC_NONE,  /* when the operating system sees fit */
-    ZB_SYNC_CLOSE, /* when zb_writer_flush or zb_writer_close has returned */
-    ZB_SYNC_ALWAYS /* each object before it replaces the old one */
-};
 
 /* What happens to a stored shard of which a part is written; never recorded in metadata. What
    covers a whole shard replaces it under every strategy.

@@ -47,6 +47,7 @@ typedef struct zb_limits {
     uint64_t consolidated_bytes; /* size of a zarr.json with it */
     uint64_t children;           /* names listed in one group */
     uint64_t nodes;              /* nodes met in one hierarchy, by callers that keep them all */
+    uint64_t links;              /* symbolic links to directories that one walk goes through */
     uint64_t chunk_bytes;        /* decoded size of one innermost chunk */
     uint64_t shard_bytes;        /* stored size of a shard that must be decoded as a whole */
     uint64_t index_bytes;        /* encoded size of one shard index */
@@ -56,6 +57,7 @@ typedef struct zb_limits {
     uint64_t cache_bytes;        /* decoded-chunk cache of the process; 0 switches it off */
     uint64_t index_cache_bytes;  /* shard-index cache of the process */
     uint64_t write_cache_bytes;  /* parts of chunks that wait in all writers of the process */
+    uint64_t lock_seconds;       /* how long a writer waits for another one's lock */
     uint64_t threads; /* worker threads, the caller included; 0 = the usable processors */
 } zb_limits;
 
@@ -99,6 +101,10 @@ typedef struct zb_node zb_node;
    ZB_ENOTFOUND when there is none; ZB_EFORMAT and ZB_EUNSUPPORTED say which member is wrong.
    One small read, no listing. The caller releases *out; the node keeps the store alive. */
 ZB_API enum zb_code zb_node_open(zb_store *store, const char *path, zb_node **out, zb_error *err);
+
+/* Opens the node again that is at this node's path now: after ZB_ECONFLICT, or to see the shape and
+   the attributes that others have given it. Errors as zb_node_open. */
+ZB_API enum zb_code zb_node_refresh(const zb_node *node, zb_node **out, zb_error *err);
 
 ZB_API zb_node *zb_node_retain(zb_node *node);
 ZB_API void zb_node_release(zb_node *node); /* NULL is allowed */
@@ -187,8 +193,8 @@ ZB_API enum zb_code zb_array_read_points(const zb_node *node, const uint64_t *co
 /* Can elements of `from` be converted into `to` by the reads above? */
 ZB_API bool zb_dtype_converts(zb_dtype from, zb_dtype to);
 
-/* How many bytes the array takes in its store: the sum of the sizes of the objects below it. Lists
-   the store (ZB_EUNSUPPORTED where that cannot be done); at most `children` objects. */
+/* How many bytes the array takes in its store: the sum of the sizes of its chunks. Lists the store
+   (ZB_EUNSUPPORTED where that cannot be done), at most `children` names in one directory. */
 ZB_API enum zb_code zb_array_storage_size(const zb_node *node, uint64_t *bytes, zb_error *err);
 
 /* ---- Process-wide state ------------------------------------------------------------------- */

@@ -81,23 +81,26 @@ static enum zb_code shard_parts(const zb__layout *layout, const zb__encoded *uni
     return code;
 }
 
-enum zb_code zb__object_put(const zb__layout *layout, zb_store *store, const char *key,
+enum zb_code zb__object_put(const zb__layout *layout, zb_batch *batch, const char *key,
                             const zb__encoded *units, enum zb_durability durability,
                             zb__scratch *scratch, zb_error *err) {
     parts p = {0};
+    zb_put put = {.key = key, .durability = durability, .batch = batch};
     zb_part single = {.data = units[0].data, .size = units[0].size};
     enum zb_code code = ZB_OK;
     if (layout->shard)
         code = shard_parts(layout, units, &p, scratch, err);
     else
         p.count = single.size > 0 ? 1 : 0;
-    if (code == ZB_OK && p.count == 0)
-        code = zb_store_erase(store, key, err);
-    else if (code == ZB_OK)
-        code = zb_store_put(store, key, layout->shard ? p.part : &single, p.count, durability, err);
+    put.parts = layout->shard ? p.part : &single;
+    put.count = p.count;
+    if (code == ZB_OK && p.count > 0)
+        code = zb_store_put_as(batch->store, &put, err);
+    else if (code == ZB_OK && (code = zb_put_check(&put, err)) == ZB_OK)
+        code = zb_store_erase(batch->store, key, err);
     /* One of an older object could be taken for ours: inner chunks are at the same places. */
     if (code == ZB_OK && layout->fixed)
-        code = zb__journal_erase(store, key, err);
+        code = zb__journal_erase(batch->store, key, err);
     free_parts(&p);
     return code;
 }

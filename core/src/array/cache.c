@@ -18,8 +18,10 @@ static void unlock_both(void) {
 }
 
 static void init(void) {
-    zb__lru_init(&chunks, zb_limits_get()->cache_bytes);
-    zb__lru_init(&indexes, zb_limits_get()->index_cache_bytes);
+    const zb_limits *limits = zb_limits_get();
+    zb__lru_init(&chunks, limits->cache_bytes, 0);
+    /* A large index of small inner chunks is asked for again and again: one of any size is kept. */
+    zb__lru_init(&indexes, limits->index_cache_bytes, limits->index_bytes);
     pthread_atfork(lock_both, unlock_both, unlock_both);
 }
 

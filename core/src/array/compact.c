@@ -52,7 +52,7 @@ static enum zb_code replace(const compaction *c, zb_object *object, const char *
         used += range.length;
     }
     if (code == ZB_OK)
-        code = zb__object_put(layout, c->writer->node->store, key, c->units,
+        code = zb__object_put(layout, &c->writer->batch, key, c->units,
                               zb__durability(c->writer, true), c->scratch, err);
     free(bytes);
     return code;

@@ -240,12 +240,10 @@ static enum zb_code put_chunk(encode_run *run, size_t chunk, zb__scratch *scratc
     bool waits = may_wait(writer, job, units);
     if (!job->lock && !waits)
         code = zb__chunk_lock(writer, key, true, &lock, err);
-    if (code == ZB_OK && !job->lock)
-        code = zb__edge_check(writer, job->index, err);
     if (code == ZB_OK && job->live)
         code = zb__live_put(writer, key, job->open, job->live, units, scratch, err);
     else if (code == ZB_OK)
-        code = zb__object_put(&writer->layout, writer->node->store, key, units,
+        code = zb__object_put(&writer->layout, &writer->batch, key, units,
                               zb__durability(writer, !waits), scratch, err);
     job->stored = code == ZB_OK;
     if (waits && job->stored)

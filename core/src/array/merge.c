@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "array/journal.h"
+#include "array/read.h"
 #include "array/takeover.h"
 #include "base/pool.h"
 
@@ -69,7 +70,7 @@ static void blend(const zb__layout *layout, zb__open_unit *unit, const uint8_t *
 static enum zb_code read_group(group *g, zb_error *err) {
     if (g->count == 0)
         return ZB_OK;
-    enum zb_code code = zb_array_read(g->reads, g->count, err);
+    enum zb_code code = zb__array_read_fresh(g->reads, g->count, err);
     for (size_t i = 0; i < g->count && code == ZB_OK; i++)
         blend(&g->writer->layout, g->partials[i].unit, g->partials[i].stored);
     g->count = 0;
@@ -164,8 +165,9 @@ static enum zb_code begin(zb_writer *writer, merging *m, zb_error *err) {
     m->key = zb__array_chunk_key(writer->node, m->chunk->index);
     enum zb_code code = m->key ? zb__chunk_lock(writer, m->key, whole, &m->lock, err)
                                : zb_fail(err, ZB_ENOMEM, "no memory for a chunk's key");
-    if (code == ZB_OK)
-        code = zb__edge_check(writer, m->chunk->index, err);
+    /* Before something of the stored object is taken for the array's. */
+    if (code == ZB_OK && writer->batch.check)
+        code = writer->batch.check(writer, m->key, err);
     if (code == ZB_OK && !whole)
         code = zb__journal_replay(writer->node->store, layout, m->key, NULL, err);
     if (code == ZB_OK && !whole && layout->shard)
@@ -225,18 +227,34 @@ static int by_index(const void *a, const void *b) {
     return 0;
 }
 
-/* A batch that failed is tried again one by one, so that one bad chunk does not keep the others in
-   memory. The failure is reported all the same. */
+/* Stores chunks one by one, after a batch of them failed: one bad chunk does not keep the others in
+   memory, and what failed for the batch's size alone (descriptors, memory) has not failed. */
+static enum zb_code merge_one_by_one(zb_writer *writer, zb__open_chunk **chunks, size_t count,
+                                     zb_error *err) {
+    enum zb_code first = ZB_OK;
+    for (size_t i = 0; i < count; i++) {
+        size_t done;
+        zb_error error;
+        enum zb_code code = chunks[i] ? merge_some(writer, chunks + i, 1, &done, &error) : ZB_OK;
+        if (code != ZB_OK && first == ZB_OK && err)
+            *err = error;
+        first = first ? first : code;
+    }
+    return first;
+}
+
 enum zb_code zb__merge(zb_writer *writer, zb__open_chunk **chunks, size_t count, zb_error *err) {
     enum zb_code first = ZB_OK;
-    zb_error other;
     qsort(chunks, count, sizeof *chunks, by_index);
     for (size_t i = 0, done; i < count; i += done) {
-        size_t most = count - i < BATCH_CHUNKS ? count - i : BATCH_CHUNKS, one;
-        enum zb_code code = merge_some(writer, chunks + i, most, &done, first ? &other : err);
+        size_t most = count - i < BATCH_CHUNKS ? count - i : BATCH_CHUNKS;
+        zb_error error;
+        enum zb_code code = merge_some(writer, chunks + i, most, &done, &error);
+        if (code != ZB_OK && done > 1)
+            code = merge_one_by_one(writer, chunks + i, done, &error);
+        if (code != ZB_OK && first == ZB_OK && err)
+            *err = error;
         first = first ? first : code;
-        for (size_t j = 0; j < done && code != ZB_OK && done > 1; j++)
-            (void)(chunks[i + j] && merge_some(writer, chunks + i + j, 1, &one, &other));
     }
     return first;
 }

@@ -18,9 +18,12 @@
 /* Below this much estimated work a read stays on its caller's thread: waking a worker and hearing
    back costs about 60 µs. Nanoseconds. */
 #define PARALLEL_NS 100000
-/* A chunk that a writer is changing in place is read again so often, so many nanoseconds apart. */
-#define RETRIES 1000
+/* A chunk that a writer is changing in place is read again every RETRY_NS, for at most
+   RETRY_MOST_NS as long as it changes, and for RETRY_QUIET_NS when nothing changes any more but its
+   time stamps cannot tell for sure (they may lie in the future). Nanoseconds. */
 #define RETRY_NS 1000000
+#define RETRY_QUIET_NS 100000000
+#define RETRY_MOST_NS 1000000000
 /* What reading and copying costs, in nanoseconds per KiB. */
 #define COPY_COST 100
 
@@ -33,6 +36,7 @@ typedef struct task {
 } task;
 
 typedef struct wave {
+    bool is_fresh;
     zb__key *keys;
     size_t key_count, key_capacity;
     zb__arena arena; /* pieces and grid indexes of the keys */
@@ -78,8 +82,12 @@ static enum zb_code add_key(wave *w, const zb_node *node, const zb__cells *cells
     if (!index || !piece || !reserve(&w->keys, w->key_count, &w->key_capacity, sizeof(zb__key)))
         return no_memory(err);
     memcpy(index, cells->cell, ndim * sizeof *index);
-    w->keys[w->key_count++] = (zb__key){
-        .node = node, .index = index, .number = number_of(node->array, index), .pieces = piece};
+    /* A key without a number is cached by nobody. */
+    w->keys[w->key_count++] =
+        (zb__key){.node = node,
+                  .index = index,
+                  .number = w->is_fresh ? UINT64_MAX : number_of(node->array, index),
+                  .pieces = piece};
     return ZB_OK;
 }
 
@@ -258,31 +266,56 @@ static void release_batch(zb__key *keys, size_t count) {
     }
 }
 
-/* Has an object changed since we opened it, or so lately that it may be changing still? */
-static bool is_changing(const zb__key *key) {
-    if (key->info.validator.word[0] == 0) /* not opened, or not there */
-        return false;
-    char *name = zb__array_chunk_key(key->node, key->index);
+/* ---- Trying again ---- */
+
+enum { UNCHANGED, UNSURE, CHANGED };
+
+/* Has the key's object changed since it was opened for the last try? */
+static int change_of(const zb__key *key) {
+    const zb_validator *opened = &key->info.validator;
     zb_object_info now;
+    if (opened->word[0] == 0) /* not opened, or not there */
+        return UNCHANGED;
+    char *name = zb__array_chunk_key(key->node, key->index);
     bool there = name && zb_store_stat(key->node->store, name, &now, NULL) == ZB_OK;
     free(name);
-    return there && (!now.validator.valid || memcmp(now.validator.word, key->info.validator.word,
-                                                    sizeof now.validator.word) != 0);
+    if (!there)
+        return UNCHANGED;
+    if (memcmp(now.validator.word, opened->word, sizeof opened->word) != 0)
+        return CHANGED;
+    return now.validator.valid ? UNCHANGED : UNSURE;
 }
+
+static int64_t now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+typedef struct retry {
+    int64_t first, changed; /* times of the first failure, and of the last change seen */
+} retry;
 
 /* After a failure: a writer at work in an object can make it look damaged. Waits a moment before
    the next try. */
-static bool is_worth_a_retry(const zb__key *keys, size_t count, enum zb_code code) {
-    bool changing = false;
+static bool is_worth_a_retry(retry *r, const zb__key *keys, size_t count, enum zb_code code) {
     if (!keys->node->store->hints.can_change ||
         (code != ZB_ECHECKSUM && code != ZB_EFORMAT && code != ZB_EIO))
         return false;
-    for (size_t i = 0; i < count && !changing; i++)
-        changing = is_changing(&keys[i]);
+    int change = UNCHANGED;
+    for (size_t i = 0; i < count && change != CHANGED; i++) {
+        int one = change_of(&keys[i]);
+        change = one > change ? one : change;
+    }
+    int64_t now = now_ns();
+    r->first = r->first ? r->first : now;
+    if (change == CHANGED || !r->changed)
+        r->changed = now;
+    if (change == UNCHANGED || now - r->first > RETRY_MOST_NS || now - r->changed > RETRY_QUIET_NS)
+        return false;
     struct timespec pause = {.tv_nsec = RETRY_NS};
-    if (changing)
-        nanosleep(&pause, NULL);
-    return changing;
+    nanosleep(&pause, NULL);
+    return true;
 }
 
 static enum zb_code try_batch(wave *w, zb__key *keys, size_t count, zb_error *err) {
@@ -304,8 +337,9 @@ static enum zb_code try_batch(wave *w, zb__key *keys, size_t count, zb_error *er
 }
 
 static enum zb_code run_batch(wave *w, zb__key *keys, size_t count, zb_error *err) {
+    retry r = {0};
     enum zb_code code = try_batch(w, keys, count, err);
-    for (int i = 0; i < RETRIES && code != ZB_OK && is_worth_a_retry(keys, count, code); i++)
+    while (code != ZB_OK && is_worth_a_retry(&r, keys, count, code))
         code = try_batch(w, keys, count, err);
     return code;
 }
@@ -323,8 +357,8 @@ static enum zb_code run_wave(wave *w, bool group, zb_error *err) {
     return code;
 }
 
-enum zb_code zb__plan_run(const zb__box *boxes, size_t count, zb_error *err) {
-    wave w = {0};
+enum zb_code zb__plan_run(const zb__box *boxes, size_t count, bool is_fresh, zb_error *err) {
+    wave w = {.is_fresh = is_fresh};
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < count && code == ZB_OK; i++) {
         const zb_array_info *info = &boxes[i].node->array->info;

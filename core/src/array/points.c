@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "array/read.h"
+#include "meta/current.h"
 
 /* Points planned at a time: bounds the memory of the plan. */
 #define POINTS_AT_ONCE 16384
@@ -71,7 +72,7 @@ static enum zb_code read_ordered(const zb_node *node, const uint64_t *coords, co
         boxes[i] = (zb__box){.node = node, .piece = piece};
     }
     if (code == ZB_OK)
-        code = zb__plan_run(boxes, count, err);
+        code = zb__plan_run(boxes, count, false, err);
     zb__arena_free(&arena);
     return code;
 }
@@ -94,5 +95,5 @@ enum zb_code zb_array_read_points(const zb_node *node, const uint64_t *coords, s
         code = read_ordered(node, coords, points + i, n, data, &target, stride, err);
     }
     free(points);
-    return code;
+    return code == ZB_OK ? zb__array_still(node, err) : code;
 }

@@ -3,6 +3,7 @@
 #include "array/read.h"
 
 #include "array/box.h"
+#include "meta/current.h"
 
 #include <stdlib.h>
 
@@ -20,7 +21,7 @@ static enum zb_code check_types(const zb_node *node, zb_dtype dtype, zb_error *e
                    zb_dtype_name(node->array->info.dtype, from), zb_dtype_name(dtype, to));
 }
 
-enum zb_code zb_array_read(const zb_read *reads, size_t count, zb_error *err) {
+static enum zb_code read_all(const zb_read *reads, size_t count, bool is_fresh, zb_error *err) {
     zb__arena arena = {0};
     zb__box *boxes = zb__arena_alloc(&arena, count * sizeof *boxes);
     zb__target *targets = zb__arena_alloc(&arena, count * sizeof *targets);
@@ -50,7 +51,20 @@ enum zb_code zb_array_read(const zb_read *reads, size_t count, zb_error *err) {
             boxes[used++] = (zb__box){.node = read->node, .piece = piece};
     }
     if (code == ZB_OK)
-        code = zb__plan_run(boxes, used, err);
+        code = zb__plan_run(boxes, used, is_fresh, err);
     zb__arena_free(&arena);
+    return code;
+}
+
+enum zb_code zb__array_read_fresh(const zb_read *reads, size_t count, zb_error *err) {
+    return read_all(reads, count, true, err);
+}
+
+enum zb_code zb_array_read(const zb_read *reads, size_t count, zb_error *err) {
+    enum zb_code code = read_all(reads, count, false, err);
+    for (size_t i = 0; i < count && code == ZB_OK; i++) {
+        if (i == 0 || reads[i].node != reads[i - 1].node)
+            code = zb__array_still(reads[i].node, err);
+    }
     return code;
 }

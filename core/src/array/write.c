@@ -9,8 +9,8 @@
 /* Chunks that one box covers are handed on in groups of this many: bounds the plan's memory. */
 #define JOBS_AT_ONCE 4096
 
-enum zb_code zb_writer_open(const zb_node *node, const zb_write_options *options, zb_writer **out,
-                            zb_error *err) {
+static enum zb_code open_writer(const zb_node *node, const zb_write_options *options,
+                                zb_batch_check_fn check, zb_writer **out, zb_error *err) {
     if (!node->array)
         return zb_fail(err, ZB_EINVAL, "/%s is a group, not an array", node->path);
     if (!node->store->ops->put)
@@ -30,11 +30,22 @@ enum zb_code zb_writer_open(const zb_node *node, const zb_write_options *options
     }
     if (writer->options.strategy == ZB_INPLACE)
         writer->options.store_empty = true; /* what is not stored cannot be overwritten */
-    pthread_mutex_init(&writer->edge_lock, NULL);
+    pthread_mutex_init(&writer->document_lock, NULL);
     zb__block_pool_init(&writer->blocks, writer->layout.units, writer->layout.unit_bound);
     writer->node = zb_node_retain((zb_node *)node);
+    zb_batch_begin(&writer->batch, node->store, check, writer);
+    zb_store_set_sync(node->store, writer->options.sync);
     *out = writer;
     return ZB_OK;
+}
+
+enum zb_code zb_writer_open(const zb_node *node, const zb_write_options *options, zb_writer **out,
+                            zb_error *err) {
+    return open_writer(node, options, zb__chunk_allowed, out, err);
+}
+
+enum zb_code zb__writer_open_unchecked(const zb_node *node, zb_writer **out, zb_error *err) {
+    return open_writer(node, NULL, NULL, out, err);
 }
 
 /* ---- Writing one box ---- */
@@ -186,7 +197,7 @@ enum zb_code zb_writer_write(zb_writer *writer, const zb_write *write, zb_error 
 enum zb_code zb_writer_flush(zb_writer *writer, zb_error *err) {
     enum zb_code code = writer->oldest ? store_oldest(writer, UINT64_MAX, err) : ZB_OK;
     if (code == ZB_OK && writer->options.sync != ZB_SYNC_NONE)
-        code = zb_store_flush(writer->node->store, err);
+        code = zb_store_flush_batch(writer->node->store, &writer->batch, err);
     if (code == ZB_OK && writer->lost)
         return zb_fail(err, ZB_EIO,
                        "store %s, array /%s: an earlier flush failed, and what was written before "
@@ -205,10 +216,11 @@ void zb_writer_abandon(zb_writer *writer) {
     while (writer->oldest)
         zb__open_chunk_drop(writer, writer->oldest);
     zb__spare_free(writer);
+    zb_batch_end(&writer->batch);
     zb__block_pool_free(&writer->blocks);
     free(writer->buckets);
     free(writer->layout.fill);
-    pthread_mutex_destroy(&writer->edge_lock);
+    pthread_mutex_destroy(&writer->document_lock);
     zb_node_release(writer->node);
     free(writer);
 }

@@ -65,8 +65,9 @@ typedef struct zb__encoded {
 } zb__encoded;
 
 /* Puts a chunk made of its units (one for each of layout->units) under the key, or erases the key
-   when none is stored. Called under the key's lock. */
-enum zb_code zb__object_put(const zb__layout *layout, zb_store *store, const char *key,
+   when none is stored, if the batch's check allows it. Called under the key's lock, but with
+   ZB_DURABLE_FLUSH. */
+enum zb_code zb__object_put(const zb__layout *layout, zb_batch *batch, const char *key,
                             const zb__encoded *units, enum zb_durability durability,
                             zb__scratch *scratch, zb_error *err);
 
@@ -102,10 +103,12 @@ struct zb_writer {
     uint64_t spare_bytes;     /* they count as waiting */
     zb__open_chunk **buckets; /* by hash of the index; as many as open chunks, or more */
     size_t bucket_count, open_count;
-    pthread_mutex_t edge_lock; /* of `document`, while it is looked at */
-    zb_validator document;     /* version of the array's document that was last looked at */
-    atomic_bool waits;         /* something of ours is with the store and waits for its flush */
-    bool lost;                 /* that could not be made durable, and is forgotten */
+    zb_batch batch;                  /* of what is put */
+    pthread_mutex_t document_lock;   /* of the two below */
+    zb_validator document;           /* version of the array's document that was last looked at */
+    uint64_t shape_now[ZB_MAX_NDIM]; /* the array's shape in it */
+    atomic_bool waits; /* something of ours is with the store and waits for its flush */
+    bool lost;         /* that could not be made durable, and is forgotten */
 };
 
 /* Adds a piece (stored dimensions, the chunk's coordinates) to the chunk at this index of the grid.
@@ -171,12 +174,17 @@ enum zb_code zb__jobs_run(zb_writer *writer, zb__job *jobs, size_t count, zb_err
 
 /* ---- Helpers that both ways share ---- */
 
-/* Is a part of the chunk outside the array? edge.c. */
+/* Is a part of the chunk outside the array? allowed.c. */
 bool zb__is_on_edge(const zb__layout *layout, const uint64_t *index);
 
-/* Under the lock of a chunk that is about to be put: ZB_ECONFLICT when it is on the edge and the
-   array's shape is no longer the writer's. Any thread. */
-enum zb_code zb__edge_check(zb_writer *writer, const uint64_t *index, zb_error *err);
+/* The check of a writer's batch, which is the context: ZB_ECONFLICT when the array is gone, another
+   one has taken its place, or the chunk is not as far inside it as the writer believes. Any thread.
+ */
+enum zb_code zb__chunk_allowed(void *context, const char *key, zb_error *err);
+
+/* Opens a writer without that check: for a caller that holds the hierarchy's lock and reaches
+   beyond the array's shape. */
+enum zb_code zb__writer_open_unchecked(const zb_node *node, zb_writer **out, zb_error *err);
 
 /* Takes the key's lock. *lock stays NULL where none can be had and that is allowed: for whole
    chunks, or when the writer promised to be alone. */

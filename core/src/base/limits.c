@@ -20,7 +20,7 @@ typedef struct limit_def {
 } limit_def;
 
 #define LIMIT(field, variable, value, meaning)                                                     \
-    { #field, "ZARRBRIDGE_" variable, meaning, value, offsetof(zb_limits, field) }
+    {#field, "ZARRBRIDGE_" variable, meaning, value, offsetof(zb_limits, field)}
 
 static const limit_def table[] = {
     LIMIT(json_depth, "JSON_DEPTH", 32, "nesting of a metadata document"),
@@ -30,6 +30,7 @@ static const limit_def table[] = {
           "size of a zarr.json with consolidated metadata, bytes"),
     LIMIT(children, "CHILDREN", 1000000, "names listed in one group"),
     LIMIT(nodes, "NODES", 100000, "nodes met in one HDF5 file; links can make a store endless"),
+    LIMIT(links, "LINKS", 10000, "symbolic links to directories that one walk goes through"),
     LIMIT(chunk_bytes, "CHUNK_BYTES", 1 * GIB, "decoded size of one innermost chunk, bytes"),
     LIMIT(shard_bytes, "SHARD_BYTES", 4 * GIB,
           "size of a shard that must be decoded as a whole, bytes"),
@@ -42,6 +43,8 @@ static const limit_def table[] = {
           "shard-index cache of the process, bytes"),
     LIMIT(write_cache_bytes, "WRITE_CACHE_BYTES", 256 * MIB,
           "parts of chunks that wait in all writers of the process, bytes"),
+    LIMIT(lock_seconds, "LOCK_SECONDS", 60,
+          "how long to wait for another writer's lock before giving up, seconds"),
     LIMIT(threads, "NUM_THREADS", 0, "threads of one read; 0 means the usable processors"),
 };
 

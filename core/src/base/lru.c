@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-void zb__lru_init(zb__lru *lru, uint64_t budget) {
-    *lru = (zb__lru){.budget = budget};
+void zb__lru_init(zb__lru *lru, uint64_t budget, uint64_t most) {
+    *lru = (zb__lru){.budget = budget, .most = most};
     pthread_mutex_init(&lru->lock, NULL);
 }
 
@@ -145,7 +145,7 @@ static zb__lru_item *free_chain(zb__lru_item *chain, size_t size) {
 
 zb__lru_item *zb__lru_new(zb__lru *lru, const zb__lru_key *key, const zb_validator *validator,
                           size_t size) {
-    if (!validator->valid || weight(size) > lru->budget)
+    if (!validator->valid || lru->budget == 0 || (weight(size) > lru->budget && size > lru->most))
         return NULL;
     pthread_mutex_lock(&lru->lock);
     zb__lru_item *evicted = evict(lru, size);

@@ -34,20 +34,22 @@ typedef struct zb__lru_item {
 typedef struct zb__lru {
     pthread_mutex_t lock;
     uint64_t budget, bytes; /* bytes: of the items in the table */
+    uint64_t most;          /* one item alone may have this many, even if it is more than budget */
     size_t count, bucket_count;
     zb__lru_item **buckets;
     zb__lru_item *newest, *oldest;
     zb__slabs slabs; /* memory of the items that fit */
 } zb__lru;
 
-void zb__lru_init(zb__lru *lru, uint64_t budget);
+/* most: see the struct; nothing is kept with a budget of 0. */
+void zb__lru_init(zb__lru *lru, uint64_t budget, uint64_t most);
 
 /* The item of this key and validator with a reference for the caller, or NULL. One with another
    validator is stale and dropped. */
 zb__lru_item *zb__lru_get(zb__lru *lru, const zb__lru_key *key, const zb_validator *validator);
 
 /* A new item of `size` bytes with one reference, not in the table yet: fill data, lo and hi, then
-   put it. NULL when it would not fit the budget or memory runs out. */
+   put it. NULL when it would not fit or memory runs out. */
 zb__lru_item *zb__lru_new(zb__lru *lru, const zb__lru_key *key, const zb_validator *validator,
                           size_t size);
 

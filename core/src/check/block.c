@@ -103,13 +103,13 @@ static enum zb_code compare_nodes(const zb_node *group, const zb_json **entries,
     size_t known = 0;
     enum zb_code code = zb__nodes_at(group->store, group->path, &nodes, err);
     for (size_t i = 0; i < nodes.count && !code && !*why; i++) {
-        const char *below = zb__path_below(nodes.name[i], group->path);
+        const char *below = zb__path_below(nodes.name[i].text, group->path);
         if (!below || !*below)
             continue; /* the group itself */
         const zb_json **entry =
             count ? bsearch(below, entries, count, sizeof *entries, name_is) : NULL;
         known += entry != NULL;
-        code = compare_node(group->store, nodes.name[i], entry ? *entry : NULL, why, err);
+        code = compare_node(group->store, nodes.name[i].text, entry ? *entry : NULL, why, err);
     }
     if (!code && !*why && known < count)
         snprintf(why, ZB_MESSAGE_SIZE, "consolidated metadata describes %zu nodes that are gone",
@@ -146,13 +146,13 @@ static enum zb_code read_nodes(zb_store *store, const char *path, zb__entries *e
         char *text;
         size_t size;
         zb__document document;
-        if (strcmp(nodes.name[i], path) == 0)
+        if (strcmp(nodes.name[i].text, path) == 0)
             continue;
-        code = zb__node_read(store, nodes.name[i], &text, &size, err);
+        code = zb__node_read(store, nodes.name[i].text, &text, &size, err);
         if (!code)
-            code = zb__document_parse(text, size, nodes.name[i], &document, err);
+            code = zb__document_parse(text, size, nodes.name[i].text, &document, err);
         if (!code)
-            code = zb__entries_add(entries, nodes.name[i], &document, err);
+            code = zb__entries_add(entries, nodes.name[i].text, &document, err);
     }
     zb__names_free(&nodes);
     return code;
@@ -188,7 +188,7 @@ enum zb_code zb__block_refresh(zb_store *store, const char *path, zb_error *err)
     if (!code)
         code = rebuild(store, path, &group, err);
     if (!code)
-        code = zb__change_put(&change, path, group.text, group.size, err);
+        code = zb__change_put(&change, path, group.text, group.size, false, err);
     zb__document_free(&group);
-    return zb__change_end(&change, code);
+    return zb__change_end(&change, code, err);
 }

@@ -28,11 +28,10 @@ static enum zb_code report(repairing *r, const char *key, const char *message) {
     return r->stopped ? ZB_ECANCELLED : ZB_OK;
 }
 
-static int on_left_over(void *context, const char *name, bool is_prefix) {
+static int on_left_over(void *context, const zb_list_entry *entry) {
     repairing *r = context;
-    (void)is_prefix;
-    char *key = zb__path_join(r->prefix, name);
-    int stop = report(r, key ? key : name, "removed: left by a writer that was killed");
+    char *key = zb__path_join(r->prefix, entry->name);
+    int stop = report(r, key ? key : entry->name, "removed: left by a writer that was killed");
     free(key);
     return stop;
 }

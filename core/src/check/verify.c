@@ -117,10 +117,9 @@ typedef struct sweeping {
     enum zb_code code;
 } sweeping;
 
-static int on_left_over(void *context, const char *name, bool is_prefix) {
+static int on_left_over(void *context, const zb_list_entry *entry) {
     sweeping *s = context;
-    (void)is_prefix;
-    char *key = zb__path_join(s->prefix, name);
+    char *key = zb__path_join(s->prefix, entry->name);
     if (!key)
         return s->code = ZB_ENOMEM;
     s->code = report(s->v, ZB_FINDING_STALE, key, "left by a writer that was killed");

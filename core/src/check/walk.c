@@ -8,13 +8,14 @@
 #include "meta/document.h"
 #include "meta/walk.h"
 
-/* Links inside a store can make it endless; nobody nests names deeper than this. */
+/* Nobody nests names deeper than this. */
 #define MOST_DEPTH 256
 
 typedef struct walk {
     zb_store *store;
     const zb__visitor *visitor;
     unsigned depth;
+    zb__links links;
 } walk;
 
 static enum zb_code walk_directory(walk *w, const char *prefix, const zb_node *array,
@@ -112,11 +113,13 @@ static enum zb_code visit_node(const walk *w, const char *prefix, const char *ke
     return code;
 }
 
-static enum zb_code visit_entry(walk *w, const char *key, bool is_prefix, const zb_node *array,
-                                zb_error *err) {
+static enum zb_code visit_entry(walk *w, const char *key, const zb__name *entry,
+                                const zb_node *array, zb_error *err) {
     const char *name = zb__path_name(key);
-    if (is_prefix)
-        return walk_directory(w, key, array, err);
+    if (entry->is_prefix) {
+        enum zb_code code = zb__links_count(&w->links, entry, key, err);
+        return code ? code : walk_directory(w, key, array, err);
+    }
     if (strcmp(name, "zarr.json") == 0)
         return array && strcmp(key + strlen(array->path) + (*array->path != '\0'), name) != 0
                    ? other(w, ZB_FINDING_ORPHANED, key, "a node below an array", err)
@@ -126,7 +129,7 @@ static enum zb_code visit_entry(walk *w, const char *key, bool is_prefix, const 
 
 static bool has_document(const zb__names *names) {
     for (size_t i = 0; i < names->count; i++) {
-        if (!names->is_prefix[i] && strcmp(names->name[i], "zarr.json") == 0)
+        if (!names->name[i].is_prefix && strcmp(names->name[i].text, "zarr.json") == 0)
             return true;
     }
     return false;
@@ -144,8 +147,8 @@ static enum zb_code walk_names(walk *w, const char *prefix, const zb__names *nam
         free(key);
     }
     for (size_t i = 0; i < names->count && code == ZB_OK && enter; i++) {
-        char *key = zb__path_join(prefix, names->name[i]);
-        code = key ? visit_entry(w, key, names->is_prefix[i], own ? own : array, err)
+        char *key = zb__path_join(prefix, names->name[i].text);
+        code = key ? visit_entry(w, key, &names->name[i], own ? own : array, err)
                    : zb_fail(err, ZB_ENOMEM, "no memory for a key");
         free(key);
     }

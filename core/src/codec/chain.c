@@ -24,6 +24,27 @@ void zb__chain_free(zb__chain *chain) {
     free(chain);
 }
 
+static bool same_codecs(const zb__chain *a, const zb__chain *b) {
+    bool same = a->codec_count == b->codec_count;
+    for (size_t i = 0; i < a->codec_count && same; i++)
+        same = a->codecs[i].ops == b->codecs[i].ops; /* what decoding needs is in the data */
+    return same;
+}
+
+bool zb__chain_same(const zb__chain *a, const zb__chain *b) {
+    size_t n = a->ndim;
+    if (n != b->ndim || !a->shard != !b->shard || a->dtype.kind != b->dtype.kind ||
+        a->dtype.size != b->dtype.size || a->dtype.swapped != b->dtype.swapped ||
+        memcmp(a->axis, b->axis, n * sizeof *a->axis) != 0 ||
+        memcmp(a->stored_shape, b->stored_shape, n * sizeof *a->stored_shape) != 0 ||
+        !same_codecs(a, b))
+        return false;
+    const zb__shard *x = a->shard, *y = b->shard;
+    return !x || (x->index_at_start == y->index_at_start &&
+                  memcmp(x->inner_shape, y->inner_shape, n * sizeof *x->inner_shape) == 0 &&
+                  zb__chain_same(x->index, y->index) && zb__chain_same(x->inner, y->inner));
+}
+
 /* Do the codecs from the given one on keep the size up to a constant? */
 static bool is_fixed_from(const zb__chain *chain, size_t first) {
     for (size_t i = first; i < chain->codec_count; i++) {

@@ -49,6 +49,9 @@ enum zb_code zb__chain_bind_index(const zb_json *codecs, uint32_t ndim, const ui
                                   uint32_t depth, zb__chain **out, zb_error *err);
 void zb__chain_free(zb__chain *chain); /* NULL is allowed */
 
+/* Do both chains decode every chunk alike? What only encoding needs may differ. */
+bool zb__chain_same(const zb__chain *a, const zb__chain *b);
+
 /* Undoes the bytes→bytes codecs: in[0..size) becomes the serialised chunk in *sink (see
    zb__sink: exact for a leaf, a bound for a shard). With no codecs the bytes are copied. */
 enum zb_code zb__chain_decode(const zb__chain *chain, zb__scratch *scratch, const uint8_t *in,

@@ -198,10 +198,7 @@ static enum number number_of(zb_dtype dtype) {
                : dtype.size == 8 ? U64
                                  : NUMBERS;
     case ZB_KIND_FLOAT:
-        return dtype.size == 2   ? F16
-               : dtype.size == 4 ? F32
-               : dtype.size == 8 ? F64
-                                 : NUMBERS;
+        return dtype.size == 2 ? F16 : dtype.size == 4 ? F32 : dtype.size == 8 ? F64 : NUMBERS;
     case ZB_KIND_COMPLEX:
         return dtype.size == 8 ? F32 : dtype.size == 16 ? F64 : NUMBERS;
     case ZB_KIND_RAW:

@@ -90,8 +90,8 @@ void zb__scatter(const zb__box_copy *copy, const void *src, void *dst) {
         memcpy((char *)dst + loops.dst_offset, (const char *)src + loops.src_offset, size);
         return;
     }
-    zb__move move = copies ? zb__move_copy(size)
-                           : zb__move_convert(copy->src_dtype, copy->dst_dtype);
+    zb__move move =
+        copies ? zb__move_copy(size) : zb__move_convert(copy->src_dtype, copy->dst_dtype);
     const zb__move plain = move;
     /* Only short elements go through the stage, which holds many; conversions have no others. */
     if (stream && move.size >= ZB__LINE) {

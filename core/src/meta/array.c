@@ -150,12 +150,10 @@ static enum zb_code parse_keys(zb__key_encoding *keys, const zb_json *document, 
     return ZB_OK;
 }
 
-/* Rounded up without adding first, which could overflow. */
 void zb__array_grid(const zb__array *array, uint64_t *grid) {
     const zb_array_info *info = &array->info;
     for (uint32_t d = 0; d < info->ndim; d++)
-        grid[d] =
-            info->shape[d] / info->chunk_shape[d] + (info->shape[d] % info->chunk_shape[d] != 0);
+        grid[d] = zb__chunks_along(info->shape[d], info->chunk_shape[d]);
 }
 
 /* ---- Names and codecs --------------------------------------------------------------------- */

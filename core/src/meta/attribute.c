@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "meta/build.h"
 #include "meta/change.h"
+#include "meta/current.h"
 
 /* Documents without attributes, or with null, get an object first. */
 static enum zb_code ensure_object(zb__document *document, zb_error *err) {
@@ -45,14 +46,23 @@ static enum zb_code make_changed(const zb_node *node, const char *name, const zb
                                  zb__document *document, zb_node **out, zb_error *err) {
     char *text;
     size_t size;
-    enum zb_code code = zb__node_read(node->store, node->path, &text, &size, err);
+    enum zb_code code = zb__node_still(node, err);
+    if (code)
+        return code;
+    code = zb__node_read(node->store, node->path, &text, &size, err);
     if (!code)
         code = zb__document_parse(text, size, "zarr.json", document, err);
     if (!code)
         code = edit(document, name, value, err);
     if (code)
         return zb__node_blame(node->store, node->array ? "array" : "group", node->path, code, err);
-    return zb__node_make(node->store, node->path, document->text, document->size, out, err);
+    zb_json *json = document->json;
+    document->json = NULL;
+    code = zb__node_make_parsed(node->store, node->path, document->text, document->size, json, out,
+                                err);
+    if (!code)
+        (*out)->home = node->home;
+    return code;
 }
 
 static enum zb_code change_member(const zb_node *node, const char *name, const zb_json *value,
@@ -69,8 +79,8 @@ static enum zb_code change_member(const zb_node *node, const char *name, const z
     if (!code)
         code = zb__change_drop(&change, err);
     if (!code)
-        code = zb__change_put(&change, node->path, document.text, document.size, err);
-    code = zb__change_end(&change, code);
+        code = zb__change_put(&change, node->path, document.text, document.size, false, err);
+    code = zb__change_end(&change, code, err);
     zb__document_free(&document);
     if (code)
         zb_node_release(changed);

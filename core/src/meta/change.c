@@ -5,8 +5,8 @@
  * documents, and a finer lock would have to cover all of those. Changes are short, but for erasing
  * many chunks.
  *
- * Where a store has no locks, changes go on without; then two processes that change one hierarchy
- * at once may lose a change of a document, as with other Zarr libraries.
+ * Where a store should have locks and gives none (some network file systems), changes are refused:
+ * two processes that change one hierarchy at once would lose changes of documents in silence.
  */
 #include "meta/change.h"
 
@@ -15,6 +15,7 @@
 
 #include "meta/build.h"
 #include "meta/document.h"
+#include "zarrbridge/write.h"
 
 /* ---- Lists of documents ------------------------------------------------------------------- */
 
@@ -61,12 +62,26 @@ enum zb_code zb__change_begin(zb_store *store, zb__change *change, zb_error *err
     *change = (zb__change){.store = store};
     if (!store->ops->put)
         return zb_fail(err, ZB_EUNSUPPORTED, "store %s cannot be written", store->label);
-    enum zb_code code = zb_store_lock(store, "zarr.json", &change->lock, err);
-    if (code == ZB_EUNSUPPORTED) {
-        change->lock = NULL;
+    if (!store->ops->lock) /* one that nobody shares */
         return ZB_OK;
-    }
+    enum zb_code code = zb_store_lock(store, "zarr.json", &change->lock, err);
+    if (code == ZB_EUNSUPPORTED)
+        zb_error_prefix(err, code, "%s",
+                        "without a lock documents cannot be changed safely (set "
+                        "ZARRBRIDGE_LOCKS=none where nobody else writes the store)");
     return code ? zb_error_prefix(err, code, "store %s", store->label) : ZB_OK;
+}
+
+enum zb_durability zb__document_durability(const zb_store *store, bool is_new) {
+    switch ((enum zb_sync)atomic_load(&((zb_store *)store)->sync)) {
+    case ZB_SYNC_ALWAYS:
+        return ZB_DURABLE_NOW;
+    case ZB_SYNC_CLOSE:
+        return is_new ? ZB_DURABLE_VISIBLE : ZB_DURABLE_HELD;
+    case ZB_SYNC_NONE:
+        break;
+    }
+    return ZB_DURABLE_VISIBLE;
 }
 
 static enum zb_code add_missing(zb__change *change, const char *path, zb_error *err) {
@@ -145,12 +160,13 @@ enum zb_code zb__change_expect_none(zb__change *change, const char *path, zb_err
 /* ---- Changing ----------------------------------------------------------------------------- */
 
 static enum zb_code put_text(zb_store *store, const char *path, const char *text, size_t size,
-                             zb_error *err) {
+                             bool is_new, zb_error *err) {
     zb_part part = {.data = text, .size = size};
     char *key = zb__path_join(path, "zarr.json");
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
-    enum zb_code code = zb_store_put(store, key, &part, 1, ZB_DURABLE_LATER, err);
+    enum zb_code code =
+        zb_store_put(store, key, &part, 1, zb__document_durability(store, is_new), err);
     free(key);
     return code ? zb__node_blame(store, "node", path, code, err) : ZB_OK;
 }
@@ -175,7 +191,7 @@ enum zb_code zb__change_drop(zb__change *change, zb_error *err) {
         change->dropped = true; /* of this one perhaps: putting it back does no harm */
         code = zb__document_edit(&bare, NULL, "consolidated_metadata", NULL, NULL, err);
         if (!code)
-            code = put_text(change->store, owner->path, bare.text, bare.size, err);
+            code = put_text(change->store, owner->path, bare.text, bare.size, false, err);
         zb__document_free(&bare);
     }
     return code;
@@ -200,13 +216,15 @@ void zb__change_forget(zb__change *change, size_t count) {
     }
 }
 
-/* Noted first, because that can fail as well; what is not in the store must not be noted. */
+/* Noted first, because that can fail as well; what is not in the store must not be noted. Where no
+   group above has a block, nobody asks what was put. */
 enum zb_code zb__change_put(zb__change *change, const char *path, const char *text, size_t size,
-                            zb_error *err) {
+                            bool is_new, zb_error *err) {
     size_t count = change->put.count;
-    enum zb_code code = zb__change_note(change, path, text, size, err);
+    enum zb_code code =
+        change->owners.count ? zb__change_note(change, path, text, size, err) : ZB_OK;
     if (!code)
-        code = put_text(change->store, path, text, size, err);
+        code = put_text(change->store, path, text, size, is_new, err);
     if (code)
         zb__change_forget(change, count);
     return code;
@@ -216,7 +234,8 @@ enum zb_code zb__change_put_missing(zb__change *change, zb_error *err) {
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < change->missing.count && !code; i++) {
         const zb__entry *group = &change->missing.entry[i];
-        code = zb__change_put(change, group->path, group->document.text, group->document.size, err);
+        code = zb__change_put(change, group->path, group->document.text, group->document.size, true,
+                              err);
     }
     return code;
 }
@@ -267,10 +286,11 @@ static void put_back(zb__change *change, zb__entry *owner) {
         return;
     if (owner->document.size <= zb_limits_get()->consolidated_bytes)
         (void)put_text(change->store, owner->path, owner->document.text, owner->document.size,
-                       NULL);
+                       false, NULL);
 }
 
-enum zb_code zb__change_end(zb__change *change, enum zb_code code) {
+enum zb_code zb__change_end(zb__change *change, enum zb_code code, zb_error *err) {
+    zb_store *store = change->store;
     for (size_t i = 0; i < change->owners.count && change->dropped; i++)
         put_back(change, &change->owners.entry[i]);
     zb_store_unlock(change->lock);
@@ -279,5 +299,7 @@ enum zb_code zb__change_end(zb__change *change, enum zb_code code) {
     zb__entries_free(&change->put);
     free(change->erased);
     *change = (zb__change){.store = NULL};
-    return code;
+    /* What was erased or moved is durable with a flush only. */
+    bool at_once = atomic_load(&store->sync) == ZB_SYNC_ALWAYS;
+    return code == ZB_OK && at_once ? zb_store_flush(store, err) : code;
 }

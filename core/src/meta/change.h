@@ -34,7 +34,7 @@ typedef struct zb__entries {
 
 typedef struct zb__change {
     zb_store *store;     /* not owned */
-    zb_lock *lock;       /* of the root's document, for all of the store; NULL: none can be had */
+    zb_lock *lock;       /* of the hierarchy; NULL: the store has none */
     zb__entries owners;  /* groups above with a block, and their documents as they were */
     zb__entries missing; /* groups above without a document, to be created; parents first */
     zb__entries put;     /* what has been put */
@@ -55,9 +55,13 @@ enum zb_code zb__change_expect_none(zb__change *change, const char *path, zb_err
 enum zb_code zb__change_drop(zb__change *change, zb_error *err);
 enum zb_code zb__change_put_missing(zb__change *change, zb_error *err);
 
-/* Puts a node's document. */
+/* Puts a node's document. is_new: there was none. */
 enum zb_code zb__change_put(zb__change *change, const char *path, const char *text, size_t size,
-                            zb_error *err);
+                            bool is_new, zb_error *err);
+
+/* How durable documents, and what goes with them, are put in this store: see zb_store_set_sync. A
+   new one has nothing to lose until the next flush. */
+enum zb_durability zb__document_durability(const zb_store *store, bool is_new);
 
 /* Notes a document that the store has at path without our putting it: a move brings it there. */
 enum zb_code zb__change_note(zb__change *change, const char *path, const char *text, size_t size,
@@ -73,8 +77,9 @@ enum zb_code zb__change_erase(zb__change *change, const char *path, bool all, zb
  * remove.c. */
 enum zb_code zb__node_erase(zb__change *change, const char *path, zb_error *err);
 
-/* Returns code. Blocks that cannot be brought up to date stay dropped. */
-enum zb_code zb__change_end(zb__change *change, enum zb_code code);
+/* Returns code; with ZB_SYNC_ALWAYS the error of making the change durable. Blocks that cannot be
+   brought up to date stay dropped. */
+enum zb_code zb__change_end(zb__change *change, enum zb_code code, zb_error *err);
 
 /* ---- consolidated.c ---- */
 

@@ -81,10 +81,10 @@ static bool is_hidden(const char *name) {
 /* ---- Names from a listing ----------------------------------------------------------------- */
 
 /* Objects directly below a group are no nodes: a node's document lies one level deeper. */
-static int take_listed(void *context, const char *name, bool is_prefix) {
+static int take_listed(void *context, const zb_list_entry *entry) {
     names *list = context;
-    if (is_prefix && !is_hidden(name))
-        list->code = names_add(list, name, strlen(name));
+    if (entry->is_prefix && !is_hidden(entry->name))
+        list->code = names_add(list, entry->name, strlen(entry->name));
     return list->code;
 }
 

@@ -48,7 +48,7 @@ static enum zb_code copy_object(void *context, const char *key, zb_error *err) {
                             NULL, err);
         zb_part part = {.data = data, .size = code ? 0 : size};
         if (!code)
-            code = zb_store_put(c->to, target, &part, 1, ZB_DURABLE_LATER, err);
+            code = zb_store_put(c->to, target, &part, 1, zb__document_durability(c->to, true), err);
     }
     free(data);
     free(target);
@@ -59,8 +59,8 @@ static enum zb_code copy_object(void *context, const char *key, zb_error *err) {
 static enum zb_code copy_chunks(copying *c, const zb__names *nodes, zb_error *err) {
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < nodes->count && !code; i++) {
-        if (nodes->is_prefix[i])
-            code = zb__keys_below(c->from, nodes->name[i], "zarr.json", copy_object, c, err);
+        if (nodes->name[i].is_prefix)
+            code = zb__keys_below(c->from, nodes->name[i].text, "zarr.json", copy_object, c, err);
     }
     return code;
 }
@@ -72,11 +72,11 @@ static enum zb_code copy_documents(const copying *c, zb__change *change, const z
     for (size_t i = nodes->count; i > 0 && !code; i--) {
         char *text = NULL;
         size_t size;
-        char *target = target_of(c, nodes->name[i - 1]);
-        code = target ? zb__node_read(c->from, nodes->name[i - 1], &text, &size, err)
+        char *target = target_of(c, nodes->name[i - 1].text);
+        code = target ? zb__node_read(c->from, nodes->name[i - 1].text, &text, &size, err)
                       : zb_fail(err, ZB_ENOMEM, "out of memory for a path");
         if (!code)
-            code = zb__change_put(change, target, text, size, err);
+            code = zb__change_put(change, target, text, size, true, err);
         free(text);
         free(target);
     }
@@ -90,7 +90,7 @@ static bool undo(copying *c, zb__change *change, const zb__names *nodes) {
     bool done = true;
     c->undo = true;
     for (size_t i = 0; i < nodes->count; i++) {
-        char *target = target_of(c, nodes->name[i]);
+        char *target = target_of(c, nodes->name[i].text);
         done = target && zb__change_erase(change, target, i == 0, NULL) == ZB_OK && done;
         free(target);
     }
@@ -107,8 +107,9 @@ static enum zb_code note(zb_store *store, const char *path, bool put, zb_error *
     char *key = zb__path_join(path, NOTE);
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
-    enum zb_code code = put ? zb_store_put(store, key, &empty, 1, ZB_DURABLE_LATER, err)
-                            : zb_store_erase(store, key, err);
+    enum zb_code code =
+        put ? zb_store_put(store, key, &empty, 1, zb__document_durability(store, true), err)
+            : zb_store_erase(store, key, err);
     free(key);
     return code;
 }
@@ -164,8 +165,8 @@ static enum zb_code make_room(const copying *c, const zb__names *nodes, zb_error
         code = zb_fail(err, ZB_ECONFLICT, "there is a node below /%s already", c->to_path);
     zb__names_free(&there);
     for (size_t i = 0; i < nodes->count && !code; i++) {
-        if (nodes->is_prefix[i])
-            code = make_room_for_array(c, nodes->name[i], err);
+        if (nodes->name[i].is_prefix)
+            code = make_room_for_array(c, nodes->name[i].text, err);
     }
     return code;
 }
@@ -177,9 +178,9 @@ static enum zb_code note_documents(const copying *c, zb__change *change, const z
                                    zb_error *err) {
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < nodes->count && !code && change->owners.count > 0; i++) {
-        char *text = NULL, *target = target_of(c, nodes->name[i]);
+        char *text = NULL, *target = target_of(c, nodes->name[i].text);
         size_t size;
-        code = target ? zb__node_read(c->from, nodes->name[i], &text, &size, err)
+        code = target ? zb__node_read(c->from, nodes->name[i].text, &text, &size, err)
                       : zb_fail(err, ZB_ENOMEM, "out of memory for a path");
         if (!code)
             code = zb__change_note(change, target, text, size, err);
@@ -231,7 +232,7 @@ static enum zb_code copy_nodes(copying *c, zb__change *change, zb_error *err) {
     enum zb_code code = zb__nodes_at(c->from, c->from_path, &nodes, err);
     if (code)
         return code;
-    if (nodes.count == 0 || strcmp(nodes.name[0], c->from_path) != 0)
+    if (nodes.count == 0 || strcmp(nodes.name[0].text, c->from_path) != 0)
         code = zb_fail(err, ZB_ENOTFOUND, "store %s has no node /%s", c->from->label, c->from_path);
     if (!code)
         code = zb__change_above(change, c->to_path, true, err);
@@ -286,7 +287,7 @@ static enum zb_code run(copying *c, zb_error *err) {
             code = copy_nodes(c, &change, err);
         if (!code && c->move && !c->moved)
             code = erase_source(c, &change, err);
-        zb__change_end(&change, code);
+        code = zb__change_end(&change, code, err);
     }
     if (code)
         zb_error_prefix(err, code, "%s /%s of store %s to /%s of store %s",

@@ -7,6 +7,7 @@
 
 #include "meta/build.h"
 #include "meta/change.h"
+#include "meta/current.h"
 #include "meta/document.h"
 #include "meta/walk.h"
 
@@ -18,14 +19,14 @@ enum zb_code zb__array_make_room(const zb_node *node, zb_error *err) {
         return ZB_OK;
     enum zb_code code = zb__nodes_at(node->store, node->path, &nodes, err);
     if (!code && nodes.count > 0)
-        code = zb_fail(err, ZB_ECONFLICT, "there is a node below, /%s", nodes.name[0]);
+        code = zb_fail(err, ZB_ECONFLICT, "there is a node below, /%s", nodes.name[0].text);
     zb__names_free(&nodes);
     return code ? code : zb__chunks_erase(node, err);
 }
 
 /* Stores a node that is not there yet. The order of the specification: groups above, parents
    first, then the node. */
-static enum zb_code store_node(const zb_node *node, const char *text, size_t size, zb_error *err) {
+static enum zb_code store_node(zb_node *node, const char *text, size_t size, zb_error *err) {
     zb__change change;
     enum zb_code code = zb__change_begin(node->store, &change, err);
     if (code)
@@ -45,8 +46,10 @@ static enum zb_code store_node(const zb_node *node, const char *text, size_t siz
     if (!code)
         code = zb__change_put_missing(&change, err);
     if (!code)
-        code = zb__change_put(&change, node->path, text, size, err);
-    return zb__change_end(&change, code);
+        code = zb__change_put(&change, node->path, text, size, true, err);
+    if (!code)
+        zb__node_settle(node, NULL);
+    return zb__change_end(&change, code, err);
 }
 
 /* Takes over text. */

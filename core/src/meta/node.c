@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "meta/array.h"
+#include "meta/current.h"
 #include "meta/document.h"
 
 /* A node is written only while it is opened, by one thread, and read-only from then on. That is why
@@ -35,8 +36,8 @@ static enum zb_code check_size(const char *text, size_t size, const zb_json *doc
 
 /* The store is asked for at most the larger of both limits; which one holds is decided with the
    text at hand. */
-enum zb_code zb__node_read(zb_store *store, const char *path, char **text, size_t *size,
-                           zb_error *err) {
+enum zb_code zb__node_read_version(zb_store *store, const char *path, char **text, size_t *size,
+                                   zb_object_info *info, zb_error *err) {
     const zb_limits *limits = zb_limits_get();
     bool plain = limits->document_bytes > limits->consolidated_bytes;
     uint64_t limit = plain ? limits->document_bytes : limits->consolidated_bytes;
@@ -44,9 +45,14 @@ enum zb_code zb__node_read(zb_store *store, const char *path, char **text, size_
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
     enum zb_code code = zb_store_get(
-        store, key, limit, plain ? "document_bytes" : "consolidated_bytes", text, size, NULL, err);
+        store, key, limit, plain ? "document_bytes" : "consolidated_bytes", text, size, info, err);
     free(key);
     return code;
+}
+
+enum zb_code zb__node_read(zb_store *store, const char *path, char **text, size_t *size,
+                           zb_error *err) {
+    return zb__node_read_version(store, path, text, size, NULL, err);
 }
 
 /* FNV-1a with 64 bits over `size` bytes. */
@@ -73,13 +79,13 @@ static uint64_t make_cache_id(const zb_node *node, const char *text, size_t size
 
 /* ---- Opening ------------------------------------------------------------------------------ */
 
-/* Fills node from its document's text. *kind becomes "array" or "group" as soon as that is
-   known. */
+/* Fills node from its document's text and, unless it is parsed already, node->document. *kind
+   becomes "array" or "group" as soon as that is known. */
 static enum zb_code parse_node(zb_node *node, const char *text, size_t size, const char **kind,
                                zb_error *err) {
     bool is_array = false;
     enum zb_code code = check_size(text, size, NULL, err);
-    if (!code)
+    if (!code && !node->document)
         code = zb_json_parse(text, size, &node->document, err);
     if (code)
         return zb_error_prefix(err, code, "zarr.json");
@@ -117,10 +123,20 @@ static zb_node *new_node(zb_store *store, const char *path) {
 /* The text is only needed for parsing: the document's strings are copies. */
 enum zb_code zb__node_make(zb_store *store, const char *path, const char *text, size_t size,
                            zb_node **out, zb_error *err) {
+    return zb__node_make_parsed(store, path, text, size, NULL, out, err);
+}
+
+enum zb_code zb__node_make_parsed(zb_store *store, const char *path, const char *text, size_t size,
+                                  zb_json *json, zb_node **out, zb_error *err) {
     const char *kind = "node";
     zb_node *node = new_node(store, path);
-    enum zb_code code = node ? parse_node(node, text, size, &kind, err)
-                             : zb_fail(err, ZB_ENOMEM, "out of memory for a node");
+    if (!node) {
+        zb_json_free(json);
+        return zb__node_blame(store, kind, path,
+                              zb_fail(err, ZB_ENOMEM, "out of memory for a node"), err);
+    }
+    node->document = json;
+    enum zb_code code = parse_node(node, text, size, &kind, err);
     if (code) {
         zb_node_release(node);
         return zb__node_blame(store, kind, path, code, err);
@@ -138,14 +154,17 @@ enum zb_code zb__node_blame(const zb_store *store, const char *kind, const char 
 enum zb_code zb_node_open(zb_store *store, const char *path, zb_node **out, zb_error *err) {
     char *text = NULL;
     size_t size = 0;
+    zb_object_info info;
     enum zb_code code = zb__path_check(path, err);
     if (code)
         return zb_error_prefix(err, code, "store %s", store->label);
-    code = zb__node_read(store, path, &text, &size, err);
+    code = zb__node_read_version(store, path, &text, &size, &info, err);
     if (code)
         return zb__node_blame(store, "node", path, code, err);
     code = zb__node_make(store, path, text, size, out, err);
     free(text);
+    if (!code)
+        zb__node_settle(*out, &info);
     return code;
 }
 

@@ -22,8 +22,9 @@ enum zb_code zb__nodes_erase_below(zb_store *store, const zb__names *nodes, cons
                                    zb_error *err) {
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < nodes->count && !code; i++) {
-        if (strcmp(nodes->name[i], path) != 0) /* below those that have gone there is nothing */
-            code = zb_store_erase_below(store, nodes->name[i], err);
+        if (strcmp(nodes->name[i].text, path) !=
+            0) /* below those that have gone there is nothing */
+            code = zb_store_erase_below(store, nodes->name[i].text, err);
     }
     return code;
 }
@@ -37,13 +38,13 @@ enum zb_code zb__node_erase(zb__change *change, const char *path, zb_error *err)
     if (!code && nodes.count == 0)
         code = zb_fail(err, ZB_ENOTFOUND, "there is no node");
     /* Its document tells which keys are chunks, and is gone afterwards. */
-    if (!code && *path == '\0' && *nodes.name[0] == '\0' && nodes.is_prefix[0])
+    if (!code && *path == '\0' && *nodes.name[0].text == '\0' && nodes.name[0].is_prefix)
         code = zb_node_open(store, path, &root, err);
     if (!code)
         code = zb__change_erase(change, path, true, err);
     for (size_t i = 0; i < nodes.count && !code; i++) {
-        if (strcmp(nodes.name[i], path) != 0)
-            code = zb__change_erase(change, nodes.name[i], false, err);
+        if (strcmp(nodes.name[i].text, path) != 0)
+            code = zb__change_erase(change, nodes.name[i].text, false, err);
     }
     if (!code)
         code =
@@ -67,5 +68,5 @@ enum zb_code zb_node_delete(zb_store *store, const char *path, zb_error *err) {
         code = zb__node_erase(&change, path, err);
     if (code)
         zb_error_prefix(err, code, "deleting /%s from store %s", path, store->label);
-    return zb__change_end(&change, code);
+    return zb__change_end(&change, code, err);
 }

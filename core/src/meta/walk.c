@@ -14,32 +14,27 @@
 
 void zb__names_free(zb__names *names) {
     for (size_t i = 0; i < names->count; i++)
-        free(names->name[i]);
+        free(names->name[i].text);
     free(names->name);
-    free(names->is_prefix);
     *names = (zb__names){.count = 0};
 }
 
-/* Takes over name, which may be NULL for a lack of memory. */
-static enum zb_code add_name(zb__names *list, char *name, bool is_prefix, zb_error *err) {
+/* Takes over name.text, which may be NULL for a lack of memory. */
+static enum zb_code add_name(zb__names *list, zb__name name, zb_error *err) {
     uint64_t limit = zb_limits_get()->children;
-    if (list->count == list->capacity && name) {
+    if (list->count == list->capacity && name.text) {
         size_t capacity = list->capacity ? 2 * list->capacity : 16;
-        char **names = realloc(list->name, capacity * sizeof *names);
-        if (names)
-            list->name = names;
-        bool *flags = names ? realloc(list->is_prefix, capacity * sizeof *flags) : NULL;
-        if (flags) {
-            list->is_prefix = flags;
+        zb__name *grown = realloc(list->name, capacity * sizeof *grown);
+        if (grown) {
+            list->name = grown;
             list->capacity = capacity;
         }
     }
-    if (list->count < list->capacity && name && list->count < limit) {
-        list->name[list->count] = name;
-        list->is_prefix[list->count++] = is_prefix;
+    if (list->count < list->capacity && name.text && list->count < limit) {
+        list->name[list->count++] = name;
         return ZB_OK;
     }
-    free(name);
+    free(name.text);
     if (list->count >= limit)
         return zb_fail(err, ZB_ELIMIT, "more than %llu names, the limit children",
                        (unsigned long long)limit);
@@ -52,9 +47,11 @@ typedef struct listing {
     zb_error *err;
 } listing;
 
-static int take_name(void *context, const char *name, bool is_prefix) {
+static int take_name(void *context, const zb_list_entry *entry) {
     listing *l = context;
-    l->code = add_name(l->names, strdup(name), is_prefix, l->err);
+    zb__name name = {
+        .text = strdup(entry->name), .is_prefix = entry->is_prefix, .is_link = entry->is_link};
+    l->code = add_name(l->names, name, l->err);
     return l->code;
 }
 
@@ -66,6 +63,17 @@ enum zb_code zb__list(zb_store *store, const char *prefix, zb__names *out, zb_er
     if (code)
         zb__names_free(out);
     return code;
+}
+
+enum zb_code zb__links_count(zb__links *links, const zb__name *name, const char *key,
+                             zb_error *err) {
+    uint64_t limit = zb_limits_get()->links;
+    links->count += name->is_link;
+    if (links->count <= limit)
+        return ZB_OK;
+    return zb_fail(err, ZB_ELIMIT,
+                   "'%s' is behind the %llu-th symbolic link of one walk, the limit links", key,
+                   (unsigned long long)links->count);
 }
 
 /* ---- Nodes -------------------------------------------------------------------------------- */
@@ -96,23 +104,30 @@ static enum zb_code add_node(zb_store *store, const char *path, zb__names *out, 
     char kind;
     enum zb_code code = zb__node_kind(store, path, &kind, err);
     *enter = kind != 'a';
-    return code || !kind ? code : add_name(out, strdup(path), kind == 'a', err);
+    zb__name node = {.is_prefix = kind == 'a'};
+    if (code || !kind)
+        return code;
+    node.text = strdup(path);
+    return add_name(out, node, err);
 }
 
 /* Recursion is as deep as names in the store are nested. Hidden and reserved names are no nodes. */
-static enum zb_code add_nodes(zb_store *store, const char *path, zb__names *out, zb_error *err) {
+static enum zb_code add_nodes(zb_store *store, const char *path, zb__links *links, zb__names *out,
+                              zb_error *err) {
     bool enter;
     zb__names names = {.count = 0};
     enum zb_code code = add_node(store, path, out, &enter, err);
     if (!code && enter)
         code = zb__list(store, path, &names, err);
     for (size_t i = 0; i < names.count && !code; i++) {
-        const char *name = names.name[i];
-        if (!names.is_prefix[i] || name[0] == '.' || strncmp(name, "__", 2) == 0)
+        const zb__name *name = &names.name[i];
+        if (!name->is_prefix || name->text[0] == '.' || strncmp(name->text, "__", 2) == 0)
             continue;
-        char *below = zb__path_join(path, name);
-        code = below ? add_nodes(store, below, out, err)
+        char *below = zb__path_join(path, name->text);
+        code = below ? zb__links_count(links, name, below, err)
                      : zb_fail(err, ZB_ENOMEM, "out of memory for a path");
+        if (!code)
+            code = add_nodes(store, below, links, out, err);
         free(below);
     }
     zb__names_free(&names);
@@ -121,7 +136,8 @@ static enum zb_code add_nodes(zb_store *store, const char *path, zb__names *out,
 
 enum zb_code zb__nodes_at(zb_store *store, const char *path, zb__names *out, zb_error *err) {
     *out = (zb__names){.count = 0};
-    enum zb_code code = add_nodes(store, path, out, err);
+    zb__links links = {.count = 0};
+    enum zb_code code = add_nodes(store, path, &links, out, err);
     if (code)
         zb__names_free(out);
     return code;
@@ -129,26 +145,39 @@ enum zb_code zb__nodes_at(zb_store *store, const char *path, zb__names *out, zb_
 
 /* ---- Objects ------------------------------------------------------------------------------ */
 
-enum zb_code zb__keys_below(zb_store *store, const char *prefix, const char *skip, zb__key_fn fn,
-                            void *context, zb_error *err) {
+typedef struct key_walk {
+    zb_store *store;
+    zb__key_fn fn;
+    void *context;
+    zb__links links;
+} key_walk;
+
+static enum zb_code walk_keys(key_walk *walk, const char *prefix, const char *skip, zb_error *err) {
     zb__names names;
-    enum zb_code code = zb__list(store, prefix, &names, err);
+    enum zb_code code = zb__list(walk->store, prefix, &names, err);
     if (code)
         return code;
     for (size_t i = 0; i < names.count && !code; i++) {
-        if (skip && strcmp(names.name[i], skip) == 0)
+        const zb__name *name = &names.name[i];
+        if (skip && strcmp(name->text, skip) == 0)
             continue;
-        char *key = zb__path_join(prefix, names.name[i]);
+        char *key = zb__path_join(prefix, name->text);
         if (!key)
             code = zb_fail(err, ZB_ENOMEM, "out of memory for a key");
-        else if (names.is_prefix[i])
-            code = zb__keys_below(store, key, NULL, fn, context, err);
-        else
-            code = fn(context, key, err);
+        else if (!name->is_prefix)
+            code = walk->fn(walk->context, key, err);
+        else if (!(code = zb__links_count(&walk->links, name, key, err)))
+            code = walk_keys(walk, key, NULL, err);
         free(key);
     }
     zb__names_free(&names);
     return code;
+}
+
+enum zb_code zb__keys_below(zb_store *store, const char *prefix, const char *skip, zb__key_fn fn,
+                            void *context, zb_error *err) {
+    key_walk walk = {.store = store, .fn = fn, .context = context};
+    return walk_keys(&walk, prefix, skip, err);
 }
 
 /* A decimal number without leading zeros. Returns where it ends, or NULL. */
@@ -207,12 +236,13 @@ enum zb_code zb__chunks_each(const zb_node *node, zb__chunk_fn fn, void *context
     if (code)
         return code;
     for (size_t i = 0; i < names.count && !code; i++) {
-        const char *end = keys->v2 ? parse_number(names.name[i], &number) : names.name[i] + 1;
-        bool enter = end && *end == '\0' && (keys->v2 || names.name[i][0] == 'c');
-        char *key = zb__path_join(node->path, names.name[i]);
+        const char *name = names.name[i].text;
+        const char *end = keys->v2 ? parse_number(name, &number) : name + 1;
+        bool enter = end && *end == '\0' && (keys->v2 || name[0] == 'c');
+        char *key = zb__path_join(node->path, name);
         if (!key)
             code = zb_fail(err, ZB_ENOMEM, "out of memory for a key");
-        else if (!names.is_prefix[i])
+        else if (!names.name[i].is_prefix)
             code = take_key(&walk, key, err);
         else if (enter && keys->separator == '/')
             code = zb__keys_below(node->store, key, NULL, take_key, &walk, err);

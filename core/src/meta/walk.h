@@ -5,10 +5,16 @@
 
 #include "meta/array.h"
 
-/* Sorted paths or names, each malloc'ed. All zeros is an empty list. */
+/* A name in a listing, or the path of a node. */
+typedef struct zb__name {
+    char *text;     /* malloc'ed */
+    bool is_prefix; /* in a listing: has names below; in a list of nodes: is an array */
+    bool is_link;   /* in a listing: a symbolic link */
+} zb__name;
+
+/* All zeros is an empty list. */
 typedef struct zb__names {
-    char **name;
-    bool *is_prefix; /* in a listing: has names below; in a list of nodes: is an array */
+    zb__name *name;
     size_t count, capacity;
 } zb__names;
 
@@ -17,6 +23,17 @@ void zb__names_free(zb__names *names);
 /* The names directly below prefix, as the store lists them, at most `children`. Nothing is listed
    any more when this returns, so that the names can be erased. */
 enum zb_code zb__list(zb_store *store, const char *prefix, zb__names *out, zb_error *err);
+
+/* Links can make of a few directories a tree without end, or one of 2^40 paths. Listings cut what
+   goes in circles; each walk counts the links that it goes through, and ends with ZB_ELIMIT at the
+   limit `links`. */
+typedef struct zb__links {
+    uint64_t count; /* so far */
+} zb__links;
+
+/* To be asked before each prefix that is walked into. key: for the message. */
+enum zb_code zb__links_count(zb__links *links, const zb__name *name, const char *key,
+                             zb_error *err);
 
 /* What lies at a path: *kind becomes 'a', 'g', or 0 for nothing. By node_type alone, so that
    nodes count that this version cannot open; what is no JSON counts as a group. */

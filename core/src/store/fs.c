@@ -13,57 +13,37 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "store/fs.h"
 #include "zarrbridge/write.h"
 
-/* ---- Versions ---- */
-
-/* A file that changed less than this ago may change again within one tick of the file system's
-   clock, with the same time stamp: its version cannot be told apart yet. Nanoseconds. */
-#define RACY_NS 50000000ll
-
-static int64_t nanoseconds(struct timespec t) {
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-static zb_object_info info_of(const struct stat *st) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME_COARSE, &now);
-    int64_t age_m = nanoseconds(now) - nanoseconds(st->st_mtim);
-    int64_t age_c = nanoseconds(now) - nanoseconds(st->st_ctim);
-    return (zb_object_info){
-        .size = (uint64_t)st->st_size,
-        .validator = {.word = {(uint64_t)st->st_ino ^ (uint64_t)st->st_dev << 40,
-                               (uint64_t)st->st_size, (uint64_t)nanoseconds(st->st_mtim),
-                               (uint64_t)nanoseconds(st->st_ctim)},
-                      .valid = age_m > RACY_NS && age_c > RACY_NS}};
-}
-
 /* Stats fd and refuses what is no regular file. */
 static enum zb_code stat_regular(int fd, const char *key, struct stat *st, zb_error *err) {
     if (fstat(fd, st) != 0)
         return zb_fail_errno(err, errno, "cannot stat '%s'", key);
-    if (S_ISDIR(st->st_mode))
-        return zb_fail(err, ZB_ENOTFOUND, "'%s' is a directory, not an object", key);
-    if (!S_ISREG(st->st_mode))
-        return zb_fail(err, ZB_EINVAL, "'%s' is no regular file", key);
-    return ZB_OK;
+    if (S_ISREG(st->st_mode))
+        return ZB_OK;
+    return zb_fail(err, ZB_EINVAL, "'%s' is %s, not a regular file", key,
+                   S_ISDIR(st->st_mode) ? "a directory" : "a device, pipe or socket");
 }
 
 /* ---- Operations ---- */
 
-/* Opens the file that holds the key's object as this store sees it. */
+/* Opens the file that holds the key's object as this store sees it. A link to nothing on the way is
+   no missing object, which would read as fill values: ELOOP. */
 static int open_key(zb__fs *fs, const char *key, int flags) {
     for (int tries = 0;; tries++) {
         char path[PATH_MAX];
         bool waits = zb__fs_find_waiting(fs, key, path);
         int fd = zb__fs_openat(fs->root, waits ? path : key, flags);
-        /* A flush may have renamed it in between. */
-        if (fd >= 0 || !waits || errno != ENOENT || tries == ZB__FS_TRIES)
+        if (fd >= 0 || errno != ENOENT)
             return fd;
+        /* A flush may have renamed it in between. */
+        if (!waits || tries == ZB__FS_TRIES) {
+            errno = zb__fs_dangles(fs->root, key) ? ELOOP : ENOENT;
+            return -1;
+        }
     }
 }
 
@@ -77,7 +57,7 @@ enum zb_code zb__fs_new_object(zb_store *store, const char *key, int fd, zb_obje
         return code ? code : zb_fail(err, ZB_ENOMEM, "no memory for an object handle");
     }
     *object = (zb__fs_object){.base.store = store, .fd = fd, .size = (uint64_t)st.st_size};
-    *info = info_of(&st);
+    *info = zb__fs_info_of((const zb__fs *)store, &st);
     *out = &object->base;
     return ZB_OK;
 }
@@ -137,24 +117,61 @@ static enum zb_code fs_stat(zb_store *store, const char *key, zb_object_info *in
     enum zb_code code = stat_regular(fd, key, &st, err);
     close(fd);
     if (code == ZB_OK)
-        *info = info_of(&st);
+        *info = zb__fs_info_of((const zb__fs *)store, &st);
     return code;
 }
 
-/* Does the entry lead to a directory inside the root? A link is followed only beneath it. */
-static bool entry_is_directory(const zb__fs *fs, const char *prefix, const struct dirent *entry) {
-    if (entry->d_type == DT_DIR)
-        return true;
-    if (entry->d_type != DT_LNK && entry->d_type != DT_UNKNOWN)
-        return false;
+/* ---- Listing ---- */
+
+/* Directories are told apart by device and inode. */
+static bool same_file(const struct stat *a, const struct stat *b) {
+    return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
+}
+
+/* Is the directory `st` the one at prefix, or above it up to the root? */
+static bool is_above(const zb__fs *fs, const char *prefix, const struct stat *st) {
     char path[PATH_MAX];
-    int length = snprintf(path, sizeof path, "%s%s%s", prefix, *prefix ? "/" : "", entry->d_name);
+    struct stat above;
+    size_t length = strlen(prefix);
+    memcpy(path, prefix, length);
+    for (;; length--) {
+        path[length] = '\0';
+        int fd = zb__fs_openat(fs->root, length ? path : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        bool found = fd >= 0 && fstat(fd, &above) == 0 && same_file(&above, st);
+        if (fd >= 0)
+            close(fd);
+        if (found || length == 0)
+            return found;
+        while (length > 1 && path[length - 1] != '/')
+            length--;
+    }
+}
+
+/* Does the link lead to a directory inside the root, and not to one that it lies in? */
+static bool link_is_prefix(const zb__fs *fs, const char *prefix, const char *name) {
+    char path[PATH_MAX];
+    struct stat st;
+    int length = snprintf(path, sizeof path, "%s%s%s", prefix, *prefix ? "/" : "", name);
     if (length < 0 || (size_t)length >= sizeof path)
         return false;
     int fd = zb__fs_openat(fs->root, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    bool is_prefix = fd >= 0 && fstat(fd, &st) == 0 && !is_above(fs, prefix, &st);
     if (fd >= 0)
         close(fd);
-    return fd >= 0;
+    return is_prefix;
+}
+
+static zb_list_entry describe(const zb__fs *fs, int dir, const char *prefix,
+                              const struct dirent *entry) {
+    unsigned char type = entry->d_type;
+    struct stat st;
+    if (type == DT_UNKNOWN && fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        type = S_ISDIR(st.st_mode) ? DT_DIR : S_ISLNK(st.st_mode) ? DT_LNK : DT_REG;
+    bool is_link = type == DT_LNK;
+    return (zb_list_entry){.name = entry->d_name,
+                           .is_prefix =
+                               is_link ? link_is_prefix(fs, prefix, entry->d_name) : type == DT_DIR,
+                           .is_link = is_link};
 }
 
 static enum zb_code fs_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
@@ -174,21 +191,24 @@ static enum zb_code fs_list(zb_store *store, const char *prefix, zb_list_fn fn, 
     const struct dirent *entry;
     int stop = 0;
     for (errno = 0; !stop && (entry = readdir(dir)) != NULL; errno = 0) {
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-            !zb__fs_is_ours(entry->d_name))
-            stop = fn(context, entry->d_name, entry_is_directory(fs, prefix, entry));
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+            zb__fs_is_ours(entry->d_name))
+            continue;
+        zb_list_entry listed = describe(fs, fd, prefix, entry);
+        stop = fn(context, &listed);
     }
     int failed = stop ? 0 : errno;
     closedir(dir);
     return failed ? zb_fail_errno(err, failed, "cannot list '%s'", prefix) : ZB_OK;
 }
 
+/* ---- The store ---- */
+
 static void fs_destroy(zb_store *store) {
     zb__fs *fs = (zb__fs *)store;
+    zb__fork_guard_remove(&fs->guard);
     zb__fs_drop_waiting_below(fs, "");
-    for (size_t i = 0; i < fs->dirty_count; i++)
-        free(fs->dirty[i].path);
-    free(fs->dirty);
+    zb__fs_free_dirty(fs);
     free(fs->swept);
     pthread_mutex_destroy(&fs->lock);
     pthread_mutex_destroy(&fs->flushing);
@@ -204,11 +224,13 @@ static const zb_store_ops fs_ops = {
     .close = fs_close,
     .stat = fs_stat,
     .list = fs_list,
+    .identify = zb__fs_identify,
     .destroy = fs_destroy,
     .put = zb__fs_put,
     .erase = zb__fs_erase,
     .erase_below = zb__fs_erase_below,
     .flush = zb__fs_flush,
+    .forget = zb__fs_forget,
     .lock = zb__fs_lock_key,
     .unlock = zb__fs_unlock,
     .open_live = zb__fs_open_live,
@@ -220,13 +242,22 @@ static const zb_store_ops fs_ops = {
 
 /* A request costs about a microsecond locally: merge across gaps of a page, and keep merged reads
    small enough to stay in the processor's cache until they are decoded. */
-static const zb_store_hints fs_hints = {
-    .gap = 4096, .max_request = 1 << 20, .is_local = true, .can_list = true, .can_change = true};
+static const zb_store_hints fs_hints = {.gap = 4096,
+                                        .max_request = 1 << 20,
+                                        .is_local = true,
+                                        .can_list = true,
+                                        .can_change = true,
+                                        .is_watched = true};
 
 /* Equal for two stores on one directory, so that they share cached chunks. */
 static uint64_t directory_id(const struct stat *st) {
     uint64_t id = ((uint64_t)st->st_dev << 32 ^ (uint64_t)st->st_ino) * 0x9e3779b97f4a7c15ull;
     return id | 1ull << 63; /* apart from the counted ids of other stores */
+}
+
+/* The child has no flush under way, whatever its parent was doing. */
+static void forget_flush(void *context) {
+    pthread_mutex_init(&((zb__fs *)context)->flushing, NULL);
 }
 
 enum zb_code zb_store_open_fs(const char *path, zb_store **out, zb_error *err) {
@@ -249,8 +280,12 @@ enum zb_code zb_store_open_fs(const char *path, zb_store **out, zb_error *err) {
     fs->base.id = directory_id(&st);
     fs->root = root;
     fs->waiting_end = &fs->waiting;
+    zb__fs_look_at_system(fs);
     pthread_mutex_init(&fs->lock, NULL);
     pthread_mutex_init(&fs->flushing, NULL);
+    zb_batch_begin(&fs->own, &fs->base, NULL, NULL);
+    fs->guard = (zb__fork_guard){.lock = &fs->lock, .in_child = forget_flush, .context = fs};
+    zb__fork_guard_add(&fs->guard);
     *out = &fs->base;
     return ZB_OK;
 }

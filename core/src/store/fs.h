@@ -3,10 +3,12 @@
  * The directory store's inside: what its files share.
  *
  *   fs.c         opening, reading, listing
+ *   fs_version.c what tells versions of files apart
  *   fs_path.c    paths beneath the root, and the names that we keep for ourselves
  *   fs_write.c   put and erase
  *   fs_live.c    changing objects in place
- *   fs_flush.c   objects that wait for a flush; directories whose names are not durable yet
+ *   fs_flush.c   objects that wait for a flush
+ *   fs_dirty.c   names and files that are not durable yet
  *   fs_rename.c  moving trees
  *   fs_remove.c  erasing trees; cleaning up after writers that were killed
  *   fs_lock.c    locks of keys
@@ -20,8 +22,10 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
+#include "base/fork.h"
 #include "zarrbridge/store.h"
 
 #define ZB__FS_TEMP ".zb-tmp"
@@ -41,11 +45,13 @@
         (int)result_;                                                                              \
     })
 
-/* A directory whose entries changed and are not on disk yet. */
+/* What is not on disk yet: a directory whose entries changed, or a file that was put to be durable
+   with the next flush. */
 typedef struct zb__fs_dirty {
     char *path; /* beneath the root, "" for the root itself, ".." for the root's own name */
     uint64_t hash;
     uint64_t change; /* grows with each change: one that came while it was synced stays */
+    bool is_file;
 } zb__fs_dirty;
 
 typedef struct zb__fs_waiting zb__fs_waiting;
@@ -54,12 +60,17 @@ typedef struct zb__fs_lock zb__fs_lock;
 typedef struct zb__fs {
     zb_store base;
     int root;                 /* descriptor of the directory */
+    bool is_remote;           /* time stamps may come from another machine's clock */
+    bool has_birth;           /* directories keep the time at which they were made */
+    zb__fork_guard guard;     /* of `lock` */
     pthread_mutex_t flushing; /* one flush at a time; taken before `lock` */
     pthread_mutex_t lock;     /* guards all below; never held while data are written or synced */
     zb__fs_waiting *waiting, **waiting_end; /* in the order of their puts */
     atomic_size_t waiting_count;
     pid_t waiting_owner; /* the process that put them: a forked child has no right to them */
-    zb_error failed;     /* first error of a batch that went out by itself, for the next flush */
+    zb_batch own;        /* of puts without a batch */
+    zb_error loss;       /* the last failure of making names and visible objects durable, */
+    uint64_t losses;     /* and how many there were: each batch hears of those since its puts */
     zb__fs_dirty *dirty;
     size_t dirty_count, dirty_capacity;
     uint64_t dirty_all; /* the last change that was not remembered, there being too many; 0: none */
@@ -79,11 +90,22 @@ typedef struct zb__fs_object {
 enum zb_code zb__fs_new_object(zb_store *store, const char *key, int fd, zb_object **out,
                                zb_object_info *info, zb_error *err);
 
+/* ---- fs_version.c ---- */
+
+/* Finds out what kind of file system the root is on. */
+void zb__fs_look_at_system(zb__fs *fs);
+zb_object_info zb__fs_info_of(const zb__fs *fs, const struct stat *st);
+uint64_t zb__fs_identify(zb_store *store, const char *prefix);
+
 /* ---- fs_path.c ---- */
 
 /* Opens a path beneath the root; -1 with errno. A path that leads out of it gives EXDEV or ELOOP.
  */
 int zb__fs_openat(int root, const char *path, int flags);
+
+/* After ENOENT: is there a symbolic link on the path that leads nowhere? What lies behind it is not
+   absent, but cannot be reached. */
+bool zb__fs_dangles(int root, const char *path);
 
 /* The error for a failed call on a key. */
 enum zb_code zb__fs_fail(zb_error *err, int sys_errno, const char *what, const char *key);
@@ -104,7 +126,11 @@ typedef struct zb__fs_place {
 enum zb_code zb__fs_open_place(zb__fs *fs, const char *key, bool make, zb__fs_place *place,
                                zb_error *err);
 
+/* The last part of a key, in it. */
+const char *zb__fs_name_of(const char *key);
+
 bool zb__fs_is_ours(const char *name);
+bool zb__fs_is_lock(const char *name);
 /* A new name in the directory of `name` that no one else will think of, and that of its lock. */
 void zb__fs_temp_name(const char *name, char out[NAME_MAX + 1]);
 void zb__fs_lock_name(const char *name, char out[NAME_MAX + 1]);
@@ -116,20 +142,33 @@ uint64_t zb__fs_hash(const char *text);
 
 /* True when the key has an object that waits; path is then its file's beneath the root. */
 bool zb__fs_find_waiting(zb__fs *fs, const char *key, char path[PATH_MAX]);
-/* Lets a finished temporary file wait for the next flush; the descriptor is the store's from now
-   on, also on error. */
-enum zb_code zb__fs_wait(zb__fs *fs, const char *key, const zb__fs_place *place, const char *temp,
+/* Lets a finished temporary file wait for the next flush of its batch; the descriptor is the
+   store's from now on, also on error. */
+enum zb_code zb__fs_wait(zb__fs *fs, const zb_put *put, const zb__fs_place *place, const char *temp,
                          int fd, zb_error *err);
 /* Forgets what waits for the key, or for keys below the prefix. Called with fs->lock. */
 void zb__fs_drop_waiting(zb__fs *fs, const char *key);
 void zb__fs_drop_waiting_below(zb__fs *fs, const char *prefix);
-/* The error of a batch, which a flush has yet to report. */
-enum zb_code zb__fs_check_failed(zb__fs *fs, zb_error *err);
-/* Remembers that entries of a directory changed. */
+/* Does an object below the prefix wait for a flush? Called with fs->lock. */
+bool zb__fs_any_waits_below(zb__fs *fs, const char *prefix);
+/* A change through the store that a flush has yet to make durable is made for this batch (NULL:
+   nobody's). ZB_OK, or the batch's loss, which its flush has yet to report. */
+enum zb_code zb__fs_join(zb__fs *fs, zb_batch *batch, zb_error *err);
+enum zb_code zb__fs_flush(zb_store *store, zb_batch *batch, zb_error *err);
+void zb__fs_forget(zb_store *store, zb_batch *batch);
+
+/* ---- fs_dirty.c ---- */
+
+/* Remembers that entries of a directory changed, or that a file waits to be synced. */
 void zb__fs_mark_dirty(zb__fs *fs, const char *path);
-/* Makes the names of the directories above the key durable; NULL: of all. */
+void zb__fs_mark_file(zb__fs *fs, const char *key);
+/* The directory `from` is another one's name now: what is remembered below it is found no more. */
+void zb__fs_mark_moved(zb__fs *fs, const char *from);
+/* Makes the names of the directories above the key durable; NULL: of all, and all files. */
 enum zb_code zb__fs_sync_names(zb__fs *fs, const char *key, zb_error *err);
-enum zb_code zb__fs_flush(zb_store *store, zb_error *err);
+void zb__fs_free_dirty(zb__fs *fs);
+/* Is the key below the prefix? All are below "". */
+bool zb__fs_is_below(const char *key, const char *prefix);
 
 /* ---- fs_write.c ---- */
 
@@ -150,22 +189,21 @@ enum zb_code zb__fs_truncate(zb_object *live, uint64_t size, enum zb_durability 
 
 /* ---- the rest ---- */
 
-enum zb_code zb__fs_put(zb_store *store, const char *key, const zb_part *parts, size_t count,
-                        enum zb_durability durability, zb_error *err);
+enum zb_code zb__fs_put(zb_store *store, const zb_put *put, zb_error *err);
 enum zb_code zb__fs_erase(zb_store *store, const char *key, zb_error *err);
 enum zb_code zb__fs_erase_below(zb_store *store, const char *prefix, zb_error *err);
 enum zb_code zb__fs_rename(zb_store *store, const char *from, const char *to, zb_error *err);
 enum zb_code zb__fs_sweep_all(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
                               void *context, zb_error *err);
-/* Does an object below the prefix wait for a flush? Called with fs->lock. */
-bool zb__fs_any_waits_below(zb__fs *fs, const char *prefix);
 /* Removes what killed writers left in the directory, the first time that this store writes there.
  */
 void zb__fs_sweep(zb__fs *fs, const zb__fs_place *place);
 
 enum zb_code zb__fs_lock_key(zb_store *store, const char *key, zb_lock **out, zb_error *err);
 void zb__fs_unlock(zb_lock *lock);
-/* Tries for the exclusive lock of an open file; errno. `wait` waits for it. */
-int zb__fs_lock_file(int fd, bool wait);
+/* Tries for the exclusive lock of an open file; errno, EAGAIN when another process has it. */
+int zb__fs_lock_file(int fd);
+/* Is this errno that of a file system which has no locks to give? */
+bool zb__fs_no_locks(int failed);
 
 #endif

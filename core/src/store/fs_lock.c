@@ -6,18 +6,26 @@
  * do.
  *
  * The file is there only while somebody holds the lock or waits for it. The holder unlinks it
- * before letting go; who gets the lock after that has one of a file without a name, which the next
- * would not see. So the winner looks whether the name still leads to its file, and else begins
- * anew.
+ * before letting go; a waiter that gets the lock after that has one of a file without a name, which
+ * the next would not see. So the winner looks whether the name still leads to its file, and else
+ * begins anew.
+ *
+ * Whoever may write in the directory may take the lock: the file gets the directory's rights,
+ * whatever the umask says. One that cannot be opened all the same was made by somebody else a
+ * moment ago, or left by a kill in that moment; when nobody has it locked it is removed.
+ *
+ * Waiting is asking again after a pause, since a wait in the kernel has no time limit.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "store/fs.h"
+#include "zarrbridge/zarrbridge.h"
 
 struct zb__fs_lock {
     zb_lock base;
@@ -26,14 +34,56 @@ struct zb__fs_lock {
     char name[NAME_MAX + 1]; /* of the file in dir */
 };
 
-int zb__fs_lock_file(int fd, bool wait) {
-    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    while (fcntl(fd, wait ? F_OFD_SETLKW : F_OFD_SETLK, &whole) != 0) {
-        if (errno != EINTR)
-            return errno == EACCES ? EAGAIN : errno; /* POSIX allows either for "held" */
-    }
-    return 0;
+/* POSIX allows either errno for "held by somebody else". */
+static bool is_held(int failed) {
+    return failed == EAGAIN || failed == EACCES;
 }
+
+int zb__fs_lock_file(int fd) {
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int failed = ZB__UNINTERRUPTED(fcntl(fd, F_OFD_SETLK, &whole)) == 0 ? 0 : errno;
+    return is_held(failed) ? EAGAIN : failed;
+}
+
+bool zb__fs_no_locks(int failed) {
+    enum {
+        NFS_ENOTSUPP = 524
+    }; /* the kernel's own number, which leaks out of network file systems */
+    return failed == ENOLCK || failed == EOPNOTSUPP || failed == ENOSYS || failed == EINVAL ||
+           failed == NFS_ENOTSUPP;
+}
+
+/* ---- Pauses between two tries ---- */
+
+#define FIRST_PAUSE_NS 20000
+#define LONGEST_PAUSE_NS 5000000
+
+typedef struct waiting_time {
+    struct timespec end;
+    long pause; /* nanoseconds */
+} waiting_time;
+
+static waiting_time begin_waiting(void) {
+    waiting_time w = {.pause = FIRST_PAUSE_NS};
+    clock_gettime(CLOCK_MONOTONIC, &w.end);
+    uint64_t seconds = zb_limits_get()->lock_seconds;
+    w.end.tv_sec += (time_t)(seconds < INT32_MAX ? seconds : INT32_MAX);
+    return w;
+}
+
+/* False when the time is up. */
+static bool wait_a_little(waiting_time *w) {
+    struct timespec now, pause = {.tv_nsec = w->pause};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (now.tv_sec > w->end.tv_sec ||
+        (now.tv_sec == w->end.tv_sec && now.tv_nsec >= w->end.tv_nsec))
+        return false;
+    nanosleep(&pause, NULL);
+    w->pause = w->pause < LONGEST_PAUSE_NS / 2 ? 2 * w->pause : LONGEST_PAUSE_NS;
+    return true;
+}
+
+/* ---- Lock files ---- */
 
 static bool names_this_file(int dir, const char *name, int fd) {
     struct stat file, named;
@@ -41,48 +91,148 @@ static bool names_this_file(int dir, const char *name, int fd) {
            file.st_ino == named.st_ino && file.st_dev == named.st_dev;
 }
 
-/* Gets the lock of l->name in l->dir; errno. */
-static int acquire(zb__fs_lock *l) {
-    for (;;) {
-        l->fd =
-            openat(l->dir, l->name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
-        if (l->fd < 0 && errno == EINTR)
-            continue;
-        if (l->fd < 0)
-            return errno;
-        int failed = zb__fs_lock_file(l->fd, true);
-        if (!failed && names_this_file(l->dir, l->name, l->fd))
-            return 0;
-        if (failed == EOPNOTSUPP || failed == ENOSYS || failed == EINVAL)
-            unlinkat(l->dir, l->name, 0); /* no locks here: nobody can hold it */
-        close(l->fd);
-        if (failed)
-            return failed;
+/* Gives a file that was just made the rights of its directory. */
+static void share(int dir, int fd) {
+    struct stat above, own;
+    if (fstatat(dir, "", &above, AT_EMPTY_PATH) != 0 || fstat(fd, &own) != 0)
+        return;
+    if (above.st_gid != own.st_gid && fchown(fd, (uid_t)-1, above.st_gid) != 0)
+        above.st_mode |= (above.st_mode & 020) >> 3; /* the group is "others" of this file */
+    mode_t mode = above.st_mode & 0666;
+    if (mode != (own.st_mode & 0777))
+        (void)fchmod(fd, mode | 0600);
+}
+
+static int open_lock_file(int dir, const char *name) {
+    const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+    for (int tries = 0; tries < ZB__FS_TRIES; tries++) {
+        int fd = ZB__UNINTERRUPTED(openat(dir, name, flags));
+        if (fd >= 0 || errno != ENOENT)
+            return fd;
+        fd = ZB__UNINTERRUPTED(openat(dir, name, flags | O_CREAT | O_EXCL, 0600));
+        if (fd >= 0)
+            share(dir, fd);
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
     }
+    errno = EAGAIN; /* it comes and goes */
+    return -1;
+}
+
+/* A lock file that we may not open: removes it when nobody has it locked. */
+static void remove_forsaken(int dir, const char *name) {
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int fd = ZB__UNINTERRUPTED(openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    if (fd < 0)
+        return;
+    if (fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type == F_UNLCK &&
+        names_this_file(dir, name, fd))
+        unlinkat(dir, name, 0);
+    close(fd);
+}
+
+/* One try for the lock of l->name in l->dir; errno, EAGAIN when somebody else has it. */
+static int try_once(zb__fs_lock *l, bool *forsaken) {
+    l->fd = open_lock_file(l->dir, l->name);
+    if (l->fd < 0 && errno == EACCES) {
+        if (*forsaken) /* its maker has had a pause to give it its rights */
+            remove_forsaken(l->dir, l->name);
+        *forsaken = faccessat(l->dir, ".", W_OK, AT_EACCESS) == 0;
+        return *forsaken ? EAGAIN : EACCES;
+    }
+    *forsaken = false;
+    if (l->fd < 0)
+        return errno;
+    int failed = zb__fs_lock_file(l->fd);
+    if (!failed && names_this_file(l->dir, l->name, l->fd))
+        return 0;
+    if (zb__fs_no_locks(failed))
+        unlinkat(l->dir, l->name, 0); /* nobody can hold it */
+    close(l->fd);
+    return failed ? failed : EAGAIN;
+}
+
+static int acquire(zb__fs_lock *l) {
+    waiting_time waiting = begin_waiting();
+    bool forsaken = false;
+    int failed;
+    do
+        failed = try_once(l, &forsaken);
+    while (failed == EAGAIN && wait_a_little(&waiting));
+    return failed;
+}
+
+/* ---- Locks of keys ---- */
+
+/* The directory whose "zarr.json" stands for the whole hierarchy: from the store's own upwards as
+   long as there is a document. -1 with errno. */
+static int open_hierarchy(const zb__fs *fs) {
+    struct stat st;
+    int at = ZB__UNINTERRUPTED(openat(fs->root, ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    for (int levels = 0; at >= 0 && levels < PATH_MAX / 2; levels++) {
+        int above = ZB__UNINTERRUPTED(openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC));
+        struct stat here;
+        bool is_node = above >= 0 && fstat(above, &st) == 0 && fstat(at, &here) == 0 &&
+                       (st.st_ino != here.st_ino || st.st_dev != here.st_dev) &&
+                       fstatat(above, "zarr.json", &st, 0) == 0 && S_ISREG(st.st_mode);
+        if (!is_node) {
+            if (above >= 0)
+                close(above);
+            break;
+        }
+        close(at);
+        at = above;
+    }
+    return at;
+}
+
+static enum zb_code open_directory(zb__fs *fs, zb__fs_lock *l, zb_error *err) {
+    zb__fs_place place;
+    if (strcmp(l->key, "zarr.json") != 0) {
+        enum zb_code code = zb__fs_open_place(fs, l->key, true, &place, err);
+        l->dir = place.dir;
+        if (code == ZB_OK)
+            zb__fs_lock_name(place.name, l->name);
+        return code;
+    }
+    l->dir = open_hierarchy(fs);
+    zb__fs_lock_name(l->key, l->name);
+    return l->dir >= 0 ? ZB_OK : zb__fs_fail_write(err, errno, "find the directory of", l->key);
+}
+
+static enum zb_code fail(const zb__fs_lock *l, int failed, zb_error *err) {
+    if (failed == EAGAIN)
+        return zb_fail(err, ZB_ECONFLICT,
+                       "'%s' is locked by another writer for longer than %llu seconds, the limit "
+                       "lock_seconds",
+                       l->key, (unsigned long long)zb_limits_get()->lock_seconds);
+    enum zb_code code = zb__fs_fail_write(err, failed, "lock", l->key);
+    if (!zb__fs_no_locks(failed) && failed != EROFS)
+        return code;
+    if (err)
+        err->code = ZB_EUNSUPPORTED;
+    return ZB_EUNSUPPORTED;
 }
 
 /* Opens the key's directory, which may be erased at any time, and gets the lock. */
 static enum zb_code acquire_key(zb__fs *fs, zb__fs_lock *l, zb_error *err) {
     for (int tries = 0;; tries++) {
-        zb__fs_place place;
-        enum zb_code code = zb__fs_open_place(fs, l->key, true, &place, err);
+        enum zb_code code = open_directory(fs, l, err);
         if (code != ZB_OK)
             return code;
-        l->dir = place.dir;
-        zb__fs_lock_name(place.name, l->name);
         int failed = acquire(l);
         if (!failed)
             return ZB_OK;
         close(l->dir);
-        if (failed == ENOENT && tries < ZB__FS_TRIES)
-            continue;
-        zb__fs_fail_write(err, failed, "lock", l->key);
-        bool never = failed == ENOLCK || failed == EOPNOTSUPP || failed == ENOSYS ||
-                     failed == EROFS || failed == EINVAL;
-        if (never && err)
-            err->code = ZB_EUNSUPPORTED;
-        return never ? ZB_EUNSUPPORTED : err ? err->code : ZB_EIO;
+        if (failed != ENOENT || tries == ZB__FS_TRIES)
+            return fail(l, failed, err);
     }
+}
+
+/* The promise that nobody else writes the store, for file systems without locks. */
+static bool is_alone(void) {
+    const char *text = getenv("ZARRBRIDGE_LOCKS");
+    return text && strcmp(text, "none") == 0;
 }
 
 enum zb_code zb__fs_lock_key(zb_store *store, const char *key, zb_lock **out, zb_error *err) {
@@ -94,8 +244,8 @@ enum zb_code zb__fs_lock_key(zb_store *store, const char *key, zb_lock **out, zb
         free(copy);
         return zb_fail(err, ZB_ENOMEM, "no memory for a lock of '%s'", key);
     }
-    *l = (zb__fs_lock){.base.store = store, .key = copy};
-    enum zb_code code = acquire_key(fs, l, err);
+    *l = (zb__fs_lock){.base.store = store, .key = copy, .fd = -1, .dir = -1};
+    enum zb_code code = is_alone() ? ZB_OK : acquire_key(fs, l, err);
     if (code != ZB_OK) {
         free(copy);
         free(l);
@@ -108,11 +258,13 @@ enum zb_code zb__fs_lock_key(zb_store *store, const char *key, zb_lock **out, zb
 void zb__fs_unlock(zb_lock *lock) {
     zb__fs_lock *l = (zb__fs_lock *)lock;
     /* By its name only while it leads to our file: the directory may have been erased and made
-     * anew. */
-    if (names_this_file(l->dir, l->name, l->fd))
+       anew. */
+    if (l->fd >= 0 && names_this_file(l->dir, l->name, l->fd))
         unlinkat(l->dir, l->name, 0);
-    close(l->fd);
-    close(l->dir);
+    if (l->fd >= 0) {
+        close(l->fd);
+        close(l->dir);
+    }
     free(l->key);
     free(l);
 }

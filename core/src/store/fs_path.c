@@ -21,9 +21,8 @@
 
 /* ---- Resolving paths beneath the root ---- */
 
-static int openat_beneath_kernel(int root, const char *path, int flags) {
-    struct open_how how = {.flags = (uint64_t)(unsigned)flags,
-                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+static int openat_kernel(int root, const char *path, int flags, uint64_t resolve) {
+    struct open_how how = {.flags = (uint64_t)(unsigned)flags, .resolve = resolve};
     /* EAGAIN: a rename elsewhere raced with a ".." of a link; a few tries settle it. */
     for (int tries = 0;; tries++) {
         int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof how);
@@ -73,13 +72,44 @@ static int openat_beneath_walk(int root, const char *path, int flags) {
 int zb__fs_openat(int root, const char *path, int flags) {
     static atomic_bool no_openat2;
     if (!atomic_load_explicit(&no_openat2, memory_order_relaxed)) {
-        int fd = openat_beneath_kernel(root, path, flags);
+        int fd = openat_kernel(root, path, flags, RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS);
         if (fd >= 0 || (errno != ENOSYS && errno != EPERM))
             return fd;
         if (errno == ENOSYS)
             atomic_store(&no_openat2, true);
     }
     return openat_beneath_walk(root, path, flags);
+}
+
+/* Does this part of a path, up to `length`, lead nowhere because it is a link to nothing? */
+static bool part_dangles(int root, const char *path, size_t length) {
+    char prefix[PATH_MAX];
+    struct stat st;
+    memcpy(prefix, path, length);
+    prefix[length] = '\0';
+    if (fstatat(root, prefix, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISLNK(st.st_mode))
+        return false;
+    int fd = zb__fs_openat(root, prefix, O_PATH | O_CLOEXEC);
+    bool dangles = fd < 0 && errno == ENOENT;
+    if (fd >= 0)
+        close(fd);
+    return dangles;
+}
+
+bool zb__fs_dangles(int root, const char *path) {
+    /* Where there are no links at all, one call tells. */
+    int fd = openat_kernel(root, path, O_PATH | O_CLOEXEC, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+    bool no_links = fd >= 0 || errno == ENOENT || errno == ENOTDIR;
+    if (fd >= 0)
+        close(fd);
+    if (no_links || strlen(path) >= PATH_MAX)
+        return false;
+    for (size_t end = strcspn(path, "/");; end += 1 + strcspn(path + end + 1, "/")) {
+        if (part_dangles(root, path, end))
+            return true;
+        if (path[end] == '\0')
+            return false;
+    }
 }
 
 enum zb_code zb__fs_fail(zb_error *err, int sys_errno, const char *what, const char *key) {
@@ -112,6 +142,10 @@ uint64_t zb__fs_hash(const char *text) { /* FNV-1a */
 static bool ends_with(const char *name, const char *tail) {
     size_t length = strlen(name), tail_length = strlen(tail);
     return length > tail_length && strcmp(name + length - tail_length, tail) == 0;
+}
+
+bool zb__fs_is_lock(const char *name) {
+    return name[0] == '.' && ends_with(name, ZB__FS_LOCK);
 }
 
 bool zb__fs_is_ours(const char *name) {
@@ -212,6 +246,11 @@ static int make_directories(zb__fs *fs, const char *path) {
     return at;
 }
 
+const char *zb__fs_name_of(const char *key) {
+    const char *slash = strrchr(key, '/');
+    return slash ? slash + 1 : key;
+}
+
 static bool has_part_of_ours(const char *key) {
     char part[NAME_MAX + 1];
     for (size_t length; *key; key += length + (key[length] == '/')) {
@@ -230,10 +269,9 @@ enum zb_code zb__fs_open_place(zb__fs *fs, const char *key, bool make, zb__fs_pl
                                zb_error *err) {
     if (has_part_of_ours(key))
         return zb_fail(err, ZB_EINVAL, "'%s' has a name that is kept for temporary files", key);
-    const char *slash = strrchr(key, '/');
-    place->name = slash ? slash + 1 : key;
+    place->name = zb__fs_name_of(key);
     place->made = false;
-    size_t length = slash ? (size_t)(slash - key) : 0;
+    size_t length = place->name > key ? (size_t)(place->name - key) - 1 : 0;
     if (length >= sizeof place->path || strlen(place->name) > NAME_MAX)
         return zb__fs_fail_write(err, ENAMETOOLONG, "write", key);
     memcpy(place->path, key, length);

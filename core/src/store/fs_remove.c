@@ -8,8 +8,8 @@
  * A temporary file is left over when its writer is gone. Each writer holds the lock of its file, so
  * a free lock tells; but only among processes on one kernel, since some network file systems grant
  * locks to each machine by itself. The kernel is part of the name: files of another one, and files
- * whose lock cannot be asked for, are taken for left over after a day. So are locks of keys that
- * nobody holds.
+ * whose lock cannot be asked for, are taken for left over after a day. A lock file of a key that
+ * nobody holds is left over at once, but on file systems that other machines may write as well.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -53,6 +53,12 @@ static int unlink_file(int dir, const char *name) {
     return is_directory ? EISDIR : EPERM;
 }
 
+/* The document of a node goes before all else in its directory: a reader that still has the
+   directory open, and misses chunks from now on, can find out why. */
+static void unlink_document(DIR *dir) {
+    (void)unlinkat(dirfd(dir), "zarr.json", 0);
+}
+
 /* Removes a directory in `top`, its own directories having been moved up into `top`. So trees of
    any depth come apart with two open descriptors. *progress: something was moved or removed. */
 static int lift(int top, const char *name, bool *progress) {
@@ -61,6 +67,7 @@ static int lift(int top, const char *name, bool *progress) {
         return errno == ENOENT ? 0 : errno;
     const struct dirent *entry;
     int failed = 0;
+    unlink_document(dir);
     for (errno = 0; !failed && (entry = readdir(dir)) != NULL; errno = 0) {
         if (is_dots(entry->d_name))
             continue;
@@ -88,6 +95,7 @@ static int take_apart(int at, const char *name, bool *progress) {
         return errno == ENOENT ? 0 : errno;
     const struct dirent *entry;
     int failed = 0;
+    unlink_document(dir);
     for (errno = 0; !failed && (entry = readdir(dir)) != NULL; errno = 0) {
         if (is_dots(entry->d_name))
             continue;
@@ -209,19 +217,25 @@ static bool is_old(const struct stat *st) {
     return time(NULL) - st->st_mtim.tv_sec > LEFT_OVER_SECONDS;
 }
 
+/* Does a free lock tell that nobody holds it, on any machine? Of temporary files the name tells
+   which kernel they were made on. */
+static bool lock_tells(const zb__fs *fs, const char *name) {
+    return zb__fs_is_lock(name) ? !fs->is_remote : zb__fs_is_local_temp(name);
+}
+
 /* Is the file of ours left over? Looked at, and with `remove` unlinked, under its lock. */
-static bool sweep_file(int dir, const char *name, bool remove) {
+static bool sweep_file(const zb__fs *fs, int dir, const char *name, bool remove) {
     int fd = ZB__UNINTERRUPTED(openat(dir, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (fd < 0)
         return false; /* gone, or somebody else's */
     struct stat st, now;
     bool left_over = false;
-    int refused = zb__fs_lock_file(fd, false);
+    int refused = zb__fs_lock_file(fd);
     if (refused != EAGAIN && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
         /* The lock of a key may have gone and come again before we had it. */
         bool is_same = fstatat(dir, name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
                        now.st_ino == st.st_ino && now.st_dev == st.st_dev;
-        left_over = is_same && (is_old(&st) || (!refused && zb__fs_is_local_temp(name)));
+        left_over = is_same && (is_old(&st) || (!refused && lock_tells(fs, name)));
         if (left_over && remove)
             unlinkat(dir, name, 0);
     }
@@ -229,14 +243,18 @@ static bool sweep_file(int dir, const char *name, bool remove) {
     return left_over;
 }
 
-/* The same for any entry of our names. */
-static bool sweep_entry(int dir, const char *name, bool remove) {
+/* The same for any entry of our names. A directory or link comes by one only when it is erased:
+   whoever is at it does not mind help. On another machine it may be somebody's that we do not know.
+ */
+static bool sweep_entry(const zb__fs *fs, int dir, const char *name, bool remove) {
     struct stat st;
     if (!zb__fs_is_ours(name) || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return false;
     if (!S_ISDIR(st.st_mode) && !S_ISLNK(st.st_mode))
-        return sweep_file(dir, name, remove);
-    if (remove) /* directories and links come by our names only when they were erased */
+        return sweep_file(fs, dir, name, remove);
+    if (!zb__fs_is_local_temp(name) && !is_old(&st))
+        return false;
+    if (remove)
         remove_tree(dir, name);
     return true;
 }
@@ -266,7 +284,7 @@ void zb__fs_sweep(zb__fs *fs, const zb__fs_place *place) {
     DIR *dir = open_dir(place->dir, ".");
     const struct dirent *entry;
     while (dir && (entry = readdir(dir)) != NULL)
-        sweep_entry(dirfd(dir), entry->d_name, true);
+        sweep_entry(fs, dirfd(dir), entry->d_name, true);
     if (dir)
         closedir(dir);
 }
@@ -281,8 +299,10 @@ enum zb_code zb__fs_sweep_all(zb_store *store, const char *prefix, bool remove, 
     int failed = dir ? 0 : errno, stop = 0;
     const struct dirent *entry;
     while (dir && !stop && (entry = readdir(dir)) != NULL) {
-        if (sweep_entry(dirfd(dir), entry->d_name, remove))
-            stop = fn(context, entry->d_name, false);
+        if (sweep_entry(fs, dirfd(dir), entry->d_name, remove)) {
+            zb_list_entry swept = {.name = entry->d_name};
+            stop = fn(context, &swept);
+        }
     }
     if (dir)
         closedir(dir);

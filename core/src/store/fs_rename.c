@@ -57,6 +57,8 @@ enum zb_code zb__fs_rename(zb_store *store, const char *from, const char *to, zb
     }
     close(source.dir);
     if (code == ZB_OK) {
+        (void)zb__fs_join(fs, NULL, NULL);
+        zb__fs_mark_moved(fs, from);
         zb__fs_mark_dirty(fs, source.path);
         zb__fs_mark_dirty(fs, target.path);
     }

@@ -27,7 +27,7 @@ static int create_temp(int dir, const char *name, char temp[NAME_MAX + 1]) {
             return -1;
         if (fd < 0)
             continue;
-        int refused = zb__fs_lock_file(fd, false);
+        int refused = zb__fs_lock_file(fd);
         struct stat st;
         /* A sweep may have come between creation and lock: it has the lock, or the file has gone.
            Where there are no locks at all, sweeps only take what is a day old. */
@@ -37,6 +37,23 @@ static int create_temp(int dir, const char *name, char temp[NAME_MAX + 1]) {
     }
     errno = EEXIST;
     return -1;
+}
+
+/* Lets the new file have the rights of the one that it is going to replace: rewriting a chunk must
+   not open it to others, nor close it to the group. An owner or group that we may not give keeps
+   its bits from applying to somebody else. */
+static void keep_rights(int dir, const char *name, int fd) {
+    struct stat old, new;
+    if (fstatat(dir, name, &old, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(old.st_mode) ||
+        fstat(fd, &new) != 0)
+        return;
+    mode_t mode = old.st_mode & 0777;
+    if ((old.st_uid != new.st_uid || old.st_gid != new.st_gid) &&
+        fchown(fd, old.st_uid, old.st_gid) != 0 && old.st_gid != new.st_gid &&
+        fchown(fd, (uid_t)-1, old.st_gid) != 0)
+        mode = (mode & ~(mode_t)070) | (mode & 007) << 3;
+    if (mode != (new.st_mode & 0777))
+        (void)fchmod(fd, mode);
 }
 
 /* Opens the key's directory and a temporary file in it. */
@@ -49,8 +66,10 @@ static enum zb_code begin(zb__fs *fs, const char *key, zb__fs_place *place, char
         if (!place->made)
             zb__fs_sweep(fs, place);
         *fd = create_temp(place->dir, place->name, temp);
-        if (*fd >= 0)
+        if (*fd >= 0) {
+            keep_rights(place->dir, place->name, *fd);
             return ZB_OK;
+        }
         int failed = errno;
         close(place->dir);
         if (failed != ENOENT || tries == ZB__FS_TRIES)
@@ -103,59 +122,84 @@ int zb__fs_check_close(int fd) {
 }
 
 /* Fills a temporary file up to the point where it only has to be renamed. */
-static enum zb_code fill(int fd, const char *key, const zb_part *parts, size_t count,
-                         enum zb_durability durability, bool waits, zb_error *err) {
-    int failed = zb__fs_write_parts(fd, parts, count);
+static enum zb_code fill(int fd, const zb_put *put, zb_error *err) {
+    int failed = zb__fs_write_parts(fd, put->parts, put->count);
     if (failed)
-        return zb__fs_fail_write(err, failed, "write", key);
-    if (waits) {
+        return zb__fs_fail_write(err, failed, "write", put->key);
+    if (put->durability == ZB_DURABLE_FLUSH) {
         /* Only a hint: when the batch is synced, most of it is then on disk already, and one commit
            of the file system's journal serves all its files. */
         sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
-    } else if (durability != ZB_DURABLE_LATER && ZB__UNINTERRUPTED(fdatasync(fd)) != 0) {
-        return zb__fs_fail_write(err, errno, "sync", key);
+    } else if ((put->durability == ZB_DURABLE_HELD || put->durability == ZB_DURABLE_NOW) &&
+               ZB__UNINTERRUPTED(fdatasync(fd)) != 0) {
+        return zb__fs_fail_write(err, errno, "sync", put->key);
     }
     failed = zb__fs_check_close(fd);
-    return failed ? zb__fs_fail_write(err, failed, "close", key) : ZB_OK;
+    return failed ? zb__fs_fail_write(err, failed, "close", put->key) : ZB_OK;
+}
+
+/* Does the path still lead to the directory where the object was put? When it was erased or moved
+   away meanwhile, the object went with it. */
+static enum zb_code check_place(const zb__fs *fs, const char *key, const zb__fs_place *place,
+                                zb_error *err) {
+    struct stat ours, now;
+    const char *path = *place->path ? place->path : ".";
+    if (fstat(place->dir, &ours) == 0 && fstatat(fs->root, path, &now, AT_NO_AUTOMOUNT) == 0 &&
+        ours.st_ino == now.st_ino && ours.st_dev == now.st_dev)
+        return ZB_OK;
+    return zb_fail(err, ZB_ECONFLICT, "the directory of '%s' was erased or moved meanwhile", key);
 }
 
 /* Puts the temporary file in the key's place. What waits for a flush is older, and goes. */
-static enum zb_code replace(zb__fs *fs, const char *key, const zb__fs_place *place,
+static enum zb_code replace(zb__fs *fs, const zb_put *put, const zb__fs_place *place,
                             const char *temp, zb_error *err) {
+    enum zb_code code = zb_put_check(put, err);
+    if (code != ZB_OK)
+        return code;
     pthread_mutex_lock(&fs->lock);
     int failed = renameat(place->dir, temp, place->dir, place->name) == 0 ? 0 : errno;
     if (!failed)
-        zb__fs_drop_waiting(fs, key);
+        zb__fs_drop_waiting(fs, put->key);
     pthread_mutex_unlock(&fs->lock);
-    return failed ? zb__fs_fail_write(err, failed, "replace", key) : ZB_OK;
+    if (failed)
+        return zb__fs_fail_write(err, failed, "replace", put->key);
+    return put->batch && put->batch->check ? check_place(fs, put->key, place, err) : ZB_OK;
 }
 
-enum zb_code zb__fs_put(zb_store *store, const char *key, const zb_part *parts, size_t count,
-                        enum zb_durability durability, zb_error *err) {
+/* What is left to do for an object that is visible. */
+static enum zb_code remember(zb__fs *fs, const zb_put *put, const zb__fs_place *place,
+                             zb_error *err) {
+    if (put->durability == ZB_DURABLE_LATER)
+        return ZB_OK;
+    if (put->durability == ZB_DURABLE_VISIBLE)
+        zb__fs_mark_file(fs, put->key);
+    zb__fs_mark_dirty(fs, place->path);
+    return put->durability == ZB_DURABLE_NOW ? zb__fs_sync_names(fs, put->key, err) : ZB_OK;
+}
+
+enum zb_code zb__fs_put(zb_store *store, const zb_put *put, zb_error *err) {
     zb__fs *fs = (zb__fs *)store;
-    bool waits = durability == ZB_DURABLE_FLUSH;
+    bool waits = put->durability == ZB_DURABLE_FLUSH;
     zb__fs_place place;
     char temp[NAME_MAX + 1];
     int fd;
-    enum zb_code code = waits ? zb__fs_check_failed(fs, err) : ZB_OK;
+    enum zb_code code =
+        put->durability == ZB_DURABLE_LATER ? ZB_OK : zb__fs_join(fs, put->batch, err);
     if (code == ZB_OK)
-        code = begin(fs, key, &place, temp, &fd, err);
+        code = begin(fs, put->key, &place, temp, &fd, err);
     if (code != ZB_OK)
         return code;
-    code = fill(fd, key, parts, count, durability, waits, err);
+    code = fill(fd, put, err);
     if (code == ZB_OK && !waits)
-        code = replace(fs, key, &place, temp, err);
+        code = replace(fs, put, &place, temp, err);
     if (code != ZB_OK)
         unlinkat(place.dir, temp, 0);
     if (code == ZB_OK && waits)
-        code = zb__fs_wait(fs, key, &place, temp, fd, err);
+        code = zb__fs_wait(fs, put, &place, temp, fd, err);
     else
         close(fd);
     close(place.dir);
-    if (code != ZB_OK || waits || durability == ZB_DURABLE_LATER)
-        return code;
-    zb__fs_mark_dirty(fs, place.path);
-    return durability == ZB_DURABLE_NOW ? zb__fs_sync_names(fs, key, err) : ZB_OK;
+    return code == ZB_OK && !waits ? remember(fs, put, &place, err) : code;
 }
 
 enum zb_code zb__fs_erase(zb_store *store, const char *key, zb_error *err) {
@@ -171,6 +215,7 @@ enum zb_code zb__fs_erase(zb_store *store, const char *key, zb_error *err) {
     close(place.dir);
     if (!failed)
         zb__fs_mark_dirty(fs, place.path);
+    (void)zb__fs_join(fs, NULL, NULL);
     if (!failed || failed == ENOENT || failed == EISDIR) /* a directory is no object */
         return ZB_OK;
     return zb__fs_fail_write(err, failed, "erase", key);

@@ -4,10 +4,14 @@
  * an open handle keeps its version when the key is set again.
  */
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/fork.h"
 #include "zarrbridge/store.h"
+#include "zarrbridge/zarrbridge.h"
 
 typedef struct blob {
     atomic_int refs;
@@ -19,6 +23,7 @@ typedef struct blob {
 typedef struct entry {
     char *key;
     blob *blob;
+    uint64_t birth; /* the version at which the key came to be */
 } entry;
 
 /* A held lock of one key. */
@@ -36,6 +41,7 @@ typedef struct mem_store {
     uint64_t versions;
     mem_lock *held;          /* guarded by lock, too */
     pthread_cond_t released; /* a held lock has gone */
+    zb__fork_guard guard;    /* of lock */
 } mem_store;
 
 typedef struct mem_object {
@@ -154,12 +160,28 @@ static enum zb_code mem_list(zb_store *store, const char *prefix, zb_list_fn fn,
             code = zb_fail(err, ZB_ENOMEM, "no memory for a listing");
             break;
         }
-        if (fn(context, last, is_prefix) != 0)
+        zb_list_entry listed = {.name = last, .is_prefix = is_prefix};
+        if (fn(context, &listed) != 0)
             break;
     }
     pthread_mutex_unlock(&mem->lock);
     free(last);
     return code;
+}
+
+/* What holds the objects of a node comes and goes with its document. */
+static uint64_t mem_identify(zb_store *store, const char *prefix) {
+    mem_store *mem = (mem_store *)store;
+    char *key = NULL;
+    if (asprintf(&key, "%s%szarr.json", prefix, *prefix ? "/" : "") < 0)
+        return 0;
+    pthread_mutex_lock(&mem->lock);
+    size_t i = lower_bound(mem, key);
+    bool found = i < mem->count && strcmp(mem->entries[i].key, key) == 0;
+    uint64_t birth = found ? mem->entries[i].birth : 0;
+    pthread_mutex_unlock(&mem->lock);
+    free(key);
+    return birth;
 }
 
 /* ---- Writing ---- */
@@ -218,7 +240,7 @@ static enum zb_code put_now(zb_store *store, const char *key, const zb_part *par
         mem->entries[i].blob = b;
         free(copy);
     } else if ((ok = insert_place(mem, i))) {
-        mem->entries[i] = (entry){.key = copy, .blob = b};
+        mem->entries[i] = (entry){.key = copy, .blob = b, .birth = b->version};
     }
     pthread_mutex_unlock(&mem->lock);
     if (!ok) {
@@ -266,8 +288,9 @@ static enum zb_code mem_erase_below(zb_store *store, const char *prefix, zb_erro
     return ZB_OK;
 }
 
-static enum zb_code mem_flush(zb_store *store, zb_error *err) {
+static enum zb_code mem_flush(zb_store *store, zb_batch *batch, zb_error *err) {
     (void)store;
+    (void)batch;
     (void)err;
     return ZB_OK;
 }
@@ -357,9 +380,21 @@ static enum zb_code mem_lock_key(zb_store *store, const char *key, zb_lock **out
         free(copy);
         return zb_fail(err, ZB_ENOMEM, "no memory for a lock of '%s'", key);
     }
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    uint64_t seconds = zb_limits_get()->lock_seconds;
+    end.tv_sec += (time_t)(seconds < INT32_MAX ? seconds : INT32_MAX);
     pthread_mutex_lock(&mem->lock);
-    while (is_held(mem, key))
-        pthread_cond_wait(&mem->released, &mem->lock);
+    int waited = 0;
+    while (is_held(mem, key) && waited == 0)
+        waited = pthread_cond_timedwait(&mem->released, &mem->lock, &end);
+    if (waited != 0) {
+        pthread_mutex_unlock(&mem->lock);
+        free(l);
+        free(copy);
+        return zb_fail(err, ZB_ECONFLICT, "'%s' is locked for longer than the limit lock_seconds",
+                       key);
+    }
     *l = (mem_lock){.base.store = store, .key = copy, .next = mem->held};
     mem->held = l;
     pthread_mutex_unlock(&mem->lock);
@@ -382,13 +417,14 @@ static void mem_unlock(zb_lock *lock) {
 }
 
 /* Memory knows one durability; but what may wait takes the lock when it becomes visible. */
-static enum zb_code mem_put(zb_store *store, const char *key, const zb_part *parts, size_t count,
-                            enum zb_durability durability, zb_error *err) {
+static enum zb_code mem_put(zb_store *store, const zb_put *put, zb_error *err) {
     zb_lock *lock = NULL;
     enum zb_code code =
-        durability == ZB_DURABLE_FLUSH ? mem_lock_key(store, key, &lock, err) : ZB_OK;
+        put->durability == ZB_DURABLE_FLUSH ? mem_lock_key(store, put->key, &lock, err) : ZB_OK;
     if (code == ZB_OK)
-        code = put_now(store, key, parts, count, err);
+        code = zb_put_check(put, err);
+    if (code == ZB_OK)
+        code = put_now(store, put->key, put->parts, put->count, err);
     zb_store_unlock(lock);
     return code;
 }
@@ -397,6 +433,7 @@ static enum zb_code mem_put(zb_store *store, const char *key, const zb_part *par
 
 static void mem_destroy(zb_store *store) {
     mem_store *mem = (mem_store *)store;
+    zb__fork_guard_remove(&mem->guard);
     for (size_t i = 0; i < mem->count; i++)
         free_entry(&mem->entries[i]);
     free(mem->entries);
@@ -413,6 +450,7 @@ static const zb_store_ops mem_ops = {
     .close = mem_close,
     .stat = mem_stat,
     .list = mem_list,
+    .identify = mem_identify,
     .destroy = mem_destroy,
     .put = mem_put,
     .erase = mem_erase,
@@ -426,8 +464,11 @@ static const zb_store_ops mem_ops = {
 };
 
 enum zb_code zb_store_new_mem(const char *label, zb_store **out, zb_error *err) {
-    static const zb_store_hints hints = {
-        .gap = 0, .max_request = 1 << 20, .is_local = true, .can_list = true, .can_change = true};
+    static const zb_store_hints hints = {.max_request = 1 << 20,
+                                         .is_local = true,
+                                         .can_list = true,
+                                         .can_change = true,
+                                         .is_watched = true};
     mem_store *mem = calloc(1, sizeof *mem);
     if (!mem)
         return zb_fail(err, ZB_ENOMEM, "no memory for a store");
@@ -438,6 +479,8 @@ enum zb_code zb_store_new_mem(const char *label, zb_store **out, zb_error *err) 
     }
     pthread_mutex_init(&mem->lock, NULL);
     pthread_cond_init(&mem->released, NULL);
+    mem->guard = (zb__fork_guard){.lock = &mem->lock};
+    zb__fork_guard_add(&mem->guard);
     *out = &mem->base;
     return ZB_OK;
 }

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "zarrbridge/write.h"
+
 static atomic_uint_fast64_t next_id = 1;
 
 enum zb_code zb_store_init(zb_store *store, const zb_store_ops *ops, zb_store_hints hints,
@@ -16,6 +18,7 @@ enum zb_code zb_store_init(zb_store *store, const zb_store_ops *ops, zb_store_hi
         return zb_fail(err, ZB_EINVAL, "store backend %s has interface version %u, expected %d",
                        ops->name, ops->version, ZB_STORE_OPS_VERSION);
     *store = (zb_store){.ops = ops, .hints = hints, .label = strdup(label)};
+    atomic_init(&store->sync, ZB_SYNC_NONE);
     if (!store->label)
         return zb_fail(err, ZB_ENOMEM, "no memory for a store's label");
     store->id = atomic_fetch_add(&next_id, 1);
@@ -82,6 +85,11 @@ enum zb_code zb_store_list(zb_store *store, const char *prefix, zb_list_fn fn, v
     return code ? code : store->ops->list(store, prefix, fn, context, err);
 }
 
+uint64_t zb_store_identify(zb_store *store, const char *prefix) {
+    bool can = store->ops->identify && check_key(prefix, true, NULL) == ZB_OK;
+    return can ? store->ops->identify(store, prefix) : 0;
+}
+
 /* ---- Writing ---- */
 
 static enum zb_code fail_read_only(const zb_store *store, zb_error *err) {
@@ -89,12 +97,17 @@ static enum zb_code fail_read_only(const zb_store *store, zb_error *err) {
                    store->ops->name);
 }
 
-enum zb_code zb_store_put(zb_store *store, const char *key, const zb_part *parts, size_t count,
-                          enum zb_durability durability, zb_error *err) {
+enum zb_code zb_store_put_as(zb_store *store, const zb_put *put, zb_error *err) {
     if (!store->ops->put)
         return fail_read_only(store, err);
-    enum zb_code code = check_key(key, false, err);
-    return code ? code : store->ops->put(store, key, parts, count, durability, err);
+    enum zb_code code = check_key(put->key, false, err);
+    return code ? code : store->ops->put(store, put, err);
+}
+
+enum zb_code zb_store_put(zb_store *store, const char *key, const zb_part *parts, size_t count,
+                          enum zb_durability durability, zb_error *err) {
+    zb_put put = {.key = key, .parts = parts, .count = count, .durability = durability};
+    return zb_store_put_as(store, &put, err);
 }
 
 enum zb_code zb_store_erase(zb_store *store, const char *key, zb_error *err) {
@@ -111,9 +124,38 @@ enum zb_code zb_store_erase_below(zb_store *store, const char *prefix, zb_error 
     return code ? code : store->ops->erase_below(store, prefix, err);
 }
 
-enum zb_code zb_store_flush(zb_store *store, zb_error *err) {
-    return store->ops->flush ? store->ops->flush(store, err) : fail_read_only(store, err);
+enum zb_code zb_store_flush_batch(zb_store *store, zb_batch *batch, zb_error *err) {
+    return store->ops->flush ? store->ops->flush(store, batch, err) : fail_read_only(store, err);
 }
+
+enum zb_code zb_store_flush(zb_store *store, zb_error *err) {
+    return zb_store_flush_batch(store, NULL, err);
+}
+
+void zb_store_set_sync(zb_store *store, enum zb_sync sync) {
+    int now = atomic_load(&store->sync);
+    while ((int)sync > now && !atomic_compare_exchange_weak(&store->sync, &now, (int)sync))
+        ;
+}
+
+/* ---- Batches ---- */
+
+void zb_batch_begin(zb_batch *batch, zb_store *store, zb_batch_check_fn check, void *context) {
+    *batch = (zb_batch){.store = store, .check = check, .context = context};
+}
+
+void zb_batch_end(zb_batch *batch) {
+    if (batch->store && batch->store->ops->forget)
+        batch->store->ops->forget(batch->store, batch);
+    batch->store = NULL;
+}
+
+enum zb_code zb_put_check(const zb_put *put, zb_error *err) {
+    const zb_batch *batch = put->batch;
+    return batch && batch->check ? batch->check(batch->context, put->key, err) : ZB_OK;
+}
+
+/* ---- Locks ---- */
 
 enum zb_code zb_store_lock(zb_store *store, const char *key, zb_lock **out, zb_error *err) {
     if (!store->ops->lock)

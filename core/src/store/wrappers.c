@@ -118,14 +118,17 @@ static enum zb_code wrapper_list(zb_store *store, const char *prefix, zb_list_fn
     return code ? code : w->inner->ops->list(w->inner, prefix, fn, context, err);
 }
 
-static enum zb_code wrapper_put(zb_store *store, const char *key, const zb_part *parts,
-                                size_t count, enum zb_durability durability, zb_error *err) {
+static uint64_t wrapper_identify(zb_store *store, const char *prefix) {
+    return zb_store_identify(((wrapper *)store)->inner, prefix);
+}
+
+static enum zb_code wrapper_put(zb_store *store, const zb_put *put, zb_error *err) {
     wrapper *w = (wrapper *)store;
     enum zb_code code = before(w, CALL_PUT, err);
     if (code == ZB_OK)
-        code = zb_store_put(w->inner, key, parts, count, durability, err);
-    for (size_t i = 0; i < count && code == ZB_OK; i++)
-        atomic_fetch_add(&w->put_bytes, parts[i].size);
+        code = zb_store_put_as(w->inner, put, err);
+    for (size_t i = 0; i < put->count && code == ZB_OK; i++)
+        atomic_fetch_add(&w->put_bytes, put->parts[i].size);
     return code;
 }
 
@@ -141,10 +144,16 @@ static enum zb_code wrapper_erase_below(zb_store *store, const char *prefix, zb_
     return code ? code : zb_store_erase_below(w->inner, prefix, err);
 }
 
-static enum zb_code wrapper_flush(zb_store *store, zb_error *err) {
+static enum zb_code wrapper_flush(zb_store *store, zb_batch *batch, zb_error *err) {
     wrapper *w = (wrapper *)store;
     enum zb_code code = before(w, CALL_FLUSH, err);
-    return code ? code : zb_store_flush(w->inner, err);
+    return code ? code : zb_store_flush_batch(w->inner, batch, err);
+}
+
+static void wrapper_forget(zb_store *store, zb_batch *batch) {
+    const wrapper *w = (const wrapper *)store;
+    if (w->inner->ops->forget)
+        w->inner->ops->forget(w->inner, batch);
 }
 
 /* The lock is the inner store's own: unlocking it does not come back here. */
@@ -199,11 +208,13 @@ static const zb_store_ops wrapper_ops = {
     .close = wrapper_close,
     .stat = wrapper_stat,
     .list = wrapper_list,
+    .identify = wrapper_identify,
     .destroy = wrapper_destroy,
     .put = wrapper_put,
     .erase = wrapper_erase,
     .erase_below = wrapper_erase_below,
     .flush = wrapper_flush,
+    .forget = wrapper_forget,
     .lock = wrapper_lock,
     .open_live = wrapper_open_live,
     .write_at = wrapper_write_at,
@@ -272,7 +283,7 @@ enum zb_code zb_store_new_delay(zb_store *inner, unsigned microseconds, zb_store
     enum zb_code code = new_wrapper(inner, &w, err);
     if (code == ZB_OK) {
         w->microseconds = microseconds;
-        w->base.hints.is_local = false;
+        w->base.hints.is_local = w->base.hints.is_watched = false;
         *out = &w->base;
     }
     return code;

@@ -81,9 +81,8 @@ static uint64_t stored_bytes(const zb_node *node) {
     return bytes;
 }
 
-static int count_journal(void *context, const char *name, bool is_prefix) {
-    (void)is_prefix;
-    *(int *)context += strstr(name, "zb-journal") != NULL;
+static int count_journal(void *context, const zb_list_entry *entry) {
+    *(int *)context += strstr(entry->name, "zb-journal") != NULL;
     return 0;
 }
 

@@ -214,7 +214,8 @@ static void missing_chunks_cost_one_open(void **state) {
         assert_int_equal(values[i], 7); /* the fill value */
     zb_store_counts c = zb_store_count_take(s.around);
     assert_int_equal(c.opens, 4);
-    assert_int_equal(c.reads + c.stats + c.lists, 0);
+    assert_int_equal(c.reads + c.lists, 0);
+    assert_int_equal(c.stats, 1); /* of the document: the array has not been deleted meanwhile */
     zb_node_release(empty);
     end(&s);
 }
@@ -329,8 +330,9 @@ static void every_failing_call_is_an_error(void **state) {
             assert_int_equal(code, ZB_EIO);
             assert_int_equal(err.code, ZB_EIO);
             assert_non_null(strstr(err.message, "injected fault"));
-            assert_non_null(strstr(err.message, "store mem, array /a, "));
-            assert_non_null(strstr(err.message, specs[i].depth ? "shard c/" : "chunk c/"));
+            assert_non_null(strstr(err.message, "store mem, array /a"));
+            if (!strstr(err.message, "array /a: ")) /* else it was the look at the document */
+                assert_non_null(strstr(err.message, specs[i].depth ? "shard c/" : "chunk c/"));
             ASSERT_OK(try_box(&s, start, count, &err), err); /* with what is cached by now */
         }
         assert_true(n > (specs[i].depth ? 8 : 2)); /* it did fail as often as there were calls */

@@ -23,13 +23,14 @@ static const struct {
     size_t offset;
 } table[] = {
 #define ROW(field, variable, value)                                                                \
-    { #field, "ZARRBRIDGE_" variable, value, offsetof(zb_limits, field) }
+    {#field, "ZARRBRIDGE_" variable, value, offsetof(zb_limits, field)}
     ROW(json_depth, "JSON_DEPTH", 32),
     ROW(json_values, "JSON_VALUES", 4000000),
     ROW(document_bytes, "DOCUMENT_BYTES", MIB),
     ROW(consolidated_bytes, "CONSOLIDATED_BYTES", 64 * MIB),
     ROW(children, "CHILDREN", 1000000),
     ROW(nodes, "NODES", 100000), /* the connector's; tested with it */
+    ROW(links, "LINKS", 10000),
     ROW(chunk_bytes, "CHUNK_BYTES", 1024 * MIB),
     ROW(shard_bytes, "SHARD_BYTES", 4096 * MIB),
     ROW(index_bytes, "INDEX_BYTES", 64 * MIB),
@@ -39,6 +40,7 @@ static const struct {
     ROW(cache_bytes, "CACHE_BYTES", 64 * MIB),
     ROW(index_cache_bytes, "INDEX_CACHE_BYTES", 16 * MIB),
     ROW(write_cache_bytes, "WRITE_CACHE_BYTES", 256 * MIB),
+    ROW(lock_seconds, "LOCK_SECONDS", 60),
     ROW(threads, "NUM_THREADS", 0),
 #undef ROW
 };

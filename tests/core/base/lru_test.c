@@ -52,7 +52,7 @@ static int get(zb__lru *lru, uint64_t i, const zb_validator *validator) {
 static void finds_what_was_put(void **state) {
     (void)state;
     zb__lru lru;
-    zb__lru_init(&lru, 1 << 20);
+    zb__lru_init(&lru, 1 << 20, 0);
     assert_int_equal(get(&lru, 0, &v1), -1); /* empty, before the table exists */
     for (uint64_t i = 0; i < 1000; i++)
         assert_true(put(&lru, i, &v1, 100, (int)(i % 251)));
@@ -74,7 +74,7 @@ static void finds_what_was_put(void **state) {
 static void evicts_the_least_recently_used(void **state) {
     (void)state;
     zb__lru lru;
-    zb__lru_init(&lru, 10 * weight(100));
+    zb__lru_init(&lru, 10 * weight(100), 0);
     for (uint64_t i = 0; i < 10; i++)
         assert_true(put(&lru, i, &v1, 100, (int)i));
     assert_int_equal(lru.bytes, lru.budget);
@@ -95,7 +95,7 @@ static void evicts_the_least_recently_used(void **state) {
 static void empty_items_count(void **state) {
     (void)state;
     zb__lru lru;
-    zb__lru_init(&lru, 5 * weight(0));
+    zb__lru_init(&lru, 5 * weight(0), 0);
     for (uint64_t i = 0; i < 100; i++) {
         zb__lru_key key = key_of(i);
         zb__lru_item *item = zb__lru_new(&lru, &key, &v1, 0);
@@ -110,7 +110,7 @@ static void empty_items_count(void **state) {
 static void budget_of_zero_switches_off(void **state) {
     (void)state;
     zb__lru lru;
-    zb__lru_init(&lru, 0);
+    zb__lru_init(&lru, 0, 0);
     assert_false(put(&lru, 0, &v1, 1, 1));
     assert_int_equal(get(&lru, 0, &v1), -1);
     lru_end(&lru);
@@ -119,7 +119,7 @@ static void budget_of_zero_switches_off(void **state) {
 static void versions_are_told_apart(void **state) {
     (void)state;
     zb__lru lru;
-    zb__lru_init(&lru, 1000);
+    zb__lru_init(&lru, 1000, 0);
     zb_validator none = {.valid = false};
     assert_true(put(&lru, 0, &v1, 100, 1));
     assert_int_equal(get(&lru, 0, &none), -1); /* says nothing about what is cached */
@@ -134,7 +134,7 @@ static void versions_are_told_apart(void **state) {
 static void items_in_use_survive(void **state) {
     (void)state;
     zb__lru lru;
-    zb__lru_init(&lru, 3 * weight(100));
+    zb__lru_init(&lru, 3 * weight(100), 0);
     assert_true(put(&lru, 0, &v1, 100, 42));
     zb__lru_key key = key_of(0);
     zb__lru_item *held = zb__lru_get(&lru, &key, &v1);
@@ -154,7 +154,7 @@ static void items_in_use_survive(void **state) {
 static void memory_of_the_evicted_serves_again(void **state) {
     (void)state;
     zb__lru lru;
-    zb__lru_init(&lru, 3 * weight(4096));
+    zb__lru_init(&lru, 3 * weight(4096), 0);
     const void *seen[3];
     for (uint64_t i = 0; i < 3; i++) {
         assert_true(put(&lru, i, &v1, 4096, 1));
@@ -171,7 +171,7 @@ static void memory_of_the_evicted_serves_again(void **state) {
 static void budget_holds_when_many_are_prepared(void **state) {
     (void)state;
     zb__lru lru;
-    zb__lru_init(&lru, 10 * weight(100));
+    zb__lru_init(&lru, 10 * weight(100), 0);
     zb__lru_item *prepared[30];
     for (uint64_t i = 0; i < 30; i++) {
         zb__lru_key key = key_of(i);
@@ -225,7 +225,7 @@ static void *work(void *argument) {
 static void many_threads_see_only_whole_blocks(void **state) {
     (void)state;
     zb__lru lru;
-    zb__lru_init(&lru, 40 * weight(600));
+    zb__lru_init(&lru, 40 * weight(600), 0);
     worker workers[4];
     for (size_t i = 0; i < 4; i++) {
         workers[i] = (worker){.lru = &lru, .seed = i};

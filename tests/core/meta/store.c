@@ -42,7 +42,7 @@ static enum zb_code take_key(void *context, const char *key, zb_error *err) {
     zb__names *keys = context;
     (void)err;
     keys->name = realloc(keys->name, (keys->count + 1) * sizeof *keys->name);
-    keys->name[keys->count++] = strdup(key);
+    keys->name[keys->count++].text = strdup(key);
     return ZB_OK;
 }
 
@@ -73,8 +73,8 @@ char *store_dump(zb_store *store) {
     if (keys.count)
         qsort(keys.name, keys.count, sizeof *keys.name, compare_names);
     for (size_t i = 0; i < keys.count; i++) {
-        char *object = store_text(store, keys.name[i]);
-        zb__text_addf(&text, "%s\n%s\n", keys.name[i], object);
+        char *object = store_text(store, keys.name[i].text);
+        zb__text_addf(&text, "%s\n%s\n", keys.name[i].text, object);
         free(object);
     }
     zb__names_free(&keys);
@@ -126,11 +126,11 @@ static char *make_block(zb_store *store) {
     const char *comma = "";
     for (size_t i = 0; i < nodes.count; i++) {
         char key[256];
-        if (*nodes.name[i] == '\0')
+        if (*nodes.name[i].text == '\0')
             continue;
-        snprintf(key, sizeof key, "%s/zarr.json", nodes.name[i]);
+        snprintf(key, sizeof key, "%s/zarr.json", nodes.name[i].text);
         char *document = store_text(store, key);
-        zb__text_addf(&block, "%s\"%s\":", comma, nodes.name[i]);
+        zb__text_addf(&block, "%s\"%s\":", comma, nodes.name[i].text);
         put_entry(&block, document);
         comma = ",";
         free(document);

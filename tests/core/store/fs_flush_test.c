@@ -61,9 +61,8 @@ static void data_come_before_names(void **state) {
     assert_log("d");
 }
 
-static int count_name(void *context, const char *name, bool is_prefix) {
-    (void)name;
-    *(int *)context += !is_prefix;
+static int count_name(void *context, const zb_list_entry *entry) {
+    *(int *)context += !entry->is_prefix;
     return 0;
 }
 

@@ -12,9 +12,9 @@
 #include "store/fixture.h"
 #include "store/fs.h"
 
-static int add_name(void *context, const char *name, bool is_prefix) {
-    strcat(context, name);
-    strcat(context, is_prefix ? "/ " : " ");
+static int add_name(void *context, const zb_list_entry *entry) {
+    strcat(context, entry->name);
+    strcat(context, entry->is_prefix ? "/ " : " ");
     return 0;
 }
 
@@ -196,7 +196,7 @@ static void live_files_stay(void **state) {
     assert_false(exists(f, old_foreign));
     assert_false(exists(f, ".old.zb-lock"));
     assert_true(exists(f, foreign));
-    assert_true(exists(f, ".gone.zb-lock"));
+    assert_false(exists(f, ".gone.zb-lock"));
     assert_true(exists(f, ".x.zb-tmp"));
     assert_true(exists(f, like_ours));
     assert_true(exists(f, other));

@@ -25,10 +25,9 @@ static void trees_are_renamed(void **state) {
     assert_string_equal(calls_log, "dddd"); /* the root, x, x/y and a */
 }
 
-static int ignore(void *context, const char *name, bool is_prefix) {
+static int ignore(void *context, const zb_list_entry *entry) {
     (void)context;
-    (void)name;
-    (void)is_prefix;
+    (void)entry;
     return 0;
 }
 

@@ -81,11 +81,11 @@ static void handles_keep_their_version(void **state) {
     zb_store_release(store);
 }
 
-static int add_name(void *context, const char *name, bool is_prefix) {
+static int add_name(void *context, const zb_list_entry *entry) {
     char *text = context;
-    strcat(text, name);
-    strcat(text, is_prefix ? "/ " : " ");
-    return strcmp(name, "stop") == 0;
+    strcat(text, entry->name);
+    strcat(text, entry->is_prefix ? "/ " : " ");
+    return strcmp(entry->name, "stop") == 0;
 }
 
 static void lists_names(void **state) {

@@ -14,9 +14,8 @@ static zb_store *new_mem(void) {
     return mem;
 }
 
-static int count_name(void *context, const char *name, bool is_prefix) {
-    (void)name;
-    (void)is_prefix;
+static int count_name(void *context, const zb_list_entry *entry) {
+    (void)entry;
     ++*(int *)context;
     return 0;
 }

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What tells versions of a file apart, and directories that come one after the other at one path.
+ *
+ * A version is known by inode, size, modification and change time. Two changes within one tick of
+ * the file system's clock may share all four (a rename brings another inode, but the inode after
+ * that can be the first one again), so a version counts only when a later change is sure to have
+ * another time: when the file is older than a tick, by a clock that can be compared with the
+ * file's.
+ *
+ * How long a tick is, the time stamps tell: ext4 with small inodes counts seconds, vfat counts two,
+ * exfat ten milliseconds, and none of them fills the digits below. A file whose stamp ends in zeros
+ * by chance is taken for one of those, which costs nothing but a cache entry.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
+
+#include "store/fs.h"
+
+#define SECOND_NS 1000000000ll
+
+/* The kernel takes the time of its last timer interrupt, which may be 10 ms old; the rest is
+   reserve. */
+#define KERNEL_TICK_NS 50000000ll
+
+/* How far the clock of another machine may be from ours. Where machines have no common time, this
+   is a guess; being wrong takes two changes within a tick of that machine. */
+#define SKEW_NS (300 * SECOND_NS)
+
+static int64_t nanoseconds(struct timespec t) {
+    return (int64_t)t.tv_sec * SECOND_NS + t.tv_nsec;
+}
+
+/* The largest power of ten that divides the stamp, up to a second. */
+static int64_t tick_of(struct timespec t) {
+    int64_t tick = 1;
+    while (tick < SECOND_NS && t.tv_nsec % (tick * 10) == 0)
+        tick *= 10;
+    return tick;
+}
+
+/* Another program may have set the modification time to a whole second; the change time it cannot
+   set. */
+static int64_t settled_after(const zb__fs *fs, const struct stat *st) {
+    int64_t tick = tick_of(st->st_ctim);
+    return 2 * tick + KERNEL_TICK_NS + (fs->is_remote ? SKEW_NS : 0);
+}
+
+zb_object_info zb__fs_info_of(const zb__fs *fs, const struct stat *st) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    int64_t modified = nanoseconds(st->st_mtim), changed = nanoseconds(st->st_ctim);
+    int64_t last = modified > changed ? modified : changed;
+    return (zb_object_info){
+        .size = (uint64_t)st->st_size,
+        .validator = {.word = {(uint64_t)st->st_ino ^ (uint64_t)st->st_dev << 40,
+                               (uint64_t)st->st_size, (uint64_t)modified, (uint64_t)changed},
+                      .valid = nanoseconds(now) - last > settled_after(fs, st)}};
+}
+
+/* File systems whose time stamps come from this machine's clock. All others, FUSE included, may
+   take theirs from elsewhere. */
+static bool is_local(unsigned type) {
+    static const unsigned local[] = {
+        EXT4_SUPER_MAGIC,     XFS_SUPER_MAGIC,       BTRFS_SUPER_MAGIC,
+        TMPFS_MAGIC,          RAMFS_MAGIC,           OVERLAYFS_SUPER_MAGIC,
+        F2FS_SUPER_MAGIC,     MSDOS_SUPER_MAGIC,     EXFAT_SUPER_MAGIC,
+        SQUASHFS_MAGIC,       ISOFS_SUPER_MAGIC,     REISERFS_SUPER_MAGIC,
+        NILFS_SUPER_MAGIC,    UDF_SUPER_MAGIC,       EROFS_SUPER_MAGIC_V1,
+        ECRYPTFS_SUPER_MAGIC, 0x2fc12fc1u /* zfs */, 0xca451a4eu /* bcachefs */,
+        0x7366746eu /* ntfs3 */};
+    for (size_t i = 0; i < sizeof local / sizeof *local; i++) {
+        if (type == local[i])
+            return true;
+    }
+    return false;
+}
+
+void zb__fs_look_at_system(zb__fs *fs) {
+    struct statfs info = {.f_type = 0};
+    unsigned type = fstatfs(fs->root, &info) == 0 ? (unsigned)info.f_type : 0;
+    fs->is_remote = !is_local(type);
+    /* On overlayfs a directory is born once more when something below it is changed. */
+    fs->has_birth = type != OVERLAYFS_SUPER_MAGIC;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t word) {
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 32;
+}
+
+/* An inode's number is given to another one once it is free, so the time of birth counts, too. */
+uint64_t zb__fs_identify(zb_store *store, const char *prefix) {
+    const zb__fs *fs = (const zb__fs *)store;
+    struct statx info;
+    if (statx(fs->root, *prefix ? prefix : ".", AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC,
+              STATX_INO | STATX_BTIME, &info) != 0 ||
+        !S_ISDIR(info.stx_mode))
+        return 0;
+    uint64_t hash = mix(mix(info.stx_ino, info.stx_dev_major), info.stx_dev_minor);
+    if ((info.stx_mask & STATX_BTIME) && fs->has_birth)
+        hash = mix(mix(hash, (uint64_t)info.stx_btime.tv_sec), info.stx_btime.tv_nsec);
+    return hash ? hash : 1;
+}
