@@ -2,11 +2,18 @@
 /*
  * Changing a stored shard instead of replacing it: the strategies `append` and `inplace`.
  *
- * Append, with a kill in mind. The old object is never touched, so who has its index goes on
- * reading. The object is first extended with zeros to its new size: from now on its end is no index
- * (no run of zeros has itself as its crc32c), and readers get an error until the very last write,
- * that of the new index. Were the inner chunks written behind the old end one by one, an inner
- * chunk that is a shard itself would end in an index of its own, which could pass for the new one.
+ * Append, with a kill in mind. The old object is never touched, so a reader that has its index goes
+ * on reading. In this order:
+ *
+ *     1. the object is extended with zeros to its new size: its end is no index now (no run of
+ * zeros has itself as its crc32c), and readers that come get an error and try again
+ *     2. the new inner chunks and, at the very end, a copy of the old index are written in one
+ * call: readers find the old index again, while all of that is synced
+ *     3. the new index takes the copy's place
+ *
+ * Without the zeros a reader could see the object end with an inner chunk that is a shard itself,
+ * whose index could pass for the new one. Without the copy the shard could not be read for as long
+ * as a disk takes to sync.
  *
  * In place, each inner chunk carries a crc32c, which does not match while it is half overwritten.
  * The index stays as it is.
@@ -142,12 +149,14 @@ typedef struct appending {
     const zb__live *live;
     enum zb_durability durability;
     uint64_t *entries; /* of the new index */
-    zb_part *parts;    /* new inner chunks */
+    zb_part *parts;    /* new inner chunks, and behind them the old index */
+    uint64_t *units;   /* of the parts */
+    size_t count;      /* new inner chunks */
     zb__journal *journal;
-    uint8_t *index; /* encoded */
-    uint64_t end;   /* of the inner chunks; the index follows */
-    bool changed;   /* the new index says something else than the old one */
-    bool any;       /* it has entries */
+    uint8_t *index, *old_index; /* encoded */
+    uint64_t end;               /* of the inner chunks; the index follows */
+    bool changed;               /* the new index says something else than the old one */
+    bool any;                   /* it has entries */
 } appending;
 
 /* The new index, and the inner chunks to append. */
@@ -165,48 +174,54 @@ static void lay_out(appending *a, const zb__open_chunk *chunk, const zb__encoded
         }
         a->any = a->any || entry[0] != ZB__INDEX_EMPTY;
         if (chunk->units[i].elements && unit->size > 0) {
-            uint64_t n = a->journal->count++;
-            a->journal->piece[n] = (zb__journal_piece){.unit = i,
-                                                       .offset = a->end,
-                                                       .size = unit->size,
-                                                       .crc = zb__crc32c(unit->data, unit->size)};
-            a->parts[n] = (zb_part){.data = unit->data, .size = unit->size};
+            a->units[a->count] = i;
+            a->parts[a->count++] = (zb_part){.data = unit->data, .size = unit->size};
             a->end += unit->size;
         }
     }
 }
 
-/* The crc32c of the old index as it is stored, by which a replay knows it again. */
-static enum zb_code index_crc(const appending *a, zb__scratch *scratch, uint64_t *crc,
-                              zb_error *err) {
+static enum zb_code read_old_index(const appending *a, zb_error *err) {
     size_t size = a->layout->shard->index_size;
-    enum zb_code code = zb__buffer_reserve(&scratch->encoded, size, err);
-    zb_range range = {
-        .offset = a->live->size - size, .length = size, .buffer = scratch->encoded.data};
-    if (code == ZB_OK)
-        code = zb_object_read(a->live->object, &range, 1, err);
+    zb_range range = {.offset = a->live->size - size, .length = size, .buffer = a->old_index};
+    enum zb_code code = zb_object_read(a->live->object, &range, 1, err);
     if (code == ZB_OK && range.got != size)
         code = zb_fail(err, ZB_EIO, "the shard became shorter while it was changed");
-    if (code == ZB_OK)
-        *crc = zb__crc32c(range.buffer, size);
     return code;
 }
 
-/* Zeros up to the new size, the inner chunks, and the index as the last. */
+/* The new index is in a->index by now. */
+static enum zb_code make_journal(appending *a, zb_error *err) {
+    size_t index_size = a->layout->shard->index_size;
+    uint64_t blocks = zb__journal_blocks(a->end, index_size), at = a->live->size;
+    for (size_t i = 0; i < a->count; at += a->parts[i++].size)
+        blocks += zb__journal_blocks(at, a->parts[i].size);
+    zb__journal *journal = a->journal = zb__journal_new(a->count + 1, blocks, 0);
+    if (!journal)
+        return no_memory(err);
+    journal->old_size = at = a->live->size;
+    journal->new_size = a->end + index_size;
+    journal->index_crc = zb__crc32c(a->old_index, index_size);
+    for (size_t i = 0; i < a->count; at += a->parts[i++].size)
+        zb__journal_note(journal, i, a->units[i], at, a->parts[i].data, a->parts[i].size);
+    zb__journal_note(journal, a->count, 0, a->end, a->index, index_size);
+    return ZB_OK;
+}
+
 static enum zb_code extend(const appending *a, zb_error *err) {
     const zb__live *live = a->live;
     size_t index_size = a->layout->shard->index_size;
     zb_part index = {.data = a->index, .size = index_size};
     enum zb_code code =
         zb_object_truncate(live->object, a->end + index_size, ZB_DURABLE_LATER, err);
-    if (code == ZB_OK && a->journal->count > 0)
-        code = zb_object_write_at(live->object, live->size, a->parts, (size_t)a->journal->count,
-                                  a->durability, err);
+    if (code == ZB_OK)
+        code = zb_object_write_at(live->object, live->size, a->parts, a->count + 1, a->durability,
+                                  err);
     return code ? code : zb_object_write_at(live->object, a->end, &index, 1, ZB_DURABLE_LATER, err);
 }
 
 static enum zb_code append(const appending *a, zb_store *store, const char *key, zb_error *err) {
-    enum zb_code code = zb__journal_put(store, key, a->journal, 0, a->durability, err);
+    enum zb_code code = zb__journal_put(store, key, a->journal, a->durability, err);
     if (code != ZB_OK)
         return code;
     code = extend(a, err);
@@ -225,31 +240,35 @@ static enum zb_code put_appended(const zb_writer *writer, const char *key,
                                  const zb__open_chunk *chunk, const zb__live *live,
                                  const zb__encoded *units, zb__scratch *scratch, zb_error *err) {
     const zb__layout *layout = &writer->layout;
-    size_t n = (size_t)layout->units;
+    size_t n = (size_t)layout->units, index_size = layout->shard->index_size;
     zb_store *store = writer->node->store;
     appending a = {.layout = layout,
                    .live = live,
                    .durability = step_durability(writer),
                    .entries = malloc(2 * n * sizeof *a.entries),
-                   .parts = malloc(n * sizeof *a.parts),
-                   .journal = zb__journal_new(n, 0, NULL),
-                   .index = malloc(layout->shard->index_size)};
-    enum zb_code code = a.entries && a.parts && a.journal && a.index ? ZB_OK : no_memory(err);
+                   .parts = malloc((n + 1) * sizeof *a.parts),
+                   .units = malloc(n * sizeof *a.units),
+                   .index = malloc(index_size),
+                   .old_index = malloc(index_size)};
+    enum zb_code code = a.entries && a.parts && a.units && a.index && a.old_index
+                            ? read_old_index(&a, err)
+                            : no_memory(err);
     if (code == ZB_OK) {
-        a.journal->count = 0;
         lay_out(&a, chunk, units);
-        a.journal->old_size = live->size;
-        a.journal->new_size = a.end + layout->shard->index_size;
-        code = index_crc(&a, scratch, &a.journal->index_crc, err);
+        a.parts[a.count] = (zb_part){.data = a.old_index, .size = index_size};
     }
     if (code == ZB_OK && a.changed)
         code = zb__shard_index_encode(layout->shard, scratch, a.entries, a.index, err);
     if (code == ZB_OK && a.changed)
+        code = make_journal(&a, err);
+    if (code == ZB_OK && a.changed)
         code = a.any ? append(&a, store, key, err) : zb_store_erase(store, key, err);
     free(a.entries);
     free(a.parts);
+    free(a.units);
     free(a.journal);
     free(a.index);
+    free(a.old_index);
     return code;
 }
 
@@ -257,28 +276,31 @@ static enum zb_code put_appended(const zb_writer *writer, const char *key,
 
 /* The journal of the inner chunks that are going to be overwritten, with what they hold now. */
 static enum zb_code keep_old(const zb__layout *layout, const zb__open_chunk *chunk,
-                             const zb__live *live, zb__journal **out, uint8_t **old,
+                             const zb__live *live, const zb__encoded *units, zb__journal **out,
                              zb_error *err) {
-    uint64_t count = 0, n = 0;
-    for (uint64_t i = 0; i < layout->units; i++)
+    uint64_t count = 0, blocks = 0, n = 0;
+    size_t size = layout->unit_bound;
+    for (uint64_t i = 0; i < layout->units; i++) {
         count += chunk->units[i].elements != NULL;
-    zb__journal *journal = *out = zb__journal_new(count, count * layout->unit_bound, old);
+        blocks += chunk->units[i].elements ? zb__journal_blocks(live->entries[2 * i], size) : 0;
+    }
+    zb__journal *journal = *out = zb__journal_new(count, blocks, count * size);
     if (!journal)
         return no_memory(err);
     journal->in_place = 1;
     journal->old_size = journal->new_size = live->size;
     for (uint64_t i = 0; i < layout->units; i++) {
-        if (!chunk->units[i].elements)
-            continue;
-        size_t size = layout->unit_bound;
-        uint8_t *to = *old + n * size;
-        zb_range range = {.offset = live->entries[2 * i], .length = size, .buffer = to};
+        if (chunk->units[i].elements)
+            zb__journal_note(journal, n++, i, live->entries[2 * i], units[i].data, size);
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        zb_range range = {.offset = journal->piece[i].offset,
+                          .length = size,
+                          .buffer = zb__journal_old(journal) + i * size};
         enum zb_code code = zb_object_read(live->object, &range, 1, err);
         if (code != ZB_OK || range.got != size)
             return code ? code
                         : zb_fail(err, ZB_EIO, "the shard became shorter while it was changed");
-        journal->piece[n++] = (zb__journal_piece){
-            .unit = i, .offset = range.offset, .size = size, .crc = zb__crc32c(to, size)};
     }
     return ZB_OK;
 }
@@ -310,19 +332,17 @@ static enum zb_code put_in_place(const zb_writer *writer, const char *key,
     zb_store *store = writer->node->store;
     enum zb_durability durability = step_durability(writer);
     zb__journal *journal = NULL;
-    uint8_t *old;
     zb_part *parts = NULL;
-    enum zb_code code = keep_old(layout, chunk, live, &journal, &old, err);
+    enum zb_code code = keep_old(layout, chunk, live, units, &journal, err);
     if (code == ZB_OK && !(parts = malloc((size_t)journal->count * sizeof *parts + 1)))
         code = no_memory(err);
     if (code == ZB_OK)
-        code = zb__journal_put(store, key, journal, journal->count * layout->unit_bound, durability,
-                               err);
+        code = zb__journal_put(store, key, journal, durability, err);
     if (code == ZB_OK) {
         code = overwrite(journal, live, units, parts, durability, err);
         if (code == ZB_OK)
             code = zb__journal_erase(store, key, err);
-        else if (zb__journal_restore(journal, old, live->object, durability, NULL) == ZB_OK)
+        else if (zb__journal_restore(journal, live->object, durability, NULL) == ZB_OK)
             (void)zb__journal_erase(store, key, NULL);
     }
     free(parts);
