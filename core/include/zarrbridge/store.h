@@ -81,8 +81,10 @@ typedef struct zb_part {
 /* When a new object is safe from a loss of power. */
 enum zb_durability {
     ZB_DURABLE_LATER,   /* when the operating system sees fit; flush() does nothing for it */
-    ZB_DURABLE_VISIBLE, /* when flush() has returned. It is visible at once, so that a loss of power
-                           before that may leave neither the old object nor the new one */
+    ZB_DURABLE_VISIBLE, /* when flush() has returned. It is visible at once. A loss of power before
+                           that leaves the old object or the new one, if the file system makes
+                           changes durable in their order; where there was none, it may leave a part
+                           of the new one */
     ZB_DURABLE_FLUSH,   /* when flush() has returned. Only then it may become visible to listings
                            and to others; open and stat through the same store see it at once. The
                            store takes the key's lock, where it has locks, while the object becomes

@@ -30,10 +30,9 @@ enum zb_sync {
 
 /* From now on changes of documents (creating, attributes, shapes, copying, moving, deleting)
    through this store are as safe as `sync` says. Never less than what an earlier call, or a writer
-   that was opened on this store, has asked for. With ZB_SYNC_NONE a loss of power soon after a
-   change can cost the document that was changed, as with other Zarr libraries, unless
-   zb_store_flush or a writer's flush comes first; from ZB_SYNC_CLOSE on it leaves the old document
-   or the new one. */
+   that was opened on this store, has asked for. A loss of power leaves the old document or the
+   new one, and from ZB_SYNC_CLOSE on, once zb_store_flush or a writer's flush has returned, the new
+   one. With ZB_SYNC_NONE a document that did not exist before may be left incomplete until then. */
 ZB_API void zb_store_set_sync(zb_store *store, enum zb_sync sync);
 
 /* ---- Creating and changing nodes ---------------------------------------------------------- */

@@ -188,7 +188,7 @@ enum zb_code zb__block_refresh(zb_store *store, const char *path, zb_error *err)
     if (!code)
         code = rebuild(store, path, &group, err);
     if (!code)
-        code = zb__change_put(&change, path, group.text, group.size, false, err);
+        code = zb__change_put(&change, path, group.text, group.size, err);
     zb__document_free(&group);
     return zb__change_end(&change, code, err);
 }

@@ -30,9 +30,9 @@ struct zb_node {
     char *path;
     zb_json *document;
     const zb_json *attributes;
-    zb__array *array;          /* NULL for a group */
-    uint64_t home;             /* zb_store_identify of its path when it was opened; 0: not known */
-    uint64_t version;          /* of the document that the node was made of, in one word; 0: unsure */
+    zb__array *array; /* NULL for a group */
+    uint64_t home;    /* zb_store_identify of its path when it was opened; 0: not known */
+    uint64_t version; /* of the document that the node was made of, in one word; 0: unsure */
     atomic_uint_fast64_t seen; /* the last version that is known to be of this form */
 };
 

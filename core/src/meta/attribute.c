@@ -79,7 +79,7 @@ static enum zb_code change_member(const zb_node *node, const char *name, const z
     if (!code)
         code = zb__change_drop(&change, err);
     if (!code)
-        code = zb__change_put(&change, node->path, document.text, document.size, false, err);
+        code = zb__change_put(&change, node->path, document.text, document.size, err);
     code = zb__change_end(&change, code, err);
     zb__document_free(&document);
     if (code)

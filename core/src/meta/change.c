@@ -72,12 +72,12 @@ enum zb_code zb__change_begin(zb_store *store, zb__change *change, zb_error *err
     return code ? zb_error_prefix(err, code, "store %s", store->label) : ZB_OK;
 }
 
-enum zb_durability zb__document_durability(const zb_store *store, bool is_new) {
+enum zb_durability zb__document_durability(const zb_store *store) {
     switch ((enum zb_sync)atomic_load(&((zb_store *)store)->sync)) {
     case ZB_SYNC_ALWAYS:
         return ZB_DURABLE_NOW;
     case ZB_SYNC_CLOSE:
-        return is_new ? ZB_DURABLE_VISIBLE : ZB_DURABLE_HELD;
+        return ZB_DURABLE_HELD;
     case ZB_SYNC_NONE:
         break;
     }
@@ -160,13 +160,12 @@ enum zb_code zb__change_expect_none(zb__change *change, const char *path, zb_err
 /* ---- Changing ----------------------------------------------------------------------------- */
 
 static enum zb_code put_text(zb_store *store, const char *path, const char *text, size_t size,
-                             bool is_new, zb_error *err) {
+                             zb_error *err) {
     zb_part part = {.data = text, .size = size};
     char *key = zb__path_join(path, "zarr.json");
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
-    enum zb_code code =
-        zb_store_put(store, key, &part, 1, zb__document_durability(store, is_new), err);
+    enum zb_code code = zb_store_put(store, key, &part, 1, zb__document_durability(store), err);
     free(key);
     return code ? zb__node_blame(store, "node", path, code, err) : ZB_OK;
 }
@@ -191,7 +190,7 @@ enum zb_code zb__change_drop(zb__change *change, zb_error *err) {
         change->dropped = true; /* of this one perhaps: putting it back does no harm */
         code = zb__document_edit(&bare, NULL, "consolidated_metadata", NULL, NULL, err);
         if (!code)
-            code = put_text(change->store, owner->path, bare.text, bare.size, false, err);
+            code = put_text(change->store, owner->path, bare.text, bare.size, err);
         zb__document_free(&bare);
     }
     return code;
@@ -219,12 +218,12 @@ void zb__change_forget(zb__change *change, size_t count) {
 /* Noted first, because that can fail as well; what is not in the store must not be noted. Where no
    group above has a block, nobody asks what was put. */
 enum zb_code zb__change_put(zb__change *change, const char *path, const char *text, size_t size,
-                            bool is_new, zb_error *err) {
+                            zb_error *err) {
     size_t count = change->put.count;
     enum zb_code code =
         change->owners.count ? zb__change_note(change, path, text, size, err) : ZB_OK;
     if (!code)
-        code = put_text(change->store, path, text, size, is_new, err);
+        code = put_text(change->store, path, text, size, err);
     if (code)
         zb__change_forget(change, count);
     return code;
@@ -234,8 +233,7 @@ enum zb_code zb__change_put_missing(zb__change *change, zb_error *err) {
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < change->missing.count && !code; i++) {
         const zb__entry *group = &change->missing.entry[i];
-        code = zb__change_put(change, group->path, group->document.text, group->document.size, true,
-                              err);
+        code = zb__change_put(change, group->path, group->document.text, group->document.size, err);
     }
     return code;
 }
@@ -286,7 +284,7 @@ static void put_back(zb__change *change, zb__entry *owner) {
         return;
     if (owner->document.size <= zb_limits_get()->consolidated_bytes)
         (void)put_text(change->store, owner->path, owner->document.text, owner->document.size,
-                       false, NULL);
+                       NULL);
 }
 
 enum zb_code zb__change_end(zb__change *change, enum zb_code code, zb_error *err) {

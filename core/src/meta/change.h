@@ -55,13 +55,12 @@ enum zb_code zb__change_expect_none(zb__change *change, const char *path, zb_err
 enum zb_code zb__change_drop(zb__change *change, zb_error *err);
 enum zb_code zb__change_put_missing(zb__change *change, zb_error *err);
 
-/* Puts a node's document. is_new: there was none. */
+/* Puts a node's document. */
 enum zb_code zb__change_put(zb__change *change, const char *path, const char *text, size_t size,
-                            bool is_new, zb_error *err);
+                            zb_error *err);
 
-/* How durable documents, and what goes with them, are put in this store: see zb_store_set_sync. A
-   new one has nothing to lose until the next flush. */
-enum zb_durability zb__document_durability(const zb_store *store, bool is_new);
+/* How durable documents, and what goes with them, are put in this store: see zb_store_set_sync. */
+enum zb_durability zb__document_durability(const zb_store *store);
 
 /* Notes a document that the store has at path without our putting it: a move brings it there. */
 enum zb_code zb__change_note(zb__change *change, const char *path, const char *text, size_t size,

@@ -48,7 +48,7 @@ static enum zb_code copy_object(void *context, const char *key, zb_error *err) {
                             NULL, err);
         zb_part part = {.data = data, .size = code ? 0 : size};
         if (!code)
-            code = zb_store_put(c->to, target, &part, 1, zb__document_durability(c->to, true), err);
+            code = zb_store_put(c->to, target, &part, 1, zb__document_durability(c->to), err);
     }
     free(data);
     free(target);
@@ -76,7 +76,7 @@ static enum zb_code copy_documents(const copying *c, zb__change *change, const z
         code = target ? zb__node_read(c->from, nodes->name[i - 1].text, &text, &size, err)
                       : zb_fail(err, ZB_ENOMEM, "out of memory for a path");
         if (!code)
-            code = zb__change_put(change, target, text, size, true, err);
+            code = zb__change_put(change, target, text, size, err);
         free(text);
         free(target);
     }
@@ -108,7 +108,7 @@ static enum zb_code note(zb_store *store, const char *path, bool put, zb_error *
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
     enum zb_code code =
-        put ? zb_store_put(store, key, &empty, 1, zb__document_durability(store, true), err)
+        put ? zb_store_put(store, key, &empty, 1, zb__document_durability(store), err)
             : zb_store_erase(store, key, err);
     free(key);
     return code;

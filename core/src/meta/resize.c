@@ -35,10 +35,9 @@ static enum zb_code note_put(const zb_node *node, const char *key, zb_error *err
     zb__text text = {0};
     zb__shape_print(node->array->info.shape, node->array->info.ndim, &text);
     zb_part part = {.data = text.data, .size = text.size};
-    enum zb_code code = text.failed
-                            ? zb_fail(err, ZB_ENOMEM, "out of memory for a shape")
-                            : zb_store_put(node->store, key, &part, 1,
-                                           zb__document_durability(node->store, false), err);
+    enum zb_code code = text.failed ? zb_fail(err, ZB_ENOMEM, "out of memory for a shape")
+                                    : zb_store_put(node->store, key, &part, 1,
+                                                   zb__document_durability(node->store), err);
     free(text.data);
     return code;
 }
@@ -95,10 +94,14 @@ static bool same_shape(const zb_node *a, const uint64_t *shape) {
 }
 
 /* A caller that goes by another shape than the array has now would cut off, or take for its own,
-   what somebody else has added. One that asks for the shape that it has is finishing a resize. */
+   what somebody else has added. But shrinking may be asked for again, to finish it: what it was to
+   cut off is beyond the edge already. */
 static enum zb_code check_shape(const resizing *r, const zb_node *node, const uint64_t *shape,
                                 zb_error *err) {
-    if (same_shape(r->now, node->array->info.shape) || same_shape(r->now, shape))
+    bool shrinks = same_shape(r->now, shape);
+    for (uint32_t d = 0; d < node->array->info.ndim; d++)
+        shrinks = shrinks && shape[d] <= node->array->info.shape[d];
+    if (shrinks || same_shape(r->now, node->array->info.shape))
         return ZB_OK;
     return zb_fail(err, ZB_ECONFLICT,
                    "store %s, array /%s: its shape has changed since it was opened; open it again",
@@ -142,8 +145,7 @@ static enum zb_code resize(resizing *r, zb_error *err) {
     if (!code)
         code = zb__change_drop(&r->change, err);
     if (!code)
-        code =
-            zb__change_put(&r->change, r->now->path, r->changed.text, r->changed.size, false, err);
+        code = zb__change_put(&r->change, r->now->path, r->changed.text, r->changed.size, err);
     if (!code && shrinks)
         code = zb__beyond_clear(r->then, &r->changed, shape, now->shape, false, err);
     if (!code && shrinks)

@@ -41,12 +41,12 @@ static int create_temp(int dir, const char *name, char temp[NAME_MAX + 1]) {
 
 /* Lets the new file have the rights of the one that it is going to replace: rewriting a chunk must
    not open it to others, nor close it to the group. An owner or group that we may not give keeps
-   its bits from applying to somebody else. */
-static void keep_rights(int dir, const char *name, int fd) {
+   its bits from applying to somebody else. Returns whether there is one. */
+static bool keep_rights(int dir, const char *name, int fd) {
     struct stat old, new;
     if (fstatat(dir, name, &old, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(old.st_mode) ||
         fstat(fd, &new) != 0)
-        return;
+        return false;
     mode_t mode = old.st_mode & 0777;
     if ((old.st_uid != new.st_uid || old.st_gid != new.st_gid) &&
         fchown(fd, old.st_uid, old.st_gid) != 0 && old.st_gid != new.st_gid &&
@@ -54,11 +54,12 @@ static void keep_rights(int dir, const char *name, int fd) {
         mode = (mode & ~(mode_t)070) | (mode & 007) << 3;
     if (mode != (new.st_mode & 0777))
         (void)fchmod(fd, mode);
+    return true;
 }
 
-/* Opens the key's directory and a temporary file in it. */
-static enum zb_code begin(zb__fs *fs, const char *key, zb__fs_place *place, char temp[NAME_MAX + 1],
-                          int *fd, zb_error *err) {
+/* Opens the key's directory and a temporary file in it. *replaces: there is an object. */
+static enum zb_code begin(zb__fs *fs, const char *key, zb__fs_place *place, bool *replaces,
+                          char temp[NAME_MAX + 1], int *fd, zb_error *err) {
     for (int tries = 0;; tries++) {
         enum zb_code code = zb__fs_open_place(fs, key, true, place, err);
         if (code != ZB_OK)
@@ -67,7 +68,7 @@ static enum zb_code begin(zb__fs *fs, const char *key, zb__fs_place *place, char
             zb__fs_sweep(fs, place);
         *fd = create_temp(place->dir, place->name, temp);
         if (*fd >= 0) {
-            keep_rights(place->dir, place->name, *fd);
+            *replaces = keep_rights(place->dir, place->name, *fd);
             return ZB_OK;
         }
         int failed = errno;
@@ -122,7 +123,7 @@ int zb__fs_check_close(int fd) {
 }
 
 /* Fills a temporary file up to the point where it only has to be renamed. */
-static enum zb_code fill(int fd, const zb_put *put, zb_error *err) {
+static enum zb_code fill(int fd, const zb_put *put, bool replaces, zb_error *err) {
     int failed = zb__fs_write_parts(fd, put->parts, put->count);
     if (failed)
         return zb__fs_fail_write(err, failed, "write", put->key);
@@ -130,6 +131,13 @@ static enum zb_code fill(int fd, const zb_put *put, zb_error *err) {
         /* Only a hint: when the batch is synced, most of it is then on disk already, and one commit
            of the file system's journal serves all its files. */
         sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+    } else if (put->durability == ZB_DURABLE_VISIBLE && replaces) {
+        /* The data are on the disk before the name leads to them, so that no loss of power leaves
+           an empty object in the place of one that was durable. The disk's own cache and the file
+           system's journal keep that order; neither has to be flushed for it. */
+        sync_file_range(fd, 0, 0,
+                        SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
+                            SYNC_FILE_RANGE_WAIT_AFTER);
     } else if ((put->durability == ZB_DURABLE_HELD || put->durability == ZB_DURABLE_NOW) &&
                ZB__UNINTERRUPTED(fdatasync(fd)) != 0) {
         return zb__fs_fail_write(err, errno, "sync", put->key);
@@ -183,13 +191,14 @@ enum zb_code zb__fs_put(zb_store *store, const zb_put *put, zb_error *err) {
     zb__fs_place place;
     char temp[NAME_MAX + 1];
     int fd;
+    bool replaces = false;
     enum zb_code code =
         put->durability == ZB_DURABLE_LATER ? ZB_OK : zb__fs_join(fs, put->batch, err);
     if (code == ZB_OK)
-        code = begin(fs, put->key, &place, temp, &fd, err);
+        code = begin(fs, put->key, &place, &replaces, temp, &fd, err);
     if (code != ZB_OK)
         return code;
-    code = fill(fd, put, err);
+    code = fill(fd, put, replaces, err);
     if (code == ZB_OK && !waits)
         code = replace(fs, put, &place, temp, err);
     if (code != ZB_OK)

@@ -202,6 +202,148 @@ static void failed_batches_are_not_forgotten(void **state) {
     assert_holds(f->store, "k4", "again");
 }
 
+static enum zb_code put_as(zb_store *store, zb_batch *batch, const char *key, const char *text,
+                           enum zb_durability durability, zb_error *err) {
+    zb_part part = {.data = text, .size = strlen(text)};
+    zb_put put = {.key = key, .parts = &part, .count = 1, .durability = durability, .batch = batch};
+    return zb_store_put_as(store, &put, err);
+}
+
+/* Two writers on one store: what one of them lost, the other does not hear in its place. */
+static void each_batch_hears_of_its_own_losses(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    zb_batch a, b;
+    zb_batch_begin(&a, f->store, NULL, NULL);
+    zb_batch_begin(&b, f->store, NULL, NULL);
+    for (int whole = 0; whole < 2; whole++) {
+        ASSERT_OK(put_as(f->store, &a, "a", "1", ZB_DURABLE_FLUSH, &err), err);
+        ASSERT_OK(put_as(f->store, &b, "b", "1", ZB_DURABLE_FLUSH, &err), err);
+        calls_fail(CALL_FDATASYNC, whole ? 2 : 1, EIO); /* b's, when both are flushed */
+        if (whole) {
+            ASSERT_FAILS(zb_store_flush(f->store, &err), ZB_EIO, err, "'b'");
+            ASSERT_FAILS(zb_store_flush_batch(f->store, &b, &err), ZB_EIO, err, "'b'");
+        } else {
+            ASSERT_FAILS(zb_store_flush_batch(f->store, &a, &err), ZB_EIO, err, "'a'");
+        }
+        ASSERT_OK(zb_store_flush_batch(f->store, &a, &err), err); /* told, or had no loss */
+        ASSERT_OK(zb_store_flush_batch(f->store, &b, &err), err);
+        assert_holds(f->store, "a", whole ? "1" : NULL);
+        assert_holds(f->store, "b", whole ? NULL : "1");
+        ASSERT_OK(zb_store_erase(f->store, "b", &err), err);
+    }
+    zb_batch_end(&a);
+    zb_batch_end(&b);
+}
+
+/* Too many objects wait, and go out while another writer puts: the one that fails is told to the
+   writer that put it. */
+static void losses_in_between_are_told_to_their_batch(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    zb_batch a, b;
+    zb_batch_begin(&a, f->store, NULL, NULL);
+    zb_batch_begin(&b, f->store, NULL, NULL);
+    ASSERT_OK(put_as(f->store, &a, "a", "1", ZB_DURABLE_FLUSH, &err), err);
+    calls_fail(CALL_FDATASYNC, 1, ENOSPC);
+    for (int i = 0; i < 100; i++) {
+        char key[20];
+        snprintf(key, sizeof key, "b%d", i);
+        ASSERT_OK(put_as(f->store, &b, key, key, ZB_DURABLE_FLUSH, &err), err);
+    }
+    assert_true(calls_failed());
+    ASSERT_OK(zb_store_flush_batch(f->store, &b, &err), err);
+    ASSERT_FAILS(put_as(f->store, &a, "a2", "1", ZB_DURABLE_FLUSH, &err), ZB_EIO, err, "'a'");
+    ASSERT_FAILS(zb_store_flush_batch(f->store, &a, &err), ZB_EIO, err, "'a'");
+    ASSERT_OK(zb_store_flush_batch(f->store, &a, &err), err);
+    zb_batch_end(&a);
+    zb_batch_end(&b);
+}
+
+/* Names, and objects that everybody sees, belong to no batch: all that have something at stake are
+   told, once each, and those that have not are not. */
+static void lost_names_are_told_to_all(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    zb_batch a, b, idle;
+    zb_batch_begin(&a, f->store, NULL, NULL);
+    zb_batch_begin(&b, f->store, NULL, NULL);
+    zb_batch_begin(&idle, f->store, NULL, NULL);
+    for (int file = 0; file < 2; file++) {
+        ASSERT_OK(put_as(f->store, &a, "d/a", "1", ZB_DURABLE_HELD, &err), err);
+        ASSERT_OK(put_as(f->store, &b, "d/b", "1", ZB_DURABLE_HELD, &err), err);
+        fixture_must_put(f->store, "zarr.json", "{}", ZB_DURABLE_VISIBLE);
+        calls_fail(file ? CALL_FDATASYNC : CALL_FSYNC, 1, EIO);
+        ASSERT_FAILS(zb_store_flush_batch(f->store, &a, &err), ZB_EIO, err,
+                     file ? "zarr.json" : "directory");
+        ASSERT_OK(zb_store_flush_batch(f->store, &a, &err), err);
+        ASSERT_FAILS(zb_store_flush_batch(f->store, &b, &err), ZB_EIO, err, "cannot sync");
+        ASSERT_OK(zb_store_flush_batch(f->store, &b, &err), err);
+        ASSERT_OK(zb_store_flush_batch(f->store, &idle, &err), err);
+        ASSERT_FAILS(zb_store_flush(f->store, &err), ZB_EIO, err, "cannot sync");
+        ASSERT_OK(zb_store_flush(f->store, &err), err);
+    }
+    zb_batch_end(&a);
+    zb_batch_end(&b);
+    zb_batch_end(&idle);
+}
+
+/* Documents are seen at once, and synced by the flush: files before their directories. */
+static void visible_objects_are_synced_by_the_flush(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    fixture_must_put(f->store, "g/zarr.json", "1", ZB_DURABLE_VISIBLE);
+    must_flush(f->store);
+    calls_clear();
+    fixture_must_put(f->store, "g/zarr.json", "2", ZB_DURABLE_VISIBLE);
+    fixture_must_put(f->store, "zarr.json", "1", ZB_DURABLE_VISIBLE);
+    fixture_must_put(f->store, "g/zarr.json", "3", ZB_DURABLE_VISIBLE);
+    assert_log("wrwrwr");
+    assert_holds(f->store, "g/zarr.json", "3");
+    must_flush(f->store);
+    assert_log("ssdd");
+    must_flush(f->store);
+    assert_log("");
+    fixture_must_put(f->store, "h/zarr.json", "1", ZB_DURABLE_VISIBLE);
+    ASSERT_OK(zb_store_rename(f->store, "h", "i", &err), err);
+    calls_clear();
+    must_flush(f->store);
+    assert_true(strchr(calls_log, 'a') != NULL); /* found by its new name by syncing everything */
+    fixture_must_put(f->store, "g/zarr.json", "4", ZB_DURABLE_VISIBLE);
+    ASSERT_OK(zb_store_erase_below(f->store, "g", &err), err);
+    must_flush(f->store);
+}
+
+static enum zb_code refuse(void *context, const char *key, zb_error *err) {
+    (*(int *)context)++;
+    return strcmp(key, "bad") == 0 ? zb_fail(err, ZB_ECONFLICT, "not '%s'", key) : ZB_OK;
+}
+
+/* The check of a batch is asked when the object is about to take its place. */
+static void checks_come_last(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    zb_batch batch;
+    int asked = 0;
+    zb_batch_begin(&batch, f->store, refuse, &asked);
+    ASSERT_OK(put_as(f->store, &batch, "good", "1", ZB_DURABLE_LATER, &err), err);
+    ASSERT_FAILS(put_as(f->store, &batch, "bad", "1", ZB_DURABLE_NOW, &err), ZB_ECONFLICT, err,
+                 "not 'bad'");
+    assert_int_equal(asked, 2);
+    ASSERT_OK(put_as(f->store, &batch, "bad", "1", ZB_DURABLE_FLUSH, &err), err);
+    ASSERT_OK(put_as(f->store, &batch, "good", "2", ZB_DURABLE_FLUSH, &err), err);
+    assert_int_equal(asked, 2);
+    ASSERT_FAILS(zb_store_flush_batch(f->store, &batch, &err), ZB_ECONFLICT, err, "not 'bad'");
+    assert_int_equal(asked, 4);
+    assert_holds(f->store, "good", "2");
+    assert_holds(f->store, "bad", NULL);
+    ASSERT_OK(put_as(f->store, &batch, "good", "3", ZB_DURABLE_FLUSH, &err), err);
+    zb_batch_end(&batch); /* forgets what waits */
+    must_flush(f->store);
+    assert_holds(f->store, "good", "2");
+    assert_int_equal(fixture_files(f->root, NULL), 1);
+}
+
 static void unflushed_objects_go_with_the_store(void **state) {
     fixture *f = *state;
     zb_error err;
@@ -248,6 +390,11 @@ int main(void) {
         FIXTURE_TEST(many_directories),
         FIXTURE_TEST(failures_are_told_by_the_flush),
         FIXTURE_TEST(failed_batches_are_not_forgotten),
+        FIXTURE_TEST(each_batch_hears_of_its_own_losses),
+        FIXTURE_TEST(losses_in_between_are_told_to_their_batch),
+        FIXTURE_TEST(lost_names_are_told_to_all),
+        FIXTURE_TEST(visible_objects_are_synced_by_the_flush),
+        FIXTURE_TEST(checks_come_last),
         FIXTURE_TEST(unflushed_objects_go_with_the_store),
         FIXTURE_TEST(forks_leave_what_waits_alone),
     };

@@ -2,9 +2,11 @@
 /* Locks of keys: one holder at a time among threads and processes, none left behind by who is
  * killed. */
 #include <errno.h>
+#include <grp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -190,6 +192,123 @@ static void what_cannot_be_locked_says_so(void **state) {
     assert_int_equal(fixture_files(f->root, &ours), 0);
 }
 
+/* ---- Rights ---- */
+
+static mode_t mode_of(const fixture *f, const char *name) {
+    char path[600];
+    struct stat st;
+    snprintf(path, sizeof path, "%s/%s", f->root, name);
+    return stat(path, &st) == 0 ? st.st_mode & 07777 : 0;
+}
+
+/* Whoever may write in the directory may wait for the lock. */
+static void lock_files_have_the_rights_of_their_directory(void **state) {
+    const fixture *f = *state;
+    static const mode_t rows[][2] = {{0700, 0600}, {0755, 0644}, {0775, 0664}, {0777, 0666}};
+    zb_error err;
+    mode_t mask = umask(077);
+    for (int i = 0; i < 4; i++) {
+        zb_lock *lock;
+        assert_int_equal(chmod(f->root, rows[i][0]), 0);
+        ASSERT_OK(zb_store_lock(f->store, "k", &lock, &err), err);
+        assert_int_equal(mode_of(f, ".k.zb-lock"), rows[i][1]);
+        zb_store_unlock(lock);
+    }
+    umask(mask);
+    assert_int_equal(chmod(f->root, 0755), 0);
+}
+
+/* Becomes another user of the same group, as far as this one may. */
+static bool become_other(const fixture *f) {
+    (void)f;
+    return setgroups(0, NULL) == 0 && setgid(4711) == 0 && setuid(4712) == 0;
+}
+
+static void add_as_other(const fixture *f) {
+    CHILD_CHECK(become_other(f), "setuid");
+    umask(022);
+    zb_store *store;
+    zb_error err;
+    CHILD_CHECK(zb_store_open_fs(f->root, &store, &err) == ZB_OK, "%s", err.message);
+    CHILD_CHECK(add(store, "k", 200, ZB_DURABLE_LATER), "other");
+}
+
+static void add_as_owner(const fixture *f) {
+    umask(022);
+    CHILD_CHECK(add(f->store, "k", 200, ZB_DURABLE_LATER), "owner");
+}
+
+/* Two people of one group, each with a umask that lets the other read only. */
+static void two_users_take_turns(void **state) {
+    fixture *f = *state;
+    if (geteuid() != 0) {
+        print_message("two users can be tried by root only\n");
+        skip();
+    }
+    assert_int_equal(chown(f->root, 0, 4711), 0);
+    assert_int_equal(chmod(f->root, 02775), 0);
+    pid_t owner = start(add_as_owner, f), other = start(add_as_other, f);
+    int status = end_of(owner);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    status = end_of(other);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_holds(f->store, "k", "400");
+    int ours;
+    fixture_files(f->root, &ours);
+    assert_int_equal(ours, 0);
+    /* One that a kill left between making it and sharing it. */
+    check_write_file(f->root, ".k.zb-lock", "", 0);
+    char path[600];
+    snprintf(path, sizeof path, "%s/.k.zb-lock", f->root);
+    assert_int_equal(chmod(path, 0600), 0);
+    other = start(add_as_other, f);
+    status = end_of(other);
+    /* It may not even be read: nobody can tell whether it is held. */
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) != 0);
+    assert_int_equal(chmod(path, 0644), 0);
+    other = start(add_as_other, f);
+    status = end_of(other);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_holds(f->store, "k", "600");
+}
+
+/* ---- Promises ---- */
+
+static void lock_nothing(void *context) {
+    const fixture *f = context;
+    zb_error err = {.code = ZB_OK};
+    zb_lock *first, *second;
+    calls_refuse_locks(ENOLCK);
+    CHILD_CHECK(zb_store_lock(f->store, "k", &first, &err) == ZB_OK, "%s", err.message);
+    CHILD_CHECK(zb_store_lock(f->store, "k", &second, &err) == ZB_OK, "%s", err.message);
+    int ours;
+    fixture_files(f->root, &ours);
+    CHILD_CHECK(ours == 0, "%d files", ours);
+    zb_store_unlock(first);
+    zb_store_unlock(second);
+}
+
+/* The caller promises to be alone, where the file system gives no locks. */
+static void a_promise_needs_no_locks(void **state) {
+    assert_true(check_in_child(lock_nothing, *state, "ZARRBRIDGE_LOCKS", "none"));
+}
+
+static void documents_need_a_lock(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    zb_node *node, *changed;
+    ASSERT_OK(zb_group_create(f->store, "", NULL, &node, &err), err);
+    calls_refuse_locks(ENOLCK);
+    ASSERT_FAILS(zb_node_set_attribute(node, "k", "1", &changed, &err), ZB_EUNSUPPORTED, err,
+                 "ZARRBRIDGE_LOCKS=none");
+    ASSERT_FAILS(zb_group_create(f->store, "g", NULL, &changed, &err), ZB_EUNSUPPORTED, err,
+                 "cannot be changed safely");
+    calls_refuse_locks(0);
+    ASSERT_OK(zb_node_set_attribute(node, "k", "1", &changed, &err), err);
+    zb_node_release(changed);
+    zb_node_release(node);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(threads_take_turns),
@@ -197,6 +316,10 @@ int main(void) {
         FIXTURE_TEST(killed_holders_leave_no_lock),
         FIXTURE_TEST(locks_are_apart),
         FIXTURE_TEST(what_cannot_be_locked_says_so),
+        FIXTURE_TEST(lock_files_have_the_rights_of_their_directory),
+        FIXTURE_TEST(two_users_take_turns),
+        FIXTURE_TEST(a_promise_needs_no_locks),
+        FIXTURE_TEST(documents_need_a_lock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Handles that are no longer true: the array was deleted, moved, made anew, resized, or its
+ * document edited, since it was opened. What an old handle writes or reads is right, or
+ * ZB_ECONFLICT; never somebody else's, never fill values for elements that were there.
+ */
+#include <unistd.h>
+
+#include "store/fixture.h"
+
+enum { COUNT = 40, CHUNK = 8 };
+
+static const zb_dtype int_type = {.kind = ZB_KIND_INT, .size = 4};
+static const zb_dtype float_type = {.kind = ZB_KIND_FLOAT, .size = 4};
+
+static zb_node *create(zb_store *store, const char *path, zb_dtype dtype, uint64_t count) {
+    const uint64_t shape[1] = {count}, inner[1] = {CHUNK};
+    zb_array_spec spec = {
+        .ndim = 1, .shape = shape, .inner_shape = inner, .dtype = dtype, .codecs = "[]"};
+    zb_error err;
+    zb_node *node = NULL;
+    ASSERT_OK(zb_array_create(store, path, &spec, &node, &err), err);
+    return node;
+}
+
+static enum zb_code write_on(zb_writer *writer, uint64_t start, uint64_t count, int32_t value,
+                             zb_error *err) {
+    const int64_t strides[1] = {0};
+    zb_write write = {
+        .start = &start, .count = &count, .data = &value, .dtype = int_type, .strides = strides};
+    return zb_writer_write(writer, &write, err);
+}
+
+/* Opens, writes, closes. */
+static enum zb_code write_values(const zb_node *node, uint64_t start, uint64_t count, int32_t value,
+                                 enum zb_sync sync, zb_error *err) {
+    zb_writer *writer = NULL;
+    zb_write_options options = {.sync = sync};
+    enum zb_code code = zb_writer_open(node, &options, &writer, err);
+    if (code == ZB_OK)
+        code = write_on(writer, start, count, value, err);
+    enum zb_code closed = zb_writer_close(writer, code ? NULL : err);
+    return code ? code : closed;
+}
+
+static enum zb_code read_values(const zb_node *node, int32_t *values, zb_error *err) {
+    zb_read read = {.node = node, .view = {.data = values, .dtype = int_type}};
+    return zb_array_read(&read, 1, err);
+}
+
+/* All of a new handle's elements are `value`, as raw bytes. */
+static void assert_all(zb_store *store, const char *path, int32_t value) {
+    zb_node *node;
+    zb_error err;
+    int32_t values[COUNT];
+    ASSERT_OK(zb_node_open(store, path, &node, &err), err);
+    assert_int_equal(zb_node_array(node)->shape[0], COUNT);
+    zb_read read = {.node = node, .view = {.data = values, .dtype = zb_node_array(node)->dtype}};
+    ASSERT_OK(zb_array_read(&read, 1, &err), err);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(values[i], value);
+    zb_node_release(node);
+}
+
+/* What may happen to an array behind the back of a handle, by way of the same store or as another
+   process does it. */
+static void delete_it(zb_store *store) {
+    zb_error err;
+    ASSERT_OK(zb_node_delete(store, "a", &err), err);
+}
+
+static void move_it(zb_store *store) {
+    zb_error err;
+    ASSERT_OK(zb_node_move(store, "a", "b", &err), err);
+}
+
+static void make_floats(zb_store *store) {
+    delete_it(store);
+    zb_node_release(create(store, "a", float_type, COUNT));
+}
+
+static void make_the_same(zb_store *store) {
+    delete_it(store);
+    zb_node_release(create(store, "a", int_type, COUNT));
+}
+
+static void make_group(zb_store *store) {
+    zb_node *group;
+    zb_error err;
+    delete_it(store);
+    ASSERT_OK(zb_group_create(store, "a", NULL, &group, &err), err);
+    zb_node_release(group);
+}
+
+static void (*const events[])(zb_store *) = {delete_it, move_it, make_floats, make_the_same,
+                                             make_group};
+enum { EVENTS = sizeof events / sizeof *events };
+
+/* A part, a whole chunk, and all of it; at once, or waiting for the flush when it happens. */
+static const struct {
+    uint64_t start, count;
+} boxes[] = {{3, 2}, {8, 8}, {0, COUNT}, {36, 2}};
+enum { BOXES = sizeof boxes / sizeof *boxes };
+
+static void try_write(zb_store *store, zb_store *actor, int event, int box, enum zb_sync sync,
+                      bool written_before) {
+    zb_error err;
+    zb_writer *writer;
+    zb_write_options options = {.sync = sync};
+    zb_node *node = create(store, "a", int_type, COUNT);
+    ASSERT_OK(write_values(node, 0, COUNT, 1, ZB_SYNC_NONE, &err), err);
+    ASSERT_OK(zb_writer_open(node, &options, &writer, &err), err);
+    enum zb_code code = ZB_OK;
+    if (written_before)
+        ASSERT_OK(write_on(writer, boxes[box].start, boxes[box].count, 2, &err), err);
+    events[event](actor);
+    if (!written_before)
+        code = write_on(writer, boxes[box].start, boxes[box].count, 2, &err);
+    if (code == ZB_OK)
+        code = zb_writer_flush(writer, &err);
+    /* Written first and then deleted, with what had been there; if by this very store, what waited
+       for the flush as well. */
+    bool was_stored = written_before && code == ZB_OK && (sync != ZB_SYNC_CLOSE || store == actor);
+    if (!was_stored && code != ZB_ECONFLICT)
+        fail_msg("event %d, box %d, sync %d: %s", event, box, sync,
+                 code ? err.message : "stored in silence");
+    zb_writer_abandon(writer);
+    zb_node_release(node);
+    if (events[event] == make_floats || events[event] == make_the_same)
+        assert_all(store, "a", 0);
+    if (events[event] == move_it && !was_stored)
+        assert_all(store, "b", 1);
+    zb_node_delete(store, "a", NULL);
+    zb_node_delete(store, "b", NULL);
+}
+
+/* On a directory, by the same store and by another one, and in memory. */
+static void in_all_stores(void **state, void (*fn)(zb_store *store, zb_store *actor)) {
+    fixture *f = *state;
+    zb_store *mem, *other;
+    zb_error err;
+    zb_node *root;
+    ASSERT_OK(zb_store_new_mem("mem", &mem, &err), err);
+    ASSERT_OK(zb_store_open_fs(f->root, &other, &err), err);
+    ASSERT_OK(zb_group_create(f->store, "", NULL, &root, &err), err);
+    zb_node_release(root);
+    ASSERT_OK(zb_group_create(mem, "", NULL, &root, &err), err);
+    zb_node_release(root);
+    fn(f->store, f->store);
+    fn(f->store, other);
+    fn(mem, mem);
+    zb_store_release(mem);
+    zb_store_release(other);
+}
+
+static void write_behind_all(zb_store *store, zb_store *actor) {
+    for (int event = 0; event < EVENTS; event++) {
+        for (int box = 0; box < BOXES; box++) {
+            for (int sync = ZB_SYNC_NONE; sync <= ZB_SYNC_ALWAYS; sync++) {
+                try_write(store, actor, event, box, (enum zb_sync)sync, false);
+                try_write(store, actor, event, box, (enum zb_sync)sync, true);
+            }
+        }
+    }
+}
+
+static void stale_writers_are_refused(void **state) {
+    in_all_stores(state, write_behind_all);
+}
+
+static void read_behind_all(zb_store *store, zb_store *actor) {
+    zb_error err;
+    int32_t values[COUNT];
+    for (int event = 0; event < EVENTS; event++) {
+        zb_node *node = create(store, "a", int_type, COUNT);
+        ASSERT_OK(write_values(node, 0, COUNT, 1, ZB_SYNC_NONE, &err), err);
+        ASSERT_OK(read_values(node, values, &err), err);
+        events[event](actor);
+        ASSERT_FAILS(read_values(node, values, &err), ZB_ECONFLICT, err, "open it again");
+        uint64_t coords[1] = {5};
+        ASSERT_FAILS(zb_array_read_points(node, coords, 1, values, int_type, 4, &err), ZB_ECONFLICT,
+                     err, "open it again");
+        zb_node_release(node);
+        zb_node_delete(store, "a", NULL);
+        zb_node_delete(store, "b", NULL);
+    }
+}
+
+static void stale_readers_are_refused(void **state) {
+    in_all_stores(state, read_behind_all);
+}
+
+static void change_behind_all(zb_store *store, zb_store *actor) {
+    zb_error err;
+    for (int event = 0; event < EVENTS; event++) {
+        zb_node *node = create(store, "a", int_type, COUNT), *changed;
+        events[event](actor);
+        const uint64_t shape[1] = {COUNT + 1};
+        ASSERT_FAILS(zb_array_resize(node, shape, &changed, &err), ZB_ECONFLICT, err, "/a");
+        enum zb_code code = zb_node_set_attribute(node, "k", "1", &changed, &err);
+        assert_true(code == ZB_ECONFLICT || code == ZB_ENOTFOUND);
+        zb_node_release(node);
+        zb_node_delete(store, "a", NULL);
+        zb_node_delete(store, "b", NULL);
+    }
+}
+
+static void stale_changes_are_refused(void **state) {
+    in_all_stores(state, change_behind_all);
+}
+
+/* Edits of the document that say nothing of the chunks are none of a handle's business. */
+static void edit_behind_all(zb_store *store, zb_store *actor) {
+    zb_error err;
+    int32_t values[COUNT];
+    zb_node *node = create(store, "a", int_type, COUNT), *other, *changed;
+    zb_writer *writer;
+    ASSERT_OK(zb_writer_open(node, NULL, &writer, &err), err);
+    ASSERT_OK(zb_node_open(actor, "a", &other, &err), err);
+    for (int i = 0; i < 3; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "k%d", i);
+        ASSERT_OK(zb_node_set_attribute(other, name, "1", &changed, &err), err);
+        zb_node_release(changed);
+        ASSERT_OK(write_on(writer, 3, 2, i, &err), err);
+        ASSERT_OK(zb_writer_flush(writer, &err), err);
+        ASSERT_OK(read_values(node, values, &err), err);
+        assert_int_equal(values[4], i);
+    }
+    const char *names[1] = {"x"};
+    ASSERT_OK(zb_array_set_dimension_names(other, names, &changed, &err), err);
+    zb_node_release(changed);
+    ASSERT_OK(write_on(writer, 0, COUNT, 5, &err), err);
+    ASSERT_OK(zb_writer_close(writer, &err), err);
+    assert_all(store, "a", 5);
+    zb_node_release(other);
+    zb_node_release(node);
+    zb_node_delete(store, "a", NULL);
+}
+
+static void edits_do_no_harm(void **state) {
+    in_all_stores(state, edit_behind_all);
+}
+
+/* Chunks of which as much lies inside as before can be written; others cannot. */
+static void resize_behind_all(zb_store *store, zb_store *actor) {
+    static const struct {
+        uint64_t shape, start;
+        enum zb_code code;
+    } rows[] = {{50, 0, ZB_OK},         {50, 32, ZB_OK},        {37, 0, ZB_OK},
+                {37, 32, ZB_ECONFLICT}, {20, 16, ZB_ECONFLICT}, {20, 24, ZB_ECONFLICT},
+                {20, 8, ZB_OK}};
+    zb_error err;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        zb_node *node = create(store, "a", int_type, COUNT), *changed;
+        ASSERT_OK(write_values(node, 0, COUNT, 1, ZB_SYNC_NONE, &err), err);
+        zb_node *other;
+        ASSERT_OK(zb_node_open(actor, "a", &other, &err), err);
+        ASSERT_OK(zb_array_resize(other, &rows[i].shape, &changed, &err), err);
+        zb_node_release(other);
+        for (int part = 0; part < 2; part++) {
+            enum zb_code code = write_values(node, rows[i].start, part ? 3 : CHUNK, 2,
+                                             part ? ZB_SYNC_CLOSE : ZB_SYNC_NONE, &err);
+            if (code != rows[i].code)
+                fail_msg("row %zu, part %d: %s", i, part, code ? err.message : "written");
+        }
+        zb_node_release(changed);
+        zb_node_release(node);
+        zb_node_delete(store, "a", NULL);
+    }
+}
+
+static void shapes_are_compared_chunk_by_chunk(void **state) {
+    in_all_stores(state, resize_behind_all);
+}
+
+/* Four handles that append one after the other lose nothing: who goes by an old shape is told. */
+static void append_behind_all(zb_store *store, zb_store *actor) {
+    zb_error err;
+    zb_node *handle[4], *changed;
+    zb_node_release(create(store, "a", int_type, 0));
+    for (int i = 0; i < 4; i++)
+        ASSERT_OK(zb_node_open(i % 2 ? actor : store, "a", &handle[i], &err), err);
+    int refused = 0;
+    for (int i = 0; i < COUNT; i++) {
+        zb_node **mine = &handle[i % 4];
+        for (;;) {
+            uint64_t n = zb_node_array(*mine)->shape[0], grown = n + 1;
+            enum zb_code code = zb_array_resize(*mine, &grown, &changed, &err);
+            if (code == ZB_OK) {
+                zb_node_release(*mine);
+                *mine = changed;
+                ASSERT_OK(write_values(*mine, n, 1, i, ZB_SYNC_NONE, &err), err);
+                break;
+            }
+            assert_int_equal(code, ZB_ECONFLICT);
+            refused++;
+            ASSERT_OK(zb_node_refresh(*mine, &changed, &err), err);
+            zb_node_release(*mine);
+            *mine = changed;
+        }
+    }
+    assert_int_equal(refused, COUNT - 1);
+    int32_t values[COUNT];
+    ASSERT_OK(read_values(handle[(COUNT - 1) % 4], values, &err), err);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(values[i], i);
+    for (int i = 0; i < 4; i++)
+        zb_node_release(handle[i]);
+    zb_node_delete(store, "a", NULL);
+}
+
+static void appends_lose_nothing(void **state) {
+    in_all_stores(state, append_behind_all);
+}
+
+/* A directory that was put in the place of another one, both unchanged for long. */
+static void directories_that_change_places(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    zb_node *old = create(f->store, "a", int_type, COUNT), *other;
+    other = create(f->store, "b", float_type, COUNT);
+    ASSERT_OK(write_values(old, 0, COUNT, 1, ZB_SYNC_NONE, &err), err);
+    ASSERT_OK(write_values(other, 0, COUNT, 1, ZB_SYNC_NONE, &err), err);
+    usleep(150000);
+    int32_t values[COUNT];
+    ASSERT_OK(read_values(old, values, &err), err);
+    char a[600], b[600], c[600];
+    snprintf(a, sizeof a, "%s/a", f->root);
+    snprintf(b, sizeof b, "%s/b", f->root);
+    snprintf(c, sizeof c, "%s/c", f->root);
+    assert_int_equal(rename(a, c) | rename(b, a), 0);
+    ASSERT_FAILS(read_values(old, values, &err), ZB_ECONFLICT, err, "has taken the place");
+    ASSERT_FAILS(write_values(old, 0, COUNT, 2, ZB_SYNC_NONE, &err), ZB_ECONFLICT, err,
+                 "has taken the place");
+    assert_int_equal(rename(a, b) | rename(c, a), 0);
+    ASSERT_OK(read_values(old, values, &err), err);
+    zb_node_release(old);
+    zb_node_release(other);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(stale_writers_are_refused),          FIXTURE_TEST(stale_readers_are_refused),
+        FIXTURE_TEST(stale_changes_are_refused),          FIXTURE_TEST(edits_do_no_harm),
+        FIXTURE_TEST(shapes_are_compared_chunk_by_chunk), FIXTURE_TEST(appends_lose_nothing),
+        FIXTURE_TEST(directories_that_change_places),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
