@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""The file systems, made small and told to write late."""
+import contextlib
+import os
+import shutil
+import subprocess
+
+MIB = 1 << 20
+
+
+class FileSystem:
+    def __init__(self, name, size, make, options="", again="", package=""):
+        self.name, self.size, self.make = name, size, make
+        self.options = options  # while actors write
+        self.again = again      # when a cut is looked at
+        self.package = package
+
+    def format(self, image):
+        with open(image, "wb") as file:
+            file.truncate(self.size)
+        run([*self.make, image])
+
+
+EXT4 = ["mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0"]
+
+ALL = {system.name: system for system in (
+    # As people have it: a rename over a file makes ext4 write the new one's content first.
+    FileSystem("ext4", 48 * MIB, EXT4, "commit=600", package="e2fsprogs"),
+    # As POSIX has it: nothing is written before it is asked for.
+    FileSystem("ext4-late", 48 * MIB, EXT4, "commit=600,noauto_da_alloc", package="e2fsprogs"),
+    FileSystem("xfs", 300 * MIB, ["mkfs.xfs", "-q", "-f", "-K"], again="nouuid",
+               package="xfsprogs"),
+    FileSystem("btrfs", 120 * MIB, ["mkfs.btrfs", "-q", "-f", "-K"], "commit=300",
+               package="btrfs-progs"),
+)}
+
+
+def run(command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command))}: {done.stderr.strip()}")
+
+
+def what_lacks(system):
+    """Why the file system cannot be had here, or None."""
+    if os.geteuid() != 0:
+        return "only root mounts disks"
+    for device in ("/dev/loop-control", "/dev/fuse"):
+        if not os.access(device, os.R_OK | os.W_OK):
+            return f"there is no {device}"
+    if shutil.which(system.make[0]) is None:
+        return f"there is no {system.make[0]} (package {system.package})"
+    run(["modprobe", "-q", system.make[0].removeprefix("mkfs.")]) if shutil.which("modprobe") else 0
+    with open("/proc/filesystems") as file:
+        if system.make[0].removeprefix("mkfs.") not in file.read().split():
+            return f"the kernel has no {system.make[0].removeprefix('mkfs.')}"
+    return None
+
+
+def leave_others_alone():
+    """Mounts from now on are this process's and its children's, and go with them."""
+    os.unshare(os.CLONE_NEWNS)
+    run(["mount", "--make-rprivate", "/"])
+
+
+@contextlib.contextmanager
+def mounted(file, directory, options=""):
+    os.makedirs(directory, exist_ok=True)
+    run(["mount", "-o", ",".join(filter(None, ["loop", options])), file, directory])
+    try:
+        yield directory
+    finally:
+        run(["umount", directory])
