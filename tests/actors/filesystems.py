@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The file systems, made small and told to write late."""
+"""File systems in files: small ones, mounted by loop devices. Needs root."""
 import contextlib
 import os
 import shutil
@@ -32,7 +32,10 @@ ALL = {system.name: system for system in (
                package="xfsprogs"),
     FileSystem("btrfs", 120 * MIB, ["mkfs.btrfs", "-q", "-f", "-K"], "commit=300",
                package="btrfs-progs"),
+    # Inodes without room for nanoseconds: time stamps are whole seconds.
+    FileSystem("ext4-seconds", 48 * MIB, [*EXT4, "-I", "128"], package="e2fsprogs"),
 )}
+DISKS = ("ext4", "ext4-late", "xfs", "btrfs")  # those that lose power
 
 
 def run(command):
@@ -41,19 +44,21 @@ def run(command):
         raise RuntimeError(f"{' '.join(map(str, command))}: {done.stderr.strip()}")
 
 
-def what_lacks(system):
-    """Why the file system cannot be had here, or None."""
+def what_lacks(system, *devices):
+    """Why the file system, or one of the devices, cannot be had here; or None."""
     if os.geteuid() != 0:
         return "only root mounts disks"
-    for device in ("/dev/loop-control", "/dev/fuse"):
+    for device in ("/dev/loop-control", *devices):
         if not os.access(device, os.R_OK | os.W_OK):
             return f"there is no {device}"
     if shutil.which(system.make[0]) is None:
         return f"there is no {system.make[0]} (package {system.package})"
-    run(["modprobe", "-q", system.make[0].removeprefix("mkfs.")]) if shutil.which("modprobe") else 0
+    kind = system.make[0].removeprefix("mkfs.")
+    if shutil.which("modprobe"):
+        subprocess.run(["modprobe", "-q", kind])  # where it is no module, the list tells
     with open("/proc/filesystems") as file:
-        if system.make[0].removeprefix("mkfs.") not in file.read().split():
-            return f"the kernel has no {system.make[0].removeprefix('mkfs.')}"
+        if kind not in file.read().split():
+            return f"the kernel has no {kind}"
     return None
 
 
