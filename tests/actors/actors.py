@@ -23,7 +23,10 @@ class Hangs(Exception):
 
 
 class Answer:
-    """`ok`, or what kind of error it was and what it said; the bytes that were read."""
+    """`ok`, or what kind of error it was and what it said; the bytes that were read; how long that
+    took, in seconds."""
+
+    seconds = 0.0
 
     def __init__(self, ok, kind="", text="", data=b""):
         self.ok, self.kind, self.text, self.data = ok, kind, text, data
@@ -102,8 +105,11 @@ class Actor:
         return Answer(True, data=data)
 
     def ask(self, *words, seconds=60):
+        begin = time.monotonic()
         self.send(*words)
-        return self.receive(seconds)
+        answer = self.receive(seconds)
+        answer.seconds = time.monotonic() - begin
+        return answer
 
     def said(self):
         """The end of what it wrote to its standard error."""

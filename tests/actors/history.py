@@ -42,7 +42,8 @@ class Register:
 
     @property
     def latest(self):
-        return self.events[-1].value
+        """What is there when all that began has come to its end."""
+        return next(event.value for event in reversed(self.events) if event.hidden_from == NEVER)
 
     def begin(self, who, value, now):
         event = Event(who, now)
@@ -56,6 +57,10 @@ class Register:
             if event.follows(other):
                 other.hidden_from = min(other.hidden_from, now)
 
+    def cancel(self, event, now):
+        """It has turned out that it did not happen."""
+        event.end, event.hidden_from = now, now
+
     def allowed(self, first, last=None):
         """The values that one may find who looks between `first` and `last`."""
         last = first if last is None else last
@@ -65,7 +70,7 @@ class Register:
     def forget(self, before):
         """Drops what nobody may see any more who looks from `before` on."""
         self.events = [event for event in self.events
-                       if event.hidden_from > before] or self.events[-1:]
+                       if event.hidden_from > before]
 
     def copy(self, who, now):
         """Of one that is being copied: any value that it has meanwhile."""

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Looks at a store after a cut, with zarr-python and `zarrbridge verify`, and says what breaks the
-promises. `place` is where in the disk's log the cut was."""
+"""Looks at a store that nobody uses, with zarr-python and `zarrbridge verify`, and says what breaks
+promises. `account` knows them: its `world` (history.py), the moves, and what nothing was promised of
+(tests/power/record.py, tests/soak/account.py). `place` is the time of the account at which the store
+was left so."""
 import json
 import os
 import subprocess
@@ -70,8 +72,8 @@ class Verified:
 
 
 class Check:
-    def __init__(self, recording, root, place):
-        self.recording, self.root, self.place = recording, root, place
+    def __init__(self, account, root, place):
+        self.account, self.root, self.place = account, root, place
         self.findings = []
 
     def find(self, kind, text):
@@ -102,7 +104,7 @@ class Check:
         for directory, _, files in os.walk(self.root):
             path = os.path.relpath(directory, self.root).removeprefix(".")
             if "zarr.json" in files and ".zb-tmp" not in path and path not in \
-                    self.recording.world.paths:
+                    self.account.world.paths:
                 self.find("foreign node", f"/{path}")
 
     def consolidated(self):
@@ -110,7 +112,7 @@ class Check:
         document = read_document(self.root, "")
         block = document.get("consolidated_metadata") if isinstance(document, dict) else None
         for path, inner in (block or {}).get("metadata", {}).items():
-            register = self.recording.world.paths.get(path)
+            register = self.account.world.paths.get(path)
             nodes = [node for node in register.allowed(self.place) if node] if register else []
             reasons = [fits(node, inner, self.place) for node in nodes]
             if not nodes or None not in reasons:
@@ -118,16 +120,16 @@ class Check:
 
     def nodes(self, verified, repaired):
         found = {path: self.node(path, register, verified, repaired)
-                 for path, register in self.recording.world.paths.items()}
-        for begun, source, target in self.recording.moves:
+                 for path, register in self.account.world.paths.items()}
+        for begun, source, target in self.account.moves:
             if begun > self.place:
                 continue
-            node = next(event.value for event in self.recording.world.at(target).events
+            node = next(event.value for event in self.account.world.at(target).events
                         if event.begin >= begun)
             somewhere = any(node in register.allowed(self.place) and found[path]
-                            for path, register in self.recording.world.paths.items())
+                            for path, register in self.account.world.paths.items())
             may_be_gone = any(event.value is None and event.begin <= self.place
-                              for event in self.recording.world.at(target).events
+                              for event in self.account.world.at(target).events
                               if event.begin > begun)
             if not somewhere and not may_be_gone:
                 self.find("lost", f"/{source} is not there any more, nor is /{target}")
@@ -139,7 +141,7 @@ class Check:
         document = read_document(self.root, path)
         if isinstance(document, str):
             new = None in allowed
-            if not (new and self.recording.weak_nodes.issuperset(filter(None, allowed))):
+            if not (new and self.account.weak_nodes.issuperset(filter(None, allowed))):
                 self.find("unreadable new document" if new else "unreadable document",
                           f"/{path}{when}: {document}")
             return True
@@ -164,8 +166,8 @@ class Check:
     def elements(self, path, node, verified, repaired):
         """What is wrong with an array's elements, or None."""
         damaged = verified.damaged_chunks(path)
-        excused = {chunk for of, chunk in self.recording.weak if of is node}
-        if node in self.recording.live and not repaired and damaged:
+        excused = {chunk for of, chunk in self.account.weak if of is node}
+        if node in self.account.live and not repaired and damaged:
             return None  # nobody reads damaged chunks as anything; repairing decides
         for chunk in damaged - excused:
             return f"chunk {chunk} is damaged"
@@ -189,15 +191,15 @@ class Check:
         if verified.failed:
             self.find("verify fails", f"repaired: {verified.failed}")
         for kind, key, message in verified.found:
-            weak = kind in ("damaged", "truncated") and (self.recording.weak or
-                                                         self.recording.weak_nodes)
+            weak = kind in ("damaged", "truncated") and (self.account.weak or
+                                                         self.account.weak_nodes)
             note = os.path.basename(key) == ".zarrbridge-copy"  # the next node there clears it
             if not weak and not ((kind == "orphaned" or note) and self.is_open(key)):
                 self.find("left over", f"repaired: {kind} {key}: {message}")
 
     def is_open(self, key):
         """May the node that a key belongs to be there or not, or have another shape?"""
-        for path, register in self.recording.world.paths.items():
+        for path, register in self.account.world.paths.items():
             if path != "" and not key.startswith(path + "/"):
                 continue
             allowed = register.allowed(self.place)
