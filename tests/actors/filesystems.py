@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """File systems in files: small ones, mounted by loop devices. Needs root."""
 import contextlib
+import functools
 import os
 import shutil
 import subprocess
@@ -44,10 +45,24 @@ def run(command):
         raise RuntimeError(f"{' '.join(map(str, command))}: {done.stderr.strip()}")
 
 
+@functools.cache
+def why_no_mounts():
+    """Why nothing can be mounted here, or None. Mounts from now on are this thread's and its
+    children's alone, and go with them: to be called first before there are other threads."""
+    if os.geteuid() != 0:
+        return "only root mounts file systems"
+    try:
+        os.unshare(os.CLONE_NEWNS)
+        run(["mount", "--make-rprivate", "/"])
+    except (OSError, RuntimeError) as error:
+        return f"nothing can be mounted here: {error}"
+    return None
+
+
 def what_lacks(system, *devices):
     """Why the file system, or one of the devices, cannot be had here; or None."""
-    if os.geteuid() != 0:
-        return "only root mounts disks"
+    if why_no_mounts():
+        return why_no_mounts()
     for device in ("/dev/loop-control", *devices):
         if not os.access(device, os.R_OK | os.W_OK):
             return f"there is no {device}"
@@ -60,12 +75,6 @@ def what_lacks(system, *devices):
         if kind not in file.read().split():
             return f"the kernel has no {kind}"
     return None
-
-
-def leave_others_alone():
-    """Mounts from now on are this process's and its children's, and go with them."""
-    os.unshare(os.CLONE_NEWNS)
-    run(["mount", "--make-rprivate", "/"])
 
 
 @contextlib.contextmanager

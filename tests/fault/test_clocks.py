@@ -67,7 +67,6 @@ def place(request, tmp_path_factory):
             reason = filesystems.what_lacks(SYSTEM)
             if reason:
                 pytest.skip(reason)
-            filesystems.leave_others_alone()
             image = pathlib.Path(path) / "image"
             SYSTEM.format(image)
             there = Place(stack.enter_context(filesystems.mounted(image, f"{path}/disk")), 1)

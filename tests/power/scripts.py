@@ -35,7 +35,8 @@ def put_block(recording):
     with open(os.path.join(recording.store, "zarr.json"), "w") as file:
         file.write('{"zarr_format":3,"node_type":"group","consolidated_metadata":{"kind":"inline",'
                    '"must_understand":false,"metadata":{}}}')
-    recording.world.create(None, "", Node(), recording.now())
+    for register, event in recording.world.create(None, "", Node(), recording.now()):
+        register.acknowledge(event, recording.now())
 
 
 def nothing(recording):
@@ -240,8 +241,8 @@ def c_two(recording):
 # ---- Through the plugins
 
 
-def h5py_new(recording):
-    writer = recording.party("h5py", "close", shards="8x8")
+def h5py_new(recording, sync="close"):
+    writer = recording.party("h5py", sync, shards="8x8")
     writer.group("g")
     writer.create("g/a")
     writer.attr("g")
@@ -256,6 +257,10 @@ def h5py_new(recording):
     writer.write("h/b", WHOLE, (16, 16))
     recording.bystander()
     writer.close()
+
+
+def h5py_always(recording):
+    h5py_new(recording, "always")
 
 
 def h5py_change(recording):
@@ -277,8 +282,8 @@ def h5py_change(recording):
     writer.close()
 
 
-def gdal_new(recording):
-    writer = recording.party("gdal", "close")
+def gdal_new(recording, sync="close"):
+    writer = recording.party("gdal", sync)
     writer.create("g/a", shape=(32, 32), chunk=(16, 16), shard=None)
     recording.bystander()
     writer.write("g/a", WHOLE, (32, 32))
@@ -293,6 +298,10 @@ def gdal_new(recording):
     writer.write("h/b", (0, 0), (20, 32))
     recording.bystander()
     writer.close()
+
+
+def gdal_always(recording):
+    gdal_new(recording, "always")
 
 
 def gdal_change(recording):
@@ -361,8 +370,10 @@ SCRIPTS = {
     "c_structure_consolidated": (old_consolidated, c_structure),
     "c_two": (old_arrays, c_two),
     "h5py_new": (nothing, h5py_new),
+    "h5py_always": (nothing, h5py_always),
     "h5py_change": (old_arrays, h5py_change),
     "gdal_new": (nothing, gdal_new),
+    "gdal_always": (nothing, gdal_always),
     "gdal_change": (old_arrays, gdal_change),
     "gdal_copies": (nothing, gdal_copies),
 }

@@ -33,9 +33,8 @@ def system(request):
 @pytest.fixture(scope="module")
 def place():
     """In memory, which a test of its own mounts: a power cut there is but a copy."""
-    if os.geteuid() != 0:
-        pytest.skip("only root mounts disks")
-    filesystems.leave_others_alone()
+    if filesystems.why_no_mounts():
+        pytest.skip(filesystems.why_no_mounts())
     with tempfile.TemporaryDirectory() as path:
         filesystems.run(["mount", "-t", "tmpfs", "-o", "size=4g,mode=700", "power", path])
         yield pathlib.Path(path)

@@ -64,6 +64,10 @@ class Profile:
         """Is this error no finding?"""
         return False
 
+    def finding(self, answer):
+        """What an error is a finding of."""
+        return "error"
+
     def crew(self, hire):
         """hire(trade, kind, options)"""
         hire(Writer, "c", sync="none")
@@ -89,6 +93,9 @@ class Strategies(Profile):
 
     def allows(self, answer, what):
         return what in ("read", "open") and is_damage(answer) and answer.seconds >= 1
+
+    def finding(self, answer):
+        return "gave up early" if is_damage(answer) else "error"
 
     def crew(self, hire):
         sharded = (SHARD, CRC, *self.moving)
@@ -129,7 +136,7 @@ class Full(Profile):
 
     @contextlib.contextmanager
     def place(self, number):
-        need_root()
+        need_mounts()
         with super().place(number) as path:
             filesystems.run(["mount", "-t", "tmpfs", "-o", "size=700k", "soak", path])
             try:
@@ -162,7 +169,8 @@ class Users(Profile):
 
     @contextlib.contextmanager
     def place(self, number):
-        need_root()
+        if os.geteuid() != 0:
+            raise Lacks("only root is several users")
         if not shutil.which("setpriv"):
             raise Lacks("there is no setpriv (package util-linux)")
         with super().place(number) as path:
@@ -236,7 +244,7 @@ class Overlay(Profile):
 
     @contextlib.contextmanager
     def place(self, number):
-        need_root()
+        need_mounts()
         with super().place(number) as path:
             for name in ("lower", "layers", "store"):
                 os.mkdir(os.path.join(path, name))
@@ -258,9 +266,9 @@ class Overlay(Profile):
             filesystems.run(["umount", "-l", layers])
 
 
-def need_root():
-    if os.geteuid() != 0:
-        raise Lacks("needs root")
+def need_mounts():
+    if filesystems.why_no_mounts():
+        raise Lacks(filesystems.why_no_mounts())
 
 
 ALL = {"plain": Plain(), "strategies": Strategies(), "kills": Kills(), "full": Full(),

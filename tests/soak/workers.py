@@ -107,7 +107,7 @@ class Worker(threading.Thread):
         """An error: it is counted where it may be, and else a finding."""
         self.account.errors[answer.kind.partition(":")[0]] += 1
         if not self.profile.allows(answer, what) and not (handle and self.is_stale(handle)):
-            self.account.find("error", self.name,
+            self.account.find(self.profile.finding(answer), self.name,
                               f"{what} {handle.path if handle else ''}: {answer!r}")
 
     def is_stale(self, handle):
