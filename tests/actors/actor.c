@@ -114,8 +114,8 @@ static bool parse_options(const char *sync, const char *strategy, zb_write_optio
         for (int j = 0; j < 3; j++) {
             if (strcmp(*sync ? sync : "none", syncs[i]) == 0 &&
                 strcmp(*strategy ? strategy : "rewrite", strategies[j]) == 0) {
-                *options = (zb_write_options){.sync = (enum zb_sync)i,
-                                              .strategy = (enum zb_strategy)j};
+                *options =
+                    (zb_write_options){.sync = (enum zb_sync)i, .strategy = (enum zb_strategy)j};
                 return true;
             }
         }
@@ -269,12 +269,11 @@ static void do_delete(const command *c) {
 static const struct {
     const char *name;
     void (*run)(const command *c);
-} commands[] = {{"open", do_open},     {"close", do_close},     {"forget", do_forget},
-                {"docs", do_docs},     {"sync", do_sync},       {"flush", do_flush},
-                {"group", do_group},   {"create", do_create},   {"attr", do_attr},
-                {"resize", do_resize}, {"compact", do_compact}, {"copy", do_copy},
-                {"move", do_move},     {"delete", do_delete},   {"write", do_write},
-                {"read", do_read}};
+} commands[] = {
+    {"open", do_open}, {"close", do_close},   {"forget", do_forget},   {"docs", do_docs},
+    {"sync", do_sync}, {"flush", do_flush},   {"group", do_group},     {"create", do_create},
+    {"attr", do_attr}, {"resize", do_resize}, {"compact", do_compact}, {"copy", do_copy},
+    {"move", do_move}, {"delete", do_delete}, {"write", do_write},     {"read", do_read}};
 
 static void run(char *line) {
     command c = {.at = NULL};

@@ -142,8 +142,9 @@ EXPORT int futimens(int fd, const struct timespec times[2]) {
 
 EXPORT int utimensat(int at, const char *path, const struct timespec times[2], int flags) {
     static void *_Atomic found;
-    int (*real)(int, const char *, const struct timespec *, int) = (int (*)(
-        int, const char *, const struct timespec *, int))(uintptr_t)shim_next("utimensat", &found);
+    int (*real)(int, const char *, const struct timespec *, int) =
+        (int (*)(int, const char *, const struct timespec *, int))(uintptr_t)shim_next("utimensat",
+                                                                                       &found);
     struct timespec copy[2];
     bool counts = now.clock_seconds > 0 && path && shim_name_is_below(root, at, path);
     return real(at, path, counts ? cut_times(times, copy) : times, flags);

@@ -61,7 +61,7 @@ class Worker(threading.Thread):
         with self.killing:
             self.was_killed = False
             self.actor = Actor(self.kind, sync=self.sync, strategy=self.strategy,
-                               shim=self.round.shim, prefix=self.prefix)
+                               shards="8x8", shim=self.round.shim, prefix=self.prefix)
         self.opened_at = self.account.now()
         answer = self.ask("open", self.account.store, self.sync, self.strategy)
         if not answer.ok:
