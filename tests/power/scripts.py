@@ -143,7 +143,7 @@ def c_parts(recording):
 
 
 def c_many(recording):
-    """More chunks, and more directories, than a store remembers at once."""
+    """More chunks than a store lets wait for a flush at once."""
     writer = recording.party("c", "close")
     writer.create("many", shape=(64, 64), chunk=(4, 4), shard=None, codecs="raw")
     writer.write("many", WHOLE, (64, 64))
