@@ -9,7 +9,6 @@
  */
 #include "shim.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -24,7 +23,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define EXPORT __attribute__((visibility("default")))
+#include "shim_conditions.h"
 
 /* What kind of call it is; decides which modes concern it. */
 enum side {
@@ -60,37 +59,12 @@ uint64_t shim_struck(void) {
 
 /* ---- Which calls count -------------------------------------------------------------------- */
 
-static bool is_below_root(const char *path) {
-    size_t length = strlen(root);
-    return strncmp(path, root, length) == 0 &&
-           (path[length] == '/' || path[length] == '\0' || path[length] == ' ' /* " (deleted)" */);
-}
-
-static bool path_of(int fd, char path[PATH_MAX]) {
-    char link[64];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    ssize_t length = readlink(link, path, PATH_MAX - 1);
-    if (length < 0)
-        return false;
-    path[length] = '\0';
-    return true;
-}
-
 static bool counts_fd(int fd) {
-    char path[PATH_MAX];
-    return mode != SHIM_OFF && path_of(fd, path) && is_below_root(path);
+    return mode != SHIM_OFF && shim_fd_is_below(root, fd);
 }
 
-/* A relative name counts when the directory that it starts from does. */
 static bool counts_at(int at, const char *path) {
-    if (mode == SHIM_OFF)
-        return false;
-    if (path[0] == '/')
-        return is_below_root(path);
-    char base[PATH_MAX];
-    if (at == AT_FDCWD)
-        return getcwd(base, sizeof base) && is_below_root(base);
-    return counts_fd(at);
+    return mode != SHIM_OFF && shim_name_is_below(root, at, path);
 }
 
 /* ---- What becomes of them ----------------------------------------------------------------- */
@@ -148,20 +122,6 @@ static void after(uint64_t number) {
         die();
 }
 
-/* The C library's own function, found once. */
-static void *next(const char *name, void *_Atomic *found) {
-    void *function = atomic_load(found);
-    if (!function) {
-        function = dlsym(RTLD_NEXT, name);
-        if (!function) {
-            fprintf(stderr, "shim: there is no %s\n", name);
-            abort();
-        }
-        atomic_store(found, function);
-    }
-    return function;
-}
-
 /* Makes the wrapped call unless it fails or the process dies. `name` is called with the arguments
    in parentheses; `counts` says whether it concerns the store. */
 #define WRAP(result, name, types, arguments, counts, side)                                         \
@@ -169,7 +129,7 @@ static void *next(const char *name, void *_Atomic *found) {
 #define WRAP_AS(result, name, types, call, counts, side)                                           \
     EXPORT result name types {                                                                     \
         static void *_Atomic found;                                                                \
-        result(*real) types = (result(*) types)(uintptr_t)next(#name, &found);                     \
+        result(*real) types = (result(*) types)(uintptr_t)shim_next(#name, &found);                \
         uint64_t number = 0;                                                                       \
         if ((counts) && before(side, &number))                                                     \
             return -1;                                                                             \
@@ -187,7 +147,7 @@ static void *next(const char *name, void *_Atomic *found) {
     EXPORT int name(const char *path, int flags, ...) {                                            \
         static void *_Atomic found;                                                                \
         int (*real)(const char *, int, ...) =                                                      \
-            (int (*)(const char *, int, ...))(uintptr_t)next(#name, &found);                       \
+            (int (*)(const char *, int, ...))(uintptr_t)shim_next(#name, &found);                  \
         va_list rest;                                                                              \
         va_start(rest, flags);                                                                     \
         mode_t permissions = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0;             \
@@ -195,7 +155,8 @@ static void *next(const char *name, void *_Atomic *found) {
         uint64_t number = 0;                                                                       \
         if (counts_at(AT_FDCWD, path) && before(OPEN_SIDE(flags), &number))                        \
             return -1;                                                                             \
-        int fd = real(path, flags, permissions);                                                   \
+        int fd = shim_open_instead(path);                                                          \
+        fd = fd >= 0 ? fd : real(path, flags, permissions);                                        \
         after(number);                                                                             \
         return fd;                                                                                 \
     }
@@ -206,7 +167,7 @@ WRAP_OPEN(open64)
     EXPORT int name(int at, const char *path, int flags, ...) {                                    \
         static void *_Atomic found;                                                                \
         int (*real)(int, const char *, int, ...) =                                                 \
-            (int (*)(int, const char *, int, ...))(uintptr_t)next(#name, &found);                  \
+            (int (*)(int, const char *, int, ...))(uintptr_t)shim_next(#name, &found);             \
         va_list rest;                                                                              \
         va_start(rest, flags);                                                                     \
         mode_t permissions = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0;             \
@@ -224,7 +185,7 @@ WRAP_OPENAT(openat64)
 /* openat2, which has no name in the C library; the store only ever reads through it. */
 EXPORT long syscall(long number_of_call, ...) {
     static void *_Atomic found;
-    long (*real)(long, ...) = (long (*)(long, ...))(uintptr_t)next("syscall", &found);
+    long (*real)(long, ...) = (long (*)(long, ...))(uintptr_t)shim_next("syscall", &found);
     long argument[6];
     va_list rest;
     va_start(rest, number_of_call);
@@ -242,7 +203,7 @@ EXPORT long syscall(long number_of_call, ...) {
 /* Linux closes the descriptor whatever it reports. */
 EXPORT int close(int fd) {
     static void *_Atomic found;
-    int (*real)(int) = (int (*)(int))(uintptr_t)next("close", &found);
+    int (*real)(int) = (int (*)(int))(uintptr_t)shim_next("close", &found);
     uint64_t number = 0;
     bool fails = false;
     if (counts_fd(fd)) {
@@ -293,7 +254,7 @@ static struct iovec short_vector(const struct iovec *parts, int *count) {
 EXPORT ssize_t writev(int fd, const struct iovec *parts, int count) {
     static void *_Atomic found;
     ssize_t (*real)(int, const struct iovec *, int) =
-        (ssize_t(*)(int, const struct iovec *, int))(uintptr_t)next("writev", &found);
+        (ssize_t(*)(int, const struct iovec *, int))(uintptr_t)shim_next("writev", &found);
     uint64_t number = 0;
     if (counts_fd(fd) && before(WRITE_SIDE, &number))
         return -1;
@@ -316,15 +277,20 @@ WRAP(int, fallocate, (int fd, int how, off_t at, off_t size), (fd, how, at, size
 
 /* ---- Syncing ------------------------------------------------------------------------------ */
 
-/* Counts and fails, but is not done: what a process wrote outlives the process without, and a
-   disk takes its time. */
+/* Counts, fails and takes time, but is not done: what a process wrote outlives the process without,
+   and a disk takes its own time. */
 #define WRAP_SYNC(name, types, counts, side)                                                       \
-    WRAP_AS(int, name, types, ((void)real, 0), counts, side)
+    WRAP_AS(int, name, types, ((void)real, shim_take_time(fd), 0), counts, side)
 WRAP_SYNC(fsync, (int fd), counts_fd(fd), WRITES | INTERRUPTIBLE)
 WRAP_SYNC(fdatasync, (int fd), counts_fd(fd), WRITES | INTERRUPTIBLE)
 WRAP_SYNC(syncfs, (int fd), counts_fd(fd), WRITES)
-WRAP_SYNC(sync_file_range, (int fd, off64_t at, off64_t size, unsigned flags),
-          ((void)at, (void)size, (void)flags, counts_fd(fd)), WRITES)
+/* Without one of the two flags it waits for nothing. */
+WRAP_AS(int, sync_file_range, (int fd, off64_t at, off64_t size, unsigned flags),
+        ((void)real, (void)at, (void)size,
+         flags & (SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WAIT_AFTER) ? shim_take_time(fd)
+                                                                            : (void)0,
+         0),
+        counts_fd(fd), WRITES)
 
 /* ---- Names -------------------------------------------------------------------------------- */
 
@@ -355,7 +321,7 @@ static bool is_lock(int command) {
 #define WRAP_FCNTL(name)                                                                           \
     EXPORT int name(int fd, int command, ...) {                                                    \
         static void *_Atomic found;                                                                \
-        int (*real)(int, int, ...) = (int (*)(int, int, ...))(uintptr_t)next(#name, &found);       \
+        int (*real)(int, int, ...) = (int (*)(int, int, ...))(uintptr_t)shim_next(#name, &found);  \
         va_list rest;                                                                              \
         va_start(rest, command);                                                                   \
         void *argument = va_arg(rest, void *); /* as the C library itself does */                  \
@@ -365,6 +331,16 @@ static bool is_lock(int command) {
         unsigned side = is_lock(command) ? WRITES | INTERRUPTIBLE : READS;                         \
         if ((is_lock(command) || duplicates) && counts_fd(fd) && before(side, &number))            \
             return -1;                                                                             \
+        struct flock lock;                                                                         \
+        if (is_lock(command)) {                                                                    \
+            lock = *(const struct flock *)argument;                                                \
+            int refused = shim_adjust_lock(fd, &lock);                                             \
+            if (refused) {                                                                         \
+                errno = refused;                                                                   \
+                return -1;                                                                         \
+            }                                                                                      \
+            argument = &lock;                                                                      \
+        }                                                                                          \
         int done = real(fd, command, argument);                                                    \
         after(number);                                                                             \
         return done;                                                                               \

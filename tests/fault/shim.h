@@ -8,6 +8,8 @@
  *
  * which is mode, number of the call, errno, and the directory below which calls count. At exit the
  * report gets the line "CALLS STRUCK". Calls on other files pass by uncounted.
+ *
+ * shim_conditions.h has what can be wrong all the time: coarse clocks, locks, slow syncs.
  */
 #ifndef ZB_TEST_FAULT_SHIM_H
 #define ZB_TEST_FAULT_SHIM_H

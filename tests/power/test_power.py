@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""Cuts the power while actors write, at places of the disk's log, and looks at what is left:
+README.md."""
+import collections
+import os
+import pathlib
+import random
+import tempfile
+
+import pytest
+
+import filesystems
+from check import Check
+from disk import Cut, Disk, Image, images, read_log, settled
+from record import Recording
+from scripts import CONTROLS, SCRIPTS
+
+FULL = "ZB_POWER_FULL" in os.environ
+SEED = int(os.environ.get("ZB_POWER_SEED", random.randrange(1 << 32)))
+SYSTEMS = os.environ.get("ZB_POWER_SYSTEM", " ".join(filesystems.DISKS)).split()
+ONLY = os.environ.get("ZB_POWER_CUT")  # PLACE:FATE, as a failure names it
+CUTS = 30                              # of a script, unless FULL
+
+
+@pytest.fixture
+def system(request):
+    reason = filesystems.what_lacks(filesystems.ALL[request.param], "/dev/fuse")
+    if reason:
+        pytest.skip(reason)
+    return filesystems.ALL[request.param]
+
+
+@pytest.fixture(scope="module")
+def place():
+    """In memory, which a test of its own mounts: a power cut there is but a copy."""
+    if filesystems.why_no_mounts():
+        pytest.skip(filesystems.why_no_mounts())
+    with tempfile.TemporaryDirectory() as path:
+        filesystems.run(["mount", "-t", "tmpfs", "-o", "size=4g,mode=700", "power", path])
+        yield pathlib.Path(path)
+        filesystems.run(["umount", "-l", path])
+
+
+
+def record(system, script, place):
+    """Runs a script; what was promised, what the disk held at first, its log."""
+    old, run = script
+    image = place / "image"
+    system.format(image)
+    first = Image(image)
+    with Disk(place / "fuse", image) as disk:
+        recording = Recording(disk, place / "stores")
+        try:
+            with filesystems.mounted(disk.path, recording.directory, system.options):
+                old(recording)
+            recording.settle()
+            with filesystems.mounted(disk.path, recording.directory, system.options):
+                recording.begin = recording.now()
+                run(recording)
+                recording.stop = recording.now()
+        finally:
+            recording.end()
+    entries = read_log(disk.log)
+    os.unlink(disk.log)
+    return recording, first, entries
+
+
+def choose(recording, entries, chance):
+    """Which cuts: where something was promised and the disk's cache was lost, where the disk had
+    just been flushed, and anywhere, each sector by chance."""
+    begin, stop = recording.begin, recording.stop
+    promises = sorted({place for place in recording.stops if begin < place <= stop})
+    flushes = [place for place in settled(entries, begin) if place <= stop]
+    anywhere = [entry.end for entry in entries if begin < entry.end <= stop]
+    if not FULL:
+        promises = chance.sample(promises, min(len(promises), CUTS // 3))
+        flushes = chance.sample(flushes, min(len(flushes), CUTS // 3))
+        anywhere = chance.sample(anywhere, min(len(anywhere), CUTS // 3))
+    return ([Cut(place, "lost") for place in [*promises, *flushes]] +
+            [Cut(place, str(chance.randrange(1 << 16))) for place in anywhere])
+
+
+def findings_of(system, script, place, seed):
+    """All that is wrong after each of the cuts; and how many they were."""
+    recording, first, entries = record(system, script, place)
+    assert recording.promised > 0 or not recording.stops
+    chance, found, count = random.Random(seed), [], 0
+    cuts = choose(recording, entries, chance)
+    if ONLY:
+        cuts = [Cut(int(ONLY.partition(":")[0]), ONLY.partition(":")[2])]
+    for cut, image in images(first, entries, cuts):
+        image.save(place / "cut")
+        with filesystems.mounted(place / "cut", place / "after", system.again) as directory:
+            checked = Check(recording, os.path.join(directory, "x.zarr"), cut.end).all()
+        found += [(cut, finding) for finding in checked]
+        count += 1
+    return found, count
+
+
+def tell(found, count, seed):
+    kinds = collections.Counter(finding.kind for _, finding in found)
+    bad = len({str(cut) for cut, _ in found})
+    lines = [f"{bad} of {count} cuts broke promises (ZB_POWER_SEED={seed}): " +
+             ", ".join(f"{kind} {number}" for kind, number in kinds.most_common())]
+    return "\n".join(lines + [f"  {cut} {finding}" for cut, finding in found[:12]])
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.parametrize("system", SYSTEMS, indirect=True)
+def test_cuts(system, name, place):
+    found, count = findings_of(system, SCRIPTS[name], place, SEED)
+    assert count > 0
+    assert not found, tell(found, count, SEED)
+
+
+@pytest.mark.parametrize("system", SYSTEMS, indirect=True)
+def test_careful_writer(system, place):
+    """No false alarm: who does all that is needed keeps all that was promised."""
+    found, count = findings_of(system, CONTROLS["careful"], place, SEED)
+    assert count > 0 and not found, tell(found, count, SEED)
+
+
+@pytest.mark.parametrize("system", SYSTEMS, indirect=True)
+def test_careless_writer(system, place):
+    """No blind judge: who syncs nothing loses what was promised, and that is seen."""
+    found, _ = findings_of(system, CONTROLS["careless"], place, SEED)
+    assert found
