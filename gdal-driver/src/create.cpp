@@ -36,7 +36,7 @@ std::unique_ptr<Zarr3Dataset> create_raster(Target *target, bool aside, const Ra
             return nullptr;
         }
     }
-    enum zb_code code = target->make(aside, &err);
+    enum zb_code code = target->make(aside, options.write.sync, &err);
     NodePtr array;
     const Hierarchy &hierarchy = target->hierarchy();
     if (code == ZB_OK)

@@ -29,6 +29,7 @@ Zarr3Dataset::Zarr3Dataset(const Hierarchy &hierarchy, const NodePtr &array,
     if (options.update) {
         eAccess = GA_Update;
         pixels_ = std::make_unique<PixelWriter>(options.write);
+        zb_store_set_sync(hierarchy.store.get(), options.write.sync);
         durable_ = options.write.sync != ZB_SYNC_NONE;
     }
     show_attributes();

@@ -58,10 +58,11 @@ bool is_writable_place(const std::string &root) {
 
 /* Local directories are read by the core itself, which knows validators to the nanosecond and
    keeps symbolic links inside; the rest goes through GDAL. */
-enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb_error *err) {
+enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb_error *err, bool create) {
     zb_store *store = nullptr;
     const bool is_virtual = STARTS_WITH(root.c_str(), "/vsi");
     const enum zb_code code = is_virtual ? open_vsi_store(root, &store, err)
+                              : create   ? zb_store_create_fs(root.c_str(), &store, err)
                                          : zb_store_open_fs(root.c_str(), &store, err);
     if (code == ZB_OK)
         *hierarchy = {StorePtr(store, zb_store_release), root, root, ""};

@@ -15,7 +15,8 @@ int identify(GDALOpenInfo *info);
 GDALDataset *open(GDALOpenInfo *info);
 
 /* Opens the store whose root is the directory. */
-enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb_error *err);
+enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb_error *err,
+                        bool create = false);
 
 /* Does the document at the path say "zarr_format": 3, readable or not? */
 bool claims_version_3(zb_store *store, const std::string &path);

@@ -168,19 +168,20 @@ enum zb_code Target::clear(zb_error *err) {
     return code == ZB_ENOTFOUND ? ZB_OK : code;
 }
 
-enum zb_code Target::make(bool aside, zb_error *err) {
+enum zb_code Target::make(bool aside, enum zb_sync sync, zb_error *err) {
     const std::string name = last_part(root_);
     const bool has_name = !name.empty() && name != "." && name != "..";
     enum zb_code code = ZB_OK;
     if (aside && node_.empty() && !is_virtual(root_) && has_name) {
         code = open_aside(err);
     } else {
-        if (is_virtual(root_) ? VSIMkdir(root_.c_str(), 0777) != 0 && errno != EEXIST
-                              : mkdir(root_.c_str(), 0777) != 0 && errno != EEXIST)
+        if (is_virtual(root_) && VSIMkdir(root_.c_str(), 0777) != 0 && errno != EEXIST)
             return zb_fail_errno(err, errno, "cannot make the directory '%s'", root_.c_str());
-        code = open_store(root_, &hierarchy_, err);
-        if (code == ZB_OK)
+        code = open_store(root_, &hierarchy_, err, true);
+        if (code == ZB_OK) {
+            zb_store_set_sync(hierarchy_.store.get(), sync);
             code = clear(err);
+        }
     }
     zb_node *group = nullptr;
     made_ = code == ZB_OK || aside_lock_ >= 0;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "node.h"
+#include "zarrbridge/write.h"
 
 namespace zarr3 {
 
@@ -24,7 +25,7 @@ class Target {
 
     /* Makes the group; whatever was there before goes. With `aside` a whole store is made in a
        directory beside its place and what was there stays, until replace(). */
-    enum zb_code make(bool aside, zb_error *err);
+    enum zb_code make(bool aside, enum zb_sync sync, zb_error *err);
 
     /* Puts the new store in the place of the old one, in one step; `durable`: safe from a loss of
        power before this returns. */

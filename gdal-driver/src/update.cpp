@@ -282,8 +282,6 @@ enum zb_code Zarr3Dataset::commit(zb_error *err) {
     edits = Edits();
     around_ = Neighbours(hierarchy_.store, zb_node_path(array()));
     metadata().clear("json:zarr.json");
-    if (durable_ && !sync_directory(hierarchy_.root))
-        return zb_fail_errno(err, errno, "'%s' cannot be synchronised", hierarchy_.root.c_str());
     return ZB_OK;
 }
 
@@ -297,6 +295,10 @@ CPLErr Zarr3Dataset::FlushCache(bool at_closing) {
         result = CE_Failure;
     }
     if (pixels_->flush(&err) != ZB_OK) {
+        report(err);
+        result = CE_Failure;
+    }
+    if (durable_ && zb_store_flush(hierarchy_.store.get(), &err) != ZB_OK) {
         report(err);
         result = CE_Failure;
     }

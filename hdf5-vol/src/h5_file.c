@@ -222,12 +222,14 @@ static enum zb_code file_open(h5_lib *lib, const char *path, const vol_options *
     file->options = *options;
     file->writable = writable;
     file->number = file_number(path);
-    file->changes = 1; /* what has just been created counts as changed */
+    file->changes = 1;
     enum zb_code code = writable ? find_place(path, &where, err) : ZB_OK;
     if (!code) /* the user's own words, in messages, whenever they mean the same directory */
         code = zb_store_open_fs(where.node && *where.node ? where.top : path, &file->store, err);
-    if (!code)
+    if (!code) {
+        zb_store_set_sync(file->store, options->sync);
         code = open_root(file, where.node ? where.node : "", err);
+    }
     place_clear(&where);
     if (code) {
         file_release(file);
@@ -344,8 +346,12 @@ enum zb_code vol_handle_create(h5_lib *lib, const char *path, const vol_options 
     code = make_way(lib, path, &where, truncate, err);
     if (!code)
         code = zb_store_create_fs(where.top, &store, err);
-    if (!code)
+    if (!code) {
+        zb_store_set_sync(store, options->sync);
         code = zb_group_create(store, where.node, NULL, &root, err);
+    }
+    if (!code && options->sync != ZB_SYNC_NONE)
+        code = zb_store_flush(store, err);
     zb_node_release(root);
     zb_store_release(store);
     place_clear(&where);

@@ -74,7 +74,6 @@ struct vol_file {
     char *path;       /* as the user gave it */
     bool writable;    /* opened or created by a handle that may write */
     uint64_t changes; /* counts what we changed: anything derived from several nodes may be stale */
-    uint64_t synced;  /* `changes` when documents were last made durable */
     uint64_t number;  /* the same for every open of one store, different from native files */
     vol_options options;
     zb_store *store;

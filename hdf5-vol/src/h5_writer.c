@@ -2,10 +2,6 @@
 /* The writers of datasets: see h5_writer.h. */
 #include "h5_writer.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <unistd.h>
-
 enum zb_code vol_writer_get(vol_node *dataset, zb_writer **out, zb_error *err) {
     const vol_options *chosen = &dataset->file->options;
     /* The other strategies change stored shards; there are none elsewhere. */
@@ -70,29 +66,11 @@ void vol_writer_abandon_below(vol_node *node) {
     each_below(node, abandon, NULL);
 }
 
-/* The core makes chunks durable, but not documents, which are small: their file system is told to
-   write everything, when some have changed since the last time. */
-static enum zb_code sync_documents(vol_file *file, zb_error *err) {
-    if (file->synced == file->changes)
-        return ZB_OK;
-    int fd = open(file->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return zb_fail_errno(err, errno, "'%s' cannot be synchronised", file->path);
-    int failed = syncfs(fd) != 0 ? errno : 0;
-    close(fd);
-    if (failed)
-        return zb_fail_errno(err, failed, "'%s' cannot be synchronised", file->path);
-    file->synced = file->changes;
-    return ZB_OK;
-}
-
 enum zb_code vol_file_flush(vol_file *file, zb_error *err) {
     if (!file->writable)
         return ZB_OK;
     enum zb_code code = vol_writer_flush_below(file->root, err);
     if (!code && file->options.sync != ZB_SYNC_NONE)
         code = zb_store_flush(file->store, err);
-    if (!code && file->options.sync != ZB_SYNC_NONE)
-        code = sync_documents(file, err);
     return code;
 }

@@ -135,6 +135,7 @@ static void do_open(const command *c) {
     if (code) {
         free(s);
     } else {
+        zb_store_set_sync(s->store, s->options.sync);
         s->name = copy_text(c->word[1], strlen(c->word[1]));
         s->next = sessions;
         sessions = s;

@@ -45,7 +45,8 @@ enum zb_code zb_writer_open(const zb_node *node, const zb_write_options *options
 }
 
 enum zb_code zb__writer_open_unchecked(const zb_node *node, zb_writer **out, zb_error *err) {
-    return open_writer(node, NULL, NULL, out, err);
+    zb_write_options options = {.sync = (enum zb_sync)atomic_load(&node->store->sync)};
+    return open_writer(node, &options, NULL, out, err);
 }
 
 /* ---- Writing one box ---- */

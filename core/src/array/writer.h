@@ -182,8 +182,8 @@ bool zb__is_on_edge(const zb__layout *layout, const uint64_t *index);
  */
 enum zb_code zb__chunk_allowed(void *context, const char *key, zb_error *err);
 
-/* Opens a writer without that check: for a caller that holds the hierarchy's lock and reaches
-   beyond the array's shape. */
+/* Opens a writer without that check, as durable as documents are: for a caller that holds the
+   hierarchy's lock and reaches beyond the array's shape. */
 enum zb_code zb__writer_open_unchecked(const zb_node *node, zb_writer **out, zb_error *err);
 
 /* Takes the key's lock. *lock stays NULL where none can be had and that is allowed: for whole
