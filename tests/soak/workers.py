@@ -137,8 +137,7 @@ class Worker(threading.Thread):
             self.refused(answer, "open", handle)
         elif nodes == [None] and answer.ok:
             self.account.find("foreign node", self.name, f"/{path} is read, and not there")
-        if answer.ok or self.kind == "h5py":
-            self.forget(path)
+        self.forget(path)  # the actor may have opened what it could not read
         return None
 
     def forget(self, path):

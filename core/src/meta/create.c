@@ -48,7 +48,7 @@ static enum zb_code store_node(zb_node *node, const char *text, size_t size, zb_
     if (!code)
         code = zb__change_put(&change, node->path, text, size, err);
     if (!code)
-        zb__node_settle(node, NULL);
+        zb__node_settle_new(node);
     return zb__change_end(&change, code, err);
 }
 

@@ -54,13 +54,16 @@ enum zb_code zb__node_still(const zb_node *node, zb_error *err) {
     return home && node->home && home != node->home ? replaced(node, err) : ZB_OK;
 }
 
-void zb__node_settle(zb_node *node, const zb_object_info *info) {
-    zb_object_info now = {.size = 0};
-    node->home = zb_store_identify(node->store, node->path);
-    if (!info && stat_document(node, &now, NULL) == ZB_OK)
-        info = &now;
-    node->version = info ? word_of(&info->validator) : 0;
+void zb__node_settle(zb_node *node, uint64_t home, const zb_object_info *info) {
+    node->home = home;
+    node->version = word_of(&info->validator);
     atomic_store(&node->seen, node->version);
+}
+
+void zb__node_settle_new(zb_node *node) {
+    zb_object_info info = {.size = 0};
+    (void)stat_document(node, &info, NULL);
+    zb__node_settle(node, zb_store_identify(node->store, node->path), &info);
 }
 
 bool zb__node_unchanged(const zb_node *node, const zb_object_info *info) {

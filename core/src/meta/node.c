@@ -151,20 +151,41 @@ enum zb_code zb__node_blame(const zb_store *store, const char *kind, const char 
     return zb_error_prefix(err, code, "store %s, %s /%s", store->label, kind, path);
 }
 
+/* The document is read between two looks at what holds it: both belong together when these are the
+   same. Somebody is deleting or replacing the node at this moment when they are not. */
+static enum zb_code read_settled(zb_store *store, const char *path, char **text, size_t *size,
+                                 zb_object_info *info, uint64_t *home, zb_error *err) {
+    enum { TRIES = 16 };
+    uint64_t now = zb_store_identify(store, path);
+    for (int tries = 0;; tries++) {
+        *home = now;
+        enum zb_code code = zb__node_read_version(store, path, text, size, info, err);
+        if (code)
+            return code;
+        now = zb_store_identify(store, path);
+        if (now == *home)
+            return ZB_OK;
+        free(*text);
+        if (tries == TRIES)
+            return zb_fail(err, ZB_ECONFLICT, "it is being replaced again and again");
+    }
+}
+
 enum zb_code zb_node_open(zb_store *store, const char *path, zb_node **out, zb_error *err) {
     char *text = NULL;
     size_t size = 0;
+    uint64_t home;
     zb_object_info info;
     enum zb_code code = zb__path_check(path, err);
     if (code)
         return zb_error_prefix(err, code, "store %s", store->label);
-    code = zb__node_read_version(store, path, &text, &size, &info, err);
+    code = read_settled(store, path, &text, &size, &info, &home, err);
     if (code)
         return zb__node_blame(store, "node", path, code, err);
     code = zb__node_make(store, path, text, size, out, err);
     free(text);
     if (!code)
-        zb__node_settle(*out, &info);
+        zb__node_settle(*out, home, &info);
     return code;
 }
 

@@ -84,25 +84,55 @@ void zb__fs_look_at_system(zb__fs *fs) {
     struct statfs info = {.f_type = 0};
     unsigned type = fstatfs(fs->root, &info) == 0 ? (unsigned)info.f_type : 0;
     fs->is_remote = !is_local(type);
-    /* On overlayfs a directory is born once more when something below it is changed. */
-    fs->has_birth = type != OVERLAYFS_SUPER_MAGIC;
 }
+
+/* ---- Directories ---- */
 
 static uint64_t mix(uint64_t hash, uint64_t word) {
     hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
     return hash ^ hash >> 32;
 }
 
-/* An inode's number is given to another one once it is free, so the time of birth counts, too. */
-uint64_t zb__fs_identify(zb_store *store, const char *prefix) {
-    const zb__fs *fs = (const zb__fs *)store;
+#ifndef AT_HANDLE_FID
+#define AT_HANDLE_FID AT_REMOVEDIR
+#endif
+
+/* The handle that a file system gives its directories, for servers of files: with the number of the
+   inode it has a generation, since a number is given to another directory once it is free. 0 where
+   there is none. */
+static uint64_t identify_by_handle(int root, const char *path, int flags) {
+    union {
+        struct file_handle handle;
+        unsigned char bytes[sizeof(struct file_handle) + MAX_HANDLE_SZ];
+    } u = {.handle.handle_bytes = MAX_HANDLE_SZ};
+    int mount;
+    if (name_to_handle_at(root, path, &u.handle, &mount, AT_SYMLINK_FOLLOW | flags) != 0)
+        return 0;
+    uint64_t hash = mix(1, (uint64_t)u.handle.handle_type);
+    for (unsigned i = 0; i < u.handle.handle_bytes; i++)
+        hash = mix(hash, u.handle.f_handle[i]);
+    return hash;
+}
+
+/* Without handles, the number and, where it is known, the time of birth. */
+static uint64_t identify_by_number(int root, const char *path) {
     struct statx info;
-    if (statx(fs->root, *prefix ? prefix : ".", AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC,
-              STATX_INO | STATX_BTIME, &info) != 0 ||
+    if (statx(root, path, AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, STATX_INO | STATX_BTIME, &info) !=
+            0 ||
         !S_ISDIR(info.stx_mode))
         return 0;
     uint64_t hash = mix(mix(info.stx_ino, info.stx_dev_major), info.stx_dev_minor);
-    if ((info.stx_mask & STATX_BTIME) && fs->has_birth)
+    if (info.stx_mask & STATX_BTIME)
         hash = mix(mix(hash, (uint64_t)info.stx_btime.tv_sec), info.stx_btime.tv_nsec);
-    return hash ? hash : 1;
+    return hash;
+}
+
+uint64_t zb__fs_identify(zb_store *store, const char *prefix) {
+    const zb__fs *fs = (const zb__fs *)store;
+    const char *path = *prefix ? prefix : ".";
+    uint64_t id = identify_by_handle(fs->root, path, 0);
+    if (!id && (errno == EOPNOTSUPP || errno == EOVERFLOW)) /* overlayfs */
+        id = identify_by_handle(fs->root, path, AT_HANDLE_FID);
+    bool gone = !id && (errno == ENOENT || errno == ENOTDIR);
+    return id || gone ? id : identify_by_number(fs->root, path);
 }
