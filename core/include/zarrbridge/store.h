@@ -37,6 +37,8 @@ typedef struct zb_validator {
 typedef struct zb_object_info {
     uint64_t size; /* bytes */
     zb_validator validator;
+    int64_t age; /* nanoseconds since the last change, by this machine's clock, so that it can be
+                    negative; 0 where that is not known */
 } zb_object_info;
 
 #define ZB_FROM_END UINT64_MAX

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "array/journal.h"
 #include "array/read.h"
 #include "base/pool.h"
 
@@ -19,8 +20,8 @@
    back costs about 60 µs. Nanoseconds. */
 #define PARALLEL_NS 100000
 /* A chunk that a writer is changing in place is read again every RETRY_NS, for at most
-   RETRY_MOST_NS as long as it changes, and for RETRY_QUIET_NS when nothing changes any more but its
-   time stamps cannot tell for sure (they may lie in the future). Nanoseconds. */
+   RETRY_MOST_NS; for RETRY_QUIET_NS when nothing changes and no journal tells of a change, but its
+   time stamps are not sure either (they may lie in the future). Nanoseconds. */
 #define RETRY_NS 1000000
 #define RETRY_QUIET_NS 100000000
 #define RETRY_MOST_NS 1000000000
@@ -268,9 +269,19 @@ static void release_batch(zb__key *keys, size_t count) {
 
 /* ---- Trying again ---- */
 
-enum { UNCHANGED, UNSURE, CHANGED };
+enum { UNCHANGED, UNSURE, CHANGING };
 
-/* Has the key's object changed since it was opened for the last try? */
+/* Has a journal been put beside the object lately? The change that it is for may take its time. One
+   that has been there for longer was left by a kill. */
+static bool has_young_journal(const zb__key *key, const char *name) {
+    zb_object_info info;
+    char *journal = zb__journal_key(name);
+    bool there = journal && zb_store_stat(key->node->store, journal, &info, NULL) == ZB_OK;
+    free(journal);
+    return there && info.age != 0 && info.age < RETRY_MOST_NS;
+}
+
+/* Has the key's object changed since it was opened for the last try, or is it being changed? */
 static int change_of(const zb__key *key) {
     const zb_validator *opened = &key->info.validator;
     zb_object_info now;
@@ -278,12 +289,12 @@ static int change_of(const zb__key *key) {
         return UNCHANGED;
     char *name = zb__array_chunk_key(key->node, key->index);
     bool there = name && zb_store_stat(key->node->store, name, &now, NULL) == ZB_OK;
+    int change = there && !now.validator.valid ? UNSURE : UNCHANGED;
+    if (there && (memcmp(now.validator.word, opened->word, sizeof opened->word) != 0 ||
+                  has_young_journal(key, name)))
+        change = CHANGING;
     free(name);
-    if (!there)
-        return UNCHANGED;
-    if (memcmp(now.validator.word, opened->word, sizeof opened->word) != 0)
-        return CHANGED;
-    return now.validator.valid ? UNCHANGED : UNSURE;
+    return change;
 }
 
 static int64_t now_ns(void) {
@@ -293,7 +304,7 @@ static int64_t now_ns(void) {
 }
 
 typedef struct retry {
-    int64_t first, changed; /* times of the first failure, and of the last change seen */
+    int64_t first, changed; /* times of the first failure, and when a change was seen last */
 } retry;
 
 /* After a failure: a writer at work in an object can make it look damaged. Waits a moment before
@@ -303,13 +314,13 @@ static bool is_worth_a_retry(retry *r, const zb__key *keys, size_t count, enum z
         (code != ZB_ECHECKSUM && code != ZB_EFORMAT && code != ZB_EIO))
         return false;
     int change = UNCHANGED;
-    for (size_t i = 0; i < count && change != CHANGED; i++) {
+    for (size_t i = 0; i < count && change != CHANGING; i++) {
         int one = change_of(&keys[i]);
         change = one > change ? one : change;
     }
     int64_t now = now_ns();
     r->first = r->first ? r->first : now;
-    if (change == CHANGED || !r->changed)
+    if (change == CHANGING || !r->changed)
         r->changed = now;
     if (change == UNCHANGED || now - r->first > RETRY_MOST_NS || now - r->changed > RETRY_QUIET_NS)
         return false;

@@ -149,6 +149,8 @@ enum zb_code zb__fs_wait(zb__fs *fs, const zb_put *put, const zb__fs_place *plac
 /* Forgets what waits for the key, or for keys below the prefix. Called with fs->lock. */
 void zb__fs_drop_waiting(zb__fs *fs, const char *key);
 void zb__fs_drop_waiting_below(zb__fs *fs, const char *prefix);
+/* Stores what waits below the prefix now; what fails is kept for its batch. */
+void zb__fs_publish_below(zb__fs *fs, const char *prefix);
 /* Does an object below the prefix wait for a flush? Called with fs->lock. */
 bool zb__fs_any_waits_below(zb__fs *fs, const char *prefix);
 /* A change through the store that a flush has yet to make durable is made for this batch (NULL:
@@ -195,6 +197,9 @@ enum zb_code zb__fs_erase_below(zb_store *store, const char *prefix, zb_error *e
 enum zb_code zb__fs_rename(zb_store *store, const char *from, const char *to, zb_error *err);
 enum zb_code zb__fs_sweep_all(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
                               void *context, zb_error *err);
+/* Removes a directory in which there are directories and files of ours alone; errno, EEXIST when
+   there is anything else. */
+int zb__fs_remove_empty(int dir, const char *name);
 /* Removes what killed writers left in the directory, the first time that this store writes there.
  */
 void zb__fs_sweep(zb__fs *fs, const zb__fs_place *place);

@@ -136,13 +136,23 @@ bool zb__fs_find_waiting(zb__fs *fs, const char *key, char path[PATH_MAX]) {
 
 /* ---- Flushing ---- */
 
-/* Takes up to `most` objects of the batch (NULL: any) into the hands of a flush. */
-static size_t take_waiting(zb__fs *fs, const zb_batch *batch, zb__fs_waiting **taken, size_t most) {
+/* Which objects a flush is about: those of a batch (NULL: any), below a prefix. */
+typedef struct choice {
+    const zb_batch *batch;
+    const char *prefix;
+} choice;
+
+static bool is_chosen(const choice *c, const zb__fs_waiting *w) {
+    return (!c->batch || w->batch == c->batch) && zb__fs_is_below(w->key, c->prefix);
+}
+
+/* Takes up to `most` objects into the hands of a flush. */
+static size_t take_waiting(zb__fs *fs, const choice *c, zb__fs_waiting **taken, size_t most) {
     size_t count = 0;
     pthread_mutex_lock(&fs->lock);
     keep_to_own(fs);
     for (zb__fs_waiting *w = fs->waiting; w && count < most; w = w->next) {
-        if (batch && w->batch != batch)
+        if (!is_chosen(c, w))
             continue;
         w->busy = true;
         taken[count++] = w;
@@ -151,12 +161,12 @@ static size_t take_waiting(zb__fs *fs, const zb_batch *batch, zb__fs_waiting **t
     return count;
 }
 
-static size_t count_waiting(zb__fs *fs, const zb_batch *batch) {
+static size_t count_waiting(zb__fs *fs, const choice *c) {
     size_t count = 0;
     pthread_mutex_lock(&fs->lock);
     keep_to_own(fs);
     for (const zb__fs_waiting *w = fs->waiting; w; w = w->next)
-        count += !batch || w->batch == batch;
+        count += is_chosen(c, w);
     pthread_mutex_unlock(&fs->lock);
     return count;
 }
@@ -231,12 +241,12 @@ static enum zb_code publish(zb__fs *fs, zb__fs_waiting *w, zb_error *err) {
 
 /* Syncs and renames what waits now. One object's failure does not keep the others back; the first
    error is returned, and each kept for its batch. Called with fs->flushing. */
-static enum zb_code flush_waiting(zb__fs *fs, const zb_batch *batch, zb_error *err) {
+static enum zb_code flush_waiting(zb__fs *fs, const choice *c, zb_error *err) {
     enum zb_code first = ZB_OK;
     zb__fs_waiting *taken[MOST_WAITING];
-    size_t left = atomic_load(&fs->waiting_count) ? count_waiting(fs, batch) : 0;
+    size_t left = atomic_load(&fs->waiting_count) ? count_waiting(fs, c) : 0;
     for (size_t count = 1; left > 0 && count > 0; left -= count) {
-        count = take_waiting(fs, batch, taken, left < MOST_WAITING ? left : MOST_WAITING);
+        count = take_waiting(fs, c, taken, left < MOST_WAITING ? left : MOST_WAITING);
         for (size_t i = 0; i < count; i++)
             taken[i]->failed = ZB__UNINTERRUPTED(fdatasync(taken[i]->fd)) == 0 ? 0 : errno;
         for (size_t i = 0; i < count; i++) {
@@ -270,12 +280,16 @@ enum zb_code zb__fs_wait(zb__fs *fs, const zb_put *put, const zb__fs_place *plac
     fs->waiting_end = &w->next;
     bool full = atomic_fetch_add(&fs->waiting_count, 1) + 1 >= MOST_WAITING;
     pthread_mutex_unlock(&fs->lock);
-    if (full) { /* what fails in here is kept for its batch */
-        pthread_mutex_lock(&fs->flushing);
-        flush_waiting(fs, NULL, NULL);
-        pthread_mutex_unlock(&fs->flushing);
-    }
+    if (full)
+        zb__fs_publish_below(fs, "");
     return ZB_OK;
+}
+
+void zb__fs_publish_below(zb__fs *fs, const char *prefix) {
+    choice c = {.prefix = prefix};
+    pthread_mutex_lock(&fs->flushing);
+    (void)flush_waiting(fs, &c, NULL);
+    pthread_mutex_unlock(&fs->flushing);
 }
 
 /* ---- Whose losses ---- */
@@ -312,8 +326,9 @@ static enum zb_code report(zb__fs *fs, zb_batch *batch, zb_error *err) {
 enum zb_code zb__fs_flush(zb_store *store, zb_batch *batch, zb_error *err) {
     zb__fs *fs = (zb__fs *)store;
     zb_error names;
+    choice c = {.batch = batch, .prefix = ""};
     pthread_mutex_lock(&fs->flushing);
-    enum zb_code code = flush_waiting(fs, batch, err);
+    enum zb_code code = flush_waiting(fs, &c, err);
     pthread_mutex_unlock(&fs->flushing);
     if (zb__fs_sync_names(fs, NULL, &names) != ZB_OK) {
         pthread_mutex_lock(&fs->lock);

@@ -211,6 +211,40 @@ enum zb_code zb__fs_erase_below(zb_store *store, const char *prefix, zb_error *e
     return failed && failed != ENOENT ? zb__fs_fail_write(err, failed, "erase", prefix) : ZB_OK;
 }
 
+/* ---- Directories without objects ---- */
+
+/* Is there nothing in it but directories and files of ours? */
+static bool holds_nothing(int at, const char *name) {
+    DIR *dir = open_dir(at, name);
+    const struct dirent *entry;
+    bool nothing = dir != NULL;
+    while (nothing && (entry = readdir(dir)) != NULL) {
+        struct stat st;
+        if (is_dots(entry->d_name))
+            continue;
+        nothing = fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+                  (S_ISDIR(st.st_mode) ? holds_nothing(dirfd(dir), entry->d_name)
+                                       : zb__fs_is_ours(entry->d_name));
+    }
+    if (dir)
+        closedir(dir);
+    return nothing;
+}
+
+/* Looked at where nobody finds it: what comes in between is seen, and put back. */
+int zb__fs_remove_empty(int at, const char *name) {
+    char trash[NAME_MAX + 1];
+    zb__fs_temp_name(name, trash);
+    if (renameat(at, name, at, trash) != 0)
+        return errno == ENOENT ? 0 : errno;
+    if (holds_nothing(at, trash))
+        return remove_tree(at, trash);
+    return renameat2(at, trash, at, name, RENAME_NOREPLACE) == 0 ||
+                   renameat(at, trash, at, name) == 0
+               ? EEXIST
+               : errno;
+}
+
 /* ---- Sweeping ---- */
 
 static bool is_old(const struct stat *st) {

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Moving a tree of the directory store: one rename of its directory, whatever lies in there. What
- * cannot be done in one step is refused, and the caller copies: objects that wait for a flush
- * (their store knows them by their old names), links (a relative one would lead elsewhere), another
- * file system, and file systems that cannot promise not to replace what is at the target.
+ * cannot be done in one step is refused, and the caller copies: links (a relative one would lead
+ * elsewhere), and trees on several file systems. What waits for a flush in the tree goes out
+ * before, since its store knows it by its old name.
+ *
+ * At the target there may be directories that late writers and waiters for locks have made again
+ * after a node was deleted there. They are nothing. A rename of a directory takes the place of an
+ * empty one, and of nothing else.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,29 +17,29 @@
 
 #include "store/fs.h"
 
-/* Renames the directory; errno. An empty directory at the target is nothing. */
+/* Renames the directory; errno. */
 static int rename_directory(const zb__fs_place *from, const zb__fs_place *to) {
     struct stat st;
     if (fstatat(from->dir, from->name, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return errno;
     if (!S_ISDIR(st.st_mode))
         return S_ISLNK(st.st_mode) ? EXDEV : ENOENT;
-    for (int tries = 0;; tries++) {
-        if (renameat2(from->dir, from->name, to->dir, to->name, RENAME_NOREPLACE) == 0)
+    for (int tries = 0; tries < ZB__FS_TRIES; tries++) {
+        if (ZB__UNINTERRUPTED(renameat(from->dir, from->name, to->dir, to->name)) == 0)
             return 0;
-        int failed = errno;
-        if (failed == EINTR)
-            continue;
-        if ((failed != EEXIST && failed != ENOTEMPTY) || tries > 0 ||
-            unlinkat(to->dir, to->name, AT_REMOVEDIR) != 0)
+        if (errno != EEXIST && errno != ENOTEMPTY)
+            return errno == ENOTDIR ? EEXIST : errno;
+        int failed = zb__fs_remove_empty(to->dir, to->name);
+        if (failed)
             return failed;
     }
+    return EEXIST;
 }
 
 static enum zb_code fail(int failed, const char *from, const char *to, zb_error *err) {
     if (failed == EEXIST || failed == ENOTEMPTY)
         return zb_fail(err, ZB_ECONFLICT, "there is something at '%s'", to);
-    if (failed == EXDEV || failed == EINVAL || failed == ENOSYS || failed == EOPNOTSUPP)
+    if (failed == EXDEV)
         return zb_fail(err, ZB_EUNSUPPORTED, "'%s' cannot be renamed to '%s'", from, to);
     return zb__fs_fail_write(err, failed, "rename", from);
 }
@@ -48,6 +52,7 @@ enum zb_code zb__fs_rename(zb_store *store, const char *from, const char *to, zb
         return code;
     code = zb__fs_open_place(fs, to, true, &target, err);
     if (code == ZB_OK) {
+        zb__fs_publish_below(fs, from);
         pthread_mutex_lock(&fs->lock); /* nothing begins to wait in between */
         int failed = zb__fs_any_waits_below(fs, from) ? EXDEV : rename_directory(&source, &target);
         pthread_mutex_unlock(&fs->lock);

@@ -55,11 +55,13 @@ zb_object_info zb__fs_info_of(const zb__fs *fs, const struct stat *st) {
     clock_gettime(CLOCK_REALTIME_COARSE, &now);
     int64_t modified = nanoseconds(st->st_mtim), changed = nanoseconds(st->st_ctim);
     int64_t last = modified > changed ? modified : changed;
+    int64_t age = nanoseconds(now) - last;
     return (zb_object_info){
         .size = (uint64_t)st->st_size,
+        .age = age,
         .validator = {.word = {(uint64_t)st->st_ino ^ (uint64_t)st->st_dev << 40,
                                (uint64_t)st->st_size, (uint64_t)modified, (uint64_t)changed},
-                      .valid = nanoseconds(now) - last > settled_after(fs, st)}};
+                      .valid = age > settled_after(fs, st)}};
 }
 
 /* File systems whose time stamps come from this machine's clock. All others, FUSE included, may

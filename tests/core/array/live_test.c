@@ -3,12 +3,15 @@
  * Changing stored shards: random boxes against a model, every call failing once, every call being
  * the last one of a killed writer, torn writes, and readers at the same time.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "support/check.h"
+#include "zarrbridge/check.h"
 #include "zarrbridge/write.h"
 
 enum { ROWS = 20, COLUMNS = 30, ELEMENTS = ROWS * COLUMNS };
@@ -278,6 +281,13 @@ static void free_scene(scene *s) {
     zb_store_release(s->mem);
 }
 
+static char *get(zb_store *store, const char *key, size_t *size) {
+    char *data = NULL;
+    zb_error err;
+    ASSERT_OK(zb_store_get(store, key, 1 << 20, "limit", &data, size, NULL, &err), err);
+    return data;
+}
+
 /* Every inner chunk reads as the old or the new one, or not at all. Returns how many fail. */
 static int assert_old_new_or_error(const scene *s) {
     int failed = 0;
@@ -349,6 +359,28 @@ static void every_call_may_be_the_last(void **state) {
     }
 }
 
+/* Until the new index takes its place, the old one stands at the shard's new end: readers go on
+   while what was appended is synced. */
+static void appended_shards_can_be_read_while_they_wait(void **state) {
+    (void)state;
+    int waiting = 0;
+    enum zb_code code = ZB_EIO;
+    for (uint64_t nth = 1; code != ZB_OK; nth++) {
+        scene s = new_scene(ZB_APPEND, 3, 10);
+        size_t before, after;
+        zb_error err;
+        free(get(s.mem, "a/c/0/0", &before));
+        zb_writer *writer = open_writer(s.node, ZB_APPEND, ZB_SYNC_NONE);
+        zb_store_fault_from(s.fault, nth);
+        code = write_box(writer, s.start, s.count, s.values, &err);
+        zb_writer_abandon(writer);
+        free(get(s.mem, "a/c/0/0", &after));
+        waiting += code != ZB_OK && after > before && assert_old_new_or_error(&s) == 0;
+        free_scene(&s);
+    }
+    assert_int_equal(waiting, 2); /* before the new index is written, and before the journal goes */
+}
+
 static void every_error_leaves_the_old_shard(void **state) {
     (void)state;
     for (enum zb_strategy strategy = ZB_APPEND; strategy <= ZB_INPLACE; strategy++) {
@@ -373,13 +405,6 @@ static void every_error_leaves_the_old_shard(void **state) {
 
 /* ---- Torn writes ---- */
 
-static char *get(zb_store *store, const char *key, size_t *size) {
-    char *data = NULL;
-    zb_error err;
-    ASSERT_OK(zb_store_get(store, key, 1 << 20, "limit", &data, size, NULL, &err), err);
-    return data;
-}
-
 /* Writes with a kill at the nth call, for the state of the shard and its journal just before it. */
 static void write_until(scene *s, enum zb_strategy strategy, uint64_t nth) {
     zb_error err;
@@ -398,6 +423,17 @@ static void tear(const scene *s, const char *old, size_t old_size, const char *a
     memcpy(torn + from, after + from, cut);
     ASSERT_OK(zb_store_mem_set(s->mem, "a/c/0/0", torn, size, &err), err);
     free(torn);
+}
+
+static int take_no_notice(void *context, const zb_finding *finding) {
+    (void)context;
+    (void)finding;
+    return 0;
+}
+
+static void repair(const scene *s) {
+    zb_error err;
+    ASSERT_OK(zb_store_repair(s->mem, take_no_notice, NULL, &err), err);
 }
 
 /* Whatever length of the new bytes was written: detected and undone, or complete. */
@@ -425,6 +461,47 @@ static void torn_writes_are_detected(void **state) {
         free(old);
         free(after);
         free_scene(&done);
+    }
+}
+
+/* A journal that stayed behind a change that had been completed: damage that comes later is not for
+   it to undo, since what it would bring back are old elements in the place of new ones. */
+static void finished_changes_are_not_undone(void **state) {
+    (void)state;
+    static const char name[] = "a/c/0/.0.zb-journal";
+    for (enum zb_strategy strategy = ZB_APPEND; strategy <= ZB_INPLACE; strategy++) {
+        size_t size, journal_size = 0;
+        zb_error err;
+        char *journal = NULL;
+        for (uint64_t nth = 1; !journal; nth++) {
+            scene s = new_scene(strategy, 3, 10);
+            write_until(&s, strategy, nth);
+            if (zb_store_get(s.mem, name, 1 << 20, "limit", &journal, &journal_size, NULL, NULL))
+                journal = NULL;
+            free_scene(&s);
+        }
+        for (int where = 0; where < 4; where++) {
+            scene s = new_scene(strategy, 3, 10);
+            size_t old_size;
+            free(get(s.mem, "a/c/0/0", &old_size));
+            write_until(&s, strategy, 0);
+            char *shard = get(s.mem, "a/c/0/0", &size);
+            size_t from = strategy == ZB_APPEND ? old_size : 0;
+            size_t at = from + (size - from - 1) * (size_t)where / 3;
+            shard[at] ^= 0x10;
+            ASSERT_OK(zb_store_mem_set(s.mem, "a/c/0/0", shard, size, &err), err);
+            ASSERT_OK(zb_store_mem_set(s.mem, name, journal, journal_size, &err), err);
+            repair(&s);
+            size_t now_size;
+            char *now = get(s.mem, "a/c/0/0", &now_size);
+            assert_int_equal(now_size, size);
+            assert_memory_equal(now, shard, size);
+            assert_int_equal(journals(s.mem), 0);
+            free(now);
+            free(shard);
+            free_scene(&s);
+        }
+        free(journal);
     }
 }
 
@@ -572,6 +649,50 @@ static void readers_find_old_or_new(void **state) {
     }
 }
 
+/* ---- How long a reader tries ---- */
+
+/* A damaged shard is read again while somebody may be changing it; not for ever because its time
+   stamp lies in the future, nor because a killed writer's journal lies beside it. */
+static void damage_is_told_soon(void **state) {
+    (void)state;
+    char *root = check_new_directory();
+    zb_store *files, *count;
+    zb_error err;
+    ASSERT_OK(zb_store_create_fs(root, &files, &err), err);
+    zb_node_release(create(files, ZB_APPEND));
+    ASSERT_OK(zb_store_new_count(files, &count, &err), err);
+    zb_node *node;
+    ASSERT_OK(zb_node_open(count, "a", &node, &err), err);
+    zb_writer *writer = open_writer(node, ZB_REWRITE, ZB_SYNC_NONE);
+    int32_t values[ELEMENTS] = {1, 2, 3};
+    uint64_t start[2] = {0, 0}, box[2] = {ROWS, COLUMNS}, one[2] = {1, 1};
+    ASSERT_OK(write_box(writer, start, box, values, &err), err);
+    ASSERT_OK(zb_writer_close(writer, &err), err);
+    char shard[600], journal[600];
+    snprintf(shard, sizeof shard, "%s/a/c/0/0", root);
+    snprintf(journal, sizeof journal, "%s/a/c/0/.0.zb-journal", root);
+    for (int kind = 0; kind < 3; kind++) {
+        struct timespec times[2] = {{.tv_sec = 1000000000}, {.tv_sec = kind == 1 ? 4000000000 : 1}};
+        assert_int_equal(truncate(shard, 1000), 0);
+        if (kind == 2)
+            check_write_file(root, "a/c/0/.0.zb-journal", "left", 4);
+        assert_int_equal(utimensat(AT_FDCWD, shard, times, 0), 0);
+        if (kind != 1)
+            usleep(1300000); /* change times and journals are old by then */
+        zb_store_count_take(count);
+        zb_read read = {.node = node, .count = one, .view = {.data = values, .dtype = int32_type}};
+        enum zb_code code = zb_array_read(&read, 1, &err);
+        assert_true(code == ZB_ECHECKSUM || code == ZB_EFORMAT);
+        uint64_t opens = zb_store_count_take(count).opens;
+        if (opens > (kind == 1 ? 300 : 5))
+            fail_msg("kind %d: %d tries", kind, (int)opens);
+    }
+    zb_node_release(node);
+    zb_store_release(count);
+    zb_store_release(files);
+    check_remove_directory(root);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(strategies_take_random_boxes),
@@ -580,6 +701,9 @@ int main(void) {
         cmocka_unit_test(every_call_may_be_the_last),
         cmocka_unit_test(every_error_leaves_the_old_shard),
         cmocka_unit_test(torn_writes_are_detected),
+        cmocka_unit_test(finished_changes_are_not_undone),
+        cmocka_unit_test(damage_is_told_soon),
+        cmocka_unit_test(appended_shards_can_be_read_while_they_wait),
         cmocka_unit_test(killed_writers_are_undone),
         cmocka_unit_test(readers_find_old_or_new),
     };

@@ -6,11 +6,13 @@
  */
 #include <dirent.h>
 #include <inttypes.h>
+#include <unistd.h>
 #include <libdeflate.h>
 
 #include "array/cache.h"
 #include "array/writer.h"
 #include "base/pool.h"
+#include "meta/walk.h"
 #include "support/arrays.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -390,6 +392,32 @@ static void no_index_cache(void *unused) {
     CHILD_CHECK(zb__index_cache()->bytes == 0, "not empty");
 }
 
+/* Directories each of which has two links to the next: few of them, and 2^n paths. */
+static void links(void *unused) {
+    (void)unused;
+    char *root = check_new_directory();
+    zb_store *store;
+    zb_error err = {.code = ZB_OK};
+    zb__names nodes;
+    for (int i = 0; i < 20; i++) {
+        char path[600], target[20];
+        snprintf(path, sizeof path, "d%d/zarr.json", i);
+        check_write_file(root, path, GROUP "}", sizeof GROUP);
+        snprintf(target, sizeof target, "../d%d", i + 1);
+        for (int j = 0; j < 2; j++) {
+            snprintf(path, sizeof path, "%s/d%d/%c", root, i, "pq"[j]);
+            CHILD_CHECK(symlink(target, path) == 0, "no link");
+        }
+    }
+    CHILD_CHECK(zb_store_open_fs(root, &store, &err) == ZB_OK, "%s", err.message);
+    CHILD_CHECK(zb__nodes_at(store, "d18", &nodes, &err) == ZB_OK && nodes.count == 3, "%s",
+                err.message);
+    zb__names_free(&nodes);
+    expect_limit(zb__nodes_at(store, "d0", &nodes, &err), &err, "links");
+    zb_store_release(store);
+    check_remove_directory(root);
+}
+
 static enum zb_code do_nothing(void *context, size_t i, zb__scratch *scratch, zb_error *err) {
     (void)context;
     (void)i;
@@ -438,6 +466,7 @@ static void limits_stop(void **state) {
                 {document_bytes, "ZARRBRIDGE_DOCUMENT_BYTES", "100"},
                 {consolidated_bytes, "ZARRBRIDGE_CONSOLIDATED_BYTES", "1500000"},
                 {children, "ZARRBRIDGE_CHILDREN", "3"},
+                {links, "ZARRBRIDGE_LINKS", "100"},
                 {chunk_bytes, "ZARRBRIDGE_CHUNK_BYTES", "1000"},
                 {shard_bytes, "ZARRBRIDGE_SHARD_BYTES", "4000"},
                 {index_bytes, "ZARRBRIDGE_INDEX_BYTES", "1000"},

@@ -203,6 +203,62 @@ static void test_growing_is_cheap(void **state) {
     zb_store_release(store);
 }
 
+/* What other programs leave beyond the edge does not become elements when the array grows: padding
+   of chunks on the edge, and whole chunks behind it. */
+static void test_foreign_padding(void **state) {
+    (void)state;
+    for (size_t i = 0; variants(i); i++) {
+        zb_store *store = store_new();
+        zb_node *big, *small;
+        zb_error err;
+        ASSERT_OK(zb_array_create(store, "a", variants(i), &big, &err), err);
+        write_all(big, 3);
+        /* As zarr-python shrinks: another shape in the document, and some chunks fewer or none. */
+        char *text = store_text(store, "a/zarr.json"), *shape = strstr(text, "10,");
+        assert_non_null(shape);
+        memcpy(shape, " 6,", 3);
+        store_set(store, "a/zarr.json", text);
+        free(text);
+        ASSERT_OK(zb_node_open(store, "a", &small, &err), err);
+        expect(small, 6, 20, 3);
+        small = resized(small, 9, 20);
+        expect(small, 6, 20, 3);
+        write_all(small, 4);
+        small = resized(small, 30, 20);
+        expect(small, 9, 20, 4);
+        zb_node_release(small);
+        zb_node_release(big);
+        zb_store_release(store);
+    }
+}
+
+/* Behind an edge that is large, in many chunks: the same, by listing. */
+static void test_foreign_chunks(void **state) {
+    (void)state;
+    zb_store *store = store_new();
+    zb_node *node;
+    zb_error err;
+    zb_array_spec spec = store_spec;
+    spec.shape = (const uint64_t[]){3, UINT64_C(1) << 40};
+    spec.inner_shape = (const uint64_t[]){2, 2};
+    ASSERT_OK(zb_array_create(store, "a", &spec, &node, &err), err);
+    store_set(store, "a/c/0/7", "abcdefgh");
+    store_set(store, "a/c/1/7", "abcdefgh");
+    store_set(store, "a/c/2/9", "abcdefgh");
+    store_set(store, "a/c/9/9", "abcdefgh");
+    zb_node *grown;
+    ASSERT_OK(zb_array_resize(node, (const uint64_t[]){8, UINT64_C(1) << 40}, &grown, &err), err);
+    store_expect(store, "a/c/0/7", "abcdefgh");
+    char *edge = store_text(store, "a/c/1/7");
+    assert_memory_equal(edge, "abcd\x07", 6); /* its second row is fill now */
+    free(edge);
+    store_expect(store, "a/c/2/9", NULL);
+    store_expect(store, "a/c/9/9", "abcdefgh"); /* still outside */
+    zb_node_release(grown);
+    zb_node_release(node);
+    zb_store_release(store);
+}
+
 static void test_refused(void **state) {
     (void)state;
     zb_store *store = store_new();
@@ -228,6 +284,7 @@ int main(void) {
         cmocka_unit_test(test_shrink_and_grow),  cmocka_unit_test(test_chunks_go),
         cmocka_unit_test(test_sparse),           cmocka_unit_test(test_unfinished),
         cmocka_unit_test(test_growing_is_cheap), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_foreign_padding),  cmocka_unit_test(test_foreign_chunks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

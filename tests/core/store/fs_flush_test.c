@@ -4,6 +4,8 @@
  * waits for a flush and who sees it, and what becomes of it when something fails.
  */
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include "store/calls.h"
@@ -382,6 +384,51 @@ static void forks_leave_what_waits_alone(void **state) {
     assert_holds(f->store, "k", "new");
 }
 
+/* ---- Forks while other threads are at work ---- */
+
+typedef struct busy {
+    const fixture *f;
+    atomic_bool end;
+} busy;
+
+static void *put_on(void *context) {
+    busy *b = context;
+    for (int i = 0; !atomic_load(&b->end); i++) {
+        char key[20];
+        snprintf(key, sizeof key, "k%d", i % 50);
+        fixture_must_put(b->f->store, key, key, i % 2 ? ZB_DURABLE_FLUSH : ZB_DURABLE_VISIBLE);
+        if (i % 70 == 0)
+            must_flush(b->f->store);
+    }
+    return NULL;
+}
+
+static void use_store(void *context) {
+    const busy *b = context;
+    zb_error err = {.code = ZB_OK};
+    zb_object_info info;
+    alarm(30); /* ends a child that waits for what its parent's threads held */
+    (void)zb_store_stat(b->f->store, "k1", &info, &err);
+    CHILD_CHECK(fixture_put(b->f->store, "child", "1", ZB_DURABLE_FLUSH, &err) == ZB_OK, "%s",
+                err.message);
+    CHILD_CHECK(zb_store_flush(b->f->store, &err) == ZB_OK, "%s", err.message);
+}
+
+/* The child of a fork has no other thread, and none of their locks. */
+static void children_do_not_wait_for_their_parents_threads(void **state) {
+    busy b = {.f = *state};
+    pthread_t thread;
+    if (!CHECK_FORKS_WHILE_BUSY) {
+        print_message("this sanitizer's allocator does not survive forks of busy processes\n");
+        skip();
+    }
+    assert_int_equal(pthread_create(&thread, NULL, put_on, &b), 0);
+    for (int i = 0; i < 100; i++)
+        assert_true(check_in_child(use_store, &b, NULL, NULL));
+    atomic_store(&b.end, true);
+    pthread_join(thread, NULL);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(data_come_before_names),
@@ -397,6 +444,7 @@ int main(void) {
         FIXTURE_TEST(checks_come_last),
         FIXTURE_TEST(unflushed_objects_go_with_the_store),
         FIXTURE_TEST(forks_leave_what_waits_alone),
+        FIXTURE_TEST(children_do_not_wait_for_their_parents_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,10 +36,8 @@ static void what_cannot_be_renamed_stays(void **state) {
     zb_error err;
     fixture_must_put(f->store, "a/k", "a", ZB_DURABLE_LATER);
     fixture_must_put(f->store, "b/k", "b", ZB_DURABLE_LATER);
-    fixture_must_put(f->store, "w/k", "waits", ZB_DURABLE_FLUSH);
     fixture_link(f, "a", "link");
     ASSERT_FAILS(zb_store_rename(f->store, "a", "b", &err), ZB_ECONFLICT, err, "something at 'b'");
-    ASSERT_FAILS(zb_store_rename(f->store, "w", "v", &err), ZB_EUNSUPPORTED, err, "'w'");
     ASSERT_FAILS(zb_store_rename(f->store, "link", "v", &err), ZB_EUNSUPPORTED, err, "'link'");
     ASSERT_FAILS(zb_store_rename(f->store, "none", "v", &err), ZB_EIO, err, "'none'");
     ASSERT_FAILS(zb_store_rename(f->store, "a", "../v", &err), ZB_EINVAL, err, "..");
@@ -52,6 +50,28 @@ static void what_cannot_be_renamed_stays(void **state) {
     assert_int_equal(mkdir(path, 0777), 0);
     ASSERT_OK(zb_store_rename(f->store, "a", "empty", &err), err);
     assert_holds(f->store, "empty/k", "a");
+}
+
+/* What waits for a flush goes with its directory; what late writers left at the target is nothing.
+ */
+static void waiting_objects_are_moved_too(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    zb_lock *lock;
+    fixture_must_put(f->store, "w/k", "waits", ZB_DURABLE_FLUSH);
+    fixture_must_put(f->store, "v/c/0/k", "1", ZB_DURABLE_LATER);
+    ASSERT_OK(zb_store_erase(f->store, "v/c/0/k", &err), err);
+    ASSERT_OK(zb_store_lock(f->store, "v/c/1/k", &lock, &err), err);
+    ASSERT_OK(zb_store_rename(f->store, "w", "v", &err), err);
+    zb_store_unlock(lock);
+    assert_holds(f->store, "v/k", "waits");
+    assert_holds(f->store, "w/k", NULL);
+    int ours;
+    assert_int_equal(fixture_files(f->root, &ours), 1);
+    assert_int_equal(ours, 0);
+    fixture_must_put(f->store, "u/c/0/README", "1", ZB_DURABLE_LATER);
+    ASSERT_FAILS(zb_store_rename(f->store, "v", "u", &err), ZB_ECONFLICT, err, "something at 'u'");
+    assert_holds(f->store, "u/c/0/README", "1");
 }
 
 static uint64_t inode_of(const fixture *f, const char *key) {
@@ -126,6 +146,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(trees_are_renamed),
         FIXTURE_TEST(what_cannot_be_renamed_stays),
+        FIXTURE_TEST(waiting_objects_are_moved_too),
         FIXTURE_TEST(nodes_move_by_their_directory),
         FIXTURE_TEST(nodes_are_copied_where_renaming_cannot_be),
     };

@@ -94,6 +94,30 @@ static void joins_parts(void **state) {
 
 /* ---- What a key may be ---- */
 
+/* Rewriting an object neither opens it to others nor closes it to the group. */
+static void replaced_objects_keep_their_rights(void **state) {
+    fixture *f = *state;
+    static const mode_t modes[] = {0600, 0640, 0664, 0666, 0444};
+    char path[512];
+    struct stat st;
+    snprintf(path, sizeof path, "%s/k", f->root);
+    fixture_must_put(f->store, "k", "1", ZB_DURABLE_LATER);
+    mode_t mask = umask(027);
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(chmod(path, modes[i]), 0);
+        if (geteuid() == 0)
+            assert_int_equal(chown(path, 4712, 4711), 0);
+        fixture_must_put(f->store, "k", "2", i % 2 ? ZB_DURABLE_NOW : ZB_DURABLE_FLUSH);
+        zb_error err;
+        ASSERT_OK(zb_store_flush(f->store, &err), err);
+        assert_int_equal(stat(path, &st), 0);
+        assert_int_equal(st.st_mode & 07777, modes[i]);
+        if (geteuid() == 0)
+            assert_true(st.st_uid == 4712 && st.st_gid == 4711);
+    }
+    umask(mask);
+}
+
 static void hostile_keys_are_refused(void **state) {
     fixture *f = *state;
     zb_error err;
@@ -357,10 +381,15 @@ static void readers_see_old_or_new(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(puts_and_replaces),        FIXTURE_TEST(joins_parts),
-        FIXTURE_TEST(hostile_keys_are_refused), FIXTURE_TEST(links_lead_nowhere_outside),
-        FIXTURE_TEST(what_is_in_the_way_stays), FIXTURE_TEST(creates_stores),
-        FIXTURE_TEST(any_call_may_fail),        FIXTURE_TEST(full_disks_keep_the_old_object),
+        FIXTURE_TEST(replaced_objects_keep_their_rights),
+        FIXTURE_TEST(puts_and_replaces),
+        FIXTURE_TEST(joins_parts),
+        FIXTURE_TEST(hostile_keys_are_refused),
+        FIXTURE_TEST(links_lead_nowhere_outside),
+        FIXTURE_TEST(what_is_in_the_way_stays),
+        FIXTURE_TEST(creates_stores),
+        FIXTURE_TEST(any_call_may_fail),
+        FIXTURE_TEST(full_disks_keep_the_old_object),
         FIXTURE_TEST(readers_see_old_or_new),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
