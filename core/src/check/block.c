@@ -74,23 +74,22 @@ static int name_is(const void *name, const void *entry) {
     return strcmp(name, zb_json_name(*(const zb_json *const *)entry));
 }
 
-/* One node's document against its entry. */
+/* One node's document against its entry. A document that is no JSON has no place in a block: it is
+   reported as what it is. */
 static enum zb_code compare_node(zb_store *store, const char *path, const zb_json *entry, char *why,
                                  zb_error *err) {
     char *text;
     size_t size;
     zb_json *json = NULL;
-    if (!entry) {
-        snprintf(why, ZB_MESSAGE_SIZE, "consolidated metadata does not know /%s", path);
-        return ZB_OK;
-    }
     enum zb_code code = zb__node_read(store, path, &text, &size, err);
     if (code)
         return code == ZB_ENOTFOUND ? ZB_OK : code;
-    bool same = zb_json_parse(text, size, &json, NULL) == ZB_OK && json &&
-                zb_json_kind_of(entry) == ZB_JSON_OBJECT &&
+    bool is_json = zb_json_parse(text, size, &json, NULL) == ZB_OK;
+    bool same = is_json && entry && zb_json_kind_of(entry) == ZB_JSON_OBJECT &&
                 zb_json_kind_of(json) == ZB_JSON_OBJECT && objects_equal(entry, json, true);
-    if (!same)
+    if (!entry && is_json)
+        snprintf(why, ZB_MESSAGE_SIZE, "consolidated metadata does not know /%s", path);
+    else if (!same && entry)
         snprintf(why, ZB_MESSAGE_SIZE, "consolidated metadata describes /%s otherwise", path);
     zb_json_free(json);
     free(text);
@@ -137,22 +136,29 @@ enum zb_code zb__block_compare(const zb_node *group, char why[ZB_MESSAGE_SIZE], 
 
 /* ---- Refreshing --------------------------------------------------------------------------- */
 
+/* Adds a node's entry, unless its document is no JSON. */
+static enum zb_code read_node(zb_store *store, const char *path, zb__entries *entries,
+                              zb_error *err) {
+    char *text;
+    size_t size;
+    zb__document document;
+    enum zb_code code = zb__node_read(store, path, &text, &size, err);
+    if (code)
+        return code == ZB_ENOTFOUND ? ZB_OK : code;
+    code = zb__document_parse(text, size, path, &document, err);
+    if (code)
+        return code == ZB_ENOMEM ? code : ZB_OK;
+    return zb__entries_add(entries, path, &document, err);
+}
+
 /* All nodes below the group, as entries of its block. */
 static enum zb_code read_nodes(zb_store *store, const char *path, zb__entries *entries,
                                zb_error *err) {
     zb__names nodes;
     enum zb_code code = zb__nodes_at(store, path, &nodes, err);
     for (size_t i = 0; i < nodes.count && !code; i++) {
-        char *text;
-        size_t size;
-        zb__document document;
-        if (strcmp(nodes.name[i].text, path) == 0)
-            continue;
-        code = zb__node_read(store, nodes.name[i].text, &text, &size, err);
-        if (!code)
-            code = zb__document_parse(text, size, nodes.name[i].text, &document, err);
-        if (!code)
-            code = zb__entries_add(entries, nodes.name[i].text, &document, err);
+        if (strcmp(nodes.name[i].text, path) != 0)
+            code = read_node(store, nodes.name[i].text, entries, err);
     }
     zb__names_free(&nodes);
     return code;

@@ -288,6 +288,8 @@ static void left_overs_are_removed(void **state) {
     /* A day old, of another machine. */
     check_write_file(f->root, "a/c/0/.1.0000000000000001.0000000000000002.zb-tmp", "half", 4);
     check_write_file(f->root, "a/.zarr.json.zb-lock", "", 0);
+    /* A moment old, of this one: nobody holds it. */
+    check_write_file(f->root, "a/c/0/.1.zb-lock", "", 0);
     char path[512];
     const char *names[] = {"a/c/0/.1.0000000000000001.0000000000000002.zb-tmp",
                            "a/.zarr.json.zb-lock"};
@@ -295,8 +297,8 @@ static void left_overs_are_removed(void **state) {
         snprintf(path, sizeof path, "touch -d '2 days ago' '%s/%s'", f->root, names[i]);
         assert_int_equal(system(path), 0);
     }
-    assert_int_equal(verify(f->store, NULL).of[ZB_FINDING_STALE], 2);
-    assert_int_equal(repair(f->store).total, 2);
+    assert_int_equal(verify(f->store, NULL).of[ZB_FINDING_STALE], 3);
+    assert_int_equal(repair(f->store).total, 3);
     assert_int_equal(verify(f->store, NULL).total, 0);
     int ours;
     fixture_files(f->root, &ours);
@@ -362,6 +364,28 @@ static void stale_blocks_are_refreshed(void **state) {
     free(array);
 }
 
+/* A document that cannot be read does not keep the others from being consolidated. */
+static void unreadable_documents_are_left_out(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    zb_node_release(create(f->store, "a", NULL));
+    fixture_must_put(f->store, "b/zarr.json", "", ZB_DURABLE_LATER);
+    put_block(f->store, "");
+    findings found = verify(f->store, NULL);
+    assert_int_equal(found.of[ZB_FINDING_STALE], 1);
+    assert_int_equal(found.of[ZB_FINDING_DAMAGED], 1);
+    found = repair(f->store);
+    assert_found(&found, ZB_FINDING_STALE, "zarr.json", "up to date");
+    found = verify(f->store, NULL);
+    assert_int_equal(found.total, 1);
+    assert_found(&found, ZB_FINDING_DAMAGED, "b/zarr.json", "zarr.json");
+    char *text;
+    size_t size;
+    ASSERT_OK(zb_store_get(f->store, "zarr.json", 8192, "x", &text, &size, NULL, &err), err);
+    assert_non_null(strstr(text, "\"a\""));
+    free(text);
+}
+
 /* Every failing call gives an error or a finding, never silence about damage. */
 static void errors_of_the_store_are_reported(void **state) {
     fixture *f = *state;
@@ -394,6 +418,7 @@ int main(void) {
         FIXTURE_TEST(journals_are_replayed),
         FIXTURE_TEST(left_overs_are_removed),
         FIXTURE_TEST(stale_blocks_are_refreshed),
+        FIXTURE_TEST(unreadable_documents_are_left_out),
         FIXTURE_TEST(errors_of_the_store_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
