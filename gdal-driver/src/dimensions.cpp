@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "attributes.h"
+#include "conventions.h"
 #include "cpl_string.h"
 
 namespace zarr3 {
@@ -94,18 +95,34 @@ static char cf_axis(const zb_node *coordinate) {
     return 0;
 }
 
-/* `spatial:dimensions` is ["Y", "X"], on the array or on its group. */
-static void axes_by_convention(const zb_array_info *info, const zb_node *node, Axes *axes) {
+/* `spatial:dimensions` is ["Y", "X"]. Both -1 when the node has no such list, or the array no such
+   dimensions. */
+static Axes listed_axes(const zb_array_info *info, const zb_node *node) {
     const zb_json *list = attribute(node, "spatial:dimensions");
-    if (!declares_spatial(node) || zb_json_count(list) != 2)
-        return;
+    if (zb_json_kind_of(list) != ZB_JSON_ARRAY || zb_json_count(list) != 2)
+        return {};
     const char *y = zb_json_string(zb_json_first(list));
     const char *x = zb_json_string(zb_json_next(zb_json_first(list)));
     if (x == nullptr || y == nullptr)
-        return;
+        return {};
     const Axes found = {dimension_called(info, x), dimension_called(info, y)};
-    if (found.x >= 0 && found.y >= 0 && found.x != found.y)
+    return found.x >= 0 && found.y >= 0 && found.x != found.y ? found : Axes();
+}
+
+static void axes_by_convention(const zb_array_info *info, const zb_node *node, Neighbours &around,
+                               Axes *axes) {
+    const Axes found = listed_axes(info, node);
+    if (found.x >= 0 && follows(node, kSpatial, around))
         *axes = found;
+}
+
+bool suits_spatial_dimensions(const zb_node *group, const zb_node *array, const Axes &axes) {
+    const zb_array_info *info = zb_node_array(array);
+    if (attribute(group, "spatial:dimensions") == nullptr || listed_axes(info, group).x >= 0)
+        return true;
+    const std::string x = dimension_name(info, static_cast<uint32_t>(axes.x));
+    const std::string y = dimension_name(info, static_cast<uint32_t>(axes.y));
+    return (x.empty() && y.empty()) || (is_x_name(x) && is_y_name(y));
 }
 
 /* With several candidates ("x" and "lon") the last dimension wins: the faster one. */
@@ -185,8 +202,10 @@ bool choose_axes(const zb_node *array, Neighbours &around, const Pyramid &pyrami
     if (named.x >= 0)
         *axes = named;
     axes_by_ome(pyramid, info->ndim, axes);
-    axes_by_convention(info, around.group_above(1), axes);
-    axes_by_convention(info, array, axes);
+    if (!pyramid.empty())
+        axes_by_convention(info, around.at(pyramid.group).get(), around, axes);
+    axes_by_convention(info, around.group_above(1), around, axes);
+    axes_by_convention(info, array, around, axes);
     if (!option_dimension(info, "DIM_X", dim_x, &axes->x, reason) ||
         !option_dimension(info, "DIM_Y", dim_y, &axes->y, reason))
         return false;

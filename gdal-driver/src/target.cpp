@@ -82,7 +82,7 @@ static bool may_replace(const std::string &directory, std::string *reason) {
 
 bool Target::find(const char *name, std::string *reason) {
     Location location;
-    if (!parse_location(name, &location) || !location.indices.empty()) {
+    if (!parse_location(name, &location) || !location.tail.empty()) {
         *reason = "a new raster's name is a path, or ZARR3:\"path\":/group";
         return false;
     }
