@@ -151,7 +151,8 @@ static std::optional<Spacing> axis_spacing(const zb_node *array, int dim, Neighb
     if (node == nullptr)
         return std::nullopt;
     zb_error err;
-    const std::vector<double> values = read_coordinate(node.get(), &err);
+    const std::vector<double> values =
+        read_coordinate(node.get(), 0, zb_node_array(node.get())->shape[0], &err);
     if (values.empty()) {
         CPLError(CE_Warning, CPLE_AppDefined, "No geotransform: %s", err.message);
         return std::nullopt;

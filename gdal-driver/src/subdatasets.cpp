@@ -133,7 +133,7 @@ static std::string describe(const zb_node *array) {
     for (uint32_t dim = 0; dim < info->ndim; dim++)
         shape += (dim > 0 ? "x" : "") + std::to_string(info->shape[dim]);
     std::string text = "[" + shape + "] /" + zb_node_path(array) + " (" +
-                       GDALGetDataTypeName(gdal_type(info->dtype)) + ")";
+                       GDALGetDataTypeName(pixel_type(array)) + ")";
     const std::string title = attribute_text(array, "long_name");
     const std::string unit = attribute_text(array, "units");
     if (!title.empty())

@@ -98,12 +98,11 @@ CPLErr Zarr3Dataset::set_nodata(const NoData &nodata, const char *text, int band
     if (nodata.kind == NoData::None) {
         char name[24];
         CPLError(CE_Failure, CPLE_NotSupported, "array /%s: %s is no value of the type %s",
-                 zb_node_path(array()), text, zb_dtype_name(zb_node_array(array())->dtype, name));
+                 zb_node_path(array()), text, zb_dtype_name(pixel_dtype(array()), name));
         return CE_Failure;
     }
-    const zb_dtype dtype = zb_node_array(array())->dtype;
     if (edits.nodata && nodata_band_ != band && nodata_.kind != NoData::None &&
-        nodata_json(nodata_, dtype) != nodata_json(nodata, dtype))
+        nodata_json(nodata_, array()) != nodata_json(nodata, array()))
         CPLError(CE_Warning, CPLE_AppDefined,
                  "array /%s has one nodata value for all bands: %s replaces what was set for band "
                  "%d",
@@ -115,13 +114,6 @@ CPLErr Zarr3Dataset::set_nodata(const NoData &nodata, const char *text, int band
 }
 
 CPLErr Zarr3Dataset::delete_nodata() {
-    if (!fresh_ && fill_counts_as_nodata(array())) {
-        CPLError(CE_Failure, CPLE_NotSupported,
-                 "array /%s: its fill value, which cannot be changed, is taken for nodata when "
-                 "there is no other",
-                 zb_node_path(array()));
-        return CE_Failure;
-    }
     nodata_ = NoData();
     edits.nodata = true;
     return CE_None;
@@ -270,10 +262,14 @@ enum zb_code Zarr3Dataset::commit(zb_error *err) {
     collect_bands(&changes);
     if (edits.nodata) {
         changes.remove("missing_value");
-        if (nodata_.kind == NoData::None)
+        if (nodata_.kind == NoData::None) {
             changes.remove("_FillValue");
-        else
-            changes.set("_FillValue", nodata_json(nodata_, zb_node_array(array())->dtype));
+            if (fill_counts_as_nodata(array()))
+                changes.set(kFillIsNoData, "false");
+        } else {
+            changes.set("_FillValue", nodata_json(nodata_, array()));
+            changes.remove(kFillIsNoData);
+        }
     }
     code = changes.apply(&node_, err);
     band_lists_.clear();
