@@ -141,15 +141,21 @@ static bool import_degrees(const zb_node *array, const Axes &axes, Neighbours &a
            is_degrees(axis_units(array, axes.y, around), 'N') && import_text("EPSG:4326", srs);
 }
 
-/* WKT 2 keeps the codes of a CRS but not those of its parts (ellipsoid, units). Where the database
-   has the same definition under the code, that one has them all. */
+/* What the database has under the CRS's own code. */
+static bool import_by_code(const OGRSpatialReference &srs, OGRSpatialReference *known) {
+    const char *authority = srs.GetAuthorityName(nullptr);
+    const char *code = srs.GetAuthorityCode(nullptr);
+    return authority != nullptr && code != nullptr &&
+           import_text(std::string(authority) + ":" + code, known);
+}
+
+/* WKT 2 keeps the code of a CRS but not those of its parts (ellipsoid, units). Where the database
+   has the same definition under the code, that one has them all. Compared is what is left of either
+   after it has been text, because texts do not keep all of EPSG:3857. */
 static void complete_codes(OGRSpatialReference *srs) {
-    const char *authority = srs->GetAuthorityName(nullptr);
-    const char *code = srs->GetAuthorityCode(nullptr);
-    OGRSpatialReference known;
-    if (authority != nullptr && code != nullptr &&
-        import_text(std::string(authority) + ":" + code, &known) &&
-        crs_text(known) == crs_text(*srs)) {
+    OGRSpatialReference known, as_text;
+    if (import_by_code(*srs, &known) && import_text(crs_text(known), &as_text) &&
+        crs_text(as_text) == crs_text(*srs)) {
         known.SetCoordinateEpoch(srs->GetCoordinateEpoch());
         *srs = known;
     }
@@ -157,10 +163,16 @@ static void complete_codes(OGRSpatialReference *srs) {
 
 const char *const kEpochAttribute = "zarrbridge:coordinate_epoch";
 
+/* Definitions in WKT 1 do not say that they are dynamic. */
+static bool is_dynamic(const OGRSpatialReference &srs) {
+    OGRSpatialReference known;
+    return srs.IsDynamic() || (import_by_code(srs, &known) && known.IsDynamic());
+}
+
 /* Only a dynamic CRS has use for one: the attribute may be older than the CRS. */
 static void add_epoch(const zb_node *array, OGRSpatialReference *srs) {
     const std::optional<double> epoch = attribute_number(array, kEpochAttribute);
-    if (epoch && srs->GetCoordinateEpoch() == 0 && srs->IsDynamic())
+    if (epoch && srs->GetCoordinateEpoch() == 0 && is_dynamic(*srs))
         srs->SetCoordinateEpoch(*epoch);
 }
 

@@ -69,6 +69,7 @@ static void declare(const zb_node *array, bool proj, bool spatial, AttributeChan
 
 static void set_crs(const OGRSpatialReference *srs, AttributeChanges *changes) {
     changes->remove("proj:projjson");
+    changes->remove(kEpochAttribute);
     if (srs == nullptr) {
         for (const char *name : {"proj:code", "proj:wkt2", "_CRS"})
             changes->remove(name);
@@ -83,6 +84,8 @@ static void set_crs(const OGRSpatialReference *srs, AttributeChanges *changes) {
     else
         changes->remove("proj:code");
     changes->set("_CRS", json_object({{"wkt", wkt}}));
+    if (srs->GetCoordinateEpoch() > 0)
+        changes->set(kEpochAttribute, json_number(srs->GetCoordinateEpoch()));
 }
 
 static void set_transform(const zb_node *array, const Layout &layout, const GeoTransform *t,

@@ -126,14 +126,15 @@ static bool parse_extents(const char *name, const char *text, std::vector<uint64
     return true;
 }
 
+/* Programs hand on the blocks of their source (rasterio's profiles, rioxarray), beside what the
+   user asked for in this driver's own words: those count. */
 static bool parse_block(CSLConstList list, CreationOptions *options, std::string *reason) {
     const char *both = CSLFetchNameValue(list, "BLOCKSIZE");
     const char *x = CSLFetchNameValue(list, "BLOCKXSIZE");
     const char *y = CSLFetchNameValue(list, "BLOCKYSIZE");
-    if (both != nullptr && (x != nullptr || y != nullptr)) {
-        *reason = "BLOCKSIZE and BLOCKXSIZE or BLOCKYSIZE exclude each other";
-        return false;
-    }
+    if (both != nullptr && (x != nullptr || y != nullptr))
+        CPLError(CE_Warning, CPLE_AppDefined,
+                 "BLOCKSIZE=%s is taken, and not BLOCKXSIZE and BLOCKYSIZE", both);
     if (both != nullptr)
         return parse_extents("BLOCKSIZE", both, &options->block, reason);
     if (x == nullptr && y == nullptr)
