@@ -15,6 +15,7 @@
  */
 #include "vsi_store.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <condition_variable>
@@ -73,7 +74,18 @@ void fill_info(const VSIStatBufL &stat, zb_object_info *info) {
     info->validator.valid = stat.st_mtime > 0 && time(nullptr) > stat.st_mtime + 2;
 }
 
-/* Directories are no objects; some systems have none and invent them. */
+/* Stores of objects have no directories: GDAL invents one where it finds a longer key, which says
+   nothing of this one. */
+bool invents_directories(const std::string &path) {
+    static constexpr const char *kSystems[] = {"/vsis3", "/vsigs", "/vsiaz", "/vsioss",
+                                               "/vsiswift"};
+    return std::any_of(std::begin(kSystems), std::end(kSystems), [&](const char *system) {
+        return STARTS_WITH(path.c_str(), system) &&
+               (path[strlen(system)] == '/' || path[strlen(system)] == '_');
+    });
+}
+
+/* A directory in an object's place is damage: an absent chunk would read as fill. */
 enum zb_code stat_path(const std::string &path, zb_object_info *info, zb_error *err) {
     VSIStatBufL stat;
     VSIErrorReset();
@@ -83,7 +95,8 @@ enum zb_code stat_path(const std::string &path, zb_object_info *info, zb_error *
                        VSI_STAT_SET_ERROR_FLAG) != 0)
         return explain_failure(path, errno, err);
     if (VSI_ISDIR(stat.st_mode))
-        return zb_fail(err, ZB_ENOTFOUND, "%s is a directory", path.c_str());
+        return zb_fail(err, invents_directories(path) ? ZB_ENOTFOUND : ZB_EIO,
+                       "%s is a directory, not an object", path.c_str());
     fill_info(stat, info);
     return ZB_OK;
 }
