@@ -64,8 +64,10 @@ NodePtr find_grid_mapping(const zb_node *array, Neighbours &around) {
     const std::vector<std::string> named = words(attribute_text(array, "grid_mapping"));
     if (!named.empty())
         return around.find_array(named[0].substr(0, named[0].find(':')));
-    if (zb_node_array(array)->ndim < 2)
-        return nullptr;
+    return zb_node_array(array)->ndim < 2 ? nullptr : find_usual_grid_mapping(around);
+}
+
+NodePtr find_usual_grid_mapping(Neighbours &around) {
     for (const char *usual : {"spatial_ref", "crs"}) {
         NodePtr node = around.find_array(usual);
         if (has_definition(node.get()))

@@ -141,9 +141,12 @@ class Zarr3Dataset final : public Zarr3Container {
     /* Nothing that waits will be written. */
     void forget();
 
-    /* For a dataset whose array has just been created from `plan`. */
-    void set_fresh(const zarr3::NewArray &plan) {
+    /* For a dataset whose array has just been created from `plan`; `appended` to a group that holds
+       others. */
+    void set_fresh(const zarr3::NewArray &plan, bool appended) {
         fresh_ = plan;
+        appended_ = appended;
+        edits.place = appended; /* also none: others have left theirs in the group */
     }
 
     /* Fills one block and, in the same plan, the blocks of bands that share its chunks and those
@@ -199,6 +202,7 @@ class Zarr3Dataset final : public Zarr3Container {
                                  zb_error *err);
 
     /* update.cpp */
+    enum zb_code settle_fresh(zb_error *err);
     enum zb_code recreate(zb_error *err);
     enum zb_code commit(zb_error *err);
     void collect_metadata(zarr3::AttributeChanges *changes);
@@ -209,8 +213,9 @@ class Zarr3Dataset final : public Zarr3Container {
     bool durable_ = false;                       /* SYNC is not NONE */
     int nodata_band_ = 0;                        /* the one for which nodata was set last */
     /* How the array was created, while nothing is written to it: until then its fill value can
-       still follow the nodata value. */
+       still follow the nodata value, and the names of an appended array's dimensions its place. */
     std::optional<zarr3::NewArray> fresh_;
+    bool appended_ = false;
     mutable std::map<std::string, std::vector<const zb_json *>> band_lists_; /* of node_ */
     zarr3::Layout layout_;
     zarr3::Pyramid pyramid_;

@@ -26,6 +26,16 @@ std::string dimension_name(const zb_array_info *info, uint32_t dim) {
     return info->dimension_names[dim];
 }
 
+std::string usual_name(const std::string &name, const std::string &array) {
+    const std::string own = array + "_";
+    return !array.empty() && STARTS_WITH(name.c_str(), own.c_str()) ? name.substr(own.size())
+                                                                    : name;
+}
+
+static std::string usual_name(const zb_node *array, uint32_t dim) {
+    return usual_name(dimension_name(zb_node_array(array), dim), zb_node_name(array));
+}
+
 std::string dimension_label(const zb_array_info *info, uint32_t dim) {
     const std::string name = dimension_name(info, dim);
     return name.empty() ? "dim" + std::to_string(dim) : name;
@@ -120,16 +130,16 @@ bool suits_spatial_dimensions(const zb_node *group, const zb_node *array, const 
     const zb_array_info *info = zb_node_array(array);
     if (attribute(group, "spatial:dimensions") == nullptr || listed_axes(info, group).x >= 0)
         return true;
-    const std::string x = dimension_name(info, static_cast<uint32_t>(axes.x));
-    const std::string y = dimension_name(info, static_cast<uint32_t>(axes.y));
+    const std::string x = usual_name(array, static_cast<uint32_t>(axes.x));
+    const std::string y = usual_name(array, static_cast<uint32_t>(axes.y));
     return (x.empty() && y.empty()) || (is_x_name(x) && is_y_name(y));
 }
 
 /* With several candidates ("x" and "lon") the last dimension wins: the faster one. */
-static void axes_by_name(const zb_array_info *info, Axes *axes) {
+static void axes_by_name(const zb_node *array, Axes *axes) {
     Axes found;
-    for (uint32_t dim = 0; dim < info->ndim; dim++) {
-        const std::string name = dimension_name(info, dim);
+    for (uint32_t dim = 0; dim < zb_node_array(array)->ndim; dim++) {
+        const std::string name = usual_name(array, dim);
         if (is_x_name(name))
             found.x = static_cast<int>(dim);
         else if (is_y_name(name))
@@ -157,11 +167,12 @@ static void axes_by_coordinates(const zb_array_info *info, Neighbours &around, A
 
 /* Pictures as most imaging programs hold them: rows, columns, then a few samples a pixel. Without
    a name to go by, only 2 to 4 samples after two much longer dimensions count as such. */
-static void axes_by_shape(const zb_array_info *info, Axes *axes) {
+static void axes_by_shape(const zb_node *array, Axes *axes) {
+    const zb_array_info *info = zb_node_array(array);
     if (info->ndim != 3)
         return;
     const uint64_t samples = info->shape[2];
-    const bool named = is_band_name(dimension_name(info, 2));
+    const bool named = is_band_name(usual_name(array, 2));
     const bool unnamed = dimension_name(info, 0).empty() && dimension_name(info, 1).empty() &&
                          dimension_name(info, 2).empty();
     const bool few = samples >= 2 && samples <= 4 && info->shape[0] >= 16 && info->shape[1] >= 16;
@@ -194,9 +205,9 @@ bool choose_axes(const zb_node *array, Neighbours &around, const Pyramid &pyrami
         return true;
     }
     /* From the weakest evidence to the strongest: each overwrites the one before. */
-    axes_by_shape(info, axes);
+    axes_by_shape(array, axes);
     Axes named;
-    axes_by_name(info, &named);
+    axes_by_name(array, &named);
     if (named.x < 0 && info->ndim > 2)
         axes_by_coordinates(info, around, &named);
     if (named.x >= 0)

@@ -162,10 +162,11 @@ void add_band_position(const zb_node *array, const Layout &layout, int band, Nei
     for (size_t i = 0; i < index.size(); i++) {
         const uint32_t dim = layout.extra[i].dim;
         const std::string label = dimension_label(zb_node_array(array), dim);
+        const bool is_band = usual_name(label, zb_node_name(array)) == "band";
         const std::string name = "DIM_" + label;
         const Position position = position_of(array, dim, index[i], around);
         /* Plain bands: the index would only repeat the band's number. */
-        if (index.size() == 1 && label == "band" && position.value.empty())
+        if (index.size() == 1 && is_band && position.value.empty())
             continue;
         metadata->set("", name + "_INDEX", std::to_string(index[i]));
         if (!position.value.empty())

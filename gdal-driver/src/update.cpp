@@ -8,11 +8,13 @@
  *
  * The fill value is the exception. It cannot be changed once there are chunks, and what is never
  * written reads as it. So a new array that gets a nodata value before its first pixel is created
- * once more, with that as its fill value.
+ * once more, with that as its fill value; an array that is appended to a group also when its place
+ * decides about the names of its dimensions.
  */
 #include <algorithm>
 #include <cerrno>
 
+#include "append.h"
 #include "attributes.h"
 #include "band.h"
 #include "dataset.h"
@@ -121,13 +123,16 @@ CPLErr Zarr3Dataset::delete_nodata() {
 
 /* ---- The fill value of a new array ---- */
 
+/* With what has been flushed of its attributes. */
 enum zb_code Zarr3Dataset::recreate(zb_error *err) {
     const std::string path = zb_node_path(array());
+    const std::string attributes = json_text(zb_node_attributes(array()));
     zb_store *store = hierarchy_.store.get();
     enum zb_code code = zb_node_delete(store, path.c_str(), err);
     NodePtr created;
     if (code == ZB_OK)
-        code = fresh_->create(store, path, nodata_element(nodata_, fresh_->dtype), &created, err);
+        code = fresh_->create(store, path, nodata_element(nodata_, fresh_->dtype), attributes,
+                              &created, err);
     if (code != ZB_OK)
         return code;
     node_ = created;
@@ -135,11 +140,27 @@ enum zb_code Zarr3Dataset::recreate(zb_error *err) {
     return ZB_OK;
 }
 
+/* The array as what has been set so far wants it. */
+enum zb_code Zarr3Dataset::settle_fresh(zb_error *err) {
+    if (!fresh_)
+        return ZB_OK;
+    const std::vector<std::string> names = fresh_->names;
+    enum zb_code code = ZB_OK;
+    if (appended_)
+        code = name_dimensions(hierarchy_.store.get(), zb_node_path(array()), {srs_, transform_},
+                               &*fresh_, err);
+    if (code == ZB_OK && (edits.nodata || names != fresh_->names)) {
+        code = recreate(err);
+        around_ = Neighbours(hierarchy_.store, zb_node_path(array()));
+    }
+    return code;
+}
+
 bool Zarr3Dataset::prepare_first_write() {
     if (!fresh_)
         return true;
     zb_error err;
-    const enum zb_code code = edits.nodata ? recreate(&err) : ZB_OK;
+    const enum zb_code code = settle_fresh(&err);
     fresh_.reset();
     if (code == ZB_OK)
         return true;
@@ -251,7 +272,7 @@ void Zarr3Dataset::collect_bands(AttributeChanges *changes) {
 /* ---- Writing ---- */
 
 enum zb_code Zarr3Dataset::commit(zb_error *err) {
-    enum zb_code code = fresh_ && edits.nodata ? recreate(err) : ZB_OK;
+    enum zb_code code = settle_fresh(err);
     AttributeChanges changes;
     if (code == ZB_OK && edits.place)
         code = write_georeference(node_, layout_, {srs_, transform_}, &changes, err);
