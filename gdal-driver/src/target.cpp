@@ -133,15 +133,15 @@ bool Target::find_group(const char *name, const std::string &array, std::string 
         *reason = "it is an array, and arrays are appended to groups";
         return false;
     }
+    if (is_there(store, join_path(node_, array))) {
+        *reason = "/" + join_path(node_, array) + " exists already";
+        return false;
+    }
     for (const std::string &other : own_helpers(array)) {
         if (is_there(store, join_path(node_, other))) {
             *reason = "/" + join_path(node_, other) + " exists; another ARRAY_NAME is needed";
             return false;
         }
-    }
-    if (is_there(store, join_path(node_, array))) {
-        *reason = "the array /" + join_path(node_, array) + " exists already";
-        return false;
     }
     for (const std::vector<std::string> &names : {own_helpers(array), shared_helpers()}) {
         for (const std::string &other : names) {

@@ -445,7 +445,11 @@ def test_arrays_that_gdals_own_driver_appended(tmp_path):
     path = str(tmp_path / "s.zarr")
     own = gdal.GetDriverByName("Zarr")
     source = placed(3, width=31, height=17)
-    own.CreateCopy(path, placed(), options=["FORMAT=ZARR_V3", "ARRAY_NAME=one"]).Close()
-    own.CreateCopy(path, source, options=[*APPEND, "ARRAY_NAME=two", "INTERLEAVE=PIXEL"]).Close()
+    for raster_, options in ((placed(), ["FORMAT=ZARR_V3", "ARRAY_NAME=one"]),
+                             (source, [*APPEND, "ARRAY_NAME=two", "INTERLEAVE=PIXEL"])):
+        dataset = own.Create(path, raster_.RasterXSize, raster_.RasterYSize, raster_.RasterCount,
+                             gdal.GDT_Int16, options)
+        dataset.WriteArray(raster_.ReadAsArray())
+        dataset = None
     assert (opened(sub(path, "two")).ReadAsArray() == source.ReadAsArray()).all()
     assert (opened(sub(path, "one")).ReadAsArray() == placed().ReadAsArray()).all()
