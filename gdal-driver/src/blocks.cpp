@@ -201,6 +201,12 @@ class BlockBatch {
 
 enum zb_code Zarr3Dataset::load_block(int band, int block_x, int block_y, void *image,
                                       zb_error *err) {
+    /* First of all, because it may make the array anew. */
+    if (has_stale_fill()) {
+        const enum zb_code code = settle_fresh(err);
+        if (code != ZB_OK)
+            return code;
+    }
     const GDALDataType type = GetRasterBand(band + 1)->GetRasterDataType();
     const std::vector<int> mates = layout_.chunk_mates(band);
     const uint64_t budget =

@@ -104,7 +104,12 @@ bool CfGroup::has_other_rasters() const {
 enum zb_code CfGroup::remove(const std::string &name, zb_error *err) {
     if (find(name) == nullptr)
         return ZB_OK;
-    return zb_node_delete(zb_node_store(array_.get()), join_path(path_, name).c_str(), err);
+    others_.erase(std::remove_if(others_.begin(), others_.end(),
+                                 [&](const Neighbour &other) { return other.name == name; }),
+                  others_.end());
+    const enum zb_code code =
+        zb_node_delete(zb_node_store(array_.get()), join_path(path_, name).c_str(), err);
+    return code == ZB_ENOTFOUND ? ZB_OK : code; /* another writer has been here */
 }
 
 /* A coordinate of these values, or a scalar without meaning that carries attributes. */
@@ -199,8 +204,7 @@ enum zb_code CfGroup::write_no_grid_mapping(const std::string &before, Attribute
                                             zb_error *err) {
     Neighbours around(array_.get());
     const std::string name = "spatial_ref_" + std::string(zb_node_name(array_.get()));
-    const bool inherits = find_usual_grid_mapping(around) != nullptr;
-    if (inherits && (before == name || find(name) == nullptr)) {
+    if (has_usual_grid_mapping(around) && (before == name || find(name) == nullptr)) {
         changes->set("grid_mapping", json_quote(name));
         changes->set("coordinates", json_quote(name));
         return put(name, nullptr, "{}", err);

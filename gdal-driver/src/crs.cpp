@@ -59,21 +59,26 @@ static bool has_definition(const zb_node *node) {
            attribute(node, "grid_mapping_name") != nullptr;
 }
 
+static constexpr const char *kUsualMappings[] = {"spatial_ref", "crs"};
+
 NodePtr find_grid_mapping(const zb_node *array, Neighbours &around) {
     /* The extended form is "crs: x y"; the first name is the one for the array's own axes. */
     const std::vector<std::string> named = words(attribute_text(array, "grid_mapping"));
     if (!named.empty())
         return around.find_array(named[0].substr(0, named[0].find(':')));
-    return zb_node_array(array)->ndim < 2 ? nullptr : find_usual_grid_mapping(around);
-}
-
-NodePtr find_usual_grid_mapping(Neighbours &around) {
-    for (const char *usual : {"spatial_ref", "crs"}) {
+    if (zb_node_array(array)->ndim < 2)
+        return nullptr;
+    for (const char *usual : kUsualMappings) {
         NodePtr node = around.find_array(usual);
         if (has_definition(node.get()))
             return node;
     }
     return nullptr;
+}
+
+bool has_usual_grid_mapping(Neighbours &around) {
+    return std::any_of(std::begin(kUsualMappings), std::end(kUsualMappings),
+                       [&](const char *usual) { return around.find_array(usual) != nullptr; });
 }
 
 /* CF's own parameters (grid_mapping_name, standard_parallel, ...) as GDAL's importer takes them. */
@@ -137,9 +142,18 @@ static bool is_degrees(const std::string &units, char direction) {
     return std::find(std::begin(spellings), std::end(spellings), units) != std::end(spellings);
 }
 
+/* A grid mapping of ours for a raster without a CRS, whose coordinates may be those of others. */
+static bool denies_crs(const zb_node *array, Neighbours &around) {
+    const NodePtr mapping =
+        attribute_text(array, "grid_mapping").empty() ? nullptr : find_grid_mapping(array, around);
+    const zb_json *attributes = mapping == nullptr ? nullptr : zb_node_attributes(mapping.get());
+    const size_t known = attribute(mapping.get(), "GeoTransform") != nullptr ? 1 : 0;
+    return mapping != nullptr && zb_json_count(attributes) == known;
+}
+
 static bool import_degrees(const zb_node *array, const Axes &axes, Neighbours &around,
                            OGRSpatialReference *srs) {
-    return is_degrees(axis_units(array, axes.x, around), 'E') &&
+    return !denies_crs(array, around) && is_degrees(axis_units(array, axes.x, around), 'E') &&
            is_degrees(axis_units(array, axes.y, around), 'N') && import_text("EPSG:4326", srs);
 }
 

@@ -16,8 +16,8 @@ namespace zarr3 {
    names, else one called spatial_ref or crs that carries a definition. Null when there is none. */
 NodePtr find_grid_mapping(const zb_node *array, Neighbours &around);
 
-/* The latter: for arrays that name none. */
-NodePtr find_usual_grid_mapping(Neighbours &around);
+/* Is there an array of such a name, whether it carries a definition yet or not? */
+bool has_usual_grid_mapping(Neighbours &around);
 
 /* By, in order: the proj: convention (array, parent group, group of its pyramid), the CF grid
    mapping, `_CRS`, latitude and longitude in degrees (then WGS 84, as GDAL's netCDF driver

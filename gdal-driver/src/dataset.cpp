@@ -71,8 +71,6 @@ void Zarr3Dataset::locate() const {
     if (located_)
         return;
     located_ = true;
-    if (fresh_) /* what is there already says nothing of a new raster */
-        return;
     srs_ = find_crs(array(), layout_.axes, pyramid_, around_);
     transform_ = find_geotransform(array(), layout_, pyramid_, around_, srs_ ? &*srs_ : nullptr);
 }

@@ -119,6 +119,9 @@ class Zarr3Dataset final : public Zarr3Container {
                            GDALDataType type, const zarr3::Spacings &spacings, zb_error *err);
     bool prepare_first_write();
 
+    /* Before pixels of an array are read that nobody has written to: they are its nodata value. */
+    bool prepare_read();
+
     /* Open for update? Then `edits` is where setters say that they have changed something; it is
        written when the dataset is flushed or closed. */
     bool updates() const {
@@ -145,7 +148,9 @@ class Zarr3Dataset final : public Zarr3Container {
        others. */
     void set_fresh(const zarr3::NewArray &plan, bool appended) {
         fresh_ = plan;
+        fresh_fill_.assign(plan.dtype.size, 0);
         appended_ = appended;
+        located_ = true;        /* nowhere: what is there already says nothing of a new raster */
         edits.place = appended; /* also none: others have left theirs in the group */
     }
 
@@ -202,6 +207,8 @@ class Zarr3Dataset final : public Zarr3Container {
                                  zb_error *err);
 
     /* update.cpp */
+    bool has_stale_fill() const;
+    bool empty_fresh_cache();
     enum zb_code settle_fresh(zb_error *err);
     enum zb_code recreate(zb_error *err);
     enum zb_code commit(zb_error *err);
@@ -215,6 +222,7 @@ class Zarr3Dataset final : public Zarr3Container {
     /* How the array was created, while nothing is written to it: until then its fill value can
        still follow the nodata value, and the names of an appended array's dimensions its place. */
     std::optional<zarr3::NewArray> fresh_;
+    std::vector<unsigned char> fresh_fill_; /* the fill value that it has now */
     bool appended_ = false;
     mutable std::map<std::string, std::vector<const zb_json *>> band_lists_; /* of node_ */
     zarr3::Layout layout_;

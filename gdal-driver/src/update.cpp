@@ -109,13 +109,27 @@ CPLErr Zarr3Dataset::set_nodata(const NoData &nodata, const char *text, int band
                  "array /%s has one nodata value for all bands: %s replaces what was set for band "
                  "%d",
                  zb_node_path(array()), text, nodata_band_);
+    if (!empty_fresh_cache())
+        return CE_Failure;
     nodata_ = nodata;
     nodata_band_ = band;
     edits.nodata = true;
     return CE_None;
 }
 
+/* Blocks of a new array that have been read hold its old fill value; those that have been written
+   make it one that is no longer new. */
+bool Zarr3Dataset::empty_fresh_cache() {
+    for (int i = 1; fresh_ && i <= nBands; i++) {
+        if (GetRasterBand(i)->FlushCache(false) != CE_None)
+            return false;
+    }
+    return true;
+}
+
 CPLErr Zarr3Dataset::delete_nodata() {
+    if (!empty_fresh_cache())
+        return CE_Failure;
     nodata_ = NoData();
     edits.nodata = true;
     return CE_None;
@@ -136,8 +150,13 @@ enum zb_code Zarr3Dataset::recreate(zb_error *err) {
     if (code != ZB_OK)
         return code;
     node_ = created;
+    fresh_fill_ = nodata_element(nodata_, fresh_->dtype);
     band_lists_.clear();
     return ZB_OK;
+}
+
+bool Zarr3Dataset::has_stale_fill() const {
+    return fresh_ && nodata_element(nodata_, fresh_->dtype) != fresh_fill_;
 }
 
 /* The array as what has been set so far wants it. */
@@ -149,21 +168,29 @@ enum zb_code Zarr3Dataset::settle_fresh(zb_error *err) {
     if (appended_)
         code = name_dimensions(hierarchy_.store.get(), zb_node_path(array()), {srs_, transform_},
                                &*fresh_, err);
-    if (code == ZB_OK && (edits.nodata || names != fresh_->names)) {
+    if (code == ZB_OK && (has_stale_fill() || names != fresh_->names)) {
         code = recreate(err);
         around_ = Neighbours(hierarchy_.store, zb_node_path(array()));
     }
     return code;
 }
 
+bool Zarr3Dataset::prepare_read() {
+    zb_error err;
+    if (!has_stale_fill() || settle_fresh(&err) == ZB_OK)
+        return true;
+    report(err);
+    return false;
+}
+
 bool Zarr3Dataset::prepare_first_write() {
     if (!fresh_)
         return true;
     zb_error err;
-    const enum zb_code code = settle_fresh(&err);
-    fresh_.reset();
-    if (code == ZB_OK)
+    if (settle_fresh(&err) == ZB_OK) {
+        fresh_.reset();
         return true;
+    }
     report(err);
     return false;
 }

@@ -73,6 +73,8 @@ bool Zarr3Dataset::empty_cache(const PixelRequest &request, bool overwritten) {
 bool Zarr3Dataset::settle(const PixelRequest &request) {
     if (pixels_ == nullptr)
         return true;
+    if (!prepare_read())
+        return false;
     if (!empty_cache(request, false))
         return false;
     for (int first = 0; first < request.band_count;) {

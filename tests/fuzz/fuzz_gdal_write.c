@@ -1,0 +1,592 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The writing side of the GDAL driver, beside GDAL's MEM driver. The bytes decide how an array is
+ * created, and then what is done to it and, in the same way, to a raster in memory: windows of any
+ * type and spacing, bands in any order, blocks, nodata, metadata, georeference; flushing, closing and
+ * opening again, copying, appending another array. Both must always hold the same.
+ *
+ * What is written to one array must never show in another one, so all arrays of the store are
+ * compared when it is opened again.
+ */
+#include "fuzz.h"
+
+#include <cpl_conv.h>
+#include <cpl_error.h>
+#include <cpl_string.h>
+#include <cpl_vsi.h>
+#include <gdal.h>
+#include <math.h>
+#include <ogr_srs_api.h>
+#include <unistd.h>
+
+#define ARRAYS_MAX 3
+#define BANDS_MAX 4
+#define EXTENT_MAX 40
+#define STEPS_MAX 60
+#define BUFFER_MAX (EXTENT_MAX * EXTENT_MAX * BANDS_MAX * 16 * 3)
+
+/* One array of the store and what it must hold. */
+struct twin {
+    char name[16];
+    GDALDatasetH memory;
+    bool nodata_set, written;
+    double nodata;
+};
+
+struct world {
+    const uint8_t *data;
+    size_t left;
+    char root[64];
+    struct twin twins[ARRAYS_MAX];
+    int count, current;
+    GDALDatasetH store; /* the current array, open for update */
+};
+
+static GDALDriverH ours, memory_driver;
+
+/* 0 when the input is used up. */
+static unsigned next(struct world *w) {
+    if (!w->left)
+        return 0;
+    w->left--;
+    return *w->data++;
+}
+
+static int below(struct world *w, int end) {
+    return (int)next(w) % end;
+}
+
+static struct twin *twin(struct world *w) {
+    return &w->twins[w->current];
+}
+
+static void start(void) {
+    if (ours)
+        return;
+    CPLSetConfigOption("GDAL_DRIVER_PATH", ZB_PLUGIN_DIR);
+    CPLSetConfigOption("GDAL_PAM_ENABLED", "NO");
+    CPLSetErrorHandler(CPLQuietErrorHandler);
+    /* So that parts of chunks do not only wait until they are flushed. */
+    setenv("ZARRBRIDGE_WRITE_CACHE_BYTES", "6000", 0);
+    GDALAllRegister();
+    ours = GDALGetDriverByName("Zarr3");
+    memory_driver = GDALGetDriverByName("MEM");
+    REQUIRE(ours && memory_driver);
+}
+
+/* For what must succeed on both. */
+static void must(CPLErr code) {
+    if (code != CE_None)
+        fprintf(stderr, "%s\n", CPLGetLastErrorMsg());
+    REQUIRE(code == CE_None);
+}
+
+/* ---- Pixels ---- */
+
+static const GDALDataType types[] = {
+    GDT_Byte,   GDT_Int8,   GDT_UInt16,  GDT_Int16,   GDT_UInt32,   GDT_Int32,
+    GDT_UInt64, GDT_Int64,  GDT_Float32, GDT_Float64, GDT_CFloat32, GDT_CFloat64,
+};
+#define TYPES (int)(sizeof types / sizeof *types)
+
+/* Values at which conversions differ, where they are not those of GDAL. */
+static const double values[] = {0,     1,    -1,     2,      127,   128,    255,  256,
+                                32767, 1e5,  -32768, 65535,  -0.0,  0.5,    -1.5, 1e9,
+                                -1e9,  1e19, 3e38,   -1e300, 1e-40, 1e-300, 7,    42};
+
+static double value(struct world *w) {
+    unsigned byte = next(w);
+    if (byte == 255)
+        return NAN;
+    if (byte == 254)
+        return -INFINITY;
+    return byte & 64 ? byte : values[byte % (sizeof values / sizeof *values)];
+}
+
+/* A window, how its samples lie in a buffer, and which bands. */
+struct request {
+    int x, y, width, height;
+    int count, bands[BANDS_MAX];
+    GDALDataType type;
+    GSpacing pixel, line, band;
+    size_t bytes;
+};
+
+static struct request any_request(struct world *w) {
+    struct request r = {0};
+    int width = GDALGetRasterXSize(w->store), height = GDALGetRasterYSize(w->store);
+    int bands = GDALGetRasterCount(w->store);
+    bool all = below(w, 4) == 0;
+    r.x = all ? 0 : below(w, width);
+    r.y = all ? 0 : below(w, height);
+    r.width = all ? width : 1 + below(w, width - r.x);
+    r.height = all ? height : 1 + below(w, height - r.y);
+    r.count = 1 + below(w, bands);
+    int first = below(w, bands), step = below(w, 3) ? 1 : bands - 1;
+    for (int i = 0; i < r.count; i++)
+        r.bands[i] = 1 + (first + i * (step ? step : 1)) % bands;
+    int kind = below(w, 2 * TYPES);
+    r.type = kind < TYPES ? types[kind] : GDALGetRasterDataType(GDALGetRasterBand(w->store, 1));
+    GSpacing size = GDALGetDataTypeSizeBytes(r.type), gap = below(w, 3) ? 0 : size;
+    switch (below(w, 3)) {
+    case 0: /* band by band */
+        r.pixel = size + gap;
+        r.line = r.pixel * r.width + gap;
+        r.band = r.line * r.height;
+        break;
+    case 1: /* samples of a pixel together */
+        r.band = size;
+        r.pixel = size * r.count + gap;
+        r.line = r.pixel * r.width + gap;
+        break;
+    default: /* columns one after the other */
+        r.line = size + gap;
+        r.pixel = r.line * r.height;
+        r.band = r.pixel * r.width;
+        break;
+    }
+    r.bytes = (size_t)(r.pixel * r.width + r.line * r.height + r.band * r.count);
+    REQUIRE(r.bytes <= BUFFER_MAX);
+    return r;
+}
+
+static CPLErr transfer(GDALDatasetH dataset, GDALRWFlag mode, const struct request *r, char *buffer,
+                       bool by_dataset) {
+    if (by_dataset)
+        return GDALDatasetRasterIOEx(dataset, mode, r->x, r->y, r->width, r->height, buffer,
+                                     r->width, r->height, r->type, r->count, (int *)r->bands,
+                                     r->pixel, r->line, r->band, NULL);
+    CPLErr code = CE_None;
+    for (int i = 0; i < r->count && code == CE_None; i++)
+        code = GDALRasterIOEx(GDALGetRasterBand(dataset, r->bands[i]), mode, r->x, r->y, r->width,
+                              r->height, buffer + i * r->band, r->width, r->height, r->type,
+                              r->pixel, r->line, NULL);
+    return code;
+}
+
+static void fill_buffer(struct world *w, const struct request *r, char *buffer) {
+    double first = value(w), second = value(w);
+    int period = 1 + below(w, 7);
+    for (int band = 0; band < r->count; band++)
+        for (int y = 0; y < r->height; y++)
+            for (int x = 0; x < r->width; x++) {
+                double v[2] = {(x + y + band) % period ? first + x : second, y};
+                GDALCopyWords(v, GDT_CFloat64, 0,
+                              buffer + x * r->pixel + y * r->line + band * r->band, r->type, 0, 1);
+            }
+}
+
+static void write_window(struct world *w) {
+    struct request r = any_request(w);
+    bool by_dataset = below(w, 2);
+    char *buffer = CPLCalloc(1, r.bytes);
+    fill_buffer(w, &r, buffer);
+    must(transfer(w->store, GF_Write, &r, buffer, by_dataset));
+    must(transfer(twin(w)->memory, GF_Write, &r, buffer, by_dataset));
+    twin(w)->written = true;
+    CPLFree(buffer);
+}
+
+static bool same_number(double a, double b) {
+    return isnan(a) ? isnan(b) : a == b && signbit(a) == signbit(b);
+}
+
+/* Bit for bit, but for what a NaN carries. */
+static bool same_samples(const char *a, const char *b, size_t bytes, GDALDataType type) {
+    if (!memcmp(a, b, bytes))
+        return true;
+    GDALDataType part = type == GDT_CFloat32   ? GDT_Float32
+                        : type == GDT_CFloat64 ? GDT_Float64
+                                               : type;
+    size_t size = (size_t)GDALGetDataTypeSizeBytes(part);
+    for (size_t i = 0; i + size <= bytes; i += size) {
+        double x = 0, y = 0;
+        GDALCopyWords(a + i, part, 0, &x, GDT_Float64, 0, 1);
+        GDALCopyWords(b + i, part, 0, &y, GDT_Float64, 0, 1);
+        if (memcmp(a + i, b + i, size) && !(part == GDT_Float32 || part == GDT_Float64))
+            return false;
+        if (!same_number(x, y))
+            return false;
+    }
+    return true;
+}
+
+static void compare(GDALDatasetH a, GDALDatasetH b, const struct request *r, bool by_dataset) {
+    char *one = CPLCalloc(1, r->bytes), *other = CPLCalloc(1, r->bytes);
+    must(transfer(a, GF_Read, r, one, by_dataset));
+    must(transfer(b, GF_Read, r, other, by_dataset));
+    REQUIRE(same_samples(one, other, r->bytes, r->type));
+    CPLFree(one);
+    CPLFree(other);
+}
+
+static void read_window(struct world *w) {
+    struct request r = any_request(w);
+    compare(w->store, twin(w)->memory, &r, below(w, 2));
+}
+
+/* By the nearest pixel, as GDAL resamples unless told otherwise. */
+static void read_smaller(struct world *w) {
+    GDALDataType type = types[below(w, TYPES)];
+    int width = 1 + below(w, EXTENT_MAX), height = 1 + below(w, EXTENT_MAX);
+    int number = 1 + below(w, GDALGetRasterCount(w->store));
+    size_t bytes = (size_t)(width * height * GDALGetDataTypeSizeBytes(type));
+    char *buffers[2];
+    for (int i = 0; i < 2; i++) {
+        GDALDatasetH dataset = i ? twin(w)->memory : w->store;
+        buffers[i] = CPLCalloc(1, bytes);
+        must(GDALRasterIO(GDALGetRasterBand(dataset, number), GF_Read, 0, 0,
+                          GDALGetRasterXSize(dataset), GDALGetRasterYSize(dataset), buffers[i],
+                          width, height, type, 0, 0));
+    }
+    REQUIRE(same_samples(buffers[0], buffers[1], bytes, type));
+    CPLFree(buffers[0]);
+    CPLFree(buffers[1]);
+}
+
+static void write_block(struct world *w) {
+    int number = 1 + below(w, GDALGetRasterCount(w->store)), width, height;
+    GDALRasterBandH band = GDALGetRasterBand(w->store, number);
+    GDALDataType type = GDALGetRasterDataType(band);
+    GDALGetBlockSize(band, &width, &height);
+    int across = (GDALGetRasterXSize(w->store) - 1) / width + 1;
+    int down = (GDALGetRasterYSize(w->store) - 1) / height + 1;
+    int x = below(w, across), y = below(w, down);
+    GSpacing size = GDALGetDataTypeSizeBytes(type);
+    struct request r = {0, 0, width, height, 1, {number}, type, size, size * width, 0, 0};
+    char *block = CPLCalloc((size_t)(width * height), (size_t)size);
+    fill_buffer(w, &r, block);
+    must(GDALFlushRasterCache(band)); /* which this call goes past */
+    must(GDALWriteBlock(band, x, y, block));
+    int right = GDALGetRasterXSize(w->store) - x * width;
+    int bottom = GDALGetRasterYSize(w->store) - y * height;
+    r.x = x * width;
+    r.y = y * height;
+    r.width = right < width ? right : width;
+    r.height = bottom < height ? bottom : height;
+    must(transfer(twin(w)->memory, GF_Write, &r, block, false));
+    twin(w)->written = true;
+    CPLFree(block);
+}
+
+static void fill_band(struct world *w) {
+    int number = 1 + below(w, GDALGetRasterCount(w->store));
+    double v = value(w);
+    must(GDALFillRaster(GDALGetRasterBand(w->store, number), v, 0));
+    must(GDALFillRaster(GDALGetRasterBand(twin(w)->memory, number), v, 0));
+    twin(w)->written = true;
+}
+
+static struct request whole(GDALDatasetH dataset) {
+    struct request r = {0};
+    r.width = GDALGetRasterXSize(dataset);
+    r.height = GDALGetRasterYSize(dataset);
+    r.count = GDALGetRasterCount(dataset);
+    for (int i = 0; i < r.count; i++)
+        r.bands[i] = i + 1;
+    r.type = GDALGetRasterDataType(GDALGetRasterBand(dataset, 1));
+    r.pixel = GDALGetDataTypeSizeBytes(r.type);
+    r.line = r.pixel * r.width;
+    r.band = r.line * r.height;
+    r.bytes = (size_t)(r.band * r.count);
+    return r;
+}
+
+/* ---- Properties ---- */
+
+/* What was never written is the nodata value, when that was set before the first pixel. */
+static void fill_unwritten(struct twin *t) {
+    for (int i = 1; i <= GDALGetRasterCount(t->memory) && !t->written; i++)
+        must(GDALFillRaster(GDALGetRasterBand(t->memory, i), t->nodata_set ? t->nodata : 0, 0));
+}
+
+static void set_nodata(struct world *w) {
+    static const double candidates[] = {0, 1, 7, 100, -1, -100, 255, 0.5};
+    double v = candidates[below(w, 8)];
+    int number = 1 + below(w, GDALGetRasterCount(w->store));
+    struct twin *t = twin(w);
+    if (GDALSetRasterNoDataValue(GDALGetRasterBand(w->store, number), v) != CE_None)
+        return; /* the type does not hold it */
+    t->nodata_set = true;
+    t->nodata = v;
+    fill_unwritten(t);
+}
+
+static void delete_nodata(struct world *w) {
+    must(GDALDeleteRasterNoDataValue(GDALGetRasterBand(w->store, 1)));
+    twin(w)->nodata_set = false;
+    fill_unwritten(twin(w));
+}
+
+static void set_item(struct world *w) {
+    static const char *const names[] = {"a", "title", "B", "x y", "units", "_FillValue"};
+    static const char *const texts[] = {"1", "text", "", "a \"b\" \\ \xc3\xa9", "[1, 2]", NULL};
+    const char *name = names[below(w, 4)], *text = texts[below(w, 6)];
+    int band = below(w, GDALGetRasterCount(w->store) + 1);
+    GDALMajorObjectH on[] = {w->store, twin(w)->memory};
+    for (int i = 0; i < 2; i++) {
+        GDALMajorObjectH object = band ? GDALGetRasterBand(on[i], band) : on[i];
+        must(GDALSetMetadataItem(object, name, text, NULL));
+    }
+}
+
+static void set_of_band(struct world *w) {
+    static const char *const units[] = {"", "K", "m s-1"};
+    int number = 1 + below(w, GDALGetRasterCount(w->store)), what = below(w, 4);
+    double scale = 0.5 * (1 + below(w, 4));
+    for (int i = 0; i < 2; i++) {
+        GDALRasterBandH band = GDALGetRasterBand(i ? twin(w)->memory : w->store, number);
+        char text[32];
+        snprintf(text, sizeof text, "band %g", scale);
+        if (what == 0)
+            must(GDALSetRasterScale(band, scale));
+        else if (what == 1)
+            must(GDALSetRasterOffset(band, scale - 0.5));
+        else if (what == 2)
+            must(GDALSetRasterUnitType(band, units[(int)(scale * 2) % 3]));
+        else
+            GDALSetDescription(band, scale > 1.5 ? "" : text);
+    }
+}
+
+static void set_place(struct world *w) {
+    static const double places[][6] = {
+        {500, 10, 0, 9000, 0, -10}, {-180, 0.1, 0, -90, 0, 0.1}, {100.125, 3, 0.5, 200, 0.25, -2}};
+    double transform[6];
+    memcpy(transform, places[below(w, 3)], sizeof transform);
+    int code = below(w, 3);
+    OGRSpatialReferenceH srs = OSRNewSpatialReference(NULL);
+    if (code)
+        REQUIRE(OSRImportFromEPSG(srs, code == 1 ? 32633 : 4326) == OGRERR_NONE);
+    OSRSetAxisMappingStrategy(srs, OAMS_TRADITIONAL_GIS_ORDER);
+    bool with_transform = below(w, 3) > 0;
+    for (int i = 0; i < 2; i++) {
+        GDALDatasetH dataset = i ? twin(w)->memory : w->store;
+        must(GDALSetSpatialRef(dataset, code ? srs : NULL));
+        if (with_transform)
+            must(GDALSetGeoTransform(dataset, transform));
+    }
+    OSRRelease(srs);
+}
+
+static void compare_place(GDALDatasetH a, GDALDatasetH b) {
+    double one[6] = {0}, other[6] = {0};
+    CPLErr has = GDALGetGeoTransform(a, one);
+    REQUIRE(has == GDALGetGeoTransform(b, other));
+    REQUIRE(has != CE_None || !memcmp(one, other, sizeof one));
+    OGRSpatialReferenceH first = GDALGetSpatialRef(a), second = GDALGetSpatialRef(b);
+    REQUIRE(!first == !second);
+    REQUIRE(!first || OSRIsSame(first, second));
+}
+
+/* Items of b are among those of a; a may have more, which it derives from the array. */
+static void compare_items(GDALMajorObjectH a, GDALMajorObjectH b, bool exactly) {
+    char **wanted = GDALGetMetadata(b, NULL), **found = GDALGetMetadata(a, NULL);
+    for (int i = 0; wanted && wanted[i]; i++) {
+        char *name = NULL;
+        const char *text = CPLParseNameValue(wanted[i], &name);
+        const char *there = name ? CSLFetchNameValue(found, name) : NULL;
+        REQUIRE(!name || (there && !strcmp(there, text)));
+        CPLFree(name);
+    }
+    REQUIRE(!exactly || CSLCount(found) == CSLCount(wanted));
+}
+
+static void compare_band(GDALRasterBandH a, GDALRasterBandH b, const struct twin *t) {
+    int has;
+    double nodata = GDALGetRasterNoDataValue(a, &has);
+    REQUIRE(!has == !t->nodata_set && (!has || nodata == t->nodata));
+    compare_items(a, b, false);
+    REQUIRE(GDALGetRasterScale(a, &has) == GDALGetRasterScale(b, NULL));
+    REQUIRE(GDALGetRasterOffset(a, &has) == GDALGetRasterOffset(b, NULL));
+    REQUIRE(!strcmp(GDALGetRasterUnitType(a), GDALGetRasterUnitType(b)));
+    REQUIRE(!strcmp(GDALGetDescription(a), GDALGetDescription(b)));
+}
+
+static void compare_all(GDALDatasetH store, const struct twin *t) {
+    struct request r = whole(t->memory);
+    REQUIRE(GDALGetRasterCount(store) == r.count && GDALGetRasterXSize(store) == r.width);
+    compare(store, t->memory, &r, true);
+    compare_place(store, t->memory);
+    compare_items(store, t->memory, true);
+    for (int i = 1; i <= r.count; i++)
+        compare_band(GDALGetRasterBand(store, i), GDALGetRasterBand(t->memory, i), t);
+}
+
+/* ---- Stores ---- */
+
+static void close_store(struct world *w) {
+    must(GDALClose(w->store));
+    w->store = NULL;
+}
+
+static GDALDatasetH open_array(struct world *w, int which, unsigned flags) {
+    static const char *const drivers[] = {"Zarr3", NULL};
+    char name[128];
+    snprintf(name, sizeof name, "ZARR3:\"%s\":/%s", w->root, w->twins[which].name);
+    GDALDatasetH dataset = GDALOpenEx(name, GDAL_OF_RASTER | flags, drivers, NULL, NULL);
+    must(dataset ? CE_None : CE_Failure);
+    return dataset;
+}
+
+/* Closes, compares all that is stored, and goes on with one of the arrays. */
+static void reopen(struct world *w) {
+    close_store(w);
+    for (int i = 0; i < w->count; i++) {
+        GDALDatasetH dataset = open_array(w, i, GDAL_OF_READONLY);
+        compare_all(dataset, &w->twins[i]);
+        w->twins[i].written = true; /* for what is not new any more */
+        must(GDALClose(dataset));
+    }
+    w->current = below(w, w->count);
+    w->store = open_array(w, w->current, GDAL_OF_UPDATE);
+}
+
+static void flush(struct world *w) {
+    must(GDALFlushCache(w->store));
+    GDALDatasetH reader = open_array(w, w->current, GDAL_OF_READONLY);
+    compare_all(reader, twin(w));
+    must(GDALClose(reader));
+}
+
+static char **any_options(struct world *w, const char *name, bool append) {
+    static const char *const codecs[] = {"ZSTD", "NONE", "GZIP", "BLOSC"};
+    int x = 1 + below(w, 16), y = 1 + below(w, 16), kind = below(w, 8);
+    char **options = CSLSetNameValue(NULL, "ARRAY_NAME", name);
+    options = CSLSetNameValue(options, "BLOCKSIZE", CPLSPrintf("%dx%d", x, y));
+    if (kind & 1)
+        options = CSLSetNameValue(
+            options, "SHARD", CPLSPrintf("%dx%d", x * (1 + below(w, 3)), y * (1 + below(w, 3))));
+    if (kind & 2)
+        options = CSLSetNameValue(options, "INTERLEAVE", "PIXEL");
+    if (kind & 4)
+        options = CSLSetNameValue(options, below(w, 2) ? "STORE_EMPTY" : "CHECKSUM", "YES");
+    options = CSLSetNameValue(options, "COMPRESS", codecs[below(w, 4)]);
+    if (append)
+        options = CSLSetNameValue(options, "APPEND_SUBDATASET", "YES");
+    return options;
+}
+
+/* A new array, empty. */
+static void create(struct world *w) {
+    struct twin *t = &w->twins[w->count];
+    *t = (struct twin){.name = ""};
+    snprintf(t->name, sizeof t->name, "t%d", w->count);
+    GDALDataType type = types[below(w, TYPES)];
+    int width = 1 + below(w, EXTENT_MAX), height = 1 + below(w, EXTENT_MAX);
+    int bands = 1 + below(w, BANDS_MAX);
+    char **options = any_options(w, t->name, w->count > 0);
+    t->memory = GDALCreate(memory_driver, "", width, height, bands, type, NULL);
+    REQUIRE(t->memory);
+    w->store = GDALCreate(ours, w->root, width, height, bands, type, options);
+    must(w->store ? CE_None : CE_Failure);
+    CSLDestroy(options);
+    w->current = w->count++;
+}
+
+/* MEM takes nodata of 64-bit integers by these functions only. */
+static CPLErr set_in_memory(GDALRasterBandH band, double nodata) {
+    GDALDataType type = GDALGetRasterDataType(band);
+    if (type == GDT_Int64)
+        return GDALSetRasterNoDataValueAsInt64(band, (int64_t)nodata);
+    if (type == GDT_UInt64)
+        return GDALSetRasterNoDataValueAsUInt64(band, (uint64_t)nodata);
+    return GDALSetRasterNoDataValue(band, nodata);
+}
+
+/* A new array that is a copy of the current one's twin. */
+static void copy(struct world *w) {
+    struct twin *t = &w->twins[w->count], *source = twin(w);
+    *t = (struct twin){.nodata_set = source->nodata_set, .nodata = source->nodata, .written = true};
+    snprintf(t->name, sizeof t->name, "t%d", w->count);
+    t->memory = GDALCreateCopy(memory_driver, "", source->memory, 0, NULL, NULL, NULL);
+    for (int i = 1; source->nodata_set && i <= GDALGetRasterCount(t->memory); i++)
+        must(set_in_memory(GDALGetRasterBand(t->memory, i), t->nodata));
+    char **options = any_options(w, t->name, true);
+    close_store(w);
+    w->store = GDALCreateCopy(ours, w->root, t->memory, 1, options, NULL, NULL);
+    must(w->store ? CE_None : CE_Failure);
+    for (int i = 1; i <= GDALGetRasterCount(t->memory); i++)
+        GDALDeleteRasterNoDataValue(GDALGetRasterBand(t->memory, i));
+    CSLDestroy(options);
+    w->current = w->count++;
+}
+
+static void step(struct world *w) {
+    switch (below(w, 16)) {
+    case 0:
+    case 1:
+    case 2:
+        write_window(w);
+        break;
+    case 3:
+    case 4:
+    case 5:
+        read_window(w);
+        break;
+    case 6:
+        read_smaller(w);
+        break;
+    case 7:
+        write_block(w);
+        break;
+    case 8:
+        fill_band(w);
+        break;
+    case 9:
+        set_nodata(w);
+        break;
+    case 10:
+        if (below(w, 2))
+            delete_nodata(w);
+        else
+            set_of_band(w);
+        break;
+    case 11:
+        set_item(w);
+        break;
+    case 12:
+        set_place(w);
+        break;
+    case 13:
+        flush(w);
+        break;
+    case 14:
+        reopen(w);
+        break;
+    default:
+        if (w->count < ARRAYS_MAX && below(w, 2)) {
+            copy(w);
+        } else if (w->count < ARRAYS_MAX) {
+            close_store(w);
+            create(w);
+        }
+        break;
+    }
+}
+
+/* Files in memory are GDAL's, files in a directory the core's. */
+static void choose_place(struct world *w) {
+    bool on_disk = below(w, 4) == 0;
+    /* So little that changed blocks leave the cache while they are still in use elsewhere. */
+    GDALSetCacheMax64(below(w, 2) ? 3000 : 1 << 24);
+    snprintf(w->root, sizeof w->root, "%s/fuzz-%d.zarr", on_disk ? "/tmp" : "/vsimem",
+             (int)getpid());
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct world w = {.data = data, .left = size};
+    start();
+    CPLErrorReset();
+    choose_place(&w);
+    VSIRmdirRecursive(w.root);
+    create(&w);
+    for (int i = 0; i < STEPS_MAX && w.left; i++)
+        step(&w);
+    reopen(&w);
+    close_store(&w);
+    for (int i = 0; i < w.count; i++)
+        must(GDALClose(w.twins[i].memory));
+    VSIRmdirRecursive(w.root);
+    return 0;
+}
