@@ -11,7 +11,7 @@
  * best, so that a file changed within the last two seconds has no valid validator and nothing of
  * it is cached.
  *
- * Only /vsimem/ can be written (vsi_memory.cpp).
+ * Only /vsimem/ can be written: there a put can be what the interface promises, all or nothing.
  *
  * These functions run in the core's worker threads; GDAL's error handlers are silenced there, and
  * the failure goes into the zb_error.
@@ -19,12 +19,15 @@
 #include "vsi_store.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <condition_variable>
 #include <cstring>
 #include <ctime>
 #include <memory>
 #include <mutex>
 #include <new>
+#include <set>
 
 #include "cpl_error.h"
 #include "cpl_vsi.h"
@@ -32,10 +35,15 @@
 #include "cpl_vsi_virtual.h"
 #include "location.h"
 #include "node.h"
-#include "vsi_files.h"
 #include "zip_repeats.h"
 
 namespace {
+
+struct VsiStore {
+    zb_store base;
+    std::string root;
+    std::string archive, inside; /* of a store in a zip archive: its file, and the path in it */
+};
 
 struct VsiObject {
     zb_object base;
@@ -45,6 +53,10 @@ struct VsiObject {
     zarr3::ZipContent from_archive; /* its file is not used: `file` is */
     std::mutex turn;                /* held by the one reader of systems without PRead */
 };
+
+std::string path_of(zb_store *store, const char *key) {
+    return zarr3::file_in(reinterpret_cast<VsiStore *>(store)->root, key);
+}
 
 /* After a failed open or stat: is there no such object, or could it not be asked for? A server that
    fails must not look like a missing chunk, which would read as fill. */
@@ -90,8 +102,8 @@ enum zb_code stat_path(const std::string &path, zb_object_info *info, zb_error *
                        VSI_STAT_SET_ERROR_FLAG) != 0)
         return explain_failure(path, errno, err);
     if (VSI_ISDIR(stat.st_mode))
-        return zb_fail(err, invents_directories(path) ? ZB_ENOTFOUND : ZB_EIO,
-                       "%s is a directory, not an object", path.c_str());
+        return zb_fail(err, invents_directories(path) ? ZB_ENOTFOUND : ZB_EINVAL,
+                       "%s is a directory, not a regular file", path.c_str());
     fill_info(stat, info);
     return ZB_OK;
 }
@@ -101,7 +113,7 @@ enum zb_code stat_path(const std::string &path, zb_object_info *info, zb_error *
 enum zb_code find_in_archive(zb_store *store, const char *key,
                              std::shared_ptr<const zarr3::ZipRepeats> *repeats,
                              const zarr3::ZipEntry **entry, zb_object_info *info, zb_error *err) {
-    const zarr3::VsiStore *vsi = reinterpret_cast<zarr3::VsiStore *>(store);
+    const VsiStore *vsi = reinterpret_cast<VsiStore *>(store);
     *entry = nullptr;
     if (vsi->archive.empty())
         return ZB_OK;
@@ -122,8 +134,8 @@ enum zb_code find_in_archive(zb_store *store, const char *key,
 enum zb_code open_in_archive(zb_store *store, const zarr3::ZipEntry &entry, zb_object **out,
                              zb_error *err) {
     zarr3::ZipContent content;
-    const enum zb_code code = zarr3::open_zip_entry(
-        reinterpret_cast<zarr3::VsiStore *>(store)->archive, entry, &content, err);
+    const enum zb_code code =
+        zarr3::open_zip_entry(reinterpret_cast<VsiStore *>(store)->archive, entry, &content, err);
     if (code != ZB_OK)
         return code;
     VSILFILE *file = content.file;
@@ -146,7 +158,7 @@ enum zb_code vsi_open(zb_store *store, const char *key, zb_object **out, zb_obje
     const enum zb_code found = find_in_archive(store, key, &repeats, &entry, info, err);
     if (found != ZB_OK || entry != nullptr)
         return found != ZB_OK ? found : open_in_archive(store, *entry, out, err);
-    const std::string path = zarr3::path_of(store, key);
+    const std::string path = path_of(store, key);
     const enum zb_code code = stat_path(path, info, err);
     if (code != ZB_OK)
         return code;
@@ -233,16 +245,15 @@ enum zb_code vsi_stat(zb_store *store, const char *key, zb_object_info *info, zb
     std::shared_ptr<const zarr3::ZipRepeats> repeats;
     const zarr3::ZipEntry *entry;
     const enum zb_code found = find_in_archive(store, key, &repeats, &entry, info, err);
-    return found != ZB_OK || entry != nullptr ? found
-                                              : stat_path(zarr3::path_of(store, key), info, err);
+    return found != ZB_OK || entry != nullptr ? found : stat_path(path_of(store, key), info, err);
 }
 
 enum zb_code vsi_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
                       zb_error *err) {
     CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
     (void)err; /* a directory that cannot be opened lists nothing, as the interface asks */
-    const std::string path = prefix[0] == '\0' ? reinterpret_cast<zarr3::VsiStore *>(store)->root
-                                               : zarr3::path_of(store, prefix);
+    const std::string path =
+        prefix[0] == '\0' ? reinterpret_cast<VsiStore *>(store)->root : path_of(store, prefix);
     VSIDIR *directory = VSIOpenDir(path.c_str(), 0, nullptr);
     if (directory == nullptr)
         return ZB_OK;
@@ -261,7 +272,87 @@ enum zb_code vsi_list(zb_store *store, const char *prefix, zb_list_fn fn, void *
 }
 
 void vsi_destroy(zb_store *store) {
-    delete reinterpret_cast<zarr3::VsiStore *>(store);
+    delete reinterpret_cast<VsiStore *>(store);
+}
+
+/* ---- Writing, in memory only ---- */
+
+/* A new file under another name, which then takes the key's name. */
+enum zb_code vsi_put(zb_store *store, const char *key, const zb_part *parts, size_t count,
+                     enum zb_durability durability, zb_error *err) {
+    CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
+    static std::atomic<unsigned> number;
+    (void)durability; /* nothing in memory outlives the process */
+    const std::string path = path_of(store, key);
+    const std::string directory = path.substr(0, path.rfind('/'));
+    const std::string temporary =
+        zarr3::file_in(directory, "." + std::to_string(number++) + ".zb-tmp");
+    VSIMkdirRecursive(directory.c_str(), 0777);
+    VSILFILE *file = VSIFOpenL(temporary.c_str(), "wb");
+    bool good = file != nullptr;
+    for (size_t i = 0; i < count && good; i++)
+        good = VSIFWriteL(parts[i].data, 1, parts[i].size, file) == parts[i].size;
+    if (file != nullptr)
+        good = VSIFCloseL(file) == 0 && good;
+    good = good && VSIRename(temporary.c_str(), path.c_str()) == 0;
+    if (good)
+        return ZB_OK;
+    VSIUnlink(temporary.c_str());
+    return zb_fail(err, ZB_EIO, "cannot write '%s'", key);
+}
+
+bool is_gone(const std::string &path) {
+    VSIStatBufL stat;
+    return VSIStatExL(path.c_str(), &stat, VSI_STAT_EXISTS_FLAG) != 0;
+}
+
+enum zb_code vsi_erase(zb_store *store, const char *key, zb_error *err) {
+    CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
+    const std::string path = path_of(store, key);
+    if (VSIUnlink(path.c_str()) == 0 || is_gone(path))
+        return ZB_OK;
+    return zb_fail(err, ZB_EIO, "cannot erase '%s'", key);
+}
+
+enum zb_code vsi_erase_below(zb_store *store, const char *prefix, zb_error *err) {
+    CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
+    const std::string path =
+        *prefix == '\0' ? reinterpret_cast<VsiStore *>(store)->root : path_of(store, prefix);
+    if (VSIRmdirRecursive(path.c_str()) == 0 || is_gone(path))
+        return ZB_OK;
+    return zb_fail(err, ZB_EIO, "cannot erase what is below '%s'", prefix);
+}
+
+enum zb_code vsi_flush(zb_store *, zb_error *) {
+    return ZB_OK;
+}
+
+struct VsiLock {
+    zb_lock base;
+    std::string path;
+};
+
+/* The files are this process's own, and so are their locks. */
+std::mutex lock_table;
+std::condition_variable lock_released;
+std::set<std::string> locked_paths;
+
+enum zb_code vsi_lock(zb_store *store, const char *key, zb_lock **out, zb_error *) {
+    VsiLock *lock = new VsiLock{{store}, path_of(store, key)};
+    std::unique_lock<std::mutex> guard(lock_table);
+    lock_released.wait(guard, [&] { return locked_paths.insert(lock->path).second; });
+    *out = &lock->base;
+    return ZB_OK;
+}
+
+void vsi_unlock(zb_lock *base) {
+    VsiLock *lock = reinterpret_cast<VsiLock *>(base);
+    {
+        const std::lock_guard<std::mutex> guard(lock_table);
+        locked_paths.erase(lock->path);
+    }
+    lock_released.notify_all();
+    delete lock;
 }
 
 /* For reading, the operations that write stay null; none of either changes a live object. */
@@ -275,8 +366,14 @@ zb_store_ops make_ops(bool writes) {
     ops.stat = vsi_stat;
     ops.list = vsi_list;
     ops.destroy = vsi_destroy;
-    if (writes)
-        zarr3::add_memory_writes(&ops);
+    if (writes) {
+        ops.put = vsi_put;
+        ops.erase = vsi_erase;
+        ops.erase_below = vsi_erase_below;
+        ops.flush = vsi_flush;
+        ops.lock = vsi_lock;
+        ops.unlock = vsi_unlock;
+    }
     return ops;
 }
 
@@ -287,7 +384,7 @@ const zb_store_ops kReadOps = make_ops(false), kMemoryOps = make_ops(true);
 namespace zarr3 {
 
 enum zb_code open_vsi_store(const std::string &root, zb_store **out, zb_error *err) {
-    std::unique_ptr<zarr3::VsiStore> store(new zarr3::VsiStore{{}, root, "", ""});
+    std::unique_ptr<VsiStore> store(new VsiStore{{}, root, "", ""});
     zarr3::split_zip_path(root, &store->archive, &store->inside);
     const bool is_local = VSIIsLocal(root.c_str());
     const bool is_memory = STARTS_WITH(root.c_str(), "/vsimem/");

@@ -21,8 +21,9 @@
 
 #define ARRAYS_MAX 3
 #define BANDS_MAX 4
+#define BLOCKS_MAX 6
 #define EXTENT_MAX 40
-#define STEPS_MAX 60
+#define STEPS_MAX 40
 #define BUFFER_MAX (EXTENT_MAX * EXTENT_MAX * BANDS_MAX * 16 * 3)
 
 /* One array of the store and what it must hold. */
@@ -449,9 +450,15 @@ static void flush(struct world *w) {
     must(GDALClose(reader));
 }
 
-static char **any_options(struct world *w, const char *name, bool append) {
+/* A raster of at most BLOCKS_MAX blocks in a row: each may be a file. */
+static int any_block(struct world *w, int extent) {
+    int least = (extent - 1) / BLOCKS_MAX + 1;
+    return least + below(w, 16);
+}
+
+static char **any_options(struct world *w, const char *name, int width, int height, bool append) {
     static const char *const codecs[] = {"ZSTD", "NONE", "GZIP", "BLOSC"};
-    int x = 1 + below(w, 16), y = 1 + below(w, 16), kind = below(w, 8);
+    int x = any_block(w, width), y = any_block(w, height), kind = below(w, 8);
     char **options = CSLSetNameValue(NULL, "ARRAY_NAME", name);
     options = CSLSetNameValue(options, "BLOCKSIZE", CPLSPrintf("%dx%d", x, y));
     if (kind & 1)
@@ -475,7 +482,7 @@ static void create(struct world *w) {
     GDALDataType type = types[below(w, TYPES)];
     int width = 1 + below(w, EXTENT_MAX), height = 1 + below(w, EXTENT_MAX);
     int bands = 1 + below(w, BANDS_MAX);
-    char **options = any_options(w, t->name, w->count > 0);
+    char **options = any_options(w, t->name, width, height, w->count > 0);
     t->memory = GDALCreate(memory_driver, "", width, height, bands, type, NULL);
     REQUIRE(t->memory);
     w->store = GDALCreate(ours, w->root, width, height, bands, type, options);
@@ -502,7 +509,8 @@ static void copy(struct world *w) {
     t->memory = GDALCreateCopy(memory_driver, "", source->memory, 0, NULL, NULL, NULL);
     for (int i = 1; source->nodata_set && i <= GDALGetRasterCount(t->memory); i++)
         must(set_in_memory(GDALGetRasterBand(t->memory, i), t->nodata));
-    char **options = any_options(w, t->name, true);
+    char **options = any_options(w, t->name, GDALGetRasterXSize(t->memory),
+                                 GDALGetRasterYSize(t->memory), true);
     close_store(w);
     w->store = GDALCreateCopy(ours, w->root, t->memory, 1, options, NULL, NULL);
     must(w->store ? CE_None : CE_Failure);
