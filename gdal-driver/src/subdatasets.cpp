@@ -156,20 +156,19 @@ static std::string name_of(const Hierarchy &hierarchy, const zb_node *node,
 }
 
 /* Is there a name beside the node that one of its slices may have, "t:1" beside "t"? */
-static bool has_namesakes(const Hierarchy &hierarchy, const zb_node *node) {
-    struct Search {
-        std::string start;
-        bool found;
-    } search = {last_part(zb_node_path(node)) + ":", false};
-    const auto look = [](void *context, const char *name, bool) {
-        auto *wanted = static_cast<Search *>(context);
-        wanted->found = STARTS_WITH(name, wanted->start.c_str());
-        return wanted->found ? 1 : 0;
-    };
+static bool has_namesakes(const zb_node *node) {
+    const std::string start = std::string(zb_node_name(node)) + ":";
+    Neighbours around(node);
+    const zb_node *group = around.group_above(1);
+    zb_children children;
     /* Where nothing can be listed, nothing is known; a name that means both is an error then. */
-    zb_store_list(hierarchy.store.get(), parent_path(zb_node_path(node)).c_str(), look, &search,
-                  nullptr);
-    return search.found;
+    if (group == nullptr || zb_group_children(group, &children, nullptr) != ZB_OK)
+        return false;
+    bool found = false;
+    for (size_t i = 0; i < children.count && !found; i++)
+        found = STARTS_WITH(children.child[i].name, start.c_str());
+    zb_children_free(&children);
+    return found;
 }
 
 /* GDAL's convention: numbered from 1, a name and a description each. */
@@ -222,7 +221,7 @@ bool describe_slices(const Hierarchy &hierarchy, const NodePtr &array, const Arr
                  zb_node_path(array.get()), static_cast<int>(kMaxBands),
                  static_cast<unsigned long long>(slices));
     layout.bands = static_cast<int>(std::min(slices, kMaxBands));
-    const bool closed = has_namesakes(hierarchy, array.get());
+    const bool closed = has_namesakes(array.get());
     for (int slice = 0; slice < layout.bands; slice++) {
         const std::vector<uint64_t> index = layout.band_index(slice);
         std::string place = band_description(array.get(), layout, slice, around);
