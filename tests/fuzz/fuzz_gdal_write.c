@@ -2,29 +2,22 @@
 /*
  * The writing side of the GDAL driver, beside GDAL's MEM driver. The bytes decide how an array is
  * created, and then what is done to it and, in the same way, to a raster in memory: windows of any
- * type and spacing, bands in any order, blocks, nodata, metadata, georeference; flushing, closing and
- * opening again, copying, appending another array. Both must always hold the same.
+ * type and spacing, bands in any order, blocks, nodata, metadata, georeference; flushing, closing
+ * and opening again, copying, appending another array. Both must always hold the same.
  *
  * What is written to one array must never show in another one, so all arrays of the store are
  * compared when it is opened again.
  */
-#include "fuzz.h"
+#include "gdal_pixels.h"
 
-#include <cpl_conv.h>
-#include <cpl_error.h>
 #include <cpl_string.h>
 #include <cpl_vsi.h>
-#include <gdal.h>
-#include <math.h>
 #include <ogr_srs_api.h>
 #include <unistd.h>
 
 #define ARRAYS_MAX 3
-#define BANDS_MAX 4
 #define BLOCKS_MAX 6
-#define EXTENT_MAX 40
 #define STEPS_MAX 40
-#define BUFFER_MAX (EXTENT_MAX * EXTENT_MAX * BANDS_MAX * 16 * 3)
 
 /* One array of the store and what it must hold. */
 struct twin {
@@ -35,8 +28,7 @@ struct twin {
 };
 
 struct world {
-    const uint8_t *data;
-    size_t left;
+    struct input in;
     char root[64];
     struct twin twins[ARRAYS_MAX];
     int count, current;
@@ -44,18 +36,6 @@ struct world {
 };
 
 static GDALDriverH ours, memory_driver;
-
-/* 0 when the input is used up. */
-static unsigned next(struct world *w) {
-    if (!w->left)
-        return 0;
-    w->left--;
-    return *w->data++;
-}
-
-static int below(struct world *w, int end) {
-    return (int)next(w) % end;
-}
 
 static struct twin *twin(struct world *w) {
     return &w->twins[w->current];
@@ -75,162 +55,29 @@ static void start(void) {
     REQUIRE(ours && memory_driver);
 }
 
-/* For what must succeed on both. */
-static void must(CPLErr code) {
-    if (code != CE_None)
-        fprintf(stderr, "%s\n", CPLGetLastErrorMsg());
-    REQUIRE(code == CE_None);
-}
-
 /* ---- Pixels ---- */
 
-static const GDALDataType types[] = {
-    GDT_Byte,   GDT_Int8,   GDT_UInt16,  GDT_Int16,   GDT_UInt32,   GDT_Int32,
-    GDT_UInt64, GDT_Int64,  GDT_Float32, GDT_Float64, GDT_CFloat32, GDT_CFloat64,
-};
-#define TYPES (int)(sizeof types / sizeof *types)
-
-/* Values at which conversions differ, where they are not those of GDAL. */
-static const double values[] = {0,     1,    -1,     2,      127,   128,    255,  256,
-                                32767, 1e5,  -32768, 65535,  -0.0,  0.5,    -1.5, 1e9,
-                                -1e9,  1e19, 3e38,   -1e300, 1e-40, 1e-300, 7,    42};
-
-static double value(struct world *w) {
-    unsigned byte = next(w);
-    if (byte == 255)
-        return NAN;
-    if (byte == 254)
-        return -INFINITY;
-    return byte & 64 ? byte : values[byte % (sizeof values / sizeof *values)];
-}
-
-/* A window, how its samples lie in a buffer, and which bands. */
-struct request {
-    int x, y, width, height;
-    int count, bands[BANDS_MAX];
-    GDALDataType type;
-    GSpacing pixel, line, band;
-    size_t bytes;
-};
-
-static struct request any_request(struct world *w) {
-    struct request r = {0};
-    int width = GDALGetRasterXSize(w->store), height = GDALGetRasterYSize(w->store);
-    int bands = GDALGetRasterCount(w->store);
-    bool all = below(w, 4) == 0;
-    r.x = all ? 0 : below(w, width);
-    r.y = all ? 0 : below(w, height);
-    r.width = all ? width : 1 + below(w, width - r.x);
-    r.height = all ? height : 1 + below(w, height - r.y);
-    r.count = 1 + below(w, bands);
-    int first = below(w, bands), step = below(w, 3) ? 1 : bands - 1;
-    for (int i = 0; i < r.count; i++)
-        r.bands[i] = 1 + (first + i * (step ? step : 1)) % bands;
-    int kind = below(w, 2 * TYPES);
-    r.type = kind < TYPES ? types[kind] : GDALGetRasterDataType(GDALGetRasterBand(w->store, 1));
-    GSpacing size = GDALGetDataTypeSizeBytes(r.type), gap = below(w, 3) ? 0 : size;
-    switch (below(w, 3)) {
-    case 0: /* band by band */
-        r.pixel = size + gap;
-        r.line = r.pixel * r.width + gap;
-        r.band = r.line * r.height;
-        break;
-    case 1: /* samples of a pixel together */
-        r.band = size;
-        r.pixel = size * r.count + gap;
-        r.line = r.pixel * r.width + gap;
-        break;
-    default: /* columns one after the other */
-        r.line = size + gap;
-        r.pixel = r.line * r.height;
-        r.band = r.pixel * r.width;
-        break;
-    }
-    r.bytes = (size_t)(r.pixel * r.width + r.line * r.height + r.band * r.count);
-    REQUIRE(r.bytes <= BUFFER_MAX);
-    return r;
-}
-
-static CPLErr transfer(GDALDatasetH dataset, GDALRWFlag mode, const struct request *r, char *buffer,
-                       bool by_dataset) {
-    if (by_dataset)
-        return GDALDatasetRasterIOEx(dataset, mode, r->x, r->y, r->width, r->height, buffer,
-                                     r->width, r->height, r->type, r->count, (int *)r->bands,
-                                     r->pixel, r->line, r->band, NULL);
-    CPLErr code = CE_None;
-    for (int i = 0; i < r->count && code == CE_None; i++)
-        code = GDALRasterIOEx(GDALGetRasterBand(dataset, r->bands[i]), mode, r->x, r->y, r->width,
-                              r->height, buffer + i * r->band, r->width, r->height, r->type,
-                              r->pixel, r->line, NULL);
-    return code;
-}
-
-static void fill_buffer(struct world *w, const struct request *r, char *buffer) {
-    double first = value(w), second = value(w);
-    int period = 1 + below(w, 7);
-    for (int band = 0; band < r->count; band++)
-        for (int y = 0; y < r->height; y++)
-            for (int x = 0; x < r->width; x++) {
-                double v[2] = {(x + y + band) % period ? first + x : second, y};
-                GDALCopyWords(v, GDT_CFloat64, 0,
-                              buffer + x * r->pixel + y * r->line + band * r->band, r->type, 0, 1);
-            }
-}
-
 static void write_window(struct world *w) {
-    struct request r = any_request(w);
-    bool by_dataset = below(w, 2);
+    struct request r = any_request(&w->in, w->store);
+    bool by_dataset = below(&w->in, 2);
     char *buffer = CPLCalloc(1, r.bytes);
-    fill_buffer(w, &r, buffer);
+    fill_buffer(&w->in, &r, buffer);
     must(transfer(w->store, GF_Write, &r, buffer, by_dataset));
     must(transfer(twin(w)->memory, GF_Write, &r, buffer, by_dataset));
     twin(w)->written = true;
     CPLFree(buffer);
 }
 
-static bool same_number(double a, double b) {
-    return isnan(a) ? isnan(b) : a == b && signbit(a) == signbit(b);
-}
-
-/* Bit for bit, but for what a NaN carries. */
-static bool same_samples(const char *a, const char *b, size_t bytes, GDALDataType type) {
-    if (!memcmp(a, b, bytes))
-        return true;
-    GDALDataType part = type == GDT_CFloat32   ? GDT_Float32
-                        : type == GDT_CFloat64 ? GDT_Float64
-                                               : type;
-    size_t size = (size_t)GDALGetDataTypeSizeBytes(part);
-    for (size_t i = 0; i + size <= bytes; i += size) {
-        double x = 0, y = 0;
-        GDALCopyWords(a + i, part, 0, &x, GDT_Float64, 0, 1);
-        GDALCopyWords(b + i, part, 0, &y, GDT_Float64, 0, 1);
-        if (memcmp(a + i, b + i, size) && !(part == GDT_Float32 || part == GDT_Float64))
-            return false;
-        if (!same_number(x, y))
-            return false;
-    }
-    return true;
-}
-
-static void compare(GDALDatasetH a, GDALDatasetH b, const struct request *r, bool by_dataset) {
-    char *one = CPLCalloc(1, r->bytes), *other = CPLCalloc(1, r->bytes);
-    must(transfer(a, GF_Read, r, one, by_dataset));
-    must(transfer(b, GF_Read, r, other, by_dataset));
-    REQUIRE(same_samples(one, other, r->bytes, r->type));
-    CPLFree(one);
-    CPLFree(other);
-}
-
 static void read_window(struct world *w) {
-    struct request r = any_request(w);
-    compare(w->store, twin(w)->memory, &r, below(w, 2));
+    struct request r = any_request(&w->in, w->store);
+    compare(w->store, twin(w)->memory, &r, below(&w->in, 2));
 }
 
 /* By the nearest pixel, as GDAL resamples unless told otherwise. */
 static void read_smaller(struct world *w) {
-    GDALDataType type = types[below(w, TYPES)];
-    int width = 1 + below(w, EXTENT_MAX), height = 1 + below(w, EXTENT_MAX);
-    int number = 1 + below(w, GDALGetRasterCount(w->store));
+    GDALDataType type = types[below(&w->in, TYPES)];
+    int width = 1 + below(&w->in, EXTENT_MAX), height = 1 + below(&w->in, EXTENT_MAX);
+    int number = 1 + below(&w->in, GDALGetRasterCount(w->store));
     size_t bytes = (size_t)(width * height * GDALGetDataTypeSizeBytes(type));
     char *buffers[2];
     for (int i = 0; i < 2; i++) {
@@ -246,17 +93,17 @@ static void read_smaller(struct world *w) {
 }
 
 static void write_block(struct world *w) {
-    int number = 1 + below(w, GDALGetRasterCount(w->store)), width, height;
+    int number = 1 + below(&w->in, GDALGetRasterCount(w->store)), width, height;
     GDALRasterBandH band = GDALGetRasterBand(w->store, number);
     GDALDataType type = GDALGetRasterDataType(band);
     GDALGetBlockSize(band, &width, &height);
     int across = (GDALGetRasterXSize(w->store) - 1) / width + 1;
     int down = (GDALGetRasterYSize(w->store) - 1) / height + 1;
-    int x = below(w, across), y = below(w, down);
+    int x = below(&w->in, across), y = below(&w->in, down);
     GSpacing size = GDALGetDataTypeSizeBytes(type);
     struct request r = {0, 0, width, height, 1, {number}, type, size, size * width, 0, 0};
     char *block = CPLCalloc((size_t)(width * height), (size_t)size);
-    fill_buffer(w, &r, block);
+    fill_buffer(&w->in, &r, block);
     must(GDALFlushRasterCache(band)); /* which this call goes past */
     must(GDALWriteBlock(band, x, y, block));
     int right = GDALGetRasterXSize(w->store) - x * width;
@@ -271,26 +118,11 @@ static void write_block(struct world *w) {
 }
 
 static void fill_band(struct world *w) {
-    int number = 1 + below(w, GDALGetRasterCount(w->store));
-    double v = value(w);
+    int number = 1 + below(&w->in, GDALGetRasterCount(w->store));
+    double v = value(&w->in);
     must(GDALFillRaster(GDALGetRasterBand(w->store, number), v, 0));
     must(GDALFillRaster(GDALGetRasterBand(twin(w)->memory, number), v, 0));
     twin(w)->written = true;
-}
-
-static struct request whole(GDALDatasetH dataset) {
-    struct request r = {0};
-    r.width = GDALGetRasterXSize(dataset);
-    r.height = GDALGetRasterYSize(dataset);
-    r.count = GDALGetRasterCount(dataset);
-    for (int i = 0; i < r.count; i++)
-        r.bands[i] = i + 1;
-    r.type = GDALGetRasterDataType(GDALGetRasterBand(dataset, 1));
-    r.pixel = GDALGetDataTypeSizeBytes(r.type);
-    r.line = r.pixel * r.width;
-    r.band = r.line * r.height;
-    r.bytes = (size_t)(r.band * r.count);
-    return r;
 }
 
 /* ---- Properties ---- */
@@ -303,8 +135,8 @@ static void fill_unwritten(struct twin *t) {
 
 static void set_nodata(struct world *w) {
     static const double candidates[] = {0, 1, 7, 100, -1, -100, 255, 0.5};
-    double v = candidates[below(w, 8)];
-    int number = 1 + below(w, GDALGetRasterCount(w->store));
+    double v = candidates[below(&w->in, 8)];
+    int number = 1 + below(&w->in, GDALGetRasterCount(w->store));
     struct twin *t = twin(w);
     if (GDALSetRasterNoDataValue(GDALGetRasterBand(w->store, number), v) != CE_None)
         return; /* the type does not hold it */
@@ -322,8 +154,8 @@ static void delete_nodata(struct world *w) {
 static void set_item(struct world *w) {
     static const char *const names[] = {"a", "title", "B", "x y", "units", "_FillValue"};
     static const char *const texts[] = {"1", "text", "", "a \"b\" \\ \xc3\xa9", "[1, 2]", NULL};
-    const char *name = names[below(w, 4)], *text = texts[below(w, 6)];
-    int band = below(w, GDALGetRasterCount(w->store) + 1);
+    const char *name = names[below(&w->in, 4)], *text = texts[below(&w->in, 6)];
+    int band = below(&w->in, GDALGetRasterCount(w->store) + 1);
     GDALMajorObjectH on[] = {w->store, twin(w)->memory};
     for (int i = 0; i < 2; i++) {
         GDALMajorObjectH object = band ? GDALGetRasterBand(on[i], band) : on[i];
@@ -333,8 +165,8 @@ static void set_item(struct world *w) {
 
 static void set_of_band(struct world *w) {
     static const char *const units[] = {"", "K", "m s-1"};
-    int number = 1 + below(w, GDALGetRasterCount(w->store)), what = below(w, 4);
-    double scale = 0.5 * (1 + below(w, 4));
+    int number = 1 + below(&w->in, GDALGetRasterCount(w->store)), what = below(&w->in, 4);
+    double scale = 0.5 * (1 + below(&w->in, 4));
     for (int i = 0; i < 2; i++) {
         GDALRasterBandH band = GDALGetRasterBand(i ? twin(w)->memory : w->store, number);
         char text[32];
@@ -354,13 +186,13 @@ static void set_place(struct world *w) {
     static const double places[][6] = {
         {500, 10, 0, 9000, 0, -10}, {-180, 0.1, 0, -90, 0, 0.1}, {100.125, 3, 0.5, 200, 0.25, -2}};
     double transform[6];
-    memcpy(transform, places[below(w, 3)], sizeof transform);
-    int code = below(w, 3);
+    memcpy(transform, places[below(&w->in, 3)], sizeof transform);
+    int code = below(&w->in, 3);
     OGRSpatialReferenceH srs = OSRNewSpatialReference(NULL);
     if (code)
         REQUIRE(OSRImportFromEPSG(srs, code == 1 ? 32633 : 4326) == OGRERR_NONE);
     OSRSetAxisMappingStrategy(srs, OAMS_TRADITIONAL_GIS_ORDER);
-    bool with_transform = below(w, 3) > 0;
+    bool with_transform = below(&w->in, 3) > 0;
     for (int i = 0; i < 2; i++) {
         GDALDatasetH dataset = i ? twin(w)->memory : w->store;
         must(GDALSetSpatialRef(dataset, code ? srs : NULL));
@@ -439,7 +271,7 @@ static void reopen(struct world *w) {
         w->twins[i].written = true; /* for what is not new any more */
         must(GDALClose(dataset));
     }
-    w->current = below(w, w->count);
+    w->current = below(&w->in, w->count);
     w->store = open_array(w, w->current, GDAL_OF_UPDATE);
 }
 
@@ -453,22 +285,23 @@ static void flush(struct world *w) {
 /* A raster of at most BLOCKS_MAX blocks in a row: each may be a file. */
 static int any_block(struct world *w, int extent) {
     int least = (extent - 1) / BLOCKS_MAX + 1;
-    return least + below(w, 16);
+    return least + below(&w->in, 16);
 }
 
 static char **any_options(struct world *w, const char *name, int width, int height, bool append) {
     static const char *const codecs[] = {"ZSTD", "NONE", "GZIP", "BLOSC"};
-    int x = any_block(w, width), y = any_block(w, height), kind = below(w, 8);
+    int x = any_block(w, width), y = any_block(w, height), kind = below(&w->in, 8);
     char **options = CSLSetNameValue(NULL, "ARRAY_NAME", name);
     options = CSLSetNameValue(options, "BLOCKSIZE", CPLSPrintf("%dx%d", x, y));
     if (kind & 1)
         options = CSLSetNameValue(
-            options, "SHARD", CPLSPrintf("%dx%d", x * (1 + below(w, 3)), y * (1 + below(w, 3))));
+            options, "SHARD",
+            CPLSPrintf("%dx%d", x * (1 + below(&w->in, 3)), y * (1 + below(&w->in, 3))));
     if (kind & 2)
         options = CSLSetNameValue(options, "INTERLEAVE", "PIXEL");
     if (kind & 4)
-        options = CSLSetNameValue(options, below(w, 2) ? "STORE_EMPTY" : "CHECKSUM", "YES");
-    options = CSLSetNameValue(options, "COMPRESS", codecs[below(w, 4)]);
+        options = CSLSetNameValue(options, below(&w->in, 2) ? "STORE_EMPTY" : "CHECKSUM", "YES");
+    options = CSLSetNameValue(options, "COMPRESS", codecs[below(&w->in, 4)]);
     if (append)
         options = CSLSetNameValue(options, "APPEND_SUBDATASET", "YES");
     return options;
@@ -479,9 +312,9 @@ static void create(struct world *w) {
     struct twin *t = &w->twins[w->count];
     *t = (struct twin){.name = ""};
     snprintf(t->name, sizeof t->name, "t%d", w->count);
-    GDALDataType type = types[below(w, TYPES)];
-    int width = 1 + below(w, EXTENT_MAX), height = 1 + below(w, EXTENT_MAX);
-    int bands = 1 + below(w, BANDS_MAX);
+    GDALDataType type = types[below(&w->in, TYPES)];
+    int width = 1 + below(&w->in, EXTENT_MAX), height = 1 + below(&w->in, EXTENT_MAX);
+    int bands = 1 + below(&w->in, BANDS_MAX);
     char **options = any_options(w, t->name, width, height, w->count > 0);
     t->memory = GDALCreate(memory_driver, "", width, height, bands, type, NULL);
     REQUIRE(t->memory);
@@ -509,8 +342,8 @@ static void copy(struct world *w) {
     t->memory = GDALCreateCopy(memory_driver, "", source->memory, 0, NULL, NULL, NULL);
     for (int i = 1; source->nodata_set && i <= GDALGetRasterCount(t->memory); i++)
         must(set_in_memory(GDALGetRasterBand(t->memory, i), t->nodata));
-    char **options = any_options(w, t->name, GDALGetRasterXSize(t->memory),
-                                 GDALGetRasterYSize(t->memory), true);
+    char **options =
+        any_options(w, t->name, GDALGetRasterXSize(t->memory), GDALGetRasterYSize(t->memory), true);
     close_store(w);
     w->store = GDALCreateCopy(ours, w->root, t->memory, 1, options, NULL, NULL);
     must(w->store ? CE_None : CE_Failure);
@@ -521,7 +354,7 @@ static void copy(struct world *w) {
 }
 
 static void step(struct world *w) {
-    switch (below(w, 16)) {
+    switch (below(&w->in, 16)) {
     case 0:
     case 1:
     case 2:
@@ -545,7 +378,7 @@ static void step(struct world *w) {
         set_nodata(w);
         break;
     case 10:
-        if (below(w, 2))
+        if (below(&w->in, 2))
             delete_nodata(w);
         else
             set_of_band(w);
@@ -563,7 +396,7 @@ static void step(struct world *w) {
         reopen(w);
         break;
     default:
-        if (w->count < ARRAYS_MAX && below(w, 2)) {
+        if (w->count < ARRAYS_MAX && below(&w->in, 2)) {
             copy(w);
         } else if (w->count < ARRAYS_MAX) {
             close_store(w);
@@ -575,21 +408,21 @@ static void step(struct world *w) {
 
 /* Files in memory are GDAL's, files in a directory the core's. */
 static void choose_place(struct world *w) {
-    bool on_disk = below(w, 4) == 0;
+    bool on_disk = below(&w->in, 4) == 0;
     /* So little that changed blocks leave the cache while they are still in use elsewhere. */
-    GDALSetCacheMax64(below(w, 2) ? 3000 : 1 << 24);
+    GDALSetCacheMax64(below(&w->in, 2) ? 3000 : 1 << 24);
     snprintf(w->root, sizeof w->root, "%s/fuzz-%d.zarr", on_disk ? "/tmp" : "/vsimem",
              (int)getpid());
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    struct world w = {.data = data, .left = size};
+    struct world w = {.in = {data, size}};
     start();
     CPLErrorReset();
     choose_place(&w);
     VSIRmdirRecursive(w.root);
     create(&w);
-    for (int i = 0; i < STEPS_MAX && w.left; i++)
+    for (int i = 0; i < STEPS_MAX && w.in.left; i++)
         step(&w);
     reopen(&w);
     close_store(&w);
