@@ -26,6 +26,7 @@ struct Use {
     bool has_groups = false; /* in which arrays may look for coordinates of that name */
     bool same_extent = true;
     bool used = false;             /* as a dimension, or as a node's name */
+    bool above = false;            /* by an array of a group above, whose coordinates reach down */
     const zb_node *node = nullptr; /* the node of that name, if it can be opened */
 };
 
@@ -59,8 +60,10 @@ static bool can_share(const Use &use, const std::string &name, uint64_t extent,
                       const Georeference &georeference) {
     const zb_node *coordinate = use.node;
     const bool upright = georeference.transform && has_coordinates(*georeference.transform);
+    if (!use.used && (name == "band" || !upright))
+        return !use.above;
     if (!use.used)
-        return name == "band" || !upright || !use.has_groups;
+        return !use.has_groups;
     if (!use.same_extent || (coordinate != nullptr && !is_coordinate(coordinate, name)))
         return false;
     if (name == "band" || !upright)
@@ -80,10 +83,12 @@ enum zb_code name_dimensions(zb_store *store, const std::string &array_path,
     if (code != ZB_OK)
         return code;
     const std::string array = last_part(array_path);
+    Neighbours around(StorePtr(zb_store_retain(store), zb_store_release), array_path);
     for (size_t d = 0; d < plan->names.size(); d++) {
         const std::string usual = usual_name(plan->names[d], array);
         const uint64_t extent = plan->shape[d];
-        const Use use = use_of(children, array, usual, extent);
+        Use use = use_of(children, array, usual, extent);
+        use.above = around.find_array(usual) != nullptr;
         plan->names[d] = can_share(use, usual, extent, georeference) ? usual : array + "_" + usual;
     }
     zb_children_free(&children);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One more array in a group that has some: which names are its own. */
+/* One more array in a hierarchy that has some: which names are its own. */
 #ifndef ZARR3_APPEND_H
 #define ZARR3_APPEND_H
 
@@ -16,10 +16,10 @@ namespace zarr3 {
 std::vector<std::string> own_helpers(const std::string &array);
 std::vector<std::string> shared_helpers();
 
-/* The names of an appended array's dimensions, as far as they can be known while it lies where
+/* The names of a new array's dimensions, as far as they can be known while it lies where
    `georeference` says. A dimension has the usual name ("x") where that gives the array the place
-   that it has by itself: no other array of the group uses it, or all do for the same coordinates.
-   Else it has a name of its own ("<array>_x"). */
+   that it has by itself: no other array of the group uses it, or all do for the same coordinates,
+   and none come down from groups above. Else it has a name of its own ("<array>_x"). */
 enum zb_code name_dimensions(zb_store *store, const std::string &array_path,
                              const Georeference &georeference, NewArray *plan, zb_error *err);
 

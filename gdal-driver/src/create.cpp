@@ -58,7 +58,7 @@ static enum zb_code create_array(Target *target, bool aside, const std::string &
     enum zb_code code = target->make(aside, err);
     zb_store *store = target->hierarchy().store.get();
     const std::string path = join_path(target->node(), name);
-    if (code == ZB_OK && target->appends())
+    if (code == ZB_OK && target->has_company())
         code = name_dimensions(store, path, {std::nullopt, std::nullopt}, plan, err);
     if (code == ZB_OK)
         code = plan->create(store, path, {}, "", array, err);
@@ -90,7 +90,7 @@ std::unique_ptr<Zarr3Dataset> create_raster(Target *target, bool aside, const Ra
     if (dataset == nullptr)
         CPLError(CE_Failure, CPLE_AppDefined, "%s", reason.c_str());
     else
-        dataset->set_fresh(plan, target->appends());
+        dataset->set_fresh(plan, target->has_company());
     return dataset;
 }
 

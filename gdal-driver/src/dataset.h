@@ -144,14 +144,14 @@ class Zarr3Dataset final : public Zarr3Container {
     /* Nothing that waits will be written. */
     void forget();
 
-    /* For a dataset whose array has just been created from `plan`; `appended` to a group that holds
-       others. */
-    void set_fresh(const zarr3::NewArray &plan, bool appended) {
+    /* For a dataset whose array has just been created from `plan`; with `company` in a hierarchy
+       that has others. */
+    void set_fresh(const zarr3::NewArray &plan, bool company) {
         fresh_ = plan;
         fresh_fill_.assign(plan.dtype.size, 0);
-        appended_ = appended;
-        located_ = true;        /* nowhere: what is there already says nothing of a new raster */
-        edits.place = appended; /* also none: others have left theirs in the group */
+        has_company_ = company;
+        located_ = true;       /* nowhere: what is there already says nothing of a new raster */
+        edits.place = company; /* also none: others have left theirs where this one finds it */
     }
 
     /* Fills one block and, in the same plan, the blocks of bands that share its chunks and those
@@ -220,10 +220,10 @@ class Zarr3Dataset final : public Zarr3Container {
     bool durable_ = false;                       /* SYNC is not NONE */
     int nodata_band_ = 0;                        /* the one for which nodata was set last */
     /* How the array was created, while nothing is written to it: until then its fill value can
-       still follow the nodata value, and the names of an appended array's dimensions its place. */
+       still follow the nodata value, and the names of dimensions its place, where others are. */
     std::optional<zarr3::NewArray> fresh_;
     std::vector<unsigned char> fresh_fill_; /* the fill value that it has now */
-    bool appended_ = false;
+    bool has_company_ = false;
     mutable std::map<std::string, std::vector<const zb_json *>> band_lists_; /* of node_ */
     zarr3::Layout layout_;
     zarr3::Pyramid pyramid_;

@@ -35,6 +35,10 @@ class Target {
     bool appends() const {
         return !array_.empty();
     }
+    /* Are there other nodes in the hierarchy, which the new one must take nothing from? */
+    bool has_company() const {
+        return appends() || !node_.empty();
+    }
 
     /* Makes the group; whatever was there before goes. With `aside` a whole store is made in a
        directory beside its place and what was there stays, until replace(). */

@@ -8,8 +8,8 @@
  *
  * The fill value is the exception. It cannot be changed once there are chunks, and what is never
  * written reads as it. So a new array that gets a nodata value before its first pixel is created
- * once more, with that as its fill value; an array that is appended to a group also when its place
- * decides about the names of its dimensions.
+ * once more, with that as its fill value; an array in a hierarchy that has others also when its
+ * place decides about the names of its dimensions.
  */
 #include <algorithm>
 #include <cerrno>
@@ -165,7 +165,7 @@ enum zb_code Zarr3Dataset::settle_fresh(zb_error *err) {
         return ZB_OK;
     const std::vector<std::string> names = fresh_->names;
     enum zb_code code = ZB_OK;
-    if (appended_)
+    if (has_company_)
         code = name_dimensions(hierarchy_.store.get(), zb_node_path(array()), {srs_, transform_},
                                &*fresh_, err);
     if (code == ZB_OK && (has_stale_fill() || names != fresh_->names)) {

@@ -90,7 +90,8 @@ def test_a_pyramid_of_one_array_in_each_level_opens_by_its_group(store):
 def test_levels_that_are_arrays_inside_groups(store):
     path, root = store
     pyramid(root, arrays=("data",))
-    levels = [{**entry, "asset": entry["asset"] + "/data"} for entry in layout(by_entries)["layout"]]
+    levels = [{**entry, "asset": entry["asset"] + "/data"}
+              for entry in layout(by_entries)["layout"]]
     root.update_attributes({"multiscales": {"layout": levels}})
     dataset = opened(path)
     assert place(dataset) == ("32633", geotransform(1))

@@ -116,8 +116,8 @@ def test_raster_convert_appends(tmp_path):
         assert found.GetGeoTransform() == source.GetGeoTransform()
     arrays = set(zarr.open_group(str(path), mode="r").array_keys())
     assert {"one", "two", "three"} <= arrays
-    result = subprocess.run(["gdal", "raster", "convert", "-q", "--append", "--co", "ARRAY_NAME=two",
-                             DATA / files["one"], path], capture_output=True, text=True)
+    again = ["gdal", "raster", "convert", "-q", "--append", "--co", "ARRAY_NAME=two"]
+    result = subprocess.run([*again, DATA / files["one"], path], capture_output=True, text=True)
     assert result.returncode != 0 and "exists already" in result.stderr
 
 
