@@ -28,17 +28,6 @@ std::string json_text(const zb_json *value);
 /* Splits at white space. */
 std::vector<std::string> words(const std::string &text);
 
-/* Does `zarr_conventions` of the node declare the convention of that UUID? The schema and
-   specification addresses that end in `repository` count too, as the framework asks. */
-bool declares_convention(const zb_node *node, const char *uuid, const char *repository);
-
-extern const char *const kProjUuid;
-extern const char *const kSpatialUuid;
-extern const char *const kMultiscalesUuid;
-bool declares_proj(const zb_node *node);
-bool declares_spatial(const zb_node *node);
-bool declares_multiscales(const zb_node *node);
-
 } // namespace zarr3
 
 #endif

@@ -29,7 +29,7 @@ Zarr3RasterBand::Zarr3RasterBand(Zarr3Dataset *dataset, int number_in_dataset) {
     nRasterYSize = dataset->layout().height;
     nBlockXSize = dataset->layout().block_width;
     nBlockYSize = dataset->layout().block_height;
-    eDataType = gdal_type(zb_node_array(dataset->array())->dtype);
+    eDataType = pixel_type(dataset->array());
 }
 
 CPLErr Zarr3RasterBand::IReadBlock(int x, int y, void *image) {

@@ -12,21 +12,21 @@ using namespace zarr3;
 CPLErr Zarr3RasterBand::SetNoDataValue(double value) {
     if (!owner()->updates())
         return GDALPamRasterBand::SetNoDataValue(value);
-    return owner()->set_nodata(nodata_from_double(value, zb_node_array(owner()->array())->dtype),
+    return owner()->set_nodata(nodata_from_double(value, pixel_dtype(owner()->array())),
                                CPLSPrintf("%.17g", value), nBand);
 }
 
 CPLErr Zarr3RasterBand::SetNoDataValueAsInt64(int64_t value) {
     if (!owner()->updates())
         return GDALPamRasterBand::SetNoDataValueAsInt64(value);
-    return owner()->set_nodata(nodata_from_int64(value, zb_node_array(owner()->array())->dtype),
+    return owner()->set_nodata(nodata_from_int64(value, pixel_dtype(owner()->array())),
                                std::to_string(value).c_str(), nBand);
 }
 
 CPLErr Zarr3RasterBand::SetNoDataValueAsUInt64(uint64_t value) {
     if (!owner()->updates())
         return GDALPamRasterBand::SetNoDataValueAsUInt64(value);
-    return owner()->set_nodata(nodata_from_uint64(value, zb_node_array(owner()->array())->dtype),
+    return owner()->set_nodata(nodata_from_uint64(value, pixel_dtype(owner()->array())),
                                std::to_string(value).c_str(), nBand);
 }
 

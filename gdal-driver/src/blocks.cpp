@@ -43,7 +43,7 @@ static uint64_t cache_limit() {
 }
 
 uint64_t Zarr3Dataset::block_bytes(const Window &window, int band_count) const {
-    uint64_t bytes = bytes_of_block(layout_, gdal_type(zb_node_array(array())->dtype));
+    uint64_t bytes = bytes_of_block(layout_, pixel_type(array()));
     if (__builtin_mul_overflow(bytes, blocks_of(window).count(), &bytes) ||
         __builtin_mul_overflow(
             bytes, static_cast<uint64_t>(std::max(layout_.chunk_bands, band_count)), &bytes))
@@ -52,7 +52,7 @@ uint64_t Zarr3Dataset::block_bytes(const Window &window, int band_count) const {
 }
 
 bool Zarr3Dataset::prefers_direct(const PixelRequest &request) const {
-    if (!converts_exactly(zb_node_array(array())->dtype, request.type))
+    if (!reads_exactly(array(), request.type))
         return false;
     const Window &w = request.window;
     const uint64_t limit = cache_limit();
@@ -96,8 +96,7 @@ CPLErr Zarr3Dataset::read_direct(const PixelRequest &request, bool *done) {
         return CE_None;
     if (!settle(request))
         return CE_Failure;
-    const zb_dtype memory = memory_dtype(request.type);
-    ReadPlan plan(array(), layout_, memory);
+    ReadPlan plan(array(), layout_, exchange_dtype(array(), request.type));
     for (int first = 0; first < request.band_count;) {
         int step;
         const int length = band_run(request, first, &step);
@@ -137,7 +136,7 @@ class BlockBatch {
   public:
     BlockBatch(Zarr3Dataset *dataset, GDALDataType type)
         : dataset_(dataset), layout_(dataset->layout()), pixel_(GDALGetDataTypeSizeBytes(type)),
-          plan_(dataset->array(), layout_, memory_dtype(type)) {
+          plan_(dataset->array(), layout_, exchange_dtype(dataset->array(), type)) {
     }
 
     void add(int band, int x, int y, void *image) {
@@ -202,6 +201,12 @@ class BlockBatch {
 
 enum zb_code Zarr3Dataset::load_block(int band, int block_x, int block_y, void *image,
                                       zb_error *err) {
+    /* First of all, because it may make the array anew. */
+    if (has_stale_fill()) {
+        const enum zb_code code = settle_fresh(err);
+        if (code != ZB_OK)
+            return code;
+    }
     const GDALDataType type = GetRasterBand(band + 1)->GetRasterDataType();
     const std::vector<int> mates = layout_.chunk_mates(band);
     const uint64_t budget =

@@ -6,13 +6,16 @@
  */
 #include "cf_write.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "append.h"
 #include "attributes.h"
 #include "coordinates.h"
 #include "cpl_conv.h"
 #include "cpl_string.h"
 #include "json_text.h"
+#include "units.h"
 #include "zarrbridge/write.h"
 
 namespace zarr3 {
@@ -46,12 +49,21 @@ const CfGroup::Neighbour *CfGroup::find(const std::string &name) const {
     return nullptr;
 }
 
-/* Groups may hold arrays that look for their coordinates here: then nothing is ours alone. What
-   cannot be opened may depend on anything. */
+/* A name that holds the array's own was made for it. */
+bool CfGroup::is_own(const std::string &name) const {
+    const std::vector<std::string> names = own_helpers(zb_node_name(array_.get()));
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/* Groups may hold arrays that look for their coordinates here: then nothing is ours alone that has
+   a common name. What cannot be opened may depend on anything. */
 bool CfGroup::is_shared_mapping(const std::string &name) const {
     for (const Neighbour &other : others_) {
-        if (other.node == nullptr || zb_node_array(other.node.get()) == nullptr)
-            return true;
+        if (other.node == nullptr || zb_node_array(other.node.get()) == nullptr) {
+            if (!is_own(name))
+                return true;
+            continue;
+        }
         for (const std::string &word : words(attribute_text(other.node.get(), "grid_mapping"))) {
             if (word.substr(0, word.find(':')) == name)
                 return true;
@@ -64,14 +76,18 @@ bool CfGroup::is_shared_dimension(const std::string &name) const {
     for (const Neighbour &other : others_) {
         const zb_array_info *info =
             other.node == nullptr ? nullptr : zb_node_array(other.node.get());
-        if (info == nullptr)
+        if (info == nullptr && !is_own(name))
             return true;
-        for (uint32_t dim = 0; dim < info->ndim && other.name != name; dim++) {
+        for (uint32_t dim = 0; info != nullptr && dim < info->ndim && other.name != name; dim++) {
             if (dimension_name(info, dim) == name)
                 return true;
         }
     }
     return false;
+}
+
+bool CfGroup::serves_others(const std::string &name) const {
+    return is_shared_mapping(name) || is_shared_dimension(name);
 }
 
 /* Readers give spatial_ref to arrays that name no grid mapping, too. */
@@ -88,7 +104,12 @@ bool CfGroup::has_other_rasters() const {
 enum zb_code CfGroup::remove(const std::string &name, zb_error *err) {
     if (find(name) == nullptr)
         return ZB_OK;
-    return zb_node_delete(zb_node_store(array_.get()), join_path(path_, name).c_str(), err);
+    others_.erase(std::remove_if(others_.begin(), others_.end(),
+                                 [&](const Neighbour &other) { return other.name == name; }),
+                  others_.end());
+    const enum zb_code code =
+        zb_node_delete(zb_node_store(array_.get()), join_path(path_, name).c_str(), err);
+    return code == ZB_ENOTFOUND ? ZB_OK : code; /* another writer has been here */
 }
 
 /* A coordinate of these values, or a scalar without meaning that carries attributes. */
@@ -177,6 +198,34 @@ static bool is_mapping(const zb_node *node) {
     return info != nullptr && (info->ndim == 0 || (info->ndim == 1 && info->shape[0] == 1));
 }
 
+/* An array that names no grid mapping gets what others have left under the usual names. Where there
+   is such a one, it names one that says nothing. */
+enum zb_code CfGroup::write_no_grid_mapping(const std::string &before, AttributeChanges *changes,
+                                            zb_error *err) {
+    Neighbours around(array_.get());
+    const std::string name = "spatial_ref_" + std::string(zb_node_name(array_.get()));
+    if (has_usual_grid_mapping(around) && (before == name || find(name) == nullptr)) {
+        changes->set("grid_mapping", json_quote(name));
+        changes->set("coordinates", json_quote(name));
+        return put(name, nullptr, "{}", err);
+    }
+    changes->remove("grid_mapping");
+    if (!before.empty() && attribute_text(array_.get(), "coordinates") == before)
+        changes->remove("coordinates");
+    return ZB_OK;
+}
+
+/* Is it a grid mapping of these very attributes? */
+bool CfGroup::defines(const Neighbour *there, const std::string &attributes) {
+    zb_json *wanted = nullptr;
+    if (there == nullptr || !is_mapping(there->node.get()) ||
+        zb_json_parse(attributes.c_str(), attributes.size(), &wanted, nullptr) != ZB_OK)
+        return false;
+    const bool same = json_text(wanted) == json_text(zb_node_attributes(there->node.get()));
+    zb_json_free(wanted);
+    return same;
+}
+
 enum zb_code CfGroup::write_grid_mapping(const OGRSpatialReference *srs,
                                          const GeoTransform *transform, AttributeChanges *changes,
                                          zb_error *err) {
@@ -186,19 +235,8 @@ enum zb_code CfGroup::write_grid_mapping(const OGRSpatialReference *srs,
     const bool owned =
         there != nullptr && is_mapping(there->node.get()) && !is_shared_mapping(before);
     if (srs == nullptr && transform == nullptr) {
-        changes->remove("grid_mapping");
-        if (!before.empty() && attribute_text(array_.get(), "coordinates") == before)
-            changes->remove("coordinates");
-        return owned ? remove(before, err) : ZB_OK;
-    }
-    /* What has the name without being ours is left alone, whatever it is. */
-    std::string name = owned ? before : "spatial_ref";
-    if (!owned && (find(name) != nullptr || has_other_rasters()))
-        name = "spatial_ref_" + last_part(zb_node_path(array_.get()));
-    there = find(name);
-    if (!owned && there != nullptr) {
-        changes->remove("grid_mapping");
-        return ZB_OK;
+        const enum zb_code code = owned ? remove(before, err) : ZB_OK;
+        return code == ZB_OK ? write_no_grid_mapping(before, changes, err) : code;
     }
     std::vector<std::pair<std::string, std::string>> members;
     if (srs != nullptr) {
@@ -214,12 +252,24 @@ enum zb_code CfGroup::write_grid_mapping(const OGRSpatialReference *srs,
             text += (text.empty() ? "" : " ") + number_text(value);
         members.emplace_back("GeoTransform", json_quote(text));
     }
+    const std::string definition = json_object(members);
+    /* What has the name without being ours is left alone, whatever it is; but for one that says
+       the same, as other rasters of one grid have it. */
+    const bool keeps = owned || defines(there, definition);
+    std::string name = keeps ? before : "spatial_ref";
+    const bool same = !owned && defines(find(name), definition);
+    if (!owned && !same && (find(name) != nullptr || has_other_rasters()))
+        name = "spatial_ref_" + last_part(zb_node_path(array_.get()));
+    if (!owned && !same && find(name) != nullptr) {
+        changes->remove("grid_mapping");
+        return ZB_OK;
+    }
     changes->set("grid_mapping", json_quote(name));
     /* Makes it a coordinate in xarray, which otherwise takes it for data. */
     if (attribute(array_.get(), "coordinates") == nullptr ||
         (!before.empty() && attribute_text(array_.get(), "coordinates") == before))
         changes->set("coordinates", json_quote(name));
-    return put(name, nullptr, json_object(members), err);
+    return same ? ZB_OK : put(name, nullptr, definition, err);
 }
 
 /* ---- Coordinates ---- */
@@ -245,16 +295,46 @@ static std::string axis_attributes(char axis, const OGRSpatialReference *srs) {
     return json_object(members);
 }
 
-/* Is the array one that only says where rows or columns lie? */
-static bool is_coordinate(const zb_node *node, const std::string &name) {
+bool is_coordinate(const zb_node *node, const std::string &name) {
     const zb_array_info *info = node == nullptr ? nullptr : zb_node_array(node);
     return info != nullptr && info->ndim == 1 && dimension_name(info, 0) == name;
+}
+
+bool has_coordinates(const GeoTransform &transform) {
+    return transform[2] == 0 && transform[4] == 0;
+}
+
+std::vector<double> axis_values(char axis, uint64_t extent, const GeoTransform &transform) {
+    std::vector<double> values(extent);
+    const double first = transform[axis == 'X' ? 0 : 3], step = transform[axis == 'X' ? 1 : 5];
+    for (size_t i = 0; i < values.size(); i++)
+        values[i] = first + (static_cast<double>(i) + 0.5) * step;
+    return values;
+}
+
+/* Numbers of other writers are rounded in other ways; what moves a pixel is not rounding. */
+bool says_same(const zb_node *coordinate, const std::vector<double> &values,
+               const OGRSpatialReference *srs) {
+    const std::string units = attribute_text(coordinate, "units");
+    const bool same_unit =
+        srs == nullptr ? units.empty() : !units.empty() && to_units_of(*srs, units) == 1;
+    zb_error err;
+    const std::vector<double> there =
+        read_coordinate(coordinate, 0, zb_node_array(coordinate)->shape[0], &err);
+    if (!same_unit || there.size() != values.size())
+        return false;
+    const double step = values.size() > 1 ? values[1] - values[0] : 1;
+    for (size_t i = 0; i < values.size(); i++) {
+        if (!(std::fabs(there[i] - values[i]) <= 1e-6 * std::fabs(step)))
+            return false;
+    }
+    return true;
 }
 
 enum zb_code CfGroup::write_coordinates(const Layout &layout, const OGRSpatialReference *srs,
                                         const GeoTransform *transform, zb_error *err) {
     const zb_array_info *info = zb_node_array(array_.get());
-    const bool upright = transform != nullptr && (*transform)[2] == 0 && (*transform)[4] == 0;
+    const bool upright = transform != nullptr && has_coordinates(*transform);
     for (const char axis : {'Y', 'X'}) {
         const int dim = axis == 'X' ? layout.axes.x : layout.axes.y;
         const std::string name = dimension_name(info, static_cast<uint32_t>(dim));
@@ -262,25 +342,19 @@ enum zb_code CfGroup::write_coordinates(const Layout &layout, const OGRSpatialRe
         if (name.empty() || (there != nullptr && !is_coordinate(there->node.get(), name)) ||
             (there == nullptr && !upright))
             continue;
+        std::vector<double> values;
+        if (upright)
+            values = axis_values(axis, info->shape[dim], *transform);
         if (is_shared_dimension(name)) {
-            if (there != nullptr)
+            if (there != nullptr && !(upright && says_same(there->node.get(), values, srs)))
                 CPLError(CE_Warning, CPLE_AppDefined,
                          "array /%s serves other arrays, too, and stays as it is: programs that "
                          "go by coordinates see /%s where it was",
                          zb_node_path(there->node.get()), zb_node_path(array_.get()));
             continue;
         }
-        enum zb_code code;
-        if (upright) {
-            std::vector<double> values(info->shape[dim]);
-            const double first = (*transform)[axis == 'X' ? 0 : 3];
-            const double step = (*transform)[axis == 'X' ? 1 : 5];
-            for (size_t i = 0; i < values.size(); i++)
-                values[i] = first + (static_cast<double>(i) + 0.5) * step;
-            code = put(name, &values, axis_attributes(axis, srs), err);
-        } else {
-            code = remove(name, err);
-        }
+        const enum zb_code code =
+            upright ? put(name, &values, axis_attributes(axis, srs), err) : remove(name, err);
         if (code != ZB_OK)
             return code;
     }

@@ -11,6 +11,17 @@
 
 namespace zarr3 {
 
+/* Upright rasters have coordinates of columns ('X') and rows ('Y'). */
+bool has_coordinates(const GeoTransform &transform);
+std::vector<double> axis_values(char axis, uint64_t extent, const GeoTransform &transform);
+
+/* Is the array one that only says where rows or columns lie? */
+bool is_coordinate(const zb_node *node, const std::string &name);
+
+/* Does a coordinate array hold these values, in the unit that the CRS (or NULL) would give them? */
+bool says_same(const zb_node *coordinate, const std::vector<double> &values,
+               const OGRSpatialReference *srs);
+
 /* The group that holds a raster's array. */
 class CfGroup {
   public:
@@ -26,13 +37,20 @@ class CfGroup {
     enum zb_code write_coordinates(const Layout &layout, const OGRSpatialReference *srs,
                                    const GeoTransform *transform, zb_error *err);
 
+    /* Do other arrays of the group depend on the array of this name? */
+    bool serves_others(const std::string &name) const;
+
   private:
     struct Neighbour {
         NodePtr node;
         std::string name;
     };
     const Neighbour *find(const std::string &name) const;
+    enum zb_code write_no_grid_mapping(const std::string &before, AttributeChanges *changes,
+                                       zb_error *err);
+    static bool defines(const Neighbour *there, const std::string &attributes);
     bool has_other_rasters() const;
+    bool is_own(const std::string &name) const;
     bool is_shared_mapping(const std::string &name) const;
     bool is_shared_dimension(const std::string &name) const;
     enum zb_code remove(const std::string &name, zb_error *err);

@@ -18,6 +18,7 @@
 #include "cpl_conv.h"
 #include "cpl_string.h"
 #include "dimensions.h"
+#include "types.h"
 
 namespace zarr3 {
 
@@ -37,16 +38,28 @@ NodePtr find_coordinate(const zb_node *array, uint32_t dim, Neighbours &around) 
     return node;
 }
 
-std::vector<double> read_coordinate(const zb_node *coordinate, zb_error *err) {
-    const zb_array_info *info = zb_node_array(coordinate);
-    std::vector<double> values(static_cast<size_t>(info->shape[0]));
-    /* No start, count or step: the whole array. Converted to double by the core. */
+std::vector<double> read_coordinate(const zb_node *coordinate, uint64_t first, uint64_t count,
+                                    zb_error *err) {
+    const zb_dtype dtype = zb_node_array(coordinate)->dtype;
+    const bool other_sign = pixel_dtype(coordinate).kind != dtype.kind;
+    std::vector<double> values(static_cast<size_t>(count));
+    std::vector<char> stored(other_sign ? values.size() * dtype.size : 0);
     zb_read read = {};
     read.node = coordinate;
+    read.start = &first;
+    read.count = &count;
     read.view.data = values.data();
     read.view.dtype = {ZB_KIND_FLOAT, 8, false};
+    if (other_sign) { /* of which the core, which could convert, knows nothing */
+        read.view.data = stored.data();
+        read.view.dtype = dtype;
+    }
     if (values.empty() || zb_array_read(&read, 1, err) != ZB_OK)
         return {};
+    if (other_sign)
+        GDALCopyWords64(stored.data(), pixel_type(coordinate), static_cast<int>(dtype.size),
+                        values.data(), GDT_Float64, sizeof(double),
+                        static_cast<GPtrDiff_t>(values.size()));
     const double scale = attribute_number(coordinate, "scale_factor").value_or(1);
     const double offset = attribute_number(coordinate, "add_offset").value_or(0);
     if (scale != 1 || offset != 0) {

@@ -15,8 +15,10 @@ namespace zarr3 {
    same extent, with a real number type. Null when there is none. */
 NodePtr find_coordinate(const zb_node *array, uint32_t dim, Neighbours &around);
 
-/* Its values, unpacked by scale_factor and add_offset. Empty on failure, with *err set. */
-std::vector<double> read_coordinate(const zb_node *coordinate, zb_error *err);
+/* `count` of its values from the first-th on, with the sign that `_Unsigned` says, unpacked by
+   scale_factor and add_offset. Empty on failure, with *err set. */
+std::vector<double> read_coordinate(const zb_node *coordinate, uint64_t first, uint64_t count,
+                                    zb_error *err);
 
 /* Centre of the first cell, and the distance from each cell to the next. */
 struct Spacing {

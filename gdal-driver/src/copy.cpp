@@ -7,6 +7,8 @@
 #include "copy_pixels.h"
 #include "create.h"
 #include "errors.h"
+#include "location.h"
+#include "multidim.h"
 #include "open.h"
 
 namespace zarr3 {
@@ -37,7 +39,7 @@ static NoData nodata_of(GDALRasterBand *source, zb_dtype dtype, bool *has) {
 
 /* One value for all bands. */
 static bool copy_nodata(GDALDataset *source, Zarr3Dataset *copy, bool strict) {
-    const zb_dtype dtype = zb_node_array(copy->array())->dtype;
+    const zb_dtype dtype = pixel_dtype(copy->array());
     NoData first;
     bool first_has = false, same = true;
     for (int i = 1; i <= source->GetRasterCount(); i++) {
@@ -149,10 +151,12 @@ GDALDataset *create_copy(const char *name, GDALDataset *source, int strict, Opti
     Target target;
     CreationOptions options;
     std::string reason;
+    if (is_multidimensional(source))
+        return copy_multidimensional(name, source, strict, list, progress, progress_data);
     if (source->GetRasterCount() == 0)
         reason = "the source has no bands";
     if (!reason.empty() || !parse_creation_options(list, &options, &reason) ||
-        !target.find(name, &reason)) {
+        !find_target(name, options, &target, &reason)) {
         refuse_creation(name, reason);
         return nullptr;
     }
@@ -160,11 +164,16 @@ GDALDataset *create_copy(const char *name, GDALDataset *source, int strict, Opti
     if (!make_copy(source, strict != FALSE, options, progress, progress_data, &target))
         return nullptr;
     zb_error err;
+    /* The name alone would open the group with all of its arrays. */
+    std::string result_name = name;
+    if (target.appends())
+        result_name = subdataset_name(target.hierarchy().root,
+                                      join_path(target.node(), options.array_name), {});
     if (target.replace(options.write.sync != ZB_SYNC_NONE, &err) != ZB_OK) {
         report(err);
         return nullptr;
     }
-    GDALOpenInfo info(name, GDAL_OF_RASTER | GDAL_OF_UPDATE);
+    GDALOpenInfo info(result_name.c_str(), GDAL_OF_RASTER | GDAL_OF_UPDATE);
     GDALDataset *result = open(&info);
     if (result != nullptr)
         copy_to_sidecar(source, result);

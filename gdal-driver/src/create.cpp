@@ -7,7 +7,9 @@
  */
 #include "create.h"
 
+#include "append.h"
 #include "errors.h"
+#include "location.h"
 #include "manage.h"
 #include "open.h"
 
@@ -15,6 +17,55 @@ namespace zarr3 {
 
 void refuse_creation(const char *name, const std::string &reason) {
     CPLError(CE_Failure, CPLE_NotSupported, "%s cannot be created: %s", name, reason.c_str());
+}
+
+/* Names that other arrays have, and names that the core does not take. */
+static bool check_array_name(const std::string &name, std::string *reason) {
+    for (const char *taken : {"x", "y", "band", "spatial_ref"}) {
+        if (name == taken || name.find('/') != std::string::npos) {
+            *reason = "ARRAY_NAME=" + name +
+                      ": x, y, band and spatial_ref are names of other arrays, and a name has no "
+                      "slash";
+            return false;
+        }
+    }
+    if (name[0] != '.' && !STARTS_WITH(name.c_str(), "__") && name != "zarr.json")
+        return true;
+    *reason = "ARRAY_NAME=" + name + ": a name does not begin with a dot or two underscores";
+    return false;
+}
+
+bool find_target(const char *name, const CreationOptions &options, Target *target,
+                 std::string *reason) {
+    if (!options.array_name.empty() && !check_array_name(options.array_name, reason))
+        return false;
+    if (options.append)
+        return target->find_group(name, options.array_name, reason);
+    if (!target->find(name, reason))
+        return false;
+    /* What an option that nobody knows was meant to do with the store cannot be known either. */
+    if (target->replaces() && !options.unknown.empty()) {
+        *reason = "there is no option " + options.unknown +
+                  ", and what is there would be replaced; drop the option, or delete the store";
+        return false;
+    }
+    return true;
+}
+
+/* In a group of its own, or beside others. */
+static enum zb_code create_array(Target *target, bool aside, enum zb_sync sync,
+                                 const std::string &name, NewArray *plan, NodePtr *array,
+                                 zb_error *err) {
+    enum zb_code code = target->make(aside, sync, err);
+    zb_store *store = target->hierarchy().store.get();
+    const std::string path = join_path(target->node(), name);
+    if (code == ZB_OK && target->has_company())
+        code = name_dimensions(store, path, {std::nullopt, std::nullopt}, plan, err);
+    if (code == ZB_OK)
+        code = plan->create(store, path, {}, "", array, err);
+    if (code == ZB_OK && target->appends())
+        target->created_array();
+    return code;
 }
 
 std::unique_ptr<Zarr3Dataset> create_raster(Target *target, bool aside, const RasterShape &raster,
@@ -27,33 +78,20 @@ std::unique_ptr<Zarr3Dataset> create_raster(Target *target, bool aside, const Ra
         return nullptr;
     }
     const std::string name = options.array_name.empty() ? target->array_name() : options.array_name;
-    for (const char *taken : {"x", "y", "band", "spatial_ref"}) {
-        if (name == taken || name.find('/') != std::string::npos) {
-            CPLError(CE_Failure, CPLE_IllegalArg,
-                     "ARRAY_NAME=%s: x, y, band and spatial_ref are names of other arrays, and a "
-                     "name has no slash",
-                     name.c_str());
-            return nullptr;
-        }
-    }
-    enum zb_code code = target->make(aside, options.write.sync, &err);
     NodePtr array;
-    const Hierarchy &hierarchy = target->hierarchy();
-    if (code == ZB_OK)
-        code =
-            plan.create(hierarchy.store.get(), join_path(target->node(), name), {}, &array, &err);
-    if (code != ZB_OK) {
+    if (create_array(target, aside, options.write.sync, name, &plan, &array, &err) != ZB_OK) {
         report(err);
         return nullptr;
     }
     ArrayOptions how;
     how.update = true;
     how.write = options.write;
-    std::unique_ptr<Zarr3Dataset> dataset = Zarr3Dataset::make(hierarchy, array, how, &reason);
+    std::unique_ptr<Zarr3Dataset> dataset =
+        Zarr3Dataset::make(target->hierarchy(), array, how, &reason);
     if (dataset == nullptr)
         CPLError(CE_Failure, CPLE_AppDefined, "%s", reason.c_str());
     else
-        dataset->set_fresh(plan);
+        dataset->set_fresh(plan, target->has_company());
     return dataset;
 }
 
@@ -62,7 +100,8 @@ GDALDataset *create(const char *name, int width, int height, int bands, GDALData
     Target target;
     CreationOptions options;
     std::string reason;
-    if (!parse_creation_options(list, &options, &reason) || !target.find(name, &reason)) {
+    if (!parse_creation_options(list, &options, &reason) ||
+        !find_target(name, options, &target, &reason)) {
         refuse_creation(name, reason);
         return nullptr;
     }
@@ -71,11 +110,13 @@ GDALDataset *create(const char *name, int width, int height, int bands, GDALData
         create_raster(&target, false, {width, height, bands, type}, options);
     if (dataset == nullptr)
         return nullptr;
-    if (target.node().empty())
+    if (target.node().empty() && !target.appends())
         remove_sidecars(target.hierarchy().root);
     target.keep();
-    dataset->SetDescription(name);
-    dataset->use_sidecar(zb_node_path(dataset->array()));
+    const std::string path = zb_node_path(dataset->array());
+    dataset->SetDescription(
+        target.appends() ? subdataset_name(target.hierarchy().root, path, {}).c_str() : name);
+    dataset->use_sidecar(path);
     return dataset.release();
 }
 

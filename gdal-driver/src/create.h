@@ -10,8 +10,12 @@
 
 namespace zarr3 {
 
-/* A group with one array in it, open for update, at a target that has been found. Null after an
-   error has been reported. */
+/* Looks whether the options' array may be made under the name; nothing is touched. */
+bool find_target(const char *name, const CreationOptions &options, Target *target,
+                 std::string *reason);
+
+/* A group with one array in it, or one more array in a group, open for update, at a target that has
+   been found. Null after an error has been reported. */
 std::unique_ptr<Zarr3Dataset> create_raster(Target *target, bool aside, const RasterShape &raster,
                                             const CreationOptions &options);
 

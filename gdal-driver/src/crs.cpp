@@ -17,6 +17,7 @@
 #include <iterator>
 
 #include "attributes.h"
+#include "conventions.h"
 #include "cpl_string.h"
 
 namespace zarr3 {
@@ -33,12 +34,23 @@ static bool import_text(const std::string &text, OGRSpatialReference *srs) {
 }
 
 /* Definitions that carry more go first: a code alone may be unknown to this PROJ database. */
-static bool import_proj(const zb_node *node, OGRSpatialReference *srs) {
-    if (!declares_proj(node))
+static bool import_proj(const zb_node *node, Neighbours &around, OGRSpatialReference *srs) {
+    std::vector<std::string> texts;
+    for (const char *name : {"proj:wkt2", "proj:projjson", "proj:code"}) {
+        if (attribute(node, name) != nullptr)
+            texts.push_back(json_text(attribute(node, name)));
+    }
+    if (texts.empty() || !follows(node, kProj, around))
         return false;
-    return import_text(json_text(attribute(node, "proj:wkt2")), srs) ||
-           import_text(json_text(attribute(node, "proj:projjson")), srs) ||
-           import_text(json_text(attribute(node, "proj:code")), srs);
+    return std::any_of(texts.begin(), texts.end(),
+                       [&](const std::string &text) { return import_text(text, srs); });
+}
+
+/* The convention hands a group's CRS down to its children; a pyramid's group stands above all of
+   its levels, where these are groups too. */
+static bool inherit_proj(const Pyramid &pyramid, Neighbours &around, OGRSpatialReference *srs) {
+    return import_proj(around.group_above(1), around, srs) ||
+           (!pyramid.empty() && import_proj(around.at(pyramid.group).get(), around, srs));
 }
 
 /* A variable that only happens to be called "crs" is not meant. */
@@ -47,17 +59,26 @@ static bool has_definition(const zb_node *node) {
            attribute(node, "grid_mapping_name") != nullptr;
 }
 
+static constexpr const char *kUsualMappings[] = {"spatial_ref", "crs"};
+
 NodePtr find_grid_mapping(const zb_node *array, Neighbours &around) {
     /* The extended form is "crs: x y"; the first name is the one for the array's own axes. */
     const std::vector<std::string> named = words(attribute_text(array, "grid_mapping"));
     if (!named.empty())
         return around.find_array(named[0].substr(0, named[0].find(':')));
-    for (const char *usual : {"spatial_ref", "crs"}) {
+    if (zb_node_array(array)->ndim < 2)
+        return nullptr;
+    for (const char *usual : kUsualMappings) {
         NodePtr node = around.find_array(usual);
         if (has_definition(node.get()))
             return node;
     }
     return nullptr;
+}
+
+bool has_usual_grid_mapping(Neighbours &around) {
+    return std::any_of(std::begin(kUsualMappings), std::end(kUsualMappings),
+                       [&](const char *usual) { return around.find_array(usual) != nullptr; });
 }
 
 /* CF's own parameters (grid_mapping_name, standard_parallel, ...) as GDAL's importer takes them. */
@@ -77,7 +98,12 @@ static bool import_cf(const zb_node *mapping, const std::string &units, OGRSpati
     if (pairs.FetchNameValue("grid_mapping_name") == nullptr)
         return false;
     CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
-    return srs->importFromCF1(pairs.List(), units.empty() ? nullptr : units.c_str()) == OGRERR_NONE;
+    if (srs->importFromCF1(pairs.List(), units.empty() ? nullptr : units.c_str()) != OGRERR_NONE)
+        return false;
+    /* Metres are what other programs expect, and what GDAL's netCDF driver makes of it. */
+    if (srs->IsProjected() && srs->GetLinearUnits() != 1)
+        srs->SetLinearUnitsAndUpdateParameters("metre", 1);
+    return true;
 }
 
 /* Units of the coordinate array of a dimension: CF keeps what the CRS leaves open there. */
@@ -116,22 +142,68 @@ static bool is_degrees(const std::string &units, char direction) {
     return std::find(std::begin(spellings), std::end(spellings), units) != std::end(spellings);
 }
 
+/* A grid mapping of ours for a raster without a CRS, whose coordinates may be those of others. */
+static bool denies_crs(const zb_node *array, Neighbours &around) {
+    const NodePtr mapping =
+        attribute_text(array, "grid_mapping").empty() ? nullptr : find_grid_mapping(array, around);
+    const zb_json *attributes = mapping == nullptr ? nullptr : zb_node_attributes(mapping.get());
+    const size_t known = attribute(mapping.get(), "GeoTransform") != nullptr ? 1 : 0;
+    return mapping != nullptr && zb_json_count(attributes) == known;
+}
+
 static bool import_degrees(const zb_node *array, const Axes &axes, Neighbours &around,
                            OGRSpatialReference *srs) {
-    return is_degrees(axis_units(array, axes.x, around), 'E') &&
+    return !denies_crs(array, around) && is_degrees(axis_units(array, axes.x, around), 'E') &&
            is_degrees(axis_units(array, axes.y, around), 'N') && import_text("EPSG:4326", srs);
 }
 
-std::optional<OGRSpatialReference> find_crs(const zb_node *array, const Axes &axes,
-                                            Neighbours &around) {
-    OGRSpatialReference srs;
-    if (import_proj(array, &srs) || import_proj(around.group_above(1), &srs) ||
-        import_grid_mapping(array, axes, around, &srs) || import_gdal(array, &srs) ||
-        import_degrees(array, axes, around, &srs)) {
-        srs.SetAxisMappingStrategy(OAMS_TRADITIONAL_GIS_ORDER);
-        return srs;
+/* What the database has under the CRS's own code. */
+static bool import_by_code(const OGRSpatialReference &srs, OGRSpatialReference *known) {
+    const char *authority = srs.GetAuthorityName(nullptr);
+    const char *code = srs.GetAuthorityCode(nullptr);
+    return authority != nullptr && code != nullptr &&
+           import_text(std::string(authority) + ":" + code, known);
+}
+
+/* WKT 2 keeps the code of a CRS but not those of its parts (ellipsoid, units). Where the database
+   has the same definition under the code, that one has them all. Compared is what is left of either
+   after it has been text, because texts do not keep all of EPSG:3857. */
+static void complete_codes(OGRSpatialReference *srs) {
+    OGRSpatialReference known, as_text;
+    if (import_by_code(*srs, &known) && import_text(crs_text(known), &as_text) &&
+        crs_text(as_text) == crs_text(*srs)) {
+        known.SetCoordinateEpoch(srs->GetCoordinateEpoch());
+        *srs = known;
     }
-    return std::nullopt;
+}
+
+const char *const kEpochAttribute = "zarrbridge:coordinate_epoch";
+
+/* Definitions in WKT 1 do not say that they are dynamic. */
+static bool is_dynamic(const OGRSpatialReference &srs) {
+    OGRSpatialReference known;
+    return srs.IsDynamic() || (import_by_code(srs, &known) && known.IsDynamic());
+}
+
+/* Only a dynamic CRS has use for one: the attribute may be older than the CRS. */
+static void add_epoch(const zb_node *array, OGRSpatialReference *srs) {
+    const std::optional<double> epoch = attribute_number(array, kEpochAttribute);
+    if (epoch && srs->GetCoordinateEpoch() == 0 && is_dynamic(*srs))
+        srs->SetCoordinateEpoch(*epoch);
+}
+
+std::optional<OGRSpatialReference> find_crs(const zb_node *array, const Axes &axes,
+                                            const Pyramid &pyramid, Neighbours &around) {
+    OGRSpatialReference srs;
+    const bool is_map = zb_node_array(array)->ndim >= 2;
+    if (!import_proj(array, around, &srs) && !(is_map && inherit_proj(pyramid, around, &srs)) &&
+        !import_grid_mapping(array, axes, around, &srs) && !import_gdal(array, &srs) &&
+        !(is_map && import_degrees(array, axes, around, &srs)))
+        return std::nullopt;
+    complete_codes(&srs);
+    add_epoch(array, &srs);
+    srs.SetAxisMappingStrategy(OAMS_TRADITIONAL_GIS_ORDER);
+    return srs;
 }
 
 std::string crs_text(const OGRSpatialReference &srs) {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "dimensions.h"
+#include "multiscale.h"
 #include "neighbours.h"
 #include "ogr_spatialref.h"
 
@@ -15,11 +16,19 @@ namespace zarr3 {
    names, else one called spatial_ref or crs that carries a definition. Null when there is none. */
 NodePtr find_grid_mapping(const zb_node *array, Neighbours &around);
 
-/* By, in order: the proj: convention (array, then parent group), the CF grid mapping, `_CRS`,
-   latitude and longitude in degrees (then WGS 84, as GDAL's netCDF driver supposes). The result has
-   GIS axis order. */
+/* Is there an array of such a name, whether it carries a definition yet or not? */
+bool has_usual_grid_mapping(Neighbours &around);
+
+/* By, in order: the proj: convention (array, parent group, group of its pyramid), the CF grid
+   mapping, `_CRS`, latitude and longitude in degrees (then WGS 84, as GDAL's netCDF driver
+   supposes). The result has GIS axis order. An array of fewer than two dimensions has only what it
+   says itself: it is no map that lies in its group. */
 std::optional<OGRSpatialReference> find_crs(const zb_node *array, const Axes &axes,
-                                            Neighbours &around);
+                                            const Pyramid &pyramid, Neighbours &around);
+
+/* Attribute of an array that keeps the coordinate epoch (a decimal year) of a dynamic CRS, which
+   none of the forms above has a place for that other programs read. */
+extern const char *const kEpochAttribute;
 
 /* WKT 2, or WKT 1 for what the former cannot express. */
 std::string crs_text(const OGRSpatialReference &srs);

@@ -72,8 +72,8 @@ void Zarr3Dataset::locate() const {
     if (located_)
         return;
     located_ = true;
-    srs_ = find_crs(array(), layout_.axes, around_);
-    transform_ = find_geotransform(array(), layout_, pyramid_, around_);
+    srs_ = find_crs(array(), layout_.axes, pyramid_, around_);
+    transform_ = find_geotransform(array(), layout_, pyramid_, around_, srs_ ? &*srs_ : nullptr);
 }
 
 CPLErr Zarr3Dataset::GetGeoTransform(GeoTransformOut transform) ZARR3_CONST_SINCE_3_12 {

@@ -119,6 +119,9 @@ class Zarr3Dataset final : public Zarr3Container {
                            GDALDataType type, const zarr3::Spacings &spacings, zb_error *err);
     bool prepare_first_write();
 
+    /* Before pixels of an array are read that nobody has written to: they are its nodata value. */
+    bool prepare_read();
+
     /* Open for update? Then `edits` is where setters say that they have changed something; it is
        written when the dataset is flushed or closed. */
     bool updates() const {
@@ -141,9 +144,14 @@ class Zarr3Dataset final : public Zarr3Container {
     /* Nothing that waits will be written. */
     void forget();
 
-    /* For a dataset whose array has just been created from `plan`. */
-    void set_fresh(const zarr3::NewArray &plan) {
+    /* For a dataset whose array has just been created from `plan`; with `company` in a hierarchy
+       that has others. */
+    void set_fresh(const zarr3::NewArray &plan, bool company) {
         fresh_ = plan;
+        fresh_fill_.assign(plan.dtype.size, 0);
+        has_company_ = company;
+        located_ = true;       /* nowhere: what is there already says nothing of a new raster */
+        edits.place = company; /* also none: others have left theirs where this one finds it */
     }
 
     /* Fills one block and, in the same plan, the blocks of bands that share its chunks and those
@@ -199,6 +207,9 @@ class Zarr3Dataset final : public Zarr3Container {
                                  zb_error *err);
 
     /* update.cpp */
+    bool has_stale_fill() const;
+    bool empty_fresh_cache();
+    enum zb_code settle_fresh(zb_error *err);
     enum zb_code recreate(zb_error *err);
     enum zb_code commit(zb_error *err);
     void collect_metadata(zarr3::AttributeChanges *changes);
@@ -209,8 +220,10 @@ class Zarr3Dataset final : public Zarr3Container {
     bool durable_ = false;                       /* SYNC is not NONE */
     int nodata_band_ = 0;                        /* the one for which nodata was set last */
     /* How the array was created, while nothing is written to it: until then its fill value can
-       still follow the nodata value. */
+       still follow the nodata value, and the names of dimensions its place, where others are. */
     std::optional<zarr3::NewArray> fresh_;
+    std::vector<unsigned char> fresh_fill_; /* the fill value that it has now */
+    bool has_company_ = false;
     mutable std::map<std::string, std::vector<const zb_json *>> band_lists_; /* of node_ */
     zarr3::Layout layout_;
     zarr3::Pyramid pyramid_;

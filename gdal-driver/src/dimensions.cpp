@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "attributes.h"
+#include "conventions.h"
 #include "cpl_string.h"
 
 namespace zarr3 {
@@ -23,6 +24,16 @@ std::string dimension_name(const zb_array_info *info, uint32_t dim) {
     if (info->dimension_names == nullptr || info->dimension_names[dim] == nullptr)
         return {};
     return info->dimension_names[dim];
+}
+
+std::string usual_name(const std::string &name, const std::string &array) {
+    const std::string own = array + "_";
+    return !array.empty() && STARTS_WITH(name.c_str(), own.c_str()) ? name.substr(own.size())
+                                                                    : name;
+}
+
+static std::string usual_name(const zb_node *array, uint32_t dim) {
+    return usual_name(dimension_name(zb_node_array(array), dim), zb_node_name(array));
 }
 
 std::string dimension_label(const zb_array_info *info, uint32_t dim) {
@@ -94,25 +105,41 @@ static char cf_axis(const zb_node *coordinate) {
     return 0;
 }
 
-/* `spatial:dimensions` is ["Y", "X"], on the array or on its group. */
-static void axes_by_convention(const zb_array_info *info, const zb_node *node, Axes *axes) {
+/* `spatial:dimensions` is ["Y", "X"]. Both -1 when the node has no such list, or the array no such
+   dimensions. */
+static Axes listed_axes(const zb_array_info *info, const zb_node *node) {
     const zb_json *list = attribute(node, "spatial:dimensions");
-    if (!declares_spatial(node) || zb_json_count(list) != 2)
-        return;
+    if (zb_json_kind_of(list) != ZB_JSON_ARRAY || zb_json_count(list) != 2)
+        return {};
     const char *y = zb_json_string(zb_json_first(list));
     const char *x = zb_json_string(zb_json_next(zb_json_first(list)));
     if (x == nullptr || y == nullptr)
-        return;
+        return {};
     const Axes found = {dimension_called(info, x), dimension_called(info, y)};
-    if (found.x >= 0 && found.y >= 0 && found.x != found.y)
+    return found.x >= 0 && found.y >= 0 && found.x != found.y ? found : Axes();
+}
+
+static void axes_by_convention(const zb_array_info *info, const zb_node *node, Neighbours &around,
+                               Axes *axes) {
+    const Axes found = listed_axes(info, node);
+    if (found.x >= 0 && follows(node, kSpatial, around))
         *axes = found;
 }
 
+bool suits_spatial_dimensions(const zb_node *group, const zb_node *array, const Axes &axes) {
+    const zb_array_info *info = zb_node_array(array);
+    if (attribute(group, "spatial:dimensions") == nullptr || listed_axes(info, group).x >= 0)
+        return true;
+    const std::string x = usual_name(array, static_cast<uint32_t>(axes.x));
+    const std::string y = usual_name(array, static_cast<uint32_t>(axes.y));
+    return (x.empty() && y.empty()) || (is_x_name(x) && is_y_name(y));
+}
+
 /* With several candidates ("x" and "lon") the last dimension wins: the faster one. */
-static void axes_by_name(const zb_array_info *info, Axes *axes) {
+static void axes_by_name(const zb_node *array, Axes *axes) {
     Axes found;
-    for (uint32_t dim = 0; dim < info->ndim; dim++) {
-        const std::string name = dimension_name(info, dim);
+    for (uint32_t dim = 0; dim < zb_node_array(array)->ndim; dim++) {
+        const std::string name = usual_name(array, dim);
         if (is_x_name(name))
             found.x = static_cast<int>(dim);
         else if (is_y_name(name))
@@ -140,11 +167,12 @@ static void axes_by_coordinates(const zb_array_info *info, Neighbours &around, A
 
 /* Pictures as most imaging programs hold them: rows, columns, then a few samples a pixel. Without
    a name to go by, only 2 to 4 samples after two much longer dimensions count as such. */
-static void axes_by_shape(const zb_array_info *info, Axes *axes) {
+static void axes_by_shape(const zb_node *array, Axes *axes) {
+    const zb_array_info *info = zb_node_array(array);
     if (info->ndim != 3)
         return;
     const uint64_t samples = info->shape[2];
-    const bool named = is_band_name(dimension_name(info, 2));
+    const bool named = is_band_name(usual_name(array, 2));
     const bool unnamed = dimension_name(info, 0).empty() && dimension_name(info, 1).empty() &&
                          dimension_name(info, 2).empty();
     const bool few = samples >= 2 && samples <= 4 && info->shape[0] >= 16 && info->shape[1] >= 16;
@@ -177,16 +205,18 @@ bool choose_axes(const zb_node *array, Neighbours &around, const Pyramid &pyrami
         return true;
     }
     /* From the weakest evidence to the strongest: each overwrites the one before. */
-    axes_by_shape(info, axes);
+    axes_by_shape(array, axes);
     Axes named;
-    axes_by_name(info, &named);
+    axes_by_name(array, &named);
     if (named.x < 0 && info->ndim > 2)
         axes_by_coordinates(info, around, &named);
     if (named.x >= 0)
         *axes = named;
     axes_by_ome(pyramid, info->ndim, axes);
-    axes_by_convention(info, around.group_above(1), axes);
-    axes_by_convention(info, array, axes);
+    if (!pyramid.empty())
+        axes_by_convention(info, around.at(pyramid.group).get(), around, axes);
+    axes_by_convention(info, around.group_above(1), around, axes);
+    axes_by_convention(info, array, around, axes);
     if (!option_dimension(info, "DIM_X", dim_x, &axes->x, reason) ||
         !option_dimension(info, "DIM_Y", dim_y, &axes->y, reason))
         return false;

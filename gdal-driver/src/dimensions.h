@@ -18,15 +18,23 @@ struct Axes {
 /* The dimension's name, or "" when it has none. */
 std::string dimension_name(const zb_array_info *info, uint32_t dim);
 
+/* The name without the array's own in front ("tas_x" of the array "tas"), which dimensions have
+   that no other array of the group may have to do with. */
+std::string usual_name(const std::string &name, const std::string &array);
+
 /* Its name, or "dimN" where it has none: for display. */
 std::string dimension_label(const zb_array_info *info, uint32_t dim);
 
 /* Chooses the axes by, in order: the options DIM_X and DIM_Y (a name or a number), the spatial:
-   convention, the axes of an OME-NGFF image, dimension names, the CF attributes of coordinate
-   arrays, band-last shapes; else the last two. False, with *reason set, when an option names no
-   dimension. */
+   convention (the array, its parent group, the group of its pyramid), the axes of an OME-NGFF
+   image, dimension names, the CF attributes of coordinate arrays, band-last shapes; else the last
+   two. False, with *reason set, when an option names no dimension. */
 bool choose_axes(const zb_node *array, Neighbours &around, const Pyramid &pyramid,
                  const char *dim_x, const char *dim_y, Axes *axes, std::string *reason);
+
+/* Are a group's spatial: attributes meant for this array? Where the group says which dimensions
+   they are for, the array must have them, or rows and columns by other names. */
+bool suits_spatial_dimensions(const zb_node *group, const zb_node *array, const Axes &axes);
 
 } // namespace zarr3
 

@@ -85,8 +85,10 @@ extern "C" void GDALRegister_Zarr3() {
     driver->SetMetadataItem(GDAL_DMD_LONGNAME, "Zarr version 3 (zarrbridge)");
     driver->SetMetadataItem(GDAL_DCAP_CREATE, "YES");
     driver->SetMetadataItem(GDAL_DCAP_CREATECOPY, "YES");
+    driver->SetMetadataItem("DCAP_CREATE_SUBDATASETS", "YES"); /* 3.10 has no name for it */
+    driver->SetMetadataItem(GDAL_DCAP_CREATECOPY_MULTIDIMENSIONAL, "YES"); /* see multidim.h */
     driver->SetMetadataItem(GDAL_DMD_CREATIONDATATYPES, kCreationTypes);
-    driver->SetMetadataItem(GDAL_DMD_CREATIONOPTIONLIST, zarr3::kCreationOptions);
+    driver->SetMetadataItem(GDAL_DMD_CREATIONOPTIONLIST, zarr3::creation_option_list());
 #ifdef GDAL_DCAP_UPDATE
     driver->SetMetadataItem(GDAL_DCAP_UPDATE, "YES");
     driver->SetMetadataItem(GDAL_DMD_UPDATE_ITEMS,

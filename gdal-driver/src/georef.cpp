@@ -13,9 +13,11 @@
 #include <cmath>
 
 #include "attributes.h"
+#include "conventions.h"
 #include "coordinates.h"
 #include "cpl_conv.h"
 #include "crs.h"
+#include "units.h"
 
 namespace zarr3 {
 
@@ -52,15 +54,17 @@ static bool states_other_shape(const zb_node *node, const Layout &layout) {
     return !shape.empty() && (shape[0] != layout.height || shape[1] != layout.width);
 }
 
+static std::optional<GeoTransform> registered(GeoTransform transform,
+                                              const std::string &registration) {
+    return usable(registration == "node" ? centre_to_corner(transform) : transform);
+}
+
 static std::optional<GeoTransform> by_transform(const zb_node *node, const Layout &layout) {
     const std::string type = attribute_text(node, "spatial:transform_type");
     const std::vector<double> list = number_list(attribute(node, "spatial:transform"), 6);
     if (list.empty() || (!type.empty() && type != "affine") || states_other_shape(node, layout))
         return std::nullopt;
-    GeoTransform transform = from_affine(list);
-    if (attribute_text(node, "spatial:registration") == "node")
-        transform = centre_to_corner(transform);
-    return usable(transform);
+    return registered(from_affine(list), attribute_text(node, "spatial:registration"));
 }
 
 /* [xmin, ymin, xmax, ymax] of a north-up raster; nodes sit on the box's edge, pixels inside. */
@@ -68,36 +72,57 @@ static std::optional<GeoTransform> by_box(const zb_node *node, const Layout &lay
     const std::vector<double> box = number_list(attribute(node, "spatial:bbox"), 4);
     if (box.empty())
         return std::nullopt;
-    const bool on_nodes = attribute_text(node, "spatial:registration") == "node";
-    const double across = layout.width - (on_nodes ? 1 : 0);
-    const double down = layout.height - (on_nodes ? 1 : 0);
-    const GeoTransform t = {box[0], (box[2] - box[0]) / across, 0, box[3],
-                            0,      (box[1] - box[3]) / down};
-    return usable(on_nodes ? centre_to_corner(t) : t);
+    const std::string registration = attribute_text(node, "spatial:registration");
+    const double nodes_less = registration == "node" ? 1 : 0;
+    const double across = layout.width - nodes_less, down = layout.height - nodes_less;
+    return registered({box[0], (box[2] - box[0]) / across, 0, box[3], 0, (box[1] - box[3]) / down},
+                      registration);
+}
+
+/* What the convention says of an entry in a pyramid. The registration may be said once for all. */
+static std::optional<GeoTransform> by_entry(const Pyramid &pyramid, const zb_node *group) {
+    if (!pyramid.transform)
+        return std::nullopt;
+    const std::string registration = pyramid.registration.empty()
+                                         ? attribute_text(group, "spatial:registration")
+                                         : pyramid.registration;
+    return registered(from_affine({pyramid.transform->begin(), pyramid.transform->end()}),
+                      registration);
+}
+
+/* Has the node something of the convention that gives a place? */
+static bool states_place(const zb_node *node, Neighbours &around) {
+    const bool has = attribute(node, "spatial:transform") != nullptr ||
+                     attribute(node, "spatial:bbox") != nullptr;
+    return has && follows(node, kSpatial, around);
 }
 
 /* From the most specific to the most general: what is said of this array, of this level, of its
-   group. */
+   group, of the group of its pyramid. The transform of a pyramid's group belongs to the finest
+   level; coarser ones derive theirs from the box. */
 static std::optional<GeoTransform> by_convention(const zb_node *array, const Layout &layout,
                                                  const Pyramid &pyramid, Neighbours &around) {
-    std::optional<GeoTransform> found;
-    if (declares_spatial(array))
-        found = by_transform(array, layout);
-    if (!found && pyramid.transform) {
-        const auto &entry = *pyramid.transform;
-        found = usable(from_affine({entry.begin(), entry.end()}));
+    const zb_node *parent = around.group_above(1);
+    const zb_node *top = pyramid.empty() ? nullptr : around.at(pyramid.group).get();
+    std::vector<const zb_node *> groups;
+    for (const zb_node *group : {parent, top == parent ? nullptr : top}) {
+        if (states_place(group, around) && suits_spatial_dimensions(group, array, layout.axes))
+            groups.push_back(group);
     }
-    const zb_node *group = around.group_above(1);
-    const bool inherits = declares_spatial(group);
-    /* The transform of a pyramid's group belongs to the finest level; coarser ones derive theirs
-       from the box. */
-    const bool is_coarse = pyramid.self > 0 && pyramid.group == parent_path(around.path());
-    if (!found && inherits && !is_coarse)
-        found = by_transform(group, layout);
-    if (!found && declares_spatial(array))
+    const bool own = states_place(array, around);
+    std::optional<GeoTransform> found;
+    if (own)
+        found = by_transform(array, layout);
+    if (!found && suits_spatial_dimensions(top, array, layout.axes))
+        found = by_entry(pyramid, top);
+    for (size_t i = 0; i < groups.size() && !found; i++) {
+        if (groups[i] != top || pyramid.self == 0)
+            found = by_transform(groups[i], layout);
+    }
+    if (!found && own)
         found = by_box(array, layout);
-    if (!found && inherits)
-        found = by_box(group, layout);
+    for (size_t i = 0; i < groups.size() && !found; i++)
+        found = by_box(groups[i], layout);
     return found;
 }
 
@@ -118,25 +143,34 @@ static std::optional<GeoTransform> by_grid_mapping(const zb_node *array, Neighbo
 }
 
 /* A damaged coordinate array costs the geotransform, with a warning, but not the pixels. */
-static std::optional<Spacing> axis_spacing(const zb_node *array, int dim, Neighbours &around) {
+static std::optional<Spacing> axis_spacing(const zb_node *array, int dim, Neighbours &around,
+                                           const OGRSpatialReference *srs) {
     if (dim < 0)
         return std::nullopt;
     const NodePtr node = find_coordinate(array, static_cast<uint32_t>(dim), around);
     if (node == nullptr)
         return std::nullopt;
     zb_error err;
-    const std::vector<double> values = read_coordinate(node.get(), &err);
+    const std::vector<double> values =
+        read_coordinate(node.get(), 0, zb_node_array(node.get())->shape[0], &err);
     if (values.empty()) {
         CPLError(CE_Warning, CPLE_AppDefined, "No geotransform: %s", err.message);
         return std::nullopt;
     }
-    return regular_spacing(values, zb_node_array(node.get())->dtype);
+    std::optional<Spacing> spacing = regular_spacing(values, zb_node_array(node.get())->dtype);
+    if (spacing && srs != nullptr) {
+        const double factor = to_units_of(*srs, attribute_text(node.get(), "units"));
+        spacing->first *= factor;
+        spacing->step *= factor;
+    }
+    return spacing;
 }
 
 static std::optional<GeoTransform> by_coordinates(const zb_node *array, const Layout &layout,
-                                                  Neighbours &around) {
-    const std::optional<Spacing> x = axis_spacing(array, layout.axes.x, around);
-    const std::optional<Spacing> y = axis_spacing(array, layout.axes.y, around);
+                                                  Neighbours &around,
+                                                  const OGRSpatialReference *srs) {
+    const std::optional<Spacing> x = axis_spacing(array, layout.axes.x, around, srs);
+    const std::optional<Spacing> y = axis_spacing(array, layout.axes.y, around, srs);
     if (!x || !y)
         return std::nullopt;
     return usable(centre_to_corner({x->first, x->step, 0, y->first, 0, y->step}));
@@ -157,12 +191,15 @@ static bool agree(const GeoTransform &a, const GeoTransform &b, const Layout &la
 
 /* A convention that was declared is believed; a GeoTransform is checked (see georef.h). */
 std::optional<GeoTransform> find_geotransform(const zb_node *array, const Layout &layout,
-                                              const Pyramid &pyramid, Neighbours &around) {
+                                              const Pyramid &pyramid, Neighbours &around,
+                                              const OGRSpatialReference *srs) {
+    if (layout.axes.y < 0)
+        return std::nullopt;
     std::optional<GeoTransform> found = by_convention(array, layout, pyramid, around);
     if (found)
         return found;
     found = by_grid_mapping(array, around);
-    const std::optional<GeoTransform> plotted = by_coordinates(array, layout, around);
+    const std::optional<GeoTransform> plotted = by_coordinates(array, layout, around, srs);
     if (found && plotted && !agree(*found, *plotted, layout)) {
         CPLDebug("ZARR3", "%s: GeoTransform contradicts the coordinate arrays, which are used",
                  zb_node_path(array));

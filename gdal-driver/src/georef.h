@@ -9,6 +9,7 @@
 #include "layout.h"
 #include "multiscale.h"
 #include "neighbours.h"
+#include "ogr_spatialref.h"
 
 namespace zarr3 {
 
@@ -19,11 +20,14 @@ using GeoTransform = std::array<double, 6>;
 /* Finite, and it can be inverted. */
 bool is_usable(const GeoTransform &transform);
 
-/* By, in order: the spatial: convention (the array, its entry in a pyramid, the parent group),
-   GeoTransform of the CF grid mapping, regular 1-D coordinate arrays. A GeoTransform that
-   contradicts the coordinate arrays gives way to them, because they are what xarray plots by. */
+/* By, in order: the spatial: convention (the array, its entry in a pyramid, the parent group, the
+   pyramid's group), GeoTransform of the CF grid mapping, regular 1-D coordinate arrays. A
+   GeoTransform that contradicts the coordinate arrays gives way to them, because they are what
+   xarray plots by. `srs` (or NULL) is what coordinates are to be in the units of. None for an array
+   without rows. */
 std::optional<GeoTransform> find_geotransform(const zb_node *array, const Layout &layout,
-                                              const Pyramid &pyramid, Neighbours &around);
+                                              const Pyramid &pyramid, Neighbours &around,
+                                              const OGRSpatialReference *srs);
 
 } // namespace zarr3
 

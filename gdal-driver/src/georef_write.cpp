@@ -19,6 +19,7 @@
 
 #include "attributes.h"
 #include "cf_write.h"
+#include "conventions.h"
 #include "cpl_conv.h"
 #include "json_text.h"
 
@@ -49,16 +50,16 @@ static void declare(const zb_node *array, bool proj, bool spatial, AttributeChan
          entry = zb_json_next(entry)) {
         const char *uuid = zb_json_string(zb_json_get(entry, "uuid"));
         const bool ours =
-            uuid != nullptr && (strcmp(uuid, kProjUuid) == 0 || strcmp(uuid, kSpatialUuid) == 0);
+            uuid != nullptr && (strcmp(uuid, kProj.uuid) == 0 || strcmp(uuid, kSpatial.uuid) == 0);
         if (!ours)
             entries.push_back(json_text(entry));
     }
     if (proj)
-        entries.push_back(declaration(kProjUuid, "zarr-experimental/geo-proj", "proj:",
+        entries.push_back(declaration(kProj.uuid, "zarr-experimental/geo-proj", "proj:",
                                       "Coordinate reference system information for geospatial "
                                       "data"));
     if (spatial)
-        entries.push_back(declaration(kSpatialUuid, "zarr-conventions/spatial",
+        entries.push_back(declaration(kSpatial.uuid, "zarr-conventions/spatial",
                                       "spatial:", "Spatial coordinate information"));
     if (entries.empty())
         changes->remove("zarr_conventions");
@@ -68,6 +69,7 @@ static void declare(const zb_node *array, bool proj, bool spatial, AttributeChan
 
 static void set_crs(const OGRSpatialReference *srs, AttributeChanges *changes) {
     changes->remove("proj:projjson");
+    changes->remove(kEpochAttribute);
     if (srs == nullptr) {
         for (const char *name : {"proj:code", "proj:wkt2", "_CRS"})
             changes->remove(name);
@@ -82,6 +84,8 @@ static void set_crs(const OGRSpatialReference *srs, AttributeChanges *changes) {
     else
         changes->remove("proj:code");
     changes->set("_CRS", json_object({{"wkt", wkt}}));
+    if (srs->GetCoordinateEpoch() > 0)
+        changes->set(kEpochAttribute, json_number(srs->GetCoordinateEpoch()));
 }
 
 static void set_transform(const zb_node *array, const Layout &layout, const GeoTransform *t,

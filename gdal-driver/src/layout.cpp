@@ -85,29 +85,37 @@ uint64_t count_bands(const zb_array_info *info, const Axes &axes) {
     return bands;
 }
 
+static std::string plural(size_t count, const char *one, const char *many) {
+    return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
 /* One entry for each extra dimension, pinned or not, so that a slice still knows where it lies. */
 static bool add_extra(const zb_array_info *info, const std::vector<uint64_t> &pinned,
                       Layout *layout, std::string *reason) {
     for (uint32_t dim = 0; dim < info->ndim; dim++) {
-        if (!is_extra(layout->axes, dim))
-            continue;
-        const uint64_t extent = info->shape[dim];
-        ExtraDimension extra = {dim, 0, extent, std::min(info->inner_shape[dim], extent)};
-        if (!pinned.empty()) {
-            const size_t place = layout->extra.size();
-            if (place >= pinned.size() || pinned[place] >= extent) {
-                *reason = "the indices in the name do not fit: dimension " + std::to_string(dim) +
-                          " has extent " + std::to_string(extent);
-                return false;
-            }
-            extra = {dim, pinned[place], 1, 1};
+        if (is_extra(layout->axes, dim)) {
+            const uint64_t extent = info->shape[dim];
+            layout->extra.push_back({dim, 0, extent, std::min(info->inner_shape[dim], extent)});
         }
-        layout->extra.push_back(extra);
     }
-    if (!pinned.empty() && pinned.size() != layout->extra.size()) {
-        *reason = "the name has " + std::to_string(pinned.size()) + " indices, the array has " +
-                  std::to_string(layout->extra.size()) + " dimensions besides rows and columns";
+    if (pinned.empty())
+        return true;
+    if (pinned.size() != layout->extra.size()) {
+        *reason = "the name has " + plural(pinned.size(), "index", "indices") + ", the array has " +
+                  plural(layout->extra.size(), "dimension", "dimensions") +
+                  " besides rows and columns";
         return false;
+    }
+    for (size_t i = 0; i < pinned.size(); i++) {
+        ExtraDimension &extra = layout->extra[i];
+        if (pinned[i] >= extra.count) {
+            *reason = "the index " + std::to_string(pinned[i]) +
+                      " in the name is beyond dimension " + std::to_string(extra.dim) + " (" +
+                      dimension_label(info, extra.dim) + "), whose extent is " +
+                      std::to_string(extra.count);
+            return false;
+        }
+        extra = {extra.dim, pinned[i], 1, 1};
     }
     return true;
 }

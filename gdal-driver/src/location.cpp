@@ -51,7 +51,7 @@ static void take_directory(std::string text, Location *location) {
 }
 
 /* Decimal digits only, small enough for uint64. */
-static bool parse_index(const std::string &text, uint64_t *index) {
+bool parse_index(const std::string &text, uint64_t *index) {
     const bool digits =
         !text.empty() && text.size() <= 19 &&
         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -60,22 +60,31 @@ static bool parse_index(const std::string &text, uint64_t *index) {
     return digits;
 }
 
+/* A whole number of any sign and size: an index, if a bad one. */
+static bool is_number(const std::string &text) {
+    const size_t sign = !text.empty() && (text[0] == '-' || text[0] == '+') ? 1 : 0;
+    return text.size() > sign && text.find_first_not_of("0123456789", sign) == std::string::npos;
+}
+
+/* Does the text end in a colon and a number? Where, if so: the place of the colon. */
+static bool ends_in_number(const std::string &text, size_t *colon) {
+    *colon = text.rfind(':');
+    return *colon != std::string::npos && is_number(text.substr(*colon + 1));
+}
+
 /* What follows the quoted path: nothing, or ":/node" and ":index" parts. Node names may hold
-   colons, so only trailing parts that are numbers count as indices. */
+   colons, so only trailing parts that are numbers may be indices. */
 static bool parse_node(std::string text, Location *location) {
     if (text.empty())
         return true;
     if (text[0] != ':')
         return false;
     text.erase(0, 1);
-    for (;;) {
-        const size_t colon = text.rfind(':');
-        uint64_t index;
-        if (colon == std::string::npos || !parse_index(text.substr(colon + 1), &index))
-            break;
-        location->indices.insert(location->indices.begin(), index);
+    for (size_t colon; ends_in_number(text, &colon);) {
+        location->tail.insert(location->tail.begin(), text.substr(colon + 1));
         text.erase(colon);
     }
+    location->closed = text.size() > 1 && text.back() == '/';
     strip_slashes(&text);
     location->node = !text.empty() && text[0] == '/' ? text.substr(1) : text;
     return true;
@@ -121,12 +130,19 @@ bool parse_location(const char *name, Location *location) {
     return parse_node(whole.substr(quote + 1), location);
 }
 
-std::string subdataset_name(const std::string &directory, const std::string &node,
-                            const std::vector<uint64_t> &indices) {
-    std::string name = std::string(kPrefix) + "\"" + directory + "\":/" + node;
+std::string slice_name(const std::string &node, const std::vector<uint64_t> &indices, bool closed) {
+    size_t colon;
+    std::string name = node;
+    if ((closed && !indices.empty()) || ends_in_number(node, &colon))
+        name += "/";
     for (const uint64_t index : indices)
         name += ":" + std::to_string(index);
     return name;
+}
+
+std::string subdataset_name(const std::string &directory, const std::string &node,
+                            const std::vector<uint64_t> &indices, bool closed) {
+    return std::string(kPrefix) + "\"" + directory + "\":/" + slice_name(node, indices, closed);
 }
 
 /* Existence is enough here; what the document says is seen when it is opened. */

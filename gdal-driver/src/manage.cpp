@@ -32,7 +32,7 @@ struct Place {
 
 /* The root of the hierarchy that the name is or would be in, and the path in it. */
 static bool locate(const char *name, Location *location) {
-    if (parse_location(name, location) && location->indices.empty()) {
+    if (parse_location(name, location) && location->tail.empty()) {
         climb_to_root(location);
         if (is_writable_place(location->directory))
             return true;

@@ -14,6 +14,7 @@
 #include "cf_time.h"
 #include "coordinates.h"
 #include "dimensions.h"
+#include "types.h"
 
 namespace zarr3 {
 
@@ -57,9 +58,10 @@ char **MetadataDomains::add_names(char **names) const {
 /* Attributes that appear as georeferencing, nodata, scale, offset, unit or overviews instead. */
 static bool has_better_place(const std::string &name) {
     static constexpr const char *kNames[] = {
-        "_CRS",          "_FillValue", "missing_value", "scale_factor",     "add_offset",
-        "scales",        "offsets",    "units",         "grid_mapping",     "coordinates",
-        "band_metadata", "ome",        "multiscales",   "zarr_conventions", "COLOR_INTERPRETATION",
+        "_CRS",         "_FillValue",   "_Unsigned",        "missing_value",
+        "scale_factor", "add_offset",   "scales",           "offsets",
+        "units",        "grid_mapping", "coordinates",      "band_metadata",
+        "ome",          "multiscales",  "zarr_conventions", "COLOR_INTERPRETATION",
     };
     return std::any_of(std::begin(kNames), std::end(kNames),
                        [&](const char *item) { return name == item; }) ||
@@ -141,22 +143,13 @@ static Position position_of(const zb_node *array, uint32_t dim, uint64_t index,
     const NodePtr node = find_coordinate(array, dim, around);
     if (node == nullptr)
         return position;
-    double value;
-    zb_read read = {};
-    const uint64_t one = 1;
-    read.node = node.get();
-    read.start = &index;
-    read.count = &one;
-    read.view.data = &value;
-    read.view.dtype = {ZB_KIND_FLOAT, 8, false};
     zb_error err;
-    if (zb_array_read(&read, 1, &err) != ZB_OK) {
+    const std::vector<double> values = read_coordinate(node.get(), index, 1, &err);
+    if (values.empty()) {
         CPLDebug("ZARR3", "%s", err.message);
         return position;
     }
-    const double scale = attribute_number(node.get(), "scale_factor").value_or(1);
-    const double offset = attribute_number(node.get(), "add_offset").value_or(0);
-    value = value * scale + offset;
+    const double value = values[0];
     position.value = number_text(value);
     position.unit = attribute_text(node.get(), "units");
     position.time = iso_time(value, position.unit, attribute_text(node.get(), "calendar"));
@@ -169,10 +162,11 @@ void add_band_position(const zb_node *array, const Layout &layout, int band, Nei
     for (size_t i = 0; i < index.size(); i++) {
         const uint32_t dim = layout.extra[i].dim;
         const std::string label = dimension_label(zb_node_array(array), dim);
+        const bool is_band = usual_name(label, zb_node_name(array)) == "band";
         const std::string name = "DIM_" + label;
         const Position position = position_of(array, dim, index[i], around);
         /* Plain bands: the index would only repeat the band's number. */
-        if (index.size() == 1 && label == "band" && position.value.empty())
+        if (index.size() == 1 && is_band && position.value.empty())
             continue;
         metadata->set("", name + "_INDEX", std::to_string(index[i]));
         if (!position.value.empty())
@@ -219,7 +213,7 @@ std::string band_description(const zb_node *array, const Layout &layout, int ban
 }
 
 GDALColorInterp default_colour(const zb_node *array, const Layout &layout, int band) {
-    const zb_dtype dtype = zb_node_array(array)->dtype;
+    const zb_dtype dtype = pixel_dtype(array);
     const bool bytes = dtype.kind == ZB_KIND_UINT && dtype.size == 1;
     /* Three or four bands in front of rows and columns are more often dates or levels than colours.
      */

@@ -13,6 +13,7 @@
 #include <algorithm>
 
 #include "attributes.h"
+#include "conventions.h"
 
 namespace zarr3 {
 
@@ -20,9 +21,9 @@ namespace zarr3 {
 static constexpr unsigned kReach = 3;
 
 /* Without its declaration, "multiscales" may be any program's private attribute. */
-static const zb_json *convention_layout(const zb_node *group) {
+static const zb_json *convention_layout(const zb_node *group, Neighbours &around) {
     const zb_json *layout = zb_json_get(attribute(group, "multiscales"), "layout");
-    if (zb_json_kind_of(layout) != ZB_JSON_ARRAY || !declares_multiscales(group))
+    if (zb_json_kind_of(layout) != ZB_JSON_ARRAY || !follows(group, kMultiscales, around))
         return nullptr;
     return layout;
 }
@@ -46,8 +47,8 @@ static std::vector<std::string> strings_of(const zb_json *list, const char *memb
     return strings;
 }
 
-std::vector<std::string> pyramid_assets(const zb_node *group) {
-    const zb_json *layout = convention_layout(group);
+std::vector<std::string> pyramid_assets(const zb_node *group, Neighbours &around) {
+    const zb_json *layout = convention_layout(group, around);
     if (layout != nullptr)
         return strings_of(layout, "asset");
     return strings_of(zb_json_get(ome_image(group), "datasets"), "path");
@@ -61,25 +62,25 @@ static bool lies_in(const std::string &relative, const std::string &asset, std::
     return rest->empty() || rest->front() == '/';
 }
 
-static std::optional<std::array<double, 6>> entry_transform(const zb_node *group,
-                                                            const std::string &asset) {
-    const zb_json *entry = zb_json_first(convention_layout(group));
+static void read_entry(const zb_json *layout, const std::string &asset, Pyramid *pyramid) {
+    const zb_json *entry = zb_json_first(layout);
     for (; entry != nullptr; entry = zb_json_next(entry)) {
         const char *name = zb_json_string(zb_json_get(entry, "asset"));
         if (name != nullptr && asset == name)
             break;
     }
     const std::vector<double> list = number_list(zb_json_get(entry, "spatial:transform"), 6);
-    if (list.empty())
-        return std::nullopt;
-    std::array<double, 6> transform;
-    std::copy(list.begin(), list.end(), transform.begin());
-    return transform;
+    if (!list.empty()) {
+        pyramid->transform.emplace();
+        std::copy(list.begin(), list.end(), pyramid->transform->begin());
+    }
+    pyramid->registration = json_text(zb_json_get(entry, "spatial:registration"));
 }
 
 /* Fills *pyramid when the array at path is one of the group's levels. */
-static bool pyramid_of_group(const zb_node *group, const std::string &path, Pyramid *pyramid) {
-    const std::vector<std::string> assets = pyramid_assets(group);
+static bool pyramid_of_group(const zb_node *group, const std::string &path, Neighbours &around,
+                             Pyramid *pyramid) {
+    const std::vector<std::string> assets = pyramid_assets(group, around);
     const std::string above = zb_node_path(group);
     const std::string relative = above.empty() ? path : path.substr(above.size() + 1);
     for (size_t i = 0; i < assets.size(); i++) {
@@ -90,8 +91,9 @@ static bool pyramid_of_group(const zb_node *group, const std::string &path, Pyra
             pyramid->levels.push_back(join_path(above, asset + rest));
         pyramid->group = above;
         pyramid->self = i;
-        if (convention_layout(group) != nullptr)
-            pyramid->transform = entry_transform(group, assets[i]);
+        const zb_json *layout = convention_layout(group, around);
+        if (layout != nullptr)
+            read_entry(layout, assets[i], pyramid);
         else
             pyramid->ome_axes = strings_of(zb_json_get(ome_image(group), "axes"), "name");
         return true;
@@ -102,9 +104,9 @@ static bool pyramid_of_group(const zb_node *group, const std::string &path, Pyra
 /* The nearest group that knows the array wins. */
 Pyramid find_pyramid(const zb_node *array, Neighbours &around) {
     Pyramid pyramid;
-    for (unsigned steps = 1; steps <= kReach; steps++) {
+    for (unsigned steps = 1; steps <= kReach && zb_node_array(array)->ndim >= 2; steps++) {
         const zb_node *group = around.group_above(steps);
-        if (group != nullptr && pyramid_of_group(group, zb_node_path(array), &pyramid))
+        if (group != nullptr && pyramid_of_group(group, zb_node_path(array), around, &pyramid))
             break;
     }
     return pyramid;

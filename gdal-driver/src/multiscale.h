@@ -21,8 +21,11 @@ struct Pyramid {
     std::string group;                 /* the path of the group that says so */
     size_t self = 0;                   /* which of them the array itself is */
     std::vector<std::string> ome_axes; /* names of the axes; empty unless OME-NGFF */
-    /* `spatial:transform` of the array's own entry, [a, b, c, d, e, f]. */
+    /* Of the array's own entry: `spatial:transform`, [a, b, c, d, e, f], and
+     * `spatial:registration`.
+     */
     std::optional<std::array<double, 6>> transform;
+    std::string registration;
 
     bool empty() const {
         return levels.empty();
@@ -30,9 +33,10 @@ struct Pyramid {
 };
 
 /* The assets that a group's pyramid consists of, relative to the group; empty when it has none. */
-std::vector<std::string> pyramid_assets(const zb_node *group);
+std::vector<std::string> pyramid_assets(const zb_node *group, Neighbours &around);
 
-/* The pyramid that the array is a level of, by what the groups above it say. */
+/* The pyramid that the array is a level of, by what the groups above it say. None for arrays of
+   fewer than two dimensions: the coordinates of levels are no pictures. */
 Pyramid find_pyramid(const zb_node *array, Neighbours &around);
 
 } // namespace zarr3

@@ -33,6 +33,10 @@ std::string last_part(const std::string &path) {
     return slash == std::string::npos ? path : path.substr(slash + 1);
 }
 
+Neighbours::Neighbours(const zb_node *node)
+    : store_(zb_store_retain(zb_node_store(node)), zb_store_release), path_(zb_node_path(node)) {
+}
+
 NodePtr Neighbours::at(const std::string &path) {
     const auto known = opened_.find(path);
     if (known != opened_.end())

@@ -20,6 +20,9 @@ class Neighbours {
         : store_(std::move(store)), path_(std::move(path)) {
     }
 
+    /* Those of a node. */
+    explicit Neighbours(const zb_node *node);
+
     const std::string &path() const {
         return path_;
     }

@@ -197,8 +197,8 @@ bool plan_array(const RasterShape &raster, const CreationOptions &options, NewAr
 }
 
 enum zb_code NewArray::create(zb_store *store, const std::string &path,
-                              const std::vector<unsigned char> &fill_value, NodePtr *out,
-                              zb_error *err) const {
+                              const std::vector<unsigned char> &fill_value,
+                              const std::string &attributes, NodePtr *out, zb_error *err) const {
     std::vector<const char *> name_list;
     for (const std::string &name : names)
         name_list.push_back(name.c_str());
@@ -211,6 +211,7 @@ enum zb_code NewArray::create(zb_store *store, const std::string &path,
     spec.fill_value = fill_value.empty() ? nullptr : fill_value.data();
     spec.codecs = codecs.c_str();
     spec.dimension_names = name_list.data();
+    spec.attributes = attributes.empty() ? nullptr : attributes.c_str();
     spec.separator = separator;
     zb_node *node = nullptr;
     const enum zb_code code = zb_array_create(store, path.c_str(), &spec, &node, err);

@@ -18,10 +18,10 @@ struct NewArray {
     std::string codecs;
     char separator = '/';
 
-    /* Creates it, with fill_value (one element) or zero. */
+    /* Creates it, with fill_value (one element) or zero, and with attributes (JSON) or "". */
     enum zb_code create(zb_store *store, const std::string &path,
-                        const std::vector<unsigned char> &fill_value, NodePtr *out,
-                        zb_error *err) const;
+                        const std::vector<unsigned char> &fill_value, const std::string &attributes,
+                        NodePtr *out, zb_error *err) const;
 };
 
 struct RasterShape {

@@ -127,6 +127,22 @@ static double half_to_double(uint16_t half) {
     return (half & 0x8000) != 0 ? -value : value;
 }
 
+/* An integer of one type as what its bits are in the other type, of the same size. */
+static NoData with_sign(const NoData &nodata, zb_dtype from, zb_dtype to) {
+    if (nodata.kind == NoData::None || from.kind == to.kind)
+        return nodata;
+    if (from.size == 8)
+        return to.kind == ZB_KIND_INT ? from_int64(static_cast<int64_t>(nodata.as_uint64))
+                                      : from_uint64(static_cast<uint64_t>(nodata.as_int64));
+    NoData other = nodata;
+    const double range = std::ldexp(1.0, static_cast<int>(from.size * 8));
+    if (to.kind == ZB_KIND_UINT && other.as_double < 0)
+        other.as_double += range;
+    else if (to.kind == ZB_KIND_INT && other.as_double >= range / 2)
+        other.as_double -= range;
+    return other;
+}
+
 /* The fill value, which the core holds as one element of the array's type. */
 static NoData from_fill(const zb_array_info *info) {
     const zb_dtype dtype = info->dtype;
@@ -146,13 +162,17 @@ static NoData from_fill(const zb_array_info *info) {
     return nodata_from_double(value, dtype);
 }
 
+const char *const kFillIsNoData = "zarrbridge:fill_value_is_nodata";
+
 /* The last of the rules. */
 static NoData by_fill_value(const zb_node *array) {
     const zb_array_info *info = zb_node_array(array);
     NoData nodata;
     if (info->dtype.kind != ZB_KIND_FLOAT && !is_integer(info->dtype))
         return nodata;
-    if (info->fill_is_default)
+    const zb_json *said = attribute(array, kFillIsNoData);
+    const bool denied = zb_json_kind_of(said) == ZB_JSON_BOOL && !zb_json_bool(said);
+    if (info->fill_is_default || denied)
         return nodata;
     nodata = from_fill(info);
     /* GDAL writes _CRS whenever a raster has a CRS. Its rasters without one are not told from
@@ -161,13 +181,15 @@ static NoData by_fill_value(const zb_node *array) {
         attribute(array, "_CRS") != nullptr && attribute(array, "grid_mapping") == nullptr;
     if (nodata.as_double == 0 && !written_by_gdal)
         return NoData();
-    return nodata;
+    return with_sign(nodata, info->dtype, pixel_dtype(array));
 }
 
 NoData find_nodata(const zb_node *array) {
-    const zb_array_info *info = zb_node_array(array);
+    const zb_dtype stored = zb_node_array(array)->dtype, shown = pixel_dtype(array);
     for (const char *name : {"_FillValue", "missing_value"}) {
-        const NoData nodata = from_attribute(attribute(array, name), info->dtype);
+        NoData nodata = with_sign(from_attribute(attribute(array, name), stored), stored, shown);
+        if (nodata.kind == NoData::None)
+            nodata = from_attribute(attribute(array, name), shown);
         if (nodata.kind != NoData::None)
             return nodata;
     }
@@ -196,7 +218,9 @@ NoData nodata_from_uint64(uint64_t value, zb_dtype dtype) {
     return nodata_from_double(static_cast<double>(value), dtype);
 }
 
-std::string nodata_json(const NoData &nodata, zb_dtype dtype) {
+std::string nodata_json(const NoData &shown, const zb_node *array) {
+    const zb_dtype dtype = zb_node_array(array)->dtype;
+    const NoData nodata = with_sign(shown, pixel_dtype(array), dtype);
     if (nodata.kind == NoData::Int64)
         return std::to_string(nodata.as_int64);
     if (nodata.kind == NoData::UInt64)

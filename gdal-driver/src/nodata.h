@@ -12,6 +12,8 @@
  *    it keeps its nodata value there.
  *
  * Values that the data type cannot hold are passed over. Booleans and complex numbers have none.
+ * Where `_Unsigned` gives pixels another sign than the stored type has, values are of the stored
+ * type, as CF asks, and shown as pixels are; one that only the pixels' type holds is taken as well.
  */
 #ifndef ZARR3_NODATA_H
 #define ZARR3_NODATA_H
@@ -38,15 +40,19 @@ NoData nodata_from_double(double value, zb_dtype dtype);
 NoData nodata_from_int64(int64_t value, zb_dtype dtype);
 NoData nodata_from_uint64(uint64_t value, zb_dtype dtype);
 
-/* The value of `_FillValue` as xarray writes it: a number, for floats the base64 text of a double.
- */
-std::string nodata_json(const NoData &nodata, zb_dtype dtype);
+/* The value of the array's `_FillValue` as xarray writes it: a number of the stored type, for
+   floats the base64 text of a double. */
+std::string nodata_json(const NoData &nodata, const zb_node *array);
 
 /* One element of the type, for a new array's fill value. */
 std::vector<unsigned char> nodata_element(const NoData &nodata, zb_dtype dtype);
 
-/* Would readers take the array's fill value for nodata when no attribute says otherwise? */
+/* Is the array's fill value its nodata value where `_FillValue` and `missing_value` say nothing? */
 bool fill_counts_as_nodata(const zb_node *array);
+
+/* Attribute of an array; false takes the last of the rules away. The fill value of an array cannot
+   be changed, so that this is how nodata that comes from it is unset. */
+extern const char *const kFillIsNoData;
 
 } // namespace zarr3
 

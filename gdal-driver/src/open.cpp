@@ -101,7 +101,8 @@ static void refuse(const Hierarchy &hierarchy, const zb_node *node, const std::s
 
 /* A group whose children are all coarse or fine versions of one image stands for the finest. */
 static NodePtr enter_pyramid(const Hierarchy &hierarchy, const NodePtr &group) {
-    const std::vector<std::string> assets = pyramid_assets(group.get());
+    Neighbours around(group.get());
+    const std::vector<std::string> assets = pyramid_assets(group.get(), around);
     if (assets.empty())
         return group;
     NodePtr finest =
@@ -111,10 +112,7 @@ static NodePtr enter_pyramid(const Hierarchy &hierarchy, const NodePtr &group) {
 
 /* Statistics of slices are statistics of different pixels. */
 static std::string sidecar_name(const NodePtr &node, const std::vector<uint64_t> &indices) {
-    std::string name = zb_node_path(node.get());
-    for (const uint64_t index : indices)
-        name += ":" + std::to_string(index);
-    return name;
+    return slice_name(zb_node_path(node.get()), indices);
 }
 
 namespace {
@@ -191,8 +189,65 @@ static bool may_update(const Hierarchy &hierarchy, CSLConstList open_options,
     return parse_sync(open_options, write, reason);
 }
 
+/* The numbers behind a node's name as indices. */
+static bool parse_slice(const std::vector<std::string> &numbers, std::vector<uint64_t> *indices,
+                        zb_error *err) {
+    for (const std::string &number : numbers) {
+        uint64_t index;
+        if (!parse_index(number, &index)) {
+            zb_fail(err, ZB_EINVAL, "the index %s in the name: indices count from 0 upwards",
+                    number.c_str());
+            return false;
+        }
+        indices->push_back(index);
+    }
+    return true;
+}
+
+/* Has the array a slice with that many indices? */
+static bool has_slices(const zb_node *node, size_t count) {
+    const zb_array_info *info = zb_node_array(node);
+    return info != nullptr && info->ndim == count + 2;
+}
+
+/* "t:1" may be an array of that name, and a slice of the array "t". The one that is there is meant;
+   where both are, nobody can tell. */
+static NodePtr open_named(zb_store *store, const Location &location, std::vector<uint64_t> *indices,
+                          zb_error *err) {
+    const std::vector<std::string> &tail = location.tail;
+    NodePtr found;
+    std::string found_path;
+    for (size_t named = location.closed ? 0 : tail.size();; named--) {
+        std::string path = location.node;
+        for (size_t i = 0; i < named; i++)
+            path += ":" + tail[i];
+        zb_error missing = {};
+        const NodePtr node = open_node(store, path, &missing);
+        if (found == nullptr && node != nullptr) {
+            if (!parse_slice({tail.begin() + static_cast<std::ptrdiff_t>(named), tail.end()},
+                             indices, err))
+                return nullptr;
+            found = node;
+            found_path = path;
+        } else if (node != nullptr && has_slices(node.get(), tail.size() - named)) {
+            zb_fail(err, ZB_EINVAL,
+                    "%s: there is a node /%s and a slice of /%s; /%s/ names the one, /%s/:... the "
+                    "other",
+                    location.directory.c_str(), found_path.c_str(), path.c_str(),
+                    found_path.c_str(), path.c_str());
+            return nullptr;
+        }
+        if (named == 0) {
+            if (found == nullptr)
+                *err = missing;
+            return found;
+        }
+    }
+}
+
 /* Opens the store and the node. Null with *silent set when it is not for us. */
-static NodePtr find_node(Location *location, Hierarchy *hierarchy, bool prefixed, bool *silent) {
+static NodePtr find_node(Location *location, Hierarchy *hierarchy, bool prefixed,
+                         std::vector<uint64_t> *indices, bool *silent) {
     zb_error err = {};
     const std::string below = location->node;
     climb_to_root(location);
@@ -203,7 +258,7 @@ static NodePtr find_node(Location *location, Hierarchy *hierarchy, bool prefixed
         hierarchy->entry = location->node.substr(0, location->node.size() - below.size());
         if (!below.empty() && !hierarchy->entry.empty())
             hierarchy->entry.pop_back(); /* the slash before what the name has after its colon */
-        node = open_node(hierarchy->store.get(), location->node, &err);
+        node = open_named(hierarchy->store.get(), *location, indices, &err);
     }
     if (node != nullptr)
         return node;
@@ -228,7 +283,8 @@ GDALDataset *open(GDALOpenInfo *info) {
     adopt_thread_count();
     Opening opening;
     bool silent = false;
-    const NodePtr node = find_node(&location, &opening.hierarchy, prefixed, &silent);
+    const NodePtr node =
+        find_node(&location, &opening.hierarchy, prefixed, &opening.options.pinned, &silent);
     if (node == nullptr)
         return nullptr;
     opening.options.update = info->eAccess == GA_Update;
@@ -240,7 +296,6 @@ GDALDataset *open(GDALOpenInfo *info) {
     }
     opening.options.dim_x = CSLFetchNameValue(info->papszOpenOptions, "DIM_X");
     opening.options.dim_y = CSLFetchNameValue(info->papszOpenOptions, "DIM_Y");
-    opening.options.pinned = location.indices;
     opening.multiband = CPLFetchBool(info->papszOpenOptions, "MULTIBAND", true);
     opening.list_all = CPLFetchBool(info->papszOpenOptions, "LIST_ALL_ARRAYS", false);
     const NodePtr target = enter_pyramid(opening.hierarchy, node);

@@ -9,11 +9,11 @@
 #include <climits>
 
 #include "json_text.h"
+#include "own_options.h"
 
 namespace zarr3 {
 
-const char *const kCreationOptions =
-    "<CreationOptionList>"
+static const char kOptions[] =
     "  <Option name='COMPRESS' type='string-select' default='ZSTD' description='Compression of "
     "blocks'>"
     "    <Value>NONE</Value><Value>ZSTD</Value><Value>GZIP</Value><Value>BLOSC</Value>"
@@ -56,7 +56,14 @@ const char *const kCreationOptions =
     "from a loss of power'>"
     "    <Value>NONE</Value><Value>CLOSE</Value><Value>ALWAYS</Value>"
     "  </Option>"
-    "</CreationOptionList>";
+    "  <Option name='APPEND_SUBDATASET' type='boolean' default='NO' description='Add the array "
+    "ARRAY_NAME to the store that is there'/>";
+
+const char *creation_option_list() {
+    static const std::string list =
+        std::string("<CreationOptionList>") + kOptions + kOwnOptions + "</CreationOptionList>";
+    return list.c_str();
+}
 
 /* The index of an option's value among those allowed; -1, with *reason set, when it is none of
    them. Not given: 0. */
@@ -126,14 +133,15 @@ static bool parse_extents(const char *name, const char *text, std::vector<uint64
     return true;
 }
 
+/* Programs hand on the blocks of their source (rasterio's profiles, rioxarray), beside what the
+   user asked for in this driver's own words: those count. */
 static bool parse_block(CSLConstList list, CreationOptions *options, std::string *reason) {
     const char *both = CSLFetchNameValue(list, "BLOCKSIZE");
     const char *x = CSLFetchNameValue(list, "BLOCKXSIZE");
     const char *y = CSLFetchNameValue(list, "BLOCKYSIZE");
-    if (both != nullptr && (x != nullptr || y != nullptr)) {
-        *reason = "BLOCKSIZE and BLOCKXSIZE or BLOCKYSIZE exclude each other";
-        return false;
-    }
+    if (both != nullptr && (x != nullptr || y != nullptr))
+        CPLError(CE_Warning, CPLE_AppDefined,
+                 "BLOCKSIZE=%s is taken, and not BLOCKXSIZE and BLOCKYSIZE", both);
     if (both != nullptr)
         return parse_extents("BLOCKSIZE", both, &options->block, reason);
     if (x == nullptr && y == nullptr)
@@ -231,7 +239,42 @@ bool parse_sync(CSLConstList list, zb_write_options *write, std::string *reason)
     return sync >= 0;
 }
 
-bool parse_creation_options(CSLConstList list, CreationOptions *options, std::string *reason) {
+/* What programs hand on from the profile of another raster, or GDAL to each driver, and what has no
+   meaning here. */
+static bool is_harmless(const std::string &name) {
+    static constexpr const char *kNames[] = {
+        "TILED",     "BIGTIFF",    "PHOTOMETRIC",  "PREDICTOR", "NUM_THREADS", "COPY_SRC_OVERVIEWS",
+        "SPARSE_OK", "ENDIANNESS", "COPY_SRC_MDD", "SRC_MDD",   "SKIP_HOLES"};
+    return name[0] == '@' || name[0] == '_' ||
+           std::any_of(std::begin(kNames), std::end(kNames),
+                       [&](const char *known) { return EQUAL(known, name.c_str()); });
+}
+
+static std::string first_unknown(CSLConstList list) {
+    const std::string declared = CPLString(creation_option_list()).toupper();
+    for (; list != nullptr && *list != nullptr; list++) {
+        char *key = nullptr;
+        CPLParseNameValue(*list, &key);
+        const std::string name = key == nullptr ? *list : key;
+        CPLFree(key);
+        if (!is_harmless(name) &&
+            declared.find("NAME='" + CPLString(name).toupper() + "'") == std::string::npos)
+            return name;
+    }
+    return {};
+}
+
+bool parse_creation_options(CSLConstList given, CreationOptions *options, std::string *reason) {
+    CPLStringList ours;
+    options->unknown = first_unknown(given);
+    if (!parse_flag(given, "APPEND_SUBDATASET", &options->append, reason) ||
+        !translate_own_options(given, &ours, reason))
+        return false;
+    if (options->append && ours.FetchNameValue("ARRAY_NAME") == nullptr) {
+        *reason = "APPEND_SUBDATASET=YES needs ARRAY_NAME, the name of the new array";
+        return false;
+    }
+    const CSLConstList list = ours.List();
     const int interleave = choose(list, "INTERLEAVE", {"BAND", "PIXEL"}, reason);
     const int separator = interleave < 0 ? -1 : choose(list, "DIM_SEPARATOR", {"/", "."}, reason);
     options->pixel_interleave = interleave == 1;

@@ -12,11 +12,12 @@
 namespace zarr3 {
 
 /* For GDAL_DMD_CREATIONOPTIONLIST. */
-extern const char *const kCreationOptions;
+const char *creation_option_list();
 
 enum class Sharding { Auto, Off, Given };
 
 struct CreationOptions {
+    bool append = false;    /* to the store that is there; array_name is given then */
     std::string array_name; /* "": by the file's name */
     bool pixel_interleave = false;
     std::vector<uint64_t> block; /* rows and columns, or one extent for each dimension; or empty */
@@ -25,6 +26,7 @@ struct CreationOptions {
     std::string codecs;          /* as zb_array_spec has them */
     char separator = '/';
     zb_write_options write = {};
+    std::string unknown; /* the first option that nobody knows, or "" */
 };
 
 /* False, with *reason set, when a value is none of those that the list allows. */

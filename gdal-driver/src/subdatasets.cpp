@@ -56,7 +56,8 @@ class Walk {
   private:
     /* The first asset of a pyramid is the finest one; the others are its overviews. */
     void note_coarse_levels(const zb_node *group) {
-        const std::vector<std::string> assets = pyramid_assets(group);
+        Neighbours around(group);
+        const std::vector<std::string> assets = pyramid_assets(group, around);
         for (size_t i = 1; i < assets.size(); i++)
             coarse_.insert(join_path(zb_node_path(group), assets[i]));
     }
@@ -132,7 +133,7 @@ static std::string describe(const zb_node *array) {
     for (uint32_t dim = 0; dim < info->ndim; dim++)
         shape += (dim > 0 ? "x" : "") + std::to_string(info->shape[dim]);
     std::string text = "[" + shape + "] /" + zb_node_path(array) + " (" +
-                       GDALGetDataTypeName(gdal_type(info->dtype)) + ")";
+                       GDALGetDataTypeName(pixel_type(array)) + ")";
     const std::string title = attribute_text(array, "long_name");
     const std::string unit = attribute_text(array, "units");
     if (!title.empty())
@@ -145,13 +146,29 @@ static std::string describe(const zb_node *array) {
 /* Names begin with the path that was opened. QGIS looks for it in them, and shows the rest as the
    layer's name; where it is not there, the whole of it. */
 static std::string name_of(const Hierarchy &hierarchy, const zb_node *node,
-                           const std::vector<uint64_t> &indices) {
+                           const std::vector<uint64_t> &indices, bool closed) {
     const std::string path = zb_node_path(node), &entry = hierarchy.entry;
     if (entry.empty())
-        return subdataset_name(hierarchy.given, path, indices);
+        return subdataset_name(hierarchy.given, path, indices, closed);
     if (path.size() > entry.size() + 1)
-        return subdataset_name(hierarchy.given, path.substr(entry.size() + 1), indices);
-    return subdataset_name(hierarchy.root, path, indices); /* the array that was opened */
+        return subdataset_name(hierarchy.given, path.substr(entry.size() + 1), indices, closed);
+    return subdataset_name(hierarchy.root, path, indices, closed); /* the array that was opened */
+}
+
+/* Is there a name beside the node that one of its slices may have, "t:1" beside "t"? */
+static bool has_namesakes(const zb_node *node) {
+    const std::string start = std::string(zb_node_name(node)) + ":";
+    Neighbours around(node);
+    const zb_node *group = around.group_above(1);
+    zb_children children;
+    /* Where nothing can be listed, nothing is known; a name that means both is an error then. */
+    if (group == nullptr || zb_group_children(group, &children, nullptr) != ZB_OK)
+        return false;
+    bool found = false;
+    for (size_t i = 0; i < children.count && !found; i++)
+        found = STARTS_WITH(children.child[i].name, start.c_str());
+    zb_children_free(&children);
+    return found;
 }
 
 /* GDAL's convention: numbered from 1, a name and a description each. */
@@ -179,8 +196,8 @@ void describe_listing(const Hierarchy &hierarchy, const Listing &listing, bool w
         if (nodes == &listing.small && !with_small)
             continue;
         for (const NodePtr &node : *nodes)
-            add_subdataset(name_of(hierarchy, node.get(), {}), describe(node.get()), ++number,
-                           metadata);
+            add_subdataset(name_of(hierarchy, node.get(), {}, false), describe(node.get()),
+                           ++number, metadata);
     }
     describe_unreadable(listing, metadata);
 }
@@ -204,6 +221,7 @@ bool describe_slices(const Hierarchy &hierarchy, const NodePtr &array, const Arr
                  zb_node_path(array.get()), static_cast<int>(kMaxBands),
                  static_cast<unsigned long long>(slices));
     layout.bands = static_cast<int>(std::min(slices, kMaxBands));
+    const bool closed = has_namesakes(array.get());
     for (int slice = 0; slice < layout.bands; slice++) {
         const std::vector<uint64_t> index = layout.band_index(slice);
         std::string place = band_description(array.get(), layout, slice, around);
@@ -212,7 +230,7 @@ bool describe_slices(const Hierarchy &hierarchy, const NodePtr &array, const Arr
                 place += (i > 0 ? ", " : "") + dimension_label(info, layout.extra[i].dim) + " " +
                          std::to_string(index[i]);
         }
-        add_subdataset(name_of(hierarchy, array.get(), index),
+        add_subdataset(name_of(hierarchy, array.get(), index, closed),
                        "/" + std::string(zb_node_path(array.get())) + " at " + place,
                        static_cast<size_t>(slice) + 1, metadata);
     }

@@ -23,6 +23,7 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "append.h"
 #include "cpl_conv.h"
 #include "cpl_string.h"
 #include "cpl_vsi.h"
@@ -80,27 +81,76 @@ static bool may_replace(const std::string &directory, std::string *reason) {
     return false;
 }
 
-bool Target::find(const char *name, std::string *reason) {
+/* The root of the hierarchy that the name is or would be in, and the group in it. */
+bool Target::locate(const char *name, std::string *reason) {
     Location location;
-    if (!parse_location(name, &location) || !location.indices.empty()) {
+    if (!parse_location(name, &location) || !location.tail.empty()) {
         *reason = "a new raster's name is a path, or ZARR3:\"path\":/group";
         return false;
     }
     climb_to_root(&location);
     root_ = location.directory;
     node_ = location.node;
-    if (!is_writable_place(root_)) {
+    if (!is_writable_place(root_))
         *reason = "stores are written to local paths and to /vsimem/ only";
+    return is_writable_place(root_);
+}
+
+bool Target::find(const char *name, std::string *reason) {
+    if (!locate(name, reason))
         return false;
-    }
     /* What a link points at is replaced, not the link. */
     char resolved[PATH_MAX];
     struct stat info;
     if (!is_virtual(root_) && lstat(root_.c_str(), &info) == 0 && S_ISLNK(info.st_mode) &&
         realpath(root_.c_str(), resolved) != nullptr)
         root_ = resolved;
-    return may_replace(root_, reason) &&
-           (node_.empty() || may_replace(file_in(root_, node_), reason));
+    const std::string place = node_.empty() ? root_ : file_in(root_, node_);
+    bool exists;
+    is_directory(place, &exists);
+    replaces_ = exists && !names_in(place).empty();
+    return may_replace(root_, reason) && (node_.empty() || may_replace(place, reason));
+}
+
+/* A document that cannot be opened is something, too. */
+static bool is_there(zb_store *store, const std::string &path) {
+    return open_node(store, path, nullptr) != nullptr || claims_version_3(store, path);
+}
+
+bool Target::find_group(const char *name, const std::string &array, std::string *reason) {
+    if (!locate(name, reason))
+        return false;
+    zb_error err = {};
+    NodePtr group;
+    if (open_store(root_, &hierarchy_, &err) == ZB_OK)
+        group = open_node(hierarchy_.store.get(), node_, &err);
+    if (group == nullptr) {
+        *reason = std::string("there is no Zarr version 3 group to append to: ") + err.message;
+        return false;
+    }
+    zb_store *store = hierarchy_.store.get();
+    if (zb_node_array(group.get()) != nullptr) {
+        *reason = "it is an array, and arrays are appended to groups";
+        return false;
+    }
+    if (is_there(store, join_path(node_, array))) {
+        *reason = "/" + join_path(node_, array) + " exists already";
+        return false;
+    }
+    for (const std::string &other : own_helpers(array)) {
+        if (is_there(store, join_path(node_, other))) {
+            *reason = "/" + join_path(node_, other) + " exists; another ARRAY_NAME is needed";
+            return false;
+        }
+    }
+    for (const std::vector<std::string> &names : {own_helpers(array), shared_helpers()}) {
+        for (const std::string &other : names) {
+            if (!is_there(store, join_path(node_, other)))
+                helpers_.push_back(join_path(node_, other));
+        }
+    }
+    array_ = array;
+    return true;
 }
 
 std::string Target::array_name() const {
@@ -169,6 +219,10 @@ enum zb_code Target::clear(zb_error *err) {
 }
 
 enum zb_code Target::make(bool aside, enum zb_sync sync, zb_error *err) {
+    if (appends()) {
+        zb_store_set_sync(hierarchy_.store.get(), sync);
+        return ZB_OK;
+    }
     const std::string name = last_part(root_);
     const bool has_name = !name.empty() && name != "." && name != "..";
     enum zb_code code = ZB_OK;
@@ -191,8 +245,18 @@ enum zb_code Target::make(bool aside, enum zb_sync sync, zb_error *err) {
     return code;
 }
 
+/* The array last: as long as it is there, what lies beside it has an owner. */
+void Target::take_back() {
+    zb_store *store = hierarchy_.store.get();
+    const std::string path = join_path(node_, array_);
+    remove_helpers(store, path, helpers_);
+    zb_node_delete(store, path.c_str(), nullptr);
+}
+
 Target::~Target() {
-    if (made_ && aside_lock_ >= 0) {
+    if (made_ && appends()) {
+        take_back();
+    } else if (made_ && aside_lock_ >= 0) {
         VSIRmdirRecursive(hierarchy_.root.c_str());
     } else if (made_ && hierarchy_.store != nullptr) {
         clear(nullptr);

@@ -4,14 +4,16 @@
 #define ZARR3_TARGET_H
 
 #include <string>
+#include <vector>
 
 #include "node.h"
 #include "zarrbridge/write.h"
 
 namespace zarr3 {
 
-/* A whole store (node is "") or a group in one. As long as the target lives, it owns what has been
-   made there, and takes it away again unless keep() is called. */
+/* A whole store (node is "") or a group in one; or an array in a group that is there. As long as
+   the target lives, it owns what has been made there, and takes it away again unless keep() is
+   called. */
 class Target {
   public:
     Target() = default;
@@ -23,9 +25,30 @@ class Target {
        node or an empty directory. False, with *reason set, otherwise. */
     bool find(const char *name, std::string *reason);
 
+    /* The same for one more array in the group of that name, which must be there; the array must
+       not. */
+    bool find_group(const char *name, const std::string &array, std::string *reason);
+
+    /* Will make() take away a store, or a part of one? */
+    bool replaces() const {
+        return replaces_;
+    }
+    bool appends() const {
+        return !array_.empty();
+    }
+    /* Are there other nodes in the hierarchy, which the new one must take nothing from? */
+    bool has_company() const {
+        return appends() || !node_.empty();
+    }
+
     /* Makes the group; whatever was there before goes. With `aside` a whole store is made in a
        directory beside its place and what was there stays, until replace(). */
     enum zb_code make(bool aside, enum zb_sync sync, zb_error *err);
+
+    /* The array of an appending target has been created: from now on it is owned. */
+    void created_array() {
+        made_ = true;
+    }
 
     /* Puts the new store in the place of the old one, in one step; `durable`: safe from a loss of
        power before this returns. */
@@ -47,11 +70,16 @@ class Target {
     std::string array_name() const;
 
   private:
+    bool locate(const char *name, std::string *reason);
+    void take_back();
     enum zb_code clear(zb_error *err);
     enum zb_code open_aside(zb_error *err);
 
     std::string root_, node_;
+    std::string array_; /* to be appended, or "" */
     Hierarchy hierarchy_;
+    bool replaces_ = false;
+    std::vector<std::string> helpers_; /* paths beside an appended array that had no node before */
     int aside_lock_ = -1; /* descriptor of the directory beside, which tells that we live */
     bool made_ = false;
 };

@@ -7,6 +7,9 @@
  */
 #include "types.h"
 
+#include "attributes.h"
+#include "cpl_port.h"
+
 namespace zarr3 {
 
 /* GDAL has no boolean type; 0 and 1 as bytes is what its own drivers make of one. */
@@ -77,6 +80,45 @@ bool converts_exactly(zb_dtype from, GDALDataType to) {
     if (from.kind == ZB_KIND_INT && target.kind == ZB_KIND_UINT)
         return false;
     return value_bits(from) <= value_bits(target);
+}
+
+/* ---- Signs ---- */
+
+static bool is_integer(zb_dtype dtype) {
+    return dtype.kind == ZB_KIND_INT || dtype.kind == ZB_KIND_UINT;
+}
+
+zb_dtype pixel_dtype(const zb_node *array) {
+    zb_dtype dtype = zb_node_array(array)->dtype;
+    const std::string said = attribute_text(array, "_Unsigned");
+    if (is_integer(dtype) && EQUAL(said.c_str(), "true"))
+        dtype.kind = ZB_KIND_UINT;
+    else if (is_integer(dtype) && EQUAL(said.c_str(), "false"))
+        dtype.kind = ZB_KIND_INT;
+    return dtype;
+}
+
+GDALDataType pixel_type(const zb_node *array) {
+    return gdal_type(pixel_dtype(array));
+}
+
+static bool has_other_sign(const zb_node *array) {
+    return pixel_dtype(array).kind != zb_node_array(array)->dtype.kind;
+}
+
+/* The core passes elements of its own type unchanged, whatever their bits mean to us. */
+zb_dtype exchange_dtype(const zb_node *array, GDALDataType type) {
+    return has_other_sign(array) ? zb_node_array(array)->dtype : memory_dtype(type);
+}
+
+bool reads_exactly(const zb_node *array, GDALDataType type) {
+    return has_other_sign(array) ? type == pixel_type(array)
+                                 : converts_exactly(zb_node_array(array)->dtype, type);
+}
+
+bool writes_exactly(const zb_node *array, GDALDataType type) {
+    return has_other_sign(array) ? type == pixel_type(array)
+                                 : converts_exactly(memory_dtype(type), pixel_type(array));
 }
 
 } // namespace zarr3

@@ -18,6 +18,20 @@ zb_dtype memory_dtype(GDALDataType type);
    differ from GDAL's own, which rounds and clamps by other rules. */
 bool converts_exactly(zb_dtype from, GDALDataType to);
 
+/* The type that an array's pixels have: its own, with the sign that the attribute `_Unsigned` gives
+   it (netCDF's way to keep unsigned integers in signed arrays). */
+zb_dtype pixel_dtype(const zb_node *array);
+GDALDataType pixel_type(const zb_node *array);
+
+/* For pixels of an array in memory of a GDAL type that is exact for them: what the core is to take
+   that memory for. */
+zb_dtype exchange_dtype(const zb_node *array, GDALDataType type);
+
+/* Can the core convert between pixels and memory of the type with an exact result? As
+   converts_exactly; where `_Unsigned` gives another sign, only without any conversion. */
+bool reads_exactly(const zb_node *array, GDALDataType type);
+bool writes_exactly(const zb_node *array, GDALDataType type);
+
 } // namespace zarr3
 
 #endif

@@ -8,11 +8,13 @@
  *
  * The fill value is the exception. It cannot be changed once there are chunks, and what is never
  * written reads as it. So a new array that gets a nodata value before its first pixel is created
- * once more, with that as its fill value.
+ * once more, with that as its fill value; an array in a hierarchy that has others also when its
+ * place decides about the names of its dimensions.
  */
 #include <algorithm>
 #include <cerrno>
 
+#include "append.h"
 #include "attributes.h"
 #include "band.h"
 #include "dataset.h"
@@ -98,30 +100,36 @@ CPLErr Zarr3Dataset::set_nodata(const NoData &nodata, const char *text, int band
     if (nodata.kind == NoData::None) {
         char name[24];
         CPLError(CE_Failure, CPLE_NotSupported, "array /%s: %s is no value of the type %s",
-                 zb_node_path(array()), text, zb_dtype_name(zb_node_array(array())->dtype, name));
+                 zb_node_path(array()), text, zb_dtype_name(pixel_dtype(array()), name));
         return CE_Failure;
     }
-    const zb_dtype dtype = zb_node_array(array())->dtype;
     if (edits.nodata && nodata_band_ != band && nodata_.kind != NoData::None &&
-        nodata_json(nodata_, dtype) != nodata_json(nodata, dtype))
+        nodata_json(nodata_, array()) != nodata_json(nodata, array()))
         CPLError(CE_Warning, CPLE_AppDefined,
                  "array /%s has one nodata value for all bands: %s replaces what was set for band "
                  "%d",
                  zb_node_path(array()), text, nodata_band_);
+    if (!empty_fresh_cache())
+        return CE_Failure;
     nodata_ = nodata;
     nodata_band_ = band;
     edits.nodata = true;
     return CE_None;
 }
 
-CPLErr Zarr3Dataset::delete_nodata() {
-    if (!fresh_ && fill_counts_as_nodata(array())) {
-        CPLError(CE_Failure, CPLE_NotSupported,
-                 "array /%s: its fill value, which cannot be changed, is taken for nodata when "
-                 "there is no other",
-                 zb_node_path(array()));
-        return CE_Failure;
+/* Blocks of a new array that have been read hold its old fill value; those that have been written
+   make it one that is no longer new. */
+bool Zarr3Dataset::empty_fresh_cache() {
+    for (int i = 1; fresh_ && i <= nBands; i++) {
+        if (GetRasterBand(i)->FlushCache(false) != CE_None)
+            return false;
     }
+    return true;
+}
+
+CPLErr Zarr3Dataset::delete_nodata() {
+    if (!empty_fresh_cache())
+        return CE_Failure;
     nodata_ = NoData();
     edits.nodata = true;
     return CE_None;
@@ -129,28 +137,60 @@ CPLErr Zarr3Dataset::delete_nodata() {
 
 /* ---- The fill value of a new array ---- */
 
+/* With what has been flushed of its attributes. */
 enum zb_code Zarr3Dataset::recreate(zb_error *err) {
     const std::string path = zb_node_path(array());
+    const std::string attributes = json_text(zb_node_attributes(array()));
     zb_store *store = hierarchy_.store.get();
     enum zb_code code = zb_node_delete(store, path.c_str(), err);
     NodePtr created;
     if (code == ZB_OK)
-        code = fresh_->create(store, path, nodata_element(nodata_, fresh_->dtype), &created, err);
+        code = fresh_->create(store, path, nodata_element(nodata_, fresh_->dtype), attributes,
+                              &created, err);
     if (code != ZB_OK)
         return code;
     node_ = created;
+    fresh_fill_ = nodata_element(nodata_, fresh_->dtype);
     band_lists_.clear();
     return ZB_OK;
+}
+
+bool Zarr3Dataset::has_stale_fill() const {
+    return fresh_ && nodata_element(nodata_, fresh_->dtype) != fresh_fill_;
+}
+
+/* The array as what has been set so far wants it. */
+enum zb_code Zarr3Dataset::settle_fresh(zb_error *err) {
+    if (!fresh_)
+        return ZB_OK;
+    const std::vector<std::string> names = fresh_->names;
+    enum zb_code code = ZB_OK;
+    if (has_company_)
+        code = name_dimensions(hierarchy_.store.get(), zb_node_path(array()), {srs_, transform_},
+                               &*fresh_, err);
+    if (code == ZB_OK && (has_stale_fill() || names != fresh_->names)) {
+        code = recreate(err);
+        around_ = Neighbours(hierarchy_.store, zb_node_path(array()));
+    }
+    return code;
+}
+
+bool Zarr3Dataset::prepare_read() {
+    zb_error err;
+    if (!has_stale_fill() || settle_fresh(&err) == ZB_OK)
+        return true;
+    report(err);
+    return false;
 }
 
 bool Zarr3Dataset::prepare_first_write() {
     if (!fresh_)
         return true;
     zb_error err;
-    const enum zb_code code = edits.nodata ? recreate(&err) : ZB_OK;
-    fresh_.reset();
-    if (code == ZB_OK)
+    if (settle_fresh(&err) == ZB_OK) {
+        fresh_.reset();
         return true;
+    }
     report(err);
     return false;
 }
@@ -259,7 +299,7 @@ void Zarr3Dataset::collect_bands(AttributeChanges *changes) {
 /* ---- Writing ---- */
 
 enum zb_code Zarr3Dataset::commit(zb_error *err) {
-    enum zb_code code = fresh_ && edits.nodata ? recreate(err) : ZB_OK;
+    enum zb_code code = settle_fresh(err);
     AttributeChanges changes;
     if (code == ZB_OK && edits.place)
         code = write_georeference(node_, layout_, {srs_, transform_}, &changes, err);
@@ -270,10 +310,14 @@ enum zb_code Zarr3Dataset::commit(zb_error *err) {
     collect_bands(&changes);
     if (edits.nodata) {
         changes.remove("missing_value");
-        if (nodata_.kind == NoData::None)
+        if (nodata_.kind == NoData::None) {
             changes.remove("_FillValue");
-        else
-            changes.set("_FillValue", nodata_json(nodata_, zb_node_array(array())->dtype));
+            if (fill_counts_as_nodata(array()))
+                changes.set(kFillIsNoData, "false");
+        } else {
+            changes.set("_FillValue", nodata_json(nodata_, array()));
+            changes.remove(kFillIsNoData);
+        }
     }
     code = changes.apply(&node_, err);
     band_lists_.clear();

@@ -2,6 +2,9 @@
 /*
  * VSI*L as the core's store interface.
  *
+ * In a zip archive names may stand more than once; entries that GDAL would give an older version of
+ * are read by us (zip_repeats.h).
+ *
  * An object handle keeps the file open, so that all of its ranges come from one version. Systems
  * whose handles can read at an offset (PRead) are read by many threads at once; others take turns.
  * A version is known by size and modification time. The time has a resolution of a second at
@@ -32,6 +35,8 @@
 #include "cpl_vsi_error.h"
 #include "cpl_vsi_virtual.h"
 #include "location.h"
+#include "node.h"
+#include "zip_repeats.h"
 #include "zarrbridge/zarrbridge.h"
 
 namespace {
@@ -39,14 +44,16 @@ namespace {
 struct VsiStore {
     zb_store base;
     std::string root;
+    std::string archive, inside; /* of a store in a zip archive: its file, and the path in it */
 };
 
 struct VsiObject {
     zb_object base;
     VSILFILE *file;
-    uint64_t size;   /* bytes */
-    bool web;        /* from a server of any kind, which may send whole files only */
-    std::mutex turn; /* held by the one reader of systems without PRead */
+    uint64_t size;                  /* bytes */
+    bool web;                       /* from a server of any kind, which may send whole files only */
+    zarr3::ZipContent from_archive; /* its file is not used: `file` is */
+    std::mutex turn;                /* held by the one reader of systems without PRead */
 };
 
 std::string path_of(zb_store *store, const char *key) {
@@ -76,7 +83,18 @@ void fill_info(const VSIStatBufL &stat, zb_object_info *info) {
     info->validator.valid = stat.st_mtime > 0 && time(nullptr) > stat.st_mtime + 2;
 }
 
-/* Directories are no objects; some systems have none and invent them. */
+/* Stores of objects have no directories: GDAL invents one where it finds a longer key, which says
+   nothing of this one. */
+bool invents_directories(const std::string &path) {
+    static constexpr const char *kSystems[] = {"/vsis3", "/vsigs", "/vsiaz", "/vsioss",
+                                               "/vsiswift"};
+    return std::any_of(std::begin(kSystems), std::end(kSystems), [&](const char *system) {
+        return STARTS_WITH(path.c_str(), system) &&
+               (path[strlen(system)] == '/' || path[strlen(system)] == '_');
+    });
+}
+
+/* A directory in an object's place is damage: an absent chunk would read as fill. */
 enum zb_code stat_path(const std::string &path, zb_object_info *info, zb_error *err) {
     VSIStatBufL stat;
     VSIErrorReset();
@@ -86,14 +104,62 @@ enum zb_code stat_path(const std::string &path, zb_object_info *info, zb_error *
                        VSI_STAT_SET_ERROR_FLAG) != 0)
         return explain_failure(path, errno, err);
     if (VSI_ISDIR(stat.st_mode))
-        return zb_fail(err, ZB_ENOTFOUND, "%s is a directory", path.c_str());
+        return zb_fail(err, invents_directories(path) ? ZB_ENOTFOUND : ZB_EINVAL,
+                       "%s is a directory, not a regular file", path.c_str());
     fill_info(stat, info);
+    return ZB_OK;
+}
+
+/* Looks for an entry that GDAL would not find, because others of its name stand before it. Fills
+ *info when there is one. */
+enum zb_code find_in_archive(zb_store *store, const char *key,
+                             std::shared_ptr<const zarr3::ZipRepeats> *repeats,
+                             const zarr3::ZipEntry **entry, zb_object_info *info, zb_error *err) {
+    const VsiStore *vsi = reinterpret_cast<VsiStore *>(store);
+    *entry = nullptr;
+    if (vsi->archive.empty())
+        return ZB_OK;
+    const enum zb_code code = zarr3::find_zip_repeats(vsi->archive, repeats, err);
+    if (code == ZB_OK)
+        *entry = (*repeats)->find(zarr3::join_path(vsi->inside, key));
+    if (*entry == nullptr)
+        return code;
+    VSIStatBufL stat = {};
+    stat.st_mtime = static_cast<decltype(stat.st_mtime)>((*repeats)->file_time);
+    fill_info(stat, info);
+    info->size = (*entry)->size;
+    info->validator.word[1] = (*repeats)->file_size;
+    info->validator.word[2] = (*entry)->header;
+    return ZB_OK;
+}
+
+enum zb_code open_in_archive(zb_store *store, const zarr3::ZipEntry &entry, zb_object **out,
+                             zb_error *err) {
+    zarr3::ZipContent content;
+    const enum zb_code code =
+        zarr3::open_zip_entry(reinterpret_cast<VsiStore *>(store)->archive, entry, &content, err);
+    if (code != ZB_OK)
+        return code;
+    VSILFILE *file = content.file;
+    VsiObject *object =
+        new (std::nothrow) VsiObject{{store}, file, entry.size, false, std::move(content), {}};
+    if (object == nullptr) {
+        if (file != nullptr)
+            VSIFCloseL(file);
+        return zb_fail(err, ZB_ENOMEM, "no memory to open an entry of an archive");
+    }
+    *out = &object->base;
     return ZB_OK;
 }
 
 enum zb_code vsi_open(zb_store *store, const char *key, zb_object **out, zb_object_info *info,
                       zb_error *err) {
     CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
+    std::shared_ptr<const zarr3::ZipRepeats> repeats;
+    const zarr3::ZipEntry *entry;
+    const enum zb_code found = find_in_archive(store, key, &repeats, &entry, info, err);
+    if (found != ZB_OK || entry != nullptr)
+        return found != ZB_OK ? found : open_in_archive(store, *entry, out, err);
     const std::string path = path_of(store, key);
     const enum zb_code code = stat_path(path, info, err);
     if (code != ZB_OK)
@@ -112,7 +178,7 @@ enum zb_code vsi_open(zb_store *store, const char *key, zb_object **out, zb_obje
         info->validator.valid = false;
     info->size = size;
     const bool web = STARTS_WITH(path.c_str(), "/vsicurl/");
-    VsiObject *object = new (std::nothrow) VsiObject{{store}, file, size, web, {}};
+    VsiObject *object = new (std::nothrow) VsiObject{{store}, file, size, web, {}, {}};
     if (object == nullptr) {
         VSIFCloseL(file);
         return zb_fail(err, ZB_ENOMEM, "no memory to open %s", path.c_str());
@@ -123,6 +189,13 @@ enum zb_code vsi_open(zb_store *store, const char *key, zb_object **out, zb_obje
 
 /* Reads as much of [offset, offset + length) as there is. False when the system fails. */
 bool read_at(VsiObject *object, uint64_t offset, size_t length, void *buffer, size_t *got) {
+    const zarr3::ZipContent &content = object->from_archive;
+    if (content.bytes != nullptr) {
+        memcpy(buffer, content.bytes.get() + offset, length);
+        *got = length;
+        return true;
+    }
+    offset += content.base;
     if (object->file->HasPRead()) {
         *got = object->file->PRead(buffer, length, offset); /* -1 when the system fails */
         return *got <= length;
@@ -164,13 +237,17 @@ enum zb_code vsi_read(zb_object *base, zb_range *ranges, size_t count, zb_error 
 void vsi_close(zb_object *base) {
     CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
     VsiObject *object = reinterpret_cast<VsiObject *>(base);
-    VSIFCloseL(object->file);
+    if (object->file != nullptr)
+        VSIFCloseL(object->file);
     delete object;
 }
 
 enum zb_code vsi_stat(zb_store *store, const char *key, zb_object_info *info, zb_error *err) {
     CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
-    return stat_path(path_of(store, key), info, err);
+    std::shared_ptr<const zarr3::ZipRepeats> repeats;
+    const zarr3::ZipEntry *entry;
+    const enum zb_code found = find_in_archive(store, key, &repeats, &entry, info, err);
+    return found != ZB_OK || entry != nullptr ? found : stat_path(path_of(store, key), info, err);
 }
 
 enum zb_code vsi_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
@@ -314,7 +391,8 @@ const zb_store_ops kReadOps = make_ops(false), kMemoryOps = make_ops(true);
 namespace zarr3 {
 
 enum zb_code open_vsi_store(const std::string &root, zb_store **out, zb_error *err) {
-    std::unique_ptr<VsiStore> store(new VsiStore{{}, root});
+    std::unique_ptr<VsiStore> store(new VsiStore{{}, root, "", ""});
+    zarr3::split_zip_path(root, &store->archive, &store->inside);
     const bool is_local = VSIIsLocal(root.c_str());
     const bool is_memory = STARTS_WITH(root.c_str(), "/vsimem/");
     zb_store_hints hints = {};

@@ -73,6 +73,8 @@ bool Zarr3Dataset::empty_cache(const PixelRequest &request, bool overwritten) {
 bool Zarr3Dataset::settle(const PixelRequest &request) {
     if (pixels_ == nullptr)
         return true;
+    if (!prepare_read())
+        return false;
     if (!empty_cache(request, false))
         return false;
     for (int first = 0; first < request.band_count;) {
@@ -120,7 +122,7 @@ enum zb_code Zarr3Dataset::write_run(int first_band, int count, const Window &wi
     write.start = box.start.data();
     write.count = box.count.data();
     write.data = data;
-    write.dtype = memory_dtype(type);
+    write.dtype = exchange_dtype(array(), type);
     write.strides = strides.data();
     return pixels_->write(node_, box, write, err);
 }
@@ -165,8 +167,7 @@ CPLErr Zarr3Dataset::write_pixels(const PixelRequest &request, bool *done) {
         return CE_None;
     if (!prepare_first_write() || !empty_cache(request, true))
         return CE_Failure;
-    const bool exact =
-        converts_exactly(memory_dtype(request.type), GetRasterBand(1)->GetRasterDataType());
+    const bool exact = writes_exactly(array(), request.type);
     for (int first = 0; first < request.band_count;) {
         int step;
         const int length = band_run(request, first, &step);

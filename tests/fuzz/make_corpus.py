@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Writes the seeds of fuzz_blosc and fuzz_codec: small streams of every form, from numcodecs.
+"""Writes the seeds of fuzz_blosc and fuzz_codec, small streams of every form, from numcodecs, and of
+fuzz_gdal_write, short programs.
 
     python3 make_corpus.py corpus
 """
@@ -44,6 +45,57 @@ def streams():
     yield "crc32c", 3, b"123456789" + struct.pack("<I", 0xE3069283), 9
 
 
+# What fuzz_gdal_write.c makes of bytes, in its order.
+MEMORY, DISK = bytes([1, 0]), bytes([0, 1])
+ALL = bytes([0])
+SHARDS, PIXEL, CHECKED = 1, 2, 4
+
+
+def array(dtype, width, height, bands, block, options=0):
+    """A type by its number, extents, and a block so much larger than the least one."""
+    more = bytes([1, 2] if options & SHARDS else []) + bytes([1] if options & CHECKED else [])
+    return bytes([dtype, width - 1, height - 1, bands - 1, *block, options]) + more + bytes([0])
+
+
+def window(x, y, width, height):
+    return bytes([1, x, y, width - 1, height - 1])
+
+
+def samples(where, count=1, first=0, dtype=12, layout=0):
+    return where + bytes([count - 1, first, 1, dtype, 1, layout])
+
+
+def written(where, value, by_dataset=1, **how):
+    return bytes([0]) + samples(where, **how) + bytes([by_dataset, value, value + 1, 3])
+
+
+def read(where, **how):
+    return bytes([3]) + samples(where, **how) + bytes([1])
+
+
+def nodata(number):
+    return bytes([9, number, 0])
+
+
+NEW, COPY = bytes([15, 0]), bytes([15, 1])
+FLUSH, REOPEN, PLACE, ITEM = bytes([13]), bytes([14, 0]), bytes([12, 0, 1, 1]), bytes([11, 1, 1, 0])
+
+
+def programs():
+    yield "shards", (DISK + array(3, 38, 30, 3, (4, 3), SHARDS | CHECKED) + written(ALL, 70, count=3)
+                     + written(window(3, 5, 20, 9), 3, count=2, layout=2) + read(ALL, count=3)
+                     + FLUSH + written(window(30, 20, 8, 10), 12) + REOPEN + read(ALL))
+    yield "interleaved", (MEMORY + array(8, 20, 17, 4, (2, 2), PIXEL)
+                          + written(window(1, 1, 9, 9), 6, count=4, first=2, dtype=3, layout=1)
+                          + read(ALL, count=4) + written(ALL, 18, by_dataset=0, dtype=9) + REOPEN)
+    yield "appended", (MEMORY + array(0, 12, 9, 1, (1, 1)) + written(ALL, 90) + PLACE + NEW
+                       + array(7, 9, 12, 2, (3, 1), SHARDS) + PLACE + ITEM + written(ALL, 5, count=2)
+                       + COPY + bytes([2, 2, 6, 1, 1, 1, 0]) + written(window(0, 0, 4, 4), 2) + REOPEN)
+    yield "nodata-first", (MEMORY + array(5, 10, 10, 2, (2, 2)) + read(ALL) + nodata(2) + read(ALL)
+                           + FLUSH + nodata(0) + written(window(2, 2, 3, 3), 80) + nodata(3)
+                           + bytes([10, 1]) + REOPEN)
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
     for name, data in containers():
@@ -51,6 +103,8 @@ def main():
         if name in ("lz4-bytes", "zstd-bits", "stored"):
             size = struct.unpack_from("<I", data, 4)[0]
             write(root / "codec", "blosc-" + name, head(2, size) + bytes(data))
+    for name, program in programs():
+        write(root / "gdal_write", name, program)
     for name, number, data, size in streams():
         write(root / "codec", name, head(number, size) + data)
 

@@ -77,6 +77,58 @@ def test_everything_is_kept(tmp_path, options, bands, srs, transform):
     assert sorted(os.listdir(tmp_path)) == ["r.zarr"]
 
 
+@pytest.mark.parametrize("definition", ["EPSG:9000", "EPSG:4326", "EPSG:7789",
+                                        "+proj=lcc +lat_1=40 +lat_2=50 +datum=WGS84 +type=crs"])
+@pytest.mark.parametrize("bands", [1, 3])
+def test_coordinate_epoch(tmp_path, definition, bands):
+    srs = osr.SpatialReference()
+    srs.SetFromUserInput(definition)
+    srs.SetAxisMappingStrategy(osr.OAMS_TRADITIONAL_GIS_ORDER)
+    srs.SetCoordinateEpoch(2020.5)
+    source = raster(bands)
+    source.SetSpatialRef(srs)
+    source.SetGeoTransform(UPRIGHT)
+    path = tmp_path / "r.zarr"
+    found = copy(source, path).GetSpatialRef()
+    assert found.GetCoordinateEpoch() == 2020.5 and found.IsSame(srs)
+    dataset = gdal.OpenEx(str(path), gdal.OF_RASTER | gdal.OF_UPDATE)
+    dataset.SetGeoTransform(SOUTH_UP)  # the rest is written anew, too
+    dataset = None
+    assert opened(path).GetSpatialRef().GetCoordinateEpoch() == 2020.5
+    dataset = gdal.OpenEx(str(path), gdal.OF_RASTER | gdal.OF_UPDATE)
+    srs.SetCoordinateEpoch(0)
+    dataset.SetSpatialRef(srs)
+    dataset = None
+    assert opened(path).GetSpatialRef().GetCoordinateEpoch() == 0
+    attributes = zarr.open_array(str(path / "r"), mode="r").attrs
+    assert "zarrbridge:coordinate_epoch" not in attributes
+
+
+@pytest.mark.parametrize("code", [2154, 3035, 3413, 3857, 4326, 4979, 9000, 27700, 32633, 32725])
+def test_a_copy_has_the_codes_of_the_crs_and_of_its_parts(tmp_path, code):
+    """GDAL 3.10's gdalcompare.py goes by them."""
+    srs = osr.SpatialReference()
+    srs.ImportFromEPSG(code)
+    source = raster(2)
+    source.SetSpatialRef(srs)
+    source.SetGeoTransform(UPRIGHT)
+    for _ in range(2):
+        result = copy(source, tmp_path / "r.zarr")
+        assert result.GetProjection() == source.GetProjection()
+        source = gdal.GetDriverByName("MEM").CreateCopy("", result)
+
+
+def test_a_changed_definition_keeps_its_changes(tmp_path):
+    """Though it has the code of another."""
+    srs = osr.SpatialReference()
+    srs.ImportFromWkt(UTM.ExportToWkt(["FORMAT=WKT2_2019"]).replace("-33,", "-33.5,"))
+    assert srs.GetAuthorityCode(None) == "32725"
+    source = raster()
+    source.SetSpatialRef(srs)
+    found = copy(source, tmp_path / "r.zarr").GetSpatialRef()
+    assert found.GetProjParm("central_meridian") == -33.5
+
+
 def test_nothing_is_invented(tmp_path):
     source = raster(3)
     assert describe(copy(source, tmp_path / "r.zarr")) == describe(source)

@@ -236,6 +236,14 @@ def test_bad_options_are_errors_and_leave_nothing(tmp_path, option, word):
     assert os.listdir(tmp_path) == []
 
 
+def test_blocks_of_the_source_give_way_to_those_asked_for(tmp_path):
+    with Errors() as errors:
+        create(tmp_path / "r.zarr", 1, options=[
+            "BLOCKXSIZE=256", "BLOCKYSIZE=256", "BLOCKSIZE=100x50"]).Close()
+    assert shapes(tmp_path / "r.zarr")[0] == [50, 100]
+    assert not errors.failures and "BLOCKSIZE=100x50" in errors.seen[0][1]
+
+
 def test_unknown_options_are_gdals_warning(tmp_path):
     with Errors() as errors:
         assert create(tmp_path / "r.zarr", options=["TILED=YES"]) is not None

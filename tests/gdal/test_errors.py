@@ -76,6 +76,48 @@ def test_damaged_coordinates_cost_only_the_transform(store):
     assert (dataset.ReadAsArray() == PLANE).all()
 
 
+def stands_in(chunk, what):
+    """Puts something else in the chunk's place."""
+    chunk.unlink()
+    if what == "directory":
+        chunk.mkdir()
+    elif what == "full directory":
+        chunk.mkdir()
+        (chunk / "0").write_bytes(b"")
+    elif what == "dangling link":
+        chunk.symlink_to("nowhere")
+    else:
+        chunk.symlink_to(chunk.name)
+
+
+@pytest.mark.parametrize("what", ["directory", "full directory", "dangling link", "loop"])
+@pytest.mark.parametrize("sharded", [False, True])
+@pytest.mark.parametrize("read", READS)
+def test_what_is_no_file_is_no_missing_chunk(store, read, sharded, what):
+    path, root = store
+    put(root, "t", PLANE, **(dict(chunks=(10, 10), shards=(20, 40)) if sharded
+                             else dict(chunks=(20, 40))))
+    stands_in(pathlib.Path(path, "t", "c", "1", "1"), what)
+    dataset = opened(path)
+    with Errors() as errors:
+        READS[read](dataset)
+    assert len(errors.failures) == 1, errors.failures
+    assert "array /t" in errors.failures[0] and "c/1/1" in errors.failures[0]
+
+
+def test_a_directory_in_the_place_of_a_document(store):
+    path, root = store
+    put(root, "t", PLANE)
+    put(root, "u", PLANE + 1)
+    document = pathlib.Path(path, "t", "zarr.json")
+    document.unlink()
+    document.mkdir()
+    with Errors() as errors:
+        assert gdal.OpenEx(path + "/t") is None
+    assert errors.failures
+    assert (opened(path).ReadAsArray() == PLANE + 1).all()
+
+
 def test_links_out_of_the_store_are_refused(store, tmp_path):
     path, root = store
     put(root, "t", PLANE, chunks=(60, 80), compressors=None)

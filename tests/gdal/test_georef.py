@@ -255,3 +255,37 @@ def test_coordinates_of_groups_above(store):
     put(root.create_group("g"), "t", PLANE, dims=("y", "x"))
     assert opened(path).GetGeoTransform() == (0, 10, 0, 0, 0, 10)
     assert opened(path + "/g/t").GetGeoTransform() == (0, 10, 0, 0, 0, 10)
+
+
+ITRF = "EPSG:9000@2020.5"
+
+
+@pytest.mark.parametrize("attributes", [
+    {"proj:code": ITRF}, {"proj:code": "EPSG:9000", "zarrbridge:coordinate_epoch": 2020.5},
+    {"proj:wkt2": "COORDINATEMETADATA[%s,EPOCH[2020.5]]"},
+    {"proj:projjson": {"type": "CoordinateMetadata", "coordinateEpoch": 2020.5}}])
+def test_coordinate_epoch(store, attributes):
+    import json
+    srs = osr.SpatialReference()
+    srs.ImportFromEPSG(9000)
+    for name, value in attributes.items():
+        if name == "proj:wkt2":
+            attributes = {name: value % srs.ExportToWkt(["FORMAT=WKT2_2019"])}
+        elif name == "proj:projjson":
+            attributes = {name: {**value, "crs": json.loads(srs.ExportToPROJJSON())}}
+    found = raster(store, {"zarr_conventions": [PROJ], **attributes}).GetSpatialRef()
+    assert found.GetCoordinateEpoch() == 2020.5 and found.GetAuthorityCode(None) == "9000"
+
+
+def test_an_epoch_needs_a_dynamic_crs(store):
+    """It may be older than the CRS, which another program has changed."""
+    attributes = {"zarr_conventions": [PROJ], "proj:code": "EPSG:2154",
+                  "zarrbridge:coordinate_epoch": 2020.5}
+    assert raster(store, attributes).GetSpatialRef().GetCoordinateEpoch() == 0
+
+
+@pytest.mark.parametrize("bad", ["2020.5", None, [2020.5, 1], {}])
+def test_an_epoch_is_a_number(store, bad):
+    attributes = {"zarr_conventions": [PROJ], "proj:code": "EPSG:9000",
+                  "zarrbridge:coordinate_epoch": bad}
+    assert raster(store, attributes).GetSpatialRef().GetCoordinateEpoch() == 0

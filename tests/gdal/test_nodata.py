@@ -7,8 +7,11 @@ import struct
 import numpy as np
 import pytest
 import xarray
+import zarr
+from osgeo import gdal
 
-from conftest import edit, opened, put
+from conftest import edit, opened, put, run
+from test_update import VALUES, attributes, update
 
 
 def encoded(value):
@@ -95,3 +98,60 @@ def test_what_xarray_writes(tmp_path):
     band = dataset.GetRasterBand(1)
     assert math.isnan(band.GetNoDataValue()) and band.GetScale() is None
     assert np.array_equal(band.ReadAsArray(), values, equal_nan=True)
+
+
+@pytest.mark.parametrize("fill,said", [
+    (9, {}), (9, {"_FillValue": 9}), (9, {"missing_value": 8}), (0, {"_CRS": {}})])
+def test_nodata_from_the_fill_value_is_unset_and_stays_so(store, fill, said):
+    """The fill value itself cannot be changed: chunks that were never written read as it."""
+    path, root = store
+    put(root, "t", VALUES, said, ("y", "x"), fill_value=fill)
+    for _ in range(2):  # a second time it changes nothing
+        dataset = update(path)
+        assert dataset.GetRasterBand(1).DeleteNoDataValue() == gdal.CE_None
+        assert dataset.GetRasterBand(1).GetNoDataValue() is None
+        assert dataset.Close() == gdal.CE_None
+        assert opened(path).GetRasterBand(1).GetNoDataValue() is None
+    assert root["t"].fill_value == fill
+    told = {"zarrbridge:fill_value_is_nodata": False}
+    assert attributes(path + "/t") == {**{k: v for k, v in said.items() if k == "_CRS"}, **told}
+    xarray.open_zarr(path, consolidated=False).close()
+    dataset = update(path)
+    dataset.SetMetadataItem("title", "t")
+    dataset = None
+    assert opened(path).GetRasterBand(1).GetNoDataValue() is None
+    for value in (fill, 5):
+        dataset = update(path)
+        dataset.GetRasterBand(1).SetNoDataValue(value)
+        dataset = None
+        assert opened(path).GetRasterBand(1).GetNoDataValue() == value
+        assert "zarrbridge:fill_value_is_nodata" not in attributes(path + "/t")
+
+
+def test_programs_unset_nodata(tmp_path):
+    """Of a store that we have written, whose fill value is the nodata value."""
+    source = gdal.GetDriverByName("MEM").Create("", 30, 20, 2, gdal.GDT_Int16)
+    for band in (1, 2):
+        source.GetRasterBand(band).SetNoDataValue(-7)
+    commands = [["gdal_edit.py", "-unsetnodata"]]
+    if int(gdal.VersionInfo()) >= 3130000:
+        commands.append(["gdal", "raster", "edit", "--nodata", "none"])
+    for command in commands:
+        path = str(tmp_path / (command[0] + ".zarr"))
+        gdal.GetDriverByName("Zarr3").CreateCopy(path, source).Close()
+        assert opened(path).GetRasterBand(2).GetNoDataValue() == -7
+        run(*command, path)
+        dataset = opened(path)
+        assert [dataset.GetRasterBand(i).GetNoDataValue() for i in (1, 2)] == [None, None]
+
+
+def test_nodata_that_was_set_and_deleted_before_the_first_pixel(tmp_path):
+    path = str(tmp_path / "n.zarr")
+    dataset = gdal.GetDriverByName("Zarr3").Create(path, 30, 20, 1, gdal.GDT_Int16)
+    dataset.GetRasterBand(1).SetNoDataValue(5)
+    dataset.GetRasterBand(1).DeleteNoDataValue()
+    dataset.GetRasterBand(1).WriteArray(np.ones((2, 3)), 1, 1)
+    dataset = None
+    assert opened(path).GetRasterBand(1).GetNoDataValue() is None
+    assert zarr.open_array(path + "/n", mode="r").fill_value == 0
+    assert attributes(path + "/n") == {}

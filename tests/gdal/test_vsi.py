@@ -60,6 +60,42 @@ def test_vsimem(sample):
         gdal.RmdirRecursive("/vsimem/m")
 
 
+@pytest.mark.parametrize("content", [None, b""])
+@pytest.mark.parametrize("name", ["t/c/0/0", "g/u/c/1/1"])
+def test_a_directory_is_no_missing_chunk(sample, name, content):
+    target = "/vsimem/m/x.zarr"
+    copy_to_memory(sample, target)
+    try:
+        gdal.Unlink(target + "/" + name)
+        if content is None:
+            gdal.Mkdir(target + "/" + name, 0o755)
+        else:
+            gdal.FileFromMemBuffer(target + "/" + name + "/0", content)
+        dataset = opened(sub(target, name.split("/c/")[0]))
+        with Errors() as errors:
+            assert dataset.ReadAsArray() is None
+        assert len(errors.failures) == 1 and "directory" in errors.failures[0]
+    finally:
+        gdal.RmdirRecursive("/vsimem/m")
+
+
+def test_a_directory_in_an_archive_is_no_missing_chunk(sample, tmp_path):
+    import zipfile
+    archive = str(tmp_path / "x.zip")
+    with zipfile.ZipFile(archive, "w") as file:
+        for directory, _, names in os.walk(sample):
+            for name in names:
+                full = os.path.join(directory, name)
+                key = full[len(sample) + 1:]
+                if key != "t/c/0/0":
+                    file.write(full, key)
+        file.writestr("t/c/0/0/", b"")
+    dataset = opened("/vsizip/" + archive + "/t")
+    with Errors() as errors:
+        assert dataset.ReadAsArray() is None
+    assert len(errors.failures) == 1 and "directory" in errors.failures[0]
+
+
 @pytest.mark.parametrize("compressed", [False, True])
 def test_vsizip(sample, tmp_path, compressed):
     archive = str(tmp_path / "x.zip")

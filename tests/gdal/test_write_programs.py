@@ -37,6 +37,27 @@ def test_the_format_is_known_by_the_suffix(tmp_path):
     assert opened(tmp_path / "out.zarr").RasterXSize == gdal.Open(str(ELEVATION)).RasterXSize
 
 
+@pytest.mark.parametrize("file", [LANDSAT, ELEVATION])
+def test_gdalcompare_finds_no_difference(tmp_path, file):
+    run("gdal_translate", "-q", file, tmp_path / "a.tif")  # with metadata of its own driver
+    run("gdal_translate", "-q", tmp_path / "a.tif", tmp_path / "a.zarr")
+    result = subprocess.run(["gdalcompare.py", "-skip_binary", tmp_path / "a.tif",
+                             tmp_path / "a.zarr"], capture_output=True, text=True)
+    assert "SRS" not in result.stdout, result.stdout
+    assert result.returncode == 0 and "Differences Found: 0" in result.stdout, result.stdout
+
+
+def test_epochs_by_programs(tmp_path):
+    path = tmp_path / "a.zarr"
+    run("gdal_translate", "-q", "-a_srs", "EPSG:9000", "-a_coord_epoch", "2020.5", ELEVATION, path)
+    assert opened(path).GetSpatialRef().GetCoordinateEpoch() == 2020.5
+    assert "Coordinate epoch: 2020.5" in run("gdalinfo", path)
+    run("gdal_translate", "-q", path, tmp_path / "back.tif")
+    assert gdal.Open(str(tmp_path / "back.tif")).GetSpatialRef().GetCoordinateEpoch() == 2020.5
+    run("gdal_edit.py", "-a_srs", "EPSG:9000", "-a_coord_epoch", "1999.25", path)
+    assert opened(path).GetSpatialRef().GetCoordinateEpoch() == 1999.25
+
+
 def differences(before, after):
     """Lines of gdalinfo about the raster itself that differ."""
     def lines(path):
@@ -169,6 +190,28 @@ def test_xarray(tmp_path):
     assert data["x"].attrs["standard_name"] == "projection_x_coordinate"
 
 
+TILED = r"""
+import sys, rasterio
+with rasterio.open(sys.argv[1]) as s:
+    assert s.profile["tiled"] and s.profile["blockxsize"] == 128
+    profile = {**s.profile, "driver": "Zarr3", "blocksize": "64x32"}
+    for _ in range(2):  # the second one over the first
+        with rasterio.open(sys.argv[2], "w", **profile) as d:
+            d.write(s.read())
+    with rasterio.open(sys.argv[2]) as d:
+        assert (d.read() == s.read()).all()
+        assert d.block_shapes == [(32, 64)] * 6, d.block_shapes
+print("ok")
+"""
+
+
+def test_rasterio_with_the_profile_of_a_tiled_raster(tmp_path):
+    """As rioxarray's to_raster() hands it on, beside what the caller asks for."""
+    run("gdal_translate", "-q", "-co", "TILED=YES", "-co", "BLOCKXSIZE=128", "-co",
+        "BLOCKYSIZE=128", LANDSAT, tmp_path / "tiled.tif")
+    assert run_python(TILED, tmp_path / "tiled.tif", tmp_path / "w.zarr").endswith("ok\n")
+
+
 @functools.cache
 def venv(name, *packages):
     """A Python with packages from an index, made once under the build directory; skips without."""
@@ -221,6 +264,25 @@ def test_rioxarray(tmp_path):
     # Its rasterio reads the GeoTIFFs only, and needs no plugin: ours may want a sanitizer's runtime.
     assert run(python, "-c", RIOXARRAY, *arguments, GDAL_DRIVER_PATH="disable",
                LD_PRELOAD="").strip() == "ok"
+
+
+TO_RASTER = r"""
+import sys, rasterio, rioxarray
+tiled = rioxarray.open_rasterio(sys.argv[1])
+tiled.rio.to_raster(sys.argv[2], driver="Zarr3", blocksize="64x32")
+with rasterio.open(sys.argv[2]) as written:
+    assert (written.read() == tiled.values).all() and written.crs == tiled.rio.crs
+    assert written.transform.almost_equals(tiled.rio.transform(), 1e-6), written.transform
+    assert written.block_shapes[0] == (32, 64), written.block_shapes
+print("ok")
+"""
+
+
+def test_rioxarray_writes_a_tiled_raster(tmp_path):
+    python = venv("rioxarray", "rioxarray==0.23.0")
+    run("gdal_translate", "-q", "-co", "TILED=YES", LANDSAT, tmp_path / "tiled.tif")
+    told = run(python, "-c", TO_RASTER, tmp_path / "tiled.tif", tmp_path / "w.zarr")
+    assert told.strip() == "ok"
 
 
 OWN_DRIVER = r"""

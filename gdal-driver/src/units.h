@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Units of coordinates. */
+#ifndef ZARR3_UNITS_H
+#define ZARR3_UNITS_H
+
+#include <string>
+
+#include "ogr_spatialref.h"
+
+namespace zarr3 {
+
+/* What coordinates in `units` (CF's attribute) are multiplied by to be in the unit of the CRS. 1
+   where either is unknown, or where they measure different things. A geostationary CRS takes angles
+   as seen from the satellite: they times its height are its coordinates. */
+double to_units_of(const OGRSpatialReference &srs, const std::string &units);
+
+} // namespace zarr3
+
+#endif
