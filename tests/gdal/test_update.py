@@ -403,3 +403,22 @@ def test_real_raster_by_windows(tmp_path):
     dataset = None
     assert (opened(path).ReadAsArray() == expected).all()
     assert open(path + "/r/c/0/0/0", "rb").read() == kept
+
+
+def test_items_of_others_stay(store):
+    """Two programs change metadata of one array: each changes its own items alone."""
+    path, root = store
+    put(root, "t", VALUES)
+    ours = update(path)
+    for name in ("a", "b", "c"):
+        ours.SetMetadataItem(name, "old")
+    ours.FlushCache()
+    other = update(path)
+    other.SetMetadataItem("b", "other's")
+    other.SetMetadataItem("d", "other's")
+    assert other.Close() == gdal.CE_None
+    ours.SetMetadataItem("a", "ours")
+    ours.SetMetadataItem("c", "ours")
+    assert ours.Close() == gdal.CE_None
+    items = opened(path).GetMetadata()
+    assert [items.get(name) for name in "abcd"] == ["ours", "other's", "ours", "other's"]
