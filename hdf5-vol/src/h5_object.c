@@ -152,6 +152,12 @@ void vol_object_free(vol_object *object) {
     free(object);
 }
 
+herr_t vol_object_closed(vol_object *object, herr_t result) {
+    if (result >= 0)
+        vol_object_free(object);
+    return result;
+}
+
 /* HDF5 wraps what it registers by the context of the object at hand, which is ours here, so that
    wrap_object returns it as it is. */
 hid_t vol_node_register(vol_handle *handle, vol_node *node) {
@@ -332,18 +338,26 @@ size_t vol_object_ids(const vol_object *object, unsigned types, size_t max, hid_
 
 /* ---- Shutdown ---- */
 
-/* HDF5 is about to terminate: ids that the program left open must go now, while the library
-   still works, and with the last of them the shadows. */
-static void at_close(void *context) {
-    h5_lib *lib = context;
+static void close_ids(h5_lib *lib, unsigned types) {
     hid_t *ids = calloc(lib->live + 1, sizeof *ids);
     id_query query = {.lib = lib, .max = lib->live + 1, .ids = ids};
     if (ids)
-        match_ids(&query, H5F_OBJ_ALL);
+        match_ids(&query, types);
     for (size_t i = 0; ids && i < query.count; i++)
         while (lib->H5Iis_valid(ids[i]) > 0 && lib->H5Idec_ref(ids[i]) > 0)
             continue;
     free(ids);
+}
+
+/* HDF5 is about to terminate: ids of stores that the program left open must go now, while the
+   library still works, and with the last of them the shadows. Files go last, since closing one
+   tells what could not be stored. Ids of other files are HDF5's to close, in its own order. */
+static void at_close(void *context) {
+    h5_lib *lib = context;
+    close_ids(lib, H5F_OBJ_ATTR);
+    close_ids(lib, H5F_OBJ_DATASET);
+    close_ids(lib, H5F_OBJ_GROUP);
+    close_ids(lib, H5F_OBJ_FILE);
     vol_shadows_drop(lib);
     h5_lib_stop(lib);
 }
@@ -352,11 +366,19 @@ void vol_start(h5_lib *lib) {
     h5_lib_start(lib, at_close);
 }
 
+void vol_watch(h5_lib *lib) {
+    h5_lib_watch(lib, at_close);
+}
+
 /* ---- Wrapping ---- */
 
-/* For HDF5's own needs, and for native code that walks all ids. */
+/* For HDF5's own needs, and for native code that walks all ids. While HDF5 shuts down with several
+   handles on one file it also walks ids whose objects it has freed, and hands over what is left in
+   their memory: it is returned unseen. */
 static void *wrap_get_object(const void *p) {
     const vol_object *object = p;
+    if (!vol_is_ours(p))
+        return (void *)(uintptr_t)p;
     if (capturing) {
         captured = object;
         return (void *)(uintptr_t)p;

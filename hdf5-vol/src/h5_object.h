@@ -39,8 +39,10 @@ typedef struct vol_object {
 
 #define VOL_MAGIC UINT64_C(0x7a61727262726467) /* "zarrbrdg" */
 
-/* Prepares the library (h5_lib_start) with our shutdown routine. */
+/* Prepares the library (h5_lib_start), or only watches it (h5_lib_watch), with our shutdown
+   routine. */
 void vol_start(h5_lib *lib);
+void vol_watch(h5_lib *lib);
 
 /* Opens a node through a handle. Pushes an error and returns NULL when the node is unreadable or
    memory runs out. */
@@ -60,6 +62,10 @@ bool vol_may_write(const vol_object *object, const char *what);
 vol_object *vol_object_pass(h5_lib *lib, H5I_type_t type, void *under);
 
 void vol_object_free(vol_object *object);
+
+/* The end of a close callback that was passed on, and what it returns: an object that the native
+   connector could not close is kept, as HDF5 keeps its id. */
+herr_t vol_object_closed(vol_object *object, herr_t result);
 
 /* Notes that an attribute object is not in the store yet; the ids are copied. False when memory
    runs out. The second undoes it. */

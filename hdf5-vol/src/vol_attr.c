@@ -158,13 +158,13 @@ static bool delete_unwritten(vol_node *owner, const char *name) {
 static herr_t vol_attr_close(void *obj, hid_t dxpl, void **req) {
     vol_object *object = obj;
     h5_lib *lib = object->lib;
-    herr_t result = 0;
     if (object->under)
-        result = lib->H5VLattr_close(object->under, lib->native, dxpl, req);
-    else if (object->pending && (object->pending->failed || store_unwritten(object) < 0))
+        return vol_object_closed(object,
+                                 lib->H5VLattr_close(object->under, lib->native, dxpl, req));
+    if (object->pending && (object->pending->failed || store_unwritten(object) < 0))
         forget_failed(object);
     vol_object_free(object);
-    return result;
+    return 0;
 }
 
 /* ---- Reading ---- */

@@ -98,13 +98,13 @@ static herr_t push_flush(h5_lib *lib, const zb_error *err) {
 static herr_t vol_dataset_close(void *obj, hid_t dxpl, void **req) {
     vol_object *object = obj;
     h5_lib *lib = object->lib;
-    herr_t result = 0;
     if (object->under)
-        result = lib->H5VLdataset_close(object->under, lib->native, dxpl, req);
-    else if (object->node->opened == 1)
+        return vol_object_closed(object,
+                                 lib->H5VLdataset_close(object->under, lib->native, dxpl, req));
+    if (object->node->opened == 1)
         vol_writer_close(object->node, NULL);
     vol_object_free(object);
-    return result;
+    return 0;
 }
 
 /* ---- Reading and writing ---- */

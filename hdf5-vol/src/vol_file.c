@@ -257,13 +257,13 @@ herr_t vol_file_specific(h5_lib *lib, void *obj, H5VL_file_specific_args_t *args
 static herr_t file_close(void *obj, hid_t dxpl, void **req) {
     vol_object *object = obj;
     h5_lib *lib = object->lib;
-    herr_t result = 0;
     if (object->under)
-        result = lib->H5VLfile_close(object->under, lib->native, dxpl, req);
-    else if (flush(object) < 0)
+        return vol_object_closed(object,
+                                 lib->H5VLfile_close(object->under, lib->native, dxpl, req));
+    if (flush(object) < 0)
         return -1; /* the file stays open, so that closing it can be tried again */
     vol_object_free(object);
-    return result;
+    return 0;
 }
 
 const H5VL_file_class_t vol_file_class = {
