@@ -37,17 +37,17 @@ static void *object_of_handle(h5_lib *lib, vol_handle *handle) {
 }
 
 /* Creates or opens a store. On failure h5py takes the class of its exception from the errno. */
-static void *store_of_path(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, bool create) {
+static void *store_of_path(h5_lib *lib, const char *name, unsigned flags,
+                           const vol_options *options, bool create) {
     zb_error err = {0};
     vol_handle *handle;
-    const vol_options options = vol_info_options(lib, fapl);
     if (flags & ACC_SWMR_WRITE) {
         vol_refuse(lib, "writing in SWMR mode");
         return NULL;
     }
     enum zb_code code =
-        create ? vol_handle_create(lib, name, &options, flags & ACC_TRUNC, &handle, &err)
-               : vol_handle_open(lib, name, &options, flags & ACC_RDWR, &handle, &err);
+        create ? vol_handle_create(lib, name, options, flags & ACC_TRUNC, &handle, &err)
+               : vol_handle_open(lib, name, options, flags & ACC_RDWR, &handle, &err);
     if (code != ZB_OK) {
         VOL_PUSH_ZB(lib, FILE, CANTOPENFILE, &err);
         return NULL;
@@ -59,26 +59,32 @@ static void *store_of_path(h5_lib *lib, const char *name, unsigned flags, hid_t 
    plugins. With an explicit list the program wants a store whatever its name. */
 void *vol_file_create(h5_lib *lib, const char *name, unsigned flags, hid_t fcpl, hid_t fapl,
                       hid_t dxpl, void **req) {
+    vol_options options;
     vol_start(lib);
+    if (!vol_info_options(lib, fapl, &options))
+        return NULL;
     if (!vol_path_is_zarr(name) && !vol_path_becomes_zarr(name) && vol_env_is_ours()) {
         hid_t native = native_fapl(lib, fapl);
         void *under = lib->H5VLfile_create(name, flags, fcpl, native, dxpl, req);
         vol_close_plist(lib, native);
         return vol_object_pass(lib, H5I_FILE, under);
     }
-    return store_of_path(lib, name, flags, fapl, true);
+    return store_of_path(lib, name, flags, &options, true);
 }
 
 void *vol_file_open(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, hid_t dxpl,
                     void **req) {
+    vol_options options;
     vol_start(lib);
+    if (!vol_info_options(lib, fapl, &options))
+        return NULL;
     if (!vol_path_is_zarr(name)) {
         hid_t native = native_fapl(lib, fapl);
         void *under = lib->H5VLfile_open(name, flags, native, dxpl, req);
         vol_close_plist(lib, native);
         return vol_object_pass(lib, H5I_FILE, under);
     }
-    return store_of_path(lib, name, flags, fapl, false);
+    return store_of_path(lib, name, flags, &options, false);
 }
 
 /* ---- Get ---- */
@@ -180,6 +186,9 @@ static herr_t is_accessible(h5_lib *lib, H5VL_file_specific_args_t *args, hid_t 
 
 static herr_t delete_file(h5_lib *lib, H5VL_file_specific_args_t *args, hid_t dxpl, void **req) {
     zb_error err = {0};
+    vol_options options;
+    if (!vol_info_options(lib, args->args.del.fapl_id, &options))
+        return -1;
     if (vol_path_is_zarr(args->args.del.filename)) {
         if (vol_path_delete(lib, args->args.del.filename, &err) == ZB_OK)
             return 0;
