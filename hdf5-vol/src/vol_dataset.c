@@ -130,6 +130,9 @@ static void **unwrap_all(size_t count, void *const objects[]) {
 static herr_t transfer_zarr(h5_lib *lib, size_t count, void *objects[], hid_t mem_types[],
                             hid_t mem_spaces[], hid_t file_spaces[], hid_t dxpl,
                             const void *buffers[], bool writing) {
+    vol_dxpl list;
+    if (vol_dxpl_make(lib, dxpl, &list) < 0)
+        return -1;
     vol_transfer one, *transfers = count == 1 ? &one : calloc(count, sizeof *transfers);
     if (!transfers) {
         VOL_PUSH(lib, DATASET, READERROR, "no memory for %zu datasets", count);
@@ -147,8 +150,8 @@ static herr_t transfer_zarr(h5_lib *lib, size_t count, void *objects[], hid_t me
             result = vol_may_write(object, "write a dataset") ? 0 : -1;
     }
     if (result >= 0)
-        result = writing ? vol_write_datasets(lib, transfers, count, dxpl)
-                         : vol_read_datasets(lib, transfers, count, dxpl);
+        result = writing ? vol_write_datasets(lib, transfers, count, &list)
+                         : vol_read_datasets(lib, transfers, count, &list);
     if (transfers != &one)
         free(transfers);
     return result;

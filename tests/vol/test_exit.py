@@ -7,8 +7,8 @@ c_exit.c does what its words say; here the words are made, by a generator with a
 import os
 import random
 import shutil
-import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -195,7 +195,7 @@ def compare(tmp_path, number, words, program=PROGRAM):
 
 def differs_by_itself(tmp_path, number, words, name, program):
     """Does the native file change from one second to the next?"""
-    subprocess.run(["sleep", "1.1"], check=True)
+    time.sleep(1.1)
     folder = tmp_path / f"{number}-again"
     ended(folder, words, None, program)
     return (folder / name).read_bytes() != (tmp_path / f"{number}-native" / name).read_bytes()
