@@ -5,6 +5,7 @@
  */
 #include "h5_object.h"
 
+#include "h5_attr_ids.h"
 #include "h5_error.h"
 #include "h5_shadow.h"
 
@@ -47,8 +48,11 @@ vol_object *vol_object_new(vol_handle *handle, vol_node *node, H5I_type_t type) 
     object->file = handle->file;
     object->node = node;
     lib->live++;
-    if (type == H5I_DATASET)
+    if (type == H5I_DATASET) {
         node->opened++;
+        if (!node->told)
+            vol_node_tell_shape(node);
+    }
     return object;
 }
 
@@ -59,16 +63,6 @@ static H5I_type_t id_type_of(const vol_node *node) {
 
 vol_object *vol_object_of_node(vol_handle *handle, vol_node *node) {
     return vol_object_new(handle, node, id_type_of(node));
-}
-
-vol_object *vol_object_of_attr(vol_handle *handle, vol_node *owner, const char *name) {
-    vol_object *object = vol_object_new(handle, owner, H5I_ATTR);
-    if (object && !(object->attr = strdup(name))) {
-        VOL_PUSH(object->lib, ATTR, CANTOPENOBJ, "no memory to open attribute '%s'", name);
-        vol_object_free(object);
-        return NULL;
-    }
-    return object;
 }
 
 bool vol_may_write(const vol_object *object, const char *what) {
@@ -94,44 +88,6 @@ vol_object *vol_object_pass(h5_lib *lib, H5I_type_t type, void *under) {
     return object;
 }
 
-/* ---- Attributes that are not written yet ---- */
-
-bool vol_pending_new(vol_object *object, hid_t type, hid_t space) {
-    vol_pending *pending = calloc(1, sizeof *pending);
-    if (!pending)
-        return false;
-    pending->name = object->attr;
-    pending->type = object->lib->H5Tcopy(type);
-    pending->space = object->lib->H5Scopy(space);
-    pending->next = object->node->pending;
-    object->node->pending = object->pending = pending;
-    return true;
-}
-
-void vol_pending_free(vol_object *object) {
-    h5_lib *lib = object->lib;
-    vol_pending *pending = object->pending;
-    if (!pending)
-        return;
-    vol_pending **link = &object->node->pending;
-    while (*link != pending)
-        link = &(*link)->next;
-    *link = pending->next;
-    hid_t saved = vol_stack_save(lib);
-    lib->H5Tclose(pending->type);
-    lib->H5Sclose(pending->space);
-    vol_stack_restore(lib, saved);
-    free(pending);
-    object->pending = NULL;
-}
-
-vol_pending *vol_pending_find(const vol_node *owner, const char *name) {
-    vol_pending *pending = owner->pending;
-    while (pending && strcmp(pending->name, name) != 0)
-        pending = pending->next;
-    return pending;
-}
-
 /* ---- Freeing ---- */
 
 void vol_object_free(vol_object *object) {
@@ -140,8 +96,8 @@ void vol_object_free(vol_object *object) {
         vol_handle *handle = object->handle;
         if (object->type == H5I_DATASET)
             object->node->opened--;
-        vol_pending_free(object);
-        free(object->attr);
+        if (object->type == H5I_ATTR)
+            vol_attr_ids_forget(object);
         object->file = NULL; /* HDF5 may ask the dying object once more */
         vol_handle_release(handle);
         /* Native code asks get_object for this object once more while the shadows close. */

@@ -33,6 +33,18 @@ static herr_t select_file(h5_lib *lib, const vol_transfer *args, vol_selection *
     return fits ? 0 : -1;
 }
 
+/* With H5S_ALL on both sides no dataspace of the program's says how large its buffer is: that is
+   the shape that it knows. */
+static herr_t check_shape(h5_lib *lib, const vol_transfer *args) {
+    bool named = args->mem_space != H5S_ALL && args->mem_space != H5S_BLOCK;
+    if (named || args->file_space != H5S_ALL || vol_node_shape_is_told(args->node))
+        return 0;
+    VOL_PUSH(lib, DATASET, BADVALUE,
+             "dataset '%s' has been resized by another program: H5Dget_space tells its shape now",
+             args->node->path);
+    return -1;
+}
+
 /* H5S_ALL in memory means: the same selection of the same extent as in the file. */
 static herr_t select_memory(h5_lib *lib, const vol_transfer *args, const vol_selection *file,
                             vol_selection *out) {
@@ -86,7 +98,8 @@ herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, const vol_dxpl *l
         VOL_PUSH(lib, DATASET, NOTFOUND, "dataset '%s' has been deleted", node->path);
         return -1;
     }
-    if (vol_dxpl_check(list, node, writing) < 0 || select_file(lib, args, &out->file) < 0 ||
+    if (vol_dxpl_check(list, node, writing) < 0 || check_shape(lib, args) < 0 ||
+        select_file(lib, args, &out->file) < 0 ||
         select_memory(lib, args, &out->file, &out->memory) < 0)
         return -1;
     if (!args->buffer && out->file.elements > 0) {

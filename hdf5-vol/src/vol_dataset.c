@@ -246,6 +246,7 @@ static herr_t vol_dataset_get(void *obj, H5VL_dataset_get_args_t *args, hid_t dx
         break;
     case H5VL_DATASET_GET_SPACE:
         id = new_space(lib, object->node);
+        vol_node_tell_shape(object->node);
         args->args.get_space.space_id = id;
         break;
     case H5VL_DATASET_GET_SPACE_STATUS:
@@ -280,8 +281,12 @@ static herr_t set_extent(const vol_object *object, const hsize_t *size) {
             return -1;
         }
     }
-    if (ndim == 0 || vol_edit_resize(node, shape, &err) == ZB_OK)
+    if (ndim == 0)
         return 0;
+    if (vol_edit_resize(node, shape, &err) == ZB_OK) {
+        vol_node_tell_shape(node);
+        return 0;
+    }
     VOL_PUSH_ZB(lib, DATASET, WRITEERROR, &err);
     return -1;
 }

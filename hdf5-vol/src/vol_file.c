@@ -7,6 +7,7 @@
  * so that with HDF5_VOL_CONNECTOR=zarr one program can use both kinds.
  */
 #include "vol_class.h"
+#include "h5_attr_write.h"
 #include "h5_error.h"
 #include "h5_shadow.h"
 #include "h5_writer.h"
@@ -232,8 +233,10 @@ static herr_t reopen(const vol_object *object, void **out) {
 
 static herr_t flush(const vol_object *object) {
     zb_error err = {0};
+    const bool written =
+        !object->file->writable || vol_attr_store_unwritten_below(object->file->root) >= 0;
     if (vol_file_flush(object->file, &err) == ZB_OK)
-        return 0;
+        return written ? 0 : -1;
     VOL_PUSH_ZB(object->lib, FILE, CANTFLUSH, &err);
     return -1;
 }
