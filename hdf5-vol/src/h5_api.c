@@ -134,7 +134,7 @@ static void drop_cached_types(h5_lib *lib) {
 void h5_lib_stop(h5_lib *lib) {
     drop_cached_types(lib);
     lib->watching = false; /* HDF5 forgets what it has called */
-    lib->stopping = lib->stale = true;
+    lib->stale = true;
 }
 
 /* After a shutdown the ids are HDF5's to close, and there is little left of it to call. */

@@ -127,7 +127,7 @@ typedef struct h5_lib {
 
     bool started;  /* between h5_lib_start and h5_lib_end */
     bool watching; /* HDF5 will call at_close when it shuts down */
-    bool stopping; /* it has; its own closing of what is still open comes next */
+    bool stopping; /* it has called it; its own closing of what is still open comes next */
     hid_t native;  /* the native connector, or 0 */
     const H5VL_class_t *native_cls;
     size_t live;            /* open objects of Zarr stores */
@@ -158,8 +158,8 @@ void h5_lib_watch(h5_lib *lib, void (*at_close)(void *lib));
    watches, too. */
 void h5_lib_start(h5_lib *lib, void (*at_close)(void *lib));
 
-/* HDF5 is about to shut down: called at the end of `at_close`. Files of the native connector are
-   still open and need it to be closed, so it stays. */
+/* HDF5 is about to shut down: called at the end of `at_close`, which has set `stopping`. Files of
+   the native connector are still open and need it to be closed, so it stays. */
 void h5_lib_stop(h5_lib *lib);
 
 /* HDF5 has let go of the connector, by shutting down or because nobody uses it any more: no object

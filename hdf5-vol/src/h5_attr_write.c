@@ -210,7 +210,7 @@ herr_t vol_attr_store_unwritten(vol_node *owner, const char *name) {
     return result;
 }
 
-/* All are tried, and the first error stays. */
+/* Those of a node until one fails; of other nodes all the same. */
 herr_t vol_attr_store_unwritten_below(vol_node *node) {
     herr_t result = 0;
     while (result >= 0 && vol_node_unwritten(node, NULL))
@@ -219,6 +219,16 @@ herr_t vol_attr_store_unwritten_below(vol_node *node) {
         if (vol_attr_store_unwritten_below(node->child[i]) < 0)
             result = -1;
     return result;
+}
+
+void vol_attr_abandon_unwritten_below(vol_node *node) {
+    const vol_attr *attr;
+    while ((attr = vol_node_unwritten(node, NULL))) {
+        vol_attr_ids_orphan(node, attr->name);
+        vol_node_drop_attr(node, attr->name, VOL_ATTR_UNWRITTEN);
+    }
+    for (size_t i = 0; i < node->child_count; i++)
+        vol_attr_abandon_unwritten_below(node->child[i]);
 }
 
 /* ---- Renaming and removing ---- */

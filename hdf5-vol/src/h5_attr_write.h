@@ -29,6 +29,9 @@ herr_t vol_attr_store(vol_node *owner, const vol_attr_value *value, hid_t shown)
 herr_t vol_attr_store_unwritten(vol_node *owner, const char *name);
 herr_t vol_attr_store_unwritten_below(vol_node *node);
 
+/* Forgets them. */
+void vol_attr_abandon_unwritten_below(vol_node *node);
+
 herr_t vol_attr_rename(vol_node *owner, const char *from, const char *to);
 herr_t vol_attr_remove(vol_node *owner, const char *name);
 

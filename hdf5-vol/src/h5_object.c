@@ -48,6 +48,7 @@ vol_object *vol_object_new(vol_handle *handle, vol_node *node, H5I_type_t type) 
     object->file = handle->file;
     object->node = node;
     lib->live++;
+    handle->files += type == H5I_FILE;
     if (type == H5I_DATASET) {
         node->opened++;
         if (!node->told)
@@ -94,6 +95,7 @@ void vol_object_free(vol_object *object) {
     if (object->file) {
         h5_lib *lib = object->lib;
         vol_handle *handle = object->handle;
+        handle->files -= object->type == H5I_FILE;
         if (object->type == H5I_DATASET)
             object->node->opened--;
         if (object->type == H5I_ATTR)
@@ -295,7 +297,7 @@ size_t vol_object_ids(const vol_object *object, unsigned types, size_t max, hid_
 /* ---- Shutdown ---- */
 
 static void close_ids(h5_lib *lib, unsigned types) {
-    hid_t *ids = calloc(lib->live + 1, sizeof *ids);
+    hid_t *ids = lib->live ? calloc(lib->live + 1, sizeof *ids) : NULL;
     id_query query = {.lib = lib, .max = lib->live + 1, .ids = ids};
     if (ids)
         match_ids(&query, types);
@@ -310,6 +312,7 @@ static void close_ids(h5_lib *lib, unsigned types) {
    tells what could not be stored. Ids of other files are HDF5's to close, in its own order. */
 static void at_close(void *context) {
     h5_lib *lib = context;
+    lib->stopping = true;
     close_ids(lib, H5F_OBJ_ATTR);
     close_ids(lib, H5F_OBJ_DATASET);
     close_ids(lib, H5F_OBJ_GROUP);

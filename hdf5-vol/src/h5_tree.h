@@ -75,6 +75,7 @@ struct vol_file {
     bool writable;    /* opened or created by a handle that may write */
     uint64_t changes; /* counts what we changed: anything derived from several nodes may be stale */
     uint64_t synced;  /* `changes` when documents were last made durable */
+    zb_error lost;    /* of a flush that cannot be tried again: of no code until then */
     uint64_t number;  /* the same for every open of one store, different from native files */
     vol_options options;
     zb_store *store;
@@ -88,7 +89,8 @@ struct vol_file {
 
 /* One H5Fopen or H5Fcreate, H5Freopen included. */
 struct vol_handle {
-    size_t refs; /* the open objects */
+    size_t refs;  /* the open objects */
+    size_t files; /* those among them that are files: H5Iget_file_id gives ids besides H5Fopen's */
     vol_file *file;
     bool writable;
 };

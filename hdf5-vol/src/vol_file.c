@@ -231,14 +231,26 @@ static herr_t reopen(const vol_object *object, void **out) {
     return *out ? 0 : -1;
 }
 
+/* When HDF5 shuts down, nobody hears of errors any more. */
+static void push_lost(const vol_object *object, const zb_error *err) {
+    VOL_PUSH_ZB(object->lib, FILE, CANTFLUSH, err);
+    if (object->lib->stopping)
+        vol_report_lost(object->file, err);
+}
+
 static herr_t flush(const vol_object *object) {
+    vol_file *file = object->file;
     zb_error err = {0};
-    const bool written =
-        !object->file->writable || vol_attr_store_unwritten_below(object->file->root) >= 0;
-    if (vol_file_flush(object->file, &err) == ZB_OK)
-        return written ? 0 : -1;
-    VOL_PUSH_ZB(object->lib, FILE, CANTFLUSH, &err);
-    return -1;
+    herr_t result = 0;
+    if (file->writable && vol_attr_store_unwritten_below(file->root) < 0) {
+        zb_fail(&err, ZB_EIO, "attributes that were created could not be stored");
+        result = -1;
+    }
+    if (vol_file_flush(file, &err) != ZB_OK)
+        result = -1;
+    if (result < 0)
+        push_lost(object, &err);
+    return result;
 }
 
 herr_t vol_file_specific(h5_lib *lib, void *obj, H5VL_file_specific_args_t *args, hid_t dxpl,
@@ -266,14 +278,20 @@ herr_t vol_file_specific(h5_lib *lib, void *obj, H5VL_file_specific_args_t *args
     }
 }
 
+/* The last id of an H5Fopen closes the file, and tells of errors.
+   HDF5 keeps the id of a file whose closing fails. It leads to an object that closes without an
+   error the next time; what the error told of is given up, and the path can be opened anew. */
 static herr_t file_close(void *obj, hid_t dxpl, void **req) {
     vol_object *object = obj;
     h5_lib *lib = object->lib;
     if (object->under)
         return vol_object_closed(object,
                                  lib->H5VLfile_close(object->under, lib->native, dxpl, req));
-    if (flush(object) < 0)
-        return -1; /* the file stays open, so that closing it can be tried again */
+    if (object->handle->files == 1 && flush(object) < 0) {
+        vol_file_give_up(object->file);
+        if (!lib->stopping)
+            return -1;
+    }
     vol_object_free(object);
     return 0;
 }
