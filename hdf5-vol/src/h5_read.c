@@ -108,30 +108,39 @@ out:
 
 /* ---- All together ---- */
 
-static herr_t vol_requests(h5_lib *lib, vol_request *requests, zb_read *direct,
-                           const vol_transfer *reads, size_t count, const vol_dxpl *list) {
+/* Reads by pieces, or notes what is to be read directly. */
+static herr_t read_or_note(h5_lib *lib, const vol_transfer *args, const vol_dxpl *list,
+                           vol_request *request, zb_read *direct, size_t *direct_count) {
+    zb_error err = {0};
+    if (vol_request_make(lib, args, list, false, request) < 0)
+        return -1;
+    if (vol_writer_flush(args->node, &err) != ZB_OK) {
+        VOL_PUSH_ZB(lib, DATASET, WRITEERROR, &err);
+        return -1;
+    }
+    if (request->file.elements == 0)
+        return 0;
+    if (!make_direct(request, &direct[*direct_count]))
+        return read_by_pieces(lib, request);
+    ++*direct_count;
+    return 0;
+}
+
+/* What is read directly needs no dataspace any more, only numbers of the request. */
+static herr_t read_all(h5_lib *lib, vol_request *requests, zb_read *direct,
+                       const vol_transfer *reads, size_t count, const vol_dxpl *list) {
     size_t direct_count = 0;
     zb_error err = {0};
-    for (size_t i = 0; i < count; i++) {
-        vol_request *request = &requests[i];
-        if (vol_request_make(lib, &reads[i], list, false, request) < 0)
-            return -1;
-        if (vol_writer_flush(reads[i].node, &err) != ZB_OK) {
-            VOL_PUSH_ZB(lib, DATASET, WRITEERROR, &err);
-            return -1;
-        }
-        if (request->file.elements == 0)
-            continue;
-        if (make_direct(request, &direct[direct_count]))
-            direct_count++;
-        else if (read_by_pieces(lib, request) < 0)
-            return -1;
+    herr_t result = 0;
+    for (size_t i = 0; i < count && result >= 0; i++) {
+        result = read_or_note(lib, &reads[i], list, &requests[i], direct, &direct_count);
+        vol_request_end(lib, &requests[i]);
     }
-    if (direct_count > 0 && zb_array_read(direct, direct_count, &err) != ZB_OK) {
+    if (result >= 0 && direct_count > 0 && zb_array_read(direct, direct_count, &err) != ZB_OK) {
         VOL_PUSH_ZB(lib, DATASET, READERROR, &err);
         return -1;
     }
-    return 0;
+    return result;
 }
 
 /* The usual single dataset costs no allocation. */
@@ -140,12 +149,12 @@ herr_t vol_read_datasets(h5_lib *lib, const vol_transfer *reads, size_t count,
     vol_request one_request;
     zb_read one_read;
     if (count == 1)
-        return vol_requests(lib, &one_request, &one_read, reads, 1, list);
+        return read_all(lib, &one_request, &one_read, reads, 1, list);
     vol_request *requests = calloc(count, sizeof *requests);
     zb_read *direct = calloc(count, sizeof *direct);
     herr_t result = -1;
     if (requests && direct)
-        result = vol_requests(lib, requests, direct, reads, count, list);
+        result = read_all(lib, requests, direct, reads, count, list);
     else
         VOL_PUSH(lib, DATASET, READERROR, "no memory to read %zu datasets", count);
     free(requests);

@@ -50,6 +50,7 @@ static herr_t select_memory(h5_lib *lib, const vol_transfer *args, const vol_sel
                             vol_selection *out) {
     if (args->mem_space == H5S_ALL) {
         *out = *file; /* the buffer has the shape of the whole dataset */
+        out->mended = -1;
     } else if (args->mem_space == H5S_BLOCK) {
         vol_select_all(1, &file->elements, out);
     } else if (args->mem_space == H5S_PLIST) {
@@ -94,6 +95,7 @@ herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, const vol_dxpl *l
     out->args = args;
     out->list = list;
     out->writing = writing;
+    out->file.mended = out->memory.mended = -1;
     if (node->loose && !node->own_store) {
         VOL_PUSH(lib, DATASET, NOTFOUND, "dataset '%s' has been deleted", node->path);
         return -1;
@@ -109,6 +111,11 @@ herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, const vol_dxpl *l
     }
     choose_types(lib, args->mem_type, zb_node_array(node->zarr)->dtype, out);
     return 0;
+}
+
+void vol_request_end(h5_lib *lib, vol_request *request) {
+    vol_select_end(lib, &request->memory);
+    vol_select_end(lib, &request->file);
 }
 
 /* Tags do not count, so the program's opaque type serves as the stored one. */

@@ -41,9 +41,11 @@ typedef struct vol_request {
     int64_t strides[ZB_MAX_NDIM];
 } vol_request;
 
-/* HDF5 checks nothing for connectors: this does. */
+/* HDF5 checks nothing for connectors: this does. vol_request_end is due also after a failure. */
 herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, const vol_dxpl *list, bool writing,
                         vol_request *out);
+
+void vol_request_end(h5_lib *lib, vol_request *request);
 
 /* Can the core work on the program's buffer? Then *data is where the first element lies, and
  *strides its layout (NULL: without gaps, in C order). */

@@ -116,27 +116,33 @@ static herr_t write_by_pieces(h5_lib *lib, const vol_request *request) {
 
 /* ---- One dataset ---- */
 
-static herr_t write_dataset(h5_lib *lib, const vol_transfer *args, const vol_dxpl *list) {
-    vol_request request;
+static herr_t write_request(h5_lib *lib, vol_request *request) {
     zb_error err = {0};
     zb_writer *writer;
     char *data;
     const int64_t *strides;
-    if (vol_request_make(lib, args, list, true, &request) < 0)
-        return -1;
-    if (request.file.elements == 0)
+    if (request->file.elements == 0)
         return 0;
-    if (!vol_request_is_direct(&request, &data, &strides))
-        return write_by_pieces(lib, &request);
-    if (vol_writer_get(args->node, &writer, &err) != ZB_OK)
+    if (!vol_request_is_direct(request, &data, &strides))
+        return write_by_pieces(lib, request);
+    if (vol_writer_get(request->args->node, &writer, &err) != ZB_OK)
         return push_failed(lib, &err);
-    const zb_write write = {.start = request.file.start,
-                            .count = request.file.count,
-                            .step = request.file.step,
+    const zb_write write = {.start = request->file.start,
+                            .count = request->file.count,
+                            .step = request->file.step,
                             .data = data,
-                            .dtype = request.dtype,
+                            .dtype = request->dtype,
                             .strides = strides};
     return zb_writer_write(writer, &write, &err) == ZB_OK ? 0 : push_failed(lib, &err);
+}
+
+static herr_t write_dataset(h5_lib *lib, const vol_transfer *args, const vol_dxpl *list) {
+    vol_request request;
+    herr_t result = vol_request_make(lib, args, list, true, &request);
+    if (result >= 0)
+        result = write_request(lib, &request);
+    vol_request_end(lib, &request);
+    return result;
 }
 
 herr_t vol_write_datasets(h5_lib *lib, const vol_transfer *writes, size_t count,
