@@ -267,8 +267,8 @@ static H5T_conv_ret_t replace(H5T_conv_except_t what, hid_t source, hid_t target
     return H5T_CONV_HANDLED;
 }
 
-static H5T_conv_ret_t stop(H5T_conv_except_t what, hid_t source, hid_t target, void *from, void *to,
-                           void *context) {
+static H5T_conv_ret_t abandon(H5T_conv_except_t what, hid_t source, hid_t target, void *from,
+                              void *to, void *context) {
     (void)what;
     (void)source;
     (void)target;
@@ -284,7 +284,7 @@ static herr_t set_replace(hid_t list) {
 }
 
 static herr_t set_stop(hid_t list) {
-    return H5Pset_type_conv_cb(list, stop, NULL);
+    return H5Pset_type_conv_cb(list, abandon, NULL);
 }
 
 static void calls_back(void **state) {
