@@ -38,12 +38,6 @@ static bool fill_table(h5_lib *lib, void *handle) {
         dlclose(program);
     lib->is_v2 = dlsym(handle, "H5VLopen_lib_context") != NULL;
     (void)resolve(handle, "H5Eis_paused", &lib->H5Eis_paused);
-    if (lib->is_v2)
-        complete &= resolve(handle, "H5VLopen_lib_context", &lib->H5VLopen_lib_context) &&
-                    resolve(handle, "H5VLclose_lib_context", &lib->H5VLclose_lib_context);
-    else
-        complete &= resolve(handle, "H5VLstart_lib_state", &lib->H5VLstart_lib_state) &&
-                    resolve(handle, "H5VLfinish_lib_state", &lib->H5VLfinish_lib_state);
     return complete;
 }
 
@@ -88,24 +82,12 @@ h5_lib *h5_lib_bind(const void *address) {
  * holds the live copy itself, by a COPY relocation; dlsym on the library finds the dead original,
  * which stays at its initial value. Only known once HDF5 has initialised its ids.
  */
-static void follow_copy_relocations(h5_lib *lib){
+static void follow_copy_relocations(h5_lib *lib) {
 #define F(name)                                                                                    \
     if (*lib->name <= 0 && lib->relocated.name && *lib->relocated.name > 0)                        \
         lib->name = lib->relocated.name;
     H5_IDS(F)
 #undef F
-}
-
-herr_t h5_context_begin(h5_lib *lib, void **context) {
-    *context = NULL;
-    return lib->is_v2 ? lib->H5VLopen_lib_context(context) : lib->H5VLstart_lib_state();
-}
-
-void h5_context_end(h5_lib *lib, void *context) {
-    if (lib->is_v2)
-        lib->H5VLclose_lib_context(context);
-    else
-        lib->H5VLfinish_lib_state();
 }
 
 void h5_lib_watch(h5_lib *lib, void (*at_close)(void *lib)) {

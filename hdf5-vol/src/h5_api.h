@@ -63,7 +63,7 @@
     F(H5Pget_create_intermediate_group) F(H5Sget_simple_extent_type) F(H5Scopy) F(H5Tget_strpad)   \
     F(H5Rget_obj_name) F(H5Literate2) F(H5Oopen) F(H5Iget_type) F(H5Dget_type) F(H5Dget_space)     \
     F(H5Dget_create_plist) F(H5Dread) F(H5Aiterate2) F(H5Aopen) F(H5Aget_type) F(H5Aget_space)     \
-    F(H5Aread) F(H5Treclaim) F(H5Pequal) F(H5Pget_edc_check) F(H5Scombine_select) F(H5Soffset_simple)
+    F(H5Aread) F(H5Treclaim) F(H5Pequal) F(H5Pget_edc_check) F(H5Fcreate) F(H5Dcreate_anon) F(H5Dwrite) F(H5Scombine_select) F(H5Soffset_simple)
 
 /* Identifiers that the library keeps in variables; they get their values when it initialises. */
 #define H5_IDS(F)                                                                                  \
@@ -108,10 +108,6 @@ typedef struct h5_lib {
     bool stale;       /* has shut down since: it may be gone, and another one be at its place */
     bool is_v2;       /* HDF5 2.x */
     herr_t (*H5Eis_paused)(hid_t stack, bool *paused); /* of 2.x; else NULL */
-    herr_t (*H5VLopen_lib_context)(void **context);    /* these two likewise */
-    herr_t (*H5VLclose_lib_context)(void *context);
-    herr_t (*H5VLstart_lib_state)(void); /* these two of 1.14 */
-    herr_t (*H5VLfinish_lib_state)(void);
 #define F(name) __typeof__(&name) name;
     H5_FUNCTIONS(F)
 #undef F
@@ -144,11 +140,6 @@ h5_lib *h5_lib_bind(const void *address);
 
 /* The library in slot i, for the trampolines of vol_plugin.c. */
 h5_lib *h5_lib_slot(size_t i);
-
-/* Calls H5VL... functions between the two in a context of their own. HDF5 keeps there what it has
-   looked up in a transfer list, and would go by that list in later calls with other lists, too. */
-herr_t h5_context_begin(h5_lib *lib, void **context);
-void h5_context_end(h5_lib *lib, void *context);
 
 /* Has `at_close` called with the library as context when HDF5 shuts down. HDF5 calls those first
    that were named last: the sooner, the more of the program's own still find their files open. */

@@ -3,7 +3,6 @@
 #include "h5_dxpl.h"
 
 #include "h5_error.h"
-#include "h5_shadow.h"
 
 #include <string.h>
 
@@ -76,69 +75,57 @@ herr_t vol_dxpl_check(const vol_dxpl *list, const vol_node *dataset, bool writin
 
 /* ---- Conversion by HDF5 ---- */
 
-/* In the file of the shadows, without a name: gone when it is closed. */
-static void *new_dataset(h5_lib *lib, hid_t type, size_t count) {
-    const H5VL_loc_params_t self = {.obj_type = H5I_FILE, .type = H5VL_OBJECT_BY_SELF};
-    void *file = vol_shadow_of(lib, H5I_FILE), *dataset = NULL;
+#define CORE_INCREMENT ((size_t)1 << 20) /* bytes by which the file in memory grows */
+
+/* H5F_ACC_TRUNC without the macro, which would call H5open. */
+#define ACC_TRUNC 0x0002u
+
+/* An ordinary file in memory, of HDF5's own: the values of a transfer list are looked up once for
+   each call of HDF5's interface, so that its functions for connectors, called within our callback,
+   would go by the program's list whatever they are given. */
+static hid_t new_file(h5_lib *lib) {
+    hid_t fapl = lib->H5Pcreate(*lib->H5P_CLS_FILE_ACCESS_ID_g), file = -1;
+    if (fapl >= 0 && lib->H5Pset_fapl_core(fapl, CORE_INCREMENT, false) >= 0 &&
+        lib->H5Pset_vol(fapl, lib->native, NULL) >= 0)
+        file = lib->H5Fcreate("zarrbridge-conversion", ACC_TRUNC, H5P_DEFAULT, fapl);
+    if (fapl >= 0)
+        vol_close_plist(lib, fapl);
+    return file;
+}
+
+static hid_t new_dataset(h5_lib *lib, hid_t file, hid_t type, size_t count) {
     const hsize_t size = count;
-    hid_t space = lib->H5Screate_simple(1, &size, NULL);
-    if (file && space >= 0)
-        dataset = lib->H5VLdataset_create(
-            file, &self, lib->native, NULL, *lib->H5P_LST_LINK_CREATE_ID_g, type, space,
-            *lib->H5P_LST_DATASET_CREATE_ID_g, *lib->H5P_LST_DATASET_ACCESS_ID_g,
-            *lib->H5P_LST_DATASET_XFER_ID_g, NULL);
+    hid_t space = lib->H5Screate_simple(1, &size, NULL), dataset = -1;
+    if (space >= 0)
+        dataset = lib->H5Dcreate_anon(file, type, space, H5P_DEFAULT, H5P_DEFAULT);
     if (space >= 0)
         vol_close_space(lib, space);
     return dataset;
 }
 
-static herr_t put(h5_lib *lib, void *dataset, hid_t type, const void *data, hid_t list) {
-    hid_t all = H5S_ALL;
-    void *context;
-    if (h5_context_begin(lib, &context) < 0)
-        return -1;
-    herr_t result =
-        lib->H5VLdataset_write(1, &dataset, lib->native, &type, &all, &all, list, &data, NULL);
-    h5_context_end(lib, context);
-    return result;
-}
-
-static herr_t get(h5_lib *lib, void *dataset, hid_t type, void *data, hid_t list) {
-    hid_t all = H5S_ALL;
-    void *context;
-    if (h5_context_begin(lib, &context) < 0)
-        return -1;
-    herr_t result =
-        lib->H5VLdataset_read(1, &dataset, lib->native, &type, &all, &all, list, &data, NULL);
-    h5_context_end(lib, context);
-    return result;
-}
-
 /* Only the transfer with the program's type goes by its list. */
-static herr_t convert(h5_lib *lib, void *dataset, const vol_dxpl *list, hid_t memory, hid_t stored,
+static herr_t convert(h5_lib *lib, hid_t dataset, const vol_dxpl *list, hid_t memory, hid_t stored,
                       bool writing, size_t bytes, void *data, const void *background) {
-    const hid_t plain = *lib->H5P_LST_DATASET_XFER_ID_g;
     if (!writing) {
-        herr_t result = put(lib, dataset, stored, data, plain);
+        herr_t result = lib->H5Dwrite(dataset, stored, H5S_ALL, H5S_ALL, H5P_DEFAULT, data);
         memcpy(data, background, bytes);
-        return result < 0 ? -1 : get(lib, dataset, memory, data, list->id);
+        return result < 0 ? -1 : lib->H5Dread(dataset, memory, H5S_ALL, H5S_ALL, list->id, data);
     }
-    if (background && put(lib, dataset, stored, background, plain) < 0)
+    if (background && lib->H5Dwrite(dataset, stored, H5S_ALL, H5S_ALL, H5P_DEFAULT, background) < 0)
         return -1;
-    if (put(lib, dataset, memory, data, list->id) < 0)
+    if (lib->H5Dwrite(dataset, memory, H5S_ALL, H5S_ALL, list->id, data) < 0)
         return -1;
-    return get(lib, dataset, stored, data, plain);
+    return lib->H5Dread(dataset, stored, H5S_ALL, H5S_ALL, H5P_DEFAULT, data);
 }
 
 herr_t vol_dxpl_convert(h5_lib *lib, const vol_dxpl *list, hid_t memory, hid_t stored, bool writing,
                         size_t count, void *data, const void *background) {
-    void *dataset = new_dataset(lib, stored, count);
-    if (!dataset)
-        return -1;
-    herr_t result = convert(lib, dataset, list, memory, stored, writing,
-                            count * lib->H5Tget_size(memory), data, background);
-    hid_t saved = vol_stack_save(lib);
-    lib->H5VLdataset_close(dataset, lib->native, *lib->H5P_LST_DATASET_XFER_ID_g, NULL);
-    vol_stack_restore(lib, saved);
+    hid_t file = new_file(lib), dataset = file < 0 ? -1 : new_dataset(lib, file, stored, count);
+    herr_t result = -1;
+    if (dataset >= 0)
+        result = convert(lib, dataset, list, memory, stored, writing,
+                         count * lib->H5Tget_size(memory), data, background);
+    vol_release_id(lib, dataset);
+    vol_release_id(lib, file);
     return result;
 }

@@ -174,46 +174,49 @@ def ended(folder, words, connector, program=PROGRAM):
     return run([program, *words], connector, plugins=connector is not None, cwd=folder)
 
 
+def succeeded(done, words):
+    assert done.returncode == 0 and not done.stderr, f"{words}\n{done.stderr}"
+
+
+def same_file(tmp_path, number, words, name, program=PROGRAM):
+    """The same bytes in NUMBER-native and NUMBER-ours. A file that has other bytes each time (a time
+    in it) is compared by its size and its content."""
+    a, b = (tmp_path / f"{number}-{whose}" / name for whose in ("native", "ours"))
+    if a.read_bytes() == b.read_bytes():
+        return
+    assert a.stat().st_size == b.stat().st_size, f"{words}: {name}"
+    tool("h5diff", a, b, connector=None)
+    time.sleep(1.1)
+    again = tmp_path / f"{number}-again"
+    ended(again, words, None, program)
+    assert (again / name).read_bytes() != a.read_bytes(), f"{words}: {name}"
+
+
 def compare(tmp_path, number, words, program=PROGRAM):
-    """Both runs succeed in silence, and leave the same bytes. A file that native runs leave with
-    different bytes (a time in it) is compared by its size and its content."""
+    """Both runs succeed in silence, and leave the same files."""
     native, ours = tmp_path / f"{number}-native", tmp_path / f"{number}-ours"
-    first, second = ended(native, words, None, program), ended(ours, words, "zarr", program)
-    assert first.returncode == 0 and not first.stderr, f"{words}\n{first.stderr}"
-    assert second.returncode == 0 and not second.stderr, f"{words}\n{second.stderr}"
+    succeeded(ended(native, words, None, program), words)
+    succeeded(ended(ours, words, "zarr", program), words)
     names = sorted(os.listdir(native))
     assert names and names == sorted(os.listdir(ours)), words
     for name in names:
-        a, b = native / name, ours / name
-        if a.read_bytes() != b.read_bytes():
-            assert a.stat().st_size == b.stat().st_size, f"{words}: {name}"
-            tool("h5diff", a, b, connector=None)
-            assert differs_by_itself(tmp_path, number, words, name, program), f"{words}: {name}"
+        same_file(tmp_path, number, words, name, program)
     shutil.rmtree(native)
     shutil.rmtree(ours)
 
 
-def differs_by_itself(tmp_path, number, words, name, program):
-    """Does the native file change from one second to the next?"""
-    time.sleep(1.1)
-    folder = tmp_path / f"{number}-again"
-    ended(folder, words, None, program)
-    return (folder / name).read_bytes() != (tmp_path / f"{number}-native" / name).read_bytes()
-
-
-def same_data(tmp_path, number, words, mixed):
+def same_data(tmp_path, number, words):
     """The store that the words leave holds what the .h5 file does that they leave without us."""
     native, ours = tmp_path / f"{number}-native", tmp_path / f"{number}-ours"
     plain = [word.replace(".zarr", ".h5z") for word in words]
-    first, second = ended(native, plain, None), ended(ours, words, "zarr")
-    assert first.returncode == 0 and not first.stderr, f"{words}\n{first.stderr}"
-    assert second.returncode == 0 and not second.stderr, f"{words}\n{second.stderr}"
+    succeeded(ended(native, plain, None), words)
+    succeeded(ended(ours, words, "zarr"), words)
     for name in os.listdir(native):
         if name.endswith(".h5z"):
             done = run(["h5diff", native / name, ours / name.replace(".h5z", ".zarr")], "zarr")
             assert done.returncode == 0, f"{words}\n{done.stdout}{done.stderr}"
         else:
-            assert mixed and (native / name).read_bytes() == (ours / name).read_bytes(), words
+            same_file(tmp_path, number, plain, name)
     shutil.rmtree(native)
     shutil.rmtree(ours)
 
@@ -262,12 +265,12 @@ def test_unloading(tmp_path):
 
 
 def test_stores(tmp_path):
-    each([lambda n=n, w=words + [end]: same_data(tmp_path, n, w, False)
+    each([lambda n=n, w=words + [end]: same_data(tmp_path, n, w)
           for n, (words, end) in enumerate(scripts(54, "store", ["one.zarr"], False))])
 
 
 def test_stores_and_files(tmp_path):
-    each([lambda n=n, w=words + [end]: same_data(tmp_path, n, w, True)
+    each([lambda n=n, w=words + [end]: same_data(tmp_path, n, w)
           for n, (words, end) in enumerate(scripts(36, "both", ["a.h5", "b.zarr"], False))])
 
 
