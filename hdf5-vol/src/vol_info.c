@@ -133,9 +133,12 @@ static bool set_value(vol_options *options, const char *name, const char *value)
     return true;
 }
 
+/* Of what is too long to be noted, the beginning must not be taken for an option. */
 static void parse_option(vol_options *options, char *option) {
     char noted[sizeof options->wrong];
-    snprintf(noted, sizeof noted, "%s", option); /* strsep cuts it */
+    const char cut[] = "...";
+    if (snprintf(noted, sizeof noted, "%s", option) >= (int)sizeof noted)
+        memcpy(noted + sizeof noted - sizeof cut, cut, sizeof cut);
     char *value = option;
     const char *name = strsep(&value, "=");
     if (!*options->wrong && !(value && set_value(options, name, value)))
