@@ -53,19 +53,21 @@ static bool choose(const char *value, const char *const *words, unsigned *out) {
     return false;
 }
 
-/* "8x8x8"; no length may be 0. */
+/* "8x8x8"; no length may be 0. *out changes only on success. */
 static bool parse_shape(const char *text, vol_cutting *out) {
-    *out = (vol_cutting){.cut = VOL_CUT_SHAPE};
-    while (out->ndim < ZB_MAX_NDIM) {
+    vol_cutting parsed = {.cut = VOL_CUT_SHAPE};
+    while (parsed.ndim < ZB_MAX_NDIM) {
         char *end;
         if (*text < '1' || *text > '9')
             return false;
         uint64_t length = strtoull(text, &end, 10);
         if (length > INT64_MAX)
             return false;
-        out->shape[out->ndim++] = length;
-        if (!*end)
+        parsed.shape[parsed.ndim++] = length;
+        if (!*end) {
+            *out = parsed;
             return true;
+        }
         if (*end != 'x')
             return false;
         text = end + 1;
