@@ -93,12 +93,20 @@ static herr_t push_no_memory(h5_lib *lib, const char *name) {
     return -1;
 }
 
+/* Takes `attr` over, complete or not. */
+static herr_t keep(vol_node *owner, const char *name, vol_attr *attr, bool complete) {
+    if (complete && vol_node_keep_attr(owner, attr))
+        return 0;
+    if (!complete)
+        vol_attr_clear(owner->file->lib, attr);
+    return push_no_memory(owner->file->lib, name);
+}
+
 herr_t vol_attr_create_unwritten(vol_node *owner, const char *name, hid_t type, hid_t space) {
     vol_attr attr;
     bool described = describe(owner->file->lib, name, type, space, &attr);
     attr.place = VOL_ATTR_UNWRITTEN;
-    return described && vol_node_keep_attr(owner, &attr) ? 0
-                                                         : push_no_memory(owner->file->lib, name);
+    return keep(owner, name, &attr, described);
 }
 
 /* Strings as pointers to copies, other elements as they are. */
@@ -119,13 +127,15 @@ static bool copy_elements(h5_lib *lib, const vol_attr_value *value, vol_attr *at
     return copied;
 }
 
+/* In any case it is written now. */
 static herr_t keep_written(vol_node *owner, const vol_attr_value *value, hid_t shown) {
     h5_lib *lib = owner->file->lib;
     vol_attr attr;
-    bool described =
+    bool complete =
         describe(lib, value->name, shown, value->space, &attr) && copy_elements(lib, value, &attr);
     attr.place = VOL_ATTR_WRITTEN;
-    return vol_node_keep_attr(owner, &attr) && described ? 0 : push_no_memory(lib, value->name);
+    vol_node_drop_attr(owner, value->name, VOL_ATTR_UNWRITTEN);
+    return keep(owner, value->name, &attr, complete);
 }
 
 /* ---- Storing ---- */

@@ -10,7 +10,7 @@
 
 /* ---- The list ---- */
 
-static void attr_clear(h5_lib *lib, vol_attr *attr) {
+void vol_attr_clear(h5_lib *lib, vol_attr *attr) {
     if (attr->type > 0)
         lib->H5Tclose(attr->type);
     if (attr->space > 0)
@@ -26,7 +26,7 @@ void vol_attrs_free(vol_attrs *attrs) {
     if (!attrs)
         return;
     for (size_t i = 0; i < attrs->count; i++)
-        attr_clear(attrs->lib, &attrs->attr[i]);
+        vol_attr_clear(attrs->lib, &attrs->attr[i]);
     free(attrs->attr);
     free(attrs->in_order);
     free(attrs->by_name);
@@ -37,7 +37,7 @@ void vol_attrs_free(vol_attrs *attrs) {
 static vol_attr *place_for(vol_attrs *attrs, const char *name) {
     for (size_t i = 0; i < attrs->count; i++) {
         if (strcmp(attrs->attr[i].name, name) == 0) {
-            attr_clear(attrs->lib, &attrs->attr[i]);
+            vol_attr_clear(attrs->lib, &attrs->attr[i]);
             return &attrs->attr[i];
         }
     }
@@ -168,7 +168,7 @@ bool vol_node_keep_attr(vol_node *node, vol_attr *attr) {
     if (to)
         *to = *attr;
     else
-        attr_clear(node->file->lib, attr);
+        vol_attr_clear(node->file->lib, attr);
     return to != NULL;
 }
 

@@ -73,6 +73,9 @@ const vol_attrs *vol_node_attrs(vol_node *node);
 
 void vol_attrs_free(vol_attrs *attrs);
 
+/* Frees what an attribute owns. */
+void vol_attr_clear(h5_lib *lib, vol_attr *attr);
+
 /* NULL when there is none of that name. */
 const vol_attr *vol_attrs_find(const vol_attrs *attrs, const char *name);
 
