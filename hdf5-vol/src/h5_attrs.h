@@ -122,13 +122,13 @@ const vol_attr *vol_node_unwritten(const vol_node *node, const char *name);
 enum zb_code vol_attr_print(h5_lib *lib, hid_t type, uint32_t ndim, const hsize_t *dims,
                             const void *data, hid_t dxpl, char **text, zb_error *err);
 
-/* One element of a string type as a string of its own (malloc'ed), without padding. NULL when
-   memory runs out. */
-char *vol_attr_text(h5_lib *lib, hid_t type, const void *element);
-
 /* The same for _FillValue of an array of that type: one element, floats as xarray writes them. */
 enum zb_code vol_attr_print_fill(h5_lib *lib, hid_t type, zb_dtype dtype, const void *data,
                                  hid_t dxpl, char **text, zb_error *err);
+
+/* One element of a string type as a string of its own (malloc'ed), without padding. NULL when
+   memory runs out. */
+char *vol_attr_text(h5_lib *lib, hid_t type, const void *element);
 
 /* h5_dims.c: adds DIMENSION_LABELS, DIMENSION_LIST, CLASS and NAME to the attributes of an array.
    False when memory runs out. */
