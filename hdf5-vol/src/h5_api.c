@@ -25,6 +25,7 @@ static bool resolve(void *handle, const char *name, void *pointer_out) {
 static bool fill_table(h5_lib *lib, void *handle) {
     bool complete = true;
     void *program = dlopen(NULL, RTLD_LAZY | RTLD_NOLOAD);
+    memset(&lib->relocated, 0, sizeof lib->relocated);
 
 #define F(name) complete &= resolve(handle, #name, &lib->name);
     H5_FUNCTIONS(F)
@@ -33,31 +34,47 @@ static bool fill_table(h5_lib *lib, void *handle) {
 #define F(name) (void)(program && resolve(program, #name, &lib->relocated.name));
     H5_IDS(F)
 #undef F
+    if (program)
+        dlclose(program);
     lib->is_v2 = dlsym(handle, "H5VLopen_lib_context") != NULL;
     (void)resolve(handle, "H5Eis_paused", &lib->H5Eis_paused);
     return complete;
 }
 
+/* A slot whose library has shut down and holds nothing of ours can have another one. */
+static bool is_free(const h5_lib *lib) {
+    return !lib->base || (lib->stale && !lib->started);
+}
+
+/* The slot of the library that is mapped at `base`, else one for it. */
+static h5_lib *find_slot(const void *base) {
+    h5_lib *found = NULL;
+    for (size_t i = 0; i < H5_LIB_MAX; i++) {
+        if (libs[i].base == base)
+            return &libs[i];
+        if (!found && is_free(&libs[i]))
+            found = &libs[i];
+    }
+    return found;
+}
+
 h5_lib *h5_lib_bind(const void *address) {
     Dl_info info;
-    h5_lib *found = NULL;
     if (!dladdr(address, &info) || !info.dli_fbase)
         return NULL;
 
     pthread_mutex_lock(&bind_mutex);
-    for (size_t i = 0; i < H5_LIB_MAX && !found; i++) {
-        h5_lib *lib = &libs[i];
-        if (!lib->base) {
-            /* The handle is kept for good: nothing may unload a library whose functions we hold. */
-            void *handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-            lib->base = info.dli_fbase;
-            lib->usable = handle && fill_table(lib, handle);
-        }
-        if (lib->base == info.dli_fbase)
-            found = lib;
+    h5_lib *lib = find_slot(info.dli_fbase);
+    if (lib && (lib->base != info.dli_fbase || lib->stale)) {
+        void *handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+        lib->base = info.dli_fbase;
+        lib->usable = handle && fill_table(lib, handle);
+        lib->stale = false;
+        if (handle)
+            dlclose(handle);
     }
     pthread_mutex_unlock(&bind_mutex);
-    return found && found->usable ? found : NULL;
+    return lib && lib->usable ? lib : NULL;
 }
 
 /*
@@ -73,24 +90,43 @@ static void follow_copy_relocations(h5_lib *lib) {
 #undef F
 }
 
+void h5_lib_watch(h5_lib *lib, void (*at_close)(void *lib)) {
+    if (!lib->watching)
+        lib->watching = lib->H5atclose(at_close, lib) >= 0;
+}
+
 void h5_lib_start(h5_lib *lib, void (*at_close)(void *lib)) {
     if (lib->started)
         return;
     lib->started = true;
+    lib->stopping = false;
     follow_copy_relocations(lib);
     lib->native = lib->H5VLget_connector_id_by_value(H5VL_NATIVE_VALUE);
-    lib->H5atclose(at_close, lib);
+    h5_lib_watch(lib, at_close);
 }
 
-void h5_lib_stop(h5_lib *lib) {
+static void drop_cached_types(h5_lib *lib) {
     for (size_t i = 0; i < H5_CACHED_COUNT; i++) {
         if (lib->cached_types[i] > 0)
             lib->H5Tclose(lib->cached_types[i]);
         lib->cached_types[i] = 0;
     }
-    if (lib->native > 0)
-        lib->H5VLclose(lib->native);
+}
+
+void h5_lib_stop(h5_lib *lib) {
+    drop_cached_types(lib);
+    lib->watching = false; /* HDF5 forgets what it has called */
+    lib->stale = true;
+}
+
+/* After a shutdown the ids are HDF5's to close, and there is little left of it to call. */
+void h5_lib_end(h5_lib *lib) {
+    if (lib->started && !lib->stopping) {
+        drop_cached_types(lib);
+        if (lib->native > 0)
+            lib->H5VLclose(lib->native);
+    }
     lib->native = 0;
     lib->native_cls = NULL;
-    lib->started = false;
+    lib->started = lib->stopping = false;
 }

@@ -63,7 +63,7 @@
     F(H5Pget_create_intermediate_group) F(H5Sget_simple_extent_type) F(H5Scopy) F(H5Tget_strpad)   \
     F(H5Rget_obj_name) F(H5Literate2) F(H5Oopen) F(H5Iget_type) F(H5Dget_type) F(H5Dget_space)     \
     F(H5Dget_create_plist) F(H5Dread) F(H5Aiterate2) F(H5Aopen) F(H5Aget_type) F(H5Aget_space)     \
-    F(H5Aread) F(H5Treclaim)
+    F(H5Aread) F(H5Treclaim) F(H5Pequal) F(H5Pget_edc_check) F(H5Fcreate) F(H5Dcreate_anon) F(H5Dwrite) F(H5Scombine_select) F(H5Soffset_simple)
 
 /* Identifiers that the library keeps in variables; they get their values when it initialises. */
 #define H5_IDS(F)                                                                                  \
@@ -99,11 +99,13 @@ enum h5_cached_type {
     H5_CACHED_COUNT
 };
 
-/* One libhdf5. Lives until the process ends (a handle on it keeps it loaded). All fields after
-   `cls` are guarded by that library's own lock, which every callback holds. */
+/* One libhdf5. We hold no handle on it: a program that unloads it expects its files to be closed by
+   that. All fields after `cls` are guarded by that library's own lock, which every callback holds.
+ */
 typedef struct h5_lib {
     const void *base; /* where it is mapped: its identity; NULL for a free slot */
     bool usable;      /* every name below was found */
+    bool stale;       /* has shut down since: it may be gone, and another one be at its place */
     bool is_v2;       /* HDF5 2.x */
     herr_t (*H5Eis_paused)(hid_t stack, bool *paused); /* of 2.x; else NULL */
 #define F(name) __typeof__(&name) name;
@@ -119,8 +121,10 @@ typedef struct h5_lib {
 #undef F
     H5VL_class_t cls; /* what H5PLget_plugin_info hands out */
 
-    bool started; /* between h5_lib_start and the library's shutdown */
-    hid_t native; /* the native connector, or 0 */
+    bool started;  /* between h5_lib_start and h5_lib_end */
+    bool watching; /* HDF5 will call at_close when it shuts down */
+    bool stopping; /* it has called it; its own closing of what is still open comes next */
+    hid_t native;  /* the native connector, or 0 */
     const H5VL_class_t *native_cls;
     size_t live;            /* open objects of Zarr stores */
     struct vol_file *files; /* open stores, the newest first */
@@ -137,11 +141,20 @@ h5_lib *h5_lib_bind(const void *address);
 /* The library in slot i, for the trampolines of vol_plugin.c. */
 h5_lib *h5_lib_slot(size_t i);
 
-/* Prepares the library for use: to be called first by every callback that can be the first one.
-   `at_close` runs with the library as context when HDF5 shuts down. */
+/* Has `at_close` called with the library as context when HDF5 shuts down. HDF5 calls those first
+   that were named last: the sooner, the more of the program's own still find their files open. */
+void h5_lib_watch(h5_lib *lib, void (*at_close)(void *lib));
+
+/* Prepares the library for use: to be called first by every callback that can be the first one. It
+   watches, too. */
 void h5_lib_start(h5_lib *lib, void (*at_close)(void *lib));
 
-/* The end of that: forgets ids and drops the native connector. */
+/* HDF5 is about to shut down: called at the end of `at_close`, which has set `stopping`. Files of
+   the native connector are still open and need it to be closed, so it stays. */
 void h5_lib_stop(h5_lib *lib);
+
+/* HDF5 has let go of the connector, by shutting down or because nobody uses it any more: no object
+   of ours is left. Forgets all ids. */
+void h5_lib_end(h5_lib *lib);
 
 #endif

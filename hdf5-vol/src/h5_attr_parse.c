@@ -100,17 +100,17 @@ static void find_shape(const zb_json *value, list_shape *out) {
     *out = (list_shape){.count = 1};
     const zb_json *first = value;
     bool good = true;
-    while (good && zb_json_kind_of(first) == ZB_JSON_ARRAY) {
+    while (good && first && zb_json_kind_of(first) == ZB_JSON_ARRAY) {
         size_t length = zb_json_count(first);
-        good = length > 0 && out->ndim < ZB_MAX_NDIM &&
-               !__builtin_mul_overflow(out->count, length, &out->count);
+        good = out->ndim < ZB_MAX_NDIM && !__builtin_mul_overflow(out->count, length, &out->count);
         if (good)
             out->dims[out->ndim++] = length;
         first = zb_json_first(first);
     }
-    if (!good || !check_list(value, 0, out))
+    bool is_array = good && check_list(value, 0, out);
+    if (!is_array)
         *out = (list_shape){.count = 1, .common = ELEMENT_MIXED};
-    if (out->common == ELEMENT_SPECIAL)
+    if (out->common == ELEMENT_SPECIAL || (is_array && out->count == 0))
         out->common = ELEMENT_DOUBLE;
 }
 
@@ -197,9 +197,21 @@ static bool store_list(vol_attr *attr, uint32_t depth, size_t *i, enum element e
     return true;
 }
 
+static bool add_null(vol_attrs *attrs, const char *name) {
+    vol_attr *attr = vol_attrs_add(attrs, name, VOL_ATTR_NUMBER, 0, sizeof(double));
+    if (!attr)
+        return false;
+    attr->dtype = dtype_of(ELEMENT_DOUBLE);
+    attr->is_null = true;
+    attr->ndim = 0;
+    return true;
+}
+
 /* Any value becomes exactly one attribute, so that nothing of the document is hidden. */
 bool vol_attrs_add_json(vol_attrs *attrs, const zb_json *value) {
     list_shape shape;
+    if (zb_json_kind_of(value) == ZB_JSON_NULL)
+        return add_null(attrs, zb_json_name(value));
     find_shape(value, &shape);
     bool is_text = shape.common == ELEMENT_TEXT || shape.common == ELEMENT_MIXED;
     zb_dtype dtype = dtype_of(shape.common);

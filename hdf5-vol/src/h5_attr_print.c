@@ -60,12 +60,21 @@ static void print_text(FILE *out, const char *text, size_t length) {
     fputc('"', out);
 }
 
-static size_t text_length(const printing *p, const char *text) {
-    size_t length = p->padding == H5T_STR_NULLTERM ? strnlen(text, p->size) : p->size;
-    const char pad = p->padding == H5T_STR_SPACEPAD ? ' ' : '\0';
-    while (p->padding != H5T_STR_NULLTERM && length > 0 && text[length - 1] == pad)
+/* Of a fixed string in `size` bytes. One that nobody wrote is all NULs, whatever its padding. */
+static size_t text_length(H5T_str_t padding, const char *text, size_t size) {
+    size_t length = padding == H5T_STR_NULLTERM ? strnlen(text, size) : size;
+    const char pad = padding == H5T_STR_SPACEPAD ? ' ' : '\0';
+    while (length > 0 && (text[length - 1] == pad || text[length - 1] == '\0'))
         length--;
     return length;
+}
+
+char *vol_attr_text(h5_lib *lib, hid_t type, const void *element) {
+    const char *text = element;
+    if (lib->H5Tis_variable_str(type) <= 0)
+        return strndup(text, text_length(lib->H5Tget_strpad(type), text, lib->H5Tget_size(type)));
+    memcpy(&text, element, sizeof text);
+    return strdup(text ? text : "");
 }
 
 /* Elements are aligned: the buffer is HDF5's or our own, and holds nothing else. */
@@ -91,7 +100,7 @@ static void print_element(printing *p) {
             memcpy(&text, at, sizeof text);
             print_text(p->out, text ? text : "", text ? strlen(text) : 0);
         } else {
-            print_text(p->out, at, text_length(p, at));
+            print_text(p->out, at, text_length(p->padding, at, p->size));
         }
         break;
     }

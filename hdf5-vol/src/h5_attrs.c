@@ -10,9 +10,11 @@
 
 /* ---- The list ---- */
 
-static void attr_clear(h5_lib *lib, vol_attr *attr) {
+void vol_attr_clear(h5_lib *lib, vol_attr *attr) {
     if (attr->type > 0)
         lib->H5Tclose(attr->type);
+    if (attr->space > 0)
+        lib->H5Sclose(attr->space);
     if (attr->kind == VOL_ATTR_TEXT)
         for (size_t i = 0; i < attr->count; i++)
             free(((char **)attr->data)[i]);
@@ -24,7 +26,7 @@ void vol_attrs_free(vol_attrs *attrs) {
     if (!attrs)
         return;
     for (size_t i = 0; i < attrs->count; i++)
-        attr_clear(attrs->lib, &attrs->attr[i]);
+        vol_attr_clear(attrs->lib, &attrs->attr[i]);
     free(attrs->attr);
     free(attrs->in_order);
     free(attrs->by_name);
@@ -35,7 +37,7 @@ void vol_attrs_free(vol_attrs *attrs) {
 static vol_attr *place_for(vol_attrs *attrs, const char *name) {
     for (size_t i = 0; i < attrs->count; i++) {
         if (strcmp(attrs->attr[i].name, name) == 0) {
-            attr_clear(attrs->lib, &attrs->attr[i]);
+            vol_attr_clear(attrs->lib, &attrs->attr[i]);
             return &attrs->attr[i];
         }
     }
@@ -112,17 +114,23 @@ static bool fill_attrs(vol_attrs *attrs, const vol_node *node) {
     return !info || vol_dims_add(attrs, node);
 }
 
-/* Takes the attributes of the session over from the list that is about to go. */
-static bool move_session(vol_attrs *attrs, vol_attrs *old) {
+/* What the program wrote is of use as long as the document has it. */
+static bool is_kept(const vol_attr *attr, const vol_attrs *document) {
+    return attr->place == VOL_ATTR_WRITTEN ? vol_attrs_find(document, attr->name) != NULL
+                                           : attr->place != VOL_ATTR_STORED;
+}
+
+/* Takes what is kept over from the list that is about to go. */
+static bool move_kept(vol_attrs *attrs, vol_attrs *old) {
     for (size_t i = 0; old && i < old->count; i++) {
         vol_attr *from = &old->attr[i];
-        vol_attr *to = from->session ? place_for(attrs, from->name) : NULL;
-        if (from->session && !to)
+        if (!is_kept(from, attrs))
+            continue;
+        vol_attr *to = place_for(attrs, from->name);
+        if (!to)
             return false;
-        if (to) {
-            *to = *from;
-            *from = (vol_attr){.kind = VOL_ATTR_NUMBER};
-        }
+        *to = *from;
+        *from = (vol_attr){.kind = VOL_ATTR_NUMBER};
     }
     return true;
 }
@@ -134,7 +142,7 @@ const vol_attrs *vol_node_attrs(vol_node *node) {
     vol_attrs *attrs = calloc(1, sizeof *attrs);
     if (attrs)
         attrs->lib = node->file->lib;
-    if (attrs && fill_attrs(attrs, node) && move_session(attrs, node->attrs) && list_attrs(attrs)) {
+    if (attrs && fill_attrs(attrs, node) && move_kept(attrs, node->attrs) && list_attrs(attrs)) {
         vol_attrs_free(node->attrs);
         node->attrs = attrs;
         node->attrs_change = node->file->changes;
@@ -145,33 +153,64 @@ const vol_attrs *vol_node_attrs(vol_node *node) {
     return NULL;
 }
 
+/* The list as it is, made or not: it is only kept for what is kept in it. No number of changes is
+   0, so that it is made anew when it is asked for. */
+static vol_attrs *kept_attrs(vol_node *node) {
+    if (!node->attrs && (node->attrs = calloc(1, sizeof *node->attrs)))
+        node->attrs->lib = node->file->lib;
+    node->attrs_change = 0;
+    return node->attrs;
+}
+
 bool vol_node_keep_attr(vol_node *node, vol_attr *attr) {
-    vol_attrs *attrs = vol_node_attrs(node) ? node->attrs : NULL;
+    vol_attrs *attrs = kept_attrs(node);
     vol_attr *to = attrs ? place_for(attrs, attr->name) : NULL;
-    if (to) {
+    if (to)
         *to = *attr;
-        to->session = true;
-    } else {
-        attr_clear(node->file->lib, attr);
-    }
-    node->file->changes++; /* the list has to be sorted again */
+    else
+        vol_attr_clear(node->file->lib, attr);
     return to != NULL;
 }
 
-bool vol_node_drop_attr(vol_node *node, const char *name) {
-    for (size_t i = 0; node->attrs && i < node->attrs->count; i++) {
-        vol_attr *attr = &node->attrs->attr[i];
-        if (attr->session && strcmp(attr->name, name) == 0) {
-            attr->session = false; /* the next list is made without it */
-            node->file->changes++;
-            return true;
-        }
+static vol_attr *find_kept(const vol_node *node, const char *name) {
+    vol_attr *attr = NULL;
+    for (size_t i = 0; node->attrs && i < node->attrs->count; i++)
+        if (strcmp(node->attrs->attr[i].name, name) == 0)
+            attr = &node->attrs->attr[i];
+    return attr && attr->place != VOL_ATTR_STORED ? attr : NULL;
+}
+
+bool vol_node_drop_attr(vol_node *node, const char *name, enum vol_attr_place place) {
+    vol_attr *attr = find_kept(node, name);
+    if (!attr || attr->place != place)
+        return false;
+    attr->place = VOL_ATTR_STORED; /* the next list is made without it */
+    node->attrs_change = 0;
+    return true;
+}
+
+bool vol_node_rename_attr(vol_node *node, const char *from, const char *to) {
+    vol_attr *attr = find_kept(node, from);
+    char *copy = attr ? strdup(to) : NULL;
+    if (copy) {
+        free(attr->name);
+        attr->name = copy;
+        node->attrs_change = 0;
     }
-    return false;
+    return copy || !attr;
+}
+
+const vol_attr *vol_node_unwritten(const vol_node *node, const char *name) {
+    for (size_t i = 0; node->attrs && i < node->attrs->count; i++) {
+        const vol_attr *attr = &node->attrs->attr[i];
+        if (attr->place == VOL_ATTR_UNWRITTEN && (!name || strcmp(attr->name, name) == 0))
+            return attr;
+    }
+    return NULL;
 }
 
 bool vol_attr_is_derived(const vol_node *owner, const vol_attr *attr) {
-    return !attr->session && owner->zarr &&
+    return attr->place == VOL_ATTR_STORED && owner->zarr &&
            !zb_json_get(zb_node_attributes(owner->zarr), attr->name);
 }
 
@@ -179,6 +218,8 @@ bool vol_attr_is_derived(const vol_node *owner, const vol_attr *attr) {
 
 /* The caller closes both. */
 hid_t vol_attr_type(h5_lib *lib, const vol_attr *attr) {
+    if (attr->type > 0)
+        return lib->H5Tcopy(attr->type);
     switch (attr->kind) {
     case VOL_ATTR_NUMBER:
         return vol_type_new(lib, attr->dtype);
@@ -186,8 +227,7 @@ hid_t vol_attr_type(h5_lib *lib, const vol_attr *attr) {
         return vol_type_text(lib);
     case VOL_ATTR_FIXED:
         return vol_type_fixed_text(lib, attr->dtype.size);
-    case VOL_ATTR_BYTES:
-        return lib->H5Tcopy(attr->type);
+    case VOL_ATTR_BYTES: /* has a type */
     case VOL_ATTR_REFS:
         break;
     }
@@ -195,13 +235,18 @@ hid_t vol_attr_type(h5_lib *lib, const vol_attr *attr) {
 }
 
 hid_t vol_attr_space(h5_lib *lib, const vol_attr *attr) {
+    if (attr->space > 0)
+        return lib->H5Scopy(attr->space);
+    if (attr->is_null)
+        return lib->H5Screate(H5S_NULL);
     return attr->ndim == 0 ? lib->H5Screate(H5S_SCALAR)
                            : lib->H5Screate_simple((int)attr->ndim, attr->dims, NULL);
 }
 
-size_t vol_attr_size(const vol_attr *attr) {
+size_t vol_attr_size(h5_lib *lib, const vol_attr *attr) {
     /* Variable-length elements count as HDF5's own files store them: length, address and index. */
     const size_t reference_size = 16;
-    bool varies = attr->kind == VOL_ATTR_TEXT || attr->kind == VOL_ATTR_REFS;
+    bool varies = attr->kind == VOL_ATTR_TEXT || attr->kind == VOL_ATTR_REFS ||
+                  (attr->type > 0 && lib->H5Tis_variable_str(attr->type) > 0);
     return attr->count * (varies ? reference_size : attr->dtype.size);
 }

@@ -80,6 +80,8 @@ void vol_close_space(h5_lib *lib, hid_t space) {
 }
 
 void vol_release_id(h5_lib *lib, hid_t id) {
+    if (id < 0)
+        return;
     hid_t saved = vol_stack_save(lib);
     lib->H5Idec_ref(id);
     vol_stack_restore(lib, saved);

@@ -181,17 +181,17 @@ static enum zb_code open_root(vol_file *file, const char *node, zb_error *err) {
 
 /* ---- Files ---- */
 
-/* The last resort, when ids outlive the file's own: no call is left that could return the error. */
-static void report_lost(vol_file *file) {
+/* Ids may outlive the file's own. */
+static void store_rest(vol_file *file) {
     zb_error err;
     if (file->root && vol_file_flush(file, &err) != ZB_OK)
-        fprintf(stderr, "zarrbridge: data written to '%s' are lost: %s\n", file->path, err.message);
+        vol_report_lost(file, &err);
 }
 
 static void file_release(vol_file *file) {
     if (--file->refs > 0)
         return;
-    report_lost(file);
+    store_rest(file);
     vol_file **link = &file->lib->files;
     while (*link && *link != file)
         link = &(*link)->next;

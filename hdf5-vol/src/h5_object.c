@@ -5,6 +5,7 @@
  */
 #include "h5_object.h"
 
+#include "h5_attr_ids.h"
 #include "h5_error.h"
 #include "h5_shadow.h"
 
@@ -47,8 +48,12 @@ vol_object *vol_object_new(vol_handle *handle, vol_node *node, H5I_type_t type) 
     object->file = handle->file;
     object->node = node;
     lib->live++;
-    if (type == H5I_DATASET)
+    handle->files += type == H5I_FILE;
+    if (type == H5I_DATASET) {
         node->opened++;
+        if (!node->told)
+            vol_node_tell_shape(node);
+    }
     return object;
 }
 
@@ -59,16 +64,6 @@ static H5I_type_t id_type_of(const vol_node *node) {
 
 vol_object *vol_object_of_node(vol_handle *handle, vol_node *node) {
     return vol_object_new(handle, node, id_type_of(node));
-}
-
-vol_object *vol_object_of_attr(vol_handle *handle, vol_node *owner, const char *name) {
-    vol_object *object = vol_object_new(handle, owner, H5I_ATTR);
-    if (object && !(object->attr = strdup(name))) {
-        VOL_PUSH(object->lib, ATTR, CANTOPENOBJ, "no memory to open attribute '%s'", name);
-        vol_object_free(object);
-        return NULL;
-    }
-    return object;
 }
 
 bool vol_may_write(const vol_object *object, const char *what) {
@@ -94,54 +89,17 @@ vol_object *vol_object_pass(h5_lib *lib, H5I_type_t type, void *under) {
     return object;
 }
 
-/* ---- Attributes that are not written yet ---- */
-
-bool vol_pending_new(vol_object *object, hid_t type, hid_t space) {
-    vol_pending *pending = calloc(1, sizeof *pending);
-    if (!pending)
-        return false;
-    pending->name = object->attr;
-    pending->type = object->lib->H5Tcopy(type);
-    pending->space = object->lib->H5Scopy(space);
-    pending->next = object->node->pending;
-    object->node->pending = object->pending = pending;
-    return true;
-}
-
-void vol_pending_free(vol_object *object) {
-    h5_lib *lib = object->lib;
-    vol_pending *pending = object->pending;
-    if (!pending)
-        return;
-    vol_pending **link = &object->node->pending;
-    while (*link != pending)
-        link = &(*link)->next;
-    *link = pending->next;
-    hid_t saved = vol_stack_save(lib);
-    lib->H5Tclose(pending->type);
-    lib->H5Sclose(pending->space);
-    vol_stack_restore(lib, saved);
-    free(pending);
-    object->pending = NULL;
-}
-
-vol_pending *vol_pending_find(const vol_node *owner, const char *name) {
-    vol_pending *pending = owner->pending;
-    while (pending && strcmp(pending->name, name) != 0)
-        pending = pending->next;
-    return pending;
-}
-
 /* ---- Freeing ---- */
 
 void vol_object_free(vol_object *object) {
     if (object->file) {
         h5_lib *lib = object->lib;
         vol_handle *handle = object->handle;
+        handle->files -= object->type == H5I_FILE;
         if (object->type == H5I_DATASET)
             object->node->opened--;
-        vol_pending_free(object);
-        free(object->attr);
+        if (object->type == H5I_ATTR)
+            vol_attr_ids_forget(object);
         object->file = NULL; /* HDF5 may ask the dying object once more */
         vol_handle_release(handle);
         /* Native code asks get_object for this object once more while the shadows close. */
@@ -150,6 +108,12 @@ void vol_object_free(vol_object *object) {
     }
     object->magic = 0;
     free(object);
+}
+
+herr_t vol_object_closed(vol_object *object, herr_t result) {
+    if (result >= 0)
+        vol_object_free(object);
+    return result;
 }
 
 /* HDF5 wraps what it registers by the context of the object at hand, which is ours here, so that
@@ -332,18 +296,27 @@ size_t vol_object_ids(const vol_object *object, unsigned types, size_t max, hid_
 
 /* ---- Shutdown ---- */
 
-/* HDF5 is about to terminate: ids that the program left open must go now, while the library
-   still works, and with the last of them the shadows. */
-static void at_close(void *context) {
-    h5_lib *lib = context;
-    hid_t *ids = calloc(lib->live + 1, sizeof *ids);
+static void close_ids(h5_lib *lib, unsigned types) {
+    hid_t *ids = lib->live ? calloc(lib->live + 1, sizeof *ids) : NULL;
     id_query query = {.lib = lib, .max = lib->live + 1, .ids = ids};
     if (ids)
-        match_ids(&query, H5F_OBJ_ALL);
+        match_ids(&query, types);
     for (size_t i = 0; ids && i < query.count; i++)
         while (lib->H5Iis_valid(ids[i]) > 0 && lib->H5Idec_ref(ids[i]) > 0)
             continue;
     free(ids);
+}
+
+/* HDF5 is about to terminate: ids of stores that the program left open must go now, while the
+   library still works, and with the last of them the shadows. Files go last, since closing one
+   tells what could not be stored. Ids of other files are HDF5's to close, in its own order. */
+static void at_close(void *context) {
+    h5_lib *lib = context;
+    lib->stopping = true;
+    close_ids(lib, H5F_OBJ_ATTR);
+    close_ids(lib, H5F_OBJ_DATASET);
+    close_ids(lib, H5F_OBJ_GROUP);
+    close_ids(lib, H5F_OBJ_FILE);
     vol_shadows_drop(lib);
     h5_lib_stop(lib);
 }
@@ -352,11 +325,19 @@ void vol_start(h5_lib *lib) {
     h5_lib_start(lib, at_close);
 }
 
+void vol_watch(h5_lib *lib) {
+    h5_lib_watch(lib, at_close);
+}
+
 /* ---- Wrapping ---- */
 
-/* For HDF5's own needs, and for native code that walks all ids. */
+/* For HDF5's own needs, and for native code that walks all ids. While HDF5 shuts down with several
+   handles on one file it also walks ids whose objects it has freed, and hands over what is left in
+   their memory: it is returned unseen. */
 static void *wrap_get_object(const void *p) {
     const vol_object *object = p;
+    if (!vol_is_ours(p))
+        return (void *)(uintptr_t)p;
     if (capturing) {
         captured = object;
         return (void *)(uintptr_t)p;

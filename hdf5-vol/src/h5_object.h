@@ -15,32 +15,29 @@
 #include "h5_api.h"
 #include "h5_file.h"
 
-/* What an attribute that was created, but not written yet, is going to be. */
-typedef struct vol_pending {
-    const char *name; /* the attribute object's */
-    hid_t type, space;
-    struct vol_pending *next; /* of the owner */
-    bool failed;              /* could not be stored: closing it does not try again */
-} vol_pending;
-
 typedef struct vol_object {
     void *zero;     /* always NULL: native code may look at a dying object as its own H5O_loc_t, and
                        takes a NULL file there as "nothing to do" */
     uint64_t magic; /* VOL_MAGIC: some tools hand us a native object */
     H5I_type_t type;
     h5_lib *lib;
-    void *under;          /* the native object when passing through, else NULL */
-    vol_handle *handle;   /* Zarr: a counted reference */
-    vol_file *file;       /* Zarr: the handle's */
-    vol_node *node;       /* Zarr: the object, or the attribute's owner; file owns it */
-    char *attr;           /* Zarr attributes only: the name */
-    vol_pending *pending; /* attributes: NULL when it is in the store */
+    void *under;        /* the native object when passing through, else NULL */
+    vol_handle *handle; /* Zarr: a counted reference */
+    vol_file *file;     /* Zarr: the handle's */
+    vol_node *node;     /* Zarr: the object, or the attribute's owner; file owns it */
+    /* Zarr attributes only; see h5_attr_ids.h: */
+    char *attr;                   /* the name */
+    bool attr_deleted;            /* there may be another one of the name */
+    size_t attr_count;            /* elements, when it was opened */
+    struct vol_object *next_attr; /* of node->open_attrs */
 } vol_object;
 
 #define VOL_MAGIC UINT64_C(0x7a61727262726467) /* "zarrbrdg" */
 
-/* Prepares the library (h5_lib_start) with our shutdown routine. */
+/* Prepares the library (h5_lib_start), or only watches it (h5_lib_watch), with our shutdown
+   routine. */
 void vol_start(h5_lib *lib);
+void vol_watch(h5_lib *lib);
 
 /* Opens a node through a handle. Pushes an error and returns NULL when the node is unreadable or
    memory runs out. */
@@ -48,9 +45,6 @@ vol_object *vol_object_new(vol_handle *handle, vol_node *node, H5I_type_t type);
 
 /* vol_object_new with the type that fits the node. */
 vol_object *vol_object_of_node(vol_handle *handle, vol_node *node);
-
-/* Opens an attribute of a node. */
-vol_object *vol_object_of_attr(vol_handle *handle, vol_node *owner, const char *name);
 
 /* May the object's file be changed, and is its node still there? Pushes an error else; `what` is
    e.g. "create a group". */
@@ -61,13 +55,9 @@ vol_object *vol_object_pass(h5_lib *lib, H5I_type_t type, void *under);
 
 void vol_object_free(vol_object *object);
 
-/* Notes that an attribute object is not in the store yet; the ids are copied. False when memory
-   runs out. The second undoes it. */
-bool vol_pending_new(vol_object *object, hid_t type, hid_t space);
-void vol_pending_free(vol_object *object);
-
-/* The owner's attribute of that name that is not in the store yet, or NULL. */
-vol_pending *vol_pending_find(const vol_node *owner, const char *name);
+/* The end of a close callback that was passed on, and what it returns: an object that the native
+   connector could not close is kept, as HDF5 keeps its id. */
+herr_t vol_object_closed(vol_object *object, herr_t result);
 
 /* The id for a node that an iteration hands to its callback; the caller drops it with
    vol_release_id. */

@@ -37,8 +37,7 @@ typedef struct work_buffers {
 
 /* The loop of the slow way: read, convert, put in place. */
 static herr_t read_pieces(h5_lib *lib, const vol_request *request, const work_buffers *work,
-                          vol_walk *walk, vol_scatter *out, vol_scatter *before, hid_t dxpl) {
-    const vol_transfer *args = request->args;
+                          vol_walk *walk, vol_scatter *out, vol_scatter *before) {
     size_t got;
     for (;;) {
         if (vol_walk_next(walk, work->room, &got) < 0)
@@ -50,13 +49,8 @@ static herr_t read_pieces(h5_lib *lib, const vol_request *request, const work_bu
         if (work->background && vol_scatter_get(before, work->background, got) < 0)
             return -1;
         if (!request->core_converts &&
-            lib->H5Tconvert(vol_node_type(args->node), args->mem_type, got, work->data,
-                            work->background, dxpl) < 0) {
-            VOL_PUSH(lib, DATASET, CANTCONVERT,
-                     "dataset '%s' cannot be converted to the type that was asked for",
-                     args->node->path);
+            vol_request_convert(lib, request, got, work->data, work->background) < 0)
             return -1;
-        }
         if (vol_scatter_put(out, work->data, got) < 0)
             return -1;
     }
@@ -76,7 +70,7 @@ static herr_t read_run(const vol_request *request, vol_walk *walk, char *out) {
     }
 }
 
-static herr_t read_by_pieces(h5_lib *lib, const vol_request *request, hid_t dxpl) {
+static herr_t read_by_pieces(h5_lib *lib, const vol_request *request) {
     const size_t size = vol_request_item(request);
     work_buffers work = {.room = vol_request_room(request)};
     vol_scatter out = {.iterator = -1}, before = {.iterator = -1};
@@ -102,7 +96,7 @@ static herr_t read_by_pieces(h5_lib *lib, const vol_request *request, hid_t dxpl
             0 &&
         vol_scatter_begin(&before, lib, &request->memory, request->mem_size,
                           request->args->buffer) >= 0)
-        result = read_pieces(lib, request, &work, &walk, &out, &before, dxpl);
+        result = read_pieces(lib, request, &work, &walk, &out, &before);
 out:
     vol_scatter_end(&before);
     vol_scatter_end(&out);
@@ -114,43 +108,53 @@ out:
 
 /* ---- All together ---- */
 
-static herr_t vol_requests(h5_lib *lib, vol_request *requests, zb_read *direct,
-                           const vol_transfer *reads, size_t count, hid_t dxpl) {
-    size_t direct_count = 0;
+/* Reads by pieces, or notes what is to be read directly. */
+static herr_t read_or_note(h5_lib *lib, const vol_transfer *args, const vol_dxpl *list,
+                           vol_request *request, zb_read *direct, size_t *direct_count) {
     zb_error err = {0};
-    for (size_t i = 0; i < count; i++) {
-        vol_request *request = &requests[i];
-        if (vol_request_make(lib, &reads[i], false, request) < 0)
-            return -1;
-        if (vol_writer_flush(reads[i].node, &err) != ZB_OK) {
-            VOL_PUSH_ZB(lib, DATASET, WRITEERROR, &err);
-            return -1;
-        }
-        if (request->file.elements == 0)
-            continue;
-        if (make_direct(request, &direct[direct_count]))
-            direct_count++;
-        else if (read_by_pieces(lib, request, dxpl) < 0)
-            return -1;
-    }
-    if (direct_count > 0 && zb_array_read(direct, direct_count, &err) != ZB_OK) {
-        VOL_PUSH_ZB(lib, DATASET, READERROR, &err);
+    if (vol_request_make(lib, args, list, false, request) < 0)
+        return -1;
+    if (vol_writer_flush(args->node, &err) != ZB_OK) {
+        VOL_PUSH_ZB(lib, DATASET, WRITEERROR, &err);
         return -1;
     }
+    if (request->file.elements == 0)
+        return 0;
+    if (!make_direct(request, &direct[*direct_count]))
+        return read_by_pieces(lib, request);
+    ++*direct_count;
     return 0;
 }
 
+/* What is read directly needs no dataspace any more, only numbers of the request. */
+static herr_t read_all(h5_lib *lib, vol_request *requests, zb_read *direct,
+                       const vol_transfer *reads, size_t count, const vol_dxpl *list) {
+    size_t direct_count = 0;
+    zb_error err = {0};
+    herr_t result = 0;
+    for (size_t i = 0; i < count && result >= 0; i++) {
+        result = read_or_note(lib, &reads[i], list, &requests[i], direct, &direct_count);
+        vol_request_end(lib, &requests[i]);
+    }
+    if (result >= 0 && direct_count > 0 && zb_array_read(direct, direct_count, &err) != ZB_OK) {
+        VOL_PUSH_ZB(lib, DATASET, READERROR, &err);
+        return -1;
+    }
+    return result;
+}
+
 /* The usual single dataset costs no allocation. */
-herr_t vol_read_datasets(h5_lib *lib, const vol_transfer *reads, size_t count, hid_t dxpl) {
+herr_t vol_read_datasets(h5_lib *lib, const vol_transfer *reads, size_t count,
+                         const vol_dxpl *list) {
     vol_request one_request;
     zb_read one_read;
     if (count == 1)
-        return vol_requests(lib, &one_request, &one_read, reads, 1, dxpl);
+        return read_all(lib, &one_request, &one_read, reads, 1, list);
     vol_request *requests = calloc(count, sizeof *requests);
     zb_read *direct = calloc(count, sizeof *direct);
     herr_t result = -1;
     if (requests && direct)
-        result = vol_requests(lib, requests, direct, reads, count, dxpl);
+        result = read_all(lib, requests, direct, reads, count, list);
     else
         VOL_PUSH(lib, DATASET, READERROR, "no memory to read %zu datasets", count);
     free(requests);

@@ -68,21 +68,21 @@ herr_t vol_refs_read(const vol_object *object, const vol_attr *attr, hid_t mem_t
 
 #define PATH_ROOM 4096 /* bytes of a path that a new reference may lead to */
 
-static vol_node *node_of_reference(const vol_object *object, bool is_old, void *reference) {
+static vol_node *node_of_reference(vol_file *file, bool is_old, void *reference) {
     char path[PATH_ROOM];
     uint64_t token;
     if (is_old) {
         memcpy(&token, reference, sizeof token);
-        return vol_node_by_token(object->file, token, NULL);
+        return vol_node_by_token(file, token, NULL);
     }
-    if (object->lib->H5Rget_obj_name(reference, H5P_DEFAULT, path, sizeof path) <= 0)
+    if (file->lib->H5Rget_obj_name(reference, H5P_DEFAULT, path, sizeof path) <= 0)
         return NULL;
-    return vol_node_find(object->file->root, path, NULL);
+    return vol_node_find(file->root, path, NULL);
 }
 
-herr_t vol_refs_take(const vol_object *object, hid_t type, size_t count, const hvl_t *lists,
+herr_t vol_refs_take(vol_file *file, hid_t type, size_t count, const hvl_t *lists,
                      vol_node **nodes) {
-    h5_lib *lib = object->lib;
+    h5_lib *lib = file->lib;
     hid_t base = lib->H5Tget_class(type) == H5T_VLEN ? lib->H5Tget_super(type) : -1;
     bool is_old = base >= 0 && lib->H5Tequal(base, *lib->H5T_STD_REF_OBJ_g) > 0;
     bool is_new = base >= 0 && !is_old && lib->H5Tequal(base, *lib->H5T_STD_REF_g) > 0;
@@ -102,7 +102,7 @@ herr_t vol_refs_take(const vol_object *object, hid_t type, size_t count, const h
                      lists[i].len);
             return -1;
         }
-        nodes[i] = node_of_reference(object, is_old, lists[i].p);
+        nodes[i] = node_of_reference(file, is_old, lists[i].p);
         if (!nodes[i]) {
             VOL_PUSH(lib, ATTR, BADVALUE, "the scale of dimension %zu is no object of this file",
                      i);

@@ -14,7 +14,7 @@ herr_t vol_refs_read(const vol_object *object, const vol_attr *attr, hid_t mem_t
 
 /* The other way: the objects that `count` lists of references refer to, one or none (NULL) for
    each. Pushes errors. */
-herr_t vol_refs_take(const vol_object *object, hid_t type, size_t count, const hvl_t *lists,
+herr_t vol_refs_take(vol_file *file, hid_t type, size_t count, const hvl_t *lists,
                      vol_node **nodes);
 
 #endif

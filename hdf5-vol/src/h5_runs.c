@@ -187,13 +187,29 @@ static enum zb_code read_joined(const vol_walk *walk, const vol_runs *runs, cons
     return code;
 }
 
+/* All that lies in the extent, and adds up. */
+static bool are_sound(const vol_runs *runs, const vol_selection *space, size_t room) {
+    uint64_t extent = 1;
+    size_t total = 0;
+    for (uint32_t d = 0; d < space->ndim; d++)
+        if (__builtin_mul_overflow(extent, space->dims[d], &extent))
+            extent = UINT64_MAX;
+    for (size_t i = 0; i < runs->count; i++) {
+        if (runs->offset[i] >= extent || runs->length[i] > extent - runs->offset[i] ||
+            runs->length[i] > room - total)
+            return false;
+        total += runs->length[i];
+    }
+    return total > 0 && total == runs->total;
+}
+
 enum zb_code vol_runs_next(vol_walk *walk, size_t room, size_t *got, zb_error *err) {
     if (!walk->runs && !(walk->runs = malloc(sizeof *walk->runs)))
         return zb_fail(err, ZB_ENOMEM, "no memory for a selection");
     vol_runs *runs = walk->runs;
     if (walk->lib->H5Ssel_iter_get_seq_list(walk->iterator, RUNS_PER_PIECE, room, &runs->count,
                                             &runs->total, runs->offset, runs->length) < 0 ||
-        runs->count == 0)
+        !are_sound(runs, walk->file, room))
         return zb_fail(err, ZB_EINVAL, "HDF5 could not list the elements of the selection");
     *got = runs->total;
     return ZB_OK;

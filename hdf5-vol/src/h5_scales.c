@@ -20,10 +20,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static herr_t push_failed(const vol_object *owner, const char *name, const zb_error *err) {
+static herr_t push_failed(vol_node *owner, const char *name, const zb_error *err) {
     zb_error named = *err;
     zb_error_prefix(&named, err->code, "cannot write attribute '%s'", name);
-    VOL_PUSH_ZB(owner->lib, ATTR, WRITEERROR, &named);
+    VOL_PUSH_ZB(owner->file->lib, ATTR, WRITEERROR, &named);
     return -1;
 }
 
@@ -42,15 +42,16 @@ static char *text_of(h5_lib *lib, const vol_attr_value *value) {
 
 /* ---- Attributes of the session ---- */
 
-static herr_t keep(const vol_object *owner, vol_attr *attr, const char *name) {
+static herr_t keep(vol_node *owner, vol_attr *attr, const char *name) {
     attr->name = strdup(name);
-    if (attr->name && attr->data && vol_node_keep_attr(owner->node, attr))
+    attr->place = VOL_ATTR_SESSION;
+    if (attr->name && attr->data && vol_node_keep_attr(owner, attr))
         return 0;
-    VOL_PUSH(owner->lib, ATTR, WRITEERROR, "no memory for attribute '%s'", name);
+    VOL_PUSH(owner->file->lib, ATTR, WRITEERROR, "no memory for attribute '%s'", name);
     return -1;
 }
 
-static herr_t keep_text(const vol_object *owner, const char *name, const char *text) {
+static herr_t keep_text(vol_node *owner, const char *name, const char *text) {
     const size_t size = strlen(text) + 1;
     vol_attr attr = {.kind = VOL_ATTR_FIXED,
                      .count = 1,
@@ -60,8 +61,8 @@ static herr_t keep_text(const vol_object *owner, const char *name, const char *t
 }
 
 /* Only of a type without pointers in it: new references would dangle. */
-static herr_t keep_reference_list(const vol_object *owner, const vol_attr_value *value) {
-    h5_lib *lib = owner->lib;
+static herr_t keep_reference_list(vol_node *owner, const vol_attr_value *value) {
+    h5_lib *lib = owner->file->lib;
     const size_t size = lib->H5Tget_size(value->type), largest = 16;
     vol_attr attr = {.kind = VOL_ATTR_BYTES, .dtype = {.size = (uint32_t)size}};
     hssize_t count = lib->H5Sget_select_npoints(value->space);
@@ -86,40 +87,38 @@ static bool has_scale_class(vol_node *node) {
     return class && class->kind == VOL_ATTR_FIXED && strcmp(class->data, "DIMENSION_SCALE") == 0;
 }
 
-static herr_t store_class(const vol_object *owner, const char *text, bool *handled) {
-    vol_node *node = owner->node;
-    const char *name = node->name;
+static herr_t store_class(vol_node *owner, const char *text, bool *handled) {
+    const char *name = owner->name;
     zb_error err = {0};
     *handled = strcmp(text, "DIMENSION_SCALE") == 0;
-    if (!*handled || vol_dims_is_scale(node))
+    if (!*handled || vol_dims_is_scale(owner))
         return 0;
-    if (node->loose || zb_node_array(node->zarr)->ndim != 1)
+    if (owner->loose || zb_node_array(owner->zarr)->ndim != 1)
         return keep_text(owner, "CLASS", text);
-    if (vol_edit_dimension_names(node, &name, &err) != ZB_OK)
+    if (vol_edit_dimension_names(owner, &name, &err) != ZB_OK)
         return push_failed(owner, "CLASS", &err);
     return 0;
 }
 
-static herr_t store_name(const vol_object *owner, const char *text, bool *handled) {
-    vol_node *node = owner->node;
+static herr_t store_name(vol_node *owner, const char *text, bool *handled) {
     zb_error err = {0};
-    *handled = has_scale_class(node);
+    *handled = has_scale_class(owner);
     if (!*handled)
         return 0;
-    if (!vol_dims_is_scale(node))
+    if (!vol_dims_is_scale(owner))
         return keep_text(owner, "NAME", text);
     if (strncmp(text, VOL_NOT_A_VARIABLE, strlen(VOL_NOT_A_VARIABLE)) == 0) {
-        if (!node->is_dimension && vol_edit_make_dimension(node, &err) != ZB_OK)
+        if (!owner->is_dimension && vol_edit_make_dimension(owner, &err) != ZB_OK)
             return push_failed(owner, "NAME", &err);
         return 0;
     }
-    *handled = (!*text || strcmp(text, node->name) == 0) &&
-               !zb_json_get(zb_node_attributes(node->zarr), "NAME");
+    *handled = (!*text || strcmp(text, owner->name) == 0) &&
+               !zb_json_get(zb_node_attributes(owner->zarr), "NAME");
     return 0;
 }
 
-static herr_t store_text(const vol_object *owner, const vol_attr_value *value, bool *handled) {
-    char *text = text_of(owner->lib, value);
+static herr_t store_text(vol_node *owner, const vol_attr_value *value, bool *handled) {
+    char *text = text_of(owner->file->lib, value);
     herr_t result = 0;
     if (text)
         result = strcmp(value->name, "CLASS") == 0 ? store_class(owner, text, handled)
@@ -130,15 +129,14 @@ static herr_t store_text(const vol_object *owner, const vol_attr_value *value, b
 
 /* ---- Names of dimensions ---- */
 
-static bool is_one_per_dimension(const vol_object *owner, const vol_attr_value *value) {
-    const hssize_t count = owner->lib->H5Sget_select_npoints(value->space);
-    return count > 0 && (uint64_t)count == zb_node_array(owner->node->zarr)->ndim;
+static bool is_one_per_dimension(vol_node *owner, const vol_attr_value *value) {
+    const hssize_t count = owner->file->lib->H5Sget_select_npoints(value->space);
+    return count > 0 && (uint64_t)count == zb_node_array(owner->zarr)->ndim;
 }
 
 /* Empty names are missing ones. */
-static herr_t set_names(const vol_object *owner, const char *attribute, const char **names) {
-    vol_node *node = owner->node;
-    const uint32_t ndim = zb_node_array(node->zarr)->ndim;
+static herr_t set_names(vol_node *owner, const char *attribute, const char **names) {
+    const uint32_t ndim = zb_node_array(owner->zarr)->ndim;
     bool any = false;
     zb_error err = {0};
     for (uint32_t d = 0; d < ndim; d++) {
@@ -146,16 +144,16 @@ static herr_t set_names(const vol_object *owner, const char *attribute, const ch
             names[d] = NULL;
         any |= names[d] != NULL;
     }
-    if (vol_edit_dimension_names(node, any ? names : NULL, &err) != ZB_OK)
+    if (vol_edit_dimension_names(owner, any ? names : NULL, &err) != ZB_OK)
         return push_failed(owner, attribute, &err);
     return 0;
 }
 
-static herr_t store_labels(const vol_object *owner, const vol_attr_value *value, bool *handled) {
-    const uint32_t ndim = zb_node_array(owner->node->zarr)->ndim;
+static herr_t store_labels(vol_node *owner, const vol_attr_value *value, bool *handled) {
+    const uint32_t ndim = zb_node_array(owner->zarr)->ndim;
     const char *names[ZB_MAX_NDIM];
     *handled =
-        is_one_per_dimension(owner, value) && owner->lib->H5Tis_variable_str(value->type) > 0;
+        is_one_per_dimension(owner, value) && owner->file->lib->H5Tis_variable_str(value->type) > 0;
     if (!*handled)
         return 0;
     for (uint32_t d = 0; d < ndim; d++)
@@ -164,16 +162,16 @@ static herr_t store_labels(const vol_object *owner, const vol_attr_value *value,
 }
 
 /* A dimension that loses its scale loses its name; one that never had a scale keeps it. */
-static herr_t store_list(const vol_object *owner, const vol_attr_value *value, bool *handled) {
-    vol_node *node = owner->node, *scales[ZB_MAX_NDIM];
-    const zb_array_info *info = zb_node_array(node->zarr);
+static herr_t store_list(vol_node *owner, const vol_attr_value *value, bool *handled) {
+    vol_node *scales[ZB_MAX_NDIM];
+    const zb_array_info *info = zb_node_array(owner->zarr);
     const char *names[ZB_MAX_NDIM];
     *handled = is_one_per_dimension(owner, value);
     if (!*handled)
         return 0;
-    if (vol_refs_take(owner, value->type, info->ndim, value->data, scales) < 0)
+    if (vol_refs_take(owner->file, value->type, info->ndim, value->data, scales) < 0)
         return -1;
-    const vol_attrs *attrs = vol_node_attrs(node);
+    const vol_attrs *attrs = vol_node_attrs(owner);
     const vol_attr *old = attrs ? vol_attrs_find(attrs, value->name) : NULL;
     vol_attr list = {.kind = VOL_ATTR_REFS,
                      .ndim = 1,
@@ -202,9 +200,9 @@ bool vol_scale_knows(const vol_node *owner, const char *name) {
            (strcmp(name, "DIMENSION_LIST") == 0 || strcmp(name, "REFERENCE_LIST") == 0);
 }
 
-herr_t vol_scale_store(const vol_object *owner, const vol_attr_value *value, bool *handled) {
+herr_t vol_scale_store(vol_node *owner, const vol_attr_value *value, bool *handled) {
     *handled = false;
-    if (owner->node->kind != VOL_DATASET)
+    if (owner->kind != VOL_DATASET)
         return 0;
     if (strcmp(value->name, "CLASS") == 0 || strcmp(value->name, "NAME") == 0)
         return store_text(owner, value, handled);
@@ -220,7 +218,7 @@ herr_t vol_scale_remove(vol_node *owner, const char *name, bool *handled) {
     zb_error err = {0};
     bool is_list = strcmp(name, "DIMENSION_LIST") == 0;
     bool is_class = strcmp(name, "CLASS") == 0 && vol_dims_is_scale(owner);
-    *handled = vol_node_drop_attr(owner, name);
+    *handled = vol_node_drop_attr(owner, name, VOL_ATTR_SESSION);
     if (owner->kind != VOL_DATASET || owner->is_dimension)
         return 0;
     /* NAME goes with CLASS. */

@@ -13,6 +13,10 @@ herr_t vol_scatter_begin(vol_scatter *scatter, h5_lib *lib, const vol_selection 
         scatter->at += first * size;
         return 0;
     }
+    scatter->bytes = size;
+    for (uint32_t d = 0; d < memory->ndim; d++)
+        if (__builtin_mul_overflow(scatter->bytes, memory->dims[d], &scatter->bytes))
+            scatter->bytes = UINT64_MAX;
     scatter->iterator =
         lib->H5Ssel_iter_create(memory->space, size, H5S_SEL_ITER_SHARE_WITH_DATASPACE);
     return scatter->iterator < 0 ? -1 : 0;
@@ -28,6 +32,20 @@ static void move(char *place, char *packed, size_t bytes, bool put) {
 
 #define SEQUENCES 256
 
+/* The iterator's word is not taken for where the program's buffer ends. */
+static bool are_inside(const vol_scatter *scatter, const hsize_t *offset, const size_t *length,
+                       size_t sequences, size_t elements, size_t moved) {
+    const uint64_t room = elements * scatter->size;
+    uint64_t used = 0;
+    for (size_t i = 0; i < sequences; i++) {
+        if (offset[i] > scatter->bytes || length[i] > scatter->bytes - offset[i] ||
+            length[i] > room - used)
+            return false;
+        used += length[i];
+    }
+    return used > 0 && used == moved * scatter->size;
+}
+
 static herr_t move_all(vol_scatter *scatter, char *packed, size_t elements, bool put) {
     hsize_t offset[SEQUENCES];
     size_t length[SEQUENCES], sequences, moved;
@@ -39,7 +57,7 @@ static herr_t move_all(vol_scatter *scatter, char *packed, size_t elements, bool
     for (; elements > 0; elements -= moved) {
         if (scatter->lib->H5Ssel_iter_get_seq_list(scatter->iterator, SEQUENCES, elements,
                                                    &sequences, &moved, offset, length) < 0 ||
-            sequences == 0) {
+            !are_inside(scatter, offset, length, sequences, elements, moved)) {
             VOL_PUSH(scatter->lib, DATASET, READERROR,
                      "HDF5 could not list the elements of the memory selection");
             return -1;

@@ -10,7 +10,7 @@
 /* ---- Describing ---- */
 
 void vol_select_all(uint32_t ndim, const uint64_t *dims, vol_selection *out) {
-    out->space = -1;
+    out->space = out->mended = -1;
     out->elements = 1;
     out->is_box = true;
     out->ndim = ndim;
@@ -23,24 +23,90 @@ void vol_select_all(uint32_t ndim, const uint64_t *dims, vol_selection *out) {
     }
 }
 
+/* A hyperslab as HDF5 describes it, where it is a regular one. */
+typedef struct slab {
+    hsize_t low[ZB_MAX_NDIM]; /* with the offset of H5Soffset_simple, unlike `start` */
+    hsize_t start[ZB_MAX_NDIM], stride[ZB_MAX_NDIM], count[ZB_MAX_NDIM], block[ZB_MAX_NDIM];
+} slab;
+
+static bool is_regular(h5_lib *lib, hid_t space, slab *out) {
+    hsize_t high[ZB_MAX_NDIM];
+    return lib->H5Sis_regular_hyperslab(space) > 0 &&
+           lib->H5Sget_regular_hyperslab(space, out->start, out->stride, out->count, out->block) >=
+               0 &&
+           lib->H5Sget_select_bounds(space, out->low, high) >= 0;
+}
+
+static bool has_points(const slab *regular, uint32_t ndim, uint64_t points) {
+    uint64_t product = 1;
+    for (uint32_t d = 0; d < ndim; d++)
+        if (__builtin_mul_overflow(product, regular->count[d], &product) ||
+            __builtin_mul_overflow(product, regular->block[d], &product))
+            return false;
+    return product == points;
+}
+
 /* h5py describes a plain box as many blocks of one element with stride 1: adjoining blocks are
    one. */
-static bool box_of_hyperslab(h5_lib *lib, hid_t space, vol_selection *out) {
-    hsize_t start[ZB_MAX_NDIM], stride[ZB_MAX_NDIM], count[ZB_MAX_NDIM], block[ZB_MAX_NDIM];
-    hsize_t low[ZB_MAX_NDIM], high[ZB_MAX_NDIM];
-    if (lib->H5Sis_regular_hyperslab(space) <= 0 ||
-        lib->H5Sget_regular_hyperslab(space, start, stride, count, block) < 0 ||
-        lib->H5Sget_select_bounds(space, low, high) < 0)
-        return false;
+static bool is_box(const slab *regular, vol_selection *out) {
     for (uint32_t d = 0; d < out->ndim; d++) {
-        bool adjoining = count[d] == 1 || stride[d] == block[d];
-        if (!adjoining && block[d] != 1)
+        const uint64_t count = regular->count[d], block = regular->block[d];
+        const bool adjoining = count == 1 || regular->stride[d] == block;
+        if (!adjoining && block != 1)
             return false;
-        out->start[d] = low[d]; /* unlike `start` with the offset of H5Soffset_simple */
-        out->count[d] = adjoining ? count[d] * block[d] : count[d];
-        out->step[d] = adjoining ? 1 : stride[d];
+        out->start[d] = regular->low[d];
+        out->count[d] = adjoining ? count * block : count;
+        out->step[d] = adjoining ? 1 : regular->stride[d];
     }
     return true;
+}
+
+/* The AND with everything, in this order, is made of spans on both sides. Offsets get lost. */
+static hid_t select_by_spans(h5_lib *lib, const vol_selection *broken, const slab *contradicts) {
+    hsize_t dims[ZB_MAX_NDIM], zeros[ZB_MAX_NDIM] = {0}, low[ZB_MAX_NDIM], high[ZB_MAX_NDIM];
+    hssize_t offset[ZB_MAX_NDIM];
+    hid_t mended = -1;
+    for (uint32_t d = 0; d < broken->ndim; d++)
+        dims[d] = broken->dims[d];
+    hid_t all = lib->H5Screate_simple((int)broken->ndim, dims, NULL);
+    if (all >= 0 && lib->H5Sselect_hyperslab(all, H5S_SELECT_SET, zeros, NULL, dims, NULL) >= 0)
+        mended = lib->H5Scombine_select(all, H5S_SELECT_AND, broken->space);
+    if (all >= 0)
+        lib->H5Sclose(all);
+    if (mended < 0 || lib->H5Sget_select_bounds(mended, low, high) < 0)
+        return mended;
+    for (uint32_t d = 0; d < broken->ndim; d++)
+        offset[d] = (hssize_t)(contradicts->low[d] - low[d]);
+    lib->H5Soffset_simple(mended, offset);
+    return mended;
+}
+
+static bool is_sound(h5_lib *lib, const vol_selection *selection) {
+    slab regular;
+    return lib->H5Sget_select_npoints(selection->space) == (hssize_t)selection->elements &&
+           lib->H5Sselect_valid(selection->space) > 0 &&
+           (!is_regular(lib, selection->space, &regular) ||
+            has_points(&regular, selection->ndim, selection->elements));
+}
+
+static herr_t describe_hyperslab(h5_lib *lib, vol_selection *out) {
+    slab regular;
+    out->is_box = false;
+    if (!is_regular(lib, out->space, &regular))
+        return 0;
+    if (!has_points(&regular, out->ndim, out->elements)) {
+        out->space = out->mended = select_by_spans(lib, out, &regular);
+        if (out->mended < 0 || !is_sound(lib, out)) {
+            VOL_PUSH(lib, DATASET, BADVALUE,
+                     "HDF5 contradicts itself on which elements are selected: select them without "
+                     "hyperslabs that overlap");
+            return -1;
+        }
+        if (!is_regular(lib, out->space, &regular))
+            return 0;
+    }
+    out->is_box = is_box(&regular, out);
+    return 0;
 }
 
 /* HDF5 checks nothing for connectors: whether the selection lies within its extent is for us to
@@ -49,6 +115,7 @@ herr_t vol_select_space(h5_lib *lib, hid_t space, vol_selection *out) {
     hsize_t dims[ZB_MAX_NDIM];
     int ndim = lib->H5Sget_simple_extent_ndims(space);
     hssize_t elements = lib->H5Sget_select_npoints(space);
+    out->mended = -1;
     if (ndim < 0 || ndim > ZB_MAX_NDIM || elements < 0 ||
         lib->H5Sget_simple_extent_dims(space, dims, NULL) < 0 || lib->H5Sselect_valid(space) <= 0) {
         VOL_PUSH(lib, DATASET, BADVALUE, "the selection does not lie within its dataspace");
@@ -58,9 +125,16 @@ herr_t vol_select_space(h5_lib *lib, hid_t space, vol_selection *out) {
     H5S_sel_type type = lib->H5Sget_select_type(space);
     out->space = space;
     out->elements = (uint64_t)elements;
-    if (elements > 0 && type != H5S_SEL_ALL)
-        out->is_box = type == H5S_SEL_HYPERSLABS && box_of_hyperslab(lib, space, out);
-    return 0;
+    if (elements == 0 || type == H5S_SEL_ALL)
+        return 0;
+    out->is_box = false;
+    return type == H5S_SEL_HYPERSLABS ? describe_hyperslab(lib, out) : 0;
+}
+
+void vol_select_end(h5_lib *lib, vol_selection *selection) {
+    if (selection->mended >= 0)
+        vol_close_space(lib, selection->mended);
+    selection->mended = -1;
 }
 
 /* From the innermost dimension outwards: complete ones, then one that may be partial, then single

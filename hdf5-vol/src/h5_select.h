@@ -6,6 +6,12 @@
  * single elements or of adjoining blocks); such a pair of file and memory becomes one zb_read that
  * decodes straight into the program's buffer. Everything else (OR-ed hyperslabs, points, blocks
  * with gaps) is walked through HDF5's sequence iterator in pieces.
+ *
+ * HDF5 (1.14.5 and 2.2) keeps a selection twice, as regular hyperslab and as list of spans, and
+ * lets the two contradict each other: an OR with a hyperslab that lies within the selection can
+ * make the regular one smaller than that. Its iterator then returns what was in memory, or aborts.
+ * Only the spans and their count are right. So each description is checked to have as many points
+ * as HDF5 counts; one that has not is made anew from the spans, or refused.
  */
 #ifndef ZARRBRIDGE_H5_SELECT_H
 #define ZARRBRIDGE_H5_SELECT_H
@@ -13,7 +19,8 @@
 #include "h5_tree.h"
 
 typedef struct vol_selection {
-    hid_t space; /* borrowed; for the iterator when it is no box */
+    hid_t space;  /* borrowed; for the iterator when it is no box */
+    hid_t mended; /* the same when it had to be made anew, else -1 */
     uint64_t elements;
     bool is_box;
     uint32_t ndim;
@@ -24,8 +31,10 @@ typedef struct vol_selection {
 /* All elements of an extent. */
 void vol_select_all(uint32_t ndim, const uint64_t *dims, vol_selection *out);
 
-/* The selection of a dataspace; pushes an error when it is not valid. */
+/* The selection of a dataspace; pushes an error when it is not valid. Ended by vol_select_end, also
+   after a failure. */
 herr_t vol_select_space(h5_lib *lib, hid_t space, vol_selection *out);
+void vol_select_end(h5_lib *lib, vol_selection *selection);
 
 /* Is the selection one run of elements in memory? Then *first is the position of its first
    element. */
@@ -77,6 +86,7 @@ typedef struct vol_scatter {
     hid_t iterator; /* -1 when the places are one run */
     char *at;       /* the buffer, or the next place of the run */
     size_t size;    /* bytes of an element */
+    uint64_t bytes; /* of the buffer */
 } vol_scatter;
 
 herr_t vol_scatter_begin(vol_scatter *scatter, h5_lib *lib, const vol_selection *memory,

@@ -10,6 +10,7 @@
 #ifndef ZARRBRIDGE_H5_TRANSFER_H
 #define ZARRBRIDGE_H5_TRANSFER_H
 
+#include "h5_dxpl.h"
 #include "h5_object.h"
 #include "h5_select.h"
 
@@ -21,14 +22,18 @@ typedef struct vol_transfer {
 } vol_transfer;
 
 /* Serves `count` transfers. They push errors. */
-herr_t vol_read_datasets(h5_lib *lib, const vol_transfer *reads, size_t count, hid_t dxpl);
-herr_t vol_write_datasets(h5_lib *lib, const vol_transfer *writes, size_t count, hid_t dxpl);
+herr_t vol_read_datasets(h5_lib *lib, const vol_transfer *reads, size_t count,
+                         const vol_dxpl *list);
+herr_t vol_write_datasets(h5_lib *lib, const vol_transfer *writes, size_t count,
+                          const vol_dxpl *list);
 
 /* ---- Shared by both ---- */
 
 /* A transfer with its selections understood. */
 typedef struct vol_request {
     const vol_transfer *args;
+    const vol_dxpl *list;
+    bool writing;
     vol_selection file, memory;
     zb_dtype dtype;     /* of the elements that the core takes or gives */
     bool core_converts; /* dtype is the memory type */
@@ -36,12 +41,20 @@ typedef struct vol_request {
     int64_t strides[ZB_MAX_NDIM];
 } vol_request;
 
-/* HDF5 checks nothing for connectors: this does. */
-herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, bool writing, vol_request *out);
+/* HDF5 checks nothing for connectors: this does. vol_request_end is due also after a failure. */
+herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, const vol_dxpl *list, bool writing,
+                        vol_request *out);
+
+void vol_request_end(h5_lib *lib, vol_request *request);
 
 /* Can the core work on the program's buffer? Then *data is where the first element lies, and
  *strides its layout (NULL: without gaps, in C order). */
 bool vol_request_is_direct(vol_request *request, char **data, const int64_t **strides);
+
+/* Lets HDF5 convert `count` elements in place, with what is at their target as background (NULL:
+   nothing is kept of that). */
+herr_t vol_request_convert(h5_lib *lib, const vol_request *request, size_t count, void *data,
+                           void *background);
 
 /* Elements that go through a work buffer at once. */
 size_t vol_request_room(const vol_request *request);

@@ -34,7 +34,7 @@ void vol_node_free(vol_node *node) {
     zb_node_release(node->zarr);
     zb_store_release(node->own_store);
     free(node->max_shape);
-    free(node->failed_attr);
+    free(node->told);
     free(node->child);
     free(node->reason);
     free(node->path);
@@ -388,10 +388,16 @@ void vol_node_detach(vol_node *node) {
     file->changes++;
 }
 
-/* Another process may have made a group of an array meanwhile; open ids cannot follow that. */
+/* Another process may have made a group of an array meanwhile, or an array with other dimensions;
+   open ids cannot follow that. */
+static bool is_alike(const vol_node *node, const zb_node *zarr) {
+    const zb_array_info *old = zb_node_array(node->zarr), *now = zb_node_array(zarr);
+    return (now != NULL) == (old != NULL) && (!now || now->ndim == old->ndim);
+}
+
 void vol_node_replace(vol_node *node, zb_node *zarr) {
     h5_lib *lib = node->file->lib;
-    if ((zb_node_array(zarr) != NULL) != (node->kind == VOL_DATASET)) {
+    if (!is_alike(node, zarr)) {
         zb_node_release(zarr);
         return;
     }
@@ -403,6 +409,20 @@ void vol_node_replace(vol_node *node, zb_node *zarr) {
     if (node->type > 0)
         lib->H5Tclose(node->type);
     node->dcpl = node->type = 0;
+}
+
+void vol_node_tell_shape(vol_node *dataset) {
+    const zb_array_info *info = zb_node_array(dataset->zarr);
+    if (!dataset->told)
+        dataset->told = calloc(info->ndim + 1, sizeof *dataset->told);
+    if (dataset->told && info->ndim > 0)
+        memcpy(dataset->told, info->shape, info->ndim * sizeof *info->shape);
+}
+
+bool vol_node_shape_is_told(const vol_node *dataset) {
+    const zb_array_info *info = zb_node_array(dataset->zarr);
+    return dataset->told && (info->ndim == 0 || memcmp(dataset->told, info->shape,
+                                                       info->ndim * sizeof *info->shape) == 0);
 }
 
 /* The node has its parent already. */

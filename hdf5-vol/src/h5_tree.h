@@ -26,7 +26,7 @@
 #include "zarrbridge/zarrbridge.h"
 
 struct vol_attrs;
-struct vol_pending;
+struct vol_object;
 
 enum vol_node_kind { VOL_GROUP, VOL_DATASET, VOL_UNREADABLE };
 
@@ -50,11 +50,10 @@ struct vol_node {
     bool listed;       /* all children are known */
     bool is_dimension; /* a dataset that h5_dims.c made for a dimension, not in the store */
 
-    struct vol_attrs *attrs;     /* h5_attrs.h; NULL until asked for */
-    uint64_t attrs_change;       /* file->changes when they were made */
-    struct vol_pending *pending; /* attributes that were created, but not written yet */
-    char *failed_attr; /* created and closed, but could not be stored: the program may delete it */
-    hid_t type, dcpl;  /* datasets: prepared by h5_type.c and h5_dcpl.c; 0 until asked for */
+    struct vol_attrs *attrs;       /* h5_attrs.h; NULL until asked for */
+    uint64_t attrs_change;         /* file->changes when they were made */
+    struct vol_object *open_attrs; /* h5_attr_ids.c */
+    hid_t type, dcpl; /* datasets: prepared by h5_type.c and h5_dcpl.c; 0 until asked for */
 
     bool loose; /* in no group: deleted, or made without a name */
     vol_node *next_loose;
@@ -63,6 +62,7 @@ struct vol_node {
     zb_writer *writer;   /* datasets: NULL until the first write; see h5_writer.h */
     bool dirty;          /* written since the writer was flushed */
     uint64_t *max_shape; /* datasets created since the file was opened: [ndim]; else NULL */
+    uint64_t *told;      /* datasets: the shape that the program knows, [ndim]; NULL until opened */
 };
 
 #define VOL_TOKEN_BUCKETS 1024
@@ -74,6 +74,7 @@ struct vol_file {
     char *path;       /* as the user gave it */
     bool writable;    /* opened or created by a handle that may write */
     uint64_t changes; /* counts what we changed: anything derived from several nodes may be stale */
+    zb_error lost;    /* of a flush that cannot be tried again: of no code until then */
     uint64_t number;  /* the same for every open of one store, different from native files */
     vol_options options;
     zb_store *store;
@@ -87,7 +88,8 @@ struct vol_file {
 
 /* One H5Fopen or H5Fcreate, H5Freopen included. */
 struct vol_handle {
-    size_t refs; /* the open objects */
+    size_t refs;  /* the open objects */
+    size_t files; /* those among them that are files: H5Iget_file_id gives ids besides H5Fopen's */
     vol_file *file;
     bool writable;
 };
@@ -126,6 +128,11 @@ enum zb_code vol_node_relink(vol_node *node, vol_node *group, const char *name, 
 
 /* Puts a changed core node in place of the old one; takes it over. */
 void vol_node_replace(vol_node *node, zb_node *zarr);
+
+/* The shape that a dataset has now is the one for which the program makes its buffers from now on.
+   The second: is it still? A change of the document may have brought another process's shape. */
+void vol_node_tell_shape(vol_node *dataset);
+bool vol_node_shape_is_told(const vol_node *dataset);
 
 /* Frees a node and all below it. */
 void vol_node_free(vol_node *node);

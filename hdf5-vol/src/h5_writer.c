@@ -2,6 +2,10 @@
 /* The writers of datasets: see h5_writer.h. */
 #include "h5_writer.h"
 
+#include "h5_attr_write.h"
+
+#include <stdio.h>
+
 enum zb_code vol_writer_get(vol_node *dataset, zb_writer **out, zb_error *err) {
     const vol_options *chosen = &dataset->file->options;
     /* The other strategies change stored shards; there are none elsewhere. */
@@ -70,7 +74,32 @@ enum zb_code vol_file_flush(vol_file *file, zb_error *err) {
     if (!file->writable)
         return ZB_OK;
     enum zb_code code = vol_writer_flush_below(file->root, err);
-    if (!code && file->options.sync != ZB_SYNC_NONE)
+    if (!code && file->lost.code) {
+        *err = file->lost;
+        return file->lost.code;
+    }
+    /* After this has failed, what was stored may be gone, and trying again would not tell. */
+    if (!code && file->options.sync != ZB_SYNC_NONE) {
         code = zb_store_flush(file->store, err);
+        if (code)
+            file->lost = *err;
+    }
     return code;
+}
+
+void vol_report_lost(const vol_file *file, const zb_error *err) {
+    fprintf(stderr, "zarrbridge: data written to '%s' are lost: %s\n", file->path, err->message);
+}
+
+void vol_file_give_up(vol_file *file) {
+    vol_writer_abandon_below(file->root);
+    for (vol_node *node = file->loose; node; node = node->next_loose)
+        vol_writer_abandon_below(node);
+    vol_attr_abandon_unwritten_below(file->root);
+    file->lost = (zb_error){0};
+    vol_file **link = &file->lib->files;
+    while (*link && *link != file)
+        link = &(*link)->next;
+    if (*link)
+        *link = file->next;
 }

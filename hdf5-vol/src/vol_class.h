@@ -42,8 +42,9 @@ herr_t vol_link_optional(void *obj, const H5VL_loc_params_t *loc, H5VL_optional_
 herr_t vol_object_optional(void *obj, const H5VL_loc_params_t *loc, H5VL_optional_args_t *args,
                            hid_t dxpl, void **req);
 
-/* vol_info.c: the options that come with a file access property list, or the default ones. */
-vol_options vol_info_options(h5_lib *lib, hid_t fapl);
+/* vol_info.c: the options that come with a file access property list, or the default ones. False,
+   with an error pushed, when one of them is wrong. */
+bool vol_info_options(h5_lib *lib, hid_t fapl, vol_options *out);
 
 /* Is HDF5_VOL_CONNECTOR set to this connector? */
 bool vol_env_is_ours(void);

@@ -84,7 +84,7 @@ static herr_t copy_data(const copy_job *job, vol_node *node, void *dataset, hid_
 
 /* ---- Attributes ---- */
 
-/* Creates and writes one; `data` is in the form of vol_attr_type in memory. */
+/* Creates one, and writes it unless `data` is NULL: in the form of vol_attr_type in memory. */
 static herr_t copy_attr(const copy_job *job, const vol_attr *attr, void *object, H5I_type_t type,
                         const void *data) {
     h5_lib *lib = job->lib;
@@ -95,7 +95,8 @@ static herr_t copy_attr(const copy_job *job, const vol_attr *attr, void *object,
                                       *lib->H5P_LST_ATTRIBUTE_ACCESS_ID_g, job->dxpl, NULL);
     herr_t result = -1;
     if (made) {
-        result = lib->H5VLattr_write(made, lib->native, attr_type, data, job->dxpl, NULL);
+        result =
+            data ? lib->H5VLattr_write(made, lib->native, attr_type, data, job->dxpl, NULL) : 0;
         lib->H5VLattr_close(made, lib->native, job->dxpl, NULL);
     }
     lib->H5Sclose(space);
@@ -111,7 +112,8 @@ static herr_t copy_attrs(const copy_job *job, vol_node *node, void *object, H5I_
         return result;
     for (size_t i = 0; result >= 0 && i < attrs->listed; i++) {
         const vol_attr *attr = attrs->in_order[i];
-        if (attr->kind != VOL_ATTR_REFS && attr->kind != VOL_ATTR_BYTES)
+        bool is_way_back = attr->kind == VOL_ATTR_BYTES && attr->place == VOL_ATTR_SESSION;
+        if (attr->kind != VOL_ATTR_REFS && !is_way_back)
             result = copy_attr(job, attr, object, type, attr->data);
     }
     return result;

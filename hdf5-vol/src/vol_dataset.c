@@ -98,13 +98,13 @@ static herr_t push_flush(h5_lib *lib, const zb_error *err) {
 static herr_t vol_dataset_close(void *obj, hid_t dxpl, void **req) {
     vol_object *object = obj;
     h5_lib *lib = object->lib;
-    herr_t result = 0;
     if (object->under)
-        result = lib->H5VLdataset_close(object->under, lib->native, dxpl, req);
-    else if (object->node->opened == 1)
+        return vol_object_closed(object,
+                                 lib->H5VLdataset_close(object->under, lib->native, dxpl, req));
+    if (object->node->opened == 1)
         vol_writer_close(object->node, NULL);
     vol_object_free(object);
-    return result;
+    return 0;
 }
 
 /* ---- Reading and writing ---- */
@@ -130,6 +130,9 @@ static void **unwrap_all(size_t count, void *const objects[]) {
 static herr_t transfer_zarr(h5_lib *lib, size_t count, void *objects[], hid_t mem_types[],
                             hid_t mem_spaces[], hid_t file_spaces[], hid_t dxpl,
                             const void *buffers[], bool writing) {
+    vol_dxpl list;
+    if (vol_dxpl_make(lib, dxpl, &list) < 0)
+        return -1;
     vol_transfer one, *transfers = count == 1 ? &one : calloc(count, sizeof *transfers);
     if (!transfers) {
         VOL_PUSH(lib, DATASET, READERROR, "no memory for %zu datasets", count);
@@ -147,8 +150,8 @@ static herr_t transfer_zarr(h5_lib *lib, size_t count, void *objects[], hid_t me
             result = vol_may_write(object, "write a dataset") ? 0 : -1;
     }
     if (result >= 0)
-        result = writing ? vol_write_datasets(lib, transfers, count, dxpl)
-                         : vol_read_datasets(lib, transfers, count, dxpl);
+        result = writing ? vol_write_datasets(lib, transfers, count, &list)
+                         : vol_read_datasets(lib, transfers, count, &list);
     if (transfers != &one)
         free(transfers);
     return result;
@@ -243,6 +246,7 @@ static herr_t vol_dataset_get(void *obj, H5VL_dataset_get_args_t *args, hid_t dx
         break;
     case H5VL_DATASET_GET_SPACE:
         id = new_space(lib, object->node);
+        vol_node_tell_shape(object->node);
         args->args.get_space.space_id = id;
         break;
     case H5VL_DATASET_GET_SPACE_STATUS:
@@ -277,8 +281,12 @@ static herr_t set_extent(const vol_object *object, const hsize_t *size) {
             return -1;
         }
     }
-    if (ndim == 0 || vol_edit_resize(node, shape, &err) == ZB_OK)
+    if (ndim == 0)
         return 0;
+    if (vol_edit_resize(node, shape, &err) == ZB_OK) {
+        vol_node_tell_shape(node);
+        return 0;
+    }
     VOL_PUSH_ZB(lib, DATASET, WRITEERROR, &err);
     return -1;
 }

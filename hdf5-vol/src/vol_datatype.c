@@ -48,9 +48,8 @@ herr_t vol_datatype_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, 
 static herr_t vol_datatype_close(void *obj, hid_t dxpl, void **req) {
     vol_object *object = obj;
     h5_lib *lib = object->lib;
-    herr_t result = lib->H5VLdatatype_close(object->under, lib->native, dxpl, req);
-    vol_object_free(object);
-    return result;
+    return vol_object_closed(object,
+                             lib->H5VLdatatype_close(object->under, lib->native, dxpl, req));
 }
 
 const H5VL_datatype_class_t vol_datatype_class = {

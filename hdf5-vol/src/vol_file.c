@@ -7,6 +7,7 @@
  * so that with HDF5_VOL_CONNECTOR=zarr one program can use both kinds.
  */
 #include "vol_class.h"
+#include "h5_attr_write.h"
 #include "h5_error.h"
 #include "h5_shadow.h"
 #include "h5_writer.h"
@@ -37,17 +38,17 @@ static void *object_of_handle(h5_lib *lib, vol_handle *handle) {
 }
 
 /* Creates or opens a store. On failure h5py takes the class of its exception from the errno. */
-static void *store_of_path(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, bool create) {
+static void *store_of_path(h5_lib *lib, const char *name, unsigned flags,
+                           const vol_options *options, bool create) {
     zb_error err = {0};
     vol_handle *handle;
-    const vol_options options = vol_info_options(lib, fapl);
     if (flags & ACC_SWMR_WRITE) {
         vol_refuse(lib, "writing in SWMR mode");
         return NULL;
     }
     enum zb_code code =
-        create ? vol_handle_create(lib, name, &options, flags & ACC_TRUNC, &handle, &err)
-               : vol_handle_open(lib, name, &options, flags & ACC_RDWR, &handle, &err);
+        create ? vol_handle_create(lib, name, options, flags & ACC_TRUNC, &handle, &err)
+               : vol_handle_open(lib, name, options, flags & ACC_RDWR, &handle, &err);
     if (code != ZB_OK) {
         VOL_PUSH_ZB(lib, FILE, CANTOPENFILE, &err);
         return NULL;
@@ -59,26 +60,32 @@ static void *store_of_path(h5_lib *lib, const char *name, unsigned flags, hid_t 
    plugins. With an explicit list the program wants a store whatever its name. */
 void *vol_file_create(h5_lib *lib, const char *name, unsigned flags, hid_t fcpl, hid_t fapl,
                       hid_t dxpl, void **req) {
+    vol_options options;
     vol_start(lib);
+    if (!vol_info_options(lib, fapl, &options))
+        return NULL;
     if (!vol_path_is_zarr(name) && !vol_path_becomes_zarr(name) && vol_env_is_ours()) {
         hid_t native = native_fapl(lib, fapl);
         void *under = lib->H5VLfile_create(name, flags, fcpl, native, dxpl, req);
         vol_close_plist(lib, native);
         return vol_object_pass(lib, H5I_FILE, under);
     }
-    return store_of_path(lib, name, flags, fapl, true);
+    return store_of_path(lib, name, flags, &options, true);
 }
 
 void *vol_file_open(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, hid_t dxpl,
                     void **req) {
+    vol_options options;
     vol_start(lib);
+    if (!vol_info_options(lib, fapl, &options))
+        return NULL;
     if (!vol_path_is_zarr(name)) {
         hid_t native = native_fapl(lib, fapl);
         void *under = lib->H5VLfile_open(name, flags, native, dxpl, req);
         vol_close_plist(lib, native);
         return vol_object_pass(lib, H5I_FILE, under);
     }
-    return store_of_path(lib, name, flags, fapl, false);
+    return store_of_path(lib, name, flags, &options, false);
 }
 
 /* ---- Get ---- */
@@ -180,6 +187,9 @@ static herr_t is_accessible(h5_lib *lib, H5VL_file_specific_args_t *args, hid_t 
 
 static herr_t delete_file(h5_lib *lib, H5VL_file_specific_args_t *args, hid_t dxpl, void **req) {
     zb_error err = {0};
+    vol_options options;
+    if (!vol_info_options(lib, args->args.del.fapl_id, &options))
+        return -1;
     if (vol_path_is_zarr(args->args.del.filename)) {
         if (vol_path_delete(lib, args->args.del.filename, &err) == ZB_OK)
             return 0;
@@ -221,12 +231,26 @@ static herr_t reopen(const vol_object *object, void **out) {
     return *out ? 0 : -1;
 }
 
+/* When HDF5 shuts down, nobody hears of errors any more. */
+static void push_lost(const vol_object *object, const zb_error *err) {
+    VOL_PUSH_ZB(object->lib, FILE, CANTFLUSH, err);
+    if (object->lib->stopping)
+        vol_report_lost(object->file, err);
+}
+
 static herr_t flush(const vol_object *object) {
+    vol_file *file = object->file;
     zb_error err = {0};
-    if (vol_file_flush(object->file, &err) == ZB_OK)
-        return 0;
-    VOL_PUSH_ZB(object->lib, FILE, CANTFLUSH, &err);
-    return -1;
+    herr_t result = 0;
+    if (file->writable && vol_attr_store_unwritten_below(file->root) < 0) {
+        zb_fail(&err, ZB_EIO, "attributes that were created could not be stored");
+        result = -1;
+    }
+    if (vol_file_flush(file, &err) != ZB_OK)
+        result = -1;
+    if (result < 0)
+        push_lost(object, &err);
+    return result;
 }
 
 herr_t vol_file_specific(h5_lib *lib, void *obj, H5VL_file_specific_args_t *args, hid_t dxpl,
@@ -254,16 +278,22 @@ herr_t vol_file_specific(h5_lib *lib, void *obj, H5VL_file_specific_args_t *args
     }
 }
 
+/* The last id of an H5Fopen closes the file, and tells of errors.
+   HDF5 keeps the id of a file whose closing fails. It leads to an object that closes without an
+   error the next time; what the error told of is given up, and the path can be opened anew. */
 static herr_t file_close(void *obj, hid_t dxpl, void **req) {
     vol_object *object = obj;
     h5_lib *lib = object->lib;
-    herr_t result = 0;
     if (object->under)
-        result = lib->H5VLfile_close(object->under, lib->native, dxpl, req);
-    else if (flush(object) < 0)
-        return -1; /* the file stays open, so that closing it can be tried again */
+        return vol_object_closed(object,
+                                 lib->H5VLfile_close(object->under, lib->native, dxpl, req));
+    if (object->handle->files == 1 && flush(object) < 0) {
+        vol_file_give_up(object->file);
+        if (!lib->stopping)
+            return -1;
+    }
     vol_object_free(object);
-    return result;
+    return 0;
 }
 
 const H5VL_file_class_t vol_file_class = {

@@ -125,11 +125,11 @@ static herr_t vol_group_specific(void *obj, H5VL_group_specific_args_t *args, hi
 static herr_t vol_group_close(void *obj, hid_t dxpl, void **req) {
     vol_object *object = obj;
     h5_lib *lib = object->lib;
-    herr_t result = 0;
     if (object->under)
-        result = lib->H5VLgroup_close(object->under, lib->native, dxpl, req);
+        return vol_object_closed(object,
+                                 lib->H5VLgroup_close(object->under, lib->native, dxpl, req));
     vol_object_free(object);
-    return result;
+    return 0;
 }
 
 const H5VL_group_class_t vol_group_class = {

@@ -115,18 +115,17 @@ static herr_t import_scale_list(const import_job *job, hid_t attr, hid_t space, 
 }
 
 static herr_t import_value(const import_job *job, hid_t attr, hid_t type, hid_t space,
-                           const vol_object *owner, const char *name) {
+                           vol_node *owner, const char *name) {
     h5_lib *lib = job->lib;
     void *data;
     bool is_null = lib->H5Sget_simple_extent_type(space) == H5S_NULL;
-    if (vol_attr_check(owner->node, name, type, space) < 0 ||
-        vol_attr_zeros(lib, type, space, &data) < 0)
+    if (vol_attr_check(owner, name, type, space) < 0 || vol_attr_zeros(lib, type, space, &data) < 0)
         return -1;
     const vol_attr_value value = {
         .name = name, .type = type, .space = space, .dxpl = job->dxpl, .data = data};
     herr_t result = is_null ? 0 : lib->H5Aread(attr, type, data);
     if (result >= 0) {
-        result = vol_attr_store(owner, &value);
+        result = vol_attr_store(owner, &value, type);
         hid_t saved = vol_stack_save(lib);
         if (!is_null && lib->H5Tis_variable_str(type) > 0)
             lib->H5Treclaim(type, space, H5P_DEFAULT, data);
@@ -139,14 +138,14 @@ static herr_t import_value(const import_job *job, hid_t attr, hid_t type, hid_t 
 /* What an iteration over attributes works with. */
 typedef struct attr_visit {
     const import_job *job;
-    const vol_object *owner;
+    vol_node *owner;
 } attr_visit;
 
 static herr_t import_attr(hid_t source, const char *name, const H5A_info_t *info, void *context) {
     const attr_visit *visit = context;
     const import_job *job = visit->job;
     h5_lib *lib = job->lib;
-    vol_node *node = visit->owner->node;
+    vol_node *node = visit->owner;
     (void)info;
     if (strcmp(name, "REFERENCE_LIST") == 0 && node->kind == VOL_DATASET)
         return 0;
@@ -158,7 +157,7 @@ static herr_t import_attr(hid_t source, const char *name, const H5A_info_t *info
     if (strcmp(name, "DIMENSION_LIST") == 0 && node->kind == VOL_DATASET)
         result = import_scale_list(job, attr, space, node);
     else
-        result = import_value(job, attr, type, space, visit->owner, name);
+        result = import_value(job, attr, type, space, node, name);
     vol_release_id(lib, type);
     vol_release_id(lib, space);
     vol_release_id(lib, attr);
@@ -169,13 +168,8 @@ static herr_t import_attrs(const import_job *job, hid_t source, vol_node *node) 
     h5_lib *lib = job->lib;
     if (job->flags & H5O_COPY_WITHOUT_ATTR_FLAG)
         return 0;
-    vol_object *owner = vol_object_of_node(job->handle, node);
-    if (!owner)
-        return -1;
-    attr_visit visit = {.job = job, .owner = owner};
-    herr_t result = lib->H5Aiterate2(source, H5_INDEX_NAME, H5_ITER_INC, NULL, import_attr, &visit);
-    vol_object_free(owner);
-    return result;
+    attr_visit visit = {.job = job, .owner = node};
+    return lib->H5Aiterate2(source, H5_INDEX_NAME, H5_ITER_INC, NULL, import_attr, &visit);
 }
 
 /* ---- Objects ---- */

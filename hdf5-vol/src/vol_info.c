@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The connector's info: options that follow its name in HDF5_VOL_CONNECTOR="zarr shards=auto" or in
- * a tool's --vol-info. Separated by ';' or blanks; an unknown option is an error. docs/hdf5.md
- * describes them.
+ * a tool's --vol-info. Separated by ';' or blanks. docs/hdf5.md describes them.
+ *
+ * An option that is not understood is accepted here and noted: if parsing failed, HDF5 would drop
+ * the connector and go on without, and make HDF5 files of what should be stores. Opening or
+ * creating any file then gives the error.
  */
 #include "vol_class.h"
+#include "h5_error.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -49,19 +53,21 @@ static bool choose(const char *value, const char *const *words, unsigned *out) {
     return false;
 }
 
-/* "8x8x8"; no length may be 0. */
+/* "8x8x8"; no length may be 0. *out changes only on success. */
 static bool parse_shape(const char *text, vol_cutting *out) {
-    *out = (vol_cutting){.cut = VOL_CUT_SHAPE};
-    while (out->ndim < ZB_MAX_NDIM) {
+    vol_cutting parsed = {.cut = VOL_CUT_SHAPE};
+    while (parsed.ndim < ZB_MAX_NDIM) {
         char *end;
         if (*text < '1' || *text > '9')
             return false;
         uint64_t length = strtoull(text, &end, 10);
         if (length > INT64_MAX)
             return false;
-        out->shape[out->ndim++] = length;
-        if (!*end)
+        parsed.shape[parsed.ndim++] = length;
+        if (!*end) {
+            *out = parsed;
             return true;
+        }
         if (*end != 'x')
             return false;
         text = end + 1;
@@ -86,6 +92,8 @@ static herr_t info_to_text(const void *info, char **text) {
             sync_words[options.sync], strategy_words[options.strategy]);
     print_cutting(out, "shards", &options.shards);
     print_cutting(out, "chunks", &options.chunks);
+    if (*options.wrong)
+        fprintf(out, ";%s", options.wrong);
     return fclose(out) == 0 ? 0 : -1;
 }
 
@@ -127,22 +135,31 @@ static bool set_value(vol_options *options, const char *name, const char *value)
     return true;
 }
 
+/* Of what is too long to be noted, the beginning must not be taken for an option. */
+static void parse_option(vol_options *options, char *option) {
+    char noted[sizeof options->wrong];
+    const char cut[] = "...";
+    if (snprintf(noted, sizeof noted, "%s", option) >= (int)sizeof noted)
+        memcpy(noted + sizeof noted - sizeof cut, cut, sizeof cut);
+    char *value = option;
+    const char *name = strsep(&value, "=");
+    if (!*options->wrong && !(value && set_value(options, name, value)))
+        memcpy(options->wrong, noted, sizeof noted);
+}
+
 static herr_t info_from_text(const char *text, void **info_out) {
     vol_options *info = malloc(sizeof *info);
     char *copy = strdup(text ? text : ""), *rest = copy, *option;
-    bool good = info && copy;
-    if (good)
-        *info = defaults;
-    while (good && (option = strsep(&rest, "; \t"))) {
-        char *value = option;
-        const char *name = strsep(&value, "=");
-        good = !*option || (value && set_value(info, name, value));
-    }
-    free(copy);
-    if (!good) {
+    if (!info || !copy) {
+        free(copy);
         free(info);
         return -1;
     }
+    *info = defaults;
+    while ((option = strsep(&rest, "; \t")))
+        if (*option)
+            parse_option(info, option);
+    free(copy);
     *info_out = info;
     return 0;
 }
@@ -156,13 +173,18 @@ const H5VL_info_class_t vol_info_class = {
     .from_str = info_from_text,
 };
 
-vol_options vol_info_options(h5_lib *lib, hid_t fapl) {
+bool vol_info_options(h5_lib *lib, hid_t fapl, vol_options *out) {
     void *info = NULL;
-    if (lib->H5Pget_vol_info(fapl, &info) < 0)
-        return defaults;
-    vol_options options = options_of(info);
+    *out = defaults;
+    if (lib->H5Pget_vol_info(fapl, &info) >= 0)
+        *out = options_of(info);
     info_free(info); /* the library made the copy with info_copy */
-    return options;
+    if (*out->wrong)
+        VOL_PUSH(lib, FILE, BADVALUE,
+                 "the connector zarr has no option '%s' (wrong name or value, in "
+                 "HDF5_VOL_CONNECTOR or a tool's --vol-info), and opens nothing with it",
+                 out->wrong);
+    return !*out->wrong;
 }
 
 bool vol_env_is_ours(void) {

@@ -2,6 +2,7 @@
 /* Objects of any kind: opening by name, index or token, information, and walks over whole
    hierarchies. */
 #include "vol_class.h"
+#include "h5_attr_write.h"
 #include "h5_attrs.h"
 #include "h5_edit.h"
 #include "h5_error.h"
@@ -42,7 +43,7 @@ static herr_t copy_from_zarr(vol_node *node, const vol_place *place, hid_t ocpyp
     zb_error err = {0};
     vol_node *made;
     unsigned flags = 0;
-    if (lib->H5Pget_copy_object(ocpypl, &flags) < 0)
+    if (lib->H5Pget_copy_object(ocpypl, &flags) < 0 || vol_attr_store_unwritten_below(node) < 0)
         return -1;
     enum zb_code code = vol_edit_copy(node, place, flags & H5O_COPY_SHALLOW_HIERARCHY_FLAG,
                                       flags & H5O_COPY_WITHOUT_ATTR_FLAG, &made, &err);

@@ -2,8 +2,8 @@
 /*
  * The two entry points of the plugin, and the class that they hand out.
  *
- * Each libhdf5 in the process gets a class of its own. It differs only in the four callbacks that
- * may arrive without an object of ours and so could not tell which library calls.
+ * Each libhdf5 in the process gets a class of its own. It differs only in the callbacks that
+ * arrive without an object of ours and so could not tell which library calls.
  */
 #include "vol_class.h"
 
@@ -19,7 +19,15 @@
      H5VL_CAP_FLAG_ITERATE | H5VL_CAP_FLAG_STORAGE_SIZE | H5VL_CAP_FLAG_BY_IDX |                   \
      H5VL_CAP_FLAG_GET_PLIST | H5VL_CAP_FLAG_FLUSH_REFRESH | H5VL_CAP_FLAG_FILL_VALUES)
 
-/* The four callbacks, stamped out for each slot. */
+/* HDF5's search for a connector comes here, too, with errors on the stack that any call would
+   clear. With the variable there is no search: HDF5 has just been initialised. */
+static herr_t initialize(h5_lib *lib) {
+    if (vol_env_is_ours())
+        vol_watch(lib);
+    return 0;
+}
+
+/* These callbacks, stamped out for each slot. */
 #define SLOT_CALLBACKS(slot)                                                                       \
     static void *slot_create_##slot(const char *name, unsigned flags, hid_t fcpl, hid_t fapl,      \
                                     hid_t dxpl, void **req) {                                      \
@@ -35,6 +43,14 @@
     static herr_t slot_specific_##slot(void *obj, H5VL_file_specific_args_t *args, hid_t dxpl,     \
                                        void **req) {                                               \
         return vol_file_specific(h5_lib_slot(slot), obj, args, dxpl, req);                         \
+    }                                                                                              \
+    static herr_t slot_initialize_##slot(hid_t vipl) {                                             \
+        (void)vipl;                                                                                \
+        return initialize(h5_lib_slot(slot));                                                      \
+    }                                                                                              \
+    static herr_t slot_terminate_##slot(void) {                                                    \
+        h5_lib_end(h5_lib_slot(slot));                                                             \
+        return 0;                                                                                  \
     }
 
 SLOT_CALLBACKS(0)
@@ -43,9 +59,15 @@ SLOT_CALLBACKS(2)
 SLOT_CALLBACKS(3)
 
 #define SLOT(slot)                                                                                 \
-    { slot_create_##slot, slot_open_##slot, slot_get_##slot, slot_specific_##slot, NULL, NULL }
+    {{slot_create_##slot, slot_open_##slot, slot_get_##slot, slot_specific_##slot, NULL, NULL},    \
+     slot_initialize_##slot,                                                                       \
+     slot_terminate_##slot}
 
-static const H5VL_file_class_t slot_class[] = {SLOT(0), SLOT(1), SLOT(2), SLOT(3)};
+static const struct {
+    H5VL_file_class_t file;
+    herr_t (*initialize)(hid_t vipl);
+    herr_t (*terminate)(void);
+} slot_class[] = {SLOT(0), SLOT(1), SLOT(2), SLOT(3)};
 _Static_assert(sizeof slot_class / sizeof slot_class[0] == H5_LIB_MAX, "one entry for each slot");
 
 static void fill_class(h5_lib *lib) {
@@ -56,12 +78,14 @@ static void fill_class(h5_lib *lib) {
         .name = VOL_NAME,
         .conn_version = 1,
         .cap_flags = CAPABILITIES,
+        .initialize = slot_class[slot].initialize,
+        .terminate = slot_class[slot].terminate,
         .info_cls = vol_info_class,
         .wrap_cls = vol_wrap_class,
         .attr_cls = vol_attr_class,
         .dataset_cls = vol_dataset_class,
         .datatype_cls = vol_datatype_class,
-        .file_cls = slot_class[slot],
+        .file_cls = slot_class[slot].file,
         .group_cls = vol_group_class,
         .link_cls = vol_link_class,
         .object_cls = vol_object_class,

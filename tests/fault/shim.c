@@ -39,7 +39,7 @@ static int failure;
 static char root[PATH_MAX];
 static atomic_uint_fast64_t calls, struck;
 
-void shim_begin(enum shim_mode m, uint64_t nth, int error, const char *below) {
+EXPORT void shim_begin(enum shim_mode m, uint64_t nth, int error, const char *below) {
     snprintf(root, sizeof root, "%s", below);
     target = limit = nth;
     failure = error;
@@ -48,12 +48,12 @@ void shim_begin(enum shim_mode m, uint64_t nth, int error, const char *below) {
     mode = m;
 }
 
-uint64_t shim_end(void) {
+EXPORT uint64_t shim_end(void) {
     mode = SHIM_OFF;
     return atomic_load(&calls);
 }
 
-uint64_t shim_struck(void) {
+EXPORT uint64_t shim_struck(void) {
     return atomic_load(&struck);
 }
 

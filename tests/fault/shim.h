@@ -7,7 +7,8 @@
  *     LD_PRELOAD=libzb-fault-shim.so  ZB_SHIM=kill-before:17:5:/tmp/x  ZB_SHIM_REPORT=/tmp/report
  *
  * which is mode, number of the call, errno, and the directory below which calls count. At exit the
- * report gets the line "CALLS STRUCK". Calls on other files pass by uncounted.
+ * report gets the line "CALLS STRUCK". Calls on other files pass by uncounted. A preloaded one has
+ * the functions, too, for programs that know of it.
  *
  * shim_conditions.h has what can be wrong all the time: coarse clocks, locks, slow syncs.
  */

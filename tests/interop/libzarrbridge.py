@@ -78,7 +78,13 @@ class Error(c.Structure):
     _fields_ = [("code", c.c_int), ("sys_errno", c.c_int), ("message", c.c_char * 512)]
 
 
-LIST_FN = c.CFUNCTYPE(c.c_int, c.c_void_p, c.c_char_p, c.c_bool)
+class ListEntry(c.Structure):
+    """zb_list_entry"""
+
+    _fields_ = [("name", c.c_char_p), ("is_prefix", c.c_bool), ("is_link", c.c_bool)]
+
+
+LIST_FN = c.CFUNCTYPE(c.c_int, c.c_void_p, c.POINTER(ListEntry))
 
 
 class ZarrbridgeError(Exception):
@@ -236,8 +242,9 @@ class Store:
         """All keys below the prefix."""
         names = []
 
-        def take(_, name, is_prefix):
-            names.append((prefix + ("/" if prefix else "") + name.decode(), is_prefix))
+        def take(_, entry):
+            name = entry.contents.name.decode()
+            names.append((prefix + ("/" if prefix else "") + name, entry.contents.is_prefix))
             return 0
 
         call(lib.zb_store_list, self.handle, prefix.encode(), LIST_FN(take), None)

@@ -19,16 +19,18 @@ NATIVE = {
     "ints": ([3, -1, 2], np.int64), "wide": ([1, 2**64 - 1], np.uint64),
     "both_ends": ([-1, 2**64 - 1], np.float64), "mixed_numbers": ([1, 2.5], np.float64),
     "bools": ([True, False], np.bool_), "one": ([7], np.int64),
+    "empty": ([], np.float64), "empties": ([[], []], np.float64),
 }
-AS_TEXT = {"object": {"a": [1, {"b": None}]}, "null": None, "empty": [], "nested": [[1, 2], [3]],
-           "mixed": [1, "a"], "with_null": [1, None], "bool_and_int": [True, 1]}
+AS_TEXT = {"object": {"a": [1, {"b": None}]}, "nested": [[1, 2], [3]], "mixed": [1, "a"],
+           "with_null": [1, None], "bool_and_int": [True, 1], "partly_empty": [[], [1]],
+           "list_in_empty": [[], [[]]]}
 TEXTS = {"text": "hällo ✓", "empty_text": "", "texts": ["x", "", "ö" * 1000]}
 
 
 @pytest.fixture
 def f(new_store):
     values = {name: value for name, (value, _) in NATIVE.items()}
-    path, _ = new_store(attributes={**values, **AS_TEXT, **TEXTS})
+    path, _ = new_store(attributes={**values, **AS_TEXT, **TEXTS, "null": None})
     with h5py.File(path, "r") as file:
         yield file
 
@@ -51,8 +53,13 @@ def test_the_rest_is_json_text(f):
         assert json.loads(f.attrs[name]) == value and " " not in f.attrs[name]
 
 
+def test_null_has_no_elements(f):
+    """As many as the attribute had that HDF5 would store as null."""
+    assert f.attrs["null"] == h5py.Empty("f8")
+
+
 def test_order_is_the_documents(f, tree):
-    assert list(f.attrs) == [*NATIVE, *AS_TEXT, *TEXTS]
+    assert list(f.attrs) == [*NATIVE, *AS_TEXT, *TEXTS, "null"]
     with h5py.File(tree, "r") as g:
         assert list(g.attrs) == list(ROOT_ATTRIBUTES)
         assert [n for n, _ in g.attrs.items()] == list(g.attrs.keys()) == list(ROOT_ATTRIBUTES)

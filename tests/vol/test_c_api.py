@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs the C programs c_api.c and c_write.c (built by CMake)."""
+"""Runs the C programs c_api.c, c_write.c and others (built by CMake)."""
 
 import pytest
 from conftest import WAYS, build_dir, run
@@ -15,5 +15,13 @@ def test_c_program(tree, connector):
 @pytest.mark.parametrize("connector, count", [(None, 1), ("zarr", 7)])
 def test_c_program_that_writes(tmp_path, connector, count):
     done = run([build_dir() / "tests" / "vol" / "vol-c-write", tmp_path], connector)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{count} test(s) run" in done.stderr + done.stdout
+
+
+@pytest.mark.parametrize("program, count", [("attributes", 8), ("transfer", 12)])
+def test_c_program_that_compares(tmp_path, program, count):
+    """With what HDF5 does to an .h5 file."""
+    done = run([build_dir() / "tests" / "vol" / f"vol-c-{program}", tmp_path], "zarr")
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{count} test(s) run" in done.stderr + done.stdout

@@ -36,11 +36,30 @@ def test_options(tmp_path, options, want):
     assert out.splitlines() == want
 
 
-@pytest.mark.parametrize("wrong", ["shards=", "shards=0x3", "shards=8x", "chunks=off", "sync=yes",
-                                   "shards", "chunk=8", "strategy=old", "chunks=99999999999999999999"])
+WRONG = ["shards=", "shards=0x3", "shards=8x", "chunks=off", "sync=yes", "shards", "chunk=8",
+         "strategy=old", "chunks=99999999999999999999", "shard=64x64", "sync=close;nativ_compat=0",
+         "under_vol=0;" + "x" * 200, "chunks=" + "1x" * 40 + "1"]
+
+REFUSED = """
+import sys, h5py
+for name in ("x.zarr", "n.h5"):
+    for mode in "wxar":
+        try:
+            h5py.File(sys.argv[1] + "/" + name, mode)
+        except OSError as error:
+            assert f"no option '{sys.argv[2][:60]}" in str(error), error
+        else:
+            raise AssertionError(name + mode)
+"""
+
+
+@pytest.mark.parametrize("wrong", WRONG)
 def test_wrong_options(tmp_path, wrong):
+    """They open and create nothing: above all, no HDF5 file under a store's name."""
     done = run(["h5ls", "--vol-name=zarr", f"--vol-info={wrong}", tmp_path], None)
     assert done.returncode != 0
+    run_python(REFUSED, tmp_path, wrong.split(";")[-1], connector=f"zarr {wrong}")
+    assert not list(tmp_path.iterdir())
 
 
 APPEND = """

@@ -53,6 +53,11 @@ def test_values(path, on):
         for name, (value, _) in VALUES.items():
             f[on].attrs[name] = value
         assert list(f[on].attrs) == list(VALUES)
+        for name, (value, _) in VALUES.items():  # while it is open, as it was written
+            got = f[on].attrs[name]
+            assert type(got) is type(value) or same(got, value), name
+            if hasattr(value, "dtype"):
+                assert got.dtype == value.dtype, name
     written = document(path, on.strip("/"))["attributes"]
     assert written == {name: value for name, (_, value) in VALUES.items()}
     assert [type(v) for v in written.values()] == [type(v) for _, v in VALUES.values()]
@@ -60,10 +65,12 @@ def test_values(path, on):
     assert dict((node if on == "/" else node[on]).attrs) == written
     with h5py.File(path, "r") as f:
         for name, (value, _) in VALUES.items():
-            if name not in ("nothing", "no_elements"):
-                value = value.decode() if isinstance(value, bytes) else value
-                if name == "fixed":
-                    value = ["ab", "c"]
+            value = value.decode() if isinstance(value, bytes) else value
+            if name == "fixed":
+                value = ["ab", "c"]
+            if name == "nothing":
+                assert f[on].attrs[name] == h5py.Empty("f8")
+            else:
                 assert same(f[on].attrs[name], value), name
 
 

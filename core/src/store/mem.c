@@ -463,6 +463,11 @@ static const zb_store_ops mem_ops = {
     .truncate = mem_truncate,
 };
 
+/* Threads that wait for a lock are the parent's. */
+static void forget_waiters(void *context) {
+    pthread_cond_init(&((mem_store *)context)->released, NULL);
+}
+
 enum zb_code zb_store_new_mem(const char *label, zb_store **out, zb_error *err) {
     static const zb_store_hints hints = {.max_request = 1 << 20,
                                          .is_local = true,
@@ -479,7 +484,7 @@ enum zb_code zb_store_new_mem(const char *label, zb_store **out, zb_error *err) 
     }
     pthread_mutex_init(&mem->lock, NULL);
     pthread_cond_init(&mem->released, NULL);
-    mem->guard = (zb__fork_guard){.lock = &mem->lock};
+    mem->guard = (zb__fork_guard){.lock = &mem->lock, .in_child = forget_waiters, .context = mem};
     zb__fork_guard_add(&mem->guard);
     *out = &mem->base;
     return ZB_OK;

@@ -42,12 +42,24 @@ void calls_write_at_most(unsigned long bytes) {
     write_limit = bytes;
 }
 
+static void take_lock(void) {
+    pthread_mutex_lock(&lock);
+}
+
+static void release_lock(void) {
+    pthread_mutex_unlock(&lock);
+}
+
+__attribute__((constructor)) static void hold_lock_over_forks(void) {
+    pthread_atfork(take_lock, release_lock, release_lock);
+}
+
 /* Logs the call; true when it is to fail, with errno set. */
 static bool fails(enum call kind) {
     static const char letters[CALL_KINDS] = {
         [CALL_MKDIRAT] = 'm',  [CALL_WRITEV] = 'w', [CALL_FDATASYNC] = 's',
         [CALL_RENAMEAT] = 'r', [CALL_FSYNC] = 'd',  [CALL_SYNCFS] = 'a'};
-    pthread_mutex_lock(&lock);
+    take_lock();
     size_t used = strlen(calls_log);
     if (letters[kind] && used + 1 < sizeof calls_log) {
         calls_log[used] = letters[kind];
@@ -55,7 +67,7 @@ static bool fails(enum call kind) {
     }
     bool now = kind == failing && countdown > 0 && --countdown == 0;
     has_failed |= now;
-    pthread_mutex_unlock(&lock);
+    release_lock();
     if (now)
         errno = failure;
     return now;

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""Lets system calls fail while h5py writes and closes stores, one process for all of it:
+
+    close_errors.py FOLDER once|until-flush|until-close
+
+with the shim preloaded and HDF5_VOL_CONNECTOR set. Prints, for each call that was made to fail, what
+raised an error. An assertion fails when data are lost without an error, or when the process cannot
+go on after one.
+"""
+import ctypes
+import errno
+import itertools
+import pathlib
+import shutil
+import sys
+
+import h5py
+import numpy as np
+import zarr
+
+OFF, COUNT, FAIL, FAIL_FROM = 0, 1, 4, 5
+ROWS = 12
+NAMES = ("whole", "parts", "shards")
+shim = ctypes.CDLL(None)
+shim.shim_begin.argtypes = [ctypes.c_int, ctypes.c_uint64, ctypes.c_int, ctypes.c_char_p]
+shim.shim_struck.restype = ctypes.c_uint64
+
+
+def make(path):
+    shutil.rmtree(path, ignore_errors=True)
+    group = zarr.create_group(str(path), zarr_format=3)
+    for name, more in (("whole", {"chunks": (4, 8)}), ("parts", {"chunks": (ROWS, 8)}),
+                       ("shards", {"chunks": (2, 8), "shards": (6, 8)})):
+        group.create_array(name, shape=(ROWS, 8), dtype="i4", fill_value=-1, **more)[...] = 1000
+
+
+def values(name, number):
+    return 10000 * number + np.arange(ROWS * 8, dtype="i4").reshape(ROWS, 8) + len(name)
+
+
+def rows(name):
+    """`parts` and `shards` are written in part, and merged with what is stored."""
+    return slice(0, ROWS if name == "whole" else 5)
+
+
+def content(path, name):
+    return zarr.open_array(f"{path}/{name}", mode="r")[...]
+
+
+class Attempt:
+    """Writes all arrays of a store once; notes who raised an error."""
+
+    def __init__(self):
+        self.told = []
+
+    def call(self, name, function, *arguments):
+        try:
+            return function(*arguments)
+        except (OSError, KeyError, RuntimeError, ValueError) as error:
+            self.told.append(name)
+            assert "rror" in str(error) or "annot" in str(error) or "nable" in str(error), error
+        return None
+
+    def run(self, path, number, end_after):
+        file = self.call("open", h5py.File, str(path), "r+")
+        if file is None:
+            shim.shim_end()
+            return
+        for name in NAMES:
+            self.call(f"write {name}", self.write, file, name, number)
+        self.call("attribute", file.attrs.__setitem__, "n", number)
+        self.call("flush", file.flush)
+        if end_after == "flush":
+            shim.shim_end()
+        self.call("second flush", file.flush)
+        self.call("close", file.close)
+        shim.shim_end()
+        file.close()  # the second time is no error
+        assert not file
+
+    @staticmethod
+    def write(file, name, number):
+        file[name][rows(name)] = values(name, number)[rows(name)]
+
+
+def check_stored(path, attempt, number, struck):
+    """Whatever no error was told of is there; with an error at the close, each array is readable."""
+    for name in NAMES:
+        new = content(path, name)[rows(name)] == values(name, number)[rows(name)]
+        quiet = not {"open", "close", f"write {name}"} & set(attempt.told)
+        assert new.all() or not quiet, f"{name} is lost without an error: {attempt.told}"
+    if "attribute" not in attempt.told and "open" not in attempt.told:
+        assert zarr.open_group(str(path), mode="r").attrs["n"] == number
+    assert attempt.told or struck == 0 or (content(path, "whole") >= 10000).all()
+
+
+def check_goes_on(path, number):
+    """The same process reads the store, and writes it anew, as if nothing had been."""
+    with h5py.File(path, "r") as file:
+        for name in NAMES:
+            assert file[name].shape == (ROWS, 8) and file[name][...].min() >= 5
+    again = Attempt()
+    again.run(path, number, None)
+    assert again.told == []
+    for name in NAMES:
+        assert (content(path, name)[rows(name)] == values(name, number)[rows(name)]).all()
+
+
+def main():
+    folder, trouble = pathlib.Path(sys.argv[1]), sys.argv[2]
+    mode = FAIL if trouble == "once" else FAIL_FROM
+    for nth in itertools.count(1):
+        path = folder / "x.zarr"
+        make(path)
+        attempt = Attempt()
+        shim.shim_begin(mode, nth, errno.EIO, str(path).encode())
+        attempt.run(path, 2 * nth, "flush" if trouble == "until-flush" else None)
+        struck = shim.shim_struck()
+        if not struck:
+            break
+        print(nth, ", ".join(attempt.told), flush=True)
+        check_stored(path, attempt, 2 * nth, struck)
+        check_goes_on(path, 2 * nth + 1)
+    print("end")
+
+
+if __name__ == "__main__":
+    main()

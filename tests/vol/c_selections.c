@@ -1,0 +1,661 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Random selections, written to a dataset and read from it, compared with a model: the list of the
+ * elements that a selection has, in its order.
+ *
+ *     vol-c-selections FOLDER store|native SEED FIRST LAST
+ *
+ * The cases are the same for a store and for an .h5 file. A store must do what the model says in
+ * each; a failure is reported and ends the program with 1. An .h5 file shows that the model is
+ * right: it agrees but for cases in which HDF5 errs, which are counted. In some HDF5 contradicts
+ * itself (h5_select.h), and reads and writes at random, fails, aborts or crashes: a crash ends the
+ * program with 3, and what it has printed says in which case. test_selections.py goes on from
+ * there.
+ */
+#define _GNU_SOURCE
+#include <hdf5.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { NDIM = 4, EXTENT = 2048, POINTS = 40, LARGE = 300 };
+#define GUARD 16 /* elements on both sides of the program's buffer */
+
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: case %ld: %s\n", __FILE__, __LINE__, number, #condition);      \
+            describe();                                                                            \
+            exit(1);                                                                               \
+        }                                                                                          \
+    } while (0)
+
+static long number; /* of the case */
+static void describe(void);
+static bool native; /* an .h5 file, instead of a store */
+static long contradictions, agreed, erred, refused;
+
+/* ---- Chance ---- */
+
+static uint64_t chance_state;
+
+/* The same numbers on every machine. */
+static unsigned chance(unsigned below) {
+    chance_state ^= chance_state << 13;
+    chance_state ^= chance_state >> 7;
+    chance_state ^= chance_state << 17;
+    return (unsigned)(chance_state * UINT64_C(2685821657736338717) >> 33) % below;
+}
+
+static void start_chance(uint64_t seed) {
+    chance_state = seed * UINT64_C(0x9e3779b97f4a7c15) + UINT64_C(0x1234567);
+    if (chance_state == 0)
+        chance_state = 1;
+    for (int i = 0; i < 8; i++)
+        chance(2);
+}
+
+/* ---- Models ---- */
+
+/* The elements of a selection as positions in its extent, in the order in which they are moved. */
+typedef struct model {
+    int ndim;
+    bool moved; /* by H5Soffset_simple */
+    hsize_t dims[NDIM];
+    size_t extent, count;
+    size_t at[EXTENT + POINTS];
+} model;
+
+static void model_extent(model *m, int ndim, const hsize_t *dims) {
+    *m = (model){.ndim = ndim, .extent = 1};
+    for (int d = 0; d < ndim; d++) {
+        m->dims[d] = dims[d];
+        m->extent *= dims[d];
+    }
+}
+
+static void model_all(model *m) {
+    m->count = m->extent;
+    for (size_t i = 0; i < m->extent; i++)
+        m->at[i] = i;
+}
+
+static void position_of(const model *m, size_t at, hsize_t *position) {
+    for (int d = m->ndim; d-- > 0; at /= m->dims[d])
+        position[d] = at % m->dims[d];
+}
+
+static size_t index_of(const model *m, const hsize_t *position) {
+    size_t at = 0;
+    for (int d = 0; d < m->ndim; d++)
+        at = at * m->dims[d] + position[d];
+    return at;
+}
+
+typedef struct slab {
+    hsize_t start[NDIM], stride[NDIM], count[NDIM], block[NDIM];
+} slab;
+
+static bool in_slab(const model *m, const slab *s, size_t at) {
+    hsize_t position[NDIM];
+    position_of(m, at, position);
+    for (int d = 0; d < m->ndim; d++) {
+        if (position[d] < s->start[d])
+            return false;
+        const hsize_t beyond = position[d] - s->start[d];
+        if (beyond / s->stride[d] >= s->count[d] || beyond % s->stride[d] >= s->block[d])
+            return false;
+    }
+    return true;
+}
+
+static bool combine(H5S_seloper_t op, bool old, bool new) {
+    switch (op) {
+    case H5S_SELECT_OR:
+        return old || new;
+    case H5S_SELECT_AND:
+        return old && new;
+    case H5S_SELECT_XOR:
+        return old != new;
+    case H5S_SELECT_NOTB:
+        return old && !new;
+    case H5S_SELECT_NOTA:
+        return !old && new;
+    default:
+        return new;
+    }
+}
+
+static void model_slab(model *m, H5S_seloper_t op, const slab *s) {
+    static bool old[EXTENT];
+    memset(old, 0, sizeof old);
+    for (size_t i = 0; i < m->count; i++)
+        old[m->at[i]] = true;
+    m->count = 0;
+    for (size_t at = 0; at < m->extent; at++)
+        if (combine(op, old[at], in_slab(m, s, at)))
+            m->at[m->count++] = at;
+}
+
+/* Each element goes somewhere else. */
+static void model_shift(model *m, const hssize_t *offset) {
+    for (size_t i = 0; i < m->count; i++) {
+        hsize_t position[NDIM];
+        position_of(m, m->at[i], position);
+        for (int d = 0; d < m->ndim; d++)
+            position[d] = (hsize_t)((hssize_t)position[d] + offset[d]);
+        m->at[i] = index_of(m, position);
+    }
+}
+
+/* ---- Random selections ---- */
+
+static void random_slab(const model *m, slab *s) {
+    for (int d = 0; d < m->ndim; d++) {
+        const unsigned length = (unsigned)m->dims[d];
+        const unsigned start = chance(length), left = length - start;
+        const unsigned block = chance(3) ? 1 : 1 + chance(left < 4 ? left : 4);
+        const unsigned stride = block + (chance(3) ? chance(4) : 0);
+        const unsigned most = (left - block) / stride + 1;
+        s->start[d] = start;
+        s->block[d] = block;
+        s->stride[d] = stride;
+        s->count[d] = chance(3) ? 1 + chance(most) : 1;
+        if (s->count[d] == 1 && chance(2))
+            s->stride[d] += chance(3); /* of no meaning then */
+    }
+}
+
+/* As another one, but longer, shorter or elsewhere in one dimension: HDF5 merges such slabs. */
+static void related_slab(const model *m, const slab *other, slab *s) {
+    const int d = (int)chance((unsigned)m->ndim);
+    const hsize_t stride = other->count[d] > 1 ? other->stride[d] : other->block[d] + chance(3);
+    const hsize_t most = (m->dims[d] - other->start[d] - other->block[d]) / stride;
+    *s = *other;
+    s->start[d] += stride * chance((unsigned)most + 1);
+    s->stride[d] = stride;
+    s->count[d] = 1 + chance((unsigned)((m->dims[d] - s->start[d] - s->block[d]) / stride) + 1);
+}
+
+/* As many points as HDF5 counts? */
+static bool is_sound(hid_t space, int ndim) {
+    hsize_t start[NDIM], stride[NDIM], count[NDIM], block[NDIM], product = 1;
+    if (H5Sget_select_type(space) != H5S_SEL_HYPERSLABS || H5Sis_regular_hyperslab(space) <= 0)
+        return true;
+    CHECK(H5Sget_regular_hyperslab(space, start, stride, count, block) >= 0);
+    for (int d = 0; d < ndim; d++)
+        product *= count[d] * block[d];
+    return (hssize_t)product == H5Sget_select_npoints(space);
+}
+
+/* Several operations, until HDF5 contradicts itself: with such a selection, 2.2 aborts. */
+static void select_slabs(hid_t space, model *m) {
+    static const H5S_seloper_t ops[] = {H5S_SELECT_OR,   H5S_SELECT_OR,  H5S_SELECT_OR,
+                                        H5S_SELECT_AND,  H5S_SELECT_XOR, H5S_SELECT_XOR,
+                                        H5S_SELECT_NOTB, H5S_SELECT_NOTA};
+    const unsigned times = chance(2) ? 1 : 1 + chance(5);
+    slab s, last;
+    for (unsigned i = 0; i < times && is_sound(space, m->ndim); i++, last = s) {
+        const H5S_seloper_t op = i == 0 ? H5S_SELECT_SET : ops[chance(8)];
+        if (i > 0 && chance(2))
+            related_slab(m, &last, &s);
+        else
+            random_slab(m, &s);
+        if (i > 0 && H5Sget_select_type(space) != H5S_SEL_HYPERSLABS)
+            return; /* nothing was left */
+        CHECK(H5Sselect_hyperslab(space, op, s.start, s.stride, s.count, s.block) >= 0);
+        model_slab(m, op, &s);
+    }
+}
+
+static void add_points(hid_t space, model *m, H5S_seloper_t op) {
+    hsize_t coords[POINTS * NDIM];
+    size_t at[POINTS];
+    const size_t count = 1 + chance(m->count < POINTS / 2 ? POINTS / 2 : 1);
+    for (size_t i = 0; i < count; i++) {
+        at[i] = i > 0 && !chance(8) ? at[i - 1] : chance((unsigned)m->extent);
+        position_of(m, at[i], &coords[i * (size_t)m->ndim]);
+    }
+    CHECK(H5Sselect_elements(space, op, count, coords) >= 0);
+    if (op == H5S_SELECT_SET)
+        m->count = 0;
+    if (op == H5S_SELECT_PREPEND)
+        memmove(m->at + count, m->at, m->count * sizeof m->at[0]);
+    memcpy(op == H5S_SELECT_PREPEND ? m->at : m->at + m->count, at, count * sizeof at[0]);
+    m->count += count;
+}
+
+static void select_points(hid_t space, model *m) {
+    add_points(space, m, H5S_SELECT_SET);
+    if (chance(2))
+        add_points(space, m, chance(2) ? H5S_SELECT_APPEND : H5S_SELECT_PREPEND);
+}
+
+/* Moves the selection within what is left around it. */
+static void move_selection(hid_t space, model *m) {
+    hsize_t low[NDIM], high[NDIM];
+    hssize_t offset[NDIM];
+    if (m->count == 0 || !is_sound(space, m->ndim))
+        return;
+    CHECK(H5Sget_select_bounds(space, low, high) >= 0);
+    for (int d = 0; d < m->ndim; d++)
+        offset[d] = (hssize_t)chance((unsigned)(low[d] + m->dims[d] - high[d])) - (hssize_t)low[d];
+    CHECK(H5Soffset_simple(space, offset) >= 0);
+    model_shift(m, offset);
+    m->moved = true;
+}
+
+static hid_t new_space(const model *m) {
+    hid_t space = H5Screate_simple(m->ndim, m->dims, NULL);
+    CHECK(space >= 0);
+    return space;
+}
+
+/* A selection of any kind in the extent of m. */
+static hid_t random_selection(model *m) {
+    hid_t space = new_space(m);
+    const unsigned kind = chance(16);
+    if (kind == 0) {
+        model_all(m);
+    } else if (kind == 1) {
+        CHECK(H5Sselect_none(space) >= 0);
+        m->count = 0;
+    } else if (kind < 5) {
+        select_points(space, m);
+    } else {
+        select_slabs(space, m);
+    }
+    if (kind > 1 && chance(4) == 0)
+        move_selection(space, m);
+    return space;
+}
+
+/* ---- Memory ---- */
+
+static void random_extent(model *m, size_t least) {
+    hsize_t dims[NDIM];
+    do {
+        static const unsigned longest[NDIM + 1] = {0, 700, 26, 9, 5};
+        const int ndim = 1 + (int)chance(NDIM);
+        for (int d = 0; d < ndim; d++)
+            dims[d] = 1 + chance(longest[ndim]);
+        model_extent(m, ndim, dims);
+    } while (m->extent < least);
+}
+
+/* `count` elements somewhere, in any order. None comes twice: HDF5 does not promise which of two
+   that are read to one place stays. */
+static hid_t points_in_memory(model *m, size_t count) {
+    static hsize_t coords[EXTENT * NDIM];
+    random_extent(m, count);
+    model_all(m);
+    hid_t space = new_space(m);
+    for (size_t i = 0; i < count; i++) {
+        const size_t other = i + chance((unsigned)(m->extent - i)), kept = m->at[i];
+        m->at[i] = m->at[other];
+        m->at[other] = kept;
+        position_of(m, m->at[i], &coords[i * (size_t)m->ndim]);
+    }
+    m->count = count;
+    CHECK(H5Sselect_elements(space, H5S_SELECT_SET, count, coords) >= 0);
+    return space;
+}
+
+/* One run of `count` in a line that may be longer. */
+static hid_t line_in_memory(model *m, size_t count) {
+    hsize_t start = chance(5), size = start + count + chance(5), one = 1, length = count;
+    if (start + count > EXTENT || size > EXTENT)
+        start = 0, size = count;
+    model_extent(m, 1, &size);
+    hid_t space = new_space(m);
+    const slab s = {.start = {start}, .stride = {length}, .count = {1}, .block = {length}};
+    CHECK(H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, NULL, &one, &length) >= 0);
+    model_slab(m, H5S_SELECT_SET, &s);
+    return space;
+}
+
+/* Does an element come twice? */
+static bool has_twins(const model *m) {
+    static bool seen[EXTENT];
+    memset(seen, 0, sizeof seen);
+    for (size_t i = 0; i < m->count; i++) {
+        if (seen[m->at[i]])
+            return true;
+        seen[m->at[i]] = true;
+    }
+    return false;
+}
+
+/* A random selection that has by chance as many elements, else a line or points; also H5S_ALL and
+   H5S_BLOCK. *owned: the id is to be closed. */
+static hid_t memory_for(const model *file, hid_t file_space, model *m, bool *owned) {
+    const size_t count = file->count;
+    *owned = true;
+    if (chance(8) == 0) {
+        *owned = false;
+        *m = *file; /* the same selection of the same extent */
+        return file_space == H5S_ALL || chance(2) ? H5S_ALL : file_space;
+    }
+    if (chance(8) == 0 && count > 0) {
+        const hsize_t size = count;
+        *owned = false;
+        model_extent(m, 1, &size);
+        model_all(m);
+        return H5S_BLOCK;
+    }
+    for (int tries = 0; tries < 12 && count > 0 && count < LARGE; tries++) {
+        random_extent(m, count);
+        hid_t space = random_selection(m);
+        if (m->count == count && !has_twins(m))
+            return space;
+        H5Sclose(space);
+    }
+    if (count > 0 && count <= POINTS && chance(2))
+        return points_in_memory(m, count);
+    if (count > 0)
+        return line_in_memory(m, count);
+    random_extent(m, 1);
+    hid_t space = new_space(m);
+    CHECK(H5Sselect_none(space) >= 0);
+    return space;
+}
+
+/* ---- Datasets ---- */
+
+static hid_t file, dataset;
+static model extent;           /* of the dataset */
+static int32_t stored[EXTENT]; /* what it must hold */
+
+/* Chunks and shards of a store, and layouts of HDF5. */
+static hid_t random_list(void) {
+    hid_t dcpl = H5Pcreate(H5P_DATASET_CREATE);
+    hsize_t chunk[NDIM], shard[NDIM];
+    for (int d = 0; d < extent.ndim; d++) {
+        chunk[d] = 1 + chance((unsigned)(extent.dims[d] < 6 ? extent.dims[d] : 6));
+        shard[d] = chunk[d] * (1 + chance(3));
+    }
+    const bool chunked = chance(4) != 0, sharded = chance(2), packed = chance(3) == 0;
+    if (!native || chunked)
+        CHECK(H5Pset_chunk(dcpl, extent.ndim, chunk) >= 0);
+    if (!native && sharded)
+        CHECK(H5Pinsert2(dcpl, "zarr:shard_shape", sizeof shard[0] * (size_t)extent.ndim, shard,
+                         NULL, NULL, NULL, NULL, NULL, NULL) >= 0);
+    if (packed && (!native || chunked))
+        CHECK(H5Pset_deflate(dcpl, 1) >= 0);
+    return dcpl;
+}
+
+/* Another shape for some cases to come. */
+static void new_dataset(void) {
+    static long made;
+    char name[32];
+    random_extent(&extent, 1);
+    snprintf(name, sizeof name, "d%ld", made++);
+    hid_t space = new_space(&extent), dcpl = random_list();
+    dataset = H5Dcreate2(file, name, H5T_STD_I32LE, space, H5P_DEFAULT, dcpl, H5P_DEFAULT);
+    CHECK(dataset >= 0);
+    H5Pclose(dcpl);
+    H5Sclose(space);
+    memset(stored, 0, sizeof stored);
+}
+
+/* From time to time: one that grows for ever would slow down. */
+static void new_file(const char *folder) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, native ? "s.h5" : "s.zarr");
+    file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    CHECK(file >= 0);
+}
+
+/* ---- Transfers ---- */
+
+/* Integers as int32, int64, float64 and big-endian int16: all values fit. */
+static hid_t random_type(void) {
+    const hid_t types[] = {H5T_NATIVE_INT32, H5T_NATIVE_INT32, H5T_NATIVE_INT64, H5T_NATIVE_DOUBLE,
+                           H5T_STD_I16BE};
+    return types[chance(5)];
+}
+
+typedef struct buffer {
+    size_t size, bytes; /* of an element; of all */
+    unsigned char *all, *data;
+} buffer;
+
+static int32_t next_value(void) {
+    static int32_t value;
+    value = value >= 30000 ? 1 : value + 1;
+    return value;
+}
+
+/* All elements have values of their own, the guards too. */
+static buffer new_buffer(const model *m, hid_t type) {
+    const size_t elements = m->extent + 2 * GUARD;
+    buffer made = {.size = H5Tget_size(type)};
+    made.bytes = elements * made.size;
+    made.all = malloc(elements * 8);
+    for (size_t i = 0; i < elements; i++) {
+        int32_t value = next_value();
+        memcpy(made.all + i * sizeof value, &value, sizeof value);
+    }
+    CHECK(H5Tconvert(H5T_NATIVE_INT32, type, elements, made.all, NULL, H5P_DEFAULT) >= 0);
+    made.data = made.all + GUARD * made.size;
+    return made;
+}
+
+static buffer copy_buffer(const buffer *from) {
+    buffer made = *from;
+    made.all = malloc(from->bytes);
+    memcpy(made.all, from->all, from->bytes);
+    made.data = made.all + (from->data - from->all);
+    return made;
+}
+
+static int32_t value_at(const buffer *b, size_t at, hid_t type) {
+    unsigned char element[8];
+    int32_t value;
+    memcpy(element, b->data + at * b->size, b->size);
+    CHECK(H5Tconvert(type, H5T_NATIVE_INT32, 1, element, NULL, H5P_DEFAULT) >= 0);
+    memcpy(&value, element, sizeof value);
+    return value;
+}
+
+static void put_value(buffer *b, size_t at, hid_t type, int32_t value) {
+    unsigned char element[8];
+    memcpy(element, &value, sizeof value);
+    CHECK(H5Tconvert(H5T_NATIVE_INT32, type, 1, element, NULL, H5P_DEFAULT) >= 0);
+    memcpy(b->data + at * b->size, element, b->size);
+}
+
+typedef struct transfer {
+    model file, memory;
+    hid_t file_space, memory_space, type;
+    bool sound; /* HDF5 does not contradict itself */
+} transfer;
+
+static transfer current;
+
+/* For failures: what was selected on both sides. */
+static void describe_side(const char *side, const model *m, hid_t space) {
+    hsize_t low[NDIM], high[NDIM];
+    fprintf(stderr, "%s, ", side);
+    if (space > 0 && H5Sget_select_bounds(space, low, high) >= 0) {
+        fprintf(stderr, "kind %d, within", (int)H5Sget_select_type(space));
+        for (int d = 0; d < m->ndim; d++)
+            fprintf(stderr, " %llu-%llu", (unsigned long long)low[d], (unsigned long long)high[d]);
+    }
+    fprintf(stderr, ", extent");
+    for (int d = 0; d < m->ndim; d++)
+        fprintf(stderr, " %llu", (unsigned long long)m->dims[d]);
+    fprintf(stderr, ", elements");
+    for (size_t i = 0; i < m->count; i++)
+        fprintf(stderr, " %zu", m->at[i]);
+    fprintf(stderr, "\n");
+}
+
+static void describe(void) {
+    fprintf(stderr, "HDF5 %s itself\n", current.sound ? "agrees with" : "contradicts");
+    describe_side("file", &current.file, current.file_space);
+    describe_side("memory", &current.memory, current.memory_space);
+}
+
+/* The end of a case that has not done what the model says: for HDF5 it only counts. */
+static bool good(bool as_expected, const char *what) {
+    if (as_expected || native)
+        return as_expected;
+    fprintf(stderr, "case %ld: %s\n", number, what);
+    describe();
+    exit(1);
+}
+
+static bool has_stored(void) {
+    static int32_t seen[EXTENT];
+    return H5Dread(dataset, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, seen) >= 0 &&
+           memcmp(seen, stored, extent.extent * sizeof stored[0]) == 0;
+}
+
+static bool write_case(const transfer *t) {
+    buffer data = new_buffer(&t->memory, t->type);
+    herr_t result =
+        H5Dwrite(dataset, t->type, t->memory_space, t->file_space, H5P_DEFAULT, data.data);
+    for (size_t i = 0; i < t->file.count; i++)
+        stored[t->file.at[i]] = value_at(&data, t->memory.at[i], t->type);
+    free(data.all);
+    return good(result >= 0 && has_stored(), "the dataset has not what was written");
+}
+
+/* Elements that are not selected, and the guards, stay as they are. */
+static bool read_case(const transfer *t) {
+    buffer seen = new_buffer(&t->memory, t->type), want = copy_buffer(&seen);
+    for (size_t i = 0; i < t->file.count; i++)
+        put_value(&want, t->memory.at[i], t->type, stored[t->file.at[i]]);
+    herr_t result =
+        H5Dread(dataset, t->type, t->memory_space, t->file_space, H5P_DEFAULT, seen.data);
+    bool same = memcmp(seen.all, want.all, want.bytes) == 0;
+    free(want.all);
+    free(seen.all);
+    return good(result >= 0 && same, "memory has not what was to be read");
+}
+
+/* Selections with different numbers of elements, and such as leave their extent. */
+static bool refuse_case(const transfer *t) {
+    static int32_t data[EXTENT + POINTS];
+    hssize_t offset[NDIM];
+    const hsize_t more = t->file.count + 1;
+    hid_t wrong = H5Screate_simple(1, &more, NULL), space = t->file_space;
+    bool all = space == H5S_ALL || H5Sget_select_type(space) == H5S_SEL_ALL;
+    bool written = H5Dwrite(dataset, H5T_NATIVE_INT32, wrong, space, H5P_DEFAULT, data) >= 0;
+    bool read = H5Dread(dataset, H5T_NATIVE_INT32, wrong, space, H5P_DEFAULT, data) >= 0;
+    H5Sclose(wrong);
+    refused++;
+    if (t->file.count > 0 && !all) {
+        space = H5Scopy(t->file_space);
+        for (int d = 0; d < extent.ndim; d++)
+            offset[d] = (hssize_t)extent.dims[d];
+        CHECK(H5Soffset_simple(space, offset) >= 0);
+        read |= H5Dread(dataset, H5T_NATIVE_INT32, H5S_BLOCK, space, H5P_DEFAULT, data) >= 0;
+        H5Sclose(space);
+    }
+    return good(!written && !read && has_stored(), "a wrong selection was not refused");
+}
+
+/* What a file holds after a case of which the model says something else. */
+static void start_over(void) {
+    CHECK(H5Dwrite(dataset, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, stored) >= 0);
+}
+
+static void select_both(transfer *t, bool *owned) {
+    t->file = extent;
+    t->file_space = H5S_ALL;
+    if (chance(20) == 0)
+        model_all(&t->file);
+    else
+        t->file_space = random_selection(&t->file);
+    t->memory_space = memory_for(&t->file, t->file_space, &t->memory, owned);
+    t->type = random_type();
+    t->sound = (t->file_space == H5S_ALL || is_sound(t->file_space, t->file.ndim)) &&
+               (!*owned || is_sound(t->memory_space, t->memory.ndim));
+    CHECK(t->memory.count == t->file.count);
+    CHECK(t->file_space == H5S_ALL ||
+          H5Sget_select_npoints(t->file_space) == (hssize_t)t->file.count);
+}
+
+static void one_case(void) {
+    transfer *t = &current;
+    bool owned, right = true;
+    select_both(t, &owned);
+    contradictions += !t->sound;
+    if (t->sound || !native) {
+        H5E_BEGIN_TRY {
+            if (chance(2))
+                right = write_case(t);
+            right = read_case(t) && right;
+            if (t->sound && chance(16) == 0)
+                right = refuse_case(t) && right;
+        }
+        H5E_END_TRY
+        agreed += right;
+        erred += !right;
+        if (!right)
+            start_over();
+    }
+    if (owned)
+        H5Sclose(t->memory_space);
+    if (t->file_space != H5S_ALL)
+        H5Sclose(t->file_space);
+}
+
+/* ---- All of them ---- */
+
+#define CASES_PER_DATASET 25
+#define CASES_PER_FILE 2500
+
+static void report(void) {
+    char text[200];
+    int length = snprintf(text, sizeof text, "%ld agreed %ld erred %ld contradictory %ld refused\n",
+                          agreed, erred, contradictions, refused);
+    if (write(STDOUT_FILENO, text, (size_t)length) != length)
+        _exit(4);
+}
+
+static void crashed(int signal) {
+    char text[100];
+    int length = snprintf(text, sizeof text, "crashed by %d in case %ld\n", signal, number);
+    report();
+    if (write(STDOUT_FILENO, text, (size_t)length) != length)
+        _exit(4);
+    _exit(3);
+}
+
+int main(int argc, char **argv) {
+    if (argc != 6)
+        return 2;
+    native = strcmp(argv[2], "native") == 0;
+    const uint64_t seed = strtoull(argv[3], NULL, 10);
+    const long first = strtol(argv[4], NULL, 10), last = strtol(argv[5], NULL, 10);
+    if (native) {
+        signal(SIGSEGV, crashed);
+        signal(SIGBUS, crashed);
+        signal(SIGABRT, crashed);
+    }
+    /* What went before does not matter to a case but for the dataset. */
+    for (number = first; number <= last; number++) {
+        if (number == first || number % CASES_PER_FILE == 0)
+            new_file(argv[1]);
+        if (number == first || number % CASES_PER_DATASET == 0) {
+            start_chance(seed * 1000003 + (uint64_t)(number / CASES_PER_DATASET));
+            new_dataset();
+        }
+        start_chance((seed << 32) + (uint64_t)number);
+        one_case();
+        if (number == last || (number + 1) % CASES_PER_DATASET == 0)
+            CHECK(H5Dclose(dataset) >= 0);
+        if (number == last || (number + 1) % CASES_PER_FILE == 0)
+            CHECK(H5Fclose(file) >= 0);
+    }
+    report();
+    return 0;
+}

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""What cannot be stored when a file is closed is told once, and the process goes on: here because
+another program has changed the array, in tests/fault because system calls fail."""
+
+import h5py
+import numpy as np
+import pytest
+import zarr
+from conftest import put
+
+# The class that h5py has for errors of flushing and closing, also of HDF5's own files.
+CLOSING = RuntimeError
+
+
+@pytest.fixture
+def stale(new_store):
+    """A store whose array another program makes larger while `file` has a part of its edge chunk."""
+    path, group = new_store()
+    put(group, "d", np.arange(10), chunks=(8,))
+    put(group, "other", np.arange(4), chunks=(4,))
+    file = h5py.File(path, "r+")
+    held = file["d"], file["other"]  # closing a dataset would store it
+    held[0][9] = 99
+    held[1][1] = 11
+    group["d"].resize((12,))
+    yield path, file
+    assert not any(held)
+
+
+def check_new_handles(path):
+    with h5py.File(path, "r") as f:
+        assert f["d"].shape == (12,) and f["d"][9] == 9 and f["other"][1] == 11
+    with h5py.File(path, "r+") as f:
+        f["d"][9:12] = [90, 91, 92]
+    assert list(zarr.open_array(f"{path}/d", mode="r")[8:]) == [8, 90, 91, 92]
+
+
+def test_conflict_at_close(stale):
+    path, f = stale
+    with pytest.raises(CLOSING, match="shape"):
+        f.close()
+    f.close()
+    assert not f
+    check_new_handles(path)
+
+
+def test_conflict_at_flush(stale):
+    """Flushing can be tried again, and goes on to fail; closing is the last that tells."""
+    path, f = stale
+    for _ in range(3):
+        with pytest.raises(CLOSING, match="shape"):
+            f.flush()
+        with pytest.raises(OSError, match="shape"):
+            f["d"][0]
+        assert f["other"][1] == 11
+    with pytest.raises(CLOSING, match="shape"):
+        f.close()
+    check_new_handles(path)
+
+
+def test_open_again_before_the_old_id_has_gone(stale):
+    path, f = stale
+    low = f.id.id
+    with pytest.raises(CLOSING, match="shape"):
+        f.close()
+    with h5py.File(path, "r+") as g:  # the id of f is still there, and in nobody's way
+        assert g.id.id != low and g["d"].shape == (12,)
+        g["d"][11] = 5
+    f.close()
+    assert zarr.open_array(f"{path}/d", mode="r")[11] == 5
+
+
+def test_replace_after_an_error(stale):
+    path, f = stale
+    with pytest.raises(CLOSING, match="shape"):
+        f.close()
+    with h5py.File(path, "w") as g:
+        g["new"] = np.arange(3)
+    f.close()
+    assert list(zarr.open_group(path, mode="r")) == ["new"]
+
+
+def test_second_handle(stale):
+    """The first handle that is closed tells; the other one has nothing left to tell."""
+    path, f = stale
+    g = h5py.File(path, "r+")
+    assert g["other"][1] == 11
+    with pytest.raises(CLOSING, match="shape"):
+        f.close()
+    assert list(g["other"][...]) == [0, 11, 2, 3]
+    g.attrs["n"] = 1
+    g.close()
+    check_new_handles(path)
+    assert zarr.open_group(path, mode="r").attrs["n"] == 1
+
+
+def test_dataset_outlives_its_file(new_store, capfd):
+    """Nobody is left to be told but stderr."""
+    path, group = new_store()
+    put(group, "d", np.arange(10), chunks=(8,))
+    f = h5py.File(path, "r+")
+    low = h5py.h5d.open(f.id, b"d")
+    h5py.h5f.FileID(f.id.id)  # keeps h5py from closing the dataset with the file
+    f.id.close()
+    data = np.array([99])
+    space = low.get_space()
+    space.select_hyperslab((9,), (1,))
+    low.write(h5py.h5s.create_simple((1,)), space, data)
+    group["d"].resize((12,))
+    low.close()
+    assert "are lost" in capfd.readouterr().err
+    with h5py.File(path, "r+") as f:
+        f["d"][9] = 90
+    assert zarr.open_array(f"{path}/d", mode="r")[9] == 90
+
+
+def test_an_id_of_the_same_file_tells_nothing(new_store):
+    """H5Iget_file_id gives ids that come and go; only the last one closes the file."""
+    path, group = new_store()
+    put(group, "d", np.arange(10), chunks=(8,))
+    f = h5py.File(path, "r+")
+    held = f["d"]
+    held[9] = 99
+    group["d"].resize((12,))
+    for _ in range(3):
+        assert f["d"].file == f  # its id is closed without a word
+    with pytest.raises(CLOSING, match="shape"):
+        f.close()
