@@ -30,12 +30,9 @@ static bool is_same(const zb_json *present, const std::string &value) {
     return same;
 }
 
-/* What is compared with is the node as the dataset saw it. The changed ones have what other programs
-   have written meanwhile, which is not ours to undo. */
 enum zb_code AttributeChanges::apply(NodePtr *node, zb_error *err) const {
-    const NodePtr seen = *node;
     for (const auto &change : changes_) {
-        if (is_same(attribute(seen.get(), change.first.c_str()), change.second))
+        if (is_same(attribute(node->get(), change.first.c_str()), change.second))
             continue;
         zb_node *changed = nullptr;
         const enum zb_code code = zb_node_set_attribute(

@@ -42,6 +42,7 @@ void Zarr3Dataset::show_attributes() {
     metadata().clear("");
     metadata().clear("GROUP");
     add_attributes(array(), "", &metadata());
+    known_items_ = items();
     const zb_node *group = around_.group_above(1);
     if (group != nullptr)
         add_attributes(group, "GROUP", &metadata());

@@ -212,7 +212,9 @@ class Zarr3Dataset final : public Zarr3Container {
     enum zb_code settle_fresh(zb_error *err);
     enum zb_code recreate(zb_error *err);
     enum zb_code commit(zb_error *err);
-    void collect_metadata(zarr3::AttributeChanges *changes);
+    using Items = std::map<std::string, std::string>;
+    Items items();
+    void collect_metadata(const Items &now, zarr3::AttributeChanges *changes) const;
     void collect_bands(zarr3::AttributeChanges *changes);
 
     std::vector<uint64_t> pinned_;
@@ -224,6 +226,7 @@ class Zarr3Dataset final : public Zarr3Container {
     std::optional<zarr3::NewArray> fresh_;
     std::vector<unsigned char> fresh_fill_; /* the fill value that it has now */
     bool has_company_ = false;
+    Items known_items_; /* metadata items when they were last read or written */
     mutable std::map<std::string, std::vector<const zb_json *>> band_lists_; /* of node_ */
     zarr3::Layout layout_;
     zarr3::Pyramid pyramid_;

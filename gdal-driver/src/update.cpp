@@ -211,13 +211,8 @@ static std::string item_json(const zb_json *before, const char *text) {
 
 /* Names are not compared in GDAL's way, which makes no difference between "History" and "history":
    in the document they are two. */
-void Zarr3Dataset::collect_metadata(AttributeChanges *changes) {
-    const zb_json *attributes = zb_node_attributes(array());
-    for (const zb_json *member = zb_json_first(attributes); member != nullptr;
-         member = zb_json_next(member)) {
-        if (is_item(array(), member))
-            changes->remove(zb_json_name(member));
-    }
+Zarr3Dataset::Items Zarr3Dataset::items() {
+    Items found;
     /* Where long_name holds the descriptions of bands, it is no item. */
     const zb_json *long_name = attribute(array(), "long_name");
     const bool descriptions_there =
@@ -228,10 +223,25 @@ void Zarr3Dataset::collect_metadata(AttributeChanges *changes) {
         const char *value = CPLParseNameValue(*items, &name);
         const bool taken = name != nullptr && EQUAL(name, "long_name") && descriptions_there;
         if (name != nullptr && is_item_name(name) && !taken)
-            changes->set(name, item_json(attribute(array(), name), value));
+            found[name] = value;
         else
             CPLDebug("ZARR3", "metadata item %s has no place in the store", *items);
         CPLFree(name);
+    }
+    return found;
+}
+
+/* What other programs have written since this dataset saw the items is not its own to undo. */
+void Zarr3Dataset::collect_metadata(const Items &now, AttributeChanges *changes) const {
+    for (const auto &item : known_items_) {
+        if (now.count(item.first) == 0)
+            changes->remove(item.first);
+    }
+    for (const auto &item : now) {
+        const auto known = known_items_.find(item.first);
+        if (known == known_items_.end() || known->second != item.second)
+            changes->set(item.first,
+                         item_json(attribute(array(), item.first.c_str()), item.second.c_str()));
     }
 }
 
@@ -305,8 +315,9 @@ enum zb_code Zarr3Dataset::commit(zb_error *err) {
         code = write_georeference(node_, layout_, {srs_, transform_}, &changes, err);
     if (code != ZB_OK)
         return code;
+    const Items now = items();
     if (edits.metadata)
-        collect_metadata(&changes);
+        collect_metadata(now, &changes);
     collect_bands(&changes);
     if (edits.nodata) {
         changes.remove("missing_value");
@@ -324,6 +335,7 @@ enum zb_code Zarr3Dataset::commit(zb_error *err) {
     if (code != ZB_OK)
         return code;
     edits = Edits();
+    known_items_ = now;
     around_ = Neighbours(hierarchy_.store, zb_node_path(array()));
     metadata().clear("json:zarr.json");
     return ZB_OK;

@@ -418,6 +418,7 @@ def test_items_of_others_stay(store):
     other.SetMetadataItem("d", "other's")
     assert other.Close() == gdal.CE_None
     ours.SetMetadataItem("a", "ours")
+    ours.FlushCache()
     ours.SetMetadataItem("c", "ours")
     assert ours.Close() == gdal.CE_None
     items = opened(path).GetMetadata()
