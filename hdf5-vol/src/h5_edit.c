@@ -329,3 +329,42 @@ enum zb_code vol_edit_resize(vol_node *dataset, const uint64_t *shape, zb_error 
     vol_node_replace(dataset, changed);
     return code;
 }
+
+/* Children that other programs have deleted lose their place; others are found when the group is
+   listed again. */
+static void detach_gone(vol_node *group) {
+    for (size_t i = group->child_count; i-- > 0;) {
+        vol_node *child = group->child[i];
+        zb_node *now = NULL;
+        if (child->zarr && !child->is_dimension &&
+            zb_node_refresh(child->zarr, &now, NULL) == ZB_ENOTFOUND) {
+            vol_writer_abandon_below(child);
+            vol_node_detach(child);
+        }
+        zb_node_release(now);
+    }
+}
+
+enum zb_code vol_edit_refresh(vol_node *node, zb_error *err) {
+    zb_node *now;
+    if (!node->zarr || node->is_dimension || node->own_store)
+        return ZB_OK; /* not in the store */
+    enum zb_code code = vol_writer_close(node, err);
+    if (!code && node->loose)
+        code = zb_fail(err, ZB_ENOTFOUND, "the object has been deleted");
+    if (!code)
+        code = zb_node_refresh(node->zarr, &now, err);
+    if (code)
+        return code;
+    if (!vol_node_replace(node, now))
+        return zb_fail(err, ZB_ECONFLICT,
+                       "'%s' has become another kind of object: close it and open it again",
+                       node->path);
+    if (node->kind == VOL_DATASET) {
+        vol_node_tell_shape(node);
+    } else {
+        detach_gone(node);
+        node->listed = false;
+    }
+    return ZB_OK;
+}

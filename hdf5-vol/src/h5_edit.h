@@ -56,4 +56,9 @@ enum zb_code vol_edit_make_dimension(vol_node *dataset, zb_error *err);
 
 enum zb_code vol_edit_resize(vol_node *dataset, const uint64_t *shape, zb_error *err);
 
+/* Shows what other programs have changed: the node's document and, of a group, which children it
+   has. What waits for a dataset is stored before. ZB_ENOTFOUND when the node is gone,
+   ZB_ECONFLICT when open ids cannot follow to what is there now. */
+enum zb_code vol_edit_refresh(vol_node *node, zb_error *err);
+
 #endif

@@ -388,18 +388,16 @@ void vol_node_detach(vol_node *node) {
     file->changes++;
 }
 
-/* Another process may have made a group of an array meanwhile, or an array with other dimensions;
-   open ids cannot follow that. */
 static bool is_alike(const vol_node *node, const zb_node *zarr) {
     const zb_array_info *old = zb_node_array(node->zarr), *now = zb_node_array(zarr);
     return (now != NULL) == (old != NULL) && (!now || now->ndim == old->ndim);
 }
 
-void vol_node_replace(vol_node *node, zb_node *zarr) {
+bool vol_node_replace(vol_node *node, zb_node *zarr) {
     h5_lib *lib = node->file->lib;
     if (!is_alike(node, zarr)) {
         zb_node_release(zarr);
-        return;
+        return false;
     }
     zb_node_release(node->zarr);
     node->zarr = zarr;
@@ -409,6 +407,7 @@ void vol_node_replace(vol_node *node, zb_node *zarr) {
     if (node->type > 0)
         lib->H5Tclose(node->type);
     node->dcpl = node->type = 0;
+    return true;
 }
 
 void vol_node_tell_shape(vol_node *dataset) {

@@ -126,8 +126,9 @@ void vol_node_detach(vol_node *node);
    What of it cannot be opened there becomes loose. */
 enum zb_code vol_node_relink(vol_node *node, vol_node *group, const char *name, zb_error *err);
 
-/* Puts a changed core node in place of the old one; takes it over. */
-void vol_node_replace(vol_node *node, zb_node *zarr);
+/* Puts a changed core node in place of the old one; takes it over. False when another process has
+   made a node there that open ids cannot follow to: of another kind or number of dimensions. */
+bool vol_node_replace(vol_node *node, zb_node *zarr);
 
 /* The shape that a dataset has now is the one for which the program makes its buffers from now on.
    The second: is it still? A change of the document may have brought another process's shape. */

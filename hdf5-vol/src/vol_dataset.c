@@ -304,7 +304,10 @@ static herr_t vol_dataset_specific(void *obj, H5VL_dataset_specific_args_t *args
     case H5VL_DATASET_FLUSH:
         return vol_writer_flush(object->node, &err) == ZB_OK ? 0 : push_flush(lib, &err);
     case H5VL_DATASET_REFRESH:
-        break; /* data are read anew each time */
+        if (vol_edit_refresh(object->node, &err) == ZB_OK)
+            return 0;
+        VOL_PUSH_ZB(lib, DATASET, READERROR, &err);
+        return -1;
     }
     return 0;
 }

@@ -92,6 +92,14 @@ static herr_t vol_group_get(void *obj, H5VL_group_get_args_t *args, hid_t dxpl, 
     return vol_refuse(lib, "this question about a group");
 }
 
+static herr_t refresh(const vol_object *object) {
+    zb_error err = {0};
+    if (vol_edit_refresh(object->node, &err) == ZB_OK)
+        return 0;
+    VOL_PUSH_ZB(object->lib, SYM, READERROR, &err);
+    return -1;
+}
+
 static herr_t flush_below(const vol_object *object) {
     zb_error err = {0};
     if (vol_writer_flush_below(object->node, &err) == ZB_OK)
@@ -118,7 +126,7 @@ static herr_t vol_group_specific(void *obj, H5VL_group_specific_args_t *args, hi
     if (args->op_type == H5VL_GROUP_FLUSH)
         return flush_below(object);
     if (args->op_type == H5VL_GROUP_REFRESH)
-        return 0;
+        return refresh(object);
     return vol_refuse(lib, "mounting");
 }
 

@@ -222,6 +222,17 @@ static herr_t flush(const vol_object *object, const H5VL_loc_params_t *loc) {
     return -1;
 }
 
+static herr_t refresh(const vol_object *object, const H5VL_loc_params_t *loc) {
+    zb_error err = {0};
+    vol_node *node = vol_locate(object, loc);
+    if (!node)
+        return -1;
+    if (vol_edit_refresh(node, &err) == ZB_OK)
+        return 0;
+    VOL_PUSH_ZB(object->lib, SYM, READERROR, &err);
+    return -1;
+}
+
 static herr_t vol_object_specific(void *obj, const H5VL_loc_params_t *loc,
                                   H5VL_object_specific_args_t *args, hid_t dxpl, void **req) {
     const vol_object *object = obj;
@@ -247,7 +258,7 @@ static herr_t vol_object_specific(void *obj, const H5VL_loc_params_t *loc,
     case H5VL_OBJECT_FLUSH:
         return flush(object, loc);
     case H5VL_OBJECT_REFRESH:
-        return 0;
+        return refresh(object, loc);
     }
     return vol_refuse(lib, "this operation on an object");
 }
