@@ -72,11 +72,11 @@ endif()
 function(zarrbridge_add_pytest name file)
     cmake_parse_arguments(PARSE_ARGV 2 arg "" "TIMEOUT" "ENVIRONMENT;ARGS;LABELS")
     if(NOT arg_TIMEOUT)
-        set(arg_TIMEOUT 2400) # ends what hangs; slow machines under sanitizers take their time
+        set(arg_TIMEOUT 1200) # ends what hangs; slow machines under sanitizers take their time
     endif()
     cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
     add_test(NAME ${name}
-             COMMAND ${ZARRBRIDGE_PYTHON} -m pytest -q -ra -p no:cacheprovider ${file} ${arg_ARGS})
+             COMMAND ${ZARRBRIDGE_PYTHON} -m pytest -q -ra -p no:cacheprovider -o faulthandler_timeout=900 ${file} ${arg_ARGS})
     set_tests_properties(${name} PROPERTIES
                          ENVIRONMENT "${ZARRBRIDGE_TEST_ENVIRONMENT};${arg_ENVIRONMENT}"
                          TIMEOUT ${arg_TIMEOUT}
