@@ -17,7 +17,8 @@
  * - Stores, nodes and JSON documents are immutable once opened and reference-counted: any number
  *   of threads may use them at once. A node sees the metadata that it was opened with; its data
  *   are read anew at each call (caches are revalidated, so another process's rewrite is seen).
- * - A missing chunk reads as the fill value. A damaged one is an error, never fill values.
+ * - A missing chunk reads as the fill value. A damaged one is an error, never fill values; so is
+ *   reading an array that has been deleted, moved or made anew since its node was opened.
  * - Whatever a store contains is bounded by zb_limits.
  * - The library never prints, never exits, and starts its threads at the first large read.
  *
@@ -181,7 +182,8 @@ typedef struct zb_read {
    decoded once. Boxes must lie within their arrays (ZB_EINVAL).
    Conversion: between bool, integers and floats, and between complex types. Integers and floats
    that do not fit are clamped to the target's range, NaN becomes 0, as HDF5 does; anything non-zero
-   is a true bool. Raw only to raw of the same size. Else ZB_EUNSUPPORTED. On error the destinations
+   is a true bool. Raw only to raw of the same size. Else ZB_EUNSUPPORTED. ZB_ECONFLICT when the
+   array is not the one any more that was opened (zb_node_refresh opens what is there). On error the destinations
    hold undefined elements and err names store, array and chunk. */
 ZB_API enum zb_code zb_array_read(const zb_read *reads, size_t count, zb_error *err);
 
