@@ -256,20 +256,6 @@ static void two_users_take_turns(void **state) {
     int ours;
     fixture_files(f->root, &ours);
     assert_int_equal(ours, 0);
-    /* One that a kill left between making it and sharing it. */
-    check_write_file(f->root, ".k.zb-lock", "", 0);
-    char path[600];
-    snprintf(path, sizeof path, "%s/.k.zb-lock", f->root);
-    assert_int_equal(chmod(path, 0600), 0);
-    other = start(add_as_other, f);
-    status = end_of(other);
-    /* It may not even be read: nobody can tell whether it is held. */
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) != 0);
-    assert_int_equal(chmod(path, 0644), 0);
-    other = start(add_as_other, f);
-    status = end_of(other);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    assert_holds(f->store, "k", "600");
 }
 
 /* ---- Promises ---- */

@@ -3,7 +3,10 @@
  * Locks that are held for longer than anybody waits: a program of its own, since the limit is read
  * once.
  */
+#include <grp.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "store/fixture.h"
 
@@ -65,11 +68,51 @@ static void a_hierarchy_has_one_lock(void **state) {
     assert_int_equal(fixture_files(f->root, NULL), 5);
 }
 
+static void lock_as_other(const fixture *f, enum zb_code expected) {
+    zb_store *store;
+    zb_lock *lock = NULL;
+    zb_error err = {.code = ZB_OK};
+    CHILD_CHECK(setgroups(0, NULL) == 0 && setgid(4711) == 0 && setuid(4712) == 0, "setuid");
+    CHILD_CHECK(zb_store_open_fs(f->root, &store, &err) == ZB_OK, "%s", err.message);
+    CHILD_CHECK(zb_store_lock(store, "k", &lock, &err) == expected, "%s", err.message);
+    zb_store_unlock(lock);
+    zb_store_release(store);
+}
+
+static void wait_in_vain(void *context) {
+    lock_as_other(context, ZB_ECONFLICT);
+}
+
+static void get_the_lock(void *context) {
+    lock_as_other(context, ZB_OK);
+}
+
+/* A lock file of another user that a kill left between making it and giving it its rights. */
+static void left_files_of_others(void **state) {
+    fixture *f = *state;
+    if (geteuid() != 0) {
+        print_message("two users can be tried by root only\n");
+        skip();
+    }
+    char path[600];
+    snprintf(path, sizeof path, "%s/.k.zb-lock", f->root);
+    assert_int_equal(chown(f->root, 0, 4711), 0);
+    assert_int_equal(chmod(f->root, 02775), 0);
+    check_write_file(f->root, ".k.zb-lock", "", 0);
+    /* It may not even be read: nobody can tell whether it is held. */
+    assert_int_equal(chmod(path, 0600), 0);
+    assert_true(check_in_child(wait_in_vain, f, NULL, NULL));
+    assert_int_equal(chmod(path, 0644), 0);
+    assert_true(check_in_child(get_the_lock, f, NULL, NULL));
+    assert_int_equal(fixture_files(f->root, NULL), 0);
+}
+
 int main(void) {
     setenv("ZARRBRIDGE_LOCK_SECONDS", "1", 1);
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(waiting_has_an_end),
         FIXTURE_TEST(a_hierarchy_has_one_lock),
+        FIXTURE_TEST(left_files_of_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
