@@ -6,7 +6,12 @@
  * where the file system can exchange names. A process that is killed leaves the directory behind.
  * It held a lock on it, so that the next one to write there knows, and removes it.
  *
- * Inside a hierarchy, and in GDAL's memory files, the group is made in its place.
+ * Inside a hierarchy a group that takes the place of another one is made beside it, as a node
+ * "NAME.<process>-<number>.zarr3-new", which other programs see. When it is complete the old one is
+ * deleted and the new one moved: in between there is none. A process that is killed leaves it
+ * there, and nobody removes it, since it may be all that is left.
+ *
+ * Where nothing was before, and in GDAL's memory files, the group is made in its place.
  */
 #include "target.h"
 
@@ -90,7 +95,7 @@ bool Target::locate(const char *name, std::string *reason) {
     }
     climb_to_root(&location);
     root_ = location.directory;
-    node_ = location.node;
+    place_ = node_ = location.node;
     if (!is_writable_place(root_))
         *reason = "stores are written to local paths and to /vsimem/ only";
     return is_writable_place(root_);
@@ -196,13 +201,17 @@ static void remove_stale(const std::string &root) {
     }
 }
 
-enum zb_code Target::open_aside(zb_error *err) {
+/* What no other process and no earlier copy of this one has. */
+static std::string aside_suffix() {
     static std::atomic<unsigned> count;
+    return std::to_string(getpid()) + "-" + std::to_string(count++) + kAsideSuffix;
+}
+
+enum zb_code Target::open_aside(zb_error *err) {
     remove_stale(root_);
     std::string path;
     do {
-        path = file_in(parent_directory(root_), aside_prefix(root_) + std::to_string(getpid()) +
-                                                    "-" + std::to_string(count++) + kAsideSuffix);
+        path = file_in(parent_directory(root_), aside_prefix(root_) + aside_suffix());
     } while (mkdir(path.c_str(), 0777) != 0 && errno == EEXIST);
     aside_lock_ = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (aside_lock_ < 0 || flock(aside_lock_, LOCK_EX | LOCK_NB) != 0)
@@ -212,9 +221,8 @@ enum zb_code Target::open_aside(zb_error *err) {
 
 /* ---- Making ---- */
 
-/* Takes away the node that is there. */
-enum zb_code Target::clear(zb_error *err) {
-    const enum zb_code code = zb_node_delete(hierarchy_.store.get(), node_.c_str(), err);
+static enum zb_code delete_node(zb_store *store, const std::string &path, zb_error *err) {
+    const enum zb_code code = zb_node_delete(store, path.c_str(), err);
     return code == ZB_ENOTFOUND ? ZB_OK : code;
 }
 
@@ -232,15 +240,17 @@ enum zb_code Target::make(bool aside, enum zb_sync sync, zb_error *err) {
         if (is_virtual(root_) && VSIMkdir(root_.c_str(), 0777) != 0 && errno != EEXIST)
             return zb_fail_errno(err, errno, "cannot make the directory '%s'", root_.c_str());
         code = open_store(root_, &hierarchy_, err, true);
+        if (aside && replaces_ && !node_.empty() && !is_virtual(root_))
+            place_ = node_ + "." + aside_suffix();
         if (code == ZB_OK) {
             zb_store_set_sync(hierarchy_.store.get(), sync);
-            code = clear(err);
+            code = delete_node(hierarchy_.store.get(), place_, err);
         }
     }
     zb_node *group = nullptr;
     made_ = code == ZB_OK || aside_lock_ >= 0;
     if (code == ZB_OK)
-        code = zb_group_create(hierarchy_.store.get(), node_.c_str(), nullptr, &group, err);
+        code = zb_group_create(hierarchy_.store.get(), place_.c_str(), nullptr, &group, err);
     zb_node_release(group);
     return code;
 }
@@ -259,7 +269,7 @@ Target::~Target() {
     } else if (made_ && aside_lock_ >= 0) {
         VSIRmdirRecursive(hierarchy_.root.c_str());
     } else if (made_ && hierarchy_.store != nullptr) {
-        clear(nullptr);
+        delete_node(hierarchy_.store.get(), place_, nullptr);
         if (node_.empty())
             remove_empty(root_);
     }
@@ -293,7 +303,27 @@ static void dismantle(const std::string &from, const std::string &to) {
              renamed ? kept.c_str() : from.c_str());
 }
 
+/* The new group is complete: from here on it is not taken away any more. */
+enum zb_code Target::replace_node(bool durable, zb_error *err) {
+    zb_store *store = hierarchy_.store.get();
+    enum zb_code code = durable ? zb_store_flush(store, err) : ZB_OK;
+    if (code == ZB_OK)
+        code = delete_node(store, node_, err);
+    if (code != ZB_OK)
+        return code;
+    made_ = false;
+    code = zb_node_move(store, place_.c_str(), node_.c_str(), err);
+    if (code != ZB_OK) {
+        zb_error_prefix(err, code, "the new raster is complete, at /%s", place_.c_str());
+        return code;
+    }
+    place_ = node_;
+    return durable ? zb_store_flush(store, err) : ZB_OK;
+}
+
 enum zb_code Target::replace(bool durable, zb_error *err) {
+    if (place_ != node_)
+        return replace_node(durable, err);
     if (aside_lock_ < 0) {
         made_ = false;
         return ZB_OK;

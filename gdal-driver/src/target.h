@@ -41,8 +41,8 @@ class Target {
         return appends() || !node_.empty();
     }
 
-    /* Makes the group; whatever was there before goes. With `aside` a whole store is made in a
-       directory beside its place and what was there stays, until replace(). */
+    /* Makes the group; whatever was there before goes. With `aside` it is made beside its place and
+       what was there stays, until replace(). */
     enum zb_code make(bool aside, enum zb_sync sync, zb_error *err);
 
     /* The array of an appending target has been created: from now on it is owned. */
@@ -50,8 +50,8 @@ class Target {
         made_ = true;
     }
 
-    /* Puts the new store in the place of the old one, in one step; `durable`: safe from a loss of
-       power before this returns. */
+    /* Puts the new group in the place of the old one, a whole store in one step; `durable`: safe
+       from a loss of power before this returns. */
     enum zb_code replace(bool durable, zb_error *err);
 
     void keep() {
@@ -63,7 +63,7 @@ class Target {
         return hierarchy_;
     }
     const std::string &node() const {
-        return node_;
+        return place_;
     }
 
     /* The name that an array gets unless the user gives one. */
@@ -72,10 +72,11 @@ class Target {
   private:
     bool locate(const char *name, std::string *reason);
     void take_back();
-    enum zb_code clear(zb_error *err);
     enum zb_code open_aside(zb_error *err);
+    enum zb_code replace_node(bool durable, zb_error *err);
 
     std::string root_, node_;
+    std::string place_; /* where the new group is made */
     std::string array_; /* to be appended, or "" */
     Hierarchy hierarchy_;
     bool replaces_ = false;
