@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <stddef.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <time.h>
@@ -112,7 +113,7 @@ static uint64_t identify_by_handle(int root, const char *path, int flags) {
         return 0;
     uint64_t hash = mix(1, (uint64_t)u.handle.handle_type);
     for (unsigned i = 0; i < u.handle.handle_bytes; i++)
-        hash = mix(hash, u.handle.f_handle[i]);
+        hash = mix(hash, u.bytes[offsetof(struct file_handle, f_handle) + i]);
     return hash;
 }
 
