@@ -24,7 +24,7 @@
 
 static uint64_t batch_bytes(void) {
     uint64_t part = zb_limits_get()->write_cache_bytes / BATCH_PART;
-    return part < BATCH_BYTES ? part : BATCH_BYTES;
+    return part == 0 ? 1 : part < BATCH_BYTES ? part : BATCH_BYTES;
 }
 
 typedef struct merging {
