@@ -58,7 +58,8 @@ typedef struct zb_limits {
     uint64_t gzip_members;       /* members of one gzip stream */
     uint64_t cache_bytes;        /* decoded-chunk cache of the process; 0 switches it off */
     uint64_t index_cache_bytes;  /* shard-index cache of the process */
-    uint64_t write_cache_bytes;  /* parts of chunks that wait in all writers of the process */
+    uint64_t write_cache_bytes;  /* parts of chunks that wait in all writers of the process; half as
+                                    much again is for encoding and merging them */
     uint64_t lock_seconds;       /* how long a writer waits for another one's lock */
     uint64_t threads; /* worker threads, the caller included; 0 = the usable processors */
 } zb_limits;

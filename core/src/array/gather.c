@@ -69,9 +69,10 @@ struct zb__spare {
     struct zb__spare *next;
 };
 
-/* Slabs are for writers that have this many bytes of units: one that has only some would leave most
-   of its slab's huge pages empty, which nobody counts. */
-#define SLABS_FROM ((uint64_t)2 << 20)
+/* A slab's huge pages are touched before its blocks are in use: so much is resident for nothing. It
+   counts as waiting, and only a writer that finds half of the budget free begins to use slabs, or
+   many writers of few units would fill it with nothing. */
+#define SLAB_REST ((uint64_t)2 << 20)
 
 /* Smaller memory comes from malloc as it is; aligning it would cost more than it gains. */
 #define ALIGNED_FROM ((size_t)4 << 10)
@@ -97,17 +98,34 @@ static uint64_t unit_cost(const zb__layout *layout) {
     return bytes < 24 ? 32 : ((uint64_t)bytes + 8 + 15) & ~(uint64_t)15;
 }
 
-static void count_unit_memory(zb_writer *writer, int64_t change) {
-    writer->unit_memory += (uint64_t)change;
-    zb__waiting_bytes(change);
+static bool has_slabs(const zb_writer *writer) {
+    return writer->slabs.list != NULL;
+}
+
+/* Memory of a slab, or NULL when the unit is better off without or none can be had. */
+static void *take_from_slab(zb_writer *writer, size_t bytes) {
+    if (!zb__slab_fits(bytes))
+        return NULL;
+    bool had_slabs = has_slabs(writer);
+    if (!had_slabs && zb__waiting_bytes(0) + SLAB_REST > zb_limits_get()->write_cache_bytes / 2)
+        return NULL;
+    void *memory = zb__slab_alloc(&writer->slabs, bytes, UINT64_MAX);
+    if (!had_slabs && has_slabs(writer))
+        zb__waiting_bytes((int64_t)SLAB_REST);
+    return memory;
+}
+
+static void give_to_slab(zb_writer *writer, void *memory) {
+    zb__slab_free(&writer->slabs, memory);
+    if (!has_slabs(writer))
+        zb__waiting_bytes(-(int64_t)SLAB_REST);
 }
 
 static void *new_unit_memory(zb_writer *writer, size_t bytes) {
     if (bytes < ALIGNED_FROM)
         return malloc(bytes);
-    if (zb__slab_fits(bytes) && writer->unit_memory >= SLABS_FROM)
-        return zb__slab_alloc(&writer->slabs, bytes, UINT64_MAX);
-    return zb__pages_map(bytes);
+    void *memory = take_from_slab(writer, bytes);
+    return memory ? memory : zb__pages_map(bytes);
 }
 
 static void *take_unit_memory(zb_writer *writer) {
@@ -119,16 +137,16 @@ static void *take_unit_memory(zb_writer *writer) {
     }
     void *memory = new_unit_memory(writer, unit_memory_bytes(&writer->layout));
     if (memory)
-        count_unit_memory(writer, (int64_t)unit_cost(&writer->layout));
+        zb__waiting_bytes((int64_t)unit_cost(&writer->layout));
     return memory;
 }
 
 static void free_unit_memory(zb_writer *writer, void *memory) {
     if (zb__slab_has(&writer->slabs, memory))
-        zb__slab_free(&writer->slabs, memory);
+        give_to_slab(writer, memory);
     else
         zb__pages_unmap(memory, unit_memory_bytes(&writer->layout));
-    count_unit_memory(writer, -(int64_t)unit_cost(&writer->layout));
+    zb__waiting_bytes(-(int64_t)unit_cost(&writer->layout));
 }
 
 /* Keeps a unit's memory for the next one, whose pages then need no first touch. */

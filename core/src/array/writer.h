@@ -99,9 +99,8 @@ struct zb_writer {
     zb__layout layout;
     zb__block_pool blocks; /* for encoded units; guarded by the run that encodes */
     zb__open_chunk *newest, *oldest;
-    zb__slabs slabs;         /* memory of open units */
-    uint64_t unit_memory;    /* bytes of all units' memory, open and spare; they count as waiting */
-    struct zb__spare *spare; /* of units that are no longer open: idle memory */
+    zb__slabs slabs;          /* memory of open units */
+    struct zb__spare *spare;  /* of units that are no longer open: idle memory */
     zb__open_chunk **buckets; /* by hash of the index; as many as open chunks, or more */
     size_t bucket_count, open_count;
     zb_batch batch;                  /* of what is put */
