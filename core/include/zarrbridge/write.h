@@ -147,10 +147,10 @@ typedef struct zb_write_options {
 
    Memory: what waits in all writers of the process together is at most write_cache_bytes of
    zb_limits, and with what encoding and merging need while they run at most one and a half times
-   that, besides some MiB of scratch for each thread. One chunk or shard that needs more by itself is
-   still written, one at a time: a chunk that is no shard is gathered whole; of a shard, inner chunks
-   that were written in part are merged with the stored ones as often as the budget is full. A call
-   waits when other writers have what it needs. */
+   that, besides some MiB of scratch for each thread. One chunk or shard that needs more by itself
+   is still written, one at a time: a chunk that is no shard is gathered whole; of a shard, inner
+   chunks that were written in part are merged with the stored ones as often as the budget is full.
+   A call waits when other writers have what it needs. */
 typedef struct zb_writer zb_writer;
 
 /* options may be NULL for the defaults. The writer keeps the node alive. */
