@@ -147,9 +147,15 @@ typedef struct zb_write_options {
                           to be the only writer */
 } zb_write_options;
 
-/* An array open for writing. Gathers parts of chunks until they are complete (write_cache_bytes in
-   zb_limits bounds all writers of the process together). One thread at a time uses a writer;
-   different writers, also of one array, may be used at once. */
+/* An array open for writing. Gathers parts of chunks until they are complete. One thread at a time
+   uses a writer; different writers, also of one array, may be used at once.
+
+   Memory: what waits in all writers of the process together is at most write_cache_bytes of
+   zb_limits, and with what encoding and merging need while they run at most one and a half times
+   that, besides some MiB of scratch for each thread. One chunk or shard that needs more by itself
+   is still written, one at a time: a chunk that is no shard is gathered whole; of a shard, inner
+   chunks that were written in part are merged with the stored ones as often as the budget is full.
+   A call waits when other writers have what it needs. */
 typedef struct zb_writer zb_writer;
 
 /* options may be NULL for the defaults. The writer keeps the node alive. */

@@ -40,7 +40,9 @@ extern "C" {
 /* ---- Limits ------------------------------------------------------------------------------- */
 
 /* Bounds on what untrusted content can make the library do. Each can be raised or lowered by the
-   environment variable that zb_limit_describe names, read once per process. */
+   environment variable that zb_limit_describe names, read once per process. The defaults of the
+   three caches are smaller where physical memory, control groups or RLIMIT_AS leave the process
+   little; values from the environment are taken as they are. */
 typedef struct zb_limits {
     uint64_t json_depth;  /* nesting of a metadata document */
     uint64_t json_values; /* values in a metadata document: each takes about 100 bytes of memory */
@@ -57,15 +59,16 @@ typedef struct zb_limits {
     uint64_t gzip_members;       /* members of one gzip stream */
     uint64_t cache_bytes;        /* decoded-chunk cache of the process; 0 switches it off */
     uint64_t index_cache_bytes;  /* shard-index cache of the process */
-    uint64_t write_cache_bytes;  /* parts of chunks that wait in all writers of the process */
+    uint64_t write_cache_bytes;  /* parts of chunks that wait in all writers of the process; half as
+                                    much again is for encoding and merging them */
     uint64_t lock_seconds;       /* how long a writer waits for another one's lock */
     uint64_t threads; /* worker threads, the caller included; 0 = the usable processors */
 } zb_limits;
 
 ZB_API const zb_limits *zb_limits_get(void);
 
-/* Row i of the table of limits: name, environment variable, default and current value. False past
-   the last row. All strings are static. */
+/* Row i of the table of limits: name, environment variable, default (on this machine) and current
+   value. False past the last row. All strings are static. */
 typedef struct zb_limit_row {
     const char *name, *variable, *meaning;
     uint64_t default_value, value;

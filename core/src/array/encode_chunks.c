@@ -151,11 +151,6 @@ static void copy_source(const zb__layout *layout, const unit_source *source, uin
     zb__unit_put(layout, source->piece, out);
 }
 
-/* No codec changes the unit's elements. */
-static bool is_plain(const zb__layout *layout) {
-    return !layout->unit->shard && layout->unit->codec_count == 0;
-}
-
 /* The size of a plain unit: 0 when it is all fill. */
 static size_t plain_size(const zb_writer *writer, const uint8_t *elements) {
     const zb__layout *layout = &writer->layout;
@@ -170,7 +165,7 @@ static enum zb_code encode_source(const zb_writer *writer, const unit_source *so
                                   zb__scratch *scratch, uint8_t *place, size_t *size,
                                   zb_error *err) {
     const zb__layout *layout = &writer->layout;
-    if (is_plain(layout)) {
+    if (zb__is_plain(layout)) {
         copy_source(layout, source, place);
         *size = plain_size(writer, place);
         return ZB_OK;
@@ -209,7 +204,7 @@ static enum zb_code encode_unit(encode_run *run, size_t chunk, uint64_t unit, zb
     }
     unit_source source = {0};
     enum zb_code code = find_source(&writer->layout, job, unit, &source, err);
-    if (code == ZB_OK && source.direct && is_plain(&writer->layout))
+    if (code == ZB_OK && source.direct && zb__is_plain(&writer->layout))
         *out = (zb__encoded){source.direct, plain_size(writer, source.direct)};
     else if (code == ZB_OK && (source.direct || source.piece))
         code = encode_into_room(run, chunk, &source, scratch, out, err);
@@ -268,7 +263,7 @@ static enum zb_code run_unit(void *context, size_t i, zb__scratch *scratch, zb_e
     return code == ZB_OK ? ZB_OK : zb__chunk_blame(run->writer, run->jobs[chunk].index, code, err);
 }
 
-enum zb_code zb__jobs_run(zb_writer *writer, zb__job *jobs, size_t count, zb_error *err) {
+static enum zb_code run_jobs(zb_writer *writer, zb__job *jobs, size_t count, zb_error *err) {
     encode_run run = {.writer = writer, .jobs = jobs};
     size_t units = (size_t)writer->layout.units, tasks;
     if (__builtin_mul_overflow(count, units, &tasks))
@@ -284,5 +279,62 @@ enum zb_code zb__jobs_run(zb_writer *writer, zb__job *jobs, size_t count, zb_err
         forget_chunk(&run, i); /* those that were not finished */
     pthread_mutex_destroy(&run.lock);
     free(run.states);
+    return code;
+}
+
+/* ---- The memory of a run ---- */
+
+/* Does the job's chunk lie where it can be put from? Told by its first unit, and so not of chunks
+   on the array's edge whose last units alone have to be copied: a unit for each thread. */
+static bool needs_no_room(const zb__layout *layout, const zb__job *job) {
+    if (!zb__is_plain(layout))
+        return false;
+    if (!job->piece)
+        return true;
+    zb__arena memory = {0};
+    zb__piece *piece;
+    bool direct = unit_piece(layout, job->piece, 0, &memory, &piece, NULL) == ZB_OK &&
+                  is_direct(layout, piece);
+    zb__arena_free(&memory);
+    return direct;
+}
+
+/* What one of the chunks needs at most while it is encoded: its encoded units, the list of them,
+   and the index that is made of it. */
+static uint64_t bytes_of_one(const zb__layout *layout, const zb__job *jobs, size_t count) {
+    uint64_t lists = zb__work_product(layout->units, ZB__UNIT_LISTS);
+    for (size_t i = 0; i < count; i++) {
+        if (!needs_no_room(layout, &jobs[i]))
+            return zb__work_product(layout->units, layout->unit_bound) + lists;
+    }
+    return lists;
+}
+
+/* Reserves memory for as many of the chunks as possible, at least one. Returns how many can be run,
+   and what is reserved. Tasks start in the order of the chunks, so that each thread but one keeps
+   one chunk from being finished: there are never more in memory than threads, and one. */
+static size_t reserve(uint64_t one, size_t count, uint64_t *reserved) {
+    size_t most = zb__pool_width() + 1;
+    for (size_t n = count < most ? count : most; n > 1; n /= 2) {
+        *reserved = zb__work_product(one, n);
+        if (zb__work_try(*reserved))
+            return n == most ? count : n;
+    }
+    *reserved = one;
+    zb__work_begin(one);
+    return 1;
+}
+
+enum zb_code zb__jobs_run(zb_writer *writer, zb__job *jobs, size_t count, bool is_reserved,
+                          zb_error *err) {
+    if (is_reserved)
+        return run_jobs(writer, jobs, count, err);
+    uint64_t one = bytes_of_one(&writer->layout, jobs, count), reserved;
+    enum zb_code code = ZB_OK;
+    for (size_t done = 0, n; done < count && code == ZB_OK; done += n) {
+        n = reserve(one, count - done, &reserved);
+        code = run_jobs(writer, jobs + done, n, err);
+        zb__work_end(reserved, true);
+    }
     return code;
 }

@@ -7,18 +7,12 @@
  * long as that is so, their number says it all. A row has many units, and no cache holds the lines
  * of all: what comes in order touches no bits, and the place of the next row is asked for early.
  */
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "array/writer.h"
 #include "base/pages.h"
 #include "kernel/move.h"
-
-uint64_t zb__waiting_bytes(int64_t change) {
-    static atomic_uint_fast64_t waiting;
-    return atomic_fetch_add(&waiting, (uint64_t)change) + (uint64_t)change;
-}
 
 /* ---- The list of open chunks, by last use ---- */
 
@@ -75,9 +69,13 @@ struct zb__spare {
     struct zb__spare *next;
 };
 
-/* Spares are worth their memory while the next chunks open; more than this part of the budget would
-   make other writers store early. */
-#define SPARE_PART 4
+/* A slab's huge pages are touched before its blocks are in use: so much is resident for nothing. It
+   counts as waiting, and only a writer that finds half of the budget free begins to use slabs, or
+   many writers of few units would fill it with nothing. */
+#define SLAB_REST ((uint64_t)2 << 20)
+
+/* Smaller memory comes from malloc as it is; aligning it would cost more than it gains. */
+#define ALIGNED_FROM ((size_t)4 << 10)
 
 static size_t bits_offset(const zb__layout *layout) {
     return (layout->unit_bytes + sizeof(uint64_t) - 1) & ~(sizeof(uint64_t) - 1);
@@ -91,50 +89,84 @@ static size_t unit_memory_bytes(const zb__layout *layout) {
     return bits_offset(layout) + bits_bytes(layout);
 }
 
+/* What a unit's memory takes, the allocator's own part (16 bytes, and up to a cache line for the
+   alignment) included: units of few bytes are mostly that. */
+static uint64_t unit_cost(const zb__layout *layout) {
+    size_t bytes = unit_memory_bytes(layout);
+    if (bytes >= ALIGNED_FROM)
+        return (uint64_t)bytes + 80;
+    return bytes < 24 ? 32 : ((uint64_t)bytes + 8 + 15) & ~(uint64_t)15;
+}
+
+static bool has_slabs(const zb_writer *writer) {
+    return writer->slabs.list != NULL;
+}
+
+/* Memory of a slab, or NULL when the unit is better off without or none can be had. */
+static void *take_from_slab(zb_writer *writer, size_t bytes) {
+    if (!zb__slab_fits(bytes))
+        return NULL;
+    bool had_slabs = has_slabs(writer);
+    if (!had_slabs && zb__waiting_bytes(0) + SLAB_REST > zb_limits_get()->write_cache_bytes / 2)
+        return NULL;
+    void *memory = zb__slab_alloc(&writer->slabs, bytes, UINT64_MAX);
+    if (!had_slabs && has_slabs(writer))
+        zb__waiting_bytes((int64_t)SLAB_REST);
+    return memory;
+}
+
+static void give_to_slab(zb_writer *writer, void *memory) {
+    zb__slab_free(&writer->slabs, memory);
+    if (!has_slabs(writer))
+        zb__waiting_bytes(-(int64_t)SLAB_REST);
+}
+
+static void *new_unit_memory(zb_writer *writer, size_t bytes) {
+    if (bytes < ALIGNED_FROM)
+        return malloc(bytes);
+    void *memory = take_from_slab(writer, bytes);
+    return memory ? memory : zb__pages_map(bytes);
+}
+
 static void *take_unit_memory(zb_writer *writer) {
-    size_t bytes = unit_memory_bytes(&writer->layout);
-    if (writer->spare) {
-        struct zb__spare *spare = writer->spare;
+    struct zb__spare *spare = writer->spare;
+    if (spare) {
         writer->spare = spare->next;
-        writer->spare_bytes -= bytes;
+        zb__idle_end(unit_cost(&writer->layout));
         return spare;
     }
-    void *memory = zb__slab_fits(bytes) ? zb__slab_alloc(&writer->slabs, bytes, UINT64_MAX)
-                                        : zb__pages_alloc(bytes, NULL);
+    void *memory = new_unit_memory(writer, unit_memory_bytes(&writer->layout));
     if (memory)
-        zb__waiting_bytes((int64_t)bytes);
+        zb__waiting_bytes((int64_t)unit_cost(&writer->layout));
     return memory;
 }
 
 static void free_unit_memory(zb_writer *writer, void *memory) {
-    size_t bytes = unit_memory_bytes(&writer->layout);
-    if (zb__slab_fits(bytes))
-        zb__slab_free(&writer->slabs, memory);
+    if (zb__slab_has(&writer->slabs, memory))
+        give_to_slab(writer, memory);
     else
-        free(memory);
-    zb__waiting_bytes(-(int64_t)bytes);
+        zb__pages_unmap(memory, unit_memory_bytes(&writer->layout));
+    zb__waiting_bytes(-(int64_t)unit_cost(&writer->layout));
 }
 
 /* Keeps a unit's memory for the next one, whose pages then need no first touch. */
 static void give_unit_memory(zb_writer *writer, void *memory) {
-    size_t bytes = unit_memory_bytes(&writer->layout);
-    if (writer->spare_bytes + bytes > zb_limits_get()->write_cache_bytes / SPARE_PART) {
+    if (!zb__idle_begin(unit_cost(&writer->layout))) {
         free_unit_memory(writer, memory);
         return;
     }
     struct zb__spare *spare = memory;
     spare->next = writer->spare;
     writer->spare = spare;
-    writer->spare_bytes += bytes;
 }
 
 void zb__spare_free(zb_writer *writer) {
     while (writer->spare) {
         struct zb__spare *next = writer->spare->next;
         free_unit_memory(writer, writer->spare);
+        zb__idle_end(unit_cost(&writer->layout));
         writer->spare = next;
     }
-    writer->spare_bytes = 0;
 }
 
 /* ---- Open chunks ---- */
@@ -150,6 +182,11 @@ void zb__open_chunk_drop(zb_writer *writer, zb__open_chunk *chunk) {
     zb__waiting_bytes(-(int64_t)chunk->bytes);
     free(chunk->units);
     free(chunk);
+}
+
+/* Of an open chunk, its units' memory apart. */
+static uint64_t chunk_bytes(const zb__layout *layout) {
+    return sizeof(zb__open_chunk) + layout->units * sizeof(zb__open_unit);
 }
 
 static zb__open_chunk *open_chunk(zb_writer *writer, const uint64_t *index) {
@@ -171,7 +208,7 @@ static zb__open_chunk *open_chunk(zb_writer *writer, const uint64_t *index) {
         units[i].missing = zb__unit_inside(layout, chunk->origin, i, count);
         chunk->missing += units[i].missing;
     }
-    chunk->bytes = sizeof *chunk + layout->units * sizeof *units;
+    chunk->bytes = chunk_bytes(layout);
     zb__waiting_bytes((int64_t)chunk->bytes);
     link_newest(writer, chunk);
     *find_link(writer, index) = chunk;
@@ -248,10 +285,42 @@ static enum zb_code open_unit(zb_writer *writer, zb__open_chunk *chunk, uint64_t
     unit->elements = take_unit_memory(writer);
     if (!unit->elements)
         return zb_fail(err, ZB_ENOMEM, "no memory for a chunk that is written in parts");
-    chunk->unit_bytes += unit_memory_bytes(layout);
+    chunk->unit_bytes += unit_cost(layout);
     if (unit->missing * layout->unit->dtype.size < layout->unit_bytes)
         zb__unit_fill(layout, unit->elements); /* beyond the array's edge */
     return ZB_OK;
+}
+
+static uint64_t unit_number(const zb__layout *layout, const zb__cells *cells) {
+    uint64_t number = 0;
+    for (uint32_t d = 0; d < layout->ndim; d++)
+        number = number * layout->unit_grid[d] + cells->cell[d];
+    return number;
+}
+
+uint64_t zb__gather_bytes(const zb_writer *writer, const uint64_t *index, zb__piece *piece,
+                          uint64_t most) {
+    const zb__layout *layout = &writer->layout;
+    uint64_t units = 1;
+    for (uint32_t d = 0; d < layout->ndim; d++) {
+        uint64_t first = zb__piece_start(piece)[d];
+        uint64_t last = first + (zb__piece_count(piece, layout->ndim)[d] - 1) *
+                                    zb__piece_step(piece, layout->ndim)[d];
+        units *= last / layout->unit_shape[d] - first / layout->unit_shape[d] + 1;
+    }
+    uint64_t bytes = zb__work_product(units, unit_cost(layout)) + chunk_bytes(layout);
+    const zb__open_chunk *chunk =
+        bytes > most ? zb__open_chunk_find(writer, index) : NULL; /* else it does not matter */
+    if (!chunk)
+        return bytes;
+    zb__cells cells;
+    bytes = 0;
+    zb__cells_begin(&cells, piece, layout->ndim, layout->unit_shape);
+    for (; !cells.done; zb__cells_next(&cells)) {
+        if (!chunk->units[unit_number(layout, &cells)].elements)
+            bytes += unit_cost(layout);
+    }
+    return bytes;
 }
 
 enum zb_code zb__gather(zb_writer *writer, const uint64_t *index, zb__piece *piece, zb__piece *part,
@@ -269,9 +338,7 @@ enum zb_code zb__gather(zb_writer *writer, const uint64_t *index, zb__piece *pie
     zb__cells cells;
     zb__cells_begin(&cells, piece, layout->ndim, layout->unit_shape);
     for (; !cells.done && code == ZB_OK; zb__cells_next(&cells)) {
-        uint64_t number = 0;
-        for (uint32_t d = 0; d < layout->ndim; d++)
-            number = number * layout->unit_grid[d] + cells.cell[d];
+        uint64_t number = unit_number(layout, &cells);
         zb__open_unit *unit = &chunk->units[number];
         if (!unit->elements)
             code = open_unit(writer, chunk, number, err);

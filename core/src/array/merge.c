@@ -12,13 +12,20 @@
 #include "array/journal.h"
 #include "array/read.h"
 #include "array/takeover.h"
+#include "base/pages.h"
 #include "base/pool.h"
 
 /* Chunks of a batch; each takes three descriptors. */
 #define BATCH_CHUNKS 64
 /* Bytes taken over in a batch, and elements read at once: one more chunk or unit may come on top.
- */
+   Less with a small budget: this part of it. */
 #define BATCH_BYTES ((uint64_t)16 << 20)
+#define BATCH_PART 8
+
+static uint64_t batch_bytes(void) {
+    uint64_t part = zb_limits_get()->write_cache_bytes / BATCH_PART;
+    return part == 0 ? 1 : part < BATCH_BYTES ? part : BATCH_BYTES;
+}
 
 typedef struct merging {
     zb__open_chunk *chunk;
@@ -26,6 +33,7 @@ typedef struct merging {
     zb_lock *lock;
     zb__live live;
     zb__takeover taken;
+    uint64_t reserved; /* for work, see below; 0: nothing was granted */
 } merging;
 
 typedef struct batch {
@@ -101,17 +109,24 @@ static void add_partial(group *g, const zb__open_chunk *chunk, uint64_t number) 
                   .view = {.data = p->stored, .dtype = layout->unit->dtype, .strides = p->strides}};
 }
 
-/* Some units for each thread, few enough to be bounded. */
-static bool make_group(group *g, const zb_writer *writer, uint64_t partials) {
-    uint64_t fit = BATCH_BYTES / (writer->layout.unit_bytes + 1), width = zb__pool_width();
+/* How many units are read together: some for each thread, few enough to be bounded. Large ones, one
+   for each thread as long as they are a quarter of the budget, and one in any case. */
+static uint64_t group_capacity(const zb__layout *layout, uint64_t partials) {
+    uint64_t fit = batch_bytes() / (layout->unit_bytes + 1), width = zb__pool_width();
+    uint64_t large = zb_limits_get()->write_cache_bytes / 4 / (layout->unit_bytes + 1);
+    width = width < large ? width : large ? large : 1;
     uint64_t capacity = fit < width ? width : fit < 1024 ? fit : 1024;
-    capacity = capacity < partials ? capacity : partials;
+    return capacity < partials ? capacity : partials;
+}
+
+static bool make_group(group *g, const zb_writer *writer, uint64_t partials) {
+    uint64_t capacity = group_capacity(&writer->layout, partials);
     *g = (group){.writer = writer, .capacity = (size_t)capacity};
     g->partials = malloc((size_t)capacity * sizeof *g->partials);
     g->reads = malloc((size_t)capacity * sizeof *g->reads);
     size_t bytes;
     if (!__builtin_mul_overflow((size_t)capacity, writer->layout.unit_bytes, &bytes))
-        g->stored = malloc(bytes);
+        g->stored = zb__pages_map(bytes);
     return g->partials && g->reads && g->stored;
 }
 
@@ -145,8 +160,56 @@ static enum zb_code complete_units(const zb_writer *writer, const batch *b, zb_e
         code = read_group(&g, err);
     free(g.partials);
     free(g.reads);
-    free(g.stored);
+    zb__pages_unmap(g.stored, g.capacity * writer->layout.unit_bytes);
     return code;
+}
+
+/* ---- Memory ---- */
+
+/* What merging the chunk may need besides its open units, before anything is known of the stored
+   one: the units that nobody wrote are taken over. */
+static uint64_t takeover_bound(const zb_writer *writer, const zb__open_chunk *chunk) {
+    const zb__layout *layout = &writer->layout;
+    uint64_t units = 0;
+    for (uint64_t u = 0; u < layout->units && layout->shard && chunk->missing > 0; u++)
+        units += !chunk->units[u].elements;
+    return zb__work_product(units, layout->unit_bound);
+}
+
+/* Those that were written are encoded; in place, what they replace goes to a journal. */
+static uint64_t encode_bound(const zb_writer *writer, const zb__open_chunk *chunk) {
+    const zb__layout *layout = &writer->layout;
+    uint64_t units = 0;
+    for (uint64_t u = 0; u < layout->units; u++)
+        units += chunk->units[u].elements != NULL;
+    uint64_t copies = zb__is_plain(layout) ? 0 : 1;
+    copies += writer->options.strategy == ZB_INPLACE;
+    return zb__work_product(units, zb__work_product(copies, layout->unit_bound)) +
+           zb__work_product(layout->units, ZB__UNIT_LISTS);
+}
+
+/* Reserves memory for one more chunk of a batch, before its lock is taken: only the first may wait
+   for it. That one's reservation has room for the elements that are read at once. False: the chunk
+   has to wait for the next batch. */
+static bool reserve(const zb_writer *writer, merging *m, bool is_first) {
+    const zb__layout *layout = &writer->layout;
+    uint64_t bytes = takeover_bound(writer, m->chunk) + encode_bound(writer, m->chunk);
+    if (!is_first) {
+        m->reserved = zb__work_try(bytes) ? bytes : 0;
+        return m->reserved > 0;
+    }
+    m->reserved = bytes + zb__work_product(group_capacity(layout, UINT64_MAX), layout->unit_bytes);
+    zb__work_begin(m->reserved);
+    return true;
+}
+
+/* Gives back what was reserved for more than is taken over. */
+static void reserve_less(const zb_writer *writer, merging *m) {
+    uint64_t bound = takeover_bound(writer, m->chunk);
+    if (m->taken.size < bound) {
+        zb__work_end(bound - m->taken.size, false);
+        m->reserved -= bound - m->taken.size;
+    }
 }
 
 /* ---- Batches ---- */
@@ -156,6 +219,7 @@ static void end(merging *m) {
     zb__takeover_free(&m->taken);
     zb_store_unlock(m->lock);
     free(m->key);
+    zb__work_end(m->reserved, true);
 }
 
 /* Takes the lock and sees what is stored. */
@@ -189,7 +253,7 @@ static enum zb_code run_batch(zb_writer *writer, batch *b, zb_error *err) {
                                .lock = m->lock,
                                .live = m->live.object ? &m->live : NULL};
     }
-    return code ? code : zb__jobs_run(writer, b->jobs, b->count, err);
+    return code ? code : zb__jobs_run(writer, b->jobs, b->count, true, err);
 }
 
 /* Stores chunks from the front of the list, at most `most`; *done: how many it was about. Those
@@ -198,11 +262,14 @@ static enum zb_code merge_some(zb_writer *writer, zb__open_chunk **chunks, size_
                                size_t *done, zb_error *err) {
     batch b = {.count = 0};
     enum zb_code code = ZB_OK;
-    while (b.count < most && b.bytes < BATCH_BYTES && code == ZB_OK) {
+    while (b.count < most && b.bytes < batch_bytes() && code == ZB_OK) {
         merging *m = &b.item[b.count];
         *m = (merging){.chunk = chunks[b.count]};
+        if (!reserve(writer, m, b.count == 0))
+            break;
         b.count++;
         code = begin(writer, m, err);
+        reserve_less(writer, m);
         b.bytes += m->taken.size;
     }
     if (code == ZB_OK)

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "array/budget.h"
 #include "base/pages.h"
 
 /* Large enough for some dozens of usual units, small enough that a block for each thread is little
@@ -18,32 +19,37 @@ void zb__block_pool_init(zb__block_pool *pool, uint64_t units, size_t unit_bound
 
 static void free_block(zb__block *block) {
     if (block)
-        free(block->bytes);
+        zb__pages_unmap(block->bytes, block->capacity);
     free(block);
 }
 
-static void free_list(zb__block **list) {
-    while (*list) {
-        zb__block *next = (*list)->next;
-        free_block(*list);
-        *list = next;
+/* Takes an idle block out of the pool, or NULL. */
+static zb__block *take_idle(zb__block_pool *pool) {
+    zb__block *block = pool->idle;
+    if (block) {
+        pool->idle = block->next;
+        zb__idle_end(block->capacity);
+        zb__waiting_bytes(-(int64_t)block->capacity);
     }
+    return block;
 }
 
 void zb__block_pool_free(zb__block_pool *pool) {
-    free_list(&pool->idle);
+    for (zb__block *block; (block = take_idle(pool)) != NULL;)
+        free_block(block);
 }
 
 zb__block *zb__room_take(zb__room *room, zb__block_pool *pool, size_t unit_bound) {
-    zb__block **from = room->open ? &room->open : &pool->idle;
-    zb__block *block = *from;
+    zb__block *block = room->open;
     if (block) {
-        *from = block->next;
+        room->open = block->next;
         return block;
     }
+    if ((block = take_idle(pool)) != NULL)
+        return block;
     block = calloc(1, sizeof *block);
     if (block)
-        block->bytes = zb__pages_alloc(pool->block_bytes, &block->capacity);
+        block->bytes = zb__pages_map(block->capacity = pool->block_bytes);
     if (!block || !block->bytes || block->capacity < unit_bound) {
         free_block(block);
         return NULL;
@@ -57,17 +63,22 @@ void zb__room_give(zb__room *room, zb__block *block, size_t unit_bound) {
     *to = block;
 }
 
-static void move_list(zb__block **from, zb__block **to) {
-    while (*from) {
-        zb__block *block = *from;
-        *from = block->next;
+static void make_idle(zb__block **list, zb__block_pool *pool) {
+    while (*list) {
+        zb__block *block = *list;
+        *list = block->next;
+        if (!zb__idle_begin(block->capacity)) {
+            free_block(block);
+            continue;
+        }
+        zb__waiting_bytes((int64_t)block->capacity);
         block->used = 0;
-        block->next = *to;
-        *to = block;
+        block->next = pool->idle;
+        pool->idle = block;
     }
 }
 
 void zb__room_clear(zb__room *room, zb__block_pool *pool) {
-    move_list(&room->full, &pool->idle);
-    move_list(&room->open, &pool->idle);
+    make_idle(&room->full, pool);
+    make_idle(&room->open, pool);
 }

@@ -20,7 +20,8 @@ typedef struct zb__block {
     size_t capacity, used;
 } zb__block;
 
-/* Blocks that no chunk uses; all of one size. */
+/* Blocks that no chunk uses; all of one size. They are idle memory that waits (budget.h); those of
+   a room are work, which whoever runs the chunk has reserved. */
 typedef struct zb__block_pool {
     zb__block *idle;
     size_t block_bytes;
@@ -39,7 +40,7 @@ void zb__block_pool_free(zb__block_pool *pool);
 zb__block *zb__room_take(zb__room *room, zb__block_pool *pool, size_t unit_bound);
 /* Gives it back, `used` counting what was written. */
 void zb__room_give(zb__room *room, zb__block *block, size_t unit_bound);
-/* Empties the room into the pool. */
+/* Empties the room into the pool, as far as the budget lets it keep idle memory. */
 void zb__room_clear(zb__room *room, zb__block_pool *pool);
 
 #endif

@@ -8,13 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pages.h"
 #include "codec/encode.h"
 
 void zb__takeover_free(zb__takeover *t) {
     zb__index_release(&t->index);
     zb_object_close(t->key.object);
     free(t->kept);
-    free(t->bytes);
+    zb__pages_unmap(t->bytes, (size_t)t->size);
     free(t->fill);
     *t = (zb__takeover){.kept = NULL};
 }
@@ -42,7 +43,7 @@ static enum zb_code read_kept(const zb__layout *layout, const zb__open_chunk *ch
         return zb_fail(err, ZB_ELIMIT, "its inner chunks have %llu bytes, limit shard_bytes",
                        (unsigned long long)total);
     t->size = total;
-    t->bytes = malloc(total ? (size_t)total : 1);
+    t->bytes = zb__pages_map((size_t)total);
     if (!t->bytes)
         return zb_fail(err, ZB_ENOMEM, "no memory for merging a shard");
     for (uint64_t i = 0; i < layout->units; i++) {

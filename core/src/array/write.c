@@ -71,7 +71,7 @@ static bool covers(const zb__layout *layout, const uint64_t *index, zb__piece *p
 }
 
 static enum zb_code run_jobs(zb_writer *writer, plan *p, zb_error *err) {
-    enum zb_code code = zb__jobs_run(writer, p->jobs, p->count, err);
+    enum zb_code code = zb__jobs_run(writer, p->jobs, p->count, false, err);
     for (size_t i = 0; i < p->count; i++) {
         /* What waited for a chunk is stored now, or overwritten. */
         zb__open_chunk *open =
@@ -101,20 +101,32 @@ static enum zb_code store_oldest(zb_writer *writer, uint64_t excess, zb_error *e
     return code;
 }
 
-/* When the budget is full, an eighth of it is made free: several chunks are stored together. */
-static enum zb_code keep_budget(zb_writer *writer, plan *p, zb_error *err) {
+/* Frees what the writer only keeps for later. */
+static void free_idle(zb_writer *writer) {
+    zb__spare_free(writer);
+    zb__block_pool_free(&writer->blocks);
+}
+
+/* Would `more` bytes leave the budget? */
+static bool is_full(uint64_t more) {
+    uint64_t budget = zb_limits_get()->write_cache_bytes;
+    return more > budget || zb__waiting_bytes(0) > budget - more;
+}
+
+/* Makes room for `more` bytes that are going to wait. When the budget is full, an eighth of it is
+   made free besides: several chunks are stored together. */
+static enum zb_code keep_budget(zb_writer *writer, plan *p, uint64_t more, zb_error *err) {
     uint64_t budget = zb_limits_get()->write_cache_bytes;
     enum zb_code code = ZB_OK;
-    if (zb__waiting_bytes(0) <= budget)
+    if (!is_full(more))
         return ZB_OK;
-    zb__spare_free(writer);
-    if (zb__waiting_bytes(0) > budget && p->count > 0)
+    free_idle(writer);
+    if (is_full(more) && p->count > 0)
         code = run_jobs(writer, p, err);
-    zb__spare_free(writer);
-    uint64_t waiting = zb__waiting_bytes(0);
-    if (code == ZB_OK && waiting > budget)
-        code = store_oldest(writer, waiting - (budget - budget / 8), err);
-    zb__spare_free(writer);
+    free_idle(writer);
+    if (code == ZB_OK && is_full(more) && writer->oldest)
+        code = store_oldest(writer, zb__waiting_bytes(0) + more - (budget - budget / 8), err);
+    free_idle(writer);
     return code;
 }
 
@@ -135,10 +147,16 @@ static enum zb_code add_job(zb_writer *writer, plan *p, const uint64_t *index, z
 
 static enum zb_code add_part(zb_writer *writer, plan *p, const uint64_t *index, zb_error *err) {
     zb__open_chunk *open;
-    enum zb_code code = zb__gather(writer, index, p->piece, p->part, &open, err);
+    uint64_t budget = zb_limits_get()->write_cache_bytes, waiting = zb__waiting_bytes(0);
+    uint64_t more =
+        zb__gather_bytes(writer, index, p->piece, waiting < budget ? budget - waiting : 0);
+    enum zb_code code = keep_budget(writer, p, more, err);
+    if (code != ZB_OK)
+        return code;
+    code = zb__gather(writer, index, p->piece, p->part, &open, err);
     if (code == ZB_OK && open->missing == 0)
         code = add_job(writer, p, index, NULL, open, err);
-    return code == ZB_OK ? keep_budget(writer, p, err) : code;
+    return code == ZB_OK ? keep_budget(writer, p, 0, err) : code;
 }
 
 static enum zb_code write_box(zb_writer *writer, plan *p, zb__piece *box, zb_error *err) {
@@ -197,6 +215,7 @@ enum zb_code zb_writer_write(zb_writer *writer, const zb_write *write, zb_error 
 
 enum zb_code zb_writer_flush(zb_writer *writer, zb_error *err) {
     enum zb_code code = writer->oldest ? store_oldest(writer, UINT64_MAX, err) : ZB_OK;
+    free_idle(writer);
     if (code == ZB_OK && writer->options.sync != ZB_SYNC_NONE)
         code = zb_store_flush_batch(writer->node->store, &writer->batch, err);
     if (code == ZB_OK && writer->lost)

@@ -18,6 +18,7 @@
 
 #include <pthread.h>
 
+#include "array/budget.h"
 #include "array/piece.h"
 #include "array/room.h"
 #include "base/scratch.h"
@@ -99,8 +100,7 @@ struct zb_writer {
     zb__block_pool blocks; /* for encoded units; guarded by the run that encodes */
     zb__open_chunk *newest, *oldest;
     zb__slabs slabs;          /* memory of open units */
-    struct zb__spare *spare;  /* of units that are no longer open */
-    uint64_t spare_bytes;     /* they count as waiting */
+    struct zb__spare *spare;  /* of units that are no longer open: idle memory */
     zb__open_chunk **buckets; /* by hash of the index; as many as open chunks, or more */
     size_t bucket_count, open_count;
     zb_batch batch;                  /* of what is put */
@@ -122,6 +122,11 @@ zb__open_chunk *zb__open_chunk_find(const zb_writer *writer, const uint64_t *ind
 
 /* Lets `written` tell what is written of a unit that has elements. */
 void zb__unit_need_bits(const zb__layout *layout, zb__open_unit *unit);
+
+/* Bytes that gathering this piece will add to what waits, if that is more than `most`; else any
+   number up to `most`. */
+uint64_t zb__gather_bytes(const zb_writer *writer, const uint64_t *index, zb__piece *piece,
+                          uint64_t most);
 
 /* Gives memory back that is kept for the next open chunks. */
 void zb__spare_free(zb_writer *writer);
@@ -158,6 +163,10 @@ enum zb_code zb__live_index(const zb__layout *layout, zb_object *object, uint64_
 
 /* ---- Encoding and storing ---- */
 
+/* Bytes for each unit of a chunk besides the units: lists of the encoded ones, of those taken over,
+   and of the object's parts; the entries of its old and new index, decoded and encoded. */
+#define ZB__UNIT_LISTS 112
+
 /* A chunk to encode and put. Its units come from the caller's memory or from an open chunk. */
 typedef struct zb__job {
     const uint64_t *index;      /* in the array's grid */
@@ -169,8 +178,16 @@ typedef struct zb__job {
     bool stored;                /* result: the chunk was put */
 } zb__job;
 
-/* Encodes all units of all jobs in parallel and puts each object. */
-enum zb_code zb__jobs_run(zb_writer *writer, zb__job *jobs, size_t count, zb_error *err);
+/* Encodes all units of all jobs in parallel and puts each object. is_reserved: the caller has
+   reserved memory for their encoded units (zb__work_begin); else the calling thread may have to
+   wait for some, and must hold no lock. */
+enum zb_code zb__jobs_run(zb_writer *writer, zb__job *jobs, size_t count, bool is_reserved,
+                          zb_error *err);
+
+/* No codec changes a unit's elements, so that what lies together need not be copied. */
+static inline bool zb__is_plain(const zb__layout *layout) {
+    return !layout->unit->shard && layout->unit->codec_count == 0;
+}
 
 /* ---- Helpers that both ways share ---- */
 
@@ -194,8 +211,5 @@ enum zb_code zb__chunk_lock(const zb_writer *writer, const char *key, bool whole
 enum zb_durability zb__durability(const zb_writer *writer, bool held);
 enum zb_code zb__chunk_blame(const zb_writer *writer, const uint64_t *index, enum zb_code code,
                              zb_error *err);
-
-/* Bytes that wait in all writers of the process; adds and returns the new sum. */
-uint64_t zb__waiting_bytes(int64_t change);
 
 #endif

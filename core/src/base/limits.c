@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/machine.h"
 #include "zarrbridge/zarrbridge.h"
 
 #define KIB 1024ull
@@ -16,11 +17,13 @@
 typedef struct limit_def {
     const char *name, *variable, *meaning;
     uint64_t value;
-    size_t offset; /* in zb_limits */
+    size_t offset;  /* in zb_limits */
+    uint64_t share; /* the default is at most memory divided by this; 0: whatever memory there is */
 } limit_def;
 
-#define LIMIT(field, variable, value, meaning)                                                     \
-    {#field, "ZARRBRIDGE_" variable, meaning, value, offsetof(zb_limits, field)}
+#define LIMIT(field, variable, value, meaning) SHARE(field, variable, value, 0, meaning)
+#define SHARE(field, variable, value, share, meaning)                                              \
+    {#field, "ZARRBRIDGE_" variable, meaning, value, offsetof(zb_limits, field), share}
 
 static const limit_def table[] = {
     LIMIT(json_depth, "JSON_DEPTH", 32, "nesting of a metadata document"),
@@ -38,17 +41,22 @@ static const limit_def table[] = {
     LIMIT(shard_depth, "SHARD_DEPTH", 4, "nesting of sharding_indexed"),
     LIMIT(codecs, "CODECS", 16, "codecs in one chain"),
     LIMIT(gzip_members, "GZIP_MEMBERS", 1024, "members of one gzip stream"),
-    LIMIT(cache_bytes, "CACHE_BYTES", 64 * MIB, "decoded-chunk cache of the process, bytes"),
-    LIMIT(index_cache_bytes, "INDEX_CACHE_BYTES", 16 * MIB,
-          "shard-index cache of the process, bytes"),
-    LIMIT(write_cache_bytes, "WRITE_CACHE_BYTES", 256 * MIB,
-          "parts of chunks that wait in all writers of the process, bytes"),
+    SHARE(cache_bytes, "CACHE_BYTES", 64 * MIB, 32,
+          "decoded-chunk cache of the process, bytes; default at most 1/32 of the usable memory"),
+    SHARE(index_cache_bytes, "INDEX_CACHE_BYTES", 16 * MIB, 128,
+          "shard-index cache of the process, bytes; default at most 1/128 of the usable memory"),
+    SHARE(write_cache_bytes, "WRITE_CACHE_BYTES", 256 * MIB, 8,
+          "parts of chunks that wait in all writers of the process, bytes; default at most 1/8 of "
+          "the usable memory"),
     LIMIT(lock_seconds, "LOCK_SECONDS", 60,
           "how long to wait for another writer's lock before giving up, seconds"),
     LIMIT(threads, "NUM_THREADS", 0, "threads of one read; 0 means the usable processors"),
 };
 
+#define ROWS (sizeof table / sizeof *table)
+
 static zb_limits limits;
+static uint64_t defaults[ROWS]; /* on this machine */
 static pthread_once_t limits_once = PTHREAD_ONCE_INIT;
 
 static uint64_t *field_of(size_t row) {
@@ -56,19 +64,23 @@ static uint64_t *field_of(size_t row) {
 }
 
 /* A variable that is no plain decimal number is ignored: the default is the safe choice. */
-static uint64_t value_from_environment(const limit_def *def) {
-    const char *text = getenv(def->variable);
+static uint64_t value_from_environment(size_t row) {
+    const char *text = getenv(table[row].variable);
     if (!text || *text < '0' || *text > '9')
-        return def->value;
+        return defaults[row];
     char *end;
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
-    return *end || errno ? def->value : value;
+    return *end || errno ? defaults[row] : value;
 }
 
 static void load_limits(void) {
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        *field_of(i) = value_from_environment(&table[i]);
+    uint64_t memory = zb__machine_memory();
+    for (size_t i = 0; i < ROWS; i++) {
+        uint64_t most = table[i].share ? memory / table[i].share : UINT64_MAX;
+        defaults[i] = table[i].value < most ? table[i].value : most;
+        *field_of(i) = value_from_environment(i);
+    }
 }
 
 const zb_limits *zb_limits_get(void) {
@@ -77,13 +89,13 @@ const zb_limits *zb_limits_get(void) {
 }
 
 bool zb_limit_describe(size_t i, zb_limit_row *row) {
-    if (i >= sizeof table / sizeof *table)
+    if (i >= ROWS)
         return false;
     zb_limits_get();
     *row = (zb_limit_row){.name = table[i].name,
                           .variable = table[i].variable,
                           .meaning = table[i].meaning,
-                          .default_value = table[i].value,
+                          .default_value = defaults[i],
                           .value = *field_of(i)};
     return true;
 }

@@ -12,4 +12,9 @@
    page is touched. NULL when memory runs out. */
 void *zb__pages_alloc(size_t size, size_t *capacity);
 
+/* Likewise for memory that comes and goes: free() may keep what is large, with gaps, and huge pages
+   that were asked for one buffer then serve a piece of another. This goes back to the system. */
+void *zb__pages_map(size_t size);
+void zb__pages_unmap(void *memory, size_t size); /* NULL is allowed; size: as it was asked for */
+
 #endif

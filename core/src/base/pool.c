@@ -15,9 +15,9 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <time.h>
 
+#include "base/machine.h"
 #include "zarrbridge/zarrbridge.h"
 
 #define MAX_THREADS 256
@@ -45,28 +45,6 @@ static size_t width_of_pool;
 
 /* ---- How many threads ---- */
 
-/* The quota of a version 2 control group, in processors rounded up; a large number without one. */
-static size_t cgroup_quota(void) {
-    size_t processors = MAX_THREADS;
-    FILE *file = fopen("/sys/fs/cgroup/cpu.max", "re");
-    if (!file)
-        return processors;
-    unsigned long quota, period;
-    if (fscanf(file, "%lu %lu", &quota, &period) == 2 && period > 0)
-        processors = (quota + period - 1) / period;
-    fclose(file);
-    return processors ? processors : 1;
-}
-
-static size_t usable_processors(void) {
-    cpu_set_t set;
-    size_t count = 1;
-    if (sched_getaffinity(0, sizeof set, &set) == 0)
-        count = (size_t)CPU_COUNT(&set);
-    size_t quota = cgroup_quota();
-    return count < quota ? count : quota;
-}
-
 static void before_fork(void) {
     pthread_mutex_lock(&pool_lock);
 }
@@ -84,7 +62,8 @@ static void after_fork_in_child(void) {
 
 static void init(void) {
     uint64_t asked = zb_limits_get()->threads;
-    width_of_pool = asked == 0 ? usable_processors() : asked > MAX_THREADS ? MAX_THREADS : asked;
+    uint64_t wanted = asked == 0 ? zb__machine_processors() : asked;
+    width_of_pool = wanted > MAX_THREADS ? MAX_THREADS : (size_t)wanted;
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 

@@ -45,8 +45,19 @@ void *zb__slab_alloc(zb__slabs *slabs, size_t size, uint64_t most) {
     return take_block(s);
 }
 
+static slab *slab_of(const void *block) {
+    return (slab *)((uintptr_t)block & ~(uintptr_t)(ZB__SLAB_BYTES - 1));
+}
+
+int zb__slab_has(const zb__slabs *slabs, const void *block) {
+    const slab *s = slabs->list;
+    while (s && s != slab_of(block))
+        s = s->next;
+    return s != NULL;
+}
+
 void zb__slab_free(zb__slabs *slabs, void *block) {
-    slab *s = (slab *)((uintptr_t)block & ~(uintptr_t)(ZB__SLAB_BYTES - 1));
+    slab *s = slab_of(block);
     if (--s->used > 0) {
         *(void **)block = s->idle;
         s->idle = block;

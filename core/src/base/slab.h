@@ -28,6 +28,9 @@ static inline int zb__slab_fits(size_t size) {
    bytes or memory runs out. */
 void *zb__slab_alloc(zb__slabs *slabs, size_t size, uint64_t most);
 
+/* Is the block one of these slabs'? */
+int zb__slab_has(const zb__slabs *slabs, const void *block);
+
 /* Gives a block back; an empty slab goes back to the system. */
 void zb__slab_free(zb__slabs *slabs, void *block);
 

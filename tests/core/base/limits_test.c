@@ -6,11 +6,13 @@
  */
 #include <dirent.h>
 #include <inttypes.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <libdeflate.h>
 
 #include "array/cache.h"
 #include "array/writer.h"
+#include "base/machine.h"
 #include "base/pool.h"
 #include "meta/walk.h"
 #include "support/arrays.h"
@@ -23,9 +25,11 @@ static const struct {
     const char *name, *variable;
     uint64_t value;
     size_t offset;
+    uint64_t share; /* of memory that the default may be at most; 0: all */
 } table[] = {
-#define ROW(field, variable, value)                                                                \
-    {#field, "ZARRBRIDGE_" variable, value, offsetof(zb_limits, field)}
+#define ROW(field, variable, value) SHARE(field, variable, value, 0)
+#define SHARE(field, variable, value, share)                                                       \
+    {#field, "ZARRBRIDGE_" variable, value, offsetof(zb_limits, field), share}
     ROW(json_depth, "JSON_DEPTH", 32),
     ROW(json_values, "JSON_VALUES", 4000000),
     ROW(document_bytes, "DOCUMENT_BYTES", MIB),
@@ -39,14 +43,21 @@ static const struct {
     ROW(shard_depth, "SHARD_DEPTH", 4),
     ROW(codecs, "CODECS", 16),
     ROW(gzip_members, "GZIP_MEMBERS", 1024),
-    ROW(cache_bytes, "CACHE_BYTES", 64 * MIB),
-    ROW(index_cache_bytes, "INDEX_CACHE_BYTES", 16 * MIB),
-    ROW(write_cache_bytes, "WRITE_CACHE_BYTES", 256 * MIB),
+    SHARE(cache_bytes, "CACHE_BYTES", 64 * MIB, 32),
+    SHARE(index_cache_bytes, "INDEX_CACHE_BYTES", 16 * MIB, 128),
+    SHARE(write_cache_bytes, "WRITE_CACHE_BYTES", 256 * MIB, 8),
     ROW(lock_seconds, "LOCK_SECONDS", 60),
     ROW(threads, "NUM_THREADS", 0),
+#undef SHARE
 #undef ROW
 };
 #define ROWS (sizeof table / sizeof *table)
+
+/* The default on this machine. */
+static uint64_t default_of(size_t row) {
+    uint64_t most = table[row].share ? zb__machine_memory() / table[row].share : UINT64_MAX;
+    return table[row].value < most ? table[row].value : most;
+}
 
 static uint64_t value_of(size_t row) {
     uint64_t value;
@@ -64,8 +75,7 @@ static void check_defaults(void *unused) {
         CHILD_CHECK(strcmp(row.name, table[i].name) == 0, "%s", row.name);
         CHILD_CHECK(strcmp(row.variable, table[i].variable) == 0, "%s", row.variable);
         CHILD_CHECK(strlen(row.meaning) > 10, "%s", row.meaning);
-        CHILD_CHECK(row.default_value == table[i].value, "%s %" PRIu64, row.name,
-                    row.default_value);
+        CHILD_CHECK(row.default_value == default_of(i), "%s %" PRIu64, row.name, row.default_value);
         CHILD_CHECK(row.value == row.default_value && value_of(i) == row.value, "%s", row.name);
     }
 }
@@ -77,6 +87,38 @@ static void defaults(void **state) {
     assert_true(check_in_child(check_defaults, NULL, NULL, NULL));
 }
 
+/* A process that may have little memory keeps little; what its environment asks for is taken as it
+   is. (Under the address sanitizer no process can be bounded like this.) */
+#ifndef __SANITIZE_ADDRESS__
+static void check_small_defaults(void *context) {
+    const uint64_t *memory = context;
+    struct rlimit limit = {.rlim_cur = *memory, .rlim_max = RLIM_INFINITY};
+    CHILD_CHECK(setrlimit(RLIMIT_AS, &limit) == 0, "no limit");
+    for (size_t i = 0; i < ROWS; i++) {
+        uint64_t most = table[i].share ? *memory / table[i].share : UINT64_MAX;
+        zb_limit_row row;
+        CHILD_CHECK(zb_limit_describe(i, &row), "row %zu", i);
+        CHILD_CHECK(row.default_value <= most, "%s %" PRIu64, row.name, row.default_value);
+        if (strcmp(row.name, "write_cache_bytes") == 0)
+            CHILD_CHECK(row.value == 256 * MIB, "%" PRIu64, row.value);
+        else
+            CHILD_CHECK(row.value == row.default_value, "%s %" PRIu64, row.name, row.value);
+    }
+}
+#endif
+
+static void small_machines_have_small_defaults(void **state) {
+    (void)state;
+#ifdef __SANITIZE_ADDRESS__
+    print_message("not with the address sanitizer, whose shadow is larger than any such bound\n");
+    skip();
+#else
+    uint64_t memory = 320 * MIB;
+    assert_true(
+        check_in_child(check_small_defaults, &memory, "ZARRBRIDGE_WRITE_CACHE_BYTES", "268435456"));
+#endif
+}
+
 typedef struct variable_case {
     size_t row;
     uint64_t expected;
@@ -86,10 +128,10 @@ static void check_variable(void *context) {
     const variable_case *c = context;
     zb_limit_row row;
     for (size_t i = 0; i < ROWS; i++) {
-        uint64_t expected = i == c->row ? c->expected : table[i].value;
+        uint64_t expected = i == c->row ? c->expected : default_of(i);
         CHILD_CHECK(value_of(i) == expected, "%s is %" PRIu64, table[i].name, value_of(i));
         CHILD_CHECK(zb_limit_describe(i, &row) && row.value == expected, "%s", table[i].name);
-        CHILD_CHECK(row.default_value == table[i].value, "%s", table[i].name);
+        CHILD_CHECK(row.default_value == default_of(i), "%s", table[i].name);
     }
 }
 
@@ -105,7 +147,7 @@ static void variables_are_honoured(void **state) {
     static const char *const wrong[] = {
         "", " 5", "-1", "+5", "5k", "0x10", "1e3", "many", "18446744073709551616"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        variable_case c = {.row = i, .expected = table[i].value};
+        variable_case c = {.row = i, .expected = default_of(i)};
         assert_true(check_in_child(check_variable, &c, table[i].variable, wrong[i]));
     }
     variable_case largest = {.row = 5, .expected = UINT64_MAX};
@@ -492,6 +534,7 @@ static void limits_stop(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults),
+        cmocka_unit_test(small_machines_have_small_defaults),
         cmocka_unit_test(variables_are_honoured),
         cmocka_unit_test(limits_stop),
     };
