@@ -121,6 +121,7 @@ static void run_scenario(const scenario *s, bool consolidated, uint64_t stride) 
     zb_error err;
     world_make(root, consolidated);
     world_snapshot_take(root, &before);
+    scenario_split(s, &before);
     ASSERT_OK(scenario_run(s, root, &err), err);
     world_snapshot_take(root, &after);
     world_remove(root);

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/fs.h"
@@ -56,13 +57,28 @@ static int open_directory_of(const zb__fs *fs, const zb__fs_waiting *w, const ch
     return zb__fs_openat(fs->root, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
+/* A file whose directory was moved is found by what the system says of its descriptor. */
+static void unlink_moved(int fd) {
+    char link[40], path[PATH_MAX];
+    struct stat ours, named;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    if (length <= 0)
+        return;
+    path[length] = '\0';
+    if (fstat(fd, &ours) == 0 && lstat(path, &named) == 0 && ours.st_ino == named.st_ino &&
+        ours.st_dev == named.st_dev)
+        unlink(path);
+}
+
 static void unlink_temp(const zb__fs *fs, const zb__fs_waiting *w) {
     const char *name;
     int dir = open_directory_of(fs, w, &name);
-    if (dir >= 0) {
-        unlinkat(dir, name, 0);
+    bool gone = dir >= 0 && unlinkat(dir, name, 0) == 0;
+    if (dir >= 0)
         close(dir);
-    }
+    if (!gone)
+        unlink_moved(w->fd);
 }
 
 /* Takes *at out of the list. Called with fs->lock. */
