@@ -266,7 +266,9 @@ enum zb_code vsi_list(zb_store *store, const char *prefix, zb_list_fn fn, void *
             is_directory = VSIStatL(zarr3::file_in(path, entry->pszName).c_str(), &stat) == 0 &&
                            VSI_ISDIR(stat.st_mode);
         }
-        const zb_list_entry listed = {entry->pszName, is_directory, false};
+        zb_list_entry listed = {};
+        listed.name = entry->pszName;
+        listed.is_prefix = is_directory;
         if (fn(context, &listed) != 0)
             break;
     }

@@ -28,28 +28,76 @@ void vol_attrs_free(vol_attrs *attrs) {
     for (size_t i = 0; i < attrs->count; i++)
         vol_attr_clear(attrs->lib, &attrs->attr[i]);
     free(attrs->attr);
+    free(attrs->slot);
     free(attrs->in_order);
     free(attrs->by_name);
     free(attrs);
 }
 
-/* A free place: that of an attribute with the same name, or a new one at the end. */
+/* ---- Finding by name ---- */
+
+/* Where the name is in the table, or would be: from its hash on, before the first place that is
+   free. Half of the table is, at the least. */
+static size_t *slot_of(const vol_attrs *attrs, const char *name) {
+    size_t i = (size_t)vol_hash(VOL_HASH_START, name, strlen(name));
+    for (;; i++) {
+        size_t *slot = &attrs->slot[i & (attrs->slots - 1)];
+        if (*slot == 0 || strcmp(attrs->attr[*slot - 1].name, name) == 0)
+            return slot;
+    }
+}
+
+/* Fills the empty table. */
+static void index_names(vol_attrs *attrs) {
+    for (size_t i = 0; i < attrs->count; i++)
+        *slot_of(attrs, attrs->attr[i].name) = i + 1;
+}
+
+static vol_attr *find(const vol_attrs *attrs, const char *name) {
+    size_t at = attrs->slots ? *slot_of(attrs, name) : 0;
+    return at ? &attrs->attr[at - 1] : NULL;
+}
+
+const vol_attr *vol_attrs_find(const vol_attrs *attrs, const char *name) {
+    return find(attrs, name);
+}
+
+/* ---- Adding ---- */
+
+/* Makes room for `more` attributes. False when memory runs out; the list is as it was then. */
+static bool make_room(vol_attrs *attrs, size_t more) {
+    size_t room = attrs->room ? attrs->room : 8;
+    while (room < attrs->count + more)
+        room *= 2;
+    if (room == attrs->room)
+        return true;
+    size_t *slot = calloc(4 * room, sizeof *slot);
+    vol_attr *grown = slot ? realloc(attrs->attr, room * sizeof *grown) : NULL;
+    if (!grown) {
+        free(slot);
+        return false;
+    }
+    free(attrs->slot);
+    attrs->attr = grown;
+    attrs->room = room;
+    attrs->slot = slot;
+    attrs->slots = 4 * room;
+    index_names(attrs);
+    return true;
+}
+
+/* A free place: that of an attribute with the same name, or a new one at the end. The caller puts
+   one of that name there. */
 static vol_attr *place_for(vol_attrs *attrs, const char *name) {
-    for (size_t i = 0; i < attrs->count; i++) {
-        if (strcmp(attrs->attr[i].name, name) == 0) {
-            vol_attr_clear(attrs->lib, &attrs->attr[i]);
-            return &attrs->attr[i];
-        }
+    vol_attr *there = find(attrs, name);
+    if (there) {
+        vol_attr_clear(attrs->lib, there);
+        return there;
     }
-    if (attrs->count == attrs->room) {
-        size_t room = attrs->room ? 2 * attrs->room : 8;
-        vol_attr *grown = realloc(attrs->attr, room * sizeof *grown);
-        if (!grown)
-            return NULL;
-        attrs->attr = grown;
-        attrs->room = room;
-    }
-    return &attrs->attr[attrs->count++];
+    if (!make_room(attrs, 1))
+        return NULL;
+    *slot_of(attrs, name) = ++attrs->count;
+    return &attrs->attr[attrs->count - 1];
 }
 
 vol_attr *vol_attrs_add(vol_attrs *attrs, const char *name, enum vol_attr_kind kind, size_t count,
@@ -72,31 +120,19 @@ vol_attr *vol_attrs_add(vol_attrs *attrs, const char *name, enum vol_attr_kind k
     return NULL;
 }
 
-/* Few objects have so many that a search tree would pay. */
-const vol_attr *vol_attrs_find(const vol_attrs *attrs, const char *name) {
-    for (size_t i = 0; i < attrs->count; i++)
-        if (strcmp(attrs->attr[i].name, name) == 0)
-            return &attrs->attr[i];
-    return NULL;
-}
-
 /* ---- Making the list ---- */
 
 static int compare_names(const void *a, const void *b) {
     return strcmp((*(vol_attr *const *)a)->name, (*(vol_attr *const *)b)->name);
 }
 
-static bool list_attrs(vol_attrs *attrs) {
-    attrs->in_order = calloc(attrs->count + 1, sizeof *attrs->in_order);
-    attrs->by_name = calloc(attrs->count + 1, sizeof *attrs->by_name);
-    if (!attrs->in_order || !attrs->by_name)
-        return false;
+/* Lists what is there, in lists that have room for it. */
+static void list_attrs(vol_attrs *attrs) {
     for (size_t i = 0; i < attrs->count; i++)
         if (!attrs->attr[i].unlisted)
             attrs->in_order[attrs->listed++] = &attrs->attr[i];
     memcpy(attrs->by_name, attrs->in_order, attrs->listed * sizeof *attrs->by_name);
     qsort(attrs->by_name, attrs->listed, sizeof *attrs->by_name, compare_names);
-    return true;
 }
 
 /* The document's attributes first, then what is made of other members: these replace namesakes,
@@ -120,19 +156,23 @@ static bool is_kept(const vol_attr *attr, const vol_attrs *document) {
                                            : attr->place != VOL_ATTR_STORED;
 }
 
-/* Takes what is kept over from the list that is about to go. */
-static bool move_kept(vol_attrs *attrs, vol_attrs *old) {
+/* Room for those of the old list as well: what cannot be made must leave that one whole. */
+static bool reserve(vol_attrs *attrs, const vol_attrs *old) {
+    size_t most = attrs->count + (old ? old->count : 0);
+    attrs->in_order = calloc(most + 1, sizeof *attrs->in_order);
+    attrs->by_name = calloc(most + 1, sizeof *attrs->by_name);
+    return attrs->in_order && attrs->by_name && make_room(attrs, most - attrs->count);
+}
+
+/* Takes what is kept over from the list that is about to go; there is room. */
+static void move_kept(vol_attrs *attrs, vol_attrs *old) {
     for (size_t i = 0; old && i < old->count; i++) {
         vol_attr *from = &old->attr[i];
         if (!is_kept(from, attrs))
             continue;
-        vol_attr *to = place_for(attrs, from->name);
-        if (!to)
-            return false;
-        *to = *from;
+        *place_for(attrs, from->name) = *from;
         *from = (vol_attr){.kind = VOL_ATTR_NUMBER};
     }
-    return true;
 }
 
 /* What hangs together across nodes (dimension scales) may change with any change. */
@@ -142,7 +182,9 @@ const vol_attrs *vol_node_attrs(vol_node *node) {
     vol_attrs *attrs = calloc(1, sizeof *attrs);
     if (attrs)
         attrs->lib = node->file->lib;
-    if (attrs && fill_attrs(attrs, node) && move_kept(attrs, node->attrs) && list_attrs(attrs)) {
+    if (attrs && fill_attrs(attrs, node) && reserve(attrs, node->attrs)) {
+        move_kept(attrs, node->attrs);
+        list_attrs(attrs);
         vol_attrs_free(node->attrs);
         node->attrs = attrs;
         node->attrs_change = node->file->changes;
@@ -173,10 +215,7 @@ bool vol_node_keep_attr(vol_node *node, vol_attr *attr) {
 }
 
 static vol_attr *find_kept(const vol_node *node, const char *name) {
-    vol_attr *attr = NULL;
-    for (size_t i = 0; node->attrs && i < node->attrs->count; i++)
-        if (strcmp(node->attrs->attr[i].name, name) == 0)
-            attr = &node->attrs->attr[i];
+    vol_attr *attr = node->attrs ? find(node->attrs, name) : NULL;
     return attr && attr->place != VOL_ATTR_STORED ? attr : NULL;
 }
 
@@ -195,17 +234,20 @@ bool vol_node_rename_attr(vol_node *node, const char *from, const char *to) {
     if (copy) {
         free(attr->name);
         attr->name = copy;
+        memset(node->attrs->slot, 0, node->attrs->slots * sizeof *node->attrs->slot);
+        index_names(node->attrs);
         node->attrs_change = 0;
     }
     return copy || !attr;
 }
 
 const vol_attr *vol_node_unwritten(const vol_node *node, const char *name) {
-    for (size_t i = 0; node->attrs && i < node->attrs->count; i++) {
-        const vol_attr *attr = &node->attrs->attr[i];
-        if (attr->place == VOL_ATTR_UNWRITTEN && (!name || strcmp(attr->name, name) == 0))
-            return attr;
-    }
+    const vol_attr *attr = name ? find_kept(node, name) : NULL;
+    if (name)
+        return attr && attr->place == VOL_ATTR_UNWRITTEN ? attr : NULL;
+    for (size_t i = 0; node->attrs && i < node->attrs->count; i++)
+        if (node->attrs->attr[i].place == VOL_ATTR_UNWRITTEN)
+            return &node->attrs->attr[i];
     return NULL;
 }
 

@@ -61,7 +61,9 @@ typedef struct vol_attr {
 typedef struct vol_attrs {
     h5_lib *lib;
     size_t count, room;
-    vol_attr *attr; /* in the order of the document, what h5_dims.c adds last */
+    vol_attr *attr; /* [room], in the order of the document, what h5_dims.c adds last */
+    size_t slots;   /* a power of two above 2 * room, or 0 */
+    size_t *slot;   /* [slots]: 1 + the attribute whose name has that hash or one before; 0: none */
     size_t listed;
     vol_attr **in_order; /* [listed] */
     vol_attr **by_name;  /* [listed] */

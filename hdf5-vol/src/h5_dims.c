@@ -99,10 +99,7 @@ static bool add_scale_list(vol_attrs *attrs, const vol_node *node, const zb_arra
 
 /* A scale may have another name than its dataset; HDF5 reads both only as fixed strings. */
 static bool add_scale_names(vol_attrs *attrs, const vol_node *node) {
-    const vol_attr *given = NULL;
-    for (size_t i = 0; i < attrs->count; i++)
-        if (strcmp(attrs->attr[i].name, "NAME") == 0)
-            given = &attrs->attr[i];
+    const vol_attr *given = vol_attrs_find(attrs, "NAME");
     char *name = strdup(given && given->kind == VOL_ATTR_TEXT && given->count == 1
                             ? ((char *const *)given->data)[0]
                             : node->name);

@@ -118,6 +118,7 @@ static void run_scenario(const scenario *s, bool consolidated, uint64_t stride) 
     world_snapshot before, after;
     world_make(root, consolidated);
     world_snapshot_take(root, &before);
+    scenario_split(s, &before);
     int status = run_in_child(s, SHIM_COUNT, 0);
     uint64_t calls = *counted;
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0 && calls > 0);

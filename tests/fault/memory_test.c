@@ -155,6 +155,7 @@ static void run_scenario(const scenario *s, bool consolidated) {
     world_remove(root); /* of a test that failed */
     world_make(root, consolidated);
     world_snapshot_take(root, &before);
+    scenario_split(s, &before);
     forget();
     memory_begin(UINT64_MAX, false);
     ASSERT_OK(scenario_run(s, root, &err), err);

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "scenarios.h"
 
-void (*scenario_over)(void);
+#include "scenarios_two.h"
 
-/* Makes a call, and once more when it failed and the trouble is over. */
-#define PERSIST(code, call)                                                                        \
-    do {                                                                                           \
-        (code) = (call);                                                                           \
-        if ((code) && scenario_over) {                                                             \
-            scenario_over();                                                                       \
-            (code) = (call);                                                                       \
-        }                                                                                          \
-    } while (0)
+void (*scenario_over)(void);
+const char *scenario_root;
 
 /* ---- Writing boxes ------------------------------------------------------------------------ */
 
@@ -172,8 +165,8 @@ static enum zb_code erase_by_fill(zb_store *store, zb_error *err) {
 
 /* ---- Shapes ------------------------------------------------------------------------------- */
 
-static enum zb_code resize(zb_store *store, const char *path, uint64_t rows, uint64_t columns,
-                           zb_error *err) {
+enum zb_code scenario_resize(zb_store *store, const char *path, uint64_t rows, uint64_t columns,
+                             zb_error *err) {
     zb_node *node = NULL, *changed;
     enum zb_code code;
     PERSIST(code, zb_node_open(store, path, &node, err));
@@ -187,20 +180,20 @@ static enum zb_code resize(zb_store *store, const char *path, uint64_t rows, uin
 }
 
 static enum zb_code append_plain(zb_store *store, zb_error *err) {
-    enum zb_code code = resize(store, "g/plain", 20, 10, err);
+    enum zb_code code = scenario_resize(store, "g/plain", 20, 10, err);
     return code ? code
                 : write_box(store, &(box){"g/plain", {12, 0}, {8, 10}, .generation = 1}, err);
 }
 
 /* The rows begin within a shard that is there. */
 static enum zb_code append_shard(zb_store *store, zb_error *err) {
-    enum zb_code code = resize(store, "g/shard", 20, 16, err);
+    enum zb_code code = scenario_resize(store, "g/shard", 20, 16, err);
     return code ? code
                 : write_box(store, &(box){"g/shard", {14, 0}, {6, 16}, .generation = 1}, err);
 }
 
 static enum zb_code shrink(zb_store *store, zb_error *err) {
-    return resize(store, "g/shard", 9, 7, err);
+    return scenario_resize(store, "g/shard", 9, 7, err);
 }
 
 /* What was cut off does not come back. */
@@ -208,7 +201,7 @@ static void verify_shrunk(const char *root) {
     zb_store *store;
     zb_error err;
     ASSERT_OK(zb_store_open_fs(root, &store, &err), err);
-    ASSERT_OK(resize(store, "g/shard", 14, 16, &err), err);
+    ASSERT_OK(scenario_resize(store, "g/shard", 14, 16, &err), err);
     zb_store_release(store);
     world_snapshot now;
     world_snapshot_take(root, &now);
@@ -288,7 +281,7 @@ static enum zb_code copy_group(zb_store *store, zb_error *err) {
 
 /* Killed between copying and deleting, a move leaves both nodes: deleting the source is the rest.
  */
-static enum zb_code move(zb_store *store, const char *from, const char *to, zb_error *err) {
+enum zb_code scenario_move(zb_store *store, const char *from, const char *to, zb_error *err) {
     enum zb_code code;
     PERSIST(code, zb_node_move(store, from, to, err));
     if (code == ZB_ECONFLICT || code == ZB_ENOTFOUND)
@@ -297,11 +290,11 @@ static enum zb_code move(zb_store *store, const char *from, const char *to, zb_e
 }
 
 static enum zb_code move_array(zb_store *store, zb_error *err) {
-    return move(store, "g/shard", "h/shard", err);
+    return scenario_move(store, "g/shard", "h/shard", err);
 }
 
 static enum zb_code move_group(zb_store *store, zb_error *err) {
-    return move(store, "g", "h/g", err);
+    return scenario_move(store, "g", "h/g", err);
 }
 
 const scenario scenarios[] = {
@@ -330,11 +323,30 @@ const scenario scenarios[] = {
     {"move_group", .run = move_group, .consolidated = true},
     {"delete_node", .run = delete_node, .consolidated = true},
     {"delete_root", .run = delete_root, .consolidated = true},
+    {"two_parts", .run = two_parts, .split = "g/shard", .part = {4, 8}},
+    {"two_parts_synced", .run = two_parts_synced, .split = "g/shard", .part = {4, 8}},
+    {"two_whole", .run = two_whole},
+    {"whole_and_part", .run = whole_and_part, .split = "g/shard", .part = {4, 8}},
+    {"two_append", .run = two_append, .live = "g/shard"},
+    {"two_inplace", .run = two_inplace, .live = "g/fixed"},
+    {"beside_attribute", .run = beside_attribute, .consolidated = true},
+    {"beside_growth", .run = beside_growth, .split = "g/shard", .part = {4, 8}},
+    {"beside_shrinking", .run = beside_shrinking, .split = "g/shard", .part = {4, 8}},
+    {"beside_move", .run = beside_move, .consolidated = true},
+    {"beside_delete", .run = beside_delete, .consolidated = true},
 };
 const size_t scenario_count = sizeof scenarios / sizeof *scenarios;
 
+void scenario_split(const scenario *s, world_snapshot *before) {
+    for (size_t i = 0; s->split && world_paths[i]; i++) {
+        if (strcmp(world_paths[i], s->split) == 0)
+            memcpy(before->array[i].chunk, s->part, sizeof s->part);
+    }
+}
+
 enum zb_code scenario_run(const scenario *s, const char *root, zb_error *err) {
     zb_store *store;
+    scenario_root = root;
     enum zb_code code;
     PERSIST(code, zb_store_open_fs(root, &store, err));
     if (code)

@@ -12,6 +12,8 @@ typedef struct scenario {
     enum zb_code (*run)(zb_store *store, zb_error *err);
     bool consolidated; /* also with consolidated metadata at the root */
     const char *live;  /* array whose shards are changed in place, by a strategy; or NULL */
+    const char *split; /* array whose chunks two writers change, each a part of them; or NULL */
+    uint64_t part[2];  /* of a chunk: no two of them write into one */
     void (*verify)(const char *root); /* looks at the result more closely; or NULL */
 } scenario;
 
@@ -22,10 +24,31 @@ extern const size_t scenario_count;
    called: it says that the trouble is over. */
 extern void (*scenario_over)(void);
 
+/* The directory of the store that scenario_run opened. */
+extern const char *scenario_root;
+
+/* Makes a call, and once more when it failed and the trouble is over. */
+#define PERSIST(code, call)                                                                        \
+    do {                                                                                           \
+        (code) = (call);                                                                           \
+        if ((code) && scenario_over) {                                                             \
+            scenario_over();                                                                       \
+            (code) = (call);                                                                       \
+        }                                                                                          \
+    } while (0)
+
 /* Writes world_value(1, ...) to a box of an array; reads all of one, whatever it holds. */
 enum zb_code scenario_write(zb_store *store, const char *path, uint64_t row, uint64_t column,
                             uint64_t rows, uint64_t columns, zb_error *err);
 enum zb_code scenario_read(zb_store *store, const char *path, zb_error *err);
+
+/* Changes the shape; moves a node, or does the rest of it after a kill. */
+enum zb_code scenario_resize(zb_store *store, const char *path, uint64_t rows, uint64_t columns,
+                             zb_error *err);
+enum zb_code scenario_move(zb_store *store, const char *from, const char *to, zb_error *err);
+
+/* The snapshot from before the scenario is to be judged by these parts. */
+void scenario_split(const scenario *s, world_snapshot *before);
 
 /* Opens the directory as a new store and runs the scenario. */
 enum zb_code scenario_run(const scenario *s, const char *root, zb_error *err);

@@ -31,6 +31,7 @@ enum side {
     WRITES = 2,        /* changes the store */
     NEEDS_ROOM = 4,    /* and may find the disk full */
     INTERRUPTIBLE = 8, /* may give EINTR */
+    SYNCS = 16,        /* makes durable, and may find that it cannot */
 };
 
 static enum shim_mode mode;
@@ -88,6 +89,8 @@ static bool mode_concerns(unsigned side) {
         return true;
     case SHIM_FULL:
         return side & NEEDS_ROOM;
+    case SHIM_FAIL_SYNC:
+        return side & SYNCS;
     case SHIM_INTERRUPT:
         return side & INTERRUPTIBLE;
     }
@@ -104,7 +107,7 @@ static bool before(unsigned side, uint64_t *number) {
     bool fails = false;
     if (mode == SHIM_KILL_BEFORE && n == target)
         die();
-    if (mode == SHIM_FAIL)
+    if (mode == SHIM_FAIL || mode == SHIM_FAIL_SYNC)
         fails = n == target;
     else if (mode == SHIM_FAIL_FROM || mode == SHIM_FULL)
         fails = n >= target;
@@ -281,9 +284,9 @@ WRAP(int, fallocate, (int fd, int how, off_t at, off_t size), (fd, how, at, size
    and a disk takes its own time. */
 #define WRAP_SYNC(name, types, counts, side)                                                       \
     WRAP_AS(int, name, types, ((void)real, shim_take_time(fd), 0), counts, side)
-WRAP_SYNC(fsync, (int fd), counts_fd(fd), WRITES | INTERRUPTIBLE)
-WRAP_SYNC(fdatasync, (int fd), counts_fd(fd), WRITES | INTERRUPTIBLE)
-WRAP_SYNC(syncfs, (int fd), counts_fd(fd), WRITES)
+WRAP_SYNC(fsync, (int fd), counts_fd(fd), WRITES | SYNCS | INTERRUPTIBLE)
+WRAP_SYNC(fdatasync, (int fd), counts_fd(fd), WRITES | SYNCS | INTERRUPTIBLE)
+WRAP_SYNC(syncfs, (int fd), counts_fd(fd), WRITES | SYNCS)
 /* Without one of the two flags it waits for nothing. */
 WRAP_AS(int, sync_file_range, (int fd, off64_t at, off64_t size, unsigned flags),
         ((void)real, (void)at, (void)size,
@@ -350,8 +353,8 @@ WRAP_FCNTL(fcntl64)
 
 /* ---- Preloaded ---------------------------------------------------------------------------- */
 
-static const char *const mode_names[] = {"off",  "count",     "kill-before", "kill-after",
-                                         "fail", "fail-from", "full",        "interrupt"};
+static const char *const mode_names[] = {"off",       "count", "kill-before", "kill-after", "fail",
+                                         "fail-from", "full",  "fail-sync",   "interrupt"};
 
 __attribute__((constructor)) static void begin_from_environment(void) {
     const char *text = getenv("ZB_SHIM");

@@ -26,6 +26,7 @@ enum shim_mode {
     SHIM_FAIL,        /* call `nth` of any side fails with `error`, once */
     SHIM_FAIL_FROM,   /* that one and all later ones */
     SHIM_FULL,        /* from then on everything that needs room fails, and nothing else */
+    SHIM_FAIL_SYNC,   /* sync `nth` of a file, a directory or a file system fails, once */
     SHIM_INTERRUPT    /* every call that may be interrupted is, every second time, and reads and
                          writes move at most `nth` bytes */
 };

@@ -135,10 +135,10 @@ static bool same_shape(const world_array *a, const world_array *b) {
 }
 
 /* Is the chunk that begins at row, column the same in both? Outside an array all is fill. */
-static bool same_chunk(const world_array *now, const world_array *then, uint64_t row,
-                       uint64_t column) {
-    for (uint64_t r = row; r < row + now->chunk[0] && r < now->shape[0]; r++) {
-        for (uint64_t c = column; c < column + now->chunk[1] && c < now->shape[1]; c++) {
+static bool same_chunk(const world_array *now, const world_array *then, const uint64_t *chunk,
+                       uint64_t row, uint64_t column) {
+    for (uint64_t r = row; r < row + chunk[0] && r < now->shape[0]; r++) {
+        for (uint64_t c = column; c < column + chunk[1] && c < now->shape[1]; c++) {
             bool inside = then->exists && r < then->shape[0] && c < then->shape[1];
             int32_t expected = inside ? then->values[r * then->shape[1] + c] : WORLD_FILL;
             if (now->values[r * now->shape[1] + c] != expected)
@@ -162,10 +162,12 @@ static void check_array(const world_array *now, const world_array *before, const
         fail_msg("%s: array %s has a shape [%d,%d] that is neither old nor new", what, path,
                  (int)now->shape[0], (int)now->shape[1]);
     bool grows_in_place = !before->exists && strcmp(path, "new/array") == 0;
-    for (uint64_t r = 0; r < now->shape[0]; r += now->chunk[0]) {
-        for (uint64_t c = 0; c < now->shape[1]; c += now->chunk[1]) {
-            bool is_old = (before->exists || grows_in_place) && same_chunk(now, before, r, c);
-            bool is_new = after->exists && same_chunk(now, after, r, c);
+    const uint64_t *chunk = before->exists ? before->chunk : now->chunk;
+    for (uint64_t r = 0; r < now->shape[0]; r += chunk[0]) {
+        for (uint64_t c = 0; c < now->shape[1]; c += chunk[1]) {
+            bool is_old =
+                (before->exists || grows_in_place) && same_chunk(now, before, chunk, r, c);
+            bool is_new = after->exists && same_chunk(now, after, chunk, r, c);
             if (!is_old && !is_new)
                 fail_msg("%s: array %s: the chunk at %d,%d is neither old nor new: begins with %d",
                          what, path, (int)r, (int)c, (int)now->values[r * now->shape[1] + c]);
@@ -212,8 +214,8 @@ void world_check_live(const char *root, const char *path, const world_snapshot *
     for (uint64_t r = 0; r < now.shape[0]; r += now.chunk[0]) {
         for (uint64_t c = 0; c < now.shape[1]; c += now.chunk[1]) {
             enum zb_code code = read_inner(node, r, c, &now, now.values);
-            if (code == ZB_OK && !same_chunk(&now, &before->array[place], r, c) &&
-                !same_chunk(&now, &after->array[place], r, c))
+            if (code == ZB_OK && !same_chunk(&now, &before->array[place], now.chunk, r, c) &&
+                !same_chunk(&now, &after->array[place], now.chunk, r, c))
                 fail_msg("%s: %s: the inner chunk at %d,%d is neither old nor new", what, path,
                          (int)r, (int)c);
             if (code && code != ZB_ECHECKSUM && code != ZB_EFORMAT)

@@ -17,8 +17,10 @@
 #define WORLD_PATHS 16
 typedef struct world_array {
     bool exists;
-    uint64_t shape[2], chunk[2];
-    int32_t *values; /* C order, malloc'ed */
+    uint64_t shape[2];
+    uint64_t chunk[2]; /* what is old or new as a whole. Of an array in the snapshot before, the
+                          test may say something smaller */
+    int32_t *values;   /* C order, malloc'ed */
 } world_array;
 
 typedef struct world_snapshot {

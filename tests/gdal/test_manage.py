@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Deleting, renaming and copying stores: what belongs to them, and nothing else."""
 import os
+import subprocess
 
 import numpy as np
 import pytest
@@ -53,6 +54,25 @@ def test_delete_of_a_node(store):
     assert DRIVER.Delete(path + "/t") == gdal.CE_None
     assert names_in(path) == ["zarr.json"]
     assert list(zarr.open_group(path, mode="r").members()) == []
+
+
+def test_links_to_the_directory_itself(store, tmp_path):
+    """Two in each directory make 2^n paths: no walk goes there."""
+    path, root = store
+    put(root.create_group("g"), "t", VALUES)
+    for below in ("", "g", "g/t", "g/t/c"):
+        for name in ("x", "y"):
+            os.symlink(".", os.path.join(path, below, name))
+    info = subprocess.run(["gdalinfo", path], capture_output=True, text=True, timeout=600)
+    assert info.returncode == 0 and info.stdout.count("/t\n") + info.stdout.count('/t"') <= 2
+    assert (opened(path).ReadAsArray() == VALUES).all()
+    assert len(opened(path).GetFileList()) < 20
+    assert DRIVER.CopyFiles(str(tmp_path / "copy.zarr"), path) == gdal.CE_None
+    assert (opened(str(tmp_path / "copy.zarr")).ReadAsArray() == VALUES).all()
+    deleted = subprocess.run(["gdalmanage", "delete", path], capture_output=True, text=True,
+                             timeout=600)
+    assert deleted.returncode == 0, deleted.stderr
+    assert not os.path.exists(path) or names_in(path) == ["x", "y"]
 
 
 @pytest.mark.parametrize("make", [

@@ -81,7 +81,8 @@ class Error(c.Structure):
 class ListEntry(c.Structure):
     """zb_list_entry"""
 
-    _fields_ = [("name", c.c_char_p), ("is_prefix", c.c_bool), ("is_link", c.c_bool)]
+    _fields_ = [("name", c.c_char_p), ("is_prefix", c.c_bool), ("is_link", c.c_bool),
+                ("leads_back", c.c_bool)]
 
 
 LIST_FN = c.CFUNCTYPE(c.c_int, c.c_void_p, c.POINTER(ListEntry))

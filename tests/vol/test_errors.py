@@ -151,6 +151,29 @@ with h5py.File(sys.argv[1]) as f:
     assert run_python(code, path) == "['d']\n"
 
 
+def test_copies_of_endless_stores_end(new_store):
+    """Such links are not copied, neither among groups nor among chunks."""
+    path, group = new_store()
+    put(group.create_group("g"), "d", np.arange(3))
+    for below in ("", "g", "g/d", "g/d/c"):
+        for name in ("x", "y"):
+            os.symlink(".", Path(path, below, name))
+    code = """
+import sys, h5py
+with h5py.File(sys.argv[1], "r+") as f:
+    f.copy("g", "copy")
+    f.copy("g/d", "g/e")
+    found = []
+    f.visit(found.append)
+    print(found, f["copy/d"][:], f["g/e"][:])
+    del f["g"], f["copy"]
+    print(list(f))
+"""
+    assert run_python(code, path) == (
+        "['copy', 'copy/d', 'g', 'g/d', 'g/e'] [0 1 2] [0 1 2]\n[]\n")
+    assert sorted(os.listdir(path)) == ["x", "y", "zarr.json"]
+
+
 def test_ladders_of_links_end(new_store):
     """Two links in each of 40 groups to the next one: 2^40 paths. Walks stop at a limit and say so."""
     path, group = new_store()

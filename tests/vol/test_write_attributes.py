@@ -231,3 +231,27 @@ def test_netcdf_dimensions_are_no_arrays(path):
     assert names(path, "d") == ["band"] and not (Path(path) / "band").exists()
     with h5py.File(path, "r") as f:
         assert list(f) == ["band", "d"] and f["d"].dims[0][0] == f["band"]
+
+
+def test_many_attributes(path):
+    """Names are found through a table, which follows additions, overwriting, renaming, deleting."""
+    count = 500
+    want = {f"k{i}": i for i in range(count)}
+    with h5py.File(path, "w") as f:
+        for i in range(count):
+            f.attrs[f"k{i}"] = i
+            assert f.attrs[f"k{i // 2}"] == i // 2 and f"k{i + 1}" not in f.attrs
+        for i in range(0, count, 3):
+            f.attrs[f"k{i}"] = want[f"k{i}"] = f"text {i}"
+        for i in range(1, count, 10):
+            del f.attrs[f"k{i}"]
+            del want[f"k{i}"]
+        for i in range(2, count, 50):
+            h5py.h5a.rename(f.id, f"k{i}".encode(), f"new{i}".encode())
+            assert f.attrs[f"new{i}"] == want[f"k{i}"] and f"k{i}" not in f.attrs
+            want[f"new{i}"] = want.pop(f"k{i}")
+            f.attrs[f"k{i}"] = want[f"k{i}"] = -i  # the old name is free
+        assert dict(f.attrs) == want and sorted(f.attrs) == sorted(want)
+    assert document(path)["attributes"] == want
+    with h5py.File(path) as f:
+        assert dict(f.attrs) == want and sorted(f.attrs) == sorted(want)

@@ -69,6 +69,7 @@ typedef struct zb_list_entry {
     const char *name; /* valid during the call */
     bool is_prefix;   /* there are names below it */
     bool is_link;     /* a symbolic link: what lies below it may be reached by other names, too */
+    bool leads_back;  /* a link to a prefix above it: no prefix, and no object either */
 } zb_list_entry;
 
 /* Called once for each name; returns 0 to go on, anything else to stop the listing. */

@@ -3,6 +3,7 @@
  * Executing a read: boxes are cut into keys, a batch of keys at a time is expanded to leaves, and
  * the leaves run as tasks of the pool. See plan.h for the picture.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -347,11 +348,24 @@ static enum zb_code try_batch(wave *w, zb__key *keys, size_t count, zb_error *er
     return code;
 }
 
+static bool lacks_descriptors(const zb_error *error) {
+    return error->sys_errno == EMFILE || error->sys_errno == ENFILE;
+}
+
+/* A batch has an object open for each key. Where the process may not have as many descriptors, it
+   is done in halves. */
 static enum zb_code run_batch(wave *w, zb__key *keys, size_t count, zb_error *err) {
     retry r = {0};
-    enum zb_code code = try_batch(w, keys, count, err);
-    while (code != ZB_OK && is_worth_a_retry(&r, keys, count, code))
-        code = try_batch(w, keys, count, err);
+    zb_error error = {.code = ZB_OK};
+    enum zb_code code = try_batch(w, keys, count, &error);
+    while (code != ZB_OK && !lacks_descriptors(&error) && is_worth_a_retry(&r, keys, count, code))
+        code = try_batch(w, keys, count, &error);
+    if (code != ZB_OK && lacks_descriptors(&error) && count > 1) {
+        code = run_batch(w, keys, count / 2, err);
+        return code ? code : run_batch(w, keys + count / 2, count - count / 2, err);
+    }
+    if (code != ZB_OK && err)
+        *err = error;
     return code;
 }
 

@@ -10,6 +10,7 @@
 #include "zarrbridge/json.h"
 
 #include <cjson/cJSON.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,63 @@ static const zb_json *json_of(const cJSON *node) {
     return (const zb_json *)(const void *)node;
 }
 
+/* ---- Finding members ---------------------------------------------------------------------- */
+
+/* cJSON's lists are searched one by one, so an object of many members has an index: its members
+   sorted by name. It stands where an object has no use for a string (valuestring), which cJSON
+   frees with the node, and their number in valueint. */
+#define INDEXED_FROM 16 /* members: below, a search costs less than the index */
+
+static cJSON *const *index_of(const cJSON *object) {
+    return (cJSON *const *)(const void *)object->valuestring;
+}
+
+static int compare_names(const void *left, const void *right) {
+    return strcmp((*(cJSON *const *)left)->string, (*(cJSON *const *)right)->string);
+}
+
+static bool make_index(cJSON *object, size_t count) {
+    cJSON **index = cJSON_malloc(count * sizeof *index);
+    if (!index)
+        return false;
+    size_t i = 0;
+    for (cJSON *member = object->child; member; member = member->next)
+        index[i++] = member;
+    qsort(index, count, sizeof *index, compare_names);
+    object->valuestring = (char *)(void *)index;
+    object->valueint = (int)count;
+    return true;
+}
+
+/* Of all objects below. Recursion is bounded by the parser's depth limit. */
+static bool make_indexes(cJSON *node) {
+    size_t count = 0;
+    for (cJSON *child = node->child; child; child = child->next, count++) {
+        if (child->child && !make_indexes(child))
+            return false;
+    }
+    bool is_object = (node->type & 0xff) == cJSON_Object;
+    return !is_object || count < INDEXED_FROM || count > INT_MAX || make_index(node, count);
+}
+
+static const cJSON *search_index(const cJSON *object, const char *name) {
+    cJSON *const *index = index_of(object);
+    size_t low = 0, high = (size_t)object->valueint;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(name, index[middle]->string);
+        if (order == 0)
+            return index[middle];
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+/* ---- Documents ---------------------------------------------------------------------------- */
+
 /* cJSON keeps the place of its last error in a global variable. Concurrent calls may overwrite it,
    which harms nobody: it is never read here, since only a lack of memory can make cJSON fail. */
 enum zb_code zb_json_parse(const char *text, size_t size, zb_json **out, zb_error *err) {
@@ -39,6 +97,10 @@ enum zb_code zb_json_parse(const char *text, size_t size, zb_json **out, zb_erro
         return code;
     cJSON *root = cJSON_ParseWithLength(clean, clean_size);
     free(clean);
+    if (root && !make_indexes(root)) {
+        cJSON_Delete(root);
+        root = NULL;
+    }
     if (!root) /* the scan left nothing else that could fail */
         return zb_fail(err, ZB_ENOMEM, "out of memory for a JSON document of %zu bytes", size);
     *out = (zb_json *)(void *)root;
@@ -88,10 +150,12 @@ const char *zb_json_name(const zb_json *member) {
     return member ? tree_of(member)->string : NULL;
 }
 
-/* Linear, since metadata objects are small; names are unique, so the first hit is the only one. */
+/* Names are unique, so the first hit is the only one. */
 const zb_json *zb_json_get(const zb_json *object, const char *name) {
     if (zb_json_kind_of(object) != ZB_JSON_OBJECT)
         return NULL;
+    if (tree_of(object)->valuestring)
+        return json_of(search_index(tree_of(object), name));
     const zb_json *member = zb_json_first(object);
     while (member && strcmp(zb_json_name(member), name) != 0)
         member = zb_json_next(member);

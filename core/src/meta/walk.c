@@ -49,8 +49,10 @@ typedef struct listing {
 
 static int take_name(void *context, const zb_list_entry *entry) {
     listing *l = context;
-    zb__name name = {
-        .text = strdup(entry->name), .is_prefix = entry->is_prefix, .is_link = entry->is_link};
+    zb__name name = {.text = strdup(entry->name),
+                     .is_prefix = entry->is_prefix,
+                     .is_link = entry->is_link,
+                     .leads_back = entry->leads_back};
     l->code = add_name(l->names, name, l->err);
     return l->code;
 }
@@ -159,7 +161,7 @@ static enum zb_code walk_keys(key_walk *walk, const char *prefix, const char *sk
         return code;
     for (size_t i = 0; i < names.count && !code; i++) {
         const zb__name *name = &names.name[i];
-        if (skip && strcmp(name->text, skip) == 0)
+        if ((skip && strcmp(name->text, skip) == 0) || name->leads_back)
             continue;
         char *key = zb__path_join(prefix, name->text);
         if (!key)

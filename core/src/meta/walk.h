@@ -7,9 +7,10 @@
 
 /* A name in a listing, or the path of a node. */
 typedef struct zb__name {
-    char *text;     /* malloc'ed */
-    bool is_prefix; /* in a listing: has names below; in a list of nodes: is an array */
-    bool is_link;   /* in a listing: a symbolic link */
+    char *text;      /* malloc'ed */
+    bool is_prefix;  /* in a listing: has names below; in a list of nodes: is an array */
+    bool is_link;    /* in a listing: a symbolic link */
+    bool leads_back; /* in a listing: a link to a prefix above it */
 } zb__name;
 
 /* All zeros is an empty list. */

@@ -147,18 +147,22 @@ static bool is_above(const zb__fs *fs, const char *prefix, const struct stat *st
     }
 }
 
-/* Does the link lead to a directory inside the root, and not to one that it lies in? */
-static bool link_is_prefix(const zb__fs *fs, const char *prefix, const char *name) {
+/* A link is a prefix when it leads to a directory inside the root, but not to one that it lies in.
+ */
+static void follow(const zb__fs *fs, const char *prefix, zb_list_entry *entry) {
     char path[PATH_MAX];
     struct stat st;
-    int length = snprintf(path, sizeof path, "%s%s%s", prefix, *prefix ? "/" : "", name);
+    int length = snprintf(path, sizeof path, "%s%s%s", prefix, *prefix ? "/" : "", entry->name);
     if (length < 0 || (size_t)length >= sizeof path)
-        return false;
+        return;
     int fd = zb__fs_openat(fs->root, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    bool is_prefix = fd >= 0 && fstat(fd, &st) == 0 && !is_above(fs, prefix, &st);
-    if (fd >= 0)
-        close(fd);
-    return is_prefix;
+    if (fd < 0)
+        return;
+    if (fstat(fd, &st) == 0) {
+        entry->leads_back = is_above(fs, prefix, &st);
+        entry->is_prefix = !entry->leads_back;
+    }
+    close(fd);
 }
 
 static zb_list_entry describe(const zb__fs *fs, int dir, const char *prefix,
@@ -167,11 +171,11 @@ static zb_list_entry describe(const zb__fs *fs, int dir, const char *prefix,
     struct stat st;
     if (type == DT_UNKNOWN && fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
         type = S_ISDIR(st.st_mode) ? DT_DIR : S_ISLNK(st.st_mode) ? DT_LNK : DT_REG;
-    bool is_link = type == DT_LNK;
-    return (zb_list_entry){.name = entry->d_name,
-                           .is_prefix =
-                               is_link ? link_is_prefix(fs, prefix, entry->d_name) : type == DT_DIR,
-                           .is_link = is_link};
+    zb_list_entry described = {
+        .name = entry->d_name, .is_prefix = type == DT_DIR, .is_link = type == DT_LNK};
+    if (described.is_link)
+        follow(fs, prefix, &described);
+    return described;
 }
 
 static enum zb_code fs_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,

@@ -6,8 +6,8 @@
  * would let a loss of power leave an empty file where the old object was.
  *
  * Their descriptors stay open meanwhile: only a process that has a file open is sure to be told
- * that the system could not write it back. MOST_WAITING bounds them; when that many wait, they go
- * out by themselves, whoever put them.
+ * that the system could not write it back. MOST_WAITING bounds them; when that many wait, or the
+ * process has few descriptors left, they go out by themselves, whoever put them.
  *
  * Each object belongs to a batch. What could not be stored is told to its batch alone, at its next
  * put or flush.
@@ -17,11 +17,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/fs.h"
 
 #define MOST_WAITING 64
+/* Descriptors that are left for everything else: so many, or a quarter of what a process with a low
+   limit may have. */
+#define MOST_LEFT 64
 
 struct zb__fs_waiting {
     zb__fs_waiting *next;
@@ -52,13 +57,28 @@ static int open_directory_of(const zb__fs *fs, const zb__fs_waiting *w, const ch
     return zb__fs_openat(fs->root, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
+/* A file whose directory was moved is found by what the system says of its descriptor. */
+static void unlink_moved(int fd) {
+    char link[40], path[PATH_MAX];
+    struct stat ours, named;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    if (length <= 0)
+        return;
+    path[length] = '\0';
+    if (fstat(fd, &ours) == 0 && lstat(path, &named) == 0 && ours.st_ino == named.st_ino &&
+        ours.st_dev == named.st_dev)
+        unlink(path);
+}
+
 static void unlink_temp(const zb__fs *fs, const zb__fs_waiting *w) {
     const char *name;
     int dir = open_directory_of(fs, w, &name);
-    if (dir >= 0) {
-        unlinkat(dir, name, 0);
+    bool gone = dir >= 0 && unlinkat(dir, name, 0) == 0;
+    if (dir >= 0)
         close(dir);
-    }
+    if (!gone)
+        unlink_moved(w->fd);
 }
 
 /* Takes *at out of the list. Called with fs->lock. */
@@ -257,6 +277,16 @@ static enum zb_code flush_waiting(zb__fs *fs, const choice *c, zb_error *err) {
     return first;
 }
 
+/* Are few descriptors left besides this one? The system gives the lowest number that is free. The
+   limit may change at any time. */
+static bool are_scarce(int fd) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return false;
+    rlim_t left = limit.rlim_cur / 4 < MOST_LEFT ? limit.rlim_cur / 4 : MOST_LEFT;
+    return (rlim_t)fd >= limit.rlim_cur - left;
+}
+
 enum zb_code zb__fs_wait(zb__fs *fs, const zb_put *put, const zb__fs_place *place, const char *temp,
                          int fd, zb_error *err) {
     zb__fs_waiting *w = malloc(sizeof *w);
@@ -278,7 +308,7 @@ enum zb_code zb__fs_wait(zb__fs *fs, const zb_put *put, const zb__fs_place *plac
     zb__fs_drop_waiting(fs, put->key);
     *fs->waiting_end = w;
     fs->waiting_end = &w->next;
-    bool full = atomic_fetch_add(&fs->waiting_count, 1) + 1 >= MOST_WAITING;
+    bool full = atomic_fetch_add(&fs->waiting_count, 1) + 1 >= MOST_WAITING || are_scarce(fd);
     pthread_mutex_unlock(&fs->lock);
     if (full)
         zb__fs_publish_below(fs, "");

@@ -15,7 +15,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <stddef.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <time.h>
@@ -111,9 +110,11 @@ static uint64_t identify_by_handle(int root, const char *path, int flags) {
     int mount;
     if (name_to_handle_at(root, path, &u.handle, &mount, AT_SYMLINK_FOLLOW | flags) != 0)
         return 0;
+    /* Through the union, whose bytes the compiler knows to be there. */
+    const unsigned char *handle = u.bytes + offsetof(struct file_handle, f_handle);
     uint64_t hash = mix(1, (uint64_t)u.handle.handle_type);
     for (unsigned i = 0; i < u.handle.handle_bytes; i++)
-        hash = mix(hash, u.bytes[offsetof(struct file_handle, f_handle) + i]);
+        hash = mix(hash, handle[i]);
     return hash;
 }
 

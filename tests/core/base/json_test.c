@@ -309,14 +309,56 @@ static void checks_many_members(void **state) {
     free(text);
 }
 
+/* Names in an order of their own, some with characters above ASCII, below another object. Of
+   100 000 each is looked up: a search one by one would take minutes. */
+static void finds_each_of_many_members(void **state) {
+    (void)state;
+    static const unsigned counts[] = {0, 1, 15, 16, 17, 100, 100000};
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+        unsigned count = counts[c];
+        char *text = malloc(count * 24 + 40), name[24];
+        size_t size = (size_t)sprintf(text, "{\"a\":[1,{");
+        for (unsigned i = 0; i < count; i++)
+            size += (size_t)sprintf(text + size, "%s\"%s%u\":%u", i ? "," : "",
+                                    i % 2 ? "m" : "\u00f6", i * 7919 % 100000, i);
+        size += (size_t)sprintf(text + size, "}]}");
+        zb_json *root;
+        zb_error err = {0};
+        assert_int_equal(zb_json_parse(text, size, &root, &err), ZB_OK);
+        const zb_json *object = zb_json_next(zb_json_first(zb_json_get(root, "a")));
+        const zb_json *in_order = zb_json_first(object);
+        assert_int_equal(zb_json_count(object), count);
+        for (unsigned i = 0; i < count; i++, in_order = zb_json_next(in_order)) {
+            sprintf(name, "%s%u", i % 2 ? "m" : "\u00f6", i * 7919 % 100000);
+            assert_ptr_equal(zb_json_get(object, name), in_order);
+            uint64_t value;
+            assert_true(zb_json_uint64(in_order, &value) && value == i);
+            strcat(name, "x");
+            assert_null(zb_json_get(object, name));
+        }
+        assert_null(in_order);
+        assert_null(zb_json_get(object, ""));
+        assert_null(zb_json_get(object, "\U0010ffff"));
+        assert_null(zb_json_string(object));
+        zb_json_free(root);
+        free(text);
+    }
+}
+
 int main(void) {
     setenv("ZARRBRIDGE_JSON_VALUES", "200000", 1);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keeps_every_text),       cmocka_unit_test(decodes_escapes),
-        cmocka_unit_test(refuses_with_the_place), cmocka_unit_test(refuses_nul_bytes),
-        cmocka_unit_test(limits_the_depth),       cmocka_unit_test(limits_the_values),
-        cmocka_unit_test(reads_integers_exactly), cmocka_unit_test(reads_doubles),
-        cmocka_unit_test(walks_the_tree),         cmocka_unit_test(checks_many_members),
+        cmocka_unit_test(keeps_every_text),
+        cmocka_unit_test(decodes_escapes),
+        cmocka_unit_test(refuses_with_the_place),
+        cmocka_unit_test(refuses_nul_bytes),
+        cmocka_unit_test(limits_the_depth),
+        cmocka_unit_test(limits_the_values),
+        cmocka_unit_test(reads_integers_exactly),
+        cmocka_unit_test(reads_doubles),
+        cmocka_unit_test(walks_the_tree),
+        cmocka_unit_test(checks_many_members),
+        cmocka_unit_test(finds_each_of_many_members),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

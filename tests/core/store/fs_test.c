@@ -445,6 +445,7 @@ static void directories_have_identities(void **state) {
 static int count_prefixes(void *context, const zb_list_entry *entry) {
     ((int *)context)[0] += entry->is_prefix;
     ((int *)context)[1] += entry->is_link;
+    ((int *)context)[2] += entry->leads_back;
     return 0;
 }
 
@@ -460,14 +461,15 @@ static void circles_are_cut(void **state) {
     fixture_link(f, "../a", "c/back");
     static const struct {
         const char *prefix;
-        int prefixes, links;
-    } rows[] = {{"a/b", 1, 3},       {"a", 1, 0},      {"c", 1, 1},
-                {"a/b/aside", 0, 1}, {"c/back", 1, 0}, {"c/back/b", 0, 3}};
+        int prefixes, links, back;
+    } rows[] = {{"a/b", 1, 3, 2},       {"a", 1, 0, 0},      {"c", 1, 1, 0},
+                {"a/b/aside", 0, 1, 1}, {"c/back", 1, 0, 0}, {"c/back/b", 0, 3, 3}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        int counts[2] = {0};
+        int counts[3] = {0};
         ASSERT_OK(zb_store_list(f->store, rows[i].prefix, count_prefixes, counts, &err), err);
         assert_int_equal(counts[0], rows[i].prefixes);
         assert_int_equal(counts[1], rows[i].links);
+        assert_int_equal(counts[2], rows[i].back);
     }
 }
 

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Walks through stores that symbolic links make endless, or as good as: two links to their own
+ * directory, and a ladder of links in which each directory leads to the next one by two names, so
+ * that 40 steps make 2^40 paths. What each operation asks of the store is counted.
+ */
+#include "store/fixture.h"
+#include "zarrbridge/check.h"
+
+enum { SIDE = 8, LADDER = 40, MOST_LINKS = 200 };
+
+static zb_node *create(zb_store *store, const char *path) {
+    zb_array_spec spec = {.ndim = 2,
+                          .shape = (uint64_t[]){SIDE, SIDE},
+                          .inner_shape = (uint64_t[]){2, 2},
+                          .dtype = {.kind = ZB_KIND_INT, .size = 4}};
+    zb_error err;
+    zb_node *node;
+    zb_writer *writer;
+    int32_t values[SIDE * SIDE];
+    for (int i = 0; i < SIDE * SIDE; i++)
+        values[i] = i + 1;
+    zb_write write = {.data = values, .dtype = spec.dtype};
+    ASSERT_OK(zb_array_create(store, path, &spec, &node, &err), err);
+    ASSERT_OK(zb_writer_open(node, NULL, &writer, &err), err);
+    ASSERT_OK(zb_writer_write(writer, &write, &err), err);
+    ASSERT_OK(zb_writer_close(writer, &err), err);
+    return node;
+}
+
+/* ---- What walks --------------------------------------------------------------------------- */
+
+static int ignore(void *context, const zb_finding *finding) {
+    (void)context;
+    (void)finding;
+    return 0;
+}
+
+static enum zb_code verify(zb_store *store, zb_error *err) {
+    return zb_store_verify(store, ignore, NULL, NULL, err);
+}
+
+static enum zb_code repair(zb_store *store, zb_error *err) {
+    return zb_store_repair(store, ignore, NULL, err);
+}
+
+static enum zb_code list_children(zb_store *store, zb_error *err) {
+    zb_node *node;
+    zb_children children;
+    enum zb_code code = zb_node_open(store, "g", &node, err);
+    if (code)
+        return code;
+    code = zb_group_children(node, &children, err);
+    if (code == ZB_OK)
+        zb_children_free(&children);
+    zb_node_release(node);
+    return code;
+}
+
+static enum zb_code shrink(zb_store *store, zb_error *err) {
+    zb_node *node, *changed;
+    enum zb_code code = zb_node_open(store, "g/a", &node, err);
+    if (code)
+        return code;
+    code = zb_array_resize(node, (uint64_t[]){3, 3}, &changed, err);
+    if (code == ZB_OK)
+        zb_node_release(changed);
+    zb_node_release(node);
+    return code;
+}
+
+static enum zb_code copy(zb_store *store, zb_error *err) {
+    return zb_node_copy(store, "g", store, "copy", err);
+}
+
+static enum zb_code delete(zb_store *store, zb_error *err) {
+    return zb_node_delete(store, "g", err);
+}
+
+static enum zb_code delete_root(zb_store *store, zb_error *err) {
+    return zb_node_delete(store, "", err);
+}
+
+static const struct {
+    const char *name;
+    enum zb_code (*run)(zb_store *store, zb_error *err);
+    bool may_end; /* on a ladder, with ZB_ELIMIT */
+} walks[] = {
+    {"verify", verify, true},
+    {"repair", repair, true},
+    {"list", list_children, false},
+    {"copy", copy, true},
+    {"shrink", shrink, true},
+    {"delete", delete, true},
+    {"delete the root", delete_root, true},
+};
+enum { WALKS = sizeof walks / sizeof *walks };
+
+/* ---- Stores ------------------------------------------------------------------------------- */
+
+/* A group and an array with chunks, both with links to their own directory. */
+static void make_circles(const fixture *f) {
+    static const char *const links[] = {"x",       "y",       "g/x",       "g/y",       "g/a/x",
+                                        "g/a/c/x", "g/a/c/y", "g/a/c/0/x", "g/a/c/0/y", "g/up"};
+    zb_node_release(create(f->store, "g/a"));
+    for (size_t i = 0; i < sizeof links / sizeof *links; i++)
+        fixture_link(f, i == 9 ? ".." : ".", links[i]);
+}
+
+/* Among the groups and among the chunks. */
+static void make_ladders(const fixture *f) {
+    static const char *const below[] = {"g", "g/a/c"};
+    zb_node_release(create(f->store, "g/a"));
+    for (int i = 0; i < 2; i++) {
+        for (int step = 0; step < LADDER; step++) {
+            char key[64], target[32];
+            snprintf(key, sizeof key, "%s/s%d/file", below[i], step);
+            check_write_file(f->root, key, "?", 1);
+            snprintf(target, sizeof target, "../s%d", step + 1);
+            for (char name = 'p'; name <= 'q'; name++) {
+                snprintf(key, sizeof key, "%s/s%d/%c", below[i], step, name);
+                fixture_link(f, target, key);
+            }
+        }
+    }
+}
+
+static uint64_t calls_of(const zb_store_counts *n) {
+    return n->opens + n->reads + n->stats + n->lists + n->puts + n->erases + n->locks + n->renames;
+}
+
+/* Each walk has a store of its own. */
+static void walk_all(bool ladder, uint64_t most) {
+    zb_error err;
+    for (int i = 0; i < WALKS; i++) {
+        zb_store *count;
+        void *state;
+        fixture_set_up(&state);
+        const fixture *f = state;
+        (ladder ? make_ladders : make_circles)(f);
+        ASSERT_OK(zb_store_new_count(f->store, &count, &err), err);
+        enum zb_code code = walks[i].run(count, &err);
+        zb_store_counts counts = zb_store_count_take(count);
+        print_message("%s: %s after %d calls\n", walks[i].name, zb_code_name(code),
+                      (int)calls_of(&counts));
+        if (code != ZB_OK && !(ladder && walks[i].may_end && code == ZB_ELIMIT))
+            fail_msg("%s: %s: %s", walks[i].name, zb_code_name(code), err.message);
+        if (calls_of(&counts) > most)
+            fail_msg("%s: %d calls", walks[i].name, (int)calls_of(&counts));
+        zb_store_release(count);
+        fixture_tear_down(&state);
+    }
+}
+
+static void circles_are_not_walked(void **state) {
+    (void)state;
+    walk_all(false, 300);
+}
+
+static void ladders_are_left_at_a_limit(void **state) {
+    (void)state;
+    walk_all(true, 20 * MOST_LINKS);
+}
+
+int main(void) {
+    char links[16];
+    snprintf(links, sizeof links, "%d", MOST_LINKS);
+    setenv("ZARRBRIDGE_LINKS", links, 1);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(circles_are_not_walked),
+                                       cmocka_unit_test(ladders_are_left_at_a_limit)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
