@@ -290,8 +290,8 @@ WRAP_SYNC(syncfs, (int fd), counts_fd(fd), WRITES | SYNCS)
 /* Without one of the two flags it waits for nothing. */
 WRAP_AS(int, sync_file_range, (int fd, off64_t at, off64_t size, unsigned flags),
         ((void)real, (void)at, (void)size,
-         flags & (SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WAIT_AFTER) ? shim_take_time(fd)
-                                                                            : (void)0,
+         flags &(SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WAIT_AFTER) ? shim_take_time(fd)
+                                                                           : (void)0,
          0),
         counts_fd(fd), WRITES)
 

@@ -43,9 +43,10 @@ ZB_API enum zb_code zb_store_create_fs(const char *path, zb_store **out, zb_erro
 /* About all calls that change nodes: they take turns under one lock for each hierarchy, whichever
    group of it the store was opened at; ZB_EUNSUPPORTED where no locks can be had (ZARRBRIDGE_LOCKS
    in docs/writing.md). Those that take a node give ZB_ECONFLICT when it has been deleted, moved or
-   made anew since it was opened. Consolidated metadata in groups above is taken out before the change and put
-   back afterwards, current; when that fails it stays out. Groups that were missing stay when a call
-   fails later. Texts are JSON; the bare tokens NaN and Infinity are refused in them (ZB_EINVAL). */
+   made anew since it was opened. Consolidated metadata in groups above is taken out before the
+   change and put back afterwards, current; when that fails it stays out. Groups that were missing
+   stay when a call fails later. Texts are JSON; the bare tokens NaN and Infinity are refused in
+   them (ZB_EINVAL). */
 
 /* Creates a group, and groups at all ancestors that have no document. ZB_ECONFLICT when the node,
    or an array above it, exists. attributes: a JSON object as text, or NULL. Names are UTF-8 without
@@ -87,8 +88,8 @@ ZB_API enum zb_code zb_node_set_attribute(const zb_node *node, const char *name,
 ZB_API enum zb_code zb_array_set_dimension_names(const zb_node *node, const char *const *names,
                                                  zb_node **out, zb_error *err);
 
-/* Changes an array's shape, from the node's own to this one: ZB_ECONFLICT when the array has another
-   shape by now, or another node is there. (Appending beside others is a loop: resize, on
+/* Changes an array's shape, from the node's own to this one: ZB_ECONFLICT when the array has
+   another shape by now, or another node is there. (Appending beside others is a loop: resize, on
    ZB_ECONFLICT zb_node_refresh and again, then write.) Chunks that lie beyond the new shape are
    erased; those cut by it are refilled with the fill value there, so that growing again does not
    bring old elements back. Growing clears what other programs have left there. When erasing or
@@ -172,17 +173,17 @@ typedef struct zb_write {
 
 /* Writes one box. Chunks and shards that are complete afterwards are encoded and stored at once,
    without reading the old ones; the rest waits in memory for the rest of its chunk, for a flush, or
-   until the budget is full. On error nothing of an old object is harmed, and the    call may be tried
-   again. ZB_ECONFLICT when the array has been deleted, moved or made anew since the writer's node
-   was opened, and for chunks of which another part lies within its shape now than then: they may
-   hold elements that the writer does not know of. */
+   until the budget is full. On error nothing of an old object is harmed, and the    call may be
+   tried again. ZB_ECONFLICT when the array has been deleted, moved or made anew since the writer's
+   node was opened, and for chunks of which another part lies within its shape now than then: they
+   may hold elements that the writer does not know of. */
 ZB_API enum zb_code zb_writer_write(zb_writer *writer, const zb_write *write, zb_error *err);
 
 /* Stores all that waits: parts are merged with the stored object under the key's lock. What could
    not be stored keeps waiting, so that flushing can be tried again. Not so with ZB_SYNC_CLOSE for
    chunks that were stored whole and could then not be made durable: they have their old content,
-   and this writer's flushes fail from now on, other writers' do not. Open another one and write them
-   again. Unless `sync` is ZB_SYNC_NONE, all changes of documents through the store are durable
+   and this writer's flushes fail from now on, other writers' do not. Open another one and write
+   them again. Unless `sync` is ZB_SYNC_NONE, all changes of documents through the store are durable
    afterwards, too. */
 ZB_API enum zb_code zb_writer_flush(zb_writer *writer, zb_error *err);
 

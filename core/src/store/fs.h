@@ -59,9 +59,9 @@ typedef struct zb__fs_lock zb__fs_lock;
 
 typedef struct zb__fs {
     zb_store base;
-    int root;                 /* descriptor of the directory */
-    bool is_remote;           /* time stamps may come from another machine's clock */
-    
+    int root;       /* descriptor of the directory */
+    bool is_remote; /* time stamps may come from another machine's clock */
+
     zb__fork_guard guard;     /* of `lock` */
     pthread_mutex_t flushing; /* one flush at a time; taken before `lock` */
     pthread_mutex_t lock;     /* guards all below; never held while data are written or synced */

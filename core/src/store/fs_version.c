@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <stddef.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <time.h>

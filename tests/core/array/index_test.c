@@ -5,11 +5,8 @@
 enum { SIDE = 128, WINDOW = 64 };
 
 /* One shard of inner chunks of one element: an index of 256 KiB. */
-static const arrays_spec spec = {.ndim = 2,
-                                 .shape = {SIDE, SIDE},
-                                 .chunk = {{SIDE, SIDE}, {1, 1}},
-                                 .depth = 1,
-                                 .type = "int16"};
+static const arrays_spec spec = {
+    .ndim = 2, .shape = {SIDE, SIDE}, .chunk = {{SIDE, SIDE}, {1, 1}}, .depth = 1, .type = "int16"};
 
 #define INDEX_BYTES ((uint64_t)SIDE * SIDE * 16)
 
@@ -42,7 +39,8 @@ static void check_large_index(void *unused) {
     /* The index once, twice at the most, and each inner chunk. */
     CHILD_CHECK(counts.bytes >= INDEX_BYTES, "%llu bytes", (unsigned long long)counts.bytes);
     CHILD_CHECK(counts.bytes < 3 * INDEX_BYTES, "%llu bytes", (unsigned long long)counts.bytes);
-    CHILD_CHECK(counts.reads <= WINDOW * WINDOW + 2, "%llu reads", (unsigned long long)counts.reads);
+    CHILD_CHECK(counts.reads <= WINDOW * WINDOW + 2, "%llu reads",
+                (unsigned long long)counts.reads);
     zb_node_release(node);
     arrays_free(&a);
     zb_store_release(count);
