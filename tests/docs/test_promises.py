@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""Each promise in docs names tests that show it: entries of CTest and, after a comma, tests in them.
+These are there."""
+import os
+import re
+import subprocess
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(os.environ["ZARRBRIDGE_SOURCE_DIR"])
+PAGES = ["writing.md", "security.md", "correctness-issues.md"]
+
+
+@pytest.fixture(scope="module")
+def entries():
+    listed = subprocess.run([os.environ["ZARRBRIDGE_CTEST"], "-N"], check=True, text=True,
+                            capture_output=True, cwd=os.environ["ZARRBRIDGE_BUILD_DIR"]).stdout
+    return set(re.findall(r"^ *Test +#\d+: (\S+)$", listed, re.M))
+
+
+@pytest.fixture(scope="module")
+def words():
+    """Of the tests' sources: names of functions, and of scenarios in tables."""
+    found = set()
+    for path in (SOURCE / "tests").rglob("*"):
+        if path.suffix in (".c", ".py"):
+            found.update(re.findall(r"\w+", path.read_text()))
+    return found
+
+
+def named(page):
+    """(entry, tests) of each row of tables whose last column is of tests."""
+    table = False
+    for line in (SOURCE / "docs" / page).read_text().splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if cells[-1] in ("test", "tests"):
+            table = True
+        elif not line.startswith("|"):
+            table = False
+        elif table and "---" not in cells[-1]:
+            assert "`" in cells[-1], f"{page}: no test shows: {cells[0]}"
+            for part in cells[-1].split(";"):
+                group = re.findall(r"`([^`]+)`", part)
+                rest = re.sub(r"`[^`]+`|\([^)]*\)", "", part)
+                yield cells[0], group, re.findall(r"\w+", rest)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_named_tests_exist(page, entries, words):
+    rows = list(named(page))
+    assert len(rows) > 5
+    for promise, group, tests in rows:
+        for pattern in group:
+            assert any(fnmatch(entry, pattern) for entry in entries), f"{pattern}, for: {promise}"
+        for test in tests:
+            assert test in words, f"{test}, for: {promise}"
