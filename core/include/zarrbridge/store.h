@@ -156,6 +156,8 @@ typedef struct zb_store_ops {
        same prefix, after it was erased or moved away, has another identity. 0: not known. May be
        NULL. */
     uint64_t (*identify)(zb_store *store, const char *prefix);
+    /* Is the prefix itself a symbolic link? Erasing it then takes the link alone. NULL: never. */
+    bool (*is_link)(zb_store *store, const char *prefix);
     void (*destroy)(zb_store *store);
 
     /* ---- Writing; all NULL in a read-only backend ---- */
@@ -282,6 +284,7 @@ ZB_API void zb_store_unlock(zb_lock *lock); /* NULL is allowed */
 
 /* 0 where the backend cannot tell. */
 ZB_API uint64_t zb_store_identify(zb_store *store, const char *prefix);
+ZB_API bool zb_store_is_link(zb_store *store, const char *prefix);
 
 /* Begins an empty batch on the store, which must outlive it. check may be NULL. */
 ZB_API void zb_batch_begin(zb_batch *batch, zb_store *store, zb_batch_check_fn check,

@@ -253,6 +253,21 @@ static void forget_put(zb__change *change, const char *path) {
     change->put.count = kept;
 }
 
+/* Takes over the path. */
+static void set_erased(zb__change *change, char *path) {
+    free(change->erased);
+    change->erased = path;
+    forget_put(change, path);
+}
+
+enum zb_code zb__change_note_erased(zb__change *change, const char *path, zb_error *err) {
+    char *erased = strdup(path);
+    if (!erased)
+        return zb_fail(err, ZB_ENOMEM, "out of memory for a path");
+    set_erased(change, erased);
+    return ZB_OK;
+}
+
 enum zb_code zb__change_erase(zb__change *change, const char *path, bool all, zb_error *err) {
     char *key = zb__path_join(path, "zarr.json");
     char *erased = all ? strdup(path) : NULL;
@@ -264,11 +279,8 @@ enum zb_code zb__change_erase(zb__change *change, const char *path, bool all, zb
         free(erased);
         return zb__node_blame(change->store, "node", path, code, err);
     }
-    if (all) {
-        free(change->erased);
-        change->erased = erased;
-        forget_put(change, path);
-    }
+    if (all)
+        set_erased(change, erased);
     return ZB_OK;
 }
 

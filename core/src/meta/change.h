@@ -71,6 +71,8 @@ void zb__change_forget(zb__change *change, size_t count);
 /* Erases a node's document. With `all` the node and those below leave consolidated metadata; the
    caller erases these, too. */
 enum zb_code zb__change_erase(zb__change *change, const char *path, bool all, zb_error *err);
+/* The second half alone, for what is erased in another way. */
+enum zb_code zb__change_note_erased(zb__change *change, const char *path, zb_error *err);
 
 /* Erases the node at path and all below: documents first. ZB_ENOTFOUND when there is none.
  * remove.c. */

@@ -124,7 +124,7 @@ enum zb_code zb__killed_copy_erase(zb_store *store, const char *path, zb_error *
     free(key);
     if (code || !store->hints.can_list)
         return code == ZB_ENOTFOUND ? ZB_OK : code;
-    code = zb__nodes_at(store, path, &there, err);
+    code = zb__nodes_owned(store, path, &there, err);
     if (!code)
         code = zb__nodes_erase_below(store, &there, path, err);
     zb__names_free(&there);

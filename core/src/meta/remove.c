@@ -2,6 +2,9 @@
 /*
  * Deleting a node. Documents go before chunks, the node's own first of all: whoever looks meanwhile
  * finds the node or does not, but never an array that has lost some of its chunks.
+ *
+ * A symbolic link goes alone. What it leads to is not the deleted node's, and other names may lead
+ * there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -34,16 +37,18 @@ enum zb_code zb__node_erase(zb__change *change, const char *path, zb_error *err)
     zb__names nodes;
     zb_node *root = NULL;
     zb_store *store = change->store;
-    enum zb_code code = zb__nodes_at(store, path, &nodes, err);
+    enum zb_code code = zb__nodes_owned(store, path, &nodes, err);
     if (!code && nodes.count == 0)
         code = zb_fail(err, ZB_ENOTFOUND, "there is no node");
     /* Its document tells which keys are chunks, and is gone afterwards. */
     if (!code && *path == '\0' && *nodes.name[0].text == '\0' && nodes.name[0].is_prefix)
         code = zb_node_open(store, path, &root, err);
-    if (!code)
+    if (!code && strcmp(nodes.name[0].text, path) == 0 && nodes.name[0].is_link)
+        code = zb__change_note_erased(change, path, err);
+    else if (!code)
         code = zb__change_erase(change, path, true, err);
     for (size_t i = 0; i < nodes.count && !code; i++) {
-        if (strcmp(nodes.name[i].text, path) != 0)
+        if (strcmp(nodes.name[i].text, path) != 0 && !nodes.name[i].is_link)
             code = zb__change_erase(change, nodes.name[i].text, false, err);
     }
     if (!code)

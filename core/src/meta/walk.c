@@ -113,7 +113,17 @@ static enum zb_code add_node(zb_store *store, const char *path, zb__names *out, 
     return add_name(out, node, err);
 }
 
-/* Recursion is as deep as names in the store are nested. Hidden and reserved names are no nodes. */
+/* Adds the link itself when it leads to a node. */
+static enum zb_code add_link(zb_store *store, const char *path, zb__names *out, zb_error *err) {
+    char kind;
+    enum zb_code code = zb__node_kind(store, path, &kind, err);
+    if (code || !kind)
+        return code;
+    return add_name(out, (zb__name){.text = strdup(path), .is_link = true}, err);
+}
+
+/* links: NULL to go through none. Recursion is as deep as names in the store are nested. Hidden and
+   reserved names are no nodes. */
 static enum zb_code add_nodes(zb_store *store, const char *path, zb__links *links, zb__names *out,
                               zb_error *err) {
     bool enter;
@@ -126,9 +136,13 @@ static enum zb_code add_nodes(zb_store *store, const char *path, zb__links *link
         if (!name->is_prefix || name->text[0] == '.' || strncmp(name->text, "__", 2) == 0)
             continue;
         char *below = zb__path_join(path, name->text);
-        code = below ? zb__links_count(links, name, below, err)
-                     : zb_fail(err, ZB_ENOMEM, "out of memory for a path");
-        if (!code)
+        if (!below)
+            code = zb_fail(err, ZB_ENOMEM, "out of memory for a path");
+        else if (name->is_link && !links)
+            code = add_link(store, below, out, err);
+        else if (links)
+            code = zb__links_count(links, name, below, err);
+        if (!code && !(name->is_link && !links))
             code = add_nodes(store, below, links, out, err);
         free(below);
     }
@@ -140,6 +154,15 @@ enum zb_code zb__nodes_at(zb_store *store, const char *path, zb__names *out, zb_
     *out = (zb__names){.count = 0};
     zb__links links = {.count = 0};
     enum zb_code code = add_nodes(store, path, &links, out, err);
+    if (code)
+        zb__names_free(out);
+    return code;
+}
+
+enum zb_code zb__nodes_owned(zb_store *store, const char *path, zb__names *out, zb_error *err) {
+    *out = (zb__names){.count = 0};
+    enum zb_code code = zb_store_is_link(store, path) ? add_link(store, path, out, err)
+                                                      : add_nodes(store, path, NULL, out, err);
     if (code)
         zb__names_free(out);
     return code;

@@ -9,7 +9,7 @@
 typedef struct zb__name {
     char *text;      /* malloc'ed */
     bool is_prefix;  /* in a listing: has names below; in a list of nodes: is an array */
-    bool is_link;    /* in a listing: a symbolic link */
+    bool is_link;    /* a symbolic link */
     bool leads_back; /* in a listing: a link to a prefix above it */
 } zb__name;
 
@@ -44,6 +44,10 @@ enum zb_code zb__node_kind(zb_store *store, const char *path, char *kind, zb_err
    without a document. */
 enum zb_code zb__nodes_at(zb_store *store, const char *path, zb__names *out, zb_error *err);
 
+/* The same for erasing them: a link that leads to a node is in the list as a link, with nothing
+   below it. What it leads to may lie elsewhere, and is somebody else's. */
+enum zb_code zb__nodes_owned(zb_store *store, const char *path, zb__names *out, zb_error *err);
+
 /* Calls fn for each object below prefix, but not for those below `skip` and not for the object
    `skip` itself (NULL: none). Keys are whole. */
 typedef enum zb_code (*zb__key_fn)(void *context, const char *key, zb_error *err);
@@ -59,7 +63,8 @@ enum zb_code zb__chunks_each(const zb_node *node, zb__chunk_fn fn, void *context
 /* Erases all of them. */
 enum zb_code zb__chunks_erase(const zb_node *node, zb_error *err);
 
-/* Erases all nodes of the list, with all below them, but for the one at path. remove.c. */
+/* Erases all nodes of the list (of zb__nodes_owned), with all below them, but for the one at path.
+   remove.c. */
 enum zb_code zb__nodes_erase_below(zb_store *store, const zb__names *nodes, const char *path,
                                    zb_error *err);
 

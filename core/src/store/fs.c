@@ -206,6 +206,17 @@ static enum zb_code fs_list(zb_store *store, const char *prefix, zb_list_fn fn, 
     return failed ? zb_fail_errno(err, failed, "cannot list '%s'", prefix) : ZB_OK;
 }
 
+static bool fs_is_link(zb_store *store, const char *prefix) {
+    zb__fs_place place;
+    struct stat st;
+    if (zb__fs_open_place((zb__fs *)store, prefix, false, &place, NULL) != ZB_OK)
+        return false;
+    bool is_link =
+        fstatat(place.dir, place.name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
+    close(place.dir);
+    return is_link;
+}
+
 /* ---- The store ---- */
 
 static void fs_destroy(zb_store *store) {
@@ -229,6 +240,7 @@ static const zb_store_ops fs_ops = {
     .stat = fs_stat,
     .list = fs_list,
     .identify = zb__fs_identify,
+    .is_link = fs_is_link,
     .destroy = fs_destroy,
     .put = zb__fs_put,
     .erase = zb__fs_erase,

@@ -90,6 +90,11 @@ uint64_t zb_store_identify(zb_store *store, const char *prefix) {
     return can ? store->ops->identify(store, prefix) : 0;
 }
 
+bool zb_store_is_link(zb_store *store, const char *prefix) {
+    return store->ops->is_link && *prefix && check_key(prefix, true, NULL) == ZB_OK &&
+           store->ops->is_link(store, prefix);
+}
+
 /* ---- Writing ---- */
 
 static enum zb_code fail_read_only(const zb_store *store, zb_error *err) {

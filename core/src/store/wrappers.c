@@ -122,6 +122,10 @@ static uint64_t wrapper_identify(zb_store *store, const char *prefix) {
     return zb_store_identify(((wrapper *)store)->inner, prefix);
 }
 
+static bool wrapper_is_link(zb_store *store, const char *prefix) {
+    return zb_store_is_link(((wrapper *)store)->inner, prefix);
+}
+
 static enum zb_code wrapper_put(zb_store *store, const zb_put *put, zb_error *err) {
     wrapper *w = (wrapper *)store;
     enum zb_code code = before(w, CALL_PUT, err);
@@ -209,6 +213,7 @@ static const zb_store_ops wrapper_ops = {
     .stat = wrapper_stat,
     .list = wrapper_list,
     .identify = wrapper_identify,
+    .is_link = wrapper_is_link,
     .destroy = wrapper_destroy,
     .put = wrapper_put,
     .erase = wrapper_erase,
