@@ -196,8 +196,8 @@ typedef struct zb_store_ops {
 
     /* Opens an object to be changed under its key's lock. The handle is read and closed like any
        other, and sees its own changes; so may handles that others have open. ZB_EUNSUPPORTED for
-       an object that has to be replaced whole: one that waits for a flush, or that other names
-       lead to as well. */
+       an object that has to be replaced whole: one that waits for a flush (sys_errno is EBUSY), or
+       that other names lead to as well. */
     enum zb_code (*open_live)(zb_store *store, const char *key, zb_object **out,
                               zb_object_info *info, zb_error *err);
     /* Writes the parts in order from offset on. Nothing of it is undone on error. The object's

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "array/journal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,6 +139,7 @@ typedef struct replay {
     uint8_t *index;    /* room for the stored index */
     zb__scratch *scratch;
     bool undone;
+    bool waits; /* another object waits for a flush, to take this one's place */
 } replay;
 
 /* Reads exactly `size` bytes. False when they cannot be had. */
@@ -330,9 +332,18 @@ static size_t check_journal(const zb__journal *journal, size_t size) {
 
 static enum zb_code undo(zb_store *store, const char *key, replay *r, size_t room, zb_error *err) {
     zb_object_info info;
-    enum zb_code code = zb_store_open_live(store, key, &r->live, &info, err);
-    if (code != ZB_OK)
-        return code == ZB_ENOTFOUND ? ZB_OK : code;
+    zb_error error;
+    enum zb_code code = zb_store_open_live(store, key, &r->live, &info, &error);
+    /* What waits is whole, and not what the journal is about. That one is still there, and needs
+       its journal until it is replaced. */
+    r->waits = code == ZB_EUNSUPPORTED && error.sys_errno == EBUSY;
+    if (code == ZB_ENOTFOUND || r->waits)
+        return ZB_OK;
+    if (code != ZB_OK) {
+        if (err)
+            *err = error;
+        return code;
+    }
     r->size = info.size;
     r->room = room;
     r->entries = malloc((size_t)r->layout->units * 2 * sizeof *r->entries);
@@ -371,7 +382,7 @@ enum zb_code zb__journal_replay(zb_store *store, const zb__layout *layout, const
     size_t room = check_journal(r.journal, size);
     if (room > 0)
         code = undo(store, key, &r, room, err);
-    if (code == ZB_OK)
+    if (code == ZB_OK && !r.waits)
         code = zb__journal_erase(store, key, err);
     if (undone)
         *undone = r.undone;

@@ -34,8 +34,12 @@ enum zb_code zb__fs_open_live(zb_store *store, const char *key, zb_object **out,
                               zb_object_info *info, zb_error *err) {
     char path[PATH_MAX];
     enum zb_code code;
-    if (zb__fs_find_waiting((zb__fs *)store, key, path))
-        return zb_fail(err, ZB_EUNSUPPORTED, "'%s' waits for a flush", key);
+    if (zb__fs_find_waiting((zb__fs *)store, key, path)) {
+        code = zb_fail(err, ZB_EUNSUPPORTED, "'%s' waits for a flush", key);
+        if (err)
+            err->sys_errno = EBUSY;
+        return code;
+    }
     int fd = open_own((zb__fs *)store, key, err, &code);
     if (fd < 0)
         return code;

@@ -505,6 +505,58 @@ static void finished_changes_are_not_undone(void **state) {
     }
 }
 
+/* Puts an object of one store in another. */
+static void hand_over(zb_store *from, zb_store *to, const char *key) {
+    size_t size;
+    zb_error err;
+    char *data = get(from, key, &size);
+    const zb_part part = {.data = data, .size = size};
+    ASSERT_OK(zb_store_put(to, key, &part, 1, ZB_DURABLE_LATER, &err), err);
+    free(data);
+}
+
+/* A killed append left a journal; a writer puts the whole shard anew, which waits for its flush,
+   and then writes a part of it. */
+static void journals_of_replaced_shards_are_in_nobodys_way(void **state) {
+    (void)state;
+    static const char *const keys[] = {"a/zarr.json", "a/c/0/0", "a/c/0/.0.zb-journal"};
+    scene s = new_scene(ZB_APPEND, 3, 10);
+    for (uint64_t nth = 1; journals(s.mem) == 0; nth++)
+        write_until(&s, ZB_APPEND, nth);
+    char *root = check_new_directory();
+    zb_store *store;
+    zb_node *node;
+    zb_error err;
+    ASSERT_OK(zb_store_open_fs(root, &store, &err), err);
+    for (int i = 0; i < 3; i++)
+        hand_over(s.mem, store, keys[i]);
+    ASSERT_OK(zb_node_open(store, "a", &node, &err), err);
+    zb_writer *writer = open_writer(node, ZB_REWRITE, ZB_SYNC_CLOSE);
+    const uint64_t start[2] = {0, 0}, whole[2] = {8, 16}, part[2] = {2, 2};
+    int32_t values[8 * 16];
+    for (int i = 0; i < 8 * 16; i++)
+        values[i] = 1000 + i;
+    const int32_t four[] = {1, 2, 3, 4};
+    zb_write write = {.start = start, .count = whole, .data = values, .dtype = int32_type};
+    ASSERT_OK(zb_writer_write(writer, &write, &err), err);
+    ASSERT_OK(write_box(writer, start, part, four, &err), err);
+    ASSERT_OK(zb_writer_close(writer, &err), err);
+    memcpy(values, four, 2 * sizeof *four);
+    memcpy(values + 16, four + 2, 2 * sizeof *four);
+    int32_t found[8 * 16];
+    zb_read read = {.node = node, .count = whole, .view = {.data = found, .dtype = int32_type}};
+    for (int i = 0; i < 2; i++) {
+        ASSERT_OK(zb_array_read(&read, 1, &err), err);
+        assert_memory_equal(found, values, sizeof values);
+        ASSERT_OK(zb_store_repair(store, take_no_notice, NULL, &err), err);
+        assert_int_equal(journals(store), 0);
+    }
+    zb_node_release(node);
+    zb_store_release(store);
+    check_remove_directory(root);
+    free_scene(&s);
+}
+
 /* ---- Kills at any instant ---- */
 
 /* Overwrites inner chunks with ever new numbers until it is killed. */
@@ -702,6 +754,7 @@ int main(void) {
         cmocka_unit_test(every_error_leaves_the_old_shard),
         cmocka_unit_test(torn_writes_are_detected),
         cmocka_unit_test(finished_changes_are_not_undone),
+        cmocka_unit_test(journals_of_replaced_shards_are_in_nobodys_way),
         cmocka_unit_test(damage_is_told_soon),
         cmocka_unit_test(appended_shards_can_be_read_while_they_wait),
         cmocka_unit_test(killed_writers_are_undone),

@@ -339,12 +339,41 @@ static void directories_that_change_places(void **state) {
     zb_node_release(other);
 }
 
+/* Whatever a killed deletion leaves: once another array is there, handles from before are stale. */
+static void killed_deletions_leave_no_way_in(void **state) {
+    const fixture *f = *state;
+    zb_error err;
+    enum zb_code code = ZB_EIO;
+    for (uint64_t nth = 1; code != ZB_OK; nth++) {
+        zb_store *fault;
+        zb_node *node = create(f->store, "a", int_type, COUNT), *other = NULL;
+        ASSERT_OK(write_values(node, 0, COUNT, 1, ZB_SYNC_NONE, &err), err);
+        ASSERT_OK(zb_store_new_fault(f->store, &fault, &err), err);
+        zb_store_fault_from(fault, nth);
+        code = zb_node_delete(fault, "a", &err);
+        zb_store_release(fault);
+        if (zb_node_open(f->store, "a", &other, NULL) != ZB_OK) {
+            zb_node_release(create(f->store, "a", int_type, COUNT));
+            ASSERT_FAILS(write_values(node, 0, 8, 2, ZB_SYNC_NONE, &err), ZB_ECONFLICT, err,
+                         "open it again");
+            assert_all(f->store, "a", 0);
+        }
+        zb_node_release(other);
+        zb_node_release(node);
+        ASSERT_OK(zb_node_delete(f->store, "a", &err), err);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(stale_writers_are_refused),          FIXTURE_TEST(stale_readers_are_refused),
-        FIXTURE_TEST(stale_changes_are_refused),          FIXTURE_TEST(edits_do_no_harm),
-        FIXTURE_TEST(shapes_are_compared_chunk_by_chunk), FIXTURE_TEST(appends_lose_nothing),
+        FIXTURE_TEST(stale_writers_are_refused),
+        FIXTURE_TEST(stale_readers_are_refused),
+        FIXTURE_TEST(stale_changes_are_refused),
+        FIXTURE_TEST(edits_do_no_harm),
+        FIXTURE_TEST(shapes_are_compared_chunk_by_chunk),
+        FIXTURE_TEST(appends_lose_nothing),
         FIXTURE_TEST(directories_that_change_places),
+        FIXTURE_TEST(killed_deletions_leave_no_way_in),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
