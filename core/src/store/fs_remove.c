@@ -208,6 +208,12 @@ enum zb_code zb__fs_erase_below(zb_store *store, const char *prefix, zb_error *e
         failed = remove_tree(place.dir, trash);
     }
     close(place.dir);
+    if (failed == EXDEV)
+        return zb_fail(
+            err, ZB_EUNSUPPORTED,
+            "'%s' cannot be erased in one step: it is in a lower layer of an overlay file "
+            "system, or on another file system",
+            prefix);
     return failed && failed != ENOENT ? zb__fs_fail_write(err, failed, "erase", prefix) : ZB_OK;
 }
 
