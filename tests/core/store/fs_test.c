@@ -392,13 +392,17 @@ static struct timespec stamp(int64_t ns) {
     return (struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
 }
 
-/* Is the version of a file sure whose stamps are so many nanoseconds old, cut to whole ticks? */
+/* Is the version of a file sure whose stamps are so many nanoseconds old, cut to whole ticks? Not
+   to ten, by chance, which tell of a coarser clock. */
 static bool is_sure(bool is_remote, int64_t age, int64_t tick) {
     zb__fs fs = {.is_remote = is_remote};
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     int64_t then = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - age;
-    struct stat st = {.st_mtim = stamp(then - then % tick), .st_ctim = stamp(then - then % tick)};
+    then -= then % tick;
+    if (tick < 1000000000 && then % (10 * tick) == 0) /* there is none coarser than a second */
+        then -= tick;
+    struct stat st = {.st_mtim = stamp(then), .st_ctim = stamp(then)};
     return zb__fs_info_of(&fs, &st).validator.valid;
 }
 
