@@ -10,7 +10,6 @@
  * looked at: the array is the same one, and as much of the chunk lies inside it as the writer
  * believes. (A process that changes the array after that finds the chunk, or waits for its lock.)
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "array/writer.h"
@@ -78,11 +77,7 @@ static enum zb_code look(zb_writer *writer, const zb_object_info *there, zb_erro
 
 static enum zb_code check(zb_writer *writer, const uint64_t *index, zb_error *err) {
     zb_object_info info = {.size = 0};
-    char *key = zb__path_join(writer->node->path, "zarr.json");
-    if (!key)
-        return zb_fail(err, ZB_ENOMEM, "no memory for a key");
-    enum zb_code code = zb_store_stat(writer->node->store, key, &info, err);
-    free(key);
+    enum zb_code code = zb__document_stat(writer->node, &info, err);
     if (code && code != ZB_ENOTFOUND)
         return code;
     /* One thread looks at a version; the others wait for what it finds. */

@@ -74,8 +74,8 @@ enum zb_code zb__change_erase(zb__change *change, const char *path, bool all, zb
 /* The second half alone, for what is erased in another way. */
 enum zb_code zb__change_note_erased(zb__change *change, const char *path, zb_error *err);
 
-/* Erases the node at path and all below: documents first. ZB_ENOTFOUND when there is none.
- * remove.c. */
+/* Erases the node at path and all below, in one step unless it is the root. ZB_ENOTFOUND when there
+   is none. remove.c. */
 enum zb_code zb__node_erase(zb__change *change, const char *path, zb_error *err);
 
 /* Returns code; with ZB_SYNC_ALWAYS the error of making the change durable. Blocks that cannot be

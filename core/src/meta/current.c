@@ -17,7 +17,7 @@ static uint64_t word_of(const zb_validator *v) {
     return v->valid ? (hash ? hash : 1) : 0;
 }
 
-static enum zb_code stat_document(const zb_node *node, zb_object_info *info, zb_error *err) {
+enum zb_code zb__document_stat(const zb_node *node, zb_object_info *info, zb_error *err) {
     char *key = zb__path_join(node->path, "zarr.json");
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "no memory for a key");
@@ -62,7 +62,7 @@ void zb__node_settle(zb_node *node, uint64_t home, const zb_object_info *info) {
 
 void zb__node_settle_new(zb_node *node) {
     zb_object_info info = {.size = 0};
-    (void)stat_document(node, &info, NULL);
+    (void)zb__document_stat(node, &info, NULL);
     zb__node_settle(node, zb_store_identify(node->store, node->path), &info);
 }
 
@@ -104,7 +104,7 @@ enum zb_code zb__array_still(const zb_node *node, zb_error *err) {
     zb_object_info info;
     if (!node->store->hints.is_watched)
         return ZB_OK;
-    enum zb_code code = stat_document(node, &info, err);
+    enum zb_code code = zb__document_stat(node, &info, err);
     if (code)
         return code == ZB_ENOTFOUND ? gone(node, err)
                                     : zb__node_blame(node->store, "array", node->path, code, err);

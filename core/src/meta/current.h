@@ -27,6 +27,9 @@ enum zb_code zb__array_still(const zb_node *node, zb_error *err);
    taken its place. */
 enum zb_code zb__node_still(const zb_node *node, zb_error *err);
 
+/* The version of the node's document that is in the store now, without reading it. */
+enum zb_code zb__document_stat(const zb_node *node, zb_object_info *info, zb_error *err);
+
 /* Remembers what holds the node, which has just been opened, and the version of its document. */
 void zb__node_settle(zb_node *node, uint64_t home, const zb_object_info *info);
 

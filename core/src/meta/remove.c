@@ -64,7 +64,11 @@ static enum zb_code erase_tree(zb__change *change, const char *path, zb_error *e
    leaves. */
 enum zb_code zb__node_erase(zb__change *change, const char *path, zb_error *err) {
     zb__names nodes;
-    enum zb_code code = zb__nodes_owned(change->store, path, &nodes, err);
+    char kind = 0;
+    enum zb_code code = *path ? zb__node_kind(change->store, path, &kind, err) : ZB_OK;
+    if (code || kind)
+        return code ? code : erase_tree(change, path, err);
+    code = zb__nodes_owned(change->store, path, &nodes, err);
     if (!code && nodes.count == 0)
         code = zb_fail(err, ZB_ENOTFOUND, "there is no node");
     if (!code)
