@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <time.h>
 
+#include "base/fork.h"
 #include "base/machine.h"
 #include "zarrbridge/zarrbridge.h"
 
@@ -45,26 +46,20 @@ static size_t width_of_pool;
 
 /* ---- How many threads ---- */
 
-static void before_fork(void) {
-    pthread_mutex_lock(&pool_lock);
-}
-
-static void after_fork_in_parent(void) {
-    pthread_mutex_unlock(&pool_lock);
-}
-
-static void after_fork_in_child(void) {
+/* The workers are not in the child. */
+static void forget_workers(void *unused) {
+    (void)unused;
     jobs = NULL;
     workers = sleepers = 0;
     pthread_cond_init(&work_came, NULL);
-    pthread_mutex_unlock(&pool_lock);
 }
 
 static void init(void) {
+    static zb__fork_guard guard = {.lock = &pool_lock, .in_child = forget_workers};
     uint64_t asked = zb_limits_get()->threads;
     uint64_t wanted = asked == 0 ? zb__machine_processors() : asked;
     width_of_pool = wanted > MAX_THREADS ? MAX_THREADS : (size_t)wanted;
-    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    zb__fork_guard_add(&guard);
 }
 
 size_t zb__pool_width(void) {

@@ -5,6 +5,7 @@
  */
 #include "base/scratch.h"
 
+#include "base/fork.h"
 #include "base/pages.h"
 
 #include <libdeflate.h>
@@ -16,17 +17,9 @@ static pthread_mutex_t idle_lock = PTHREAD_MUTEX_INITIALIZER;
 static zb__scratch *idle;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
-/* The list must not be caught half-changed by a fork. */
-static void lock_list(void) {
-    pthread_mutex_lock(&idle_lock);
-}
-
-static void unlock_list(void) {
-    pthread_mutex_unlock(&idle_lock);
-}
-
 static void guard_fork(void) {
-    pthread_atfork(lock_list, unlock_list, unlock_list);
+    static zb__fork_guard guard = {.lock = &idle_lock};
+    zb__fork_guard_add(&guard);
 }
 
 enum zb_code zb__buffer_reserve(zb__buffer *buffer, size_t size, zb_error *err) {
@@ -48,19 +41,19 @@ void zb__buffer_free(zb__buffer *buffer) {
 
 zb__scratch *zb__scratch_take(void) {
     pthread_once(&fork_once, guard_fork);
-    lock_list();
+    pthread_mutex_lock(&idle_lock);
     zb__scratch *scratch = idle;
     if (scratch)
         idle = scratch->next;
-    unlock_list();
+    pthread_mutex_unlock(&idle_lock);
     return scratch ? scratch : calloc(1, sizeof *scratch);
 }
 
 void zb__scratch_put(zb__scratch *scratch) {
-    lock_list();
+    pthread_mutex_lock(&idle_lock);
     scratch->next = idle;
     idle = scratch;
-    unlock_list();
+    pthread_mutex_unlock(&idle_lock);
 }
 
 static void free_scratch(zb__scratch *scratch) {
@@ -79,10 +72,10 @@ static void free_scratch(zb__scratch *scratch) {
 }
 
 void zb__scratch_clear(void) {
-    lock_list();
+    pthread_mutex_lock(&idle_lock);
     zb__scratch *list = idle;
     idle = NULL;
-    unlock_list();
+    pthread_mutex_unlock(&idle_lock);
     while (list) {
         zb__scratch *next = list->next;
         free_scratch(list);
