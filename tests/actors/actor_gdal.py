@@ -7,6 +7,7 @@ import posixpath
 
 from osgeo import gdal
 
+from closing import close
 from serve import FILL, box, pair, serve, values
 
 gdal.UseExceptions()
@@ -14,17 +15,6 @@ gdal.UseExceptions()
 
 def name(root, node):
     return f'ZARR3:"{root}":/{node}'
-
-
-def close(dataset):
-    try:
-        dataset.Close()
-    except RuntimeError:
-        # GDAL's Python binding forgets only after a success that the dataset has gone, and would
-        # free it once more.
-        dataset.thisown = 0
-        dataset.this = None
-        raise
 
 
 class GdalActor:

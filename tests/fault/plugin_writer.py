@@ -6,9 +6,13 @@
 reads lines `PATH ARRAY VALUE ROW ...` and answers each with `done`. Every row is written by a file
 or dataset of its own. An error ends the program with a message and status 1.
 """
+import pathlib
 import sys
 
 import numpy as np
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "actors"))
+from closing import close
 
 
 def by_h5py(path, array, rows, values):
@@ -28,14 +32,7 @@ def by_gdal(path, array, rows, values):
     for row, value in zip(rows, values):
         line = np.full((1, dataset.RasterXSize), value, "i4")
         dataset.GetRasterBand(1).WriteArray(line, 0, row)
-    try:
-        dataset.Close()
-    except RuntimeError:
-        # GDAL's Python binding forgets only after a success that the dataset has gone, and would
-        # free it once more.
-        dataset.thisown = 0
-        dataset.this = None
-        raise
+    close(dataset)
 
 
 def main():
