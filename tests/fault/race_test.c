@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "store.h" /* of tests/core/meta */
+#include "support/store.h" /* of tests/core/meta */
 #include "world.h"
 
 #define PARTIES 8

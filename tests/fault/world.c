@@ -6,7 +6,7 @@
 #include <ftw.h>
 #include <unistd.h>
 
-#include "store.h" /* of tests/core/meta */
+#include "support/store.h" /* of tests/core/meta */
 
 const char *const world_paths[] = {"g/plain",   "g/shard",      "g/fixed",   "g/sub/deep",
                                    "new/array", "h/shard",      "h/g/plain", "h/g/shard",
@@ -275,7 +275,7 @@ static bool is_ours(const char *name) {
 static int count_ours(const char *path, const struct stat *st, int kind, struct FTW *ftw) {
     (void)st;
     (void)kind;
-    /* Not the note of a copy, which goes with the node that it lies beside (meta/copy.c). */
+    /* Not the note of a copy, which goes with the node that it lies beside (change/copy.c). */
     bool is_lock = strstr(path + ftw->base, ".zb-lock") != NULL;
     left_over += (is_ours(path + ftw->base) && (locks_count || !is_lock)) ||
                  strcmp(path + ftw->base, ".zarrbridge-resize") == 0;

@@ -6,6 +6,7 @@
  */
 #include "fuzz.h"
 #include "fuzz_decode.h"
+#include "codec/codec.h"
 
 #define HEAD 6
 

@@ -3,6 +3,7 @@
 #ifndef TESTS_FUZZ_FUZZ_DECODE_H
 #define TESTS_FUZZ_FUZZ_DECODE_H
 
+#include "base/scratch.h"
 #include "codec/codec.h"
 #include "fuzz.h"
 

@@ -13,7 +13,11 @@
  */
 #include "fuzz.h"
 
-#include "array/journal.h"
+#include "node/node.h"
+#include "base/scratch.h"
+#include "codec/chain.h"
+#include "write/layout.h"
+#include "write/live.h"
 #include "kernel/crc32c.h"
 #include "zarrbridge/check.h"
 

@@ -7,10 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node/node.h"
 #include "check.h"
+#include "base/scratch.h"
+#include "codec/chain.h"
+#include "model/keys.h"
 #include "codec/encode.h"
 #include "kernel/scatter.h"
-#include "meta/array.h"
+#include "model/array.h"
 #include "npy.h"
 
 /* An array on its way into files. */

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/half.h"
+#include "base/half.h"
 
 /* Kept for the life of the process; (locale_t)0 when memory ran out. */
 static locale_t c_locale;

@@ -7,7 +7,14 @@
 
 #include <stdlib.h>
 
-#include "array/index.h"
+#include "base/scratch.h"
+#include "codec/chain.h"
+#include "codec/codec.h"
+#include "node/node.h"
+#include "read/expand.h"
+#include "read/index.h"
+#include "read/leaf.h"
+#include "zarrbridge/check.h"
 
 typedef struct object_walk {
     zb__object_check *check;

@@ -2,7 +2,7 @@
 #ifndef ZB_CHECK_OBJECT_H
 #define ZB_CHECK_OBJECT_H
 
-#include "array/plan.h"
+#include "base/scratch.h"
 #include "zarrbridge/check.h"
 
 /* Told of each thing that is wrong with an object; anything but ZB_OK stops the check. */

@@ -6,11 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array/journal.h"
-#include "check/block.h"
+#include "check/consolidated.h"
 #include "check/walk.h"
-#include "meta/document.h"
-#include "meta/walk.h"
+#include "node/document.h"
+#include "node/node.h"
+#include "write/journal.h"
+#include "write/layout.h"
+#include "zarrbridge/check.h"
+#include "zarrbridge/write.h"
 
 typedef struct repairing {
     zb_store *store;

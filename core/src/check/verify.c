@@ -7,12 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array/journal.h"
 #include "base/pool.h"
-#include "check/block.h"
+#include "base/scratch.h"
+#include "check/consolidated.h"
 #include "check/object.h"
 #include "check/walk.h"
-#include "meta/document.h"
+#include "node/document.h"
+#include "node/node.h"
+#include "write/journal.h"
+#include "zarrbridge/check.h"
 
 /* Objects that are checked together. */
 #define BATCH 256

@@ -4,9 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array/journal.h"
-#include "meta/document.h"
-#include "meta/walk.h"
+#include "model/array.h"
+#include "model/keys.h"
+#include "node/document.h"
+#include "node/node.h"
+#include "node/walk.h"
+#include "write/journal.h"
+#include "zarrbridge/check.h"
 
 /* Nobody nests names deeper than this. */
 #define MOST_DEPTH 256

@@ -3,7 +3,6 @@
 #ifndef ZB_CHECK_WALK_H
 #define ZB_CHECK_WALK_H
 
-#include "meta/array.h"
 #include "zarrbridge/check.h"
 
 /* What is done with each thing; an error ends the walk. Keys are whole. */

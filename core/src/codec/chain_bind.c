@@ -14,7 +14,7 @@
 #include "codec/chain.h"
 #include "codec/configuration.h"
 #include "codec/shard.h"
-#include "meta/extension.h"
+#include "codec/extension.h"
 
 #define HOST_IS_BIG (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 

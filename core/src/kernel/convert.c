@@ -20,7 +20,7 @@
  * clamping can then be vectorised.
  */
 #include "kernel/move.h"
-#include "kernel/half.h"
+#include "base/half.h"
 #include "kernel/scatter.h"
 
 /* Elements of a block, and bytes of the largest element (complex128). */

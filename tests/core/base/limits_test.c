@@ -10,11 +10,13 @@
 #include <unistd.h>
 #include <libdeflate.h>
 
-#include "array/cache.h"
-#include "array/writer.h"
+#include "base/scratch.h"
+#include "write/budget.h"
+#include "zarrbridge/write.h"
+#include "read/cache.h"
 #include "base/machine.h"
 #include "base/pool.h"
-#include "meta/walk.h"
+#include "node/walk.h"
 #include "support/arrays.h"
 
 #define MIB (UINT64_C(1) << 20)

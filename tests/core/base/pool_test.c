@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The pool: every task runs once, the first error wins, callers do not disturb each other, forks
  * work. */
+#include "base/scratch.h"
 #include "base/pool.h"
 
 #include <pthread.h>

@@ -4,6 +4,8 @@
 
 #include <blosc.h>
 
+#include "base/scratch.h"
+#include "codec/codec.h"
 #include "base/bytes.h"
 #include "base/bytes.h"
 #include "codec/blosc_shuffle.h"

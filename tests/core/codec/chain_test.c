@@ -6,6 +6,9 @@
 #include <libdeflate.h>
 #include <zstd.h>
 
+#include "base/scratch.h"
+#include "codec/chain.h"
+#include "codec/codec.h"
 #include "kernel/crc32c.h"
 
 #define LITTLE "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}"

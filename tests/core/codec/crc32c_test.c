@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "decode.h"
+#include "codec/codec.h"
 
 #define OPS (&zb__codec_crc32c)
 

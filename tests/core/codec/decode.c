@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "decode.h"
+#include "base/scratch.h"
+#include "codec/codec.h"
 
 uint8_t *exact_copy(const void *data, size_t size) {
     uint8_t *copy = malloc(size ? size : 1);

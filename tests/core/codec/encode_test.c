@@ -5,6 +5,9 @@
  */
 #include "bind.h"
 
+#include "base/scratch.h"
+#include "codec/chain.h"
+#include "codec/codec.h"
 #include "codec/encode.h"
 #include "kernel/scatter.h"
 

@@ -4,6 +4,7 @@
 
 #include <libdeflate.h>
 
+#include "codec/codec.h"
 #include "zarrbridge/zarrbridge.h"
 
 #define OPS (&zb__codec_gzip)

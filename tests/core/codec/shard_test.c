@@ -2,6 +2,8 @@
 /* sharding_indexed: its configuration, and indexes: right, permuted, swapped and damaged. */
 #include "bind.h"
 
+#include "base/scratch.h"
+#include "codec/chain.h"
 #include "codec/encode.h"
 
 #define BYTES "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}"

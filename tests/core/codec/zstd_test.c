@@ -3,6 +3,7 @@
 #include "decode.h"
 
 #include <zstd.h>
+#include "codec/codec.h"
 
 #define OPS (&zb__codec_zstd)
 

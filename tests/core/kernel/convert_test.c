@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "kernel/half.h"
+#include "base/half.h"
 #include "kernel/scatter.h"
 #include "reference.h"
 

@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "store/fixture.h"
 #include "store/fs.h"
+#include "store/fixture.h"
 
 /* Makes the file's time stamps too old to be racy; ctime can only be waited for. */
 static void wait_until_old(void) {

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Changing one member of a document: attributes, and the names of dimensions. What is edited is the
+ * document as it stands in the store now, under the lock, not the one that the node was opened
+ * with: another process's change is kept.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_brief.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "change/change.h"
+#include "model/build.h"
+#include "node/current.h"
+#include "node/edit.h"
+#include "node/node.h"
+#include "zarrbridge/zarrbridge.h"
+
+/* Documents without attributes, or with null, get an object first. */
+static enum zb_code ensure_object(zb__document *document, zb_error *err) {
+    zb_json *empty;
+    if (zb_json_kind_of(zb_json_get(document->json, "attributes")) != ZB_JSON_NULL)
+        return ZB_OK;
+    enum zb_code code = zb_json_parse("{}", 2, &empty, err);
+    if (code)
+        return code;
+    code = zb__document_edit(document, NULL, "attributes", empty, "zarr_format", err);
+    zb_json_free(empty);
+    return code;
+}
+
+/* The member to change: an attribute, or (name NULL) dimension_names. */
+static enum zb_code edit(zb__document *document, const char *name, const zb_json *value,
+                         zb_error *err) {
+    static const char *const path[] = {"attributes", NULL};
+    char brief[ZB__BRIEF_SIZE];
+    enum zb_code code = ZB_OK;
+    if (!name)
+        return zb__document_edit(document, NULL, "dimension_names", value, "attributes", err);
+    if (!value && !zb_json_get(zb_json_get(document->json, "attributes"), name))
+        return zb_fail(err, ZB_ENOTFOUND, "there is no attribute %s", zb__name_brief(name, brief));
+    if (value)
+        code = ensure_object(document, err);
+    return code ? code : zb__document_edit(document, path, name, value, NULL, err);
+}
+
+/* Reads, edits and makes the new node; nothing is written yet. */
+static enum zb_code make_changed(const zb_node *node, const char *name, const zb_json *value,
+                                 zb__document *document, zb_node **out, zb_error *err) {
+    char *text;
+    size_t size;
+    enum zb_code code = zb__node_still(node, err);
+    if (code)
+        return code;
+    code = zb__node_read(node->store, node->path, &text, &size, err);
+    if (!code)
+        code = zb__document_parse(text, size, "zarr.json", document, err);
+    if (!code)
+        code = edit(document, name, value, err);
+    if (code)
+        return zb__node_blame(node->store, node->array ? "array" : "group", node->path, code, err);
+    zb_json *json = document->json;
+    document->json = NULL;
+    code = zb__node_make_parsed(node->store, node->path, document->text, document->size, json, out,
+                                err);
+    if (!code)
+        (*out)->home = node->home;
+    return code;
+}
+
+static enum zb_code change_member(const zb_node *node, const char *name, const zb_json *value,
+                                  zb_node **out, zb_error *err) {
+    zb__change change;
+    zb__document document = {.text = NULL};
+    zb_node *changed = NULL;
+    enum zb_code code = zb__change_begin(node->store, &change, err);
+    if (code)
+        return code;
+    code = make_changed(node, name, value, &document, &changed, err);
+    if (!code)
+        code = zb__change_above(&change, node->path, false, err);
+    if (!code)
+        code = zb__change_drop(&change, err);
+    if (!code)
+        code = zb__change_put(&change, node->path, document.text, document.size, err);
+    code = zb__change_end(&change, code, err);
+    zb__document_free(&document);
+    if (code)
+        zb_node_release(changed);
+    else
+        *out = changed;
+    return code;
+}
+
+static enum zb_code check_name(const char *name, zb_error *err) {
+    char brief[ZB__BRIEF_SIZE];
+    size_t left = strlen(name);
+    for (const char *c = name; left > 0;) {
+        size_t length = zb__utf8_length(c, left);
+        if (length == 0)
+            return zb_fail(err, ZB_EINVAL, "the attribute's name %s is not UTF-8",
+                           zb__name_brief(name, brief));
+        c += length;
+        left -= length;
+    }
+    return ZB_OK;
+}
+
+enum zb_code zb_node_set_attribute(const zb_node *node, const char *name, const char *value,
+                                   zb_node **out, zb_error *err) {
+    zb_json *json = NULL;
+    enum zb_code code = check_name(name, err);
+    if (!code && value)
+        code = zb__argument_parse(value, "the attribute's value", &json, err);
+    if (code)
+        return zb__node_blame(node->store, node->array ? "array" : "group", node->path, code, err);
+    code = change_member(node, name, json, out, err);
+    zb_json_free(json);
+    return code;
+}
+
+/* ---- Names of dimensions ------------------------------------------------------------------ */
+
+static enum zb_code names_json(const char *const *names, uint32_t ndim, zb_json **out,
+                               zb_error *err) {
+    zb__text text = {0};
+    zb__text_add(&text, "[");
+    for (uint32_t d = 0; d < ndim; d++) {
+        zb__text_add(&text, d ? "," : "");
+        if (names[d])
+            zb__text_add_quoted(&text, names[d]);
+        else
+            zb__text_add(&text, "null");
+    }
+    zb__text_add(&text, "]");
+    char *taken = zb__text_take(&text, NULL);
+    enum zb_code code = taken
+                            ? zb__argument_parse(taken, "the list of dimension names", out, err)
+                            : zb_fail(err, ZB_ENOMEM, "out of memory for the names of dimensions");
+    free(taken);
+    return code;
+}
+
+enum zb_code zb_array_set_dimension_names(const zb_node *node, const char *const *names,
+                                          zb_node **out, zb_error *err) {
+    zb_json *json = NULL;
+    enum zb_code code = ZB_OK;
+    if (!node->array)
+        return zb_fail(err, ZB_EINVAL, "store %s: /%s is a group, which has no dimensions",
+                       node->store->label, node->path);
+    if (names)
+        code = names_json(names, node->array->info.ndim, &json, err);
+    if (code)
+        return zb__node_blame(node->store, "array", node->path, code, err);
+    code = change_member(node, NULL, json, out, err);
+    zb_json_free(json);
+    return code;
+}

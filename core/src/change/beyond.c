@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+#include "change/beyond.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/text.h"
+#include "codec/encode.h"
+#include "model/array.h"
+#include "node/edit.h"
+#include "node/node.h"
+#include "node/walk.h"
+#include "read/read.h"
+#include "write/writer.h"
+#include "zarrbridge/write.h"
+
+/* Up to this many chunks are asked for one by one; beyond, those that exist are listed. An array
+   that grows slice by slice is cheaper asked, one that is sparse cheaper listed. */
+#define ASK_AT_MOST 4096
+
+/* What is read at once to find out whether it is all fill; one row of inner chunks at least. */
+#define LOOK_BYTES ((uint64_t)16 << 20)
+
+/* ---- The same array with another shape ---------------------------------------------------- */
+
+void zb__shape_print(const uint64_t *shape, uint32_t ndim, zb__text *text) {
+    zb__text_add(text, "[");
+    for (uint32_t d = 0; d < ndim; d++)
+        zb__text_addf(text, "%s%llu", d ? "," : "", (unsigned long long)shape[d]);
+    zb__text_add(text, "]");
+}
+
+static enum zb_code shape_json(const uint64_t *shape, uint32_t ndim, zb_json **json,
+                               zb_error *err) {
+    zb__text text = {0};
+    zb__shape_print(shape, ndim, &text);
+    enum zb_code code = text.failed ? zb_fail(err, ZB_ENOMEM, "out of memory for a shape")
+                                    : zb_json_parse(text.data, text.size, json, err);
+    free(text.data);
+    return code;
+}
+
+enum zb_code zb__array_reshape(const zb_node *node, const zb__document *document,
+                               const uint64_t *shape, zb__document *out_document, zb_node **out,
+                               zb_error *err) {
+    zb_json *json = NULL;
+    zb__document changed = {.text = NULL};
+    enum zb_code code = shape_json(shape, node->array->info.ndim, &json, err);
+    char *copy = code ? NULL : strndup(document->text, document->size);
+    if (!code)
+        code = copy ? zb__document_parse(copy, document->size, "zarr.json", &changed, err)
+                    : zb_fail(err, ZB_ENOMEM, "out of memory for a document");
+    if (!code)
+        code = zb__document_edit(&changed, NULL, "shape", json, NULL, err);
+    if (!code)
+        code = zb__node_make(node->store, node->path, changed.text, changed.size, out, err);
+    if (!code)
+        (*out)->home = node->home;
+    if (!code && out_document)
+        *out_document = changed;
+    else
+        zb__document_free(&changed);
+    zb_json_free(json);
+    return code;
+}
+
+/* ---- One chunk ---------------------------------------------------------------------------- */
+
+typedef struct clearing {
+    const zb_node *padded; /* the array with whole chunks, so that the writer reaches what is cut */
+    const uint64_t *keep, *region;
+    uint64_t kept_grid[ZB_MAX_NDIM];   /* chunks that reach into keep, along each dimension */
+    uint64_t region_grid[ZB_MAX_NDIM]; /* the same of region */
+    bool is_suspect;
+    zb_writer *writer; /* of padded, opened at the first chunk that needs it */
+} clearing;
+
+/* A part of a chunk, in the array's coordinates. */
+typedef struct part {
+    uint64_t start[ZB_MAX_NDIM], count[ZB_MAX_NDIM];
+} part;
+
+/* The part of a chunk that lies outside keep along dimension d. False when there is none. */
+static bool part_beyond(const clearing *c, const uint64_t *index, uint32_t d, part *p) {
+    const zb_array_info *info = &c->padded->array->info;
+    for (uint32_t e = 0; e < info->ndim; e++) {
+        p->start[e] = index[e] * info->chunk_shape[e];
+        uint64_t left = info->shape[e] - p->start[e];
+        p->count[e] = left < info->chunk_shape[e] ? left : info->chunk_shape[e];
+    }
+    uint64_t end = p->start[d] + p->count[d];
+    if (end <= c->keep[d])
+        return false;
+    p->start[d] = c->keep[d];
+    p->count[d] = end - c->keep[d];
+    return true;
+}
+
+/* Cuts the part to what is looked at in one step: whole inner chunks, as many as LOOK_BYTES allow,
+   the last dimensions first. Advances `at`; false at the end. */
+static bool next_step(const zb_array_info *info, const part *whole, part *at, uint64_t *elements) {
+    uint64_t inner_bytes = info->dtype.size, run = 1;
+    bool wraps = true;
+    for (uint32_t d = 0; d < info->ndim; d++)
+        inner_bytes *= info->inner_shape[d]; /* at most chunk_bytes */
+    uint64_t chunks = inner_bytes < LOOK_BYTES ? LOOK_BYTES / inner_bytes : 1;
+    for (uint32_t d = info->ndim; d-- > 0;) {
+        uint64_t inner = info->inner_shape[d], end = whole->start[d] + whole->count[d];
+        at->start[d] += wraps ? at->count[d] : 0;
+        wraps = wraps && at->start[d] >= end;
+        at->start[d] = wraps ? whole->start[d] : at->start[d];
+        uint64_t left = end - at->start[d], first = inner - at->start[d] % inner;
+        uint64_t there = left <= first ? 1 : 1 + zb__chunks_along(left - first, inner);
+        uint64_t taken = chunks < there ? chunks : there;
+        at->count[d] = taken == there ? left : first + (taken - 1) * inner;
+        chunks /= taken;
+        run *= at->count[d];
+    }
+    *elements = run;
+    return !wraps;
+}
+
+/* Does the part hold anything but fill values? What is damaged does not pass for anything: reading
+   it is an error, after the array has grown as before. */
+static enum zb_code look(const clearing *c, const part *whole, bool *found, zb_error *err) {
+    const zb_array_info *info = &c->padded->array->info;
+    enum zb_code code = ZB_OK;
+    part at = *whole;
+    uint64_t elements;
+    memset(at.count, 0, sizeof at.count);
+    *found = false;
+    for (bool first = true; !*found && !code; first = false) {
+        bool more = next_step(info, whole, &at, &elements);
+        if (!first && !more)
+            break;
+        void *data = malloc((size_t)elements * info->dtype.size);
+        zb_read read = {.node = c->padded,
+                        .start = at.start,
+                        .count = at.count,
+                        .view = {.data = data, .dtype = info->dtype}};
+        code = data ? zb__array_read_fresh(&read, 1, err)
+                    : zb_fail(err, ZB_ENOMEM, "no memory for looking beyond an array's edge");
+        *found = !code && !zb__is_all(data, elements, info->fill_value, info->dtype.size);
+        free(data);
+    }
+    bool damaged = code == ZB_EFORMAT || code == ZB_ECHECKSUM || code == ZB_ELIMIT;
+    return damaged ? ZB_OK : code;
+}
+
+/* Fills a part. The source is one element, which all strides of zero lead to. */
+static enum zb_code refill(clearing *c, const part *p, zb_error *err) {
+    const zb_array_info *info = &c->padded->array->info;
+    static const int64_t strides[ZB_MAX_NDIM];
+    enum zb_code code = c->writer ? ZB_OK : zb__writer_open_unchecked(c->padded, &c->writer, err);
+    zb_write write = {.start = p->start,
+                      .count = p->count,
+                      .data = info->fill_value,
+                      .dtype = info->dtype,
+                      .strides = strides};
+    return code ? code : zb_writer_write(c->writer, &write, err);
+}
+
+/* Only dimensions in which region is larger matter: what lies beyond the others is not asked for.
+ */
+static enum zb_code clear_chunk(void *context, const char *key, const uint64_t *index,
+                                zb_error *err) {
+    clearing *c = context;
+    uint32_t ndim = c->padded->array->info.ndim;
+    enum zb_code code = ZB_OK;
+    for (uint32_t d = 0; d < ndim; d++) {
+        if (index[d] >= c->region_grid[d])
+            return ZB_OK;
+        if (index[d] >= c->kept_grid[d] && c->region[d] > c->keep[d])
+            return zb_store_erase(c->padded->store, key, err);
+    }
+    for (uint32_t d = 0; d < ndim && !code; d++) {
+        part p;
+        bool found = true;
+        if (c->region[d] <= c->keep[d] || !part_beyond(c, index, d, &p))
+            continue;
+        if (c->is_suspect)
+            code = look(c, &p, &found, err);
+        if (!code && found)
+            code = refill(c, &p, err);
+    }
+    return code;
+}
+
+/* ---- All chunks --------------------------------------------------------------------------- */
+
+/* The chunks to look at along one dimension: those on the edge and beyond, where region is larger;
+   all of region's, else. */
+static void range_of(const clearing *c, uint32_t d, uint32_t growing, uint64_t *from,
+                     uint64_t *to) {
+    bool aligned = c->keep[d] % c->padded->array->info.chunk_shape[d] == 0;
+    *from = d != growing ? 0 : c->kept_grid[d] - (!aligned && c->kept_grid[d] > 0);
+    *to = c->region_grid[d];
+}
+
+/* How many chunks asking would ask for; UINT64_MAX when they are too many to count. */
+static uint64_t count_asked(const clearing *c) {
+    uint32_t ndim = c->padded->array->info.ndim;
+    uint64_t sum = 0;
+    for (uint32_t growing = 0; growing < ndim; growing++) {
+        uint64_t cells = 1, from, to;
+        if (c->region[growing] <= c->keep[growing])
+            continue;
+        for (uint32_t d = 0; d < ndim; d++) {
+            range_of(c, d, growing, &from, &to);
+            cells = zb__bound_product(cells, to > from ? to - from : 0);
+        }
+        sum = zb__bound_sum(sum, cells);
+    }
+    return sum;
+}
+
+static enum zb_code ask_for(clearing *c, const uint64_t *index, zb_error *err) {
+    zb_object_info info;
+    char *key = zb__array_chunk_key(c->padded, index);
+    if (!key)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a chunk's key");
+    enum zb_code code = zb_store_stat(c->padded->store, key, &info, err);
+    code = code == ZB_ENOTFOUND ? ZB_OK : code ? code : clear_chunk(c, key, index, err);
+    free(key);
+    return code;
+}
+
+/* The slab of chunks that lies on or beyond the edge of one dimension. */
+static enum zb_code ask_slab(clearing *c, uint32_t growing, zb_error *err) {
+    uint32_t ndim = c->padded->array->info.ndim;
+    uint64_t index[ZB_MAX_NDIM], from[ZB_MAX_NDIM], to[ZB_MAX_NDIM];
+    for (uint32_t d = 0; d < ndim; d++) {
+        range_of(c, d, growing, &from[d], &to[d]);
+        index[d] = from[d];
+        if (from[d] >= to[d])
+            return ZB_OK;
+    }
+    for (;;) {
+        enum zb_code code = ask_for(c, index, err);
+        uint32_t d = ndim;
+        while (d > 0 && ++index[d - 1] == to[d - 1]) {
+            d--;
+            index[d] = from[d];
+        }
+        if (code || d == 0)
+            return code;
+    }
+}
+
+static enum zb_code clear_all(clearing *c, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    if (c->padded->store->hints.can_list && count_asked(c) > ASK_AT_MOST)
+        return zb__chunks_each(c->padded, clear_chunk, c, err);
+    for (uint32_t d = 0; d < c->padded->array->info.ndim && !code; d++) {
+        if (c->region[d] > c->keep[d])
+            code = ask_slab(c, d, err);
+    }
+    return code;
+}
+
+enum zb_code zb__beyond_clear(const zb_node *node, const zb__document *document,
+                              const uint64_t *keep, const uint64_t *region, bool is_suspect,
+                              zb_error *err) {
+    const zb_array_info *info = &node->array->info;
+    clearing c = {.keep = keep, .region = region, .is_suspect = is_suspect};
+    uint64_t padded[ZB_MAX_NDIM];
+    zb_node *whole;
+    for (uint32_t d = 0; d < info->ndim; d++) {
+        uint64_t chunk = info->chunk_shape[d];
+        c.kept_grid[d] = zb__chunks_along(keep[d], chunk);
+        c.region_grid[d] = zb__chunks_along(region[d], chunk);
+        if (!zb__mul_u64(c.kept_grid[d], chunk, &padded[d]) || padded[d] > INT64_MAX)
+            padded[d] = keep[d]; /* no more can have been written there */
+    }
+    enum zb_code code = zb__array_reshape(node, document, padded, NULL, &whole, err);
+    if (code)
+        return code;
+    c.padded = whole;
+    code = clear_all(&c, err);
+    if (code)
+        zb_writer_abandon(c.writer);
+    else
+        code = zb_writer_close(c.writer, err);
+    zb_node_release(whole);
+    return code;
+}

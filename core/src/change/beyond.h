@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is stored beyond the shape of an array: chunks outside its grid, and the part of chunks on
+ * its edge that lies outside. Nobody sees it until the array grows; it has to read as the fill
+ * value then. Our own shrinking leaves nothing there, other programs may.
+ */
+#ifndef ZB_CHANGE_BEYOND_H
+#define ZB_CHANGE_BEYOND_H
+
+#include "base/text.h"
+#include "node/edit.h"
+#include "zarrbridge/zarrbridge.h"
+
+/* Clears what is stored outside `keep` but within `region` (both shapes, [ndim]), along the
+   dimensions in which region is the larger one: chunks wholly outside are erased, the others
+   refilled with the fill value there.
+
+   node, document: the array as it stands in the store, under the hierarchy's lock. is_suspect: only
+   chunks that have something else than fill values there are written, which costs reading them;
+   else all are. */
+enum zb_code zb__beyond_clear(const zb_node *node, const zb__document *document,
+                              const uint64_t *keep, const uint64_t *region, bool is_suspect,
+                              zb_error *err);
+
+/* A node of the same document with another shape, and unless out_document is NULL its text. */
+enum zb_code zb__array_reshape(const zb_node *node, const zb__document *document,
+                               const uint64_t *shape, zb__document *out_document, zb_node **out,
+                               zb_error *err);
+
+/* Appends a list of extents in JSON. */
+void zb__shape_print(const uint64_t *shape, uint32_t ndim, zb__text *text);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One change of a hierarchy: the lock, the groups above, and their consolidated metadata.
+ *
+ * A change goes like this, and stops at the first error:
+ *
+ *     zb__change_begin   takes the lock
+ *     zb__change_above   reads the groups above each path that is going to change
+ *     (checks)
+ *     zb__change_drop    takes the blocks of consolidated metadata out of those groups
+ *     zb__change_put, zb__change_erase, ...
+ *     zb__change_end     always: puts the blocks back, brought up to date, and lets go of the lock
+ *
+ * So a block is in the store only while it tells the truth: a process that is killed within leaves
+ * groups without a block, which is always right.
+ */
+#ifndef ZB_CHANGE_CHANGE_H
+#define ZB_CHANGE_CHANGE_H
+
+#include "change/consolidated.h"
+#include "zarrbridge/zarrbridge.h"
+
+typedef struct zb__change {
+    zb_store *store;     /* not owned */
+    zb_lock *lock;       /* of the hierarchy; NULL: the store has none */
+    zb__entries owners;  /* groups above with a block, and their documents as they were */
+    zb__entries missing; /* groups above without a document, to be created; parents first */
+    zb__entries put;     /* what has been put */
+    char *erased;        /* path whose node and all below has been erased, or NULL */
+    bool dropped;
+} zb__change;
+
+/* ZB_EUNSUPPORTED when the store cannot be written. After success only zb__change_end ends it. */
+enum zb_code zb__change_begin(zb_store *store, zb__change *change, zb_error *err);
+
+/* Reads the groups above path. With create, those that are missing will be created by
+   zb__change_put_missing, and an array above is ZB_ECONFLICT. */
+enum zb_code zb__change_above(zb__change *change, const char *path, bool create, zb_error *err);
+
+/* ZB_ECONFLICT when there is a node at path. */
+enum zb_code zb__change_expect_none(zb__change *change, const char *path, zb_error *err);
+
+enum zb_code zb__change_drop(zb__change *change, zb_error *err);
+enum zb_code zb__change_put_missing(zb__change *change, zb_error *err);
+
+/* Puts a node's document. */
+enum zb_code zb__change_put(zb__change *change, const char *path, const char *text, size_t size,
+                            zb_error *err);
+
+/* How durable documents, and what goes with them, are put in this store: see zb_store_set_sync. */
+enum zb_durability zb__document_durability(const zb_store *store);
+
+/* Notes a document that the store has at path without our putting it: a move brings it there. */
+enum zb_code zb__change_note(zb__change *change, const char *path, const char *text, size_t size,
+                             zb_error *err);
+/* Forgets what was put or noted since there were `count` entries. */
+void zb__change_forget(zb__change *change, size_t count);
+
+/* Erases a node's document. With `all` the node and those below leave consolidated metadata; the
+   caller erases these, too. */
+enum zb_code zb__change_erase(zb__change *change, const char *path, bool all, zb_error *err);
+/* The second half alone, for what is erased in another way. */
+enum zb_code zb__change_note_erased(zb__change *change, const char *path, zb_error *err);
+
+/* Returns code; with ZB_SYNC_ALWAYS the error of making the change durable. Blocks that cannot be
+   brought up to date stay dropped. */
+enum zb_code zb__change_end(zb__change *change, enum zb_code code, zb_error *err);
+
+#endif

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Copying and moving nodes, with all that lies below. Objects are copied as they are: nothing is
+ * decoded, so nodes that this version cannot read are copied as well.
+ *
+ * Chunks come before documents, and the topmost document last: until that moment there is no node,
+ * from then on it is complete. What is copied are nodes: a group's stray files stay behind.
+ *
+ * A copy of a group that is killed between documents leaves nodes below a path where there is none.
+ * A *note* at that path, put before the first document and erased after the last, tells whoever
+ * creates a node there next that they are nobody's.
+ */
+#include "change/copy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "change/change.h"
+#include "change/create.h"
+#include "change/remove.h"
+#include "node/document.h"
+#include "node/node.h"
+#include "node/walk.h"
+#include "zarrbridge/write.h"
+
+typedef struct copying {
+    zb_store *from, *to;
+    const char *from_path, *to_path;
+    bool undo; /* erase what was copied instead */
+    bool move;
+    bool moved; /* at once, by renaming: nothing is left at from_path */
+} copying;
+
+/* The key or path in the target for one in the source: malloc'ed, or NULL. */
+static char *target_of(const copying *c, const char *key) {
+    const char *below = strcmp(key, c->from_path) == 0 ? "" : zb__path_below(key, c->from_path);
+    return *below ? zb__path_join(c->to_path, below) : strdup(c->to_path);
+}
+
+/* Each object passes through memory whole. */
+static enum zb_code copy_object(void *context, const char *key, zb_error *err) {
+    const copying *c = context;
+    char *data = NULL;
+    size_t size;
+    char *target = target_of(c, key);
+    if (!target)
+        return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
+    enum zb_code code;
+    if (c->undo) {
+        code = zb_store_erase(c->to, target, err);
+    } else {
+        code = zb_store_get(c->from, key, zb_limits_get()->shard_bytes, "shard_bytes", &data, &size,
+                            NULL, err);
+        zb_part part = {.data = data, .size = code ? 0 : size};
+        if (!code)
+            code = zb_store_put(c->to, target, &part, 1, zb__document_durability(c->to), err);
+    }
+    free(data);
+    free(target);
+    return code;
+}
+
+/* The objects of all arrays among the nodes. */
+static enum zb_code copy_chunks(copying *c, const zb__names *nodes, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    for (size_t i = 0; i < nodes->count && !code; i++) {
+        if (nodes->name[i].is_prefix)
+            code = zb__keys_below(c->from, nodes->name[i].text, "zarr.json", copy_object, c, err);
+    }
+    return code;
+}
+
+/* Children before parents. */
+static enum zb_code copy_documents(const copying *c, zb__change *change, const zb__names *nodes,
+                                   zb_error *err) {
+    enum zb_code code = ZB_OK;
+    for (size_t i = nodes->count; i > 0 && !code; i--) {
+        char *text = NULL;
+        size_t size;
+        char *target = target_of(c, nodes->name[i - 1].text);
+        code = target ? zb__node_read(c->from, nodes->name[i - 1].text, &text, &size, err)
+                      : zb_fail(err, ZB_ENOMEM, "out of memory for a path");
+        if (!code)
+            code = zb__change_put(change, target, text, size, err);
+        free(text);
+        free(target);
+    }
+    return code;
+}
+
+/* After a failure nothing of a half copy stays, as far as the store lets us: false when it does
+ * not.
+ */
+static bool undo(copying *c, zb__change *change, const zb__names *nodes) {
+    bool done = true;
+    c->undo = true;
+    for (size_t i = 0; i < nodes->count; i++) {
+        char *target = target_of(c, nodes->name[i].text);
+        done = target && zb__change_erase(change, target, i == 0, NULL) == ZB_OK && done;
+        free(target);
+    }
+    return copy_chunks(c, nodes, NULL) == ZB_OK && done;
+}
+
+/* ---- Room at the target ------------------------------------------------------------------- */
+
+#define NOTE ".zarrbridge-copy"
+
+/* Puts the note, or erases it. */
+static enum zb_code note(zb_store *store, const char *path, bool put, zb_error *err) {
+    static const zb_part empty = {.data = "", .size = 0};
+    char *key = zb__path_join(path, NOTE);
+    if (!key)
+        return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
+    enum zb_code code =
+        put ? zb_store_put(store, key, &empty, 1, zb__document_durability(store), err)
+            : zb_store_erase(store, key, err);
+    free(key);
+    return code;
+}
+
+enum zb_code zb__killed_copy_erase(zb_store *store, const char *path, zb_error *err) {
+    zb__names there;
+    zb_object_info info;
+    char *key = zb__path_join(path, NOTE);
+    if (!key)
+        return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
+    enum zb_code code = zb_store_stat(store, key, &info, err);
+    free(key);
+    if (code || !store->hints.can_list)
+        return code == ZB_ENOTFOUND ? ZB_OK : code;
+    code = zb__nodes_owned(store, path, &there, err);
+    if (!code)
+        code = zb__nodes_erase_below(store, &there, path, err);
+    zb__names_free(&there);
+    return code ? code : note(store, path, false, err);
+}
+
+/* Chunks that a killed deletion or copy has left would become part of an array that comes to its
+   place. */
+static enum zb_code make_room_for_array(const copying *c, const char *from, zb_error *err) {
+    zb_node *node = NULL;
+    char *text;
+    size_t size;
+    enum zb_code code = zb__node_read(c->from, from, &text, &size, err);
+    if (code)
+        return code;
+    char *target = target_of(c, from);
+    if (!target)
+        code = zb_fail(err, ZB_ENOMEM, "out of memory for a path");
+    else if (zb__node_make(c->to, target, text, size, &node, NULL) == ZB_OK)
+        code = zb__array_make_room(node, err);
+    /* Else an array that we cannot read: its chunk keys are not known. */
+    zb_node_release(node);
+    free(target);
+    free(text);
+    return code;
+}
+
+static enum zb_code make_room(const copying *c, const zb__names *nodes, zb_error *err) {
+    zb__names there;
+    if (!c->to->hints.can_list)
+        return ZB_OK;
+    enum zb_code code = zb__killed_copy_erase(c->to, c->to_path, err);
+    if (!code)
+        code = zb__nodes_at(c->to, c->to_path, &there, err);
+    if (code)
+        return code;
+    if (there.count > 0)
+        code = zb_fail(err, ZB_ECONFLICT, "there is a node below /%s already", c->to_path);
+    zb__names_free(&there);
+    for (size_t i = 0; i < nodes->count && !code; i++) {
+        if (nodes->name[i].is_prefix)
+            code = make_room_for_array(c, nodes->name[i].text, err);
+    }
+    return code;
+}
+
+/* ---- Copying and moving ------------------------------------------------------------------- */
+
+/* Tells the change, for consolidated metadata, what a rename is going to bring to the target. */
+static enum zb_code note_documents(const copying *c, zb__change *change, const zb__names *nodes,
+                                   zb_error *err) {
+    enum zb_code code = ZB_OK;
+    for (size_t i = 0; i < nodes->count && !code && change->owners.count > 0; i++) {
+        char *text = NULL, *target = target_of(c, nodes->name[i].text);
+        size_t size;
+        code = target ? zb__node_read(c->from, nodes->name[i].text, &text, &size, err)
+                      : zb_fail(err, ZB_ENOMEM, "out of memory for a path");
+        if (!code)
+            code = zb__change_note(change, target, text, size, err);
+        free(text);
+        free(target);
+    }
+    return code;
+}
+
+/* Renames where the store can; else c->moved stays false, and all has to be copied. */
+static enum zb_code rename_nodes(copying *c, zb__change *change, const zb__names *nodes,
+                                 zb_error *err) {
+    size_t noted = change->put.count;
+    char *erased = strdup(c->from_path);
+    enum zb_code code = erased ? note_documents(c, change, nodes, err)
+                               : zb_fail(err, ZB_ENOMEM, "out of memory for a path");
+    if (!code)
+        code = zb_store_rename(c->from, c->from_path, c->to_path, err);
+    if (code) {
+        zb__change_forget(change, noted);
+        free(erased);
+        return code == ZB_EUNSUPPORTED || code == ZB_ECONFLICT ? ZB_OK : code;
+    }
+    free(change->erased);
+    change->erased = erased;
+    c->moved = true;
+    return ZB_OK;
+}
+
+static enum zb_code copy_all(copying *c, zb__change *change, const zb__names *nodes,
+                             zb_error *err) {
+    bool noted = nodes->count > 1;
+    enum zb_code code = copy_chunks(c, nodes, err);
+    if (!code)
+        code = zb__change_put_missing(change, err);
+    if (!code && noted)
+        code = note(c->to, c->to_path, true, err);
+    if (!code)
+        code = copy_documents(c, change, nodes, err);
+    /* Beside a complete node a note says nothing, so it does no harm to leave it there. */
+    bool done = !code || undo(c, change, nodes);
+    if (noted && done)
+        (void)note(c->to, c->to_path, false, NULL);
+    return code;
+}
+
+static enum zb_code copy_nodes(copying *c, zb__change *change, zb_error *err) {
+    zb__names nodes;
+    enum zb_code code = zb__nodes_at(c->from, c->from_path, &nodes, err);
+    if (code)
+        return code;
+    if (nodes.count == 0 || strcmp(nodes.name[0].text, c->from_path) != 0)
+        code = zb_fail(err, ZB_ENOTFOUND, "store %s has no node /%s", c->from->label, c->from_path);
+    if (!code)
+        code = zb__change_above(change, c->to_path, true, err);
+    if (!code)
+        code = zb__change_expect_none(change, c->to_path, err);
+    if (!code)
+        code = make_room(c, &nodes, err);
+    if (!code)
+        code = zb__change_drop(change, err);
+    if (!code && c->move) { /* the groups above are what the node comes into */
+        code = zb__change_put_missing(change, err);
+        if (!code)
+            code = rename_nodes(c, change, &nodes, err);
+    }
+    if (!code && !c->moved)
+        code = copy_all(c, change, &nodes, err);
+    zb__names_free(&nodes);
+    return code;
+}
+
+/* Checks both paths, and that the target is not within the source. */
+static enum zb_code check_paths(const copying *c, zb_error *err) {
+    enum zb_code code = zb__path_check(c->from_path, err);
+    if (!code)
+        code = zb__path_check_new(c->to_path, err);
+    if (!code && c->from == c->to &&
+        (strcmp(c->from_path, c->to_path) == 0 || zb__path_below(c->to_path, c->from_path)))
+        code = zb_fail(err, ZB_EINVAL, "the target lies within the source");
+    if (!code && !c->from->hints.can_list)
+        code = zb_fail(err, ZB_EUNSUPPORTED, "store %s cannot be listed", c->from->label);
+    return code;
+}
+
+/* While the source's own document stands, the source is whole, and the copy goes again when it
+   cannot be erased. Later the copy is the node, and the rest of the source is garbage. */
+static enum zb_code erase_source(const copying *c, zb__change *change, zb_error *err) {
+    enum zb_code code = zb__node_erase(change, c->from_path, err);
+    if (code && !(change->erased && strcmp(change->erased, c->from_path) == 0))
+        (void)zb__node_erase(change, c->to_path, NULL);
+    return code;
+}
+
+static enum zb_code run(copying *c, zb_error *err) {
+    zb__change change;
+    enum zb_code code = check_paths(c, err);
+    if (!code)
+        code = zb__change_begin(c->to, &change, err);
+    if (!code) {
+        if (c->move)
+            code = zb__change_above(&change, c->from_path, false, err);
+        if (!code)
+            code = copy_nodes(c, &change, err);
+        if (!code && c->move && !c->moved)
+            code = erase_source(c, &change, err);
+        code = zb__change_end(&change, code, err);
+    }
+    if (code)
+        zb_error_prefix(err, code, "%s /%s of store %s to /%s of store %s",
+                        c->move ? "moving" : "copying", c->from_path, c->from->label, c->to_path,
+                        c->to->label);
+    return code;
+}
+
+enum zb_code zb_node_copy(zb_store *from, const char *from_path, zb_store *to, const char *to_path,
+                          zb_error *err) {
+    copying c = {.from = from, .to = to, .from_path = from_path, .to_path = to_path};
+    return run(&c, err);
+}
+
+enum zb_code zb_node_move(zb_store *store, const char *from, const char *to, zb_error *err) {
+    copying c = {.from = store, .to = store, .from_path = from, .to_path = to, .move = true};
+    return run(&c, err);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Creating groups and arrays. The document is built and parsed before anything is touched, so that
+ * a specification that does not work leaves no trace.
+ */
+#include "change/create.h"
+
+#include <stdlib.h>
+
+#include "change/change.h"
+#include "change/copy.h"
+#include "model/build.h"
+#include "node/current.h"
+#include "node/document.h"
+#include "node/node.h"
+#include "node/walk.h"
+#include "zarrbridge/write.h"
+
+/* Chunks without an array are left by a deletion that was killed. They would look like data of the
+   new array, so they go first. Other files are the user's, and stay. */
+enum zb_code zb__array_make_room(const zb_node *node, zb_error *err) {
+    zb__names nodes;
+    if (!node->store->hints.can_list)
+        return ZB_OK;
+    enum zb_code code = zb__nodes_at(node->store, node->path, &nodes, err);
+    if (!code && nodes.count > 0)
+        code = zb_fail(err, ZB_ECONFLICT, "there is a node below, /%s", nodes.name[0].text);
+    zb__names_free(&nodes);
+    return code ? code : zb__chunks_erase(node, err);
+}
+
+/* Stores a node that is not there yet. The order of the specification: groups above, parents
+   first, then the node. */
+static enum zb_code store_node(zb_node *node, const char *text, size_t size, zb_error *err) {
+    zb__change change;
+    enum zb_code code = zb__change_begin(node->store, &change, err);
+    if (code)
+        return code;
+    code = zb__change_above(&change, node->path, true, err);
+    if (!code)
+        code = zb__change_expect_none(&change, node->path, err);
+    if (!code)
+        code = zb__killed_copy_erase(node->store, node->path, err);
+    if (!code && node->array) {
+        code = zb__array_make_room(node, err);
+        if (code)
+            zb__node_blame(node->store, "array", node->path, code, err);
+    }
+    if (!code)
+        code = zb__change_drop(&change, err);
+    if (!code)
+        code = zb__change_put_missing(&change, err);
+    if (!code)
+        code = zb__change_put(&change, node->path, text, size, err);
+    if (!code)
+        zb__node_settle_new(node);
+    return zb__change_end(&change, code, err);
+}
+
+/* Takes over text. */
+static enum zb_code create(zb_store *store, const char *path, char *text, size_t size,
+                           zb_node **out, zb_error *err) {
+    zb_node *node;
+    enum zb_code code = zb__as_argument(zb__node_make(store, path, text, size, &node, err), err);
+    if (!code) {
+        code = store_node(node, text, size, err);
+        if (code)
+            zb_node_release(node);
+        else
+            *out = node;
+    }
+    free(text);
+    return code;
+}
+
+enum zb_code zb_group_create(zb_store *store, const char *path, const char *attributes,
+                             zb_node **out, zb_error *err) {
+    char *text = NULL;
+    size_t size = 0;
+    enum zb_code code = zb__path_check_new(path, err);
+    if (!code)
+        code = zb__build_group(attributes, &text, &size, err);
+    if (code)
+        return zb__node_blame(store, "group", path, code, err);
+    return create(store, path, text, size, out, err);
+}
+
+enum zb_code zb_array_create(zb_store *store, const char *path, const zb_array_spec *spec,
+                             zb_node **out, zb_error *err) {
+    char *text = NULL;
+    size_t size = 0;
+    enum zb_code code = zb__path_check_new(path, err);
+    if (!code)
+        code = zb__build_array(spec, &text, &size, err);
+    if (code)
+        return zb__node_blame(store, "array", path, code, err);
+    return create(store, path, text, size, out, err);
+}

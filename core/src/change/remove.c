@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Deleting a node.
+ *
+ * A symbolic link goes alone. What it leads to is not the deleted node's, and other names may lead
+ * there.
+ */
+#include "change/remove.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "change/change.h"
+#include "node/document.h"
+#include "node/node.h"
+#include "node/walk.h"
+#include "zarrbridge/write.h"
+
+enum zb_code zb__nodes_erase_below(zb_store *store, const zb__names *nodes, const char *path,
+                                   zb_error *err) {
+    enum zb_code code = ZB_OK;
+    for (size_t i = 0; i < nodes->count && !code; i++) {
+        if (strcmp(nodes->name[i].text, path) !=
+            0) /* below those that have gone there is nothing */
+            code = zb_store_erase_below(store, nodes->name[i].text, err);
+    }
+    return code;
+}
+
+/* The root's directory stays, and may hold what is not the store's: only chunks and nodes below are
+   erased, not all names. Documents go before chunks, the root's own first of all: whoever looks
+   meanwhile finds a node or does not, but never an array that has lost some of its chunks. */
+static enum zb_code erase_root(zb__change *change, const zb__names *nodes, zb_error *err) {
+    zb_node *root = NULL; /* if it is an array: its document tells which keys are chunks */
+    enum zb_code code = ZB_OK;
+    if (*nodes->name[0].text == '\0' && nodes->name[0].is_prefix)
+        code = zb_node_open(change->store, "", &root, err);
+    if (!code)
+        code = zb__change_erase(change, "", true, err);
+    for (size_t i = 0; i < nodes->count && !code; i++) {
+        if (*nodes->name[i].text && !nodes->name[i].is_link)
+            code = zb__change_erase(change, nodes->name[i].text, false, err);
+    }
+    if (!code)
+        code = root ? zb__chunks_erase(root, err)
+                    : zb__nodes_erase_below(change->store, nodes, "", err);
+    zb_node_release(root);
+    return code;
+}
+
+/* In one step. A directory that lost its document alone to a kill would be taken for the same node
+   by handles from before, once another array is made in it. */
+static enum zb_code erase_tree(zb__change *change, const char *path, zb_error *err) {
+    char kind = 0;
+    enum zb_code code = zb__change_note_erased(change, path, err);
+    if (code)
+        return code;
+    code = zb_store_erase_below(change->store, path, err);
+    if (code && (zb__node_kind(change->store, path, &kind, NULL) != ZB_OK || kind)) {
+        free(change->erased); /* it is still there */
+        change->erased = NULL;
+    }
+    return code;
+}
+
+/* A node without its document, but with nodes below, is what a killed deletion of another writer
+   leaves. */
+enum zb_code zb__node_erase(zb__change *change, const char *path, zb_error *err) {
+    zb__names nodes;
+    char kind = 0;
+    enum zb_code code = *path ? zb__node_kind(change->store, path, &kind, err) : ZB_OK;
+    if (code || kind)
+        return code ? code : erase_tree(change, path, err);
+    code = zb__nodes_owned(change->store, path, &nodes, err);
+    if (!code && nodes.count == 0)
+        code = zb_fail(err, ZB_ENOTFOUND, "there is no node");
+    if (!code)
+        code = *path ? erase_tree(change, path, err) : erase_root(change, &nodes, err);
+    zb__names_free(&nodes);
+    return code;
+}
+
+enum zb_code zb_node_delete(zb_store *store, const char *path, zb_error *err) {
+    zb__change change;
+    enum zb_code code = zb__path_check(path, err);
+    if (!code)
+        code = zb__change_begin(store, &change, err);
+    if (code)
+        return zb__node_blame(store, "node", path, code, err);
+    code = zb__change_above(&change, path, false, err);
+    if (!code)
+        code = zb__change_drop(&change, err);
+    if (!code)
+        code = zb__node_erase(&change, path, err);
+    if (code)
+        zb_error_prefix(err, code, "deleting /%s from store %s", path, store->label);
+    return zb__change_end(&change, code, err);
+}

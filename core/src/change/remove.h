@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Erasing nodes. */
+#ifndef ZB_CHANGE_REMOVE_H
+#define ZB_CHANGE_REMOVE_H
+
+#include "change/change.h"
+#include "node/walk.h"
+#include "zarrbridge/zarrbridge.h"
+
+/* Erases the node at path and all below, in one step unless it is the root. ZB_ENOTFOUND when there
+   is none. remove.c. */
+enum zb_code zb__node_erase(zb__change *change, const char *path, zb_error *err);
+
+/* Erases all nodes of the list (of zb__nodes_owned), with all below them, but for the one at path.
+   remove.c. */
+enum zb_code zb__nodes_erase_below(zb_store *store, const zb__names *nodes, const char *path,
+                                   zb_error *err);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Changing an array's shape.
+ *
+ * What is missing reads as the fill value, so growing would need the document alone, if nothing lay
+ * beyond the old edge. Shrinking leaves nothing there: it erases the chunks that lie beyond it, and
+ * refills the cut part of those on it. But other programs may (zarr-python shrinks without
+ * refilling), so growing looks, and clears what it finds before the document tells of the new
+ * shape: until then no writer puts anything there.
+ *
+ * A shrink that is killed must leave the old array or the new one, so there the document comes
+ * first; what lies beyond cannot be seen from then on. A *note* beside the document, put before it,
+ * tells the next resize that the rest is still to be done:
+ *
+ *     put note (the old shape) | put document | erase chunks, refill edges | erase note
+ *
+ * The note's name begins with a dot, so that no reader lists it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "change/beyond.h"
+#include "change/change.h"
+#include "model/build.h"
+#include "node/current.h"
+#include "node/document.h"
+#include "node/edit.h"
+#include "node/node.h"
+#include "zarrbridge/write.h"
+
+#define NOTE ".zarrbridge-resize"
+
+/* ---- The note ----------------------------------------------------------------------------- */
+
+static enum zb_code note_put(const zb_node *node, const char *key, zb_error *err) {
+    zb__text text = {0};
+    zb__shape_print(node->array->info.shape, node->array->info.ndim, &text);
+    zb_part part = {.data = text.data, .size = text.size};
+    enum zb_code code = text.failed ? zb_fail(err, ZB_ENOMEM, "out of memory for a shape")
+                                    : zb_store_put(node->store, key, &part, 1,
+                                                   zb__document_durability(node->store), err);
+    free(text.data);
+    return code;
+}
+
+/* Reads a note into old; *found tells whether there is one. A note that is no shape of this array
+   counts as "anything may lie beyond". */
+static enum zb_code note_read(const zb_node *node, const char *key, bool *found, uint64_t *old,
+                              zb_error *err) {
+    char *text;
+    size_t size;
+    zb_json *json = NULL;
+    const zb_array_info *info = &node->array->info;
+    enum zb_code code = zb_store_get(node->store, key, zb_limits_get()->document_bytes,
+                                     "document_bytes", &text, &size, NULL, err);
+    *found = code == ZB_OK;
+    if (code)
+        return code == ZB_ENOTFOUND ? ZB_OK : code;
+    bool good =
+        zb_json_parse(text, size, &json, NULL) == ZB_OK && zb_json_count(json) == info->ndim;
+    const zb_json *item = zb_json_first(json);
+    for (uint32_t d = 0; d < info->ndim; d++, item = zb_json_next(item)) {
+        if (!good || !zb_json_uint64(item, &old[d]))
+            old[d] = UINT64_MAX;
+    }
+    zb_json_free(json);
+    free(text);
+    return ZB_OK;
+}
+
+/* Finishes a shrink that another process began: the same work, for the shape as it is now. */
+static enum zb_code finish(const zb_node *node, const zb__document *document, const char *key,
+                           zb_error *err) {
+    uint64_t old[ZB_MAX_NDIM];
+    bool found;
+    enum zb_code code = note_read(node, key, &found, old, err);
+    if (code || !found)
+        return code;
+    code = zb__beyond_clear(node, document, node->array->info.shape, old, false, err);
+    return code ? code : zb_store_erase(node->store, key, err);
+}
+
+/* ---- The whole ---------------------------------------------------------------------------- */
+
+/* What one resize works with. Both nodes and documents are as of now, not as the caller's node. */
+typedef struct resizing {
+    zb__change change;
+    zb__document document, changed;
+    zb_node *now, *then;
+    char *note;
+} resizing;
+
+static bool same_shape(const zb_node *a, const uint64_t *shape) {
+    return memcmp(a->array->info.shape, shape, a->array->info.ndim * sizeof *shape) == 0;
+}
+
+/* A caller that goes by another shape than the array has now would cut off, or take for its own,
+   what somebody else has added. But shrinking may be asked for again, to finish it: what it was to
+   cut off is beyond the edge already. */
+static enum zb_code check_shape(const resizing *r, const zb_node *node, const uint64_t *shape,
+                                zb_error *err) {
+    bool shrinks = same_shape(r->now, shape);
+    for (uint32_t d = 0; d < node->array->info.ndim; d++)
+        shrinks = shrinks && shape[d] <= node->array->info.shape[d];
+    if (shrinks || same_shape(r->now, node->array->info.shape))
+        return ZB_OK;
+    return zb_fail(err, ZB_ECONFLICT,
+                   "store %s, array /%s: its shape has changed since it was opened; open it again",
+                   node->store->label, node->path);
+}
+
+static enum zb_code read_now(resizing *r, const zb_node *node, const uint64_t *shape,
+                             zb_error *err) {
+    char *text;
+    size_t size;
+    enum zb_code code = zb__array_now(node, &r->now, NULL, &text, &size, err);
+    if (!code)
+        code = zb__document_parse(text, size, "zarr.json", &r->document, err);
+    if (!code)
+        code = check_shape(r, node, shape, err);
+    if (code)
+        return code;
+    r->note = zb__path_join(node->path, NOTE);
+    if (!r->note)
+        return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
+    return zb__as_argument(
+        zb__array_reshape(r->now, &r->document, shape, &r->changed, &r->then, err), err);
+}
+
+/* Under the lock. */
+static enum zb_code resize(resizing *r, zb_error *err) {
+    const zb_array_info *now = &r->now->array->info;
+    const uint64_t *shape = r->then->array->info.shape;
+    bool shrinks = false, grows = false;
+    for (uint32_t d = 0; d < now->ndim; d++) {
+        shrinks = shrinks || shape[d] < now->shape[d];
+        grows = grows || shape[d] > now->shape[d];
+    }
+    if (shrinks && !r->now->store->hints.can_list)
+        return zb_fail(err, ZB_EUNSUPPORTED, "the store cannot list chunks, so none can be erased");
+    enum zb_code code = finish(r->now, &r->document, r->note, err);
+    if (!code && grows)
+        code = zb__beyond_clear(r->now, &r->document, now->shape, shape, true, err);
+    if (!code && shrinks)
+        code = note_put(r->now, r->note, err);
+    if (!code)
+        code = zb__change_drop(&r->change, err);
+    if (!code)
+        code = zb__change_put(&r->change, r->now->path, r->changed.text, r->changed.size, err);
+    if (!code && shrinks)
+        code = zb__beyond_clear(r->then, &r->changed, shape, now->shape, false, err);
+    if (!code && shrinks)
+        code = zb_store_erase(r->now->store, r->note, err);
+    return code;
+}
+
+enum zb_code zb_array_resize(const zb_node *node, const uint64_t *shape, zb_node **out,
+                             zb_error *err) {
+    resizing r = {.note = NULL};
+    if (!node->array)
+        return zb_fail(err, ZB_EINVAL, "store %s: /%s is a group, not an array", node->store->label,
+                       node->path);
+    enum zb_code code = zb__change_begin(node->store, &r.change, err);
+    if (code)
+        return code;
+    code = read_now(&r, node, shape, err);
+    if (!code)
+        code = zb__change_above(&r.change, node->path, false, err);
+    if (!code)
+        code = resize(&r, err);
+    code = zb__change_end(&r.change, code, err);
+    if (code)
+        zb_node_release(r.then);
+    else
+        *out = r.then;
+    zb_node_release(r.now);
+    zb__document_free(&r.document);
+    zb__document_free(&r.changed);
+    free(r.note);
+    return code;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+#include "check/consolidated.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "change/change.h"
+#include "change/consolidated.h"
+#include "node/document.h"
+#include "node/edit.h"
+#include "node/node.h"
+#include "node/walk.h"
+#include "zarrbridge/zarrbridge.h"
+
+static const char member[] = "consolidated_metadata";
+
+/* ---- Comparing ---------------------------------------------------------------------------- */
+
+/* Members in another order are looked up one by one, unless there are too many for that. */
+#define MOST_UNORDERED 1000
+
+static bool equal(const zb_json *a, const zb_json *b);
+
+static const zb_json *next_compared(const zb_json *m, bool top) {
+    while (m && top && strcmp(zb_json_name(m), member) == 0)
+        m = zb_json_next(m);
+    return m;
+}
+
+/* top: of a document, whose own block does not count. */
+static bool objects_equal(const zb_json *a, const zb_json *b, bool top) {
+    const zb_json *left = next_compared(zb_json_first(a), top);
+    const zb_json *right = next_compared(zb_json_first(b), top);
+    size_t count = zb_json_count(a);
+    while (left && right) {
+        bool same = strcmp(zb_json_name(left), zb_json_name(right)) == 0;
+        if (!same && count > MOST_UNORDERED)
+            return false;
+        if (!equal(left, same ? right : zb_json_get(b, zb_json_name(left))))
+            return false;
+        left = next_compared(zb_json_next(left), top);
+        right = next_compared(zb_json_next(right), top);
+    }
+    return !left && !right; /* as many, and names do not come twice */
+}
+
+/* Numbers are equal when they are written alike: the one is a copy of the other. */
+static bool equal(const zb_json *a, const zb_json *b) {
+    if (!a || !b || zb_json_kind_of(a) != zb_json_kind_of(b))
+        return false;
+    switch (zb_json_kind_of(a)) {
+    case ZB_JSON_NULL:
+        return true;
+    case ZB_JSON_BOOL:
+        return zb_json_bool(a) == zb_json_bool(b);
+    case ZB_JSON_NUMBER:
+        return strcmp(zb_json_number(a), zb_json_number(b)) == 0;
+    case ZB_JSON_STRING:
+        return strcmp(zb_json_string(a), zb_json_string(b)) == 0;
+    case ZB_JSON_OBJECT:
+        return objects_equal(a, b, false);
+    case ZB_JSON_ARRAY:
+        break;
+    }
+    const zb_json *left = zb_json_first(a), *right = zb_json_first(b);
+    for (; left && right && equal(left, right); right = zb_json_next(right))
+        left = zb_json_next(left);
+    return !left && !right;
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(zb_json_name(*(const zb_json *const *)a),
+                  zb_json_name(*(const zb_json *const *)b));
+}
+
+static int name_is(const void *name, const void *entry) {
+    return strcmp(name, zb_json_name(*(const zb_json *const *)entry));
+}
+
+/* One node's document against its entry. A document that is no JSON has no place in a block: it is
+   reported as what it is. */
+static enum zb_code compare_node(zb_store *store, const char *path, const zb_json *entry, char *why,
+                                 zb_error *err) {
+    char *text;
+    size_t size;
+    zb_json *json = NULL;
+    enum zb_code code = zb__node_read(store, path, &text, &size, err);
+    if (code)
+        return code == ZB_ENOTFOUND ? ZB_OK : code;
+    bool is_json = zb_json_parse(text, size, &json, NULL) == ZB_OK;
+    bool same = is_json && entry && zb_json_kind_of(entry) == ZB_JSON_OBJECT &&
+                zb_json_kind_of(json) == ZB_JSON_OBJECT && objects_equal(entry, json, true);
+    if (!entry && is_json)
+        snprintf(why, ZB_MESSAGE_SIZE, "consolidated metadata does not know /%s", path);
+    else if (!same && entry)
+        snprintf(why, ZB_MESSAGE_SIZE, "consolidated metadata describes /%s otherwise", path);
+    zb_json_free(json);
+    free(text);
+    return ZB_OK;
+}
+
+static enum zb_code compare_nodes(const zb_node *group, const zb_json **entries, size_t count,
+                                  char *why, zb_error *err) {
+    zb__names nodes;
+    size_t known = 0;
+    enum zb_code code = zb__nodes_at(group->store, group->path, &nodes, err);
+    for (size_t i = 0; i < nodes.count && !code && !*why; i++) {
+        const char *below = zb__path_below(nodes.name[i].text, group->path);
+        if (!below || !*below)
+            continue; /* the group itself */
+        const zb_json **entry =
+            count ? bsearch(below, entries, count, sizeof *entries, name_is) : NULL;
+        known += entry != NULL;
+        code = compare_node(group->store, nodes.name[i].text, entry ? *entry : NULL, why, err);
+    }
+    if (!code && !*why && known < count)
+        snprintf(why, ZB_MESSAGE_SIZE, "consolidated metadata describes %zu nodes that are gone",
+                 count - known);
+    zb__names_free(&nodes);
+    return code;
+}
+
+enum zb_code zb__block_compare(const zb_node *group, char why[ZB_MESSAGE_SIZE], zb_error *err) {
+    const zb_json *map = zb_json_get(zb_json_get(group->document, member), "metadata");
+    size_t count = zb_json_count(map), n = 0;
+    *why = '\0';
+    if (zb_json_kind_of(map) != ZB_JSON_OBJECT || (count == 0 && *group->path))
+        return ZB_OK;
+    const zb_json **entries = malloc((count + 1) * sizeof(zb_json *));
+    if (!entries)
+        return zb_fail(err, ZB_ENOMEM, "no memory for consolidated metadata");
+    for (const zb_json *m = zb_json_first(map); m; m = zb_json_next(m))
+        entries[n++] = m;
+    qsort(entries, n, sizeof *entries, by_name);
+    enum zb_code code = compare_nodes(group, entries, n, why, err);
+    free(entries);
+    return code;
+}
+
+/* ---- Refreshing --------------------------------------------------------------------------- */
+
+/* Adds a node's entry, unless its document is no JSON. */
+static enum zb_code read_node(zb_store *store, const char *path, zb__entries *entries,
+                              zb_error *err) {
+    char *text;
+    size_t size;
+    zb__document document;
+    enum zb_code code = zb__node_read(store, path, &text, &size, err);
+    if (code)
+        return code == ZB_ENOTFOUND ? ZB_OK : code;
+    code = zb__document_parse(text, size, path, &document, err);
+    if (code)
+        return code == ZB_ENOMEM ? code : ZB_OK;
+    return zb__entries_add(entries, path, &document, err);
+}
+
+/* All nodes below the group, as entries of its block. */
+static enum zb_code read_nodes(zb_store *store, const char *path, zb__entries *entries,
+                               zb_error *err) {
+    zb__names nodes;
+    enum zb_code code = zb__nodes_at(store, path, &nodes, err);
+    for (size_t i = 0; i < nodes.count && !code; i++) {
+        if (strcmp(nodes.name[i].text, path) != 0)
+            code = read_node(store, nodes.name[i].text, entries, err);
+    }
+    zb__names_free(&nodes);
+    return code;
+}
+
+static enum zb_code rebuild(zb_store *store, const char *path, zb__document *group, zb_error *err) {
+    static const char empty[] = "{\"kind\":\"inline\",\"must_understand\":false,\"metadata\":{}}";
+    zb__entries entries = {.count = 0};
+    zb_json *block = NULL;
+    enum zb_code code = zb_json_parse(empty, sizeof empty - 1, &block, err);
+    if (!code)
+        code = zb__document_edit(group, NULL, member, block, NULL, err);
+    if (!code)
+        code = read_nodes(store, path, &entries, err);
+    if (!code)
+        code = zb__consolidated_update(group, path, &entries, NULL, err);
+    zb__entries_free(&entries);
+    zb_json_free(block);
+    return code;
+}
+
+enum zb_code zb__block_refresh(zb_store *store, const char *path, zb_error *err) {
+    zb__change change;
+    char *text;
+    size_t size;
+    zb__document group = {.text = NULL};
+    enum zb_code code = zb__change_begin(store, &change, err);
+    if (code)
+        return code;
+    code = zb__node_read(store, path, &text, &size, err);
+    if (!code)
+        code = zb__document_parse(text, size, "zarr.json", &group, err);
+    if (!code)
+        code = rebuild(store, path, &group, err);
+    if (!code)
+        code = zb__change_put(&change, path, group.text, group.size, err);
+    zb__document_free(&group);
+    return zb__change_end(&change, code, err);
+}

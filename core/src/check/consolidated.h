@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+
+#include "zarrbridge/zarrbridge.h"
+
+/* Consolidated metadata against the documents that it repeats. */
+#ifndef ZB_CHECK_CONSOLIDATED_H
+#define ZB_CHECK_CONSOLIDATED_H
+
+/* Writes what is out of date in the group's block into `why`, which stays empty when nothing is, or
+   when the group has no block. An empty block below the root says nothing: writers put one into
+   every group. */
+enum zb_code zb__block_compare(const zb_node *group, char why[ZB_MESSAGE_SIZE], zb_error *err);
+
+/* Puts the group's document with a block of what is there now, under the store's lock. */
+enum zb_code zb__block_refresh(zb_store *store, const char *path, zb_error *err);
+
+#endif

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From an array's zarr.json to the model that the reader works with: shape, data type, regular
+ * grid, keys, fill value, dimension names, and the codec chain bound to the shape of a chunk.
+ *
+ * Each member has a parser of its own here or in the files beside this one, and each message begins
+ * with the member's name, says what it is and what was expected.
+ */
+#include "model/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/json_brief.h"
+#include "codec/chain.h"
+#include "codec/extension.h"
+#include "model/dtype.h"
+#include "model/fill.h"
+#include "model/keys.h"
+#include "zarrbridge/zarrbridge.h"
+
+/* Ownership: numbers, the fill value and the list of codecs are copied into the model; names and
+   configurations stay in the document, which the node keeps for as long as the model. */
+
+/* The model with the arrays that its info points at, in one block. */
+typedef struct model {
+    zb__array array; /* first: a model is freed by the address of its array */
+    uint64_t shape[ZB_MAX_NDIM];
+    uint64_t chunk_shape[ZB_MAX_NDIM];
+    uint64_t inner_shape[ZB_MAX_NDIM];
+    const char *dimension_names[ZB_MAX_NDIM];
+    void *fill_value;
+    zb_codec_info *codecs;
+} model;
+
+/* A member without which nothing can be read. fill_value is required as well by the specification,
+   but read leniently (fill.c). */
+static enum zb_code require(const zb_json *document, const char *name, const zb_json **out,
+                            zb_error *err) {
+    *out = zb_json_get(document, name);
+    return *out ? ZB_OK : zb_fail(err, ZB_EFORMAT, "the member %s is missing", name);
+}
+
+/* Shapes are numbers from outside, so this is where all later arithmetic is made safe: at most 32
+   dimensions, every extent and the size of the whole array below 2^63, chunk extents above 0. The
+   size of a chunk is checked where it is computed first, in the codec chain. */
+
+/* ---- Shape and grid ----------------------------------------------------------------------- */
+
+/* A list of *count extents, each at least `least`. */
+static enum zb_code parse_extents(const zb_json *list, const char *what, uint64_t least,
+                                  uint64_t *out, zb_error *err) {
+    char brief[ZB__BRIEF_SIZE];
+    size_t i = 0;
+    for (const zb_json *item = zb_json_first(list); item; item = zb_json_next(item), i++) {
+        if (!zb_json_uint64(item, &out[i]) || out[i] < least)
+            return zb_fail(err, ZB_EFORMAT, "%s[%zu] is %s, expected an integer of at least %llu",
+                           what, i, zb__json_brief(item, brief), (unsigned long long)least);
+        if (out[i] > INT64_MAX)
+            return zb_fail(err, ZB_ELIMIT, "%s[%zu] is %llu, the limit is 2^63-1", what, i,
+                           (unsigned long long)out[i]);
+    }
+    return ZB_OK;
+}
+
+/* The number of dimensions comes from here; grid, names and codecs are compared with it. */
+static enum zb_code parse_shape(model *m, const zb_json *document, zb_error *err) {
+    const zb_json *shape;
+    char brief[ZB__BRIEF_SIZE];
+    enum zb_code code = require(document, "shape", &shape, err);
+    if (code)
+        return code;
+    if (zb_json_kind_of(shape) != ZB_JSON_ARRAY)
+        return zb_fail(err, ZB_EFORMAT, "shape is %s, expected a list of integers",
+                       zb__json_brief(shape, brief));
+    size_t ndim = zb_json_count(shape);
+    if (ndim > ZB_MAX_NDIM)
+        return zb_fail(err, ZB_ELIMIT, "shape has %zu dimensions, the limit ZB_MAX_NDIM is %d",
+                       ndim, ZB_MAX_NDIM);
+    m->array.info.ndim = (uint32_t)ndim;
+    return parse_extents(shape, "shape", 0, m->shape, err);
+}
+
+/* Offsets into an array are int64 everywhere, so its size in bytes must fit one. */
+static enum zb_code check_size(const model *m, zb_error *err) {
+    const zb_array_info *info = &m->array.info;
+    uint64_t bytes;
+    for (uint32_t d = 0; d < info->ndim; d++) {
+        if (m->shape[d] == 0)
+            return ZB_OK;
+    }
+    if (!zb__product_u64(m->shape, info->ndim, info->dtype.size, &bytes) || bytes > INT64_MAX)
+        return zb_fail(err, ZB_ELIMIT,
+                       "shape: the array has more than 2^63-1 bytes, the limit of this library");
+    return ZB_OK;
+}
+
+/* The only place that knows grids of one chunk shape: another grid would be parsed beside it. */
+static enum zb_code parse_grid(model *m, const zb_json *document, zb_error *err) {
+    static const char *const known[] = {"chunk_shape", NULL};
+    const zb_json *value;
+    zb__extension grid;
+    char brief[ZB__BRIEF_SIZE];
+    enum zb_code code = require(document, "chunk_grid", &value, err);
+    if (!code)
+        code = zb__extension_parse(value, "chunk_grid", &grid, err);
+    if (code)
+        return code;
+    if (strcmp(grid.name, "regular") != 0)
+        return zb_fail(err, ZB_EUNSUPPORTED, "chunk_grid %s is not supported, expected \"regular\"",
+                       zb__name_brief(grid.name, brief));
+    code = zb__extension_check(&grid, "chunk_grid", known, err);
+    if (code)
+        return code;
+    const zb_json *shape = zb_json_get(grid.configuration, "chunk_shape");
+    if (zb_json_kind_of(shape) != ZB_JSON_ARRAY || zb_json_count(shape) != m->array.info.ndim)
+        return zb_fail(err, ZB_EFORMAT,
+                       "chunk_grid: chunk_shape is %s, expected a list of %u integers",
+                       zb__json_brief(shape, brief), m->array.info.ndim);
+    return parse_extents(shape, "chunk_grid: chunk_shape", 1, m->chunk_shape, err);
+}
+
+/* Without a separator each encoding has its own default; without a configuration that holds too. */
+static enum zb_code parse_keys(zb__key_encoding *keys, const zb_json *document, zb_error *err) {
+    static const char *const known[] = {"separator", NULL};
+    const zb_json *value;
+    zb__extension encoding;
+    char brief[ZB__BRIEF_SIZE];
+    enum zb_code code = require(document, "chunk_key_encoding", &value, err);
+    if (!code)
+        code = zb__extension_parse(value, "chunk_key_encoding", &encoding, err);
+    if (code)
+        return code;
+    keys->v2 = strcmp(encoding.name, "v2") == 0;
+    if (!keys->v2 && strcmp(encoding.name, "default") != 0)
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "chunk_key_encoding %s is not supported, expected \"default\" or \"v2\"",
+                       zb__name_brief(encoding.name, brief));
+    code = zb__extension_check(&encoding, "chunk_key_encoding", known, err);
+    if (code)
+        return code;
+    keys->separator = keys->v2 ? '.' : '/';
+    const zb_json *separator = zb_json_get(encoding.configuration, "separator");
+    if (!separator)
+        return ZB_OK;
+    const char *text = zb_json_string(separator);
+    if (!text || (strcmp(text, "/") != 0 && strcmp(text, ".") != 0))
+        return zb_fail(err, ZB_EFORMAT,
+                       "chunk_key_encoding: separator is %s, expected \"/\" or \".\"",
+                       zb__json_brief(separator, brief));
+    keys->separator = *text;
+    return ZB_OK;
+}
+
+void zb__array_grid(const zb__array *array, uint64_t *grid) {
+    const zb_array_info *info = &array->info;
+    for (uint32_t d = 0; d < info->ndim; d++)
+        grid[d] = zb__chunks_along(info->shape[d], info->chunk_shape[d]);
+}
+
+/* ---- Names and codecs --------------------------------------------------------------------- */
+
+/* Names need not differ, and an empty string is a name; only null means that there is none. */
+static enum zb_code parse_names(model *m, const zb_json *document, zb_error *err) {
+    const zb_json *names = zb_json_get(document, "dimension_names");
+    char brief[ZB__BRIEF_SIZE];
+    if (zb_json_kind_of(names) == ZB_JSON_NULL)
+        return ZB_OK;
+    if (zb_json_kind_of(names) != ZB_JSON_ARRAY || zb_json_count(names) != m->array.info.ndim)
+        return zb_fail(err, ZB_EFORMAT, "dimension_names is %s, expected a list of %u names",
+                       zb__json_brief(names, brief), m->array.info.ndim);
+    size_t i = 0;
+    for (const zb_json *item = zb_json_first(names); item; item = zb_json_next(item), i++) {
+        m->dimension_names[i] = zb_json_string(item);
+        if (!m->dimension_names[i] && zb_json_kind_of(item) != ZB_JSON_NULL)
+            return zb_fail(err, ZB_EFORMAT, "dimension_names[%zu] is %s, expected a name or null",
+                           i, zb__json_brief(item, brief));
+    }
+    m->array.info.dimension_names = m->dimension_names;
+    return ZB_OK;
+}
+
+/* Lists the codecs of a chain that has been bound and is therefore right; returns their number.
+   With out NULL it only counts. */
+static size_t list_codecs(const zb_json *codecs, uint32_t level, zb_codec_info *out) {
+    size_t count = 0;
+    for (const zb_json *item = zb_json_first(codecs); item; item = zb_json_next(item)) {
+        const char *name = zb_json_string(item);
+        if (!name)
+            name = zb_json_string(zb_json_get(item, "name"));
+        const zb_json *configuration = zb_json_get(item, "configuration");
+        if (out)
+            out[count] = (zb_codec_info){name, configuration, level};
+        count++;
+        if (name && strcmp(name, "sharding_indexed") == 0)
+            count += list_codecs(zb_json_get(configuration, "codecs"), level + 1,
+                                 out ? out + count : NULL);
+    }
+    return count;
+}
+
+/* Follows the shards to the innermost chunk. Each level's shapes are in its own stored dimensions,
+   so the transposes on the way are undone. */
+static void find_inner_shape(model *m) {
+    uint32_t ndim = m->array.info.ndim;
+    uint32_t outer[ZB_MAX_NDIM]; /* the array's dimension behind each dimension of this level */
+    memcpy(m->inner_shape, m->chunk_shape, sizeof m->inner_shape);
+    for (uint32_t d = 0; d < ndim; d++)
+        outer[d] = d;
+    for (const zb__chain *chain = m->array.chain; chain->shard; chain = chain->shard->inner) {
+        uint32_t stored[ZB_MAX_NDIM];
+        for (uint32_t i = 0; i < ndim; i++) {
+            stored[i] = outer[chain->axis[i]];
+            m->inner_shape[stored[i]] = chain->shard->inner_shape[i];
+        }
+        memcpy(outer, stored, ndim * sizeof *outer);
+        m->array.info.shard_depth++;
+    }
+}
+
+/* Binding checks every rule of the chain; what follows only reads what it has accepted. */
+static enum zb_code parse_codecs(model *m, const zb_json *document, zb_error *err) {
+    zb_array_info *info = &m->array.info;
+    const zb_json *codecs;
+    enum zb_code code = require(document, "codecs", &codecs, err);
+    if (!code)
+        code = zb__chain_bind(codecs, info->dtype, info->ndim, m->chunk_shape, 0, &m->array.chain,
+                              err);
+    if (code)
+        return code;
+    info->codec_count = list_codecs(codecs, 0, NULL);
+    m->codecs = calloc(info->codec_count, sizeof *m->codecs);
+    if (!m->codecs)
+        return zb_fail(err, ZB_ENOMEM, "out of memory for %zu codecs", info->codec_count);
+    list_codecs(codecs, 0, m->codecs);
+    info->codecs = m->codecs;
+    find_inner_shape(m);
+    return ZB_OK;
+}
+
+/* ---- The whole ---------------------------------------------------------------------------- */
+
+/* Data type and fill value together, because the type gives the value its size and its forms. */
+static enum zb_code parse_element(model *m, const zb_json *document, zb_error *err) {
+    zb_array_info *info = &m->array.info;
+    const zb_json *type;
+    enum zb_code code = require(document, "data_type", &type, err);
+    if (!code)
+        code = zb__dtype_parse(type, &info->dtype, err);
+    if (code)
+        return code;
+    m->fill_value = malloc(info->dtype.size);
+    if (!m->fill_value)
+        return zb_fail(err, ZB_ENOMEM, "out of memory for an element of %u bytes",
+                       info->dtype.size);
+    info->fill_value = m->fill_value;
+    return zb__fill_parse(zb_json_get(document, "fill_value"), info->dtype, m->fill_value,
+                          &info->fill_is_default, err);
+}
+
+/* The order matters: each step relies on those before it (ndim, then the type's size, then the
+   shape of a chunk). */
+enum zb_code zb__array_parse(const zb_json *document, zb__array **out, zb_error *err) {
+    model *m = calloc(1, sizeof *m);
+    if (!m)
+        return zb_fail(err, ZB_ENOMEM, "out of memory for an array's metadata");
+    m->array.info.shape = m->shape;
+    m->array.info.chunk_shape = m->chunk_shape;
+    m->array.info.inner_shape = m->inner_shape;
+    enum zb_code code = parse_shape(m, document, err);
+    if (!code)
+        code = parse_element(m, document, err);
+    if (!code)
+        code = check_size(m, err);
+    if (!code)
+        code = parse_grid(m, document, err);
+    if (!code)
+        code = parse_keys(&m->array.keys, document, err);
+    if (!code)
+        code = parse_names(m, document, err);
+    if (!code)
+        code = parse_codecs(m, document, err);
+    if (code) {
+        zb__array_free(&m->array);
+        return code;
+    }
+    *out = &m->array;
+    return ZB_OK;
+}
+
+void zb__array_free(zb__array *array) {
+    if (!array)
+        return;
+    /* The document, to which names and configurations point, is the node's to free. */
+    model *m = (model *)(void *)array;
+    zb__chain_free(array->chain);
+    free(m->fill_value);
+    free(m->codecs);
+    free(m);
+}

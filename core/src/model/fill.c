@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every JSON form of a fill value, exactly: integers from their digits, floats rounded once to
+ * the type's own width, NaNs with the bits that are written.
+ *
+ * Beyond the specification, forms that writers are known to produce or that other readers take are
+ * taken: integers as 7.0 or "7", booleans as 0 and 1, complex numbers as one real number,
+ * "+Infinity", the bare tokens NaN, Infinity and -Infinity, and null or no value at all (zero). Not
+ * taken are forms that readers disagree about, such as hexadecimal strings of another length than
+ * the type's.
+ */
+#include "model/fill.h"
+
+#include <string.h>
+
+#include "base/decimal.h"
+#include "base/json_brief.h"
+#include "zarrbridge/zarrbridge.h"
+
+/* The one message of this file: what stands there, and what the type wants. */
+static enum zb_code fail_form(const zb_json *value, zb_dtype dtype, const char *expected,
+                              zb_error *err) {
+    char brief[ZB__BRIEF_SIZE];
+    char name[24];
+    return zb_fail(err, ZB_EFORMAT, "fill_value is %s, expected %s for %s",
+                   zb__json_brief(value, brief), expected, zb_dtype_name(dtype, name));
+}
+
+/* Stores the low `size` bytes of an integer, in host byte order. */
+static void store_bits(uint64_t bits, uint32_t size, void *out) {
+    uint8_t u8 = (uint8_t)bits;
+    uint16_t u16 = (uint16_t)bits;
+    uint32_t u32 = (uint32_t)bits;
+    const void *source = size == 1   ? (const void *)&u8
+                         : size == 2 ? (const void *)&u16
+                         : size == 4 ? (const void *)&u32
+                                     : (const void *)&bits;
+    memcpy(out, source, size);
+}
+
+/* The parsers below get a value that is present and not null, and write exactly dtype.size bytes on
+   success. What they write on failure does not matter: the array is not opened then. */
+
+/* ---- Integers ----------------------------------------------------------------------------- */
+
+/* The digits of a number, or of a string that is a plain integer. */
+static const char *integer_text(const zb_json *value) {
+    const char *text = zb_json_string(value);
+    if (!text) {
+        text = zb_json_number(value);
+        return text && !strpbrk(text, "NI") ? text : NULL;
+    }
+    const char *digits = text + (*text == '-');
+    return *digits && digits[strspn(digits, "0123456789")] == '\0' ? text : NULL;
+}
+
+/* Range by magnitude and sign, so that all 64-bit types share one path without losing a bit. */
+static enum zb_code parse_integer(const zb_json *value, zb_dtype dtype, void *out, zb_error *err) {
+    const char *text = integer_text(value);
+    bool negative;
+    uint64_t magnitude;
+    uint64_t all = UINT64_MAX >> (64 - 8 * dtype.size);
+    uint64_t limit = all; /* the largest magnitude of this sign */
+    if (!text || !zb__decimal_to_integer(text, &negative, &magnitude))
+        return fail_form(value, dtype, "an integer within range", err);
+    if (dtype.kind == ZB_KIND_INT)
+        limit = all / 2 + negative;
+    else if (negative)
+        limit = 0;
+    if (magnitude > limit)
+        return fail_form(value, dtype, "an integer within range", err);
+    store_bits(negative ? 0 - magnitude : magnitude, dtype.size, out);
+    return ZB_OK;
+}
+
+/* 2 stands for "neither" until the end. */
+static enum zb_code parse_bool(const zb_json *value, zb_dtype dtype, void *out, zb_error *err) {
+    bool negative;
+    uint64_t number = 2;
+    const char *text = zb_json_number(value);
+    if (zb_json_kind_of(value) == ZB_JSON_BOOL)
+        number = zb_json_bool(value);
+    else if (text && (strpbrk(text, "NI") || !zb__decimal_to_integer(text, &negative, &number)))
+        number = 2;
+    if (number > 1 || (number == 1 && text && *text == '-'))
+        return fail_form(value, dtype, "true or false", err);
+    store_bits(number, 1, out);
+    return ZB_OK;
+}
+
+/* Bits are handled as uint64 and stored by width, so that NaN payloads never pass through a
+   floating point register, where some processors would quieten them. */
+
+/* ---- Floats ------------------------------------------------------------------------------- */
+
+/* IEEE 754 patterns by size in bytes (2, 4, 8). */
+static uint64_t infinity_bits(uint32_t size) {
+    return size == 2 ? 0x7c00 : size == 4 ? 0x7f800000 : 0x7ff0000000000000;
+}
+
+/* The quiet NaN with no other bit of the fraction set, as the specification wants it. */
+static uint64_t nan_bits(uint32_t size) {
+    return size == 2 ? 0x7e00 : size == 4 ? 0x7fc00000 : 0x7ff8000000000000;
+}
+
+/* The most significant bit of a pattern of `size` bytes. */
+static uint64_t sign_bit(uint32_t size) {
+    return UINT64_C(1) << (8 * size - 1);
+}
+
+/* "0x" and exactly two digits for each byte, the most significant first. */
+static bool hex_bits(const char *text, uint32_t size, uint64_t *bits) {
+    if (strncmp(text, "0x", 2) != 0 || strlen(text) != 2 + 2 * (size_t)size)
+        return false;
+    *bits = 0;
+    for (const char *c = text + 2; *c; c++) {
+        static const char digits[] = "0123456789abcdefABCDEF";
+        const char *found = strchr(digits, *c);
+        if (!found)
+            return false;
+        uint64_t digit = (uint64_t)(found - digits);
+        *bits = *bits << 4 | (digit < 16 ? digit : digit - 6);
+    }
+    return true;
+}
+
+/* The words for infinities and NaN, as strings or as bare tokens. */
+static bool word_bits(const char *text, uint32_t size, uint64_t *bits) {
+    if (strcmp(text, "NaN") == 0)
+        *bits = nan_bits(size);
+    else if (strcmp(text, "Infinity") == 0 || strcmp(text, "+Infinity") == 0)
+        *bits = infinity_bits(size);
+    else if (strcmp(text, "-Infinity") == 0)
+        *bits = infinity_bits(size) | sign_bit(size);
+    else
+        return false;
+    return true;
+}
+
+/* A float of `size` bytes; one component of a complex number, or a whole element. */
+static bool parse_component(const zb_json *value, uint32_t size, void *out) {
+    uint64_t bits;
+    const char *number = zb_json_number(value);
+    const char *text = number ? number : zb_json_string(value);
+    if (!text)
+        return false;
+    if (word_bits(text, size, &bits) || (!number && hex_bits(text, size, &bits))) {
+        store_bits(bits, size, out);
+        return true;
+    }
+    if (!number)
+        return false;
+    if (size == 2) {
+        store_bits(zb__decimal_to_half(number), size, out);
+    } else if (size == 4) {
+        float f = zb__decimal_to_float(number);
+        memcpy(out, &f, sizeof f);
+    } else {
+        double d = zb__decimal_to_double(number);
+        memcpy(out, &d, sizeof d);
+    }
+    return true;
+}
+
+/* Numbers as strings ("1.5") are not taken for floats: no writer is known to make them. */
+static enum zb_code parse_float(const zb_json *value, zb_dtype dtype, void *out, zb_error *err) {
+    if (parse_component(value, dtype.size, out))
+        return ZB_OK;
+    return fail_form(value, dtype,
+                     "a number, \"NaN\", \"Infinity\", \"-Infinity\" or all hexadecimal digits",
+                     err);
+}
+
+/* A list of the two components; each may have another form. */
+static enum zb_code parse_complex(const zb_json *value, zb_dtype dtype, void *out, zb_error *err) {
+    uint32_t half = dtype.size / 2;
+    const zb_json *real = zb_json_first(value);
+    const zb_json *imaginary = zb_json_next(real);
+    const char *number = zb_json_number(value);
+    if (number && !strpbrk(number, "NI")) { /* NaN alone would leave open which part it means */
+        memset(out, 0, dtype.size);
+        parse_component(value, half, out);
+        return ZB_OK;
+    }
+    if (zb_json_kind_of(value) != ZB_JSON_ARRAY || zb_json_count(value) != 2 ||
+        !parse_component(real, half, out) || !parse_component(imaginary, half, (char *)out + half))
+        return fail_form(value, dtype, "a list of two floats", err);
+    return ZB_OK;
+}
+
+/* ---- Raw bytes, and the choice ------------------------------------------------------------ */
+
+/* The specification says "an array of length N" for r<N>, and means N/8: one integer for each
+   byte. */
+static enum zb_code parse_raw(const zb_json *value, zb_dtype dtype, void *out, zb_error *err) {
+    if (zb_json_kind_of(value) != ZB_JSON_ARRAY || zb_json_count(value) != dtype.size)
+        return fail_form(value, dtype, "a list with one integer for each byte", err);
+    uint8_t *byte = out;
+    for (const zb_json *item = zb_json_first(value); item; item = zb_json_next(item)) {
+        uint64_t number;
+        if (!zb_json_uint64(item, &number) || number > 255)
+            return fail_form(value, dtype, "a list of integers from 0 to 255", err);
+        *byte++ = (uint8_t)number;
+    }
+    return ZB_OK;
+}
+
+enum zb_code zb__fill_parse(const zb_json *value, zb_dtype dtype, void *out, bool *is_default,
+                            zb_error *err) {
+    *is_default = zb_json_kind_of(value) == ZB_JSON_NULL;
+    if (*is_default) {
+        memset(out, 0, dtype.size);
+        return ZB_OK;
+    }
+    switch (dtype.kind) {
+    case ZB_KIND_BOOL:
+        return parse_bool(value, dtype, out, err);
+    case ZB_KIND_INT:
+    case ZB_KIND_UINT:
+        return parse_integer(value, dtype, out, err);
+    case ZB_KIND_FLOAT:
+        return parse_float(value, dtype, out, err);
+    case ZB_KIND_COMPLEX:
+        return parse_complex(value, dtype, out, err);
+    case ZB_KIND_RAW:
+        break;
+    }
+    return parse_raw(value, dtype, out, err);
+}

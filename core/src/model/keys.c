@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The keys of chunks: the grid index in decimal, in one of the two encodings of the specification.
+ * "default" puts a "c" before all of it, so that chunks never share names with metadata; "v2" is
+ * for data that came from version 2 of the format, and has no such prefix.
+ */
+#include "model/keys.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/node.h"
+#include "zarrbridge/zarrbridge.h"
+
+/* Appends a number; returns the digits written. By hand, since a read may make thousands of
+   keys. */
+static size_t put_number(char *text, uint64_t number) {
+    char digits[20];
+    size_t count = 0;
+    do {
+        digits[count++] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    for (size_t i = 0; i < count; i++)
+        text[i] = digits[count - 1 - i];
+    return count;
+}
+
+void zb__chunk_key(const zb__key_encoding *keys, uint32_t ndim, const uint64_t *index,
+                   char text[ZB__KEY_MAX]) {
+    size_t size = 0;
+    /* Written without a check of the room: ZB__KEY_MAX fits the longest key. */
+    if (!keys->v2)
+        text[size++] = 'c';
+    else if (ndim == 0)
+        text[size++] = '0'; /* a scalar's only chunk */
+    for (uint32_t d = 0; d < ndim; d++) {
+        if (size > 0)
+            text[size++] = keys->separator;
+        size += put_number(text + size, index[d]);
+    }
+    text[size] = '\0';
+}
+
+/* The root's path is empty and gets no slash: keys never begin with one. */
+char *zb__array_chunk_key(const zb_node *node, const uint64_t *index) {
+    char chunk[ZB__KEY_MAX];
+    zb__chunk_key(&node->array->keys, node->array->info.ndim, index, chunk);
+    size_t path = strlen(node->path);
+    size_t size = path + strlen(chunk) + 2;
+    char *key = malloc(size);
+    if (key)
+        snprintf(key, size, "%s%s%s", node->path, path ? "/" : "", chunk);
+    return key;
+}

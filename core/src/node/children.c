@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The children of a group: the names below it that hold a zarr.json, each opened.
+ *
+ * The truth is the store's listing. Consolidated metadata only tells names, and only where the
+ * store cannot list: documents always come from the store, so a stale block can hide a node but
+ * never describe it wrongly. What cannot be opened is kept with its reason; what has no zarr.json
+ * is no node (the specification has no implicit groups) and is left out.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_brief.h"
+#include "node/document.h"
+#include "node/node.h"
+#include "zarrbridge/zarrbridge.h"
+
+/* Names found, not yet opened. Each is malloc'ed. */
+typedef struct names {
+    char **name;
+    size_t count, capacity;
+    enum zb_code code; /* of a failure inside the listing's callback */
+    zb_error *err;
+} names;
+
+/* The limit counts names, not nodes, since a name must be kept before it can be opened. */
+static enum zb_code names_add(names *list, const char *name, size_t length) {
+    uint64_t limit = zb_limits_get()->children;
+    if (list->count >= limit)
+        return zb_fail(list->err, ZB_ELIMIT,
+                       "the group has more than %llu names, the limit children",
+                       (unsigned long long)limit);
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? 2 * list->capacity : 16;
+        char **grown = realloc(list->name, capacity * sizeof *grown);
+        if (!grown)
+            return zb_fail(list->err, ZB_ENOMEM, "out of memory for %zu names", capacity);
+        list->name = grown;
+        list->capacity = capacity;
+    }
+    char *copy = strndup(name, length);
+    if (!copy)
+        return zb_fail(list->err, ZB_ENOMEM, "out of memory for a name");
+    list->name[list->count++] = copy;
+    return ZB_OK;
+}
+
+static void names_free(names *list) {
+    for (size_t i = 0; i < list->count; i++)
+        free(list->name[i]);
+    free(list->name);
+}
+
+/* Bytewise, as the header promises: the same order everywhere, whatever the locale. */
+static int compare_names(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Sorts, and drops names that stand twice. */
+static void names_sort(names *list) {
+    size_t kept = 0;
+    if (list->count > 0)
+        qsort(list->name, list->count, sizeof *list->name, compare_names);
+    for (size_t i = 0; i < list->count; i++) {
+        if (kept > 0 && strcmp(list->name[kept - 1], list->name[i]) == 0)
+            free(list->name[i]);
+        else
+            list->name[kept++] = list->name[i];
+    }
+    list->count = kept;
+}
+
+/* "__" begins names that the specification reserves, "." hidden and temporary ones. */
+static bool is_hidden(const char *name) {
+    return name[0] == '.' || strncmp(name, "__", 2) == 0;
+}
+
+/* A listing is a snapshot at best: names may come or go before they are opened. One that has gone
+   is no child, one that came is seen next time. */
+
+/* ---- Names from a listing ----------------------------------------------------------------- */
+
+/* Objects directly below a group are no nodes: a node's document lies one level deeper. */
+static int take_listed(void *context, const zb_list_entry *entry) {
+    names *list = context;
+    if (entry->is_prefix && !is_hidden(entry->name))
+        list->code = names_add(list, entry->name, strlen(entry->name));
+    return list->code;
+}
+
+static enum zb_code names_listed(const zb_node *group, names *list) {
+    enum zb_code code = zb_store_list(group->store, group->path, take_listed, list, list->err);
+    return list->code ? list->code : code;
+}
+
+/* zarr-python puts a flat map of relative paths into the document of the group that was
+   consolidated, usually the root. The block is untrusted like all content: its paths are checked as
+   paths given by a caller are, and its documents are never used. */
+
+/* ---- Names from consolidated metadata ----------------------------------------------------- */
+
+/* The map from paths to documents, or NULL. */
+static const zb_json *consolidated_map(const zb_node *node) {
+    const zb_json *block = zb_json_get(node->document, "consolidated_metadata");
+    const zb_json *map = zb_json_get(block, "metadata");
+    return zb_json_kind_of(map) == ZB_JSON_OBJECT ? map : NULL;
+}
+
+/* Takes the first part below `relative`, the group's path below the block's owner, of each path. */
+static enum zb_code take_consolidated(const zb_json *map, const char *relative, names *list) {
+    size_t skip = *relative ? strlen(relative) + 1 : 0;
+    for (const zb_json *m = zb_json_first(map); m; m = zb_json_next(m)) {
+        const char *path = zb_json_name(m);
+        char brief[ZB__BRIEF_SIZE];
+        if (*path == '\0' || zb__path_check(path, NULL))
+            return zb_fail(list->err, ZB_EFORMAT,
+                           "consolidated_metadata has %s, which is no path below its group",
+                           zb__name_brief(path, brief));
+        if (skip > 0 && (strncmp(path, relative, skip - 1) != 0 || path[skip - 1] != '/'))
+            continue;
+        const char *name = path + skip;
+        if (is_hidden(name))
+            continue;
+        enum zb_code code = names_add(list, name, strcspn(name, "/"));
+        if (code)
+            return code;
+    }
+    return ZB_OK;
+}
+
+/* Looks for a block in the group, then in its ancestors: writers put the whole of it into the root
+   and an empty one into each group below. */
+static enum zb_code names_consolidated(const zb_node *group, names *list) {
+    size_t length = strlen(group->path); /* of the owner's path, which path[] holds */
+    char *path = strdup(group->path);
+    const zb_node *owner = group;
+    zb_node *ancestor = NULL; /* the owner, when it is another node */
+    bool found = false;
+    if (!path)
+        return zb_fail(list->err, ZB_ENOMEM, "out of memory for a path");
+    enum zb_code code = ZB_OK;
+    for (;;) {
+        const zb_json *map = owner ? consolidated_map(owner) : NULL;
+        found = found || map;
+        if (map && zb_json_first(map)) {
+            const char *relative = group->path + length;
+            code = take_consolidated(map, relative + (length > 0 && *relative == '/'), list);
+            break;
+        }
+        if (length == 0)
+            break;
+        while (length > 0 && path[--length] != '/')
+            ;
+        path[length] = '\0';
+        zb_node_release(ancestor);
+        /* An ancestor that cannot be read has no hint to give. */
+        if (zb_node_open(group->store, path, &ancestor, NULL))
+            ancestor = NULL;
+        owner = ancestor;
+    }
+    zb_node_release(ancestor);
+    free(path);
+    if (!code && !found)
+        code = zb_fail(list->err, ZB_EUNSUPPORTED,
+                       "the store cannot list names, and no consolidated metadata tells them");
+    return code;
+}
+
+/* ---- Opening ------------------------------------------------------------------------------ */
+
+/* Opens one child. A name without a zarr.json leaves *child as it was, without a name; that is also
+   how directories that are no nodes drop out, at the price of one open each. */
+static enum zb_code open_child(const zb_node *group, const char *name, zb_child *child,
+                               zb_error *err) {
+    size_t size = strlen(group->path) + strlen(name) + 2;
+    char *path = malloc(size);
+    if (!path)
+        return zb_fail(err, ZB_ENOMEM, "out of memory for a path of %zu bytes", size);
+    snprintf(path, size, "%s%s%s", group->path, *group->path ? "/" : "", name);
+    zb_node *node = NULL;
+    zb_error reason;
+    enum zb_code code = zb_node_open(group->store, path, &node, &reason);
+    free(path);
+    if (code == ZB_ENOTFOUND)
+        return ZB_OK;
+    if (code == ZB_ENOMEM)
+        return zb_fail(err, code, "%s", reason.message);
+    *child = (zb_child){
+        .name = strdup(name), .node = node, .reason = code ? strdup(reason.message) : NULL};
+    if (child->name && (!code || child->reason))
+        return ZB_OK;
+    return zb_fail(err, ZB_ENOMEM, "out of memory for the child %s", name);
+}
+
+/* One more than needed is allocated, so that a group without children is no special case. */
+static enum zb_code open_children(const zb_node *group, const names *list, zb_children *out,
+                                  zb_error *err) {
+    out->child = calloc(list->count + 1, sizeof *out->child);
+    if (!out->child)
+        return zb_fail(err, ZB_ENOMEM, "out of memory for %zu children", list->count);
+    enum zb_code code = ZB_OK;
+    for (size_t i = 0; i < list->count && !code; i++) {
+        code = open_child(group, list->name[i], &out->child[out->count], err);
+        /* Also when it failed halfway: zb_children_free takes what is there. */
+        if (out->child[out->count].name || code)
+            out->count++;
+    }
+    return code;
+}
+
+/* Opening stops at the first failure that is not the child's own (memory), and then gives
+   nothing. */
+enum zb_code zb_group_children(const zb_node *group, zb_children *out, zb_error *err) {
+    names list = {.err = err};
+    *out = (zb_children){.count = 0, .child = NULL};
+    enum zb_code code;
+    if (group->array)
+        code = zb_fail(err, ZB_EINVAL, "an array has no children");
+    else if (group->store->hints.can_list)
+        code = names_listed(group, &list);
+    else
+        code = names_consolidated(group, &list);
+    names_sort(&list);
+    if (!code)
+        code = open_children(group, &list, out, err);
+    names_free(&list);
+    if (code) {
+        zb_children_free(out);
+        return zb_error_prefix(err, code, "store %s, %s /%s", group->store->label,
+                               group->array ? "array" : "group", group->path);
+    }
+    return ZB_OK;
+}
+
+void zb_children_free(zb_children *children) {
+    for (size_t i = 0; i < children->count; i++) {
+        zb_node_release(children->child[i].node);
+        free((void *)(uintptr_t)children->child[i].name);
+        free((void *)(uintptr_t)children->child[i].reason);
+    }
+    free(children->child);
+    *children = (zb_children){.count = 0, .child = NULL};
+}

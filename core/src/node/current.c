@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#include "node/current.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "codec/chain.h"
+#include "model/array.h"
+#include "node/document.h"
+#include "node/node.h"
+#include "zarrbridge/write.h"
+#include "zarrbridge/zarrbridge.h"
+
+/* ---- Versions of a document --------------------------------------------------------------- */
+
+/* A validator in one word, so that a node can keep it without a lock; 0 when it says nothing. */
+static uint64_t word_of(const zb_validator *v) {
+    uint64_t hash = 0;
+    for (size_t i = 0; i < sizeof v->word / sizeof *v->word; i++)
+        hash = ((hash ^ v->word[i]) * 0x9e3779b97f4a7c15u) ^ hash >> 29;
+    return v->valid ? (hash ? hash : 1) : 0;
+}
+
+enum zb_code zb__document_stat(const zb_node *node, zb_object_info *info, zb_error *err) {
+    char *key = zb__path_join(node->path, "zarr.json");
+    if (!key)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a key");
+    enum zb_code code = zb_store_stat(node->store, key, info, err);
+    free(key);
+    return code;
+}
+
+/* ---- Form --------------------------------------------------------------------------------- */
+
+static bool same_form(const zb__array *a, const zb__array *b) {
+    const zb_array_info *x = &a->info, *y = &b->info;
+    return x->ndim == y->ndim && x->dtype.kind == y->dtype.kind && x->dtype.size == y->dtype.size &&
+           memcmp(x->chunk_shape, y->chunk_shape, x->ndim * sizeof *x->chunk_shape) == 0 &&
+           memcmp(x->fill_value, y->fill_value, x->dtype.size) == 0 && a->keys.v2 == b->keys.v2 &&
+           a->keys.separator == b->keys.separator && zb__chain_same(a->chain, b->chain);
+}
+
+static enum zb_code gone(const zb_node *node, zb_error *err) {
+    return zb_fail(err, ZB_ECONFLICT,
+                   "store %s: /%s has been deleted or moved since it was opened; open it again",
+                   node->store->label, node->path);
+}
+
+static enum zb_code replaced(const zb_node *node, zb_error *err) {
+    return zb_fail(err, ZB_ECONFLICT,
+                   "store %s: another node has taken the place of /%s since it was opened; open it "
+                   "again",
+                   node->store->label, node->path);
+}
+
+enum zb_code zb__node_still(const zb_node *node, zb_error *err) {
+    uint64_t home = zb_store_identify(node->store, node->path);
+    return home && node->home && home != node->home ? replaced(node, err) : ZB_OK;
+}
+
+void zb__node_settle(zb_node *node, uint64_t home, const zb_object_info *info) {
+    node->home = home;
+    node->version = word_of(&info->validator);
+    atomic_store(&node->seen, node->version);
+}
+
+void zb__node_settle_new(zb_node *node) {
+    zb_object_info info = {.size = 0};
+    (void)zb__document_stat(node, &info, NULL);
+    zb__node_settle(node, zb_store_identify(node->store, node->path), &info);
+}
+
+bool zb__node_unchanged(const zb_node *node, const zb_object_info *info) {
+    return node->version && node->version == word_of(&info->validator);
+}
+
+enum zb_code zb__array_now(const zb_node *node, zb_node **now, zb_object_info *info, char **text,
+                           size_t *size, zb_error *err) {
+    char *own;
+    size_t own_size;
+    *now = NULL;
+    enum zb_code code = zb__node_read_version(node->store, node->path, &own, &own_size, info, err);
+    if (code == ZB_ENOTFOUND)
+        return gone(node, err);
+    if (code)
+        return zb__node_blame(node->store, "array", node->path, code, err);
+    code = zb__node_still(node, err);
+    if (!code)
+        code = zb__node_make(node->store, node->path, own, own_size, now, err);
+    if (!code && !((*now)->array && same_form((*now)->array, node->array)))
+        code = replaced(node, err);
+    if (!code && text) {
+        *text = own;
+        *size = own_size;
+    } else {
+        free(own);
+    }
+    if (!code) {
+        (*now)->home = node->home;
+        return ZB_OK;
+    }
+    zb_node_release(*now);
+    *now = NULL;
+    return code;
+}
+
+enum zb_code zb__array_still(const zb_node *node, zb_error *err) {
+    zb_object_info info;
+    if (!node->store->hints.is_watched)
+        return ZB_OK;
+    enum zb_code code = zb__document_stat(node, &info, err);
+    if (code)
+        return code == ZB_ENOTFOUND ? gone(node, err)
+                                    : zb__node_blame(node->store, "array", node->path, code, err);
+    uint64_t word = word_of(&info.validator);
+    if (word && word == atomic_load(&((zb_node *)node)->seen))
+        return ZB_OK;
+    zb_node *now;
+    code = zb__array_now(node, &now, &info, NULL, NULL, err);
+    if (!code)
+        atomic_store(&((zb_node *)node)->seen, word_of(&info.validator));
+    zb_node_release(now);
+    return code;
+}
+
+/* ---- Opening again ------------------------------------------------------------------------ */
+
+enum zb_code zb_node_refresh(const zb_node *node, zb_node **out, zb_error *err) {
+    return zb_node_open(node->store, node->path, out, err);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+
+#include "zarrbridge/zarrbridge.h"
+
+/*
+ * Whether a node in memory is still the one that the store has at its path. A node may have been
+ * deleted, moved away, or made anew since it was opened: what is read or written by its old
+ * description would then be wrong elements, or somebody else's.
+ *
+ * A node is known by what holds its document (zb_store_identify), an array also by its form: all
+ * that tells how its chunks are found and decoded. The shape is no part of the form, attributes and
+ * names are not either.
+ */
+#ifndef ZB_NODE_CURRENT_H
+#define ZB_NODE_CURRENT_H
+
+/* Opens the array as it is now. ZB_ECONFLICT when it is gone, or another one has taken its place.
+   *info is the version of its document; *text, which the caller frees, the document. Both may be
+   NULL. */
+enum zb_code zb__array_now(const zb_node *node, zb_node **now, zb_object_info *info, char **text,
+                           size_t *size, zb_error *err);
+
+/* After a read: ZB_ECONFLICT when what was read may belong to another array, or may have been
+   missing because the array was deleted. One stat while the document stays as it is. Any thread. */
+enum zb_code zb__array_still(const zb_node *node, zb_error *err);
+
+/* Before a change of the document, under the hierarchy's lock: ZB_ECONFLICT when another node has
+   taken its place. */
+enum zb_code zb__node_still(const zb_node *node, zb_error *err);
+
+/* The version of the node's document that is in the store now, without reading it. */
+enum zb_code zb__document_stat(const zb_node *node, zb_object_info *info, zb_error *err);
+
+/* Remembers what holds the node, which has just been opened, and the version of its document. */
+void zb__node_settle(zb_node *node, uint64_t home, const zb_object_info *info);
+
+/* The same for one that has just been put, under the hierarchy's lock. */
+void zb__node_settle_new(zb_node *node);
+
+/* Is this, for sure, the version of the document that the node was made of? */
+bool zb__node_unchanged(const zb_node *node, const zb_object_info *info);
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rules of the core specification for a zarr.json as a whole. The rule for strangers: a
+ * member that we do not know may change what the data mean, so it is refused unless it says
+ * {"must_understand": false}.
+ *
+ * Read leniently, because writers in the wild produce it and it cannot change the data:
+ * attributes null, consolidated_metadata null or without must_understand.
+ */
+#include "node/document.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_brief.h"
+#include "base/utf8.h"
+#include "codec/extension.h"
+
+/* Alike in version 3.0 and 3.1 of the specification: a document does not tell which of the two it
+   follows, so both are read by the same rules. */
+static const char *const group_members[] = {"zarr_format", "node_type", "attributes",
+                                            "consolidated_metadata", NULL};
+
+static const char *const array_members[] = {"zarr_format",
+                                            "node_type",
+                                            "attributes",
+                                            "shape",
+                                            "data_type",
+                                            "chunk_grid",
+                                            "chunk_key_encoding",
+                                            "fill_value",
+                                            "codecs",
+                                            "storage_transformers",
+                                            "dimension_names",
+                                            NULL};
+
+/* An integer token only: "3" and 3.0 are refused by other readers too. Another version is called
+   unsupported rather than wrong. */
+static enum zb_code check_format(const zb_json *document, zb_error *err) {
+    const zb_json *format = zb_json_get(document, "zarr_format");
+    int64_t number;
+    char brief[ZB__BRIEF_SIZE];
+    if (zb_json_int64(format, &number) && number == 3)
+        return ZB_OK;
+    bool other = zb_json_int64(format, &number);
+    return zb_fail(err, other ? ZB_EUNSUPPORTED : ZB_EFORMAT,
+                   "zarr_format is %s, expected the number 3", zb__json_brief(format, brief));
+}
+
+/* Known before the strangers are judged, because which members are known depends on it. */
+static enum zb_code check_type(const zb_json *document, bool *is_array, zb_error *err) {
+    const zb_json *type = zb_json_get(document, "node_type");
+    const char *name = zb_json_string(type);
+    char brief[ZB__BRIEF_SIZE];
+    *is_array = name && strcmp(name, "array") == 0;
+    if (*is_array || (name && strcmp(name, "group") == 0))
+        return ZB_OK;
+    return zb_fail(err, ZB_EFORMAT, "node_type is %s, expected \"array\" or \"group\"",
+                   zb__json_brief(type, brief));
+}
+
+/* Exact names: "Shape" is as strange as any other word. */
+static enum zb_code check_members(const zb_json *document, bool is_array, zb_error *err) {
+    char brief[ZB__BRIEF_SIZE];
+    for (const zb_json *m = zb_json_first(document); m; m = zb_json_next(m)) {
+        if (!zb__name_in(zb_json_name(m), is_array ? array_members : group_members) &&
+            !zb__json_ignorable(m))
+            return zb_fail(err, ZB_EUNSUPPORTED,
+                           "unknown member %s, which does not say {\"must_understand\": false}",
+                           zb__name_brief(zb_json_name(m), brief));
+    }
+    return ZB_OK;
+}
+
+/* What stands in the attributes is the user's, and never judged. */
+static enum zb_code check_attributes(const zb_json *document, zb_error *err) {
+    const zb_json *attributes = zb_json_get(document, "attributes");
+    enum zb_json_kind kind = zb_json_kind_of(attributes);
+    char brief[ZB__BRIEF_SIZE];
+    if (kind == ZB_JSON_OBJECT || kind == ZB_JSON_NULL)
+        return ZB_OK;
+    return zb_fail(err, ZB_EFORMAT, "attributes is %s, expected an object",
+                   zb__json_brief(attributes, brief));
+}
+
+/* No storage transformer is defined; one that may be ignored is. */
+static enum zb_code check_transformers(const zb_json *document, zb_error *err) {
+    const zb_json *list = zb_json_get(document, "storage_transformers");
+    char brief[ZB__BRIEF_SIZE];
+    if (list && zb_json_kind_of(list) != ZB_JSON_ARRAY)
+        return zb_fail(err, ZB_EFORMAT, "storage_transformers is %s, expected a list",
+                       zb__json_brief(list, brief));
+    for (const zb_json *item = zb_json_first(list); item; item = zb_json_next(item)) {
+        if (!zb__json_ignorable(item))
+            return zb_fail(err, ZB_EUNSUPPORTED, "storage_transformers has %s, expected none",
+                           zb__json_brief(item, brief));
+    }
+    return ZB_OK;
+}
+
+/* The block is a hint, so only its form is looked at; children.c checks the names when it has to
+ * use them. */
+static enum zb_code check_consolidated(const zb_json *document, zb_error *err) {
+    const zb_json *block = zb_json_get(document, "consolidated_metadata");
+    char brief[ZB__BRIEF_SIZE];
+    if (zb_json_kind_of(block) == ZB_JSON_NULL || zb__json_ignorable(block))
+        return ZB_OK;
+    if (zb_json_kind_of(block) != ZB_JSON_OBJECT)
+        return zb_fail(err, ZB_EFORMAT, "consolidated_metadata is %s, expected an object",
+                       zb__json_brief(block, brief));
+    const zb_json *kind = zb_json_get(block, "kind");
+    const char *name = zb_json_string(kind);
+    if (kind && !(name && strcmp(name, "inline") == 0))
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "consolidated_metadata: kind is %s, expected \"inline\"",
+                       zb__json_brief(kind, brief));
+    return ZB_OK;
+}
+
+/* In the order in which a reader of the message would look: is it Zarr at all, which version, what
+   kind of node, and only then the details. */
+enum zb_code zb__document_check(const zb_json *document, bool *is_array, zb_error *err) {
+    char brief[ZB__BRIEF_SIZE];
+    if (zb_json_kind_of(document) != ZB_JSON_OBJECT)
+        return zb_fail(err, ZB_EFORMAT, "the document is %s, expected an object",
+                       zb__json_brief(document, brief));
+    enum zb_code code = check_format(document, err);
+    if (!code)
+        code = check_type(document, is_array, err);
+    if (!code)
+        code = check_members(document, *is_array, err);
+    if (!code)
+        code = check_attributes(document, err);
+    if (!code && *is_array)
+        code = check_transformers(document, err);
+    if (!code && !*is_array)
+        code = check_consolidated(document, err);
+    return code;
+}
+
+/* ---- Paths -------------------------------------------------------------------------------- */
+
+/* The names that the specification reserves ("__x", "zarr.json") may be read: they harm nobody.
+   Names of dots only are refused, since "." and ".." mean something to stores. */
+enum zb_code zb__path_check(const char *path, zb_error *err) {
+    char brief[ZB__BRIEF_SIZE];
+    size_t left = strlen(path);
+    for (const char *c = path; left > 0;) {
+        size_t length = zb__utf8_length(c, left);
+        if (length == 0)
+            return zb_fail(err, ZB_EINVAL, "the path is not UTF-8 at byte %zu", (size_t)(c - path));
+        c += length;
+        left -= length;
+    }
+    if (*path == '\0')
+        return ZB_OK;
+    for (const char *part = path;; part++) {
+        size_t length = strcspn(part, "/");
+        if (length == 0)
+            return zb_fail(err, ZB_EINVAL, "path %s has an empty part",
+                           zb__name_brief(path, brief));
+        if (strspn(part, ".") >= length)
+            return zb_fail(err, ZB_EINVAL, "path %s has a part of dots only",
+                           zb__name_brief(path, brief));
+        part += length;
+        if (*part == '\0')
+            return ZB_OK;
+    }
+}
+
+/* A leading dot is legal in names, but marks temporary objects in our stores. */
+enum zb_code zb__path_check_new(const char *path, zb_error *err) {
+    char brief[ZB__BRIEF_SIZE];
+    enum zb_code code = zb__path_check(path, err);
+    if (code || *path == '\0')
+        return code;
+    for (const char *part = path; part; part = strchr(part, '/')) {
+        part += *part == '/';
+        size_t length = strcspn(part, "/");
+        bool document = length == 9 && strncmp(part, "zarr.json", 9) == 0;
+        if (document || part[0] == '.' || strncmp(part, "__", 2) == 0)
+            return zb_fail(
+                err, ZB_EINVAL,
+                "path %s: no node can be called zarr.json, or begin with \".\" or \"__\"",
+                zb__name_brief(path, brief));
+        for (size_t i = 0; i < length; i++) {
+            if ((unsigned char)part[i] < ' ' || part[i] == 0x7f || part[i] == '\\')
+                return zb_fail(err, ZB_EINVAL, "path %s has a control character or a backslash",
+                               zb__name_brief(path, brief));
+        }
+    }
+    return ZB_OK;
+}
+
+char *zb__path_join(const char *prefix, const char *name) {
+    size_t size = strlen(prefix) + strlen(name) + 2;
+    char *path = malloc(size);
+    if (path)
+        snprintf(path, size, "%s%s%s", prefix, *prefix ? "/" : "", name);
+    return path;
+}
+
+const char *zb__path_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+const char *zb__path_below(const char *path, const char *prefix) {
+    size_t length = strlen(prefix);
+    if (length == 0)
+        return *path ? path : NULL;
+    return strncmp(path, prefix, length) == 0 && path[length] == '/' ? path + length + 1 : NULL;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Opening a node: one bounded read of its zarr.json, one parse, no listing. The node keeps its
+ * document, to which attributes, names and codec configurations point.
+ */
+#include "node/node.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/array.h"
+#include "node/current.h"
+#include "node/document.h"
+#include "zarrbridge/zarrbridge.h"
+
+/* A node is written only while it is opened, by one thread, and read-only from then on. That is why
+   its reference count is the only thing in it that needs to be atomic. */
+
+/* ---- Reading the document ----------------------------------------------------------------- */
+
+/* A document with consolidated metadata may be far larger than others, which is known for sure only
+   after parsing; a text that does not even contain the word is refused before. */
+static enum zb_code check_size(const char *text, size_t size, const zb_json *document,
+                               zb_error *err) {
+    static const char word[] = "\"consolidated_metadata\"";
+    const zb_limits *limits = zb_limits_get();
+    if (size <= limits->document_bytes)
+        return ZB_OK;
+    if (document ? zb_json_get(document, "consolidated_metadata") != NULL
+                 : memmem(text, size, word, sizeof word - 1) != NULL)
+        return ZB_OK;
+    return zb_fail(
+        err, ZB_ELIMIT,
+        "the document has %zu bytes, the limit document_bytes is %llu (with consolidated "
+        "metadata, consolidated_bytes: %llu)",
+        size, (unsigned long long)limits->document_bytes,
+        (unsigned long long)limits->consolidated_bytes);
+}
+
+/* The store is asked for at most the larger of both limits; which one holds is decided with the
+   text at hand. */
+enum zb_code zb__node_read_version(zb_store *store, const char *path, char **text, size_t *size,
+                                   zb_object_info *info, zb_error *err) {
+    const zb_limits *limits = zb_limits_get();
+    bool plain = limits->document_bytes > limits->consolidated_bytes;
+    uint64_t limit = plain ? limits->document_bytes : limits->consolidated_bytes;
+    char *key = zb__path_join(path, "zarr.json");
+    if (!key)
+        return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
+    enum zb_code code = zb_store_get(
+        store, key, limit, plain ? "document_bytes" : "consolidated_bytes", text, size, info, err);
+    free(key);
+    return code;
+}
+
+enum zb_code zb__node_read(zb_store *store, const char *path, char **text, size_t *size,
+                           zb_error *err) {
+    return zb__node_read_version(store, path, text, size, NULL, err);
+}
+
+/* FNV-1a with 64 bits over `size` bytes. */
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size) {
+    const uint8_t *byte = bytes;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ byte[i]) * 0x100000001b3;
+    return hash;
+}
+
+/* The lengths keep ("a", "bc") and ("ab", "c") apart; the mix spreads the last bytes over all
+   bits. */
+static uint64_t make_cache_id(const zb_node *node, const char *text, size_t size) {
+    size_t path_size = strlen(node->path);
+    uint64_t hash = 0xcbf29ce484222325;
+    hash = hash_bytes(hash, &node->store->id, sizeof node->store->id);
+    hash = hash_bytes(hash, &path_size, sizeof path_size);
+    hash = hash_bytes(hash, node->path, path_size);
+    hash = hash_bytes(hash, text, size);
+    hash = (hash ^ hash >> 33) * 0xff51afd7ed558ccd;
+    hash = (hash ^ hash >> 33) * 0xc4ceb9fe1a85ec53;
+    return hash ^ hash >> 33;
+}
+
+/* ---- Opening ------------------------------------------------------------------------------ */
+
+/* Fills node from its document's text and, unless it is parsed already, node->document. *kind
+   becomes "array" or "group" as soon as that is known. */
+static enum zb_code parse_node(zb_node *node, const char *text, size_t size, const char **kind,
+                               zb_error *err) {
+    bool is_array = false;
+    enum zb_code code = check_size(text, size, NULL, err);
+    if (!code && !node->document)
+        code = zb_json_parse(text, size, &node->document, err);
+    if (code)
+        return zb_error_prefix(err, code, "zarr.json");
+    code = check_size(text, size, node->document, err);
+    if (!code)
+        code = zb__document_check(node->document, &is_array, err);
+    if (code)
+        return code;
+    *kind = is_array ? "array" : "group";
+    const zb_json *attributes = zb_json_get(node->document, "attributes");
+    node->attributes = zb_json_kind_of(attributes) == ZB_JSON_OBJECT ? attributes : NULL;
+    if (!is_array)
+        return ZB_OK;
+    code = zb__array_parse(node->document, &node->array, err);
+    if (!code)
+        node->array->cache_id = make_cache_id(node, text, size);
+    return code;
+}
+
+/* One reference, the caller's; NULL when memory runs out. */
+static zb_node *new_node(zb_store *store, const char *path) {
+    zb_node *node = calloc(1, sizeof *node);
+    if (!node)
+        return NULL;
+    node->path = strdup(path);
+    if (!node->path) {
+        free(node);
+        return NULL;
+    }
+    atomic_init(&node->refs, 1);
+    node->store = zb_store_retain(store);
+    return node;
+}
+
+/* The text is only needed for parsing: the document's strings are copies. */
+enum zb_code zb__node_make(zb_store *store, const char *path, const char *text, size_t size,
+                           zb_node **out, zb_error *err) {
+    return zb__node_make_parsed(store, path, text, size, NULL, out, err);
+}
+
+enum zb_code zb__node_make_parsed(zb_store *store, const char *path, const char *text, size_t size,
+                                  zb_json *json, zb_node **out, zb_error *err) {
+    const char *kind = "node";
+    zb_node *node = new_node(store, path);
+    if (!node) {
+        zb_json_free(json);
+        return zb__node_blame(store, kind, path,
+                              zb_fail(err, ZB_ENOMEM, "out of memory for a node"), err);
+    }
+    node->document = json;
+    enum zb_code code = parse_node(node, text, size, &kind, err);
+    if (code) {
+        zb_node_release(node);
+        return zb__node_blame(store, kind, path, code, err);
+    }
+    *out = node;
+    return ZB_OK;
+}
+
+/* The place is put before a message here and nowhere below: once, whatever failed. */
+enum zb_code zb__node_blame(const zb_store *store, const char *kind, const char *path,
+                            enum zb_code code, zb_error *err) {
+    return zb_error_prefix(err, code, "store %s, %s /%s", store->label, kind, path);
+}
+
+/* The document is read between two looks at what holds it: both belong together when these are the
+   same. Somebody is deleting or replacing the node at this moment when they are not. */
+static enum zb_code read_settled(zb_store *store, const char *path, char **text, size_t *size,
+                                 zb_object_info *info, uint64_t *home, zb_error *err) {
+    enum { TRIES = 16 };
+    uint64_t now = zb_store_identify(store, path);
+    for (int tries = 0;; tries++) {
+        *home = now;
+        enum zb_code code = zb__node_read_version(store, path, text, size, info, err);
+        if (code)
+            return code;
+        now = zb_store_identify(store, path);
+        if (now == *home)
+            return ZB_OK;
+        free(*text);
+        if (tries == TRIES)
+            return zb_fail(err, ZB_ECONFLICT, "it is being replaced again and again");
+    }
+}
+
+enum zb_code zb_node_open(zb_store *store, const char *path, zb_node **out, zb_error *err) {
+    char *text = NULL;
+    size_t size = 0;
+    uint64_t home;
+    zb_object_info info;
+    enum zb_code code = zb__path_check(path, err);
+    if (code)
+        return zb_error_prefix(err, code, "store %s", store->label);
+    code = read_settled(store, path, &text, &size, &info, &home, err);
+    if (code)
+        return zb__node_blame(store, "node", path, code, err);
+    code = zb__node_make(store, path, text, size, out, err);
+    free(text);
+    if (!code)
+        zb__node_settle(*out, home, &info);
+    return code;
+}
+
+zb_node *zb_node_retain(zb_node *node) {
+    atomic_fetch_add_explicit(&node->refs, 1, memory_order_relaxed);
+    return node;
+}
+
+/* The array goes before the document that it points into, and the store last. */
+void zb_node_release(zb_node *node) {
+    if (!node || atomic_fetch_sub_explicit(&node->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    zb__array_free(node->array);
+    zb_json_free(node->document);
+    zb_store_release(node->store);
+    free(node->path);
+    free(node);
+}
+
+/* ---- Accessors ---------------------------------------------------------------------------- */
+
+zb_store *zb_node_store(const zb_node *node) {
+    return node->store;
+}
+
+const char *zb_node_path(const zb_node *node) {
+    return node->path;
+}
+
+const char *zb_node_name(const zb_node *node) {
+    return zb__path_name(node->path);
+}
+
+const zb_json *zb_node_attributes(const zb_node *node) {
+    return node->attributes;
+}
+
+const zb_json *zb_node_document(const zb_node *node) {
+    return node->document;
+}
+
+const zb_array_info *zb_node_array(const zb_node *node) {
+    return node->array ? &node->array->info : NULL;
+}

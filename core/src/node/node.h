@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* A node in memory. Immutable after open. */
+#ifndef ZB_NODE_NODE_H
+#define ZB_NODE_NODE_H
+
+#include <stdatomic.h>
+
+#include "model/array.h"
+#include "zarrbridge/zarrbridge.h"
+
+struct zb_node {
+    atomic_int refs;
+    zb_store *store; /* one reference */
+    char *path;
+    zb_json *document;
+    const zb_json *attributes;
+    zb__array *array; /* NULL for a group */
+    uint64_t home;    /* zb_store_identify of its path when it was opened; 0: not known */
+    uint64_t version; /* of the document that the node was made of, in one word; 0: unsure */
+    atomic_uint_fast64_t seen; /* the last version that is known to be of this form */
+};
+
+/* Reads the text of the document at path; the caller frees. */
+enum zb_code zb__node_read(zb_store *store, const char *path, char **text, size_t *size,
+                           zb_error *err);
+
+/* The same; *info is the version that was read. */
+enum zb_code zb__node_read_version(zb_store *store, const char *path, char **text, size_t *size,
+                                   zb_object_info *info, zb_error *err);
+
+/* Makes a node of a document's text, which the store may hold or not. */
+enum zb_code zb__node_make(zb_store *store, const char *path, const char *text, size_t size,
+                           zb_node **out, zb_error *err);
+
+/* The same when the text has been parsed; takes over json, on failure, too. */
+enum zb_code zb__node_make_parsed(zb_store *store, const char *path, const char *text, size_t size,
+                                  zb_json *json, zb_node **out, zb_error *err);
+
+/* Puts store, kind ("array", "group", "node") and path before a message. */
+enum zb_code zb__node_blame(const zb_store *store, const char *kind, const char *path,
+                            enum zb_code code, zb_error *err);
+
+/* The node's path, a slash unless it is the root, and the chunk's key: malloc'ed, or NULL. */
+char *zb__array_chunk_key(const zb_node *node, const uint64_t *index);
+
+#endif

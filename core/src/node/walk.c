@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Walks by listing: what a store really holds decides how long they take, never what a shape says.
+ * Each listing is finished before its names are handed on.
+ */
+#include "node/walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/array.h"
+#include "model/keys.h"
+#include "node/document.h"
+#include "node/node.h"
+#include "zarrbridge/zarrbridge.h"
+
+/* ---- Lists of names ----------------------------------------------------------------------- */
+
+void zb__names_free(zb__names *names) {
+    for (size_t i = 0; i < names->count; i++)
+        free(names->name[i].text);
+    free(names->name);
+    *names = (zb__names){.count = 0};
+}
+
+/* Takes over name.text, which may be NULL for a lack of memory. */
+static enum zb_code add_name(zb__names *list, zb__name name, zb_error *err) {
+    uint64_t limit = zb_limits_get()->children;
+    if (list->count == list->capacity && name.text) {
+        size_t capacity = list->capacity ? 2 * list->capacity : 16;
+        zb__name *grown = realloc(list->name, capacity * sizeof *grown);
+        if (grown) {
+            list->name = grown;
+            list->capacity = capacity;
+        }
+    }
+    if (list->count < list->capacity && name.text && list->count < limit) {
+        list->name[list->count++] = name;
+        return ZB_OK;
+    }
+    free(name.text);
+    if (list->count >= limit)
+        return zb_fail(err, ZB_ELIMIT, "more than %llu names, the limit children",
+                       (unsigned long long)limit);
+    return zb_fail(err, ZB_ENOMEM, "out of memory for a list of names");
+}
+
+typedef struct listing {
+    zb__names *names;
+    enum zb_code code;
+    zb_error *err;
+} listing;
+
+static int take_name(void *context, const zb_list_entry *entry) {
+    listing *l = context;
+    zb__name name = {.text = strdup(entry->name),
+                     .is_prefix = entry->is_prefix,
+                     .is_link = entry->is_link,
+                     .leads_back = entry->leads_back};
+    l->code = add_name(l->names, name, l->err);
+    return l->code;
+}
+
+enum zb_code zb__list(zb_store *store, const char *prefix, zb__names *out, zb_error *err) {
+    listing l = {.names = out, .err = err};
+    *out = (zb__names){.count = 0};
+    enum zb_code code = zb_store_list(store, prefix, take_name, &l, err);
+    code = l.code ? l.code : code;
+    if (code)
+        zb__names_free(out);
+    return code;
+}
+
+enum zb_code zb__links_count(zb__links *links, const zb__name *name, const char *key,
+                             zb_error *err) {
+    uint64_t limit = zb_limits_get()->links;
+    links->count += name->is_link;
+    if (links->count <= limit)
+        return ZB_OK;
+    return zb_fail(err, ZB_ELIMIT,
+                   "'%s' is behind the %llu-th symbolic link of one walk, the limit links", key,
+                   (unsigned long long)links->count);
+}
+
+/* ---- Nodes -------------------------------------------------------------------------------- */
+
+enum zb_code zb__node_kind(zb_store *store, const char *path, char *kind, zb_error *err) {
+    char *text;
+    size_t size;
+    zb_json *json;
+    enum zb_code code = zb__node_read(store, path, &text, &size, err);
+    *kind = 0;
+    if (code)
+        return code == ZB_ENOTFOUND ? ZB_OK : code;
+    code = zb_json_parse(text, size, &json, err);
+    free(text);
+    *kind = 'g';
+    if (code)
+        return code == ZB_ENOMEM ? code : ZB_OK;
+    const char *type = zb_json_string(zb_json_get(json, "node_type"));
+    if (type && strcmp(type, "array") == 0)
+        *kind = 'a';
+    zb_json_free(json);
+    return ZB_OK;
+}
+
+/* Adds the node at path; *enter tells whether there can be nodes below. */
+static enum zb_code add_node(zb_store *store, const char *path, zb__names *out, bool *enter,
+                             zb_error *err) {
+    char kind;
+    enum zb_code code = zb__node_kind(store, path, &kind, err);
+    *enter = kind != 'a';
+    zb__name node = {.is_prefix = kind == 'a'};
+    if (code || !kind)
+        return code;
+    node.text = strdup(path);
+    return add_name(out, node, err);
+}
+
+/* Adds the link itself when it leads to a node. */
+static enum zb_code add_link(zb_store *store, const char *path, zb__names *out, zb_error *err) {
+    char kind;
+    enum zb_code code = zb__node_kind(store, path, &kind, err);
+    if (code || !kind)
+        return code;
+    return add_name(out, (zb__name){.text = strdup(path), .is_link = true}, err);
+}
+
+/* links: NULL to go through none. Recursion is as deep as names in the store are nested. Hidden and
+   reserved names are no nodes. */
+static enum zb_code add_nodes(zb_store *store, const char *path, zb__links *links, zb__names *out,
+                              zb_error *err) {
+    bool enter;
+    zb__names names = {.count = 0};
+    enum zb_code code = add_node(store, path, out, &enter, err);
+    if (!code && enter)
+        code = zb__list(store, path, &names, err);
+    for (size_t i = 0; i < names.count && !code; i++) {
+        const zb__name *name = &names.name[i];
+        if (!name->is_prefix || name->text[0] == '.' || strncmp(name->text, "__", 2) == 0)
+            continue;
+        char *below = zb__path_join(path, name->text);
+        if (!below)
+            code = zb_fail(err, ZB_ENOMEM, "out of memory for a path");
+        else if (name->is_link && !links)
+            code = add_link(store, below, out, err);
+        else if (links)
+            code = zb__links_count(links, name, below, err);
+        if (!code && !(name->is_link && !links))
+            code = add_nodes(store, below, links, out, err);
+        free(below);
+    }
+    zb__names_free(&names);
+    return code;
+}
+
+enum zb_code zb__nodes_at(zb_store *store, const char *path, zb__names *out, zb_error *err) {
+    *out = (zb__names){.count = 0};
+    zb__links links = {.count = 0};
+    enum zb_code code = add_nodes(store, path, &links, out, err);
+    if (code)
+        zb__names_free(out);
+    return code;
+}
+
+enum zb_code zb__nodes_owned(zb_store *store, const char *path, zb__names *out, zb_error *err) {
+    *out = (zb__names){.count = 0};
+    enum zb_code code = zb_store_is_link(store, path) ? add_link(store, path, out, err)
+                                                      : add_nodes(store, path, NULL, out, err);
+    if (code)
+        zb__names_free(out);
+    return code;
+}
+
+/* ---- Objects ------------------------------------------------------------------------------ */
+
+typedef struct key_walk {
+    zb_store *store;
+    zb__key_fn fn;
+    void *context;
+    zb__links links;
+} key_walk;
+
+static enum zb_code walk_keys(key_walk *walk, const char *prefix, const char *skip, zb_error *err) {
+    zb__names names;
+    enum zb_code code = zb__list(walk->store, prefix, &names, err);
+    if (code)
+        return code;
+    for (size_t i = 0; i < names.count && !code; i++) {
+        const zb__name *name = &names.name[i];
+        if ((skip && strcmp(name->text, skip) == 0) || name->leads_back)
+            continue;
+        char *key = zb__path_join(prefix, name->text);
+        if (!key)
+            code = zb_fail(err, ZB_ENOMEM, "out of memory for a key");
+        else if (!name->is_prefix)
+            code = walk->fn(walk->context, key, err);
+        else if (!(code = zb__links_count(&walk->links, name, key, err)))
+            code = walk_keys(walk, key, NULL, err);
+        free(key);
+    }
+    zb__names_free(&names);
+    return code;
+}
+
+enum zb_code zb__keys_below(zb_store *store, const char *prefix, const char *skip, zb__key_fn fn,
+                            void *context, zb_error *err) {
+    key_walk walk = {.store = store, .fn = fn, .context = context};
+    return walk_keys(&walk, prefix, skip, err);
+}
+
+/* A decimal number without leading zeros. Returns where it ends, or NULL. */
+static const char *parse_number(const char *text, uint64_t *out) {
+    const char *c = text;
+    uint64_t value = 0;
+    for (; *c >= '0' && *c <= '9'; c++) {
+        if (__builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, (uint64_t)(*c - '0'), &value))
+            return NULL;
+    }
+    *out = value;
+    return c == text || (*text == '0' && c > text + 1) ? NULL : c;
+}
+
+bool zb__chunk_key_parse(const zb__key_encoding *keys, uint32_t ndim, const char *text,
+                         uint64_t *index) {
+    if (!keys->v2 && *text++ != 'c')
+        return false;
+    if (keys->v2 && ndim == 0)
+        return strcmp(text, "0") == 0;
+    for (uint32_t d = 0; d < ndim; d++) {
+        if ((d > 0 || !keys->v2) && *text++ != keys->separator)
+            return false;
+        text = parse_number(text, &index[d]);
+        if (!text)
+            return false;
+    }
+    return *text == '\0';
+}
+
+typedef struct chunk_walk {
+    const zb_node *node;
+    zb__chunk_fn fn;
+    void *context;
+} chunk_walk;
+
+static enum zb_code take_key(void *context, const char *key, zb_error *err) {
+    chunk_walk *walk = context;
+    uint64_t index[ZB_MAX_NDIM];
+    const zb__array *array = walk->node->array;
+    const char *below = zb__path_below(key, walk->node->path);
+    if (!below || !zb__chunk_key_parse(&array->keys, array->info.ndim, below, index))
+        return ZB_OK;
+    return walk->fn(walk->context, key, index, err);
+}
+
+/* Only into the directories that chunk keys lead into: the first part of a key is "c" or, in the v2
+   encoding, a number. */
+enum zb_code zb__chunks_each(const zb_node *node, zb__chunk_fn fn, void *context, zb_error *err) {
+    chunk_walk walk = {.node = node, .fn = fn, .context = context};
+    const zb__key_encoding *keys = &node->array->keys;
+    zb__names names;
+    uint64_t number;
+    enum zb_code code = zb__list(node->store, node->path, &names, err);
+    if (code)
+        return code;
+    for (size_t i = 0; i < names.count && !code; i++) {
+        const char *name = names.name[i].text;
+        const char *end = keys->v2 ? parse_number(name, &number) : name + 1;
+        bool enter = end && *end == '\0' && (keys->v2 || name[0] == 'c');
+        char *key = zb__path_join(node->path, name);
+        if (!key)
+            code = zb_fail(err, ZB_ENOMEM, "out of memory for a key");
+        else if (!names.name[i].is_prefix)
+            code = take_key(&walk, key, err);
+        else if (enter && keys->separator == '/')
+            code = zb__keys_below(node->store, key, NULL, take_key, &walk, err);
+        free(key);
+    }
+    zb__names_free(&names);
+    return code;
+}
+
+static enum zb_code erase_chunk(void *context, const char *key, const uint64_t *index,
+                                zb_error *err) {
+    (void)index;
+    return zb_store_erase(context, key, err);
+}
+
+enum zb_code zb__chunks_erase(const zb_node *node, zb_error *err) {
+    return zb__chunks_each(node, erase_chunk, node->store, err);
+}

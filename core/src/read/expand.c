@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Expanding a key: from a stored object and the pieces wanted of it to its leaves. Shards are
+ * opened up by their index, level by level, as long as no bytes→bytes codec lies around them; what
+ * is then left is decoded by leaf.c.
+ */
+#include "read/expand.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scratch.h"
+#include "codec/chain.h"
+#include "node/node.h"
+#include "read/index.h"
+#include "read/leaf.h"
+#include "read/piece.h"
+#include "zarrbridge/zarrbridge.h"
+
+/* Uncompressed chunks are read in slabs of about this size, so that they stay in the second-level
+   cache between read and scatter, and several threads share a large one. Bytes. */
+#define SLAB_BYTES ((uint64_t)256 << 10)
+
+typedef struct expansion {
+    zb__key *key;
+    zb__arena *arena;
+    zb__scratch *scratch;
+    zb__emit_fn emit;
+    void *context;
+} expansion;
+
+static enum zb_code expand_chunk(expansion *x, const zb__leaf *leaf, const zb__source *source,
+                                 zb_error *err);
+
+static enum zb_code no_memory(zb_error *err) {
+    return zb_fail(err, ZB_ENOMEM, "no memory for the plan of a read");
+}
+
+/* ---- Uncompressed chunks ---- */
+
+/* More slabs than this of one piece are not made for the sake of gaps: they take memory. */
+#define MOST_SLABS 8192
+
+/* A cell shape that cuts a C-order block into contiguous slabs: ones, then a part, then whole
+   dimensions. A slab is read from the piece's first byte in it to the last, so it also ends
+   where what lies between two indexes of a dimension is more than `gap` bytes. */
+static void slab_shape(const zb__chain *chain, zb__piece *piece, uint64_t gap, uint64_t *shape) {
+    uint32_t ndim = chain->ndim;
+    const uint64_t *count = zb__piece_count(piece, ndim), *step = zb__piece_step(piece, ndim);
+    uint64_t stride = chain->dtype.size, span = stride, outer = 1;
+    for (uint32_t d = 0; d < ndim; d++)
+        outer *= count[d];
+    for (uint32_t d = ndim; d-- > 0; outer /= count[d]) {
+        /* One index of d has `stride` bytes, of which the piece spans `span`; `outer` is how many
+           there are of it and all dimensions before. */
+        uint64_t fit = SLAB_BYTES / stride, extent = chain->stored_shape[d];
+        bool apart = count[d] > 1 && stride * step[d] - span > gap && outer <= MOST_SLABS;
+        shape[d] = fit < 1 || apart ? 1 : fit < extent ? fit : extent;
+        span += (count[d] - 1) * step[d] * stride;
+        stride = shape[d] < extent ? SLAB_BYTES + 1 : stride * extent; /* above: nothing fits */
+    }
+}
+
+/* Emits one leaf for each slab of each piece. The pieces stay in the coordinates of the whole
+   chunk, whose strides are also the slab's. */
+static enum zb_code emit_slabs(expansion *x, const zb__leaf *whole, zb_error *err) {
+    uint32_t ndim = whole->chain->ndim;
+    uint64_t shape[ZB_MAX_NDIM], gap = x->key->node->store->hints.gap;
+    for (zb__piece *piece = whole->pieces; piece; piece = piece->next) {
+        zb__cells cells;
+        slab_shape(whole->chain, piece, gap, shape);
+        for (zb__cells_begin(&cells, piece, ndim, shape); !cells.done; zb__cells_next(&cells)) {
+            zb__piece *part = zb__cells_piece(&cells, x->arena, NULL);
+            if (!part)
+                return no_memory(err);
+            for (uint32_t d = 0; d < ndim; d++)
+                zb__piece_start(part)[d] += cells.cell[d] * shape[d];
+            zb__leaf slab = *whole;
+            slab.pieces = part;
+            enum zb_code code = x->emit(x->context, &slab, err);
+            if (code != ZB_OK)
+                return code;
+        }
+    }
+    return ZB_OK;
+}
+
+/* ---- Shards ---- */
+
+/* A piece of one inner chunk, before the pieces are grouped. */
+typedef struct inner_piece {
+    uint64_t inner; /* C order of the shard's stored dimensions */
+    zb__piece *piece;
+} inner_piece;
+
+typedef struct inner_list {
+    inner_piece *items;
+    size_t count, capacity;
+} inner_list;
+
+static bool append(inner_list *list, inner_piece item) {
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? list->capacity * 2 : 64;
+        inner_piece *items = realloc(list->items, capacity * sizeof *items);
+        if (!items)
+            return false;
+        list->items = items;
+        list->capacity = capacity;
+    }
+    list->items[list->count++] = item;
+    return true;
+}
+
+static int by_inner(const void *a, const void *b) {
+    uint64_t left = ((const inner_piece *)a)->inner, right = ((const inner_piece *)b)->inner;
+    return left < right ? -1 : left > right;
+}
+
+/* Splits all pieces by the shard's inner grid; the parts of one inner chunk end up side by side. */
+static enum zb_code split_pieces(expansion *x, const zb__shard *shard, uint32_t ndim,
+                                 zb__piece *pieces, inner_list *list, zb_error *err) {
+    for (zb__piece *piece = pieces; piece; piece = piece->next) {
+        zb__cells cells;
+        zb__cells_begin(&cells, piece, ndim, shard->inner_shape);
+        for (; !cells.done; zb__cells_next(&cells)) {
+            uint64_t inner = 0;
+            for (uint32_t d = 0; d < ndim; d++)
+                inner = inner * shard->grid[d] + cells.cell[d];
+            zb__piece *part = zb__cells_piece(&cells, x->arena, shard->inner->axis);
+            if (!part || !append(list, (inner_piece){.inner = inner, .piece = part}))
+                return no_memory(err);
+        }
+    }
+    if (pieces->next)
+        qsort(list->items, list->count, sizeof *list->items, by_inner);
+    return ZB_OK;
+}
+
+/* Checks one index entry against the shard's size and completes the leaf with it. */
+static enum zb_code locate(const zb__source *shard, const zb__index *index, zb__leaf *leaf,
+                           zb_error *err) {
+    uint64_t offset = index->entries[2 * leaf->inner];
+    uint64_t size = index->entries[2 * leaf->inner + 1];
+    leaf->missing = offset == ZB__INDEX_EMPTY;
+    if (leaf->missing)
+        return ZB_OK;
+    if (size > shard->size || offset > shard->size - size)
+        return zb_fail(err, ZB_EFORMAT,
+                       "its index entry (offset %llu, %llu bytes) leaves the shard's %llu bytes",
+                       (unsigned long long)offset, (unsigned long long)size,
+                       (unsigned long long)shard->size);
+    leaf->offset = shard->offset + offset;
+    leaf->size = size;
+    return ZB_OK;
+}
+
+/* The shard as its inner chunks' messages need it: NULL when the key's object is it. */
+static enum zb_code keep_around(expansion *x, const zb__leaf *shard, const zb__leaf **around,
+                                zb_error *err) {
+    *around = NULL;
+    if (shard->inner == UINT64_MAX)
+        return ZB_OK;
+    zb__leaf *copy = zb__arena_alloc(x->arena, sizeof *copy);
+    if (!copy)
+        return no_memory(err);
+    *copy = *shard;
+    *around = copy;
+    return ZB_OK;
+}
+
+static enum zb_code expand_inner(expansion *x, const zb__leaf *shard_leaf, const zb__source *shard,
+                                 const zb__index *index, const inner_list *list, zb_error *err) {
+    const zb__leaf *around;
+    enum zb_code code = keep_around(x, shard_leaf, &around, err);
+    for (size_t i = 0; i < list->count && code == ZB_OK;) {
+        zb__leaf leaf = {.key = x->key,
+                         .chain = shard_leaf->chain->shard->inner,
+                         .inner = list->items[i].inner,
+                         .around = around,
+                         .transient = shard->object == NULL};
+        for (zb__piece **end = &leaf.pieces; i < list->count && list->items[i].inner == leaf.inner;
+             i++) {
+            *end = list->items[i].piece;
+            end = &(*end)->next;
+        }
+        code = locate(shard, index, &leaf, err);
+        if (code != ZB_OK)
+            return zb__leaf_blame(&leaf, code, err);
+        zb__source source = *shard;
+        source.offset = leaf.offset;
+        source.size = leaf.size;
+        code = expand_chunk(x, &leaf, &source, err);
+    }
+    return code;
+}
+
+static enum zb_code expand_shard(expansion *x, const zb__leaf *leaf, const zb__source *source,
+                                 zb_error *err) {
+    const zb__chain *chain = leaf->chain;
+    zb__index index = {0};
+    inner_list list = {0};
+    enum zb_code code = zb__index_load(x->key, chain->shard, source, x->scratch, &index, err);
+    if (code != ZB_OK)
+        return zb__leaf_blame(leaf, code, err);
+    code = split_pieces(x, chain->shard, chain->ndim, leaf->pieces, &list, err);
+    if (code == ZB_OK)
+        code = expand_inner(x, leaf, source, &index, &list, err);
+    free(list.items);
+    zb__index_release(&index);
+    return code;
+}
+
+/* One chunk of any level: goes down while it can, then emits leaves. */
+static enum zb_code expand_chunk(expansion *x, const zb__leaf *leaf, const zb__source *source,
+                                 zb_error *err) {
+    const zb__chain *chain = leaf->chain;
+    if (leaf->missing)
+        return x->emit(x->context, leaf, err);
+    if (chain->shard && chain->codec_count == 0)
+        return expand_shard(x, leaf, source, err);
+    enum zb_code code = zb__chain_check_stored(chain, leaf->size, err);
+    if (code != ZB_OK)
+        return zb__leaf_blame(leaf, code, err);
+    if (!chain->shard && zb__chain_is_raw(chain))
+        return emit_slabs(x, leaf, err);
+    return x->emit(x->context, leaf, err);
+}
+
+enum zb_code zb__shard_expand(const zb__leaf *shard, const zb__source *source, zb__arena *arena,
+                              zb__scratch *scratch, zb__emit_fn emit, void *context,
+                              zb_error *err) {
+    expansion x = {
+        .key = shard->key, .arena = arena, .scratch = scratch, .emit = emit, .context = context};
+    return expand_shard(&x, shard, source, err);
+}
+
+/* ---- Keys ---- */
+
+enum zb_code zb__key_open(zb__key *key, zb_error *err) {
+    char *name = zb__array_chunk_key(key->node, key->index);
+    if (!name)
+        return no_memory(err);
+    enum zb_code code = zb_store_open(key->node->store, name, &key->object, &key->info, err);
+    free(name);
+    if (code == ZB_ENOTFOUND) {
+        key->object = NULL;
+        return ZB_OK;
+    }
+    return code == ZB_OK ? ZB_OK : zb__key_blame(key, code, err);
+}
+
+static enum zb_code keep_leaf(void *context, const zb__leaf *leaf, zb_error *err) {
+    zb__key *key = context;
+    zb__leaf *copy = zb__arena_alloc(&key->arena, sizeof *copy);
+    if (!copy)
+        return no_memory(err);
+    *copy = *leaf;
+    copy->next = key->leaves;
+    key->leaves = copy;
+    key->leaf_count++;
+    return ZB_OK;
+}
+
+static int by_offset(const void *a, const void *b) {
+    const zb__leaf *left = *(zb__leaf *const *)a, *right = *(zb__leaf *const *)b;
+    if (left->missing != right->missing)
+        return left->missing ? -1 : 1;
+    return left->offset < right->offset ? -1 : left->offset > right->offset;
+}
+
+/* Orders the leaves as they lie in the object: the order in which they are best read. */
+static enum zb_code sort_leaves(zb__key *key, zb_error *err) {
+    if (key->leaf_count < 2)
+        return ZB_OK;
+    zb__leaf **all = malloc(key->leaf_count * sizeof(zb__leaf *));
+    if (!all)
+        return no_memory(err);
+    size_t n = 0;
+    for (zb__leaf *leaf = key->leaves; leaf; leaf = leaf->next)
+        all[key->leaf_count - ++n] = leaf; /* the list is in reverse */
+    qsort(all, n, sizeof(zb__leaf *), by_offset);
+    for (size_t i = 0; i < n; i++)
+        all[i]->next = i + 1 < n ? all[i + 1] : NULL;
+    key->leaves = all[0];
+    free(all);
+    return ZB_OK;
+}
+
+enum zb_code zb__key_expand(zb__key *key, zb__scratch *scratch, zb_error *err) {
+    const zb__chain *chain = key->node->array->chain;
+    zb__leaf whole = {.key = key, .chain = chain, .pieces = key->pieces, .inner = UINT64_MAX};
+    if (chain->codec_count > 0) /* nothing to look at before decoding: the task opens it */
+        return keep_leaf(key, &whole, err);
+    enum zb_code code = zb__key_open(key, err);
+    if (code != ZB_OK)
+        return code;
+    whole.missing = key->object == NULL;
+    whole.size = key->info.size;
+    expansion x = {
+        .key = key, .arena = &key->arena, .scratch = scratch, .emit = keep_leaf, .context = key};
+    zb__source source = {.object = key->object, .size = key->info.size};
+    code = expand_chunk(&x, &whole, &source, err);
+    return code == ZB_OK ? sort_leaves(key, err) : code;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#include "read/index.h"
+
+#include <stdlib.h>
+
+#include "base/lru.h"
+#include "base/scratch.h"
+#include "codec/chain.h"
+#include "read/cache.h"
+#include "read/leaf.h"
+#include "node/node.h"
+#include "zarrbridge/zarrbridge.h"
+
+void zb__index_release(zb__index *index) {
+    zb__lru_release(index->item);
+    free(index->own);
+    *index = (zb__index){0};
+}
+
+/* Sets *encoded to the index's stored bytes: in memory, or read into the scratch. */
+static enum zb_code fetch(const zb__shard *shard, const zb__source *source, zb__scratch *scratch,
+                          const uint8_t **encoded, zb_error *err) {
+    uint64_t at = source->offset + (shard->index_at_start ? 0 : source->size - shard->index_size);
+    if (!source->object) {
+        *encoded = source->memory + at;
+        return ZB_OK;
+    }
+    enum zb_code code = zb__buffer_reserve(&scratch->encoded, shard->index_size, err);
+    if (code != ZB_OK)
+        return code;
+    zb_range range = {.offset = at, .length = shard->index_size, .buffer = scratch->encoded.data};
+    code = zb_object_read(source->object, &range, 1, err);
+    if (code == ZB_OK && range.got != range.length)
+        code = zb_fail(err, ZB_EIO, "the shard became shorter while its index was read");
+    *encoded = scratch->encoded.data;
+    return code;
+}
+
+/* Memory for the entries: in the cache where that may be (cache_key not NULL), else our own. */
+static uint64_t *make_room(const zb__key *key, const zb__lru_key *cache_key, size_t bytes,
+                           zb__index *out) {
+    if (cache_key)
+        out->item = zb__lru_new(zb__index_cache(), cache_key, &key->info.validator, bytes);
+    if (out->item)
+        return (uint64_t *)(void *)out->item->data;
+    return out->own = malloc(bytes);
+}
+
+enum zb_code zb__index_load(const zb__key *key, const zb__shard *shard, const zb__source *source,
+                            zb__scratch *scratch, zb__index *out, zb_error *err) {
+    *out = (zb__index){0};
+    if (source->size < shard->index_size)
+        return zb_fail(err, ZB_EFORMAT, "the shard has %llu bytes, fewer than its index of %zu",
+                       (unsigned long long)source->size, shard->index_size);
+    zb__lru_key cache_key = {
+        .word = {key->node->array->cache_id, key->number, source->offset, source->size}};
+    bool cacheable = source->object && key->number != UINT64_MAX;
+    if (cacheable)
+        out->item = zb__lru_get(zb__index_cache(), &cache_key, &key->info.validator);
+    if (out->item) {
+        out->entries = (const uint64_t *)(const void *)out->item->data;
+        return ZB_OK;
+    }
+    const uint8_t *encoded = NULL;
+    enum zb_code code = fetch(shard, source, scratch, &encoded, err);
+    if (code != ZB_OK)
+        return code;
+    size_t bytes = (size_t)shard->count * 2 * sizeof(uint64_t); /* bounded by index_bytes */
+    uint64_t *entries = make_room(key, cacheable ? &cache_key : NULL, bytes, out);
+    if (!entries)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a shard index of %zu bytes", bytes);
+    code = zb__shard_index_decode(shard, scratch, encoded, entries, err);
+    if (code != ZB_OK) {
+        zb__index_release(out);
+        return code;
+    }
+    out->entries = entries;
+    if (out->item)
+        zb__lru_put(zb__index_cache(), out->item);
+    return ZB_OK;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Shard indexes: read with one range request, checked, and cached by the version of their object.
+ */
+#ifndef ZB_READ_INDEX_H
+#define ZB_READ_INDEX_H
+
+#include "base/lru.h"
+#include "base/scratch.h"
+#include "codec/chain.h"
+#include "read/leaf.h"
+
+/* Two numbers an inner chunk: offset in the shard and size, ZB__INDEX_EMPTY twice when missing. */
+typedef struct zb__index {
+    const uint64_t *entries;
+    zb__lru_item *item; /* keeps entries alive when they are cached */
+    uint64_t *own;      /* else they are here */
+} zb__index;
+
+/* The index of the shard whose bytes are `source`. On success the caller releases it. */
+enum zb_code zb__index_load(const zb__key *key, const zb__shard *shard, const zb__source *source,
+                            zb__scratch *scratch, zb__index *out, zb_error *err);
+void zb__index_release(zb__index *index);
+
+#endif

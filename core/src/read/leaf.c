@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Running a leaf: its stored bytes are decoded, as far as they are wanted, and its pieces scattered
+ * to where they belong. In order of preference: straight into the destination, into the thread's
+ * scratch, or, when only a part is wanted and more may follow, into the cache of decoded chunks.
+ */
+#include "read/leaf.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/lru.h"
+#include "base/scratch.h"
+#include "codec/chain.h"
+#include "codec/codec.h"
+#include "kernel/scatter.h"
+#include "model/keys.h"
+#include "read/cache.h"
+#include "read/expand.h"
+#include "read/piece.h"
+#include "node/node.h"
+#include "zarrbridge/zarrbridge.h"
+
+/* ---- Messages ---- */
+
+/* `where` continues the name of the key's object: "" or ", inner chunk (1,2)". */
+static enum zb_code blame(const zb__key *key, const char *where, enum zb_code code, zb_error *err) {
+    char text[ZB__KEY_MAX];
+    zb__chunk_key(&key->node->array->keys, key->node->array->info.ndim, key->index, text);
+    return zb_error_prefix(err, code, "store %s, array /%s, %s %s%s", key->node->store->label,
+                           key->node->path, key->node->array->chain->shard ? "shard" : "chunk",
+                           text, where);
+}
+
+enum zb_code zb__key_blame(const zb__key *key, enum zb_code code, zb_error *err) {
+    return blame(key, "", code, err);
+}
+
+/* The shard whose inner chunk the leaf is, or NULL: the one whose inner chain is the leaf's. */
+static const zb__shard *shard_of(const zb__leaf *leaf) {
+    const zb__shard *shard = leaf->key->node->array->chain->shard;
+    while (shard && shard->inner != leaf->chain)
+        shard = shard->inner->shard;
+    return shard;
+}
+
+/* Writes ", inner chunk (1,2)" for the leaf, after those around it, and returns the length. A text
+   of ZB_MESSAGE_SIZE that is full stays as it is: so would the message. */
+static size_t write_place(const zb__leaf *leaf, char *text) {
+    const zb__shard *shard = leaf->inner == UINT64_MAX ? NULL : shard_of(leaf);
+    size_t used = leaf->around ? write_place(leaf->around, text) : 0;
+    uint64_t index[ZB_MAX_NDIM], rest = leaf->inner;
+    if (!shard)
+        return used;
+    for (uint32_t d = leaf->chain->ndim; d-- > 0; rest /= shard->grid[d])
+        index[d] = rest % shard->grid[d];
+    for (uint32_t d = 0; d < leaf->chain->ndim && used < ZB_MESSAGE_SIZE; d++)
+        used += (size_t)snprintf(text + used, ZB_MESSAGE_SIZE - used, "%s%" PRIu64 "%s",
+                                 d ? "," : ", inner chunk (", index[d],
+                                 d + 1 == leaf->chain->ndim ? ")" : "");
+    return used < ZB_MESSAGE_SIZE ? used : ZB_MESSAGE_SIZE;
+}
+
+enum zb_code zb__leaf_blame(const zb__leaf *leaf, enum zb_code code, zb_error *err) {
+    char text[ZB_MESSAGE_SIZE] = "";
+    write_place(leaf, text);
+    return blame(leaf->key, text, code, err);
+}
+
+/* ---- Scattering ---- */
+
+/* Byte strides of the chunk's stored dimensions. */
+static void stored_strides(const zb__chain *chain, int64_t *strides) {
+    int64_t stride = chain->dtype.size;
+    for (uint32_t d = chain->ndim; d-- > 0;) {
+        strides[d] = stride;
+        stride *= (int64_t)chain->stored_shape[d];
+    }
+}
+
+/* Scatters one piece. data[0] is byte `lo` of the decoded chunk. */
+static void scatter_piece(const zb__chain *chain, zb__piece *piece, const uint8_t *data,
+                          uint64_t lo) {
+    uint32_t ndim = chain->ndim;
+    int64_t strides[ZB_MAX_NDIM];
+    stored_strides(chain, strides);
+    int64_t first = 0;
+    for (uint32_t d = 0; d < ndim; d++) {
+        first += (int64_t)zb__piece_start(piece)[d] * strides[d];
+        if (zb__piece_count(piece, ndim)[d] > 1)
+            strides[d] *= (int64_t)zb__piece_step(piece, ndim)[d];
+    }
+    zb__box_copy copy = {.ndim = ndim,
+                         .count = zb__piece_count(piece, ndim),
+                         .src_strides = strides,
+                         .dst_strides = zb__piece_stride(piece, ndim),
+                         .src_dtype = chain->dtype,
+                         .dst_dtype = piece->target->dtype,
+                         .stream = piece->target->stream};
+    zb__scatter(&copy, data + ((uint64_t)first - lo), piece->dst);
+}
+
+static void scatter_all(const zb__leaf *leaf, const uint8_t *data, uint64_t lo) {
+    for (zb__piece *piece = leaf->pieces; piece; piece = piece->next)
+        scatter_piece(leaf->chain, piece, data, lo);
+}
+
+static void fill_all(const zb__leaf *leaf) {
+    const zb_array_info *info = &leaf->key->node->array->info;
+    uint32_t ndim = leaf->chain->ndim;
+    for (zb__piece *piece = leaf->pieces; piece; piece = piece->next) {
+        zb__box_copy copy = {.ndim = ndim,
+                             .count = zb__piece_count(piece, ndim),
+                             .dst_strides = zb__piece_stride(piece, ndim),
+                             .src_dtype = info->dtype,
+                             .dst_dtype = piece->target->dtype,
+                             .stream = piece->target->stream};
+        zb__scatter_fill(&copy, info->fill_value, piece->dst);
+    }
+}
+
+/* ---- What is wanted of the decoded bytes ---- */
+
+static void wanted_extent(const zb__leaf *leaf, uint64_t *lo, uint64_t *hi) {
+    *lo = UINT64_MAX;
+    *hi = 0;
+    for (zb__piece *piece = leaf->pieces; piece; piece = piece->next) {
+        uint64_t from, to;
+        zb__piece_extent(piece, leaf->chain->ndim, leaf->chain->stored_shape,
+                         leaf->chain->dtype.size, &from, &to);
+        *lo = from < *lo ? from : *lo;
+        *hi = to > *hi ? to : *hi;
+    }
+}
+
+/* Are the decoded bytes [lo, hi) just what belongs at the destination, in the same order? */
+static bool is_direct(const zb__leaf *leaf, uint64_t lo, uint64_t hi) {
+    zb__piece *piece = leaf->pieces;
+    const zb__chain *chain = leaf->chain;
+    const zb_dtype *to = &piece->target->dtype;
+    if (piece->next || to->kind != chain->dtype.kind || to->size != chain->dtype.size ||
+        (to->swapped != chain->dtype.swapped && to->size > 1))
+        return false;
+    int64_t stride = to->size;
+    for (uint32_t d = chain->ndim; d-- > 0;) {
+        uint64_t count = zb__piece_count(piece, chain->ndim)[d];
+        if (count > 1 && zb__piece_stride(piece, chain->ndim)[d] != stride)
+            return false;
+        stride *= (int64_t)count;
+    }
+    return (uint64_t)stride == hi - lo;
+}
+
+/* ---- The decoded-chunk cache ---- */
+
+/* The stored size is part of it: two entries of a damaged index may share an offset but not a size,
+   and what one of them decodes to must not pass for the other. */
+static zb__lru_key cache_key(const zb__leaf *leaf) {
+    return (zb__lru_key){
+        .word = {leaf->key->node->array->cache_id, leaf->key->number, leaf->offset, leaf->size}};
+}
+
+/* Worth keeping: decoding it cost something, only a part was wanted, and it leaves room for others.
+ */
+static bool is_cacheable(const zb__leaf *leaf) {
+    const zb__chain *chain = leaf->chain;
+    if (leaf->transient || chain->shard || zb__chain_is_raw(chain) ||
+        leaf->key->number == UINT64_MAX || chain->decoded_size > zb__chunk_cache()->budget / 4)
+        return false;
+    uint64_t wanted = 0;
+    for (zb__piece *piece = leaf->pieces; piece; piece = piece->next)
+        wanted += zb__piece_elements(piece, chain->ndim);
+    return wanted < chain->decoded_size / chain->dtype.size;
+}
+
+void zb__leaf_look_up(zb__leaf *leaf) {
+    if (!is_cacheable(leaf))
+        return;
+    zb__lru_key key = cache_key(leaf);
+    zb__lru_item *item = zb__lru_get(zb__chunk_cache(), &key, &leaf->key->info.validator);
+    uint64_t lo, hi;
+    if (!item)
+        return;
+    wanted_extent(leaf, &lo, &hi);
+    if (item->lo <= lo && hi <= item->hi)
+        leaf->cached = item;
+    else
+        zb__lru_release(item);
+}
+
+/* ---- Decoding ---- */
+
+/* Decodes at least the bytes [*lo, *hi) to their places from `out` on; widens the two to what it
+   made. */
+static enum zb_code decode(const zb__leaf *leaf, const uint8_t *stored, zb__scratch *scratch,
+                           uint8_t *out, uint64_t *lo, uint64_t *hi, zb_error *err) {
+    zb__sink sink = {.data = out,
+                     .capacity = (size_t)leaf->chain->decoded_size,
+                     .exact = true,
+                     .lo = (size_t)*lo,
+                     .hi = (size_t)*hi};
+    enum zb_code code =
+        zb__chain_decode(leaf->chain, scratch, stored, (size_t)leaf->size, &sink, err);
+    *lo = sink.lo;
+    *hi = sink.hi;
+    return code;
+}
+
+/* Takes room in the cache for the leaf's chunk, and says in [*lo, *hi) how much of it to decode. A
+   chunk of which an insufficient part was cached is decoded whole, so that a loop over its rows
+   decodes it twice at the most. NULL: decode into scratch. */
+static zb__lru_item *cache_room(const zb__leaf *leaf, uint64_t *lo, uint64_t *hi) {
+    if (!is_cacheable(leaf))
+        return NULL;
+    zb__lru *cache = zb__chunk_cache();
+    const zb_validator *version = &leaf->key->info.validator;
+    zb__lru_key key = cache_key(leaf);
+    zb__lru_item *partly = zb__lru_get(cache, &key, version);
+    if (partly || !zb__chain_is_partial(leaf->chain)) {
+        *lo = 0;
+        *hi = leaf->chain->decoded_size;
+    }
+    zb__lru_release(partly);
+    return zb__lru_new(cache, &key, version, (size_t)leaf->chain->decoded_size);
+}
+
+static enum zb_code run_encoded(const zb__leaf *leaf, const uint8_t *stored, zb__scratch *scratch,
+                                zb_error *err) {
+    uint64_t size = leaf->chain->decoded_size, lo, hi;
+    wanted_extent(leaf, &lo, &hi);
+    if (hi - lo == size && is_direct(leaf, lo, hi))
+        return decode(leaf, stored, scratch, (uint8_t *)leaf->pieces->dst, &lo, &hi, err);
+    zb__lru_item *item = cache_room(leaf, &lo, &hi);
+    enum zb_code code = item ? ZB_OK : zb__buffer_reserve(&scratch->decoded, (size_t)size, err);
+    uint8_t *decoded = item ? item->data : scratch->decoded.data;
+    if (code == ZB_OK)
+        code = decode(leaf, stored, scratch, decoded, &lo, &hi, err);
+    if (code == ZB_OK)
+        scatter_all(leaf, decoded, 0);
+    if (code == ZB_OK && item) {
+        item->lo = (size_t)lo;
+        item->hi = (size_t)hi;
+        zb__lru_put(zb__chunk_cache(), item);
+    }
+    zb__lru_release(item);
+    return code;
+}
+
+/* Reads the wanted bytes of an uncompressed chunk from the key's object. */
+static enum zb_code run_raw_from_object(const zb__leaf *leaf, zb__scratch *scratch, zb_error *err) {
+    uint64_t lo, hi;
+    wanted_extent(leaf, &lo, &hi);
+    bool direct = is_direct(leaf, lo, hi);
+    uint8_t *buffer = (uint8_t *)leaf->pieces->dst;
+    if (!direct) {
+        enum zb_code code = zb__buffer_reserve(&scratch->encoded, (size_t)(hi - lo), err);
+        if (code != ZB_OK)
+            return code;
+        buffer = scratch->encoded.data;
+    }
+    zb_range range = {.offset = leaf->offset + lo, .length = (size_t)(hi - lo), .buffer = buffer};
+    enum zb_code code = zb_object_read(leaf->key->object, &range, 1, err);
+    if (code == ZB_OK && range.got != range.length)
+        code = zb_fail(err, ZB_EIO, "the object became shorter while it was read");
+    if (code == ZB_OK && !direct)
+        scatter_all(leaf, buffer, lo);
+    return code;
+}
+
+/* ---- Shards inside bytes→bytes codecs: decoded as a whole, then opened up in memory ---- */
+
+typedef struct in_memory {
+    const uint8_t *shard;
+    zb__scratch *scratch;
+} in_memory;
+
+static enum zb_code run_in_memory(void *context, const zb__leaf *leaf, zb_error *err) {
+    const in_memory *m = context;
+    return zb__leaf_run(leaf, leaf->missing ? NULL : m->shard + leaf->offset, m->scratch, err);
+}
+
+static enum zb_code run_encoded_shard(const zb__leaf *leaf, const uint8_t *stored,
+                                      zb__scratch *scratch, zb_error *err) {
+    uint64_t bound = zb__chain_decoded_bound(leaf->chain);
+    zb__buffer whole = {0};
+    enum zb_code code = zb__buffer_reserve(&whole, (size_t)bound, err);
+    zb__sink sink = {.data = whole.data, .capacity = (size_t)bound, .hi = (size_t)bound};
+    if (code == ZB_OK)
+        code = zb__chain_decode(leaf->chain, scratch, stored, (size_t)leaf->size, &sink, err);
+    if (code != ZB_OK) {
+        zb__leaf_blame(leaf, code, err);
+    } else {
+        zb__arena arena = {0};
+        zb__source source = {.memory = whole.data, .size = sink.size};
+        in_memory context = {.shard = whole.data, .scratch = scratch};
+        code = zb__shard_expand(leaf, &source, &arena, scratch, run_in_memory, &context, err);
+        zb__arena_free(&arena);
+    }
+    zb__buffer_free(&whole);
+    return code;
+}
+
+enum zb_code zb__leaf_run(const zb__leaf *leaf, const uint8_t *stored, zb__scratch *scratch,
+                          zb_error *err) {
+    enum zb_code code = ZB_OK;
+    if (leaf->missing)
+        fill_all(leaf);
+    else if (leaf->cached)
+        scatter_all(leaf, leaf->cached->data, 0);
+    else if (leaf->chain->shard) /* its parts blame themselves */
+        return run_encoded_shard(leaf, stored, scratch, err);
+    else if (!zb__chain_is_raw(leaf->chain))
+        code = run_encoded(leaf, stored, scratch, err);
+    else if (stored)
+        scatter_all(leaf, stored, 0);
+    else
+        code = run_raw_from_object(leaf, scratch, err);
+    return code == ZB_OK ? ZB_OK : zb__leaf_blame(leaf, code, err);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* Keys and leaves: the stored objects that a read needs, and the chunks in them. */
+#ifndef ZB_READ_LEAF_H
+#define ZB_READ_LEAF_H
+
+#include "base/lru.h"
+#include "base/scratch.h"
+#include "codec/chain.h"
+#include "read/piece.h"
+#include "zarrbridge/zarrbridge.h"
+
+/* A window of an open object, or of memory: where a chunk's stored bytes are. */
+typedef struct zb__source {
+    zb_object *object;     /* NULL: memory */
+    const uint8_t *memory; /* when object is NULL */
+    uint64_t offset, size; /* of the window */
+} zb__source;
+
+struct zb__key;
+
+/* A chunk to decode (or to fill), with all pieces that want something of it. */
+typedef struct zb__leaf {
+    struct zb__leaf *next;
+    struct zb__key *key;
+    const zb__chain *chain;
+    zb__piece *pieces;     /* in the chain's stored dimensions */
+    bool missing;          /* not stored: the fill value */
+    bool transient;        /* lies in decoded memory: its offset does not identify it */
+    uint64_t offset, size; /* in the key's object */
+    uint64_t inner; /* for messages and caches: number in the shard, UINT64_MAX unless sharded */
+    const struct zb__leaf *around; /* for messages: the inner chunk that is this shard, or NULL */
+    zb__lru_item *cached;          /* decoded bytes that cover the pieces, or NULL; one reference */
+} zb__leaf;
+
+/* One stored object that the plan needs. */
+typedef struct zb__key {
+    const zb_node *node;
+    uint64_t *index;   /* its place in the array's grid */
+    uint64_t number;   /* the same, counted in C order; UINT64_MAX when that overflows */
+    zb__piece *pieces; /* in the stored dimensions of the array's chain */
+    zb__arena arena;   /* of what expanding it makes */
+    zb_object *object; /* open while its wave runs, or NULL */
+    zb_object_info info;
+    zb__leaf *leaves; /* after expanding; by offset, missing ones first */
+    size_t leaf_count;
+} zb__key;
+
+/* Puts what a leaf's pieces want at their destinations. `stored` are its size bytes, or NULL when
+   it is missing, cached, or a raw chunk that is to be read from the key's object. */
+enum zb_code zb__leaf_run(const zb__leaf *leaf, const uint8_t *stored, zb__scratch *scratch,
+                          zb_error *err);
+
+/* The name that messages give a leaf: prefixes *err with store, array, chunk and inner chunk. */
+enum zb_code zb__leaf_blame(const zb__leaf *leaf, enum zb_code code, zb_error *err);
+
+enum zb_code zb__key_blame(const zb__key *key, enum zb_code code, zb_error *err);
+
+/* Is the leaf's chunk worth caching, and is what its pieces want cached already? Sets leaf->cached.
+ */
+void zb__leaf_look_up(zb__leaf *leaf);
+
+#endif

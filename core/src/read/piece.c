@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+#include "read/piece.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK_SIZE ((size_t)16 << 10)
+
+typedef struct zb__arena_block {
+    struct zb__arena_block *next;
+    size_t capacity;
+    _Alignas(16) unsigned char data[];
+} arena_block;
+
+void *zb__arena_alloc(zb__arena *arena, size_t size) {
+    if (size > SIZE_MAX / 2)
+        return NULL;
+    size = (size + 15) & ~(size_t)15;
+    if (!arena->blocks || arena->blocks->capacity - arena->used < size) {
+        size_t capacity = size > BLOCK_SIZE ? size : BLOCK_SIZE;
+        arena_block *block = malloc(sizeof *block + capacity);
+        if (!block)
+            return NULL;
+        *block = (arena_block){.next = arena->blocks, .capacity = capacity};
+        arena->blocks = block;
+        arena->used = 0;
+    }
+    void *memory = arena->blocks->data + arena->used;
+    arena->used += size;
+    return memory;
+}
+
+void zb__arena_free(zb__arena *arena) {
+    while (arena->blocks) {
+        arena_block *next = arena->blocks->next;
+        free(arena->blocks);
+        arena->blocks = next;
+    }
+    arena->used = 0;
+}
+
+zb__piece *zb__piece_new(zb__arena *arena, uint32_t ndim) {
+    return zb__arena_alloc(arena, sizeof(zb__piece) + 4 * (size_t)ndim * sizeof(uint64_t));
+}
+
+uint64_t zb__piece_elements(zb__piece *piece, uint32_t ndim) {
+    uint64_t elements = 1;
+    for (uint32_t d = 0; d < ndim; d++)
+        elements *= zb__piece_count(piece, ndim)[d];
+    return elements;
+}
+
+void zb__piece_extent(zb__piece *piece, uint32_t ndim, const uint64_t *shape, size_t item,
+                      uint64_t *lo, uint64_t *hi) {
+    const uint64_t *start = zb__piece_start(piece);
+    const uint64_t *count = zb__piece_count(piece, ndim);
+    const uint64_t *step = zb__piece_step(piece, ndim);
+    uint64_t stride = item, first = 0, last = 0;
+    for (uint32_t d = ndim; d-- > 0;) {
+        first += start[d] * stride;
+        last += (start[d] + (count[d] - 1) * step[d]) * stride;
+        stride *= shape[d];
+    }
+    *lo = first;
+    *hi = last + item;
+}
+
+/* Finds the cell of element `first[d]` of the box along d, and how many follow it in that cell. */
+static void enter_cell(zb__cells *cells, uint32_t d, uint64_t first) {
+    uint32_t ndim = cells->ndim;
+    uint64_t step = zb__piece_step(cells->piece, ndim)[d];
+    uint64_t at = zb__piece_start(cells->piece)[d] + first * step;
+    uint64_t size = cells->shape[d];
+    uint64_t after = size - 1 - at % size;
+    uint64_t room = (step > 1 ? after / step : after) + 1;
+    uint64_t left = zb__piece_count(cells->piece, ndim)[d] - first;
+    cells->cell[d] = at / size;
+    cells->first[d] = first;
+    cells->run[d] = room < left ? room : left;
+}
+
+void zb__cells_begin(zb__cells *cells, zb__piece *piece, uint32_t ndim, const uint64_t *shape) {
+    cells->piece = piece;
+    cells->ndim = ndim;
+    cells->shape = shape;
+    cells->done = false;
+    for (uint32_t d = 0; d < ndim; d++)
+        enter_cell(cells, d, 0);
+}
+
+void zb__cells_next(zb__cells *cells) {
+    for (uint32_t d = cells->ndim; d-- > 0;) {
+        uint64_t first = cells->first[d] + cells->run[d];
+        if (first < zb__piece_count(cells->piece, cells->ndim)[d]) {
+            enter_cell(cells, d, first);
+            return;
+        }
+        enter_cell(cells, d, 0);
+    }
+    cells->done = true;
+}
+
+void zb__cells_part(const zb__cells *cells, const uint32_t *axis, zb__piece *part) {
+    uint32_t ndim = cells->ndim;
+    zb__piece *whole = cells->piece;
+    part->next = NULL;
+    part->target = whole->target;
+    int64_t offset = 0;
+    for (uint32_t i = 0; i < ndim; i++) {
+        uint32_t d = axis ? axis[i] : i;
+        uint64_t step = zb__piece_step(whole, ndim)[d];
+        uint64_t at = zb__piece_start(whole)[d] + cells->first[d] * step;
+        int64_t stride = zb__piece_stride(whole, ndim)[d];
+        zb__piece_start(part)[i] = at - cells->cell[d] * cells->shape[d];
+        zb__piece_count(part, ndim)[i] = cells->run[d];
+        zb__piece_step(part, ndim)[i] = step;
+        zb__piece_stride(part, ndim)[i] = stride;
+        offset += (int64_t)cells->first[d] * stride;
+    }
+    part->dst = whole->dst + offset;
+}
+
+zb__piece *zb__cells_piece(const zb__cells *cells, zb__arena *arena, const uint32_t *axis) {
+    zb__piece *part = zb__piece_new(arena, cells->ndim);
+    if (part)
+        zb__cells_part(cells, axis, part);
+    return part;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From boxes to tasks. The data's way through a read:
+ *
+ *     zb_read[]  --split by the array's grid-->  keys (one per stored object, with their pieces)
+ *     key        --expand (expand.c)-->          leaves (one per chunk to decode, sorted by offset)
+ *     leaves     --merge neighbours-->           tasks (one ranged read, then decode and scatter)
+ *
+ * A plan is executed in waves of a bounded number of keys, so that its memory and its open files do
+ * not grow with the request.
+ */
+#ifndef ZB_READ_PLAN_H
+#define ZB_READ_PLAN_H
+
+#include "read/piece.h"
+#include "zarrbridge/zarrbridge.h"
+
+/* A checked, non-empty box of one array, in the array's coordinates. */
+typedef struct zb__box {
+    const zb_node *node;
+    zb__piece *piece;
+} zb__box;
+
+/* Reads all boxes. Boxes of one call may touch the same chunks. is_fresh: past the caches, which
+   could serve elements of an older version where versions cannot be told apart for sure. */
+enum zb_code zb__plan_run(const zb__box *boxes, size_t count, bool is_fresh, zb_error *err);
+
+#endif

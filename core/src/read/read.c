@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* The public reading calls: arguments are checked and become boxes for the planner. */
+#include "read/read.h"
+
+#include <stdlib.h>
+
+#include "node/current.h"
+#include "node/node.h"
+#include "read/box.h"
+#include "read/piece.h"
+#include "read/plan.h"
+#include "zarrbridge/zarrbridge.h"
+
+/* Outputs from this size on bypass the cache on their way to memory. Below, the next reader
+   of the data would miss them there. Bytes. */
+#define STREAM_BYTES ((uint64_t)32 << 20)
+
+static enum zb_code check_types(const zb_node *node, zb_dtype dtype, zb_error *err) {
+    if (!node->array)
+        return zb_fail(err, ZB_EINVAL, "/%s is a group, not an array", node->path);
+    if (zb_dtype_converts(node->array->info.dtype, dtype))
+        return ZB_OK;
+    char from[24], to[24];
+    return zb_fail(err, ZB_EUNSUPPORTED, "array /%s: %s does not convert to %s", node->path,
+                   zb_dtype_name(node->array->info.dtype, from), zb_dtype_name(dtype, to));
+}
+
+static enum zb_code read_all(const zb_read *reads, size_t count, bool is_fresh, zb_error *err) {
+    zb__arena arena = {0};
+    zb__box *boxes = zb__arena_alloc(&arena, count * sizeof *boxes);
+    zb__target *targets = zb__arena_alloc(&arena, count * sizeof *targets);
+    enum zb_code code = boxes && targets ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for a read");
+    size_t used = 0;
+    for (size_t i = 0; i < count && code == ZB_OK; i++) {
+        const zb_read *read = &reads[i];
+        code = check_types(read->node, read->view.dtype, err);
+        if (code != ZB_OK)
+            break;
+        zb__selection selection = {.node = read->node,
+                                   .start = read->start,
+                                   .count = read->count,
+                                   .step = read->step,
+                                   .strides = read->view.strides,
+                                   .item = read->view.dtype.size};
+        zb__piece *piece;
+        bool empty;
+        uint64_t bytes;
+        code = zb__box_piece(&selection, &arena, &piece, &empty, &bytes, err);
+        if (code != ZB_OK)
+            break;
+        targets[i] = (zb__target){.dtype = read->view.dtype, .stream = bytes >= STREAM_BYTES};
+        piece->target = &targets[i];
+        piece->dst = read->view.data;
+        if (!empty)
+            boxes[used++] = (zb__box){.node = read->node, .piece = piece};
+    }
+    if (code == ZB_OK)
+        code = zb__plan_run(boxes, used, is_fresh, err);
+    zb__arena_free(&arena);
+    return code;
+}
+
+enum zb_code zb__array_read_fresh(const zb_read *reads, size_t count, zb_error *err) {
+    return read_all(reads, count, true, err);
+}
+
+enum zb_code zb_array_read(const zb_read *reads, size_t count, zb_error *err) {
+    enum zb_code code = read_all(reads, count, false, err);
+    for (size_t i = 0; i < count && code == ZB_OK; i++) {
+        if (i == 0 || reads[i].node != reads[i - 1].node)
+            code = zb__array_still(reads[i].node, err);
+    }
+    return code;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading single elements: they are ordered by chunk first, so that each chunk's points come
+ * together and it is decoded once, in whatever order they were asked for.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/current.h"
+#include "node/node.h"
+#include "read/piece.h"
+#include "read/plan.h"
+#include "zarrbridge/zarrbridge.h"
+
+/* Points planned at a time: bounds the memory of the plan. */
+#define POINTS_AT_ONCE 16384
+
+typedef struct point {
+    uint64_t rank; /* orders points by chunk; equal ranks of different chunks do no harm */
+    size_t i;
+} point;
+
+static int by_rank(const void *a, const void *b) {
+    const point *left = a, *right = b;
+    if (left->rank != right->rank)
+        return left->rank < right->rank ? -1 : 1;
+    return left->i < right->i ? -1 : left->i > right->i;
+}
+
+/* Checks all points and orders them by the innermost chunk that they fall in. */
+static enum zb_code order_points(const zb_node *node, const uint64_t *coords, size_t count,
+                                 point *points, zb_error *err) {
+    const zb_array_info *info = &node->array->info;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t *at = coords + i * info->ndim;
+        uint64_t chunk = 0, inner = 0;
+        for (uint32_t d = 0; d < info->ndim; d++) {
+            if (at[d] >= info->shape[d])
+                return zb_fail(err, ZB_EINVAL,
+                               "array /%s: point %zu has %llu in dimension %u of %llu", node->path,
+                               i, (unsigned long long)at[d], d, (unsigned long long)info->shape[d]);
+            chunk =
+                chunk * (info->shape[d] / info->chunk_shape[d] + 1) + at[d] / info->chunk_shape[d];
+            inner = inner * (info->chunk_shape[d] / info->inner_shape[d] + 1) +
+                    at[d] % info->chunk_shape[d] / info->inner_shape[d];
+        }
+        points[i] = (point){.rank = chunk << 24 | (inner & 0xffffff), .i = i};
+    }
+    qsort(points, count, sizeof *points, by_rank);
+    return ZB_OK;
+}
+
+static enum zb_code read_ordered(const zb_node *node, const uint64_t *coords, const point *points,
+                                 size_t count, char *data, const zb__target *target, int64_t stride,
+                                 zb_error *err) {
+    uint32_t ndim = node->array->info.ndim;
+    zb__arena arena = {0};
+    zb__box *boxes = zb__arena_alloc(&arena, count * sizeof *boxes);
+    enum zb_code code = boxes ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for reading points");
+    for (size_t i = 0; i < count && code == ZB_OK; i++) {
+        zb__piece *piece = zb__piece_new(&arena, ndim);
+        if (!piece) {
+            code = zb_fail(err, ZB_ENOMEM, "no memory for reading points");
+            break;
+        }
+        piece->next = NULL;
+        piece->target = target;
+        piece->dst = data + (int64_t)points[i].i * stride;
+        for (uint32_t d = 0; d < ndim; d++) {
+            zb__piece_start(piece)[d] = coords[points[i].i * ndim + d];
+            zb__piece_count(piece, ndim)[d] = 1;
+            zb__piece_step(piece, ndim)[d] = 1;
+            zb__piece_stride(piece, ndim)[d] = target->dtype.size;
+        }
+        boxes[i] = (zb__box){.node = node, .piece = piece};
+    }
+    if (code == ZB_OK)
+        code = zb__plan_run(boxes, count, false, err);
+    zb__arena_free(&arena);
+    return code;
+}
+
+enum zb_code zb_array_read_points(const zb_node *node, const uint64_t *coords, size_t count,
+                                  void *data, zb_dtype dtype, int64_t stride, zb_error *err) {
+    if (!node->array)
+        return zb_fail(err, ZB_EINVAL, "/%s is a group, not an array", node->path);
+    if (!zb_dtype_converts(node->array->info.dtype, dtype))
+        return zb_fail(err, ZB_EUNSUPPORTED, "array /%s: its elements do not convert", node->path);
+    if (count == 0)
+        return ZB_OK;
+    point *points = count <= SIZE_MAX / sizeof *points ? malloc(count * sizeof *points) : NULL;
+    if (!points)
+        return zb_fail(err, ZB_ENOMEM, "no memory for %zu points", count);
+    zb__target target = {.dtype = dtype};
+    enum zb_code code = order_points(node, coords, count, points, err);
+    for (size_t i = 0; i < count && code == ZB_OK; i += POINTS_AT_ONCE) {
+        size_t n = count - i < POINTS_AT_ONCE ? count - i : POINTS_AT_ONCE;
+        code = read_ordered(node, coords, points + i, n, data, &target, stride, err);
+    }
+    free(points);
+    return code == ZB_OK ? zb__array_still(node, err) : code;
+}

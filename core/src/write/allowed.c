@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * May a chunk be put? A writer goes by the array as it was when its node was opened. Meanwhile the
+ * array may have been deleted, moved or made anew: its chunks are somebody else's then. It may also
+ * have another shape. What of a chunk lies outside the array counts as covered: a writer puts fill
+ * values there without looking, and once somebody has made the array larger, those places hold
+ * elements. A chunk beyond an array that was made smaller would come back when it grows again.
+ *
+ * So before a chunk becomes visible, in its place and under its lock, the array's document is
+ * looked at: the array is the same one, and as much of the chunk lies inside it as the writer
+ * believes. (A process that changes the array after that finds the chunk, or waits for its lock.)
+ */
+#include "write/allowed.h"
+
+#include <string.h>
+
+#include "model/array.h"
+#include "model/keys.h"
+#include "node/current.h"
+#include "node/document.h"
+#include "node/node.h"
+#include "write/layout.h"
+#include "write/writer.h"
+#include "zarrbridge/write.h"
+
+/* How much of a chunk lies inside an array of this extent, along one dimension. */
+static uint64_t inside(uint64_t extent, uint64_t index, uint64_t chunk) {
+    uint64_t origin, left;
+    if (__builtin_mul_overflow(index, chunk, &origin) || origin >= extent)
+        return 0;
+    left = extent - origin;
+    return left < chunk ? left : chunk;
+}
+
+bool zb__is_on_edge(const zb__layout *layout, const uint64_t *index) {
+    for (uint32_t d = 0; d < layout->ndim; d++) {
+        uint64_t chunk = layout->chunk_shape[d];
+        if (inside(layout->shape[d], index[layout->outer->axis[d]], chunk) < chunk)
+            return true;
+    }
+    return false;
+}
+
+static enum zb_code compare(const zb_writer *writer, const uint64_t *index, zb_error *err) {
+    const zb_array_info *info = &writer->node->array->info;
+    for (uint32_t d = 0; d < info->ndim; d++) {
+        uint64_t chunk = info->chunk_shape[d];
+        if (inside(info->shape[d], index[d], chunk) !=
+            inside(writer->shape_now[d], index[d], chunk))
+            return zb_fail(err, ZB_ECONFLICT,
+                           "the array's shape has changed since it was opened; open it again");
+    }
+    return ZB_OK;
+}
+
+static bool is_seen(const zb_writer *writer, const zb_validator *validator) {
+    const zb_validator *seen = &writer->document;
+    return seen->valid && validator->valid &&
+           memcmp(seen->word, validator->word, sizeof seen->word) == 0;
+}
+
+static void keep_shape(zb_writer *writer, const zb_node *node, const zb_validator *version) {
+    memcpy(writer->shape_now, node->array->info.shape,
+           node->array->info.ndim * sizeof *writer->shape_now);
+    writer->document = *version;
+}
+
+/* Finds out what shape the array has now. Called with the lock. */
+static enum zb_code look(zb_writer *writer, const zb_object_info *there, zb_error *err) {
+    zb_object_info info;
+    zb_node *now;
+    if (there && zb__node_unchanged(writer->node, there)) {
+        keep_shape(writer, writer->node, &there->validator);
+        return ZB_OK;
+    }
+    enum zb_code code = zb__array_now(writer->node, &now, &info, NULL, NULL, err);
+    if (code == ZB_OK)
+        keep_shape(writer, now, &info.validator);
+    zb_node_release(now);
+    return code;
+}
+
+static enum zb_code check(zb_writer *writer, const uint64_t *index, zb_error *err) {
+    zb_object_info info = {.size = 0};
+    enum zb_code code = zb__document_stat(writer->node, &info, err);
+    if (code && code != ZB_ENOTFOUND)
+        return code;
+    /* One thread looks at a version; the others wait for what it finds. */
+    pthread_mutex_lock(&writer->document_lock);
+    if (code || !is_seen(writer, &info.validator))
+        code = look(writer, code ? NULL : &info, err);
+    if (!code)
+        code = compare(writer, index, err);
+    pthread_mutex_unlock(&writer->document_lock);
+    return code;
+}
+
+enum zb_code zb__chunk_allowed(void *context, const char *key, zb_error *err) {
+    zb_writer *writer = context;
+    const zb__array *array = writer->node->array;
+    uint64_t index[ZB_MAX_NDIM];
+    const char *below = zb__path_below(key, writer->node->path);
+    /* Journals are put before their chunk is looked at. */
+    if (!below || !zb__chunk_key_parse(&array->keys, array->info.ndim, below, index))
+        return ZB_OK;
+    return check(writer, index, err);
+}

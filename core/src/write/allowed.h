@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* What a writer may put. */
+#ifndef ZB_WRITE_ALLOWED_H
+#define ZB_WRITE_ALLOWED_H
+
+#include "write/layout.h"
+
+/* Is a part of the chunk outside the array? allowed.c. */
+bool zb__is_on_edge(const zb__layout *layout, const uint64_t *index);
+
+/* The check of a writer's batch, which is the context: ZB_ECONFLICT when the array is gone, another
+   one has taken its place, or the chunk is not as far inside it as the writer believes. Any thread.
+ */
+enum zb_code zb__chunk_allowed(void *context, const char *key, zb_error *err);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* Replacing shards that carry garbage: inner chunks that no index entry leads to any more. */
+#include <stdlib.h>
+
+#include "base/scratch.h"
+#include "codec/chain.h"
+#include "node/node.h"
+#include "node/walk.h"
+#include "write/journal.h"
+#include "write/layout.h"
+#include "write/live.h"
+#include "write/put_chunk.h"
+#include "write/writer.h"
+#include "zarrbridge/write.h"
+
+typedef struct compaction {
+    zb_writer *writer; /* for its layout, options and messages: nothing is written through it */
+    zb__scratch *scratch;
+    uint64_t *entries;  /* [2 * units], of the shard at hand */
+    zb__encoded *units; /* [units] */
+    uint64_t reclaimed;
+} compaction;
+
+/* The bytes of all inner chunks. Entries that share bytes, which no writer of ours makes, count
+   twice: then there is nothing to win. */
+static enum zb_code add_up(const compaction *c, uint64_t object_size, uint64_t *live,
+                           zb_error *err) {
+    *live = c->writer->layout.shard->index_size;
+    for (uint64_t i = 0; i < c->writer->layout.units; i++) {
+        uint64_t offset = c->entries[2 * i], size = c->entries[2 * i + 1];
+        if (offset == ZB__INDEX_EMPTY)
+            continue;
+        if (size == 0 || size > object_size || offset > object_size - size ||
+            __builtin_add_overflow(*live, size, live))
+            return zb_fail(err, ZB_EFORMAT, "its index entry %llu leaves the shard",
+                           (unsigned long long)i);
+    }
+    return ZB_OK;
+}
+
+static enum zb_code replace(const compaction *c, zb_object *object, const char *key, uint64_t live,
+                            zb_error *err) {
+    const zb__layout *layout = &c->writer->layout;
+    uint8_t *bytes = live <= zb_limits_get()->shard_bytes ? malloc((size_t)live) : NULL;
+    enum zb_code code = bytes ? ZB_OK
+                              : zb_fail(err, ZB_ENOMEM, "no memory for a shard of %llu bytes",
+                                        (unsigned long long)live);
+    size_t used = 0;
+    for (uint64_t i = 0; i < layout->units && code == ZB_OK; i++) {
+        c->units[i] = (zb__encoded){.data = bytes + used};
+        if (c->entries[2 * i] == ZB__INDEX_EMPTY)
+            continue;
+        zb_range range = {.offset = c->entries[2 * i],
+                          .length = (size_t)c->entries[2 * i + 1],
+                          .buffer = bytes + used};
+        code = zb_object_read(object, &range, 1, err);
+        if (code == ZB_OK && range.got != range.length)
+            code = zb_fail(err, ZB_EIO, "the shard ended early");
+        c->units[i].size = range.length;
+        used += range.length;
+    }
+    if (code == ZB_OK)
+        code = zb__object_put(layout, &c->writer->batch, key, c->units,
+                              zb__durability(c->writer, true), c->scratch, err);
+    free(bytes);
+    return code;
+}
+
+/* Under the key's lock. */
+static enum zb_code compact_shard(compaction *c, const char *key, zb_error *err) {
+    const zb__layout *layout = &c->writer->layout;
+    zb_store *store = c->writer->node->store;
+    zb_object *object;
+    zb_object_info info;
+    uint64_t live;
+    enum zb_code code = zb__journal_replay(store, layout, key, NULL, err);
+    if (code == ZB_OK)
+        code = zb_store_open(store, key, &object, &info, err);
+    if (code != ZB_OK)
+        return code == ZB_ENOTFOUND ? ZB_OK : code; /* erased meanwhile */
+    code = zb__live_index(layout, object, info.size, c->entries, c->scratch, err);
+    if (code == ZB_OK)
+        code = add_up(c, info.size, &live, err);
+    if (code == ZB_OK && live < info.size) {
+        code = replace(c, object, key, live, err);
+        c->reclaimed += code ? 0 : info.size - (live > layout->shard->index_size ? live : 0);
+    }
+    zb_object_close(object);
+    return code;
+}
+
+static enum zb_code visit(void *context, const char *key, const uint64_t *index, zb_error *err) {
+    compaction *c = context;
+    zb_lock *lock = NULL;
+    enum zb_code code = zb__chunk_lock(c->writer, key, false, &lock, err);
+    if (code == ZB_OK)
+        code = compact_shard(c, key, err);
+    zb_store_unlock(lock);
+    return code ? zb__chunk_blame(c->writer, index, code, err) : ZB_OK;
+}
+
+enum zb_code zb_array_compact(const zb_node *node, enum zb_sync sync, uint64_t *reclaimed,
+                              zb_error *err) {
+    zb_write_options options = {.sync = sync};
+    compaction c = {.writer = NULL};
+    if (reclaimed)
+        *reclaimed = 0;
+    enum zb_code code = zb_writer_open(node, &options, &c.writer, err);
+    if (code != ZB_OK)
+        return code;
+    if (c.writer->layout.shard) { /* else there are no places for garbage */
+        size_t units = (size_t)c.writer->layout.units;
+        c.entries = malloc(units * 2 * sizeof *c.entries);
+        c.units = malloc(units * sizeof *c.units);
+        c.scratch = zb__scratch_take();
+        if (!c.entries || !c.units || !c.scratch)
+            code = zb_fail(err, ZB_ENOMEM, "no memory for compacting shards");
+        else
+            code = zb__chunks_each(node, visit, &c, err);
+        if (c.scratch)
+            zb__scratch_put(c.scratch);
+        free(c.entries);
+        free(c.units);
+    }
+    if (code == ZB_OK && reclaimed)
+        *reclaimed = c.reclaimed;
+    enum zb_code closed = zb_writer_close(c.writer, code ? NULL : err);
+    return code ? code : closed;
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Encoding and storing chunks: every unit of every chunk is a task. The task that finishes a
+ * chunk's last unit puts the object, so that storing one chunk overlaps with encoding the next.
+ *
+ * Units that no codec changes are stored from where their elements lie, in the caller's memory or
+ * in an open chunk, when they lie together there.
+ */
+#include "write/encode_chunks.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/pool.h"
+#include "base/scratch.h"
+#include "codec/chain.h"
+#include "codec/encode.h"
+#include "node/node.h"
+#include "read/piece.h"
+#include "write/allowed.h"
+#include "write/budget.h"
+#include "write/layout.h"
+#include "write/live.h"
+#include "write/put_chunk.h"
+#include "write/unit_blocks.h"
+#include "write/writer.h"
+#include "zarrbridge/write.h"
+
+typedef struct chunk_state {
+    zb__room room;        /* of the encoded units */
+    zb__encoded *encoded; /* [units], from the chunk's first unit to its last */
+    uint64_t left;        /* units to encode */
+} chunk_state;
+
+typedef struct encode_run {
+    zb_writer *writer;
+    zb__job *jobs;
+    chunk_state *states;
+    pthread_mutex_t lock; /* of states and of the writer's blocks */
+} encode_run;
+
+/* ---- Memory of chunks ---- */
+
+/* Where the chunk's encoded units are listed; made for its first unit. NULL when memory runs out.
+ */
+static zb__encoded *begin_unit(encode_run *run, size_t chunk) {
+    chunk_state *state = &run->states[chunk];
+    pthread_mutex_lock(&run->lock);
+    if (!state->encoded)
+        state->encoded = calloc((size_t)run->writer->layout.units, sizeof *state->encoded);
+    zb__encoded *encoded = state->encoded;
+    pthread_mutex_unlock(&run->lock);
+    return encoded;
+}
+
+/* Counts a unit as encoded; returns true for the chunk's last one. */
+static bool finish_unit(encode_run *run, size_t chunk) {
+    pthread_mutex_lock(&run->lock);
+    bool last = --run->states[chunk].left == 0;
+    pthread_mutex_unlock(&run->lock);
+    return last;
+}
+
+static void forget_chunk(encode_run *run, size_t chunk) {
+    chunk_state *state = &run->states[chunk];
+    pthread_mutex_lock(&run->lock);
+    zb__room_clear(&state->room, &run->writer->blocks);
+    pthread_mutex_unlock(&run->lock);
+    free(state->encoded);
+    state->encoded = NULL;
+}
+
+static enum zb_code take_block(encode_run *run, size_t chunk, zb__block **out, zb_error *err) {
+    zb_writer *writer = run->writer;
+    pthread_mutex_lock(&run->lock);
+    *out = zb__room_take(&run->states[chunk].room, &writer->blocks, writer->layout.unit_bound);
+    pthread_mutex_unlock(&run->lock);
+    return *out ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for an encoded chunk");
+}
+
+static void give_block(encode_run *run, size_t chunk, zb__block *block, size_t used) {
+    pthread_mutex_lock(&run->lock);
+    block->used += used;
+    zb__room_give(&run->states[chunk].room, block, run->writer->layout.unit_bound);
+    pthread_mutex_unlock(&run->lock);
+}
+
+/* ---- Units ---- */
+
+/* The part of a chunk's piece that lies in one unit, in the unit's coordinates; NULL when none
+   does. `memory` is an arena for it. */
+static enum zb_code unit_piece(const zb__layout *layout, zb__piece *piece, uint64_t unit,
+                               zb__arena *memory, zb__piece **out, zb_error *err) {
+    uint32_t ndim = layout->ndim;
+    *out = zb__piece_new(memory, ndim);
+    if (!*out)
+        return zb_fail(err, ZB_ENOMEM, "no memory for the plan of a write");
+    (*out)->next = NULL;
+    (*out)->target = piece->target;
+    (*out)->dst = piece->dst;
+    for (uint32_t d = ndim; d-- > 0; unit /= layout->unit_grid[d]) {
+        uint64_t from = unit % layout->unit_grid[d] * layout->unit_shape[d];
+        uint64_t extent = zb__piece_count(piece, ndim)[d];
+        uint64_t left = from < extent ? extent - from : 0;
+        int64_t stride = zb__piece_stride(piece, ndim)[d];
+        zb__piece_start(*out)[d] = 0;
+        zb__piece_count(*out, ndim)[d] =
+            left < layout->unit_shape[d] ? left : layout->unit_shape[d];
+        zb__piece_step(*out, ndim)[d] = 1;
+        zb__piece_stride(*out, ndim)[d] = stride;
+        (*out)->dst += (int64_t)from * stride;
+    }
+    return ZB_OK;
+}
+
+/* The caller's memory holds the unit's elements as they are serialised. */
+static bool is_direct(const zb__layout *layout, zb__piece *piece) {
+    const zb__chain *unit = layout->unit;
+    const zb_dtype *from = &piece->target->dtype;
+    if (from->kind != unit->dtype.kind || from->size != unit->dtype.size ||
+        (from->size > 1 && from->swapped != unit->dtype.swapped) || from->kind == ZB_KIND_BOOL)
+        return false;
+    int64_t stride = from->size;
+    for (uint32_t i = layout->ndim; i-- > 0;) {
+        uint32_t d = layout->shard ? unit->axis[i] : i;
+        uint64_t count = zb__piece_count(piece, layout->ndim)[d];
+        if (count != layout->unit_shape[d] ||
+            (count > 1 && zb__piece_stride(piece, layout->ndim)[d] != stride))
+            return false;
+        stride *= (int64_t)count;
+    }
+    return true;
+}
+
+/* Where a unit's elements come from. */
+typedef struct unit_source {
+    const uint8_t *direct; /* they lie here as they are serialised, or NULL */
+    zb__arena memory;
+    zb__piece *piece; /* else: the caller's memory; NULL when none is inside the array */
+} unit_source;
+
+static enum zb_code find_source(const zb__layout *layout, const zb__job *job, uint64_t unit,
+                                unit_source *source, zb_error *err) {
+    if (!job->piece) {
+        source->direct = job->open->units[unit].elements;
+        return ZB_OK;
+    }
+    zb__piece *piece;
+    enum zb_code code = unit_piece(layout, job->piece, unit, &source->memory, &piece, err);
+    if (code != ZB_OK || zb__piece_elements(piece, layout->ndim) == 0)
+        return code;
+    if (is_direct(layout, piece))
+        source->direct = (const uint8_t *)piece->dst;
+    else
+        source->piece = piece;
+    return ZB_OK;
+}
+
+/* Brings the elements together. */
+static void copy_source(const zb__layout *layout, const unit_source *source, uint8_t *out) {
+    uint64_t inside = zb__piece_elements(source->piece, layout->ndim);
+    if (inside * layout->unit->dtype.size < layout->unit_bytes)
+        zb__unit_fill(layout, out); /* beyond the array's edge */
+    zb__unit_put(layout, source->piece, out);
+}
+
+/* The size of a plain unit: 0 when it is all fill. */
+static size_t plain_size(const zb_writer *writer, const uint8_t *elements) {
+    const zb__layout *layout = &writer->layout;
+    size_t item = layout->unit->dtype.size;
+    bool empty = !writer->options.store_empty &&
+                 zb__is_all(elements, layout->unit_bytes / item, layout->fill, item);
+    return empty ? 0 : layout->unit_bytes;
+}
+
+/* Encodes a unit to `place`. */
+static enum zb_code encode_source(const zb_writer *writer, const unit_source *source,
+                                  zb__scratch *scratch, uint8_t *place, size_t *size,
+                                  zb_error *err) {
+    const zb__layout *layout = &writer->layout;
+    if (zb__is_plain(layout)) {
+        copy_source(layout, source, place);
+        *size = plain_size(writer, place);
+        return ZB_OK;
+    }
+    const uint8_t *elements = source->direct;
+    if (!elements) {
+        enum zb_code code = zb__buffer_reserve(&scratch->decoded, layout->unit_bytes, err);
+        if (code != ZB_OK)
+            return code;
+        copy_source(layout, source, scratch->decoded.data);
+        elements = scratch->decoded.data;
+    }
+    return zb__chunk_encode(layout->unit, scratch, elements, layout->fill,
+                            writer->options.store_empty, place, layout->unit_bound, size, err);
+}
+
+static enum zb_code encode_into_room(encode_run *run, size_t chunk, const unit_source *source,
+                                     zb__scratch *scratch, zb__encoded *out, zb_error *err) {
+    zb__block *block;
+    enum zb_code code = take_block(run, chunk, &block, err);
+    if (code != ZB_OK)
+        return code;
+    out->data = block->bytes + block->used;
+    code = encode_source(run->writer, source, scratch, block->bytes + block->used, &out->size, err);
+    give_block(run, chunk, block, code == ZB_OK ? out->size : 0);
+    return code;
+}
+
+static enum zb_code encode_unit(encode_run *run, size_t chunk, uint64_t unit, zb__scratch *scratch,
+                                zb__encoded *out, zb_error *err) {
+    const zb_writer *writer = run->writer;
+    const zb__job *job = &run->jobs[chunk];
+    if (job->kept && job->kept[unit].size > 0) {
+        *out = job->kept[unit];
+        return ZB_OK;
+    }
+    unit_source source = {0};
+    enum zb_code code = find_source(&writer->layout, job, unit, &source, err);
+    if (code == ZB_OK && source.direct && zb__is_plain(&writer->layout))
+        *out = (zb__encoded){source.direct, plain_size(writer, source.direct)};
+    else if (code == ZB_OK && (source.direct || source.piece))
+        code = encode_into_room(run, chunk, &source, scratch, out, err);
+    zb__arena_free(&source.memory);
+    return code;
+}
+
+/* A whole chunk that may wait for the flush needs no lock before; but erasing cannot wait, nor can
+   what goes with a journal, nor a chunk on the array's edge: until then the array may have grown.
+ */
+static bool may_wait(const zb_writer *writer, const zb__job *job, const zb__encoded *units) {
+    bool any = false;
+    for (uint64_t i = 0; i < writer->layout.units && !any; i++)
+        any = units[i].size > 0;
+    return any && !job->lock && !zb__is_on_edge(&writer->layout, job->index) &&
+           !writer->layout.fixed && writer->options.sync == ZB_SYNC_CLOSE;
+}
+
+static enum zb_code put_chunk(encode_run *run, size_t chunk, zb__scratch *scratch, zb_error *err) {
+    zb_writer *writer = run->writer;
+    char *key = zb__array_chunk_key(writer->node, run->jobs[chunk].index);
+    if (!key)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a chunk's key");
+    zb_lock *lock = NULL;
+    enum zb_code code = ZB_OK;
+    zb__job *job = &run->jobs[chunk];
+    const zb__encoded *units = run->states[chunk].encoded;
+    bool waits = may_wait(writer, job, units);
+    if (!job->lock && !waits)
+        code = zb__chunk_lock(writer, key, true, &lock, err);
+    if (code == ZB_OK && job->live)
+        code = zb__live_put(writer, key, job->open, job->live, units, scratch, err);
+    else if (code == ZB_OK)
+        code = zb__object_put(&writer->layout, &writer->batch, key, units,
+                              zb__durability(writer, !waits), scratch, err);
+    job->stored = code == ZB_OK;
+    if (waits && job->stored)
+        atomic_store(&writer->waits, true);
+    zb_store_unlock(lock);
+    free(key);
+    return code;
+}
+
+static enum zb_code run_unit(void *context, size_t i, zb__scratch *scratch, zb_error *err) {
+    encode_run *run = context;
+    const zb__layout *layout = &run->writer->layout;
+    size_t chunk = i / (size_t)layout->units, unit = i % (size_t)layout->units;
+    zb__encoded *encoded = begin_unit(run, chunk);
+    enum zb_code code = encoded ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for an encoded chunk");
+    if (code == ZB_OK)
+        code = encode_unit(run, chunk, unit, scratch, &encoded[unit], err);
+    if (code == ZB_OK && finish_unit(run, chunk)) {
+        code = put_chunk(run, chunk, scratch, err);
+        forget_chunk(run, chunk);
+    }
+    return code == ZB_OK ? ZB_OK : zb__chunk_blame(run->writer, run->jobs[chunk].index, code, err);
+}
+
+static enum zb_code run_jobs(zb_writer *writer, zb__job *jobs, size_t count, zb_error *err) {
+    encode_run run = {.writer = writer, .jobs = jobs};
+    size_t units = (size_t)writer->layout.units, tasks;
+    if (__builtin_mul_overflow(count, units, &tasks))
+        return zb_fail(err, ZB_ELIMIT, "too many inner chunks for one write");
+    run.states = calloc(count, sizeof *run.states);
+    if (!run.states)
+        return zb_fail(err, ZB_ENOMEM, "no memory for the plan of a write");
+    for (size_t i = 0; i < count; i++)
+        run.states[i].left = units;
+    pthread_mutex_init(&run.lock, NULL);
+    enum zb_code code = zb__pool_run(run_unit, &run, tasks, 0, err);
+    for (size_t i = 0; i < count && code != ZB_OK; i++)
+        forget_chunk(&run, i); /* those that were not finished */
+    pthread_mutex_destroy(&run.lock);
+    free(run.states);
+    return code;
+}
+
+/* ---- The memory of a run ---- */
+
+/* Does the job's chunk lie where it can be put from? Told by its first unit, and so not of chunks
+   on the array's edge whose last units alone have to be copied: a unit for each thread. */
+static bool needs_no_room(const zb__layout *layout, const zb__job *job) {
+    if (!zb__is_plain(layout))
+        return false;
+    if (!job->piece)
+        return true;
+    zb__arena memory = {0};
+    zb__piece *piece;
+    bool direct = unit_piece(layout, job->piece, 0, &memory, &piece, NULL) == ZB_OK &&
+                  is_direct(layout, piece);
+    zb__arena_free(&memory);
+    return direct;
+}
+
+/* What one of the chunks needs at most while it is encoded: its encoded units, the list of them,
+   and the index that is made of it. */
+static uint64_t bytes_of_one(const zb__layout *layout, const zb__job *jobs, size_t count) {
+    uint64_t lists = zb__work_product(layout->units, ZB__UNIT_LISTS);
+    for (size_t i = 0; i < count; i++) {
+        if (!needs_no_room(layout, &jobs[i]))
+            return zb__work_product(layout->units, layout->unit_bound) + lists;
+    }
+    return lists;
+}
+
+/* Reserves memory for as many of the chunks as possible, at least one. Returns how many can be run,
+   and what is reserved. Tasks start in the order of the chunks, so that each thread but one keeps
+   one chunk from being finished: there are never more in memory than threads, and one. */
+static size_t reserve(uint64_t one, size_t count, uint64_t *reserved) {
+    size_t most = zb__pool_width() + 1;
+    for (size_t n = count < most ? count : most; n > 1; n /= 2) {
+        *reserved = zb__work_product(one, n);
+        if (zb__work_try(*reserved))
+            return n == most ? count : n;
+    }
+    *reserved = one;
+    zb__work_begin(one);
+    return 1;
+}
+
+enum zb_code zb__jobs_run(zb_writer *writer, zb__job *jobs, size_t count, bool is_reserved,
+                          zb_error *err) {
+    if (is_reserved)
+        return run_jobs(writer, jobs, count, err);
+    uint64_t one = bytes_of_one(&writer->layout, jobs, count), reserved;
+    enum zb_code code = ZB_OK;
+    for (size_t done = 0, n; done < count && code == ZB_OK; done += n) {
+        n = reserve(one, count - done, &reserved);
+        code = run_jobs(writer, jobs + done, n, err);
+        zb__work_end(reserved, true);
+    }
+    return code;
+}

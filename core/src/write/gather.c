@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Open chunks: parts of chunks wait here for the rest, unit by unit, with a bit for each element
+ * that was written. A unit that nobody wrote takes no memory.
+ *
+ * The rows of a raster, one after the other, fill each unit from its first element to its last. As
+ * long as that is so, their number says it all. A row has many units, and no cache holds the lines
+ * of all: what comes in order touches no bits, and the place of the next row is asked for early.
+ */
+#include "write/gather.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pages.h"
+#include "base/slab.h"
+#include "kernel/move.h"
+#include "read/piece.h"
+#include "write/budget.h"
+#include "write/layout.h"
+#include "write/writer.h"
+#include "zarrbridge/write.h"
+
+/* ---- The list of open chunks, by last use ---- */
+
+static void unlink_chunk(zb_writer *writer, zb__open_chunk *chunk) {
+    *(chunk->newer ? &chunk->newer->older : &writer->newest) = chunk->older;
+    *(chunk->older ? &chunk->older->newer : &writer->oldest) = chunk->newer;
+}
+
+static void link_newest(zb_writer *writer, zb__open_chunk *chunk) {
+    chunk->newer = NULL;
+    chunk->older = writer->newest;
+    *(writer->newest ? &writer->newest->newer : &writer->oldest) = chunk;
+    writer->newest = chunk;
+}
+
+/* ---- The table of open chunks, by index ---- */
+
+/* The link that leads to the chunk of this index, or to the NULL where it would be. */
+static zb__open_chunk **find_link(const zb_writer *writer, const uint64_t *index) {
+    uint64_t hash = 0;
+    for (uint32_t d = 0; d < writer->layout.ndim; d++)
+        hash = ((hash ^ index[d]) * 0x9e3779b97f4a7c15u) ^ hash >> 29;
+    zb__open_chunk **link = &writer->buckets[(hash ^ hash >> 32) & (writer->bucket_count - 1)];
+    while (*link && memcmp((*link)->index, index, writer->layout.ndim * sizeof *index) != 0)
+        link = &(*link)->chain;
+    return link;
+}
+
+zb__open_chunk *zb__open_chunk_find(const zb_writer *writer, const uint64_t *index) {
+    return writer->bucket_count ? *find_link(writer, index) : NULL;
+}
+
+/* Makes room for one more chunk in the table. False when there is no memory. */
+static bool reserve_place(zb_writer *writer) {
+    if (writer->open_count < writer->bucket_count)
+        return true;
+    size_t count = writer->bucket_count ? 2 * writer->bucket_count : 64;
+    zb__open_chunk **buckets = calloc(count, sizeof(zb__open_chunk *));
+    if (!buckets)
+        return false;
+    free(writer->buckets);
+    writer->buckets = buckets;
+    writer->bucket_count = count;
+    for (zb__open_chunk *chunk = writer->newest; chunk; chunk = chunk->older) {
+        chunk->chain = NULL;
+        *find_link(writer, chunk->index) = chunk;
+    }
+    return true;
+}
+
+/* ---- Memory of units: the elements, and behind them their bits ---- */
+
+struct zb__spare {
+    struct zb__spare *next;
+};
+
+/* A slab's huge pages are touched before its blocks are in use: so much is resident for nothing. It
+   counts as waiting, and only a writer that finds half of the budget free begins to use slabs, or
+   many writers of few units would fill it with nothing. */
+#define SLAB_REST ((uint64_t)2 << 20)
+
+/* Smaller memory comes from malloc as it is; aligning it would cost more than it gains. */
+#define ALIGNED_FROM ((size_t)4 << 10)
+
+static size_t bits_offset(const zb__layout *layout) {
+    return (layout->unit_bytes + sizeof(uint64_t) - 1) & ~(sizeof(uint64_t) - 1);
+}
+
+static size_t bits_bytes(const zb__layout *layout) {
+    return (layout->unit_bytes / layout->unit->dtype.size + 63) / 64 * sizeof(uint64_t);
+}
+
+static size_t unit_memory_bytes(const zb__layout *layout) {
+    return bits_offset(layout) + bits_bytes(layout);
+}
+
+/* What a unit's memory takes, the allocator's own part (16 bytes, and up to a cache line for the
+   alignment) included: units of few bytes are mostly that. */
+static uint64_t unit_cost(const zb__layout *layout) {
+    size_t bytes = unit_memory_bytes(layout);
+    if (bytes >= ALIGNED_FROM)
+        return (uint64_t)bytes + 80;
+    return bytes < 24 ? 32 : ((uint64_t)bytes + 8 + 15) & ~(uint64_t)15;
+}
+
+static bool has_slabs(const zb_writer *writer) {
+    return writer->slabs.list != NULL;
+}
+
+/* Memory of a slab, or NULL when the unit is better off without or none can be had. */
+static void *take_from_slab(zb_writer *writer, size_t bytes) {
+    if (!zb__slab_fits(bytes))
+        return NULL;
+    bool had_slabs = has_slabs(writer);
+    if (!had_slabs && zb__waiting_bytes(0) + SLAB_REST > zb_limits_get()->write_cache_bytes / 2)
+        return NULL;
+    void *memory = zb__slab_alloc(&writer->slabs, bytes, UINT64_MAX);
+    if (!had_slabs && has_slabs(writer))
+        zb__waiting_bytes((int64_t)SLAB_REST);
+    return memory;
+}
+
+static void give_to_slab(zb_writer *writer, void *memory) {
+    zb__slab_free(&writer->slabs, memory);
+    if (!has_slabs(writer))
+        zb__waiting_bytes(-(int64_t)SLAB_REST);
+}
+
+static void *new_unit_memory(zb_writer *writer, size_t bytes) {
+    if (bytes < ALIGNED_FROM)
+        return malloc(bytes);
+    void *memory = take_from_slab(writer, bytes);
+    return memory ? memory : zb__pages_map(bytes);
+}
+
+static void *take_unit_memory(zb_writer *writer) {
+    struct zb__spare *spare = writer->spare;
+    if (spare) {
+        writer->spare = spare->next;
+        zb__idle_end(unit_cost(&writer->layout));
+        return spare;
+    }
+    void *memory = new_unit_memory(writer, unit_memory_bytes(&writer->layout));
+    if (memory)
+        zb__waiting_bytes((int64_t)unit_cost(&writer->layout));
+    return memory;
+}
+
+static void free_unit_memory(zb_writer *writer, void *memory) {
+    if (zb__slab_has(&writer->slabs, memory))
+        give_to_slab(writer, memory);
+    else
+        zb__pages_unmap(memory, unit_memory_bytes(&writer->layout));
+    zb__waiting_bytes(-(int64_t)unit_cost(&writer->layout));
+}
+
+/* Keeps a unit's memory for the next one, whose pages then need no first touch. */
+static void give_unit_memory(zb_writer *writer, void *memory) {
+    if (!zb__idle_begin(unit_cost(&writer->layout))) {
+        free_unit_memory(writer, memory);
+        return;
+    }
+    struct zb__spare *spare = memory;
+    spare->next = writer->spare;
+    writer->spare = spare;
+}
+
+void zb__spare_free(zb_writer *writer) {
+    while (writer->spare) {
+        struct zb__spare *next = writer->spare->next;
+        free_unit_memory(writer, writer->spare);
+        zb__idle_end(unit_cost(&writer->layout));
+        writer->spare = next;
+    }
+}
+
+/* ---- Open chunks ---- */
+
+void zb__open_chunk_drop(zb_writer *writer, zb__open_chunk *chunk) {
+    *find_link(writer, chunk->index) = chunk->chain;
+    writer->open_count--;
+    unlink_chunk(writer, chunk);
+    for (uint64_t i = 0; i < writer->layout.units; i++) {
+        if (chunk->units[i].elements)
+            give_unit_memory(writer, chunk->units[i].elements);
+    }
+    zb__waiting_bytes(-(int64_t)chunk->bytes);
+    free(chunk->units);
+    free(chunk);
+}
+
+/* Of an open chunk, its units' memory apart. */
+static uint64_t chunk_bytes(const zb__layout *layout) {
+    return sizeof(zb__open_chunk) + layout->units * sizeof(zb__open_unit);
+}
+
+static zb__open_chunk *open_chunk(zb_writer *writer, const uint64_t *index) {
+    const zb__layout *layout = &writer->layout;
+    zb__open_chunk *chunk = calloc(1, sizeof *chunk);
+    zb__open_unit *units = calloc((size_t)layout->units, sizeof *units);
+    if (!chunk || !units || !reserve_place(writer)) {
+        free(chunk);
+        free(units);
+        return NULL;
+    }
+    chunk->units = units;
+    for (uint32_t d = 0; d < layout->ndim; d++) {
+        chunk->index[d] = index[d];
+        chunk->origin[d] = index[layout->outer->axis[d]] * layout->chunk_shape[d];
+    }
+    uint64_t count[ZB_MAX_NDIM];
+    for (uint64_t i = 0; i < layout->units; i++) {
+        units[i].missing = zb__unit_inside(layout, chunk->origin, i, count);
+        chunk->missing += units[i].missing;
+    }
+    chunk->bytes = chunk_bytes(layout);
+    zb__waiting_bytes((int64_t)chunk->bytes);
+    link_newest(writer, chunk);
+    *find_link(writer, index) = chunk;
+    writer->open_count++;
+    return chunk;
+}
+
+/* ---- Adding pieces ---- */
+
+/* Sets n bits from `first`, `step` apart; returns how many were clear. */
+static uint64_t set_bits(uint64_t *bits, uint64_t first, uint64_t n, uint64_t step) {
+    uint64_t fresh = 0;
+    for (uint64_t run; n > 0; n -= run, first += run * step) {
+        uint64_t *word = &bits[first >> 6], place = first & 63, room = 64 - place;
+        run = step > 1 ? 1 : n < room ? n : room;
+        uint64_t mask = (run < 64 ? (1ull << run) - 1 : UINT64_MAX) << place;
+        fresh += *word & mask ? (uint64_t)__builtin_popcountll(mask & ~*word) : run;
+        *word |= mask;
+    }
+    return fresh;
+}
+
+void zb__unit_need_bits(const zb__layout *layout, zb__open_unit *unit) {
+    if (unit->written)
+        return;
+    unit->written = (uint64_t *)(void *)(unit->elements + bits_offset(layout));
+    memset(unit->written, 0, bits_bytes(layout));
+    set_bits(unit->written, 0, unit->in_order, 1);
+}
+
+/* Marks n elements, `step` apart. */
+static uint64_t mark_run(const zb__layout *layout, zb__open_unit *unit, uint64_t first, uint64_t n,
+                         uint64_t step) {
+    if (!unit->written && first == unit->in_order && step == 1) {
+        size_t item = layout->unit->dtype.size;
+        unit->in_order += n;
+        zb__prefetch_row((const char *)unit->elements + unit->in_order * item, n * item);
+        return n;
+    }
+    zb__unit_need_bits(layout, unit);
+    return set_bits(unit->written, first, n, step);
+}
+
+/* Marks a piece's elements; returns how many are new. */
+static uint64_t mark(const zb__layout *layout, zb__piece *piece, zb__open_unit *unit) {
+    uint32_t ndim = layout->ndim;
+    if (ndim == 0)
+        return mark_run(layout, unit, 0, 1, 1);
+    const uint64_t *strides = layout->strides;
+    const uint32_t last = ndim - 1;
+    const uint64_t *start = zb__piece_start(piece), *count = zb__piece_count(piece, ndim);
+    const uint64_t *step = zb__piece_step(piece, ndim);
+    uint64_t at[ZB_MAX_NDIM], fresh = 0, rows = 1;
+    for (uint32_t d = 0; d < last; d++) {
+        at[d] = 0;
+        rows *= count[d];
+    }
+    for (uint64_t row = 0; row < rows; row++) {
+        uint64_t first = start[last] * strides[last];
+        for (uint32_t d = 0; d < last; d++)
+            first += (start[d] + at[d] * step[d]) * strides[d];
+        fresh += mark_run(layout, unit, first, count[last], step[last] * strides[last]);
+        for (uint32_t d = last; d-- > 0 && ++at[d] == count[d];)
+            at[d] = 0;
+    }
+    return fresh;
+}
+
+/* Gives a unit room for elements. */
+static enum zb_code open_unit(zb_writer *writer, zb__open_chunk *chunk, uint64_t number,
+                              zb_error *err) {
+    const zb__layout *layout = &writer->layout;
+    zb__open_unit *unit = &chunk->units[number];
+    unit->elements = take_unit_memory(writer);
+    if (!unit->elements)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a chunk that is written in parts");
+    chunk->unit_bytes += unit_cost(layout);
+    if (unit->missing * layout->unit->dtype.size < layout->unit_bytes)
+        zb__unit_fill(layout, unit->elements); /* beyond the array's edge */
+    return ZB_OK;
+}
+
+static uint64_t unit_number(const zb__layout *layout, const zb__cells *cells) {
+    uint64_t number = 0;
+    for (uint32_t d = 0; d < layout->ndim; d++)
+        number = number * layout->unit_grid[d] + cells->cell[d];
+    return number;
+}
+
+uint64_t zb__gather_bytes(const zb_writer *writer, const uint64_t *index, zb__piece *piece,
+                          uint64_t most) {
+    const zb__layout *layout = &writer->layout;
+    uint64_t units = 1;
+    for (uint32_t d = 0; d < layout->ndim; d++) {
+        uint64_t first = zb__piece_start(piece)[d];
+        uint64_t last = first + (zb__piece_count(piece, layout->ndim)[d] - 1) *
+                                    zb__piece_step(piece, layout->ndim)[d];
+        units *= last / layout->unit_shape[d] - first / layout->unit_shape[d] + 1;
+    }
+    uint64_t bytes = zb__work_product(units, unit_cost(layout)) + chunk_bytes(layout);
+    const zb__open_chunk *chunk =
+        bytes > most ? zb__open_chunk_find(writer, index) : NULL; /* else it does not matter */
+    if (!chunk)
+        return bytes;
+    zb__cells cells;
+    bytes = 0;
+    zb__cells_begin(&cells, piece, layout->ndim, layout->unit_shape);
+    for (; !cells.done; zb__cells_next(&cells)) {
+        if (!chunk->units[unit_number(layout, &cells)].elements)
+            bytes += unit_cost(layout);
+    }
+    return bytes;
+}
+
+enum zb_code zb__gather(zb_writer *writer, const uint64_t *index, zb__piece *piece, zb__piece *part,
+                        zb__open_chunk **out, zb_error *err) {
+    const zb__layout *layout = &writer->layout;
+    zb__open_chunk *chunk = zb__open_chunk_find(writer, index);
+    if (chunk) {
+        unlink_chunk(writer, chunk);
+        link_newest(writer, chunk);
+    } else if (!(chunk = open_chunk(writer, index))) {
+        return zb_fail(err, ZB_ENOMEM, "no memory for a chunk that is written in parts");
+    }
+    *out = chunk;
+    enum zb_code code = ZB_OK;
+    zb__cells cells;
+    zb__cells_begin(&cells, piece, layout->ndim, layout->unit_shape);
+    for (; !cells.done && code == ZB_OK; zb__cells_next(&cells)) {
+        uint64_t number = unit_number(layout, &cells);
+        zb__open_unit *unit = &chunk->units[number];
+        if (!unit->elements)
+            code = open_unit(writer, chunk, number, err);
+        if (code == ZB_OK) {
+            zb__cells_part(&cells, NULL, part);
+            zb__unit_put(layout, part, unit->elements);
+            uint64_t fresh = mark(layout, part, unit);
+            unit->missing -= fresh;
+            chunk->missing -= fresh;
+        }
+    }
+    return code;
+}

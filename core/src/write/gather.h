@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Gathering parts of chunks. */
+#ifndef ZB_WRITE_GATHER_H
+#define ZB_WRITE_GATHER_H
+
+#include "read/piece.h"
+#include "write/layout.h"
+#include "write/writer.h"
+#include "zarrbridge/write.h"
+
+/* Adds a piece (stored dimensions, the chunk's coordinates) to the chunk at this index of the grid.
+   part: a piece to work with. */
+enum zb_code zb__gather(zb_writer *writer, const uint64_t *index, zb__piece *piece, zb__piece *part,
+                        zb__open_chunk **out, zb_error *err);
+
+/* Forgets an open chunk, because it was stored or is about to be overwritten whole. */
+void zb__open_chunk_drop(zb_writer *writer, zb__open_chunk *chunk);
+
+zb__open_chunk *zb__open_chunk_find(const zb_writer *writer, const uint64_t *index);
+
+/* Lets `written` tell what is written of a unit that has elements. */
+void zb__unit_need_bits(const zb__layout *layout, zb__open_unit *unit);
+
+/* Bytes that gathering this piece will add to what waits, if that is more than `most`; else any
+   number up to `most`. */
+uint64_t zb__gather_bytes(const zb_writer *writer, const uint64_t *index, zb__piece *piece,
+                          uint64_t most);
+
+/* Gives memory back that is kept for the next open chunks. */
+void zb__spare_free(zb_writer *writer);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Journals: what is put beside a shard before it is changed in place, so that a change that was
+ * killed can be undone. A journal is an object of its own, ".NAME.zb-journal" in the directory of
+ * NAME; it is erased when the change is complete.
+ *
+ * Undoing trusts the shard more than the journal: it only takes back what can be shown to be the
+ * journal's own unfinished work. For that the journal keeps a checksum of each block of what is
+ * going to be written. A kill leaves new blocks up to some point and old ones behind it, a loss of
+ * power a mixture of both; one block may be torn where a write ended. Anything else was damaged by
+ * something else, perhaps long after the change had been completed, and old bytes are no cure for
+ * that. A journal that was left over by a change that had been completed, or whose shard somebody
+ * has replaced since, does nothing and goes.
+ */
+#ifndef ZB_WRITE_JOURNAL_H
+#define ZB_WRITE_JOURNAL_H
+
+#include "write/layout.h"
+#include "zarrbridge/zarrbridge.h"
+
+#define ZB__JOURNAL_TAIL ".zb-journal"
+
+/* What a disk writes in one go, at least: blocks begin at multiples of it in the shard. */
+#define ZB__JOURNAL_BLOCK 512u
+
+/* A place in the shard that is going to be written. */
+typedef struct zb__journal_piece {
+    uint64_t unit; /* in place: the inner chunk */
+    uint64_t offset, size;
+} zb__journal_piece;
+
+/* In one block of memory and of the store: this, then the crc32c of each block of each piece as it
+   is going to be, then, in place, the old bytes of the pieces. Append: the pieces are the new inner
+   chunks, and as the last one the new index. */
+typedef struct zb__journal {
+    uint64_t magic;
+    uint64_t in_place; /* else an append */
+    uint64_t old_size, new_size;
+    uint64_t index_crc; /* append: crc32c of the old index as it is stored */
+    uint64_t count;     /* pieces */
+    uint64_t blocks;    /* of all pieces noted so far */
+    uint64_t old_bytes;
+    uint8_t tail[ZB__JOURNAL_BLOCK]; /* the last block of the last piece as it is going to be */
+    zb__journal_piece piece[];
+} zb__journal;
+
+/* How many blocks these bytes of a shard touch. */
+uint64_t zb__journal_blocks(uint64_t offset, uint64_t size);
+
+/* Room for a journal of so many pieces, blocks, and old bytes. NULL when memory runs out. */
+zb__journal *zb__journal_new(uint64_t count, uint64_t blocks, uint64_t old_bytes);
+uint8_t *zb__journal_old(const zb__journal *journal);
+
+/* Notes the next piece and the checksums of what it is going to hold. */
+void zb__journal_note(zb__journal *journal, uint64_t number, uint64_t unit, uint64_t offset,
+                      const uint8_t *data, uint64_t size);
+
+/* Puts a journal whose pieces, sizes and old bytes are filled in. */
+enum zb_code zb__journal_put(zb_store *store, const char *key, zb__journal *journal,
+                             enum zb_durability durability, zb_error *err);
+enum zb_code zb__journal_erase(zb_store *store, const char *key, zb_error *err);
+
+/* In place: writes the old bytes of all pieces back. */
+enum zb_code zb__journal_restore(const zb__journal *journal, zb_object *live,
+                                 enum zb_durability durability, zb_error *err);
+
+/* Undoes an unfinished change of the key's object and erases the journal, if there is one. *undone
+   (may be NULL): something was taken back. Called under the key's lock. */
+enum zb_code zb__journal_replay(zb_store *store, const zb__layout *layout, const char *key,
+                                bool *undone, zb_error *err);
+
+/* The journal's key: malloc'ed, or NULL. */
+char *zb__journal_key(const char *key);
+/* Is this the last part of a journal's key? */
+bool zb__journal_is_name(const char *name);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* How chunks are made of units, and the copying between pieces and units. */
+#ifndef ZB_WRITE_LAYOUT_H
+#define ZB_WRITE_LAYOUT_H
+
+#include "codec/chain.h"
+#include "model/array.h"
+#include "read/piece.h"
+
+/* How the array's chunks are made of units. All in the stored dimensions of the array's chain. */
+typedef struct zb__layout {
+    uint32_t ndim;
+    const zb__chain *outer;      /* of the chunk */
+    const zb__chain *unit;       /* of one unit; == outer when the chunk is its only unit */
+    const zb__shard *shard;      /* NULL when the chunk is its only unit */
+    uint64_t shape[ZB_MAX_NDIM]; /* of the array */
+    uint64_t chunk_shape[ZB_MAX_NDIM];
+    uint64_t unit_shape[ZB_MAX_NDIM];
+    uint64_t unit_grid[ZB_MAX_NDIM]; /* units per chunk along each dimension */
+    uint64_t units;                  /* per chunk */
+    uint64_t strides[ZB_MAX_NDIM];   /* of a unit's elements in memory, counted in elements */
+    size_t unit_bytes;               /* decoded */
+    size_t unit_bound;               /* encoded, at most */
+    bool fixed;    /* a unit's encoding has one possible size, and a checksum: ZB_INPLACE */
+    uint8_t *fill; /* one element in stored byte order */
+} zb__layout;
+
+enum zb_code zb__layout_init(zb__layout *layout, const zb__array *array, zb_error *err);
+
+/* The elements of a chunk's unit that lie inside the array: count[d] from the unit's start. Returns
+   their number. origin: the chunk's first element in the array. */
+uint64_t zb__unit_inside(const zb__layout *layout, const uint64_t *origin, uint64_t unit,
+                         uint64_t *count);
+
+/* Copies a piece (in the coordinates of a unit) from its memory to the unit's elements. */
+void zb__unit_put(const zb__layout *layout, zb__piece *piece, uint8_t *elements);
+
+/* Sets all elements of a unit to the fill value. */
+void zb__unit_fill(const zb__layout *layout, uint8_t *elements);
+
+/* No codec changes a unit's elements, so that what lies together need not be copied. */
+static inline bool zb__is_plain(const zb__layout *layout) {
+    return !layout->unit->shard && layout->unit->codec_count == 0;
+}
+
+#endif

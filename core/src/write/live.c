@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Changing a stored shard instead of replacing it: the strategies `append` and `inplace`.
+ *
+ * Append, with a kill in mind. The old object is never touched, so a reader that has its index goes
+ * on reading. In this order:
+ *
+ *     1. the object is extended with zeros to its new size: its end is no index now (no run of
+ * zeros has itself as its crc32c), and readers that come get an error and try again
+ *     2. the new inner chunks and, at the very end, a copy of the old index are written in one
+ * call: readers find the old index again, while all of that is synced
+ *     3. the new index takes the copy's place
+ *
+ * Without the zeros a reader could see the object end with an inner chunk that is a shard itself,
+ * whose index could pass for the new one. Without the copy the shard could not be read for as long
+ * as a disk takes to sync.
+ *
+ * In place, each inner chunk carries a crc32c, which does not match while it is half overwritten.
+ * The index stays as it is.
+ *
+ * Errors (not kills) are undone at once. Only what fails after the new index is complete leaves the
+ * new shard, as it does when an object is replaced.
+ */
+#include "write/live.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scratch.h"
+#include "codec/chain.h"
+#include "codec/codec.h"
+#include "codec/encode.h"
+#include "kernel/crc32c.h"
+#include "node/node.h"
+#include "write/journal.h"
+#include "write/layout.h"
+#include "write/put_chunk.h"
+#include "write/writer.h"
+#include "zarrbridge/write.h"
+
+/* ---- What can be changed ---- */
+
+static bool has_crc32c(const zb__chain *chain) {
+    for (size_t i = 0; i < chain->codec_count; i++) {
+        if (chain->codecs[i].ops == &zb__codec_crc32c)
+            return true;
+    }
+    return false;
+}
+
+enum zb_code zb__live_check(const zb_node *node, const zb__layout *layout,
+                            enum zb_strategy strategy, zb_error *err) {
+    const char *name = strategy == ZB_APPEND ? "append" : "inplace", *why = NULL;
+    if (strategy == ZB_REWRITE)
+        return ZB_OK;
+    if (strategy != ZB_APPEND && strategy != ZB_INPLACE)
+        return zb_fail(err, ZB_EINVAL, "there is no writing strategy %d", (int)strategy);
+    if (!node->store->hints.can_change)
+        why = "the store cannot change objects, only replace them";
+    else if (!layout->shard)
+        why = "it is not sharded, or codecs lie around its shards";
+    else if (!has_crc32c(layout->shard->index))
+        why = "the index of its shards has no crc32c, so damage would not be noticed";
+    else if (strategy == ZB_APPEND && layout->shard->index_at_start)
+        why = "the index is at the start of its shards";
+    else if (strategy == ZB_INPLACE && !layout->fixed)
+        why = "its inner chunks must be of fixed size, with a crc32c and no compression";
+    if (!why)
+        return ZB_OK;
+    return zb_fail(err, ZB_EUNSUPPORTED, "store %s, array /%s cannot be written by %s: %s",
+                   node->store->label, node->path, name, why);
+}
+
+enum zb_code zb__live_index(const zb__layout *layout, zb_object *object, uint64_t end,
+                            uint64_t *entries, zb__scratch *scratch, zb_error *err) {
+    const zb__shard *shard = layout->shard;
+    if (end < shard->index_size)
+        return zb_fail(err, ZB_EFORMAT, "the shard has %llu bytes, fewer than its index of %zu",
+                       (unsigned long long)end, shard->index_size);
+    enum zb_code code = zb__buffer_reserve(&scratch->encoded, shard->index_size, err);
+    if (code != ZB_OK)
+        return code;
+    zb_range range = {.offset = shard->index_at_start ? 0 : end - shard->index_size,
+                      .length = shard->index_size,
+                      .buffer = scratch->encoded.data};
+    code = zb_object_read(object, &range, 1, err);
+    if (code == ZB_OK && range.got != range.length)
+        code = zb_fail(err, ZB_EIO, "the shard became shorter while its index was read");
+    return code ? code : zb__shard_index_decode(shard, scratch, range.buffer, entries, err);
+}
+
+/* Are all written inner chunks stored, each at a place of its own? The places ascend in every shard
+   that was put whole; in another order they count as shared. */
+static bool fits_in_place(const zb__layout *layout, const zb__open_chunk *chunk,
+                          const zb__live *live) {
+    uint64_t end = 0;
+    for (uint64_t i = 0; i < layout->units; i++) {
+        uint64_t offset = live->entries[2 * i], size = live->entries[2 * i + 1];
+        if (offset == ZB__INDEX_EMPTY && !chunk->units[i].elements)
+            continue;
+        if (size != layout->unit_bound || offset < end || size > live->size ||
+            offset > live->size - size)
+            return false;
+        end = offset + size;
+    }
+    return true;
+}
+
+void zb__live_end(zb__live *live) {
+    zb_object_close(live->object);
+    free(live->entries);
+    *live = (zb__live){.object = NULL};
+}
+
+static enum zb_code load(const zb_writer *writer, zb__live *live, zb_error *err) {
+    zb__scratch *scratch = zb__scratch_take();
+    live->entries = malloc((size_t)writer->layout.units * 2 * sizeof *live->entries);
+    enum zb_code code =
+        scratch && live->entries ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for a shard's index");
+    if (code == ZB_OK)
+        code =
+            zb__live_index(&writer->layout, live->object, live->size, live->entries, scratch, err);
+    if (scratch)
+        zb__scratch_put(scratch);
+    return code;
+}
+
+enum zb_code zb__live_begin(const zb_writer *writer, const char *key, const zb__open_chunk *chunk,
+                            zb__live *live, zb_error *err) {
+    zb_object_info info;
+    *live = (zb__live){.object = NULL};
+    if (writer->options.strategy == ZB_REWRITE)
+        return ZB_OK;
+    enum zb_code code = zb_store_open_live(writer->node->store, key, &live->object, &info, err);
+    if (code != ZB_OK)
+        return code == ZB_ENOTFOUND || code == ZB_EUNSUPPORTED ? ZB_OK : code;
+    live->size = info.size;
+    code = load(writer, live, err);
+    if (code != ZB_OK ||
+        (writer->options.strategy == ZB_INPLACE && !fits_in_place(&writer->layout, chunk, live)))
+        zb__live_end(live);
+    return code;
+}
+
+/* How durable each step is before the next: a journal that comes to disk after the change that it
+   is for would be of no use. */
+static enum zb_durability step_durability(const zb_writer *writer) {
+    return writer->options.sync == ZB_SYNC_NONE ? ZB_DURABLE_LATER : ZB_DURABLE_NOW;
+}
+
+static enum zb_code no_memory(zb_error *err) {
+    return zb_fail(err, ZB_ENOMEM, "no memory for changing a shard");
+}
+
+/* ---- Append ---- */
+
+typedef struct appending {
+    const zb__layout *layout;
+    const zb__live *live;
+    enum zb_durability durability;
+    uint64_t *entries; /* of the new index */
+    zb_part *parts;    /* new inner chunks, and behind them the old index */
+    uint64_t *units;   /* of the parts */
+    size_t count;      /* new inner chunks */
+    zb__journal *journal;
+    uint8_t *index, *old_index; /* encoded */
+    uint64_t end;               /* of the inner chunks; the index follows */
+    bool changed;               /* the new index says something else than the old one */
+    bool any;                   /* it has entries */
+} appending;
+
+/* The new index, and the inner chunks to append. */
+static void lay_out(appending *a, const zb__open_chunk *chunk, const zb__encoded *units) {
+    a->end = a->live->size;
+    for (uint64_t i = 0; i < a->layout->units; i++) {
+        uint64_t *entry = &a->entries[2 * i];
+        const zb__encoded *unit = &units[i];
+        memcpy(entry, &a->live->entries[2 * i], 2 * sizeof *entry);
+        if (chunk->units[i].elements) {
+            bool stored = unit->size > 0;
+            a->changed = a->changed || stored || entry[0] != ZB__INDEX_EMPTY;
+            entry[0] = stored ? a->end : ZB__INDEX_EMPTY;
+            entry[1] = stored ? unit->size : ZB__INDEX_EMPTY;
+        }
+        a->any = a->any || entry[0] != ZB__INDEX_EMPTY;
+        if (chunk->units[i].elements && unit->size > 0) {
+            a->units[a->count] = i;
+            a->parts[a->count++] = (zb_part){.data = unit->data, .size = unit->size};
+            a->end += unit->size;
+        }
+    }
+}
+
+static enum zb_code read_old_index(const appending *a, zb_error *err) {
+    size_t size = a->layout->shard->index_size;
+    zb_range range = {.offset = a->live->size - size, .length = size, .buffer = a->old_index};
+    enum zb_code code = zb_object_read(a->live->object, &range, 1, err);
+    if (code == ZB_OK && range.got != size)
+        code = zb_fail(err, ZB_EIO, "the shard became shorter while it was changed");
+    return code;
+}
+
+/* The new index is in a->index by now. */
+static enum zb_code make_journal(appending *a, zb_error *err) {
+    size_t index_size = a->layout->shard->index_size;
+    uint64_t blocks = zb__journal_blocks(a->end, index_size), at = a->live->size;
+    for (size_t i = 0; i < a->count; at += a->parts[i++].size)
+        blocks += zb__journal_blocks(at, a->parts[i].size);
+    zb__journal *journal = a->journal = zb__journal_new(a->count + 1, blocks, 0);
+    if (!journal)
+        return no_memory(err);
+    journal->old_size = at = a->live->size;
+    journal->new_size = a->end + index_size;
+    journal->index_crc = zb__crc32c(a->old_index, index_size);
+    for (size_t i = 0; i < a->count; at += a->parts[i++].size)
+        zb__journal_note(journal, i, a->units[i], at, a->parts[i].data, a->parts[i].size);
+    zb__journal_note(journal, a->count, 0, a->end, a->index, index_size);
+    return ZB_OK;
+}
+
+static enum zb_code extend(const appending *a, zb_error *err) {
+    const zb__live *live = a->live;
+    size_t index_size = a->layout->shard->index_size;
+    zb_part index = {.data = a->index, .size = index_size};
+    enum zb_code code =
+        zb_object_truncate(live->object, a->end + index_size, ZB_DURABLE_LATER, err);
+    if (code == ZB_OK)
+        code = zb_object_write_at(live->object, live->size, a->parts, a->count + 1, a->durability,
+                                  err);
+    return code ? code : zb_object_write_at(live->object, a->end, &index, 1, ZB_DURABLE_LATER, err);
+}
+
+static enum zb_code append(const appending *a, zb_store *store, const char *key, zb_error *err) {
+    enum zb_code code = zb__journal_put(store, key, a->journal, a->durability, err);
+    if (code != ZB_OK)
+        return code;
+    code = extend(a, err);
+    if (code != ZB_OK) {
+        /* As the next writer would, who does it when this fails. An index that is complete all the
+           same stays: others may have read it. */
+        (void)zb__journal_replay(store, a->layout, key, NULL, NULL);
+        return code;
+    }
+    if (a->durability != ZB_DURABLE_LATER)
+        code = zb_object_write_at(a->live->object, a->end, NULL, 0, a->durability, err);
+    return code ? code : zb__journal_erase(store, key, err);
+}
+
+static enum zb_code put_appended(const zb_writer *writer, const char *key,
+                                 const zb__open_chunk *chunk, const zb__live *live,
+                                 const zb__encoded *units, zb__scratch *scratch, zb_error *err) {
+    const zb__layout *layout = &writer->layout;
+    size_t n = (size_t)layout->units, index_size = layout->shard->index_size;
+    zb_store *store = writer->node->store;
+    appending a = {.layout = layout,
+                   .live = live,
+                   .durability = step_durability(writer),
+                   .entries = malloc(2 * n * sizeof *a.entries),
+                   .parts = malloc((n + 1) * sizeof *a.parts),
+                   .units = malloc(n * sizeof *a.units),
+                   .index = malloc(index_size),
+                   .old_index = malloc(index_size)};
+    enum zb_code code = a.entries && a.parts && a.units && a.index && a.old_index
+                            ? read_old_index(&a, err)
+                            : no_memory(err);
+    if (code == ZB_OK) {
+        lay_out(&a, chunk, units);
+        a.parts[a.count] = (zb_part){.data = a.old_index, .size = index_size};
+    }
+    if (code == ZB_OK && a.changed)
+        code = zb__shard_index_encode(layout->shard, scratch, a.entries, a.index, err);
+    if (code == ZB_OK && a.changed)
+        code = make_journal(&a, err);
+    if (code == ZB_OK && a.changed)
+        code = a.any ? append(&a, store, key, err) : zb_store_erase(store, key, err);
+    free(a.entries);
+    free(a.parts);
+    free(a.units);
+    free(a.journal);
+    free(a.index);
+    free(a.old_index);
+    return code;
+}
+
+/* ---- In place ---- */
+
+/* The journal of the inner chunks that are going to be overwritten, with what they hold now. */
+static enum zb_code keep_old(const zb__layout *layout, const zb__open_chunk *chunk,
+                             const zb__live *live, const zb__encoded *units, zb__journal **out,
+                             zb_error *err) {
+    uint64_t count = 0, blocks = 0, n = 0;
+    size_t size = layout->unit_bound;
+    for (uint64_t i = 0; i < layout->units; i++) {
+        count += chunk->units[i].elements != NULL;
+        blocks += chunk->units[i].elements ? zb__journal_blocks(live->entries[2 * i], size) : 0;
+    }
+    zb__journal *journal = *out = zb__journal_new(count, blocks, count * size);
+    if (!journal)
+        return no_memory(err);
+    journal->in_place = 1;
+    journal->old_size = journal->new_size = live->size;
+    for (uint64_t i = 0; i < layout->units; i++) {
+        if (chunk->units[i].elements)
+            zb__journal_note(journal, n++, i, live->entries[2 * i], units[i].data, size);
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        zb_range range = {.offset = journal->piece[i].offset,
+                          .length = size,
+                          .buffer = zb__journal_old(journal) + i * size};
+        enum zb_code code = zb_object_read(live->object, &range, 1, err);
+        if (code != ZB_OK || range.got != size)
+            return code ? code
+                        : zb_fail(err, ZB_EIO, "the shard became shorter while it was changed");
+    }
+    return ZB_OK;
+}
+
+/* Overwrites all pieces; those that follow each other with one write. */
+static enum zb_code overwrite(const zb__journal *journal, const zb__live *live,
+                              const zb__encoded *units, zb_part *parts,
+                              enum zb_durability durability, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    for (uint64_t i = 0; i < journal->count && code == ZB_OK;) {
+        uint64_t from = journal->piece[i].offset, end = from;
+        size_t n = 0;
+        for (; i < journal->count && journal->piece[i].offset == end; i++) {
+            const zb__encoded *unit = &units[journal->piece[i].unit];
+            parts[n++] = (zb_part){.data = unit->data, .size = unit->size};
+            end += unit->size;
+        }
+        bool last = i == journal->count;
+        code = zb_object_write_at(live->object, from, parts, n,
+                                  last ? durability : ZB_DURABLE_LATER, err);
+    }
+    return code;
+}
+
+static enum zb_code put_in_place(const zb_writer *writer, const char *key,
+                                 const zb__open_chunk *chunk, const zb__live *live,
+                                 const zb__encoded *units, zb_error *err) {
+    const zb__layout *layout = &writer->layout;
+    zb_store *store = writer->node->store;
+    enum zb_durability durability = step_durability(writer);
+    zb__journal *journal = NULL;
+    zb_part *parts = NULL;
+    enum zb_code code = keep_old(layout, chunk, live, units, &journal, err);
+    if (code == ZB_OK && !(parts = malloc((size_t)journal->count * sizeof *parts + 1)))
+        code = no_memory(err);
+    if (code == ZB_OK)
+        code = zb__journal_put(store, key, journal, durability, err);
+    if (code == ZB_OK) {
+        code = overwrite(journal, live, units, parts, durability, err);
+        if (code == ZB_OK)
+            code = zb__journal_erase(store, key, err);
+        else if (zb__journal_restore(journal, live->object, durability, NULL) == ZB_OK)
+            (void)zb__journal_erase(store, key, NULL);
+    }
+    free(parts);
+    free(journal);
+    return code;
+}
+
+enum zb_code zb__live_put(const zb_writer *writer, const char *key, const zb__open_chunk *chunk,
+                          const zb__live *live, const zb__encoded *units, zb__scratch *scratch,
+                          zb_error *err) {
+    if (writer->options.strategy == ZB_APPEND)
+        return put_appended(writer, key, chunk, live, units, scratch, err);
+    return put_in_place(writer, key, chunk, live, units, err);
+}

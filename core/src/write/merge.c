@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Storing chunks of which only a part was written: what is missing comes from the stored objects,
+ * under the keys' locks, so that nobody replaces one between our reading and our put.
+ *
+ * A batch of chunks goes together, so that reading and encoding use all threads. Their locks are
+ * taken in the order of the grid: two writers never wait for each other in a circle.
+ */
+#include "write/merge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pages.h"
+#include "base/pool.h"
+#include "node/node.h"
+#include "read/read.h"
+#include "write/budget.h"
+#include "write/encode_chunks.h"
+#include "write/gather.h"
+#include "write/journal.h"
+#include "write/kept_units.h"
+#include "write/layout.h"
+#include "write/live.h"
+#include "write/put_chunk.h"
+#include "write/writer.h"
+#include "zarrbridge/write.h"
+
+/* Chunks of a batch; each takes three descriptors. */
+#define BATCH_CHUNKS 64
+/* Bytes taken over in a batch, and elements read at once: one more chunk or unit may come on top.
+   Less with a small budget: this part of it. */
+#define BATCH_BYTES ((uint64_t)16 << 20)
+#define BATCH_PART 8
+
+static uint64_t batch_bytes(void) {
+    uint64_t part = zb_limits_get()->write_cache_bytes / BATCH_PART;
+    return part == 0 ? 1 : part < BATCH_BYTES ? part : BATCH_BYTES;
+}
+
+typedef struct merging {
+    zb__open_chunk *chunk;
+    char *key;
+    zb_lock *lock;
+    zb__live live;
+    zb__takeover taken;
+    uint64_t reserved; /* for work, see below; 0: nothing was granted */
+} merging;
+
+typedef struct batch {
+    merging item[BATCH_CHUNKS];
+    zb__job jobs[BATCH_CHUNKS];
+    size_t count;
+    uint64_t bytes; /* taken over */
+} batch;
+
+/* ---- Elements of units that were written in part ---- */
+
+/* A unit to read as it is stored now, in the array's dimensions. */
+typedef struct partial {
+    zb__open_unit *unit;
+    uint64_t start[ZB_MAX_NDIM], count[ZB_MAX_NDIM];
+    int64_t strides[ZB_MAX_NDIM];
+    uint8_t *stored;
+} partial;
+
+/* Units that are read together. */
+typedef struct group {
+    const zb_writer *writer;
+    size_t count, capacity;
+    partial *partials; /* [capacity] */
+    zb_read *reads;    /* [capacity] */
+    uint8_t *stored;   /* capacity * unit_bytes */
+} group;
+
+/* Puts stored elements where none was written. */
+static void blend(const zb__layout *layout, zb__open_unit *unit, const uint8_t *stored) {
+    size_t item = layout->unit->dtype.size, n = layout->unit_bytes / item;
+    zb__unit_need_bits(layout, unit);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t word = unit->written[i >> 6];
+        if (word == UINT64_MAX)
+            i |= 63;
+        else if (!(word >> (i & 63) & 1))
+            memcpy(unit->elements + i * item, stored + i * item, item);
+    }
+}
+
+static enum zb_code read_group(group *g, zb_error *err) {
+    if (g->count == 0)
+        return ZB_OK;
+    enum zb_code code = zb__array_read_fresh(g->reads, g->count, err);
+    for (size_t i = 0; i < g->count && code == ZB_OK; i++)
+        blend(&g->writer->layout, g->partials[i].unit, g->partials[i].stored);
+    g->count = 0;
+    return code;
+}
+
+/* Adds a unit to the group (fill values where nothing is stored). */
+static void add_partial(group *g, const zb__open_chunk *chunk, uint64_t number) {
+    const zb__layout *layout = &g->writer->layout;
+    partial *p = &g->partials[g->count];
+    uint64_t inside[ZB_MAX_NDIM], rest = number;
+    uint64_t elements = zb__unit_inside(layout, chunk->origin, number, inside);
+    for (uint32_t d = layout->ndim; d-- > 0; rest /= layout->unit_grid[d]) {
+        uint32_t array_dim = layout->outer->axis[d];
+        p->start[array_dim] =
+            chunk->origin[d] + rest % layout->unit_grid[d] * layout->unit_shape[d];
+        p->count[array_dim] = inside[d];
+        p->strides[array_dim] = (int64_t)(layout->strides[d] * layout->unit->dtype.size);
+    }
+    p->unit = &chunk->units[number];
+    p->stored = g->stored + g->count * layout->unit_bytes;
+    if (elements * layout->unit->dtype.size < layout->unit_bytes)
+        zb__unit_fill(layout, p->stored);
+    g->reads[g->count++] =
+        (zb_read){.node = g->writer->node,
+                  .start = p->start,
+                  .count = p->count,
+                  .view = {.data = p->stored, .dtype = layout->unit->dtype, .strides = p->strides}};
+}
+
+/* How many units are read together: some for each thread, few enough to be bounded. Large ones, one
+   for each thread as long as they are a quarter of the budget, and one in any case. */
+static uint64_t group_capacity(const zb__layout *layout, uint64_t partials) {
+    uint64_t fit = batch_bytes() / (layout->unit_bytes + 1), width = zb__pool_width();
+    uint64_t large = zb_limits_get()->write_cache_bytes / 4 / (layout->unit_bytes + 1);
+    width = width < large ? width : large ? large : 1;
+    uint64_t capacity = fit < width ? width : fit < 1024 ? fit : 1024;
+    return capacity < partials ? capacity : partials;
+}
+
+static bool make_group(group *g, const zb_writer *writer, uint64_t partials) {
+    uint64_t capacity = group_capacity(&writer->layout, partials);
+    *g = (group){.writer = writer, .capacity = (size_t)capacity};
+    g->partials = malloc((size_t)capacity * sizeof *g->partials);
+    g->reads = malloc((size_t)capacity * sizeof *g->reads);
+    size_t bytes;
+    if (!__builtin_mul_overflow((size_t)capacity, writer->layout.unit_bytes, &bytes))
+        g->stored = zb__pages_map(bytes);
+    return g->partials && g->reads && g->stored;
+}
+
+static bool is_partial(const zb__open_unit *unit) {
+    return unit->elements && unit->missing > 0;
+}
+
+/* Completes the units of all chunks of the batch. */
+static enum zb_code complete_units(const zb_writer *writer, const batch *b, zb_error *err) {
+    uint64_t units = writer->layout.units, partials = 0;
+    for (size_t i = 0; i < b->count; i++) {
+        for (uint64_t u = 0; u < units; u++)
+            partials += is_partial(&b->item[i].chunk->units[u]);
+    }
+    if (partials == 0)
+        return ZB_OK;
+    group g;
+    enum zb_code code = make_group(&g, writer, partials)
+                            ? ZB_OK
+                            : zb_fail(err, ZB_ENOMEM, "no memory for merging chunks");
+    for (size_t i = 0; i < b->count && code == ZB_OK; i++) {
+        for (uint64_t u = 0; u < units && code == ZB_OK; u++) {
+            if (!is_partial(&b->item[i].chunk->units[u]))
+                continue;
+            add_partial(&g, b->item[i].chunk, u);
+            if (g.count == g.capacity)
+                code = read_group(&g, err);
+        }
+    }
+    if (code == ZB_OK)
+        code = read_group(&g, err);
+    free(g.partials);
+    free(g.reads);
+    zb__pages_unmap(g.stored, g.capacity * writer->layout.unit_bytes);
+    return code;
+}
+
+/* ---- Memory ---- */
+
+/* What merging the chunk may need besides its open units, before anything is known of the stored
+   one: the units that nobody wrote are taken over. */
+static uint64_t takeover_bound(const zb_writer *writer, const zb__open_chunk *chunk) {
+    const zb__layout *layout = &writer->layout;
+    uint64_t units = 0;
+    for (uint64_t u = 0; u < layout->units && layout->shard && chunk->missing > 0; u++)
+        units += !chunk->units[u].elements;
+    return zb__work_product(units, layout->unit_bound);
+}
+
+/* Those that were written are encoded; in place, what they replace goes to a journal. */
+static uint64_t encode_bound(const zb_writer *writer, const zb__open_chunk *chunk) {
+    const zb__layout *layout = &writer->layout;
+    uint64_t units = 0;
+    for (uint64_t u = 0; u < layout->units; u++)
+        units += chunk->units[u].elements != NULL;
+    uint64_t copies = zb__is_plain(layout) ? 0 : 1;
+    copies += writer->options.strategy == ZB_INPLACE;
+    return zb__work_product(units, zb__work_product(copies, layout->unit_bound)) +
+           zb__work_product(layout->units, ZB__UNIT_LISTS);
+}
+
+/* Reserves memory for one more chunk of a batch, before its lock is taken: only the first may wait
+   for it. That one's reservation has room for the elements that are read at once. False: the chunk
+   has to wait for the next batch. */
+static bool reserve(const zb_writer *writer, merging *m, bool is_first) {
+    const zb__layout *layout = &writer->layout;
+    uint64_t bytes = takeover_bound(writer, m->chunk) + encode_bound(writer, m->chunk);
+    if (!is_first) {
+        m->reserved = zb__work_try(bytes) ? bytes : 0;
+        return m->reserved > 0;
+    }
+    m->reserved = bytes + zb__work_product(group_capacity(layout, UINT64_MAX), layout->unit_bytes);
+    zb__work_begin(m->reserved);
+    return true;
+}
+
+/* Gives back what was reserved for more than is taken over. */
+static void reserve_less(const zb_writer *writer, merging *m) {
+    uint64_t bound = takeover_bound(writer, m->chunk);
+    if (m->taken.size < bound) {
+        zb__work_end(bound - m->taken.size, false);
+        m->reserved -= bound - m->taken.size;
+    }
+}
+
+/* ---- Batches ---- */
+
+static void end(merging *m) {
+    zb__live_end(&m->live);
+    zb__takeover_free(&m->taken);
+    zb_store_unlock(m->lock);
+    free(m->key);
+    zb__work_end(m->reserved, true);
+}
+
+/* Takes the lock and sees what is stored. */
+static enum zb_code begin(zb_writer *writer, merging *m, zb_error *err) {
+    const zb__layout *layout = &writer->layout;
+    bool whole = m->chunk->missing == 0;
+    m->key = zb__array_chunk_key(writer->node, m->chunk->index);
+    enum zb_code code = m->key ? zb__chunk_lock(writer, m->key, whole, &m->lock, err)
+                               : zb_fail(err, ZB_ENOMEM, "no memory for a chunk's key");
+    /* Before something of the stored object is taken for the array's. */
+    if (code == ZB_OK && writer->batch.check)
+        code = writer->batch.check(writer, m->key, err);
+    if (code == ZB_OK && !whole)
+        code = zb__journal_replay(writer->node->store, layout, m->key, NULL, err);
+    if (code == ZB_OK && !whole && layout->shard)
+        code = zb__live_begin(writer, m->key, m->chunk, &m->live, err);
+    if (code != ZB_OK)
+        zb__chunk_blame(writer, m->chunk->index, code, err);
+    else if (!whole && layout->shard && !m->live.object)
+        code = zb__take_over(writer, m->chunk, &m->taken, err);
+    return code;
+}
+
+static enum zb_code run_batch(zb_writer *writer, batch *b, zb_error *err) {
+    enum zb_code code = complete_units(writer, b, err);
+    for (size_t i = 0; i < b->count; i++) {
+        const merging *m = &b->item[i];
+        b->jobs[i] = (zb__job){.index = m->chunk->index,
+                               .open = m->chunk,
+                               .kept = m->taken.kept,
+                               .lock = m->lock,
+                               .live = m->live.object ? &m->live : NULL};
+    }
+    return code ? code : zb__jobs_run(writer, b->jobs, b->count, true, err);
+}
+
+/* Stores chunks from the front of the list, at most `most`; *done: how many it was about. Those
+   that are stored are dropped, and NULL in the list. */
+static enum zb_code merge_some(zb_writer *writer, zb__open_chunk **chunks, size_t most,
+                               size_t *done, zb_error *err) {
+    batch b = {.count = 0};
+    enum zb_code code = ZB_OK;
+    while (b.count < most && b.bytes < batch_bytes() && code == ZB_OK) {
+        merging *m = &b.item[b.count];
+        *m = (merging){.chunk = chunks[b.count]};
+        if (!reserve(writer, m, b.count == 0))
+            break;
+        b.count++;
+        code = begin(writer, m, err);
+        reserve_less(writer, m);
+        b.bytes += m->taken.size;
+    }
+    if (code == ZB_OK)
+        code = run_batch(writer, &b, err);
+    for (size_t i = 0; i < b.count; i++) {
+        end(&b.item[i]);
+        if (b.jobs[i].stored) {
+            zb__open_chunk_drop(writer, chunks[i]);
+            chunks[i] = NULL;
+        }
+    }
+    *done = b.count;
+    return code;
+}
+
+static int by_index(const void *a, const void *b) {
+    const zb__open_chunk *left = *(zb__open_chunk *const *)a, *right = *(zb__open_chunk *const *)b;
+    for (int d = 0; d < ZB_MAX_NDIM; d++) { /* zeros behind the array's dimensions */
+        if (left->index[d] != right->index[d])
+            return left->index[d] < right->index[d] ? -1 : 1;
+    }
+    return 0;
+}
+
+/* Stores chunks one by one, after a batch of them failed: one bad chunk does not keep the others in
+   memory, and what failed for the batch's size alone (descriptors, memory) has not failed. */
+static enum zb_code merge_one_by_one(zb_writer *writer, zb__open_chunk **chunks, size_t count,
+                                     zb_error *err) {
+    enum zb_code first = ZB_OK;
+    for (size_t i = 0; i < count; i++) {
+        size_t done;
+        zb_error error;
+        enum zb_code code = chunks[i] ? merge_some(writer, chunks + i, 1, &done, &error) : ZB_OK;
+        if (code != ZB_OK && first == ZB_OK && err)
+            *err = error;
+        first = first ? first : code;
+    }
+    return first;
+}
+
+enum zb_code zb__merge(zb_writer *writer, zb__open_chunk **chunks, size_t count, zb_error *err) {
+    enum zb_code first = ZB_OK;
+    qsort(chunks, count, sizeof *chunks, by_index);
+    for (size_t i = 0, done; i < count; i += done) {
+        size_t most = count - i < BATCH_CHUNKS ? count - i : BATCH_CHUNKS;
+        zb_error error;
+        enum zb_code code = merge_some(writer, chunks + i, most, &done, &error);
+        if (code != ZB_OK && done > 1)
+            code = merge_one_by_one(writer, chunks + i, done, &error);
+        if (code != ZB_OK && first == ZB_OK && err)
+            *err = error;
+        first = first ? first : code;
+    }
+    return first;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Cutting a region along the grid, for those who hand its parts to several writers. */
+#include "node/node.h"
+#include "read/box.h"
+#include "read/piece.h"
+#include "zarrbridge/write.h"
+#include "zarrbridge/zarrbridge.h"
+
+enum zb_code zb_plan_shards(const zb_node *node, const uint64_t *start, const uint64_t *count,
+                            zb_shard_fn fn, void *context, zb_error *err) {
+    if (!node->array)
+        return zb_fail(err, ZB_EINVAL, "/%s is a group, not an array", node->path);
+    const zb_array_info *info = &node->array->info;
+    zb__arena memory = {0};
+    zb__selection selection = {.node = node, .start = start, .count = count, .item = 1};
+    zb__piece *region;
+    bool empty;
+    uint64_t bytes, from[ZB_MAX_NDIM];
+    enum zb_code code = zb__box_piece(&selection, &memory, &region, &empty, &bytes, err);
+    int stop = code != ZB_OK || empty;
+    zb__cells cells;
+    if (!stop)
+        zb__cells_begin(&cells, region, info->ndim, info->chunk_shape);
+    for (; !stop && !cells.done; zb__cells_next(&cells)) {
+        zb_shard_piece piece = {
+            .index = cells.cell, .start = from, .count = cells.run, .is_whole = true};
+        for (uint32_t d = 0; d < info->ndim; d++) {
+            uint64_t origin = cells.cell[d] * info->chunk_shape[d];
+            uint64_t left = info->shape[d] - origin;
+            from[d] = zb__piece_start(region)[d] + cells.first[d];
+            piece.is_whole =
+                piece.is_whole &&
+                cells.run[d] == (left < info->chunk_shape[d] ? left : info->chunk_shape[d]);
+        }
+        stop = fn(context, &piece);
+    }
+    zb__arena_free(&memory);
+    return code;
+}

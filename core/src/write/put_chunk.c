@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* From encoded units to a stored object. */
+#include "write/put_chunk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scratch.h"
+#include "codec/chain.h"
+#include "codec/encode.h"
+#include "model/keys.h"
+#include "node/node.h"
+#include "write/journal.h"
+#include "write/layout.h"
+#include "write/writer.h"
+#include "zarrbridge/write.h"
+
+enum zb_durability zb__durability(const zb_writer *writer, bool held) {
+    switch (writer->options.sync) {
+    case ZB_SYNC_ALWAYS:
+        return ZB_DURABLE_NOW;
+    case ZB_SYNC_CLOSE:
+        return held ? ZB_DURABLE_HELD : ZB_DURABLE_FLUSH;
+    case ZB_SYNC_NONE:
+        break;
+    }
+    return ZB_DURABLE_LATER;
+}
+
+enum zb_code zb__chunk_blame(const zb_writer *writer, const uint64_t *index, enum zb_code code,
+                             zb_error *err) {
+    char text[ZB__KEY_MAX];
+    const zb_node *node = writer->node;
+    zb__chunk_key(&node->array->keys, node->array->info.ndim, index, text);
+    return zb_error_prefix(err, code, "store %s, array /%s, %s %s", node->store->label, node->path,
+                           node->array->chain->shard ? "shard" : "chunk", text);
+}
+
+enum zb_code zb__chunk_lock(const zb_writer *writer, const char *key, bool whole, zb_lock **lock,
+                            zb_error *err) {
+    *lock = NULL;
+    enum zb_code code = zb_store_lock(writer->node->store, key, lock, err);
+    if (code != ZB_EUNSUPPORTED || whole || writer->options.without_lock)
+        return code == ZB_EUNSUPPORTED ? ZB_OK : code;
+    return zb_error_prefix(
+        err,
+        zb_fail(err, ZB_ECONFLICT, "%s", "a part of the chunk cannot be written safely: no lock"),
+        "%s", "write whole chunks, or ask for writing without lock");
+}
+
+/* The parts of an object: its stored units, and the index before or after them. */
+typedef struct parts {
+    zb_part *part;
+    size_t count;
+    uint64_t *entries;
+    uint8_t *index;
+} parts;
+
+static void free_parts(parts *p) {
+    free(p->part);
+    free(p->entries);
+    free(p->index);
+}
+
+static enum zb_code shard_parts(const zb__layout *layout, const zb__encoded *units, parts *p,
+                                zb__scratch *scratch, zb_error *err) {
+    const zb__shard *shard = layout->shard;
+    size_t n = (size_t)layout->units;
+    p->part = malloc((n + 1) * sizeof *p->part);
+    p->entries = calloc(n, 2 * sizeof *p->entries);
+    p->index = malloc(shard->index_size);
+    if (!p->part || !p->entries || !p->index)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a shard's index");
+    size_t first = p->count = shard->index_at_start ? 1 : 0;
+    uint64_t offset = shard->index_at_start ? shard->index_size : 0;
+    for (size_t i = 0; i < n; i++) {
+        bool stored = units[i].size > 0;
+        p->entries[2 * i] = stored ? offset : ZB__INDEX_EMPTY;
+        p->entries[2 * i + 1] = stored ? units[i].size : ZB__INDEX_EMPTY;
+        if (!stored)
+            continue;
+        p->part[p->count++] = (zb_part){.data = units[i].data, .size = units[i].size};
+        offset += units[i].size;
+    }
+    enum zb_code code = zb__shard_index_encode(shard, scratch, p->entries, p->index, err);
+    size_t place = first ? 0 : p->count;
+    p->part[place] = (zb_part){.data = p->index, .size = shard->index_size};
+    bool any = p->count > first;
+    p->count = !any ? 0 : first ? p->count : p->count + 1;
+    return code;
+}
+
+enum zb_code zb__object_put(const zb__layout *layout, zb_batch *batch, const char *key,
+                            const zb__encoded *units, enum zb_durability durability,
+                            zb__scratch *scratch, zb_error *err) {
+    parts p = {0};
+    zb_put put = {.key = key, .durability = durability, .batch = batch};
+    zb_part single = {.data = units[0].data, .size = units[0].size};
+    enum zb_code code = ZB_OK;
+    if (layout->shard)
+        code = shard_parts(layout, units, &p, scratch, err);
+    else
+        p.count = single.size > 0 ? 1 : 0;
+    put.parts = layout->shard ? p.part : &single;
+    put.count = p.count;
+    if (code == ZB_OK && p.count > 0)
+        code = zb_store_put_as(batch->store, &put, err);
+    else if (code == ZB_OK && (code = zb_put_check(&put, err)) == ZB_OK)
+        code = zb_store_erase(batch->store, key, err);
+    /* One of an older object could be taken for ours: inner chunks are at the same places. */
+    if (code == ZB_OK && layout->fixed)
+        code = zb__journal_erase(batch->store, key, err);
+    free_parts(&p);
+    return code;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* Putting the object of a chunk that is made of its units. */
+#ifndef ZB_WRITE_PUT_CHUNK_H
+#define ZB_WRITE_PUT_CHUNK_H
+
+#include "base/scratch.h"
+#include "write/layout.h"
+#include "write/writer.h"
+#include "zarrbridge/write.h"
+
+/* An encoded unit; size 0: all fill, not stored. */
+typedef struct zb__encoded {
+    const uint8_t *data;
+    size_t size;
+} zb__encoded;
+
+/* Puts a chunk made of its units (one for each of layout->units) under the key, or erases the key
+   when none is stored, if the batch's check allows it. Called under the key's lock, but with
+   ZB_DURABLE_FLUSH. */
+enum zb_code zb__object_put(const zb__layout *layout, zb_batch *batch, const char *key,
+                            const zb__encoded *units, enum zb_durability durability,
+                            zb__scratch *scratch, zb_error *err);
+
+/* Takes the key's lock. *lock stays NULL where none can be had and that is allowed: for whole
+   chunks, or when the writer promised to be alone. */
+enum zb_code zb__chunk_lock(const zb_writer *writer, const char *key, bool whole, zb_lock **lock,
+                            zb_error *err);
+
+/* held: by one who has the key's lock. */
+enum zb_durability zb__durability(const zb_writer *writer, bool held);
+
+enum zb_code zb__chunk_blame(const zb_writer *writer, const uint64_t *index, enum zb_code code,
+                             zb_error *err);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#include "write/unit_blocks.h"
+
+#include <stdlib.h>
+
+#include "base/pages.h"
+#include "write/budget.h"
+
+/* Large enough for some dozens of usual units, small enough that a block for each thread is little
+   memory. */
+#define BLOCK_BYTES ((size_t)4 << 20)
+
+void zb__block_pool_init(zb__block_pool *pool, uint64_t units, size_t unit_bound) {
+    size_t all;
+    if (__builtin_mul_overflow((size_t)units, unit_bound, &all) || all > BLOCK_BYTES)
+        all = BLOCK_BYTES;
+    *pool = (zb__block_pool){.block_bytes = all > unit_bound ? all : unit_bound};
+}
+
+static void free_block(zb__block *block) {
+    if (block)
+        zb__pages_unmap(block->bytes, block->capacity);
+    free(block);
+}
+
+/* Takes an idle block out of the pool, or NULL. */
+static zb__block *take_idle(zb__block_pool *pool) {
+    zb__block *block = pool->idle;
+    if (block) {
+        pool->idle = block->next;
+        zb__idle_end(block->capacity);
+        zb__waiting_bytes(-(int64_t)block->capacity);
+    }
+    return block;
+}
+
+void zb__block_pool_free(zb__block_pool *pool) {
+    for (zb__block *block; (block = take_idle(pool)) != NULL;)
+        free_block(block);
+}
+
+zb__block *zb__room_take(zb__room *room, zb__block_pool *pool, size_t unit_bound) {
+    zb__block *block = room->open;
+    if (block) {
+        room->open = block->next;
+        return block;
+    }
+    if ((block = take_idle(pool)) != NULL)
+        return block;
+    block = calloc(1, sizeof *block);
+    if (block)
+        block->bytes = zb__pages_map(block->capacity = pool->block_bytes);
+    if (!block || !block->bytes || block->capacity < unit_bound) {
+        free_block(block);
+        return NULL;
+    }
+    return block;
+}
+
+void zb__room_give(zb__room *room, zb__block *block, size_t unit_bound) {
+    zb__block **to = block->capacity - block->used >= unit_bound ? &room->open : &room->full;
+    block->next = *to;
+    *to = block;
+}
+
+static void make_idle(zb__block **list, zb__block_pool *pool) {
+    while (*list) {
+        zb__block *block = *list;
+        *list = block->next;
+        if (!zb__idle_begin(block->capacity)) {
+            free_block(block);
+            continue;
+        }
+        zb__waiting_bytes((int64_t)block->capacity);
+        block->used = 0;
+        block->next = pool->idle;
+        pool->idle = block;
+    }
+}
+
+void zb__room_clear(zb__room *room, zb__block_pool *pool) {
+    make_idle(&room->full, pool);
+    make_idle(&room->open, pool);
+}

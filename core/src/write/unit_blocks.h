@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Room for encoded units. How long a unit becomes is known only afterwards, so each is written into
+ * a block that has room for the longest that it could become, and gives back what it does not need:
+ * what is touched is about what is encoded. One task at a time has a block, so that it needs no
+ * lock while it encodes; blocks go from chunk to chunk with their pages, since the first touch of
+ * fresh memory costs as much as a fast codec.
+ *
+ * Not thread-safe: the caller guards a pool and the rooms on it by one lock.
+ */
+#ifndef ZB_WRITE_UNIT_BLOCKS_H
+#define ZB_WRITE_UNIT_BLOCKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct zb__block {
+    struct zb__block *next;
+    uint8_t *bytes;
+    size_t capacity, used;
+} zb__block;
+
+/* Blocks that no chunk uses; all of one size. They are idle memory that waits (budget.h); those of
+   a room are work, which whoever runs the chunk has reserved. */
+typedef struct zb__block_pool {
+    zb__block *idle;
+    size_t block_bytes;
+} zb__block_pool;
+
+/* The blocks of one chunk that no task has. */
+typedef struct zb__room {
+    zb__block *open, *full;
+} zb__room;
+
+/* For chunks of so many units, each of which becomes at most `unit_bound` bytes. */
+void zb__block_pool_init(zb__block_pool *pool, uint64_t units, size_t unit_bound);
+void zb__block_pool_free(zb__block_pool *pool);
+
+/* A block of the room with `unit_bound` bytes free behind `used`; NULL when memory runs out. */
+zb__block *zb__room_take(zb__room *room, zb__block_pool *pool, size_t unit_bound);
+/* Gives it back, `used` counting what was written. */
+void zb__room_give(zb__room *room, zb__block *block, size_t unit_bound);
+/* Empties the room into the pool, as far as the budget lets it keep idle memory. */
+void zb__room_clear(zb__room *room, zb__block_pool *pool);
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/* The public writing calls: boxes are checked, cut along the grid, and encoded or gathered. */
+#include "write/writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/node.h"
+#include "read/box.h"
+#include "read/piece.h"
+#include "write/allowed.h"
+#include "write/budget.h"
+#include "write/encode_chunks.h"
+#include "write/gather.h"
+#include "write/layout.h"
+#include "write/live.h"
+#include "write/merge.h"
+#include "write/unit_blocks.h"
+#include "zarrbridge/write.h"
+
+/* Chunks that one box covers are handed on in groups of this many: bounds the plan's memory. */
+#define JOBS_AT_ONCE 4096
+
+static enum zb_code open_writer(const zb_node *node, const zb_write_options *options,
+                                zb_batch_check_fn check, zb_writer **out, zb_error *err) {
+    if (!node->array)
+        return zb_fail(err, ZB_EINVAL, "/%s is a group, not an array", node->path);
+    if (!node->store->ops->put)
+        return zb_fail(err, ZB_EUNSUPPORTED, "store %s cannot be written", node->store->label);
+    zb_writer *writer = calloc(1, sizeof *writer);
+    if (!writer)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a writer");
+    enum zb_code code = zb__layout_init(&writer->layout, node->array, err);
+    if (options)
+        writer->options = *options;
+    if (code == ZB_OK)
+        code = zb__live_check(node, &writer->layout, writer->options.strategy, err);
+    if (code != ZB_OK) {
+        free(writer->layout.fill);
+        free(writer);
+        return code;
+    }
+    if (writer->options.strategy == ZB_INPLACE)
+        writer->options.store_empty = true; /* what is not stored cannot be overwritten */
+    pthread_mutex_init(&writer->document_lock, NULL);
+    zb__block_pool_init(&writer->blocks, writer->layout.units, writer->layout.unit_bound);
+    writer->node = zb_node_retain((zb_node *)node);
+    zb_batch_begin(&writer->batch, node->store, check, writer);
+    zb_store_set_sync(node->store, writer->options.sync);
+    *out = writer;
+    return ZB_OK;
+}
+
+enum zb_code zb_writer_open(const zb_node *node, const zb_write_options *options, zb_writer **out,
+                            zb_error *err) {
+    return open_writer(node, options, zb__chunk_allowed, out, err);
+}
+
+enum zb_code zb__writer_open_unchecked(const zb_node *node, zb_writer **out, zb_error *err) {
+    zb_write_options options = {.sync = (enum zb_sync)atomic_load(&node->store->sync)};
+    return open_writer(node, &options, NULL, out, err);
+}
+
+/* ---- Writing one box ---- */
+
+typedef struct plan {
+    zb__arena memory; /* of jobs and their pieces */
+    zb__job *jobs;
+    size_t count;
+    zb__piece *piece, *part; /* of the current chunk, and of one of its units */
+} plan;
+
+/* Does the piece cover all of the chunk that lies inside the array? */
+static bool covers(const zb__layout *layout, const uint64_t *index, zb__piece *piece) {
+    for (uint32_t d = 0; d < layout->ndim; d++) {
+        uint64_t origin = index[layout->outer->axis[d]] * layout->chunk_shape[d];
+        uint64_t left = layout->shape[d] - origin;
+        uint64_t extent = left < layout->chunk_shape[d] ? left : layout->chunk_shape[d];
+        if (zb__piece_count(piece, layout->ndim)[d] != extent)
+            return false; /* with a step above 1 the count is smaller, too */
+    }
+    return true;
+}
+
+static enum zb_code run_jobs(zb_writer *writer, plan *p, zb_error *err) {
+    enum zb_code code = zb__jobs_run(writer, p->jobs, p->count, false, err);
+    for (size_t i = 0; i < p->count; i++) {
+        /* What waited for a chunk is stored now, or overwritten. */
+        zb__open_chunk *open =
+            p->jobs[i].stored ? zb__open_chunk_find(writer, p->jobs[i].index) : NULL;
+        if (open)
+            zb__open_chunk_drop(writer, open);
+    }
+    zb__arena_free(&p->memory);
+    p->jobs = NULL;
+    p->count = 0;
+    return code;
+}
+
+/* Stores open chunks, the least recently used first, until `excess` bytes or all are free. */
+static enum zb_code store_oldest(zb_writer *writer, uint64_t excess, zb_error *err) {
+    zb__open_chunk **list = malloc((writer->open_count + 1) * sizeof(zb__open_chunk *));
+    if (!list)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a list of chunks");
+    size_t count = 0;
+    uint64_t freed = 0;
+    for (zb__open_chunk *c = writer->oldest; c && freed < excess; c = c->newer) {
+        list[count++] = c;
+        freed += c->bytes + c->unit_bytes;
+    }
+    enum zb_code code = zb__merge(writer, list, count, err);
+    free(list);
+    return code;
+}
+
+/* Frees what the writer only keeps for later. */
+static void free_idle(zb_writer *writer) {
+    zb__spare_free(writer);
+    zb__block_pool_free(&writer->blocks);
+}
+
+/* Would `more` bytes leave the budget? */
+static bool is_full(uint64_t more) {
+    uint64_t budget = zb_limits_get()->write_cache_bytes;
+    return more > budget || zb__waiting_bytes(0) > budget - more;
+}
+
+/* Makes room for `more` bytes that are going to wait. When the budget is full, an eighth of it is
+   made free besides: several chunks are stored together. */
+static enum zb_code keep_budget(zb_writer *writer, plan *p, uint64_t more, zb_error *err) {
+    uint64_t budget = zb_limits_get()->write_cache_bytes;
+    enum zb_code code = ZB_OK;
+    if (!is_full(more))
+        return ZB_OK;
+    free_idle(writer);
+    if (is_full(more) && p->count > 0)
+        code = run_jobs(writer, p, err);
+    free_idle(writer);
+    if (code == ZB_OK && is_full(more) && writer->oldest)
+        code = store_oldest(writer, zb__waiting_bytes(0) + more - (budget - budget / 8), err);
+    free_idle(writer);
+    return code;
+}
+
+/* A chunk that is complete: covered by a piece that lasts as long as the plan, or gathered in an
+   open chunk. */
+static enum zb_code add_job(zb_writer *writer, plan *p, const uint64_t *index, zb__piece *piece,
+                            const zb__open_chunk *open, zb_error *err) {
+    uint32_t ndim = writer->layout.ndim;
+    if (!p->jobs)
+        p->jobs = zb__arena_alloc(&p->memory, JOBS_AT_ONCE * sizeof *p->jobs);
+    uint64_t *copy = zb__arena_alloc(&p->memory, ndim * sizeof *copy);
+    if (!p->jobs || !copy)
+        return zb_fail(err, ZB_ENOMEM, "no memory for the plan of a write");
+    memcpy(copy, index, ndim * sizeof *copy);
+    p->jobs[p->count++] = (zb__job){.index = copy, .piece = piece, .open = open};
+    return p->count == JOBS_AT_ONCE ? run_jobs(writer, p, err) : ZB_OK;
+}
+
+static enum zb_code add_part(zb_writer *writer, plan *p, const uint64_t *index, zb_error *err) {
+    zb__open_chunk *open;
+    uint64_t budget = zb_limits_get()->write_cache_bytes, waiting = zb__waiting_bytes(0);
+    uint64_t more =
+        zb__gather_bytes(writer, index, p->piece, waiting < budget ? budget - waiting : 0);
+    enum zb_code code = keep_budget(writer, p, more, err);
+    if (code != ZB_OK)
+        return code;
+    code = zb__gather(writer, index, p->piece, p->part, &open, err);
+    if (code == ZB_OK && open->missing == 0)
+        code = add_job(writer, p, index, NULL, open, err);
+    return code == ZB_OK ? keep_budget(writer, p, 0, err) : code;
+}
+
+static enum zb_code write_box(zb_writer *writer, plan *p, zb__piece *box, zb_error *err) {
+    const uint32_t *axis = writer->layout.outer->axis;
+    enum zb_code code = ZB_OK;
+    zb__cells cells;
+    zb__cells_begin(&cells, box, writer->layout.ndim, writer->node->array->info.chunk_shape);
+    for (; !cells.done && code == ZB_OK; zb__cells_next(&cells)) {
+        zb__cells_part(&cells, axis, p->piece);
+        if (!covers(&writer->layout, cells.cell, p->piece)) {
+            code = add_part(writer, p, cells.cell, err);
+            continue;
+        }
+        zb__piece *piece = zb__cells_piece(&cells, &p->memory, axis);
+        code = piece ? add_job(writer, p, cells.cell, piece, NULL, err)
+                     : zb_fail(err, ZB_ENOMEM, "no memory for the plan of a write");
+    }
+    return code == ZB_OK && p->count > 0 ? run_jobs(writer, p, err) : code;
+}
+
+enum zb_code zb_writer_write(zb_writer *writer, const zb_write *write, zb_error *err) {
+    const zb_array_info *info = &writer->node->array->info;
+    if (!zb_dtype_converts(write->dtype, info->dtype)) {
+        char from[24], to[24];
+        return zb_fail(err, ZB_EUNSUPPORTED, "array /%s: %s does not convert to %s",
+                       writer->node->path, zb_dtype_name(write->dtype, from),
+                       zb_dtype_name(info->dtype, to));
+    }
+    zb__arena memory = {0};
+    plan p = {0};
+    zb__piece *box;
+    bool empty;
+    uint64_t bytes;
+    zb__selection selection = {.node = writer->node,
+                               .start = write->start,
+                               .count = write->count,
+                               .step = write->step,
+                               .strides = write->strides,
+                               .item = write->dtype.size};
+    zb__target target = {.dtype = write->dtype};
+    enum zb_code code = zb__box_piece(&selection, &memory, &box, &empty, &bytes, err);
+    if (code == ZB_OK && !empty) {
+        box->dst = (char *)write->data; /* only read from here on */
+        box->target = &target;
+        p.piece = zb__piece_new(&memory, info->ndim);
+        p.part = zb__piece_new(&memory, info->ndim);
+        code = p.piece && p.part ? write_box(writer, &p, box, err)
+                                 : zb_fail(err, ZB_ENOMEM, "no memory for the plan of a write");
+    }
+    zb__arena_free(&p.memory);
+    zb__arena_free(&memory);
+    return code;
+}
+
+/* ---- Flushing and closing ---- */
+
+enum zb_code zb_writer_flush(zb_writer *writer, zb_error *err) {
+    enum zb_code code = writer->oldest ? store_oldest(writer, UINT64_MAX, err) : ZB_OK;
+    free_idle(writer);
+    if (code == ZB_OK && writer->options.sync != ZB_SYNC_NONE)
+        code = zb_store_flush_batch(writer->node->store, &writer->batch, err);
+    if (code == ZB_OK && writer->lost)
+        return zb_fail(err, ZB_EIO,
+                       "store %s, array /%s: an earlier flush failed, and what was written before "
+                       "it has to be written again by another writer",
+                       writer->node->store->label, writer->node->path);
+    /* Chunks in memory stay there on failure. Those that the store had are gone: not even a later
+       flush that succeeds may pass for having stored them. */
+    bool waited = atomic_exchange(&writer->waits, false);
+    writer->lost = writer->lost || (code != ZB_OK && waited);
+    return code;
+}
+
+void zb_writer_abandon(zb_writer *writer) {
+    if (!writer)
+        return;
+    while (writer->oldest)
+        zb__open_chunk_drop(writer, writer->oldest);
+    zb__spare_free(writer);
+    zb_batch_end(&writer->batch);
+    zb__block_pool_free(&writer->blocks);
+    free(writer->buckets);
+    free(writer->layout.fill);
+    pthread_mutex_destroy(&writer->document_lock);
+    zb_node_release(writer->node);
+    free(writer);
+}
+
+enum zb_code zb_writer_close(zb_writer *writer, zb_error *err) {
+    enum zb_code code = writer ? zb_writer_flush(writer, err) : ZB_OK;
+    zb_writer_abandon(writer);
+    return code;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The inside of a writer. The data's way through a write:
+ *
+ *     zb_write --split by the grid--> chunks
+ *
+ * - A chunk that the box covers: its units are encoded in parallel straight from the caller's
+ *   memory, and the object is put (encode_chunks.c).
+ * - A chunk that it covers partly: gathered in an open chunk, unit by unit (gather.c); put when it
+ *   is complete, or merged with the stored object when it has to leave memory (merge.c).
+ *
+ * A *unit* is what is encoded on its own: an inner chunk, or the whole chunk where it is not a
+ * shard or codecs lie around the shard. Elements of a unit are kept as they are serialised (stored
+ * dimensions and byte order), so that encoding needs no further pass.
+ */
+#ifndef ZB_WRITE_WRITER_H
+#define ZB_WRITE_WRITER_H
+
+#include <pthread.h>
+
+#include "base/slab.h"
+#include "write/layout.h"
+#include "write/unit_blocks.h"
+#include "zarrbridge/write.h"
+
+typedef struct zb__open_unit {
+    uint8_t *elements; /* unit_bytes, or NULL while nothing of it is written */
+    uint64_t *written; /* a bit for each element, in their order; behind them. NULL as long as the
+                          first `in_order` elements are written, and no others */
+    uint64_t in_order;
+    uint64_t missing; /* elements inside the array that are not written yet */
+} zb__open_unit;
+
+typedef struct zb__open_chunk {
+    struct zb__open_chunk *newer, *older; /* by last use */
+    struct zb__open_chunk *chain;         /* in its bucket */
+    uint64_t index[ZB_MAX_NDIM];          /* in the array's grid, the array's dimension order */
+    uint64_t origin[ZB_MAX_NDIM];         /* its first element, in stored dimensions */
+    uint64_t missing;                     /* of all units */
+    uint64_t bytes;                       /* of memory, units' elements apart */
+    uint64_t unit_bytes;                  /* of memory, units' elements alone */
+    zb__open_unit *units;                 /* [layout->units] */
+} zb__open_chunk;
+
+struct zb_writer {
+    zb_node *node; /* one reference */
+    zb_write_options options;
+    zb__layout layout;
+    zb__block_pool blocks; /* for encoded units; guarded by the run that encodes */
+    zb__open_chunk *newest, *oldest;
+    zb__slabs slabs;          /* memory of open units */
+    struct zb__spare *spare;  /* of units that are no longer open: idle memory */
+    zb__open_chunk **buckets; /* by hash of the index; as many as open chunks, or more */
+    size_t bucket_count, open_count;
+    zb_batch batch;                  /* of what is put */
+    pthread_mutex_t document_lock;   /* of the two below */
+    zb_validator document;           /* version of the array's document that was last looked at */
+    uint64_t shape_now[ZB_MAX_NDIM]; /* the array's shape in it */
+    atomic_bool waits; /* something of ours is with the store and waits for its flush */
+    bool lost;         /* that could not be made durable, and is forgotten */
+};
+
+/* Opens a writer without that check, as durable as documents are: for a caller that holds the
+   hierarchy's lock and reaches beyond the array's shape. */
+enum zb_code zb__writer_open_unchecked(const zb_node *node, zb_writer **out, zb_error *err);
+
+#endif

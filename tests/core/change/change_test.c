@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/* Changing nodes: attributes, deleting, copying, moving; consolidated metadata at every step. */
+#include "support/store.h"
+
+/* Every call below is followed by a look at the root's block, if any, against the store. */
+
+static zb_node *open_node(zb_store *store, const char *path) {
+    zb_node *node;
+    zb_error err;
+    ASSERT_OK(zb_node_open(store, path, &node, &err), err);
+    return node;
+}
+
+static void set(zb_store *store, const char *path, const char *name, const char *value) {
+    zb_node *node = open_node(store, path), *changed;
+    zb_error err;
+    ASSERT_OK(zb_node_set_attribute(node, name, value, &changed, &err), err);
+    const zb_json *now = zb_json_get(zb_node_attributes(changed), name);
+    assert_true(!now == !value);
+    if (value) {
+        char *text = zb_json_print(now);
+        assert_string_equal(text, value);
+        free(text);
+    }
+    store_check_consolidated(store);
+    zb_node_release(changed);
+    zb_node_release(node);
+}
+
+/* ---- Attributes --------------------------------------------------------------------------- */
+
+/* By another writer, with what must survive: order, escapes, numbers, white space, unknown members.
+ */
+#define STRANGE                                                                                    \
+    "{\"zarr_format\":3, \"x-more\": {\"must_understand\":false, \"k\" : [ 1.0e+2 ]},\n"           \
+    "\t\"attributes\" : {\"z\\u00e9\":1.000, \"a\":%s\"last\":18446744073709551616},\r\n"          \
+    "\"node_type\":\"group\" , \"consolidated_metadata\": null}"
+
+static char *strange(const char *middle) {
+    size_t size = sizeof STRANGE + strlen(middle);
+    char *text = malloc(size);
+    snprintf(text, size, STRANGE, middle);
+    return text;
+}
+
+static void test_attributes_keep_the_rest(void **state) {
+    (void)state;
+    zb_store *store = store_new();
+    char *before = strange("[], ");
+    /* In a document with line breaks a new value has them, too. */
+    char *expected = strange("{\n      \"b\": null\n    }, ");
+    store_set(store, "a/zarr.json", before);
+    set(store, "a", "a", "{\"b\":null}");
+    store_expect(store, "a/zarr.json", expected);
+    set(store, "a", "new", "1.50");
+    set(store, "a", "new", NULL);
+    store_expect(store, "a/zarr.json", expected);
+    set(store, "a", "a", "[]");
+    store_expect(store, "a/zarr.json", before);
+    free(before);
+    free(expected);
+    zb_store_release(store);
+}
+
+static void test_attributes_are_made(void **state) {
+    (void)state;
+    zb_store *store = store_new();
+    store_set(store, "zarr.json", "{\"zarr_format\":3,\"node_type\":\"group\"}");
+    set(store, "", "x", "\"1\"");
+    store_expect(store, "zarr.json",
+                 "{\"attributes\":{\"x\":\"1\"},\"zarr_format\":3,\"node_type\":\"group\"}");
+    store_set(store, "zarr.json",
+              "{\"zarr_format\":3,\"attributes\":null,\"node_type\":\"group\"}");
+    set(store, "", "x", "\"1\"");
+    store_expect(store, "zarr.json",
+                 "{\"zarr_format\":3,\"attributes\":{\"x\":\"1\"},\"node_type\":\"group\"}");
+    zb_store_release(store);
+}
+
+static void test_attribute_errors(void **state) {
+    (void)state;
+    zb_store *store = store_new();
+    zb_node *node = store_group(store, "a", "{\"x\":1}"), *out;
+    zb_error err;
+    ASSERT_FAILS(zb_node_set_attribute(node, "y", NULL, &out, &err), ZB_ENOTFOUND, err,
+                 "no attribute \"y\"");
+    ASSERT_FAILS(zb_node_set_attribute(node, "y", "{", &out, &err), ZB_EINVAL, err, "value");
+    ASSERT_FAILS(zb_node_set_attribute(node, "y", "[Infinity]", &out, &err), ZB_EINVAL, err,
+                 "Infinity is no JSON");
+    ASSERT_FAILS(zb_node_set_attribute(node, "\xff", "1", &out, &err), ZB_EINVAL, err, "UTF-8");
+    ASSERT_OK(zb_node_delete(store, "a", &err), err);
+    ASSERT_FAILS(zb_node_set_attribute(node, "y", "1", &out, &err), ZB_ENOTFOUND, err, "/a");
+    zb_node_release(node);
+    zb_store_release(store);
+}
+
+static void name_dimensions(zb_store *store, const char *const *names, const char *expected) {
+    zb_node *node = open_node(store, "a"), *changed;
+    zb_error err;
+    ASSERT_OK(zb_array_set_dimension_names(node, names, &changed, &err), err);
+    store_expect(store, "a/zarr.json", expected);
+    store_check_consolidated(store);
+    const zb_array_info *info = zb_node_array(changed);
+    assert_true(!info->dimension_names == !names);
+    zb_node_release(changed);
+    zb_node_release(node);
+}
+
+/* By another writer, with and without names. */
+#define NAMELESS(members)                                                                          \
+    "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[2,3],\"data_type\":\"int8\","           \
+    "\"chunk_grid\":{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":[2,3]}},"             \
+    "\"chunk_key_encoding\":{\"name\":\"default\"},\"fill_value\":0,\"codecs\":[{\"name\":"        \
+    "\"bytes\"}]," members "\"attributes\":{}}"
+
+static void test_dimension_names(void **state) {
+    (void)state;
+    zb_store *store = store_new();
+    zb_error err;
+    zb_node *group, *out;
+    const char *some[] = {"y \"1\"", NULL}, *bad[] = {"\xff", "x"};
+    store_set(store, "a/zarr.json", NAMELESS(""));
+    name_dimensions(store, some, NAMELESS("\"dimension_names\":[\"y \\\"1\\\"\",null],"));
+    name_dimensions(store, NULL, NAMELESS(""));
+    zb_node *array = open_node(store, "a");
+    ASSERT_FAILS(zb_array_set_dimension_names(array, bad, &out, &err), ZB_EINVAL, err, "/a");
+    zb_node_release(array);
+    group = store_group(store, "g", NULL);
+    ASSERT_FAILS(zb_array_set_dimension_names(group, some, &out, &err), ZB_EINVAL, err,
+                 "is a group");
+    zb_node_release(group);
+    zb_store_release(store);
+}
+
+/* The node was opened before another process changed the document. */
+static void test_attributes_of_others_stay(void **state) {
+    (void)state;
+    zb_store *store = store_new();
+    zb_node *early = store_group(store, "a", NULL), *changed;
+    zb_error err;
+    set(store, "a", "theirs", "1");
+    ASSERT_OK(zb_node_set_attribute(early, "ours", "2", &changed, &err), err);
+    char *text = zb_json_print(zb_node_attributes(changed));
+    assert_string_equal(text, "{\"theirs\":1,\"ours\":2}");
+    free(text);
+    assert_null(zb_json_get(zb_node_attributes(early), "theirs"));
+    zb_node_release(changed);
+    zb_node_release(early);
+    zb_store_release(store);
+}
+
+/* ---- Consolidated metadata ---------------------------------------------------------------- */
+
+static bool has_block(zb_store *store) {
+    char *text = store_text(store, "zarr.json");
+    bool found = text && strstr(text, "\"consolidated_metadata\":");
+    free(text);
+    return found;
+}
+
+static void test_consolidated(void **state) {
+    (void)state;
+    zb_store *store = store_tree(true);
+    zb_error err;
+    store_check_consolidated(store);
+    zb_node_release(store_array(store, "x/y/z"));
+    store_check_consolidated(store);
+    zb_node_release(store_group(store, "b/A", "{\"q\":[1,{\"r\":2}]}"));
+    store_check_consolidated(store);
+    set(store, "a", "units", "\"K\"");
+    set(store, "", "title", "\"root\"");
+    zb_node *node = open_node(store, "b/D/e"), *changed;
+    ASSERT_OK(zb_array_resize(node, (const uint64_t[]){11, 20}, &changed, &err), err);
+    store_check_consolidated(store);
+    zb_node_release(node);
+    zb_node_release(changed);
+    ASSERT_OK(zb_node_copy(store, "b", store, "x/b", &err), err);
+    store_check_consolidated(store);
+    ASSERT_OK(zb_node_move(store, "x/b/D", "m", &err), err);
+    store_check_consolidated(store);
+    ASSERT_OK(zb_node_delete(store, "b", &err), err);
+    store_check_consolidated(store);
+    assert_true(has_block(store));
+    zb_store_release(store);
+}
+
+/* A block below the root is kept current, too; one that cannot be is dropped. */
+static void test_other_blocks(void **state) {
+    (void)state;
+    zb_store *store = store_new();
+    store_set(store, "zarr.json",
+              "{\"zarr_format\":3,\"node_type\":\"group\",\"consolidated_metadata\":"
+              "{\"kind\":\"remote\",\"must_understand\":false,\"metadata\":{}}}");
+    store_set(store, "g/zarr.json",
+              "{\"zarr_format\":3,\"node_type\":\"group\",\"consolidated_metadata\":"
+              "{\"kind\":\"inline\",\"must_understand\":false,\"metadata\":{}}}");
+    zb_node_release(store_group(store, "g/h", NULL));
+    store_expect(store, "zarr.json", "{\"zarr_format\":3,\"node_type\":\"group\"}");
+    store_expect(store, "g/zarr.json",
+                 "{\"zarr_format\":3,\"node_type\":\"group\",\"consolidated_metadata\":"
+                 "{\"kind\":\"inline\",\"must_understand\":false,\"metadata\":{\"h\":"
+                 "{\"attributes\":{},\"zarr_format\":3,\"consolidated_metadata\":"
+                 "{\"kind\":\"inline\",\"must_understand\":false,\"metadata\":{}},"
+                 "\"node_type\":\"group\"}}}}");
+    zb_store_release(store);
+}
+
+/* ---- Deleting, copying, moving ------------------------------------------------------------ */
+
+static void test_delete(void **state) {
+    (void)state;
+    zb_store *store = store_tree(false);
+    zb_error err;
+    ASSERT_FAILS(zb_node_delete(store, "b/x", &err), ZB_ENOTFOUND, err, "deleting /b/x");
+    ASSERT_OK(zb_node_delete(store, "b/c", &err), err);
+    store_expect(store, "b/c/c/0/0", NULL);
+    store_expect(store, "b/c/zarr.json", NULL);
+    char *kept = store_text(store, "b/D/e/zarr.json");
+    assert_non_null(kept);
+    free(kept);
+    /* At the root only nodes go. */
+    store_set(store, "readme", "mine");
+    store_set(store, "docs/readme", "mine");
+    ASSERT_OK(zb_node_delete(store, "", &err), err);
+    char *dump = store_dump(store);
+    assert_string_equal(dump, "docs/readme\nmine\nreadme\nmine\n");
+    free(dump);
+    zb_node_release(store_array(store, ""));
+    store_set(store, "c/1/1", "chunk");
+    ASSERT_OK(zb_node_delete(store, "", &err), err);
+    dump = store_dump(store);
+    assert_string_equal(dump, "docs/readme\nmine\nreadme\nmine\n");
+    free(dump);
+    zb_store_release(store);
+}
+
+/* The same bytes, also of what cannot be opened, and in another store. */
+static void test_copy(void **state) {
+    (void)state;
+    zb_store *from = store_tree(false), *to = store_new();
+    zb_error err;
+    store_set(from, "b/u/zarr.json", "{ \"zarr_format\":3,\"node_type\":\"array\", \"new\":1 }");
+    store_set(from, "b/u/c/0", "bytes");
+    store_set(to, "x/y/c/9", "stray");
+    ASSERT_OK(zb_node_copy(from, "", to, "", &err), err);
+    char *a = store_dump(from);
+    ASSERT_OK(zb_store_erase(to, "x/y/c/9", &err), err);
+    char *b = store_dump(to);
+    assert_string_equal(a, b);
+    free(b);
+    ASSERT_FAILS(zb_node_copy(from, "b", to, "b", &err), ZB_ECONFLICT, err, "already");
+    ASSERT_FAILS(zb_node_copy(from, "q", to, "r", &err), ZB_ENOTFOUND, err, "no node /q");
+    ASSERT_FAILS(zb_node_copy(from, "b", from, "b/D/f", &err), ZB_EINVAL, err, "within");
+    ASSERT_FAILS(zb_node_copy(from, "b", to, "__b", &err), ZB_EINVAL, err, "path");
+    b = store_dump(to);
+    assert_string_equal(a, b);
+    free(a);
+    free(b);
+    /* Chunks without a document at the target do not become the copy's. */
+    store_set(to, "n/a/c/1/0", "old");
+    ASSERT_OK(zb_node_copy(from, "a", to, "n/a", &err), err);
+    store_expect(to, "n/a/c/1/0", NULL);
+    zb_store_release(from);
+    zb_store_release(to);
+}
+
+/* Chunks without an array, and nodes beside the note of a copy, were left by somebody killed. */
+static void test_copy_to_left_overs(void **state) {
+    (void)state;
+    zb_store *store = store_tree(false), *expected = store_tree(false);
+    zb_error err;
+    ASSERT_OK(zb_node_copy(expected, "b", expected, "n/m", &err), err);
+    store_set(store, "n/m/c/c/1/1", "of a deleted array");
+    store_set(store, "n/m/.zarrbridge-copy", "");
+    char *document = store_text(store, "b/c/zarr.json");
+    store_set(store, "n/m/old/zarr.json", document);
+    free(document);
+    ASSERT_OK(zb_node_copy(store, "b", store, "n/m", &err), err);
+    char *now = store_dump(store), *then = store_dump(expected);
+    assert_string_equal(now, then);
+    free(now);
+    free(then);
+    zb_store_release(store);
+    zb_store_release(expected);
+}
+
+/* Without its own document, but with nodes below, a group can be deleted again. */
+static void test_delete_again(void **state) {
+    (void)state;
+    zb_store *store = store_tree(false);
+    zb_error err;
+    ASSERT_OK(zb_store_erase(store, "b/zarr.json", &err), err);
+    ASSERT_OK(zb_node_delete(store, "b", &err), err);
+    store_expect(store, "b/c/zarr.json", NULL);
+    store_expect(store, "b/D/e/c/1/1", NULL);
+    ASSERT_FAILS(zb_node_delete(store, "b", &err), ZB_ENOTFOUND, err, "no node");
+    zb_store_release(store);
+}
+
+static void test_move(void **state) {
+    (void)state;
+    zb_store *store = store_tree(false), *expected = store_tree(false);
+    zb_error err;
+    ASSERT_OK(zb_node_copy(expected, "b", expected, "new/place", &err), err);
+    ASSERT_OK(zb_node_delete(expected, "b", &err), err);
+    ASSERT_OK(zb_node_move(store, "b", "new/place", &err), err);
+    char *a = store_dump(store), *b = store_dump(expected);
+    assert_string_equal(a, b);
+    store_expect(store, "new/place/c/c/0/0", "chunk");
+    free(a);
+    free(b);
+    ASSERT_FAILS(zb_node_move(store, "a", "new", &err), ZB_ECONFLICT, err, "already");
+    ASSERT_FAILS(zb_node_move(store, "a", "a", &err), ZB_EINVAL, err, "within");
+    zb_store_release(store);
+    zb_store_release(expected);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_attributes_keep_the_rest),
+        cmocka_unit_test(test_attributes_are_made),
+        cmocka_unit_test(test_attribute_errors),
+        cmocka_unit_test(test_dimension_names),
+        cmocka_unit_test(test_attributes_of_others_stay),
+        cmocka_unit_test(test_consolidated),
+        cmocka_unit_test(test_other_blocks),
+        cmocka_unit_test(test_delete),
+        cmocka_unit_test(test_copy),
+        cmocka_unit_test(test_copy_to_left_overs),
+        cmocka_unit_test(test_delete_again),
+        cmocka_unit_test(test_move),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* Creating nodes: the documents, what is refused, the groups above, and leftovers. */
+#include "support/store.h"
+
+static const char golden_array[] = "{\n"
+                                   "  \"shape\": [10, 20],\n"
+                                   "  \"data_type\": \"int16\",\n"
+                                   "  \"chunk_grid\": {\n"
+                                   "    \"name\": \"regular\",\n"
+                                   "    \"configuration\": {\n"
+                                   "      \"chunk_shape\": [4, 5]\n"
+                                   "    }\n"
+                                   "  },\n"
+                                   "  \"chunk_key_encoding\": {\n"
+                                   "    \"name\": \"default\",\n"
+                                   "    \"configuration\": {\n"
+                                   "      \"separator\": \"/\"\n"
+                                   "    }\n"
+                                   "  },\n"
+                                   "  \"fill_value\": 7,\n"
+                                   "  \"codecs\": [\n"
+                                   "    {\n"
+                                   "      \"name\": \"bytes\",\n"
+                                   "      \"configuration\": {\n"
+                                   "        \"endian\": \"little\"\n"
+                                   "      }\n"
+                                   "    }\n"
+                                   "  ],\n"
+                                   "  \"attributes\": {},\n"
+                                   "  \"zarr_format\": 3,\n"
+                                   "  \"node_type\": \"array\",\n"
+                                   "  \"storage_transformers\": []\n"
+                                   "}\n";
+
+static const char golden_group[] = "{\n"
+                                   "  \"attributes\": {\n"
+                                   "    \"b\": 1.50\n"
+                                   "  },\n"
+                                   "  \"zarr_format\": 3,\n"
+                                   "  \"node_type\": \"group\"\n"
+                                   "}\n";
+
+static void test_golden(void **state) {
+    (void)state;
+    zb_store *store = store_new();
+    zb_node *group = store_group(store, "", "{\"b\":1.50}");
+    store_expect(store, "zarr.json", golden_group);
+    zb_node *array = store_array(store, "a");
+    store_expect(store, "a/zarr.json", golden_array);
+    assert_string_equal(zb_node_path(array), "a");
+    assert_int_equal(zb_node_array(array)->shape[1], 20);
+    zb_node_release(array);
+    zb_node_release(group);
+    zb_store_release(store);
+}
+
+/* The codecs member, compact, of an array that was created from this specification. */
+static char *codecs_of(const zb_array_spec *spec) {
+    zb_store *store = store_new();
+    zb_node *node;
+    zb_error err;
+    ASSERT_OK(zb_array_create(store, "", spec, &node, &err), err);
+    char *text = zb_json_print(zb_json_get(zb_node_document(node), "codecs"));
+    zb_node_release(node);
+    zb_store_release(store);
+    return text;
+}
+
+static void expect_codecs(const zb_array_spec *spec, const char *expected) {
+    char *text = codecs_of(spec);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+#define BYTES "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}"
+
+static void test_codecs(void **state) {
+    (void)state;
+    zb_array_spec spec = store_spec;
+    spec.codecs = NULL;
+    expect_codecs(&spec, "[" BYTES ",{\"name\":\"zstd\",\"configuration\":"
+                         "{\"level\":3,\"checksum\":false}}]");
+    spec.codecs = "[{\"name\":\"blosc\",\"configuration\":{\"clevel\":9,\"cname\":\"lz4\"}},"
+                  "\"crc32c\"]";
+    expect_codecs(&spec, "[" BYTES ",{\"name\":\"blosc\",\"configuration\":{\"typesize\":2,"
+                         "\"cname\":\"lz4\",\"clevel\":9,\"shuffle\":\"shuffle\",\"blocksize\":0}},"
+                         "{\"name\":\"crc32c\"}]");
+    spec.codecs = "[{\"name\":\"gzip\"}]";
+    spec.dtype.swapped = true;
+    expect_codecs(&spec, "[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"big\"}},"
+                         "{\"name\":\"gzip\",\"configuration\":{\"level\":5}}]");
+    /* One byte has no order. */
+    spec.codecs = "[]";
+    spec.dtype = (zb_dtype){.kind = ZB_KIND_UINT, .size = 1};
+    expect_codecs(&spec, "[{\"name\":\"bytes\"}]");
+    spec.dtype = store_spec.dtype;
+    spec.shard_shape = (const uint64_t[]){8, 20};
+    expect_codecs(&spec, "[{\"name\":\"sharding_indexed\",\"configuration\":{\"chunk_shape\":[4,5],"
+                         "\"codecs\":[" BYTES "],\"index_codecs\":[" BYTES
+                         ",{\"name\":\"crc32c\"}],\"index_location\":\"end\"}}]");
+}
+
+static void test_names_and_keys(void **state) {
+    (void)state;
+    zb_store *store = store_new();
+    zb_node *node;
+    zb_error err;
+    zb_array_spec spec = store_spec;
+    spec.separator = '.';
+    spec.dimension_names = (const char *const[]){"y \"quoted\"", NULL};
+    spec.attributes = "{\"z\":1,\"a\":18446744073709551615}";
+    ASSERT_OK(zb_array_create(store, "grün", &spec, &node, &err), err);
+    const zb_array_info *info = zb_node_array(node);
+    assert_string_equal(info->dimension_names[0], "y \"quoted\"");
+    assert_null(info->dimension_names[1]);
+    char *text = zb_json_print(zb_json_get(zb_node_document(node), "chunk_key_encoding"));
+    assert_string_equal(text, "{\"name\":\"default\",\"configuration\":{\"separator\":\".\"}}");
+    free(text);
+    text = zb_json_print(zb_node_attributes(node));
+    assert_string_equal(text, spec.attributes);
+    free(text);
+    zb_node_release(node);
+    zb_store_release(store);
+}
+
+/* Nothing is written when the specification does not work. */
+static void expect_refused(const char *path, const zb_array_spec *spec, enum zb_code expected,
+                           const char *message) {
+    zb_store *store = store_new();
+    zb_node *node;
+    zb_error err;
+    ASSERT_FAILS(zb_array_create(store, path, spec, &node, &err), expected, err, message);
+    char *dump = store_dump(store);
+    assert_string_equal(dump, "");
+    free(dump);
+    zb_store_release(store);
+}
+
+static void test_refused_specs(void **state) {
+    (void)state;
+    zb_array_spec spec = store_spec;
+    spec.inner_shape = (const uint64_t[]){4, 0};
+    expect_refused("a", &spec, ZB_EINVAL, "chunk_shape[1] is 0");
+    spec = store_spec;
+    spec.shard_shape = (const uint64_t[]){9, 20};
+    expect_refused("a", &spec, ZB_EINVAL, "sharding_indexed");
+    spec = store_spec;
+    spec.codecs = "[\"lzma\"]";
+    expect_refused("a", &spec, ZB_EUNSUPPORTED, "\"lzma\" is not supported");
+    spec.codecs = "[{\"name\":\"zstd\",\"configuration\":{\"level\":99}}]";
+    expect_refused("a", &spec, ZB_EINVAL, "level");
+    spec.codecs = "[{\"name\":\"gzip\",\"configuration\":{\"speed\":1}}]";
+    expect_refused("a", &spec, ZB_EINVAL, "no option \"speed\"");
+    spec.codecs = "{}";
+    expect_refused("a", &spec, ZB_EINVAL, "expected a list");
+    spec.codecs = "[";
+    expect_refused("a", &spec, ZB_EINVAL, "codecs: ");
+    spec = store_spec;
+    spec.attributes = "[1]";
+    expect_refused("a", &spec, ZB_EINVAL, "attributes is [1]");
+    spec.attributes = "{\"x\":[{\"y\":NaN}]}";
+    expect_refused("a", &spec, ZB_EINVAL, "NaN is no JSON");
+    spec = store_spec;
+    spec.separator = '-';
+    expect_refused("a", &spec, ZB_EINVAL, "separator");
+    spec = store_spec;
+    spec.dtype.size = 3;
+    expect_refused("a", &spec, ZB_EINVAL, "no data type");
+    spec = store_spec;
+    spec.dimension_names = (const char *const[]){"\xff", NULL};
+    expect_refused("a", &spec, ZB_EINVAL, "UTF-8");
+    spec = store_spec;
+    spec.ndim = 33;
+    expect_refused("a", &spec, ZB_ELIMIT, "ZB_MAX_NDIM");
+}
+
+static void test_refused_names(void **state) {
+    (void)state;
+    static const char *const bad[] = {
+        "/a",  "a/",        "a//b",          ".",       "a/..", "...",
+        "__a", "zarr.json", "a/zarr.json/b", ".hidden", "a\\b", "a\nb"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        expect_refused(bad[i], &store_spec, ZB_EINVAL, "path");
+    expect_refused("\xc3", &store_spec, ZB_EINVAL, "UTF-8");
+}
+
+static void test_groups_above(void **state) {
+    (void)state;
+    zb_store *store = store_new();
+    zb_node *node = store_array(store, "a/b/c"), *other;
+    zb_error err;
+    char *group = store_text(store, "zarr.json");
+    store_expect(store, "a/zarr.json", group);
+    store_expect(store, "a/b/zarr.json", group);
+    free(group);
+    store_expect(store, "a/b/c/zarr.json", golden_array);
+    zb_node_release(node);
+
+    char *before = store_dump(store);
+    ASSERT_FAILS(zb_group_create(store, "a/b/c", NULL, &other, &err), ZB_ECONFLICT, err,
+                 "node at /a/b/c already");
+    ASSERT_FAILS(zb_array_create(store, "a/b", &store_spec, &other, &err), ZB_ECONFLICT, err,
+                 "node at /a/b already");
+    ASSERT_FAILS(zb_group_create(store, "a/b/c/d/e", NULL, &other, &err), ZB_ECONFLICT, err,
+                 "/a/b/c is no group");
+    char *after = store_dump(store);
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+    zb_store_release(store);
+}
+
+/* Chunks left by a deletion that was killed do not become the new array's; other files stay. */
+static void test_leftovers(void **state) {
+    (void)state;
+    zb_store *store = store_new();
+    zb_error err;
+    zb_node *node, *other;
+    store_set(store, "a/c/0/0", "old");
+    store_set(store, "a/c/700/0", "old");
+    store_set(store, "a/c/x", "mine");
+    store_set(store, "a/c/00/0", "mine");
+    store_set(store, "a/readme", "mine");
+    store_set(store, "a/0/0", "mine");
+    node = store_array(store, "a");
+    store_expect(store, "a/c/0/0", NULL);
+    store_expect(store, "a/c/700/0", NULL);
+    store_expect(store, "a/c/x", "mine");
+    store_expect(store, "a/c/00/0", "mine");
+    store_expect(store, "a/readme", "mine");
+    store_expect(store, "a/0/0", "mine");
+    zb_node_release(node);
+    store_set(store, "g/deep/down/zarr.json", golden_group);
+    ASSERT_FAILS(zb_array_create(store, "g", &store_spec, &other, &err), ZB_ECONFLICT, err,
+                 "node below, /g/deep/down");
+    zb_node_release(store_group(store, "g", NULL)); /* a group may come above them */
+    zb_store_release(store);
+}
+
+static void test_root_array(void **state) {
+    (void)state;
+    zb_store *store = store_new();
+    zb_error err;
+    zb_node *other;
+    zb_node *node = store_array(store, "");
+    store_expect(store, "zarr.json", golden_array);
+    ASSERT_FAILS(zb_group_create(store, "a", NULL, &other, &err), ZB_ECONFLICT, err, "no group");
+    zb_node_release(node);
+    zb_store_release(store);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_golden),         cmocka_unit_test(test_codecs),
+        cmocka_unit_test(test_names_and_keys), cmocka_unit_test(test_refused_specs),
+        cmocka_unit_test(test_refused_names),  cmocka_unit_test(test_groups_above),
+        cmocka_unit_test(test_leftovers),      cmocka_unit_test(test_root_array),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

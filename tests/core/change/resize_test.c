@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Resizing: whatever the steps, an element reads as what was written last while it was inside the
+ * array without a break since, else as the fill value. Chunks that no element of the array lies in
+ * are gone.
+ */
+#include "support/store.h"
+
+#include "node/walk.h"
+
+#define NOTE "a/.zarrbridge-resize"
+
+static zb_node *resized(zb_node *node, uint64_t rows, uint64_t columns) {
+    zb_node *out;
+    zb_error err;
+    ASSERT_OK(zb_array_resize(node, (const uint64_t[]){rows, columns}, &out, &err), err);
+    assert_int_equal(zb_node_array(out)->shape[0], rows);
+    assert_int_equal(zb_node_array(out)->shape[1], columns);
+    zb_node_release(node);
+    return out;
+}
+
+static void write_all(const zb_node *node, int16_t value) {
+    zb_writer *writer;
+    zb_error err;
+    static const int64_t strides[2];
+    zb_write write = {.data = &value, .dtype = zb_node_array(node)->dtype, .strides = strides};
+    ASSERT_OK(zb_writer_open(node, NULL, &writer, &err), err);
+    ASSERT_OK(zb_writer_write(writer, &write, &err), err);
+    ASSERT_OK(zb_writer_close(writer, &err), err);
+}
+
+/* All elements within rows x columns are `inside`, the others 7, the fill value. */
+static void expect(const zb_node *node, uint64_t rows, uint64_t columns, int16_t inside) {
+    const uint64_t *shape = zb_node_array(node)->shape;
+    int16_t *data = malloc(shape[0] * shape[1] * sizeof *data + 1);
+    zb_error err;
+    zb_read read = {.node = node, .view = {.data = data, .dtype = zb_node_array(node)->dtype}};
+    ASSERT_OK(zb_array_read(&read, 1, &err), err);
+    for (uint64_t y = 0; y < shape[0]; y++) {
+        for (uint64_t x = 0; x < shape[1]; x++) {
+            int16_t expected = y < rows && x < columns ? inside : 7;
+            if (data[y * shape[1] + x] != expected)
+                fail_msg("element %d, %d is %d, expected %d", (int)y, (int)x,
+                         data[y * shape[1] + x], expected);
+        }
+    }
+    free(data);
+}
+
+static enum zb_code count_chunk(void *context, const char *key, const uint64_t *index,
+                                zb_error *err) {
+    (void)key, (void)index, (void)err;
+    ++*(size_t *)context;
+    return ZB_OK;
+}
+
+static size_t count_chunks(const zb_node *node) {
+    size_t count = 0;
+    zb_error err;
+    ASSERT_OK(zb__chunks_each(node, count_chunk, &count, &err), err);
+    return count;
+}
+
+static const zb_array_spec *variants(size_t i) {
+    static const uint64_t shards[] = {8, 10};
+    static zb_array_spec spec;
+    spec = store_spec;
+    if (i == 1)
+        spec.shard_shape = shards;
+    if (i == 2)
+        spec.separator = '.';
+    if (i == 3)
+        spec.codecs = NULL;
+    return i < 4 ? &spec : NULL;
+}
+
+static void test_shrink_and_grow(void **state) {
+    (void)state;
+    for (size_t i = 0; variants(i); i++) {
+        zb_store *store = store_new();
+        zb_node *node;
+        zb_error err;
+        ASSERT_OK(zb_array_create(store, "a", variants(i), &node, &err), err);
+        write_all(node, 3);
+        node = resized(node, 6, 20);
+        expect(node, 6, 20, 3);
+        node = resized(node, 10, 20);
+        expect(node, 6, 20, 3);
+        node = resized(node, 10, 7); /* the other dimension, within a chunk */
+        node = resized(node, 30, 30);
+        expect(node, 6, 7, 3);
+        store_expect(store, NOTE, NULL);
+        node = resized(node, 0, 5);
+        assert_int_equal(count_chunks(node), 0);
+        node = resized(node, 10, 20);
+        expect(node, 0, 0, 3);
+        zb_node_release(node);
+        zb_store_release(store);
+    }
+}
+
+/* Chunks beyond the edge are erased, those that became all fill as well. */
+static void test_chunks_go(void **state) {
+    (void)state;
+    zb_store *store = store_new();
+    zb_node *node = store_array(store, "a");
+    write_all(node, 3);
+    assert_int_equal(count_chunks(node), 12);
+    node = resized(node, 5, 10);
+    assert_int_equal(count_chunks(node), 4);
+    node = resized(node, 4, 10);
+    assert_int_equal(count_chunks(node), 2);
+    zb_node_release(node);
+    zb_store_release(store);
+}
+
+/* A grid of 2^60 chunks: only those that exist are looked at. */
+static void test_sparse(void **state) {
+    (void)state;
+    zb_store *store = store_new();
+    zb_node *node;
+    zb_error err;
+    zb_array_spec spec = store_spec;
+    spec.shape = (const uint64_t[]){UINT64_C(1) << 31, UINT64_C(1) << 30};
+    spec.inner_shape = (const uint64_t[]){1, 2};
+    ASSERT_OK(zb_array_create(store, "a", &spec, &node, &err), err);
+    store_set(store, "a/c/5/7", "abcd");
+    store_set(store, "a/c/2000000000/7", "abcd");
+    node = resized(node, 1000, 15);
+    store_expect(store, "a/c/2000000000/7", NULL);
+    char *cut = store_text(store, "a/c/5/7");
+    assert_memory_equal(cut, "ab\x07", 4); /* the second element is the fill value now */
+    free(cut);
+    zb_node_release(node);
+    zb_store_release(store);
+}
+
+/* A process was killed after it had put the document: the next resize finishes its work. */
+static void test_unfinished(void **state) {
+    (void)state;
+    zb_store *store = store_new();
+    zb_node *node = store_array(store, "a");
+    zb_error err;
+    write_all(node, 3);
+    zb_node *small;
+    zb_store *fault;
+    ASSERT_OK(zb_store_new_fault(store, &fault, &err), err);
+    zb_node *through;
+    ASSERT_OK(zb_node_open(fault, "a", &through, &err), err);
+    bool seen = false;
+    for (uint64_t nth = 1; !seen; nth++) {
+        zb_store_fault_set(fault, nth);
+        enum zb_code code = zb_array_resize(through, (const uint64_t[]){6, 9}, &small, &err);
+        zb_store_fault_set(fault, 0);
+        seen = code == ZB_OK;
+        if (!seen) {
+            zb_node *now;
+            ASSERT_OK(zb_node_open(store, "a", &now, &err), err);
+            /* Old or new, and complete as seen through its shape. */
+            bool old = zb_node_array(now)->shape[0] == 10;
+            expect(now, old ? 10 : 6, old ? 20 : 9, 3);
+            now = resized(now, 10, 20);
+            expect(now, old ? 10 : 6, old ? 20 : 9, 3);
+            store_expect(store, NOTE, NULL);
+            write_all(now, 3);
+            zb_node_release(now);
+        }
+    }
+    zb_node *again;
+    ASSERT_FAILS(zb_array_resize(node, (const uint64_t[]){11, 20}, &again, &err), ZB_ECONFLICT, err,
+                 "shape has changed"); /* what the old node knows is not what is there */
+    ASSERT_OK(zb_node_refresh(node, &again, &err), err);
+    again = resized(again, 10, 20);
+    expect(again, 6, 9, 3);
+    zb_node_release(again);
+    zb_node_release(small);
+    zb_node_release(through);
+    zb_store_release(fault);
+    zb_node_release(node);
+    zb_store_release(store);
+}
+
+/* Growing asks for the chunks on the edge and behind it, and touches none that is as it should be.
+   Chunks in the middle are not looked at. */
+static void test_growing_is_cheap(void **state) {
+    (void)state;
+    zb_store *store = store_new(), *count;
+    zb_error err;
+    zb_node *node = store_array(store, "a"), *through;
+    write_all(node, 3);
+    ASSERT_OK(zb_store_new_count(store, &count, &err), err);
+    ASSERT_OK(zb_node_open(count, "a", &through, &err), err);
+    zb_store_count_take(count);
+    through = resized(through, 1000, 20);
+    zb_store_counts counts = zb_store_count_take(count);
+    assert_int_equal(counts.lists, 0);
+    assert_int_equal(counts.puts, 1);
+    assert_int_equal(counts.erases, 0);
+    zb_node_release(through);
+    zb_store_release(count);
+    zb_node_release(node);
+    zb_store_release(store);
+}
+
+/* What other programs leave beyond the edge does not become elements when the array grows: padding
+   of chunks on the edge, and whole chunks behind it. */
+static void test_foreign_padding(void **state) {
+    (void)state;
+    for (size_t i = 0; variants(i); i++) {
+        zb_store *store = store_new();
+        zb_node *big, *small;
+        zb_error err;
+        ASSERT_OK(zb_array_create(store, "a", variants(i), &big, &err), err);
+        write_all(big, 3);
+        /* As zarr-python shrinks: another shape in the document, and some chunks fewer or none. */
+        char *text = store_text(store, "a/zarr.json"), *shape = strstr(text, "10,");
+        assert_non_null(shape);
+        memcpy(shape, " 6,", 3);
+        store_set(store, "a/zarr.json", text);
+        free(text);
+        ASSERT_OK(zb_node_open(store, "a", &small, &err), err);
+        expect(small, 6, 20, 3);
+        small = resized(small, 9, 20);
+        expect(small, 6, 20, 3);
+        write_all(small, 4);
+        small = resized(small, 30, 20);
+        expect(small, 9, 20, 4);
+        zb_node_release(small);
+        zb_node_release(big);
+        zb_store_release(store);
+    }
+}
+
+/* Behind an edge that is large, in many chunks: the same, by listing. */
+static void test_foreign_chunks(void **state) {
+    (void)state;
+    zb_store *store = store_new();
+    zb_node *node;
+    zb_error err;
+    zb_array_spec spec = store_spec;
+    spec.shape = (const uint64_t[]){3, UINT64_C(1) << 40};
+    spec.inner_shape = (const uint64_t[]){2, 2};
+    ASSERT_OK(zb_array_create(store, "a", &spec, &node, &err), err);
+    store_set(store, "a/c/0/7", "abcdefgh");
+    store_set(store, "a/c/1/7", "abcdefgh");
+    store_set(store, "a/c/2/9", "abcdefgh");
+    store_set(store, "a/c/9/9", "abcdefgh");
+    zb_node *grown;
+    ASSERT_OK(zb_array_resize(node, (const uint64_t[]){8, UINT64_C(1) << 40}, &grown, &err), err);
+    store_expect(store, "a/c/0/7", "abcdefgh");
+    char *edge = store_text(store, "a/c/1/7");
+    assert_memory_equal(edge, "abcd\x07", 6); /* its second row is fill now */
+    free(edge);
+    store_expect(store, "a/c/2/9", NULL);
+    store_expect(store, "a/c/9/9", "abcdefgh"); /* still outside */
+    zb_node_release(grown);
+    zb_node_release(node);
+    zb_store_release(store);
+}
+
+static void test_refused(void **state) {
+    (void)state;
+    zb_store *store = store_new();
+    zb_error err;
+    zb_node *group = store_group(store, "g", NULL), *node = store_array(store, "a"), *out;
+    ASSERT_FAILS(zb_array_resize(group, (const uint64_t[]){1, 1}, &out, &err), ZB_EINVAL, err,
+                 "group");
+    ASSERT_FAILS(zb_array_resize(node, (const uint64_t[]){UINT64_MAX, 1}, &out, &err), ZB_ELIMIT,
+                 err, "shape[0]");
+    ASSERT_OK(zb_node_delete(store, "a", &err), err);
+    ASSERT_FAILS(zb_array_resize(node, (const uint64_t[]){1, 1}, &out, &err), ZB_ECONFLICT, err,
+                 "/a has been deleted");
+    zb_node_release(store_group(store, "a", NULL));
+    ASSERT_FAILS(zb_array_resize(node, (const uint64_t[]){1, 1}, &out, &err), ZB_ECONFLICT, err,
+                 "another node");
+    zb_node_release(group);
+    zb_node_release(node);
+    zb_store_release(store);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shrink_and_grow),  cmocka_unit_test(test_chunks_go),
+        cmocka_unit_test(test_sparse),           cmocka_unit_test(test_unfinished),
+        cmocka_unit_test(test_growing_is_cheap), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_foreign_padding),  cmocka_unit_test(test_foreign_chunks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/* The children of groups, from listings and, where a store cannot list, from consolidated
+   metadata. */
+#include "support/sample.h"
+
+#include <errno.h>
+
+static zb_store *new_store(bool can_list) {
+    zb_store *store;
+    assert_int_equal(zb_store_new_mem("test", &store, NULL), ZB_OK);
+    store->hints.can_list = can_list;
+    return store;
+}
+
+static void set(zb_store *store, const char *key, const char *text) {
+    assert_int_equal(zb_store_mem_set(store, key, text, strlen(text), NULL), ZB_OK);
+}
+
+static void set_group(zb_store *store, const char *key) {
+    set(store, key, "{\"zarr_format\":3,\"node_type\":\"group\"}");
+}
+
+/* A group whose consolidated metadata is that map. */
+static void set_consolidated(zb_store *store, const char *key, const char *map) {
+    char text[1024];
+    snprintf(text, sizeof text,
+             "{\"zarr_format\":3,\"node_type\":\"group\",\"consolidated_metadata\":"
+             "{\"kind\":\"inline\",\"must_understand\":false,\"metadata\":%s}}",
+             map);
+    set(store, key, text);
+}
+
+/* The children's names in a line, "!" behind those that could not be opened. */
+static enum zb_code children_of(zb_store *store, const char *path, char line[256], zb_error *err) {
+    zb_node *node;
+    zb_children children;
+    if (zb_node_open(store, path, &node, err))
+        fail_msg("%s", err->message);
+    enum zb_code code = zb_group_children(node, &children, err);
+    size_t used = 0;
+    line[0] = '\0';
+    for (size_t i = 0; i < children.count; i++) {
+        const zb_child *child = &children.child[i];
+        assert_int_equal(child->node == NULL, child->reason != NULL);
+        if (child->node)
+            assert_string_equal(zb_node_name(child->node), child->name);
+        used += (size_t)snprintf(line + used, 256 - used, "%s%s%s", i ? " " : "", child->name,
+                                 child->reason ? "!" : "");
+    }
+    zb_children_free(&children);
+    assert_int_equal(children.count, 0);
+    zb_node_release(node);
+    return code;
+}
+
+static void lists_the_store(void **state) {
+    (void)state;
+    zb_store *store = new_store(true);
+    char *array = sample_array("", NULL);
+    /* A stale block is not believed where the store can list. */
+    set_consolidated(store, "zarr.json", "{\"gone\":{},\"../up\":{}}");
+    set(store, "b/zarr.json", array);
+    set(store, "b/c/0/0", "chunk");
+    set(store, "a/zarr.json", array);
+    set(store, "B/zarr.json", array);
+    set_group(store, "c/zarr.json");
+    set_group(store, "c/deep/zarr.json");
+    set_group(store, "\xc3\xa9/zarr.json");
+    set(store, "broken/zarr.json", "{");
+    set(store, "odd/zarr.json", "{\"zarr_format\":3,\"node_type\":\"group\",\"x\":1}");
+    set(store, "implicit/t/zarr.json", array);
+    set(store, "__reserved/zarr.json", array);
+    set(store, ".hidden/zarr.json", array);
+    set(store, "file", "no directory");
+    char line[256];
+    zb_error err;
+    assert_int_equal(children_of(store, "", line, &err), ZB_OK);
+    assert_string_equal(line, "B a b broken! c odd! \xc3\xa9");
+    assert_int_equal(children_of(store, "c", line, &err), ZB_OK);
+    assert_string_equal(line, "deep");
+    assert_int_equal(children_of(store, "c/deep", line, &err), ZB_OK);
+    assert_string_equal(line, "");
+    assert_int_equal(children_of(store, "b", line, &err), ZB_EINVAL);
+    assert_string_equal(err.message, "store test, array /b: an array has no children");
+    zb_store_release(store);
+    free(array);
+}
+
+static void gives_the_reason(void **state) {
+    (void)state;
+    zb_store *store = new_store(true);
+    set_group(store, "zarr.json");
+    set(store, "t/zarr.json", "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[-1]}");
+    zb_node *node;
+    zb_children children;
+    assert_int_equal(zb_node_open(store, "", &node, NULL), ZB_OK);
+    assert_int_equal(zb_group_children(node, &children, NULL), ZB_OK);
+    assert_int_equal(children.count, 1);
+    assert_null(children.child[0].node);
+    assert_string_equal(children.child[0].reason,
+                        "store test, array /t: shape[0] is -1, expected an integer of at least 0");
+    zb_children_free(&children);
+    zb_node_release(node);
+    zb_store_release(store);
+}
+
+static void believes_consolidated_names(void **state) {
+    (void)state;
+    zb_store *store = new_store(false);
+    char *array = sample_array("", NULL);
+    /* As zarr-python writes it: all in the root, an empty block in each group below. "c/t" names
+       "c" although "c" itself is left out; "gone" is stale; the documents inside are not looked
+       at. */
+    set_consolidated(store, "zarr.json",
+                     "{\"b\":{\"node_type\":\"group\"},\"a\":3,\"b/t\":{},\"b/s\":{},\"b/s/u\":{},"
+                     "\"c/t\":{},\"gone\":{},\"bb\":{},\"__x\":{},\"wrong\":{}}");
+    set(store, "a/zarr.json", array);
+    set_consolidated(store, "b/zarr.json", "{}");
+    set(store, "b/t/zarr.json", array);
+    set_group(store, "b/s/zarr.json");
+    set_group(store, "b/s/u/zarr.json");
+    set_group(store, "c/zarr.json");
+    set_group(store, "bb/zarr.json");
+    set_group(store, "unknown/zarr.json");
+    set(store, "__x/zarr.json", array);
+    set(store, "wrong/zarr.json", "[]");
+    static const char *const rows[][2] = {
+        {"", "a b bb c wrong!"}, {"b", "s t"}, {"b/s", "u"}, {"b/s/u", ""}, {"bb", ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char line[256];
+        zb_error err = {0};
+        if (children_of(store, rows[i][0], line, &err))
+            fail_msg("%s", err.message);
+        assert_string_equal(line, rows[i][1]);
+    }
+    zb_store_release(store);
+    free(array);
+}
+
+static void uses_the_nearest_block(void **state) {
+    (void)state;
+    zb_store *store = new_store(false);
+    set_group(store, "zarr.json");
+    set_consolidated(store, "a/zarr.json", "{\"b\":{},\"b/c\":{}}");
+    set_group(store, "a/b/zarr.json");
+    set_group(store, "a/b/c/zarr.json");
+    char line[256];
+    zb_error err;
+    assert_int_equal(children_of(store, "a", line, &err), ZB_OK);
+    assert_string_equal(line, "b");
+    assert_int_equal(children_of(store, "a/b", line, &err), ZB_OK);
+    assert_string_equal(line, "c");
+    assert_int_equal(children_of(store, "", line, &err), ZB_EUNSUPPORTED);
+    assert_non_null(strstr(err.message, "store test, group /: the store cannot list names"));
+    zb_store_release(store);
+}
+
+/* An ancestor that is missing or broken has no hint, and is no obstacle. */
+static void passes_over_bad_ancestors(void **state) {
+    (void)state;
+    zb_store *store = new_store(false);
+    set_consolidated(store, "zarr.json", "{\"a/b/c\":{}}");
+    set(store, "a/zarr.json", "broken");
+    set_group(store, "a/b/zarr.json");
+    set_group(store, "a/b/c/zarr.json");
+    char line[256];
+    zb_error err;
+    assert_int_equal(children_of(store, "a/b", line, &err), ZB_OK);
+    assert_string_equal(line, "c");
+    zb_store_release(store);
+}
+
+static void an_empty_block_means_none(void **state) {
+    (void)state;
+    zb_store *store = new_store(false);
+    set_consolidated(store, "zarr.json", "{}");
+    char line[256];
+    zb_error err;
+    assert_int_equal(children_of(store, "", line, &err), ZB_OK);
+    assert_string_equal(line, "");
+    zb_store_release(store);
+}
+
+static void refuses_names_that_escape(void **state) {
+    (void)state;
+    static const char *const names[] = {"../up", "/etc", "a/../../b", "a//b", "..", "a/", "", "/"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        zb_store *store = new_store(false);
+        char map[64];
+        snprintf(map, sizeof map, "{\"%s\":{}}", names[i]);
+        set_consolidated(store, "zarr.json", map);
+        char line[256];
+        zb_error err;
+        assert_int_equal(children_of(store, "", line, &err), ZB_EFORMAT);
+        assert_non_null(strstr(err.message, "which is no path below its group"));
+        zb_store_release(store);
+    }
+}
+
+/* main sets the limit to 20, before anything reads it. */
+static void limits_the_number(void **state) {
+    (void)state;
+    for (int can_list = 0; can_list < 2; can_list++) {
+        for (unsigned count = 20; count <= 21; count++) {
+            zb_store *store = new_store(can_list);
+            char map[512] = "{\"n00\":{}";
+            for (unsigned i = 0; i < count; i++) {
+                char key[32];
+                snprintf(key, sizeof key, "n%02u/zarr.json", i);
+                set_group(store, key);
+                if (i > 0)
+                    snprintf(map + strlen(map), sizeof map - strlen(map), ",\"n%02u\":{}", i);
+            }
+            strcat(map, "}");
+            set_consolidated(store, "zarr.json", map);
+            char line[256];
+            zb_error err;
+            enum zb_code code = children_of(store, "", line, &err);
+            assert_int_equal(code, count == 20 ? ZB_OK : ZB_ELIMIT);
+            if (code)
+                assert_non_null(strstr(err.message, "more than 20 names, the limit children"));
+            zb_store_release(store);
+        }
+    }
+}
+
+static void reports_store_errors(void **state) {
+    (void)state;
+    zb_store *inner = new_store(true);
+    set_group(inner, "zarr.json");
+    set_group(inner, "a/zarr.json");
+    set_group(inner, "b/zarr.json");
+    zb_store *fault;
+    assert_int_equal(zb_store_new_fault(inner, &fault, NULL), ZB_OK);
+    zb_node *node;
+    zb_children children;
+    zb_error err;
+    assert_int_equal(zb_node_open(fault, "", &node, NULL), ZB_OK);
+    zb_store_fault_set(fault, 1); /* the listing */
+    assert_int_equal(zb_group_children(node, &children, &err), ZB_EIO);
+    assert_int_equal(err.sys_errno, EIO);
+    assert_int_equal(children.count, 0);
+    zb_store_fault_set(fault, 2); /* opening a: known, but not readable */
+    assert_int_equal(zb_group_children(node, &children, &err), ZB_OK);
+    assert_int_equal(children.count, 2);
+    assert_null(children.child[0].node);
+    assert_non_null(strstr(children.child[0].reason, "store test, node /a: injected fault"));
+    assert_non_null(children.child[1].node);
+    zb_children_free(&children);
+    zb_node_release(node);
+    zb_store_release(fault);
+    zb_store_release(inner);
+}
+
+int main(void) {
+    setenv("ZARRBRIDGE_CHILDREN", "20", 1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lists_the_store),
+        cmocka_unit_test(gives_the_reason),
+        cmocka_unit_test(believes_consolidated_names),
+        cmocka_unit_test(uses_the_nearest_block),
+        cmocka_unit_test(passes_over_bad_ancestors),
+        cmocka_unit_test(an_empty_block_means_none),
+        cmocka_unit_test(refuses_names_that_escape),
+        cmocka_unit_test(limits_the_number),
+        cmocka_unit_test(reports_store_errors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

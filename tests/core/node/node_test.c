@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening nodes: one small read, both size limits, errors that name the place once. */
+#include "node/node.h"
+#include "support/sample.h"
+
+#include <errno.h>
+
+#include "model/array.h"
+
+static zb_store *new_store(void) {
+    zb_store *store;
+    assert_int_equal(zb_store_new_mem("test", &store, NULL), ZB_OK);
+    return store;
+}
+
+static void set(zb_store *store, const char *key, const char *text) {
+    assert_int_equal(zb_store_mem_set(store, key, text, strlen(text), NULL), ZB_OK);
+}
+
+static void opens_by_path(void **state) {
+    (void)state;
+    zb_store *store = new_store();
+    char *group = sample_group("", NULL);
+    char *array = sample_array("", NULL);
+    set(store, "zarr.json", group);
+    set(store, "a/zarr.json", group);
+    set(store, "a/t/zarr.json", array);
+    static const char *const rows[][2] = {{"", ""}, {"a", "a"}, {"a/t", "t"}};
+    for (size_t i = 0; i < 3; i++) {
+        zb_node *node;
+        assert_int_equal(zb_node_open(store, rows[i][0], &node, NULL), ZB_OK);
+        assert_ptr_equal(zb_node_store(node), store);
+        assert_string_equal(zb_node_path(node), rows[i][0]);
+        assert_string_equal(zb_node_name(node), rows[i][1]);
+        assert_int_equal(zb_node_array(node) != NULL, i == 2);
+        int64_t one = 0;
+        assert_true(zb_json_int64(zb_json_get(zb_node_attributes(node), "a"), &one));
+        assert_int_equal(one, 1);
+        assert_ptr_equal(zb_json_get(zb_node_document(node), "attributes"),
+                         zb_node_attributes(node));
+        zb_node_release(node);
+    }
+    zb_store_release(store);
+    free(group);
+    free(array);
+}
+
+static void outlives_its_store(void **state) {
+    (void)state;
+    zb_store *store = new_store();
+    char *array = sample_array("", NULL);
+    set(store, "zarr.json", array);
+    zb_node *node;
+    assert_int_equal(zb_node_open(store, "", &node, NULL), ZB_OK);
+    zb_store_release(store);
+    assert_ptr_equal(zb_node_retain(node), node);
+    zb_node_release(node);
+    assert_string_equal(zb_node_store(node)->label, "test");
+    zb_node_release(node);
+    zb_node_release(NULL);
+    free(array);
+}
+
+static void names_the_place(void **state) {
+    (void)state;
+    zb_store *store = new_store();
+    set(store, "bad/zarr.json", "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":1}");
+    set(store, "group/zarr.json", "{\"zarr_format\":3,\"node_type\":\"group\",\"x\":1}");
+    static const struct {
+        const char *path;
+        enum zb_code code;
+        const char *message;
+    } rows[] = {
+        {"none", ZB_ENOTFOUND, "store test, node /none: "},
+        {"", ZB_ENOTFOUND, "store test, node /: "},
+        {"group/none", ZB_ENOTFOUND, "store test, node /group/none: "},
+        {"../x", ZB_EINVAL, "store test: path \"../x\" has a part of dots only"},
+        {"/bad", ZB_EINVAL, "store test: path \"/bad\" has an empty part"},
+        {"bad", ZB_EFORMAT, "store test, array /bad: shape is 1, expected a list of integers"},
+    };
+    zb_node *node;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        zb_error err = {0};
+        assert_int_equal(zb_node_open(store, rows[i].path, &node, &err), rows[i].code);
+        assert_int_equal(err.code, rows[i].code);
+        if (strncmp(err.message, rows[i].message, strlen(rows[i].message)) != 0)
+            fail_msg("%s", err.message);
+        /* The text is not needed to get the code. */
+        assert_int_equal(zb_node_open(store, rows[i].path, &node, NULL), rows[i].code);
+    }
+    zb_store_release(store);
+}
+
+/* A group document of `size` bytes with that member. */
+static char *large_group(const char *member, size_t size) {
+    char *text = malloc(size + 1);
+    size_t used = (size_t)sprintf(text, "{\"zarr_format\":3,\"node_type\":\"group\",%s", member);
+    memset(text + used, ' ', size - used);
+    text[size - 1] = '}';
+    text[size] = '\0';
+    return text;
+}
+
+static void limits_the_size(void **state) {
+    (void)state;
+    const zb_limits *limits = zb_limits_get();
+    size_t plain = (size_t)limits->document_bytes;
+    size_t consolidated = (size_t)limits->consolidated_bytes;
+    const struct {
+        const char *member;
+        size_t size;
+        const char *message; /* NULL: opens */
+    } rows[] = {
+        {"\"attributes\":{}", plain, NULL},
+        {"\"attributes\":{}", plain + 1, "the limit document_bytes is"},
+        {"\"consolidated_metadata\":null", plain + 1, NULL},
+        /* The word alone is no excuse. */
+        {"\"attributes\":{\"x\":\"consolidated_metadata\"}", plain + 1,
+         "the limit document_bytes is"},
+        {"\"consolidated_metadata\":null", consolidated + 1, "limit consolidated_bytes is"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *text = large_group(rows[i].member, rows[i].size);
+        zb_node *node = NULL;
+        zb_error err = {0};
+        enum zb_code code = sample_open(text, &node, &err);
+        assert_int_equal(code, rows[i].message ? ZB_ELIMIT : ZB_OK);
+        if (rows[i].message && !strstr(err.message, rows[i].message))
+            fail_msg("%s", err.message);
+        zb_node_release(node);
+        free(text);
+    }
+}
+
+static void passes_store_errors_on(void **state) {
+    (void)state;
+    zb_store *inner = new_store();
+    char *array = sample_array("", NULL);
+    set(inner, "a/zarr.json", array);
+    zb_store *fault;
+    assert_int_equal(zb_store_new_fault(inner, &fault, NULL), ZB_OK);
+    for (uint64_t nth = 1; nth <= 2; nth++) { /* the open, the read */
+        zb_node *node;
+        zb_error err;
+        zb_store_fault_set(fault, nth);
+        assert_int_equal(zb_node_open(fault, "a", &node, &err), ZB_EIO);
+        assert_int_equal(err.sys_errno, EIO);
+        assert_non_null(strstr(err.message, "store test, node /a: injected fault"));
+    }
+    zb_store_release(fault);
+    zb_store_release(inner);
+    free(array);
+}
+
+static void costs_one_read(void **state) {
+    (void)state;
+    zb_store *inner = new_store();
+    char *array = sample_array("", NULL);
+    set(inner, "a/zarr.json", array);
+    zb_store *count;
+    assert_int_equal(zb_store_new_count(inner, &count, NULL), ZB_OK);
+    zb_node *node;
+    assert_int_equal(zb_node_open(count, "a", &node, NULL), ZB_OK);
+    zb_store_counts counts = zb_store_count_take(count);
+    assert_int_equal(counts.opens, 1);
+    assert_int_equal(counts.reads, 1);
+    assert_int_equal(counts.stats, 0);
+    assert_int_equal(counts.lists, 0);
+    zb_node_release(node);
+    zb_store_release(count);
+    zb_store_release(inner);
+    free(array);
+}
+
+/* Caches may share an entry only when store, path and document are the same. */
+static void has_its_cache_id(void **state) {
+    (void)state;
+    zb_store *stores[2] = {new_store(), new_store()};
+    char *array = sample_array("", NULL);
+    char *other = sample_array("fill_value", "8");
+    uint64_t id[5];
+    set(stores[0], "a/zarr.json", array);
+    set(stores[0], "b/zarr.json", array);
+    set(stores[1], "a/zarr.json", array);
+    for (size_t i = 0; i < 5; i++) {
+        zb_node *node;
+        if (i == 4)
+            set(stores[0], "a/zarr.json", other);
+        const char *path = i == 2 ? "b" : "a";
+        assert_int_equal(zb_node_open(stores[i == 3], path, &node, NULL), ZB_OK);
+        id[i] = node->array->cache_id;
+        zb_node_release(node);
+    }
+    assert_true(id[0] == id[1]);
+    for (size_t i = 1; i < 5; i++) {
+        for (size_t j = i + 1; j < 5; j++)
+            assert_true(id[i] != id[j]);
+    }
+    zb_store_release(stores[0]);
+    zb_store_release(stores[1]);
+    free(array);
+    free(other);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(opens_by_path),          cmocka_unit_test(outlives_its_store),
+        cmocka_unit_test(names_the_place),        cmocka_unit_test(limits_the_size),
+        cmocka_unit_test(passes_store_errors_on), cmocka_unit_test(costs_one_read),
+        cmocka_unit_test(has_its_cache_id),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
