@@ -11,6 +11,7 @@
 
 #include "zarrbridge/check.h"
 #include "zarrbridge/write.h"
+#include "zarrbridge/limits.h"
 
 /* Exit codes, as of grep and diff. */
 enum { FINE = 0, FOUND = 1, FAILED = 2 };

@@ -8,6 +8,7 @@
 
 #include "cf_write.h"
 #include "dimensions.h"
+#include "zarrbridge/change.h"
 
 namespace zarr3 {
 

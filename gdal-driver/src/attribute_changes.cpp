@@ -9,6 +9,7 @@
 
 #include "attributes.h"
 #include "zarrbridge/write.h"
+#include "zarrbridge/change.h"
 
 namespace zarr3 {
 

@@ -17,6 +17,7 @@
 #include "json_text.h"
 #include "units.h"
 #include "zarrbridge/write.h"
+#include "zarrbridge/change.h"
 
 namespace zarr3 {
 

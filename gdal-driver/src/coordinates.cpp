@@ -19,6 +19,7 @@
 #include "cpl_string.h"
 #include "dimensions.h"
 #include "types.h"
+#include "zarrbridge/read.h"
 
 namespace zarr3 {
 

@@ -13,6 +13,7 @@
 #include <future>
 
 #include "errors.h"
+#include "zarrbridge/limits.h"
 
 namespace zarr3 {
 

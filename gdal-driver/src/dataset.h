@@ -17,6 +17,7 @@
 #include "pixel_writer.h"
 #include "read_plan.h"
 #include "types.h"
+#include "zarrbridge/write.h"
 
 namespace zarr3 {
 

@@ -17,6 +17,7 @@
 #include "location.h"
 #include "open.h"
 #include "zarrbridge/write.h"
+#include "zarrbridge/change.h"
 
 namespace zarr3 {
 

@@ -13,6 +13,8 @@
 
 #include "layout.h"
 #include "types.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/limits.h"
 
 namespace zarr3 {
 

@@ -19,6 +19,9 @@
 #include "options.h"
 #include "subdatasets.h"
 #include "vsi_store.h"
+#include "zarrbridge/sys/store.h"
+#include "zarrbridge/write.h"
+#include "zarrbridge/limits.h"
 
 namespace zarr3 {
 

@@ -10,6 +10,7 @@
 
 #include "json_text.h"
 #include "own_options.h"
+#include "zarrbridge/write.h"
 
 namespace zarr3 {
 

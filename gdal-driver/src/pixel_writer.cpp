@@ -6,6 +6,7 @@
  * needed; one too few would be stale pixels.
  */
 #include "pixel_writer.h"
+#include "zarrbridge/write.h"
 
 #include <algorithm>
 

@@ -5,6 +5,7 @@
  * their order in the array; all others have a count of 1.
  */
 #include "read_plan.h"
+#include "zarrbridge/read.h"
 
 #include <algorithm>
 

@@ -36,6 +36,7 @@
 #include "manage.h"
 #include "open.h"
 #include "zarrbridge/write.h"
+#include "zarrbridge/change.h"
 
 namespace zarr3 {
 

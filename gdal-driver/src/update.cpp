@@ -22,6 +22,7 @@
 #include "georef_write.h"
 #include "json_text.h"
 #include "manage.h"
+#include "zarrbridge/change.h"
 
 using namespace zarr3;
 

@@ -38,6 +38,7 @@
 #include "node.h"
 #include "zip_repeats.h"
 #include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/sys/store.h"
 
 namespace {
 

@@ -18,6 +18,7 @@
 #include "band.h"
 #include "dataset.h"
 #include "errors.h"
+#include "zarrbridge/write.h"
 
 using namespace zarr3;
 

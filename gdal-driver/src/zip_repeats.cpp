@@ -20,6 +20,7 @@
 
 #include "cpl_conv.h"
 #include "cpl_string.h"
+#include "zarrbridge/limits.h"
 
 namespace zarr3 {
 

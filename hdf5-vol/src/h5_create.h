@@ -9,6 +9,7 @@
 #define ZARRBRIDGE_H5_CREATE_H
 
 #include "h5_tree.h"
+#include "zarrbridge/change.h"
 
 /* A spec with the memory that it points to. */
 typedef struct vol_spec {

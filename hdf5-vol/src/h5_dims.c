@@ -13,6 +13,7 @@
  * store, so it comes from a small one in memory.
  */
 #include "h5_attrs.h"
+#include "zarrbridge/change.h"
 
 #include <inttypes.h>
 #include <stdio.h>

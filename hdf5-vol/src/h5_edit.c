@@ -4,6 +4,7 @@
 
 #include "h5_attrs.h"
 #include "h5_writer.h"
+#include "zarrbridge/change.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,6 +7,7 @@
 #define ZARRBRIDGE_H5_EDIT_H
 
 #include "h5_object.h"
+#include "zarrbridge/change.h"
 
 /* A name for a new node: its group, and the last part of its path. Freed with vol_place_clear. */
 typedef struct vol_place {

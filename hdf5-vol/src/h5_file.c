@@ -10,6 +10,7 @@
 
 #include "h5_attrs.h"
 #include "h5_writer.h"
+#include "zarrbridge/change.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -3,7 +3,6 @@
 #ifndef ZARRBRIDGE_H5_OPTIONS_H
 #define ZARRBRIDGE_H5_OPTIONS_H
 
-#include "zarrbridge/write.h"
 #include "zarrbridge/zarrbridge.h"
 
 /* Do dimensions without a coordinate array show as datasets? */

@@ -7,6 +7,8 @@
  * a work buffer afterwards. What stays short is read as single points, the rest as boxes.
  */
 #include "h5_select.h"
+#include "zarrbridge/write.h"
+#include "zarrbridge/read.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,8 @@
 #include "h5_select.h"
 
 #include "h5_error.h"
+#include "zarrbridge/write.h"
+#include "zarrbridge/read.h"
 
 #include <stdlib.h>
 #include <string.h>

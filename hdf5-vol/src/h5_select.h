@@ -17,6 +17,7 @@
 #define ZARRBRIDGE_H5_SELECT_H
 
 #include "h5_tree.h"
+#include "zarrbridge/write.h"
 
 typedef struct vol_selection {
     hid_t space;  /* borrowed; for the iterator when it is no box */

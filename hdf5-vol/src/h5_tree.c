@@ -3,6 +3,8 @@
 #include "h5_tree.h"
 
 #include "h5_attrs.h"
+#include "zarrbridge/write.h"
+#include "zarrbridge/limits.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -22,7 +22,6 @@
 
 #include "h5_api.h"
 #include "h5_options.h"
-#include "zarrbridge/write.h"
 #include "zarrbridge/zarrbridge.h"
 
 struct vol_attrs;

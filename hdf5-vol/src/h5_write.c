@@ -8,6 +8,7 @@
 #include "h5_error.h"
 #include "h5_type.h"
 #include "h5_writer.h"
+#include "zarrbridge/write.h"
 
 #include <stdlib.h>
 

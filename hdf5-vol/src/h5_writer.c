@@ -3,6 +3,7 @@
 #include "h5_writer.h"
 
 #include "h5_attr_write.h"
+#include "zarrbridge/write.h"
 
 #include <stdio.h>
 

@@ -12,6 +12,7 @@
 #define ZARRBRIDGE_H5_WRITER_H
 
 #include "h5_tree.h"
+#include "zarrbridge/write.h"
 
 /* The writer, opened if need be; the caller is about to write with it. Borrowed. */
 enum zb_code vol_writer_get(vol_node *dataset, zb_writer **out, zb_error *err);

@@ -14,6 +14,7 @@
 #include "h5_pieces.h"
 #include "h5_type.h"
 #include "h5_writer.h"
+#include "zarrbridge/read.h"
 
 #include <stdio.h>
 #include <stdlib.h>

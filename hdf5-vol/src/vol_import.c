@@ -14,6 +14,7 @@
 #include "h5_pieces.h"
 #include "h5_type.h"
 #include "h5_writer.h"
+#include "zarrbridge/write.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,6 +9,7 @@
  */
 #include "vol_class.h"
 #include "h5_error.h"
+#include "zarrbridge/write.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads commands, one a line, and answers each: README.md. */
 #include "actor.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/write.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "timing.h"
+#include "zarrbridge/limits.h"
 
 #include <sched.h>
 #include <stdio.h>

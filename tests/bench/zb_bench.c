@@ -17,6 +17,8 @@
 #include "bare.h"
 #include "memory.h"
 #include "timing.h"
+#include "zarrbridge/limits.h"
+#include "zarrbridge/read.h"
 
 typedef struct bench {
     const char *directory, *dataset;

@@ -22,6 +22,7 @@
 #include "memory.h"
 #include "timing.h"
 #include "zarrbridge/write.h"
+#include "zarrbridge/read.h"
 
 typedef struct bench {
     const char *source, *dataset;

@@ -9,6 +9,8 @@
 
 #include "support/check.h"
 #include "zarrbridge/write.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/read.h"
 
 enum { SIDE = 256, CHUNK = 16 };
 

@@ -14,6 +14,10 @@
 
 #include "world.h"
 #include "zarrbridge/check.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/write.h"
+#include "zarrbridge/limits.h"
+#include "zarrbridge/read.h"
 
 enum { SIDE = 4, CHUNKS = 200, COUNT = SIDE * CHUNKS, ENOUGH = 64, CROWD = 500 };
 

@@ -12,6 +12,7 @@
 
 #include "scenarios.h"
 #include "shim.h"
+#include "zarrbridge/limits.h"
 
 typedef struct trouble {
     const char *name;

@@ -13,6 +13,10 @@
 
 #include "scenarios.h"
 #include "shim.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/write.h"
+#include "zarrbridge/limits.h"
+#include "zarrbridge/read.h"
 
 enum { PARTIES = 2, SIDE = 4, INNER = 2, MOST_CHUNKS = 100 };
 

@@ -11,6 +11,9 @@
 #include "base/scratch.h"
 #include "memory.h"
 #include "scenarios.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/sys/store.h"
+#include "zarrbridge/limits.h"
 
 static char *place;
 static char root[256];
@@ -69,7 +72,7 @@ static enum zb_code make_array(zb_store *store, zb_error *err) {
                           .codecs = codec->codecs};
     if (codec->document) {
         zb_part part = {codec->document, strlen(codec->document)};
-        return zb_store_put(store, "new/array/zarr.json", &part, 1, ZB_DURABLE_LATER, err);
+        return zb_store_put(store, "new/array/zarr.json", &part, 1, ZB_SYNC_NONE, err);
     }
     zb_node *node;
     enum zb_code code = zb_array_create(store, "new/array", &spec, &node, err);

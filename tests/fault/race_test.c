@@ -13,6 +13,11 @@
 
 #include "support/store.h" /* of tests/core/meta */
 #include "world.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/sys/store.h"
+#include "zarrbridge/write.h"
+#include "zarrbridge/limits.h"
+#include "zarrbridge/read.h"
 
 #define PARTIES 8
 #define STRIPS 80
@@ -306,7 +311,7 @@ static void consolidate_root(void) {
     world_remove(root);
     ASSERT_OK(zb_store_create_fs(root, &store, &err), err);
     zb_part part = {text, sizeof text - 1};
-    ASSERT_OK(zb_store_put(store, "zarr.json", &part, 1, ZB_DURABLE_LATER, &err), err);
+    ASSERT_OK(zb_store_put(store, "zarr.json", &part, 1, ZB_SYNC_NONE, &err), err);
     zb_store_release(store);
 }
 

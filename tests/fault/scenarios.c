@@ -2,6 +2,9 @@
 #include "scenarios.h"
 
 #include "scenarios_two.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/write.h"
+#include "zarrbridge/read.h"
 
 void (*scenario_over)(void);
 const char *scenario_root;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "scenarios_two.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/write.h"
 
 /* A writer of an array, through a store that may be its own. */
 typedef struct hand {

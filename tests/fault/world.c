@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "world.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/sys/store.h"
+#include "zarrbridge/write.h"
+#include "zarrbridge/limits.h"
+#include "zarrbridge/read.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -67,7 +72,7 @@ void world_make(const char *root, bool consolidated) {
     ASSERT_OK(zb_store_create_fs(root, &store, &err), err);
     zb_part part = {empty_block, strlen(empty_block)};
     if (consolidated)
-        ASSERT_OK(zb_store_put(store, "zarr.json", &part, 1, ZB_DURABLE_LATER, &err), err);
+        ASSERT_OK(zb_store_put(store, "zarr.json", &part, 1, ZB_SYNC_NONE, &err), err);
     ASSERT_OK(zb_group_create(store, "g", "{\"title\":\"t\"}", &node, &err), err);
     zb_node_release(node);
     make_array(store, "g/plain", (uint64_t[]){12, 10}, (uint64_t[]){4, 5}, NULL,
@@ -313,7 +318,7 @@ void world_sweep(const char *root) {
     for (size_t i = 0; i < directory_count; i++) {
         char key[512];
         snprintf(key, sizeof key, "%s%sprobe", directories[i], *directories[i] ? "/" : "");
-        ASSERT_OK(zb_store_put(store, key, &part, 1, ZB_DURABLE_LATER, &err), err);
+        ASSERT_OK(zb_store_put(store, key, &part, 1, ZB_SYNC_NONE, &err), err);
         ASSERT_OK(zb_store_erase(store, key, &err), err);
         free(directories[i]);
     }

@@ -6,6 +6,7 @@
 #include "fuzz.h"
 
 #include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/sys/store.h"
 
 static void check_array(const zb_array_info *info) {
     REQUIRE(info->ndim <= ZB_MAX_NDIM);

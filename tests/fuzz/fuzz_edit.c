@@ -7,6 +7,8 @@
 #include "fuzz.h"
 
 #include "zarrbridge/write.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/read.h"
 
 typedef struct texts {
     char *document, *name, *value, *path, *codecs, *dimension;

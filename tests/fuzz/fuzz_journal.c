@@ -20,6 +20,11 @@
 #include "write/live.h"
 #include "kernel/crc32c.h"
 #include "zarrbridge/check.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/wrappers.h"
+#include "zarrbridge/write.h"
+#include "zarrbridge/read.h"
 
 #define ELEMENTS 8
 #define UNITS 4
@@ -167,7 +172,7 @@ static bool load_index(zb_store *store, uint64_t *entries) {
     REQUIRE(zb__layout_init(&layout, node->array, NULL) == ZB_OK);
     zb__scratch *scratch = zb__scratch_take();
     REQUIRE(scratch);
-    if (zb_store_open(store, shard_key, &object, &info, NULL) == ZB_OK) {
+    if (zb_object_open(store, shard_key, &object, &info, NULL) == ZB_OK) {
         loaded = zb__live_index(&layout, object, info.size, entries, scratch, NULL) == ZB_OK;
         zb_object_close(object);
     }

@@ -8,6 +8,9 @@
 
 #include "zarrbridge/check.h"
 #include "zarrbridge/write.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/sys/store.h"
+#include "zarrbridge/read.h"
 
 #define DEPTH_MAX 3
 

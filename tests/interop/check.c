@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "npy.h"
+#include "zarrbridge/read.h"
 
 /* ---- Manifests ---- */
 

@@ -16,6 +16,8 @@
 
 #include "check.h"
 #include "npy.h"
+#include "zarrbridge/limits.h"
+#include "zarrbridge/read.h"
 
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
 #define INSTRUMENTED true

@@ -6,7 +6,9 @@
 #ifndef ZARRBRIDGE_CHECK_H
 #define ZARRBRIDGE_CHECK_H
 
-#include "zarrbridge/zarrbridge.h"
+#include <stdint.h>
+
+#include "zarrbridge/store.h"
 
 #ifdef __cplusplus
 extern "C" {

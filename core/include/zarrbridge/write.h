@@ -1,120 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing: creating nodes, changing metadata, and writing boxes.
+ * Writing boxes.
  *
  * The promise: at every instant each key holds its old or its new object, whole. A killed writer
  * loses what it had not flushed, nothing else. Two writers of one shard, threads or processes,
  * never lose each other's data: they take turns under a lock, or one of them gets ZB_ECONFLICT.
- *
- * Nodes stay immutable in memory: a call that changes a node's document gives a new node and leaves
- * the old one as it was. Who holds the old one goes on with the old shape and attributes.
  */
 #ifndef ZARRBRIDGE_WRITE_H
 #define ZARRBRIDGE_WRITE_H
 
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/node.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* ---- Durability ---------------------------------------------------------------------------- */
-
-/* When what was written is safe from a loss of power. */
-enum zb_sync {
-    ZB_SYNC_NONE,  /* when the operating system sees fit */
-    ZB_SYNC_CLOSE, /* when zb_writer_flush, zb_writer_close or zb_store_flush has returned */
-    ZB_SYNC_ALWAYS /* when the call that writes it returns; each object before it replaces the old
-                      one */
-};
-
-/* From now on changes of documents (creating, attributes, shapes, copying, moving, deleting)
-   through this store are as safe as `sync` says. Never less than what an earlier call, or a writer
-   that was opened on this store, has asked for. A loss of power leaves the old document or the
-   new one, and from ZB_SYNC_CLOSE on, once zb_store_flush or a writer's flush has returned, the new
-   one. With ZB_SYNC_NONE a document that did not exist before may be left incomplete until then. */
-ZB_API void zb_store_set_sync(zb_store *store, enum zb_sync sync);
-
-/* ---- Creating and changing nodes ---------------------------------------------------------- */
-
-/* Creates a directory for a store unless there is one. */
-ZB_API enum zb_code zb_store_create_fs(const char *path, zb_store **out, zb_error *err);
-
-/* About all calls that change nodes: they take turns under one lock for each hierarchy, whichever
-   group of it the store was opened at; ZB_EUNSUPPORTED where no locks can be had (ZARRBRIDGE_LOCKS
-   in docs/writing.md). Those that take a node give ZB_ECONFLICT when it has been deleted, moved or
-   made anew since it was opened. Consolidated metadata in groups above is taken out before the
-   change and put back afterwards, current; when that fails it stays out. Groups that were missing
-   stay when a call fails later. Texts are JSON; the bare tokens NaN and Infinity are refused in
-   them (ZB_EINVAL). */
-
-/* Creates a group, and groups at all ancestors that have no document. ZB_ECONFLICT when the node,
-   or an array above it, exists. attributes: a JSON object as text, or NULL. Names are UTF-8 without
-   control characters and backslashes; they do not begin with "." or "__" and are not "zarr.json".
- */
-ZB_API enum zb_code zb_group_create(zb_store *store, const char *path, const char *attributes,
-                                    zb_node **out, zb_error *err);
-
-/* What an array is to be. Pointers are borrowed for the call. */
-typedef struct zb_array_spec {
-    uint32_t ndim;
-    const uint64_t *shape;       /* [ndim] */
-    const uint64_t *inner_shape; /* [ndim]: the unit of encoding */
-    const uint64_t *shard_shape; /* [ndim], multiples of inner_shape; NULL: not sharded */
-    zb_dtype dtype;              /* `swapped`: stored in the byte order opposite to the host's */
-    const void *fill_value;      /* one element in host order; NULL: zero */
-    const char *codecs;          /* bytes→bytes codecs of the innermost chunk: a JSON list
-                                    as text; NULL: zstd level 3; "[]": none. What a
-                                    configuration leaves out gets a default */
-    const char *const *dimension_names; /* [ndim] or NULL */
-    const char *attributes;             /* a JSON object as text, or NULL */
-    char separator;                     /* of chunk keys; 0 means '/' */
-} zb_array_spec;
-
-/* Creates an array likewise. Documents are valid under 3.0 and 3.1; every codec is written in
-   object form. Chunks without a document that lie at the path are erased; nodes below it are
-   ZB_ECONFLICT. */
-ZB_API enum zb_code zb_array_create(zb_store *store, const char *path, const zb_array_spec *spec,
-                                    zb_node **out, zb_error *err);
-
-/* Sets (value: JSON text) or removes (NULL; ZB_ENOTFOUND when there is none) one attribute. The
-   others keep their order and text; so do members of the document that we do not know. What is
-   changed is the document as it is in the store now. *out is the changed node. */
-ZB_API enum zb_code zb_node_set_attribute(const zb_node *node, const char *name, const char *value,
-                                          zb_node **out, zb_error *err);
-
-/* Sets (entries may be NULL) or removes (names NULL) the names of an array's dimensions, likewise.
- */
-ZB_API enum zb_code zb_array_set_dimension_names(const zb_node *node, const char *const *names,
-                                                 zb_node **out, zb_error *err);
-
-/* Changes an array's shape, from the node's own to this one: ZB_ECONFLICT when the array has
-   another shape by now, or another node is there. (Appending beside others is a loop: resize, on
-   ZB_ECONFLICT zb_node_refresh and again, then write.) Chunks that lie beyond the new shape are
-   erased; those cut by it are refilled with the fill value there, so that growing again does not
-   bring old elements back. Growing clears what other programs have left there. When erasing or
-   refilling fails, the array has the new shape already; resizing it again, also to the same shape,
-   does the rest. Chunks that a writer still holds are not seen: flush first. */
-ZB_API enum zb_code zb_array_resize(const zb_node *node, const uint64_t *shape, zb_node **out,
-                                    zb_error *err);
-
-/* Erases a node and all below it, also what a killed deletion has left of them. ZB_ENOTFOUND when
-   there is none. At the root, what belongs to no node stays. */
-ZB_API enum zb_code zb_node_delete(zb_store *store, const char *path, zb_error *err);
-
-/* Copies a node and all nodes below it to a path where there is none (ZB_ECONFLICT), in the same
-   store or another; groups above are created. Documents and chunks are the same bytes. The node
-   appears when all of it is there; after an error nothing of it stays, as far as it can be erased.
-   One object after the other passes through memory (ZB_ELIMIT above shard_bytes). */
-ZB_API enum zb_code zb_node_copy(zb_store *from, const char *from_path, zb_store *to,
-                                 const char *to_path, zb_error *err);
-
-/* Moves a node with all below it within a store. Directories are renamed, in one step and with all
-   that lies in them. Where a store cannot do that, the node is copied and the source deleted; a
-   process that is killed between leaves both. */
-ZB_API enum zb_code zb_node_move(zb_store *store, const char *from, const char *to, zb_error *err);
-
-/* ---- Writing boxes ------------------------------------------------------------------------ */
 
 /* What happens to a stored shard of which a part is written; never recorded in metadata. What
    covers a whole shard replaces it under every strategy.

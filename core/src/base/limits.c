@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/machine.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/limits.h"
 
 #define KIB 1024ull
 #define MIB (1024ull * KIB)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/lru.h"
 
-#include "base/pages.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/pages.h"
+#include "zarrbridge/sys/store.h"
 
 void zb__lru_init(zb__lru *lru, uint64_t budget, uint64_t most) {
     *lru = (zb__lru){.budget = budget, .most = most};

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 #include "base/slab.h"
-#include "zarrbridge/store.h"
+#include "zarrbridge/sys/store.h"
 
 typedef struct zb__lru_key {
     uint64_t word[4];

@@ -19,7 +19,7 @@
 
 #include "base/fork.h"
 #include "base/machine.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/limits.h"
 
 #define MAX_THREADS 256
 

@@ -5,13 +5,14 @@
  */
 #include "base/scratch.h"
 
-#include "base/fork.h"
-#include "base/pages.h"
-
 #include <libdeflate.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <zstd.h>
+
+#include "base/fork.h"
+#include "base/pages.h"
+#include "zarrbridge/error.h"
 
 static pthread_mutex_t idle_lock = PTHREAD_MUTEX_INITIALIZER;
 static zb__scratch *idle;

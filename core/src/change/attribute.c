@@ -15,7 +15,8 @@
 #include "node/current.h"
 #include "node/edit.h"
 #include "node/node.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/sys/store.h"
 
 /* Documents without attributes, or with null, get an object first. */
 static enum zb_code ensure_object(zb__document *document, zb_error *err) {

@@ -13,6 +13,8 @@
 #include "node/walk.h"
 #include "read/read.h"
 #include "write/writer.h"
+#include "zarrbridge/read.h"
+#include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
 
 /* Up to this many chunks are asked for one by one; beyond, those that exist are listed. An array

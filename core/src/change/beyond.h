@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "node/edit.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/node.h"
 
 /* Clears what is stored outside `keep` but within `region` (both shapes, [ndim]), along the
    dimensions in which region is the larger one: chunks wholly outside are erased, the others

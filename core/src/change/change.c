@@ -18,7 +18,9 @@
 #include "node/document.h"
 #include "node/edit.h"
 #include "node/node.h"
-#include "zarrbridge/write.h"
+#include "zarrbridge/json.h"
+#include "zarrbridge/limits.h"
+#include "zarrbridge/sys/store.h"
 
 /* ---- Lists of documents ------------------------------------------------------------------- */
 
@@ -75,16 +77,15 @@ enum zb_code zb__change_begin(zb_store *store, zb__change *change, zb_error *err
     return code ? zb_error_prefix(err, code, "store %s", store->label) : ZB_OK;
 }
 
-enum zb_durability zb__document_durability(const zb_store *store) {
-    switch ((enum zb_sync)atomic_load(&((zb_store *)store)->sync)) {
-    case ZB_SYNC_ALWAYS:
-        return ZB_DURABLE_NOW;
-    case ZB_SYNC_CLOSE:
-        return ZB_DURABLE_HELD;
-    case ZB_SYNC_NONE:
-        break;
-    }
-    return ZB_DURABLE_VISIBLE;
+enum zb_code zb__document_put(zb_store *store, const char *key, const void *data, size_t size,
+                              zb_error *err) {
+    zb_part part = {.data = data, .size = size};
+    zb_put put = {.key = key,
+                  .parts = &part,
+                  .count = 1,
+                  .sync = (enum zb_sync)atomic_load(&store->sync),
+                  .in_order = true};
+    return zb_store_put_as(store, &put, err);
 }
 
 static enum zb_code add_missing(zb__change *change, const char *path, zb_error *err) {
@@ -164,11 +165,10 @@ enum zb_code zb__change_expect_none(zb__change *change, const char *path, zb_err
 
 static enum zb_code put_text(zb_store *store, const char *path, const char *text, size_t size,
                              zb_error *err) {
-    zb_part part = {.data = text, .size = size};
     char *key = zb__path_join(path, "zarr.json");
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
-    enum zb_code code = zb_store_put(store, key, &part, 1, zb__document_durability(store), err);
+    enum zb_code code = zb__document_put(store, key, text, size, err);
     free(key);
     return code ? zb__node_blame(store, "node", path, code, err) : ZB_OK;
 }

@@ -18,7 +18,7 @@
 #define ZB_CHANGE_CHANGE_H
 
 #include "change/consolidated.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/sys/store.h"
 
 typedef struct zb__change {
     zb_store *store;     /* not owned */
@@ -47,8 +47,9 @@ enum zb_code zb__change_put_missing(zb__change *change, zb_error *err);
 enum zb_code zb__change_put(zb__change *change, const char *path, const char *text, size_t size,
                             zb_error *err);
 
-/* How durable documents, and what goes with them, are put in this store: see zb_store_set_sync. */
-enum zb_durability zb__document_durability(const zb_store *store);
+/* Puts a document, or what goes with one, as safe as zb_store_set_sync says. */
+enum zb_code zb__document_put(zb_store *store, const char *key, const void *data, size_t size,
+                              zb_error *err);
 
 /* Notes a document that the store has at path without our putting it: a move brings it there. */
 enum zb_code zb__change_note(zb__change *change, const char *path, const char *text, size_t size,

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "node/document.h"
 #include "node/edit.h"
+#include "zarrbridge/json.h"
 
 static const char member[] = "consolidated_metadata";
 

@@ -4,6 +4,7 @@
 #define ZB_CHANGE_CONSOLIDATED_H
 
 #include "node/edit.h"
+#include "zarrbridge/error.h"
 
 /* A node whose document was put. */
 typedef struct zb__entry {

@@ -21,7 +21,9 @@
 #include "node/document.h"
 #include "node/node.h"
 #include "node/walk.h"
-#include "zarrbridge/write.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/limits.h"
+#include "zarrbridge/sys/store.h"
 
 typedef struct copying {
     zb_store *from, *to;
@@ -51,9 +53,8 @@ static enum zb_code copy_object(void *context, const char *key, zb_error *err) {
     } else {
         code = zb_store_get(c->from, key, zb_limits_get()->shard_bytes, "shard_bytes", &data, &size,
                             NULL, err);
-        zb_part part = {.data = data, .size = code ? 0 : size};
         if (!code)
-            code = zb_store_put(c->to, target, &part, 1, zb__document_durability(c->to), err);
+            code = zb__document_put(c->to, target, data, size, err);
     }
     free(data);
     free(target);
@@ -108,13 +109,12 @@ static bool undo(copying *c, zb__change *change, const zb__names *nodes) {
 
 /* Puts the note, or erases it. */
 static enum zb_code note(zb_store *store, const char *path, bool put, zb_error *err) {
-    static const zb_part empty = {.data = "", .size = 0};
+
     char *key = zb__path_join(path, NOTE);
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
     enum zb_code code =
-        put ? zb_store_put(store, key, &empty, 1, zb__document_durability(store), err)
-            : zb_store_erase(store, key, err);
+        put ? zb__document_put(store, key, "", 0, err) : zb_store_erase(store, key, err);
     free(key);
     return code;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 
-#include "zarrbridge/zarrbridge.h"
-
 /* What a killed copy leaves. */
 #ifndef ZB_CHANGE_COPY_H
 #define ZB_CHANGE_COPY_H
+
+#include "zarrbridge/store.h"
 
 /* Before a node comes to the path, where there is none: erases the nodes that a killed copy has
    left below. copy.c. */

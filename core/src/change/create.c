@@ -14,7 +14,8 @@
 #include "node/document.h"
 #include "node/node.h"
 #include "node/walk.h"
-#include "zarrbridge/write.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/sys/store.h"
 
 /* Chunks without an array are left by a deletion that was killed. They would look like data of the
    new array, so they go first. Other files are the user's, and stay. */

@@ -14,7 +14,8 @@
 #include "node/document.h"
 #include "node/node.h"
 #include "node/walk.h"
-#include "zarrbridge/write.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/sys/store.h"
 
 enum zb_code zb__nodes_erase_below(zb_store *store, const zb__names *nodes, const char *path,
                                    zb_error *err) {

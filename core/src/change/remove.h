@@ -5,7 +5,7 @@
 
 #include "change/change.h"
 #include "node/walk.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/store.h"
 
 /* Erases the node at path and all below, in one step unless it is the root. ZB_ENOTFOUND when there
    is none. remove.c. */

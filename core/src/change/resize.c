@@ -27,7 +27,9 @@
 #include "node/document.h"
 #include "node/edit.h"
 #include "node/node.h"
-#include "zarrbridge/write.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/limits.h"
+#include "zarrbridge/sys/store.h"
 
 #define NOTE ".zarrbridge-resize"
 
@@ -36,10 +38,9 @@
 static enum zb_code note_put(const zb_node *node, const char *key, zb_error *err) {
     zb__text text = {0};
     zb__shape_print(node->array->info.shape, node->array->info.ndim, &text);
-    zb_part part = {.data = text.data, .size = text.size};
+
     enum zb_code code = text.failed ? zb_fail(err, ZB_ENOMEM, "out of memory for a shape")
-                                    : zb_store_put(node->store, key, &part, 1,
-                                                   zb__document_durability(node->store), err);
+                                    : zb__document_put(node->store, key, text.data, text.size, err);
     free(text.data);
     return code;
 }

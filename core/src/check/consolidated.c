@@ -11,7 +11,7 @@
 #include "node/edit.h"
 #include "node/node.h"
 #include "node/walk.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/node.h"
 
 static const char member[] = "consolidated_metadata";
 

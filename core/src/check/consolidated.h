@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 
-#include "zarrbridge/zarrbridge.h"
-
 /* Consolidated metadata against the documents that it repeats. */
 #ifndef ZB_CHECK_CONSOLIDATED_H
 #define ZB_CHECK_CONSOLIDATED_H
+
+#include "zarrbridge/node.h"
 
 /* Writes what is out of date in the group's block into `why`, which stays empty when nothing is, or
    when the group has no block. An empty block below the root says nothing: writers put one into

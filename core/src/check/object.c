@@ -15,6 +15,8 @@
 #include "read/index.h"
 #include "read/leaf.h"
 #include "zarrbridge/check.h"
+#include "zarrbridge/node.h"
+#include "zarrbridge/sys/store.h"
 
 typedef struct object_walk {
     zb__object_check *check;

@@ -4,6 +4,7 @@
 
 #include "base/scratch.h"
 #include "zarrbridge/check.h"
+#include "zarrbridge/node.h"
 
 /* Told of each thing that is wrong with an object; anything but ZB_OK stops the check. */
 typedef struct zb__object_check {

@@ -12,8 +12,9 @@
 #include "node/node.h"
 #include "write/journal.h"
 #include "write/layout.h"
+#include "zarrbridge/change.h"
 #include "zarrbridge/check.h"
-#include "zarrbridge/write.h"
+#include "zarrbridge/sys/store.h"
 
 typedef struct repairing {
     zb_store *store;

@@ -16,6 +16,8 @@
 #include "node/node.h"
 #include "write/journal.h"
 #include "zarrbridge/check.h"
+#include "zarrbridge/node.h"
+#include "zarrbridge/sys/store.h"
 
 /* Objects that are checked together. */
 #define BATCH 256

@@ -11,6 +11,8 @@
 #include "node/walk.h"
 #include "write/journal.h"
 #include "zarrbridge/check.h"
+#include "zarrbridge/node.h"
+#include "zarrbridge/sys/store.h"
 
 /* Nobody nests names deeper than this. */
 #define MOST_DEPTH 256

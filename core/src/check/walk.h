@@ -4,6 +4,7 @@
 #define ZB_CHECK_WALK_H
 
 #include "zarrbridge/check.h"
+#include "zarrbridge/node.h"
 
 /* What is done with each thing; an error ends the walk. Keys are whole. */
 typedef struct zb__visitor {

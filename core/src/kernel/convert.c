@@ -22,6 +22,7 @@
 #include "kernel/move.h"
 #include "base/half.h"
 #include "kernel/scatter.h"
+#include "zarrbridge/dtype.h"
 
 /* Elements of a block, and bytes of the largest element (complex128). */
 #define BLOCK 256

@@ -7,6 +7,7 @@
 #define ZB_KERNEL_LOOPS_H
 
 #include "kernel/move.h"
+#include "zarrbridge/dtype.h"
 
 /* Outermost dimension first. All counts are at least 2, strides are bytes. */
 typedef struct zb__loops {

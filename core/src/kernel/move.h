@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/dtype.h"
 
 typedef struct zb__move zb__move;
 struct zb__move {

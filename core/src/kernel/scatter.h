@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/dtype.h"
 
 typedef struct zb__box_copy {
     uint32_t ndim;

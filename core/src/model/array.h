@@ -5,7 +5,7 @@
 
 #include "codec/chain.h"
 #include "model/keys.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/node.h"
 
 typedef struct zb__array {
     zb_array_info info;

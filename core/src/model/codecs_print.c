@@ -13,7 +13,8 @@
 #include "base/text.h"
 #include "codec/extension.h"
 #include "model/build.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/dtype.h"
+#include "zarrbridge/json.h"
 
 typedef struct default_member {
     const char *name, *value; /* value NULL: the size of an element */

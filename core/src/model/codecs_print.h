@@ -4,7 +4,7 @@
 #define ZB_MODEL_CODECS_PRINT_H
 
 #include "base/text.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/dtype.h"
 
 /* Appends the bytes→bytes codecs that `codecs`, a JSON list as text, asks for, each in object form
    with its whole configuration, behind what the text holds. */

@@ -13,7 +13,9 @@
 
 #include "base/json_brief.h"
 #include "codec/extension.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/dtype.h"
+#include "zarrbridge/json.h"
+#include "zarrbridge/limits.h"
 
 typedef struct type_row {
     const char *name;

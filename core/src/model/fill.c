@@ -15,7 +15,8 @@
 
 #include "base/decimal.h"
 #include "base/json_brief.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/dtype.h"
+#include "zarrbridge/json.h"
 
 /* The one message of this file: what stands there, and what the type wants. */
 static enum zb_code fail_form(const zb_json *value, zb_dtype dtype, const char *expected,

@@ -3,7 +3,8 @@
 #ifndef ZB_MODEL_FILL_H
 #define ZB_MODEL_FILL_H
 
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/dtype.h"
+#include "zarrbridge/json.h"
 
 /* Parses a `fill_value` into out, dtype.size bytes in host byte order. NULL (no such member) and
    null give zeros and *is_default true. */

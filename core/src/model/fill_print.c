@@ -11,7 +11,7 @@
 #include "base/decimal.h"
 #include "base/half.h"
 #include "base/text.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/dtype.h"
 
 /* The low `size` bytes of an integer in host order. */
 static uint64_t load_bits(const void *element, uint32_t size) {

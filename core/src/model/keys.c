@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "node/node.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/node.h"
 
 /* Appends a number; returns the digits written. By hand, since a read may make thousands of
    keys. */

@@ -3,7 +3,7 @@
 #ifndef ZB_MODEL_KEYS_H
 #define ZB_MODEL_KEYS_H
 
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/dtype.h"
 
 /* How a chunk's place in the grid becomes its key. */
 typedef struct zb__key_encoding {

@@ -14,7 +14,9 @@
 #include "base/json_brief.h"
 #include "node/document.h"
 #include "node/node.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/limits.h"
+#include "zarrbridge/node.h"
+#include "zarrbridge/sys/store.h"
 
 /* Names found, not yet opened. Each is malloc'ed. */
 typedef struct names {

@@ -8,8 +8,8 @@
 #include "model/array.h"
 #include "node/document.h"
 #include "node/node.h"
-#include "zarrbridge/write.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/node.h"
+#include "zarrbridge/sys/store.h"
 
 /* ---- Versions of a document --------------------------------------------------------------- */
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 
-#include "zarrbridge/zarrbridge.h"
-
 /*
  * Whether a node in memory is still the one that the store has at its path. A node may have been
  * deleted, moved away, or made anew since it was opened: what is read or written by its old
@@ -13,6 +11,9 @@
  */
 #ifndef ZB_NODE_CURRENT_H
 #define ZB_NODE_CURRENT_H
+
+#include "zarrbridge/node.h"
+#include "zarrbridge/sys/store.h"
 
 /* Opens the array as it is now. ZB_ECONFLICT when it is gone, or another one has taken its place.
    *info is the version of its document; *text, which the caller frees, the document. Both may be

@@ -16,6 +16,7 @@
 #include "base/json_brief.h"
 #include "base/utf8.h"
 #include "codec/extension.h"
+#include "zarrbridge/json.h"
 
 /* Alike in version 3.0 and 3.1 of the specification: a document does not tell which of the two it
    follows, so both are read by the same rules. */

@@ -7,12 +7,14 @@
  * lines. Names are compared in the tree, where escapes are resolved; the n-th member of an object
  * there is the n-th one in the text.
  */
-#include "base/json_print.h"
-#include "base/text.h"
 #include "node/edit.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/json_print.h"
+#include "base/text.h"
+#include "zarrbridge/json.h"
 
 /* ---- Finding values in a text that is known to be right ----------------------------------- */
 

@@ -11,7 +11,9 @@
 #include "model/array.h"
 #include "node/current.h"
 #include "node/document.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/limits.h"
+#include "zarrbridge/node.h"
+#include "zarrbridge/sys/store.h"
 
 /* A node is written only while it is opened, by one thread, and read-only from then on. That is why
    its reference count is the only thing in it that needs to be atomic. */

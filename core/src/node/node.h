@@ -6,7 +6,8 @@
 #include <stdatomic.h>
 
 #include "model/array.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/node.h"
+#include "zarrbridge/sys/store.h"
 
 struct zb_node {
     atomic_int refs;

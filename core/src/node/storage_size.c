@@ -5,7 +5,8 @@
  */
 #include "node/node.h"
 #include "node/walk.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/node.h"
+#include "zarrbridge/sys/store.h"
 
 typedef struct sum {
     zb_store *store;

@@ -12,7 +12,9 @@
 #include "model/keys.h"
 #include "node/document.h"
 #include "node/node.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/limits.h"
+#include "zarrbridge/node.h"
+#include "zarrbridge/sys/store.h"
 
 /* ---- Lists of names ----------------------------------------------------------------------- */
 

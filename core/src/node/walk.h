@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 
-#include "zarrbridge/zarrbridge.h"
-
 /* Goes through what a store holds below a node: names, nodes, chunks. */
 #ifndef ZB_NODE_WALK_H
 #define ZB_NODE_WALK_H
+
+#include "zarrbridge/node.h"
 
 /* A name in a listing, or the path of a node. */
 typedef struct zb__name {

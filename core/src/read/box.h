@@ -4,7 +4,7 @@
 #define ZB_READ_BOX_H
 
 #include "read/piece.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/node.h"
 
 /* What zb_read and zb_write have in common. */
 typedef struct zb__selection {

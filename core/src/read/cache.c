@@ -4,7 +4,7 @@
 #include "base/fork.h"
 #include "base/lru.h"
 #include "base/scratch.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/limits.h"
 
 static zb__lru chunks, indexes;
 static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -15,7 +15,8 @@
 #include "read/index.h"
 #include "read/leaf.h"
 #include "read/piece.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/dtype.h"
+#include "zarrbridge/sys/store.h"
 
 /* Uncompressed chunks are read in slabs of about this size, so that they stay in the second-level
    cache between read and scatter, and several threads share a large one. Bytes. */
@@ -240,7 +241,7 @@ enum zb_code zb__key_open(zb__key *key, zb_error *err) {
     char *name = zb__array_chunk_key(key->node, key->index);
     if (!name)
         return no_memory(err);
-    enum zb_code code = zb_store_open(key->node->store, name, &key->object, &key->info, err);
+    enum zb_code code = zb_object_open(key->node->store, name, &key->object, &key->info, err);
     free(name);
     if (code == ZB_ENOTFOUND) {
         key->object = NULL;

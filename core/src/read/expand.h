@@ -6,6 +6,7 @@
 #include "base/scratch.h"
 #include "read/leaf.h"
 #include "read/piece.h"
+#include "zarrbridge/error.h"
 
 /* Opens the key's object. A missing one gives ZB_OK with key->object NULL. */
 enum zb_code zb__key_open(zb__key *key, zb_error *err);

@@ -6,10 +6,10 @@
 #include "base/lru.h"
 #include "base/scratch.h"
 #include "codec/chain.h"
+#include "node/node.h"
 #include "read/cache.h"
 #include "read/leaf.h"
-#include "node/node.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/sys/store.h"
 
 void zb__index_release(zb__index *index) {
     zb__lru_release(index->item);

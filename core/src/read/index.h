@@ -8,6 +8,7 @@
 #include "base/scratch.h"
 #include "codec/chain.h"
 #include "read/leaf.h"
+#include "zarrbridge/error.h"
 
 /* Two numbers an inner chunk: offset in the shard and size, ZB__INDEX_EMPTY twice when missing. */
 typedef struct zb__index {

@@ -17,11 +17,12 @@
 #include "codec/codec.h"
 #include "kernel/scatter.h"
 #include "model/keys.h"
+#include "node/node.h"
 #include "read/cache.h"
 #include "read/expand.h"
 #include "read/piece.h"
-#include "node/node.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/node.h"
+#include "zarrbridge/sys/store.h"
 
 /* ---- Messages ---- */
 

@@ -7,7 +7,8 @@
 #include "base/scratch.h"
 #include "codec/chain.h"
 #include "read/piece.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/node.h"
+#include "zarrbridge/sys/store.h"
 
 /* A window of an open object, or of memory: where a chunk's stored bytes are. */
 typedef struct zb__source {

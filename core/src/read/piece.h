@@ -10,7 +10,7 @@
 #ifndef ZB_READ_PIECE_H
 #define ZB_READ_PIECE_H
 
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/dtype.h"
 
 /* ---- Arena: memory that is given back all at once ---- */
 

@@ -20,7 +20,8 @@
 #include "read/leaf.h"
 #include "read/piece.h"
 #include "write/journal.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/node.h"
+#include "zarrbridge/sys/store.h"
 
 /* Pieces collected before they are grouped by chunk: bounds the plan's memory (about 300 bytes
  * each). */

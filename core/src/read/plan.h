@@ -13,7 +13,7 @@
 #define ZB_READ_PLAN_H
 
 #include "read/piece.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/node.h"
 
 /* A checked, non-empty box of one array, in the array's coordinates. */
 typedef struct zb__box {

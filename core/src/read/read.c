@@ -9,7 +9,7 @@
 #include "read/box.h"
 #include "read/piece.h"
 #include "read/plan.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/read.h"
 
 /* Outputs from this size on bypass the cache on their way to memory. Below, the next reader
    of the data would miss them there. Bytes. */

@@ -2,7 +2,7 @@
 #ifndef ZB_READ_READ_H
 #define ZB_READ_READ_H
 
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/read.h"
 
 /* As zb_array_read, for a writer that holds the locks of what it reads: past the caches, and
    without asking whether the array is still the same. */

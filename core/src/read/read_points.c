@@ -10,7 +10,7 @@
 #include "node/node.h"
 #include "read/piece.h"
 #include "read/plan.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/read.h"
 
 /* Points planned at a time: bounds the memory of the plan. */
 #define POINTS_AT_ONCE 16384

@@ -6,6 +6,8 @@
  * objects: a FIFO or device would block or worse. What this store has put and not flushed is read
  * from its temporary file, so that a writer finds again what it wrote.
  */
+#include "store/fs.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,8 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/fs.h"
-#include "zarrbridge/write.h"
+#include "zarrbridge/sys/store.h"
 
 /* Stats fd and refuses what is no regular file. */
 static enum zb_code stat_regular(int fd, const char *key, struct stat *st, zb_error *err) {

@@ -26,7 +26,7 @@
 #include <sys/types.h>
 
 #include "base/fork.h"
-#include "zarrbridge/store.h"
+#include "zarrbridge/sys/store.h"
 
 #define ZB__FS_TEMP ".zb-tmp"
 #define ZB__FS_LOCK ".zb-lock"
@@ -185,9 +185,8 @@ int zb__fs_check_close(int fd);
 enum zb_code zb__fs_open_live(zb_store *store, const char *key, zb_object **out,
                               zb_object_info *info, zb_error *err);
 enum zb_code zb__fs_write_at(zb_object *live, uint64_t offset, const zb_part *parts, size_t count,
-                             enum zb_durability durability, zb_error *err);
-enum zb_code zb__fs_truncate(zb_object *live, uint64_t size, enum zb_durability durability,
-                             zb_error *err);
+                             enum zb_sync sync, zb_error *err);
+enum zb_code zb__fs_truncate(zb_object *live, uint64_t size, enum zb_sync sync, zb_error *err);
 
 /* ---- the rest ---- */
 

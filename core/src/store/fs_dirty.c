@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "store/fs.h"
+#include "zarrbridge/error.h"
 
 #define DIRTY_MAX 1024
 

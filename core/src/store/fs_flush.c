@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Durability in batches. A sync costs milliseconds, most of them waiting, so objects put with
- * ZB_DURABLE_FLUSH wait under their temporary names until a flush: all are synced, then all
+ * `waits` lie under their temporary names until a flush: all are synced, then all
  * renamed in the order of their puts, then each directory is synced once. Renaming before syncing
  * would let a loss of power leave an empty file where the old object was.
  *
@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "store/fs.h"
+#include "zarrbridge/sys/store.h"
 
 #define MOST_WAITING 64
 /* Descriptors that are left for everything else: so many, or a quarter of what a process with a low

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "store/fs.h"
+#include "zarrbridge/sys/store.h"
 
 /* Opens the key's own file; -1 with errno. */
 static int open_own(zb__fs *fs, const char *key, zb_error *err, enum zb_code *code) {
@@ -52,13 +53,13 @@ enum zb_code zb__fs_open_live(zb_store *store, const char *key, zb_object **out,
 }
 
 /* What both changes end with. */
-static enum zb_code finish(zb__fs_object *object, enum zb_durability durability, zb_error *err) {
+static enum zb_code finish(zb__fs_object *object, enum zb_sync sync, zb_error *err) {
     struct stat st;
     /* The time stamp of a write is taken when it begins. Who saw it while the write went on must
        not take what was read then for what is there now. Without the right to set times, which the
        owner of a file has, the stamp of the write itself has to do. */
     (void)futimens(object->fd, NULL);
-    if (durability != ZB_DURABLE_LATER && ZB__UNINTERRUPTED(fdatasync(object->fd)) != 0)
+    if (sync != ZB_SYNC_NONE && ZB__UNINTERRUPTED(fdatasync(object->fd)) != 0)
         return zb_fail_errno(err, errno, "cannot sync");
     int failed = zb__fs_check_close(object->fd);
     if (failed)
@@ -70,20 +71,19 @@ static enum zb_code finish(zb__fs_object *object, enum zb_durability durability,
 }
 
 enum zb_code zb__fs_write_at(zb_object *live, uint64_t offset, const zb_part *parts, size_t count,
-                             enum zb_durability durability, zb_error *err) {
+                             enum zb_sync sync, zb_error *err) {
     zb__fs_object *object = (zb__fs_object *)live;
     int failed = lseek(object->fd, (off_t)offset, SEEK_SET) < 0 ? errno : 0;
     if (!failed)
         failed = zb__fs_write_parts(object->fd, parts, count);
     if (failed)
         return zb_fail_errno(err, failed, "cannot write at %llu", (unsigned long long)offset);
-    return finish(object, durability, err);
+    return finish(object, sync, err);
 }
 
-enum zb_code zb__fs_truncate(zb_object *live, uint64_t size, enum zb_durability durability,
-                             zb_error *err) {
+enum zb_code zb__fs_truncate(zb_object *live, uint64_t size, enum zb_sync sync, zb_error *err) {
     zb__fs_object *object = (zb__fs_object *)live;
     if (ZB__UNINTERRUPTED(ftruncate(object->fd, (off_t)size)) != 0)
         return zb_fail_errno(err, errno, "cannot set the size to %llu", (unsigned long long)size);
-    return finish(object, durability, err);
+    return finish(object, sync, err);
 }

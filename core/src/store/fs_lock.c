@@ -25,7 +25,8 @@
 #include <unistd.h>
 
 #include "store/fs.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/limits.h"
+#include "zarrbridge/sys/store.h"
 
 struct zb__fs_lock {
     zb_lock base;

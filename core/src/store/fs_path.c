@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "store/fs.h"
+#include "zarrbridge/error.h"
 
 /* ---- Resolving paths beneath the root ---- */
 

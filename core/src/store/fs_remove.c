@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "store/fs.h"
+#include "zarrbridge/sys/store.h"
 
 #define LEFT_OVER_SECONDS (24 * 60 * 60)
 

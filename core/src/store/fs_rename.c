@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "store/fs.h"
+#include "zarrbridge/store.h"
 
 /* Renames the directory; errno. */
 static int rename_directory(const zb__fs_place *from, const zb__fs_place *to) {

@@ -21,6 +21,7 @@
 #include <time.h>
 
 #include "store/fs.h"
+#include "zarrbridge/sys/store.h"
 
 #define SECOND_NS 1000000000ll
 

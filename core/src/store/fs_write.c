@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "store/fs.h"
+#include "zarrbridge/sys/store.h"
 
 /* Creates a temporary file for `name` and locks it; its descriptor, or -1 with errno. */
 static int create_temp(int dir, const char *name, char temp[NAME_MAX + 1]) {
@@ -122,24 +123,38 @@ int zb__fs_check_close(int fd) {
     }
 }
 
+/* Is the object left to the next flush, to become visible and durable? */
+static bool waits(const zb_put *put) {
+    return put->waits && put->sync == ZB_SYNC_CLOSE;
+}
+
+/* Does its name lead to the content in the order of time, without being safe before a flush? */
+static bool is_in_order(const zb_put *put) {
+    return put->in_order && put->sync == ZB_SYNC_NONE;
+}
+
+/* Has a flush anything to do for it? */
+static bool is_flushed(const zb_put *put) {
+    return put->in_order || put->sync != ZB_SYNC_NONE;
+}
+
 /* Fills a temporary file up to the point where it only has to be renamed. */
 static enum zb_code fill(int fd, const zb_put *put, bool replaces, zb_error *err) {
     int failed = zb__fs_write_parts(fd, put->parts, put->count);
     if (failed)
         return zb__fs_fail_write(err, failed, "write", put->key);
-    if (put->durability == ZB_DURABLE_FLUSH) {
+    if (waits(put)) {
         /* Only a hint: when the batch is synced, most of it is then on disk already, and one commit
            of the file system's journal serves all its files. */
         sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
-    } else if (put->durability == ZB_DURABLE_VISIBLE && replaces) {
+    } else if (is_in_order(put) && replaces) {
         /* The data are on the disk before the name leads to them, so that no loss of power leaves
            an empty object in the place of one that was durable. The disk's own cache and the file
            system's journal keep that order; neither has to be flushed for it. */
         sync_file_range(fd, 0, 0,
                         SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
                             SYNC_FILE_RANGE_WAIT_AFTER);
-    } else if ((put->durability == ZB_DURABLE_HELD || put->durability == ZB_DURABLE_NOW) &&
-               ZB__UNINTERRUPTED(fdatasync(fd)) != 0) {
+    } else if (put->sync != ZB_SYNC_NONE && ZB__UNINTERRUPTED(fdatasync(fd)) != 0) {
         return zb__fs_fail_write(err, errno, "sync", put->key);
     }
     failed = zb__fs_check_close(fd);
@@ -177,38 +192,37 @@ static enum zb_code replace(zb__fs *fs, const zb_put *put, const zb__fs_place *p
 /* What is left to do for an object that is visible. */
 static enum zb_code remember(zb__fs *fs, const zb_put *put, const zb__fs_place *place,
                              zb_error *err) {
-    if (put->durability == ZB_DURABLE_LATER)
+    if (!is_flushed(put))
         return ZB_OK;
-    if (put->durability == ZB_DURABLE_VISIBLE)
+    if (is_in_order(put))
         zb__fs_mark_file(fs, put->key);
     zb__fs_mark_dirty(fs, place->path);
-    return put->durability == ZB_DURABLE_NOW ? zb__fs_sync_names(fs, put->key, err) : ZB_OK;
+    return put->sync == ZB_SYNC_ALWAYS ? zb__fs_sync_names(fs, put->key, err) : ZB_OK;
 }
 
 enum zb_code zb__fs_put(zb_store *store, const zb_put *put, zb_error *err) {
     zb__fs *fs = (zb__fs *)store;
-    bool waits = put->durability == ZB_DURABLE_FLUSH;
+    bool later = waits(put);
     zb__fs_place place;
     char temp[NAME_MAX + 1];
     int fd;
     bool replaces = false;
-    enum zb_code code =
-        put->durability == ZB_DURABLE_LATER ? ZB_OK : zb__fs_join(fs, put->batch, err);
+    enum zb_code code = is_flushed(put) ? zb__fs_join(fs, put->batch, err) : ZB_OK;
     if (code == ZB_OK)
         code = begin(fs, put->key, &place, &replaces, temp, &fd, err);
     if (code != ZB_OK)
         return code;
     code = fill(fd, put, replaces, err);
-    if (code == ZB_OK && !waits)
+    if (code == ZB_OK && !later)
         code = replace(fs, put, &place, temp, err);
     if (code != ZB_OK)
         unlinkat(place.dir, temp, 0);
-    if (code == ZB_OK && waits)
+    if (code == ZB_OK && later)
         code = zb__fs_wait(fs, put, &place, temp, fd, err);
     else
         close(fd);
     close(place.dir);
-    return code == ZB_OK && !waits ? remember(fs, put, &place, err) : code;
+    return code == ZB_OK && !later ? remember(fs, put, &place, err) : code;
 }
 
 enum zb_code zb__fs_erase(zb_store *store, const char *key, zb_error *err) {

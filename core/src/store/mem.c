@@ -10,8 +10,8 @@
 #include <time.h>
 
 #include "base/fork.h"
-#include "zarrbridge/store.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/limits.h"
+#include "zarrbridge/sys/store.h"
 
 typedef struct blob {
     atomic_int refs;
@@ -323,9 +323,8 @@ static enum zb_code replace_live(zb_object *live, const zb_part *parts, size_t c
     return code;
 }
 
-static enum zb_code mem_truncate(zb_object *live, uint64_t size, enum zb_durability durability,
-                                 zb_error *err) {
-    (void)durability;
+static enum zb_code mem_truncate(zb_object *live, uint64_t size, enum zb_sync sync, zb_error *err) {
+    (void)sync;
     const blob *old = ((mem_object *)live)->blob;
     uint64_t kept = size < old->size ? size : old->size;
     char *zeros = calloc(1, (size_t)(size - kept) + 1);
@@ -339,8 +338,8 @@ static enum zb_code mem_truncate(zb_object *live, uint64_t size, enum zb_durabil
 }
 
 static enum zb_code mem_write_at(zb_object *live, uint64_t offset, const zb_part *parts,
-                                 size_t count, enum zb_durability durability, zb_error *err) {
-    (void)durability;
+                                 size_t count, enum zb_sync sync, zb_error *err) {
+    (void)sync;
     const blob *old = ((mem_object *)live)->blob;
     uint64_t end = offset;
     for (size_t i = 0; i < count; i++)
@@ -416,11 +415,11 @@ static void mem_unlock(zb_lock *lock) {
     free(l);
 }
 
-/* Memory knows one durability; but what may wait takes the lock when it becomes visible. */
+/* In memory all are equally safe; but what may wait takes the lock when it becomes visible. */
 static enum zb_code mem_put(zb_store *store, const zb_put *put, zb_error *err) {
     zb_lock *lock = NULL;
-    enum zb_code code =
-        put->durability == ZB_DURABLE_FLUSH ? mem_lock_key(store, put->key, &lock, err) : ZB_OK;
+    bool waits = put->waits && put->sync == ZB_SYNC_CLOSE;
+    enum zb_code code = waits ? mem_lock_key(store, put->key, &lock, err) : ZB_OK;
     if (code == ZB_OK)
         code = zb_put_check(put, err);
     if (code == ZB_OK)
@@ -495,5 +494,5 @@ enum zb_code zb_store_mem_set(zb_store *store, const char *key, const void *data
     if (store->ops != &mem_ops)
         return zb_fail(err, ZB_EINVAL, "zb_store_mem_set on a store of kind %s", store->ops->name);
     zb_part part = {.data = data, .size = size};
-    return zb_store_put(store, key, &part, 1, ZB_DURABLE_LATER, err);
+    return zb_store_put(store, key, &part, 1, ZB_SYNC_NONE, err);
 }

@@ -3,12 +3,10 @@
  * The choke point between the core and every backend: one-line wrappers that check keys, and the
  * reading of whole small objects.
  */
-#include "zarrbridge/store.h"
-
 #include <stdlib.h>
 #include <string.h>
 
-#include "zarrbridge/write.h"
+#include "zarrbridge/sys/store.h"
 
 static atomic_uint_fast64_t next_id = 1;
 
@@ -59,8 +57,8 @@ static enum zb_code check_key(const char *key, bool empty_allowed, zb_error *err
     }
 }
 
-enum zb_code zb_store_open(zb_store *store, const char *key, zb_object **out, zb_object_info *info,
-                           zb_error *err) {
+enum zb_code zb_object_open(zb_store *store, const char *key, zb_object **out, zb_object_info *info,
+                            zb_error *err) {
     enum zb_code code = check_key(key, false, err);
     return code ? code : store->ops->open(store, key, out, info, err);
 }
@@ -110,8 +108,8 @@ enum zb_code zb_store_put_as(zb_store *store, const zb_put *put, zb_error *err) 
 }
 
 enum zb_code zb_store_put(zb_store *store, const char *key, const zb_part *parts, size_t count,
-                          enum zb_durability durability, zb_error *err) {
-    zb_put put = {.key = key, .parts = parts, .count = count, .durability = durability};
+                          enum zb_sync sync, zb_error *err) {
+    zb_put put = {.key = key, .parts = parts, .count = count, .sync = sync};
     return zb_store_put_as(store, &put, err);
 }
 
@@ -177,8 +175,8 @@ void zb_store_unlock(zb_lock *lock) {
 
 /* ---- Live objects ---- */
 
-enum zb_code zb_store_open_live(zb_store *store, const char *key, zb_object **out,
-                                zb_object_info *info, zb_error *err) {
+enum zb_code zb_object_open_live(zb_store *store, const char *key, zb_object **out,
+                                 zb_object_info *info, zb_error *err) {
     if (!store->ops->open_live)
         return zb_fail(err, ZB_EUNSUPPORTED, "store %s (%s) cannot change objects in place",
                        store->label, store->ops->name);
@@ -187,13 +185,12 @@ enum zb_code zb_store_open_live(zb_store *store, const char *key, zb_object **ou
 }
 
 enum zb_code zb_object_write_at(zb_object *live, uint64_t offset, const zb_part *parts,
-                                size_t count, enum zb_durability durability, zb_error *err) {
-    return live->store->ops->write_at(live, offset, parts, count, durability, err);
+                                size_t count, enum zb_sync sync, zb_error *err) {
+    return live->store->ops->write_at(live, offset, parts, count, sync, err);
 }
 
-enum zb_code zb_object_truncate(zb_object *live, uint64_t size, enum zb_durability durability,
-                                zb_error *err) {
-    return live->store->ops->truncate(live, size, durability, err);
+enum zb_code zb_object_truncate(zb_object *live, uint64_t size, enum zb_sync sync, zb_error *err) {
+    return live->store->ops->truncate(live, size, sync, err);
 }
 
 /* ---- Housekeeping ---- */
@@ -241,7 +238,7 @@ enum zb_code zb_store_get(zb_store *store, const char *key, uint64_t limit, cons
                           char **data, size_t *size, zb_object_info *info, zb_error *err) {
     zb_object *object;
     zb_object_info local;
-    enum zb_code code = zb_store_open(store, key, &object, &local, err);
+    enum zb_code code = zb_object_open(store, key, &object, &local, err);
     if (code != ZB_OK)
         return code;
     if (local.size > limit)

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "zarrbridge/store.h"
+#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/wrappers.h"
 
 enum call {
     CALL_OPEN,
@@ -78,12 +79,12 @@ static enum zb_code open_by(open_fn open, zb_store *store, const char *key, zb_o
 
 static enum zb_code wrapper_open(zb_store *store, const char *key, zb_object **out,
                                  zb_object_info *info, zb_error *err) {
-    return open_by(zb_store_open, store, key, out, info, err);
+    return open_by(zb_object_open, store, key, out, info, err);
 }
 
 static enum zb_code wrapper_open_live(zb_store *store, const char *key, zb_object **out,
                                       zb_object_info *info, zb_error *err) {
-    return open_by(zb_store_open_live, store, key, out, info, err);
+    return open_by(zb_object_open_live, store, key, out, info, err);
 }
 
 static enum zb_code wrapper_read(zb_object *object, zb_range *ranges, size_t count, zb_error *err) {
@@ -168,21 +169,20 @@ static enum zb_code wrapper_lock(zb_store *store, const char *key, zb_lock **out
 }
 
 static enum zb_code wrapper_write_at(zb_object *live, uint64_t offset, const zb_part *parts,
-                                     size_t count, enum zb_durability durability, zb_error *err) {
+                                     size_t count, enum zb_sync sync, zb_error *err) {
     wrapper *w = (wrapper *)live->store;
     enum zb_code code = before(w, CALL_CHANGE, err);
     if (code == ZB_OK)
-        code = zb_object_write_at(((wrapped_object *)live)->inner, offset, parts, count, durability,
-                                  err);
+        code = zb_object_write_at(((wrapped_object *)live)->inner, offset, parts, count, sync, err);
     for (size_t i = 0; i < count && code == ZB_OK; i++)
         atomic_fetch_add(&w->change_bytes, parts[i].size);
     return code;
 }
 
-static enum zb_code wrapper_truncate(zb_object *live, uint64_t size, enum zb_durability durability,
+static enum zb_code wrapper_truncate(zb_object *live, uint64_t size, enum zb_sync sync,
                                      zb_error *err) {
     enum zb_code code = before((wrapper *)live->store, CALL_CHANGE, err);
-    return code ? code : zb_object_truncate(((wrapped_object *)live)->inner, size, durability, err);
+    return code ? code : zb_object_truncate(((wrapped_object *)live)->inner, size, sync, err);
 }
 
 static enum zb_code wrapper_rename(zb_store *store, const char *from, const char *to,

@@ -21,6 +21,7 @@
 #include "node/node.h"
 #include "write/layout.h"
 #include "write/writer.h"
+#include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
 
 /* How much of a chunk lies inside an array of this extent, along one dimension. */

@@ -4,6 +4,7 @@
 #define ZB_WRITE_ALLOWED_H
 
 #include "write/layout.h"
+#include "zarrbridge/error.h"
 
 /* Is a part of the chunk outside the array? allowed.c. */
 bool zb__is_on_edge(const zb__layout *layout, const uint64_t *index);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "base/fork.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/limits.h"
 
 /* More idle memory than this part of the budget would make writers store early. */
 #define IDLE_PART 4

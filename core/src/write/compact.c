@@ -11,6 +11,8 @@
 #include "write/live.h"
 #include "write/put_chunk.h"
 #include "write/writer.h"
+#include "zarrbridge/limits.h"
+#include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
 
 typedef struct compaction {
@@ -60,8 +62,8 @@ static enum zb_code replace(const compaction *c, zb_object *object, const char *
         used += range.length;
     }
     if (code == ZB_OK)
-        code = zb__object_put(layout, &c->writer->batch, key, c->units,
-                              zb__durability(c->writer, true), c->scratch, err);
+        code = zb__object_put(layout, &c->writer->batch, key, c->units, c->writer->options.sync,
+                              false, c->scratch, err);
     free(bytes);
     return code;
 }
@@ -75,7 +77,7 @@ static enum zb_code compact_shard(compaction *c, const char *key, zb_error *err)
     uint64_t live;
     enum zb_code code = zb__journal_replay(store, layout, key, NULL, err);
     if (code == ZB_OK)
-        code = zb_store_open(store, key, &object, &info, err);
+        code = zb_object_open(store, key, &object, &info, err);
     if (code != ZB_OK)
         return code == ZB_ENOTFOUND ? ZB_OK : code; /* erased meanwhile */
     code = zb__live_index(layout, object, info.size, c->entries, c->scratch, err);

@@ -24,6 +24,7 @@
 #include "write/put_chunk.h"
 #include "write/unit_blocks.h"
 #include "write/writer.h"
+#include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
 
 typedef struct chunk_state {
@@ -251,8 +252,8 @@ static enum zb_code put_chunk(encode_run *run, size_t chunk, zb__scratch *scratc
     if (code == ZB_OK && job->live)
         code = zb__live_put(writer, key, job->open, job->live, units, scratch, err);
     else if (code == ZB_OK)
-        code = zb__object_put(&writer->layout, &writer->batch, key, units,
-                              zb__durability(writer, !waits), scratch, err);
+        code = zb__object_put(&writer->layout, &writer->batch, key, units, writer->options.sync,
+                              waits, scratch, err);
     job->stored = code == ZB_OK;
     if (waits && job->stored)
         atomic_store(&writer->waits, true);

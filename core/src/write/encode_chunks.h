@@ -7,6 +7,7 @@
 #include "write/live.h"
 #include "write/put_chunk.h"
 #include "write/writer.h"
+#include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
 
 /* Bytes for each unit of a chunk besides the units: lists of the encoded ones, of those taken over,

@@ -19,6 +19,7 @@
 #include "write/budget.h"
 #include "write/layout.h"
 #include "write/writer.h"
+#include "zarrbridge/limits.h"
 #include "zarrbridge/write.h"
 
 /* ---- The list of open chunks, by last use ---- */

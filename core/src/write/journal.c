@@ -12,7 +12,8 @@
 #include "node/document.h"
 #include "write/layout.h"
 #include "write/live.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/limits.h"
+#include "zarrbridge/sys/store.h"
 
 /* "zbjrnl02" on the host that wrote it: one of the other byte order cannot take it for its own. */
 #define MAGIC 0x7a626a726e6c3032u
@@ -97,7 +98,7 @@ void zb__journal_note(zb__journal *journal, uint64_t number, uint64_t unit, uint
 }
 
 enum zb_code zb__journal_put(zb_store *store, const char *key, zb__journal *journal,
-                             enum zb_durability durability, zb_error *err) {
+                             enum zb_sync sync, zb_error *err) {
     size_t size;
     char *name = zb__journal_key(key);
     if (!name || !size_of(journal->count, journal->blocks, journal->old_bytes, &size)) {
@@ -107,7 +108,7 @@ enum zb_code zb__journal_put(zb_store *store, const char *key, zb__journal *jour
     checksum crc = zb__crc32c(journal, size);
     memcpy((uint8_t *)journal + size, &crc, sizeof crc);
     zb_part part = {.data = journal, .size = size + sizeof crc};
-    enum zb_code code = zb_store_put(store, name, &part, 1, durability, err);
+    enum zb_code code = zb_store_put(store, name, &part, 1, sync, err);
     free(name);
     return code;
 }
@@ -119,14 +120,14 @@ enum zb_code zb__journal_erase(zb_store *store, const char *key, zb_error *err) 
     return code;
 }
 
-enum zb_code zb__journal_restore(const zb__journal *journal, zb_object *live,
-                                 enum zb_durability durability, zb_error *err) {
+enum zb_code zb__journal_restore(const zb__journal *journal, zb_object *live, enum zb_sync sync,
+                                 zb_error *err) {
     enum zb_code code = ZB_OK;
     const uint8_t *old = zb__journal_old(journal);
     for (uint64_t i = 0; i < journal->count && code == ZB_OK; i++) {
         const zb__journal_piece *piece = &journal->piece[i];
         zb_part part = {.data = old, .size = (size_t)piece->size};
-        code = zb_object_write_at(live, piece->offset, &part, 1, durability, err);
+        code = zb_object_write_at(live, piece->offset, &part, 1, sync, err);
         old += piece->size;
     }
     return code;
@@ -261,7 +262,7 @@ static enum zb_code undo_append(replay *r, zb_error *err) {
         return no_memory(err);
     r->undone = is_unfinished_append(r, zeros);
     free(zeros);
-    return r->undone ? zb_object_truncate(r->live, journal->old_size, ZB_DURABLE_NOW, err) : ZB_OK;
+    return r->undone ? zb_object_truncate(r->live, journal->old_size, ZB_SYNC_ALWAYS, err) : ZB_OK;
 }
 
 /* Is the inner chunk where the piece says? Reads it. */
@@ -303,7 +304,7 @@ static enum zb_code undo_in_place(replay *r, zb_error *err) {
         zb_part part = {.data = old, .size = (size_t)piece->size};
         if (read_in_place(r, piece) && is_damaged(r, piece)) {
             r->undone = true;
-            code = zb_object_write_at(r->live, piece->offset, &part, 1, ZB_DURABLE_NOW, err);
+            code = zb_object_write_at(r->live, piece->offset, &part, 1, ZB_SYNC_ALWAYS, err);
         }
         old += piece->size;
     }
@@ -339,7 +340,7 @@ static size_t check_journal(const zb__journal *journal, size_t size) {
 static enum zb_code undo(zb_store *store, const char *key, replay *r, size_t room, zb_error *err) {
     zb_object_info info;
     zb_error error;
-    enum zb_code code = zb_store_open_live(store, key, &r->live, &info, &error);
+    enum zb_code code = zb_object_open_live(store, key, &r->live, &info, &error);
     /* What waits is whole, and not what the journal is about. That one is still there, and needs
        its journal until it is replaced. */
     r->waits = code == ZB_EUNSUPPORTED && error.sys_errno == EBUSY;

@@ -16,7 +16,7 @@
 #define ZB_WRITE_JOURNAL_H
 
 #include "write/layout.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/sys/store.h"
 
 #define ZB__JOURNAL_TAIL ".zb-journal"
 
@@ -57,12 +57,12 @@ void zb__journal_note(zb__journal *journal, uint64_t number, uint64_t unit, uint
 
 /* Puts a journal whose pieces, sizes and old bytes are filled in. */
 enum zb_code zb__journal_put(zb_store *store, const char *key, zb__journal *journal,
-                             enum zb_durability durability, zb_error *err);
+                             enum zb_sync sync, zb_error *err);
 enum zb_code zb__journal_erase(zb_store *store, const char *key, zb_error *err);
 
 /* In place: writes the old bytes of all pieces back. */
-enum zb_code zb__journal_restore(const zb__journal *journal, zb_object *live,
-                                 enum zb_durability durability, zb_error *err);
+enum zb_code zb__journal_restore(const zb__journal *journal, zb_object *live, enum zb_sync sync,
+                                 zb_error *err);
 
 /* Undoes an unfinished change of the key's object and erases the journal, if there is one. *undone
    (may be NULL): something was taken back. Called under the key's lock. */

@@ -18,6 +18,8 @@
 #include "write/layout.h"
 #include "write/put_chunk.h"
 #include "write/writer.h"
+#include "zarrbridge/limits.h"
+#include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
 
 void zb__takeover_free(zb__takeover *t) {

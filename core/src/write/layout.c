@@ -11,7 +11,8 @@
 #include "kernel/scatter.h"
 #include "model/array.h"
 #include "read/piece.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/dtype.h"
+#include "zarrbridge/limits.h"
 
 /* All codecs of a unit add so many bytes, and one of them is a checksum of all. */
 static bool is_fixed(const zb__layout *layout) {

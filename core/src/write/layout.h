@@ -6,6 +6,7 @@
 #include "codec/chain.h"
 #include "model/array.h"
 #include "read/piece.h"
+#include "zarrbridge/dtype.h"
 
 /* How the array's chunks are made of units. All in the stored dimensions of the array's chain. */
 typedef struct zb__layout {

@@ -36,6 +36,7 @@
 #include "write/layout.h"
 #include "write/put_chunk.h"
 #include "write/writer.h"
+#include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
 
 /* ---- What can be changed ---- */
@@ -131,7 +132,7 @@ enum zb_code zb__live_begin(const zb_writer *writer, const char *key, const zb__
     *live = (zb__live){.object = NULL};
     if (writer->options.strategy == ZB_REWRITE)
         return ZB_OK;
-    enum zb_code code = zb_store_open_live(writer->node->store, key, &live->object, &info, err);
+    enum zb_code code = zb_object_open_live(writer->node->store, key, &live->object, &info, err);
     if (code != ZB_OK)
         return code == ZB_ENOTFOUND || code == ZB_EUNSUPPORTED ? ZB_OK : code;
     live->size = info.size;
@@ -142,10 +143,10 @@ enum zb_code zb__live_begin(const zb_writer *writer, const char *key, const zb__
     return code;
 }
 
-/* How durable each step is before the next: a journal that comes to disk after the change that it
+/* How safe each step is before the next: a journal that comes to disk after the change that it
    is for would be of no use. */
-static enum zb_durability step_durability(const zb_writer *writer) {
-    return writer->options.sync == ZB_SYNC_NONE ? ZB_DURABLE_LATER : ZB_DURABLE_NOW;
+static enum zb_sync step_sync(const zb_writer *writer) {
+    return writer->options.sync == ZB_SYNC_NONE ? ZB_SYNC_NONE : ZB_SYNC_ALWAYS;
 }
 
 static enum zb_code no_memory(zb_error *err) {
@@ -157,7 +158,7 @@ static enum zb_code no_memory(zb_error *err) {
 typedef struct appending {
     const zb__layout *layout;
     const zb__live *live;
-    enum zb_durability durability;
+    enum zb_sync sync;
     uint64_t *entries; /* of the new index */
     zb_part *parts;    /* new inner chunks, and behind them the old index */
     uint64_t *units;   /* of the parts */
@@ -222,16 +223,14 @@ static enum zb_code extend(const appending *a, zb_error *err) {
     const zb__live *live = a->live;
     size_t index_size = a->layout->shard->index_size;
     zb_part index = {.data = a->index, .size = index_size};
-    enum zb_code code =
-        zb_object_truncate(live->object, a->end + index_size, ZB_DURABLE_LATER, err);
+    enum zb_code code = zb_object_truncate(live->object, a->end + index_size, ZB_SYNC_NONE, err);
     if (code == ZB_OK)
-        code = zb_object_write_at(live->object, live->size, a->parts, a->count + 1, a->durability,
-                                  err);
-    return code ? code : zb_object_write_at(live->object, a->end, &index, 1, ZB_DURABLE_LATER, err);
+        code = zb_object_write_at(live->object, live->size, a->parts, a->count + 1, a->sync, err);
+    return code ? code : zb_object_write_at(live->object, a->end, &index, 1, ZB_SYNC_NONE, err);
 }
 
 static enum zb_code append(const appending *a, zb_store *store, const char *key, zb_error *err) {
-    enum zb_code code = zb__journal_put(store, key, a->journal, a->durability, err);
+    enum zb_code code = zb__journal_put(store, key, a->journal, a->sync, err);
     if (code != ZB_OK)
         return code;
     code = extend(a, err);
@@ -241,8 +240,8 @@ static enum zb_code append(const appending *a, zb_store *store, const char *key,
         (void)zb__journal_replay(store, a->layout, key, NULL, NULL);
         return code;
     }
-    if (a->durability != ZB_DURABLE_LATER)
-        code = zb_object_write_at(a->live->object, a->end, NULL, 0, a->durability, err);
+    if (a->sync != ZB_SYNC_NONE)
+        code = zb_object_write_at(a->live->object, a->end, NULL, 0, a->sync, err);
     return code ? code : zb__journal_erase(store, key, err);
 }
 
@@ -254,7 +253,7 @@ static enum zb_code put_appended(const zb_writer *writer, const char *key,
     zb_store *store = writer->node->store;
     appending a = {.layout = layout,
                    .live = live,
-                   .durability = step_durability(writer),
+                   .sync = step_sync(writer),
                    .entries = malloc(2 * n * sizeof *a.entries),
                    .parts = malloc((n + 1) * sizeof *a.parts),
                    .units = malloc(n * sizeof *a.units),
@@ -317,8 +316,8 @@ static enum zb_code keep_old(const zb__layout *layout, const zb__open_chunk *chu
 
 /* Overwrites all pieces; those that follow each other with one write. */
 static enum zb_code overwrite(const zb__journal *journal, const zb__live *live,
-                              const zb__encoded *units, zb_part *parts,
-                              enum zb_durability durability, zb_error *err) {
+                              const zb__encoded *units, zb_part *parts, enum zb_sync sync,
+                              zb_error *err) {
     enum zb_code code = ZB_OK;
     for (uint64_t i = 0; i < journal->count && code == ZB_OK;) {
         uint64_t from = journal->piece[i].offset, end = from;
@@ -329,8 +328,7 @@ static enum zb_code overwrite(const zb__journal *journal, const zb__live *live,
             end += unit->size;
         }
         bool last = i == journal->count;
-        code = zb_object_write_at(live->object, from, parts, n,
-                                  last ? durability : ZB_DURABLE_LATER, err);
+        code = zb_object_write_at(live->object, from, parts, n, last ? sync : ZB_SYNC_NONE, err);
     }
     return code;
 }
@@ -340,19 +338,19 @@ static enum zb_code put_in_place(const zb_writer *writer, const char *key,
                                  const zb__encoded *units, zb_error *err) {
     const zb__layout *layout = &writer->layout;
     zb_store *store = writer->node->store;
-    enum zb_durability durability = step_durability(writer);
+    enum zb_sync sync = step_sync(writer);
     zb__journal *journal = NULL;
     zb_part *parts = NULL;
     enum zb_code code = keep_old(layout, chunk, live, units, &journal, err);
     if (code == ZB_OK && !(parts = malloc((size_t)journal->count * sizeof *parts + 1)))
         code = no_memory(err);
     if (code == ZB_OK)
-        code = zb__journal_put(store, key, journal, durability, err);
+        code = zb__journal_put(store, key, journal, sync, err);
     if (code == ZB_OK) {
-        code = overwrite(journal, live, units, parts, durability, err);
+        code = overwrite(journal, live, units, parts, sync, err);
         if (code == ZB_OK)
             code = zb__journal_erase(store, key, err);
-        else if (zb__journal_restore(journal, live->object, durability, NULL) == ZB_OK)
+        else if (zb__journal_restore(journal, live->object, sync, NULL) == ZB_OK)
             (void)zb__journal_erase(store, key, NULL);
     }
     free(parts);

@@ -7,6 +7,7 @@
 #include "write/layout.h"
 #include "write/put_chunk.h"
 #include "write/writer.h"
+#include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
 
 typedef struct zb__live {

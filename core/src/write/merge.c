@@ -24,6 +24,9 @@
 #include "write/live.h"
 #include "write/put_chunk.h"
 #include "write/writer.h"
+#include "zarrbridge/limits.h"
+#include "zarrbridge/read.h"
+#include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
 
 /* Chunks of a batch; each takes three descriptors. */

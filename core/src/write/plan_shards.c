@@ -4,7 +4,6 @@
 #include "read/box.h"
 #include "read/piece.h"
 #include "zarrbridge/write.h"
-#include "zarrbridge/zarrbridge.h"
 
 enum zb_code zb_plan_shards(const zb_node *node, const uint64_t *start, const uint64_t *count,
                             zb_shard_fn fn, void *context, zb_error *err) {

@@ -13,19 +13,8 @@
 #include "write/journal.h"
 #include "write/layout.h"
 #include "write/writer.h"
+#include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
-
-enum zb_durability zb__durability(const zb_writer *writer, bool held) {
-    switch (writer->options.sync) {
-    case ZB_SYNC_ALWAYS:
-        return ZB_DURABLE_NOW;
-    case ZB_SYNC_CLOSE:
-        return held ? ZB_DURABLE_HELD : ZB_DURABLE_FLUSH;
-    case ZB_SYNC_NONE:
-        break;
-    }
-    return ZB_DURABLE_LATER;
-}
 
 enum zb_code zb__chunk_blame(const zb_writer *writer, const uint64_t *index, enum zb_code code,
                              zb_error *err) {
@@ -91,10 +80,10 @@ static enum zb_code shard_parts(const zb__layout *layout, const zb__encoded *uni
 }
 
 enum zb_code zb__object_put(const zb__layout *layout, zb_batch *batch, const char *key,
-                            const zb__encoded *units, enum zb_durability durability,
+                            const zb__encoded *units, enum zb_sync sync, bool waits,
                             zb__scratch *scratch, zb_error *err) {
     parts p = {0};
-    zb_put put = {.key = key, .durability = durability, .batch = batch};
+    zb_put put = {.key = key, .sync = sync, .waits = waits, .batch = batch};
     zb_part single = {.data = units[0].data, .size = units[0].size};
     enum zb_code code = ZB_OK;
     if (layout->shard)

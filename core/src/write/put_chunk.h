@@ -6,6 +6,7 @@
 #include "base/scratch.h"
 #include "write/layout.h"
 #include "write/writer.h"
+#include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
 
 /* An encoded unit; size 0: all fill, not stored. */
@@ -15,19 +16,16 @@ typedef struct zb__encoded {
 } zb__encoded;
 
 /* Puts a chunk made of its units (one for each of layout->units) under the key, or erases the key
-   when none is stored, if the batch's check allows it. Called under the key's lock, but with
-   ZB_DURABLE_FLUSH. */
+   when none is stored, if the batch's check allows it. waits: as in zb_put; else the caller has the
+   key's lock. */
 enum zb_code zb__object_put(const zb__layout *layout, zb_batch *batch, const char *key,
-                            const zb__encoded *units, enum zb_durability durability,
+                            const zb__encoded *units, enum zb_sync sync, bool waits,
                             zb__scratch *scratch, zb_error *err);
 
 /* Takes the key's lock. *lock stays NULL where none can be had and that is allowed: for whole
    chunks, or when the writer promised to be alone. */
 enum zb_code zb__chunk_lock(const zb_writer *writer, const char *key, bool whole, zb_lock **lock,
                             zb_error *err);
-
-/* held: by one who has the key's lock. */
-enum zb_durability zb__durability(const zb_writer *writer, bool held);
 
 enum zb_code zb__chunk_blame(const zb_writer *writer, const uint64_t *index, enum zb_code code,
                              zb_error *err);

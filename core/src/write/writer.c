@@ -16,6 +16,8 @@
 #include "write/live.h"
 #include "write/merge.h"
 #include "write/unit_blocks.h"
+#include "zarrbridge/limits.h"
+#include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
 
 /* Chunks that one box covers are handed on in groups of this many: bounds the plan's memory. */

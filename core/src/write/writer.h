@@ -21,6 +21,7 @@
 #include "base/slab.h"
 #include "write/layout.h"
 #include "write/unit_blocks.h"
+#include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
 
 typedef struct zb__open_unit {

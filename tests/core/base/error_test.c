@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "support/check.h"
+#include "zarrbridge/limits.h"
 
 static void assert_utf8_line(const char *text) {
     size_t left = strlen(text);

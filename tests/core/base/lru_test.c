@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "support/check.h"
+#include "zarrbridge/sys/store.h"
 
 static const zb_validator v1 = {.word = {1}, .valid = true};
 static const zb_validator v2 = {.word = {1, 0, 0, 1}, .valid = true};

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Changing nodes: attributes, deleting, copying, moving; consolidated metadata at every step. */
 #include "support/store.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/sys/store.h"
 
 /* Every call below is followed by a look at the root's block, if any, against the store. */
 

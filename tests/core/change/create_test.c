@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Creating nodes: the documents, what is refused, the groups above, and leftovers. */
 #include "support/store.h"
+#include "zarrbridge/change.h"
 
 static const char golden_array[] = "{\n"
                                    "  \"shape\": [10, 20],\n"

@@ -7,6 +7,7 @@
 #include "support/sample.h"
 
 #include "support/starve.h"
+#include "zarrbridge/sys/store.h"
 
 /* Opens the root and, when it is a group, its children. */
 static enum zb_code open_all(zb_store *store, zb_error *err) {

@@ -7,6 +7,10 @@
 #include "support/store.h"
 
 #include "node/walk.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/sys/wrappers.h"
+#include "zarrbridge/write.h"
+#include "zarrbridge/read.h"
 
 #define NOTE "a/.zarrbridge-resize"
 

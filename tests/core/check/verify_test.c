@@ -8,6 +8,10 @@
 #include "store/fixture.h"
 #include "zarrbridge/check.h"
 #include "zarrbridge/write.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/wrappers.h"
+#include "zarrbridge/read.h"
 
 static const zb_dtype int_type = {.kind = ZB_KIND_INT, .size = 4};
 
@@ -101,7 +105,7 @@ static void spoil(zb_store *store, const char *key, size_t size, size_t at) {
     if (at < size)
         data[at] ^= 0x55;
     zb_part part = {data, size};
-    ASSERT_OK(zb_store_put(store, key, &part, 1, ZB_DURABLE_LATER, &err), err);
+    ASSERT_OK(zb_store_put(store, key, &part, 1, ZB_SYNC_NONE, &err), err);
     free(data);
 }
 
@@ -155,7 +159,7 @@ static void orphans_are_found_and_left(void **state) {
     zb_node_release(create(f->store, "a", NULL));
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         zb_error err;
-        fixture_must_put(f->store, rows[i].key, "?", ZB_DURABLE_LATER);
+        fixture_must_put(f->store, rows[i].key, "?", PUT_LATER);
         findings found = verify(f->store, NULL);
         assert_found(&found, ZB_FINDING_ORPHANED, rows[i].key, rows[i].text);
         assert_int_equal(repair(f->store).total, 0);
@@ -167,7 +171,7 @@ static void orphans_are_found_and_left(void **state) {
 static void documents_are_checked(void **state) {
     fixture *f = *state;
     zb_node_release(create(f->store, "a", NULL));
-    fixture_must_put(f->store, "bad/zarr.json", "{\"zarr_format\":3,", ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "bad/zarr.json", "{\"zarr_format\":3,", PUT_LATER);
     findings found = verify(f->store, NULL);
     assert_found(&found, ZB_FINDING_DAMAGED, "bad/zarr.json", "zarr.json");
     fixture_must_put(f->store, "bad/zarr.json",
@@ -175,8 +179,8 @@ static void documents_are_checked(void **state) {
                      "\"string\",\"chunk_grid\":{\"name\":\"regular\",\"configuration\":"
                      "{\"chunk_shape\":[4]}},\"chunk_key_encoding\":{\"name\":\"default\"},"
                      "\"fill_value\":\"\",\"codecs\":[{\"name\":\"vlen-utf8\"}]}",
-                     ZB_DURABLE_LATER);
-    fixture_must_put(f->store, "bad/c/0", "?", ZB_DURABLE_LATER);
+                     PUT_LATER);
+    fixture_must_put(f->store, "bad/c/0", "?", PUT_LATER);
     found = verify(f->store, NULL);
     assert_found(&found, ZB_FINDING_UNCHECKED, "bad/zarr.json", "string");
 }
@@ -195,8 +199,8 @@ static void bombs_are_not_read(void **state) {
     uint8_t value;
     char *bomb = calloc(1, 1 << 20);
     zb_part part = {bomb, 1 << 20};
-    fixture_must_put(f->store, "a/zarr.json", scalar, ZB_DURABLE_LATER);
-    ASSERT_OK(zb_store_put(f->store, "a/0", &part, 1, ZB_DURABLE_LATER, &err), err);
+    fixture_must_put(f->store, "a/zarr.json", scalar, PUT_LATER);
+    ASSERT_OK(zb_store_put(f->store, "a/0", &part, 1, ZB_SYNC_NONE, &err), err);
     free(bomb);
     findings found = verify(f->store, NULL);
     assert_found(&found, ZB_FINDING_UNCHECKED, "a/0", "more than the 65538 that its decoded size");
@@ -211,13 +215,13 @@ static void old_keys_are_told_apart(void **state) {
     fixture *f = *state;
     zb_verify_summary summary;
     zb_error err;
-    fixture_must_put(f->store, "a/zarr.json", scalar, ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "a/zarr.json", scalar, PUT_LATER);
     zb_part part = {"\x1f\x8b\x08\0\0\0\0\0\0\x03\x63\x04\0\x1b\xdf\x05\xa5\x01\0\0\0", 21};
-    ASSERT_OK(zb_store_put(f->store, "a/0", &part, 1, ZB_DURABLE_LATER, &err), err);
+    ASSERT_OK(zb_store_put(f->store, "a/0", &part, 1, ZB_SYNC_NONE, &err), err);
     findings found = verify(f->store, &summary);
     assert_int_equal(found.total, 0);
     assert_int_equal(summary.inner_chunks, 1);
-    fixture_must_put(f->store, "a/00", "?", ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "a/00", "?", PUT_LATER);
     found = verify(f->store, NULL);
     assert_found(&found, ZB_FINDING_ORPHANED, "a/00", "no chunk of the array");
 }
@@ -229,7 +233,7 @@ static void deep_directories_are_left(void **state) {
     for (int i = 0; i < 300; i++)
         strcat(key, "d/");
     strcat(key, "x");
-    fixture_must_put(f->store, key, "?", ZB_DURABLE_LATER);
+    fixture_must_put(f->store, key, "?", PUT_LATER);
     key[2 * 256 - 1] = '\0';
     findings found = verify(f->store, NULL);
     assert_found(&found, ZB_FINDING_UNCHECKED, key, "nested too deep");
@@ -304,8 +308,8 @@ static void left_overs_are_removed(void **state) {
     fixture_files(f->root, &ours);
     assert_int_equal(ours, 0);
     /* A shrink that was killed: its note, and a chunk that lies beyond the edge by now. */
-    fixture_must_put(f->store, "a/.zarrbridge-resize", "[80,40]", ZB_DURABLE_LATER);
-    fixture_must_put(f->store, "a/c/4/0", "?", ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "a/.zarrbridge-resize", "[80,40]", PUT_LATER);
+    fixture_must_put(f->store, "a/c/4/0", "?", PUT_LATER);
     findings found = verify(f->store, NULL);
     assert_int_equal(found.of[ZB_FINDING_STALE], 1);
     assert_int_equal(found.of[ZB_FINDING_ORPHANED], 1);
@@ -324,7 +328,7 @@ static void put_block(zb_store *store, const char *map) {
              "{\"attributes\":{\"kept\":1},\"zarr_format\":3,\"consolidated_metadata\":{\"kind\":"
              "\"inline\",\"must_understand\":false,\"metadata\":{%s}},\"node_type\":\"group\"}",
              map);
-    fixture_must_put(store, "zarr.json", text, ZB_DURABLE_LATER);
+    fixture_must_put(store, "zarr.json", text, PUT_LATER);
 }
 
 static void stale_blocks_are_refreshed(void **state) {
@@ -332,7 +336,7 @@ static void stale_blocks_are_refreshed(void **state) {
     zb_error err;
     zb_node_release(create(f->store, "g/a", NULL));
     fixture_must_put(f->store, "g/zarr.json", "{\"zarr_format\":3,\"node_type\":\"group\"}",
-                     ZB_DURABLE_LATER);
+                     PUT_LATER);
     char *array, map[3000];
     size_t size;
     ASSERT_OK(zb_store_get(f->store, "g/a/zarr.json", 4096, "x", &array, &size, NULL, &err), err);
@@ -369,7 +373,7 @@ static void unreadable_documents_are_left_out(void **state) {
     fixture *f = *state;
     zb_error err;
     zb_node_release(create(f->store, "a", NULL));
-    fixture_must_put(f->store, "b/zarr.json", "", ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "b/zarr.json", "", PUT_LATER);
     put_block(f->store, "");
     findings found = verify(f->store, NULL);
     assert_int_equal(found.of[ZB_FINDING_STALE], 1);

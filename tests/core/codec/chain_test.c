@@ -10,6 +10,7 @@
 #include "codec/chain.h"
 #include "codec/codec.h"
 #include "kernel/crc32c.h"
+#include "zarrbridge/limits.h"
 
 #define LITTLE "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}"
 #define CRC32C "{\"name\":\"crc32c\"}"

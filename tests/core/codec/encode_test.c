@@ -10,6 +10,8 @@
 #include "codec/codec.h"
 #include "codec/encode.h"
 #include "kernel/scatter.h"
+#include "zarrbridge/limits.h"
+#include "zarrbridge/read.h"
 
 #define LE "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}"
 #define BE "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"big\"}}"

@@ -5,6 +5,7 @@
 #include "base/scratch.h"
 #include "codec/chain.h"
 #include "codec/encode.h"
+#include "zarrbridge/limits.h"
 
 #define BYTES "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}"
 #define BIG "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"big\"}}"

@@ -4,6 +4,7 @@
 #include "model/fill_print.h"
 #include "model/fill.h"
 #include "support/store.h"
+#include "zarrbridge/change.h"
 
 static char *print(enum zb_kind kind, uint32_t size, const void *element) {
     zb__text text = {0};

@@ -2,6 +2,8 @@
 /* The children of groups, from listings and, where a store cannot list, from consolidated
    metadata. */
 #include "support/sample.h"
+#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/wrappers.h"
 
 #include <errno.h>
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* How much room an array takes: the objects below it, whatever its shape says. */
 #include "support/arrays.h"
+#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/wrappers.h"
 
 static void sums_the_objects(void **state) {
     (void)state;

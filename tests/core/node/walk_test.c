@@ -6,6 +6,10 @@
  */
 #include "store/fixture.h"
 #include "zarrbridge/check.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/sys/wrappers.h"
+#include "zarrbridge/write.h"
+#include "zarrbridge/read.h"
 
 enum { SIDE = 8, LADDER = 40, MOST_LINKS = 200 };
 

@@ -4,6 +4,10 @@
  * the place where it happened. The store around the one in memory counts, or fails, every call.
  */
 #include "support/arrays.h"
+#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/wrappers.h"
+#include "zarrbridge/limits.h"
+#include "zarrbridge/read.h"
 
 typedef struct setup {
     zb_store *mem, *around; /* around: count or fault, on mem */

@@ -6,6 +6,7 @@
  */
 #include "kernel/scatter.h"
 #include "support/arrays.h"
+#include "zarrbridge/read.h"
 
 static zb_store *new_mem(void) {
     zb_error err;

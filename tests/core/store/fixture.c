@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "store/fs.h"
+#include "zarrbridge/sys/store.h"
 
 int fixture_set_up(void **state) {
     fixture *f = calloc(1, sizeof *f);
@@ -32,16 +33,29 @@ void fixture_link(const fixture *f, const char *target, const char *key) {
     assert_int_equal(symlink(target, path), 0);
 }
 
-enum zb_code fixture_put(zb_store *store, const char *key, const char *text,
-                         enum zb_durability durability, zb_error *err) {
+enum zb_code fixture_put_as(zb_store *store, zb_batch *batch, const char *key, const char *text,
+                            enum fixture_way way, zb_error *err) {
     zb_part part = {text, strlen(text)};
-    return zb_store_put(store, key, &part, 1, durability, err);
+    zb_put put = {.key = key,
+                  .parts = &part,
+                  .count = 1,
+                  .sync = way == PUT_NOW                        ? ZB_SYNC_ALWAYS
+                          : way == PUT_WAITS || way == PUT_HELD ? ZB_SYNC_CLOSE
+                                                                : ZB_SYNC_NONE,
+                  .waits = way == PUT_WAITS,
+                  .in_order = way == PUT_IN_ORDER,
+                  .batch = batch};
+    return zb_store_put_as(store, &put, err);
 }
 
-void fixture_must_put(zb_store *store, const char *key, const char *text,
-                      enum zb_durability durability) {
+enum zb_code fixture_put(zb_store *store, const char *key, const char *text, enum fixture_way way,
+                         zb_error *err) {
+    return fixture_put_as(store, NULL, key, text, way, err);
+}
+
+void fixture_must_put(zb_store *store, const char *key, const char *text, enum fixture_way way) {
     zb_error err;
-    ASSERT_OK(fixture_put(store, key, text, durability, &err), err);
+    ASSERT_OK(fixture_put(store, key, text, way, &err), err);
 }
 
 enum zb_code fixture_get(zb_store *store, const char *key, char **data, zb_error *err) {

@@ -5,7 +5,8 @@
 #define ZB_TEST_STORE_FIXTURE_H
 
 #include "support/check.h"
-#include "zarrbridge/write.h"
+#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/store.h"
 
 typedef struct fixture {
     char *root, *outside; /* directories */
@@ -18,11 +19,21 @@ int fixture_tear_down(void **state);
 
 void fixture_link(const fixture *f, const char *target, const char *key);
 
+/* The ways to put an object: see zb_put. */
+enum fixture_way {
+    PUT_LATER,    /* ZB_SYNC_NONE */
+    PUT_IN_ORDER, /* ZB_SYNC_NONE, in order */
+    PUT_WAITS,    /* ZB_SYNC_CLOSE, waiting for a flush */
+    PUT_HELD,     /* ZB_SYNC_CLOSE, visible at once */
+    PUT_NOW       /* ZB_SYNC_ALWAYS */
+};
+
 /* Objects as text. */
-enum zb_code fixture_put(zb_store *store, const char *key, const char *text,
-                         enum zb_durability durability, zb_error *err);
-void fixture_must_put(zb_store *store, const char *key, const char *text,
-                      enum zb_durability durability);
+enum zb_code fixture_put_as(zb_store *store, zb_batch *batch, const char *key, const char *text,
+                            enum fixture_way way, zb_error *err);
+enum zb_code fixture_put(zb_store *store, const char *key, const char *text, enum fixture_way way,
+                         zb_error *err);
+void fixture_must_put(zb_store *store, const char *key, const char *text, enum fixture_way way);
 enum zb_code fixture_get(zb_store *store, const char *key, char **data, zb_error *err);
 void assert_holds(zb_store *store, const char *key, const char *expected); /* NULL: no object */
 

@@ -11,6 +11,7 @@
 #include "store/calls.h"
 #include "store/fixture.h"
 #include "store/fs.h"
+#include "zarrbridge/sys/store.h"
 
 static void assert_log(const char *expected) {
     assert_string_equal(calls_log, expected);
@@ -26,22 +27,22 @@ static void data_come_before_names(void **state) {
     fixture *f = *state;
     zb_error err;
     calls_clear();
-    fixture_must_put(f->store, "a", "1", ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "a", "1", PUT_LATER);
     assert_log("wr");
-    fixture_must_put(f->store, "a", "2", ZB_DURABLE_NOW);
+    fixture_must_put(f->store, "a", "2", PUT_NOW);
     assert_log("wsrd");
-    fixture_must_put(f->store, "d/e/a", "1", ZB_DURABLE_NOW);
+    fixture_must_put(f->store, "d/e/a", "1", PUT_NOW);
     assert_log("mmwsrddd"); /* d/e, and the new names of e in d and of d */
-    fixture_must_put(f->store, "d/e/a", "2", ZB_DURABLE_NOW);
+    fixture_must_put(f->store, "d/e/a", "2", PUT_NOW);
     assert_log("wsrd");
-    fixture_must_put(f->store, "x/1", "1", ZB_DURABLE_LATER);
-    fixture_must_put(f->store, "y/1", "1", ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "x/1", "1", PUT_LATER);
+    fixture_must_put(f->store, "y/1", "1", PUT_LATER);
     assert_log("mwrmwr");
-    fixture_must_put(f->store, "x/2", "1", ZB_DURABLE_NOW);
+    fixture_must_put(f->store, "x/2", "1", PUT_NOW);
     assert_log("wsrdd"); /* the directory that an earlier put made was not durable yet */
-    fixture_must_put(f->store, "b", "1", ZB_DURABLE_FLUSH);
-    fixture_must_put(f->store, "x/3", "1", ZB_DURABLE_FLUSH);
-    fixture_must_put(f->store, "c", "1", ZB_DURABLE_FLUSH);
+    fixture_must_put(f->store, "b", "1", PUT_WAITS);
+    fixture_must_put(f->store, "x/3", "1", PUT_WAITS);
+    fixture_must_put(f->store, "c", "1", PUT_WAITS);
     assert_log("www");
     must_flush(f->store);
     assert_log("sssrrrdd");
@@ -56,7 +57,7 @@ static void data_come_before_names(void **state) {
     assert_log("dd");
     zb_lock *lock;
     ASSERT_OK(zb_store_lock(f->store, "a", &lock, &err), err);
-    fixture_must_put(f->store, "a", "3", ZB_DURABLE_HELD);
+    fixture_must_put(f->store, "a", "3", PUT_HELD);
     assert_log("wsr"); /* at once, for the next holder */
     zb_store_unlock(lock);
     must_flush(f->store);
@@ -74,9 +75,9 @@ static void what_waits_is_seen_by_its_store(void **state) {
     zb_store *other;
     zb_object_info info;
     ASSERT_OK(zb_store_open_fs(f->root, &other, &err), err);
-    fixture_must_put(f->store, "d/k", "old", ZB_DURABLE_LATER);
-    fixture_must_put(f->store, "d/k", "newer", ZB_DURABLE_FLUSH);
-    fixture_must_put(f->store, "fresh", "1", ZB_DURABLE_FLUSH);
+    fixture_must_put(f->store, "d/k", "old", PUT_LATER);
+    fixture_must_put(f->store, "d/k", "newer", PUT_WAITS);
+    fixture_must_put(f->store, "fresh", "1", PUT_WAITS);
     assert_holds(f->store, "d/k", "newer");
     ASSERT_OK(zb_store_stat(f->store, "d/k", &info, &err), err);
     assert_int_equal(info.size, 5);
@@ -86,15 +87,15 @@ static void what_waits_is_seen_by_its_store(void **state) {
     int names = 0;
     ASSERT_OK(zb_store_list(f->store, "", count_name, &names, &err), err);
     assert_int_equal(names, 0);
-    fixture_must_put(f->store, "d/k", "newest", ZB_DURABLE_FLUSH); /* takes the other's place */
+    fixture_must_put(f->store, "d/k", "newest", PUT_WAITS); /* takes the other's place */
     must_flush(f->store);
     assert_holds(other, "d/k", "newest");
     assert_holds(other, "fresh", "1");
-    fixture_must_put(f->store, "d/k", "waits", ZB_DURABLE_FLUSH);
-    fixture_must_put(f->store, "d/k", "later", ZB_DURABLE_LATER); /* the last one counts */
-    fixture_must_put(f->store, "fresh", "2", ZB_DURABLE_FLUSH);
+    fixture_must_put(f->store, "d/k", "waits", PUT_WAITS);
+    fixture_must_put(f->store, "d/k", "later", PUT_LATER); /* the last one counts */
+    fixture_must_put(f->store, "fresh", "2", PUT_WAITS);
     ASSERT_OK(zb_store_erase(f->store, "fresh", &err), err);
-    fixture_must_put(f->store, "e/x/1", "1", ZB_DURABLE_FLUSH);
+    fixture_must_put(f->store, "e/x/1", "1", PUT_WAITS);
     ASSERT_OK(zb_store_erase_below(f->store, "e/x", &err), err);
     must_flush(f->store);
     assert_holds(f->store, "d/k", "later");
@@ -112,7 +113,7 @@ static void batches_go_out_by_themselves(void **state) {
     for (int i = 0; i < 300; i++) {
         char key[40];
         snprintf(key, sizeof key, "c/%d/%d", i % 7, i);
-        fixture_must_put(f->store, key, key, ZB_DURABLE_FLUSH);
+        fixture_must_put(f->store, key, key, PUT_WAITS);
         assert_true(fixture_open_descriptors() < descriptors + 100);
     }
     assert_int_equal(fixture_files(f->root, &ours), 300);
@@ -131,9 +132,9 @@ static void many_directories(void **state) {
     for (int i = 0; i < 1500; i++) {
         char key[40];
         snprintf(key, sizeof key, "d%d/k", i);
-        fixture_must_put(f->store, key, key, ZB_DURABLE_LATER);
+        fixture_must_put(f->store, key, key, PUT_LATER);
     }
-    fixture_must_put(f->store, "d0/x", "1", ZB_DURABLE_FLUSH);
+    fixture_must_put(f->store, "d0/x", "1", PUT_WAITS);
     for (int i = 0; i < 1100; i++) {
         char key[40];
         snprintf(key, sizeof key, "d%d/k", i);
@@ -153,13 +154,13 @@ static void many_directories(void **state) {
 static void failures_are_told_by_the_flush(void **state) {
     fixture *f = *state;
     zb_error err;
-    fixture_must_put(f->store, "a", "old", ZB_DURABLE_LATER);
-    fixture_must_put(f->store, "b", "old", ZB_DURABLE_LATER);
-    fixture_must_put(f->store, "c", "old", ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "a", "old", PUT_LATER);
+    fixture_must_put(f->store, "b", "old", PUT_LATER);
+    fixture_must_put(f->store, "c", "old", PUT_LATER);
     static const char *const keys[] = {"a", "b", "c"};
     for (int kind = 0; kind < 2; kind++) {
         for (int i = 0; i < 3; i++)
-            fixture_must_put(f->store, keys[i], "new", ZB_DURABLE_FLUSH);
+            fixture_must_put(f->store, keys[i], "new", PUT_WAITS);
         calls_fail(kind ? CALL_RENAMEAT : CALL_FDATASYNC, 2, EIO);
         ASSERT_FAILS(zb_store_flush(f->store, &err), ZB_EIO, err, "'b'");
         assert_int_equal(err.sys_errno, EIO);
@@ -173,7 +174,7 @@ static void failures_are_told_by_the_flush(void **state) {
         assert_int_equal(ours, 0);
     }
     calls_fail(CALL_FSYNC, 1, EIO);
-    fixture_must_put(f->store, "a", "newer", ZB_DURABLE_FLUSH);
+    fixture_must_put(f->store, "a", "newer", PUT_WAITS);
     ASSERT_FAILS(zb_store_flush(f->store, &err), ZB_EIO, err, "directory");
     calls_clear();
     must_flush(f->store);
@@ -189,26 +190,19 @@ static void failed_batches_are_not_forgotten(void **state) {
     enum zb_code code = ZB_OK;
     for (char key[20]; put < 300 && code == ZB_OK; put += code == ZB_OK) {
         snprintf(key, sizeof key, "k%d", put);
-        code = fixture_put(f->store, key, key, ZB_DURABLE_FLUSH, &err);
+        code = fixture_put(f->store, key, key, PUT_WAITS, &err);
     }
     assert_true(put > 5 && put < 300);
     assert_int_equal(code, ZB_EIO);
     assert_non_null(strstr(err.message, "'k4'"));
-    fixture_must_put(f->store, "other", "1", ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "other", "1", PUT_LATER);
     ASSERT_FAILS(zb_store_flush(f->store, &err), ZB_EIO, err, "'k4'");
     assert_int_equal(err.sys_errno, ENOSPC);
     assert_holds(f->store, "k4", NULL);
     assert_holds(f->store, "k5", "k5");
-    fixture_must_put(f->store, "k4", "again", ZB_DURABLE_FLUSH);
+    fixture_must_put(f->store, "k4", "again", PUT_WAITS);
     must_flush(f->store);
     assert_holds(f->store, "k4", "again");
-}
-
-static enum zb_code put_as(zb_store *store, zb_batch *batch, const char *key, const char *text,
-                           enum zb_durability durability, zb_error *err) {
-    zb_part part = {.data = text, .size = strlen(text)};
-    zb_put put = {.key = key, .parts = &part, .count = 1, .durability = durability, .batch = batch};
-    return zb_store_put_as(store, &put, err);
 }
 
 /* Two writers on one store: what one of them lost, the other does not hear in its place. */
@@ -219,8 +213,8 @@ static void each_batch_hears_of_its_own_losses(void **state) {
     zb_batch_begin(&a, f->store, NULL, NULL);
     zb_batch_begin(&b, f->store, NULL, NULL);
     for (int whole = 0; whole < 2; whole++) {
-        ASSERT_OK(put_as(f->store, &a, "a", "1", ZB_DURABLE_FLUSH, &err), err);
-        ASSERT_OK(put_as(f->store, &b, "b", "1", ZB_DURABLE_FLUSH, &err), err);
+        ASSERT_OK(fixture_put_as(f->store, &a, "a", "1", PUT_WAITS, &err), err);
+        ASSERT_OK(fixture_put_as(f->store, &b, "b", "1", PUT_WAITS, &err), err);
         calls_fail(CALL_FDATASYNC, whole ? 2 : 1, EIO); /* b's, when both are flushed */
         if (whole) {
             ASSERT_FAILS(zb_store_flush(f->store, &err), ZB_EIO, err, "'b'");
@@ -246,16 +240,16 @@ static void losses_in_between_are_told_to_their_batch(void **state) {
     zb_batch a, b;
     zb_batch_begin(&a, f->store, NULL, NULL);
     zb_batch_begin(&b, f->store, NULL, NULL);
-    ASSERT_OK(put_as(f->store, &a, "a", "1", ZB_DURABLE_FLUSH, &err), err);
+    ASSERT_OK(fixture_put_as(f->store, &a, "a", "1", PUT_WAITS, &err), err);
     calls_fail(CALL_FDATASYNC, 1, ENOSPC);
     for (int i = 0; i < 100; i++) {
         char key[20];
         snprintf(key, sizeof key, "b%d", i);
-        ASSERT_OK(put_as(f->store, &b, key, key, ZB_DURABLE_FLUSH, &err), err);
+        ASSERT_OK(fixture_put_as(f->store, &b, key, key, PUT_WAITS, &err), err);
     }
     assert_true(calls_failed());
     ASSERT_OK(zb_store_flush_batch(f->store, &b, &err), err);
-    ASSERT_FAILS(put_as(f->store, &a, "a2", "1", ZB_DURABLE_FLUSH, &err), ZB_EIO, err, "'a'");
+    ASSERT_FAILS(fixture_put_as(f->store, &a, "a2", "1", PUT_WAITS, &err), ZB_EIO, err, "'a'");
     ASSERT_FAILS(zb_store_flush_batch(f->store, &a, &err), ZB_EIO, err, "'a'");
     ASSERT_OK(zb_store_flush_batch(f->store, &a, &err), err);
     zb_batch_end(&a);
@@ -272,9 +266,9 @@ static void lost_names_are_told_to_all(void **state) {
     zb_batch_begin(&b, f->store, NULL, NULL);
     zb_batch_begin(&idle, f->store, NULL, NULL);
     for (int file = 0; file < 2; file++) {
-        ASSERT_OK(put_as(f->store, &a, "d/a", "1", ZB_DURABLE_HELD, &err), err);
-        ASSERT_OK(put_as(f->store, &b, "d/b", "1", ZB_DURABLE_HELD, &err), err);
-        fixture_must_put(f->store, "zarr.json", "{}", ZB_DURABLE_VISIBLE);
+        ASSERT_OK(fixture_put_as(f->store, &a, "d/a", "1", PUT_HELD, &err), err);
+        ASSERT_OK(fixture_put_as(f->store, &b, "d/b", "1", PUT_HELD, &err), err);
+        fixture_must_put(f->store, "zarr.json", "{}", PUT_IN_ORDER);
         calls_fail(file ? CALL_FDATASYNC : CALL_FSYNC, 1, EIO);
         ASSERT_FAILS(zb_store_flush_batch(f->store, &a, &err), ZB_EIO, err,
                      file ? "zarr.json" : "directory");
@@ -294,24 +288,24 @@ static void lost_names_are_told_to_all(void **state) {
 static void visible_objects_are_synced_by_the_flush(void **state) {
     fixture *f = *state;
     zb_error err;
-    fixture_must_put(f->store, "g/zarr.json", "1", ZB_DURABLE_VISIBLE);
+    fixture_must_put(f->store, "g/zarr.json", "1", PUT_IN_ORDER);
     must_flush(f->store);
     calls_clear();
-    fixture_must_put(f->store, "g/zarr.json", "2", ZB_DURABLE_VISIBLE);
-    fixture_must_put(f->store, "zarr.json", "1", ZB_DURABLE_VISIBLE);
-    fixture_must_put(f->store, "g/zarr.json", "3", ZB_DURABLE_VISIBLE);
+    fixture_must_put(f->store, "g/zarr.json", "2", PUT_IN_ORDER);
+    fixture_must_put(f->store, "zarr.json", "1", PUT_IN_ORDER);
+    fixture_must_put(f->store, "g/zarr.json", "3", PUT_IN_ORDER);
     assert_log("wrwrwr");
     assert_holds(f->store, "g/zarr.json", "3");
     must_flush(f->store);
     assert_log("ssdd");
     must_flush(f->store);
     assert_log("");
-    fixture_must_put(f->store, "h/zarr.json", "1", ZB_DURABLE_VISIBLE);
+    fixture_must_put(f->store, "h/zarr.json", "1", PUT_IN_ORDER);
     ASSERT_OK(zb_store_rename(f->store, "h", "i", &err), err);
     calls_clear();
     must_flush(f->store);
     assert_true(strchr(calls_log, 'a') != NULL); /* found by its new name by syncing everything */
-    fixture_must_put(f->store, "g/zarr.json", "4", ZB_DURABLE_VISIBLE);
+    fixture_must_put(f->store, "g/zarr.json", "4", PUT_IN_ORDER);
     ASSERT_OK(zb_store_erase_below(f->store, "g", &err), err);
     must_flush(f->store);
 }
@@ -328,18 +322,18 @@ static void checks_come_last(void **state) {
     zb_batch batch;
     int asked = 0;
     zb_batch_begin(&batch, f->store, refuse, &asked);
-    ASSERT_OK(put_as(f->store, &batch, "good", "1", ZB_DURABLE_LATER, &err), err);
-    ASSERT_FAILS(put_as(f->store, &batch, "bad", "1", ZB_DURABLE_NOW, &err), ZB_ECONFLICT, err,
+    ASSERT_OK(fixture_put_as(f->store, &batch, "good", "1", PUT_LATER, &err), err);
+    ASSERT_FAILS(fixture_put_as(f->store, &batch, "bad", "1", PUT_NOW, &err), ZB_ECONFLICT, err,
                  "not 'bad'");
     assert_int_equal(asked, 2);
-    ASSERT_OK(put_as(f->store, &batch, "bad", "1", ZB_DURABLE_FLUSH, &err), err);
-    ASSERT_OK(put_as(f->store, &batch, "good", "2", ZB_DURABLE_FLUSH, &err), err);
+    ASSERT_OK(fixture_put_as(f->store, &batch, "bad", "1", PUT_WAITS, &err), err);
+    ASSERT_OK(fixture_put_as(f->store, &batch, "good", "2", PUT_WAITS, &err), err);
     assert_int_equal(asked, 2);
     ASSERT_FAILS(zb_store_flush_batch(f->store, &batch, &err), ZB_ECONFLICT, err, "not 'bad'");
     assert_int_equal(asked, 4);
     assert_holds(f->store, "good", "2");
     assert_holds(f->store, "bad", NULL);
-    ASSERT_OK(put_as(f->store, &batch, "good", "3", ZB_DURABLE_FLUSH, &err), err);
+    ASSERT_OK(fixture_put_as(f->store, &batch, "good", "3", PUT_WAITS, &err), err);
     zb_batch_end(&batch); /* forgets what waits */
     must_flush(f->store);
     assert_holds(f->store, "good", "2");
@@ -352,8 +346,8 @@ static void unflushed_objects_go_with_the_store(void **state) {
     zb_store *other;
     int descriptors = fixture_open_descriptors();
     ASSERT_OK(zb_store_open_fs(f->root, &other, &err), err);
-    fixture_must_put(other, "k", "old", ZB_DURABLE_LATER);
-    fixture_must_put(other, "k", "new", ZB_DURABLE_FLUSH);
+    fixture_must_put(other, "k", "old", PUT_LATER);
+    fixture_must_put(other, "k", "new", PUT_WAITS);
     zb_store_release(other);
     assert_holds(f->store, "k", "old");
     assert_int_equal(fixture_files(f->root, NULL), 1);
@@ -367,16 +361,15 @@ static void leave_the_parents_alone(void *context) {
     char *data;
     CHILD_CHECK(fixture_get(f->store, "k", &data, &err) == ZB_OK && strcmp(data, "old") == 0, "%s",
                 err.message);
-    CHILD_CHECK(fixture_put(f->store, "own", "1", ZB_DURABLE_FLUSH, &err) == ZB_OK, "%s",
-                err.message);
+    CHILD_CHECK(fixture_put(f->store, "own", "1", PUT_WAITS, &err) == ZB_OK, "%s", err.message);
     CHILD_CHECK(zb_store_flush(f->store, &err) == ZB_OK, "%s", err.message);
     zb_store_release(f->store);
 }
 
 static void forks_leave_what_waits_alone(void **state) {
     fixture *f = *state;
-    fixture_must_put(f->store, "k", "old", ZB_DURABLE_LATER);
-    fixture_must_put(f->store, "k", "new", ZB_DURABLE_FLUSH);
+    fixture_must_put(f->store, "k", "old", PUT_LATER);
+    fixture_must_put(f->store, "k", "new", PUT_WAITS);
     assert_true(check_in_child(leave_the_parents_alone, f, NULL, NULL));
     assert_holds(f->store, "own", "1");
     assert_holds(f->store, "k", "new");
@@ -396,7 +389,7 @@ static void *put_on(void *context) {
     for (int i = 0; !atomic_load(&b->end); i++) {
         char key[20];
         snprintf(key, sizeof key, "k%d", i % 50);
-        fixture_must_put(b->f->store, key, key, i % 2 ? ZB_DURABLE_FLUSH : ZB_DURABLE_VISIBLE);
+        fixture_must_put(b->f->store, key, key, i % 2 ? PUT_WAITS : PUT_IN_ORDER);
         if (i % 70 == 0)
             must_flush(b->f->store);
     }
@@ -409,7 +402,7 @@ static void use_store(void *context) {
     zb_object_info info;
     alarm(30); /* ends a child that waits for what its parent's threads held */
     (void)zb_store_stat(b->f->store, "k1", &info, &err);
-    CHILD_CHECK(fixture_put(b->f->store, "child", "1", ZB_DURABLE_FLUSH, &err) == ZB_OK, "%s",
+    CHILD_CHECK(fixture_put(b->f->store, "child", "1", PUT_WAITS, &err) == ZB_OK, "%s",
                 err.message);
     CHILD_CHECK(zb_store_flush(b->f->store, &err) == ZB_OK, "%s", err.message);
 }

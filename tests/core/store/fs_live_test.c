@@ -9,44 +9,46 @@
 
 #include "store/calls.h"
 #include "store/fixture.h"
+#include "zarrbridge/sys/store.h"
 
 static zb_object *open_live(const fixture *f, const char *key, zb_object_info *info) {
     zb_object *live = NULL;
     zb_error err;
-    ASSERT_OK(zb_store_open_live(f->store, key, &live, info, &err), err);
+    ASSERT_OK(zb_object_open_live(f->store, key, &live, info, &err), err);
     return live;
 }
 
-static void write_text(zb_object *live, uint64_t offset, const char *text,
-                       enum zb_durability durability) {
+static void write_text(zb_object *live, uint64_t offset, const char *text, enum zb_sync sync) {
     zb_error err;
     zb_part parts[2] = {{text, 1}, {text + 1, strlen(text) - 1}};
-    ASSERT_OK(zb_object_write_at(live, offset, parts, 2, durability, &err), err);
+    ASSERT_OK(zb_object_write_at(live, offset, parts, 2, sync, &err), err);
 }
 
 static void writes_and_truncates(void **state) {
     fixture *f = *state;
     zb_error err;
     zb_object_info info;
-    fixture_must_put(f->store, "a/c", "0123456789", ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "a/c", "0123456789", PUT_LATER);
     zb_object *live = open_live(f, "a/c", &info);
     assert_int_equal(info.size, 10);
-    write_text(live, 3, "abc", ZB_DURABLE_LATER);
+    write_text(live, 3, "abc", ZB_SYNC_NONE);
     assert_holds(f->store, "a/c", "012abc6789");
-    write_text(live, 8, "wxyz", ZB_DURABLE_NOW);
+    write_text(live, 8, "wxyz", ZB_SYNC_ALWAYS);
     assert_holds(f->store, "a/c", "012abc67wxyz");
-    ASSERT_OK(zb_object_truncate(live, 5, ZB_DURABLE_NOW, &err), err);
+    ASSERT_OK(zb_object_truncate(live, 5, ZB_SYNC_ALWAYS, &err), err);
     assert_holds(f->store, "a/c", "012ab");
-    ASSERT_OK(zb_object_truncate(live, 7, ZB_DURABLE_LATER, &err), err);
+    ASSERT_OK(zb_object_truncate(live, 7, ZB_SYNC_NONE, &err), err);
     char bytes[8] = "???????";
     zb_range range = {.offset = ZB_FROM_END, .length = 3, .buffer = bytes};
     ASSERT_OK(zb_object_read(live, &range, 1, &err), err); /* sees its own changes */
     assert_int_equal(range.got, 3);
     assert_memory_equal(bytes, "b\0\0", 3);
     zb_object_close(live);
-    ASSERT_FAILS(zb_store_open_live(f->store, "a/d", &live, &info, &err), ZB_ENOTFOUND, err, "a/d");
-    ASSERT_FAILS(zb_store_open_live(f->store, "x/y", &live, &info, &err), ZB_ENOTFOUND, err, "x/y");
-    ASSERT_FAILS(zb_store_open_live(f->store, "a", &live, &info, &err), ZB_EIO, err, "directory");
+    ASSERT_FAILS(zb_object_open_live(f->store, "a/d", &live, &info, &err), ZB_ENOTFOUND, err,
+                 "a/d");
+    ASSERT_FAILS(zb_object_open_live(f->store, "x/y", &live, &info, &err), ZB_ENOTFOUND, err,
+                 "x/y");
+    ASSERT_FAILS(zb_object_open_live(f->store, "a", &live, &info, &err), ZB_EIO, err, "directory");
 }
 
 static void shared_files_are_left_alone(void **state) {
@@ -55,17 +57,17 @@ static void shared_files_are_left_alone(void **state) {
     zb_object *live;
     zb_object_info info;
     char from[512], to[512];
-    fixture_must_put(f->store, "file", "text", ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "file", "text", PUT_LATER);
     fixture_link(f, "file", "link");
-    ASSERT_FAILS(zb_store_open_live(f->store, "link", &live, &info, &err), ZB_EUNSUPPORTED, err,
+    ASSERT_FAILS(zb_object_open_live(f->store, "link", &live, &info, &err), ZB_EUNSUPPORTED, err,
                  "cannot be opened");
     snprintf(from, sizeof from, "%s/file", f->root);
     snprintf(to, sizeof to, "%s/copy", f->root);
     assert_int_equal(link(from, to), 0);
-    ASSERT_FAILS(zb_store_open_live(f->store, "file", &live, &info, &err), ZB_EUNSUPPORTED, err,
+    ASSERT_FAILS(zb_object_open_live(f->store, "file", &live, &info, &err), ZB_EUNSUPPORTED, err,
                  "several names");
-    fixture_must_put(f->store, "later", "text", ZB_DURABLE_FLUSH);
-    ASSERT_FAILS(zb_store_open_live(f->store, "later", &live, &info, &err), ZB_EUNSUPPORTED, err,
+    fixture_must_put(f->store, "later", "text", PUT_WAITS);
+    ASSERT_FAILS(zb_object_open_live(f->store, "later", &live, &info, &err), ZB_EUNSUPPORTED, err,
                  "waits");
 }
 
@@ -74,18 +76,18 @@ static void each_change_makes_a_version(void **state) {
     fixture *f = *state;
     zb_error err;
     zb_object_info before, now;
-    fixture_must_put(f->store, "k", "0123456789", ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "k", "0123456789", PUT_LATER);
     zb_object *live = open_live(f, "k", &before);
     for (int i = 0; i < 3; i++) {
         usleep(120000); /* from now on a version is valid */
         ASSERT_OK(zb_store_stat(f->store, "k", &before, &err), err);
         assert_true(before.validator.valid);
         if (i == 0)
-            write_text(live, 0, "ab", ZB_DURABLE_LATER);
+            write_text(live, 0, "ab", ZB_SYNC_NONE);
         else if (i == 1)
-            ASSERT_OK(zb_object_write_at(live, 0, NULL, 0, ZB_DURABLE_LATER, &err), err);
+            ASSERT_OK(zb_object_write_at(live, 0, NULL, 0, ZB_SYNC_NONE, &err), err);
         else
-            ASSERT_OK(zb_object_truncate(live, 10, ZB_DURABLE_LATER, &err), err);
+            ASSERT_OK(zb_object_truncate(live, 10, ZB_SYNC_NONE, &err), err);
         ASSERT_OK(zb_store_stat(f->store, "k", &now, &err), err);
         assert_memory_not_equal(before.validator.word, now.validator.word,
                                 sizeof now.validator.word);
@@ -99,11 +101,11 @@ static void failures_are_reported(void **state) {
     zb_object_info info;
     zb_part part = {"new", 3};
     static const enum call kinds[] = {CALL_WRITEV, CALL_FDATASYNC, CALL_FCNTL, CALL_CLOSE};
-    fixture_must_put(f->store, "k", "old", ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "k", "old", PUT_LATER);
     zb_object *live = open_live(f, "k", &info);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         calls_fail(kinds[i], 1, ENOSPC);
-        ASSERT_FAILS(zb_object_write_at(live, 0, &part, 1, ZB_DURABLE_NOW, &err), ZB_EIO, err,
+        ASSERT_FAILS(zb_object_write_at(live, 0, &part, 1, ZB_SYNC_ALWAYS, &err), ZB_EIO, err,
                      strerror(ENOSPC));
         assert_true(calls_failed());
         calls_fail(kinds[i], 0, 0);

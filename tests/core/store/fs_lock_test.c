@@ -13,9 +13,11 @@
 #include "store/calls.h"
 #include "store/fixture.h"
 #include "store/fs.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/sys/store.h"
 
 /* Adds one to the number that the key holds as text, `times` times, each under the lock. */
-static bool add(zb_store *store, const char *key, int times, enum zb_durability durability) {
+static bool add(zb_store *store, const char *key, int times, enum fixture_way way) {
     for (int i = 0; i < times; i++) {
         zb_error err = {.code = ZB_OK};
         zb_lock *lock;
@@ -25,7 +27,7 @@ static bool add(zb_store *store, const char *key, int times, enum zb_durability 
             return false;
         snprintf(text, sizeof text, "%d", (data ? atoi(data) : 0) + 1);
         free(data);
-        enum zb_code code = fixture_put(store, key, text, durability, &err);
+        enum zb_code code = fixture_put(store, key, text, way, &err);
         zb_store_unlock(lock);
         if (code != ZB_OK) {
             fprintf(stderr, "%s\n", err.message);
@@ -36,7 +38,7 @@ static bool add(zb_store *store, const char *key, int times, enum zb_durability 
 }
 
 static void *add_in_thread(void *store) {
-    return add(store, "a/k", 500, ZB_DURABLE_LATER) ? NULL : store;
+    return add(store, "a/k", 500, PUT_LATER) ? NULL : store;
 }
 
 static void add_with_threads(zb_store *store, zb_store *other) {
@@ -87,7 +89,7 @@ static void add_in_process(const fixture *f) {
     zb_error err;
     /* Waiting for a flush must not hide the object from the next holder. */
     CHILD_CHECK(zb_store_open_fs(f->root, &store, &err) == ZB_OK, "%s", err.message);
-    CHILD_CHECK(add(store, "a/k", 100, ZB_DURABLE_HELD), "add");
+    CHILD_CHECK(add(store, "a/k", 100, PUT_HELD), "add");
     CHILD_CHECK(zb_store_flush(store, &err) == ZB_OK, "%s", err.message);
     zb_store_release(store);
 }
@@ -109,7 +111,7 @@ static void hold_until_killed(const fixture *f) {
     zb_lock *lock;
     zb_error err;
     CHILD_CHECK(zb_store_lock(f->store, "k", &lock, &err) == ZB_OK, "%s", err.message);
-    CHILD_CHECK(fixture_put(f->store, "held", "1", ZB_DURABLE_LATER, &err) == ZB_OK, "put");
+    CHILD_CHECK(fixture_put(f->store, "held", "1", PUT_LATER, &err) == ZB_OK, "put");
     pause();
 }
 
@@ -128,7 +130,7 @@ static void killed_holders_leave_no_lock(void **state) {
         assert_int_equal(ours, 1); /* the lock's file */
         assert_int_equal(kill(child, SIGKILL), 0);
         assert_true(WIFSIGNALED(end_of(child)));
-        assert_true(add(f->store, "k", 1, ZB_DURABLE_NOW)); /* does not wait for the dead */
+        assert_true(add(f->store, "k", 1, PUT_NOW)); /* does not wait for the dead */
         alarm(0);
         fixture_files(f->root, &ours);
         assert_int_equal(ours, 0); /* and tidies up */
@@ -230,12 +232,12 @@ static void add_as_other(const fixture *f) {
     zb_store *store;
     zb_error err;
     CHILD_CHECK(zb_store_open_fs(f->root, &store, &err) == ZB_OK, "%s", err.message);
-    CHILD_CHECK(add(store, "k", 200, ZB_DURABLE_LATER), "other");
+    CHILD_CHECK(add(store, "k", 200, PUT_LATER), "other");
 }
 
 static void add_as_owner(const fixture *f) {
     umask(022);
-    CHILD_CHECK(add(f->store, "k", 200, ZB_DURABLE_LATER), "owner");
+    CHILD_CHECK(add(f->store, "k", 200, PUT_LATER), "owner");
 }
 
 /* Two people of one group, each with a umask that lets the other read only. */

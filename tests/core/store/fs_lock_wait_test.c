@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "store/fixture.h"
+#include "zarrbridge/sys/store.h"
 
 /* Somebody who never lets go does not hold up others for ever. */
 static void waiting_has_an_end(void **state) {

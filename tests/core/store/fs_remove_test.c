@@ -11,6 +11,7 @@
 
 #include "store/fixture.h"
 #include "store/fs.h"
+#include "zarrbridge/sys/store.h"
 
 static int add_name(void *context, const zb_list_entry *entry) {
     strcat(context, entry->name);
@@ -29,10 +30,10 @@ static void make_tree(zb_store *store, const char *root) {
     char key[200];
     for (int i = 0; i < 300; i++) {
         snprintf(key, sizeof key, "%s/c/%d/%d/%d", root, i % 3, i % 11, i);
-        fixture_must_put(store, key, "chunk", ZB_DURABLE_LATER);
+        fixture_must_put(store, key, "chunk", PUT_LATER);
     }
     snprintf(key, sizeof key, "%s/zarr.json", root);
-    fixture_must_put(store, key, "{}", ZB_DURABLE_LATER);
+    fixture_must_put(store, key, "{}", PUT_LATER);
 }
 
 static void erases_trees(void **state) {
@@ -40,7 +41,7 @@ static void erases_trees(void **state) {
     zb_error err;
     make_tree(f->store, "g/a");
     make_tree(f->store, "g/b");
-    fixture_must_put(f->store, "g/a.x", "1", ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "g/a.x", "1", PUT_LATER);
     int descriptors = fixture_open_descriptors();
     ASSERT_OK(zb_store_erase_below(f->store, "g/a", &err), err);
     assert_holds(f->store, "g/a.x", "1");
@@ -55,7 +56,7 @@ static void erases_trees(void **state) {
     ASSERT_OK(zb_store_erase_below(f->store, "g", &err), err);
     assert_lists(f->store, "", "");
     make_tree(f->store, "g");
-    fixture_must_put(f->store, "zarr.json", "{}", ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "zarr.json", "{}", PUT_LATER);
     ASSERT_OK(zb_store_erase_below(f->store, "", &err), err);
     int ours;
     assert_int_equal(fixture_files(f->root, &ours), 0);
@@ -87,8 +88,8 @@ static void links_are_erased_not_followed(void **state) {
     zb_error err;
     char target[512];
     check_write_file(f->outside, "dir/victim", "x", 1);
-    fixture_must_put(f->store, "a/b/k", "1", ZB_DURABLE_LATER);
-    fixture_must_put(f->store, "inside/k", "kept", ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "a/b/k", "1", PUT_LATER);
+    fixture_must_put(f->store, "inside/k", "kept", PUT_LATER);
     snprintf(target, sizeof target, "%s/dir", f->outside);
     fixture_link(f, target, "a/outside");
     fixture_link(f, target, "a/b/outside");
@@ -127,7 +128,7 @@ static void make_older(const fixture *f, const char *name, int hours) {
 /* The parent kills the child while one object waits and a tree is half erased. */
 static void die_in_the_middle(const fixture *f) {
     zb_error err;
-    CHILD_CHECK(fixture_put(f->store, "a/k", "lost", ZB_DURABLE_FLUSH, &err) == ZB_OK, "put");
+    CHILD_CHECK(fixture_put(f->store, "a/k", "lost", PUT_WAITS, &err) == ZB_OK, "put");
     char from[512], to[600], name[NAME_MAX + 1];
     zb__fs_temp_name("tree", name);
     snprintf(from, sizeof from, "%s/a/tree", f->root);
@@ -140,7 +141,7 @@ static void next_writers_tidy_up(void **state) {
     fixture *f = *state;
     zb_error err;
     make_tree(f->store, "a/tree");
-    fixture_must_put(f->store, "a/k", "old", ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "a/k", "old", PUT_LATER);
     int files = fixture_files(f->root, NULL), ours;
     fflush(NULL);
     pid_t child = fork();
@@ -155,8 +156,7 @@ static void next_writers_tidy_up(void **state) {
     assert_lists(f->store, "a", "k ");
     zb_store *next;
     ASSERT_OK(zb_store_open_fs(f->root, &next, &err), err);
-    fixture_must_put(next, "a/other", "1",
-                     ZB_DURABLE_LATER); /* any key of that directory will do */
+    fixture_must_put(next, "a/other", "1", PUT_LATER); /* any key of that directory will do */
     assert_int_equal(fixture_files(f->root, &ours), 2);
     assert_int_equal(ours, 0);
     assert_holds(next, "a/k", "old");
@@ -184,14 +184,14 @@ static void live_files_stay(void **state) {
     zb__fs_temp_name("k", local);
     check_write_file(f->root, local, "x", 1);
     /* Waits for a flush, and a lock is held; both for longer than a day. */
-    fixture_must_put(f->store, "waits", "1", ZB_DURABLE_FLUSH);
+    fixture_must_put(f->store, "waits", "1", PUT_WAITS);
     assert_true(zb__fs_find_waiting((zb__fs *)f->store, "waits", path));
     make_older(f, path, 1000);
     ASSERT_OK(zb_store_lock(f->store, "held", &lock, &err), err);
     make_older(f, ".held.zb-lock", 1000);
     check_write_file(f->root, local, "x", 1); /* the put may have swept it */
     ASSERT_OK(zb_store_open_fs(f->root, &next, &err), err);
-    fixture_must_put(next, "k", "1", ZB_DURABLE_LATER);
+    fixture_must_put(next, "k", "1", PUT_LATER);
     assert_false(exists(f, local));
     assert_false(exists(f, old_foreign));
     assert_false(exists(f, ".old.zb-lock"));
@@ -203,7 +203,7 @@ static void live_files_stay(void **state) {
     assert_true(exists(f, path));
     assert_true(exists(f, ".held.zb-lock"));
     check_write_file(f->root, local, "x", 1);
-    fixture_must_put(next, "k", "2", ZB_DURABLE_LATER);
+    fixture_must_put(next, "k", "2", PUT_LATER);
     assert_true(exists(f, local)); /* looks but once */
     zb_store_release(next);
     zb_store_unlock(lock);

@@ -7,12 +7,15 @@
 #include "store/calls.h"
 #include "store/fixture.h"
 #include "zarrbridge/write.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/sys/store.h"
+#include "zarrbridge/read.h"
 
 static void trees_are_renamed(void **state) {
     fixture *f = *state;
     zb_error err;
-    fixture_must_put(f->store, "a/b/c/0", "chunk", ZB_DURABLE_LATER);
-    fixture_must_put(f->store, "a/b/stray", "file", ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "a/b/c/0", "chunk", PUT_LATER);
+    fixture_must_put(f->store, "a/b/stray", "file", PUT_LATER);
     ASSERT_OK(zb_store_flush(f->store, &err), err);
     calls_clear();
     ASSERT_OK(zb_store_rename(f->store, "a/b", "x/y/z", &err), err);
@@ -34,8 +37,8 @@ static int ignore(void *context, const zb_list_entry *entry) {
 static void what_cannot_be_renamed_stays(void **state) {
     fixture *f = *state;
     zb_error err;
-    fixture_must_put(f->store, "a/k", "a", ZB_DURABLE_LATER);
-    fixture_must_put(f->store, "b/k", "b", ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "a/k", "a", PUT_LATER);
+    fixture_must_put(f->store, "b/k", "b", PUT_LATER);
     fixture_link(f, "a", "link");
     ASSERT_FAILS(zb_store_rename(f->store, "a", "b", &err), ZB_ECONFLICT, err, "something at 'b'");
     ASSERT_FAILS(zb_store_rename(f->store, "link", "v", &err), ZB_EUNSUPPORTED, err, "'link'");
@@ -58,8 +61,8 @@ static void waiting_objects_are_moved_too(void **state) {
     fixture *f = *state;
     zb_error err;
     zb_lock *lock;
-    fixture_must_put(f->store, "w/k", "waits", ZB_DURABLE_FLUSH);
-    fixture_must_put(f->store, "v/c/0/k", "1", ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "w/k", "waits", PUT_WAITS);
+    fixture_must_put(f->store, "v/c/0/k", "1", PUT_LATER);
     ASSERT_OK(zb_store_erase(f->store, "v/c/0/k", &err), err);
     ASSERT_OK(zb_store_lock(f->store, "v/c/1/k", &lock, &err), err);
     ASSERT_OK(zb_store_rename(f->store, "w", "v", &err), err);
@@ -69,7 +72,7 @@ static void waiting_objects_are_moved_too(void **state) {
     int ours;
     assert_int_equal(fixture_files(f->root, &ours), 1);
     assert_int_equal(ours, 0);
-    fixture_must_put(f->store, "u/c/0/README", "1", ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "u/c/0/README", "1", PUT_LATER);
     ASSERT_FAILS(zb_store_rename(f->store, "v", "u", &err), ZB_ECONFLICT, err, "something at 'u'");
     assert_holds(f->store, "u/c/0/README", "1");
 }
@@ -109,7 +112,7 @@ static void nodes_move_by_their_directory(void **state) {
     zb_error err;
     char *text;
     zb_node_release(create(f, "g/a"));
-    fixture_must_put(f->store, "zarr.json", consolidated, ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "zarr.json", consolidated, PUT_LATER);
     uint64_t inode = inode_of(f, "g/a/c/0");
     ASSERT_OK(zb_node_move(f->store, "g", "new/place", &err), err);
     assert_int_equal(inode_of(f, "new/place/a/c/0"), inode);
@@ -133,7 +136,7 @@ static void nodes_are_copied_where_renaming_cannot_be(void **state) {
     fixture *f = *state;
     zb_error err;
     zb_node_release(create(f, "a"));
-    fixture_must_put(f->store, "b/stray", "file", ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "b/stray", "file", PUT_LATER);
     uint64_t inode = inode_of(f, "a/c/0");
     ASSERT_OK(zb_node_move(f->store, "a", "b", &err), err);
     assert_int_not_equal(inode_of(f, "b/c/0"), 0);

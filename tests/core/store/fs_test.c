@@ -15,6 +15,7 @@
 
 #include "store/fs.h"
 #include "store/fixture.h"
+#include "zarrbridge/sys/store.h"
 
 /* Makes the file's time stamps too old to be racy; ctime can only be waited for. */
 static void wait_until_old(void) {
@@ -26,7 +27,7 @@ static void assert_opens_not(zb_store *store, const char *key, enum zb_code code
     zb_error err;
     zb_object *object = NULL;
     zb_object_info info;
-    ASSERT_FAILS(zb_store_open(store, key, &object, &info, &err), code, err, text);
+    ASSERT_FAILS(zb_object_open(store, key, &object, &info, &err), code, err, text);
     ASSERT_FAILS(zb_store_stat(store, key, &info, &err), code, err, text);
     assert_null(object);
 }
@@ -39,7 +40,7 @@ static void reads_ranges(void **state) {
     zb_object *object;
     zb_object_info info;
     check_write_file(f->root, "a/b/c", "0123456789", 10);
-    ASSERT_OK(zb_store_open(f->store, "a/b/c", &object, &info, &err), err);
+    ASSERT_OK(zb_object_open(f->store, "a/b/c", &object, &info, &err), err);
     assert_int_equal(info.size, 10);
     static const struct {
         uint64_t offset;
@@ -80,7 +81,7 @@ static void handles_keep_their_version(void **state) {
     zb_object *object;
     zb_object_info before, after;
     check_write_file(f->root, "k", "old!", 4);
-    ASSERT_OK(zb_store_open(f->store, "k", &object, &before, &err), err);
+    ASSERT_OK(zb_object_open(f->store, "k", &object, &before, &err), err);
     check_write_file(f->root, ".tmp", "new!", 4);
     char from[512], to[512];
     snprintf(from, sizeof from, "%s/.tmp", f->root);
@@ -102,7 +103,7 @@ static void object_that_shrinks_reads_short(void **state) {
     zb_object *object;
     zb_object_info info;
     check_write_file(f->root, "k", "0123456789", 10);
-    ASSERT_OK(zb_store_open(f->store, "k", &object, &info, &err), err);
+    ASSERT_OK(zb_object_open(f->store, "k", &object, &info, &err), err);
     char path[512], buffer[10];
     snprintf(path, sizeof path, "%s/k", f->root);
     assert_int_equal(truncate(path, 4), 0);
@@ -299,7 +300,7 @@ static enum zb_code code_of_open(zb_store *store, const char *key) {
     zb_object *object = NULL;
     zb_object_info info;
     zb_error err = {.code = ZB_OK};
-    enum zb_code code = zb_store_open(store, key, &object, &info, &err);
+    enum zb_code code = zb_object_open(store, key, &object, &info, &err);
     enum zb_code stat = zb_store_stat(store, key, &info, &err);
     CHILD_CHECK(code == stat, "open and stat of %s differ: %s %s", key, zb_code_name(code),
                 zb_code_name(stat));
@@ -430,17 +431,17 @@ static void directories_have_identities(void **state) {
     assert_int_equal(zb_store_identify(f->store, "a/b"), 0);
     assert_int_not_equal(zb_store_identify(f->store, ""), 0);
     for (int i = 0; i < 50; i++) {
-        fixture_must_put(f->store, "a/b/k", "1", ZB_DURABLE_LATER);
+        fixture_must_put(f->store, "a/b/k", "1", PUT_LATER);
         seen[i] = zb_store_identify(f->store, "a/b");
         assert_int_not_equal(seen[i], 0);
-        fixture_must_put(f->store, "a/b/k", "2", ZB_DURABLE_LATER);
-        fixture_must_put(f->store, "a/b/l", "2", ZB_DURABLE_LATER);
+        fixture_must_put(f->store, "a/b/k", "2", PUT_LATER);
+        fixture_must_put(f->store, "a/b/l", "2", PUT_LATER);
         assert_true(zb_store_identify(f->store, "a/b") == seen[i]);
         for (int j = 0; j < i; j++)
             assert_true(seen[i] != seen[j]);
         ASSERT_OK(zb_store_erase_below(f->store, "a/b", &err), err);
     }
-    fixture_must_put(f->store, "c/k", "1", ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "c/k", "1", PUT_LATER);
     uint64_t id = zb_store_identify(f->store, "c");
     ASSERT_OK(zb_store_rename(f->store, "c", "d", &err), err);
     assert_true(zb_store_identify(f->store, "d") == id);
@@ -488,13 +489,13 @@ static void dangling_links_are_errors(void **state) {
     fixture_link(f, "../elsewhere", "a/c");
     static const char *const keys[] = {"a/last", "a/c/0/0", "a/c"};
     for (int i = 0; i < 3; i++) {
-        ASSERT_FAILS(zb_store_open(f->store, keys[i], &object, &info, &err), ZB_EINVAL, err,
+        ASSERT_FAILS(zb_object_open(f->store, keys[i], &object, &info, &err), ZB_EINVAL, err,
                      "symbolic link");
         ASSERT_FAILS(zb_store_stat(f->store, keys[i], &info, &err), ZB_EINVAL, err,
                      "symbolic link");
     }
     fixture_link(f, "a", "fine");
-    ASSERT_FAILS(zb_store_open(f->store, "fine/none", &object, &info, &err), ZB_ENOTFOUND, err,
+    ASSERT_FAILS(zb_object_open(f->store, "fine/none", &object, &info, &err), ZB_ENOTFOUND, err,
                  "none");
 }
 

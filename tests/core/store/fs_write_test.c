@@ -13,6 +13,7 @@
 
 #include "store/calls.h"
 #include "store/fixture.h"
+#include "zarrbridge/sys/store.h"
 
 static void assert_clean(const fixture *f, int files) {
     int ours;
@@ -22,7 +23,7 @@ static void assert_clean(const fixture *f, int files) {
 
 static void puts_and_replaces(void **state) {
     fixture *f = *state;
-    static const enum zb_durability all[] = {ZB_DURABLE_LATER, ZB_DURABLE_FLUSH, ZB_DURABLE_NOW};
+    static const enum fixture_way all[] = {PUT_LATER, PUT_WAITS, PUT_NOW};
     for (int i = 0; i < 3; i++) {
         fixture_must_put(f->store, "zarr.json", "old", all[i]);
         assert_holds(f->store, "zarr.json", "old");
@@ -72,21 +73,21 @@ static void joins_parts(void **state) {
         size_t size = check_random_in(&random, 0, 2) ? (size_t)check_random_in(&random, 0, 90) : 0;
         parts[i] = (zb_part){size ? bytes + check_random_in(&random, 0, SIZE - 90) : NULL, size};
     }
-    ASSERT_OK(zb_store_put(f->store, "k", parts, COUNT, ZB_DURABLE_LATER, &err), err);
+    ASSERT_OK(zb_store_put(f->store, "k", parts, COUNT, ZB_SYNC_NONE, &err), err);
     assert_is(f->store, "k", parts, COUNT);
     for (unsigned long most = 1; most <= 1000; most *= 10) { /* short and interrupted writes */
         size_t count = most == 1 ? 50 : COUNT;
         calls_write_at_most(most);
-        enum zb_code code = zb_store_put(f->store, "k", parts, count, ZB_DURABLE_LATER, &err);
+        enum zb_code code = zb_store_put(f->store, "k", parts, count, ZB_SYNC_NONE, &err);
         calls_write_at_most(0);
         ASSERT_OK(code, err);
         assert_is(f->store, "k", parts, count);
     }
-    ASSERT_OK(zb_store_put(f->store, "k", NULL, 0, ZB_DURABLE_LATER, &err), err);
+    ASSERT_OK(zb_store_put(f->store, "k", NULL, 0, ZB_SYNC_NONE, &err), err);
     assert_is(f->store, "k", NULL, 0);
     for (size_t i = 0; i < COUNT; i++)
         parts[i] = (zb_part){bytes, SIZE}; /* 300 MB */
-    ASSERT_OK(zb_store_put(f->store, "k", parts, COUNT, ZB_DURABLE_LATER, &err), err);
+    ASSERT_OK(zb_store_put(f->store, "k", parts, COUNT, ZB_SYNC_NONE, &err), err);
     assert_is(f->store, "k", parts, COUNT);
     free(bytes);
     assert_clean(f, 1);
@@ -101,13 +102,13 @@ static void replaced_objects_keep_their_rights(void **state) {
     char path[512];
     struct stat st;
     snprintf(path, sizeof path, "%s/k", f->root);
-    fixture_must_put(f->store, "k", "1", ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "k", "1", PUT_LATER);
     mode_t mask = umask(027);
     for (int i = 0; i < 5; i++) {
         assert_int_equal(chmod(path, modes[i]), 0);
         if (geteuid() == 0)
             assert_int_equal(chown(path, 4712, 4711), 0);
-        fixture_must_put(f->store, "k", "2", i % 2 ? ZB_DURABLE_NOW : ZB_DURABLE_FLUSH);
+        fixture_must_put(f->store, "k", "2", i % 2 ? PUT_NOW : PUT_WAITS);
         zb_error err;
         ASSERT_OK(zb_store_flush(f->store, &err), err);
         assert_int_equal(stat(path, &st), 0);
@@ -126,8 +127,7 @@ static void hostile_keys_are_refused(void **state) {
         "/a", "a/", ".a.zb-tmp", ".a.zb-lock", "a/.b.zb-tmp/c", ".zb-tmp.zb-tmp"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         zb_lock *lock = NULL;
-        ASSERT_FAILS(fixture_put(f->store, keys[i], "x", ZB_DURABLE_LATER, &err), ZB_EINVAL, err,
-                     keys[i]);
+        ASSERT_FAILS(fixture_put(f->store, keys[i], "x", PUT_LATER, &err), ZB_EINVAL, err, keys[i]);
         ASSERT_FAILS(zb_store_erase(f->store, keys[i], &err), ZB_EINVAL, err, keys[i]);
         ASSERT_FAILS(zb_store_lock(f->store, keys[i], &lock, &err), ZB_EINVAL, err, keys[i]);
         assert_null(lock);
@@ -135,11 +135,11 @@ static void hostile_keys_are_refused(void **state) {
     char name[300];
     memset(name, 'n', sizeof name);
     name[256] = '\0';
-    ASSERT_FAILS(fixture_put(f->store, name, "x", ZB_DURABLE_LATER, &err), ZB_EIO, err, "write");
+    ASSERT_FAILS(fixture_put(f->store, name, "x", PUT_LATER, &err), ZB_EIO, err, "write");
     name[255] = '\0'; /* the longest name that there is: ours for it must not be longer */
-    fixture_must_put(f->store, name, "long", ZB_DURABLE_NOW);
+    fixture_must_put(f->store, name, "long", PUT_NOW);
     assert_holds(f->store, name, "long");
-    fixture_must_put(f->store, "\xff\n ", "odd", ZB_DURABLE_FLUSH);
+    fixture_must_put(f->store, "\xff\n ", "odd", PUT_WAITS);
     ASSERT_OK(zb_store_flush(f->store, &err), err);
     assert_holds(f->store, "\xff\n ", "odd");
     assert_clean(f, 2);
@@ -154,17 +154,17 @@ static void links_lead_nowhere_outside(void **state) {
     fixture_link(f, target, "file");
     fixture_link(f, f->outside, "dir");
     fixture_link(f, "nothing", "dangling");
-    ASSERT_FAILS(fixture_put(f->store, "dir/new", "x", ZB_DURABLE_LATER, &err), ZB_EINVAL, err,
+    ASSERT_FAILS(fixture_put(f->store, "dir/new", "x", PUT_LATER, &err), ZB_EINVAL, err,
                  "symbolic link");
-    ASSERT_FAILS(fixture_put(f->store, "dir/a/b", "x", ZB_DURABLE_LATER, &err), ZB_EINVAL, err,
+    ASSERT_FAILS(fixture_put(f->store, "dir/a/b", "x", PUT_LATER, &err), ZB_EINVAL, err,
                  "symbolic link");
-    ASSERT_FAILS(fixture_put(f->store, "dir/victim", "x", ZB_DURABLE_LATER, &err), ZB_EINVAL, err,
+    ASSERT_FAILS(fixture_put(f->store, "dir/victim", "x", PUT_LATER, &err), ZB_EINVAL, err,
                  "symbolic link");
     ASSERT_FAILS(zb_store_erase(f->store, "dir/victim", &err), ZB_EINVAL, err, "symbolic link");
     ASSERT_FAILS(zb_store_erase_below(f->store, "dir", &err), ZB_EINVAL, err, "symbolic link");
-    ASSERT_FAILS(fixture_put(f->store, "dangling/x", "x", ZB_DURABLE_LATER, &err), ZB_EIO, err,
+    ASSERT_FAILS(fixture_put(f->store, "dangling/x", "x", PUT_LATER, &err), ZB_EIO, err,
                  "dangling");
-    fixture_must_put(f->store, "file", "ours", ZB_DURABLE_LATER); /* replaces the link itself */
+    fixture_must_put(f->store, "file", "ours", PUT_LATER); /* replaces the link itself */
     assert_holds(f->store, "file", "ours");
     fixture_link(f, target, "again");
     ASSERT_OK(zb_store_erase(f->store, "again", &err), err);
@@ -173,21 +173,21 @@ static void links_lead_nowhere_outside(void **state) {
     assert_int_equal(stat(target, &st), 0);
     assert_int_equal(st.st_size, 9);
     /* Links inside are followed, as in reading. */
-    fixture_must_put(f->store, "real/x", "1", ZB_DURABLE_LATER);
+    fixture_must_put(f->store, "real/x", "1", PUT_LATER);
     fixture_link(f, "real", "alias");
-    fixture_must_put(f->store, "alias/y/z", "2", ZB_DURABLE_NOW);
+    fixture_must_put(f->store, "alias/y/z", "2", PUT_NOW);
     assert_holds(f->store, "real/y/z", "2");
 }
 
 static void what_is_in_the_way_stays(void **state) {
     fixture *f = *state;
     zb_error err;
-    fixture_must_put(f->store, "a/b", "x", ZB_DURABLE_LATER);
-    ASSERT_FAILS(fixture_put(f->store, "a", "y", ZB_DURABLE_LATER, &err), ZB_EIO, err, "'a'");
+    fixture_must_put(f->store, "a/b", "x", PUT_LATER);
+    ASSERT_FAILS(fixture_put(f->store, "a", "y", PUT_LATER, &err), ZB_EIO, err, "'a'");
     assert_int_equal(err.sys_errno, EISDIR);
-    ASSERT_FAILS(fixture_put(f->store, "a/b/c", "y", ZB_DURABLE_LATER, &err), ZB_EIO, err, "a/b/c");
+    ASSERT_FAILS(fixture_put(f->store, "a/b/c", "y", PUT_LATER, &err), ZB_EIO, err, "a/b/c");
     assert_int_equal(err.sys_errno, ENOTDIR);
-    fixture_must_put(f->store, "a", "y", ZB_DURABLE_FLUSH);
+    fixture_must_put(f->store, "a", "y", PUT_WAITS);
     ASSERT_FAILS(zb_store_flush(f->store, &err), ZB_EIO, err, "'a'");
     ASSERT_OK(zb_store_flush(f->store, &err), err);
     ASSERT_OK(zb_store_erase(f->store, "a", &err), err); /* no object */
@@ -207,7 +207,7 @@ static void creates_stores(void **state) {
     snprintf(path, sizeof path, "%s/new.zarr", f->root);
     ASSERT_OK(zb_store_create_fs(path, &store, &err), err);
     calls_clear();
-    fixture_must_put(store, "k", "1", ZB_DURABLE_NOW);
+    fixture_must_put(store, "k", "1", PUT_NOW);
     assert_string_equal(calls_log, "wsrdd"); /* the store's own name, too */
     ASSERT_OK(zb_store_create_fs(path, &again, &err), err);
     assert_holds(again, "k", "1");
@@ -226,20 +226,20 @@ static void creates_stores(void **state) {
 static void any_call_may_fail(void **state) {
     fixture *f = *state;
     zb_error err;
-    static const enum zb_durability all[] = {ZB_DURABLE_LATER, ZB_DURABLE_FLUSH, ZB_DURABLE_NOW};
+    static const enum fixture_way all[] = {PUT_LATER, PUT_WAITS, PUT_NOW};
     int failures[CALL_KINDS] = {0}, rounds = 0;
     int descriptors = fixture_open_descriptors();
     for (enum call kind = 0; kind < CALL_KINDS; kind++) {
         for (int nth = 1, d = 0; d < 3; rounds++) {
             char key[40], *data = NULL;
             snprintf(key, sizeof key, "new%d/deep/k", rounds);
-            fixture_must_put(f->store, "k", "old", ZB_DURABLE_LATER);
+            fixture_must_put(f->store, "k", "old", PUT_LATER);
             ASSERT_OK(zb_store_flush(f->store, &err), err);
             calls_fail(kind, nth, kind == CALL_WRITEV ? ENOSPC : EIO);
             enum zb_code code = fixture_put(f->store, "k", "new", all[d], &err);
             if (code == ZB_OK)
                 code = fixture_put(f->store, key, "new", all[d], &err);
-            if (code == ZB_OK && all[d] == ZB_DURABLE_FLUSH)
+            if (code == ZB_OK && all[d] == PUT_WAITS)
                 code = zb_store_flush(f->store, &err);
             bool was_reached = calls_failed();
             calls_fail(kind, 0, 0);
@@ -275,10 +275,10 @@ static void fill_the_disk(zb_store *store) {
     size_t size = 800 << 10;
     char *data = calloc(1, size), *now;
     zb_part part = {data, size}, more[] = {part, part};
-    CHILD_CHECK(zb_store_put(store, "k", &part, 1, ZB_DURABLE_NOW, &err) == ZB_OK, "%s",
+    CHILD_CHECK(zb_store_put(store, "k", &part, 1, ZB_SYNC_ALWAYS, &err) == ZB_OK, "%s",
                 err.message);
-    for (int d = ZB_DURABLE_LATER; d <= ZB_DURABLE_NOW; d++) {
-        enum zb_code code = zb_store_put(store, "k", more, 2, (enum zb_durability)d, &err);
+    for (int d = ZB_SYNC_NONE; d <= ZB_SYNC_ALWAYS; d++) {
+        enum zb_code code = zb_store_put(store, "k", more, 2, (enum zb_sync)d, &err);
         CHILD_CHECK(code == ZB_EIO && (err.sys_errno == ENOSPC || err.sys_errno == EFBIG), "%d %s",
                     code, err.message);
         CHILD_CHECK(zb_store_get(store, "k", 1 << 30, "l", &now, &size, NULL, &err) == ZB_OK &&
@@ -286,7 +286,7 @@ static void fill_the_disk(zb_store *store) {
                     "%s", err.message);
         free(now);
     }
-    CHILD_CHECK(fixture_put(store, "k", "small", ZB_DURABLE_NOW, &err) == ZB_OK, "%s", err.message);
+    CHILD_CHECK(fixture_put(store, "k", "small", PUT_NOW, &err) == ZB_OK, "%s", err.message);
     free(data);
 }
 
@@ -361,14 +361,14 @@ static void readers_see_old_or_new(void **state) {
     memset(small, 's', sizeof small);
     zb_part versions[2][2] = {{{large, 1000}, {large, VERSION_SIZE - 1000}},
                               {{small, 7}, {small, VERSION_SIZE / 2 - 7}}};
-    ASSERT_OK(zb_store_put(f->store, "k", versions[0], 2, ZB_DURABLE_LATER, &err), err);
+    ASSERT_OK(zb_store_put(f->store, "k", versions[0], 2, ZB_SYNC_NONE, &err), err);
     race r = {.store = f->store};
     pthread_t threads[2];
     for (int i = 0; i < 2; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, read_versions, &r), 0);
     for (int i = 0; i < 4000; i++)
         ASSERT_OK(zb_store_put(f->store, "k", versions[i % 2], 2,
-                               i % 100 ? ZB_DURABLE_LATER : ZB_DURABLE_FLUSH, &err),
+                               i % 100 ? ZB_SYNC_NONE : ZB_SYNC_CLOSE, &err),
                   err);
     ASSERT_OK(zb_store_flush(f->store, &err), err);
     atomic_store(&r.stop, true);

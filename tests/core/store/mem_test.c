@@ -4,6 +4,8 @@
 #include <pthread.h>
 
 #include "support/check.h"
+#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/wrappers.h"
 
 static zb_store *new_store(void) {
     zb_error err;
@@ -46,10 +48,10 @@ static void keeps_objects(void **state) {
     assert_holds(store, "empty", "");
     zb_object *object;
     zb_object_info info;
-    ASSERT_FAILS(zb_store_open(store, "k", &object, &info, &err), ZB_ENOTFOUND, err, "'k'");
-    ASSERT_FAILS(zb_store_open(store, "k/500", &object, &info, &err), ZB_ENOTFOUND, err, "k/500");
+    ASSERT_FAILS(zb_object_open(store, "k", &object, &info, &err), ZB_ENOTFOUND, err, "'k'");
+    ASSERT_FAILS(zb_object_open(store, "k/500", &object, &info, &err), ZB_ENOTFOUND, err, "k/500");
     ASSERT_FAILS(zb_store_stat(store, "x", &info, &err), ZB_ENOTFOUND, err, "'x'");
-    ASSERT_FAILS(zb_store_open(store, "../k", &object, &info, &err), ZB_EINVAL, err, "../k");
+    ASSERT_FAILS(zb_object_open(store, "../k", &object, &info, &err), ZB_EINVAL, err, "../k");
     zb_store_release(store);
 }
 
@@ -60,7 +62,7 @@ static void handles_keep_their_version(void **state) {
     set(store, "k", "old");
     zb_object *object;
     zb_object_info before, after;
-    ASSERT_OK(zb_store_open(store, "k", &object, &before, &err), err);
+    ASSERT_OK(zb_object_open(store, "k", &object, &before, &err), err);
     set(store, "k", "newer");
     ASSERT_OK(zb_store_stat(store, "k", &after, &err), err);
     assert_true(before.validator.valid && after.validator.valid);
@@ -183,16 +185,14 @@ static void puts_parts(void **state) {
     zb_store *store = new_store();
     set(store, "k", "old");
     zb_part parts[] = {{"one ", 4}, {NULL, 0}, {"two", 3}};
-    ASSERT_OK(zb_store_put(store, "k", parts, 3, ZB_DURABLE_NOW, &err), err);
+    ASSERT_OK(zb_store_put(store, "k", parts, 3, ZB_SYNC_ALWAYS, &err), err);
     assert_holds(store, "k", "one two");
-    ASSERT_OK(zb_store_put(store, "none", NULL, 0, ZB_DURABLE_FLUSH, &err), err);
+    ASSERT_OK(zb_store_put(store, "none", NULL, 0, ZB_SYNC_CLOSE, &err), err);
     assert_holds(store, "none", "");
     zb_part absurd[] = {{"x", SIZE_MAX - 2}, {"x", 9}};
-    ASSERT_FAILS(zb_store_put(store, "k", absurd, 2, ZB_DURABLE_LATER, &err), ZB_ENOMEM, err,
-                 "'k'");
-    ASSERT_FAILS(zb_store_put(store, "a//b", parts, 1, ZB_DURABLE_LATER, &err), ZB_EINVAL, err,
-                 "a//b");
-    ASSERT_FAILS(zb_store_put(store, "", parts, 1, ZB_DURABLE_LATER, &err), ZB_EINVAL, err, "key");
+    ASSERT_FAILS(zb_store_put(store, "k", absurd, 2, ZB_SYNC_NONE, &err), ZB_ENOMEM, err, "'k'");
+    ASSERT_FAILS(zb_store_put(store, "a//b", parts, 1, ZB_SYNC_NONE, &err), ZB_EINVAL, err, "a//b");
+    ASSERT_FAILS(zb_store_put(store, "", parts, 1, ZB_SYNC_NONE, &err), ZB_EINVAL, err, "key");
     ASSERT_OK(zb_store_flush(store, &err), err);
     assert_holds(store, "k", "one two");
     zb_store_release(store);
@@ -207,7 +207,7 @@ static void erases(void **state) {
         set(store, keys[i], keys[i]);
     zb_object *object;
     zb_object_info info;
-    ASSERT_OK(zb_store_open(store, "a/x", &object, &info, &err), err);
+    ASSERT_OK(zb_object_open(store, "a/x", &object, &info, &err), err);
     ASSERT_OK(zb_store_erase(store, "none", &err), err);
     ASSERT_OK(zb_store_erase(store, "a/b", &err), err); /* a prefix, no key */
     assert_lists(store, "", "a a.b/ a/ ab/ zarr.json ");
@@ -246,7 +246,7 @@ static void *add_under_lock(void *argument) {
             return argument;
         zb_store_unlock(other);
         zb_part part = {text, (size_t)length};
-        if (zb_store_put(store, "k", &part, 1, ZB_DURABLE_LATER, &err) != ZB_OK)
+        if (zb_store_put(store, "k", &part, 1, ZB_SYNC_NONE, &err) != ZB_OK)
             return argument;
         zb_store_unlock(lock);
     }

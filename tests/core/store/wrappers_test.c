@@ -5,6 +5,8 @@
 #include <time.h>
 
 #include "support/check.h"
+#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/wrappers.h"
 
 static zb_store *new_mem(void) {
     zb_error err;
@@ -30,7 +32,7 @@ static int use(zb_store *store, zb_error *err) {
     if (zb_store_list(store, "a", count_name, &names, err) != ZB_OK)
         return 1;
     assert_int_equal(names, 1);
-    if (zb_store_open(store, "a/k", &object, &info, err) != ZB_OK)
+    if (zb_object_open(store, "a/k", &object, &info, err) != ZB_OK)
         return 2;
     assert_int_equal(info.size, 10);
     char buffer[10];
@@ -51,7 +53,7 @@ static int write_all(zb_store *store, zb_error *err) {
     zb_lock *lock = NULL;
     if (zb_store_lock(store, "w", &lock, err) != ZB_OK)
         return 0;
-    enum zb_code code = zb_store_put(store, "w", parts, 2, ZB_DURABLE_LATER, err);
+    enum zb_code code = zb_store_put(store, "w", parts, 2, ZB_SYNC_NONE, err);
     zb_store_unlock(lock);
     if (code != ZB_OK)
         return 1;
@@ -76,7 +78,7 @@ static void counts_writes(void **state) {
     assert_int_equal(c.locks, 1);
     assert_int_equal(c.opens + c.reads + c.stats + c.lists, 0);
     zb_part bad = {"x", SIZE_MAX};
-    assert_int_equal(zb_store_put(count, "w", &bad, 1, ZB_DURABLE_LATER, &err), ZB_ENOMEM);
+    assert_int_equal(zb_store_put(count, "w", &bad, 1, ZB_SYNC_NONE, &err), ZB_ENOMEM);
     c = zb_store_count_take(count);
     assert_int_equal(c.puts, 1);
     assert_int_equal(c.put_bytes, 0);
@@ -103,8 +105,8 @@ static void read_only_stores_refuse(void **state) {
     for (int i = 0; i < 2; i++) {
         zb_part part = {"x", 1};
         zb_lock *lock = NULL;
-        ASSERT_FAILS(zb_store_put(stores[i], "k", &part, 1, ZB_DURABLE_LATER, &err),
-                     ZB_EUNSUPPORTED, err, "store inner (mem) cannot be written");
+        ASSERT_FAILS(zb_store_put(stores[i], "k", &part, 1, ZB_SYNC_NONE, &err), ZB_EUNSUPPORTED,
+                     err, "store inner (mem) cannot be written");
         ASSERT_FAILS(zb_store_erase(stores[i], "k", &err), ZB_EUNSUPPORTED, err, "inner");
         ASSERT_FAILS(zb_store_erase_below(stores[i], "", &err), ZB_EUNSUPPORTED, err, "inner");
         ASSERT_FAILS(zb_store_flush(stores[i], &err), ZB_EUNSUPPORTED, err, "inner");
@@ -137,8 +139,8 @@ static void counts(void **state) {
     assert_int_equal(c.opens + c.reads + c.ranges + c.bytes + c.stats + c.lists, 0);
     zb_object *object;
     zb_object_info info;
-    assert_int_equal(zb_store_open(count, "none", &object, &info, &err), ZB_ENOTFOUND);
-    assert_int_equal(zb_store_open(count, "..", &object, &info, &err), ZB_EINVAL);
+    assert_int_equal(zb_object_open(count, "none", &object, &info, &err), ZB_ENOTFOUND);
+    assert_int_equal(zb_object_open(count, "..", &object, &info, &err), ZB_EINVAL);
     assert_int_equal(zb_store_count_take(count).opens, 1); /* a bad key goes nowhere */
     zb_store_release(count);
 }

@@ -3,6 +3,8 @@
 
 #include "base/text.h"
 #include "node/walk.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/sys/store.h"
 
 zb_store *store_new(void) {
     zb_store *store;

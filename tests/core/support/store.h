@@ -6,6 +6,7 @@
 
 #include "support/check.h"
 #include "zarrbridge/write.h"
+#include "zarrbridge/change.h"
 
 zb_store *store_new(void);
 

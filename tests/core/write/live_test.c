@@ -13,6 +13,11 @@
 #include "support/check.h"
 #include "zarrbridge/check.h"
 #include "zarrbridge/write.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/wrappers.h"
+#include "zarrbridge/limits.h"
+#include "zarrbridge/read.h"
 
 enum { ROWS = 20, COLUMNS = 30, ELEMENTS = ROWS * COLUMNS };
 
@@ -511,7 +516,7 @@ static void hand_over(zb_store *from, zb_store *to, const char *key) {
     zb_error err;
     char *data = get(from, key, &size);
     const zb_part part = {.data = data, .size = size};
-    ASSERT_OK(zb_store_put(to, key, &part, 1, ZB_DURABLE_LATER, &err), err);
+    ASSERT_OK(zb_store_put(to, key, &part, 1, ZB_SYNC_NONE, &err), err);
     free(data);
 }
 

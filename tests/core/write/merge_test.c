@@ -5,6 +5,9 @@
  */
 #include "support/check.h"
 #include "zarrbridge/write.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/sys/wrappers.h"
+#include "zarrbridge/read.h"
 
 enum { CHUNKS = 500, SIDE = 8 }; /* a row of chunks of 8 x 8 bytes */
 

@@ -2,6 +2,7 @@
 /* The pieces of a region: they cover it, do not overlap, and say whether their shard is whole. */
 #include "support/check.h"
 #include "zarrbridge/write.h"
+#include "zarrbridge/change.h"
 
 enum { ROWS = 20, COLUMNS = 30 }; /* in shards of 8 x 16 */
 

@@ -7,6 +7,10 @@
 #include <unistd.h>
 
 #include "store/fixture.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/sys/wrappers.h"
+#include "zarrbridge/write.h"
+#include "zarrbridge/read.h"
 
 enum { COUNT = 40, CHUNK = 8 };
 

@@ -8,6 +8,8 @@
 #include "store/calls.h"
 #include "store/fixture.h"
 #include "zarrbridge/write.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/read.h"
 
 enum { CHUNKS = 40, SIDE = 10 };
 

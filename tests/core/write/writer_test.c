@@ -7,6 +7,10 @@
 #include "kernel/scatter.h"
 #include "support/arrays.h"
 #include "zarrbridge/write.h"
+#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/wrappers.h"
+#include "zarrbridge/limits.h"
+#include "zarrbridge/read.h"
 
 static zb_store *new_mem(void) {
     zb_error err;
@@ -365,7 +369,7 @@ static void fill_has_the_byte_order_of_units(void **state) {
     assert_memory_equal(back, values, sizeof values);
     zb_object *object = NULL;
     zb_object_info info;
-    ASSERT_OK(zb_store_open(mem, "c/0", &object, &info, &err), err);
+    ASSERT_OK(zb_object_open(mem, "c/0", &object, &info, &err), err);
     assert_int_equal(info.size, 8 + 36); /* the second inner chunk is all fill */
     zb_object_close(object);
     zb_node_release(node);

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* What bounds the library, and its state in the process. */
+#ifndef ZARRBRIDGE_LIMITS_H
+#define ZARRBRIDGE_LIMITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "zarrbridge/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Bounds on what untrusted content can make the library do. Each can be raised or lowered by the
+   environment variable that zb_limit_describe names, read once per process. The defaults of the
+   three caches are smaller where physical memory, control groups or RLIMIT_AS leave the process
+   little; values from the environment are taken as they are. */
+typedef struct zb_limits {
+    uint64_t json_depth;  /* nesting of a metadata document */
+    uint64_t json_values; /* values in a metadata document: each takes about 100 bytes of memory */
+    uint64_t document_bytes;     /* size of a zarr.json without consolidated metadata */
+    uint64_t consolidated_bytes; /* size of a zarr.json with it */
+    uint64_t children;           /* names listed in one group */
+    uint64_t nodes;              /* nodes met in one hierarchy, by callers that keep them all */
+    uint64_t links;              /* symbolic links to directories that one walk goes through */
+    uint64_t chunk_bytes;        /* decoded size of one innermost chunk */
+    uint64_t shard_bytes;        /* stored size of a shard that must be decoded as a whole */
+    uint64_t index_bytes;        /* encoded size of one shard index */
+    uint64_t shard_depth;        /* nesting of sharding_indexed */
+    uint64_t codecs;             /* codecs in one chain */
+    uint64_t gzip_members;       /* members of one gzip stream */
+    uint64_t cache_bytes;        /* decoded-chunk cache of the process; 0 switches it off */
+    uint64_t index_cache_bytes;  /* shard-index cache of the process */
+    uint64_t write_cache_bytes;  /* parts of chunks that wait in all writers of the process; half as
+                                    much again is for encoding and merging them */
+    uint64_t lock_seconds;       /* how long a writer waits for another one's lock */
+    uint64_t threads; /* worker threads, the caller included; 0 = the usable processors */
+} zb_limits;
+
+ZB_API const zb_limits *zb_limits_get(void);
+
+/* Row i of the table of limits: name, environment variable, default (on this machine) and current
+   value. False past the last row. All strings are static. */
+typedef struct zb_limit_row {
+    const char *name, *variable, *meaning;
+    uint64_t default_value, value;
+} zb_limit_row;
+ZB_API bool zb_limit_describe(size_t i, zb_limit_row *row);
+
+/* Drops all cached chunks and indexes (for tests, and before measuring cold reads). */
+ZB_API void zb_cache_clear(void);
+
+/* The library's version, e.g. "0.1.0". */
+ZB_API const char *zb_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* Nodes: groups and arrays, and what is known of them without reading data. */
+#ifndef ZARRBRIDGE_NODE_H
+#define ZARRBRIDGE_NODE_H
+
+#include "zarrbridge/dtype.h"
+#include "zarrbridge/json.h"
+#include "zarrbridge/store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A group or an array. */
+typedef struct zb_node zb_node;
+
+/* Opens the node at path ("" for the root; "a/b", no leading or trailing slash) by its zarr.json.
+   ZB_ENOTFOUND when there is none; ZB_EFORMAT and ZB_EUNSUPPORTED say which member is wrong.
+   One small read, no listing. The caller releases *out; the node keeps the store alive. */
+ZB_API enum zb_code zb_node_open(zb_store *store, const char *path, zb_node **out, zb_error *err);
+
+/* Opens the node again that is at this node's path now: after ZB_ECONFLICT, or to see the shape and
+   the attributes that others have given it. Errors as zb_node_open. */
+ZB_API enum zb_code zb_node_refresh(const zb_node *node, zb_node **out, zb_error *err);
+
+ZB_API zb_node *zb_node_retain(zb_node *node);
+ZB_API void zb_node_release(zb_node *node); /* NULL is allowed */
+
+ZB_API zb_store *zb_node_store(const zb_node *node);  /* borrowed */
+ZB_API const char *zb_node_path(const zb_node *node); /* as given to zb_node_open */
+ZB_API const char *zb_node_name(const zb_node *node); /* last part of the path, "" for the root */
+/* The attributes: a JSON object, or NULL when there are none. Lives as long as the node. */
+ZB_API const zb_json *zb_node_attributes(const zb_node *node);
+/* The whole document as it stands in the store. Lives as long as the node. */
+ZB_API const zb_json *zb_node_document(const zb_node *node);
+
+/* A name below a group. `node` is NULL when the node cannot be opened; `reason` then says why. */
+typedef struct zb_child {
+    const char *name;
+    zb_node *node;
+    const char *reason;
+} zb_child;
+typedef struct zb_children {
+    size_t count;
+    zb_child *child; /* sorted by name, bytewise */
+} zb_children;
+
+/* The children of a group, each opened: names that hold a zarr.json. From a listing where the store
+   can list, else from consolidated metadata. The caller frees with zb_children_free. */
+ZB_API enum zb_code zb_group_children(const zb_node *group, zb_children *out, zb_error *err);
+ZB_API void zb_children_free(zb_children *children);
+
+/* ---- Arrays ------------------------------------------------------------------------------- */
+
+/* A codec of the chain, outermost first, for display: sharding is followed by the codecs of its
+ * inner chunks. */
+typedef struct zb_codec_info {
+    const char *name;
+    const zb_json *configuration; /* object or NULL */
+    uint32_t shard_level;         /* 0 for the array's own chain, 1 inside its shards, ... */
+} zb_codec_info;
+
+/* All that is known of an array without reading data. Lives as long as the node. */
+typedef struct zb_array_info {
+    uint32_t ndim;                      /* 0 to ZB_MAX_NDIM */
+    const uint64_t *shape;              /* [ndim] */
+    const uint64_t *chunk_shape;        /* [ndim]: what one key holds; the shard's when sharded */
+    const uint64_t *inner_shape;        /* [ndim]: the innermost chunk, the unit of decoding */
+    uint32_t shard_depth;               /* 0: not sharded */
+    const char *const *dimension_names; /* [ndim], entries may be NULL; NULL when absent */
+    zb_dtype dtype;                     /* host byte order */
+    const void *fill_value;             /* one element of dtype */
+    bool fill_is_default;               /* fill_value was null or missing in the document */
+    const zb_codec_info *codecs;
+    size_t codec_count;
+} zb_array_info;
+
+/* NULL when the node is a group. */
+ZB_API const zb_array_info *zb_node_array(const zb_node *node);
+
+/* How many bytes the array takes in its store: the sum of the sizes of its chunks. Lists the store
+   (ZB_EUNSUPPORTED where that cannot be done), at most `children` names in one directory. */
+ZB_API enum zb_code zb_array_storage_size(const zb_node *node, uint64_t *bytes, zb_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

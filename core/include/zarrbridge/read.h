@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading boxes and points of arrays. */
+#ifndef ZARRBRIDGE_READ_H
+#define ZARRBRIDGE_READ_H
+
+#include "zarrbridge/node.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Where elements go: element (i0, i1, ...) of the box lies at data + sum of i_d * strides[d]. */
+typedef struct zb_view {
+    void *data;
+    zb_dtype dtype;         /* converted to when it differs from the array's (see zb_array_read) */
+    const int64_t *strides; /* bytes, [ndim], any sign; NULL for C order without gaps */
+} zb_view;
+
+/* One box to read: count[d] elements from start[d], step[d] apart. */
+typedef struct zb_read {
+    const zb_node *node;
+    const uint64_t *start; /* [ndim] elements; NULL for all zeros */
+    const uint64_t *count; /* [ndim] elements; NULL for the rest of each dimension */
+    const uint64_t *step;  /* [ndim], at least 1; NULL for all ones */
+    zb_view view;
+} zb_read;
+
+/* Reads `count` boxes, of one array or several, as one plan: a chunk that several boxes touch is
+   decoded once. Boxes must lie within their arrays (ZB_EINVAL).
+   Conversion: between bool, integers and floats, and between complex types. Integers and floats
+   that do not fit are clamped to the target's range, NaN becomes 0, as HDF5 does; anything non-zero
+   is a true bool. Raw only to raw of the same size. Else ZB_EUNSUPPORTED. ZB_ECONFLICT when the
+   array is not the one any more that was opened (zb_node_refresh opens what is there). On error the
+   destinations hold undefined elements and err names store, array and chunk. */
+ZB_API enum zb_code zb_array_read(const zb_read *reads, size_t count, zb_error *err);
+
+/* Reads `count` single elements: coordinate i is coords[i*ndim .. i*ndim+ndim), and goes to
+   data + i * stride (stride in bytes). Conversion and errors as in zb_array_read. */
+ZB_API enum zb_code zb_array_read_points(const zb_node *node, const uint64_t *coords, size_t count,
+                                         void *data, zb_dtype dtype, int64_t stride, zb_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
