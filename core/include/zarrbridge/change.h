@@ -29,22 +29,6 @@ extern "C" {
 ZB_API enum zb_code zb_group_create(zb_store *store, const char *path, const char *attributes,
                                     zb_node **out, zb_error *err);
 
-/* What an array is to be. Pointers are borrowed for the call. */
-typedef struct zb_array_spec {
-    uint32_t ndim;
-    const uint64_t *shape;       /* [ndim] */
-    const uint64_t *inner_shape; /* [ndim]: the unit of encoding */
-    const uint64_t *shard_shape; /* [ndim], multiples of inner_shape; NULL: not sharded */
-    zb_dtype dtype;              /* `swapped`: stored in the byte order opposite to the host's */
-    const void *fill_value;      /* one element in host order; NULL: zero */
-    const char *codecs;          /* bytes→bytes codecs of the innermost chunk: a JSON list
-                                    as text; NULL: zstd level 3; "[]": none. What a
-                                    configuration leaves out gets a default */
-    const char *const *dimension_names; /* [ndim] or NULL */
-    const char *attributes;             /* a JSON object as text, or NULL */
-    char separator;                     /* of chunk keys; 0 means '/' */
-} zb_array_spec;
-
 /* Creates an array likewise. Documents are valid under 3.0 and 3.1; every codec is written in
    object form. Chunks without a document that lie at the path are erased; nodes below it are
    ZB_ECONFLICT. */

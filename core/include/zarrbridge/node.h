@@ -3,6 +3,7 @@
 #ifndef ZARRBRIDGE_NODE_H
 #define ZARRBRIDGE_NODE_H
 
+#include "zarrbridge/array.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
 #include "zarrbridge/store.h"
@@ -51,29 +52,6 @@ ZB_API enum zb_code zb_group_children(const zb_node *group, zb_children *out, zb
 ZB_API void zb_children_free(zb_children *children);
 
 /* ---- Arrays ------------------------------------------------------------------------------- */
-
-/* A codec of the chain, outermost first, for display: sharding is followed by the codecs of its
- * inner chunks. */
-typedef struct zb_codec_info {
-    const char *name;
-    const zb_json *configuration; /* object or NULL */
-    uint32_t shard_level;         /* 0 for the array's own chain, 1 inside its shards, ... */
-} zb_codec_info;
-
-/* All that is known of an array without reading data. Lives as long as the node. */
-typedef struct zb_array_info {
-    uint32_t ndim;                      /* 0 to ZB_MAX_NDIM */
-    const uint64_t *shape;              /* [ndim] */
-    const uint64_t *chunk_shape;        /* [ndim]: what one key holds; the shard's when sharded */
-    const uint64_t *inner_shape;        /* [ndim]: the innermost chunk, the unit of decoding */
-    uint32_t shard_depth;               /* 0: not sharded */
-    const char *const *dimension_names; /* [ndim], entries may be NULL; NULL when absent */
-    zb_dtype dtype;                     /* host byte order */
-    const void *fill_value;             /* one element of dtype */
-    bool fill_is_default;               /* fill_value was null or missing in the document */
-    const zb_codec_info *codecs;
-    size_t codec_count;
-} zb_array_info;
 
 /* NULL when the node is a group. */
 ZB_API const zb_array_info *zb_node_array(const zb_node *node);

@@ -27,6 +27,7 @@
 #ifndef ZARRBRIDGE_ZARRBRIDGE_H
 #define ZARRBRIDGE_ZARRBRIDGE_H
 
+#include "zarrbridge/array.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/check.h"
 #include "zarrbridge/dtype.h"

@@ -10,12 +10,11 @@
  * A *note* at that path, put before the first document and erased after the last, tells whoever
  * creates a node there next that they are nobody's.
  */
-#include "change/copy.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "change/change.h"
+#include "change/copy_note.h"
 #include "change/create.h"
 #include "change/remove.h"
 #include "node/document.h"
@@ -105,37 +104,6 @@ static bool undo(copying *c, zb__change *change, const zb__names *nodes) {
 
 /* ---- Room at the target ------------------------------------------------------------------- */
 
-#define NOTE ".zarrbridge-copy"
-
-/* Puts the note, or erases it. */
-static enum zb_code note(zb_store *store, const char *path, bool put, zb_error *err) {
-
-    char *key = zb__path_join(path, NOTE);
-    if (!key)
-        return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
-    enum zb_code code =
-        put ? zb__document_put(store, key, "", 0, err) : zb_store_erase(store, key, err);
-    free(key);
-    return code;
-}
-
-enum zb_code zb__killed_copy_erase(zb_store *store, const char *path, zb_error *err) {
-    zb__names there;
-    zb_object_info info;
-    char *key = zb__path_join(path, NOTE);
-    if (!key)
-        return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
-    enum zb_code code = zb_store_stat(store, key, &info, err);
-    free(key);
-    if (code || !store->hints.can_list)
-        return code == ZB_ENOTFOUND ? ZB_OK : code;
-    code = zb__nodes_owned(store, path, &there, err);
-    if (!code)
-        code = zb__nodes_erase_below(store, &there, path, err);
-    zb__names_free(&there);
-    return code ? code : note(store, path, false, err);
-}
-
 /* Chunks that a killed deletion or copy has left would become part of an array that comes to its
    place. */
 static enum zb_code make_room_for_array(const copying *c, const char *from, zb_error *err) {
@@ -222,13 +190,13 @@ static enum zb_code copy_all(copying *c, zb__change *change, const zb__names *no
     if (!code)
         code = zb__change_put_missing(change, err);
     if (!code && noted)
-        code = note(c->to, c->to_path, true, err);
+        code = zb__copy_note(c->to, c->to_path, true, err);
     if (!code)
         code = copy_documents(c, change, nodes, err);
     /* Beside a complete node a note says nothing, so it does no harm to leave it there. */
     bool done = !code || undo(c, change, nodes);
     if (noted && done)
-        (void)note(c->to, c->to_path, false, NULL);
+        (void)zb__copy_note(c->to, c->to_path, false, NULL);
     return code;
 }
 

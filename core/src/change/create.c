@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "change/change.h"
-#include "change/copy.h"
+#include "change/copy_note.h"
 #include "model/build.h"
 #include "node/current.h"
 #include "node/document.h"

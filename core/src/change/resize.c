@@ -27,11 +27,10 @@
 #include "node/document.h"
 #include "node/edit.h"
 #include "node/node.h"
+#include "node/notes.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
-
-#define NOTE ".zarrbridge-resize"
 
 /* ---- The note ----------------------------------------------------------------------------- */
 
@@ -122,7 +121,7 @@ static enum zb_code read_now(resizing *r, const zb_node *node, const uint64_t *s
         code = check_shape(r, node, shape, err);
     if (code)
         return code;
-    r->note = zb__path_join(node->path, NOTE);
+    r->note = zb__path_join(node->path, ZB__NOTE_RESIZE);
     if (!r->note)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
     return zb__as_argument(

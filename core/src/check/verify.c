@@ -14,7 +14,7 @@
 #include "check/walk.h"
 #include "node/document.h"
 #include "node/node.h"
-#include "write/journal.h"
+#include "node/notes.h"
 #include "zarrbridge/check.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"

@@ -8,8 +8,8 @@
 #include "model/keys.h"
 #include "node/document.h"
 #include "node/node.h"
+#include "node/notes.h"
 #include "node/walk.h"
-#include "write/journal.h"
 #include "zarrbridge/check.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"
@@ -35,26 +35,15 @@ static enum zb_code other(const walk *w, enum zb_finding_kind kind, const char *
 
 /* ---- Objects ------------------------------------------------------------------------------ */
 
-/* ".NAME.zb-journal" in the directory of NAME: the key that it is of. malloc'ed, or NULL. */
-static char *key_of_journal(const char *key, const char *name) {
-    char *out = strdup(key);
-    if (out) {
-        size_t at = (size_t)(name - key), length = strlen(name) - sizeof ZB__JOURNAL_TAIL;
-        memmove(out + at, name + 1, length);
-        out[at + length] = '\0';
-    }
-    return out;
-}
-
 static bool parse_key(const zb_node *array, const char *key, uint64_t *index) {
     const char *below = zb__path_below(key, array->path);
     return below && zb__chunk_key_parse(&array->array->keys, array->array->info.ndim, below, index);
 }
 
 static enum zb_code visit_journal(const walk *w, const zb_node *array, const char *key,
-                                  const char *name, zb_error *err) {
+                                  zb_error *err) {
     uint64_t index[ZB_MAX_NDIM];
-    char *of = key_of_journal(key, name);
+    char *of = zb__journal_shard(key);
     if (!of)
         return zb_fail(err, ZB_ENOMEM, "no memory for a key");
     enum zb_code code = parse_key(array, of, index)
@@ -70,8 +59,8 @@ static enum zb_code visit_in_array(const walk *w, const zb_node *array, const ch
     const zb__visitor *v = w->visitor;
     uint64_t index[ZB_MAX_NDIM], grid[ZB_MAX_NDIM];
     if (zb__journal_is_name(name))
-        return visit_journal(w, array, key, name, err);
-    if (strcmp(name, ".zarrbridge-resize") == 0)
+        return visit_journal(w, array, key, err);
+    if (strcmp(name, ZB__NOTE_RESIZE) == 0)
         return v->resizing(v->context, array, key, err);
     if (!parse_key(array, key, index))
         return other(w, ZB_FINDING_ORPHANED, key, "no chunk of the array above", err);
@@ -85,7 +74,7 @@ static enum zb_code visit_in_array(const walk *w, const zb_node *array, const ch
 
 /* Below a group, or below nothing. */
 static enum zb_code visit_outside(const walk *w, const char *key, const char *name, zb_error *err) {
-    bool note = strcmp(name, ".zarrbridge-copy") == 0;
+    bool note = strcmp(name, ZB__NOTE_COPY) == 0;
     return other(w, note ? ZB_FINDING_STALE : ZB_FINDING_ORPHANED, key,
                  note ? "a copy to this place was killed; writing a node here, or copying again, "
                         "clears it"

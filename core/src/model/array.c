@@ -18,7 +18,7 @@
 #include "model/dtype.h"
 #include "model/fill.h"
 #include "model/keys.h"
-#include "zarrbridge/node.h"
+#include "zarrbridge/array.h"
 
 /* Ownership: numbers, the fill value and the list of codecs are copied into the model; names and
    configurations stay in the document, which the node keeps for as long as the model. */

@@ -5,7 +5,7 @@
 
 #include "codec/chain.h"
 #include "model/keys.h"
-#include "zarrbridge/node.h"
+#include "zarrbridge/array.h"
 
 typedef struct zb__array {
     zb_array_info info;

@@ -18,7 +18,7 @@
 #include "base/text.h"
 #include "model/codecs_print.h"
 #include "model/fill_print.h"
-#include "zarrbridge/change.h"
+#include "zarrbridge/array.h"
 
 /* ---- What the caller gives as JSON -------------------------------------------------------- */
 

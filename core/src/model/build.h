@@ -3,7 +3,7 @@
 #ifndef ZB_MODEL_BUILD_H
 #define ZB_MODEL_BUILD_H
 
-#include "zarrbridge/change.h"
+#include "zarrbridge/array.h"
 
 /* The document of a group or an array: indented text, malloc'ed, not yet checked against the rules
    for nodes. attributes: a JSON object as text, or NULL. */

@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/node.h"
-#include "zarrbridge/node.h"
+#include "zarrbridge/array.h"
 
 /* Appends a number; returns the digits written. By hand, since a read may make thousands of
    keys. */
@@ -41,16 +40,4 @@ void zb__chunk_key(const zb__key_encoding *keys, uint32_t ndim, const uint64_t *
         size += put_number(text + size, index[d]);
     }
     text[size] = '\0';
-}
-
-/* The root's path is empty and gets no slash: keys never begin with one. */
-char *zb__array_chunk_key(const zb_node *node, const uint64_t *index) {
-    char chunk[ZB__KEY_MAX];
-    zb__chunk_key(&node->array->keys, node->array->info.ndim, index, chunk);
-    size_t path = strlen(node->path);
-    size_t size = path + strlen(chunk) + 2;
-    char *key = malloc(size);
-    if (key)
-        snprintf(key, size, "%s%s%s", node->path, path ? "/" : "", chunk);
-    return key;
 }

@@ -8,18 +8,11 @@
 #include "model/array.h"
 #include "node/document.h"
 #include "node/node.h"
+#include "node/version.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"
 
 /* ---- Versions of a document --------------------------------------------------------------- */
-
-/* A validator in one word, so that a node can keep it without a lock; 0 when it says nothing. */
-static uint64_t word_of(const zb_validator *v) {
-    uint64_t hash = 0;
-    for (size_t i = 0; i < sizeof v->word / sizeof *v->word; i++)
-        hash = ((hash ^ v->word[i]) * 0x9e3779b97f4a7c15u) ^ hash >> 29;
-    return v->valid ? (hash ? hash : 1) : 0;
-}
 
 enum zb_code zb__document_stat(const zb_node *node, zb_object_info *info, zb_error *err) {
     char *key = zb__path_join(node->path, "zarr.json");
@@ -58,20 +51,10 @@ enum zb_code zb__node_still(const zb_node *node, zb_error *err) {
     return home && node->home && home != node->home ? replaced(node, err) : ZB_OK;
 }
 
-void zb__node_settle(zb_node *node, uint64_t home, const zb_object_info *info) {
-    node->home = home;
-    node->version = word_of(&info->validator);
-    atomic_store(&node->seen, node->version);
-}
-
 void zb__node_settle_new(zb_node *node) {
     zb_object_info info = {.size = 0};
     (void)zb__document_stat(node, &info, NULL);
     zb__node_settle(node, zb_store_identify(node->store, node->path), &info);
-}
-
-bool zb__node_unchanged(const zb_node *node, const zb_object_info *info) {
-    return node->version && node->version == word_of(&info->validator);
 }
 
 enum zb_code zb__array_now(const zb_node *node, zb_node **now, zb_object_info *info, char **text,
@@ -112,13 +95,13 @@ enum zb_code zb__array_still(const zb_node *node, zb_error *err) {
     if (code)
         return code == ZB_ENOTFOUND ? gone(node, err)
                                     : zb__node_blame(node->store, "array", node->path, code, err);
-    uint64_t word = word_of(&info.validator);
+    uint64_t word = zb__version_word(&info.validator);
     if (word && word == atomic_load(&((zb_node *)node)->seen))
         return ZB_OK;
     zb_node *now;
     code = zb__array_now(node, &now, &info, NULL, NULL, err);
     if (!code)
-        atomic_store(&((zb_node *)node)->seen, word_of(&info.validator));
+        atomic_store(&((zb_node *)node)->seen, zb__version_word(&info.validator));
     zb_node_release(now);
     return code;
 }

@@ -32,13 +32,7 @@ enum zb_code zb__node_still(const zb_node *node, zb_error *err);
 /* The version of the node's document that is in the store now, without reading it. */
 enum zb_code zb__document_stat(const zb_node *node, zb_object_info *info, zb_error *err);
 
-/* Remembers what holds the node, which has just been opened, and the version of its document. */
-void zb__node_settle(zb_node *node, uint64_t home, const zb_object_info *info);
-
-/* The same for one that has just been put, under the hierarchy's lock. */
+/* zb__node_settle for a node that has just been put, under the hierarchy's lock. */
 void zb__node_settle_new(zb_node *node);
-
-/* Is this, for sure, the version of the document that the node was made of? */
-bool zb__node_unchanged(const zb_node *node, const zb_object_info *info);
 
 #endif

@@ -5,11 +5,12 @@
  */
 #include "node/node.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/array.h"
-#include "node/current.h"
+#include "node/version.h"
 #include "node/document.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/node.h"
@@ -234,4 +235,16 @@ const zb_json *zb_node_document(const zb_node *node) {
 
 const zb_array_info *zb_node_array(const zb_node *node) {
     return node->array ? &node->array->info : NULL;
+}
+
+/* The root's path is empty and gets no slash: keys never begin with one. */
+char *zb__array_chunk_key(const zb_node *node, const uint64_t *index) {
+    char chunk[ZB__KEY_MAX];
+    zb__chunk_key(&node->array->keys, node->array->info.ndim, index, chunk);
+    size_t path = strlen(node->path);
+    size_t size = path + strlen(chunk) + 2;
+    char *key = malloc(size);
+    if (key)
+        snprintf(key, size, "%s%s%s", node->path, path ? "/" : "", chunk);
+    return key;
 }

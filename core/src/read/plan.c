@@ -16,10 +16,10 @@
 #include "codec/chain.h"
 #include "model/array.h"
 #include "node/node.h"
+#include "node/notes.h"
 #include "read/expand.h"
 #include "read/leaf.h"
 #include "read/piece.h"
-#include "write/journal.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"
 

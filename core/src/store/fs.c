@@ -2,9 +2,7 @@
 /*
  * A directory as a store: a key is a path below it.
  *
- * Here it is opened, read and listed; fs.h tells what else there is. Only regular files are
- * objects: a FIFO or device would block or worse. What this store has put and not flushed is read
- * from its temporary file, so that a writer finds again what it wrote.
+ * Here it is opened and listed; fs.h tells what else there is.
  */
 #include "store/fs.h"
 
@@ -18,109 +16,6 @@
 #include <unistd.h>
 
 #include "zarrbridge/sys/store.h"
-
-/* Stats fd and refuses what is no regular file. */
-static enum zb_code stat_regular(int fd, const char *key, struct stat *st, zb_error *err) {
-    if (fstat(fd, st) != 0)
-        return zb_fail_errno(err, errno, "cannot stat '%s'", key);
-    if (S_ISREG(st->st_mode))
-        return ZB_OK;
-    return zb_fail(err, ZB_EINVAL, "'%s' is %s, not a regular file", key,
-                   S_ISDIR(st->st_mode) ? "a directory" : "a device, pipe or socket");
-}
-
-/* ---- Operations ---- */
-
-/* Opens the file that holds the key's object as this store sees it. A link to nothing on the way is
-   no missing object, which would read as fill values: ELOOP. */
-static int open_key(zb__fs *fs, const char *key, int flags) {
-    for (int tries = 0;; tries++) {
-        char path[PATH_MAX];
-        bool waits = zb__fs_find_waiting(fs, key, path);
-        int fd = zb__fs_openat(fs->root, waits ? path : key, flags);
-        if (fd >= 0 || errno != ENOENT)
-            return fd;
-        /* A flush may have renamed it in between. */
-        if (!waits || tries == ZB__FS_TRIES) {
-            errno = zb__fs_dangles(fs->root, key) ? ELOOP : ENOENT;
-            return -1;
-        }
-    }
-}
-
-enum zb_code zb__fs_new_object(zb_store *store, const char *key, int fd, zb_object **out,
-                               zb_object_info *info, zb_error *err) {
-    struct stat st;
-    enum zb_code code = stat_regular(fd, key, &st, err);
-    zb__fs_object *object = code == ZB_OK ? malloc(sizeof *object) : NULL;
-    if (!object) {
-        close(fd);
-        return code ? code : zb_fail(err, ZB_ENOMEM, "no memory for an object handle");
-    }
-    *object = (zb__fs_object){.base.store = store, .fd = fd, .size = (uint64_t)st.st_size};
-    *info = zb__fs_info_of((const zb__fs *)store, &st);
-    *out = &object->base;
-    return ZB_OK;
-}
-
-static enum zb_code fs_open(zb_store *store, const char *key, zb_object **out, zb_object_info *info,
-                            zb_error *err) {
-    /* O_NONBLOCK keeps a FIFO from blocking; it does nothing to regular files. */
-    int fd = open_key((zb__fs *)store, key, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (fd < 0)
-        return zb__fs_fail(err, errno, "open", key);
-    return zb__fs_new_object(store, key, fd, out, info, err);
-}
-
-static enum zb_code read_range(const zb__fs_object *object, zb_range *range, zb_error *err) {
-    uint64_t offset = range->offset;
-    size_t length = range->length;
-    if (offset == ZB_FROM_END) {
-        if (length > object->size)
-            length = (size_t)object->size;
-        offset = object->size - length;
-    }
-    range->got = 0;
-    if (offset >= object->size)
-        return ZB_OK;
-    while (range->got < length) {
-        ssize_t n = pread(object->fd, (char *)range->buffer + range->got, length - range->got,
-                          (off_t)(offset + range->got));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return zb_fail_errno(err, errno, "cannot read %zu bytes at %llu", length,
-                                 (unsigned long long)offset);
-        if (n == 0)
-            break;
-        range->got += (size_t)n;
-    }
-    return ZB_OK;
-}
-
-static enum zb_code fs_read(zb_object *object, zb_range *ranges, size_t count, zb_error *err) {
-    enum zb_code code = ZB_OK;
-    for (size_t i = 0; i < count && code == ZB_OK; i++)
-        code = read_range((const zb__fs_object *)object, &ranges[i], err);
-    return code;
-}
-
-static void fs_close(zb_object *object) {
-    close(((zb__fs_object *)object)->fd);
-    free(object);
-}
-
-static enum zb_code fs_stat(zb_store *store, const char *key, zb_object_info *info, zb_error *err) {
-    int fd = open_key((zb__fs *)store, key, O_PATH | O_CLOEXEC);
-    if (fd < 0)
-        return zb__fs_fail(err, errno, "stat", key);
-    struct stat st;
-    enum zb_code code = stat_regular(fd, key, &st, err);
-    close(fd);
-    if (code == ZB_OK)
-        *info = zb__fs_info_of((const zb__fs *)store, &st);
-    return code;
-}
 
 /* ---- Listing ---- */
 
@@ -235,10 +130,10 @@ static void fs_destroy(zb_store *store) {
 static const zb_store_ops fs_ops = {
     .version = ZB_STORE_OPS_VERSION,
     .name = "fs",
-    .open = fs_open,
-    .read = fs_read,
-    .close = fs_close,
-    .stat = fs_stat,
+    .open = zb__fs_open,
+    .read = zb__fs_read,
+    .close = zb__fs_close,
+    .stat = zb__fs_stat,
     .list = fs_list,
     .identify = zb__fs_identify,
     .is_link = fs_is_link,

@@ -20,6 +20,7 @@
 #define ZB_STORE_FS_H
 
 #include <errno.h>
+#include <dirent.h>
 #include <limits.h>
 #include <pthread.h>
 #include <sys/stat.h>
@@ -75,7 +76,7 @@ typedef struct zb__fs {
     size_t dirty_count, dirty_capacity;
     uint64_t dirty_all; /* the last change that was not remembered, there being too many; 0: none */
     uint64_t changes;
-    uint64_t *swept; /* hashes of directories that were cleaned, see fs_remove.c */
+    uint64_t *swept; /* hashes of directories that were cleaned, see fs_sweep.c */
 } zb__fs;
 
 typedef struct zb__fs_object {
@@ -84,7 +85,13 @@ typedef struct zb__fs_object {
     uint64_t size; /* at open, or after our last change of it */
 } zb__fs_object;
 
-/* ---- fs.c ---- */
+/* ---- fs_object.c ---- */
+
+enum zb_code zb__fs_open(zb_store *store, const char *key, zb_object **out, zb_object_info *info,
+                         zb_error *err);
+enum zb_code zb__fs_read(zb_object *object, zb_range *ranges, size_t count, zb_error *err);
+void zb__fs_close(zb_object *object);
+enum zb_code zb__fs_stat(zb_store *store, const char *key, zb_object_info *info, zb_error *err);
 
 /* Makes a handle of an open file, which is closed on error; refuses what is no regular one. */
 enum zb_code zb__fs_new_object(zb_store *store, const char *key, int fd, zb_object **out,
@@ -196,6 +203,10 @@ enum zb_code zb__fs_erase_below(zb_store *store, const char *prefix, zb_error *e
 enum zb_code zb__fs_rename(zb_store *store, const char *from, const char *to, zb_error *err);
 enum zb_code zb__fs_sweep_all(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
                               void *context, zb_error *err);
+/* Removes the directory `name` in `at` with all that is in it; errno. */
+int zb__fs_remove_tree(int at, const char *name);
+/* Opens the directory `name` in `at` for listing; no links. NULL with errno. */
+DIR *zb__fs_open_dir(int at, const char *name);
 /* Removes a directory in which there are directories and files of ours alone; errno, EEXIST when
    there is anything else. */
 int zb__fs_remove_empty(int dir, const char *name);

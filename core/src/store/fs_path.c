@@ -3,9 +3,6 @@
  * Paths of the directory store. Every path is resolved beneath the root's descriptor. Where the
  * kernel has openat2, RESOLVE_BENEATH lets symbolic links work as long as they stay inside;
  * elsewhere the path is walked part by part and every link is refused.
- *
- * What is written goes through the descriptor of its directory, opened in the same way, and a
- * single name in it: creating, renaming and unlinking a name never follow a link.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -218,73 +215,7 @@ bool zb__fs_is_local_temp(const char *name) {
            memcmp(name + length - TEMP_TAIL_LENGTH, expected, 17) == 0;
 }
 
-/* ---- Places to write ---- */
-
-/* Makes the directory `path` and those above it, from the root on. Returns an O_PATH descriptor or
-   -1 with errno. Each step opens what is there by its whole path, so that links inside the store
-   work. */
-static int make_directories(zb__fs *fs, const char *path) {
-    char prefix[PATH_MAX] = "", parent[PATH_MAX] = "";
-    int at = ZB__UNINTERRUPTED(openat(fs->root, ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
-    for (const char *part = path; at >= 0;) {
-        size_t length = strcspn(part, "/");
-        memcpy(prefix, path, (size_t)(part - path) + length);
-        prefix[(size_t)(part - path) + length] = '\0';
-        bool made = mkdirat(at, prefix + (part - path), 0777) == 0;
-        int saved = errno;
-        close(at);
-        if (made)
-            zb__fs_mark_dirty(fs, parent);
-        errno = saved;
-        if (!made && errno != EEXIST)
-            return -1;
-        at = zb__fs_openat(fs->root, prefix, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (at < 0 || part[length] == '\0')
-            break;
-        strcpy(parent, prefix);
-        part += length + 1;
-    }
-    return at;
-}
-
 const char *zb__fs_name_of(const char *key) {
     const char *slash = strrchr(key, '/');
     return slash ? slash + 1 : key;
-}
-
-static bool has_part_of_ours(const char *key) {
-    char part[NAME_MAX + 1];
-    for (size_t length; *key; key += length + (key[length] == '/')) {
-        length = strcspn(key, "/");
-        if (length > NAME_MAX)
-            continue;
-        memcpy(part, key, length);
-        part[length] = '\0';
-        if (zb__fs_is_ours(part))
-            return true;
-    }
-    return false;
-}
-
-enum zb_code zb__fs_open_place(zb__fs *fs, const char *key, bool make, zb__fs_place *place,
-                               zb_error *err) {
-    if (has_part_of_ours(key))
-        return zb_fail(err, ZB_EINVAL, "'%s' has a name that is kept for temporary files", key);
-    place->name = zb__fs_name_of(key);
-    place->made = false;
-    size_t length = place->name > key ? (size_t)(place->name - key) - 1 : 0;
-    if (length >= sizeof place->path || strlen(place->name) > NAME_MAX)
-        return zb__fs_fail_write(err, ENAMETOOLONG, "write", key);
-    memcpy(place->path, key, length);
-    place->path[length] = '\0';
-    place->dir =
-        zb__fs_openat(fs->root, length ? place->path : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    for (int i = 0; place->dir < 0 && errno == ENOENT && make && length && i < ZB__FS_TRIES; i++) {
-        place->dir = make_directories(fs, place->path);
-        place->made = true;
-    }
-    if (place->dir >= 0)
-        return ZB_OK;
-    return make ? zb__fs_fail_write(err, errno, "make the directory of", key)
-                : zb__fs_fail(err, errno, "find the directory of", key);
 }

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Removing trees from the directory store, and what killed writers left behind.
+ * Removing objects and trees from the directory store.
  *
  * A tree is first renamed to a temporary name, in one step that no reader and no kill can see half
  * done, and then taken apart. Where it was killed in between, the next writer goes on with it.
- *
- * A temporary file is left over when its writer is gone. Each writer holds the lock of its file, so
- * a free lock tells; but only among processes on one kernel, since some network file systems grant
- * locks to each machine by itself. The kernel is part of the name: files of another one, and files
- * whose lock cannot be asked for, are taken for left over after a day. A lock file of a key that
- * nobody holds is left over at once, but on file systems that other machines may write as well.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -24,15 +18,13 @@
 #include "store/fs.h"
 #include "zarrbridge/sys/store.h"
 
-#define LEFT_OVER_SECONDS (24 * 60 * 60)
-
 /* ---- Trees ---- */
 
 static bool is_dots(const char *name) {
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-static DIR *open_dir(int at, const char *name) {
+DIR *zb__fs_open_dir(int at, const char *name) {
     int fd = ZB__UNINTERRUPTED(openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
     if (fd >= 0 && !dir) {
@@ -63,7 +55,7 @@ static void unlink_document(DIR *dir) {
 /* Removes a directory in `top`, its own directories having been moved up into `top`. So trees of
    any depth come apart with two open descriptors. *progress: something was moved or removed. */
 static int lift(int top, const char *name, bool *progress) {
-    DIR *dir = open_dir(top, name);
+    DIR *dir = zb__fs_open_dir(top, name);
     if (!dir)
         return errno == ENOENT ? 0 : errno;
     const struct dirent *entry;
@@ -91,7 +83,7 @@ static int lift(int top, const char *name, bool *progress) {
 
 /* Unlinks the files in a directory and lifts its directories' content into it. */
 static int take_apart(int at, const char *name, bool *progress) {
-    DIR *dir = open_dir(at, name);
+    DIR *dir = zb__fs_open_dir(at, name);
     if (!dir)
         return errno == ENOENT ? 0 : errno;
     const struct dirent *entry;
@@ -112,7 +104,7 @@ static int take_apart(int at, const char *name, bool *progress) {
 
 /* Removes a file, a link or a whole directory; errno. None there is no error: somebody else was
  * faster. */
-static int remove_tree(int at, const char *name) {
+int zb__fs_remove_tree(int at, const char *name) {
     int failed = unlink_file(at, name);
     if (failed != EISDIR)
         return failed;
@@ -139,7 +131,7 @@ static int remove_at_once(int at, const char *name, bool *gone) {
     if (renameat(at, name, at, trash) != 0)
         return errno == ENOENT ? 0 : errno;
     *gone = true;
-    return remove_tree(at, trash);
+    return zb__fs_remove_tree(at, trash);
 }
 
 /* ---- Erasing ---- */
@@ -153,7 +145,7 @@ static enum zb_code empty_root(zb__fs *fs, zb_error *err) {
     pthread_mutex_lock(&fs->lock);
     zb__fs_drop_waiting_below(fs, "");
     pthread_mutex_unlock(&fs->lock);
-    DIR *dir = open_dir(fs->root, ".");
+    DIR *dir = zb__fs_open_dir(fs->root, ".");
     if (!dir)
         return zb_fail_errno(err, errno, "cannot empty the store '%s'", fs->base.label);
     const struct dirent *entry;
@@ -206,7 +198,7 @@ enum zb_code zb__fs_erase_below(zb_store *store, const char *prefix, zb_error *e
     pthread_mutex_unlock(&fs->lock);
     if (!failed) {
         zb__fs_mark_dirty(fs, place.path);
-        failed = remove_tree(place.dir, trash);
+        failed = zb__fs_remove_tree(place.dir, trash);
     }
     close(place.dir);
     if (failed == EXDEV)
@@ -222,7 +214,7 @@ enum zb_code zb__fs_erase_below(zb_store *store, const char *prefix, zb_error *e
 
 /* Is there nothing in it but directories and files of ours? */
 static bool holds_nothing(int at, const char *name) {
-    DIR *dir = open_dir(at, name);
+    DIR *dir = zb__fs_open_dir(at, name);
     const struct dirent *entry;
     bool nothing = dir != NULL;
     while (nothing && (entry = readdir(dir)) != NULL) {
@@ -245,109 +237,30 @@ int zb__fs_remove_empty(int at, const char *name) {
     if (renameat(at, name, at, trash) != 0)
         return errno == ENOENT ? 0 : errno;
     if (holds_nothing(at, trash))
-        return remove_tree(at, trash);
+        return zb__fs_remove_tree(at, trash);
     return renameat2(at, trash, at, name, RENAME_NOREPLACE) == 0 ||
                    renameat(at, trash, at, name) == 0
                ? EEXIST
                : errno;
 }
 
-/* ---- Sweeping ---- */
+/* ---- Objects ---- */
 
-static bool is_old(const struct stat *st) {
-    return time(NULL) - st->st_mtim.tv_sec > LEFT_OVER_SECONDS;
-}
-
-/* Does a free lock tell that nobody holds it, on any machine? Of temporary files the name tells
-   which kernel they were made on. */
-static bool lock_tells(const zb__fs *fs, const char *name) {
-    return zb__fs_is_lock(name) ? !fs->is_remote : zb__fs_is_local_temp(name);
-}
-
-/* Is the file of ours left over? Looked at, and with `remove` unlinked, under its lock. */
-static bool sweep_file(const zb__fs *fs, int dir, const char *name, bool remove) {
-    int fd = ZB__UNINTERRUPTED(openat(dir, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-    if (fd < 0)
-        return false; /* gone, or somebody else's */
-    struct stat st, now;
-    bool left_over = false;
-    int refused = zb__fs_lock_file(fd);
-    if (refused != EAGAIN && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
-        /* The lock of a key may have gone and come again before we had it. */
-        bool is_same = fstatat(dir, name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
-                       now.st_ino == st.st_ino && now.st_dev == st.st_dev;
-        left_over = is_same && (is_old(&st) || (!refused && lock_tells(fs, name)));
-        if (left_over && remove)
-            unlinkat(dir, name, 0);
-    }
-    close(fd);
-    return left_over;
-}
-
-/* The same for any entry of our names. A directory or link comes by one only when it is erased:
-   whoever is at it does not mind help. On another machine it may be somebody's that we do not know.
- */
-static bool sweep_entry(const zb__fs *fs, int dir, const char *name, bool remove) {
-    struct stat st;
-    if (!zb__fs_is_ours(name) || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
-        return false;
-    if (!S_ISDIR(st.st_mode) && !S_ISLNK(st.st_mode))
-        return sweep_file(fs, dir, name, remove);
-    if (!zb__fs_is_local_temp(name) && !is_old(&st))
-        return false;
-    if (remove)
-        remove_tree(dir, name);
-    return true;
-}
-
-/* True the first time for each directory. The table forgets when two directories share a place in
-   it, which only costs a second look. */
-static bool is_first_time(zb__fs *fs, const char *path) {
-    enum { PLACES = 4096 };
-    uint64_t hash = zb__fs_hash(path) | 1;
-    bool first = true;
+enum zb_code zb__fs_erase(zb_store *store, const char *key, zb_error *err) {
+    zb__fs *fs = (zb__fs *)store;
+    zb__fs_place place;
+    enum zb_code code = zb__fs_open_place(fs, key, false, &place, err);
+    if (code != ZB_OK)
+        return code == ZB_ENOTFOUND ? ZB_OK : code;
     pthread_mutex_lock(&fs->lock);
-    if (!fs->swept)
-        fs->swept = calloc(PLACES, sizeof *fs->swept);
-    if (fs->swept) {
-        uint64_t *at = &fs->swept[hash >> 32 & (PLACES - 1)];
-        first = *at != hash;
-        *at = hash;
-    }
+    zb__fs_drop_waiting(fs, key);
+    int failed = unlinkat(place.dir, place.name, 0) == 0 ? 0 : errno;
     pthread_mutex_unlock(&fs->lock);
-    return first;
-}
-
-/* Failures are of no concern: what stays is hidden, and the next one tries again. */
-void zb__fs_sweep(zb__fs *fs, const zb__fs_place *place) {
-    if (!is_first_time(fs, place->path))
-        return;
-    DIR *dir = open_dir(place->dir, ".");
-    const struct dirent *entry;
-    while (dir && (entry = readdir(dir)) != NULL)
-        sweep_entry(fs, dirfd(dir), entry->d_name, true);
-    if (dir)
-        closedir(dir);
-}
-
-enum zb_code zb__fs_sweep_all(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
-                              void *context, zb_error *err) {
-    const zb__fs *fs = (const zb__fs *)store;
-    int fd = zb__fs_openat(fs->root, *prefix ? prefix : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+    close(place.dir);
+    if (!failed)
+        zb__fs_mark_dirty(fs, place.path);
+    (void)zb__fs_join(fs, NULL, NULL);
+    if (!failed || failed == ENOENT || failed == EISDIR) /* a directory is no object */
         return ZB_OK;
-    DIR *dir = fd >= 0 ? open_dir(fd, ".") : NULL;
-    int failed = dir ? 0 : errno, stop = 0;
-    const struct dirent *entry;
-    while (dir && !stop && (entry = readdir(dir)) != NULL) {
-        if (sweep_entry(fs, dirfd(dir), entry->d_name, remove)) {
-            zb_list_entry swept = {.name = entry->d_name};
-            stop = fn(context, &swept);
-        }
-    }
-    if (dir)
-        closedir(dir);
-    if (fd >= 0)
-        close(fd);
-    return failed ? zb__fs_fail(err, failed, "sweep", prefix) : ZB_OK;
+    return zb__fs_fail_write(err, failed, "erase", key);
 }

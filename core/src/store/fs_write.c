@@ -224,22 +224,3 @@ enum zb_code zb__fs_put(zb_store *store, const zb_put *put, zb_error *err) {
     close(place.dir);
     return code == ZB_OK && !later ? remember(fs, put, &place, err) : code;
 }
-
-enum zb_code zb__fs_erase(zb_store *store, const char *key, zb_error *err) {
-    zb__fs *fs = (zb__fs *)store;
-    zb__fs_place place;
-    enum zb_code code = zb__fs_open_place(fs, key, false, &place, err);
-    if (code != ZB_OK)
-        return code == ZB_ENOTFOUND ? ZB_OK : code;
-    pthread_mutex_lock(&fs->lock);
-    zb__fs_drop_waiting(fs, key);
-    int failed = unlinkat(place.dir, place.name, 0) == 0 ? 0 : errno;
-    pthread_mutex_unlock(&fs->lock);
-    close(place.dir);
-    if (!failed)
-        zb__fs_mark_dirty(fs, place.path);
-    (void)zb__fs_join(fs, NULL, NULL);
-    if (!failed || failed == ENOENT || failed == EISDIR) /* a directory is no object */
-        return ZB_OK;
-    return zb__fs_fail_write(err, failed, "erase", key);
-}

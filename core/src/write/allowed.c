@@ -19,6 +19,7 @@
 #include "node/current.h"
 #include "node/document.h"
 #include "node/node.h"
+#include "node/version.h"
 #include "write/layout.h"
 #include "write/writer.h"
 #include "zarrbridge/sys/store.h"

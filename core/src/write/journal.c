@@ -9,7 +9,7 @@
 #include "codec/chain.h"
 #include "codec/codec.h"
 #include "kernel/crc32c.h"
-#include "node/document.h"
+#include "node/notes.h"
 #include "write/layout.h"
 #include "write/live.h"
 #include "zarrbridge/limits.h"
@@ -21,25 +21,6 @@
 typedef uint32_t checksum; /* of the whole journal before it; its last bytes */
 
 /* ---- Names ---- */
-
-char *zb__journal_key(const char *key) {
-    const char *name = zb__path_name(key);
-    size_t above = (size_t)(name - key), length = strlen(name);
-    char *out = malloc(above + 1 + length + sizeof ZB__JOURNAL_TAIL);
-    if (!out)
-        return NULL;
-    memcpy(out, key, above);
-    out[above] = '.';
-    memcpy(out + above + 1, name, length);
-    memcpy(out + above + 1 + length, ZB__JOURNAL_TAIL, sizeof ZB__JOURNAL_TAIL);
-    return out;
-}
-
-bool zb__journal_is_name(const char *name) {
-    size_t length = strlen(name), tail = sizeof ZB__JOURNAL_TAIL - 1;
-    return name[0] == '.' && length > 1 + tail &&
-           strcmp(name + length - tail, ZB__JOURNAL_TAIL) == 0;
-}
 
 static enum zb_code no_memory(zb_error *err) {
     return zb_fail(err, ZB_ENOMEM, "no memory for a journal");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Journals: what is put beside a shard before it is changed in place, so that a change that was
- * killed can be undone. A journal is an object of its own, ".NAME.zb-journal" in the directory of
- * NAME; it is erased when the change is complete.
+ * killed can be undone. A journal is an object of its own beside the shard (zb__journal_key); it is
+ * erased when the change is complete.
  *
  * Undoing trusts the shard more than the journal: it only takes back what can be shown to be the
  * journal's own unfinished work. For that the journal keeps a checksum of each block of what is
@@ -17,8 +17,6 @@
 
 #include "write/layout.h"
 #include "zarrbridge/sys/store.h"
-
-#define ZB__JOURNAL_TAIL ".zb-journal"
 
 /* What a disk writes in one go, at least: blocks begin at multiples of it in the shard. */
 #define ZB__JOURNAL_BLOCK 512u
@@ -68,10 +66,5 @@ enum zb_code zb__journal_restore(const zb__journal *journal, zb_object *live, en
    (may be NULL): something was taken back. Called under the key's lock. */
 enum zb_code zb__journal_replay(zb_store *store, const zb__layout *layout, const char *key,
                                 bool *undone, zb_error *err);
-
-/* The journal's key: malloc'ed, or NULL. */
-char *zb__journal_key(const char *key);
-/* Is this the last part of a journal's key? */
-bool zb__journal_is_name(const char *name);
 
 #endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* What is known of an array without reading data, and what a new one is to be. */
+#ifndef ZARRBRIDGE_ARRAY_H
+#define ZARRBRIDGE_ARRAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "zarrbridge/dtype.h"
+#include "zarrbridge/json.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A codec of the chain, outermost first, for display: sharding is followed by the codecs of its
+ * inner chunks. */
+typedef struct zb_codec_info {
+    const char *name;
+    const zb_json *configuration; /* object or NULL */
+    uint32_t shard_level;         /* 0 for the array's own chain, 1 inside its shards, ... */
+} zb_codec_info;
+
+/* All that is known of an array without reading data. Lives as long as the node. */
+typedef struct zb_array_info {
+    uint32_t ndim;                      /* 0 to ZB_MAX_NDIM */
+    const uint64_t *shape;              /* [ndim] */
+    const uint64_t *chunk_shape;        /* [ndim]: what one key holds; the shard's when sharded */
+    const uint64_t *inner_shape;        /* [ndim]: the innermost chunk, the unit of decoding */
+    uint32_t shard_depth;               /* 0: not sharded */
+    const char *const *dimension_names; /* [ndim], entries may be NULL; NULL when absent */
+    zb_dtype dtype;                     /* host byte order */
+    const void *fill_value;             /* one element of dtype */
+    bool fill_is_default;               /* fill_value was null or missing in the document */
+    const zb_codec_info *codecs;
+    size_t codec_count;
+} zb_array_info;
+
+/* What an array is to be. Pointers are borrowed for the call. */
+typedef struct zb_array_spec {
+    uint32_t ndim;
+    const uint64_t *shape;       /* [ndim] */
+    const uint64_t *inner_shape; /* [ndim]: the unit of encoding */
+    const uint64_t *shard_shape; /* [ndim], multiples of inner_shape; NULL: not sharded */
+    zb_dtype dtype;              /* `swapped`: stored in the byte order opposite to the host's */
+    const void *fill_value;      /* one element in host order; NULL: zero */
+    const char *codecs;          /* bytes→bytes codecs of the innermost chunk: a JSON list
+                                    as text; NULL: zstd level 3; "[]": none. What a
+                                    configuration leaves out gets a default */
+    const char *const *dimension_names; /* [ndim] or NULL */
+    const char *attributes;             /* a JSON object as text, or NULL */
+    char separator;                     /* of chunk keys; 0 means '/' */
+} zb_array_spec;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

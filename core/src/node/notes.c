@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#include "node/notes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/document.h"
+
+#define TAIL ".zb-journal"
+
+char *zb__journal_key(const char *shard) {
+    const char *name = zb__path_name(shard);
+    size_t above = (size_t)(name - shard), length = strlen(name);
+    char *out = malloc(above + 1 + length + sizeof TAIL);
+    if (!out)
+        return NULL;
+    memcpy(out, shard, above);
+    out[above] = '.';
+    memcpy(out + above + 1, name, length);
+    memcpy(out + above + 1 + length, TAIL, sizeof TAIL);
+    return out;
+}
+
+char *zb__journal_shard(const char *journal) {
+    char *out = strdup(journal);
+    if (out) {
+        size_t at = (size_t)(zb__path_name(journal) - journal);
+        size_t length = strlen(journal + at) - sizeof TAIL;
+        memmove(out + at, journal + at + 1, length);
+        out[at + length] = '\0';
+    }
+    return out;
+}
+
+bool zb__journal_is_name(const char *name) {
+    size_t length = strlen(name), tail = sizeof TAIL - 1;
+    return name[0] == '.' && length > 1 + tail && strcmp(name + length - tail, TAIL) == 0;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Removing what killed writers left in the directory store.
+ *
+ * A temporary file is left over when its writer is gone. Each writer holds the lock of its file, so
+ * a free lock tells; but only among processes on one kernel, since some network file systems grant
+ * locks to each machine by itself. The kernel is part of the name: files of another one, and files
+ * whose lock cannot be asked for, are taken for left over after a day. A lock file of a key that
+ * nobody holds is left over at once, but on file systems that other machines may write as well.
+ */
+#include "store/fs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LEFT_OVER_SECONDS (24 * 60 * 60)
+
+static bool is_old(const struct stat *st) {
+    return time(NULL) - st->st_mtim.tv_sec > LEFT_OVER_SECONDS;
+}
+
+/* Does a free lock tell that nobody holds it, on any machine? Of temporary files the name tells
+   which kernel they were made on. */
+static bool lock_tells(const zb__fs *fs, const char *name) {
+    return zb__fs_is_lock(name) ? !fs->is_remote : zb__fs_is_local_temp(name);
+}
+
+/* Is the file of ours left over? Looked at, and with `remove` unlinked, under its lock. */
+static bool sweep_file(const zb__fs *fs, int dir, const char *name, bool remove) {
+    int fd = ZB__UNINTERRUPTED(openat(dir, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (fd < 0)
+        return false; /* gone, or somebody else's */
+    struct stat st, now;
+    bool left_over = false;
+    int refused = zb__fs_lock_file(fd);
+    if (refused != EAGAIN && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+        /* The lock of a key may have gone and come again before we had it. */
+        bool is_same = fstatat(dir, name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+                       now.st_ino == st.st_ino && now.st_dev == st.st_dev;
+        left_over = is_same && (is_old(&st) || (!refused && lock_tells(fs, name)));
+        if (left_over && remove)
+            unlinkat(dir, name, 0);
+    }
+    close(fd);
+    return left_over;
+}
+
+/* The same for any entry of our names. A directory or link comes by one only when it is erased:
+   whoever is at it does not mind help. On another machine it may be somebody's that we do not know.
+ */
+static bool sweep_entry(const zb__fs *fs, int dir, const char *name, bool remove) {
+    struct stat st;
+    if (!zb__fs_is_ours(name) || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        return false;
+    if (!S_ISDIR(st.st_mode) && !S_ISLNK(st.st_mode))
+        return sweep_file(fs, dir, name, remove);
+    if (!zb__fs_is_local_temp(name) && !is_old(&st))
+        return false;
+    if (remove)
+        zb__fs_remove_tree(dir, name);
+    return true;
+}
+
+/* True the first time for each directory. The table forgets when two directories share a place in
+   it, which only costs a second look. */
+static bool is_first_time(zb__fs *fs, const char *path) {
+    enum { PLACES = 4096 };
+    uint64_t hash = zb__fs_hash(path) | 1;
+    bool first = true;
+    pthread_mutex_lock(&fs->lock);
+    if (!fs->swept)
+        fs->swept = calloc(PLACES, sizeof *fs->swept);
+    if (fs->swept) {
+        uint64_t *at = &fs->swept[hash >> 32 & (PLACES - 1)];
+        first = *at != hash;
+        *at = hash;
+    }
+    pthread_mutex_unlock(&fs->lock);
+    return first;
+}
+
+/* Failures are of no concern: what stays is hidden, and the next one tries again. */
+void zb__fs_sweep(zb__fs *fs, const zb__fs_place *place) {
+    if (!is_first_time(fs, place->path))
+        return;
+    DIR *dir = zb__fs_open_dir(place->dir, ".");
+    const struct dirent *entry;
+    while (dir && (entry = readdir(dir)) != NULL)
+        sweep_entry(fs, dirfd(dir), entry->d_name, true);
+    if (dir)
+        closedir(dir);
+}
+
+enum zb_code zb__fs_sweep_all(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
+                              void *context, zb_error *err) {
+    const zb__fs *fs = (const zb__fs *)store;
+    int fd = zb__fs_openat(fs->root, *prefix ? prefix : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+        return ZB_OK;
+    DIR *dir = fd >= 0 ? zb__fs_open_dir(fd, ".") : NULL;
+    int failed = dir ? 0 : errno, stop = 0;
+    const struct dirent *entry;
+    while (dir && !stop && (entry = readdir(dir)) != NULL) {
+        if (sweep_entry(fs, dirfd(dir), entry->d_name, remove)) {
+            zb_list_entry swept = {.name = entry->d_name};
+            stop = fn(context, &swept);
+        }
+    }
+    if (dir)
+        closedir(dir);
+    if (fd >= 0)
+        close(fd);
+    return failed ? zb__fs_fail(err, failed, "sweep", prefix) : ZB_OK;
+}

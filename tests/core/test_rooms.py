@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""The rooms of the core stand in one order, and nothing looks up it.
+
+ZARRBRIDGE_SOURCE is the source tree, ZARRBRIDGE_OBJECTS a file with the path of each object file of the
+core in a line.
+"""
+import os
+import re
+import subprocess
+from pathlib import Path
+
+SOURCE = Path(os.environ["ZARRBRIDGE_SOURCE"]) / "core"
+OBJECTS = Path(os.environ["ZARRBRIDGE_OBJECTS"])
+
+# From the lowest to the highest. A file includes, and calls, its own room and those before it.
+ROOMS = ["base", "kernel", "store", "codec", "model", "node", "read", "write", "change", "check",
+         "conventions"]
+
+# The room that a public header belongs to.
+PUBLIC = {
+    "error": "base", "json": "base", "limits": "base", "dtype": "kernel", "store": "store",
+    "sys/store": "store", "sys/wrappers": "store", "array": "model", "node": "node", "read": "read",
+    "write": "write", "change": "change", "check": "check", "conventions": "conventions",
+}
+
+# Sources that call each other because what they are about contains itself: a shard is a chunk of chunks.
+INTRINSIC = [{"read/expand", "read/leaf"}]
+
+INCLUDE = re.compile(r'^\s*#include "([^"]+)"', re.MULTILINE)
+
+
+def sources(pattern):
+    return sorted(SOURCE.joinpath("src").glob(pattern))
+
+
+def room_of(include):
+    """The room that an included file belongs to; None for the header of all."""
+    if include.startswith("zarrbridge/"):
+        return PUBLIC.get(include[len("zarrbridge/"):-len(".h")])
+    return include.split("/")[0]
+
+
+def test_each_folder_is_a_room():
+    folders = {path.parent.name for path in sources("*/*.[ch]")}
+    assert folders == {room for room in ROOMS if (SOURCE / "src" / room).is_dir()}
+    assert len(folders) >= 10
+    public = SOURCE / "include" / "zarrbridge"
+    headers = {path.relative_to(public).with_suffix("").as_posix() for path in public.rglob("*.h")}
+    assert headers - {"zarrbridge"} <= set(PUBLIC)
+
+
+def test_includes_look_down():
+    wrong = []
+    for path in sources("*/*.[ch]"):
+        for include in INCLUDE.findall(path.read_text()):
+            if "/" not in include:  # of a library
+                continue
+            room = room_of(include)
+            if room is None or ROOMS.index(room) > ROOMS.index(path.parent.name):
+                wrong.append(f"{path.parent.name}/{path.name} includes {include}")
+    assert wrong == []
+
+
+def calls():
+    """Which source uses a symbol of which other source: {user: {owner: [symbols]}}."""
+    owners, uses = {}, {}
+    for line in OBJECTS.read_text().split():
+        unit = re.sub(r"^.*/src/(\w+/\w+)\.c\.o$", r"\1", line)
+        listing = subprocess.run(["nm", line], check=True, capture_output=True, text=True).stdout
+        uses[unit] = set()
+        for entry in listing.splitlines():
+            kind, symbol = entry.split()[-2:]
+            if kind == "U":
+                uses[unit].add(symbol)
+            elif kind in "TDBRC":
+                owners[symbol] = unit
+    graph = {}
+    for unit, symbols in uses.items():
+        for symbol in sorted(symbols):
+            owner = owners.get(symbol, unit)
+            if owner != unit:
+                graph.setdefault(unit, {}).setdefault(owner, []).append(symbol)
+    return graph
+
+
+def reachable(graph, start):
+    seen, todo = set(), [start]
+    while todo:
+        for owner in graph.get(todo.pop(), {}):
+            if owner not in seen:
+                seen.add(owner)
+                todo.append(owner)
+    return seen
+
+
+def test_calls_look_down():
+    graph = calls()
+    assert len(graph) > 50
+    wrong = [f"{user} calls {', '.join(symbols)} of {owner}"
+             for user, owners in graph.items() for owner, symbols in owners.items()
+             if ROOMS.index(owner.split("/")[0]) > ROOMS.index(user.split("/")[0])]
+    assert wrong == []
+
+
+def test_no_circles():
+    graph = calls()
+    ahead = {unit: reachable(graph, unit) for unit in graph}
+    circles = {frozenset(other for other in ahead[unit] if unit in ahead.get(other, ()))
+               for unit in graph if unit in ahead[unit]}
+    assert circles == {frozenset(pair) for pair in INTRINSIC}
