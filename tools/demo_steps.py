@@ -107,7 +107,7 @@ def window_key(whole, shape, window, x, y):
 
 
 def array_folder(whole, store, array):
-    """Where the array is that GDAL shows under the name of the store or of a subdataset."""
+    """The folder of the array that GDAL shows under the name of the store or of a subdataset."""
     documents = [name for name in whole.GetFileList() or [] if name.endswith("/zarr.json")]
     return f"{store}/{array}" if array or not documents else os.path.dirname(documents[0])
 
