@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Runs the blocks of README's quick start, from top to bottom, in one directory.
+"""Runs the blocks of README's quick start, and the lines of its table, from top to bottom.
 
-The plugins come from the build tree. The C library is installed below a scratch directory, since
-the blocks find it by pkg-config.
+The plugins come from the build tree. The C library and the program are installed below a scratch
+directory, since the blocks find the library by pkg-config.
 """
 import os
 import re
@@ -12,6 +12,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+import zarr
 
 SOURCE = Path(os.environ["ZARRBRIDGE_SOURCE_DIR"])
 BUILD = os.environ["ZARRBRIDGE_BUILD_DIR"]
@@ -35,19 +36,30 @@ int main(void) {
 """
 
 
+def section(heading):
+    text = (SOURCE / "README.md").read_text()
+    return re.search(rf"^## {heading}\n(.*?)^## ", text, re.M | re.S).group(1)
+
+
 def blocks():
     """(language, text) of each fenced block of the quick start."""
-    text = (SOURCE / "README.md").read_text()
-    start = re.search(r"^## Quick start\n(.*?)^## ", text, re.M | re.S).group(1)
-    return re.findall(r"^```(\w+)\n(.*?)^```$", start, re.M | re.S)
+    return re.findall(r"^```(\w+)\n(.*?)^```$", section("Quick start"), re.M | re.S)
+
+
+def lines():
+    """The complete commands and calls in the table's second column: those with an argument."""
+    column = [row.split(" | ")[1] for row in
+              re.findall(r"^\| (?!---).*$", section("Which line for which program"), re.M)]
+    return [code for cell in column for code in re.findall(r"`([^`]+)`", cell)
+            if re.match(r"(\S+ .*zarr|\w+\.\w+\()", code) and not code.startswith("#")]
 
 
 class Reader:
     """A person who types the blocks into one shell, and keeps what it exports."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, installed):
         self.folder = folder
-        self.environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+        self.environment = {**os.environ, **installed}
 
     def run(self, *command):
         done = subprocess.run([str(word) for word in command], cwd=self.folder, check=False,
@@ -74,14 +86,21 @@ class Reader:
 
 
 @pytest.fixture(scope="module")
-def outputs(tmp_path_factory):
-    """(language, text, output) of each block."""
-    reader = Reader(tmp_path_factory.mktemp("reader"))
-    (reader.folder / "tests").symlink_to(SOURCE / "tests")
+def installed(tmp_path_factory):
+    """Variables that lead to an installation of the core."""
     prefix = tmp_path_factory.mktemp("prefix")
-    reader.run("cmake", "--install", BUILD, "--prefix", prefix, "--component", "core")
-    reader.environment["PKG_CONFIG_PATH"] = str(next(prefix.rglob("zarrbridge.pc")).parent)
-    reader.environment["LD_LIBRARY_PATH"] = str(next(prefix.rglob("libzarrbridge.so")).parent)
+    subprocess.run(["cmake", "--install", BUILD, "--prefix", prefix, "--component", "core"],
+                   check=True, capture_output=True)
+    return {"PKG_CONFIG_PATH": str(next(prefix.rglob("zarrbridge.pc")).parent),
+            "LD_LIBRARY_PATH": str(next(prefix.rglob("libzarrbridge.so")).parent),
+            "PATH": f"{prefix / 'bin'}:{os.environ['PATH']}"}
+
+
+@pytest.fixture(scope="module")
+def outputs(installed, tmp_path_factory):
+    """(language, text, output) of each block."""
+    reader = Reader(tmp_path_factory.mktemp("reader"), installed)
+    (reader.folder / "tests").symlink_to(SOURCE / "tests")
     return [(language, text, getattr(reader, language)(text)) for language, text in blocks()]
 
 
@@ -111,6 +130,34 @@ def test_qgis_has_the_driver(outputs):
 def test_c_reads_the_store_of_h5py(outputs):
     assert output_of(outputs, "zb_array_read") == "1.5 2.5 3.5 4.5\n"
     assert output_of(outputs, "./sum") == "12\n"
+
+
+@pytest.fixture(scope="module")
+def reader(installed, tmp_path_factory):
+    """A directory with the files that the table's lines start from."""
+    folder = tmp_path_factory.mktemp("table")
+    (folder / "in.tif").symlink_to(SOURCE / "tests" / "data" / "olinda_dem_utm25s.tif")
+    group = zarr.open_group(folder / "x.zarr", mode="w")
+    array = group.create_array("array", shape=(20, 30), chunks=(5, 5), shards=(10, 10),
+                               dtype="int16", dimension_names=("y", "x"))
+    array[...] = 7
+    return Reader(folder, installed)
+
+
+def test_the_table_has_lines_of_each_program():
+    assert {re.match(r"(HDF5_VOL_CONNECTOR=zarr )?(\w+)", line).group(2) for line in lines()} == {
+        "h5py", "h5ls", "h5dump", "h5repack", "xarray", "gdalinfo", "gdal_translate", "gdalwarp",
+        "gdal_edit", "rasterio", "zarrbridge", "pkg"}
+
+
+@pytest.mark.parametrize("line", lines())
+def test_lines_of_the_table_work(line, reader):
+    called = re.match(r"(\w+)\.\w+\(", line)
+    if called is None:
+        reader.sh(line)
+        return
+    creates = ["env", "HDF5_VOL_CONNECTOR=zarr"] if line.startswith('h5py.File("new.zarr"') else []
+    reader.run(*creates, sys.executable, "-c", f"import {called.group(1)}\nwith {line}: pass")
 
 
 def test_quoted_steps_are_those_of_the_demo():
