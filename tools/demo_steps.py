@@ -124,7 +124,7 @@ def compare_zarr(out, store, array, x, y):
         window = np.asarray(source[window_key(whole, source.shape, ours.shape, int(x), int(y))])
         if bands_last(whole, source.shape):
             window = np.moveaxis(window, -1, -3)
-    except Exception as error:  # zarr-python's readers raise whatever they stumble upon
+    except Exception as error:  # zarr-python's readers raise all kinds of exceptions
         print(f"zarr-python {zarr.__version__} cannot read this array, so nothing was compared: "
               f"{type(error).__name__}: {error}")
         return

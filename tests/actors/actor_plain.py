@@ -30,7 +30,7 @@ class PlainActor:
         name = os.path.join(self.root, key)
         directory = os.path.dirname(name)
         self.make_directory(directory)
-        temporary = f"{self.root}.new"  # beside the store, where it is in nobody's way
+        temporary = f"{self.root}.new"  # beside the store, where it disturbs no reader
         with open(temporary, "wb") as file:
             file.write(data)
             if self.careful:

@@ -71,7 +71,7 @@ def what_lacks(system, *devices):
         return f"there is no {system.make[0]} (package {system.package})"
     kind = system.make[0].removeprefix("mkfs.")
     if shutil.which("modprobe"):
-        subprocess.run(["modprobe", "-q", kind])  # where it is no module, the list tells
+        subprocess.run(["modprobe", "-q", kind])  # built-in ones are in the list
     with open("/proc/filesystems") as file:
         if kind not in file.read().split():
             return f"the kernel has no {kind}"
