@@ -1,5 +1,5 @@
-# The address sanitizer looks for leaks at exit with a helper that traces the process. Some
-# containers forbid tracing, and then every program fails, leak or not. Asked once:
+# The address sanitizer looks for leaks at exit with a second process that traces the program. Some
+# containers forbid tracing, and then every program fails, leak or not. This file tries it once.
 #
 #   zarrbridge_check_leaks(TEST...)   switches the search off in these CTest entries where it cannot
 #                                     work; a line of CMake's output says so

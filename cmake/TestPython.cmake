@@ -1,5 +1,5 @@
 # Finds, once, the Python that has h5py, osgeo, zarr and pytest, by the same rule as tools/demo and
-# tools/test (tools/lib.sh): never just whatever `python3` is first on PATH.
+# tools/test (tools/lib.sh): never simply the `python3` that is first on PATH.
 #
 #   ZARRBRIDGE_PYTHON            cache variable, its path; set it to use another one
 #   zarrbridge_add_pytest(NAME FILE [ENVIRONMENT VAR=VALUE ...] [ARGS ...] [LABELS ...] [TIMEOUT s])
@@ -22,8 +22,8 @@ if(NOT ZARRBRIDGE_PYTHON)
 endif()
 message(STATUS "Python for the tests: ${ZARRBRIDGE_PYTHON}")
 
-# What tests that open stores with h5py in their own process need in the environment. HDF5 1.14 finds
-# the connector by its plugin search; on 2.x the connector stays out of that search.
+# The environment of tests that open stores with h5py in their own process. HDF5 1.14 finds the
+# connector by its plugin search; on 2.x the connector stays out of that search.
 if(NOT DEFINED ZARRBRIDGE_TEST_FIND_CONNECTOR)
     execute_process(
         COMMAND ${ZARRBRIDGE_PYTHON} -c "import h5py; print(h5py.version.hdf5_version)"
@@ -36,8 +36,9 @@ if(NOT DEFINED ZARRBRIDGE_TEST_FIND_CONNECTOR)
     endif()
 endif()
 
-# A program that was not built with the sanitizers (Python, h5dump) can load a plugin that was only
-# when their runtime is there first; leaks are then Python's own and say nothing about us.
+# A program that was built without the sanitizers (Python, h5dump) can load a plugin that was built
+# with them only when their runtime is loaded first. Leaks are then Python's own, so they are not
+# looked for.
 set(ZARRBRIDGE_TEST_ENVIRONMENT
     PYTHONDONTWRITEBYTECODE=1
     HDF5_PLUGIN_PATH=${PROJECT_BINARY_DIR}/hdf5-vol/plugins

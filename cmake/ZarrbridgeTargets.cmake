@@ -1,4 +1,4 @@
-# One place for what every target of ours is compiled with.
+# The compiler's and linker's options of every target.
 
 add_library(zarrbridge_flags INTERFACE)
 target_compile_options(zarrbridge_flags INTERFACE
@@ -18,7 +18,7 @@ if(ZARRBRIDGE_COVERAGE)
     target_link_options(zarrbridge_flags INTERFACE --coverage)
 endif()
 
-# C17 / C++17 with our warnings and hidden visibility.
+# Sets C17 or C++17, the project's warnings and hidden visibility.
 function(zarrbridge_configure_target target)
     set_target_properties(${target} PROPERTIES
         C_STANDARD 17 C_STANDARD_REQUIRED ON C_EXTENSIONS ON

@@ -107,7 +107,7 @@ def window_key(whole, shape, window, x, y):
 
 
 def array_folder(whole, store, array):
-    """Where the array is that GDAL shows under the name of the store or of a subdataset."""
+    """The folder of the array that GDAL shows under the name of the store or of a subdataset."""
     documents = [name for name in whole.GetFileList() or [] if name.endswith("/zarr.json")]
     return f"{store}/{array}" if array or not documents else os.path.dirname(documents[0])
 
@@ -124,7 +124,7 @@ def compare_zarr(out, store, array, x, y):
         window = np.asarray(source[window_key(whole, source.shape, ours.shape, int(x), int(y))])
         if bands_last(whole, source.shape):
             window = np.moveaxis(window, -1, -3)
-    except Exception as error:  # zarr-python's readers raise whatever they stumble upon
+    except Exception as error:  # zarr-python's readers raise all kinds of exceptions
         print(f"zarr-python {zarr.__version__} cannot read this array, so nothing was compared: "
               f"{type(error).__name__}: {error}")
         return

@@ -43,7 +43,7 @@ bool parse_pair(const char *text, uint64_t pair[2]) {
     return true;
 }
 
-/* ---- What is open ------------------------------------------------------------------------- */
+/* ---- Open stores and nodes ---------------------------------------------------------------- */
 
 static char *copy_text(const char *text, size_t length) {
     char *copy = strndup(text, length);
@@ -84,7 +84,7 @@ item *item_of(const command *c, zb_error *err) {
     return i;
 }
 
-/* Gives an item up; its writer stores what waits. */
+/* Gives an item up; its writer stores the data that wait. */
 static enum zb_code drop_item(item *i, zb_error *err) {
     enum zb_code code = zb_writer_close(i->writer, err);
     zb_node_release(i->node);
@@ -213,7 +213,7 @@ static void do_group(const command *c) {
     answer_node(code, node, &err);
 }
 
-/* Through the handle that is open, as a program would that has one. */
+/* Uses the handle that is open, like a program that holds one. */
 static void do_attr(const command *c) {
     zb_error err;
     zb_node *changed;
@@ -304,5 +304,5 @@ int main(void) {
     while (getline(&line, &capacity, stdin) > 0)
         run(line);
     free(line);
-    return 0; /* as a program that is gone: what is open stays unflushed */
+    return 0; /* ends like a killed program: open writers stay unflushed */
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An actor in C: a program that uses a store as it is told, line by line (README.md lists the
- * commands). Here: what it has open.
+ * An actor in C: a program that uses a store by commands, one a line (README.md lists them). This
+ * header describes the stores and nodes that it has open.
  */
 #ifndef ZB_TEST_ACTOR_H
 #define ZB_TEST_ACTOR_H
@@ -38,7 +38,7 @@ typedef struct command {
 
 /* Answers with `ok` when code is ZB_OK, else with the error. */
 void answer(enum zb_code code, const zb_error *err);
-/* The same for a command that makes no sense: an error of whoever wrote it. */
+/* The same for a senseless command, which is an error of the test. */
 void answer_usage(const char *what);
 
 /* Commands that concern boxes of elements; all answer. */

@@ -68,7 +68,7 @@ class GdalActor:
             target, columns, rows, 1, gdal.GDT_Int64, self.options(session, chunk, shard, array))
 
     def do_replace(self, session, path, shape, chunk, shard, token):
-        """A copy of a raster takes the place of what is there."""
+        """A copy of a raster takes the place of the present node."""
         rows, columns = pair(shape)
         source = gdal.GetDriverByName("MEM").Create("", columns, rows, 1, gdal.GDT_Int64)
         source.GetRasterBand(1).SetNoDataValue(FILL)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""An actor that writes Zarr with nothing but files: README.md. It is there to judge the judges. With
-`sync=always` each file is made durable before it takes the place of another, and then its name; with
-any other it is only written and renamed, which looks the same as long as the power stays."""
+"""An actor that writes Zarr as plain files: README.md. It tests the tests. With `sync=always` each
+file is made durable before it takes the place of another, and then its name; with any other it is
+only written and renamed, which looks the same as long as the power stays."""
 import json
 import os
 
@@ -30,7 +30,7 @@ class PlainActor:
         name = os.path.join(self.root, key)
         directory = os.path.dirname(name)
         self.make_directory(directory)
-        temporary = f"{self.root}.new"  # beside the store, where it is in nobody's way
+        temporary = f"{self.root}.new"  # beside the store, where it disturbs no reader
         with open(temporary, "wb") as file:
             file.write(data)
             if self.careful:
@@ -78,7 +78,7 @@ class PlainActor:
                          values(where, token).astype("<i8").tobytes())
 
     def do_flush(self, session, path):
-        """A careful actor has done it already; the other one only says so."""
+        """A careful actor has done it already; the careless one only claims so."""
 
     def do_close(self, session):
         """The same."""

@@ -23,8 +23,8 @@ class Hangs(Exception):
 
 
 class Answer:
-    """`ok`, or what kind of error it was and what it said; the bytes that were read; how long that
-    took, in seconds."""
+    """`ok`, or the kind and the message of the error; the bytes that were read; the duration in
+    seconds."""
 
     seconds = 0.0
 
@@ -47,7 +47,7 @@ def joined(variable, entry):
 
 
 def environment(kind, sync="none", strategy="rewrite", shards=None, shim=None):
-    """What the plugins take from the environment, and what the shim does (its variables)."""
+    """Variables of the environment for the plugins and for the shim."""
     options = f"zarr sync={sync};strategy={strategy}" + (f";shards={shards}" if shards else "")
     more = {"HDF5_VOL_CONNECTOR": options,
             "HDF5_PLUGIN_PATH": str(BUILD / "hdf5-vol/plugins"),
@@ -62,7 +62,7 @@ def environment(kind, sync="none", strategy="rewrite", shards=None, shim=None):
 
 
 class Actor:
-    """A process that does as it is told. `prefix` is a command that runs it (setpriv, say)."""
+    """A process that obeys commands. `prefix` is a command that runs it (setpriv, say)."""
 
     def __init__(self, kind, prefix=(), **options):
         self.kind = kind
@@ -112,7 +112,7 @@ class Actor:
         return answer
 
     def said(self):
-        """The end of what it wrote to its standard error."""
+        """The end of its standard error."""
         self.errors.flush()
         self.errors.seek(0)
         return self.errors.read()[-2000:].decode(errors="replace")
@@ -122,7 +122,7 @@ class Actor:
         self.process.wait()
 
     def end(self):
-        """Closes its input, upon which it leaves; its exit status."""
+        """Closes its input, so that it ends; returns its exit status."""
         self.process.stdin.close()
         try:
             return self.process.wait(60)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Boxes of 64-bit elements. Each element tells who wrote it and where it belongs: the token of the
- * write above the lower 16 bits, the row and column in them. So a value in the wrong place and one
- * that nobody wrote are both found by looking at it.
+ * Boxes of 64-bit elements. Each element names its writer and its place: the token of the write
+ * above the lower 16 bits, the row and column in them. So a value in the wrong place and a value
+ * that no actor wrote can be recognised by themselves.
  */
 #include <stdio.h>
 #include <stdlib.h>

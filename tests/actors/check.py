@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Looks at a store that nobody uses, with zarr-python and `zarrbridge verify`, and says what breaks
-promises. `account` knows them: its `world` (history.py), the moves, and what nothing was promised of
-(tests/power/record.py, tests/soak/account.py). `place` is the time of the account at which the store
-was left so."""
+"""Checks a store that is not in use, with zarr-python and `zarrbridge verify`, and reports broken
+promises. `account` knows the promises: its `world` (history.py), the moves, and the content without
+any promise (tests/power/record.py, tests/soak/account.py). `place` is the time of the account at
+which the store was left in this state."""
 import json
 import os
 import subprocess
@@ -25,7 +25,7 @@ class Finding:
 
 
 def read_document(root, path):
-    """The parsed document, None where there is none, or the text of what is wrong with it."""
+    """The parsed document, None where there is none, or a text that describes its fault."""
     name = os.path.join(root, path, "zarr.json")
     try:
         with open(name, "rb") as file:
@@ -40,7 +40,7 @@ def read_document(root, path):
 
 
 def fits(node, document, place):
-    """Is it the document of this node, with a shape and attributes that it may have?"""
+    """Whether it is the document of this node, with an allowed shape and allowed attributes."""
     if document.get("node_type") != ("array" if node.is_array else "group"):
         return "it is the document of another kind of node"
     if node.is_array and tuple(document.get("shape", ())) not in node.shape.allowed(place):
@@ -53,7 +53,7 @@ def fits(node, document, place):
 
 
 class Verified:
-    """What `zarrbridge verify` found: kinds and messages by key."""
+    """The findings of `zarrbridge verify`: kinds and messages by key."""
 
     def __init__(self, root):
         done = subprocess.run([PROGRAM, "verify", root], capture_output=True, text=True)
@@ -108,7 +108,7 @@ class Check:
                 self.find("foreign node", f"/{path}")
 
     def consolidated(self):
-        """What the root's copy of all documents says must be true of some allowed state."""
+        """The root's copy of all documents must describe an allowed state."""
         document = read_document(self.root, "")
         block = document.get("consolidated_metadata") if isinstance(document, dict) else None
         for path, inner in (block or {}).get("metadata", {}).items():
@@ -135,7 +135,7 @@ class Check:
                 self.find("lost", f"/{source} is not there any more, nor is /{target}")
 
     def node(self, path, register, verified, repaired):
-        """Returns whether there is one."""
+        """Returns whether there is such a state."""
         when = ", repaired" if repaired else ""
         allowed = register.allowed(self.place)
         document = read_document(self.root, path)
@@ -164,17 +164,17 @@ class Check:
         return True
 
     def elements(self, path, node, verified, repaired):
-        """What is wrong with an array's elements, or None."""
+        """The fault of an array's elements, or None."""
         damaged = verified.damaged_chunks(path)
         excused = {chunk for of, chunk in self.account.weak if of is node}
         if node in self.account.live and not repaired and damaged:
-            return None  # nobody reads damaged chunks as anything; repairing decides
+            return None  # damaged chunks have no elements; repairing decides
         for chunk in damaged - excused:
             return f"chunk {chunk} is damaged"
         try:
             data = zarr.open_array(os.path.join(self.root, path), mode="r", zarr_format=3)
             values = read_around(data, damaged, node.chunk)
-        except Exception as error:  # a reader of others' making: any of its errors is one
+        except Exception as error:  # a reader of another project: any exception of it counts
             return f"zarr-python cannot read it: {error!r}"
         wrong = node.writes.wrong(values, self.place)
         for row, column in damaged:
@@ -187,7 +187,7 @@ class Check:
             values[row, column])
 
     def left_over(self, verified):
-        """After repairing nothing is wrong but what belongs to changes that were not finished."""
+        """After repairing, all findings belong to unfinished changes."""
         if verified.failed:
             self.find("verify fails", f"repaired: {verified.failed}")
         for kind, key, message in verified.found:
@@ -198,7 +198,7 @@ class Check:
                 self.find("left over", f"repaired: {kind} {key}: {message}")
 
     def is_open(self, key):
-        """May the node that a key belongs to be there or not, or have another shape?"""
+        """Whether the node that owns a key may be missing, or may have another shape."""
         for path, register in self.account.world.paths.items():
             if path != "" and not key.startswith(path + "/"):
                 continue
@@ -212,7 +212,7 @@ class Check:
 
 
 def read_around(array, damaged, chunk):
-    """All elements of an array; anything where it cannot be read."""
+    """All elements of an array; undefined values where it cannot be read."""
     if not damaged:
         return array[...]
     values = np.zeros(array.shape, array.dtype)

@@ -25,9 +25,9 @@ class FileSystem:
 EXT4 = ["mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0"]
 
 ALL = {system.name: system for system in (
-    # As people have it: a rename over a file makes ext4 write the new one's content first.
+    # The usual default: a rename over a file makes ext4 write the new one's content first.
     FileSystem("ext4", 48 * MIB, EXT4, "commit=600", package="e2fsprogs"),
-    # As POSIX has it: nothing is written before it is asked for.
+    # The least that POSIX allows: nothing is written before a sync asks for it.
     FileSystem("ext4-late", 48 * MIB, EXT4, "commit=600,noauto_da_alloc", package="e2fsprogs"),
     FileSystem("xfs", 300 * MIB, ["mkfs.xfs", "-q", "-f", "-K"], again="nouuid",
                package="xfsprogs"),
@@ -47,8 +47,9 @@ def run(command):
 
 @functools.cache
 def why_no_mounts():
-    """Why nothing can be mounted here, or None. Mounts from now on are this thread's and its
-    children's alone, and go with them: to be called first before there are other threads."""
+    """The reason why nothing can be mounted here, or None. From now on, mounts belong to this
+    thread and its children alone, and end with them. It has to be called before there are other
+    threads."""
     if os.geteuid() != 0:
         return "only root mounts file systems"
     try:
@@ -60,7 +61,7 @@ def why_no_mounts():
 
 
 def what_lacks(system, *devices):
-    """Why the file system, or one of the devices, cannot be had here; or None."""
+    """The reason why the file system, or one of the devices, is missing here; or None."""
     if why_no_mounts():
         return why_no_mounts()
     for device in ("/dev/loop-control", *devices):
@@ -70,7 +71,7 @@ def what_lacks(system, *devices):
         return f"there is no {system.make[0]} (package {system.package})"
     kind = system.make[0].removeprefix("mkfs.")
     if shutil.which("modprobe"):
-        subprocess.run(["modprobe", "-q", kind])  # where it is no module, the list tells
+        subprocess.run(["modprobe", "-q", kind])  # built-in ones are in the list
     with open("/proc/filesystems") as file:
         if kind not in file.read().split():
             return f"the kernel has no {kind}"

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What a store may hold, given what actors did to it and what they were told.
+"""The content that a store may have, given the actors' commands and the answers to them.
 
-Time is any growing number: the place in the log of a disk (tests/power) or a clock (tests/soak).
-Something that was done (an *event*) begins when the actor is told to do it, ends when it can take
-no effect any more that it has not had by then, and counts from the moment it was acknowledged. At a
-time t an event may be seen when it had begun, unless another one that follows it was acknowledged
-by t. So what was acknowledged last is there, what came later may be, and nothing else.
+Time is any growing number: the place in the log of a disk (tests/power) or a clock (tests/soak). A
+change (an *event*) begins when the actor gets the command, ends when it can have no further effect,
+and counts from the moment it was acknowledged. At a time t an event may be seen when it had begun,
+unless another one that follows it was acknowledged by t. So the last acknowledged event is seen, or
+a later one, and nothing else.
 """
 import itertools
 import math
@@ -27,13 +27,14 @@ class Event:
         self.number = next(Event.numbers)
 
     def follows(self, other):
-        """Came after it: by the clock, or because one handle does one thing after the other."""
+        """Whether it came after the other: by the clock, or because one handle does one thing after
+        the other."""
         return self is not other and (self.begin >= other.end or
                                       (self.who == other.who and self.number > other.number))
 
 
 class Register:
-    """One value: what is at a path, an array's shape, an attribute."""
+    """One value: the node at a path, an array's shape, or an attribute."""
 
     def __init__(self, value):
         first = Event(None, ALWAYS, ALWAYS)
@@ -42,7 +43,7 @@ class Register:
 
     @property
     def latest(self):
-        """What is there when all that began has come to its end."""
+        """The value when all events have come to their end."""
         return next(event.value for event in reversed(self.events) if event.hidden_from == NEVER)
 
     def begin(self, who, value, now):
@@ -62,18 +63,18 @@ class Register:
         event.end, event.hidden_from = now, now
 
     def allowed(self, first, last=None):
-        """The values that one may find who looks between `first` and `last`."""
+        """The values that a look between `first` and `last` may find."""
         last = first if last is None else last
         return [event.value for event in self.events
                 if event.begin <= last and event.hidden_from > first]
 
     def forget(self, before):
-        """Drops what nobody may see any more who looks from `before` on."""
+        """Drops events that a look from `before` on cannot find any more."""
         self.events = [event for event in self.events
                        if event.hidden_from > before]
 
     def copy(self, who, now):
-        """Of one that is being copied: any value that it has meanwhile."""
+        """For a copy in progress: any value that the source has meanwhile."""
         twin = Register(self.latest)
         twin.events = []
         for value in self.allowed(now):
@@ -82,7 +83,7 @@ class Register:
 
 
 class Writes:
-    """The elements of an array, each with all who wrote it."""
+    """The elements of an array, each with all of its writers."""
 
     def __init__(self, fill=FILL, filled=True):
         self.events, self.fill = [], fill
@@ -126,7 +127,7 @@ class Writes:
         return twin
 
     def wrong(self, data, first, last=None):
-        """Which elements of an array nobody can have written who may be seen."""
+        """The elements of an array that no visible write explains."""
         last = first if last is None else last
         right = np.zeros(data.shape, bool)
         for event in self.events:
@@ -182,11 +183,11 @@ class World:
         return self.paths.setdefault(path, Register(None))
 
     def below(self, path):
-        """The paths at and below one at which there is a node."""
+        """The paths of nodes at and below a path."""
         return [other for other in list(self.paths)
                 if is_below(other, path) and self.paths[other].latest is not None]
 
-    # What changes nodes returns (register, event) pairs, all that was begun.
+    # Methods that change nodes return (register, event) pairs, one for each event that was begun.
 
     def put(self, who, path, node, now):
         return self.at(path), self.at(path).begin(who, node, now)
@@ -214,7 +215,7 @@ class World:
         return begun
 
     def resize(self, who, node, shape, now):
-        """What lies beyond a smaller shape is fill when the array grows again."""
+        """Elements beyond a smaller shape are fill when the array grows again."""
         old = node.shape.latest
         begun = [(node.shape, node.shape.begin(who, shape, now))]
         for corner, size in (((shape[0], 0), (SIDE - shape[0], SIDE)),

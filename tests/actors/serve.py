@@ -18,7 +18,7 @@ def box(corner, size):
 
 
 def values(where, token):
-    """What a write puts there: boxes.c tells how a value is made."""
+    """The elements of a write: boxes.c explains their values."""
     rows, columns = (np.arange(part.start, part.stop, dtype="i8") for part in where)
     if token == "fill":
         return np.full((len(rows), len(columns)), FILL, "i8")
@@ -41,12 +41,12 @@ def name_of(error):
 
 
 def serve(actor):
-    """Calls actor.COMMAND(*words) for each line; what it returns are elements to send."""
+    """Calls actor.COMMAND(*words) for each line; the elements that it returns are sent."""
     for line in sys.stdin:
         command, *words = line.split()
         try:
             elements = getattr(actor, f"do_{command}")(*words)
-        except Exception as error:  # whatever the library raises is the answer
+        except Exception as error:  # any exception of the library is the answer
             say(f"error {name_of(error)} {one_line(error)}")
         else:
             data = b"" if elements is None else np.ascontiguousarray(elements, "<i8").tobytes()

@@ -5,9 +5,9 @@
     attributes.py BUILD_DIRECTORY [N]
 
 Opening, listing and reading have to grow with the number; writing one by one (an eighth of them)
-with its square, as each one writes the document anew. A ratio above its bound in the table tells of
-a step that searches where it should look up, or that makes something anew for each; the exit status
-is 1 then. What is compared is the processor's time, the least of three runs.
+with its square, as each one writes the document anew. A ratio above its bound in the table points
+to a step that searches where it should look up, or that makes something anew for each attribute;
+the exit status is 1 then. The compared times are those of the processor, the least of three runs.
 """
 
 import json
@@ -46,7 +46,7 @@ with h5py.File(place / "new.zarr", "w") as f:
 print(json.dumps(times))
 """
 
-# what -> most that four times as many may take, times as long
+# step -> the largest ratio of the times for four times as many attributes
 BOUNDS = {"open": 8, "list": 8, "read each by its name": 8, "write one by one": 32}
 
 

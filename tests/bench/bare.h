@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The calibration of the benchmark: the same bytes decoded with the bare library and copied row by
- * row, or copied, encoded and written, on the same number of threads, without any of our code. What
- * the core takes more than this is its own cost.
+ * row, or copied, encoded and written, on the same number of threads, without any code of
+ * zarrbridge. The core's own cost is the time that it takes beyond this.
  *
- * Supports what the data sets use: 2 or more dimensions that the chunks divide, raw, zstd, gzip and
- * blosc chunks, one level of shards with the index at the end. Exits with a message when it cannot.
+ * The calibration supports the data sets: 2 or more dimensions that the chunks divide, raw, zstd,
+ * gzip and blosc chunks, one level of shards with the index at the end. It exits with a message for
+ * other arrays.
  */
 #ifndef ZB_BENCH_BARE_H
 #define ZB_BENCH_BARE_H

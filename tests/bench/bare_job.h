@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What both halves of the calibration share. */
+/* The common part of both halves of the calibration. */
 #ifndef ZB_BENCH_BARE_JOB_H
 #define ZB_BENCH_BARE_JOB_H
 

@@ -2,7 +2,8 @@
 /*
  * The writing half of the calibration. A task is a chunk: its inner chunks are copied out of the
  * array one after the other, encoded behind each other into one buffer, and the file is written
- * with one call. No temporary name, no lock, no plan: less cannot be done on these threads.
+ * with one call. Without temporary names, locks and plans, this is the least work that these
+ * threads can do.
  */
 #include <blosc.h>
 #include <fcntl.h>
@@ -91,7 +92,7 @@ static void *work(void *context) {
         for (uint64_t i = 0; i < grid->inners; i++) {
             uint64_t origin[ZB_MAX_NDIM];
             bare_origin(grid, j->info, chunk, i, origin);
-            /* What is not encoded needs no place of its own. */
+            /* Inner chunks that are not encoded need no place of their own. */
             unsigned char *elements = grid->library == BARE_RAW ? out + at : inner;
             bare_copy_rows(grid, j->info, j->array, elements, origin, false);
             size_t size = encode(j, &e, elements, out + at, bound);

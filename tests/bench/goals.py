@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The data sets, the goals, and the tables that say which of them a run has met.
 
-A goal is a row: what is done on which data set, our time, a reference from the same run, and the
-bound on their ratio. To add one, yield it from a function below.
+A goal is a row: an operation on a data set, our time, a reference from the same run, and the bound
+on their ratio. To add one, yield it from a function below.
 """
 
 import os
 
 MIB = 2**20
-GDAL_CACHE_MIB = 64  # GDAL_CACHEMAX for all that GDAL does here
+GDAL_CACHE_MIB = 64  # GDAL_CACHEMAX of all GDAL programs here
 
 # Bytes of a decoded chunk, of the innermost kind.
 A = {"A-raw": 256**3 * 2, "A-zstd": 256**3 * 2, "A-shards-zstd": 64**3 * 2, "A-gzip": 64**3 * 2}
@@ -76,7 +76,7 @@ def gdal_goals(get):
 
 def read_memory(lines, threads):
     """Rows (what, data, bytes, bound): the most memory that any read of a program took on top of
-    its result, and what the cache of 64 MiB, two decoded chunks a thread and 32 MiB make; through
+    its result, and its bound: the cache of 64 MiB, two decoded chunks a thread and 32 MiB; through
     GDAL also its block cache."""
     most = {}
     for (peer, dataset, what), line in lines.items():
@@ -117,7 +117,7 @@ def write_memory(lines, threads):
             yield f"core, {what}", dataset, line["extra"], bound
 
 
-# What a program's tables are made of: functions that give goals, and one that gives the memory.
+# The sources of a program's tables: functions that give goals, and one that gives the memory.
 READING = (core_goals, h5py_goals, gdal_goals), read_memory
 WRITING = (write_goals, plugin_write_goals), write_memory
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How fast the kernels of core/src/kernel are, each beside what it replaces. Prints GB/s of
- * elements written, best of several repeats. Run by hand:
+ * Times of the kernels of core/src/kernel, each beside the loop that it replaces. The program
+ * prints GB/s of elements written, the best of several repeats. It is run by hand:
  *
  *     zb-kernel-bench [seconds a row]
  *
@@ -116,7 +116,7 @@ static void transpose_kernel(void *arg) {
     zb__scatter(&copy, t->src, t->dst);
 }
 
-/* What the tiles replace: rows of the destination, one element after the other. */
+/* The loop that the tiles replace: rows of the destination, one element after the other. */
 static void transpose_naive(void *arg) {
     const transpose *t = arg;
     const size_t size = t->dtype.size;

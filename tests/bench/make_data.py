@@ -11,7 +11,7 @@ dem   8192^2 int16, a terrain with noise that zstd halves: zstd in chunks of 512
       zstd tiles of 256^2, dem.h5 native HDF5 with gzip.
 big   49152^2 int16: the terrain's zstd shards 36 times, as hard links.
 
-All is made by zarr-python, h5py and GDAL's own GTiff driver, nothing by this project.
+zarr-python, h5py and GDAL's own GTiff driver make all of it, without this project.
 """
 
 import json
@@ -50,7 +50,7 @@ ZARR = {
     "dem-shards-gzip": (2048, 256, [GZIP]),
     "dem-shards-raw": (2048, 256, []),
 }
-BIG_TILES = 6  # the big terrain is so many times the terrain in each direction
+BIG_TILES = 6  # the big terrain is this many times the terrain in each direction
 
 
 def volume():
@@ -79,7 +79,7 @@ def write_zarr(path, values, chunk, inner, compressors):
         codecs = [{"name": "sharding_indexed", "configuration": conf}]
     array = zarr.create(store=str(path), shape=values.shape, chunks=[chunk] * values.ndim,
                         dtype=values.dtype, codecs=codecs, fill_value=0, zarr_format=3)
-    # Shard after shard: zarr-python holds all that it writes at once in memory.
+    # Shard after shard, since zarr-python holds everything that one call writes in memory.
     for start in range(0, values.shape[0], chunk):
         array[start : start + chunk] = values[start : start + chunk]
 
@@ -115,7 +115,7 @@ def write_big(path, shards):
 
 
 def recipes(directory):
-    """What there is to make: path -> function of (temporary path, values by letter)."""
+    """The files to make: path -> function of (temporary path, values by letter)."""
     for name, (chunk, inner, codecs) in ZARR.items():
         letter = name.split("-")[0]
         yield directory / f"{name}.zarr", lambda path, data, a=letter, b=(chunk, inner, codecs): (
@@ -140,7 +140,7 @@ def main(directory):
     for path, write in recipes(directory):
         if path.exists():
             continue
-        # Made under another name first, so that what has its name is whole.
+        # Made under another name first, so that a file under its own name is whole.
         partial = directory / ("partial-" + path.name)
         shutil.rmtree(partial, ignore_errors=True)
         begin = time.monotonic()

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What this process has resident, in bytes. */
+/* The resident memory of this process, in bytes. */
 #ifndef ZB_BENCH_MEMORY_H
 #define ZB_BENCH_MEMORY_H
 

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Times one reader on one data set, in a process of its own, and prints JSON lines
-{"peer", "dataset", "what", "ms", "extra"}: the least of some rounds, each into a new buffer, and the
-peak of resident bytes above those after opening, less what was read.
+"""Times one reader on one data set, in a process of its own, and prints JSON lines {"peer",
+"dataset", "what", "ms", "extra"}: the least of some rounds, each into a new buffer, and the peak of
+resident bytes above those after opening, less the bytes that were read.
 
     peers.py PEER PATH [ROUNDS]
 
@@ -61,7 +61,7 @@ class Timer:
               flush=True)
 
     def opened(self):
-        """To be called after opening, before reading: memory counts from here."""
+        """Called after opening and before reading: memory counts from here."""
         self.base = status("VmRSS")
 
     def time(self, what, function, per=1):
@@ -94,7 +94,8 @@ def status(field):
 
 
 def time_array(timer, read):
-    """whole and windows of anything that is indexed like numpy; `read` opens it and takes a key."""
+    """whole and windows of every object that is indexed like numpy; `read` opens it and takes a
+    key."""
     array = read()
     timer.opened()
     timer.time("whole", lambda: read()(...))
@@ -264,7 +265,7 @@ def run_windows_ours(path, timer):
 def run_windows_own(path, timer):
     from osgeo import gdal
 
-    for threads in "1", "2":  # sometimes the one is better, sometimes the other
+    for threads in "1", "2":  # either may be the better one
         gdal.SetConfigOption("GDAL_NUM_THREADS", threads)
         time_windows(path, timer, "Zarr")
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Runs the whole benchmark and prints, in Markdown, every goal with what was measured.
+"""Runs the whole benchmark and prints, in Markdown, every goal with its times.
 
     run.py BUILD_DIRECTORY [--data DIRECTORY] [--rounds N] [--passes N] [--only WORD] [--big]
            [--lines FILE]
@@ -8,9 +8,10 @@
 BUILD_DIRECTORY holds zb-bench and the plugins (a release build). The data sets (1.3 GB) are made on
 the first run, in BUILD_DIRECTORY/bench-data unless --data says otherwise. All numbers of a table
 come from one run on one machine with a warm page cache: each program measures each thing --rounds
-times and all programs run --passes times, so that a slow minute of the machine hits none alone; the
-least counts. It decides nothing by itself: timings are no tests. --only keeps the data sets whose
-name holds WORD, --big adds gdal_translate of a raster of 4.8 GB, --lines keeps the raw JSON lines.
+times and all programs run --passes times, so that a slow minute of the machine does not hit a
+single program; the least time counts. No test depends on these times. --only keeps the data sets
+whose name holds WORD, --big adds gdal_translate of a raster of 4.8 GB, --lines keeps the raw JSON
+lines.
 """
 
 import argparse
@@ -27,7 +28,7 @@ HERE = Path(__file__).resolve().parent
 
 
 class Bench:
-    """Runs programs and keeps what they measured: (peer, dataset, what) -> line."""
+    """Runs programs and keeps their measurements: (peer, dataset, what) -> line."""
 
     def __init__(self, options):
         self.options = options
@@ -100,7 +101,7 @@ class ReadBench(Bench):
             self.measure_big()
 
     def programs(self, venv):
-        """The commands, less the rounds: who is compared runs one after the other."""
+        """The commands, without the rounds: programs that are compared run one after the other."""
         own_driver = self.own_driver()
         core, peers = self.find("zb-bench"), HERE / "peers.py"
         for dataset in filter(self.wants, A | DEM):
@@ -121,7 +122,7 @@ class ReadBench(Bench):
                 yield sys.executable, peers, peer, self.data / file
 
     def own_driver(self):
-        """Does GDAL's own Zarr driver read sharded version 3?"""
+        """Whether GDAL's own Zarr driver reads sharded version 3."""
         version = subprocess.run(["gdalinfo", "--version"], capture_output=True, text=True).stdout
         version = version.split()[1].rstrip(",")
         if tuple(map(int, version.split(".")[:2])) >= (3, 13):

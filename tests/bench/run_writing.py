@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Runs the benchmark of writing and prints, in Markdown, every goal with what was measured.
+"""Runs the benchmark of writing and prints, in Markdown, every goal with its times.
 
     run_writing.py BUILD_DIRECTORY [--data DIRECTORY] [--scratch DIRECTORY] [--rounds N]
                    [--passes N] [--only WORD] [--lines FILE]

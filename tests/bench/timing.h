@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What both benchmark programs need: a clock, a line of output, blocks of memory, opening. */
+/* The common part of both benchmark programs: a clock, a line of output, blocks of memory,
+   opening. */
 #ifndef ZB_BENCH_TIMING_H
 #define ZB_BENCH_TIMING_H
 

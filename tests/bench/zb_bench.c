@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Times the core on one store and prints JSON lines {"peer", "dataset", "what", "ms", "extra"};
- * extra is the peak of resident bytes above those after opening, less what was read.
+ * extra is the peak of resident bytes above those after opening, less the bytes that were read.
  *
  *     zb-bench DIRECTORY [rounds]
  *

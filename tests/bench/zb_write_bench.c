@@ -8,8 +8,7 @@
  * The array in DIRECTORY is read once and written again below the folder SCRATCH, with the same
  * zarr.json, each time into a new directory, without syncing. what: write (the whole array with one
  * call), rows (one call for each index of the first dimension), columns (one for every 16 of the
- * last). Peer bare is the calibration of bare.h. What was written is
- * read back and compared.
+ * last). Peer bare is the calibration of bare.h. The new array is read back and compared.
  */
 #include <ftw.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Each promise in docs names tests that show it: entries of CTest and, after a comma, tests in them.
-These are there."""
+This test checks that they exist."""
 import os
 import re
 import subprocess
@@ -22,7 +22,7 @@ def entries():
 
 @pytest.fixture(scope="module")
 def words():
-    """Of the tests' sources: names of functions, and of scenarios in tables."""
+    """Names of functions, and of scenarios in tables, in the tests' sources."""
     found = set()
     for path in (SOURCE / "tests").rglob("*"):
         if path.suffix in (".c", ".py"):

@@ -3,9 +3,9 @@
 
     close_errors.py FOLDER once|until-flush|until-close
 
-with the shim preloaded and HDF5_VOL_CONNECTOR set. Prints, for each call that was made to fail, what
-raised an error. An assertion fails when data are lost without an error, or when the process cannot
-go on after one.
+with the shim preloaded and HDF5_VOL_CONNECTOR set. Prints, for each call that was made to fail, the
+call of h5py that raised an error. An assertion fails when data are lost without an error, or when
+the process cannot go on after one.
 """
 import ctypes
 import errno
@@ -39,7 +39,7 @@ def values(name, number):
 
 
 def rows(name):
-    """`parts` and `shards` are written in part, and merged with what is stored."""
+    """`parts` and `shards` are written in part, and merged with the stored chunks."""
     return slice(0, ROWS if name == "whole" else 5)
 
 
@@ -48,7 +48,7 @@ def content(path, name):
 
 
 class Attempt:
-    """Writes all arrays of a store once; notes who raised an error."""
+    """Writes all arrays of a store once; notes the calls that raised an error."""
 
     def __init__(self):
         self.told = []
@@ -84,7 +84,8 @@ class Attempt:
 
 
 def check_stored(path, attempt, number, struck):
-    """Whatever no error was told of is there; with an error at the close, each array is readable."""
+    """Data without a reported error are there; with an error at the close, each array is
+    readable."""
     for name in NAMES:
         new = content(path, name)[rows(name)] == values(name, number)[rows(name)]
         quiet = not {"open", "close", f"write {name}"} & set(attempt.told)
@@ -95,7 +96,7 @@ def check_stored(path, attempt, number, struck):
 
 
 def check_goes_on(path, number):
-    """The same process reads the store, and writes it anew, as if nothing had been."""
+    """The same process reads the store, and writes it anew, as after a success."""
     with h5py.File(path, "r") as file:
         for name in NAMES:
             assert file[name].shape == (ROWS, 8) and file[name][...].min() >= 5

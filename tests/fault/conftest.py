@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Lets the tests here use what all users of actors share."""
+"""Lets the tests here import the modules of tests/actors."""
 import pathlib
 import sys
 

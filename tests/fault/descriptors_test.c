@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Few file descriptors, as `ulimit -n` leaves them to a process, or as a process that has many
- * files open leaves them to us. With 64 everything works: writing whole chunks and shards and parts
- * of them with each kind of syncing, reading all in one call, copying, verifying, deleting, by one
- * thread and by several. With fewer, what fails says so and has not been stored, and what says
- * nothing has.
+ * Few file descriptors, because of `ulimit -n`, or because the program has many files open. With 64
+ * everything works: writing whole chunks and shards and parts of them with each kind of syncing,
+ * reading all in one call, copying, verifying, deleting, by one thread and by several. With fewer,
+ * a failed write reports an error and has not been stored, and a write without an error has been
+ * stored.
  *
  * Limits are of a child process each.
  */
@@ -44,7 +44,7 @@ static void allow(const course *c, int descriptors) {
     CHILD_CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0, "%s: %d", c->what, errno);
 }
 
-/* Opens or closes what the program has open besides. */
+/* Opens or closes the program's other files. */
 static void crowd(const course *c, bool open) {
     static int others[CROWD];
     for (int i = 0; i < CROWD && c->crowded; i++) {
@@ -87,7 +87,7 @@ static void make_array(const course *c) {
     zb_store_release(store);
 }
 
-/* Makes all elements 2 that are written: all, or all but the last one of each chunk. */
+/* Writes 2 to elements: to all, or to all but the last one of each chunk. */
 static uint64_t length_of(const course *c) {
     return c->parts ? SIDE - 1 : SIDE;
 }
@@ -106,7 +106,7 @@ static enum zb_code write_chunks(const course *c, zb_writer *writer, zb_error *e
     return code;
 }
 
-/* Whoever is refused has not been heard by the close, whatever that says. */
+/* After a refused write, the result of the close does not count. */
 static enum zb_code change_all(const course *c, zb_store *store, zb_error *err) {
     zb_node *node = NULL;
     zb_writer *writer = NULL;
@@ -134,7 +134,7 @@ static enum zb_code read_all(zb_store *store, int32_t *values, zb_error *err) {
     return code;
 }
 
-/* How many chunks have been changed; each is the old one or the new one. */
+/* The number of changed chunks; each chunk is the old one or the new one. */
 static int count_changed(const course *c, const int32_t *values) {
     int changed = 0;
     for (int i = 0; i < CHUNKS; i++) {

@@ -2,8 +2,8 @@
 /*
  * System calls that fail, at every call of every scenario: an error reaches the caller, or the
  * change was made whole; every chunk is the old or the new one; no descriptor is left open (memory
- * is watched by the address sanitizer's run); and once the trouble is over the same change can be
- * made, also through the same handles. What may be interrupted or done in part is done in full.
+ * is watched by the address sanitizer's run); and once the fault is over the same change can be
+ * made, also through the same handles. Calls that are interrupted or done in part are completed.
  *
  * By default about every seventh point is taken, of long scenarios every seventeenth, by
  * ZB_FAULT_FULL=1 every one. ZB_FAULT_ONLY=NAME runs one scenario.
@@ -33,7 +33,8 @@ static char *place;
 static char root[256];
 static int points;
 
-/* What a trouble may end in. Where locks cannot be had (ENOLCK), parts of shards are not written.
+/* The outcomes that a fault may have. Where there are no locks (ENOLCK), parts of shards are not
+   written.
  */
 static bool is_expected(enum zb_code code, const trouble *t) {
     return code == ZB_EIO ||
@@ -53,7 +54,7 @@ static void run_point(const scenario *s, bool consolidated, const trouble *t, ui
              consolidated ? " (consolidated)" : "", t->name, (int)nth,
              in_place ? ", tried again" : "");
     world_make(root, consolidated);
-    zb_cache_clear(); /* what is in the cache is not read, and its reading cannot fail */
+    zb_cache_clear(); /* cached chunks are not read, and reading them cannot fail */
     int descriptors = world_descriptors();
     scenario_over = in_place ? over : NULL;
     shim_begin(t->mode, nth, t->error, root);
@@ -106,7 +107,7 @@ static void run_interrupted(const scenario *s, bool consolidated, const world_sn
     }
 }
 
-/* The number of calls that a trouble concerns. */
+/* The number of calls that a fault concerns. */
 static uint64_t count_calls(const scenario *s, bool consolidated, const trouble *t) {
     zb_error err;
     world_make(root, consolidated);

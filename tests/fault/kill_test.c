@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * SIGKILL before and after every write-side system call of every scenario. Each time, in a store of
+ * SIGKILL before and after every write-side system call of every scenario, each time in a store of
  * its own: a child begins the change and is killed; then every chunk is the old or the new one, the
  * same change succeeds at once in another process and leaves exactly what an undisturbed run
- * leaves, and the next writer in each directory removes what the killed one left. Every second time
- * the store is repaired before, which must make all readable and leave nothing over.
+ * leaves, and the next writer in each directory removes the files that the killed one left. Every
+ * second time the store is repaired before, which must make all of it readable and remove all
+ * remains.
  *
  * By default about every fourth point is taken, by ZB_FAULT_FULL=1 every one. ZB_FAULT_ONLY=NAME
  * runs one scenario, ZB_FAULT_POINT=N one point of it.
@@ -24,7 +25,7 @@ static char root[256];        /* of the current one */
 static uint64_t *counted;     /* by the child, in memory that both see */
 static int points, unreached; /* killed; the child came to its end before */
 
-/* The change in a child process. Returns how it ended, as waitpid tells it. */
+/* The change in a child process. Returns its status from waitpid. */
 static int run_in_child(const scenario *s, enum shim_mode mode, uint64_t nth) {
     fflush(NULL);
     pid_t child = fork();
@@ -43,8 +44,8 @@ static int run_in_child(const scenario *s, enum shim_mode mode, uint64_t nth) {
     return status;
 }
 
-/* The next writer must not wait for a dead one. The limit is far above what a busy machine needs,
-   and far below what waiting for a stale lock would take. */
+/* The next writer must not wait for a dead one. The limit is far above the time that a busy machine
+   needs, and far below that of waiting for a stale lock. */
 #define AT_ONCE_SECONDS 20
 
 static void rerun(const scenario *s, const char *what) {
@@ -72,7 +73,7 @@ static void repair(const scenario *s, const world_snapshot *before, const world_
     ASSERT_OK(zb_store_open_fs(root, &store, &err), err);
     ASSERT_OK(zb_store_repair(store, ignore, NULL, &err), err);
     zb_store_release(store);
-    world_snapshot all; /* reads everything; none of it may be an error any more */
+    world_snapshot all; /* reads everything, now without any error */
     world_snapshot_take(root, &all);
     world_snapshot_free(&all);
     if (s->live)

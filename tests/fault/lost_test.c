@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each writer hears of its own losses. Two writers on one store with sync=close, one after the
+ * Each writer is told of its own losses. Two writers use one store with sync=close, one after the
  * other in a fixed order or each in a thread of its own; one sync fails, each one in turn. A writer
- * that is told nothing has everything in the store; one whose chunk could not be stored is told,
- * and nobody else in its place; and who writes again, by another writer, hears no more of it.
+ * that is told of no loss has everything in the store. A writer whose chunk could not be stored is
+ * told, and no other writer in its place. When the data are written again, by another writer, the
+ * loss is not reported again.
  *
- * Names and documents belong to nobody: when a directory or a zarr.json could not be synced, both
- * may be told.
+ * Names and documents belong to no single writer: when a directory or a zarr.json could not be
+ * synced, both may be told.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -20,13 +21,13 @@
 
 enum { PARTIES = 2, SIDE = 4, INNER = 2, MOST_CHUNKS = 100 };
 
-/* What the two do. */
+/* The work of the two writers. */
 typedef struct course {
     const char *name;
     int chunks;       /* of each party, which has every second one */
     bool parts;       /* the second one writes a part of its chunks, which are merged */
     bool same_array;  /* else one array for each */
-    bool flush_store; /* somebody flushes the store as a whole before them */
+    bool flush_store; /* the store as a whole is flushed before them */
     bool only_closes; /* the second one does not flush */
     bool threads;
 } course;
@@ -50,7 +51,7 @@ typedef struct party {
     const course *plan;
     const char *path;
     zb_writer *writer;
-    enum zb_code code; /* the first error that it was told, by whatever call */
+    enum zb_code code; /* the first error that any call reported to it */
     zb_error told;
 } party;
 
@@ -146,16 +147,16 @@ static void run_parties(zb_store *store, party *parties) {
     for (int i = 0; i < plan->chunks; i++)
         for (int p = 0; p < PARTIES; p++)
             write_chunk(&parties[p], i);
-    if (plan->flush_store) /* its own losses are none, or those that it caused by asking */
+    if (plan->flush_store) /* it lost nothing, or only by asking for the flush */
         (void)zb_store_flush(store, &err);
     for (int p = 0; p < PARTIES; p++)
         finish(&parties[p]);
 }
 
-/* ---- What became of it -------------------------------------------------------------------- */
+/* ---- Outcomes ----------------------------------------------------------------------------- */
 
-/* As a new process finds it: how many of the party's chunks are stored as it wrote them; the others
-   have to be as they were. */
+/* The view of a new process: the number of the party's chunks that are stored as written; the
+   others have to be the old ones. */
 static int count_stored(const party *p, const char *what) {
     static int32_t values[MOST_CHUNKS * SIDE];
     zb_store *store;
@@ -183,7 +184,7 @@ static int count_stored(const party *p, const char *what) {
     return stored;
 }
 
-/* Does the message name one of the party's chunks? */
+/* Whether the message names one of the party's chunks. */
 static bool names_own_chunk(const party *p) {
     char key[40];
     for (int i = 0; i < p->plan->chunks; i++) {
@@ -208,7 +209,7 @@ static void check_party(const party *p, const char *what) {
         fail_msg("%s: %s: %s", what, zb_code_name(p->code), p->told.message);
     if (!names && !names_own_chunk(p))
         fail_msg("%s: party %d is told of another's loss: %s", what, p->number, p->told.message);
-    /* What is merged waits in memory, and the close stores it. */
+    /* Parts that are to be merged wait in memory, and the close stores them. */
     if (!names && stored == p->plan->chunks && length_of(p) == SIDE)
         fail_msg("%s: party %d lost nothing and is told: %s", what, p->number, p->told.message);
 }
@@ -226,7 +227,7 @@ static void write_again(zb_node *const *nodes, const party *p, const char *what)
     assert_int_equal(count_stored(p, what), p->plan->chunks);
 }
 
-/* Returns how many syncs there were. */
+/* Returns the number of syncs. */
 static uint64_t run_point(const course *plan, uint64_t nth) {
     zb_store *store;
     zb_node *nodes[PARTIES];

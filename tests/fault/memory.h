@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that runs out for the whole process: memory.c defines malloc and its kin in front of the C
- * library's, so that allocations inside other libraries (codecs, cJSON, stdio) fail as well. (What
- * support/starve.h does catches those of the core alone, and of threads that are not there.)
+ * Shortage of memory for the whole process: memory.c defines malloc and its kin in front of the C
+ * library's, so that allocations inside other libraries (codecs, cJSON, stdio) fail as well.
+ * (support/starve.h catches the allocations of the core alone.)
  */
 #ifndef ZB_TEST_FAULT_MEMORY_H
 #define ZB_TEST_FAULT_MEMORY_H
@@ -12,9 +12,9 @@
 
 /* From now on allocation `nth` (from 1) fails; with `forever` all later ones, too. */
 void memory_begin(uint64_t nth, bool forever);
-/* Back to normal; returns how many allocations there were. */
+/* Back to normal; returns the number of allocations. */
 uint64_t memory_end(void);
-/* How many failed since memory_begin. */
+/* The number of allocations that failed since memory_begin. */
 uint64_t memory_denied(void);
 
 #endif

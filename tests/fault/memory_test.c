@@ -6,7 +6,7 @@
  * can be made, also through the same handles.
  *
  * Allocations repeat themselves: by default one in 29 is taken after the first 24, by
- * ZB_FAULT_FULL=1 none. ZB_FAULT_ONLY=NAME runs one scenario.
+ * ZB_FAULT_FULL=1 every one. ZB_FAULT_ONLY=NAME runs one scenario.
  */
 #include "base/scratch.h"
 #include "memory.h"
@@ -23,7 +23,7 @@ static int points;
 
 typedef struct codec_case {
     const char *name, *codecs;
-    const char *document; /* of the array when zb_array_create cannot make such a one */
+    const char *document; /* of the array when zb_array_create cannot make such an array */
 } codec_case;
 
 #define NESTED                                                                                     \
@@ -107,7 +107,8 @@ static void over(void) {
     memory_end();
 }
 
-/* As a process that has just begun: what is kept between calls is allocated anew. */
+/* Makes the process like one that has just begun: memory that is kept between calls is allocated
+   anew. */
 static void forget(void) {
     zb_cache_clear();
     zb__scratch_clear();
@@ -165,7 +166,7 @@ static void run_scenario(const scenario *s, bool consolidated) {
     uint64_t allocations = memory_end();
     world_snapshot_take(root, &after);
     world_remove(root);
-    assert_true(allocations > 10); /* fewer would mean that they are not caught */
+    assert_true(allocations > 10); /* fewer would mean that the test does not catch them */
     for (uint64_t nth = 1; nth <= allocations; nth = next_point(nth)) {
         run_point(s, consolidated, nth, false, false, &before, &after);
         run_point(s, consolidated, nth, true, false, &before, &after);

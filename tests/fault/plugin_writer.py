@@ -43,7 +43,7 @@ def main():
         if value == "each":  # a file of its own for each row
             for row in rows:
                 write(path, array, [row], [100 + row])
-        else:  # all by one
+        else:  # all rows by one file
             write(path, array, rows, [int(value) + row for row in rows])
         print("done", flush=True)
 

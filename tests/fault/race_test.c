@@ -2,7 +2,7 @@
 /*
  * Many at once: processes and threads that write disjoint inner chunks of one shard, by every
  * strategy; readers while a chunk is overwritten; changes of attributes, of shapes and of the
- * hierarchy. Nothing that was written may be lost, and a reader sees one version or the other.
+ * hierarchy. No write may be lost, and a reader sees one version or the other.
  *
  * ZB_FAULT_FULL=1: five times the rounds.
  */
@@ -153,7 +153,7 @@ static enum zb_code read_rows(const zb_node *node, uint64_t rows, int32_t *value
     return zb_array_read(&read, 1, err);
 }
 
-/* How many of the first `rows` rows hold 100 + row, whole. */
+/* The number of rows among the first `rows` that hold 100 + row, whole. */
 static int count_strips(uint64_t rows) {
     static int32_t values[STRIPS * 16];
     zb_node *node = open_node("a");
@@ -380,11 +380,11 @@ static void test_groups(void **state) {
 /* ---- Shapes ------------------------------------------------------------------------------- */
 
 #define KEPT                                                                                       \
-    40 /* rows that every shape has; no multiple of a shard's, so that edges are refilled */
+    40 /* rows that every shape has; not a multiple of a shard's, so that edges are refilled */
 #define SHARD_ROWS 16
 
 /* The array shrinks and grows again and again, while others write rows that are always inside. Some
-   of them hold a node of the short array, some one of the long. */
+   of these writers hold a node of the short array, others one of the long array. */
 static void resize_or_write(int party) {
     zb_node *node = open_node("a"), *changed;
     zb_error err;
@@ -415,7 +415,7 @@ static void test_resizing(void **state) {
         make_store(STRIPS, SHARD_ROWS, ZSTD);
         run_processes(PARTIES, resize_or_write);
         assert_int_equal(count_strips(KEPT), KEPT);
-        /* And nothing came from anywhere behind them. */
+        /* No other elements have appeared behind them. */
         static int32_t values[STRIPS * 16];
         zb_node *node = open_node("a");
         zb_error err;
@@ -426,8 +426,8 @@ static void test_resizing(void **state) {
     }
 }
 
-/* Somebody who opened the array before it grew must not take the elements behind the old edge for
-   empty, however the edge's chunk is written. */
+/* A writer that opened the array before it grew must not take the elements behind the old edge for
+   empty, in any way of writing the edge's chunk. */
 static void test_stale_shape(void **state) {
     (void)state;
     for (int partly = 0; partly < 2; partly++) {

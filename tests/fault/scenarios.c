@@ -41,7 +41,7 @@ static enum zb_code write_box(zb_store *store, const box *b, zb_error *err) {
     zb_node *node = NULL;
     zb_writer *writer = NULL;
     zb_write_options options = {.sync = b->sync, .strategy = b->strategy};
-    static int32_t values[1024]; /* no allocation of ours that could fail */
+    static int32_t values[1024]; /* not an allocation of the core's that could fail */
     for (uint64_t i = 0; i < b->count[0] * b->count[1]; i++)
         values[i] = b->generation == FILL
                         ? WORLD_FILL
@@ -88,7 +88,7 @@ static enum zb_code overwrite_shard(zb_store *store, zb_error *err) {
     return write_box(store, &(box){"g/shard", {0, 0}, {14, 16}, .generation = 1}, err);
 }
 
-/* What a flush could not make durable has to be written again. */
+/* Objects that a flush could not make durable have to be written again. */
 static enum zb_code overwrite_synced(zb_store *store, zb_error *err) {
     enum zb_code code;
     const box b = {"g/shard", {0, 0}, {14, 16}, .generation = 1, .sync = ZB_SYNC_CLOSE};
@@ -199,7 +199,7 @@ static enum zb_code shrink(zb_store *store, zb_error *err) {
     return scenario_resize(store, "g/shard", 9, 7, err);
 }
 
-/* What was cut off does not come back. */
+/* Elements that were cut off do not come back. */
 static void verify_shrunk(const char *root) {
     zb_store *store;
     zb_error err;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is being done while things go wrong: every operation that writes. */
+/* The changes during which faults happen: every operation that writes. */
 #ifndef ZB_TEST_FAULT_SCENARIOS_H
 #define ZB_TEST_FAULT_SCENARIOS_H
 
@@ -21,13 +21,13 @@ extern const scenario scenarios[];
 extern const size_t scenario_count;
 
 /* When set, a call of a writer that failed is made again, through the same writer, once this was
-   called: it says that the trouble is over. */
+   called: it says that the fault is over. */
 extern void (*scenario_over)(void);
 
 /* The directory of the store that scenario_run opened. */
 extern const char *scenario_root;
 
-/* Makes a call, and once more when it failed and the trouble is over. */
+/* Makes a call, and once more when it failed and the fault is over. */
 #define PERSIST(code, call)                                                                        \
     do {                                                                                           \
         (code) = (call);                                                                           \
@@ -37,7 +37,7 @@ extern const char *scenario_root;
         }                                                                                          \
     } while (0)
 
-/* Writes world_value(1, ...) to a box of an array; reads all of one, whatever it holds. */
+/* Writes world_value(1, ...) to a box of an array; reads all elements of an array. */
 enum zb_code scenario_write(zb_store *store, const char *path, uint64_t row, uint64_t column,
                             uint64_t rows, uint64_t columns, zb_error *err);
 enum zb_code scenario_read(zb_store *store, const char *path, zb_error *err);
@@ -47,7 +47,7 @@ enum zb_code scenario_resize(zb_store *store, const char *path, uint64_t rows, u
                              zb_error *err);
 enum zb_code scenario_move(zb_store *store, const char *from, const char *to, zb_error *err);
 
-/* The snapshot from before the scenario is to be judged by these parts. */
+/* These parts of the snapshot from before the scenario are compared on their own. */
 void scenario_split(const scenario *s, world_snapshot *before);
 
 /* Opens the directory as a new store and runs the scenario. */

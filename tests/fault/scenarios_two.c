@@ -25,7 +25,7 @@ static enum zb_code open_hand(hand *h, zb_store *store, const char *path,
     return code;
 }
 
-/* Closes the writer; after an error, what it holds is forgotten. */
+/* Closes the writer; after an error, its data are dropped. */
 static enum zb_code close_hand(hand *h, enum zb_code code, zb_error *err) {
     if (code)
         zb_writer_abandon(h->writer);
@@ -95,7 +95,7 @@ enum zb_code two_parts(zb_store *store, zb_error *err) {
     return run_pair(store, &(pair){.path = "g/shard", .work = put_rows}, err);
 }
 
-/* What a flush with sync=close could not store has to be written again, here and below. */
+/* Chunks that a flush with sync=close could not store have to be written again, here and below. */
 enum zb_code two_parts_synced(zb_store *store, zb_error *err) {
     const pair p = {
         .path = "g/shard", .options.sync = ZB_SYNC_CLOSE, .one_store = true, .work = put_rows};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Scenarios of two at once, in a fixed order of their calls: two writers of one array, and a writer
- * beside somebody who changes the structure. Members of the table in scenarios.c.
+ * beside a program that changes the structure. Members of the table in scenarios.c.
  */
 #ifndef ZB_TEST_FAULT_SCENARIOS_TWO_H
 #define ZB_TEST_FAULT_SCENARIOS_TWO_H
@@ -20,12 +20,12 @@ enum zb_code whole_and_part(zb_store *store, zb_error *err);
 enum zb_code two_append(zb_store *store, zb_error *err);
 enum zb_code two_inplace(zb_store *store, zb_error *err);
 
-/* The writer has written a part and whole shards; then, through a store of its own, somebody
-   changes the array; then the writer flushes. */
+/* The writer has written a part and whole shards; then another program changes the array, through a
+   store of its own; then the writer flushes. */
 enum zb_code beside_attribute(zb_store *store, zb_error *err);
 enum zb_code beside_growth(zb_store *store, zb_error *err);
 enum zb_code beside_shrinking(zb_store *store, zb_error *err);
-/* These refuse the writer: what it had written goes nowhere. */
+/* These changes make the writer's flush fail: its data are not stored. */
 enum zb_code beside_move(zb_store *store, zb_error *err);
 enum zb_code beside_delete(zb_store *store, zb_error *err);
 

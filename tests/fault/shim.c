@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each wrapper asks first whether its call counts and what is to become of it. A call counts when
- * it concerns a file below the root: found by its path, or by what /proc says of its descriptor.
+ * Each wrapper first finds out whether its call counts, and the fate of the call. A call counts
+ * when it concerns a file below the root: the path tells, or the name that /proc has for the
+ * descriptor.
  *
  * Write-side calls, those at which the kill test kills, are the ones that change the store or give
  * up a hold on it: creating, writing, syncing, renaming, unlinking, truncating, locking, and
- * closing what was open for writing. When calls fail, opening and reading count as well.
+ * closing files that were open for writing. When calls fail, opening and reading count as well.
  */
 #include "shim.h"
 
@@ -25,7 +26,7 @@
 
 #include "shim_conditions.h"
 
-/* What kind of call it is; decides which modes concern it. */
+/* The kind of a call; it decides which modes concern the call. */
 enum side {
     READS = 1,         /* changes nothing */
     WRITES = 2,        /* changes the store */
@@ -58,7 +59,7 @@ EXPORT uint64_t shim_struck(void) {
     return atomic_load(&struck);
 }
 
-/* ---- Which calls count -------------------------------------------------------------------- */
+/* ---- Calls that count --------------------------------------------------------------------- */
 
 static bool counts_fd(int fd) {
     return mode != SHIM_OFF && shim_fd_is_below(root, fd);
@@ -68,7 +69,7 @@ static bool counts_at(int at, const char *path) {
     return mode != SHIM_OFF && shim_name_is_below(root, at, path);
 }
 
-/* ---- What becomes of them ----------------------------------------------------------------- */
+/* ---- The fate of a call ------------------------------------------------------------------- */
 
 static void die(void) {
     kill(getpid(), SIGKILL);
@@ -203,7 +204,7 @@ EXPORT long syscall(long number_of_call, ...) {
                 argument[5]);
 }
 
-/* Linux closes the descriptor whatever it reports. */
+/* Linux closes the descriptor even when it reports an error. */
 EXPORT int close(int fd) {
     static void *_Atomic found;
     int (*real)(int) = (int (*)(int))(uintptr_t)shim_next("close", &found);
@@ -280,8 +281,8 @@ WRAP(int, fallocate, (int fd, int how, off_t at, off_t size), (fd, how, at, size
 
 /* ---- Syncing ------------------------------------------------------------------------------ */
 
-/* Counts, fails and takes time, but is not done: what a process wrote outlives the process without,
-   and a disk takes its own time. */
+/* A sync counts, fails and takes time, but is not done: written data outlive their process without
+   it, and a disk takes its own time. */
 #define WRAP_SYNC(name, types, counts, side)                                                       \
     WRAP_AS(int, name, types, ((void)real, shim_take_time(fd), 0), counts, side)
 WRAP_SYNC(fsync, (int fd), counts_fd(fd), WRITES | SYNCS | INTERRUPTIBLE)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * System calls that go wrong. shim.c defines the C library's own names (open, writev, renameat,
- * ...) in front of it; linked into a test program it is ruled by the functions below, preloaded
- * into another program (h5py, gdal_translate) by the environment:
+ * System calls that fail. shim.c defines the C library's own names (open, writev, renameat, ...) in
+ * front of it; linked into a test program it is controlled by the functions below, preloaded into
+ * another program (h5py, gdal_translate) by the environment:
  *
  *     LD_PRELOAD=libzb-fault-shim.so  ZB_SHIM=kill-before:17:5:/tmp/x  ZB_SHIM_REPORT=/tmp/report
  *
  * which is mode, number of the call, errno, and the directory below which calls count. At exit the
- * report gets the line "CALLS STRUCK". Calls on other files pass by uncounted. A preloaded one has
- * the functions, too, for programs that know of it.
+ * report gets the line "CALLS STRUCK". Calls on other files pass by uncounted. A preloaded library
+ * has the functions, too, for programs that know of it.
  *
- * shim_conditions.h has what can be wrong all the time: coarse clocks, locks, slow syncs.
+ * shim_conditions.h has the lasting faults: coarse clocks, locks, slow syncs.
  */
 #ifndef ZB_TEST_FAULT_SHIM_H
 #define ZB_TEST_FAULT_SHIM_H
@@ -25,7 +25,7 @@ enum shim_mode {
     SHIM_KILL_AFTER,  /* SIGKILL when it has been done */
     SHIM_FAIL,        /* call `nth` of any side fails with `error`, once */
     SHIM_FAIL_FROM,   /* that one and all later ones */
-    SHIM_FULL,        /* from then on everything that needs room fails, and nothing else */
+    SHIM_FULL,        /* from then on calls that need room fail, and no others */
     SHIM_FAIL_SYNC,   /* sync `nth` of a file, a directory or a file system fails, once */
     SHIM_INTERRUPT    /* every call that may be interrupted is, every second time, and reads and
                          writes move at most `nth` bytes */
@@ -33,9 +33,9 @@ enum shim_mode {
 
 /* From now on; starts counting at 0. root: an absolute path without links. */
 void shim_begin(enum shim_mode mode, uint64_t nth, int error, const char *root);
-/* Back to normal; returns how many calls counted. */
+/* Back to normal; returns the number of calls that counted. */
 uint64_t shim_end(void);
-/* How many calls were made to fail since shim_begin. */
+/* The number of calls that were made to fail since shim_begin. */
 uint64_t shim_struck(void);
 
 #endif

@@ -25,7 +25,7 @@ void shim_set_conditions(const shim_conditions *conditions, const char *below) {
     snprintf(root, sizeof root, "%s", below);
 }
 
-/* ---- Which calls count -------------------------------------------------------------------- */
+/* ---- Calls that count --------------------------------------------------------------------- */
 
 bool shim_is_below(const char *below, const char *path) {
     size_t length = strlen(below);
@@ -121,7 +121,8 @@ EXPORT int statx(int at, const char *path, int flags, unsigned mask, struct stat
     return done;
 }
 
-/* What is set is cut when it is read; it is cut here for programs that are not under the shim. */
+/* Time stamps that a program sets are cut when they are read; they are cut here for programs that
+   are not under the shim. */
 static const struct timespec *cut_times(const struct timespec times[2], struct timespec copy[2]) {
     for (int i = 0; times && i < 2; i++) {
         copy[i] = times[i];
@@ -157,7 +158,7 @@ int shim_adjust_lock(int fd, struct flock *lock) {
         return 0;
     if (now.lock_error)
         return now.lock_error;
-    /* Each node has a byte of its own, far behind what anybody locks. */
+    /* Each node has a byte of its own, far behind every range that a program locks. */
     lock->l_whence = SEEK_SET;
     lock->l_start = (off_t)1 << 40 | now.lock_node;
     lock->l_len = 1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Conditions: what a worse file system does all the time. They hold below a directory, combine with
- * each other and with the modes of shim.h, and are set for programs of others by the environment:
+ * Conditions are the lasting properties of a worse file system. They hold below a directory,
+ * combine with each other and with the modes of shim.h, and are set for other programs by the
+ * environment:
  *
  *     ZB_SHIM_ROOT=/tmp/x     the directory; without it that of ZB_SHIM
  *     ZB_SHIM_CLOCK=1         time stamps are cut to whole seconds, 2: to even ones
@@ -37,12 +38,12 @@ void *shim_next(const char *name, void *_Atomic *found);
 
 bool shim_is_below(const char *root, const char *path);
 bool shim_fd_is_below(const char *root, int fd);
-/* A relative name is where the directory is that it starts from. */
+/* A relative name is below the directory that it starts from. */
 bool shim_name_is_below(const char *root, int at, const char *path);
 
-/* What becomes of a lock: an errno to fail with, or 0, perhaps with another range in *lock. */
+/* The fate of a lock: an errno to fail with, or 0, perhaps with another range in *lock. */
 int shim_adjust_lock(int fd, struct flock *lock);
-/* Takes the time that a sync of fd takes. */
+/* Waits for as long as a sync of fd takes. */
 void shim_take_time(int fd);
 /* A descriptor in the place of a file of the system's, or -1: open it as usual. */
 int shim_open_instead(const char *path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The conditions of the shim themselves: what others rely on when they test under them. */
+/* The conditions of the shim themselves, on which other tests rely. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -85,7 +85,7 @@ static void test_clock(void **state) {
     check_times(outside, odd.tv_sec, odd.tv_nsec);
 }
 
-/* Also for those who look without the shim. */
+/* Also for programs without the shim. */
 static void test_setting_times(void **state) {
     (void)state;
     const struct timespec times[2] = {odd, odd};

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Coarse clocks: where time stamps are whole seconds, two versions of a chunk can look alike. What one
-process has read and kept must not pass for what another has put there since.
+"""Coarse clocks: where time stamps are whole seconds, two versions of a chunk can look alike. A
+chunk that one process has read and kept must not pass for one that another process has put there
+since.
 
 On ext4 with inodes of 128 bytes (root only), where inode numbers come back as well: after an even
 number of rewrites a file has the number, the size and the times of the first one. And on any file
@@ -22,7 +23,7 @@ SYSTEM = filesystems.ALL["ext4-seconds"]
 ATTEMPTS = 10  # to get all done within one second
 
 # The array has 7x7 elements in one shard of 8x8 with inner chunks of 4x4; the last of them, on the
-# edge, is what all is about.
+# edge, is the one under test.
 LAST, WHOLE = ("4,4", "3x3"), ("0,0", "7x7")
 
 
@@ -41,7 +42,7 @@ class Place:
         return actor
 
     def stamp(self, key):
-        """All that tells one version of a file from another here."""
+        """All properties that tell one version of a file from another here."""
         st = os.stat(os.path.join(self.store, key))
         return (st.st_ino, st.st_size, int(st.st_mtime) // self.seconds,
                 int(st.st_ctime) // self.seconds)
@@ -52,7 +53,7 @@ class Place:
         self.actors.clear()
 
     def wait_for_tick(self):
-        """Until the clock's next step has just begun."""
+        """Waits until the clock's next step has just begun."""
         begin = time.time() // self.seconds
         while time.time() // self.seconds == begin:
             time.sleep(0.002)
@@ -84,7 +85,7 @@ def ask(actor, command, *words):
 
 
 def read(actor, corner, size):
-    """Which write each element comes from."""
+    """The write that each element comes from."""
     rows, columns = map(int, size.split("x"))
     return np.frombuffer(ask(actor, "read", "a", corner, size), "<i8").reshape(rows, columns) >> 16
 
@@ -115,8 +116,8 @@ CASES = [("ext4", "inplace"), ("ext4", "rewrite"), ("shim-1", "inplace"), ("shim
 
 def two_alike(place, strategy):
     """A process that has read a part of the last inner chunk (thrice, so that the rest is worth
-    keeping) and one that has changed it since, so that nothing the file system shows tells so.
-    Returns both, and which write the last one was."""
+    keeping) and one that has changed it since, so that the file system shows no difference. Returns
+    both, and the number of the last write."""
     for _ in range(ATTEMPTS):
         place.wait_for_tick()
         reader, writer = place.actor(), make(place, strategy)

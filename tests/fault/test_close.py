@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Errors while h5py flushes and closes: told, and then the process can go on. close_errors.py is what
-runs; each system call in turn fails in it, once or for a while."""
+"""Errors while h5py flushes and closes: they are reported, and then the process can go on. The
+tests run close_errors.py, in which each system call in turn fails, once or for a while."""
 import os
 import pathlib
 import subprocess
@@ -31,5 +31,5 @@ def test_close(sync, trouble):
     assert done.returncode == 0 and done.stdout.endswith("end\n"), done.stdout + done.stderr
     assert not done.stderr
     told = [line for line in done.stdout.splitlines() if "close" in line]
-    # With "always", each write is told of its own failure, and often nothing is left for the close.
+    # With "always", each write reports its own failure, and often nothing is left for the close.
     assert told or sync != "close"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Races, kills and failing system calls through h5py and GDAL: they must keep what the core promises.
+"""Races, kills and failing system calls through h5py and GDAL: they must keep the core's promises.
 
-What is written is looked at through zarr-python. ZB_FAULT_FULL=1 takes many more points.
+The results are read through zarr-python. ZB_FAULT_FULL=1 takes many more points.
 """
 import os
 import pathlib
@@ -42,14 +42,14 @@ def make(path, rows, shard_rows, width=64, value=0):
 
 
 def strips(path, rows, value):
-    """Which rows hold value + row."""
+    """The rows that hold value + row."""
     data = zarr.open_array(f"{path}/a", mode="r")[...]
     return (data == value + np.arange(rows)[:, None]).all(axis=1)
 
 
 @pytest.fixture
 def place(tmp_path_factory):
-    """In memory where that can be had: syncs cost nothing there."""
+    """In memory where that is possible: syncs cost nothing there."""
     if os.access("/dev/shm", os.W_OK):
         import tempfile
         with tempfile.TemporaryDirectory(dir="/dev/shm") as path:
@@ -92,7 +92,7 @@ def joined(variable, entry):
 
 
 def overwrite(library, path, shim=None, report=None):
-    """Runs the writer under the shim; its exit status and what it said."""
+    """Runs the writer under the shim; returns its exit status and its output."""
     more = {}
     if shim:
         # By its name: a space in a path would end an entry of LD_PRELOAD.

@@ -139,7 +139,8 @@ static bool same_shape(const world_array *a, const world_array *b) {
     return a->exists && b->exists && a->shape[0] == b->shape[0] && a->shape[1] == b->shape[1];
 }
 
-/* Is the chunk that begins at row, column the same in both? Outside an array all is fill. */
+/* Whether the chunk that begins at row, column is the same in both. Outside an array all is
+   fill. */
 static bool same_chunk(const world_array *now, const world_array *then, const uint64_t *chunk,
                        uint64_t row, uint64_t column) {
     for (uint64_t r = row; r < row + chunk[0] && r < now->shape[0]; r++) {
@@ -267,7 +268,7 @@ void world_check(const char *root, const world_snapshot *before, const world_sna
     zb_store_release(store);
 }
 
-/* ---- What is left over -------------------------------------------------------------------- */
+/* ---- Left-over files ---------------------------------------------------------------------- */
 
 static int left_over;
 static bool locks_count;

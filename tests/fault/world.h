@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The store that things happen to: a directory with a few groups and arrays of known values, and
- * the judgement of what is left of it.
+ * The store of the fault tests: a directory with a few groups and arrays of known values, and the
+ * checks of the state that is left.
  *
- * A *snapshot* holds every array's shape and values. Whatever went wrong, each array must be that
- * of the snapshot before or that after the change, and each of its chunks the old or the new one,
+ * A *snapshot* holds every array's shape and values. After each fault, each array must be that of
+ * the snapshot before or that after the change, and each of its chunks the old or the new one,
  * whole; all documents open; and consolidated metadata, where there is some, tells the truth.
  */
 #ifndef ZB_TEST_FAULT_WORLD_H
@@ -61,7 +61,8 @@ void world_check(const char *root, const world_snapshot *before, const world_sna
 void world_check_live(const char *root, const char *path, const world_snapshot *before,
                       const world_snapshot *after, const char *what);
 
-/* Temporary files and other names of ours that are left anywhere below; locks: their files, too. */
+/* Temporary files and other names of zarrbridge that are left anywhere below; locks: their files,
+   too. */
 int world_left_over(const char *root, bool locks);
 /* A writer comes to every directory; left-over names must go then. */
 void world_sweep(const char *root);

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""A disk that keeps a log of all that is sent to it, and what it holds after its power is cut.
+"""A disk that keeps a log of all writes to it, and its content after a loss of power.
 
-A disk has a cache of its own. What it has acknowledged survives when a *flush* came after it;
-of the rest each sector may have reached the plate or not, in any order. So a cut is a place in the
-log, and a choice of the writes behind the last flush before it. Sectors have 4096 bytes, as on the
-disks of today: ext4 and btrfs count on their superblocks being old or new.
+A disk has a cache of its own. A write survives when a *flush* came after it; of the other writes
+each sector may have reached the plate or not, in any order. So a cut is a place in the log, and a
+choice of the writes behind the last flush before it. Sectors have 4096 bytes, as on the disks of
+today: ext4 and btrfs count on their superblocks being old or new.
 """
 import os
 import random
@@ -15,12 +15,12 @@ import sys
 import fuse
 
 HEAD = struct.Struct("<cQQ")  # W write, Z zeros, F flush; offset; bytes
-BLOCK = 1 << 16               # bytes; what the image in memory is made of
+BLOCK = 1 << 16               # bytes; the unit of the image in memory
 SECTOR = 4096
 
 
 class Recorder:
-    """Keeps the disk in one file and appends to another what is done to it."""
+    """Keeps the disk in one file and appends each operation to another one."""
 
     def __init__(self, image, log):
         self.disk = os.open(image, os.O_RDWR | os.O_CLOEXEC)
@@ -91,7 +91,7 @@ def read_log(path):
 
 
 class Image:
-    """What a disk holds: a dictionary of blocks, those of zeros left out."""
+    """The content of a disk: a dictionary of blocks, without blocks of zeros."""
 
     def __init__(self, path=None):
         self.blocks, self.size = {}, 0
@@ -132,8 +132,8 @@ class Image:
 
 
 class Cut:
-    """A place in the log, and what becomes of the writes that were not flushed: all are lost, all
-    are kept, or each sector by chance (a seed)."""
+    """A place in the log, and the fate of the writes that were not flushed: all are lost, all are
+    kept, or each sector by chance (a seed)."""
 
     def __init__(self, end, fate):
         self.end, self.fate = end, fate
@@ -154,8 +154,8 @@ class Cut:
 
 
 def images(first, entries, cuts):
-    """Yields each cut, in the order of the log, with the image that it leaves. `first`: what the
-    disk held before the log."""
+    """Yields each cut, in the order of the log, with the image that it leaves. `first`: the disk's
+    content before the log."""
     flushed, pending, at = first.copy(), [], 0
     for cut in sorted(cuts, key=lambda cut: cut.end):
         while at < len(entries) and entries[at].end <= cut.end:
@@ -174,7 +174,8 @@ def images(first, entries, cuts):
 
 
 def settled(entries, begin):
-    """The places behind flushes that had something to flush: there the disk is sure of all."""
+    """The places behind flushes that had something to flush: there the disk holds all writes for
+    certain."""
     places, writes = [], False
     for entry in entries:
         if entry.what == b"F" and writes and entry.end > begin:

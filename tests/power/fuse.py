@@ -12,15 +12,15 @@ import struct
 
 LARGEST = 1 << 20  # bytes of one write
 
-# What Linux asks for: the numbers of linux/fuse.h.
+# The kinds of requests: the numbers of linux/fuse.h.
 LOOKUP, FORGET, GETATTR, SETATTR, OPEN, READ, WRITE = 1, 2, 3, 4, 14, 15, 16
 STATFS, RELEASE, FSYNC, FLUSH, INIT, OPENDIR, RELEASEDIR = 17, 18, 20, 25, 26, 27, 29
 INTERRUPT, BATCH_FORGET, FALLOCATE = 36, 42, 43
 UNANSWERED = (FORGET, INTERRUPT, BATCH_FORGET)
 
-REQUEST = struct.Struct("<IIQQ16x")  # length, what, number of the request, node
+REQUEST = struct.Struct("<IIQQ16x")  # length, kind, number of the request, node
 ROOT, DISK = 1, 2                    # nodes
-FOREVER = 1 << 30                    # seconds that Linux may remember what it was told
+FOREVER = 1 << 30                    # seconds for which Linux may remember an answer
 BIG_WRITES, MAX_PAGES = 1 << 5, 1 << 22
 
 
@@ -72,7 +72,7 @@ def answer(handler, what, node, body):
     if what == FSYNC:
         handler.flush()
         return b""
-    if what == FALLOCATE:  # loop devices ask for nothing but holes and zeros
+    if what == FALLOCATE:  # loop devices ask for holes and zeros alone
         handler.zero(*struct.unpack_from("<8xQQ", body))
         return b""
     if what == STATFS:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Runs actors on a disk that keeps a log, and keeps account of what they were promised.
+"""Runs actors on a disk that keeps a log, and keeps account of the promises to them.
 
-What an acknowledgement covers is in README.md; the rules are Party.promise_*.
+README.md lists the promise of each acknowledgement; the rules are Party.promise_*.
 """
 import os
 
@@ -10,7 +10,7 @@ from history import FILL, Node, World
 
 
 class Refused(Exception):
-    """An actor reports an error where everything should have gone well."""
+    """An actor reports an error where no error is expected."""
 
 
 class Party:
@@ -42,7 +42,7 @@ class Party:
         now = self.ask(command, *words)
         for _, event in begun:
             event.end = now
-        if not (self.kind == "gdal" and command in ("move", "delete")):  # nothing promises those
+        if not (self.kind == "gdal" and command in ("move", "delete")):  # they are never promised
             self.documents += begun
 
     def node(self, path):
@@ -77,7 +77,7 @@ class Party:
         self.change(begun, "attr", path, "title", f'"{text}"')
 
     def resize(self, path, shape):
-        """Flush before: what waits in a writer is not seen."""
+        """Flush before: the copy does not see data that wait in a writer."""
         begun = self.world.resize(self, self.node(path), shape, self.recording.now())
         self.change(begun, "resize", path, by(shape))
         self.writers.discard(path)
@@ -128,8 +128,8 @@ class Party:
         self.promise_flushed([path])
 
     def promise_flushed(self, paths):
-        """What these handles wrote, and with one of them all documents that were put before; with
-        h5py, whose file is flushed, everything."""
+        """The writes of these handles, and with one of them all documents that were put before;
+        with h5py, whose file is flushed, everything."""
         if self.kind == "h5py":
             paths = list(self.writes)
         for path in paths:
@@ -144,7 +144,7 @@ class Party:
         self.promise_documents()
 
     def sync_all(self):
-        """All that the actor has open, with zb_store_flush last."""
+        """All handles of the actor, with zb_store_flush last."""
         self.ask("sync")
         self.promise_flushed(list(self.writes))
         if self.kind == "c":
@@ -165,7 +165,7 @@ def by(pair, separator="x"):
 
 
 class Recording:
-    """One disk, one store, and what was promised about it at which place of the log."""
+    """One disk, one store, and the promises about it, each with its place in the log."""
 
     def __init__(self, disk, directory):
         self.disk, self.directory = disk, directory
@@ -175,7 +175,7 @@ class Recording:
         self.weak = set()       # (node, chunk): written without any promise
         self.weak_nodes = set() # made without any promise
         self.live = set()       # nodes of which shards were changed in place
-        self.stops = []         # places where something was acknowledged
+        self.stops = []         # places of acknowledgements
         self.tokens = self.promised = 0
         self.parties = []
 
@@ -210,7 +210,7 @@ class Recording:
             os.fsync(file.fileno())
 
     def settle(self):
-        """The file system has been unmounted: all is on disk, whoever wrote it."""
+        """The file system has been unmounted: all writes of all programs are on disk."""
         for party in self.parties:
             party.promise(party.documents)
             for written in party.writes.values():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What actors do before the power goes. Each script has what was there before (`old`, durable when
-the disk's log begins) and what is done then (`run`)."""
+"""The commands of actors before the loss of power. Each script has the content before (`old`,
+durable when the disk's log begins) and the changes (`run`)."""
 import os
 
 from history import Node
@@ -47,7 +47,7 @@ def nothing(recording):
 
 
 def make_store(recording, sync):
-    """A new store, and what programs do with new stores."""
+    """A new store, and the usual first changes of programs."""
     writer = recording.party("c", sync)
     writer.group("g")
     writer.attr("g")
@@ -102,7 +102,7 @@ def c_change(recording):
 
 
 def c_none(recording):
-    """Nothing is promised of what is written now; what was there stays."""
+    """These writes come without a promise; the content before them stays."""
     writer = recording.party("c", "none")
     writer.resize("g/plain", (24, 16))
     recording.bystander()
@@ -330,7 +330,7 @@ def gdal_copies(recording):
     writer.close()
 
 
-# ---- The harness itself: a writer that does all that POSIX wants, and one that does nothing
+# ---- The harness itself: a writer with every sync that POSIX asks for, and one without
 
 
 def control(recording, sync):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Cuts the power while actors write, at places of the disk's log, and looks at what is left:
-README.md."""
+"""Cuts the power while actors write, at places of the disk's log, and checks the state that is
+left: README.md."""
 import collections
 import os
 import pathlib
@@ -32,7 +32,7 @@ def system(request):
 
 @pytest.fixture(scope="module")
 def place():
-    """In memory, which a test of its own mounts: a power cut there is but a copy."""
+    """In memory, which the test itself mounts: a power cut there is a copy."""
     if filesystems.why_no_mounts():
         pytest.skip(filesystems.why_no_mounts())
     with tempfile.TemporaryDirectory() as path:
@@ -43,7 +43,7 @@ def place():
 
 
 def record(system, script, place):
-    """Runs a script; what was promised, what the disk held at first, its log."""
+    """Runs a script; returns the promises, the disk's first content, and its log."""
     old, run = script
     image = place / "image"
     system.format(image)
@@ -66,8 +66,8 @@ def record(system, script, place):
 
 
 def choose(recording, entries, chance):
-    """Which cuts: where something was promised and the disk's cache was lost, where the disk had
-    just been flushed, and anywhere, each sector by chance."""
+    """The cuts: at promises, with the disk's cache lost; just behind flushes of the disk; and
+    anywhere, with each sector by chance."""
     begin, stop = recording.begin, recording.stop
     promises = sorted({place for place in recording.stops if begin < place <= stop})
     flushes = [place for place in settled(entries, begin) if place <= stop]
@@ -81,7 +81,7 @@ def choose(recording, entries, chance):
 
 
 def findings_of(system, script, place, seed):
-    """All that is wrong after each of the cuts; and how many they were."""
+    """The faults after each of the cuts, and the number of cuts."""
     recording, first, entries = record(system, script, place)
     assert recording.promised > 0 or not recording.stops
     chance, found, count = random.Random(seed), [], 0
@@ -115,13 +115,13 @@ def test_cuts(system, name, place):
 
 @pytest.mark.parametrize("system", SYSTEMS, indirect=True)
 def test_careful_writer(system, place):
-    """No false alarm: who does all that is needed keeps all that was promised."""
+    """No false alarm: a writer with every necessary sync keeps all promises."""
     found, count = findings_of(system, CONTROLS["careful"], place, SEED)
     assert count > 0 and not found, tell(found, count, SEED)
 
 
 @pytest.mark.parametrize("system", SYSTEMS, indirect=True)
 def test_careless_writer(system, place):
-    """No blind judge: who syncs nothing loses what was promised, and that is seen."""
+    """No missed fault: a writer without syncs breaks promises, and that is found."""
     found, _ = findings_of(system, CONTROLS["careless"], place, SEED)
     assert found

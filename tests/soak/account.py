@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What was done to a store, by whom, and what they were told; shared by all threads of a round."""
+"""The account of a store: the changes, their actors, and the answers to them; shared by all threads
+of a round."""
 import collections
 import contextlib
 import json
@@ -16,18 +17,18 @@ class Account:
         self.lock = threading.RLock()
         self.world = World()
         self.findings = []                     # (kind, text)
-        self.counts = collections.Counter()    # what went well
-        self.errors = collections.Counter()    # what was refused, as it may be
+        self.counts = collections.Counter()    # successful calls
+        self.errors = collections.Counter()    # allowed refusals
         self.tokens = collections.Counter()
-        self.looking_since = {}                # reader -> when it began to look
-        # What check.py asks an account for; nothing of the kind is known here.
+        self.looking_since = {}                # reader -> the time at which it began to look
+        # Members that check.py asks of an account; they are always empty here.
         self.moves, self.weak, self.weak_nodes, self.live = [], set(), set(), set()
 
     def now(self):
         return time.monotonic_ns()
 
     def token(self, number):
-        """Tells the writer (its number, from 1) and which of its writes it was."""
+        """Names the writer (its number, from 1) and the number of its write."""
         with self.lock:
             self.tokens[number] += 1
             return number << 20 | self.tokens[number]
@@ -37,7 +38,7 @@ class Account:
             self.log.write(f"{self.now()} {who} {text}\n")
 
     def find(self, kind, who, text):
-        """Something that no rule allows."""
+        """An event that no rule allows."""
         with self.lock:
             self.findings.append((kind, f"{who}: {text}"))
             self.note(who, f"FINDING {kind}: {text}")
@@ -53,7 +54,7 @@ class Account:
 
     @contextlib.contextmanager
     def looking(self, who):
-        """Keeps what may be seen from now on, until it has been judged."""
+        """Keeps the events that may be seen from now on, until they have been judged."""
         with self.lock:
             self.looking_since[who] = begin = self.now()
         try:
@@ -63,13 +64,13 @@ class Account:
                 del self.looking_since[who]
 
     def end(self, done, now):
-        """They take no effect any more that they have not had."""
+        """The events can have no further effect."""
         with self.lock:
             for _, event in done:
                 event.end = min(event.end, now)
 
     def nodes_at(self, path, first, last):
-        """What may have been at a path between two moments; None stands for nothing."""
+        """The nodes that may have been at a path between two moments; None stands for no node."""
         with self.lock:
             return list(dict.fromkeys(self.world.at(path).allowed(first, last)))
 
@@ -78,15 +79,15 @@ class Account:
             return set(node.shape.allowed(first, last))
 
     def exists(self, node, first, last):
-        """May it have been anywhere?"""
+        """Whether the node may have been at any path."""
         with self.lock:
             return any(node in register.allowed(first, last)
                        for register in self.world.paths.values())
 
-    # ---- Changes of which nobody knows whether they have been made
+    # ---- Changes without a known outcome
 
     def document(self, path):
-        """What is there now; None where there is nothing. An unreadable one is found at the end."""
+        """The document that is there now, or None. An unreadable one is found at the end."""
         try:
             with open(os.path.join(self.store, path, "zarr.json")) as file:
                 return json.load(file)
@@ -94,8 +95,8 @@ class Account:
             return None
 
     def look(self, who, begun, command, path, other):
-        """After an error or a kill: looks whether a change has been made. Nobody else changes these
-        paths meanwhile."""
+        """After an error or a kill: finds out whether a change has been made. No other actor
+        changes these paths meanwhile."""
         now = self.now()
         document = self.document(path)
         if command == "create":
@@ -121,7 +122,8 @@ class Account:
 
     def move_half_made(self, who, begun, lost, now):
         """A move that copies and then deletes leaves both when it is killed between: from then on
-        they are two nodes. It never leaves none. Returns what is left to decide."""
+        they are two nodes. It always leaves at least one. Returns the changes that are still
+        undecided."""
         target, source = begun
         if lost:
             self.find("lost", who, "a node is at neither end of a move")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Profiles: where a round takes place, who takes part, and which errors are no findings."""
+"""Profiles: the place of a round, its actors, and the errors that are not findings."""
 import contextlib
 import os
 import pathlib
@@ -14,18 +14,18 @@ STEADY = (PLAIN, SHARD, CRC)
 MOVING = tuple(f"m/{number}" for number in range(5))
 USERS, GROUP = (61001, 61002), 61000
 
-# The kinds of errors that say "not so", by C, h5py and GDAL.
+# The kinds of errors that refuse a call, in C, h5py and GDAL.
 CONFLICT = ("ZB_ECONFLICT", "ZB_EUNSUPPORTED", "OSError", "KeyError", "RuntimeError")
 
 
 def is_damage(answer):
-    """Does it say that a shard is damaged? (74 is EBADMSG.)"""
+    """Whether an error reports a damaged shard. (74 is EBADMSG.)"""
     return answer.kind in ("ZB_ECHECKSUM", "ZB_EFORMAT", "OSError:74") or any(
         said in answer.text for said in ("crc32c", "damaged data"))
 
 
 class Lacks(Exception):
-    """Why a profile cannot be had here."""
+    """The reason why a profile is not available here."""
 
 
 class Profile:
@@ -43,29 +43,29 @@ class Profile:
             yield path
 
     def shim(self, place, number):
-        """What the shim does to the actors."""
+        """The shim's variables for the actors."""
         return None
 
     @contextlib.contextmanager
     def above(self, place):
-        """Where the store is used that was made in the place."""
+        """The path at which actors use the store that was made in the place."""
         yield place
 
     def trouble(self, place, chance):
         """Called every moment while actors are at work."""
 
     def end_trouble(self, place):
-        """Called when they are done."""
+        """Called when the actors have finished."""
 
     def prepare(self, store):
-        """Called when the store is made and nobody uses it yet."""
+        """Called when the store is made and not yet in use."""
 
     def allows(self, answer, what):
-        """Is this error no finding?"""
+        """Whether this error is allowed."""
         return False
 
     def finding(self, answer):
-        """What an error is a finding of."""
+        """The kind of finding that an error is."""
         return "error"
 
     def crew(self, hire):
@@ -79,12 +79,13 @@ class Profile:
         hire(Reader, "c")
         hire(Reader, "c")
         hire(Reader, "h5py")
-        # Of a shard that is replaced meanwhile it takes the index and the chunks of two versions.
+        # From a shard that is replaced meanwhile, zarr-python takes the index and the chunks of two
+        # versions.
         hire(Reader, "zarr", paths=(PLAIN,))
 
 
 class Plain(Profile):
-    """Nothing goes wrong."""
+    """No faults."""
 
 
 class Strategies(Profile):
@@ -111,8 +112,8 @@ class Strategies(Profile):
 
 
 class Kills(Profile):
-    """Processes are killed, with all strategies. What was being changed in place is damaged until
-    the next writer comes; reading it is an error."""
+    """Processes are killed, with all strategies. A shard that was being changed in place is damaged
+    until the next writer comes; reading it is an error."""
     kills = True
 
     def allows(self, answer, what):
@@ -194,13 +195,13 @@ class Users(Profile):
 
 
 class UsersKilled(Users):
-    """The same, and they are killed: what one leaves must not be in the other's way."""
+    """The same, and actors are killed: the files that one leaves must not block the other."""
     kills = True
 
 
 class Clocks(Strategies):
-    """Time stamps of one and of two seconds, with all strategies. Every third round, where it can be
-    had, on a file system that really has them, and gives inode numbers again."""
+    """Time stamps of one and of two seconds, with all strategies. Every third round, where
+    possible, on a file system that really has such stamps and reuses inode numbers."""
 
     @contextlib.contextmanager
     def place(self, number):
@@ -229,7 +230,7 @@ class Clocks(Strategies):
 
 
 class Locks(Profile):
-    """No locks can be had. Whole chunks are stored all the same; what is not safe is refused."""
+    """There are no locks. Whole chunks are stored all the same; unsafe writes are refused."""
 
     def shim(self, place, number):
         error = ("ENOLCK", "ENOTSUPP", "ENOSYS")[number % 3]

@@ -36,7 +36,7 @@ class Round:
         self.random = random.Random(seed)
         self.workers = []
 
-    # ---- Paths of which one changer decides
+    # ---- Paths that one changer decides about
 
     def claim(self, *paths):
         with self.claiming:
@@ -49,7 +49,7 @@ class Round:
         with self.claiming:
             self.claimed.difference_update(paths)
 
-    # ---- What happens
+    # ---- The round
 
     def make_store(self):
         account = self.account
@@ -157,7 +157,7 @@ def main():
     parser.add_argument("--logs", type=pathlib.Path, help="of rounds with findings")
     options = parser.parse_args()
     os.umask(0o022)
-    filesystems.why_no_mounts()  # now: threads that are there before do not see mounts
+    filesystems.why_no_mounts()  # now, since earlier threads do not see mounts
     logs = options.logs or pathlib.Path("soak-logs")
     logs.mkdir(parents=True, exist_ok=True)
     names = [options.only] if options.only else list(profiles.ALL)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What workers do: write, read, change the structure."""
+"""The trades of workers: writing, reading, changing the structure."""
 import numpy as np
 
 from actors import Gone
@@ -69,7 +69,7 @@ class Writer(Worker):
         if not answer.ok:
             self.account.end([(register, event)], self.account.now())
             self.refused(answer, "attr", handle)
-        elif self.kind == "gdal":  # it waits until the dataset is flushed
+        elif self.kind == "gdal":  # the change waits until the dataset is flushed
             handle.pending.append((register, event))
             self.flush(handle)
         else:
@@ -98,7 +98,7 @@ class Reader(Worker):
             self.forget(path)
 
     def judge(self, handle, data, begin, end):
-        """An element is one that the array had meanwhile, or one of the array that has come to its
+        """Each element is one that the array had meanwhile, or one of the array that took its
         place."""
         nodes = {handle.node, *self.account.nodes_at(handle.path, handle.since, end)} - {None}
         with self.account.lock:
@@ -115,8 +115,8 @@ class Reader(Worker):
 
 
 class Changer(Worker):
-    """Creates, deletes, moves and resizes arrays. Two never do so at one path at once, so that it is
-    known what is where; at paths of one group they do."""
+    """Creates, deletes, moves and resizes arrays. Two never change one path at once, so that the
+    node at a path is known; at paths of one group they do."""
 
     def step(self):
         path, other = self.random.sample(self.profile.moving, 2)
@@ -160,5 +160,5 @@ class Changer(Worker):
         else:
             self.refused(answer, command)
             self.account.look(self.name, begun, command, path, other)
-        # The next change shall see what is there then.
+        # The next change has to see the state after this one.
         self.close() if self.kind == "h5py" else self.ask("forget", path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Threads that rule one actor each: what all have in common."""
+"""The common part of threads that control one actor each."""
 import random
 import threading
 
@@ -13,8 +13,8 @@ class Handle:
 
     def __init__(self, path, node, shape, since):
         self.path, self.node, self.shape, self.since = path, node, shape, since
-        self.pending = []   # (register, event) of what was written and not flushed
-        self.doubtful = []  # of what failed, and may have been done in part, or may be yet
+        self.pending = []   # (register, event) of writes that are not flushed
+        self.doubtful = []  # of failed calls, which may have an effect in part, now or later
 
 
 class Worker(threading.Thread):
@@ -57,7 +57,7 @@ class Worker(threading.Thread):
     # ---- The actor
 
     def start_actor(self):
-        """Whether there is one now."""
+        """Whether there is an actor now."""
         with self.killing:
             self.was_killed = False
             self.actor = Actor(self.kind, sync=self.sync, strategy=self.strategy,
@@ -70,7 +70,7 @@ class Worker(threading.Thread):
         return self.actor is not None
 
     def kill(self):
-        """Called by others, and to let go."""
+        """Called by other threads, and to let go."""
         with self.killing:
             if self.actor and not self.was_killed:
                 self.was_killed = True
@@ -79,12 +79,12 @@ class Worker(threading.Thread):
         return False
 
     def let_go(self):
-        """The end of an actor that cannot close what it has open."""
+        """The end of an actor that cannot close its handles."""
         self.kill()
         self.bury("")
 
     def bury(self, said):
-        """The actor is gone: what it had not done by now it will not do."""
+        """The actor is gone: its unfinished commands have no effect from now on."""
         status = self.actor.process.wait()
         if not self.was_killed:
             self.account.find("crash", self.name, f"status {status}: {said}")
@@ -104,15 +104,15 @@ class Worker(threading.Thread):
     # ---- Errors
 
     def refused(self, answer, what, handle=None):
-        """An error: it is counted where it may be, and else a finding."""
+        """An error: it is counted where it is allowed, and is a finding elsewhere."""
         self.account.errors[answer.kind.partition(":")[0]] += 1
         if not self.profile.allows(answer, what) and not (handle and self.is_stale(handle)):
             self.account.find(self.profile.finding(answer), self.name,
                               f"{what} {handle.path if handle else ''}: {answer!r}")
 
     def is_stale(self, handle):
-        """Has something else begun to be at the path since the handle was opened, or has the array
-        begun to have another shape?"""
+        """Whether, since the handle was opened, another node may have come to the path, or the
+        array may have got another shape."""
         now = self.account.now()
         return (self.account.nodes_at(handle.path, handle.since, now) != [handle.node] or
                 self.account.shapes_of(handle.node, handle.since, now) != {handle.shape})
@@ -120,7 +120,7 @@ class Worker(threading.Thread):
     # ---- Handles
 
     def open(self, path):
-        """A handle, or None: which array it is must be beyond doubt."""
+        """A handle, or None: its array must be known for certain."""
         if path in self.handles:
             return self.handles[path]
         # An HDF5 file shows the nodes that it found when it first looked.
@@ -137,7 +137,7 @@ class Worker(threading.Thread):
             self.refused(answer, "open", handle)
         elif nodes == [None] and answer.ok:
             self.account.find("foreign node", self.name, f"/{path} is read, and not there")
-        self.forget(path)  # the actor may have opened what it could not read
+        self.forget(path)  # the actor may have opened an array that it could not read
         return None
 
     def forget(self, path):
@@ -164,7 +164,7 @@ class Worker(threading.Thread):
             self.account.find("crash", self.name, f"at its end: {actor.said()}")
 
     def settle(self, answer, what, handles):
-        """What these handles had written has been stored now; or it never will be."""
+        """The writes of these handles have been stored now, or never will be."""
         now = self.account.now()
         for handle in handles:
             done, handle.pending = handle.pending, []
@@ -183,7 +183,7 @@ class Worker(threading.Thread):
                                         handles[0] if handles else None))
 
     def check_place(self, handle, done):
-        """Nobody is told that something was stored where it cannot be."""
+        """A write that cannot be stored is not acknowledged."""
         for _, event in done:
             if not hasattr(event, "box"):
                 continue

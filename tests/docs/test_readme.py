@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+"""Runs the blocks of README's quick start, and the lines of its table, from top to bottom.
+
+The plugins come from the build tree. The C library and the program are installed below a scratch
+directory, since the blocks find the library by pkg-config.
+"""
+import os
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+import zarr
+
+SOURCE = Path(os.environ["ZARRBRIDGE_SOURCE_DIR"])
+BUILD = os.environ["ZARRBRIDGE_BUILD_DIR"]
+
+# What stands around the lines of the C block, in a program of its own. The store holds four
+# elements.
+PROGRAM = r"""
+#include <stdio.h>
+#include <zarrbridge/zarrbridge.h>
+int main(void) {
+    zb_error err = {.message = ""};
+    zb_store *store = NULL;
+    zb_node *node = NULL;
+    double values[4] = {0};
+%s
+    printf("%%g %%g %%g %%g\n", values[0], values[1], values[2], values[3]);
+    zb_node_release(node);
+    zb_store_release(store);
+    return err.message[0] != 0;
+}
+"""
+
+
+def section(heading):
+    text = (SOURCE / "README.md").read_text()
+    return re.search(rf"^## {heading}\n(.*?)^## ", text, re.M | re.S).group(1)
+
+
+def blocks():
+    """(language, text) of each fenced block of the quick start."""
+    return re.findall(r"^```(\w+)\n(.*?)^```$", section("Quick start"), re.M | re.S)
+
+
+def lines():
+    """The complete commands and calls in the table's second column: those with an argument."""
+    column = [row.split(" | ")[1] for row in
+              re.findall(r"^\| (?!---).*$", section("Which line for which program"), re.M)]
+    return [code for cell in column for code in re.findall(r"`([^`]+)`", cell)
+            if re.match(r"(\S+ .*zarr|\w+\.\w+\()", code) and not code.startswith("#")]
+
+
+class Reader:
+    """A person who types the blocks into one shell, and keeps what it exports."""
+
+    def __init__(self, folder, installed):
+        self.folder = folder
+        self.environment = {**os.environ, **installed}
+
+    def run(self, *command):
+        done = subprocess.run([str(word) for word in command], cwd=self.folder, check=False,
+                              env=self.environment, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    def sh(self, text):
+        for name, value in re.findall(r"^export (\w+)=(\S+)$", text, re.M):
+            self.environment[name] = value
+        # QGIS opens a window; tests/gdal/test_qgis.py shows its layers without one.
+        return self.run("bash", "-euo", "pipefail", "-c", re.sub(r"^qgis .*$", "", text, flags=re.M))
+
+    def python(self, text):
+        told = self.run(sys.executable, "-c", text)
+        assert told.splitlines() == re.findall(r"^print\(.*  # (.*)$", text, re.M)
+        return told
+
+    def c(self, text):
+        (self.folder / "lines.c").write_text(PROGRAM % textwrap.indent(text, "    "))
+        flags = self.run("pkg-config", "--cflags", "--libs", "zarrbridge").split()
+        self.run("cc", "-Wall", "-Werror", "-o", "lines", "lines.c", *flags)
+        return self.run("./lines")
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """Variables that lead to an installation of the core."""
+    prefix = tmp_path_factory.mktemp("prefix")
+    subprocess.run(["cmake", "--install", BUILD, "--prefix", prefix, "--component", "core"],
+                   check=True, capture_output=True)
+    return {"PKG_CONFIG_PATH": str(next(prefix.rglob("zarrbridge.pc")).parent),
+            "LD_LIBRARY_PATH": str(next(prefix.rglob("libzarrbridge.so")).parent),
+            "PATH": f"{prefix / 'bin'}:{os.environ['PATH']}"}
+
+
+@pytest.fixture(scope="module")
+def outputs(installed, tmp_path_factory):
+    """(language, text, output) of each block."""
+    reader = Reader(tmp_path_factory.mktemp("reader"), installed)
+    (reader.folder / "tests").symlink_to(SOURCE / "tests")
+    return [(language, text, getattr(reader, language)(text)) for language, text in blocks()]
+
+
+def output_of(outputs, wanted):
+    """What the one block printed that holds the wanted text."""
+    (found,) = [told for _, text, told in outputs if wanted in text]
+    return found
+
+
+def test_each_kind_of_program_has_a_block():
+    assert {language for language, _ in blocks()} == {"sh", "python", "c"}
+    assert all(len(text.splitlines()) <= 3 for _, text in blocks())
+
+
+def test_h5py_reads_what_it_wrote(outputs):
+    assert output_of(outputs, "import h5py") == "[1.5 2.5]\n"
+
+
+def test_gdal_makes_a_store(outputs):
+    assert "Driver: Zarr3/" in output_of(outputs, "gdalinfo landsat.zarr")
+
+
+def test_qgis_has_the_driver(outputs):
+    assert "Zarr3 -raster-" in output_of(outputs, "qgis landsat.zarr")
+
+
+def test_c_reads_the_store_of_h5py(outputs):
+    assert output_of(outputs, "zb_array_read") == "1.5 2.5 3.5 4.5\n"
+    assert output_of(outputs, "./sum") == "12\n"
+
+
+@pytest.fixture(scope="module")
+def reader(installed, tmp_path_factory):
+    """A directory with the files that the table's lines start from."""
+    folder = tmp_path_factory.mktemp("table")
+    (folder / "in.tif").symlink_to(SOURCE / "tests" / "data" / "olinda_dem_utm25s.tif")
+    group = zarr.open_group(folder / "x.zarr", mode="w")
+    array = group.create_array("array", shape=(20, 30), chunks=(5, 5), shards=(10, 10),
+                               dtype="int16", dimension_names=("y", "x"))
+    array[...] = 7
+    return Reader(folder, installed)
+
+
+def test_the_table_has_lines_of_each_program():
+    assert {re.match(r"(HDF5_VOL_CONNECTOR=zarr )?(\w+)", line).group(2) for line in lines()} == {
+        "h5py", "h5ls", "h5dump", "h5repack", "xarray", "gdalinfo", "gdal_translate", "gdalwarp",
+        "gdal_edit", "rasterio", "zarrbridge", "pkg"}
+
+
+@pytest.mark.parametrize("line", lines())
+def test_lines_of_the_table_work(line, reader):
+    called = re.match(r"(\w+)\.\w+\(", line)
+    if called is None:
+        reader.sh(line)
+        return
+    creates = ["env", "HDF5_VOL_CONNECTOR=zarr"] if line.startswith('h5py.File("new.zarr"') else []
+    reader.run(*creates, sys.executable, "-c", f"import {called.group(1)}\nwith {line}: pass")
+
+
+def test_quoted_steps_are_those_of_the_demo():
+    quoted = re.findall(r"^    == (.*)$", (SOURCE / "README.md").read_text(), re.M)
+    demo = (SOURCE / "tools" / "demo").read_text()
+    assert quoted
+    for heading in quoted:
+        assert f"step '{heading}'" in demo, heading
