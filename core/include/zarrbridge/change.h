@@ -15,29 +15,31 @@ extern "C" {
 #endif
 
 /* About all calls that change nodes: they take turns under one lock for each hierarchy, whichever
-   group of it the store was opened at; ZB_EUNSUPPORTED where no locks can be had (ZARRBRIDGE_LOCKS
-   in docs/writing.md). Those that take a node give ZB_ECONFLICT when it has been deleted, moved or
-   made anew since it was opened. Consolidated metadata in groups above is taken out before the
-   change and put back afterwards, current; when that fails it stays out. Groups that were missing
-   stay when a call fails later. Texts are JSON; the bare tokens NaN and Infinity are refused in
-   them (ZB_EINVAL). */
+   group of it the store was opened at (docs/writing.md tells where locks can be had). All give
+   change errors; below only what they mean in each case. The calls that take a node give
+   ZB_ECONFLICT when it has been deleted, moved or made anew since it was opened. Any thread.
+   Consolidated metadata in groups above is taken out before the change and put back afterwards,
+   current; when that fails it stays out. Groups that were missing stay when a call fails later.
+   Texts are JSON; the bare tokens NaN and Infinity are refused in them (ZB_EINVAL). */
 
 /* Creates a group, and groups at all ancestors that have no document. ZB_ECONFLICT when the node,
-   or an array above it, exists. attributes: a JSON object as text, or NULL. Names are UTF-8 without
-   control characters and backslashes; they do not begin with "." or "__" and are not "zarr.json".
- */
+   or an array above it, exists. attributes: a JSON object as text, or NULL (ZB_EINVAL for anything
+   else). Names are UTF-8 without control characters and backslashes; they do not begin with "." or
+   "__" and are not "zarr.json" (core specification, "Node names"); else ZB_EINVAL. */
 ZB_API enum zb_code zb_group_create(zb_store *store, const char *path, const char *attributes,
                                     zb_node **out, zb_error *err);
 
 /* Creates an array likewise. Documents are valid under 3.0 and 3.1; every codec is written in
-   object form. Chunks without a document that lie at the path are erased; nodes below it are
-   ZB_ECONFLICT. */
+   object form. ZB_EINVAL for a specification that makes no valid document, ZB_EUNSUPPORTED for
+   codecs that are unknown. Chunks without a document that lie at the path are erased; nodes below
+   it are ZB_ECONFLICT. */
 ZB_API enum zb_code zb_array_create(zb_store *store, const char *path, const zb_array_spec *spec,
                                     zb_node **out, zb_error *err);
 
 /* Sets (value: JSON text) or removes (NULL; ZB_ENOTFOUND when there is none) one attribute. The
-   others keep their order and text; so do members of the document that we do not know. What is
-   changed is the document as it is in the store now. *out is the changed node. */
+   others keep their order and text; so do members of the document that are unknown here. What is
+   changed is the document as it is in the store now. *out is the changed node. ZB_EINVAL for a
+   value that is no JSON. */
 ZB_API enum zb_code zb_node_set_attribute(const zb_node *node, const char *name, const char *value,
                                           zb_node **out, zb_error *err);
 
@@ -52,7 +54,8 @@ ZB_API enum zb_code zb_array_set_dimension_names(const zb_node *node, const char
    erased; those cut by it are refilled with the fill value there, so that growing again does not
    bring old elements back. Growing clears what other programs have left there. When erasing or
    refilling fails, the array has the new shape already; resizing it again, also to the same shape,
-   does the rest. Chunks that a writer still holds are not seen: flush first. */
+   does the rest. Chunks that a writer still holds are not seen: flush first. ZB_EINVAL for a group;
+   chunk errors of the chunks that are refilled. */
 ZB_API enum zb_code zb_array_resize(const zb_node *node, const uint64_t *shape, zb_node **out,
                                     zb_error *err);
 

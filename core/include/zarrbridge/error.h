@@ -36,8 +36,22 @@ enum zb_code {
     ZB_ECHECKSUM = -7,    /* a checksum does not match: the data are damaged */
     ZB_ELIMIT = -8,       /* a limit of zb_limits would be exceeded; the message names it */
     ZB_ECONFLICT = -9,    /* another writer changed the object meanwhile */
-    ZB_ECANCELLED = -10   /* stopped because a sibling task failed or the caller asked */
+    ZB_ECANCELLED = -10   /* work was ended on request. Only functions that a caller hands in return
+                             it,   to end a walk; a call whose walk was ended so returns ZB_OK */
 };
+
+/* Groups of errors, by which the other headers say what a call can return:
+ *
+ * - store errors: ZB_EIO; ZB_ENOMEM; ZB_EINVAL for a key that leads out of the store, and for an
+ * object that is no file.
+ * - document errors: store errors, and of the zarr.json ZB_EFORMAT, ZB_EUNSUPPORTED, and ZB_ELIMIT
+ * for document_bytes, consolidated_bytes, json_depth, json_values and what bounds codecs.
+ * - chunk errors: store errors, ZB_EFORMAT, ZB_ECHECKSUM, and ZB_ELIMIT for chunk_bytes,
+ * shard_bytes, index_bytes and gzip_members.
+ * - change errors: document errors; ZB_ENOTFOUND; ZB_ECONFLICT; ZB_EUNSUPPORTED for a store that
+ * cannot be written or has no locks; ZB_ECONFLICT, too, when another process holds a lock for
+ * longer than lock_seconds.
+ */
 
 #define ZB_MESSAGE_SIZE 512
 

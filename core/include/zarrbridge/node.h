@@ -15,13 +15,14 @@ extern "C" {
 /* A group or an array. */
 typedef struct zb_node zb_node;
 
-/* Opens the node at path ("" for the root; "a/b", no leading or trailing slash) by its zarr.json.
-   ZB_ENOTFOUND when there is none; ZB_EFORMAT and ZB_EUNSUPPORTED say which member is wrong.
-   One small read, no listing. The caller releases *out; the node keeps the store alive. */
+/* Opens the node at path ("" for the root; "a/b", no leading or trailing slash) by its zarr.json
+   (core specification 3.1, "Metadata documents"). One small read, no listing. The caller releases
+   *out; the node keeps the store alive. ZB_ENOTFOUND when there is none; document errors, which say
+   which member is wrong. Any thread. */
 ZB_API enum zb_code zb_node_open(zb_store *store, const char *path, zb_node **out, zb_error *err);
 
-/* Opens the node again that is at this node's path now: after ZB_ECONFLICT, or to see the shape and
-   the attributes that others have given it. Errors as zb_node_open. */
+/* Opens the node that is at this node's path now: after ZB_ECONFLICT, or to see the shape and the
+   attributes that others have given it. Errors as zb_node_open. */
 ZB_API enum zb_code zb_node_refresh(const zb_node *node, zb_node **out, zb_error *err);
 
 ZB_API zb_node *zb_node_retain(zb_node *node);
@@ -47,7 +48,10 @@ typedef struct zb_children {
 } zb_children;
 
 /* The children of a group, each opened: names that hold a zarr.json. From a listing where the store
-   can list, else from consolidated metadata. The caller frees with zb_children_free. */
+   can list, else from consolidated metadata (as zarr-python writes it). A child that cannot be
+   opened is no error. The caller frees with zb_children_free. ZB_EINVAL for an array; store errors;
+   ZB_ELIMIT for `children`; ZB_EUNSUPPORTED where neither a listing nor consolidated metadata is
+   there. */
 ZB_API enum zb_code zb_group_children(const zb_node *group, zb_children *out, zb_error *err);
 ZB_API void zb_children_free(zb_children *children);
 
@@ -56,8 +60,9 @@ ZB_API void zb_children_free(zb_children *children);
 /* NULL when the node is a group. */
 ZB_API const zb_array_info *zb_node_array(const zb_node *node);
 
-/* How many bytes the array takes in its store: the sum of the sizes of its chunks. Lists the store
-   (ZB_EUNSUPPORTED where that cannot be done), at most `children` names in one directory. */
+/* How many bytes the array takes in its store: the sum of the sizes of its chunks. Lists the store.
+   ZB_EINVAL for a group; ZB_EUNSUPPORTED where the store cannot list; store errors; ZB_ELIMIT for
+   `children` names in one directory. */
 ZB_API enum zb_code zb_array_storage_size(const zb_node *node, uint64_t *bytes, zb_error *err);
 
 #ifdef __cplusplus

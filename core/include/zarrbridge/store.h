@@ -18,13 +18,15 @@ extern "C" {
 typedef struct zb_store zb_store;
 
 /* A directory. Every key is opened beneath it: names and symbolic links that lead out of it are
-   refused (ZB_EINVAL). ZB_ENOTFOUND when path is no directory. The caller releases *out. */
+   refused (ZB_EINVAL). ZB_ENOTFOUND when path is no directory; ZB_EIO; ZB_ENOMEM. The caller
+   releases *out. */
 ZB_API enum zb_code zb_store_open_fs(const char *path, zb_store **out, zb_error *err);
 
-/* Creates a directory for a store unless there is one. */
+/* Creates a directory for a store unless there is one, and opens it as zb_store_open_fs. */
 ZB_API enum zb_code zb_store_create_fs(const char *path, zb_store **out, zb_error *err);
 
-/* An empty store in memory, filled by zb_store_mem_set; for tests and small temporary data. */
+/* An empty store in memory, filled by zb_store_mem_set or by writers; for tests and small temporary
+   data. Only ZB_ENOMEM, and ZB_EINVAL for a key that is none. */
 ZB_API enum zb_code zb_store_new_mem(const char *label, zb_store **out, zb_error *err);
 ZB_API enum zb_code zb_store_mem_set(zb_store *mem, const char *key, const void *data, size_t size,
                                      zb_error *err);
@@ -47,8 +49,9 @@ enum zb_sync {
    one. With ZB_SYNC_NONE a document that did not exist before may be left incomplete until then. */
 ZB_API void zb_store_set_sync(zb_store *store, enum zb_sync sync);
 
-/* Makes durable all that was changed through the store, whoever changed it: what waits for a flush
-   becomes visible, too. ZB_EIO with the first object or name that could not be made durable. */
+/* Makes durable all that was changed through the store, by any writer: what waits for a flush
+   becomes visible, too. ZB_EIO with the first object or name that could not be made durable;
+   ZB_EUNSUPPORTED for a store that cannot be written. */
 ZB_API enum zb_code zb_store_flush(zb_store *store, zb_error *err);
 
 #ifdef __cplusplus

@@ -58,7 +58,9 @@ typedef struct zb_write_options {
    A call waits when other writers have what it needs. */
 typedef struct zb_writer zb_writer;
 
-/* options may be NULL for the defaults. The writer keeps the node alive. */
+/* options may be NULL for the defaults. The writer keeps the node alive. ZB_EINVAL for a group;
+   ZB_EUNSUPPORTED for a store that cannot be written and for a strategy that the array does not
+   allow; ZB_ELIMIT for chunks above shard_bytes; ZB_ENOMEM. */
 ZB_API enum zb_code zb_writer_open(const zb_node *node, const zb_write_options *options,
                                    zb_writer **out, zb_error *err);
 
@@ -72,21 +74,25 @@ typedef struct zb_write {
 
 /* Writes one box. Chunks and shards that are complete afterwards are encoded and stored at once,
    without reading the old ones; the rest waits in memory for the rest of its chunk, for a flush, or
-   until the budget is full. On error nothing of an old object is harmed, and the    call may be
-   tried again. ZB_ECONFLICT when the array has been deleted, moved or made anew since the writer's
-   node was opened, and for chunks of which another part lies within its shape now than then: they
-   may hold elements that the writer does not know of. */
+   until the budget is full. On error nothing of an old object is harmed, and the call may be
+   tried again. ZB_EINVAL for a box that leaves the array; ZB_EUNSUPPORTED for types that do not
+   convert, and where no lock can be had for a part of a shard; chunk errors of what is merged;
+   ZB_ECONFLICT when another process holds a lock for longer than lock_seconds, when the array has
+   been deleted, moved or made anew since the writer's node was opened, and for chunks of which
+   another part lies within its shape now than then: they may hold elements that the writer does not
+   know of. */
 ZB_API enum zb_code zb_writer_write(zb_writer *writer, const zb_write *write, zb_error *err);
 
 /* Stores all that waits: parts are merged with the stored object under the key's lock. What could
    not be stored keeps waiting, so that flushing can be tried again. Not so with ZB_SYNC_CLOSE for
    chunks that were stored whole and could then not be made durable: they have their old content,
-   and this writer's flushes fail from now on, other writers' do not. Open another one and write
-   them again. Unless `sync` is ZB_SYNC_NONE, all changes of documents through the store are durable
-   afterwards, too. */
+   and this writer's flushes fail from now on, other writers' do not: another writer has to write
+   them again. Errors as zb_writer_write. Unless `sync` is ZB_SYNC_NONE, all changes of documents
+   through the store are durable afterwards, too. */
 ZB_API enum zb_code zb_writer_flush(zb_writer *writer, zb_error *err);
 
-/* Flushes and frees the writer, also when flushing fails. NULL is allowed. */
+/* Flushes and frees the writer, also when flushing fails. Errors as zb_writer_flush. NULL is
+   allowed. */
 ZB_API enum zb_code zb_writer_close(zb_writer *writer, zb_error *err);
 
 /* Frees the writer and forgets what waits. NULL is allowed. */
@@ -105,13 +111,14 @@ typedef int (*zb_shard_fn)(void *context, const zb_shard_piece *piece);
 
 /* Cuts a region (start, count: NULL as in zb_read) along the chunks, or shards, of an array, in C
    order: a plan for schedulers. Workers that each write whole pieces never wait for each other. No
-   store is asked. */
+   store is asked. ZB_EINVAL for a group and for a region that leaves the array; ZB_ENOMEM. */
 ZB_API enum zb_code zb_plan_shards(const zb_node *node, const uint64_t *start,
                                    const uint64_t *count, zb_shard_fn fn, void *context,
                                    zb_error *err);
 
 /* Replaces each shard that carries garbage, as ZB_APPEND leaves it, by one without. One shard after
-   the other passes through memory. *reclaimed (may be NULL) are the bytes won. */
+   the other passes through memory. *reclaimed (may be NULL) are the bytes won. Errors as
+   zb_writer_open and zb_writer_write. */
 ZB_API enum zb_code zb_array_compact(const zb_node *node, enum zb_sync sync, uint64_t *reclaimed,
                                      zb_error *err);
 

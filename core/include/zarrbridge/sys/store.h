@@ -84,7 +84,7 @@ typedef struct zb_part {
  * A batch: what one writer has put, of which it is to hear whether it was lost. Two writers on one
  * store flush their own batches, and neither hears of the other's failures in its place.
  *
- * The struct belongs to the caller, who begins it with zb_batch_begin and ends it with
+ * The struct belongs to the caller, which begins it with zb_batch_begin and ends it with
  * zb_batch_end; the store may write to its second part at any time in between.
  */
 typedef struct zb_batch zb_batch;
@@ -148,7 +148,7 @@ typedef struct zb_store_ops {
     /* Size and validator without opening. */
     enum zb_code (*stat)(zb_store *store, const char *key, zb_object_info *info, zb_error *err);
     /* The names directly below prefix ("" or "a/b", no trailing slash), unsorted. A prefix that
-       does not exist lists nothing. A link that leads back to a prefix above it is no prefix: no
+       does not exist lists nothing. A link that leads back to a prefix above it does not count as one: no
        walk goes in circles. */
     enum zb_code (*list)(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
                          zb_error *err);
@@ -175,7 +175,7 @@ typedef struct zb_store_ops {
     enum zb_code (*erase_below)(zb_store *store, const char *prefix, zb_error *err);
     /* Makes all that waits of the batch (NULL: of anyone) visible, in the order of the puts, and
        durable; and durable all that was put with `in_order` or ZB_SYNC_CLOSE and all names
-       that came or went through this store, whoever changed them. Objects of the batch that could
+       that came or went through this store, by any writer. Objects of the batch that could
        not be stored keep their old content, and must be put again; the error is the first one, also
        of objects that went out since the last flush because too many waited. When names or visible
        objects could not be made durable, each batch with something at stake hears of it at its next
