@@ -28,7 +28,7 @@
 #include "codec/blosclz.h"
 #include "codec/codec.h"
 #include "codec/configuration.h"
-#include "codec/gzip.h"
+#include "codec/deflate.h"
 #include "codec/zstd.h"
 
 typedef struct container {
@@ -110,6 +110,7 @@ static enum zb_code decode_stream(enum zb__blosc_format format, zb__scratch *scr
                                   size_t *produced, zb_error *err) {
     size_t consumed;
     int lz4;
+    struct libdeflate_decompressor *decoder;
     enum zb_code code;
     *produced = 0;
     switch (format) {
@@ -123,9 +124,9 @@ static enum zb_code decode_stream(enum zb__blosc_format format, zb__scratch *scr
     case ZB__BLOSC_ZSTD:
         return zb__zstd_decode(scratch, in, size, out, capacity, produced, err);
     case ZB__BLOSC_ZLIB:
-        code = zb__deflate_context(scratch, err);
-        if (!code && (libdeflate_zlib_decompress_ex(scratch->deflate, in, size, out, capacity,
-                                                    &consumed, produced) != LIBDEFLATE_SUCCESS ||
+        code = zb__deflate_decoder(scratch, &decoder, err);
+        if (!code && (libdeflate_zlib_decompress_ex(decoder, in, size, out, capacity, &consumed,
+                                                    produced) != LIBDEFLATE_SUCCESS ||
                       consumed != size))
             *produced = 0;
         return code;

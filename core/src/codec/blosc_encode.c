@@ -21,7 +21,7 @@
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "codec/blosc_shuffle.h"
-#include "codec/gzip.h"
+#include "codec/deflate.h"
 #include "codec/zstd.h"
 
 /* Smaller data are not worth a try; no block is smaller either. */
@@ -43,13 +43,13 @@ typedef struct encoder {
 
 static enum zb_code zstd_stream(const encoder *e, const uint8_t *in, size_t size, size_t capacity,
                                 size_t *written, zb_error *err) {
-    zb__scratch *scratch = e->scratch;
-    enum zb_code code = zb__zstd_encoder(scratch, err);
+    ZSTD_CCtx *context;
+    enum zb_code code = zb__zstd_encoder(e->scratch, &context, err);
     if (code)
         return code;
     /* The levels that libblosc's 1 to 9 stand for. */
     int level = e->codec->level < 9 ? 2 * e->codec->level - 1 : ZSTD_maxCLevel();
-    size_t result = ZSTD_compressCCtx(scratch->zstd_encoder, e->out + 4, capacity, in, size, level);
+    size_t result = ZSTD_compressCCtx(context, e->out + 4, capacity, in, size, level);
     if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation)
         return zb_fail(err, ZB_ENOMEM, "zstd: no memory to encode at level %d", level);
     *written = ZSTD_isError(result) ? 0 : result;
@@ -58,12 +58,11 @@ static enum zb_code zstd_stream(const encoder *e, const uint8_t *in, size_t size
 
 static enum zb_code zlib_stream(const encoder *e, const uint8_t *in, size_t size, size_t capacity,
                                 size_t *written, zb_error *err) {
-    int level = e->codec->level;
-    enum zb_code code = zb__deflate_encoder(e->scratch, level, err);
+    struct libdeflate_compressor *compressor;
+    enum zb_code code = zb__deflate_encoder(e->scratch, e->codec->level, &compressor, err);
     if (code)
         return code;
-    *written = libdeflate_zlib_compress(e->scratch->deflate_encoders[level], in, size, e->out + 4,
-                                        capacity);
+    *written = libdeflate_zlib_compress(compressor, in, size, e->out + 4, capacity);
     return ZB_OK;
 }
 

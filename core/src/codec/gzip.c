@@ -9,8 +9,6 @@
  *
  * We write one member without name and time, so that equal chunks are equal objects.
  */
-#include "codec/gzip.h"
-
 #include <inttypes.h>
 #include <libdeflate.h>
 #include <string.h>
@@ -18,6 +16,7 @@
 #include "base/bytes.h"
 #include "codec/codec.h"
 #include "codec/configuration.h"
+#include "codec/deflate.h"
 #include "zarrbridge/zarrbridge.h"
 
 #define HEADER_SIZE 10
@@ -29,12 +28,6 @@
 #define FLAG_NAME 0x08
 #define FLAG_COMMENT 0x10
 #define FLAGS_RESERVED 0xe0
-
-enum zb_code zb__deflate_context(zb__scratch *scratch, zb_error *err) {
-    if (!scratch->deflate)
-        scratch->deflate = libdeflate_alloc_decompressor();
-    return scratch->deflate ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for a deflate context");
-}
 
 /* Moves *at behind a text that ends with a NUL; false when it does not end. */
 static bool skip_text(const uint8_t *in, size_t size, size_t *at) {
@@ -100,16 +93,15 @@ static enum zb_code check_trailer(const uint8_t *trailer, const uint8_t *content
 
 /* Decodes the member at in[0..size), which may be followed by others; *consumed and *produced get
    its encoded and decoded size. */
-static enum zb_code decode_member(zb__scratch *scratch, const uint8_t *in, size_t size,
-                                  uint8_t *out, size_t capacity, size_t *consumed, size_t *produced,
-                                  zb_error *err) {
+static enum zb_code decode_member(struct libdeflate_decompressor *decoder, const uint8_t *in,
+                                  size_t size, uint8_t *out, size_t capacity, size_t *consumed,
+                                  size_t *produced, zb_error *err) {
     size_t header_size = 0, stream_size;
     enum zb_code code = read_header(in, size, &header_size, err);
     if (code)
         return code;
-    enum libdeflate_result result =
-        libdeflate_deflate_decompress_ex(scratch->deflate, in + header_size, size - header_size,
-                                         out, capacity, &stream_size, produced);
+    enum libdeflate_result result = libdeflate_deflate_decompress_ex(
+        decoder, in + header_size, size - header_size, out, capacity, &stream_size, produced);
     if (result == LIBDEFLATE_INSUFFICIENT_SPACE)
         return zb_fail(err, ZB_EFORMAT, "gzip: the data decode to more bytes than expected");
     if (result != LIBDEFLATE_SUCCESS)
@@ -126,7 +118,8 @@ static enum zb_code gzip_decode(const zb__codec *codec, zb__scratch *scratch, co
     (void)codec;
     uint64_t limit = zb_limits_get()->gzip_members, count = 0;
     size_t done = 0, at = 0;
-    enum zb_code code = zb__deflate_context(scratch, err);
+    struct libdeflate_decompressor *decoder;
+    enum zb_code code = zb__deflate_decoder(scratch, &decoder, err);
     do {
         size_t consumed = 0, produced = 0;
         if (!code && count++ == limit)
@@ -134,7 +127,7 @@ static enum zb_code gzip_decode(const zb__codec *codec, zb__scratch *scratch, co
                            "gzip: more members than the limit gzip_members (%" PRIu64 ") allows",
                            limit);
         if (!code)
-            code = decode_member(scratch, in + at, size - at, sink->data + done,
+            code = decode_member(decoder, in + at, size - at, sink->data + done,
                                  sink->capacity - done, &consumed, &produced, err);
         if (code)
             return code;
@@ -155,23 +148,14 @@ static uint64_t gzip_encode_bound(uint64_t size) {
     return size > SIZE_MAX / 2 ? UINT64_MAX : libdeflate_gzip_compress_bound(NULL, (size_t)size);
 }
 
-/* libdeflate's levels 0 to 9 stand for about the sizes of zlib's, in less time. */
-enum zb_code zb__deflate_encoder(zb__scratch *scratch, int level, zb_error *err) {
-    struct libdeflate_compressor **encoder = &scratch->deflate_encoders[level];
-    if (!*encoder)
-        *encoder = libdeflate_alloc_compressor(level);
-    return *encoder ? ZB_OK
-                    : zb_fail(err, ZB_ENOMEM, "no memory for a deflate context of level %d", level);
-}
-
 static enum zb_code gzip_encode(const zb__codec *codec, zb__scratch *scratch, const uint8_t *in,
                                 size_t size, uint8_t *out, size_t capacity, size_t *written,
                                 zb_error *err) {
-    enum zb_code code = zb__deflate_encoder(scratch, codec->level, err);
+    struct libdeflate_compressor *encoder;
+    enum zb_code code = zb__deflate_encoder(scratch, codec->level, &encoder, err);
     if (code)
         return code;
-    *written =
-        libdeflate_gzip_compress(scratch->deflate_encoders[codec->level], in, size, out, capacity);
+    *written = libdeflate_gzip_compress(encoder, in, size, out, capacity);
     return *written ? ZB_OK
                     : zb_fail(err, ZB_EINVAL, "gzip: %zu bytes cannot be encoded into %zu", size,
                               capacity);
