@@ -29,7 +29,7 @@
 #define SIZE_MAX_BLOSC (INT32_MAX - ZB__BLOSC_HEADER)
 
 typedef struct encoder {
-    const zb__codec *codec;
+    const zb__blosc *codec;
     zb__scratch *scratch;
     enum zb__blosc_format format;
     size_t typesize, block_size;
@@ -71,7 +71,7 @@ static size_t lz4_stream(const encoder *e, const uint8_t *in, size_t size, size_
     char *to = (char *)e->out + 4;
     int level = e->codec->level;
     int written =
-        strcmp(e->codec->blosc.compressor, "lz4hc") == 0
+        strcmp(e->codec->compressor, "lz4hc") == 0
             ? LZ4_compress_HC_extStateHC(e->state, from, to, (int)size, (int)capacity, level)
             : LZ4_compress_fast_extState(e->state, from, to, (int)size, (int)capacity, 10 - level);
     return written > 0 ? (size_t)written : 0;
@@ -131,9 +131,9 @@ static enum zb_code put_block(encoder *e, const uint8_t *in, size_t size, bool *
 /* Large blocks compress better, small ones stay in the processor's caches and let readers decode
    less. */
 static size_t choose_block_size(const encoder *e, size_t size) {
-    size_t wanted = e->codec->blosc.block_size;
+    size_t wanted = e->codec->block_size;
     if (wanted == 0) {
-        bool thorough = strcmp(e->codec->blosc.compressor, "lz4") != 0;
+        bool thorough = strcmp(e->codec->compressor, "lz4") != 0;
         wanted = (size_t)16384 << (e->codec->level < 2 ? 0 : e->codec->level < 6 ? 3 : 4);
         wanted <<= thorough ? 1 : 0;
         if (e->split && e->typesize > 1) /* each part is a stream of its own */
@@ -155,14 +155,14 @@ static void put_header(uint8_t *out, const encoder *e, uint8_t flags, size_t siz
 }
 
 static enum zb_code prepare(encoder *e, size_t size, zb_error *err) {
-    const char *compressor = e->codec->blosc.compressor;
+    const char *compressor = e->codec->compressor;
     e->format = strcmp(compressor, "zstd") == 0   ? ZB__BLOSC_ZSTD
                 : strcmp(compressor, "zlib") == 0 ? ZB__BLOSC_ZLIB
                                                   : ZB__BLOSC_LZ4;
     /* Elements of more than 255 bytes are taken as single bytes, as by everybody. */
-    e->typesize = e->codec->blosc.typesize <= 255 ? e->codec->blosc.typesize : 1;
-    e->shuffled = e->codec->blosc.shuffle == 1 && e->typesize > 1;
-    e->bitshuffled = e->codec->blosc.shuffle == 2;
+    e->typesize = e->codec->typesize <= 255 ? e->codec->typesize : 1;
+    e->shuffled = e->codec->shuffle == 1 && e->typesize > 1;
+    e->bitshuffled = e->codec->shuffle == 2;
     /* For fast compressors, bytes of equal place are better apart; others find that themselves. */
     e->split = strcmp(compressor, "lz4") == 0 && e->typesize <= ZB__BLOSC_SPLIT_TYPESIZE;
     e->block_size = choose_block_size(e, size);
@@ -221,10 +221,9 @@ static enum zb_code encode(encoder *e, const uint8_t *in, size_t size, uint8_t *
 /* BloscLZ, by the library's context call: one thread, no state of the process. It is given the
    bound, no less and no more: with less it may write past the end, with more it may write blocks
    that are longer than their content. */
-static size_t encode_blosclz(const zb__codec *codec, const uint8_t *in, size_t size, uint8_t *out) {
-    int written =
-        blosc_compress_ctx(codec->level, codec->blosc.shuffle, codec->blosc.typesize, size, in, out,
-                           size + ZB__BLOSC_HEADER, "blosclz", codec->blosc.block_size, 1);
+static size_t encode_blosclz(const zb__blosc *codec, const uint8_t *in, size_t size, uint8_t *out) {
+    int written = blosc_compress_ctx(codec->level, codec->shuffle, codec->typesize, size, in, out,
+                                     size + ZB__BLOSC_HEADER, "blosclz", codec->block_size, 1);
     return written > 0 ? (size_t)written : 0;
 }
 
@@ -232,10 +231,11 @@ uint64_t zb__blosc_encode_bound(uint64_t size) {
     return zb__bound_sum(size, ZB__BLOSC_HEADER);
 }
 
-enum zb_code zb__blosc_encode(const zb__codec *codec, zb__scratch *scratch, const uint8_t *in,
+enum zb_code zb__blosc_encode(const void *state, zb__scratch *scratch, const uint8_t *in,
                               size_t size, uint8_t *out, size_t capacity, size_t *written,
                               zb_error *err) {
-    const char *compressor = codec->blosc.compressor;
+    const zb__blosc *codec = state;
+    const char *compressor = codec->compressor;
     if (strcmp(compressor, "snappy") == 0)
         return zb_fail(err, ZB_EUNSUPPORTED, "blosc: compressor snappy is not supported");
     if (size > SIZE_MAX_BLOSC)

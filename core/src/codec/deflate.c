@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One decompressor in each scratch, and a compressor for each level that was asked for. */
+/* There is one decompressor in each scratch, and a compressor for each level that was asked for. */
 #include "codec/deflate.h"
 
 #include <libdeflate.h>
@@ -21,6 +21,22 @@ enum zb_code zb__deflate_decoder(zb__scratch *scratch, struct libdeflate_decompr
     enum zb_code code = zb__scratch_use(scratch, &slot, &context, err);
     *out = context;
     return code;
+}
+
+enum zb_code zb__deflate_decode(const char *codec, zb__scratch *scratch, const uint8_t *in,
+                                size_t size, uint8_t *out, size_t capacity, size_t *consumed,
+                                size_t *produced, zb_error *err) {
+    struct libdeflate_decompressor *decoder;
+    enum zb_code code = zb__deflate_decoder(scratch, &decoder, err);
+    if (code)
+        return code;
+    enum libdeflate_result result =
+        libdeflate_deflate_decompress_ex(decoder, in, size, out, capacity, consumed, produced);
+    if (result == LIBDEFLATE_INSUFFICIENT_SPACE)
+        return zb_fail(err, ZB_EFORMAT, "%s: the data decode to more bytes than expected", codec);
+    if (result != LIBDEFLATE_SUCCESS)
+        return zb_fail(err, ZB_EFORMAT, "%s: damaged or truncated data", codec);
+    return ZB_OK;
 }
 
 typedef struct encoders {

@@ -11,6 +11,7 @@
  */
 #include <inttypes.h>
 #include <libdeflate.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -28,6 +29,10 @@
 #define FLAG_NAME 0x08
 #define FLAG_COMMENT 0x10
 #define FLAGS_RESERVED 0xe0
+
+typedef struct gzip {
+    int level;
+} gzip;
 
 /* Moves *at behind a text that ends with a NUL; false when it does not end. */
 static bool skip_text(const uint8_t *in, size_t size, size_t *at) {
@@ -93,19 +98,16 @@ static enum zb_code check_trailer(const uint8_t *trailer, const uint8_t *content
 
 /* Decodes the member at in[0..size), which may be followed by others; *consumed and *produced get
    its encoded and decoded size. */
-static enum zb_code decode_member(struct libdeflate_decompressor *decoder, const uint8_t *in,
-                                  size_t size, uint8_t *out, size_t capacity, size_t *consumed,
-                                  size_t *produced, zb_error *err) {
-    size_t header_size = 0, stream_size;
+static enum zb_code decode_member(zb__scratch *scratch, const uint8_t *in, size_t size,
+                                  uint8_t *out, size_t capacity, size_t *consumed, size_t *produced,
+                                  zb_error *err) {
+    size_t header_size = 0, stream_size = 0;
     enum zb_code code = read_header(in, size, &header_size, err);
+    if (!code)
+        code = zb__deflate_decode("gzip", scratch, in + header_size, size - header_size, out,
+                                  capacity, &stream_size, produced, err);
     if (code)
         return code;
-    enum libdeflate_result result = libdeflate_deflate_decompress_ex(
-        decoder, in + header_size, size - header_size, out, capacity, &stream_size, produced);
-    if (result == LIBDEFLATE_INSUFFICIENT_SPACE)
-        return zb_fail(err, ZB_EFORMAT, "gzip: the data decode to more bytes than expected");
-    if (result != LIBDEFLATE_SUCCESS)
-        return zb_fail(err, ZB_EFORMAT, "gzip: damaged or truncated data");
     size_t trailer_at = header_size + stream_size;
     if (size - trailer_at < TRAILER_SIZE)
         return zb_fail(err, ZB_EFORMAT, "gzip: the data end within a member's trailer");
@@ -113,13 +115,12 @@ static enum zb_code decode_member(struct libdeflate_decompressor *decoder, const
     return check_trailer(in + trailer_at, out, *produced, err);
 }
 
-static enum zb_code gzip_decode(const zb__codec *codec, zb__scratch *scratch, const uint8_t *in,
+static enum zb_code gzip_decode(const void *state, zb__scratch *scratch, const uint8_t *in,
                                 size_t size, zb__sink *sink, zb_error *err) {
-    (void)codec;
+    (void)state;
     uint64_t limit = zb_limits_get()->gzip_members, count = 0;
     size_t done = 0, at = 0;
-    struct libdeflate_decompressor *decoder;
-    enum zb_code code = zb__deflate_decoder(scratch, &decoder, err);
+    enum zb_code code = ZB_OK;
     do {
         size_t consumed = 0, produced = 0;
         if (!code && count++ == limit)
@@ -127,7 +128,7 @@ static enum zb_code gzip_decode(const zb__codec *codec, zb__scratch *scratch, co
                            "gzip: more members than the limit gzip_members (%" PRIu64 ") allows",
                            limit);
         if (!code)
-            code = decode_member(decoder, in + at, size - at, sink->data + done,
+            code = decode_member(scratch, in + at, size - at, sink->data + done,
                                  sink->capacity - done, &consumed, &produced, err);
         if (code)
             return code;
@@ -148,9 +149,10 @@ static uint64_t gzip_encode_bound(uint64_t size) {
     return size > SIZE_MAX / 2 ? UINT64_MAX : libdeflate_gzip_compress_bound(NULL, (size_t)size);
 }
 
-static enum zb_code gzip_encode(const zb__codec *codec, zb__scratch *scratch, const uint8_t *in,
+static enum zb_code gzip_encode(const void *state, zb__scratch *scratch, const uint8_t *in,
                                 size_t size, uint8_t *out, size_t capacity, size_t *written,
                                 zb_error *err) {
+    const gzip *codec = state;
     struct libdeflate_compressor *encoder;
     enum zb_code code = zb__deflate_encoder(scratch, codec->level, &encoder, err);
     if (code)
@@ -163,24 +165,30 @@ static enum zb_code gzip_encode(const zb__codec *codec, zb__scratch *scratch, co
 
 /* ---- Metadata ----------------------------------------------------------------------------- */
 
-static enum zb_code gzip_parse(zb__codec *codec, const zb_json *configuration, uint32_t item,
-                               zb_error *err) {
-    (void)item;
+static enum zb_code gzip_parse(const zb_json *configuration, const zb__binding *binding,
+                               void **state, zb_error *err) {
+    (void)binding;
+    gzip *codec = zb__codec_new_state(sizeof *codec, state, err);
+    if (!codec)
+        return ZB_ENOMEM;
     codec->level = 5;
     return zb__configuration_integer(configuration, "level", 0, ZB__DEFLATE_LEVELS - 1,
                                      &codec->level, err);
 }
 
 static const char *const members[] = {"level", NULL};
+static const char *const defaults[] = {"5"};
 
 const zb__codec_ops zb__codec_gzip = {
     .name = "gzip",
+    .kind = ZB__BYTES_TO_BYTES,
     .members = members,
+    .defaults = defaults,
     .parse = gzip_parse,
-    .decode = gzip_decode,
-    .encode_bound = gzip_encode_bound,
-    .encode = gzip_encode,
-    .fixed_overhead = -1,
-    .partial = false,
-    .cost = 1600,
+    .free = free,
+    .bytes = {.decode = gzip_decode,
+              .encode_bound = gzip_encode_bound,
+              .encode = gzip_encode,
+              .fixed_overhead = -1,
+              .cost = 1600},
 };

@@ -20,6 +20,7 @@
 #include "codec/zstd.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 
@@ -30,6 +31,11 @@
 #define FRAME_MAGIC 0xfd2fb528u
 #define SKIPPABLE_MAGIC 0x184d2a50u /* and the 15 that follow */
 #define SIZE_UNKNOWN UINT64_MAX
+
+typedef struct zstd {
+    int level;
+    bool checksum; /* of each frame */
+} zstd;
 
 typedef struct zstd_frame {
     size_t size;        /* encoded, header and checksum included */
@@ -227,9 +233,9 @@ static enum zb_code decode_prefix(zb__scratch *scratch, const uint8_t *in, size_
     return code;
 }
 
-static enum zb_code zstd_decode(const zb__codec *codec, zb__scratch *scratch, const uint8_t *in,
+static enum zb_code zstd_decode(const void *state, zb__scratch *scratch, const uint8_t *in,
                                 size_t size, zb__sink *sink, zb_error *err) {
-    (void)codec;
+    (void)state;
     bool whole = sink->hi == sink->capacity;
     if (!whole) {
         uint64_t content;
@@ -278,9 +284,10 @@ enum zb_code zb__zstd_encoder(zb__scratch *scratch, ZSTD_CCtx **out, zb_error *e
     return code;
 }
 
-static enum zb_code zstd_encode(const zb__codec *codec, zb__scratch *scratch, const uint8_t *in,
+static enum zb_code zstd_encode(const void *state, zb__scratch *scratch, const uint8_t *in,
                                 size_t size, uint8_t *out, size_t capacity, size_t *written,
                                 zb_error *err) {
+    const zstd *codec = state;
     ZSTD_CCtx *context;
     enum zb_code code = zb__zstd_encoder(scratch, &context, err);
     if (code)
@@ -301,24 +308,31 @@ static enum zb_code zstd_encode(const zb__codec *codec, zb__scratch *scratch, co
 /* ---- Metadata ----------------------------------------------------------------------------- */
 
 /* Level 0 stands for the library's own default, 3. */
-static enum zb_code zstd_parse(zb__codec *codec, const zb_json *configuration, uint32_t item,
-                               zb_error *err) {
-    (void)item;
+static enum zb_code zstd_parse(const zb_json *configuration, const zb__binding *binding,
+                               void **state, zb_error *err) {
+    (void)binding;
+    zstd *codec = zb__codec_new_state(sizeof *codec, state, err);
+    if (!codec)
+        return ZB_ENOMEM;
     enum zb_code code =
         zb__configuration_integer(configuration, "level", -131072, 22, &codec->level, err);
     return code ? code : zb__configuration_bool(configuration, "checksum", &codec->checksum, err);
 }
 
 static const char *const members[] = {"level", "checksum", NULL};
+static const char *const defaults[] = {"3", "false"};
 
 const zb__codec_ops zb__codec_zstd = {
     .name = "zstd",
+    .kind = ZB__BYTES_TO_BYTES,
     .members = members,
+    .defaults = defaults,
     .parse = zstd_parse,
-    .decode = zstd_decode,
-    .encode_bound = zstd_encode_bound,
-    .encode = zstd_encode,
-    .fixed_overhead = -1,
-    .partial = true,
-    .cost = 900,
+    .free = free,
+    .bytes = {.decode = zstd_decode,
+              .encode_bound = zstd_encode_bound,
+              .encode = zstd_encode,
+              .fixed_overhead = -1,
+              .is_partial = true,
+              .cost = 900},
 };

@@ -5,7 +5,7 @@
 
 #include "base/lru.h"
 #include "base/scratch.h"
-#include "codec/chain.h"
+#include "codec/shard.h"
 #include "read/cache.h"
 #include "read/leaf.h"
 #include "node/node.h"

@@ -6,7 +6,7 @@
 
 #include "base/lru.h"
 #include "base/scratch.h"
-#include "codec/chain.h"
+#include "codec/form.h"
 #include "read/leaf.h"
 
 /* Two numbers an inner chunk: offset in the shard and size, ZB__INDEX_EMPTY twice when missing. */
