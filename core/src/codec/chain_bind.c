@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/extension.h"
 #include "base/json_brief.h"
 #include "codec/chain.h"
-#include "codec/extension.h"
 #include "codec/form.h"
 
 /* A chain in the making. */

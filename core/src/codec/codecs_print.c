@@ -8,10 +8,10 @@
 
 #include <stdio.h>
 
+#include "base/extension.h"
 #include "base/json_brief.h"
 #include "base/json_print.h"
 #include "codec/codec.h"
-#include "codec/extension.h"
 
 /* The caller's members win; one that the codec does not have is refused here, because afterwards it
    would be too late to say where it came from. */

@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/extension.h"
 #include "base/json_brief.h"
 #include "codec/form.h"
-#include "codec/extension.h"
 #include "model/dtype.h"
 #include "model/fill.h"
 #include "model/keys.h"

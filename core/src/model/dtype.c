@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/extension.h"
 #include "base/json_brief.h"
-#include "codec/extension.h"
 #include "zarrbridge/zarrbridge.h"
 
 typedef struct type_row {

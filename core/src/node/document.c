@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/extension.h"
 #include "base/json_brief.h"
 #include "base/utf8.h"
-#include "codec/extension.h"
 
 /* Alike in version 3.0 and 3.1 of the specification: a document does not tell which of the two it
    follows, so both are read by the same rules. */
