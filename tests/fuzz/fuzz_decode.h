@@ -10,12 +10,15 @@
 /* Decodes [lo, hi) into out, which has capacity bytes. */
 static inline enum zb_code fuzz_decode_range(const zb__codec_ops *ops, const uint8_t *in,
                                              size_t size, zb__sink *sink) {
+    static const zb__binding binding = {.ndim = 1, .dtype = {.kind = ZB_KIND_UINT, .size = 1}};
     zb__codec codec = {.ops = ops};
     zb_error err = {0};
+    REQUIRE(!ops->parse || ops->parse(NULL, &binding, &codec.state, &err) == ZB_OK);
     zb__scratch *scratch = zb__scratch_take();
     REQUIRE(scratch);
-    enum zb_code code = ops->decode(&codec, scratch, in, size, sink, &err);
+    enum zb_code code = ops->bytes.decode(codec.state, scratch, in, size, sink, &err);
     zb__scratch_put(scratch);
+    zb__codec_free(&codec);
     fuzz_check_error(code, &err);
     if (!code)
         REQUIRE(sink->size <= sink->capacity && (!sink->exact || sink->size >= sink->hi));

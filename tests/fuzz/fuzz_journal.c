@@ -15,7 +15,7 @@
 
 #include "node/node.h"
 #include "base/scratch.h"
-#include "codec/chain.h"
+#include "codec/shard.h"
 #include "write/layout.h"
 #include "write/live.h"
 #include "kernel/crc32c.h"

@@ -3,19 +3,18 @@
  * Idle scratches wait in one list, last used first, so that a thread usually gets the one whose
  * pages are still warm. At most one exists per task that ever ran at the same time.
  */
-#include "base/scratch.h"
-
-#include <libdeflate.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <zstd.h>
+#include <string.h>
 
 #include "base/fork.h"
 #include "base/pages.h"
+#include "base/scratch.h"
 #include "zarrbridge/error.h"
 
 static pthread_mutex_t idle_lock = PTHREAD_MUTEX_INITIALIZER;
 static zb__scratch *idle;
+static unsigned slot_count; /* numbers given out, from 1 on */
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
 static void guard_fork(void) {
@@ -57,6 +56,44 @@ void zb__scratch_put(zb__scratch *scratch) {
     pthread_mutex_unlock(&idle_lock);
 }
 
+/* ---- Contexts ----------------------------------------------------------------------------- */
+
+/* The slot's number, the same for all scratches. Number 0 is nobody's. */
+static unsigned number_of(zb__scratch_slot *slot) {
+    pthread_once(&fork_once, guard_fork);
+    pthread_mutex_lock(&idle_lock);
+    unsigned number = atomic_load(&slot->number);
+    if (!number) {
+        number = ++slot_count;
+        atomic_store(&slot->number, number);
+    }
+    pthread_mutex_unlock(&idle_lock);
+    return number;
+}
+
+enum zb_code zb__scratch_make(zb__scratch *scratch, zb__scratch_slot *slot, void **context,
+                              zb_error *err) {
+    unsigned number = number_of(slot), old = scratch->context_count;
+    if (number >= old) {
+        zb__scratch_context *grown =
+            realloc(scratch->contexts, (number + 1) * sizeof *scratch->contexts);
+        if (!grown)
+            return zb_fail(err, ZB_ENOMEM, "no memory for a codec's context");
+        memset(grown + old, 0, (number + 1 - old) * sizeof *grown);
+        scratch->contexts = grown;
+        scratch->context_count = number + 1;
+    }
+    zb__scratch_context *own = &scratch->contexts[number];
+    if (!own->context) {
+        enum zb_code code = slot->create(&own->context, err);
+        if (code)
+            return code;
+        own->free = slot->free;
+    }
+    *context = own->context;
+    return ZB_OK;
+}
+
 static void free_scratch(zb__scratch *scratch) {
     zb__buffer_free(&scratch->encoded);
     zb__buffer_free(&scratch->decoded);
@@ -64,11 +101,11 @@ static void free_scratch(zb__scratch *scratch) {
     zb__buffer_free(&scratch->stage[1]);
     zb__buffer_free(&scratch->block);
     zb__buffer_free(&scratch->filtered);
-    ZSTD_freeDCtx(scratch->zstd);
-    ZSTD_freeCCtx(scratch->zstd_encoder);
-    libdeflate_free_decompressor(scratch->deflate);
-    for (int level = 0; level < ZB__DEFLATE_LEVELS; level++)
-        libdeflate_free_compressor(scratch->deflate_encoders[level]);
+    for (unsigned i = 0; i < scratch->context_count; i++) {
+        if (scratch->contexts[i].context)
+            scratch->contexts[i].free(scratch->contexts[i].context);
+    }
+    free(scratch->contexts);
     free(scratch);
 }
 

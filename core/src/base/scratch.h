@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Scratch: the buffers and compressors' contexts that one task at a time works with. They are kept
- * for the life of the process, because first touch of fresh memory costs as much as a codec
- * and a zstd context costs 12 µs to make.
+ * Scratch: the buffers and contexts that one task at a time works with. They are kept for the life
+ * of the process, because first touch of fresh memory costs as much as a codec and a compressor's
+ * context costs up to 12 µs to make.
  */
 #ifndef ZB_BASE_SCRATCH_H
 #define ZB_BASE_SCRATCH_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,24 +23,27 @@ typedef struct zb__buffer {
 enum zb_code zb__buffer_reserve(zb__buffer *buffer, size_t size, zb_error *err);
 void zb__buffer_free(zb__buffer *buffer);
 
-struct ZSTD_DCtx_s;
-struct ZSTD_CCtx_s;
-struct libdeflate_decompressor;
-struct libdeflate_compressor;
+/* A kind of context, such as a compressor's, of which each scratch has at most one. Its owner
+   declares it as a static constant but for the number, which is given out at the first use. */
+typedef struct zb__scratch_slot {
+    enum zb_code (*create)(void **context, zb_error *err);
+    void (*free)(void *context);
+    atomic_uint number; /* 0: none yet */
+} zb__scratch_slot;
 
-#define ZB__DEFLATE_LEVELS 10 /* 0 to 9 */
+typedef struct zb__scratch_context {
+    void *context; /* NULL until it is asked for */
+    void (*free)(void *context);
+} zb__scratch_context;
 
 typedef struct zb__scratch {
-    zb__buffer encoded;  /* bytes as read from the store; owned by the reader */
-    zb__buffer decoded;  /* one decoded chunk; owned by the reader */
-    zb__buffer stage[2]; /* between two bytes→bytes codecs; owned by the chain */
-    zb__buffer block;    /* inside one codec; when encoding, a serialised chunk */
-    zb__buffer filtered; /* inside the blosc encoder */
-    /* Made at first use, by the zstd codec; by the gzip and blosc codecs; by the gzip codec. */
-    struct ZSTD_DCtx_s *zstd;
-    struct ZSTD_CCtx_s *zstd_encoder;
-    struct libdeflate_decompressor *deflate;
-    struct libdeflate_compressor *deflate_encoders[ZB__DEFLATE_LEVELS];
+    zb__buffer encoded;            /* bytes as read from the store; owned by the reader */
+    zb__buffer decoded;            /* one decoded chunk; owned by the reader */
+    zb__buffer stage[2];           /* between two bytes→bytes codecs; owned by the chain */
+    zb__buffer block;              /* inside one codec; when encoding, a serialised chunk */
+    zb__buffer filtered;           /* inside one codec that encodes from `block` */
+    zb__scratch_context *contexts; /* by the numbers of their slots */
+    unsigned context_count;
     struct zb__scratch *next; /* in the list of idle ones */
 } zb__scratch;
 
@@ -47,6 +51,20 @@ typedef struct zb__scratch {
    Any thread. */
 zb__scratch *zb__scratch_take(void);
 void zb__scratch_put(zb__scratch *scratch);
+
+/* The slow half of zb__scratch_use: makes the context. */
+enum zb_code zb__scratch_make(zb__scratch *scratch, zb__scratch_slot *slot, void **context,
+                              zb_error *err);
+
+/* The slot's context in this scratch, made at its first use. It stays the scratch's. */
+static inline enum zb_code zb__scratch_use(zb__scratch *scratch, zb__scratch_slot *slot,
+                                           void **context, zb_error *err) {
+    unsigned number = atomic_load_explicit(&slot->number, memory_order_relaxed);
+    if (number >= scratch->context_count || !scratch->contexts[number].context)
+        return zb__scratch_make(scratch, slot, context, err);
+    *context = scratch->contexts[number].context;
+    return ZB_OK;
+}
 
 /* Frees all idle ones. */
 void zb__scratch_clear(void);

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 
 #include "base/scratch.h"
-#include "codec/chain.h"
-#include "codec/codec.h"
+#include "codec/shard.h"
 #include "node/node.h"
 #include "read/expand.h"
 #include "read/index.h"
@@ -39,10 +38,10 @@ static enum zb_code check_chunk(object_walk *w, const zb__leaf *leaf, const zb__
 static enum zb_code check_entries(object_walk *w, const zb__leaf *around, const zb__source *source,
                                   const zb__index *index, zb_error *err) {
     enum zb_code code = ZB_OK;
-    const zb__shard *shard = around->chain->shard;
+    const zb__shard *shard = around->form->shard;
     for (uint64_t i = 0; i < shard->count && code == ZB_OK; i++) {
         uint64_t offset = index->entries[2 * i], size = index->entries[2 * i + 1];
-        zb__leaf leaf = {.key = &w->key, .chain = shard->inner, .inner = i, .around = around};
+        zb__leaf leaf = {.key = &w->key, .form = shard->inner, .inner = i, .around = around};
         if (offset == ZB__INDEX_EMPTY)
             continue;
         if (size > source->size || offset > source->size - size) {
@@ -64,7 +63,7 @@ static enum zb_code check_entries(object_walk *w, const zb__leaf *around, const 
 static enum zb_code check_shard(object_walk *w, const zb__leaf *leaf, const zb__source *source,
                                 zb_error *err) {
     zb__index index = {.entries = NULL};
-    const zb__shard *shard = leaf->chain->shard;
+    const zb__shard *shard = leaf->form->shard;
     enum zb_code code = zb__index_load(&w->key, shard, source, w->scratch, &index, err);
     if (code != ZB_OK)
         return report(w, leaf,
@@ -78,12 +77,12 @@ static enum zb_code check_shard(object_walk *w, const zb__leaf *leaf, const zb__
 /* A shard inside bytes→bytes codecs. */
 static enum zb_code check_wrapped(object_walk *w, const zb__leaf *leaf, const uint8_t *stored,
                                   size_t size, zb_error *err) {
-    uint64_t bound = zb__chain_decoded_bound(leaf->chain);
+    uint64_t bound = leaf->form->decoded_bound;
     zb__buffer whole = {0};
     enum zb_code code = zb__buffer_reserve(&whole, (size_t)bound, err);
     zb__sink sink = {.data = whole.data, .capacity = (size_t)bound, .hi = (size_t)bound};
     if (code == ZB_OK)
-        code = zb__chain_decode(leaf->chain, w->scratch, stored, size, &sink, err);
+        code = zb__chain_decode(leaf->form->chain, w->scratch, stored, size, &sink, err);
     zb__source source = {.memory = whole.data, .size = sink.size};
     code =
         code ? report(w, leaf, ZB_FINDING_DAMAGED, code, err) : check_shard(w, leaf, &source, err);
@@ -111,35 +110,34 @@ static enum zb_code fetch(const zb__source *source, zb__buffer *buffer, const ui
 /* A chunk of the innermost kind. */
 static enum zb_code check_leaf(const object_walk *w, const zb__leaf *leaf, const uint8_t *stored,
                                size_t size, zb_error *err) {
-    size_t decoded = (size_t)leaf->chain->decoded_size;
-    if (zb__chain_is_raw(leaf->chain)) /* its size has been compared; there is nothing more */
+    size_t decoded = (size_t)leaf->form->decoded_size;
+    if (leaf->form->chain->is_raw) /* its size has been compared; there is nothing more */
         return ZB_OK;
     enum zb_code code = zb__buffer_reserve(&w->scratch->decoded, decoded, err);
     zb__sink sink = {
         .data = w->scratch->decoded.data, .capacity = decoded, .exact = true, .hi = decoded};
     if (code == ZB_OK)
-        code = zb__chain_decode(leaf->chain, w->scratch, stored, size, &sink, err);
+        code = zb__chain_decode(leaf->form->chain, w->scratch, stored, size, &sink, err);
     return code ? report(w, leaf, ZB_FINDING_DAMAGED, code, err) : ZB_OK;
 }
 
 /* Calls itself through check_shard, as deep as the limit shard_depth. */
 static enum zb_code check_chunk(object_walk *w, const zb__leaf *leaf, const zb__source *source,
                                 zb_error *err) {
-    const zb__chain *chain = leaf->chain;
-    if (chain->shard && chain->codec_count == 0)
+    const zb__form *form = leaf->form;
+    if (form->shard && form->chain->codec_count == 0)
         return check_shard(w, leaf, source, err);
-    enum zb_code code = zb__chain_check_stored(chain, source->size, err);
-    bool is_short =
-        source->size == 0 || (zb__chain_is_raw(chain) && source->size < chain->decoded_size);
+    enum zb_code code = zb__form_check_stored(form, source->size, err);
+    bool is_short = source->size == 0 || (form->chain->is_raw && source->size < form->decoded_size);
     if (code != ZB_OK)
         return report(w, leaf, is_short ? ZB_FINDING_TRUNCATED : ZB_FINDING_DAMAGED, code, err);
-    zb__buffer own = {0}, *buffer = chain->shard ? &own : &w->scratch->encoded;
+    zb__buffer own = {0}, *buffer = form->shard ? &own : &w->scratch->encoded;
     const uint8_t *stored;
     w->check->inner_chunks++;
     code = fetch(source, buffer, &stored, err);
     if (code != ZB_OK)
         code = report(w, leaf, ZB_FINDING_DAMAGED, code, err);
-    else if (chain->shard)
+    else if (form->shard)
         code = check_wrapped(w, leaf, stored, (size_t)source->size, err);
     else
         code = check_leaf(w, leaf, stored, (size_t)source->size, err);
@@ -154,7 +152,7 @@ enum zb_code zb__object_check_run(zb__object_check *check, const zb_node *array,
     enum zb_code code = zb__key_open(&w.key, err);
     if (code != ZB_OK || !w.key.object) /* erased since it was listed */
         return code;
-    zb__leaf whole = {.key = &w.key, .chain = array->array->chain, .inner = UINT64_MAX};
+    zb__leaf whole = {.key = &w.key, .form = array->array->form, .inner = UINT64_MAX};
     zb__source source = {.object = w.key.object, .size = w.key.info.size};
     check->bytes += source.size;
     code = check_chunk(&w, &whole, &source, err);

@@ -20,6 +20,8 @@
 #include <libdeflate.h>
 #include <limits.h>
 #include <lz4.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "base/checked.h"
@@ -28,7 +30,7 @@
 #include "codec/blosclz.h"
 #include "codec/codec.h"
 #include "codec/configuration.h"
-#include "codec/gzip.h"
+#include "codec/deflate.h"
 #include "codec/zstd.h"
 
 typedef struct container {
@@ -110,6 +112,7 @@ static enum zb_code decode_stream(enum zb__blosc_format format, zb__scratch *scr
                                   size_t *produced, zb_error *err) {
     size_t consumed;
     int lz4;
+    struct libdeflate_decompressor *decoder;
     enum zb_code code;
     *produced = 0;
     switch (format) {
@@ -123,9 +126,9 @@ static enum zb_code decode_stream(enum zb__blosc_format format, zb__scratch *scr
     case ZB__BLOSC_ZSTD:
         return zb__zstd_decode(scratch, in, size, out, capacity, produced, err);
     case ZB__BLOSC_ZLIB:
-        code = zb__deflate_context(scratch, err);
-        if (!code && (libdeflate_zlib_decompress_ex(scratch->deflate, in, size, out, capacity,
-                                                    &consumed, produced) != LIBDEFLATE_SUCCESS ||
+        code = zb__deflate_decoder(scratch, &decoder, err);
+        if (!code && (libdeflate_zlib_decompress_ex(decoder, in, size, out, capacity, &consumed,
+                                                    produced) != LIBDEFLATE_SUCCESS ||
                       consumed != size))
             *produced = 0;
         return code;
@@ -192,9 +195,9 @@ static enum zb_code decode_block(const container *c, zb__scratch *scratch, size_
     return ZB_OK;
 }
 
-static enum zb_code blosc_decode(const zb__codec *codec, zb__scratch *scratch, const uint8_t *in,
+static enum zb_code blosc_decode(const void *state, zb__scratch *scratch, const uint8_t *in,
                                  size_t size, zb__sink *sink, zb_error *err) {
-    (void)codec;
+    (void)state;
     container c = {0};
     enum zb_code code = read_header(in, size, &c, err);
     if (code)
@@ -228,11 +231,15 @@ static enum zb_code blosc_decode(const zb__codec *codec, zb__scratch *scratch, c
 /* ---- Metadata ----------------------------------------------------------------------------- */
 
 /* The container says all that decoding needs; these are for encoding. */
-static enum zb_code blosc_parse(zb__codec *codec, const zb_json *configuration, uint32_t item,
-                                zb_error *err) {
+static enum zb_code blosc_parse(const zb_json *configuration, const zb__binding *binding,
+                                void **state, zb_error *err) {
     static const char *const compressors[] = {"lz4",  "lz4hc",  "blosclz", "zstd",
                                               "zlib", "snappy", NULL};
     static const char *const shuffles[] = {"noshuffle", "shuffle", "bitshuffle", NULL};
+    zb__blosc *codec = zb__codec_new_state(sizeof *codec, state, err);
+    if (!codec)
+        return ZB_ENOMEM;
+    uint32_t item = binding->dtype.size;
     size_t compressor = 3, shuffle = item > 1 ? 1 : 2;
     int typesize = item < INT_MAX ? (int)item : INT_MAX, block_size = 0;
     codec->level = 5;
@@ -246,23 +253,35 @@ static enum zb_code blosc_parse(zb__codec *codec, const zb_json *configuration, 
         code = zb__configuration_integer(configuration, "typesize", 1, INT_MAX, &typesize, err);
     if (!code)
         code = zb__configuration_integer(configuration, "blocksize", 0, INT_MAX, &block_size, err);
-    codec->blosc.compressor = compressors[compressor];
-    codec->blosc.shuffle = (int)shuffle;
-    codec->blosc.typesize = (size_t)typesize;
-    codec->blosc.block_size = (size_t)block_size;
+    codec->compressor = compressors[compressor];
+    codec->shuffle = (int)shuffle;
+    codec->typesize = (size_t)typesize;
+    codec->block_size = (size_t)block_size;
     return code;
 }
 
-static const char *const members[] = {"cname", "clevel", "shuffle", "typesize", "blocksize", NULL};
+/* The format takes at most 255 as the size of an element, and shuffles larger ones as single bytes.
+ */
+static void print_typesize(zb__text *text, const char *member, zb_dtype dtype) {
+    (void)member;
+    zb__text_addf(text, "%u", dtype.size > 255 ? 1 : dtype.size);
+}
+
+static const char *const members[] = {"typesize", "cname", "clevel", "shuffle", "blocksize", NULL};
+static const char *const defaults[] = {NULL, "\"zstd\"", "5", "\"shuffle\"", "0"};
 
 const zb__codec_ops zb__codec_blosc = {
     .name = "blosc",
+    .kind = ZB__BYTES_TO_BYTES,
     .members = members,
+    .defaults = defaults,
+    .print_default = print_typesize,
     .parse = blosc_parse,
-    .decode = blosc_decode,
-    .encode_bound = zb__blosc_encode_bound,
-    .encode = zb__blosc_encode,
-    .fixed_overhead = -1,
-    .partial = true,
-    .cost = 500,
+    .free = free,
+    .bytes = {.decode = blosc_decode,
+              .encode_bound = zb__blosc_encode_bound,
+              .encode = zb__blosc_encode,
+              .fixed_overhead = -1,
+              .is_partial = true,
+              .cost = 500},
 };

@@ -26,9 +26,18 @@ enum zb__blosc_format {
 #define ZB__BLOSC_SPLIT_TYPESIZE 16
 #define ZB__BLOSC_SPLIT_SIZE 128
 
-/* As in zb__codec_ops. */
+/* The state of a bound codec. Encoding alone needs it. */
+typedef struct zb__blosc {
+    const char *compressor; /* a constant */
+    int level;              /* the configuration calls it clevel */
+    int shuffle;            /* 0 none, 1 bytes, 2 bits: as in libblosc */
+    size_t typesize;
+    size_t block_size; /* 0: the encoder's choice */
+} zb__blosc;
+
+/* As in zb__bytes_ops. */
 uint64_t zb__blosc_encode_bound(uint64_t size);
-enum zb_code zb__blosc_encode(const zb__codec *codec, zb__scratch *scratch, const uint8_t *in,
+enum zb_code zb__blosc_encode(const void *state, zb__scratch *scratch, const uint8_t *in,
                               size_t size, uint8_t *out, size_t capacity, size_t *written,
                               zb_error *err);
 

@@ -21,7 +21,7 @@
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "codec/blosc_shuffle.h"
-#include "codec/gzip.h"
+#include "codec/deflate.h"
 #include "codec/zstd.h"
 
 /* Smaller data are not worth a try; no block is smaller either. */
@@ -29,7 +29,7 @@
 #define SIZE_MAX_BLOSC (INT32_MAX - ZB__BLOSC_HEADER)
 
 typedef struct encoder {
-    const zb__codec *codec;
+    const zb__blosc *codec;
     zb__scratch *scratch;
     enum zb__blosc_format format;
     size_t typesize, block_size;
@@ -43,13 +43,13 @@ typedef struct encoder {
 
 static enum zb_code zstd_stream(const encoder *e, const uint8_t *in, size_t size, size_t capacity,
                                 size_t *written, zb_error *err) {
-    zb__scratch *scratch = e->scratch;
-    enum zb_code code = zb__zstd_encoder(scratch, err);
+    ZSTD_CCtx *context;
+    enum zb_code code = zb__zstd_encoder(e->scratch, &context, err);
     if (code)
         return code;
     /* The levels that libblosc's 1 to 9 stand for. */
     int level = e->codec->level < 9 ? 2 * e->codec->level - 1 : ZSTD_maxCLevel();
-    size_t result = ZSTD_compressCCtx(scratch->zstd_encoder, e->out + 4, capacity, in, size, level);
+    size_t result = ZSTD_compressCCtx(context, e->out + 4, capacity, in, size, level);
     if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation)
         return zb_fail(err, ZB_ENOMEM, "zstd: no memory to encode at level %d", level);
     *written = ZSTD_isError(result) ? 0 : result;
@@ -58,12 +58,11 @@ static enum zb_code zstd_stream(const encoder *e, const uint8_t *in, size_t size
 
 static enum zb_code zlib_stream(const encoder *e, const uint8_t *in, size_t size, size_t capacity,
                                 size_t *written, zb_error *err) {
-    int level = e->codec->level;
-    enum zb_code code = zb__deflate_encoder(e->scratch, level, err);
+    struct libdeflate_compressor *compressor;
+    enum zb_code code = zb__deflate_encoder(e->scratch, e->codec->level, &compressor, err);
     if (code)
         return code;
-    *written = libdeflate_zlib_compress(e->scratch->deflate_encoders[level], in, size, e->out + 4,
-                                        capacity);
+    *written = libdeflate_zlib_compress(compressor, in, size, e->out + 4, capacity);
     return ZB_OK;
 }
 
@@ -72,7 +71,7 @@ static size_t lz4_stream(const encoder *e, const uint8_t *in, size_t size, size_
     char *to = (char *)e->out + 4;
     int level = e->codec->level;
     int written =
-        strcmp(e->codec->blosc.compressor, "lz4hc") == 0
+        strcmp(e->codec->compressor, "lz4hc") == 0
             ? LZ4_compress_HC_extStateHC(e->state, from, to, (int)size, (int)capacity, level)
             : LZ4_compress_fast_extState(e->state, from, to, (int)size, (int)capacity, 10 - level);
     return written > 0 ? (size_t)written : 0;
@@ -132,9 +131,9 @@ static enum zb_code put_block(encoder *e, const uint8_t *in, size_t size, bool *
 /* Large blocks compress better, small ones stay in the processor's caches and let readers decode
    less. */
 static size_t choose_block_size(const encoder *e, size_t size) {
-    size_t wanted = e->codec->blosc.block_size;
+    size_t wanted = e->codec->block_size;
     if (wanted == 0) {
-        bool thorough = strcmp(e->codec->blosc.compressor, "lz4") != 0;
+        bool thorough = strcmp(e->codec->compressor, "lz4") != 0;
         wanted = (size_t)16384 << (e->codec->level < 2 ? 0 : e->codec->level < 6 ? 3 : 4);
         wanted <<= thorough ? 1 : 0;
         if (e->split && e->typesize > 1) /* each part is a stream of its own */
@@ -156,14 +155,14 @@ static void put_header(uint8_t *out, const encoder *e, uint8_t flags, size_t siz
 }
 
 static enum zb_code prepare(encoder *e, size_t size, zb_error *err) {
-    const char *compressor = e->codec->blosc.compressor;
+    const char *compressor = e->codec->compressor;
     e->format = strcmp(compressor, "zstd") == 0   ? ZB__BLOSC_ZSTD
                 : strcmp(compressor, "zlib") == 0 ? ZB__BLOSC_ZLIB
                                                   : ZB__BLOSC_LZ4;
     /* Elements of more than 255 bytes are taken as single bytes, as by everybody. */
-    e->typesize = e->codec->blosc.typesize <= 255 ? e->codec->blosc.typesize : 1;
-    e->shuffled = e->codec->blosc.shuffle == 1 && e->typesize > 1;
-    e->bitshuffled = e->codec->blosc.shuffle == 2;
+    e->typesize = e->codec->typesize <= 255 ? e->codec->typesize : 1;
+    e->shuffled = e->codec->shuffle == 1 && e->typesize > 1;
+    e->bitshuffled = e->codec->shuffle == 2;
     /* For fast compressors, bytes of equal place are better apart; others find that themselves. */
     e->split = strcmp(compressor, "lz4") == 0 && e->typesize <= ZB__BLOSC_SPLIT_TYPESIZE;
     e->block_size = choose_block_size(e, size);
@@ -222,10 +221,9 @@ static enum zb_code encode(encoder *e, const uint8_t *in, size_t size, uint8_t *
 /* BloscLZ, by the library's context call: one thread, no state of the process. It is given the
    bound, no less and no more: with less it may write past the end, with more it may write blocks
    that are longer than their content. */
-static size_t encode_blosclz(const zb__codec *codec, const uint8_t *in, size_t size, uint8_t *out) {
-    int written =
-        blosc_compress_ctx(codec->level, codec->blosc.shuffle, codec->blosc.typesize, size, in, out,
-                           size + ZB__BLOSC_HEADER, "blosclz", codec->blosc.block_size, 1);
+static size_t encode_blosclz(const zb__blosc *codec, const uint8_t *in, size_t size, uint8_t *out) {
+    int written = blosc_compress_ctx(codec->level, codec->shuffle, codec->typesize, size, in, out,
+                                     size + ZB__BLOSC_HEADER, "blosclz", codec->block_size, 1);
     return written > 0 ? (size_t)written : 0;
 }
 
@@ -233,10 +231,11 @@ uint64_t zb__blosc_encode_bound(uint64_t size) {
     return zb__bound_sum(size, ZB__BLOSC_HEADER);
 }
 
-enum zb_code zb__blosc_encode(const zb__codec *codec, zb__scratch *scratch, const uint8_t *in,
+enum zb_code zb__blosc_encode(const void *state, zb__scratch *scratch, const uint8_t *in,
                               size_t size, uint8_t *out, size_t capacity, size_t *written,
                               zb_error *err) {
-    const char *compressor = codec->blosc.compressor;
+    const zb__blosc *codec = state;
+    const char *compressor = codec->compressor;
     if (strcmp(compressor, "snappy") == 0)
         return zb_fail(err, ZB_EUNSUPPORTED, "blosc: compressor snappy is not supported");
     if (size > SIZE_MAX_BLOSC)

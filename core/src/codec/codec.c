@@ -1,15 +1,44 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of bytes→bytes codecs. */
+/* The table of codecs of all kinds. */
 #include "codec/codec.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+/* A line for each codec NAME: the constant zb__codec_NAME, which is in the codec's own file. */
+#define CODECS(line)                                                                               \
+    line(transpose) line(bytes) line(sharding_indexed) line(zstd) line(gzip) line(blosc)           \
+        line(crc32c)
+
+#define DECLARE(name) extern const zb__codec_ops zb__codec_##name;
+#define ADDRESS(name) &zb__codec_##name,
+
+CODECS(DECLARE)
+
+static const zb__codec_ops *const table[] = {CODECS(ADDRESS) NULL};
+
+const zb__codec_ops *zb__codec_at(size_t i) {
+    return table[i];
+}
+
 const zb__codec_ops *zb__codec_find(const char *name) {
-    static const zb__codec_ops *const known[] = {&zb__codec_zstd, &zb__codec_blosc, &zb__codec_gzip,
-                                                 &zb__codec_crc32c};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (strcmp(known[i]->name, name) == 0)
-            return known[i];
+    for (size_t i = 0; table[i]; i++) {
+        const char *old_name = table[i]->old_name;
+        if (strcmp(table[i]->name, name) == 0 || (old_name && strcmp(old_name, name) == 0))
+            return table[i];
     }
     return NULL;
+}
+
+void zb__codec_free(zb__codec *codec) {
+    if (codec->ops && codec->ops->free)
+        codec->ops->free(codec->state);
+    *codec = (zb__codec){.ops = NULL};
+}
+
+void *zb__codec_new_state(size_t size, void **state, zb_error *err) {
+    *state = calloc(1, size);
+    if (!*state)
+        zb_fail(err, ZB_ENOMEM, "no memory for a codec");
+    return *state;
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The interface of bytes→bytes codecs, and the table of those that we know.
+ * What a codec is: a constant zb__codec_ops in a file of its own, and a line in the table of
+ * codec.c. docs/adding-a-codec.md tells how one is added.
  *
- * A codec is bound once, when the array is opened (parse), and is immutable afterwards: any number
- * of threads decode and encode with it at once, each with its own scratch.
+ * A codec is bound once, when an array is opened: parse makes a state of its configuration, which
+ * nobody but the codec looks into. It is immutable, so that any number of threads encode and decode
+ * with it at once, each with its own scratch. What a codec keeps between two chunks (a compressor's
+ * context) lies in the scratch, in a zb__scratch_slot of its own.
  */
 #ifndef ZB_CODEC_CODEC_H
 #define ZB_CODEC_CODEC_H
@@ -13,11 +16,24 @@
 #include <stdint.h>
 
 #include "base/scratch.h"
+#include "base/text.h"
 #include "zarrbridge/error.h"
 #include "zarrbridge/json.h"
 #include "zarrbridge/zarrbridge.h"
 
-typedef struct zb__codec zb__codec;
+struct zb__form;
+struct zb__encoding;
+struct zb__elements_view;
+struct zb__serialised;
+
+enum zb__codec_kind { ZB__ARRAY_TO_ARRAY, ZB__ARRAY_TO_BYTES, ZB__BYTES_TO_BYTES };
+
+/* What a codec is bound for. */
+typedef struct zb__binding {
+    uint32_t ndim;
+    zb_dtype dtype; /* of the elements; behind the array→bytes codec as they are stored */
+    uint32_t depth; /* shards around */
+} zb__binding;
 
 /* Where decoded bytes go. The decoder never writes past `capacity`, whatever the data claim. */
 typedef struct zb__sink {
@@ -29,52 +45,106 @@ typedef struct zb__sink {
     size_t size;   /* set by the decoder: the decoded size; with hi < capacity at least hi */
 } zb__sink;
 
-typedef struct zb__codec_ops {
-    const char *name;           /* as in the metadata */
-    const char *const *members; /* of the configuration; NULL-terminated */
-    /* Checks the values of the configuration (object or NULL; its members are listed above) and
-       keeps in *codec what encoding needs: for a missing member, what zarr-python takes. item is
-       the size of the array's elements. */
-    enum zb_code (*parse)(zb__codec *codec, const zb_json *configuration, uint32_t item,
-                          zb_error *err);
+/* An array→array codec. Those that there are only permute dimensions, so that a chain folds them
+   into one permutation when it is bound. */
+typedef struct zb__array_ops {
+    /* axis[i] is the dimension that stored dimension i holds before this codec; then behind it. */
+    void (*compose)(const void *state, uint32_t ndim, uint32_t *axis);
+} zb__array_ops;
+
+/* An array→bytes codec. */
+typedef struct zb__serial_ops {
+    /* The serialised chunk is its elements in C order of the stored dimensions, side by side. Any
+       range of them can be read where it lies, and a read scatters them from there. Otherwise the
+       form that prepare has completed tells how the chunk is opened up. */
+    bool is_elements;
+    /* The type of the elements as they are stored: another byte order. NULL: as it is. */
+    zb_dtype (*stored_dtype)(const void *state, zb_dtype dtype);
+    /* Completes a form, whose shape and decoded size are set, with what the codec adds to it, and
+       refuses a shape that does not go with the state. NULL: there is nothing to add. What it has
+       added to a form that it refuses is freed with the form. */
+    enum zb_code (*prepare)(const void *state, struct zb__form *form, zb_error *err);
+    /* The size of a serialised chunk that is to be decoded: exact when is_elements, else at most.
+     */
+    uint64_t (*decode_bound)(const struct zb__form *form);
+    /* The most bytes that encode makes of a chunk; UINT64_MAX when they are too many. */
+    uint64_t (*encode_bound)(const struct zb__form *form);
+    /* Serialises the elements that the view shows (encode.h). */
+    enum zb_code (*encode)(const struct zb__encoding *e, const struct zb__form *form,
+                           const struct zb__elements_view *view, struct zb__serialised *out,
+                           zb_error *err);
+} zb__serial_ops;
+
+/* A bytes→bytes codec. */
+typedef struct zb__bytes_ops {
     /* Decodes in[0..size). Fewer or more bytes than an exact sink wants, and trailing garbage, are
        ZB_EFORMAT; a checksum that does not match is ZB_ECHECKSUM. */
-    enum zb_code (*decode)(const zb__codec *codec, zb__scratch *scratch, const uint8_t *in,
-                           size_t size, zb__sink *sink, zb_error *err);
+    enum zb_code (*decode)(const void *state, zb__scratch *scratch, const uint8_t *in, size_t size,
+                           zb__sink *sink, zb_error *err);
     /* The most bytes that encoding `size` bytes can give; UINT64_MAX when they are too many. */
     uint64_t (*encode_bound)(uint64_t size);
     /* Encodes in[0..size) into out[0..capacity), capacity at least the bound. Equal input gives
        equal output. */
-    enum zb_code (*encode)(const zb__codec *codec, zb__scratch *scratch, const uint8_t *in,
-                           size_t size, uint8_t *out, size_t capacity, size_t *written,
+    enum zb_code (*encode)(const void *state, zb__scratch *scratch, const uint8_t *in, size_t size,
+                           uint8_t *out, size_t capacity, size_t *written, zb_error *err);
+    /* Both or none: the encoded bytes are the input and something behind it, so that between two
+       codecs nothing is copied. strip checks the something and sets *payload to the size of the
+       input; append puts it behind data[0..size), within the capacity. */
+    enum zb_code (*strip)(const uint8_t *in, size_t size, size_t *payload, zb_error *err);
+    enum zb_code (*append)(uint8_t *data, size_t size, size_t capacity, size_t *written,
                            zb_error *err);
-    /* Encoded size minus decoded size where that is a constant (crc32c: 4), else -1. */
+    /* Encoded size minus decoded size where that is a constant, else -1. */
     int fixed_overhead;
+    /* The encoded bytes carry a checksum of them all, which bytes that are all zero do not have:
+       what was written by half is found. */
+    bool is_checksum;
     /* Decoding [lo, hi) alone is cheaper than decoding all. */
-    bool partial;
+    bool is_partial;
     /* What decoding roughly costs, in nanoseconds per KiB of decoded bytes. */
     unsigned cost;
+} zb__bytes_ops;
+
+typedef struct zb__codec_ops {
+    const char *name;     /* as in the metadata */
+    const char *old_name; /* another one that is read, never written; or NULL */
+    enum zb__codec_kind kind;
+    /* Of the configuration, NULL-terminated, in the order that zarr-python writes. */
+    const char *const *members;
+    /* Of a bytes→bytes codec: what a new array gets for each member that its creator does not give,
+       as JSON text. A NULL stands for one that depends on the data type: print_default appends it.
+     */
+    const char *const *defaults;
+    void (*print_default)(zb__text *text, const char *member, zb_dtype dtype);
+    /* Checks the values of the configuration (object or NULL; its members are listed above) and
+       makes the state of them: for a missing member, what zarr-python takes. A state that was made
+       is freed after an error as well. NULL: no members, no state. */
+    enum zb_code (*parse)(const zb_json *configuration, const zb__binding *binding, void **state,
+                          zb_error *err);
+    void (*free)(void *state);
+    /* Do two states decode every chunk alike? NULL: always, what only encoding needs may differ. */
+    bool (*same)(const void *a, const void *b);
+    union { /* by kind */
+        zb__array_ops array;
+        zb__serial_ops serial;
+        zb__bytes_ops bytes;
+    };
 } zb__codec_ops;
 
-/* The members behind ops are used by encoding alone. */
-struct zb__codec {
+/* A codec of a chain. */
+typedef struct zb__codec {
     const zb__codec_ops *ops;
-    int level;     /* zstd, gzip; blosc calls it clevel */
-    bool checksum; /* zstd: of each frame */
-    struct {
-        const char *compressor; /* a constant */
-        int shuffle;            /* 0 none, 1 bytes, 2 bits: as in libblosc */
-        size_t typesize;
-        size_t block_size; /* 0: the encoder's choice */
-    } blosc;
-};
+    void *state; /* owned; the codec's own type */
+} zb__codec;
 
-/* The codec called name, or NULL. */
+/* The codec of this name, or NULL. */
 const zb__codec_ops *zb__codec_find(const char *name);
 
-extern const zb__codec_ops zb__codec_zstd;
-extern const zb__codec_ops zb__codec_gzip;
-extern const zb__codec_ops zb__codec_blosc;
-extern const zb__codec_ops zb__codec_crc32c;
+/* The codecs one after the other, in the order of the table; NULL behind the last. */
+const zb__codec_ops *zb__codec_at(size_t i);
+
+void zb__codec_free(zb__codec *codec);
+
+/* Zeroed memory for a state; NULL with an error when there is none. */
+void *zb__codec_new_state(size_t size, void **state, zb_error *err);
 
 #endif

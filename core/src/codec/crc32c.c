@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The crc32c codec: the payload, followed by its CRC-32C, little-endian. */
-#include "codec/crc32c.h"
-
 #include <string.h>
 
 #include "base/bytes.h"
@@ -9,27 +7,30 @@
 #include "codec/codec.h"
 #include "kernel/crc32c.h"
 
-enum zb_code zb__crc32c_verify(const uint8_t *in, size_t size, zb_error *err) {
-    if (size < ZB__CRC32C_SIZE)
+#define CHECKSUM_SIZE 4
+
+static enum zb_code crc32c_strip(const uint8_t *in, size_t size, size_t *payload, zb_error *err) {
+    if (size < CHECKSUM_SIZE)
         return zb_fail(err, ZB_EFORMAT, "crc32c: %zu bytes are too few for a checksum", size);
-    uint32_t crc = zb__crc32c(in, size - ZB__CRC32C_SIZE);
-    uint32_t expected = zb__load_le32(in + size - ZB__CRC32C_SIZE);
+    uint32_t crc = zb__crc32c(in, size - CHECKSUM_SIZE);
+    uint32_t expected = zb__load_le32(in + size - CHECKSUM_SIZE);
     if (crc != expected)
         return zb_fail(err, ZB_ECHECKSUM, "crc32c is 0x%08x, expected 0x%08x", crc, expected);
+    *payload = size - CHECKSUM_SIZE;
     return ZB_OK;
 }
 
-static enum zb_code crc32c_decode(const zb__codec *codec, zb__scratch *scratch, const uint8_t *in,
+static enum zb_code crc32c_decode(const void *state, zb__scratch *scratch, const uint8_t *in,
                                   size_t size, zb__sink *sink, zb_error *err) {
-    (void)codec;
+    (void)state;
     (void)scratch;
-    size_t payload = size - ZB__CRC32C_SIZE;
+    size_t payload = size - CHECKSUM_SIZE;
     /* The size comes first: of a chunk cut short, "too few bytes" says more than a checksum. */
-    if (size >= ZB__CRC32C_SIZE &&
+    if (size >= CHECKSUM_SIZE &&
         (payload > sink->capacity || (sink->exact && payload < sink->capacity)))
         return zb_fail(err, ZB_EFORMAT, "crc32c: the data decode to %zu bytes, expected %s%zu",
                        payload, sink->exact ? "" : "at most ", sink->capacity);
-    enum zb_code code = zb__crc32c_verify(in, size, err);
+    enum zb_code code = crc32c_strip(in, size, &payload, err);
     if (code)
         return code;
     size_t hi = sink->hi < payload ? sink->hi : payload;
@@ -39,51 +40,44 @@ static enum zb_code crc32c_decode(const zb__codec *codec, zb__scratch *scratch, 
     return ZB_OK;
 }
 
-enum zb_code zb__crc32c_append(uint8_t *data, size_t size, size_t capacity, size_t *written,
-                               zb_error *err) {
-    if (capacity < ZB__CRC32C_SIZE || size > capacity - ZB__CRC32C_SIZE)
+static enum zb_code crc32c_append(uint8_t *data, size_t size, size_t capacity, size_t *written,
+                                  zb_error *err) {
+    if (capacity < CHECKSUM_SIZE || size > capacity - CHECKSUM_SIZE)
         return zb_fail(err, ZB_EINVAL, "crc32c: %zu bytes cannot be encoded into %zu", size,
                        capacity);
     uint32_t crc = zb__crc32c(data, size);
-    for (int i = 0; i < ZB__CRC32C_SIZE; i++)
+    for (int i = 0; i < CHECKSUM_SIZE; i++)
         data[size + (size_t)i] = (uint8_t)(crc >> 8 * i);
-    *written = size + ZB__CRC32C_SIZE;
+    *written = size + CHECKSUM_SIZE;
     return ZB_OK;
 }
 
 static uint64_t crc32c_encode_bound(uint64_t size) {
-    return zb__bound_sum(size, ZB__CRC32C_SIZE);
+    return zb__bound_sum(size, CHECKSUM_SIZE);
 }
 
-static enum zb_code crc32c_encode(const zb__codec *codec, zb__scratch *scratch, const uint8_t *in,
+static enum zb_code crc32c_encode(const void *state, zb__scratch *scratch, const uint8_t *in,
                                   size_t size, uint8_t *out, size_t capacity, size_t *written,
                                   zb_error *err) {
-    (void)codec;
+    (void)state;
     (void)scratch;
     if (size > 0 && size <= capacity)
         memcpy(out, in, size);
-    return zb__crc32c_append(out, size, capacity, written, err);
-}
-
-static enum zb_code crc32c_parse(zb__codec *codec, const zb_json *configuration, uint32_t item,
-                                 zb_error *err) {
-    (void)codec;
-    (void)configuration;
-    (void)item;
-    (void)err;
-    return ZB_OK;
+    return crc32c_append(out, size, capacity, written, err);
 }
 
 static const char *const members[] = {NULL};
 
 const zb__codec_ops zb__codec_crc32c = {
     .name = "crc32c",
+    .kind = ZB__BYTES_TO_BYTES,
     .members = members,
-    .parse = crc32c_parse,
-    .decode = crc32c_decode,
-    .encode_bound = crc32c_encode_bound,
-    .encode = crc32c_encode,
-    .fixed_overhead = ZB__CRC32C_SIZE,
-    .partial = false,
-    .cost = 40,
+    .bytes = {.decode = crc32c_decode,
+              .encode_bound = crc32c_encode_bound,
+              .encode = crc32c_encode,
+              .strip = crc32c_strip,
+              .append = crc32c_append,
+              .fixed_overhead = CHECKSUM_SIZE,
+              .is_checksum = true,
+              .cost = 40},
 };

@@ -9,15 +9,15 @@
  *
  * We write one member without name and time, so that equal chunks are equal objects.
  */
-#include "codec/gzip.h"
-
 #include <inttypes.h>
 #include <libdeflate.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "codec/codec.h"
 #include "codec/configuration.h"
+#include "codec/deflate.h"
 #include "zarrbridge/zarrbridge.h"
 
 #define HEADER_SIZE 10
@@ -30,11 +30,9 @@
 #define FLAG_COMMENT 0x10
 #define FLAGS_RESERVED 0xe0
 
-enum zb_code zb__deflate_context(zb__scratch *scratch, zb_error *err) {
-    if (!scratch->deflate)
-        scratch->deflate = libdeflate_alloc_decompressor();
-    return scratch->deflate ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for a deflate context");
-}
+typedef struct gzip {
+    int level;
+} gzip;
 
 /* Moves *at behind a text that ends with a NUL; false when it does not end. */
 static bool skip_text(const uint8_t *in, size_t size, size_t *at) {
@@ -103,17 +101,13 @@ static enum zb_code check_trailer(const uint8_t *trailer, const uint8_t *content
 static enum zb_code decode_member(zb__scratch *scratch, const uint8_t *in, size_t size,
                                   uint8_t *out, size_t capacity, size_t *consumed, size_t *produced,
                                   zb_error *err) {
-    size_t header_size = 0, stream_size;
+    size_t header_size = 0, stream_size = 0;
     enum zb_code code = read_header(in, size, &header_size, err);
+    if (!code)
+        code = zb__deflate_decode("gzip", scratch, in + header_size, size - header_size, out,
+                                  capacity, &stream_size, produced, err);
     if (code)
         return code;
-    enum libdeflate_result result =
-        libdeflate_deflate_decompress_ex(scratch->deflate, in + header_size, size - header_size,
-                                         out, capacity, &stream_size, produced);
-    if (result == LIBDEFLATE_INSUFFICIENT_SPACE)
-        return zb_fail(err, ZB_EFORMAT, "gzip: the data decode to more bytes than expected");
-    if (result != LIBDEFLATE_SUCCESS)
-        return zb_fail(err, ZB_EFORMAT, "gzip: damaged or truncated data");
     size_t trailer_at = header_size + stream_size;
     if (size - trailer_at < TRAILER_SIZE)
         return zb_fail(err, ZB_EFORMAT, "gzip: the data end within a member's trailer");
@@ -121,12 +115,12 @@ static enum zb_code decode_member(zb__scratch *scratch, const uint8_t *in, size_
     return check_trailer(in + trailer_at, out, *produced, err);
 }
 
-static enum zb_code gzip_decode(const zb__codec *codec, zb__scratch *scratch, const uint8_t *in,
+static enum zb_code gzip_decode(const void *state, zb__scratch *scratch, const uint8_t *in,
                                 size_t size, zb__sink *sink, zb_error *err) {
-    (void)codec;
+    (void)state;
     uint64_t limit = zb_limits_get()->gzip_members, count = 0;
     size_t done = 0, at = 0;
-    enum zb_code code = zb__deflate_context(scratch, err);
+    enum zb_code code = ZB_OK;
     do {
         size_t consumed = 0, produced = 0;
         if (!code && count++ == limit)
@@ -155,23 +149,15 @@ static uint64_t gzip_encode_bound(uint64_t size) {
     return size > SIZE_MAX / 2 ? UINT64_MAX : libdeflate_gzip_compress_bound(NULL, (size_t)size);
 }
 
-/* libdeflate's levels 0 to 9 stand for about the sizes of zlib's, in less time. */
-enum zb_code zb__deflate_encoder(zb__scratch *scratch, int level, zb_error *err) {
-    struct libdeflate_compressor **encoder = &scratch->deflate_encoders[level];
-    if (!*encoder)
-        *encoder = libdeflate_alloc_compressor(level);
-    return *encoder ? ZB_OK
-                    : zb_fail(err, ZB_ENOMEM, "no memory for a deflate context of level %d", level);
-}
-
-static enum zb_code gzip_encode(const zb__codec *codec, zb__scratch *scratch, const uint8_t *in,
+static enum zb_code gzip_encode(const void *state, zb__scratch *scratch, const uint8_t *in,
                                 size_t size, uint8_t *out, size_t capacity, size_t *written,
                                 zb_error *err) {
-    enum zb_code code = zb__deflate_encoder(scratch, codec->level, err);
+    const gzip *codec = state;
+    struct libdeflate_compressor *encoder;
+    enum zb_code code = zb__deflate_encoder(scratch, codec->level, &encoder, err);
     if (code)
         return code;
-    *written =
-        libdeflate_gzip_compress(scratch->deflate_encoders[codec->level], in, size, out, capacity);
+    *written = libdeflate_gzip_compress(encoder, in, size, out, capacity);
     return *written ? ZB_OK
                     : zb_fail(err, ZB_EINVAL, "gzip: %zu bytes cannot be encoded into %zu", size,
                               capacity);
@@ -179,24 +165,30 @@ static enum zb_code gzip_encode(const zb__codec *codec, zb__scratch *scratch, co
 
 /* ---- Metadata ----------------------------------------------------------------------------- */
 
-static enum zb_code gzip_parse(zb__codec *codec, const zb_json *configuration, uint32_t item,
-                               zb_error *err) {
-    (void)item;
+static enum zb_code gzip_parse(const zb_json *configuration, const zb__binding *binding,
+                               void **state, zb_error *err) {
+    (void)binding;
+    gzip *codec = zb__codec_new_state(sizeof *codec, state, err);
+    if (!codec)
+        return ZB_ENOMEM;
     codec->level = 5;
     return zb__configuration_integer(configuration, "level", 0, ZB__DEFLATE_LEVELS - 1,
                                      &codec->level, err);
 }
 
 static const char *const members[] = {"level", NULL};
+static const char *const defaults[] = {"5"};
 
 const zb__codec_ops zb__codec_gzip = {
     .name = "gzip",
+    .kind = ZB__BYTES_TO_BYTES,
     .members = members,
+    .defaults = defaults,
     .parse = gzip_parse,
-    .decode = gzip_decode,
-    .encode_bound = gzip_encode_bound,
-    .encode = gzip_encode,
-    .fixed_overhead = -1,
-    .partial = false,
-    .cost = 1600,
+    .free = free,
+    .bytes = {.decode = gzip_decode,
+              .encode_bound = gzip_encode_bound,
+              .encode = gzip_encode,
+              .fixed_overhead = -1,
+              .cost = 1600},
 };

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sharding_indexed: its configuration. The index of a shard is itself a small Zarr chunk: a uint64
- * array of shape grid + [2], encoded by a chain whose size must be fixed, so that it can be found
- * at the start or end of the object (shard_index.c).
+ * The sharding_indexed codec. The index of a shard is itself a small Zarr chunk: a uint64 array of
+ * shape grid + [2], encoded by a chain whose size must be fixed, so that it can be found at the
+ * start or end of the object (shard_index.c).
+ *
+ * The state knows the shape of inner chunks; what depends on the shape of the shard is in its form.
  */
 #include "codec/shard.h"
 
@@ -13,58 +15,147 @@
 #include "base/checked.h"
 #include "base/json_brief.h"
 #include "codec/configuration.h"
+#include "codec/encode.h"
 
-const char *const zb__shard_members[] = {"chunk_shape", "codecs", "index_codecs", "index_location",
-                                         NULL};
+typedef struct sharding {
+    uint32_t ndim;
+    uint64_t inner_shape[ZB_MAX_NDIM]; /* in stored dimensions */
+    bool index_at_start;
+    zb__chain *index; /* of the index */
+    zb__chain *inner; /* of an inner chunk */
+} sharding;
 
-static enum zb_code parse_inner_shape(zb__chain *chain, const zb_json *configuration,
-                                      zb_error *err) {
-    zb__shard *shard = chain->shard;
+static void shard_free(void *state) {
+    sharding *s = state;
+    if (!s)
+        return;
+    zb__chain_free(s->index);
+    zb__chain_free(s->inner);
+    free(s);
+}
+
+/* ---- The configuration -------------------------------------------------------------------- */
+
+static enum zb_code parse_inner_shape(sharding *s, const zb_json *configuration, zb_error *err) {
     const zb_json *value = zb_json_get(configuration, "chunk_shape");
     char brief[ZB__BRIEF_SIZE];
-    if (zb_json_kind_of(value) != ZB_JSON_ARRAY || zb_json_count(value) != chain->ndim)
+    if (zb_json_kind_of(value) != ZB_JSON_ARRAY || zb_json_count(value) != s->ndim)
         return zb_fail(err, ZB_EFORMAT, "chunk_shape is %s, expected a list of %u integers",
-                       zb__json_brief(value, brief), chain->ndim);
+                       zb__json_brief(value, brief), s->ndim);
     uint32_t i = 0;
     for (const zb_json *item = zb_json_first(value); item; item = zb_json_next(item), i++) {
-        uint64_t outer = chain->stored_shape[i];
-        uint64_t *inner = &shard->inner_shape[i];
-        if (!zb_json_uint64(item, inner) || *inner == 0 || outer % *inner)
+        uint64_t *inner = &s->inner_shape[i];
+        if (!zb_json_uint64(item, inner) || *inner == 0)
             return zb_fail(err, ZB_EFORMAT,
-                           "chunk_shape[%u] is %s, expected a divisor of the shard's %" PRIu64, i,
-                           zb__json_brief(item, brief), outer);
-        shard->grid[i] = outer / *inner;
+                           "chunk_shape[%u] is %s, expected a divisor of the shard's extent", i,
+                           zb__json_brief(item, brief));
     }
     return ZB_OK;
 }
 
-static enum zb_code parse_location(zb__shard *shard, const zb_json *configuration, zb_error *err) {
+static enum zb_code parse_location(sharding *s, const zb_json *configuration, zb_error *err) {
     static const char *const choices[] = {"end", "start", NULL};
     size_t choice = 0;
     enum zb_code code =
         zb__configuration_choice(configuration, "index_location", choices, &choice, err);
-    shard->index_at_start = choice == 1;
+    s->index_at_start = choice == 1;
     return code;
 }
 
-/* The encoded size of the index, or an error when its codecs do not fix it. */
-static enum zb_code measure_index(zb__shard *shard, zb_error *err) {
-    const zb__chain *index = shard->index;
-    uint64_t size = index->decoded_size;
-    if (index->shard)
-        return zb_fail(err, ZB_EFORMAT,
-                       "index_codecs: the size of an index must be fixed, which it is not with "
-                       "\"sharding_indexed\"");
-    for (size_t i = 0; i < index->codec_count; i++) {
-        int overhead = index->codecs[i].ops->fixed_overhead;
-        if (overhead < 0)
-            return zb_fail(err, ZB_EFORMAT,
-                           "index_codecs: the size of an index must be fixed, which it is not "
-                           "with \"%s\"",
-                           index->codecs[i].ops->name);
-        size += (uint64_t)overhead; /* a few bytes each on top of at most index_bytes */
+static enum zb_code check_index(const zb__chain *index, zb_error *err) {
+    const char *varies = index->serial.ops->serial.is_elements ? NULL : index->serial.ops->name;
+    for (size_t i = 0; i < index->codec_count && !varies; i++) {
+        if (index->codecs[i].ops->bytes.fixed_overhead < 0)
+            varies = index->codecs[i].ops->name;
     }
-    uint64_t limit = zb_limits_get()->index_bytes;
+    if (!varies)
+        return ZB_OK;
+    return zb_fail(err, ZB_EFORMAT,
+                   "index_codecs: the size of an index must be fixed, which it is not with \"%s\"",
+                   varies);
+}
+
+static enum zb_code bind_index(sharding *s, const zb_json *configuration, uint32_t depth,
+                               zb_error *err) {
+    if (s->ndim >= ZB_MAX_NDIM)
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "arrays of %u dimensions cannot be sharded (at most %u)", s->ndim,
+                       ZB_MAX_NDIM - 1);
+    const zb_json *codecs = zb_json_get(configuration, "index_codecs");
+    if (!codecs)
+        return zb_fail(err, ZB_EFORMAT, "index_codecs is missing");
+    const zb__binding binding = {
+        .ndim = s->ndim + 1, .dtype = {.kind = ZB_KIND_UINT, .size = 8}, .depth = depth};
+    enum zb_code code = zb__chain_bind_index(codecs, &binding, &s->index, err);
+    return code ? zb_error_prefix(err, code, "index_codecs") : check_index(s->index, err);
+}
+
+static enum zb_code shard_parse(const zb_json *configuration, const zb__binding *binding,
+                                void **state, zb_error *err) {
+    uint64_t limit = zb_limits_get()->shard_depth;
+    if (binding->depth >= limit)
+        return zb_fail(err, ZB_ELIMIT,
+                       "shards are nested deeper than the limit shard_depth (%" PRIu64 ") allows",
+                       limit);
+    sharding *s = zb__codec_new_state(sizeof *s, state, err);
+    if (!s)
+        return ZB_ENOMEM;
+    s->ndim = binding->ndim;
+    enum zb_code code = parse_inner_shape(s, configuration, err);
+    if (!code)
+        code = parse_location(s, configuration, err);
+    if (!code)
+        code = bind_index(s, configuration, binding->depth + 1, err);
+    if (code)
+        return code;
+    const zb_json *codecs = zb_json_get(configuration, "codecs");
+    if (!codecs)
+        return zb_fail(err, ZB_EFORMAT, "codecs is missing");
+    const zb__binding inner = {
+        .ndim = s->ndim, .dtype = binding->dtype, .depth = binding->depth + 1};
+    return zb__chain_bind(codecs, &inner, &s->inner, err);
+}
+
+static bool shard_same(const void *a, const void *b) {
+    const sharding *x = a, *y = b;
+    return x->index_at_start == y->index_at_start && x->ndim == y->ndim &&
+           memcmp(x->inner_shape, y->inner_shape, x->ndim * sizeof *x->inner_shape) == 0 &&
+           zb__chain_same(x->index, y->index) && zb__chain_same(x->inner, y->inner);
+}
+
+/* ---- Forms -------------------------------------------------------------------------------- */
+
+static enum zb_code divide(const sharding *s, zb__form *form, zb_error *err) {
+    zb__shard *shard = form->shard;
+    for (uint32_t i = 0; i < s->ndim; i++) {
+        uint64_t outer = form->stored_shape[i], inner = s->inner_shape[i];
+        if (outer % inner)
+            return zb_fail(err, ZB_EFORMAT,
+                           "chunk_shape[%u] is %" PRIu64
+                           ", expected a divisor of the shard's %" PRIu64,
+                           i, inner, outer);
+        shard->inner_shape[i] = inner;
+        shard->grid[i] = outer / inner;
+    }
+    return ZB_OK;
+}
+
+static enum zb_code prepare_index(const sharding *s, zb__shard *shard, zb_error *err) {
+    const uint64_t number = sizeof(uint64_t); /* two for each inner chunk: offset and length */
+    uint64_t limit = zb_limits_get()->index_bytes, size;
+    uint64_t shape[ZB_MAX_NDIM]; /* one more than the array has */
+    memcpy(shape, shard->grid, s->ndim * sizeof *shape);
+    shape[s->ndim] = 2;
+    if (!zb__product_u64(shape, s->ndim + 1, number, &size) || size > limit)
+        return zb_fail(err, ZB_ELIMIT,
+                       "the index of a shard is larger than the limit index_bytes (%" PRIu64 ")",
+                       limit);
+    shard->count = size / (2 * number);
+    shard->index_at_start = s->index_at_start;
+    enum zb_code code = zb__chain_form(s->index, shape, &shard->index, err);
+    if (code)
+        return zb_error_prefix(err, code, "index_codecs");
+    size = shard->index->encoded_bound; /* exact: its codecs are fixed */
     if (size > limit || size > SIZE_MAX)
         return zb_fail(err, ZB_ELIMIT,
                        "the index has %" PRIu64 " bytes, more than the limit index_bytes (%" PRIu64
@@ -74,51 +165,126 @@ static enum zb_code measure_index(zb__shard *shard, zb_error *err) {
     return ZB_OK;
 }
 
-static enum zb_code bind_index(zb__chain *chain, const zb_json *configuration, uint32_t depth,
-                               zb_error *err) {
-    zb__shard *shard = chain->shard;
-    const uint64_t number = sizeof(uint64_t); /* two for each inner chunk: offset and length */
-    uint64_t limit = zb_limits_get()->index_bytes, size;
-    uint64_t shape[ZB_MAX_NDIM];
-    if (chain->ndim >= ZB_MAX_NDIM)
-        return zb_fail(err, ZB_EUNSUPPORTED,
-                       "arrays of %u dimensions cannot be sharded (at most %u)", chain->ndim,
-                       ZB_MAX_NDIM - 1);
-    memcpy(shape, shard->grid, chain->ndim * sizeof *shape);
-    shape[chain->ndim] = 2;
-    if (!zb__product_u64(shape, chain->ndim + 1, number, &size) || size > limit)
-        return zb_fail(err, ZB_ELIMIT,
-                       "the index of a shard is larger than the limit index_bytes (%" PRIu64 ")",
-                       limit);
-    shard->count = size / (2 * number);
-    const zb_json *codecs = zb_json_get(configuration, "index_codecs");
-    if (!codecs)
-        return zb_fail(err, ZB_EFORMAT, "index_codecs is missing");
-    enum zb_code code =
-        zb__chain_bind_index(codecs, chain->ndim + 1, shape, depth, &shard->index, err);
-    return code ? zb_error_prefix(err, code, "index_codecs") : measure_index(shard, err);
+static enum zb_code shard_prepare(const void *state, zb__form *form, zb_error *err) {
+    const sharding *s = state;
+    zb__shard *shard = form->shard = calloc(1, sizeof *shard);
+    if (!shard)
+        return zb_fail(err, ZB_ENOMEM, "no memory for the form of a shard");
+    enum zb_code code = divide(s, form, err);
+    if (!code)
+        code = prepare_index(s, shard, err);
+    return code ? code : zb__chain_form(s->inner, s->inner_shape, &shard->inner, err);
 }
 
-enum zb_code zb__shard_bind(zb__chain *chain, const zb_json *configuration, uint32_t depth,
-                            zb_error *err) {
-    uint64_t limit = zb_limits_get()->shard_depth;
-    if (depth >= limit)
-        return zb_fail(err, ZB_ELIMIT,
-                       "shards are nested deeper than the limit shard_depth (%" PRIu64 ") allows",
-                       limit);
-    zb__shard *shard = chain->shard = calloc(1, sizeof *shard);
-    if (!shard)
-        return zb_fail(err, ZB_ENOMEM, "no memory for a shard's codecs");
-    enum zb_code code = parse_inner_shape(chain, configuration, err);
-    if (!code)
-        code = parse_location(shard, configuration, err);
-    if (!code)
-        code = bind_index(chain, configuration, depth + 1, err);
-    if (code)
-        return code;
-    const zb_json *codecs = zb_json_get(configuration, "codecs");
-    if (!codecs)
-        return zb_fail(err, ZB_EFORMAT, "codecs is missing");
-    return zb__chain_bind(codecs, chain->dtype, chain->ndim, shard->inner_shape, depth + 1,
-                          &shard->inner, err);
+static uint64_t shard_decode_bound(const zb__form *form) {
+    const zb__shard *shard = form->shard;
+    uint64_t inner = shard->inner->encoded_bound;
+    uint64_t full = zb__bound_sum(zb__bound_product(inner, shard->count), shard->index_size);
+    uint64_t bound = zb__bound_sum(zb__bound_product(full, 2),
+                                   ZB__CODEC_SLACK); /* there may be gaps between the chunks */
+    uint64_t limit = zb_limits_get()->shard_bytes;
+    return bound < limit ? bound : limit;
 }
+
+static uint64_t shard_encode_bound(const zb__form *form) {
+    const zb__shard *shard = form->shard;
+    uint64_t inner = zb__chunk_encode_bound(shard->inner);
+    return zb__bound_sum(zb__bound_product(inner, shard->count), shard->index_size);
+}
+
+/* ---- Encoding ----------------------------------------------------------------------------- */
+
+/* The view of inner chunk i, whose own chain may permute dimensions once more. */
+static zb__elements_view inner_view(const zb__form *form, const zb__elements_view *view,
+                                    uint64_t i) {
+    const zb__shard *shard = form->shard;
+    uint32_t ndim = form->chain->ndim;
+    zb__elements_view inner = {.data = view->data};
+    for (uint32_t d = ndim; d-- > 0; i /= shard->grid[d]) {
+        uint64_t start = i % shard->grid[d] * shard->inner_shape[d];
+        inner.data += (int64_t)start * view->strides[d];
+    }
+    for (uint32_t d = 0; d < ndim; d++)
+        inner.strides[d] = view->strides[shard->inner->chain->axis[d]];
+    return inner;
+}
+
+/* Encodes all inner chunks into out[from..to) and their places into entries. *end gets where they
+   end: `from` when none is stored. */
+static enum zb_code encode_inner_chunks(const zb__encoding *e, const zb__form *form,
+                                        const zb__elements_view *view, uint8_t *out, size_t from,
+                                        size_t to, uint64_t *entries, size_t *end, zb_error *err) {
+    size_t at = from;
+    for (uint64_t i = 0; i < form->shard->count; i++) {
+        zb__elements_view inner = inner_view(form, view, i);
+        size_t size;
+        enum zb_code code =
+            zb__view_encode(e, form->shard->inner, &inner, out + at, to - at, &size, err);
+        if (code)
+            return code;
+        entries[2 * i] = size ? at : ZB__INDEX_EMPTY;
+        entries[2 * i + 1] = size ? size : ZB__INDEX_EMPTY;
+        at += size;
+    }
+    *end = at;
+    return ZB_OK;
+}
+
+/* Encodes a shard into out[0..capacity). */
+static enum zb_code encode_shard(const zb__encoding *e, const zb__form *form,
+                                 const zb__elements_view *view, uint8_t *out, size_t capacity,
+                                 size_t *size, zb_error *err) {
+    const zb__shard *shard = form->shard;
+    if (capacity < shard->index_size)
+        return zb_fail(err, ZB_EINVAL, "an index of %zu bytes cannot be stored in %zu",
+                       shard->index_size, capacity);
+    uint64_t *entries = malloc((size_t)shard->index->decoded_size);
+    if (!entries)
+        return zb_fail(err, ZB_ENOMEM, "no memory for the index of a shard");
+    size_t from = shard->index_at_start ? shard->index_size : 0;
+    size_t to = shard->index_at_start ? capacity : capacity - shard->index_size, end;
+    enum zb_code code = encode_inner_chunks(e, form, view, out, from, to, entries, &end, err);
+    if (!code) {
+        *size = end == from ? 0 : end - from + shard->index_size;
+        if (*size)
+            code = zb__shard_index_encode(shard, e->scratch, entries,
+                                          shard->index_at_start ? out : out + end, err);
+    }
+    free(entries);
+    return code;
+}
+
+static enum zb_code shard_encode(const zb__encoding *e, const zb__form *form,
+                                 const zb__elements_view *view, zb__serialised *out,
+                                 zb_error *err) {
+    uint8_t *room = out->room;
+    size_t capacity = out->capacity;
+    if (!room) { /* codecs follow, which use the scratch as the inner chunks do */
+        uint64_t bound = shard_encode_bound(form);
+        if (bound > SIZE_MAX)
+            return zb_fail(err, ZB_ELIMIT, "a chunk is too large to be encoded");
+        enum zb_code code = zb__buffer_reserve(&out->own, (size_t)bound, err);
+        if (code)
+            return code;
+        room = out->own.data;
+        capacity = out->own.capacity;
+    }
+    out->data = room;
+    return encode_shard(e, form, view, room, capacity, &out->size, err);
+}
+
+static const char *const members[] = {"chunk_shape", "codecs", "index_codecs", "index_location",
+                                      NULL};
+
+const zb__codec_ops zb__codec_sharding_indexed = {
+    .name = "sharding_indexed",
+    .kind = ZB__ARRAY_TO_BYTES,
+    .members = members,
+    .parse = shard_parse,
+    .free = shard_free,
+    .same = shard_same,
+    .serial = {.prepare = shard_prepare,
+               .decode_bound = shard_decode_bound,
+               .encode_bound = shard_encode_bound,
+               .encode = shard_encode},
+};

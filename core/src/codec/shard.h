@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Between the binding of chains and that of their shards; each contains the other. */
+/* The index of a shard. */
 #ifndef ZB_CODEC_SHARD_H
 #define ZB_CODEC_SHARD_H
 
-#include "codec/chain.h"
+#include "codec/form.h"
 
-/* Members of sharding_indexed's configuration; NULL-terminated. */
-extern const char *const zb__shard_members[];
+#define ZB__INDEX_EMPTY UINT64_MAX
 
-/* Reads the configuration of sharding_indexed (NULL when there is none) into chain->shard, for the
-   chain's stored_shape and dtype. depth is the number of shards around this one. On failure
-   zb__chain_free frees the rest. */
-enum zb_code zb__shard_bind(zb__chain *chain, const zb_json *configuration, uint32_t depth,
-                            zb_error *err);
+/* Decodes a shard index of index_size bytes into entries[2 * count]: offset and length of each
+   inner chunk in C order of stored dimensions, host byte order, ZB__INDEX_EMPTY twice for a missing
+   one (one alone is ZB_EFORMAT). Checks the checksum, not the bounds: the object's size is the
+   reader's to compare with. */
+enum zb_code zb__shard_index_decode(const zb__shard *shard, zb__scratch *scratch,
+                                    const uint8_t *encoded, uint64_t *entries, zb_error *err);
+
+/* Encodes a shard index: entries[2 * count] as zb__shard_index_decode gives them, into index_size
+   bytes. */
+enum zb_code zb__shard_index_encode(const zb__shard *shard, zb__scratch *scratch,
+                                    const uint64_t *entries, uint8_t *out, zb_error *err);
 
 #endif

@@ -4,43 +4,46 @@
  * order of the grid; what the index's chain makes of them (another byte order, transposes, a
  * checksum) stays in here.
  */
+#include "codec/shard.h"
+
 #include <inttypes.h>
 
-#include "codec/encode.h"
 #include "kernel/scatter.h"
 
 static const zb_dtype entry_type = {.kind = ZB_KIND_UINT, .size = sizeof(uint64_t)};
 
 /* Are the stored bytes the entries as we keep them? */
-static bool is_plain(const zb__chain *index) {
-    for (uint32_t i = 0; i < index->ndim; i++) {
-        if (index->axis[i] != i)
+static bool is_plain(const zb__form *index) {
+    const zb__chain *chain = index->chain;
+    for (uint32_t i = 0; i < chain->ndim; i++) {
+        if (chain->axis[i] != i)
             return false;
     }
-    return !index->dtype.swapped;
+    return !chain->dtype.swapped;
 }
 
 /* Copies all entries between our order and the stored one. */
-static void move_entries(const zb__chain *index, bool store, const void *from, void *to) {
+static void move_entries(const zb__form *index, bool store, const void *from, void *to) {
+    const zb__chain *chain = index->chain;
     int64_t stored[ZB_MAX_NDIM], ours[ZB_MAX_NDIM], by_axis[ZB_MAX_NDIM];
     uint64_t shape[ZB_MAX_NDIM];
     int64_t stored_stride = sizeof(uint64_t), our_stride = sizeof(uint64_t);
-    for (uint32_t i = 0; i < index->ndim; i++)
-        shape[index->axis[i]] = index->stored_shape[i];
-    for (uint32_t i = index->ndim; i-- > 0;) {
+    for (uint32_t i = 0; i < chain->ndim; i++)
+        shape[chain->axis[i]] = index->stored_shape[i];
+    for (uint32_t i = chain->ndim; i-- > 0;) {
         stored[i] = stored_stride;
         stored_stride *= (int64_t)index->stored_shape[i];
         by_axis[i] = our_stride;
         our_stride *= (int64_t)shape[i];
     }
-    for (uint32_t i = 0; i < index->ndim; i++)
-        ours[i] = by_axis[index->axis[i]];
-    zb__box_copy copy = {.ndim = index->ndim,
+    for (uint32_t i = 0; i < chain->ndim; i++)
+        ours[i] = by_axis[chain->axis[i]];
+    zb__box_copy copy = {.ndim = chain->ndim,
                          .count = index->stored_shape,
                          .src_strides = store ? ours : stored,
                          .dst_strides = store ? stored : ours,
-                         .src_dtype = store ? entry_type : index->dtype,
-                         .dst_dtype = store ? index->dtype : entry_type};
+                         .src_dtype = store ? entry_type : chain->dtype,
+                         .dst_dtype = store ? chain->dtype : entry_type};
     zb__scatter(&copy, from, to);
 }
 
@@ -59,7 +62,7 @@ static enum zb_code check_entries(const uint64_t *entries, uint64_t count, zb_er
 
 enum zb_code zb__shard_index_decode(const zb__shard *shard, zb__scratch *scratch,
                                     const uint8_t *encoded, uint64_t *entries, zb_error *err) {
-    const zb__chain *index = shard->index;
+    const zb__form *index = shard->index;
     size_t size = (size_t)index->decoded_size; /* at most index_bytes, see shard.c */
     uint8_t *stored = (uint8_t *)entries;
     if (!is_plain(index)) {
@@ -69,7 +72,8 @@ enum zb_code zb__shard_index_decode(const zb__shard *shard, zb__scratch *scratch
         stored = scratch->block.data;
     }
     zb__sink sink = {.data = stored, .capacity = size, .exact = true, .hi = size};
-    enum zb_code code = zb__chain_decode(index, scratch, encoded, shard->index_size, &sink, err);
+    enum zb_code code =
+        zb__chain_decode(index->chain, scratch, encoded, shard->index_size, &sink, err);
     if (code)
         return zb_error_prefix(err, code, "index");
     if (!is_plain(index))
@@ -79,7 +83,7 @@ enum zb_code zb__shard_index_decode(const zb__shard *shard, zb__scratch *scratch
 
 enum zb_code zb__shard_index_encode(const zb__shard *shard, zb__scratch *scratch,
                                     const uint64_t *entries, uint8_t *out, zb_error *err) {
-    const zb__chain *index = shard->index;
+    const zb__form *index = shard->index;
     const uint8_t *stored = (const uint8_t *)entries;
     size_t size = (size_t)index->decoded_size, written = 0;
     if (!is_plain(index)) {
@@ -90,7 +94,7 @@ enum zb_code zb__shard_index_encode(const zb__shard *shard, zb__scratch *scratch
         stored = scratch->block.data;
     }
     /* The codecs are of fixed size, so index_size is what they give. */
-    enum zb_code code =
-        zb__codecs_encode(index, scratch, stored, size, out, shard->index_size, &written, err);
+    enum zb_code code = zb__chain_encode(index->chain, scratch, stored, size, out,
+                                         shard->index_size, &written, err);
     return code ? zb_error_prefix(err, code, "index") : ZB_OK;
 }

@@ -20,6 +20,7 @@
 #include "codec/zstd.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 
@@ -31,6 +32,11 @@
 #define SKIPPABLE_MAGIC 0x184d2a50u /* and the 15 that follow */
 #define SIZE_UNKNOWN UINT64_MAX
 
+typedef struct zstd {
+    int level;
+    bool checksum; /* of each frame */
+} zstd;
+
 typedef struct zstd_frame {
     size_t size;        /* encoded, header and checksum included */
     size_t header_size; /* up to the first block */
@@ -39,9 +45,7 @@ typedef struct zstd_frame {
     bool checksum;
 } zstd_frame;
 
-static enum zb_code use_context(zb__scratch *scratch, zb_error *err) {
-    if (scratch->zstd)
-        return ZB_OK;
+static enum zb_code create_decoder(void **out, zb_error *err) {
     ZSTD_DCtx *context = ZSTD_createDCtx();
     if (!context)
         return zb_fail(err, ZB_ENOMEM, "no memory for a zstd context");
@@ -52,8 +56,20 @@ static enum zb_code use_context(zb__scratch *scratch, zb_error *err) {
         ZSTD_freeDCtx(context);
         return zb_fail(err, ZB_EUNSUPPORTED, "the zstd library has no stable output buffers");
     }
-    scratch->zstd = context;
+    *out = context;
     return ZB_OK;
+}
+
+static void free_decoder(void *context) {
+    ZSTD_freeDCtx(context);
+}
+
+static enum zb_code use_decoder(zb__scratch *scratch, ZSTD_DCtx **out, zb_error *err) {
+    static zb__scratch_slot slot = {.create = create_decoder, .free = free_decoder};
+    void *context = NULL;
+    enum zb_code code = zb__scratch_use(scratch, &slot, &context, err);
+    *out = context;
+    return code;
 }
 
 static enum zb_code fail_zstd(size_t result, zb_error *err) {
@@ -124,15 +140,16 @@ static enum zb_code read_frame(const uint8_t *in, size_t size, zstd_frame *frame
 
 enum zb_code zb__zstd_decode(zb__scratch *scratch, const uint8_t *in, size_t size, uint8_t *out,
                              size_t capacity, size_t *written, zb_error *err) {
-    enum zb_code code = use_context(scratch, err);
+    ZSTD_DCtx *decoder;
+    enum zb_code code = use_decoder(scratch, &decoder, err);
     size_t done = 0;
     /* The empty input is no frame either: at least one must be there. */
     for (size_t at = 0; !code && (at < size || at == 0);) {
         zstd_frame frame;
         code = read_frame(in + at, size - at, &frame, err);
         if (!code && !frame.skippable) {
-            size_t result = ZSTD_decompressDCtx(scratch->zstd, out + done, capacity - done, in + at,
-                                                frame.size);
+            size_t result =
+                ZSTD_decompressDCtx(decoder, out + done, capacity - done, in + at, frame.size);
             if (ZSTD_isError(result))
                 code = fail_zstd(result, err);
             else
@@ -146,13 +163,13 @@ enum zb_code zb__zstd_decode(zb__scratch *scratch, const uint8_t *in, size_t siz
 
 /* Decodes blocks of one frame until `wanted` bytes are there or the frame ends; *written tells how
    many are. out has room for the whole content, as the caller has checked. */
-static enum zb_code decode_blocks(zb__scratch *scratch, const uint8_t *in, const zstd_frame *frame,
+static enum zb_code decode_blocks(ZSTD_DCtx *decoder, const uint8_t *in, const zstd_frame *frame,
                                   uint8_t *out, size_t capacity, size_t wanted, size_t *written,
                                   zb_error *err) {
     ZSTD_inBuffer input = {.src = in, .size = frame->header_size};
     ZSTD_outBuffer output = {.dst = out, .size = capacity};
     enum zb_code code = ZB_OK;
-    ZSTD_DCtx_reset(scratch->zstd, ZSTD_reset_session_only);
+    ZSTD_DCtx_reset(decoder, ZSTD_reset_session_only);
     bool last = false;
     while (!last && output.pos < wanted) {
         const uint8_t *block = in + input.size;
@@ -160,7 +177,7 @@ static enum zb_code decode_blocks(zb__scratch *scratch, const uint8_t *in, const
         bool run_length = ((header >> 1) & 3) == 1; /* one byte stands for all */
         last = header & 1;
         input.size += 3 + (run_length ? 1 : header >> 3);
-        size_t result = ZSTD_decompressStream(scratch->zstd, &output, &input);
+        size_t result = ZSTD_decompressStream(decoder, &output, &input);
         if (ZSTD_isError(result)) {
             code = fail_zstd(result, err);
             break;
@@ -170,7 +187,7 @@ static enum zb_code decode_blocks(zb__scratch *scratch, const uint8_t *in, const
             break;
         }
     }
-    ZSTD_DCtx_reset(scratch->zstd, ZSTD_reset_session_only);
+    ZSTD_DCtx_reset(decoder, ZSTD_reset_session_only);
     *written = output.pos;
     return code;
 }
@@ -197,14 +214,15 @@ static enum zb_code survey(const uint8_t *in, size_t size, bool *checksum, uint6
 
 static enum zb_code decode_prefix(zb__scratch *scratch, const uint8_t *in, size_t size,
                                   zb__sink *sink, zb_error *err) {
-    enum zb_code code = use_context(scratch, err);
+    ZSTD_DCtx *decoder;
+    enum zb_code code = use_decoder(scratch, &decoder, err);
     size_t done = 0;
     for (size_t at = 0; !code && at < size && done < sink->hi;) {
         zstd_frame frame;
         code = read_frame(in + at, size - at, &frame, err);
         if (!code && !frame.skippable) {
             size_t written;
-            code = decode_blocks(scratch, in + at, &frame, sink->data + done, sink->capacity - done,
+            code = decode_blocks(decoder, in + at, &frame, sink->data + done, sink->capacity - done,
                                  sink->hi - done, &written, err);
             done += written;
         }
@@ -215,9 +233,9 @@ static enum zb_code decode_prefix(zb__scratch *scratch, const uint8_t *in, size_
     return code;
 }
 
-static enum zb_code zstd_decode(const zb__codec *codec, zb__scratch *scratch, const uint8_t *in,
+static enum zb_code zstd_decode(const void *state, zb__scratch *scratch, const uint8_t *in,
                                 size_t size, zb__sink *sink, zb_error *err) {
-    (void)codec;
+    (void)state;
     bool whole = sink->hi == sink->capacity;
     if (!whole) {
         uint64_t content;
@@ -249,19 +267,31 @@ static uint64_t zstd_encode_bound(uint64_t size) {
     return bound == 0 || ZSTD_isError(bound) ? UINT64_MAX : bound;
 }
 
-enum zb_code zb__zstd_encoder(zb__scratch *scratch, zb_error *err) {
-    if (!scratch->zstd_encoder)
-        scratch->zstd_encoder = ZSTD_createCCtx();
-    return scratch->zstd_encoder ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for a zstd context");
+static enum zb_code create_encoder(void **context, zb_error *err) {
+    *context = ZSTD_createCCtx();
+    return *context ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for a zstd context");
 }
 
-static enum zb_code zstd_encode(const zb__codec *codec, zb__scratch *scratch, const uint8_t *in,
+static void free_encoder(void *context) {
+    ZSTD_freeCCtx(context);
+}
+
+enum zb_code zb__zstd_encoder(zb__scratch *scratch, ZSTD_CCtx **out, zb_error *err) {
+    static zb__scratch_slot slot = {.create = create_encoder, .free = free_encoder};
+    void *context = NULL;
+    enum zb_code code = zb__scratch_use(scratch, &slot, &context, err);
+    *out = context;
+    return code;
+}
+
+static enum zb_code zstd_encode(const void *state, zb__scratch *scratch, const uint8_t *in,
                                 size_t size, uint8_t *out, size_t capacity, size_t *written,
                                 zb_error *err) {
-    enum zb_code code = zb__zstd_encoder(scratch, err);
+    const zstd *codec = state;
+    ZSTD_CCtx *context;
+    enum zb_code code = zb__zstd_encoder(scratch, &context, err);
     if (code)
         return code;
-    ZSTD_CCtx *context = scratch->zstd_encoder;
     ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters);
     ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, codec->level);
     ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, codec->checksum);
@@ -278,24 +308,31 @@ static enum zb_code zstd_encode(const zb__codec *codec, zb__scratch *scratch, co
 /* ---- Metadata ----------------------------------------------------------------------------- */
 
 /* Level 0 stands for the library's own default, 3. */
-static enum zb_code zstd_parse(zb__codec *codec, const zb_json *configuration, uint32_t item,
-                               zb_error *err) {
-    (void)item;
+static enum zb_code zstd_parse(const zb_json *configuration, const zb__binding *binding,
+                               void **state, zb_error *err) {
+    (void)binding;
+    zstd *codec = zb__codec_new_state(sizeof *codec, state, err);
+    if (!codec)
+        return ZB_ENOMEM;
     enum zb_code code =
         zb__configuration_integer(configuration, "level", -131072, 22, &codec->level, err);
     return code ? code : zb__configuration_bool(configuration, "checksum", &codec->checksum, err);
 }
 
 static const char *const members[] = {"level", "checksum", NULL};
+static const char *const defaults[] = {"3", "false"};
 
 const zb__codec_ops zb__codec_zstd = {
     .name = "zstd",
+    .kind = ZB__BYTES_TO_BYTES,
     .members = members,
+    .defaults = defaults,
     .parse = zstd_parse,
-    .decode = zstd_decode,
-    .encode_bound = zstd_encode_bound,
-    .encode = zstd_encode,
-    .fixed_overhead = -1,
-    .partial = true,
-    .cost = 900,
+    .free = free,
+    .bytes = {.decode = zstd_decode,
+              .encode_bound = zstd_encode_bound,
+              .encode = zstd_encode,
+              .fixed_overhead = -1,
+              .is_partial = true,
+              .cost = 900},
 };

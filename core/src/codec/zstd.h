@@ -11,7 +11,9 @@
 enum zb_code zb__zstd_decode(zb__scratch *scratch, const uint8_t *in, size_t size, uint8_t *out,
                              size_t capacity, size_t *written, zb_error *err);
 
-/* Makes scratch->zstd_encoder at its first use. */
-enum zb_code zb__zstd_encoder(zb__scratch *scratch, zb_error *err);
+struct ZSTD_CCtx_s;
+
+/* The scratch's context for encoding, made at its first use. */
+enum zb_code zb__zstd_encoder(zb__scratch *scratch, struct ZSTD_CCtx_s **out, zb_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * From an array's zarr.json to the model that the reader works with: shape, data type, regular
- * grid, keys, fill value, dimension names, and the codec chain bound to the shape of a chunk.
+ * grid, keys, fill value, dimension names, and the codec chain with the form of a chunk.
  *
  * Each member has a parser of its own here or in the files beside this one, and each message begins
  * with the member's name, says what it is and what was expected.
@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/extension.h"
 #include "base/json_brief.h"
-#include "codec/chain.h"
-#include "codec/extension.h"
+#include "codec/form.h"
 #include "model/dtype.h"
 #include "model/fill.h"
 #include "model/keys.h"
@@ -44,7 +44,7 @@ static enum zb_code require(const zb_json *document, const char *name, const zb_
 
 /* Shapes are numbers from outside, so this is where all later arithmetic is made safe: at most 32
    dimensions, every extent and the size of the whole array below 2^63, chunk extents above 0. The
-   size of a chunk is checked where it is computed first, in the codec chain. */
+   size of a chunk is checked where it is computed first, in its form. */
 
 /* ---- Shape and grid ----------------------------------------------------------------------- */
 
@@ -181,10 +181,11 @@ static enum zb_code parse_names(model *m, const zb_json *document, zb_error *err
     return ZB_OK;
 }
 
-/* Lists the codecs of a chain that has been bound and is therefore right; returns their number.
-   With out NULL it only counts. */
-static size_t list_codecs(const zb_json *codecs, uint32_t level, zb_codec_info *out) {
-    size_t count = 0;
+/* Lists the codecs of a form's chain, which has been bound and is therefore right, and of those of
+   inner chunks; returns their number. With out NULL it only counts. */
+static size_t list_codecs(const zb_json *codecs, const zb__form *form, uint32_t level,
+                          zb_codec_info *out) {
+    size_t count = 0, at = 0;
     for (const zb_json *item = zb_json_first(codecs); item; item = zb_json_next(item)) {
         const char *name = zb_json_string(item);
         if (!name)
@@ -193,9 +194,9 @@ static size_t list_codecs(const zb_json *codecs, uint32_t level, zb_codec_info *
         if (out)
             out[count] = (zb_codec_info){name, configuration, level};
         count++;
-        if (name && strcmp(name, "sharding_indexed") == 0)
-            count += list_codecs(zb_json_get(configuration, "codecs"), level + 1,
-                                 out ? out + count : NULL);
+        if (form->shard && at++ == form->chain->serial_at)
+            count += list_codecs(zb_json_get(configuration, "codecs"), form->shard->inner,
+                                 level + 1, out ? out + count : NULL);
     }
     return count;
 }
@@ -208,11 +209,11 @@ static void find_inner_shape(model *m) {
     memcpy(m->inner_shape, m->chunk_shape, sizeof m->inner_shape);
     for (uint32_t d = 0; d < ndim; d++)
         outer[d] = d;
-    for (const zb__chain *chain = m->array.chain; chain->shard; chain = chain->shard->inner) {
+    for (const zb__form *form = m->array.form; form->shard; form = form->shard->inner) {
         uint32_t stored[ZB_MAX_NDIM];
         for (uint32_t i = 0; i < ndim; i++) {
-            stored[i] = outer[chain->axis[i]];
-            m->inner_shape[stored[i]] = chain->shard->inner_shape[i];
+            stored[i] = outer[form->chain->axis[i]];
+            m->inner_shape[stored[i]] = form->shard->inner_shape[i];
         }
         memcpy(outer, stored, ndim * sizeof *outer);
         m->array.info.shard_depth++;
@@ -225,15 +226,17 @@ static enum zb_code parse_codecs(model *m, const zb_json *document, zb_error *er
     const zb_json *codecs;
     enum zb_code code = require(document, "codecs", &codecs, err);
     if (!code)
-        code = zb__chain_bind(codecs, info->dtype, info->ndim, m->chunk_shape, 0, &m->array.chain,
-                              err);
+        code = zb__chain_bind(codecs, &(zb__binding){.ndim = info->ndim, .dtype = info->dtype},
+                              &m->array.chain, err);
+    if (!code)
+        code = zb__chain_form(m->array.chain, m->chunk_shape, &m->array.form, err);
     if (code)
         return code;
-    info->codec_count = list_codecs(codecs, 0, NULL);
+    info->codec_count = list_codecs(codecs, m->array.form, 0, NULL);
     m->codecs = calloc(info->codec_count, sizeof *m->codecs);
     if (!m->codecs)
         return zb_fail(err, ZB_ENOMEM, "out of memory for %zu codecs", info->codec_count);
-    list_codecs(codecs, 0, m->codecs);
+    list_codecs(codecs, m->array.form, 0, m->codecs);
     info->codecs = m->codecs;
     find_inner_shape(m);
     return ZB_OK;
@@ -294,6 +297,7 @@ void zb__array_free(zb__array *array) {
         return;
     /* The document, to which names and configurations point, is the node's to free. */
     model *m = (model *)(void *)array;
+    zb__form_release(array->form);
     zb__chain_free(array->chain);
     free(m->fill_value);
     free(m->codecs);

@@ -3,7 +3,7 @@
 #ifndef ZB_MODEL_ARRAY_H
 #define ZB_MODEL_ARRAY_H
 
-#include "codec/chain.h"
+#include "codec/form.h"
 #include "model/keys.h"
 #include "zarrbridge/array.h"
 
@@ -11,7 +11,8 @@ typedef struct zb__array {
     zb_array_info info;
     zb__key_encoding keys;
     zb__chain *chain;
-    uint64_t cache_id; /* equal only for equal store, path and document: part of cache keys */
+    const zb__form *form; /* of each of its chunks */
+    uint64_t cache_id;    /* equal only for equal store, path and document: part of cache keys */
 } zb__array;
 
 /* Chunks of one extent that an array of another one has, the last of them maybe in part. Rounded up

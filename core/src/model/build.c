@@ -16,7 +16,7 @@
 #include "base/json_brief.h"
 #include "base/json_print.h"
 #include "base/text.h"
-#include "model/codecs_print.h"
+#include "codec/codecs_print.h"
 #include "model/fill_print.h"
 #include "zarrbridge/array.h"
 
@@ -150,8 +150,13 @@ static enum zb_code print_codecs(zb__text *t, const zb_array_spec *spec, zb_erro
         zb__text_add(t, ",\"codecs\":[");
     }
     print_bytes(t, spec->dtype);
+    zb_json *codecs;
     enum zb_code code =
-        zb__codecs_print(t, spec->codecs ? spec->codecs : "[\"zstd\"]", spec->dtype, err);
+        zb__argument_parse(spec->codecs ? spec->codecs : "[\"zstd\"]", "codecs", &codecs, err);
+    if (code)
+        return code;
+    code = zb__codecs_print(t, codecs, spec->dtype, err);
+    zb_json_free(codecs);
     if (spec->shard_shape)
         zb__text_add(t, "],\"index_codecs\":[{\"name\":\"bytes\",\"configuration\":"
                         "{\"endian\":\"little\"}},{\"name\":\"crc32c\"}],"

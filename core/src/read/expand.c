@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/scratch.h"
-#include "codec/chain.h"
+#include "codec/shard.h"
 #include "node/node.h"
 #include "read/index.h"
 #include "read/leaf.h"
@@ -45,16 +45,16 @@ static enum zb_code no_memory(zb_error *err) {
 /* A cell shape that cuts a C-order block into contiguous slabs: ones, then a part, then whole
    dimensions. A slab is read from the piece's first byte in it to the last, so it also ends
    where what lies between two indexes of a dimension is more than `gap` bytes. */
-static void slab_shape(const zb__chain *chain, zb__piece *piece, uint64_t gap, uint64_t *shape) {
-    uint32_t ndim = chain->ndim;
+static void slab_shape(const zb__form *form, zb__piece *piece, uint64_t gap, uint64_t *shape) {
+    uint32_t ndim = form->chain->ndim;
     const uint64_t *count = zb__piece_count(piece, ndim), *step = zb__piece_step(piece, ndim);
-    uint64_t stride = chain->dtype.size, span = stride, outer = 1;
+    uint64_t stride = form->chain->dtype.size, span = stride, outer = 1;
     for (uint32_t d = 0; d < ndim; d++)
         outer *= count[d];
     for (uint32_t d = ndim; d-- > 0; outer /= count[d]) {
         /* One index of d has `stride` bytes, of which the piece spans `span`; `outer` is how many
            there are of it and all dimensions before. */
-        uint64_t fit = SLAB_BYTES / stride, extent = chain->stored_shape[d];
+        uint64_t fit = SLAB_BYTES / stride, extent = form->stored_shape[d];
         bool apart = count[d] > 1 && stride * step[d] - span > gap && outer <= MOST_SLABS;
         shape[d] = fit < 1 || apart ? 1 : fit < extent ? fit : extent;
         span += (count[d] - 1) * step[d] * stride;
@@ -65,11 +65,11 @@ static void slab_shape(const zb__chain *chain, zb__piece *piece, uint64_t gap, u
 /* Emits one leaf for each slab of each piece. The pieces stay in the coordinates of the whole
    chunk, whose strides are also the slab's. */
 static enum zb_code emit_slabs(expansion *x, const zb__leaf *whole, zb_error *err) {
-    uint32_t ndim = whole->chain->ndim;
+    uint32_t ndim = whole->form->chain->ndim;
     uint64_t shape[ZB_MAX_NDIM], gap = x->key->node->store->hints.gap;
     for (zb__piece *piece = whole->pieces; piece; piece = piece->next) {
         zb__cells cells;
-        slab_shape(whole->chain, piece, gap, shape);
+        slab_shape(whole->form, piece, gap, shape);
         for (zb__cells_begin(&cells, piece, ndim, shape); !cells.done; zb__cells_next(&cells)) {
             zb__piece *part = zb__cells_piece(&cells, x->arena, NULL);
             if (!part)
@@ -127,7 +127,7 @@ static enum zb_code split_pieces(expansion *x, const zb__shard *shard, uint32_t 
             uint64_t inner = 0;
             for (uint32_t d = 0; d < ndim; d++)
                 inner = inner * shard->grid[d] + cells.cell[d];
-            zb__piece *part = zb__cells_piece(&cells, x->arena, shard->inner->axis);
+            zb__piece *part = zb__cells_piece(&cells, x->arena, shard->inner->chain->axis);
             if (!part || !append(list, (inner_piece){.inner = inner, .piece = part}))
                 return no_memory(err);
         }
@@ -175,7 +175,7 @@ static enum zb_code expand_inner(expansion *x, const zb__leaf *shard_leaf, const
     enum zb_code code = keep_around(x, shard_leaf, &around, err);
     for (size_t i = 0; i < list->count && code == ZB_OK;) {
         zb__leaf leaf = {.key = x->key,
-                         .chain = shard_leaf->chain->shard->inner,
+                         .form = shard_leaf->form->shard->inner,
                          .inner = list->items[i].inner,
                          .around = around,
                          .transient = shard->object == NULL};
@@ -197,13 +197,13 @@ static enum zb_code expand_inner(expansion *x, const zb__leaf *shard_leaf, const
 
 static enum zb_code expand_shard(expansion *x, const zb__leaf *leaf, const zb__source *source,
                                  zb_error *err) {
-    const zb__chain *chain = leaf->chain;
+    const zb__shard *form = leaf->form->shard;
     zb__index index = {0};
     inner_list list = {0};
-    enum zb_code code = zb__index_load(x->key, chain->shard, source, x->scratch, &index, err);
+    enum zb_code code = zb__index_load(x->key, form, source, x->scratch, &index, err);
     if (code != ZB_OK)
         return zb__leaf_blame(leaf, code, err);
-    code = split_pieces(x, chain->shard, chain->ndim, leaf->pieces, &list, err);
+    code = split_pieces(x, form, leaf->form->chain->ndim, leaf->pieces, &list, err);
     if (code == ZB_OK)
         code = expand_inner(x, leaf, source, &index, &list, err);
     free(list.items);
@@ -214,15 +214,15 @@ static enum zb_code expand_shard(expansion *x, const zb__leaf *leaf, const zb__s
 /* One chunk of any level: goes down while it can, then emits leaves. */
 static enum zb_code expand_chunk(expansion *x, const zb__leaf *leaf, const zb__source *source,
                                  zb_error *err) {
-    const zb__chain *chain = leaf->chain;
+    const zb__form *form = leaf->form;
     if (leaf->missing)
         return x->emit(x->context, leaf, err);
-    if (chain->shard && chain->codec_count == 0)
+    if (form->shard && form->chain->codec_count == 0)
         return expand_shard(x, leaf, source, err);
-    enum zb_code code = zb__chain_check_stored(chain, leaf->size, err);
+    enum zb_code code = zb__form_check_stored(form, leaf->size, err);
     if (code != ZB_OK)
         return zb__leaf_blame(leaf, code, err);
-    if (!chain->shard && zb__chain_is_raw(chain))
+    if (form->chain->is_raw)
         return emit_slabs(x, leaf, err);
     return x->emit(x->context, leaf, err);
 }
@@ -288,9 +288,9 @@ static enum zb_code sort_leaves(zb__key *key, zb_error *err) {
 }
 
 enum zb_code zb__key_expand(zb__key *key, zb__scratch *scratch, zb_error *err) {
-    const zb__chain *chain = key->node->array->chain;
-    zb__leaf whole = {.key = key, .chain = chain, .pieces = key->pieces, .inner = UINT64_MAX};
-    if (chain->codec_count > 0) /* nothing to look at before decoding: the task opens it */
+    const zb__form *form = key->node->array->form;
+    zb__leaf whole = {.key = key, .form = form, .pieces = key->pieces, .inner = UINT64_MAX};
+    if (form->chain->codec_count > 0) /* nothing to look at before decoding: the task opens it */
         return keep_leaf(key, &whole, err);
     enum zb_code code = zb__key_open(key, err);
     if (code != ZB_OK)

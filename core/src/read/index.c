@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "read/index.h"
-
 #include <stdlib.h>
 
 #include "base/lru.h"
 #include "base/scratch.h"
 #include "codec/chain.h"
+#include "codec/shard.h"
 #include "node/node.h"
 #include "read/cache.h"
+#include "read/index.h"
 #include "read/leaf.h"
 #include "zarrbridge/sys/store.h"
 

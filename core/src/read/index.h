@@ -6,7 +6,7 @@
 
 #include "base/lru.h"
 #include "base/scratch.h"
-#include "codec/chain.h"
+#include "codec/form.h"
 #include "read/leaf.h"
 #include "zarrbridge/error.h"
 

@@ -13,8 +13,7 @@
 
 #include "base/lru.h"
 #include "base/scratch.h"
-#include "codec/chain.h"
-#include "codec/codec.h"
+#include "codec/form.h"
 #include "kernel/scatter.h"
 #include "model/keys.h"
 #include "node/node.h"
@@ -31,18 +30,18 @@ static enum zb_code blame(const zb__key *key, const char *where, enum zb_code co
     char text[ZB__KEY_MAX];
     zb__chunk_key(&key->node->array->keys, key->node->array->info.ndim, key->index, text);
     return zb_error_prefix(err, code, "store %s, array /%s, %s %s%s", key->node->store->label,
-                           key->node->path, key->node->array->chain->shard ? "shard" : "chunk",
-                           text, where);
+                           key->node->path, key->node->array->form->shard ? "shard" : "chunk", text,
+                           where);
 }
 
 enum zb_code zb__key_blame(const zb__key *key, enum zb_code code, zb_error *err) {
     return blame(key, "", code, err);
 }
 
-/* The shard whose inner chunk the leaf is, or NULL: the one whose inner chain is the leaf's. */
+/* The shard whose inner chunk the leaf is, or NULL: the one whose inner form is the leaf's. */
 static const zb__shard *shard_of(const zb__leaf *leaf) {
-    const zb__shard *shard = leaf->key->node->array->chain->shard;
-    while (shard && shard->inner != leaf->chain)
+    const zb__shard *shard = leaf->key->node->array->form->shard;
+    while (shard && shard->inner != leaf->form)
         shard = shard->inner->shard;
     return shard;
 }
@@ -52,15 +51,15 @@ static const zb__shard *shard_of(const zb__leaf *leaf) {
 static size_t write_place(const zb__leaf *leaf, char *text) {
     const zb__shard *shard = leaf->inner == UINT64_MAX ? NULL : shard_of(leaf);
     size_t used = leaf->around ? write_place(leaf->around, text) : 0;
+    uint32_t ndim = leaf->form->chain->ndim;
     uint64_t index[ZB_MAX_NDIM], rest = leaf->inner;
     if (!shard)
         return used;
-    for (uint32_t d = leaf->chain->ndim; d-- > 0; rest /= shard->grid[d])
+    for (uint32_t d = ndim; d-- > 0; rest /= shard->grid[d])
         index[d] = rest % shard->grid[d];
-    for (uint32_t d = 0; d < leaf->chain->ndim && used < ZB_MESSAGE_SIZE; d++)
+    for (uint32_t d = 0; d < ndim && used < ZB_MESSAGE_SIZE; d++)
         used += (size_t)snprintf(text + used, ZB_MESSAGE_SIZE - used, "%s%" PRIu64 "%s",
-                                 d ? "," : ", inner chunk (", index[d],
-                                 d + 1 == leaf->chain->ndim ? ")" : "");
+                                 d ? "," : ", inner chunk (", index[d], d + 1 == ndim ? ")" : "");
     return used < ZB_MESSAGE_SIZE ? used : ZB_MESSAGE_SIZE;
 }
 
@@ -73,20 +72,20 @@ enum zb_code zb__leaf_blame(const zb__leaf *leaf, enum zb_code code, zb_error *e
 /* ---- Scattering ---- */
 
 /* Byte strides of the chunk's stored dimensions. */
-static void stored_strides(const zb__chain *chain, int64_t *strides) {
-    int64_t stride = chain->dtype.size;
-    for (uint32_t d = chain->ndim; d-- > 0;) {
+static void stored_strides(const zb__form *form, int64_t *strides) {
+    int64_t stride = form->chain->dtype.size;
+    for (uint32_t d = form->chain->ndim; d-- > 0;) {
         strides[d] = stride;
-        stride *= (int64_t)chain->stored_shape[d];
+        stride *= (int64_t)form->stored_shape[d];
     }
 }
 
 /* Scatters one piece. data[0] is byte `lo` of the decoded chunk. */
-static void scatter_piece(const zb__chain *chain, zb__piece *piece, const uint8_t *data,
+static void scatter_piece(const zb__form *form, zb__piece *piece, const uint8_t *data,
                           uint64_t lo) {
-    uint32_t ndim = chain->ndim;
+    uint32_t ndim = form->chain->ndim;
     int64_t strides[ZB_MAX_NDIM];
-    stored_strides(chain, strides);
+    stored_strides(form, strides);
     int64_t first = 0;
     for (uint32_t d = 0; d < ndim; d++) {
         first += (int64_t)zb__piece_start(piece)[d] * strides[d];
@@ -97,7 +96,7 @@ static void scatter_piece(const zb__chain *chain, zb__piece *piece, const uint8_
                          .count = zb__piece_count(piece, ndim),
                          .src_strides = strides,
                          .dst_strides = zb__piece_stride(piece, ndim),
-                         .src_dtype = chain->dtype,
+                         .src_dtype = form->chain->dtype,
                          .dst_dtype = piece->target->dtype,
                          .stream = piece->target->stream};
     zb__scatter(&copy, data + ((uint64_t)first - lo), piece->dst);
@@ -105,12 +104,12 @@ static void scatter_piece(const zb__chain *chain, zb__piece *piece, const uint8_
 
 static void scatter_all(const zb__leaf *leaf, const uint8_t *data, uint64_t lo) {
     for (zb__piece *piece = leaf->pieces; piece; piece = piece->next)
-        scatter_piece(leaf->chain, piece, data, lo);
+        scatter_piece(leaf->form, piece, data, lo);
 }
 
 static void fill_all(const zb__leaf *leaf) {
     const zb_array_info *info = &leaf->key->node->array->info;
-    uint32_t ndim = leaf->chain->ndim;
+    uint32_t ndim = leaf->form->chain->ndim;
     for (zb__piece *piece = leaf->pieces; piece; piece = piece->next) {
         zb__box_copy copy = {.ndim = ndim,
                              .count = zb__piece_count(piece, ndim),
@@ -129,8 +128,8 @@ static void wanted_extent(const zb__leaf *leaf, uint64_t *lo, uint64_t *hi) {
     *hi = 0;
     for (zb__piece *piece = leaf->pieces; piece; piece = piece->next) {
         uint64_t from, to;
-        zb__piece_extent(piece, leaf->chain->ndim, leaf->chain->stored_shape,
-                         leaf->chain->dtype.size, &from, &to);
+        zb__piece_extent(piece, leaf->form->chain->ndim, leaf->form->stored_shape,
+                         leaf->form->chain->dtype.size, &from, &to);
         *lo = from < *lo ? from : *lo;
         *hi = to > *hi ? to : *hi;
     }
@@ -139,7 +138,7 @@ static void wanted_extent(const zb__leaf *leaf, uint64_t *lo, uint64_t *hi) {
 /* Are the decoded bytes [lo, hi) just what belongs at the destination, in the same order? */
 static bool is_direct(const zb__leaf *leaf, uint64_t lo, uint64_t hi) {
     zb__piece *piece = leaf->pieces;
-    const zb__chain *chain = leaf->chain;
+    const zb__chain *chain = leaf->form->chain;
     const zb_dtype *to = &piece->target->dtype;
     if (piece->next || to->kind != chain->dtype.kind || to->size != chain->dtype.size ||
         (to->swapped != chain->dtype.swapped && to->size > 1))
@@ -166,14 +165,14 @@ static zb__lru_key cache_key(const zb__leaf *leaf) {
 /* Worth keeping: decoding it cost something, only a part was wanted, and it leaves room for others.
  */
 static bool is_cacheable(const zb__leaf *leaf) {
-    const zb__chain *chain = leaf->chain;
-    if (leaf->transient || chain->shard || zb__chain_is_raw(chain) ||
-        leaf->key->number == UINT64_MAX || chain->decoded_size > zb__chunk_cache()->budget / 4)
+    const zb__form *form = leaf->form;
+    if (leaf->transient || form->shard || form->chain->is_raw || leaf->key->number == UINT64_MAX ||
+        form->decoded_size > zb__chunk_cache()->budget / 4)
         return false;
     uint64_t wanted = 0;
     for (zb__piece *piece = leaf->pieces; piece; piece = piece->next)
-        wanted += zb__piece_elements(piece, chain->ndim);
-    return wanted < chain->decoded_size / chain->dtype.size;
+        wanted += zb__piece_elements(piece, form->chain->ndim);
+    return wanted < form->decoded_size / form->chain->dtype.size;
 }
 
 void zb__leaf_look_up(zb__leaf *leaf) {
@@ -198,12 +197,12 @@ void zb__leaf_look_up(zb__leaf *leaf) {
 static enum zb_code decode(const zb__leaf *leaf, const uint8_t *stored, zb__scratch *scratch,
                            uint8_t *out, uint64_t *lo, uint64_t *hi, zb_error *err) {
     zb__sink sink = {.data = out,
-                     .capacity = (size_t)leaf->chain->decoded_size,
+                     .capacity = (size_t)leaf->form->decoded_size,
                      .exact = true,
                      .lo = (size_t)*lo,
                      .hi = (size_t)*hi};
     enum zb_code code =
-        zb__chain_decode(leaf->chain, scratch, stored, (size_t)leaf->size, &sink, err);
+        zb__chain_decode(leaf->form->chain, scratch, stored, (size_t)leaf->size, &sink, err);
     *lo = sink.lo;
     *hi = sink.hi;
     return code;
@@ -219,17 +218,17 @@ static zb__lru_item *cache_room(const zb__leaf *leaf, uint64_t *lo, uint64_t *hi
     const zb_validator *version = &leaf->key->info.validator;
     zb__lru_key key = cache_key(leaf);
     zb__lru_item *partly = zb__lru_get(cache, &key, version);
-    if (partly || !zb__chain_is_partial(leaf->chain)) {
+    if (partly || !zb__chain_is_partial(leaf->form->chain)) {
         *lo = 0;
-        *hi = leaf->chain->decoded_size;
+        *hi = leaf->form->decoded_size;
     }
     zb__lru_release(partly);
-    return zb__lru_new(cache, &key, version, (size_t)leaf->chain->decoded_size);
+    return zb__lru_new(cache, &key, version, (size_t)leaf->form->decoded_size);
 }
 
 static enum zb_code run_encoded(const zb__leaf *leaf, const uint8_t *stored, zb__scratch *scratch,
                                 zb_error *err) {
-    uint64_t size = leaf->chain->decoded_size, lo, hi;
+    uint64_t size = leaf->form->decoded_size, lo, hi;
     wanted_extent(leaf, &lo, &hi);
     if (hi - lo == size && is_direct(leaf, lo, hi))
         return decode(leaf, stored, scratch, (uint8_t *)leaf->pieces->dst, &lo, &hi, err);
@@ -284,12 +283,12 @@ static enum zb_code run_in_memory(void *context, const zb__leaf *leaf, zb_error 
 
 static enum zb_code run_encoded_shard(const zb__leaf *leaf, const uint8_t *stored,
                                       zb__scratch *scratch, zb_error *err) {
-    uint64_t bound = zb__chain_decoded_bound(leaf->chain);
+    uint64_t bound = leaf->form->decoded_bound;
     zb__buffer whole = {0};
     enum zb_code code = zb__buffer_reserve(&whole, (size_t)bound, err);
     zb__sink sink = {.data = whole.data, .capacity = (size_t)bound, .hi = (size_t)bound};
     if (code == ZB_OK)
-        code = zb__chain_decode(leaf->chain, scratch, stored, (size_t)leaf->size, &sink, err);
+        code = zb__chain_decode(leaf->form->chain, scratch, stored, (size_t)leaf->size, &sink, err);
     if (code != ZB_OK) {
         zb__leaf_blame(leaf, code, err);
     } else {
@@ -310,9 +309,9 @@ enum zb_code zb__leaf_run(const zb__leaf *leaf, const uint8_t *stored, zb__scrat
         fill_all(leaf);
     else if (leaf->cached)
         scatter_all(leaf, leaf->cached->data, 0);
-    else if (leaf->chain->shard) /* its parts blame themselves */
+    else if (leaf->form->shard) /* its parts blame themselves */
         return run_encoded_shard(leaf, stored, scratch, err);
-    else if (!zb__chain_is_raw(leaf->chain))
+    else if (!leaf->form->chain->is_raw)
         code = run_encoded(leaf, stored, scratch, err);
     else if (stored)
         scatter_all(leaf, stored, 0);

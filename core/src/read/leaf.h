@@ -5,7 +5,7 @@
 
 #include "base/lru.h"
 #include "base/scratch.h"
-#include "codec/chain.h"
+#include "codec/form.h"
 #include "read/piece.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"
@@ -23,8 +23,8 @@ struct zb__key;
 typedef struct zb__leaf {
     struct zb__leaf *next;
     struct zb__key *key;
-    const zb__chain *chain;
-    zb__piece *pieces;     /* in the chain's stored dimensions */
+    const zb__form *form;
+    zb__piece *pieces;     /* in the form's stored dimensions */
     bool missing;          /* not stored: the fill value */
     bool transient;        /* lies in decoded memory: its offset does not identify it */
     uint64_t offset, size; /* in the key's object */

@@ -13,7 +13,7 @@
 #include "base/lru.h"
 #include "base/pool.h"
 #include "base/scratch.h"
-#include "codec/chain.h"
+#include "codec/form.h"
 #include "model/array.h"
 #include "node/node.h"
 #include "node/notes.h"
@@ -134,7 +134,7 @@ static void group_keys(wave *w) {
 
 /* Leaves that lie close together share a request; the others are tasks of their own. */
 static bool joins(const task *t, const zb__leaf *leaf, uint64_t gap, uint64_t most) {
-    if (t->size == 0 || leaf->missing || leaf->cached || zb__chain_is_raw(leaf->chain))
+    if (t->size == 0 || leaf->missing || leaf->cached || leaf->form->chain->is_raw)
         return false;
     uint64_t end = t->offset + t->size;
     return leaf->offset <= end + gap && leaf->offset + leaf->size - t->offset <= most;
@@ -153,7 +153,7 @@ static enum zb_code add_leaf(wave *w, zb__key *key, zb__leaf *leaf, uint64_t mos
     }
     if (!reserve(&w->tasks, w->task_count, &w->task_capacity, sizeof(task)))
         return no_memory(err);
-    bool is_read = key->object && !leaf->missing && !leaf->cached && !zb__chain_is_raw(leaf->chain);
+    bool is_read = key->object && !leaf->missing && !leaf->cached && !leaf->form->chain->is_raw;
     w->tasks[w->task_count++] = (task){.key = key,
                                        .first = leaf,
                                        .count = 1,
@@ -195,9 +195,9 @@ static uint64_t estimate(const zb__key *keys, size_t count) {
             bool decodes = !leaf->missing && !leaf->cached;
             uint64_t elements = 0;
             for (zb__piece *piece = leaf->pieces; piece; piece = piece->next)
-                elements += zb__piece_elements(piece, leaf->chain->ndim);
-            work += elements * leaf->chain->dtype.size / 1024 * COPY_COST;
-            work += decodes ? leaf->chain->decoded_size / 1024 * leaf->chain->cost : 0;
+                elements += zb__piece_elements(piece, leaf->form->chain->ndim);
+            work += elements * leaf->form->chain->dtype.size / 1024 * COPY_COST;
+            work += decodes ? leaf->form->decoded_size / 1024 * leaf->form->chain->cost : 0;
         }
     }
     return work;
@@ -243,7 +243,7 @@ static enum zb_code run_unopened(zb__key *key, zb__leaf *leaf, zb__scratch *scra
     leaf->size = key->info.size;
     zb__leaf_look_up(leaf);
     zb_range range = {.length = (size_t)leaf->size};
-    code = zb__chain_check_stored(leaf->chain, leaf->size, err);
+    code = zb__form_check_stored(leaf->form, leaf->size, err);
     if (code != ZB_OK)
         zb__leaf_blame(leaf, code, err);
     else if (!leaf->cached)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/scratch.h"
-#include "codec/chain.h"
+#include "codec/shard.h"
 #include "node/node.h"
 #include "node/walk.h"
 #include "write/journal.h"

@@ -13,7 +13,6 @@
 
 #include "base/pool.h"
 #include "base/scratch.h"
-#include "codec/chain.h"
 #include "codec/encode.h"
 #include "node/node.h"
 #include "read/piece.h"
@@ -116,7 +115,7 @@ static enum zb_code unit_piece(const zb__layout *layout, zb__piece *piece, uint6
 
 /* The caller's memory holds the unit's elements as they are serialised. */
 static bool is_direct(const zb__layout *layout, zb__piece *piece) {
-    const zb__chain *unit = layout->unit;
+    const zb__chain *unit = layout->unit->chain;
     const zb_dtype *from = &piece->target->dtype;
     if (from->kind != unit->dtype.kind || from->size != unit->dtype.size ||
         (from->size > 1 && from->swapped != unit->dtype.swapped) || from->kind == ZB_KIND_BOOL)
@@ -160,7 +159,7 @@ static enum zb_code find_source(const zb__layout *layout, const zb__job *job, ui
 /* Brings the elements together. */
 static void copy_source(const zb__layout *layout, const unit_source *source, uint8_t *out) {
     uint64_t inside = zb__piece_elements(source->piece, layout->ndim);
-    if (inside * layout->unit->dtype.size < layout->unit_bytes)
+    if (inside * layout->unit->chain->dtype.size < layout->unit_bytes)
         zb__unit_fill(layout, out); /* beyond the array's edge */
     zb__unit_put(layout, source->piece, out);
 }
@@ -168,7 +167,7 @@ static void copy_source(const zb__layout *layout, const unit_source *source, uin
 /* The size of a plain unit: 0 when it is all fill. */
 static size_t plain_size(const zb_writer *writer, const uint8_t *elements) {
     const zb__layout *layout = &writer->layout;
-    size_t item = layout->unit->dtype.size;
+    size_t item = layout->unit->chain->dtype.size;
     bool empty = !writer->options.store_empty &&
                  zb__is_all(elements, layout->unit_bytes / item, layout->fill, item);
     return empty ? 0 : layout->unit_bytes;

@@ -90,7 +90,7 @@ static size_t bits_offset(const zb__layout *layout) {
 }
 
 static size_t bits_bytes(const zb__layout *layout) {
-    return (layout->unit_bytes / layout->unit->dtype.size + 63) / 64 * sizeof(uint64_t);
+    return (layout->unit_bytes / layout->unit->chain->dtype.size + 63) / 64 * sizeof(uint64_t);
 }
 
 static size_t unit_memory_bytes(const zb__layout *layout) {
@@ -251,7 +251,7 @@ void zb__unit_need_bits(const zb__layout *layout, zb__open_unit *unit) {
 static uint64_t mark_run(const zb__layout *layout, zb__open_unit *unit, uint64_t first, uint64_t n,
                          uint64_t step) {
     if (!unit->written && first == unit->in_order && step == 1) {
-        size_t item = layout->unit->dtype.size;
+        size_t item = layout->unit->chain->dtype.size;
         unit->in_order += n;
         zb__prefetch_row((const char *)unit->elements + unit->in_order * item, n * item);
         return n;
@@ -294,7 +294,7 @@ static enum zb_code open_unit(zb_writer *writer, zb__open_chunk *chunk, uint64_t
     if (!unit->elements)
         return zb_fail(err, ZB_ENOMEM, "no memory for a chunk that is written in parts");
     chunk->unit_bytes += unit_cost(layout);
-    if (unit->missing * layout->unit->dtype.size < layout->unit_bytes)
+    if (unit->missing * layout->unit->chain->dtype.size < layout->unit_bytes)
         zb__unit_fill(layout, unit->elements); /* beyond the array's edge */
     return ZB_OK;
 }

@@ -7,7 +7,6 @@
 
 #include "base/scratch.h"
 #include "codec/chain.h"
-#include "codec/codec.h"
 #include "kernel/crc32c.h"
 #include "node/notes.h"
 #include "write/layout.h"
@@ -262,8 +261,8 @@ static bool is_damaged(const replay *r, const zb__journal_piece *piece) {
     if (zb__buffer_reserve(&r->scratch->decoded, decoded, NULL) != ZB_OK)
         return false;
     sink.data = r->scratch->decoded.data;
-    return zb__chain_decode(r->layout->unit, r->scratch, r->bytes, (size_t)piece->size, &sink,
-                            NULL) == ZB_ECHECKSUM;
+    return zb__chain_decode(r->layout->unit->chain, r->scratch, r->bytes, (size_t)piece->size,
+                            &sink, NULL) == ZB_ECHECKSUM;
 }
 
 static enum zb_code undo_in_place(replay *r, zb_error *err) {

@@ -10,8 +10,8 @@
 
 #include "base/pages.h"
 #include "base/scratch.h"
-#include "codec/chain.h"
 #include "codec/encode.h"
+#include "codec/shard.h"
 #include "read/expand.h"
 #include "read/index.h"
 #include "read/leaf.h"

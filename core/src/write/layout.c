@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec/chain.h"
-#include "codec/codec.h"
 #include "codec/encode.h"
+#include "codec/form.h"
 #include "kernel/scatter.h"
 #include "model/array.h"
 #include "read/piece.h"
@@ -16,37 +15,32 @@
 
 /* All codecs of a unit add so many bytes, and one of them is a checksum of all. */
 static bool is_fixed(const zb__layout *layout) {
-    bool checked = false;
-    const zb__chain *unit = layout->unit;
-    for (size_t i = 0; i < unit->codec_count; i++) {
-        if (unit->codecs[i].ops->fixed_overhead < 0)
-            return false;
-        checked = checked || unit->codecs[i].ops == &zb__codec_crc32c;
-    }
-    return layout->shard && !unit->shard && checked;
+    const zb__chain *unit = layout->unit->chain;
+    return layout->shard && !layout->unit->shard && zb__chain_is_fixed(unit) &&
+           zb__chain_is_checked(unit);
 }
 
 /* The unit's chain may permute dimensions once more: its stored dimension i is ours axis[i]. */
 static void set_strides(zb__layout *layout) {
-    const zb__chain *unit = layout->unit;
+    const zb__form *unit = layout->unit;
     uint64_t stride = 1;
     for (uint32_t i = layout->ndim; i-- > 0; stride *= unit->stored_shape[i])
-        layout->strides[layout->shard ? unit->axis[i] : i] = stride;
+        layout->strides[layout->shard ? unit->chain->axis[i] : i] = stride;
 }
 
 enum zb_code zb__layout_init(zb__layout *layout, const zb__array *array, zb_error *err) {
-    const zb__chain *outer = array->chain;
-    bool sharded = outer->shard && outer->codec_count == 0;
+    const zb__form *chunk = array->form;
+    bool sharded = chunk->shard && chunk->chain->codec_count == 0;
     *layout = (zb__layout){.ndim = array->info.ndim,
-                           .outer = outer,
-                           .unit = sharded ? outer->shard->inner : outer,
-                           .shard = sharded ? outer->shard : NULL,
-                           .units = sharded ? outer->shard->count : 1};
+                           .outer = chunk->chain,
+                           .unit = sharded ? chunk->shard->inner : chunk,
+                           .shard = sharded ? chunk->shard : NULL,
+                           .units = sharded ? chunk->shard->count : 1};
     for (uint32_t d = 0; d < layout->ndim; d++) {
-        layout->shape[d] = array->info.shape[outer->axis[d]];
-        layout->chunk_shape[d] = outer->stored_shape[d];
-        layout->unit_shape[d] = sharded ? outer->shard->inner_shape[d] : outer->stored_shape[d];
-        layout->unit_grid[d] = sharded ? outer->shard->grid[d] : 1;
+        layout->shape[d] = array->info.shape[chunk->chain->axis[d]];
+        layout->chunk_shape[d] = chunk->stored_shape[d];
+        layout->unit_shape[d] = sharded ? chunk->shard->inner_shape[d] : chunk->stored_shape[d];
+        layout->unit_grid[d] = sharded ? chunk->shard->grid[d] : 1;
     }
     uint64_t bound = zb__chunk_encode_bound(layout->unit);
     uint64_t limit = zb_limits_get()->shard_bytes;
@@ -62,8 +56,8 @@ enum zb_code zb__layout_init(zb__layout *layout, const zb__array *array, zb_erro
     layout->fill = malloc(array->info.dtype.size);
     if (!layout->fill)
         return zb_fail(err, ZB_ENOMEM, "no memory for a writer");
-    zb__convert(array->info.dtype, array->info.fill_value, 0, layout->unit->dtype, layout->fill, 0,
-                1);
+    zb__convert(array->info.dtype, array->info.fill_value, 0, layout->unit->chain->dtype,
+                layout->fill, 0, 1);
     return ZB_OK;
 }
 
@@ -83,7 +77,7 @@ void zb__unit_put(const zb__layout *layout, zb__piece *piece, uint8_t *elements)
     uint32_t ndim = layout->ndim;
     int64_t strides[ZB_MAX_NDIM];
     for (uint32_t d = 0; d < ndim; d++) {
-        uint64_t stride = layout->strides[d] * layout->unit->dtype.size;
+        uint64_t stride = layout->strides[d] * layout->unit->chain->dtype.size;
         elements += zb__piece_start(piece)[d] * stride;
         strides[d] = zb__piece_count(piece, ndim)[d] > 1
                          ? (int64_t)(stride * zb__piece_step(piece, ndim)[d])
@@ -94,18 +88,18 @@ void zb__unit_put(const zb__layout *layout, zb__piece *piece, uint8_t *elements)
                          .src_strides = zb__piece_stride(piece, ndim),
                          .dst_strides = strides,
                          .src_dtype = piece->target->dtype,
-                         .dst_dtype = layout->unit->dtype};
+                         .dst_dtype = layout->unit->chain->dtype};
     zb__scatter(&copy, piece->dst, elements);
 }
 
 void zb__unit_fill(const zb__layout *layout, uint8_t *elements) {
-    size_t item = layout->unit->dtype.size;
+    size_t item = layout->unit->chain->dtype.size;
     uint64_t count[1] = {layout->unit_bytes / item};
     int64_t stride[1] = {(int64_t)item};
     zb__box_copy copy = {.ndim = 1,
                          .count = count,
                          .dst_strides = stride,
-                         .src_dtype = layout->unit->dtype,
-                         .dst_dtype = layout->unit->dtype};
+                         .src_dtype = layout->unit->chain->dtype,
+                         .dst_dtype = layout->unit->chain->dtype};
     zb__scatter_fill(&copy, layout->fill, elements);
 }

@@ -3,7 +3,7 @@
 #ifndef ZB_WRITE_LAYOUT_H
 #define ZB_WRITE_LAYOUT_H
 
-#include "codec/chain.h"
+#include "codec/form.h"
 #include "model/array.h"
 #include "read/piece.h"
 #include "zarrbridge/dtype.h"
@@ -12,7 +12,7 @@
 typedef struct zb__layout {
     uint32_t ndim;
     const zb__chain *outer;      /* of the chunk */
-    const zb__chain *unit;       /* of one unit; == outer when the chunk is its only unit */
+    const zb__form *unit;        /* of one unit: of the chunk when it is its only one */
     const zb__shard *shard;      /* NULL when the chunk is its only unit */
     uint64_t shape[ZB_MAX_NDIM]; /* of the array */
     uint64_t chunk_shape[ZB_MAX_NDIM];
@@ -41,7 +41,7 @@ void zb__unit_fill(const zb__layout *layout, uint8_t *elements);
 
 /* No codec changes a unit's elements, so that what lies together need not be copied. */
 static inline bool zb__is_plain(const zb__layout *layout) {
-    return !layout->unit->shard && layout->unit->codec_count == 0;
+    return layout->unit->chain->is_raw;
 }
 
 #endif

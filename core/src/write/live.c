@@ -28,8 +28,7 @@
 
 #include "base/scratch.h"
 #include "codec/chain.h"
-#include "codec/codec.h"
-#include "codec/encode.h"
+#include "codec/shard.h"
 #include "kernel/crc32c.h"
 #include "node/node.h"
 #include "write/journal.h"
@@ -40,14 +39,6 @@
 #include "zarrbridge/write.h"
 
 /* ---- What can be changed ---- */
-
-static bool has_crc32c(const zb__chain *chain) {
-    for (size_t i = 0; i < chain->codec_count; i++) {
-        if (chain->codecs[i].ops == &zb__codec_crc32c)
-            return true;
-    }
-    return false;
-}
 
 enum zb_code zb__live_check(const zb_node *node, const zb__layout *layout,
                             enum zb_strategy strategy, zb_error *err) {
@@ -60,7 +51,7 @@ enum zb_code zb__live_check(const zb_node *node, const zb__layout *layout,
         why = "the store cannot change objects, only replace them";
     else if (!layout->shard)
         why = "it is not sharded, or codecs lie around its shards";
-    else if (!has_crc32c(layout->shard->index))
+    else if (!zb__chain_is_checked(layout->shard->index->chain))
         why = "the index of its shards has no crc32c, so damage would not be noticed";
     else if (strategy == ZB_APPEND && layout->shard->index_at_start)
         why = "the index is at the start of its shards";

@@ -78,7 +78,7 @@ typedef struct group {
 
 /* Puts stored elements where none was written. */
 static void blend(const zb__layout *layout, zb__open_unit *unit, const uint8_t *stored) {
-    size_t item = layout->unit->dtype.size, n = layout->unit_bytes / item;
+    size_t item = layout->unit->chain->dtype.size, n = layout->unit_bytes / item;
     zb__unit_need_bits(layout, unit);
     for (size_t i = 0; i < n; i++) {
         uint64_t word = unit->written[i >> 6];
@@ -110,17 +110,17 @@ static void add_partial(group *g, const zb__open_chunk *chunk, uint64_t number) 
         p->start[array_dim] =
             chunk->origin[d] + rest % layout->unit_grid[d] * layout->unit_shape[d];
         p->count[array_dim] = inside[d];
-        p->strides[array_dim] = (int64_t)(layout->strides[d] * layout->unit->dtype.size);
+        p->strides[array_dim] = (int64_t)(layout->strides[d] * layout->unit->chain->dtype.size);
     }
     p->unit = &chunk->units[number];
     p->stored = g->stored + g->count * layout->unit_bytes;
-    if (elements * layout->unit->dtype.size < layout->unit_bytes)
+    if (elements * layout->unit->chain->dtype.size < layout->unit_bytes)
         zb__unit_fill(layout, p->stored);
-    g->reads[g->count++] =
-        (zb_read){.node = g->writer->node,
-                  .start = p->start,
-                  .count = p->count,
-                  .view = {.data = p->stored, .dtype = layout->unit->dtype, .strides = p->strides}};
+    g->reads[g->count++] = (zb_read){
+        .node = g->writer->node,
+        .start = p->start,
+        .count = p->count,
+        .view = {.data = p->stored, .dtype = layout->unit->chain->dtype, .strides = p->strides}};
 }
 
 /* How many units are read together: some for each thread, few enough to be bounded. Large ones, one

@@ -7,7 +7,7 @@
 
 #include "base/scratch.h"
 #include "codec/chain.h"
-#include "codec/encode.h"
+#include "codec/shard.h"
 #include "model/keys.h"
 #include "node/node.h"
 #include "write/journal.h"
@@ -22,7 +22,7 @@ enum zb_code zb__chunk_blame(const zb_writer *writer, const uint64_t *index, enu
     const zb_node *node = writer->node;
     zb__chunk_key(&node->array->keys, node->array->info.ndim, index, text);
     return zb_error_prefix(err, code, "store %s, array /%s, %s %s", node->store->label, node->path,
-                           node->array->chain->shard ? "shard" : "chunk", text);
+                           node->array->form->shard ? "shard" : "chunk", text);
 }
 
 enum zb_code zb__chunk_lock(const zb_writer *writer, const char *key, bool whole, zb_lock **lock,

@@ -66,6 +66,56 @@ static void idle_ones_come_back(void **state) {
     zb__scratch_clear();
 }
 
+/* ---- Contexts ----------------------------------------------------------------------------- */
+
+static int created, freed;
+static bool refuses;
+
+static enum zb_code create_context(void **context, zb_error *err) {
+    if (refuses)
+        return zb_fail(err, ZB_EUNSUPPORTED, "not now");
+    created++;
+    *context = malloc(1);
+    return ZB_OK;
+}
+
+static void free_context(void *context) {
+    freed++;
+    free(context);
+}
+
+/* Each scratch has one of each slot, made when it is asked for and freed with the scratch. */
+static void contexts_stay(void **state) {
+    (void)state;
+    static zb__scratch_slot slots[40];
+    void *first[40], *again;
+    zb_error err;
+    created = freed = 0;
+    zb__scratch *a = zb__scratch_take(), *b = zb__scratch_take();
+    for (int i = 0; i < 40; i++) {
+        slots[i] = (zb__scratch_slot){.create = create_context, .free = free_context};
+        refuses = true;
+        ASSERT_FAILS(zb__scratch_use(a, &slots[i], &again, &err), ZB_EUNSUPPORTED, err, "not now");
+        refuses = false;
+        ASSERT_OK(zb__scratch_use(a, &slots[i], &first[i], &err), err);
+    }
+    for (int i = 0; i < 40; i++) {
+        ASSERT_OK(zb__scratch_use(a, &slots[i], &again, &err), err);
+        assert_ptr_equal(again, first[i]);
+        for (int j = 0; j < i; j++)
+            assert_ptr_not_equal(first[i], first[j]);
+    }
+    assert_int_equal(created, 40);
+    ASSERT_OK(zb__scratch_use(b, &slots[39], &again, &err), err);
+    assert_ptr_not_equal(again, first[39]);
+    zb__scratch_put(a);
+    zb__scratch_put(b);
+    assert_int_equal(freed, 0);
+    zb__scratch_clear();
+    assert_int_equal(created, 41);
+    assert_int_equal(freed, 41);
+}
+
 static void *take_and_put(void *argument) {
     int *wrong = argument;
     for (int i = 0; i < 5000; i++) {
@@ -112,9 +162,8 @@ static void threads_and_forks(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(buffers_grow),
-        cmocka_unit_test(refuses_what_cannot_be_had),
-        cmocka_unit_test(idle_ones_come_back),
+        cmocka_unit_test(buffers_grow),        cmocka_unit_test(refuses_what_cannot_be_had),
+        cmocka_unit_test(idle_ones_come_back), cmocka_unit_test(contexts_stay),
         cmocka_unit_test(threads_and_forks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

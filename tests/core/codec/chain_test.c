@@ -7,8 +7,7 @@
 #include <zstd.h>
 
 #include "base/scratch.h"
-#include "codec/chain.h"
-#include "codec/codec.h"
+#include "codec/form.h"
 #include "kernel/crc32c.h"
 #include "zarrbridge/limits.h"
 
@@ -21,13 +20,13 @@
 
 static void order_of_codecs(void **state) {
     (void)state;
-    zb__chain *chain = bind_6x4("[" LITTLE "," ZSTD "," CRC32C "]", int16_type);
-    assert_int_equal(chain->codec_count, 2);
-    assert_string_equal(chain->codecs[0].ops->name, "zstd");
-    assert_string_equal(chain->codecs[1].ops->name, "crc32c");
-    assert_int_equal(chain->decoded_size, 48);
-    assert_null(chain->shard);
-    zb__chain_free(chain);
+    const zb__form *form = bind_6x4("[" LITTLE "," ZSTD "," CRC32C "]", int16_type);
+    assert_int_equal(form->chain->codec_count, 2);
+    assert_string_equal(form->chain->codecs[0].ops->name, "zstd");
+    assert_string_equal(form->chain->codecs[1].ops->name, "crc32c");
+    assert_int_equal(form->decoded_size, 48);
+    assert_null(form->shard);
+    free_form(form);
 
     assert_refused("[]", ZB_EFORMAT, "codecs is [], expected a list");
     assert_refused("{}", ZB_EFORMAT, "codecs is {}, expected a list");
@@ -43,11 +42,10 @@ static void order_of_codecs(void **state) {
 static void names(void **state) {
     (void)state;
     /* Short and old forms that are read, and what is not known. */
-    zb__chain_free(bind_6x4("[\"bytes\",\"zstd\"]", uint8_type));
-    zb__chain_free(
+    free_form(bind_6x4("[\"bytes\",\"zstd\"]", uint8_type));
+    free_form(
         bind_6x4("[{\"name\":\"endian\",\"configuration\":{\"endian\":\"big\"}}]", int16_type));
-    zb__chain_free(
-        bind_6x4("[" LITTLE ",{\"name\":\"gzip\",\"must_understand\":true}]", int16_type));
+    free_form(bind_6x4("[" LITTLE ",{\"name\":\"gzip\",\"must_understand\":true}]", int16_type));
     assert_refused("[" LITTLE ",{\"name\":\"bz2\"}]", ZB_EUNSUPPORTED,
                    "codecs[1]: codec \"bz2\" is not supported");
     assert_refused("[" LITTLE ",{\"name\":\"bz2\",\"must_understand\":false}]", ZB_EUNSUPPORTED,
@@ -75,9 +73,9 @@ static void byte_order(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const zb_dtype types[] = {int16_type, complex64, uint8_type, raw, boolean};
         for (size_t t = 0; t < 5; t++) {
-            zb__chain *chain = bind_6x4(cases[i].codec, types[t]);
-            assert_int_equal(chain->dtype.swapped, t < 2 && cases[i].big != host_is_big);
-            zb__chain_free(chain);
+            const zb__form *form = bind_6x4(cases[i].codec, types[t]);
+            assert_int_equal(form->chain->dtype.swapped, t < 2 && cases[i].big != host_is_big);
+            free_form(form);
         }
     }
     assert_refused("[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"middle\"}}]", ZB_EFORMAT,
@@ -107,12 +105,12 @@ static void transposes(void **state) {
          {0, 2, 1}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        zb__chain *chain = bind_shape(cases[i].codecs, int16_type, 3, shape);
+        const zb__form *form = bind_shape(cases[i].codecs, int16_type, 3, shape);
         for (uint32_t d = 0; d < 3; d++) {
-            assert_int_equal(chain->axis[d], cases[i].axis[d]);
-            assert_int_equal(chain->stored_shape[d], shape[cases[i].axis[d]]);
+            assert_int_equal(form->chain->axis[d], cases[i].axis[d]);
+            assert_int_equal(form->stored_shape[d], shape[cases[i].axis[d]]);
         }
-        zb__chain_free(chain);
+        free_form(form);
     }
     static const char *const orders[] = {
         "[0]",     "[0,0]", "[0,2]", "[0,1,1]", "[-1,0]",
@@ -125,9 +123,8 @@ static void transposes(void **state) {
         assert_refused(text, ZB_EFORMAT, "codecs[0]: transpose: order is ");
     }
     assert_refused("[\"transpose\"," LITTLE "]", ZB_EFORMAT, "order is missing");
-    zb__chain_free(
-        bind_shape("[{\"name\":\"transpose\",\"configuration\":{\"order\":[]}},\"bytes\"]",
-                   uint8_type, 0, NULL));
+    free_form(bind_shape("[{\"name\":\"transpose\",\"configuration\":{\"order\":[]}},\"bytes\"]",
+                         uint8_type, 0, NULL));
 }
 
 static void configurations(void **state) {
@@ -148,7 +145,7 @@ static void configurations(void **state) {
     for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
         char text[400];
         snprintf(text, sizeof text, "[" LITTLE ",%s]", right[i]);
-        zb__chain_free(bind_6x4(text, int16_type));
+        free_form(bind_6x4(text, int16_type));
     }
     static const struct {
         const char *name, *configuration;
@@ -189,14 +186,14 @@ static void limits(void **state) {
     assert_refused(text, ZB_ELIMIT, "17 codecs are more than the limit codecs (16)");
 
     zb_error err;
-    zb__chain *chain;
+    const zb__form *form;
     uint64_t shape[] = {2, l->chunk_bytes / 4};
-    zb__chain_free(bind_shape("[" LITTLE "]", int16_type, 2, shape));
+    free_form(bind_shape("[" LITTLE "]", int16_type, 2, shape));
     shape[1]++;
-    ASSERT_FAILS(bind_text("[" LITTLE "]", int16_type, 2, shape, &chain, &err), ZB_ELIMIT, err,
+    ASSERT_FAILS(bind_text("[" LITTLE "]", int16_type, 2, shape, &form, &err), ZB_ELIMIT, err,
                  "a chunk has 1073741828 bytes, more than the limit chunk_bytes (1073741824)");
     shape[0] = shape[1] = (uint64_t)1 << 40;
-    ASSERT_FAILS(bind_text("[" LITTLE "]", int16_type, 2, shape, &chain, &err), ZB_ELIMIT, err,
+    ASSERT_FAILS(bind_text("[" LITTLE "]", int16_type, 2, shape, &form, &err), ZB_ELIMIT, err,
                  "2^64 bytes or more, more than the limit chunk_bytes");
 }
 
@@ -240,14 +237,14 @@ static blob zeros(size_t size) {
 /* Frees b. out has room for capacity bytes. */
 static enum zb_code decode(const char *codecs, blob b, bool exact, uint8_t *out, size_t capacity,
                            size_t *size, zb_error *err) {
-    zb__chain *chain = bind_shape(codecs, uint8_type, 1, (const uint64_t[]){capacity});
+    const zb__form *form = bind_shape(codecs, uint8_type, 1, (const uint64_t[]){capacity});
     zb__scratch *scratch = zb__scratch_take();
     zb__sink sink = {.data = out, .capacity = capacity, .exact = exact, .hi = capacity};
-    enum zb_code code = zb__chain_decode(chain, scratch, b.data, b.size, &sink, err);
+    enum zb_code code = zb__chain_decode(form->chain, scratch, b.data, b.size, &sink, err);
     if (size)
         *size = sink.size;
     zb__scratch_put(scratch);
-    zb__chain_free(chain);
+    free_form(form);
     free(b.data);
     return code;
 }
@@ -345,11 +342,11 @@ static void bounds_and_parts(void **state) {
         {"[" LITTLE "," ZSTD "," GZIP "]", 2 * 48 + 65536, false, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        zb__chain *chain = bind_6x4(cases[i].codecs, int16_type);
-        assert_int_equal(zb__chain_encoded_bound(chain), cases[i].bound);
-        assert_int_equal(zb__chain_is_raw(chain), cases[i].raw);
-        assert_int_equal(zb__chain_is_partial(chain), cases[i].partial);
-        zb__chain_free(chain);
+        const zb__form *form = bind_6x4(cases[i].codecs, int16_type);
+        assert_int_equal(form->encoded_bound, cases[i].bound);
+        assert_int_equal(form->chain->is_raw, cases[i].raw);
+        assert_int_equal(zb__chain_is_partial(form->chain), cases[i].partial);
+        free_form(form);
     }
 }
 

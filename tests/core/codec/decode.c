@@ -36,17 +36,18 @@ enum zb_code run_decoder(decoding *d, const void *in, size_t size) {
     d->out = (bytes){malloc(d->capacity ? d->capacity : 1), d->capacity};
     assert_non_null(d->out.data);
     memset(d->out.data, UNTOUCHED, d->capacity);
-    zb__codec codec = {.ops = d->ops};
     zb__sink sink = {.data = d->out.data,
                      .capacity = d->capacity,
                      .exact = d->exact,
                      .lo = d->lo,
                      .hi = d->hi,
                      .size = SIZE_MAX};
+    zb__codec codec = make_codec(d->ops, "{}", 1);
     zb__scratch *scratch = zb__scratch_take();
     assert_non_null(scratch);
-    enum zb_code code = d->ops->decode(&codec, scratch, input, size, &sink, &d->err);
+    enum zb_code code = d->ops->bytes.decode(codec.state, scratch, input, size, &sink, &d->err);
     zb__scratch_put(scratch);
+    zb__codec_free(&codec);
     free(input);
     if (!code) {
         assert_true(sink.size <= d->capacity);
@@ -132,8 +133,9 @@ zb__codec make_codec(const zb__codec_ops *ops, const char *configuration, uint32
     zb_error err;
     zb_json *json;
     zb__codec codec = {.ops = ops};
+    const zb__binding binding = {.ndim = 1, .dtype = {.kind = ZB_KIND_RAW, .size = item}};
     if (zb_json_parse(configuration, strlen(configuration), &json, &err) ||
-        ops->parse(&codec, json, item, &err))
+        (ops->parse && ops->parse(json, &binding, &codec.state, &err)))
         fail_msg("%s %s: %s", ops->name, configuration, err.message);
     zb_json_free(json); /* the codec keeps nothing of it */
     return codec;
@@ -148,8 +150,8 @@ static enum zb_code encode_into(const zb__codec *codec, bytes in, size_t capacit
     memset(out->data, UNTOUCHED, capacity + GUARD);
     zb__scratch *scratch = zb__scratch_take();
     assert_non_null(scratch);
-    enum zb_code code =
-        codec->ops->encode(codec, scratch, input, in.size, out->data, capacity, &out->size, err);
+    enum zb_code code = codec->ops->bytes.encode(codec->state, scratch, input, in.size, out->data,
+                                                 capacity, &out->size, err);
     zb__scratch_put(scratch);
     assert_memory_equal(input, in.data, in.size);
     free(input);
@@ -164,7 +166,7 @@ static enum zb_code encode_into(const zb__codec *codec, bytes in, size_t capacit
 }
 
 bytes run_encoder(const zb__codec *codec, bytes in) {
-    uint64_t bound = codec->ops->encode_bound(in.size);
+    uint64_t bound = codec->ops->bytes.encode_bound(in.size);
     zb_error err;
     bytes out;
     assert_true(bound >= in.size && bound < 2 * in.size + (64 << 10));
@@ -205,6 +207,7 @@ void assert_round_trips(const zb__codec_ops *ops, const char *configuration, uin
         }
     }
     for (unsigned shift = 32; shift < 64; shift++)
-        assert_true(ops->encode_bound((uint64_t)1 << shift) > (uint64_t)1 << shift);
-    assert_true(ops->encode_bound(UINT64_MAX) == UINT64_MAX);
+        assert_true(ops->bytes.encode_bound((uint64_t)1 << shift) > (uint64_t)1 << shift);
+    assert_true(ops->bytes.encode_bound(UINT64_MAX) == UINT64_MAX);
+    zb__codec_free(&codec);
 }

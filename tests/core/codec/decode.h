@@ -65,7 +65,8 @@ void assert_parts_decode(const zb__codec_ops *ops, bytes in, bytes expected);
    or with the right number of bytes. Cut streams must be errors. */
 void assert_survives_damage(const zb__codec_ops *ops, bytes in, size_t expected_size);
 
-/* A codec of this configuration (JSON text) for elements of `item` bytes. */
+/* A codec of this configuration (JSON text) for elements of `item` bytes; freed with
+   zb__codec_free. */
 zb__codec make_codec(const zb__codec_ops *ops, const char *configuration, uint32_t item);
 
 /* Encodes into a buffer of exactly the bound, with bytes behind it that must stay. */

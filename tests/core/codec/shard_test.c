@@ -6,6 +6,7 @@
 #include "codec/chain.h"
 #include "codec/encode.h"
 #include "zarrbridge/limits.h"
+#include "codec/shard.h"
 
 #define BYTES "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}"
 #define BIG "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"big\"}}"
@@ -17,8 +18,8 @@
 
 static void configuration(void **state) {
     (void)state;
-    zb__chain *chain = bind_6x4(SHARD(INNER "," INDEX), int16_type);
-    const zb__shard *shard = chain->shard;
+    const zb__form *form = bind_6x4(SHARD(INNER "," INDEX), int16_type);
+    const zb__shard *shard = form->shard;
     assert_non_null(shard);
     assert_int_equal(shard->inner_shape[0], 3);
     assert_int_equal(shard->inner_shape[1], 2);
@@ -28,32 +29,32 @@ static void configuration(void **state) {
     assert_int_equal(shard->index_size, 68);
     assert_false(shard->index_at_start);
     assert_int_equal(shard->inner->decoded_size, 12);
-    assert_int_equal(chain->decoded_size, 48);
+    assert_int_equal(form->decoded_size, 48);
     /* As much again for gaps, and 64 KiB. */
-    assert_int_equal(zb__chain_encoded_bound(chain), 2 * (48 + 68) + 65536);
-    zb__chain_free(chain);
+    assert_int_equal(form->encoded_bound, 2 * (48 + 68) + 65536);
+    free_form(form);
 
-    chain = bind_6x4(SHARD(INNER ",\"index_codecs\":[" BYTES "],\"index_location\":\"start\""),
-                     int16_type);
-    assert_true(chain->shard->index_at_start);
-    assert_int_equal(chain->shard->index_size, 64);
-    zb__chain_free(chain);
+    form = bind_6x4(SHARD(INNER ",\"index_codecs\":[" BYTES "],\"index_location\":\"start\""),
+                    int16_type);
+    assert_true(form->shard->index_at_start);
+    assert_int_equal(form->shard->index_size, 64);
+    free_form(form);
 
     /* A transpose before it: all shapes within are of stored dimensions, here 4 x 6. */
-    chain = bind_6x4("[{\"name\":\"transpose\",\"configuration\":{\"order\":[1,0]}},"
-                     "{\"name\":\"sharding_indexed\",\"configuration\":{\"chunk_shape\":[1,6],"
-                     "\"codecs\":[" BYTES "]," INDEX "}}]",
-                     int16_type);
-    assert_int_equal(chain->shard->grid[0], 4);
-    assert_int_equal(chain->shard->grid[1], 1);
-    zb__chain_free(chain);
+    form = bind_6x4("[{\"name\":\"transpose\",\"configuration\":{\"order\":[1,0]}},"
+                    "{\"name\":\"sharding_indexed\",\"configuration\":{\"chunk_shape\":[1,6],"
+                    "\"codecs\":[" BYTES "]," INDEX "}}]",
+                    int16_type);
+    assert_int_equal(form->shard->grid[0], 4);
+    assert_int_equal(form->shard->grid[1], 1);
+    free_form(form);
 
     /* No dimensions: one inner chunk. */
-    chain =
+    form =
         bind_shape(SHARD("\"chunk_shape\":[],\"codecs\":[" BYTES "]," INDEX), int16_type, 0, NULL);
-    assert_int_equal(chain->shard->count, 1);
-    assert_int_equal(chain->shard->index_size, 20);
-    zb__chain_free(chain);
+    assert_int_equal(form->shard->count, 1);
+    assert_int_equal(form->shard->index_size, 20);
+    free_form(form);
 }
 
 static void refused(void **state) {
@@ -96,7 +97,7 @@ static void refused(void **state) {
 }
 
 /* `depth` shards around each other, all of one inner chunk. */
-static enum zb_code bind_nested(int depth, zb__chain **out, zb_error *err) {
+static enum zb_code bind_nested(int depth, const zb__form **out, zb_error *err) {
     char text[4000] = "", end[2000] = "";
     for (int i = 0; i < depth; i++) {
         strcat(text, "[{\"name\":\"sharding_indexed\",\"configuration\":{\"chunk_shape\":[6,4],"
@@ -111,28 +112,28 @@ static enum zb_code bind_nested(int depth, zb__chain **out, zb_error *err) {
 static void limits(void **state) {
     (void)state;
     zb_error err;
-    zb__chain *chain;
+    const zb__form *form;
     int depth = (int)zb_limits_get()->shard_depth;
-    ASSERT_OK(bind_nested(depth, &chain, &err), err);
-    assert_non_null(chain->shard->inner->shard->inner->shard->inner->shard);
-    zb__chain_free(chain);
-    ASSERT_FAILS(bind_nested(depth + 1, &chain, &err), ZB_ELIMIT, err,
+    ASSERT_OK(bind_nested(depth, &form, &err), err);
+    assert_non_null(form->shard->inner->shard->inner->shard->inner->shard);
+    free_form(form);
+    ASSERT_FAILS(bind_nested(depth + 1, &form, &err), ZB_ELIMIT, err,
                  "deeper than the limit shard_depth (4)");
 
     /* 2^22 entries of 16 bytes are the limit of 64 MiB; a checksum is 4 bytes too many. */
     uint64_t shape[2] = {2048, 2048};
     const char *one = SHARD("\"chunk_shape\":[1,1],\"codecs\":[" BYTES "]," INDEX);
-    ASSERT_FAILS(bind_text(one, int16_type, 2, shape, &chain, &err), ZB_ELIMIT, err,
+    ASSERT_FAILS(bind_text(one, int16_type, 2, shape, &form, &err), ZB_ELIMIT, err,
                  "the index has 67108868 bytes, more than the limit index_bytes (67108864)");
     shape[0] = shape[1] = (uint64_t)1 << 31;
-    ASSERT_FAILS(bind_text(one, int16_type, 2, shape, &chain, &err), ZB_ELIMIT, err, "index_bytes");
+    ASSERT_FAILS(bind_text(one, int16_type, 2, shape, &form, &err), ZB_ELIMIT, err, "index_bytes");
     /* A shard may be larger than a chunk, its inner chunks may not. */
     shape[0] = shape[1] = (uint64_t)1 << 17;
     const char *large = SHARD("\"chunk_shape\":[65536,65536],\"codecs\":[" BYTES "]," INDEX);
-    ASSERT_FAILS(bind_text(large, int16_type, 2, shape, &chain, &err), ZB_ELIMIT, err,
+    ASSERT_FAILS(bind_text(large, int16_type, 2, shape, &form, &err), ZB_ELIMIT, err,
                  "chunk_bytes");
-    zb__chain_free(bind_shape(SHARD("\"chunk_shape\":[16384,16384],\"codecs\":[" BYTES "]," INDEX),
-                              int16_type, 2, shape));
+    free_form(bind_shape(SHARD("\"chunk_shape\":[16384,16384],\"codecs\":[" BYTES "]," INDEX),
+                         int16_type, 2, shape));
 
     /* The index has one dimension more than the array. */
     uint64_t ones[ZB_MAX_NDIM];
@@ -142,7 +143,7 @@ static void limits(void **state) {
     for (int d = 1; d < ZB_MAX_NDIM; d++)
         strcat(text, ",1");
     strcat(text, "],\"codecs\":[\"bytes\"],\"index_codecs\":[\"bytes\"]}}]");
-    ASSERT_FAILS(bind_text(text, uint8_type, ZB_MAX_NDIM, ones, &chain, &err), ZB_EUNSUPPORTED, err,
+    ASSERT_FAILS(bind_text(text, uint8_type, ZB_MAX_NDIM, ones, &form, &err), ZB_EUNSUPPORTED, err,
                  "32 dimensions");
 }
 
@@ -155,12 +156,12 @@ static enum zb_code decode_index(const char *index_codecs, const uint8_t *encode
              "[{\"name\":\"sharding_indexed\",\"configuration\":{" INNER
              ",\"index_codecs\":[%s]}}]",
              index_codecs);
-    zb__chain *chain = bind_6x4(text, int16_type);
-    assert_int_equal(chain->shard->index_size, size);
+    const zb__form *form = bind_6x4(text, int16_type);
+    assert_int_equal(form->shard->index_size, size);
     zb__scratch *scratch = zb__scratch_take();
-    enum zb_code code = zb__shard_index_decode(chain->shard, scratch, encoded, entries, err);
+    enum zb_code code = zb__shard_index_decode(form->shard, scratch, encoded, entries, err);
     zb__scratch_put(scratch);
-    zb__chain_free(chain);
+    free_form(form);
     return code;
 }
 
@@ -245,7 +246,7 @@ static void permuted_and_swapped(void **state) {
 /* ---- Encoding indexes --------------------------------------------------------------------- */
 
 /* A shard of `count` inner chunks in a row. */
-static zb__chain *bind_row(uint64_t count, const char *index_codecs) {
+static const zb__form *bind_row(uint64_t count, const char *index_codecs) {
     char text[600];
     snprintf(
         text, sizeof text,
@@ -264,19 +265,19 @@ static void encoded_as_by_other_writers(void **state) {
     static const uint8_t full_crc[4] = {0xf6, 0xff, 0x6f, 0x8f};
     static const uint8_t empty_crc[4] = {0x43, 0xab, 0xa8, 0x62};
     zb_error err;
-    zb__chain *chain = bind_row(2, BYTES "," CRC32C);
+    const zb__form *form = bind_row(2, BYTES "," CRC32C);
     zb__scratch *scratch = zb__scratch_take();
     for (int i = 0; i < 2; i++) {
         uint8_t *out = malloc(36); /* no byte more */
         assert_non_null(out);
-        ASSERT_OK(zb__shard_index_encode(chain->shard, scratch, i ? empty : full, out, &err), err);
+        ASSERT_OK(zb__shard_index_encode(form->shard, scratch, i ? empty : full, out, &err), err);
         assert_memory_equal(out + 32, i ? empty_crc : full_crc, 4);
         assert_int_equal(out[8], i ? 255 : 4);
         assert_int_equal(out[0], i ? 255 : 0);
         free(out);
     }
     zb__scratch_put(scratch);
-    zb__chain_free(chain);
+    free_form(form);
 }
 
 static void encoded_in_every_order(void **state) {
@@ -294,17 +295,17 @@ static void encoded_in_every_order(void **state) {
                  "[{\"name\":\"sharding_indexed\",\"configuration\":{" INNER
                  ",\"index_codecs\":[%s]}}]",
                  codecs);
-        zb__chain *chain = bind_6x4(text, int16_type);
+        const zb__form *form = bind_6x4(text, int16_type);
         zb__scratch *scratch = zb__scratch_take();
-        uint8_t *out = malloc(chain->shard->index_size);
+        uint8_t *out = malloc(form->shard->index_size);
         uint64_t back[8];
         zb_error err;
-        ASSERT_OK(zb__shard_index_encode(chain->shard, scratch, entries, out, &err), err);
-        ASSERT_OK(decode_index(codecs, out, chain->shard->index_size, back, &err), err);
+        ASSERT_OK(zb__shard_index_encode(form->shard, scratch, entries, out, &err), err);
+        ASSERT_OK(decode_index(codecs, out, form->shard->index_size, back, &err), err);
         assert_memory_equal(back, entries, sizeof back);
         free(out);
         zb__scratch_put(scratch);
-        zb__chain_free(chain);
+        free_form(form);
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Extension points: one parser for all of them, so that all accept and refuse the same forms. */
-#include "codec/extension.h"
+#include "base/extension.h"
 
 #include <string.h>
 

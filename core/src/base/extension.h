@@ -4,8 +4,8 @@
  * codecs): {"name": ..., "configuration": {...}}, or the bare name when there is nothing to
  * configure.
  */
-#ifndef ZB_CODEC_EXTENSION_H
-#define ZB_CODEC_EXTENSION_H
+#ifndef ZB_BASE_EXTENSION_H
+#define ZB_BASE_EXTENSION_H
 
 #include <stdbool.h>
 

@@ -3,7 +3,7 @@
 #include "support/sample.h"
 
 #include "base/json_brief.h"
-#include "codec/extension.h"
+#include "base/extension.h"
 
 static zb_json *json(const char *text) {
     zb_json *value;

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* The bytes codec: the elements as they are, in C order, in one byte order or the other. */
+#include <stdlib.h>
+
+#include "codec/configuration.h"
+#include "codec/encode.h"
+#include "kernel/scatter.h"
+
+#define HOST_IS_BIG (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+
+typedef struct byte_order {
+    bool is_big;
+} byte_order;
+
+/* A missing `endian` is read as little, as all readers do that do not refuse it: no writer ever
+   meant big by leaving it out. On one-byte elements it says nothing. */
+static enum zb_code bytes_parse(const zb_json *configuration, const zb__binding *binding,
+                                void **state, zb_error *err) {
+    static const char *const choices[] = {"little", "big", NULL};
+    (void)binding;
+    byte_order *order = zb__codec_new_state(sizeof *order, state, err);
+    if (!order)
+        return ZB_ENOMEM;
+    size_t choice = 0;
+    enum zb_code code = zb__configuration_choice(configuration, "endian", choices, &choice, err);
+    order->is_big = choice == 1;
+    return code;
+}
+
+/* Does the element consist of numbers whose bytes have an order? */
+static bool has_byte_order(zb_dtype dtype) {
+    return dtype.kind != ZB_KIND_RAW && dtype.kind != ZB_KIND_BOOL && dtype.size > 1;
+}
+
+static zb_dtype bytes_stored_dtype(const void *state, zb_dtype dtype) {
+    const byte_order *order = state;
+    dtype.swapped = has_byte_order(dtype) && order->is_big != HOST_IS_BIG;
+    return dtype;
+}
+
+static uint64_t bytes_bound(const zb__form *form) {
+    return form->decoded_size;
+}
+
+/* ---- Encoding ----------------------------------------------------------------------------- */
+
+/* Are the view's elements, byte for byte, the serialised chunk? */
+static bool is_serialised(const zb__encoding *e, const zb__form *form,
+                          const zb__elements_view *view) {
+    const zb__chain *chain = form->chain;
+    int64_t stride = chain->dtype.size;
+    for (uint32_t i = chain->ndim; i-- > 0;) {
+        if (form->stored_shape[i] > 1 && view->strides[i] != stride)
+            return false;
+        stride *= (int64_t)form->stored_shape[i];
+    }
+    return chain->dtype.swapped == e->dtype.swapped;
+}
+
+/* Brings the elements together in the scratch, in stored byte order. */
+static enum zb_code gather(const zb__encoding *e, const zb__form *form,
+                           const zb__elements_view *view, zb_error *err) {
+    const zb__chain *chain = form->chain;
+    int64_t strides[ZB_MAX_NDIM], stride = chain->dtype.size;
+    for (uint32_t i = chain->ndim; i-- > 0;) {
+        strides[i] = stride;
+        stride *= (int64_t)form->stored_shape[i];
+    }
+    zb__box_copy copy = {.ndim = chain->ndim,
+                         .count = form->stored_shape,
+                         .src_strides = view->strides,
+                         .dst_strides = strides,
+                         .src_dtype = e->dtype,
+                         .dst_dtype = chain->dtype};
+    enum zb_code code = zb__buffer_reserve(&e->scratch->block, (size_t)form->decoded_size, err);
+    if (!code)
+        zb__scatter(&copy, view->data, e->scratch->block.data);
+    return code;
+}
+
+static bool is_all_fill(const zb__encoding *e, const zb__form *form, const uint8_t *elements) {
+    zb_dtype dtype = form->chain->dtype;
+    uint8_t swapped[16]; /* the largest element whose bytes have an order, a complex number */
+    const void *fill = e->fill;
+    if (dtype.swapped != e->dtype.swapped) {
+        zb__convert(e->dtype, fill, 0, dtype, swapped, 0, 1);
+        fill = swapped;
+    }
+    return zb__is_all(elements, form->decoded_size / dtype.size, fill, dtype.size);
+}
+
+static enum zb_code bytes_encode(const zb__encoding *e, const zb__form *form,
+                                 const zb__elements_view *view, zb__serialised *out,
+                                 zb_error *err) {
+    out->data = view->data;
+    if (!is_serialised(e, form, view)) {
+        enum zb_code code = gather(e, form, view, err);
+        if (code)
+            return code;
+        out->data = e->scratch->block.data;
+    }
+    bool is_left_out = !e->store_empty && is_all_fill(e, form, out->data);
+    out->size = is_left_out ? 0 : (size_t)form->decoded_size;
+    return ZB_OK;
+}
+
+static const char *const members[] = {"endian", NULL};
+
+const zb__codec_ops zb__codec_bytes = {
+    .name = "bytes",
+    .old_name = "endian", /* before the specification was final */
+    .kind = ZB__ARRAY_TO_BYTES,
+    .members = members,
+    .parse = bytes_parse,
+    .free = free,
+    .serial = {.is_elements = true,
+               .stored_dtype = bytes_stored_dtype,
+               .decode_bound = bytes_bound,
+               .encode_bound = bytes_bound,
+               .encode = bytes_encode},
+};

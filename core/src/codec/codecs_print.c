@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The bytes→bytes codecs of a new array: what the caller asks for, completed. Readers in the wild
+ * want the object form (no bare names) and all members of a configuration, so defaults are written
+ * out. Whether the result is a chain that works is the parser's to say, which reads it afterwards.
+ */
+#include "codec/codecs_print.h"
+
+#include <stdio.h>
+
+#include "base/extension.h"
+#include "base/json_brief.h"
+#include "base/json_print.h"
+#include "codec/codec.h"
+
+/* The caller's members win; one that the codec does not have is refused here, because afterwards it
+   would be too late to say where it came from. */
+static enum zb_code print_configuration(zb__text *text, const zb__codec_ops *ops,
+                                        const zb_json *given, zb_dtype dtype, zb_error *err) {
+    char brief[ZB__BRIEF_SIZE];
+    for (size_t i = 0; ops->members[i]; i++) {
+        const zb_json *value = zb_json_get(given, ops->members[i]);
+        zb__text_addf(text, "%s\"%s\":", i ? "," : ",\"configuration\":{", ops->members[i]);
+        if (value)
+            zb__json_put(text, value, -1);
+        else if (ops->defaults[i])
+            zb__text_add(text, ops->defaults[i]);
+        else
+            ops->print_default(text, ops->members[i], dtype);
+    }
+    if (ops->members[0])
+        zb__text_add(text, "}");
+    for (const zb_json *m = zb_json_first(given); m; m = zb_json_next(m)) {
+        if (!zb__name_in(zb_json_name(m), ops->members))
+            return zb_fail(err, ZB_EINVAL, "codec %s has no option %s", ops->name,
+                           zb__name_brief(zb_json_name(m), brief));
+    }
+    return ZB_OK;
+}
+
+/* Writes "zstd, gzip or crc32c". */
+static void list_names(char *out, size_t size) {
+    const zb__codec_ops *ops, *last = NULL;
+    size_t used = 0;
+    for (size_t i = 0; (ops = zb__codec_at(i)) != NULL; i++)
+        last = ops->kind == ZB__BYTES_TO_BYTES ? ops : last;
+    for (size_t i = 0; (ops = zb__codec_at(i)) != NULL && used < size; i++) {
+        const char *before = used == 0 ? "" : ops == last ? " or " : ", ";
+        if (ops->kind == ZB__BYTES_TO_BYTES)
+            used += (size_t)snprintf(out + used, size - used, "%s%s", before, ops->name);
+    }
+}
+
+static enum zb_code print_codec(zb__text *text, const zb_json *item, zb_dtype dtype,
+                                zb_error *err) {
+    zb__extension codec;
+    char brief[ZB__BRIEF_SIZE], names[200];
+    enum zb_code code = zb__extension_parse(item, "codecs", &codec, err);
+    if (code)
+        return zb_fail(err, ZB_EINVAL,
+                       "codecs has %s, expected a codec's name or an object with it",
+                       zb__json_brief(item, brief));
+    const zb__codec_ops *ops = zb__codec_find(codec.name);
+    if (!ops || ops->kind != ZB__BYTES_TO_BYTES) {
+        list_names(names, sizeof names);
+        return zb_fail(err, ZB_EUNSUPPORTED, "codec %s is not supported, expected %s",
+                       zb__name_brief(codec.name, brief), names);
+    }
+    zb__text_addf(text, ",{\"name\":\"%s\"", ops->name);
+    code = print_configuration(text, ops, codec.configuration, dtype, err);
+    zb__text_add(text, "}");
+    return code;
+}
+
+enum zb_code zb__codecs_print(zb__text *text, const zb_json *codecs, zb_dtype dtype,
+                              zb_error *err) {
+    char brief[ZB__BRIEF_SIZE];
+    enum zb_code code = ZB_OK;
+    if (zb_json_kind_of(codecs) != ZB_JSON_ARRAY)
+        return zb_fail(err, ZB_EINVAL, "codecs is %s, expected a list",
+                       zb__json_brief(codecs, brief));
+    for (const zb_json *item = zb_json_first(codecs); item && !code; item = zb_json_next(item))
+        code = print_codec(text, item, dtype, err);
+    return code;
+}

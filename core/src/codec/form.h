@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A form: what a codec chain makes of chunks of one shape. It is immutable. Chunks of equal shape
+ * share one, so whoever has a chunk's form compares, multiplies and allocates nothing per chunk.
+ */
+#ifndef ZB_CODEC_FORM_H
+#define ZB_CODEC_FORM_H
+
+#include <stdatomic.h>
+
+#include "codec/chain.h"
+
+typedef struct zb__shard zb__shard;
+
+typedef struct zb__form {
+    const zb__chain *chain;
+    uint64_t stored_shape[ZB_MAX_NDIM]; /* shape[axis[i]] */
+    uint64_t decoded_size; /* bytes of the chunk's elements, at most chunk_bytes for a leaf */
+    /* The size of the serialised chunk in front of the bytes→bytes codecs: exact for a leaf; for a
+       shard, which must then be decoded as a whole, an upper bound, at most the limit shard_bytes.
+     */
+    uint64_t decoded_bound;
+    /* An upper bound for the stored size of a sane chunk that has to be decoded. */
+    uint64_t encoded_bound;
+    zb__shard *shard; /* of a chunk that holds inner chunks; NULL for a leaf */
+    atomic_uint references;
+} zb__form;
+
+/* A chunk of inner chunks; all shapes are in stored dimensions. */
+struct zb__shard {
+    uint64_t inner_shape[ZB_MAX_NDIM]; /* divides the shard's stored_shape */
+    uint64_t grid[ZB_MAX_NDIM];        /* inner chunks per dimension */
+    uint64_t count;                    /* product of grid */
+    bool index_at_start;
+    size_t index_size;     /* encoded, bytes */
+    const zb__form *index; /* of the index: uint64, shape grid + [2] */
+    const zb__form *inner; /* of an inner chunk */
+};
+
+/* The form of chunks of this shape (ndim extents, none 0). The chain keeps the last ones that were
+   asked for; the caller gives it back with zb__form_release, before the chain is freed. Refuses
+   shapes that do not go with the codecs (ZB_EFORMAT) and limits (ZB_ELIMIT). Any thread. */
+enum zb_code zb__chain_form(const zb__chain *chain, const uint64_t *shape, const zb__form **out,
+                            zb_error *err);
+void zb__form_release(const zb__form *form); /* NULL is allowed */
+
+/* Refuses a stored size that cannot be right, before anything is read: another one than the only
+   possible one where no codec compresses (ZB_EFORMAT), else one above encoded_bound (ZB_ELIMIT). */
+enum zb_code zb__form_check_stored(const zb__form *form, uint64_t size, zb_error *err);
+
+/* Of the chain that makes and frees them. NULL when memory runs out. */
+struct zb__form_cache *zb__form_cache_new(void);
+void zb__form_cache_free(struct zb__form_cache *cache);
+
+/* What a codec that does not compress may add to its input, with a wide margin. */
+#define ZB__CODEC_SLACK (64u << 10)
+
+#endif

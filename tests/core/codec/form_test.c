@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* Forms by shape: shared while they are asked for, right for every shape, refused one by one. */
+#include "bind.h"
+
+#include <pthread.h>
+
+#define LITTLE "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}"
+#define SHARDS(inner)                                                                              \
+    "[{\"name\":\"transpose\",\"configuration\":{\"order\":[1,0]}},"                               \
+    "{\"name\":\"sharding_indexed\",\"configuration\":{\"chunk_shape\":" inner                     \
+    ",\"codecs\":[" LITTLE "],\"index_codecs\":[" LITTLE ",\"crc32c\"]}}]"
+
+static zb__chain *new_chain(const char *codecs) {
+    zb_error err;
+    zb__chain *chain;
+    ASSERT_OK(bind_chain(codecs, int16_type, 2, &chain, &err), err);
+    return chain;
+}
+
+static const zb__form *form_of(const zb__chain *chain, uint64_t rows, uint64_t columns) {
+    zb_error err;
+    const zb__form *form;
+    const uint64_t shape[] = {rows, columns};
+    ASSERT_OK(zb__chain_form(chain, shape, &form, &err), err);
+    return form;
+}
+
+static void equal_shapes_share_one(void **state) {
+    (void)state;
+    zb__chain *chain = new_chain(SHARDS("[2,3]"));
+    const zb__form *a = form_of(chain, 6, 4), *b = form_of(chain, 3, 8), *c = form_of(chain, 6, 4);
+    assert_ptr_equal(a, c);
+    assert_ptr_not_equal(a, b);
+    assert_int_equal(b->stored_shape[0], 8);
+    assert_int_equal(b->shard->grid[0], 4);
+    assert_int_equal(b->shard->grid[1], 1);
+    assert_ptr_equal(a->shard->inner, b->shard->inner); /* whatever the shard's shape */
+    assert_ptr_equal(a->shard->index->chain, b->shard->index->chain);
+    assert_ptr_not_equal(a->shard->index, b->shard->index); /* grids 2 x 2 and 4 x 1 */
+    zb__form_release(a);
+    zb__form_release(b);
+    assert_ptr_equal(form_of(chain, 6, 4), c); /* kept by the chain */
+    zb__form_release(c);
+    zb__form_release(c);
+    zb__chain_free(chain);
+}
+
+/* More shapes than the chain keeps, each form in use all the time. */
+static void many_shapes(void **state) {
+    (void)state;
+    enum { SHAPES = 300 };
+    const zb__form *forms[SHAPES];
+    zb__chain *chain = new_chain(SHARDS("[2,3]"));
+    for (uint64_t i = 0; i < SHAPES; i++)
+        forms[i] = form_of(chain, 3 * (i + 1), 4);
+    for (uint64_t round = 0; round < 2; round++) {
+        for (uint64_t i = 0; i < SHAPES; i++) {
+            assert_int_equal(forms[i]->stored_shape[1], 3 * (i + 1));
+            assert_int_equal(forms[i]->decoded_size, 3 * (i + 1) * 4 * 2);
+            assert_int_equal(forms[i]->shard->count, 2 * (i + 1));
+            assert_int_equal(forms[i]->shard->index_size, 16 * 2 * (i + 1) + 4);
+            const zb__form *again = form_of(chain, 3 * (i + 1), 4);
+            assert_int_equal(again->shard->count, 2 * (i + 1));
+            zb__form_release(again);
+        }
+    }
+    const zb__form *last = form_of(chain, 3 * SHAPES, 4);
+    assert_ptr_equal(form_of(chain, 3 * SHAPES, 4), last);
+    zb__form_release(last);
+    zb__form_release(last);
+    for (uint64_t i = 0; i < SHAPES; i++)
+        zb__form_release(forms[i]);
+    zb__chain_free(chain);
+}
+
+/* A shape that does not go with the codecs says so; the chain is as good as before. */
+static void shapes_are_refused_one_by_one(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t shape[2];
+        enum zb_code code;
+        const char *text;
+    } cases[] = {
+        {{6, 5},
+         ZB_EFORMAT,
+         "codecs[1]: sharding_indexed: chunk_shape[0] is 2, expected a divisor of the shard's 5"},
+        {{7, 4}, ZB_EFORMAT, "chunk_shape[1] is 3, expected a divisor of the shard's 7"},
+        {{(uint64_t)3 << 40, (uint64_t)2 << 40}, ZB_ELIMIT, "2^64 bytes or more"},
+        {{(uint64_t)3 << 20, (uint64_t)2 << 10}, ZB_ELIMIT, "index_bytes"},
+    };
+    zb__chain *chain = new_chain(SHARDS("[2,3]"));
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        zb_error err;
+        const zb__form *form;
+        ASSERT_FAILS(zb__chain_form(chain, cases[i / 2].shape, &form, &err), cases[i / 2].code, err,
+                     cases[i / 2].text);
+        form = form_of(chain, 6, 4);
+        assert_int_equal(form->shard->count, 4);
+        zb__form_release(form);
+    }
+    zb__chain_free(chain);
+
+    chain = new_chain("[" LITTLE "]");
+    zb_error err;
+    const zb__form *form;
+    const uint64_t large[] = {1 << 20, 1 << 20};
+    ASSERT_FAILS(zb__chain_form(chain, large, &form, &err), ZB_ELIMIT, err,
+                 "chunk_shape: a chunk has 2199023255552 bytes, more than the limit chunk_bytes");
+    zb__chain_free(chain);
+}
+
+static void *ask(void *argument) {
+    const zb__chain *chain = argument;
+    size_t wrong = 0;
+    for (uint64_t i = 0; i < 20000; i++) {
+        uint64_t n = 1 + i * 7919 % 50;
+        const uint64_t shape[] = {3 * n, 4};
+        const zb__form *form;
+        if (zb__chain_form(chain, shape, &form, NULL)) {
+            wrong++;
+            continue;
+        }
+        wrong += form->shard->count != 2 * n || form->shard->inner->decoded_size != 12;
+        zb__form_release(form);
+    }
+    return (void *)wrong;
+}
+
+static void from_many_threads(void **state) {
+    (void)state;
+    pthread_t threads[4];
+    zb__chain *chain = new_chain(SHARDS("[2,3]"));
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, ask, chain), 0);
+    for (size_t i = 0; i < 4; i++) {
+        void *wrong;
+        pthread_join(threads[i], &wrong);
+        assert_null(wrong);
+    }
+    zb__chain_free(chain);
+}
+
+/* What only encoding needs may differ; the shape is no part of a chain. */
+static void chains_that_decode_alike(void **state) {
+    (void)state;
+    static const struct {
+        const char *a, *b;
+        bool same;
+    } cases[] = {
+        {"[" LITTLE ",{\"name\":\"zstd\",\"configuration\":{\"level\":1}}]",
+         "[\"bytes\",{\"name\":\"zstd\",\"configuration\":{\"level\":9,\"checksum\":true}}]", true},
+        {"[" LITTLE ",\"zstd\"]", "[" LITTLE ",\"gzip\"]", false},
+        {"[" LITTLE ",\"zstd\"]", "[" LITTLE ",\"zstd\",\"crc32c\"]", false},
+        {"[" LITTLE "]", "[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"big\"}}]", false},
+        {"[{\"name\":\"transpose\",\"configuration\":{\"order\":\"F\"}}," LITTLE "]",
+         "[{\"name\":\"transpose\",\"configuration\":{\"order\":[1,0]}}," LITTLE "]", true},
+        {"[{\"name\":\"transpose\",\"configuration\":{\"order\":\"F\"}}," LITTLE "]",
+         "[" LITTLE "]", false},
+        {SHARDS("[2,3]"), SHARDS("[2,3]"), true},
+        {SHARDS("[2,3]"), SHARDS("[2,1]"), false},
+        {SHARDS("[2,3]"), "[" LITTLE "]", false},
+        {SHARDS("[2,3]"), SHARDS("[2,3],\"index_location\":\"start\""), false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        zb__chain *a = new_chain(cases[i].a), *b = new_chain(cases[i].b);
+        assert_int_equal(zb__chain_same(a, b), cases[i].same);
+        assert_int_equal(zb__chain_same(b, a), cases[i].same);
+        assert_true(zb__chain_same(a, a));
+        zb__chain_free(a);
+        zb__chain_free(b);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_shapes_share_one),        cmocka_unit_test(many_shapes),
+        cmocka_unit_test(shapes_are_refused_one_by_one), cmocka_unit_test(from_many_threads),
+        cmocka_unit_test(chains_that_decode_alike),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
