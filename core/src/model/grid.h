@@ -12,18 +12,23 @@
  * which uncompressed chunks are read.
  *
  * How cells of different extents (the `rectilinear` grid) come in, without a change of the callers:
- * - zb__grid gets a member `const zb__runs *runs`, NULL for a regular grid and for the temporary
- *   ones of zb__grid_of. runs[d] has the list of a dimension, one entry {first index, first
- * element, extent} for each [value, count] of the document, so that 10^9 equal cells are one entry.
- * A dimension of one extent has no list.
- * - zb__grid_find searches runs[d] by element, zb__grid_at by index, in halves, and divides within
- *   the run found. zb__grid_count and zb__grid_pad are made of those two already or ask the same
- *   list. The inline functions first ask whether `runs` is NULL, once for a call, so that a regular
- *   grid goes on without a call. Elements behind the last cell have no cell: extent 0, which the
- *   parser excludes for elements of the array.
- * - `extent` has the largest extent of a dimension, as zb__grid_largest promises already.
- * - zb__grid_parse makes the list and checks its sum; zb__grid_same compares it; zb__grid_free,
- *   which then is needed, frees it with the array.
+ * - zb__grid gets a member `const zb__runs *runs`, NULL for a regular grid and for what zb__grid_of
+ *   makes. It has a list for each dimension, with one entry {first index, first element, extent}
+ *   for each [value, count] of the document, so that 10^9 equal cells are one entry. A dimension of
+ *   one extent has no list.
+ * - zb__grid_find searches the list by element, zb__grid_at by index, in halves, and both divide
+ *   within the entry that they find. They are inline and ask for `runs` first, so that a regular
+ *   grid goes on without a call.
+ * - Such a grid ends. Behind its last cell zb__grid_at finds none, as behind 2^63 now, and
+ *   zb__grid_find finds extent 0. That callers never meet, since the parser compares the sum of
+ *   the extents with the array's shape. zb__grid_count counts no more than the cells that there
+ *   are, and zb__grid_pad gives no less than the extent.
+ * - `extent` then has the largest extent along a dimension, as zb__grid_largest and chunk_shape
+ *   promise now.
+ * - zb__grid_parse makes the lists and checks their sums, zb__grid_same compares them,
+ *   zb__grid_print prints them; a zb__grid_free is called where the array is freed.
+ * What follows from the shape of one chunk (its size, the grid of a shard) is not asked here but of
+ * the chain that is bound to that shape, which is chosen by the extents of the spans.
  */
 #ifndef ZB_MODEL_GRID_H
 #define ZB_MODEL_GRID_H
@@ -61,10 +66,11 @@ static inline zb__span zb__grid_find(const zb__grid *grid, uint32_t d, uint64_t 
 /* The cell of an index. A cell that would begin at 2^63 or later begins at UINT64_MAX and has
    extent 0: no array reaches it. */
 static inline zb__span zb__grid_at(const zb__grid *grid, uint32_t d, uint64_t index) {
-    zb__span span = {.index = index, .extent = grid->extent[d]};
-    if (__builtin_mul_overflow(index, span.extent, &span.start) || span.start > INT64_MAX)
+    uint64_t extent = grid->extent[d];
+    int64_t start;
+    if (__builtin_mul_overflow(index, extent, &start))
         return (zb__span){.index = index, .start = UINT64_MAX};
-    return span;
+    return (zb__span){.index = index, .start = (uint64_t)start, .extent = extent};
 }
 
 /* Elements of the cell that lie inside an array of this extent; 0 for a cell behind it. */
