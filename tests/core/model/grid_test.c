@@ -3,8 +3,6 @@
    beyond the limits of numbers neither overflows nor passes for a cell. */
 #include "model/grid.h"
 
-#include "model/extents.h"
-#include "node/node.h"
 #include "support/check.h"
 #include "support/sample.h"
 
