@@ -23,7 +23,6 @@
 #include "change/beyond.h"
 #include "change/change.h"
 #include "model/build.h"
-#include "model/extents.h"
 #include "node/current.h"
 #include "node/document.h"
 #include "node/edit.h"
@@ -36,7 +35,7 @@
 
 static enum zb_code note_put(const zb_node *node, const char *key, zb_error *err) {
     zb__text text = {0};
-    zb__extents_print(node->array->info.shape, node->array->info.ndim, &text);
+    zb__shape_print(node->array->info.shape, node->array->info.ndim, &text);
     zb_part part = {.data = text.data, .size = text.size};
     enum zb_code code = text.failed ? zb_fail(err, ZB_ENOMEM, "out of memory for a shape")
                                     : zb_store_put(node->store, key, &part, 1,

@@ -17,9 +17,7 @@
 #include "base/json_print.h"
 #include "base/text.h"
 #include "model/codecs_print.h"
-#include "model/extents.h"
 #include "model/fill_print.h"
-#include "model/grid.h"
 #include "zarrbridge/write.h"
 
 /* ---- What the caller gives as JSON -------------------------------------------------------- */
@@ -105,14 +103,19 @@ enum zb_code zb__build_group(const char *attributes, char **text, size_t *size, 
 
 /* ---- Arrays ------------------------------------------------------------------------------- */
 
+static void print_extents(zb__text *t, const uint64_t *extents, uint32_t ndim) {
+    zb__text_add(t, "[");
+    for (uint32_t d = 0; d < ndim; d++)
+        zb__text_addf(t, "%s%llu", d ? "," : "", (unsigned long long)extents[d]);
+    zb__text_add(t, "]");
+}
+
 static void print_grid(zb__text *t, const zb_array_spec *spec) {
-    zb__grid grid =
-        zb__grid_of(spec->ndim, spec->shard_shape ? spec->shard_shape : spec->inner_shape);
-    zb__text_add(t, ",\"chunk_grid\":");
-    zb__grid_print(&grid, t);
+    zb__text_add(t, ",\"chunk_grid\":{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":");
+    print_extents(t, spec->shard_shape ? spec->shard_shape : spec->inner_shape, spec->ndim);
     char separator = spec->separator ? spec->separator : '/';
     zb__text_addf(t,
-                  ",\"chunk_key_encoding\":{\"name\":\"default\",\"configuration\":"
+                  "}},\"chunk_key_encoding\":{\"name\":\"default\",\"configuration\":"
                   "{\"separator\":\"%c\"}}",
                   separator);
 }
@@ -143,7 +146,7 @@ static enum zb_code print_codecs(zb__text *t, const zb_array_spec *spec, zb_erro
     zb__text_add(t, ",\"codecs\":[");
     if (spec->shard_shape) {
         zb__text_add(t, "{\"name\":\"sharding_indexed\",\"configuration\":{\"chunk_shape\":");
-        zb__extents_print(spec->inner_shape, spec->ndim, t);
+        print_extents(t, spec->inner_shape, spec->ndim);
         zb__text_add(t, ",\"codecs\":[");
     }
     print_bytes(t, spec->dtype);
@@ -194,7 +197,7 @@ enum zb_code zb__build_array(const zb_array_spec *spec, char **text, size_t *siz
     if (code)
         return code;
     zb__text_add(&t, "{\"shape\":");
-    zb__extents_print(spec->shape, spec->ndim, &t);
+    print_extents(&t, spec->shape, spec->ndim);
     zb__text_addf(&t, ",\"data_type\":\"%s\"", zb_dtype_name(spec->dtype, name));
     print_grid(&t, spec);
     code = print_fill(&t, spec, err);

@@ -17,10 +17,3 @@ enum zb_code zb__extents_parse(const zb_json *list, const char *what, uint64_t l
     }
     return ZB_OK;
 }
-
-void zb__extents_print(const uint64_t *extents, uint32_t ndim, zb__text *text) {
-    zb__text_add(text, "[");
-    for (uint32_t d = 0; d < ndim; d++)
-        zb__text_addf(text, "%s%llu", d ? "," : "", (unsigned long long)extents[d]);
-    zb__text_add(text, "]");
-}

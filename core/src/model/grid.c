@@ -41,9 +41,3 @@ enum zb_code zb__grid_parse(const zb_json *value, uint32_t ndim, uint64_t *large
     *out = zb__grid_of(ndim, largest);
     return zb__extents_parse(shape, "chunk_grid: chunk_shape", 1, largest, err);
 }
-
-void zb__grid_print(const zb__grid *grid, zb__text *text) {
-    zb__text_add(text, "{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":");
-    zb__extents_print(grid->extent, grid->ndim, text);
-    zb__text_add(text, "}}");
-}

@@ -25,8 +25,8 @@
  *   are, and zb__grid_pad gives no less than the extent.
  * - `extent` then has the largest extent along a dimension, as zb__grid_largest and chunk_shape
  *   promise now.
- * - zb__grid_parse makes the lists and checks their sums, zb__grid_same compares them,
- *   zb__grid_print prints them; a zb__grid_free is called where the array is freed.
+ * - zb__grid_parse makes the lists and checks their sums, zb__grid_same compares them; a
+ *   zb__grid_free is called where the array is freed. New arrays have regular grids (model/build).
  * What follows from the shape of one chunk (its size, the grid of a shard) is not asked here but of
  * the chain that is bound to that shape, which is chosen by the extents of the spans.
  */
@@ -35,7 +35,6 @@
 
 #include <stdbool.h>
 
-#include "base/text.h"
 #include "zarrbridge/json.h"
 
 /* A small value that is copied; the extents are somebody else's and outlive it. */
@@ -107,8 +106,5 @@ bool zb__grid_same(const zb__grid *a, const zb__grid *b);
    for grids that are not known. */
 enum zb_code zb__grid_parse(const zb_json *value, uint32_t ndim, uint64_t *largest, zb__grid *out,
                             zb_error *err);
-
-/* Appends the value of `chunk_grid`. */
-void zb__grid_print(const zb__grid *grid, zb__text *text);
 
 #endif
