@@ -78,15 +78,16 @@ static int multiple(int unit, uint64_t room, int extent) {
 }
 
 PieceShape PixelCopy::choose_shape() const {
-    const zb_array_info *info = zb_node_array(copy_->array());
     const Layout &layout = copy_->layout();
-    const auto extent = [](uint64_t chunk, int whole) {
-        return static_cast<int>(std::min<uint64_t>(chunk, static_cast<uint64_t>(whole)));
+    /* The copy's array is new, and all its chunks are as long as the first one. */
+    const auto extent = [this](int dim) {
+        return static_cast<int>(
+            zb_array_chunk_at(copy_->array(), ZB_GRID_CHUNKS, static_cast<uint32_t>(dim), 0)
+                .inside);
     };
-    const int unit_width = extent(info->chunk_shape[layout.axes.x], layout.width);
-    const int unit_bands =
-        layout.extra.empty() ? 1 : extent(info->chunk_shape[layout.extra[0].dim], layout.bands);
-    int unit_height = extent(info->chunk_shape[layout.axes.y], layout.height);
+    const int unit_width = extent(layout.axes.x);
+    const int unit_bands = layout.extra.empty() ? 1 : extent(static_cast<int>(layout.extra[0].dim));
+    int unit_height = extent(layout.axes.y);
     /* Two of them and what the writer gathers must share what is set aside for writing. */
     const uint64_t budget =
         std::clamp<uint64_t>(zb_limits_get()->write_cache_bytes / 2, kGoodPiece, 4 * kGoodPiece);

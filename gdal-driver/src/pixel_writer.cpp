@@ -8,8 +8,6 @@
 #include "pixel_writer.h"
 #include "zarrbridge/write.h"
 
-#include <algorithm>
-
 namespace zarr3 {
 
 /* With more chunks open at once than this, keeping track would cost more than storing them. */
@@ -24,10 +22,15 @@ namespace {
 /* Steps through the chunks that a box touches. */
 class ChunkWalk {
   public:
-    ChunkWalk(const zb_array_info *info, const Box &box) : info_(info), box_(box) {
-        for (size_t d = 0; d < box.start.size(); d++) {
-            first_.push_back(box.start[d] / info->chunk_shape[d]);
-            last_.push_back((box.start[d] + box.count[d] - 1) / info->chunk_shape[d]);
+    ChunkWalk(const zb_node *array, const Box &box) {
+        for (uint32_t d = 0; d < box.start.size(); d++) {
+            const uint64_t end = box.start[d] + box.count[d];
+            const zb_chunk_span first = zb_array_chunk_of(array, ZB_GRID_CHUNKS, d, box.start[d]);
+            const zb_chunk_span last = zb_array_chunk_of(array, ZB_GRID_CHUNKS, d, end - 1);
+            first_.push_back(first.index);
+            last_.push_back(last.index);
+            first_covered_.push_back(first.start >= box.start[d]);
+            last_covered_.push_back(last.start + last.inside <= end);
         }
         at = first_;
     }
@@ -41,12 +44,12 @@ class ChunkWalk {
         return false;
     }
 
-    /* Is all of the current chunk that lies in the array within the box? */
+    /* Is all of the current chunk that lies in the array within the box? Only the first and the
+       last one along a dimension may reach out of it. */
     bool covered() const {
         for (size_t d = 0; d < at.size(); d++) {
-            const uint64_t begin = at[d] * info_->chunk_shape[d];
-            const uint64_t end = std::min(begin + info_->chunk_shape[d], info_->shape[d]);
-            if (begin < box_.start[d] || end > box_.start[d] + box_.count[d])
+            if ((at[d] == first_[d] && !first_covered_[d]) ||
+                (at[d] == last_[d] && !last_covered_[d]))
                 return false;
         }
         return true;
@@ -55,15 +58,14 @@ class ChunkWalk {
     std::vector<uint64_t> at;
 
   private:
-    const zb_array_info *info_;
-    const Box &box_;
     std::vector<uint64_t> first_, last_;
+    std::vector<bool> first_covered_, last_covered_;
 };
 
 } // namespace
 
-void PixelWriter::note(const zb_array_info *info, const Box &box) {
-    ChunkWalk walk(info, box);
+void PixelWriter::note(const zb_node *array, const Box &box) {
+    ChunkWalk walk(array, box);
     do {
         if (!walk.covered())
             waiting_.insert(walk.at);
@@ -82,7 +84,7 @@ enum zb_code PixelWriter::write(const NodePtr &array, const Box &box, const zb_w
         array_ = array;
     }
     used_ = true;
-    note(zb_node_array(array.get()), box);
+    note(array.get(), box);
     const enum zb_code code = zb_writer_write(writer_, &write, err);
     return code == ZB_OK && waiting_.size() > kMaxWaiting ? flush(err) : code;
 }
@@ -91,7 +93,7 @@ enum zb_code PixelWriter::settle(const Box &box, zb_error *err) {
     const std::lock_guard<std::recursive_mutex> guard(turn_);
     if (waiting_.empty())
         return ZB_OK;
-    ChunkWalk walk(zb_node_array(array_.get()), box);
+    ChunkWalk walk(array_.get(), box);
     do {
         if (waiting_.count(walk.at) > 0) {
             mixed_ = true;

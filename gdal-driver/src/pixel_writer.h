@@ -55,7 +55,7 @@ class PixelWriter {
     }
 
   private:
-    void note(const zb_array_info *info, const Box &box);
+    void note(const zb_node *array, const Box &box);
 
     zb_write_options options_;
     NodePtr array_;

@@ -8,49 +8,56 @@
    chunks are added from the innermost dimension outwards until the next step would be too large. */
 static void choose_shape(vol_pieces *pieces) {
     const zb_array_info *info = pieces->info;
-    uint64_t *piece = pieces->shape, bytes = info->dtype.size;
+    uint64_t longest[ZB_MAX_NDIM], bytes = info->dtype.size;
     for (uint32_t d = 0; d < info->ndim; d++) {
-        piece[d] = info->chunk_shape[d] < info->shape[d] ? info->chunk_shape[d] : info->shape[d];
-        if (__builtin_mul_overflow(bytes, piece[d], &bytes))
+        pieces->chunks[d] = 1;
+        longest[d] = info->chunk_shape[d] < info->shape[d] ? info->chunk_shape[d] : info->shape[d];
+        if (__builtin_mul_overflow(bytes, longest[d], &bytes))
             bytes = UINT64_MAX; /* no memory will be had for it */
     }
     for (uint32_t d = info->ndim; d-- > 0 && bytes > 0 && bytes < PIECE_BYTES;) {
-        uint64_t times = PIECE_BYTES / bytes, chunk = piece[d];
-        if (times > info->shape[d] / chunk)
-            times = info->shape[d] / chunk + 1;
-        bytes = bytes / chunk;
-        piece[d] = chunk * times < info->shape[d] ? chunk * times : info->shape[d];
-        bytes *= piece[d];
-        if (piece[d] < info->shape[d])
+        uint64_t count = zb_array_chunk_count(pieces->array, ZB_GRID_CHUNKS, d);
+        uint64_t times = PIECE_BYTES / bytes;
+        pieces->chunks[d] = times < count ? times : count;
+        bytes /= longest[d];
+        longest[d] *= pieces->chunks[d]; /* at most the extent, and less than a chunk more */
+        bytes *= longest[d] < info->shape[d] ? longest[d] : info->shape[d];
+        if (pieces->chunks[d] < count)
             break;
     }
     pieces->bytes = bytes;
 }
 
-/* A piece at the end of a dimension is smaller. */
-static void set_count(vol_pieces *pieces) {
+/* From the start of the first chunk to the end of the last, which the array's edge may cut. */
+static void set_box(vol_pieces *pieces) {
     for (uint32_t d = 0; d < pieces->info->ndim; d++) {
-        uint64_t left = pieces->info->shape[d] - pieces->start[d];
-        pieces->count[d] = left < pieces->shape[d] ? left : pieces->shape[d];
+        const uint64_t first = pieces->first[d], chunks = pieces->chunks[d];
+        const uint64_t rest = zb_array_chunk_count(pieces->array, ZB_GRID_CHUNKS, d) - first;
+        const zb_chunk_span begin = zb_array_chunk_at(pieces->array, ZB_GRID_CHUNKS, d, first);
+        const zb_chunk_span end = zb_array_chunk_at(pieces->array, ZB_GRID_CHUNKS, d,
+                                                    first + (rest < chunks ? rest : chunks) - 1);
+        pieces->start[d] = begin.start;
+        pieces->count[d] = end.start + end.inside - begin.start;
     }
 }
 
-void vol_pieces_begin(vol_pieces *pieces, const zb_array_info *info) {
-    *pieces = (vol_pieces){.info = info};
+void vol_pieces_begin(vol_pieces *pieces, const zb_node *array) {
+    *pieces = (vol_pieces){.array = array, .info = zb_node_array(array)};
     choose_shape(pieces);
     pieces->done = pieces->bytes == 0;
-    set_count(pieces);
+    if (!pieces->done)
+        set_box(pieces);
 }
 
 void vol_pieces_next(vol_pieces *pieces) {
     pieces->done = true;
     for (uint32_t d = pieces->info->ndim; d-- > 0 && pieces->done;) {
-        pieces->start[d] += pieces->shape[d];
-        pieces->done = pieces->start[d] >= pieces->info->shape[d];
+        pieces->first[d] += pieces->chunks[d];
+        pieces->done = pieces->first[d] >= zb_array_chunk_count(pieces->array, ZB_GRID_CHUNKS, d);
         if (pieces->done)
-            pieces->start[d] = 0;
+            pieces->first[d] = 0;
     }
-    set_count(pieces);
+    set_box(pieces);
 }
 
 hid_t vol_pieces_select(const vol_pieces *pieces, h5_lib *lib, hid_t space) {

@@ -7,15 +7,18 @@
 #include "zarrbridge/zarrbridge.h"
 
 typedef struct vol_pieces {
+    const zb_node *array;
     const zb_array_info *info;
-    uint64_t shape[ZB_MAX_NDIM]; /* of a piece that is not cut by the array's edge */
-    uint64_t bytes;              /* of such a piece */
+    uint64_t chunks[ZB_MAX_NDIM]; /* of a piece, along each dimension */
+    uint64_t bytes;               /* of the largest piece */
+    uint64_t first[ZB_MAX_NDIM];  /* the current piece's first chunk: its index in the grid */
     uint64_t start[ZB_MAX_NDIM], count[ZB_MAX_NDIM]; /* the current piece */
     bool done;
 } vol_pieces;
 
-/* Goes to the first piece; done at once when the array is empty. info must outlive the walk. */
-void vol_pieces_begin(vol_pieces *pieces, const zb_array_info *info);
+/* Goes to the first piece; done at once when the array is empty. The node must outlive the
+   walk. */
+void vol_pieces_begin(vol_pieces *pieces, const zb_node *array);
 void vol_pieces_next(vol_pieces *pieces);
 
 /* Selects the current piece in the dataspace of the whole. Returns a new dataspace of its elements

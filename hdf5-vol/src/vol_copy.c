@@ -67,7 +67,7 @@ static herr_t copy_piece(const copy_job *job, const vol_pieces *pieces, vol_node
 
 static herr_t copy_data(const copy_job *job, vol_node *node, void *dataset, hid_t space) {
     vol_pieces pieces;
-    vol_pieces_begin(&pieces, zb_node_array(node->zarr));
+    vol_pieces_begin(&pieces, node->zarr);
     if (pieces.done)
         return 0; /* an empty array */
     void *buffer = malloc(pieces.bytes);

@@ -61,7 +61,7 @@ static herr_t copy_pieces(const import_job *job, hid_t source, hid_t type, hid_t
     zb_writer *writer;
     zb_error err = {0};
     herr_t result = 0;
-    vol_pieces_begin(&pieces, zb_node_array(node->zarr));
+    vol_pieces_begin(&pieces, node->zarr);
     if (pieces.done)
         return 0;
     if (vol_writer_get(node, &writer, &err) != ZB_OK)

@@ -83,8 +83,7 @@ static herr_t get_num_chunks(const vol_object *object, hsize_t *count) {
     const zb_array_info *info = zb_node_array(object->node->zarr);
     hsize_t chunks = 1;
     for (uint32_t d = 0; d < info->ndim; d++) {
-        uint64_t along =
-            info->shape[d] / info->inner_shape[d] + (info->shape[d] % info->inner_shape[d] != 0);
+        uint64_t along = zb_array_chunk_count(object->node->zarr, ZB_GRID_INNER, d);
         if (__builtin_mul_overflow(chunks, along, &chunks))
             return vol_refuse(object->lib, "counting more than 2^64 chunks");
     }

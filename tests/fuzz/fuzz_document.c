@@ -21,6 +21,28 @@ static void check_array(const zb_array_info *info) {
     REQUIRE(strlen(zb_dtype_name(info->dtype, name)) < sizeof name);
 }
 
+/* The elements at both ends of each dimension lie in the first and the last chunk. */
+static void check_grid(const zb_node *array) {
+    const zb_array_info *info = zb_node_array(array);
+    for (uint32_t i = 0; i < 2 * info->ndim; i++) {
+        const enum zb_grid_level level = i % 2 ? ZB_GRID_INNER : ZB_GRID_CHUNKS;
+        const uint64_t *largest = i % 2 ? info->inner_shape : info->chunk_shape;
+        uint32_t d = i / 2;
+        uint64_t count = zb_array_chunk_count(array, level, d);
+        REQUIRE((count == 0) == (info->shape[d] == 0));
+        REQUIRE(zb_array_chunk_at(array, level, d, count).inside == 0);
+        if (count == 0)
+            continue;
+        zb_chunk_span first = zb_array_chunk_of(array, level, d, 0);
+        zb_chunk_span last = zb_array_chunk_of(array, level, d, info->shape[d] - 1);
+        zb_chunk_span named = zb_array_chunk_at(array, level, d, count - 1);
+        REQUIRE(first.index == 0 && first.start == 0 && first.inside > 0);
+        REQUIRE(last.index == count - 1 && last.extent <= largest[d]);
+        REQUIRE(last.start + last.inside == info->shape[d]);
+        REQUIRE(memcmp(&last, &named, sizeof last) == 0);
+    }
+}
+
 /* Printing keeps everything: what is printed parses, and prints the same again. */
 static void check_printing(const zb_json *document) {
     char *text = zb_json_print(document);
@@ -41,6 +63,7 @@ static void check_node(zb_node *node) {
     check_printing(zb_node_document(node));
     if (zb_node_array(node)) {
         check_array(zb_node_array(node));
+        check_grid(node);
         return;
     }
     enum zb_code code = zb_group_children(node, &children, &err);

@@ -83,8 +83,8 @@ static bool encode_chunk(const job *j, const uint64_t *index) {
 static bool encode_array(job *j) {
     const zb__form *form = j->model->form;
     const zb__chain *chain = form->chain;
-    uint64_t grid[ZB_MAX_NDIM], index[ZB_MAX_NDIM], chunks = 1;
-    zb__array_grid(j->model, grid);
+    const uint64_t *grid = j->model->chunk_count;
+    uint64_t index[ZB_MAX_NDIM], chunks = 1;
     for (uint32_t d = 0; d < chain->ndim; d++)
         chunks *= grid[d];
     j->bound = (size_t)zb__chunk_encode_bound(form);

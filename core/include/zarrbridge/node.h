@@ -60,6 +60,48 @@ ZB_API void zb_children_free(zb_children *children);
 /* NULL when the node is a group. */
 ZB_API const zb_array_info *zb_node_array(const zb_node *node);
 
+/* ---- The grid ----------------------------------------------------------------------------- */
+
+/* Where the chunks of an array lie. Programs ask instead of dividing by chunk_shape, so that they
+   need not know what kind of grid it is. Each dimension is divided by itself: a chunk is the
+   product of one span along each. These calls look at the opened metadata only: no store is asked,
+   they do not fail, and any number of threads may call them at once. All numbers are counted in
+   elements or chunks. */
+
+/* Which chunks are meant. Both are the same where the array is not sharded. */
+enum zb_grid_level {
+    ZB_GRID_CHUNKS, /* what one key holds: a chunk, or a shard. The unit of storing */
+    ZB_GRID_INNER   /* the innermost chunks, numbered through all of the array: index 0 begins at
+                       element 0. The unit of decoding */
+};
+
+/* A chunk along one dimension. */
+typedef struct zb_chunk_span {
+    uint64_t index;  /* in the grid */
+    uint64_t start;  /* its first element */
+    uint64_t extent; /* its elements as it is encoded */
+    uint64_t inside; /* those of them that lie in the array: fewer than `extent` in the last chunk
+                        that the array's edge cuts, 0 behind the edge */
+} zb_chunk_span;
+
+/* How many chunks lie in the array along a dimension, the last of them maybe in part; 0 when its
+   extent is 0. 0 also for a group, and for a dimension that the array does not have. An array of 0
+   dimensions has one chunk, and no dimension to ask about. */
+ZB_API uint64_t zb_array_chunk_count(const zb_node *array, enum zb_grid_level level, uint32_t dim);
+
+/* The chunk at an index of the grid. An index behind the array's last chunk gives what would be
+   there if the array were larger, with `inside` 0; one that would begin at 2^63 or later gives
+   start UINT64_MAX and extent 0. All but `index` is 0 for a group, and for a dimension that the
+   array does not have. */
+ZB_API zb_chunk_span zb_array_chunk_at(const zb_node *array, enum zb_grid_level level, uint32_t dim,
+                                       uint64_t index);
+
+/* The chunk that an element lies in, likewise: behind the array's edge, the one that it would lie
+   in. From element 2^63 on, `index`, `extent` and `inside` are 0 and `start` is UINT64_MAX. All is
+   0 for a group, and for a dimension that the array does not have. */
+ZB_API zb_chunk_span zb_array_chunk_of(const zb_node *array, enum zb_grid_level level, uint32_t dim,
+                                       uint64_t element);
+
 /* How many bytes the array takes in its store: the sum of the sizes of its chunks. Lists the store.
    ZB_EINVAL for a group; ZB_EUNSUPPORTED where the store cannot list; store errors; ZB_ELIMIT for
    `children` names in one directory. */

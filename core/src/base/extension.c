@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json_brief.h"
+#include "zarrbridge/json.h"
 
 bool zb__name_in(const char *name, const char *const *list) {
     while (*list && strcmp(*list, name) != 0)

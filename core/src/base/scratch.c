@@ -3,13 +3,14 @@
  * Idle scratches wait in one list, last used first, so that a thread usually gets the one whose
  * pages are still warm. At most one exists per task that ever ran at the same time.
  */
+#include "base/scratch.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fork.h"
 #include "base/pages.h"
-#include "base/scratch.h"
 #include "zarrbridge/error.h"
 
 static pthread_mutex_t idle_lock = PTHREAD_MUTEX_INITIALIZER;

@@ -85,11 +85,11 @@ typedef struct part {
 
 /* The part of a chunk that lies outside keep along dimension d. False when there is none. */
 static bool part_beyond(const clearing *c, const uint64_t *index, uint32_t d, part *p) {
-    const zb_array_info *info = &c->padded->array->info;
-    for (uint32_t e = 0; e < info->ndim; e++) {
-        p->start[e] = index[e] * info->chunk_shape[e];
-        uint64_t left = info->shape[e] - p->start[e];
-        p->count[e] = left < info->chunk_shape[e] ? left : info->chunk_shape[e];
+    const zb__array *array = c->padded->array;
+    for (uint32_t e = 0; e < array->info.ndim; e++) {
+        zb__span chunk = zb__grid_at(&array->grid, e, index[e]);
+        p->start[e] = chunk.start;
+        p->count[e] = zb__span_inside(chunk, array->info.shape[e]);
     }
     uint64_t end = p->start[d] + p->count[d];
     if (end <= c->keep[d])
@@ -101,21 +101,23 @@ static bool part_beyond(const clearing *c, const uint64_t *index, uint32_t d, pa
 
 /* Cuts the part to what is looked at in one step: whole inner chunks, as many as LOOK_BYTES allow,
    the last dimensions first. Advances `at`; false at the end. */
-static bool next_step(const zb_array_info *info, const part *whole, part *at, uint64_t *elements) {
-    uint64_t inner_bytes = info->dtype.size, run = 1;
+static bool next_step(const zb__array *array, const part *whole, part *at, uint64_t *elements) {
+    const zb__grid *inner = &array->inner;
+    uint64_t inner_bytes = array->info.dtype.size, run = 1;
     bool wraps = true;
-    for (uint32_t d = 0; d < info->ndim; d++)
-        inner_bytes *= info->inner_shape[d]; /* at most chunk_bytes */
+    for (uint32_t d = 0; d < inner->ndim; d++)
+        inner_bytes *= zb__grid_largest(inner, d); /* at most chunk_bytes */
     uint64_t chunks = inner_bytes < LOOK_BYTES ? LOOK_BYTES / inner_bytes : 1;
-    for (uint32_t d = info->ndim; d-- > 0;) {
-        uint64_t inner = info->inner_shape[d], end = whole->start[d] + whole->count[d];
+    for (uint32_t d = inner->ndim; d-- > 0;) {
+        uint64_t end = whole->start[d] + whole->count[d];
         at->start[d] += wraps ? at->count[d] : 0;
         wraps = wraps && at->start[d] >= end;
         at->start[d] = wraps ? whole->start[d] : at->start[d];
-        uint64_t left = end - at->start[d], first = inner - at->start[d] % inner;
-        uint64_t there = left <= first ? 1 : 1 + zb__chunks_along(left - first, inner);
+        uint64_t first = zb__grid_find(inner, d, at->start[d]).index;
+        uint64_t there = zb__grid_find(inner, d, end - 1).index - first + 1;
         uint64_t taken = chunks < there ? chunks : there;
-        at->count[d] = taken == there ? left : first + (taken - 1) * inner;
+        uint64_t stop = taken == there ? end : zb__grid_at(inner, d, first + taken).start;
+        at->count[d] = stop - at->start[d];
         chunks /= taken;
         run *= at->count[d];
     }
@@ -133,7 +135,7 @@ static enum zb_code look(const clearing *c, const part *whole, bool *found, zb_e
     memset(at.count, 0, sizeof at.count);
     *found = false;
     for (bool first = true; !*found && !code; first = false) {
-        bool more = next_step(info, whole, &at, &elements);
+        bool more = next_step(c->padded->array, whole, &at, &elements);
         if (!first && !more)
             break;
         void *data = malloc((size_t)elements * info->dtype.size);
@@ -195,7 +197,7 @@ static enum zb_code clear_chunk(void *context, const char *key, const uint64_t *
    all of region's, else. */
 static void range_of(const clearing *c, uint32_t d, uint32_t growing, uint64_t *from,
                      uint64_t *to) {
-    bool aligned = c->keep[d] % c->padded->array->info.chunk_shape[d] == 0;
+    bool aligned = c->padded->array->info.shape[d] == c->keep[d];
     *from = d != growing ? 0 : c->kept_grid[d] - (!aligned && c->kept_grid[d] > 0);
     *to = c->region_grid[d];
 }
@@ -264,16 +266,14 @@ static enum zb_code clear_all(clearing *c, zb_error *err) {
 enum zb_code zb__beyond_clear(const zb_node *node, const zb__document *document,
                               const uint64_t *keep, const uint64_t *region, bool is_suspect,
                               zb_error *err) {
-    const zb_array_info *info = &node->array->info;
+    const zb__grid *grid = &node->array->grid;
     clearing c = {.keep = keep, .region = region, .is_suspect = is_suspect};
     uint64_t padded[ZB_MAX_NDIM];
     zb_node *whole;
-    for (uint32_t d = 0; d < info->ndim; d++) {
-        uint64_t chunk = info->chunk_shape[d];
-        c.kept_grid[d] = zb__chunks_along(keep[d], chunk);
-        c.region_grid[d] = zb__chunks_along(region[d], chunk);
-        if (!zb__mul_u64(c.kept_grid[d], chunk, &padded[d]) || padded[d] > INT64_MAX)
-            padded[d] = keep[d]; /* no more can have been written there */
+    for (uint32_t d = 0; d < grid->ndim; d++) {
+        c.kept_grid[d] = zb__grid_count(grid, d, keep[d]);
+        c.region_grid[d] = zb__grid_count(grid, d, region[d]);
+        padded[d] = zb__grid_pad(grid, d, keep[d]);
     }
     enum zb_code code = zb__array_reshape(node, document, padded, NULL, &whole, err);
     if (code)

@@ -57,16 +57,15 @@ static enum zb_code visit_journal(const walk *w, const zb_node *array, const cha
 static enum zb_code visit_in_array(const walk *w, const zb_node *array, const char *key,
                                    const char *name, zb_error *err) {
     const zb__visitor *v = w->visitor;
-    uint64_t index[ZB_MAX_NDIM], grid[ZB_MAX_NDIM];
+    uint64_t index[ZB_MAX_NDIM];
     if (zb__journal_is_name(name))
         return visit_journal(w, array, key, err);
     if (strcmp(name, ZB__NOTE_RESIZE) == 0)
         return v->resizing(v->context, array, key, err);
     if (!parse_key(array, key, index))
         return other(w, ZB_FINDING_ORPHANED, key, "no chunk of the array above", err);
-    zb__array_grid(array->array, grid);
     for (uint32_t d = 0; d < array->array->info.ndim; d++) {
-        if (index[d] >= grid[d])
+        if (index[d] >= array->array->chunk_count[d])
             return other(w, ZB_FINDING_ORPHANED, key, "a chunk beyond the array's shape", err);
     }
     return v->chunk ? v->chunk(v->context, array, key, index, err) : ZB_OK;

@@ -17,6 +17,8 @@
  * the destination, or, when filtered, into one scratch block, which is no larger than the
  * destination. Only blocks that overlap the wanted bytes are decoded.
  */
+#include "codec/blosc.h"
+
 #include <libdeflate.h>
 #include <limits.h>
 #include <lz4.h>
@@ -25,13 +27,14 @@
 
 #include "base/bytes.h"
 #include "base/checked.h"
-#include "codec/blosc.h"
 #include "codec/blosc_shuffle.h"
 #include "codec/blosclz.h"
 #include "codec/codec.h"
 #include "codec/configuration.h"
 #include "codec/deflate.h"
 #include "codec/zstd.h"
+#include "zarrbridge/dtype.h"
+#include "zarrbridge/json.h"
 
 typedef struct container {
     const uint8_t *in;

@@ -4,6 +4,7 @@
 #define ZB_CODEC_BLOSC_H
 
 #include "codec/codec.h"
+#include "zarrbridge/error.h"
 
 #define ZB__BLOSC_HEADER 16 /* bytes */
 

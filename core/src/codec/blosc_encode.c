@@ -8,8 +8,6 @@
  * libblosc is only called for its own compressor, BloscLZ: it prints, or crashes, when memory runs
  * out. Readers go by the container, so we are free in how large blocks are and which are split.
  */
-#include "codec/blosc.h"
-
 #include <blosc.h>
 #include <libdeflate.h>
 #include <lz4.h>
@@ -20,9 +18,11 @@
 
 #include "base/bytes.h"
 #include "base/checked.h"
+#include "codec/blosc.h"
 #include "codec/blosc_shuffle.h"
 #include "codec/deflate.h"
 #include "codec/zstd.h"
+#include "zarrbridge/error.h"
 
 /* Smaller data are not worth a try; no block is smaller either. */
 #define SIZE_MIN 128

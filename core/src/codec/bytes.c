@@ -5,6 +5,8 @@
 #include "codec/configuration.h"
 #include "codec/encode.h"
 #include "kernel/scatter.h"
+#include "zarrbridge/dtype.h"
+#include "zarrbridge/json.h"
 
 #define HOST_IS_BIG (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 

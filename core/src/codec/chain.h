@@ -11,7 +11,8 @@
 #define ZB_CODEC_CHAIN_H
 
 #include "codec/codec.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/dtype.h"
+#include "zarrbridge/json.h"
 
 typedef struct zb__chain {
     uint32_t ndim;

@@ -12,6 +12,8 @@
 #include "base/json_brief.h"
 #include "codec/chain.h"
 #include "codec/form.h"
+#include "zarrbridge/json.h"
+#include "zarrbridge/limits.h"
 
 /* A chain in the making. */
 typedef struct making {

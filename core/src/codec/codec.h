@@ -17,9 +17,8 @@
 
 #include "base/scratch.h"
 #include "base/text.h"
-#include "zarrbridge/error.h"
+#include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
-#include "zarrbridge/zarrbridge.h"
 
 struct zb__form;
 struct zb__encoding;

@@ -12,6 +12,8 @@
 #include "base/json_brief.h"
 #include "base/json_print.h"
 #include "codec/codec.h"
+#include "zarrbridge/dtype.h"
+#include "zarrbridge/json.h"
 
 /* The caller's members win; one that the codec does not have is refused here, because afterwards it
    would be too late to say where it came from. */

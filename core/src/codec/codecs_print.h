@@ -4,8 +4,8 @@
 #define ZB_CODEC_CODECS_PRINT_H
 
 #include "base/text.h"
+#include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
-#include "zarrbridge/zarrbridge.h"
 
 /* Appends the bytes→bytes codecs that `codecs`, a JSON list, asks for, each in object form with its
    whole configuration, and a comma in front of each. What is wrong with the list is ZB_EINVAL, a

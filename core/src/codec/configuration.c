@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json_brief.h"
+#include "zarrbridge/json.h"
 
 static enum zb_code wrong_value(const zb_json *value, const char *expected, zb_error *err) {
     char brief[ZB__BRIEF_SIZE];

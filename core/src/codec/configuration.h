@@ -12,7 +12,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "zarrbridge/error.h"
 #include "zarrbridge/json.h"
 
 /* An integer of that range, which fits an int. */

@@ -6,6 +6,7 @@
 #include "base/checked.h"
 #include "codec/codec.h"
 #include "kernel/crc32c.h"
+#include "zarrbridge/error.h"
 
 #define CHECKSUM_SIZE 4
 

@@ -5,6 +5,8 @@
 #include <libdeflate.h>
 #include <stdlib.h>
 
+#include "zarrbridge/error.h"
+
 static enum zb_code create_decoder(void **context, zb_error *err) {
     *context = libdeflate_alloc_decompressor();
     return *context ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for a deflate context");

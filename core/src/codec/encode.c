@@ -15,6 +15,8 @@
 
 #include <string.h>
 
+#include "zarrbridge/error.h"
+
 bool zb__is_all(const void *elements, uint64_t n, const void *fill, size_t item) {
     if (n == 0)
         return true;

@@ -8,6 +8,7 @@
 #define ZB_CODEC_ENCODE_H
 
 #include "codec/form.h"
+#include "zarrbridge/dtype.h"
 
 /* The most bytes that zb__chunk_encode may write for a chunk of this form; UINT64_MAX when it does
    not fit. */

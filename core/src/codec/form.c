@@ -13,6 +13,7 @@
 
 #include "base/checked.h"
 #include "base/fork.h"
+#include "zarrbridge/limits.h"
 
 #define KEPT 32
 

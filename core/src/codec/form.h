@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "codec/chain.h"
+#include "zarrbridge/dtype.h"
 
 typedef struct zb__shard zb__shard;
 

@@ -18,7 +18,8 @@
 #include "codec/codec.h"
 #include "codec/configuration.h"
 #include "codec/deflate.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/json.h"
+#include "zarrbridge/limits.h"
 
 #define HEADER_SIZE 10
 #define TRAILER_SIZE 8 /* CRC-32, then the content's size modulo 2^32 */

@@ -16,6 +16,9 @@
 #include "base/json_brief.h"
 #include "codec/configuration.h"
 #include "codec/encode.h"
+#include "zarrbridge/dtype.h"
+#include "zarrbridge/json.h"
+#include "zarrbridge/limits.h"
 
 typedef struct sharding {
     uint32_t ndim;

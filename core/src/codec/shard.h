@@ -4,6 +4,7 @@
 #define ZB_CODEC_SHARD_H
 
 #include "codec/form.h"
+#include "zarrbridge/error.h"
 
 #define ZB__INDEX_EMPTY UINT64_MAX
 

@@ -4,11 +4,11 @@
  * order of the grid; what the index's chain makes of them (another byte order, transposes, a
  * checksum) stays in here.
  */
-#include "codec/shard.h"
-
 #include <inttypes.h>
 
+#include "codec/shard.h"
 #include "kernel/scatter.h"
+#include "zarrbridge/dtype.h"
 
 static const zb_dtype entry_type = {.kind = ZB_KIND_UINT, .size = sizeof(uint64_t)};
 

@@ -5,6 +5,8 @@
 
 #include "base/json_brief.h"
 #include "codec/codec.h"
+#include "zarrbridge/dtype.h"
+#include "zarrbridge/json.h"
 
 typedef struct transpose {
     uint32_t order[ZB_MAX_NDIM];

@@ -27,6 +27,7 @@
 #include "base/bytes.h"
 #include "codec/codec.h"
 #include "codec/configuration.h"
+#include "zarrbridge/json.h"
 
 #define FRAME_MAGIC 0xfd2fb528u
 #define SKIPPABLE_MAGIC 0x184d2a50u /* and the 15 that follow */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From an array's zarr.json to the model that the reader works with: shape, data type, regular
- * grid, keys, fill value, dimension names, and the codec chain with the form of a chunk.
+ * From an array's zarr.json to the model that the reader works with: shape, data type, grid, keys,
+ * fill value, dimension names, and the codec chain with the form of a chunk.
  *
  * Each member has a parser of its own here or in the files beside this one, and each message begins
  * with the member's name, says what it is and what was expected.
@@ -16,9 +16,13 @@
 #include "base/json_brief.h"
 #include "codec/form.h"
 #include "model/dtype.h"
+#include "model/extents.h"
 #include "model/fill.h"
+#include "model/grid.h"
 #include "model/keys.h"
 #include "zarrbridge/array.h"
+#include "zarrbridge/dtype.h"
+#include "zarrbridge/json.h"
 
 /* Ownership: numbers, the fill value and the list of codecs are copied into the model; names and
    configurations stay in the document, which the node keeps for as long as the model. */
@@ -29,6 +33,7 @@ typedef struct model {
     uint64_t shape[ZB_MAX_NDIM];
     uint64_t chunk_shape[ZB_MAX_NDIM];
     uint64_t inner_shape[ZB_MAX_NDIM];
+    uint64_t chunk_count[ZB_MAX_NDIM];
     const char *dimension_names[ZB_MAX_NDIM];
     void *fill_value;
     zb_codec_info *codecs;
@@ -48,22 +53,6 @@ static enum zb_code require(const zb_json *document, const char *name, const zb_
 
 /* ---- Shape and grid ----------------------------------------------------------------------- */
 
-/* A list of *count extents, each at least `least`. */
-static enum zb_code parse_extents(const zb_json *list, const char *what, uint64_t least,
-                                  uint64_t *out, zb_error *err) {
-    char brief[ZB__BRIEF_SIZE];
-    size_t i = 0;
-    for (const zb_json *item = zb_json_first(list); item; item = zb_json_next(item), i++) {
-        if (!zb_json_uint64(item, &out[i]) || out[i] < least)
-            return zb_fail(err, ZB_EFORMAT, "%s[%zu] is %s, expected an integer of at least %llu",
-                           what, i, zb__json_brief(item, brief), (unsigned long long)least);
-        if (out[i] > INT64_MAX)
-            return zb_fail(err, ZB_ELIMIT, "%s[%zu] is %llu, the limit is 2^63-1", what, i,
-                           (unsigned long long)out[i]);
-    }
-    return ZB_OK;
-}
-
 /* The number of dimensions comes from here; grid, names and codecs are compared with it. */
 static enum zb_code parse_shape(model *m, const zb_json *document, zb_error *err) {
     const zb_json *shape;
@@ -79,7 +68,7 @@ static enum zb_code parse_shape(model *m, const zb_json *document, zb_error *err
         return zb_fail(err, ZB_ELIMIT, "shape has %zu dimensions, the limit ZB_MAX_NDIM is %d",
                        ndim, ZB_MAX_NDIM);
     m->array.info.ndim = (uint32_t)ndim;
-    return parse_extents(shape, "shape", 0, m->shape, err);
+    return zb__extents_parse(shape, "shape", 0, m->shape, err);
 }
 
 /* Offsets into an array are int64 everywhere, so its size in bytes must fit one. */
@@ -96,29 +85,16 @@ static enum zb_code check_size(const model *m, zb_error *err) {
     return ZB_OK;
 }
 
-/* The only place that knows grids of one chunk shape: another grid would be parsed beside it. */
 static enum zb_code parse_grid(model *m, const zb_json *document, zb_error *err) {
-    static const char *const known[] = {"chunk_shape", NULL};
     const zb_json *value;
-    zb__extension grid;
-    char brief[ZB__BRIEF_SIZE];
+    zb__array *array = &m->array;
+    uint32_t ndim = array->info.ndim;
     enum zb_code code = require(document, "chunk_grid", &value, err);
     if (!code)
-        code = zb__extension_parse(value, "chunk_grid", &grid, err);
-    if (code)
-        return code;
-    if (strcmp(grid.name, "regular") != 0)
-        return zb_fail(err, ZB_EUNSUPPORTED, "chunk_grid %s is not supported, expected \"regular\"",
-                       zb__name_brief(grid.name, brief));
-    code = zb__extension_check(&grid, "chunk_grid", known, err);
-    if (code)
-        return code;
-    const zb_json *shape = zb_json_get(grid.configuration, "chunk_shape");
-    if (zb_json_kind_of(shape) != ZB_JSON_ARRAY || zb_json_count(shape) != m->array.info.ndim)
-        return zb_fail(err, ZB_EFORMAT,
-                       "chunk_grid: chunk_shape is %s, expected a list of %u integers",
-                       zb__json_brief(shape, brief), m->array.info.ndim);
-    return parse_extents(shape, "chunk_grid: chunk_shape", 1, m->chunk_shape, err);
+        code = zb__grid_parse(value, ndim, m->chunk_shape, &array->grid, err);
+    for (uint32_t d = 0; d < ndim && !code; d++)
+        m->chunk_count[d] = zb__grid_count(&array->grid, d, m->shape[d]);
+    return code;
 }
 
 /* Without a separator each encoding has its own default; without a configuration that holds too. */
@@ -151,12 +127,6 @@ static enum zb_code parse_keys(zb__key_encoding *keys, const zb_json *document, 
                        zb__json_brief(separator, brief));
     keys->separator = *text;
     return ZB_OK;
-}
-
-void zb__array_grid(const zb__array *array, uint64_t *grid) {
-    const zb_array_info *info = &array->info;
-    for (uint32_t d = 0; d < info->ndim; d++)
-        grid[d] = zb__chunks_along(info->shape[d], info->chunk_shape[d]);
 }
 
 /* ---- Names and codecs --------------------------------------------------------------------- */
@@ -201,7 +171,8 @@ static size_t list_codecs(const zb_json *codecs, const zb__form *form, uint32_t 
     return count;
 }
 
-/* Follows the shards to the innermost chunk. Each level's shapes are in its own stored dimensions,
+/* Follows the shards to the innermost chunk, whose extents divide those of all chunks around it:
+   laid over the array, they are a grid again. Each level's shapes are in its own stored dimensions,
    so the transposes on the way are undone. */
 static void find_inner_shape(model *m) {
     uint32_t ndim = m->array.info.ndim;
@@ -218,6 +189,7 @@ static void find_inner_shape(model *m) {
         memcpy(outer, stored, ndim * sizeof *outer);
         m->array.info.shard_depth++;
     }
+    m->array.inner = zb__grid_of(ndim, m->inner_shape);
 }
 
 /* Binding checks every rule of the chain; what follows only reads what it has accepted. */
@@ -271,6 +243,7 @@ enum zb_code zb__array_parse(const zb_json *document, zb__array **out, zb_error 
     m->array.info.shape = m->shape;
     m->array.info.chunk_shape = m->chunk_shape;
     m->array.info.inner_shape = m->inner_shape;
+    m->array.chunk_count = m->chunk_count;
     enum zb_code code = parse_shape(m, document, err);
     if (!code)
         code = parse_element(m, document, err);

@@ -19,6 +19,8 @@
 #include "codec/codecs_print.h"
 #include "model/fill_print.h"
 #include "zarrbridge/array.h"
+#include "zarrbridge/dtype.h"
+#include "zarrbridge/json.h"
 
 /* ---- What the caller gives as JSON -------------------------------------------------------- */
 

@@ -4,6 +4,7 @@
 #define ZB_MODEL_BUILD_H
 
 #include "zarrbridge/array.h"
+#include "zarrbridge/json.h"
 
 /* The document of a group or an array: indented text, malloc'ed, not yet checked against the rules
    for nodes. attributes: a JSON object as text, or NULL. */

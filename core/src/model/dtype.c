@@ -6,12 +6,13 @@
  * r<bits>, which stays bytes. A name that is unknown is not guessed at: the array is listed as
  * unreadable, with the name in the reason.
  */
+#include "model/dtype.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "base/extension.h"
 #include "base/json_brief.h"
-#include "model/dtype.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
 #include "zarrbridge/limits.h"

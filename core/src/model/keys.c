@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "zarrbridge/array.h"
-
 /* Appends a number; returns the digits written. By hand, since a read may make thousands of
    keys. */
 static size_t put_number(char *text, uint64_t number) {

@@ -7,6 +7,8 @@
  * Read leniently, because writers in the wild produce it and it cannot change the data:
  * attributes null, consolidated_metadata null or without must_understand.
  */
+#include "node/document.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +16,6 @@
 #include "base/extension.h"
 #include "base/json_brief.h"
 #include "base/utf8.h"
-#include "node/document.h"
 #include "zarrbridge/json.h"
 
 /* Alike in version 3.0 and 3.1 of the specification: a document does not tell which of the two it

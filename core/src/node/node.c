@@ -10,8 +10,10 @@
 #include <string.h>
 
 #include "model/array.h"
-#include "node/version.h"
+#include "model/grid.h"
 #include "node/document.h"
+#include "node/version.h"
+#include "zarrbridge/array.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"
@@ -247,4 +249,43 @@ char *zb__array_chunk_key(const zb_node *node, const uint64_t *index) {
     if (key)
         snprintf(key, size, "%s%s%s", node->path, path ? "/" : "", chunk);
     return key;
+}
+
+/* ---- The grid ----------------------------------------------------------------------------- */
+
+/* NULL when the node is a group, or its array has no such dimension. */
+static const zb__grid *grid_of(const zb_node *node, enum zb_grid_level level, uint32_t dim) {
+    const zb__array *array = node->array;
+    if (!array || dim >= array->info.ndim)
+        return NULL;
+    return level == ZB_GRID_INNER ? &array->inner : &array->grid;
+}
+
+static zb_chunk_span in_array(const zb_node *node, uint32_t dim, zb__span span) {
+    return (zb_chunk_span){.index = span.index,
+                           .start = span.start,
+                           .extent = span.extent,
+                           .inside = zb__span_inside(span, node->array->info.shape[dim])};
+}
+
+uint64_t zb_array_chunk_count(const zb_node *array, enum zb_grid_level level, uint32_t dim) {
+    const zb__grid *grid = grid_of(array, level, dim);
+    return grid ? zb__grid_count(grid, dim, array->array->info.shape[dim]) : 0;
+}
+
+zb_chunk_span zb_array_chunk_at(const zb_node *array, enum zb_grid_level level, uint32_t dim,
+                                uint64_t index) {
+    const zb__grid *grid = grid_of(array, level, dim);
+    return grid ? in_array(array, dim, zb__grid_at(grid, dim, index))
+                : (zb_chunk_span){.index = index};
+}
+
+zb_chunk_span zb_array_chunk_of(const zb_node *array, enum zb_grid_level level, uint32_t dim,
+                                uint64_t element) {
+    const zb__grid *grid = grid_of(array, level, dim);
+    if (!grid)
+        return (zb_chunk_span){.index = 0};
+    if (element > INT64_MAX)
+        return (zb_chunk_span){.start = UINT64_MAX};
+    return in_array(array, dim, zb__grid_find(grid, dim, element));
 }

@@ -2,6 +2,8 @@
 #include "node/version.h"
 
 #include "node/node.h"
+#include "zarrbridge/node.h"
+#include "zarrbridge/sys/store.h"
 
 /* A validator in one word, so that a node can keep it without a lock; 0 when it says nothing. */
 uint64_t zb__version_word(const zb_validator *v) {

@@ -4,7 +4,8 @@
 #include "base/checked.h"
 #include "node/node.h"
 #include "read/piece.h"
-#include "zarrbridge/node.h"
+#include "zarrbridge/array.h"
+#include "zarrbridge/error.h"
 
 static enum zb_code bad_box(const zb__selection *s, uint32_t d, uint64_t start, uint64_t count,
                             uint64_t step, zb_error *err) {

@@ -67,15 +67,16 @@ static void slab_shape(const zb__form *form, zb__piece *piece, uint64_t gap, uin
 static enum zb_code emit_slabs(expansion *x, const zb__leaf *whole, zb_error *err) {
     uint32_t ndim = whole->form->chain->ndim;
     uint64_t shape[ZB_MAX_NDIM], gap = x->key->node->store->hints.gap;
+    zb__grid slabs = zb__grid_of(ndim, shape);
     for (zb__piece *piece = whole->pieces; piece; piece = piece->next) {
         zb__cells cells;
         slab_shape(whole->form, piece, gap, shape);
-        for (zb__cells_begin(&cells, piece, ndim, shape); !cells.done; zb__cells_next(&cells)) {
+        for (zb__cells_begin(&cells, piece, &slabs); !cells.done; zb__cells_next(&cells)) {
             zb__piece *part = zb__cells_piece(&cells, x->arena, NULL);
             if (!part)
                 return no_memory(err);
             for (uint32_t d = 0; d < ndim; d++)
-                zb__piece_start(part)[d] += cells.cell[d] * shape[d];
+                zb__piece_start(part)[d] += cells.start[d];
             zb__leaf slab = *whole;
             slab.pieces = part;
             enum zb_code code = x->emit(x->context, &slab, err);
@@ -120,9 +121,10 @@ static int by_inner(const void *a, const void *b) {
 /* Splits all pieces by the shard's inner grid; the parts of one inner chunk end up side by side. */
 static enum zb_code split_pieces(expansion *x, const zb__shard *shard, uint32_t ndim,
                                  zb__piece *pieces, inner_list *list, zb_error *err) {
+    zb__grid grid = zb__grid_of(ndim, shard->inner_shape);
     for (zb__piece *piece = pieces; piece; piece = piece->next) {
         zb__cells cells;
-        zb__cells_begin(&cells, piece, ndim, shard->inner_shape);
+        zb__cells_begin(&cells, piece, &grid);
         for (; !cells.done; zb__cells_next(&cells)) {
             uint64_t inner = 0;
             for (uint32_t d = 0; d < ndim; d++)

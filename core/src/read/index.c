@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "read/index.h"
+
 #include <stdlib.h>
 
 #include "base/lru.h"
@@ -7,7 +9,6 @@
 #include "codec/shard.h"
 #include "node/node.h"
 #include "read/cache.h"
-#include "read/index.h"
 #include "read/leaf.h"
 #include "zarrbridge/sys/store.h"
 

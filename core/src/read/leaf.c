@@ -20,7 +20,8 @@
 #include "read/cache.h"
 #include "read/expand.h"
 #include "read/piece.h"
-#include "zarrbridge/node.h"
+#include "zarrbridge/array.h"
+#include "zarrbridge/dtype.h"
 #include "zarrbridge/sys/store.h"
 
 /* ---- Messages ---- */

@@ -67,31 +67,31 @@ void zb__piece_extent(zb__piece *piece, uint32_t ndim, const uint64_t *shape, si
 
 /* Finds the cell of element `first[d]` of the box along d, and how many follow it in that cell. */
 static void enter_cell(zb__cells *cells, uint32_t d, uint64_t first) {
-    uint32_t ndim = cells->ndim;
+    uint32_t ndim = cells->grid.ndim;
     uint64_t step = zb__piece_step(cells->piece, ndim)[d];
     uint64_t at = zb__piece_start(cells->piece)[d] + first * step;
-    uint64_t size = cells->shape[d];
-    uint64_t after = size - 1 - at % size;
+    zb__span cell = zb__grid_find(&cells->grid, d, at);
+    uint64_t after = cell.extent - 1 - (at - cell.start);
     uint64_t room = (step > 1 ? after / step : after) + 1;
     uint64_t left = zb__piece_count(cells->piece, ndim)[d] - first;
-    cells->cell[d] = at / size;
+    cells->cell[d] = cell.index;
+    cells->start[d] = cell.start;
     cells->first[d] = first;
     cells->run[d] = room < left ? room : left;
 }
 
-void zb__cells_begin(zb__cells *cells, zb__piece *piece, uint32_t ndim, const uint64_t *shape) {
+void zb__cells_begin(zb__cells *cells, zb__piece *piece, const zb__grid *grid) {
     cells->piece = piece;
-    cells->ndim = ndim;
-    cells->shape = shape;
+    cells->grid = *grid;
     cells->done = false;
-    for (uint32_t d = 0; d < ndim; d++)
+    for (uint32_t d = 0; d < grid->ndim; d++)
         enter_cell(cells, d, 0);
 }
 
 void zb__cells_next(zb__cells *cells) {
-    for (uint32_t d = cells->ndim; d-- > 0;) {
+    for (uint32_t d = cells->grid.ndim; d-- > 0;) {
         uint64_t first = cells->first[d] + cells->run[d];
-        if (first < zb__piece_count(cells->piece, cells->ndim)[d]) {
+        if (first < zb__piece_count(cells->piece, cells->grid.ndim)[d]) {
             enter_cell(cells, d, first);
             return;
         }
@@ -101,7 +101,7 @@ void zb__cells_next(zb__cells *cells) {
 }
 
 void zb__cells_part(const zb__cells *cells, const uint32_t *axis, zb__piece *part) {
-    uint32_t ndim = cells->ndim;
+    uint32_t ndim = cells->grid.ndim;
     zb__piece *whole = cells->piece;
     part->next = NULL;
     part->target = whole->target;
@@ -111,7 +111,7 @@ void zb__cells_part(const zb__cells *cells, const uint32_t *axis, zb__piece *par
         uint64_t step = zb__piece_step(whole, ndim)[d];
         uint64_t at = zb__piece_start(whole)[d] + cells->first[d] * step;
         int64_t stride = zb__piece_stride(whole, ndim)[d];
-        zb__piece_start(part)[i] = at - cells->cell[d] * cells->shape[d];
+        zb__piece_start(part)[i] = at - cells->start[d];
         zb__piece_count(part, ndim)[i] = cells->run[d];
         zb__piece_step(part, ndim)[i] = step;
         zb__piece_stride(part, ndim)[i] = stride;
@@ -121,7 +121,7 @@ void zb__cells_part(const zb__cells *cells, const uint32_t *axis, zb__piece *par
 }
 
 zb__piece *zb__cells_piece(const zb__cells *cells, zb__arena *arena, const uint32_t *axis) {
-    zb__piece *part = zb__piece_new(arena, cells->ndim);
+    zb__piece *part = zb__piece_new(arena, cells->grid.ndim);
     if (part)
         zb__cells_part(cells, axis, part);
     return part;

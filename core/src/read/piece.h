@@ -10,6 +10,7 @@
 #ifndef ZB_READ_PIECE_H
 #define ZB_READ_PIECE_H
 
+#include "model/grid.h"
 #include "zarrbridge/dtype.h"
 
 /* ---- Arena: memory that is given back all at once ---- */
@@ -66,16 +67,16 @@ void zb__piece_extent(zb__piece *piece, uint32_t ndim, const uint64_t *shape, si
 
 typedef struct zb__cells {
     zb__piece *piece;
-    uint32_t ndim;
-    const uint64_t *shape; /* of a cell */
+    zb__grid grid;
     bool done;
     uint64_t cell[ZB_MAX_NDIM];  /* grid index of the current cell */
+    uint64_t start[ZB_MAX_NDIM]; /* its first element */
     uint64_t first[ZB_MAX_NDIM]; /* first element of the box in it, counted in steps */
     uint64_t run[ZB_MAX_NDIM];   /* elements of the box in it */
 } zb__cells;
 
-/* Starts the walk; the piece must not be empty. */
-void zb__cells_begin(zb__cells *cells, zb__piece *piece, uint32_t ndim, const uint64_t *shape);
+/* Starts the walk; the piece must not be empty. The grid is copied, what it points at is not. */
+void zb__cells_begin(zb__cells *cells, zb__piece *piece, const zb__grid *grid);
 void zb__cells_next(zb__cells *cells);
 
 /* Sets *part to the part of the piece in the current cell, in the cell's coordinates, its dimension

@@ -78,10 +78,9 @@ static bool reserve(void *array, size_t count, size_t *capacity, size_t size) {
 
 /* The chunk's number in C order, or UINT64_MAX when the grid has more chunks than that. */
 static uint64_t number_of(const zb__array *array, const uint64_t *index) {
-    uint64_t grid[ZB_MAX_NDIM], number = 0;
-    zb__array_grid(array, grid);
+    uint64_t number = 0;
     for (uint32_t d = 0; d < array->info.ndim; d++) {
-        if (__builtin_mul_overflow(number, grid[d], &number) ||
+        if (__builtin_mul_overflow(number, array->chunk_count[d], &number) ||
             __builtin_add_overflow(number, index[d], &number))
             return UINT64_MAX;
     }
@@ -89,7 +88,7 @@ static uint64_t number_of(const zb__array *array, const uint64_t *index) {
 }
 
 static enum zb_code add_key(wave *w, const zb_node *node, const zb__cells *cells, zb_error *err) {
-    uint32_t ndim = cells->ndim;
+    uint32_t ndim = cells->grid.ndim;
     uint64_t *index = zb__arena_alloc(&w->arena, ndim * sizeof *index);
     zb__piece *piece = zb__cells_piece(cells, &w->arena, node->array->chain->axis);
     if (!index || !piece || !reserve(&w->keys, w->key_count, &w->key_capacity, sizeof(zb__key)))
@@ -397,9 +396,8 @@ enum zb_code zb__plan_run(const zb__box *boxes, size_t count, bool is_fresh, zb_
     wave w = {.is_fresh = is_fresh};
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < count && code == ZB_OK; i++) {
-        const zb_array_info *info = &boxes[i].node->array->info;
         zb__cells cells;
-        zb__cells_begin(&cells, boxes[i].piece, info->ndim, info->chunk_shape);
+        zb__cells_begin(&cells, boxes[i].piece, &boxes[i].node->array->grid);
         for (; !cells.done && code == ZB_OK; zb__cells_next(&cells)) {
             code = add_key(&w, boxes[i].node, &cells, err);
             if (code == ZB_OK && w.key_count == WAVE_PIECES)

@@ -10,6 +10,7 @@
 #include "node/node.h"
 #include "read/piece.h"
 #include "read/plan.h"
+#include "zarrbridge/array.h"
 #include "zarrbridge/read.h"
 
 /* Points planned at a time: bounds the memory of the plan. */
@@ -30,7 +31,8 @@ static int by_rank(const void *a, const void *b) {
 /* Checks all points and orders them by the innermost chunk that they fall in. */
 static enum zb_code order_points(const zb_node *node, const uint64_t *coords, size_t count,
                                  point *points, zb_error *err) {
-    const zb_array_info *info = &node->array->info;
+    const zb__array *array = node->array;
+    const zb_array_info *info = &array->info;
     for (size_t i = 0; i < count; i++) {
         const uint64_t *at = coords + i * info->ndim;
         uint64_t chunk = 0, inner = 0;
@@ -39,10 +41,10 @@ static enum zb_code order_points(const zb_node *node, const uint64_t *coords, si
                 return zb_fail(err, ZB_EINVAL,
                                "array /%s: point %zu has %llu in dimension %u of %llu", node->path,
                                i, (unsigned long long)at[d], d, (unsigned long long)info->shape[d]);
-            chunk =
-                chunk * (info->shape[d] / info->chunk_shape[d] + 1) + at[d] / info->chunk_shape[d];
-            inner = inner * (info->chunk_shape[d] / info->inner_shape[d] + 1) +
-                    at[d] % info->chunk_shape[d] / info->inner_shape[d];
+            zb__span outer = zb__grid_find(&array->grid, d, at[d]);
+            chunk = chunk * array->chunk_count[d] + outer.index;
+            inner = inner * zb__grid_count(&array->inner, d, outer.extent) +
+                    zb__grid_find(&array->inner, d, at[d] - outer.start).index;
         }
         points[i] = (point){.rank = chunk << 24 | (inner & 0xffffff), .i = i};
     }

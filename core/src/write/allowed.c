@@ -22,22 +22,14 @@
 #include "node/version.h"
 #include "write/layout.h"
 #include "write/writer.h"
+#include "zarrbridge/array.h"
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
 
-/* How much of a chunk lies inside an array of this extent, along one dimension. */
-static uint64_t inside(uint64_t extent, uint64_t index, uint64_t chunk) {
-    uint64_t origin, left;
-    if (__builtin_mul_overflow(index, chunk, &origin) || origin >= extent)
-        return 0;
-    left = extent - origin;
-    return left < chunk ? left : chunk;
-}
-
 bool zb__is_on_edge(const zb__layout *layout, const uint64_t *index) {
     for (uint32_t d = 0; d < layout->ndim; d++) {
-        uint64_t chunk = layout->chunk_shape[d];
-        if (inside(layout->shape[d], index[layout->outer->axis[d]], chunk) < chunk)
+        zb__span chunk = zb__chunk_span(layout, d, index);
+        if (zb__span_inside(chunk, layout->shape[d]) < chunk.extent)
             return true;
     }
     return false;
@@ -46,9 +38,8 @@ bool zb__is_on_edge(const zb__layout *layout, const uint64_t *index) {
 static enum zb_code compare(const zb_writer *writer, const uint64_t *index, zb_error *err) {
     const zb_array_info *info = &writer->node->array->info;
     for (uint32_t d = 0; d < info->ndim; d++) {
-        uint64_t chunk = info->chunk_shape[d];
-        if (inside(info->shape[d], index[d], chunk) !=
-            inside(writer->shape_now[d], index[d], chunk))
+        zb__span chunk = zb__grid_at(writer->layout.grid, d, index[d]);
+        if (zb__span_inside(chunk, info->shape[d]) != zb__span_inside(chunk, writer->shape_now[d]))
             return zb_fail(err, ZB_ECONFLICT,
                            "the array's shape has changed since it was opened; open it again");
     }

@@ -98,17 +98,14 @@ static enum zb_code unit_piece(const zb__layout *layout, zb__piece *piece, uint6
     (*out)->next = NULL;
     (*out)->target = piece->target;
     (*out)->dst = piece->dst;
-    for (uint32_t d = ndim; d-- > 0; unit /= layout->unit_grid[d]) {
-        uint64_t from = unit % layout->unit_grid[d] * layout->unit_shape[d];
-        uint64_t extent = zb__piece_count(piece, ndim)[d];
-        uint64_t left = from < extent ? extent - from : 0;
+    for (uint32_t d = ndim; d-- > 0;) {
+        zb__span span = zb__unit_span(layout, d, &unit);
         int64_t stride = zb__piece_stride(piece, ndim)[d];
         zb__piece_start(*out)[d] = 0;
-        zb__piece_count(*out, ndim)[d] =
-            left < layout->unit_shape[d] ? left : layout->unit_shape[d];
+        zb__piece_count(*out, ndim)[d] = zb__span_inside(span, zb__piece_count(piece, ndim)[d]);
         zb__piece_step(*out, ndim)[d] = 1;
         zb__piece_stride(*out, ndim)[d] = stride;
-        (*out)->dst += (int64_t)from * stride;
+        (*out)->dst += (int64_t)span.start * stride;
     }
     return ZB_OK;
 }

@@ -209,7 +209,7 @@ static zb__open_chunk *open_chunk(zb_writer *writer, const uint64_t *index) {
     chunk->units = units;
     for (uint32_t d = 0; d < layout->ndim; d++) {
         chunk->index[d] = index[d];
-        chunk->origin[d] = index[layout->outer->axis[d]] * layout->chunk_shape[d];
+        chunk->origin[d] = zb__chunk_span(layout, d, index).start;
     }
     uint64_t count[ZB_MAX_NDIM];
     for (uint64_t i = 0; i < layout->units; i++) {
@@ -309,12 +309,13 @@ static uint64_t unit_number(const zb__layout *layout, const zb__cells *cells) {
 uint64_t zb__gather_bytes(const zb_writer *writer, const uint64_t *index, zb__piece *piece,
                           uint64_t most) {
     const zb__layout *layout = &writer->layout;
+    zb__grid grid = zb__grid_of(layout->ndim, layout->unit_shape);
     uint64_t units = 1;
     for (uint32_t d = 0; d < layout->ndim; d++) {
         uint64_t first = zb__piece_start(piece)[d];
         uint64_t last = first + (zb__piece_count(piece, layout->ndim)[d] - 1) *
                                     zb__piece_step(piece, layout->ndim)[d];
-        units *= last / layout->unit_shape[d] - first / layout->unit_shape[d] + 1;
+        units *= zb__grid_find(&grid, d, last).index - zb__grid_find(&grid, d, first).index + 1;
     }
     uint64_t bytes = zb__work_product(units, unit_cost(layout)) + chunk_bytes(layout);
     const zb__open_chunk *chunk =
@@ -323,7 +324,7 @@ uint64_t zb__gather_bytes(const zb_writer *writer, const uint64_t *index, zb__pi
         return bytes;
     zb__cells cells;
     bytes = 0;
-    zb__cells_begin(&cells, piece, layout->ndim, layout->unit_shape);
+    zb__cells_begin(&cells, piece, &grid);
     for (; !cells.done; zb__cells_next(&cells)) {
         if (!chunk->units[unit_number(layout, &cells)].elements)
             bytes += unit_cost(layout);
@@ -343,8 +344,9 @@ enum zb_code zb__gather(zb_writer *writer, const uint64_t *index, zb__piece *pie
     }
     *out = chunk;
     enum zb_code code = ZB_OK;
+    zb__grid grid = zb__grid_of(layout->ndim, layout->unit_shape);
     zb__cells cells;
-    zb__cells_begin(&cells, piece, layout->ndim, layout->unit_shape);
+    zb__cells_begin(&cells, piece, &grid);
     for (; !cells.done && code == ZB_OK; zb__cells_next(&cells)) {
         uint64_t number = unit_number(layout, &cells);
         zb__open_unit *unit = &chunk->units[number];

@@ -32,13 +32,13 @@ enum zb_code zb__layout_init(zb__layout *layout, const zb__array *array, zb_erro
     const zb__form *chunk = array->form;
     bool sharded = chunk->shard && chunk->chain->codec_count == 0;
     *layout = (zb__layout){.ndim = array->info.ndim,
+                           .grid = &array->grid,
                            .outer = chunk->chain,
                            .unit = sharded ? chunk->shard->inner : chunk,
                            .shard = sharded ? chunk->shard : NULL,
                            .units = sharded ? chunk->shard->count : 1};
     for (uint32_t d = 0; d < layout->ndim; d++) {
         layout->shape[d] = array->info.shape[chunk->chain->axis[d]];
-        layout->chunk_shape[d] = chunk->stored_shape[d];
         layout->unit_shape[d] = sharded ? chunk->shard->inner_shape[d] : chunk->stored_shape[d];
         layout->unit_grid[d] = sharded ? chunk->shard->grid[d] : 1;
     }
@@ -64,10 +64,10 @@ enum zb_code zb__layout_init(zb__layout *layout, const zb__array *array, zb_erro
 uint64_t zb__unit_inside(const zb__layout *layout, const uint64_t *origin, uint64_t unit,
                          uint64_t *count) {
     uint64_t elements = 1;
-    for (uint32_t d = layout->ndim; d-- > 0; unit /= layout->unit_grid[d]) {
-        uint64_t start = origin[d] + unit % layout->unit_grid[d] * layout->unit_shape[d];
-        uint64_t left = start < layout->shape[d] ? layout->shape[d] - start : 0;
-        count[d] = left < layout->unit_shape[d] ? left : layout->unit_shape[d];
+    for (uint32_t d = layout->ndim; d-- > 0;) {
+        zb__span span = zb__unit_span(layout, d, &unit);
+        span.start += origin[d];
+        count[d] = zb__span_inside(span, layout->shape[d]);
         elements *= count[d];
     }
     return elements;

@@ -14,8 +14,8 @@ typedef struct zb__layout {
     const zb__chain *outer;      /* of the chunk */
     const zb__form *unit;        /* of one unit: of the chunk when it is its only one */
     const zb__shard *shard;      /* NULL when the chunk is its only unit */
+    const zb__grid *grid;        /* the array's own, in its own dimensions */
     uint64_t shape[ZB_MAX_NDIM]; /* of the array */
-    uint64_t chunk_shape[ZB_MAX_NDIM];
     uint64_t unit_shape[ZB_MAX_NDIM];
     uint64_t unit_grid[ZB_MAX_NDIM]; /* units per chunk along each dimension */
     uint64_t units;                  /* per chunk */
@@ -25,6 +25,20 @@ typedef struct zb__layout {
     bool fixed;    /* a unit's encoding has one possible size, and a checksum: ZB_INPLACE */
     uint8_t *fill; /* one element in stored byte order */
 } zb__layout;
+
+/* The chunk at an index of the array's grid, along stored dimension d. */
+static inline zb__span zb__chunk_span(const zb__layout *layout, uint32_t d, const uint64_t *index) {
+    uint32_t array_dim = layout->outer->axis[d];
+    return zb__grid_at(layout->grid, array_dim, index[array_dim]);
+}
+
+/* The unit of a number, along stored dimension d: begin with the last one. *rest is the number at
+   first. In the chunk's coordinates; `index` in the chunk's grid of units. */
+static inline zb__span zb__unit_span(const zb__layout *layout, uint32_t d, uint64_t *rest) {
+    uint64_t index = *rest % layout->unit_grid[d], extent = layout->unit_shape[d];
+    *rest /= layout->unit_grid[d];
+    return (zb__span){.index = index, .start = index * extent, .extent = extent};
+}
 
 enum zb_code zb__layout_init(zb__layout *layout, const zb__array *array, zb_error *err);
 

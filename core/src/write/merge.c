@@ -105,10 +105,9 @@ static void add_partial(group *g, const zb__open_chunk *chunk, uint64_t number) 
     partial *p = &g->partials[g->count];
     uint64_t inside[ZB_MAX_NDIM], rest = number;
     uint64_t elements = zb__unit_inside(layout, chunk->origin, number, inside);
-    for (uint32_t d = layout->ndim; d-- > 0; rest /= layout->unit_grid[d]) {
+    for (uint32_t d = layout->ndim; d-- > 0;) {
         uint32_t array_dim = layout->outer->axis[d];
-        p->start[array_dim] =
-            chunk->origin[d] + rest % layout->unit_grid[d] * layout->unit_shape[d];
+        p->start[array_dim] = chunk->origin[d] + zb__unit_span(layout, d, &rest).start;
         p->count[array_dim] = inside[d];
         p->strides[array_dim] = (int64_t)(layout->strides[d] * layout->unit->chain->dtype.size);
     }

@@ -9,7 +9,8 @@ enum zb_code zb_plan_shards(const zb_node *node, const uint64_t *start, const ui
                             zb_shard_fn fn, void *context, zb_error *err) {
     if (!node->array)
         return zb_fail(err, ZB_EINVAL, "/%s is a group, not an array", node->path);
-    const zb_array_info *info = &node->array->info;
+    const zb__grid *grid = &node->array->grid;
+    const uint64_t *shape = node->array->info.shape;
     zb__arena memory = {0};
     zb__selection selection = {.node = node, .start = start, .count = count, .item = 1};
     zb__piece *region;
@@ -19,17 +20,14 @@ enum zb_code zb_plan_shards(const zb_node *node, const uint64_t *start, const ui
     int stop = code != ZB_OK || empty;
     zb__cells cells;
     if (!stop)
-        zb__cells_begin(&cells, region, info->ndim, info->chunk_shape);
+        zb__cells_begin(&cells, region, grid);
     for (; !stop && !cells.done; zb__cells_next(&cells)) {
         zb_shard_piece piece = {
             .index = cells.cell, .start = from, .count = cells.run, .is_whole = true};
-        for (uint32_t d = 0; d < info->ndim; d++) {
-            uint64_t origin = cells.cell[d] * info->chunk_shape[d];
-            uint64_t left = info->shape[d] - origin;
+        for (uint32_t d = 0; d < grid->ndim; d++) {
             from[d] = zb__piece_start(region)[d] + cells.first[d];
             piece.is_whole =
-                piece.is_whole &&
-                cells.run[d] == (left < info->chunk_shape[d] ? left : info->chunk_shape[d]);
+                piece.is_whole && cells.run[d] == zb__grid_inside(grid, d, cells.cell[d], shape[d]);
         }
         stop = fn(context, &piece);
     }

@@ -16,6 +16,7 @@
 #include "write/live.h"
 #include "write/merge.h"
 #include "write/unit_blocks.h"
+#include "zarrbridge/array.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
@@ -75,10 +76,8 @@ typedef struct plan {
 /* Does the piece cover all of the chunk that lies inside the array? */
 static bool covers(const zb__layout *layout, const uint64_t *index, zb__piece *piece) {
     for (uint32_t d = 0; d < layout->ndim; d++) {
-        uint64_t origin = index[layout->outer->axis[d]] * layout->chunk_shape[d];
-        uint64_t left = layout->shape[d] - origin;
-        uint64_t extent = left < layout->chunk_shape[d] ? left : layout->chunk_shape[d];
-        if (zb__piece_count(piece, layout->ndim)[d] != extent)
+        uint64_t inside = zb__span_inside(zb__chunk_span(layout, d, index), layout->shape[d]);
+        if (zb__piece_count(piece, layout->ndim)[d] != inside)
             return false; /* with a step above 1 the count is smaller, too */
     }
     return true;
@@ -177,7 +176,7 @@ static enum zb_code write_box(zb_writer *writer, plan *p, zb__piece *box, zb_err
     const uint32_t *axis = writer->layout.outer->axis;
     enum zb_code code = ZB_OK;
     zb__cells cells;
-    zb__cells_begin(&cells, box, writer->layout.ndim, writer->node->array->info.chunk_shape);
+    zb__cells_begin(&cells, box, writer->layout.grid);
     for (; !cells.done && code == ZB_OK; zb__cells_next(&cells)) {
         zb__cells_part(&cells, axis, p->piece);
         if (!covers(&writer->layout, cells.cell, p->piece)) {

@@ -202,13 +202,21 @@ static void finds_the_innermost_chunk(void **state) {
 
 static void counts_chunks(void **state) {
     (void)state;
-    const uint64_t shape[] = {0, 1, 4, 5, UINT64_C(1) << 62};
-    const uint64_t chunk[] = {4, 4, 4, 4, 1};
-    const uint64_t expected[] = {0, 1, 1, 2, UINT64_C(1) << 62};
-    zb__array array = {.info = {.ndim = 5, .shape = shape, .chunk_shape = chunk}};
-    uint64_t grid[5];
-    zb__array_grid(&array, grid);
-    assert_memory_equal(grid, expected, sizeof grid);
+    static const struct {
+        const char *shape; /* in chunks of [4,5] */
+        uint64_t count[2];
+    } rows[] = {
+        {"[0,20]", {0, 4}}, {"[1,21]", {1, 5}},
+        {"[4,19]", {1, 4}}, {"[9223372036854775807,0]", {UINT64_C(1) << 61, 0}},
+        {"[5,1]", {2, 1}},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char *text = sample_array("shape", rows[i].shape);
+        zb_node *node = sample_node(text);
+        assert_memory_equal(node->array->chunk_count, rows[i].count, sizeof rows[i].count);
+        zb_node_release(node);
+        free(text);
+    }
 }
 
 static void parses_keys(void **state) {

@@ -68,7 +68,8 @@ static void splits_into_every_element_once(void **state) {
         zb__cells cells;
         uint64_t last = 0, number;
         bool begun = false;
-        for (zb__cells_begin(&cells, whole, ndim, shape); !cells.done; zb__cells_next(&cells)) {
+        zb__grid grid = zb__grid_of(ndim, shape);
+        for (zb__cells_begin(&cells, whole, &grid); !cells.done; zb__cells_next(&cells)) {
             const uint32_t *permuted = round % 3 ? axis : NULL;
             zb__piece *part = zb__cells_piece(&cells, &arena, permuted);
             assert_null(part->next);
@@ -78,6 +79,8 @@ static void splits_into_every_element_once(void **state) {
             for (uint32_t d = 0; d < ndim; d++)
                 number = number * 1000 + cells.cell[d];
             assert_true(!begun || number > last);
+            for (uint32_t d = 0; d < ndim; d++)
+                assert_int_equal(cells.start[d], cells.cell[d] * shape[d]);
             begun = true;
             last = number;
         }
@@ -134,7 +137,8 @@ static void far_coordinates(void **state) {
     zb__piece_step(piece, 1)[0] = (uint64_t)1 << 60;
     zb__piece_stride(piece, 1)[0] = 1;
     zb__cells cells;
-    zb__cells_begin(&cells, piece, 1, &shape);
+    zb__grid grid = zb__grid_of(1, &shape);
+    zb__cells_begin(&cells, piece, &grid);
     for (uint64_t i = 0; i < 3; i++, zb__cells_next(&cells)) {
         assert_false(cells.done);
         uint64_t at = start + i * ((uint64_t)1 << 60);
