@@ -10,18 +10,8 @@
 #ifndef ZB_READ_PIECE_H
 #define ZB_READ_PIECE_H
 
+#include "base/arena.h"
 #include "zarrbridge/zarrbridge.h"
-
-/* ---- Arena: memory that is given back all at once ---- */
-
-typedef struct zb__arena {
-    struct zb__arena_block *blocks;
-    size_t used; /* of the first block */
-} zb__arena;
-
-/* NULL when memory runs out. Aligned for any type. */
-void *zb__arena_alloc(zb__arena *arena, size_t size);
-void zb__arena_free(zb__arena *arena);
 
 /* ---- Pieces ---- */
 
