@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Memory that runs out for the whole process: memory.c defines malloc and its kin in front of the C
- * library's, so that allocations inside other libraries (codecs, cJSON, stdio) fail as well. (What
+ * library's, so that allocations inside other libraries (codecs, stdio) fail as well. (What
  * support/starve.h does catches those of the core alone, and of threads that are not there.)
  */
 #ifndef ZB_TEST_FAULT_MEMORY_H

@@ -9,8 +9,6 @@
 #include <string.h>
 
 #include "base/json_brief.h"
-#include "base/json_print.h"
-#include "base/text.h"
 #include "codec/extension.h"
 #include "model/build.h"
 #include "zarrbridge/zarrbridge.h"
@@ -43,7 +41,7 @@ static uint32_t typesize_of(zb_dtype dtype) {
 
 /* The caller's members win; one that the codec does not have is refused here, because afterwards it
    would be too late to say where it came from. */
-static enum zb_code print_configuration(zb__text *text, const codec_defaults *defaults,
+static enum zb_code print_configuration(zb_json_writer *w, const codec_defaults *defaults,
                                         const zb_json *given, zb_dtype dtype, zb_error *err) {
     char brief[ZB__BRIEF_SIZE];
     const char *names[7] = {NULL};
@@ -51,16 +49,20 @@ static enum zb_code print_configuration(zb__text *text, const codec_defaults *de
         const default_member *member = &defaults->members[i];
         const zb_json *value = zb_json_get(given, member->name);
         names[i] = member->name;
-        zb__text_addf(text, "%s\"%s\":", i ? "," : ",\"configuration\":{", member->name);
+        if (i == 0) {
+            zb_json_write_name(w, "configuration");
+            zb_json_begin_object(w);
+        }
+        zb_json_write_name(w, member->name);
         if (value)
-            zb__json_put(text, value, -1);
+            zb_json_write_value(w, value);
         else if (member->value)
-            zb__text_add(text, member->value);
+            zb_json_write_raw(w, member->value);
         else
-            zb__text_addf(text, "%u", typesize_of(dtype));
+            zb_json_write_uint64(w, typesize_of(dtype));
     }
     if (names[0])
-        zb__text_add(text, "}");
+        zb_json_end_object(w);
     for (const zb_json *m = zb_json_first(given); m; m = zb_json_next(m)) {
         if (!zb__name_in(zb_json_name(m), names))
             return zb_fail(err, ZB_EINVAL, "codec %s has no option %s", defaults->codec,
@@ -69,7 +71,7 @@ static enum zb_code print_configuration(zb__text *text, const codec_defaults *de
     return ZB_OK;
 }
 
-static enum zb_code print_codec(zb__text *text, const zb_json *item, zb_dtype dtype,
+static enum zb_code print_codec(zb_json_writer *w, const zb_json *item, zb_dtype dtype,
                                 zb_error *err) {
     zb__extension codec;
     char brief[ZB__BRIEF_SIZE];
@@ -80,9 +82,11 @@ static enum zb_code print_codec(zb__text *text, const zb_json *item, zb_dtype dt
                        zb__json_brief(item, brief));
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(known[i].codec, codec.name) == 0) {
-            zb__text_addf(text, ",{\"name\":\"%s\"", codec.name);
-            code = print_configuration(text, &known[i], codec.configuration, dtype, err);
-            zb__text_add(text, "}");
+            zb_json_begin_object(w);
+            zb_json_write_name(w, "name");
+            zb_json_write_string(w, codec.name);
+            code = print_configuration(w, &known[i], codec.configuration, dtype, err);
+            zb_json_end_object(w);
             return code;
         }
     }
@@ -91,7 +95,8 @@ static enum zb_code print_codec(zb__text *text, const zb_json *item, zb_dtype dt
                    zb__name_brief(codec.name, brief));
 }
 
-enum zb_code zb__codecs_print(zb__text *text, const char *codecs, zb_dtype dtype, zb_error *err) {
+enum zb_code zb__codecs_print(zb_json_writer *w, const char *codecs, zb_dtype dtype,
+                              zb_error *err) {
     zb_json *list;
     char brief[ZB__BRIEF_SIZE];
     enum zb_code code = zb__argument_parse(codecs, "codecs", &list, err);
@@ -101,7 +106,7 @@ enum zb_code zb__codecs_print(zb__text *text, const char *codecs, zb_dtype dtype
         code =
             zb_fail(err, ZB_EINVAL, "codecs is %s, expected a list", zb__json_brief(list, brief));
     for (const zb_json *item = zb_json_first(list); item && !code; item = zb_json_next(item))
-        code = print_codec(text, item, dtype, err);
+        code = print_codec(w, item, dtype, err);
     zb_json_free(list);
     return code;
 }

@@ -3,11 +3,10 @@
 #ifndef ZB_MODEL_CODECS_PRINT_H
 #define ZB_MODEL_CODECS_PRINT_H
 
-#include "base/text.h"
 #include "zarrbridge/zarrbridge.h"
 
-/* Appends the bytes→bytes codecs that `codecs`, a JSON list as text, asks for, each in object form
-   with its whole configuration, behind what the text holds. */
-enum zb_code zb__codecs_print(zb__text *text, const char *codecs, zb_dtype dtype, zb_error *err);
+/* Writes the bytes→bytes codecs that `codecs`, a JSON list as text, asks for, each in object form
+   with its whole configuration, as further items of the list that has been begun. */
+enum zb_code zb__codecs_print(zb_json_writer *w, const char *codecs, zb_dtype dtype, zb_error *err);
 
 #endif
