@@ -139,6 +139,9 @@ bool vol_dims_add(vol_attrs *attrs, const vol_node *node);
 /* model/dimensions.c: is the dataset the scale of a dimension? */
 bool vol_dims_is_scale(const vol_node *node);
 
+/* model/dimensions.c: is it one by its own words, whatever is beside it? */
+bool vol_dims_names_itself(const vol_node *node);
+
 /* How netCDF-4 begins the NAME of a dimension that has no variable; its length follows. */
 #define VOL_NOT_A_VARIABLE "This is a netCDF dimension but not a netCDF variable."
 

@@ -91,7 +91,7 @@ static herr_t store_class(vol_node *owner, const char *text, bool *handled) {
     const char *name = owner->name;
     zb_error err = {0};
     *handled = strcmp(text, "DIMENSION_SCALE") == 0;
-    if (!*handled || vol_dims_is_scale(owner))
+    if (!*handled || vol_dims_names_itself(owner))
         return 0;
     if (owner->loose || zb_node_array(owner->zarr)->ndim != 1)
         return keep_text(owner, "CLASS", text);

@@ -2,63 +2,18 @@
 /*
  * From HDF5 values to JSON: see attributes.h for what becomes what.
  *
- * Elements are brought to one of a few forms first: int64, uint64, double, bool, text. Doubles are
- * printed with as many digits as bring back the same double.
+ * Elements are brought to one of the types that zarrbridge/conventions.h prints: int64, uint64,
+ * double, bool, text.
  */
 #include "attributes/attributes.h"
 
 #include "hdf5/types.h"
+#include "zarrbridge/conventions.h"
 
-#include <locale.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What the elements are printed from. */
-enum form { FORM_SIGNED, FORM_UNSIGNED, FORM_DOUBLE, FORM_BOOL, FORM_TEXT };
-
-typedef struct printing {
-    h5_lib *lib;
-    FILE *out;
-    enum form form;
-    size_t size;       /* bytes of an element */
-    bool variable;     /* text: elements are char pointers */
-    H5T_str_t padding; /* of fixed text */
-    const char *next;  /* element */
-} printing;
-
 /* ---- Elements ---- */
-
-static void print_double(FILE *out, double value) {
-    char text[40];
-    if (isnan(value)) {
-        fputs("\"NaN\"", out);
-    } else if (isinf(value)) {
-        fputs(value < 0 ? "\"-Infinity\"" : "\"Infinity\"", out);
-    } else {
-        int digits = 15;
-        do
-            snprintf(text, sizeof text, "%.*g", digits, value);
-        while (strtod(text, NULL) != value && ++digits <= 17);
-        /* A fraction tells readers that it is no integer. */
-        fprintf(out, "%s%s", text, strpbrk(text, ".e") ? "" : ".0");
-    }
-}
-
-static void print_text(FILE *out, const char *text, size_t length) {
-    fputc('"', out);
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if (c == '"' || c == '\\')
-            fprintf(out, "\\%c", c);
-        else if (c < 0x20)
-            fprintf(out, "\\u%04x", c);
-        else
-            fputc(c, out);
-    }
-    fputc('"', out);
-}
 
 /* Of a fixed string in `size` bytes. One that nobody wrote is all NULs, whatever its padding. */
 static size_t text_length(H5T_str_t padding, const char *text, size_t size) {
@@ -77,47 +32,36 @@ char *vol_attr_text(h5_lib *lib, hid_t type, const void *element) {
     return strdup(text ? text : "");
 }
 
-/* Elements are aligned: the buffer is HDF5's or our own, and holds nothing else. */
-static void print_element(printing *p) {
-    const char *at = p->next;
-    p->next += p->size;
-    switch (p->form) {
-    case FORM_SIGNED:
-        fprintf(p->out, "%lld", (long long)*(const int64_t *)(const void *)at);
-        break;
-    case FORM_UNSIGNED:
-        fprintf(p->out, "%llu", (unsigned long long)*(const uint64_t *)(const void *)at);
-        break;
-    case FORM_DOUBLE:
-        print_double(p->out, *(const double *)(const void *)at);
-        break;
-    case FORM_BOOL:
-        fputs(*at ? "true" : "false", p->out);
-        break;
-    case FORM_TEXT:
-        if (p->variable) {
-            char *text;
-            memcpy(&text, at, sizeof text);
-            print_text(p->out, text ? text : "", text ? strlen(text) : 0);
-        } else {
-            print_text(p->out, at, text_length(p->padding, at, p->size));
-        }
-        break;
+/* Copies of `count` strings, malloc'ed one by one and together. */
+static char **copy_texts(h5_lib *lib, hid_t type, size_t count, const char *data) {
+    const size_t size = lib->H5Tget_size(type);
+    char **texts = calloc(count ? count : 1, sizeof *texts);
+    for (size_t i = 0; texts && i < count; i++) {
+        texts[i] = vol_attr_text(lib, type, data + i * size);
+        if (texts[i])
+            continue;
+        while (i > 0)
+            free(texts[--i]);
+        free(texts);
+        texts = NULL;
     }
+    return texts;
 }
 
-static void print_list(printing *p, uint32_t ndim, const hsize_t *dims) {
-    if (ndim == 0) {
-        print_element(p);
-        return;
-    }
-    fputc('[', p->out);
-    for (hsize_t i = 0; i < dims[0]; i++) {
-        if (i > 0)
-            fputc(',', p->out);
-        print_list(p, ndim - 1, dims + 1);
-    }
-    fputc(']', p->out);
+/* A copy of the elements as `to`; malloc'ed. */
+static enum zb_code convert(h5_lib *lib, hid_t from, hid_t to, size_t count, const void *data,
+                            hid_t dxpl, void **out, zb_error *err) {
+    const size_t size = lib->H5Tget_size(from);
+    *out = calloc(count ? count : 1, size > sizeof(uint64_t) ? size : sizeof(uint64_t));
+    if (!*out)
+        return zb_fail(err, ZB_ENOMEM, "no memory for %zu values", count);
+    if (count > 0)
+        memcpy(*out, data, count * size);
+    if (lib->H5Tconvert(from, to, count, *out, NULL, dxpl) >= 0)
+        return ZB_OK;
+    free(*out);
+    *out = NULL;
+    return zb_fail(err, ZB_EUNSUPPORTED, "HDF5 cannot convert the values to 64 bits");
 }
 
 /* ---- Types ---- */
@@ -146,131 +90,80 @@ static enum zb_code fail_type(H5T_class_t class, zb_error *err) {
                    "for this type");
 }
 
-/* Chooses the form, and the type to convert to first (-1: none). */
-static enum zb_code choose_form(h5_lib *lib, hid_t type, printing *p, hid_t *convert_to,
-                                zb_error *err) {
-    zb_dtype dtype;
-    H5T_class_t class = lib->H5Tget_class(type);
-    *convert_to = -1;
-    p->size = sizeof(uint64_t);
+/* A copy of the numbers as 64 bits. */
+static enum zb_code take_numbers(h5_lib *lib, hid_t type, enum zb_kind kind, const void *data,
+                                 hid_t dxpl, zb_value *out, zb_error *err) {
+    const hid_t to = kind == ZB_KIND_FLOAT ? vol_type_double(lib)
+                     : kind == ZB_KIND_INT ? *lib->H5T_NATIVE_INT64_g
+                                           : *lib->H5T_NATIVE_UINT64_g;
+    out->kind = ZB_VALUE_NUMBERS;
+    out->dtype = (zb_dtype){.kind = kind, .size = sizeof(uint64_t)};
+    return convert(lib, type, to, out->count, data, dxpl, &out->data, err);
+}
+
+static enum zb_code take_bools(h5_lib *lib, hid_t type, const void *data, zb_value *out,
+                               zb_error *err) {
+    if (!vol_type_to_dtype(lib, type, &out->dtype))
+        return fail_type(H5T_ENUM, err);
+    out->kind = ZB_VALUE_NUMBERS;
+    out->data = calloc(1, out->count + 1);
+    if (!out->data)
+        return zb_fail(err, ZB_ENOMEM, "no memory for %zu values", out->count);
+    memcpy(out->data, data, out->count);
+    return ZB_OK;
+}
+
+/* Fills what `out`, whose shape is set, has besides. */
+static enum zb_code take_elements(h5_lib *lib, hid_t type, const void *data, hid_t dxpl,
+                                  zb_value *out, zb_error *err) {
+    const H5T_class_t class = lib->H5Tget_class(type);
     switch (class) {
     case H5T_INTEGER:
-        p->form = lib->H5Tget_sign(type) == H5T_SGN_NONE ? FORM_UNSIGNED : FORM_SIGNED;
-        *convert_to = p->form == FORM_SIGNED ? *lib->H5T_NATIVE_INT64_g : *lib->H5T_NATIVE_UINT64_g;
-        return ZB_OK;
+        return take_numbers(lib, type,
+                            lib->H5Tget_sign(type) == H5T_SGN_NONE ? ZB_KIND_UINT : ZB_KIND_INT,
+                            data, dxpl, out, err);
     case H5T_FLOAT:
-        p->form = FORM_DOUBLE;
-        *convert_to = vol_type_double(lib);
-        return ZB_OK;
+        return take_numbers(lib, type, ZB_KIND_FLOAT, data, dxpl, out, err);
     case H5T_STRING:
-        p->form = FORM_TEXT;
-        p->variable = lib->H5Tis_variable_str(type) > 0;
-        p->padding = lib->H5Tget_strpad(type);
-        p->size = lib->H5Tget_size(type);
-        return ZB_OK;
+        out->data = copy_texts(lib, type, out->count, data);
+        out->kind = out->data ? ZB_VALUE_TEXTS : ZB_VALUE_NULL;
+        return out->data ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for %zu texts", out->count);
     case H5T_ENUM:
-        p->form = FORM_BOOL;
-        p->size = 1;
-        return vol_type_to_dtype(lib, type, &dtype) ? ZB_OK : fail_type(class, err);
+        return take_bools(lib, type, data, out, err);
     default:
         return fail_type(class, err);
     }
 }
 
-/* A copy of the elements as `to`; malloc'ed. */
-static enum zb_code convert(h5_lib *lib, hid_t from, hid_t to, size_t count, const void *data,
-                            hid_t dxpl, void **out, zb_error *err) {
-    const size_t size = lib->H5Tget_size(from);
-    *out = calloc(count ? count : 1, size > sizeof(uint64_t) ? size : sizeof(uint64_t));
-    if (!*out)
-        return zb_fail(err, ZB_ENOMEM, "no memory for %zu values", count);
-    if (count > 0)
-        memcpy(*out, data, count * size);
-    if (lib->H5Tconvert(from, to, count, *out, NULL, dxpl) >= 0)
-        return ZB_OK;
-    free(*out);
-    *out = NULL;
-    return zb_fail(err, ZB_EUNSUPPORTED, "HDF5 cannot convert the values to 64 bits");
-}
-
-static size_t element_count(uint32_t ndim, const hsize_t *dims) {
-    size_t count = 1;
-    for (uint32_t d = 0; d < ndim; d++)
-        count *= (size_t)dims[d];
-    return count;
-}
-
-/* Numbers are printed in the C locale, whatever the program chose. */
-static bool print_all(printing *p, uint32_t ndim, const hsize_t *dims, char **text) {
-    size_t size;
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!plain)
-        return false;
-    locale_t before = uselocale(plain);
-    p->out = open_memstream(text, &size);
-    bool good = p->out != NULL;
-    if (good) {
-        print_list(p, ndim, dims);
-        good = !ferror(p->out);
-        good = fclose(p->out) == 0 && good;
-    }
-    uselocale(before);
-    freelocale(plain);
-    return good;
+static enum zb_code fail_text(zb_error *err) {
+    return zb_fail(err, ZB_ENOMEM, "no memory for the text of an attribute");
 }
 
 enum zb_code vol_attr_print(h5_lib *lib, hid_t type, uint32_t ndim, const hsize_t *dims,
                             const void *data, hid_t dxpl, char **text, zb_error *err) {
-    printing p = {.lib = lib, .next = data};
-    void *converted = NULL;
-    hid_t convert_to;
+    zb_value value = {.ndim = ndim, .count = 1};
     *text = NULL;
-    enum zb_code code = choose_form(lib, type, &p, &convert_to, err);
-    if (!code && convert_to >= 0) {
-        code =
-            convert(lib, type, convert_to, element_count(ndim, dims), data, dxpl, &converted, err);
-        p.next = converted;
+    for (uint32_t d = 0; d < ndim; d++) {
+        value.shape[d] = dims[d];
+        value.count *= (size_t)dims[d];
     }
-    if (!code && !print_all(&p, ndim, dims, text))
-        code = zb_fail(err, ZB_ENOMEM, "no memory for the text of an attribute");
-    free(converted);
+    enum zb_code code = take_elements(lib, type, data, dxpl, &value, err);
+    if (!code && !(*text = zb_value_print(&value)))
+        code = fail_text(err);
+    zb_value_clear(&value);
     return code;
-}
-
-/* ---- _FillValue ---- */
-
-/* The 8 little-endian bytes in base64, as a JSON string. */
-static char *print_base64(double value) {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    uint64_t bits;
-    unsigned char byte[9] = {0};
-    char *text = malloc(15), *at = text;
-    memcpy(&bits, &value, sizeof bits);
-    for (size_t i = 0; i < 8; i++)
-        byte[i] = (unsigned char)(bits >> (8 * i));
-    if (!text)
-        return NULL;
-    *at++ = '"';
-    for (size_t i = 0; i < 9; i += 3) {
-        uint32_t word = (uint32_t)byte[i] << 16 | (uint32_t)byte[i + 1] << 8 | byte[i + 2];
-        for (int shift = 18; shift >= 0; shift -= 6)
-            *at++ = digits[word >> shift & 63];
-    }
-    at[-1] = '='; /* the ninth byte is no data */
-    *at++ = '"';
-    *at = '\0';
-    return text;
 }
 
 enum zb_code vol_attr_print_fill(h5_lib *lib, hid_t type, zb_dtype dtype, const void *data,
                                  hid_t dxpl, char **text, zb_error *err) {
+    static const zb_dtype wide = {.kind = ZB_KIND_FLOAT, .size = sizeof(double)};
     void *converted;
-    if (dtype.kind != ZB_KIND_FLOAT || dtype.size < 4 || lib->H5Tget_class(type) != H5T_FLOAT)
+    if (dtype.kind != ZB_KIND_FLOAT || lib->H5Tget_class(type) != H5T_FLOAT)
         return vol_attr_print(lib, type, 0, NULL, data, dxpl, text, err);
     enum zb_code code = convert(lib, type, vol_type_double(lib), 1, data, dxpl, &converted, err);
     if (code)
         return code;
-    *text = print_base64(*(const double *)converted);
+    *text = zb_fill_attribute_print(converted, wide);
     free(converted);
-    return *text ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for the text of an attribute");
+    return *text ? ZB_OK : fail_text(err);
 }

@@ -4,6 +4,7 @@
 
 #include "create/creation_list.h"
 #include "hdf5/types.h"
+#include "zarrbridge/conventions.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +53,7 @@ static enum zb_code take_chunk(h5_lib *lib, const vol_options *options, hid_t dc
     if (options->chunks.cut == VOL_CUT_SHAPE && options->chunks.ndim == ndim)
         memcpy(out->chunk, options->chunks.shape, sizeof out->chunk);
     else
-        vol_cut_chunk(ndim, out->shape, out->spec.dtype.size, out->chunk);
+        zb_default_chunk(ndim, out->shape, out->spec.dtype.size, NULL, out->chunk);
     return ZB_OK;
 }
 
@@ -94,7 +95,8 @@ static enum zb_code take_shard(h5_lib *lib, const vol_options *options, hid_t dc
         shard_of_option(cutting, out);
         sharded = true;
     } else if (cutting->cut != VOL_CUT_OFF) {
-        sharded = vol_cut_shard(ndim, out->shape, out->spec.dtype.size, out->chunk, out->shard);
+        sharded =
+            zb_default_shard(ndim, out->shape, out->spec.dtype.size, NULL, out->chunk, out->shard);
     }
     if (sharded)
         out->spec.shard_shape = out->shard;

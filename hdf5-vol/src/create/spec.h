@@ -2,8 +2,7 @@
 /*
  * From HDF5's description of a new dataset (type, dataspace, creation list) to the core's.
  *
- * spec.c puts it together, codecs.c makes codecs of filters, default_shapes.c chooses chunk and
- * shard shapes.
+ * spec.c puts it together, codecs.c makes codecs of filters.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_CREATE_SPEC_H
 #define ZARRBRIDGE_HDF5_VOL_CREATE_SPEC_H
@@ -27,12 +26,5 @@ void vol_spec_clear(vol_spec *spec);
 /* The codecs that do what the creation list's filters do, as a JSON list (malloc'ed). */
 enum zb_code vol_codecs_of_filters(h5_lib *lib, hid_t dcpl, zb_dtype dtype, char **json,
                                    zb_error *err);
-
-/* A good chunk shape for an array: about 1 MiB. */
-void vol_cut_chunk(uint32_t ndim, const uint64_t *shape, uint32_t element_size, uint64_t *chunk);
-
-/* A good shard shape: true, and about 64 MiB of whole chunks, for arrays over 256 MiB. */
-bool vol_cut_shard(uint32_t ndim, const uint64_t *shape, uint32_t element_size,
-                   const uint64_t *chunk, uint64_t *shard);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "attributes/attributes.h"
 #include "model/writers.h"
+#include "zarrbridge/conventions.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -39,15 +40,6 @@ static size_t trimmed_length(const char *path) {
     return length;
 }
 
-/* Cuts the last part off a path without "." and "..", as realpath gives it. False at the root. */
-static bool to_parent(char *path) {
-    char *slash = strrchr(path, '/');
-    if (!slash || slash == path)
-        return false;
-    *slash = '\0';
-    return true;
-}
-
 /* The absolute path of something that need not exist, in a directory that does. malloc'ed. */
 static enum zb_code resolve(const char *path, char **out, zb_error *err) {
     *out = realpath(path, NULL);
@@ -69,17 +61,6 @@ static enum zb_code resolve(const char *path, char **out, zb_error *err) {
     return code;
 }
 
-bool vol_path_becomes_zarr(const char *path) {
-    static const char suffix[] = ".zarr";
-    const size_t length = trimmed_length(path), size = strlen(suffix);
-    if (length >= size && strncmp(path + length - size, suffix, size) == 0)
-        return true;
-    char *full = NULL;
-    bool inside = resolve(path, &full, NULL) == ZB_OK && to_parent(full) && vol_path_is_zarr(full);
-    free(full);
-    return inside;
-}
-
 /* A place in a store: its directory, and the path of a node in it. */
 typedef struct place {
     char *top;
@@ -92,26 +73,30 @@ static void place_clear(place *where) {
     *where = (place){NULL, NULL};
 }
 
-/* Goes up while there is a Zarr node above. */
+static bool holds_document(void *unused, const char *directory) {
+    (void)unused;
+    return vol_path_is_zarr(directory);
+}
+
 static enum zb_code find_place(const char *path, place *out, zb_error *err) {
     *out = (place){NULL, NULL};
-    char *full = NULL, *above = NULL;
+    char *full = NULL;
     enum zb_code code = resolve(path, &full, err);
-    if (!code && !((above = strdup(full)) && (out->top = strdup(full))))
-        code = zb_fail(err, ZB_ENOMEM, "no memory for a path");
-    while (!code && to_parent(above) && vol_path_is_zarr(above))
-        strcpy(out->top, above);
-    if (!code) {
-        const char *below = full + strlen(out->top);
-        out->node = strdup(*below == '/' ? below + 1 : below);
-        if (!out->node)
-            code = zb_fail(err, ZB_ENOMEM, "no memory for a path");
-    }
-    free(above);
+    if (!code)
+        code = zb_path_split(full, holds_document, NULL, &out->top, &out->node, err);
     free(full);
-    if (code)
-        place_clear(out);
     return code;
+}
+
+bool vol_path_becomes_zarr(const char *path) {
+    static const char suffix[] = ".zarr";
+    const size_t length = trimmed_length(path), size = strlen(suffix);
+    place where;
+    if (length >= size && strncmp(path + length - size, suffix, size) == 0)
+        return true;
+    const bool inside = find_place(path, &where, NULL) == ZB_OK && *where.node;
+    place_clear(&where);
+    return inside;
 }
 
 /* A store is known by its directory, whichever path led there. */
@@ -307,30 +292,41 @@ static enum zb_code check_not_open(const h5_lib *lib, const char *path, zb_error
     return ZB_OK;
 }
 
+/* What is at a place that exists. A file is no store, and something else. */
+static enum zb_code look_at(const place *where, zb_store **store, enum zb_place *found,
+                            zb_error *err) {
+    *store = NULL;
+    *found = ZB_PLACE_OTHER;
+    enum zb_code code = zb_store_open_fs(where->top, store, err);
+    if (code == ZB_ENOTFOUND)
+        return ZB_OK;
+    return code ? code : zb_place_look(*store, where->node, found, err);
+}
+
+static enum zb_code fail_other(const char *path, const char *verb, zb_error *err) {
+    return zb_fail_errno(err, EEXIST, "cannot %s '%s': what is there is no Zarr v3 node, and stays",
+                         verb, path);
+}
+
 /* What may be replaced is a Zarr node; what may be filled, nothing or an empty directory. */
 static enum zb_code make_way(h5_lib *lib, const char *path, const place *where, bool truncate,
                              zb_error *err) {
     struct stat info;
     zb_store *store;
+    enum zb_place found;
     if (lstat(path, &info) != 0)
         return errno == ENOENT ? ZB_OK : zb_fail_errno(err, errno, "'%s'", path);
     if (!truncate)
         return zb_fail_errno(err, EEXIST, "cannot create '%s'", path);
-    if (!vol_path_is_zarr(path)) {
-        /* rmdir succeeds on empty directories only. */
-        if (stat(path, &info) == 0 && S_ISDIR(info.st_mode) && rmdir(path) == 0)
-            return ZB_OK;
-        return zb_fail_errno(err, EEXIST,
-                             "cannot create '%s': what is there is no Zarr v3 node, "
-                             "and is not replaced",
-                             path);
-    }
-    enum zb_code code = check_not_open(lib, path, err);
-    if (!code)
-        code = zb_store_open_fs(where->top, &store, err);
-    if (code)
-        return code;
-    code = zb_node_delete(store, where->node, err);
+    enum zb_code code = look_at(where, &store, &found, err);
+    /* A file in a store is nothing to it. */
+    const bool is_directory = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    if (!code && (found == ZB_PLACE_OTHER || !is_directory))
+        code = fail_other(path, "create", err);
+    if (!code && found == ZB_PLACE_NODE)
+        code = check_not_open(lib, path, err);
+    if (!code && found == ZB_PLACE_NODE)
+        code = zb_node_delete(store, where->node, err);
     zb_store_release(store);
     return code;
 }
@@ -360,17 +356,19 @@ enum zb_code vol_handle_create(h5_lib *lib, const char *path, const vol_options 
 
 enum zb_code vol_path_delete(h5_lib *lib, const char *path, zb_error *err) {
     place where;
-    zb_store *store;
+    zb_store *store = NULL;
+    enum zb_place found;
     enum zb_code code = check_not_open(lib, path, err);
     if (!code)
         code = find_place(path, &where, err);
     if (code)
         return code;
-    code = zb_store_open_fs(where.top, &store, err);
-    if (!code) {
+    code = look_at(&where, &store, &found, err);
+    if (!code && found != ZB_PLACE_NODE)
+        code = fail_other(path, "delete", err);
+    if (!code)
         code = zb_node_delete(store, where.node, err);
-        zb_store_release(store);
-    }
+    zb_store_release(store);
     place_clear(&where);
     if (!code)
         rmdir(path); /* what does not belong to the store stays, and the directory with it */
