@@ -9,8 +9,12 @@
  */
 #include "array/attributes.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <sstream>
+
+#include "zarrbridge/conventions.h"
 
 namespace zarr3 {
 
@@ -23,27 +27,33 @@ std::string attribute_text(const zb_node *node, const char *name) {
     return text == nullptr ? std::string() : std::string(text);
 }
 
+/* Elements of a number, or of a list of numbers (but not of lists), all of them finite. */
+static std::vector<double> numbers_of(const zb_json *json) {
+    zb_value value;
+    std::vector<double> numbers;
+    if (!zb_value_parse(json, &value))
+        return numbers;
+    const bool usable =
+        value.kind == ZB_VALUE_NUMBERS && value.dtype.kind != ZB_KIND_BOOL && value.ndim <= 1;
+    const char *element = static_cast<const char *>(value.data);
+    for (size_t i = 0; usable && i < value.count; i++, element += value.dtype.size)
+        numbers.push_back(zb_element_to_double(element, value.dtype));
+    zb_value_clear(&value);
+    const bool finite = std::all_of(numbers.begin(), numbers.end(),
+                                    [](double number) { return std::isfinite(number); });
+    return finite ? numbers : std::vector<double>();
+}
+
 std::optional<double> attribute_number(const zb_node *node, const char *name) {
-    const zb_json *value = attribute(node, name);
-    if (zb_json_kind_of(value) == ZB_JSON_ARRAY && zb_json_count(value) == 1)
-        value = zb_json_first(value);
-    double number;
-    if (!zb_json_double(value, &number))
-        return std::nullopt;
-    return number;
+    const std::vector<double> numbers = numbers_of(attribute(node, name));
+    return numbers.size() == 1 ? std::optional<double>(numbers[0]) : std::nullopt;
 }
 
 std::vector<double> number_list(const zb_json *value, size_t count) {
-    if (zb_json_kind_of(value) != ZB_JSON_ARRAY || zb_json_count(value) != count)
+    if (zb_json_kind_of(value) != ZB_JSON_ARRAY)
         return {};
-    std::vector<double> numbers;
-    for (const zb_json *item = zb_json_first(value); item != nullptr; item = zb_json_next(item)) {
-        double number;
-        if (!zb_json_double(item, &number))
-            return {};
-        numbers.push_back(number);
-    }
-    return numbers;
+    const std::vector<double> numbers = numbers_of(value);
+    return numbers.size() == count ? numbers : std::vector<double>();
 }
 
 std::string json_text(const zb_json *value) {

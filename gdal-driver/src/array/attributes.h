@@ -16,10 +16,10 @@ const zb_json *attribute(const zb_node *node, const char *name);
 /* The string attribute, or "". */
 std::string attribute_text(const zb_node *node, const char *name);
 
-/* The attribute as a number; a list of one number counts as that number. */
+/* The attribute as a finite number; a list of one number counts as that number. */
 std::optional<double> attribute_number(const zb_node *node, const char *name);
 
-/* A list of exactly `count` numbers, or an empty vector. */
+/* A list of exactly `count` finite numbers, or an empty vector. */
 std::vector<double> number_list(const zb_json *value, size_t count);
 
 /* Strings as they are, everything else as compact JSON. */

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * xarray, CF and GDAL agree on how a dimension gets its coordinates: a one-dimensional array beside
- * the data (or in a group above) that has the dimension's name. Its values are the centres of
- * cells.
- *
  * A raster needs a regular grid, and coordinates are computed and rounded by so many programs that
  * none is regular to the last bit. The tolerance compares each value with its place on the straight
  * line from the first to the last one, not with its neighbour: a drift that would move the map
@@ -26,16 +22,11 @@ namespace zarr3 {
 static constexpr uint64_t kMaxValues = uint64_t{1} << 24;
 
 NodePtr find_coordinate(const zb_node *array, uint32_t dim, NearbyNodes &around) {
-    const zb_array_info *info = zb_node_array(array);
-    NodePtr node = around.find_array(dimension_name(info, dim));
-    if (node == nullptr)
-        return nullptr;
-    const zb_array_info *found = zb_node_array(node.get());
-    const bool real = zb_dtype_converts(found->dtype, {ZB_KIND_FLOAT, 8, false});
-    if (found->ndim != 1 || found->shape[0] != info->shape[dim] || !real ||
-        found->shape[0] > kMaxValues)
-        return nullptr;
-    return node;
+    NodePtr node = around.find_coordinate(zb_node_array(array), dim);
+    const zb_array_info *found = node == nullptr ? nullptr : zb_node_array(node.get());
+    const bool usable = found != nullptr && found->shape[0] <= kMaxValues &&
+                        zb_dtype_converts(found->dtype, {ZB_KIND_FLOAT, 8, false});
+    return usable ? node : nullptr;
 }
 
 std::vector<double> read_coordinate(const zb_node *coordinate, uint64_t first, uint64_t count,

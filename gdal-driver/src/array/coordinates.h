@@ -11,8 +11,8 @@
 
 namespace zarr3 {
 
-/* The coordinate array of an array's dimension: one-dimensional, named like the dimension, of the
-   same extent, with a real number type. Null when there is none. */
+/* The coordinate of an array's dimension, when its values are real numbers. Null when there is
+   none. */
 NodePtr find_coordinate(const zb_node *array, uint32_t dim, NearbyNodes &around);
 
 /* `count` of its values from the first-th on, with the sign that `_Unsigned` says, unpacked by

@@ -31,13 +31,18 @@ class NearbyNodes {
     const zb_node *group_above(unsigned steps);
 
     /* The array called name in the parent group or, failing that, in the groups above it, as CF
-       and xarray look for shared coordinates. Null when there is none. */
+       looks for variables that an attribute names. Null when there is none. */
     NodePtr find_array(const std::string &name);
+
+    /* The coordinate of an array's dimension (zb_coordinate_find). Null when there is none. */
+    NodePtr find_coordinate(const zb_array_info *info, uint32_t dim);
 
     /* The node at an absolute path; null when it cannot be opened. */
     NodePtr at(const std::string &path);
 
   private:
+    NodePtr array_in(unsigned level, const std::string &name);
+
     StorePtr store_;
     std::string path_;
     std::map<std::string, NodePtr> opened_;

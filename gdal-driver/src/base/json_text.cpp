@@ -2,13 +2,23 @@
 /* The core parses and checks what is made here before it stores it. */
 #include "base/json_text.h"
 
-#include <cmath>
+#include <cstdlib>
+#include <new>
 
-#include "base/number_text.h"
 #include "cpl_conv.h"
 #include "cpl_string.h"
+#include "zarrbridge/conventions.h"
 
 namespace zarr3 {
+
+static std::string print(const zb_value &value) {
+    char *text = zb_value_print(&value);
+    if (text == nullptr)
+        throw std::bad_alloc();
+    const std::string json = text;
+    free(text);
+    return json;
+}
 
 std::string json_quote(const std::string &text) {
     std::string utf8 = text;
@@ -17,31 +27,32 @@ std::string json_quote(const std::string &text) {
         utf8 = recoded;
         CPLFree(recoded);
     }
-    std::string quoted = "\"";
-    for (const char c : utf8) {
-        if (c == '"' || c == '\\')
-            quoted += std::string("\\") + c;
-        else if (static_cast<unsigned char>(c) < 0x20)
-            quoted += CPLSPrintf("\\u%04x", c);
-        else
-            quoted += c;
-    }
-    return quoted + "\"";
+    char *element = utf8.data();
+    zb_value value = {};
+    value.kind = ZB_VALUE_TEXTS;
+    value.count = 1;
+    value.data = &element;
+    return print(value);
 }
 
-std::string json_number(double value) {
-    if (std::isnan(value))
-        return "\"NaN\"";
-    if (std::isinf(value))
-        return value > 0 ? "\"Infinity\"" : "\"-Infinity\"";
-    return number_text(value);
+static zb_value doubles(double *values, size_t count) {
+    zb_value value = {};
+    value.kind = ZB_VALUE_NUMBERS;
+    value.dtype = {ZB_KIND_FLOAT, sizeof(double), false};
+    value.count = count;
+    value.data = values;
+    return value;
 }
 
-std::string json_numbers(const std::vector<double> &values) {
-    std::vector<std::string> items;
-    for (const double value : values)
-        items.push_back(json_number(value));
-    return json_list(items);
+std::string json_number(double number) {
+    return print(doubles(&number, 1));
+}
+
+std::string json_numbers(std::vector<double> values) {
+    zb_value value = doubles(values.data(), values.size());
+    value.ndim = 1;
+    value.shape[0] = values.size();
+    return print(value);
 }
 
 std::string json_list(const std::vector<std::string> &values) {

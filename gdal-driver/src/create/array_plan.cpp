@@ -1,11 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Defaults for those who do not choose. A block is what a reader decodes at least: 512 x 512 pixels
- * serve both a viewer's windows and whole reads, with all samples of a pixel together or one band
- * alone. Where a raster is thinner than that, blocks grow along its other extent instead, so that
- * none is so small that its overhead counts. Shards keep the number of files low where it would
- * matter, and are small enough to be gathered in memory several at a time.
- */
 #include "create/array_plan.h"
 
 #include <algorithm>
@@ -14,14 +7,9 @@
 #include "array/new_array.h"
 #include "array/types.h"
 #include "raster/layout.h"
+#include "zarrbridge/conventions.h"
 
 namespace zarr3 {
-
-static constexpr uint64_t kBlockEdge = 512;
-static constexpr uint64_t kBlockPixels = kBlockEdge * kBlockEdge;
-static constexpr uint64_t kMaxBlockBytes = uint64_t{16} << 20; /* of a default block */
-static constexpr uint64_t kShardBytes = uint64_t{64} << 20;
-static constexpr uint64_t kShardAbove = uint64_t{256} << 20; /* bytes of an array without shards */
 
 /* Places of the dimensions; band is -1 for a single band. */
 namespace {
@@ -49,54 +37,24 @@ static uint64_t &at(std::vector<uint64_t> &extents, int place) {
     return extents[static_cast<size_t>(place)];
 }
 
-/* The largest power of two that is not above the value. */
-static uint64_t power_below(uint64_t value) {
-    uint64_t power = 1;
-    while (power <= value / 2)
-        power *= 2;
-    return power;
+static std::vector<enum zb_role> roles_of(const Places &places, bool pixel_interleave) {
+    std::vector<enum zb_role> roles(places.band >= 0 ? 3 : 2, ZB_ROLE_PLANE);
+    if (places.band >= 0)
+        roles[static_cast<size_t>(places.band)] =
+            pixel_interleave ? ZB_ROLE_SAMPLES : ZB_ROLE_SERIES;
+    return roles;
 }
 
-static void default_block(NewArray *array, const Places &places, bool pixel_interleave) {
-    array->block = array->shape;
-    uint64_t &x = at(array->block, places.x), &y = at(array->block, places.y);
-    const uint64_t width = x, height = y;
-    x = std::min(width, kBlockEdge);
-    y = std::min(height, kBlockEdge);
-    if (y < kBlockEdge)
-        x = std::min(width, power_below(kBlockPixels / y));
-    else if (x < kBlockEdge)
-        y = std::min(height, power_below(kBlockPixels / x));
-    if (places.band >= 0 && !pixel_interleave)
-        at(array->block, places.band) = 1;
-    while (product(array->block) > kMaxBlockBytes / array->dtype.size && (x > 64 || y > 64)) {
-        uint64_t &longer = x > y ? x : y;
-        longer = (longer + 1) / 2;
-    }
+static void default_block(NewArray *array, const std::vector<enum zb_role> &roles) {
+    array->block.resize(array->shape.size());
+    zb_default_chunk(static_cast<uint32_t>(roles.size()), array->shape.data(), array->dtype.size,
+                     roles.data(), array->block.data());
 }
 
-/* Doubles the extents in turn, first along rows and columns, then over bands. */
-static void default_shard(NewArray *array, const Places &places) {
-    const uint64_t bytes = product(array->block) * array->dtype.size;
-    const uint64_t total = product(array->shape);
-    if (total <= kShardAbove / array->dtype.size || bytes > kShardBytes / 2)
-        return;
-    uint64_t room = kShardBytes / bytes;
-    std::vector<uint64_t> shard = array->block;
-    const auto grow = [&](int place) {
-        if (room < 2 || at(shard, place) >= at(array->shape, place))
-            return false;
-        at(shard, place) *= 2;
-        room /= 2;
-        return true;
-    };
-    for (bool grown = true; grown;) {
-        grown = grow(places.x);
-        grown = grow(places.y) || grown;
-    }
-    while (places.band >= 0 && grow(places.band)) {
-    }
-    if (shard != array->block)
+static void default_shard(NewArray *array, const std::vector<enum zb_role> &roles) {
+    std::vector<uint64_t> shard(array->shape.size());
+    if (zb_default_shard(static_cast<uint32_t>(roles.size()), array->shape.data(),
+                         array->dtype.size, roles.data(), array->block.data(), shard.data()))
         array->shard = shard;
 }
 
@@ -183,12 +141,13 @@ bool plan_array(const RasterShape &raster, const CreationOptions &options, NewAr
         array->names[static_cast<size_t>(places.band)] = "band";
     }
     const uint64_t block_bands = options.pixel_interleave ? static_cast<uint64_t>(raster.bands) : 1;
+    const std::vector<enum zb_role> roles = roles_of(places, options.pixel_interleave);
     if (options.block.empty())
-        default_block(array, places, options.pixel_interleave);
+        default_block(array, roles);
     else if (!take_extents("BLOCKSIZE", options.block, places, block_bands, &array->block, reason))
         return false;
     if (options.sharding == Sharding::Auto)
-        default_shard(array, places);
+        default_shard(array, roles);
     else if (options.sharding == Sharding::Given &&
              !take_extents("SHARD", options.shard, places,
                            places.band >= 0 ? at(array->block, places.band) : 1, &array->shard,

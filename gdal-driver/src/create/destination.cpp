@@ -35,6 +35,7 @@
 #include "store/directories.h"
 #include "store/location.h"
 #include "store/open_store.h"
+#include "zarrbridge/conventions.h"
 #include "zarrbridge/write.h"
 
 namespace zarr3 {
@@ -71,16 +72,15 @@ static bool may_replace(const std::string &directory, std::string *reason) {
             *reason = "it exists and is no directory";
         return !exists;
     }
-    if (names_in(directory).empty())
-        return true;
     Hierarchy there;
     zb_error err;
-    if (open_store(directory, &there, &err) != ZB_OK) {
+    enum zb_place found;
+    if (open_store(directory, &there, &err) != ZB_OK ||
+        zb_place_look(there.store.get(), "", &found, &err) != ZB_OK) {
         *reason = err.message;
         return false;
     }
-    if (open_node(there.store.get(), "", nullptr) != nullptr ||
-        claims_version_3(there.store.get(), ""))
+    if (found != ZB_PLACE_OTHER)
         return true;
     *reason = "the directory exists and is no Zarr version 3 store; it is not overwritten";
     return false;
@@ -119,7 +119,8 @@ bool Destination::find(const char *name, std::string *reason) {
 
 /* A document that cannot be opened is something, too. */
 static bool is_there(zb_store *store, const std::string &path) {
-    return open_node(store, path, nullptr) != nullptr || claims_version_3(store, path);
+    enum zb_place found;
+    return zb_place_look(store, path.c_str(), &found, nullptr) == ZB_OK && found == ZB_PLACE_NODE;
 }
 
 bool Destination::find_group(const char *name, const std::string &array, std::string *reason) {

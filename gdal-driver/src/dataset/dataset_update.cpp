@@ -292,8 +292,8 @@ void Zarr3Dataset::collect_bands(AttributeChanges *changes) {
     if (edits.units)
         set_per_band("units", "units", units, "\"\"", changes);
     if (edits.scales) {
-        set_per_band("scale_factor", "scales", scales, "1", changes);
-        set_per_band("add_offset", "offsets", offsets, "0", changes);
+        set_per_band("scale_factor", "scales", scales, json_number(1), changes);
+        set_per_band("add_offset", "offsets", offsets, json_number(0), changes);
     }
     if (edits.colours && usual_colours)
         changes->remove("COLOR_INTERPRETATION");
@@ -322,11 +322,11 @@ enum zb_code Zarr3Dataset::commit(zb_error *err) {
         changes.remove("missing_value");
         if (nodata_.kind == NoData::None) {
             changes.remove("_FillValue");
-            if (fill_counts_as_nodata(array()))
-                changes.set(kFillIsNoData, "false");
+            if (zb_array_fill_is_nodata(array()))
+                changes.set(ZB_FILL_IS_NODATA, "false");
         } else {
             changes.set("_FillValue", nodata_json(nodata_, array()));
-            changes.remove(kFillIsNoData);
+            changes.remove(ZB_FILL_IS_NODATA);
         }
     }
     code = changes.apply(&node_, err);

@@ -211,8 +211,8 @@ static NodePtr find_node(Location *location, Hierarchy *hierarchy, bool prefixed
     }
     if (node != nullptr)
         return node;
-    *silent =
-        !prefixed && (code != ZB_OK || !claims_version_3(hierarchy->store.get(), location->node));
+    *silent = !prefixed && (code != ZB_OK ||
+                            !zb_place_claims_v3(hierarchy->store.get(), location->node.c_str()));
     if (!*silent)
         report(err);
     return nullptr;

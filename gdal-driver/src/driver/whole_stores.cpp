@@ -18,6 +18,7 @@
 #include "store/directories.h"
 #include "store/location.h"
 #include "store/open_store.h"
+#include "zarrbridge/conventions.h"
 #include "zarrbridge/write.h"
 
 namespace zarr3 {
@@ -54,7 +55,7 @@ static bool open_place(const char *name, Place *place) {
     place->node = location.node;
     if (open_store(location.directory, &place->hierarchy, &err) == ZB_OK &&
         (open_node(place->hierarchy.store.get(), place->node, &err) != nullptr ||
-         claims_version_3(place->hierarchy.store.get(), place->node)))
+         zb_place_claims_v3(place->hierarchy.store.get(), place->node.c_str())))
         return true;
     /* Before it creates a raster, GDAL deletes what has its name; for a name with our prefix it
        cannot ask the file system whether there is anything. */

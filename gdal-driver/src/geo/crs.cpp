@@ -111,8 +111,7 @@ static bool import_cf(const zb_node *mapping, const std::string &units, OGRSpati
 static std::string axis_units(const zb_node *array, int dim, NearbyNodes &around) {
     if (dim < 0)
         return {};
-    const NodePtr axis =
-        around.find_array(dimension_name(zb_node_array(array), static_cast<uint32_t>(dim)));
+    const NodePtr axis = around.find_coordinate(zb_node_array(array), static_cast<uint32_t>(dim));
     return attribute_text(axis.get(), "units");
 }
 

@@ -138,7 +138,7 @@ static void axes_by_name(const zb_node *array, Axes *axes) {
 static void axes_by_coordinates(const zb_array_info *info, NearbyNodes &around, Axes *axes) {
     Axes found;
     for (uint32_t dim = 0; dim < info->ndim; dim++) {
-        const NodePtr coordinate = around.find_array(dimension_name(info, dim));
+        const NodePtr coordinate = around.find_coordinate(info, dim);
         const char axis = cf_axis(coordinate.get());
         if (axis == 'X')
             found.x = static_cast<int>(dim);

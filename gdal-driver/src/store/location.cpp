@@ -11,10 +11,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <new>
 
 #include "cpl_conv.h"
 #include "cpl_string.h"
 #include "cpl_vsi.h"
+#include "zarrbridge/conventions.h"
 
 namespace zarr3 {
 
@@ -146,27 +148,21 @@ std::string subdataset_name(const std::string &directory, const std::string &nod
 }
 
 /* Existence is enough here; what the document says is seen when it is opened. */
-static bool holds_document(const std::string &directory) {
+static bool holds_document(void *, const char *directory) {
     VSIStatBufL stat;
     return VSIStatExL(file_in(directory, "zarr.json").c_str(), &stat, VSI_STAT_EXISTS_FLAG) == 0;
 }
 
 void climb_to_root(Location *location) {
-    for (;;) {
-        /* "a/b" asks "a", "a" asks ".", "/a" asks "/"; "." and ".." are not asked further, because
-           the name that the way back down needs is not in them. */
-        const std::string &directory = location->directory;
-        const size_t slash = directory.rfind('/');
-        const std::string name =
-            slash == std::string::npos ? directory : directory.substr(slash + 1);
-        std::string above = slash == std::string::npos ? "." : directory.substr(0, slash);
-        if (slash == 0)
-            above = "/";
-        if (name.empty() || name == "." || name == ".." || !holds_document(above))
-            return;
-        location->node = location->node.empty() ? name : name + "/" + location->node;
-        location->directory = above;
-    }
+    char *root = nullptr, *node = nullptr;
+    if (zb_path_split(location->directory.c_str(), holds_document, nullptr, &root, &node,
+                      nullptr) != ZB_OK)
+        throw std::bad_alloc();
+    location->directory = root;
+    if (*node != '\0')
+        location->node = location->node.empty() ? node : std::string(node) + "/" + location->node;
+    free(root);
+    free(node);
 }
 
 } // namespace zarr3

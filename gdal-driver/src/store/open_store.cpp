@@ -2,7 +2,6 @@
 #include "store/open_store.h"
 
 #include <cstdlib>
-#include <cstring>
 #include <mutex>
 
 #include "cpl_conv.h"
@@ -40,29 +39,6 @@ enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb_error 
     if (code == ZB_OK)
         *hierarchy = {StorePtr(store, zb_store_release), root, root, ""};
     return code;
-}
-
-/* Looks for "zarr_format": 3 in a document that could not be opened, which may be no JSON at all:
-   only then is its error ours to report. */
-bool claims_version_3(zb_store *store, const std::string &path) {
-    char *text = nullptr;
-    size_t size = 0;
-    if (zb_store_get(store, join_path(path, "zarr.json").c_str(),
-                     zb_limits_get()->consolidated_bytes, "consolidated_bytes", &text, &size,
-                     nullptr, nullptr) != ZB_OK)
-        return false;
-    bool claims = false;
-    for (const char *at = text; !claims && (at = strstr(at, "\"zarr_format\"")) != nullptr;) {
-        at += strlen("\"zarr_format\"");
-        at += strspn(at, " \t\r\n");
-        if (*at == ':') {
-            at++;
-            at += strspn(at, " \t\r\n");
-            claims = at[0] == '3' && strchr("0123456789.eE", at[1]) == nullptr;
-        }
-    }
-    free(text);
-    return claims;
 }
 
 } // namespace zarr3
