@@ -16,7 +16,7 @@ std::string json_quote(const std::string &text);
    no number for as a string. */
 std::string json_number(double value);
 
-std::string json_numbers(std::vector<double> values);
+std::string json_numbers(const std::vector<double> &values);
 
 /* Of values that are JSON text already. */
 std::string json_list(const std::vector<std::string> &values);

@@ -9,8 +9,6 @@
 
 #include "hdf5/errors.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define FILTER_LZF 32000
@@ -57,17 +55,43 @@ static enum zb_code fail_filter(H5Z_filter_t id, zb_error *err) {
                    (int)id);
 }
 
-static void print_blosc(FILE *out, const char *compressor, unsigned level, const char *shuffle,
-                        unsigned element_size, unsigned block_size) {
-    fprintf(out,
-            "{\"name\":\"blosc\",\"configuration\":{\"cname\":\"%s\",\"clevel\":%u,"
-            "\"shuffle\":\"%s\",\"typesize\":%u,\"blocksize\":%u}}",
-            compressor, level > 9 ? 9 : level, shuffle, element_size, block_size);
+static void print_text(zb_json_writer *out, const char *name, const char *text) {
+    zb_json_write_name(out, name);
+    zb_json_write_string(out, text);
+}
+
+static void print_number(zb_json_writer *out, const char *name, int64_t number) {
+    zb_json_write_name(out, name);
+    zb_json_write_int64(out, number);
+}
+
+/* Begins a codec, down to its configuration. */
+static void begin_codec(zb_json_writer *out, const char *name) {
+    zb_json_begin_object(out);
+    print_text(out, "name", name);
+    zb_json_write_name(out, "configuration");
+    zb_json_begin_object(out);
+}
+
+static void end_codec(zb_json_writer *out) {
+    zb_json_end_object(out);
+    zb_json_end_object(out);
+}
+
+static void print_blosc(zb_json_writer *out, const char *compressor, unsigned level,
+                        const char *shuffle, unsigned element_size, unsigned block_size) {
+    begin_codec(out, "blosc");
+    print_text(out, "cname", compressor);
+    print_number(out, "clevel", level > 9 ? 9 : level);
+    print_text(out, "shuffle", shuffle);
+    print_number(out, "typesize", element_size);
+    print_number(out, "blocksize", block_size);
+    end_codec(out);
 }
 
 /* values: revision, version, element size, block size, level, shuffle, compressor; what is missing
    gets the filter's own default. */
-static enum zb_code print_blosc_filter(FILE *out, const filter *f, unsigned element_size,
+static enum zb_code print_blosc_filter(zb_json_writer *out, const filter *f, unsigned element_size,
                                        zb_error *err) {
     static const char *const shuffles[] = {"noshuffle", "shuffle", "bitshuffle"};
     static const char *const compressors[] = {"blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"};
@@ -90,41 +114,50 @@ static unsigned blosc_level_of_zstd(unsigned level) {
 }
 
 /* shuffled: the filter before was shuffle. */
-static enum zb_code print_codec(FILE *out, const filter *f, bool shuffled, unsigned element_size,
-                                zb_error *err) {
+static enum zb_code print_codec(zb_json_writer *out, const filter *f, bool shuffled,
+                                unsigned element_size, zb_error *err) {
     unsigned level;
     switch (f->id) {
     case H5Z_FILTER_DEFLATE:
         level = value_of(f, 0, 6);
-        if (shuffled)
+        if (shuffled) {
             print_blosc(out, "zlib", level, "shuffle", element_size, 0);
-        else
-            fprintf(out, "{\"name\":\"gzip\",\"configuration\":{\"level\":%u}}", level);
+            return ZB_OK;
+        }
+        begin_codec(out, "gzip");
+        print_number(out, "level", level);
+        end_codec(out);
         return ZB_OK;
     case FILTER_ZSTD:
         level = value_of(f, 0, 3);
-        if (shuffled)
+        if (shuffled) {
             print_blosc(out, "zstd", blosc_level_of_zstd(level), "shuffle", element_size, 0);
-        else
-            fprintf(out, "{\"name\":\"zstd\",\"configuration\":{\"level\":%d,\"checksum\":false}}",
-                    (int)level);
+            return ZB_OK;
+        }
+        begin_codec(out, "zstd");
+        print_number(out, "level", (int)level); /* negative ones are levels, too */
+        zb_json_write_name(out, "checksum");
+        zb_json_write_bool(out, false);
+        end_codec(out);
         return ZB_OK;
     case FILTER_BLOSC:
         return print_blosc_filter(out, f, element_size, err);
     case H5Z_FILTER_FLETCHER32:
-        fputs("{\"name\":\"crc32c\"}", out);
+        zb_json_begin_object(out);
+        print_text(out, "name", "crc32c");
+        zb_json_end_object(out);
         return ZB_OK;
     default:
         return fail_filter(f->id, err);
     }
 }
 
-static enum zb_code print_codecs(h5_lib *lib, hid_t dcpl, unsigned element_size, FILE *out,
-                                 zb_error *err) {
+static enum zb_code print_codecs(h5_lib *lib, hid_t dcpl, unsigned element_size,
+                                 zb_json_writer *out, zb_error *err) {
     int count = lib->H5Pget_nfilters(dcpl);
-    bool shuffled = false, first = true;
+    bool shuffled = false;
     enum zb_code code = ZB_OK;
-    fputc('[', out);
+    zb_json_begin_array(out);
     for (int i = 0; i < count && !code; i++) {
         filter f = {.count = MAX_VALUES};
         unsigned flags, config;
@@ -137,26 +170,20 @@ static enum zb_code print_codecs(h5_lib *lib, hid_t dcpl, unsigned element_size,
             shuffled = element_size > 1; /* alone it changes nothing worth keeping */
             continue;
         }
-        if (!first)
-            fputc(',', out);
-        first = false;
         code = print_codec(out, &f, shuffled, element_size, err);
         shuffled = false;
     }
-    fputc(']', out);
+    zb_json_end_array(out);
     return code;
 }
 
 /* The element size counts for blosc's shuffle only, which knows sizes up to 255. */
 enum zb_code vol_codecs_of_filters(h5_lib *lib, hid_t dcpl, zb_dtype dtype, char **json,
                                    zb_error *err) {
-    size_t size;
-    *json = NULL;
-    FILE *out = open_memstream(json, &size);
-    if (!out)
-        return zb_fail(err, ZB_ENOMEM, "no memory for a list of codecs");
+    zb_json_writer *out = zb_json_writer_new();
     enum zb_code code = print_codecs(lib, dcpl, dtype.size <= 255 ? dtype.size : 1, out, err);
-    if (fclose(out) != 0 && !code)
+    *json = zb_json_writer_end(out, NULL);
+    if (!*json && !code)
         code = zb_fail(err, ZB_ENOMEM, "no memory for a list of codecs");
     return code;
 }
