@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/json_scan.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+enum zb_code zb__scan_fail(zb__scanner *s, enum zb_code code, size_t at, const char *format, ...) {
+    size_t line = 1;
+    size_t line_start = 0;
+    for (size_t i = 0; i < at; i++) {
+        if (s->text[i] == '\n') {
+            line++;
+            line_start = i + 1;
+        }
+    }
+    char what[ZB_MESSAGE_SIZE / 2];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    return zb_fail(s->err, code, "line %zu, column %zu: %s", line, at - line_start + 1, what);
+}
+
+enum zb_code zb__scan_expected(zb__scanner *s, const char *expected) {
+    if (s->at >= s->size)
+        return zb__scan_fail(s, ZB_EFORMAT, s->at, "the text ends, expected %s", expected);
+    unsigned char found = (unsigned char)s->text[s->at];
+    if (found > ' ' && found < 0x7f)
+        return zb__scan_fail(s, ZB_EFORMAT, s->at, "found '%c', expected %s", found, expected);
+    return zb__scan_fail(s, ZB_EFORMAT, s->at, "found byte 0x%02x, expected %s", found, expected);
+}
+
+enum zb_code zb__scan_no_memory(zb__scanner *s) {
+    return zb_fail(s->err, ZB_ENOMEM, "out of memory for a JSON document of %zu bytes", s->size);
+}
+
+void zb__scan_space(zb__scanner *s) {
+    char c = zb__scan_peek(s);
+    while (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
+        s->at++;
+        c = zb__scan_peek(s);
+    }
+}
+
+bool zb__scan_take(zb__scanner *s, char c) {
+    zb__scan_space(s);
+    if (zb__scan_peek(s) != c)
+        return false;
+    s->at++;
+    return true;
+}
+
+/* ---- Strings ------------------------------------------------------------------------------ */
+
+/* What may stand in a string: any UTF-8 except control characters, quotes and backslashes, and the
+   escapes of JSON. NUL is refused in every spelling, because names and values are handed on as C
+   strings and would silently become shorter. */
+
+/* Four hexadecimal digits at s->at; false when there are none. */
+static bool scan_hex(zb__scanner *s, uint32_t *unit) {
+    *unit = 0;
+    for (int i = 0; i < 4; i++, s->at++) {
+        char c = zb__scan_peek(s);
+        uint32_t digit = c >= '0' && c <= '9'   ? (uint32_t)(c - '0')
+                         : c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a' + 10)
+                         : c >= 'A' && c <= 'F' ? (uint32_t)(c - 'A' + 10)
+                                                : 16;
+        if (digit == 16)
+            return false;
+        *unit = *unit << 4 | digit;
+    }
+    return true;
+}
+
+/* The rest of "\uXXXX", of two of them for a character beyond 16 bits. */
+static enum zb_code scan_unicode_escape(zb__scanner *s, size_t start, char **to) {
+    uint32_t point;
+    if (!scan_hex(s, &point))
+        return zb__scan_expected(s, "four hexadecimal digits behind \\u");
+    if (point == 0)
+        return zb__scan_fail(s, ZB_EFORMAT, start, "a string contains the character NUL");
+    if (point >= 0xd800 && point <= 0xdbff && s->size - s->at >= 2 && s->text[s->at] == '\\' &&
+        s->text[s->at + 1] == 'u') {
+        uint32_t low;
+        s->at += 2;
+        if (!scan_hex(s, &low))
+            return zb__scan_expected(s, "four hexadecimal digits behind \\u");
+        if (low >= 0xdc00 && low <= 0xdfff)
+            point = 0x10000 + ((point - 0xd800) << 10) + (low - 0xdc00);
+    }
+    if (point >= 0xd800 && point <= 0xdfff)
+        return zb__scan_fail(s, ZB_EFORMAT, start, "half a surrogate pair");
+    *to += zb__utf8_put(*to, point);
+    return ZB_OK;
+}
+
+static enum zb_code scan_escape(zb__scanner *s, char **to) {
+    static const char letters[] = "\"\\/bfnrt";
+    static const char meaning[] = "\"\\/\b\f\n\r\t";
+    size_t start = s->at++;
+    char c = zb__scan_peek(s);
+    if (c == 'u') {
+        s->at++;
+        return scan_unicode_escape(s, start, to);
+    }
+    const char *found = s->at < s->size ? memchr(letters, c, sizeof letters - 1) : NULL;
+    if (!found)
+        return zb__scan_expected(s, "one of \"\\/bfnrtu behind a backslash");
+    s->at++;
+    *(*to)++ = meaning[found - letters];
+    return ZB_OK;
+}
+
+/* How many bytes from here on stand for themselves, each a character of its own. */
+static size_t plain_length(const zb__scanner *s) {
+    const unsigned char *c = (const unsigned char *)s->text + s->at;
+    size_t left = s->size - s->at, n = 0;
+    while (n < left && c[n] >= 0x20 && c[n] < 0x80 && c[n] != '"' && c[n] != '\\')
+        n++;
+    return n;
+}
+
+/* Bytes up to the closing quote, or to the end of a text that has none. */
+static size_t quoted_length(const zb__scanner *s) {
+    size_t at = s->at;
+    while (at < s->size && s->text[at] != '"')
+        at += s->text[at] == '\\' ? 2 : 1;
+    return (at < s->size ? at : s->size) - s->at;
+}
+
+/* Nothing in a string is shorter than what it stands for, so
+   that the room needed is known beforehand. */
+enum zb_code zb__scan_string(zb__scanner *s, char **out) {
+    s->at++;
+    char *to = zb__arena_text(s->arena, quoted_length(s) + 1);
+    if (!to)
+        return zb__scan_no_memory(s);
+    *out = to;
+    while (s->at < s->size && s->text[s->at] != '"') {
+        const char *c = s->text + s->at;
+        size_t length = plain_length(s);
+        if (length == 0 && *c == '\\') {
+            enum zb_code code = scan_escape(s, &to);
+            if (code)
+                return code;
+            continue;
+        }
+        if (length == 0)
+            length = zb__utf8_length(c, s->size - s->at);
+        if (length == 0)
+            return zb__scan_fail(s, ZB_EFORMAT, s->at, "byte 0x%02x is not UTF-8",
+                                 (unsigned char)*c);
+        if ((unsigned char)*c < 0x20)
+            return zb__scan_fail(s, ZB_EFORMAT, s->at, "a string contains control character 0x%02x",
+                                 (unsigned char)*c);
+        memcpy(to, c, length);
+        to += length;
+        s->at += length;
+    }
+    if (s->at >= s->size)
+        return zb__scan_expected(s, "the string's closing quote");
+    s->at++;
+    *to = '\0';
+    return ZB_OK;
+}
+
+/* ---- Numbers and words -------------------------------------------------------------------- */
+
+/* The grammar of JSON to the letter, since a token that passes here is later read by functions
+   which check nothing: no leading zeros, no bare decimal point, no plus sign, no hexadecimal. */
+
+/* Skips decimal digits; false when there is none. */
+static bool skip_digits(zb__scanner *s) {
+    size_t start = s->at;
+    while (zb__scan_peek(s) >= '0' && zb__scan_peek(s) <= '9')
+        s->at++;
+    return s->at > start;
+}
+
+bool zb__scan_word(zb__scanner *s, const char *word) {
+    size_t length = strlen(word);
+    if (s->size - s->at < length || memcmp(s->text + s->at, word, length) != 0)
+        return false;
+    s->at += length;
+    return true;
+}
+
+/* The digits of a number, behind its sign. */
+static enum zb_code skip_number(zb__scanner *s) {
+    size_t start = s->at;
+    if (!skip_digits(s))
+        return zb__scan_expected(s, "a digit");
+    if (s->text[start] == '0' && s->at - start > 1)
+        return zb__scan_fail(s, ZB_EFORMAT, start, "a number begins with a needless 0");
+    if (zb__scan_peek(s) == '.') {
+        s->at++;
+        if (!skip_digits(s))
+            return zb__scan_expected(s, "a digit behind the decimal point");
+    }
+    if (zb__scan_peek(s) == 'e' || zb__scan_peek(s) == 'E') {
+        s->at++;
+        if (zb__scan_peek(s) == '+' || zb__scan_peek(s) == '-')
+            s->at++;
+        if (!skip_digits(s))
+            return zb__scan_expected(s, "a digit of the exponent");
+    }
+    return ZB_OK;
+}
+
+enum zb_code zb__scan_number(zb__scanner *s, char **out) {
+    size_t start = s->at;
+    if (!zb__scan_word(s, "NaN") && !zb__scan_word(s, "Infinity") &&
+        !zb__scan_word(s, "-Infinity")) {
+        if (zb__scan_peek(s) == '-')
+            s->at++;
+        enum zb_code code = skip_number(s);
+        if (code)
+            return code;
+    }
+    size_t length = s->at - start;
+    *out = zb__arena_text(s->arena, length + 1);
+    if (!*out)
+        return zb__scan_no_memory(s);
+    memcpy(*out, s->text + start, length);
+    (*out)[length] = '\0';
+    return ZB_OK;
+}
