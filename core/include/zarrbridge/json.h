@@ -99,11 +99,9 @@ ZB_API void zb_json_end_object(zb_json_writer *writer);
 ZB_API void zb_json_begin_array(zb_json_writer *writer);
 ZB_API void zb_json_end_array(zb_json_writer *writer);
 
-/* Texts are UTF-8, which is not checked here (zb_json_parse does). write_text takes `size` bytes,
-   in which NULs are escaped, too. */
+/* Texts are UTF-8, which is not checked here (zb_json_parse does). */
 ZB_API void zb_json_write_name(zb_json_writer *writer, const char *name);
 ZB_API void zb_json_write_string(zb_json_writer *writer, const char *text);
-ZB_API void zb_json_write_text(zb_json_writer *writer, const char *text, size_t size);
 
 ZB_API void zb_json_write_null(zb_json_writer *writer);
 ZB_API void zb_json_write_bool(zb_json_writer *writer, bool value);

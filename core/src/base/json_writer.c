@@ -91,7 +91,7 @@ static void add_escape(zb__text *text, char c) {
 }
 
 /* UTF-8 goes out as it is, only what JSON demands is escaped. */
-void zb_json_write_text(zb_json_writer *writer, const char *text, size_t size) {
+void zb__json_write_text(zb_json_writer *writer, const char *text, size_t size) {
     if (!begin_item(writer))
         return;
     zb__text_put(&writer->text, "\"", 1);
@@ -108,7 +108,7 @@ void zb_json_write_text(zb_json_writer *writer, const char *text, size_t size) {
 }
 
 void zb_json_write_string(zb_json_writer *writer, const char *text) {
-    zb_json_write_text(writer, text, strlen(text));
+    zb__json_write_text(writer, text, strlen(text));
 }
 
 void zb_json_write_name(zb_json_writer *writer, const char *name) {

@@ -23,6 +23,9 @@ static inline zb_json_writer zb__json_indented(unsigned level) {
     return (zb_json_writer){.level = level, .lines = true, .spaced = true, .named = true};
 }
 
+/* A string of `size` bytes, in which NULs are escaped, too. */
+void zb__json_write_text(zb_json_writer *writer, const char *text, size_t size);
+
 /* NaN and infinities too; size: 8 double, 4 float, 2 float16. */
 void zb__json_write_real(zb_json_writer *writer, double value, uint32_t size);
 

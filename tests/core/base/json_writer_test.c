@@ -53,7 +53,7 @@ static void escapes_what_must_be(void **state) {
     static const char text[] = "\"\\/\b\f\n\r\t\x01\x1f\x7f\0z\xc3\xa9";
     zb_json_writer *w = zb_json_writer_new();
     zb_json_begin_array(w);
-    zb_json_write_text(w, text, sizeof text - 1);
+    zb__json_write_text(w, text, sizeof text - 1);
     zb_json_write_string(w, text);
     zb_json_write_string(w, "");
     zb_json_end_array(w);
