@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Shortage of memory for the whole process: memory.c defines malloc and its kin in front of the C
- * library's, so that allocations inside other libraries (codecs, cJSON, stdio) fail as well.
+ * library's, so that allocations inside other libraries (codecs, stdio) fail as well.
  * (support/starve.h catches the allocations of the core alone.)
  */
 #ifndef ZB_TEST_FAULT_MEMORY_H

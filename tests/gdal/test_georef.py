@@ -257,6 +257,34 @@ def test_coordinates_of_groups_above(store):
     assert opened(path + "/g/t").GetGeoTransform() == (0, 10, 0, 0, 0, 10)
 
 
+@pytest.mark.parametrize("data, dims", [
+    (np.arange(7.0), ("x",)),  # another length
+    (np.zeros((8, 2)), ("x", "corner")),
+    (np.float64(3), ()),
+    (np.arange(8.0), ("lon",)),  # along another dimension
+], ids=["length", "2-D", "scalar", "dimension"])
+def test_namesakes_of_coordinates_are_passed(store, data, dims):
+    path, root = store
+    put(root, "x", 5.0 + 10 * np.arange(8), dims=("x",))
+    put(root, "y", 5.0 + 10 * np.arange(6), dims=("y",))
+    group = root.create_group("g")
+    put(group, "t", PLANE, dims=("y", "x"))
+    put(group, "x", data, dims=dims)
+    assert opened(path + "/g/t").GetGeoTransform() == (0, 10, 0, 0, 0, 10)
+    assert opened(path + "/g/t").GetMetadataItem("DIM_x_VALUE") is None
+
+
+def test_coordinates_whose_dimensions_have_no_names(store):
+    """They count beside the array that they fit, not further up."""
+    path, root = store
+    put(root, "x", 5.0 + 10 * np.arange(8))
+    put(root, "y", 5.0 + 10 * np.arange(6))
+    put(root, "t", PLANE, dims=("y", "x"))
+    put(root.create_group("g"), "t", PLANE, dims=("y", "x"))
+    assert opened(path + "/t").GetGeoTransform() == (0, 10, 0, 0, 0, 10)
+    assert opened(path + "/g/t").GetGeoTransform(can_return_null=True) is None
+
+
 ITRF = "EPSG:9000@2020.5"
 
 

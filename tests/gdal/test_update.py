@@ -2,6 +2,7 @@
 """Update mode: pixels and properties of stores, also of those that other programs wrote."""
 import json
 import os
+import pathlib
 
 import numpy as np
 import pytest
@@ -144,6 +145,19 @@ def test_band_properties(store):
         dataset.GetRasterBand(i).SetMetadata({})
     dataset = None
     assert set(attributes(path + "/t")) == {"scale_factor", "units", "COLOR_INTERPRETATION"}
+
+
+def test_numbers_that_nobody_changed_keep_their_spelling(store):
+    """GDAL knows doubles only; a 2 that was written as an integer is no change to 2.0."""
+    path, root = store
+    put(root, "t", CUBE, {"scale_factor": 2, "offsets": [1, 2, 3]})
+    before = pathlib.Path(path, "t", "zarr.json").read_text()
+    dataset = update(path)
+    dataset.GetRasterBand(1).SetUnitType("K")
+    dataset = None
+    after = json.loads(pathlib.Path(path, "t", "zarr.json").read_text())["attributes"]
+    assert json.loads(before)["attributes"].items() <= after.items() and "units" in after
+    assert type(after["scale_factor"]) is int and type(after["offsets"][0]) is int
 
 
 def test_bands_of_a_slice_are_not_changed_alone(store):

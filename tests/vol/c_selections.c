@@ -8,7 +8,7 @@
  * The cases are the same for a store and for an .h5 file. A store must do what the model says in
  * each; a failure is reported and ends the program with 1. An .h5 file shows that the model is
  * right: it agrees but for cases in which HDF5 errs, which are counted. In some HDF5 contradicts
- * itself (h5_select.h), and reads and writes at random, fails, aborts or crashes: a crash ends the
+ * itself (data/selection.h), and reads and writes at random, fails, aborts or crashes: a crash ends the
  * program with 3, and what it has printed says in which case. test_selections.py goes on from
  * there.
  */

@@ -60,6 +60,26 @@ def test_nothing_that_is_no_zarr_node_is_replaced(tmp_path, mode):
     assert (old / ".zgroup").exists()
 
 
+@pytest.mark.parametrize("text", ["", "my own notes", '{"zarr_format": 2}', '{"zarr_format": 31}'])
+def test_a_zarr_json_of_something_else_is_not_replaced(tmp_path, text):
+    path = tmp_path / "x.zarr"
+    path.mkdir()
+    (path / "zarr.json").write_text(text)
+    with pytest.raises(FileExistsError):
+        h5py.File(path, "w")
+    assert (path / "zarr.json").read_text() == text
+
+
+@pytest.mark.parametrize("text", ['{"zarr_format": 3', '{"zarr_format": 3, "node_type": "later"}'])
+def test_a_damaged_store_is_replaced(tmp_path, text):
+    path = tmp_path / "x.zarr"
+    path.mkdir()
+    (path / "zarr.json").write_text(text)
+    with h5py.File(path, "w") as f:
+        f["a"] = 1
+    assert members(path) == ["a"]
+
+
 def test_truncating_keeps_what_is_not_of_the_store(tmp_path):
     path = tmp_path / "x.zarr"
     with h5py.File(path, "w") as f:

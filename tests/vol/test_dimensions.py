@@ -57,6 +57,40 @@ def test_scales_of_outer_groups_and_other_lengths(new_store):
         assert len(f["a/b/w"].dims[0]) == len(f["a/b/longer"].dims[0]) == 0
 
 
+def test_namesakes_that_do_not_fit_are_passed(new_store):
+    """More dimensions, none, or another dimension's: the coordinate lies further up."""
+    path, group = new_store()
+    put(group, "x", np.arange(4), dimension_names=("x",))
+    for name, data, dims in (("two", np.zeros((4, 4)), ("x", "y")), ("none", 1.0, None),
+                             ("other", np.zeros(4), ("lon",)), ("empty", None, None)):
+        inner = group.create_group(name)
+        put(inner, "v", np.zeros(4), dimension_names=("x",))
+        if data is not None:
+            put(inner, "x", data, dimension_names=dims)
+    with h5py.File(path, "r") as f:
+        assert [f[name]["v"].dims[0][0] == f["x"] for name in ("two", "none", "other", "empty")] == [
+            True] * 4
+
+
+def test_a_coordinate_whose_dimension_has_no_name(new_store):
+    """Beside the array that it fits it can mean nothing else; further up it can."""
+    path, group = new_store()
+    put(group, "v", np.zeros((2, 4)), dimension_names=("y", "x"))
+    put(group, "x", np.arange(4.0))
+    put(group, "y", np.arange(2.0), dimension_names=("y",))
+    put(group, "z", np.arange(4.0))
+    put(group.create_group("g"), "w", np.zeros(4), dimension_names=("x",))
+    with h5py.File(path, "r") as f:
+        assert f["x"].is_scale and dict(f["z"].attrs) == {}
+        assert f["v"].dims[1][0] == f["x"] and f["v"].dims[1].keys() == ["x"]
+        assert len(f["g/w"].dims[0]) == 0
+    with h5py.File(path, "r+") as f:
+        f["x"].make_scale()
+        assert f["x"].is_scale
+    with h5py.File(path, "r") as f:
+        assert f["g/w"].dims[0][0] == f["x"]
+
+
 NETCDF = r"""
 import sys, h5py, xarray, numpy as np
 with h5py.File(sys.argv[1]) as f:

@@ -141,7 +141,7 @@ def test_consolidated_metadata_stay_current(path):
 
 @pytest.mark.parametrize("dtype, value, written", [
     ("f4", -9999.0, "AAAAAICHw8A="), ("f8", np.nan, "AAAAAAAA+H8="), ("i2", -1, -1),
-    ("u1", 255, 255)])
+    ("u1", 255, 255), ("f2", -9999.0, "AAAAAACIw8A=")])
 @pytest.mark.parametrize("shape", [(), (1,)])
 def test_fill_value_attribute(path, dtype, value, written, shape):
     """As xarray writes and reads it; netCDF-4 gives it one dimension."""
@@ -151,7 +151,8 @@ def test_fill_value_attribute(path, dtype, value, written, shape):
         assert d.attrs["_FillValue"].dtype == dtype
     assert document(path, "d")["attributes"] == {"_FillValue": written}
     with h5py.File(path, "r") as f:
-        assert np.array_equal(f["d"].attrs["_FillValue"], value, equal_nan=dtype[0] == "f")
+        assert np.array_equal(f["d"].attrs["_FillValue"], np.array(value, dtype),
+                              equal_nan=dtype[0] == "f")
 
 
 # ---- Dimensions

@@ -40,7 +40,7 @@ ZB_API void zb_json_free(zb_json *root);
 /* NULL counts as ZB_JSON_NULL here, so that a missing member can be asked for its kind. */
 ZB_API enum zb_json_kind zb_json_kind_of(const zb_json *value);
 
-/* Number of elements or members; 0 for scalars. O(n). */
+/* Number of elements or members; 0 for scalars. */
 ZB_API size_t zb_json_count(const zb_json *value);
 
 /* First element or member, and the one after a given one; NULL at the end. Document order. */
@@ -70,9 +70,53 @@ ZB_API bool zb_json_uint64(const zb_json *value, uint64_t *out);
 /* True and *out set for any number (nearest double, also NaN and infinities). */
 ZB_API bool zb_json_double(const zb_json *value, double *out);
 
+/* Where a value stands in the text that was parsed: bytes [begin, end), without white space around
+   it. name: the opening quote of a member's name; begin where there is none. */
+typedef struct zb_json_place {
+    size_t name, begin, end;
+} zb_json_place;
+ZB_API zb_json_place zb_json_place_of(const zb_json *value);
+
 /* The value as compact JSON text, numbers as they stood. malloc'ed, the caller frees; NULL when
    memory runs out. */
 ZB_API char *zb_json_print(const zb_json *value);
+
+/* ---- Writing ---- */
+
+/* Makes compact JSON text: puts commas, colons and escapes. What is begun is to be ended, and a
+   member is its name, then one value; nothing checks that. A lack of memory is remembered and told
+   once, at the end: NULL is allowed for a writer everywhere and means that. */
+typedef struct zb_json_writer zb_json_writer;
+
+ZB_API zb_json_writer *zb_json_writer_new(void);
+
+/* Ends the writing and frees the writer. The text (malloc'ed, the caller frees; *size bytes and a
+   NUL), or NULL when memory has run out. size may be NULL. */
+ZB_API char *zb_json_writer_end(zb_json_writer *writer, size_t *size);
+
+ZB_API void zb_json_begin_object(zb_json_writer *writer);
+ZB_API void zb_json_end_object(zb_json_writer *writer);
+ZB_API void zb_json_begin_array(zb_json_writer *writer);
+ZB_API void zb_json_end_array(zb_json_writer *writer);
+
+/* Texts are UTF-8, which is not checked here (zb_json_parse does). */
+ZB_API void zb_json_write_name(zb_json_writer *writer, const char *name);
+ZB_API void zb_json_write_string(zb_json_writer *writer, const char *text);
+
+ZB_API void zb_json_write_null(zb_json_writer *writer);
+ZB_API void zb_json_write_bool(zb_json_writer *writer, bool value);
+ZB_API void zb_json_write_int64(zb_json_writer *writer, int64_t value);
+ZB_API void zb_json_write_uint64(zb_json_writer *writer, uint64_t value);
+
+/* The shortest number that reads as the same double or float, with a point or an exponent, so that
+   nobody takes it for an integer. NaN and infinities become the strings "NaN", "Infinity" and
+   "-Infinity", as Zarr has them. */
+ZB_API void zb_json_write_double(zb_json_writer *writer, double value);
+ZB_API void zb_json_write_float(zb_json_writer *writer, float value);
+
+/* A value that was parsed, numbers as they stood; and one that is JSON text already, as it is. */
+ZB_API void zb_json_write_value(zb_json_writer *writer, const zb_json *value);
+ZB_API void zb_json_write_raw(zb_json_writer *writer, const char *json);
 
 #ifdef __cplusplus
 }

@@ -175,16 +175,27 @@ static bool gives_back(const char *text, double value, uint32_t size) {
     return zb__half_from_double(nearest) == half && zb__decimal_to_half(text) == half;
 }
 
+/* Digits that any decimal text of the type keeps: fewer are asked for by what is printed without
+   trailing zeros. Numbers below the normal ones have no such bound. */
+static int first_precision(double value, uint32_t size) {
+    static const double least[9] = {[2] = 0x1p-14, [4] = 0x1p-126, [8] = 0x1p-1022};
+    static const int kept[9] = {[2] = 3, [4] = 6, [8] = 15};
+    return fabs(value) >= least[size] ? kept[size] : 1;
+}
+
 /* printf writes the decimal point of the thread's locale, hence the switch around it. 17 digits
-   always suffice. */
+   always suffice. A large number that is short without an exponent has none; below 1e15 it is
+   an integer then, whose digits are exact. */
 const char *zb__decimal_print(double value, uint32_t size, char text[ZB__DECIMAL_SIZE]) {
     pthread_once(&c_locale_once, make_c_locale);
     locale_t before = c_locale ? uselocale(c_locale) : (locale_t)0;
-    for (int precision = 1; precision <= 17; precision++) {
+    for (int precision = first_precision(value, size); precision <= 17; precision++) {
         snprintf(text, ZB__DECIMAL_SIZE, "%.*g", precision, value);
         if (gives_back(text, value, size))
             break;
     }
+    if (strchr(text, '+') && fabs(value) < 1e15)
+        snprintf(text, ZB__DECIMAL_SIZE, "%.15g", value);
     if (before)
         uselocale(before);
     if (!strpbrk(text, ".e"))

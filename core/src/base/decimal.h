@@ -17,7 +17,7 @@ uint16_t zb__decimal_to_half(const char *text);
 /* True when the value is exactly an integer below 2^64 in magnitude; "7.0" and "70e-1" are. */
 bool zb__decimal_to_integer(const char *text, bool *negative, uint64_t *magnitude);
 
-/* The other way: the shortest text that both a correct reader of the type (4: float, 8: double, 2:
+/* The other way: the fewest digits that both a correct reader of the type (4: float, 8: double, 2:
    float16 given as its value) and one that rounds a double to it turn back into the same bits. A
    JSON number that always has a point or an exponent, so that nobody takes it for an integer and
    loses the sign of -0.0. Finite values only. */

@@ -1,23 +1,49 @@
 /* SPDX-License-Identifier: MIT */
-/* The check that runs before cJSON sees any text; see json_scan.c. */
+/* The words of JSON text: white space, strings, numbers. json_parse.c puts them together. */
 #ifndef ZB_BASE_JSON_SCAN_H
 #define ZB_BASE_JSON_SCAN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
+#include "base/arena.h"
 #include "zarrbridge/error.h"
 
-/* The first byte of a string that stands for a number token. UTF-8 never contains it, so no
-   genuine string begins with it. */
-#define ZB__JSON_NUMBER_MARK '\xff'
+/* Functions that return a code, or tell whether something stood here, begin at `at` and leave it
+   behind what they have read. */
+typedef struct zb__scanner {
+    const char *text;
+    size_t size;
+    size_t at;        /* next byte to look at; at most size */
+    zb__arena *arena; /* of what is handed out */
+    zb_error *err;
+} zb__scanner;
 
-/* cJSON refuses deeper nesting; a higher limit json_depth has no effect. */
-#define ZB__JSON_DEPTH_MAX 1000
+/* Fails with the place of byte `at`. Columns count bytes, from 1. */
+enum zb_code zb__scan_fail(zb__scanner *s, enum zb_code code, size_t at, const char *format, ...)
+    ZB_PRINTF(4, 5);
+/* "found X, expected ...": X is what stands at the current place. */
+enum zb_code zb__scan_expected(zb__scanner *s, const char *expected);
+enum zb_code zb__scan_no_memory(zb__scanner *s);
 
-/* Checks text[0..size) and writes it anew: no white space, every string in one canonical spelling,
-   every number as a string of ZB__JSON_NUMBER_MARK and its token. *out is malloc'ed, *out_size
-   bytes and a NUL; the caller frees it. cJSON accepts whatever this accepts. */
-enum zb_code zb__json_scan(const char *text, size_t size, char **out, size_t *out_size,
-                           zb_error *err);
+/* The next byte, or 0 (which is refused everywhere) at the end. */
+static inline char zb__scan_peek(const zb__scanner *s) {
+    return s->at < s->size ? s->text[s->at] : '\0';
+}
+
+void zb__scan_space(zb__scanner *s);
+
+/* Skips white space, and the character when it follows. */
+bool zb__scan_take(zb__scanner *s, char c);
+
+/* Skips the word when it stands here; what follows is the caller's to judge, so that "nulll" fails
+   at its last letter. */
+bool zb__scan_word(zb__scanner *s, const char *word);
+
+/* A string, from its opening quote on: its text. */
+enum zb_code zb__scan_string(zb__scanner *s, char **out);
+
+/* A number: its token, byte by byte, so that "1.50" and "1.5" stay different. */
+enum zb_code zb__scan_number(zb__scanner *s, char **out);
 
 #endif

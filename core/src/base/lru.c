@@ -91,18 +91,14 @@ void zb__lru_release(zb__lru_item *item) {
 
 /* ---- The table ---- */
 
-static bool same_version(const zb_validator *a, const zb_validator *b) {
-    return memcmp(a->word, b->word, sizeof a->word) == 0;
-}
-
-zb__lru_item *zb__lru_get(zb__lru *lru, const zb__lru_key *key, const zb_validator *validator) {
-    if (!validator->valid || lru->budget == 0)
+zb__lru_item *zb__lru_get(zb__lru *lru, const zb__lru_key *key, const uint64_t *version) {
+    if (!version || lru->budget == 0)
         return NULL;
     zb__lru_item *found = NULL, *stale = NULL;
     pthread_mutex_lock(&lru->lock);
     zb__lru_item **link = lru->buckets ? find(lru, key) : NULL;
     if (link && *link) {
-        if (same_version(&(*link)->validator, validator)) {
+        if (memcmp((*link)->version, version, sizeof(*link)->version) == 0) {
             found = *link;
             atomic_fetch_add_explicit(&found->refs, 1, memory_order_relaxed);
             unlink_by_use(lru, found);
@@ -144,9 +140,9 @@ static zb__lru_item *free_chain(zb__lru_item *chain, size_t size) {
     return reusable;
 }
 
-zb__lru_item *zb__lru_new(zb__lru *lru, const zb__lru_key *key, const zb_validator *validator,
+zb__lru_item *zb__lru_new(zb__lru *lru, const zb__lru_key *key, const uint64_t *version,
                           size_t size) {
-    if (!validator->valid || lru->budget == 0 || (weight(size) > lru->budget && size > lru->most))
+    if (!version || lru->budget == 0 || (weight(size) > lru->budget && size > lru->most))
         return NULL;
     pthread_mutex_lock(&lru->lock);
     zb__lru_item *evicted = evict(lru, size);
@@ -157,7 +153,7 @@ zb__lru_item *zb__lru_new(zb__lru *lru, const zb__lru_key *key, const zb_validat
     if (!item)
         return NULL;
     item->key = *key;
-    item->validator = *validator;
+    memcpy(item->version, version, sizeof item->version);
     item->size = size;
     atomic_init(&item->refs, 1);
     return item;

@@ -10,21 +10,24 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/slab.h"
-#include "zarrbridge/sys/store.h"
 
 typedef struct zb__lru_key {
     uint64_t word[4];
 } zb__lru_key;
 
+/* The version of the object that an item's data come from: words that are compared, no more. */
+#define ZB__LRU_VERSION_WORDS 4
+
 typedef struct zb__lru_item {
     struct zb__lru *lru; /* it came from */
     bool in_slab;
     zb__lru_key key;
-    zb_validator validator; /* of the object that the data come from */
-    size_t size;            /* of data, bytes */
-    size_t lo, hi;          /* the bytes of data that are valid */
+    uint64_t version[ZB__LRU_VERSION_WORDS];
+    size_t size;   /* of data, bytes */
+    size_t lo, hi; /* the bytes of data that are valid */
     atomic_int refs;
     struct zb__lru_item *chain;         /* in its bucket */
     struct zb__lru_item *newer, *older; /* by last use */
@@ -44,13 +47,13 @@ typedef struct zb__lru {
 /* most: see the struct; nothing is kept with a budget of 0. */
 void zb__lru_init(zb__lru *lru, uint64_t budget, uint64_t most);
 
-/* The item of this key and validator with a reference for the caller, or NULL. One with another
-   validator is stale and dropped. */
-zb__lru_item *zb__lru_get(zb__lru *lru, const zb__lru_key *key, const zb_validator *validator);
+/* The item of this key and version with a reference for the caller, or NULL. One of another version
+   is stale and dropped. version: NULL where it is not known; nothing is found or kept then. */
+zb__lru_item *zb__lru_get(zb__lru *lru, const zb__lru_key *key, const uint64_t *version);
 
 /* A new item of `size` bytes with one reference, not in the table yet: fill data, lo and hi, then
    put it. NULL when it would not fit or memory runs out. */
-zb__lru_item *zb__lru_new(zb__lru *lru, const zb__lru_key *key, const zb_validator *validator,
+zb__lru_item *zb__lru_new(zb__lru *lru, const zb__lru_key *key, const uint64_t *version,
                           size_t size);
 
 /* Publishes an item; one of the same key is replaced. The caller keeps its reference. */

@@ -49,35 +49,8 @@ void zb__text_addf(zb__text *text, const char *format, ...) {
     text->size += (size_t)count;
 }
 
-/* The short escapes where JSON has one, as in the input's canonical spelling (json_scan.c). */
-static void add_escape(zb__text *text, char c) {
-    static const char special[] = "\"\\\b\f\n\r\t";
-    static const char letters[] = "\"\\bfnrt";
-    const char *found = strchr(special, c);
-    if (found)
-        zb__text_addf(text, "\\%c", letters[found - special]);
-    else
-        zb__text_addf(text, "\\u%04x", (unsigned)(unsigned char)c);
-}
-
-void zb__text_add_quoted(zb__text *text, const char *string) {
-    zb__text_add(text, "\"");
-    while (*string) {
-        /* The bytes up to the next one that needs an escape go out at once. */
-        size_t plain = 0;
-        while ((unsigned char)string[plain] >= 0x20 && string[plain] != '"' &&
-               string[plain] != '\\')
-            plain++;
-        zb__text_put(text, string, plain);
-        string += plain;
-        if (*string)
-            add_escape(text, *string++);
-    }
-    zb__text_add(text, "\"");
-}
-
-void zb__text_add_line(zb__text *text, int level) {
-    zb__text_addf(text, "\n%*s", 2 * level, "");
+void zb__text_add_line(zb__text *text, unsigned level) {
+    zb__text_addf(text, "\n%*s", 2 * (int)level, "");
 }
 
 char *zb__text_take(zb__text *text, size_t *size) {

@@ -21,11 +21,8 @@ void zb__text_put(zb__text *text, const char *bytes, size_t count);
 void zb__text_add(zb__text *text, const char *string);
 void zb__text_addf(zb__text *text, const char *format, ...) ZB_PRINTF(2, 3);
 
-/* A JSON string with its quotes; UTF-8 goes out as it is, only what JSON demands is escaped. */
-void zb__text_add_quoted(zb__text *text, const char *string);
-
 /* A line break and the indentation of this level, two blanks each. */
-void zb__text_add_line(zb__text *text, int level);
+void zb__text_add_line(zb__text *text, unsigned level);
 
 /* Hands the text over to the caller, who frees it; NULL when memory has run out. size may be NULL.
  */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/json_brief.h"
-#include "base/text.h"
+#include "base/json_writer.h"
 #include "base/utf8.h"
 #include "change/change.h"
 #include "model/build.h"
@@ -125,17 +125,9 @@ enum zb_code zb_node_set_attribute(const zb_node *node, const char *name, const 
 
 static enum zb_code names_json(const char *const *names, uint32_t ndim, zb_json **out,
                                zb_error *err) {
-    zb__text text = {0};
-    zb__text_add(&text, "[");
-    for (uint32_t d = 0; d < ndim; d++) {
-        zb__text_add(&text, d ? "," : "");
-        if (names[d])
-            zb__text_add_quoted(&text, names[d]);
-        else
-            zb__text_add(&text, "null");
-    }
-    zb__text_add(&text, "]");
-    char *taken = zb__text_take(&text, NULL);
+    zb_json_writer w = {.level = 0};
+    zb__json_write_names(&w, names, ndim);
+    char *taken = zb__text_take(&w.text, NULL);
     enum zb_code code = taken
                             ? zb__argument_parse(taken, "the list of dimension names", out, err)
                             : zb_fail(err, ZB_ENOMEM, "out of memory for the names of dimensions");

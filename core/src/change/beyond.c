@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "base/text.h"
+#include "base/json_writer.h"
 #include "codec/encode.h"
 #include "model/array.h"
 #include "node/edit.h"
@@ -26,20 +26,13 @@
 
 /* ---- The same array with another shape ---------------------------------------------------- */
 
-void zb__shape_print(const uint64_t *shape, uint32_t ndim, zb__text *text) {
-    zb__text_add(text, "[");
-    for (uint32_t d = 0; d < ndim; d++)
-        zb__text_addf(text, "%s%llu", d ? "," : "", (unsigned long long)shape[d]);
-    zb__text_add(text, "]");
-}
-
 static enum zb_code shape_json(const uint64_t *shape, uint32_t ndim, zb_json **json,
                                zb_error *err) {
-    zb__text text = {0};
-    zb__shape_print(shape, ndim, &text);
-    enum zb_code code = text.failed ? zb_fail(err, ZB_ENOMEM, "out of memory for a shape")
-                                    : zb_json_parse(text.data, text.size, json, err);
-    free(text.data);
+    zb_json_writer w = {.level = 0};
+    zb__json_write_extents(&w, shape, ndim);
+    enum zb_code code = w.text.failed ? zb_fail(err, ZB_ENOMEM, "out of memory for a shape")
+                                      : zb_json_parse(w.text.data, w.text.size, json, err);
+    free(w.text.data);
     return code;
 }
 

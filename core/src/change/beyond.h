@@ -7,7 +7,6 @@
 #ifndef ZB_CHANGE_BEYOND_H
 #define ZB_CHANGE_BEYOND_H
 
-#include "base/text.h"
 #include "node/edit.h"
 #include "zarrbridge/node.h"
 
@@ -26,8 +25,5 @@ enum zb_code zb__beyond_clear(const zb_node *node, const zb__document *document,
 enum zb_code zb__array_reshape(const zb_node *node, const zb__document *document,
                                const uint64_t *shape, zb__document *out_document, zb_node **out,
                                zb_error *err);
-
-/* Appends a list of extents in JSON. */
-void zb__shape_print(const uint64_t *shape, uint32_t ndim, zb__text *text);
 
 #endif

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "change/consolidated.h"
 #include "model/build.h"
 #include "node/document.h"
@@ -27,15 +28,8 @@
 enum zb_code zb__entries_add(zb__entries *entries, const char *path, zb__document *document,
                              zb_error *err) {
     char *copy = strdup(path);
-    if (entries->count == entries->capacity && copy) {
-        size_t capacity = entries->capacity ? 2 * entries->capacity : 8;
-        zb__entry *grown = realloc(entries->entry, capacity * sizeof *grown);
-        if (grown) {
-            entries->entry = grown;
-            entries->capacity = capacity;
-        }
-    }
-    if (!copy || entries->count == entries->capacity) {
+    if (!copy || !zb__list_grow(&entries->entry, entries->count, &entries->capacity,
+                                sizeof *entries->entry)) {
         free(copy);
         zb__document_free(document);
         return zb_fail(err, ZB_ENOMEM, "out of memory for a list of documents");

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_print.h"
-#include "base/text.h"
+#include "base/json_writer.h"
 #include "node/document.h"
 #include "node/edit.h"
 #include "zarrbridge/json.h"
@@ -63,48 +62,56 @@ static bool is_changed(const char *path, const char *group, const zb__entries *p
 
 /* ---- Printing ----------------------------------------------------------------------------- */
 
+/* The block around the map; what the map holds is the caller's. */
+static void begin_block(zb_json_writer *w) {
+    zb_json_begin_object(w);
+    zb_json_write_name(w, "kind");
+    zb_json_write_string(w, "inline");
+    zb_json_write_name(w, "must_understand");
+    zb_json_write_bool(w, false);
+    zb_json_write_name(w, "metadata");
+    zb_json_begin_object(w);
+}
+
+static void end_block(zb_json_writer *w) {
+    zb_json_end_object(w);
+    zb_json_end_object(w);
+}
+
 /* A group's own block is replaced by an empty one, before node_type as zarr-python has it. */
-static void print_group(zb__text *text, const zb_json *group) {
-    const char *comma = "{";
+static void print_group(zb_json_writer *w, const zb_json *group) {
+    zb_json_begin_object(w);
     for (const zb_json *m = zb_json_first(group); m; m = zb_json_next(m)) {
         if (strcmp(zb_json_name(m), member) == 0)
             continue;
         if (strcmp(zb_json_name(m), "node_type") == 0) {
-            zb__text_addf(text,
-                          "%s\"%s\":{\"kind\":\"inline\",\"must_understand\":false,"
-                          "\"metadata\":{}}",
-                          comma, member);
-            comma = ",";
+            zb_json_write_name(w, member);
+            begin_block(w);
+            end_block(w);
         }
-        zb__text_add(text, comma);
-        zb__text_add_quoted(text, zb_json_name(m));
-        zb__text_add(text, ":");
-        zb__json_put(text, m, -1);
-        comma = ",";
+        zb_json_write_name(w, zb_json_name(m));
+        zb_json_write_value(w, m);
     }
-    zb__text_add(text, "}");
+    zb_json_end_object(w);
 }
 
-static void print_row(zb__text *text, const row *r) {
+static void print_row(zb_json_writer *w, const row *r) {
     const char *type = zb_json_string(zb_json_get(r->json, "node_type"));
-    zb__text_add_quoted(text, r->path);
-    zb__text_add(text, ":");
+    zb_json_write_name(w, r->path);
     if (r->is_new && type && strcmp(type, "group") == 0)
-        print_group(text, r->json);
+        print_group(w, r->json);
     else
-        zb__json_put(text, r->json, -1);
+        zb_json_write_value(w, r->json);
 }
 
 static enum zb_code print_block(const row *rows, size_t count, zb_json **out, zb_error *err) {
-    zb__text text = {0};
+    zb_json_writer w = {.level = 0};
     size_t size;
-    zb__text_add(&text, "{\"kind\":\"inline\",\"must_understand\":false,\"metadata\":{");
-    for (size_t i = 0; i < count; i++) {
-        zb__text_add(&text, i ? "," : "");
-        print_row(&text, &rows[i]);
-    }
-    zb__text_add(&text, "}}");
-    char *printed = zb__text_take(&text, &size);
+    begin_block(&w);
+    for (size_t i = 0; i < count; i++)
+        print_row(&w, &rows[i]);
+    end_block(&w);
+    char *printed = zb__text_take(&w.text, &size);
     enum zb_code code = printed ? zb_json_parse(printed, size, out, err)
                                 : zb_fail(err, ZB_ENOMEM, "out of memory for a block");
     free(printed);

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "base/json_writer.h"
 #include "change/beyond.h"
 #include "change/change.h"
 #include "model/build.h"
@@ -35,12 +35,12 @@
 /* ---- The note ----------------------------------------------------------------------------- */
 
 static enum zb_code note_put(const zb_node *node, const char *key, zb_error *err) {
-    zb__text text = {0};
-    zb__shape_print(node->array->info.shape, node->array->info.ndim, &text);
-
-    enum zb_code code = text.failed ? zb_fail(err, ZB_ENOMEM, "out of memory for a shape")
-                                    : zb__document_put(node->store, key, text.data, text.size, err);
-    free(text.data);
+    zb_json_writer w = {.level = 0};
+    zb__json_write_extents(&w, node->array->info.shape, node->array->info.ndim);
+    enum zb_code code = w.text.failed
+                            ? zb_fail(err, ZB_ENOMEM, "out of memory for a shape")
+                            : zb__document_put(node->store, key, w.text.data, w.text.size, err);
+    free(w.text.data);
     return code;
 }
 

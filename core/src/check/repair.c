@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/names.h"
 #include "check/consolidated.h"
 #include "check/walk.h"
 #include "node/document.h"
@@ -22,8 +23,7 @@ typedef struct repairing {
     void *context;
     const char *prefix; /* of the directory that is swept */
     bool stopped;       /* the caller has seen enough */
-    char **groups;      /* paths of groups whose block is out of date */
-    size_t count, capacity;
+    zb__names groups;   /* whose block is out of date */
 } repairing;
 
 static enum zb_code report(repairing *r, const char *key, const char *message) {
@@ -54,17 +54,7 @@ static enum zb_code on_node(void *context, const zb_node *node, zb_error *err) {
     enum zb_code code = node->array ? ZB_OK : zb__block_compare(node, why, err);
     if (code || node->array || !*why)
         return code;
-    if (r->count == r->capacity) {
-        size_t capacity = r->capacity ? 2 * r->capacity : 8;
-        char **grown = realloc(r->groups, capacity * sizeof *grown);
-        if (!grown)
-            return zb_fail(err, ZB_ENOMEM, "no memory for a list of groups");
-        r->groups = grown;
-        r->capacity = capacity;
-    }
-    r->groups[r->count] = strdup(node->path);
-    return r->groups[r->count] ? (r->count++, ZB_OK)
-                               : zb_fail(err, ZB_ENOMEM, "no memory for a path");
+    return zb__names_add(&r->groups, (zb__name){.text = strdup(node->path)}, err);
 }
 
 /* Where the store has no locks, a writer could be at work: nothing is undone then. */
@@ -99,9 +89,10 @@ static enum zb_code on_resizing(void *context, const zb_node *array, const char 
 
 static enum zb_code refresh_blocks(repairing *r, zb_error *err) {
     enum zb_code code = ZB_OK;
-    for (size_t i = 0; i < r->count && !code; i++) {
-        char *key = zb__path_join(r->groups[i], "zarr.json");
-        code = key ? zb__block_refresh(r->store, r->groups[i], err)
+    for (size_t i = 0; i < r->groups.count && !code; i++) {
+        const char *path = r->groups.name[i].text;
+        char *key = zb__path_join(path, "zarr.json");
+        code = key ? zb__block_refresh(r->store, path, err)
                    : zb_fail(err, ZB_ENOMEM, "no memory for a key");
         if (!code)
             code = report(r, key, "brought up to date: consolidated metadata");
@@ -122,8 +113,6 @@ enum zb_code zb_store_repair(zb_store *store, zb_finding_fn fn, void *context, z
     enum zb_code code = zb__check_walk(store, &visitor, err);
     if (!code)
         code = refresh_blocks(&r, err);
-    for (size_t i = 0; i < r.count; i++)
-        free(r.groups[i]);
-    free(r.groups);
+    zb__names_free(&r.groups);
     return r.stopped && code == ZB_ECANCELLED ? ZB_OK : code;
 }

@@ -265,9 +265,9 @@ static enum zb_code blosc_parse(const zb_json *configuration, const zb__binding 
 
 /* The format takes at most 255 as the size of an element, and shuffles larger ones as single bytes.
  */
-static void print_typesize(zb__text *text, const char *member, zb_dtype dtype) {
+static void print_typesize(zb_json_writer *writer, const char *member, zb_dtype dtype) {
     (void)member;
-    zb__text_addf(text, "%u", dtype.size > 255 ? 1 : dtype.size);
+    zb_json_write_uint64(writer, dtype.size > 255 ? 1 : dtype.size);
 }
 
 static const char *const members[] = {"typesize", "cname", "clevel", "shuffle", "blocksize", NULL};

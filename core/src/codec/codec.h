@@ -16,7 +16,6 @@
 #include <stdint.h>
 
 #include "base/scratch.h"
-#include "base/text.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
 
@@ -110,10 +109,10 @@ typedef struct zb__codec_ops {
     /* Of the configuration, NULL-terminated, in the order that zarr-python writes. */
     const char *const *members;
     /* Of a bytes→bytes codec: what a new array gets for each member that its creator does not give,
-       as JSON text. A NULL stands for one that depends on the data type: print_default appends it.
+       as JSON text. A NULL stands for one that depends on the data type: print_default writes it.
      */
     const char *const *defaults;
-    void (*print_default)(zb__text *text, const char *member, zb_dtype dtype);
+    void (*print_default)(zb_json_writer *writer, const char *member, zb_dtype dtype);
     /* Checks the values of the configuration (object or NULL; its members are listed above) and
        makes the state of them: for a missing member, what zarr-python takes. A state that was made
        is freed after an error as well. NULL: no members, no state. */

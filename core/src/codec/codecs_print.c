@@ -10,28 +10,32 @@
 
 #include "base/extension.h"
 #include "base/json_brief.h"
-#include "base/json_print.h"
+#include "base/json_writer.h"
 #include "codec/codec.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
 
 /* The caller's members win; one that the codec does not have is refused here, because afterwards it
    would be too late to say where it came from. */
-static enum zb_code print_configuration(zb__text *text, const zb__codec_ops *ops,
+static enum zb_code print_configuration(zb_json_writer *w, const zb__codec_ops *ops,
                                         const zb_json *given, zb_dtype dtype, zb_error *err) {
     char brief[ZB__BRIEF_SIZE];
     for (size_t i = 0; ops->members[i]; i++) {
         const zb_json *value = zb_json_get(given, ops->members[i]);
-        zb__text_addf(text, "%s\"%s\":", i ? "," : ",\"configuration\":{", ops->members[i]);
+        if (i == 0) {
+            zb_json_write_name(w, "configuration");
+            zb_json_begin_object(w);
+        }
+        zb_json_write_name(w, ops->members[i]);
         if (value)
-            zb__json_put(text, value, -1);
+            zb_json_write_value(w, value);
         else if (ops->defaults[i])
-            zb__text_add(text, ops->defaults[i]);
+            zb_json_write_raw(w, ops->defaults[i]);
         else
-            ops->print_default(text, ops->members[i], dtype);
+            ops->print_default(w, ops->members[i], dtype);
     }
     if (ops->members[0])
-        zb__text_add(text, "}");
+        zb_json_end_object(w);
     for (const zb_json *m = zb_json_first(given); m; m = zb_json_next(m)) {
         if (!zb__name_in(zb_json_name(m), ops->members))
             return zb_fail(err, ZB_EINVAL, "codec %s has no option %s", ops->name,
@@ -53,7 +57,7 @@ static void list_names(char *out, size_t size) {
     }
 }
 
-static enum zb_code print_codec(zb__text *text, const zb_json *item, zb_dtype dtype,
+static enum zb_code print_codec(zb_json_writer *w, const zb_json *item, zb_dtype dtype,
                                 zb_error *err) {
     zb__extension codec;
     char brief[ZB__BRIEF_SIZE], names[200];
@@ -68,13 +72,15 @@ static enum zb_code print_codec(zb__text *text, const zb_json *item, zb_dtype dt
         return zb_fail(err, ZB_EUNSUPPORTED, "codec %s is not supported, expected %s",
                        zb__name_brief(codec.name, brief), names);
     }
-    zb__text_addf(text, ",{\"name\":\"%s\"", ops->name);
-    code = print_configuration(text, ops, codec.configuration, dtype, err);
-    zb__text_add(text, "}");
+    zb_json_begin_object(w);
+    zb_json_write_name(w, "name");
+    zb_json_write_string(w, ops->name);
+    code = print_configuration(w, ops, codec.configuration, dtype, err);
+    zb_json_end_object(w);
     return code;
 }
 
-enum zb_code zb__codecs_print(zb__text *text, const zb_json *codecs, zb_dtype dtype,
+enum zb_code zb__codecs_print(zb_json_writer *w, const zb_json *codecs, zb_dtype dtype,
                               zb_error *err) {
     char brief[ZB__BRIEF_SIZE];
     enum zb_code code = ZB_OK;
@@ -82,6 +88,6 @@ enum zb_code zb__codecs_print(zb__text *text, const zb_json *codecs, zb_dtype dt
         return zb_fail(err, ZB_EINVAL, "codecs is %s, expected a list",
                        zb__json_brief(codecs, brief));
     for (const zb_json *item = zb_json_first(codecs); item && !code; item = zb_json_next(item))
-        code = print_codec(text, item, dtype, err);
+        code = print_codec(w, item, dtype, err);
     return code;
 }

@@ -3,13 +3,13 @@
 #ifndef ZB_CODEC_CODECS_PRINT_H
 #define ZB_CODEC_CODECS_PRINT_H
 
-#include "base/text.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
 
 /* Appends the bytes→bytes codecs that `codecs`, a JSON list, asks for, each in object form with its
-   whole configuration, and a comma in front of each. What is wrong with the list is ZB_EINVAL, a
+   whole configuration. What is wrong with the list is ZB_EINVAL, a
    codec that is not known ZB_EUNSUPPORTED. */
-enum zb_code zb__codecs_print(zb__text *text, const zb_json *codecs, zb_dtype dtype, zb_error *err);
+enum zb_code zb__codecs_print(zb_json_writer *writer, const zb_json *codecs, zb_dtype dtype,
+                              zb_error *err);
 
 #endif

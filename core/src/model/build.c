@@ -14,7 +14,8 @@
 #include <string.h>
 
 #include "base/json_brief.h"
-#include "base/json_print.h"
+#include "base/json_writer.h"
+
 #include "base/text.h"
 #include "codec/codecs_print.h"
 #include "model/fill_print.h"
@@ -57,8 +58,8 @@ enum zb_code zb__argument_parse(const char *text, const char *what, zb_json **ou
     return code;
 }
 
-/* Appends `"attributes":{...}`, empty when there are none: zarr-python writes them always. */
-static enum zb_code print_attributes(zb__text *text, const char *attributes, zb_error *err) {
+/* Writes `"attributes":{...}`, empty when there are none: zarr-python writes them always. */
+static enum zb_code print_attributes(zb_json_writer *w, const char *attributes, zb_error *err) {
     zb_json *value;
     char brief[ZB__BRIEF_SIZE];
     enum zb_code code =
@@ -68,10 +69,28 @@ static enum zb_code print_attributes(zb__text *text, const char *attributes, zb_
     if (zb_json_kind_of(value) != ZB_JSON_OBJECT)
         code = zb_fail(err, ZB_EINVAL, "attributes is %s, expected an object",
                        zb__json_brief(value, brief));
-    zb__text_add(text, "\"attributes\":");
-    zb__json_put(text, value, -1);
+    zb_json_write_name(w, "attributes");
+    zb_json_write_value(w, value);
     zb_json_free(value);
     return code;
+}
+
+static void print_string(zb_json_writer *w, const char *name, const char *value) {
+    zb_json_write_name(w, name);
+    zb_json_write_string(w, value);
+}
+
+/* Begins an extension in object form, down to its configuration. */
+static void begin_extension(zb_json_writer *w, const char *name) {
+    zb_json_begin_object(w);
+    print_string(w, "name", name);
+    zb_json_write_name(w, "configuration");
+    zb_json_begin_object(w);
+}
+
+static void end_extension(zb_json_writer *w) {
+    zb_json_end_object(w);
+    zb_json_end_object(w);
 }
 
 /* Turns the compact text, which it frees, into the final one. */
@@ -85,100 +104,111 @@ static enum zb_code indent(zb__text *compact, char **text, size_t *size, zb_erro
     free(source);
     if (code)
         return zb_error_prefix(err, code, "the new document");
-    zb__json_put(compact, json, 0);
+    zb_json_writer w = zb__json_indented(0);
+    zb_json_write_value(&w, json);
     zb_json_free(json);
-    zb__text_add(compact, "\n");
-    *text = zb__text_take(compact, size);
+    zb__text_add(&w.text, "\n");
+    *text = zb__text_take(&w.text, size);
     return *text ? ZB_OK : zb_fail(err, ZB_ENOMEM, "out of memory for a document");
 }
 
-enum zb_code zb__build_group(const char *attributes, char **text, size_t *size, zb_error *err) {
-    zb__text t = {0};
-    zb__text_add(&t, "{");
-    enum zb_code code = print_attributes(&t, attributes, err);
-    zb__text_add(&t, ",\"zarr_format\":3,\"node_type\":\"group\"}");
+/* The members at the end; `code` tells whether the ones before could be written. */
+static enum zb_code finish(zb_json_writer *w, const char *type, enum zb_code code, char **text,
+                           size_t *size, zb_error *err) {
+    zb_json_write_name(w, "zarr_format");
+    zb_json_write_int64(w, 3);
+    print_string(w, "node_type", type);
+    if (strcmp(type, "array") == 0) {
+        zb_json_write_name(w, "storage_transformers");
+        zb_json_begin_array(w);
+        zb_json_end_array(w);
+    }
+    zb_json_end_object(w);
     if (!code)
-        return indent(&t, text, size, err);
-    free(t.data);
+        return indent(&w->text, text, size, err);
+    free(w->text.data);
     return code;
+}
+
+enum zb_code zb__build_group(const char *attributes, char **text, size_t *size, zb_error *err) {
+    zb_json_writer w = {.level = 0};
+    zb_json_begin_object(&w);
+    enum zb_code code = print_attributes(&w, attributes, err);
+    return finish(&w, "group", code, text, size, err);
 }
 
 /* ---- Arrays ------------------------------------------------------------------------------- */
 
-static void print_extents(zb__text *t, const uint64_t *extents, uint32_t ndim) {
-    zb__text_add(t, "[");
-    for (uint32_t d = 0; d < ndim; d++)
-        zb__text_addf(t, "%s%llu", d ? "," : "", (unsigned long long)extents[d]);
-    zb__text_add(t, "]");
+static void print_extents(zb_json_writer *w, const char *name, const uint64_t *extents,
+                          uint32_t ndim) {
+    zb_json_write_name(w, name);
+    zb__json_write_extents(w, extents, ndim);
 }
 
-static void print_grid(zb__text *t, const zb_array_spec *spec) {
-    zb__text_add(t, ",\"chunk_grid\":{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":");
-    print_extents(t, spec->shard_shape ? spec->shard_shape : spec->inner_shape, spec->ndim);
-    char separator = spec->separator ? spec->separator : '/';
-    zb__text_addf(t,
-                  "}},\"chunk_key_encoding\":{\"name\":\"default\",\"configuration\":"
-                  "{\"separator\":\"%c\"}}",
-                  separator);
+static void print_grid(zb_json_writer *w, const zb_array_spec *spec) {
+    const char separator[2] = {spec->separator ? spec->separator : '/'};
+    zb_json_write_name(w, "chunk_grid");
+    begin_extension(w, "regular");
+    print_extents(w, "chunk_shape", spec->shard_shape ? spec->shard_shape : spec->inner_shape,
+                  spec->ndim);
+    end_extension(w);
+    zb_json_write_name(w, "chunk_key_encoding");
+    begin_extension(w, "default");
+    print_string(w, "separator", separator);
+    end_extension(w);
 }
 
-static enum zb_code print_fill(zb__text *t, const zb_array_spec *spec, zb_error *err) {
+static enum zb_code print_fill(zb_json_writer *w, const zb_array_spec *spec, zb_error *err) {
     void *zero = calloc(1, spec->dtype.size);
     if (!zero)
         return zb_fail(err, ZB_ENOMEM, "out of memory for an element of %u bytes",
                        spec->dtype.size);
-    zb__text_add(t, ",\"fill_value\":");
-    zb__fill_print(t, spec->dtype, spec->fill_value ? spec->fill_value : zero);
+    zb_json_write_name(w, "fill_value");
+    zb__fill_print(w, spec->dtype, spec->fill_value ? spec->fill_value : zero);
     free(zero);
     return ZB_OK;
 }
 
 /* The byte order is a matter of numbers of several bytes only; older zarr-python reads the codec
    without it, too. */
-static void print_bytes(zb__text *t, zb_dtype dtype) {
+static void print_bytes(zb_json_writer *w, zb_dtype dtype) {
     bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-    zb__text_add(t, "{\"name\":\"bytes\"");
-    if (dtype.size > 1 && dtype.kind != ZB_KIND_RAW)
-        zb__text_addf(t, ",\"configuration\":{\"endian\":\"%s\"}",
-                      little != dtype.swapped ? "little" : "big");
-    zb__text_add(t, "}");
+    if (dtype.size == 1 || dtype.kind == ZB_KIND_RAW) {
+        zb_json_write_raw(w, "{\"name\":\"bytes\"}");
+        return;
+    }
+    begin_extension(w, "bytes");
+    print_string(w, "endian", little != dtype.swapped ? "little" : "big");
+    end_extension(w);
 }
 
-static enum zb_code print_codecs(zb__text *t, const zb_array_spec *spec, zb_error *err) {
-    zb__text_add(t, ",\"codecs\":[");
+static enum zb_code print_codecs(zb_json_writer *w, const zb_array_spec *spec, zb_error *err) {
+    zb_json_write_name(w, "codecs");
+    zb_json_begin_array(w);
     if (spec->shard_shape) {
-        zb__text_add(t, "{\"name\":\"sharding_indexed\",\"configuration\":{\"chunk_shape\":");
-        print_extents(t, spec->inner_shape, spec->ndim);
-        zb__text_add(t, ",\"codecs\":[");
+        begin_extension(w, "sharding_indexed");
+        print_extents(w, "chunk_shape", spec->inner_shape, spec->ndim);
+        zb_json_write_name(w, "codecs");
+        zb_json_begin_array(w);
     }
-    print_bytes(t, spec->dtype);
+    print_bytes(w, spec->dtype);
     zb_json *codecs;
     enum zb_code code =
         zb__argument_parse(spec->codecs ? spec->codecs : "[\"zstd\"]", "codecs", &codecs, err);
     if (code)
         return code;
-    code = zb__codecs_print(t, codecs, spec->dtype, err);
+    code = zb__codecs_print(w, codecs, spec->dtype, err);
     zb_json_free(codecs);
-    if (spec->shard_shape)
-        zb__text_add(t, "],\"index_codecs\":[{\"name\":\"bytes\",\"configuration\":"
-                        "{\"endian\":\"little\"}},{\"name\":\"crc32c\"}],"
-                        "\"index_location\":\"end\"}}");
-    zb__text_add(t, "]");
-    return code;
-}
-
-static void print_names(zb__text *t, const zb_array_spec *spec) {
-    if (!spec->dimension_names)
-        return;
-    zb__text_add(t, ",\"dimension_names\":[");
-    for (uint32_t d = 0; d < spec->ndim; d++) {
-        zb__text_add(t, d ? "," : "");
-        if (spec->dimension_names[d])
-            zb__text_add_quoted(t, spec->dimension_names[d]);
-        else
-            zb__text_add(t, "null");
+    if (spec->shard_shape) {
+        zb_json_end_array(w);
+        zb_json_write_name(w, "index_codecs");
+        zb_json_write_raw(w, "[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}},"
+                             "{\"name\":\"crc32c\"}]");
+        print_string(w, "index_location", "end");
+        end_extension(w);
     }
-    zb__text_add(t, "]");
+    zb_json_end_array(w);
+    return code;
 }
 
 /* What the text could not express, or would express as something else than was asked for. */
@@ -198,25 +228,23 @@ static enum zb_code check_spec(const zb_array_spec *spec, zb_error *err) {
 }
 
 enum zb_code zb__build_array(const zb_array_spec *spec, char **text, size_t *size, zb_error *err) {
-    zb__text t = {0};
+    zb_json_writer w = {.level = 0};
     char name[24];
     enum zb_code code = check_spec(spec, err);
     if (code)
         return code;
-    zb__text_add(&t, "{\"shape\":");
-    print_extents(&t, spec->shape, spec->ndim);
-    zb__text_addf(&t, ",\"data_type\":\"%s\"", zb_dtype_name(spec->dtype, name));
-    print_grid(&t, spec);
-    code = print_fill(&t, spec, err);
+    zb_json_begin_object(&w);
+    print_extents(&w, "shape", spec->shape, spec->ndim);
+    print_string(&w, "data_type", zb_dtype_name(spec->dtype, name));
+    print_grid(&w, spec);
+    code = print_fill(&w, spec, err);
     if (!code)
-        code = print_codecs(&t, spec, err);
-    zb__text_add(&t, ",");
+        code = print_codecs(&w, spec, err);
     if (!code)
-        code = print_attributes(&t, spec->attributes, err);
-    print_names(&t, spec);
-    zb__text_add(&t, ",\"zarr_format\":3,\"node_type\":\"array\",\"storage_transformers\":[]}");
-    if (!code)
-        return indent(&t, text, size, err);
-    free(t.data);
-    return code;
+        code = print_attributes(&w, spec->attributes, err);
+    if (spec->dimension_names) {
+        zb_json_write_name(&w, "dimension_names");
+        zb__json_write_names(&w, spec->dimension_names, spec->ndim);
+    }
+    return finish(&w, "array", code, text, size, err);
 }

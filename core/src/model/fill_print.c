@@ -6,11 +6,12 @@
  */
 #include "model/fill_print.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#include "base/decimal.h"
 #include "base/half.h"
-#include "base/text.h"
+#include "base/json_writer.h"
+
 #include "zarrbridge/dtype.h"
 
 /* The low `size` bytes of an integer in host order. */
@@ -35,15 +36,13 @@ static uint64_t load_bits(const void *element, uint32_t size) {
     }
 }
 
-static void print_int(zb__text *text, const void *element, uint32_t size) {
-    uint64_t bits = load_bits(element, size);
+static void print_int(zb_json_writer *w, const void *element, uint32_t size) {
     unsigned unused = 64 - 8 * size;
     /* The sign is carried into the upper bits; right shifts of negative numbers do that here. */
-    int64_t number = (int64_t)(bits << unused) >> unused;
-    zb__text_addf(text, "%lld", (long long)number);
+    zb_json_write_int64(w, (int64_t)(load_bits(element, size) << unused) >> unused);
 }
 
-/* Exact: every narrower float is a double. Not for NaNs. */
+/* Exact: every narrower float is a double. Of a NaN only that it is one. */
 static double float_value(const void *element, uint32_t size) {
     double wide;
     float narrow;
@@ -59,50 +58,47 @@ static double float_value(const void *element, uint32_t size) {
 
 /* A float of `size` bytes, also one component of a complex number. The bits of a NaN are looked at
    before any floating-point operation could change them. */
-static void print_float(zb__text *text, const void *element, uint32_t size) {
+static void print_float(zb_json_writer *w, const void *element, uint32_t size) {
     uint64_t bits = load_bits(element, size);
     uint64_t sign = UINT64_C(1) << (8 * size - 1);
     uint64_t infinity = size == 2 ? 0x7c00 : size == 4 ? 0x7f800000 : 0x7ff0000000000000;
     /* The canonical NaN has the top bit of the fraction set, and no other. */
     uint64_t top = size == 2 ? 0x0200 : size == 4 ? 0x00400000 : 0x0008000000000000;
-    if (bits == (infinity | top)) {
-        zb__text_add(text, "\"NaN\"");
-    } else if ((bits & ~sign) == infinity) {
-        zb__text_add(text, bits & sign ? "\"-Infinity\"" : "\"Infinity\"");
-    } else if ((bits & ~sign) > infinity) {
-        zb__text_addf(text, "\"0x%0*llx\"", (int)(2 * size), (unsigned long long)bits);
-    } else {
-        char digits[ZB__DECIMAL_SIZE];
-        zb__text_add(text, zb__decimal_print(float_value(element, size), size, digits));
+    char digits[24];
+    if ((bits & ~sign) <= infinity || bits == (infinity | top)) {
+        zb__json_write_real(w, float_value(element, size), size);
+        return;
     }
+    snprintf(digits, sizeof digits, "0x%0*llx", (int)(2 * size), (unsigned long long)bits);
+    zb_json_write_string(w, digits);
 }
 
-void zb__fill_print(zb__text *text, zb_dtype dtype, const void *element) {
+void zb__fill_print(zb_json_writer *w, zb_dtype dtype, const void *element) {
     const uint8_t *bytes = element;
     switch (dtype.kind) {
     case ZB_KIND_BOOL:
-        zb__text_add(text, bytes[0] ? "true" : "false");
+        zb_json_write_bool(w, bytes[0]);
         return;
     case ZB_KIND_INT:
-        print_int(text, element, dtype.size);
+        print_int(w, element, dtype.size);
         return;
     case ZB_KIND_UINT:
-        zb__text_addf(text, "%llu", (unsigned long long)load_bits(element, dtype.size));
+        zb_json_write_uint64(w, load_bits(element, dtype.size));
         return;
     case ZB_KIND_FLOAT:
-        print_float(text, element, dtype.size);
+        print_float(w, element, dtype.size);
         return;
     case ZB_KIND_COMPLEX:
-        zb__text_add(text, "[");
-        print_float(text, bytes, dtype.size / 2);
-        zb__text_add(text, ",");
-        print_float(text, bytes + dtype.size / 2, dtype.size / 2);
-        zb__text_add(text, "]");
+        zb_json_begin_array(w);
+        print_float(w, bytes, dtype.size / 2);
+        print_float(w, bytes + dtype.size / 2, dtype.size / 2);
+        zb_json_end_array(w);
         return;
     case ZB_KIND_RAW:
         break;
     }
+    zb_json_begin_array(w);
     for (uint32_t i = 0; i < dtype.size; i++)
-        zb__text_addf(text, "%s%u", i ? "," : "[", bytes[i]);
-    zb__text_add(text, "]");
+        zb_json_write_uint64(w, bytes[i]);
+    zb_json_end_array(w);
 }

@@ -12,66 +12,19 @@
 #include <string.h>
 
 #include "base/json_brief.h"
+#include "base/names.h"
 #include "node/document.h"
 #include "node/node.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"
 
-/* Names found, not yet opened. Each is malloc'ed. */
-typedef struct names {
-    char **name;
-    size_t count, capacity;
+/* Goes through a listing or a block for names, which are opened later. */
+typedef struct search {
+    zb__names names;
     enum zb_code code; /* of a failure inside the listing's callback */
     zb_error *err;
-} names;
-
-/* The limit counts names, not nodes, since a name must be kept before it can be opened. */
-static enum zb_code names_add(names *list, const char *name, size_t length) {
-    uint64_t limit = zb_limits_get()->children;
-    if (list->count >= limit)
-        return zb_fail(list->err, ZB_ELIMIT,
-                       "the group has more than %llu names, the limit children",
-                       (unsigned long long)limit);
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity ? 2 * list->capacity : 16;
-        char **grown = realloc(list->name, capacity * sizeof *grown);
-        if (!grown)
-            return zb_fail(list->err, ZB_ENOMEM, "out of memory for %zu names", capacity);
-        list->name = grown;
-        list->capacity = capacity;
-    }
-    char *copy = strndup(name, length);
-    if (!copy)
-        return zb_fail(list->err, ZB_ENOMEM, "out of memory for a name");
-    list->name[list->count++] = copy;
-    return ZB_OK;
-}
-
-static void names_free(names *list) {
-    for (size_t i = 0; i < list->count; i++)
-        free(list->name[i]);
-    free(list->name);
-}
-
-/* Bytewise, as the header promises: the same order everywhere, whatever the locale. */
-static int compare_names(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Sorts, and drops names that stand twice. */
-static void names_sort(names *list) {
-    size_t kept = 0;
-    if (list->count > 0)
-        qsort(list->name, list->count, sizeof *list->name, compare_names);
-    for (size_t i = 0; i < list->count; i++) {
-        if (kept > 0 && strcmp(list->name[kept - 1], list->name[i]) == 0)
-            free(list->name[i]);
-        else
-            list->name[kept++] = list->name[i];
-    }
-    list->count = kept;
-}
+} search;
 
 /* "__" begins names that the specification reserves, "." hidden and temporary ones. */
 static bool is_hidden(const char *name) {
@@ -85,15 +38,15 @@ static bool is_hidden(const char *name) {
 
 /* Objects directly below a group are no nodes: a node's document lies one level deeper. */
 static int take_listed(void *context, const zb_list_entry *entry) {
-    names *list = context;
+    search *s = context;
     if (entry->is_prefix && !is_hidden(entry->name))
-        list->code = names_add(list, entry->name, strlen(entry->name));
-    return list->code;
+        s->code = zb__names_add_listed(&s->names, (zb__name){.text = strdup(entry->name)}, s->err);
+    return s->code;
 }
 
-static enum zb_code names_listed(const zb_node *group, names *list) {
-    enum zb_code code = zb_store_list(group->store, group->path, take_listed, list, list->err);
-    return list->code ? list->code : code;
+static enum zb_code names_listed(const zb_node *group, search *s) {
+    enum zb_code code = zb_store_list(group->store, group->path, take_listed, s, s->err);
+    return s->code ? s->code : code;
 }
 
 /* zarr-python puts a flat map of relative paths into the document of the group that was
@@ -110,13 +63,13 @@ static const zb_json *consolidated_map(const zb_node *node) {
 }
 
 /* Takes the first part below `relative`, the group's path below the block's owner, of each path. */
-static enum zb_code take_consolidated(const zb_json *map, const char *relative, names *list) {
+static enum zb_code take_consolidated(const zb_json *map, const char *relative, search *s) {
     size_t skip = *relative ? strlen(relative) + 1 : 0;
     for (const zb_json *m = zb_json_first(map); m; m = zb_json_next(m)) {
         const char *path = zb_json_name(m);
         char brief[ZB__BRIEF_SIZE];
         if (*path == '\0' || zb__path_check(path, NULL))
-            return zb_fail(list->err, ZB_EFORMAT,
+            return zb_fail(s->err, ZB_EFORMAT,
                            "consolidated_metadata has %s, which is no path below its group",
                            zb__name_brief(path, brief));
         if (skip > 0 && (strncmp(path, relative, skip - 1) != 0 || path[skip - 1] != '/'))
@@ -124,7 +77,8 @@ static enum zb_code take_consolidated(const zb_json *map, const char *relative, 
         const char *name = path + skip;
         if (is_hidden(name))
             continue;
-        enum zb_code code = names_add(list, name, strcspn(name, "/"));
+        enum zb_code code = zb__names_add_listed(
+            &s->names, (zb__name){.text = strndup(name, strcspn(name, "/"))}, s->err);
         if (code)
             return code;
     }
@@ -133,21 +87,21 @@ static enum zb_code take_consolidated(const zb_json *map, const char *relative, 
 
 /* Looks for a block in the group, then in its ancestors: writers put the whole of it into the root
    and an empty one into each group below. */
-static enum zb_code names_consolidated(const zb_node *group, names *list) {
+static enum zb_code names_consolidated(const zb_node *group, search *s) {
     size_t length = strlen(group->path); /* of the owner's path, which path[] holds */
     char *path = strdup(group->path);
     const zb_node *owner = group;
     zb_node *ancestor = NULL; /* the owner, when it is another node */
     bool found = false;
     if (!path)
-        return zb_fail(list->err, ZB_ENOMEM, "out of memory for a path");
+        return zb_fail(s->err, ZB_ENOMEM, "out of memory for a path");
     enum zb_code code = ZB_OK;
     for (;;) {
         const zb_json *map = owner ? consolidated_map(owner) : NULL;
         found = found || map;
         if (map && zb_json_first(map)) {
             const char *relative = group->path + length;
-            code = take_consolidated(map, relative + (length > 0 && *relative == '/'), list);
+            code = take_consolidated(map, relative + (length > 0 && *relative == '/'), s);
             break;
         }
         if (length == 0)
@@ -164,7 +118,7 @@ static enum zb_code names_consolidated(const zb_node *group, names *list) {
     zb_node_release(ancestor);
     free(path);
     if (!code && !found)
-        code = zb_fail(list->err, ZB_EUNSUPPORTED,
+        code = zb_fail(s->err, ZB_EUNSUPPORTED,
                        "the store cannot list names, and no consolidated metadata tells them");
     return code;
 }
@@ -196,14 +150,14 @@ static enum zb_code open_child(const zb_node *group, const char *name, zb_child 
 }
 
 /* One more than needed is allocated, so that a group without children is no special case. */
-static enum zb_code open_children(const zb_node *group, const names *list, zb_children *out,
+static enum zb_code open_children(const zb_node *group, const zb__names *names, zb_children *out,
                                   zb_error *err) {
-    out->child = calloc(list->count + 1, sizeof *out->child);
+    out->child = calloc(names->count + 1, sizeof *out->child);
     if (!out->child)
-        return zb_fail(err, ZB_ENOMEM, "out of memory for %zu children", list->count);
+        return zb_fail(err, ZB_ENOMEM, "out of memory for %zu children", names->count);
     enum zb_code code = ZB_OK;
-    for (size_t i = 0; i < list->count && !code; i++) {
-        code = open_child(group, list->name[i], &out->child[out->count], err);
+    for (size_t i = 0; i < names->count && !code; i++) {
+        code = open_child(group, names->name[i].text, &out->child[out->count], err);
         /* Also when it failed halfway: zb_children_free takes what is there. */
         if (out->child[out->count].name || code)
             out->count++;
@@ -214,19 +168,19 @@ static enum zb_code open_children(const zb_node *group, const names *list, zb_ch
 /* Opening stops at the first failure that is not the child's own (memory), and then gives
    nothing. */
 enum zb_code zb_group_children(const zb_node *group, zb_children *out, zb_error *err) {
-    names list = {.err = err};
+    search s = {.err = err};
     *out = (zb_children){.count = 0, .child = NULL};
     enum zb_code code;
     if (group->array)
         code = zb_fail(err, ZB_EINVAL, "an array has no children");
     else if (group->store->hints.can_list)
-        code = names_listed(group, &list);
+        code = names_listed(group, &s);
     else
-        code = names_consolidated(group, &list);
-    names_sort(&list);
+        code = names_consolidated(group, &s);
+    zb__names_sort(&s.names);
     if (!code)
-        code = open_children(group, &list, out, err);
-    names_free(&list);
+        code = open_children(group, &s.names, out, err);
+    zb__names_free(&s.names);
     if (code) {
         zb_children_free(out);
         return zb_error_prefix(err, code, "store %s, %s /%s", group->store->label,

@@ -16,36 +16,7 @@
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"
 
-/* ---- Lists of names ----------------------------------------------------------------------- */
-
-void zb__names_free(zb__names *names) {
-    for (size_t i = 0; i < names->count; i++)
-        free(names->name[i].text);
-    free(names->name);
-    *names = (zb__names){.count = 0};
-}
-
-/* Takes over name.text, which may be NULL for a lack of memory. */
-static enum zb_code add_name(zb__names *list, zb__name name, zb_error *err) {
-    uint64_t limit = zb_limits_get()->children;
-    if (list->count == list->capacity && name.text) {
-        size_t capacity = list->capacity ? 2 * list->capacity : 16;
-        zb__name *grown = realloc(list->name, capacity * sizeof *grown);
-        if (grown) {
-            list->name = grown;
-            list->capacity = capacity;
-        }
-    }
-    if (list->count < list->capacity && name.text && list->count < limit) {
-        list->name[list->count++] = name;
-        return ZB_OK;
-    }
-    free(name.text);
-    if (list->count >= limit)
-        return zb_fail(err, ZB_ELIMIT, "more than %llu names, the limit children",
-                       (unsigned long long)limit);
-    return zb_fail(err, ZB_ENOMEM, "out of memory for a list of names");
-}
+/* ---- Listings ------------------------------------------------------------------------------- */
 
 typedef struct listing {
     zb__names *names;
@@ -59,7 +30,7 @@ static int take_name(void *context, const zb_list_entry *entry) {
                      .is_prefix = entry->is_prefix,
                      .is_link = entry->is_link,
                      .leads_back = entry->leads_back};
-    l->code = add_name(l->names, name, l->err);
+    l->code = zb__names_add_listed(l->names, name, l->err);
     return l->code;
 }
 
@@ -116,7 +87,7 @@ static enum zb_code add_node(zb_store *store, const char *path, zb__names *out, 
     if (code || !kind)
         return code;
     node.text = strdup(path);
-    return add_name(out, node, err);
+    return zb__names_add_listed(out, node, err);
 }
 
 /* Adds the link itself when it leads to a node. */
@@ -125,7 +96,7 @@ static enum zb_code add_link(zb_store *store, const char *path, zb__names *out, 
     enum zb_code code = zb__node_kind(store, path, &kind, err);
     if (code || !kind)
         return code;
-    return add_name(out, (zb__name){.text = strdup(path), .is_link = true}, err);
+    return zb__names_add_listed(out, (zb__name){.text = strdup(path), .is_link = true}, err);
 }
 
 /* links: NULL to go through none. Recursion is as deep as names in the store are nested. Hidden and

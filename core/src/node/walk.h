@@ -4,23 +4,8 @@
 #ifndef ZB_NODE_WALK_H
 #define ZB_NODE_WALK_H
 
+#include "base/names.h"
 #include "zarrbridge/node.h"
-
-/* A name in a listing, or the path of a node. */
-typedef struct zb__name {
-    char *text;      /* malloc'ed */
-    bool is_prefix;  /* in a listing: has names below; in a list of nodes: is an array */
-    bool is_link;    /* a symbolic link */
-    bool leads_back; /* in a listing: a link to a prefix above it */
-} zb__name;
-
-/* All zeros is an empty list. */
-typedef struct zb__names {
-    zb__name *name;
-    size_t count, capacity;
-} zb__names;
-
-void zb__names_free(zb__names *names);
 
 /* The names directly below prefix, as the store lists them, at most `children`. Nothing is listed
    any more when this returns, so that the names can be erased. */

@@ -4,8 +4,16 @@
 #define ZB_READ_CACHE_H
 
 #include "base/lru.h"
+#include "zarrbridge/sys/store.h"
+#include "zarrbridge/store.h"
 
 zb__lru *zb__chunk_cache(void);
 zb__lru *zb__index_cache(void);
+
+/* An object's version as these caches compare it; NULL where the store does not tell it. */
+static inline const uint64_t *zb__cache_version(const zb_validator *validator) {
+    _Static_assert(sizeof validator->word == ZB__LRU_VERSION_WORDS * sizeof(uint64_t), "");
+    return validator->valid ? validator->word : NULL;
+}
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "base/scratch.h"
 #include "codec/shard.h"
 #include "node/node.h"
@@ -101,14 +102,8 @@ typedef struct inner_list {
 } inner_list;
 
 static bool append(inner_list *list, inner_piece item) {
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity ? list->capacity * 2 : 64;
-        inner_piece *items = realloc(list->items, capacity * sizeof *items);
-        if (!items)
-            return false;
-        list->items = items;
-        list->capacity = capacity;
-    }
+    if (!zb__list_grow(&list->items, list->count, &list->capacity, sizeof *list->items))
+        return false;
     list->items[list->count++] = item;
     return true;
 }

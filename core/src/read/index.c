@@ -41,7 +41,8 @@ static enum zb_code fetch(const zb__shard *shard, const zb__source *source, zb__
 static uint64_t *make_room(const zb__key *key, const zb__lru_key *cache_key, size_t bytes,
                            zb__index *out) {
     if (cache_key)
-        out->item = zb__lru_new(zb__index_cache(), cache_key, &key->info.validator, bytes);
+        out->item = zb__lru_new(zb__index_cache(), cache_key,
+                                zb__cache_version(&key->info.validator), bytes);
     if (out->item)
         return (uint64_t *)(void *)out->item->data;
     return out->own = malloc(bytes);
@@ -57,7 +58,8 @@ enum zb_code zb__index_load(const zb__key *key, const zb__shard *shard, const zb
         .word = {key->node->array->cache_id, key->number, source->offset, source->size}};
     bool cacheable = source->object && key->number != UINT64_MAX;
     if (cacheable)
-        out->item = zb__lru_get(zb__index_cache(), &cache_key, &key->info.validator);
+        out->item =
+            zb__lru_get(zb__index_cache(), &cache_key, zb__cache_version(&key->info.validator));
     if (out->item) {
         out->entries = (const uint64_t *)(const void *)out->item->data;
         return ZB_OK;

@@ -180,7 +180,8 @@ void zb__leaf_look_up(zb__leaf *leaf) {
     if (!is_cacheable(leaf))
         return;
     zb__lru_key key = cache_key(leaf);
-    zb__lru_item *item = zb__lru_get(zb__chunk_cache(), &key, &leaf->key->info.validator);
+    const uint64_t *version = zb__cache_version(&leaf->key->info.validator);
+    zb__lru_item *item = zb__lru_get(zb__chunk_cache(), &key, version);
     uint64_t lo, hi;
     if (!item)
         return;
@@ -216,7 +217,7 @@ static zb__lru_item *cache_room(const zb__leaf *leaf, uint64_t *lo, uint64_t *hi
     if (!is_cacheable(leaf))
         return NULL;
     zb__lru *cache = zb__chunk_cache();
-    const zb_validator *version = &leaf->key->info.validator;
+    const uint64_t *version = zb__cache_version(&leaf->key->info.validator);
     zb__lru_key key = cache_key(leaf);
     zb__lru_item *partly = zb__lru_get(cache, &key, version);
     if (partly || !zb__chain_is_partial(leaf->form->chain)) {

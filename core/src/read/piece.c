@@ -1,44 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "read/piece.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#define BLOCK_SIZE ((size_t)16 << 10)
-
-typedef struct zb__arena_block {
-    struct zb__arena_block *next;
-    size_t capacity;
-    _Alignas(16) unsigned char data[];
-} arena_block;
-
-void *zb__arena_alloc(zb__arena *arena, size_t size) {
-    if (size > SIZE_MAX / 2)
-        return NULL;
-    size = (size + 15) & ~(size_t)15;
-    if (!arena->blocks || arena->blocks->capacity - arena->used < size) {
-        size_t capacity = size > BLOCK_SIZE ? size : BLOCK_SIZE;
-        arena_block *block = malloc(sizeof *block + capacity);
-        if (!block)
-            return NULL;
-        *block = (arena_block){.next = arena->blocks, .capacity = capacity};
-        arena->blocks = block;
-        arena->used = 0;
-    }
-    void *memory = arena->blocks->data + arena->used;
-    arena->used += size;
-    return memory;
-}
-
-void zb__arena_free(zb__arena *arena) {
-    while (arena->blocks) {
-        arena_block *next = arena->blocks->next;
-        free(arena->blocks);
-        arena->blocks = next;
-    }
-    arena->used = 0;
-}
-
 zb__piece *zb__piece_new(zb__arena *arena, uint32_t ndim) {
     return zb__arena_alloc(arena, sizeof(zb__piece) + 4 * (size_t)ndim * sizeof(uint64_t));
 }

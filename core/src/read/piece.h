@@ -10,19 +10,10 @@
 #ifndef ZB_READ_PIECE_H
 #define ZB_READ_PIECE_H
 
+#include "base/arena.h"
+
 #include "model/grid.h"
 #include "zarrbridge/dtype.h"
-
-/* ---- Arena: memory that is given back all at once ---- */
-
-typedef struct zb__arena {
-    struct zb__arena_block *blocks;
-    size_t used; /* of the first block */
-} zb__arena;
-
-/* NULL when memory runs out. Aligned for any type. */
-void *zb__arena_alloc(zb__arena *arena, size_t size);
-void zb__arena_free(zb__arena *arena);
 
 /* ---- Pieces ---- */
 

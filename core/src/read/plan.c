@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/list.h"
 #include "base/lru.h"
 #include "base/pool.h"
 #include "base/scratch.h"
@@ -61,19 +62,6 @@ static enum zb_code no_memory(zb_error *err) {
     return zb_fail(err, ZB_ENOMEM, "no memory for the plan of a read");
 }
 
-/* Room for one more element of an array that doubles. */
-static bool reserve(void *array, size_t count, size_t *capacity, size_t size) {
-    if (count < *capacity)
-        return true;
-    size_t wanted = *capacity ? *capacity * 2 : 16;
-    void *grown = realloc(*(void **)array, wanted * size);
-    if (!grown)
-        return false;
-    *(void **)array = grown;
-    *capacity = wanted;
-    return true;
-}
-
 /* ---- Keys ---- */
 
 /* The chunk's number in C order, or UINT64_MAX when the grid has more chunks than that. */
@@ -91,7 +79,8 @@ static enum zb_code add_key(wave *w, const zb_node *node, const zb__cells *cells
     uint32_t ndim = cells->grid.ndim;
     uint64_t *index = zb__arena_alloc(&w->arena, ndim * sizeof *index);
     zb__piece *piece = zb__cells_piece(cells, &w->arena, node->array->chain->axis);
-    if (!index || !piece || !reserve(&w->keys, w->key_count, &w->key_capacity, sizeof(zb__key)))
+    if (!index || !piece ||
+        !zb__list_grow(&w->keys, w->key_count, &w->key_capacity, sizeof(zb__key)))
         return no_memory(err);
     memcpy(index, cells->cell, ndim * sizeof *index);
     /* A key without a number is cached by nobody. */
@@ -150,7 +139,7 @@ static enum zb_code add_leaf(wave *w, zb__key *key, zb__leaf *leaf, uint64_t mos
         last->count++;
         return ZB_OK;
     }
-    if (!reserve(&w->tasks, w->task_count, &w->task_capacity, sizeof(task)))
+    if (!zb__list_grow(&w->tasks, w->task_count, &w->task_capacity, sizeof(task)))
         return no_memory(err);
     bool is_read = key->object && !leaf->missing && !leaf->cached && !leaf->form->chain->is_raw;
     w->tasks[w->task_count++] = (task){.key = key,

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/list.h"
 #include "store/fs.h"
 #include "zarrbridge/error.h"
 
@@ -33,15 +34,9 @@ static zb__fs_dirty *find_dirty(const zb__fs *fs, const char *path, bool is_file
 
 /* Room for one more, or NULL: there are too many, or no memory. */
 static zb__fs_dirty *add_dirty(zb__fs *fs, const char *path, bool is_file) {
-    if (fs->dirty_count == fs->dirty_capacity) {
-        size_t capacity = fs->dirty_capacity ? fs->dirty_capacity * 2 : 16;
-        zb__fs_dirty *grown =
-            capacity <= DIRTY_MAX ? realloc(fs->dirty, capacity * sizeof *grown) : NULL;
-        if (!grown)
-            return NULL;
-        fs->dirty = grown;
-        fs->dirty_capacity = capacity;
-    }
+    if (fs->dirty_count >= DIRTY_MAX ||
+        !zb__list_grow(&fs->dirty, fs->dirty_count, &fs->dirty_capacity, sizeof *fs->dirty))
+        return NULL;
     char *copy = strdup(path);
     if (!copy)
         return NULL;

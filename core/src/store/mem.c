@@ -10,6 +10,8 @@
 #include <time.h>
 
 #include "base/fork.h"
+#include "base/list.h"
+
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
 
@@ -188,14 +190,8 @@ static uint64_t mem_identify(zb_store *store, const char *prefix) {
 
 /* Makes room for one more entry at place i. Called with the lock. */
 static bool insert_place(mem_store *mem, size_t i) {
-    if (mem->count == mem->capacity) {
-        size_t capacity = mem->capacity ? mem->capacity * 2 : 16;
-        entry *entries = realloc(mem->entries, capacity * sizeof *entries);
-        if (!entries)
-            return false;
-        mem->entries = entries;
-        mem->capacity = capacity;
-    }
+    if (!zb__list_grow(&mem->entries, mem->count, &mem->capacity, sizeof *mem->entries))
+        return false;
     memmove(&mem->entries[i + 1], &mem->entries[i], (mem->count - i) * sizeof(entry));
     mem->count++;
     return true;

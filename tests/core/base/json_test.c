@@ -345,6 +345,37 @@ static void finds_each_of_many_members(void **state) {
     }
 }
 
+/* The bytes of the text that a value, or a member's name, takes. */
+static void stands_at(const char *text, const zb_json *value, const char *expected) {
+    zb_json_place place = zb_json_place_of(value);
+    assert_int_equal(place.end - place.begin, strlen(expected));
+    assert_memory_equal(text + place.begin, expected, strlen(expected));
+    assert_true(place.name <= place.begin);
+}
+
+static void tells_where_values_stand(void **state) {
+    (void)state;
+    static const char text[] =
+        " { \"a\\\"\" : [ 1.50 ,\"x\\u00e9\\\\\"]\n,\"b\":{ },\"\":null , \"c\":-Infinity } ";
+    zb_json *root = parse(text);
+    const zb_json *list = zb_json_first(root), *b = zb_json_next(list);
+    stands_at(text, root,
+              "{ \"a\\\"\" : [ 1.50 ,\"x\\u00e9\\\\\"]\n,\"b\":{ },\"\":null , \"c\":-Infinity }");
+    stands_at(text, list, "[ 1.50 ,\"x\\u00e9\\\\\"]");
+    stands_at(text, zb_json_first(list), "1.50");
+    stands_at(text, zb_json_next(zb_json_first(list)), "\"x\\u00e9\\\\\"");
+    stands_at(text, b, "{ }");
+    stands_at(text, zb_json_get(root, ""), "null");
+    stands_at(text, zb_json_get(root, "c"), "-Infinity");
+    assert_int_equal(zb_json_place_of(list).name, 3);
+    assert_memory_equal(text + zb_json_place_of(b).name, "\"b\":{", 5);
+    /* Elements and the root have no name. */
+    assert_int_equal(zb_json_place_of(root).name, 1);
+    zb_json_place element = zb_json_place_of(zb_json_first(list));
+    assert_int_equal(element.name, element.begin);
+    zb_json_free(root);
+}
+
 int main(void) {
     setenv("ZARRBRIDGE_JSON_VALUES", "200000", 1);
     const struct CMUnitTest tests[] = {
@@ -359,6 +390,7 @@ int main(void) {
         cmocka_unit_test(walks_the_tree),
         cmocka_unit_test(checks_many_members),
         cmocka_unit_test(finds_each_of_many_members),
+        cmocka_unit_test(tells_where_values_stand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

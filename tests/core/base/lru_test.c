@@ -7,8 +7,8 @@
 #include "support/check.h"
 #include "zarrbridge/sys/store.h"
 
-static const zb_validator v1 = {.word = {1}, .valid = true};
-static const zb_validator v2 = {.word = {1, 0, 0, 1}, .valid = true};
+static const uint64_t v1[ZB__LRU_VERSION_WORDS] = {1};
+static const uint64_t v2[ZB__LRU_VERSION_WORDS] = {1, 0, 0, 1};
 
 /* What a block takes of the budget: its head counts too. */
 static uint64_t weight(size_t size) {
@@ -27,9 +27,9 @@ static zb__lru_key key_of(uint64_t i) {
 }
 
 /* Puts a block of this size filled with byte `mark`; the reference is given back at once. */
-static bool put(zb__lru *lru, uint64_t i, const zb_validator *validator, size_t size, int mark) {
+static bool put(zb__lru *lru, uint64_t i, const uint64_t *version, size_t size, int mark) {
     zb__lru_key key = key_of(i);
-    zb__lru_item *item = zb__lru_new(lru, &key, validator, size);
+    zb__lru_item *item = zb__lru_new(lru, &key, version, size);
     if (!item)
         return false;
     assert_int_equal((uintptr_t)item->data % 64, 0);
@@ -42,9 +42,9 @@ static bool put(zb__lru *lru, uint64_t i, const zb_validator *validator, size_t 
 }
 
 /* The mark of the cached block, or -1. */
-static int get(zb__lru *lru, uint64_t i, const zb_validator *validator) {
+static int get(zb__lru *lru, uint64_t i, const uint64_t *version) {
     zb__lru_key key = key_of(i);
-    zb__lru_item *item = zb__lru_get(lru, &key, validator);
+    zb__lru_item *item = zb__lru_get(lru, &key, version);
     int mark = item ? item->data[item->size - 1] : -1;
     zb__lru_release(item);
     return mark;
@@ -54,21 +54,21 @@ static void finds_what_was_put(void **state) {
     (void)state;
     zb__lru lru;
     zb__lru_init(&lru, 1 << 20, 0);
-    assert_int_equal(get(&lru, 0, &v1), -1); /* empty, before the table exists */
+    assert_int_equal(get(&lru, 0, v1), -1); /* empty, before the table exists */
     for (uint64_t i = 0; i < 1000; i++)
-        assert_true(put(&lru, i, &v1, 100, (int)(i % 251)));
+        assert_true(put(&lru, i, v1, 100, (int)(i % 251)));
     for (uint64_t i = 0; i < 1000; i++)
-        assert_int_equal(get(&lru, i, &v1), (int)(i % 251));
-    assert_int_equal(get(&lru, 1000, &v1), -1);
-    assert_true(put(&lru, 5, &v1, 200, 99)); /* replaces */
-    assert_int_equal(get(&lru, 5, &v1), 99);
+        assert_int_equal(get(&lru, i, v1), (int)(i % 251));
+    assert_int_equal(get(&lru, 1000, v1), -1);
+    assert_true(put(&lru, 5, v1, 200, 99)); /* replaces */
+    assert_int_equal(get(&lru, 5, v1), 99);
     assert_int_equal(lru.count, 1000);
     assert_int_equal(lru.bytes, 999 * weight(100) + weight(200));
     zb__lru_clear(&lru);
-    assert_int_equal(get(&lru, 5, &v1), -1);
+    assert_int_equal(get(&lru, 5, v1), -1);
     assert_int_equal(lru.bytes, 0);
-    assert_true(put(&lru, 5, &v1, 100, 7)); /* still usable */
-    assert_int_equal(get(&lru, 5, &v1), 7);
+    assert_true(put(&lru, 5, v1, 100, 7)); /* still usable */
+    assert_int_equal(get(&lru, 5, v1), 7);
     lru_end(&lru);
 }
 
@@ -77,18 +77,18 @@ static void evicts_the_least_recently_used(void **state) {
     zb__lru lru;
     zb__lru_init(&lru, 10 * weight(100), 0);
     for (uint64_t i = 0; i < 10; i++)
-        assert_true(put(&lru, i, &v1, 100, (int)i));
+        assert_true(put(&lru, i, v1, 100, (int)i));
     assert_int_equal(lru.bytes, lru.budget);
-    assert_int_equal(get(&lru, 0, &v1), 0); /* now the newest */
-    assert_true(put(&lru, 10, &v1, 100, 10));
-    assert_int_equal(get(&lru, 1, &v1), -1);
-    assert_int_equal(get(&lru, 0, &v1), 0);
+    assert_int_equal(get(&lru, 0, v1), 0); /* now the newest */
+    assert_true(put(&lru, 10, v1, 100, 10));
+    assert_int_equal(get(&lru, 1, v1), -1);
+    assert_int_equal(get(&lru, 0, v1), 0);
     const size_t largest = lru.budget - weight(0);
-    assert_true(put(&lru, 11, &v1, largest, 11)); /* pushes out all others */
+    assert_true(put(&lru, 11, v1, largest, 11)); /* pushes out all others */
     assert_int_equal(lru.count, 1);
-    assert_int_equal(get(&lru, 11, &v1), 11);
-    assert_false(put(&lru, 12, &v1, largest + 1, 12)); /* never fits, and costs nobody its place */
-    assert_int_equal(get(&lru, 11, &v1), 11);
+    assert_int_equal(get(&lru, 11, v1), 11);
+    assert_false(put(&lru, 12, v1, largest + 1, 12)); /* never fits, and costs nobody its place */
+    assert_int_equal(get(&lru, 11, v1), 11);
     lru_end(&lru);
 }
 
@@ -99,7 +99,7 @@ static void empty_items_count(void **state) {
     zb__lru_init(&lru, 5 * weight(0), 0);
     for (uint64_t i = 0; i < 100; i++) {
         zb__lru_key key = key_of(i);
-        zb__lru_item *item = zb__lru_new(&lru, &key, &v1, 0);
+        zb__lru_item *item = zb__lru_new(&lru, &key, v1, 0);
         assert_non_null(item);
         zb__lru_put(&lru, item);
         zb__lru_release(item);
@@ -112,8 +112,8 @@ static void budget_of_zero_switches_off(void **state) {
     (void)state;
     zb__lru lru;
     zb__lru_init(&lru, 0, 0);
-    assert_false(put(&lru, 0, &v1, 1, 1));
-    assert_int_equal(get(&lru, 0, &v1), -1);
+    assert_false(put(&lru, 0, v1, 1, 1));
+    assert_int_equal(get(&lru, 0, v1), -1);
     lru_end(&lru);
 }
 
@@ -121,14 +121,13 @@ static void versions_are_told_apart(void **state) {
     (void)state;
     zb__lru lru;
     zb__lru_init(&lru, 1000, 0);
-    zb_validator none = {.valid = false};
-    assert_true(put(&lru, 0, &v1, 100, 1));
-    assert_int_equal(get(&lru, 0, &none), -1); /* says nothing about what is cached */
-    assert_int_equal(get(&lru, 0, &v1), 1);
-    assert_int_equal(get(&lru, 0, &v2), -1);
-    assert_int_equal(get(&lru, 0, &v1), -1); /* the stale one was dropped */
+    assert_true(put(&lru, 0, v1, 100, 1));
+    assert_int_equal(get(&lru, 0, NULL), -1); /* says nothing about what is cached */
+    assert_int_equal(get(&lru, 0, v1), 1);
+    assert_int_equal(get(&lru, 0, v2), -1);
+    assert_int_equal(get(&lru, 0, v1), -1); /* the stale one was dropped */
     assert_int_equal(lru.count, 0);
-    assert_false(put(&lru, 0, &none, 100, 1));
+    assert_false(put(&lru, 0, NULL, 100, 1));
     lru_end(&lru);
 }
 
@@ -136,13 +135,13 @@ static void items_in_use_survive(void **state) {
     (void)state;
     zb__lru lru;
     zb__lru_init(&lru, 3 * weight(100), 0);
-    assert_true(put(&lru, 0, &v1, 100, 42));
+    assert_true(put(&lru, 0, v1, 100, 42));
     zb__lru_key key = key_of(0);
-    zb__lru_item *held = zb__lru_get(&lru, &key, &v1);
+    zb__lru_item *held = zb__lru_get(&lru, &key, v1);
     assert_non_null(held);
     for (uint64_t i = 1; i < 10; i++) /* evicts it; its memory must not serve again meanwhile */
-        assert_true(put(&lru, i, &v1, 100, (int)i));
-    assert_int_equal(get(&lru, 0, &v1), -1);
+        assert_true(put(&lru, i, v1, 100, (int)i));
+    assert_int_equal(get(&lru, 0, v1), -1);
     for (size_t i = 0; i < 100; i++)
         assert_int_equal(held->data[i], 42);
     zb__lru_clear(&lru);
@@ -158,11 +157,11 @@ static void memory_of_the_evicted_serves_again(void **state) {
     zb__lru_init(&lru, 3 * weight(4096), 0);
     const void *seen[3];
     for (uint64_t i = 0; i < 3; i++) {
-        assert_true(put(&lru, i, &v1, 4096, 1));
+        assert_true(put(&lru, i, v1, 4096, 1));
         seen[i] = lru.newest;
     }
     for (uint64_t i = 3; i < 30; i++) {
-        assert_true(put(&lru, i, &v1, 4096, 1));
+        assert_true(put(&lru, i, v1, 4096, 1));
         assert_ptr_equal(lru.newest, seen[i % 3]);
     }
     lru_end(&lru);
@@ -176,7 +175,7 @@ static void budget_holds_when_many_are_prepared(void **state) {
     zb__lru_item *prepared[30];
     for (uint64_t i = 0; i < 30; i++) {
         zb__lru_key key = key_of(i);
-        prepared[i] = zb__lru_new(&lru, &key, &v1, 100);
+        prepared[i] = zb__lru_new(&lru, &key, v1, 100);
         assert_non_null(prepared[i]);
         memset(prepared[i]->data, 0, 100);
     }
@@ -201,7 +200,7 @@ static void *work(void *argument) {
     check_random random = {.state = w->seed};
     for (int round = 0; round < 20000; round++) {
         uint64_t i = check_random_in(&random, 0, 63);
-        const zb_validator *v = check_random_in(&random, 0, 50) == 0 ? &v2 : &v1;
+        const uint64_t *v = check_random_in(&random, 0, 50) == 0 ? v2 : v1;
         zb__lru_key key = key_of(i);
         zb__lru_item *item = zb__lru_get(w->lru, &key, v);
         w->hits += item != NULL;
@@ -211,11 +210,11 @@ static void *work(void *argument) {
                 w->wrong++;
                 continue;
             }
-            memset(item->data, (int)(i * 2 + (v == &v2)), item->size);
+            memset(item->data, (int)(i * 2 + (v == v2)), item->size);
             zb__lru_put(w->lru, item);
         }
         for (size_t n = 0; n < item->size; n += 37)
-            w->wrong += item->data[n] != (unsigned char)(i * 2 + (v == &v2));
+            w->wrong += item->data[n] != (unsigned char)(i * 2 + (v == v2));
         zb__lru_release(item);
         if (round % 5000 == 4999)
             zb__lru_clear(w->lru);

@@ -60,7 +60,7 @@ static void ends_with_an_error(void **state) {
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         for (int can_list = 0; can_list < 2; can_list++) {
             /* Fewer would mean that the allocations do not come through here. */
-            assert_true(starve(texts[i], can_list) > 20);
+            assert_true(starve(texts[i], can_list) > 8);
         }
         free(texts[i]);
     }

@@ -151,35 +151,11 @@ static void far_coordinates(void **state) {
     zb__arena_free(&arena);
 }
 
-static void arenas_give_aligned_memory(void **state) {
-    (void)state;
-    check_random random = check_random_new();
-    zb__arena arena = {0};
-    unsigned char *given[300];
-    size_t sizes[300];
-    for (int i = 0; i < 300; i++) {
-        sizes[i] = (size_t)check_random_in(&random, 0, i % 50 ? 500 : 50000);
-        given[i] = zb__arena_alloc(&arena, sizes[i]);
-        assert_non_null(given[i]);
-        assert_int_equal((uintptr_t)given[i] % 16, 0);
-        memset(given[i], i & 0xff, sizes[i]);
-    }
-    for (int i = 0; i < 300; i++) {
-        for (size_t n = 0; n < sizes[i]; n++)
-            assert_int_equal(given[i][n], i & 0xff);
-    }
-    assert_null(zb__arena_alloc(&arena, SIZE_MAX));
-    assert_null(zb__arena_alloc(&arena, SIZE_MAX - 40));
-    zb__arena_free(&arena);
-    zb__arena_free(&arena);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(splits_into_every_element_once),
         cmocka_unit_test(extent_is_first_to_last_byte),
         cmocka_unit_test(far_coordinates),
-        cmocka_unit_test(arenas_give_aligned_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

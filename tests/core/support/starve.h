@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Memory that runs out. Tests that link this need STARVE_LINK_OPTIONS (CMakeLists.txt): the linker
- * sends the core's allocations here; cJSON's come through its hooks.
+ * sends the core's allocations here. (cJSON allocates nothing: its nodes are the core's.)
  */
 #ifndef ZB_TEST_STARVE_H
 #define ZB_TEST_STARVE_H

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Conventions: what the Zarr specification leaves to the programs, answered once for all of them.
+ *
+ * Which array is a dimension's coordinate, which value means "no data", what type an attribute has,
+ * how a new array is cut, where a hierarchy begins and what may be replaced. The plugins translate
+ * the answers into the words of their hosts and have no rules of their own. docs/conventions.md
+ * says where each rule comes from.
+ */
+#ifndef ZARRBRIDGE_CONVENTIONS_H
+#define ZARRBRIDGE_CONVENTIONS_H
+
+#include "zarrbridge/zarrbridge.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Coordinates --------------------------------------------------------------------------- */
+
+/* Is an array the coordinate of a dimension of that name and length, given that the array has the
+   name, too? It has one dimension of that length, which is called like it. A dimension without a
+   name will do when the array lies `beside` the one that is described: in the same group. */
+ZB_API bool zb_coordinate_fits(const zb_array_info *candidate, const char *name, uint64_t length,
+                               bool beside);
+
+/* The groups around an array, from its own one (level 0) upwards. */
+typedef struct zb_surroundings {
+    unsigned levels; /* number of groups, up to the top of what the caller can see */
+    /* The array called `name` in the group of that level; NULL when there is none. */
+    const zb_array_info *(*array)(void *context, unsigned level, const char *name);
+    void *context;
+} zb_surroundings;
+
+/* The level at which the coordinate of dimension `dim` lies, an array with the dimension's name; -1
+   when there is none. The nearest one that fits counts: namesakes that do not fit are passed. */
+ZB_API int zb_coordinate_find(const zb_array_info *array, uint32_t dim,
+                              const zb_surroundings *around);
+
+/* ---- Elements ------------------------------------------------------------------------------ */
+
+/* One element of an integer or float type, in host byte order, from a number. False, and *element
+   is left alone, when the type cannot hold the number: a fraction or what is out of range for
+   integers, what would become an infinity for floats. Floats are rounded to the type. False for all
+   other types. */
+ZB_API bool zb_element_from_double(double value, zb_dtype dtype, void *element);
+ZB_API bool zb_element_from_int64(int64_t value, zb_dtype dtype, void *element);
+ZB_API bool zb_element_from_uint64(uint64_t value, zb_dtype dtype, void *element);
+
+/* The double nearest to an element of an integer or float type; 0 for all other types. */
+ZB_API double zb_element_to_double(const void *element, zb_dtype dtype);
+
+/* ---- _FillValue and nodata ----------------------------------------------------------------- */
+
+/* The value of an attribute `_FillValue` or `missing_value` as one element of an integer or float
+   type. Taken are numbers; the forms of `fill_value` in zarr.json ("NaN", "Infinity", "-Infinity",
+   hexadecimal bits); the base64 text of a little-endian double, as xarray writes it; nan, inf and
+   infinity in any case of letters; of a list the first element. False for all else, and for a
+   number that the type cannot hold. */
+ZB_API bool zb_fill_attribute_parse(const zb_json *value, zb_dtype dtype, void *element);
+
+/* The JSON text of `_FillValue` for an element of an integer or float type: a number for integers,
+   base64 for floats. malloc'ed, the caller frees; NULL when memory runs out. */
+ZB_API char *zb_fill_attribute_print(const void *element, zb_dtype dtype);
+
+/* The value that stands for "no data" in an integer or float array; false when there is none. The
+   first that applies: `_FillValue`; `missing_value`; the array's fill value, unless it is zero, was
+   not stated, or the attribute ZB_FILL_IS_NODATA is false. (In arrays that GDAL's own driver wrote,
+   zero counts.) `shown` is the array's type or, where the attribute `_Unsigned` says so, the same
+   with the other sign. *element has that type. */
+ZB_API bool zb_array_nodata(const zb_node *array, zb_dtype shown, void *element);
+
+/* Would the array's fill value be its nodata value without `_FillValue` and `missing_value`? */
+ZB_API bool zb_array_fill_is_nodata(const zb_node *array);
+
+/* The attribute by which that is denied, since an array's fill value cannot be changed. */
+#define ZB_FILL_IS_NODATA "zarrbridge:fill_value_is_nodata"
+
+/* ---- Values of attributes ------------------------------------------------------------------ */
+
+enum zb_value_kind {
+    ZB_VALUE_NULL,    /* no element */
+    ZB_VALUE_NUMBERS, /* elements of `dtype` */
+    ZB_VALUE_TEXTS    /* elements are char pointers */
+};
+
+/*
+ * A JSON value with a type. Integers are int64; uint64 when one is above 2^63-1; float64 when one
+ * has a fraction or an exponent, or both a negative number and one above 2^63-1 are there, also for
+ * the strings "NaN", "Infinity" and "-Infinity" alone or among numbers. A list of elements of one
+ * kind has one dimension, nested lists of equal lengths have more; a list without elements is
+ * float64. All else (objects, mixed and ragged lists) is one text: its JSON text.
+ */
+typedef struct zb_value {
+    enum zb_value_kind kind;
+    zb_dtype dtype; /* of numbers: int64, uint64, float64 or bool */
+    uint32_t ndim;  /* 0: a single element */
+    uint64_t shape[ZB_MAX_NDIM];
+    size_t count; /* the product of shape */
+    void *data;   /* count elements; texts are malloc'ed one by one, data is, too */
+} zb_value;
+
+/* *out is to be cleared by zb_value_clear. False when memory runs out; *out owns nothing then. */
+ZB_API bool zb_value_parse(const zb_json *json, zb_value *out);
+ZB_API void zb_value_clear(zb_value *value);
+
+/* The JSON text of a value: nested lists as its shape says, floats with a point or an exponent,
+   "NaN" and infinities as strings. A NULL text is empty. malloc'ed; NULL when memory runs out. */
+ZB_API char *zb_value_print(const zb_value *value);
+
+/* A number with the fewest digits that read back as the same double, for people: "59", "0.1",
+   "NaN", "-Infinity". Returns `text`. */
+#define ZB_NUMBER_TEXT_SIZE 48
+ZB_API const char *zb_number_text(double value, char text[ZB_NUMBER_TEXT_SIZE]);
+
+/* ---- Shapes of new arrays ------------------------------------------------------------------ */
+
+/* What is known of a dimension of a new array. */
+enum zb_role {
+    ZB_ROLE_UNKNOWN,
+    ZB_ROLE_PLANE,   /* rows or columns of pictures; an array has two such dimensions or none */
+    ZB_ROLE_SAMPLES, /* what belongs to one pixel and is read together */
+    ZB_ROLE_SERIES   /* pictures that are read one by one */
+};
+
+/* A good shape for the chunks, the units of decoding, of an array for which nobody chose one.
+   roles: [ndim], or NULL when nothing is known. Planes are cut into windows of 512 x 512 elements
+   (longer ones where the plane is narrow) of at most 16 MiB with all of their samples; without
+   planes, chunks have about 1 MiB and the same length along all dimensions. */
+ZB_API void zb_default_chunk(uint32_t ndim, const uint64_t *shape, uint32_t element_size,
+                             const enum zb_role *roles, uint64_t *chunk);
+
+/* A good shape for shards of such chunks: up to 64 MiB, for arrays above 256 MiB. Planes grow
+   first. False when the array is better off without shards. */
+ZB_API bool zb_default_shard(uint32_t ndim, const uint64_t *shape, uint32_t element_size,
+                             const enum zb_role *roles, const uint64_t *chunk, uint64_t *shard);
+
+/* ---- Places -------------------------------------------------------------------------------- */
+
+/* Does the directory hold a zarr.json? */
+typedef bool (*zb_holds_fn)(void *context, const char *directory);
+
+/* Splits the path of a directory into the root of the hierarchy that it is in, or would be in, and
+   the path of the node below that root ("" for the root itself). The directories above are followed
+   as long as each holds a document; not beyond ".", ".." and "/". Slashes at the end do not count.
+   Both texts are malloc'ed; without memory ZB_ENOMEM. */
+ZB_API enum zb_code zb_path_split(const char *path, zb_holds_fn holds, void *context, char **root,
+                                  char **node, zb_error *err);
+
+/* What a new node would find at a path of a store. */
+enum zb_place {
+    ZB_PLACE_EMPTY, /* nothing: it may be filled */
+    ZB_PLACE_NODE,  /* a Zarr version 3 node, readable or not: it may be replaced when asked for */
+    ZB_PLACE_OTHER  /* something else, which is left alone */
+};
+ZB_API enum zb_code zb_place_look(zb_store *store, const char *path, enum zb_place *out,
+                                  zb_error *err);
+
+/* Does the document at a path say "zarr_format": 3, be it readable otherwise or not? */
+ZB_API bool zb_place_claims_v3(zb_store *store, const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

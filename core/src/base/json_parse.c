@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The parser: one pass over the text, which checks it and builds the tree out of cJSON's nodes.
+ *
+ * cJSON's own parser keeps numbers as doubles, skips over invalid UTF-8, takes control characters
+ * and numbers that JSON forbids, and keeps a member that stands twice. The one here refuses all of
+ * that with line and column, keeps the token of each number and the place of each value. The bare
+ * tokens NaN, Infinity and -Infinity, which some writers leave in documents, count as numbers.
+ *
+ * Members that stand twice are found by sorting an object's members: n log n for n of them. Of a
+ * large object the sorted members are kept, as its index.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_brief.h"
+#include "base/json_scan.h"
+#include "zarrbridge/zarrbridge.h"
+
+/* Parsing and printing recurse as deep as a document is nested: a higher limit json_depth has no
+   effect. */
+#define DEPTH_MAX 1000
+
+/* The root, and the memory of all values but itself. */
+typedef struct document {
+    zb__json_container root; /* first, so that a pointer to one is a pointer to the other */
+    zb__arena arena;
+} document;
+
+/* All functions below that return a code stand at the first byte of what they read when they are
+   called, and behind its last when they succeed. After a failure the arena goes as a whole, so
+   nothing is ever taken back. */
+
+typedef struct parser {
+    zb__scanner s;
+    document *document;
+    uint64_t depth, depth_limit;   /* containers that are open */
+    uint64_t values, values_limit; /* begun so far, the root included */
+} parser;
+
+static enum zb_code parse_value(parser *p, zb_json **out);
+
+/* A value that begins here. */
+static zb_json *new_value(parser *p, int type, size_t size) {
+    zb_json *value = &p->document->root.value;
+    if (p->values > 1)
+        value = zb__arena_alloc(&p->document->arena, size);
+    if (!value)
+        return NULL;
+    memset(value, 0, size);
+    value->node.type = type;
+    value->place = (zb_json_place){.name = p->s.at, .begin = p->s.at};
+    return value;
+}
+
+/* ---- Scalars ------------------------------------------------------------------------------ */
+
+static enum zb_code parse_string_value(parser *p, zb_json **out) {
+    *out = new_value(p, cJSON_String | cJSON_IsReference, sizeof **out);
+    return *out ? zb__scan_string(&p->s, &(*out)->node.valuestring) : zb__scan_no_memory(&p->s);
+}
+
+static enum zb_code parse_number(parser *p, zb_json **out) {
+    *out = new_value(p, cJSON_Raw | cJSON_IsReference, sizeof **out);
+    return *out ? zb__scan_number(&p->s, &(*out)->node.valuestring) : zb__scan_no_memory(&p->s);
+}
+
+/* The last resort of parse_value, hence the general message. */
+static enum zb_code parse_word(parser *p, zb_json **out) {
+    static const struct {
+        const char *word;
+        int type;
+    } words[] = {{"true", cJSON_True}, {"false", cJSON_False}, {"null", cJSON_NULL}};
+    *out = new_value(p, cJSON_NULL, sizeof **out);
+    if (!*out)
+        return zb__scan_no_memory(&p->s);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (zb__scan_word(&p->s, words[i].word)) {
+            (*out)->node.type = words[i].type;
+            return ZB_OK;
+        }
+    }
+    return zb__scan_expected(&p->s, "a JSON value");
+}
+
+/* ---- Objects and lists -------------------------------------------------------------------- */
+
+/* By name; equal names in the order of the text. */
+static int compare_members(const void *left, const void *right) {
+    const zb_json *a = *(const zb_json *const *)left, *b = *(const zb_json *const *)right;
+    int order = strcmp(a->node.string, b->node.string);
+    return order != 0 ? order : a->place.begin < b->place.begin ? -1 : 1;
+}
+
+/* Sorts the members of a complete object. */
+static enum zb_code check_members(parser *p, zb__json_container *object) {
+    const zb_json *few[ZB__JSON_INDEXED_FROM];
+    const zb_json **sorted = few;
+    size_t count = 0;
+    if (object->count >= ZB__JSON_INDEXED_FROM) {
+        /* The members have been allocated, so that the product cannot overflow. */
+        sorted = zb__arena_alloc(&p->document->arena, object->count * sizeof(zb_json *));
+        object->sorted = sorted;
+    }
+    if (!sorted)
+        return zb__scan_no_memory(&p->s);
+    for (const zb_json *m = zb_json_first(&object->value); m; m = zb_json_next(m))
+        sorted[count++] = m;
+    if (count > 1)
+        qsort(sorted, count, sizeof *sorted, compare_members);
+    for (size_t i = 1; i < count; i++) {
+        char brief[ZB__BRIEF_SIZE];
+        if (strcmp(sorted[i - 1]->node.string, sorted[i]->node.string) == 0)
+            return zb__scan_fail(&p->s, ZB_EFORMAT, sorted[i]->place.name,
+                                 "member %s stands twice in its object",
+                                 zb__name_brief(sorted[i]->node.string, brief));
+    }
+    return ZB_OK;
+}
+
+/* Both containers are entered at their opening bracket. An empty one is a case of its own, because
+   JSON allows no comma before the closing bracket. */
+static enum zb_code parse_object(parser *p, zb__json_container *object) {
+    p->s.at++;
+    if (zb__scan_take(&p->s, '}'))
+        return ZB_OK;
+    do {
+        zb_json *member;
+        char *name;
+        zb__scan_space(&p->s);
+        size_t at = p->s.at;
+        if (zb__scan_peek(&p->s) != '"')
+            return zb__scan_expected(&p->s, "a member's name in quotes");
+        enum zb_code code = zb__scan_string(&p->s, &name);
+        if (code)
+            return code;
+        if (!zb__scan_take(&p->s, ':'))
+            return zb__scan_expected(&p->s, "':' behind a member's name");
+        code = parse_value(p, &member);
+        if (code)
+            return code;
+        member->place.name = at;
+        object->count++;
+        cJSON_AddItemToObjectCS(&object->value.node, name, &member->node);
+    } while (zb__scan_take(&p->s, ','));
+    if (!zb__scan_take(&p->s, '}'))
+        return zb__scan_expected(&p->s, "',' or '}'");
+    return check_members(p, object);
+}
+
+static enum zb_code parse_array(parser *p, zb__json_container *array) {
+    p->s.at++;
+    if (zb__scan_take(&p->s, ']'))
+        return ZB_OK;
+    do {
+        zb_json *item;
+        enum zb_code code = parse_value(p, &item);
+        if (code)
+            return code;
+        array->count++;
+        cJSON_AddItemToArray(&array->value.node, &item->node);
+    } while (zb__scan_take(&p->s, ','));
+    if (!zb__scan_take(&p->s, ']'))
+        return zb__scan_expected(&p->s, "',' or ']'");
+    return ZB_OK;
+}
+
+/* The only way into recursion, hence the place where depth is counted. */
+static enum zb_code parse_container(parser *p, zb_json **out) {
+    bool object = p->s.text[p->s.at] == '{';
+    if (p->depth >= p->depth_limit)
+        return zb__scan_fail(&p->s, ZB_ELIMIT, p->s.at,
+                             "nested deeper than %llu levels, the limit json_depth",
+                             (unsigned long long)p->depth_limit);
+    *out = new_value(p, object ? cJSON_Object : cJSON_Array, sizeof(zb__json_container));
+    if (!*out)
+        return zb__scan_no_memory(&p->s);
+    zb__json_container *container = (zb__json_container *)*out;
+    p->depth++;
+    enum zb_code code = object ? parse_object(p, container) : parse_array(p, container);
+    p->depth--;
+    return code;
+}
+
+static enum zb_code parse_value(parser *p, zb_json **out) {
+    enum zb_code code;
+    zb__scan_space(&p->s);
+    if (++p->values > p->values_limit)
+        return zb__scan_fail(&p->s, ZB_ELIMIT, p->s.at,
+                             "more than %llu values, the limit json_values",
+                             (unsigned long long)p->values_limit);
+    char c = zb__scan_peek(&p->s);
+    if (c == '{' || c == '[')
+        code = parse_container(p, out);
+    else if (c == '"')
+        code = parse_string_value(p, out);
+    else if (c == '-' || c == 'N' || c == 'I' || (c >= '0' && c <= '9'))
+        code = parse_number(p, out);
+    else
+        code = parse_word(p, out);
+    if (!code)
+        (*out)->place.end = p->s.at;
+    return code;
+}
+
+/* ---- Documents ---------------------------------------------------------------------------- */
+
+enum zb_code zb_json_parse(const char *text, size_t size, zb_json **out, zb_error *err) {
+    const zb_limits *limits = zb_limits_get();
+    document *d = calloc(1, sizeof *d);
+    parser p = {.s = {.text = text, .size = size, .err = err},
+                .document = d,
+                .depth_limit = limits->json_depth < DEPTH_MAX ? limits->json_depth : DEPTH_MAX,
+                .values_limit = limits->json_values};
+    zb_json *root;
+    if (!d)
+        return zb__scan_no_memory(&p.s);
+    p.s.arena = &d->arena;
+    enum zb_code code = parse_value(&p, &root);
+    zb__scan_space(&p.s);
+    if (!code && p.s.at < p.s.size)
+        code = zb__scan_expected(&p.s, "the end of the text");
+    if (code)
+        zb_json_free(&d->root.value);
+    else
+        *out = root;
+    return code;
+}
+
+void zb_json_free(zb_json *root) {
+    document *d = (document *)root;
+    if (!d)
+        return;
+    zb__arena_free(&d->arena);
+    free(d);
+}

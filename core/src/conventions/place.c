@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What lies at a path of a store.
+ *
+ * A directory is overwritten only when it is a Zarr version 3 node by its document's own words, or
+ * empty: a typing error must not cost a directory of other files. A document of version 3 that
+ * cannot be read (damaged, or newer than this library) is a node all the same.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "zarrbridge/conventions.h"
+#include "zarrbridge/sys/store.h"
+
+static bool says_three(const char *text) {
+    static const char member[] = "\"zarr_format\"", blanks[] = " \t\r\n";
+    for (const char *at = text; (at = strstr(at, member)) != NULL;) {
+        at += strlen(member);
+        at += strspn(at, blanks);
+        if (*at != ':')
+            continue;
+        at++;
+        at += strspn(at, blanks);
+        if (at[0] == '3' && (at[1] == '\0' || !strchr("0123456789.eE", at[1])))
+            return true;
+    }
+    return false;
+}
+
+/* The document may be no JSON at all. */
+bool zb_place_claims_v3(zb_store *store, const char *path) {
+    char *key = NULL, *text = NULL;
+    size_t size = 0;
+    if (asprintf(&key, "%s%szarr.json", path, *path ? "/" : "") < 0)
+        return false;
+    const bool claims = zb_store_get(store, key, zb_limits_get()->consolidated_bytes,
+                                     "consolidated_bytes", &text, &size, NULL, NULL) == ZB_OK &&
+                        says_three(text);
+    free(text);
+    free(key);
+    return claims;
+}
+
+static int note_entry(void *context, const zb_list_entry *entry) {
+    (void)entry;
+    *(bool *)context = true;
+    return 1;
+}
+
+enum zb_code zb_place_look(zb_store *store, const char *path, enum zb_place *out, zb_error *err) {
+    zb_node *node = NULL;
+    bool any = false;
+    enum zb_code code = ZB_OK;
+    if (zb_node_open(store, path, &node, NULL) == ZB_OK || zb_place_claims_v3(store, path)) {
+        *out = ZB_PLACE_NODE;
+    } else {
+        code = zb_store_list(store, path, note_entry, &any, err);
+        *out = any ? ZB_PLACE_OTHER : ZB_PLACE_EMPTY;
+    }
+    zb_node_release(node);
+    return code;
+}

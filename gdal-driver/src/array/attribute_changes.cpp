@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The core changes one attribute at a time and rewrites the document for each, so that what is the
+ * same already is left alone: closing a dataset that nobody changed touches nothing.
+ */
+#include "array/attribute_changes.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "array/attributes.h"
+#include "zarrbridge/conventions.h"
+#include "zarrbridge/write.h"
+#include "zarrbridge/change.h"
+
+namespace zarr3 {
+
+/* Compact text, so that two spellings of one value compare equal. */
+static std::string compact(const zb_json *value) {
+    char *printed = value == nullptr ? nullptr : zb_json_print(value);
+    const std::string text = printed == nullptr ? "" : printed;
+    free(printed);
+    return text;
+}
+
+/* Is the integer the double? */
+static bool is_equal(int64_t integer, double real) {
+    int64_t exact;
+    return zb_element_from_double(real, {ZB_KIND_INT, sizeof exact, false}, &exact) &&
+           exact == integer;
+}
+
+/* Integers that were there, and the same numbers as floats: GDAL has no other ones. */
+static bool is_same_number(const zb_json *present, const zb_json *wanted) {
+    zb_value integers = {}, reals = {};
+    bool same = zb_value_parse(present, &integers) && zb_value_parse(wanted, &reals) &&
+                integers.dtype.kind == ZB_KIND_INT && reals.dtype.kind == ZB_KIND_FLOAT &&
+                integers.kind == ZB_VALUE_NUMBERS && reals.kind == ZB_VALUE_NUMBERS &&
+                integers.ndim == reals.ndim &&
+                std::equal(integers.shape, integers.shape + integers.ndim, reals.shape);
+    for (size_t i = 0; same && i < reals.count; i++)
+        same = is_equal(static_cast<const int64_t *>(integers.data)[i],
+                        static_cast<const double *>(reals.data)[i]);
+    zb_value_clear(&integers);
+    zb_value_clear(&reals);
+    return same;
+}
+
+static bool is_same(const zb_json *present, const std::string &value) {
+    zb_json *parsed = nullptr;
+    if (value.empty() || present == nullptr)
+        return value.empty() && present == nullptr;
+    const bool same = zb_json_parse(value.c_str(), value.size(), &parsed, nullptr) == ZB_OK &&
+                      (compact(parsed) == compact(present) || is_same_number(present, parsed));
+    zb_json_free(parsed);
+    return same;
+}
+
+enum zb_code AttributeChanges::apply(NodePtr *node, zb_error *err) const {
+    for (const auto &change : changes_) {
+        if (is_same(attribute(node->get(), change.first.c_str()), change.second))
+            continue;
+        zb_node *changed = nullptr;
+        const enum zb_code code = zb_node_set_attribute(
+            node->get(), change.first.c_str(),
+            change.second.empty() ? nullptr : change.second.c_str(), &changed, err);
+        if (code != ZB_OK)
+            return code;
+        *node = adopt_node(changed);
+    }
+    return ZB_OK;
+}
+
+} // namespace zarr3

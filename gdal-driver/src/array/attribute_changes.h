@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Changes of a node's attributes that are collected first and made together. */
+#ifndef ZARR3_ATTRIBUTE_CHANGES_H
+#define ZARR3_ATTRIBUTE_CHANGES_H
+
+#include <map>
+#include <string>
+
+#include "store/node.h"
+
+namespace zarr3 {
+
+class AttributeChanges {
+  public:
+    /* value: JSON text. */
+    void set(const std::string &name, const std::string &value) {
+        changes_[name] = value;
+    }
+    void remove(const std::string &name) {
+        changes_[name].clear();
+    }
+
+    /* Makes the changes that change anything. *node becomes the changed node; after a failure it
+       has those that were made before. */
+    enum zb_code apply(NodePtr *node, zb_error *err) const;
+
+  private:
+    std::map<std::string, std::string> changes_; /* "": to be removed */
+};
+
+} // namespace zarr3
+
+#endif

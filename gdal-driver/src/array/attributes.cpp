@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Attributes are the least trustworthy part of a store: no specification binds them, every writer
+ * has habits of its own, and anything can stand where a number is expected. All functions here
+ * answer "not there" for whatever has another form than the one asked for, and never complain: an
+ * attribute that makes no sense is the same to a raster as one that is missing.
+ *
+ * Numbers come out as doubles. Where all 64 bits matter (nodata), the caller asks the JSON value.
+ */
+#include "array/attributes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <sstream>
+
+#include "zarrbridge/conventions.h"
+
+namespace zarr3 {
+
+const zb_json *attribute(const zb_node *node, const char *name) {
+    return node == nullptr ? nullptr : zb_json_get(zb_node_attributes(node), name);
+}
+
+std::string attribute_text(const zb_node *node, const char *name) {
+    const char *text = zb_json_string(attribute(node, name));
+    return text == nullptr ? std::string() : std::string(text);
+}
+
+/* Elements of a number, or of a list of numbers (but not of lists), all of them finite. */
+static std::vector<double> numbers_of(const zb_json *json) {
+    zb_value value;
+    std::vector<double> numbers;
+    if (!zb_value_parse(json, &value))
+        return numbers;
+    const bool usable =
+        value.kind == ZB_VALUE_NUMBERS && value.dtype.kind != ZB_KIND_BOOL && value.ndim <= 1;
+    const char *element = static_cast<const char *>(value.data);
+    for (size_t i = 0; usable && i < value.count; i++, element += value.dtype.size)
+        numbers.push_back(zb_element_to_double(element, value.dtype));
+    zb_value_clear(&value);
+    const bool finite = std::all_of(numbers.begin(), numbers.end(),
+                                    [](double number) { return std::isfinite(number); });
+    return finite ? numbers : std::vector<double>();
+}
+
+std::optional<double> attribute_number(const zb_node *node, const char *name) {
+    const std::vector<double> numbers = numbers_of(attribute(node, name));
+    return numbers.size() == 1 ? std::optional<double>(numbers[0]) : std::nullopt;
+}
+
+std::vector<double> number_list(const zb_json *value, size_t count) {
+    if (zb_json_kind_of(value) != ZB_JSON_ARRAY)
+        return {};
+    const std::vector<double> numbers = numbers_of(value);
+    return numbers.size() == count ? numbers : std::vector<double>();
+}
+
+std::string json_text(const zb_json *value) {
+    const char *string = zb_json_string(value);
+    if (string != nullptr)
+        return string;
+    char *printed = value == nullptr ? nullptr : zb_json_print(value);
+    if (printed == nullptr)
+        return {};
+    const std::string text = printed;
+    free(printed);
+    return text;
+}
+
+std::vector<std::string> words(const std::string &text) {
+    std::istringstream stream(text);
+    std::vector<std::string> result;
+    for (std::string word; stream >> word;)
+        result.push_back(word);
+    return result;
+}
+
+} // namespace zarr3

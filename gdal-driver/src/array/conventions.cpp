@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The Zarr conventions framework: a convention is known by its UUID, else by the address of its
+ * schema or specification; its name means nothing. A hierarchy may declare its conventions once, at
+ * the root or at a group between, so that a node asks the groups above it too. What is declared is
+ * only that attributes of these names have the convention's meaning; which nodes inherit the
+ * attributes themselves is for each convention to say (crs.cpp, geotransform.cpp, axes.cpp).
+ */
+#include "array/conventions.h"
+
+#include <cstring>
+
+#include "array/attributes.h"
+
+namespace zarr3 {
+
+const Convention kProj = {"f17cb550-5864-4468-aeb7-f3180cfb622f", "proj"};
+const Convention kSpatial = {"689b58e2-cf7b-45e0-9fff-9cfc0883d6b4", "spatial"};
+const Convention kMultiscales = {"d35379db-88df-4056-af3a-620245f8e347", "multiscales"};
+
+/* "https://.../zarr-conventions/proj/..." names the repository "/proj/" and its early homes
+   "/geo-proj/". */
+static bool address_names(const zb_json *entry, const char *member, const char *repository) {
+    const char *address = zb_json_string(zb_json_get(entry, member));
+    if (address == nullptr || strstr(address, "zarr-") == nullptr)
+        return false;
+    const std::string plain = std::string("/") + repository + "/";
+    const std::string early = std::string("/geo-") + repository + "/";
+    return strstr(address, plain.c_str()) != nullptr || strstr(address, early.c_str()) != nullptr;
+}
+
+static bool declares(const zb_node *node, const Convention &convention) {
+    const zb_json *list = attribute(node, "zarr_conventions");
+    if (zb_json_kind_of(list) != ZB_JSON_ARRAY)
+        return false;
+    for (const zb_json *entry = zb_json_first(list); entry != nullptr;
+         entry = zb_json_next(entry)) {
+        const char *id = zb_json_string(zb_json_get(entry, "uuid"));
+        if (id != nullptr) {
+            if (strcmp(id, convention.uuid) == 0)
+                return true;
+            continue;
+        }
+        if (address_names(entry, "schema_url", convention.repository) ||
+            address_names(entry, "spec_url", convention.repository))
+            return true;
+    }
+    return false;
+}
+
+bool follows(const zb_node *node, const Convention &convention, NearbyNodes &around) {
+    if (node == nullptr || declares(node, convention))
+        return node != nullptr;
+    for (std::string path = zb_node_path(node); !path.empty();) {
+        path = parent_path(path);
+        if (declares(around.at(path).get(), convention))
+            return true;
+    }
+    return false;
+}
+
+} // namespace zarr3

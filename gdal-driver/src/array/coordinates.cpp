@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A raster needs a regular grid, and coordinates are computed and rounded by so many programs that
+ * none is regular to the last bit. The tolerance compares each value with its place on the straight
+ * line from the first to the last one, not with its neighbour: a drift that would move the map
+ * shows, a rounding that would not does not.
+ */
+#include "array/coordinates.h"
+
+#include <cfloat>
+#include <cmath>
+
+#include "array/attributes.h"
+#include "array/dimension_names.h"
+#include "array/types.h"
+#include "cpl_conv.h"
+#include "cpl_string.h"
+
+#include "zarrbridge/read.h"
+
+namespace zarr3 {
+
+/* Longest coordinate that is read: 128 MiB as doubles. */
+static constexpr uint64_t kMaxValues = uint64_t{1} << 24;
+
+NodePtr find_coordinate(const zb_node *array, uint32_t dim, NearbyNodes &around) {
+    NodePtr node = around.find_coordinate(zb_node_array(array), dim);
+    const zb_array_info *found = node == nullptr ? nullptr : zb_node_array(node.get());
+    const bool usable = found != nullptr && found->shape[0] <= kMaxValues &&
+                        zb_dtype_converts(found->dtype, {ZB_KIND_FLOAT, 8, false});
+    return usable ? node : nullptr;
+}
+
+std::vector<double> read_coordinate(const zb_node *coordinate, uint64_t first, uint64_t count,
+                                    zb_error *err) {
+    const zb_dtype dtype = zb_node_array(coordinate)->dtype;
+    const bool other_sign = pixel_dtype(coordinate).kind != dtype.kind;
+    std::vector<double> values(static_cast<size_t>(count));
+    std::vector<char> stored(other_sign ? values.size() * dtype.size : 0);
+    zb_read read = {};
+    read.node = coordinate;
+    read.start = &first;
+    read.count = &count;
+    read.view.data = values.data();
+    read.view.dtype = {ZB_KIND_FLOAT, 8, false};
+    if (other_sign) { /* of which the core, which could convert, knows nothing */
+        read.view.data = stored.data();
+        read.view.dtype = dtype;
+    }
+    if (values.empty() || zb_array_read(&read, 1, err) != ZB_OK)
+        return {};
+    if (other_sign)
+        GDALCopyWords64(stored.data(), pixel_type(coordinate), static_cast<int>(dtype.size),
+                        values.data(), GDT_Float64, sizeof(double),
+                        static_cast<GPtrDiff_t>(values.size()));
+    const double scale = attribute_number(coordinate, "scale_factor").value_or(1);
+    const double offset = attribute_number(coordinate, "add_offset").value_or(0);
+    if (scale != 1 || offset != 0) {
+        for (double &value : values)
+            value = value * scale + offset;
+    }
+    return values;
+}
+
+std::optional<Spacing> regular_spacing(const std::vector<double> &values, zb_dtype dtype) {
+    if (values.size() < 2)
+        return std::nullopt;
+    const Spacing spacing = {values.front(), (values.back() - values.front()) /
+                                                 static_cast<double>(values.size() - 1)};
+    /* A cell may lie off its place by 1 % of a cell, or by the rounding of its type. */
+    const double largest = std::fmax(std::fabs(values.front()), std::fabs(values.back()));
+    const bool is_single = dtype.kind == ZB_KIND_FLOAT && dtype.size == 4;
+    const double rounding = largest * (is_single ? FLT_EPSILON : DBL_EPSILON);
+    const double tolerance = std::fmax(0.01 * std::fabs(spacing.step), rounding);
+    if (!(std::fabs(spacing.step) > 2 * rounding) || !std::isfinite(spacing.step))
+        return std::nullopt;
+    for (size_t i = 0; i < values.size(); i++) {
+        const double expected = spacing.first + spacing.step * static_cast<double>(i);
+        if (!(std::fabs(values[i] - expected) <= tolerance))
+            return std::nullopt;
+    }
+    return spacing;
+}
+
+} // namespace zarr3

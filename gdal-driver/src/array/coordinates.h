@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* One-dimensional coordinate arrays: their values, and the regular grid that they may describe. */
+#ifndef ZARR3_COORDINATES_H
+#define ZARR3_COORDINATES_H
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "array/nearby_nodes.h"
+
+namespace zarr3 {
+
+/* The coordinate of an array's dimension, when its values are real numbers. Null when there is
+   none. */
+NodePtr find_coordinate(const zb_node *array, uint32_t dim, NearbyNodes &around);
+
+/* `count` of its values from the first-th on, with the sign that `_Unsigned` says, unpacked by
+   scale_factor and add_offset. Empty on failure, with *err set. */
+std::vector<double> read_coordinate(const zb_node *coordinate, uint64_t first, uint64_t count,
+                                    zb_error *err);
+
+/* Centre of the first cell, and the distance from each cell to the next. */
+struct Spacing {
+    double first;
+    double step;
+};
+
+/* The spacing when it is the same everywhere, within what the coordinate's type can express.
+   One value alone has none. */
+std::optional<Spacing> regular_spacing(const std::vector<double> &values, zb_dtype dtype);
+
+} // namespace zarr3
+
+#endif

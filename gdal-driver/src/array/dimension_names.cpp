@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#include "array/dimension_names.h"
+
+#include "cpl_string.h"
+
+namespace zarr3 {
+
+std::string dimension_name(const zb_array_info *info, uint32_t dim) {
+    if (info->dimension_names == nullptr || info->dimension_names[dim] == nullptr)
+        return {};
+    return info->dimension_names[dim];
+}
+
+std::string usual_name(const std::string &name, const std::string &array) {
+    const std::string own = array + "_";
+    return !array.empty() && STARTS_WITH(name.c_str(), own.c_str()) ? name.substr(own.size())
+                                                                    : name;
+}
+
+std::string dimension_label(const zb_array_info *info, uint32_t dim) {
+    const std::string name = dimension_name(info, dim);
+    return name.empty() ? "dim" + std::to_string(dim) : name;
+}
+
+} // namespace zarr3

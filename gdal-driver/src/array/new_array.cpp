@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#include "array/new_array.h"
+
+#include "zarrbridge/write.h"
+#include "zarrbridge/change.h"
+
+namespace zarr3 {
+
+enum zb_code NewArray::create(zb_store *store, const std::string &path,
+                              const std::vector<unsigned char> &fill_value,
+                              const std::string &attributes, NodePtr *out, zb_error *err) const {
+    std::vector<const char *> name_list;
+    for (const std::string &name : names)
+        name_list.push_back(name.c_str());
+    zb_array_spec spec = {};
+    spec.ndim = static_cast<uint32_t>(shape.size());
+    spec.shape = shape.data();
+    spec.inner_shape = block.data();
+    spec.shard_shape = shard.empty() ? nullptr : shard.data();
+    spec.dtype = dtype;
+    spec.fill_value = fill_value.empty() ? nullptr : fill_value.data();
+    spec.codecs = codecs.c_str();
+    spec.dimension_names = name_list.data();
+    spec.attributes = attributes.empty() ? nullptr : attributes.c_str();
+    spec.separator = separator;
+    zb_node *node = nullptr;
+    const enum zb_code code = zb_array_create(store, path.c_str(), &spec, &node, err);
+    if (code == ZB_OK)
+        *out = adopt_node(node);
+    return code;
+}
+
+} // namespace zarr3

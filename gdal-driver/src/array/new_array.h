@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* The form of a new array: dimensions, blocks (inner chunks), shards. */
+#ifndef ZARR3_NEW_ARRAY_H
+#define ZARR3_NEW_ARRAY_H
+
+#include <string>
+#include <vector>
+
+#include "store/node.h"
+
+namespace zarr3 {
+
+struct NewArray {
+    std::vector<std::string> names;            /* of the dimensions, in array order */
+    std::vector<uint64_t> shape, block, shard; /* shard is empty when there are none */
+    zb_dtype dtype = {};
+    std::string codecs;
+    char separator = '/';
+
+    /* Creates it, with fill_value (one element) or zero, and with attributes (JSON) or "". */
+    enum zb_code create(zb_store *store, const std::string &path,
+                        const std::vector<unsigned char> &fill_value, const std::string &attributes,
+                        NodePtr *out, zb_error *err) const;
+};
+
+} // namespace zarr3
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+#include "array/nodata.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "array/types.h"
+
+namespace zarr3 {
+
+/* GDAL asks for 64-bit integers by calls of their own. */
+static NoData of_element(const unsigned char *element, zb_dtype dtype) {
+    NoData nodata;
+    nodata.kind = NoData::Double;
+    if (dtype.size == 8 && dtype.kind != ZB_KIND_FLOAT)
+        nodata.kind = dtype.kind == ZB_KIND_INT ? NoData::Int64 : NoData::UInt64;
+    nodata.as_double = zb_element_to_double(element, dtype);
+    memcpy(nodata.element, element, dtype.size);
+    memcpy(&nodata.as_int64, nodata.element, sizeof nodata.as_int64);
+    memcpy(&nodata.as_uint64, nodata.element, sizeof nodata.as_uint64);
+    return nodata;
+}
+
+NoData find_nodata(const zb_node *array) {
+    unsigned char element[sizeof(uint64_t)];
+    const zb_dtype shown = pixel_dtype(array);
+    return zb_array_nodata(array, shown, element) ? of_element(element, shown) : NoData();
+}
+
+/* ---- Setting ---- */
+
+NoData nodata_from_double(double value, zb_dtype dtype) {
+    unsigned char element[sizeof(uint64_t)];
+    return zb_element_from_double(value, dtype, element) ? of_element(element, dtype) : NoData();
+}
+
+NoData nodata_from_int64(int64_t value, zb_dtype dtype) {
+    unsigned char element[sizeof(uint64_t)];
+    return zb_element_from_int64(value, dtype, element) ? of_element(element, dtype) : NoData();
+}
+
+NoData nodata_from_uint64(uint64_t value, zb_dtype dtype) {
+    unsigned char element[sizeof(uint64_t)];
+    return zb_element_from_uint64(value, dtype, element) ? of_element(element, dtype) : NoData();
+}
+
+/* Where `_Unsigned` gives pixels another sign, the stored type's is written. */
+std::string nodata_json(const NoData &nodata, const zb_node *array) {
+    char *text = zb_fill_attribute_print(nodata.element, zb_node_array(array)->dtype);
+    const std::string json = text == nullptr ? "null" : text;
+    free(text);
+    return json;
+}
+
+std::vector<unsigned char> nodata_element(const NoData &nodata, zb_dtype dtype) {
+    std::vector<unsigned char> element(dtype.size);
+    if (nodata.kind != NoData::None)
+        memcpy(element.data(), nodata.element, element.size());
+    return element;
+}
+
+} // namespace zarr3

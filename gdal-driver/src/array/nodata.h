@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* The nodata value in GDAL's words. What it is says zarrbridge/conventions.h. */
+#ifndef ZARR3_NODATA_H
+#define ZARR3_NODATA_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "zarrbridge/conventions.h"
+
+namespace zarr3 {
+
+struct NoData {
+    enum Kind { None, Double, Int64, UInt64 } kind = None; /* the 64-bit types keep every digit */
+    double as_double = 0;                                  /* nearest double, for any kind */
+    int64_t as_int64 = 0;
+    uint64_t as_uint64 = 0;
+    unsigned char element[sizeof(uint64_t)] = {}; /* as a pixel holds it, whichever its sign */
+};
+
+NoData find_nodata(const zb_node *array);
+
+/* From what a program sets. None when no element of the type can have the value. */
+NoData nodata_from_double(double value, zb_dtype dtype);
+NoData nodata_from_int64(int64_t value, zb_dtype dtype);
+NoData nodata_from_uint64(uint64_t value, zb_dtype dtype);
+
+/* The value of the array's `_FillValue` as xarray writes it: a number of the stored type, for
+   floats the base64 text of a double. */
+std::string nodata_json(const NoData &nodata, const zb_node *array);
+
+/* One element of the type, for a new array's fill value. */
+std::vector<unsigned char> nodata_element(const NoData &nodata, zb_dtype dtype);
+
+} // namespace zarr3
+
+#endif

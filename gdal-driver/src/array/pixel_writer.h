@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* The way of pixels into an array: the core's writer, opened at the first write, and the memory of
+   which chunks wait in it. */
+#ifndef ZARR3_PIXEL_WRITER_H
+#define ZARR3_PIXEL_WRITER_H
+
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "store/node.h"
+#include "zarrbridge/write.h"
+
+namespace zarr3 {
+
+/* Start and count for each dimension of the array. */
+struct Box {
+    std::vector<uint64_t> start, count;
+};
+
+/* What a reader of the same dataset must know: zb_array_read sees what is stored, not what waits in
+   the writer for the rest of its chunk. Hence settle() before each read. GDAL's block cache may
+   write blocks from any thread; all calls take turns. */
+class PixelWriter {
+  public:
+    explicit PixelWriter(const zb_write_options &options) : options_(options) {
+    }
+    ~PixelWriter();
+    PixelWriter(const PixelWriter &) = delete;
+    PixelWriter &operator=(const PixelWriter &) = delete;
+
+    /* The box must be that of `write`. */
+    enum zb_code write(const NodePtr &array, const Box &box, const zb_write &write, zb_error *err);
+
+    /* Stores what waits, if any of it lies in chunks that the box touches. */
+    enum zb_code settle(const Box &box, zb_error *err);
+
+    enum zb_code flush(zb_error *err);
+
+    /* Flushes and forgets the writer, also when flushing fails. */
+    enum zb_code close(zb_error *err);
+
+    /* Forgets what waits. */
+    void abandon();
+
+    /* Has anything been written? */
+    bool used() const {
+        return used_;
+    }
+
+    /* Has a read ever met chunks that waited? Then the program reads and writes by turns, and small
+       writes are better kept in GDAL's block cache than stored before each read. */
+    bool is_mixed() const {
+        return mixed_;
+    }
+
+  private:
+    void note(const zb_node *array, const Box &box);
+
+    zb_write_options options_;
+    NodePtr array_;
+    zb_writer *writer_ = nullptr;
+    std::set<std::vector<uint64_t>> waiting_; /* indices of chunks that were written in part */
+    std::recursive_mutex turn_;
+    bool used_ = false, mixed_ = false;
+};
+
+} // namespace zarr3
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The conversion rules matter where the core could write into the caller's buffer. Its conversions
+ * clamp and turn NaN into 0, as HDF5 wants it; GDAL's round, and treat NaN and overflow in ways of
+ * their own. Only conversions that lose nothing are left to the core: there is only one right
+ * result.
+ */
+#include "array/types.h"
+
+#include "array/attributes.h"
+#include "cpl_port.h"
+
+namespace zarr3 {
+
+/* GDAL has no boolean type; 0 and 1 as bytes is what its own drivers make of one. */
+GDALDataType gdal_type(zb_dtype dtype) {
+    static constexpr GDALDataType kInt[] = {GDT_Int8, GDT_Int16, GDT_Int32, GDT_Int64};
+    static constexpr GDALDataType kUint[] = {GDT_Byte, GDT_UInt16, GDT_UInt32, GDT_UInt64};
+    const int width = dtype.size == 1 ? 0 : dtype.size == 2 ? 1 : dtype.size == 4 ? 2 : 3;
+    switch (dtype.kind) {
+    case ZB_KIND_BOOL:
+        return GDT_Byte;
+    case ZB_KIND_INT:
+        return kInt[width];
+    case ZB_KIND_UINT:
+        return kUint[width];
+    case ZB_KIND_FLOAT:
+        return dtype.size == 2 ? kFloat16 : dtype.size == 4 ? GDT_Float32 : GDT_Float64;
+    case ZB_KIND_COMPLEX:
+        return dtype.size == 8 ? GDT_CFloat32 : GDT_CFloat64;
+    case ZB_KIND_RAW:
+        break;
+    }
+    return GDT_Unknown;
+}
+
+zb_dtype memory_dtype(GDALDataType type) {
+    zb_dtype dtype = {ZB_KIND_RAW, 0, false};
+    if (type == GDT_CInt16 || type == GDT_CInt32 || type == GDT_Unknown)
+        return dtype;
+    dtype.size = static_cast<uint32_t>(GDALGetDataTypeSizeBytes(type));
+    if (GDALDataTypeIsComplex(type)) {
+        dtype.kind = ZB_KIND_COMPLEX;
+        dtype.size = dtype.size >= 8 ? dtype.size : 0;
+    } else if (GDALDataTypeIsFloating(type)) {
+        dtype.kind = ZB_KIND_FLOAT;
+    } else {
+        dtype.kind = GDALDataTypeIsSigned(type) ? ZB_KIND_INT : ZB_KIND_UINT;
+    }
+    return dtype;
+}
+
+/* Value bits: of an integer those besides its sign, of a float those of its significand. */
+static uint32_t value_bits(zb_dtype dtype) {
+    const uint32_t bits = dtype.size * 8;
+    switch (dtype.kind) {
+    case ZB_KIND_BOOL:
+        return 1;
+    case ZB_KIND_INT:
+        return bits - 1;
+    case ZB_KIND_FLOAT:
+        return dtype.size == 2 ? 11 : dtype.size == 4 ? 24 : 53;
+    default:
+        return bits;
+    }
+}
+
+/* Within one kind the wider type holds all values; between integers and floats it needs as many
+   value bits, and unsigned types never hold signed ones. */
+bool converts_exactly(zb_dtype from, GDALDataType to) {
+    const zb_dtype target = memory_dtype(to);
+    if (target.size == 0 || !zb_dtype_converts(from, target))
+        return false;
+    if (from.kind == target.kind)
+        return from.size <= target.size;
+    const bool from_is_integer =
+        from.kind == ZB_KIND_BOOL || from.kind == ZB_KIND_UINT || from.kind == ZB_KIND_INT;
+    if (!from_is_integer || target.kind == ZB_KIND_COMPLEX)
+        return false;
+    if (from.kind == ZB_KIND_INT && target.kind == ZB_KIND_UINT)
+        return false;
+    return value_bits(from) <= value_bits(target);
+}
+
+/* ---- Signs ---- */
+
+static bool is_integer(zb_dtype dtype) {
+    return dtype.kind == ZB_KIND_INT || dtype.kind == ZB_KIND_UINT;
+}
+
+zb_dtype pixel_dtype(const zb_node *array) {
+    zb_dtype dtype = zb_node_array(array)->dtype;
+    const std::string said = attribute_text(array, "_Unsigned");
+    if (is_integer(dtype) && EQUAL(said.c_str(), "true"))
+        dtype.kind = ZB_KIND_UINT;
+    else if (is_integer(dtype) && EQUAL(said.c_str(), "false"))
+        dtype.kind = ZB_KIND_INT;
+    return dtype;
+}
+
+GDALDataType pixel_type(const zb_node *array) {
+    return gdal_type(pixel_dtype(array));
+}
+
+static bool has_other_sign(const zb_node *array) {
+    return pixel_dtype(array).kind != zb_node_array(array)->dtype.kind;
+}
+
+/* The core passes elements of its own type unchanged, whatever their bits mean to us. */
+zb_dtype exchange_dtype(const zb_node *array, GDALDataType type) {
+    return has_other_sign(array) ? zb_node_array(array)->dtype : memory_dtype(type);
+}
+
+bool reads_exactly(const zb_node *array, GDALDataType type) {
+    return has_other_sign(array) ? type == pixel_type(array)
+                                 : converts_exactly(zb_node_array(array)->dtype, type);
+}
+
+bool writes_exactly(const zb_node *array, GDALDataType type) {
+    return has_other_sign(array) ? type == pixel_type(array)
+                                 : converts_exactly(memory_dtype(type), pixel_type(array));
+}
+
+} // namespace zarr3

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+#include "create/array_plan.h"
+
+#include <algorithm>
+#include <climits>
+
+#include "array/new_array.h"
+#include "array/types.h"
+#include "raster/layout.h"
+#include "zarrbridge/conventions.h"
+
+#include "zarrbridge/change.h"
+#include "zarrbridge/limits.h"
+
+namespace zarr3 {
+
+/* Places of the dimensions; band is -1 for a single band. */
+namespace {
+struct Places {
+    int band, y, x;
+};
+} // namespace
+
+static Places places_of(int bands, bool pixel_interleave) {
+    if (bands == 1)
+        return {-1, 0, 1};
+    return pixel_interleave ? Places{2, 0, 1} : Places{0, 1, 2};
+}
+
+static uint64_t product(const std::vector<uint64_t> &extents) {
+    uint64_t result = 1;
+    for (const uint64_t extent : extents) {
+        if (__builtin_mul_overflow(result, extent, &result))
+            return UINT64_MAX;
+    }
+    return result;
+}
+
+static uint64_t &at(std::vector<uint64_t> &extents, int place) {
+    return extents[static_cast<size_t>(place)];
+}
+
+static std::vector<enum zb_role> roles_of(const Places &places, bool pixel_interleave) {
+    std::vector<enum zb_role> roles(places.band >= 0 ? 3 : 2, ZB_ROLE_PLANE);
+    if (places.band >= 0)
+        roles[static_cast<size_t>(places.band)] =
+            pixel_interleave ? ZB_ROLE_SAMPLES : ZB_ROLE_SERIES;
+    return roles;
+}
+
+static void default_block(NewArray *array, const std::vector<enum zb_role> &roles) {
+    array->block.resize(array->shape.size());
+    zb_default_chunk(static_cast<uint32_t>(roles.size()), array->shape.data(), array->dtype.size,
+                     roles.data(), array->block.data());
+}
+
+static void default_shard(NewArray *array, const std::vector<enum zb_role> &roles) {
+    std::vector<uint64_t> shard(array->shape.size());
+    if (zb_default_shard(static_cast<uint32_t>(roles.size()), array->shape.data(),
+                         array->dtype.size, roles.data(), array->block.data(), shard.data()))
+        array->shard = shard;
+}
+
+/* Two extents are rows and columns; those of bands then follow `bands`. */
+static bool take_extents(const char *name, const std::vector<uint64_t> &given, const Places &places,
+                         uint64_t bands, std::vector<uint64_t> *extents, std::string *reason) {
+    const size_t ndim = places.band >= 0 ? 3 : 2;
+    if (given.size() != 2 && given.size() != ndim) {
+        *reason = std::string(name) + " has " + std::to_string(given.size()) +
+                  " extents, the array has " + std::to_string(ndim) + " dimensions";
+        return false;
+    }
+    *extents = given;
+    if (given.size() < ndim)
+        extents->insert(extents->begin() + places.band, bands);
+    return true;
+}
+
+static std::string text_of(const std::vector<uint64_t> &extents) {
+    std::string text;
+    for (const uint64_t extent : extents)
+        text += (text.empty() ? "" : " x ") + std::to_string(extent);
+    return text;
+}
+
+/* The limits are the reader's: what is written must be readable with the defaults. */
+static bool check_shapes(const NewArray &array, std::string *reason) {
+    const uint64_t limit = zb_limits_get()->chunk_bytes;
+    if (product(array.block) > limit / array.dtype.size) {
+        *reason = "a block of " + text_of(array.block) +
+                  " elements exceeds the limit chunk_bytes "
+                  "of " +
+                  std::to_string(limit) + " bytes";
+        return false;
+    }
+    if (array.shard.empty())
+        return true;
+    uint64_t inner = 1;
+    for (size_t d = 0; d < array.shard.size(); d++) {
+        if (array.shard[d] % array.block[d] != 0) {
+            *reason = "a shard of " + text_of(array.shard) +
+                      " elements is no multiple of the block, " + text_of(array.block);
+            return false;
+        }
+        if (__builtin_mul_overflow(inner, array.shard[d] / array.block[d], &inner))
+            inner = UINT64_MAX;
+    }
+    const uint64_t index_limit = zb_limits_get()->index_bytes;
+    if (inner > (index_limit - 4) / 16) {
+        *reason = "a shard of " + std::to_string(inner) +
+                  " blocks needs an index above the limit "
+                  "index_bytes of " +
+                  std::to_string(index_limit) + " bytes";
+        return false;
+    }
+    return true;
+}
+
+bool plan_array(const RasterShape &raster, const CreationOptions &options, NewArray *array,
+                std::string *reason) {
+    array->dtype = memory_dtype(raster.type);
+    if (array->dtype.size == 0) {
+        *reason = std::string("GDAL's type ") + GDALGetDataTypeName(raster.type) +
+                  " has no Zarr form" +
+                  (GDALDataTypeIsComplex(raster.type) ? "; CFloat32 has" : "");
+        return false;
+    }
+    if (raster.bands < 1 || static_cast<uint64_t>(raster.bands) > kMaxBands) {
+        *reason =
+            std::to_string(raster.bands) + " bands; a raster has 1 to " + std::to_string(kMaxBands);
+        return false;
+    }
+    const Places places = places_of(raster.bands, options.pixel_interleave);
+    array->codecs = options.codecs;
+    array->separator = options.separator;
+    array->shape.resize(places.band >= 0 ? 3 : 2);
+    array->names.resize(array->shape.size());
+    at(array->shape, places.x) = static_cast<uint64_t>(raster.width);
+    at(array->shape, places.y) = static_cast<uint64_t>(raster.height);
+    array->names[static_cast<size_t>(places.x)] = "x";
+    array->names[static_cast<size_t>(places.y)] = "y";
+    if (places.band >= 0) {
+        at(array->shape, places.band) = static_cast<uint64_t>(raster.bands);
+        array->names[static_cast<size_t>(places.band)] = "band";
+    }
+    const uint64_t block_bands = options.pixel_interleave ? static_cast<uint64_t>(raster.bands) : 1;
+    const std::vector<enum zb_role> roles = roles_of(places, options.pixel_interleave);
+    if (options.block.empty())
+        default_block(array, roles);
+    else if (!take_extents("BLOCKSIZE", options.block, places, block_bands, &array->block, reason))
+        return false;
+    if (options.sharding == Sharding::Auto)
+        default_shard(array, roles);
+    else if (options.sharding == Sharding::Given &&
+             !take_extents("SHARD", options.shard, places,
+                           places.band >= 0 ? at(array->block, places.band) : 1, &array->shard,
+                           reason))
+        return false;
+    return check_shapes(*array, reason);
+}
+
+} // namespace zarr3

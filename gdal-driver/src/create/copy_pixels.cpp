@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The source is read in pieces that cover whole chunks of the copy, so that each chunk is encoded
+ * once and straight from the piece. While one piece is encoded and stored by the core's threads,
+ * this thread reads the next one: two buffers.
+ *
+ * Pieces are as wide as the raster when that fits their budget. Many sources are stored by rows,
+ * and narrower pieces would decode each of their rows several times.
+ */
+#include "create/copy_pixels.h"
+
+#include <algorithm>
+#include <future>
+
+#include "base/errors.h"
+#include "base/memory.h"
+
+#include "zarrbridge/limits.h"
+
+namespace zarr3 {
+
+/* Bytes of a piece, where pieces can be made larger without need. */
+static constexpr uint64_t kGoodPiece = uint64_t{32} << 20;
+
+namespace {
+
+/* Extents of the pieces, all but the last multiples of chunks. */
+struct PieceShape {
+    int width, height, bands;
+};
+
+/* A piece on its way: read, then written by another thread. */
+struct Piece {
+    std::unique_ptr<char, FreeMemory> data;
+    Window window;
+    int first_band, bands;
+};
+
+class PixelCopy {
+  public:
+    PixelCopy(GDALDataset *source, Zarr3Dataset *copy);
+    bool run(GDALProgressFunc progress, void *progress_data);
+
+  private:
+    uint64_t bytes(int width, int height, int bands) const;
+    PieceShape choose_shape() const;
+    Spacings spacings(const Piece &piece) const;
+    bool read(Piece *piece);
+    void start_writing(const Piece &piece);
+    bool finish_writing();
+
+    GDALDataset *source_;
+    Zarr3Dataset *copy_;
+    GDALDataType type_;
+    int size_; /* bytes of a sample */
+    PieceShape shape_;
+    std::future<enum zb_code> writing_;
+    zb_error error_ = {};
+};
+
+} // namespace
+
+PixelCopy::PixelCopy(GDALDataset *source, Zarr3Dataset *copy)
+    : source_(source), copy_(copy), type_(copy->GetRasterBand(1)->GetRasterDataType()),
+      size_(GDALGetDataTypeSizeBytes(type_)), shape_(choose_shape()) {
+}
+
+uint64_t PixelCopy::bytes(int width, int height, int bands) const {
+    return static_cast<uint64_t>(width) * static_cast<uint64_t>(height) *
+           static_cast<uint64_t>(bands) * static_cast<uint64_t>(size_);
+}
+
+/* The largest multiple of `unit` within `room` units, at least one and at most the extent. */
+static int multiple(int unit, uint64_t room, int extent) {
+    const uint64_t most = (static_cast<uint64_t>(extent) + static_cast<uint64_t>(unit) - 1) /
+                          static_cast<uint64_t>(unit);
+    const uint64_t count = std::clamp<uint64_t>(room, 1, most);
+    return static_cast<int>(
+        std::min<uint64_t>(count * static_cast<uint64_t>(unit), static_cast<uint64_t>(extent)));
+}
+
+PieceShape PixelCopy::choose_shape() const {
+    const Layout &layout = copy_->layout();
+    /* The copy's array is new, and all its chunks are as long as the first one. */
+    const auto extent = [this](int dim) {
+        return static_cast<int>(
+            zb_array_chunk_at(copy_->array(), ZB_GRID_CHUNKS, static_cast<uint32_t>(dim), 0)
+                .inside);
+    };
+    const int unit_width = extent(layout.axes.x);
+    const int unit_bands = layout.extra.empty() ? 1 : extent(static_cast<int>(layout.extra[0].dim));
+    int unit_height = extent(layout.axes.y);
+    /* Two of them and what the writer gathers must share what is set aside for writing. */
+    const uint64_t budget =
+        std::clamp<uint64_t>(zb_limits_get()->write_cache_bytes / 2, kGoodPiece, 4 * kGoodPiece);
+    /* Shards too large for that are gathered by the writer, from rows of blocks. */
+    if (bytes(unit_width, unit_height, unit_bands) > budget)
+        unit_height =
+            multiple(layout.block_height,
+                     budget / bytes(unit_width, layout.block_height, unit_bands), layout.height);
+    PieceShape shape = {layout.width, unit_height, unit_bands};
+    if (bytes(shape.width, unit_height, unit_bands) > budget)
+        shape.width =
+            multiple(unit_width, budget / bytes(unit_width, unit_height, unit_bands), layout.width);
+    shape.bands =
+        multiple(unit_bands, budget / bytes(shape.width, unit_height, unit_bands), layout.bands);
+    shape.height = multiple(unit_height, kGoodPiece / bytes(shape.width, unit_height, shape.bands),
+                            layout.height);
+    return shape;
+}
+
+/* As the array has its dimensions, so that encoding finds its samples one after the other. */
+Spacings PixelCopy::spacings(const Piece &piece) const {
+    const Layout &layout = copy_->layout();
+    const bool pixel =
+        !layout.extra.empty() && static_cast<int>(layout.extra[0].dim) > layout.axes.x;
+    const int64_t sample = size_, width = piece.window.width;
+    if (pixel)
+        return {sample * piece.bands, sample * piece.bands * width, sample};
+    return {sample, sample * width, sample * width * piece.window.height};
+}
+
+bool PixelCopy::read(Piece *piece) {
+    const Window &w = piece->window;
+    const Spacings to = spacings(*piece);
+    std::vector<int> bands;
+    for (int i = 0; i < piece->bands; i++)
+        bands.push_back(piece->first_band + i + 1);
+    if (piece->data == nullptr)
+        piece->data.reset(static_cast<char *>(
+            VSI_MALLOC_VERBOSE(bytes(shape_.width, shape_.height, shape_.bands))));
+    return piece->data != nullptr &&
+           source_->RasterIO(GF_Read, w.x, w.y, w.width, w.height, piece->data.get(), w.width,
+                             w.height, type_, piece->bands, bands.data(), to.pixel, to.line,
+                             to.band, nullptr) == CE_None;
+}
+
+/* Only the core runs in the other thread; its error is reported by this one. */
+void PixelCopy::start_writing(const Piece &piece) {
+    writing_ = std::async(std::launch::async, [this, &piece] {
+        return copy_->write_run(piece.first_band, piece.bands, piece.window, piece.data.get(),
+                                type_, spacings(piece), &error_);
+    });
+}
+
+bool PixelCopy::finish_writing() {
+    if (!writing_.valid() || writing_.get() == ZB_OK)
+        return true;
+    report(error_);
+    return false;
+}
+
+/* False when the user wants no more. */
+static bool tell(double done, GDALProgressFunc progress, void *progress_data) {
+    if (progress(done, nullptr, progress_data))
+        return true;
+    CPLError(CE_Failure, CPLE_UserInterrupt, "the copy was cancelled");
+    return false;
+}
+
+/* Bands are stepped through first: a source that keeps them together has them in its cache. */
+bool PixelCopy::run(GDALProgressFunc progress, void *progress_data) {
+    const Layout &layout = copy_->layout();
+    const auto steps = [](int extent, int step) { return int64_t{extent - 1} / step + 1; };
+    const int64_t across = steps(layout.width, shape_.width);
+    const int64_t deep = steps(layout.bands, shape_.bands);
+    const int64_t count = steps(layout.height, shape_.height) * across * deep;
+    Piece pieces[2];
+    bool good = copy_->prepare_first_write() && tell(0, progress, progress_data);
+    for (int64_t i = 0; i < count && good; i++) {
+        Piece &piece = pieces[i % 2];
+        const int x = static_cast<int>(i / deep % across * shape_.width);
+        const int y = static_cast<int>(i / deep / across * shape_.height);
+        piece.first_band = static_cast<int>(i % deep * shape_.bands);
+        piece.bands = std::min(shape_.bands, layout.bands - piece.first_band);
+        piece.window = {x, y, std::min(shape_.width, layout.width - x),
+                        std::min(shape_.height, layout.height - y)};
+        good = read(&piece);
+        good = finish_writing() && good; /* always: the other buffer must be free */
+        if (good) {
+            start_writing(piece);
+            const double done = static_cast<double>(i + 1) / static_cast<double>(count);
+            good = tell(done, progress, progress_data);
+        }
+    }
+    return finish_writing() && good;
+}
+
+bool copy_pixels(GDALDataset *source, Zarr3Dataset *copy, GDALProgressFunc progress,
+                 void *progress_data) {
+    return PixelCopy(source, copy).run(progress, progress_data);
+}
+
+} // namespace zarr3

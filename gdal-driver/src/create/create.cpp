@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A raster is a group of its own: the array of pixels, and beside it what CF readers want (grid
+ * mapping, coordinates), which comes when the program says where the raster lies.
+ *
+ * All that can be wrong with the arguments is found before anything is touched.
+ */
+#include "create/create.h"
+
+#include "base/errors.h"
+#include "create/array_plan.h"
+#include "geo/shared_names.h"
+#include "store/directories.h"
+#include "store/location.h"
+#include "store/open_store.h"
+
+namespace zarr3 {
+
+void refuse_creation(const char *name, const std::string &reason) {
+    CPLError(CE_Failure, CPLE_NotSupported, "%s cannot be created: %s", name, reason.c_str());
+}
+
+/* Names that other arrays have, and names that the core does not take. */
+static bool check_array_name(const std::string &name, std::string *reason) {
+    for (const char *taken : {"x", "y", "band", "spatial_ref"}) {
+        if (name == taken || name.find('/') != std::string::npos) {
+            *reason = "ARRAY_NAME=" + name +
+                      ": x, y, band and spatial_ref are names of other arrays, and a name has no "
+                      "slash";
+            return false;
+        }
+    }
+    if (name[0] != '.' && !STARTS_WITH(name.c_str(), "__") && name != "zarr.json")
+        return true;
+    *reason = "ARRAY_NAME=" + name + ": a name does not begin with a dot or two underscores";
+    return false;
+}
+
+bool find_destination(const char *name, const CreationOptions &options, Destination *destination,
+                      std::string *reason) {
+    if (!options.array_name.empty() && !check_array_name(options.array_name, reason))
+        return false;
+    if (options.append)
+        return destination->find_group(name, options.array_name, reason);
+    if (!destination->find(name, reason))
+        return false;
+    /* What an option that nobody knows was meant to do with the store cannot be known either. */
+    if (destination->replaces() && !options.unknown.empty()) {
+        *reason = "there is no option " + options.unknown +
+                  ", and what is there would be replaced; drop the option, or delete the store";
+        return false;
+    }
+    return true;
+}
+
+/* In a group of its own, or beside others. */
+static enum zb_code create_array(Destination *destination, bool aside, enum zb_sync sync,
+                                 const std::string &name, NewArray *plan, NodePtr *array,
+                                 zb_error *err) {
+    enum zb_code code = destination->make(aside, sync, err);
+    zb_store *store = destination->hierarchy().store.get();
+    const std::string path = join_path(destination->node(), name);
+    if (code == ZB_OK && destination->has_company())
+        code = name_dimensions(store, path, {std::nullopt, std::nullopt}, plan, err);
+    if (code == ZB_OK)
+        code = plan->create(store, path, {}, "", array, err);
+    if (code == ZB_OK && destination->appends())
+        destination->created_array();
+    return code;
+}
+
+std::unique_ptr<Zarr3Dataset> create_raster(Destination *destination, bool aside,
+                                            const RasterShape &raster,
+                                            const CreationOptions &options) {
+    NewArray plan;
+    std::string reason;
+    zb_error err;
+    if (!plan_array(raster, options, &plan, &reason)) {
+        CPLError(CE_Failure, CPLE_NotSupported, "%s", reason.c_str());
+        return nullptr;
+    }
+    const std::string name =
+        options.array_name.empty() ? destination->array_name() : options.array_name;
+    NodePtr array;
+    if (create_array(destination, aside, options.write.sync, name, &plan, &array, &err) != ZB_OK) {
+        report(err);
+        return nullptr;
+    }
+    ArrayOptions how;
+    how.update = true;
+    how.write = options.write;
+    std::unique_ptr<Zarr3Dataset> dataset =
+        Zarr3Dataset::make(destination->hierarchy(), array, how, &reason);
+    if (dataset == nullptr)
+        CPLError(CE_Failure, CPLE_AppDefined, "%s", reason.c_str());
+    else
+        dataset->set_fresh(plan, destination->has_company());
+    return dataset;
+}
+
+GDALDataset *create(const char *name, int width, int height, int bands, GDALDataType type,
+                    OptionList list) {
+    Destination destination;
+    CreationOptions options;
+    std::string reason;
+    if (!parse_creation_options(list, &options, &reason) ||
+        !find_destination(name, options, &destination, &reason)) {
+        refuse_creation(name, reason);
+        return nullptr;
+    }
+    adopt_thread_count();
+    std::unique_ptr<Zarr3Dataset> dataset =
+        create_raster(&destination, false, {width, height, bands, type}, options);
+    if (dataset == nullptr)
+        return nullptr;
+    if (destination.node().empty() && !destination.appends())
+        remove_sidecars(destination.hierarchy().root);
+    destination.keep();
+    const std::string path = zb_node_path(dataset->array());
+    dataset->SetDescription(destination.appends()
+                                ? subdataset_name(destination.hierarchy().root, path, {}).c_str()
+                                : name);
+    dataset->use_sidecar(path);
+    return dataset.release();
+}
+
+} // namespace zarr3

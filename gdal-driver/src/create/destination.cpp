@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An old store must not be lost to a copy that fails half-way, and a half copy must not stay. So a
+ * copy of a whole raster is made in a directory beside its place, named
+ * ".NAME.<process>-<number>.zarr3-new", and the two change places when it is complete: in one step
+ * where the file system can exchange names. A process that is killed leaves the directory behind.
+ * It held a lock on it, so that the next one to write there knows, and removes it.
+ *
+ * Inside a hierarchy a group that takes the place of another one is made beside it, as a node
+ * "NAME.<process>-<number>.zarr3-new", which other programs see. When it is complete the old one is
+ * deleted and the new one moved: in between there is none. A process that is killed leaves it
+ * there, and nobody removes it, since it may be all that is left.
+ *
+ * Where nothing was before, and in GDAL's memory files, the group is made in its place.
+ */
+#include "create/destination.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+
+#include "cpl_conv.h"
+#include "cpl_string.h"
+#include "cpl_vsi.h"
+#include "geo/shared_names.h"
+#include "store/directories.h"
+#include "store/location.h"
+#include "store/open_store.h"
+#include "zarrbridge/conventions.h"
+#include "zarrbridge/write.h"
+#include "zarrbridge/change.h"
+
+namespace zarr3 {
+
+static constexpr char kAsideSuffix[] = ".zarr3-new";
+/* A directory this young may not be locked yet. */
+static constexpr time_t kYoungSeconds = 60;
+
+static bool is_virtual(const std::string &path) {
+    return STARTS_WITH(path.c_str(), "/vsi");
+}
+
+static bool is_directory(const std::string &path, bool *exists) {
+    VSIStatBufL stat;
+    *exists = VSIStatL(path.c_str(), &stat) == 0;
+    return *exists && VSI_ISDIR(stat.st_mode);
+}
+
+static std::vector<std::string> names_in(const std::string &directory) {
+    std::vector<std::string> names;
+    const CPLStringList list(VSIReadDir(directory.c_str()), TRUE);
+    for (int i = 0; i < list.size(); i++) {
+        if (!EQUAL(list[i], ".") && !EQUAL(list[i], ".."))
+            names.push_back(list[i]);
+    }
+    return names;
+}
+
+/* A missing or empty directory, or a node. */
+static bool may_replace(const std::string &directory, std::string *reason) {
+    bool exists;
+    if (!is_directory(directory, &exists)) {
+        if (exists)
+            *reason = "it exists and is no directory";
+        return !exists;
+    }
+    Hierarchy there;
+    zb_error err;
+    enum zb_place found;
+    if (open_store(directory, &there, &err) != ZB_OK ||
+        zb_place_look(there.store.get(), "", &found, &err) != ZB_OK) {
+        *reason = err.message;
+        return false;
+    }
+    if (found != ZB_PLACE_OTHER)
+        return true;
+    *reason = "the directory exists and is no Zarr version 3 store; it is not overwritten";
+    return false;
+}
+
+/* The root of the hierarchy that the name is or would be in, and the group in it. */
+bool Destination::locate(const char *name, std::string *reason) {
+    Location location;
+    if (!parse_location(name, &location) || !location.tail.empty()) {
+        *reason = "a new raster's name is a path, or ZARR3:\"path\":/group";
+        return false;
+    }
+    climb_to_root(&location);
+    root_ = location.directory;
+    place_ = node_ = location.node;
+    if (!is_writable_place(root_))
+        *reason = "stores are written to local paths and to /vsimem/ only";
+    return is_writable_place(root_);
+}
+
+bool Destination::find(const char *name, std::string *reason) {
+    if (!locate(name, reason))
+        return false;
+    /* What a link points at is replaced, not the link. */
+    char resolved[PATH_MAX];
+    struct stat info;
+    if (!is_virtual(root_) && lstat(root_.c_str(), &info) == 0 && S_ISLNK(info.st_mode) &&
+        realpath(root_.c_str(), resolved) != nullptr)
+        root_ = resolved;
+    const std::string place = node_.empty() ? root_ : file_in(root_, node_);
+    bool exists;
+    is_directory(place, &exists);
+    replaces_ = exists && !names_in(place).empty();
+    return may_replace(root_, reason) && (node_.empty() || may_replace(place, reason));
+}
+
+/* A document that cannot be opened is something, too. */
+static bool is_there(zb_store *store, const std::string &path) {
+    enum zb_place found;
+    return zb_place_look(store, path.c_str(), &found, nullptr) == ZB_OK && found == ZB_PLACE_NODE;
+}
+
+bool Destination::find_group(const char *name, const std::string &array, std::string *reason) {
+    if (!locate(name, reason))
+        return false;
+    zb_error err = {};
+    NodePtr group;
+    if (open_store(root_, &hierarchy_, &err) == ZB_OK)
+        group = open_node(hierarchy_.store.get(), node_, &err);
+    if (group == nullptr) {
+        *reason = std::string("there is no Zarr version 3 group to append to: ") + err.message;
+        return false;
+    }
+    zb_store *store = hierarchy_.store.get();
+    if (zb_node_array(group.get()) != nullptr) {
+        *reason = "it is an array, and arrays are appended to groups";
+        return false;
+    }
+    if (is_there(store, join_path(node_, array))) {
+        *reason = "/" + join_path(node_, array) + " exists already";
+        return false;
+    }
+    for (const std::string &other : own_helpers(array)) {
+        if (is_there(store, join_path(node_, other))) {
+            *reason = "/" + join_path(node_, other) + " exists; another ARRAY_NAME is needed";
+            return false;
+        }
+    }
+    for (const std::vector<std::string> &names : {own_helpers(array), shared_helpers()}) {
+        for (const std::string &other : names) {
+            if (!is_there(store, join_path(node_, other)))
+                helpers_.push_back(join_path(node_, other));
+        }
+    }
+    array_ = array;
+    return true;
+}
+
+std::string Destination::array_name() const {
+    const std::string name =
+        node_.empty() ? std::string(CPLGetBasename(root_.c_str())) : last_part(node_);
+    for (const char *taken : {"", "x", "y", "band", "spatial_ref", "zarr.json"}) {
+        if (name == taken)
+            return "data";
+    }
+    return name[0] == '.' || STARTS_WITH(name.c_str(), "__") ? "data" : name;
+}
+
+/* ---- Directories beside ---- */
+
+static std::string parent_directory(const std::string &path) {
+    const size_t slash = path.rfind('/');
+    if (slash == std::string::npos)
+        return ".";
+    return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+/* Long names are cut, so that the whole fits. */
+static std::string aside_prefix(const std::string &root) {
+    return "." + last_part(root).substr(0, 150) + ".";
+}
+
+/* What killed processes left behind. */
+static void remove_stale(const std::string &root) {
+    const std::string parent = parent_directory(root), prefix = aside_prefix(root);
+    for (const std::string &name : names_in(parent)) {
+        const size_t tail = strlen(kAsideSuffix);
+        if (name.compare(0, prefix.size(), prefix) != 0 || name.size() < prefix.size() + tail ||
+            name.compare(name.size() - tail, tail, kAsideSuffix) != 0)
+            continue;
+        const std::string path = file_in(parent, name);
+        const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+        struct stat info;
+        if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &info) == 0 &&
+            info.st_mtime + kYoungSeconds < time(nullptr))
+            VSIRmdirRecursive(path.c_str());
+        if (fd >= 0)
+            close(fd);
+    }
+}
+
+/* What no other process and no earlier copy of this one has. */
+static std::string aside_suffix() {
+    static std::atomic<unsigned> count;
+    return std::to_string(getpid()) + "-" + std::to_string(count++) + kAsideSuffix;
+}
+
+enum zb_code Destination::open_aside(zb_error *err) {
+    remove_stale(root_);
+    std::string path;
+    do {
+        path = file_in(parent_directory(root_), aside_prefix(root_) + aside_suffix());
+    } while (mkdir(path.c_str(), 0777) != 0 && errno == EEXIST);
+    aside_lock_ = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (aside_lock_ < 0 || flock(aside_lock_, LOCK_EX | LOCK_NB) != 0)
+        return zb_fail_errno(err, errno, "cannot make the directory '%s'", path.c_str());
+    return open_store(path, &hierarchy_, err);
+}
+
+/* ---- Making ---- */
+
+static enum zb_code delete_node(zb_store *store, const std::string &path, zb_error *err) {
+    const enum zb_code code = zb_node_delete(store, path.c_str(), err);
+    return code == ZB_ENOTFOUND ? ZB_OK : code;
+}
+
+enum zb_code Destination::make(bool aside, enum zb_sync sync, zb_error *err) {
+    if (appends()) {
+        zb_store_set_sync(hierarchy_.store.get(), sync);
+        return ZB_OK;
+    }
+    const std::string name = last_part(root_);
+    const bool has_name = !name.empty() && name != "." && name != "..";
+    enum zb_code code = ZB_OK;
+    if (aside && node_.empty() && !is_virtual(root_) && has_name) {
+        code = open_aside(err);
+    } else {
+        if (is_virtual(root_) && VSIMkdir(root_.c_str(), 0777) != 0 && errno != EEXIST)
+            return zb_fail_errno(err, errno, "cannot make the directory '%s'", root_.c_str());
+        code = open_store(root_, &hierarchy_, err, true);
+        if (aside && replaces_ && !node_.empty() && !is_virtual(root_))
+            place_ = node_ + "." + aside_suffix();
+        if (code == ZB_OK) {
+            zb_store_set_sync(hierarchy_.store.get(), sync);
+            code = delete_node(hierarchy_.store.get(), place_, err);
+        }
+    }
+    zb_node *group = nullptr;
+    made_ = code == ZB_OK || aside_lock_ >= 0;
+    if (code == ZB_OK)
+        code = zb_group_create(hierarchy_.store.get(), place_.c_str(), nullptr, &group, err);
+    zb_node_release(group);
+    return code;
+}
+
+/* The array last: as long as it is there, what lies beside it has an owner. */
+void Destination::take_back() {
+    zb_store *store = hierarchy_.store.get();
+    const std::string path = join_path(node_, array_);
+    remove_helpers(store, path, helpers_);
+    zb_node_delete(store, path.c_str(), nullptr);
+}
+
+Destination::~Destination() {
+    if (made_ && appends()) {
+        take_back();
+    } else if (made_ && aside_lock_ >= 0) {
+        VSIRmdirRecursive(hierarchy_.root.c_str());
+    } else if (made_ && hierarchy_.store != nullptr) {
+        delete_node(hierarchy_.store.get(), place_, nullptr);
+        if (node_.empty())
+            remove_empty(root_);
+    }
+    if (aside_lock_ >= 0)
+        close(aside_lock_);
+}
+
+/* ---- Replacing ---- */
+
+/* The old store goes. Files that belong to no node are the user's and move to the new one. */
+static void dismantle(const std::string &from, const std::string &to) {
+    Hierarchy old;
+    if (open_store(from, &old, nullptr) == ZB_OK)
+        zb_node_delete(old.store.get(), "", nullptr);
+    old = Hierarchy();
+    for (std::string name = remove_empty(from), last; !name.empty() && name != last;
+         name = remove_empty(from)) {
+        bool exists;
+        is_directory(file_in(to, name), &exists);
+        if (exists || VSIRename(file_in(from, name).c_str(), file_in(to, name).c_str()) != 0)
+            break;
+        last = name;
+    }
+    bool exists;
+    if (!is_directory(from, &exists))
+        return;
+    /* Under another name, for what has ours is removed one day. */
+    const std::string kept = to + ".before";
+    const bool renamed = rename(from.c_str(), kept.c_str()) == 0;
+    CPLError(CE_Warning, CPLE_FileIO, "what is left of the store before is in %s",
+             renamed ? kept.c_str() : from.c_str());
+}
+
+/* The new group is complete: from here on it is not taken away any more. */
+enum zb_code Destination::replace_node(bool durable, zb_error *err) {
+    zb_store *store = hierarchy_.store.get();
+    enum zb_code code = durable ? zb_store_flush(store, err) : ZB_OK;
+    if (code == ZB_OK)
+        code = delete_node(store, node_, err);
+    if (code != ZB_OK)
+        return code;
+    made_ = false;
+    code = zb_node_move(store, place_.c_str(), node_.c_str(), err);
+    if (code != ZB_OK) {
+        zb_error_prefix(err, code, "the new raster is complete, at /%s", place_.c_str());
+        return code;
+    }
+    place_ = node_;
+    return durable ? zb_store_flush(store, err) : ZB_OK;
+}
+
+enum zb_code Destination::replace(bool durable, zb_error *err) {
+    if (place_ != node_)
+        return replace_node(durable, err);
+    if (aside_lock_ < 0) {
+        made_ = false;
+        return ZB_OK;
+    }
+    const std::string aside = hierarchy_.root;
+    if (durable && !sync_directory(aside))
+        return zb_fail_errno(err, errno, "'%s' cannot be synchronised", aside.c_str());
+    bool exists;
+    is_directory(root_, &exists);
+    bool done = false;
+    if (exists) {
+        done = renameat2(AT_FDCWD, aside.c_str(), AT_FDCWD, root_.c_str(), RENAME_EXCHANGE) == 0;
+        if (done) {
+            dismantle(aside, root_);
+        } else if (errno == EINVAL || errno == ENOSYS) {
+            /* Two steps; killed in between, the old store is there under its other name. */
+            const std::string away = aside + ".old";
+            done = rename(root_.c_str(), away.c_str()) == 0;
+            if (done && rename(aside.c_str(), root_.c_str()) != 0) {
+                const int failed = errno;
+                done = false;
+                if (rename(away.c_str(), root_.c_str()) == 0)
+                    errno = failed;
+            } else if (done) {
+                dismantle(away, root_);
+            }
+        }
+    } else {
+        done = rename(aside.c_str(), root_.c_str()) == 0;
+    }
+    if (!done)
+        return zb_fail_errno(err, errno, "'%s' cannot take the place of '%s'", aside.c_str(),
+                             root_.c_str());
+    remove_sidecars(root_);
+    close(aside_lock_);
+    aside_lock_ = -1;
+    made_ = false;
+    hierarchy_ = Hierarchy();
+    if (durable && !sync_directory(parent_directory(root_)))
+        return zb_fail_errno(err, errno, "'%s' cannot be synchronised", root_.c_str());
+    return ZB_OK;
+}
+
+} // namespace zarr3

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* The place that a new raster is written to. */
+#ifndef ZARR3_DESTINATION_H
+#define ZARR3_DESTINATION_H
+
+#include <string>
+#include <vector>
+
+#include "store/node.h"
+#include "zarrbridge/write.h"
+
+namespace zarr3 {
+
+/* A whole store (node is "") or a group in one; or an array in a group that is there. As long as
+   the destination lives, it owns what has been made there, and takes it away again unless keep() is
+   called. */
+class Destination {
+  public:
+    Destination() = default;
+    ~Destination();
+    Destination(const Destination &) = delete;
+    Destination &operator=(const Destination &) = delete;
+
+    /* Looks whether a raster may be written under the name. What is there must be a Zarr version 3
+       node or an empty directory. False, with *reason set, otherwise. */
+    bool find(const char *name, std::string *reason);
+
+    /* The same for one more array in the group of that name, which must be there; the array must
+       not. */
+    bool find_group(const char *name, const std::string &array, std::string *reason);
+
+    /* Will make() take away a store, or a part of one? */
+    bool replaces() const {
+        return replaces_;
+    }
+    bool appends() const {
+        return !array_.empty();
+    }
+    /* Are there other nodes in the hierarchy, which the new one must take nothing from? */
+    bool has_company() const {
+        return appends() || !node_.empty();
+    }
+
+    /* Makes the group; whatever was there before goes. With `aside` it is made beside its place and
+       what was there stays, until replace(). */
+    enum zb_code make(bool aside, enum zb_sync sync, zb_error *err);
+
+    /* The array of an appending destination has been created: from now on it is owned. */
+    void created_array() {
+        made_ = true;
+    }
+
+    /* Puts the new group in the place of the old one, a whole store in one step; `durable`: safe
+       from a loss of power before this returns. */
+    enum zb_code replace(bool durable, zb_error *err);
+
+    void keep() {
+        made_ = false;
+    }
+
+    /* Where the new group is now. */
+    const Hierarchy &hierarchy() const {
+        return hierarchy_;
+    }
+    const std::string &node() const {
+        return place_;
+    }
+
+    /* The name that an array gets unless the user gives one. */
+    std::string array_name() const;
+
+  private:
+    bool locate(const char *name, std::string *reason);
+    void take_back();
+    enum zb_code open_aside(zb_error *err);
+    enum zb_code replace_node(bool durable, zb_error *err);
+
+    std::string root_, node_;
+    std::string place_; /* where the new group is made */
+    std::string array_; /* to be appended, or "" */
+    Hierarchy hierarchy_;
+    bool replaces_ = false;
+    std::vector<std::string> helpers_; /* paths beside an appended array that had no node before */
+    int aside_lock_ = -1; /* descriptor of the directory beside, which tells that we live */
+    bool made_ = false;
+};
+
+} // namespace zarr3
+
+#endif

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A band answers two kinds of questions: what it is (nodata, scale, unit, place along the extra
+ * dimensions), which come from the array's attributes and win over GDAL's sidecar file, and what
+ * its pixels are, for which it decides between the two ways that dataset_read.cpp describes. What a
+ * program sets is in band_update.cpp.
+ *
+ * Attributes are the array's, so a value is for all bands. Where bands differ there is a list with
+ * an item for each, in the places where rioxarray has them: `scales`, `offsets`, `units` and
+ * `long_name`.
+ *
+ * Whatever needs data from the store (the coordinate value of a band, its description) is read at
+ * the first question. A dataset may have 65536 bands, and opening it must not read a coordinate for
+ * each.
+ */
+#include "dataset/band.h"
+
+#include "array/attributes.h"
+#include "base/errors.h"
+
+using namespace zarr3;
+
+/* Cheap, because a dataset makes all of its bands when it is opened: nothing here may ask the
+   store. */
+Zarr3RasterBand::Zarr3RasterBand(Zarr3Dataset *dataset, int number_in_dataset) {
+    poDS = dataset;
+    nBand = number_in_dataset;
+    nRasterXSize = dataset->layout().width;
+    nRasterYSize = dataset->layout().height;
+    nBlockXSize = dataset->layout().block_width;
+    nBlockYSize = dataset->layout().block_height;
+    eDataType = pixel_type(dataset->array());
+}
+
+CPLErr Zarr3RasterBand::IReadBlock(int x, int y, void *image) {
+    zb_error err;
+    if (owner()->load_block(nBand - 1, x, y, image, &err) == ZB_OK)
+        return CE_None;
+    /* GDAL's cache reports a failure itself, its plain ReadBlock does not. The cache asks for a
+       block that it has already taken in. */
+    GDALRasterBlock *block = TryGetLockedBlockRef(x, y);
+    const bool for_cache = block != nullptr && block->GetDataRef() == image;
+    if (block != nullptr)
+        block->DropLock();
+    if (for_cache)
+        leave_for_caller(err);
+    else
+        report(err);
+    return CE_Failure;
+}
+
+CPLErr Zarr3RasterBand::IWriteBlock(int x, int y, void *image) {
+    return owner()->write_block(nBand - 1, x, y, image);
+}
+
+CPLErr Zarr3RasterBand::IRasterIO(GDALRWFlag mode, int x, int y, int width, int height, void *data,
+                                  int buffer_width, int buffer_height, GDALDataType type,
+                                  GSpacing pixel_space, GSpacing line_space,
+                                  GDALRasterIOExtraArg *extra) {
+    const Window window = {x, y, width, height};
+    /* Requests that change the size go to GDAL, which uses overviews or comes back with windows of
+       the full resolution. */
+    const bool resampled = width != buffer_width || height != buffer_height;
+    if (mode == GF_Write && !resampled) {
+        bool done = false;
+        const PixelRequest request = {window, data, type, 1, &nBand, pixel_space, line_space, 0};
+        const CPLErr result = owner()->write_pixels(request, &done);
+        if (done)
+            return result;
+    }
+    if (mode == GF_Read && !resampled) {
+        bool done = false;
+        const PixelRequest request = {window, data, type, 1, &nBand, pixel_space, line_space, 0};
+        const CPLErr result = owner()->read_direct(request, &done);
+        if (done)
+            return result;
+        /* GDAL goes line by line. A row of blocks that the cache cannot hold would be decoded for
+           each line anew: take such a request in two halves, split between blocks. */
+        const Window row = {x, y, width, 1};
+        const int middle = (x + width / 2) / nBlockXSize * nBlockXSize;
+        if (height > 1 && middle > x &&
+            owner()->block_bytes(row, 1) > static_cast<uint64_t>(GDALGetCacheMax64()) / 2) {
+            const CPLErr left = IRasterIO(mode, x, y, middle - x, height, data, middle - x, height,
+                                          type, pixel_space, line_space, extra);
+            if (left != CE_None)
+                return left;
+            const int rest = x + width - middle;
+            return IRasterIO(mode, middle, y, rest, height,
+                             static_cast<char *>(data) + (middle - x) * pixel_space, rest, height,
+                             type, pixel_space, line_space, extra);
+        }
+    }
+    /* GDAL now asks for one block after the other; a miss loads the rest of them as well. */
+    const Zarr3Dataset::Expect expect(owner(), window, buffer_width, buffer_height);
+    return GDALPamRasterBand::IRasterIO(mode, x, y, width, height, data, buffer_width,
+                                        buffer_height, type, pixel_space, line_space, extra);
+}
+
+/* GDAL lets callers pass no place for the answer whether there is a value. */
+static void tell(int *success, bool value) {
+    if (success != nullptr)
+        *success = value ? TRUE : FALSE;
+}
+
+double Zarr3RasterBand::GetNoDataValue(int *success) {
+    const NoData &nodata = owner()->nodata();
+    if (nodata.kind == NoData::None)
+        return GDALPamRasterBand::GetNoDataValue(success);
+    tell(success, true);
+    return nodata.as_double;
+}
+
+/* GDAL asks by the band's type: these two for the 64-bit ones, whose values a double would round,
+   the one above for all others. */
+int64_t Zarr3RasterBand::GetNoDataValueAsInt64(int *success) {
+    const NoData &nodata = owner()->nodata();
+    if (nodata.kind != NoData::Int64)
+        return GDALPamRasterBand::GetNoDataValueAsInt64(success);
+    tell(success, true);
+    return nodata.as_int64;
+}
+
+uint64_t Zarr3RasterBand::GetNoDataValueAsUInt64(int *success) {
+    const NoData &nodata = owner()->nodata();
+    if (nodata.kind != NoData::UInt64)
+        return GDALPamRasterBand::GetNoDataValueAsUInt64(success);
+    tell(success, true);
+    return nodata.as_uint64;
+}
+
+std::optional<double> Zarr3RasterBand::number(const char *single, const char *list) const {
+    const std::optional<double> value = attribute_number(owner()->array(), single);
+    double item;
+    if (value || !zb_json_double(owner()->band_item(list, nBand - 1), &item))
+        return value;
+    return item;
+}
+
+/* Scale and offset are told, not applied: GDAL's pixels are the stored ones. */
+double Zarr3RasterBand::GetScale(int *success) {
+    const std::optional<double> value = new_scale_ ? new_scale_ : number("scale_factor", "scales");
+    if (!value)
+        return GDALPamRasterBand::GetScale(success);
+    tell(success, true);
+    return *value;
+}
+
+double Zarr3RasterBand::GetOffset(int *success) {
+    const std::optional<double> value = new_offset_ ? new_offset_ : number("add_offset", "offsets");
+    if (!value)
+        return GDALPamRasterBand::GetOffset(success);
+    tell(success, true);
+    return *value;
+}
+
+/* Kept, because the caller gets a pointer. */
+const char *Zarr3RasterBand::GetUnitType() {
+    if (!unit_) {
+        const char *item = zb_json_string(owner()->band_item("units", nBand - 1));
+        unit_ = item != nullptr ? item : attribute_text(owner()->array(), "units");
+    }
+    return unit_->empty() ? GDALPamRasterBand::GetUnitType() : unit_->c_str();
+}
+
+GDALColorInterp Zarr3RasterBand::GetColorInterpretation() {
+    if (new_colour_)
+        return *new_colour_;
+    const zb_json *stated = attribute(owner()->array(), "COLOR_INTERPRETATION");
+    if (zb_json_kind_of(stated) == ZB_JSON_ARRAY)
+        stated = owner()->band_item("COLOR_INTERPRETATION", nBand - 1);
+    if (zb_json_string(stated) != nullptr)
+        return GDALGetColorInterpretationByName(zb_json_string(stated));
+    if (GetColorTable() != nullptr)
+        return GCI_PaletteIndex; /* the table is in the sidecar */
+    const GDALColorInterp colour = default_colour(owner()->array(), owner()->layout(), nBand - 1);
+    return colour == GCI_Undefined ? GDALPamRasterBand::GetColorInterpretation() : colour;
+}
+
+std::string Zarr3RasterBand::own_description() const {
+    if (new_description_)
+        return *new_description_;
+    const char *item = zb_json_string(owner()->band_item("long_name", nBand - 1));
+    return item == nullptr ? std::string() : item;
+}
+
+const char *Zarr3RasterBand::GetDescription() const {
+    if (!description_) {
+        description_ = own_description();
+        if (description_->empty() && !new_description_)
+            description_ =
+                band_description(owner()->array(), owner()->layout(), nBand - 1, owner()->around());
+    }
+    /* Ours first: a sidecar keeps a copy, which may be out of date. */
+    return description_->empty() && !new_description_ ? GDALPamRasterBand::GetDescription()
+                                                      : description_->c_str();
+}
+
+/* The list `band_metadata` has an object for each band. */
+const CPLStringList &Zarr3RasterBand::own_metadata() {
+    if (own_metadata_)
+        return *own_metadata_;
+    own_metadata_.emplace();
+    const zb_json *items = owner()->band_item("band_metadata", nBand - 1);
+    if (zb_json_kind_of(items) == ZB_JSON_OBJECT) {
+        for (const zb_json *item = zb_json_first(items); item != nullptr; item = zb_json_next(item))
+            own_metadata_->AddNameValue(zb_json_name(item), json_text(item).c_str());
+    }
+    return *own_metadata_;
+}
+
+void Zarr3RasterBand::find_position() {
+    if (positioned_)
+        return;
+    positioned_ = true;
+    if (!own_metadata().empty())
+        metadata_.list("") = own_metadata();
+    add_band_position(owner()->array(), owner()->layout(), nBand - 1, owner()->around(),
+                      &metadata_);
+}
+
+MetadataList Zarr3RasterBand::GetMetadata(const char *domain) {
+    MetadataList other = GDALPamRasterBand::GetMetadata(domain);
+    if (domain != nullptr && domain[0] != '\0')
+        return other;
+    find_position();
+    return metadata_.has("") ? metadata_.merged("", other) : other;
+}
+
+const char *Zarr3RasterBand::GetMetadataItem(const char *name, const char *domain) {
+    const char *other = GDALPamRasterBand::GetMetadataItem(name, domain);
+    if (other != nullptr || (domain != nullptr && domain[0] != '\0'))
+        return other;
+    find_position();
+    return metadata_.item("", name);
+}
+
+/* The levels of a pyramid; failing that, what GDAL keeps beside the store (a .ovr file). */
+int Zarr3RasterBand::GetOverviewCount() {
+    const size_t count = owner()->overviews().size();
+    return count > 0 ? static_cast<int>(count) : GDALPamRasterBand::GetOverviewCount();
+}
+
+GDALRasterBand *Zarr3RasterBand::GetOverview(int index) {
+    const auto &levels = owner()->overviews();
+    if (levels.empty())
+        return GDALPamRasterBand::GetOverview(index);
+    if (index < 0 || static_cast<size_t>(index) >= levels.size())
+        return nullptr;
+    return levels[static_cast<size_t>(index)]->GetRasterBand(nBand);
+}

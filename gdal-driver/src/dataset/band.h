@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* One band: a plane of the array. */
+#ifndef ZARR3_BAND_H
+#define ZARR3_BAND_H
+
+#include "dataset/dataset.h"
+
+class Zarr3RasterBand final : public GDALPamRasterBand {
+  public:
+    Zarr3RasterBand(Zarr3Dataset *dataset, int number);
+
+    double GetNoDataValue(int *success = nullptr) override;
+    int64_t GetNoDataValueAsInt64(int *success = nullptr) override;
+    uint64_t GetNoDataValueAsUInt64(int *success = nullptr) override;
+    double GetScale(int *success = nullptr) override;
+    double GetOffset(int *success = nullptr) override;
+    const char *GetUnitType() override;
+    GDALColorInterp GetColorInterpretation() override;
+    const char *GetDescription() const override;
+    zarr3::MetadataList GetMetadata(const char *domain = "") override;
+    const char *GetMetadataItem(const char *name, const char *domain = "") override;
+    int GetOverviewCount() override;
+    GDALRasterBand *GetOverview(int index) override;
+
+    /* For datasets open for update; else GDAL's sidecar file takes what is set. */
+    CPLErr SetNoDataValue(double value) override;
+    CPLErr SetNoDataValueAsInt64(int64_t value) override;
+    CPLErr SetNoDataValueAsUInt64(uint64_t value) override;
+    CPLErr DeleteNoDataValue() override;
+    CPLErr SetScale(double value) override;
+    CPLErr SetOffset(double value) override;
+    CPLErr SetUnitType(const char *unit) override;
+    CPLErr SetColorInterpretation(GDALColorInterp colour) override;
+    void SetDescription(const char *description) override;
+    CPLErr SetMetadata(zarr3::MetadataList items, const char *domain = "") override;
+    CPLErr SetMetadataItem(const char *name, const char *value, const char *domain = "") override;
+
+    /* What the store says of this band alone, with what has been set since: no sidecar, nothing
+       that is derived. */
+    std::string own_description() const;
+    const CPLStringList &own_metadata();
+
+  protected:
+    CPLErr IReadBlock(int x, int y, void *image) override;
+    CPLErr IWriteBlock(int x, int y, void *image) override;
+    CPLErr IRasterIO(GDALRWFlag mode, int x, int y, int width, int height, void *data,
+                     int buffer_width, int buffer_height, GDALDataType type, GSpacing pixel_space,
+                     GSpacing line_space, GDALRasterIOExtraArg *extra) override;
+
+  private:
+    Zarr3Dataset *owner() const {
+        return static_cast<Zarr3Dataset *>(poDS);
+    }
+    void find_position();
+    bool is_position(const char *name);
+    std::optional<double> number(const char *single, const char *list) const;
+
+    /* Found at the first question, or set. */
+    mutable std::optional<std::string> description_, unit_;
+    std::optional<CPLStringList> own_metadata_;
+    bool positioned_ = false;
+    zarr3::MetadataDomains metadata_;
+
+    /* Set since the dataset was opened. */
+    std::optional<std::string> new_description_;
+    std::optional<double> new_scale_, new_offset_;
+    std::optional<GDALColorInterp> new_colour_;
+};
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What programs set on a band of a dataset that is open for update. It is kept here and in the
+ * dataset's `edits`; dataset_update.cpp writes it into the array's attributes. Statistics are no
+ * property of the data that other programs would keep current: they stay in GDAL's sidecar file.
+ */
+#include "array/attributes.h"
+#include "dataset/band.h"
+
+using namespace zarr3;
+
+CPLErr Zarr3RasterBand::SetNoDataValue(double value) {
+    if (!owner()->updates())
+        return GDALPamRasterBand::SetNoDataValue(value);
+    return owner()->set_nodata(nodata_from_double(value, pixel_dtype(owner()->array())),
+                               CPLSPrintf("%.17g", value), nBand);
+}
+
+CPLErr Zarr3RasterBand::SetNoDataValueAsInt64(int64_t value) {
+    if (!owner()->updates())
+        return GDALPamRasterBand::SetNoDataValueAsInt64(value);
+    return owner()->set_nodata(nodata_from_int64(value, pixel_dtype(owner()->array())),
+                               std::to_string(value).c_str(), nBand);
+}
+
+CPLErr Zarr3RasterBand::SetNoDataValueAsUInt64(uint64_t value) {
+    if (!owner()->updates())
+        return GDALPamRasterBand::SetNoDataValueAsUInt64(value);
+    return owner()->set_nodata(nodata_from_uint64(value, pixel_dtype(owner()->array())),
+                               std::to_string(value).c_str(), nBand);
+}
+
+CPLErr Zarr3RasterBand::DeleteNoDataValue() {
+    return owner()->updates() ? owner()->delete_nodata() : GDALPamRasterBand::DeleteNoDataValue();
+}
+
+CPLErr Zarr3RasterBand::SetScale(double value) {
+    if (!owner()->updates())
+        return GDALPamRasterBand::SetScale(value);
+    if (!owner()->may_edit_bands())
+        return CE_Failure;
+    new_scale_ = value;
+    owner()->edits.scales = true;
+    return CE_None;
+}
+
+CPLErr Zarr3RasterBand::SetOffset(double value) {
+    if (!owner()->updates())
+        return GDALPamRasterBand::SetOffset(value);
+    if (!owner()->may_edit_bands())
+        return CE_Failure;
+    new_offset_ = value;
+    owner()->edits.scales = true;
+    return CE_None;
+}
+
+CPLErr Zarr3RasterBand::SetUnitType(const char *unit) {
+    if (!owner()->updates())
+        return GDALPamRasterBand::SetUnitType(unit);
+    if (!owner()->may_edit_bands())
+        return CE_Failure;
+    unit_ = unit == nullptr ? "" : unit;
+    owner()->edits.units = true;
+    return CE_None;
+}
+
+CPLErr Zarr3RasterBand::SetColorInterpretation(GDALColorInterp colour) {
+    if (!owner()->updates())
+        return GDALPamRasterBand::SetColorInterpretation(colour);
+    if (!owner()->may_edit_bands())
+        return CE_Failure;
+    new_colour_ = colour;
+    owner()->edits.colours = true;
+    return CE_None;
+}
+
+void Zarr3RasterBand::SetDescription(const char *description) {
+    if (!owner()->updates()) {
+        GDALPamRasterBand::SetDescription(description);
+        return;
+    }
+    if (!owner()->may_edit_bands())
+        return;
+    new_description_ = description;
+    description_.reset();
+    owner()->edits.descriptions = true;
+}
+
+static bool is_default(const char *domain) {
+    return domain == nullptr || domain[0] == '\0';
+}
+
+static bool is_statistic(const char *name) {
+    return STARTS_WITH_CI(name, "STATISTICS_");
+}
+
+/* Where the band lies along other dimensions is derived from the array, not stored with it. */
+bool Zarr3RasterBand::is_position(const char *name) {
+    MetadataDomains derived;
+    add_band_position(owner()->array(), owner()->layout(), nBand - 1, owner()->around(), &derived);
+    return derived.item("", name) != nullptr;
+}
+
+CPLErr Zarr3RasterBand::SetMetadata(MetadataList items, const char *domain) {
+    if (!owner()->updates() || !is_default(domain))
+        return GDALPamRasterBand::SetMetadata(items, domain);
+    CPLStringList own, statistics;
+    for (CSLConstList item = items; item != nullptr && *item != nullptr; item++) {
+        char *name = nullptr;
+        CPLParseNameValue(*item, &name);
+        if (is_statistic(*item))
+            statistics.AddString(*item);
+        else if (name != nullptr && !is_position(name))
+            own.AddString(*item);
+        CPLFree(name);
+    }
+    if (!own.empty() && !owner()->may_edit_bands())
+        return CE_Failure;
+    own_metadata_ = own;
+    positioned_ = false;
+    metadata_.clear("");
+    owner()->edits.band_metadata = true;
+    return GDALPamRasterBand::SetMetadata(statistics.List(), domain);
+}
+
+CPLErr Zarr3RasterBand::SetMetadataItem(const char *name, const char *value, const char *domain) {
+    if (!owner()->updates() || !is_default(domain) || is_statistic(name))
+        return GDALPamRasterBand::SetMetadataItem(name, value, domain);
+    if (is_position(name))
+        return CE_None;
+    if (!owner()->may_edit_bands())
+        return CE_Failure;
+    own_metadata();
+    own_metadata_->SetNameValue(name, value);
+    positioned_ = false;
+    metadata_.clear("");
+    owner()->edits.band_metadata = true;
+    /* An older value in the sidecar would win. */
+    if (GDALPamRasterBand::GetMetadataItem(name, domain) != nullptr)
+        return GDALPamRasterBand::SetMetadataItem(name, nullptr, domain);
+    return CE_None;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Opening reads metadata only: the array's document, the groups above it, and the documents of the
+ * few neighbours that decide about rows and columns. Coordinates, and with them the place on the
+ * map, are read at the first question for it; coarser levels of a pyramid are opened at the first
+ * question for overviews. GDAL promises one thread at a time for each dataset, so this needs no
+ * lock.
+ *
+ * Overviews are datasets like this one, made from their own arrays. They own nothing of the finest
+ * level but a reference to the store.
+ */
+#include "dataset/dataset.h"
+
+#include <algorithm>
+
+#include "array/attributes.h"
+#include "base/errors.h"
+#include "dataset/band.h"
+
+using namespace zarr3;
+
+Zarr3Dataset::Zarr3Dataset(const Hierarchy &hierarchy, const NodePtr &array,
+                           const ArrayOptions &options, Layout layout, Pyramid pyramid,
+                           NearbyNodes around)
+    : Zarr3NodeDataset(hierarchy, array), pinned_(options.pinned), layout_(std::move(layout)),
+      pyramid_(std::move(pyramid)), around_(std::move(around)), nodata_(find_nodata(array.get())) {
+    nRasterXSize = layout_.width;
+    nRasterYSize = layout_.height;
+    if (options.update) {
+        eAccess = GA_Update;
+        pixels_ = std::make_unique<PixelWriter>(options.write);
+        zb_store_set_sync(hierarchy.store.get(), options.write.sync);
+        durable_ = options.write.sync != ZB_SYNC_NONE;
+    }
+    show_attributes();
+    add_image_structure(zb_node_array(array.get()), layout_, &metadata());
+    for (int band = 1; band <= layout_.bands; band++)
+        SetBand(band, new Zarr3RasterBand(this, band));
+}
+
+void Zarr3Dataset::show_attributes() {
+    metadata().clear("");
+    metadata().clear("GROUP");
+    add_attributes(array(), "", &metadata());
+    known_items_ = items();
+    const zb_node *group = around_.group_above(1);
+    if (group != nullptr)
+        add_attributes(group, "GROUP", &metadata());
+}
+
+/* The sidecar is written while the bands can still ask for what they are bands of. Whoever wants to
+   know of a failure calls Close() before. */
+Zarr3Dataset::~Zarr3Dataset() {
+    Zarr3Dataset::Close(ZARR3_NO_PROGRESS);
+}
+
+/* Everything that can go wrong goes wrong here, before a dataset exists. */
+std::unique_ptr<Zarr3Dataset> Zarr3Dataset::make(const Hierarchy &hierarchy, const NodePtr &array,
+                                                 const ArrayOptions &options, std::string *reason) {
+    NearbyNodes around(hierarchy.store, zb_node_path(array.get()));
+    Pyramid pyramid = find_pyramid(array.get(), around);
+    Axes axes;
+    Layout layout;
+    if (!choose_axes(array.get(), around, pyramid, options.dim_x, options.dim_y, &axes, reason) ||
+        !make_layout(zb_node_array(array.get()), axes, options.pinned, &layout, reason))
+        return nullptr;
+    return std::unique_ptr<Zarr3Dataset>(new Zarr3Dataset(
+        hierarchy, array, options, std::move(layout), std::move(pyramid), std::move(around)));
+}
+
+/* Both parts at once: they come from the same few neighbours. */
+void Zarr3Dataset::locate() const {
+    if (located_)
+        return;
+    located_ = true;
+    srs_ = find_crs(array(), layout_.axes, pyramid_, around_);
+    transform_ = find_geotransform(array(), layout_, pyramid_, around_, srs_ ? &*srs_ : nullptr);
+}
+
+CPLErr Zarr3Dataset::GetGeoTransform(GeoTransformOut transform) ZARR3_CONST_SINCE_3_12 {
+    locate();
+    if (!transform_)
+        return GDALPamDataset::GetGeoTransform(transform);
+    for (int i = 0; i < 6; i++)
+        transform[i] = (*transform_)[static_cast<size_t>(i)];
+    return CE_None;
+}
+
+const OGRSpatialReference *Zarr3Dataset::GetSpatialRef() const {
+    locate();
+    return srs_ ? &*srs_ : GDALPamDataset::GetSpatialRef();
+}
+
+/* A hostile list is as long as the document allows; each is looked through once. */
+const zb_json *Zarr3Dataset::band_item(const char *name, int band) const {
+    const zb_array_info *info = zb_node_array(array());
+    const auto known = band_lists_.find(name);
+    if (known == band_lists_.end()) {
+        std::vector<const zb_json *> items;
+        const zb_json *list = attribute(array(), name);
+        if (zb_json_kind_of(list) == ZB_JSON_ARRAY &&
+            zb_json_count(list) == count_bands(info, layout_.axes)) {
+            for (const zb_json *item = zb_json_first(list); item; item = zb_json_next(item))
+                items.push_back(item);
+        }
+        band_lists_[name] = std::move(items);
+        return band_item(name, band);
+    }
+    uint64_t number = 0; /* among all bands of the array, of which a slice is but one */
+    const std::vector<uint64_t> index = layout_.band_index(band);
+    for (size_t i = 0; i < index.size(); i++)
+        number = number * info->shape[layout_.extra[i].dim] + index[i];
+    return number < known->second.size() ? known->second[number] : nullptr;
+}
+
+const std::vector<std::unique_ptr<Zarr3Dataset>> &Zarr3Dataset::overviews() {
+    if (overviews_opened_)
+        return overviews_;
+    overviews_opened_ = true;
+    ArrayOptions options;
+    options.pinned = pinned_;
+    const std::string x = std::to_string(layout_.axes.x), y = std::to_string(layout_.axes.y);
+    if (layout_.axes.y >= 0) {
+        options.dim_x = x.c_str();
+        options.dim_y = y.c_str();
+    }
+    for (const std::string &path : pyramid_.levels) {
+        zb_error err;
+        const NodePtr node = open_node(hierarchy_.store.get(), path, &err);
+        std::string reason = node == nullptr ? err.message : "it is a group";
+        std::unique_ptr<Zarr3Dataset> level;
+        if (node != nullptr && zb_node_array(node.get()) != nullptr)
+            level = make(hierarchy_, node, options, &reason);
+        if (level == nullptr) {
+            CPLDebug("ZARR3", "level %s is left out: %s", path.c_str(), reason.c_str());
+            continue;
+        }
+        /* GDAL takes overviews for smaller versions of one picture with the same bands. Levels of
+           another type would be converted without a word. */
+        const bool coarser =
+            level->nRasterXSize <= nRasterXSize && level->nRasterYSize <= nRasterYSize &&
+            (level->nRasterXSize < nRasterXSize || level->nRasterYSize < nRasterYSize);
+        const bool alike =
+            level->nBands == nBands &&
+            level->GetRasterBand(1)->GetRasterDataType() == GetRasterBand(1)->GetRasterDataType();
+        if (coarser && alike)
+            overviews_.push_back(std::move(level));
+    }
+    std::stable_sort(overviews_.begin(), overviews_.end(), [](const auto &a, const auto &b) {
+        return a->GetRasterXSize() > b->GetRasterXSize();
+    });
+    return overviews_;
+}
+
+CPLErr Zarr3Dataset::IRasterIO(GDALRWFlag mode, int x, int y, int width, int height, void *data,
+                               int buffer_width, int buffer_height, GDALDataType type,
+                               int band_count, BANDMAP_TYPE bands, GSpacing pixel_space,
+                               GSpacing line_space, GSpacing band_space,
+                               GDALRasterIOExtraArg *extra) {
+    /* All bands of a request in one plan. Bands that the direct way does not serve come one by one,
+       or by blocks for PIXEL interleaving; GDAL decides. */
+    const Window window = {x, y, width, height};
+    if (width == buffer_width && height == buffer_height) {
+        bool done = false;
+        const PixelRequest request = {window, data,        type,       band_count,
+                                      bands,  pixel_space, line_space, band_space};
+        const CPLErr result =
+            mode == GF_Read ? read_direct(request, &done) : write_pixels(request, &done);
+        if (done)
+            return result;
+    }
+    const Expect expect(this, window, buffer_width, buffer_height);
+    return GDALPamDataset::IRasterIO(mode, x, y, width, height, data, buffer_width, buffer_height,
+                                     type, band_count, bands, pixel_space, line_space, band_space,
+                                     extra);
+}

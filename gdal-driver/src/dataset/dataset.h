@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* An array as a raster. */
+#ifndef ZARR3_DATASET_H
+#define ZARR3_DATASET_H
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "array/attribute_changes.h"
+#include "array/new_array.h"
+#include "array/nodata.h"
+#include "array/pixel_writer.h"
+#include "array/types.h"
+#include "dataset/node_dataset.h"
+#include "geo/crs.h"
+#include "geo/geotransform.h"
+#include "raster/read_plan.h"
+
+#include "zarrbridge/write.h"
+
+namespace zarr3 {
+
+/* Open options, as far as they concern one array. NULL where not given. */
+struct ArrayOptions {
+    const char *dim_x = nullptr;
+    const char *dim_y = nullptr;
+    std::vector<uint64_t> pinned; /* the slice that the name asks for, or empty */
+    bool update = false;
+    zb_write_options write = {}; /* for updating */
+};
+
+/* What a program has changed and the store does not say yet. */
+struct Edits {
+    bool place = false; /* CRS or geotransform */
+    bool nodata = false;
+    bool metadata = false; /* the default domain's items of the dataset */
+    bool descriptions = false, units = false, scales = false, colours = false; /* of bands */
+    bool band_metadata = false;
+
+    bool any() const {
+        return place || nodata || metadata || descriptions || units || scales || colours ||
+               band_metadata;
+    }
+};
+
+/* Blocks, first to last inclusive. */
+struct BlockRange {
+    int x0, y0, x1, y1;
+
+    bool contains(int x, int y) const {
+        return x >= x0 && x <= x1 && y >= y0 && y <= y1;
+    }
+    uint64_t count() const {
+        return static_cast<uint64_t>(x1 - x0 + 1) * static_cast<uint64_t>(y1 - y0 + 1);
+    }
+};
+
+/* A request for pixels, as GDAL's IRasterIO gets it; not resampled. */
+struct PixelRequest {
+    Window window;
+    void *data;
+    GDALDataType type;
+    int band_count;
+    const int *bands; /* from 1 */
+    GSpacing pixel_space, line_space, band_space;
+};
+
+} // namespace zarr3
+
+class Zarr3Dataset final : public Zarr3NodeDataset {
+  public:
+    /* Null, with *reason set, when the array cannot be a raster. */
+    static std::unique_ptr<Zarr3Dataset> make(const zarr3::Hierarchy &hierarchy,
+                                              const zarr3::NodePtr &array,
+                                              const zarr3::ArrayOptions &options,
+                                              std::string *reason);
+    ~Zarr3Dataset() override;
+
+    CPLErr GetGeoTransform(zarr3::GeoTransformOut transform) ZARR3_CONST_SINCE_3_12 override;
+    const OGRSpatialReference *GetSpatialRef() const override;
+
+    CPLErr SetGeoTransform(zarr3::GeoTransformIn transform) override;
+    CPLErr SetSpatialRef(const OGRSpatialReference *srs) override;
+    CPLErr SetMetadata(zarr3::MetadataList items, const char *domain = "") override;
+    CPLErr SetMetadataItem(const char *name, const char *value, const char *domain = "") override;
+    CPLErr FlushCache(bool at_closing = false) override;
+    CPLErr Close(ZARR3_CLOSE_PARAMETERS) override;
+
+    const zb_node *array() const {
+        return node_.get();
+    }
+    const zarr3::Layout &layout() const {
+        return layout_;
+    }
+    zarr3::NearbyNodes &around() const {
+        return around_;
+    }
+    const zarr3::NoData &nodata() const {
+        return nodata_;
+    }
+
+    /* The coarser levels of the pyramid that the array belongs to, finest first; opened at the
+       first call. */
+    const std::vector<std::unique_ptr<Zarr3Dataset>> &overviews();
+
+    /* Reads straight into the caller's buffer when that is the better way. Sets *done unless the
+       blocks of the cache should serve the request. */
+    CPLErr read_direct(const zarr3::PixelRequest &request, bool *done);
+
+    /* Writes what was in the caller's buffer; to be called for datasets open for update. Sets *done
+       unless the blocks of the cache should take it. */
+    CPLErr write_pixels(const zarr3::PixelRequest &request, bool *done);
+    CPLErr write_block(int band, int block_x, int block_y, const void *image);
+
+    /* Writes bands that follow one another, of a type that needs no conversion by GDAL. From any
+       thread, but one at a time; before the first time prepare_first_write(), which reports its
+       failure. */
+    enum zb_code write_run(int first_band, int count, const zarr3::Window &window, const void *data,
+                           GDALDataType type, const zarr3::Spacings &spacings, zb_error *err);
+    bool prepare_first_write();
+
+    /* Before pixels of an array are read that nobody has written to: they are its nodata value. */
+    bool prepare_read();
+
+    /* Open for update? Then `edits` is where setters say that they have changed something; it is
+       written when the dataset is flushed or closed. */
+    bool updates() const {
+        return pixels_ != nullptr;
+    }
+    zarr3::Edits edits;
+
+    /* For properties of single bands; false, with an error, when this is but a slice of an array
+       that has more of them. */
+    bool may_edit_bands() const;
+    CPLErr set_nodata(const zarr3::NoData &nodata, const char *text, int band);
+    CPLErr delete_nodata();
+
+    /* The item of a band (from 0) in an attribute that lists one for each of the array's bands;
+       NULL when there is no such list. */
+    const zb_json *band_item(const char *name, int band) const;
+
+    CPLErr place_at(const zarr3::GeoTransform &transform);
+
+    /* Nothing that waits will be written. */
+    void forget();
+
+    /* For a dataset whose array has just been created from `plan`; with `company` in a hierarchy
+       that has others. */
+    void set_fresh(const zarr3::NewArray &plan, bool company) {
+        fresh_ = plan;
+        fresh_fill_.assign(plan.dtype.size, 0);
+        has_company_ = company;
+        located_ = true;       /* nowhere: what is there already says nothing of a new raster */
+        edits.place = company; /* also none: others have left theirs where this one finds it */
+    }
+
+    /* Fills one block and, in the same plan, the blocks of bands that share its chunks and those
+       that the request under way will need next. */
+    enum zb_code load_block(int band, int block_x, int block_y, void *image, zb_error *err);
+
+    /* Bytes that the blocks of a window take in GDAL's cache, chunk mates included. */
+    uint64_t block_bytes(const zarr3::Window &window, int band_count) const;
+
+    /* While it lives, load_block knows which blocks are wanted. Requests nest: the inner one
+     * counts. */
+    class Expect {
+      public:
+        Expect(Zarr3Dataset *dataset, const zarr3::Window &window, int buffer_width,
+               int buffer_height);
+        ~Expect();
+        Expect(const Expect &) = delete;
+        Expect &operator=(const Expect &) = delete;
+
+      private:
+        Zarr3Dataset *dataset_;
+        std::optional<zarr3::BlockRange> outer_;
+    };
+
+  protected:
+    CPLErr IRasterIO(GDALRWFlag mode, int x, int y, int width, int height, void *data,
+                     int buffer_width, int buffer_height, GDALDataType type, int band_count,
+                     BANDMAP_TYPE bands, GSpacing pixel_space, GSpacing line_space,
+                     GSpacing band_space, GDALRasterIOExtraArg *extra) override;
+
+  private:
+    Zarr3Dataset(const zarr3::Hierarchy &hierarchy, const zarr3::NodePtr &array,
+                 const zarr3::ArrayOptions &options, zarr3::Layout layout, zarr3::Pyramid pyramid,
+                 zarr3::NearbyNodes around);
+
+    zarr3::BlockRange blocks_of(const zarr3::Window &window) const;
+    bool prefers_direct(const zarr3::PixelRequest &request) const;
+    void locate() const;
+    void show_attributes();
+
+    /* How many bands from the first-th of the request on lie one after the other, or one before
+       the other (*step -1), along the last extra dimension. */
+    int band_run(const zarr3::PixelRequest &request, int first, int *step) const;
+
+    /* dataset_write.cpp */
+    zarr3::Box box_of(int first_band, int count, const zarr3::Window &window) const;
+    bool empty_cache(const zarr3::PixelRequest &request, bool overwritten);
+    bool settle(const zarr3::PixelRequest &request);
+    enum zb_code settle_blocks(const zarr3::BlockRange &range, const std::vector<int> &bands,
+                               zb_error *err);
+    enum zb_code write_converted(int first_band, int count, const zarr3::Window &window,
+                                 const char *data, GDALDataType type, const zarr3::Spacings &from,
+                                 zb_error *err);
+
+    /* dataset_update.cpp */
+    bool has_stale_fill() const;
+    bool empty_fresh_cache();
+    enum zb_code settle_fresh(zb_error *err);
+    enum zb_code recreate(zb_error *err);
+    enum zb_code commit(zb_error *err);
+    using Items = std::map<std::string, std::string>;
+    Items items();
+    void collect_metadata(const Items &now, zarr3::AttributeChanges *changes) const;
+    void collect_bands(zarr3::AttributeChanges *changes);
+
+    std::vector<uint64_t> pinned_;
+    std::unique_ptr<zarr3::PixelWriter> pixels_; /* null unless open for update */
+    bool durable_ = false;                       /* SYNC is not NONE */
+    int nodata_band_ = 0;                        /* the one for which nodata was set last */
+    /* How the array was created, while nothing is written to it: until then its fill value can
+       still follow the nodata value, and the names of dimensions its place, where others are. */
+    std::optional<zarr3::NewArray> fresh_;
+    std::vector<unsigned char> fresh_fill_; /* the fill value that it has now */
+    bool has_company_ = false;
+    Items known_items_; /* metadata items when they were last read or written */
+    mutable std::map<std::string, std::vector<const zb_json *>> band_lists_; /* of node_ */
+    zarr3::Layout layout_;
+    zarr3::Pyramid pyramid_;
+    mutable zarr3::NearbyNodes around_;
+    zarr3::NoData nodata_;
+    std::optional<zarr3::BlockRange> expected_;
+
+    /* Found at the first question, because coordinates must be read for it. */
+    mutable bool located_ = false;
+    mutable std::optional<OGRSpatialReference> srs_;
+    mutable std::optional<zarr3::GeoTransform> transform_;
+
+    bool overviews_opened_ = false;
+    std::vector<std::unique_ptr<Zarr3Dataset>> overviews_;
+};
+
+#endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Two ways for pixels to reach a program. *Direct*: the core decodes into the caller's buffer.
+ * *Blocks*: GDAL's block cache holds decoded chunks (a block is an inner chunk) and copies out of
+ * them.
+ *
+ * Direct saves a copy but keeps nothing, so it is for requests that use up what they decode: whole
+ * blocks, and either full rows of them (how whole rasters are copied) or more than the cache should
+ * give up for one request. All else goes through blocks, because the next row or the next window
+ * will touch the same chunks; a miss then loads all blocks that the request still needs in one
+ * plan, on all threads.
+ *
+ * Memory: what one plan brings into the cache is at most half of the cache (GDAL_CACHEMAX).
+ */
+#include <algorithm>
+#include <cstring>
+
+#include "base/errors.h"
+#include "dataset/band.h"
+#include "dataset/dataset.h"
+
+using namespace zarr3;
+
+/* Boxes in one plan: keeps the plan itself small when blocks are tiny. */
+static constexpr size_t kMaxBoxes = 65536;
+
+/* Windows come from GDAL, which has checked that they lie within the raster. */
+BlockRange Zarr3Dataset::blocks_of(const Window &window) const {
+    return {window.x / layout_.block_width, window.y / layout_.block_height,
+            (window.x + window.width - 1) / layout_.block_width,
+            (window.y + window.height - 1) / layout_.block_height};
+}
+
+/* As GDAL allocates it: whole, also at the edges. */
+static uint64_t bytes_of_block(const Layout &layout, GDALDataType type) {
+    return static_cast<uint64_t>(layout.block_width) * static_cast<uint64_t>(layout.block_height) *
+           static_cast<uint64_t>(GDALGetDataTypeSizeBytes(type));
+}
+
+/* Asked each time, because programs may change it while datasets are open. */
+static uint64_t cache_limit() {
+    return static_cast<uint64_t>(std::max<GIntBig>(GDALGetCacheMax64(), 0));
+}
+
+uint64_t Zarr3Dataset::block_bytes(const Window &window, int band_count) const {
+    uint64_t bytes = bytes_of_block(layout_, pixel_type(array()));
+    if (__builtin_mul_overflow(bytes, blocks_of(window).count(), &bytes) ||
+        __builtin_mul_overflow(
+            bytes, static_cast<uint64_t>(std::max(layout_.chunk_bands, band_count)), &bytes))
+        return UINT64_MAX;
+    return bytes;
+}
+
+bool Zarr3Dataset::prefers_direct(const PixelRequest &request) const {
+    if (!reads_exactly(array(), request.type))
+        return false;
+    const Window &w = request.window;
+    const uint64_t limit = cache_limit();
+    const uint64_t need = block_bytes(w, request.band_count);
+    const bool one_block = request.band_count == 1 && blocks_of(w).count() == 1;
+    /* More than the cache can hold: then the core's own serves the chunks that are read in part.
+       One block is held whatever its size, so that rows of a single huge chunk decode it once. */
+    if (need > limit - limit / 8 && !one_block)
+        return true;
+    /* Whole blocks, the last one of a raster counting as whole? */
+    const auto whole = [](int first, int count, int block, int extent) {
+        return first % block == 0 && ((first + count) % block == 0 || first + count == extent);
+    };
+    const bool uses_all = whole(w.x, w.width, layout_.block_width, nRasterXSize) &&
+                          whole(w.y, w.height, layout_.block_height, nRasterYSize) &&
+                          (request.band_count == nBands || layout_.chunk_bands == 1);
+    /* Programs that copy a raster go through it once, by rows of blocks; for them a cache is a
+       detour. Whoever asks for a part of a row may come back for the same blocks. */
+    const bool full_rows = w.width == nRasterXSize;
+    return uses_all && ((full_rows && blocks_of(w).count() > 1) || need > limit / 4);
+}
+
+int Zarr3Dataset::band_run(const PixelRequest &request, int first, int *step) const {
+    const int row = layout_.extra.empty() ? 1 : static_cast<int>(layout_.extra.back().count);
+    int length = 1;
+    *step = 1;
+    while (first + length < request.band_count) {
+        const int last = request.bands[first + length - 1], next = request.bands[first + length];
+        if (length == 1 && next == last - 1)
+            *step = -1;
+        if (next != last + *step || (next - 1) / row != (last - 1) / row)
+            break;
+        length++;
+    }
+    return length;
+}
+
+CPLErr Zarr3Dataset::read_direct(const PixelRequest &request, bool *done) {
+    *done = prefers_direct(request);
+    if (!*done)
+        return CE_None;
+    if (!settle(request))
+        return CE_Failure;
+    ReadPlan plan(array(), layout_, exchange_dtype(array(), request.type));
+    for (int first = 0; first < request.band_count;) {
+        int step;
+        const int length = band_run(request, first, &step);
+        const int lowest = step > 0 ? first : first + length - 1;
+        char *data = static_cast<char *>(request.data) + lowest * request.band_space;
+        plan.add_run(request.bands[lowest] - 1, length, request.window, data,
+                     {request.pixel_space, request.line_space, step * request.band_space});
+        first += length;
+    }
+    zb_error err;
+    if (plan.run(&err) == ZB_OK)
+        return CE_None;
+    report(err);
+    return CE_Failure;
+}
+
+Zarr3Dataset::Expect::Expect(Zarr3Dataset *dataset, const Window &window, int buffer_width,
+                             int buffer_height)
+    : dataset_(dataset), outer_(dataset->expected_) {
+    /* A thumbnail that skips whole blocks must not load them. */
+    const bool touches_all =
+        window.width / std::max(buffer_width, 1) < dataset->layout_.block_width &&
+        window.height / std::max(buffer_height, 1) < dataset->layout_.block_height;
+    dataset->expected_.reset();
+    if (touches_all)
+        dataset->expected_ = dataset->blocks_of(window);
+}
+
+Zarr3Dataset::Expect::~Expect() {
+    dataset_->expected_ = outer_;
+}
+
+namespace {
+
+/* The blocks that one plan fills. Those taken from the cache stay locked until it has run. */
+class BlockBatch {
+  public:
+    BlockBatch(Zarr3Dataset *dataset, GDALDataType type)
+        : dataset_(dataset), layout_(dataset->layout()), pixel_(GDALGetDataTypeSizeBytes(type)),
+          plan_(dataset->array(), layout_, exchange_dtype(dataset->array(), type)) {
+    }
+
+    void add(int band, int x, int y, void *image) {
+        const int left = x * layout_.block_width, top = y * layout_.block_height;
+        const Window window = {left, top, std::min(layout_.block_width, layout_.width - left),
+                               std::min(layout_.block_height, layout_.height - top)};
+        if (window.width < layout_.block_width || window.height < layout_.block_height)
+            memset(image, 0,
+                   static_cast<size_t>(pixel_) * static_cast<size_t>(layout_.block_width) *
+                       static_cast<size_t>(layout_.block_height));
+        plan_.add(band, window, image, pixel_, int64_t{pixel_} * layout_.block_width);
+    }
+
+    /* The block in the cache, unless it is there already. False when memory has run out. */
+    bool add_missing(int band, int x, int y) {
+        GDALRasterBand *owner = dataset_->GetRasterBand(band + 1);
+        GDALRasterBlock *block = owner->TryGetLockedBlockRef(x, y);
+        if (block != nullptr) {
+            block->DropLock();
+            return true;
+        }
+        block = owner->GetLockedBlockRef(x, y, TRUE);
+        if (block == nullptr)
+            return false;
+        held_.push_back({owner, block});
+        add(band, x, y, block->GetDataRef());
+        return true;
+    }
+
+    size_t size() const {
+        return plan_.size();
+    }
+
+    enum zb_code run(zb_error *err) {
+        return drop(plan_.run(err));
+    }
+
+    /* Lets go of the blocks; after a failure they leave the cache. Returns code. */
+    enum zb_code drop(enum zb_code code) {
+        for (const Held &held : held_) {
+            const int x = held.block->GetXOff(), y = held.block->GetYOff();
+            held.block->DropLock();
+            if (code != ZB_OK)
+                held.band->FlushBlock(x, y, FALSE); /* nothing valid is in it */
+        }
+        return code;
+    }
+
+  private:
+    struct Held {
+        GDALRasterBand *band;
+        GDALRasterBlock *block;
+    };
+    Zarr3Dataset *dataset_;
+    const Layout &layout_;
+    int pixel_; /* bytes */
+    ReadPlan plan_;
+    std::vector<Held> held_;
+};
+
+} // namespace
+
+enum zb_code Zarr3Dataset::load_block(int band, int block_x, int block_y, void *image,
+                                      zb_error *err) {
+    /* First of all, because it may make the array anew. */
+    if (has_stale_fill()) {
+        const enum zb_code code = settle_fresh(err);
+        if (code != ZB_OK)
+            return code;
+    }
+    const GDALDataType type = GetRasterBand(band + 1)->GetRasterDataType();
+    const std::vector<int> mates = layout_.chunk_mates(band);
+    const uint64_t budget =
+        cache_limit() / 2 / std::max<uint64_t>(bytes_of_block(layout_, type), 1);
+    const size_t most = static_cast<size_t>(std::min<uint64_t>(budget, kMaxBoxes));
+    BlockBatch batch(this, type);
+    batch.add(band, block_x, block_y, image);
+
+    /* Room for blocks, by bytes and by number. The block that was asked for goes in whatever it
+       takes; the rest only while there is room. */
+    bool room = true;
+    const auto add_mates = [&](int x, int y, bool with_band) {
+        for (size_t i = 0; i < mates.size() && room; i++) {
+            if (with_band || mates[i] != band)
+                room = batch.size() < most && batch.add_missing(mates[i], x, y);
+        }
+    };
+    add_mates(block_x, block_y, false);
+    if (expected_ && expected_->contains(block_x, block_y)) {
+        /* Onwards from here, in the order in which GDAL will ask for them: what does not fit any
+           more is what it needs last. */
+        int x = block_x, y = block_y;
+        while (room) {
+            if (++x > expected_->x1) {
+                x = expected_->x0;
+                if (++y > expected_->y1)
+                    break;
+            }
+            add_mates(x, y, true);
+        }
+    }
+    /* Last of all, because making room in the cache may have pushed changed blocks out. */
+    const bool ahead = expected_ && expected_->contains(block_x, block_y);
+    const BlockRange range = ahead ? *expected_ : BlockRange{block_x, block_y, block_x, block_y};
+    const enum zb_code code = settle_blocks(range, mates, err);
+    return code == ZB_OK ? batch.run(err) : batch.drop(code);
+}

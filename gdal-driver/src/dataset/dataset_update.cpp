@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From what a program sets to the attributes of the array.
+ *
+ * Setters only change the dataset in memory. The store follows when the dataset is flushed or
+ * closed: programs set a dozen properties one after the other, and each change of an attribute
+ * rewrites a document. What goes wrong then is reported by FlushCache() or Close().
+ *
+ * The fill value is the exception. It cannot be changed once there are chunks, and what is never
+ * written reads as it. So a new array that gets a nodata value before its first pixel is created
+ * once more, with that as its fill value; an array in a hierarchy that has others also when its
+ * place decides about the names of its dimensions.
+ */
+#include <algorithm>
+#include <cerrno>
+
+#include "array/attributes.h"
+#include "base/errors.h"
+#include "base/json_text.h"
+#include "dataset/band.h"
+#include "dataset/dataset.h"
+#include "geo/georeference.h"
+#include "geo/shared_names.h"
+
+#include "zarrbridge/change.h"
+
+using namespace zarr3;
+
+/* ---- Setters ---- */
+
+CPLErr Zarr3Dataset::SetGeoTransform(GeoTransformIn transform) {
+    if (!updates())
+        return GDALPamDataset::SetGeoTransform(transform);
+    GeoTransform given;
+    for (int i = 0; i < 6; i++)
+        given[static_cast<size_t>(i)] = transform[i];
+    return place_at(given);
+}
+
+/* GDAL's word for "no geotransform" is the identity. */
+CPLErr Zarr3Dataset::place_at(const GeoTransform &transform) {
+    locate();
+    const GeoTransform identity = {0, 1, 0, 0, 0, 1};
+    if (transform != identity && !is_usable(transform)) {
+        CPLError(CE_Failure, CPLE_IllegalArg, "a geotransform that cannot be inverted");
+        return CE_Failure;
+    }
+    transform_.reset();
+    if (transform != identity)
+        transform_ = transform;
+    edits.place = true;
+    return CE_None;
+}
+
+CPLErr Zarr3Dataset::SetSpatialRef(const OGRSpatialReference *srs) {
+    if (!updates())
+        return GDALPamDataset::SetSpatialRef(srs);
+    locate();
+    srs_.reset();
+    if (srs != nullptr && !srs->IsEmpty())
+        srs_ = *srs;
+    edits.place = true;
+    return CE_None;
+}
+
+static bool is_default(const char *domain) {
+    return domain == nullptr || domain[0] == '\0';
+}
+
+CPLErr Zarr3Dataset::SetMetadata(MetadataList items, const char *domain) {
+    if (!updates() || !is_default(domain))
+        return GDALPamDataset::SetMetadata(items, domain);
+    metadata().list("") = CPLStringList(CSLDuplicate(items), TRUE);
+    edits.metadata = true;
+    return GDALPamDataset::SetMetadata(nullptr, domain);
+}
+
+CPLErr Zarr3Dataset::SetMetadataItem(const char *name, const char *value, const char *domain) {
+    if (!updates() || !is_default(domain))
+        return GDALPamDataset::SetMetadataItem(name, value, domain);
+    metadata().list("").SetNameValue(name, value);
+    edits.metadata = true;
+    /* An older value in the sidecar would win. */
+    if (GDALPamDataset::GetMetadataItem(name, domain) != nullptr)
+        return GDALPamDataset::SetMetadataItem(name, nullptr, domain);
+    return CE_None;
+}
+
+bool Zarr3Dataset::may_edit_bands() const {
+    if (pinned_.empty() || count_bands(zb_node_array(array()), layout_.axes) == 1)
+        return true;
+    CPLError(CE_Failure, CPLE_NotSupported,
+             "array /%s: this is one slice; properties of bands can be changed where the whole "
+             "array is open",
+             zb_node_path(array()));
+    return false;
+}
+
+/* One for all bands, as the array has it. */
+CPLErr Zarr3Dataset::set_nodata(const NoData &nodata, const char *text, int band) {
+    if (nodata.kind == NoData::None) {
+        char name[24];
+        CPLError(CE_Failure, CPLE_NotSupported, "array /%s: %s is no value of the type %s",
+                 zb_node_path(array()), text, zb_dtype_name(pixel_dtype(array()), name));
+        return CE_Failure;
+    }
+    if (edits.nodata && nodata_band_ != band && nodata_.kind != NoData::None &&
+        nodata_json(nodata_, array()) != nodata_json(nodata, array()))
+        CPLError(CE_Warning, CPLE_AppDefined,
+                 "array /%s has one nodata value for all bands: %s replaces what was set for band "
+                 "%d",
+                 zb_node_path(array()), text, nodata_band_);
+    if (!empty_fresh_cache())
+        return CE_Failure;
+    nodata_ = nodata;
+    nodata_band_ = band;
+    edits.nodata = true;
+    return CE_None;
+}
+
+/* Blocks of a new array that have been read hold its old fill value; those that have been written
+   make it one that is no longer new. */
+bool Zarr3Dataset::empty_fresh_cache() {
+    for (int i = 1; fresh_ && i <= nBands; i++) {
+        if (GetRasterBand(i)->FlushCache(false) != CE_None)
+            return false;
+    }
+    return true;
+}
+
+CPLErr Zarr3Dataset::delete_nodata() {
+    if (!empty_fresh_cache())
+        return CE_Failure;
+    nodata_ = NoData();
+    edits.nodata = true;
+    return CE_None;
+}
+
+/* ---- The fill value of a new array ---- */
+
+/* With what has been flushed of its attributes. */
+enum zb_code Zarr3Dataset::recreate(zb_error *err) {
+    const std::string path = zb_node_path(array());
+    const std::string attributes = json_text(zb_node_attributes(array()));
+    zb_store *store = hierarchy_.store.get();
+    enum zb_code code = zb_node_delete(store, path.c_str(), err);
+    NodePtr created;
+    if (code == ZB_OK)
+        code = fresh_->create(store, path, nodata_element(nodata_, fresh_->dtype), attributes,
+                              &created, err);
+    if (code != ZB_OK)
+        return code;
+    node_ = created;
+    fresh_fill_ = nodata_element(nodata_, fresh_->dtype);
+    band_lists_.clear();
+    return ZB_OK;
+}
+
+bool Zarr3Dataset::has_stale_fill() const {
+    return fresh_ && nodata_element(nodata_, fresh_->dtype) != fresh_fill_;
+}
+
+/* The array as what has been set so far wants it. */
+enum zb_code Zarr3Dataset::settle_fresh(zb_error *err) {
+    if (!fresh_)
+        return ZB_OK;
+    const std::vector<std::string> names = fresh_->names;
+    enum zb_code code = ZB_OK;
+    if (has_company_)
+        code = name_dimensions(hierarchy_.store.get(), zb_node_path(array()), {srs_, transform_},
+                               &*fresh_, err);
+    if (code == ZB_OK && (has_stale_fill() || names != fresh_->names)) {
+        code = recreate(err);
+        around_ = NearbyNodes(hierarchy_.store, zb_node_path(array()));
+    }
+    return code;
+}
+
+bool Zarr3Dataset::prepare_read() {
+    zb_error err;
+    if (!has_stale_fill() || settle_fresh(&err) == ZB_OK)
+        return true;
+    report(err);
+    return false;
+}
+
+bool Zarr3Dataset::prepare_first_write() {
+    if (!fresh_)
+        return true;
+    zb_error err;
+    if (settle_fresh(&err) == ZB_OK) {
+        fresh_.reset();
+        return true;
+    }
+    report(err);
+    return false;
+}
+
+/* ---- Collecting ---- */
+
+/* A text that is a number where there was one stays a number. */
+static std::string item_json(const zb_json *before, const char *text) {
+    const enum zb_json_kind kind = zb_json_kind_of(before);
+    zb_json *parsed = nullptr;
+    if (before == nullptr || kind == ZB_JSON_STRING ||
+        zb_json_parse(text, strlen(text), &parsed, nullptr) != ZB_OK)
+        return json_quote(text);
+    const bool alike = zb_json_kind_of(parsed) == kind;
+    zb_json_free(parsed);
+    return alike ? text : json_quote(text);
+}
+
+/* Names are not compared in GDAL's way, which makes no difference between "History" and "history":
+   in the document they are two. */
+Zarr3Dataset::Items Zarr3Dataset::items() {
+    Items found;
+    /* Where long_name holds the descriptions of bands, it is no item. */
+    const zb_json *long_name = attribute(array(), "long_name");
+    const bool descriptions_there =
+        long_name == nullptr ? zb_node_array(array())->ndim <= 2 : !is_item(array(), long_name);
+    CSLConstList items = metadata().list("").List();
+    for (; items != nullptr && *items != nullptr; items++) {
+        char *name = nullptr;
+        const char *value = CPLParseNameValue(*items, &name);
+        const bool taken = name != nullptr && EQUAL(name, "long_name") && descriptions_there;
+        if (name != nullptr && is_item_name(name) && !taken)
+            found[name] = value;
+        else
+            CPLDebug("ZARR3", "metadata item %s has no place in the store", *items);
+        CPLFree(name);
+    }
+    return found;
+}
+
+/* What other programs have written since this dataset saw the items is not its own to undo. */
+void Zarr3Dataset::collect_metadata(const Items &now, AttributeChanges *changes) const {
+    for (const auto &item : known_items_) {
+        if (now.count(item.first) == 0)
+            changes->remove(item.first);
+    }
+    for (const auto &item : now) {
+        const auto known = known_items_.find(item.first);
+        if (known == known_items_.end() || known->second != item.second)
+            changes->set(item.first,
+                         item_json(attribute(array(), item.first.c_str()), item.second.c_str()));
+    }
+}
+
+/* One value when all bands have the same, else a list; nothing where none has any. */
+static void set_per_band(const char *single, const char *list,
+                         const std::vector<std::string> &values, const std::string &nothing,
+                         AttributeChanges *changes) {
+    const bool same = std::all_of(values.begin(), values.end(),
+                                  [&](const std::string &value) { return value == values[0]; });
+    changes->remove(single);
+    changes->remove(list);
+    if (!same)
+        changes->set(list, json_list(values));
+    else if (values[0] != nothing)
+        changes->set(single, values[0]);
+}
+
+void Zarr3Dataset::collect_bands(AttributeChanges *changes) {
+    std::vector<std::string> descriptions, units, scales, offsets, colours, items;
+    bool has_items = false, usual_colours = true;
+    for (int i = 1; i <= nBands; i++) {
+        auto *band = static_cast<Zarr3RasterBand *>(GetRasterBand(i));
+        descriptions.push_back(json_quote(band->own_description()));
+        units.push_back(json_quote(band->GetUnitType()));
+        scales.push_back(json_number(band->GetScale()));
+        offsets.push_back(json_number(band->GetOffset()));
+        const GDALColorInterp colour = band->GetColorInterpretation();
+        usual_colours = usual_colours && colour == default_colour(array(), layout_, i - 1);
+        colours.push_back(json_quote(GDALGetColorInterpretationName(colour)));
+        std::vector<std::pair<std::string, std::string>> members;
+        for (int item = 0; item < band->own_metadata().size(); item++) {
+            char *name = nullptr;
+            const char *value = CPLParseNameValue(band->own_metadata()[item], &name);
+            if (name != nullptr)
+                members.emplace_back(name, json_quote(value));
+            CPLFree(name);
+        }
+        has_items = has_items || !members.empty();
+        items.push_back(json_object(members));
+    }
+    if (edits.descriptions) {
+        const bool none = std::all_of(descriptions.begin(), descriptions.end(),
+                                      [](const std::string &text) { return text == "\"\""; });
+        if (none)
+            changes->remove("long_name");
+        else
+            changes->set("long_name", nBands == 1 ? descriptions[0] : json_list(descriptions));
+    }
+    if (edits.units)
+        set_per_band("units", "units", units, "\"\"", changes);
+    if (edits.scales) {
+        set_per_band("scale_factor", "scales", scales, json_number(1), changes);
+        set_per_band("add_offset", "offsets", offsets, json_number(0), changes);
+    }
+    if (edits.colours && usual_colours)
+        changes->remove("COLOR_INTERPRETATION");
+    else if (edits.colours)
+        changes->set("COLOR_INTERPRETATION", nBands == 1 ? colours[0] : json_list(colours));
+    if (edits.band_metadata && has_items)
+        changes->set("band_metadata", json_list(items));
+    else if (edits.band_metadata)
+        changes->remove("band_metadata");
+}
+
+/* ---- Writing ---- */
+
+enum zb_code Zarr3Dataset::commit(zb_error *err) {
+    enum zb_code code = settle_fresh(err);
+    AttributeChanges changes;
+    if (code == ZB_OK && edits.place)
+        code = write_georeference(node_, layout_, {srs_, transform_}, &changes, err);
+    if (code != ZB_OK)
+        return code;
+    const Items now = items();
+    if (edits.metadata)
+        collect_metadata(now, &changes);
+    collect_bands(&changes);
+    if (edits.nodata) {
+        changes.remove("missing_value");
+        if (nodata_.kind == NoData::None) {
+            changes.remove("_FillValue");
+            if (zb_array_fill_is_nodata(array()))
+                changes.set(ZB_FILL_IS_NODATA, "false");
+        } else {
+            changes.set("_FillValue", nodata_json(nodata_, array()));
+            changes.remove(ZB_FILL_IS_NODATA);
+        }
+    }
+    code = changes.apply(&node_, err);
+    band_lists_.clear();
+    if (code != ZB_OK)
+        return code;
+    edits = Edits();
+    known_items_ = now;
+    around_ = NearbyNodes(hierarchy_.store, zb_node_path(array()));
+    metadata().clear("json:zarr.json");
+    return ZB_OK;
+}
+
+CPLErr Zarr3Dataset::FlushCache(bool at_closing) {
+    CPLErr result = GDALPamDataset::FlushCache(at_closing);
+    if (!updates())
+        return result;
+    zb_error err;
+    if (edits.any() && commit(&err) != ZB_OK) {
+        report(err);
+        result = CE_Failure;
+    }
+    if (pixels_->flush(&err) != ZB_OK) {
+        report(err);
+        result = CE_Failure;
+    }
+    if (durable_ && zb_store_flush(hierarchy_.store.get(), &err) != ZB_OK) {
+        report(err);
+        result = CE_Failure;
+    }
+    return result;
+}
+
+void Zarr3Dataset::forget() {
+    pixels_->abandon();
+    edits = Edits();
+}
+
+/* What could not be written at the end is lost, and said so once. */
+CPLErr Zarr3Dataset::Close(ZARR3_CLOSE_PARAMETERS) {
+    CPLErr result = CE_None;
+    if (nOpenFlags != OPEN_FLAGS_CLOSED) {
+        result = FlushCache(true);
+        if (updates())
+            forget();
+        if (GDALPamDataset::Close(ZARR3_CLOSE_ARGUMENTS) != CE_None)
+            result = CE_Failure;
+    }
+    return result;
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How pixels leave a program. Nearly always they go straight from its buffer to the core's writer,
+ * whatever their strides: the writer gathers parts of chunks itself, so GDAL's block cache would
+ * only be a second copy. Where the buffer's type does not convert exactly, GDAL's own conversion
+ * (which rounds and clamps by its rules) makes strips of the array's type first.
+ *
+ * The block cache is for two kinds of programs: those that write by blocks, and those that read and
+ * write small windows by turns, each of which would otherwise store the chunks under it.
+ *
+ * Three places may hold the newest pixels then: the cache, the writer, the store. Order is kept by
+ * two rules. A direct write first empties the cache of the blocks that it touches; a read that goes
+ * past the cache first has changed blocks and waiting chunks stored.
+ */
+#include <algorithm>
+#include <cstring>
+
+#include "base/errors.h"
+#include "base/memory.h"
+#include "dataset/band.h"
+#include "dataset/dataset.h"
+
+#include "zarrbridge/write.h"
+
+using namespace zarr3;
+
+/* Bytes of a strip of converted pixels. */
+static constexpr uint64_t kStripBytes = uint64_t{16} << 20;
+
+static bool whole_blocks(const Window &w, const Layout &layout) {
+    const auto whole = [](int first, int count, int block, int extent) {
+        return first % block == 0 && ((first + count) % block == 0 || first + count == extent);
+    };
+    return whole(w.x, w.width, layout.block_width, layout.width) &&
+           whole(w.y, w.height, layout.block_height, layout.height);
+}
+
+Box Zarr3Dataset::box_of(int first_band, int count, const Window &window) const {
+    const uint32_t ndim = zb_node_array(array())->ndim;
+    Box box = {std::vector<uint64_t>(ndim), std::vector<uint64_t>(ndim)};
+    std::vector<int64_t> strides(ndim);
+    fill_box(layout_, ndim, first_band, count, window, {0, 0, 0}, box.start.data(),
+             box.count.data(), strides.data());
+    return box;
+}
+
+/* Takes changed blocks out of the cache, or all when a write past the cache is to follow; changed
+   ones are written first, unless that write covers them. */
+bool Zarr3Dataset::empty_cache(const PixelRequest &request, bool overwritten) {
+    const Window &w = request.window;
+    const BlockRange range = blocks_of(w);
+    for (int i = 0; i < request.band_count; i++) {
+        GDALRasterBand *band = GetRasterBand(request.bands[i]);
+        for (int y = range.y0; y <= range.y1; y++) {
+            for (int x = range.x0; x <= range.x1; x++) {
+                GDALRasterBlock *block = band->TryGetLockedBlockRef(x, y);
+                if (block == nullptr)
+                    continue;
+                const bool changed = block->GetDirty();
+                block->DropLock();
+                if (!changed && !overwritten)
+                    continue;
+                const int left = x * layout_.block_width, top = y * layout_.block_height;
+                const bool covered =
+                    overwritten && left >= w.x && top >= w.y &&
+                    std::min(left + layout_.block_width, layout_.width) <= w.x + w.width &&
+                    std::min(top + layout_.block_height, layout_.height) <= w.y + w.height;
+                if (band->FlushBlock(x, y, !covered) != CE_None)
+                    return false;
+            }
+        }
+    }
+    return true;
+}
+
+bool Zarr3Dataset::settle(const PixelRequest &request) {
+    if (pixels_ == nullptr)
+        return true;
+    if (!prepare_read())
+        return false;
+    if (!empty_cache(request, false))
+        return false;
+    for (int first = 0; first < request.band_count;) {
+        int step;
+        const int length = band_run(request, first, &step);
+        const int lowest = request.bands[step > 0 ? first : first + length - 1] - 1;
+        zb_error err;
+        if (pixels_->settle(box_of(lowest, length, request.window), &err) != ZB_OK) {
+            report(err);
+            return false;
+        }
+        first += length;
+    }
+    return true;
+}
+
+enum zb_code Zarr3Dataset::settle_blocks(const BlockRange &range, const std::vector<int> &bands,
+                                         zb_error *err) {
+    if (pixels_ == nullptr)
+        return ZB_OK;
+    const int left = range.x0 * layout_.block_width, top = range.y0 * layout_.block_height;
+    const int64_t right = int64_t{range.x1 + 1} * layout_.block_width;
+    const int64_t bottom = int64_t{range.y1 + 1} * layout_.block_height;
+    const Window window = {left, top,
+                           static_cast<int>(std::min<int64_t>(right, layout_.width)) - left,
+                           static_cast<int>(std::min<int64_t>(bottom, layout_.height)) - top};
+    for (const int band : bands) {
+        const enum zb_code code = pixels_->settle(box_of(band, 1, window), err);
+        if (code != ZB_OK)
+            return code;
+    }
+    return ZB_OK;
+}
+
+/* One run of bands, of a type that the core converts exactly or not at all. */
+enum zb_code Zarr3Dataset::write_run(int first_band, int count, const Window &window,
+                                     const void *data, GDALDataType type, const Spacings &spacings,
+                                     zb_error *err) {
+    const uint32_t ndim = zb_node_array(array())->ndim;
+    Box box = {std::vector<uint64_t>(ndim), std::vector<uint64_t>(ndim)};
+    std::vector<int64_t> strides(ndim);
+    fill_box(layout_, ndim, first_band, count, window, spacings, box.start.data(), box.count.data(),
+             strides.data());
+    zb_write write = {};
+    write.start = box.start.data();
+    write.count = box.count.data();
+    write.data = data;
+    write.dtype = exchange_dtype(array(), type);
+    write.strides = strides.data();
+    return pixels_->write(node_, box, write, err);
+}
+
+/* By strips of rows, converted by GDAL. */
+enum zb_code Zarr3Dataset::write_converted(int first_band, int count, const Window &window,
+                                           const char *data, GDALDataType type,
+                                           const Spacings &from, zb_error *err) {
+    const GDALDataType own = GetRasterBand(1)->GetRasterDataType();
+    const int pixel = GDALGetDataTypeSizeBytes(own);
+    const uint64_t row = static_cast<uint64_t>(window.width) * static_cast<uint64_t>(count) *
+                         static_cast<uint64_t>(pixel);
+    int rows = static_cast<int>(
+        std::clamp<uint64_t>(kStripBytes / row, 1, static_cast<uint64_t>(window.height)));
+    if (rows > layout_.block_height) /* so that strips cover whole blocks as far as possible */
+        rows -= rows % layout_.block_height;
+    std::unique_ptr<char, FreeMemory> strip(
+        static_cast<char *>(VSI_MALLOC2_VERBOSE(static_cast<size_t>(rows), row)));
+    if (strip == nullptr)
+        return zb_fail(err, ZB_ENOMEM, "no memory to convert pixels");
+    const Spacings to = {pixel, int64_t{pixel} * window.width,
+                         int64_t{pixel} * window.width * rows};
+    enum zb_code code = ZB_OK;
+    for (int y = 0; y < window.height && code == ZB_OK; y += rows) {
+        const int height = std::min(rows, window.height - y);
+        for (int band = 0; band < count; band++) {
+            for (int line = 0; line < height; line++)
+                GDALCopyWords64(data + band * from.band + (y + line) * from.line, type,
+                                static_cast<int>(from.pixel),
+                                strip.get() + band * to.band + line * to.line, own, pixel,
+                                window.width);
+        }
+        const Window part = {window.x, window.y + y, window.width, height};
+        code = write_run(first_band, count, part, strip.get(), own, to, err);
+    }
+    return code;
+}
+
+CPLErr Zarr3Dataset::write_pixels(const PixelRequest &request, bool *done) {
+    *done = pixels_ != nullptr && (!pixels_->is_mixed() || whole_blocks(request.window, layout_));
+    if (!*done)
+        return CE_None;
+    if (!prepare_first_write() || !empty_cache(request, true))
+        return CE_Failure;
+    const bool exact = writes_exactly(array(), request.type);
+    for (int first = 0; first < request.band_count;) {
+        int step;
+        const int length = band_run(request, first, &step);
+        const int lowest = step > 0 ? first : first + length - 1;
+        const char *data = static_cast<char *>(request.data) + lowest * request.band_space;
+        const Spacings spacings = {request.pixel_space, request.line_space,
+                                   step * request.band_space};
+        zb_error err;
+        const enum zb_code code =
+            exact ? write_run(request.bands[lowest] - 1, length, request.window, data, request.type,
+                              spacings, &err)
+                  : write_converted(request.bands[lowest] - 1, length, request.window, data,
+                                    request.type, spacings, &err);
+        if (code != ZB_OK) {
+            report(err);
+            return CE_Failure;
+        }
+        first += length;
+    }
+    return CE_None;
+}
+
+/* Blocks are whole also where the raster ends within them. */
+CPLErr Zarr3Dataset::write_block(int band, int block_x, int block_y, const void *image) {
+    if (!prepare_first_write())
+        return CE_Failure;
+    const int left = block_x * layout_.block_width, top = block_y * layout_.block_height;
+    const Window window = {left, top, std::min(layout_.block_width, layout_.width - left),
+                           std::min(layout_.block_height, layout_.height - top)};
+    const GDALDataType type = GetRasterBand(band + 1)->GetRasterDataType();
+    const int64_t pixel = GDALGetDataTypeSizeBytes(type);
+    zb_error err;
+    if (write_run(band, 1, window, image, type, {pixel, pixel * layout_.block_width, 0}, &err) ==
+        ZB_OK)
+        return CE_None;
+    report(err);
+    return CE_Failure;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * GDAL's metadata are lists of NAME=VALUE without types. Attributes go in as text: strings bare,
+ * the rest as JSON. What GDAL has a concept for (nodata, scale, CRS, ...) is left out, so that
+ * programs which copy metadata from format to format do not write it twice, the second time as a
+ * string that contradicts the first one after the first edit.
+ */
+#include "dataset/metadata.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "array/attributes.h"
+#include "array/coordinates.h"
+#include "array/dimension_names.h"
+#include "array/types.h"
+#include "base/number_text.h"
+#include "geo/cf_time.h"
+
+namespace zarr3 {
+
+void MetadataDomains::set(const std::string &domain, const std::string &name,
+                          const std::string &value) {
+    own_[domain].SetNameValue(name.c_str(), value.c_str());
+}
+
+bool MetadataDomains::has(const std::string &domain) const {
+    return own_.find(domain) != own_.end();
+}
+
+const char *MetadataDomains::item(const std::string &domain, const char *name) const {
+    const auto found = own_.find(domain);
+    return found == own_.end() ? nullptr : found->second.FetchNameValue(name);
+}
+
+MetadataList MetadataDomains::merged(const std::string &domain, CSLConstList other) {
+    CPLStringList &result = merged_[domain];
+    result = own_[domain];
+    for (CSLConstList item = other; item != nullptr && *item != nullptr; item++) {
+        char *name = nullptr;
+        const char *value = CPLParseNameValue(*item, &name);
+        if (name != nullptr)
+            result.SetNameValue(name, value);
+        CPLFree(name);
+    }
+    return result.List();
+}
+
+/* GDAL allocates the list, we add to it, GDAL frees it. */
+char **MetadataDomains::add_names(char **names) const {
+    CPLStringList list(names, TRUE);
+    for (const auto &domain : own_) {
+        if (list.FindString(domain.first.c_str()) < 0)
+            list.AddString(domain.first.c_str());
+    }
+    return list.StealList();
+}
+
+/* Attributes that appear as georeferencing, nodata, scale, offset, unit or overviews instead. */
+static bool has_better_place(const std::string &name) {
+    static constexpr const char *kNames[] = {
+        "_CRS",         "_FillValue",   "_Unsigned",        "missing_value",
+        "scale_factor", "add_offset",   "scales",           "offsets",
+        "units",        "grid_mapping", "coordinates",      "band_metadata",
+        "ome",          "multiscales",  "zarr_conventions", "COLOR_INTERPRETATION",
+    };
+    return std::any_of(std::begin(kNames), std::end(kNames),
+                       [&](const char *item) { return name == item; }) ||
+           name.compare(0, 5, "proj:") == 0 || name.compare(0, 8, "spatial:") == 0;
+}
+
+/* GDAL splits items at the first '=' or ':'. */
+bool is_item_name(const std::string &name) {
+    return !name.empty() && !has_better_place(name) &&
+           name.find_first_of("=:") == std::string::npos;
+}
+
+bool is_item(const zb_node *node, const zb_json *member) {
+    const std::string name = zb_json_name(member);
+    const zb_array_info *info = zb_node_array(node);
+    /* Descriptions of bands. A single name stays an item where several bands have places for
+       descriptions. */
+    if (name == "long_name" && info != nullptr &&
+        (zb_json_kind_of(member) == ZB_JSON_ARRAY || info->ndim <= 2))
+        return false;
+    return is_item_name(name);
+}
+
+void add_attributes(const zb_node *node, const std::string &domain, MetadataDomains *metadata) {
+    const zb_json *attributes = zb_node_attributes(node);
+    for (const zb_json *member = zb_json_first(attributes); member != nullptr;
+         member = zb_json_next(member)) {
+        /* Added, not set: GDAL takes "History" and "history" for one name, JSON does not. */
+        if (is_item(node, member))
+            metadata->list(domain).AddNameValue(zb_json_name(member), json_text(member).c_str());
+    }
+}
+
+/* The codec that does the work; inside shards it is listed after the sharding codec. GDAL has no
+   fixed names for these; they follow the TIFF driver's spelling. */
+static std::string compression_name(const zb_array_info *info) {
+    for (size_t i = 0; i < info->codec_count; i++) {
+        const std::string name = info->codecs[i].name;
+        if (name == "gzip" || name == "zstd")
+            return name == "gzip" ? "GZIP" : "ZSTD";
+        if (name == "blosc") {
+            std::string inner = json_text(zb_json_get(info->codecs[i].configuration, "cname"));
+            std::transform(inner.begin(), inner.end(), inner.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+            return inner.empty() ? "BLOSC" : "BLOSC_" + inner;
+        }
+    }
+    return {};
+}
+
+void add_image_structure(const zb_array_info *info, const Layout &layout,
+                         MetadataDomains *metadata) {
+    static const char kDomain[] = "IMAGE_STRUCTURE";
+    const std::string compression = compression_name(info);
+    if (!compression.empty())
+        metadata->set(kDomain, "COMPRESSION", compression);
+    /* PIXEL tells programs to ask for all bands at once: that decodes a chunk once. */
+    metadata->set(kDomain, "INTERLEAVE", layout.chunk_bands > 1 ? "PIXEL" : "BAND");
+    if (info->shard_depth > 0 && layout.axes.y >= 0)
+        metadata->set(kDomain, "SHARD_SIZE",
+                      std::to_string(info->chunk_shape[layout.axes.x]) + "x" +
+                          std::to_string(info->chunk_shape[layout.axes.y]));
+}
+
+namespace {
+
+/* Where one band lies along a dimension that has a coordinate array. */
+struct Position {
+    std::string value; /* as a number; "" when there is no coordinate */
+    std::string unit;
+    std::string time; /* the value as a date, for CF times */
+};
+
+} // namespace
+
+static Position position_of(const zb_node *array, uint32_t dim, uint64_t index,
+                            NearbyNodes &around) {
+    Position position;
+    const NodePtr node = find_coordinate(array, dim, around);
+    if (node == nullptr)
+        return position;
+    zb_error err;
+    const std::vector<double> values = read_coordinate(node.get(), index, 1, &err);
+    if (values.empty()) {
+        CPLDebug("ZARR3", "%s", err.message);
+        return position;
+    }
+    const double value = values[0];
+    position.value = number_text(value);
+    position.unit = attribute_text(node.get(), "units");
+    position.time = iso_time(value, position.unit, attribute_text(node.get(), "calendar"));
+    return position;
+}
+
+void add_band_position(const zb_node *array, const Layout &layout, int band, NearbyNodes &around,
+                       MetadataDomains *metadata) {
+    const std::vector<uint64_t> index = layout.band_index(band);
+    for (size_t i = 0; i < index.size(); i++) {
+        const uint32_t dim = layout.extra[i].dim;
+        const std::string label = dimension_label(zb_node_array(array), dim);
+        const bool is_band = usual_name(label, zb_node_name(array)) == "band";
+        const std::string name = "DIM_" + label;
+        const Position position = position_of(array, dim, index[i], around);
+        /* Plain bands: the index would only repeat the band's number. */
+        if (index.size() == 1 && is_band && position.value.empty())
+            continue;
+        metadata->set("", name + "_INDEX", std::to_string(index[i]));
+        if (!position.value.empty())
+            metadata->set("", name + "_VALUE", position.value);
+        if (!position.unit.empty())
+            metadata->set("", name + "_UNIT", position.unit);
+        if (!position.time.empty())
+            metadata->set("", name + "_TIME", position.time);
+    }
+}
+
+/* `omero.channels[c].label` of the group above. */
+static std::string channel_label(NearbyNodes &around, uint64_t channel) {
+    const zb_json *ome = attribute(around.group_above(1), "ome");
+    const zb_json *list = zb_json_get(zb_json_get(ome, "omero"), "channels");
+    const zb_json *item = zb_json_kind_of(list) == ZB_JSON_ARRAY ? zb_json_first(list) : nullptr;
+    for (; item != nullptr && channel > 0; channel--)
+        item = zb_json_next(item);
+    return json_text(zb_json_get(item, "label"));
+}
+
+/* Dimensions of extent 1 do not tell bands apart and are left out. */
+std::string band_description(const zb_node *array, const Layout &layout, int band,
+                             NearbyNodes &around) {
+    const zb_array_info *info = zb_node_array(array);
+    std::string text;
+    const std::vector<uint64_t> index = layout.band_index(band);
+    for (size_t i = 0; i < index.size(); i++) {
+        const uint32_t dim = layout.extra[i].dim;
+        if (info->shape[dim] == 1)
+            continue;
+        const Position position = position_of(array, dim, index[i], around);
+        std::string place = position.value;
+        if (!position.time.empty())
+            place = position.time;
+        else if (!position.unit.empty())
+            place += " " + position.unit;
+        else if (place.empty() && dimension_name(info, dim) == "c")
+            place = channel_label(around, index[i]);
+        if (!place.empty())
+            text += (text.empty() ? "" : ", ") + dimension_label(info, dim) + "=" + place;
+    }
+    return text.empty() && layout.bands == 1 ? attribute_text(array, "long_name") : text;
+}
+
+GDALColorInterp default_colour(const zb_node *array, const Layout &layout, int band) {
+    const zb_dtype dtype = pixel_dtype(array);
+    const bool bytes = dtype.kind == ZB_KIND_UINT && dtype.size == 1;
+    /* Three or four bands in front of rows and columns are more often dates or levels than colours.
+     */
+    const bool picture = bytes && layout.extra.size() == 1 &&
+                         static_cast<int>(layout.extra[0].dim) > layout.axes.x &&
+                         (layout.bands == 3 || layout.bands == 4);
+    if (picture)
+        return static_cast<GDALColorInterp>(GCI_RedBand + band);
+    return layout.bands == 1 ? GCI_GrayIndex : GCI_Undefined;
+}
+
+} // namespace zarr3

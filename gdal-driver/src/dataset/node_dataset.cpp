@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Three things that GDAL does by default are wrong for a directory of small files. It would write
+ * its sidecar file into the directory that it was given, where other Zarr readers list it; the
+ * sidecar goes beside the hierarchy's root instead. It would report all files below; the list has
+ * the one document that says what the dataset is. And it would keep metadata in one container with
+ * what the sidecar adds, so that saving statistics would save copies of all attributes; ours are
+ * kept apart and merged for each answer.
+ */
+#include "dataset/node_dataset.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+
+#include "cpl_conv.h"
+#include "store/location.h"
+
+using namespace zarr3;
+
+/* The whole document of the node, for programs that want what no GDAL concept covers. */
+static constexpr char kDocumentDomain[] = "json:zarr.json";
+
+Zarr3NodeDataset::Zarr3NodeDataset(Hierarchy hierarchy, NodePtr node)
+    : hierarchy_(std::move(hierarchy)), node_(std::move(node)) {
+    /* Lets GDAL make its thread-safe datasets by opening one per thread. */
+    m_bCanBeReopened = true;
+}
+
+void Zarr3NodeDataset::use_sidecar(const std::string &subdataset) {
+    const std::string name = CPLGetFilename(hierarchy_.root.c_str());
+    if (name.empty() || name == "." || name == "..") {
+        nPamFlags |= GPF_DISABLED; /* the directory has no name to put a file beside */
+        return;
+    }
+    SetPhysicalFilename(hierarchy_.root.c_str());
+    if (!subdataset.empty())
+        SetSubdatasetName(subdataset.c_str());
+    TryLoadXML();
+    /* gdaladdo -ro: overviews of arrays that have none of their own, one file for each array. */
+    std::string base = hierarchy_.root;
+    if (!subdataset.empty())
+        base += "." + subdataset;
+    std::replace(base.begin() + static_cast<std::ptrdiff_t>(hierarchy_.root.size()), base.end(),
+                 '/', '.');
+    oOvManager.Initialize(this, base.c_str());
+}
+
+/* The pointer stays valid until the next call for the same domain, as GDAL promises its callers. */
+MetadataList Zarr3NodeDataset::GetMetadata(const char *domain) {
+    const std::string key = domain == nullptr ? "" : domain;
+    if (key == kDocumentDomain && !metadata_.has(key)) {
+        char *text = zb_json_print(zb_node_document(node_.get()));
+        if (text != nullptr)
+            metadata_.list(key).AddString(text);
+        free(text);
+    }
+    if (key == kDocumentDomain)
+        return metadata_.list(key).List();
+    MetadataList other = GDALPamDataset::GetMetadata(domain);
+    return metadata_.has(key) ? metadata_.merged(key, other) : other;
+}
+
+const char *Zarr3NodeDataset::GetMetadataItem(const char *name, const char *domain) {
+    const char *other = GDALPamDataset::GetMetadataItem(name, domain);
+    return other != nullptr ? other : metadata_.item(domain == nullptr ? "" : domain, name);
+}
+
+char **Zarr3NodeDataset::GetMetadataDomainList() {
+    CPLStringList names(metadata_.add_names(GDALPamDataset::GetMetadataDomainList()), TRUE);
+    if (names.FindString(kDocumentDomain) < 0)
+        names.AddString(kDocumentDomain);
+    return names.StealList();
+}
+
+/* Programs copy and delete what is listed here, and some stat each entry: two names at most. */
+char **Zarr3NodeDataset::GetFileList() {
+    CPLStringList files;
+    files.AddString(
+        file_in(hierarchy_.root, join_path(zb_node_path(node_.get()), "zarr.json")).c_str());
+    VSIStatBufL stat;
+    /* GDAL writes it when the dataset closes; another program may have done so before. */
+    const std::string sidecar = hierarchy_.root + ".aux.xml";
+    if (VSIStatExL(sidecar.c_str(), &stat, VSI_STAT_EXISTS_FLAG) == 0)
+        files.AddString(sidecar.c_str());
+    return files.StealList();
+}

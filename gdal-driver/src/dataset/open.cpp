@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From a name to a dataset.
+ *
+ * GDAL asks each driver in turn and stops at the first error, so that whatever is not Zarr
+ * version 3 must be declined in silence. Once a document says "zarr_format": 3 the name is ours,
+ * and what is wrong with it is an error with its reason.
+ */
+#include "dataset/open.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+#include "base/errors.h"
+#include "options/creation_options.h"
+#include "dataset/dataset.h"
+#include "dataset/subdatasets.h"
+#include "dataset/gdal_deletions.h"
+#include "store/location.h"
+#include "store/open_store.h"
+#include "store/vsi_store.h"
+
+#include "zarrbridge/sys/store.h"
+#include "zarrbridge/write.h"
+#include "zarrbridge/limits.h"
+
+namespace zarr3 {
+
+static bool is_ours(GDALOpenInfo *info) {
+    if (has_prefix(info->pszFilename))
+        return true;
+    if (info->bIsDirectory) {
+        VSIStatBufL stat;
+        return VSIStatExL(file_in(info->pszFilename, "zarr.json").c_str(), &stat,
+                          VSI_STAT_EXISTS_FLAG) == 0;
+    }
+    return info->nHeaderBytes > 0 && EQUAL(CPLGetFilename(info->pszFilename), "zarr.json");
+}
+
+int identify(GDALOpenInfo *info) {
+    const bool ours = is_ours(info);
+    if (ours)
+        note_identified(info->pszFilename);
+    return ours;
+}
+
+/* The one form of error for what is readable Zarr but cannot be shown. */
+static void refuse(const Hierarchy &hierarchy, const zb_node *node, const std::string &reason) {
+    CPLError(CE_Failure, CPLE_NotSupported, "store %s, %s /%s: %s", hierarchy.root.c_str(),
+             zb_node_array(node) != nullptr ? "array" : "group", zb_node_path(node),
+             reason.c_str());
+}
+
+/* A group whose children are all coarse or fine versions of one image stands for the finest. */
+static NodePtr enter_pyramid(const Hierarchy &hierarchy, const NodePtr &group) {
+    NearbyNodes around(group.get());
+    const std::vector<std::string> assets = pyramid_assets(group.get(), around);
+    if (assets.empty())
+        return group;
+    NodePtr finest =
+        open_node(hierarchy.store.get(), join_path(zb_node_path(group.get()), assets[0]), nullptr);
+    return finest != nullptr && zb_node_array(finest.get()) != nullptr ? finest : group;
+}
+
+/* Statistics of slices are statistics of different pixels. */
+static std::string sidecar_name(const NodePtr &node, const std::vector<uint64_t> &indices) {
+    return slice_name(zb_node_path(node.get()), indices);
+}
+
+namespace {
+
+/* What one call of open() works with. */
+struct Opening {
+    Hierarchy hierarchy;
+    ArrayOptions options;
+    bool multiband = true;
+    bool list_all = false;
+
+    GDALDataset *array(const NodePtr &node, const Listing &listing) const;
+    GDALDataset *group(const NodePtr &node) const;
+};
+
+} // namespace
+
+GDALDataset *Opening::array(const NodePtr &node, const Listing &listing) const {
+    std::string reason;
+    /* Slices are listed instead of opened; each name leads back here with its indices. */
+    if (!multiband && options.pinned.empty() && zb_node_array(node.get())->ndim > 2) {
+        auto slices = std::make_unique<Zarr3NodeDataset>(hierarchy, node);
+        if (describe_slices(hierarchy, node, options, &slices->metadata(), &reason))
+            return slices.release();
+        refuse(hierarchy, node.get(), reason);
+        return nullptr;
+    }
+    std::unique_ptr<Zarr3Dataset> dataset = Zarr3Dataset::make(hierarchy, node, options, &reason);
+    if (dataset == nullptr) {
+        refuse(hierarchy, node.get(), reason);
+        return nullptr;
+    }
+    describe_unreadable(listing, &dataset->metadata());
+    dataset->use_sidecar(sidecar_name(node, options.pinned));
+    return dataset.release();
+}
+
+GDALDataset *Opening::group(const NodePtr &node) const {
+    Listing listing;
+    zb_error err;
+    if (list_arrays(node, &listing, &err) != ZB_OK) {
+        report(err);
+        return nullptr;
+    }
+    /* A group of nothing but coordinate arrays: then these are what can be shown. */
+    const auto &rasters = listing.rasters.empty() ? listing.helpers : listing.rasters;
+    if (rasters.size() == 1 && !list_all)
+        return array(rasters[0], listing);
+    if (rasters.empty() && (listing.small.empty() || !list_all)) {
+        std::string reason = "holds no array of two or more dimensions";
+        if (!listing.small.empty())
+            reason += " (LIST_ALL_ARRAYS=YES shows smaller ones)";
+        if (!listing.unreadable.empty())
+            reason += "; /" + listing.unreadable[0].first + ": " + listing.unreadable[0].second;
+        refuse(hierarchy, node.get(), reason);
+        return nullptr;
+    }
+    auto container = std::make_unique<Zarr3NodeDataset>(hierarchy, node);
+    add_attributes(node.get(), "", &container->metadata());
+    describe_listing(hierarchy, listing, list_all, &container->metadata());
+    if (listing.cut)
+        CPLError(CE_Warning, CPLE_AppDefined, "store %s: only a part of its arrays is listed",
+                 hierarchy.root.c_str());
+    return container.release();
+}
+
+/* Where the core can write, and how. */
+static bool may_update(const Hierarchy &hierarchy, CSLConstList open_options,
+                       zb_write_options *write, std::string *reason) {
+    if (!is_writable_place(hierarchy.root)) {
+        *reason = "stores are updated on local paths and in /vsimem/ only";
+        return false;
+    }
+    return parse_sync(open_options, write, reason);
+}
+
+/* The numbers behind a node's name as indices. */
+static bool parse_slice(const std::vector<std::string> &numbers, std::vector<uint64_t> *indices,
+                        zb_error *err) {
+    for (const std::string &number : numbers) {
+        uint64_t index;
+        if (!parse_index(number, &index)) {
+            zb_fail(err, ZB_EINVAL, "the index %s in the name: indices count from 0 upwards",
+                    number.c_str());
+            return false;
+        }
+        indices->push_back(index);
+    }
+    return true;
+}
+
+/* Has the array a slice with that many indices? */
+static bool has_slices(const zb_node *node, size_t count) {
+    const zb_array_info *info = zb_node_array(node);
+    return info != nullptr && info->ndim == count + 2;
+}
+
+/* "t:1" may be an array of that name, and a slice of the array "t". The one that is there is meant;
+   where both are, nobody can tell. */
+static NodePtr open_named(zb_store *store, const Location &location, std::vector<uint64_t> *indices,
+                          zb_error *err) {
+    const std::vector<std::string> &tail = location.tail;
+    NodePtr found;
+    std::string found_path;
+    for (size_t named = location.closed ? 0 : tail.size();; named--) {
+        std::string path = location.node;
+        for (size_t i = 0; i < named; i++)
+            path += ":" + tail[i];
+        zb_error missing = {};
+        const NodePtr node = open_node(store, path, &missing);
+        if (found == nullptr && node != nullptr) {
+            if (!parse_slice({tail.begin() + static_cast<std::ptrdiff_t>(named), tail.end()},
+                             indices, err))
+                return nullptr;
+            found = node;
+            found_path = path;
+        } else if (node != nullptr && has_slices(node.get(), tail.size() - named)) {
+            zb_fail(err, ZB_EINVAL,
+                    "%s: there is a node /%s and a slice of /%s; /%s/ names the one, /%s/:... the "
+                    "other",
+                    location.directory.c_str(), found_path.c_str(), path.c_str(),
+                    found_path.c_str(), path.c_str());
+            return nullptr;
+        }
+        if (named == 0) {
+            if (found == nullptr)
+                *err = missing;
+            return found;
+        }
+    }
+}
+
+/* Opens the store and the node. Null with *silent set when it is not for us. */
+static NodePtr find_node(Location *location, Hierarchy *hierarchy, bool prefixed,
+                         std::vector<uint64_t> *indices, bool *silent) {
+    zb_error err = {};
+    const std::string below = location->node;
+    climb_to_root(location);
+    NodePtr node;
+    const enum zb_code code = open_store(location->directory, hierarchy, &err);
+    if (code == ZB_OK) {
+        hierarchy->given = location->given;
+        hierarchy->entry = location->node.substr(0, location->node.size() - below.size());
+        if (!below.empty() && !hierarchy->entry.empty())
+            hierarchy->entry.pop_back(); /* the slash before what the name has after its colon */
+        node = open_named(hierarchy->store.get(), *location, indices, &err);
+    }
+    if (node != nullptr)
+        return node;
+    *silent = !prefixed && (code != ZB_OK ||
+                            !zb_place_claims_v3(hierarchy->store.get(), location->node.c_str()));
+    if (!*silent)
+        report(err);
+    return nullptr;
+}
+
+GDALDataset *open(GDALOpenInfo *info) {
+    if (!identify(info))
+        return nullptr;
+    const bool prefixed = has_prefix(info->pszFilename);
+    Location location;
+    if (!parse_location(info->pszFilename, &location)) {
+        CPLError(CE_Failure, CPLE_OpenFailed,
+                 "%s is not of the form ZARR3:\"path\":/array or ZARR3:\"path\":/array:index",
+                 info->pszFilename);
+        return nullptr;
+    }
+    adopt_thread_count();
+    Opening opening;
+    bool silent = false;
+    const NodePtr node =
+        find_node(&location, &opening.hierarchy, prefixed, &opening.options.pinned, &silent);
+    if (node == nullptr)
+        return nullptr;
+    opening.options.update = info->eAccess == GA_Update;
+    std::string reason;
+    if (opening.options.update &&
+        !may_update(opening.hierarchy, info->papszOpenOptions, &opening.options.write, &reason)) {
+        refuse(opening.hierarchy, node.get(), reason);
+        return nullptr;
+    }
+    opening.options.dim_x = CSLFetchNameValue(info->papszOpenOptions, "DIM_X");
+    opening.options.dim_y = CSLFetchNameValue(info->papszOpenOptions, "DIM_Y");
+    opening.multiband = CPLFetchBool(info->papszOpenOptions, "MULTIBAND", true);
+    opening.list_all = CPLFetchBool(info->papszOpenOptions, "LIST_ALL_ARRAYS", false);
+    const NodePtr target = enter_pyramid(opening.hierarchy, node);
+    GDALDataset *dataset = zb_node_array(target.get()) != nullptr ? opening.array(target, Listing())
+                                                                  : opening.group(target);
+    if (dataset != nullptr)
+        dataset->SetDescription(info->pszFilename);
+    return dataset;
+}
+
+} // namespace zarr3

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Which names the driver takes, and what it makes of them. */
+#ifndef ZARR3_OPEN_H
+#define ZARR3_OPEN_H
+
+#include "base/compat.h"
+#include "store/node.h"
+
+namespace zarr3 {
+
+/* One stat at most. */
+int identify(GDALOpenInfo *info);
+
+/* Null without an error for everything that is not Zarr version 3. */
+GDALDataset *open(GDALOpenInfo *info);
+
+} // namespace zarr3
+
+#endif

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Programs show subdatasets in dialogs and open what is chosen; some (QGIS) open all of them to be
+ * able to say more. Hence a listing costs no more than reading the metadata documents, and a
+ * description says what one would open an array for: shape, type, title, unit.
+ *
+ * Nothing vanishes: an array that cannot be opened, by the core or by GDAL, is listed with the
+ * reason.
+ */
+#include "dataset/subdatasets.h"
+
+#include <algorithm>
+#include <set>
+
+#include "array/attributes.h"
+#include "array/dimension_names.h"
+#include "array/types.h"
+#include "raster/layout.h"
+#include "store/location.h"
+
+namespace zarr3 {
+
+/* A hierarchy may nest and branch without end; a list that no one can read helps nobody. */
+static constexpr unsigned kMaxDepth = 16;
+static constexpr size_t kMaxNodes = 10000;
+
+namespace {
+
+/* One walk through a hierarchy. */
+class Walk {
+  public:
+    explicit Walk(Listing *listing) : listing_(listing) {
+    }
+
+    enum zb_code visit(const zb_node *group, unsigned depth, zb_error *err) {
+        zb_children children;
+        const enum zb_code code = zb_group_children(group, &children, err);
+        if (code != ZB_OK)
+            return code;
+        note_coarse_levels(group);
+        for (size_t i = 0; i < children.count; i++)
+            take(group, children.child[i], depth);
+        zb_children_free(&children);
+        return ZB_OK;
+    }
+
+    /* Coordinates can be told from data only when all arrays are known. */
+    void sort_out_helpers() {
+        std::vector<NodePtr> rasters;
+        for (const NodePtr &node : listing_->rasters) {
+            const bool helps = helpers_.count(zb_node_path(node.get())) > 0;
+            (helps ? listing_->helpers : rasters).push_back(node);
+        }
+        listing_->rasters = std::move(rasters);
+    }
+
+  private:
+    /* The first asset of a pyramid is the finest one; the others are its overviews. */
+    void note_coarse_levels(const zb_node *group) {
+        NearbyNodes around(group);
+        const std::vector<std::string> assets = pyramid_assets(group, around);
+        for (size_t i = 1; i < assets.size(); i++)
+            coarse_.insert(join_path(zb_node_path(group), assets[i]));
+    }
+
+    void take(const zb_node *group, const zb_child &child, unsigned depth) {
+        const std::string path = join_path(zb_node_path(group), child.name);
+        if (coarse_.count(path) > 0)
+            return;
+        if (++seen_ > kMaxNodes || depth >= kMaxDepth) {
+            listing_->cut = true;
+            return;
+        }
+        if (child.node == nullptr) {
+            listing_->unreadable.emplace_back(path, child.reason == nullptr ? "" : child.reason);
+            return;
+        }
+        if (zb_node_array(child.node) == nullptr) {
+            zb_error err;
+            if (visit(child.node, depth + 1, &err) != ZB_OK)
+                listing_->unreadable.emplace_back(path, err.message);
+            return;
+        }
+        take_array(adopt_node(zb_node_retain(child.node)), path);
+    }
+
+    void take_array(const NodePtr &node, const std::string &path) {
+        const zb_array_info *info = zb_node_array(node.get());
+        note_helpers(node.get(), parent_path(path));
+        if (info->ndim < 2) {
+            listing_->small.push_back(node);
+            return;
+        }
+        Axes axes = {static_cast<int>(info->ndim) - 1, static_cast<int>(info->ndim) - 2};
+        Layout layout;
+        std::string reason;
+        /* Whether its type and extents suit GDAL does not depend on the choice of axes, except for
+           the number of bands, which MULTIBAND=NO or an index can mend. */
+        const std::vector<uint64_t> first(info->ndim - 2, 0);
+        if (make_layout(info, axes, first, &layout, &reason))
+            listing_->rasters.push_back(node);
+        else
+            listing_->unreadable.emplace_back(path, reason);
+    }
+
+    /* CF: `coordinates` and `bounds` name arrays in the same group that only help to use this one.
+     */
+    void note_helpers(const zb_node *node, const std::string &group) {
+        for (const char *name : {"coordinates", "bounds", "grid_mapping"}) {
+            for (const std::string &word : words(attribute_text(node, name)))
+                helpers_.insert(join_path(group, word));
+        }
+    }
+
+    Listing *listing_;
+    size_t seen_ = 0;               /* nodes, of whatever kind */
+    std::set<std::string> helpers_; /* paths that attributes of other arrays name */
+    std::set<std::string> coarse_;  /* paths of levels that are not listed */
+};
+
+} // namespace
+
+enum zb_code list_arrays(const NodePtr &group, Listing *listing, zb_error *err) {
+    Walk walk(listing);
+    const enum zb_code code = walk.visit(group.get(), 0, err);
+    walk.sort_out_helpers();
+    return code;
+}
+
+/* "[365x180x360] /tas (Float32): Near-surface temperature, K" */
+static std::string describe(const zb_node *array) {
+    const zb_array_info *info = zb_node_array(array);
+    std::string shape;
+    for (uint32_t dim = 0; dim < info->ndim; dim++)
+        shape += (dim > 0 ? "x" : "") + std::to_string(info->shape[dim]);
+    std::string text = "[" + shape + "] /" + zb_node_path(array) + " (" +
+                       GDALGetDataTypeName(pixel_type(array)) + ")";
+    const std::string title = attribute_text(array, "long_name");
+    const std::string unit = attribute_text(array, "units");
+    if (!title.empty())
+        text += ": " + title;
+    if (!unit.empty())
+        text += (title.empty() ? ": " : ", ") + unit;
+    return text;
+}
+
+/* Names begin with the path that was opened. QGIS looks for it in them, and shows the rest as the
+   layer's name; where it is not there, the whole of it. */
+static std::string name_of(const Hierarchy &hierarchy, const zb_node *node,
+                           const std::vector<uint64_t> &indices, bool closed) {
+    const std::string path = zb_node_path(node), &entry = hierarchy.entry;
+    if (entry.empty())
+        return subdataset_name(hierarchy.given, path, indices, closed);
+    if (path.size() > entry.size() + 1)
+        return subdataset_name(hierarchy.given, path.substr(entry.size() + 1), indices, closed);
+    return subdataset_name(hierarchy.root, path, indices, closed); /* the array that was opened */
+}
+
+/* Is there a name beside the node that one of its slices may have, "t:1" beside "t"? */
+static bool has_namesakes(const zb_node *node) {
+    const std::string start = std::string(zb_node_name(node)) + ":";
+    NearbyNodes around(node);
+    const zb_node *group = around.group_above(1);
+    zb_children children;
+    /* Where nothing can be listed, nothing is known; a name that means both is an error then. */
+    if (group == nullptr || zb_group_children(group, &children, nullptr) != ZB_OK)
+        return false;
+    bool found = false;
+    for (size_t i = 0; i < children.count && !found; i++)
+        found = STARTS_WITH(children.child[i].name, start.c_str());
+    zb_children_free(&children);
+    return found;
+}
+
+/* GDAL's convention: numbered from 1, a name and a description each. */
+static void add_subdataset(const std::string &name, const std::string &description, size_t number,
+                           MetadataDomains *metadata) {
+    const std::string key = "SUBDATASET_" + std::to_string(number);
+    CPLStringList &list = metadata->list("SUBDATASETS");
+    list.AddString((key + "_NAME=" + name).c_str());
+    list.AddString((key + "_DESC=" + description).c_str());
+}
+
+/* Item names are paths; a "=" in one would only shift where the reason begins. */
+void describe_unreadable(const Listing &listing, MetadataDomains *metadata) {
+    for (const auto &entry : listing.unreadable) {
+        CPLDebug("ZARR3", "/%s: %s", entry.first.c_str(), entry.second.c_str());
+        metadata->list("ZARR3_UNREADABLE")
+            .AddString(("/" + entry.first + "=" + entry.second).c_str());
+    }
+}
+
+void describe_listing(const Hierarchy &hierarchy, const Listing &listing, bool with_small,
+                      MetadataDomains *metadata) {
+    size_t number = 0;
+    for (const auto *nodes : {&listing.rasters, &listing.helpers, &listing.small}) {
+        if (nodes == &listing.small && !with_small)
+            continue;
+        for (const NodePtr &node : *nodes)
+            add_subdataset(name_of(hierarchy, node.get(), {}, false), describe(node.get()),
+                           ++number, metadata);
+    }
+    describe_unreadable(listing, metadata);
+}
+
+bool describe_slices(const Hierarchy &hierarchy, const NodePtr &array, const ArrayOptions &options,
+                     MetadataDomains *metadata, std::string *reason) {
+    NearbyNodes around(hierarchy.store, zb_node_path(array.get()));
+    const zb_array_info *info = zb_node_array(array.get());
+    const Pyramid pyramid = find_pyramid(array.get(), around);
+    Axes axes;
+    Layout layout;
+    const std::vector<uint64_t> first(info->ndim - 2, 0);
+    if (!choose_axes(array.get(), around, pyramid, options.dim_x, options.dim_y, &axes, reason) ||
+        !make_layout(info, axes, first, &layout, reason))
+        return false;
+    for (ExtraDimension &extra : layout.extra)
+        extra.count = info->shape[extra.dim];
+    const uint64_t slices = count_bands(info, axes);
+    if (slices > kMaxBands)
+        CPLError(CE_Warning, CPLE_AppDefined, "array /%s: only %d of its %llu slices are listed",
+                 zb_node_path(array.get()), static_cast<int>(kMaxBands),
+                 static_cast<unsigned long long>(slices));
+    layout.bands = static_cast<int>(std::min(slices, kMaxBands));
+    const bool closed = has_namesakes(array.get());
+    for (int slice = 0; slice < layout.bands; slice++) {
+        const std::vector<uint64_t> index = layout.band_index(slice);
+        std::string place = band_description(array.get(), layout, slice, around);
+        if (place.empty()) {
+            for (size_t i = 0; i < index.size(); i++)
+                place += (i > 0 ? ", " : "") + dimension_label(info, layout.extra[i].dim) + " " +
+                         std::to_string(index[i]);
+        }
+        add_subdataset(name_of(hierarchy, array.get(), index, closed),
+                       "/" + std::string(zb_node_path(array.get())) + " at " + place,
+                       static_cast<size_t>(slice) + 1, metadata);
+    }
+    return true;
+}
+
+} // namespace zarr3

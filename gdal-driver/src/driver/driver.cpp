@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* Registration: what GDAL may know of the driver before it opens anything. */
+#include "base/compat.h"
+#include "create/create.h"
+#include "create/create_copy.h"
+#include "options/creation_options.h"
+#include "dataset/gdal_deletions.h"
+#include "dataset/open.h"
+#include "driver/whole_stores.h"
+#include "gdalsubdatasetinfo.h"
+#include "store/location.h"
+
+namespace {
+
+constexpr char kOpenOptions[] =
+    "<OpenOptionList>"
+    "  <Option name='DIM_X' type='string' description='Name or number (from 0) of the dimension "
+    "that holds the columns'/>"
+    "  <Option name='DIM_Y' type='string' description='Name or number (from 0) of the dimension "
+    "that holds the rows'/>"
+    "  <Option name='MULTIBAND' type='boolean' default='YES' description='Show dimensions "
+    "besides rows and columns as bands; with NO each slice is a subdataset'/>"
+    "  <Option name='LIST_ALL_ARRAYS' type='boolean' default='NO' description='List scalar and "
+    "one-dimensional arrays as well'/>"
+    "  <Option name='SYNC' type='string-select' default='NONE' description='In update mode, when "
+    "data must be safe from a loss of power'>"
+    "    <Value>NONE</Value><Value>CLOSE</Value><Value>ALWAYS</Value>"
+    "  </Option>"
+    "</OpenOptionList>";
+
+constexpr char kCreationTypes[] =
+    "Byte Int8 UInt16 Int16 UInt32 Int32 UInt64 Int64 Float32 Float64 CFloat32 CFloat64"
+#if GDAL_VERSION_NUM >= GDAL_COMPUTE_VERSION(3, 11, 0)
+    " Float16"
+#endif
+    ;
+
+/* Lets QGIS and the like replace the path in a subdataset's name when a project moves. */
+struct Zarr3SubdatasetInfo final : public GDALSubdatasetInfo {
+    explicit Zarr3SubdatasetInfo(const std::string &name) : GDALSubdatasetInfo(name) {
+    }
+
+    void parseFileName() override {
+        const size_t open = strlen("ZARR3:"), close = zarr3::closing_quote(m_fileName);
+        if (close == std::string::npos)
+            return;
+        m_driverPrefixComponent = m_fileName.substr(0, open - 1);
+        m_isQuoted = true;
+        m_pathComponent = m_fileName.substr(open, close - open + 1);
+        if (close + 2 < m_fileName.size())
+            m_subdatasetComponent = m_fileName.substr(close + 2);
+    }
+};
+
+/* Null means: this name is no subdataset, ask the next driver. */
+GDALSubdatasetInfo *subdataset_info(const char *name) {
+    if (!zarr3::has_prefix(name))
+        return nullptr;
+    auto info = std::make_unique<Zarr3SubdatasetInfo>(name);
+    if (info->GetSubdatasetComponent().empty())
+        return nullptr;
+    return info.release();
+}
+
+class Zarr3Driver final : public GDALDriver {
+  public:
+    DeleteCallback GetDeleteCallback() override {
+        zarr3::note_asked_to_delete();
+        return zarr3::delete_dataset;
+    }
+};
+
+} // namespace
+
+/* GDAL derives this name from that of the file and calls it once after loading; a program may call
+   it again. */
+extern "C" CPL_DLL void GDALRegister_Zarr3();
+
+extern "C" void GDALRegister_Zarr3() {
+    if (!GDAL_CHECK_VERSION("Zarr3") || GDALGetDriverByName("Zarr3") != nullptr)
+        return;
+    auto driver = std::make_unique<Zarr3Driver>();
+    driver->SetDescription("Zarr3");
+    driver->SetMetadataItem(GDAL_DCAP_RASTER, "YES");
+    driver->SetMetadataItem(GDAL_DCAP_OPEN, "YES");
+    driver->SetMetadataItem(GDAL_DCAP_VIRTUALIO, "YES");
+    driver->SetMetadataItem(GDAL_DMD_LONGNAME, "Zarr version 3 (zarrbridge)");
+    driver->SetMetadataItem(GDAL_DCAP_CREATE, "YES");
+    driver->SetMetadataItem(GDAL_DCAP_CREATECOPY, "YES");
+    driver->SetMetadataItem("DCAP_CREATE_SUBDATASETS", "YES"); /* 3.10 has no name for it */
+    driver->SetMetadataItem(GDAL_DCAP_CREATECOPY_MULTIDIMENSIONAL, "YES"); /* see multidim_copy.h */
+    driver->SetMetadataItem(GDAL_DMD_CREATIONDATATYPES, kCreationTypes);
+    driver->SetMetadataItem(GDAL_DMD_CREATIONOPTIONLIST, zarr3::creation_option_list());
+#ifdef GDAL_DCAP_UPDATE
+    driver->SetMetadataItem(GDAL_DCAP_UPDATE, "YES");
+    driver->SetMetadataItem(GDAL_DMD_UPDATE_ITEMS,
+                            "GeoTransform SRS NoData RasterValues DatasetMetadata BandMetadata");
+#endif
+    driver->SetMetadataItem(GDAL_DMD_EXTENSIONS, "zarr");
+    driver->SetMetadataItem(GDAL_DMD_CONNECTION_PREFIX, "ZARR3:");
+    driver->SetMetadataItem(GDAL_DMD_SUBDATASETS, "YES");
+    driver->SetMetadataItem(GDAL_DMD_OPENOPTIONLIST, kOpenOptions);
+    driver->pfnIdentify = zarr3::identify;
+    driver->pfnOpen = zarr3::open;
+    driver->pfnCreate = zarr3::create;
+    driver->pfnCreateCopy = zarr3::create_copy;
+    driver->pfnDelete = zarr3::delete_dataset;
+    driver->pfnRename = zarr3::rename_dataset;
+    driver->pfnCopyFiles = zarr3::copy_dataset;
+    driver->pfnGetSubdatasetInfoFunc = subdataset_info;
+    GetGDALDriverManager()->RegisterDriver(driver.release());
+}

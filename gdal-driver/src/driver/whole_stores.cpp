@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * GDAL's own way works on the list of a dataset's files, which for a store is one document and not
+ * its data. Here the core does it, which knows what belongs to a hierarchy.
+ */
+#include "driver/whole_stores.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include "base/errors.h"
+#include "dataset/gdal_deletions.h"
+#include "store/directories.h"
+#include "store/location.h"
+#include "store/open_store.h"
+#include "zarrbridge/conventions.h"
+#include "zarrbridge/write.h"
+#include "zarrbridge/change.h"
+
+namespace zarr3 {
+
+namespace {
+
+/* A node that a name leads to. */
+struct Place {
+    Hierarchy hierarchy;
+    std::string node;
+};
+
+} // namespace
+
+/* The root of the hierarchy that the name is or would be in, and the path in it. */
+static bool locate(const char *name, Location *location) {
+    if (parse_location(name, location) && location->tail.empty()) {
+        climb_to_root(location);
+        if (is_writable_place(location->directory))
+            return true;
+        CPLError(CE_Failure, CPLE_NotSupported,
+                 "%s: stores are changed on local paths and in /vsimem/ only", name);
+        return false;
+    }
+    CPLError(CE_Failure, CPLE_IllegalArg, "%s names no node of a Zarr store", name);
+    return false;
+}
+
+static bool open_place(const char *name, Place *place) {
+    Location location;
+    if (!locate(name, &location))
+        return false;
+    zb_error err;
+    place->node = location.node;
+    if (open_store(location.directory, &place->hierarchy, &err) == ZB_OK &&
+        (open_node(place->hierarchy.store.get(), place->node, &err) != nullptr ||
+         zb_place_claims_v3(place->hierarchy.store.get(), place->node.c_str())))
+        return true;
+    /* Before it creates a raster, GDAL deletes what has its name; for a name with our prefix it
+       cannot ask the file system whether there is anything. */
+    if (has_prefix(name) && err.code == ZB_ENOTFOUND)
+        CPLDebug("ZARR3", "%s", err.message);
+    else
+        report(err);
+    return false;
+}
+
+CPLErr delete_dataset(const char *name) {
+    if (clears_the_way(name))
+        return CE_None;
+    Place place;
+    zb_error err;
+    if (!open_place(name, &place))
+        return CE_Failure;
+    if (zb_node_delete(place.hierarchy.store.get(), place.node.c_str(), &err) != ZB_OK) {
+        report(err);
+        return CE_Failure;
+    }
+    if (!place.node.empty())
+        return CE_None;
+    const std::string root = place.hierarchy.root;
+    place.hierarchy = Hierarchy();
+    remove_sidecars(root);
+    const std::string other = remove_empty(root);
+    if (!other.empty())
+        CPLError(CE_Warning, CPLE_AppDefined,
+                 "%s is deleted as a Zarr store; the directory stays, for it holds %s", name,
+                 other.c_str());
+    return CE_None;
+}
+
+static bool is_free(const std::string &path) {
+    VSIStatBufL stat;
+    if (VSIStatExL(path.c_str(), &stat, VSI_STAT_EXISTS_FLAG) != 0)
+        return true;
+    CPLError(CE_Failure, CPLE_FileIO, "%s exists already", path.c_str());
+    return false;
+}
+
+CPLErr rename_dataset(const char *new_name, const char *old_name) {
+    Place place;
+    Location target;
+    zb_error err;
+    if (!open_place(old_name, &place) || !locate(new_name, &target))
+        return CE_Failure;
+    const std::string root = place.hierarchy.root;
+    if (place.node.empty() && target.node.empty()) {
+        if (!is_free(target.directory))
+            return CE_Failure;
+        if (VSIRename(root.c_str(), target.directory.c_str()) != 0) {
+            CPLError(CE_Failure, CPLE_FileIO, "%s cannot be renamed to %s: %s", root.c_str(),
+                     target.directory.c_str(), VSIStrerror(errno));
+            return CE_Failure;
+        }
+        for (const std::string &tail : sidecars_of(root))
+            VSIRename((root + tail).c_str(), (target.directory + tail).c_str());
+        return CE_None;
+    }
+    if (target.directory != root || place.node.empty() || target.node.empty()) {
+        CPLError(CE_Failure, CPLE_NotSupported,
+                 "%s and %s are in different hierarchies; a copy can go from one to the other",
+                 old_name, new_name);
+        return CE_Failure;
+    }
+    if (zb_node_move(place.hierarchy.store.get(), place.node.c_str(), target.node.c_str(), &err) ==
+        ZB_OK)
+        return CE_None;
+    report(err);
+    return CE_Failure;
+}
+
+CPLErr copy_dataset(const char *new_name, const char *old_name) {
+    Place place;
+    Location target;
+    Hierarchy to;
+    zb_error err;
+    if (!open_place(old_name, &place) || !locate(new_name, &target))
+        return CE_Failure;
+    if (target.node.empty()) {
+        if (!is_free(target.directory))
+            return CE_Failure;
+        if (VSIMkdir(target.directory.c_str(), 0777) != 0) {
+            CPLError(CE_Failure, CPLE_FileIO, "the directory %s cannot be made: %s",
+                     target.directory.c_str(), VSIStrerror(errno));
+            return CE_Failure;
+        }
+    }
+    enum zb_code code = open_store(target.directory, &to, &err);
+    if (code == ZB_OK)
+        code = zb_node_copy(place.hierarchy.store.get(), place.node.c_str(), to.store.get(),
+                            target.node.c_str(), &err);
+    if (code == ZB_OK)
+        return CE_None;
+    report(err);
+    if (target.node.empty()) {
+        to = Hierarchy();
+        VSIRmdirRecursive(target.directory.c_str()); /* what the copy has left of itself */
+    }
+    return CE_Failure;
+}
+
+} // namespace zarr3

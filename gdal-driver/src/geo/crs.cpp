@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Each source is tried in turn and whatever PROJ does not understand is passed over in silence,
+ * with one line for CPL_DEBUG at most: a store often carries the same CRS in several forms, written
+ * by programs of different ages, and one that is readable is enough.
+ *
+ * GDAL's parser of CRS texts can open files and contact servers, which a store must not cause; both
+ * are switched off for every text from a store.
+ *
+ * Axis order: all sources mean x (or longitude) by columns and y (or latitude) by rows, whatever
+ * the CRS's own definition says about the order of its axes. That is GDAL's "traditional GIS
+ * order".
+ */
+#include "geo/crs.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "array/attributes.h"
+#include "array/conventions.h"
+#include "array/dimension_names.h"
+#include "cpl_string.h"
+
+namespace zarr3 {
+
+/* Reads a definition in any textual form. What a store says must neither open files nor contact
+   servers, and one that PROJ does not know is no reason to complain: the next source is asked. */
+static bool import_text(const std::string &text, OGRSpatialReference *srs) {
+    if (text.empty())
+        return false;
+    static const char *const kNoAccess[] = {"ALLOW_NETWORK_ACCESS=NO", "ALLOW_FILE_ACCESS=NO",
+                                            nullptr};
+    CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
+    return srs->SetFromUserInput(text.c_str(), kNoAccess) == OGRERR_NONE;
+}
+
+/* Definitions that carry more go first: a code alone may be unknown to this PROJ database. */
+static bool import_proj(const zb_node *node, NearbyNodes &around, OGRSpatialReference *srs) {
+    std::vector<std::string> texts;
+    for (const char *name : {"proj:wkt2", "proj:projjson", "proj:code"}) {
+        if (attribute(node, name) != nullptr)
+            texts.push_back(json_text(attribute(node, name)));
+    }
+    if (texts.empty() || !follows(node, kProj, around))
+        return false;
+    return std::any_of(texts.begin(), texts.end(),
+                       [&](const std::string &text) { return import_text(text, srs); });
+}
+
+/* The convention hands a group's CRS down to its children; a pyramid's group stands above all of
+   its levels, where these are groups too. */
+static bool inherit_proj(const Pyramid &pyramid, NearbyNodes &around, OGRSpatialReference *srs) {
+    return import_proj(around.group_above(1), around, srs) ||
+           (!pyramid.empty() && import_proj(around.at(pyramid.group).get(), around, srs));
+}
+
+/* A variable that only happens to be called "crs" is not meant. */
+static bool has_definition(const zb_node *node) {
+    return attribute(node, "crs_wkt") != nullptr || attribute(node, "spatial_ref") != nullptr ||
+           attribute(node, "grid_mapping_name") != nullptr;
+}
+
+static constexpr const char *kUsualMappings[] = {"spatial_ref", "crs"};
+
+NodePtr find_grid_mapping(const zb_node *array, NearbyNodes &around) {
+    /* The extended form is "crs: x y"; the first name is the one for the array's own axes. */
+    const std::vector<std::string> named = words(attribute_text(array, "grid_mapping"));
+    if (!named.empty())
+        return around.find_array(named[0].substr(0, named[0].find(':')));
+    if (zb_node_array(array)->ndim < 2)
+        return nullptr;
+    for (const char *usual : kUsualMappings) {
+        NodePtr node = around.find_array(usual);
+        if (has_definition(node.get()))
+            return node;
+    }
+    return nullptr;
+}
+
+bool has_usual_grid_mapping(NearbyNodes &around) {
+    return std::any_of(std::begin(kUsualMappings), std::end(kUsualMappings),
+                       [&](const char *usual) { return around.find_array(usual) != nullptr; });
+}
+
+/* CF's own parameters (grid_mapping_name, standard_parallel, ...) as GDAL's importer takes them. */
+static bool import_cf(const zb_node *mapping, const std::string &units, OGRSpatialReference *srs) {
+    CPLStringList pairs;
+    const zb_json *attributes = zb_node_attributes(mapping);
+    for (const zb_json *member = zb_json_first(attributes); member != nullptr;
+         member = zb_json_next(member)) {
+        std::string text = json_text(member);
+        if (zb_json_kind_of(member) == ZB_JSON_ARRAY) {
+            text.clear();
+            for (const zb_json *item = zb_json_first(member); item; item = zb_json_next(item))
+                text += (text.empty() ? "" : ",") + json_text(item);
+        }
+        pairs.SetNameValue(zb_json_name(member), text.c_str());
+    }
+    if (pairs.FetchNameValue("grid_mapping_name") == nullptr)
+        return false;
+    CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
+    if (srs->importFromCF1(pairs.List(), units.empty() ? nullptr : units.c_str()) != OGRERR_NONE)
+        return false;
+    /* Metres are what other programs expect, and what GDAL's netCDF driver makes of it. */
+    if (srs->IsProjected() && srs->GetLinearUnits() != 1)
+        srs->SetLinearUnitsAndUpdateParameters("metre", 1);
+    return true;
+}
+
+/* Units of the coordinate array of a dimension: CF keeps what the CRS leaves open there. */
+static std::string axis_units(const zb_node *array, int dim, NearbyNodes &around) {
+    if (dim < 0)
+        return {};
+    const NodePtr axis = around.find_coordinate(zb_node_array(array), static_cast<uint32_t>(dim));
+    return attribute_text(axis.get(), "units");
+}
+
+/* The texts before the parameters: crs_wkt is exact where the parameters are a selection. */
+static bool import_grid_mapping(const zb_node *array, const Axes &axes, NearbyNodes &around,
+                                OGRSpatialReference *srs) {
+    const NodePtr mapping = find_grid_mapping(array, around);
+    return mapping != nullptr && (import_text(attribute_text(mapping.get(), "crs_wkt"), srs) ||
+                                  import_text(attribute_text(mapping.get(), "spatial_ref"), srs) ||
+                                  import_cf(mapping.get(), axis_units(array, axes.x, around), srs));
+}
+
+/* GDAL's own attribute: {"wkt": ..., "projjson": ..., "url": ...}, each optional. */
+static bool import_gdal(const zb_node *array, OGRSpatialReference *srs) {
+    const zb_json *crs = attribute(array, "_CRS");
+    return import_text(json_text(zb_json_get(crs, "url")), srs) ||
+           import_text(json_text(zb_json_get(crs, "wkt")), srs) ||
+           import_text(json_text(zb_json_get(crs, "projjson")), srs);
+}
+
+/* The spellings of degrees east and north that CF allows. */
+static bool is_degrees(const std::string &units, char direction) {
+    static constexpr const char *kEast[] = {"degrees_east", "degree_east", "degree_E",
+                                            "degrees_E",    "degreeE",     "degreesE"};
+    static constexpr const char *kNorth[] = {"degrees_north", "degree_north", "degree_N",
+                                             "degrees_N",     "degreeN",      "degreesN"};
+    const auto &spellings = direction == 'E' ? kEast : kNorth;
+    return std::find(std::begin(spellings), std::end(spellings), units) != std::end(spellings);
+}
+
+/* A grid mapping of ours for a raster without a CRS, whose coordinates may be those of others. */
+static bool denies_crs(const zb_node *array, NearbyNodes &around) {
+    const NodePtr mapping =
+        attribute_text(array, "grid_mapping").empty() ? nullptr : find_grid_mapping(array, around);
+    const zb_json *attributes = mapping == nullptr ? nullptr : zb_node_attributes(mapping.get());
+    const size_t known = attribute(mapping.get(), "GeoTransform") != nullptr ? 1 : 0;
+    return mapping != nullptr && zb_json_count(attributes) == known;
+}
+
+static bool import_degrees(const zb_node *array, const Axes &axes, NearbyNodes &around,
+                           OGRSpatialReference *srs) {
+    return !denies_crs(array, around) && is_degrees(axis_units(array, axes.x, around), 'E') &&
+           is_degrees(axis_units(array, axes.y, around), 'N') && import_text("EPSG:4326", srs);
+}
+
+/* What the database has under the CRS's own code. */
+static bool import_by_code(const OGRSpatialReference &srs, OGRSpatialReference *known) {
+    const char *authority = srs.GetAuthorityName(nullptr);
+    const char *code = srs.GetAuthorityCode(nullptr);
+    return authority != nullptr && code != nullptr &&
+           import_text(std::string(authority) + ":" + code, known);
+}
+
+/* WKT 2 keeps the code of a CRS but not those of its parts (ellipsoid, units). Where the database
+   has the same definition under the code, that one has them all. Compared is what is left of either
+   after it has been text, because texts do not keep all of EPSG:3857. */
+static void complete_codes(OGRSpatialReference *srs) {
+    OGRSpatialReference known, as_text;
+    if (import_by_code(*srs, &known) && import_text(crs_text(known), &as_text) &&
+        crs_text(as_text) == crs_text(*srs)) {
+        known.SetCoordinateEpoch(srs->GetCoordinateEpoch());
+        *srs = known;
+    }
+}
+
+const char *const kEpochAttribute = "zarrbridge:coordinate_epoch";
+
+/* Definitions in WKT 1 do not say that they are dynamic. */
+static bool is_dynamic(const OGRSpatialReference &srs) {
+    OGRSpatialReference known;
+    return srs.IsDynamic() || (import_by_code(srs, &known) && known.IsDynamic());
+}
+
+/* Only a dynamic CRS has use for one: the attribute may be older than the CRS. */
+static void add_epoch(const zb_node *array, OGRSpatialReference *srs) {
+    const std::optional<double> epoch = attribute_number(array, kEpochAttribute);
+    if (epoch && srs->GetCoordinateEpoch() == 0 && is_dynamic(*srs))
+        srs->SetCoordinateEpoch(*epoch);
+}
+
+std::optional<OGRSpatialReference> find_crs(const zb_node *array, const Axes &axes,
+                                            const Pyramid &pyramid, NearbyNodes &around) {
+    OGRSpatialReference srs;
+    const bool is_map = zb_node_array(array)->ndim >= 2;
+    if (!import_proj(array, around, &srs) && !(is_map && inherit_proj(pyramid, around, &srs)) &&
+        !import_grid_mapping(array, axes, around, &srs) && !import_gdal(array, &srs) &&
+        !(is_map && import_degrees(array, axes, around, &srs)))
+        return std::nullopt;
+    complete_codes(&srs);
+    add_epoch(array, &srs);
+    srs.SetAxisMappingStrategy(OAMS_TRADITIONAL_GIS_ORDER);
+    return srs;
+}
+
+std::string crs_text(const OGRSpatialReference &srs) {
+    static const char *const kFormat[] = {"FORMAT=WKT2_2019", nullptr};
+    char *text = nullptr;
+    if (srs.exportToWkt(&text, kFormat) != OGRERR_NONE || text == nullptr || *text == '\0') {
+        CPLFree(text);
+        text = nullptr;
+        srs.exportToWkt(&text); /* what WKT 2 cannot express */
+    }
+    const std::string wkt = text == nullptr ? "" : text;
+    CPLFree(text);
+    return wkt;
+}
+
+} // namespace zarr3

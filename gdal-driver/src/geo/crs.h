@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* The coordinate reference system, from the several places that Zarr writers put it. */
+#ifndef ZARR3_CRS_H
+#define ZARR3_CRS_H
+
+#include <optional>
+
+#include "array/nearby_nodes.h"
+#include "ogr_spatialref.h"
+#include "raster/axes.h"
+#include "raster/pyramid.h"
+
+namespace zarr3 {
+
+/* The variable that holds an array's CF grid mapping: the one that its attribute `grid_mapping`
+   names, else one called spatial_ref or crs that carries a definition. Null when there is none. */
+NodePtr find_grid_mapping(const zb_node *array, NearbyNodes &around);
+
+/* Is there an array of such a name, whether it carries a definition yet or not? */
+bool has_usual_grid_mapping(NearbyNodes &around);
+
+/* By, in order: the proj: convention (array, parent group, group of its pyramid), the CF grid
+   mapping, `_CRS`, latitude and longitude in degrees (then WGS 84, as GDAL's netCDF driver
+   supposes). The result has GIS axis order. An array of fewer than two dimensions has only what it
+   says itself: it is no map that lies in its group. */
+std::optional<OGRSpatialReference> find_crs(const zb_node *array, const Axes &axes,
+                                            const Pyramid &pyramid, NearbyNodes &around);
+
+/* Attribute of an array that keeps the coordinate epoch (a decimal year) of a dynamic CRS, which
+   none of the forms above has a place for that other programs read. */
+extern const char *const kEpochAttribute;
+
+/* WKT 2, or WKT 1 for what the former cannot express. */
+std::string crs_text(const OGRSpatialReference &srs);
+
+} // namespace zarr3
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * No form is read by all programs, so each is written:
+ *
+ *     proj: and spatial: attributes   our reader, rioxarray from 0.22, GDAL from 3.13; exact
+ *     grid_mapping and its variable   xarray with rioxarray, GDAL from 3.9, everything that knows
+ * CF coordinate arrays x and y       xarray; not for rotated rasters, which have none _CRS GDAL
+ * from 3.4
+ *
+ * The first and the last are attributes of the array itself and concern nobody else. The arrays
+ * beside it may serve other arrays of the group as well: those are left as they are, and a grid
+ * mapping of our own is written under another name.
+ */
+#include "geo/georeference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "array/attributes.h"
+#include "array/conventions.h"
+#include "array/dimension_names.h"
+#include "base/json_text.h"
+#include "cpl_conv.h"
+#include "geo/cf_group.h"
+
+namespace zarr3 {
+
+/* ---- Conventions ---- */
+
+/* Names and addresses as their first writers have them: some readers know a convention by these,
+   although the identifier is the UUID. */
+static std::string declaration(const char *uuid, const char *repository, const char *name,
+                               const char *description) {
+    const std::string home = repository;
+    return json_object(
+        {{"uuid", json_quote(uuid)},
+         {"schema_url",
+          json_quote("https://raw.githubusercontent.com/" + home + "/refs/tags/v1/schema.json")},
+         {"spec_url", json_quote("https://github.com/" + home + "/blob/v1/README.md")},
+         {"name", json_quote(name)},
+         {"description", json_quote(description)}});
+}
+
+/* The list with the entries of others kept. */
+static void declare(const zb_node *array, bool proj, bool spatial, AttributeChanges *changes) {
+    std::vector<std::string> entries;
+    const zb_json *list = attribute(array, "zarr_conventions");
+    const bool is_list = zb_json_kind_of(list) == ZB_JSON_ARRAY;
+    for (const zb_json *entry = is_list ? zb_json_first(list) : nullptr; entry != nullptr;
+         entry = zb_json_next(entry)) {
+        const char *uuid = zb_json_string(zb_json_get(entry, "uuid"));
+        const bool ours =
+            uuid != nullptr && (strcmp(uuid, kProj.uuid) == 0 || strcmp(uuid, kSpatial.uuid) == 0);
+        if (!ours)
+            entries.push_back(json_text(entry));
+    }
+    if (proj)
+        entries.push_back(declaration(kProj.uuid, "zarr-experimental/geo-proj", "proj:",
+                                      "Coordinate reference system information for geospatial "
+                                      "data"));
+    if (spatial)
+        entries.push_back(declaration(kSpatial.uuid, "zarr-conventions/spatial",
+                                      "spatial:", "Spatial coordinate information"));
+    if (entries.empty())
+        changes->remove("zarr_conventions");
+    else
+        changes->set("zarr_conventions", json_list(entries));
+}
+
+static void set_crs(const OGRSpatialReference *srs, AttributeChanges *changes) {
+    changes->remove("proj:projjson");
+    changes->remove(kEpochAttribute);
+    if (srs == nullptr) {
+        for (const char *name : {"proj:code", "proj:wkt2", "_CRS"})
+            changes->remove(name);
+        return;
+    }
+    const std::string wkt = json_quote(crs_text(*srs));
+    const char *authority = srs->GetAuthorityName(nullptr);
+    const char *code = srs->GetAuthorityCode(nullptr);
+    changes->set("proj:wkt2", wkt);
+    if (authority != nullptr && code != nullptr)
+        changes->set("proj:code", json_quote(std::string(authority) + ":" + code));
+    else
+        changes->remove("proj:code");
+    changes->set("_CRS", json_object({{"wkt", wkt}}));
+    if (srs->GetCoordinateEpoch() > 0)
+        changes->set(kEpochAttribute, json_number(srs->GetCoordinateEpoch()));
+}
+
+static void set_transform(const zb_node *array, const Layout &layout, const GeoTransform *t,
+                          AttributeChanges *changes) {
+    for (const char *name : {"spatial:transform_type", "spatial:registration"})
+        changes->remove(name);
+    if (t == nullptr) {
+        for (const char *name :
+             {"spatial:dimensions", "spatial:transform", "spatial:bbox", "spatial:shape"})
+            changes->remove(name);
+        return;
+    }
+    const zb_array_info *info = zb_node_array(array);
+    const std::string x = dimension_name(info, static_cast<uint32_t>(layout.axes.x));
+    const std::string y = dimension_name(info, static_cast<uint32_t>(layout.axes.y));
+    const GeoTransform &g = *t;
+    std::array<double, 4> xs, ys; /* of the corners */
+    for (size_t i = 0; i < 4; i++) {
+        const double col = (i & 1) != 0 ? layout.width : 0, row = (i & 2) != 0 ? layout.height : 0;
+        xs[i] = g[0] + col * g[1] + row * g[2];
+        ys[i] = g[3] + col * g[4] + row * g[5];
+    }
+    if (!x.empty() && !y.empty())
+        changes->set("spatial:dimensions", json_list({json_quote(y), json_quote(x)}));
+    else
+        changes->remove("spatial:dimensions");
+    changes->set("spatial:transform", json_numbers({g[1], g[2], g[0], g[4], g[5], g[3]}));
+    changes->set("spatial:bbox", json_numbers({*std::min_element(xs.begin(), xs.end()),
+                                               *std::min_element(ys.begin(), ys.end()),
+                                               *std::max_element(xs.begin(), xs.end()),
+                                               *std::max_element(ys.begin(), ys.end())}));
+    changes->set("spatial:shape",
+                 "[" + std::to_string(layout.height) + "," + std::to_string(layout.width) + "]");
+}
+
+/* ---- All of it ---- */
+
+enum zb_code write_georeference(const NodePtr &array, const Layout &layout,
+                                const Georeference &georeference, AttributeChanges *changes,
+                                zb_error *err) {
+    const OGRSpatialReference *srs = georeference.srs ? &*georeference.srs : nullptr;
+    /* A row or a pixel without a second axis lies nowhere. */
+    const GeoTransform *transform =
+        georeference.transform && layout.axes.y >= 0 ? &*georeference.transform : nullptr;
+    declare(array.get(), srs != nullptr, transform != nullptr, changes);
+    set_crs(srs, changes);
+    set_transform(array.get(), layout, transform, changes);
+    const std::string path = zb_node_path(array.get());
+    if (path.empty()) { /* the root itself: there is no group for other arrays */
+        if (attribute(array.get(), "grid_mapping") != nullptr)
+            changes->remove("grid_mapping");
+        return ZB_OK;
+    }
+    CfGroup group;
+    enum zb_code code = group.open(array, err);
+    if (code == ZB_ENOTFOUND) /* an array in a plain directory */
+        return ZB_OK;
+    if (code == ZB_OK)
+        code = group.write_grid_mapping(srs, transform, changes, err);
+    if (code == ZB_OK && layout.axes.y >= 0)
+        code = group.write_coordinates(layout, srs, transform, err);
+    return code;
+}
+
+} // namespace zarr3

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Writing where a raster lies, in all forms that readers look for. */
+#ifndef ZARR3_GEOREFERENCE_H
+#define ZARR3_GEOREFERENCE_H
+
+#include <optional>
+
+#include "array/attribute_changes.h"
+#include "geo/crs.h"
+#include "geo/geotransform.h"
+
+namespace zarr3 {
+
+struct Georeference {
+    const std::optional<OGRSpatialReference> &srs;
+    const std::optional<GeoTransform> &transform;
+};
+
+/* Collects the attributes of the array, and writes the arrays beside it (grid mapping, coordinates)
+   where its group lets us. */
+enum zb_code write_georeference(const NodePtr &array, const Layout &layout,
+                                const Georeference &georeference, AttributeChanges *changes,
+                                zb_error *err);
+
+} // namespace zarr3
+
+#endif

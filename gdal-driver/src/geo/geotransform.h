@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Where an array's pixels lie on the map: the geotransform. (What the numbers mean: crs.h.) */
+#ifndef ZARR3_GEOTRANSFORM_H
+#define ZARR3_GEOTRANSFORM_H
+
+#include <array>
+#include <optional>
+
+#include "array/nearby_nodes.h"
+#include "ogr_spatialref.h"
+#include "raster/layout.h"
+#include "raster/pyramid.h"
+
+namespace zarr3 {
+
+/* In GDAL's order: x = t[0] + col * t[1] + row * t[2], y = t[3] + col * t[4] + row * t[5], with col
+   and row at the corners of pixels. Rows are never turned round: a south-up array has t[5] > 0. */
+using GeoTransform = std::array<double, 6>;
+
+/* Finite, and it can be inverted. */
+bool is_usable(const GeoTransform &transform);
+
+/* By, in order: the spatial: convention (the array, its entry in a pyramid, the parent group, the
+   pyramid's group), GeoTransform of the CF grid mapping, regular 1-D coordinate arrays. A
+   GeoTransform that contradicts the coordinate arrays gives way to them, because they are what
+   xarray plots by. `srs` (or NULL) is what coordinates are to be in the units of. None for an array
+   without rows. */
+std::optional<GeoTransform> find_geotransform(const zb_node *array, const Layout &layout,
+                                              const Pyramid &pyramid, NearbyNodes &around,
+                                              const OGRSpatialReference *srs);
+
+} // namespace zarr3
+
+#endif

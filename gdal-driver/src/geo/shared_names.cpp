@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Dimensions of one name are one dimension to xarray, to CF and to GDAL's own driver: they must
+ * have one extent, and the coordinates of that name hold for all. So rasters of one grid share
+ * their dimensions, and others get dimensions of their own, named as GDAL's own driver names them.
+ */
+#include "geo/shared_names.h"
+
+#include "array/dimension_names.h"
+#include "geo/cf_group.h"
+#include "zarrbridge/write.h"
+
+#include "zarrbridge/change.h"
+
+namespace zarr3 {
+
+std::vector<std::string> own_helpers(const std::string &array) {
+    return {array + "_x", array + "_y", array + "_band", "spatial_ref_" + array};
+}
+
+std::vector<std::string> shared_helpers() {
+    return {"x", "y", "spatial_ref"};
+}
+
+namespace {
+
+/* How a group uses a name. */
+struct Use {
+    bool has_groups = false; /* in which arrays may look for coordinates of that name */
+    bool same_extent = true;
+    bool used = false;             /* as a dimension, or as a node's name */
+    bool above = false;            /* by an array of a group above, whose coordinates reach down */
+    const zb_node *node = nullptr; /* the node of that name, if it can be opened */
+};
+
+} // namespace
+
+static Use use_of(const zb_children &children, const std::string &self, const std::string &name,
+                  uint64_t extent) {
+    Use use;
+    for (size_t i = 0; i < children.count; i++) {
+        const zb_child &child = children.child[i];
+        if (child.name == self)
+            continue;
+        if (child.name == name) {
+            use.used = true;
+            use.node = child.node;
+        }
+        const zb_array_info *info = child.node == nullptr ? nullptr : zb_node_array(child.node);
+        use.has_groups = use.has_groups || info == nullptr;
+        for (uint32_t dim = 0; info != nullptr && dim < info->ndim; dim++) {
+            if (dimension_name(info, dim) != name)
+                continue;
+            use.used = true;
+            use.same_extent = use.same_extent && info->shape[dim] == extent;
+        }
+    }
+    return use;
+}
+
+/* Would the array have its own place, and no other, with a dimension of the usual name? */
+static bool can_share(const Use &use, const std::string &name, uint64_t extent,
+                      const Georeference &georeference) {
+    const zb_node *coordinate = use.node;
+    const bool upright = georeference.transform && has_coordinates(*georeference.transform);
+    if (!use.used && (name == "band" || !upright))
+        return !use.above;
+    if (!use.used)
+        return !use.has_groups;
+    if (!use.same_extent || (coordinate != nullptr && !is_coordinate(coordinate, name)))
+        return false;
+    if (name == "band" || !upright)
+        return coordinate == nullptr;
+    const OGRSpatialReference *srs = georeference.srs ? &*georeference.srs : nullptr;
+    return coordinate != nullptr &&
+           says_same(coordinate,
+                     axis_values(name == "x" ? 'X' : 'Y', extent, *georeference.transform), srs);
+}
+
+enum zb_code name_dimensions(zb_store *store, const std::string &array_path,
+                             const Georeference &georeference, NewArray *plan, zb_error *err) {
+    const NodePtr group = open_node(store, parent_path(array_path), err);
+    zb_children children;
+    enum zb_code code =
+        group == nullptr ? err->code : zb_group_children(group.get(), &children, err);
+    if (code != ZB_OK)
+        return code;
+    const std::string array = last_part(array_path);
+    NearbyNodes around(StorePtr(zb_store_retain(store), zb_store_release), array_path);
+    for (size_t d = 0; d < plan->names.size(); d++) {
+        const std::string usual = usual_name(plan->names[d], array);
+        const uint64_t extent = plan->shape[d];
+        Use use = use_of(children, array, usual, extent);
+        use.above = around.find_array(usual) != nullptr;
+        plan->names[d] = can_share(use, usual, extent, georeference) ? usual : array + "_" + usual;
+    }
+    zb_children_free(&children);
+    return ZB_OK;
+}
+
+void remove_helpers(zb_store *store, const std::string &array_path,
+                    const std::vector<std::string> &helpers) {
+    const NodePtr array = open_node(store, array_path, nullptr);
+    CfGroup group;
+    if (array == nullptr || group.open(array, nullptr) != ZB_OK)
+        return;
+    for (const std::string &path : helpers) {
+        if (!group.serves_others(last_part(path)))
+            zb_node_delete(store, path.c_str(), nullptr);
+    }
+}
+
+} // namespace zarr3

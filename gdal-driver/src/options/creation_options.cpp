@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * GDAL compares options with the declared list before we see them, but only warns. What would give
+ * another array than was asked for is an error here; options that nobody knows stay GDAL's affair.
+ */
+#include "options/creation_options.h"
+
+#include <algorithm>
+#include <climits>
+
+#include "base/json_text.h"
+#include "options/gdal_zarr_options.h"
+
+#include "zarrbridge/write.h"
+
+namespace zarr3 {
+
+static const char kOptions[] =
+    "  <Option name='COMPRESS' type='string-select' default='ZSTD' description='Compression of "
+    "blocks'>"
+    "    <Value>NONE</Value><Value>ZSTD</Value><Value>GZIP</Value><Value>BLOSC</Value>"
+    "  </Option>"
+    "  <Option name='LEVEL' type='int' description='Compression level: ZSTD 1 to 22 (3), GZIP 1 to "
+    "9 (6), BLOSC 0 to 9 (5)'/>"
+    "  <Option name='BLOSC_CNAME' type='string-select' default='LZ4' description='Compressor "
+    "inside "
+    "blosc'>"
+    "    <Value>BLOSCLZ</Value><Value>LZ4</Value><Value>LZ4HC</Value><Value>ZLIB</Value>"
+    "    <Value>ZSTD</Value>"
+    "  </Option>"
+    "  <Option name='BLOSC_SHUFFLE' type='string-select' default='BYTE' description='Shuffle "
+    "inside "
+    "blosc'>"
+    "    <Value>NONE</Value><Value>BYTE</Value><Value>BIT</Value>"
+    "  </Option>"
+    "  <Option name='CHECKSUM' type='boolean' default='NO' description='Add a CRC32C to each "
+    "block'/>"
+    "  <Option name='BLOCKSIZE' type='string' description='Block: WIDTHxHEIGHT, or the "
+    "array&apos;s "
+    "order ROWS,COLUMNS or one number for each dimension'/>"
+    "  <Option name='BLOCKXSIZE' type='int' description='Width of a block'/>"
+    "  <Option name='BLOCKYSIZE' type='int' description='Height of a block'/>"
+    "  <Option name='SHARD' type='string' default='AUTO' description='Shard, in multiples of the "
+    "block, written as BLOCKSIZE; AUTO (about 64 MiB for rasters above 256 MiB) or OFF'/>"
+    "  <Option name='INTERLEAVE' type='string-select' default='BAND' description='Order of the "
+    "dimensions: bands first or bands last'>"
+    "    <Value>BAND</Value><Value>PIXEL</Value>"
+    "  </Option>"
+    "  <Option name='ARRAY_NAME' type='string' description='Name of the array in its group "
+    "(default: the name of the file)'/>"
+    "  <Option name='DIM_SEPARATOR' type='string-select' default='/' description='Separator in the "
+    "keys of chunks'>"
+    "    <Value>/</Value><Value>.</Value>"
+    "  </Option>"
+    "  <Option name='STORE_EMPTY' type='boolean' default='NO' description='Store blocks that hold "
+    "nothing but the fill value, too'/>"
+    "  <Option name='SYNC' type='string-select' default='NONE' description='When data must be safe "
+    "from a loss of power'>"
+    "    <Value>NONE</Value><Value>CLOSE</Value><Value>ALWAYS</Value>"
+    "  </Option>"
+    "  <Option name='APPEND_SUBDATASET' type='boolean' default='NO' description='Add the array "
+    "ARRAY_NAME to the store that is there'/>";
+
+const char *creation_option_list() {
+    static const std::string list =
+        std::string("<CreationOptionList>") + kOptions + kOwnOptions + "</CreationOptionList>";
+    return list.c_str();
+}
+
+/* The index of an option's value among those allowed; -1, with *reason set, when it is none of
+   them. Not given: 0. */
+static int choose(CSLConstList list, const char *name, const std::vector<const char *> &allowed,
+                  std::string *reason) {
+    const char *value = CSLFetchNameValue(list, name);
+    if (value == nullptr)
+        return 0;
+    std::string names;
+    for (size_t i = 0; i < allowed.size(); i++) {
+        if (EQUAL(value, allowed[i]))
+            return static_cast<int>(i);
+        names += (i > 0 ? ", " : "") + std::string(allowed[i]);
+    }
+    *reason = std::string(name) + "=" + value + " is none of " + names;
+    return -1;
+}
+
+static bool parse_flag(CSLConstList list, const char *name, bool *flag, std::string *reason) {
+    const int chosen =
+        choose(list, name, {"NO", "YES", "OFF", "ON", "FALSE", "TRUE", "0", "1"}, reason);
+    *flag = chosen % 2 == 1;
+    return chosen >= 0;
+}
+
+/* A whole number within bounds. */
+static bool parse_number(const std::string &what, const std::string &text, uint64_t lowest,
+                         uint64_t highest, uint64_t *number, std::string *reason) {
+    const bool digits =
+        !text.empty() && text.size() <= 10 &&
+        std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+    *number = digits ? std::strtoull(text.c_str(), nullptr, 10) : 0;
+    if (digits && *number >= lowest && *number <= highest)
+        return true;
+    *reason = what + " is '" + text + "', expected a number from " + std::to_string(lowest) +
+              " to " + std::to_string(highest);
+    return false;
+}
+
+static bool parse_level(CSLConstList list, uint64_t lowest, uint64_t highest, uint64_t *level,
+                        std::string *reason) {
+    const char *text = CSLFetchNameValue(list, "LEVEL");
+    return text == nullptr || parse_number("LEVEL", text, lowest, highest, level, reason);
+}
+
+/* "256x512" is width and height, as everywhere in GDAL; with commas it is the order of the array's
+   dimensions, as GDAL's own Zarr driver has it. */
+static bool parse_extents(const char *name, const char *text, std::vector<uint64_t> *extents,
+                          std::string *reason) {
+    const bool by_size = strchr(text, 'x') != nullptr || strchr(text, 'X') != nullptr;
+    const CPLStringList parts(
+        CSLTokenizeString2(text, by_size ? "xX" : ",", CSLT_ALLOWEMPTYTOKENS));
+    if (parts.size() < 2 || (by_size && parts.size() > 2)) {
+        *reason = std::string(name) + "=" + text +
+                  " is not of the form WIDTHxHEIGHT or "
+                  "ROWS,COLUMNS";
+        return false;
+    }
+    for (int i = 0; i < parts.size(); i++) {
+        uint64_t extent;
+        if (!parse_number(name, parts[i], 1, INT_MAX, &extent, reason))
+            return false;
+        extents->push_back(extent);
+    }
+    if (by_size)
+        std::swap((*extents)[0], (*extents)[1]);
+    return true;
+}
+
+/* Programs hand on the blocks of their source (rasterio's profiles, rioxarray), beside what the
+   user asked for in this driver's own words: those count. */
+static bool parse_block(CSLConstList list, CreationOptions *options, std::string *reason) {
+    const char *both = CSLFetchNameValue(list, "BLOCKSIZE");
+    const char *x = CSLFetchNameValue(list, "BLOCKXSIZE");
+    const char *y = CSLFetchNameValue(list, "BLOCKYSIZE");
+    if (both != nullptr && (x != nullptr || y != nullptr))
+        CPLError(CE_Warning, CPLE_AppDefined,
+                 "BLOCKSIZE=%s is taken, and not BLOCKXSIZE and BLOCKYSIZE", both);
+    if (both != nullptr)
+        return parse_extents("BLOCKSIZE", both, &options->block, reason);
+    if (x == nullptr && y == nullptr)
+        return true;
+    uint64_t width = 512, height = 512;
+    if ((x != nullptr && !parse_number("BLOCKXSIZE", x, 1, INT_MAX, &width, reason)) ||
+        (y != nullptr && !parse_number("BLOCKYSIZE", y, 1, INT_MAX, &height, reason)))
+        return false;
+    options->block = {height, width};
+    return true;
+}
+
+static bool parse_shard(CSLConstList list, CreationOptions *options, std::string *reason) {
+    const char *text = CSLFetchNameValueDef(list, "SHARD", "AUTO");
+    if (EQUAL(text, "AUTO"))
+        return true;
+    if (EQUAL(text, "OFF") || EQUAL(text, "NO") || EQUAL(text, "NONE")) {
+        options->sharding = Sharding::Off;
+        return true;
+    }
+    options->sharding = Sharding::Given;
+    return parse_extents("SHARD", text, &options->shard, reason);
+}
+
+static std::string codec(const char *name, const std::string &configuration) {
+    return std::string("{\"name\":\"") + name + "\"" +
+           (configuration.empty() ? "" : ",\"configuration\":{" + configuration + "}") + "}";
+}
+
+static bool parse_blosc(CSLConstList list, std::string *text, std::string *reason) {
+    static const std::vector<const char *> kNames = {"LZ4", "BLOSCLZ", "LZ4HC", "ZLIB", "ZSTD"};
+    static const char *const kZarrNames[] = {"lz4", "blosclz", "lz4hc", "zlib", "zstd"};
+    static const char *const kZarrShuffles[] = {"shuffle", "noshuffle", "bitshuffle"};
+    uint64_t level = 5;
+    const int name = choose(list, "BLOSC_CNAME", kNames, reason);
+    const int shuffle =
+        name < 0 ? -1 : choose(list, "BLOSC_SHUFFLE", {"BYTE", "NONE", "BIT"}, reason);
+    if (shuffle < 0 || !parse_level(list, 0, 9, &level, reason))
+        return false;
+    *text = codec("blosc", "\"cname\":\"" + std::string(kZarrNames[name]) +
+                               "\",\"clevel\":" + std::to_string(level) + ",\"shuffle\":\"" +
+                               kZarrShuffles[shuffle] + "\"");
+    return true;
+}
+
+static bool parse_compression(CSLConstList list, CreationOptions *options, std::string *reason) {
+    std::vector<std::string> codecs;
+    uint64_t level = 3;
+    std::string blosc;
+    bool checksum;
+    const int compress = choose(list, "COMPRESS", {"ZSTD", "NONE", "GZIP", "BLOSC"}, reason);
+    if (compress != 3 && (CSLFetchNameValue(list, "BLOSC_CNAME") != nullptr ||
+                          CSLFetchNameValue(list, "BLOSC_SHUFFLE") != nullptr)) {
+        *reason = compress < 0 ? *reason : "BLOSC_CNAME and BLOSC_SHUFFLE need COMPRESS=BLOSC";
+        return false;
+    }
+    switch (compress) {
+    case 0:
+        if (!parse_level(list, 1, 22, &level, reason))
+            return false;
+        codecs.push_back(
+            codec("zstd", "\"level\":" + std::to_string(level) + ",\"checksum\":false"));
+        break;
+    case 1:
+        if (CSLFetchNameValue(list, "LEVEL") != nullptr) {
+            *reason = "LEVEL has no meaning with COMPRESS=NONE";
+            return false;
+        }
+        break;
+    case 2:
+        level = 6;
+        if (!parse_level(list, 1, 9, &level, reason))
+            return false;
+        codecs.push_back(codec("gzip", "\"level\":" + std::to_string(level)));
+        break;
+    case 3:
+        if (!parse_blosc(list, &blosc, reason))
+            return false;
+        codecs.push_back(blosc);
+        break;
+    default:
+        return false;
+    }
+    if (!parse_flag(list, "CHECKSUM", &checksum, reason))
+        return false;
+    if (checksum)
+        codecs.push_back(codec("crc32c", ""));
+    options->codecs = json_list(codecs);
+    return true;
+}
+
+bool parse_sync(CSLConstList list, zb_write_options *write, std::string *reason) {
+    const int sync = choose(list, "SYNC", {"NONE", "CLOSE", "ALWAYS"}, reason);
+    write->sync = sync == 2 ? ZB_SYNC_ALWAYS : sync == 1 ? ZB_SYNC_CLOSE : ZB_SYNC_NONE;
+    return sync >= 0;
+}
+
+/* What programs hand on from the profile of another raster, or GDAL to each driver, and what has no
+   meaning here. */
+static bool is_harmless(const std::string &name) {
+    static constexpr const char *kNames[] = {
+        "TILED",     "BIGTIFF",    "PHOTOMETRIC",  "PREDICTOR", "NUM_THREADS", "COPY_SRC_OVERVIEWS",
+        "SPARSE_OK", "ENDIANNESS", "COPY_SRC_MDD", "SRC_MDD",   "SKIP_HOLES"};
+    return name[0] == '@' || name[0] == '_' ||
+           std::any_of(std::begin(kNames), std::end(kNames),
+                       [&](const char *known) { return EQUAL(known, name.c_str()); });
+}
+
+static std::string first_unknown(CSLConstList list) {
+    const std::string declared = CPLString(creation_option_list()).toupper();
+    for (; list != nullptr && *list != nullptr; list++) {
+        char *key = nullptr;
+        CPLParseNameValue(*list, &key);
+        const std::string name = key == nullptr ? *list : key;
+        CPLFree(key);
+        if (!is_harmless(name) &&
+            declared.find("NAME='" + CPLString(name).toupper() + "'") == std::string::npos)
+            return name;
+    }
+    return {};
+}
+
+bool parse_creation_options(CSLConstList given, CreationOptions *options, std::string *reason) {
+    CPLStringList ours;
+    options->unknown = first_unknown(given);
+    if (!parse_flag(given, "APPEND_SUBDATASET", &options->append, reason) ||
+        !translate_own_options(given, &ours, reason))
+        return false;
+    if (options->append && ours.FetchNameValue("ARRAY_NAME") == nullptr) {
+        *reason = "APPEND_SUBDATASET=YES needs ARRAY_NAME, the name of the new array";
+        return false;
+    }
+    const CSLConstList list = ours.List();
+    const int interleave = choose(list, "INTERLEAVE", {"BAND", "PIXEL"}, reason);
+    const int separator = interleave < 0 ? -1 : choose(list, "DIM_SEPARATOR", {"/", "."}, reason);
+    options->pixel_interleave = interleave == 1;
+    options->separator = separator == 1 ? '.' : '/';
+    options->array_name = CSLFetchNameValueDef(list, "ARRAY_NAME", "");
+    return separator >= 0 && parse_block(list, options, reason) &&
+           parse_shard(list, options, reason) && parse_compression(list, options, reason) &&
+           parse_flag(list, "STORE_EMPTY", &options->write.store_empty, reason) &&
+           parse_sync(list, &options->write, reason);
+}
+
+} // namespace zarr3

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* What a program may ask for when it creates a raster. */
+#ifndef ZARR3_CREATION_OPTIONS_H
+#define ZARR3_CREATION_OPTIONS_H
+
+#include <string>
+#include <vector>
+
+#include "base/compat.h"
+#include "zarrbridge/write.h"
+
+namespace zarr3 {
+
+/* For GDAL_DMD_CREATIONOPTIONLIST. */
+const char *creation_option_list();
+
+enum class Sharding { Auto, Off, Given };
+
+struct CreationOptions {
+    bool append = false;    /* to the store that is there; array_name is given then */
+    std::string array_name; /* "": by the file's name */
+    bool pixel_interleave = false;
+    std::vector<uint64_t> block; /* rows and columns, or one extent for each dimension; or empty */
+    Sharding sharding = Sharding::Auto;
+    std::vector<uint64_t> shard; /* likewise, when Given */
+    std::string codecs;          /* as zb_array_spec has them */
+    char separator = '/';
+    zb_write_options write = {};
+    std::string unknown; /* the first option that nobody knows, or "" */
+};
+
+/* False, with *reason set, when a value is none of those that the list allows. */
+bool parse_creation_options(CSLConstList list, CreationOptions *options, std::string *reason);
+
+/* SYNC, which is an open option as well. */
+bool parse_sync(CSLConstList list, zb_write_options *write, std::string *reason);
+
+} // namespace zarr3
+
+#endif

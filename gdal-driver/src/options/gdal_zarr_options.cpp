@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Most of them ask for what this driver does anyway, and are taken as such. What asks for something
+ * else is refused before anything is touched: an array that is not the one that was asked for, or a
+ * store that was replaced although it should have been added to, is worse than none.
+ */
+#include "options/gdal_zarr_options.h"
+
+#include <vector>
+
+namespace zarr3 {
+
+const char *const kOwnOptions =
+    "  <Option name='FORMAT' type='string-select' default='ZARR_V3' description='Version of Zarr, "
+    "as GDAL&apos;s own driver has it'>"
+    "    <Value>ZARR_V3</Value>"
+    "  </Option>"
+    "  <Option name='SHARD_CHUNK_SHAPE' type='string' description='As GDAL&apos;s own driver has "
+    "it: block in a shard, whose shape is BLOCKSIZE'/>"
+    "  <Option name='FILTER' type='string-select' default='NONE' description='As GDAL&apos;s own "
+    "driver has it'>"
+    "    <Value>NONE</Value>"
+    "  </Option>"
+    "  <Option name='CHUNK_MEMORY_LAYOUT' type='string-select' default='C' description='As "
+    "GDAL&apos;s own driver has it'>"
+    "    <Value>C</Value>"
+    "  </Option>"
+    "  <Option name='STRING_FORMAT' type='string' description='Has no meaning for rasters'/>"
+    "  <Option name='GEOREFERENCING_CONVENTION' type='string-select' description='All are "
+    "written'>"
+    "    <Value>GDAL</Value><Value>SPATIAL_PROJ</Value>"
+    "  </Option>"
+    "  <Option name='SINGLE_ARRAY' type='boolean' default='YES' description='All bands are in one "
+    "array'/>"
+    "  <Option name='CREATE_CONSOLIDATED_METADATA' type='boolean' "
+    "default='NO' description='Consolidated metadata that are there are kept current; none are "
+    "made'/>"
+    "  <Option name='CREATE_ZMETADATA' type='boolean' default='NO' description='The same'/>"
+    "  <Option name='CONVERT_TO_KERCHUNK_PARQUET_REFERENCE' type='boolean' default='NO' "
+    "description='Not to be had here'/>"
+    "  <Option name='ZSTD_LEVEL' type='int' description='LEVEL where COMPRESS=ZSTD'/>"
+    "  <Option name='ZSTD_CHECKSUM' type='boolean' default='NO' description='CHECKSUM is what "
+    "there is'/>"
+    "  <Option name='GZIP_LEVEL' type='int' description='LEVEL where COMPRESS=GZIP'/>"
+    "  <Option name='BLOSC_CLEVEL' type='int' description='LEVEL where COMPRESS=BLOSC'/>"
+    "  <Option name='BLOSC_BLOCKSIZE' type='int' default='0' description='Chosen by blosc'/>"
+    "  <Option name='BLOSC_NUM_THREADS' type='string' description='ZARRBRIDGE_NUM_THREADS "
+    "counts'/>";
+
+namespace {
+
+/* An option and the values of it that ask for nothing else than what is done here; none listed:
+   any. Besides those, what to do instead. */
+struct Accepted {
+    const char *name;
+    std::vector<const char *> values;
+    const char *instead;
+};
+
+} // namespace
+
+static const Accepted kAccepted[] = {
+    {"FORMAT", {"ZARR_V3"}, "this driver writes Zarr version 3; -of Zarr writes version 2"},
+    {"FILTER", {"NONE"}, "there are no filters"},
+    {"CHUNK_MEMORY_LAYOUT", {"C"}, "chunks are written in C order"},
+    {"STRING_FORMAT", {}, ""},
+    {"GEOREFERENCING_CONVENTION", {"GDAL", "SPATIAL_PROJ"}, "all conventions are written"},
+    {"SINGLE_ARRAY",
+     {"YES", "TRUE", "ON", "1"},
+     "all bands are in one array; single bands can be appended by APPEND_SUBDATASET"},
+    {"CREATE_CONSOLIDATED_METADATA",
+     {"NO", "FALSE", "OFF", "0"},
+     "consolidated metadata are kept current where they are, but not made"},
+    {"CREATE_ZMETADATA",
+     {"NO", "FALSE", "OFF", "0"},
+     "consolidated metadata are kept current where they are, but not made"},
+    {"CONVERT_TO_KERCHUNK_PARQUET_REFERENCE", {"NO", "FALSE", "OFF", "0"}, "-of Zarr does that"},
+    {"ZSTD_CHECKSUM", {"NO", "FALSE", "OFF", "0"}, "CHECKSUM=YES adds a CRC32C to each block"},
+    {"BLOSC_BLOCKSIZE", {"0"}, "blosc chooses its blocks"},
+    {"BLOSC_NUM_THREADS", {}, ""},
+};
+
+static bool drop_accepted(CPLStringList *list, std::string *reason) {
+    for (const Accepted &option : kAccepted) {
+        const char *value = list->FetchNameValue(option.name);
+        if (value == nullptr)
+            continue;
+        bool accepted = option.values.empty();
+        for (const char *allowed : option.values)
+            accepted = accepted || EQUAL(value, allowed);
+        if (!accepted) {
+            *reason = std::string(option.name) + "=" + value + ": " + option.instead;
+            return false;
+        }
+        list->SetNameValue(option.name, nullptr);
+    }
+    return true;
+}
+
+/* Each compressor has a name for its level there. */
+static void translate_level(CPLStringList *list) {
+    struct Level {
+        const char *name, *compressor;
+    };
+    const std::string compressor = list->FetchNameValueDef("COMPRESS", "ZSTD");
+    for (const Level &level : {Level{"ZSTD_LEVEL", "ZSTD"}, Level{"GZIP_LEVEL", "GZIP"},
+                               Level{"BLOSC_CLEVEL", "BLOSC"}}) {
+        const char *value = list->FetchNameValue(level.name);
+        if (value != nullptr && EQUAL(compressor.c_str(), level.compressor) &&
+            list->FetchNameValue("LEVEL") == nullptr)
+            list->SetNameValue("LEVEL", std::string(value).c_str());
+        list->SetNameValue(level.name, nullptr);
+    }
+}
+
+/* There, BLOCKSIZE is the shape of shards where they are asked for. */
+static bool translate_shards(CPLStringList *list, std::string *reason) {
+    if (list->FetchNameValue("SHARD_CHUNK_SHAPE") == nullptr)
+        return true;
+    const std::string inner = list->FetchNameValue("SHARD_CHUNK_SHAPE");
+    const std::string outer = list->FetchNameValueDef("BLOCKSIZE", "");
+    if (outer.empty() || list->FetchNameValue("SHARD") != nullptr) {
+        *reason = "SHARD_CHUNK_SHAPE goes with BLOCKSIZE, the shape of shards, and not with SHARD";
+        return false;
+    }
+    list->SetNameValue("SHARD", outer.c_str());
+    list->SetNameValue("BLOCKSIZE", inner.c_str());
+    list->SetNameValue("SHARD_CHUNK_SHAPE", nullptr);
+    return true;
+}
+
+bool translate_own_options(CSLConstList list, CPLStringList *ours, std::string *reason) {
+    *ours = CPLStringList(CSLDuplicate(list), TRUE);
+    translate_level(ours);
+    return drop_accepted(ours, reason) && translate_shards(ours, reason);
+}
+
+} // namespace zarr3

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Which dimensions of an array are the raster's columns and rows. */
+#ifndef ZARR3_AXES_H
+#define ZARR3_AXES_H
+
+#include <string>
+
+#include "array/nearby_nodes.h"
+#include "raster/pyramid.h"
+
+namespace zarr3 {
+
+struct Axes {
+    int x = -1; /* dimension numbers; x is -1 for scalars, y for those and for 1-D arrays */
+    int y = -1;
+};
+
+/* Chooses the axes by, in order: the options DIM_X and DIM_Y (a name or a number), the spatial:
+   convention (the array, its parent group, the group of its pyramid), the axes of an OME-NGFF
+   image, dimension names, the CF attributes of coordinate arrays, band-last shapes; else the last
+   two. False, with *reason set, when an option names no dimension. */
+bool choose_axes(const zb_node *array, NearbyNodes &around, const Pyramid &pyramid,
+                 const char *dim_x, const char *dim_y, Axes *axes, std::string *reason);
+
+/* Are a group's spatial: attributes meant for this array? Where the group says which dimensions
+   they are for, the array must have them, or rows and columns by other names. */
+bool suits_spatial_dimensions(const zb_node *group, const zb_node *array, const Axes &axes);
+
+} // namespace zarr3
+
+#endif

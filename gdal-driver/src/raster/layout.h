@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How an array of any rank appears as a raster: two dimensions are its columns and rows, and each
+ * combination of indices of the others ("extra" dimensions, in array order, the last one fastest)
+ * is a band. A dimension can also be pinned to one index (`:i:j` in a connection string).
+ */
+#ifndef ZARR3_LAYOUT_H
+#define ZARR3_LAYOUT_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "raster/axes.h"
+
+namespace zarr3 {
+
+/* As many bands as GDAL allows a dataset by default. */
+constexpr uint64_t kMaxBands = 65536;
+
+struct ExtraDimension {
+    uint32_t dim;
+    uint64_t start; /* the pinned index, or 0 */
+    uint64_t count; /* 1 when pinned, else the extent */
+    uint64_t chunk; /* the inner chunk's extent, at most count */
+};
+
+struct Layout {
+    Axes axes;
+    int width = 1, height = 1;
+    int block_width = 1, block_height = 1;
+    int bands = 1;
+    int chunk_bands =
+        1; /* as many bands as share an inner chunk, where it is not cut by the edge */
+    std::vector<ExtraDimension> extra;
+
+    /* The index along each extra dimension of a band (from 0). */
+    std::vector<uint64_t> band_index(int band) const;
+
+    /* The bands, from 0 and ascending, whose pixels lie in the same inner chunks as those of
+       `band`, itself included: reading one of them decodes them all. */
+    std::vector<int> chunk_mates(int band) const;
+};
+
+/* Lays out the array. With `pinned` not empty there must be one index for each extra dimension.
+   False, with *reason set, when GDAL cannot hold the result. */
+bool make_layout(const zb_array_info *info, const Axes &axes, const std::vector<uint64_t> &pinned,
+                 Layout *layout, std::string *reason);
+
+/* The number of bands that make_layout would give without pinning; saturates at UINT64_MAX. */
+uint64_t count_bands(const zb_array_info *info, const Axes &axes);
+
+} // namespace zarr3
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Both conventions put a list of paths on a group, finest level first. An array finds its pyramid
+ * by asking the groups above it whether it is on their list. That works for an array that is itself
+ * an asset and for one inside an asset that is a group ("r10m/b02"), whose levels are then the
+ * arrays of the same name in the other assets.
+ *
+ * Only the lists are read here. Whether the levels fit together (type, bands, sizes) is checked
+ * when they are opened as overviews.
+ */
+#include "raster/pyramid.h"
+
+#include <algorithm>
+
+#include "array/attributes.h"
+#include "array/conventions.h"
+
+namespace zarr3 {
+
+/* How far above an array a group may describe it: asset/variable and one group between. */
+static constexpr unsigned kReach = 3;
+
+/* Without its declaration, "multiscales" may be any program's private attribute. */
+static const zb_json *convention_layout(const zb_node *group, NearbyNodes &around) {
+    const zb_json *layout = zb_json_get(attribute(group, "multiscales"), "layout");
+    if (zb_json_kind_of(layout) != ZB_JSON_ARRAY || !follows(group, kMultiscales, around))
+        return nullptr;
+    return layout;
+}
+
+/* The first image of an OME-NGFF group; later ones are other views of the same data. */
+static const zb_json *ome_image(const zb_node *group) {
+    const zb_json *list = zb_json_get(attribute(group, "ome"), "multiscales");
+    return zb_json_kind_of(list) == ZB_JSON_ARRAY ? zb_json_first(list) : nullptr;
+}
+
+/* The member of each entry of a list; entries without it are passed over. */
+static std::vector<std::string> strings_of(const zb_json *list, const char *member) {
+    std::vector<std::string> strings;
+    if (zb_json_kind_of(list) != ZB_JSON_ARRAY)
+        return strings;
+    for (const zb_json *item = zb_json_first(list); item != nullptr; item = zb_json_next(item)) {
+        const char *text = zb_json_string(zb_json_get(item, member));
+        if (text != nullptr && text[0] != '\0')
+            strings.push_back(text);
+    }
+    return strings;
+}
+
+std::vector<std::string> pyramid_assets(const zb_node *group, NearbyNodes &around) {
+    const zb_json *layout = convention_layout(group, around);
+    if (layout != nullptr)
+        return strings_of(layout, "asset");
+    return strings_of(zb_json_get(ome_image(group), "datasets"), "path");
+}
+
+/* True when relative is the asset or lies below it; *rest is then what follows ("" or "/t"). */
+static bool lies_in(const std::string &relative, const std::string &asset, std::string *rest) {
+    if (relative.compare(0, asset.size(), asset) != 0)
+        return false;
+    *rest = relative.substr(asset.size());
+    return rest->empty() || rest->front() == '/';
+}
+
+static void read_entry(const zb_json *layout, const std::string &asset, Pyramid *pyramid) {
+    const zb_json *entry = zb_json_first(layout);
+    for (; entry != nullptr; entry = zb_json_next(entry)) {
+        const char *name = zb_json_string(zb_json_get(entry, "asset"));
+        if (name != nullptr && asset == name)
+            break;
+    }
+    const std::vector<double> list = number_list(zb_json_get(entry, "spatial:transform"), 6);
+    if (!list.empty()) {
+        pyramid->transform.emplace();
+        std::copy(list.begin(), list.end(), pyramid->transform->begin());
+    }
+    pyramid->registration = json_text(zb_json_get(entry, "spatial:registration"));
+}
+
+/* Fills *pyramid when the array at path is one of the group's levels. */
+static bool pyramid_of_group(const zb_node *group, const std::string &path, NearbyNodes &around,
+                             Pyramid *pyramid) {
+    const std::vector<std::string> assets = pyramid_assets(group, around);
+    const std::string above = zb_node_path(group);
+    const std::string relative = above.empty() ? path : path.substr(above.size() + 1);
+    for (size_t i = 0; i < assets.size(); i++) {
+        std::string rest;
+        if (!lies_in(relative, assets[i], &rest))
+            continue;
+        for (const std::string &asset : assets)
+            pyramid->levels.push_back(join_path(above, asset + rest));
+        pyramid->group = above;
+        pyramid->self = i;
+        const zb_json *layout = convention_layout(group, around);
+        if (layout != nullptr)
+            read_entry(layout, assets[i], pyramid);
+        else
+            pyramid->ome_axes = strings_of(zb_json_get(ome_image(group), "axes"), "name");
+        return true;
+    }
+    return false;
+}
+
+/* The nearest group that knows the array wins. */
+Pyramid find_pyramid(const zb_node *array, NearbyNodes &around) {
+    Pyramid pyramid;
+    for (unsigned steps = 1; steps <= kReach && zb_node_array(array)->ndim >= 2; steps++) {
+        const zb_node *group = around.group_above(steps);
+        if (group != nullptr && pyramid_of_group(group, zb_node_path(array), around, &pyramid))
+            break;
+    }
+    return pyramid;
+}
+
+} // namespace zarr3

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Image pyramids: a group says which of its children are one image at several resolutions. Two
+ * conventions are read, the Zarr convention "multiscales" (known by its UUID; an asset is an array,
+ * or a group that holds arrays of the same names) and OME-NGFF 0.5 (`attributes.ome`).
+ */
+#ifndef ZARR3_PYRAMID_H
+#define ZARR3_PYRAMID_H
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "array/nearby_nodes.h"
+
+namespace zarr3 {
+
+struct Pyramid {
+    std::vector<std::string> levels;   /* paths of the arrays, as listed (finest first) */
+    std::string group;                 /* the path of the group that says so */
+    size_t self = 0;                   /* which of them the array itself is */
+    std::vector<std::string> ome_axes; /* names of the axes; empty unless OME-NGFF */
+    /* Of the array's own entry: `spatial:transform`, [a, b, c, d, e, f], and
+     * `spatial:registration`.
+     */
+    std::optional<std::array<double, 6>> transform;
+    std::string registration;
+
+    bool empty() const {
+        return levels.empty();
+    }
+};
+
+/* The assets that a group's pyramid consists of, relative to the group; empty when it has none. */
+std::vector<std::string> pyramid_assets(const zb_node *group, NearbyNodes &around);
+
+/* The pyramid that the array is a level of, by what the groups above it say. None for arrays of
+   fewer than two dimensions: the coordinates of levels are no pictures. */
+Pyramid find_pyramid(const zb_node *array, NearbyNodes &around);
+
+} // namespace zarr3
+
+#endif

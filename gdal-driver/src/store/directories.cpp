@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/directories.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <vector>
+
+#include "cpl_string.h"
+#include "cpl_vsi.h"
+#include "store/location.h"
+#include "store/node.h"
+
+namespace zarr3 {
+
+std::vector<std::string> sidecars_of(const std::string &root) {
+    std::vector<std::string> found;
+    const size_t slash = root.rfind('/');
+    const std::string parent = slash == std::string::npos ? "." : root.substr(0, slash + 1);
+    const std::string prefix = last_part(root) + ".";
+    const CPLStringList names(VSIReadDir(parent.c_str()), TRUE);
+    for (int i = 0; i < names.size() && prefix.size() > 1; i++) {
+        const std::string name = names[i];
+        const bool overview =
+            name.size() > prefix.size() + 4 && name.compare(name.size() - 4, 4, ".ovr") == 0;
+        if (name == prefix + "aux.xml" || (overview && name.compare(0, prefix.size(), prefix) == 0))
+            found.push_back(name.substr(prefix.size() - 1));
+    }
+    return found;
+}
+
+void remove_sidecars(const std::string &root) {
+    for (const std::string &tail : sidecars_of(root))
+        VSIUnlink((root + tail).c_str());
+}
+
+/* The core keeps locks of keys in files of such names. */
+static bool is_lock(const std::string &name) {
+    static const std::string kTail = ".zb-lock";
+    return name[0] == '.' && name.size() > kTail.size() &&
+           name.compare(name.size() - kTail.size(), kTail.size(), kTail) == 0;
+}
+
+std::string remove_empty(const std::string &directory) {
+    const CPLStringList names(VSIReadDir(directory.c_str()), TRUE);
+    std::string other;
+    for (int i = 0; i < names.size(); i++) {
+        if (is_lock(names[i]))
+            VSIUnlink(file_in(directory, names[i]).c_str());
+        else if (!EQUAL(names[i], ".") && !EQUAL(names[i], ".."))
+            other = names[i];
+    }
+    if (other.empty())
+        VSIRmdir(directory.c_str());
+    return other;
+}
+
+bool sync_directory(const std::string &directory) {
+    if (STARTS_WITH(directory.c_str(), "/vsi"))
+        return true;
+    const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    const bool good = syncfs(fd) == 0;
+    const int failed = errno;
+    close(fd);
+    errno = failed;
+    return good;
+}
+
+} // namespace zarr3

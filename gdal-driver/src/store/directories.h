@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* What lies in and beside the directory of a store besides its nodes. */
+#ifndef ZARR3_DIRECTORIES_H
+#define ZARR3_DIRECTORIES_H
+
+#include <string>
+#include <vector>
+
+namespace zarr3 {
+
+/* Files that GDAL keeps beside a store: x.zarr.aux.xml, x.zarr.<array>.ovr. Each as what
+   follows the root's name in its own. */
+std::vector<std::string> sidecars_of(const std::string &root);
+void remove_sidecars(const std::string &root);
+
+/* Removes the directory of a store whose nodes have been deleted. Returns the name of a file that
+   is the user's and keeps the directory alive, or "". */
+std::string remove_empty(const std::string &directory);
+
+/* Makes all that has been written durable, on the whole file system of a local directory: the
+   documents of a store and the directories that hold its chunks. False with errno. */
+bool sync_directory(const std::string &directory);
+
+} // namespace zarr3
+
+#endif

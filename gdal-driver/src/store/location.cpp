@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names come from users and from GDAL itself, which takes subdataset names apart, replaces the path
+ * in them and hands them back; rasterio strips the quotes. All of these must lead to the same node.
+ *
+ * A plain path may point into the middle of a hierarchy. What describes an array lies partly above
+ * it (conventions on its group, coordinates beside it), so the root is looked for upwards, one stat
+ * for each level, and stops at the first directory without a document.
+ */
+#include "store/location.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+#include "cpl_conv.h"
+#include "cpl_string.h"
+#include "cpl_vsi.h"
+#include "zarrbridge/conventions.h"
+
+namespace zarr3 {
+
+static constexpr char kPrefix[] = "ZARR3:";
+static constexpr size_t kPrefixLength = sizeof kPrefix - 1;
+
+bool has_prefix(const char *name) {
+    return STARTS_WITH_CI(name, kPrefix);
+}
+
+std::string file_in(const std::string &directory, const std::string &name) {
+    if (!directory.empty() && directory.back() == '/')
+        return directory + name;
+    return directory + "/" + name;
+}
+
+/* The root directory keeps its slash. */
+static void strip_slashes(std::string *text) {
+    while (text->size() > 1 && text->back() == '/')
+        text->pop_back();
+}
+
+/* A path to a document stands for the directory that holds it. */
+static void take_directory(std::string text, Location *location) {
+    strip_slashes(&text);
+    location->given = text;
+    if (EQUAL(CPLGetFilename(text.c_str()), "zarr.json")) {
+        text.erase(text.size() - strlen("zarr.json"));
+        strip_slashes(&text);
+        if (text.empty())
+            text = ".";
+    }
+    location->directory = text;
+}
+
+/* Decimal digits only, small enough for uint64. */
+bool parse_index(const std::string &text, uint64_t *index) {
+    const bool digits =
+        !text.empty() && text.size() <= 19 &&
+        std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (digits)
+        *index = std::strtoull(text.c_str(), nullptr, 10);
+    return digits;
+}
+
+/* A whole number of any sign and size: an index, if a bad one. */
+static bool is_number(const std::string &text) {
+    const size_t sign = !text.empty() && (text[0] == '-' || text[0] == '+') ? 1 : 0;
+    return text.size() > sign && text.find_first_not_of("0123456789", sign) == std::string::npos;
+}
+
+/* Does the text end in a colon and a number? Where, if so: the place of the colon. */
+static bool ends_in_number(const std::string &text, size_t *colon) {
+    *colon = text.rfind(':');
+    return *colon != std::string::npos && is_number(text.substr(*colon + 1));
+}
+
+/* What follows the quoted path: nothing, or ":/node" and ":index" parts. Node names may hold
+   colons, so only trailing parts that are numbers may be indices. */
+static bool parse_node(std::string text, Location *location) {
+    if (text.empty())
+        return true;
+    if (text[0] != ':')
+        return false;
+    text.erase(0, 1);
+    for (size_t colon; ends_in_number(text, &colon);) {
+        location->tail.insert(location->tail.begin(), text.substr(colon + 1));
+        text.erase(colon);
+    }
+    location->closed = text.size() > 1 && text.back() == '/';
+    strip_slashes(&text);
+    location->node = !text.empty() && text[0] == '/' ? text.substr(1) : text;
+    return true;
+}
+
+/* Without quotes (rasterio takes them out of subdataset names) the node begins at the last ":/"
+   that is no part of an address's "://". npos when there is none. */
+static size_t node_separator(const std::string &text) {
+    size_t at = text.rfind(":/");
+    while (at != std::string::npos && text.compare(at, 3, "://") == 0)
+        at = at == 0 ? std::string::npos : text.rfind(":/", at - 1);
+    return at;
+}
+
+size_t closing_quote(const std::string &name) {
+    if (name.compare(kPrefixLength, 1, "\"") != 0)
+        return std::string::npos;
+    const size_t before_node = name.find("\":", kPrefixLength + 1);
+    if (before_node != std::string::npos)
+        return before_node;
+    return name.size() > kPrefixLength + 1 && name.back() == '"' ? name.size() - 1
+                                                                 : std::string::npos;
+}
+
+bool parse_location(const char *name, Location *location) {
+    *location = Location();
+    if (!has_prefix(name)) {
+        take_directory(name, location);
+        return true;
+    }
+    const std::string rest = name + kPrefixLength;
+    if (rest.empty() || rest[0] != '"') {
+        const size_t colon = node_separator(rest);
+        take_directory(rest.substr(0, colon), location);
+        return colon > 0 && !rest.empty() &&
+               (colon == std::string::npos || parse_node(rest.substr(colon), location));
+    }
+    const std::string whole = name;
+    const size_t quote = closing_quote(whole);
+    if (quote == std::string::npos || quote < kPrefixLength + 2)
+        return false;
+    take_directory(whole.substr(kPrefixLength + 1, quote - kPrefixLength - 1), location);
+    return parse_node(whole.substr(quote + 1), location);
+}
+
+std::string slice_name(const std::string &node, const std::vector<uint64_t> &indices, bool closed) {
+    size_t colon;
+    std::string name = node;
+    if ((closed && !indices.empty()) || ends_in_number(node, &colon))
+        name += "/";
+    for (const uint64_t index : indices)
+        name += ":" + std::to_string(index);
+    return name;
+}
+
+std::string subdataset_name(const std::string &directory, const std::string &node,
+                            const std::vector<uint64_t> &indices, bool closed) {
+    return std::string(kPrefix) + "\"" + directory + "\":/" + slice_name(node, indices, closed);
+}
+
+/* Existence is enough here; what the document says is seen when it is opened. */
+static bool holds_document(void *, const char *directory) {
+    VSIStatBufL stat;
+    return VSIStatExL(file_in(directory, "zarr.json").c_str(), &stat, VSI_STAT_EXISTS_FLAG) == 0;
+}
+
+void climb_to_root(Location *location) {
+    char *root = nullptr, *node = nullptr;
+    if (zb_path_split(location->directory.c_str(), holds_document, nullptr, &root, &node,
+                      nullptr) != ZB_OK)
+        throw std::bad_alloc();
+    location->directory = root;
+    if (*node != '\0')
+        location->node = location->node.empty() ? node : std::string(node) + "/" + location->node;
+    free(root);
+    free(node);
+}
+
+} // namespace zarr3

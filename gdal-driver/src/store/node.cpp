@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/node.h"
+
+namespace zarr3 {
+
+NodePtr adopt_node(zb_node *node) {
+    return NodePtr(node, zb_node_release);
+}
+
+NodePtr open_node(zb_store *store, const std::string &path, zb_error *err) {
+    zb_node *node = nullptr;
+    if (zb_node_open(store, path.c_str(), &node, err) != ZB_OK)
+        return nullptr;
+    return adopt_node(node);
+}
+
+std::string join_path(const std::string &parent, const std::string &name) {
+    return parent.empty() ? name : parent + "/" + name;
+}
+
+std::string parent_path(const std::string &path) {
+    const size_t slash = path.rfind('/');
+    return slash == std::string::npos ? std::string() : path.substr(0, slash);
+}
+
+std::string last_part(const std::string &path) {
+    const size_t slash = path.rfind('/');
+    return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+} // namespace zarr3

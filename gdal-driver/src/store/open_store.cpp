@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/open_store.h"
+
+#include <cstdlib>
+#include <mutex>
+
+#include "cpl_conv.h"
+#include "cpl_string.h"
+#include "store/location.h"
+#include "store/vsi_store.h"
+#include "zarrbridge/write.h"
+
+namespace zarr3 {
+
+/* GDAL_NUM_THREADS also governs the core's threads, unless its own variable is set. The core reads
+   that once, at the first open. */
+void adopt_thread_count() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        const char *own = getenv("ZARRBRIDGE_NUM_THREADS");
+        const char *count = CPLGetConfigOption("GDAL_NUM_THREADS", nullptr);
+        if (own == nullptr && count != nullptr && atoi(count) > 0)
+            setenv("ZARRBRIDGE_NUM_THREADS", count, 0);
+    });
+}
+
+bool is_writable_place(const std::string &root) {
+    return !STARTS_WITH(root.c_str(), "/vsi") || STARTS_WITH(root.c_str(), "/vsimem/");
+}
+
+/* Local directories are read by the core itself, which knows validators to the nanosecond and
+   keeps symbolic links inside; the rest goes through GDAL. */
+enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb_error *err, bool create) {
+    zb_store *store = nullptr;
+    const bool is_virtual = STARTS_WITH(root.c_str(), "/vsi");
+    const enum zb_code code = is_virtual ? open_vsi_store(root, &store, err)
+                              : create   ? zb_store_create_fs(root.c_str(), &store, err)
+                                         : zb_store_open_fs(root.c_str(), &store, err);
+    if (code == ZB_OK)
+        *hierarchy = {StorePtr(store, zb_store_release), root, root, ""};
+    return code;
+}
+
+} // namespace zarr3

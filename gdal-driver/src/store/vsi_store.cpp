@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * VSI*L as the core's store interface.
+ *
+ * In a zip archive names may stand more than once; entries that GDAL would give an older version of
+ * are read by us (zip_repeats.h).
+ *
+ * An object handle keeps the file open, so that all of its ranges come from one version. Systems
+ * whose handles can read at an offset (PRead) are read by many threads at once; others take turns.
+ * A version is known by size and modification time. The time has a resolution of a second at
+ * best, so that a file changed within the last two seconds has no valid validator and nothing of
+ * it is cached.
+ *
+ * Only /vsimem/ can be written: there a put can be what the interface promises, all or nothing.
+ *
+ * These functions run in the core's worker threads; GDAL's error handlers are silenced there, and
+ * the failure goes into the zb_error.
+ */
+#include "store/vsi_store.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <ctime>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <set>
+
+#include "cpl_error.h"
+#include "cpl_vsi.h"
+#include "cpl_vsi_error.h"
+#include "cpl_vsi_virtual.h"
+#include "store/location.h"
+#include "store/node.h"
+#include "store/zip_repeats.h"
+#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/sys/store.h"
+
+namespace {
+
+struct VsiStore {
+    zb_store base;
+    std::string root;
+    std::string archive, inside; /* of a store in a zip archive: its file, and the path in it */
+};
+
+struct VsiObject {
+    zb_object base;
+    VSILFILE *file;
+    uint64_t size;                  /* bytes */
+    bool web;                       /* from a server of any kind, which may send whole files only */
+    zarr3::ZipContent from_archive; /* its file is not used: `file` is */
+    std::mutex turn;                /* held by the one reader of systems without PRead */
+};
+
+std::string path_of(zb_store *store, const char *key) {
+    return zarr3::file_in(reinterpret_cast<VsiStore *>(store)->root, key);
+}
+
+/* After a failed open or stat: is there no such object, or could it not be asked for? A server that
+   fails must not look like a missing chunk, which would read as fill. */
+enum zb_code explain_failure(const std::string &path, int code, zb_error *err) {
+    const VSIErrorNum vsi = VSIGetLastErrorNo();
+    const std::string text = VSIGetLastErrorMsg();
+    const bool http_absent = vsi == VSIE_HttpError && text.find("404") != std::string::npos;
+    const bool absent = http_absent || vsi == VSIE_AWSObjectNotFound || vsi == VSIE_None ||
+                        (vsi == VSIE_FileError && (code == ENOENT || code == ENOTDIR || code == 0));
+    if (absent)
+        return zb_fail(err, ZB_ENOTFOUND, "%s does not exist", path.c_str());
+    return zb_fail(err, ZB_EIO, "%s cannot be opened: %s", path.c_str(),
+                   text.empty() ? strerror(code) : text.c_str());
+}
+
+/* What identifies a version: see the top of the file. */
+void fill_info(const VSIStatBufL &stat, zb_object_info *info) {
+    *info = {};
+    info->size = static_cast<uint64_t>(stat.st_size);
+    info->validator.word[0] = static_cast<uint64_t>(stat.st_mtime);
+    info->validator.word[1] = info->size;
+    info->validator.valid = stat.st_mtime > 0 && time(nullptr) > stat.st_mtime + 2;
+}
+
+/* Stores of objects have no directories: GDAL invents one where it finds a longer key, which says
+   nothing of this one. */
+bool invents_directories(const std::string &path) {
+    static constexpr const char *kSystems[] = {"/vsis3", "/vsigs", "/vsiaz", "/vsioss",
+                                               "/vsiswift"};
+    return std::any_of(std::begin(kSystems), std::end(kSystems), [&](const char *system) {
+        return STARTS_WITH(path.c_str(), system) &&
+               (path[strlen(system)] == '/' || path[strlen(system)] == '_');
+    });
+}
+
+/* A directory in an object's place is damage: an absent chunk would read as fill. */
+enum zb_code stat_path(const std::string &path, zb_object_info *info, zb_error *err) {
+    VSIStatBufL stat;
+    VSIErrorReset();
+    errno = 0;
+    if (VSIStatExL(path.c_str(), &stat,
+                   VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG | VSI_STAT_SIZE_FLAG |
+                       VSI_STAT_SET_ERROR_FLAG) != 0)
+        return explain_failure(path, errno, err);
+    if (VSI_ISDIR(stat.st_mode))
+        return zb_fail(err, invents_directories(path) ? ZB_ENOTFOUND : ZB_EINVAL,
+                       "%s is a directory, not a regular file", path.c_str());
+    fill_info(stat, info);
+    return ZB_OK;
+}
+
+/* Looks for an entry that GDAL would not find, because others of its name stand before it. Fills
+ *info when there is one. */
+enum zb_code find_in_archive(zb_store *store, const char *key,
+                             std::shared_ptr<const zarr3::ZipRepeats> *repeats,
+                             const zarr3::ZipEntry **entry, zb_object_info *info, zb_error *err) {
+    const VsiStore *vsi = reinterpret_cast<VsiStore *>(store);
+    *entry = nullptr;
+    if (vsi->archive.empty())
+        return ZB_OK;
+    const enum zb_code code = zarr3::find_zip_repeats(vsi->archive, repeats, err);
+    if (code == ZB_OK)
+        *entry = (*repeats)->find(zarr3::join_path(vsi->inside, key));
+    if (*entry == nullptr)
+        return code;
+    VSIStatBufL stat = {};
+    stat.st_mtime = static_cast<decltype(stat.st_mtime)>((*repeats)->file_time);
+    fill_info(stat, info);
+    info->size = (*entry)->size;
+    info->validator.word[1] = (*repeats)->file_size;
+    info->validator.word[2] = (*entry)->header;
+    return ZB_OK;
+}
+
+enum zb_code open_in_archive(zb_store *store, const zarr3::ZipEntry &entry, zb_object **out,
+                             zb_error *err) {
+    zarr3::ZipContent content;
+    const enum zb_code code =
+        zarr3::open_zip_entry(reinterpret_cast<VsiStore *>(store)->archive, entry, &content, err);
+    if (code != ZB_OK)
+        return code;
+    VSILFILE *file = content.file;
+    VsiObject *object =
+        new (std::nothrow) VsiObject{{store}, file, entry.size, false, std::move(content), {}};
+    if (object == nullptr) {
+        if (file != nullptr)
+            VSIFCloseL(file);
+        return zb_fail(err, ZB_ENOMEM, "no memory to open an entry of an archive");
+    }
+    *out = &object->base;
+    return ZB_OK;
+}
+
+enum zb_code vsi_open(zb_store *store, const char *key, zb_object **out, zb_object_info *info,
+                      zb_error *err) {
+    CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
+    std::shared_ptr<const zarr3::ZipRepeats> repeats;
+    const zarr3::ZipEntry *entry;
+    const enum zb_code found = find_in_archive(store, key, &repeats, &entry, info, err);
+    if (found != ZB_OK || entry != nullptr)
+        return found != ZB_OK ? found : open_in_archive(store, *entry, out, err);
+    const std::string path = path_of(store, key);
+    const enum zb_code code = stat_path(path, info, err);
+    if (code != ZB_OK)
+        return code;
+    VSIErrorReset();
+    errno = 0;
+    VSILFILE *file = VSIFOpenExL(path.c_str(), "rb", TRUE);
+    if (file == nullptr)
+        return explain_failure(path, errno, err);
+    /* The size of what is open, which is another object's when the key was replaced since. */
+    VSIFSeekL(file, 0, SEEK_END);
+    const uint64_t size = VSIFTellL(file);
+    zb_object_info now;
+    if (size != info->size || stat_path(path, &now, nullptr) != ZB_OK ||
+        memcmp(now.validator.word, info->validator.word, sizeof now.validator.word) != 0)
+        info->validator.valid = false;
+    info->size = size;
+    const bool web = STARTS_WITH(path.c_str(), "/vsicurl/");
+    VsiObject *object = new (std::nothrow) VsiObject{{store}, file, size, web, {}, {}};
+    if (object == nullptr) {
+        VSIFCloseL(file);
+        return zb_fail(err, ZB_ENOMEM, "no memory to open %s", path.c_str());
+    }
+    *out = &object->base;
+    return ZB_OK;
+}
+
+/* Reads as much of [offset, offset + length) as there is. False when the system fails. */
+bool read_at(VsiObject *object, uint64_t offset, size_t length, void *buffer, size_t *got) {
+    const zarr3::ZipContent &content = object->from_archive;
+    if (content.bytes != nullptr) {
+        memcpy(buffer, content.bytes.get() + offset, length);
+        *got = length;
+        return true;
+    }
+    offset += content.base;
+    if (object->file->HasPRead()) {
+        *got = object->file->PRead(buffer, length, offset); /* -1 when the system fails */
+        return *got <= length;
+    }
+    const std::lock_guard<std::mutex> guard(object->turn);
+    VSIFClearErrL(object->file);
+    if (VSIFSeekL(object->file, offset, SEEK_SET) != 0)
+        return false;
+    *got = VSIFReadL(buffer, 1, length, object->file);
+    return VSIFErrorL(object->file) == 0;
+}
+
+enum zb_code vsi_read(zb_object *base, zb_range *ranges, size_t count, zb_error *err) {
+    CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
+    VsiObject *object = reinterpret_cast<VsiObject *>(base);
+    for (size_t i = 0; i < count; i++) {
+        zb_range &range = ranges[i];
+        uint64_t offset = range.offset;
+        /* Suffix ranges count from the end of what was opened, not of what is there by now. */
+        if (offset == ZB_FROM_END)
+            offset = range.length < object->size ? object->size - range.length : 0;
+        const uint64_t there = offset < object->size ? object->size - offset : 0;
+        const size_t length = there < range.length ? static_cast<size_t>(there) : range.length;
+        range.got = 0;
+        if (length == 0)
+            continue;
+        if (!read_at(object, offset, length, range.buffer, &range.got))
+            return zb_fail(err, ZB_EIO, "%zu bytes at offset %llu cannot be read%s", length,
+                           static_cast<unsigned long long>(offset),
+                           object->web ? " (does the server answer range requests?)" : "");
+        if (range.got != length)
+            return zb_fail(err, ZB_EIO, "read %zu of %zu bytes at offset %llu", range.got, length,
+                           static_cast<unsigned long long>(offset));
+    }
+    return ZB_OK;
+}
+
+/* A file that was read leaves nothing to write, so the result of closing says nothing. */
+void vsi_close(zb_object *base) {
+    CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
+    VsiObject *object = reinterpret_cast<VsiObject *>(base);
+    if (object->file != nullptr)
+        VSIFCloseL(object->file);
+    delete object;
+}
+
+enum zb_code vsi_stat(zb_store *store, const char *key, zb_object_info *info, zb_error *err) {
+    CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
+    std::shared_ptr<const zarr3::ZipRepeats> repeats;
+    const zarr3::ZipEntry *entry;
+    const enum zb_code found = find_in_archive(store, key, &repeats, &entry, info, err);
+    return found != ZB_OK || entry != nullptr ? found : stat_path(path_of(store, key), info, err);
+}
+
+enum zb_code vsi_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+                      zb_error *err) {
+    CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
+    (void)err; /* a directory that cannot be opened lists nothing, as the interface asks */
+    const std::string path =
+        prefix[0] == '\0' ? reinterpret_cast<VsiStore *>(store)->root : path_of(store, prefix);
+    VSIDIR *directory = VSIOpenDir(path.c_str(), 0, nullptr);
+    if (directory == nullptr)
+        return ZB_OK;
+    while (const VSIDIREntry *entry = VSIGetNextDirEntry(directory)) {
+        bool is_directory = entry->bModeKnown && VSI_ISDIR(entry->nMode);
+        if (!entry->bModeKnown) {
+            VSIStatBufL stat;
+            is_directory = VSIStatL(zarr3::file_in(path, entry->pszName).c_str(), &stat) == 0 &&
+                           VSI_ISDIR(stat.st_mode);
+        }
+        zb_list_entry listed = {};
+        listed.name = entry->pszName;
+        listed.is_prefix = is_directory;
+        if (fn(context, &listed) != 0)
+            break;
+    }
+    VSICloseDir(directory);
+    return ZB_OK;
+}
+
+void vsi_destroy(zb_store *store) {
+    delete reinterpret_cast<VsiStore *>(store);
+}
+
+/* ---- Writing, in memory only ---- */
+
+/* A new file under another name, which then takes the key's name. */
+enum zb_code vsi_put(zb_store *store, const zb_put *put, zb_error *err) {
+    CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
+    static std::atomic<unsigned> number;
+    /* How durable makes no difference: nothing in memory outlives the process. */
+    const std::string path = path_of(store, put->key);
+    const std::string directory = path.substr(0, path.rfind('/'));
+    const std::string temporary =
+        zarr3::file_in(directory, "." + std::to_string(number++) + ".zb-tmp");
+    VSIMkdirRecursive(directory.c_str(), 0777);
+    VSILFILE *file = VSIFOpenL(temporary.c_str(), "wb");
+    bool good = file != nullptr;
+    for (size_t i = 0; i < put->count && good; i++)
+        good = VSIFWriteL(put->parts[i].data, 1, put->parts[i].size, file) == put->parts[i].size;
+    if (file != nullptr)
+        good = VSIFCloseL(file) == 0 && good;
+    enum zb_code code = good ? zb_put_check(put, err) : ZB_OK;
+    if (code == ZB_OK && (!good || VSIRename(temporary.c_str(), path.c_str()) != 0))
+        code = zb_fail(err, ZB_EIO, "cannot write '%s'", put->key);
+    if (code != ZB_OK)
+        VSIUnlink(temporary.c_str());
+    return code;
+}
+
+bool is_gone(const std::string &path) {
+    VSIStatBufL stat;
+    return VSIStatExL(path.c_str(), &stat, VSI_STAT_EXISTS_FLAG) != 0;
+}
+
+enum zb_code vsi_erase(zb_store *store, const char *key, zb_error *err) {
+    CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
+    const std::string path = path_of(store, key);
+    if (VSIUnlink(path.c_str()) == 0 || is_gone(path))
+        return ZB_OK;
+    return zb_fail(err, ZB_EIO, "cannot erase '%s'", key);
+}
+
+enum zb_code vsi_erase_below(zb_store *store, const char *prefix, zb_error *err) {
+    CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
+    const std::string path =
+        *prefix == '\0' ? reinterpret_cast<VsiStore *>(store)->root : path_of(store, prefix);
+    if (VSIRmdirRecursive(path.c_str()) == 0 || is_gone(path))
+        return ZB_OK;
+    return zb_fail(err, ZB_EIO, "cannot erase what is below '%s'", prefix);
+}
+
+enum zb_code vsi_flush(zb_store *, zb_batch *, zb_error *) {
+    return ZB_OK;
+}
+
+struct VsiLock {
+    zb_lock base;
+    std::string path;
+};
+
+/* The files are this process's own, and so are their locks. */
+std::mutex lock_table;
+std::condition_variable lock_released;
+std::set<std::string> locked_paths;
+
+enum zb_code vsi_lock(zb_store *store, const char *key, zb_lock **out, zb_error *err) {
+    std::unique_ptr<VsiLock> lock(new VsiLock{{store}, path_of(store, key)});
+    const std::chrono::seconds limit(std::min<uint64_t>(zb_limits_get()->lock_seconds, 1u << 30));
+    std::unique_lock<std::mutex> guard(lock_table);
+    if (!lock_released.wait_for(guard, limit,
+                                [&] { return locked_paths.insert(lock->path).second; }))
+        return zb_fail(err, ZB_ECONFLICT, "'%s' is locked for longer than the limit lock_seconds",
+                       key);
+    *out = &lock.release()->base;
+    return ZB_OK;
+}
+
+void vsi_unlock(zb_lock *base) {
+    VsiLock *lock = reinterpret_cast<VsiLock *>(base);
+    {
+        const std::lock_guard<std::mutex> guard(lock_table);
+        locked_paths.erase(lock->path);
+    }
+    lock_released.notify_all();
+    delete lock;
+}
+
+/* For reading, the operations that write stay null; none of either changes a live object. */
+zb_store_ops make_ops(bool writes) {
+    zb_store_ops ops = {};
+    ops.version = ZB_STORE_OPS_VERSION;
+    ops.name = writes ? "vsimem" : "vsi";
+    ops.open = vsi_open;
+    ops.read = vsi_read;
+    ops.close = vsi_close;
+    ops.stat = vsi_stat;
+    ops.list = vsi_list;
+    ops.destroy = vsi_destroy;
+    if (writes) {
+        ops.put = vsi_put;
+        ops.erase = vsi_erase;
+        ops.erase_below = vsi_erase_below;
+        ops.flush = vsi_flush;
+        ops.lock = vsi_lock;
+        ops.unlock = vsi_unlock;
+    }
+    return ops;
+}
+
+const zb_store_ops kReadOps = make_ops(false), kMemoryOps = make_ops(true);
+
+} // namespace
+
+namespace zarr3 {
+
+enum zb_code open_vsi_store(const std::string &root, zb_store **out, zb_error *err) {
+    std::unique_ptr<VsiStore> store(new VsiStore{{}, root, "", ""});
+    zarr3::split_zip_path(root, &store->archive, &store->inside);
+    const bool is_local = VSIIsLocal(root.c_str());
+    const bool is_memory = STARTS_WITH(root.c_str(), "/vsimem/");
+    zb_store_hints hints = {};
+    hints.gap = is_local ? 4096 : 65536;
+    hints.max_request = uint64_t{16} << 20;
+    hints.is_local = is_local;
+    /* Plain web servers have no listings worth the name. */
+    hints.can_list = root.compare(0, 9, "/vsicurl/") != 0;
+    const enum zb_code code =
+        zb_store_init(&store->base, is_memory ? &kMemoryOps : &kReadOps, hints, root.c_str(), err);
+    if (code == ZB_OK)
+        *out = &store.release()->base;
+    return code;
+}
+
+} // namespace zarr3

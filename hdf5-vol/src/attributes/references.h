@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* References to objects, which only DIMENSION_LIST holds. */
+#ifndef ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_REFERENCES_H
+#define ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_REFERENCES_H
+
+#include "attributes/attributes.h"
+#include "objects/object.h"
+
+/* Reads a VOL_ATTR_REFS attribute into `out`: variable-length lists of old references (8-byte
+   tokens) or of new ones (H5R_ref_t), as mem_type says. The program frees the lists. -1 when it
+   is neither. */
+herr_t vol_refs_read(const vol_object *object, const vol_attr *attr, hid_t mem_type, hvl_t *out,
+                     hid_t dxpl);
+
+/* The other way: the objects that `count` lists of references refer to, one or none (NULL) for
+   each. Pushes errors. */
+herr_t vol_refs_take(vol_file *file, hid_t type, size_t count, const hvl_t *lists,
+                     vol_node **nodes);
+
+#endif

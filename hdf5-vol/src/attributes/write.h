@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* Storing, renaming and deleting attributes. All push errors and return -1. */
+#ifndef ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_WRITE_H
+#define ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_WRITE_H
+
+#include "objects/object.h"
+
+/* The value of an attribute: `data` holds the elements of a dataspace, as `type`. */
+typedef struct vol_attr_value {
+    const char *name;
+    hid_t type, space, dxpl;
+    const void *data;
+} vol_attr_value;
+
+/* Has an attribute of this kind a form in a store? */
+herr_t vol_attr_check(const vol_node *owner, const char *name, hid_t type, hid_t space);
+
+/* Zeroed elements for a dataspace; malloc'ed. */
+herr_t vol_attr_zeros(h5_lib *lib, hid_t type, hid_t space, void **out);
+
+/* Makes an attribute that is not written yet. */
+herr_t vol_attr_create_unwritten(vol_node *owner, const char *name, hid_t type, hid_t space);
+
+/* Stores a value. The attribute shows as `shown` afterwards, and holds what HDF5's conversion to
+   that type makes of the elements, which may well be their own type. */
+herr_t vol_attr_store(vol_node *owner, const vol_attr_value *value, hid_t shown);
+
+/* Stores attributes that are not written yet: that one, or those of a node and all below it. */
+herr_t vol_attr_store_unwritten(vol_node *owner, const char *name);
+herr_t vol_attr_store_unwritten_below(vol_node *node);
+
+/* Forgets them. */
+void vol_attr_abandon_unwritten_below(vol_node *node);
+
+herr_t vol_attr_rename(vol_node *owner, const char *from, const char *to);
+herr_t vol_attr_remove(vol_node *owner, const char *name);
+
+/* read.c: reads an open attribute into the program's memory. */
+herr_t vol_attr_read(const vol_object *object, hid_t mem_type, void *buffer, hid_t dxpl);
+
+/* scales.c: may `name` be one of the attributes below? */
+bool vol_scale_knows(const vol_node *owner, const char *name);
+
+/* scales.c: stores one of the attributes of HDF5's dimension scales. *handled is false for all
+   others, which are attributes of the document. */
+herr_t vol_scale_store(vol_node *owner, const vol_attr_value *value, bool *handled);
+
+/* Removes one likewise. */
+herr_t vol_scale_remove(vol_node *owner, const char *name, bool *handled);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The callback tables, one per object class and file. The file callbacks that can arrive
+ * without an object of ours get their library from a trampoline (plugin.c).
+ *
+ * In all of them the first line serves the pass-through: objects whose `under` is set belong to
+ * the native connector. Everything below that line is about Zarr.
+ */
+#ifndef ZARRBRIDGE_HDF5_VOL_CALLBACKS_CLASSES_H
+#define ZARRBRIDGE_HDF5_VOL_CALLBACKS_CLASSES_H
+
+#include "objects/object.h"
+
+extern const H5VL_info_class_t vol_info_class;
+extern const H5VL_attr_class_t vol_attr_class;
+extern const H5VL_dataset_class_t vol_dataset_class;
+extern const H5VL_datatype_class_t vol_datatype_class;
+extern const H5VL_file_class_t vol_file_class; /* without open, create, get, specific */
+extern const H5VL_group_class_t vol_group_class;
+extern const H5VL_link_class_t vol_link_class;
+extern const H5VL_object_class_t vol_object_class;
+extern const H5VL_introspect_class_t vol_introspect_class;
+extern const H5VL_blob_class_t vol_blob_class;
+extern const H5VL_token_class_t vol_token_class;
+
+void *vol_file_create(h5_lib *lib, const char *name, unsigned flags, hid_t fcpl, hid_t fapl,
+                      hid_t dxpl, void **req);
+void *vol_file_open(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, hid_t dxpl,
+                    void **req);
+herr_t vol_file_get(h5_lib *lib, void *obj, H5VL_file_get_args_t *args, hid_t dxpl, void **req);
+herr_t vol_file_specific(h5_lib *lib, void *obj, H5VL_file_specific_args_t *args, hid_t dxpl,
+                         void **req);
+
+/* native.c: what native programs ask of native objects, for each class. */
+herr_t vol_file_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void **req);
+herr_t vol_group_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void **req);
+herr_t vol_dataset_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void **req);
+herr_t vol_attr_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void **req);
+herr_t vol_datatype_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void **req);
+herr_t vol_link_optional(void *obj, const H5VL_loc_params_t *loc, H5VL_optional_args_t *args,
+                         hid_t dxpl, void **req);
+herr_t vol_object_optional(void *obj, const H5VL_loc_params_t *loc, H5VL_optional_args_t *args,
+                           hid_t dxpl, void **req);
+
+/* info.c: the options that come with a file access property list, or the default ones. False,
+   with an error pushed, when one of them is wrong. */
+bool vol_info_options(h5_lib *lib, hid_t fapl, vol_options *out);
+
+/* Is HDF5_VOL_CONNECTOR set to this connector? */
+bool vol_env_is_ours(void);
+
+#define VOL_NAME "zarr"
+#define VOL_VALUE 303 /* of the range for testing, until a number is registered */
+
+#endif

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+/* Datasets: the callbacks. What a new one becomes is in create/spec.c, the data's way in
+   data/transfer.c, the creation list of an existing one in create/creation_list.c. */
+#include "callbacks/classes.h"
+#include "create/spec.h"
+#include "create/creation_list.h"
+#include "model/edit.h"
+#include "hdf5/errors.h"
+#include "data/transfer.h"
+#include "hdf5/types.h"
+#include "model/writers.h"
+
+#include <stdlib.h>
+
+/* HDF5 links a dataset without a name afterwards (h5py: group[name] = data). */
+static enum zb_code create_node(vol_node *base, const char *name, hid_t lcpl, const vol_spec *spec,
+                                vol_node **out, zb_error *err) {
+    vol_place place;
+    if (!name)
+        return vol_edit_create_loose(base->file, &spec->spec, out, err);
+    enum zb_code code =
+        vol_place_find(base, name, vol_makes_groups(base->file->lib, lcpl), &place, err);
+    if (code)
+        return code;
+    code = vol_edit_create_array(&place, &spec->spec, out, err);
+    vol_place_clear(&place);
+    return code;
+}
+
+/* Zarr arrays have no largest shape; HDF5 sees the one that it chose until the file is closed. */
+static bool keep_max_shape(vol_node *node, const vol_spec *spec) {
+    uint64_t *max_shape = calloc(spec->spec.ndim + 1, sizeof *max_shape);
+    for (uint32_t d = 0; max_shape && d < spec->spec.ndim; d++)
+        max_shape[d] = spec->max_shape[d];
+    node->max_shape = max_shape;
+    return max_shape != NULL;
+}
+
+static void *create_dataset(const vol_object *object, const H5VL_loc_params_t *loc,
+                            const char *name, hid_t lcpl, hid_t type, hid_t space, hid_t dcpl) {
+    h5_lib *lib = object->lib;
+    vol_spec spec;
+    zb_error err = {0};
+    vol_node *node = NULL;
+    vol_node *base = vol_may_write(object, "create a dataset") ? vol_locate(object, loc) : NULL;
+    if (!base)
+        return NULL;
+    enum zb_code code = vol_spec_make(lib, &object->file->options, type, space, dcpl, &spec, &err);
+    if (!code)
+        code = create_node(base, name, lcpl, &spec, &node, &err);
+    if (!code && !keep_max_shape(node, &spec))
+        code = zb_fail(&err, ZB_ENOMEM, "no memory for a dataset");
+    vol_spec_clear(&spec);
+    if (!code)
+        return vol_object_new(object->handle, node, H5I_DATASET);
+    if (code == ZB_ECONFLICT)
+        VOL_PUSH(lib, DATASET, EXISTS, "%s", err.message);
+    else
+        VOL_PUSH_ZB(lib, DATASET, CANTCREATE, &err);
+    return NULL;
+}
+
+static void *vol_dataset_create(void *obj, const H5VL_loc_params_t *loc, const char *name,
+                                hid_t lcpl, hid_t type, hid_t space, hid_t dcpl, hid_t dapl,
+                                hid_t dxpl, void **req) {
+    const vol_object *object = obj;
+    h5_lib *lib = object->lib;
+    if (object->under)
+        return vol_object_pass(lib, H5I_DATASET,
+                               lib->H5VLdataset_create(object->under, loc, lib->native, name, lcpl,
+                                                       type, space, dcpl, dapl, dxpl, req));
+    return create_dataset(object, loc, name, lcpl, type, space, dcpl);
+}
+
+static void *vol_dataset_open(void *obj, const H5VL_loc_params_t *loc, const char *name, hid_t dapl,
+                              hid_t dxpl, void **req) {
+    const vol_object *object = obj;
+    h5_lib *lib = object->lib;
+    if (object->under)
+        return vol_object_pass(
+            lib, H5I_DATASET,
+            lib->H5VLdataset_open(object->under, loc, lib->native, name, dapl, dxpl, req));
+    vol_node *node = vol_locate_name(object, loc, name);
+    if (node && node->kind == VOL_GROUP) {
+        VOL_PUSH(lib, SYM, CANTOPENOBJ, "'%s' is a group, not a dataset", node->path);
+        return NULL;
+    }
+    return node ? vol_object_new(object->handle, node, H5I_DATASET) : NULL;
+}
+
+static herr_t push_flush(h5_lib *lib, const zb_error *err) {
+    VOL_PUSH_ZB(lib, DATASET, CANTFLUSH, err);
+    return -1;
+}
+
+/* HDF5 crashes later when this fails: it frees its half of the object and keeps the id. So what
+   cannot be stored goes on waiting, and the flush or the close of the file reports the error. */
+static herr_t vol_dataset_close(void *obj, hid_t dxpl, void **req) {
+    vol_object *object = obj;
+    h5_lib *lib = object->lib;
+    if (object->under)
+        return vol_object_closed(object,
+                                 lib->H5VLdataset_close(object->under, lib->native, dxpl, req));
+    if (object->node->opened == 1)
+        vol_writer_close(object->node, NULL);
+    vol_object_free(object);
+    return 0;
+}
+
+/* ---- Reading and writing ---- */
+
+/* How many of the objects are native: all of them, none, or, in a call on files of both kinds,
+   some. */
+static size_t count_native(size_t count, void *const objects[]) {
+    size_t native = 0;
+    for (size_t i = 0; i < count; i++)
+        native += ((const vol_object *)objects[i])->under != NULL;
+    return native;
+}
+
+/* The native objects behind ours; malloc'ed. */
+static void **unwrap_all(size_t count, void *const objects[]) {
+    void **under = calloc(count, sizeof *under);
+    for (size_t i = 0; under && i < count; i++)
+        under[i] = ((const vol_object *)objects[i])->under;
+    return under;
+}
+
+/* The Zarr datasets' part of a call. `buffers` of a write are only read from. */
+static herr_t transfer_zarr(h5_lib *lib, size_t count, void *objects[], hid_t mem_types[],
+                            hid_t mem_spaces[], hid_t file_spaces[], hid_t dxpl,
+                            const void *buffers[], bool writing) {
+    vol_dxpl list;
+    if (vol_dxpl_make(lib, dxpl, &list) < 0)
+        return -1;
+    vol_transfer one, *transfers = count == 1 ? &one : calloc(count, sizeof *transfers);
+    if (!transfers) {
+        VOL_PUSH(lib, DATASET, READERROR, "no memory for %zu datasets", count);
+        return -1;
+    }
+    herr_t result = 0;
+    for (size_t i = 0; i < count; i++) {
+        const vol_object *object = objects[i];
+        transfers[i] = (vol_transfer){.node = object->node,
+                                      .mem_type = mem_types[i],
+                                      .mem_space = mem_spaces[i],
+                                      .file_space = file_spaces[i],
+                                      .buffer = (void *)(uintptr_t)buffers[i]};
+        if (writing && result >= 0)
+            result = vol_may_write(object, "write a dataset") ? 0 : -1;
+    }
+    if (result >= 0)
+        result = writing ? vol_write_datasets(lib, transfers, count, &list)
+                         : vol_read_datasets(lib, transfers, count, &list);
+    if (transfers != &one)
+        free(transfers);
+    return result;
+}
+
+static herr_t transfer_native(h5_lib *lib, size_t count, void *objects[], hid_t mem_types[],
+                              hid_t mem_spaces[], hid_t file_spaces[], hid_t dxpl,
+                              const void *buffers[], bool writing, void **req) {
+    void **under = unwrap_all(count, objects);
+    herr_t result = -1;
+    if (under && writing)
+        result = lib->H5VLdataset_write(count, under, lib->native, mem_types, mem_spaces,
+                                        file_spaces, dxpl, buffers, req);
+    else if (under)
+        result = lib->H5VLdataset_read(count, under, lib->native, mem_types, mem_spaces,
+                                       file_spaces, dxpl, (void **)buffers, req);
+    free(under);
+    return result;
+}
+
+/* A call on datasets of both kinds is split into calls on each. */
+static herr_t transfer(size_t count, void *objects[], hid_t mem_types[], hid_t mem_spaces[],
+                       hid_t file_spaces[], hid_t dxpl, const void *buffers[], bool writing,
+                       void **req) {
+    h5_lib *lib = ((const vol_object *)objects[0])->lib;
+    size_t native = count_native(count, objects);
+    herr_t result = 0;
+    if (native == count)
+        return transfer_native(lib, count, objects, mem_types, mem_spaces, file_spaces, dxpl,
+                               buffers, writing, req);
+    if (native == 0)
+        return transfer_zarr(lib, count, objects, mem_types, mem_spaces, file_spaces, dxpl, buffers,
+                             writing);
+    for (size_t i = 0; i < count && result >= 0; i++)
+        result = transfer(1, &objects[i], &mem_types[i], &mem_spaces[i], &file_spaces[i], dxpl,
+                          &buffers[i], writing, req);
+    return result;
+}
+
+static herr_t vol_dataset_read(size_t count, void *objects[], hid_t mem_types[], hid_t mem_spaces[],
+                               hid_t file_spaces[], hid_t dxpl, void *buffers[], void **req) {
+    return transfer(count, objects, mem_types, mem_spaces, file_spaces, dxpl,
+                    (const void **)buffers, false, req);
+}
+
+static herr_t vol_dataset_write(size_t count, void *objects[], hid_t mem_types[],
+                                hid_t mem_spaces[], hid_t file_spaces[], hid_t dxpl,
+                                const void *buffers[], void **req) {
+    return transfer(count, objects, mem_types, mem_spaces, file_spaces, dxpl, buffers, true, req);
+}
+
+/* ---- Information ---- */
+
+/* Zarr keeps no largest shape: an array that was not made just now shows as fixed, though it can be
+   resized. */
+static hid_t new_space(h5_lib *lib, const vol_node *node) {
+    const zb_array_info *info = zb_node_array(node->zarr);
+    hsize_t dims[ZB_MAX_NDIM], max_dims[ZB_MAX_NDIM];
+    for (uint32_t d = 0; d < info->ndim; d++) {
+        dims[d] = info->shape[d];
+        max_dims[d] = node->max_shape ? node->max_shape[d] : dims[d];
+    }
+    return info->ndim == 0 ? lib->H5Screate(H5S_SCALAR)
+                           : lib->H5Screate_simple((int)info->ndim, dims, max_dims);
+}
+
+static herr_t get_storage_size(const vol_object *object, hsize_t *out) {
+    zb_error err = {0};
+    uint64_t bytes;
+    if (vol_writer_flush(object->node, &err) != ZB_OK ||
+        zb_array_storage_size(object->node->zarr, &bytes, &err) != ZB_OK) {
+        VOL_PUSH_ZB(object->lib, DATASET, CANTGET, &err);
+        return -1;
+    }
+    *out = bytes;
+    return 0;
+}
+
+static herr_t vol_dataset_get(void *obj, H5VL_dataset_get_args_t *args, hid_t dxpl, void **req) {
+    const vol_object *object = obj;
+    h5_lib *lib = object->lib;
+    if (object->under)
+        return lib->H5VLdataset_get(object->under, lib->native, args, dxpl, req);
+    hid_t id = -1;
+    switch (args->op_type) {
+    case H5VL_DATASET_GET_DAPL:
+        args->args.get_dapl.dapl_id = id = lib->H5Pcreate(*lib->H5P_CLS_DATASET_ACCESS_ID_g);
+        break;
+    case H5VL_DATASET_GET_DCPL:
+        id = vol_node_dcpl(object->node);
+        args->args.get_dcpl.dcpl_id = id = id < 0 ? id : lib->H5Pcopy(id);
+        break;
+    case H5VL_DATASET_GET_SPACE:
+        id = new_space(lib, object->node);
+        vol_node_tell_shape(object->node);
+        args->args.get_space.space_id = id;
+        break;
+    case H5VL_DATASET_GET_SPACE_STATUS:
+        *args->args.get_space_status.status = H5D_SPACE_STATUS_ALLOCATED;
+        return 0;
+    case H5VL_DATASET_GET_STORAGE_SIZE:
+        return get_storage_size(object, args->args.get_storage_size.storage_size);
+    case H5VL_DATASET_GET_TYPE:
+        id = vol_node_type(object->node);
+        args->args.get_type.type_id = id = id < 0 ? id : lib->H5Tcopy(id);
+        break;
+    }
+    return id < 0 ? -1 : 0;
+}
+
+static herr_t set_extent(const vol_object *object, const hsize_t *size) {
+    h5_lib *lib = object->lib;
+    vol_node *node = object->node;
+    const uint32_t ndim = zb_node_array(node->zarr)->ndim;
+    uint64_t shape[ZB_MAX_NDIM];
+    zb_error err = {0};
+    if (!vol_may_write(object, "resize a dataset"))
+        return -1;
+    for (uint32_t d = 0; d < ndim; d++) {
+        shape[d] = size[d];
+        if (node->max_shape && shape[d] > node->max_shape[d]) {
+            VOL_PUSH(lib, DATASET, BADVALUE,
+                     "dimension %u of '%s' cannot exceed the existing maximal size (new: %llu max: "
+                     "%llu)",
+                     d, node->path, (unsigned long long)shape[d],
+                     (unsigned long long)node->max_shape[d]);
+            return -1;
+        }
+    }
+    if (ndim == 0)
+        return 0;
+    if (vol_edit_resize(node, shape, &err) == ZB_OK) {
+        vol_node_tell_shape(node);
+        return 0;
+    }
+    VOL_PUSH_ZB(lib, DATASET, WRITEERROR, &err);
+    return -1;
+}
+
+static herr_t vol_dataset_specific(void *obj, H5VL_dataset_specific_args_t *args, hid_t dxpl,
+                                   void **req) {
+    const vol_object *object = obj;
+    h5_lib *lib = object->lib;
+    zb_error err = {0};
+    if (object->under)
+        return lib->H5VLdataset_specific(object->under, lib->native, args, dxpl, req);
+    switch (args->op_type) {
+    case H5VL_DATASET_SET_EXTENT:
+        return set_extent(object, args->args.set_extent.size);
+    case H5VL_DATASET_FLUSH:
+        return vol_writer_flush(object->node, &err) == ZB_OK ? 0 : push_flush(lib, &err);
+    case H5VL_DATASET_REFRESH:
+        if (vol_edit_refresh(object->node, &err) == ZB_OK)
+            return 0;
+        VOL_PUSH_ZB(lib, DATASET, READERROR, &err);
+        return -1;
+    }
+    return 0;
+}
+
+const H5VL_dataset_class_t vol_dataset_class = {
+    .create = vol_dataset_create,
+    .open = vol_dataset_open,
+    .read = vol_dataset_read,
+    .write = vol_dataset_write,
+    .get = vol_dataset_get,
+    .specific = vol_dataset_specific,
+    .optional = vol_dataset_optional,
+    .close = vol_dataset_close,
+};

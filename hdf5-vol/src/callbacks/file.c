@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Files: opening a store, deciding whose a path is, and what HDF5 asks about open files.
+ *
+ * A path belongs to us when it names a directory with a zarr.json; a file that is created, also
+ * when its name ends in ".zarr" or lies in a store. Everything else goes to the native connector,
+ * so that with HDF5_VOL_CONNECTOR=zarr one program can use both kinds.
+ */
+#include "callbacks/classes.h"
+#include "attributes/write.h"
+#include "hdf5/errors.h"
+#include "hdf5/shadows.h"
+#include "model/writers.h"
+
+/* H5F_ACC_... without the macros, which would call H5open. */
+#define ACC_RDWR 0x0001u
+#define ACC_TRUNC 0x0002u
+#define ACC_SWMR_WRITE 0x0020u
+
+/* A copy of fapl that leads to the native connector. The caller closes it. */
+static hid_t native_fapl(h5_lib *lib, hid_t fapl) {
+    hid_t copy = lib->H5Pcopy(fapl);
+    if (copy >= 0)
+        lib->H5Pset_vol(copy, lib->native, NULL);
+    return copy;
+}
+
+/* Gives an opened or created store its object, and lets go of the handle. The shadows come first:
+   an object without one would be a danger to native code. */
+static void *object_of_handle(h5_lib *lib, vol_handle *handle) {
+    vol_object *object = NULL;
+    if (vol_shadows_make(lib) >= 0)
+        object = vol_object_new(handle, handle->file->root, H5I_FILE);
+    vol_handle_release(handle); /* the object holds it now */
+    if (!object && lib->live == 0)
+        vol_shadows_drop(lib);
+    return object;
+}
+
+/* Creates or opens a store. On failure h5py takes the class of its exception from the errno. */
+static void *store_of_path(h5_lib *lib, const char *name, unsigned flags,
+                           const vol_options *options, bool create) {
+    zb_error err = {0};
+    vol_handle *handle;
+    if (flags & ACC_SWMR_WRITE) {
+        vol_refuse(lib, "writing in SWMR mode");
+        return NULL;
+    }
+    enum zb_code code =
+        create ? vol_handle_create(lib, name, options, flags & ACC_TRUNC, &handle, &err)
+               : vol_handle_open(lib, name, options, flags & ACC_RDWR, &handle, &err);
+    if (code != ZB_OK) {
+        VOL_PUSH_ZB(lib, FILE, CANTOPENFILE, &err);
+        return NULL;
+    }
+    return object_of_handle(lib, handle);
+}
+
+/* Only reached with HDF5_VOL_CONNECTOR or an explicit access list: creation never searches
+   plugins. With an explicit list the program wants a store whatever its name. */
+void *vol_file_create(h5_lib *lib, const char *name, unsigned flags, hid_t fcpl, hid_t fapl,
+                      hid_t dxpl, void **req) {
+    vol_options options;
+    vol_start(lib);
+    if (!vol_info_options(lib, fapl, &options))
+        return NULL;
+    if (!vol_path_is_zarr(name) && !vol_path_becomes_zarr(name) && vol_env_is_ours()) {
+        hid_t native = native_fapl(lib, fapl);
+        void *under = lib->H5VLfile_create(name, flags, fcpl, native, dxpl, req);
+        vol_close_plist(lib, native);
+        return vol_object_pass(lib, H5I_FILE, under);
+    }
+    return store_of_path(lib, name, flags, &options, true);
+}
+
+void *vol_file_open(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, hid_t dxpl,
+                    void **req) {
+    vol_options options;
+    vol_start(lib);
+    if (!vol_info_options(lib, fapl, &options))
+        return NULL;
+    if (!vol_path_is_zarr(name)) {
+        hid_t native = native_fapl(lib, fapl);
+        void *under = lib->H5VLfile_open(name, flags, native, dxpl, req);
+        vol_close_plist(lib, native);
+        return vol_object_pass(lib, H5I_FILE, under);
+    }
+    return store_of_path(lib, name, flags, &options, false);
+}
+
+/* ---- Get ---- */
+
+/* The lists are fresh ones: what the file was opened with has no bearing on a store. */
+static herr_t get_of_store(const vol_object *object, H5VL_file_get_args_t *args) {
+    h5_lib *lib = object->lib;
+    const vol_file *file = object->file;
+    switch (args->op_type) {
+    case H5VL_FILE_GET_CONT_INFO:
+        /* 8-byte tokens are what old object references can carry. */
+        args->args.get_cont_info.info->feature_flags = 0;
+        args->args.get_cont_info.info->token_size = sizeof(uint64_t);
+        args->args.get_cont_info.info->blob_id_size = 0;
+        return 0;
+    case H5VL_FILE_GET_FAPL:
+        args->args.get_fapl.fapl_id = lib->H5Pcreate(*lib->H5P_CLS_FILE_ACCESS_ID_g);
+        return args->args.get_fapl.fapl_id < 0 ? -1 : 0;
+    case H5VL_FILE_GET_FCPL:
+        /* Tracked creation order makes h5py list attributes in the order of the JSON document. */
+        args->args.get_fcpl.fcpl_id = lib->H5Pcreate(*lib->H5P_CLS_FILE_CREATE_ID_g);
+        return lib->H5Pset_attr_creation_order(args->args.get_fcpl.fcpl_id, H5P_CRT_ORDER_TRACKED);
+    case H5VL_FILE_GET_FILENO:
+        *args->args.get_fileno.fileno = (unsigned long)file->number;
+        return 0;
+    case H5VL_FILE_GET_INTENT:
+        *args->args.get_intent.flags = object->handle->writable ? ACC_RDWR : 0;
+        return 0;
+    case H5VL_FILE_GET_NAME: {
+        H5VL_file_get_name_args_t *name = &args->args.get_name;
+        vol_copy_name(file->path, name->buf, name->buf_size, name->file_name_len);
+        return 0;
+    }
+    case H5VL_FILE_GET_OBJ_COUNT:
+        *args->args.get_obj_count.count =
+            vol_object_ids(object, args->args.get_obj_count.types, 0, NULL);
+        return 0;
+    case H5VL_FILE_GET_OBJ_IDS: {
+        H5VL_file_get_obj_ids_args_t *ids = &args->args.get_obj_ids;
+        *ids->count = vol_object_ids(object, ids->types, ids->max_objs, ids->oid_list);
+        return 0;
+    }
+    }
+    return vol_refuse(lib, "this question about a file");
+}
+
+herr_t vol_file_get(h5_lib *lib, void *obj, H5VL_file_get_args_t *args, hid_t dxpl, void **req) {
+    const vol_object *object = obj;
+    vol_start(lib);
+    if (!vol_is_ours(obj)) /* HDF5 2.2's tools ask with the native object behind our id */
+        return lib->H5VLfile_get(obj, lib->native, args, dxpl, req);
+    if (object->under)
+        return lib->H5VLfile_get(object->under, lib->native, args, dxpl, req);
+    return get_of_store(object, args);
+}
+
+/* ---- Specific ---- */
+
+/* Passes a call on a file name on, with an access list that leads to the native connector. */
+static herr_t native_by_name(h5_lib *lib, H5VL_file_specific_args_t *args, hid_t *fapl, hid_t dxpl,
+                             void **req) {
+    vol_start(lib);
+    hid_t given = *fapl;
+    *fapl = native_fapl(lib, given);
+    herr_t result = lib->H5VLfile_specific(NULL, lib->native, args, dxpl, req);
+    vol_close_plist(lib, *fapl);
+    *fapl = given;
+    return result;
+}
+
+/*
+ * In H5Fopen's search through all plugins, after the native connector failed? That failure is then
+ * still on the error stack, unless the program has paused it, as the tools of HDF5 2.x do. That
+ * version also pauses the stack for as long as it searches. No HDF5 call but H5Eget_num may happen
+ * while there is something on the stack: it would clear what the user is about to see.
+ */
+static bool in_search(h5_lib *lib) {
+    bool paused = false;
+    if (lib->H5Eget_num(H5E_DEFAULT) > 0)
+        return true;
+    return lib->H5Eis_paused && lib->H5Eis_paused(H5E_DEFAULT, &paused) >= 0 && paused;
+}
+
+/*
+ * H5Fis_accessible, or the search. There we only speak for Zarr stores, and on HDF5 2.x not even
+ * for those: that library registers the object which the search finds under the wrong connector and
+ * crashes.
+ */
+static herr_t is_accessible(h5_lib *lib, H5VL_file_specific_args_t *args, hid_t dxpl, void **req) {
+    bool zarr = vol_path_is_zarr(args->args.is_accessible.filename);
+    bool ours = vol_env_is_ours();
+    bool searching = !ours && in_search(lib);
+    if (zarr || searching) {
+        *args->args.is_accessible.accessible = zarr && !(searching && lib->is_v2);
+        return 0;
+    }
+    return native_by_name(lib, args, &args->args.is_accessible.fapl_id, dxpl, req);
+}
+
+static herr_t delete_file(h5_lib *lib, H5VL_file_specific_args_t *args, hid_t dxpl, void **req) {
+    zb_error err = {0};
+    vol_options options;
+    if (!vol_info_options(lib, args->args.del.fapl_id, &options))
+        return -1;
+    if (vol_path_is_zarr(args->args.del.filename)) {
+        if (vol_path_delete(lib, args->args.del.filename, &err) == ZB_OK)
+            return 0;
+        VOL_PUSH_ZB(lib, FILE, CANTDELETE, &err);
+        return -1;
+    }
+    return native_by_name(lib, args, &args->args.del.fapl_id, dxpl, req);
+}
+
+static herr_t specific_of_native(const vol_object *object, H5VL_file_specific_args_t *args,
+                                 hid_t dxpl, void **req) {
+    h5_lib *lib = object->lib;
+    H5VL_file_specific_args_t native = *args;
+    if (args->op_type == H5VL_FILE_IS_EQUAL) {
+        const vol_object *other = args->args.is_equal.obj2;
+        if (!other || !other->under) {
+            *args->args.is_equal.same_file = false;
+            return 0;
+        }
+        native.args.is_equal.obj2 = other->under;
+    }
+    herr_t result = lib->H5VLfile_specific(object->under, lib->native, &native, dxpl, req);
+    if (args->op_type == H5VL_FILE_REOPEN && result >= 0)
+        *args->args.reopen.file = vol_object_pass(lib, H5I_FILE, *args->args.reopen.file);
+    return result;
+}
+
+/* H5Freopen gives a handle of its own. */
+static herr_t reopen(const vol_object *object, void **out) {
+    const vol_file *file = object->file;
+    vol_handle *again;
+    zb_error err = {0};
+    if (vol_handle_again(object->handle, &again, &err) != ZB_OK) {
+        VOL_PUSH_ZB(file->lib, FILE, CANTOPENFILE, &err);
+        return -1;
+    }
+    *out = vol_object_new(again, again->file->root, H5I_FILE);
+    vol_handle_release(again);
+    return *out ? 0 : -1;
+}
+
+/* When HDF5 shuts down, nobody hears of errors any more. */
+static void push_lost(const vol_object *object, const zb_error *err) {
+    VOL_PUSH_ZB(object->lib, FILE, CANTFLUSH, err);
+    if (object->lib->stopping)
+        vol_report_lost(object->file, err);
+}
+
+static herr_t flush(const vol_object *object) {
+    vol_file *file = object->file;
+    zb_error err = {0};
+    herr_t result = 0;
+    if (file->writable && vol_attr_store_unwritten_below(file->root) < 0) {
+        zb_fail(&err, ZB_EIO, "attributes that were created could not be stored");
+        result = -1;
+    }
+    if (vol_file_flush(file, &err) != ZB_OK)
+        result = -1;
+    if (result < 0)
+        push_lost(object, &err);
+    return result;
+}
+
+herr_t vol_file_specific(h5_lib *lib, void *obj, H5VL_file_specific_args_t *args, hid_t dxpl,
+                         void **req) {
+    const vol_object *object = obj; /* NULL for the first two */
+    if (args->op_type == H5VL_FILE_IS_ACCESSIBLE)
+        return is_accessible(lib, args, dxpl, req);
+    if (args->op_type == H5VL_FILE_DELETE)
+        return delete_file(lib, args, dxpl, req);
+    if (object->under)
+        return specific_of_native(object, args, dxpl, req);
+    switch (args->op_type) {
+    case H5VL_FILE_FLUSH:
+        return flush(object);
+    case H5VL_FILE_REOPEN:
+        return reopen(object, args->args.reopen.file);
+    case H5VL_FILE_IS_EQUAL: {
+        const vol_object *other = args->args.is_equal.obj2;
+        *args->args.is_equal.same_file =
+            other && other->file && other->file->number == object->file->number;
+        return 0;
+    }
+    default:
+        return vol_refuse(lib, "this operation on a file");
+    }
+}
+
+/* The last id of an H5Fopen closes the file, and tells of errors.
+   HDF5 keeps the id of a file whose closing fails. It leads to an object that closes without an
+   error the next time; what the error told of is given up, and the path can be opened anew. */
+static herr_t file_close(void *obj, hid_t dxpl, void **req) {
+    vol_object *object = obj;
+    h5_lib *lib = object->lib;
+    if (object->under)
+        return vol_object_closed(object,
+                                 lib->H5VLfile_close(object->under, lib->native, dxpl, req));
+    if (object->handle->files == 1 && flush(object) < 0) {
+        vol_file_give_up(object->file);
+        if (!lib->stopping)
+            return -1;
+    }
+    vol_object_free(object);
+    return 0;
+}
+
+const H5VL_file_class_t vol_file_class = {
+    .optional = vol_file_optional,
+    .close = file_close,
+};

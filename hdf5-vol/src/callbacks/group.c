@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* Groups: the callbacks. */
+#include "callbacks/classes.h"
+#include "model/edit.h"
+#include "hdf5/errors.h"
+#include "model/writers.h"
+
+#include <string.h>
+
+static void *create_group(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
+                          hid_t lcpl) {
+    h5_lib *lib = object->lib;
+    vol_place place;
+    vol_node *node = NULL;
+    zb_error err = {0};
+    vol_node *base = vol_may_write(object, "create a group") ? vol_locate(object, loc) : NULL;
+    if (!base)
+        return NULL;
+    if (!name) {
+        vol_refuse(lib, "a group without a name");
+        return NULL;
+    }
+    enum zb_code code = vol_place_find(base, name, vol_makes_groups(lib, lcpl), &place, &err);
+    if (!code) {
+        code = vol_edit_create_group(&place, NULL, &node, &err);
+        vol_place_clear(&place);
+    }
+    if (!code)
+        return vol_object_new(object->handle, node, H5I_GROUP);
+    if (code == ZB_ECONFLICT)
+        VOL_PUSH(lib, SYM, EXISTS, "%s", err.message);
+    else
+        VOL_PUSH_ZB(lib, SYM, CANTCREATE, &err);
+    return NULL;
+}
+
+static void *vol_group_create(void *obj, const H5VL_loc_params_t *loc, const char *name, hid_t lcpl,
+                              hid_t gcpl, hid_t gapl, hid_t dxpl, void **req) {
+    const vol_object *object = obj;
+    h5_lib *lib = object->lib;
+    if (object->under)
+        return vol_object_pass(lib, H5I_GROUP,
+                               lib->H5VLgroup_create(object->under, loc, lib->native, name, lcpl,
+                                                     gcpl, gapl, dxpl, req));
+    return create_group(object, loc, name, lcpl);
+}
+
+static void *vol_group_open(void *obj, const H5VL_loc_params_t *loc, const char *name, hid_t gapl,
+                            hid_t dxpl, void **req) {
+    const vol_object *object = obj;
+    h5_lib *lib = object->lib;
+    if (object->under)
+        return vol_object_pass(
+            lib, H5I_GROUP,
+            lib->H5VLgroup_open(object->under, loc, lib->native, name, gapl, dxpl, req));
+    vol_node *node = vol_locate_name(object, loc, name);
+    if (node && node->kind == VOL_DATASET) {
+        VOL_PUSH(lib, SYM, CANTOPENOBJ, "'%s' is a dataset, not a group", node->path);
+        return NULL;
+    }
+    return node ? vol_object_new(object->handle, node, H5I_GROUP) : NULL;
+}
+
+/* The only question that needs a listing. */
+static herr_t get_info(const vol_object *object, const H5VL_group_get_info_args_t *args) {
+    zb_error err = {0};
+    vol_node *group = vol_locate(object, &args->loc_params);
+    if (!group)
+        return -1;
+    if (vol_node_list(group, &err) != ZB_OK) {
+        VOL_PUSH_ZB(object->lib, SYM, CANTGET, &err);
+        return -1;
+    }
+    memset(args->ginfo, 0, sizeof *args->ginfo);
+    args->ginfo->storage_type = H5G_STORAGE_TYPE_UNKNOWN;
+    args->ginfo->nlinks = group->child_count;
+    return 0;
+}
+
+static herr_t vol_group_get(void *obj, H5VL_group_get_args_t *args, hid_t dxpl, void **req) {
+    const vol_object *object = obj;
+    h5_lib *lib = object->lib;
+    if (object->under)
+        return lib->H5VLgroup_get(object->under, lib->native, args, dxpl, req);
+    switch (args->op_type) {
+    case H5VL_GROUP_GET_GCPL:
+        args->args.get_gcpl.gcpl_id = lib->H5Pcreate(*lib->H5P_CLS_GROUP_CREATE_ID_g);
+        return lib->H5Pset_attr_creation_order(args->args.get_gcpl.gcpl_id, H5P_CRT_ORDER_TRACKED);
+    case H5VL_GROUP_GET_INFO:
+        return get_info(object, &args->args.get_info);
+    }
+    return vol_refuse(lib, "this question about a group");
+}
+
+static herr_t refresh(const vol_object *object) {
+    zb_error err = {0};
+    if (vol_edit_refresh(object->node, &err) == ZB_OK)
+        return 0;
+    VOL_PUSH_ZB(object->lib, SYM, READERROR, &err);
+    return -1;
+}
+
+static herr_t flush_below(const vol_object *object) {
+    zb_error err = {0};
+    if (vol_writer_flush_below(object->node, &err) == ZB_OK)
+        return 0;
+    VOL_PUSH_ZB(object->lib, SYM, CANTFLUSH, &err);
+    return -1;
+}
+
+/* Mounting is between native files only. */
+static herr_t vol_group_specific(void *obj, H5VL_group_specific_args_t *args, hid_t dxpl,
+                                 void **req) {
+    const vol_object *object = obj;
+    h5_lib *lib = object->lib;
+    if (object->under) {
+        H5VL_group_specific_args_t native = *args;
+        if (args->op_type == H5VL_GROUP_MOUNT) {
+            const vol_object *child = args->args.mount.child_file;
+            if (!child->under)
+                return vol_refuse(lib, "mounting");
+            native.args.mount.child_file = child->under;
+        }
+        return lib->H5VLgroup_specific(object->under, lib->native, &native, dxpl, req);
+    }
+    if (args->op_type == H5VL_GROUP_FLUSH)
+        return flush_below(object);
+    if (args->op_type == H5VL_GROUP_REFRESH)
+        return refresh(object);
+    return vol_refuse(lib, "mounting");
+}
+
+static herr_t vol_group_close(void *obj, hid_t dxpl, void **req) {
+    vol_object *object = obj;
+    h5_lib *lib = object->lib;
+    if (object->under)
+        return vol_object_closed(object,
+                                 lib->H5VLgroup_close(object->under, lib->native, dxpl, req));
+    vol_object_free(object);
+    return 0;
+}
+
+const H5VL_group_class_t vol_group_class = {
+    .create = vol_group_create,
+    .open = vol_group_open,
+    .get = vol_group_get,
+    .specific = vol_group_specific,
+    .optional = vol_group_optional,
+    .close = vol_group_close,
+};

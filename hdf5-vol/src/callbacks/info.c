@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The connector's info: options that follow its name in HDF5_VOL_CONNECTOR="zarr shards=auto" or in
+ * a tool's --vol-info. Separated by ';' or blanks. docs/hdf5.md describes them.
+ *
+ * An option that is not understood is accepted here and noted: if parsing failed, HDF5 would drop
+ * the connector and go on without, and make HDF5 files of what should be stores. Opening or
+ * creating any file then gives the error.
+ */
+#include "callbacks/classes.h"
+#include "hdf5/errors.h"
+
+#include "zarrbridge/write.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const vol_options defaults = {.native_compat = true, .dimensions = VOL_DIMENSIONS_AUTO};
+
+/* An info, or what stands for a missing one. */
+static vol_options options_of(const void *info) {
+    return info ? *(const vol_options *)info : defaults;
+}
+
+static void *info_copy(const void *info) {
+    vol_options *copy = malloc(sizeof *copy);
+    if (copy)
+        *copy = options_of(info);
+    return copy;
+}
+
+static herr_t info_free(void *info) {
+    free(info);
+    return 0;
+}
+
+/* ---- Values ---- */
+
+/* Words that options accept, each at the place of the value that it stands for. */
+static const char *const flag_words[] = {"0", "1", NULL};
+static const char *const dimension_words[] = {"0", "1", "auto", NULL};
+static const char *const sync_words[] = {"none", "close", "always", NULL};
+static const char *const strategy_words[] = {"rewrite", "append", "inplace", NULL};
+static const char *const cut_words[] = {"auto", "off", NULL};
+
+static bool choose(const char *value, const char *const *words, unsigned *out) {
+    for (unsigned i = 0; words[i]; i++) {
+        if (strcmp(value, words[i]) == 0) {
+            *out = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "8x8x8"; no length may be 0. *out changes only on success. */
+static bool parse_shape(const char *text, vol_cutting *out) {
+    vol_cutting parsed = {.cut = VOL_CUT_SHAPE};
+    while (parsed.ndim < ZB_MAX_NDIM) {
+        char *end;
+        if (*text < '1' || *text > '9')
+            return false;
+        uint64_t length = strtoull(text, &end, 10);
+        if (length > INT64_MAX)
+            return false;
+        parsed.shape[parsed.ndim++] = length;
+        if (!*end) {
+            *out = parsed;
+            return true;
+        }
+        if (*end != 'x')
+            return false;
+        text = end + 1;
+    }
+    return false;
+}
+
+static void print_cutting(FILE *out, const char *name, const vol_cutting *cutting) {
+    fprintf(out, ";%s=%s", name, cutting->cut == VOL_CUT_SHAPE ? "" : cut_words[cutting->cut]);
+    for (uint32_t d = 0; d < cutting->ndim; d++)
+        fprintf(out, "%s%" PRIu64, d ? "x" : "", cutting->shape[d]);
+}
+
+static herr_t info_to_text(const void *info, char **text) {
+    const vol_options options = options_of(info);
+    size_t size;
+    FILE *out = open_memstream(text, &size);
+    if (!out)
+        return -1;
+    fprintf(out, "native_compat=%s;netcdf_dimensions=%s;sync=%s;strategy=%s",
+            flag_words[options.native_compat], dimension_words[options.dimensions],
+            sync_words[options.sync], strategy_words[options.strategy]);
+    print_cutting(out, "shards", &options.shards);
+    print_cutting(out, "chunks", &options.chunks);
+    if (*options.wrong)
+        fprintf(out, ";%s", options.wrong);
+    return fclose(out) == 0 ? 0 : -1;
+}
+
+/* Equal options have equal texts. */
+static herr_t info_compare(int *order, const void *a, const void *b) {
+    char *left = NULL, *right = NULL;
+    herr_t result = -1;
+    if (info_to_text(a, &left) >= 0 && info_to_text(b, &right) >= 0) {
+        *order = strcmp(left, right);
+        result = 0;
+    }
+    free(left);
+    free(right);
+    return result;
+}
+
+/* ---- Parsing ---- */
+
+static bool set_value(vol_options *options, const char *name, const char *value) {
+    unsigned choice = 0;
+    if (strcmp(name, "native_compat") == 0 && choose(value, flag_words, &choice))
+        options->native_compat = choice == 1;
+    else if (strcmp(name, "netcdf_dimensions") == 0 && choose(value, dimension_words, &choice))
+        options->dimensions = (enum vol_dimensions)choice;
+    else if (strcmp(name, "sync") == 0 && choose(value, sync_words, &choice))
+        options->sync = (enum zb_sync)choice;
+    else if (strcmp(name, "strategy") == 0 && choose(value, strategy_words, &choice))
+        options->strategy = (enum zb_strategy)choice;
+    else if (strcmp(name, "shards") == 0 && choose(value, cut_words, &choice))
+        options->shards = (vol_cutting){.cut = (enum vol_cut)choice};
+    else if (strcmp(name, "shards") == 0)
+        return parse_shape(value, &options->shards);
+    else if (strcmp(name, "chunks") == 0 && strcmp(value, "auto") == 0)
+        options->chunks = (vol_cutting){.cut = VOL_CUT_AUTO};
+    else if (strcmp(name, "chunks") == 0)
+        return parse_shape(value, &options->chunks);
+    else /* what stacked connectors say; there is nothing below us to choose */
+        return strcmp(name, "under_vol") == 0 || strcmp(name, "under_info") == 0;
+    return true;
+}
+
+/* Of what is too long to be noted, the beginning must not be taken for an option. */
+static void parse_option(vol_options *options, char *option) {
+    char noted[sizeof options->wrong];
+    const char cut[] = "...";
+    if (snprintf(noted, sizeof noted, "%s", option) >= (int)sizeof noted)
+        memcpy(noted + sizeof noted - sizeof cut, cut, sizeof cut);
+    char *value = option;
+    const char *name = strsep(&value, "=");
+    if (!*options->wrong && !(value && set_value(options, name, value)))
+        memcpy(options->wrong, noted, sizeof noted);
+}
+
+static herr_t info_from_text(const char *text, void **info_out) {
+    vol_options *info = malloc(sizeof *info);
+    char *copy = strdup(text ? text : ""), *rest = copy, *option;
+    if (!info || !copy) {
+        free(copy);
+        free(info);
+        return -1;
+    }
+    *info = defaults;
+    while ((option = strsep(&rest, "; \t")))
+        if (*option)
+            parse_option(info, option);
+    free(copy);
+    *info_out = info;
+    return 0;
+}
+
+const H5VL_info_class_t vol_info_class = {
+    .size = sizeof(vol_options),
+    .copy = info_copy,
+    .cmp = info_compare,
+    .free = info_free,
+    .to_str = info_to_text,
+    .from_str = info_from_text,
+};
+
+bool vol_info_options(h5_lib *lib, hid_t fapl, vol_options *out) {
+    void *info = NULL;
+    *out = defaults;
+    if (lib->H5Pget_vol_info(fapl, &info) >= 0)
+        *out = options_of(info);
+    info_free(info); /* the library made the copy with info_copy */
+    if (*out->wrong)
+        VOL_PUSH(lib, FILE, BADVALUE,
+                 "the connector zarr has no option '%s' (wrong name or value, in "
+                 "HDF5_VOL_CONNECTOR or a tool's --vol-info), and opens nothing with it",
+                 out->wrong);
+    return !*out->wrong;
+}
+
+bool vol_env_is_ours(void) {
+    const char *value = getenv("HDF5_VOL_CONNECTOR");
+    size_t length = strlen(VOL_NAME);
+    return value && strncmp(value, VOL_NAME, length) == 0 &&
+           (value[length] == '\0' || value[length] == ' ');
+}

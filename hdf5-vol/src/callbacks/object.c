@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/* Objects of any kind: opening by name, index or token, information, and walks over whole
+   hierarchies. */
+#include "callbacks/classes.h"
+#include "attributes/write.h"
+#include "attributes/attributes.h"
+#include "model/edit.h"
+#include "hdf5/errors.h"
+#include "model/writers.h"
+#include "copy/to_hdf5.h"
+#include "copy/from_hdf5.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *vol_object_open(void *obj, const H5VL_loc_params_t *loc, H5I_type_t *type, hid_t dxpl,
+                             void **req) {
+    const vol_object *object = obj;
+    h5_lib *lib = object->lib;
+    if (object->under) {
+        void *under = lib->H5VLobject_open(object->under, loc, lib->native, type, dxpl, req);
+        return under ? vol_object_pass(lib, *type, under) : NULL;
+    }
+    vol_node *node = vol_locate(object, loc);
+    vol_object *opened = node ? vol_object_of_node(object->handle, node) : NULL;
+    if (opened)
+        *type = opened->type;
+    return opened;
+}
+
+static herr_t push_copy(h5_lib *lib, const zb_error *err) {
+    if (err->code == ZB_ECONFLICT)
+        VOL_PUSH(lib, SYM, EXISTS, "%s", err->message);
+    else
+        VOL_PUSH_ZB(lib, SYM, CANTCOPY, err);
+    return -1;
+}
+
+/* From a store: chunks are copied as they are. */
+static herr_t copy_from_zarr(vol_node *node, const vol_place *place, hid_t ocpypl) {
+    h5_lib *lib = node->file->lib;
+    zb_error err = {0};
+    vol_node *made;
+    unsigned flags = 0;
+    if (lib->H5Pget_copy_object(ocpypl, &flags) < 0 || vol_attr_store_unwritten_below(node) < 0)
+        return -1;
+    enum zb_code code = vol_edit_copy(node, place, flags & H5O_COPY_SHALLOW_HIERARCHY_FLAG,
+                                      flags & H5O_COPY_WITHOUT_ATTR_FLAG, &made, &err);
+    return code ? push_copy(lib, &err) : 0;
+}
+
+/* The source is found before groups are made on the way to the target. */
+static herr_t copy_to_zarr(const vol_object *from, const H5VL_loc_params_t *source_loc,
+                           const char *source_name, const vol_object *to,
+                           const H5VL_loc_params_t *target_loc, const char *target_name,
+                           hid_t ocpypl, hid_t lcpl, hid_t dxpl) {
+    h5_lib *lib = to->lib;
+    vol_place place;
+    zb_error err = {0};
+    vol_node *node = NULL;
+    hid_t native = -1;
+    herr_t result = -1;
+    vol_node *base = vol_may_write(to, "copy an object") ? vol_locate(to, target_loc) : NULL;
+    if (!base)
+        return -1;
+    if (from->under)
+        native = vol_import_open(from, source_loc, source_name, dxpl);
+    else
+        node = vol_locate_name(from, source_loc, source_name);
+    if (native < 0 && !node)
+        return -1;
+    if (vol_place_find(base, target_name, vol_makes_groups(lib, lcpl), &place, &err) == ZB_OK) {
+        result = node ? copy_from_zarr(node, &place, ocpypl)
+                      : vol_import_object(native, to, &place, ocpypl, dxpl);
+        vol_place_clear(&place);
+    } else {
+        push_copy(lib, &err);
+    }
+    if (native >= 0)
+        vol_release_id(lib, native);
+    return result;
+}
+
+static herr_t vol_object_copy(void *source, const H5VL_loc_params_t *source_loc,
+                              const char *source_name, void *target,
+                              const H5VL_loc_params_t *target_loc, const char *target_name,
+                              hid_t ocpypl, hid_t lcpl, hid_t dxpl, void **req) {
+    const vol_object *from = source, *to = target;
+    h5_lib *lib = from->lib;
+    if (from->under && to->under)
+        return lib->H5VLobject_copy(from->under, source_loc, source_name, to->under, target_loc,
+                                    target_name, lib->native, ocpypl, lcpl, dxpl, req);
+    if (!to->under)
+        return copy_to_zarr(from, source_loc, source_name, to, target_loc, target_name, ocpypl,
+                            lcpl, dxpl);
+    vol_node *node = vol_locate_name(from, source_loc, source_name);
+    if (!node)
+        return -1;
+    return vol_copy_node(node, to, target_loc, target_name, ocpypl, lcpl, dxpl);
+}
+
+/* ---- Information ---- */
+
+static H5O_type_t object_type(const vol_node *node) {
+    return node->kind == VOL_DATASET ? H5O_TYPE_DATASET : H5O_TYPE_GROUP;
+}
+
+/* Times are not known; Zarr keeps none. The number of attributes costs a look at the scales of the
+   dimensions, so it is only found when asked for. */
+static herr_t fill_info(vol_node *node, unsigned fields, H5O_info2_t *info) {
+    memset(info, 0, sizeof *info);
+    info->fileno = (unsigned long)node->file->number;
+    vol_token_set(&info->token, node->token);
+    info->type = object_type(node);
+    info->rc = 1;
+    if (fields & H5O_INFO_NUM_ATTRS) {
+        const vol_attrs *attrs = vol_node_attrs(node);
+        if (!attrs)
+            return -1;
+        info->num_attrs = attrs->listed;
+    }
+    return 0;
+}
+
+/* As vol_locate; an unreadable node is an error that gives the reason. */
+static vol_node *locate_readable(const vol_object *object, const H5VL_loc_params_t *loc) {
+    vol_node *node = vol_locate(object, loc);
+    if (node && node->kind == VOL_UNREADABLE) {
+        zb_error err = {0};
+        vol_node_reason(node, &err);
+        VOL_PUSH_ZB(object->lib, SYM, CANTOPENOBJ, &err);
+        return NULL;
+    }
+    return node;
+}
+
+static herr_t vol_object_get(void *obj, const H5VL_loc_params_t *loc, H5VL_object_get_args_t *args,
+                             hid_t dxpl, void **req) {
+    const vol_object *object = obj;
+    h5_lib *lib = object->lib;
+    if (object->under)
+        /* GET_FILE returns the native file as it is: the library wraps it itself. */
+        return lib->H5VLobject_get(object->under, loc, lib->native, args, dxpl, req);
+    if (args->op_type == H5VL_OBJECT_GET_FILE) {
+        /* Each call makes an object of its own, for which the library makes an id. */
+        void *file = vol_object_new(object->handle, object->file->root, H5I_FILE);
+        *args->args.get_file.file = file;
+        return file ? 0 : -1;
+    }
+    vol_node *node = locate_readable(object, loc);
+    if (!node)
+        return -1;
+    switch (args->op_type) {
+    case H5VL_OBJECT_GET_NAME:
+        vol_copy_name(node->path, args->args.get_name.buf, args->args.get_name.buf_size,
+                      args->args.get_name.name_len);
+        return 0;
+    case H5VL_OBJECT_GET_TYPE:
+        *args->args.get_type.obj_type = object_type(node);
+        return 0;
+    case H5VL_OBJECT_GET_INFO:
+        return fill_info(node, args->args.get_info.fields, args->args.get_info.oinfo);
+    default:
+        return vol_refuse(lib, "this question about an object");
+    }
+}
+
+/* ---- Walks ---- */
+
+/* Visits node and what is below it; `name` is relative to the start, "." for the start itself.
+   Unreadable nodes are no objects: a walk over links shows them. */
+static herr_t visit(vol_node *node, const char *name, hid_t id,
+                    const H5VL_object_visit_args_t *args) {
+    h5_lib *lib = node->file->lib;
+    H5O_info2_t info;
+    zb_error err = {0};
+    if (fill_info(node, args->fields, &info) < 0)
+        return -1;
+    herr_t result = args->op(id, name, &info, args->op_data);
+    if (result != 0 || node->kind != VOL_GROUP)
+        return result;
+    if (vol_node_list(node, &err) != ZB_OK) {
+        VOL_PUSH_ZB(lib, SYM, CANTGET, &err);
+        return -1;
+    }
+    bool at_start = strcmp(name, ".") == 0;
+    for (size_t i = 0; i < node->child_count && result == 0; i++) {
+        size_t at = args->order == H5_ITER_DEC ? node->child_count - 1 - i : i;
+        vol_node *child = node->child[at];
+        char *child_name = NULL;
+        if (child->kind == VOL_UNREADABLE)
+            continue;
+        if (asprintf(&child_name, "%s%s%s", at_start ? "" : name, at_start ? "" : "/",
+                     child->name) < 0)
+            return -1;
+        result = visit(child, child_name, id, args);
+        free(child_name);
+    }
+    return result;
+}
+
+static herr_t visit_from(const vol_object *object, const H5VL_loc_params_t *loc,
+                         const H5VL_object_visit_args_t *args) {
+    vol_node *start = locate_readable(object, loc);
+    hid_t id = start ? vol_node_register(object->handle, start) : -1;
+    if (id < 0)
+        return -1;
+    herr_t result = visit(start, ".", id, args);
+    vol_release_id(object->lib, id);
+    return result;
+}
+
+static herr_t flush(const vol_object *object, const H5VL_loc_params_t *loc) {
+    zb_error err = {0};
+    vol_node *node = vol_locate(object, loc);
+    if (!node)
+        return -1;
+    if (vol_writer_flush_below(node, &err) == ZB_OK)
+        return 0;
+    VOL_PUSH_ZB(object->lib, SYM, CANTFLUSH, &err);
+    return -1;
+}
+
+static herr_t refresh(const vol_object *object, const H5VL_loc_params_t *loc) {
+    zb_error err = {0};
+    vol_node *node = vol_locate(object, loc);
+    if (!node)
+        return -1;
+    if (vol_edit_refresh(node, &err) == ZB_OK)
+        return 0;
+    VOL_PUSH_ZB(object->lib, SYM, READERROR, &err);
+    return -1;
+}
+
+static herr_t vol_object_specific(void *obj, const H5VL_loc_params_t *loc,
+                                  H5VL_object_specific_args_t *args, hid_t dxpl, void **req) {
+    const vol_object *object = obj;
+    h5_lib *lib = object->lib;
+    if (object->under)
+        return lib->H5VLobject_specific(object->under, loc, lib->native, args, dxpl, req);
+    vol_node *node;
+    switch (args->op_type) {
+    case H5VL_OBJECT_CHANGE_REF_COUNT:
+        return vol_refuse(lib, "changing a reference count");
+    case H5VL_OBJECT_EXISTS:
+        if (!vol_lookup(object, loc, &node))
+            return -1;
+        *args->args.exists.exists = node && node->kind != VOL_UNREADABLE;
+        return 0;
+    case H5VL_OBJECT_LOOKUP:
+        node = locate_readable(object, loc);
+        if (node)
+            vol_token_set(args->args.lookup.token_ptr, node->token);
+        return node ? 0 : -1;
+    case H5VL_OBJECT_VISIT:
+        return visit_from(object, loc, &args->args.visit);
+    case H5VL_OBJECT_FLUSH:
+        return flush(object, loc);
+    case H5VL_OBJECT_REFRESH:
+        return refresh(object, loc);
+    }
+    return vol_refuse(lib, "this operation on an object");
+}
+
+const H5VL_object_class_t vol_object_class = {
+    .open = vol_object_open,
+    .copy = vol_object_copy,
+    .get = vol_object_get,
+    .specific = vol_object_specific,
+    .optional = vol_object_optional,
+};

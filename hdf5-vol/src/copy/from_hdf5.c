@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * H5Ocopy from an ordinary HDF5 file into a Zarr store: h5repack, h5copy and h5py's Group.copy.
+ *
+ * The source is read by HDF5's public calls, as any program would; the target is made as by our own
+ * H5Gcreate, H5Dcreate and H5Acreate. Of dimension scales only the names matter: DIMENSION_LIST is
+ * followed to the names of the scales.
+ */
+#include "copy/from_hdf5.h"
+
+#include "attributes/write.h"
+#include "create/spec.h"
+#include "hdf5/errors.h"
+#include "copy/pieces.h"
+#include "hdf5/types.h"
+#include "model/writers.h"
+
+#include "zarrbridge/write.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct import_job {
+    h5_lib *lib;
+    vol_handle *handle; /* of the target */
+    hid_t dxpl;
+    unsigned flags; /* H5O_COPY_... */
+} import_job;
+
+static herr_t push_failed(const import_job *job, const char *name, zb_error *err) {
+    zb_error_prefix(err, err->code, "cannot copy '%s'", name);
+    VOL_PUSH_ZB(job->lib, SYM, CANTCOPY, err);
+    return -1;
+}
+
+/* ---- Data ---- */
+
+static herr_t copy_piece(const import_job *job, const vol_pieces *pieces, hid_t source, hid_t type,
+                         hid_t space, zb_writer *writer, void *buffer) {
+    h5_lib *lib = job->lib;
+    zb_error err = {0};
+    hid_t memory = vol_pieces_select(pieces, lib, space);
+    if (memory < 0)
+        return -1;
+    herr_t result = lib->H5Dread(source, type, memory, space, job->dxpl, buffer);
+    vol_close_space(lib, memory);
+    if (result < 0)
+        return -1;
+    const zb_write write = {.start = pieces->start,
+                            .count = pieces->count,
+                            .data = buffer,
+                            .dtype = pieces->info->dtype};
+    if (zb_writer_write(writer, &write, &err) == ZB_OK)
+        return 0;
+    VOL_PUSH_ZB(lib, DATASET, WRITEERROR, &err);
+    return -1;
+}
+
+static herr_t copy_pieces(const import_job *job, hid_t source, hid_t type, hid_t space,
+                          vol_node *node) {
+    vol_pieces pieces;
+    zb_writer *writer;
+    zb_error err = {0};
+    herr_t result = 0;
+    vol_pieces_begin(&pieces, node->zarr);
+    if (pieces.done)
+        return 0;
+    if (vol_writer_get(node, &writer, &err) != ZB_OK)
+        return push_failed(job, node->path, &err);
+    void *buffer = malloc(pieces.bytes);
+    if (!buffer) {
+        zb_fail(&err, ZB_ENOMEM, "no memory for a piece of %llu bytes",
+                (unsigned long long)pieces.bytes);
+        return push_failed(job, node->path, &err);
+    }
+    for (; !pieces.done && result >= 0; vol_pieces_next(&pieces))
+        result = copy_piece(job, &pieces, source, type, space, writer, buffer);
+    free(buffer);
+    if (result >= 0 && vol_writer_close(node, &err) != ZB_OK)
+        result = push_failed(job, node->path, &err);
+    return result;
+}
+
+/* ---- Attributes ---- */
+
+/* The last part of the path that a reference leads to; malloc'ed, NULL when it leads nowhere. */
+static char *name_of_target(h5_lib *lib, H5R_ref_t *reference) {
+    char path[4096];
+    hid_t saved = vol_stack_save(lib);
+    ssize_t length = lib->H5Rget_obj_name(reference, H5P_DEFAULT, path, sizeof path);
+    vol_stack_restore(lib, saved);
+    const char *slash = length > 0 ? strrchr(path, '/') : NULL;
+    return slash ? strdup(slash + 1) : NULL;
+}
+
+/* Several scales for one dimension: the first gives the name. */
+static herr_t import_scale_list(const import_job *job, hid_t attr, hid_t space, vol_node *node) {
+    h5_lib *lib = job->lib;
+    const uint32_t ndim = zb_node_array(node->zarr)->ndim;
+    hvl_t lists[ZB_MAX_NDIM] = {0};
+    char *names[ZB_MAX_NDIM] = {0};
+    zb_error err = {0};
+    if (lib->H5Sget_select_npoints(space) != ndim)
+        return 0;
+    hid_t type = lib->H5Tvlen_create(*lib->H5T_STD_REF_g);
+    herr_t result = lib->H5Aread(attr, type, lists);
+    for (uint32_t d = 0; d < ndim && result >= 0; d++)
+        names[d] = lists[d].len > 0 ? name_of_target(lib, lists[d].p) : NULL;
+    if (result >= 0)
+        lib->H5Treclaim(type, space, H5P_DEFAULT, lists);
+    lib->H5Tclose(type);
+    if (result >= 0 && vol_edit_dimension_names(node, (const char *const *)names, &err) != ZB_OK)
+        result = push_failed(job, node->path, &err);
+    for (uint32_t d = 0; d < ndim; d++)
+        free(names[d]);
+    return result;
+}
+
+static herr_t import_value(const import_job *job, hid_t attr, hid_t type, hid_t space,
+                           vol_node *owner, const char *name) {
+    h5_lib *lib = job->lib;
+    void *data;
+    bool is_null = lib->H5Sget_simple_extent_type(space) == H5S_NULL;
+    if (vol_attr_check(owner, name, type, space) < 0 || vol_attr_zeros(lib, type, space, &data) < 0)
+        return -1;
+    const vol_attr_value value = {
+        .name = name, .type = type, .space = space, .dxpl = job->dxpl, .data = data};
+    herr_t result = is_null ? 0 : lib->H5Aread(attr, type, data);
+    if (result >= 0) {
+        result = vol_attr_store(owner, &value, type);
+        hid_t saved = vol_stack_save(lib);
+        if (!is_null && lib->H5Tis_variable_str(type) > 0)
+            lib->H5Treclaim(type, space, H5P_DEFAULT, data);
+        vol_stack_restore(lib, saved);
+    }
+    free(data);
+    return result;
+}
+
+/* What an iteration over attributes works with. */
+typedef struct attr_visit {
+    const import_job *job;
+    vol_node *owner;
+} attr_visit;
+
+static herr_t import_attr(hid_t source, const char *name, const H5A_info_t *info, void *context) {
+    const attr_visit *visit = context;
+    const import_job *job = visit->job;
+    h5_lib *lib = job->lib;
+    vol_node *node = visit->owner;
+    (void)info;
+    if (strcmp(name, "REFERENCE_LIST") == 0 && node->kind == VOL_DATASET)
+        return 0;
+    hid_t attr = lib->H5Aopen(source, name, H5P_DEFAULT);
+    if (attr < 0)
+        return -1;
+    hid_t type = lib->H5Aget_type(attr), space = lib->H5Aget_space(attr);
+    herr_t result;
+    if (strcmp(name, "DIMENSION_LIST") == 0 && node->kind == VOL_DATASET)
+        result = import_scale_list(job, attr, space, node);
+    else
+        result = import_value(job, attr, type, space, node, name);
+    vol_release_id(lib, type);
+    vol_release_id(lib, space);
+    vol_release_id(lib, attr);
+    return result < 0 ? -1 : 0;
+}
+
+static herr_t import_attrs(const import_job *job, hid_t source, vol_node *node) {
+    h5_lib *lib = job->lib;
+    if (job->flags & H5O_COPY_WITHOUT_ATTR_FLAG)
+        return 0;
+    attr_visit visit = {.job = job, .owner = node};
+    return lib->H5Aiterate2(source, H5_INDEX_NAME, H5_ITER_INC, NULL, import_attr, &visit);
+}
+
+/* ---- Objects ---- */
+
+static herr_t import_object(const import_job *job, hid_t source, const vol_place *place, bool top);
+
+static herr_t make_dataset(const import_job *job, hid_t source, hid_t space, const vol_place *place,
+                           vol_node **out, hid_t *type) {
+    h5_lib *lib = job->lib;
+    vol_spec spec;
+    zb_error err = {0};
+    hid_t dcpl = lib->H5Dget_create_plist(source);
+    *type = lib->H5Dget_type(source);
+    enum zb_code code =
+        vol_spec_make(lib, &job->handle->file->options, *type, space, dcpl, &spec, &err);
+    if (!code)
+        code = vol_edit_create_array(place, &spec.spec, out, &err);
+    /* Elements are read in the host's order; opaque ones as they are. */
+    if (!code && spec.spec.dtype.kind != ZB_KIND_RAW) {
+        lib->H5Tclose(*type);
+        *type = vol_type_new(lib, zb_node_array((*out)->zarr)->dtype);
+    }
+    vol_spec_clear(&spec);
+    if (dcpl >= 0)
+        vol_close_plist(lib, dcpl);
+    return code ? push_failed(job, place->name, &err) : 0;
+}
+
+static herr_t import_dataset(const import_job *job, hid_t source, const vol_place *place) {
+    h5_lib *lib = job->lib;
+    vol_node *node = NULL;
+    hid_t type, space = lib->H5Dget_space(source);
+    herr_t result = make_dataset(job, source, space, place, &node, &type);
+    if (result >= 0)
+        result = copy_pieces(job, source, type, space, node);
+    vol_release_id(lib, type);
+    vol_release_id(lib, space);
+    return result < 0 ? -1 : import_attrs(job, source, node);
+}
+
+/* What an iteration over links works with. */
+typedef struct link_visit {
+    const import_job *job;
+    vol_node *group; /* of the target */
+} link_visit;
+
+/* Links other than hard ones are followed only when the caller asked for that. */
+static herr_t import_link(hid_t source, const char *name, const H5L_info2_t *info, void *context) {
+    const link_visit *visit = context;
+    h5_lib *lib = visit->job->lib;
+    const unsigned flags = visit->job->flags;
+    vol_place place = {.group = visit->group, .name = (char *)(uintptr_t)name};
+    bool follow = info->type == H5L_TYPE_HARD ||
+                  (info->type == H5L_TYPE_SOFT && (flags & H5O_COPY_EXPAND_SOFT_LINK_FLAG)) ||
+                  (info->type == H5L_TYPE_EXTERNAL && (flags & H5O_COPY_EXPAND_EXT_LINK_FLAG));
+    if (!follow) {
+        VOL_PUSH(lib, SYM, UNSUPPORTED,
+                 "cannot copy '%s': Zarr stores have no soft, external or user-defined links",
+                 name);
+        return -1;
+    }
+    hid_t child = lib->H5Oopen(source, name, H5P_DEFAULT);
+    if (child < 0)
+        return -1;
+    herr_t result = import_object(visit->job, child, &place, false);
+    vol_release_id(lib, child);
+    return result;
+}
+
+static herr_t import_group(const import_job *job, hid_t source, const vol_place *place, bool top) {
+    vol_node *node;
+    zb_error err = {0};
+    if (vol_edit_create_group(place, NULL, &node, &err) != ZB_OK)
+        return push_failed(job, place->name, &err);
+    link_visit visit = {.job = job, .group = node};
+    if (import_attrs(job, source, node) < 0)
+        return -1;
+    if (!top && (job->flags & H5O_COPY_SHALLOW_HIERARCHY_FLAG))
+        return 0;
+    return job->lib->H5Literate2(source, H5_INDEX_NAME, H5_ITER_INC, NULL, import_link, &visit);
+}
+
+static herr_t import_object(const import_job *job, hid_t source, const vol_place *place, bool top) {
+    switch (job->lib->H5Iget_type(source)) {
+    case H5I_GROUP:
+        return import_group(job, source, place, top);
+    case H5I_DATASET:
+        return import_dataset(job, source, place);
+    default:
+        return vol_refuse(job->lib, "a named datatype, which Zarr does not have,");
+    }
+}
+
+/* HDF5 wraps what it registers in the context of the source, so it wants the native object. */
+hid_t vol_import_open(const vol_object *from, const H5VL_loc_params_t *from_loc, const char *name,
+                      hid_t dxpl) {
+    h5_lib *lib = from->lib;
+    const H5VL_loc_params_t loc = {
+        .obj_type = from_loc->obj_type,
+        .type = H5VL_OBJECT_BY_NAME,
+        .loc_data.loc_by_name = {.name = name, .lapl_id = *lib->H5P_LST_LINK_ACCESS_ID_g}};
+    H5I_type_t type;
+    void *native = lib->H5VLobject_open(from->under, &loc, lib->native, &type, dxpl, NULL);
+    return native ? lib->H5VLwrap_register(native, type) : -1;
+}
+
+herr_t vol_import_object(hid_t source, const vol_object *to, const vol_place *place, hid_t ocpypl,
+                         hid_t dxpl) {
+    import_job job = {.lib = to->lib, .handle = to->handle, .dxpl = dxpl};
+    if (job.lib->H5Pget_copy_object(ocpypl, &job.flags) < 0)
+        return -1;
+    return import_object(&job, source, place, true);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* An array in pieces of whole chunks, of about 64 MiB, for copies. */
+#ifndef ZARRBRIDGE_HDF5_VOL_COPY_PIECES_H
+#define ZARRBRIDGE_HDF5_VOL_COPY_PIECES_H
+
+#include "hdf5/library.h"
+#include "zarrbridge/zarrbridge.h"
+
+typedef struct vol_pieces {
+    const zb_node *array;
+    const zb_array_info *info;
+    uint64_t chunks[ZB_MAX_NDIM]; /* of a piece, along each dimension */
+    uint64_t bytes;               /* of the largest piece */
+    uint64_t first[ZB_MAX_NDIM];  /* the current piece's first chunk: its index in the grid */
+    uint64_t start[ZB_MAX_NDIM], count[ZB_MAX_NDIM]; /* the current piece */
+    bool done;
+} vol_pieces;
+
+/* Goes to the first piece; done at once when the array is empty. The node must outlive the
+   walk. */
+void vol_pieces_begin(vol_pieces *pieces, const zb_node *array);
+void vol_pieces_next(vol_pieces *pieces);
+
+/* Selects the current piece in the dataspace of the whole. Returns a new dataspace of its elements
+   in memory, one behind the other, or -1. */
+hid_t vol_pieces_select(const vol_pieces *pieces, h5_lib *lib, hid_t space);
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * H5Ocopy from a Zarr store into an ordinary HDF5 file: h5copy, h5repack and h5py's Group.copy.
+ *
+ * Groups, datasets and attributes are made anew through the native connector. Data go over in
+ * pieces. The references in DIMENSION_LIST hold addresses, so they are written last, when the
+ * scales have got theirs in the new file.
+ */
+#include "copy/to_hdf5.h"
+
+#include "attributes/attributes.h"
+#include "create/creation_list.h"
+#include "hdf5/errors.h"
+#include "copy/pieces.h"
+#include "hdf5/types.h"
+#include "model/writers.h"
+
+#include "zarrbridge/read.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct copy_job {
+    h5_lib *lib;
+    hid_t lcpl, dxpl;
+    unsigned flags; /* H5O_COPY_... */
+    vol_node *top;  /* where the copy began */
+    void *new_top;  /* its native copy */
+    H5I_type_t top_type;
+} copy_job;
+
+static H5VL_loc_params_t self_of(H5I_type_t type) {
+    return (H5VL_loc_params_t){.obj_type = type, .type = H5VL_OBJECT_BY_SELF};
+}
+
+static void close_native(const copy_job *job, void *object, H5I_type_t type) {
+    if (type == H5I_DATASET)
+        job->lib->H5VLdataset_close(object, job->lib->native, job->dxpl, NULL);
+    else
+        job->lib->H5VLgroup_close(object, job->lib->native, job->dxpl, NULL);
+}
+
+/* ---- Data ---- */
+
+/* Reads and writes one piece. `space` is the dataset's dataspace. */
+static herr_t copy_piece(const copy_job *job, const vol_pieces *pieces, vol_node *node,
+                         void *dataset, hid_t space, void *buffer) {
+    h5_lib *lib = job->lib;
+    zb_error err = {0};
+    const zb_read read = {.node = node->zarr,
+                          .start = pieces->start,
+                          .count = pieces->count,
+                          .view = {.data = buffer, .dtype = pieces->info->dtype}};
+    if (zb_array_read(&read, 1, &err) != ZB_OK) {
+        VOL_PUSH_ZB(lib, DATASET, READERROR, &err);
+        return -1;
+    }
+    hid_t type = vol_node_type(node), mem_space = vol_pieces_select(pieces, lib, space);
+    const void *data = buffer;
+    if (mem_space < 0)
+        return -1;
+    herr_t result = lib->H5VLdataset_write(1, &dataset, lib->native, &type, &mem_space, &space,
+                                           job->dxpl, &data, NULL);
+    lib->H5Sclose(mem_space);
+    return result;
+}
+
+static herr_t copy_data(const copy_job *job, vol_node *node, void *dataset, hid_t space) {
+    vol_pieces pieces;
+    vol_pieces_begin(&pieces, node->zarr);
+    if (pieces.done)
+        return 0; /* an empty array */
+    void *buffer = malloc(pieces.bytes);
+    if (!buffer) {
+        VOL_PUSH(job->lib, DATASET, READERROR, "no memory for a piece of %llu bytes",
+                 (unsigned long long)pieces.bytes);
+        return -1;
+    }
+    herr_t result = 0;
+    for (; !pieces.done && result >= 0; vol_pieces_next(&pieces))
+        result = copy_piece(job, &pieces, node, dataset, space, buffer);
+    free(buffer);
+    return result;
+}
+
+/* ---- Attributes ---- */
+
+/* Creates one, and writes it unless `data` is NULL: in the form of vol_attr_type in memory. */
+static herr_t copy_attr(const copy_job *job, const vol_attr *attr, void *object, H5I_type_t type,
+                        const void *data) {
+    h5_lib *lib = job->lib;
+    const H5VL_loc_params_t self = self_of(type);
+    hid_t attr_type = vol_attr_type(lib, attr), space = vol_attr_space(lib, attr);
+    void *made = lib->H5VLattr_create(object, &self, lib->native, attr->name, attr_type, space,
+                                      *lib->H5P_LST_ATTRIBUTE_CREATE_ID_g,
+                                      *lib->H5P_LST_ATTRIBUTE_ACCESS_ID_g, job->dxpl, NULL);
+    herr_t result = -1;
+    if (made) {
+        result =
+            data ? lib->H5VLattr_write(made, lib->native, attr_type, data, job->dxpl, NULL) : 0;
+        lib->H5VLattr_close(made, lib->native, job->dxpl, NULL);
+    }
+    lib->H5Sclose(space);
+    lib->H5Tclose(attr_type);
+    return result;
+}
+
+/* All but references, whose targets do not exist yet, and REFERENCE_LIST, which holds some. */
+static herr_t copy_attrs(const copy_job *job, vol_node *node, void *object, H5I_type_t type) {
+    const vol_attrs *attrs = vol_node_attrs(node);
+    herr_t result = attrs ? 0 : -1;
+    if (job->flags & H5O_COPY_WITHOUT_ATTR_FLAG)
+        return result;
+    for (size_t i = 0; result >= 0 && i < attrs->listed; i++) {
+        const vol_attr *attr = attrs->in_order[i];
+        bool is_way_back = attr->kind == VOL_ATTR_BYTES && attr->place == VOL_ATTR_SESSION;
+        if (attr->kind != VOL_ATTR_REFS && !is_way_back)
+            result = copy_attr(job, attr, object, type, attr->data);
+    }
+    return result;
+}
+
+/* ---- The tree ---- */
+
+static herr_t copy_into(copy_job *job, vol_node *node, void *parent, const H5VL_loc_params_t *loc,
+                        const char *name);
+
+/* The creation list is the one that the source shows, so chunks, filters and fill value carry
+   over. */
+static void *create_dataset(const copy_job *job, vol_node *node, void *parent,
+                            const H5VL_loc_params_t *loc, const char *name) {
+    h5_lib *lib = job->lib;
+    const zb_array_info *info = zb_node_array(node->zarr);
+    hsize_t dims[ZB_MAX_NDIM];
+    for (uint32_t d = 0; d < info->ndim; d++)
+        dims[d] = info->shape[d];
+    hid_t space = info->ndim == 0 ? lib->H5Screate(H5S_SCALAR)
+                                  : lib->H5Screate_simple((int)info->ndim, dims, NULL);
+    void *dataset = lib->H5VLdataset_create(parent, loc, lib->native, name, job->lcpl,
+                                            vol_node_type(node), space, vol_node_dcpl(node),
+                                            *lib->H5P_LST_DATASET_ACCESS_ID_g, job->dxpl, NULL);
+    if (dataset && copy_data(job, node, dataset, space) < 0) {
+        close_native(job, dataset, H5I_DATASET);
+        dataset = NULL;
+    }
+    lib->H5Sclose(space);
+    return dataset;
+}
+
+static void *create_group(const copy_job *job, void *parent, const H5VL_loc_params_t *loc,
+                          const char *name) {
+    h5_lib *lib = job->lib;
+    return lib->H5VLgroup_create(parent, loc, lib->native, name, job->lcpl,
+                                 *lib->H5P_LST_GROUP_CREATE_ID_g, *lib->H5P_LST_GROUP_ACCESS_ID_g,
+                                 job->dxpl, NULL);
+}
+
+/* A shallow copy makes the groups directly below the top, but nothing in them. */
+static bool has_copied_children(const copy_job *job, const vol_node *node) {
+    bool shallow = job->flags & H5O_COPY_SHALLOW_HIERARCHY_FLAG;
+    return node->kind == VOL_GROUP && (!shallow || node == job->top);
+}
+
+static herr_t copy_children(copy_job *job, vol_node *group, void *new_group) {
+    const H5VL_loc_params_t self = self_of(H5I_GROUP);
+    zb_error err = {0};
+    herr_t result = 0;
+    if (vol_node_list(group, &err) != ZB_OK) {
+        VOL_PUSH_ZB(job->lib, SYM, CANTGET, &err);
+        return -1;
+    }
+    for (size_t i = 0; i < group->child_count && result >= 0; i++) {
+        vol_node *child = group->child[i];
+        result = copy_into(job, child, new_group, &self, child->name);
+    }
+    return result;
+}
+
+static herr_t copy_into(copy_job *job, vol_node *node, void *parent, const H5VL_loc_params_t *loc,
+                        const char *name) {
+    const H5I_type_t type = node->kind == VOL_DATASET ? H5I_DATASET : H5I_GROUP;
+    zb_error err = {0};
+    if (node->kind == VOL_UNREADABLE) {
+        vol_node_reason(node, &err);
+        zb_error_prefix(&err, err.code, "cannot copy %s", node->path);
+        VOL_PUSH_ZB(job->lib, SYM, CANTOPENOBJ, &err);
+        return -1;
+    }
+    void *made = type == H5I_DATASET ? create_dataset(job, node, parent, loc, name)
+                                     : create_group(job, parent, loc, name);
+    if (!made)
+        return -1;
+    herr_t result = copy_attrs(job, node, made, type);
+    if (node == job->top) {
+        job->new_top = made;
+        job->top_type = type;
+    }
+    if (result >= 0 && has_copied_children(job, node))
+        result = copy_children(job, node, made);
+    if (node != job->top)
+        close_native(job, made, type); /* the top's copy is needed once more */
+    return result;
+}
+
+/* ---- Dimension scales ---- */
+
+/* The path of node below the top of the copy, "." for the top; NULL when it is not part of the
+   job. */
+static const char *path_in_copy(const copy_job *job, const vol_node *node) {
+    const vol_node *above = node;
+    while (above && above != job->top)
+        above = above->parent;
+    if (!above)
+        return NULL;
+    if (node == job->top)
+        return ".";
+    return node->path + (job->top->parent ? strlen(job->top->path) : 0) + 1;
+}
+
+/* The address of a node's copy. */
+static bool new_token(const copy_job *job, const vol_node *node, H5O_token_t *token) {
+    const char *path = node ? path_in_copy(job, node) : NULL;
+    if (!path)
+        return false;
+    h5_lib *lib = job->lib;
+    const H5VL_loc_params_t loc = {
+        .obj_type = job->top_type,
+        .type = H5VL_OBJECT_BY_NAME,
+        .loc_data.loc_by_name = {.name = path, .lapl_id = *lib->H5P_LST_LINK_ACCESS_ID_g}};
+    H5VL_object_specific_args_t args = {.op_type = H5VL_OBJECT_LOOKUP,
+                                        .args.lookup.token_ptr = token};
+    return lib->H5VLobject_specific(job->new_top, &loc, lib->native, &args, job->dxpl, NULL) >= 0;
+}
+
+/* Writes DIMENSION_LIST of one copied dataset, with empty lists for scales that were not copied. */
+static herr_t copy_scale_list(const copy_job *job, const vol_node *node, const vol_attr *attr) {
+    h5_lib *lib = job->lib;
+    H5O_token_t tokens[ZB_MAX_NDIM];
+    hvl_t lists[ZB_MAX_NDIM] = {0};
+    for (size_t d = 0; d < attr->count; d++) {
+        uint64_t token = ((const uint64_t *)attr->data)[d];
+        const vol_node *scale = token ? vol_node_by_token(node->file, token, NULL) : NULL;
+        if (new_token(job, scale, &tokens[d]))
+            lists[d] = (hvl_t){.len = 1, .p = &tokens[d]}; /* the first 8 bytes are the address */
+    }
+    const H5VL_loc_params_t loc = {
+        .obj_type = job->top_type,
+        .type = H5VL_OBJECT_BY_NAME,
+        .loc_data.loc_by_name = {.name = path_in_copy(job, node),
+                                 .lapl_id = *lib->H5P_LST_LINK_ACCESS_ID_g}};
+    H5I_type_t type;
+    void *dataset = lib->H5VLobject_open(job->new_top, &loc, lib->native, &type, job->dxpl, NULL);
+    if (!dataset)
+        return -1;
+    herr_t result = copy_attr(job, attr, dataset, H5I_DATASET, lists);
+    close_native(job, dataset, H5I_DATASET);
+    return result;
+}
+
+static herr_t copy_scale_lists(const copy_job *job, vol_node *node) {
+    const vol_attrs *attrs = node->kind == VOL_DATASET ? vol_node_attrs(node) : NULL;
+    const vol_attr *attr = attrs ? vol_attrs_find(attrs, "DIMENSION_LIST") : NULL;
+    herr_t result = 0;
+    if (attr && attr->kind == VOL_ATTR_REFS)
+        result = copy_scale_list(job, node, attr);
+    if (!has_copied_children(job, node))
+        return result;
+    for (size_t i = 0; i < node->child_count && result >= 0; i++)
+        result = copy_scale_lists(job, node->child[i]);
+    return result;
+}
+
+herr_t vol_copy_node(vol_node *node, const vol_object *target, const H5VL_loc_params_t *loc,
+                     const char *name, hid_t ocpypl, hid_t lcpl, hid_t dxpl) {
+    zb_error err = {0};
+    if (vol_writer_flush_below(node, &err) != ZB_OK) {
+        VOL_PUSH_ZB(target->lib, SYM, CANTFLUSH, &err);
+        return -1;
+    }
+    copy_job job = {.lib = target->lib, .lcpl = lcpl, .dxpl = dxpl, .top = node};
+    if (job.lib->H5Pget_copy_object(ocpypl, &job.flags) < 0)
+        return -1;
+    herr_t result = copy_into(&job, node, target->under, loc, name);
+    if (result >= 0 && !(job.flags & H5O_COPY_WITHOUT_ATTR_FLAG))
+        result = copy_scale_lists(&job, node);
+    if (job.new_top)
+        close_native(&job, job.new_top, job.top_type);
+    return result;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * HDF5's filters as codecs.
+ *
+ * Zarr has no codec that only shuffles; blosc shuffles and compresses in one, so shuffle with
+ * deflate or zstd becomes blosc with zlib or zstd inside (and creation_list.c shows it as it was).
+ */
+#include "create/spec.h"
+
+#include "hdf5/errors.h"
+
+#include <string.h>
+
+#define FILTER_LZF 32000
+#define FILTER_BLOSC 32001
+#define FILTER_LZ4 32004
+#define FILTER_BITSHUFFLE 32008
+#define FILTER_ZSTD 32015
+#define FILTER_BLOSC2 32026
+
+#define MAX_VALUES 16
+
+typedef struct filter {
+    H5Z_filter_t id;
+    size_t count;
+    unsigned values[MAX_VALUES];
+} filter;
+
+static unsigned value_of(const filter *f, size_t i, unsigned fallback) {
+    return i < f->count ? f->values[i] : fallback;
+}
+
+static enum zb_code fail_filter(H5Z_filter_t id, zb_error *err) {
+    static const struct {
+        H5Z_filter_t id;
+        const char *what;
+    } reasons[] = {
+        {H5Z_FILTER_SZIP, "szip; use gzip, zstd (filter 32015) or blosc (32001)"},
+        {H5Z_FILTER_NBIT, "nbit; use gzip, zstd (filter 32015) or blosc (32001), or a smaller "
+                          "integer type"},
+        {H5Z_FILTER_SCALEOFFSET, "scaleoffset; store scaled integers with gzip, zstd (filter "
+                                 "32015) or blosc (32001)"},
+        {FILTER_LZF, "lzf; use blosc (filter 32001) with lz4, or gzip"},
+        {FILTER_LZ4, "lz4 (filter 32004); use blosc (filter 32001) with lz4"},
+        {FILTER_BITSHUFFLE, "bitshuffle (filter 32008); use blosc (filter 32001) with its "
+                            "bitshuffle"},
+        {FILTER_BLOSC2, "blosc2 (filter 32026); use blosc (filter 32001)"},
+    };
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
+        if (reasons[i].id == id)
+            return zb_fail(err, ZB_EUNSUPPORTED, "Zarr has no codec for %s", reasons[i].what);
+    return zb_fail(err, ZB_EUNSUPPORTED,
+                   "Zarr has no codec for HDF5's filter %d; use gzip, zstd (filter 32015) or blosc "
+                   "(32001)",
+                   (int)id);
+}
+
+static void print_text(zb_json_writer *out, const char *name, const char *text) {
+    zb_json_write_name(out, name);
+    zb_json_write_string(out, text);
+}
+
+static void print_number(zb_json_writer *out, const char *name, int64_t number) {
+    zb_json_write_name(out, name);
+    zb_json_write_int64(out, number);
+}
+
+/* Begins a codec, down to its configuration. */
+static void begin_codec(zb_json_writer *out, const char *name) {
+    zb_json_begin_object(out);
+    print_text(out, "name", name);
+    zb_json_write_name(out, "configuration");
+    zb_json_begin_object(out);
+}
+
+static void end_codec(zb_json_writer *out) {
+    zb_json_end_object(out);
+    zb_json_end_object(out);
+}
+
+static void print_blosc(zb_json_writer *out, const char *compressor, unsigned level,
+                        const char *shuffle, unsigned element_size, unsigned block_size) {
+    begin_codec(out, "blosc");
+    print_text(out, "cname", compressor);
+    print_number(out, "clevel", level > 9 ? 9 : level);
+    print_text(out, "shuffle", shuffle);
+    print_number(out, "typesize", element_size);
+    print_number(out, "blocksize", block_size);
+    end_codec(out);
+}
+
+/* values: revision, version, element size, block size, level, shuffle, compressor; what is missing
+   gets the filter's own default. */
+static enum zb_code print_blosc_filter(zb_json_writer *out, const filter *f, unsigned element_size,
+                                       zb_error *err) {
+    static const char *const shuffles[] = {"noshuffle", "shuffle", "bitshuffle"};
+    static const char *const compressors[] = {"blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"};
+    unsigned shuffle = value_of(f, 5, 1), compressor = value_of(f, 6, 0);
+    if (shuffle > 2 || compressor > 5)
+        return zb_fail(err, ZB_EINVAL, "blosc's shuffle %u or compressor %u is unknown", shuffle,
+                       compressor);
+    if (strcmp(compressors[compressor], "snappy") == 0)
+        return zb_fail(err, ZB_EUNSUPPORTED, "blosc with snappy is not supported; use lz4");
+    print_blosc(out, compressors[compressor], value_of(f, 4, 5), shuffles[shuffle], element_size,
+                value_of(f, 3, 0));
+    return ZB_OK;
+}
+
+/* zstd's levels reach to 22, blosc's to 9 and mean twice as much there. */
+static unsigned blosc_level_of_zstd(unsigned level) {
+    if (level == 0)
+        level = 3; /* zstd's default */
+    return level > 17 ? 9 : (level + 1) / 2;
+}
+
+/* shuffled: the filter before was shuffle. */
+static enum zb_code print_codec(zb_json_writer *out, const filter *f, bool shuffled,
+                                unsigned element_size, zb_error *err) {
+    unsigned level;
+    switch (f->id) {
+    case H5Z_FILTER_DEFLATE:
+        level = value_of(f, 0, 6);
+        if (shuffled) {
+            print_blosc(out, "zlib", level, "shuffle", element_size, 0);
+            return ZB_OK;
+        }
+        begin_codec(out, "gzip");
+        print_number(out, "level", level);
+        end_codec(out);
+        return ZB_OK;
+    case FILTER_ZSTD:
+        level = value_of(f, 0, 3);
+        if (shuffled) {
+            print_blosc(out, "zstd", blosc_level_of_zstd(level), "shuffle", element_size, 0);
+            return ZB_OK;
+        }
+        begin_codec(out, "zstd");
+        print_number(out, "level", (int)level); /* negative ones are levels, too */
+        zb_json_write_name(out, "checksum");
+        zb_json_write_bool(out, false);
+        end_codec(out);
+        return ZB_OK;
+    case FILTER_BLOSC:
+        return print_blosc_filter(out, f, element_size, err);
+    case H5Z_FILTER_FLETCHER32:
+        zb_json_begin_object(out);
+        print_text(out, "name", "crc32c");
+        zb_json_end_object(out);
+        return ZB_OK;
+    default:
+        return fail_filter(f->id, err);
+    }
+}
+
+static enum zb_code print_codecs(h5_lib *lib, hid_t dcpl, unsigned element_size,
+                                 zb_json_writer *out, zb_error *err) {
+    int count = lib->H5Pget_nfilters(dcpl);
+    bool shuffled = false;
+    enum zb_code code = ZB_OK;
+    zb_json_begin_array(out);
+    for (int i = 0; i < count && !code; i++) {
+        filter f = {.count = MAX_VALUES};
+        unsigned flags, config;
+        hid_t saved = vol_stack_save(lib); /* a filter that HDF5 lacks leaves a record there */
+        f.id = lib->H5Pget_filter2(dcpl, (unsigned)i, &flags, &f.count, f.values, 0, NULL, &config);
+        vol_stack_restore(lib, saved);
+        if (f.count > MAX_VALUES)
+            f.count = MAX_VALUES;
+        if (f.id == H5Z_FILTER_SHUFFLE) {
+            shuffled = element_size > 1; /* alone it changes nothing worth keeping */
+            continue;
+        }
+        code = print_codec(out, &f, shuffled, element_size, err);
+        shuffled = false;
+    }
+    zb_json_end_array(out);
+    return code;
+}
+
+/* The element size counts for blosc's shuffle only, which knows sizes up to 255. */
+enum zb_code vol_codecs_of_filters(h5_lib *lib, hid_t dcpl, zb_dtype dtype, char **json,
+                                   zb_error *err) {
+    zb_json_writer *out = zb_json_writer_new();
+    enum zb_code code = print_codecs(lib, dcpl, dtype.size <= 255 ? dtype.size : 1, out, err);
+    *json = zb_json_writer_end(out, NULL);
+    if (!*json && !code)
+        code = zb_fail(err, ZB_ENOMEM, "no memory for a list of codecs");
+    return code;
+}

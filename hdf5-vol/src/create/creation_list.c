@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An array's storage in HDF5's words: chunk shape, filters, fill value.
+ *
+ * The chunk is the innermost one, the unit of decoding, cut to the array where it is larger (HDF5
+ * accepts no chunk that exceeds a fixed-size dataset, and h5repack copies this list). Filters are
+ * shown only when the library has them: with one it lacks, h5repack and h5diff skip the dataset.
+ */
+#include "create/creation_list.h"
+
+#include "hdf5/types.h"
+
+#include <string.h>
+
+#define FILTER_ZSTD 32015
+#define FILTER_BLOSC 32001
+
+static unsigned config_uint(const zb_codec_info *codec, const char *name, unsigned fallback) {
+    uint64_t value;
+    if (!zb_json_uint64(zb_json_get(codec->configuration, name), &value) || value > UINT32_MAX)
+        return fallback;
+    return (unsigned)value;
+}
+
+/* The position of a configuration string in a NULL-terminated list of known ones, or 0. */
+static unsigned config_choice(const zb_codec_info *codec, const char *name,
+                              const char *const *known) {
+    const char *text = zb_json_string(zb_json_get(codec->configuration, name));
+    for (unsigned i = 0; text && known[i]; i++)
+        if (strcmp(text, known[i]) == 0)
+            return i;
+    return 0;
+}
+
+static void add_filter(h5_lib *lib, hid_t dcpl, H5Z_filter_t filter, size_t count,
+                       const unsigned *values) {
+    if (lib->H5Zfilter_avail(filter) > 0)
+        lib->H5Pset_filter(dcpl, filter, H5Z_FLAG_OPTIONAL, count, values);
+}
+
+/* What codecs.c made of HDF5's own two filters shows as those. */
+static void add_blosc(h5_lib *lib, hid_t dcpl, const zb_codec_info *codec, unsigned element_size) {
+    static const char *const shuffles[] = {"noshuffle", "shuffle", "bitshuffle", NULL};
+    static const char *const compressors[] = {"blosclz", "lz4",  "lz4hc", "snappy",
+                                              "zlib",    "zstd", NULL};
+    const unsigned values[] = {2, /* the filter's own revision */
+                               2, /* blosc format version */
+                               config_uint(codec, "typesize", element_size),
+                               config_uint(codec, "blocksize", 0),
+                               config_uint(codec, "clevel", 5),
+                               config_choice(codec, "shuffle", shuffles),
+                               config_choice(codec, "cname", compressors)};
+    if (strcmp(shuffles[values[5]], "shuffle") == 0 &&
+        strcmp(compressors[values[6]], "zlib") == 0) {
+        add_filter(lib, dcpl, H5Z_FILTER_SHUFFLE, 0, NULL);
+        add_filter(lib, dcpl, H5Z_FILTER_DEFLATE, 1, &values[4]);
+        return;
+    }
+    add_filter(lib, dcpl, FILTER_BLOSC, sizeof values / sizeof values[0], values);
+}
+
+/* Only the codecs of the innermost chunks: those around a shard work on no chunk that HDF5 sees. */
+static void add_filters(h5_lib *lib, hid_t dcpl, const zb_array_info *info) {
+    for (size_t i = 0; i < info->codec_count; i++) {
+        const zb_codec_info *codec = &info->codecs[i];
+        if (codec->shard_level != info->shard_depth)
+            continue;
+        if (strcmp(codec->name, "gzip") == 0) {
+            const unsigned level = config_uint(codec, "level", 6);
+            add_filter(lib, dcpl, H5Z_FILTER_DEFLATE, 1, &level);
+        } else if (strcmp(codec->name, "zstd") == 0) {
+            const unsigned level = config_uint(codec, "level", 3);
+            add_filter(lib, dcpl, FILTER_ZSTD, 1, &level);
+        } else if (strcmp(codec->name, "blosc") == 0) {
+            add_blosc(lib, dcpl, codec, info->dtype.size);
+        } else if (strcmp(codec->name, "crc32c") == 0) {
+            add_filter(lib, dcpl, H5Z_FILTER_FLETCHER32, 0, NULL);
+        }
+    }
+}
+
+/* False when HDF5 cannot express the chunk: no dimensions, or 4 GiB and more. */
+static bool chunk_shape(const vol_node *node, const zb_array_info *info,
+                        hsize_t chunk[ZB_MAX_NDIM]) {
+    uint64_t bytes = info->dtype.size;
+    for (uint32_t d = 0; d < info->ndim; d++) {
+        uint64_t longest = node->max_shape ? node->max_shape[d] : info->shape[d];
+        chunk[d] = info->inner_shape[d];
+        if (longest > 0 && chunk[d] > longest)
+            chunk[d] = longest;
+        if (__builtin_mul_overflow(bytes, chunk[d], &bytes) || bytes > UINT32_MAX)
+            return false;
+    }
+    return info->ndim > 0;
+}
+
+static void add_shard_shape(h5_lib *lib, hid_t dcpl, const zb_array_info *info) {
+    hsize_t shape[ZB_MAX_NDIM];
+    for (uint32_t d = 0; d < info->ndim; d++)
+        shape[d] = info->chunk_shape[d];
+    lib->H5Pinsert2(dcpl, VOL_SHARD_PROPERTY, info->ndim * sizeof shape[0], shape, NULL, NULL, NULL,
+                    NULL, NULL, NULL);
+}
+
+static hid_t new_dcpl(vol_node *node) {
+    h5_lib *lib = node->file->lib;
+    const zb_array_info *info = zb_node_array(node->zarr);
+    hsize_t chunk[ZB_MAX_NDIM];
+    hid_t dcpl = lib->H5Pcreate(*lib->H5P_CLS_DATASET_CREATE_ID_g);
+    if (dcpl < 0)
+        return -1;
+    lib->H5Pset_attr_creation_order(dcpl, H5P_CRT_ORDER_TRACKED);
+    if (chunk_shape(node, info, chunk)) {
+        lib->H5Pset_chunk(dcpl, (int)info->ndim, chunk);
+        add_filters(lib, dcpl, info);
+    }
+    if (!info->fill_is_default)
+        lib->H5Pset_fill_value(dcpl, vol_node_type(node), info->fill_value);
+    if (info->shard_depth > 0 && info->ndim > 0)
+        add_shard_shape(lib, dcpl, info);
+    return dcpl;
+}
+
+hid_t vol_node_dcpl(vol_node *node) {
+    if (node->dcpl <= 0)
+        node->dcpl = new_dcpl(node);
+    return node->dcpl;
+}

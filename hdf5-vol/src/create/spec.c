@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* What a new dataset becomes: see spec.h. */
+#include "create/spec.h"
+
+#include "create/creation_list.h"
+#include "hdf5/types.h"
+#include "zarrbridge/conventions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void vol_spec_clear(vol_spec *spec) {
+    free(spec->fill);
+    free(spec->codecs);
+    spec->fill = spec->codecs = NULL;
+}
+
+static enum zb_code take_space(h5_lib *lib, hid_t space, vol_spec *out, zb_error *err) {
+    hsize_t dims[ZB_MAX_NDIM];
+    if (lib->H5Sget_simple_extent_type(space) == H5S_NULL)
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "Zarr has no array without a shape (h5py.Empty); use shape () or (0,)");
+    int ndim = lib->H5Sget_simple_extent_ndims(space);
+    if (ndim < 0 || lib->H5Sget_simple_extent_dims(space, dims, out->max_shape) < 0)
+        return zb_fail(err, ZB_EINVAL, "the dataspace cannot be used");
+    out->spec.ndim = (uint32_t)ndim;
+    for (uint32_t d = 0; d < out->spec.ndim; d++)
+        out->shape[d] = dims[d];
+    return ZB_OK;
+}
+
+static enum zb_code take_chunk(h5_lib *lib, const vol_options *options, hid_t dcpl, vol_spec *out,
+                               zb_error *err) {
+    const uint32_t ndim = out->spec.ndim;
+    hsize_t chunk[ZB_MAX_NDIM];
+    switch (lib->H5Pget_layout(dcpl)) {
+    case H5D_CHUNKED:
+        if (lib->H5Pget_chunk(dcpl, ZB_MAX_NDIM, chunk) != (int)ndim)
+            return zb_fail(err, ZB_EINVAL, "the chunk shape has not the dataset's %u dimensions",
+                           ndim);
+        for (uint32_t d = 0; d < ndim; d++)
+            out->chunk[d] = chunk[d];
+        return ZB_OK;
+    case H5D_VIRTUAL:
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "Zarr has no virtual datasets; write the data, or keep the dataset in an "
+                       ".h5 file");
+    default:
+        break;
+    }
+    if (lib->H5Pget_external_count(dcpl) > 0)
+        return zb_fail(err, ZB_EUNSUPPORTED, "Zarr has no datasets in external files");
+    if (options->chunks.cut == VOL_CUT_SHAPE && options->chunks.ndim == ndim)
+        memcpy(out->chunk, options->chunks.shape, sizeof out->chunk);
+    else
+        zb_default_chunk(ndim, out->shape, out->spec.dtype.size, NULL, out->chunk);
+    return ZB_OK;
+}
+
+/* The property wins over the option; 0 in its first place means no shards. */
+static enum zb_code take_shard_property(h5_lib *lib, hid_t dcpl, vol_spec *out, bool *sharded,
+                                        zb_error *err) {
+    hsize_t shard[ZB_MAX_NDIM];
+    const uint32_t ndim = out->spec.ndim;
+    size_t size = 0;
+    if (lib->H5Pget_size(dcpl, VOL_SHARD_PROPERTY, &size) < 0 || size != ndim * sizeof shard[0] ||
+        lib->H5Pget(dcpl, VOL_SHARD_PROPERTY, shard) < 0)
+        return zb_fail(err, ZB_EINVAL, "the property %s must hold %u values of type hsize_t",
+                       VOL_SHARD_PROPERTY, ndim);
+    *sharded = ndim > 0 && shard[0] > 0;
+    for (uint32_t d = 0; d < ndim; d++)
+        out->shard[d] = shard[d];
+    return ZB_OK;
+}
+
+/* Shapes from an option are rounded up to whole chunks. */
+static void shard_of_option(const vol_cutting *cutting, vol_spec *out) {
+    for (uint32_t d = 0; d < out->spec.ndim; d++) {
+        uint64_t rest = cutting->shape[d] % out->chunk[d];
+        if (__builtin_add_overflow(cutting->shape[d], rest ? out->chunk[d] - rest : 0,
+                                   &out->shard[d]))
+            out->shard[d] = out->chunk[d];
+    }
+}
+
+static enum zb_code take_shard(h5_lib *lib, const vol_options *options, hid_t dcpl, vol_spec *out,
+                               zb_error *err) {
+    const vol_cutting *cutting = &options->shards;
+    const uint32_t ndim = out->spec.ndim;
+    bool sharded = false;
+    enum zb_code code = ZB_OK;
+    if (lib->H5Pexist(dcpl, VOL_SHARD_PROPERTY) > 0) {
+        code = take_shard_property(lib, dcpl, out, &sharded, err);
+    } else if (cutting->cut == VOL_CUT_SHAPE && cutting->ndim == ndim) {
+        shard_of_option(cutting, out);
+        sharded = true;
+    } else if (cutting->cut != VOL_CUT_OFF) {
+        sharded =
+            zb_default_shard(ndim, out->shape, out->spec.dtype.size, NULL, out->chunk, out->shard);
+    }
+    if (sharded)
+        out->spec.shard_shape = out->shard;
+    return code;
+}
+
+/* Undefined and default fill values are both zero. */
+static enum zb_code take_fill(h5_lib *lib, hid_t type, hid_t dcpl, vol_spec *out, zb_error *err) {
+    H5D_fill_value_t status;
+    zb_dtype host = out->spec.dtype;
+    host.swapped = false;
+    if (lib->H5Pfill_value_defined(dcpl, &status) < 0 || status != H5D_FILL_VALUE_USER_DEFINED)
+        return ZB_OK;
+    /* Opaque bytes convert to the same kind of opaque only. */
+    hid_t as = host.kind == ZB_KIND_RAW ? lib->H5Tcopy(type) : vol_type_new(lib, host);
+    out->fill = calloc(1, host.size);
+    herr_t result = out->fill && as >= 0 ? lib->H5Pget_fill_value(dcpl, as, out->fill) : -1;
+    if (as >= 0)
+        lib->H5Tclose(as);
+    if (result < 0)
+        return zb_fail(err, ZB_EINVAL, "the fill value does not fit the dataset's type");
+    out->spec.fill_value = out->fill;
+    return ZB_OK;
+}
+
+enum zb_code vol_spec_make(h5_lib *lib, const vol_options *options, hid_t type, hid_t space,
+                           hid_t dcpl, vol_spec *out, zb_error *err) {
+    *out = (vol_spec){.fill = NULL};
+    out->spec.shape = out->shape;
+    out->spec.inner_shape = out->chunk;
+    enum zb_code code = vol_type_stored(lib, type, &out->spec.dtype, err);
+    if (!code)
+        code = take_space(lib, space, out, err);
+    if (!code)
+        code = take_chunk(lib, options, dcpl, out, err);
+    if (!code)
+        code = take_shard(lib, options, dcpl, out, err);
+    if (!code)
+        code = take_fill(lib, type, dcpl, out, err);
+    if (!code)
+        code = vol_codecs_of_filters(lib, dcpl, out->spec.dtype, &out->codecs, err);
+    out->spec.codecs = out->codecs;
+    return code;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From HDF5's description of a new dataset (type, dataspace, creation list) to the core's.
+ *
+ * spec.c puts it together, codecs.c makes codecs of filters.
+ */
+#ifndef ZARRBRIDGE_HDF5_VOL_CREATE_SPEC_H
+#define ZARRBRIDGE_HDF5_VOL_CREATE_SPEC_H
+
+#include "model/tree.h"
+
+#include "zarrbridge/change.h"
+
+/* A spec with the memory that it points to. */
+typedef struct vol_spec {
+    zb_array_spec spec;
+    uint64_t shape[ZB_MAX_NDIM], chunk[ZB_MAX_NDIM], shard[ZB_MAX_NDIM];
+    hsize_t max_shape[ZB_MAX_NDIM];
+    void *fill;
+    char *codecs;
+} vol_spec;
+
+/* Freed with vol_spec_clear, also after an error. */
+enum zb_code vol_spec_make(h5_lib *lib, const vol_options *options, hid_t type, hid_t space,
+                           hid_t dcpl, vol_spec *out, zb_error *err);
+void vol_spec_clear(vol_spec *spec);
+
+/* The codecs that do what the creation list's filters do, as a JSON list (malloc'ed). */
+enum zb_code vol_codecs_of_filters(h5_lib *lib, hid_t dcpl, zb_dtype dtype, char **json,
+                                   zb_error *err);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * H5Dread. All direct reads of a call are one plan, so that several datasets are decoded side by
+ * side.
+ */
+#include "data/transfer.h"
+
+#include "hdf5/errors.h"
+#include "hdf5/types.h"
+#include "model/writers.h"
+
+#include "zarrbridge/read.h"
+
+#include <stdlib.h>
+
+/* ---- Directly ---- */
+
+static bool make_direct(vol_request *request, zb_read *read) {
+    char *data;
+    const int64_t *strides;
+    if (!vol_request_is_direct(request, &data, &strides))
+        return false;
+    *read = (zb_read){.node = request->args->node->zarr,
+                      .start = request->file.start,
+                      .count = request->file.count,
+                      .step = request->file.step,
+                      .view = {.data = data, .dtype = request->dtype, .strides = strides}};
+    return true;
+}
+
+/* ---- By pieces ---- */
+
+/* Buffers of one read by pieces; background holds what the program's elements were before, which
+   HDF5 needs for compounds of which only some members are read. */
+typedef struct work_buffers {
+    size_t room; /* elements */
+    char *data, *background;
+} work_buffers;
+
+/* The loop of the slow way: read, convert, put in place. */
+static herr_t read_pieces(h5_lib *lib, const vol_request *request, const work_buffers *work,
+                          vol_walk *walk, vol_scatter *out, vol_scatter *before) {
+    size_t got;
+    for (;;) {
+        if (vol_walk_next(walk, work->room, &got) < 0)
+            return -1;
+        if (got == 0)
+            return 0;
+        if (vol_walk_read(walk, work->data, request->dtype) < 0)
+            return -1;
+        if (work->background && vol_scatter_get(before, work->background, got) < 0)
+            return -1;
+        if (!request->core_converts &&
+            vol_request_convert(lib, request, got, work->data, work->background) < 0)
+            return -1;
+        if (vol_scatter_put(out, work->data, got) < 0)
+            return -1;
+    }
+}
+
+/* Into one run of memory that the core can fill: no work buffer. */
+static herr_t read_run(const vol_request *request, vol_walk *walk, char *out) {
+    size_t got;
+    for (;;) {
+        if (vol_walk_next(walk, (size_t)request->file.elements, &got) < 0)
+            return -1;
+        if (got == 0)
+            return 0;
+        if (vol_walk_read(walk, out, request->dtype) < 0)
+            return -1;
+        out += got * request->mem_size;
+    }
+}
+
+static herr_t read_by_pieces(h5_lib *lib, const vol_request *request) {
+    const size_t size = vol_request_item(request);
+    work_buffers work = {.room = vol_request_room(request)};
+    vol_scatter out = {.iterator = -1}, before = {.iterator = -1};
+    vol_walk walk;
+    herr_t result = -1;
+    uint64_t first;
+    if (vol_walk_begin(&walk, lib, request->args->node->zarr, &request->file) < 0)
+        return -1;
+    if (request->core_converts && vol_selection_is_run(&request->memory, &first)) {
+        result =
+            read_run(request, &walk, (char *)request->args->buffer + first * request->mem_size);
+        goto out;
+    }
+    work.data = malloc(work.room * size);
+    if (!request->core_converts)
+        work.background = calloc(work.room, size);
+    if (!work.data || (!request->core_converts && !work.background)) {
+        VOL_PUSH(lib, DATASET, READERROR, "no memory for a work buffer of %zu bytes",
+                 work.room * size);
+        goto out;
+    }
+    if (vol_scatter_begin(&out, lib, &request->memory, request->mem_size, request->args->buffer) >=
+            0 &&
+        vol_scatter_begin(&before, lib, &request->memory, request->mem_size,
+                          request->args->buffer) >= 0)
+        result = read_pieces(lib, request, &work, &walk, &out, &before);
+out:
+    vol_scatter_end(&before);
+    vol_scatter_end(&out);
+    vol_walk_end(&walk);
+    free(work.background);
+    free(work.data);
+    return result;
+}
+
+/* ---- All together ---- */
+
+/* Reads by pieces, or notes what is to be read directly. */
+static herr_t read_or_note(h5_lib *lib, const vol_transfer *args, const vol_dxpl *list,
+                           vol_request *request, zb_read *direct, size_t *direct_count) {
+    zb_error err = {0};
+    if (vol_request_make(lib, args, list, false, request) < 0)
+        return -1;
+    if (vol_writer_flush(args->node, &err) != ZB_OK) {
+        VOL_PUSH_ZB(lib, DATASET, WRITEERROR, &err);
+        return -1;
+    }
+    if (request->file.elements == 0)
+        return 0;
+    if (!make_direct(request, &direct[*direct_count]))
+        return read_by_pieces(lib, request);
+    ++*direct_count;
+    return 0;
+}
+
+/* What is read directly needs no dataspace any more, only numbers of the request. */
+static herr_t read_all(h5_lib *lib, vol_request *requests, zb_read *direct,
+                       const vol_transfer *reads, size_t count, const vol_dxpl *list) {
+    size_t direct_count = 0;
+    zb_error err = {0};
+    herr_t result = 0;
+    for (size_t i = 0; i < count && result >= 0; i++) {
+        result = read_or_note(lib, &reads[i], list, &requests[i], direct, &direct_count);
+        vol_request_end(lib, &requests[i]);
+    }
+    if (result >= 0 && direct_count > 0 && zb_array_read(direct, direct_count, &err) != ZB_OK) {
+        VOL_PUSH_ZB(lib, DATASET, READERROR, &err);
+        return -1;
+    }
+    return result;
+}
+
+/* The usual single dataset costs no allocation. */
+herr_t vol_read_datasets(h5_lib *lib, const vol_transfer *reads, size_t count,
+                         const vol_dxpl *list) {
+    vol_request one_request;
+    zb_read one_read;
+    if (count == 1)
+        return read_all(lib, &one_request, &one_read, reads, 1, list);
+    vol_request *requests = calloc(count, sizeof *requests);
+    zb_read *direct = calloc(count, sizeof *direct);
+    herr_t result = -1;
+    if (requests && direct)
+        result = read_all(lib, requests, direct, reads, count, list);
+    else
+        VOL_PUSH(lib, DATASET, READERROR, "no memory to read %zu datasets", count);
+    free(requests);
+    free(direct);
+    return result;
+}

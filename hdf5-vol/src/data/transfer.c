@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* Understanding the arguments of a transfer: see transfer.h. */
+#include "data/transfer.h"
+
+#include "hdf5/errors.h"
+#include "hdf5/types.h"
+
+#define WORK_BYTES ((size_t)4 << 20) /* of a piece: large enough to keep the pool busy */
+
+/* ---- Selections ---- */
+
+/* Runs are positions in the dataspace's extent, so it must be the dataset's. */
+static herr_t select_file(h5_lib *lib, const vol_transfer *args, vol_selection *out) {
+    const zb_array_info *info = zb_node_array(args->node->zarr);
+    if (args->file_space == H5S_ALL) {
+        vol_select_all(info->ndim, info->shape, out);
+        return 0;
+    }
+    if (args->file_space == H5S_PLIST) {
+        VOL_PUSH(lib, DATASET, UNSUPPORTED,
+                 "a selection in the transfer property list (H5S_PLIST) cannot be read by "
+                 "connectors: select in a dataspace instead");
+        return -1;
+    }
+    if (vol_select_space(lib, args->file_space, out) < 0)
+        return -1;
+    bool fits = out->ndim == info->ndim;
+    for (uint32_t d = 0; fits && d < info->ndim; d++)
+        fits = out->dims[d] == info->shape[d];
+    if (!fits)
+        VOL_PUSH(lib, DATASET, BADVALUE, "the file dataspace has not the shape of dataset '%s'",
+                 args->node->path);
+    return fits ? 0 : -1;
+}
+
+/* With H5S_ALL on both sides no dataspace of the program's says how large its buffer is: that is
+   the shape that it knows. */
+static herr_t check_shape(h5_lib *lib, const vol_transfer *args) {
+    bool named = args->mem_space != H5S_ALL && args->mem_space != H5S_BLOCK;
+    if (named || args->file_space != H5S_ALL || vol_node_shape_is_told(args->node))
+        return 0;
+    VOL_PUSH(lib, DATASET, BADVALUE,
+             "dataset '%s' has been resized by another program: H5Dget_space tells its shape now",
+             args->node->path);
+    return -1;
+}
+
+/* H5S_ALL in memory means: the same selection of the same extent as in the file. */
+static herr_t select_memory(h5_lib *lib, const vol_transfer *args, const vol_selection *file,
+                            vol_selection *out) {
+    if (args->mem_space == H5S_ALL) {
+        *out = *file; /* the buffer has the shape of the whole dataset */
+        out->mended = -1;
+    } else if (args->mem_space == H5S_BLOCK) {
+        vol_select_all(1, &file->elements, out);
+    } else if (args->mem_space == H5S_PLIST) {
+        VOL_PUSH(lib, DATASET, UNSUPPORTED, "H5S_PLIST is not supported as a memory dataspace");
+        return -1;
+    } else if (vol_select_space(lib, args->mem_space, out) < 0) {
+        return -1;
+    }
+    if (out->elements != file->elements) {
+        VOL_PUSH(lib, DATASET, BADVALUE,
+                 "the file selection has %llu elements, the memory selection %llu",
+                 (unsigned long long)file->elements, (unsigned long long)out->elements);
+        return -1;
+    }
+    return 0;
+}
+
+/* ---- Types ---- */
+
+/* Untagged and tagged bytes of one size are the same to the core. */
+static bool is_raw(h5_lib *lib, hid_t type, zb_dtype stored) {
+    return stored.kind == ZB_KIND_RAW && lib->H5Tget_class(type) == H5T_OPAQUE &&
+           lib->H5Tget_size(type) == stored.size;
+}
+
+static void choose_types(h5_lib *lib, hid_t mem_type, zb_dtype stored, vol_request *out) {
+    zb_dtype memory = stored;
+    out->core_converts = is_raw(lib, mem_type, stored);
+    if (!out->core_converts && vol_type_to_dtype(lib, mem_type, &memory))
+        out->core_converts =
+            out->writing ? zb_dtype_converts(memory, stored) : zb_dtype_converts(stored, memory);
+    out->core_converts &= !out->list->custom;
+    out->dtype = out->core_converts ? memory : stored;
+    out->mem_size = out->core_converts ? memory.size : lib->H5Tget_size(mem_type);
+}
+
+/* ---- The whole ---- */
+
+herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, const vol_dxpl *list, bool writing,
+                        vol_request *out) {
+    const vol_node *node = args->node;
+    out->args = args;
+    out->list = list;
+    out->writing = writing;
+    out->file.mended = out->memory.mended = -1;
+    if (node->loose && !node->own_store) {
+        VOL_PUSH(lib, DATASET, NOTFOUND, "dataset '%s' has been deleted", node->path);
+        return -1;
+    }
+    if (vol_dxpl_check(list, node, writing) < 0 || check_shape(lib, args) < 0 ||
+        select_file(lib, args, &out->file) < 0 ||
+        select_memory(lib, args, &out->file, &out->memory) < 0)
+        return -1;
+    if (!args->buffer && out->file.elements > 0) {
+        VOL_PUSH(lib, DATASET, BADVALUE, "no buffer for %llu elements",
+                 (unsigned long long)out->file.elements);
+        return -1;
+    }
+    choose_types(lib, args->mem_type, zb_node_array(node->zarr)->dtype, out);
+    return 0;
+}
+
+void vol_request_end(h5_lib *lib, vol_request *request) {
+    vol_select_end(lib, &request->memory);
+    vol_select_end(lib, &request->file);
+}
+
+/* Tags do not count, so the program's opaque type serves as the stored one. */
+herr_t vol_request_convert(h5_lib *lib, const vol_request *request, size_t count, void *data,
+                           void *background) {
+    const hid_t memory = request->args->mem_type;
+    const hid_t stored =
+        is_raw(lib, memory, request->dtype) ? memory : vol_node_type(request->args->node);
+    herr_t result;
+    if (request->list->custom)
+        result = vol_dxpl_convert(lib, request->list, memory, stored, request->writing, count, data,
+                                  background);
+    else if (request->writing)
+        result = lib->H5Tconvert(memory, stored, count, data, background, request->list->id);
+    else
+        result = lib->H5Tconvert(stored, memory, count, data, background, request->list->id);
+    if (result < 0)
+        VOL_PUSH(lib, DATASET, CANTCONVERT, "dataset '%s' cannot be converted %s",
+                 request->args->node->path,
+                 request->writing ? "from the type that the data have"
+                                  : "to the type that was asked for");
+    return result < 0 ? -1 : 0;
+}
+
+bool vol_request_is_direct(vol_request *request, char **data, const int64_t **strides) {
+    uint64_t offset, first;
+    *strides = NULL;
+    if (!request->core_converts || !request->file.is_box)
+        return false;
+    if (vol_selection_is_run(&request->memory, &first))
+        offset = first * request->mem_size;
+    else if (vol_selection_view(&request->file, &request->memory, request->mem_size,
+                                request->strides, &offset))
+        *strides = request->strides;
+    else
+        return false;
+    *data = (char *)request->args->buffer + offset;
+    return true;
+}
+
+size_t vol_request_item(const vol_request *request) {
+    const size_t size = request->dtype.size;
+    return size > request->mem_size ? size : request->mem_size;
+}
+
+size_t vol_request_room(const vol_request *request) {
+    const size_t room = WORK_BYTES / vol_request_item(request);
+    if (room > request->file.elements)
+        return (size_t)request->file.elements;
+    return room > 0 ? room : 1;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * H5Dread and H5Dwrite: transfer.c understands the arguments, read.c and write.c act.
+ *
+ * Two ways lead between a selection and the program's buffer. The direct one needs boxes on both
+ * sides and a type that the core converts: it becomes one zb_read or zb_write on the program's own
+ * memory. The other goes piece by piece through a work buffer, in which HDF5 converts what the core
+ * does not (on this thread: HDF5 holds its lock).
+ */
+#ifndef ZARRBRIDGE_HDF5_VOL_DATA_TRANSFER_H
+#define ZARRBRIDGE_HDF5_VOL_DATA_TRANSFER_H
+
+#include "data/transfer_list.h"
+#include "objects/object.h"
+#include "data/selection.h"
+
+/* One dataset of a call: HDF5's arguments. */
+typedef struct vol_transfer {
+    vol_node *node;
+    hid_t mem_type, mem_space, file_space;
+    void *buffer; /* of a write: only read from */
+} vol_transfer;
+
+/* Serves `count` transfers. They push errors. */
+herr_t vol_read_datasets(h5_lib *lib, const vol_transfer *reads, size_t count,
+                         const vol_dxpl *list);
+herr_t vol_write_datasets(h5_lib *lib, const vol_transfer *writes, size_t count,
+                          const vol_dxpl *list);
+
+/* ---- Shared by both ---- */
+
+/* A transfer with its selections understood. */
+typedef struct vol_request {
+    const vol_transfer *args;
+    const vol_dxpl *list;
+    bool writing;
+    vol_selection file, memory;
+    zb_dtype dtype;     /* of the elements that the core takes or gives */
+    bool core_converts; /* dtype is the memory type */
+    size_t mem_size;    /* bytes of an element in memory */
+    int64_t strides[ZB_MAX_NDIM];
+} vol_request;
+
+/* HDF5 checks nothing for connectors: this does. vol_request_end is due also after a failure. */
+herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, const vol_dxpl *list, bool writing,
+                        vol_request *out);
+
+void vol_request_end(h5_lib *lib, vol_request *request);
+
+/* Can the core work on the program's buffer? Then *data is where the first element lies, and
+ *strides its layout (NULL: without gaps, in C order). */
+bool vol_request_is_direct(vol_request *request, char **data, const int64_t **strides);
+
+/* Lets HDF5 convert `count` elements in place, with what is at their target as background (NULL:
+   nothing is kept of that). */
+herr_t vol_request_convert(h5_lib *lib, const vol_request *request, size_t count, void *data,
+                           void *background);
+
+/* Elements that go through a work buffer at once. */
+size_t vol_request_room(const vol_request *request);
+
+/* Bytes of a work buffer's element: the larger of both types. */
+size_t vol_request_item(const vol_request *request);
+
+#endif

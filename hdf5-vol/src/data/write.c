@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * H5Dwrite. What a dataset's writer gathers is stored when chunks are complete, before a read, at a
+ * flush, and when the dataset is closed; an error of any of these reaches the call that met it.
+ */
+#include "data/transfer.h"
+
+#include "hdf5/errors.h"
+#include "hdf5/types.h"
+#include "model/writers.h"
+
+#include "zarrbridge/write.h"
+
+#include <stdlib.h>
+
+static herr_t push_failed(h5_lib *lib, const zb_error *err) {
+    VOL_PUSH_ZB(lib, DATASET, WRITEERROR, err);
+    return -1;
+}
+
+/* ---- By pieces ---- */
+
+typedef struct write_buffers {
+    size_t room; /* elements */
+    char *data;
+    char *background; /* what the elements are in the store: for compounds written in part */
+} write_buffers;
+
+/* HDF5 converts; a complex number of which only one part is written keeps the other. */
+static herr_t convert(h5_lib *lib, const vol_request *request, const write_buffers *work,
+                      vol_walk *walk, size_t count) {
+    zb_error err = {0};
+    vol_node *node = request->args->node;
+    if (work->background && (vol_writer_flush(node, &err) != ZB_OK))
+        return push_failed(lib, &err);
+    if (work->background && vol_walk_read(walk, work->background, request->dtype) < 0)
+        return -1;
+    return vol_request_convert(lib, request, count, work->data, work->background);
+}
+
+/* Each piece asks for the writer anew: what has been flushed for its background counts as written
+   no longer, and what comes now does. */
+static herr_t write_piece(h5_lib *lib, const vol_request *request, vol_walk *walk,
+                          const void *data) {
+    zb_error err = {0};
+    zb_writer *writer;
+    if (vol_writer_get(request->args->node, &writer, &err) != ZB_OK)
+        return push_failed(lib, &err);
+    return vol_walk_write(walk, writer, data, request->dtype);
+}
+
+static herr_t write_pieces(h5_lib *lib, const vol_request *request, const write_buffers *work,
+                           vol_walk *walk, vol_scatter *in) {
+    size_t got;
+    for (;;) {
+        if (vol_walk_next(walk, work->room, &got) < 0)
+            return -1;
+        if (got == 0)
+            return 0;
+        if (vol_scatter_get(in, work->data, got) < 0)
+            return -1;
+        if (!request->core_converts && convert(lib, request, work, walk, got) < 0)
+            return -1;
+        if (write_piece(lib, request, walk, work->data) < 0)
+            return -1;
+    }
+}
+
+/* From one run of memory that the core can take: no work buffer. */
+static herr_t write_run(h5_lib *lib, const vol_request *request, vol_walk *walk, const char *in) {
+    size_t got;
+    for (;;) {
+        if (vol_walk_next(walk, (size_t)request->file.elements, &got) < 0)
+            return -1;
+        if (got == 0)
+            return 0;
+        if (write_piece(lib, request, walk, in) < 0)
+            return -1;
+        in += got * request->mem_size;
+    }
+}
+
+static herr_t write_buffered(h5_lib *lib, const vol_request *request, vol_walk *walk) {
+    const size_t size = vol_request_item(request);
+    const bool needs_background = !request->core_converts && request->dtype.kind == ZB_KIND_COMPLEX;
+    write_buffers work = {.room = vol_request_room(request)};
+    vol_scatter in = {.iterator = -1};
+    herr_t result = -1;
+    work.data = malloc(work.room * size);
+    if (needs_background)
+        work.background = malloc(work.room * size);
+    if (!work.data || (needs_background && !work.background))
+        VOL_PUSH(lib, DATASET, WRITEERROR, "no memory for a work buffer of %zu bytes",
+                 work.room * size);
+    else if (vol_scatter_begin(&in, lib, &request->memory, request->mem_size,
+                               request->args->buffer) >= 0)
+        result = write_pieces(lib, request, &work, walk, &in);
+    vol_scatter_end(&in);
+    free(work.background);
+    free(work.data);
+    return result;
+}
+
+static herr_t write_by_pieces(h5_lib *lib, const vol_request *request) {
+    vol_walk walk;
+    uint64_t first;
+    if (vol_walk_begin(&walk, lib, request->args->node->zarr, &request->file) < 0)
+        return -1;
+    herr_t result;
+    if (request->core_converts && vol_selection_is_run(&request->memory, &first))
+        result = write_run(lib, request, &walk,
+                           (const char *)request->args->buffer + first * request->mem_size);
+    else
+        result = write_buffered(lib, request, &walk);
+    vol_walk_end(&walk);
+    return result;
+}
+
+/* ---- One dataset ---- */
+
+static herr_t write_request(h5_lib *lib, vol_request *request) {
+    zb_error err = {0};
+    zb_writer *writer;
+    char *data;
+    const int64_t *strides;
+    if (request->file.elements == 0)
+        return 0;
+    if (!vol_request_is_direct(request, &data, &strides))
+        return write_by_pieces(lib, request);
+    if (vol_writer_get(request->args->node, &writer, &err) != ZB_OK)
+        return push_failed(lib, &err);
+    const zb_write write = {.start = request->file.start,
+                            .count = request->file.count,
+                            .step = request->file.step,
+                            .data = data,
+                            .dtype = request->dtype,
+                            .strides = strides};
+    return zb_writer_write(writer, &write, &err) == ZB_OK ? 0 : push_failed(lib, &err);
+}
+
+static herr_t write_dataset(h5_lib *lib, const vol_transfer *args, const vol_dxpl *list) {
+    vol_request request;
+    herr_t result = vol_request_make(lib, args, list, true, &request);
+    if (result >= 0)
+        result = write_request(lib, &request);
+    vol_request_end(lib, &request);
+    return result;
+}
+
+herr_t vol_write_datasets(h5_lib *lib, const vol_transfer *writes, size_t count,
+                          const vol_dxpl *list) {
+    herr_t result = 0;
+    for (size_t i = 0; i < count && result >= 0; i++)
+        result = write_dataset(lib, &writes[i], list);
+    return result;
+}

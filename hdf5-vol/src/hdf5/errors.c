@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* Pushing errors, and keeping those that are there: see errors.h. */
+#include "hdf5/errors.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The text is formatted here: HDF5 would read the format's % again. H5Epush2 is one of the few
+   calls that leave the stack as it is. */
+void vol_push(h5_lib *lib, const char *func, unsigned line, const char *file, hid_t major,
+              hid_t minor, const char *format, ...) {
+    char text[2 * ZB_MESSAGE_SIZE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    lib->H5Epush2(H5E_DEFAULT, file, func, line, *lib->H5E_ERR_CLS_g, major, minor, "%s", text);
+}
+
+/* h5py turns the number into the subclass of OSError: ENOENT becomes FileNotFoundError, and so
+   on. */
+int vol_errno(const zb_error *err) {
+    if (err->sys_errno)
+        return err->sys_errno;
+    switch (err->code) {
+    case ZB_ENOTFOUND:
+        return ENOENT;
+    case ZB_ENOMEM:
+        return ENOMEM;
+    case ZB_EFORMAT:
+    case ZB_EINVAL:
+        return EINVAL;
+    case ZB_EUNSUPPORTED:
+        return ENOTSUP;
+    case ZB_ECHECKSUM:
+        return EBADMSG;
+    case ZB_ELIMIT:
+        return EFBIG;
+    case ZB_ECONFLICT:
+        return EBUSY;
+    case ZB_ECANCELLED:
+        return ECANCELED;
+    case ZB_OK:
+    case ZB_EIO:
+        break;
+    }
+    return EIO;
+}
+
+const char *vol_errno_text(const zb_error *err) {
+    return strerror(vol_errno(err));
+}
+
+herr_t vol_refuse(h5_lib *lib, const char *what) {
+    VOL_PUSH(lib, VOL, UNSUPPORTED, "%s is not supported for Zarr stores", what);
+    return -1;
+}
+
+hid_t vol_stack_save(h5_lib *lib) {
+    return lib->H5Eget_current_stack();
+}
+
+void vol_stack_restore(h5_lib *lib, hid_t saved) {
+    if (saved >= 0)
+        lib->H5Eset_current_stack(saved); /* closes `saved` as well */
+}
+
+void vol_close_plist(h5_lib *lib, hid_t plist) {
+    hid_t saved = vol_stack_save(lib);
+    lib->H5Pclose(plist);
+    vol_stack_restore(lib, saved);
+}
+
+void vol_close_space(h5_lib *lib, hid_t space) {
+    hid_t saved = vol_stack_save(lib);
+    lib->H5Sclose(space);
+    vol_stack_restore(lib, saved);
+}
+
+void vol_release_id(h5_lib *lib, hid_t id) {
+    if (id < 0)
+        return;
+    hid_t saved = vol_stack_save(lib);
+    lib->H5Idec_ref(id);
+    vol_stack_restore(lib, saved);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * HDF5's error stack. We push one record for each failure, deepest first; HDF5 adds its own above
+ * it. h5py takes the exception's class from the topmost record and its text and errno from ours,
+ * where it looks for "errno = N". Push last: any other HDF5 call would clear the stack.
+ */
+#ifndef ZARRBRIDGE_HDF5_VOL_HDF5_ERRORS_H
+#define ZARRBRIDGE_HDF5_VOL_HDF5_ERRORS_H
+
+#include "hdf5/library.h"
+#include "zarrbridge/error.h"
+
+#ifdef __FILE_NAME__
+#define VOL_FILE __FILE_NAME__
+#else
+#define VOL_FILE "zarrbridge"
+#endif
+
+/* Pushes a record with HDF5's major and minor codes, e.g. VOL_PUSH(lib, SYM, NOTFOUND, "..."). */
+#define VOL_PUSH(lib, major, minor, ...)                                                           \
+    vol_push(lib, __func__, __LINE__, VOL_FILE, *(lib)->H5E_##major##_g, *(lib)->H5E_##minor##_g,  \
+             __VA_ARGS__)
+
+/* As VOL_PUSH for a failure of the core: its message, and an errno that stands for its code. */
+#define VOL_PUSH_ZB(lib, major, minor, err)                                                        \
+    VOL_PUSH(lib, major, minor, "%s (errno = %d, error message = '%s')", (err)->message,           \
+             vol_errno(err), vol_errno_text(err))
+
+void vol_push(h5_lib *lib, const char *func, unsigned line, const char *file, hid_t major,
+              hid_t minor, const char *format, ...) ZB_PRINTF(7, 8);
+
+/* The errno that describes err best, and its text. */
+int vol_errno(const zb_error *err);
+const char *vol_errno_text(const zb_error *err);
+
+/* Refuses an operation that Zarr stores cannot serve. Always returns -1. */
+herr_t vol_refuse(h5_lib *lib, const char *what);
+
+/* Takes the current error stack away, and puts it back, around HDF5 calls that must not lose it. */
+hid_t vol_stack_save(h5_lib *lib);
+void vol_stack_restore(h5_lib *lib, hid_t saved);
+
+/* H5Pclose, H5Sclose and H5Idec_ref that keep the error stack. */
+void vol_close_plist(h5_lib *lib, hid_t plist);
+void vol_close_space(h5_lib *lib, hid_t space);
+void vol_release_id(h5_lib *lib, hid_t id);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* Finding the calling libhdf5 and filling its table. */
+#include "hdf5/library.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <string.h>
+
+static h5_lib libs[H5_LIB_MAX];
+
+/* The wheels' libraries are not built thread-safe, so two of them may bind at once. */
+static pthread_mutex_t bind_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+h5_lib *h5_lib_slot(size_t i) {
+    return &libs[i];
+}
+
+/* dlsym gives an object pointer where C wants a function pointer; POSIX allows the copy. */
+static bool resolve(void *handle, const char *name, void *pointer_out) {
+    void *symbol = dlsym(handle, name);
+    memcpy(pointer_out, &symbol, sizeof symbol);
+    return symbol != NULL;
+}
+
+static bool fill_table(h5_lib *lib, void *handle) {
+    bool complete = true;
+    void *program = dlopen(NULL, RTLD_LAZY | RTLD_NOLOAD);
+    memset(&lib->relocated, 0, sizeof lib->relocated);
+
+#define F(name) complete &= resolve(handle, #name, &lib->name);
+    H5_FUNCTIONS(F)
+    H5_IDS(F)
+#undef F
+#define F(name) (void)(program && resolve(program, #name, &lib->relocated.name));
+    H5_IDS(F)
+#undef F
+    if (program)
+        dlclose(program);
+    lib->is_v2 = dlsym(handle, "H5VLopen_lib_context") != NULL;
+    (void)resolve(handle, "H5Eis_paused", &lib->H5Eis_paused);
+    return complete;
+}
+
+/* A slot whose library has shut down and holds nothing of ours can have another one. */
+static bool is_free(const h5_lib *lib) {
+    return !lib->base || (lib->stale && !lib->started);
+}
+
+/* The slot of the library that is mapped at `base`, else one for it. */
+static h5_lib *find_slot(const void *base) {
+    h5_lib *found = NULL;
+    for (size_t i = 0; i < H5_LIB_MAX; i++) {
+        if (libs[i].base == base)
+            return &libs[i];
+        if (!found && is_free(&libs[i]))
+            found = &libs[i];
+    }
+    return found;
+}
+
+h5_lib *h5_lib_bind(const void *address) {
+    Dl_info info;
+    if (!dladdr(address, &info) || !info.dli_fbase)
+        return NULL;
+
+    pthread_mutex_lock(&bind_mutex);
+    h5_lib *lib = find_slot(info.dli_fbase);
+    if (lib && (lib->base != info.dli_fbase || lib->stale)) {
+        void *handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+        lib->base = info.dli_fbase;
+        lib->usable = handle && fill_table(lib, handle);
+        lib->stale = false;
+        if (handle)
+            dlclose(handle);
+    }
+    pthread_mutex_unlock(&bind_mutex);
+    return lib && lib->usable ? lib : NULL;
+}
+
+/*
+ * A program that was linked to libhdf5 and names one of its variables (h5dump: H5T_STD_REF_OBJ_g)
+ * holds the live copy itself, by a COPY relocation; dlsym on the library finds the dead original,
+ * which stays at its initial value. Only known once HDF5 has initialised its ids.
+ */
+static void follow_copy_relocations(h5_lib *lib) {
+#define F(name)                                                                                    \
+    if (*lib->name <= 0 && lib->relocated.name && *lib->relocated.name > 0)                        \
+        lib->name = lib->relocated.name;
+    H5_IDS(F)
+#undef F
+}
+
+void h5_lib_watch(h5_lib *lib, void (*at_close)(void *lib)) {
+    if (!lib->watching)
+        lib->watching = lib->H5atclose(at_close, lib) >= 0;
+}
+
+void h5_lib_start(h5_lib *lib, void (*at_close)(void *lib)) {
+    if (lib->started)
+        return;
+    lib->started = true;
+    lib->stopping = false;
+    follow_copy_relocations(lib);
+    lib->native = lib->H5VLget_connector_id_by_value(H5VL_NATIVE_VALUE);
+    h5_lib_watch(lib, at_close);
+}
+
+static void drop_cached_types(h5_lib *lib) {
+    for (size_t i = 0; i < H5_CACHED_COUNT; i++) {
+        if (lib->cached_types[i] > 0)
+            lib->H5Tclose(lib->cached_types[i]);
+        lib->cached_types[i] = 0;
+    }
+}
+
+void h5_lib_stop(h5_lib *lib) {
+    drop_cached_types(lib);
+    lib->watching = false; /* HDF5 forgets what it has called */
+    lib->stale = true;
+}
+
+/* After a shutdown the ids are HDF5's to close, and there is little left of it to call. */
+void h5_lib_end(h5_lib *lib) {
+    if (lib->started && !lib->stopping) {
+        drop_cached_types(lib);
+        if (lib->native > 0)
+            lib->H5VLclose(lib->native);
+    }
+    lib->native = 0;
+    lib->native_cls = NULL;
+    lib->started = lib->stopping = false;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The HDF5 library that called us, as a table of functions.
+ *
+ * The connector links to no libhdf5. A process may hold several (the wheels of h5py and netCDF4
+ * each bring their own), with mangled names and hidden from the global symbol scope, so every call
+ * goes to the library that asked: h5_lib_bind finds it from the return address of the plugin entry
+ * point and resolves all names in it once. Each object keeps its h5_lib.
+ *
+ * Rules that were learnt the hard way:
+ * - The macros H5T_*, H5P_*, H5E_*, H5F_ACC_* call H5open of *some* library: use lib->..._g ids
+ *   and plain numbers instead.
+ * - Every HDF5 API call clears the caller's error stack. No call at all from the entry points, and
+ *   vol_stack_save/restore (errors.h) around calls that follow a failure.
+ * - Worker threads never call HDF5: the caller may hold its global lock.
+ */
+#ifndef ZARRBRIDGE_HDF5_VOL_HDF5_LIBRARY_H
+#define ZARRBRIDGE_HDF5_VOL_HDF5_LIBRARY_H
+
+#include <hdf5.h>
+
+#include <H5PLextern.h>
+#include <H5VLconnector.h>
+#include <H5VLconnector_passthru.h>
+#include <H5VLnative.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* clang-format off */
+
+/* Functions that 1.14 and 2.x both export under these names. */
+#define H5_FUNCTIONS(F)                                                                            \
+    F(H5Pcreate) F(H5Pclose) F(H5Pcopy) F(H5Pset_vol) F(H5Pget_vol_info) F(H5Pset_fapl_core)       \
+    F(H5Pset_chunk) F(H5Pset_fill_value) F(H5Pset_attr_creation_order) F(H5Pset_filter)            \
+    F(H5Pinsert2) F(H5Pget_vlen_mem_manager) F(H5Pget_copy_object) F(H5Tcopy) F(H5Tclose)          \
+    F(H5Tcreate) F(H5Tinsert) F(H5Tset_size) F(H5Tset_cset) F(H5Tset_fields) F(H5Tset_ebias)       \
+    F(H5Tenum_create) F(H5Tenum_insert) F(H5Tvlen_create) F(H5Tequal) F(H5Tget_class)              \
+    F(H5Tget_size) F(H5Tget_order) F(H5Tget_sign) F(H5Tget_precision) F(H5Tget_offset)             \
+    F(H5Tget_super) F(H5Tis_variable_str) F(H5Tconvert) F(H5Screate) F(H5Screate_simple)           \
+    F(H5Sclose) F(H5Sget_select_type) F(H5Sget_select_npoints) F(H5Sget_simple_extent_ndims)       \
+    F(H5Sget_simple_extent_dims) F(H5Sis_regular_hyperslab) F(H5Sget_regular_hyperslab)            \
+    F(H5Sselect_hyperslab) F(H5Sselect_valid) F(H5Sget_select_bounds) F(H5Ssel_iter_create)        \
+    F(H5Ssel_iter_get_seq_list) F(H5Ssel_iter_close) F(H5Idec_ref) F(H5Iis_valid) F(H5Iiterate)    \
+    F(H5Epush2) F(H5Eget_num) F(H5Eget_current_stack) F(H5Eset_current_stack) F(H5atclose)         \
+    F(H5allocate_memory) F(H5Zfilter_avail) F(H5Rcreate_object) F(H5VLget_connector_id_by_value)   \
+    F(H5VLclose) F(H5VLobject) F(H5VLwrap_register) F(H5VLintrospect_get_conn_cls)                 \
+    F(H5VLintrospect_opt_query) F(H5VLget_wrap_ctx) F(H5VLfree_wrap_ctx) F(H5VLfile_create)        \
+    F(H5VLfile_open) F(H5VLfile_get) F(H5VLfile_specific) F(H5VLfile_optional) F(H5VLfile_close)   \
+    F(H5VLgroup_create) F(H5VLgroup_open) F(H5VLgroup_get) F(H5VLgroup_specific)                   \
+    F(H5VLgroup_optional) F(H5VLgroup_close) F(H5VLdataset_create) F(H5VLdataset_open)             \
+    F(H5VLdataset_read) F(H5VLdataset_write) F(H5VLdataset_get) F(H5VLdataset_specific)            \
+    F(H5VLdataset_optional) F(H5VLdataset_close) F(H5VLattr_create) F(H5VLattr_open)               \
+    F(H5VLattr_read) F(H5VLattr_write) F(H5VLattr_get) F(H5VLattr_specific) F(H5VLattr_optional)   \
+    F(H5VLattr_close) F(H5VLdatatype_commit) F(H5VLdatatype_open) F(H5VLdatatype_get)              \
+    F(H5VLdatatype_specific) F(H5VLdatatype_optional) F(H5VLdatatype_close) F(H5VLlink_create)     \
+    F(H5VLlink_copy) F(H5VLlink_move) F(H5VLlink_get) F(H5VLlink_specific) F(H5VLlink_optional)    \
+    F(H5VLobject_open) F(H5VLobject_copy) F(H5VLobject_get) F(H5VLobject_specific)                 \
+    F(H5VLobject_optional) F(H5VLblob_put) F(H5VLblob_get) F(H5VLblob_specific)                    \
+    F(H5VLblob_optional) F(H5VLtoken_cmp) F(H5VLtoken_to_str) F(H5VLtoken_from_str)                \
+    F(H5Pget_layout) F(H5Pget_chunk) F(H5Pget_nfilters) F(H5Pget_filter2) F(H5Pfill_value_defined) \
+    F(H5Pget_fill_value) F(H5Pget_external_count) F(H5Pexist) F(H5Pget_size) F(H5Pget)             \
+    F(H5Pget_create_intermediate_group) F(H5Sget_simple_extent_type) F(H5Scopy) F(H5Tget_strpad)   \
+    F(H5Rget_obj_name) F(H5Literate2) F(H5Oopen) F(H5Iget_type) F(H5Dget_type) F(H5Dget_space)     \
+    F(H5Dget_create_plist) F(H5Dread) F(H5Aiterate2) F(H5Aopen) F(H5Aget_type) F(H5Aget_space)     \
+    F(H5Aread) F(H5Treclaim) F(H5Pequal) F(H5Pget_edc_check) F(H5Fcreate) F(H5Dcreate_anon) F(H5Dwrite) F(H5Scombine_select) F(H5Soffset_simple)
+
+/* Identifiers that the library keeps in variables; they get their values when it initialises. */
+#define H5_IDS(F)                                                                                  \
+    F(H5P_CLS_FILE_ACCESS_ID_g) F(H5P_CLS_FILE_CREATE_ID_g) F(H5P_CLS_DATASET_CREATE_ID_g)         \
+    F(H5P_CLS_DATASET_ACCESS_ID_g) F(H5P_CLS_GROUP_CREATE_ID_g) F(H5P_CLS_ATTRIBUTE_CREATE_ID_g)   \
+    F(H5P_LST_FILE_CREATE_ID_g) F(H5P_LST_DATASET_XFER_ID_g) F(H5P_LST_LINK_CREATE_ID_g)           \
+    F(H5P_LST_GROUP_CREATE_ID_g) F(H5P_LST_GROUP_ACCESS_ID_g) F(H5P_LST_DATASET_CREATE_ID_g)       \
+    F(H5P_LST_DATASET_ACCESS_ID_g) F(H5P_LST_ATTRIBUTE_CREATE_ID_g)                                \
+    F(H5P_LST_ATTRIBUTE_ACCESS_ID_g) F(H5P_LST_LINK_ACCESS_ID_g) F(H5T_NATIVE_INT8_g)              \
+    F(H5T_NATIVE_INT16_g) F(H5T_NATIVE_INT32_g) F(H5T_NATIVE_INT64_g) F(H5T_NATIVE_UINT8_g)        \
+    F(H5T_NATIVE_UINT16_g) F(H5T_NATIVE_UINT32_g) F(H5T_NATIVE_UINT64_g) F(H5T_IEEE_F32LE_g)       \
+    F(H5T_IEEE_F32BE_g) F(H5T_IEEE_F64LE_g) F(H5T_IEEE_F64BE_g) F(H5T_C_S1_g) F(H5T_STD_REF_OBJ_g) \
+    F(H5T_STD_REF_g) F(H5E_ERR_CLS_g) F(H5E_FILE_g) F(H5E_SYM_g) F(H5E_DATASET_g) F(H5E_ATTR_g)    \
+    F(H5E_VOL_g) F(H5E_CANTOPENFILE_g) F(H5E_CANTOPENOBJ_g) F(H5E_NOTFOUND_g) F(H5E_UNSUPPORTED_g) \
+    F(H5E_WRITEERROR_g) F(H5E_READERROR_g) F(H5E_CANTGET_g) F(H5E_CANTCONVERT_g)                   \
+    F(H5E_BADVALUE_g) F(H5E_BADTYPE_g) F(H5E_EXISTS_g) F(H5E_CANTCREATE_g) F(H5E_CANTFLUSH_g)      \
+    F(H5E_CANTDELETE_g) F(H5E_CANTMOVE_g) F(H5E_CANTCOPY_g) F(H5E_FILEEXISTS_g)
+
+/* clang-format on */
+
+struct vol_shadows;
+struct vol_file;
+
+/* Types that reads compare with; made on first use, closed when the library shuts down. */
+enum h5_cached_type {
+    H5_CACHED_F16LE,
+    H5_CACHED_F16BE,
+    H5_CACHED_C64LE,
+    H5_CACHED_C64BE,
+    H5_CACHED_C128LE,
+    H5_CACHED_C128BE,
+    H5_CACHED_BOOL,
+    H5_CACHED_COUNT
+};
+
+/* One libhdf5. We hold no handle on it: a program that unloads it expects its files to be closed by
+   that. All fields after `cls` are guarded by that library's own lock, which every callback holds.
+ */
+typedef struct h5_lib {
+    const void *base; /* where it is mapped: its identity; NULL for a free slot */
+    bool usable;      /* every name below was found */
+    bool stale;       /* has shut down since: it may be gone, and another one be at its place */
+    bool is_v2;       /* HDF5 2.x */
+    herr_t (*H5Eis_paused)(hid_t stack, bool *paused); /* of 2.x; else NULL */
+#define F(name) __typeof__(&name) name;
+    H5_FUNCTIONS(F)
+#undef F
+#define F(name) const hid_t *name;
+    H5_IDS(F)
+#undef F
+#define F(name) const hid_t *name;
+    struct {
+        H5_IDS(F)
+    } relocated; /* the executable's own copies, see h5_lib_start */
+#undef F
+    H5VL_class_t cls; /* what H5PLget_plugin_info hands out */
+
+    bool started;  /* between h5_lib_start and h5_lib_end */
+    bool watching; /* HDF5 will call at_close when it shuts down */
+    bool stopping; /* it has called it; its own closing of what is still open comes next */
+    hid_t native;  /* the native connector, or 0 */
+    const H5VL_class_t *native_cls;
+    size_t live;            /* open objects of Zarr stores */
+    struct vol_file *files; /* open stores, the newest first */
+    struct vol_shadows *shadows;
+    hid_t cached_types[H5_CACHED_COUNT]; /* 0 where not made yet */
+} h5_lib;
+
+#define H5_LIB_MAX 4
+
+/* The table of the library that contains `address`, bound on first sight; NULL when it lacks a
+   name or when more than H5_LIB_MAX libraries ask. Makes no HDF5 call. */
+h5_lib *h5_lib_bind(const void *address);
+
+/* The library in slot i, for the trampolines of callbacks/plugin.c. */
+h5_lib *h5_lib_slot(size_t i);
+
+/* Has `at_close` called with the library as context when HDF5 shuts down. HDF5 calls those first
+   that were named last: the sooner, the more of the program's own still find their files open. */
+void h5_lib_watch(h5_lib *lib, void (*at_close)(void *lib));
+
+/* Prepares the library for use: to be called first by every callback that can be the first one. It
+   watches, too. */
+void h5_lib_start(h5_lib *lib, void (*at_close)(void *lib));
+
+/* HDF5 is about to shut down: called at the end of `at_close`, which has set `stopping`. Files of
+   the native connector are still open and need it to be closed, so it stays. */
+void h5_lib_stop(h5_lib *lib);
+
+/* HDF5 has let go of the connector, by shutting down or because nobody uses it any more: no object
+   of ours is left. Forgets all ids. */
+void h5_lib_end(h5_lib *lib);
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* Types in both directions: see types.h. */
+#include "hdf5/types.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const bool host_is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+
+/* ---- New types ---- */
+
+static hid_t integer_id(const h5_lib *lib, zb_dtype dtype) {
+    bool is_signed = dtype.kind == ZB_KIND_INT;
+    switch (dtype.size) {
+    case 1:
+        return is_signed ? *lib->H5T_NATIVE_INT8_g : *lib->H5T_NATIVE_UINT8_g;
+    case 2:
+        return is_signed ? *lib->H5T_NATIVE_INT16_g : *lib->H5T_NATIVE_UINT16_g;
+    case 4:
+        return is_signed ? *lib->H5T_NATIVE_INT32_g : *lib->H5T_NATIVE_UINT32_g;
+    default:
+        return is_signed ? *lib->H5T_NATIVE_INT64_g : *lib->H5T_NATIVE_UINT64_g;
+    }
+}
+
+static hid_t float_id(const h5_lib *lib, uint32_t size, bool little) {
+    if (size == 4)
+        return little ? *lib->H5T_IEEE_F32LE_g : *lib->H5T_IEEE_F32BE_g;
+    return little ? *lib->H5T_IEEE_F64LE_g : *lib->H5T_IEEE_F64BE_g;
+}
+
+/* IEEE binary16, which HDF5 has under a name only since 1.14.4: sign bit 15, 5 exponent bits
+   from bit 10 with bias 15, 10 mantissa bits. */
+static hid_t new_float16(h5_lib *lib, bool little) {
+    hid_t type = lib->H5Tcopy(float_id(lib, 4, little));
+    if (lib->H5Tset_fields(type, 15, 10, 5, 0, 10) < 0 || lib->H5Tset_size(type, 2) < 0 ||
+        lib->H5Tset_ebias(type, 15) < 0) {
+        lib->H5Tclose(type);
+        return -1;
+    }
+    return type;
+}
+
+/* What h5py writes for complex numbers and recognises as such. */
+static hid_t new_complex(h5_lib *lib, uint32_t size, bool little) {
+    hid_t part = float_id(lib, size / 2, little);
+    hid_t type = lib->H5Tcreate(H5T_COMPOUND, size);
+    lib->H5Tinsert(type, "r", 0, part);
+    lib->H5Tinsert(type, "i", size / 2, part);
+    return type;
+}
+
+/* What h5py writes for bool. */
+static hid_t new_bool(h5_lib *lib) {
+    static const int8_t no = 0, yes = 1;
+    hid_t type = lib->H5Tenum_create(*lib->H5T_NATIVE_INT8_g);
+    lib->H5Tenum_insert(type, "FALSE", &no);
+    lib->H5Tenum_insert(type, "TRUE", &yes);
+    return type;
+}
+
+/* All are new ids: callers of H5Dget_type and H5Aget_type close theirs. */
+hid_t vol_type_new(h5_lib *lib, zb_dtype dtype) {
+    switch (dtype.kind) {
+    case ZB_KIND_BOOL:
+        return new_bool(lib);
+    case ZB_KIND_INT:
+    case ZB_KIND_UINT:
+        return lib->H5Tcopy(integer_id(lib, dtype));
+    case ZB_KIND_FLOAT:
+        if (dtype.size == 2)
+            return new_float16(lib, host_is_little);
+        return lib->H5Tcopy(float_id(lib, dtype.size, host_is_little));
+    case ZB_KIND_COMPLEX:
+        return new_complex(lib, dtype.size, host_is_little);
+    case ZB_KIND_RAW:
+        break;
+    }
+    return lib->H5Tcreate(H5T_OPAQUE, dtype.size); /* untagged: h5py reads no other */
+}
+
+hid_t vol_node_type(vol_node *node) {
+    if (node->type <= 0)
+        node->type = vol_type_new(node->file->lib, zb_node_array(node->zarr)->dtype);
+    return node->type;
+}
+
+hid_t vol_type_fixed_text(h5_lib *lib, size_t size) {
+    hid_t type = lib->H5Tcopy(*lib->H5T_C_S1_g);
+    lib->H5Tset_size(type, size);
+    return type;
+}
+
+hid_t vol_type_text(h5_lib *lib) {
+    hid_t type = vol_type_fixed_text(lib, H5T_VARIABLE);
+    lib->H5Tset_cset(type, H5T_CSET_UTF8);
+    return type;
+}
+
+/* ---- Recognising memory types ---- */
+
+/* Making a compound costs more than comparing with one, and reads compare each time. */
+static hid_t cached_type(h5_lib *lib, enum h5_cached_type which) {
+    hid_t *type = &lib->cached_types[which];
+    if (*type > 0)
+        return *type;
+    switch (which) {
+    case H5_CACHED_F16LE:
+    case H5_CACHED_F16BE:
+        *type = new_float16(lib, which == H5_CACHED_F16LE);
+        break;
+    case H5_CACHED_C64LE:
+    case H5_CACHED_C64BE:
+        *type = new_complex(lib, 8, which == H5_CACHED_C64LE);
+        break;
+    case H5_CACHED_C128LE:
+    case H5_CACHED_C128BE:
+        *type = new_complex(lib, 16, which == H5_CACHED_C128LE);
+        break;
+    case H5_CACHED_BOOL:
+    case H5_CACHED_COUNT:
+        *type = new_bool(lib);
+        break;
+    }
+    return *type;
+}
+
+/* Types with padding bits are left to HDF5. */
+static bool integer_to_dtype(h5_lib *lib, hid_t type, zb_dtype *dtype) {
+    size_t size = dtype->size;
+    if ((size != 1 && size != 2 && size != 4 && size != 8) ||
+        lib->H5Tget_precision(type) != 8 * size || lib->H5Tget_offset(type) != 0)
+        return false;
+    dtype->kind = lib->H5Tget_sign(type) == H5T_SGN_NONE ? ZB_KIND_UINT : ZB_KIND_INT;
+    dtype->swapped = size > 1 && (lib->H5Tget_order(type) == H5T_ORDER_LE) != host_is_little;
+    return true;
+}
+
+/* Any other layout of the same size (bfloat16, VAX) is left to HDF5. */
+static bool float_to_dtype(h5_lib *lib, hid_t type, zb_dtype *dtype) {
+    if (dtype->size != 2 && dtype->size != 4 && dtype->size != 8)
+        return false;
+    bool little = lib->H5Tget_order(type) == H5T_ORDER_LE;
+    hid_t ieee = dtype->size == 2 ? cached_type(lib, little ? H5_CACHED_F16LE : H5_CACHED_F16BE)
+                                  : float_id(lib, dtype->size, little);
+    dtype->kind = ZB_KIND_FLOAT;
+    dtype->swapped = little != host_is_little;
+    return lib->H5Tequal(type, ieee) > 0;
+}
+
+static bool compound_to_dtype(h5_lib *lib, hid_t type, zb_dtype *dtype) {
+    if (dtype->size != 8 && dtype->size != 16)
+        return false;
+    bool wide = dtype->size == 16;
+    dtype->kind = ZB_KIND_COMPLEX;
+    dtype->swapped = !host_is_little;
+    if (lib->H5Tequal(type, cached_type(lib, wide ? H5_CACHED_C128LE : H5_CACHED_C64LE)) > 0)
+        return true;
+    dtype->swapped = host_is_little;
+    return lib->H5Tequal(type, cached_type(lib, wide ? H5_CACHED_C128BE : H5_CACHED_C64BE)) > 0;
+}
+
+/* HDF5 2.x has complex numbers of its own, laid out like the compound. */
+#define CLASS_COMPLEX 11
+
+static bool complex_to_dtype(h5_lib *lib, hid_t type, zb_dtype *dtype) {
+    hid_t part = lib->H5Tget_super(type);
+    zb_dtype of_part = {.size = dtype->size / 2};
+    bool good = part >= 0 && dtype->size >= 8 && float_to_dtype(lib, part, &of_part);
+    if (part >= 0)
+        lib->H5Tclose(part);
+    dtype->kind = ZB_KIND_COMPLEX;
+    dtype->swapped = of_part.swapped;
+    return good;
+}
+
+bool vol_type_to_dtype(h5_lib *lib, hid_t type, zb_dtype *dtype) {
+    size_t size = lib->H5Tget_size(type);
+    if (size == 0 || size > UINT32_MAX)
+        return false;
+    *dtype = (zb_dtype){.size = (uint32_t)size};
+    const int class = lib->H5Tget_class(type);
+    if (class == CLASS_COMPLEX)
+        return complex_to_dtype(lib, type, dtype);
+    switch (class) {
+    case H5T_INTEGER:
+        return integer_to_dtype(lib, type, dtype);
+    case H5T_FLOAT:
+        return float_to_dtype(lib, type, dtype);
+    case H5T_COMPOUND:
+        return compound_to_dtype(lib, type, dtype);
+    case H5T_ENUM:
+        dtype->kind = ZB_KIND_BOOL;
+        return lib->H5Tequal(type, cached_type(lib, H5_CACHED_BOOL)) > 0;
+    default:
+        return false;
+    }
+}
+
+/* ---- Types of new datasets ---- */
+
+static enum zb_code fail_stored(H5T_class_t class, zb_error *err) {
+    static const struct {
+        H5T_class_t class;
+        const char *what;
+    } reasons[] = {
+        {H5T_INTEGER, "integers of this size or with padding bits; use 8, 16, 32 or 64 bits"},
+        {H5T_FLOAT, "floats of this size or layout; use float16, float32 or float64"},
+        {H5T_STRING, "strings; store their bytes as uint8 with one more dimension, or the text as "
+                     "an attribute"},
+        {H5T_COMPOUND, "compounds other than complex {r, i}; store each member as a dataset"},
+        {H5T_ENUM, "enumerations other than bool; store the integers"},
+        {H5T_BITFIELD, "bitfields; use unsigned integers"},
+        {H5T_REFERENCE, "references; store paths as attributes"},
+        {H5T_VLEN, "variable-length elements; store one long array and the start of each part"},
+        {H5T_ARRAY, "array elements; give the dataset more dimensions"},
+    };
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
+        if (reasons[i].class == class)
+            return zb_fail(err, ZB_EUNSUPPORTED, "Zarr has no data type for %s", reasons[i].what);
+    return zb_fail(err, ZB_EUNSUPPORTED, "Zarr has no data type for this type");
+}
+
+enum zb_code vol_type_stored(h5_lib *lib, hid_t type, zb_dtype *dtype, zb_error *err) {
+    H5T_class_t class = lib->H5Tget_class(type);
+    size_t size = lib->H5Tget_size(type);
+    if (class == H5T_OPAQUE && size > 0 && size <= UINT32_MAX) {
+        *dtype = (zb_dtype){.kind = ZB_KIND_RAW, .size = (uint32_t)size};
+        return ZB_OK;
+    }
+    return vol_type_to_dtype(lib, type, dtype) ? ZB_OK : fail_stored(class, err);
+}
+
+hid_t vol_type_double(h5_lib *lib) {
+    return float_id(lib, sizeof(double), host_is_little);
+}
+
+void *vol_vlen_alloc(h5_lib *lib, hid_t dxpl, size_t size) {
+    H5MM_allocate_t allocate = NULL;
+    H5MM_free_t release = NULL;
+    void *allocate_info = NULL, *release_info = NULL;
+    lib->H5Pget_vlen_mem_manager(dxpl, &allocate, &allocate_info, &release, &release_info);
+    return allocate ? allocate(size, allocate_info) : malloc(size);
+}

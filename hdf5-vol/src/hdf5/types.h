@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Data types of the two worlds.
+ *
+ * HDF5 sees host byte order, as the core hands elements out: bool as the enumeration {FALSE, TRUE}
+ * of 8-bit integers (which h5py reads as bool), complex numbers as the compound {r, i} (h5py:
+ * complex), r<bits> as opaque.
+ */
+#ifndef ZARRBRIDGE_HDF5_VOL_HDF5_TYPES_H
+#define ZARRBRIDGE_HDF5_VOL_HDF5_TYPES_H
+
+#include "model/tree.h"
+
+/* The HDF5 type for dtype (host order); the caller closes it. -1 on failure. */
+hid_t vol_type_new(h5_lib *lib, zb_dtype dtype);
+
+/* A dataset's type; borrowed from the node. -1 on failure. */
+hid_t vol_node_type(vol_node *node);
+
+/* Is `type` one that the core can read into, with the same result as HDF5's own conversion?
+   Integers without padding, IEEE floats, the complex and bool types above, in either byte order. */
+bool vol_type_to_dtype(h5_lib *lib, hid_t type, zb_dtype *dtype);
+
+/* The Zarr type in which a dataset of `type` is stored; `swapped` when it is stored in the byte
+   order opposite to the host's. ZB_EUNSUPPORTED, with what to do instead, when there is none. */
+enum zb_code vol_type_stored(h5_lib *lib, hid_t type, zb_dtype *dtype, zb_error *err);
+
+/* The double of the host; borrowed. */
+hid_t vol_type_double(h5_lib *lib);
+
+/* New variable-length UTF-8 string type, and fixed-length string type of `size` bytes with its
+   NUL. */
+hid_t vol_type_text(h5_lib *lib);
+hid_t vol_type_fixed_text(h5_lib *lib, size_t size);
+
+/* Memory for variable-length data, from the manager in dxpl (malloc by default): the program
+   frees it. */
+void *vol_vlen_alloc(h5_lib *lib, hid_t dxpl, size_t size);
+
+#endif

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dimension_names as HDF5 knows named dimensions: labels, and dimension scales.
+ *
+ * The coordinate of a dimension (zarrbridge/conventions.h) is its scale: an array x of one
+ * dimension called x, for the arrays of its group and of the groups below; or x, whose dimension
+ * has no name, where an array beside it has a dimension called x of that length. DIMENSION_LIST of
+ * an array refers to the scales of its dimensions, when all of them have one: netCDF libraries
+ * refuse a mixture. HDF5 also keeps the way back (REFERENCE_LIST of a scale); it would need a look
+ * at every array of the store, and readers do without.
+ *
+ * With the option netcdf_dimensions, dimensions without such an array get a scale as netCDF-4 files
+ * have them: a dataset that holds nothing but the dimension's name and length. It is not in the
+ * store, so it comes from a small one in memory.
+ */
+#include "attributes/attributes.h"
+
+#include "zarrbridge/conventions.h"
+
+#include "zarrbridge/change.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Coordinates ---- */
+
+/* The dataset `name` in the group `level` steps above the array's own, as far as the file shows. */
+static const vol_node *dataset_at(const vol_node *array, unsigned level, const char *name) {
+    vol_node *group = array->parent;
+    for (; group && level > 0; level--)
+        group = group->parent;
+    const vol_node *node = group ? vol_node_find(group, name, NULL) : NULL;
+    return node && node->kind == VOL_DATASET ? node : NULL;
+}
+
+/* What zb_coordinate_find asks with. */
+typedef struct asking {
+    const vol_node *array;
+    zb_array_info dimension; /* of a dataset that stands for a dimension, which is called like it */
+    const char *dimension_name;
+} asking;
+
+static const zb_array_info *info_at(void *context, unsigned level, const char *name) {
+    asking *ask = context;
+    const vol_node *node = dataset_at(ask->array, level, name);
+    if (!node || !node->is_dimension)
+        return node ? zb_node_array(node->zarr) : NULL;
+    ask->dimension = *zb_node_array(node->zarr);
+    ask->dimension_name = node->name;
+    ask->dimension.dimension_names = &ask->dimension_name;
+    return &ask->dimension;
+}
+
+/* The coordinate of an array's dimension; NULL when the file shows none. */
+static const vol_node *find_scale(const vol_node *array, uint32_t dim) {
+    const zb_array_info *info = zb_node_array(array->zarr);
+    asking ask = {.array = array};
+    zb_surroundings around = {.array = info_at, .context = &ask};
+    for (const vol_node *group = array->parent; group; group = group->parent)
+        around.levels++;
+    const int level = zb_coordinate_find(info, dim, &around);
+    return level < 0 ? NULL : dataset_at(array, (unsigned)level, info->dimension_names[dim]);
+}
+
+bool vol_dims_names_itself(const vol_node *node) {
+    if (node->kind != VOL_DATASET || node->is_dimension)
+        return node->is_dimension;
+    const zb_array_info *info = zb_node_array(node->zarr);
+    return info->ndim == 1 && zb_coordinate_fits(info, node->name, info->shape[0], false);
+}
+
+/* Is the array, whose one dimension has no name, the coordinate of an array beside it? */
+static bool serves_a_neighbour(const vol_node *node) {
+    const zb_array_info *info = zb_node_array(node->zarr);
+    vol_node *group = node->parent;
+    if (info->ndim != 1 || !zb_coordinate_fits(info, node->name, info->shape[0], true) || !group ||
+        vol_node_list(group, NULL) != ZB_OK)
+        return false;
+    for (size_t i = 0; i < group->child_count; i++) {
+        const vol_node *array = group->child[i];
+        const zb_array_info *other = array->kind == VOL_DATASET ? zb_node_array(array->zarr) : NULL;
+        for (uint32_t d = 0; other && other->dimension_names && d < other->ndim; d++)
+            if (other->dimension_names[d] && strcmp(other->dimension_names[d], node->name) == 0 &&
+                other->shape[d] == info->shape[0])
+                return true;
+    }
+    return false;
+}
+
+bool vol_dims_is_scale(const vol_node *node) {
+    return vol_dims_names_itself(node) ||
+           (node->kind == VOL_DATASET && !node->is_dimension && serves_a_neighbour(node));
+}
+
+/* Can the dimension's name be that of a dataset? */
+static bool is_link_name(const char *name) {
+    return name && *name && !strchr(name, '/') && strcmp(name, ".") != 0;
+}
+
+/* ---- Attributes ---- */
+
+static bool add_fixed(vol_attrs *attrs, const char *name, const char *text) {
+    size_t size = strlen(text) + 1;
+    vol_attr *attr = vol_attrs_add(attrs, name, VOL_ATTR_FIXED, 1, size);
+    if (!attr)
+        return false;
+    memcpy(attr->data, text, size);
+    return true;
+}
+
+/* Where scales say the names, labels answer H5DSget_label but stay out of sight, as programs that
+   do not know them would take them for the user's. */
+static bool add_labels(vol_attrs *attrs, const zb_array_info *info, bool has_scales) {
+    vol_attr *attr =
+        vol_attrs_add(attrs, "DIMENSION_LABELS", VOL_ATTR_TEXT, info->ndim, sizeof(char *));
+    if (!attr)
+        return false;
+    attr->ndim = 1;
+    attr->dims[0] = info->ndim;
+    attr->unlisted = has_scales;
+    for (uint32_t d = 0; d < info->ndim; d++) {
+        const char *name = info->dimension_names[d];
+        char *copy = strdup(name ? name : "");
+        if (!copy)
+            return false;
+        ((char **)attr->data)[d] = copy;
+    }
+    return true;
+}
+
+static bool add_scale_list(vol_attrs *attrs, const vol_node *node, const zb_array_info *info,
+                           bool *added) {
+    uint64_t tokens[ZB_MAX_NDIM];
+    *added = false;
+    for (uint32_t d = 0; d < info->ndim; d++) {
+        const vol_node *scale = find_scale(node, d);
+        if (!scale)
+            return true;
+        tokens[d] = scale->token;
+    }
+    vol_attr *attr =
+        vol_attrs_add(attrs, "DIMENSION_LIST", VOL_ATTR_REFS, info->ndim, sizeof tokens[0]);
+    if (!attr)
+        return false;
+    attr->ndim = 1;
+    attr->dims[0] = info->ndim;
+    memcpy(attr->data, tokens, info->ndim * sizeof tokens[0]);
+    *added = true;
+    return true;
+}
+
+/* What netCDF-4 puts into NAME of a dimension without a variable. */
+#define NOT_A_VARIABLE VOL_NOT_A_VARIABLE "%10" PRIu64
+
+/* A scale may have another name than its dataset; HDF5 reads both only as fixed strings. */
+static bool add_scale_names(vol_attrs *attrs, const vol_node *node) {
+    const vol_attr *given = vol_attrs_find(attrs, "NAME");
+    char *name = strdup(given && given->kind == VOL_ATTR_TEXT && given->count == 1
+                            ? ((char *const *)given->data)[0]
+                            : node->name);
+    bool added =
+        name && add_fixed(attrs, "CLASS", "DIMENSION_SCALE") && add_fixed(attrs, "NAME", name);
+    free(name);
+    return added;
+}
+
+bool vol_dims_add(vol_attrs *attrs, const vol_node *node) {
+    const zb_array_info *info = zb_node_array(node->zarr);
+    char text[96];
+    if (node->is_dimension) {
+        snprintf(text, sizeof text, NOT_A_VARIABLE, info->shape[0]);
+        return add_fixed(attrs, "CLASS", "DIMENSION_SCALE") && add_fixed(attrs, "NAME", text);
+    }
+    if (vol_dims_is_scale(node))
+        return add_scale_names(attrs, node) &&
+               (!info->dimension_names || add_labels(attrs, info, true));
+    if (!info->dimension_names || info->ndim == 0)
+        return true;
+    bool has_scales;
+    return add_scale_list(attrs, node, info, &has_scales) && add_labels(attrs, info, has_scales);
+}
+
+/* ---- Datasets for dimensions ---- */
+
+#define DIMENSION_CHUNK 65536 /* elements at most */
+
+/* All of it is fill value; the element type is netCDF's. */
+enum zb_code vol_dims_new_array(vol_file *file, const char *path, uint64_t length,
+                                const char *attributes, zb_node **out, zb_error *err) {
+    const uint64_t chunk = length == 0 ? 1 : length < DIMENSION_CHUNK ? length : DIMENSION_CHUNK;
+    const zb_array_spec spec = {.ndim = 1,
+                                .shape = &length,
+                                .inner_shape = &chunk,
+                                .dtype = {.kind = ZB_KIND_FLOAT, .size = 4},
+                                .codecs = "[]",
+                                .attributes = attributes};
+    enum zb_code code = ZB_OK;
+    if (!file->dimensions)
+        code = zb_store_new_mem("dimensions", &file->dimensions, err);
+    return code ? code : zb_array_create(file->dimensions, path, &spec, out, err);
+}
+
+static enum zb_code add_dimension(vol_node *group, const char *name, uint64_t length,
+                                  zb_error *err) {
+    zb_node *zarr = NULL;
+    char *path = vol_node_store_path(group, name);
+    enum zb_code code = path ? vol_dims_new_array(group->file, path, length, NULL, &zarr, err)
+                             : zb_fail(err, ZB_ENOMEM, "no memory for dimension %s", name);
+    if (!code)
+        code = vol_node_add_dimension(group, name, zarr, err);
+    free(path);
+    return code;
+}
+
+enum zb_code vol_dims_complete(vol_node *group, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    for (size_t i = 0; i < group->child_count && !code; i++) {
+        const vol_node *array = group->child[i];
+        const zb_array_info *info =
+            array->kind == VOL_DATASET && !array->is_dimension ? zb_node_array(array->zarr) : NULL;
+        if (!info || !info->dimension_names || vol_dims_is_scale(array))
+            continue;
+        for (uint32_t d = 0; d < info->ndim && !code; d++) {
+            const char *name = info->dimension_names[d];
+            if (is_link_name(name) && !find_scale(array, d) && !vol_node_find(group, name, NULL))
+                code = add_dimension(group, name, info->shape[d], err);
+        }
+        /* Children are sorted by name: those just added may have moved this array. */
+        while (group->child[i] != array)
+            i++;
+    }
+    return code;
+}

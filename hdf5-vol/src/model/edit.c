@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+/* Changing the hierarchy: see edit.h. */
+#include "model/edit.h"
+
+#include "attributes/attributes.h"
+#include "model/writers.h"
+
+#include "zarrbridge/change.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Places ---- */
+
+void vol_place_clear(vol_place *place) {
+    free(place->name);
+    place->name = NULL;
+}
+
+bool vol_makes_groups(h5_lib *lib, hid_t lcpl) {
+    unsigned makes = 0;
+    return lib->H5Pget_create_intermediate_group(lcpl, &makes) >= 0 && makes != 0;
+}
+
+/* The group called `name` in place->group, made if there is none and that is allowed. */
+static enum zb_code enter(vol_place *place, bool intermediate, zb_error *err) {
+    vol_node *next = vol_node_find(place->group, place->name, err);
+    enum zb_code code = ZB_OK;
+    if (!next && intermediate)
+        code = vol_edit_create_group(place, NULL, &next, err);
+    else if (!next)
+        code = zb_fail(err, ZB_ENOTFOUND, "there is no group '%s' in %s", place->name,
+                       place->group->path);
+    else if (next->kind != VOL_GROUP)
+        code = zb_fail(err, ZB_EINVAL, "'%s' is no group", next->path);
+    if (!code)
+        place->group = next;
+    vol_place_clear(place);
+    return code;
+}
+
+/* Of "a/b/c": group a/b, name c. */
+static enum zb_code walk_place(vol_place *place, char *rest, bool intermediate, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    char *part;
+    while (!code && (part = strsep(&rest, "/"))) {
+        if (!*part || strcmp(part, ".") == 0)
+            continue;
+        if (place->name)
+            code = enter(place, intermediate, err);
+        if (!code && !(place->name = strdup(part)))
+            code = zb_fail(err, ZB_ENOMEM, "no memory for a name");
+    }
+    return code;
+}
+
+enum zb_code vol_place_find(vol_node *base, const char *path, bool intermediate, vol_place *out,
+                            zb_error *err) {
+    *out = (vol_place){.group = path[0] == '/' ? base->file->root : base};
+    char *copy = strdup(path);
+    enum zb_code code = copy ? walk_place(out, copy, intermediate, err)
+                             : zb_fail(err, ZB_ENOMEM, "no memory for path %s", path);
+    free(copy);
+    if (!code && !out->name)
+        code = zb_fail(err, ZB_EINVAL, "'%s' names no new object", path);
+    else if (!code && out->group->kind != VOL_GROUP)
+        code = zb_fail(err, ZB_EINVAL, "'%s' is no group", out->group->path);
+    else if (!code && vol_node_find(out->group, out->name, NULL))
+        code = zb_fail(err, ZB_ECONFLICT, "name already exists: '%s'", path);
+    else if (!code && !out->group->zarr)
+        code = zb_fail(err, ZB_EINVAL,
+                       "the store '%s' is a single array: nothing else can be made in it",
+                       base->file->path);
+    if (code)
+        vol_place_clear(out);
+    return code;
+}
+
+/* ---- Creating ---- */
+
+/* Takes over `made`. What is in the store shows in the tree, or at least when the file is opened
+   again. */
+static enum zb_code add(const vol_place *place, zb_node *made, vol_node **out, zb_error *err) {
+    enum zb_code code = vol_node_add(place->group, place->name, made, out, err);
+    place->group->file->changes++;
+    return code;
+}
+
+enum zb_code vol_edit_create_group(const vol_place *place, const char *attributes, vol_node **out,
+                                   zb_error *err) {
+    zb_node *made;
+    char *path = vol_node_store_path(place->group, place->name);
+    enum zb_code code =
+        path ? zb_group_create(place->group->file->store, path, attributes, &made, err)
+             : zb_fail(err, ZB_ENOMEM, "no memory for a path");
+    free(path);
+    if (code)
+        return code;
+    code = add(place, made, out, err);
+    if (!code)
+        (*out)->listed = true; /* it is empty, and we shall see what is made in it */
+    return code;
+}
+
+enum zb_code vol_edit_create_array(const vol_place *place, const zb_array_spec *spec,
+                                   vol_node **out, zb_error *err) {
+    zb_node *made;
+    char *path = vol_node_store_path(place->group, place->name);
+    enum zb_code code = path ? zb_array_create(place->group->file->store, path, spec, &made, err)
+                             : zb_fail(err, ZB_ENOMEM, "no memory for a path");
+    free(path);
+    return code ? code : add(place, made, out, err);
+}
+
+enum zb_code vol_edit_create_loose(vol_file *file, const zb_array_spec *spec, vol_node **out,
+                                   zb_error *err) {
+    zb_store *store;
+    zb_node *made;
+    enum zb_code code = zb_store_new_mem("(dataset without a name)", &store, err);
+    if (code)
+        return code;
+    code = zb_array_create(store, "", spec, &made, err);
+    if (!code)
+        code = vol_node_new_loose(file, made, out, err);
+    if (code)
+        zb_store_release(store);
+    else
+        (*out)->own_store = store;
+    return code;
+}
+
+/* The chunks of a nameless dataset are copied as they are. */
+enum zb_code vol_edit_link(vol_node *loose, const vol_place *place, zb_error *err) {
+    vol_file *file = place->group->file;
+    char *path = vol_node_store_path(place->group, place->name);
+    enum zb_code code =
+        path ? vol_writer_close(loose, err) : zb_fail(err, ZB_ENOMEM, "no memory for a path");
+    if (!code)
+        code = zb_node_copy(loose->own_store, "", file->store, path, err);
+    if (!code)
+        code = vol_node_relink(loose, place->group, place->name, err);
+    if (!code && !loose->loose) {
+        zb_store_release(loose->own_store);
+        loose->own_store = NULL;
+    }
+    free(path);
+    return code;
+}
+
+/* ---- Changing places ---- */
+
+enum zb_code vol_edit_delete(vol_node *node, zb_error *err) {
+    vol_file *file = node->file;
+    enum zb_code code = ZB_OK;
+    if (!node->parent)
+        return zb_fail(err, ZB_EINVAL, "the root group cannot be deleted");
+    if (!node->parent->zarr)
+        return zb_fail(err, ZB_EINVAL, "the store '%s' is this array: delete the file instead",
+                       file->path);
+    char *path = vol_node_store_path(node->parent, node->name);
+    if (!path)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a path");
+    if (!node->is_dimension) /* those are not in the store */
+        code = zb_node_delete(file->store, path, err);
+    free(path);
+    if (code)
+        return code;
+    vol_writer_abandon_below(node);
+    vol_node_detach(node);
+    return ZB_OK;
+}
+
+static bool is_below(const vol_node *node, const vol_node *above) {
+    while (node && node != above)
+        node = node->parent;
+    return node != NULL;
+}
+
+enum zb_code vol_edit_move(vol_node *node, const vol_place *place, zb_error *err) {
+    if (!node->parent || !node->parent->zarr || node->is_dimension)
+        return zb_fail(err, ZB_EINVAL, "'%s' cannot be moved", node->path);
+    if (is_below(place->group, node))
+        return zb_fail(err, ZB_EINVAL, "'%s' cannot be moved into itself", node->path);
+    char *from = vol_node_store_path(node->parent, node->name);
+    char *to = vol_node_store_path(place->group, place->name);
+    enum zb_code code = from && to ? vol_writer_close_below(node, err)
+                                   : zb_fail(err, ZB_ENOMEM, "no memory for a path");
+    if (!code)
+        code = zb_node_move(node->file->store, from, to, err);
+    if (!code)
+        code = vol_node_relink(node, place->group, place->name, err);
+    free(from);
+    free(to);
+    return code;
+}
+
+/* The whole of it, as it stands in the store. */
+static enum zb_code copy_whole(vol_node *node, const vol_place *place, vol_node **out,
+                               zb_error *err) {
+    vol_file *to = place->group->file;
+    zb_node *made = NULL;
+    char *path = vol_node_store_path(place->group, place->name);
+    enum zb_code code =
+        path ? vol_writer_flush_below(node, err) : zb_fail(err, ZB_ENOMEM, "no memory for a path");
+    if (!code)
+        code =
+            zb_node_copy(zb_node_store(node->zarr), zb_node_path(node->zarr), to->store, path, err);
+    if (!code)
+        code = zb_node_open(to->store, path, &made, err);
+    if (!code)
+        code = add(place, made, out, err);
+    free(path);
+    return code;
+}
+
+static enum zb_code copy_group_alone(const vol_node *node, const vol_place *place, vol_node **out,
+                                     zb_error *err) {
+    const zb_json *attributes = zb_node_attributes(node->zarr);
+    char *text = attributes ? zb_json_print(attributes) : NULL;
+    enum zb_code code = !attributes || text
+                            ? vol_edit_create_group(place, text, out, err)
+                            : zb_fail(err, ZB_ENOMEM, "no memory for the attributes");
+    free(text);
+    return code;
+}
+
+static enum zb_code copy_shallow(vol_node *node, const vol_place *place, vol_node **out,
+                                 zb_error *err) {
+    enum zb_code code = copy_group_alone(node, place, out, err);
+    if (!code)
+        code = vol_node_list(node, err);
+    for (size_t i = 0; i < node->child_count && !code; i++) {
+        vol_node *child = node->child[i], *made;
+        const vol_place inside = {.group = *out, .name = (char *)(uintptr_t)child->name};
+        if (child->kind == VOL_UNREADABLE)
+            code = vol_node_reason(child, err);
+        else if (child->is_dimension)
+            continue;
+        else
+            code = child->kind == VOL_GROUP ? copy_group_alone(child, &inside, &made, err)
+                                            : copy_whole(child, &inside, &made, err);
+    }
+    return code;
+}
+
+static enum zb_code remove_attributes(vol_node *node, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    const zb_json *attributes, *first;
+    while (!code && (attributes = zb_node_attributes(node->zarr)) &&
+           (first = zb_json_first(attributes))) {
+        char *name = strdup(zb_json_name(first));
+        code = name ? vol_edit_attribute(node, name, NULL, err)
+                    : zb_fail(err, ZB_ENOMEM, "no memory for a name");
+        free(name);
+    }
+    if (!code && node->kind == VOL_GROUP)
+        code = vol_node_list(node, err);
+    for (size_t i = 0; i < node->child_count && !code; i++)
+        if (node->child[i]->zarr && !node->child[i]->is_dimension)
+            code = remove_attributes(node->child[i], err);
+    return code;
+}
+
+enum zb_code vol_edit_copy(vol_node *node, const vol_place *place, bool shallow,
+                           bool without_attributes, vol_node **out, zb_error *err) {
+    if (!node->zarr || node->is_dimension)
+        return zb_fail(err, ZB_EINVAL, "'%s' is not in the store", node->path);
+    if (is_below(place->group, node))
+        return zb_fail(err, ZB_EINVAL, "'%s' cannot be copied into itself", node->path);
+    enum zb_code code = shallow && node->kind == VOL_GROUP ? copy_shallow(node, place, out, err)
+                                                           : copy_whole(node, place, out, err);
+    return !code && without_attributes ? remove_attributes(*out, err) : code;
+}
+
+/* ---- Changing a node ---- */
+
+enum zb_code vol_edit_attribute(vol_node *node, const char *name, const char *json, zb_error *err) {
+    zb_node *changed;
+    if (!node->zarr)
+        return zb_fail(err, ZB_EINVAL,
+                       "the store '%s' is a single array: attributes belong to its dataset",
+                       node->file->path);
+    enum zb_code code = zb_node_set_attribute(node->zarr, name, json, &changed, err);
+    if (!code)
+        vol_node_replace(node, changed);
+    return code;
+}
+
+enum zb_code vol_edit_dimension_names(vol_node *dataset, const char *const *names, zb_error *err) {
+    zb_node *changed;
+    enum zb_code code = zb_array_set_dimension_names(dataset->zarr, names, &changed, err);
+    if (!code)
+        vol_node_replace(dataset, changed);
+    return code;
+}
+
+enum zb_code vol_edit_make_dimension(vol_node *dataset, zb_error *err) {
+    vol_file *file = dataset->file;
+    const zb_json *attributes = zb_node_attributes(dataset->zarr);
+    char *text = attributes ? zb_json_print(attributes) : NULL;
+    zb_node *made;
+    enum zb_code code =
+        attributes && !text ? zb_fail(err, ZB_ENOMEM, "no memory for attributes") : ZB_OK;
+    if (!code)
+        code = vol_dims_new_array(file, zb_node_path(dataset->zarr),
+                                  zb_node_array(dataset->zarr)->shape[0], text, &made, err);
+    free(text);
+    if (code)
+        return code;
+    code = zb_node_delete(file->store, zb_node_path(dataset->zarr), err);
+    if (code) {
+        zb_node_release(made);
+        return code;
+    }
+    vol_writer_abandon_below(dataset);
+    dataset->is_dimension = true;
+    vol_node_replace(dataset, made);
+    return ZB_OK;
+}
+
+/* A resize that fails may have changed the shape already: the node is what the store says now. */
+enum zb_code vol_edit_resize(vol_node *dataset, const uint64_t *shape, zb_error *err) {
+    zb_node *changed = NULL;
+    enum zb_code code = vol_writer_close(dataset, err);
+    if (code)
+        return code;
+    code = zb_array_resize(dataset->zarr, shape, &changed, err);
+    if (code && zb_node_open(zb_node_store(dataset->zarr), zb_node_path(dataset->zarr), &changed,
+                             NULL) != ZB_OK)
+        return code;
+    vol_node_replace(dataset, changed);
+    return code;
+}
+
+/* Children that other programs have deleted lose their place; others are found when the group is
+   listed again. */
+static void detach_gone(vol_node *group) {
+    for (size_t i = group->child_count; i-- > 0;) {
+        vol_node *child = group->child[i];
+        zb_node *now = NULL;
+        if (child->zarr && !child->is_dimension &&
+            zb_node_refresh(child->zarr, &now, NULL) == ZB_ENOTFOUND) {
+            vol_writer_abandon_below(child);
+            vol_node_detach(child);
+        }
+        zb_node_release(now);
+    }
+}
+
+enum zb_code vol_edit_refresh(vol_node *node, zb_error *err) {
+    zb_node *now;
+    if (!node->zarr || node->is_dimension || node->own_store)
+        return ZB_OK; /* not in the store */
+    enum zb_code code = vol_writer_close(node, err);
+    if (!code && node->loose)
+        code = zb_fail(err, ZB_ENOTFOUND, "the object has been deleted");
+    if (!code)
+        code = zb_node_refresh(node->zarr, &now, err);
+    if (code)
+        return code;
+    if (!vol_node_replace(node, now))
+        return zb_fail(err, ZB_ECONFLICT,
+                       "'%s' has become another kind of object: close it and open it again",
+                       node->path);
+    if (node->kind == VOL_DATASET) {
+        vol_node_tell_shape(node);
+    } else {
+        detach_gone(node);
+        node->listed = false;
+    }
+    return ZB_OK;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Changing the hierarchy: each call changes the store and then the tree of the open file. After an
+ * error the store holds what write.h says, and the tree what it held.
+ */
+#ifndef ZARRBRIDGE_HDF5_VOL_MODEL_EDIT_H
+#define ZARRBRIDGE_HDF5_VOL_MODEL_EDIT_H
+
+#include "objects/object.h"
+
+#include "zarrbridge/change.h"
+
+/* A name for a new node: its group, and the last part of its path. Freed with vol_place_clear. */
+typedef struct vol_place {
+    vol_node *group;
+    char *name;
+} vol_place;
+
+/* Where the node called `path`, seen from base, can be made: nothing has that name yet
+   (ZB_ECONFLICT). Missing groups on the way are made when `intermediate`, else ZB_ENOTFOUND. */
+enum zb_code vol_place_find(vol_node *base, const char *path, bool intermediate, vol_place *out,
+                            zb_error *err);
+void vol_place_clear(vol_place *place);
+
+/* Does a link creation list ask for missing groups to be made? */
+bool vol_makes_groups(h5_lib *lib, hid_t lcpl);
+
+/* attributes: a JSON object as text, or NULL. */
+enum zb_code vol_edit_create_group(const vol_place *place, const char *attributes, vol_node **out,
+                                   zb_error *err);
+enum zb_code vol_edit_create_array(const vol_place *place, const zb_array_spec *spec,
+                                   vol_node **out, zb_error *err);
+
+/* An array without a name, in memory until vol_edit_link gives it one. */
+enum zb_code vol_edit_create_loose(vol_file *file, const zb_array_spec *spec, vol_node **out,
+                                   zb_error *err);
+enum zb_code vol_edit_link(vol_node *loose, const vol_place *place, zb_error *err);
+
+/* What waits for the node is forgotten; ids of it stay valid but are of no use. */
+enum zb_code vol_edit_delete(vol_node *node, zb_error *err);
+
+enum zb_code vol_edit_move(vol_node *node, const vol_place *place, zb_error *err);
+
+/* Copies node with all below it; the file of `place` may be another one. shallow: of groups below
+   node only the groups themselves. */
+enum zb_code vol_edit_copy(vol_node *node, const vol_place *place, bool shallow,
+                           bool without_attributes, vol_node **out, zb_error *err);
+
+/* Sets an attribute to a JSON text, or removes it (NULL). */
+enum zb_code vol_edit_attribute(vol_node *node, const char *name, const char *json, zb_error *err);
+
+/* names: [ndim], entries may be NULL; NULL removes all. */
+enum zb_code vol_edit_dimension_names(vol_node *dataset, const char *const *names, zb_error *err);
+
+/* Takes a dataset out of the store and shows one from memory in its place, which stands for a
+   dimension only. */
+enum zb_code vol_edit_make_dimension(vol_node *dataset, zb_error *err);
+
+enum zb_code vol_edit_resize(vol_node *dataset, const uint64_t *shape, zb_error *err);
+
+/* Shows what other programs have changed: the node's document and, of a group, which children it
+   has. What waits for a dataset is stored before. ZB_ENOTFOUND when the node is gone,
+   ZB_ECONFLICT when open ids cannot follow to what is there now. */
+enum zb_code vol_edit_refresh(vol_node *node, zb_error *err);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* What the user can choose when opening or creating a file: parsed by callbacks/info.c. */
+#ifndef ZARRBRIDGE_HDF5_VOL_MODEL_OPTIONS_H
+#define ZARRBRIDGE_HDF5_VOL_MODEL_OPTIONS_H
+
+#include "zarrbridge/zarrbridge.h"
+
+/* Do dimensions without a coordinate array show as datasets? */
+enum vol_dimensions {
+    VOL_DIMENSIONS_OFF,
+    VOL_DIMENSIONS_ON,
+    VOL_DIMENSIONS_AUTO /* in stores that a netCDF library wrote: their root has _NCProperties */
+};
+
+/* How the arrays of new datasets are cut. */
+enum vol_cut {
+    VOL_CUT_AUTO,
+    VOL_CUT_OFF,  /* shards only: none */
+    VOL_CUT_SHAPE /* as given, for datasets with that number of dimensions; AUTO for others */
+};
+
+typedef struct vol_cutting {
+    enum vol_cut cut;
+    uint32_t ndim;
+    uint64_t shape[ZB_MAX_NDIM]; /* elements */
+} vol_cutting;
+
+typedef struct vol_options {
+    bool native_compat; /* claim to be native, for HDF5's old calls */
+    enum vol_dimensions dimensions;
+    enum zb_sync sync;
+    enum zb_strategy strategy;
+    vol_cutting shards; /* datasets whose creation list has no shard shape */
+    vol_cutting chunks; /* datasets whose creation list has no chunk shape */
+    char wrong[64];     /* the first option that was not understood, or its beginning; else "" */
+} vol_options;
+
+#endif

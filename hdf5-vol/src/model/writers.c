@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* The writers of datasets: see writers.h. */
+#include "model/writers.h"
+
+#include "attributes/write.h"
+
+#include "zarrbridge/write.h"
+
+#include <stdio.h>
+
+enum zb_code vol_writer_get(vol_node *dataset, zb_writer **out, zb_error *err) {
+    const vol_options *chosen = &dataset->file->options;
+    /* The other strategies change stored shards; there are none elsewhere. */
+    const bool sharded = zb_node_array(dataset->zarr)->shard_depth > 0;
+    const zb_write_options options = {.sync = chosen->sync,
+                                      .strategy = sharded ? chosen->strategy : ZB_REWRITE};
+    enum zb_code code = ZB_OK;
+    if (!dataset->writer)
+        code = zb_writer_open(dataset->zarr, &options, &dataset->writer, err);
+    dataset->dirty |= !code;
+    *out = dataset->writer;
+    return code;
+}
+
+enum zb_code vol_writer_flush(vol_node *node, zb_error *err) {
+    if (!node->writer || !node->dirty)
+        return ZB_OK;
+    enum zb_code code = zb_writer_flush(node->writer, err);
+    node->dirty = code != ZB_OK;
+    return code;
+}
+
+/* zb_writer_close would forget what it could not store. */
+enum zb_code vol_writer_close(vol_node *node, zb_error *err) {
+    enum zb_code code = vol_writer_flush(node, err);
+    if (!code) {
+        zb_writer_abandon(node->writer);
+        node->writer = NULL;
+    }
+    return code;
+}
+
+static enum zb_code abandon(vol_node *node, zb_error *err) {
+    (void)err;
+    zb_writer_abandon(node->writer);
+    node->writer = NULL;
+    node->dirty = false;
+    return ZB_OK;
+}
+
+/* All nodes are tried; the first error is returned. */
+static enum zb_code each_below(vol_node *node, enum zb_code (*act)(vol_node *, zb_error *),
+                               zb_error *err) {
+    enum zb_code first = act(node, err);
+    for (size_t i = 0; i < node->child_count; i++) {
+        zb_error other;
+        enum zb_code code = each_below(node->child[i], act, first ? &other : err);
+        first = first ? first : code;
+    }
+    return first;
+}
+
+enum zb_code vol_writer_flush_below(vol_node *node, zb_error *err) {
+    return each_below(node, vol_writer_flush, err);
+}
+
+enum zb_code vol_writer_close_below(vol_node *node, zb_error *err) {
+    return each_below(node, vol_writer_close, err);
+}
+
+void vol_writer_abandon_below(vol_node *node) {
+    each_below(node, abandon, NULL);
+}
+
+enum zb_code vol_file_flush(vol_file *file, zb_error *err) {
+    if (!file->writable)
+        return ZB_OK;
+    enum zb_code code = vol_writer_flush_below(file->root, err);
+    if (!code && file->lost.code) {
+        *err = file->lost;
+        return file->lost.code;
+    }
+    /* After this has failed, what was stored may be gone, and trying again would not tell. */
+    if (!code && file->options.sync != ZB_SYNC_NONE) {
+        code = zb_store_flush(file->store, err);
+        if (code)
+            file->lost = *err;
+    }
+    return code;
+}
+
+void vol_report_lost(const vol_file *file, const zb_error *err) {
+    fprintf(stderr, "zarrbridge: data written to '%s' are lost: %s\n", file->path, err->message);
+}
+
+void vol_file_give_up(vol_file *file) {
+    vol_writer_abandon_below(file->root);
+    for (vol_node *node = file->loose; node; node = node->next_loose)
+        vol_writer_abandon_below(node);
+    vol_attr_abandon_unwritten_below(file->root);
+    file->lost = (zb_error){0};
+    vol_file **link = &file->lib->files;
+    while (*link && *link != file)
+        link = &(*link)->next;
+    if (*link)
+        *link = file->next;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The writers of datasets: one for each, shared by all its ids, from the first H5Dwrite until the
+ * last id is closed. What waits in one is stored before anything reads the dataset.
+ *
+ * A writer that cannot store what waits keeps it, and the call that asked for it fails; only
+ * closing the dataset does not (callbacks/dataset.c says why). So flushing can be tried again.
+ * Closing the file is the last that tells: when it fails, what waits is given up, and the file is
+ * as good as closed. Who opens it again gets new writers.
+ */
+#ifndef ZARRBRIDGE_HDF5_VOL_MODEL_WRITERS_H
+#define ZARRBRIDGE_HDF5_VOL_MODEL_WRITERS_H
+
+#include "model/tree.h"
+
+#include "zarrbridge/write.h"
+
+/* The writer, opened if need be; the caller is about to write with it. Borrowed. */
+enum zb_code vol_writer_get(vol_node *dataset, zb_writer **out, zb_error *err);
+
+/* Stores what waits for one node, or for it and all below it. */
+enum zb_code vol_writer_flush(vol_node *node, zb_error *err);
+enum zb_code vol_writer_flush_below(vol_node *node, zb_error *err);
+
+/* The same, and frees the writers on success. */
+enum zb_code vol_writer_close(vol_node *node, zb_error *err);
+enum zb_code vol_writer_close_below(vol_node *node, zb_error *err);
+
+/* Forgets what waits for a node and all below it. */
+void vol_writer_abandon_below(vol_node *node);
+
+/* Stores all that waits in a file and, if the user wants that, makes it durable.
+   What may be lost without waiting any more fails each later flush, too. */
+enum zb_code vol_file_flush(vol_file *file, zb_error *err);
+
+/* The last resort, where no call is left that could return the error. */
+void vol_report_lost(const vol_file *file, const zb_error *err);
+
+/* The program has been told that closing the file failed: forgets what waits, and the file itself
+   for those who open it again. Its ids work on, as those of another process would. */
+void vol_file_give_up(vol_file *file);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What HDF5 holds behind an id of ours. The same struct serves two kinds of object: those of a Zarr
+ * store, and, with HDF5_VOL_CONNECTOR=zarr, those of every other file, which are the native
+ * connector's (`under`) in our wrapping. Each callback begins with the line that passes the latter
+ * on.
+ *
+ * Life of a Zarr object: vol_object_new ... the class's close callback ... vol_object_free. HDF5
+ * removes the id only after close has returned and may ask for the dying object once more
+ * meanwhile, hence the order in vol_object_free.
+ */
+#ifndef ZARRBRIDGE_HDF5_VOL_OBJECTS_OBJECT_H
+#define ZARRBRIDGE_HDF5_VOL_OBJECTS_OBJECT_H
+
+#include "hdf5/library.h"
+#include "model/handle.h"
+
+typedef struct vol_object {
+    void *zero;     /* always NULL: native code may look at a dying object as its own H5O_loc_t, and
+                       takes a NULL file there as "nothing to do" */
+    uint64_t magic; /* VOL_MAGIC: some tools hand us a native object */
+    H5I_type_t type;
+    h5_lib *lib;
+    void *under;        /* the native object when passing through, else NULL */
+    vol_handle *handle; /* Zarr: a counted reference */
+    vol_file *file;     /* Zarr: the handle's */
+    vol_node *node;     /* Zarr: the object, or the attribute's owner; file owns it */
+    /* Zarr attributes only; see attributes/ids.h: */
+    char *attr;                   /* the name */
+    bool attr_deleted;            /* there may be another one of the name */
+    size_t attr_count;            /* elements, when it was opened */
+    struct vol_object *next_attr; /* of node->open_attrs */
+} vol_object;
+
+#define VOL_MAGIC UINT64_C(0x7a61727262726467) /* "zarrbrdg" */
+
+/* Prepares the library (h5_lib_start), or only watches it (h5_lib_watch), with our shutdown
+   routine. */
+void vol_start(h5_lib *lib);
+void vol_watch(h5_lib *lib);
+
+/* Opens a node through a handle. Pushes an error and returns NULL when the node is unreadable or
+   memory runs out. */
+vol_object *vol_object_new(vol_handle *handle, vol_node *node, H5I_type_t type);
+
+/* vol_object_new with the type that fits the node. */
+vol_object *vol_object_of_node(vol_handle *handle, vol_node *node);
+
+/* May the object's file be changed, and is its node still there? Pushes an error else; `what` is
+   e.g. "create a group". */
+bool vol_may_write(const vol_object *object, const char *what);
+
+/* Wraps a native object; NULL when `under` is NULL, so that failures pass through. */
+vol_object *vol_object_pass(h5_lib *lib, H5I_type_t type, void *under);
+
+void vol_object_free(vol_object *object);
+
+/* The end of a close callback that was passed on, and what it returns: an object that the native
+   connector could not close is kept, as HDF5 keeps its id. */
+herr_t vol_object_closed(vol_object *object, herr_t result);
+
+/* The id for a node that an iteration hands to its callback; the caller drops it with
+   vol_release_id. */
+hid_t vol_node_register(vol_handle *handle, vol_node *node);
+
+/* The node that `loc` means, seen from object; pushes an error and returns NULL when there is
+   none. */
+vol_node *vol_locate(const vol_object *object, const H5VL_loc_params_t *loc);
+
+/* The node called `name` (NULL: itself) seen from there. */
+vol_node *vol_locate_name(const vol_object *object, const H5VL_loc_params_t *loc, const char *name);
+
+/* For questions of existence: as vol_locate, but only a real failure pushes an error and returns
+   false. */
+bool vol_lookup(const vol_object *object, const H5VL_loc_params_t *loc, vol_node **node_out);
+
+/* Counts the open ids of the object's file whose type is in `types` (H5F_OBJ_...), and stores up
+   to max of them when ids is not NULL. */
+size_t vol_object_ids(const vol_object *object, unsigned types, size_t max, hid_t *ids);
+
+/* Is p one of ours? */
+bool vol_is_ours(const void *p);
+
+void vol_token_set(H5O_token_t *token, uint64_t value);
+uint64_t vol_token_get(const H5O_token_t *token);
+
+/* Copies text into HDF5's (buffer, size) with truncation; *length gets the full length. */
+void vol_copy_name(const char *text, char *buffer, size_t size, size_t *length);
+
+extern const H5VL_wrap_class_t vol_wrap_class;
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* Lists of names: they grow, are sorted without repeats, end at their limit, and free what they
+   were given also when they cannot take it. */
+#include "base/names.h"
+
+#include <stdio.h>
+
+#include "base/list.h"
+#include "support/check.h"
+#include "support/starve.h"
+#include "zarrbridge/zarrbridge.h"
+
+static void arrays_keep_their_items(void **state) {
+    (void)state;
+    uint64_t *items = NULL;
+    size_t capacity = 0, moved = 0;
+    for (size_t i = 0; i < 100000; i++) {
+        size_t before = capacity;
+        assert_true(zb__list_grow(&items, i, &capacity, sizeof *items));
+        moved += capacity != before;
+        assert_true(capacity > i);
+        items[i] = i * i;
+    }
+    for (size_t i = 0; i < 100000; i++)
+        assert_int_equal(items[i], i * i);
+    assert_true(moved < 20); /* linear: it doubles */
+    free(items);
+}
+
+static void arrays_stay_when_memory_runs_out(void **state) {
+    (void)state;
+    char *items = NULL;
+    size_t capacity = 0;
+    assert_true(zb__list_grow(&items, 0, &capacity, 1));
+    char *before = items;
+    size_t had = capacity;
+    starve_begin(0);
+    bool grown = zb__list_grow(&items, capacity, &capacity, 1);
+    assert_int_equal(starve_end(), 1);
+    assert_false(grown);
+    assert_ptr_equal(items, before);
+    assert_int_equal(capacity, had);
+    assert_false(zb__list_grow(&items, capacity, &capacity, SIZE_MAX / 4)); /* more than there is */
+    free(items);
+}
+
+static void sorts_without_repeats(void **state) {
+    (void)state;
+    static const char *const given[] = {"b", "a", "B", "b", "", "ab", "a", "\xc3\xa9", "b"};
+    static const char *const expected[] = {"", "B", "a", "ab", "b", "\xc3\xa9"};
+    zb__names names = {.count = 0};
+    zb__names_sort(&names);
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        assert_int_equal(zb__names_add(&names, (zb__name){.text = strdup(given[i])}, NULL), ZB_OK);
+    zb__names_sort(&names);
+    assert_int_equal(names.count, sizeof expected / sizeof *expected);
+    for (size_t i = 0; i < names.count; i++)
+        assert_string_equal(names.name[i].text, expected[i]);
+    zb__names_free(&names);
+    zb__names_free(&names);
+}
+
+static void refuses_too_many(void **state) {
+    (void)state;
+    zb_error err;
+    zb__names names = {.count = 0};
+    uint64_t limit = zb_limits_get()->children;
+    for (uint64_t i = 0; i < limit; i++) {
+        zb__name name = {.text = strdup("x"), .is_link = i % 2 == 0};
+        assert_int_equal(zb__names_add_listed(&names, name, &err), ZB_OK);
+    }
+    zb__name more = {.text = strdup("y")};
+    assert_int_equal(zb__names_add_listed(&names, more, &err), ZB_ELIMIT);
+    assert_non_null(strstr(err.message, "the limit children"));
+    assert_int_equal(names.count, limit);
+    assert_true(names.name[0].is_link && !names.name[1].is_link);
+    /* Our own lists have no limit. */
+    assert_int_equal(zb__names_add(&names, (zb__name){.text = strdup("z")}, &err), ZB_OK);
+    assert_int_equal(zb__names_add(&names, (zb__name){.text = NULL}, &err), ZB_ENOMEM);
+    zb__names_free(&names);
+}
+
+int main(void) {
+    setenv("ZARRBRIDGE_CHILDREN", "300", 1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arrays_keep_their_items),
+        cmocka_unit_test(arrays_stay_when_memory_runs_out),
+        cmocka_unit_test(sorts_without_repeats),
+        cmocka_unit_test(refuses_too_many),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
