@@ -14,7 +14,8 @@
     line(zstd) \
     line(gzip) \
     line(blosc) \
-    line(crc32c)
+    line(crc32c) \
+    line(zlib)
 /* clang-format on */
 
 #define DECLARE(name) extern const zb__codec_ops zb__codec_##name;
