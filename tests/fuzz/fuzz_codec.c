@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Any bytes as a stream of any bytes-to-bytes codec. Six bytes come before the stream: the codec
- * and whether the size is exact, the capacity (three), and where in it the wanted part begins and
- * ends (in 256ths).
+ * (bits 0, 1 and 3, where 3 counts if no higher one is set) and whether the size is exact (bit 2),
+ * the capacity (three), and where in it the wanted part begins and ends (in 256ths).
  */
 #include "fuzz.h"
 #include "fuzz_decode.h"
@@ -11,10 +11,13 @@
 #define HEAD 6
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static const char *const names[] = {"zstd", "gzip", "blosc", "crc32c"};
+    static const char *const names[] = {"zstd", "gzip", "blosc", "crc32c", "numcodecs.zlib"};
     if (size < HEAD)
         return 0;
-    const zb__codec_ops *ops = zb__codec_find(names[data[0] & 3]);
+    unsigned number = (data[0] & 3u) + (data[0] >> 3 == 1 ? 4 : 0);
+    if (number >= sizeof names / sizeof *names)
+        return 0;
+    const zb__codec_ops *ops = zb__codec_find(names[number]);
     REQUIRE(ops);
     bool exact = data[0] & 4;
     size_t capacity = (size_t)data[1] | (size_t)data[2] << 8 | (size_t)(data[3] & 7) << 16;

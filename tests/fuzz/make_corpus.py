@@ -35,13 +35,15 @@ def containers():
 
 
 def streams():
-    """(name, number of the codec in fuzz_codec.c, stream, decoded size)"""
+    """(name, bits of the codec in fuzz_codec.c, stream, decoded size)"""
     yield "zstd", 0, zstd.compress(text, 3), len(text)
     yield "zstd-frames", 0, zstd.compress(text[:100], 1) + zstd.compress(ramp, 19), 100 + len(ramp)
     yield "zstd-blocks", 0, zstd.compress(bytes(300000) + text, 1), 300000 + len(text)
     yield "gzip", 1, gzip.compress(text, 9, mtime=0), len(text)
     members = gzip.compress(ramp, 1, mtime=0) + gzip.compress(b"", mtime=0)
     yield "gzip-members", 1, members, len(ramp)
+    yield "zlib", 8, zlib.compress(text, 9), len(text)
+    yield "zlib-stored", 8, zlib.compress(ramp, 0), len(ramp)
     yield "crc32c", 3, b"123456789" + struct.pack("<I", 0xE3069283), 9
 
 

@@ -20,6 +20,7 @@ from variants_metadata import CRC32C, LITTLE
 
 MISSING = refcodec.MISSING
 BYTES = {"name": "bytes"}
+ZLIB = {"name": "numcodecs.zlib", "configuration": {"level": 1}}
 GZIP = {"name": "gzip", "configuration": {"level": 5}}
 ZSTD = {"name": "zstd", "configuration": {"level": 1, "checksum": True}}
 BLOSC = {"name": "blosc", "configuration": {"cname": "zlib", "clevel": 9, "shuffle": "noshuffle",
@@ -163,6 +164,11 @@ def _size_cases():
     member = refcodec.gzip_member(right)
     yield BadChunk("size", "gzip_crc", "a wrong CRC-32", CHECKSUM, [LITTLE, GZIP],
                    member[:-8] + bytes([member[-8] ^ 1]) + member[-7:])
+    stream = zlib.compress(right)
+    yield BadChunk("size", "zlib_adler", "a wrong Adler-32", CHECKSUM, [LITTLE, ZLIB],
+                   stream[:-1] + bytes([stream[-1] ^ 1]))
+    yield BadChunk("size", "zlib_trailing", "a byte behind the stream", FORMAT, [LITTLE, ZLIB],
+                   stream + b"x")
     yield BadChunk("size", "gzip_isize", "a trailer with another length", FORMAT, [LITTLE, GZIP],
                    member[:-4] + struct.pack("<I", 31))
     frame = refcodec.encode_bytes(ZSTD, right, 1)

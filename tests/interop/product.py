@@ -19,7 +19,7 @@ DATA_TYPES = [
 ]  # fmt: skip
 CODECS = [
     "raw", "gzip", "zstd", "blosc_noshuffle", "blosc_shuffle", "blosc_bitshuffle", "crc32c",
-    "transpose",
+    "transpose", "zlib",
 ]  # fmt: skip
 NESTINGS = ["plain", "end", "start", "nested"]
 BLOSC_NAMES = ["lz4", "zstd", "blosclz", "lz4hc", "zlib"]
@@ -108,6 +108,8 @@ def _innermost(codec, dtype, ndim, blosc_name):
         chain.insert(0, {"name": "transpose", "configuration": {"order": order}})
     elif codec == "gzip":
         chain.append({"name": "gzip", "configuration": {"level": 5}})
+    elif codec == "zlib":
+        chain.append({"name": "numcodecs.zlib", "configuration": {"level": 5}})
     elif codec == "zstd":
         chain.append({"name": "zstd", "configuration": {"level": 3, "checksum": True}})
     elif codec == "crc32c":

@@ -90,6 +90,8 @@ def encode_bytes(codec, data, itemsize):
         return data + struct.pack("<I", crc32c(data))
     if name == "gzip":
         return gzip_member(data, conf.get("level", 5))
+    if name == "numcodecs.zlib":
+        return bytes(numcodecs.Zlib(conf.get("level", 1)).encode(data))
     if name == "zstd":
         return bytes(numcodecs.Zstd(conf.get("level", 0), conf.get("checksum", False)).encode(data))
     if name == "blosc":

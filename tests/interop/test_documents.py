@@ -76,6 +76,8 @@ def check_codec(name, conf, chunk_shape, item):
         assert conf.get("endian", "little") in ("little", "big")
     elif name == "gzip":
         assert set(conf) == {"level"} and 0 <= conf["level"] <= 9
+    elif name == "numcodecs.zlib":
+        assert set(conf) == {"level"} and -1 <= conf["level"] <= 9
     elif name == "zstd":
         assert set(conf) == {"level", "checksum"} and isinstance(conf["checksum"], bool)
         assert -131072 <= conf["level"] <= 22
@@ -98,7 +100,7 @@ def check_codecs(codecs, chunk_shape, item):
     kinds = []
     for codec in codecs:
         name, conf = check_extension(codec, {"bytes", "gzip", "zstd", "blosc", "crc32c",
-                                             "sharding_indexed"})  # fmt: skip
+                                             "numcodecs.zlib", "sharding_indexed"})  # fmt: skip
         check_codec(name, conf, chunk_shape, item)
         kinds.append(name in ("bytes", "sharding_indexed"))
     assert kinds == [True] + [False] * (len(kinds) - 1)

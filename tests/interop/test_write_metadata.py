@@ -55,6 +55,7 @@ CODECS = [
     ["crc32c"],
     [{"name": "zstd"}],
     [{"name": "gzip", "configuration": {"level": 1}}, {"name": "crc32c"}],
+    [{"name": "numcodecs.zlib"}],
     [{"name": "blosc"}],
     [{"name": "blosc", "configuration": {"cname": "lz4", "shuffle": "bitshuffle", "clevel": 1}}],
 ]

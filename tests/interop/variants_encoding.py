@@ -16,6 +16,7 @@ from variants_metadata import CRC32C, LITTLE, Case
 
 BIG = {"name": "bytes", "configuration": {"endian": "big"}}
 GZIP = {"name": "gzip", "configuration": {"level": 6}}
+ZLIB = {"name": "numcodecs.zlib", "configuration": {"level": 3}}
 ZSTD = {"name": "zstd", "configuration": {"level": 1}}
 MISSING = refcodec.MISSING
 
@@ -73,7 +74,7 @@ def _transpose_cases():
 
 def _shard_chain_cases():
     inner = product.shard((2, 3), [LITTLE])
-    for word, codec in (("gzip", GZIP), ("zstd", ZSTD), ("crc32c", CRC32C),
+    for word, codec in (("gzip", GZIP), ("zlib", ZLIB), ("zstd", ZSTD), ("crc32c", CRC32C),
                         ("blosc", blosc("lz4", "noshuffle", 1))):
         yield _case(f"shard_then_{word}", "a codec after the shard: no partial reads", (8, 9),
                     (4, 6), [inner, codec])
@@ -179,7 +180,18 @@ def _frame_cases():
     header += struct.pack("<H", zlib.crc32(fixed + header) & 0xFFFF)
     yield stream("gzip_all_flags", "extra field, name, comment and header CRC", GZIP,
                  refcodec.gzip_member(raw, flags=0x1E, extra=header))
+    yield stream("zlib", "as zarr-python writes it", ZLIB, zlib.compress(raw, 3))
+    yield stream("zlib_by_default", "zarr-python leaves the level out",
+                 {"name": "numcodecs.zlib", "configuration": {}}, zlib.compress(raw, 1))
+    yield stream("zlib_stored", "stored blocks", ZLIB, zlib.compress(raw, 0))
+    yield stream("zlib_small_window", "a header with a window of 512 bytes", ZLIB,
+                 zlib_of_window(raw, 9))
     yield stream("gzip_stored", "stored blocks", GZIP, refcodec.gzip_member(raw, level=0))
+
+
+def zlib_of_window(data, bits):
+    compressor = zlib.compressobj(wbits=bits)
+    return compressor.compress(data) + compressor.flush()
 
 
 def zstd_raw_frame(data):

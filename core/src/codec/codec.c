@@ -6,9 +6,17 @@
 #include <string.h>
 
 /* A line for each codec NAME: the constant zb__codec_NAME, which is in the codec's own file. */
-#define CODECS(line)                                                                               \
-    line(transpose) line(bytes) line(sharding_indexed) line(zstd) line(gzip) line(blosc)           \
-        line(crc32c)
+/* clang-format off */
+#define CODECS(line) \
+    line(transpose) \
+    line(bytes) \
+    line(sharding_indexed) \
+    line(zstd) \
+    line(gzip) \
+    line(blosc) \
+    line(crc32c) \
+    line(zlib)
+/* clang-format on */
 
 #define DECLARE(name) extern const zb__codec_ops zb__codec_##name;
 #define ADDRESS(name) &zb__codec_##name,

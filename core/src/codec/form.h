@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A form: what a codec chain makes of chunks of one shape. It is immutable. Chunks of equal shape
- * share one, so whoever has a chunk's form compares, multiplies and allocates nothing per chunk.
+ * share one, so that reading and writing compare, multiply and allocate nothing per chunk.
  */
 #ifndef ZB_CODEC_FORM_H
 #define ZB_CODEC_FORM_H

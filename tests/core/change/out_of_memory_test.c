@@ -56,7 +56,12 @@ static void ends_with_an_error(void **state) {
     char *unknown = sample_array("data_type", "\"unknown\"");
     char *names = sample_group("consolidated_metadata", "{\"metadata\":{\"a\":1,\"b/x\":[2]}}");
     char *escape = sample_group("consolidated_metadata", "{\"metadata\":{\"a/../b\":1}}");
-    char *const texts[] = {good, unknown, names, escape};
+    char *codecs = sample_array(
+        "codecs", "[{\"name\":\"transpose\",\"configuration\":{\"order\":[1,0]}},"
+                  "{\"name\":\"sharding_indexed\",\"configuration\":{\"chunk_shape\":[1,1],"
+                  "\"codecs\":[\"bytes\",\"zstd\",\"gzip\",\"blosc\",\"crc32c\"],"
+                  "\"index_codecs\":[\"bytes\",\"crc32c\"]}}]");
+    char *const texts[] = {good, codecs, unknown, names, escape};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         for (int can_list = 0; can_list < 2; can_list++) {
             /* Fewer would mean that the allocations do not come through here. */

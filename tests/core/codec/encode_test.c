@@ -15,6 +15,7 @@
 #define BE "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"big\"}}"
 #define CRC "{\"name\":\"crc32c\"}"
 #define ZSTD "{\"name\":\"zstd\",\"configuration\":{\"level\":1,\"checksum\":true}}"
+#define ZLIB "{\"name\":\"numcodecs.zlib\",\"configuration\":{\"level\":2}}"
 #define GZIP "{\"name\":\"gzip\",\"configuration\":{\"level\":4}}"
 #define BLOSC                                                                                      \
     "{\"name\":\"blosc\",\"configuration\":{\"cname\":\"lz4\",\"clevel\":5,\"shuffle\":"           \
@@ -40,6 +41,8 @@ static const char *const forms[] = {
     LE "," ZSTD,
     BE "," GZIP,
     LE "," BLOSC,
+    BE "," ZLIB,
+    LE "," ZLIB "," CRC "," ZLIB,
     LE "," ZSTD "," CRC,
     LE "," CRC "," ZSTD,
     LE "," GZIP "," CRC "," ZSTD "," CRC "," CRC "," BLOSC,
@@ -49,6 +52,7 @@ static const char *const forms[] = {
     SHARD_OF("2,3,4", LE, LE "," CRC, ""),
     SHARD_OF("2,3,4", LE, LE "," CRC, START),
     SHARD_OF("2,3,4", LE "," ZSTD, LE, ""),
+    SHARD_OF("2,3,4", LE "," ZLIB, LE, ""),
     SHARD_OF("2,3,4", BE "," GZIP, BE "," CRC, START),
     SHARD_OF("1,1,1", LE "," BLOSC, TURN("3,1,0,2") "," BE "," CRC "," CRC, ""),
     SHARD_OF("4,6,8", LE "," ZSTD "," CRC, TURN("0,2,1,3") "," LE, START),
