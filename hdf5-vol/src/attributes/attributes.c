@@ -4,6 +4,7 @@
 
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
+#include "model/tokens.h"
 
 #include <stdlib.h>
 #include <string.h>

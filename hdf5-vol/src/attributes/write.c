@@ -225,9 +225,11 @@ herr_t vol_attr_store_unwritten_below(vol_node *node) {
     herr_t result = 0;
     while (result >= 0 && vol_node_unwritten(node, NULL))
         result = vol_attr_store_unwritten(node, NULL);
-    for (size_t i = 0; i < node->child_count; i++)
-        if (vol_attr_store_unwritten_below(node->child[i]) < 0)
+    for (size_t i = 0; i < node->link_count; i++) {
+        vol_node *child = node->link[i]->node;
+        if (child && vol_attr_store_unwritten_below(child) < 0)
             result = -1;
+    }
     return result;
 }
 
@@ -237,8 +239,9 @@ void vol_attr_abandon_unwritten_below(vol_node *node) {
         vol_attr_ids_orphan(node, attr->name);
         vol_node_drop_attr(node, attr->name, VOL_ATTR_UNWRITTEN);
     }
-    for (size_t i = 0; i < node->child_count; i++)
-        vol_attr_abandon_unwritten_below(node->child[i]);
+    for (size_t i = 0; i < node->link_count; i++)
+        if (node->link[i]->node)
+            vol_attr_abandon_unwritten_below(node->link[i]->node);
 }
 
 /* ---- Renaming and removing ---- */

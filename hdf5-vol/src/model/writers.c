@@ -50,9 +50,10 @@ static enum zb_code abandon(vol_node *node, zb_error *err) {
 static enum zb_code each_below(vol_node *node, enum zb_code (*act)(vol_node *, zb_error *),
                                zb_error *err) {
     enum zb_code first = act(node, err);
-    for (size_t i = 0; i < node->child_count; i++) {
+    for (size_t i = 0; i < node->link_count; i++) {
         zb_error other;
-        enum zb_code code = each_below(node->child[i], act, first ? &other : err);
+        vol_node *child = node->link[i]->node;
+        enum zb_code code = child ? each_below(child, act, first ? &other : err) : ZB_OK;
         first = first ? first : code;
     }
     return first;
