@@ -72,8 +72,8 @@ enum zb_code vol_node_new(struct vol_file *file, zb_node *zarr, vol_node **out, 
 /* Frees a node and all below it. */
 void vol_node_free(vol_node *node);
 
-/* Gives the node its path: `name` in `parent` (NULL: the root). False when memory runs out; the node
-   has its old path then. */
+/* Gives the node its path: `name` in `parent` (NULL: the root). False when memory runs out; the
+   node has its old path then. */
 bool vol_node_set_path(vol_node *node, const vol_node *parent, const char *name);
 
 /* The store's path of a child called `name` (NULL: of the group itself); malloc'ed. */

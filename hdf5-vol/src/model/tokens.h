@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tokens: the addresses of nodes. A token is a 63-bit hash of the path, so that references stay
- * valid when the store is opened again. Two paths with one hash would be confused, so the second one
- * that is met cannot be opened.
+ * valid when the store is opened again. Two paths with one hash would be confused, so the second
+ * one that is met cannot be opened.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_TOKENS_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_TOKENS_H
 
 #include "model/tree.h"
 
-/* The hash of bytes, begun with VOL_HASH_START: for tokens, file numbers and names. Stable for good,
-   since tokens are stored in references. */
+/* The hash of bytes, begun with VOL_HASH_START: for tokens, file numbers and names. Stable for
+   good, since tokens are stored in references. */
 #define VOL_HASH_START UINT64_C(0xcbf29ce484222325)
 uint64_t vol_hash(uint64_t hash, const void *data, size_t size);
 

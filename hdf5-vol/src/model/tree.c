@@ -11,8 +11,8 @@
 
 /* ---- Adding ---- */
 
-/* A node with a place in the hierarchy. *reason is set, and *out NULL, when it cannot have one. Takes
-   over `zarr`. */
+/* A node with a place in the hierarchy. *reason is set, and *out NULL, when it cannot have one.
+   Takes over `zarr`. */
 static enum zb_code new_placed(vol_file *file, vol_node *parent, const char *name, zb_node *zarr,
                                vol_node **out, const char **reason, zb_error *err) {
     vol_node *node;

@@ -20,6 +20,11 @@ enum zb_code vol_writer_get(vol_node *dataset, zb_writer **out, zb_error *err) {
     return code;
 }
 
+enum zb_code vol_writer_settle(vol_node *dataset, const uint64_t *start, const uint64_t *count,
+                               zb_error *err) {
+    return dataset->dirty ? zb_writer_settle(dataset->writer, start, count, err) : ZB_OK;
+}
+
 enum zb_code vol_writer_flush(vol_node *node, zb_error *err) {
     if (!node->writer || !node->dirty)
         return ZB_OK;
