@@ -115,10 +115,10 @@ static herr_t fill_info(vol_node *node, unsigned fields, H5O_info2_t *info) {
     info->type = object_type(node);
     info->rc = 1;
     if (fields & H5O_INFO_NUM_ATTRS) {
-        const vol_attrs *attrs = vol_node_attrs(node);
+        vol_attrs *attrs = vol_node_attrs(node);
         if (!attrs)
             return -1;
-        info->num_attrs = attrs->listed;
+        info->num_attrs = vol_attrs_listed(attrs);
     }
     return 0;
 }

@@ -108,12 +108,12 @@ static herr_t copy_attr(const copy_job *job, const vol_attr *attr, void *object,
 
 /* All but references, whose targets do not exist yet, and REFERENCE_LIST, which holds some. */
 static herr_t copy_attrs(const copy_job *job, vol_node *node, void *object, H5I_type_t type) {
-    const vol_attrs *attrs = vol_node_attrs(node);
+    vol_attrs *attrs = vol_node_attrs(node);
     herr_t result = attrs ? 0 : -1;
     if (job->flags & H5O_COPY_WITHOUT_ATTR_FLAG)
         return result;
-    for (size_t i = 0; result >= 0 && i < attrs->listed; i++) {
-        const vol_attr *attr = attrs->in_order[i];
+    for (size_t i = 0; result >= 0 && i < vol_attrs_listed(attrs); i++) {
+        const vol_attr *attr = vol_attrs_at(attrs, false, i);
         bool is_way_back = attr->kind == VOL_ATTR_BYTES && attr->place == VOL_ATTR_SESSION;
         if (attr->kind != VOL_ATTR_REFS && !is_way_back)
             result = copy_attr(job, attr, object, type, attr->data);

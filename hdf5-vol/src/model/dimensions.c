@@ -12,7 +12,8 @@
  * have them: a dataset that holds nothing but the dimension's name and length. It is not in the
  * store, so it comes from a small one in memory.
  */
-#include "attributes/attributes.h"
+#include "model/dimensions.h"
+
 #include "model/links.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 /* Changing the hierarchy: see edit.h. */
 #include "model/edit.h"
 
-#include "attributes/attributes.h"
+#include "model/dimensions.h"
 #include "model/links.h"
 #include "model/writers.h"
 
@@ -295,6 +295,7 @@ enum zb_code vol_edit_attribute(vol_node *node, const char *name, const char *js
     enum zb_code code = zb_node_set_attribute(node->zarr, name, json, &changed, err);
     if (!code)
         vol_node_replace(node, changed);
+    node->attrs_change = 0;
     return code;
 }
 
@@ -327,6 +328,7 @@ enum zb_code vol_edit_make_dimension(vol_node *dataset, zb_error *err) {
     vol_writer_abandon_below(dataset);
     dataset->is_dimension = true;
     vol_node_replace(dataset, made);
+    file->changes++;
     return ZB_OK;
 }
 
@@ -377,6 +379,7 @@ enum zb_code vol_edit_refresh(vol_node *node, zb_error *err) {
         return zb_fail(err, ZB_ECONFLICT,
                        "'%s' has become another kind of object: close it and open it again",
                        node->path);
+    node->file->changes++;
     if (node->kind == VOL_DATASET) {
         vol_node_tell_shape(node);
     } else {

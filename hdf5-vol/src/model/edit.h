@@ -45,7 +45,8 @@ enum zb_code vol_edit_move(vol_link *link, const vol_place *place, zb_error *err
 enum zb_code vol_edit_copy(vol_node *node, const vol_place *place, bool shallow,
                            bool without_attributes, vol_node **out, zb_error *err);
 
-/* Sets an attribute to a JSON text, or removes it (NULL). */
+/* Sets an attribute to a JSON text, or removes it (NULL). The node's list of attributes is out of
+   date afterwards. */
 enum zb_code vol_edit_attribute(vol_node *node, const char *name, const char *json, zb_error *err);
 
 /* names: [ndim], entries may be NULL; NULL removes all. */

@@ -8,7 +8,7 @@
  */
 #include "model/handle.h"
 
-#include "attributes/attributes.h"
+#include "model/dimensions.h"
 #include "model/tokens.h"
 #include "model/writers.h"
 

@@ -2,7 +2,8 @@
 /* Single nodes: see node.h. */
 #include "model/node.h"
 
-#include "attributes/attributes.h"
+#include "hdf5/types.h"
+#include "model/attribute_list.h"
 #include "model/links.h"
 #include "model/tree.h"
 
@@ -89,16 +90,40 @@ static bool is_alike(const vol_node *node, const zb_node *zarr) {
     return (now != NULL) == (old != NULL) && (!now || now->ndim == old->ndim);
 }
 
+static bool is_same_text(const char *a, const char *b) {
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* Attributes of other nodes are made of these, too. */
+static bool has_same_dimensions(const zb_array_info *a, const zb_array_info *b) {
+    if (!a || !b)
+        return a == b;
+    if (!a->dimension_names != !b->dimension_names)
+        return false;
+    for (uint32_t d = 0; d < a->ndim; d++)
+        if (a->shape[d] != b->shape[d] ||
+            (a->dimension_names && !is_same_text(a->dimension_names[d], b->dimension_names[d])))
+            return false;
+    return true;
+}
+
 bool vol_node_replace(vol_node *node, zb_node *zarr) {
     if (!is_alike(node, zarr)) {
         zb_node_release(zarr);
         return false;
     }
+    if (!has_same_dimensions(zb_node_array(node->zarr), zb_node_array(zarr)))
+        node->file->changes++;
     zb_node_release(node->zarr);
     node->zarr = zarr;
-    node->file->changes++;
     close_ids(node);
     return true;
+}
+
+hid_t vol_node_type(vol_node *dataset) {
+    if (dataset->type <= 0)
+        dataset->type = vol_type_new(dataset->file->lib, zb_node_array(dataset->zarr)->dtype);
+    return dataset->type;
 }
 
 void vol_node_tell_shape(vol_node *dataset) {

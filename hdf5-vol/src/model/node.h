@@ -52,7 +52,7 @@ struct vol_node {
     bool is_dimension; /* a dataset that dimensions.c made for a dimension, not in the store */
 
     struct vol_attrs *attrs;       /* attributes/attributes.h; NULL until asked for */
-    uint64_t attrs_change;         /* file->changes when they were made */
+    uint64_t attrs_change;         /* file->changes when they were made; 0: they are out of date */
     struct vol_object *open_attrs; /* attributes/ids.c */
     hid_t type, dcpl; /* datasets: of hdf5/types.c and create/creation_list.c; 0 until asked for */
 
@@ -80,8 +80,12 @@ bool vol_node_set_path(vol_node *node, const vol_node *parent, const char *name)
 char *vol_node_store_path(const vol_node *group, const char *name);
 
 /* Puts a changed core node in place of the old one; takes it over. False when another process has
-   made a node there that open ids cannot follow to: of another kind or number of dimensions. */
+   made a node there that open ids cannot follow to: of another kind or number of dimensions. The
+   list of attributes stays as it is, unless names or lengths of dimensions have changed. */
 bool vol_node_replace(vol_node *node, zb_node *zarr);
+
+/* A dataset's type; borrowed from the node. -1 on failure. */
+hid_t vol_node_type(vol_node *dataset);
 
 /* The shape that a dataset has now is the one for which the program makes its buffers from now on.
    The second asks whether it still is: a change of the document may have brought another process's

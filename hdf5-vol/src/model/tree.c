@@ -2,7 +2,7 @@
 /* The hierarchy of an open file: see tree.h. */
 #include "model/tree.h"
 
-#include "attributes/attributes.h"
+#include "model/dimensions.h"
 #include "model/links.h"
 #include "model/tokens.h"
 

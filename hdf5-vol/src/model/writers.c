@@ -2,8 +2,6 @@
 /* The writers of datasets: see writers.h. */
 #include "model/writers.h"
 
-#include "attributes/write.h"
-
 #include <stdio.h>
 
 enum zb_code vol_writer_get(vol_node *dataset, zb_writer **out, zb_error *err) {
@@ -101,7 +99,6 @@ void vol_file_give_up(vol_file *file) {
     vol_writer_abandon_below(file->root);
     for (vol_node *node = file->loose; node; node = node->next_loose)
         vol_writer_abandon_below(node);
-    vol_attr_abandon_unwritten_below(file->root);
     file->lost = (zb_error){0};
     vol_file **link = &file->lib->files;
     while (*link && *link != file)

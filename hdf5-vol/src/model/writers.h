@@ -39,8 +39,8 @@ enum zb_code vol_file_flush(vol_file *file, zb_error *err);
 /* The last resort, where no call is left that could return the error. */
 void vol_report_lost(const vol_file *file, const zb_error *err);
 
-/* The program has been told that closing the file failed: forgets what waits, and the file itself
-   for those who open it again. Its ids work on, as those of another process would. */
+/* The program has been told that closing the file failed: forgets the data that wait, and the file
+   itself for those who open it again. Its ids work on, as those of another process would. */
 void vol_file_give_up(vol_file *file);
 
 #endif

@@ -5,7 +5,6 @@
  */
 #include "objects/object.h"
 
-#include "attributes/ids.h"
 #include "hdf5/errors.h"
 #include "hdf5/shadows.h"
 #include "model/links.h"
@@ -86,6 +85,16 @@ vol_object *vol_object_pass(h5_lib *lib, H5I_type_t type, void *under) {
 
 /* ---- Freeing ---- */
 
+/* An attribute's id leaves the list that attributes/ids.c keeps. */
+static void forget_attr(vol_object *object) {
+    vol_object **link = &object->node->open_attrs;
+    while (*link && *link != object)
+        link = &(*link)->next_attr;
+    if (*link)
+        *link = object->next_attr;
+    free(object->attr);
+}
+
 void vol_object_free(vol_object *object) {
     if (object->file) {
         h5_lib *lib = object->lib;
@@ -94,7 +103,7 @@ void vol_object_free(vol_object *object) {
         if (object->type == H5I_DATASET)
             object->node->opened--;
         if (object->type == H5I_ATTR)
-            vol_attr_ids_forget(object);
+            forget_attr(object);
         object->file = NULL; /* HDF5 may ask the dying object once more */
         vol_handle_release(handle);
         /* Native code asks get_object for this object once more while the shadows close. */
