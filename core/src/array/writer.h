@@ -207,6 +207,9 @@ enum zb_code zb__writer_open_unchecked(const zb_node *node, zb_writer **out, zb_
    chunks, or when the writer promised to be alone. */
 enum zb_code zb__chunk_lock(const zb_writer *writer, const char *key, bool whole, zb_lock **lock,
                             zb_error *err);
+/* The error of a writer whose flush has lost something. */
+enum zb_code zb__fail_lost(const zb_writer *writer, zb_error *err);
+
 /* held: by one who has the key's lock. */
 enum zb_durability zb__durability(const zb_writer *writer, bool held);
 enum zb_code zb__chunk_blame(const zb_writer *writer, const uint64_t *index, enum zb_code code,
