@@ -78,7 +78,7 @@ static int multiple(int unit, uint64_t room, int extent) {
 }
 
 PieceShape PixelCopy::choose_shape() const {
-    const zb_array_info *info = zb_node_array(copy_->array());
+    const zb_array_info *info = zb_node_array(copy_->node());
     const Layout &layout = copy_->layout();
     const auto extent = [](uint64_t chunk, int whole) {
         return static_cast<int>(std::min<uint64_t>(chunk, static_cast<uint64_t>(whole)));
