@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -205,6 +206,26 @@ static bool is_directory(const char *path) {
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+/* A directory whose zarr.json is of something else stays. */
+static void deletes_nothing_else(hid_t fapl) {
+    char *notes;
+    herr_t deleted;
+    assert_int_equal(mkdir(path_of("notes.zarr"), 0777), 0);
+    assert_true(asprintf(&notes, "%s/zarr.json", path_of("notes.zarr")) > 0);
+    FILE *file = fopen(notes, "w");
+    assert_non_null(file);
+    assert_true(fputs("my own", file) >= 0);
+    fclose(file);
+    H5E_BEGIN_TRY {
+        deleted = H5Fdelete(path_of("notes.zarr"), fapl);
+    }
+    H5E_END_TRY
+    assert_true(deleted < 0);
+    assert_int_equal(unlink(notes), 0);
+    assert_int_equal(rmdir(path_of("notes.zarr")), 0);
+    free(notes);
+}
+
 /* With the connector in the access list and no variable, every new file is a store. */
 static void creates_by_access_list(void **state) {
     (void)state;
@@ -220,6 +241,7 @@ static void creates_by_access_list(void **state) {
     assert_int_equal(is_directory(path_of("any.name")), getenv("HDF5_VOL_CONNECTOR") == NULL);
     assert_true(H5Fdelete(path_of("any.name"), fapl) >= 0);
     assert_false(is_directory(path_of("any.name")));
+    deletes_nothing_else(fapl);
     H5Pclose(fapl);
     H5VLclose(connector);
 }

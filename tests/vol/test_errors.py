@@ -194,3 +194,33 @@ with h5py.File(sys.argv[1]) as f:
         assert run_python(code, path) == "True\nTrue\n"
     finally:
         del os.environ["ZARRBRIDGE_NODES"]
+
+
+def test_entries_that_cannot_be_read_are_links_to_nothing(new_store):
+    """Such an entry has a name and a reason, and no object. It can be moved and deleted all the same:
+    both concern the name."""
+    path, group = new_store()
+    for name in ("bad", "g/bad"):
+        put(group, name, np.zeros(2))
+        Path(path, name, "zarr.json").write_text("{")
+    with h5py.File(path, "r+") as f:
+        assert f.get("bad", getlink=True).path.startswith("cannot be read: ")
+        assert "bad" in f.id and f.get("bad") is None
+        with pytest.raises(RuntimeError, match="line 1"):
+            f.copy("bad", "copy")
+        with pytest.raises((OSError, ValueError), match="exists"):
+            f.create_group("bad")
+        with pytest.raises((OSError, ValueError), match="line 1"):
+            f.create_group("bad/below")
+        f.move("bad", "g/moved")
+        assert list(f) == ["g"] and list(f["g"]) == ["bad", "moved"]
+        assert f["g"].get("moved", getlink=True).path.startswith("cannot be read: ")
+        assert Path(path, "g/moved/zarr.json").read_text() == "{"
+        del f["g/bad"]
+        assert list(f["g"]) == ["moved"] and not Path(path, "g/bad").exists()
+        f.move("g", "h")
+        assert list(f["h"]) == ["moved"]
+        with pytest.raises((OSError, KeyError), match="line 1"):
+            f["h/moved"]
+        del f["h"]
+        assert list(f) == []

@@ -3,6 +3,7 @@
 H5Grefresh, H5Orefresh."""
 
 import ctypes
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -121,3 +122,20 @@ def test_another_kind(opened):
     peer.create_group("d")
     with pytest.raises(RuntimeError, match="another kind"):
         dataset.id.refresh()
+
+
+def test_an_entry_that_could_not_be_read(opened):
+    """It shows as what it has become since, also when it is gone."""
+    peer, ours = opened
+    for name in ("mended", "gone"):
+        put(peer, name, np.arange(3))
+    store = Path(ours.filename)
+    text = (store / "mended/zarr.json").read_text()
+    for name in ("mended", "gone"):
+        (store / name / "zarr.json").write_text("{")
+    assert refresh(ours["/"], "H5Grefresh") >= 0
+    assert set(ours) == {"d", "g", "gone", "mended"} and ours.get("mended") is None
+    (store / "mended/zarr.json").write_text(text)
+    (store / "gone/zarr.json").unlink()
+    assert refresh(ours["/"], "H5Grefresh") >= 0
+    assert set(ours) == {"d", "g", "mended"} and list(ours["mended"]) == [0, 1, 2]

@@ -342,3 +342,40 @@ def test_failing_writes_are_reported(path, retried):
     else:
         assert out[3:] == ["file RuntimeError True", "second close no error"]
     check(path, "d", want)
+
+
+@pytest.mark.parametrize("read, touched", [
+    (np.s_[4:8, 4:8], {"1/1"}),
+    (np.s_[4:8:2, 4:8:3], {"1/1"}),
+    (np.s_[[4, 7], 5], {"1/1"}),
+    (np.s_[[5, 9], 1:6], {"1/1", "2/0"}),
+    (np.s_[0, :], {"0/2"}),
+    (np.s_[...], {"0/2", "1/1", "2/0"}),
+    (np.s_[8:, 8:], set()),
+])
+@pytest.mark.parametrize("dtype", ["f8", "g"])
+def test_a_read_stores_the_chunks_that_it_touches(path, read, touched, dtype):
+    """It gives what was written, directly and through HDF5's conversion; parts of other chunks go on
+    waiting for the rest of theirs."""
+    want = np.zeros((12, 12))
+    with h5py.File(path, "w") as f:
+        d = f.create_dataset("d", want.shape, "f8", chunks=(4, 4))
+        for row, column in ((1, 9), (5, 5), (7, 4), (6, 6), (4, 5), (9, 1)):
+            want[row, column] = d[row, column] = row + column / 10
+        assert np.array_equal(d.astype(dtype)[read], want[read])
+        folder = Path(path, "d/c")
+        assert {str(p.relative_to(folder)) for p in folder.glob("*/*")} == touched
+    check(path, "d", want)
+
+
+def test_a_part_of_complex_numbers_goes_beside_what_waits(path):
+    """Writing the real parts alone keeps the imaginary ones, also of elements that were written just
+    before."""
+    with h5py.File(path, "w") as f:
+        d = f.create_dataset("d", (9,), "c16", chunks=(4,))
+        d[1:7] = np.arange(1, 7) * 1j
+        real = np.array([(x,) for x in range(10, 14)], [("r", "f8")])
+        space = h5py.h5s.create_simple((9,))
+        space.select_hyperslab((2,), (4,))
+        d.id.write(h5py.h5s.create_simple((4,)), space, real)
+        assert list(d[...]) == [0, 1j, 10 + 2j, 11 + 3j, 12 + 4j, 13 + 5j, 6j, 0, 0]

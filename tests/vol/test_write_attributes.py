@@ -256,3 +256,33 @@ def test_many_attributes(path):
     assert document(path)["attributes"] == want
     with h5py.File(path) as f:
         assert dict(f.attrs) == want and sorted(f.attrs) == sorted(want)
+
+
+def test_the_order_of_an_open_file_is_that_of_a_reopened_one(path):
+    """The attributes of the document come in their order, those that stand for names of dimensions
+    behind them."""
+    with h5py.File(path, "w") as f:
+        x = f.create_dataset("x", (3,))
+        x.attrs["before"] = 1
+        x.make_scale("x")
+        for name in ("z", "a", "m"):
+            x.attrs[name] = name
+        x.attrs["a"] = 2  # anew: it goes to the end
+        y = f.create_dataset("y", (3,))
+        y.dims[0].label = "x"
+        y.attrs["units"] = "K"
+        open_order = [list(x.attrs), list(y.attrs)]
+    with h5py.File(path, "r") as f:
+        assert [list(f["x"].attrs), list(f["y"].attrs)] == open_order
+    assert open_order[0][:5] == ["before", "z", "m", "a", "CLASS"] and open_order[1][0] == "units"
+
+
+def test_what_others_change_shows_when_the_file_is_opened_again(path):
+    """An open file shows what it found and what it changed itself. Nothing of theirs is lost."""
+    with h5py.File(path, "w") as f:
+        f.attrs["ours"] = 1
+        zarr.open_group(path, mode="r+").attrs["theirs"] = 2
+        f.attrs["more"] = 3
+        assert list(f.attrs) == ["ours", "more"]
+    with h5py.File(path, "r") as f:
+        assert dict(f.attrs) == {"ours": 1, "theirs": 2, "more": 3}

@@ -91,6 +91,13 @@ ZB_API enum zb_code zb_writer_write(zb_writer *writer, const zb_write *write, zb
    through the store are durable afterwards, too. */
 ZB_API enum zb_code zb_writer_flush(zb_writer *writer, zb_error *err);
 
+/* Stores what waits in the chunks that a box touches, so that zb_array_read of the box gives what
+   was written; all else goes on waiting, and nothing becomes durable. Parts of the box outside the
+   array touch no chunk. Errors are those of zb_writer_flush, and ZB_EIO after a flush that lost
+   something. */
+ZB_API enum zb_code zb_writer_settle(zb_writer *writer, const uint64_t *start,
+                                     const uint64_t *count, zb_error *err);
+
 /* Flushes and frees the writer, also when flushing fails. Errors as zb_writer_flush. NULL is
    allowed. */
 ZB_API enum zb_code zb_writer_close(zb_writer *writer, zb_error *err);

@@ -49,31 +49,37 @@ static char *inner_path(const char *path, size_t below, size_t end) {
     return inner;
 }
 
+static enum zb_code fail_memory(char *root, zb_error *err) {
+    free(root);
+    return zb_fail(err, ZB_ENOMEM, "no memory for a path");
+}
+
 enum zb_code zb_path_split(const char *path, zb_holds_fn holds, void *context, char **root,
                            char **node, zb_error *err) {
     const size_t whole = trimmed(path, strlen(path));
     size_t end = whole, below = whole; /* of the root so far; where the node's path begins */
     char *directory = strndup(path, whole);
-    while (directory) {
+    *root = *node = NULL;
+    for (bool found = directory != NULL; found;) {
         const size_t start = name_start(path, end);
-        char *next = NULL;
-        if (!is_plain_name(path + start, end - start) || !(next = above(path, end)) ||
-            !holds(context, next)) {
-            free(next);
+        if (!is_plain_name(path + start, end - start))
             break;
+        char *next = above(path, end);
+        if (!next)
+            return fail_memory(directory, err);
+        found = holds(context, next);
+        if (found) {
+            free(directory);
+            directory = next;
+            below = start;
+            end = trimmed(path, start); /* 0 behind ".", which has no name */
+        } else {
+            free(next);
         }
-        free(directory);
-        directory = next;
-        below = start;
-        end = trimmed(path, start);
-        if (start == 0)
-            break; /* "." */
     }
-    *root = directory;
     *node = directory ? inner_path(path, below, whole) : NULL;
-    if (*node)
-        return ZB_OK;
-    free(directory);
-    *root = NULL;
-    return zb_fail(err, ZB_ENOMEM, "no memory for a path");
+    if (!*node)
+        return fail_memory(directory, err);
+    *root = directory;
+    return ZB_OK;
 }

@@ -226,16 +226,20 @@ enum zb_code zb_writer_write(zb_writer *writer, const zb_write *write, zb_error 
 
 /* ---- Flushing and closing ---- */
 
+enum zb_code zb__fail_lost(const zb_writer *writer, zb_error *err) {
+    return zb_fail(err, ZB_EIO,
+                   "store %s, array /%s: an earlier flush failed, and what was written before it "
+                   "has to be written again by another writer",
+                   writer->node->store->label, writer->node->path);
+}
+
 enum zb_code zb_writer_flush(zb_writer *writer, zb_error *err) {
     enum zb_code code = writer->oldest ? store_oldest(writer, UINT64_MAX, err) : ZB_OK;
     free_idle(writer);
     if (code == ZB_OK && writer->options.sync != ZB_SYNC_NONE)
         code = zb_store_flush_batch(writer->node->store, &writer->batch, err);
     if (code == ZB_OK && writer->lost)
-        return zb_fail(err, ZB_EIO,
-                       "store %s, array /%s: an earlier flush failed, and what was written before "
-                       "it has to be written again by another writer",
-                       writer->node->store->label, writer->node->path);
+        return zb__fail_lost(writer, err);
     /* Chunks in memory stay there on failure. Those that the store had are gone: not even a later
        flush that succeeds may pass for having stored them. */
     bool waited = atomic_exchange(&writer->waits, false);

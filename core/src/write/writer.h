@@ -65,4 +65,7 @@ struct zb_writer {
    hierarchy's lock and reaches beyond the array's shape. */
 enum zb_code zb__writer_open_unchecked(const zb_node *node, zb_writer **out, zb_error *err);
 
+/* The error of a writer whose flush has lost something. */
+enum zb_code zb__fail_lost(const zb_writer *writer, zb_error *err);
+
 #endif

@@ -8,15 +8,11 @@
 #include <set>
 #include <vector>
 
+#include "array/box.h"
 #include "store/node.h"
 #include "zarrbridge/write.h"
 
 namespace zarr3 {
-
-/* Start and count for each dimension of the array. */
-struct Box {
-    std::vector<uint64_t> start, count;
-};
 
 /* What a reader of the same dataset must know: zb_array_read sees what is stored, not what waits in
    the writer for the rest of its chunk. Hence settle() before each read. GDAL's block cache may

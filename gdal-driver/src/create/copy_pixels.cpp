@@ -84,8 +84,7 @@ PieceShape PixelCopy::choose_shape() const {
     /* The copy's array is new, and all its chunks are as long as the first one. */
     const auto extent = [this](int dim) {
         return static_cast<int>(
-            zb_array_chunk_at(copy_->array(), ZB_GRID_CHUNKS, static_cast<uint32_t>(dim), 0)
-                .inside);
+            zb_array_chunk_at(copy_->node(), ZB_GRID_CHUNKS, static_cast<uint32_t>(dim), 0).inside);
     };
     const int unit_width = extent(layout.axes.x);
     const int unit_bands = layout.extra.empty() ? 1 : extent(static_cast<int>(layout.extra[0].dim));

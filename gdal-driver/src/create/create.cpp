@@ -116,7 +116,7 @@ GDALDataset *create(const char *name, int width, int height, int bands, GDALData
     if (destination.node().empty() && !destination.appends())
         remove_sidecars(destination.hierarchy().root);
     destination.keep();
-    const std::string path = zb_node_path(dataset->array());
+    const std::string path = zb_node_path(dataset->node());
     dataset->SetDescription(destination.appends()
                                 ? subdataset_name(destination.hierarchy().root, path, {}).c_str()
                                 : name);

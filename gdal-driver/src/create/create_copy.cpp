@@ -42,7 +42,7 @@ static NoData nodata_of(GDALRasterBand *source, zb_dtype dtype, bool *has) {
 
 /* One value for all bands. */
 static bool copy_nodata(GDALDataset *source, Zarr3Dataset *copy, bool strict) {
-    const zb_dtype dtype = pixel_dtype(copy->array());
+    const zb_dtype dtype = pixel_dtype(copy->node());
     NoData first;
     bool first_has = false, same = true;
     for (int i = 1; i <= source->GetRasterCount(); i++) {

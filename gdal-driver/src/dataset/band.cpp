@@ -29,7 +29,7 @@ Zarr3RasterBand::Zarr3RasterBand(Zarr3Dataset *dataset, int number_in_dataset) {
     nRasterYSize = dataset->layout().height;
     nBlockXSize = dataset->layout().block_width;
     nBlockYSize = dataset->layout().block_height;
-    eDataType = pixel_type(dataset->array());
+    eDataType = pixel_type(dataset->node());
 }
 
 CPLErr Zarr3RasterBand::IReadBlock(int x, int y, void *image) {
@@ -129,7 +129,7 @@ uint64_t Zarr3RasterBand::GetNoDataValueAsUInt64(int *success) {
 }
 
 std::optional<double> Zarr3RasterBand::number(const char *single, const char *list) const {
-    const std::optional<double> value = attribute_number(owner()->array(), single);
+    const std::optional<double> value = attribute_number(owner()->node(), single);
     double item;
     if (value || !zb_json_double(owner()->band_item(list, nBand - 1), &item))
         return value;
@@ -157,7 +157,7 @@ double Zarr3RasterBand::GetOffset(int *success) {
 const char *Zarr3RasterBand::GetUnitType() {
     if (!unit_) {
         const char *item = zb_json_string(owner()->band_item("units", nBand - 1));
-        unit_ = item != nullptr ? item : attribute_text(owner()->array(), "units");
+        unit_ = item != nullptr ? item : attribute_text(owner()->node(), "units");
     }
     return unit_->empty() ? GDALPamRasterBand::GetUnitType() : unit_->c_str();
 }
@@ -165,14 +165,14 @@ const char *Zarr3RasterBand::GetUnitType() {
 GDALColorInterp Zarr3RasterBand::GetColorInterpretation() {
     if (new_colour_)
         return *new_colour_;
-    const zb_json *stated = attribute(owner()->array(), "COLOR_INTERPRETATION");
+    const zb_json *stated = attribute(owner()->node(), "COLOR_INTERPRETATION");
     if (zb_json_kind_of(stated) == ZB_JSON_ARRAY)
         stated = owner()->band_item("COLOR_INTERPRETATION", nBand - 1);
     if (zb_json_string(stated) != nullptr)
         return GDALGetColorInterpretationByName(zb_json_string(stated));
     if (GetColorTable() != nullptr)
         return GCI_PaletteIndex; /* the table is in the sidecar */
-    const GDALColorInterp colour = default_colour(owner()->array(), owner()->layout(), nBand - 1);
+    const GDALColorInterp colour = default_colour(owner()->node(), owner()->layout(), nBand - 1);
     return colour == GCI_Undefined ? GDALPamRasterBand::GetColorInterpretation() : colour;
 }
 
@@ -187,8 +187,8 @@ const char *Zarr3RasterBand::GetDescription() const {
     if (!description_) {
         description_ = own_description();
         if (description_->empty() && !new_description_)
-            description_ =
-                band_description(owner()->array(), owner()->layout(), nBand - 1, owner()->around());
+            description_ = band_description(owner()->node(), owner()->layout(), nBand - 1,
+                                            owner()->array().around());
     }
     /* Ours first: a sidecar keeps a copy, which may be out of date. */
     return description_->empty() && !new_description_ ? GDALPamRasterBand::GetDescription()
@@ -214,7 +214,7 @@ void Zarr3RasterBand::find_position() {
     positioned_ = true;
     if (!own_metadata().empty())
         metadata_.list("") = own_metadata();
-    add_band_position(owner()->array(), owner()->layout(), nBand - 1, owner()->around(),
+    add_band_position(owner()->node(), owner()->layout(), nBand - 1, owner()->array().around(),
                       &metadata_);
 }
 

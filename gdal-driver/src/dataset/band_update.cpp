@@ -12,21 +12,21 @@ using namespace zarr3;
 CPLErr Zarr3RasterBand::SetNoDataValue(double value) {
     if (!owner()->updates())
         return GDALPamRasterBand::SetNoDataValue(value);
-    return owner()->set_nodata(nodata_from_double(value, pixel_dtype(owner()->array())),
+    return owner()->set_nodata(nodata_from_double(value, pixel_dtype(owner()->node())),
                                CPLSPrintf("%.17g", value), nBand);
 }
 
 CPLErr Zarr3RasterBand::SetNoDataValueAsInt64(int64_t value) {
     if (!owner()->updates())
         return GDALPamRasterBand::SetNoDataValueAsInt64(value);
-    return owner()->set_nodata(nodata_from_int64(value, pixel_dtype(owner()->array())),
+    return owner()->set_nodata(nodata_from_int64(value, pixel_dtype(owner()->node())),
                                std::to_string(value).c_str(), nBand);
 }
 
 CPLErr Zarr3RasterBand::SetNoDataValueAsUInt64(uint64_t value) {
     if (!owner()->updates())
         return GDALPamRasterBand::SetNoDataValueAsUInt64(value);
-    return owner()->set_nodata(nodata_from_uint64(value, pixel_dtype(owner()->array())),
+    return owner()->set_nodata(nodata_from_uint64(value, pixel_dtype(owner()->node())),
                                std::to_string(value).c_str(), nBand);
 }
 
@@ -97,7 +97,8 @@ static bool is_statistic(const char *name) {
 /* Where the band lies along other dimensions is derived from the array, not stored with it. */
 bool Zarr3RasterBand::is_position(const char *name) {
     MetadataDomains derived;
-    add_band_position(owner()->array(), owner()->layout(), nBand - 1, owner()->around(), &derived);
+    add_band_position(owner()->node(), owner()->layout(), nBand - 1, owner()->array().around(),
+                      &derived);
     return derived.item("", name) != nullptr;
 }
 

@@ -19,21 +19,18 @@
 
 using namespace zarr3;
 
-Zarr3Dataset::Zarr3Dataset(const Hierarchy &hierarchy, const NodePtr &array,
-                           const ArrayOptions &options, Layout layout, Pyramid pyramid,
-                           NearbyNodes around)
-    : Zarr3NodeDataset(hierarchy, array), pinned_(options.pinned), layout_(std::move(layout)),
-      pyramid_(std::move(pyramid)), around_(std::move(around)), nodata_(find_nodata(array.get())) {
+Zarr3Dataset::Zarr3Dataset(const Hierarchy &hierarchy, Array array, const ArrayOptions &options,
+                           Layout layout, Pyramid pyramid)
+    : Zarr3NodeDataset(hierarchy), pinned_(options.pinned), array_(std::move(array)),
+      layout_(std::move(layout)), pyramid_(std::move(pyramid)), nodata_(find_nodata(node())) {
     nRasterXSize = layout_.width;
     nRasterYSize = layout_.height;
     if (options.update) {
         eAccess = GA_Update;
-        pixels_ = std::make_unique<PixelWriter>(options.write);
-        zb_store_set_sync(hierarchy.store.get(), options.write.sync);
-        durable_ = options.write.sync != ZB_SYNC_NONE;
+        array_.open_for_update(options.write);
     }
     show_attributes();
-    add_image_structure(zb_node_array(array.get()), layout_, &metadata());
+    add_image_structure(array_.info(), layout_, &metadata());
     for (int band = 1; band <= layout_.bands; band++)
         SetBand(band, new Zarr3RasterBand(this, band));
 }
@@ -41,9 +38,9 @@ Zarr3Dataset::Zarr3Dataset(const Hierarchy &hierarchy, const NodePtr &array,
 void Zarr3Dataset::show_attributes() {
     metadata().clear("");
     metadata().clear("GROUP");
-    add_attributes(array(), "", &metadata());
+    add_attributes(node(), "", &metadata());
     known_items_ = items();
-    const zb_node *group = around_.group_above(1);
+    const zb_node *group = array_.around().group_above(1);
     if (group != nullptr)
         add_attributes(group, "GROUP", &metadata());
 }
@@ -55,17 +52,18 @@ Zarr3Dataset::~Zarr3Dataset() {
 }
 
 /* Everything that can go wrong goes wrong here, before a dataset exists. */
-std::unique_ptr<Zarr3Dataset> Zarr3Dataset::make(const Hierarchy &hierarchy, const NodePtr &array,
+std::unique_ptr<Zarr3Dataset> Zarr3Dataset::make(const Hierarchy &hierarchy, const NodePtr &node,
                                                  const ArrayOptions &options, std::string *reason) {
-    NearbyNodes around(hierarchy.store, zb_node_path(array.get()));
-    Pyramid pyramid = find_pyramid(array.get(), around);
+    Array array(hierarchy.store, node);
+    Pyramid pyramid = find_pyramid(node.get(), array.around());
     Axes axes;
     Layout layout;
-    if (!choose_axes(array.get(), around, pyramid, options.dim_x, options.dim_y, &axes, reason) ||
-        !make_layout(zb_node_array(array.get()), axes, options.pinned, &layout, reason))
+    if (!choose_axes(node.get(), array.around(), pyramid, options.dim_x, options.dim_y, &axes,
+                     reason) ||
+        !make_layout(array.info(), axes, options.pinned, &layout, reason))
         return nullptr;
-    return std::unique_ptr<Zarr3Dataset>(new Zarr3Dataset(
-        hierarchy, array, options, std::move(layout), std::move(pyramid), std::move(around)));
+    return std::unique_ptr<Zarr3Dataset>(new Zarr3Dataset(hierarchy, std::move(array), options,
+                                                          std::move(layout), std::move(pyramid)));
 }
 
 /* Both parts at once: they come from the same few neighbours. */
@@ -73,8 +71,9 @@ void Zarr3Dataset::locate() const {
     if (located_)
         return;
     located_ = true;
-    srs_ = find_crs(array(), layout_.axes, pyramid_, around_);
-    transform_ = find_geotransform(array(), layout_, pyramid_, around_, srs_ ? &*srs_ : nullptr);
+    srs_ = find_crs(node(), layout_.axes, pyramid_, array_.around());
+    transform_ =
+        find_geotransform(node(), layout_, pyramid_, array_.around(), srs_ ? &*srs_ : nullptr);
 }
 
 CPLErr Zarr3Dataset::GetGeoTransform(GeoTransformOut transform) ZARR3_CONST_SINCE_3_12 {
@@ -93,11 +92,11 @@ const OGRSpatialReference *Zarr3Dataset::GetSpatialRef() const {
 
 /* A hostile list is as long as the document allows; each is looked through once. */
 const zb_json *Zarr3Dataset::band_item(const char *name, int band) const {
-    const zb_array_info *info = zb_node_array(array());
+    const zb_array_info *info = array_.info();
     const auto known = band_lists_.find(name);
     if (known == band_lists_.end()) {
         std::vector<const zb_json *> items;
-        const zb_json *list = attribute(array(), name);
+        const zb_json *list = attribute(node(), name);
         if (zb_json_kind_of(list) == ZB_JSON_ARRAY &&
             zb_json_count(list) == count_bands(info, layout_.axes)) {
             for (const zb_json *item = zb_json_first(list); item; item = zb_json_next(item))

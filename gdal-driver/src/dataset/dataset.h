@@ -8,15 +8,13 @@
 #include <optional>
 #include <vector>
 
-#include "array/attribute_changes.h"
-#include "array/new_array.h"
+#include "array/array.h"
 #include "array/nodata.h"
-#include "array/pixel_writer.h"
 #include "array/types.h"
 #include "dataset/node_dataset.h"
 #include "geo/crs.h"
 #include "geo/geotransform.h"
-#include "raster/read_plan.h"
+#include "raster/window.h"
 
 #include "zarrbridge/write.h"
 
@@ -88,14 +86,14 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     CPLErr FlushCache(bool at_closing = false) override;
     CPLErr Close(ZARR3_CLOSE_PARAMETERS) override;
 
-    const zb_node *array() const {
-        return node_.get();
+    zarr3::Array &array() const {
+        return array_;
+    }
+    const zb_node *node() const override {
+        return array_.node();
     }
     const zarr3::Layout &layout() const {
         return layout_;
-    }
-    zarr3::NearbyNodes &around() const {
-        return around_;
     }
     const zarr3::NoData &nodata() const {
         return nodata_;
@@ -127,7 +125,7 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     /* Open for update? Then `edits` is where setters say that they have changed something; it is
        written when the dataset is flushed or closed. */
     bool updates() const {
-        return pixels_ != nullptr;
+        return array_.is_writable();
     }
     zarr3::Edits edits;
 
@@ -185,9 +183,8 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
                      GSpacing band_space, GDALRasterIOExtraArg *extra) override;
 
   private:
-    Zarr3Dataset(const zarr3::Hierarchy &hierarchy, const zarr3::NodePtr &array,
-                 const zarr3::ArrayOptions &options, zarr3::Layout layout, zarr3::Pyramid pyramid,
-                 zarr3::NearbyNodes around);
+    Zarr3Dataset(const zarr3::Hierarchy &hierarchy, zarr3::Array array,
+                 const zarr3::ArrayOptions &options, zarr3::Layout layout, zarr3::Pyramid pyramid);
 
     zarr3::BlockRange blocks_of(const zarr3::Window &window) const;
     bool prefers_direct(const zarr3::PixelRequest &request) const;
@@ -199,11 +196,9 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     int band_run(const zarr3::PixelRequest &request, int first, int *step) const;
 
     /* dataset_write.cpp */
-    zarr3::Box box_of(int first_band, int count, const zarr3::Window &window) const;
+    zarr3::MemoryBox box_of(int first_band, int count, const zarr3::Window &window,
+                            const zarr3::Spacings &spacings) const;
     bool empty_cache(const zarr3::PixelRequest &request, bool overwritten);
-    bool settle(const zarr3::PixelRequest &request);
-    enum zb_code settle_blocks(const zarr3::BlockRange &range, const std::vector<int> &bands,
-                               zb_error *err);
     enum zb_code write_converted(int first_band, int count, const zarr3::Window &window,
                                  const char *data, GDALDataType type, const zarr3::Spacings &from,
                                  zb_error *err);
@@ -212,7 +207,6 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     bool has_stale_fill() const;
     bool empty_fresh_cache();
     enum zb_code settle_fresh(zb_error *err);
-    enum zb_code recreate(zb_error *err);
     enum zb_code commit(zb_error *err);
     using Items = std::map<std::string, std::string>;
     Items items();
@@ -220,19 +214,17 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     void collect_bands(zarr3::AttributeChanges *changes);
 
     std::vector<uint64_t> pinned_;
-    std::unique_ptr<zarr3::PixelWriter> pixels_; /* null unless open for update */
-    bool durable_ = false;                       /* SYNC is not NONE */
-    int nodata_band_ = 0;                        /* the one for which nodata was set last */
+    mutable zarr3::Array array_;
+    int nodata_band_ = 0; /* the one for which nodata was set last */
     /* How the array was created, while nothing is written to it: until then its fill value can
        still follow the nodata value, and the names of dimensions its place, where others are. */
     std::optional<zarr3::NewArray> fresh_;
     std::vector<unsigned char> fresh_fill_; /* the fill value that it has now */
     bool has_company_ = false;
     Items known_items_; /* metadata items when they were last read or written */
-    mutable std::map<std::string, std::vector<const zb_json *>> band_lists_; /* of node_ */
+    mutable std::map<std::string, std::vector<const zb_json *>> band_lists_; /* of node() */
     zarr3::Layout layout_;
     zarr3::Pyramid pyramid_;
-    mutable zarr3::NearbyNodes around_;
     zarr3::NoData nodata_;
     std::optional<zarr3::BlockRange> expected_;
 

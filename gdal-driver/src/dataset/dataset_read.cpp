@@ -43,7 +43,7 @@ static uint64_t cache_limit() {
 }
 
 uint64_t Zarr3Dataset::block_bytes(const Window &window, int band_count) const {
-    uint64_t bytes = bytes_of_block(layout_, pixel_type(array()));
+    uint64_t bytes = bytes_of_block(layout_, pixel_type(node()));
     if (__builtin_mul_overflow(bytes, blocks_of(window).count(), &bytes) ||
         __builtin_mul_overflow(
             bytes, static_cast<uint64_t>(std::max(layout_.chunk_bands, band_count)), &bytes))
@@ -52,7 +52,7 @@ uint64_t Zarr3Dataset::block_bytes(const Window &window, int band_count) const {
 }
 
 bool Zarr3Dataset::prefers_direct(const PixelRequest &request) const {
-    if (!reads_exactly(array(), request.type))
+    if (!reads_exactly(node(), request.type))
         return false;
     const Window &w = request.window;
     const uint64_t limit = cache_limit();
@@ -94,20 +94,22 @@ CPLErr Zarr3Dataset::read_direct(const PixelRequest &request, bool *done) {
     *done = prefers_direct(request);
     if (!*done)
         return CE_None;
-    if (!settle(request))
+    if (updates() && (!prepare_read() || !empty_cache(request, false)))
         return CE_Failure;
-    ReadPlan plan(array(), layout_, exchange_dtype(array(), request.type));
+    std::vector<BoxRead> reads;
     for (int first = 0; first < request.band_count;) {
         int step;
         const int length = band_run(request, first, &step);
         const int lowest = step > 0 ? first : first + length - 1;
         char *data = static_cast<char *>(request.data) + lowest * request.band_space;
-        plan.add_run(request.bands[lowest] - 1, length, request.window, data,
-                     {request.pixel_space, request.line_space, step * request.band_space});
+        reads.push_back(
+            {box_of(request.bands[lowest] - 1, length, request.window,
+                    {request.pixel_space, request.line_space, step * request.band_space}),
+             data});
         first += length;
     }
     zb_error err;
-    if (plan.run(&err) == ZB_OK)
+    if (array_.read(reads, exchange_dtype(node(), request.type), &err) == ZB_OK)
         return CE_None;
     report(err);
     return CE_Failure;
@@ -136,7 +138,7 @@ class BlockBatch {
   public:
     BlockBatch(Zarr3Dataset *dataset, GDALDataType type)
         : dataset_(dataset), layout_(dataset->layout()), pixel_(GDALGetDataTypeSizeBytes(type)),
-          plan_(dataset->array(), layout_, exchange_dtype(dataset->array(), type)) {
+          memory_(exchange_dtype(dataset->node(), type)) {
     }
 
     void add(int band, int x, int y, void *image) {
@@ -147,7 +149,9 @@ class BlockBatch {
             memset(image, 0,
                    static_cast<size_t>(pixel_) * static_cast<size_t>(layout_.block_width) *
                        static_cast<size_t>(layout_.block_height));
-        plan_.add(band, window, image, pixel_, int64_t{pixel_} * layout_.block_width);
+        reads_.push_back({box_of(layout_, dataset_->array().info()->ndim, band, 1, window,
+                                 {pixel_, int64_t{pixel_} * layout_.block_width, 0}),
+                          image});
     }
 
     /* The block in the cache, unless it is there already. False when memory has run out. */
@@ -167,11 +171,13 @@ class BlockBatch {
     }
 
     size_t size() const {
-        return plan_.size();
+        return reads_.size();
     }
 
+    /* Last of all, because making room in the cache may have pushed changed blocks into the
+       writer. */
     enum zb_code run(zb_error *err) {
-        return drop(plan_.run(err));
+        return drop(dataset_->array().read(reads_, memory_, err));
     }
 
     /* Lets go of the blocks; after a failure they leave the cache. Returns code. */
@@ -193,7 +199,8 @@ class BlockBatch {
     Zarr3Dataset *dataset_;
     const Layout &layout_;
     int pixel_; /* bytes */
-    ReadPlan plan_;
+    zb_dtype memory_;
+    std::vector<BoxRead> reads_;
     std::vector<Held> held_;
 };
 
@@ -238,9 +245,5 @@ enum zb_code Zarr3Dataset::load_block(int band, int block_x, int block_y, void *
             add_mates(x, y, true);
         }
     }
-    /* Last of all, because making room in the cache may have pushed changed blocks out. */
-    const bool ahead = expected_ && expected_->contains(block_x, block_y);
-    const BlockRange range = ahead ? *expected_ : BlockRange{block_x, block_y, block_x, block_y};
-    const enum zb_code code = settle_blocks(range, mates, err);
-    return code == ZB_OK ? batch.run(err) : batch.drop(code);
+    return batch.run(err);
 }

@@ -87,12 +87,12 @@ CPLErr Zarr3Dataset::SetMetadataItem(const char *name, const char *value, const 
 }
 
 bool Zarr3Dataset::may_edit_bands() const {
-    if (pinned_.empty() || count_bands(zb_node_array(array()), layout_.axes) == 1)
+    if (pinned_.empty() || count_bands(zb_node_array(node()), layout_.axes) == 1)
         return true;
     CPLError(CE_Failure, CPLE_NotSupported,
              "array /%s: this is one slice; properties of bands can be changed where the whole "
              "array is open",
-             zb_node_path(array()));
+             zb_node_path(node()));
     return false;
 }
 
@@ -101,15 +101,15 @@ CPLErr Zarr3Dataset::set_nodata(const NoData &nodata, const char *text, int band
     if (nodata.kind == NoData::None) {
         char name[24];
         CPLError(CE_Failure, CPLE_NotSupported, "array /%s: %s is no value of the type %s",
-                 zb_node_path(array()), text, zb_dtype_name(pixel_dtype(array()), name));
+                 zb_node_path(node()), text, zb_dtype_name(pixel_dtype(node()), name));
         return CE_Failure;
     }
     if (edits.nodata && nodata_band_ != band && nodata_.kind != NoData::None &&
-        nodata_json(nodata_, array()) != nodata_json(nodata, array()))
+        nodata_json(nodata_, node()) != nodata_json(nodata, node()))
         CPLError(CE_Warning, CPLE_AppDefined,
                  "array /%s has one nodata value for all bands: %s replaces what was set for band "
                  "%d",
-                 zb_node_path(array()), text, nodata_band_);
+                 zb_node_path(node()), text, nodata_band_);
     if (!empty_fresh_cache())
         return CE_Failure;
     nodata_ = nodata;
@@ -138,24 +138,6 @@ CPLErr Zarr3Dataset::delete_nodata() {
 
 /* ---- The fill value of a new array ---- */
 
-/* With what has been flushed of its attributes. */
-enum zb_code Zarr3Dataset::recreate(zb_error *err) {
-    const std::string path = zb_node_path(array());
-    const std::string attributes = json_text(zb_node_attributes(array()));
-    zb_store *store = hierarchy_.store.get();
-    enum zb_code code = zb_node_delete(store, path.c_str(), err);
-    NodePtr created;
-    if (code == ZB_OK)
-        code = fresh_->create(store, path, nodata_element(nodata_, fresh_->dtype), attributes,
-                              &created, err);
-    if (code != ZB_OK)
-        return code;
-    node_ = created;
-    fresh_fill_ = nodata_element(nodata_, fresh_->dtype);
-    band_lists_.clear();
-    return ZB_OK;
-}
-
 bool Zarr3Dataset::has_stale_fill() const {
     return fresh_ && nodata_element(nodata_, fresh_->dtype) != fresh_fill_;
 }
@@ -167,11 +149,12 @@ enum zb_code Zarr3Dataset::settle_fresh(zb_error *err) {
     const std::vector<std::string> names = fresh_->names;
     enum zb_code code = ZB_OK;
     if (has_company_)
-        code = name_dimensions(hierarchy_.store.get(), zb_node_path(array()), {srs_, transform_},
+        code = name_dimensions(hierarchy_.store.get(), zb_node_path(node()), {srs_, transform_},
                                &*fresh_, err);
     if (code == ZB_OK && (has_stale_fill() || names != fresh_->names)) {
-        code = recreate(err);
-        around_ = NearbyNodes(hierarchy_.store, zb_node_path(array()));
+        fresh_fill_ = nodata_element(nodata_, fresh_->dtype);
+        code = array_.recreate(*fresh_, fresh_fill_, err);
+        band_lists_.clear();
     }
     return code;
 }
@@ -215,9 +198,9 @@ static std::string item_json(const zb_json *before, const char *text) {
 Zarr3Dataset::Items Zarr3Dataset::items() {
     Items found;
     /* Where long_name holds the descriptions of bands, it is no item. */
-    const zb_json *long_name = attribute(array(), "long_name");
+    const zb_json *long_name = attribute(node(), "long_name");
     const bool descriptions_there =
-        long_name == nullptr ? zb_node_array(array())->ndim <= 2 : !is_item(array(), long_name);
+        long_name == nullptr ? zb_node_array(node())->ndim <= 2 : !is_item(node(), long_name);
     CSLConstList items = metadata().list("").List();
     for (; items != nullptr && *items != nullptr; items++) {
         char *name = nullptr;
@@ -242,7 +225,7 @@ void Zarr3Dataset::collect_metadata(const Items &now, AttributeChanges *changes)
         const auto known = known_items_.find(item.first);
         if (known == known_items_.end() || known->second != item.second)
             changes->set(item.first,
-                         item_json(attribute(array(), item.first.c_str()), item.second.c_str()));
+                         item_json(attribute(node(), item.first.c_str()), item.second.c_str()));
     }
 }
 
@@ -270,7 +253,7 @@ void Zarr3Dataset::collect_bands(AttributeChanges *changes) {
         scales.push_back(json_number(band->GetScale()));
         offsets.push_back(json_number(band->GetOffset()));
         const GDALColorInterp colour = band->GetColorInterpretation();
-        usual_colours = usual_colours && colour == default_colour(array(), layout_, i - 1);
+        usual_colours = usual_colours && colour == default_colour(node(), layout_, i - 1);
         colours.push_back(json_quote(GDALGetColorInterpretationName(colour)));
         std::vector<std::pair<std::string, std::string>> members;
         for (int item = 0; item < band->own_metadata().size(); item++) {
@@ -313,7 +296,7 @@ enum zb_code Zarr3Dataset::commit(zb_error *err) {
     enum zb_code code = settle_fresh(err);
     AttributeChanges changes;
     if (code == ZB_OK && edits.place)
-        code = write_georeference(node_, layout_, {srs_, transform_}, &changes, err);
+        code = write_georeference(array_.shared_node(), layout_, {srs_, transform_}, &changes, err);
     if (code != ZB_OK)
         return code;
     const Items now = items();
@@ -324,20 +307,19 @@ enum zb_code Zarr3Dataset::commit(zb_error *err) {
         changes.remove("missing_value");
         if (nodata_.kind == NoData::None) {
             changes.remove("_FillValue");
-            if (zb_array_fill_is_nodata(array()))
+            if (zb_array_fill_is_nodata(node()))
                 changes.set(ZB_FILL_IS_NODATA, "false");
         } else {
-            changes.set("_FillValue", nodata_json(nodata_, array()));
+            changes.set("_FillValue", nodata_json(nodata_, node()));
             changes.remove(ZB_FILL_IS_NODATA);
         }
     }
-    code = changes.apply(&node_, err);
+    code = array_.change_attributes(changes, err);
     band_lists_.clear();
     if (code != ZB_OK)
         return code;
     edits = Edits();
     known_items_ = now;
-    around_ = NearbyNodes(hierarchy_.store, zb_node_path(array()));
     metadata().clear("json:zarr.json");
     return ZB_OK;
 }
@@ -351,11 +333,7 @@ CPLErr Zarr3Dataset::FlushCache(bool at_closing) {
         report(err);
         result = CE_Failure;
     }
-    if (pixels_->flush(&err) != ZB_OK) {
-        report(err);
-        result = CE_Failure;
-    }
-    if (durable_ && zb_store_flush(hierarchy_.store.get(), &err) != ZB_OK) {
+    if (array_.flush(&err) != ZB_OK) {
         report(err);
         result = CE_Failure;
     }
@@ -363,7 +341,7 @@ CPLErr Zarr3Dataset::FlushCache(bool at_closing) {
 }
 
 void Zarr3Dataset::forget() {
-    pixels_->abandon();
+    array_.abandon();
     edits = Edits();
 }
 

@@ -35,13 +35,9 @@ static bool whole_blocks(const Window &w, const Layout &layout) {
            whole(w.y, w.height, layout.block_height, layout.height);
 }
 
-Box Zarr3Dataset::box_of(int first_band, int count, const Window &window) const {
-    const uint32_t ndim = zb_node_array(array())->ndim;
-    Box box = {std::vector<uint64_t>(ndim), std::vector<uint64_t>(ndim)};
-    std::vector<int64_t> strides(ndim);
-    fill_box(layout_, ndim, first_band, count, window, {0, 0, 0}, box.start.data(),
-             box.count.data(), strides.data());
-    return box;
+MemoryBox Zarr3Dataset::box_of(int first_band, int count, const Window &window,
+                               const Spacings &spacings) const {
+    return zarr3::box_of(layout_, array_.info()->ndim, first_band, count, window, spacings);
 }
 
 /* Takes changed blocks out of the cache, or all when a write past the cache is to follow; changed
@@ -73,61 +69,12 @@ bool Zarr3Dataset::empty_cache(const PixelRequest &request, bool overwritten) {
     return true;
 }
 
-bool Zarr3Dataset::settle(const PixelRequest &request) {
-    if (pixels_ == nullptr)
-        return true;
-    if (!prepare_read())
-        return false;
-    if (!empty_cache(request, false))
-        return false;
-    for (int first = 0; first < request.band_count;) {
-        int step;
-        const int length = band_run(request, first, &step);
-        const int lowest = request.bands[step > 0 ? first : first + length - 1] - 1;
-        zb_error err;
-        if (pixels_->settle(box_of(lowest, length, request.window), &err) != ZB_OK) {
-            report(err);
-            return false;
-        }
-        first += length;
-    }
-    return true;
-}
-
-enum zb_code Zarr3Dataset::settle_blocks(const BlockRange &range, const std::vector<int> &bands,
-                                         zb_error *err) {
-    if (pixels_ == nullptr)
-        return ZB_OK;
-    const int left = range.x0 * layout_.block_width, top = range.y0 * layout_.block_height;
-    const int64_t right = int64_t{range.x1 + 1} * layout_.block_width;
-    const int64_t bottom = int64_t{range.y1 + 1} * layout_.block_height;
-    const Window window = {left, top,
-                           static_cast<int>(std::min<int64_t>(right, layout_.width)) - left,
-                           static_cast<int>(std::min<int64_t>(bottom, layout_.height)) - top};
-    for (const int band : bands) {
-        const enum zb_code code = pixels_->settle(box_of(band, 1, window), err);
-        if (code != ZB_OK)
-            return code;
-    }
-    return ZB_OK;
-}
-
 /* One run of bands, of a type that the core converts exactly or not at all. */
 enum zb_code Zarr3Dataset::write_run(int first_band, int count, const Window &window,
                                      const void *data, GDALDataType type, const Spacings &spacings,
                                      zb_error *err) {
-    const uint32_t ndim = zb_node_array(array())->ndim;
-    Box box = {std::vector<uint64_t>(ndim), std::vector<uint64_t>(ndim)};
-    std::vector<int64_t> strides(ndim);
-    fill_box(layout_, ndim, first_band, count, window, spacings, box.start.data(), box.count.data(),
-             strides.data());
-    zb_write write = {};
-    write.start = box.start.data();
-    write.count = box.count.data();
-    write.data = data;
-    write.dtype = exchange_dtype(array(), type);
-    write.strides = strides.data();
-    return pixels_->write(node_, box, write, err);
+    return array_.write(box_of(first_band, count, window, spacings), data,
+                        exchange_dtype(node(), type), err);
 }
 
 /* By strips of rows, converted by GDAL. */
@@ -165,12 +112,12 @@ enum zb_code Zarr3Dataset::write_converted(int first_band, int count, const Wind
 }
 
 CPLErr Zarr3Dataset::write_pixels(const PixelRequest &request, bool *done) {
-    *done = pixels_ != nullptr && (!pixels_->is_mixed() || whole_blocks(request.window, layout_));
+    *done = updates() && (!array_.is_mixed() || whole_blocks(request.window, layout_));
     if (!*done)
         return CE_None;
     if (!prepare_first_write() || !empty_cache(request, true))
         return CE_Failure;
-    const bool exact = writes_exactly(array(), request.type);
+    const bool exact = writes_exactly(node(), request.type);
     for (int first = 0; first < request.band_count;) {
         int step;
         const int length = band_run(request, first, &step);

@@ -21,8 +21,7 @@ using namespace zarr3;
 /* The whole document of the node, for programs that want what no GDAL concept covers. */
 static constexpr char kDocumentDomain[] = "json:zarr.json";
 
-Zarr3NodeDataset::Zarr3NodeDataset(Hierarchy hierarchy, NodePtr node)
-    : hierarchy_(std::move(hierarchy)), node_(std::move(node)) {
+Zarr3NodeDataset::Zarr3NodeDataset(Hierarchy hierarchy) : hierarchy_(std::move(hierarchy)) {
     /* Lets GDAL make its thread-safe datasets by opening one per thread. */
     m_bCanBeReopened = true;
 }
@@ -50,7 +49,7 @@ void Zarr3NodeDataset::use_sidecar(const std::string &subdataset) {
 MetadataList Zarr3NodeDataset::GetMetadata(const char *domain) {
     const std::string key = domain == nullptr ? "" : domain;
     if (key == kDocumentDomain && !metadata_.has(key)) {
-        char *text = zb_json_print(zb_node_document(node_.get()));
+        char *text = zb_json_print(zb_node_document(node()));
         if (text != nullptr)
             metadata_.list(key).AddString(text);
         free(text);
@@ -76,8 +75,7 @@ char **Zarr3NodeDataset::GetMetadataDomainList() {
 /* Programs copy and delete what is listed here, and some stat each entry: two names at most. */
 char **Zarr3NodeDataset::GetFileList() {
     CPLStringList files;
-    files.AddString(
-        file_in(hierarchy_.root, join_path(zb_node_path(node_.get()), "zarr.json")).c_str());
+    files.AddString(file_in(hierarchy_.root, join_path(zb_node_path(node()), "zarr.json")).c_str());
     VSIStatBufL stat;
     /* GDAL writes it when the dataset closes; another program may have done so before. */
     const std::string sidecar = hierarchy_.root + ".aux.xml";

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What every dataset of this driver has: metadata from the store, a small file list, and a sidecar
-   file that never lies inside the hierarchy. As it is, it stands for a group with several arrays.
- */
+   file that never lies inside the hierarchy. */
 #ifndef ZARR3_NODE_DATASET_H
 #define ZARR3_NODE_DATASET_H
 
@@ -10,7 +9,10 @@
 
 class Zarr3NodeDataset : public GDALPamDataset {
   public:
-    explicit Zarr3NodeDataset(zarr3::Hierarchy hierarchy, zarr3::NodePtr node);
+    explicit Zarr3NodeDataset(zarr3::Hierarchy hierarchy);
+
+    /* What the dataset shows. */
+    virtual const zb_node *node() const = 0;
 
     zarr3::MetadataList GetMetadata(const char *domain = "") override;
     const char *GetMetadataItem(const char *name, const char *domain = "") override;
@@ -27,10 +29,24 @@ class Zarr3NodeDataset : public GDALPamDataset {
 
   protected:
     zarr3::Hierarchy hierarchy_;
-    zarr3::NodePtr node_;
 
   private:
     zarr3::MetadataDomains metadata_;
+};
+
+/* Subdatasets and no bands: a group with several arrays, or an array with its slices. */
+class Zarr3ListDataset final : public Zarr3NodeDataset {
+  public:
+    Zarr3ListDataset(zarr3::Hierarchy hierarchy, zarr3::NodePtr node)
+        : Zarr3NodeDataset(std::move(hierarchy)), node_(std::move(node)) {
+    }
+
+    const zb_node *node() const override {
+        return node_.get();
+    }
+
+  private:
+    zarr3::NodePtr node_;
 };
 
 #endif

@@ -87,7 +87,7 @@ GDALDataset *Opening::array(const NodePtr &node, const Listing &listing) const {
     std::string reason;
     /* Slices are listed instead of opened; each name leads back here with its indices. */
     if (!multiband && options.pinned.empty() && zb_node_array(node.get())->ndim > 2) {
-        auto slices = std::make_unique<Zarr3NodeDataset>(hierarchy, node);
+        auto slices = std::make_unique<Zarr3ListDataset>(hierarchy, node);
         if (describe_slices(hierarchy, node, options, &slices->metadata(), &reason))
             return slices.release();
         refuse(hierarchy, node.get(), reason);
@@ -123,7 +123,7 @@ GDALDataset *Opening::group(const NodePtr &node) const {
         refuse(hierarchy, node.get(), reason);
         return nullptr;
     }
-    auto container = std::make_unique<Zarr3NodeDataset>(hierarchy, node);
+    auto container = std::make_unique<Zarr3ListDataset>(hierarchy, node);
     add_attributes(node.get(), "", &container->metadata());
     describe_listing(hierarchy, listing, list_all, &container->metadata());
     if (listing.cut)

@@ -8,8 +8,8 @@
 namespace zarr3 {
 
 /* The ISO 8601 text of a time coordinate's value: a date when it is midnight, else date and time to
-   the second. "" when the units are no time units, the calendar is not the civil one, or the year
-   is outside 1583 to 9999, where calendars differ or the text would. */
+   the second, in UTC. "" when the units are not those of time, when the calendar is not the civil
+   one, or when the year is outside 1583 to 9999, where calendars differ or the text would. */
 std::string iso_time(double value, const std::string &units, const std::string &calendar);
 
 } // namespace zarr3

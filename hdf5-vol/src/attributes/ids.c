@@ -22,15 +22,6 @@ vol_object *vol_attr_ids_open(vol_handle *handle, vol_node *owner, const char *n
     return NULL;
 }
 
-void vol_attr_ids_forget(vol_object *object) {
-    vol_object **link = &object->node->open_attrs;
-    while (*link && *link != object)
-        link = &(*link)->next_attr;
-    if (*link)
-        *link = object->next_attr;
-    free(object->attr);
-}
-
 static bool is_id_of(const vol_object *object, const char *name) {
     return !object->attr_deleted && object->attr && strcmp(object->attr, name) == 0;
 }

@@ -16,9 +16,6 @@
 /* Opens an attribute of a node. Pushes an error and returns NULL when memory runs out. */
 vol_object *vol_attr_ids_open(vol_handle *handle, vol_node *owner, const char *name, size_t count);
 
-/* Part of vol_object_free. */
-void vol_attr_ids_forget(vol_object *object);
-
 /* Is there an id of that attribute besides `object`? */
 bool vol_attr_ids_others(const vol_object *object);
 

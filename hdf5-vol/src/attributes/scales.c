@@ -16,6 +16,7 @@
 #include "model/edit.h"
 #include "hdf5/errors.h"
 #include "attributes/references.h"
+#include "model/dimensions.h"
 
 #include <stdlib.h>
 #include <string.h>

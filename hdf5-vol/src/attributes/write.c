@@ -134,8 +134,10 @@ static herr_t keep_written(vol_node *owner, const vol_attr_value *value, hid_t s
     bool complete =
         describe(lib, value->name, shown, value->space, &attr) && copy_elements(lib, value, &attr);
     attr.place = VOL_ATTR_WRITTEN;
-    vol_node_drop_attr(owner, value->name, VOL_ATTR_UNWRITTEN);
-    return keep(owner, value->name, &attr, complete);
+    herr_t result = keep(owner, value->name, &attr, complete);
+    if (result < 0)
+        vol_node_drop_attr(owner, value->name, VOL_ATTR_UNWRITTEN);
+    return result;
 }
 
 /* ---- Storing ---- */
@@ -168,12 +170,18 @@ static herr_t store_in_document(vol_node *owner, const vol_attr_value *value, hi
     h5_lib *lib = owner->file->lib;
     zb_error err = {0};
     char *text;
+    const uint64_t known = owner->attrs_change;
     enum zb_code code = print_value(owner, lib, value, &text, &err);
     if (!code) {
         code = vol_edit_attribute(owner, value->name, text, &err);
         free(text);
     }
-    return code ? push_failed(lib, "write", value->name, &err) : keep_written(owner, value, shown);
+    if (code)
+        return push_failed(lib, "write", value->name, &err);
+    herr_t result = keep_written(owner, value, shown);
+    if (result >= 0)
+        owner->attrs_change = known; /* the list has what changed: it is as good as before */
+    return result;
 }
 
 herr_t vol_attr_store(vol_node *owner, const vol_attr_value *value, hid_t shown) {
@@ -225,9 +233,11 @@ herr_t vol_attr_store_unwritten_below(vol_node *node) {
     herr_t result = 0;
     while (result >= 0 && vol_node_unwritten(node, NULL))
         result = vol_attr_store_unwritten(node, NULL);
-    for (size_t i = 0; i < node->child_count; i++)
-        if (vol_attr_store_unwritten_below(node->child[i]) < 0)
+    for (size_t i = 0; i < node->link_count; i++) {
+        vol_node *child = node->link[i]->node;
+        if (child && vol_attr_store_unwritten_below(child) < 0)
             result = -1;
+    }
     return result;
 }
 
@@ -237,8 +247,9 @@ void vol_attr_abandon_unwritten_below(vol_node *node) {
         vol_attr_ids_orphan(node, attr->name);
         vol_node_drop_attr(node, attr->name, VOL_ATTR_UNWRITTEN);
     }
-    for (size_t i = 0; i < node->child_count; i++)
-        vol_attr_abandon_unwritten_below(node->child[i]);
+    for (size_t i = 0; i < node->link_count; i++)
+        if (node->link[i]->node)
+            vol_attr_abandon_unwritten_below(node->link[i]->node);
 }
 
 /* ---- Renaming and removing ---- */

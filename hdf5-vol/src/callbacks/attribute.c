@@ -13,12 +13,13 @@
 
 /* Number n of the attributes in the order that an index stands for: the document's for the order
    of creation, strcmp's for names (h5diff and h5dump pair attributes by it). */
-static const vol_attr *attr_at(const vol_attrs *attrs, H5_index_t index, H5_iter_order_t order,
+static const vol_attr *attr_at(vol_attrs *attrs, H5_index_t index, H5_iter_order_t order,
                                hsize_t n) {
-    if (n >= attrs->listed)
+    const size_t listed = vol_attrs_listed(attrs);
+    if (n >= listed)
         return NULL;
-    size_t i = order == H5_ITER_DEC ? attrs->listed - 1 - (size_t)n : (size_t)n;
-    return index == H5_INDEX_CRT_ORDER ? attrs->in_order[i] : attrs->by_name[i];
+    const size_t i = order == H5_ITER_DEC ? listed - 1 - (size_t)n : (size_t)n;
+    return vol_attrs_at(attrs, index != H5_INDEX_CRT_ORDER, i);
 }
 
 /* The object that has the attributes: an index location names it, and counts in its attributes. */
@@ -32,7 +33,7 @@ static vol_node *locate_owner(const vol_object *object, const H5VL_loc_params_t 
 /* A missing attribute is H5E_NOTFOUND, which h5py makes a KeyError of. */
 static const vol_attr *find_in(vol_node *owner, const H5VL_loc_params_t *loc, const char *name) {
     const H5VL_loc_by_idx_t *at = &loc->loc_data.loc_by_idx;
-    const vol_attrs *attrs = vol_node_attrs(owner);
+    vol_attrs *attrs = vol_node_attrs(owner);
     if (!attrs)
         return NULL;
     const vol_attr *attr = loc->type == H5VL_OBJECT_BY_IDX
@@ -64,11 +65,11 @@ static void *create_attr(const vol_object *object, const H5VL_loc_params_t *loc,
     h5_lib *lib = object->lib;
     vol_node *owner =
         vol_may_write(object, "create an attribute") ? locate_owner(object, loc) : NULL;
-    const vol_attrs *attrs = owner ? vol_node_attrs(owner) : NULL;
+    vol_attrs *attrs = owner ? vol_node_attrs(owner) : NULL;
     if (!attrs)
         return NULL;
     const vol_attr *there = vol_attrs_find(attrs, name);
-    if (there && !vol_attr_is_derived(owner, there)) {
+    if (there && !there->derived) {
         VOL_PUSH(lib, ATTR, EXISTS, "attribute '%s' exists already", name);
         return NULL;
     }
@@ -217,7 +218,7 @@ static herr_t vol_attr_get(void *obj, H5VL_attr_get_args_t *args, hid_t dxpl, vo
 /* The operator may do what it likes, also change attributes: nothing is held across its calls. */
 static herr_t call_operator(vol_node *owner, hid_t id, const H5VL_attr_iterate_args_t *args,
                             hsize_t n, bool *more) {
-    const vol_attrs *attrs = vol_node_attrs(owner);
+    vol_attrs *attrs = vol_node_attrs(owner);
     const vol_attr *attr = attrs ? attr_at(attrs, args->idx_type, args->order, n) : NULL;
     H5A_info_t info;
     *more = attr != NULL;
@@ -255,7 +256,7 @@ static herr_t vol_attr_iterate(const vol_object *object, const H5VL_loc_params_t
 static herr_t delete_attr(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
                           const H5VL_attr_delete_by_idx_args_t *at) {
     vol_node *owner = vol_may_write(object, "delete an attribute") ? vol_locate(object, loc) : NULL;
-    const vol_attrs *attrs = owner ? vol_node_attrs(owner) : NULL;
+    vol_attrs *attrs = owner ? vol_node_attrs(owner) : NULL;
     if (!attrs)
         return -1;
     const vol_attr *attr =
@@ -293,7 +294,7 @@ static herr_t vol_attr_specific(void *obj, const H5VL_loc_params_t *loc,
         return rename_attr(object, loc, args);
     case H5VL_ATTR_EXISTS: {
         vol_node *owner = vol_locate(object, loc);
-        const vol_attrs *attrs = owner ? vol_node_attrs(owner) : NULL;
+        vol_attrs *attrs = owner ? vol_node_attrs(owner) : NULL;
         if (!attrs)
             return -1;
         *args->args.exists.exists = vol_attrs_find(attrs, args->args.exists.name) != NULL;

@@ -288,6 +288,7 @@ static herr_t file_close(void *obj, hid_t dxpl, void **req) {
         return vol_object_closed(object,
                                  lib->H5VLfile_close(object->under, lib->native, dxpl, req));
     if (object->handle->files == 1 && flush(object) < 0) {
+        vol_attr_abandon_unwritten_below(object->file->root);
         vol_file_give_up(object->file);
         if (!lib->stopping)
             return -1;

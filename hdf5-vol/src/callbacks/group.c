@@ -73,7 +73,7 @@ static herr_t get_info(const vol_object *object, const H5VL_group_get_info_args_
     }
     memset(args->ginfo, 0, sizeof *args->ginfo);
     args->ginfo->storage_type = H5G_STORAGE_TYPE_UNKNOWN;
-    args->ginfo->nlinks = group->child_count;
+    args->ginfo->nlinks = group->link_count;
     return 0;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Links: one hard link for each node, so links are made, moved and deleted with their nodes. A node
- * that cannot be read appears as a soft link whose value is the reason, so that listings show it,
- * walks pass over it, and opening it says why.
+ * Links: one hard link for each node, so links are made, moved and deleted with their nodes. What
+ * cannot be read appears as a soft link whose value is the reason, so that listings show it, walks
+ * pass over it, and opening it says why.
  */
 #include "callbacks/classes.h"
 #include "model/edit.h"
@@ -112,25 +112,32 @@ static herr_t vol_link_copy(void *source, const H5VL_loc_params_t *source_loc, v
                               lib->native, lcpl, lapl, dxpl, req);
 }
 
-static herr_t move_node(const vol_object *source, const H5VL_loc_params_t *source_loc,
+/* A location without a name of its own means the link that leads to its node. */
+static vol_link *link_of(const vol_found *found) {
+    return found->link ? found->link : vol_link_of(found->node);
+}
+
+static herr_t move_link(const vol_object *source, const H5VL_loc_params_t *source_loc,
                         const vol_object *target, const H5VL_loc_params_t *target_loc, hid_t lcpl) {
     h5_lib *lib = one_of(source, target)->lib;
     const vol_object *from = one_of(source, target), *to = one_of(target, source);
     const H5VL_loc_params_t self = {.obj_type = target_loc->obj_type, .type = H5VL_OBJECT_BY_SELF};
     const char *name = target_loc->loc_data.loc_by_name.name;
     vol_place place;
+    vol_found found;
     zb_error err = {0};
     if (from->under || to->under || from->file != to->file) {
         VOL_PUSH(lib, SYM, UNSUPPORTED, "objects can only be moved within one file");
         return -1;
     }
-    vol_node *node = vol_may_write(to, "move an object") ? vol_locate(from, source_loc) : NULL;
-    vol_node *base = node ? vol_locate(to, &self) : NULL;
+    if (!vol_may_write(to, "move an object") || !vol_locate_link(from, source_loc, &found))
+        return -1;
+    vol_node *base = vol_locate(to, &self);
     if (!base)
         return -1;
     enum zb_code code = vol_place_find(base, name, vol_makes_groups(lib, lcpl), &place, &err);
     if (!code) {
-        code = vol_edit_move(node, &place, &err);
+        code = vol_edit_move(link_of(&found), &place, &err);
         vol_place_clear(&place);
     }
     return code ? push_failed(lib, &err) : 0;
@@ -141,18 +148,18 @@ static herr_t vol_link_move(void *source, const H5VL_loc_params_t *source_loc, v
                             void **req) {
     h5_lib *lib = one_of(source, target)->lib;
     if (!both_native(source, target))
-        return move_node(source, source_loc, target, target_loc, lcpl);
+        return move_link(source, source_loc, target, target_loc, lcpl);
     return lib->H5VLlink_move(under_of(source), source_loc, under_of(target), target_loc,
                               lib->native, lcpl, lapl, dxpl, req);
 }
 
 /* With the node and all below it. */
-static herr_t delete_node(const vol_object *object, const H5VL_loc_params_t *loc) {
+static herr_t delete_link(const vol_object *object, const H5VL_loc_params_t *loc) {
     zb_error err = {0};
-    vol_node *node = vol_may_write(object, "delete an object") ? vol_locate(object, loc) : NULL;
-    if (!node)
+    vol_found found;
+    if (!vol_may_write(object, "delete an object") || !vol_locate_link(object, loc, &found))
         return -1;
-    if (vol_edit_delete(node, &err) == ZB_OK)
+    if (vol_edit_delete(link_of(&found), &err) == ZB_OK)
         return 0;
     VOL_PUSH_ZB(object->lib, SYM, CANTDELETE, &err);
     return -1;
@@ -160,26 +167,29 @@ static herr_t delete_node(const vol_object *object, const H5VL_loc_params_t *loc
 
 /* ---- Reading links ---- */
 
-#define REASON_PREFIX "cannot be read: "
-
-/* Creation order is not known. */
-static void fill_info(const vol_node *node, H5L_info2_t *info) {
-    memset(info, 0, sizeof *info);
-    info->cset = H5T_CSET_UTF8;
-    info->type = H5L_TYPE_HARD;
-    if (node->kind == VOL_UNREADABLE) {
-        info->type = H5L_TYPE_SOFT;
-        info->u.val_size = strlen(REASON_PREFIX) + strlen(vol_node_reason_text(node)) + 1;
-    } else {
-        vol_token_set(&info->u.token, node->token);
-    }
+/* The value of a soft link; NULL of a hard one, also of that to the root, which has no entry. */
+static const char *value_of(const vol_found *found) {
+    return found->link ? found->link->target : NULL;
 }
 
-static herr_t get_value(const vol_object *object, const vol_node *node, void *buffer, size_t size) {
-    if (node->kind != VOL_UNREADABLE)
+/* Creation order is not known. */
+static void fill_info(const vol_found *found, H5L_info2_t *info) {
+    const char *value = value_of(found);
+    memset(info, 0, sizeof *info);
+    info->cset = H5T_CSET_UTF8;
+    info->type = value ? H5L_TYPE_SOFT : H5L_TYPE_HARD;
+    if (value)
+        info->u.val_size = strlen(value) + 1;
+    else
+        vol_token_set(&info->u.token, found->node->token);
+}
+
+static herr_t get_value(const vol_object *object, const vol_found *found, void *buffer,
+                        size_t size) {
+    const char *value = value_of(found);
+    if (!value)
         return vol_refuse(object->lib, "the value of a hard link");
-    if (buffer && size > 0)
-        snprintf(buffer, size, REASON_PREFIX "%s", vol_node_reason_text(node));
+    vol_copy_name(value, buffer, size, NULL);
     return 0;
 }
 
@@ -189,21 +199,21 @@ static herr_t vol_link_get(void *obj, const H5VL_loc_params_t *loc, H5VL_link_ge
     h5_lib *lib = object->lib;
     if (object->under)
         return lib->H5VLlink_get(object->under, loc, lib->native, args, dxpl, req);
-    const vol_node *node = vol_locate(object, loc);
-    if (!node)
+    vol_found found;
+    if (!vol_locate_link(object, loc, &found))
         return -1;
     switch (args->op_type) {
     case H5VL_LINK_GET_INFO:
-        fill_info(node, args->args.get_info.linfo);
+        fill_info(&found, args->args.get_info.linfo);
         return 0;
     case H5VL_LINK_GET_NAME: {
         H5VL_link_get_args_t *a = args;
-        vol_copy_name(node->name, a->args.get_name.name, a->args.get_name.name_size,
-                      a->args.get_name.name_len);
+        vol_copy_name(found.link ? found.link->name : found.node->name, a->args.get_name.name,
+                      a->args.get_name.name_size, a->args.get_name.name_len);
         return 0;
     }
     case H5VL_LINK_GET_VAL:
-        return get_value(object, node, args->args.get_val.buf, args->args.get_val.buf_size);
+        return get_value(object, &found, args->args.get_val.buf, args->args.get_val.buf_size);
     }
     return vol_refuse(lib, "this question about a link");
 }
@@ -221,17 +231,18 @@ static herr_t iterate(vol_node *group, const char *prefix, hid_t id,
         VOL_PUSH_ZB(lib, SYM, CANTGET, &err);
         return -1;
     }
-    for (; *position < group->child_count && result == 0; ++*position) {
+    for (; *position < group->link_count && result == 0; ++*position) {
         size_t i = (size_t)*position;
-        vol_node *node = group->child[args->order == H5_ITER_DEC ? group->child_count - 1 - i : i];
+        vol_link *link = group->link[args->order == H5_ITER_DEC ? group->link_count - 1 - i : i];
+        vol_node *node = link->node;
         H5L_info2_t info;
         char *name = NULL;
-        if (asprintf(&name, "%s%s", prefix, node->name) < 0)
+        if (asprintf(&name, "%s%s", prefix, link->name) < 0)
             return -1;
-        fill_info(node, &info);
+        fill_info(&(vol_found){.node = node, .link = link}, &info);
         result = args->op(id, name, &info, args->op_data);
         free(name);
-        if (result != 0 || !args->recursive || node->kind != VOL_GROUP)
+        if (result != 0 || !args->recursive || !node || node->kind != VOL_GROUP)
             continue;
         hsize_t start = 0;
         if (asprintf(&name, "%s%s/", prefix, node->name) < 0)
@@ -258,7 +269,7 @@ static herr_t vol_link_iterate(const vol_object *object, const H5VL_loc_params_t
     return result;
 }
 
-/* A link to an unreadable node exists. */
+/* A link that cannot be opened exists. */
 static herr_t vol_link_specific(void *obj, const H5VL_loc_params_t *loc,
                                 H5VL_link_specific_args_t *args, hid_t dxpl, void **req) {
     const vol_object *object = obj;
@@ -267,12 +278,12 @@ static herr_t vol_link_specific(void *obj, const H5VL_loc_params_t *loc,
         return lib->H5VLlink_specific(object->under, loc, lib->native, args, dxpl, req);
     switch (args->op_type) {
     case H5VL_LINK_DELETE:
-        return delete_node(object, loc);
+        return delete_link(object, loc);
     case H5VL_LINK_EXISTS: {
-        vol_node *node;
-        if (!vol_lookup(object, loc, &node))
+        vol_found found;
+        if (!vol_lookup(object, loc, &found))
             return -1;
-        *args->args.exists.exists = node != NULL;
+        *args->args.exists.exists = found.link || found.node;
         return 0;
     }
     case H5VL_LINK_ITER:

@@ -18,8 +18,9 @@ static void add_storage(vol_node *node, hsize_t *bytes) {
         *bytes += size;
     if (node->kind != VOL_GROUP || vol_node_list(node, NULL) != ZB_OK)
         return;
-    for (size_t i = 0; i < node->child_count; i++)
-        add_storage(node->child[i], bytes);
+    for (size_t i = 0; i < node->link_count; i++)
+        if (node->link[i]->node)
+            add_storage(node->link[i]->node, bytes);
 }
 
 herr_t vol_file_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void **req) {
@@ -51,19 +52,20 @@ herr_t vol_file_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void
 
 /* Arrives on files and datasets as well. h5py compares and hashes objects by it. */
 static herr_t get_objinfo(const vol_object *object, const H5VL_native_group_get_objinfo_t *args) {
-    vol_node *node = vol_locate(object, &args->loc_params);
+    vol_found found;
     H5G_stat_t *info = args->statbuf;
-    if (!node)
+    if (!vol_locate_link(object, &args->loc_params, &found))
         return -1;
     if (!info)
         return 0;
     memset(info, 0, sizeof *info);
     info->fileno[0] = (unsigned long)object->file->number;
-    info->objno[0] = (unsigned long)node->token;
     info->nlink = 1;
-    info->type = node->kind == VOL_DATASET      ? H5G_DATASET
-                 : node->kind == VOL_UNREADABLE ? H5G_LINK
-                                                : H5G_GROUP;
+    info->type = H5G_LINK;
+    if (found.node) {
+        info->objno[0] = (unsigned long)found.node->token;
+        info->type = found.node->kind == VOL_DATASET ? H5G_DATASET : H5G_GROUP;
+    }
     return 0;
 }
 

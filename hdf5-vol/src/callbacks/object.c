@@ -115,24 +115,12 @@ static herr_t fill_info(vol_node *node, unsigned fields, H5O_info2_t *info) {
     info->type = object_type(node);
     info->rc = 1;
     if (fields & H5O_INFO_NUM_ATTRS) {
-        const vol_attrs *attrs = vol_node_attrs(node);
+        vol_attrs *attrs = vol_node_attrs(node);
         if (!attrs)
             return -1;
-        info->num_attrs = attrs->listed;
+        info->num_attrs = vol_attrs_listed(attrs);
     }
     return 0;
-}
-
-/* As vol_locate; an unreadable node is an error that gives the reason. */
-static vol_node *locate_readable(const vol_object *object, const H5VL_loc_params_t *loc) {
-    vol_node *node = vol_locate(object, loc);
-    if (node && node->kind == VOL_UNREADABLE) {
-        zb_error err = {0};
-        vol_node_reason(node, &err);
-        VOL_PUSH_ZB(object->lib, SYM, CANTOPENOBJ, &err);
-        return NULL;
-    }
-    return node;
 }
 
 static herr_t vol_object_get(void *obj, const H5VL_loc_params_t *loc, H5VL_object_get_args_t *args,
@@ -148,7 +136,7 @@ static herr_t vol_object_get(void *obj, const H5VL_loc_params_t *loc, H5VL_objec
         *args->args.get_file.file = file;
         return file ? 0 : -1;
     }
-    vol_node *node = locate_readable(object, loc);
+    vol_node *node = vol_locate(object, loc);
     if (!node)
         return -1;
     switch (args->op_type) {
@@ -169,7 +157,7 @@ static herr_t vol_object_get(void *obj, const H5VL_loc_params_t *loc, H5VL_objec
 /* ---- Walks ---- */
 
 /* Visits node and what is below it; `name` is relative to the start, "." for the start itself.
-   Unreadable nodes are no objects: a walk over links shows them. */
+   Links that cannot be opened lead to no object: a walk over links shows them. */
 static herr_t visit(vol_node *node, const char *name, hid_t id,
                     const H5VL_object_visit_args_t *args) {
     h5_lib *lib = node->file->lib;
@@ -185,11 +173,11 @@ static herr_t visit(vol_node *node, const char *name, hid_t id,
         return -1;
     }
     bool at_start = strcmp(name, ".") == 0;
-    for (size_t i = 0; i < node->child_count && result == 0; i++) {
-        size_t at = args->order == H5_ITER_DEC ? node->child_count - 1 - i : i;
-        vol_node *child = node->child[at];
+    for (size_t i = 0; i < node->link_count && result == 0; i++) {
+        size_t at = args->order == H5_ITER_DEC ? node->link_count - 1 - i : i;
+        vol_node *child = node->link[at]->node;
         char *child_name = NULL;
-        if (child->kind == VOL_UNREADABLE)
+        if (!child)
             continue;
         if (asprintf(&child_name, "%s%s%s", at_start ? "" : name, at_start ? "" : "/",
                      child->name) < 0)
@@ -202,7 +190,7 @@ static herr_t visit(vol_node *node, const char *name, hid_t id,
 
 static herr_t visit_from(const vol_object *object, const H5VL_loc_params_t *loc,
                          const H5VL_object_visit_args_t *args) {
-    vol_node *start = locate_readable(object, loc);
+    vol_node *start = vol_locate(object, loc);
     hid_t id = start ? vol_node_register(object->handle, start) : -1;
     if (id < 0)
         return -1;
@@ -240,16 +228,17 @@ static herr_t vol_object_specific(void *obj, const H5VL_loc_params_t *loc,
     if (object->under)
         return lib->H5VLobject_specific(object->under, loc, lib->native, args, dxpl, req);
     vol_node *node;
+    vol_found found;
     switch (args->op_type) {
     case H5VL_OBJECT_CHANGE_REF_COUNT:
         return vol_refuse(lib, "changing a reference count");
     case H5VL_OBJECT_EXISTS:
-        if (!vol_lookup(object, loc, &node))
+        if (!vol_lookup(object, loc, &found))
             return -1;
-        *args->args.exists.exists = node && node->kind != VOL_UNREADABLE;
+        *args->args.exists.exists = found.node != NULL;
         return 0;
     case H5VL_OBJECT_LOOKUP:
-        node = locate_readable(object, loc);
+        node = vol_locate(object, loc);
         if (node)
             vol_token_set(args->args.lookup.token_ptr, node->token);
         return node ? 0 : -1;

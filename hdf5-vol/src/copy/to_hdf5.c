@@ -13,6 +13,8 @@
 #include "hdf5/errors.h"
 #include "copy/pieces.h"
 #include "hdf5/types.h"
+#include "model/links.h"
+#include "model/tokens.h"
 #include "model/writers.h"
 
 #include "zarrbridge/read.h"
@@ -108,12 +110,12 @@ static herr_t copy_attr(const copy_job *job, const vol_attr *attr, void *object,
 
 /* All but references, whose targets do not exist yet, and REFERENCE_LIST, which holds some. */
 static herr_t copy_attrs(const copy_job *job, vol_node *node, void *object, H5I_type_t type) {
-    const vol_attrs *attrs = vol_node_attrs(node);
+    vol_attrs *attrs = vol_node_attrs(node);
     herr_t result = attrs ? 0 : -1;
     if (job->flags & H5O_COPY_WITHOUT_ATTR_FLAG)
         return result;
-    for (size_t i = 0; result >= 0 && i < attrs->listed; i++) {
-        const vol_attr *attr = attrs->in_order[i];
+    for (size_t i = 0; result >= 0 && i < vol_attrs_listed(attrs); i++) {
+        const vol_attr *attr = vol_attrs_at(attrs, false, i);
         bool is_way_back = attr->kind == VOL_ATTR_BYTES && attr->place == VOL_ATTR_SESSION;
         if (attr->kind != VOL_ATTR_REFS && !is_way_back)
             result = copy_attr(job, attr, object, type, attr->data);
@@ -162,6 +164,14 @@ static bool has_copied_children(const copy_job *job, const vol_node *node) {
     return node->kind == VOL_GROUP && (!shallow || node == job->top);
 }
 
+static herr_t push_unreadable(const copy_job *job, const vol_link *link) {
+    zb_error err = {0};
+    vol_link_blame(link, &err);
+    zb_error_prefix(&err, err.code, "cannot copy %s of %s", link->name, link->group->path);
+    VOL_PUSH_ZB(job->lib, SYM, CANTOPENOBJ, &err);
+    return -1;
+}
+
 static herr_t copy_children(copy_job *job, vol_node *group, void *new_group) {
     const H5VL_loc_params_t self = self_of(H5I_GROUP);
     zb_error err = {0};
@@ -170,9 +180,10 @@ static herr_t copy_children(copy_job *job, vol_node *group, void *new_group) {
         VOL_PUSH_ZB(job->lib, SYM, CANTGET, &err);
         return -1;
     }
-    for (size_t i = 0; i < group->child_count && result >= 0; i++) {
-        vol_node *child = group->child[i];
-        result = copy_into(job, child, new_group, &self, child->name);
+    for (size_t i = 0; i < group->link_count && result >= 0; i++) {
+        const vol_link *link = group->link[i];
+        result = link->node ? copy_into(job, link->node, new_group, &self, link->name)
+                            : push_unreadable(job, link);
     }
     return result;
 }
@@ -180,13 +191,6 @@ static herr_t copy_children(copy_job *job, vol_node *group, void *new_group) {
 static herr_t copy_into(copy_job *job, vol_node *node, void *parent, const H5VL_loc_params_t *loc,
                         const char *name) {
     const H5I_type_t type = node->kind == VOL_DATASET ? H5I_DATASET : H5I_GROUP;
-    zb_error err = {0};
-    if (node->kind == VOL_UNREADABLE) {
-        vol_node_reason(node, &err);
-        zb_error_prefix(&err, err.code, "cannot copy %s", node->path);
-        VOL_PUSH_ZB(job->lib, SYM, CANTOPENOBJ, &err);
-        return -1;
-    }
     void *made = type == H5I_DATASET ? create_dataset(job, node, parent, loc, name)
                                      : create_group(job, parent, loc, name);
     if (!made)
@@ -266,8 +270,9 @@ static herr_t copy_scale_lists(const copy_job *job, vol_node *node) {
         result = copy_scale_list(job, node, attr);
     if (!has_copied_children(job, node))
         return result;
-    for (size_t i = 0; i < node->child_count && result >= 0; i++)
-        result = copy_scale_lists(job, node->child[i]);
+    for (size_t i = 0; i < node->link_count && result >= 0; i++)
+        if (node->link[i]->node)
+            result = copy_scale_lists(job, node->link[i]->node);
     return result;
 }
 

@@ -6,8 +6,6 @@
 #include "data/transfer.h"
 
 #include "hdf5/errors.h"
-#include "hdf5/types.h"
-#include "model/writers.h"
 
 #include "zarrbridge/read.h"
 
@@ -113,15 +111,12 @@ out:
 /* Reads by pieces, or notes what is to be read directly. */
 static herr_t read_or_note(h5_lib *lib, const vol_transfer *args, const vol_dxpl *list,
                            vol_request *request, zb_read *direct, size_t *direct_count) {
-    zb_error err = {0};
     if (vol_request_make(lib, args, list, false, request) < 0)
         return -1;
-    if (vol_writer_flush(args->node, &err) != ZB_OK) {
-        VOL_PUSH_ZB(lib, DATASET, WRITEERROR, &err);
-        return -1;
-    }
     if (request->file.elements == 0)
         return 0;
+    if (vol_request_settle(lib, request) < 0)
+        return -1;
     if (!make_direct(request, &direct[*direct_count]))
         return read_by_pieces(lib, request);
     ++*direct_count;

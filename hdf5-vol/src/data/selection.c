@@ -140,6 +140,21 @@ void vol_select_end(h5_lib *lib, vol_selection *selection) {
     selection->mended = -1;
 }
 
+herr_t vol_selection_bounds(h5_lib *lib, const vol_selection *selection, uint64_t *start,
+                            uint64_t *count) {
+    hsize_t low[ZB_MAX_NDIM], high[ZB_MAX_NDIM];
+    if (!selection->is_box && lib->H5Sget_select_bounds(selection->space, low, high) < 0) {
+        VOL_PUSH(lib, DATASET, BADVALUE, "HDF5 does not say where the selection lies");
+        return -1;
+    }
+    for (uint32_t d = 0; d < selection->ndim; d++) {
+        start[d] = selection->is_box ? selection->start[d] : low[d];
+        count[d] = selection->is_box ? (selection->count[d] - 1) * selection->step[d] + 1
+                                     : high[d] - low[d] + 1;
+    }
+    return 0;
+}
+
 /* From the innermost dimension outwards: complete ones, then one that may be partial, then single
    positions. */
 bool vol_selection_is_run(const vol_selection *memory, uint64_t *first) {

@@ -38,6 +38,10 @@ void vol_select_all(uint32_t ndim, const uint64_t *dims, vol_selection *out);
 herr_t vol_select_space(h5_lib *lib, hid_t space, vol_selection *out);
 void vol_select_end(h5_lib *lib, vol_selection *selection);
 
+/* The smallest box around a selection of some elements; pushes an error when HDF5 has none. */
+herr_t vol_selection_bounds(h5_lib *lib, const vol_selection *selection, uint64_t *start,
+                            uint64_t *count);
+
 /* Is the selection one run of elements in memory? Then *first is the position of its first
    element. */
 bool vol_selection_is_run(const vol_selection *memory, uint64_t *first);

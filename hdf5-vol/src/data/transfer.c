@@ -4,6 +4,7 @@
 
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
+#include "model/writers.h"
 
 #define WORK_BYTES ((size_t)4 << 20) /* of a piece: large enough to keep the pool busy */
 
@@ -116,6 +117,20 @@ herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, const vol_dxpl *l
 void vol_request_end(h5_lib *lib, vol_request *request) {
     vol_select_end(lib, &request->memory);
     vol_select_end(lib, &request->file);
+}
+
+herr_t vol_request_settle(h5_lib *lib, const vol_request *request) {
+    uint64_t start[ZB_MAX_NDIM], count[ZB_MAX_NDIM];
+    vol_node *node = request->args->node;
+    zb_error err = {0};
+    if (!node->dirty)
+        return 0;
+    if (vol_selection_bounds(lib, &request->file, start, count) < 0)
+        return -1;
+    if (vol_writer_settle(node, start, count, &err) == ZB_OK)
+        return 0;
+    VOL_PUSH_ZB(lib, DATASET, WRITEERROR, &err);
+    return -1;
 }
 
 /* Tags do not count, so the program's opaque type serves as the stored one. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * H5Dwrite. What a dataset's writer gathers is stored when chunks are complete, before a read, at a
- * flush, and when the dataset is closed; an error of any of these reaches the call that met it.
+ * H5Dwrite. What a dataset's writer gathers is stored when chunks are complete, before a read of
+ * the same chunks, at a flush, and when the dataset is closed; an error of any of these reaches the
+ * call that met it.
  */
 #include "data/transfer.h"
 
 #include "hdf5/errors.h"
-#include "hdf5/types.h"
 #include "model/writers.h"
 
 #include "zarrbridge/write.h"
@@ -29,17 +29,12 @@ typedef struct write_buffers {
 /* HDF5 converts; a complex number of which only one part is written keeps the other. */
 static herr_t convert(h5_lib *lib, const vol_request *request, const write_buffers *work,
                       vol_walk *walk, size_t count) {
-    zb_error err = {0};
-    vol_node *node = request->args->node;
-    if (work->background && (vol_writer_flush(node, &err) != ZB_OK))
-        return push_failed(lib, &err);
-    if (work->background && vol_walk_read(walk, work->background, request->dtype) < 0)
+    if (work->background && (vol_request_settle(lib, request) < 0 ||
+                             vol_walk_read(walk, work->background, request->dtype) < 0))
         return -1;
     return vol_request_convert(lib, request, count, work->data, work->background);
 }
 
-/* Each piece asks for the writer anew: what has been flushed for its background counts as written
-   no longer, and what comes now does. */
 static herr_t write_piece(h5_lib *lib, const vol_request *request, vol_walk *walk,
                           const void *data) {
     zb_error err = {0};

@@ -79,12 +79,6 @@ hid_t vol_type_new(h5_lib *lib, zb_dtype dtype) {
     return lib->H5Tcreate(H5T_OPAQUE, dtype.size); /* untagged: h5py reads no other */
 }
 
-hid_t vol_node_type(vol_node *node) {
-    if (node->type <= 0)
-        node->type = vol_type_new(node->file->lib, zb_node_array(node->zarr)->dtype);
-    return node->type;
-}
-
 hid_t vol_type_fixed_text(h5_lib *lib, size_t size) {
     hid_t type = lib->H5Tcopy(*lib->H5T_C_S1_g);
     lib->H5Tset_size(type, size);

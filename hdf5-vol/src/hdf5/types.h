@@ -9,13 +9,11 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_HDF5_TYPES_H
 #define ZARRBRIDGE_HDF5_VOL_HDF5_TYPES_H
 
-#include "model/tree.h"
+#include "hdf5/library.h"
+#include "zarrbridge/zarrbridge.h"
 
 /* The HDF5 type for dtype (host order); the caller closes it. -1 on failure. */
 hid_t vol_type_new(h5_lib *lib, zb_dtype dtype);
-
-/* A dataset's type; borrowed from the node. -1 on failure. */
-hid_t vol_node_type(vol_node *node);
 
 /* Is `type` one that the core can read into, with the same result as HDF5's own conversion?
    Integers without padding, IEEE floats, the complex and bool types above, in either byte order. */

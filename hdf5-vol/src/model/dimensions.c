@@ -13,7 +13,9 @@
  * have them: a dataset that holds nothing but the dimension's name and length. It is not in the
  * store, so it comes from a small one in memory.
  */
-#include "attributes/attributes.h"
+#include "model/dimensions.h"
+
+#include "model/links.h"
 
 #include "zarrbridge/conventions.h"
 
@@ -78,9 +80,10 @@ static bool serves_a_neighbour(const vol_node *node) {
     if (info->ndim != 1 || !zb_coordinate_fits(info, node->name, info->shape[0], true) || !group ||
         vol_node_list(group, NULL) != ZB_OK)
         return false;
-    for (size_t i = 0; i < group->child_count; i++) {
-        const vol_node *array = group->child[i];
-        const zb_array_info *other = array->kind == VOL_DATASET ? zb_node_array(array->zarr) : NULL;
+    for (size_t i = 0; i < group->link_count; i++) {
+        const vol_node *array = group->link[i]->node;
+        const zb_array_info *other =
+            array && array->kind == VOL_DATASET ? zb_node_array(array->zarr) : NULL;
         for (uint32_t d = 0; other && other->dimension_names && d < other->ndim; d++)
             if (other->dimension_names[d] && strcmp(other->dimension_names[d], node->name) == 0 &&
                 other->shape[d] == info->shape[0])
@@ -209,26 +212,28 @@ static enum zb_code add_dimension(vol_node *group, const char *name, uint64_t le
     enum zb_code code = path ? vol_dims_new_array(group->file, path, length, NULL, &zarr, err)
                              : zb_fail(err, ZB_ENOMEM, "no memory for dimension %s", name);
     if (!code)
-        code = vol_node_add_dimension(group, name, zarr, err);
+        code = vol_tree_add_dimension(group, name, zarr, err);
     free(path);
     return code;
 }
 
 enum zb_code vol_dims_complete(vol_node *group, zb_error *err) {
     enum zb_code code = ZB_OK;
-    for (size_t i = 0; i < group->child_count && !code; i++) {
-        const vol_node *array = group->child[i];
-        const zb_array_info *info =
-            array->kind == VOL_DATASET && !array->is_dimension ? zb_node_array(array->zarr) : NULL;
+    for (size_t i = 0; i < group->link_count && !code; i++) {
+        const vol_link *link = group->link[i];
+        const vol_node *array = link->node;
+        const zb_array_info *info = array && array->kind == VOL_DATASET && !array->is_dimension
+                                        ? zb_node_array(array->zarr)
+                                        : NULL;
         if (!info || !info->dimension_names || vol_dims_is_scale(array))
             continue;
         for (uint32_t d = 0; d < info->ndim && !code; d++) {
             const char *name = info->dimension_names[d];
-            if (is_link_name(name) && !find_scale(array, d) && !vol_node_find(group, name, NULL))
+            if (is_link_name(name) && !find_scale(array, d) && !vol_links_find(group, name))
                 code = add_dimension(group, name, info->shape[d], err);
         }
         /* Children are sorted by name: those just added may have moved this array. */
-        while (group->child[i] != array)
+        while (group->link[i] != link)
             i++;
     }
     return code;

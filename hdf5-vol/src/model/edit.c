@@ -2,7 +2,8 @@
 /* Changing the hierarchy: see edit.h. */
 #include "model/edit.h"
 
-#include "attributes/attributes.h"
+#include "model/dimensions.h"
+#include "model/links.h"
 #include "model/writers.h"
 
 #include "zarrbridge/change.h"
@@ -24,17 +25,19 @@ bool vol_makes_groups(h5_lib *lib, hid_t lcpl) {
 
 /* The group called `name` in place->group, made if there is none and that is allowed. */
 static enum zb_code enter(vol_place *place, bool intermediate, zb_error *err) {
-    vol_node *next = vol_node_find(place->group, place->name, err);
-    enum zb_code code = ZB_OK;
-    if (!next && intermediate)
-        code = vol_edit_create_group(place, NULL, &next, err);
-    else if (!next)
+    vol_found next;
+    enum zb_code code = vol_path_find(place->group, place->name, &next, err);
+    if (code == ZB_ENOTFOUND && intermediate)
+        code = vol_edit_create_group(place, NULL, &next.node, err);
+    else if (code == ZB_ENOTFOUND)
         code = zb_fail(err, ZB_ENOTFOUND, "there is no group '%s' in %s", place->name,
                        place->group->path);
-    else if (next->kind != VOL_GROUP)
-        code = zb_fail(err, ZB_EINVAL, "'%s' is no group", next->path);
+    else if (!code && !next.node)
+        code = vol_link_blame(next.link, err);
+    else if (!code && next.node->kind != VOL_GROUP)
+        code = zb_fail(err, ZB_EINVAL, "'%s' is no group", next.node->path);
     if (!code)
-        place->group = next;
+        place->group = next.node;
     vol_place_clear(place);
     return code;
 }
@@ -56,6 +59,7 @@ static enum zb_code walk_place(vol_place *place, char *rest, bool intermediate, 
 
 enum zb_code vol_place_find(vol_node *base, const char *path, bool intermediate, vol_place *out,
                             zb_error *err) {
+    vol_found there;
     *out = (vol_place){.group = path[0] == '/' ? base->file->root : base};
     char *copy = strdup(path);
     enum zb_code code = copy ? walk_place(out, copy, intermediate, err)
@@ -65,7 +69,7 @@ enum zb_code vol_place_find(vol_node *base, const char *path, bool intermediate,
         code = zb_fail(err, ZB_EINVAL, "'%s' names no new object", path);
     else if (!code && out->group->kind != VOL_GROUP)
         code = zb_fail(err, ZB_EINVAL, "'%s' is no group", out->group->path);
-    else if (!code && vol_node_find(out->group, out->name, NULL))
+    else if (!code && vol_path_find(out->group, out->name, &there, NULL) == ZB_OK)
         code = zb_fail(err, ZB_ECONFLICT, "name already exists: '%s'", path);
     else if (!code && !out->group->zarr)
         code = zb_fail(err, ZB_EINVAL,
@@ -81,7 +85,7 @@ enum zb_code vol_place_find(vol_node *base, const char *path, bool intermediate,
 /* Takes over `made`. What is in the store shows in the tree, or at least when the file is opened
    again. */
 static enum zb_code add(const vol_place *place, zb_node *made, vol_node **out, zb_error *err) {
-    enum zb_code code = vol_node_add(place->group, place->name, made, out, err);
+    enum zb_code code = vol_tree_add(place->group, place->name, made, out, err);
     place->group->file->changes++;
     return code;
 }
@@ -121,7 +125,7 @@ enum zb_code vol_edit_create_loose(vol_file *file, const zb_array_spec *spec, vo
         return code;
     code = zb_array_create(store, "", spec, &made, err);
     if (!code)
-        code = vol_node_new_loose(file, made, out, err);
+        code = vol_tree_add_loose(file, made, out, err);
     if (code)
         zb_store_release(store);
     else
@@ -138,7 +142,7 @@ enum zb_code vol_edit_link(vol_node *loose, const vol_place *place, zb_error *er
     if (!code)
         code = zb_node_copy(loose->own_store, "", file->store, path, err);
     if (!code)
-        code = vol_node_relink(loose, place->group, place->name, err);
+        code = vol_tree_place(loose, place->group, place->name, err);
     if (!code && !loose->loose) {
         zb_store_release(loose->own_store);
         loose->own_store = NULL;
@@ -149,24 +153,29 @@ enum zb_code vol_edit_link(vol_node *loose, const vol_place *place, zb_error *er
 
 /* ---- Changing places ---- */
 
-enum zb_code vol_edit_delete(vol_node *node, zb_error *err) {
-    vol_file *file = node->file;
+static bool is_dimension(const vol_link *link) {
+    return link->node && link->node->is_dimension;
+}
+
+enum zb_code vol_edit_delete(vol_link *link, zb_error *err) {
     enum zb_code code = ZB_OK;
-    if (!node->parent)
+    if (!link)
         return zb_fail(err, ZB_EINVAL, "the root group cannot be deleted");
-    if (!node->parent->zarr)
+    const vol_node *group = link->group;
+    if (!group->zarr)
         return zb_fail(err, ZB_EINVAL, "the store '%s' is this array: delete the file instead",
-                       file->path);
-    char *path = vol_node_store_path(node->parent, node->name);
+                       group->file->path);
+    char *path = vol_node_store_path(group, link->name);
     if (!path)
         return zb_fail(err, ZB_ENOMEM, "no memory for a path");
-    if (!node->is_dimension) /* those are not in the store */
-        code = zb_node_delete(file->store, path, err);
+    if (!is_dimension(link)) /* those are not in the store */
+        code = zb_node_delete(group->file->store, path, err);
     free(path);
     if (code)
         return code;
-    vol_writer_abandon_below(node);
-    vol_node_detach(node);
+    if (link->node)
+        vol_writer_abandon_below(link->node);
+    vol_tree_remove(link);
     return ZB_OK;
 }
 
@@ -176,19 +185,23 @@ static bool is_below(const vol_node *node, const vol_node *above) {
     return node != NULL;
 }
 
-enum zb_code vol_edit_move(vol_node *node, const vol_place *place, zb_error *err) {
-    if (!node->parent || !node->parent->zarr || node->is_dimension)
-        return zb_fail(err, ZB_EINVAL, "'%s' cannot be moved", node->path);
-    if (is_below(place->group, node))
-        return zb_fail(err, ZB_EINVAL, "'%s' cannot be moved into itself", node->path);
-    char *from = vol_node_store_path(node->parent, node->name);
+enum zb_code vol_edit_move(vol_link *link, const vol_place *place, zb_error *err) {
+    if (!link)
+        return zb_fail(err, ZB_EINVAL, "the root group cannot be moved");
+    vol_node *group = link->group, *node = link->node;
+    if (!group->zarr || is_dimension(link))
+        return zb_fail(err, ZB_EINVAL, "'%s' cannot be moved", link->name);
+    if (node && is_below(place->group, node))
+        return zb_fail(err, ZB_EINVAL, "'%s' cannot be moved into itself", link->name);
+    char *from = vol_node_store_path(group, link->name);
     char *to = vol_node_store_path(place->group, place->name);
-    enum zb_code code = from && to ? vol_writer_close_below(node, err)
-                                   : zb_fail(err, ZB_ENOMEM, "no memory for a path");
+    enum zb_code code = from && to ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for a path");
+    if (!code && node)
+        code = vol_writer_close_below(node, err);
     if (!code)
-        code = zb_node_move(node->file->store, from, to, err);
+        code = zb_node_move(group->file->store, from, to, err);
     if (!code)
-        code = vol_node_relink(node, place->group, place->name, err);
+        code = vol_tree_move(link, place->group, place->name, err);
     free(from);
     free(to);
     return code;
@@ -229,14 +242,13 @@ static enum zb_code copy_shallow(vol_node *node, const vol_place *place, vol_nod
     enum zb_code code = copy_group_alone(node, place, out, err);
     if (!code)
         code = vol_node_list(node, err);
-    for (size_t i = 0; i < node->child_count && !code; i++) {
-        vol_node *child = node->child[i], *made;
-        const vol_place inside = {.group = *out, .name = (char *)(uintptr_t)child->name};
-        if (child->kind == VOL_UNREADABLE)
-            code = vol_node_reason(child, err);
-        else if (child->is_dimension)
-            continue;
-        else
+    for (size_t i = 0; i < node->link_count && !code; i++) {
+        vol_link *link = node->link[i];
+        vol_node *child = link->node, *made;
+        const vol_place inside = {.group = *out, .name = link->name};
+        if (!child)
+            code = vol_link_blame(link, err);
+        else if (!child->is_dimension)
             code = child->kind == VOL_GROUP ? copy_group_alone(child, &inside, &made, err)
                                             : copy_whole(child, &inside, &made, err);
     }
@@ -255,9 +267,11 @@ static enum zb_code remove_attributes(vol_node *node, zb_error *err) {
     }
     if (!code && node->kind == VOL_GROUP)
         code = vol_node_list(node, err);
-    for (size_t i = 0; i < node->child_count && !code; i++)
-        if (node->child[i]->zarr && !node->child[i]->is_dimension)
-            code = remove_attributes(node->child[i], err);
+    for (size_t i = 0; i < node->link_count && !code; i++) {
+        vol_node *child = node->link[i]->node;
+        if (child && !child->is_dimension)
+            code = remove_attributes(child, err);
+    }
     return code;
 }
 
@@ -283,6 +297,7 @@ enum zb_code vol_edit_attribute(vol_node *node, const char *name, const char *js
     enum zb_code code = zb_node_set_attribute(node->zarr, name, json, &changed, err);
     if (!code)
         vol_node_replace(node, changed);
+    node->attrs_change = 0;
     return code;
 }
 
@@ -315,6 +330,7 @@ enum zb_code vol_edit_make_dimension(vol_node *dataset, zb_error *err) {
     vol_writer_abandon_below(dataset);
     dataset->is_dimension = true;
     vol_node_replace(dataset, made);
+    file->changes++;
     return ZB_OK;
 }
 
@@ -332,16 +348,19 @@ enum zb_code vol_edit_resize(vol_node *dataset, const uint64_t *shape, zb_error 
     return code;
 }
 
-/* Children that other programs have deleted lose their place; others are found when the group is
-   listed again. */
-static void detach_gone(vol_node *group) {
-    for (size_t i = group->child_count; i-- > 0;) {
-        vol_node *child = group->child[i];
+/* Children that other programs have deleted lose their place. Others are found when the group is
+   listed again, as are entries that could not be read. */
+static void remove_gone(vol_node *group) {
+    for (size_t i = group->link_count; i-- > 0;) {
+        vol_link *link = group->link[i];
+        vol_node *child = link->node;
         zb_node *now = NULL;
-        if (child->zarr && !child->is_dimension &&
-            zb_node_refresh(child->zarr, &now, NULL) == ZB_ENOTFOUND) {
+        if (!child) {
+            vol_tree_remove(link);
+        } else if (!child->is_dimension &&
+                   zb_node_refresh(child->zarr, &now, NULL) == ZB_ENOTFOUND) {
             vol_writer_abandon_below(child);
-            vol_node_detach(child);
+            vol_tree_remove(link);
         }
         zb_node_release(now);
     }
@@ -362,10 +381,11 @@ enum zb_code vol_edit_refresh(vol_node *node, zb_error *err) {
         return zb_fail(err, ZB_ECONFLICT,
                        "'%s' has become another kind of object: close it and open it again",
                        node->path);
+    node->file->changes++;
     if (node->kind == VOL_DATASET) {
         vol_node_tell_shape(node);
     } else {
-        detach_gone(node);
+        remove_gone(node);
         node->listed = false;
     }
     return ZB_OK;

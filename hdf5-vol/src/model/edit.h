@@ -6,7 +6,7 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_EDIT_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_EDIT_H
 
-#include "objects/object.h"
+#include "model/tree.h"
 
 #include "zarrbridge/change.h"
 
@@ -36,17 +36,19 @@ enum zb_code vol_edit_create_loose(vol_file *file, const zb_array_spec *spec, vo
                                    zb_error *err);
 enum zb_code vol_edit_link(vol_node *loose, const vol_place *place, zb_error *err);
 
-/* What waits for the node is forgotten; ids of it stay valid but are of no use. */
-enum zb_code vol_edit_delete(vol_node *node, zb_error *err);
+/* Deletes what a link (NULL: that of the root) leads to. What waits for the node is forgotten; ids
+   of it stay valid but are of no use. */
+enum zb_code vol_edit_delete(vol_link *link, zb_error *err);
 
-enum zb_code vol_edit_move(vol_node *node, const vol_place *place, zb_error *err);
+enum zb_code vol_edit_move(vol_link *link, const vol_place *place, zb_error *err);
 
 /* Copies node with all below it; the file of `place` may be another one. shallow: of groups below
    node only the groups themselves. */
 enum zb_code vol_edit_copy(vol_node *node, const vol_place *place, bool shallow,
                            bool without_attributes, vol_node **out, zb_error *err);
 
-/* Sets an attribute to a JSON text, or removes it (NULL). */
+/* Sets an attribute to a JSON text, or removes it (NULL). The node's list of attributes is out of
+   date afterwards. */
 enum zb_code vol_edit_attribute(vol_node *node, const char *name, const char *json, zb_error *err);
 
 /* names: [ndim], entries may be NULL; NULL removes all. */

@@ -8,7 +8,8 @@
  */
 #include "model/handle.h"
 
-#include "attributes/attributes.h"
+#include "model/dimensions.h"
+#include "model/tokens.h"
 #include "model/writers.h"
 #include "zarrbridge/conventions.h"
 
@@ -140,13 +141,13 @@ static enum zb_code add_array_root(vol_file *file, zb_node *zarr, zb_error *err)
     char *name = dataset_name(file->path);
     enum zb_code code = ZB_ENOMEM;
     if (name)
-        code = vol_node_new_root(file, NULL, &file->root, err);
+        code = vol_tree_new_root(file, NULL, &file->root, err);
     else
         zb_fail(err, ZB_ENOMEM, "no memory for the name of the dataset");
     if (code)
         zb_node_release(zarr);
     else
-        code = vol_node_add(file->root, name, zarr, &dataset, err);
+        code = vol_tree_add(file->root, name, zarr, &dataset, err);
     if (!code && file->options.dimensions == VOL_DIMENSIONS_ON)
         code = vol_dims_complete(file->root, err);
     free(name);
@@ -163,7 +164,7 @@ static enum zb_code open_root(vol_file *file, const char *node, zb_error *err) {
         file->options.dimensions = VOL_DIMENSIONS_ON;
     if (zb_node_array(zarr))
         return add_array_root(file, zarr, err);
-    return vol_node_new_root(file, zarr, &file->root, err);
+    return vol_tree_new_root(file, zarr, &file->root, err);
 }
 
 /* ---- Files ---- */

@@ -2,10 +2,7 @@
 /* The writers of datasets: see writers.h. */
 #include "model/writers.h"
 
-#include "attributes/write.h"
-
 #include "zarrbridge/write.h"
-
 #include <stdio.h>
 
 enum zb_code vol_writer_get(vol_node *dataset, zb_writer **out, zb_error *err) {
@@ -20,6 +17,11 @@ enum zb_code vol_writer_get(vol_node *dataset, zb_writer **out, zb_error *err) {
     dataset->dirty |= !code;
     *out = dataset->writer;
     return code;
+}
+
+enum zb_code vol_writer_settle(vol_node *dataset, const uint64_t *start, const uint64_t *count,
+                               zb_error *err) {
+    return dataset->dirty ? zb_writer_settle(dataset->writer, start, count, err) : ZB_OK;
 }
 
 enum zb_code vol_writer_flush(vol_node *node, zb_error *err) {
@@ -52,9 +54,10 @@ static enum zb_code abandon(vol_node *node, zb_error *err) {
 static enum zb_code each_below(vol_node *node, enum zb_code (*act)(vol_node *, zb_error *),
                                zb_error *err) {
     enum zb_code first = act(node, err);
-    for (size_t i = 0; i < node->child_count; i++) {
+    for (size_t i = 0; i < node->link_count; i++) {
         zb_error other;
-        enum zb_code code = each_below(node->child[i], act, first ? &other : err);
+        vol_node *child = node->link[i]->node;
+        enum zb_code code = child ? each_below(child, act, first ? &other : err) : ZB_OK;
         first = first ? first : code;
     }
     return first;
@@ -97,7 +100,6 @@ void vol_file_give_up(vol_file *file) {
     vol_writer_abandon_below(file->root);
     for (vol_node *node = file->loose; node; node = node->next_loose)
         vol_writer_abandon_below(node);
-    vol_attr_abandon_unwritten_below(file->root);
     file->lost = (zb_error){0};
     vol_file **link = &file->lib->files;
     while (*link && *link != file)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The writers of datasets: one for each, shared by all its ids, from the first H5Dwrite until the
- * last id is closed. What waits in one is stored before anything reads the dataset.
+ * last id is closed. A read has the chunks stored that it touches; what waits for other chunks goes
+ * on waiting. All else that looks at the store has everything stored.
  *
  * A writer that cannot store what waits keeps it, and the call that asked for it fails; only
  * closing the dataset does not (callbacks/dataset.c says why). So flushing can be tried again.
@@ -17,6 +18,10 @@
 
 /* The writer, opened if need be; the caller is about to write with it. Borrowed. */
 enum zb_code vol_writer_get(vol_node *dataset, zb_writer **out, zb_error *err);
+
+/* Stores what waits for the chunks of a dataset that a box touches. */
+enum zb_code vol_writer_settle(vol_node *dataset, const uint64_t *start, const uint64_t *count,
+                               zb_error *err);
 
 /* Stores what waits for one node, or for it and all below it. */
 enum zb_code vol_writer_flush(vol_node *node, zb_error *err);
@@ -36,8 +41,8 @@ enum zb_code vol_file_flush(vol_file *file, zb_error *err);
 /* The last resort, where no call is left that could return the error. */
 void vol_report_lost(const vol_file *file, const zb_error *err);
 
-/* The program has been told that closing the file failed: forgets what waits, and the file itself
-   for those who open it again. Its ids work on, as those of another process would. */
+/* The program has been told that closing the file failed: forgets the data that wait, and the file
+   itself for those who open it again. Its ids work on, as those of another process would. */
 void vol_file_give_up(vol_file *file);
 
 #endif

@@ -5,9 +5,10 @@
  */
 #include "objects/object.h"
 
-#include "attributes/ids.h"
 #include "hdf5/errors.h"
 #include "hdf5/shadows.h"
+#include "model/links.h"
+#include "model/tokens.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -33,12 +34,6 @@ static vol_object *object_new(h5_lib *lib, H5I_type_t type) {
 
 vol_object *vol_object_new(vol_handle *handle, vol_node *node, H5I_type_t type) {
     h5_lib *lib = handle->file->lib;
-    if (node->kind == VOL_UNREADABLE) {
-        zb_error err = {0};
-        vol_node_reason(node, &err);
-        VOL_PUSH_ZB(lib, SYM, CANTOPENOBJ, &err);
-        return NULL;
-    }
     vol_object *object = object_new(lib, type);
     if (!object) {
         VOL_PUSH(lib, SYM, CANTOPENOBJ, "no memory to open '%s'", node->path);
@@ -57,7 +52,6 @@ vol_object *vol_object_new(vol_handle *handle, vol_node *node, H5I_type_t type) 
     return object;
 }
 
-/* Unreadable nodes do not get this far. */
 static H5I_type_t id_type_of(const vol_node *node) {
     return node->kind == VOL_DATASET ? H5I_DATASET : H5I_GROUP;
 }
@@ -91,6 +85,16 @@ vol_object *vol_object_pass(h5_lib *lib, H5I_type_t type, void *under) {
 
 /* ---- Freeing ---- */
 
+/* An attribute's id leaves the list that attributes/ids.c keeps. */
+static void forget_attr(vol_object *object) {
+    vol_object **link = &object->node->open_attrs;
+    while (*link && *link != object)
+        link = &(*link)->next_attr;
+    if (*link)
+        *link = object->next_attr;
+    free(object->attr);
+}
+
 void vol_object_free(vol_object *object) {
     if (object->file) {
         h5_lib *lib = object->lib;
@@ -99,7 +103,7 @@ void vol_object_free(vol_object *object) {
         if (object->type == H5I_DATASET)
             object->node->opened--;
         if (object->type == H5I_ATTR)
-            vol_attr_ids_forget(object);
+            forget_attr(object);
         object->file = NULL; /* HDF5 may ask the dying object once more */
         vol_handle_release(handle);
         /* Native code asks get_object for this object once more while the shadows close. */
@@ -136,34 +140,39 @@ bool vol_is_ours(const void *p) {
 /* ---- Locations ---- */
 
 /* Links are in the order of their names whatever index is asked for: Zarr knows no other. */
-static vol_node *node_by_index(vol_node *group, const H5VL_loc_by_idx_t *at, zb_error *err) {
-    if (!group || vol_node_list(group, err) != ZB_OK)
-        return NULL;
-    if (at->n >= group->child_count) {
-        zb_fail(err, ZB_ENOTFOUND, "group %s has %zu links, none with index %llu", group->path,
-                group->child_count, (unsigned long long)at->n);
-        return NULL;
-    }
-    size_t i = (size_t)at->n;
-    return group->child[at->order == H5_ITER_DEC ? group->child_count - 1 - i : i];
+static enum zb_code find_by_index(const vol_object *object, const H5VL_loc_by_idx_t *at,
+                                  vol_found *out, zb_error *err) {
+    vol_node *group = vol_node_find(object->node, at->name, err);
+    if (!group)
+        return err->code;
+    enum zb_code code = vol_node_list(group, err);
+    if (code)
+        return code;
+    if (at->n >= group->link_count)
+        return zb_fail(err, ZB_ENOTFOUND, "group %s has %zu links, none with index %llu",
+                       group->path, group->link_count, (unsigned long long)at->n);
+    const size_t i = (size_t)at->n;
+    out->link = group->link[at->order == H5_ITER_DEC ? group->link_count - 1 - i : i];
+    out->node = out->link->node;
+    return ZB_OK;
 }
 
-static vol_node *find_location(const vol_object *object, const H5VL_loc_params_t *loc,
-                               zb_error *err) {
+static enum zb_code find_location(const vol_object *object, const H5VL_loc_params_t *loc,
+                                  vol_found *out, zb_error *err) {
+    *out = (vol_found){.node = object->node};
     switch (loc->type) {
     case H5VL_OBJECT_BY_SELF:
-        return object->node;
+        return ZB_OK;
     case H5VL_OBJECT_BY_NAME:
-        return vol_node_find(object->node, loc->loc_data.loc_by_name.name, err);
+        return vol_path_find(object->node, loc->loc_data.loc_by_name.name, out, err);
     case H5VL_OBJECT_BY_TOKEN:
-        return vol_node_by_token(object->file, vol_token_get(loc->loc_data.loc_by_token.token),
-                                 err);
+        out->node =
+            vol_node_by_token(object->file, vol_token_get(loc->loc_data.loc_by_token.token), err);
+        return out->node ? ZB_OK : err->code;
     case H5VL_OBJECT_BY_IDX:
-        return node_by_index(vol_node_find(object->node, loc->loc_data.loc_by_idx.name, err),
-                             &loc->loc_data.loc_by_idx, err);
+        return find_by_index(object, &loc->loc_data.loc_by_idx, out, err);
     }
-    zb_fail(err, ZB_EINVAL, "unknown kind of location");
-    return NULL;
+    return zb_fail(err, ZB_EINVAL, "unknown kind of location");
 }
 
 /* What the caller called it, for messages. */
@@ -186,12 +195,24 @@ static void push_not_found(h5_lib *lib, const char *name, const zb_error *err) {
         VOL_PUSH_ZB(lib, SYM, CANTOPENOBJ, err);
 }
 
+bool vol_locate_link(const vol_object *object, const H5VL_loc_params_t *loc, vol_found *out) {
+    zb_error err = {0};
+    if (find_location(object, loc, out, &err) == ZB_OK)
+        return true;
+    push_not_found(object->lib, location_name(loc), &err);
+    return false;
+}
+
 vol_node *vol_locate(const vol_object *object, const H5VL_loc_params_t *loc) {
     zb_error err = {0};
-    vol_node *node = find_location(object, loc, &err);
-    if (!node)
-        push_not_found(object->lib, location_name(loc), &err);
-    return node;
+    vol_found found;
+    if (!vol_locate_link(object, loc, &found))
+        return NULL;
+    if (!found.node) {
+        vol_link_blame(found.link, &err);
+        VOL_PUSH_ZB(object->lib, SYM, CANTOPENOBJ, &err);
+    }
+    return found.node;
 }
 
 vol_node *vol_locate_name(const vol_object *object, const H5VL_loc_params_t *loc,
@@ -206,10 +227,12 @@ vol_node *vol_locate_name(const vol_object *object, const H5VL_loc_params_t *loc
     return node;
 }
 
-bool vol_lookup(const vol_object *object, const H5VL_loc_params_t *loc, vol_node **node_out) {
+bool vol_lookup(const vol_object *object, const H5VL_loc_params_t *loc, vol_found *out) {
     zb_error err = {0};
-    *node_out = find_location(object, loc, &err);
-    if (*node_out || err.code == ZB_ENOTFOUND)
+    if (find_location(object, loc, out, &err) == ZB_OK)
+        return true;
+    *out = (vol_found){.node = NULL};
+    if (err.code == ZB_ENOTFOUND)
         return true;
     push_not_found(object->lib, location_name(loc), &err);
     return false;

@@ -39,8 +39,7 @@ typedef struct vol_object {
 void vol_start(h5_lib *lib);
 void vol_watch(h5_lib *lib);
 
-/* Opens a node through a handle. Pushes an error and returns NULL when the node is unreadable or
-   memory runs out. */
+/* Opens a node through a handle. Pushes an error and returns NULL when memory runs out. */
 vol_object *vol_object_new(vol_handle *handle, vol_node *node, H5I_type_t type);
 
 /* vol_object_new with the type that fits the node. */
@@ -63,16 +62,19 @@ herr_t vol_object_closed(vol_object *object, herr_t result);
    vol_release_id. */
 hid_t vol_node_register(vol_handle *handle, vol_node *node);
 
-/* The node that `loc` means, seen from object; pushes an error and returns NULL when there is
-   none. */
+/* The link that `loc` names, seen from object, whether it can be opened or not; a location that
+   names none gives the node alone. Pushes an error and returns false when there is none. */
+bool vol_locate_link(const vol_object *object, const H5VL_loc_params_t *loc, vol_found *out);
+
+/* The node there. Pushes an error and returns NULL when there is none. */
 vol_node *vol_locate(const vol_object *object, const H5VL_loc_params_t *loc);
 
 /* The node called `name` (NULL: itself) seen from there. */
 vol_node *vol_locate_name(const vol_object *object, const H5VL_loc_params_t *loc, const char *name);
 
-/* For questions of existence: as vol_locate, but only a real failure pushes an error and returns
-   false. */
-bool vol_lookup(const vol_object *object, const H5VL_loc_params_t *loc, vol_node **node_out);
+/* For questions of existence: as vol_locate_link, but where there is none, both parts of *out are
+   NULL, and only a real failure pushes an error and returns false. */
+bool vol_lookup(const vol_object *object, const H5VL_loc_params_t *loc, vol_found *out);
 
 /* Counts the open ids of the object's file whose type is in `types` (H5F_OBJ_...), and stores up
    to max of them when ids is not NULL. */

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Storing what a read is about to look at. zb_array_read sees what the store has, not what waits in
+ * a writer for the rest of its chunk; a program that reads and writes by turns wants no more of
+ * that stored than it reads.
+ */
+#include <stdlib.h>
+
+#include "model/grid.h"
+#include "node/node.h"
+#include "write/gather.h"
+#include "write/merge.h"
+#include "write/writer.h"
+#include "zarrbridge/write.h"
+
+/* The chunks that a box touches: of the grid, from first to last along each dimension. */
+typedef struct region {
+    uint64_t first[ZB_MAX_NDIM], last[ZB_MAX_NDIM];
+} region;
+
+/* False when the box touches none. Only chunks inside the array wait, so the rest of the box does
+   not count. */
+static bool find_region(const zb__array *array, const uint64_t *start, const uint64_t *count,
+                        region *out) {
+    const zb_array_info *info = &array->info;
+    for (uint32_t d = 0; d < info->ndim; d++) {
+        if (count[d] == 0 || start[d] >= info->shape[d])
+            return false;
+        const uint64_t left = info->shape[d] - start[d];
+        const uint64_t end = start[d] + (count[d] < left ? count[d] : left);
+        out->first[d] = zb__grid_find(&array->grid, d, start[d]).index;
+        out->last[d] = zb__grid_find(&array->grid, d, end - 1).index;
+    }
+    return true;
+}
+
+static bool next_cell(const region *r, uint32_t ndim, uint64_t *at) {
+    for (uint32_t d = ndim; d-- > 0;) {
+        if (at[d]++ < r->last[d])
+            return true;
+        at[d] = r->first[d];
+    }
+    return false;
+}
+
+/* The open chunks in the region; returns their number. */
+static size_t list_open(const zb_writer *writer, const region *r, zb__open_chunk **list) {
+    const uint32_t ndim = writer->node->array->info.ndim;
+    uint64_t at[ZB_MAX_NDIM];
+    size_t count = 0;
+    for (uint32_t d = 0; d < ndim; d++)
+        at[d] = r->first[d];
+    do {
+        zb__open_chunk *open = zb__open_chunk_find(writer, at);
+        if (open)
+            list[count++] = open;
+    } while (count < writer->open_count && next_cell(r, ndim, at));
+    return count;
+}
+
+enum zb_code zb_writer_settle(zb_writer *writer, const uint64_t *start, const uint64_t *count,
+                              zb_error *err) {
+    region touched;
+    if (writer->lost)
+        return zb__fail_lost(writer, err);
+    if (writer->open_count == 0 || !find_region(writer->node->array, start, count, &touched))
+        return ZB_OK;
+    zb__open_chunk **list = malloc(writer->open_count * sizeof(zb__open_chunk *));
+    if (!list)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a list of chunks");
+    const size_t found = list_open(writer, &touched, list);
+    enum zb_code code = found > 0 ? zb__merge(writer, list, found, err) : ZB_OK;
+    free(list);
+    return code;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A change of an attribute gives a new node, and may come with new nodes around the array (a grid
+ * mapping, coordinates). So the nodes around are forgotten with each change and opened again at the
+ * next question.
+ */
+#include "array/array.h"
+
+#include "array/attributes.h"
+#include "array/coordinates.h"
+#include "zarrbridge/write.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/read.h"
+
+namespace zarr3 {
+
+Array::Array(StorePtr store, NodePtr node)
+    : store_(std::move(store)), node_(std::move(node)), around_(store_, zb_node_path(node_.get())) {
+}
+
+void Array::open_for_update(const zb_write_options &options) {
+    writer_ = std::make_unique<PixelWriter>(options);
+    zb_store_set_sync(store_.get(), options.sync);
+    durable_ = options.sync != ZB_SYNC_NONE;
+}
+
+NodePtr Array::coordinate(uint32_t dim) const {
+    return find_coordinate(node_.get(), dim, around_);
+}
+
+enum zb_code Array::read(const std::vector<BoxRead> &boxes, zb_dtype memory, zb_error *err) {
+    std::vector<zb_read> reads;
+    for (const BoxRead &read : boxes) {
+        const enum zb_code code = writer_ == nullptr ? ZB_OK : writer_->settle(read.place.box, err);
+        if (code != ZB_OK)
+            return code;
+        zb_read next = {};
+        next.node = node_.get();
+        next.start = read.place.box.start.data();
+        next.count = read.place.box.count.data();
+        next.view = {read.data, memory, read.place.strides.data()};
+        reads.push_back(next);
+    }
+    return reads.empty() ? ZB_OK : zb_array_read(reads.data(), reads.size(), err);
+}
+
+enum zb_code Array::write(const MemoryBox &place, const void *data, zb_dtype memory,
+                          zb_error *err) {
+    zb_write write = {};
+    write.start = place.box.start.data();
+    write.count = place.box.count.data();
+    write.data = data;
+    write.dtype = memory;
+    write.strides = place.strides.data();
+    return writer_->write(node_, place.box, write, err);
+}
+
+enum zb_code Array::flush(zb_error *err) {
+    const enum zb_code stored = writer_->flush(err);
+    if (!durable_)
+        return stored;
+    /* Also after a failure: what could be stored, and the attributes, are to be durable. */
+    const enum zb_code durable = zb_store_flush(store_.get(), stored == ZB_OK ? err : nullptr);
+    return stored == ZB_OK ? durable : stored;
+}
+
+void Array::abandon() {
+    writer_->abandon();
+}
+
+void Array::take(NodePtr node) {
+    node_ = std::move(node);
+    around_ = NearbyNodes(store_, zb_node_path(node_.get()));
+}
+
+enum zb_code Array::change_attributes(const AttributeChanges &changes, zb_error *err) {
+    NodePtr changed = node_;
+    const enum zb_code code = changes.apply(&changed, err);
+    take(std::move(changed)); /* also after a failure, which may come after some changes */
+    return code;
+}
+
+enum zb_code Array::recreate(const NewArray &plan, const std::vector<unsigned char> &fill_value,
+                             zb_error *err) {
+    const std::string attributes = json_text(zb_node_attributes(node_.get()));
+    NodePtr created;
+    enum zb_code code = zb_node_delete(store_.get(), path().c_str(), err);
+    if (code == ZB_OK)
+        code = plan.create(store_.get(), path(), fill_value, attributes, &created, err);
+    if (code == ZB_OK)
+        take(std::move(created));
+    return code;
+}
+
+} // namespace zarr3

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An array of any number of dimensions: its node, the nodes around it, the way of elements out of
+ * the store and into it, its attributes. What GDAL shows is a view of it (a raster with bands, see
+ * dataset.h). This class knows no bands and no place on the map.
+ */
+#ifndef ZARR3_ARRAY_H
+#define ZARR3_ARRAY_H
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "array/attribute_changes.h"
+#include "array/box.h"
+#include "array/nearby_nodes.h"
+#include "array/new_array.h"
+#include "array/pixel_writer.h"
+#include "zarrbridge/write.h"
+
+namespace zarr3 {
+
+/* A box to be read, and the place of its first element in memory. */
+struct BoxRead {
+    MemoryBox place;
+    void *data;
+};
+
+class Array {
+  public:
+    /* For reading; open_for_update() makes it writable. The array keeps its store alive. */
+    Array(StorePtr store, NodePtr node);
+
+    void open_for_update(const zb_write_options &options);
+
+    bool is_writable() const {
+        return writer_ != nullptr;
+    }
+
+    /* The node as it is since the last change of an attribute. Pointers into an older one die with
+       it. */
+    const zb_node *node() const {
+        return node_.get();
+    }
+    const NodePtr &shared_node() const {
+        return node_;
+    }
+    const zb_array_info *info() const {
+        return zb_node_array(node_.get());
+    }
+    std::string path() const {
+        return zb_node_path(node_.get());
+    }
+    NearbyNodes &around() const {
+        return around_;
+    }
+
+    /* The coordinate array of a dimension, or null. */
+    NodePtr coordinate(uint32_t dim) const;
+
+    /* Reads all boxes by one call of the core, which so sees all of the work at once: chunks that
+       several boxes share are decoded once, on all threads. Elements that wait in the writer for
+       the rest of a chunk that a box touches are stored before. `memory` is the type of the
+       elements in memory. */
+    enum zb_code read(const std::vector<BoxRead> &boxes, zb_dtype memory, zb_error *err);
+
+    /* From any thread. */
+    enum zb_code write(const MemoryBox &place, const void *data, zb_dtype memory, zb_error *err);
+
+    /* Stores all that waits, and makes it as durable as the options for updating say. */
+    enum zb_code flush(zb_error *err);
+
+    /* Nothing that waits will be stored. */
+    void abandon();
+
+    /* Has a read ever met elements that waited? See PixelWriter. */
+    bool is_mixed() const {
+        return writer_ != nullptr && writer_->is_mixed();
+    }
+
+    enum zb_code change_attributes(const AttributeChanges &changes, zb_error *err);
+
+    /* Creates the array anew by `plan`, with its attributes and with this fill value. All elements
+       are lost, so that this is for arrays that have none yet. */
+    enum zb_code recreate(const NewArray &plan, const std::vector<unsigned char> &fill_value,
+                          zb_error *err);
+
+  private:
+    void take(NodePtr node);
+
+    StorePtr store_;
+    NodePtr node_;
+    mutable NearbyNodes around_;
+    std::unique_ptr<PixelWriter> writer_; /* null for reading */
+    bool durable_ = false;                /* the option sync is not ZB_SYNC_NONE */
+};
+
+} // namespace zarr3
+
+#endif

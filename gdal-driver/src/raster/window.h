@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* From windows of bands to boxes of the array. */
+#ifndef ZARR3_WINDOW_H
+#define ZARR3_WINDOW_H
+
+#include "array/box.h"
+#include "raster/layout.h"
+
+namespace zarr3 {
+
+/* A rectangle of pixels. */
+struct Window {
+    int x, y, width, height;
+};
+
+/* Bytes between neighbours in a caller's memory. */
+struct Spacings {
+    int64_t pixel, line, band;
+};
+
+/* The box of `count` bands from first_band on (their indices differ in the last extra dimension
+   only, in steps of one) within the window of an array of ndim dimensions. */
+MemoryBox box_of(const Layout &layout, uint32_t ndim, int first_band, int count,
+                 const Window &window, const Spacings &spacings);
+
+} // namespace zarr3
+
+#endif

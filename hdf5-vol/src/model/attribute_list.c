@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* Lists of attributes: see attribute_list.h. */
+#include "model/attribute_list.h"
+
+#include "model/tokens.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+vol_attrs *vol_attrs_new(h5_lib *lib) {
+    vol_attrs *attrs = calloc(1, sizeof *attrs);
+    if (attrs)
+        attrs->lib = lib;
+    return attrs;
+}
+
+void vol_attr_clear(h5_lib *lib, vol_attr *attr) {
+    if (attr->type > 0)
+        lib->H5Tclose(attr->type);
+    if (attr->space > 0)
+        lib->H5Sclose(attr->space);
+    if (attr->kind == VOL_ATTR_TEXT)
+        for (size_t i = 0; i < attr->count; i++)
+            free(((char **)attr->data)[i]);
+    free(attr->data);
+    free(attr->name);
+}
+
+void vol_attrs_free(vol_attrs *attrs) {
+    if (!attrs)
+        return;
+    for (size_t i = 0; i < attrs->count; i++)
+        vol_attr_clear(attrs->lib, &attrs->attr[i]);
+    free(attrs->attr);
+    free(attrs->slot);
+    free(attrs->in_order);
+    free(attrs->by_name);
+    free(attrs);
+}
+
+/* ---- Finding by name ---- */
+
+/* The slot of the name in the table, or the one where it would be: from its hash on, before the
+   first slot that is free. Three quarters of the table are, at the least. */
+static size_t *slot_of(const vol_attrs *attrs, const char *name) {
+    const size_t mask = 4 * attrs->room - 1; /* rooms are powers of two */
+    size_t i = (size_t)vol_hash(VOL_HASH_START, name, strlen(name));
+    for (;; i++) {
+        size_t *slot = &attrs->slot[i & mask];
+        if (*slot == 0 || strcmp(attrs->attr[*slot - 1].name, name) == 0)
+            return slot;
+    }
+}
+
+vol_attr *vol_attrs_find(const vol_attrs *attrs, const char *name) {
+    size_t at = attrs->room ? *slot_of(attrs, name) : 0;
+    return at ? &attrs->attr[at - 1] : NULL;
+}
+
+/* ---- Adding ---- */
+
+#define FEWEST 8
+
+bool vol_attrs_reserve(vol_attrs *attrs, size_t more) {
+    size_t room = attrs->room ? attrs->room : FEWEST;
+    while (room < attrs->count + more)
+        room *= 2;
+    if (room == attrs->room)
+        return true;
+    size_t *slot = calloc(4 * room, sizeof *slot);
+    vol_attr **in_order = malloc(room * sizeof *in_order);
+    vol_attr **by_name = malloc(room * sizeof *by_name);
+    vol_attr *attr = slot && in_order && by_name ? realloc(attrs->attr, room * sizeof *attr) : NULL;
+    if (!attr) {
+        free(slot);
+        free(in_order);
+        free(by_name);
+        return false;
+    }
+    free(attrs->slot);
+    free(attrs->in_order);
+    free(attrs->by_name);
+    attrs->room = room;
+    attrs->attr = attr;
+    attrs->slot = slot;
+    attrs->in_order = in_order;
+    attrs->by_name = by_name;
+    attrs->is_sorted = false;
+    for (size_t i = 0; i < attrs->count; i++)
+        *slot_of(attrs, attr[i].name) = i + 1;
+    return true;
+}
+
+vol_attr *vol_attrs_place(vol_attrs *attrs, const char *name) {
+    vol_attr *there = vol_attrs_find(attrs, name);
+    attrs->is_sorted = false;
+    if (there) {
+        vol_attr_clear(attrs->lib, there);
+        return there;
+    }
+    if (!vol_attrs_reserve(attrs, 1))
+        return NULL;
+    *slot_of(attrs, name) = ++attrs->count;
+    return &attrs->attr[attrs->count - 1];
+}
+
+vol_attr *vol_attrs_add(vol_attrs *attrs, const char *name, enum vol_attr_kind kind, size_t count,
+                        size_t size) {
+    vol_attr *attr = vol_attrs_place(attrs, name);
+    if (!attr)
+        return NULL;
+    *attr = (vol_attr){.kind = kind, .count = count, .dtype = {.size = (uint32_t)size}};
+    if (count != 1) {
+        attr->ndim = 1;
+        attr->dims[0] = count;
+    }
+    attr->name = strdup(name);
+    attr->data = calloc(count, size);
+    if (attr->name && attr->data)
+        return attr;
+    attr->count = 0;
+    if (!attr->name)
+        attr->name = strdup("");
+    return NULL;
+}
+
+/* ---- In an order ---- */
+
+static int compare_names(const void *a, const void *b) {
+    return strcmp((*(vol_attr *const *)a)->name, (*(vol_attr *const *)b)->name);
+}
+
+/* Reopening the file shows the document's attributes first, so the others come behind them. */
+static bool comes_last(const vol_attr *attr) {
+    return attr->derived || attr->place == VOL_ATTR_SESSION;
+}
+
+static void sort(vol_attrs *attrs) {
+    if (attrs->is_sorted)
+        return;
+    attrs->listed = 0;
+    for (int last = 0; last <= 1; last++)
+        for (size_t i = 0; i < attrs->count; i++)
+            if (!attrs->attr[i].unlisted && comes_last(&attrs->attr[i]) == (last == 1))
+                attrs->in_order[attrs->listed++] = &attrs->attr[i];
+    if (attrs->listed > 0) {
+        memcpy(attrs->by_name, attrs->in_order, attrs->listed * sizeof *attrs->by_name);
+        qsort(attrs->by_name, attrs->listed, sizeof *attrs->by_name, compare_names);
+    }
+    attrs->is_sorted = true;
+}
+
+size_t vol_attrs_listed(vol_attrs *attrs) {
+    sort(attrs);
+    return attrs->listed;
+}
+
+const vol_attr *vol_attrs_at(vol_attrs *attrs, bool by_name, size_t n) {
+    sort(attrs);
+    return by_name ? attrs->by_name[n] : attrs->in_order[n];
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A list of attributes as HDF5 values. Adding one and finding one by its name take the same time in
+ * long lists as in short ones; the lists in an order are made when somebody asks for them.
+ *
+ * An attribute keeps its type and its dataspace while the file is open, whatever JSON makes of
+ * them: programs size their buffers by what they created. So what the program creates or writes is
+ * kept beside the document, and shown in place of what the document says.
+ */
+#ifndef ZARRBRIDGE_HDF5_VOL_MODEL_ATTRIBUTE_LIST_H
+#define ZARRBRIDGE_HDF5_VOL_MODEL_ATTRIBUTE_LIST_H
+
+#include "hdf5/library.h"
+#include "zarrbridge/zarrbridge.h"
+
+enum vol_attr_kind {
+    VOL_ATTR_NUMBER, /* data: count elements of dtype */
+    VOL_ATTR_TEXT,   /* data: count pointers to malloc'ed strings */
+    VOL_ATTR_FIXED,  /* data: one string in dtype.size bytes with its NUL */
+    VOL_ATTR_REFS,   /* data: count tokens, 0 for an empty list: a list of 0 or 1 references each */
+    VOL_ATTR_BYTES   /* data: count elements of `type`, as the program wrote them */
+};
+
+/* Where an attribute is. All but the first last until the file is closed. */
+enum vol_attr_place {
+    VOL_ATTR_STORED,    /* in the document, or made of it */
+    VOL_ATTR_WRITTEN,   /* in the document, and here as the program wrote it */
+    VOL_ATTR_SESSION,   /* only here: the document has no form for it */
+    VOL_ATTR_UNWRITTEN, /* only here: created, but not written yet. It reads as zeros, and is
+                           stored as such when its last id or the file is closed */
+};
+
+typedef struct vol_attr {
+    char *name;
+    enum vol_attr_kind kind;
+    enum vol_attr_place place;
+    bool derived;  /* made of dimension_names: no attribute of the document has its name */
+    bool unlisted; /* can be opened by its name, but is not counted and not iterated over */
+    bool is_null;  /* has a null dataspace; count is 0 */
+    uint32_t ndim;
+    hsize_t dims[ZB_MAX_NDIM];
+    size_t count; /* the product of dims */
+    zb_dtype dtype;
+    hid_t type;  /* what HDF5 is told, and what VOL_ATTR_BYTES are; 0: as kind and dtype say */
+    hid_t space; /* likewise; 0: as ndim and dims say */
+    void *data;  /* NULL when not written yet */
+} vol_attr;
+
+typedef struct vol_attrs {
+    h5_lib *lib;
+    size_t count, room;
+    vol_attr *attr; /* [room], in the order of the document; derived ones lie between */
+    size_t
+        *slot; /* [4 * room]: 1 + the attribute whose name has that hash or one before; 0: none */
+    bool is_sorted; /* the rest is up to date */
+    size_t listed;
+    vol_attr **in_order; /* [room], of which `listed`: the document's first */
+    vol_attr **by_name;  /* likewise */
+} vol_attrs;
+
+/* NULL when memory runs out. */
+vol_attrs *vol_attrs_new(h5_lib *lib);
+void vol_attrs_free(vol_attrs *attrs);
+
+/* Frees what an attribute owns. */
+void vol_attr_clear(h5_lib *lib, vol_attr *attr);
+
+/* NULL when there is none of that name. */
+vol_attr *vol_attrs_find(const vol_attrs *attrs, const char *name);
+
+/* Makes room for `more` attributes. False when memory runs out; the list is as it was then. */
+bool vol_attrs_reserve(vol_attrs *attrs, size_t more);
+
+/* A free place: that of an attribute with the same name, which is cleared, or a new one at the end.
+   The caller puts one of that name there. NULL when there is neither room nor memory. */
+vol_attr *vol_attrs_place(vol_attrs *attrs, const char *name);
+
+/* Appends an attribute with `count` elements of `size` bytes, zeroed, for the caller to fill;
+   replaces one of the same name. It has no dimension when count is 1, else one. NULL when memory
+   runs out. Only while the list is being made. */
+vol_attr *vol_attrs_add(vol_attrs *attrs, const char *name, enum vol_attr_kind kind, size_t count,
+                        size_t size);
+
+/* How many attributes are counted, and number n (below that) of them: in the order of their names
+   (of strcmp), or in that of the document with the derived ones behind. */
+size_t vol_attrs_listed(vol_attrs *attrs);
+const vol_attr *vol_attrs_at(vol_attrs *attrs, bool by_name, size_t n);
+
+#endif

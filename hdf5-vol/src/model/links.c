@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* The entries of one group: see links.h. */
+#include "model/links.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define UNREADABLE "cannot be read: "
+
+enum zb_code vol_link_new(const char *name, vol_node *node, const char *reason, vol_link **out,
+                          zb_error *err) {
+    vol_link *link = calloc(1, sizeof *link);
+    bool made = link && (link->name = strdup(name));
+    if (made && reason) {
+        link->kind = VOL_LINK_SOFT;
+        made = asprintf(&link->target, UNREADABLE "%s", reason) >= 0;
+    }
+    if (!made) {
+        vol_link_free(link);
+        return zb_fail(err, ZB_ENOMEM, "no memory for node %s", name);
+    }
+    link->reason = reason ? link->target + strlen(UNREADABLE) : NULL;
+    link->node = node;
+    *out = link;
+    return ZB_OK;
+}
+
+void vol_link_free(vol_link *link) {
+    if (!link)
+        return;
+    free(link->target);
+    free(link->name);
+    free(link);
+}
+
+enum zb_code vol_link_blame(const vol_link *link, zb_error *err) {
+    return zb_fail(err, ZB_EUNSUPPORTED, "%s", link->reason);
+}
+
+/* The place of the name among the known links, or the one where it would be inserted. */
+static size_t position_of(const vol_node *group, const char *name, bool *found) {
+    size_t low = 0, high = group->link_count;
+    *found = false;
+    while (low < high && !*found) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(group->link[middle]->name, name);
+        *found = order == 0;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return high;
+}
+
+vol_link *vol_links_find(const vol_node *group, const char *name) {
+    bool found;
+    size_t at = position_of(group, name, &found);
+    return found ? group->link[at] : NULL;
+}
+
+enum zb_code vol_links_reserve(vol_node *group, zb_error *err) {
+    if (group->link_count < group->link_room)
+        return ZB_OK;
+    size_t room = group->link_room ? 2 * group->link_room : 8;
+    vol_link **grown = realloc(group->link, room * sizeof *grown);
+    if (!grown)
+        return zb_fail(err, ZB_ENOMEM, "no memory for the children of %s", group->path);
+    group->link = grown;
+    group->link_room = room;
+    return ZB_OK;
+}
+
+void vol_links_insert(vol_node *group, vol_link *link) {
+    bool found;
+    size_t at = position_of(group, link->name, &found);
+    memmove(&group->link[at + 1], &group->link[at],
+            (group->link_count - at) * sizeof group->link[0]);
+    group->link[at] = link;
+    group->link_count++;
+    link->group = group;
+}
+
+void vol_links_take(vol_link *link) {
+    vol_node *group = link->group;
+    bool found;
+    size_t at = position_of(group, link->name, &found);
+    group->link_count--;
+    memmove(&group->link[at], &group->link[at + 1],
+            (group->link_count - at) * sizeof group->link[0]);
+    link->group = NULL;
+}

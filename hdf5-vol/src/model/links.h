@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* The entries of one group, in the order of their names. */
+#ifndef ZARRBRIDGE_HDF5_VOL_MODEL_LINKS_H
+#define ZARRBRIDGE_HDF5_VOL_MODEL_LINKS_H
+
+#include "model/node.h"
+
+/* A link that is in no group yet: to `node`, or, with a reason, one that cannot be opened. */
+enum zb_code vol_link_new(const char *name, vol_node *node, const char *reason, vol_link **out,
+                          zb_error *err);
+
+/* Its node stays. */
+void vol_link_free(vol_link *link);
+
+/* Fails with the reason why a link cannot be opened. */
+enum zb_code vol_link_blame(const vol_link *link, zb_error *err);
+
+/* The known link of that name; NULL when there is none. */
+vol_link *vol_links_find(const vol_node *group, const char *name);
+
+/* Makes room for one more. */
+enum zb_code vol_links_reserve(vol_node *group, zb_error *err);
+
+/* Puts a link into a group that has room and knows none of the name. */
+void vol_links_insert(vol_node *group, vol_link *link);
+
+/* Takes a link out of its group. */
+void vol_links_take(vol_link *link);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* Single nodes: see node.h. */
+#include "model/node.h"
+
+#include "hdf5/types.h"
+#include "model/attribute_list.h"
+#include "model/links.h"
+#include "model/tree.h"
+#include "zarrbridge/limits.h"
+#include "zarrbridge/write.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum zb_code vol_node_new(vol_file *file, zb_node *zarr, vol_node **out, zb_error *err) {
+    const uint64_t limit = zb_limits_get()->nodes;
+    if (file->node_count >= limit) {
+        zb_node_release(zarr);
+        return zb_fail(err, ZB_ELIMIT, "%s has more than %llu nodes (limit nodes)", file->path,
+                       (unsigned long long)limit);
+    }
+    vol_node *node = calloc(1, sizeof *node);
+    if (!node) {
+        zb_node_release(zarr);
+        return zb_fail(err, ZB_ENOMEM, "no memory for a node");
+    }
+    file->node_count++;
+    node->file = file;
+    node->zarr = zarr;
+    node->kind = zarr && zb_node_array(zarr) ? VOL_DATASET : VOL_GROUP;
+    *out = node;
+    return ZB_OK;
+}
+
+/* Ids that other rooms have stored in the node. */
+static void close_ids(vol_node *node) {
+    h5_lib *lib = node->file->lib;
+    if (node->type > 0)
+        lib->H5Tclose(node->type);
+    if (node->dcpl > 0)
+        lib->H5Pclose(node->dcpl);
+    node->dcpl = node->type = 0;
+}
+
+/* Depth first; recursion is bounded by the length of a path. */
+void vol_node_free(vol_node *node) {
+    if (!node)
+        return;
+    for (size_t i = 0; i < node->link_count; i++) {
+        vol_node_free(node->link[i]->node);
+        vol_link_free(node->link[i]);
+    }
+    close_ids(node);
+    vol_attrs_free(node->attrs);
+    zb_writer_abandon(node->writer);
+    zb_node_release(node->zarr);
+    zb_store_release(node->own_store);
+    free(node->max_shape);
+    free(node->told);
+    free(node->link);
+    free(node->path);
+    free(node);
+}
+
+/* ---- Paths ---- */
+
+bool vol_node_set_path(vol_node *node, const vol_node *parent, const char *name) {
+    const bool below_root = !parent || !parent->parent;
+    char *path = NULL;
+    if (asprintf(&path, "%s/%s", below_root ? "" : parent->path, name) < 0)
+        return false;
+    free(node->path);
+    node->path = path;
+    node->name = strrchr(path, '/') + 1;
+    return true;
+}
+
+/* The core's nodes know where they are; a synthetic root stands for its only child's place. */
+char *vol_node_store_path(const vol_node *group, const char *name) {
+    const char *above = group->zarr ? zb_node_path(group->zarr) : "";
+    char *path = NULL;
+    if (!name)
+        return strdup(above);
+    return asprintf(&path, "%s%s%s", above, *above ? "/" : "", name) < 0 ? NULL : path;
+}
+
+/* ---- Changes ---- */
+
+static bool is_alike(const vol_node *node, const zb_node *zarr) {
+    const zb_array_info *old = zb_node_array(node->zarr), *now = zb_node_array(zarr);
+    return (now != NULL) == (old != NULL) && (!now || now->ndim == old->ndim);
+}
+
+static bool is_same_text(const char *a, const char *b) {
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* Attributes of other nodes are made of these, too. */
+static bool has_same_dimensions(const zb_array_info *a, const zb_array_info *b) {
+    if (!a || !b)
+        return a == b;
+    if (!a->dimension_names != !b->dimension_names)
+        return false;
+    for (uint32_t d = 0; d < a->ndim; d++)
+        if (a->shape[d] != b->shape[d] ||
+            (a->dimension_names && !is_same_text(a->dimension_names[d], b->dimension_names[d])))
+            return false;
+    return true;
+}
+
+bool vol_node_replace(vol_node *node, zb_node *zarr) {
+    if (!is_alike(node, zarr)) {
+        zb_node_release(zarr);
+        return false;
+    }
+    if (!has_same_dimensions(zb_node_array(node->zarr), zb_node_array(zarr)))
+        node->file->changes++;
+    zb_node_release(node->zarr);
+    node->zarr = zarr;
+    close_ids(node);
+    return true;
+}
+
+hid_t vol_node_type(vol_node *dataset) {
+    if (dataset->type <= 0)
+        dataset->type = vol_type_new(dataset->file->lib, zb_node_array(dataset->zarr)->dtype);
+    return dataset->type;
+}
+
+void vol_node_tell_shape(vol_node *dataset) {
+    const zb_array_info *info = zb_node_array(dataset->zarr);
+    if (!dataset->told)
+        dataset->told = calloc(info->ndim + 1, sizeof *dataset->told);
+    if (dataset->told && info->ndim > 0)
+        memcpy(dataset->told, info->shape, info->ndim * sizeof *info->shape);
+}
+
+bool vol_node_shape_is_told(const vol_node *dataset) {
+    const zb_array_info *info = zb_node_array(dataset->zarr);
+    return dataset->told && (info->ndim == 0 || memcmp(dataset->told, info->shape,
+                                                       info->ndim * sizeof *info->shape) == 0);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Groups, datasets, and the links that lead to them.
+ *
+ * A *link* is an entry of a group: a name, and what stands behind it. A *node* is a group or a
+ * dataset that can be opened. A store has one hard link for each node. An entry whose metadata
+ * cannot be read has no node: it is a soft link that leads nowhere, with the reason as its value,
+ * as HDF5 knows dangling links.
+ */
+#ifndef ZARRBRIDGE_HDF5_VOL_MODEL_NODE_H
+#define ZARRBRIDGE_HDF5_VOL_MODEL_NODE_H
+
+#include "hdf5/library.h"
+#include "zarrbridge/write.h"
+#include "zarrbridge/zarrbridge.h"
+
+struct vol_attrs;
+struct vol_object;
+struct vol_file;
+
+typedef struct vol_node vol_node;
+
+enum vol_link_kind {
+    VOL_LINK_HARD, /* leads to its node */
+    VOL_LINK_SOFT  /* leads to what `target` names */
+};
+
+typedef struct vol_link {
+    vol_node *group; /* the owner */
+    char *name;
+    enum vol_link_kind kind;
+    char *target;       /* of a soft link: its value; NULL for a hard one */
+    vol_node *node;     /* what opening the link gives; NULL when it cannot be opened */
+    const char *reason; /* why it cannot; a part of target */
+} vol_link;
+
+enum vol_node_kind { VOL_GROUP, VOL_DATASET };
+
+struct vol_node {
+    struct vol_file *file; /* the owner */
+    vol_node *parent;      /* NULL for the root */
+    char *path;            /* absolute: "/", "/g/b" */
+    const char *name;      /* its last part; "" for the root */
+    enum vol_node_kind kind;
+    zb_node *zarr; /* NULL for a synthetic root */
+    uint64_t token;
+    vol_node *next_by_token;
+
+    vol_link **link; /* groups: the entries that are known so far, sorted by name */
+    size_t link_count, link_room;
+    bool listed;       /* all entries are known */
+    bool is_dimension; /* a dataset that dimensions.c made for a dimension, not in the store */
+
+    struct vol_attrs *attrs;       /* attributes/attributes.h; NULL until asked for */
+    uint64_t attrs_change;         /* file->changes when they were made; 0: they are out of date */
+    struct vol_object *open_attrs; /* attributes/ids.c */
+    hid_t type, dcpl; /* datasets: of hdf5/types.c and create/creation_list.c; 0 until asked for */
+
+    bool loose; /* in no group: deleted, or made without a name */
+    vol_node *next_loose;
+    zb_store *own_store; /* in memory: of a dataset made without a name until it gets one */
+    size_t opened;       /* datasets: open ids */
+    zb_writer *writer;   /* datasets: NULL until the first write; see writers.h */
+    bool dirty;          /* written since the writer was flushed */
+    uint64_t *max_shape; /* datasets created since the file was opened: [ndim]; else NULL */
+    uint64_t *told;      /* datasets: the shape that the program knows, [ndim]; NULL until opened */
+};
+
+/* A new node without a place. Takes over `zarr` (NULL for a synthetic root), also on failure. */
+enum zb_code vol_node_new(struct vol_file *file, zb_node *zarr, vol_node **out, zb_error *err);
+
+/* Frees a node and all below it. */
+void vol_node_free(vol_node *node);
+
+/* Gives the node its path: `name` in `parent` (NULL: the root). False when memory runs out; the
+   node has its old path then. */
+bool vol_node_set_path(vol_node *node, const vol_node *parent, const char *name);
+
+/* The store's path of a child called `name` (NULL: of the group itself); malloc'ed. */
+char *vol_node_store_path(const vol_node *group, const char *name);
+
+/* Puts a changed core node in place of the old one; takes it over. False when another process has
+   made a node there that open ids cannot follow to: of another kind or number of dimensions. The
+   list of attributes stays as it is, unless names or lengths of dimensions have changed. */
+bool vol_node_replace(vol_node *node, zb_node *zarr);
+
+/* A dataset's type; borrowed from the node. -1 on failure. */
+hid_t vol_node_type(vol_node *dataset);
+
+/* The shape that a dataset has now is the one for which the program makes its buffers from now on.
+   The second asks whether it still is: a change of the document may have brought another process's
+   shape. */
+void vol_node_tell_shape(vol_node *dataset);
+bool vol_node_shape_is_told(const vol_node *dataset);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tokens: the addresses of nodes. A token is a 63-bit hash of the path, so that references stay
+ * valid when the store is opened again. Two paths with one hash would be confused, so the second
+ * one that is met cannot be opened.
+ */
+#ifndef ZARRBRIDGE_HDF5_VOL_MODEL_TOKENS_H
+#define ZARRBRIDGE_HDF5_VOL_MODEL_TOKENS_H
+
+#include "model/tree.h"
+
+/* The hash of bytes, begun with VOL_HASH_START: for tokens, file numbers and names. Stable for
+   good, since tokens are stored in references. */
+#define VOL_HASH_START UINT64_C(0xcbf29ce484222325)
+uint64_t vol_hash(uint64_t hash, const void *data, size_t size);
+
+/* Gives a node the token of its path, by which it is found from now on. False when another node has
+   it. */
+bool vol_token_register(vol_node *node);
+void vol_token_unregister(vol_node *node);
+
+/* Marks a node as being in no group, with a token that no reference keeps. */
+void vol_token_loosen(vol_node *node);
+
+/* The node with a token; looks through the whole store when it has not been met yet. */
+vol_node *vol_node_by_token(vol_file *file, uint64_t token, zb_error *err);
+
+#endif

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/* The N-D array under the driver's datasets, without any of them. */
+#include "array/array.h"
+#include "array/attributes.h"
+#include "store/open_store.h"
+
+#include <cstring>
+#include <random>
+
+#include "cpl_vsi.h"
+#include "zarrbridge/write.h"
+#include "zarrbridge/change.h"
+
+#include "cmocka_cpp.h"
+
+using namespace zarr3;
+
+static constexpr char kRoot[] = "/vsimem/array_test.zarr";
+static constexpr zb_dtype kInt16 = {ZB_KIND_INT, 2, false};
+static constexpr zb_dtype kDouble = {ZB_KIND_FLOAT, 8, false};
+
+/* Empties the store for each test. */
+static int set_up(void **) {
+    VSIRmdirRecursive(kRoot);
+    VSIMkdir(kRoot, 0777);
+    Hierarchy hierarchy;
+    zb_node *group = nullptr;
+    assert_int_equal(open_store(kRoot, &hierarchy, nullptr, true), ZB_OK);
+    assert_int_equal(zb_group_create(hierarchy.store.get(), "", nullptr, &group, nullptr), ZB_OK);
+    zb_node_release(group);
+    return 0;
+}
+
+static NewArray plan_of(std::vector<std::string> names, std::vector<uint64_t> shape,
+                        std::vector<uint64_t> block) {
+    NewArray plan;
+    plan.names = std::move(names);
+    plan.shape = std::move(shape);
+    plan.block = std::move(block);
+    plan.dtype = kInt16;
+    plan.codecs = "[]";
+    return plan;
+}
+
+static StorePtr open_again() {
+    Hierarchy hierarchy;
+    assert_int_equal(open_store(kRoot, &hierarchy, nullptr), ZB_OK);
+    return hierarchy.store;
+}
+
+/* As another program opens it. */
+static Array open_array(const char *path = "a") {
+    const StorePtr store = open_again();
+    const NodePtr node = open_node(store.get(), path, nullptr);
+    assert_non_null(node.get());
+    return Array(store, node);
+}
+
+static Array create_array(const NewArray &plan, const char *path = "a",
+                          const char *attributes = "") {
+    const StorePtr store = open_again();
+    NodePtr node;
+    assert_int_equal(plan.create(store.get(), path, {}, attributes, &node, nullptr), ZB_OK);
+    Array array(store, node);
+    array.open_for_update({});
+    return array;
+}
+
+static int16_t read_one(Array &array, std::vector<uint64_t> at) {
+    int16_t value = -1;
+    const std::vector<uint64_t> one(at.size(), 1);
+    const std::vector<int64_t> strides(at.size(), 0);
+    assert_int_equal(array.read({{{{at, one}, strides}, &value}}, kInt16, nullptr), ZB_OK);
+    return value;
+}
+
+static void write_one(Array &array, std::vector<uint64_t> at, int16_t value) {
+    const std::vector<uint64_t> one(at.size(), 1);
+    const std::vector<int64_t> strides(at.size(), 0);
+    assert_int_equal(array.write({{at, one}, strides}, &value, kInt16, nullptr), ZB_OK);
+}
+
+/* ---- Boxes ---- */
+
+namespace {
+
+constexpr size_t kRank = 3;
+constexpr uint64_t kShape[kRank] = {5, 6, 7};
+
+/* A box of the array and where its elements lie in a buffer, back to front along some dimensions.
+ */
+struct RandomBox {
+    MemoryBox place;
+    size_t elements = 1;
+    size_t first = 0; /* the element of the buffer that the box's first one goes to */
+
+    explicit RandomBox(std::mt19937 &random, size_t size) {
+        int64_t stride = 1;
+        for (size_t d = 0; d < kRank; d++) {
+            place.box.start.push_back(random() % kShape[d]);
+            place.box.count.push_back(1 + random() % (kShape[d] - place.box.start[d]));
+        }
+        place.strides.resize(kRank);
+        for (size_t d = kRank; d-- > 0;) {
+            const int64_t extent = static_cast<int64_t>(place.box.count[d]);
+            const bool backwards = random() % 2 == 1;
+            place.strides[d] = stride * static_cast<int64_t>(size) * (backwards ? -1 : 1);
+            first += static_cast<size_t>(backwards ? stride * (extent - 1) : 0);
+            stride *= extent;
+        }
+        elements = static_cast<size_t>(stride);
+    }
+
+    /* Calls fn(index in the array, index in the buffer) for each element. */
+    template <class Fn> void each(size_t size, Fn fn) const {
+        for (uint64_t i = 0; i < place.box.count[0]; i++) {
+            for (uint64_t j = 0; j < place.box.count[1]; j++) {
+                for (uint64_t k = 0; k < place.box.count[2]; k++) {
+                    const uint64_t at[kRank] = {i, j, k};
+                    uint64_t in_array = 0;
+                    int64_t in_buffer = static_cast<int64_t>(first);
+                    for (size_t d = 0; d < kRank; d++) {
+                        in_array = in_array * kShape[d] + place.box.start[d] + at[d];
+                        in_buffer += static_cast<int64_t>(at[d]) * place.strides[d] /
+                                     static_cast<int64_t>(size);
+                    }
+                    fn(static_cast<size_t>(in_array), static_cast<size_t>(in_buffer));
+                }
+            }
+        }
+    }
+};
+
+} // namespace
+
+/* Writes and reads by turns, several boxes in one read; what is read is always what was written,
+   whether it waits or is stored. */
+static void boxes_hold_what_was_written(void **) {
+    Array array = create_array(plan_of({"t", "y", "x"}, {5, 6, 7}, {2, 3, 4}));
+    std::vector<int16_t> model(5 * 6 * 7, 0);
+    std::mt19937 random(20261122);
+    for (int round = 0; round < 300; round++) {
+        const RandomBox box(random, sizeof(int16_t));
+        std::vector<int16_t> data(box.elements);
+        for (int16_t &value : data)
+            value = static_cast<int16_t>(random());
+        assert_int_equal(array.write(box.place, data.data() + box.first, kInt16, nullptr), ZB_OK);
+        box.each(sizeof(int16_t),
+                 [&](size_t in_array, size_t in_buffer) { model[in_array] = data[in_buffer]; });
+        std::vector<RandomBox> boxes;
+        std::vector<std::vector<double>> buffers;
+        std::vector<BoxRead> reads;
+        for (size_t i = 0; i < random() % 4; i++) {
+            boxes.emplace_back(random, sizeof(double));
+            buffers.emplace_back(boxes[i].elements);
+        }
+        for (size_t i = 0; i < boxes.size(); i++)
+            reads.push_back({boxes[i].place, buffers[i].data() + boxes[i].first});
+        assert_int_equal(array.read(reads, kDouble, nullptr), ZB_OK);
+        for (size_t i = 0; i < boxes.size(); i++)
+            boxes[i].each(sizeof(double), [&](size_t in_array, size_t in_buffer) {
+                assert_true(buffers[i][in_buffer] == model[in_array]);
+            });
+    }
+    assert_int_equal(array.flush(nullptr), ZB_OK);
+    Array stored = open_array();
+    for (uint64_t i = 0; i < model.size(); i++)
+        assert_int_equal(read_one(stored, {i / 42, i / 7 % 6, i % 7}), model[i]);
+    array.abandon();
+}
+
+static void scalars_are_boxes_too(void **) {
+    Array array = create_array(plan_of({}, {}, {}));
+    write_one(array, {}, 7);
+    assert_int_equal(read_one(array, {}), 7);
+}
+
+/* ---- What waits ---- */
+
+/* Reads store what waits only where they touch it. */
+static void reads_settle_their_own_chunks(void **) {
+    Array array = create_array(plan_of({"y", "x"}, {8, 8}, {4, 4}));
+    write_one(array, {0, 0}, 1);
+    Array other = open_array();
+    assert_int_equal(read_one(array, {0, 4}), 0); /* of another chunk */
+    assert_false(array.is_mixed());
+    assert_int_equal(read_one(other, {0, 0}), 0); /* still waits */
+    assert_int_equal(read_one(array, {3, 3}), 0); /* of the same chunk, another element */
+    assert_true(array.is_mixed());
+    assert_int_equal(read_one(other, {0, 0}), 1);
+    assert_int_equal(read_one(array, {0, 0}), 1);
+}
+
+static void flushing_stores_and_abandoning_forgets(void **) {
+    Array array = create_array(plan_of({"y", "x"}, {8, 8}, {4, 4}));
+    write_one(array, {0, 0}, 1);
+    assert_int_equal(array.flush(nullptr), ZB_OK);
+    write_one(array, {7, 7}, 2);
+    array.abandon();
+    assert_int_equal(read_one(array, {7, 7}), 0);
+    Array other = open_array();
+    assert_int_equal(read_one(other, {0, 0}), 1);
+    assert_int_equal(read_one(other, {7, 7}), 0);
+}
+
+/* ---- Attributes, neighbours ---- */
+
+static void changes_give_a_new_node(void **) {
+    Array array = create_array(plan_of({"y", "x"}, {4, 4}, {4, 4}), "a", R"({"n":[1, 2],"s":"t"})");
+    AttributeChanges same, changes;
+    same.set("n", "[1,2]"); /* in another spelling */
+    same.remove("absent");
+    const zb_node *before = array.node();
+    assert_int_equal(array.change_attributes(same, nullptr), ZB_OK);
+    assert_ptr_equal(array.node(), before);
+    changes.set("n", "3");
+    changes.set("u", "\"K\"");
+    changes.remove("s");
+    assert_int_equal(array.change_attributes(changes, nullptr), ZB_OK);
+    const Array other = open_array();
+    for (const zb_node *node : {array.node(), other.node()}) {
+        assert_true(attribute_number(node, "n") == 3);
+        assert_string_equal(attribute_text(node, "u").c_str(), "K");
+        assert_null(attribute(node, "s"));
+    }
+    /* An error leaves what was changed before it. */
+    AttributeChanges wrong;
+    wrong.set("a", "1");
+    wrong.set("b", "no JSON");
+    zb_error err;
+    assert_int_not_equal(array.change_attributes(wrong, &err), ZB_OK);
+    assert_true(attribute_number(array.node(), "a") == 1);
+}
+
+static void writing_goes_on_after_a_change(void **) {
+    Array array = create_array(plan_of({"y", "x"}, {4, 4}, {4, 4}));
+    write_one(array, {0, 0}, 1);
+    AttributeChanges changes;
+    changes.set("n", "3");
+    assert_int_equal(array.change_attributes(changes, nullptr), ZB_OK);
+    write_one(array, {0, 1}, 2);
+    assert_int_equal(read_one(array, {0, 0}), 1);
+    assert_int_equal(read_one(array, {0, 1}), 2);
+}
+
+static void recreated_arrays_keep_their_attributes(void **) {
+    NewArray plan = plan_of({"y", "x"}, {4, 4}, {4, 4});
+    Array array = create_array(plan, "a", R"({"n":1})");
+    const int16_t fill = -9;
+    std::vector<unsigned char> element(sizeof fill);
+    memcpy(element.data(), &fill, sizeof fill);
+    plan.names = {"a_y", "a_x"};
+    assert_int_equal(array.recreate(plan, element, nullptr), ZB_OK);
+    assert_int_equal(read_one(array, {3, 3}), -9);
+    assert_true(attribute_number(array.node(), "n") == 1);
+    assert_string_equal(array.info()->dimension_names[1], "a_x");
+    write_one(array, {0, 0}, 5);
+    assert_int_equal(read_one(array, {0, 0}), 5);
+}
+
+static void coordinates_are_found_beside(void **) {
+    Array array = create_array(plan_of({"y", "x"}, {4, 3}, {4, 3}));
+    assert_null(array.coordinate(1).get());
+    create_array(plan_of({"x"}, {3}, {3}), "x");
+    create_array(plan_of({"y"}, {5}, {5}), "y"); /* of another extent */
+    AttributeChanges changes;
+    changes.set("n", "1"); /* after which the array looks around anew */
+    assert_int_equal(array.change_attributes(changes, nullptr), ZB_OK);
+    assert_string_equal(zb_node_path(array.coordinate(1).get()), "x");
+    assert_null(array.coordinate(0).get());
+    assert_string_equal(zb_node_path(array.around().group_above(1)), "");
+    assert_string_equal(array.path().c_str(), "a");
+}
+
+int main() {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(boxes_hold_what_was_written, set_up),
+        cmocka_unit_test_setup(scalars_are_boxes_too, set_up),
+        cmocka_unit_test_setup(reads_settle_their_own_chunks, set_up),
+        cmocka_unit_test_setup(flushing_stores_and_abandoning_forgets, set_up),
+        cmocka_unit_test_setup(changes_give_a_new_node, set_up),
+        cmocka_unit_test_setup(writing_goes_on_after_a_change, set_up),
+        cmocka_unit_test_setup(recreated_arrays_keep_their_attributes, set_up),
+        cmocka_unit_test_setup(coordinates_are_found_beside, set_up),
+    };
+    return cmocka_run_group_tests(tests, nullptr, nullptr);
+}
