@@ -40,7 +40,7 @@ NoData nodata_from_double(double value, zb_dtype dtype) {
     nodata.kind = NoData::Double;
     nodata.as_double = value;
     if (dtype.kind == ZB_KIND_FLOAT && dtype.size < 8 && std::isfinite(value)) {
-        /* What the pixels can hold of it: 1e20 is no float32. */
+        /* The nearest value that pixels can have: there is no float32 of exactly 1e20. */
         nodata.as_double = static_cast<double>(static_cast<float>(value));
     } else if (is_integer(dtype) && dtype.size == 8) {
         nodata.kind = dtype.kind == ZB_KIND_INT ? NoData::Int64 : NoData::UInt64;
@@ -230,10 +230,8 @@ std::string nodata_json(const NoData &shown, const zb_node *array) {
     unsigned char bytes[sizeof(double)];
     memcpy(bytes, &nodata.as_double, sizeof bytes);
     CPL_LSBPTR64(bytes);
-    char *text = CPLBase64Encode(sizeof bytes, bytes);
-    const std::string quoted = "\"" + std::string(text) + "\"";
-    CPLFree(text);
-    return quoted;
+    const GdalText text(CPLBase64Encode(sizeof bytes, bytes));
+    return "\"" + std::string(text.get()) + "\"";
 }
 
 std::vector<unsigned char> nodata_element(const NoData &nodata, zb_dtype dtype) {

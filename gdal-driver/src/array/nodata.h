@@ -47,7 +47,8 @@ std::string nodata_json(const NoData &nodata, const zb_node *array);
 /* One element of the type, for a new array's fill value. */
 std::vector<unsigned char> nodata_element(const NoData &nodata, zb_dtype dtype);
 
-/* Is the array's fill value its nodata value where `_FillValue` and `missing_value` say nothing? */
+/* True if the array's fill value is its nodata value where `_FillValue` and `missing_value` say
+   nothing. */
 bool fill_counts_as_nodata(const zb_node *array);
 
 /* Attribute of an array; false takes the last of the rules away. The fill value of an array cannot

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/handles.h"
 #include "base/number_text.h"
 #include "cpl_conv.h"
 #include "cpl_string.h"
@@ -13,9 +14,8 @@ namespace zarr3 {
 std::string json_quote(const std::string &text) {
     std::string utf8 = text;
     if (!CPLIsUTF8(text.c_str(), -1)) {
-        char *recoded = CPLRecode(text.c_str(), CPL_ENC_ISO8859_1, CPL_ENC_UTF8);
-        utf8 = recoded;
-        CPLFree(recoded);
+        const GdalText recoded(CPLRecode(text.c_str(), CPL_ENC_ISO8859_1, CPL_ENC_UTF8));
+        utf8 = recoded.get();
     }
     std::string quoted = "\"";
     for (const char c : utf8) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Defaults for those who do not choose. A block is what a reader decodes at least: 512 x 512 pixels
- * serve both a viewer's windows and whole reads, with all samples of a pixel together or one band
- * alone. Where a raster is thinner than that, blocks grow along its other extent instead, so that
- * none is so small that its overhead counts. Shards keep the number of files low where it would
- * matter, and are small enough to be gathered in memory several at a time.
+ * Defaults for options that are not given. A block is the least that a reader decodes: 512 x 512
+ * pixels serve both a viewer's windows and whole reads, with all samples of a pixel together or one
+ * band alone. Where a raster is thinner than that, blocks grow along its other extent instead, so
+ * that none is so small that its overhead counts. Shards keep the number of files low where it
+ * would matter, and are small enough to be gathered in memory several at a time.
  */
 #include "create/array_plan.h"
 
@@ -127,9 +127,7 @@ static bool check_shapes(const NewArray &array, std::string *reason) {
     const uint64_t limit = zb_limits_get()->chunk_bytes;
     if (product(array.block) > limit / array.dtype.size) {
         *reason = "a block of " + text_of(array.block) +
-                  " elements exceeds the limit chunk_bytes "
-                  "of " +
-                  std::to_string(limit) + " bytes";
+                  " elements exceeds the limit chunk_bytes of " + std::to_string(limit) + " bytes";
         return false;
     }
     if (array.shard.empty())
@@ -147,8 +145,7 @@ static bool check_shapes(const NewArray &array, std::string *reason) {
     const uint64_t index_limit = zb_limits_get()->index_bytes;
     if (inner > (index_limit - 4) / 16) {
         *reason = "a shard of " + std::to_string(inner) +
-                  " blocks needs an index above the limit "
-                  "index_bytes of " +
+                  " blocks needs an index above the limit index_bytes of " +
                   std::to_string(index_limit) + " bytes";
         return false;
     }

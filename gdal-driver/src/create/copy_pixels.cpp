@@ -13,7 +13,7 @@
 #include <future>
 
 #include "base/errors.h"
-#include "base/memory.h"
+#include "base/handles.h"
 
 namespace zarr3 {
 
@@ -29,7 +29,7 @@ struct PieceShape {
 
 /* A piece on its way: read, then written by another thread. */
 struct Piece {
-    std::unique_ptr<char, FreeMemory> data;
+    VsiMemory<char> data;
     Window window;
     int first_band, bands;
 };

@@ -17,6 +17,7 @@
 
 #include "array/attributes.h"
 #include "base/errors.h"
+#include "base/name_values.h"
 
 using namespace zarr3;
 
@@ -208,29 +209,35 @@ const CPLStringList &Zarr3RasterBand::own_metadata() {
     return *own_metadata_;
 }
 
-void Zarr3RasterBand::find_position() {
-    if (positioned_)
+const CPLStringList &Zarr3RasterBand::position() {
+    if (!position_)
+        position_ =
+            band_position(owner()->node(), owner()->layout(), nBand - 1, owner()->array().around());
+    return *position_;
+}
+
+void Zarr3RasterBand::show_items() {
+    if (shown_)
         return;
-    positioned_ = true;
-    if (!own_metadata().empty())
-        metadata_.list("") = own_metadata();
-    add_band_position(owner()->node(), owner()->layout(), nBand - 1, owner()->array().around(),
-                      &metadata_);
+    shown_ = true;
+    metadata_.set("", own_metadata().List());
+    for (const auto &[name, value] : name_values(position().List()))
+        metadata_.set("", name.c_str(), value.c_str());
 }
 
 MetadataList Zarr3RasterBand::GetMetadata(const char *domain) {
     MetadataList other = GDALPamRasterBand::GetMetadata(domain);
     if (domain != nullptr && domain[0] != '\0')
         return other;
-    find_position();
-    return metadata_.has("") ? metadata_.merged("", other) : other;
+    show_items();
+    return metadata_.items("") != nullptr ? metadata_.merged("", other) : other;
 }
 
 const char *Zarr3RasterBand::GetMetadataItem(const char *name, const char *domain) {
     const char *other = GDALPamRasterBand::GetMetadataItem(name, domain);
     if (other != nullptr || (domain != nullptr && domain[0] != '\0'))
         return other;
-    find_position();
+    show_items();
     return metadata_.item("", name);
 }
 

@@ -66,7 +66,7 @@ static std::string sidecar_name(const NodePtr &node, const std::vector<uint64_t>
 
 namespace {
 
-/* What one call of open() works with. */
+/* The state of one call of open(). */
 struct Opening {
     Hierarchy hierarchy;
     ArrayOptions options;
@@ -128,7 +128,7 @@ GDALDataset *Opening::group(const NodePtr &node) const {
     return container.release();
 }
 
-/* Where the core can write, and how. */
+/* False, with *reason set, where the core cannot write. */
 static bool may_update(const Hierarchy &hierarchy, CSLConstList open_options,
                        zb_write_options *write, std::string *reason) {
     if (!is_writable_place(hierarchy.root)) {
@@ -153,14 +153,14 @@ static bool parse_slice(const std::vector<std::string> &numbers, std::vector<uin
     return true;
 }
 
-/* Has the array a slice with that many indices? */
+/* True if the node is an array whose slices have that many indices. */
 static bool has_slices(const zb_node *node, size_t count) {
     const zb_array_info *info = zb_node_array(node);
     return info != nullptr && info->ndim == count + 2;
 }
 
 /* "t:1" may be an array of that name, and a slice of the array "t". The one that is there is meant;
-   where both are, nobody can tell. */
+   a name for which both are there is an error. */
 static NodePtr open_named(zb_store *store, const Location &location, std::vector<uint64_t> *indices,
                           zb_error *err) {
     const std::vector<std::string> &tail = location.tail;

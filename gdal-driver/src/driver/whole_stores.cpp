@@ -154,7 +154,7 @@ CPLErr copy_dataset(const char *new_name, const char *old_name) {
     report(err);
     if (target.node.empty()) {
         to = Hierarchy();
-        VSIRmdirRecursive(target.directory.c_str()); /* what the copy has left of itself */
+        VSIRmdirRecursive(target.directory.c_str()); /* the part of the copy that was made */
     }
     return CE_Failure;
 }

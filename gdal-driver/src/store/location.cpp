@@ -66,13 +66,13 @@ static bool is_number(const std::string &text) {
     return text.size() > sign && text.find_first_not_of("0123456789", sign) == std::string::npos;
 }
 
-/* Does the text end in a colon and a number? Where, if so: the place of the colon. */
+/* True if the text ends in a colon and a number; *colon is the place of the colon then. */
 static bool ends_in_number(const std::string &text, size_t *colon) {
     *colon = text.rfind(':');
     return *colon != std::string::npos && is_number(text.substr(*colon + 1));
 }
 
-/* What follows the quoted path: nothing, or ":/node" and ":index" parts. Node names may hold
+/* The part after the quoted path is empty, or ":/node" and ":index" parts. Node names may hold
    colons, so only trailing parts that are numbers may be indices. */
 static bool parse_node(std::string text, Location *location) {
     if (text.empty())
@@ -91,7 +91,7 @@ static bool parse_node(std::string text, Location *location) {
 }
 
 /* Without quotes (rasterio takes them out of subdataset names) the node begins at the last ":/"
-   that is no part of an address's "://". npos when there is none. */
+   that does not belong to an address's "://". npos without one. */
 static size_t node_separator(const std::string &text) {
     size_t at = text.rfind(":/");
     while (at != std::string::npos && text.compare(at, 3, "://") == 0)

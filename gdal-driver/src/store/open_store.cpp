@@ -7,6 +7,7 @@
 
 #include "cpl_conv.h"
 #include "cpl_string.h"
+#include "base/handles.h"
 #include "store/location.h"
 #include "store/vsi_store.h"
 #include "zarrbridge/write.h"
@@ -51,6 +52,7 @@ bool claims_version_3(zb_store *store, const std::string &path) {
                      zb_limits_get()->consolidated_bytes, "consolidated_bytes", &text, &size,
                      nullptr, nullptr) != ZB_OK)
         return false;
+    const CoreText owner(text);
     bool claims = false;
     for (const char *at = text; !claims && (at = strstr(at, "\"zarr_format\"")) != nullptr;) {
         at += strlen("\"zarr_format\"");
@@ -61,7 +63,6 @@ bool claims_version_3(zb_store *store, const std::string &path) {
             claims = at[0] == '3' && strchr("0123456789.eE", at[1]) == nullptr;
         }
     }
-    free(text);
     return claims;
 }
 

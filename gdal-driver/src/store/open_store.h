@@ -11,7 +11,7 @@ namespace zarr3 {
 enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb_error *err,
                         bool create = false);
 
-/* Does the document at the path say "zarr_format": 3, readable or not? */
+/* True if the document at the path says "zarr_format": 3, readable or not. */
 bool claims_version_3(zb_store *store, const std::string &path);
 
 /* Local paths, and GDAL's files in memory. */

@@ -18,7 +18,7 @@
 #include <mutex>
 #include <new>
 
-#include "base/memory.h"
+#include "base/handles.h"
 #include "cpl_conv.h"
 #include "cpl_string.h"
 
@@ -118,14 +118,7 @@ bool split_zip_path(const std::string &path, std::string *archive, std::string *
 
 namespace {
 
-struct CloseFile {
-    void operator()(VSILFILE *file) const {
-        VSIFCloseL(file);
-    }
-};
-using File = std::unique_ptr<VSILFILE, CloseFile>;
-
-/* Where the directory is in the file, and where the archive begins. */
+/* The place of the directory in the file, and that of the archive's beginning. */
 struct Directory {
     uint64_t start = 0, size = 0, count = 0, shift = 0;
 };
@@ -255,7 +248,7 @@ static bool read_entries(const std::vector<unsigned char> &text, const Directory
 }
 
 static enum zb_code read_repeats(const std::string &archive, ZipRepeats *repeats, zb_error *err) {
-    const File file(VSIFOpenL(archive.c_str(), "rb"));
+    const FileHandle file(VSIFOpenL(archive.c_str(), "rb"));
     Directory directory;
     if (file == nullptr)
         return zb_fail(err, ZB_EIO, "%s cannot be opened", archive.c_str());
@@ -314,7 +307,7 @@ enum zb_code find_zip_repeats(const std::string &archive, std::shared_ptr<const 
 
 /* ---- An entry ---- */
 
-using Bytes = std::unique_ptr<unsigned char, FreeMemory>;
+using Bytes = VsiMemory<unsigned char>;
 
 /* Deflate makes at most this of a byte; a directory that promises more lies. */
 static constexpr uint64_t kMaxRatio = 1040;
@@ -359,7 +352,7 @@ static enum zb_code read_compressed(VSILFILE *file, uint64_t base, const ZipEntr
 enum zb_code open_zip_entry(const std::string &archive, const ZipEntry &entry, ZipContent *out,
                             zb_error *err) {
     static constexpr uint16_t kEncrypted = 1, kStored = 0, kDeflated = 8;
-    File file(VSIFOpenL(archive.c_str(), "rb"));
+    FileHandle file(VSIFOpenL(archive.c_str(), "rb"));
     unsigned char header[30];
     if (file == nullptr || !read_at(file.get(), entry.header, header, sizeof header))
         return zb_fail(err, ZB_EIO, "%s cannot be read", archive.c_str());
