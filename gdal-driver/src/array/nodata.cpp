@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See nodata.h for the rule. What makes it long is exactness: nodata is compared with pixels bit
- * for bit, so that it must be the value as the pixels' type holds it. 64-bit integers never pass
+ * See nodata.h for the rule. Exactness makes the code long: nodata is compared with pixels bit for
+ * bit, so that it must be the value as the pixels' type holds it. 64-bit integers never pass
  * through a double; a float32 array's 1e20 becomes the float nearest to it; -9999 for an array of
  * bytes cannot occur in it and must not become 0 or 255 on the way.
  */

@@ -87,7 +87,7 @@ PieceShape PixelCopy::choose_shape() const {
     const int unit_bands =
         layout.extra.empty() ? 1 : extent(info->chunk_shape[layout.extra[0].dim], layout.bands);
     int unit_height = extent(info->chunk_shape[layout.axes.y], layout.height);
-    /* Two of them and what the writer gathers must share what is set aside for writing. */
+    /* Two pieces and the chunks that the writer gathers share the memory set aside for writing. */
     const uint64_t budget =
         std::clamp<uint64_t>(zb_limits_get()->write_cache_bytes / 2, kGoodPiece, 4 * kGoodPiece);
     /* Shards too large for that are gathered by the writer, from rows of blocks. */
@@ -106,7 +106,7 @@ PieceShape PixelCopy::choose_shape() const {
     return shape;
 }
 
-/* As the array has its dimensions, so that encoding finds its samples one after the other. */
+/* In the order of the array's dimensions, so that encoding finds samples one after the other. */
 Spacings PixelCopy::spacings(const Piece &piece) const {
     const Layout &layout = copy_->layout();
     const bool pixel =

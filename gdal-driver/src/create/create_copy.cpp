@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* CreateCopy(): what a raster says of itself, then its pixels, then the change of places. */
+/* CreateCopy(): first a raster's properties, then its pixels, then the change of places. */
 #include "create/create_copy.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace zarr3 {
 
-/* Something of the source that has no place here. False when the caller insisted on it. */
+/* Reports a property of the source that has no place here. False when the caller insisted on it. */
 static bool lose(bool strict, const char *what) {
     CPLError(strict ? CE_Failure : CE_Warning, CPLE_NotSupported,
              "the source's %s cannot be kept in a Zarr store", what);

@@ -118,7 +118,7 @@ bool Destination::find(const char *name, std::string *reason) {
     return may_replace(root_, reason) && (node_.empty() || may_replace(place, reason));
 }
 
-/* A document that cannot be opened is something, too. */
+/* A document that cannot be opened counts, too. */
 static bool is_there(zb_store *store, const std::string &path) {
     return open_node(store, path, nullptr) != nullptr || claims_version_3(store, path);
 }
@@ -297,7 +297,7 @@ static void dismantle(const std::string &from, const std::string &to) {
     bool exists;
     if (!is_directory(from, &exists))
         return;
-    /* Under another name, for what has ours is removed one day. */
+    /* Under another name, because directories with a name of ours are removed one day. */
     const std::string kept = to + ".before";
     const bool renamed = rename(from.c_str(), kept.c_str()) == 0;
     CPLError(CE_Warning, CPLE_FileIO, "what is left of the store before is in %s",

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A band answers two kinds of questions: what it is (nodata, scale, unit, place along the extra
- * dimensions), which come from the array's attributes and win over GDAL's sidecar file, and what
- * its pixels are, for which it decides between the two ways that dataset_read.cpp describes. What a
- * program sets is in band_update.cpp.
+ * A band has properties (nodata, scale, unit, place along the extra dimensions), which come from
+ * the array's attributes and win over GDAL's sidecar file, and pixels, for which it decides between
+ * the two ways that dataset_read.cpp describes. Setters are in band_update.cpp.
  *
  * Attributes are the array's, so a value is for all bands. Where bands differ there is a list with
  * an item for each, in the places where rioxarray has them: `scales`, `offsets`, `units` and
  * `long_name`.
  *
- * Whatever needs data from the store (the coordinate value of a band, its description) is read at
- * the first question. A dataset may have 65536 bands, and opening it must not read a coordinate for
- * each.
+ * Properties that need data from the store (the coordinate value of a band, its description) are
+ * read at the first question. A dataset may have 65536 bands, and opening it must not read a
+ * coordinate for each.
  */
 #include "dataset/band.h"
 
@@ -241,7 +240,7 @@ const char *Zarr3RasterBand::GetMetadataItem(const char *name, const char *domai
     return metadata_.item("", name);
 }
 
-/* The levels of a pyramid; failing that, what GDAL keeps beside the store (a .ovr file). */
+/* The levels of a pyramid; without one, those that GDAL keeps beside the store (a .ovr file). */
 int Zarr3RasterBand::GetOverviewCount() {
     const size_t count = owner()->overviews().size();
     return count > 0 ? static_cast<int>(count) : GDALPamRasterBand::GetOverviewCount();

@@ -22,7 +22,7 @@ class Zarr3RasterBand final : public GDALPamRasterBand {
     int GetOverviewCount() override;
     GDALRasterBand *GetOverview(int index) override;
 
-    /* For datasets open for update; else GDAL's sidecar file takes what is set. */
+    /* For datasets open for update; else the values go into GDAL's sidecar file. */
     CPLErr SetNoDataValue(double value) override;
     CPLErr SetNoDataValueAsInt64(int64_t value) override;
     CPLErr SetNoDataValueAsUInt64(uint64_t value) override;

@@ -49,7 +49,7 @@ Zarr3Dataset::~Zarr3Dataset() {
     Zarr3Dataset::Close(ZARR3_NO_PROGRESS);
 }
 
-/* Everything that can go wrong goes wrong here, before a dataset exists. */
+/* All that can fail fails here, before a dataset exists. */
 std::unique_ptr<Zarr3Dataset> Zarr3Dataset::make(const Hierarchy &hierarchy, const NodePtr &node,
                                                  const ArrayOptions &options, std::string *reason) {
     Array array(hierarchy.store, node);

@@ -105,8 +105,8 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
        blocks of the cache should serve the request. */
     CPLErr read_direct(const zarr3::PixelRequest &request, bool *done);
 
-    /* Writes what was in the caller's buffer; to be called for datasets open for update. Sets *done
-       unless the blocks of the cache should take it. */
+    /* Writes pixels from the caller's buffer; to be called for datasets open for update. Sets *done
+       unless the blocks of the cache should take them. */
     CPLErr write_pixels(const zarr3::PixelRequest &request, bool *done);
     CPLErr write_block(int band, int block_x, int block_y, const void *image);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * GDAL's metadata are lists of NAME=VALUE without types. Attributes go in as text: strings bare,
- * the rest as JSON. What GDAL has a concept for (nodata, scale, CRS, ...) is left out, so that
- * programs which copy metadata from format to format do not write it twice, the second time as a
- * string that contradicts the first one after the first edit.
+ * the rest as JSON. Attributes that GDAL has a concept for (nodata, scale, CRS, ...) are left out,
+ * so that programs that copy metadata from format to format do not write them twice, the second
+ * time as a string that contradicts the first one after the first edit.
  */
 #include "dataset/metadata.h"
 

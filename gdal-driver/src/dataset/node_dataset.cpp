@@ -19,7 +19,7 @@
 
 using namespace zarr3;
 
-/* The whole document of the node, for programs that want what no GDAL concept covers. */
+/* The whole document of the node, for programs that need members that no GDAL concept covers. */
 static constexpr char kDocumentDomain[] = "json:zarr.json";
 
 Zarr3NodeDataset::Zarr3NodeDataset(Hierarchy hierarchy) : hierarchy_(std::move(hierarchy)) {
@@ -74,7 +74,8 @@ char **Zarr3NodeDataset::GetMetadataDomainList() {
     return names.StealList();
 }
 
-/* Programs copy and delete what is listed here, and some stat each entry: two names at most. */
+/* Programs copy and delete the files that are listed here, and some stat each entry: two names at
+   most. */
 char **Zarr3NodeDataset::GetFileList() {
     CPLStringList files;
     files.AddString(file_in(hierarchy_.root, join_path(zb_node_path(node()), "zarr.json")).c_str());

@@ -23,8 +23,8 @@ class Zarr3NodeDataset : public GDALPamDataset {
         return metadata_;
     }
 
-    /* Statistics and what else GDAL wants to remember go to x.zarr.aux.xml beside x.zarr, under the
-       array's name. Call once, before the dataset is handed out. */
+    /* Statistics and other things that GDAL remembers go to x.zarr.aux.xml beside x.zarr, under the
+       array's name. To be called once, before the dataset is handed out. */
     void use_sidecar(const std::string &subdataset);
 
   protected:

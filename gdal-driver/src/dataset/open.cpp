@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a name to a dataset.
- *
- * GDAL asks each driver in turn and stops at the first error, so that whatever is not Zarr
+ * GDAL asks each driver in turn and stops at the first error, so that names that are not of Zarr
  * version 3 must be declined in silence. Once a document says "zarr_format": 3 the name is ours,
- * and what is wrong with it is an error with its reason.
+ * and a fault of it is an error with its reason.
  */
 #include "dataset/open.h"
 
@@ -41,7 +39,7 @@ int identify(GDALOpenInfo *info) {
     return ours;
 }
 
-/* The one form of error for what is readable Zarr but cannot be shown. */
+/* The one form of error for nodes that are readable Zarr but cannot be shown. */
 static void refuse(const Hierarchy &hierarchy, const zb_node *node, const std::string &reason) {
     CPLError(CE_Failure, CPLE_NotSupported, "store %s, %s /%s: %s", hierarchy.root.c_str(),
              zb_node_array(node) != nullptr ? "array" : "group", zb_node_path(node),
@@ -106,7 +104,7 @@ GDALDataset *Opening::group(const NodePtr &node) const {
         report(err);
         return nullptr;
     }
-    /* A group of nothing but coordinate arrays: then these are what can be shown. */
+    /* A group that has only coordinate arrays shows these. */
     const auto &rasters = listing.rasters.empty() ? listing.helpers : listing.rasters;
     if (rasters.size() == 1 && !list_all)
         return array(rasters[0], listing);
@@ -206,7 +204,7 @@ static NodePtr find_node(Location *location, Hierarchy *hierarchy, bool prefixed
         hierarchy->given = location->given;
         hierarchy->entry = location->node.substr(0, location->node.size() - below.size());
         if (!below.empty() && !hierarchy->entry.empty())
-            hierarchy->entry.pop_back(); /* the slash before what the name has after its colon */
+            hierarchy->entry.pop_back(); /* the slash before the part after the colon */
         node = open_named(hierarchy->store.get(), *location, indices, &err);
     }
     if (node != nullptr)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs show subdatasets in dialogs and open what is chosen; some (QGIS) open all of them to be
+ * Programs show subdatasets in dialogs and open the chosen one; some (QGIS) open all of them to be
  * able to say more. Hence a listing costs no more than reading the metadata documents, and a
- * description says what one would open an array for: shape, type, title, unit.
+ * description has what a user chooses by: shape, type, title, unit.
  *
  * Nothing vanishes: an array that cannot be opened, by the core or by GDAL, is listed with the
  * reason.
@@ -144,7 +144,7 @@ static std::string describe(const zb_node *array) {
 }
 
 /* Names begin with the path that was opened. QGIS looks for it in them, and shows the rest as the
-   layer's name; where it is not there, the whole of it. */
+   layer's name; without it QGIS shows the whole name. */
 static std::string name_of(const Hierarchy &hierarchy, const zb_node *node,
                            const std::vector<uint64_t> &indices, bool closed) {
     const std::string path = zb_node_path(node), &entry = hierarchy.entry;
@@ -177,7 +177,7 @@ static void add_subdataset(const std::string &name, const std::string &descripti
     list->AddString((key + "_DESC=" + description).c_str());
 }
 
-/* Item names are paths; a "=" in one would only shift where the reason begins. */
+/* Item names are paths; a "=" in one would only move the beginning of the reason. */
 void describe_unreadable(const Listing &listing, MetadataDomains *metadata) {
     CPLStringList list;
     for (const auto &[path, reason] : listing.unreadable) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Registration: what GDAL may know of the driver before it opens anything. */
+/* Registration: the properties of the driver that GDAL knows before it opens anything. */
 #include "base/compat.h"
 #include "create/create.h"
 #include "create/create_copy.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * GDAL's own way works on the list of a dataset's files, which for a store is one document and not
- * its data. Here the core does it, which knows what belongs to a hierarchy.
+ * its data. Here the core does it, which knows the parts of a hierarchy.
  */
 #include "driver/whole_stores.h"
 
@@ -56,8 +56,8 @@ static bool open_place(const char *name, Place *place) {
         (open_node(place->hierarchy.store.get(), place->node, &err) != nullptr ||
          claims_version_3(place->hierarchy.store.get(), place->node)))
         return true;
-    /* Before it creates a raster, GDAL deletes what has its name; for a name with our prefix it
-       cannot ask the file system whether there is anything. */
+    /* Before GDAL creates a raster, it deletes the dataset that has its name; for a name with our
+       prefix it cannot ask the file system first. */
     if (has_prefix(name) && err.code == ZB_ENOTFOUND)
         CPLDebug("ZARR3", "%s", err.message);
     else

@@ -3,9 +3,9 @@
  * Names come from users and from GDAL itself, which takes subdataset names apart, replaces the path
  * in them and hands them back; rasterio strips the quotes. All of these must lead to the same node.
  *
- * A plain path may point into the middle of a hierarchy. What describes an array lies partly above
- * it (conventions on its group, coordinates beside it), so the root is looked for upwards, one stat
- * for each level, and stops at the first directory without a document.
+ * A plain path may point into the middle of a hierarchy. The description of an array lies partly
+ * above it (conventions on its group, coordinates beside it). So the root is looked for upwards,
+ * one stat for each level, up to the first directory without a document.
  */
 #include "store/location.h"
 
@@ -145,7 +145,7 @@ std::string subdataset_name(const std::string &directory, const std::string &nod
     return std::string(kPrefix) + "\"" + directory + "\":/" + slice_name(node, indices, closed);
 }
 
-/* Existence is enough here; what the document says is seen when it is opened. */
+/* Existence is enough here; the document is read when it is opened. */
 static bool holds_document(const std::string &directory) {
     VSIStatBufL stat;
     return VSIStatExL(file_in(directory, "zarr.json").c_str(), &stat, VSI_STAT_EXISTS_FLAG) == 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The directory stands at the end of an archive: fixed records with a name each, and an end record
- * that tells where they begin. Archives above 4 GiB, or of more than 65535 entries, have a second
- * end record and wider fields in an extension of each entry. Offsets count from where the archive
- * begins, which is later than the file where something was put in front of it.
+ * with the offset of the first one. Archives above 4 GiB, or of more than 65535 entries, have a
+ * second end record and wider fields in an extension of each entry. Offsets count from the
+ * archive's beginning, which is later than that of the file where something was put in front of it.
  *
  * All numbers come from the file and are checked before they are used. An archive whose directory
- * cannot be read is an error, for what its names lead to is not known then.
+ * cannot be read is an error, because its names may lead to other entries then.
  */
 #include "store/zip_repeats.h"
 
