@@ -25,7 +25,7 @@ def words():
     """Names of functions, and of scenarios in tables, in the tests' sources."""
     found = set()
     for path in (SOURCE / "tests").rglob("*"):
-        if path.suffix in (".c", ".py"):
+        if path.suffix in (".c", ".cpp", ".py"):
             found.update(re.findall(r"\w+", path.read_text()))
     return found
 

@@ -2,7 +2,7 @@
 /*
  * A change of an attribute gives a new node, and may come with new nodes around the array (a grid
  * mapping, coordinates). So the nodes around are forgotten with each change and opened again at the
- * next question.
+ * next question for them.
  */
 #include "array/array.h"
 
@@ -59,7 +59,8 @@ enum zb_code Array::flush(zb_error *err) {
     const enum zb_code stored = writer_->flush(err);
     if (!durable_)
         return stored;
-    /* Also after a failure: what could be stored, and the attributes, are to be durable. */
+    /* Also after a failure: the chunks that could be stored, and the attributes, are to be
+       durable. */
     const enum zb_code durable = zb_store_flush(store_.get(), stored == ZB_OK ? err : nullptr);
     return stored == ZB_OK ? durable : stored;
 }

@@ -73,7 +73,7 @@ class Array {
     /* Nothing that waits will be stored. */
     void abandon();
 
-    /* Has a read ever met elements that waited? See PixelWriter. */
+    /* True after a read has met elements that waited; see PixelWriter. */
     bool is_mixed() const {
         return writer_ != nullptr && writer_->is_mixed();
     }

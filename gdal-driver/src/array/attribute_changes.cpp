@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The core changes one attribute at a time and rewrites the document for each, so that what is the
- * same already is left alone: closing a dataset that nobody changed touches nothing.
+ * The core changes one attribute at a time and rewrites the document for each. So an attribute that
+ * has the value already is left alone: closing a dataset without changes touches nothing.
  */
 #include "array/attribute_changes.h"
-
-#include <algorithm>
-#include <cstdlib>
 
 #include "array/attributes.h"
 #include "zarrbridge/conventions.h"
@@ -14,14 +11,6 @@
 #include "zarrbridge/change.h"
 
 namespace zarr3 {
-
-/* Compact text, so that two spellings of one value compare equal. */
-static std::string compact(const zb_json *value) {
-    char *printed = value == nullptr ? nullptr : zb_json_print(value);
-    const std::string text = printed == nullptr ? "" : printed;
-    free(printed);
-    return text;
-}
 
 /* Is the integer the double? */
 static bool is_equal(int64_t integer, double real) {
@@ -47,23 +36,23 @@ static bool is_same_number(const zb_json *present, const zb_json *wanted) {
 }
 
 static bool is_same(const zb_json *present, const std::string &value) {
-    zb_json *parsed = nullptr;
     if (value.empty() || present == nullptr)
         return value.empty() && present == nullptr;
-    const bool same = zb_json_parse(value.c_str(), value.size(), &parsed, nullptr) == ZB_OK &&
-                      (compact(parsed) == compact(present) || is_same_number(present, parsed));
-    zb_json_free(parsed);
-    return same;
+    const auto wanted = parse_json(value);
+    return compact_json(wanted.get()) == compact_json(present) ||
+           is_same_number(present, wanted.get());
 }
 
 enum zb_code AttributeChanges::apply(NodePtr *node, zb_error *err) const {
-    for (const auto &change : changes_) {
-        if (is_same(attribute(node->get(), change.first.c_str()), change.second))
+    const NodePtr before = *node; /* the owner of what `present` points to */
+    const auto present = members_of(zb_node_attributes(before.get()));
+    for (const auto &[name, value] : changes_) {
+        const auto found = present.find(name);
+        if (is_same(found == present.end() ? nullptr : found->second, value))
             continue;
         zb_node *changed = nullptr;
         const enum zb_code code = zb_node_set_attribute(
-            node->get(), change.first.c_str(),
-            change.second.empty() ? nullptr : change.second.c_str(), &changed, err);
+            node->get(), name.c_str(), value.empty() ? nullptr : value.c_str(), &changed, err);
         if (code != ZB_OK)
             return code;
         *node = adopt_node(changed);

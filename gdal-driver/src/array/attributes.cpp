@@ -56,16 +56,29 @@ std::vector<double> number_list(const zb_json *value, size_t count) {
     return numbers.size() == count ? numbers : std::vector<double>();
 }
 
+std::string compact_json(const zb_json *value) {
+    const CoreText text(value == nullptr ? nullptr : zb_json_print(value));
+    return text == nullptr ? std::string() : text.get();
+}
+
 std::string json_text(const zb_json *value) {
     const char *string = zb_json_string(value);
-    if (string != nullptr)
-        return string;
-    char *printed = value == nullptr ? nullptr : zb_json_print(value);
-    if (printed == nullptr)
-        return {};
-    const std::string text = printed;
-    free(printed);
-    return text;
+    return string != nullptr ? string : compact_json(value);
+}
+
+Json parse_json(const std::string &text) {
+    zb_json *parsed = nullptr;
+    if (zb_json_parse(text.c_str(), text.size(), &parsed, nullptr) != ZB_OK)
+        return nullptr;
+    return Json(parsed);
+}
+
+std::unordered_map<std::string, const zb_json *> members_of(const zb_json *object) {
+    std::unordered_map<std::string, const zb_json *> members;
+    for (const zb_json *member = zb_json_first(object); member != nullptr;
+         member = zb_json_next(member))
+        members.emplace(zb_json_name(member), member);
+    return members;
 }
 
 std::vector<std::string> words(const std::string &text) {

@@ -5,8 +5,10 @@
 
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
+#include "base/handles.h"
 #include "zarrbridge/zarrbridge.h"
 
 namespace zarr3 {
@@ -22,8 +24,17 @@ std::optional<double> attribute_number(const zb_node *node, const char *name);
 /* A list of exactly `count` finite numbers, or an empty vector. */
 std::vector<double> number_list(const zb_json *value, size_t count);
 
+/* Compact JSON text, the same for all spellings of one value; "" for none. */
+std::string compact_json(const zb_json *value);
+
 /* Strings as they are, everything else as compact JSON. */
 std::string json_text(const zb_json *value);
+
+/* Null when the text is not JSON. */
+Json parse_json(const std::string &text);
+
+/* The members of an object by their names, for many look-ups. They live as long as the object. */
+std::unordered_map<std::string, const zb_json *> members_of(const zb_json *object);
 
 /* Splits at white space. */
 std::vector<std::string> words(const std::string &text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which Zarr conventions hold for a node, by the list `zarr_conventions`. */
+/* The Zarr conventions that hold for a node, by the list `zarr_conventions`. */
 #ifndef ZARR3_CONVENTIONS_H
 #define ZARR3_CONVENTIONS_H
 
@@ -14,8 +14,8 @@ struct Convention {
 
 extern const Convention kProj, kSpatial, kMultiscales;
 
-/* Does the node, or a group above it, declare the convention? `around` may be those of any node of
-   the same store. False for NULL. */
+/* True if the node, or a group above it, declares the convention. `around` may be those of any node
+   of the same store. False for NULL. */
 bool follows(const zb_node *node, const Convention &convention, NearbyNodes &around);
 
 } // namespace zarr3

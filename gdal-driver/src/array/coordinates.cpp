@@ -43,7 +43,7 @@ std::vector<double> read_coordinate(const zb_node *coordinate, uint64_t first, u
     read.count = &count;
     read.view.data = values.data();
     read.view.dtype = {ZB_KIND_FLOAT, 8, false};
-    if (other_sign) { /* of which the core, which could convert, knows nothing */
+    if (other_sign) { /* the core, which could convert, does not know of the other sign */
         read.view.data = stored.data();
         read.view.dtype = dtype;
     }

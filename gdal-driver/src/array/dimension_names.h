@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the dimensions of an array are called. */
+/* The names of an array's dimensions. */
 #ifndef ZARR3_DIMENSION_NAMES_H
 #define ZARR3_DIMENSION_NAMES_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "array/nodata.h"
 
-#include <cstdlib>
 #include <cstring>
 
 #include "array/types.h"
+#include "base/handles.h"
 
 namespace zarr3 {
 
@@ -46,10 +46,8 @@ NoData nodata_from_uint64(uint64_t value, zb_dtype dtype) {
 
 /* Where `_Unsigned` gives pixels another sign, the stored type's is written. */
 std::string nodata_json(const NoData &nodata, const zb_node *array) {
-    char *text = zb_fill_attribute_print(nodata.element, zb_node_array(array)->dtype);
-    const std::string json = text == nullptr ? "null" : text;
-    free(text);
-    return json;
+    const CoreText text(zb_fill_attribute_print(nodata.element, zb_node_array(array)->dtype));
+    return text == nullptr ? "null" : text.get();
 }
 
 std::vector<unsigned char> nodata_element(const NoData &nodata, zb_dtype dtype) {

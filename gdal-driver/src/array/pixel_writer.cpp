@@ -16,10 +16,6 @@ namespace zarr3 {
 /* With more chunks open at once than this, keeping track would cost more than storing them. */
 static constexpr size_t kMaxWaiting = 100000;
 
-PixelWriter::~PixelWriter() {
-    abandon();
-}
-
 namespace {
 
 /* Steps through the chunks that a box touches. */
@@ -47,8 +43,8 @@ class ChunkWalk {
         return false;
     }
 
-    /* Is all of the current chunk that lies in the array within the box? Only the first and the
-       last one along a dimension may reach out of it. */
+    /* True if the box holds all of the current chunk's elements that lie in the array. Only the first
+       and the last chunk along a dimension may reach out of the box. */
     bool covered() const {
         for (size_t d = 0; d < at.size(); d++) {
             if ((at[d] == first_[d] && !first_covered_[d]) ||
@@ -81,14 +77,15 @@ enum zb_code PixelWriter::write(const NodePtr &array, const Box &box, const zb_w
                                 zb_error *err) {
     const std::lock_guard<std::recursive_mutex> guard(turn_);
     if (writer_ == nullptr) {
-        const enum zb_code code = zb_writer_open(array.get(), &options_, &writer_, err);
+        zb_writer *opened = nullptr;
+        const enum zb_code code = zb_writer_open(array.get(), &options_, &opened, err);
         if (code != ZB_OK)
             return code;
+        writer_.reset(opened);
         array_ = array;
     }
-    used_ = true;
     note(array.get(), box);
-    const enum zb_code code = zb_writer_write(writer_, &write, err);
+    const enum zb_code code = zb_writer_write(writer_.get(), &write, err);
     return code == ZB_OK && waiting_.size() > kMaxWaiting ? flush(err) : code;
 }
 
@@ -108,24 +105,15 @@ enum zb_code PixelWriter::settle(const Box &box, zb_error *err) {
 
 enum zb_code PixelWriter::flush(zb_error *err) {
     const std::lock_guard<std::recursive_mutex> guard(turn_);
-    const enum zb_code code = writer_ == nullptr ? ZB_OK : zb_writer_flush(writer_, err);
+    const enum zb_code code = writer_ == nullptr ? ZB_OK : zb_writer_flush(writer_.get(), err);
     if (code == ZB_OK)
         waiting_.clear();
     return code;
 }
 
-enum zb_code PixelWriter::close(zb_error *err) {
-    const std::lock_guard<std::recursive_mutex> guard(turn_);
-    const enum zb_code code = zb_writer_close(writer_, err);
-    writer_ = nullptr;
-    waiting_.clear();
-    return code;
-}
-
 void PixelWriter::abandon() {
     const std::lock_guard<std::recursive_mutex> guard(turn_);
-    zb_writer_abandon(writer_);
-    writer_ = nullptr;
+    writer_.reset();
     waiting_.clear();
 }
 

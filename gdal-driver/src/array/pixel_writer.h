@@ -9,19 +9,19 @@
 #include <vector>
 
 #include "array/box.h"
+#include "base/handles.h"
 #include "store/node.h"
 #include "zarrbridge/write.h"
 
 namespace zarr3 {
 
-/* What a reader of the same dataset must know: zb_array_read sees what is stored, not what waits in
-   the writer for the rest of its chunk. Hence settle() before each read. GDAL's block cache may
-   write blocks from any thread; all calls take turns. */
+/* Readers of the same array call settle() before each read: zb_array_read sees the elements that
+   are stored, and not those that wait in the writer for the rest of their chunk. GDAL's block cache
+   may write blocks from any thread; all calls take turns. */
 class PixelWriter {
   public:
     explicit PixelWriter(const zb_write_options &options) : options_(options) {
     }
-    ~PixelWriter();
     PixelWriter(const PixelWriter &) = delete;
     PixelWriter &operator=(const PixelWriter &) = delete;
 
@@ -33,19 +33,11 @@ class PixelWriter {
 
     enum zb_code flush(zb_error *err);
 
-    /* Flushes and forgets the writer, also when flushing fails. */
-    enum zb_code close(zb_error *err);
-
     /* Forgets what waits. */
     void abandon();
 
-    /* Has anything been written? */
-    bool used() const {
-        return used_;
-    }
-
-    /* Has a read ever met chunks that waited? Then the program reads and writes by turns, and small
-       writes are better kept in GDAL's block cache than stored before each read. */
+    /* True after a read has met chunks that waited. Then the program reads and writes by turns, and
+       small writes are better kept in GDAL's block cache than stored before each read. */
     bool is_mixed() const {
         return mixed_;
     }
@@ -55,10 +47,10 @@ class PixelWriter {
 
     zb_write_options options_;
     NodePtr array_;
-    zb_writer *writer_ = nullptr;
+    Writer writer_;
     std::set<std::vector<uint64_t>> waiting_; /* indices of chunks that were written in part */
     std::recursive_mutex turn_;
-    bool used_ = false, mixed_ = false;
+    bool mixed_ = false;
 };
 
 } // namespace zarr3

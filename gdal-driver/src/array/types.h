@@ -11,7 +11,8 @@ namespace zarr3 {
 /* GDT_Unknown for types that GDAL does not have (raw bytes). */
 GDALDataType gdal_type(zb_dtype dtype);
 
-/* How elements of a GDAL type lie in memory; size 0 for types that the core does not convert to. */
+/* The form of a GDAL type's elements in memory; size 0 for types that the core does not convert
+   to. */
 zb_dtype memory_dtype(GDALDataType type);
 
 /* True when the core's conversion of each value of `from` to `to` is exact, so that it cannot
@@ -27,8 +28,8 @@ GDALDataType pixel_type(const zb_node *array);
    that memory for. */
 zb_dtype exchange_dtype(const zb_node *array, GDALDataType type);
 
-/* Can the core convert between pixels and memory of the type with an exact result? As
-   converts_exactly; where `_Unsigned` gives another sign, only without any conversion. */
+/* True if the core converts between pixels and memory of the type with an exact result: as
+   converts_exactly, but where `_Unsigned` gives another sign only without any conversion. */
 bool reads_exactly(const zb_node *array, GDALDataType type);
 bool writes_exactly(const zb_node *array, GDALDataType type);
 

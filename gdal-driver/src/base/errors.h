@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From the core's errors to GDAL's. Each failure is reported once, by whoever ends the call. */
+/* From the core's errors to GDAL's. Each failure is reported once, by the function that ends the
+   call. */
 #ifndef ZARR3_ERRORS_H
 #define ZARR3_ERRORS_H
 

@@ -2,11 +2,10 @@
 /* The core parses and checks what is made here before it stores it. */
 #include "base/json_text.h"
 
-#include <cstdlib>
-#include <memory>
 #include <new>
 
-#include "base/memory.h"
+#include "base/handles.h"
+#include "base/number_text.h"
 #include "cpl_conv.h"
 #include "cpl_string.h"
 #include "zarrbridge/json.h"
@@ -17,7 +16,7 @@ namespace zarr3 {
 template <class Write> static std::string text_of(const Write &write) {
     zb_json_writer *writer = zb_json_writer_new();
     write(writer);
-    const std::unique_ptr<char, decltype(&free)> text(zb_json_writer_end(writer, nullptr), free);
+    const CoreText text(zb_json_writer_end(writer, nullptr));
     if (!text)
         throw std::bad_alloc();
     return text.get();
@@ -26,8 +25,7 @@ template <class Write> static std::string text_of(const Write &write) {
 static std::string to_utf8(const std::string &text) {
     if (CPLIsUTF8(text.c_str(), -1))
         return text;
-    const std::unique_ptr<char, FreeMemory> recoded(
-        CPLRecode(text.c_str(), CPL_ENC_ISO8859_1, CPL_ENC_UTF8));
+    const GdalText recoded(CPLRecode(text.c_str(), CPL_ENC_ISO8859_1, CPL_ENC_UTF8));
     return recoded.get();
 }
 

@@ -88,9 +88,7 @@ static bool check_shapes(const NewArray &array, std::string *reason) {
     const uint64_t limit = zb_limits_get()->chunk_bytes;
     if (product(array.block) > limit / array.dtype.size) {
         *reason = "a block of " + text_of(array.block) +
-                  " elements exceeds the limit chunk_bytes "
-                  "of " +
-                  std::to_string(limit) + " bytes";
+                  " elements exceeds the limit chunk_bytes of " + std::to_string(limit) + " bytes";
         return false;
     }
     if (array.shard.empty())
@@ -108,8 +106,7 @@ static bool check_shapes(const NewArray &array, std::string *reason) {
     const uint64_t index_limit = zb_limits_get()->index_bytes;
     if (inner > (index_limit - 4) / 16) {
         *reason = "a shard of " + std::to_string(inner) +
-                  " blocks needs an index above the limit "
-                  "index_bytes of " +
+                  " blocks needs an index above the limit index_bytes of " +
                   std::to_string(index_limit) + " bytes";
         return false;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What array a raster becomes: dimensions, blocks (inner chunks), shards. */
+/* The array that a raster becomes: dimensions, blocks (inner chunks), shards. */
 #ifndef ZARR3_ARRAY_PLAN_H
 #define ZARR3_ARRAY_PLAN_H
 

@@ -13,7 +13,7 @@
 #include <future>
 
 #include "base/errors.h"
-#include "base/memory.h"
+#include "base/handles.h"
 
 #include "zarrbridge/limits.h"
 
@@ -31,7 +31,7 @@ struct PieceShape {
 
 /* A piece on its way: read, then written by another thread. */
 struct Piece {
-    std::unique_ptr<char, FreeMemory> data;
+    VsiMemory<char> data;
     Window window;
     int first_band, bands;
 };
@@ -89,7 +89,7 @@ PieceShape PixelCopy::choose_shape() const {
     const int unit_width = extent(layout.axes.x);
     const int unit_bands = layout.extra.empty() ? 1 : extent(static_cast<int>(layout.extra[0].dim));
     int unit_height = extent(layout.axes.y);
-    /* Two of them and what the writer gathers must share what is set aside for writing. */
+    /* Two pieces and the chunks that the writer gathers share the memory set aside for writing. */
     const uint64_t budget =
         std::clamp<uint64_t>(zb_limits_get()->write_cache_bytes / 2, kGoodPiece, 4 * kGoodPiece);
     /* Shards too large for that are gathered by the writer, from rows of blocks. */
@@ -108,7 +108,7 @@ PieceShape PixelCopy::choose_shape() const {
     return shape;
 }
 
-/* As the array has its dimensions, so that encoding finds its samples one after the other. */
+/* In the order of the array's dimensions, so that encoding finds samples one after the other. */
 Spacings PixelCopy::spacings(const Piece &piece) const {
     const Layout &layout = copy_->layout();
     const bool pixel =

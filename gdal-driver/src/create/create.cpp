@@ -44,7 +44,7 @@ bool find_destination(const char *name, const CreationOptions &options, Destinat
         return destination->find_group(name, options.array_name, reason);
     if (!destination->find(name, reason))
         return false;
-    /* What an option that nobody knows was meant to do with the store cannot be known either. */
+    /* An unknown option may have been meant to keep the store that is there. */
     if (destination->replaces() && !options.unknown.empty()) {
         *reason = "there is no option " + options.unknown +
                   ", and what is there would be replaced; drop the option, or delete the store";

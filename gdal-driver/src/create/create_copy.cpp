@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* CreateCopy(): what a raster says of itself, then its pixels, then the change of places. */
+/* CreateCopy(): first a raster's properties, then its pixels, then the change of places. */
 #include "create/create_copy.h"
 
 #include <algorithm>
 
 #include "array/attributes.h"
 #include "base/errors.h"
+#include "base/name_values.h"
 #include "create/copy_pixels.h"
 #include "create/create.h"
 #include "create/multidim_copy.h"
@@ -16,7 +17,7 @@
 
 namespace zarr3 {
 
-/* Something of the source that has no place here. False when the caller insisted on it. */
+/* Reports a property of the source that has no place here. False when the caller insisted on it. */
 static bool lose(bool strict, const char *what) {
     CPLError(strict ? CE_Failure : CE_Warning, CPLE_NotSupported,
              "the source's %s cannot be kept in a Zarr store", what);
@@ -82,13 +83,13 @@ static void copy_band(GDALRasterBand *from, GDALRasterBand *to) {
     if (from->GetColorInterpretation() != to->GetColorInterpretation())
         to->SetColorInterpretation(from->GetColorInterpretation());
     const CPLStringList items(CSLDuplicate(from->GetMetadata()), TRUE);
-    for (int i = 0; i < items.size(); i++) {
-        char *name = nullptr;
-        const char *value = CPLParseNameValue(items[i], &name);
-        if (name != nullptr && !STARTS_WITH_CI(name, "STATISTICS_"))
-            to->SetMetadataItem(name, value);
-        CPLFree(name);
+    CPLStringList kept;
+    for (const auto &[name, value] : name_values(items.List())) {
+        if (!STARTS_WITH_CI(name.c_str(), "STATISTICS_"))
+            kept.AddNameValue(name.c_str(), value.c_str());
     }
+    if (!kept.empty())
+        to->SetMetadata(kept.List());
 }
 
 static bool copy_properties(GDALDataset *source, Zarr3Dataset *copy, bool strict) {
@@ -107,8 +108,8 @@ static bool copy_properties(GDALDataset *source, Zarr3Dataset *copy, bool strict
     return (!has_mask || lose(strict, "mask")) && copy_nodata(source, copy, strict);
 }
 
-/* What GDAL knows and Zarr has no form for, into the sidecar file: ground control points, colour
-   tables, names of categories, attribute tables, statistics, other domains. */
+/* Properties that GDAL knows and Zarr has no form for go into the sidecar file: ground control
+   points, colour tables, names of categories, attribute tables, statistics, other domains. */
 static void copy_to_sidecar(GDALDataset *source, GDALDataset *copy) {
     static_cast<GDALPamDataset *>(copy)->CloneInfo(
         source, GCIF_GCPS | GCIF_CATEGORYNAMES | GCIF_COLORTABLE | GCIF_RAT | GCIF_ONLY_IF_MISSING |
@@ -120,12 +121,9 @@ static void copy_to_sidecar(GDALDataset *source, GDALDataset *copy) {
     }
     for (int i = 1; i <= source->GetRasterCount(); i++) {
         const CPLStringList items(CSLDuplicate(source->GetRasterBand(i)->GetMetadata()), TRUE);
-        for (int item = 0; item < items.size(); item++) {
-            char *name = nullptr;
-            const char *value = CPLParseNameValue(items[item], &name);
-            if (name != nullptr && STARTS_WITH_CI(name, "STATISTICS_"))
-                copy->GetRasterBand(i)->SetMetadataItem(name, value);
-            CPLFree(name);
+        for (const auto &[name, value] : name_values(items.List())) {
+            if (STARTS_WITH_CI(name.c_str(), "STATISTICS_"))
+                copy->GetRasterBand(i)->SetMetadataItem(name.c_str(), value.c_str());
         }
     }
 }

@@ -4,12 +4,13 @@
  * copy of a whole raster is made in a directory beside its place, named
  * ".NAME.<process>-<number>.zarr3-new", and the two change places when it is complete: in one step
  * where the file system can exchange names. A process that is killed leaves the directory behind.
- * It held a lock on it, so that the next one to write there knows, and removes it.
+ * It held a lock on it; the next process that writes there sees that the lock is free, and removes
+ * the directory.
  *
  * Inside a hierarchy a group that takes the place of another one is made beside it, as a node
  * "NAME.<process>-<number>.zarr3-new", which other programs see. When it is complete the old one is
  * deleted and the new one moved: in between there is none. A process that is killed leaves it
- * there, and nobody removes it, since it may be all that is left.
+ * there, and it stays, since it may be all that is left.
  *
  * Where nothing was before, and in GDAL's memory files, the group is made in its place.
  */
@@ -58,9 +59,9 @@ static bool is_directory(const std::string &path, bool *exists) {
 static std::vector<std::string> names_in(const std::string &directory) {
     std::vector<std::string> names;
     const CPLStringList list(VSIReadDir(directory.c_str()), TRUE);
-    for (int i = 0; i < list.size(); i++) {
-        if (!EQUAL(list[i], ".") && !EQUAL(list[i], ".."))
-            names.push_back(list[i]);
+    for (const char *name : list) {
+        if (!EQUAL(name, ".") && !EQUAL(name, ".."))
+            names.push_back(name);
     }
     return names;
 }
@@ -105,7 +106,7 @@ bool Destination::locate(const char *name, std::string *reason) {
 bool Destination::find(const char *name, std::string *reason) {
     if (!locate(name, reason))
         return false;
-    /* What a link points at is replaced, not the link. */
+    /* The directory that a link points at is replaced, not the link. */
     char resolved[PATH_MAX];
     struct stat info;
     if (!is_virtual(root_) && lstat(root_.c_str(), &info) == 0 && S_ISLNK(info.st_mode) &&
@@ -118,7 +119,7 @@ bool Destination::find(const char *name, std::string *reason) {
     return may_replace(root_, reason) && (node_.empty() || may_replace(place, reason));
 }
 
-/* A document that cannot be opened is something, too. */
+/* A document that cannot be opened counts, too. */
 static bool is_there(zb_store *store, const std::string &path) {
     enum zb_place found;
     return zb_place_look(store, path.c_str(), &found, nullptr) == ZB_OK && found == ZB_PLACE_NODE;
@@ -184,7 +185,7 @@ static std::string aside_prefix(const std::string &root) {
     return "." + last_part(root).substr(0, 150) + ".";
 }
 
-/* What killed processes left behind. */
+/* Directories that killed processes left behind. */
 static void remove_stale(const std::string &root) {
     const std::string parent = parent_directory(root), prefix = aside_prefix(root);
     for (const std::string &name : names_in(parent)) {
@@ -203,7 +204,7 @@ static void remove_stale(const std::string &root) {
     }
 }
 
-/* What no other process and no earlier copy of this one has. */
+/* A suffix that no other process and no earlier copy of this one has. */
 static std::string aside_suffix() {
     static std::atomic<unsigned> count;
     return std::to_string(getpid()) + "-" + std::to_string(count++) + kAsideSuffix;
@@ -298,7 +299,7 @@ static void dismantle(const std::string &from, const std::string &to) {
     bool exists;
     if (!is_directory(from, &exists))
         return;
-    /* Under another name, for what has ours is removed one day. */
+    /* Under another name, because directories with a name of ours are removed one day. */
     const std::string kept = to + ".before";
     const bool renamed = rename(from.c_str(), kept.c_str()) == 0;
     CPLError(CE_Warning, CPLE_FileIO, "what is left of the store before is in %s",

@@ -29,14 +29,14 @@ class Destination {
        not. */
     bool find_group(const char *name, const std::string &array, std::string *reason);
 
-    /* Will make() take away a store, or a part of one? */
+    /* True if make() will take away a store, or a part of one. */
     bool replaces() const {
         return replaces_;
     }
     bool appends() const {
         return !array_.empty();
     }
-    /* Are there other nodes in the hierarchy, which the new one must take nothing from? */
+    /* True if the hierarchy has other nodes, from which the new one must take nothing. */
     bool has_company() const {
         return appends() || !node_.empty();
     }
@@ -58,7 +58,7 @@ class Destination {
         made_ = false;
     }
 
-    /* Where the new group is now. */
+    /* The place where the new group is now. */
     const Hierarchy &hierarchy() const {
         return hierarchy_;
     }

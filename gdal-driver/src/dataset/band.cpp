@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A band answers two kinds of questions: what it is (nodata, scale, unit, place along the extra
- * dimensions), which come from the array's attributes and win over GDAL's sidecar file, and what
- * its pixels are, for which it decides between the two ways that dataset_read.cpp describes. What a
- * program sets is in band_update.cpp.
+ * A band has properties (nodata, scale, unit, place along the extra dimensions), which come from
+ * the array's attributes and win over GDAL's sidecar file, and pixels, for which it decides between
+ * the two ways that dataset_read.cpp describes. Setters are in band_update.cpp.
  *
  * Attributes are the array's, so a value is for all bands. Where bands differ there is a list with
  * an item for each, in the places where rioxarray has them: `scales`, `offsets`, `units` and
  * `long_name`.
  *
- * Whatever needs data from the store (the coordinate value of a band, its description) is read at
- * the first question. A dataset may have 65536 bands, and opening it must not read a coordinate for
- * each.
+ * Properties that need data from the store (the coordinate value of a band, its description) are
+ * read at the first question. A dataset may have 65536 bands, and opening it must not read a
+ * coordinate for each.
  */
 #include "dataset/band.h"
 
 #include "array/attributes.h"
 #include "base/errors.h"
+#include "base/name_values.h"
 
 using namespace zarr3;
 
@@ -208,33 +208,39 @@ const CPLStringList &Zarr3RasterBand::own_metadata() {
     return *own_metadata_;
 }
 
-void Zarr3RasterBand::find_position() {
-    if (positioned_)
+const CPLStringList &Zarr3RasterBand::position() {
+    if (!position_)
+        position_ =
+            band_position(owner()->node(), owner()->layout(), nBand - 1, owner()->array().around());
+    return *position_;
+}
+
+void Zarr3RasterBand::show_items() {
+    if (shown_)
         return;
-    positioned_ = true;
-    if (!own_metadata().empty())
-        metadata_.list("") = own_metadata();
-    add_band_position(owner()->node(), owner()->layout(), nBand - 1, owner()->array().around(),
-                      &metadata_);
+    shown_ = true;
+    metadata_.set("", own_metadata().List());
+    for (const auto &[name, value] : name_values(position().List()))
+        metadata_.set("", name.c_str(), value.c_str());
 }
 
 MetadataList Zarr3RasterBand::GetMetadata(const char *domain) {
     MetadataList other = GDALPamRasterBand::GetMetadata(domain);
     if (domain != nullptr && domain[0] != '\0')
         return other;
-    find_position();
-    return metadata_.has("") ? metadata_.merged("", other) : other;
+    show_items();
+    return metadata_.items("") != nullptr ? metadata_.merged("", other) : other;
 }
 
 const char *Zarr3RasterBand::GetMetadataItem(const char *name, const char *domain) {
     const char *other = GDALPamRasterBand::GetMetadataItem(name, domain);
     if (other != nullptr || (domain != nullptr && domain[0] != '\0'))
         return other;
-    find_position();
+    show_items();
     return metadata_.item("", name);
 }
 
-/* The levels of a pyramid; failing that, what GDAL keeps beside the store (a .ovr file). */
+/* The levels of a pyramid; without one, those that GDAL keeps beside the store (a .ovr file). */
 int Zarr3RasterBand::GetOverviewCount() {
     const size_t count = owner()->overviews().size();
     return count > 0 ? static_cast<int>(count) : GDALPamRasterBand::GetOverviewCount();

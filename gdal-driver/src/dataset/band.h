@@ -22,7 +22,7 @@ class Zarr3RasterBand final : public GDALPamRasterBand {
     int GetOverviewCount() override;
     GDALRasterBand *GetOverview(int index) override;
 
-    /* For datasets open for update; else GDAL's sidecar file takes what is set. */
+    /* For datasets open for update; else the values go into GDAL's sidecar file. */
     CPLErr SetNoDataValue(double value) override;
     CPLErr SetNoDataValueAsInt64(int64_t value) override;
     CPLErr SetNoDataValueAsUInt64(uint64_t value) override;
@@ -35,8 +35,8 @@ class Zarr3RasterBand final : public GDALPamRasterBand {
     CPLErr SetMetadata(zarr3::MetadataList items, const char *domain = "") override;
     CPLErr SetMetadataItem(const char *name, const char *value, const char *domain = "") override;
 
-    /* What the store says of this band alone, with what has been set since: no sidecar, nothing
-       that is derived. */
+    /* The properties of this band alone, from the store and as set since: without the sidecar's and
+       without derived ones. */
     std::string own_description() const;
     const CPLStringList &own_metadata();
 
@@ -51,14 +51,15 @@ class Zarr3RasterBand final : public GDALPamRasterBand {
     Zarr3Dataset *owner() const {
         return static_cast<Zarr3Dataset *>(poDS);
     }
-    void find_position();
-    bool is_position(const char *name);
+    const CPLStringList &position();
+    void show_items();
     std::optional<double> number(const char *single, const char *list) const;
 
     /* Found at the first question, or set. */
     mutable std::optional<std::string> description_, unit_;
     std::optional<CPLStringList> own_metadata_;
-    bool positioned_ = false;
+    std::optional<CPLStringList> position_; /* along the extra dimensions, as items */
+    bool shown_ = false;                    /* metadata_ is complete */
     zarr3::MetadataDomains metadata_;
 
     /* Set since the dataset was opened. */

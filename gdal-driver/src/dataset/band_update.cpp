@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What programs set on a band of a dataset that is open for update. It is kept here and in the
- * dataset's `edits`; dataset_update.cpp writes it into the array's attributes. Statistics are no
- * property of the data that other programs would keep current: they stay in GDAL's sidecar file.
+ * Setters of a band whose dataset is open for update. A property that is set is kept here and noted
+ * in the dataset's `edits`; dataset_update.cpp writes it into the array's attributes. Statistics
+ * stay in GDAL's sidecar file: other programs that change the data would not keep them current.
  */
 #include "array/attributes.h"
+#include "base/name_values.h"
 #include "dataset/band.h"
 
 using namespace zarr3;
@@ -94,32 +95,21 @@ static bool is_statistic(const char *name) {
     return STARTS_WITH_CI(name, "STATISTICS_");
 }
 
-/* Where the band lies along other dimensions is derived from the array, not stored with it. */
-bool Zarr3RasterBand::is_position(const char *name) {
-    MetadataDomains derived;
-    add_band_position(owner()->node(), owner()->layout(), nBand - 1, owner()->array().around(),
-                      &derived);
-    return derived.item("", name) != nullptr;
-}
-
+/* The band's place along other dimensions is derived from the array, not stored with it. */
 CPLErr Zarr3RasterBand::SetMetadata(MetadataList items, const char *domain) {
     if (!owner()->updates() || !is_default(domain))
         return GDALPamRasterBand::SetMetadata(items, domain);
     CPLStringList own, statistics;
-    for (CSLConstList item = items; item != nullptr && *item != nullptr; item++) {
-        char *name = nullptr;
-        CPLParseNameValue(*item, &name);
-        if (is_statistic(*item))
-            statistics.AddString(*item);
-        else if (name != nullptr && !is_position(name))
-            own.AddString(*item);
-        CPLFree(name);
+    for (const auto &[name, value] : name_values(items)) {
+        if (is_statistic(name.c_str()))
+            statistics.AddNameValue(name.c_str(), value.c_str());
+        else if (position().FetchNameValue(name.c_str()) == nullptr)
+            own.AddNameValue(name.c_str(), value.c_str());
     }
     if (!own.empty() && !owner()->may_edit_bands())
         return CE_Failure;
     own_metadata_ = own;
-    positioned_ = false;
-    metadata_.clear("");
+    shown_ = false;
     owner()->edits.band_metadata = true;
     return GDALPamRasterBand::SetMetadata(statistics.List(), domain);
 }
@@ -127,14 +117,13 @@ CPLErr Zarr3RasterBand::SetMetadata(MetadataList items, const char *domain) {
 CPLErr Zarr3RasterBand::SetMetadataItem(const char *name, const char *value, const char *domain) {
     if (!owner()->updates() || !is_default(domain) || is_statistic(name))
         return GDALPamRasterBand::SetMetadataItem(name, value, domain);
-    if (is_position(name))
+    if (position().FetchNameValue(name) != nullptr)
         return CE_None;
     if (!owner()->may_edit_bands())
         return CE_Failure;
     own_metadata();
     own_metadata_->SetNameValue(name, value);
-    positioned_ = false;
-    metadata_.clear("");
+    shown_ = false;
     owner()->edits.band_metadata = true;
     /* An older value in the sidecar would win. */
     if (GDALPamRasterBand::GetMetadataItem(name, domain) != nullptr)

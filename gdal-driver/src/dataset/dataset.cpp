@@ -36,8 +36,6 @@ Zarr3Dataset::Zarr3Dataset(const Hierarchy &hierarchy, Array array, const ArrayO
 }
 
 void Zarr3Dataset::show_attributes() {
-    metadata().clear("");
-    metadata().clear("GROUP");
     add_attributes(node(), "", &metadata());
     known_items_ = items();
     const zb_node *group = array_.around().group_above(1);
@@ -45,13 +43,13 @@ void Zarr3Dataset::show_attributes() {
         add_attributes(group, "GROUP", &metadata());
 }
 
-/* The sidecar is written while the bands can still ask for what they are bands of. Whoever wants to
-   know of a failure calls Close() before. */
+/* The sidecar is written while the bands can still ask their dataset. A program that wants to know
+   of a failure calls Close() before. */
 Zarr3Dataset::~Zarr3Dataset() {
     Zarr3Dataset::Close(ZARR3_NO_PROGRESS);
 }
 
-/* Everything that can go wrong goes wrong here, before a dataset exists. */
+/* All that can fail fails here, before a dataset exists. */
 std::unique_ptr<Zarr3Dataset> Zarr3Dataset::make(const Hierarchy &hierarchy, const NodePtr &node,
                                                  const ArrayOptions &options, std::string *reason) {
     Array array(hierarchy.store, node);
@@ -105,7 +103,7 @@ const zb_json *Zarr3Dataset::band_item(const char *name, int band) const {
         band_lists_[name] = std::move(items);
         return band_item(name, band);
     }
-    uint64_t number = 0; /* among all bands of the array, of which a slice is but one */
+    uint64_t number = 0; /* among all bands of the array; a slice shows one of them */
     const std::vector<uint64_t> index = layout_.band_index(band);
     for (size_t i = 0; i < index.size(); i++)
         number = number * info->shape[layout_.extra[i].dim] + index[i];

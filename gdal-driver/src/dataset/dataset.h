@@ -29,7 +29,7 @@ struct ArrayOptions {
     zb_write_options write = {}; /* for updating */
 };
 
-/* What a program has changed and the store does not say yet. */
+/* The kinds of properties that a program has changed and that the store does not have yet. */
 struct Edits {
     bool place = false; /* CRS or geotransform */
     bool nodata = false;
@@ -107,8 +107,8 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
        blocks of the cache should serve the request. */
     CPLErr read_direct(const zarr3::PixelRequest &request, bool *done);
 
-    /* Writes what was in the caller's buffer; to be called for datasets open for update. Sets *done
-       unless the blocks of the cache should take it. */
+    /* Writes pixels from the caller's buffer; to be called for datasets open for update. Sets *done
+       unless the blocks of the cache should take them. */
     CPLErr write_pixels(const zarr3::PixelRequest &request, bool *done);
     CPLErr write_block(int band, int block_x, int block_y, const void *image);
 
@@ -119,11 +119,12 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
                            GDALDataType type, const zarr3::Spacings &spacings, zb_error *err);
     bool prepare_first_write();
 
-    /* Before pixels of an array are read that nobody has written to: they are its nodata value. */
+    /* To be called before pixels are read. Those of a new array are its nodata value, which may
+       have changed since the array was created. */
     bool prepare_read();
 
-    /* Open for update? Then `edits` is where setters say that they have changed something; it is
-       written when the dataset is flushed or closed. */
+    /* True if the dataset is open for update. Setters then note in `edits` what they have changed;
+       it is written when the dataset is flushed or closed. */
     bool updates() const {
         return array_.is_writable();
     }
@@ -136,7 +137,7 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     CPLErr delete_nodata();
 
     /* The item of a band (from 0) in an attribute that lists one for each of the array's bands;
-       NULL when there is no such list. */
+       NULL without such a list. */
     const zb_json *band_item(const char *name, int band) const;
 
     CPLErr place_at(const zarr3::GeoTransform &transform);
@@ -191,8 +192,8 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     void locate() const;
     void show_attributes();
 
-    /* How many bands from the first-th of the request on lie one after the other, or one before
-       the other (*step -1), along the last extra dimension. */
+    /* The number of bands, from the first-th of the request on, that lie one after the other, or
+       one before the other (*step -1), along the last extra dimension. */
     int band_run(const zarr3::PixelRequest &request, int first, int *step) const;
 
     /* dataset_write.cpp */
@@ -216,8 +217,9 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     std::vector<uint64_t> pinned_;
     mutable zarr3::Array array_;
     int nodata_band_ = 0; /* the one for which nodata was set last */
-    /* How the array was created, while nothing is written to it: until then its fill value can
-       still follow the nodata value, and the names of dimensions its place, where others are. */
+    /* The plan of a new array, until something is written to it. Until then its fill value follows
+       the nodata value, and in a hierarchy with others the names of its dimensions follow its
+       place. */
     std::optional<zarr3::NewArray> fresh_;
     std::vector<unsigned char> fresh_fill_; /* the fill value that it has now */
     bool has_company_ = false;

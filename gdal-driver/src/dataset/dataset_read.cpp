@@ -62,7 +62,7 @@ bool Zarr3Dataset::prefers_direct(const PixelRequest &request) const {
        One block is held whatever its size, so that rows of a single huge chunk decode it once. */
     if (need > limit - limit / 8 && !one_block)
         return true;
-    /* Whole blocks, the last one of a raster counting as whole? */
+    /* True for whole blocks; the last one of a raster counts as whole. */
     const auto whole = [](int first, int count, int block, int extent) {
         return first % block == 0 && ((first + count) % block == 0 || first + count == extent);
     };
@@ -70,7 +70,7 @@ bool Zarr3Dataset::prefers_direct(const PixelRequest &request) const {
                           whole(w.y, w.height, layout_.block_height, nRasterYSize) &&
                           (request.band_count == nBands || layout_.chunk_bands == 1);
     /* Programs that copy a raster go through it once, by rows of blocks; for them a cache is a
-       detour. Whoever asks for a part of a row may come back for the same blocks. */
+       detour. A program that asks for a part of a row may come back for the same blocks. */
     const bool full_rows = w.width == nRasterXSize;
     return uses_all && ((full_rows && blocks_of(w).count() > 1) || need > limit / 4);
 }

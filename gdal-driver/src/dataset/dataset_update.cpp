@@ -17,6 +17,7 @@
 #include "array/attributes.h"
 #include "base/errors.h"
 #include "base/json_text.h"
+#include "base/name_values.h"
 #include "dataset/band.h"
 #include "dataset/dataset.h"
 #include "geo/georeference.h"
@@ -70,7 +71,7 @@ static bool is_default(const char *domain) {
 CPLErr Zarr3Dataset::SetMetadata(MetadataList items, const char *domain) {
     if (!updates() || !is_default(domain))
         return GDALPamDataset::SetMetadata(items, domain);
-    metadata().list("") = CPLStringList(CSLDuplicate(items), TRUE);
+    metadata().set("", items);
     edits.metadata = true;
     return GDALPamDataset::SetMetadata(nullptr, domain);
 }
@@ -78,7 +79,7 @@ CPLErr Zarr3Dataset::SetMetadata(MetadataList items, const char *domain) {
 CPLErr Zarr3Dataset::SetMetadataItem(const char *name, const char *value, const char *domain) {
     if (!updates() || !is_default(domain))
         return GDALPamDataset::SetMetadataItem(name, value, domain);
-    metadata().list("").SetNameValue(name, value);
+    metadata().set("", name, value);
     edits.metadata = true;
     /* An older value in the sidecar would win. */
     if (GDALPamDataset::GetMetadataItem(name, domain) != nullptr)
@@ -118,8 +119,8 @@ CPLErr Zarr3Dataset::set_nodata(const NoData &nodata, const char *text, int band
     return CE_None;
 }
 
-/* Blocks of a new array that have been read hold its old fill value; those that have been written
-   make it one that is no longer new. */
+/* Blocks of a new array that have been read hold its old fill value. Writing those that a program
+   has changed makes the array an old one. */
 bool Zarr3Dataset::empty_fresh_cache() {
     for (int i = 1; fresh_ && i <= nBands; i++) {
         if (GetRasterBand(i)->FlushCache(false) != CE_None)
@@ -182,50 +183,44 @@ bool Zarr3Dataset::prepare_first_write() {
 /* ---- Collecting ---- */
 
 /* A text that is a number where there was one stays a number. */
-static std::string item_json(const zb_json *before, const char *text) {
+static std::string item_json(const zb_json *before, const std::string &text) {
     const enum zb_json_kind kind = zb_json_kind_of(before);
-    zb_json *parsed = nullptr;
-    if (before == nullptr || kind == ZB_JSON_STRING ||
-        zb_json_parse(text, strlen(text), &parsed, nullptr) != ZB_OK)
-        return json_quote(text);
-    const bool alike = zb_json_kind_of(parsed) == kind;
-    zb_json_free(parsed);
-    return alike ? text : json_quote(text);
+    const bool typed = before != nullptr && kind != ZB_JSON_STRING;
+    const Json parsed = typed ? parse_json(text) : nullptr;
+    return parsed != nullptr && zb_json_kind_of(parsed.get()) == kind ? text : json_quote(text);
 }
 
 /* Names are not compared in GDAL's way, which makes no difference between "History" and "history":
    in the document they are two. */
 Zarr3Dataset::Items Zarr3Dataset::items() {
     Items found;
-    /* Where long_name holds the descriptions of bands, it is no item. */
+    /* A long_name that holds the descriptions of bands is not an item. */
     const zb_json *long_name = attribute(node(), "long_name");
     const bool descriptions_there =
         long_name == nullptr ? zb_node_array(node())->ndim <= 2 : !is_item(node(), long_name);
-    CSLConstList items = metadata().list("").List();
-    for (; items != nullptr && *items != nullptr; items++) {
-        char *name = nullptr;
-        const char *value = CPLParseNameValue(*items, &name);
-        const bool taken = name != nullptr && EQUAL(name, "long_name") && descriptions_there;
-        if (name != nullptr && is_item_name(name) && !taken)
+    for (const auto &[name, value] : name_values(metadata().items(""))) {
+        const bool taken = EQUAL(name.c_str(), "long_name") && descriptions_there;
+        if (is_item_name(name) && !taken)
             found[name] = value;
         else
-            CPLDebug("ZARR3", "metadata item %s has no place in the store", *items);
-        CPLFree(name);
+            CPLDebug("ZARR3", "metadata item %s has no place in the store", name.c_str());
     }
     return found;
 }
 
-/* What other programs have written since this dataset saw the items is not its own to undo. */
+/* Items that other programs have written since this dataset saw them stay. */
 void Zarr3Dataset::collect_metadata(const Items &now, AttributeChanges *changes) const {
-    for (const auto &item : known_items_) {
-        if (now.count(item.first) == 0)
-            changes->remove(item.first);
+    const auto present = members_of(zb_node_attributes(node()));
+    for (const auto &[name, value] : known_items_) {
+        if (now.count(name) == 0)
+            changes->remove(name);
     }
-    for (const auto &item : now) {
-        const auto known = known_items_.find(item.first);
-        if (known == known_items_.end() || known->second != item.second)
-            changes->set(item.first,
-                         item_json(attribute(node(), item.first.c_str()), item.second.c_str()));
+    for (const auto &[name, value] : now) {
+        const auto known = known_items_.find(name);
+        const auto before = present.find(name);
+        if (known == known_items_.end() || known->second != value)
+            changes->set(name,
+                         item_json(before == present.end() ? nullptr : before->second, value));
     }
 }
 
@@ -243,51 +238,68 @@ static void set_per_band(const char *single, const char *list,
         changes->set(single, values[0]);
 }
 
+/* A list under one name, or the one value; nothing where all bands have what goes without saying.
+ */
+static void set_or_remove(const char *name, const std::vector<std::string> &values, bool usual,
+                          AttributeChanges *changes) {
+    if (usual)
+        changes->remove(name);
+    else
+        changes->set(name, values.size() == 1 ? values[0] : json_list(values));
+}
+
+/* A value of each band, as JSON text. */
+template <class Fn> static std::vector<std::string> each_band(Zarr3Dataset *dataset, Fn fn) {
+    std::vector<std::string> values;
+    for (int i = 1; i <= dataset->GetRasterCount(); i++)
+        values.push_back(fn(static_cast<Zarr3RasterBand *>(dataset->GetRasterBand(i))));
+    return values;
+}
+
+/* Only what has been edited: an array may have 65536 bands. */
 void Zarr3Dataset::collect_bands(AttributeChanges *changes) {
-    std::vector<std::string> descriptions, units, scales, offsets, colours, items;
-    bool has_items = false, usual_colours = true;
-    for (int i = 1; i <= nBands; i++) {
-        auto *band = static_cast<Zarr3RasterBand *>(GetRasterBand(i));
-        descriptions.push_back(json_quote(band->own_description()));
-        units.push_back(json_quote(band->GetUnitType()));
-        scales.push_back(json_number(band->GetScale()));
-        offsets.push_back(json_number(band->GetOffset()));
-        const GDALColorInterp colour = band->GetColorInterpretation();
-        usual_colours = usual_colours && colour == default_colour(node(), layout_, i - 1);
-        colours.push_back(json_quote(GDALGetColorInterpretationName(colour)));
-        std::vector<std::pair<std::string, std::string>> members;
-        for (int item = 0; item < band->own_metadata().size(); item++) {
-            char *name = nullptr;
-            const char *value = CPLParseNameValue(band->own_metadata()[item], &name);
-            if (name != nullptr)
-                members.emplace_back(name, json_quote(value));
-            CPLFree(name);
-        }
-        has_items = has_items || !members.empty();
-        items.push_back(json_object(members));
-    }
+    const auto all_are = [](const std::vector<std::string> &values, const char *value) {
+        return std::all_of(values.begin(), values.end(),
+                           [&](const std::string &item) { return item == value; });
+    };
     if (edits.descriptions) {
-        const bool none = std::all_of(descriptions.begin(), descriptions.end(),
-                                      [](const std::string &text) { return text == "\"\""; });
-        if (none)
-            changes->remove("long_name");
-        else
-            changes->set("long_name", nBands == 1 ? descriptions[0] : json_list(descriptions));
+        const auto values =
+            each_band(this, [](auto *band) { return json_quote(band->own_description()); });
+        set_or_remove("long_name", values, all_are(values, "\"\""), changes);
     }
     if (edits.units)
-        set_per_band("units", "units", units, "\"\"", changes);
+        set_per_band("units", "units",
+                     each_band(this, [](auto *band) { return json_quote(band->GetUnitType()); }),
+                     "\"\"", changes);
     if (edits.scales) {
-        set_per_band("scale_factor", "scales", scales, json_number(1), changes);
-        set_per_band("add_offset", "offsets", offsets, json_number(0), changes);
+        set_per_band("scale_factor", "scales",
+                     each_band(this, [](auto *band) { return json_number(band->GetScale()); }),
+                     json_number(1), changes);
+        set_per_band("add_offset", "offsets",
+                     each_band(this, [](auto *band) { return json_number(band->GetOffset()); }),
+                     json_number(0), changes);
     }
-    if (edits.colours && usual_colours)
-        changes->remove("COLOR_INTERPRETATION");
-    else if (edits.colours)
-        changes->set("COLOR_INTERPRETATION", nBands == 1 ? colours[0] : json_list(colours));
-    if (edits.band_metadata && has_items)
-        changes->set("band_metadata", json_list(items));
-    else if (edits.band_metadata)
-        changes->remove("band_metadata");
+    if (edits.colours) {
+        bool usual = true;
+        const auto values = each_band(this, [&](auto *band) {
+            const GDALColorInterp colour = band->GetColorInterpretation();
+            usual = usual && colour == default_colour(node(), layout_, band->GetBand() - 1);
+            return json_quote(GDALGetColorInterpretationName(colour));
+        });
+        set_or_remove("COLOR_INTERPRETATION", values, usual, changes);
+    }
+    if (edits.band_metadata) {
+        const auto values = each_band(this, [](auto *band) {
+            std::vector<std::pair<std::string, std::string>> members;
+            for (const auto &[name, value] : name_values(band->own_metadata().List()))
+                members.emplace_back(name, json_quote(value));
+            return json_object(members);
+        });
+        if (all_are(values, "{}"))
+            changes->remove("band_metadata");
+        else
+            changes->set("band_metadata", json_list(values));
+    }
 }
 
 /* ---- Writing ---- */
@@ -320,7 +332,7 @@ enum zb_code Zarr3Dataset::commit(zb_error *err) {
         return code;
     edits = Edits();
     known_items_ = now;
-    metadata().clear("json:zarr.json");
+    metadata().set("json:zarr.json", nullptr);
     return ZB_OK;
 }
 
@@ -345,7 +357,7 @@ void Zarr3Dataset::forget() {
     edits = Edits();
 }
 
-/* What could not be written at the end is lost, and said so once. */
+/* A failure at the end is reported once; what could not be written is lost. */
 CPLErr Zarr3Dataset::Close(ZARR3_CLOSE_PARAMETERS) {
     CPLErr result = CE_None;
     if (nOpenFlags != OPEN_FLAGS_CLOSED) {

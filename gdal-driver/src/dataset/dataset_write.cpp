@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How pixels leave a program. Nearly always they go straight from its buffer to the core's writer,
- * whatever their strides: the writer gathers parts of chunks itself, so GDAL's block cache would
- * only be a second copy. Where the buffer's type does not convert exactly, GDAL's own conversion
- * (which rounds and clamps by its rules) makes strips of the array's type first.
+ * The way of pixels out of a program. Nearly always they go straight from its buffer to the core's
+ * writer, whatever their strides: the writer gathers parts of chunks itself, so GDAL's block cache
+ * would only be a second copy. Where the buffer's type does not convert exactly, GDAL's own
+ * conversion (which rounds and clamps by its rules) makes strips of the array's type first.
  *
  * The block cache is for two kinds of programs: those that write by blocks, and those that read and
  * write small windows by turns, each of which would otherwise store the chunks under it.
  *
  * Three places may hold the newest pixels then: the cache, the writer, the store. Order is kept by
- * two rules. A direct write first empties the cache of the blocks that it touches; a read that goes
- * past the cache first has changed blocks and waiting chunks stored.
+ * two rules. A direct write first empties the cache of the blocks that it touches. A read that goes
+ * past the cache first has changed blocks stored, and the array stores the chunks that wait.
  */
 #include <algorithm>
 #include <cstring>
 
 #include "base/errors.h"
-#include "base/memory.h"
+#include "base/handles.h"
 #include "dataset/band.h"
 #include "dataset/dataset.h"
 
@@ -89,8 +89,7 @@ enum zb_code Zarr3Dataset::write_converted(int first_band, int count, const Wind
         std::clamp<uint64_t>(kStripBytes / row, 1, static_cast<uint64_t>(window.height)));
     if (rows > layout_.block_height) /* so that strips cover whole blocks as far as possible */
         rows -= rows % layout_.block_height;
-    std::unique_ptr<char, FreeMemory> strip(
-        static_cast<char *>(VSI_MALLOC2_VERBOSE(static_cast<size_t>(rows), row)));
+    VsiMemory<char> strip(static_cast<char *>(VSI_MALLOC2_VERBOSE(static_cast<size_t>(rows), row)));
     if (strip == nullptr)
         return zb_fail(err, ZB_ENOMEM, "no memory to convert pixels");
     const Spacings to = {pixel, int64_t{pixel} * window.width,

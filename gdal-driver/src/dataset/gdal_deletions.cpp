@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Before a driver creates a raster, GDAL deletes what has its name, and asks the driver of that for
- * it. 3.10 spares directories; 3.13 does not, and the old store would be lost when the copy that
- * replaces it fails, or when the program is killed. So we leave it to the driver that
- * creates: ours lets the stores change places at the end (destination.cpp), others refuse a
- * directory.
+ * Before a driver creates a raster, GDAL deletes the dataset that has its name, by that dataset's
+ * driver. GDAL 3.10 spares directories; 3.13 does not, and the old store would be lost when the
+ * copy that replaces it fails, or when the program is killed. So such a deletion is left to the
+ * driver that creates: ours lets the stores change places at the end (destination.cpp), others
+ * refuse a directory.
  *
- * GDAL does not say whose wish a deletion is, but its own takes other steps: right after it has
- * identified the name it asks for the function twice. A program's deletion asks once.
+ * GDAL does not tell its own deletions from a program's, but they take other steps: right after
+ * GDAL has identified the name it asks for the function twice. A program's deletion asks once.
  */
 #include "dataset/gdal_deletions.h"
 

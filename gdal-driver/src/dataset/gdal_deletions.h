@@ -12,7 +12,8 @@ namespace zarr3 {
 void note_identified(const char *name);
 void note_asked_to_delete();
 
-/* Does GDAL clear the way for a new raster of this name? To be called once for each deletion. */
+/* True if GDAL clears the way for a new raster of this name. To be called once for each
+   deletion. */
 bool clears_the_way(const char *name);
 
 } // namespace zarr3

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * GDAL's metadata are lists of NAME=VALUE without types. Attributes go in as text: strings bare,
- * the rest as JSON. What GDAL has a concept for (nodata, scale, CRS, ...) is left out, so that
- * programs which copy metadata from format to format do not write it twice, the second time as a
- * string that contradicts the first one after the first edit.
+ * the rest as JSON. Attributes that GDAL has a concept for (nodata, scale, CRS, ...) are left out,
+ * so that programs that copy metadata from format to format do not write them twice, the second
+ * time as a string that contradicts the first one after the first edit.
  */
 #include "dataset/metadata.h"
 
@@ -14,35 +14,33 @@
 #include "array/coordinates.h"
 #include "array/dimension_names.h"
 #include "array/types.h"
+#include "base/name_values.h"
 #include "base/number_text.h"
 #include "geo/cf_time.h"
 
 namespace zarr3 {
 
-void MetadataDomains::set(const std::string &domain, const std::string &name,
-                          const std::string &value) {
-    own_[domain].SetNameValue(name.c_str(), value.c_str());
+void MetadataDomains::set(const char *domain, CSLConstList items) {
+    if (items == nullptr)
+        own_.erase(domain);
+    else
+        own_[domain] = items;
 }
 
-bool MetadataDomains::has(const std::string &domain) const {
-    return own_.find(domain) != own_.end();
-}
-
-const char *MetadataDomains::item(const std::string &domain, const char *name) const {
+MetadataList MetadataDomains::items(const char *domain) {
     const auto found = own_.find(domain);
-    return found == own_.end() ? nullptr : found->second.FetchNameValue(name);
+    return found == own_.end() ? nullptr : found->second.List();
 }
 
-MetadataList MetadataDomains::merged(const std::string &domain, CSLConstList other) {
+const char *MetadataDomains::item(const char *domain, const char *name) {
+    return CSLFetchNameValue(items(domain), name);
+}
+
+MetadataList MetadataDomains::merged(const char *domain, CSLConstList other) {
     CPLStringList &result = merged_[domain];
-    result = own_[domain];
-    for (CSLConstList item = other; item != nullptr && *item != nullptr; item++) {
-        char *name = nullptr;
-        const char *value = CPLParseNameValue(*item, &name);
-        if (name != nullptr)
-            result.SetNameValue(name, value);
-        CPLFree(name);
-    }
+    result = static_cast<CSLConstList>(items(domain)); /* a copy */
+    for (const auto &[name, value] : name_values(other))
+        result.SetNameValue(name.c_str(), value.c_str());
     return result.List();
 }
 
@@ -86,14 +84,16 @@ bool is_item(const zb_node *node, const zb_json *member) {
     return is_item_name(name);
 }
 
-void add_attributes(const zb_node *node, const std::string &domain, MetadataDomains *metadata) {
+void add_attributes(const zb_node *node, const char *domain, MetadataDomains *metadata) {
+    CPLStringList items;
     const zb_json *attributes = zb_node_attributes(node);
     for (const zb_json *member = zb_json_first(attributes); member != nullptr;
          member = zb_json_next(member)) {
         /* Added, not set: GDAL takes "History" and "history" for one name, JSON does not. */
         if (is_item(node, member))
-            metadata->list(domain).AddNameValue(zb_json_name(member), json_text(member).c_str());
+            items.AddNameValue(zb_json_name(member), json_text(member).c_str());
     }
+    metadata->set(domain, items.List());
 }
 
 /* The codec that does the work; inside shards it is listed after the sharding codec. GDAL has no
@@ -118,20 +118,21 @@ void add_image_structure(const zb_array_info *info, const Layout &layout,
     static const char kDomain[] = "IMAGE_STRUCTURE";
     const std::string compression = compression_name(info);
     if (!compression.empty())
-        metadata->set(kDomain, "COMPRESSION", compression);
+        metadata->set(kDomain, "COMPRESSION", compression.c_str());
     /* PIXEL tells programs to ask for all bands at once: that decodes a chunk once. */
     metadata->set(kDomain, "INTERLEAVE", layout.chunk_bands > 1 ? "PIXEL" : "BAND");
     if (info->shard_depth > 0 && layout.axes.y >= 0)
         metadata->set(kDomain, "SHARD_SIZE",
-                      std::to_string(info->chunk_shape[layout.axes.x]) + "x" +
-                          std::to_string(info->chunk_shape[layout.axes.y]));
+                      (std::to_string(info->chunk_shape[layout.axes.x]) + "x" +
+                       std::to_string(info->chunk_shape[layout.axes.y]))
+                          .c_str());
 }
 
 namespace {
 
-/* Where one band lies along a dimension that has a coordinate array. */
+/* The place of one band along a dimension that has a coordinate array. */
 struct Position {
-    std::string value; /* as a number; "" when there is no coordinate */
+    std::string value; /* as a number; "" without a coordinate array */
     std::string unit;
     std::string time; /* the value as a date, for CF times */
 };
@@ -157,8 +158,9 @@ static Position position_of(const zb_node *array, uint32_t dim, uint64_t index,
     return position;
 }
 
-void add_band_position(const zb_node *array, const Layout &layout, int band, NearbyNodes &around,
-                       MetadataDomains *metadata) {
+CPLStringList band_position(const zb_node *array, const Layout &layout, int band,
+                            NearbyNodes &around) {
+    CPLStringList items;
     const std::vector<uint64_t> index = layout.band_index(band);
     for (size_t i = 0; i < index.size(); i++) {
         const uint32_t dim = layout.extra[i].dim;
@@ -169,14 +171,15 @@ void add_band_position(const zb_node *array, const Layout &layout, int band, Nea
         /* Plain bands: the index would only repeat the band's number. */
         if (index.size() == 1 && is_band && position.value.empty())
             continue;
-        metadata->set("", name + "_INDEX", std::to_string(index[i]));
+        items.AddNameValue((name + "_INDEX").c_str(), std::to_string(index[i]).c_str());
         if (!position.value.empty())
-            metadata->set("", name + "_VALUE", position.value);
+            items.AddNameValue((name + "_VALUE").c_str(), position.value.c_str());
         if (!position.unit.empty())
-            metadata->set("", name + "_UNIT", position.unit);
+            items.AddNameValue((name + "_UNIT").c_str(), position.unit.c_str());
         if (!position.time.empty())
-            metadata->set("", name + "_TIME", position.time);
+            items.AddNameValue((name + "_TIME").c_str(), position.time.c_str());
     }
+    return items;
 }
 
 /* `omero.channels[c].label` of the group above. */

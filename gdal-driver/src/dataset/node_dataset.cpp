@@ -13,12 +13,13 @@
 #include <cstddef>
 #include <cstdlib>
 
+#include "array/attributes.h"
 #include "cpl_conv.h"
 #include "store/location.h"
 
 using namespace zarr3;
 
-/* The whole document of the node, for programs that want what no GDAL concept covers. */
+/* The whole document of the node, for programs that need members that no GDAL concept covers. */
 static constexpr char kDocumentDomain[] = "json:zarr.json";
 
 Zarr3NodeDataset::Zarr3NodeDataset(Hierarchy hierarchy) : hierarchy_(std::move(hierarchy)) {
@@ -47,17 +48,18 @@ void Zarr3NodeDataset::use_sidecar(const std::string &subdataset) {
 
 /* The pointer stays valid until the next call for the same domain, as GDAL promises its callers. */
 MetadataList Zarr3NodeDataset::GetMetadata(const char *domain) {
-    const std::string key = domain == nullptr ? "" : domain;
-    if (key == kDocumentDomain && !metadata_.has(key)) {
-        char *text = zb_json_print(zb_node_document(node()));
-        if (text != nullptr)
-            metadata_.list(key).AddString(text);
-        free(text);
+    if (domain == nullptr)
+        domain = "";
+    if (EQUAL(domain, kDocumentDomain)) {
+        if (metadata_.items(kDocumentDomain) == nullptr) {
+            CPLStringList document;
+            document.AddString(compact_json(zb_node_document(node())).c_str());
+            metadata_.set(kDocumentDomain, document.List());
+        }
+        return metadata_.items(kDocumentDomain);
     }
-    if (key == kDocumentDomain)
-        return metadata_.list(key).List();
     MetadataList other = GDALPamDataset::GetMetadata(domain);
-    return metadata_.has(key) ? metadata_.merged(key, other) : other;
+    return metadata_.items(domain) != nullptr ? metadata_.merged(domain, other) : other;
 }
 
 const char *Zarr3NodeDataset::GetMetadataItem(const char *name, const char *domain) {
@@ -72,7 +74,8 @@ char **Zarr3NodeDataset::GetMetadataDomainList() {
     return names.StealList();
 }
 
-/* Programs copy and delete what is listed here, and some stat each entry: two names at most. */
+/* Programs copy and delete the files that are listed here, and some stat each entry: two names at
+   most. */
 char **Zarr3NodeDataset::GetFileList() {
     CPLStringList files;
     files.AddString(file_in(hierarchy_.root, join_path(zb_node_path(node()), "zarr.json")).c_str());

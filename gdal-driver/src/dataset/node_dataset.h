@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What every dataset of this driver has: metadata from the store, a small file list, and a sidecar
-   file that never lies inside the hierarchy. */
+/* The common part of this driver's datasets: metadata from the store, a small file list, and a
+   sidecar file that never lies inside the hierarchy. */
 #ifndef ZARR3_NODE_DATASET_H
 #define ZARR3_NODE_DATASET_H
 
@@ -11,7 +11,7 @@ class Zarr3NodeDataset : public GDALPamDataset {
   public:
     explicit Zarr3NodeDataset(zarr3::Hierarchy hierarchy);
 
-    /* What the dataset shows. */
+    /* The node that the dataset shows. */
     virtual const zb_node *node() const = 0;
 
     zarr3::MetadataList GetMetadata(const char *domain = "") override;
@@ -23,8 +23,8 @@ class Zarr3NodeDataset : public GDALPamDataset {
         return metadata_;
     }
 
-    /* Statistics and what else GDAL wants to remember go to x.zarr.aux.xml beside x.zarr, under the
-       array's name. Call once, before the dataset is handed out. */
+    /* Statistics and other things that GDAL remembers go to x.zarr.aux.xml beside x.zarr, under the
+       array's name. To be called once, before the dataset is handed out. */
     void use_sidecar(const std::string &subdataset);
 
   protected:

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a name to a dataset.
- *
- * GDAL asks each driver in turn and stops at the first error, so that whatever is not Zarr
+ * GDAL asks each driver in turn and stops at the first error, so that names that are not of Zarr
  * version 3 must be declined in silence. Once a document says "zarr_format": 3 the name is ours,
- * and what is wrong with it is an error with its reason.
+ * and a fault of it is an error with its reason.
  */
 #include "dataset/open.h"
 
@@ -45,7 +43,7 @@ int identify(GDALOpenInfo *info) {
     return ours;
 }
 
-/* The one form of error for what is readable Zarr but cannot be shown. */
+/* The one form of error for nodes that are readable Zarr but cannot be shown. */
 static void refuse(const Hierarchy &hierarchy, const zb_node *node, const std::string &reason) {
     CPLError(CE_Failure, CPLE_NotSupported, "store %s, %s /%s: %s", hierarchy.root.c_str(),
              zb_node_array(node) != nullptr ? "array" : "group", zb_node_path(node),
@@ -70,7 +68,7 @@ static std::string sidecar_name(const NodePtr &node, const std::vector<uint64_t>
 
 namespace {
 
-/* What one call of open() works with. */
+/* The state of one call of open(). */
 struct Opening {
     Hierarchy hierarchy;
     ArrayOptions options;
@@ -110,7 +108,7 @@ GDALDataset *Opening::group(const NodePtr &node) const {
         report(err);
         return nullptr;
     }
-    /* A group of nothing but coordinate arrays: then these are what can be shown. */
+    /* A group that has only coordinate arrays shows these. */
     const auto &rasters = listing.rasters.empty() ? listing.helpers : listing.rasters;
     if (rasters.size() == 1 && !list_all)
         return array(rasters[0], listing);
@@ -132,7 +130,7 @@ GDALDataset *Opening::group(const NodePtr &node) const {
     return container.release();
 }
 
-/* Where the core can write, and how. */
+/* False, with *reason set, where the core cannot write. */
 static bool may_update(const Hierarchy &hierarchy, CSLConstList open_options,
                        zb_write_options *write, std::string *reason) {
     if (!is_writable_place(hierarchy.root)) {
@@ -157,14 +155,14 @@ static bool parse_slice(const std::vector<std::string> &numbers, std::vector<uin
     return true;
 }
 
-/* Has the array a slice with that many indices? */
+/* True if the node is an array whose slices have that many indices. */
 static bool has_slices(const zb_node *node, size_t count) {
     const zb_array_info *info = zb_node_array(node);
     return info != nullptr && info->ndim == count + 2;
 }
 
 /* "t:1" may be an array of that name, and a slice of the array "t". The one that is there is meant;
-   where both are, nobody can tell. */
+   a name for which both are there is an error. */
 static NodePtr open_named(zb_store *store, const Location &location, std::vector<uint64_t> *indices,
                           zb_error *err) {
     const std::vector<std::string> &tail = location.tail;
@@ -210,7 +208,7 @@ static NodePtr find_node(Location *location, Hierarchy *hierarchy, bool prefixed
         hierarchy->given = location->given;
         hierarchy->entry = location->node.substr(0, location->node.size() - below.size());
         if (!below.empty() && !hierarchy->entry.empty())
-            hierarchy->entry.pop_back(); /* the slash before what the name has after its colon */
+            hierarchy->entry.pop_back(); /* the slash before the part after the colon */
         node = open_named(hierarchy->store.get(), *location, indices, &err);
     }
     if (node != nullptr)

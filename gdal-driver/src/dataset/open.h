@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which names the driver takes, and what it makes of them. */
+/* From a name to a dataset. */
 #ifndef ZARR3_OPEN_H
 #define ZARR3_OPEN_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs show subdatasets in dialogs and open what is chosen; some (QGIS) open all of them to be
+ * Programs show subdatasets in dialogs and open the chosen one; some (QGIS) open all of them to be
  * able to say more. Hence a listing costs no more than reading the metadata documents, and a
- * description says what one would open an array for: shape, type, title, unit.
+ * description has what a user chooses by: shape, type, title, unit.
  *
  * Nothing vanishes: an array that cannot be opened, by the core or by GDAL, is listed with the
  * reason.
@@ -20,7 +20,7 @@
 
 namespace zarr3 {
 
-/* A hierarchy may nest and branch without end; a list that no one can read helps nobody. */
+/* A hierarchy may nest and branch without end; the list must stay readable. */
 static constexpr unsigned kMaxDepth = 16;
 static constexpr size_t kMaxNodes = 10000;
 
@@ -33,14 +33,13 @@ class Walk {
     }
 
     enum zb_code visit(const zb_node *group, unsigned depth, zb_error *err) {
-        zb_children children;
-        const enum zb_code code = zb_group_children(group, &children, err);
+        Children children;
+        const enum zb_code code = children.list(group, err);
         if (code != ZB_OK)
             return code;
         note_coarse_levels(group);
-        for (size_t i = 0; i < children.count; i++)
-            take(group, children.child[i], depth);
-        zb_children_free(&children);
+        for (const zb_child &child : children)
+            take(group, child, depth);
         return ZB_OK;
     }
 
@@ -145,7 +144,7 @@ static std::string describe(const zb_node *array) {
 }
 
 /* Names begin with the path that was opened. QGIS looks for it in them, and shows the rest as the
-   layer's name; where it is not there, the whole of it. */
+   layer's name; without it QGIS shows the whole name. */
 static std::string name_of(const Hierarchy &hierarchy, const zb_node *node,
                            const std::vector<uint64_t> &indices, bool closed) {
     const std::string path = zb_node_path(node), &entry = hierarchy.entry;
@@ -156,50 +155,50 @@ static std::string name_of(const Hierarchy &hierarchy, const zb_node *node,
     return subdataset_name(hierarchy.root, path, indices, closed); /* the array that was opened */
 }
 
-/* Is there a name beside the node that one of its slices may have, "t:1" beside "t"? */
+/* True if a node beside this one has a name that one of its slices may have, "t:1" beside "t". */
 static bool has_namesakes(const zb_node *node) {
     const std::string start = std::string(zb_node_name(node)) + ":";
     NearbyNodes around(node);
     const zb_node *group = around.group_above(1);
-    zb_children children;
-    /* Where nothing can be listed, nothing is known; a name that means both is an error then. */
-    if (group == nullptr || zb_group_children(group, &children, nullptr) != ZB_OK)
+    Children children;
+    /* Without a listing nothing is known; a name that means both is an error then. */
+    if (group == nullptr || children.list(group, nullptr) != ZB_OK)
         return false;
-    bool found = false;
-    for (size_t i = 0; i < children.count && !found; i++)
-        found = STARTS_WITH(children.child[i].name, start.c_str());
-    zb_children_free(&children);
-    return found;
+    return std::any_of(children.begin(), children.end(), [&](const zb_child &child) {
+        return STARTS_WITH(child.name, start.c_str());
+    });
 }
 
 /* GDAL's convention: numbered from 1, a name and a description each. */
 static void add_subdataset(const std::string &name, const std::string &description, size_t number,
-                           MetadataDomains *metadata) {
+                           CPLStringList *list) {
     const std::string key = "SUBDATASET_" + std::to_string(number);
-    CPLStringList &list = metadata->list("SUBDATASETS");
-    list.AddString((key + "_NAME=" + name).c_str());
-    list.AddString((key + "_DESC=" + description).c_str());
+    list->AddString((key + "_NAME=" + name).c_str());
+    list->AddString((key + "_DESC=" + description).c_str());
 }
 
-/* Item names are paths; a "=" in one would only shift where the reason begins. */
+/* Item names are paths; a "=" in one would only move the beginning of the reason. */
 void describe_unreadable(const Listing &listing, MetadataDomains *metadata) {
-    for (const auto &entry : listing.unreadable) {
-        CPLDebug("ZARR3", "/%s: %s", entry.first.c_str(), entry.second.c_str());
-        metadata->list("ZARR3_UNREADABLE")
-            .AddString(("/" + entry.first + "=" + entry.second).c_str());
+    CPLStringList list;
+    for (const auto &[path, reason] : listing.unreadable) {
+        CPLDebug("ZARR3", "/%s: %s", path.c_str(), reason.c_str());
+        list.AddString(("/" + path + "=" + reason).c_str());
     }
+    metadata->set("ZARR3_UNREADABLE", list.List());
 }
 
 void describe_listing(const Hierarchy &hierarchy, const Listing &listing, bool with_small,
                       MetadataDomains *metadata) {
+    CPLStringList list;
     size_t number = 0;
     for (const auto *nodes : {&listing.rasters, &listing.helpers, &listing.small}) {
         if (nodes == &listing.small && !with_small)
             continue;
         for (const NodePtr &node : *nodes)
             add_subdataset(name_of(hierarchy, node.get(), {}, false), describe(node.get()),
-                           ++number, metadata);
+                           ++number, &list);
     }
+    metadata->set("SUBDATASETS", list.List());
     describe_unreadable(listing, metadata);
 }
 
@@ -223,6 +222,7 @@ bool describe_slices(const Hierarchy &hierarchy, const NodePtr &array, const Arr
                  static_cast<unsigned long long>(slices));
     layout.bands = static_cast<int>(std::min(slices, kMaxBands));
     const bool closed = has_namesakes(array.get());
+    CPLStringList list;
     for (int slice = 0; slice < layout.bands; slice++) {
         const std::vector<uint64_t> index = layout.band_index(slice);
         std::string place = band_description(array.get(), layout, slice, around);
@@ -233,8 +233,9 @@ bool describe_slices(const Hierarchy &hierarchy, const NodePtr &array, const Arr
         }
         add_subdataset(name_of(hierarchy, array.get(), index, closed),
                        "/" + std::string(zb_node_path(array.get())) + " at " + place,
-                       static_cast<size_t>(slice) + 1, metadata);
+                       static_cast<size_t>(slice) + 1, &list);
     }
+    metadata->set("SUBDATASETS", list.List());
     return true;
 }
 

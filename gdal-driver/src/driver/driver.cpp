@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Registration: what GDAL may know of the driver before it opens anything. */
+/* Registration: the properties of the driver that GDAL knows before it opens anything. */
 #include "base/compat.h"
 #include "create/create.h"
 #include "create/create_copy.h"
@@ -52,7 +52,7 @@ struct Zarr3SubdatasetInfo final : public GDALSubdatasetInfo {
     }
 };
 
-/* Null means: this name is no subdataset, ask the next driver. */
+/* Null means that the name is not that of a subdataset; GDAL asks the next driver. */
 GDALSubdatasetInfo *subdataset_info(const char *name) {
     if (!zarr3::has_prefix(name))
         return nullptr;

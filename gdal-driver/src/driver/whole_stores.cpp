@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * GDAL's own way works on the list of a dataset's files, which for a store is one document and not
- * its data. Here the core does it, which knows what belongs to a hierarchy.
+ * its data. Here the core does it, which knows the parts of a hierarchy.
  */
 #include "driver/whole_stores.h"
 
@@ -58,8 +58,8 @@ static bool open_place(const char *name, Place *place) {
         (open_node(place->hierarchy.store.get(), place->node, &err) != nullptr ||
          zb_place_claims_v3(place->hierarchy.store.get(), place->node.c_str())))
         return true;
-    /* Before it creates a raster, GDAL deletes what has its name; for a name with our prefix it
-       cannot ask the file system whether there is anything. */
+    /* Before GDAL creates a raster, it deletes the dataset that has its name; for a name with our
+       prefix it cannot ask the file system first. */
     if (has_prefix(name) && err.code == ZB_ENOTFOUND)
         CPLDebug("ZARR3", "%s", err.message);
     else
@@ -156,7 +156,7 @@ CPLErr copy_dataset(const char *new_name, const char *old_name) {
     report(err);
     if (target.node.empty()) {
         to = Hierarchy();
-        VSIRmdirRecursive(target.directory.c_str()); /* what the copy has left of itself */
+        VSIRmdirRecursive(target.directory.c_str()); /* the part of the copy that was made */
     }
     return CE_Failure;
 }

@@ -13,6 +13,7 @@
 #include "array/coordinates.h"
 #include "array/dimension_names.h"
 #include "base/json_text.h"
+#include "base/name_values.h"
 #include "base/number_text.h"
 #include "cpl_conv.h"
 #include "cpl_string.h"
@@ -29,18 +30,16 @@ enum zb_code CfGroup::open(const NodePtr &array, zb_error *err) {
     const NodePtr group = open_node(zb_node_store(array.get()), path_, err);
     if (group == nullptr)
         return err->code;
-    zb_children children;
-    const enum zb_code code = zb_group_children(group.get(), &children, err);
+    Children children;
+    const enum zb_code code = children.list(group.get(), err);
     if (code != ZB_OK)
         return code;
-    for (size_t i = 0; i < children.count; i++) {
-        const zb_child &child = children.child[i];
+    for (const zb_child &child : children) {
         if (join_path(path_, child.name) != zb_node_path(array.get()))
             others_.push_back(
                 {child.node == nullptr ? nullptr : adopt_node(zb_node_retain(child.node)),
                  child.name});
     }
-    zb_children_free(&children);
     return ZB_OK;
 }
 
@@ -131,26 +130,22 @@ enum zb_code CfGroup::put(const std::string &name, const std::vector<double> *va
         values == nullptr ? zb_dtype{ZB_KIND_INT, 8, false} : zb_dtype{ZB_KIND_FLOAT, 8, false};
     spec.dimension_names = values == nullptr ? nullptr : &dimension;
     spec.attributes = attributes.c_str();
-    zb_node *node = nullptr;
+    zb_node *created = nullptr;
     code = zb_array_create(zb_node_store(array_.get()), join_path(path_, name).c_str(), &spec,
-                           &node, err);
-    if (code != ZB_OK || values == nullptr) {
-        zb_node_release(node);
+                           &created, err);
+    const NodePtr node = adopt_node(created);
+    if (code != ZB_OK || values == nullptr)
         return code;
-    }
-    zb_writer *writer = nullptr;
-    code = zb_writer_open(node, nullptr, &writer, err);
-    zb_node_release(node);
+    zb_writer *opened = nullptr;
+    code = zb_writer_open(node.get(), nullptr, &opened, err);
+    Writer writer(opened);
     if (code != ZB_OK)
         return code;
     zb_write write = {};
     write.data = values->data();
     write.dtype = spec.dtype;
-    code = zb_writer_write(writer, &write, err);
-    if (code == ZB_OK)
-        return zb_writer_close(writer, err);
-    zb_writer_abandon(writer);
-    return code;
+    code = zb_writer_write(writer.get(), &write, err);
+    return code == ZB_OK ? zb_writer_close(writer.release(), err) : code;
 }
 
 /* ---- Grid mapping ---- */
@@ -176,22 +171,19 @@ cf_parameters(const OGRSpatialReference &srs, std::string *units) {
     char *name = nullptr, *unit = nullptr;
     char **pairs = nullptr;
     CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
-    if (srs.exportToCF1(&name, &pairs, &unit, nullptr) == OGRERR_NONE) {
+    const bool exported = srs.exportToCF1(&name, &pairs, &unit, nullptr) == OGRERR_NONE;
+    const GdalText name_owner(name), unit_owner(unit);
+    const GdalList pairs_owner(pairs);
+    if (exported) {
         if (name != nullptr && *name != '\0')
             members.emplace_back("grid_mapping_name", json_quote(name));
-        for (char **pair = pairs; pair != nullptr && *pair != nullptr; pair++) {
-            char *key = nullptr;
-            const char *value = CPLParseNameValue(*pair, &key);
-            if (key != nullptr && value != nullptr && !EQUAL(key, "grid_mapping_name") &&
-                !EQUAL(key, "crs_wkt") && !EQUAL(key, "spatial_ref"))
-                members.emplace_back(key, parameter_json(value));
-            CPLFree(key);
+        for (const auto &[key, value] : name_values(pairs)) {
+            if (!EQUAL(key.c_str(), "grid_mapping_name") && !EQUAL(key.c_str(), "crs_wkt") &&
+                !EQUAL(key.c_str(), "spatial_ref"))
+                members.emplace_back(key, parameter_json(value.c_str()));
         }
         *units = unit == nullptr ? "" : unit;
     }
-    CPLFree(name);
-    CPLFree(unit);
-    CSLDestroy(pairs);
     return members;
 }
 
@@ -218,15 +210,11 @@ enum zb_code CfGroup::write_no_grid_mapping(const std::string &before, Attribute
     return ZB_OK;
 }
 
-/* Is it a grid mapping of these very attributes? */
+/* True if `there` is a grid mapping of these very attributes. */
 bool CfGroup::defines(const Neighbour *there, const std::string &attributes) {
-    zb_json *wanted = nullptr;
-    if (there == nullptr || !is_mapping(there->node.get()) ||
-        zb_json_parse(attributes.c_str(), attributes.size(), &wanted, nullptr) != ZB_OK)
-        return false;
-    const bool same = json_text(wanted) == json_text(zb_node_attributes(there->node.get()));
-    zb_json_free(wanted);
-    return same;
+    const Json wanted = parse_json(attributes);
+    return there != nullptr && is_mapping(there->node.get()) && wanted != nullptr &&
+           json_text(wanted.get()) == json_text(zb_node_attributes(there->node.get()));
 }
 
 enum zb_code CfGroup::write_grid_mapping(const OGRSpatialReference *srs,
@@ -256,8 +244,8 @@ enum zb_code CfGroup::write_grid_mapping(const OGRSpatialReference *srs,
         members.emplace_back("GeoTransform", json_quote(text));
     }
     const std::string definition = json_object(members);
-    /* What has the name without being ours is left alone, whatever it is; but for one that says
-       the same, as other rasters of one grid have it. */
+    /* A node of that name that is not ours is left alone. One that says the same, as other rasters
+       of one grid have it, is shared. */
     const bool keeps = owned || defines(there, definition);
     std::string name = keeps ? before : "spatial_ref";
     const bool same = !owned && defines(find(name), definition);

@@ -15,10 +15,11 @@ namespace zarr3 {
 bool has_coordinates(const GeoTransform &transform);
 std::vector<double> axis_values(char axis, uint64_t extent, const GeoTransform &transform);
 
-/* Is the array one that only says where rows or columns lie? */
+/* True if the array only says where rows or columns lie. */
 bool is_coordinate(const zb_node *node, const std::string &name);
 
-/* Does a coordinate array hold these values, in the unit that the CRS (or NULL) would give them? */
+/* True if a coordinate array holds these values, in the unit that the CRS (or NULL) would give
+   them. */
 bool says_same(const zb_node *coordinate, const std::vector<double> &values,
                const OGRSpatialReference *srs);
 
@@ -37,7 +38,7 @@ class CfGroup {
     enum zb_code write_coordinates(const Layout &layout, const OGRSpatialReference *srs,
                                    const GeoTransform *transform, zb_error *err);
 
-    /* Do other arrays of the group depend on the array of this name? */
+    /* True if other arrays of the group depend on the array of this name. */
     bool serves_others(const std::string &name) const;
 
   private:

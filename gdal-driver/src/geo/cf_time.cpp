@@ -79,7 +79,7 @@ static bool parse_zone(const char *text, int *seconds) {
     return true;
 }
 
-/* What follows the date: "", "T06:30:00Z", " 6:30", " 00:00:0.0 -6:00". */
+/* The text after the date: "", "T06:30:00Z", " 6:30", " 00:00:0.0 -6:00". */
 static bool parse_clock(const char *text, double *seconds) {
     static constexpr char kDigits[] = "0123456789";
     unsigned hour = 0, minute = 0;

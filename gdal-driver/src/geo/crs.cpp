@@ -23,8 +23,9 @@
 
 namespace zarr3 {
 
-/* Reads a definition in any textual form. What a store says must neither open files nor contact
-   servers, and one that PROJ does not know is no reason to complain: the next source is asked. */
+/* Reads a definition in any textual form. A definition from a store must neither open files nor
+   contact servers. One that PROJ does not know is passed over in silence: the next source is
+   asked. */
 static bool import_text(const std::string &text, OGRSpatialReference *srs) {
     if (text.empty())
         return false;
@@ -157,7 +158,7 @@ static bool import_degrees(const zb_node *array, const Axes &axes, NearbyNodes &
            is_degrees(axis_units(array, axes.y, around), 'N') && import_text("EPSG:4326", srs);
 }
 
-/* What the database has under the CRS's own code. */
+/* The definition that the database has under the CRS's own code. */
 static bool import_by_code(const OGRSpatialReference &srs, OGRSpatialReference *known) {
     const char *authority = srs.GetAuthorityName(nullptr);
     const char *code = srs.GetAuthorityCode(nullptr);
@@ -208,15 +209,8 @@ std::optional<OGRSpatialReference> find_crs(const zb_node *array, const Axes &ax
 
 std::string crs_text(const OGRSpatialReference &srs) {
     static const char *const kFormat[] = {"FORMAT=WKT2_2019", nullptr};
-    char *text = nullptr;
-    if (srs.exportToWkt(&text, kFormat) != OGRERR_NONE || text == nullptr || *text == '\0') {
-        CPLFree(text);
-        text = nullptr;
-        srs.exportToWkt(&text); /* what WKT 2 cannot express */
-    }
-    const std::string wkt = text == nullptr ? "" : text;
-    CPLFree(text);
-    return wkt;
+    const std::string wkt = srs.exportToWkt(kFormat);
+    return wkt.empty() ? srs.exportToWkt() : wkt; /* WKT 1 for a CRS that WKT 2 cannot express */
 }
 
 } // namespace zarr3

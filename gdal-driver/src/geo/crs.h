@@ -16,13 +16,13 @@ namespace zarr3 {
    names, else one called spatial_ref or crs that carries a definition. Null when there is none. */
 NodePtr find_grid_mapping(const zb_node *array, NearbyNodes &around);
 
-/* Is there an array of such a name, whether it carries a definition yet or not? */
+/* True if there is an array of such a name, with a definition or without. */
 bool has_usual_grid_mapping(NearbyNodes &around);
 
 /* By, in order: the proj: convention (array, parent group, group of its pyramid), the CF grid
    mapping, `_CRS`, latitude and longitude in degrees (then WGS 84, as GDAL's netCDF driver
-   supposes). The result has GIS axis order. An array of fewer than two dimensions has only what it
-   says itself: it is no map that lies in its group. */
+   supposes). The result has GIS axis order. An array of fewer than two dimensions has only the CRS
+   that it states itself: a group's CRS is for maps. */
 std::optional<OGRSpatialReference> find_crs(const zb_node *array, const Axes &axes,
                                             const Pyramid &pyramid, NearbyNodes &around);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * No form is read by all programs, so each is written:
+ * Each program reads some of the forms, and none reads all, so each is written:
  *
  *     proj: and spatial: attributes   our reader, rioxarray from 0.22, GDAL from 3.13; exact
- *     grid_mapping and its variable   xarray with rioxarray, GDAL from 3.9, everything that knows
- * CF coordinate arrays x and y       xarray; not for rotated rasters, which have none _CRS GDAL
- * from 3.4
+ *     grid_mapping and its variable   xarray with rioxarray, GDAL from 3.9, all that know CF
+ *     coordinate arrays x and y       xarray; not for rotated rasters, which have none
+ *     _CRS                            GDAL from 3.4
  *
- * The first and the last are attributes of the array itself and concern nobody else. The arrays
+ * The first and the last are attributes of the array itself and concern no other array. The arrays
  * beside it may serve other arrays of the group as well: those are left as they are, and a grid
  * mapping of our own is written under another name.
  */
@@ -135,7 +135,7 @@ enum zb_code write_georeference(const NodePtr &array, const Layout &layout,
     set_crs(srs, changes);
     set_transform(array.get(), layout, transform, changes);
     const std::string path = zb_node_path(array.get());
-    if (path.empty()) { /* the root itself: there is no group for other arrays */
+    if (path.empty()) { /* the root itself, which has no group for other arrays */
         if (attribute(array.get(), "grid_mapping") != nullptr)
             changes->remove("grid_mapping");
         return ZB_OK;

@@ -34,7 +34,7 @@ static GeoTransform centre_to_corner(GeoTransform t) {
     return t;
 }
 
-/* GDAL and its callers invert these numbers; what cannot be inverted is no map. */
+/* GDAL and its callers invert these numbers; a transform that cannot be inverted is not used. */
 bool is_usable(const GeoTransform &t) {
     for (const double value : t) {
         if (!std::isfinite(value))
@@ -79,7 +79,8 @@ static std::optional<GeoTransform> by_box(const zb_node *node, const Layout &lay
                       registration);
 }
 
-/* What the convention says of an entry in a pyramid. The registration may be said once for all. */
+/* The transform of an entry in a pyramid, by the convention. The registration may be stated once
+   for all. */
 static std::optional<GeoTransform> by_entry(const Pyramid &pyramid, const zb_node *group) {
     if (!pyramid.transform)
         return std::nullopt;
@@ -90,7 +91,7 @@ static std::optional<GeoTransform> by_entry(const Pyramid &pyramid, const zb_nod
                       registration);
 }
 
-/* Has the node something of the convention that gives a place? */
+/* True if the node states a place by the convention. */
 static bool states_place(const zb_node *node, NearbyNodes &around) {
     const bool has = attribute(node, "spatial:transform") != nullptr ||
                      attribute(node, "spatial:bbox") != nullptr;
@@ -176,7 +177,7 @@ static std::optional<GeoTransform> by_coordinates(const zb_node *array, const La
     return usable(centre_to_corner({x->first, x->step, 0, y->first, 0, y->step}));
 }
 
-/* Do both put every corner of the raster within half a pixel of the same place? */
+/* True if both put every corner of the raster within half a pixel of the same place. */
 static bool agree(const GeoTransform &a, const GeoTransform &b, const Layout &layout) {
     for (const double col : {0.0, static_cast<double>(layout.width)}) {
         for (const double row : {0.0, static_cast<double>(layout.height)}) {

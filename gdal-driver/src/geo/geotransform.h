@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where an array's pixels lie on the map: the geotransform. (What the numbers mean: crs.h.) */
+/* The place of an array's pixels on the map: the geotransform. (The meaning of the numbers:
+   crs.h.) */
 #ifndef ZARR3_GEOTRANSFORM_H
 #define ZARR3_GEOTRANSFORM_H
 

@@ -24,7 +24,7 @@ std::vector<std::string> shared_helpers() {
 
 namespace {
 
-/* How a group uses a name. */
+/* The use that a group makes of a name. */
 struct Use {
     bool has_groups = false; /* in which arrays may look for coordinates of that name */
     bool same_extent = true;
@@ -35,11 +35,10 @@ struct Use {
 
 } // namespace
 
-static Use use_of(const zb_children &children, const std::string &self, const std::string &name,
+static Use use_of(const Children &children, const std::string &self, const std::string &name,
                   uint64_t extent) {
     Use use;
-    for (size_t i = 0; i < children.count; i++) {
-        const zb_child &child = children.child[i];
+    for (const zb_child &child : children) {
         if (child.name == self)
             continue;
         if (child.name == name) {
@@ -58,7 +57,7 @@ static Use use_of(const zb_children &children, const std::string &self, const st
     return use;
 }
 
-/* Would the array have its own place, and no other, with a dimension of the usual name? */
+/* True if the array would have its own place, and no other, with a dimension of the usual name. */
 static bool can_share(const Use &use, const std::string &name, uint64_t extent,
                       const Georeference &georeference) {
     const zb_node *coordinate = use.node;
@@ -80,9 +79,8 @@ static bool can_share(const Use &use, const std::string &name, uint64_t extent,
 enum zb_code name_dimensions(zb_store *store, const std::string &array_path,
                              const Georeference &georeference, NewArray *plan, zb_error *err) {
     const NodePtr group = open_node(store, parent_path(array_path), err);
-    zb_children children;
-    enum zb_code code =
-        group == nullptr ? err->code : zb_group_children(group.get(), &children, err);
+    Children children;
+    const enum zb_code code = group == nullptr ? err->code : children.list(group.get(), err);
     if (code != ZB_OK)
         return code;
     const std::string array = last_part(array_path);
@@ -94,7 +92,6 @@ enum zb_code name_dimensions(zb_store *store, const std::string &array_path,
         use.above = around.find_array(usual) != nullptr;
         plan->names[d] = can_share(use, usual, extent, georeference) ? usual : array + "_" + usual;
     }
-    zb_children_free(&children);
     return ZB_OK;
 }
 

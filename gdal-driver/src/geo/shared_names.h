@@ -11,8 +11,8 @@
 
 namespace zarr3 {
 
-/* What may be written beside an array under names that nobody else has a use for, and what is
-   written beside an array that is the first to need it. */
+/* The names of arrays that are written beside an array: those that no other array has a use for,
+   and those that the first array that needs them brings along. */
 std::vector<std::string> own_helpers(const std::string &array);
 std::vector<std::string> shared_helpers();
 
@@ -23,7 +23,7 @@ std::vector<std::string> shared_helpers();
 enum zb_code name_dimensions(zb_store *store, const std::string &array_path,
                              const Georeference &georeference, NewArray *plan, zb_error *err);
 
-/* Removes what of `helpers` (paths) is there and serves no other array of the group. */
+/* Removes those of `helpers` (paths) that are there and serve no other array of the group. */
 void remove_helpers(zb_store *store, const std::string &array_path,
                     const std::vector<std::string> &helpers);
 

@@ -87,7 +87,7 @@ static Unit parse_unit(const std::string &text) {
     return found.size > 0 && std::isfinite(found.size) ? found : Unit();
 }
 
-/* The same unit by two definitions is no factor that rounds. */
+/* The same unit by two definitions: a factor of 1 that rounding has moved. */
 static double quotient(double size, double by) {
     const double factor = size / by;
     return std::fabs(factor - 1) < 1e-12 ? 1 : factor;

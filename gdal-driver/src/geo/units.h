@@ -9,9 +9,9 @@
 
 namespace zarr3 {
 
-/* What coordinates in `units` (CF's attribute) are multiplied by to be in the unit of the CRS. 1
-   where either is unknown, or where they measure different things. A geostationary CRS takes angles
-   as seen from the satellite: they times its height are its coordinates. */
+/* The factor from coordinates in `units` (CF's attribute) to the unit of the CRS. 1 where either is
+   unknown, or where they measure different things. A geostationary CRS takes angles as seen from
+   the satellite: its coordinates are angles times its height. */
 double to_units_of(const OGRSpatialReference &srs, const std::string &units);
 
 } // namespace zarr3

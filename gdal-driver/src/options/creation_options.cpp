@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * GDAL compares options with the declared list before we see them, but only warns. What would give
- * another array than was asked for is an error here; options that nobody knows stay GDAL's affair.
+ * GDAL compares options with the declared list before we see them, but only warns. An option that
+ * would give another array than was asked for is an error here; unknown options stay GDAL's affair.
  */
 #include "options/creation_options.h"
 
@@ -23,21 +23,18 @@ static const char kOptions[] =
     "  <Option name='LEVEL' type='int' description='Compression level: ZSTD 1 to 22 (3), GZIP 1 to "
     "9 (6), BLOSC 0 to 9 (5)'/>"
     "  <Option name='BLOSC_CNAME' type='string-select' default='LZ4' description='Compressor "
-    "inside "
-    "blosc'>"
+    "inside blosc'>"
     "    <Value>BLOSCLZ</Value><Value>LZ4</Value><Value>LZ4HC</Value><Value>ZLIB</Value>"
     "    <Value>ZSTD</Value>"
     "  </Option>"
     "  <Option name='BLOSC_SHUFFLE' type='string-select' default='BYTE' description='Shuffle "
-    "inside "
-    "blosc'>"
+    "inside blosc'>"
     "    <Value>NONE</Value><Value>BYTE</Value><Value>BIT</Value>"
     "  </Option>"
     "  <Option name='CHECKSUM' type='boolean' default='NO' description='Add a CRC32C to each "
     "block'/>"
     "  <Option name='BLOCKSIZE' type='string' description='Block: WIDTHxHEIGHT, or the "
-    "array&apos;s "
-    "order ROWS,COLUMNS or one number for each dimension'/>"
+    "array&apos;s order ROWS,COLUMNS or one number for each dimension'/>"
     "  <Option name='BLOCKXSIZE' type='int' description='Width of a block'/>"
     "  <Option name='BLOCKYSIZE' type='int' description='Height of a block'/>"
     "  <Option name='SHARD' type='string' default='AUTO' description='Shard, in multiples of the "
@@ -119,9 +116,8 @@ static bool parse_extents(const char *name, const char *text, std::vector<uint64
     const CPLStringList parts(
         CSLTokenizeString2(text, by_size ? "xX" : ",", CSLT_ALLOWEMPTYTOKENS));
     if (parts.size() < 2 || (by_size && parts.size() > 2)) {
-        *reason = std::string(name) + "=" + text +
-                  " is not of the form WIDTHxHEIGHT or "
-                  "ROWS,COLUMNS";
+        *reason =
+            std::string(name) + "=" + text + " is not of the form WIDTHxHEIGHT or ROWS,COLUMNS";
         return false;
     }
     for (int i = 0; i < parts.size(); i++) {
@@ -241,8 +237,8 @@ bool parse_sync(CSLConstList list, zb_write_options *write, std::string *reason)
     return sync >= 0;
 }
 
-/* What programs hand on from the profile of another raster, or GDAL to each driver, and what has no
-   meaning here. */
+/* Options without a meaning here: programs hand them on from the profile of another raster, and
+   GDAL to each driver. */
 static bool is_harmless(const std::string &name) {
     static constexpr const char *kNames[] = {
         "TILED",     "BIGTIFF",    "PHOTOMETRIC",  "PREDICTOR", "NUM_THREADS", "COPY_SRC_OVERVIEWS",
@@ -255,10 +251,7 @@ static bool is_harmless(const std::string &name) {
 static std::string first_unknown(CSLConstList list) {
     const std::string declared = CPLString(creation_option_list()).toupper();
     for (; list != nullptr && *list != nullptr; list++) {
-        char *key = nullptr;
-        CPLParseNameValue(*list, &key);
-        const std::string name = key == nullptr ? *list : key;
-        CPLFree(key);
+        const std::string item = *list, name = item.substr(0, item.find_first_of("=:"));
         if (!is_harmless(name) &&
             declared.find("NAME='" + CPLString(name).toupper() + "'") == std::string::npos)
             return name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a program may ask for when it creates a raster. */
+/* The options that a program may give when it creates a raster. */
 #ifndef ZARR3_CREATION_OPTIONS_H
 #define ZARR3_CREATION_OPTIONS_H
 
@@ -26,7 +26,7 @@ struct CreationOptions {
     std::string codecs;          /* as zb_array_spec has them */
     char separator = '/';
     zb_write_options write = {};
-    std::string unknown; /* the first option that nobody knows, or "" */
+    std::string unknown; /* the first unknown option, or "" */
 };
 
 /* False, with *reason set, when a value is none of those that the list allows. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Most of them ask for what this driver does anyway, and are taken as such. What asks for something
- * else is refused before anything is touched: an array that is not the one that was asked for, or a
- * store that was replaced although it should have been added to, is worse than none.
+ * Most of them ask for what this driver does anyway, and are accepted. Others are refused before
+ * anything is touched: an array in another form than was asked for, or a store that was replaced
+ * although it should have been added to, is worse than none.
  */
 #include "options/gdal_zarr_options.h"
 
@@ -49,8 +49,8 @@ const char *const kOwnOptions =
 
 namespace {
 
-/* An option and the values of it that ask for nothing else than what is done here; none listed:
-   any. Besides those, what to do instead. */
+/* An option and those of its values that change nothing here (none listed: all), and for the other
+   values the advice on what to do instead. */
 struct Accepted {
     const char *name;
     std::vector<const char *> values;

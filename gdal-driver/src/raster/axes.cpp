@@ -70,12 +70,12 @@ static bool is_y_name(const std::string &name) {
                       "line", "lines", "height", "projection_y_coordinate", "grid_latitude"});
 }
 
-/* What imaging programs call the samples of a pixel when they stand last. */
+/* The names that imaging programs give to the samples of a pixel when they stand last. */
 static bool is_band_name(const std::string &name) {
     return is_one_of(name, {"band", "bands", "channel", "channels", "c", "rgb", "rgba", "samples"});
 }
 
-/* What CF says about a coordinate array: 'X', 'Y' or 0. */
+/* The axis of a coordinate array by CF: 'X', 'Y' or 0. */
 static char cf_axis(const zb_node *coordinate) {
     const std::string axis = attribute_text(coordinate, "axis");
     const std::string standard = attribute_text(coordinate, "standard_name");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which dimensions of an array are the raster's columns and rows. */
+/* The dimensions of an array that are the raster's columns and rows. */
 #ifndef ZARR3_AXES_H
 #define ZARR3_AXES_H
 
@@ -22,8 +22,8 @@ struct Axes {
 bool choose_axes(const zb_node *array, NearbyNodes &around, const Pyramid &pyramid,
                  const char *dim_x, const char *dim_y, Axes *axes, std::string *reason);
 
-/* Are a group's spatial: attributes meant for this array? Where the group says which dimensions
-   they are for, the array must have them, or rows and columns by other names. */
+/* True if a group's spatial: attributes are meant for this array. A group that names the dimensions
+   they are for means arrays that have these, or rows and columns by other names. */
 bool suits_spatial_dimensions(const zb_node *group, const zb_node *array, const Axes &axes);
 
 } // namespace zarr3

@@ -15,7 +15,7 @@
 
 namespace zarr3 {
 
-/* As many bands as GDAL allows a dataset by default. */
+/* The number of bands that GDAL allows a dataset by default. */
 constexpr uint64_t kMaxBands = 65536;
 
 struct ExtraDimension {
@@ -30,8 +30,7 @@ struct Layout {
     int width = 1, height = 1;
     int block_width = 1, block_height = 1;
     int bands = 1;
-    int chunk_bands =
-        1; /* as many bands as share an inner chunk, where it is not cut by the edge */
+    int chunk_bands = 1; /* bands that share an inner chunk that the edge does not cut */
     std::vector<ExtraDimension> extra;
 
     /* The index along each extra dimension of a band (from 0). */

@@ -17,7 +17,7 @@
 
 namespace zarr3 {
 
-/* How far above an array a group may describe it: asset/variable and one group between. */
+/* Steps from an array up to a group that may describe it: asset/variable and one group between. */
 static constexpr unsigned kReach = 3;
 
 /* Without its declaration, "multiscales" may be any program's private attribute. */

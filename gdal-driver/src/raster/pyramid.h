@@ -19,7 +19,7 @@ namespace zarr3 {
 struct Pyramid {
     std::vector<std::string> levels;   /* paths of the arrays, as listed (finest first) */
     std::string group;                 /* the path of the group that says so */
-    size_t self = 0;                   /* which of them the array itself is */
+    size_t self = 0;                   /* the place of the array itself among them */
     std::vector<std::string> ome_axes; /* names of the axes; empty unless OME-NGFF */
     /* Of the array's own entry: `spatial:transform`, [a, b, c, d, e, f], and
      * `spatial:registration`.
@@ -36,7 +36,7 @@ struct Pyramid {
 std::vector<std::string> pyramid_assets(const zb_node *group, NearbyNodes &around);
 
 /* The pyramid that the array is a level of, by what the groups above it say. None for arrays of
-   fewer than two dimensions: the coordinates of levels are no pictures. */
+   fewer than two dimensions, such as the coordinates of levels. */
 Pyramid find_pyramid(const zb_node *array, NearbyNodes &around);
 
 } // namespace zarr3

@@ -20,8 +20,9 @@ std::vector<std::string> sidecars_of(const std::string &root) {
     const std::string parent = slash == std::string::npos ? "." : root.substr(0, slash + 1);
     const std::string prefix = last_part(root) + ".";
     const CPLStringList names(VSIReadDir(parent.c_str()), TRUE);
-    for (int i = 0; i < names.size() && prefix.size() > 1; i++) {
-        const std::string name = names[i];
+    if (prefix.size() == 1) /* the root of a file system */
+        return found;
+    for (const std::string name : names) {
         const bool overview =
             name.size() > prefix.size() + 4 && name.compare(name.size() - 4, 4, ".ovr") == 0;
         if (name == prefix + "aux.xml" || (overview && name.compare(0, prefix.size(), prefix) == 0))
@@ -45,11 +46,11 @@ static bool is_lock(const std::string &name) {
 std::string remove_empty(const std::string &directory) {
     const CPLStringList names(VSIReadDir(directory.c_str()), TRUE);
     std::string other;
-    for (int i = 0; i < names.size(); i++) {
-        if (is_lock(names[i]))
-            VSIUnlink(file_in(directory, names[i]).c_str());
-        else if (!EQUAL(names[i], ".") && !EQUAL(names[i], ".."))
-            other = names[i];
+    for (const char *name : names) {
+        if (is_lock(name))
+            VSIUnlink(file_in(directory, name).c_str());
+        else if (!EQUAL(name, ".") && !EQUAL(name, ".."))
+            other = name;
     }
     if (other.empty())
         VSIRmdir(directory.c_str());

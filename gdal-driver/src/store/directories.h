@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What lies in and beside the directory of a store besides its nodes. */
+/* Files and directories of a store besides its nodes, in its directory and beside it. */
 #ifndef ZARR3_DIRECTORIES_H
 #define ZARR3_DIRECTORIES_H
 

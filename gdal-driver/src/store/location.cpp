@@ -3,9 +3,9 @@
  * Names come from users and from GDAL itself, which takes subdataset names apart, replaces the path
  * in them and hands them back; rasterio strips the quotes. All of these must lead to the same node.
  *
- * A plain path may point into the middle of a hierarchy. What describes an array lies partly above
- * it (conventions on its group, coordinates beside it), so the root is looked for upwards, one stat
- * for each level, and stops at the first directory without a document.
+ * A plain path may point into the middle of a hierarchy. The description of an array lies partly
+ * above it (conventions on its group, coordinates beside it). So the root is looked for upwards,
+ * one stat for each level, up to the first directory without a document.
  */
 #include "store/location.h"
 
@@ -68,13 +68,13 @@ static bool is_number(const std::string &text) {
     return text.size() > sign && text.find_first_not_of("0123456789", sign) == std::string::npos;
 }
 
-/* Does the text end in a colon and a number? Where, if so: the place of the colon. */
+/* True if the text ends in a colon and a number; *colon is the place of the colon then. */
 static bool ends_in_number(const std::string &text, size_t *colon) {
     *colon = text.rfind(':');
     return *colon != std::string::npos && is_number(text.substr(*colon + 1));
 }
 
-/* What follows the quoted path: nothing, or ":/node" and ":index" parts. Node names may hold
+/* The part after the quoted path is empty, or ":/node" and ":index" parts. Node names may hold
    colons, so only trailing parts that are numbers may be indices. */
 static bool parse_node(std::string text, Location *location) {
     if (text.empty())
@@ -93,7 +93,7 @@ static bool parse_node(std::string text, Location *location) {
 }
 
 /* Without quotes (rasterio takes them out of subdataset names) the node begins at the last ":/"
-   that is no part of an address's "://". npos when there is none. */
+   that does not belong to an address's "://". npos without one. */
 static size_t node_separator(const std::string &text) {
     size_t at = text.rfind(":/");
     while (at != std::string::npos && text.compare(at, 3, "://") == 0)
@@ -147,7 +147,7 @@ std::string subdataset_name(const std::string &directory, const std::string &nod
     return std::string(kPrefix) + "\"" + directory + "\":/" + slice_name(node, indices, closed);
 }
 
-/* Existence is enough here; what the document says is seen when it is opened. */
+/* Existence is enough here; the document is read when it is opened. */
 static bool holds_document(void *, const char *directory) {
     VSIStatBufL stat;
     return VSIStatExL(file_in(directory, "zarr.json").c_str(), &stat, VSI_STAT_EXISTS_FLAG) == 0;

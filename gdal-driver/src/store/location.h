@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Connection strings: what of a name is a directory, what a node inside it, what an index.
+ * Connection strings: the directory, the node inside it and the indices that a name consists of.
  *
  *     /data/x.zarr                        a hierarchy, or any group or array inside one
  *     /data/x.zarr/zarr.json              the same, by its document
@@ -33,8 +33,8 @@ struct Location {
 
 bool has_prefix(const char *name);
 
-/* Where the quoted path of a prefixed name ends: the place of the closing quote, or npos when the
-   name has no quotes or they are not closed. */
+/* The end of the quoted path of a prefixed name: the place of the closing quote, or npos for a name
+   without quotes or without a closing one. */
 size_t closing_quote(const std::string &name);
 
 /* Takes apart any of the forms above; false when a prefixed name is malformed. */

@@ -24,6 +24,32 @@ struct Hierarchy {
 /* Opens a node; null on failure, with *err (may be NULL) telling why. */
 NodePtr open_node(zb_store *store, const std::string &path, zb_error *err);
 
+/* The children of a group, sorted by name. */
+class Children {
+  public:
+    Children() = default;
+    ~Children() {
+        zb_children_free(&list_);
+    }
+    Children(const Children &) = delete;
+    Children &operator=(const Children &) = delete;
+
+    /* Once. */
+    enum zb_code list(const zb_node *group, zb_error *err) {
+        return zb_group_children(group, &list_, err);
+    }
+
+    const zb_child *begin() const {
+        return list_.child;
+    }
+    const zb_child *end() const {
+        return list_.child + list_.count;
+    }
+
+  private:
+    zb_children list_ = {};
+};
+
 /* Takes over one reference. */
 NodePtr adopt_node(zb_node *node);
 

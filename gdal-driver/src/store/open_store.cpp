@@ -6,6 +6,7 @@
 
 #include "cpl_conv.h"
 #include "cpl_string.h"
+#include "base/handles.h"
 #include "store/location.h"
 #include "store/vsi_store.h"
 #include "zarrbridge/write.h"

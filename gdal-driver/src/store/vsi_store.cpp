@@ -61,8 +61,8 @@ std::string path_of(zb_store *store, const char *key) {
     return zarr3::file_in(reinterpret_cast<VsiStore *>(store)->root, key);
 }
 
-/* After a failed open or stat: is there no such object, or could it not be asked for? A server that
-   fails must not look like a missing chunk, which would read as fill. */
+/* The reason of a failed open or stat: the object is absent, or it could not be asked for. A server
+   that fails must not look like a missing chunk, which would read as fill. */
 enum zb_code explain_failure(const std::string &path, int code, zb_error *err) {
     const VSIErrorNum vsi = VSIGetLastErrorNo();
     const std::string text = VSIGetLastErrorMsg();
@@ -75,7 +75,7 @@ enum zb_code explain_failure(const std::string &path, int code, zb_error *err) {
                    text.empty() ? strerror(code) : text.c_str());
 }
 
-/* What identifies a version: see the top of the file. */
+/* The identity of a version: see the top of the file. */
 void fill_info(const VSIStatBufL &stat, zb_object_info *info) {
     *info = {};
     info->size = static_cast<uint64_t>(stat.st_size);
@@ -287,7 +287,8 @@ void vsi_destroy(zb_store *store) {
 enum zb_code vsi_put(zb_store *store, const zb_put *put, zb_error *err) {
     CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
     static std::atomic<unsigned> number;
-    /* How durable makes no difference: nothing in memory outlives the process. */
+    /* The durability that was asked for makes no difference: nothing in memory outlives the
+       process. */
     const std::string path = path_of(store, put->key);
     const std::string directory = path.substr(0, path.rfind('/'));
     const std::string temporary =

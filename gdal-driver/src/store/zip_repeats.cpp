@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The directory stands at the end of an archive: fixed records with a name each, and an end record
- * that tells where they begin. Archives above 4 GiB, or of more than 65535 entries, have a second
- * end record and wider fields in an extension of each entry. Offsets count from where the archive
- * begins, which is later than the file where something was put in front of it.
+ * with the offset of the first one. Archives above 4 GiB, or of more than 65535 entries, have a
+ * second end record and wider fields in an extension of each entry. Offsets count from the
+ * archive's beginning, which is later than that of the file where something was put in front of it.
  *
  * All numbers come from the file and are checked before they are used. An archive whose directory
- * cannot be read is an error, for what its names lead to is not known then.
+ * cannot be read is an error, because its names may lead to other entries then.
  */
 #include "store/zip_repeats.h"
 
@@ -18,7 +18,7 @@
 #include <mutex>
 #include <new>
 
-#include "base/memory.h"
+#include "base/handles.h"
 #include "cpl_conv.h"
 #include "cpl_string.h"
 #include "zarrbridge/limits.h"
@@ -119,14 +119,7 @@ bool split_zip_path(const std::string &path, std::string *archive, std::string *
 
 namespace {
 
-struct CloseFile {
-    void operator()(VSILFILE *file) const {
-        VSIFCloseL(file);
-    }
-};
-using File = std::unique_ptr<VSILFILE, CloseFile>;
-
-/* Where the directory is in the file, and where the archive begins. */
+/* The place of the directory in the file, and that of the archive's beginning. */
 struct Directory {
     uint64_t start = 0, size = 0, count = 0, shift = 0;
 };
@@ -256,7 +249,7 @@ static bool read_entries(const std::vector<unsigned char> &text, const Directory
 }
 
 static enum zb_code read_repeats(const std::string &archive, ZipRepeats *repeats, zb_error *err) {
-    const File file(VSIFOpenL(archive.c_str(), "rb"));
+    const FileHandle file(VSIFOpenL(archive.c_str(), "rb"));
     Directory directory;
     if (file == nullptr)
         return zb_fail(err, ZB_EIO, "%s cannot be opened", archive.c_str());
@@ -315,7 +308,7 @@ enum zb_code find_zip_repeats(const std::string &archive, std::shared_ptr<const 
 
 /* ---- An entry ---- */
 
-using Bytes = std::unique_ptr<unsigned char, FreeMemory>;
+using Bytes = VsiMemory<unsigned char>;
 
 /* Deflate makes at most this of a byte; a directory that promises more lies. */
 static constexpr uint64_t kMaxRatio = 1040;
@@ -360,7 +353,7 @@ static enum zb_code read_compressed(VSILFILE *file, uint64_t base, const ZipEntr
 enum zb_code open_zip_entry(const std::string &archive, const ZipEntry &entry, ZipContent *out,
                             zb_error *err) {
     static constexpr uint16_t kEncrypted = 1, kStored = 0, kDeflated = 8;
-    File file(VSIFOpenL(archive.c_str(), "rb"));
+    FileHandle file(VSIFOpenL(archive.c_str(), "rb"));
     unsigned char header[30];
     if (file == nullptr || !read_at(file.get(), entry.header, header, sizeof header))
         return zb_fail(err, ZB_EIO, "%s cannot be read", archive.c_str());

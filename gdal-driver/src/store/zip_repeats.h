@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "base/memory.h"
+#include "base/handles.h"
 #include "cpl_vsi.h"
 #include "zarrbridge/zarrbridge.h"
 
@@ -20,14 +20,14 @@ namespace zarr3 {
 
 /* An entry, by the archive's directory. */
 struct ZipEntry {
-    uint64_t header;      /* where its local header begins in the file */
+    uint64_t header;      /* the place of its local header in the file */
     uint64_t stored_size; /* bytes in the archive */
     uint64_t size;        /* bytes without compression */
     uint32_t crc;         /* of those */
     uint16_t method, flags;
 };
 
-/* What has been found in one version of an archive. */
+/* The repeated names of one version of an archive. */
 struct ZipRepeats {
     uint64_t file_size = 0;
     int64_t file_time = 0;
@@ -51,7 +51,7 @@ enum zb_code find_zip_repeats(const std::string &archive, std::shared_ptr<const 
 struct ZipContent {
     VSILFILE *file = nullptr; /* the archive, for an entry that is stored as it is; the caller's */
     uint64_t base = 0;        /* the place of its first byte in there */
-    std::unique_ptr<unsigned char, FreeMemory> bytes; /* of a compressed one, all of it */
+    VsiMemory<unsigned char> bytes; /* of a compressed one, all of it */
 };
 
 enum zb_code open_zip_entry(const std::string &archive, const ZipEntry &entry, ZipContent *out,
