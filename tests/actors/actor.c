@@ -197,7 +197,7 @@ static void do_create(const command *c) {
                           .shape = shape,
                           .inner_shape = chunk,
                           .shard_shape = sharded ? shard : NULL,
-                          .dtype = {ZB_KIND_INT, 8, false},
+                          .dtype = {ZB_KIND_INT, 8, false, NULL},
                           .fill_value = &fill,
                           .codecs = codecs};
     zb_node *node;

@@ -12,7 +12,7 @@
 #include "zarrbridge/write.h"
 #include "zarrbridge/read.h"
 
-static const zb_dtype element = {ZB_KIND_INT, 8, false};
+static const zb_dtype element = {ZB_KIND_INT, 8, false, NULL};
 static const int64_t fill = -1;
 
 enum { SIDE_MAX = 256 }; /* rows and columns have 8 bits each */

@@ -22,11 +22,11 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static const zb_dtype u8 = {ZB_KIND_UINT, 1, false}, u16 = {ZB_KIND_UINT, 2, false};
-static const zb_dtype u32 = {ZB_KIND_UINT, 4, false}, u64 = {ZB_KIND_UINT, 8, false};
-static const zb_dtype i16 = {ZB_KIND_INT, 2, false}, i32 = {ZB_KIND_INT, 4, false};
-static const zb_dtype f16 = {ZB_KIND_FLOAT, 2, false}, f32 = {ZB_KIND_FLOAT, 4, false};
-static const zb_dtype f64 = {ZB_KIND_FLOAT, 8, false};
+static const zb_dtype u8 = {ZB_KIND_UINT, 1, false, NULL}, u16 = {ZB_KIND_UINT, 2, false, NULL};
+static const zb_dtype u32 = {ZB_KIND_UINT, 4, false, NULL}, u64 = {ZB_KIND_UINT, 8, false, NULL};
+static const zb_dtype i16 = {ZB_KIND_INT, 2, false, NULL}, i32 = {ZB_KIND_INT, 4, false, NULL};
+static const zb_dtype f16 = {ZB_KIND_FLOAT, 2, false, NULL}, f32 = {ZB_KIND_FLOAT, 4, false, NULL};
+static const zb_dtype f64 = {ZB_KIND_FLOAT, 8, false, NULL};
 
 static zb_dtype swapped(zb_dtype dtype) {
     dtype.swapped = !dtype.swapped;

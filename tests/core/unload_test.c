@@ -74,7 +74,7 @@ static void write_and_read(const library *l, const char *root, const char *path)
     zb_array_spec spec = {.ndim = 2,
                           .shape = (uint64_t[]){SIDE, SIDE},
                           .inner_shape = (uint64_t[]){CHUNK, CHUNK},
-                          .dtype = {ZB_KIND_INT, 4, false}};
+                          .dtype = {ZB_KIND_INT, 4, false, NULL}};
     zb_write write = {.data = values, .dtype = spec.dtype};
     MUST(l->create_fs(root, &store, &err));
     MUST(l->array_create(store, path, &spec, &node, &err));

@@ -67,7 +67,7 @@ static enum zb_code make_array(zb_store *store, zb_error *err) {
                           .shape = (uint64_t[]){16, 12},
                           .inner_shape = (uint64_t[]){8, 8}, /* enough for blosc to try */
                           .shard_shape = (uint64_t[]){8, 8},
-                          .dtype = {ZB_KIND_INT, 4, false},
+                          .dtype = {ZB_KIND_INT, 4, false, NULL},
                           .fill_value = &fill,
                           .codecs = codec->codecs};
     if (codec->document) {

@@ -111,7 +111,7 @@ static void make_store(uint64_t rows, uint64_t shard_rows, const char *codecs) {
                           .shape = (uint64_t[]){rows, 16},
                           .inner_shape = (uint64_t[]){1, 16},
                           .shard_shape = (uint64_t[]){shard_rows, 16},
-                          .dtype = {ZB_KIND_INT, 4, false},
+                          .dtype = {ZB_KIND_INT, 4, false, NULL},
                           .fill_value = &fill,
                           .codecs = codecs};
     ASSERT_OK(zb_array_create(store, "a", &spec, &node, &err), err);
@@ -132,7 +132,7 @@ static enum zb_code try_rows(const zb_node *node, uint64_t row, uint64_t rows, i
     zb_write write = {.start = (uint64_t[]){row, 0},
                       .count = (uint64_t[]){rows, 16},
                       .data = values,
-                      .dtype = {ZB_KIND_INT, 4, false}};
+                      .dtype = {ZB_KIND_INT, 4, false, NULL}};
     enum zb_code code = zb_writer_write(writer, &write, err);
     if (code == ZB_OK)
         return zb_writer_close(writer, err);
@@ -149,7 +149,7 @@ static enum zb_code read_rows(const zb_node *node, uint64_t rows, int32_t *value
     zb_read read = {.node = node,
                     .start = (uint64_t[]){0, 0},
                     .count = (uint64_t[]){rows, 16},
-                    .view = {.data = values, .dtype = {ZB_KIND_INT, 4, false}}};
+                    .view = {.data = values, .dtype = {ZB_KIND_INT, 4, false, NULL}}};
     return zb_array_read(&read, 1, err);
 }
 
@@ -442,7 +442,7 @@ static void test_stale_shape(void **state) {
         zb_write write = {.start = (uint64_t[]){KEPT - 8, 0},
                           .count = (uint64_t[]){partly ? 7 : 8, 16},
                           .data = values,
-                          .dtype = {ZB_KIND_INT, 4, false}};
+                          .dtype = {ZB_KIND_INT, 4, false, NULL}};
         enum zb_code code = zb_writer_write(writer, &write, &err);
         if (code == ZB_OK)
             code = zb_writer_flush(writer, &err);

@@ -31,7 +31,7 @@ static enum zb_code write_rows(zb_writer *writer, const box *b, const int32_t *v
         zb_write write = {.start = start,
                           .count = count,
                           .data = values + row * b->count[1],
-                          .dtype = {ZB_KIND_INT, 4, false}};
+                          .dtype = {ZB_KIND_INT, 4, false, NULL}};
         PERSIST(code, zb_writer_write(writer, &write, err));
     }
     return code;
@@ -74,7 +74,7 @@ enum zb_code scenario_read(zb_store *store, const char *path, zb_error *err) {
     if (code)
         return code;
     static int32_t values[1024];
-    zb_read read = {.node = node, .view = {.data = values, .dtype = {ZB_KIND_INT, 4, false}}};
+    zb_read read = {.node = node, .view = {.data = values, .dtype = {ZB_KIND_INT, 4, false, NULL}}};
     code = zb_array_read(&read, 1, err);
     zb_node_release(node);
     return code;
@@ -236,7 +236,7 @@ static enum zb_code create_array(zb_store *store, zb_error *err) {
                           .shape = (uint64_t[]){16, 12},
                           .inner_shape = (uint64_t[]){4, 4},
                           .shard_shape = (uint64_t[]){8, 8},
-                          .dtype = {ZB_KIND_INT, 4, false},
+                          .dtype = {ZB_KIND_INT, 4, false, NULL},
                           .fill_value = &fill};
     zb_node *node;
     enum zb_code code;

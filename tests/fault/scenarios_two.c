@@ -45,7 +45,7 @@ static enum zb_code put_box(const hand *h, uint64_t row, uint64_t column, uint64
     zb_write write = {.start = (uint64_t[]){row, column},
                       .count = (uint64_t[]){rows, columns},
                       .data = values,
-                      .dtype = {ZB_KIND_INT, 4, false}};
+                      .dtype = {ZB_KIND_INT, 4, false, NULL}};
     enum zb_code code;
     PERSIST(code, zb_writer_write(h->writer, &write, err));
     return code;

@@ -43,7 +43,7 @@ static void make_array(zb_store *store, const char *path, const uint64_t *shape,
                           .shape = shape,
                           .inner_shape = inner ? inner : chunk,
                           .shard_shape = inner ? chunk : NULL,
-                          .dtype = {ZB_KIND_INT, 4, false},
+                          .dtype = {ZB_KIND_INT, 4, false, NULL},
                           .fill_value = &fill,
                           .codecs = codecs,
                           .attributes = "{\"unit\":\"K\",\"scale\":[1,2.5]}"};

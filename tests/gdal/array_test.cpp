@@ -16,8 +16,8 @@
 using namespace zarr3;
 
 static constexpr char kRoot[] = "/vsimem/array_test.zarr";
-static constexpr zb_dtype kInt16 = {ZB_KIND_INT, 2, false};
-static constexpr zb_dtype kDouble = {ZB_KIND_FLOAT, 8, false};
+static constexpr zb_dtype kInt16 = {ZB_KIND_INT, 2, false, nullptr};
+static constexpr zb_dtype kDouble = {ZB_KIND_FLOAT, 8, false, nullptr};
 
 /* Empties the store for each test. */
 static int set_up(void **) {

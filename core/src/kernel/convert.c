@@ -181,7 +181,7 @@ static size_t component_size(zb_dtype dtype) {
     return dtype.kind == ZB_KIND_COMPLEX ? dtype.size / 2 : dtype.size;
 }
 
-/* The type of an element's components; NUMBERS for raw, and for sizes that do not exist. */
+/* The type of an element's components; NUMBERS for what is no number, and for sizes that do not exist. */
 static enum number number_of(zb_dtype dtype) {
     switch (dtype.kind) {
     case ZB_KIND_BOOL:
@@ -203,14 +203,21 @@ static enum number number_of(zb_dtype dtype) {
     case ZB_KIND_COMPLEX:
         return dtype.size == 8 ? F32 : dtype.size == 16 ? F64 : NUMBERS;
     case ZB_KIND_RAW:
+    case ZB_KIND_STRING:
+    case ZB_KIND_BYTES:
+    case ZB_KIND_STRUCT:
+    case ZB_KIND_DATETIME:
+    case ZB_KIND_TIMEDELTA:
         break;
     }
     return NUMBERS;
 }
 
 bool zb_dtype_converts(zb_dtype from, zb_dtype to) {
-    if (from.kind == ZB_KIND_RAW || to.kind == ZB_KIND_RAW)
-        return from.kind == to.kind && from.size == to.size && from.size > 0;
+    if (from.kind >= ZB_KIND_RAW || to.kind >= ZB_KIND_RAW) {
+        to.swapped = from.swapped;
+        return zb_dtype_equal(from, to) && from.size > 0;
+    }
     if (number_of(from) == NUMBERS || number_of(to) == NUMBERS)
         return false;
     return (from.kind == ZB_KIND_COMPLEX) == (to.kind == ZB_KIND_COMPLEX);
@@ -231,9 +238,7 @@ static void convert_block(enum number from, const char *src, enum number to, cha
 }
 
 bool zb__dtype_copies(zb_dtype src_dtype, zb_dtype dst_dtype) {
-    return src_dtype.kind == dst_dtype.kind && src_dtype.size == dst_dtype.size &&
-           (src_dtype.swapped == dst_dtype.swapped || component_size(src_dtype) == 1 ||
-            src_dtype.kind == ZB_KIND_RAW);
+    return zb_dtype_equal(src_dtype, dst_dtype);
 }
 
 /* Between an element in its own byte order and one in the host's, in either direction. */

@@ -221,6 +221,8 @@ static enum zb_code check_spec(const zb_array_spec *spec, zb_error *err) {
         return zb_fail(err, ZB_EINVAL, "separator is character %d, expected '/' or '.'",
                        spec->separator);
     zb_dtype_name(spec->dtype, name);
+    if (spec->dtype.kind > ZB_KIND_RAW)
+        return zb_fail(err, ZB_EUNSUPPORTED, "arrays of %s cannot be created", name);
     if (spec->dtype.size == 0 || (name[0] == 'r') != (spec->dtype.kind == ZB_KIND_RAW))
         return zb_fail(err, ZB_EINVAL, "no data type of kind %d has %u bytes",
                        (int)spec->dtype.kind, spec->dtype.size);

@@ -8,6 +8,7 @@
  */
 #include "model/dtype.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,6 +43,15 @@ static const type_row types[] = {
     /* Registered aliases, counted by the size of one component. */
     {"complex_float32", ZB_KIND_COMPLEX, 8},
     {"complex_float64", ZB_KIND_COMPLEX, 16},
+};
+
+/* The names of kinds whose size is not part of them. None is parsed yet. */
+static const char *const kind_names[] = {
+    [ZB_KIND_STRING] = "string",
+    [ZB_KIND_BYTES] = "variable_length_bytes",
+    [ZB_KIND_STRUCT] = "struct",
+    [ZB_KIND_DATETIME] = "numpy.datetime64",
+    [ZB_KIND_TIMEDELTA] = "numpy.timedelta64",
 };
 
 #define TYPE_COUNT (sizeof types / sizeof *types)
@@ -100,7 +110,7 @@ enum zb_code zb__dtype_parse(const zb_json *value, zb_dtype *out, zb_error *err)
     return zb__extension_check(&type, "data_type", no_configuration, err);
 }
 
-/* Every dtype that this file makes has a name; kind raw is the only one outside the table. */
+/* Every dtype has a name; kind raw is the only one outside the two tables. */
 const char *zb_dtype_name(zb_dtype dtype, char text[24]) {
     for (size_t i = 0; i < TYPE_COUNT; i++) {
         if (types[i].kind == dtype.kind && types[i].size == dtype.size) {
@@ -108,6 +118,52 @@ const char *zb_dtype_name(zb_dtype dtype, char text[24]) {
             return text;
         }
     }
-    snprintf(text, 24, "r%llu", 8ull * dtype.size);
+    if (dtype.kind > ZB_KIND_RAW && dtype.kind <= ZB_KIND_TIMEDELTA)
+        snprintf(text, 24, "%s", kind_names[dtype.kind]);
+    else
+        snprintf(text, 24, "r%llu", 8ull * dtype.size);
+    return text;
+}
+
+/* ---- Printing with detail ---- */
+
+typedef struct print {
+    char *text;
+    size_t size, used; /* used may run past size: the rest is cut off */
+} print;
+
+static void add(print *p, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    size_t left = p->used < p->size ? p->size - p->used : 0;
+    int count = vsnprintf(left ? p->text + p->used : NULL, left, format, arguments);
+    p->used += count > 0 ? (size_t)count : 0;
+    va_end(arguments);
+}
+
+static void print_dtype(print *p, zb_dtype dtype) {
+    char name[24];
+    size_t count;
+    uint32_t scale;
+    const zb_field *fields = zb_dtype_fields(dtype, &count);
+    enum zb_time_unit unit = zb_dtype_unit(dtype, &scale);
+    add(p, "%s", zb_dtype_name(dtype, name));
+    if (scale > 1)
+        add(p, "[%u%s]", scale, zb_time_unit_name(unit));
+    else if (scale == 1)
+        add(p, "[%s]", zb_time_unit_name(unit));
+    for (size_t i = 0; i < count; i++) {
+        add(p, "%s%s: ", i ? ", " : "{", fields[i].name);
+        print_dtype(p, fields[i].dtype);
+    }
+    if (count > 0)
+        add(p, "}");
+}
+
+const char *zb_dtype_print(zb_dtype dtype, char *text, size_t size) {
+    print p = {.text = text, .size = size};
+    if (size > 0)
+        *text = '\0';
+    print_dtype(&p, dtype);
     return text;
 }

@@ -224,6 +224,11 @@ enum zb_code zb__fill_parse(const zb_json *value, zb_dtype dtype, void *out, boo
     case ZB_KIND_COMPLEX:
         return parse_complex(value, dtype, out, err);
     case ZB_KIND_RAW:
+    case ZB_KIND_STRING:
+    case ZB_KIND_BYTES:
+    case ZB_KIND_STRUCT:
+    case ZB_KIND_DATETIME:
+    case ZB_KIND_TIMEDELTA:
         break;
     }
     return parse_raw(value, dtype, out, err);

@@ -95,6 +95,11 @@ void zb__fill_print(zb_json_writer *w, zb_dtype dtype, const void *element) {
         zb_json_end_array(w);
         return;
     case ZB_KIND_RAW:
+    case ZB_KIND_STRING:
+    case ZB_KIND_BYTES:
+    case ZB_KIND_STRUCT:
+    case ZB_KIND_DATETIME:
+    case ZB_KIND_TIMEDELTA:
         break;
     }
     zb_json_begin_array(w);

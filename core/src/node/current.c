@@ -28,7 +28,7 @@ enum zb_code zb__document_stat(const zb_node *node, zb_object_info *info, zb_err
 
 static bool same_form(const zb__array *a, const zb__array *b) {
     const zb_array_info *x = &a->info, *y = &b->info;
-    return x->ndim == y->ndim && x->dtype.kind == y->dtype.kind && x->dtype.size == y->dtype.size &&
+    return x->ndim == y->ndim && zb_dtype_equal(x->dtype, y->dtype) &&
            zb__grid_same(&a->grid, &b->grid) &&
            memcmp(x->fill_value, y->fill_value, x->dtype.size) == 0 && a->keys.v2 == b->keys.v2 &&
            a->keys.separator == b->keys.separator && zb__chain_same(a->chain, b->chain);

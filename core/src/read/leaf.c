@@ -141,8 +141,7 @@ static bool is_direct(const zb__leaf *leaf, uint64_t lo, uint64_t hi) {
     zb__piece *piece = leaf->pieces;
     const zb__chain *chain = leaf->form->chain;
     const zb_dtype *to = &piece->target->dtype;
-    if (piece->next || to->kind != chain->dtype.kind || to->size != chain->dtype.size ||
-        (to->swapped != chain->dtype.swapped && to->size > 1))
+    if (piece->next || !zb_dtype_equal(*to, chain->dtype))
         return false;
     int64_t stride = to->size;
     for (uint32_t d = chain->ndim; d-- > 0;) {

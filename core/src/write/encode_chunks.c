@@ -114,8 +114,7 @@ static enum zb_code unit_piece(const zb__layout *layout, zb__piece *piece, uint6
 static bool is_direct(const zb__layout *layout, zb__piece *piece) {
     const zb__chain *unit = layout->unit->chain;
     const zb_dtype *from = &piece->target->dtype;
-    if (from->kind != unit->dtype.kind || from->size != unit->dtype.size ||
-        (from->size > 1 && from->swapped != unit->dtype.swapped) || from->kind == ZB_KIND_BOOL)
+    if (!zb_dtype_equal(*from, unit->dtype) || from->kind == ZB_KIND_BOOL)
         return false;
     int64_t stride = from->size;
     for (uint32_t i = layout->ndim; i-- > 0;) {

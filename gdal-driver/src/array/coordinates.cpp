@@ -27,7 +27,7 @@ NodePtr find_coordinate(const zb_node *array, uint32_t dim, NearbyNodes &around)
     NodePtr node = around.find_coordinate(zb_node_array(array), dim);
     const zb_array_info *found = node == nullptr ? nullptr : zb_node_array(node.get());
     const bool usable = found != nullptr && found->shape[0] <= kMaxValues &&
-                        zb_dtype_converts(found->dtype, {ZB_KIND_FLOAT, 8, false});
+                        zb_dtype_converts(found->dtype, {ZB_KIND_FLOAT, 8, false, nullptr});
     return usable ? node : nullptr;
 }
 
@@ -42,7 +42,7 @@ std::vector<double> read_coordinate(const zb_node *coordinate, uint64_t first, u
     read.start = &first;
     read.count = &count;
     read.view.data = values.data();
-    read.view.dtype = {ZB_KIND_FLOAT, 8, false};
+    read.view.dtype = {ZB_KIND_FLOAT, 8, false, nullptr};
     if (other_sign) { /* the core, which could convert, does not know of the other sign */
         read.view.data = stored.data();
         read.view.dtype = dtype;

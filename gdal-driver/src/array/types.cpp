@@ -29,13 +29,18 @@ GDALDataType gdal_type(zb_dtype dtype) {
     case ZB_KIND_COMPLEX:
         return dtype.size == 8 ? GDT_CFloat32 : GDT_CFloat64;
     case ZB_KIND_RAW:
+    case ZB_KIND_STRING:
+    case ZB_KIND_BYTES:
+    case ZB_KIND_STRUCT:
+    case ZB_KIND_DATETIME:
+    case ZB_KIND_TIMEDELTA:
         break;
     }
     return GDT_Unknown;
 }
 
 zb_dtype memory_dtype(GDALDataType type) {
-    zb_dtype dtype = {ZB_KIND_RAW, 0, false};
+    zb_dtype dtype = {ZB_KIND_RAW, 0, false, nullptr};
     if (type == GDT_CInt16 || type == GDT_CInt32 || type == GDT_Unknown)
         return dtype;
     dtype.size = static_cast<uint32_t>(GDALGetDataTypeSizeBytes(type));

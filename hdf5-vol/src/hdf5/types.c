@@ -74,6 +74,11 @@ hid_t vol_type_new(h5_lib *lib, zb_dtype dtype) {
     case ZB_KIND_COMPLEX:
         return new_complex(lib, dtype.size, host_is_little);
     case ZB_KIND_RAW:
+    case ZB_KIND_STRING:
+    case ZB_KIND_BYTES:
+    case ZB_KIND_STRUCT:
+    case ZB_KIND_DATETIME:
+    case ZB_KIND_TIMEDELTA:
         break;
     }
     return lib->H5Tcreate(H5T_OPAQUE, dtype.size); /* untagged: h5py reads no other */

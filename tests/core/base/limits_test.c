@@ -290,7 +290,7 @@ static enum zb_code read_all(zb_store *store, size_t size, zb_error *err) {
     zb_node *node = NULL;
     unsigned char *values = malloc(size);
     enum zb_code code = zb_node_open(store, "", &node, err);
-    zb_read read = {.node = node, .view = {.data = values, .dtype = {ZB_KIND_UINT, 1, false}}};
+    zb_read read = {.node = node, .view = {.data = values, .dtype = {ZB_KIND_UINT, 1, false, NULL}}};
     if (code == ZB_OK)
         code = zb_array_read(&read, 1, err);
     zb_node_release(node);
@@ -357,7 +357,7 @@ static void write_cache_bytes(void *unused) {
     for (uint64_t i = 0; i < 10; i++) {
         uint64_t start = 1000 * i, count = sizeof half;
         zb_write write = {
-            .start = &start, .count = &count, .data = half, .dtype = {ZB_KIND_UINT, 1, false}};
+            .start = &start, .count = &count, .data = half, .dtype = {ZB_KIND_UINT, 1, false, NULL}};
         CHILD_CHECK(zb_writer_write(writer, &write, &err) == ZB_OK, "%s", err.message);
         CHILD_CHECK(zb__waiting_bytes(0) <= 3000, "%" PRIu64, zb__waiting_bytes(0));
     }

@@ -126,7 +126,7 @@ static void every_16_bit_value(void **state) {
         values[2 * i + 1] = (unsigned char)(i >> 8);
     }
     const zb_dtype sources[] = {
-        {ZB_KIND_INT, 2, false}, {ZB_KIND_UINT, 2, false}, {ZB_KIND_FLOAT, 2, false}};
+        {ZB_KIND_INT, 2, false, NULL}, {ZB_KIND_UINT, 2, false, NULL}, {ZB_KIND_FLOAT, 2, false, NULL}};
     for (size_t f = 0; f < 3; f++) {
         for (size_t t = 0; t < NUMBER_COUNT; t++)
             check_run(sources[f], values, all_numbers[t], 65536, 0, 0, false);
@@ -157,12 +157,12 @@ static void every_half_and_its_ties(void **state) {
 /* Written out by hand, so that an error in the reference shows. */
 static void rules_by_example(void **state) {
     (void)state;
-    const zb_dtype f64 = {ZB_KIND_FLOAT, 8, false}, f32 = {ZB_KIND_FLOAT, 4, false};
-    const zb_dtype u64 = {ZB_KIND_UINT, 8, false}, boolean = {ZB_KIND_BOOL, 1, false};
+    const zb_dtype f64 = {ZB_KIND_FLOAT, 8, false, NULL}, f32 = {ZB_KIND_FLOAT, 4, false, NULL};
+    const zb_dtype u64 = {ZB_KIND_UINT, 8, false, NULL}, boolean = {ZB_KIND_BOOL, 1, false, NULL};
     const double in[] = {3.99, -3.99, 300, -300, (double)NAN, (double)INFINITY, -0.0, 1e300};
 
     int8_t i8[8];
-    zb__convert(f64, in, 8, (zb_dtype){ZB_KIND_INT, 1, false}, i8, 1, 8);
+    zb__convert(f64, in, 8, (zb_dtype){ZB_KIND_INT, 1, false, NULL}, i8, 1, 8);
     assert_memory_equal(i8, ((int8_t[]){3, -3, 127, -128, 0, 127, 0, 127}), sizeof i8);
     uint64_t wide[8];
     zb__convert(f64, in, 8, u64, wide, 8, 8);
@@ -178,12 +178,12 @@ static void rules_by_example(void **state) {
 
     /* Through double these would round twice: one more than a tie between two floats. */
     const int64_t tie[] = {(INT64_C(1) << 53) + (INT64_C(1) << 29) + 1, INT64_MIN, -1};
-    zb__convert((zb_dtype){ZB_KIND_INT, 8, false}, tie, 8, f32, narrow, 4, 3);
+    zb__convert((zb_dtype){ZB_KIND_INT, 8, false, NULL}, tie, 8, f32, narrow, 4, 3);
     assert_true(narrow[0] == 0x1.000002p53f && narrow[1] == -0x1p63f && narrow[2] == -1);
     const uint64_t high_tie = (UINT64_C(1) << 63) + (UINT64_C(1) << 39) + 1;
     zb__convert(u64, &high_tie, 8, f32, narrow, 4, 1);
     assert_true(narrow[0] == 0x1.000002p63f);
-    zb__convert((zb_dtype){ZB_KIND_INT, 8, false}, tie, 8, u64, wide, 8, 3);
+    zb__convert((zb_dtype){ZB_KIND_INT, 8, false, NULL}, tie, 8, u64, wide, 8, 3);
     assert_true(wide[0] == (uint64_t)tie[0] && wide[1] == 0 && wide[2] == 0);
 
     const uint8_t loose[] = {0, 1, 2, 255};
@@ -197,10 +197,10 @@ static void complex_parts_convert_alone(void **state) {
     unsigned char values[N * 16], out[N * 20];
     for (unsigned variant = 0; variant < 8; variant++) {
         const bool widens = variant & 1;
-        const zb_dtype from = {ZB_KIND_COMPLEX, widens ? 8 : 16, variant >> 1 & 1};
-        const zb_dtype to = {ZB_KIND_COMPLEX, widens ? 16 : 8, variant >> 2};
-        const zb_dtype part = {ZB_KIND_FLOAT, from.size / 2, from.swapped};
-        const zb_dtype out_part = {ZB_KIND_FLOAT, to.size / 2, to.swapped};
+        const zb_dtype from = {ZB_KIND_COMPLEX, widens ? 8 : 16, variant >> 1 & 1, NULL};
+        const zb_dtype to = {ZB_KIND_COMPLEX, widens ? 16 : 8, variant >> 2, NULL};
+        const zb_dtype part = {ZB_KIND_FLOAT, from.size / 2, from.swapped, NULL};
+        const zb_dtype out_part = {ZB_KIND_FLOAT, to.size / 2, to.swapped, NULL};
         assert_true(zb_dtype_converts(from, to));
         make_numbers(part, values, 2 * N);
         for (size_t gap = 0; gap <= 4; gap += 4) {
@@ -214,9 +214,9 @@ static void complex_parts_convert_alone(void **state) {
 
 static void what_converts(void **state) {
     (void)state;
-    const zb_dtype c64 = {ZB_KIND_COMPLEX, 8, false}, c128 = {ZB_KIND_COMPLEX, 16, true};
-    const zb_dtype r24 = {ZB_KIND_RAW, 3, false}, r32 = {ZB_KIND_RAW, 4, false};
-    const zb_dtype f32 = {ZB_KIND_FLOAT, 4, false}, odd = {ZB_KIND_INT, 3, false};
+    const zb_dtype c64 = {ZB_KIND_COMPLEX, 8, false, NULL}, c128 = {ZB_KIND_COMPLEX, 16, true, NULL};
+    const zb_dtype r24 = {ZB_KIND_RAW, 3, false, NULL}, r32 = {ZB_KIND_RAW, 4, false, NULL};
+    const zb_dtype f32 = {ZB_KIND_FLOAT, 4, false, NULL}, odd = {ZB_KIND_INT, 3, false, NULL};
     assert_true(zb_dtype_converts(c64, c128) && zb_dtype_converts(c128, c64));
     assert_true(zb_dtype_converts(r24, r24));
     assert_false(zb_dtype_converts(r24, r32));
@@ -224,8 +224,8 @@ static void what_converts(void **state) {
     assert_false(zb_dtype_converts(c64, f32) || zb_dtype_converts(f32, c64));
     assert_false(zb_dtype_converts(odd, f32) || zb_dtype_converts(f32, odd));
     assert_false(zb_dtype_converts(odd, odd));
-    assert_false(zb_dtype_converts((zb_dtype){ZB_KIND_RAW, 0, false},
-                                   (zb_dtype){ZB_KIND_RAW, 0, false}));
+    assert_false(zb_dtype_converts((zb_dtype){ZB_KIND_RAW, 0, false, NULL},
+                                   (zb_dtype){ZB_KIND_RAW, 0, false, NULL}));
 }
 
 int main(void) {

@@ -15,10 +15,10 @@
 #include "zarrbridge/zarrbridge.h"
 
 static const zb_dtype all_numbers[] = {
-    {ZB_KIND_BOOL, 1, false}, {ZB_KIND_INT, 1, false},   {ZB_KIND_INT, 2, false},
-    {ZB_KIND_INT, 4, false},  {ZB_KIND_INT, 8, false},   {ZB_KIND_UINT, 1, false},
-    {ZB_KIND_UINT, 2, false}, {ZB_KIND_UINT, 4, false},  {ZB_KIND_UINT, 8, false},
-    {ZB_KIND_FLOAT, 2, false}, {ZB_KIND_FLOAT, 4, false}, {ZB_KIND_FLOAT, 8, false},
+    {ZB_KIND_BOOL, 1, false, NULL}, {ZB_KIND_INT, 1, false, NULL},   {ZB_KIND_INT, 2, false, NULL},
+    {ZB_KIND_INT, 4, false, NULL},  {ZB_KIND_INT, 8, false, NULL},   {ZB_KIND_UINT, 1, false, NULL},
+    {ZB_KIND_UINT, 2, false, NULL}, {ZB_KIND_UINT, 4, false, NULL},  {ZB_KIND_UINT, 8, false, NULL},
+    {ZB_KIND_FLOAT, 2, false, NULL}, {ZB_KIND_FLOAT, 4, false, NULL}, {ZB_KIND_FLOAT, 8, false, NULL},
 };
 #define NUMBER_COUNT (sizeof all_numbers / sizeof all_numbers[0])
 

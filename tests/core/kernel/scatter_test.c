@@ -118,12 +118,12 @@ static void check_box(zb__box_copy *copy, const layout *from, const layout *to) 
 /* Integers, whose conversions have no NaN, and what is moved without being converted. */
 static void random_types(zb__box_copy *copy) {
     static const uint32_t raw_sizes[] = {1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 31, 33, 100, 5000};
-    static const zb_dtype integers[] = {{ZB_KIND_INT, 1, false},  {ZB_KIND_INT, 2, false},
-                                        {ZB_KIND_UINT, 4, false}, {ZB_KIND_INT, 8, false},
-                                        {ZB_KIND_UINT, 1, false}, {ZB_KIND_UINT, 2, false}};
+    static const zb_dtype integers[] = {{ZB_KIND_INT, 1, false, NULL},  {ZB_KIND_INT, 2, false, NULL},
+                                        {ZB_KIND_UINT, 4, false, NULL}, {ZB_KIND_INT, 8, false, NULL},
+                                        {ZB_KIND_UINT, 1, false, NULL}, {ZB_KIND_UINT, 2, false, NULL}};
     switch (random_below(4)) {
     case 0:
-        copy->src_dtype = (zb_dtype){ZB_KIND_RAW, raw_sizes[random_below(14)], false};
+        copy->src_dtype = (zb_dtype){ZB_KIND_RAW, raw_sizes[random_below(14)], false, NULL};
         copy->dst_dtype = copy->src_dtype;
         break;
     case 1: /* conversion */
@@ -137,7 +137,7 @@ static void random_types(zb__box_copy *copy) {
         copy->src_dtype.swapped = random_below(4) != 0;
         break;
     default:
-        copy->src_dtype = (zb_dtype){ZB_KIND_COMPLEX, random_below(2) ? 8 : 16, true};
+        copy->src_dtype = (zb_dtype){ZB_KIND_COMPLEX, random_below(2) ? 8 : 16, true, NULL};
         copy->dst_dtype = copy->src_dtype;
         copy->dst_dtype.swapped = random_below(4) == 0;
     }
@@ -188,12 +188,12 @@ static void transposes(void **state) {
                          .bytes = from.bytes};
             zb__box_copy copy = {.ndim = 3,
                                  .count = n,
-                                 .src_dtype = {ZB_KIND_RAW, sizes[s], false},
-                                 .dst_dtype = {ZB_KIND_RAW, sizes[s], false}};
+                                 .src_dtype = {ZB_KIND_RAW, sizes[s], false, NULL},
+                                 .dst_dtype = {ZB_KIND_RAW, sizes[s], false, NULL}};
             check_box(&copy, &from, &to);
             if (size == 2 || size == 4 || size == 8) {
-                copy.src_dtype = (zb_dtype){ZB_KIND_UINT, sizes[s], true};
-                copy.dst_dtype = (zb_dtype){ZB_KIND_UINT, sizes[s], false};
+                copy.src_dtype = (zb_dtype){ZB_KIND_UINT, sizes[s], true, NULL};
+                copy.dst_dtype = (zb_dtype){ZB_KIND_UINT, sizes[s], false, NULL};
                 copy.stream = c & 1;
                 check_box(&copy, &from, &to);
             }
@@ -204,8 +204,8 @@ static void transposes(void **state) {
 /* Long rows at every alignment, so that heads, tails and pieces of a stage meet every remainder. */
 static void streamed_rows_at_every_alignment(void **state) {
     (void)state;
-    const zb_dtype u16 = {ZB_KIND_UINT, 2, false}, swapped = {ZB_KIND_UINT, 2, true};
-    const zb_dtype i32 = {ZB_KIND_INT, 4, false}, raw = {ZB_KIND_RAW, 3, false};
+    const zb_dtype u16 = {ZB_KIND_UINT, 2, false, NULL}, swapped = {ZB_KIND_UINT, 2, true, NULL};
+    const zb_dtype i32 = {ZB_KIND_INT, 4, false, NULL}, raw = {ZB_KIND_RAW, 3, false, NULL};
     const zb_dtype pairs[][2] = {{u16, u16}, {swapped, u16}, {u16, i32}, {raw, raw}};
     for (size_t p = 0; p < 4; p++) {
         for (uint64_t length = 1; length < 9000; length += length < 140 ? 1 : 977) {
@@ -229,7 +229,7 @@ static void empty_boxes_touch_nothing(void **state) {
     (void)state;
     const uint64_t count[] = {4, 0, 4};
     const int64_t strides[] = {16, 16, 4};
-    const zb_dtype f32 = {ZB_KIND_FLOAT, 4, false};
+    const zb_dtype f32 = {ZB_KIND_FLOAT, 4, false, NULL};
     zb__box_copy copy = {3, count, strides, strides, f32, f32, true};
     float value = 1;
     /* No valid address is passed as the destination: any access would crash. */
@@ -239,7 +239,7 @@ static void empty_boxes_touch_nothing(void **state) {
 
 static void zero_dimensions_are_one_element(void **state) {
     (void)state;
-    const zb_dtype f64 = {ZB_KIND_FLOAT, 8, true}, i16 = {ZB_KIND_INT, 2, false};
+    const zb_dtype f64 = {ZB_KIND_FLOAT, 8, true, NULL}, i16 = {ZB_KIND_INT, 2, false, NULL};
     unsigned char source[8] = {0x40, 0x45, 0, 0, 0, 0, 0, 0}; /* 42.0, big-endian */
     int16_t out[3] = {7, 7, 7};
     zb__box_copy copy = {.src_dtype = f64, .dst_dtype = i16};

@@ -35,9 +35,9 @@ typedef struct request {
 
 #define UNTOUCHED 0xa5
 
-static const zb_dtype targets[] = {{ZB_KIND_BOOL, 1, false},    {ZB_KIND_INT, 4, false},
-                                   {ZB_KIND_UINT, 8, true},     {ZB_KIND_FLOAT, 8, false},
-                                   {ZB_KIND_COMPLEX, 16, true}, {ZB_KIND_FLOAT, 2, false}};
+static const zb_dtype targets[] = {{ZB_KIND_BOOL, 1, false, NULL},    {ZB_KIND_INT, 4, false, NULL},
+                                   {ZB_KIND_UINT, 8, true, NULL},     {ZB_KIND_FLOAT, 8, false, NULL},
+                                   {ZB_KIND_COMPLEX, 16, true, NULL}, {ZB_KIND_FLOAT, 2, false, NULL}};
 
 static void choose_box(request *r, const arrays_sample *a, check_random *random) {
     bool whole = check_random_in(random, 0, 4) == 0;
@@ -304,13 +304,13 @@ static void bad_arguments_are_refused(void **state) {
         else
             ASSERT_FAILS(zb_array_read(&read, 1, &err), rows[i].code, err, "array /x");
     }
-    zb_read read = {.node = node, .view = {.data = values, .dtype = {ZB_KIND_RAW, 2, false}}};
+    zb_read read = {.node = node, .view = {.data = values, .dtype = {ZB_KIND_RAW, 2, false, NULL}}};
     ASSERT_FAILS(zb_array_read(&read, 1, &err), ZB_EUNSUPPORTED, err, "int16 does not convert");
     uint64_t coords[] = {0, 0, 9, 7};
     ASSERT_FAILS(zb_array_read_points(node, coords, 2, values, a.dtype, 2, &err), ZB_EINVAL, err,
                  "point 1");
     ASSERT_FAILS(zb_array_read_points(node, coords, 1, values,
-                                      (zb_dtype){ZB_KIND_COMPLEX, 8, false}, 8, &err),
+                                      (zb_dtype){ZB_KIND_COMPLEX, 8, false, NULL}, 8, &err),
                  ZB_EUNSUPPORTED, err, "array /x");
     zb_node_release(node);
     arrays_free(&a);
@@ -342,7 +342,7 @@ static void huge_and_empty(void **state) {
                     .start = (uint64_t[]){1073741820, 0},
                     .count = (uint64_t[]){2, 3},
                     .step = (uint64_t[]){2, 536870911},
-                    .view = {.data = values, .dtype = {ZB_KIND_UINT, 1, false}}};
+                    .view = {.data = values, .dtype = {ZB_KIND_UINT, 1, false, NULL}}};
     ASSERT_OK(zb_array_read(&read, 1, &err), err);
     assert_memory_equal(values, "\t\t\t\t\t\t", 6);
     zb_node_release(node);

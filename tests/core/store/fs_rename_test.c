@@ -120,7 +120,7 @@ static void nodes_move_by_their_directory(void **state) {
     zb_node *node = NULL;
     ASSERT_OK(zb_node_open(f->store, "new/place/a", &node, &err), err);
     unsigned char back[4];
-    zb_read read = {.node = node, .view = {.data = back, .dtype = {ZB_KIND_UINT, 1, false}}};
+    zb_read read = {.node = node, .view = {.data = back, .dtype = {ZB_KIND_UINT, 1, false, NULL}}};
     ASSERT_OK(zb_array_read(&read, 1, &err), err);
     assert_memory_equal(back, "abcd", 4);
     zb_node_release(node);

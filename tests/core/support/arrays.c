@@ -38,11 +38,11 @@ zb_dtype arrays_dtype(const char *name) {
     static const struct {
         const char *name;
         zb_dtype dtype;
-    } rows[] = {{"bool", {ZB_KIND_BOOL, 1, false}},     {"uint8", {ZB_KIND_UINT, 1, false}},
-                {"int16", {ZB_KIND_INT, 2, false}},     {"uint32", {ZB_KIND_UINT, 4, false}},
-                {"int64", {ZB_KIND_INT, 8, false}},     {"float32", {ZB_KIND_FLOAT, 4, false}},
-                {"float64", {ZB_KIND_FLOAT, 8, false}}, {"complex64", {ZB_KIND_COMPLEX, 8, false}},
-                {"r24", {ZB_KIND_RAW, 3, false}}};
+    } rows[] = {{"bool", {ZB_KIND_BOOL, 1, false, NULL}},     {"uint8", {ZB_KIND_UINT, 1, false, NULL}},
+                {"int16", {ZB_KIND_INT, 2, false, NULL}},     {"uint32", {ZB_KIND_UINT, 4, false, NULL}},
+                {"int64", {ZB_KIND_INT, 8, false, NULL}},     {"float32", {ZB_KIND_FLOAT, 4, false, NULL}},
+                {"float64", {ZB_KIND_FLOAT, 8, false, NULL}}, {"complex64", {ZB_KIND_COMPLEX, 8, false, NULL}},
+                {"r24", {ZB_KIND_RAW, 3, false, NULL}}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (strcmp(rows[i].name, name) == 0)
             return rows[i].dtype;
@@ -111,6 +111,13 @@ static void print_fill(FILE *out, zb_dtype dtype) {
         break;
     case ZB_KIND_RAW:
         fputs("[7,7,7]", out);
+        break;
+    case ZB_KIND_STRING:
+    case ZB_KIND_BYTES:
+    case ZB_KIND_STRUCT:
+    case ZB_KIND_DATETIME:
+    case ZB_KIND_TIMEDELTA:
+        fail_msg("no sample has this kind");
         break;
     case ZB_KIND_INT:
     case ZB_KIND_UINT:
