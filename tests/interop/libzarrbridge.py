@@ -21,7 +21,7 @@ KINDS = {"b": 0, "i": 1, "u": 2, "f": 3, "c": 4, "V": 5}
 class Dtype(c.Structure):
     """zb_dtype"""
 
-    _fields_ = [("kind", c.c_int), ("size", c.c_uint32), ("swapped", c.c_bool)]
+    _fields_ = [("kind", c.c_int), ("size", c.c_uint32), ("swapped", c.c_bool), ("detail", c.c_void_p)]
 
 
 class Spec(c.Structure):
@@ -57,7 +57,8 @@ class Write(c.Structure):
 class View(c.Structure):
     """zb_view"""
 
-    _fields_ = [("data", c.c_void_p), ("dtype", Dtype), ("strides", c.POINTER(c.c_int64))]
+    _fields_ = [("data", c.c_void_p), ("dtype", Dtype), ("strides", c.POINTER(c.c_int64)),
+                ("values", c.c_void_p)]
 
 
 class Read(c.Structure):

@@ -15,7 +15,7 @@ extern "C" {
 
 #define ZB_MAX_NDIM 32 /* also HDF5's limit */
 
-/* What an element is. Of those below the line no document speaks yet that this version opens or
+/* What an element is. Of those below the line no document speaks that this version opens or
    creates: programs may describe them, and the functions below answer for them, but an array of
    such a type is listed as unreadable. */
 enum zb_kind {
@@ -25,8 +25,8 @@ enum zb_kind {
     ZB_KIND_FLOAT,   /* IEEE 754 binary16, 32, 64 */
     ZB_KIND_COMPLEX, /* real then imaginary part, 8 or 16 bytes together */
     ZB_KIND_RAW,     /* r<bits>: size bytes without further meaning */
+    ZB_KIND_STRING,  /* a zb_slice: UTF-8 text of any length */
     /* ---- not in documents yet ---- */
-    ZB_KIND_STRING,   /* a zb_slice: UTF-8 text of any length */
     ZB_KIND_BYTES,    /* a zb_slice: bytes of any length */
     ZB_KIND_STRUCT,   /* the fields of its detail */
     ZB_KIND_DATETIME, /* int64: units since 1970-01-01T00:00 UTC; INT64_MIN is no time */

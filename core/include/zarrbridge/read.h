@@ -4,6 +4,7 @@
 #define ZARRBRIDGE_READ_H
 
 #include "zarrbridge/node.h"
+#include "zarrbridge/values.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -14,6 +15,8 @@ typedef struct zb_view {
     void *data;
     zb_dtype dtype;         /* converted to when it differs from the array's (see zb_array_read) */
     const int64_t *strides; /* bytes, [ndim], any sign; NULL for C order without gaps */
+    zb_values *values;      /* gets the bytes that elements of variable length point at
+                               (zb_dtype_is_variable); not used for others, and may be NULL then */
 } zb_view;
 
 /* One box to read: count[d] elements from start[d], step[d] apart. */
@@ -29,8 +32,10 @@ typedef struct zb_read {
    decoded once. A chunk that is not stored reads as the fill value. Any thread.
    Conversion: between bool, integers and floats, and between complex types. Integers and floats
    that do not fit are clamped to the target's range, NaN becomes 0, as HDF5 does; anything non-zero
-   is a true bool. Raw only to raw of the same size.
-   Errors: ZB_EINVAL for a group and for boxes that leave their arrays; ZB_EUNSUPPORTED for types
+   is a true bool. All others only to their equals (zb_dtype_converts): strings are zb_slice
+   elements, whose bytes belong to view.values, on error too.
+   Errors: ZB_EINVAL for a group, for boxes that leave their arrays, and for a view without the
+   values that its type needs; ZB_EUNSUPPORTED for types
    that do not convert; chunk errors; ZB_ECONFLICT when the array is not the one that was opened any
    more (zb_node_refresh opens what is there). On error the destinations hold undefined elements,
    and err names store, array and chunk. */
@@ -40,6 +45,11 @@ ZB_API enum zb_code zb_array_read(const zb_read *reads, size_t count, zb_error *
    data + i * stride (stride in bytes). Conversion and errors as in zb_array_read. */
 ZB_API enum zb_code zb_array_read_points(const zb_node *node, const uint64_t *coords, size_t count,
                                          void *data, zb_dtype dtype, int64_t stride, zb_error *err);
+
+/* The same for elements of variable length, too: `values` as in zb_view. */
+ZB_API enum zb_code zb_array_read_points_into(const zb_node *node, const uint64_t *coords,
+                                              size_t count, void *data, zb_dtype dtype,
+                                              int64_t stride, zb_values *values, zb_error *err);
 
 #ifdef __cplusplus
 }

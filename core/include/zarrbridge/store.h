@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 
+#include "zarrbridge/dtype.h"
 #include "zarrbridge/error.h"
 
 #ifdef __cplusplus
@@ -48,6 +49,13 @@ enum zb_sync {
    new one, and from ZB_SYNC_CLOSE on, once zb_store_flush or a writer's flush has returned, the new
    one. With ZB_SYNC_NONE a document that did not exist before may be left incomplete until then. */
 ZB_API void zb_store_set_sync(zb_store *store, enum zb_sync sync);
+
+/* The kinds of elements (enum zb_kind) that a program has a use for, one bit each: 1u << kind. From
+   now on arrays of others are refused with ZB_EUNSUPPORTED, and listed as unreadable with the
+   reason. Without this call all are taken. Before other threads use the store. */
+ZB_API void zb_store_set_kinds(zb_store *store, unsigned kinds);
+/* All kinds whose elements point at nothing and have no detail. */
+#define ZB_PLAIN_KINDS ((1u << (ZB_KIND_RAW + 1)) - 1)
 
 /* Makes durable all that was changed through the store, by any writer: what waits for a flush
    becomes visible, too. ZB_EIO with the first object or name that could not be made durable;

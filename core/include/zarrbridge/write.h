@@ -75,12 +75,13 @@ typedef struct zb_write {
 /* Writes one box. Chunks and shards that are complete afterwards are encoded and stored at once,
    without reading the old ones; the rest waits in memory for the rest of its chunk, for a flush, or
    until the budget is full. On error nothing of an old object is harmed, and the call may be
-   tried again. ZB_EINVAL for a box that leaves the array; ZB_EUNSUPPORTED for types that do not
-   convert, and where no lock can be had for a part of a shard; chunk errors of what is merged;
-   ZB_ECONFLICT when another process holds a lock for longer than lock_seconds, when the array has
-   been deleted, moved or made anew since the writer's node was opened, and for chunks of which
-   another part lies within its shape now than then: they may hold elements that the writer does not
-   know of. */
+   tried again. Bytes that elements point at are copied, and may change after the call. ZB_EINVAL
+   for a box that leaves the array, and for strings that are not UTF-8 (nothing is written then);
+   ZB_EUNSUPPORTED for types that do not convert, and where no lock can be had for a part of a
+   shard; chunk errors of what is merged; ZB_ECONFLICT when another process holds a lock for longer
+   than lock_seconds, when the array has been deleted, moved or made anew since the writer's node
+   was opened, and for chunks of which another part lies within its shape now than then: they may
+   hold elements that the writer does not know of. */
 ZB_API enum zb_code zb_writer_write(zb_writer *writer, const zb_write *write, zb_error *err);
 
 /* Stores all that waits: parts are merged with the stored object under the key's lock. What could

@@ -38,6 +38,7 @@
 #include "zarrbridge/node.h"
 #include "zarrbridge/read.h"
 #include "zarrbridge/store.h"
+#include "zarrbridge/values.h"
 #include "zarrbridge/write.h"
 
 #endif

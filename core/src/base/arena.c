@@ -30,7 +30,8 @@ static unsigned char *make_room(zb__arena *arena, size_t size) {
     if (!block)
         return NULL;
     *block = (arena_block){.next = arena->blocks, .capacity = capacity};
-    *arena = (zb__arena){.blocks = block, .used = 0, .end = capacity};
+    *arena = (zb__arena){
+        .blocks = block, .end = capacity, .held = arena->held + sizeof *block + capacity};
     return block->data;
 }
 

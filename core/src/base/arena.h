@@ -9,6 +9,7 @@
 typedef struct zb__arena {
     struct zb__arena_block *blocks; /* the newest first; only that one has room left */
     size_t used, end;               /* of the newest block: what is free lies between */
+    size_t held;                    /* bytes of all blocks */
 } zb__arena;
 
 /* Both give NULL when memory runs out: memory aligned for any type, and bytes side by side, for

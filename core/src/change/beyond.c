@@ -7,6 +7,7 @@
 #include "base/checked.h"
 #include "base/json_writer.h"
 #include "codec/encode.h"
+#include "kernel/values.h"
 #include "model/array.h"
 #include "node/edit.h"
 #include "node/node.h"
@@ -118,6 +119,15 @@ static bool next_step(const zb__array *array, const part *whole, part *at, uint6
     return !wraps;
 }
 
+static bool is_all_fill(const zb_array_info *info, const char *data, uint64_t elements) {
+    if (!zb_dtype_is_variable(info->dtype))
+        return zb__is_all(data, elements, info->fill_value, info->dtype.size);
+    bool same = true;
+    for (uint64_t i = 0; i < elements && same; i++)
+        same = zb__values_equal(info->dtype, data + i * info->dtype.size, info->fill_value);
+    return same;
+}
+
 /* Does the part hold anything but fill values? What is damaged does not pass for anything: reading
    it is an error, after the array has grown as before. */
 static enum zb_code look(const clearing *c, const part *whole, bool *found, zb_error *err) {
@@ -131,15 +141,20 @@ static enum zb_code look(const clearing *c, const part *whole, bool *found, zb_e
         bool more = next_step(c->padded->array, whole, &at, &elements);
         if (!first && !more)
             break;
-        void *data = malloc((size_t)elements * info->dtype.size);
+        char *data = malloc((size_t)elements * info->dtype.size);
+        zb_values *values = NULL;
+        if (data && zb_dtype_is_variable(info->dtype))
+            code = zb_values_new(&values, err);
         zb_read read = {.node = c->padded,
                         .start = at.start,
                         .count = at.count,
-                        .view = {.data = data, .dtype = info->dtype}};
-        code = data ? zb__array_read_fresh(&read, 1, err)
-                    : zb_fail(err, ZB_ENOMEM, "no memory for looking beyond an array's edge");
-        *found = !code && !zb__is_all(data, elements, info->fill_value, info->dtype.size);
+                        .view = {.data = data, .dtype = info->dtype, .values = values}};
+        if (!code)
+            code = data ? zb__array_read_fresh(&read, 1, err)
+                        : zb_fail(err, ZB_ENOMEM, "no memory for looking beyond an array's edge");
+        *found = !code && !is_all_fill(info, data, elements);
         free(data);
+        zb_values_free(values);
     }
     bool damaged = code == ZB_EFORMAT || code == ZB_ECHECKSUM || code == ZB_ELIMIT;
     return damaged ? ZB_OK : code;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/scratch.h"
+#include "codec/elements.h"
 #include "codec/shard.h"
 #include "node/node.h"
 #include "read/expand.h"
@@ -111,6 +112,14 @@ static enum zb_code fetch(const zb__source *source, zb__buffer *buffer, const ui
 static enum zb_code check_leaf(const object_walk *w, const zb__leaf *leaf, const uint8_t *stored,
                                size_t size, zb_error *err) {
     size_t decoded = (size_t)leaf->form->decoded_size;
+    if (zb__form_has_heap(leaf->form)) {
+        zb__elements elements;
+        enum zb_code code =
+            zb__elements_serialised(leaf->form, w->scratch, stored, size, &elements, err);
+        if (code == ZB_OK)
+            code = zb__elements_open(leaf->form, &elements, err);
+        return code ? report(w, leaf, ZB_FINDING_DAMAGED, code, err) : ZB_OK;
+    }
     if (leaf->form->chain->is_raw) /* its size has been compared; there is nothing more */
         return ZB_OK;
     enum zb_code code = zb__buffer_reserve(&w->scratch->decoded, decoded, err);

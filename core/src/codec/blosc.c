@@ -242,7 +242,7 @@ static enum zb_code blosc_parse(const zb_json *configuration, const zb__binding 
     zb__blosc *codec = zb__codec_new_state(sizeof *codec, state, err);
     if (!codec)
         return ZB_ENOMEM;
-    uint32_t item = binding->dtype.size;
+    uint32_t item = zb_dtype_is_variable(binding->dtype) ? 1 : binding->dtype.size;
     size_t compressor = 3, shuffle = item > 1 ? 1 : 2;
     int typesize = item < INT_MAX ? (int)item : INT_MAX, block_size = 0;
     codec->level = 5;
@@ -267,7 +267,8 @@ static enum zb_code blosc_parse(const zb_json *configuration, const zb__binding 
  */
 static void print_typesize(zb_json_writer *writer, const char *member, zb_dtype dtype) {
     (void)member;
-    zb_json_write_uint64(writer, dtype.size > 255 ? 1 : dtype.size);
+    bool is_number = dtype.size <= 255 && !zb_dtype_is_variable(dtype);
+    zb_json_write_uint64(writer, is_number ? dtype.size : 1);
 }
 
 static const char *const members[] = {"typesize", "cname", "clevel", "shuffle", "blocksize", NULL};

@@ -22,9 +22,10 @@ typedef struct zb__chain {
     size_t serial_at;           /* its place in the JSON list */
     zb__codec *codecs;          /* bytes→bytes, in encoding order */
     size_t codec_count;
-    unsigned cost; /* of decoding, nanoseconds per KiB of decoded bytes */
-    bool is_raw;   /* the stored bytes are the elements: any range of them can be read alone */
-    bool is_index; /* of a shard's index, whose size another limit bounds */
+    unsigned cost;    /* of decoding, nanoseconds per KiB of decoded bytes */
+    bool is_raw;      /* the stored bytes are the elements: any range of them can be read alone */
+    bool is_variable; /* elements point at bytes elsewhere */
+    bool is_index;    /* of a shard's index, whose size another limit bounds */
     struct zb__form_cache *forms; /* those that were asked for last; the one part that changes */
 } zb__chain;
 

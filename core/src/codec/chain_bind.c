@@ -113,6 +113,7 @@ static enum zb_code bind_list(making *m, const zb_json *codecs, zb_error *err) {
             zb_fail(err, ZB_EFORMAT, "codecs: there is no array-to-bytes codec such as \"bytes\"");
     if (!code)
         m->chain->is_raw = m->chain->codec_count == 0 && m->chain->serial.ops->serial.is_elements;
+    m->chain->is_variable = zb_dtype_is_variable(m->chain->dtype);
     return code;
 }
 

@@ -10,6 +10,7 @@
 #define CODECS(line) \
     line(transpose) \
     line(bytes) \
+    line(vlen_utf8) \
     line(sharding_indexed) \
     line(zstd) \
     line(gzip) \

@@ -19,6 +19,7 @@
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
 
+struct zb__elements;
 struct zb__form;
 struct zb__encoding;
 struct zb__elements_view;
@@ -50,11 +51,12 @@ typedef struct zb__array_ops {
     void (*compose)(const void *state, uint32_t ndim, uint32_t *axis);
 } zb__array_ops;
 
-/* An array→bytes codec. */
+/* An array→bytes codec. A serialised chunk is one of three things:
+   - its elements in C order of the stored dimensions, side by side (is_elements). Any range of them
+     can be read where it lies, and a read scatters them from there;
+   - chunks of chunks: the form that prepare has completed tells how it is opened up;
+   - something from which `decode` makes the elements. */
 typedef struct zb__serial_ops {
-    /* The serialised chunk is its elements in C order of the stored dimensions, side by side. Any
-       range of them can be read where it lies, and a read scatters them from there. Otherwise the
-       form that prepare has completed tells how the chunk is opened up. */
     bool is_elements;
     /* The type of the elements as they are stored: another byte order. NULL: as it is. */
     zb_dtype (*stored_dtype)(const void *state, zb_dtype dtype);
@@ -65,8 +67,18 @@ typedef struct zb__serial_ops {
     /* The size of a serialised chunk that is to be decoded: exact when is_elements, else at most.
      */
     uint64_t (*decode_bound)(const struct zb__form *form);
-    /* The most bytes that encode makes of a chunk; UINT64_MAX when they are too many. */
+    /* Makes elements->data of the serialised chunk in elements->heap, which stays where it is for
+       as long as the elements and may be changed: what has a variable length points into it
+       (elements.h). All is checked: what does not add up is ZB_EFORMAT. */
+    enum zb_code (*decode)(const void *state, const struct zb__form *form,
+                           struct zb__elements *elements, zb_error *err);
+    /* The most bytes that encode makes of a chunk; UINT64_MAX when they are too many. Where
+       `measure` says it: what it makes of usual elements, which budgets go by. */
     uint64_t (*encode_bound)(const struct zb__form *form);
+    /* The most bytes that encode makes of the elements that the view shows, where the form alone
+       does not tell. NULL: encode_bound does. */
+    enum zb_code (*measure)(const struct zb__encoding *e, const struct zb__form *form,
+                            const struct zb__elements_view *view, uint64_t *size, zb_error *err);
     /* Serialises the elements that the view shows (encode.h). */
     enum zb_code (*encode)(const struct zb__encoding *e, const struct zb__form *form,
                            const struct zb__elements_view *view, struct zb__serialised *out,

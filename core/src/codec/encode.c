@@ -34,6 +34,21 @@ uint64_t zb__chunk_encode_bound(const zb__form *form) {
     return bound;
 }
 
+/* As the encoding below: through the codecs of shards. */
+enum zb_code zb__view_measure(const zb__encoding *e, const zb__form *form,
+                              const zb__elements_view *view, uint64_t *bound, zb_error *err) {
+    const zb__chain *chain = form->chain;
+    const zb__serial_ops *serial = &chain->serial.ops->serial;
+    enum zb_code code = ZB_OK;
+    if (serial->measure)
+        code = serial->measure(e, form, view, bound, err);
+    else
+        *bound = serial->encode_bound(form);
+    for (size_t i = 0; i < chain->codec_count && !code; i++)
+        *bound = chain->codecs[i].ops->bytes.encode_bound(*bound);
+    return code;
+}
+
 /* Calls itself through the codecs of shards, as deep as the limit shard_depth. */
 enum zb_code zb__view_encode(const zb__encoding *e, const zb__form *form,
                              const zb__elements_view *view, uint8_t *out, size_t capacity,
@@ -52,17 +67,30 @@ enum zb_code zb__view_encode(const zb__encoding *e, const zb__form *form,
     return code;
 }
 
+/* The view of all elements of a chunk, which lie side by side. */
+static zb__elements_view whole_view(const zb__form *form, const uint8_t *elements) {
+    zb__elements_view view = {.data = elements};
+    int64_t stride = form->chain->dtype.size;
+    for (uint32_t i = form->chain->ndim; i-- > 0;) {
+        view.strides[i] = stride;
+        stride *= (int64_t)form->stored_shape[i];
+    }
+    return view;
+}
+
+enum zb_code zb__chunk_measure(const zb__form *form, const uint8_t *elements, uint64_t *bound,
+                               zb_error *err) {
+    zb__encoding e = {.dtype = form->chain->dtype};
+    zb__elements_view view = whole_view(form, elements);
+    return zb__view_measure(&e, form, &view, bound, err);
+}
+
 enum zb_code zb__chunk_encode(const zb__form *form, zb__scratch *scratch, const uint8_t *elements,
                               const void *fill, bool store_empty, uint8_t *out, size_t capacity,
                               size_t *size, zb_error *err) {
     const zb__chain *chain = form->chain;
     zb__encoding e = {
         .scratch = scratch, .dtype = chain->dtype, .fill = fill, .store_empty = store_empty};
-    zb__elements_view view = {.data = elements};
-    int64_t stride = chain->dtype.size;
-    for (uint32_t i = chain->ndim; i-- > 0;) {
-        view.strides[i] = stride;
-        stride *= (int64_t)form->stored_shape[i];
-    }
+    zb__elements_view view = whole_view(form, elements);
     return zb__view_encode(&e, form, &view, out, capacity, size, err);
 }

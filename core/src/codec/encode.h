@@ -14,6 +14,11 @@
    not fit. */
 uint64_t zb__chunk_encode_bound(const zb__form *form);
 
+/* The same for a chunk of these elements, where the form alone does not tell; errors are those of
+   encoding them. */
+enum zb_code zb__chunk_measure(const zb__form *form, const uint8_t *elements, uint64_t *bound,
+                               zb_error *err);
+
 /* Encodes one chunk into out[0..capacity), capacity at least the bound. A shard is encoded inner
    chunk by inner chunk, in C order, index included; inner chunks that are all `fill` (one element
    of the chain's dtype) are left out unless store_empty. *size is 0 when the whole chunk is fill
@@ -53,6 +58,10 @@ typedef struct zb__serialised {
     size_t size;
     zb__buffer own;
 } zb__serialised;
+
+/* The most bytes that the call below may write. */
+enum zb_code zb__view_measure(const zb__encoding *e, const zb__form *form,
+                              const zb__elements_view *view, uint64_t *bound, zb_error *err);
 
 /* Encodes the chunk of this form that the view shows into out[0..capacity), which it never leaves;
  *size as in zb__chunk_encode. */

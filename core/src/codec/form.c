@@ -191,6 +191,6 @@ enum zb_code zb__form_check_stored(const zb__form *form, uint64_t size, zb_error
         return zb_fail(err, ZB_ELIMIT,
                        "it has %" PRIu64 " stored bytes, more than the %" PRIu64
                        " that its decoded size allows%s",
-                       size, bound, is_elements ? "" : " (at most the limit shard_bytes)");
+                       size, bound, form->shard ? " (at most the limit shard_bytes)" : "");
     return ZB_OK;
 }

@@ -17,9 +17,9 @@ typedef struct zb__form {
     const zb__chain *chain;
     uint64_t stored_shape[ZB_MAX_NDIM]; /* shape[axis[i]] */
     uint64_t decoded_size; /* bytes of the chunk's elements, at most chunk_bytes for a leaf */
-    /* The size of the serialised chunk in front of the bytes→bytes codecs: exact for a leaf; for a
-       shard, which must then be decoded as a whole, an upper bound, at most the limit shard_bytes.
-     */
+    /* The size of the serialised chunk in front of the bytes→bytes codecs: exact for a leaf of
+       numbers; else an upper bound, at most the limit chunk_bytes, or shard_bytes for a shard,
+       which must then be decoded as a whole. */
     uint64_t decoded_bound;
     /* An upper bound for the stored size of a sane chunk that has to be decoded. */
     uint64_t encoded_bound;

@@ -212,6 +212,20 @@ static zb__elements_view inner_view(const zb__form *form, const zb__elements_vie
     return inner;
 }
 
+static enum zb_code shard_measure(const zb__encoding *e, const zb__form *form,
+                                  const zb__elements_view *view, uint64_t *size, zb_error *err) {
+    const zb__shard *shard = form->shard;
+    enum zb_code code = ZB_OK;
+    *size = form->chain->is_variable ? shard->index_size : shard_encode_bound(form);
+    for (uint64_t i = 0; i < shard->count && form->chain->is_variable && !code; i++) {
+        zb__elements_view inner = inner_view(form, view, i);
+        uint64_t one = 0;
+        code = zb__view_measure(e, shard->inner, &inner, &one, err);
+        *size = zb__bound_sum(*size, one);
+    }
+    return code;
+}
+
 /* Encodes all inner chunks into out[from..to) and their places into entries. *end gets where they
    end: `from` when none is stored. */
 static enum zb_code encode_inner_chunks(const zb__encoding *e, const zb__form *form,
@@ -263,10 +277,12 @@ static enum zb_code shard_encode(const zb__encoding *e, const zb__form *form,
     uint8_t *room = out->room;
     size_t capacity = out->capacity;
     if (!room) { /* codecs follow, which use the scratch as the inner chunks do */
-        uint64_t bound = shard_encode_bound(form);
-        if (bound > SIZE_MAX)
-            return zb_fail(err, ZB_ELIMIT, "a chunk is too large to be encoded");
-        enum zb_code code = zb__buffer_reserve(&out->own, (size_t)bound, err);
+        uint64_t bound;
+        enum zb_code code = shard_measure(e, form, view, &bound, err);
+        if (!code && bound > SIZE_MAX)
+            code = zb_fail(err, ZB_ELIMIT, "a chunk is too large to be encoded");
+        if (!code)
+            code = zb__buffer_reserve(&out->own, (size_t)bound, err);
         if (code)
             return code;
         room = out->own.data;
@@ -289,5 +305,6 @@ const zb__codec_ops zb__codec_sharding_indexed = {
     .serial = {.prepare = shard_prepare,
                .decode_bound = shard_decode_bound,
                .encode_bound = shard_encode_bound,
+               .measure = shard_measure,
                .encode = shard_encode},
 };

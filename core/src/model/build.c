@@ -18,6 +18,7 @@
 
 #include "base/text.h"
 #include "codec/codecs_print.h"
+#include "kernel/values.h"
 #include "model/fill_print.h"
 #include "zarrbridge/array.h"
 #include "zarrbridge/dtype.h"
@@ -169,10 +170,14 @@ static enum zb_code print_fill(zb_json_writer *w, const zb_array_spec *spec, zb_
     return ZB_OK;
 }
 
-/* The byte order is a matter of numbers of several bytes only; older zarr-python reads the codec
-   without it, too. */
-static void print_bytes(zb_json_writer *w, zb_dtype dtype) {
+/* The array→bytes codec. The byte order is a matter of numbers of several bytes only; older
+   zarr-python reads the codec without it, too. */
+static void print_serial(zb_json_writer *w, zb_dtype dtype) {
     bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+    if (dtype.kind == ZB_KIND_STRING) {
+        zb_json_write_raw(w, "{\"name\":\"vlen-utf8\"}");
+        return;
+    }
     if (dtype.size == 1 || dtype.kind == ZB_KIND_RAW) {
         zb_json_write_raw(w, "{\"name\":\"bytes\"}");
         return;
@@ -191,7 +196,7 @@ static enum zb_code print_codecs(zb_json_writer *w, const zb_array_spec *spec, z
         zb_json_write_name(w, "codecs");
         zb_json_begin_array(w);
     }
-    print_bytes(w, spec->dtype);
+    print_serial(w, spec->dtype);
     zb_json *codecs;
     enum zb_code code =
         zb__argument_parse(spec->codecs ? spec->codecs : "[\"zstd\"]", "codecs", &codecs, err);
@@ -211,6 +216,14 @@ static enum zb_code print_codecs(zb_json_writer *w, const zb_array_spec *spec, z
     return code;
 }
 
+/* Is the string one that a document can hold, and that is read back? */
+static bool is_json_text(const void *element) {
+    zb_slice slice;
+    memcpy(&slice, element, sizeof slice);
+    return slice.size == 0 || (slice.data && !memchr(slice.data, 0, slice.size) &&
+                               zb__is_utf8(slice.data, slice.size));
+}
+
 /* What the text could not express, or would express as something else than was asked for. */
 static enum zb_code check_spec(const zb_array_spec *spec, zb_error *err) {
     char name[24];
@@ -221,9 +234,13 @@ static enum zb_code check_spec(const zb_array_spec *spec, zb_error *err) {
         return zb_fail(err, ZB_EINVAL, "separator is character %d, expected '/' or '.'",
                        spec->separator);
     zb_dtype_name(spec->dtype, name);
-    if (spec->dtype.kind > ZB_KIND_RAW)
+    if (spec->dtype.kind > ZB_KIND_STRING)
         return zb_fail(err, ZB_EUNSUPPORTED, "arrays of %s cannot be created", name);
-    if (spec->dtype.size == 0 || (name[0] == 'r') != (spec->dtype.kind == ZB_KIND_RAW))
+    bool is_text = spec->dtype.kind == ZB_KIND_STRING;
+    if (is_text && spec->fill_value && !is_json_text(spec->fill_value))
+        return zb_fail(err, ZB_EINVAL, "the fill value is no UTF-8 text, or has a NUL in it");
+    if (spec->dtype.size == 0 || (name[0] == 'r') != (spec->dtype.kind == ZB_KIND_RAW) ||
+        (is_text && spec->dtype.size != sizeof(zb_slice)))
         return zb_fail(err, ZB_EINVAL, "no data type of kind %d has %u bytes",
                        (int)spec->dtype.kind, spec->dtype.size);
     return ZB_OK;

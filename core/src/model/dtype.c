@@ -2,9 +2,9 @@
 /*
  * The names of data types, both ways.
  *
- * Only types with elements of a fixed size that programs have a number for are known here, and
- * r<bits>, which stays bytes. A name that is unknown is not guessed at: the array is listed as
- * unreadable, with the name in the reason.
+ * Only types that programs have a number for are known here, string, and r<bits>, which stays
+ * bytes. A name that is unknown is not guessed at: the array is listed as unreadable, with the name
+ * in the reason.
  */
 #include "model/dtype.h"
 
@@ -43,11 +43,12 @@ static const type_row types[] = {
     /* Registered aliases, counted by the size of one component. */
     {"complex_float32", ZB_KIND_COMPLEX, 8},
     {"complex_float64", ZB_KIND_COMPLEX, 16},
+    {"string", ZB_KIND_STRING, sizeof(zb_slice)},
 };
 
-/* The names of kinds whose size is not part of them. None is parsed yet. */
+/* The names of kinds that are not parsed yet; their size is not part of them. */
 static const char *const kind_names[] = {
-    [ZB_KIND_STRING] = "string",
+    [ZB_KIND_STRING] = "string", /* of another size than a string has */
     [ZB_KIND_BYTES] = "variable_length_bytes",
     [ZB_KIND_STRUCT] = "struct",
     [ZB_KIND_DATETIME] = "numpy.datetime64",

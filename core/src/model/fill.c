@@ -189,6 +189,18 @@ static enum zb_code parse_complex(const zb_json *value, zb_dtype dtype, void *ou
     return ZB_OK;
 }
 
+/* ---- Text --------------------------------------------------------------------------------- */
+
+/* The text stays in the document. */
+static enum zb_code parse_text(const zb_json *value, zb_dtype dtype, void *out, zb_error *err) {
+    const char *text = zb_json_string(value);
+    if (!text)
+        return fail_form(value, dtype, "a string", err);
+    zb_slice slice = {.data = text, .size = strlen(text)};
+    memcpy(out, &slice, sizeof slice);
+    return ZB_OK;
+}
+
 /* ---- Raw bytes, and the choice ------------------------------------------------------------ */
 
 /* The specification says "an array of length N" for r<N>, and means N/8: one integer for each
@@ -223,8 +235,9 @@ enum zb_code zb__fill_parse(const zb_json *value, zb_dtype dtype, void *out, boo
         return parse_float(value, dtype, out, err);
     case ZB_KIND_COMPLEX:
         return parse_complex(value, dtype, out, err);
-    case ZB_KIND_RAW:
     case ZB_KIND_STRING:
+        return parse_text(value, dtype, out, err);
+    case ZB_KIND_RAW:
     case ZB_KIND_BYTES:
     case ZB_KIND_STRUCT:
     case ZB_KIND_DATETIME:

@@ -7,6 +7,7 @@
 #include "model/fill_print.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/half.h"
@@ -73,6 +74,16 @@ static void print_float(zb_json_writer *w, const void *element, uint32_t size) {
     zb_json_write_string(w, digits);
 }
 
+/* The caller has seen to it that no NUL is in it (build.c). Without memory the writer fails. */
+static void print_text(zb_json_writer *w, const void *element) {
+    zb_slice slice;
+    memcpy(&slice, element, sizeof slice);
+    char *text = strndup(slice.size ? slice.data : "", slice.size);
+    w->text.failed = w->text.failed || !text;
+    zb_json_write_string(w, text ? text : "");
+    free(text);
+}
+
 void zb__fill_print(zb_json_writer *w, zb_dtype dtype, const void *element) {
     const uint8_t *bytes = element;
     switch (dtype.kind) {
@@ -94,8 +105,10 @@ void zb__fill_print(zb_json_writer *w, zb_dtype dtype, const void *element) {
         print_float(w, bytes + dtype.size / 2, dtype.size / 2);
         zb_json_end_array(w);
         return;
-    case ZB_KIND_RAW:
     case ZB_KIND_STRING:
+        print_text(w, element);
+        return;
+    case ZB_KIND_RAW:
     case ZB_KIND_BYTES:
     case ZB_KIND_STRUCT:
     case ZB_KIND_DATETIME:

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "node/current.h"
 
+#include "kernel/values.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +32,7 @@ static bool same_form(const zb__array *a, const zb__array *b) {
     const zb_array_info *x = &a->info, *y = &b->info;
     return x->ndim == y->ndim && zb_dtype_equal(x->dtype, y->dtype) &&
            zb__grid_same(&a->grid, &b->grid) &&
-           memcmp(x->fill_value, y->fill_value, x->dtype.size) == 0 && a->keys.v2 == b->keys.v2 &&
+           zb__values_equal(x->dtype, x->fill_value, y->fill_value) && a->keys.v2 == b->keys.v2 &&
            a->keys.separator == b->keys.separator && zb__chain_same(a->chain, b->chain);
 }
 

@@ -129,6 +129,14 @@ static zb_node *new_node(zb_store *store, const char *path) {
 }
 
 /* The text is only needed for parsing: the document's strings are copies. */
+static enum zb_code check_kind(const zb_store *store, zb_dtype dtype, zb_error *err) {
+    char name[24];
+    if (store->kinds >> dtype.kind & 1)
+        return ZB_OK;
+    return zb_fail(err, ZB_EUNSUPPORTED, "data_type \"%s\" is not supported here",
+                   zb_dtype_name(dtype, name));
+}
+
 enum zb_code zb__node_make(zb_store *store, const char *path, const char *text, size_t size,
                            zb_node **out, zb_error *err) {
     return zb__node_make_parsed(store, path, text, size, NULL, out, err);
@@ -145,6 +153,8 @@ enum zb_code zb__node_make_parsed(zb_store *store, const char *path, const char 
     }
     node->document = json;
     enum zb_code code = parse_node(node, text, size, &kind, err);
+    if (!code && node->array)
+        code = check_kind(store, node->array->info.dtype, err);
     if (code) {
         zb_node_release(node);
         return zb__node_blame(store, kind, path, code, err);

@@ -13,8 +13,10 @@
 
 #include "base/lru.h"
 #include "base/scratch.h"
+#include "codec/elements.h"
 #include "codec/form.h"
 #include "kernel/scatter.h"
+#include "kernel/values.h"
 #include "model/keys.h"
 #include "node/node.h"
 #include "read/cache.h"
@@ -81,26 +83,35 @@ static void stored_strides(const zb__form *form, int64_t *strides) {
     }
 }
 
-/* Scatters one piece. data[0] is byte `lo` of the decoded chunk. */
-static void scatter_piece(const zb__form *form, zb__piece *piece, const uint8_t *data,
-                          uint64_t lo) {
+/* How a piece is copied from a decoded chunk, in whose bytes it begins at `first`. The strides are
+   kept in an array of the caller. */
+static inline zb__box_copy copy_of(const zb__form *form, zb__piece *piece, int64_t *strides,
+                                   uint64_t *first) {
     uint32_t ndim = form->chain->ndim;
-    int64_t strides[ZB_MAX_NDIM];
     stored_strides(form, strides);
-    int64_t first = 0;
+    int64_t at = 0;
     for (uint32_t d = 0; d < ndim; d++) {
-        first += (int64_t)zb__piece_start(piece)[d] * strides[d];
+        at += (int64_t)zb__piece_start(piece)[d] * strides[d];
         if (zb__piece_count(piece, ndim)[d] > 1)
             strides[d] *= (int64_t)zb__piece_step(piece, ndim)[d];
     }
-    zb__box_copy copy = {.ndim = ndim,
-                         .count = zb__piece_count(piece, ndim),
-                         .src_strides = strides,
-                         .dst_strides = zb__piece_stride(piece, ndim),
-                         .src_dtype = form->chain->dtype,
-                         .dst_dtype = piece->target->dtype,
-                         .stream = piece->target->stream};
-    zb__scatter(&copy, data + ((uint64_t)first - lo), piece->dst);
+    *first = (uint64_t)at;
+    return (zb__box_copy){.ndim = ndim,
+                          .count = zb__piece_count(piece, ndim),
+                          .src_strides = strides,
+                          .dst_strides = zb__piece_stride(piece, ndim),
+                          .src_dtype = form->chain->dtype,
+                          .dst_dtype = piece->target->dtype,
+                          .stream = piece->target->stream};
+}
+
+/* Scatters one piece. data[0] is byte `lo` of the decoded chunk. */
+static void scatter_piece(const zb__form *form, zb__piece *piece, const uint8_t *data,
+                          uint64_t lo) {
+    int64_t strides[ZB_MAX_NDIM];
+    uint64_t first;
+    zb__box_copy copy = copy_of(form, piece, strides, &first);
+    zb__scatter(&copy, data + (first - lo), piece->dst);
 }
 
 static void scatter_all(const zb__leaf *leaf, const uint8_t *data, uint64_t lo) {
@@ -108,18 +119,43 @@ static void scatter_all(const zb__leaf *leaf, const uint8_t *data, uint64_t lo) 
         scatter_piece(leaf->form, piece, data, lo);
 }
 
-static void fill_all(const zb__leaf *leaf) {
-    const zb_array_info *info = &leaf->key->node->array->info;
+static inline zb__box_copy fill_of(const zb__leaf *leaf, zb__piece *piece) {
     uint32_t ndim = leaf->form->chain->ndim;
+    return (zb__box_copy){.ndim = ndim,
+                          .count = zb__piece_count(piece, ndim),
+                          .dst_strides = zb__piece_stride(piece, ndim),
+                          .src_dtype = leaf->key->node->array->info.dtype,
+                          .dst_dtype = piece->target->dtype,
+                          .stream = piece->target->stream};
+}
+
+static void fill_all(const zb__leaf *leaf) {
     for (zb__piece *piece = leaf->pieces; piece; piece = piece->next) {
-        zb__box_copy copy = {.ndim = ndim,
-                             .count = zb__piece_count(piece, ndim),
-                             .dst_strides = zb__piece_stride(piece, ndim),
-                             .src_dtype = info->dtype,
-                             .dst_dtype = piece->target->dtype,
-                             .stream = piece->target->stream};
-        zb__scatter_fill(&copy, info->fill_value, piece->dst);
+        zb__box_copy copy = fill_of(leaf, piece);
+        zb__scatter_fill(&copy, leaf->key->node->array->info.fill_value, piece->dst);
     }
+}
+
+/* The same for elements of variable length, of which the reader gets copies. */
+static enum zb_code copy_all(const zb__leaf *leaf, const uint8_t *elements, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    for (zb__piece *piece = leaf->pieces; piece && !code; piece = piece->next) {
+        int64_t strides[ZB_MAX_NDIM];
+        uint64_t first;
+        zb__box_copy copy = copy_of(leaf->form, piece, strides, &first);
+        code = zb__values_copy(piece->target->values, &copy, elements + first, piece->dst, err);
+    }
+    return code;
+}
+
+static enum zb_code copy_fill(const zb__leaf *leaf, zb_error *err) {
+    const void *fill = leaf->key->node->array->info.fill_value;
+    enum zb_code code = ZB_OK;
+    for (zb__piece *piece = leaf->pieces; piece && !code; piece = piece->next) {
+        zb__box_copy copy = fill_of(leaf, piece);
+        code = zb__values_fill(piece->target->values, &copy, fill, piece->dst, err);
+    }
+    return code;
 }
 
 /* ---- What is wanted of the decoded bytes ---- */
@@ -249,6 +285,43 @@ static enum zb_code run_encoded(const zb__leaf *leaf, const uint8_t *stored, zb_
     return code;
 }
 
+/* Decodes a chunk whose elements are made of a heap: always whole. It is cached with its heap,
+   whose size is known only now. */
+static enum zb_code run_with_heap(const zb__leaf *leaf, const uint8_t *stored, zb__scratch *scratch,
+                                  zb_error *err) {
+    zb__elements elements;
+    zb__lru_item *item = NULL;
+    zb__lru *cache = zb__chunk_cache();
+    zb__lru_key key = cache_key(leaf);
+    enum zb_code code =
+        zb__elements_serialised(leaf->form, scratch, stored, (size_t)leaf->size, &elements, err);
+    if (code == ZB_OK && is_cacheable(leaf) &&
+        elements.size + elements.heap_size <= cache->budget / 4)
+        item = zb__lru_new(cache, &key, zb__cache_version(&leaf->key->info.validator),
+                           elements.size + elements.heap_size);
+    if (item)
+        zb__elements_move(&elements, item->data);
+    if (code == ZB_OK)
+        code = zb__elements_open(leaf->form, &elements, err);
+    if (code == ZB_OK && item) {
+        item->lo = 0;
+        item->hi = elements.size;
+        zb__lru_put(cache, item);
+    }
+    if (code == ZB_OK)
+        code = copy_all(leaf, elements.data, err);
+    zb__lru_release(item);
+    return code;
+}
+
+/* A leaf of elements of variable length, or a shard of such that is missing. */
+static enum zb_code run_variable(const zb__leaf *leaf, const uint8_t *stored, zb__scratch *scratch,
+                                 zb_error *err) {
+    return leaf->missing  ? copy_fill(leaf, err)
+           : leaf->cached ? copy_all(leaf, leaf->cached->data, err)
+                          : run_with_heap(leaf, stored, scratch, err);
+}
+
 /* Reads the wanted bytes of an uncompressed chunk from the key's object. */
 static enum zb_code run_raw_from_object(const zb__leaf *leaf, zb__scratch *scratch, zb_error *err) {
     uint64_t lo, hi;
@@ -306,7 +379,9 @@ static enum zb_code run_encoded_shard(const zb__leaf *leaf, const uint8_t *store
 enum zb_code zb__leaf_run(const zb__leaf *leaf, const uint8_t *stored, zb__scratch *scratch,
                           zb_error *err) {
     enum zb_code code = ZB_OK;
-    if (leaf->missing)
+    if (leaf->form->chain->is_variable && (leaf->missing || !leaf->form->shard))
+        code = run_variable(leaf, stored, scratch, err);
+    else if (leaf->missing)
         fill_all(leaf);
     else if (leaf->cached)
         scatter_all(leaf, leaf->cached->data, 0);

@@ -14,13 +14,15 @@
 
 #include "model/grid.h"
 #include "zarrbridge/dtype.h"
+#include "zarrbridge/values.h"
 
 /* ---- Pieces ---- */
 
 /* What all pieces of one zb_read share. */
 typedef struct zb__target {
     zb_dtype dtype;
-    bool stream; /* large output: use non-temporal stores */
+    zb_values *values; /* holds what elements of variable length point at; NULL for numbers */
+    bool stream;       /* large output: use non-temporal stores */
 } zb__target;
 
 typedef struct zb__piece {

@@ -25,6 +25,14 @@ static enum zb_code check_types(const zb_node *node, zb_dtype dtype, zb_error *e
                    zb_dtype_name(node->array->info.dtype, from), zb_dtype_name(dtype, to));
 }
 
+static enum zb_code check_values(const zb_node *node, const zb_values *values, zb_error *err) {
+    if (values || !node->array->chain->is_variable)
+        return ZB_OK;
+    return zb_fail(err, ZB_EINVAL,
+                   "array /%s: its elements have a variable length, and the view has no zb_values",
+                   node->path);
+}
+
 static enum zb_code read_all(const zb_read *reads, size_t count, bool is_fresh, zb_error *err) {
     zb__arena arena = {0};
     zb__box *boxes = zb__arena_alloc(&arena, count * sizeof *boxes);
@@ -34,6 +42,8 @@ static enum zb_code read_all(const zb_read *reads, size_t count, bool is_fresh, 
     for (size_t i = 0; i < count && code == ZB_OK; i++) {
         const zb_read *read = &reads[i];
         code = check_types(read->node, read->view.dtype, err);
+        if (code == ZB_OK)
+            code = check_values(read->node, read->view.values, err);
         if (code != ZB_OK)
             break;
         zb__selection selection = {.node = read->node,
@@ -48,7 +58,9 @@ static enum zb_code read_all(const zb_read *reads, size_t count, bool is_fresh, 
         code = zb__box_piece(&selection, &arena, &piece, &empty, &bytes, err);
         if (code != ZB_OK)
             break;
-        targets[i] = (zb__target){.dtype = read->view.dtype, .stream = bytes >= STREAM_BYTES};
+        targets[i] = (zb__target){.dtype = read->view.dtype,
+                                  .values = read->view.values,
+                                  .stream = bytes >= STREAM_BYTES};
         piece->target = &targets[i];
         piece->dst = read->view.data;
         if (!empty)

@@ -82,18 +82,23 @@ static enum zb_code read_ordered(const zb_node *node, const uint64_t *coords, co
     return code;
 }
 
-enum zb_code zb_array_read_points(const zb_node *node, const uint64_t *coords, size_t count,
-                                  void *data, zb_dtype dtype, int64_t stride, zb_error *err) {
+enum zb_code zb_array_read_points_into(const zb_node *node, const uint64_t *coords, size_t count,
+                                       void *data, zb_dtype dtype, int64_t stride,
+                                       zb_values *values, zb_error *err) {
     if (!node->array)
         return zb_fail(err, ZB_EINVAL, "/%s is a group, not an array", node->path);
     if (!zb_dtype_converts(node->array->info.dtype, dtype))
         return zb_fail(err, ZB_EUNSUPPORTED, "array /%s: its elements do not convert", node->path);
+    if (node->array->chain->is_variable && !values)
+        return zb_fail(err, ZB_EINVAL,
+                       "array /%s: its elements have a variable length, and there is no zb_values",
+                       node->path);
     if (count == 0)
         return ZB_OK;
     point *points = count <= SIZE_MAX / sizeof *points ? malloc(count * sizeof *points) : NULL;
     if (!points)
         return zb_fail(err, ZB_ENOMEM, "no memory for %zu points", count);
-    zb__target target = {.dtype = dtype};
+    zb__target target = {.dtype = dtype, .values = values};
     enum zb_code code = order_points(node, coords, count, points, err);
     for (size_t i = 0; i < count && code == ZB_OK; i += POINTS_AT_ONCE) {
         size_t n = count - i < POINTS_AT_ONCE ? count - i : POINTS_AT_ONCE;
@@ -101,4 +106,9 @@ enum zb_code zb_array_read_points(const zb_node *node, const uint64_t *coords, s
     }
     free(points);
     return code == ZB_OK ? zb__array_still(node, err) : code;
+}
+
+enum zb_code zb_array_read_points(const zb_node *node, const uint64_t *coords, size_t count,
+                                  void *data, zb_dtype dtype, int64_t stride, zb_error *err) {
+    return zb_array_read_points_into(node, coords, count, data, dtype, stride, NULL, err);
 }

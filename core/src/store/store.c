@@ -3,6 +3,7 @@
  * The choke point between the core and every backend: one-line wrappers that check keys, and the
  * reading of whole small objects.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ enum zb_code zb_store_init(zb_store *store, const zb_store_ops *ops, zb_store_hi
     if (ops->version != ZB_STORE_OPS_VERSION)
         return zb_fail(err, ZB_EINVAL, "store backend %s has interface version %u, expected %d",
                        ops->name, ops->version, ZB_STORE_OPS_VERSION);
-    *store = (zb_store){.ops = ops, .hints = hints, .label = strdup(label)};
+    *store = (zb_store){.ops = ops, .hints = hints, .label = strdup(label), .kinds = UINT_MAX};
     atomic_init(&store->sync, ZB_SYNC_NONE);
     if (!store->label)
         return zb_fail(err, ZB_ENOMEM, "no memory for a store's label");
@@ -139,6 +140,10 @@ void zb_store_set_sync(zb_store *store, enum zb_sync sync) {
     int now = atomic_load(&store->sync);
     while ((int)sync > now && !atomic_compare_exchange_weak(&store->sync, &now, (int)sync))
         ;
+}
+
+void zb_store_set_kinds(zb_store *store, unsigned kinds) {
+    store->kinds = kinds;
 }
 
 /* ---- Batches ---- */

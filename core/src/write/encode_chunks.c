@@ -70,10 +70,11 @@ static void forget_chunk(encode_run *run, size_t chunk) {
     state->encoded = NULL;
 }
 
-static enum zb_code take_block(encode_run *run, size_t chunk, zb__block **out, zb_error *err) {
+static enum zb_code take_block(encode_run *run, size_t chunk, size_t bound, zb__block **out,
+                               zb_error *err) {
     zb_writer *writer = run->writer;
     pthread_mutex_lock(&run->lock);
-    *out = zb__room_take(&run->states[chunk].room, &writer->blocks, writer->layout.unit_bound);
+    *out = zb__room_take(&run->states[chunk].room, &writer->blocks, bound);
     pthread_mutex_unlock(&run->lock);
     return *out ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for an encoded chunk");
 }
@@ -169,9 +170,28 @@ static size_t plain_size(const zb_writer *writer, const uint8_t *elements) {
     return empty ? 0 : layout->unit_bytes;
 }
 
-/* Encodes a unit to `place`. */
+/* Brings the elements of variable length together and finds out what they need. */
+static enum zb_code measure_source(const zb__layout *layout, unit_source *source,
+                                   zb__scratch *scratch, size_t *bound, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    uint64_t bytes;
+    if (!source->direct)
+        code = zb__buffer_reserve(&scratch->decoded, layout->unit_bytes, err);
+    if (code == ZB_OK && !source->direct) {
+        copy_source(layout, source, scratch->decoded.data);
+        source->direct = scratch->decoded.data;
+    }
+    if (code == ZB_OK)
+        code = zb__chunk_measure(layout->unit, source->direct, &bytes, err);
+    if (code == ZB_OK && bytes > SIZE_MAX / 2)
+        code = zb_fail(err, ZB_ELIMIT, "a chunk is too large to be encoded");
+    *bound = code ? 0 : (size_t)bytes;
+    return code;
+}
+
+/* Encodes a unit to place[0..bound). */
 static enum zb_code encode_source(const zb_writer *writer, const unit_source *source,
-                                  zb__scratch *scratch, uint8_t *place, size_t *size,
+                                  zb__scratch *scratch, uint8_t *place, size_t bound, size_t *size,
                                   zb_error *err) {
     const zb__layout *layout = &writer->layout;
     if (zb__is_plain(layout)) {
@@ -188,17 +208,24 @@ static enum zb_code encode_source(const zb_writer *writer, const unit_source *so
         elements = scratch->decoded.data;
     }
     return zb__chunk_encode(layout->unit, scratch, elements, layout->fill,
-                            writer->options.store_empty, place, layout->unit_bound, size, err);
+                            writer->options.store_empty, place, bound, size, err);
 }
 
-static enum zb_code encode_into_room(encode_run *run, size_t chunk, const unit_source *source,
+static enum zb_code encode_into_room(encode_run *run, size_t chunk, unit_source *source,
                                      zb__scratch *scratch, zb__encoded *out, zb_error *err) {
     zb__block *block;
-    enum zb_code code = take_block(run, chunk, &block, err);
+    const zb__layout *layout = &run->writer->layout;
+    size_t bound = layout->unit_bound;
+    enum zb_code code = ZB_OK;
+    if (layout->unit->chain->is_variable)
+        code = measure_source(layout, source, scratch, &bound, err);
+    if (code == ZB_OK)
+        code = take_block(run, chunk, bound, &block, err);
     if (code != ZB_OK)
         return code;
     out->data = block->bytes + block->used;
-    code = encode_source(run->writer, source, scratch, block->bytes + block->used, &out->size, err);
+    code = encode_source(run->writer, source, scratch, block->bytes + block->used, bound,
+                         &out->size, err);
     give_block(run, chunk, block, code == ZB_OK ? out->size : 0);
     return code;
 }
@@ -308,13 +335,28 @@ static bool needs_no_room(const zb__layout *layout, const zb__job *job) {
     return direct;
 }
 
+/* The most bytes that the elements of one of the chunks point at. */
+static uint64_t most_values(const zb__layout *layout, const zb__job *jobs, size_t count) {
+    uint64_t most = 0, bytes;
+    for (size_t i = 0; i < count; i++) {
+        bytes = jobs[i].piece ? 0 : jobs[i].open->value_bytes;
+        if (jobs[i].piece && zb__piece_measure(layout, jobs[i].piece, &bytes, NULL) != ZB_OK)
+            bytes = 0;
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
 /* What one of the chunks needs at most while it is encoded: its encoded units, the list of them,
    and the index that is made of it. */
 static uint64_t bytes_of_one(const zb__layout *layout, const zb__job *jobs, size_t count) {
     uint64_t lists = zb__work_product(layout->units, ZB__UNIT_LISTS);
+    uint64_t units = zb__work_product(layout->units, layout->unit_bound);
+    if (layout->unit->chain->is_variable)
+        return units + lists + most_values(layout, jobs, count);
     for (size_t i = 0; i < count; i++) {
         if (!needs_no_room(layout, &jobs[i]))
-            return zb__work_product(layout->units, layout->unit_bound) + lists;
+            return units + lists;
     }
     return lists;
 }

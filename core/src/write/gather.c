@@ -15,6 +15,7 @@
 #include "base/pages.h"
 #include "base/slab.h"
 #include "kernel/move.h"
+#include "kernel/values.h"
 #include "read/piece.h"
 #include "write/budget.h"
 #include "write/layout.h"
@@ -186,6 +187,7 @@ void zb__open_chunk_drop(zb_writer *writer, zb__open_chunk *chunk) {
     for (uint64_t i = 0; i < writer->layout.units; i++) {
         if (chunk->units[i].elements)
             give_unit_memory(writer, chunk->units[i].elements);
+        zb_values_free(chunk->units[i].values);
     }
     zb__waiting_bytes(-(int64_t)chunk->bytes);
     free(chunk->units);
@@ -285,11 +287,42 @@ static uint64_t mark(const zb__layout *layout, zb__piece *piece, zb__open_unit *
     return fresh;
 }
 
+/* Counts that a unit's values have grown. */
+static void count_values(zb__open_chunk *chunk, uint64_t before, uint64_t after) {
+    chunk->value_bytes += after - before;
+    chunk->bytes += after - before;
+    zb__waiting_bytes((int64_t)(after - before));
+}
+
+void zb__open_chunk_count(zb__open_chunk *chunk, const zb__layout *layout) {
+    uint64_t held = 0;
+    if (!layout->unit->chain->is_variable)
+        return;
+    for (uint64_t i = 0; i < layout->units; i++)
+        held += chunk->units[i].values ? zb__values_bytes(chunk->units[i].values) : 0;
+    count_values(chunk, chunk->value_bytes, held);
+}
+
+/* Copies a piece to a unit of elements of variable length. */
+static enum zb_code keep_values(const zb__layout *layout, zb__open_chunk *chunk,
+                                zb__open_unit *unit, zb__piece *piece, zb_error *err) {
+    uint64_t before = zb__values_bytes(unit->values);
+    enum zb_code code = zb__unit_keep(layout, piece, unit->elements, unit->values, err);
+    count_values(chunk, before, zb__values_bytes(unit->values));
+    return code;
+}
+
 /* Gives a unit room for elements. */
 static enum zb_code open_unit(zb_writer *writer, zb__open_chunk *chunk, uint64_t number,
                               zb_error *err) {
     const zb__layout *layout = &writer->layout;
     zb__open_unit *unit = &chunk->units[number];
+    if (layout->unit->chain->is_variable && !unit->values) {
+        enum zb_code code = zb_values_new(&unit->values, err);
+        if (code != ZB_OK)
+            return code;
+        count_values(chunk, 0, zb__values_bytes(unit->values));
+    }
     unit->elements = take_unit_memory(writer);
     if (!unit->elements)
         return zb_fail(err, ZB_ENOMEM, "no memory for a chunk that is written in parts");
@@ -306,9 +339,17 @@ static uint64_t unit_number(const zb__layout *layout, const zb__cells *cells) {
     return number;
 }
 
+/* Twice the text: the blocks in which it is kept double. */
+static uint64_t value_bytes(const zb__layout *layout, zb__piece *piece) {
+    uint64_t bytes;
+    return zb__piece_measure(layout, piece, &bytes, NULL) == ZB_OK ? zb__work_product(2, bytes) : 0;
+}
+
 uint64_t zb__gather_bytes(const zb_writer *writer, const uint64_t *index, zb__piece *piece,
                           uint64_t most) {
     const zb__layout *layout = &writer->layout;
+    if (layout->unit->chain->is_variable)
+        return unit_cost(layout) * layout->units + chunk_bytes(layout) + value_bytes(layout, piece);
     zb__grid grid = zb__grid_of(layout->ndim, layout->unit_shape);
     uint64_t units = 1;
     for (uint32_t d = 0; d < layout->ndim; d++) {
@@ -354,7 +395,10 @@ enum zb_code zb__gather(zb_writer *writer, const uint64_t *index, zb__piece *pie
             code = open_unit(writer, chunk, number, err);
         if (code == ZB_OK) {
             zb__cells_part(&cells, NULL, part);
-            zb__unit_put(layout, part, unit->elements);
+            if (!unit->values)
+                zb__unit_put(layout, part, unit->elements);
+            else if ((code = keep_values(layout, chunk, unit, part, err)) != ZB_OK)
+                break;
             uint64_t fresh = mark(layout, part, unit);
             unit->missing -= fresh;
             chunk->missing -= fresh;

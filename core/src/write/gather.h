@@ -26,6 +26,9 @@ void zb__unit_need_bits(const zb__layout *layout, zb__open_unit *unit);
 uint64_t zb__gather_bytes(const zb_writer *writer, const uint64_t *index, zb__piece *piece,
                           uint64_t most);
 
+/* Counts what the chunk's values hold by now, after something was read into them. */
+void zb__open_chunk_count(zb__open_chunk *chunk, const zb__layout *layout);
+
 /* Gives memory back that is kept for the next open chunks. */
 void zb__spare_free(zb_writer *writer);
 

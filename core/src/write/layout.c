@@ -8,6 +8,7 @@
 #include "codec/encode.h"
 #include "codec/form.h"
 #include "kernel/scatter.h"
+#include "kernel/values.h"
 #include "model/array.h"
 #include "read/piece.h"
 #include "zarrbridge/dtype.h"
@@ -16,8 +17,8 @@
 /* All codecs of a unit add so many bytes, and one of them is a checksum of all. */
 static bool is_fixed(const zb__layout *layout) {
     const zb__chain *unit = layout->unit->chain;
-    return layout->shard && !layout->unit->shard && zb__chain_is_fixed(unit) &&
-           zb__chain_is_checked(unit);
+    return layout->shard && !layout->unit->shard && !unit->is_variable &&
+           zb__chain_is_fixed(unit) && zb__chain_is_checked(unit);
 }
 
 /* The unit's chain may permute dimensions once more: its stored dimension i is ours axis[i]. */
@@ -73,23 +74,52 @@ uint64_t zb__unit_inside(const zb__layout *layout, const uint64_t *origin, uint6
     return elements;
 }
 
-void zb__unit_put(const zb__layout *layout, zb__piece *piece, uint8_t *elements) {
+/* How a piece is copied to the elements of a unit, from the byte *first on. The strides are kept in
+   an array of the caller. */
+static inline zb__box_copy copy_to(const zb__layout *layout, zb__piece *piece, int64_t *strides,
+                                   uint64_t *first) {
     uint32_t ndim = layout->ndim;
-    int64_t strides[ZB_MAX_NDIM];
+    *first = 0;
     for (uint32_t d = 0; d < ndim; d++) {
         uint64_t stride = layout->strides[d] * layout->unit->chain->dtype.size;
-        elements += zb__piece_start(piece)[d] * stride;
+        *first += zb__piece_start(piece)[d] * stride;
         strides[d] = zb__piece_count(piece, ndim)[d] > 1
                          ? (int64_t)(stride * zb__piece_step(piece, ndim)[d])
                          : 0;
     }
-    zb__box_copy copy = {.ndim = ndim,
-                         .count = zb__piece_count(piece, ndim),
-                         .src_strides = zb__piece_stride(piece, ndim),
-                         .dst_strides = strides,
-                         .src_dtype = piece->target->dtype,
-                         .dst_dtype = layout->unit->chain->dtype};
-    zb__scatter(&copy, piece->dst, elements);
+    return (zb__box_copy){.ndim = ndim,
+                          .count = zb__piece_count(piece, ndim),
+                          .src_strides = zb__piece_stride(piece, ndim),
+                          .dst_strides = strides,
+                          .src_dtype = piece->target->dtype,
+                          .dst_dtype = layout->unit->chain->dtype};
+}
+
+void zb__unit_put(const zb__layout *layout, zb__piece *piece, uint8_t *elements) {
+    int64_t strides[ZB_MAX_NDIM];
+    uint64_t first;
+    zb__box_copy copy = copy_to(layout, piece, strides, &first);
+    zb__scatter(&copy, piece->dst, elements + first);
+}
+
+enum zb_code zb__unit_keep(const zb__layout *layout, zb__piece *piece, uint8_t *elements,
+                           zb_values *values, zb_error *err) {
+    int64_t strides[ZB_MAX_NDIM];
+    uint64_t first;
+    zb__box_copy copy = copy_to(layout, piece, strides, &first);
+    return zb__values_copy(values, &copy, piece->dst, elements + first, err);
+}
+
+enum zb_code zb__piece_measure(const zb__layout *layout, zb__piece *piece, uint64_t *bytes,
+                               zb_error *err) {
+    *bytes = 0;
+    if (!layout->unit->chain->is_variable)
+        return ZB_OK;
+    zb__box_copy copy = {.ndim = layout->ndim,
+                         .count = zb__piece_count(piece, layout->ndim),
+                         .src_strides = zb__piece_stride(piece, layout->ndim),
+                         .src_dtype = piece->target->dtype};
+    return zb__values_measure(&copy, piece->dst, bytes, err);
 }
 
 void zb__unit_fill(const zb__layout *layout, uint8_t *elements) {

@@ -21,7 +21,7 @@ typedef struct zb__layout {
     uint64_t units;                  /* per chunk */
     uint64_t strides[ZB_MAX_NDIM];   /* of a unit's elements in memory, counted in elements */
     size_t unit_bytes;               /* decoded */
-    size_t unit_bound;               /* encoded, at most */
+    size_t unit_bound;               /* encoded, at most; of variable length: what budgets go by */
     bool fixed;    /* a unit's encoding has one possible size, and a checksum: ZB_INPLACE */
     uint8_t *fill; /* one element in stored byte order */
 } zb__layout;
@@ -50,7 +50,15 @@ uint64_t zb__unit_inside(const zb__layout *layout, const uint64_t *origin, uint6
 /* Copies a piece (in the coordinates of a unit) from its memory to the unit's elements. */
 void zb__unit_put(const zb__layout *layout, zb__piece *piece, uint8_t *elements);
 
-/* Sets all elements of a unit to the fill value. */
+/* The same for elements of variable length, whose bytes are copied into `values`. */
+enum zb_code zb__unit_keep(const zb__layout *layout, zb__piece *piece, uint8_t *elements,
+                           zb_values *values, zb_error *err);
+
+/* The bytes that a piece's elements point at: 0 for numbers. ZB_EINVAL for what they must not. */
+enum zb_code zb__piece_measure(const zb__layout *layout, zb__piece *piece, uint64_t *bytes,
+                               zb_error *err);
+
+/* Sets all elements of a unit to the fill value, which points at bytes of the array's. */
 void zb__unit_fill(const zb__layout *layout, uint8_t *elements);
 
 /* No codec changes a unit's elements, so that what lies together need not be copied. */

@@ -115,11 +115,13 @@ static void add_partial(group *g, const zb__open_chunk *chunk, uint64_t number) 
     p->stored = g->stored + g->count * layout->unit_bytes;
     if (elements * layout->unit->chain->dtype.size < layout->unit_bytes)
         zb__unit_fill(layout, p->stored);
-    g->reads[g->count++] = (zb_read){
-        .node = g->writer->node,
-        .start = p->start,
-        .count = p->count,
-        .view = {.data = p->stored, .dtype = layout->unit->chain->dtype, .strides = p->strides}};
+    g->reads[g->count++] = (zb_read){.node = g->writer->node,
+                                     .start = p->start,
+                                     .count = p->count,
+                                     .view = {.data = p->stored,
+                                              .dtype = layout->unit->chain->dtype,
+                                              .strides = p->strides,
+                                              .values = p->unit->values}};
 }
 
 /* How many units are read together: some for each thread, few enough to be bounded. Large ones, one
@@ -171,6 +173,8 @@ static enum zb_code complete_units(const zb_writer *writer, const batch *b, zb_e
     }
     if (code == ZB_OK)
         code = read_group(&g, err);
+    for (size_t i = 0; i < b->count; i++)
+        zb__open_chunk_count(b->item[i].chunk, &writer->layout);
     free(g.partials);
     free(g.reads);
     zb__pages_unmap(g.stored, g.capacity * writer->layout.unit_bytes);
@@ -198,7 +202,7 @@ static uint64_t encode_bound(const zb_writer *writer, const zb__open_chunk *chun
     uint64_t copies = zb__is_plain(layout) ? 0 : 1;
     copies += writer->options.strategy == ZB_INPLACE;
     return zb__work_product(units, zb__work_product(copies, layout->unit_bound)) +
-           zb__work_product(layout->units, ZB__UNIT_LISTS);
+           chunk->value_bytes + zb__work_product(layout->units, ZB__UNIT_LISTS);
 }
 
 /* Reserves memory for one more chunk of a batch, before its lock is taken: only the first may wait

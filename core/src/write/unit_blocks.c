@@ -41,16 +41,20 @@ void zb__block_pool_free(zb__block_pool *pool) {
 
 zb__block *zb__room_take(zb__room *room, zb__block_pool *pool, size_t unit_bound) {
     zb__block *block = room->open;
-    if (block) {
+    if (block && block->capacity - block->used >= unit_bound) {
         room->open = block->next;
         return block;
     }
-    if ((block = take_idle(pool)) != NULL)
+    block = take_idle(pool);
+    if (block && block->capacity >= unit_bound)
         return block;
+    free_block(block);
     block = calloc(1, sizeof *block);
-    if (block)
-        block->bytes = zb__pages_map(block->capacity = pool->block_bytes);
-    if (!block || !block->bytes || block->capacity < unit_bound) {
+    if (block) {
+        block->capacity = unit_bound > pool->block_bytes ? unit_bound : pool->block_bytes;
+        block->bytes = zb__pages_map(block->capacity);
+    }
+    if (!block || !block->bytes) {
         free_block(block);
         return NULL;
     }

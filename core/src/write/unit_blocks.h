@@ -20,8 +20,9 @@ typedef struct zb__block {
     size_t capacity, used;
 } zb__block;
 
-/* Blocks that no chunk uses; all of one size. They are idle memory that waits (budget.h); those of
-   a room are work, which whoever runs the chunk has reserved. */
+/* Blocks that no chunk uses; all of one size, but for those that a longer unit needed. They are
+   idle memory that waits (budget.h); those of a room are work, which whoever runs the chunk has
+   reserved. */
 typedef struct zb__block_pool {
     zb__block *idle;
     size_t block_bytes;
@@ -36,7 +37,8 @@ typedef struct zb__room {
 void zb__block_pool_init(zb__block_pool *pool, uint64_t units, size_t unit_bound);
 void zb__block_pool_free(zb__block_pool *pool);
 
-/* A block of the room with `unit_bound` bytes free behind `used`; NULL when memory runs out. */
+/* A block of the room with `unit_bound` bytes free behind `used`; NULL when memory runs out. The
+   bound may be another one for each unit. */
 zb__block *zb__room_take(zb__room *room, zb__block_pool *pool, size_t unit_bound);
 /* Gives it back, `used` counting what was written. */
 void zb__room_give(zb__room *room, zb__block *block, size_t unit_bound);

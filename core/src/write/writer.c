@@ -214,10 +214,14 @@ enum zb_code zb_writer_write(zb_writer *writer, const zb_write *write, zb_error 
     if (code == ZB_OK && !empty) {
         box->dst = (char *)write->data; /* only read from here on */
         box->target = &target;
+        code = zb__piece_measure(&writer->layout, box, &bytes, err);
+        if (code != ZB_OK)
+            zb_error_prefix(err, code, "array /%s", writer->node->path);
         p.piece = zb__piece_new(&memory, info->ndim);
         p.part = zb__piece_new(&memory, info->ndim);
-        code = p.piece && p.part ? write_box(writer, &p, box, err)
-                                 : zb_fail(err, ZB_ENOMEM, "no memory for the plan of a write");
+        if (code == ZB_OK)
+            code = p.piece && p.part ? write_box(writer, &p, box, err)
+                                     : zb_fail(err, ZB_ENOMEM, "no memory for the plan of a write");
     }
     zb__arena_free(&p.memory);
     zb__arena_free(&memory);

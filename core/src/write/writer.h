@@ -22,10 +22,13 @@
 #include "write/layout.h"
 #include "write/unit_blocks.h"
 #include "zarrbridge/sys/store.h"
+#include "zarrbridge/values.h"
 #include "zarrbridge/write.h"
 
 typedef struct zb__open_unit {
     uint8_t *elements; /* unit_bytes, or NULL while nothing of it is written */
+    zb_values *values; /* the bytes that elements of variable length point at; NULL for numbers.
+                          What is written again leaves its old bytes here */
     uint64_t *written; /* a bit for each element, in their order; behind them. NULL as long as the
                           first `in_order` elements are written, and no others */
     uint64_t in_order;
@@ -40,6 +43,7 @@ typedef struct zb__open_chunk {
     uint64_t missing;                     /* of all units */
     uint64_t bytes;                       /* of memory, units' elements apart */
     uint64_t unit_bytes;                  /* of memory, units' elements alone */
+    uint64_t value_bytes;                 /* of memory, units' values; counted in `bytes` too */
     zb__open_unit *units;                 /* [layout->units] */
 } zb__open_chunk;
 

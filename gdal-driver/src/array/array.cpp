@@ -38,7 +38,7 @@ enum zb_code Array::read(const std::vector<BoxRead> &boxes, zb_dtype memory, zb_
         next.node = node_.get();
         next.start = read.place.box.start.data();
         next.count = read.place.box.count.data();
-        next.view = {read.data, memory, read.place.strides.data()};
+        next.view = {read.data, memory, read.place.strides.data(), nullptr};
         reads.push_back(next);
     }
     return reads.empty() ? ZB_OK : zb_array_read(reads.data(), reads.size(), err);

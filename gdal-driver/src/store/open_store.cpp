@@ -37,9 +37,11 @@ enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb_error 
     const enum zb_code code = is_virtual ? open_vsi_store(root, &store, err)
                               : create   ? zb_store_create_fs(root.c_str(), &store, err)
                                          : zb_store_open_fs(root.c_str(), &store, err);
-    if (code == ZB_OK)
-        *hierarchy = {StorePtr(store, zb_store_release), root, root, ""};
-    return code;
+    if (code != ZB_OK)
+        return code;
+    zb_store_set_kinds(store, ZB_PLAIN_KINDS);
+    *hierarchy = {StorePtr(store, zb_store_release), root, root, ""};
+    return ZB_OK;
 }
 
 } // namespace zarr3

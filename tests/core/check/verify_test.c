@@ -176,13 +176,13 @@ static void documents_are_checked(void **state) {
     assert_found(&found, ZB_FINDING_DAMAGED, "bad/zarr.json", "zarr.json");
     fixture_must_put(f->store, "bad/zarr.json",
                      "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[4],\"data_type\":"
-                     "\"string\",\"chunk_grid\":{\"name\":\"regular\",\"configuration\":"
+                     "\"text\",\"chunk_grid\":{\"name\":\"regular\",\"configuration\":"
                      "{\"chunk_shape\":[4]}},\"chunk_key_encoding\":{\"name\":\"default\"},"
                      "\"fill_value\":\"\",\"codecs\":[{\"name\":\"vlen-utf8\"}]}",
                      PUT_LATER);
     fixture_must_put(f->store, "bad/c/0", "?", PUT_LATER);
     found = verify(f->store, NULL);
-    assert_found(&found, ZB_FINDING_UNCHECKED, "bad/zarr.json", "string");
+    assert_found(&found, ZB_FINDING_UNCHECKED, "bad/zarr.json", "text");
 }
 
 static const char scalar[] =

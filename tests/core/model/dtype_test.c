@@ -20,6 +20,7 @@ static void knows_the_types(void **state) {
         uint32_t size;
     } rows[] = {
         {"\"bool\"", "bool", ZB_KIND_BOOL, 1},
+        {"\"string\"", "string", ZB_KIND_STRING, sizeof(zb_slice)},
         {"\"int8\"", "int8", ZB_KIND_INT, 1},
         {"\"int16\"", "int16", ZB_KIND_INT, 2},
         {"\"int32\"", "int32", ZB_KIND_INT, 4},
@@ -68,7 +69,7 @@ static void refuses_others(void **state) {
         {"\"Int8\"", ZB_EUNSUPPORTED, "\"Int8\""},
         {"\"<i4\"", ZB_EUNSUPPORTED, "\"<i4\""},
         {"\"\"", ZB_EUNSUPPORTED, "data_type \"\""},
-        {"\"string\"", ZB_EUNSUPPORTED, "\"string\""},
+        {"\"variable_length_bytes\"", ZB_EUNSUPPORTED, "\"variable_length_bytes\""},
         {"\"bfloat16\"", ZB_EUNSUPPORTED, "\"bfloat16\""},
         {"\"complex32\"", ZB_EUNSUPPORTED, "\"complex32\""},
         {"\"int4\"", ZB_EUNSUPPORTED, "\"int4\""},

@@ -148,8 +148,8 @@ typedef struct zb_store_ops {
     /* Size and validator without opening. */
     enum zb_code (*stat)(zb_store *store, const char *key, zb_object_info *info, zb_error *err);
     /* The names directly below prefix ("" or "a/b", no trailing slash), unsorted. A prefix that
-       does not exist lists nothing. A link that leads back to a prefix above it does not count as one: no
-       walk goes in circles. */
+       does not exist lists nothing. A link that leads back to a prefix above it does not count as
+       one: no walk goes in circles. */
     enum zb_code (*list)(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
                          zb_error *err);
     /* Identifies what holds the objects directly below prefix (a directory): another one at the
@@ -226,8 +226,9 @@ typedef struct zb_store_ops {
 struct zb_store {
     const zb_store_ops *ops;
     zb_store_hints hints;
-    char *label; /* what error messages call it, e.g. the path; freed with the store */
-    uint64_t id; /* unique in the process; part of every cache key */
+    char *label;    /* what error messages call it, e.g. the path; freed with the store */
+    uint64_t id;    /* unique in the process; part of every cache key */
+    unsigned kinds; /* of elements that arrays may have: see zb_store_set_kinds */
 #ifdef __cplusplus
     int refs, sync;
 #else

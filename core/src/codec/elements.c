@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* Decoding chunks whose size is not known before: see elements.h. */
+#include "codec/elements.h"
+
+#include <string.h>
+
+#include "zarrbridge/limits.h"
+
+/* What a compressed chunk is given room for at first, in multiples of its stored size, and at
+   least. A chunk that needs more is decoded again with more room. */
+#define FIRST_ROOM 8
+#define LEAST_ROOM ((size_t)64 << 10)
+
+static enum zb_code decode_into(const zb__form *form, zb__scratch *scratch, const uint8_t *in,
+                                size_t size, size_t room, zb__elements *out, zb_error *err) {
+    size_t bytes, front = (size_t)form->decoded_size;
+    if (__builtin_add_overflow(front, room, &bytes))
+        return zb_fail(err, ZB_ELIMIT, "a chunk is too large to be decoded");
+    enum zb_code code = zb__buffer_reserve(&scratch->decoded, bytes, err);
+    if (code)
+        return code;
+    zb__sink sink = {.data = scratch->decoded.data + front, .capacity = room, .hi = room};
+    code = zb__chain_decode(form->chain, scratch, in, size, &sink, err);
+    *out = (zb__elements){
+        .data = scratch->decoded.data, .size = front, .heap = sink.data, .heap_size = sink.size};
+    return code;
+}
+
+/* Room for all that the limit allows would be taken for each chunk, so it grows in steps of four: a
+   chunk that is too large for all of them, or damaged, is decoded at most a few times. */
+enum zb_code zb__elements_serialised(const zb__form *form, zb__scratch *scratch, const uint8_t *in,
+                                     size_t size, zb__elements *out, zb_error *err) {
+    size_t most = form->decoded_bound < SIZE_MAX / 8 ? (size_t)form->decoded_bound : SIZE_MAX / 8;
+    size_t room = size < most / FIRST_ROOM ? size * FIRST_ROOM : most;
+    room = room < LEAST_ROOM ? LEAST_ROOM : room;
+    if (form->chain->codec_count == 0)
+        room = size;
+    room = room < most ? room : most;
+    enum zb_code code = decode_into(form, scratch, in, size, room, out, err);
+    while (code == ZB_EFORMAT && room < most && form->chain->codec_count > 0) {
+        room = room < most / 4 ? room * 4 : most;
+        code = decode_into(form, scratch, in, size, room, out, err);
+    }
+    return code;
+}
+
+void zb__elements_move(zb__elements *elements, uint8_t *memory) {
+    memcpy(memory + elements->size, elements->heap, elements->heap_size);
+    elements->data = memory;
+    elements->heap = memory + elements->size;
+}
+
+enum zb_code zb__elements_open(const zb__form *form, zb__elements *elements, zb_error *err) {
+    const zb__codec *serial = &form->chain->serial;
+    return serial->ops->serial.decode(serial->state, form, elements, err);
+}

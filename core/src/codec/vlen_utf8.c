@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The codec vlen-utf8: a uint32 with the number of elements, then of each in C order a uint32 with
+ * its length in bytes, and the bytes. All numbers are little-endian.
+ */
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/checked.h"
+#include "codec/elements.h"
+#include "codec/encode.h"
+#include "kernel/values.h"
+#include "zarrbridge/limits.h"
+
+#define NUMBER 4 /* bytes of a count, and of a length */
+
+static enum zb_code parse(const zb_json *configuration, const zb__binding *binding, void **state,
+                          zb_error *err) {
+    char type[24];
+    (void)configuration;
+    (void)state;
+    if (binding->dtype.kind == ZB_KIND_STRING)
+        return ZB_OK;
+    return zb_fail(err, ZB_EFORMAT, "it does not serialise %s",
+                   zb_dtype_name(binding->dtype, type));
+}
+
+static uint64_t count_of(const zb__form *form) {
+    return form->decoded_size / sizeof(zb_slice);
+}
+
+static enum zb_code prepare(const void *state, zb__form *form, zb_error *err) {
+    (void)state;
+    if (count_of(form) <= UINT32_MAX)
+        return ZB_OK;
+    return zb_fail(err, ZB_ELIMIT, "a chunk has 2^32 elements or more");
+}
+
+static uint64_t decode_bound(const zb__form *form) {
+    (void)form;
+    return zb_limits_get()->chunk_bytes;
+}
+
+/* ---- Decoding ---- */
+
+/* The text at heap[*at], which then moves behind them. */
+static enum zb_code decode_element(const zb__elements *elements, uint64_t number, size_t *at,
+                                   zb_slice *out, zb_error *err) {
+    size_t left = elements->heap_size - *at;
+    if (left < NUMBER)
+        return zb_fail(err, ZB_EFORMAT, "it ends before element %llu", (unsigned long long)number);
+    uint32_t length = zb__load_le32(elements->heap + *at);
+    if (length > left - NUMBER)
+        return zb_fail(err, ZB_EFORMAT, "element %llu has %u bytes where %zu are left",
+                       (unsigned long long)number, length, left - NUMBER);
+    *out = (zb_slice){.data = (const char *)elements->heap + *at + NUMBER, .size = length};
+    *at += NUMBER + (size_t)length;
+    if (!zb__is_utf8(out->data, out->size))
+        return zb_fail(err, ZB_EFORMAT, "element %llu is no UTF-8 text",
+                       (unsigned long long)number);
+    return ZB_OK;
+}
+
+static enum zb_code decode(const void *state, const zb__form *form, zb__elements *elements,
+                           zb_error *err) {
+    (void)state;
+    uint64_t count = count_of(form);
+    if (elements->heap_size < NUMBER)
+        return zb_fail(err, ZB_EFORMAT, "%zu bytes where the number of elements should be",
+                       elements->heap_size);
+    uint32_t said = zb__load_le32(elements->heap);
+    if (said != count)
+        return zb_fail(err, ZB_EFORMAT, "it says that it has %u elements, expected %llu", said,
+                       (unsigned long long)count);
+    size_t at = NUMBER;
+    enum zb_code code = ZB_OK;
+    for (uint64_t i = 0; i < count && !code; i++) {
+        zb_slice slice;
+        code = decode_element(elements, i, &at, &slice, err);
+        if (!code)
+            memcpy(elements->data + i * sizeof slice, &slice, sizeof slice);
+    }
+    if (!code && at != elements->heap_size)
+        code =
+            zb_fail(err, ZB_EFORMAT, "%zu bytes follow the last element", elements->heap_size - at);
+    return code;
+}
+
+/* ---- Encoding ---- */
+
+static zb__box_copy box_of(const zb__encoding *e, const zb__form *form,
+                           const zb__elements_view *view) {
+    return (zb__box_copy){.ndim = form->chain->ndim,
+                          .count = form->stored_shape,
+                          .src_strides = view->strides,
+                          .src_dtype = e->dtype};
+}
+
+/* What elements of a dozen bytes need. */
+static uint64_t encode_bound(const zb__form *form) {
+    return NUMBER + form->decoded_size;
+}
+
+static enum zb_code measure(const zb__encoding *e, const zb__form *form,
+                            const zb__elements_view *view, uint64_t *size, zb_error *err) {
+    const zb__box_copy box = box_of(e, form, view);
+    uint64_t limit = zb_limits_get()->chunk_bytes;
+    enum zb_code code = zb__values_measure(&box, view->data, size, err);
+    if (code)
+        return code;
+    *size = zb__bound_sum(*size, NUMBER + NUMBER * count_of(form));
+    if (*size > limit)
+        return zb_fail(err, ZB_ELIMIT,
+                       "a chunk's elements have %llu bytes, more than the limit chunk_bytes (%llu)",
+                       (unsigned long long)*size, (unsigned long long)limit);
+    return ZB_OK;
+}
+
+/* A walk over a view, whose dimensions may be permuted, in C order. Calls itself once for each
+   dimension. */
+typedef struct writing {
+    const zb__encoding *e;
+    const zb__form *form;
+    const zb__elements_view *view;
+    uint8_t *at;
+    uint8_t *end;
+    bool is_fill;
+} writing;
+
+/* False for an element that does not fit: somebody has changed it since it was measured. */
+static bool write_element(writing *w, const uint8_t *element) {
+    zb_slice slice;
+    memcpy(&slice, element, sizeof slice);
+    size_t left = (size_t)(w->end - w->at);
+    if (left < NUMBER || slice.size > left - NUMBER)
+        return false;
+    zb__store_le32(w->at, (uint32_t)slice.size);
+    if (slice.size > 0)
+        memcpy(w->at + NUMBER, slice.data, slice.size);
+    w->at += NUMBER + slice.size;
+    w->is_fill = w->is_fill && zb__values_equal(w->e->dtype, element, w->e->fill);
+    return true;
+}
+
+static bool write_elements(writing *w, const uint8_t *element, uint32_t depth) {
+    if (depth == w->form->chain->ndim)
+        return write_element(w, element);
+    bool good = true;
+    for (uint64_t i = 0; i < w->form->stored_shape[depth] && good; i++)
+        good = write_elements(w, element + (int64_t)i * w->view->strides[depth], depth + 1);
+    return good;
+}
+
+static enum zb_code encode(const zb__encoding *e, const zb__form *form,
+                           const zb__elements_view *view, zb__serialised *out, zb_error *err) {
+    uint64_t size;
+    uint8_t *room = out->room;
+    enum zb_code code = measure(e, form, view, &size, err);
+    if (!code && room && size > out->capacity)
+        code = zb_fail(err, ZB_EINVAL, "%llu bytes cannot be stored in %zu",
+                       (unsigned long long)size, out->capacity);
+    if (!code && !room) {
+        code = zb__buffer_reserve(&e->scratch->block, (size_t)size, err);
+        room = e->scratch->block.data;
+    }
+    if (code)
+        return code;
+    writing w = {.e = e,
+                 .form = form,
+                 .view = view,
+                 .at = room + NUMBER,
+                 .end = room + size,
+                 .is_fill = true};
+    zb__store_le32(room, (uint32_t)count_of(form));
+    if (!write_elements(&w, view->data, 0))
+        return zb_fail(err, ZB_EINVAL, "elements have changed while they were written");
+    out->data = room;
+    out->size = w.is_fill && !e->store_empty ? 0 : (size_t)(w.at - room);
+    return ZB_OK;
+}
+
+static const char *const members[] = {NULL};
+
+const zb__codec_ops zb__codec_vlen_utf8 = {
+    .name = "vlen-utf8",
+    .kind = ZB__ARRAY_TO_BYTES,
+    .members = members,
+    .parse = parse,
+    .serial = {.prepare = prepare,
+               .decode_bound = decode_bound,
+               .decode = decode,
+               .encode_bound = encode_bound,
+               .measure = measure,
+               .encode = encode},
+};

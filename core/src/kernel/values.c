@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* Copying, measuring and comparing elements that point at bytes elsewhere: see values.h. */
+#include "kernel/values.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/utf8.h"
+
+struct zb_values {
+    pthread_mutex_t lock; /* of texts; no other is taken under it */
+    zb__arena texts;
+};
+
+enum zb_code zb_values_new(zb_values **out, zb_error *err) {
+    *out = calloc(1, sizeof **out);
+    if (!*out)
+        return zb_fail(err, ZB_ENOMEM, "no memory for values");
+    pthread_mutex_init(&(*out)->lock, NULL);
+    return ZB_OK;
+}
+
+void zb_values_free(zb_values *values) {
+    if (!values)
+        return;
+    zb__arena_free(&values->texts);
+    pthread_mutex_destroy(&values->lock);
+    free(values);
+}
+
+size_t zb__values_bytes(zb_values *values) {
+    return sizeof *values + values->texts.held;
+}
+
+static char *take(zb_values *values, size_t size, zb_error *err) {
+    pthread_mutex_lock(&values->lock);
+    char *room = zb__arena_text(&values->texts, size);
+    pthread_mutex_unlock(&values->lock);
+    if (!room)
+        zb_fail(err, ZB_ENOMEM, "no memory for %zu bytes of values", size);
+    return room;
+}
+
+/* ---- One element. Nothing needs to be aligned. ---- */
+
+static bool is_slice(zb_dtype dtype) {
+    return dtype.kind == ZB_KIND_STRING || dtype.kind == ZB_KIND_BYTES;
+}
+
+bool zb__is_utf8(const char *text, size_t size) {
+    for (size_t at = 0, length; at < size; at += length) {
+        length = zb__utf8_length(text + at, size - at);
+        if (length == 0)
+            return false;
+    }
+    return true;
+}
+
+/* Adds the bytes of the element's slices. False when there is one that cannot be. */
+static bool measure(zb_dtype dtype, const char *element, uint64_t *bytes) {
+    zb_slice slice;
+    if (is_slice(dtype)) {
+        memcpy(&slice, element, sizeof slice);
+        return (slice.data || slice.size == 0) &&
+               !__builtin_add_overflow(*bytes, slice.size, bytes) && *bytes <= SIZE_MAX / 2 &&
+               (dtype.kind == ZB_KIND_BYTES || zb__is_utf8(slice.data, slice.size));
+    }
+    size_t count;
+    const zb_field *fields = zb_dtype_fields(dtype, &count);
+    bool good = true;
+    for (size_t i = 0; i < count && good; i++)
+        good = measure(fields[i].dtype, element + fields[i].offset, bytes);
+    return good;
+}
+
+/* Adds the bytes of slices that have been measured before, or were made by a codec. */
+static uint64_t bytes_of(zb_dtype dtype, const char *element) {
+    zb_slice slice;
+    if (is_slice(dtype)) {
+        memcpy(&slice, element, sizeof slice);
+        return slice.size;
+    }
+    size_t count;
+    const zb_field *fields = zb_dtype_fields(dtype, &count);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += bytes_of(fields[i].dtype, element + fields[i].offset);
+    return bytes;
+}
+
+/* Points the slices of `out`, a copy of `element`, at copies of their bytes in *room, which moves
+   on. */
+static void settle(zb_dtype dtype, const char *element, char *out, char **room) {
+    zb_slice slice;
+    size_t count;
+    if (is_slice(dtype)) {
+        memcpy(&slice, element, sizeof slice);
+        if (slice.size > 0)
+            memcpy(*room, slice.data, slice.size);
+        slice.data = *room;
+        *room += slice.size;
+        memcpy(out, &slice, sizeof slice);
+        return;
+    }
+    const zb_field *fields = zb_dtype_fields(dtype, &count);
+    for (size_t i = 0; i < count; i++)
+        settle(fields[i].dtype, element + fields[i].offset, out + fields[i].offset, room);
+}
+
+bool zb__values_equal(zb_dtype dtype, const void *a, const void *b) {
+    size_t count;
+    const zb_field *fields = zb_dtype_fields(dtype, &count);
+    if (is_slice(dtype)) {
+        zb_slice x, y;
+        memcpy(&x, a, sizeof x);
+        memcpy(&y, b, sizeof y);
+        return x.size == y.size && (x.size == 0 || memcmp(x.data, y.data, x.size) == 0);
+    }
+    if (!fields)
+        return memcmp(a, b, dtype.size) == 0;
+    bool same = true;
+    for (size_t i = 0; i < count && same; i++)
+        same = zb__values_equal(fields[i].dtype, (const char *)a + fields[i].offset,
+                                (const char *)b + fields[i].offset);
+    return same;
+}
+
+/* ---- Boxes ---- */
+
+/* A walk over the elements of a box in C order. */
+typedef struct walk {
+    const zb__box_copy *copy;
+    uint64_t at[ZB_MAX_NDIM];
+    const char *src;
+    char *dst; /* NULL: none */
+    bool done;
+} walk;
+
+static walk begin(const zb__box_copy *copy, const void *src, void *dst) {
+    walk w = {.copy = copy, .src = src, .dst = dst};
+    for (uint32_t d = 0; d < copy->ndim; d++)
+        w.done = w.done || copy->count[d] == 0;
+    return w;
+}
+
+static void next(walk *w) {
+    const zb__box_copy *copy = w->copy;
+    for (uint32_t d = copy->ndim; d-- > 0;) {
+        int64_t back = ++w->at[d] == copy->count[d] ? (int64_t)copy->count[d] : 0;
+        w->src += copy->src_strides[d] * (1 - back);
+        w->dst += w->dst ? copy->dst_strides[d] * (1 - back) : 0;
+        if (back == 0)
+            return;
+        w->at[d] = 0;
+    }
+    w->done = true;
+}
+
+enum zb_code zb__values_measure(const zb__box_copy *copy, const void *src, uint64_t *bytes,
+                                zb_error *err) {
+    uint64_t number = 0;
+    *bytes = 0;
+    for (walk w = begin(copy, src, NULL); !w.done; next(&w), number++) {
+        if (!measure(copy->src_dtype, w.src, bytes))
+            return zb_fail(err, ZB_EINVAL,
+                           "element %llu of the box is no UTF-8 text, or longer than memory",
+                           (unsigned long long)number);
+    }
+    return ZB_OK;
+}
+
+enum zb_code zb__values_copy(zb_values *values, const zb__box_copy *copy, const void *src,
+                             void *dst, zb_error *err) {
+    uint64_t bytes = 0;
+    for (walk w = begin(copy, src, NULL); !w.done; next(&w))
+        bytes += bytes_of(copy->src_dtype, w.src);
+    char *room = take(values, (size_t)bytes, err);
+    if (!room)
+        return ZB_ENOMEM;
+    for (walk w = begin(copy, src, dst); !w.done; next(&w)) {
+        memcpy(w.dst, w.src, copy->src_dtype.size);
+        settle(copy->src_dtype, w.src, w.dst, &room);
+    }
+    return ZB_OK;
+}
+
+enum zb_code zb__values_fill(zb_values *values, const zb__box_copy *copy, const void *element,
+                             void *dst, zb_error *err) {
+    static const int64_t still[ZB_MAX_NDIM];
+    char *own = malloc(copy->src_dtype.size);
+    char *room = take(values, (size_t)bytes_of(copy->src_dtype, element), err);
+    enum zb_code code = room && own ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for values");
+    if (code == ZB_OK) {
+        memcpy(own, element, copy->src_dtype.size);
+        settle(copy->src_dtype, element, own, &room);
+        zb__box_copy repeat = *copy;
+        repeat.src_strides = still;
+        repeat.stream = false;
+        zb__scatter(&repeat, own, dst);
+    }
+    free(own);
+    return code;
+}

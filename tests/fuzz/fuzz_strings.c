@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Any bytes as a stored chunk of strings. One byte comes before it: the number of elements (bits 0
+ * to 2, and one more), and whether zstd lies around (bit 3). What decodes is encoded and decoded
+ * again, to the same strings.
+ */
+#include "fuzz.h"
+
+#include "base/scratch.h"
+#include "codec/elements.h"
+#include "codec/encode.h"
+#include "kernel/values.h"
+#include "zarrbridge/json.h"
+
+static zb__chain *bind(const char *codecs) {
+    static const zb__binding binding = {
+        .ndim = 1, .dtype = {.kind = ZB_KIND_STRING, .size = sizeof(zb_slice)}};
+    zb__chain *chain;
+    zb_json *json;
+    zb_error err;
+    REQUIRE_OK(zb_json_parse(codecs, strlen(codecs), &json, &err), err);
+    REQUIRE_OK(zb__chain_bind(json, &binding, &chain, &err), err);
+    zb_json_free(json);
+    return chain;
+}
+
+/* NULL for what is refused. The result is one allocation of the exact size. */
+static uint8_t *decode(const zb__form *form, zb__scratch *scratch, const uint8_t *in, size_t size,
+                       zb__elements *out) {
+    zb_error err = {0};
+    enum zb_code code = zb__elements_serialised(form, scratch, in, size, out, &err);
+    uint8_t *memory = NULL;
+    if (!code) {
+        memory = malloc(out->size + out->heap_size);
+        REQUIRE(memory);
+        zb__elements_move(out, memory);
+        code = zb__elements_open(form, out, &err);
+    }
+    REQUIRE(code == err.code && (!code || err.message[0]));
+    if (code)
+        free(memory);
+    return code ? NULL : memory;
+}
+
+static void there_and_back(const zb__form *form, zb__scratch *scratch, const uint8_t *elements,
+                           size_t count) {
+    static const zb_slice fill;
+    zb_error err;
+    uint64_t bound;
+    size_t size;
+    zb__elements again;
+    REQUIRE_OK(zb__chunk_measure(form, elements, &bound, &err), err);
+    uint8_t *out = malloc((size_t)bound);
+    REQUIRE(out);
+    REQUIRE_OK(
+        zb__chunk_encode(form, scratch, elements, &fill, true, out, (size_t)bound, &size, &err),
+        err);
+    uint8_t *memory = decode(form, scratch, out, size, &again);
+    REQUIRE(memory);
+    for (size_t i = 0; i < count; i++)
+        REQUIRE(zb__values_equal(form->chain->dtype, elements + i * sizeof(zb_slice),
+                                 again.data + i * sizeof(zb_slice)));
+    free(memory);
+    free(out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (size == 0)
+        return 0;
+    const uint64_t shape[] = {(data[0] & 7u) + 1};
+    const zb__form *form;
+    zb__elements elements;
+    zb_error err;
+    zb__chain *chain = bind(data[0] & 8 ? "[\"vlen-utf8\",\"zstd\"]" : "[\"vlen-utf8\"]");
+    zb__scratch *scratch = zb__scratch_take();
+    REQUIRE(scratch);
+    REQUIRE_OK(zb__chain_form(chain, shape, &form, &err), err);
+    uint8_t *memory = decode(form, scratch, data + 1, size - 1, &elements);
+    if (memory)
+        there_and_back(form, scratch, elements.data, (size_t)shape[0]);
+    free(memory);
+    zb__scratch_put(scratch);
+    zb__form_release(form);
+    zb__chain_free(chain);
+    return 0;
+}
