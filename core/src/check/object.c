@@ -20,7 +20,7 @@
 
 typedef struct object_walk {
     zb__object_check *check;
-    zb__key key;
+    zb__stored_chunk key;
     zb__scratch *scratch;
 } object_walk;
 
@@ -157,8 +157,8 @@ static enum zb_code check_chunk(object_walk *w, const zb__leaf *leaf, const zb__
 enum zb_code zb__object_check_run(zb__object_check *check, const zb_node *array,
                                   const uint64_t *index, zb__scratch *scratch, zb_error *err) {
     object_walk w = {.check = check, .scratch = scratch};
-    w.key = (zb__key){.node = array, .index = (uint64_t *)index, .number = UINT64_MAX};
-    enum zb_code code = zb__key_open(&w.key, err);
+    w.key = (zb__stored_chunk){.node = array, .index = (uint64_t *)index, .number = UINT64_MAX};
+    enum zb_code code = zb__stored_chunk_open(&w.key, err);
     if (code != ZB_OK || !w.key.object) /* erased since it was listed */
         return code;
     zb__leaf whole = {.key = &w.key, .form = array->array->form, .inner = UINT64_MAX};

@@ -24,7 +24,7 @@
 #define SLAB_BYTES ((uint64_t)256 << 10)
 
 typedef struct expansion {
-    zb__key *key;
+    zb__stored_chunk *key;
     zb__arena *arena;
     zb__scratch *scratch;
     zb__emit_fn emit;
@@ -234,7 +234,7 @@ enum zb_code zb__shard_expand(const zb__leaf *shard, const zb__source *source, z
 
 /* ---- Keys ---- */
 
-enum zb_code zb__key_open(zb__key *key, zb_error *err) {
+enum zb_code zb__stored_chunk_open(zb__stored_chunk *key, zb_error *err) {
     char *name = zb__array_chunk_key(key->node, key->index);
     if (!name)
         return no_memory(err);
@@ -244,11 +244,11 @@ enum zb_code zb__key_open(zb__key *key, zb_error *err) {
         key->object = NULL;
         return ZB_OK;
     }
-    return code == ZB_OK ? ZB_OK : zb__key_blame(key, code, err);
+    return code == ZB_OK ? ZB_OK : zb__stored_chunk_blame(key, code, err);
 }
 
 static enum zb_code keep_leaf(void *context, const zb__leaf *leaf, zb_error *err) {
-    zb__key *key = context;
+    zb__stored_chunk *key = context;
     zb__leaf *copy = zb__arena_alloc(&key->arena, sizeof *copy);
     if (!copy)
         return no_memory(err);
@@ -267,7 +267,7 @@ static int by_offset(const void *a, const void *b) {
 }
 
 /* Orders the leaves as they lie in the object: the order in which they are best read. */
-static enum zb_code sort_leaves(zb__key *key, zb_error *err) {
+static enum zb_code sort_leaves(zb__stored_chunk *key, zb_error *err) {
     if (key->leaf_count < 2)
         return ZB_OK;
     zb__leaf **all = malloc(key->leaf_count * sizeof(zb__leaf *));
@@ -284,12 +284,12 @@ static enum zb_code sort_leaves(zb__key *key, zb_error *err) {
     return ZB_OK;
 }
 
-enum zb_code zb__key_expand(zb__key *key, zb__scratch *scratch, zb_error *err) {
+enum zb_code zb__stored_chunk_expand(zb__stored_chunk *key, zb__scratch *scratch, zb_error *err) {
     const zb__form *form = key->node->array->form;
     zb__leaf whole = {.key = key, .form = form, .pieces = key->pieces, .inner = UINT64_MAX};
     if (form->chain->codec_count > 0) /* nothing to look at before decoding: the task opens it */
         return keep_leaf(key, &whole, err);
-    enum zb_code code = zb__key_open(key, err);
+    enum zb_code code = zb__stored_chunk_open(key, err);
     if (code != ZB_OK)
         return code;
     whole.missing = key->object == NULL;

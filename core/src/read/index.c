@@ -38,7 +38,7 @@ static enum zb_code fetch(const zb__shard *shard, const zb__source *source, zb__
 }
 
 /* Memory for the entries: in the cache where that may be (cache_key not NULL), else our own. */
-static uint64_t *make_room(const zb__key *key, const zb__lru_key *cache_key, size_t bytes,
+static uint64_t *make_room(const zb__stored_chunk *key, const zb__lru_key *cache_key, size_t bytes,
                            zb__index *out) {
     if (cache_key)
         out->item = zb__lru_new(zb__index_cache(), cache_key,
@@ -48,8 +48,9 @@ static uint64_t *make_room(const zb__key *key, const zb__lru_key *cache_key, siz
     return out->own = malloc(bytes);
 }
 
-enum zb_code zb__index_load(const zb__key *key, const zb__shard *shard, const zb__source *source,
-                            zb__scratch *scratch, zb__index *out, zb_error *err) {
+enum zb_code zb__index_load(const zb__stored_chunk *key, const zb__shard *shard,
+                            const zb__source *source, zb__scratch *scratch, zb__index *out,
+                            zb_error *err) {
     *out = (zb__index){0};
     if (source->size < shard->index_size)
         return zb_fail(err, ZB_EFORMAT, "the shard has %llu bytes, fewer than its index of %zu",

@@ -18,8 +18,9 @@ typedef struct zb__index {
 } zb__index;
 
 /* The index of the shard whose bytes are `source`. On success the caller releases it. */
-enum zb_code zb__index_load(const zb__key *key, const zb__shard *shard, const zb__source *source,
-                            zb__scratch *scratch, zb__index *out, zb_error *err);
+enum zb_code zb__index_load(const zb__stored_chunk *key, const zb__shard *shard,
+                            const zb__source *source, zb__scratch *scratch, zb__index *out,
+                            zb_error *err);
 void zb__index_release(zb__index *index);
 
 #endif

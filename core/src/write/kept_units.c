@@ -22,17 +22,17 @@
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
 
-void zb__takeover_free(zb__takeover *t) {
+void zb__kept_units_free(zb__kept_units *t) {
     zb__index_release(&t->index);
     zb_object_close(t->key.object);
     free(t->kept);
     zb__pages_unmap(t->bytes, (size_t)t->size);
     free(t->fill);
-    *t = (zb__takeover){.kept = NULL};
+    *t = (zb__kept_units){.kept = NULL};
 }
 
 /* Must the stored bytes of this unit be taken over? Sets its place in the shard. */
-static bool is_kept(const zb__takeover *t, const zb__open_chunk *chunk, uint64_t unit,
+static bool is_kept(const zb__kept_units *t, const zb__open_chunk *chunk, uint64_t unit,
                     uint64_t *offset, uint64_t *size) {
     *offset = t->index.entries[2 * unit];
     *size = t->index.entries[2 * unit + 1];
@@ -40,7 +40,7 @@ static bool is_kept(const zb__takeover *t, const zb__open_chunk *chunk, uint64_t
 }
 
 static enum zb_code read_kept(const zb__layout *layout, const zb__open_chunk *chunk,
-                              zb__takeover *t, zb_error *err) {
+                              zb__kept_units *t, zb_error *err) {
     uint64_t total = 0, offset, size, used = 0;
     for (uint64_t i = 0; i < layout->units; i++) {
         if (!is_kept(t, chunk, i, &offset, &size))
@@ -73,7 +73,7 @@ static enum zb_code read_kept(const zb__layout *layout, const zb__open_chunk *ch
 /* Shards that are going to be changed in place have all their inner chunks: those that are neither
    stored nor written are made here, all of the same bytes. */
 static enum zb_code take_fill(const zb__layout *layout, const zb__open_chunk *chunk,
-                              zb__takeover *t, zb__scratch *scratch, zb_error *err) {
+                              zb__kept_units *t, zb__scratch *scratch, zb_error *err) {
     zb__encoded fill = {.data = t->fill = malloc(layout->unit_bound)};
     enum zb_code code = zb__buffer_reserve(&scratch->decoded, layout->unit_bytes, err);
     if (code == ZB_OK && !t->fill)
@@ -92,25 +92,25 @@ static enum zb_code take_fill(const zb__layout *layout, const zb__open_chunk *ch
     return code;
 }
 
-enum zb_code zb__take_over(const zb_writer *writer, const zb__open_chunk *chunk, zb__takeover *t,
-                           zb_error *err) {
+enum zb_code zb__kept_units_read(const zb_writer *writer, const zb__open_chunk *chunk,
+                                 zb__kept_units *t, zb_error *err) {
     const zb__layout *layout = &writer->layout;
     t->kept = calloc((size_t)layout->units, sizeof *t->kept);
     zb__scratch *scratch = zb__scratch_take();
     enum zb_code code =
         t->kept && scratch ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for merging a shard");
-    t->key = (zb__key){.node = writer->node,
-                       .index = (uint64_t *)chunk->index,
-                       .number = UINT64_MAX}; /* past the cache: it is about to change */
+    t->key = (zb__stored_chunk){.node = writer->node,
+                                .index = (uint64_t *)chunk->index,
+                                .number = UINT64_MAX}; /* past the cache: it is about to change */
     if (code == ZB_OK)
-        code = zb__key_open(&t->key, err);
+        code = zb__stored_chunk_open(&t->key, err);
     if (code == ZB_OK && t->key.object) {
         zb__source source = {.object = t->key.object, .size = t->key.info.size};
         code = zb__index_load(&t->key, layout->shard, &source, scratch, &t->index, err);
         if (code == ZB_OK)
             code = read_kept(layout, chunk, t, err);
         if (code != ZB_OK)
-            zb__key_blame(&t->key, code, err);
+            zb__stored_chunk_blame(&t->key, code, err);
     }
     if (code == ZB_OK && writer->options.strategy == ZB_INPLACE)
         code = take_fill(layout, chunk, t, scratch, err);
