@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a list's elements have in common; `mixed` when they do not. */
+/* The type that a list's elements have in common; `mixed` when they have none. */
 enum element {
     ELEMENT_MIXED,
     ELEMENT_INT64,
@@ -17,7 +17,7 @@ enum element {
     ELEMENT_TEXT
 };
 
-/* As in Zarr's fill values. */
+/* The words are those of Zarr's fill values. */
 static bool special_double(const char *text, double *out) {
     if (strcmp(text, "NaN") == 0)
         *out = NAN;
@@ -95,7 +95,7 @@ static bool check_list(const zb_json *value, uint32_t depth, list_shape *shape) 
     return shape->common != ELEMENT_MIXED;
 }
 
-/* What is no such array is one element: its JSON text. */
+/* A value that is not such an array is one element: its JSON text. */
 static void find_shape(const zb_json *value, list_shape *out) {
     *out = (list_shape){.count = 1};
     const zb_json *first = value;
@@ -156,7 +156,7 @@ static bool double_from_base64(const char *text, double *out) {
     return true;
 }
 
-/* Also from xarray's form of a fill value. */
+/* Takes xarray's form of a fill value, too. */
 static bool json_to_double(const zb_json *value, double *out) {
     const char *text = zb_json_string(value);
     if (!text)
@@ -186,7 +186,7 @@ static bool store_element(vol_attr *attr, size_t i, enum element element, const 
     return text != NULL;
 }
 
-/* In row-major order, from element *i on. */
+/* Stores elements in row-major order, from element *i on. */
 static bool store_list(vol_attr *attr, uint32_t depth, size_t *i, enum element element,
                        const zb_json *value) {
     if (depth == attr->ndim)
@@ -230,7 +230,8 @@ bool vol_attrs_add_json(vol_attrs *attrs, const zb_json *value) {
 
 /* ---- _FillValue ---- */
 
-/* Can the value be one element of the integer type without loss? Then it is stored at `out`. */
+/* Whether the value can be one element of the integer type without loss. Then it is stored at
+   `out`. */
 static bool json_to_integer(const zb_json *value, zb_dtype dtype, void *out) {
     unsigned bits = 8 * dtype.size;
     int64_t number = 0;

@@ -2,14 +2,14 @@
 /*
  * The attributes by which HDF5 keeps dimension scales, on their way into dimension_names.
  *
- *     CLASS "DIMENSION_SCALE", NAME    of a dataset x with one dimension: that dimension is called
- * x DIMENSION_LIST                   the dimensions are called like the scales DIMENSION_LABELS the
- * dimensions are called like that REFERENCE_LIST                   the way back from a scale: only
- * for the session
+ *     CLASS "DIMENSION_SCALE", NAME  a dataset x with one dimension: that dimension is called x
+ *     DIMENSION_LIST                 the dimensions are called like the scales
+ *     DIMENSION_LABELS               the dimensions are called like the labels
+ *     REFERENCE_LIST                 the way back from a scale: kept for the session only
  *
- * model/dimensions.c makes them of dimension_names when the file is opened again. What cannot be
- * said that way (scales with more than one dimension, some dimensions with scales and some without)
- * lasts for the session.
+ * model/dimensions.c makes them of dimension_names when the file is opened again. Scales with more
+ * than one dimension, and some dimensions with scales beside some without, cannot be said that way
+ * and last for the session.
  */
 #include "attributes/write.h"
 #include "attributes/attributes.h"
@@ -61,7 +61,7 @@ static herr_t keep_text(vol_node *owner, const char *name, const char *text) {
     return keep(owner, &attr, name);
 }
 
-/* Only of a type without pointers in it: new references would dangle. */
+/* Keeps lists of a type without pointers in it only: new references would dangle. */
 static herr_t keep_reference_list(vol_node *owner, const vol_attr_value *value) {
     h5_lib *lib = owner->file->lib;
     const size_t size = lib->H5Tget_size(value->type), largest = 16;
@@ -194,7 +194,7 @@ static herr_t store_list(vol_node *owner, const vol_attr_value *value, bool *han
     return keep(owner, &list, value->name);
 }
 
-/* ---- All of them ---- */
+/* ---- The scales' attributes together ---- */
 
 bool vol_scale_knows(const vol_node *owner, const char *name) {
     return owner->kind == VOL_DATASET &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From HDF5 values to JSON: see attributes.h for what becomes what.
+ * From HDF5 values to JSON, by the table in attributes.h.
  *
  * Elements are brought to one of a few forms first: int64, uint64, double, bool, text. Doubles are
  * printed with as many digits as bring back the same double.
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the elements are printed from. */
+/* The form from which the elements are printed. */
 enum form { FORM_SIGNED, FORM_UNSIGNED, FORM_DOUBLE, FORM_BOOL, FORM_TEXT };
 
 typedef struct printing {
@@ -41,7 +41,7 @@ static void print_double(FILE *out, double value) {
         do
             snprintf(text, sizeof text, "%.*g", digits, value);
         while (strtod(text, NULL) != value && ++digits <= 17);
-        /* A fraction tells readers that it is no integer. */
+        /* A fraction keeps readers from taking it for an integer. */
         fprintf(out, "%s%s", text, strpbrk(text, ".e") ? "" : ".0");
     }
 }
@@ -60,7 +60,8 @@ static void print_text(FILE *out, const char *text, size_t length) {
     fputc('"', out);
 }
 
-/* Of a fixed string in `size` bytes. One that nobody wrote is all NULs, whatever its padding. */
+/* The length of a fixed string in `size` bytes. One that was never written is all NULs, whatever
+   its padding. */
 static size_t text_length(H5T_str_t padding, const char *text, size_t size) {
     size_t length = padding == H5T_STR_NULLTERM ? strnlen(text, size) : size;
     const char pad = padding == H5T_STR_SPACEPAD ? ' ' : '\0';
@@ -122,7 +123,7 @@ static void print_list(printing *p, uint32_t ndim, const hsize_t *dims) {
 
 /* ---- Types ---- */
 
-/* Why there is no JSON form, and what to do. */
+/* The reason why there is no JSON form, with the way out. */
 static enum zb_code fail_type(H5T_class_t class, zb_error *err) {
     static const struct {
         H5T_class_t class;
@@ -256,7 +257,7 @@ static char *print_base64(double value) {
         for (int shift = 18; shift >= 0; shift -= 6)
             *at++ = digits[word >> shift & 63];
     }
-    at[-1] = '='; /* the ninth byte is no data */
+    at[-1] = '='; /* in place of the ninth byte, which holds no data */
     *at++ = '"';
     *at = '\0';
     return text;

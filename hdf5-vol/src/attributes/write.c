@@ -46,7 +46,7 @@ herr_t vol_attr_zeros(h5_lib *lib, hid_t type, hid_t space, void **out) {
     return -1;
 }
 
-/* By trying it. */
+/* Zeros of the type are printed on trial. */
 herr_t vol_attr_check(const vol_node *owner, const char *name, hid_t type, hid_t space) {
     h5_lib *lib = owner->file->lib;
     zb_error err = {0};
@@ -69,7 +69,7 @@ herr_t vol_attr_check(const vol_node *owner, const char *name, hid_t type, hid_t
     return 0;
 }
 
-/* ---- What is kept beside the document ---- */
+/* ---- Attributes kept beside the document ---- */
 
 /* An attribute of that type and dataspace, for vol_node_keep_attr. */
 static bool describe(h5_lib *lib, const char *name, hid_t type, hid_t space, vol_attr *out) {
@@ -127,7 +127,7 @@ static bool copy_elements(h5_lib *lib, const vol_attr_value *value, vol_attr *at
     return copied;
 }
 
-/* In any case it is written now. */
+/* Without memory to keep it, the attribute counts as written all the same. */
 static herr_t keep_written(vol_node *owner, const vol_attr_value *value, hid_t shown) {
     h5_lib *lib = owner->file->lib;
     vol_attr attr;
@@ -201,9 +201,9 @@ herr_t vol_attr_store(vol_node *owner, const vol_attr_value *value, hid_t shown)
     return result;
 }
 
-/* ---- What has not been written ---- */
+/* ---- Unwritten attributes ---- */
 
-/* Zeros, as HDF5 would show them. */
+/* The value is zeros, as HDF5 would show it. */
 herr_t vol_attr_store_unwritten(vol_node *owner, const char *name) {
     h5_lib *lib = owner->file->lib;
     const vol_attr *attr = vol_node_unwritten(owner, name);
@@ -228,7 +228,7 @@ herr_t vol_attr_store_unwritten(vol_node *owner, const char *name) {
     return result;
 }
 
-/* Those of a node until one fails; of other nodes all the same. */
+/* Stores the attributes of a node until one fails, and those of other nodes all the same. */
 herr_t vol_attr_store_unwritten_below(vol_node *node) {
     herr_t result = 0;
     while (result >= 0 && vol_node_unwritten(node, NULL))

@@ -12,7 +12,7 @@ typedef struct vol_attr_value {
     const void *data;
 } vol_attr_value;
 
-/* Has an attribute of this kind a form in a store? */
+/* Fails when an attribute of this kind has no form in a store. */
 herr_t vol_attr_check(const vol_node *owner, const char *name, hid_t type, hid_t space);
 
 /* Zeroed elements for a dataspace; malloc'ed. */
@@ -38,7 +38,7 @@ herr_t vol_attr_remove(vol_node *owner, const char *name);
 /* read.c: reads an open attribute into the program's memory. */
 herr_t vol_attr_read(const vol_object *object, hid_t mem_type, void *buffer, hid_t dxpl);
 
-/* scales.c: may `name` be one of the attributes below? */
+/* scales.c: whether `name` may be one of the attributes below. */
 bool vol_scale_knows(const vol_node *owner, const char *name);
 
 /* scales.c: stores one of the attributes of HDF5's dimension scales. *handled is false for all

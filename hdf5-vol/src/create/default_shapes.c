@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chunk and shard shapes for datasets whose creator chose none.
+ * Chunk and shard shapes for datasets that were created without any.
  *
  * Chunks of about 1 MiB are small enough for a window, large enough to compress and to decode in
  * one task. Many of them in one shard keep the number of files bearable; small arrays stay without

@@ -106,7 +106,7 @@ out:
 
 /* ---- All together ---- */
 
-/* Reads by pieces, or notes what is to be read directly. */
+/* Reads by pieces, or notes a direct read. */
 static herr_t read_or_note(h5_lib *lib, const vol_transfer *args, const vol_dxpl *list,
                            vol_request *request, zb_read *direct, size_t *direct_count) {
     if (vol_request_make(lib, args, list, false, request) < 0)
@@ -121,7 +121,7 @@ static herr_t read_or_note(h5_lib *lib, const vol_transfer *args, const vol_dxpl
     return 0;
 }
 
-/* What is read directly needs no dataspace any more, only numbers of the request. */
+/* Direct reads need no dataspace any more, only numbers of the request. */
 static herr_t read_all(h5_lib *lib, vol_request *requests, zb_read *direct,
                        const vol_transfer *reads, size_t count, const vol_dxpl *list) {
     size_t direct_count = 0;

@@ -40,7 +40,7 @@ static enum zb_code enter(vol_place *place, bool intermediate, zb_error *err) {
     return code;
 }
 
-/* Of "a/b/c": group a/b, name c. */
+/* Goes along a path: "a/b/c" ends in group a/b with the name c. */
 static enum zb_code walk_place(vol_place *place, char *rest, bool intermediate, zb_error *err) {
     enum zb_code code = ZB_OK;
     char *part;

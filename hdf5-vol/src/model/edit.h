@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Changing the hierarchy: each call changes the store and then the tree of the open file. After an
- * error the store holds what write.h says, and the tree what it held.
+ * error the store is as write.h says, and the tree as it was.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_EDIT_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_EDIT_H
@@ -14,13 +14,13 @@ typedef struct vol_place {
     char *name;
 } vol_place;
 
-/* Where the node called `path`, seen from base, can be made: nothing has that name yet
+/* The place where the node called `path`, seen from base, can be made: nothing has that name yet
    (ZB_ECONFLICT). Missing groups on the way are made when `intermediate`, else ZB_ENOTFOUND. */
 enum zb_code vol_place_find(vol_node *base, const char *path, bool intermediate, vol_place *out,
                             zb_error *err);
 void vol_place_clear(vol_place *place);
 
-/* Does a link creation list ask for missing groups to be made? */
+/* Whether a link creation list asks for missing groups to be made. */
 bool vol_makes_groups(h5_lib *lib, hid_t lcpl);
 
 /* attributes: a JSON object as text, or NULL. */

@@ -308,7 +308,7 @@ static enum zb_code check_not_open(const h5_lib *lib, const char *path, zb_error
     return ZB_OK;
 }
 
-/* What may be replaced is a Zarr node; what may be filled, nothing or an empty directory. */
+/* Only a Zarr node may be replaced, and only an empty directory, or no directory, be filled. */
 static enum zb_code make_way(h5_lib *lib, const char *path, const place *where, bool truncate,
                              zb_error *err) {
     struct stat info;

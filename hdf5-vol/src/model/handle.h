@@ -8,7 +8,7 @@
 /* True when path names a Zarr v3 node: a directory with a zarr.json. One system call. */
 bool vol_path_is_zarr(const char *path);
 
-/* Is a file of this name to become a store when it is created? Its name ends in ".zarr", or it
+/* Whether a file of this name becomes a store when it is created: its name ends in ".zarr", or it
    would lie inside a store. */
 bool vol_path_becomes_zarr(const char *path);
 

@@ -44,7 +44,7 @@ struct vol_file {
     vol_node *by_token[VOL_TOKEN_BUCKETS];
 };
 
-/* One H5Fopen or H5Fcreate, H5Freopen included. */
+/* The file of one H5Fopen or H5Fcreate, H5Freopen included. */
 struct vol_handle {
     size_t refs;  /* the open objects */
     size_t files; /* those among them that are files: H5Iget_file_id gives ids besides H5Fopen's */

@@ -6,8 +6,8 @@
  *
  * A writer that cannot store what waits keeps it, and the call that asked for it fails; only
  * closing the dataset does not (callbacks/dataset.c says why). So flushing can be tried again.
- * Closing the file is the last that tells: when it fails, what waits is given up, and the file is
- * as good as closed. Who opens it again gets new writers.
+ * Closing the file is the last call that tells: when it fails, what waits is given up, and the file
+ * is as good as closed. The next opening gets new writers.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_WRITERS_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_WRITERS_H
@@ -25,7 +25,7 @@ enum zb_code vol_writer_settle(vol_node *dataset, const uint64_t *start, const u
 enum zb_code vol_writer_flush(vol_node *node, zb_error *err);
 enum zb_code vol_writer_flush_below(vol_node *node, zb_error *err);
 
-/* The same, and frees the writers on success. */
+/* Flushes likewise, and frees the writers on success. */
 enum zb_code vol_writer_close(vol_node *node, zb_error *err);
 enum zb_code vol_writer_close_below(vol_node *node, zb_error *err);
 
@@ -33,10 +33,10 @@ enum zb_code vol_writer_close_below(vol_node *node, zb_error *err);
 void vol_writer_abandon_below(vol_node *node);
 
 /* Stores all that waits in a file and, if the user wants that, makes it durable.
-   What may be lost without waiting any more fails each later flush, too. */
+   A loss of data that wait no more fails each later flush, too. */
 enum zb_code vol_file_flush(vol_file *file, zb_error *err);
 
-/* The last resort, where no call is left that could return the error. */
+/* Prints the error where no call is left that could return it. */
 void vol_report_lost(const vol_file *file, const zb_error *err);
 
 /* The program has been told that closing the file failed: forgets the data that wait, and the file
