@@ -37,7 +37,6 @@ herr_t vol_file_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void
 herr_t vol_group_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void **req);
 herr_t vol_dataset_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void **req);
 herr_t vol_attr_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void **req);
-herr_t vol_datatype_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void **req);
 herr_t vol_link_optional(void *obj, const H5VL_loc_params_t *loc, H5VL_optional_args_t *args,
                          hid_t dxpl, void **req);
 herr_t vol_object_optional(void *obj, const H5VL_loc_params_t *loc, H5VL_optional_args_t *args,

@@ -149,9 +149,10 @@ enum zb_code vol_dims_new_array(vol_file *file, const char *path, uint64_t lengt
 static enum zb_code add_dimension(vol_node *group, const char *name, uint64_t length,
                                   zb_error *err) {
     zb_node *zarr = NULL;
-    char *path = vol_node_store_path(group, name);
-    enum zb_code code = path ? vol_dims_new_array(group->file, path, length, NULL, &zarr, err)
-                             : zb_fail(err, ZB_ENOMEM, "no memory for dimension %s", name);
+    char *path;
+    enum zb_code code = vol_node_child_path(group, name, &path, err);
+    if (!code)
+        code = vol_dims_new_array(group->file, path, length, NULL, &zarr, err);
     if (!code)
         code = vol_tree_add_dimension(group, name, zarr, err);
     free(path);
