@@ -11,7 +11,7 @@
 
 /* ---- Making the list ---- */
 
-/* The document's attributes first, then what is made of other members: these replace namesakes,
+/* The document's attributes come first, then those made of other members: these replace namesakes,
    since HDF5 gives their names a meaning. */
 static bool fill_attrs(vol_attrs *attrs, const vol_node *node) {
     const zb_json *object = node->zarr ? zb_node_attributes(node->zarr) : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A node's attributes as HDF5 values, made from JSON on first use. What the program creates and
- * writes goes into the list that was made.
+ * A node's attributes as HDF5 values, made from JSON on first use. Attributes that the program
+ * creates and writes go into the list that was made.
  *
  *     number     int64; uint64 when one is above 2^63-1; float64 when one has a fraction or an
  *                exponent, also for the strings "NaN", "Infinity" and "-Infinity"
@@ -25,8 +25,8 @@
 #include "model/tree.h"
 
 /* The attributes of a node; borrowed until the next change of the file. NULL, with an error pushed,
-   when memory runs out. They are what the file was opened with and what the program itself changed
-   since; vol_edit_refresh has them made anew. */
+   when memory runs out. They are those that the file was opened with, and those that the program
+   itself changed since; vol_edit_refresh has them made anew. */
 vol_attrs *vol_node_attrs(vol_node *node);
 
 /* HDF5's view of one: a new type and a new dataspace, and the bytes that they take. */

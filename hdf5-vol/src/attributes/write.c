@@ -179,7 +179,7 @@ static herr_t store_in_document(vol_node *owner, const vol_attr_value *value, hi
         return vol_attr_push_failed(lib, "write", value->name, &err);
     herr_t result = keep_written(owner, value, shown);
     if (result >= 0)
-        owner->attrs_change = known; /* the list has what changed: it is as good as before */
+        owner->attrs_change = known; /* the list has the change: it is as good as before */
     return result;
 }
 

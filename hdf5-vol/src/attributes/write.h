@@ -20,7 +20,7 @@ herr_t vol_attr_check(const vol_node *owner, const char *name, hid_t type, hid_t
 herr_t vol_attr_push_failed(h5_lib *lib, const char *what, const char *name, const zb_error *err);
 
 /* An attribute of that type and dataspace without a value, for vol_node_keep_attr. When it returns
-   false, vol_attr_clear frees what was made. */
+   false, vol_attr_clear frees the rest. */
 bool vol_attr_describe(h5_lib *lib, const char *name, hid_t type, hid_t space, vol_attr *out);
 
 /* Zeroed elements for a dataspace; malloc'ed. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Datasets: the callbacks. What a new one becomes is in create/spec.c, the data's way in
+/* Datasets: the callbacks. The making of new ones is in create/spec.c, the data's way in
    data/transfer.c, the creation list of an existing one in create/creation_list.c. */
 #include "callbacks/classes.h"
 #include "callbacks/flush.h"
@@ -86,8 +86,8 @@ static void *vol_dataset_open(void *obj, const H5VL_loc_params_t *loc, const cha
     return node ? vol_object_new(object->handle, node, H5I_DATASET) : NULL;
 }
 
-/* HDF5 crashes later when this fails: it frees its half of the object and keeps the id. So what
-   cannot be stored goes on waiting, and the flush or the close of the file reports the error. */
+/* HDF5 crashes later when this fails: it frees its half of the object and keeps the id. So data
+   that cannot be stored go on waiting, and the flush or the close of the file reports the error. */
 static herr_t vol_dataset_close(void *obj, hid_t dxpl, void **req) {
     vol_object *object = obj;
     h5_lib *lib = object->lib;

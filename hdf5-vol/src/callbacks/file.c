@@ -91,7 +91,7 @@ static herr_t get_of_store(const vol_object *object, H5VL_file_get_args_t *args)
     const vol_file *file = object->file;
     switch (args->op_type) {
     case H5VL_FILE_GET_CONT_INFO:
-        /* 8-byte tokens are what old object references can carry. */
+        /* Old object references can carry 8-byte tokens, and no longer ones. */
         args->args.get_cont_info.info->feature_flags = 0;
         args->args.get_cont_info.info->token_size = sizeof(uint64_t);
         args->args.get_cont_info.info->blob_id_size = 0;

@@ -5,10 +5,10 @@
 
 #include "model/tree.h"
 
-/* Stores what waits for a node and all below it. */
+/* Stores the waiting data of a node and all below it. */
 herr_t vol_flush_node(vol_node *node);
 
-/* Shows what other programs have changed (vol_edit_refresh). */
+/* Shows the changes of other programs (vol_edit_refresh). */
 herr_t vol_refresh_node(vol_node *node);
 
 #endif

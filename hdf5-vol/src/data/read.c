@@ -26,7 +26,7 @@ static bool make_direct(vol_request *request, zb_read *read) {
 
 /* ---- By pieces ---- */
 
-/* Buffers of one read by pieces; background holds what the program's elements were before, which
+/* Buffers of one read by pieces; background holds the program's elements from before, which
    HDF5 needs for compounds of which only some members are read. */
 typedef struct work_buffers {
     size_t room; /* elements */

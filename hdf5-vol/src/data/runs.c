@@ -3,8 +3,9 @@
  * Irregular selections, from the file's side: HDF5 lists them as runs of the row-major extent.
  *
  * Writing takes them box by box. Reading has a price for each box and each point, so short runs
- * that lie close together are read with what is between them, as one longer run, and picked out of
- * a work buffer afterwards. Runs that stay short are read as single points, the rest as boxes.
+ * that lie close together are read with the elements between them, as one longer run, and picked
+ * out of a work buffer afterwards. Runs that stay short are read as single points, the rest as
+ * boxes.
  */
 #include "data/selection.h"
 

@@ -9,7 +9,7 @@
  *
  * HDF5 (1.14.5 and 2.2) keeps a selection twice, as regular hyperslab and as list of spans, and
  * lets the two contradict each other: an OR with a hyperslab that lies within the selection can
- * make the regular one smaller than that. Its iterator then returns what was in memory, or aborts.
+ * make the regular one smaller than that. Its iterator then returns stale memory, or aborts.
  * Only the spans and their count are right. So each description is checked to have as many points
  * as HDF5 counts; one that has not is made anew from the spans, or refused.
  */

@@ -51,11 +51,11 @@ void vol_request_end(h5_lib *lib, vol_request *request);
    and *strides its layout (NULL: without gaps, in C order). */
 bool vol_request_is_direct(vol_request *request, char **data, const int64_t **strides);
 
-/* Stores what waits for the chunks that the file selection (of some elements) may touch: before
+/* Stores waiting data of the chunks that the file selection (of some elements) may touch: before
    they are read. */
 herr_t vol_request_settle(h5_lib *lib, const vol_request *request);
 
-/* Lets HDF5 convert `count` elements in place, with what is at their target as background (NULL:
+/* Lets HDF5 convert `count` elements in place, with those at their target as background (NULL:
    nothing is kept of that). */
 herr_t vol_request_convert(h5_lib *lib, const vol_request *request, size_t count, void *data,
                            void *background);

@@ -20,14 +20,14 @@ typedef struct vol_dxpl {
     bool sees_filters;    /* H5Pset_filter_callback */
 } vol_dxpl;
 
-/* Pushes an error and returns -1 for what no store can do. */
+/* Pushes an error and returns -1 for requests that no store can serve. */
 herr_t vol_dxpl_make(h5_lib *lib, hid_t id, vol_dxpl *out);
 
-/* Refuses likewise what this dataset cannot do. */
+/* Refuses likewise requests that this dataset cannot serve. */
 herr_t vol_dxpl_check(const vol_dxpl *list, const vol_node *dataset, bool writing);
 
 /* Converts `count` elements of `data` in place, from `memory` to `stored` when writing, else back.
-   background: what the elements are where they go, for compounds of which only some members are
+   background: the elements that are where they go, for compounds of which only some members are
    moved; may be NULL when writing. Pushes no error of its own. */
 herr_t vol_dxpl_convert(h5_lib *lib, const vol_dxpl *list, hid_t memory, hid_t stored, bool writing,
                         size_t count, void *data, const void *background);

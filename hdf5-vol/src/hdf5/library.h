@@ -124,7 +124,7 @@ typedef struct h5_lib {
         H5_IDS(F)
     } relocated; /* the executable's own copies, see h5_lib_start */
 #undef F
-    H5VL_class_t cls; /* what H5PLget_plugin_info hands out */
+    H5VL_class_t cls; /* the one that H5PLget_plugin_info hands out */
 
     bool started;  /* between h5_lib_start and h5_lib_end */
     bool watching; /* HDF5 will call at_close when it shuts down */

@@ -23,7 +23,7 @@ static void *create_file(h5_lib *lib) {
     return file;
 }
 
-/* The root group serves for all groups. Its class is what get_conn_cls will answer with. */
+/* The root group serves for all groups. get_conn_cls will answer with its class. */
 static bool create_objects(h5_lib *lib, vol_shadows *made) {
     const hid_t dxpl = *lib->H5P_LST_DATASET_XFER_ID_g;
     const hid_t type = *lib->H5T_NATIVE_INT8_g;

@@ -4,8 +4,8 @@
  * long lists as in short ones; the lists in an order are made when one of them is asked for.
  *
  * An attribute keeps its type and its dataspace while the file is open, whatever JSON makes of
- * them: programs size their buffers by what they created. So what the program creates or writes is
- * kept beside the document, and shown in place of what the document says.
+ * them: programs size their buffers by the attribute that they created. So an attribute that the
+ * program creates or writes is kept beside the document, and shown in place of the document's.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_ATTRIBUTE_LIST_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_ATTRIBUTE_LIST_H
@@ -41,7 +41,7 @@ typedef struct vol_attr {
     hsize_t dims[ZB_MAX_NDIM];
     size_t count; /* the product of dims */
     zb_dtype dtype;
-    hid_t type;  /* what HDF5 is told, and what VOL_ATTR_BYTES are; 0: as kind and dtype say */
+    hid_t type;  /* the one that HDF5 is told, and that of VOL_ATTR_BYTES; 0: see kind and dtype */
     hid_t space; /* likewise; 0: as ndim and dims say */
     void *data;  /* NULL when not written yet */
 } vol_attr;
@@ -62,7 +62,7 @@ typedef struct vol_attrs {
 vol_attrs *vol_attrs_new(h5_lib *lib);
 void vol_attrs_free(vol_attrs *attrs);
 
-/* Frees what an attribute owns. */
+/* Frees all that an attribute owns. */
 void vol_attr_clear(h5_lib *lib, vol_attr *attr);
 
 /* NULL when there is none of that name. */

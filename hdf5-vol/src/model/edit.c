@@ -80,8 +80,8 @@ enum zb_code vol_place_find(vol_node *base, const char *path, bool intermediate,
 
 /* ---- Creating ---- */
 
-/* Takes over `made`. What is in the store shows in the tree, or at least when the file is opened
-   again. */
+/* Takes over `made`. A node without a place in the tree is in the store all the same, and shows
+   when the file is opened again. */
 static enum zb_code add(const vol_place *place, zb_node *made, vol_node **out, zb_error *err) {
     enum zb_code code = vol_tree_add(place->group, place->name, made, out, err);
     place->group->file->changes++;
@@ -334,7 +334,7 @@ enum zb_code vol_edit_make_dimension(vol_node *dataset, zb_error *err) {
     return ZB_OK;
 }
 
-/* A resize that fails may have changed the shape already: the node is what the store says now. */
+/* A resize that fails may have changed the shape already: the node becomes the store's of now. */
 enum zb_code vol_edit_resize(vol_node *dataset, const uint64_t *shape, zb_error *err) {
     zb_node *changed = NULL;
     enum zb_code code = vol_writer_close(dataset, err);

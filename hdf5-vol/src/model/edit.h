@@ -34,8 +34,8 @@ enum zb_code vol_edit_create_loose(vol_file *file, const zb_array_spec *spec, vo
                                    zb_error *err);
 enum zb_code vol_edit_link(vol_node *loose, const vol_place *place, zb_error *err);
 
-/* Deletes what a link (NULL: that of the root) leads to. What waits for the node is forgotten; ids
-   of it stay valid but are of no use. */
+/* Deletes the node behind a link (NULL: that of the root). Data that wait for it are forgotten; its
+   ids stay valid but are of no use. */
 enum zb_code vol_edit_delete(vol_link *link, zb_error *err);
 
 enum zb_code vol_edit_move(vol_link *link, const vol_place *place, zb_error *err);
@@ -58,9 +58,9 @@ enum zb_code vol_edit_make_dimension(vol_node *dataset, zb_error *err);
 
 enum zb_code vol_edit_resize(vol_node *dataset, const uint64_t *shape, zb_error *err);
 
-/* Shows what other programs have changed: the node's document and, of a group, which children it
-   has. What waits for a dataset is stored before. ZB_ENOTFOUND when the node is gone,
-   ZB_ECONFLICT when open ids cannot follow to what is there now. */
+/* Shows the changes of other programs: the node's document and, of a group, its children. Data that
+   wait for a dataset are stored before. ZB_ENOTFOUND when the node is gone, ZB_ECONFLICT when open
+   ids cannot follow to the node that is there now. */
 enum zb_code vol_edit_refresh(vol_node *node, zb_error *err);
 
 #endif

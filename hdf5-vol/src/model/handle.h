@@ -16,7 +16,7 @@ bool vol_path_becomes_zarr(const char *path);
 enum zb_code vol_handle_open(h5_lib *lib, const char *path, const vol_options *options,
                              bool writable, vol_handle **out, zb_error *err);
 
-/* Creates a store with an empty root group, or a group inside a store. What is at the path already
+/* Creates a store with an empty root group, or a group inside a store. Anything at the path already
    is an error, unless `truncate` is set and it is a Zarr node, which goes, or an empty directory.
  */
 enum zb_code vol_handle_create(h5_lib *lib, const char *path, const vol_options *options,

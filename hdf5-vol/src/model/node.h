@@ -30,7 +30,7 @@ typedef struct vol_link {
     char *name;
     enum vol_link_kind kind;
     char *target;       /* of a soft link: its value; NULL for a hard one */
-    vol_node *node;     /* what opening the link gives; NULL when it cannot be opened */
+    vol_node *node;     /* the one that opening the link gives; NULL when it cannot be opened */
     const char *reason; /* why it cannot; a part of target */
 } vol_link;
 

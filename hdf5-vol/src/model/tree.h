@@ -90,7 +90,7 @@ enum zb_code vol_tree_add_dimension(vol_node *group, const char *name, zb_node *
 /* Makes a node outside the hierarchy. */
 enum zb_code vol_tree_add_loose(vol_file *file, zb_node *zarr, vol_node **out, zb_error *err);
 
-/* Takes a link out of its group: what it led to has been deleted from the store. The node, with all
+/* Takes a link out of its group: its node has been deleted from the store. The node, with all
    below it, becomes loose. */
 void vol_tree_remove(vol_link *link);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What HDF5 holds behind an id of ours. The same struct serves two kinds of object: those of a Zarr
+ * The object that HDF5 holds behind an id of ours. The struct serves two kinds: those of a Zarr
  * store, and, with HDF5_VOL_CONNECTOR=zarr, those of every other file, which are the native
  * connector's (`under`) in our wrapping. Each callback begins with the line that passes the latter
  * on.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ids and what lies behind them: see open_ids.h. */
+/* Ids and the objects behind them: see open_ids.h. */
 #include "objects/open_ids.h"
 
 #include "hdf5/shadows.h"
