@@ -88,8 +88,7 @@ static void defaults(void **state) {
 }
 
 /* A process that may have little memory keeps little; what its environment asks for is taken as it
-   is. (Under the address sanitizer no process can be bounded like this.) */
-#ifndef __SANITIZE_ADDRESS__
+   is. */
 static void check_small_defaults(void *context) {
     const uint64_t *memory = context;
     struct rlimit limit = {.rlim_cur = *memory, .rlim_max = RLIM_INFINITY};
@@ -105,18 +104,16 @@ static void check_small_defaults(void *context) {
             CHILD_CHECK(row.value == row.default_value, "%s %" PRIu64, row.name, row.value);
     }
 }
-#endif
 
 static void small_machines_have_small_defaults(void **state) {
     (void)state;
-#ifdef __SANITIZE_ADDRESS__
-    print_message("not with the address sanitizer, whose shadow is larger than any such bound\n");
-    skip();
-#else
+    if (CHECK_SANITIZED_MALLOC) {
+        print_message("not with a sanitizer, whose shadow is larger than any such bound\n");
+        skip();
+    }
     uint64_t memory = 320 * MIB;
     assert_true(
         check_in_child(check_small_defaults, &memory, "ZARRBRIDGE_WRITE_CACHE_BYTES", "268435456"));
-#endif
 }
 
 typedef struct variable_case {
