@@ -190,7 +190,7 @@ static void works_after_fork(void **state) {
     caller callers[4];
     size_t count = CHECK_FORKS_WHILE_BUSY ? 4 : 0;
     if (count == 0)
-        print_message("address sanitizer: forking while the pool is idle only\n");
+        print_message("sanitizer: forking while the pool is idle only\n");
     for (size_t i = 0; i < count; i++) {
         callers[i] = (caller){.number = (int)i};
         assert_int_equal(pthread_create(&callers[i].thread, NULL, call_many, &callers[i]), 0);

@@ -48,7 +48,7 @@ static enum zb_code grow(zb_store *store, zb_error *err) {
     return code;
 }
 
-static enum zb_code delete (zb_store *store, zb_error *err) {
+static enum zb_code delete(zb_store *store, zb_error *err) {
     return zb_node_delete(store, "b", err);
 }
 

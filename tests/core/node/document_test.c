@@ -4,7 +4,6 @@
 #include "node/document.h"
 #include "support/sample.h"
 
-
 #define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 
 static void array_members(void **state) {

@@ -55,14 +55,17 @@
 bool check_in_child(void (*fn)(void *context), void *context, const char *variable,
                     const char *value);
 
-/* Can a child be forked, and use malloc, while other threads are inside malloc? glibc holds its
-   locks over a fork; the address sanitizer's allocator does not, and the child would wait for ever.
- */
-#ifdef __SANITIZE_ADDRESS__
-#define CHECK_FORKS_WHILE_BUSY false
+/* Does the program run under a sanitizer that replaces malloc? Its shadow is larger than any bound
+   on the address space. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define CHECK_SANITIZED_MALLOC true
 #else
-#define CHECK_FORKS_WHILE_BUSY true
+#define CHECK_SANITIZED_MALLOC false
 #endif
+
+/* Can a child be forked, and use malloc, while other threads are inside malloc? glibc holds its
+   locks over a fork; the sanitizers' allocators do not, and the child would wait for ever. */
+#define CHECK_FORKS_WHILE_BUSY (!CHECK_SANITIZED_MALLOC)
 
 /* A generator that starts from ZB_TEST_SEED, or from the clock, and says from what. */
 typedef struct check_random {

@@ -174,12 +174,6 @@ static void write_rows(const scene *s, uint64_t rows) {
 
 /* ---- What a process takes ---- */
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IS_SANITIZED true
-#else
-#define IS_SANITIZED false
-#endif
-
 /* A thread's scratch and compressor, and the block that it writes to. */
 #define PER_THREAD (6 * MIB)
 
@@ -244,7 +238,7 @@ static void check_case(void *context) {
 
 static void a_process_keeps_to_its_budget(void **state) {
     (void)state;
-    if (IS_SANITIZED) {
+    if (CHECK_SANITIZED_MALLOC) {
         print_message("a sanitizer's own memory hides what the writers take\n");
         skip();
     }

@@ -149,7 +149,7 @@ static void forks_in_between(void **state) {
     worker workers[THREADS];
     start(workers, &s, read_windows);
     if (!CHECK_FORKS_WHILE_BUSY) {
-        print_message("address sanitizer: forking while the pool is idle only\n");
+        print_message("sanitizer: forking while the pool is idle only\n");
         finish(workers);
     }
     for (int i = 0; i < 6; i++)
