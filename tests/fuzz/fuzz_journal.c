@@ -17,6 +17,8 @@
 #include "base/scratch.h"
 #include "codec/shard.h"
 #include "write/layout.h"
+#include "read/index.h"
+#include "read/leaf.h"
 #include "write/live.h"
 #include "kernel/crc32c.h"
 #include "zarrbridge/check.h"
@@ -173,7 +175,8 @@ static bool load_index(zb_store *store, uint64_t *entries) {
     zb__scratch *scratch = zb__scratch_take();
     REQUIRE(scratch);
     if (zb_object_open(store, shard_key, &object, &info, NULL) == ZB_OK) {
-        loaded = zb__live_index(&layout, object, info.size, entries, scratch, NULL) == ZB_OK;
+        zb__source source = {.object = object, .size = info.size};
+        loaded = zb__index_read(layout.shard, &source, scratch, entries, NULL) == ZB_OK;
         zb_object_close(object);
     }
     zb__scratch_put(scratch);

@@ -67,7 +67,7 @@ static bool encode_chunk(const job *j, const uint64_t *index) {
         printf("MISMATCH %s/%s: %s\n", j->store, j->array, err.message);
     if (code != ZB_OK || size == 0)
         return code == ZB_OK;
-    char key[ZB__KEY_MAX], path[4096], full[4096];
+    char key[ZB__CHUNK_KEY_MAX], path[4096], full[4096];
     zb__chunk_key(&j->model->keys, j->model->info.ndim, index, key);
     check_path(path, sizeof path, j->store, j->array);
     check_path(full, sizeof full, path, key);

@@ -117,7 +117,7 @@ static enum zb_code make_room_for_array(const copying *c, const char *from, zb_e
     if (!target)
         code = zb_fail(err, ZB_ENOMEM, "out of memory for a path");
     else if (zb__node_make(c->to, target, text, size, &node, NULL) == ZB_OK)
-        code = zb__array_make_room(node, err);
+        code = zb__array_clear_place(node, err);
     /* Else an array that we cannot read: its chunk keys are not known. */
     zb_node_release(node);
     free(target);

@@ -19,7 +19,7 @@
 
 /* Chunks without an array are left by a deletion that was killed. They would look like data of the
    new array, so they go first. Other files are the user's, and stay. */
-enum zb_code zb__array_make_room(const zb_node *node, zb_error *err) {
+enum zb_code zb__array_clear_place(const zb_node *node, zb_error *err) {
     zb__names nodes;
     if (!node->store->hints.can_list)
         return ZB_OK;
@@ -43,7 +43,7 @@ static enum zb_code store_node(zb_node *node, const char *text, size_t size, zb_
     if (!code)
         code = zb__killed_copy_erase(node->store, node->path, err);
     if (!code && node->array) {
-        code = zb__array_make_room(node, err);
+        code = zb__array_clear_place(node, err);
         if (code)
             zb__node_blame(node->store, "array", node->path, code, err);
     }

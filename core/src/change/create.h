@@ -8,6 +8,6 @@
 
 /* Before an array comes to the node's path: ZB_ECONFLICT when nodes lie there or below; chunks that
    a killed deletion has left are erased. create.c. */
-enum zb_code zb__array_make_room(const zb_node *node, zb_error *err);
+enum zb_code zb__array_clear_place(const zb_node *node, zb_error *err);
 
 #endif

@@ -121,7 +121,8 @@ static enum zb_code compare_nodes(const zb_node *group, const zb_json **entries,
     return code;
 }
 
-enum zb_code zb__block_compare(const zb_node *group, char why[ZB_MESSAGE_SIZE], zb_error *err) {
+enum zb_code zb__consolidated_compare(const zb_node *group, char why[ZB_MESSAGE_SIZE],
+                                      zb_error *err) {
     const zb_json *map = zb_json_get(zb_json_get(group->document, member), "metadata");
     size_t count = zb_json_count(map), n = 0;
     *why = '\0';
@@ -184,7 +185,7 @@ static enum zb_code rebuild(zb_store *store, const char *path, zb__document *gro
     return code;
 }
 
-enum zb_code zb__block_refresh(zb_store *store, const char *path, zb_error *err) {
+enum zb_code zb__consolidated_refresh(zb_store *store, const char *path, zb_error *err) {
     zb__change change;
     char *text;
     size_t size;

@@ -9,9 +9,10 @@
 /* Writes what is out of date in the group's block into `why`, which stays empty when nothing is, or
    when the group has no block. An empty block below the root says nothing: writers put one into
    every group. */
-enum zb_code zb__block_compare(const zb_node *group, char why[ZB_MESSAGE_SIZE], zb_error *err);
+enum zb_code zb__consolidated_compare(const zb_node *group, char why[ZB_MESSAGE_SIZE],
+                                      zb_error *err);
 
 /* Puts the group's document with a block of what is there now, under the store's lock. */
-enum zb_code zb__block_refresh(zb_store *store, const char *path, zb_error *err);
+enum zb_code zb__consolidated_refresh(zb_store *store, const char *path, zb_error *err);
 
 #endif

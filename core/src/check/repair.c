@@ -51,7 +51,7 @@ static enum zb_code on_directory(void *context, const char *prefix, zb_error *er
 static enum zb_code on_node(void *context, const zb_node *node, zb_error *err) {
     repairing *r = context;
     char why[ZB_MESSAGE_SIZE];
-    enum zb_code code = node->array ? ZB_OK : zb__block_compare(node, why, err);
+    enum zb_code code = node->array ? ZB_OK : zb__consolidated_compare(node, why, err);
     if (code || node->array || !*why)
         return code;
     return zb__names_add(&r->groups, (zb__name){.text = strdup(node->path)}, err);
@@ -92,7 +92,7 @@ static enum zb_code refresh_blocks(repairing *r, zb_error *err) {
     for (size_t i = 0; i < r->groups.count && !code; i++) {
         const char *path = r->groups.name[i].text;
         char *key = zb__path_join(path, "zarr.json");
-        code = key ? zb__block_refresh(r->store, path, err)
+        code = key ? zb__consolidated_refresh(r->store, path, err)
                    : zb_fail(err, ZB_ENOMEM, "no memory for a key");
         if (!code)
             code = report(r, key, "brought up to date: consolidated metadata");

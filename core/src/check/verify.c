@@ -145,7 +145,7 @@ static enum zb_code on_node(void *context, const zb_node *node, zb_error *err) {
     v->summary.nodes++;
     if (node->array)
         return ZB_OK;
-    enum zb_code code = zb__block_compare(node, why, err);
+    enum zb_code code = zb__consolidated_compare(node, why, err);
     if (code || !*why)
         return code;
     char *key = zb__path_join(node->path, "zarr.json");

@@ -25,9 +25,9 @@ static size_t put_number(char *text, uint64_t number) {
 }
 
 void zb__chunk_key(const zb__key_encoding *keys, uint32_t ndim, const uint64_t *index,
-                   char text[ZB__KEY_MAX]) {
+                   char text[ZB__CHUNK_KEY_MAX]) {
     size_t size = 0;
-    /* Written without a check of the room: ZB__KEY_MAX fits the longest key. */
+    /* Written without a check of the room: ZB__CHUNK_KEY_MAX fits the longest key. */
     if (!keys->v2)
         text[size++] = 'c';
     else if (ndim == 0)

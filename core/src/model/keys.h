@@ -12,11 +12,11 @@ typedef struct zb__key_encoding {
 } zb__key_encoding;
 
 /* Longest chunk key behind the node's path: "c" and 32 times a separator and 20 digits. */
-#define ZB__KEY_MAX (1 + ZB_MAX_NDIM * 21 + 1)
+#define ZB__CHUNK_KEY_MAX (1 + ZB_MAX_NDIM * 21 + 1)
 
 /* Writes the key of the chunk at grid index[ndim], below the array's own path, into text. */
 void zb__chunk_key(const zb__key_encoding *keys, uint32_t ndim, const uint64_t *index,
-                   char text[ZB__KEY_MAX]);
+                   char text[ZB__CHUNK_KEY_MAX]);
 
 /* Reads a chunk key below the array's path; false when it is none. */
 bool zb__chunk_key_parse(const zb__key_encoding *keys, uint32_t ndim, const char *text,

@@ -241,7 +241,7 @@ const zb_array_info *zb_node_array(const zb_node *node) {
 
 /* The root's path is empty and gets no slash: keys never begin with one. */
 char *zb__array_chunk_key(const zb_node *node, const uint64_t *index) {
-    char chunk[ZB__KEY_MAX];
+    char chunk[ZB__CHUNK_KEY_MAX];
     zb__chunk_key(&node->array->keys, node->array->info.ndim, index, chunk);
     size_t path = strlen(node->path);
     size_t size = path + strlen(chunk) + 2;

@@ -4,15 +4,14 @@
  * opened up by their index, level by level, as long as no bytes→bytes codec lies around them; what
  * is then left is decoded by leaf.c.
  */
-#include "read/expand.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/list.h"
 #include "base/scratch.h"
-#include "codec/shard.h"
+#include "codec/inner_chunks.h"
 #include "node/node.h"
+#include "read/expand.h"
 #include "read/index.h"
 #include "read/leaf.h"
 #include "read/piece.h"
@@ -24,7 +23,7 @@
 #define SLAB_BYTES ((uint64_t)256 << 10)
 
 typedef struct expansion {
-    zb__key *key;
+    zb__stored_chunk *key;
     zb__arena *arena;
     zb__scratch *scratch;
     zb__emit_fn emit;
@@ -134,22 +133,15 @@ static enum zb_code split_pieces(expansion *x, const zb__shard *shard, uint32_t 
     return ZB_OK;
 }
 
-/* Checks one index entry against the shard's size and completes the leaf with it. */
-static enum zb_code locate(const zb__source *shard, const zb__index *index, zb__leaf *leaf,
+/* Completes the leaf with the place that the index gives it. */
+static enum zb_code locate(const zb__source *shard, zb__inner_chunks *chunks, zb__leaf *leaf,
                            zb_error *err) {
-    uint64_t offset = index->entries[2 * leaf->inner];
-    uint64_t size = index->entries[2 * leaf->inner + 1];
-    leaf->missing = offset == ZB__INDEX_EMPTY;
+    leaf->missing = !zb__inner_chunk_at(chunks, leaf->inner);
     if (leaf->missing)
         return ZB_OK;
-    if (size > shard->size || offset > shard->size - size)
-        return zb_fail(err, ZB_EFORMAT,
-                       "its index entry (offset %llu, %llu bytes) leaves the shard's %llu bytes",
-                       (unsigned long long)offset, (unsigned long long)size,
-                       (unsigned long long)shard->size);
-    leaf->offset = shard->offset + offset;
-    leaf->size = size;
-    return ZB_OK;
+    leaf->offset = shard->offset + chunks->offset;
+    leaf->size = chunks->size;
+    return zb__inner_chunk_check(chunks, err);
 }
 
 /* The shard as its inner chunks' messages need it: NULL when the key's object is it. */
@@ -169,6 +161,8 @@ static enum zb_code keep_around(expansion *x, const zb__leaf *shard, const zb__l
 static enum zb_code expand_inner(expansion *x, const zb__leaf *shard_leaf, const zb__source *shard,
                                  const zb__index *index, const inner_list *list, zb_error *err) {
     const zb__leaf *around;
+    zb__inner_chunks chunks =
+        zb__inner_chunks_of(index->entries, shard_leaf->form->shard->count, shard->size);
     enum zb_code code = keep_around(x, shard_leaf, &around, err);
     for (size_t i = 0; i < list->count && code == ZB_OK;) {
         zb__leaf leaf = {.key = x->key,
@@ -181,7 +175,7 @@ static enum zb_code expand_inner(expansion *x, const zb__leaf *shard_leaf, const
             *end = list->items[i].piece;
             end = &(*end)->next;
         }
-        code = locate(shard, index, &leaf, err);
+        code = locate(shard, &chunks, &leaf, err);
         if (code != ZB_OK)
             return zb__leaf_blame(&leaf, code, err);
         zb__source source = *shard;
@@ -234,7 +228,7 @@ enum zb_code zb__shard_expand(const zb__leaf *shard, const zb__source *source, z
 
 /* ---- Keys ---- */
 
-enum zb_code zb__key_open(zb__key *key, zb_error *err) {
+enum zb_code zb__stored_chunk_open(zb__stored_chunk *key, zb_error *err) {
     char *name = zb__array_chunk_key(key->node, key->index);
     if (!name)
         return no_memory(err);
@@ -244,11 +238,11 @@ enum zb_code zb__key_open(zb__key *key, zb_error *err) {
         key->object = NULL;
         return ZB_OK;
     }
-    return code == ZB_OK ? ZB_OK : zb__key_blame(key, code, err);
+    return code == ZB_OK ? ZB_OK : zb__stored_chunk_blame(key, code, err);
 }
 
 static enum zb_code keep_leaf(void *context, const zb__leaf *leaf, zb_error *err) {
-    zb__key *key = context;
+    zb__stored_chunk *key = context;
     zb__leaf *copy = zb__arena_alloc(&key->arena, sizeof *copy);
     if (!copy)
         return no_memory(err);
@@ -267,7 +261,7 @@ static int by_offset(const void *a, const void *b) {
 }
 
 /* Orders the leaves as they lie in the object: the order in which they are best read. */
-static enum zb_code sort_leaves(zb__key *key, zb_error *err) {
+static enum zb_code sort_leaves(zb__stored_chunk *key, zb_error *err) {
     if (key->leaf_count < 2)
         return ZB_OK;
     zb__leaf **all = malloc(key->leaf_count * sizeof(zb__leaf *));
@@ -284,12 +278,12 @@ static enum zb_code sort_leaves(zb__key *key, zb_error *err) {
     return ZB_OK;
 }
 
-enum zb_code zb__key_expand(zb__key *key, zb__scratch *scratch, zb_error *err) {
+enum zb_code zb__stored_chunk_expand(zb__stored_chunk *key, zb__scratch *scratch, zb_error *err) {
     const zb__form *form = key->node->array->form;
     zb__leaf whole = {.key = key, .form = form, .pieces = key->pieces, .inner = UINT64_MAX};
     if (form->chain->codec_count > 0) /* nothing to look at before decoding: the task opens it */
         return keep_leaf(key, &whole, err);
-    enum zb_code code = zb__key_open(key, err);
+    enum zb_code code = zb__stored_chunk_open(key, err);
     if (code != ZB_OK)
         return code;
     whole.missing = key->object == NULL;

@@ -9,11 +9,11 @@
 #include "zarrbridge/error.h"
 
 /* Opens the key's object. A missing one gives ZB_OK with key->object NULL. */
-enum zb_code zb__key_open(zb__key *key, zb_error *err);
+enum zb_code zb__stored_chunk_open(zb__stored_chunk *key, zb_error *err);
 
 /* Opens the key's object where that is worth it before its tasks run, reads shard indexes, and
    fills key->leaves. Called in parallel for different keys. */
-enum zb_code zb__key_expand(zb__key *key, zb__scratch *scratch, zb_error *err);
+enum zb_code zb__stored_chunk_expand(zb__stored_chunk *key, zb__scratch *scratch, zb_error *err);
 
 /* Splits the pieces of `shard`, a leaf whose decoded bytes are `source`, calling emit for each
    inner chunk. What the inner chunks point to lives in the arena. */

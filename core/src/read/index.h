@@ -17,9 +17,14 @@ typedef struct zb__index {
     uint64_t *own;      /* else they are here */
 } zb__index;
 
-/* The index of the shard whose bytes are `source`. On success the caller releases it. */
-enum zb_code zb__index_load(const zb__key *key, const zb__shard *shard, const zb__source *source,
-                            zb__scratch *scratch, zb__index *out, zb_error *err);
+/* Reads the index of the shard whose bytes are `source` into entries[2 * count], past the cache. */
+enum zb_code zb__index_read(const zb__shard *shard, const zb__source *source, zb__scratch *scratch,
+                            uint64_t *entries, zb_error *err);
+
+/* The same by way of the cache. On success the caller releases the index. */
+enum zb_code zb__index_load(const zb__stored_chunk *key, const zb__shard *shard,
+                            const zb__source *source, zb__scratch *scratch, zb__index *out,
+                            zb_error *err);
 void zb__index_release(zb__index *index);
 
 #endif

@@ -27,15 +27,16 @@
 /* ---- Messages ---- */
 
 /* `where` continues the name of the key's object: "" or ", inner chunk (1,2)". */
-static enum zb_code blame(const zb__key *key, const char *where, enum zb_code code, zb_error *err) {
-    char text[ZB__KEY_MAX];
+static enum zb_code blame(const zb__stored_chunk *key, const char *where, enum zb_code code,
+                          zb_error *err) {
+    char text[ZB__CHUNK_KEY_MAX];
     zb__chunk_key(&key->node->array->keys, key->node->array->info.ndim, key->index, text);
     return zb_error_prefix(err, code, "store %s, array /%s, %s %s%s", key->node->store->label,
                            key->node->path, key->node->array->form->shard ? "shard" : "chunk", text,
                            where);
 }
 
-enum zb_code zb__key_blame(const zb__key *key, enum zb_code code, zb_error *err) {
+enum zb_code zb__stored_chunk_blame(const zb__stored_chunk *key, enum zb_code code, zb_error *err) {
     return blame(key, "", code, err);
 }
 

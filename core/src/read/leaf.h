@@ -17,12 +17,12 @@ typedef struct zb__source {
     uint64_t offset, size; /* of the window */
 } zb__source;
 
-struct zb__key;
+struct zb__stored_chunk;
 
 /* A chunk to decode (or to fill), with all pieces that want something of it. */
 typedef struct zb__leaf {
     struct zb__leaf *next;
-    struct zb__key *key;
+    struct zb__stored_chunk *key;
     const zb__form *form;
     zb__piece *pieces;     /* in the form's stored dimensions */
     bool missing;          /* not stored: the fill value */
@@ -34,7 +34,7 @@ typedef struct zb__leaf {
 } zb__leaf;
 
 /* One stored object that the plan needs. */
-typedef struct zb__key {
+typedef struct zb__stored_chunk {
     const zb_node *node;
     uint64_t *index;   /* its place in the array's grid */
     uint64_t number;   /* the same, counted in C order; UINT64_MAX when that overflows */
@@ -44,7 +44,7 @@ typedef struct zb__key {
     zb_object_info info;
     zb__leaf *leaves; /* after expanding; by offset, missing ones first */
     size_t leaf_count;
-} zb__key;
+} zb__stored_chunk;
 
 /* Puts what a leaf's pieces want at their destinations. `stored` are its size bytes, or NULL when
    it is missing, cached, or a raw chunk that is to be read from the key's object. */
@@ -54,7 +54,7 @@ enum zb_code zb__leaf_run(const zb__leaf *leaf, const uint8_t *stored, zb__scrat
 /* The name that messages give a leaf: prefixes *err with store, array, chunk and inner chunk. */
 enum zb_code zb__leaf_blame(const zb__leaf *leaf, enum zb_code code, zb_error *err);
 
-enum zb_code zb__key_blame(const zb__key *key, enum zb_code code, zb_error *err);
+enum zb_code zb__stored_chunk_blame(const zb__stored_chunk *key, enum zb_code code, zb_error *err);
 
 /* Is the leaf's chunk worth caching, and is what its pieces want cached already? Sets leaf->cached.
  */

@@ -43,7 +43,7 @@
 
 /* Neighbouring leaves of one key that are read with one request. */
 typedef struct task {
-    zb__key *key;
+    zb__stored_chunk *key;
     zb__leaf *first;
     size_t count;
     uint64_t offset, size; /* of the request; 0 bytes when nothing is to be read here */
@@ -51,7 +51,7 @@ typedef struct task {
 
 typedef struct wave {
     bool is_fresh;
-    zb__key *keys;
+    zb__stored_chunk *keys;
     size_t key_count, key_capacity;
     zb__arena arena; /* pieces and grid indexes of the keys */
     task *tasks;
@@ -80,20 +80,20 @@ static enum zb_code add_key(wave *w, const zb_node *node, const zb__cells *cells
     uint64_t *index = zb__arena_alloc(&w->arena, ndim * sizeof *index);
     zb__piece *piece = zb__cells_piece(cells, &w->arena, node->array->chain->axis);
     if (!index || !piece ||
-        !zb__list_grow(&w->keys, w->key_count, &w->key_capacity, sizeof(zb__key)))
+        !zb__list_grow(&w->keys, w->key_count, &w->key_capacity, sizeof(zb__stored_chunk)))
         return no_memory(err);
     memcpy(index, cells->cell, ndim * sizeof *index);
     /* A key without a number is cached by nobody. */
     w->keys[w->key_count++] =
-        (zb__key){.node = node,
-                  .index = index,
-                  .number = w->is_fresh ? UINT64_MAX : number_of(node->array, index),
-                  .pieces = piece};
+        (zb__stored_chunk){.node = node,
+                           .index = index,
+                           .number = w->is_fresh ? UINT64_MAX : number_of(node->array, index),
+                           .pieces = piece};
     return ZB_OK;
 }
 
 static int by_chunk(const void *a, const void *b) {
-    const zb__key *left = a, *right = b;
+    const zb__stored_chunk *left = a, *right = b;
     if (left->node != right->node)
         return left->node < right->node ? -1 : 1;
     for (uint32_t d = 0; d < left->node->array->info.ndim; d++) {
@@ -105,7 +105,7 @@ static int by_chunk(const void *a, const void *b) {
 
 /* Gives each chunk one key with all pieces of it, where several boxes may touch the same. */
 static void group_keys(wave *w) {
-    qsort(w->keys, w->key_count, sizeof(zb__key), by_chunk);
+    qsort(w->keys, w->key_count, sizeof(zb__stored_chunk), by_chunk);
     size_t kept = 0;
     for (size_t i = 0; i < w->key_count; i++) {
         if (kept > 0 && by_chunk(&w->keys[kept - 1], &w->keys[i]) == 0) {
@@ -128,7 +128,8 @@ static bool joins(const task *t, const zb__leaf *leaf, uint64_t gap, uint64_t mo
     return leaf->offset <= end + gap && leaf->offset + leaf->size - t->offset <= most;
 }
 
-static enum zb_code add_leaf(wave *w, zb__key *key, zb__leaf *leaf, uint64_t most, zb_error *err) {
+static enum zb_code add_leaf(wave *w, zb__stored_chunk *key, zb__leaf *leaf, uint64_t most,
+                             zb_error *err) {
     if (key->object && !leaf->missing)
         zb__leaf_look_up(leaf);
     task *last = w->task_count ? &w->tasks[w->task_count - 1] : NULL;
@@ -164,7 +165,7 @@ static void cached_first(wave *w) {
 }
 
 /* Requests are small enough that each thread gets several. */
-static uint64_t most_per_request(const zb__key *keys, size_t count) {
+static uint64_t most_per_request(const zb__stored_chunk *keys, size_t count) {
     uint64_t stored = 0;
     for (size_t i = 0; i < count; i++) {
         for (const zb__leaf *leaf = keys[i].leaves; leaf; leaf = leaf->next)
@@ -176,7 +177,7 @@ static uint64_t most_per_request(const zb__key *keys, size_t count) {
 }
 
 /* What decoding and scattering will roughly cost, in nanoseconds. */
-static uint64_t estimate(const zb__key *keys, size_t count) {
+static uint64_t estimate(const zb__stored_chunk *keys, size_t count) {
     uint64_t work = 0;
     for (size_t i = 0; i < count; i++) {
         for (const zb__leaf *leaf = keys[i].leaves; leaf; leaf = leaf->next) {
@@ -194,11 +195,11 @@ static uint64_t estimate(const zb__key *keys, size_t count) {
 /* ---- Running ---- */
 
 static enum zb_code run_expand(void *context, size_t i, zb__scratch *scratch, zb_error *err) {
-    return zb__key_expand((zb__key *)context + i, scratch, err);
+    return zb__stored_chunk_expand((zb__stored_chunk *)context + i, scratch, err);
 }
 
 /* Reads a range of the key's open object, all of it, into the scratch; sets the range's buffer. */
-static enum zb_code fetch(const zb__key *key, zb_range *range, zb__scratch *scratch,
+static enum zb_code fetch(const zb__stored_chunk *key, zb_range *range, zb__scratch *scratch,
                           zb_error *err) {
     enum zb_code code = zb__buffer_reserve(&scratch->encoded, range->length, err);
     range->buffer = scratch->encoded.data;
@@ -206,7 +207,7 @@ static enum zb_code fetch(const zb__key *key, zb_range *range, zb__scratch *scra
         code = zb_object_read(key->object, range, 1, err);
     if (code == ZB_OK && range->got != range->length)
         code = zb_fail(err, ZB_EIO, "the object became shorter while it was read");
-    return code == ZB_OK ? ZB_OK : zb__key_blame(key, code, err);
+    return code == ZB_OK ? ZB_OK : zb__stored_chunk_blame(key, code, err);
 }
 
 /* Runs a leaf and gives the cached chunk back that it held: once out of the table, it would take
@@ -220,9 +221,9 @@ static enum zb_code run_leaf(zb__leaf *leaf, const void *stored, zb__scratch *sc
 }
 
 /* A chunk that nobody has opened yet: the whole object is read and decoded in one go. */
-static enum zb_code run_unopened(zb__key *key, zb__leaf *leaf, zb__scratch *scratch,
+static enum zb_code run_unopened(zb__stored_chunk *key, zb__leaf *leaf, zb__scratch *scratch,
                                  zb_error *err) {
-    enum zb_code code = zb__key_open(key, err);
+    enum zb_code code = zb__stored_chunk_open(key, err);
     if (code != ZB_OK)
         return code;
     leaf->missing = key->object == NULL;
@@ -255,7 +256,7 @@ static enum zb_code run_task(void *context, size_t i, zb__scratch *scratch, zb_e
     return code;
 }
 
-static void release_batch(zb__key *keys, size_t count) {
+static void release_batch(zb__stored_chunk *keys, size_t count) {
     for (size_t i = 0; i < count; i++) {
         for (zb__leaf *leaf = keys[i].leaves; leaf; leaf = leaf->next)
             zb__lru_release(leaf->cached);
@@ -273,7 +274,7 @@ enum { UNCHANGED, UNSURE, CHANGING };
 
 /* Has a journal been put beside the object lately? The change that it is for may take its time. One
    that has been there for longer was left by a kill. */
-static bool has_young_journal(const zb__key *key, const char *name) {
+static bool has_young_journal(const zb__stored_chunk *key, const char *name) {
     zb_object_info info;
     char *journal = zb__journal_key(name);
     bool there = journal && zb_store_stat(key->node->store, journal, &info, NULL) == ZB_OK;
@@ -282,7 +283,7 @@ static bool has_young_journal(const zb__key *key, const char *name) {
 }
 
 /* Has the key's object changed since it was opened for the last try, or is it being changed? */
-static int change_of(const zb__key *key) {
+static int change_of(const zb__stored_chunk *key) {
     const zb_validator *opened = &key->info.validator;
     zb_object_info now;
     if (opened->word[0] == 0) /* not opened, or not there */
@@ -309,7 +310,8 @@ typedef struct retry {
 
 /* After a failure: a writer at work in an object can make it look damaged. Waits a moment before
    the next try. */
-static bool is_worth_a_retry(retry *r, const zb__key *keys, size_t count, enum zb_code code) {
+static bool is_worth_a_retry(retry *r, const zb__stored_chunk *keys, size_t count,
+                             enum zb_code code) {
     if (!keys->node->store->hints.can_change ||
         (code != ZB_ECHECKSUM && code != ZB_EFORMAT && code != ZB_EIO))
         return false;
@@ -329,7 +331,7 @@ static bool is_worth_a_retry(retry *r, const zb__key *keys, size_t count, enum z
     return true;
 }
 
-static enum zb_code try_batch(wave *w, zb__key *keys, size_t count, zb_error *err) {
+static enum zb_code try_batch(wave *w, zb__stored_chunk *keys, size_t count, zb_error *err) {
     /* Opening and looking up an index takes microseconds on a local store. */
     size_t width = keys->node->store->hints.is_local && count < 16 ? 1 : 0;
     enum zb_code code = zb__pool_run(run_expand, keys, count, width, err);
@@ -353,7 +355,7 @@ static bool lacks_descriptors(const zb_error *error) {
 
 /* A batch has an object open for each key. Where the process may not have as many descriptors, it
    is done in halves. */
-static enum zb_code run_batch(wave *w, zb__key *keys, size_t count, zb_error *err) {
+static enum zb_code run_batch(wave *w, zb__stored_chunk *keys, size_t count, zb_error *err) {
     retry r = {0};
     zb_error error = {.code = ZB_OK};
     enum zb_code code = try_batch(w, keys, count, &error);

@@ -26,7 +26,7 @@
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
 
-bool zb__is_on_edge(const zb__layout *layout, const uint64_t *index) {
+bool zb__chunk_is_cut(const zb__layout *layout, const uint64_t *index) {
     for (uint32_t d = 0; d < layout->ndim; d++) {
         zb__span chunk = zb__chunk_span(layout, d, index);
         if (zb__span_inside(chunk, layout->shape[d]) < chunk.extent)

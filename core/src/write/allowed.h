@@ -7,7 +7,7 @@
 #include "zarrbridge/error.h"
 
 /* Is a part of the chunk outside the array? allowed.c. */
-bool zb__is_on_edge(const zb__layout *layout, const uint64_t *index);
+bool zb__chunk_is_cut(const zb__layout *layout, const uint64_t *index);
 
 /* The check of a writer's batch, which is the context: ZB_ECONFLICT when the array is gone, another
    one has taken its place, or the chunk is not as far inside it as the writer believes. Any thread.

@@ -27,7 +27,7 @@
 #include "zarrbridge/write.h"
 
 typedef struct chunk_state {
-    zb__room room;        /* of the encoded units */
+    zb__unit_blocks room; /* of the encoded units */
     zb__encoded *encoded; /* [units], from the chunk's first unit to its last */
     uint64_t left;        /* units to encode */
 } chunk_state;
@@ -64,7 +64,7 @@ static bool finish_unit(encode_run *run, size_t chunk) {
 static void forget_chunk(encode_run *run, size_t chunk) {
     chunk_state *state = &run->states[chunk];
     pthread_mutex_lock(&run->lock);
-    zb__room_clear(&state->room, &run->writer->blocks);
+    zb__unit_blocks_clear(&state->room, &run->writer->blocks);
     pthread_mutex_unlock(&run->lock);
     free(state->encoded);
     state->encoded = NULL;
@@ -73,7 +73,8 @@ static void forget_chunk(encode_run *run, size_t chunk) {
 static enum zb_code take_block(encode_run *run, size_t chunk, zb__block **out, zb_error *err) {
     zb_writer *writer = run->writer;
     pthread_mutex_lock(&run->lock);
-    *out = zb__room_take(&run->states[chunk].room, &writer->blocks, writer->layout.unit_bound);
+    *out =
+        zb__unit_blocks_take(&run->states[chunk].room, &writer->blocks, writer->layout.unit_bound);
     pthread_mutex_unlock(&run->lock);
     return *out ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for an encoded chunk");
 }
@@ -81,7 +82,7 @@ static enum zb_code take_block(encode_run *run, size_t chunk, zb__block **out, z
 static void give_block(encode_run *run, size_t chunk, zb__block *block, size_t used) {
     pthread_mutex_lock(&run->lock);
     block->used += used;
-    zb__room_give(&run->states[chunk].room, block, run->writer->layout.unit_bound);
+    zb__unit_blocks_give(&run->states[chunk].room, block, run->writer->layout.unit_bound);
     pthread_mutex_unlock(&run->lock);
 }
 
@@ -229,7 +230,7 @@ static bool may_wait(const zb_writer *writer, const zb__job *job, const zb__enco
     bool any = false;
     for (uint64_t i = 0; i < writer->layout.units && !any; i++)
         any = units[i].size > 0;
-    return any && !job->lock && !zb__is_on_edge(&writer->layout, job->index) &&
+    return any && !job->lock && !zb__chunk_is_cut(&writer->layout, job->index) &&
            !writer->layout.fixed && writer->options.sync == ZB_SYNC_CLOSE;
 }
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-#include "write/journal.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/scratch.h"
 #include "codec/chain.h"
+#include "codec/inner_chunks.h"
 #include "kernel/crc32c.h"
 #include "node/notes.h"
+#include "read/index.h"
+#include "read/leaf.h"
+#include "write/journal.h"
 #include "write/layout.h"
-#include "write/live.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
 
@@ -32,7 +33,7 @@ uint64_t zb__journal_blocks(uint64_t offset, uint64_t size) {
 }
 
 /* Of a piece, the bytes in the block that `at` lies in, from there on. */
-static size_t rest_of_block(const zb__journal_piece *piece, uint64_t at) {
+static size_t rest_of_block(const zb__journal_range *piece, uint64_t at) {
     uint64_t block = ZB__JOURNAL_BLOCK - at % ZB__JOURNAL_BLOCK;
     uint64_t left = piece->offset + piece->size - at;
     return (size_t)(block < left ? block : left);
@@ -49,7 +50,7 @@ uint8_t *zb__journal_old(const zb__journal *journal) {
 /* The journal without its checksum; false when that is too much. */
 static bool size_of(uint64_t count, uint64_t blocks, uint64_t old_bytes, size_t *size) {
     uint64_t pieces, sums, all = sizeof(zb__journal);
-    return !__builtin_mul_overflow(count, sizeof(zb__journal_piece), &pieces) &&
+    return !__builtin_mul_overflow(count, sizeof(zb__journal_range), &pieces) &&
            !__builtin_mul_overflow(blocks, sizeof(checksum), &sums) &&
            !__builtin_add_overflow(all, pieces, &all) && !__builtin_add_overflow(all, sums, &all) &&
            !__builtin_add_overflow(all, old_bytes, &all) && all < SIZE_MAX - sizeof(checksum) &&
@@ -67,8 +68,8 @@ zb__journal *zb__journal_new(uint64_t count, uint64_t blocks, uint64_t old_bytes
 
 void zb__journal_note(zb__journal *journal, uint64_t number, uint64_t unit, uint64_t offset,
                       const uint8_t *data, uint64_t size) {
-    zb__journal_piece *piece = &journal->piece[number];
-    *piece = (zb__journal_piece){.unit = unit, .offset = offset, .size = size};
+    zb__journal_range *piece = &journal->piece[number];
+    *piece = (zb__journal_range){.unit = unit, .offset = offset, .size = size};
     for (uint64_t at = offset; at < offset + size;) {
         size_t n = rest_of_block(piece, at);
         sums_of(journal)[journal->blocks++] = zb__crc32c(data + (at - offset), n);
@@ -105,7 +106,7 @@ enum zb_code zb__journal_restore(const zb__journal *journal, zb_object *live, en
     enum zb_code code = ZB_OK;
     const uint8_t *old = zb__journal_old(journal);
     for (uint64_t i = 0; i < journal->count && code == ZB_OK; i++) {
-        const zb__journal_piece *piece = &journal->piece[i];
+        const zb__journal_range *piece = &journal->piece[i];
         zb_part part = {.data = old, .size = (size_t)piece->size};
         code = zb_object_write_at(live, piece->offset, &part, 1, sync, err);
         old += piece->size;
@@ -137,7 +138,8 @@ static bool read_exactly(zb_object *object, uint64_t offset, size_t size, void *
 
 /* Has the object, seen up to `end`, an index that can be read? */
 static bool has_index(const replay *r, uint64_t end) {
-    return zb__live_index(r->layout, r->live, end, r->entries, r->scratch, NULL) == ZB_OK;
+    zb__source source = {.object = r->live, .size = end};
+    return zb__index_read(r->layout->shard, &source, r->scratch, r->entries, NULL) == ZB_OK;
 }
 
 /* What is in the place of all pieces, compared block by block from the first to the last. */
@@ -176,7 +178,7 @@ static void compare_block(comparison *c, const uint8_t *block, const uint8_t *ol
 }
 
 /* bytes, old: the piece as it is stored now, and as it was before. */
-static void compare_piece(comparison *c, const zb__journal_piece *piece, const uint8_t *bytes,
+static void compare_piece(comparison *c, const zb__journal_range *piece, const uint8_t *bytes,
                           const uint8_t *old) {
     for (uint64_t at = piece->offset; at < piece->offset + piece->size;) {
         size_t n = rest_of_block(piece, at), from = (size_t)(at - piece->offset);
@@ -196,7 +198,7 @@ static bool is_unfinished(const comparison *c) {
 
 /* The part of an appended piece that the object does not reach to counts as zeros: its size had not
    come to disk. */
-static bool read_appended(const replay *r, const zb__journal_piece *piece) {
+static bool read_appended(const replay *r, const zb__journal_range *piece) {
     uint64_t there = piece->offset < r->size ? r->size - piece->offset : 0;
     size_t n = (size_t)(there < piece->size ? there : piece->size);
     memset(r->bytes + n, 0, (size_t)piece->size - n);
@@ -208,9 +210,9 @@ static bool read_appended(const replay *r, const zb__journal_piece *piece) {
    index. */
 static bool is_unfinished_append(const replay *r, const uint8_t *zeros) {
     const zb__journal *journal = r->journal;
-    const zb__journal_piece *index = &journal->piece[journal->count - 1];
+    const zb__journal_range *index = &journal->piece[journal->count - 1];
     comparison c = begin_comparison(journal);
-    for (const zb__journal_piece *piece = journal->piece; piece < index; piece++) {
+    for (const zb__journal_range *piece = journal->piece; piece < index; piece++) {
         if (!read_appended(r, piece))
             return false;
         compare_piece(&c, piece, r->bytes, zeros);
@@ -246,16 +248,16 @@ static enum zb_code undo_append(replay *r, zb_error *err) {
 }
 
 /* Is the inner chunk where the piece says? Reads it. */
-static bool read_in_place(const replay *r, const zb__journal_piece *piece) {
-    return piece->unit < r->layout->units && piece->size == r->layout->unit_bound &&
-           r->entries[2 * piece->unit] == piece->offset &&
-           r->entries[2 * piece->unit + 1] == piece->size && piece->size <= r->size &&
-           piece->offset <= r->size - piece->size &&
+static bool read_in_place(const replay *r, const zb__journal_range *piece) {
+    zb__inner_chunks chunks = zb__inner_chunks_of(r->entries, r->layout->units, r->size);
+    return piece->unit < chunks.count && piece->size == r->layout->unit_bound &&
+           zb__inner_chunk_at(&chunks, piece->unit) && chunks.offset == piece->offset &&
+           chunks.size == piece->size && zb__inner_chunk_fits(&chunks) &&
            read_exactly(r->live, piece->offset, (size_t)piece->size, r->bytes);
 }
 
 /* Of an inner chunk in r->bytes. */
-static bool is_damaged(const replay *r, const zb__journal_piece *piece) {
+static bool is_damaged(const replay *r, const zb__journal_range *piece) {
     size_t decoded = r->layout->unit_bytes;
     zb__sink sink = {.capacity = decoded, .exact = true, .hi = decoded};
     if (zb__buffer_reserve(&r->scratch->decoded, decoded, NULL) != ZB_OK)
@@ -280,7 +282,7 @@ static enum zb_code undo_in_place(replay *r, zb_error *err) {
     enum zb_code code = ZB_OK;
     old = zb__journal_old(journal);
     for (uint64_t i = 0; i < journal->count && code == ZB_OK && is_unfinished(&c); i++) {
-        const zb__journal_piece *piece = &journal->piece[i];
+        const zb__journal_range *piece = &journal->piece[i];
         zb_part part = {.data = old, .size = (size_t)piece->size};
         if (read_in_place(r, piece) && is_damaged(r, piece)) {
             r->undone = true;
@@ -304,7 +306,7 @@ static size_t check_journal(const zb__journal *journal, size_t size) {
     if (zb__crc32c(journal, expected) != crc)
         return 0;
     for (uint64_t i = 0; i < journal->count; i++) {
-        const zb__journal_piece *piece = &journal->piece[i];
+        const zb__journal_range *piece = &journal->piece[i];
         uint64_t end;
         if (piece->size == 0 || piece->size > zb_limits_get()->shard_bytes ||
             __builtin_add_overflow(piece->offset, piece->size, &end) ||

@@ -22,10 +22,10 @@
 #define ZB__JOURNAL_BLOCK 512u
 
 /* A place in the shard that is going to be written. */
-typedef struct zb__journal_piece {
+typedef struct zb__journal_range {
     uint64_t unit; /* in place: the inner chunk */
     uint64_t offset, size;
-} zb__journal_piece;
+} zb__journal_range;
 
 /* In one block of memory and of the store: this, then the crc32c of each block of each piece as it
    is going to be, then, in place, the old bytes of the pieces. Append: the pieces are the new inner
@@ -39,7 +39,7 @@ typedef struct zb__journal {
     uint64_t blocks;    /* of all pieces noted so far */
     uint64_t old_bytes;
     uint8_t tail[ZB__JOURNAL_BLOCK]; /* the last block of the last piece as it is going to be */
-    zb__journal_piece piece[];
+    zb__journal_range piece[];
 } zb__journal;
 
 /* How many blocks these bytes of a shard touch. */

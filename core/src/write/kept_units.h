@@ -9,19 +9,19 @@
 #include "zarrbridge/write.h"
 
 /* Inner chunks of a stored shard. All zeros is nothing. */
-typedef struct zb__takeover {
-    zb__key key;
+typedef struct zb__kept_units {
+    zb__stored_chunk key;
     zb__index index;
     zb__encoded *kept; /* [units]; size 0: nothing to take over */
     uint8_t *bytes;    /* of kept */
     uint64_t size;     /* of bytes */
     uint8_t *fill;     /* an encoded unit that is all fill, see take_fill */
-} zb__takeover;
+} zb__kept_units;
 
 /* Opens the stored shard and takes over the inner chunks of it that the open chunk has not. Called
-   under the shard's lock; zb__takeover_free in any case. */
-enum zb_code zb__take_over(const zb_writer *writer, const zb__open_chunk *chunk, zb__takeover *t,
-                           zb_error *err);
-void zb__takeover_free(zb__takeover *t);
+   under the shard's lock; zb__kept_units_free in any case. */
+enum zb_code zb__kept_units_read(const zb_writer *writer, const zb__open_chunk *chunk,
+                                 zb__kept_units *t, zb_error *err);
+void zb__kept_units_free(zb__kept_units *t);
 
 #endif

@@ -21,18 +21,19 @@
  * Errors (not kills) are undone at once. Only what fails after the new index is complete leaves the
  * new shard, as it does when an object is replaced.
  */
-#include "write/live.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/scratch.h"
 #include "codec/chain.h"
-#include "codec/shard.h"
+#include "codec/inner_chunks.h"
 #include "kernel/crc32c.h"
 #include "node/node.h"
+#include "read/index.h"
+#include "read/leaf.h"
 #include "write/journal.h"
 #include "write/layout.h"
+#include "write/live.h"
 #include "write/put_chunk.h"
 #include "write/writer.h"
 #include "zarrbridge/sys/store.h"
@@ -63,37 +64,19 @@ enum zb_code zb__live_check(const zb_node *node, const zb__layout *layout,
                    node->store->label, node->path, name, why);
 }
 
-enum zb_code zb__live_index(const zb__layout *layout, zb_object *object, uint64_t end,
-                            uint64_t *entries, zb__scratch *scratch, zb_error *err) {
-    const zb__shard *shard = layout->shard;
-    if (end < shard->index_size)
-        return zb_fail(err, ZB_EFORMAT, "the shard has %llu bytes, fewer than its index of %zu",
-                       (unsigned long long)end, shard->index_size);
-    enum zb_code code = zb__buffer_reserve(&scratch->encoded, shard->index_size, err);
-    if (code != ZB_OK)
-        return code;
-    zb_range range = {.offset = shard->index_at_start ? 0 : end - shard->index_size,
-                      .length = shard->index_size,
-                      .buffer = scratch->encoded.data};
-    code = zb_object_read(object, &range, 1, err);
-    if (code == ZB_OK && range.got != range.length)
-        code = zb_fail(err, ZB_EIO, "the shard became shorter while its index was read");
-    return code ? code : zb__shard_index_decode(shard, scratch, range.buffer, entries, err);
-}
-
 /* Are all written inner chunks stored, each at a place of its own? The places ascend in every shard
    that was put whole; in another order they count as shared. */
 static bool fits_in_place(const zb__layout *layout, const zb__open_chunk *chunk,
                           const zb__live *live) {
+    zb__inner_chunks chunks = zb__inner_chunks_of(live->entries, layout->units, live->size);
     uint64_t end = 0;
     for (uint64_t i = 0; i < layout->units; i++) {
-        uint64_t offset = live->entries[2 * i], size = live->entries[2 * i + 1];
-        if (offset == ZB__INDEX_EMPTY && !chunk->units[i].elements)
+        if (!zb__inner_chunk_at(&chunks, i) && !chunk->units[i].elements)
             continue;
-        if (size != layout->unit_bound || offset < end || size > live->size ||
-            offset > live->size - size)
+        if (chunks.size != layout->unit_bound || chunks.offset < end ||
+            !zb__inner_chunk_fits(&chunks))
             return false;
-        end = offset + size;
+        end = chunks.offset + chunks.size;
     }
     return true;
 }
@@ -106,12 +89,12 @@ void zb__live_end(zb__live *live) {
 
 static enum zb_code load(const zb_writer *writer, zb__live *live, zb_error *err) {
     zb__scratch *scratch = zb__scratch_take();
+    zb__source source = {.object = live->object, .size = live->size};
     live->entries = malloc((size_t)writer->layout.units * 2 * sizeof *live->entries);
     enum zb_code code =
         scratch && live->entries ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for a shard's index");
     if (code == ZB_OK)
-        code =
-            zb__live_index(&writer->layout, live->object, live->size, live->entries, scratch, err);
+        code = zb__index_read(writer->layout.shard, &source, scratch, live->entries, err);
     if (scratch)
         zb__scratch_put(scratch);
     return code;

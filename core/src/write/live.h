@@ -31,8 +31,4 @@ enum zb_code zb__live_put(const zb_writer *writer, const char *key, const zb__op
                           const zb__live *live, const zb__encoded *units, zb__scratch *scratch,
                           zb_error *err);
 
-/* Reads the index of a shard whose last byte is before `end`. What is wrong with it is an error. */
-enum zb_code zb__live_index(const zb__layout *layout, zb_object *object, uint64_t end,
-                            uint64_t *entries, zb__scratch *scratch, zb_error *err);
-
 #endif

@@ -46,7 +46,7 @@ typedef struct merging {
     char *key;
     zb_lock *lock;
     zb__live live;
-    zb__takeover taken;
+    zb__kept_units taken;
     uint64_t reserved; /* for work, see below; 0: nothing was granted */
 } merging;
 
@@ -229,7 +229,7 @@ static void reserve_less(const zb_writer *writer, merging *m) {
 
 static void end(merging *m) {
     zb__live_end(&m->live);
-    zb__takeover_free(&m->taken);
+    zb__kept_units_free(&m->taken);
     zb_store_unlock(m->lock);
     free(m->key);
     zb__work_end(m->reserved, true);
@@ -252,7 +252,7 @@ static enum zb_code begin(zb_writer *writer, merging *m, zb_error *err) {
     if (code != ZB_OK)
         zb__chunk_blame(writer, m->chunk->index, code, err);
     else if (!whole && layout->shard && !m->live.object)
-        code = zb__take_over(writer, m->chunk, &m->taken, err);
+        code = zb__kept_units_read(writer, m->chunk, &m->taken, err);
     return code;
 }
 

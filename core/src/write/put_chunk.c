@@ -18,7 +18,7 @@
 
 enum zb_code zb__chunk_blame(const zb_writer *writer, const uint64_t *index, enum zb_code code,
                              zb_error *err) {
-    char text[ZB__KEY_MAX];
+    char text[ZB__CHUNK_KEY_MAX];
     const zb_node *node = writer->node;
     zb__chunk_key(&node->array->keys, node->array->info.ndim, index, text);
     return zb_error_prefix(err, code, "store %s, array /%s, %s %s", node->store->label, node->path,

@@ -39,7 +39,7 @@ void zb__block_pool_free(zb__block_pool *pool) {
         free_block(block);
 }
 
-zb__block *zb__room_take(zb__room *room, zb__block_pool *pool, size_t unit_bound) {
+zb__block *zb__unit_blocks_take(zb__unit_blocks *room, zb__block_pool *pool, size_t unit_bound) {
     zb__block *block = room->open;
     if (block) {
         room->open = block->next;
@@ -57,7 +57,7 @@ zb__block *zb__room_take(zb__room *room, zb__block_pool *pool, size_t unit_bound
     return block;
 }
 
-void zb__room_give(zb__room *room, zb__block *block, size_t unit_bound) {
+void zb__unit_blocks_give(zb__unit_blocks *room, zb__block *block, size_t unit_bound) {
     zb__block **to = block->capacity - block->used >= unit_bound ? &room->open : &room->full;
     block->next = *to;
     *to = block;
@@ -78,7 +78,7 @@ static void make_idle(zb__block **list, zb__block_pool *pool) {
     }
 }
 
-void zb__room_clear(zb__room *room, zb__block_pool *pool) {
+void zb__unit_blocks_clear(zb__unit_blocks *room, zb__block_pool *pool) {
     make_idle(&room->full, pool);
     make_idle(&room->open, pool);
 }

@@ -28,19 +28,19 @@ typedef struct zb__block_pool {
 } zb__block_pool;
 
 /* The blocks of one chunk that no task has. */
-typedef struct zb__room {
+typedef struct zb__unit_blocks {
     zb__block *open, *full;
-} zb__room;
+} zb__unit_blocks;
 
 /* For chunks of so many units, each of which becomes at most `unit_bound` bytes. */
 void zb__block_pool_init(zb__block_pool *pool, uint64_t units, size_t unit_bound);
 void zb__block_pool_free(zb__block_pool *pool);
 
 /* A block of the room with `unit_bound` bytes free behind `used`; NULL when memory runs out. */
-zb__block *zb__room_take(zb__room *room, zb__block_pool *pool, size_t unit_bound);
+zb__block *zb__unit_blocks_take(zb__unit_blocks *room, zb__block_pool *pool, size_t unit_bound);
 /* Gives it back, `used` counting what was written. */
-void zb__room_give(zb__room *room, zb__block *block, size_t unit_bound);
+void zb__unit_blocks_give(zb__unit_blocks *room, zb__block *block, size_t unit_bound);
 /* Empties the room into the pool, as far as the budget lets it keep idle memory. */
-void zb__room_clear(zb__room *room, zb__block_pool *pool);
+void zb__unit_blocks_clear(zb__unit_blocks *room, zb__block_pool *pool);
 
 #endif

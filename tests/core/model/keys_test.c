@@ -30,7 +30,7 @@ static void spells_keys(void **state) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         zb__key_encoding keys = {rows[i].v2, rows[i].separator};
-        char text[ZB__KEY_MAX];
+        char text[ZB__CHUNK_KEY_MAX];
         zb__chunk_key(&keys, rows[i].ndim, rows[i].index, text);
         assert_string_equal(text, rows[i].key);
     }
@@ -41,9 +41,9 @@ static void has_room_for_the_longest(void **state) {
     uint64_t index[ZB_MAX_NDIM];
     for (size_t d = 0; d < ZB_MAX_NDIM; d++)
         index[d] = UINT64_MAX;
-    char text[ZB__KEY_MAX];
+    char text[ZB__CHUNK_KEY_MAX];
     zb__chunk_key(&(zb__key_encoding){false, '/'}, ZB_MAX_NDIM, index, text);
-    assert_int_equal(strlen(text), ZB__KEY_MAX - 1);
+    assert_int_equal(strlen(text), ZB__CHUNK_KEY_MAX - 1);
 }
 
 static void puts_the_path_before(void **state) {
