@@ -6,7 +6,7 @@
  */
 #include "fuzz.h"
 #include "fuzz_decode.h"
-#include "codec/codec.h"
+#include "codec/table.h"
 
 #define HEAD 6
 

@@ -16,7 +16,7 @@
 #include "base/json.h"
 #include "base/json_brief.h"
 #include "base/json_scan.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/limits.h"
 
 /* Parsing and printing recurse as deep as a document is nested: a higher limit json_depth has no
    effect. */

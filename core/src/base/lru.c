@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/pages.h"
-#include "zarrbridge/sys/store.h"
 
 void zb__lru_init(zb__lru *lru, uint64_t budget, uint64_t most) {
     *lru = (zb__lru){.budget = budget, .most = most};

@@ -10,17 +10,6 @@
 #include "base/checked.h"
 #include "codec/form.h"
 
-void zb__chain_free(zb__chain *chain) {
-    if (!chain)
-        return;
-    zb__form_cache_free(chain->forms);
-    zb__codec_free(&chain->serial);
-    for (size_t i = 0; i < chain->codec_count; i++)
-        zb__codec_free(&chain->codecs[i]);
-    free(chain->codecs);
-    free(chain);
-}
-
 /* ---- Properties --------------------------------------------------------------------------- */
 
 static bool same_codec(const zb__codec *a, const zb__codec *b) {

@@ -12,8 +12,20 @@
 #include "base/json_brief.h"
 #include "codec/chain.h"
 #include "codec/form.h"
+#include "codec/table.h"
 #include "zarrbridge/json.h"
 #include "zarrbridge/limits.h"
+
+void zb__chain_free(zb__chain *chain) {
+    if (!chain)
+        return;
+    zb__form_cache_free(chain->forms);
+    zb__codec_free(&chain->serial);
+    for (size_t i = 0; i < chain->codec_count; i++)
+        zb__codec_free(&chain->codecs[i]);
+    free(chain->codecs);
+    free(chain);
+}
 
 /* A chain in the making. */
 typedef struct making {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a codec is: a constant zb__codec_ops in a file of its own, and a line in the table of
- * codec.c. docs/adding-a-codec.md tells how one is added.
+ * table.c. docs/adding-a-codec.md tells how one is added.
  *
  * A codec is bound once, when an array is opened: parse makes a state of its configuration, which
  * nobody but the codec looks into. It is immutable, so that any number of threads encode and decode
@@ -134,12 +134,7 @@ typedef struct zb__codec {
     void *state; /* owned; the codec's own type */
 } zb__codec;
 
-/* The codec of this name, or NULL. */
-const zb__codec_ops *zb__codec_find(const char *name);
-
-/* The codecs one after the other, in the order of the table; NULL behind the last. */
-const zb__codec_ops *zb__codec_at(size_t i);
-
+/* Frees the state. */
 void zb__codec_free(zb__codec *codec);
 
 /* Zeroed memory for a state; NULL with an error when there is none. */

@@ -11,7 +11,7 @@
 #include "base/extension.h"
 #include "base/json_brief.h"
 #include "base/json_writer.h"
-#include "codec/codec.h"
+#include "codec/table.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
 

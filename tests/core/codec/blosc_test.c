@@ -5,7 +5,7 @@
 #include <blosc.h>
 
 #include "base/scratch.h"
-#include "codec/codec.h"
+#include "codec/table.h"
 #include "base/bytes.h"
 #include "base/bytes.h"
 #include "codec/blosc_shuffle.h"

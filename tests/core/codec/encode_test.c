@@ -6,6 +6,7 @@
 #include "bind.h"
 
 #include "base/scratch.h"
+#include "codec/table.h"
 #include "codec/encode.h"
 #include "kernel/scatter.h"
 #include "zarrbridge/limits.h"

@@ -4,7 +4,7 @@
 
 #include <libdeflate.h>
 
-#include "codec/codec.h"
+#include "codec/table.h"
 
 #define OPS (zb__codec_find("numcodecs.zlib"))
 

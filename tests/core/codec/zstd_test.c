@@ -3,7 +3,7 @@
 #include "decode.h"
 
 #include <zstd.h>
-#include "codec/codec.h"
+#include "codec/table.h"
 
 #define OPS (zb__codec_find("zstd"))
 
