@@ -18,7 +18,7 @@ typedef struct zb__fork_guard {
     struct zb__fork_guard *next, *previous;
 } zb__fork_guard;
 
-/* The guard belongs to the caller, who takes it out before the mutex goes. Any thread. */
+/* The guard belongs to the caller, which takes it out before the mutex goes. Any thread. */
 void zb__fork_guard_add(zb__fork_guard *guard);
 void zb__fork_guard_remove(zb__fork_guard *guard);
 

@@ -28,9 +28,9 @@ typedef struct document {
     zb__arena arena;
 } document;
 
-/* All functions below that return a code stand at the first byte of what they read when they are
-   called, and behind its last when they succeed. After a failure the arena goes as a whole, so
-   nothing is ever taken back. */
+/* All functions below that return a code are called at the first byte of their text, and stand
+   behind its last byte when they succeed. After a failure the arena goes as a whole, so nothing is
+   ever taken back. */
 
 typedef struct parser {
     zb__scanner s;

@@ -10,7 +10,7 @@
 #include "zarrbridge/error.h"
 
 /* Functions that return a code, or tell whether something stood here, begin at `at` and leave it
-   behind what they have read. */
+   behind the last byte that they have read. */
 typedef struct zb__scanner {
     const char *text;
     size_t size;
@@ -36,8 +36,8 @@ void zb__scan_space(zb__scanner *s);
 /* Skips white space, and the character when it follows. */
 bool zb__scan_take(zb__scanner *s, char c);
 
-/* Skips the word when it stands here; what follows is the caller's to judge, so that "nulll" fails
-   at its last letter. */
+/* Skips the word when it stands here; the caller judges what follows, so that "nulll" fails at its
+   last letter. */
 bool zb__scan_word(zb__scanner *s, const char *word);
 
 /* A string, from its opening quote on: its text. */

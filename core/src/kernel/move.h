@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Moves: what is done to one run of elements along one dimension.
+ * Moves: the work on one run of elements along one dimension.
  *
  * All kernels reduce to "n elements, this far apart at the source, that far at the destination".
  * A zb__move is such a loop with what it needs to know, chosen once per box; zb__loops_run calls it
@@ -53,7 +53,7 @@ zb__move zb__move_swap(size_t size, size_t component_size);
 /* Converts; a plain copy or swap when the types differ in byte order only. zb_dtype_converts must
    hold. */
 zb__move zb__move_convert(zb_dtype src_dtype, zb_dtype dst_dtype);
-/* Would that be a plain copy? */
+/* True if that would be a plain copy. */
 bool zb__dtype_copies(zb_dtype src_dtype, zb_dtype dst_dtype);
 
 /* Copies (long) elements with non-temporal stores where the processor has them. After the last run,
