@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Data types: what an element is in memory. */
+/* Data types: the form of an element in memory. */
 #ifndef ZARRBRIDGE_DTYPE_H
 #define ZARRBRIDGE_DTYPE_H
 
@@ -34,7 +34,7 @@ typedef struct zb_dtype {
 /* The Zarr name ("uint16", "complex64", "r24"). text needs 24 bytes; returned again. */
 ZB_API const char *zb_dtype_name(zb_dtype dtype, char text[24]);
 
-/* Can elements of `from` be converted into `to` by the reads above? */
+/* True if zb_array_read can convert elements of `from` into `to`. */
 ZB_API bool zb_dtype_converts(zb_dtype from, zb_dtype to);
 
 #ifdef __cplusplus

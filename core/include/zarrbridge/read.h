@@ -9,7 +9,8 @@
 extern "C" {
 #endif
 
-/* Where elements go: element (i0, i1, ...) of the box lies at data + sum of i_d * strides[d]. */
+/* The destination of elements: element (i0, i1, ...) of the box lies at data + sum of i_d *
+   strides[d]. */
 typedef struct zb_view {
     void *data;
     zb_dtype dtype;         /* converted to when it differs from the array's (see zb_array_read) */
@@ -32,7 +33,7 @@ typedef struct zb_read {
    is a true bool. Raw only to raw of the same size.
    Errors: ZB_EINVAL for a group and for boxes that leave their arrays; ZB_EUNSUPPORTED for types
    that do not convert; chunk errors; ZB_ECONFLICT when the array is not the one that was opened any
-   more (zb_node_refresh opens what is there). On error the destinations hold undefined elements,
+   more (zb_node_refresh opens the present one). On error the destinations hold undefined elements,
    and err names store, array and chunk. */
 ZB_API enum zb_code zb_array_read(const zb_read *reads, size_t count, zb_error *err);
 

@@ -176,8 +176,8 @@ static bool gives_back(const char *text, double value, uint32_t size) {
     return zb__half_from_double(nearest) == half && zb__decimal_to_half(text) == half;
 }
 
-/* Digits that any decimal text of the type keeps: asking for no more prints such a text without
-   trailing zeros. Numbers below the normal ones have no such bound. */
+/* Digits that any decimal text of the type keeps. %g drops trailing zeros, so that this precision
+   prints shorter texts, too. Numbers below the normal ones have no such bound. */
 static int first_precision(double value, uint32_t size) {
     static const double least[9] = {[2] = 0x1p-14, [4] = 0x1p-126, [8] = 0x1p-1022};
     static const int kept[9] = {[2] = 3, [4] = 6, [8] = 15};

@@ -108,8 +108,7 @@ static void unlink_job(job *j) {
 }
 
 /* Waking a sleeping thread and hearing back costs about 60 µs, as much as decoding a chunk. Reads
-   often come in a row, so a thread without work spins for this many nanoseconds before it sleeps.
- */
+   often come in a row, so an idle thread spins for this many nanoseconds before it sleeps. */
 #define SPIN_NS 50000
 
 static int64_t now_ns(void) {

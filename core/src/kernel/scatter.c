@@ -30,7 +30,7 @@ static size_t piece_elements(const char *dst, size_t limit, size_t size) {
     return limit >= past_line + size ? (limit - past_line) / size : limit / size;
 }
 
-/* The run moves into the stage and is streamed from there. */
+/* Moves the run into the stage and streams it from there. */
 static void run_staged(const zb__move *move, const char *src, int64_t src_stride, char *dst,
                        int64_t dst_stride, size_t n) {
     (void)dst_stride; /* contiguous: worth_streaming has seen to it */
