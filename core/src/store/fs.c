@@ -2,7 +2,7 @@
 /*
  * A directory as a store: a key is a path below it.
  *
- * Here it is opened and listed; fs.h tells what else there is.
+ * This file opens and lists it; fs.h names the others.
  */
 #include "store/fs.h"
 
@@ -19,12 +19,12 @@
 
 /* ---- Listing ---- */
 
-/* Directories are told apart by device and inode. */
+/* Device and inode tell directories apart. */
 static bool same_file(const struct stat *a, const struct stat *b) {
     return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
 }
 
-/* Is the directory `st` the one at prefix, or above it up to the root? */
+/* True if the directory `st` is the one at prefix, or above it up to the root. */
 static bool is_above(const zb__fs *fs, const char *prefix, const struct stat *st) {
     char path[PATH_MAX];
     struct stat above;

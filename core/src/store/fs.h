@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The directory store's inside: what its files share.
+ * The directory store's inside: the declarations that its files share.
  *
- *   fs.c         opening, reading, listing
- *   fs_version.c what tells versions of files apart
+ *   fs.c         opening and listing the store
+ *   fs_object.c  opening and reading objects
+ *   fs_version.c telling versions of files apart
  *   fs_path.c    paths beneath the root, and the names that we keep for ourselves
+ *   fs_place.c   places to write
  *   fs_write.c   put and erase
  *   fs_live.c    changing objects in place
  *   fs_flush.c   objects that wait for a flush
  *   fs_dirty.c   names and files that are not durable yet
  *   fs_rename.c  moving trees
- *   fs_remove.c  erasing trees; cleaning up after writers that were killed
+ *   fs_remove.c  erasing trees
+ *   fs_sweep.c   cleaning up after writers that were killed
  *   fs_lock.c    locks of keys
  *
  * Names of ours begin with a dot and end in ZB__FS_TEMP or ZB__FS_LOCK. Listings hide them and keys
@@ -33,7 +36,7 @@
 #define ZB__FS_LOCK ".zb-lock"
 
 /* A directory or temporary file may vanish under our hands (another process erases the node, or
-   sweeps): so many times we begin anew. */
+   sweeps): we begin anew that many times. */
 #define ZB__FS_TRIES 16
 
 /* The value of a system call, made again as long as signals interrupt it. */
@@ -46,12 +49,12 @@
         (int)result_;                                                                              \
     })
 
-/* What is not on disk yet: a directory whose entries changed, or a file that was put to be durable
-   with the next flush. */
+/* A change that is not on disk yet: a directory whose entries changed, or a file that was put to be
+   durable with the next flush. */
 typedef struct zb__fs_dirty {
     char *path; /* beneath the root, "" for the root itself, ".." for the root's own name */
     uint64_t hash;
-    uint64_t change; /* grows with each change: one that came while it was synced stays */
+    uint64_t change; /* grows with each change: an entry changed during its sync stays */
     bool is_file;
 } zb__fs_dirty;
 
@@ -93,7 +96,7 @@ enum zb_code zb__fs_read(zb_object *object, zb_range *ranges, size_t count, zb_e
 void zb__fs_close(zb_object *object);
 enum zb_code zb__fs_stat(zb_store *store, const char *key, zb_object_info *info, zb_error *err);
 
-/* Makes a handle of an open file, which is closed on error; refuses what is no regular one. */
+/* Makes a handle of an open file, which is closed on error; refuses all but regular ones. */
 enum zb_code zb__fs_new_object(zb_store *store, const char *key, int fd, zb_object **out,
                                zb_object_info *info, zb_error *err);
 
@@ -110,17 +113,17 @@ uint64_t zb__fs_identify(zb_store *store, const char *prefix);
  */
 int zb__fs_openat(int root, const char *path, int flags);
 
-/* After ENOENT: is there a symbolic link on the path that leads nowhere? What lies behind it is not
+/* After ENOENT: true if a symbolic link on the path leads nowhere. An object behind it is not
    absent, but cannot be reached. */
 bool zb__fs_dangles(int root, const char *path);
 
 /* The error for a failed call on a key. */
 enum zb_code zb__fs_fail(zb_error *err, int sys_errno, const char *what, const char *key);
-/* The same for calls that write: never ZB_ENOTFOUND, which would mean that there is no such object.
- */
+/* The same for calls that write: never ZB_ENOTFOUND, which would mean that the object does not
+   exist. */
 enum zb_code zb__fs_fail_write(zb_error *err, int sys_errno, const char *what, const char *key);
 
-/* Where a key's file is. */
+/* The place of a key's file. */
 typedef struct zb__fs_place {
     int dir;             /* O_PATH descriptor of its directory */
     const char *name;    /* in there; the tail of the key, not owned */
@@ -133,15 +136,16 @@ typedef struct zb__fs_place {
 enum zb_code zb__fs_open_place(zb__fs *fs, const char *key, bool make, zb__fs_place *place,
                                zb_error *err);
 
-/* The last part of a key, in it. */
+/* The last part of a key: a pointer into it. */
 const char *zb__fs_name_of(const char *key);
 
 bool zb__fs_is_ours(const char *name);
 bool zb__fs_is_lock(const char *name);
-/* A new name in the directory of `name` that no one else will think of, and that of its lock. */
+/* A new name in the directory of `name` that no other process will choose; and the name of its
+   lock. */
 void zb__fs_temp_name(const char *name, char out[NAME_MAX + 1]);
 void zb__fs_lock_name(const char *name, char out[NAME_MAX + 1]);
-/* Was the temporary name made by a process that shares this kernel, and so its locks? */
+/* True if the temporary name was made by a process that shares this kernel, and so its locks. */
 bool zb__fs_is_local_temp(const char *name);
 uint64_t zb__fs_hash(const char *text);
 
@@ -153,15 +157,15 @@ bool zb__fs_find_waiting(zb__fs *fs, const char *key, char path[PATH_MAX]);
    store's from now on, also on error. */
 enum zb_code zb__fs_wait(zb__fs *fs, const zb_put *put, const zb__fs_place *place, const char *temp,
                          int fd, zb_error *err);
-/* Forgets what waits for the key, or for keys below the prefix. Called with fs->lock. */
+/* Forgets the objects that wait for the key, or for keys below the prefix. Called with fs->lock. */
 void zb__fs_drop_waiting(zb__fs *fs, const char *key);
 void zb__fs_drop_waiting_below(zb__fs *fs, const char *prefix);
-/* Stores what waits below the prefix now; what fails is kept for its batch. */
+/* Stores the objects that wait below the prefix now; a failure is kept for its batch. */
 void zb__fs_publish_below(zb__fs *fs, const char *prefix);
-/* Does an object below the prefix wait for a flush? Called with fs->lock. */
+/* True if an object below the prefix waits for a flush. Called with fs->lock. */
 bool zb__fs_any_waits_below(zb__fs *fs, const char *prefix);
-/* A change through the store that a flush has yet to make durable is made for this batch (NULL:
-   nobody's). ZB_OK, or the batch's loss, which its flush has yet to report. */
+/* Notes that a change which a flush has yet to make durable is made for this batch (NULL: for
+   none). ZB_OK, or the batch's loss, which its flush has yet to report. */
 enum zb_code zb__fs_join(zb__fs *fs, zb_batch *batch, zb_error *err);
 enum zb_code zb__fs_flush(zb_store *store, zb_batch *batch, zb_error *err);
 void zb__fs_forget(zb_store *store, zb_batch *batch);
@@ -171,20 +175,22 @@ void zb__fs_forget(zb_store *store, zb_batch *batch);
 /* Remembers that entries of a directory changed, or that a file waits to be synced. */
 void zb__fs_mark_dirty(zb__fs *fs, const char *path);
 void zb__fs_mark_file(zb__fs *fs, const char *key);
-/* The directory `from` is another one's name now: what is remembered below it is found no more. */
+/* Called when the directory name `from` has passed to another one: changes remembered below it
+   cannot be found any more. */
 void zb__fs_mark_moved(zb__fs *fs, const char *from);
-/* Makes the names of the directories above the key durable; NULL: of all, and all files. */
+/* Makes the names in the directories above the key durable; NULL: in all directories, and all
+   files. */
 enum zb_code zb__fs_sync_names(zb__fs *fs, const char *key, zb_error *err);
 void zb__fs_free_dirty(zb__fs *fs);
-/* Is the key below the prefix? All are below "". */
+/* True if the key lies below the prefix. All keys lie below "". */
 bool zb__fs_is_below(const char *key, const char *prefix);
 
 /* ---- fs_write.c ---- */
 
 /* Writes all parts at the descriptor's position; errno. */
 int zb__fs_write_parts(int fd, const zb_part *parts, size_t count);
-/* Has the file system report what it says when a file is closed, while the descriptor, and with it
-   the lock, stays ours; errno. */
+/* Has the file system report the errors that it keeps for the closing of a file, while the
+   descriptor, and with it the lock, stays ours; errno. */
 int zb__fs_check_close(int fd);
 
 /* ---- fs_live.c ---- */
@@ -210,15 +216,15 @@ DIR *zb__fs_open_dir(int at, const char *name);
 /* Removes a directory in which there are directories and files of ours alone; errno, EEXIST when
    there is anything else. */
 int zb__fs_remove_empty(int dir, const char *name);
-/* Removes what killed writers left in the directory, the first time that this store writes there.
- */
+/* Removes the leftovers of killed writers from the directory, the first time that this store writes
+   there. */
 void zb__fs_sweep(zb__fs *fs, const zb__fs_place *place);
 
 enum zb_code zb__fs_lock_key(zb_store *store, const char *key, zb_lock **out, zb_error *err);
 void zb__fs_unlock(zb_lock *lock);
 /* Tries for the exclusive lock of an open file; errno, EAGAIN when another process has it. */
 int zb__fs_lock_file(int fd);
-/* Is this errno that of a file system which has no locks to give? */
+/* True if the errno is that of a file system without locks. */
 bool zb__fs_no_locks(int failed);
 
 #endif
