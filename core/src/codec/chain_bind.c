@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Binding a codec list to a type and a number of dimensions. The list is checked and folded once,
- * when an array is opened: array→array codecs into a permutation of dimensions; what remains at run
- * time is the array→bytes codec and the bytes→bytes codecs.
+ * when an array is opened: array→array codecs into a permutation of dimensions; the array→bytes
+ * codec and the bytes→bytes codecs remain at run time.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bytes→bytes codecs of a new array: what the caller asks for, completed. Readers in the wild
- * want the object form (no bare names) and all members of a configuration, so defaults are written
- * out. Whether the result is a chain that works is the parser's to say, which reads it afterwards.
+ * The bytes→bytes codecs of a new array: those that the caller asks for, completed. Readers in the
+ * wild want the object form (no bare names) and all members of a configuration, so defaults are
+ * written out. The parser, which reads the result afterwards, decides whether it is a chain that
+ * works.
  */
 #include "codec/codecs_print.h"
 

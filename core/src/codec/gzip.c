@@ -5,7 +5,7 @@
  *
  * The header is read here and only the deflate stream handed to libdeflate, so that all optional
  * fields are accepted and a damaged checksum can be told from damaged data. The size at the end is
- * compared, never used: libdeflate writes into what is left of the destination and stops there.
+ * compared, never used: libdeflate writes into the rest of the destination and stops there.
  *
  * We write one member without name and time, so that equal chunks are equal objects.
  */

@@ -42,7 +42,7 @@ static inline bool zb__inner_chunk_next(zb__inner_chunks *walk) {
     return false;
 }
 
-/* Does the current one lie in the shard? */
+/* True if the current one lies in the shard. */
 static inline bool zb__inner_chunk_fits(const zb__inner_chunks *walk) {
     return walk->size <= walk->shard_size && walk->offset <= walk->shard_size - walk->size;
 }

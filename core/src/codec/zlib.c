@@ -14,7 +14,7 @@
 
 #define HEADER_SIZE 2
 #define TRAILER_SIZE 4
-#define LEVEL_OF_ZLIB 6 /* what -1 stands for */
+#define LEVEL_OF_ZLIB 6 /* the level that -1 stands for */
 
 typedef struct zlib {
     int level;

@@ -164,8 +164,8 @@ void zb__fs_drop_waiting_below(zb__fs *fs, const char *prefix);
 void zb__fs_publish_below(zb__fs *fs, const char *prefix);
 /* True if an object below the prefix waits for a flush. Called with fs->lock. */
 bool zb__fs_any_waits_below(zb__fs *fs, const char *prefix);
-/* Notes that a change which a flush has yet to make durable is made for this batch (NULL: for
-   none). ZB_OK, or the batch's loss, which its flush has yet to report. */
+/* Notes that a change which a flush has yet to make durable is made for this batch (NULL: for the
+   store itself). ZB_OK, or the batch's loss, which its flush has yet to report. */
 enum zb_code zb__fs_join(zb__fs *fs, zb_batch *batch, zb_error *err);
 enum zb_code zb__fs_flush(zb_store *store, zb_batch *batch, zb_error *err);
 void zb__fs_forget(zb_store *store, zb_batch *batch);
@@ -175,8 +175,8 @@ void zb__fs_forget(zb_store *store, zb_batch *batch);
 /* Remembers that entries of a directory changed, or that a file waits to be synced. */
 void zb__fs_mark_dirty(zb__fs *fs, const char *path);
 void zb__fs_mark_file(zb__fs *fs, const char *key);
-/* Called when the directory name `from` has passed to another one: changes remembered below it
-   cannot be found any more. */
+/* The directory `from` has moved: changes remembered below it cannot be found any more, so that the
+   next sync takes all. */
 void zb__fs_mark_moved(zb__fs *fs, const char *from);
 /* Makes the names in the directories above the key durable; NULL: in all directories, and all
    files. */
