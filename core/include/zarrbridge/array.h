@@ -27,7 +27,7 @@ typedef struct zb_codec_info {
 typedef struct zb_array_info {
     uint32_t ndim;                      /* 0 to ZB_MAX_NDIM */
     const uint64_t *shape;              /* [ndim] */
-    const uint64_t *chunk_shape;        /* [ndim]: what one key holds; the shard's when sharded.
+    const uint64_t *chunk_shape;        /* [ndim]: extents under one key; the shard's when sharded.
                                            Of the largest chunk where a grid has several shapes:
                                            good for sizes, not for places (see "The grid") */
     const uint64_t *inner_shape;        /* [ndim]: the innermost chunk, the unit of decoding;

@@ -59,8 +59,8 @@ ZB_API enum zb_code zb_array_set_dimension_names(const zb_node *node, const char
 ZB_API enum zb_code zb_array_resize(const zb_node *node, const uint64_t *shape, zb_node **out,
                                     zb_error *err);
 
-/* Erases a node and all below it, also what a killed deletion has left of them. ZB_ENOTFOUND when
-   there is none. At the root, objects that belong to no node stay. */
+/* Erases a node and all below it, also the remains of a killed deletion. ZB_ENOTFOUND when there is
+   none. At the root, objects that belong to no node stay. */
 ZB_API enum zb_code zb_node_delete(zb_store *store, const char *path, zb_error *err);
 
 /* Copies a node and all nodes below it to a path where there is none (ZB_ECONFLICT), in the same

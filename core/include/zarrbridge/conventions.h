@@ -2,10 +2,10 @@
 /*
  * Conventions: the questions that the Zarr specification leaves to programs, answered once for all.
  *
- * Which array is a dimension's coordinate, which value means "no data", what type an attribute has,
- * how a new array is cut, where a hierarchy begins and what may be replaced. The plugins translate
- * the answers into the words of their hosts and have no rules of their own. docs/conventions.md
- * says where each rule comes from.
+ * They tell which array is a dimension's coordinate, which value means "no data", what type an
+ * attribute has, how a new array is cut, where a hierarchy begins and what may be replaced. The
+ * plugins translate the answers into the words of their hosts and have no rules of their own.
+ * docs/conventions.md says where each rule comes from.
  */
 #ifndef ZARRBRIDGE_CONVENTIONS_H
 #define ZARRBRIDGE_CONVENTIONS_H

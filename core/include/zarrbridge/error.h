@@ -37,10 +37,10 @@ enum zb_code {
     ZB_ELIMIT = -8,       /* a limit of zb_limits would be exceeded; the message names it */
     ZB_ECONFLICT = -9,    /* another writer changed the object meanwhile */
     ZB_ECANCELLED = -10   /* work was ended on request. Only functions that a caller hands in return
-                             it,   to end a walk; a call whose walk was ended so returns ZB_OK */
+                             it, to end a walk; a call whose walk was ended so returns ZB_OK */
 };
 
-/* Groups of errors, by which the other headers say what a call can return:
+/* Groups of errors, by which the other headers name the errors of a call:
  *
  * - store errors: ZB_EIO; ZB_ENOMEM; ZB_EINVAL for a key that leads out of the store, and for an
  *   object that is not a file.

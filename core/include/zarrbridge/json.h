@@ -70,7 +70,7 @@ ZB_API bool zb_json_uint64(const zb_json *value, uint64_t *out);
 /* True and *out set for any number (nearest double, also NaN and infinities). */
 ZB_API bool zb_json_double(const zb_json *value, double *out);
 
-/* Where a value stands in the text that was parsed: bytes [begin, end), without white space around
+/* The place of a value in the text that was parsed: bytes [begin, end), without white space around
    it. name: the opening quote of a member's name; begin where there is none. */
 typedef struct zb_json_place {
     size_t name, begin, end;

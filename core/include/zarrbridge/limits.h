@@ -35,7 +35,7 @@ typedef struct zb_limits {
     uint64_t index_cache_bytes;  /* shard-index cache of the process */
     uint64_t write_cache_bytes;  /* parts of chunks that wait in all writers of the process; half as
                                     much again is for encoding and merging them */
-    uint64_t lock_seconds;       /* how long a writer waits for another one's lock */
+    uint64_t lock_seconds;       /* the time that a writer waits for another one's lock */
     uint64_t threads; /* worker threads, the caller included; 0 = the usable processors */
 } zb_limits;
 

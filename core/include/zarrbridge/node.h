@@ -62,7 +62,7 @@ ZB_API const zb_array_info *zb_node_array(const zb_node *node);
 
 /* ---- The grid ----------------------------------------------------------------------------- */
 
-/* Where the chunks of an array lie. Programs ask instead of dividing by chunk_shape, so that they
+/* The places of an array's chunks. Programs ask instead of dividing by chunk_shape, so that they
    need not know the kind of the grid. Each dimension is divided by itself: a chunk is the product
    of one span along each. These calls look at the opened metadata only: no store is asked, they do
    not fail, and any number of threads may call them at once. All numbers are counted in elements or

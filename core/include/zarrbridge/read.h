@@ -29,11 +29,11 @@ typedef struct zb_read {
 /* Reads `count` boxes, of one array or several, as one plan: a chunk that several boxes touch is
    decoded once. A chunk that is not stored reads as the fill value. Any thread.
    Conversion: between bool, integers and floats, and between complex types. Integers and floats
-   that do not fit are clamped to the target's range, NaN becomes 0, as HDF5 does; anything non-zero
+   that do not fit are clamped to the target's range, NaN becomes 0, as HDF5 does; any value but 0
    is a true bool. Raw only to raw of the same size.
    Errors: ZB_EINVAL for a group and for boxes that leave their arrays; ZB_EUNSUPPORTED for types
-   that do not convert; chunk errors; ZB_ECONFLICT when the array is not the one that was opened any
-   more (zb_node_refresh opens the present one). On error the destinations hold undefined elements,
+   that do not convert; chunk errors; ZB_ECONFLICT when the array is no longer the one that was
+   opened (zb_node_refresh opens the present one). On error the destinations hold undefined elements,
    and err names store, array and chunk. */
 ZB_API enum zb_code zb_array_read(const zb_read *reads, size_t count, zb_error *err);
 

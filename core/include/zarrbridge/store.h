@@ -43,10 +43,11 @@ enum zb_sync {
 };
 
 /* From now on changes of documents (creating, attributes, shapes, copying, moving, deleting)
-   through this store are as safe as `sync` says. Never less than what an earlier call, or a writer
-   that was opened on this store, has asked for. A loss of power leaves the old document or the
-   new one, and from ZB_SYNC_CLOSE on, once zb_store_flush or a writer's flush has returned, the new
-   one. With ZB_SYNC_NONE a document that did not exist before may be left incomplete until then. */
+   through this store are as safe as `sync` says. They are never less safe than an earlier call, or
+   a writer that was opened on this store, has asked for. A loss of power leaves the old document or
+   the new one, and from ZB_SYNC_CLOSE on, once zb_store_flush or a writer's flush has returned, the
+   new one. With ZB_SYNC_NONE a document that did not exist before may be left incomplete until
+   then. */
 ZB_API void zb_store_set_sync(zb_store *store, enum zb_sync sync);
 
 /* Makes durable all that was changed through the store, by any writer: objects that wait for a

@@ -64,8 +64,8 @@ static int64_t read_exponent(const char *text) {
     return negative ? -value : value;
 }
 
-/* Any other byte than a digit or a sign counts as the decimal point: what printf puts there depends
-   on the locale. */
+/* Any other byte than a digit or a sign counts as the decimal point: the byte that printf puts
+   there depends on the locale. */
 static digits digits_begin(const char *text) {
     digits d = {.at = NULL, .exponent = 0};
     bool point = false;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From the decimal text of a number to its nearest value, whatever the process's locale is. */
+/* Converts the decimal text of a number to its nearest value and back, in any locale of the
+   process. */
 #ifndef ZB_BASE_DECIMAL_H
 #define ZB_BASE_DECIMAL_H
 

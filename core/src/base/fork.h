@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Mutexes held over a fork. A child has only the thread that forked: a mutex that another thread
- * held at that moment would stay locked there for ever, and what it guards could be half changed.
+ * held at that moment would stay locked there for ever, and the data that it guards could be half
+ * changed.
  *
  * The mutexes are taken one after the other before the fork. So no thread may wait for one of them
  * while it holds another.

@@ -15,14 +15,14 @@ typedef struct zb__scanner {
     const char *text;
     size_t size;
     size_t at;        /* next byte to look at; at most size */
-    zb__arena *arena; /* of what is handed out */
+    zb__arena *arena; /* of all that is handed out */
     zb_error *err;
 } zb__scanner;
 
 /* Fails with the place of byte `at`. Columns count bytes, from 1. */
 enum zb_code zb__scan_fail(zb__scanner *s, enum zb_code code, size_t at, const char *format, ...)
     ZB_PRINTF(4, 5);
-/* "found X, expected ...": X is what stands at the current place. */
+/* "found X, expected ...": X is the text at the current place. */
 enum zb_code zb__scan_expected(zb__scanner *s, const char *expected);
 enum zb_code zb__scan_no_memory(zb__scanner *s);
 

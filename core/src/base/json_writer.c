@@ -90,7 +90,7 @@ static void add_escape(zb__text *text, char c) {
         zb__text_addf(text, "\\u%04x", (unsigned)(unsigned char)c);
 }
 
-/* UTF-8 goes out as it is, only what JSON demands is escaped. */
+/* UTF-8 goes out unchanged; only the escapes that JSON demands are made. */
 void zb__json_write_text(zb_json_writer *writer, const char *text, size_t size) {
     if (!begin_item(writer))
         return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the core's own writing of JSON needs beyond zarrbridge/json.h. */
+/* The functions that the core's own writing of JSON needs beyond zarrbridge/json.h. */
 #ifndef ZB_BASE_JSON_WRITER_H
 #define ZB_BASE_JSON_WRITER_H
 

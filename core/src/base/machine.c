@@ -36,7 +36,7 @@ static bool read_text(const char *path, char *text, size_t size) {
     return used > 0;
 }
 
-/* A decimal number that ends at a blank or the text's end. Returns what follows it, or NULL. */
+/* A decimal number that ends at a blank or the text's end. Returns the text behind it, or NULL. */
 static const char *read_number(const char *text, uint64_t *out) {
     const char *at = text;
     uint64_t value = 0;
@@ -72,7 +72,7 @@ static uint64_t least(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-/* ---- What one group grants ---- */
+/* ---- The bounds of one group ---- */
 
 typedef uint64_t (*bound_fn)(const char *directory);
 

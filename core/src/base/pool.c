@@ -44,7 +44,7 @@ static atomic_uint posted; /* counts jobs, so that spinning workers see a new on
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static size_t width_of_pool;
 
-/* ---- How many threads ---- */
+/* ---- The number of threads ---- */
 
 /* The workers are not in the child. */
 static void forget_workers(void *unused) {

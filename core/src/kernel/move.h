@@ -3,8 +3,8 @@
  * Moves: the work on one run of elements along one dimension.
  *
  * All kernels reduce to "n elements, this far apart at the source, that far at the destination".
- * A zb__move is such a loop with what it needs to know, chosen once per box; zb__loops_run calls it
- * for each run of the box. Moves never allocate and cannot fail; no pointer needs to be aligned.
+ * A zb__move is such a loop with its parameters, chosen once per box; zb__loops_run calls it for
+ * each run of the box. Moves never allocate and cannot fail; no pointer needs to be aligned.
  */
 #ifndef ZB_KERNEL_MOVE_H
 #define ZB_KERNEL_MOVE_H

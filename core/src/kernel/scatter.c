@@ -9,8 +9,8 @@
  * - Byte swaps and conversions work on runs as they are.
  *
  * Non-temporal stores go past the caches: for a destination much larger than these, fetching its
- * lines first is wasted, and evicts what decoding needs. They pay for runs of whole lines only. A
- * swap or a conversion reaches them through a stage on the stack.
+ * lines first is wasted, and evicts data that decoding needs. They pay for runs of whole lines
+ * only. A swap or a conversion reaches them through a stage on the stack.
  */
 #include "kernel/scatter.h"
 #include "kernel/loops.h"

@@ -4,7 +4,7 @@
  * grid, keys, fill value, dimension names, and the codec chain with the form of a chunk.
  *
  * Each member has a parser of its own here or in the files beside this one, and each message begins
- * with the member's name, shows its value and tells what was expected.
+ * with the member's name, shows its value and tells the form that was expected.
  */
 #include "model/array.h"
 

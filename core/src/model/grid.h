@@ -4,18 +4,18 @@
  * outside grid.[ch] knows that all cells of a grid have one shape.
  *
  * A grid does not end where the array ends: the array's extent is an argument, because a resize
- * changes the shape and leaves the grid. A cell that the array's edge cuts keeps its extent, which
- * is what is encoded; its elements inside the array are fewer.
+ * changes the shape and leaves the grid. A cell that the array's edge cuts keeps its extent, with
+ * which it is encoded; its elements inside the array are fewer.
  *
  * The same type serves the array's chunks and its innermost chunks (both in the array's
  * coordinates), the inner chunks of a shard (in the shard's stored dimensions), and the slabs in
  * which uncompressed chunks are read.
  *
  * How cells of different extents (the `rectilinear` grid) come in, without a change of the callers:
- * - zb__grid gets a member `const zb__runs *runs`, NULL for a regular grid and for what zb__grid_of
- *   makes. It has a list for each dimension, with one entry {first index, first element, extent}
- *   for each [value, count] of the document, so that 10^9 equal cells are one entry. A dimension of
- *   one extent has no list.
+ * - zb__grid gets a member `const zb__runs *runs`, NULL for a regular grid and for the grids that
+ *   zb__grid_of makes. It has a list for each dimension, with one entry {first index, first
+ *   element, extent} for each [value, count] of the document, so that 10^9 equal cells are one
+ *   entry. A dimension of one extent has no list.
  * - zb__grid_find searches the list by element, zb__grid_at by index, in halves, and both divide
  *   within the entry that they find. They are inline and ask for `runs` first, so that a regular
  *   grid goes on without a call.

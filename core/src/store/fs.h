@@ -74,7 +74,7 @@ typedef struct zb__fs {
     pid_t waiting_owner; /* the process that put them: a forked child has no right to them */
     zb_batch own;        /* of puts without a batch */
     zb_error loss;       /* the last failure of making names and visible objects durable, */
-    uint64_t losses;     /* and how many there were: each batch hears of those since its puts */
+    uint64_t losses;     /* and how many there were: each batch is told those since its puts */
     zb__fs_dirty *dirty;
     size_t dirty_count, dirty_capacity;
     uint64_t dirty_all; /* the last change that was not remembered, there being too many; 0: none */
@@ -102,7 +102,7 @@ enum zb_code zb__fs_new_object(zb_store *store, const char *key, int fd, zb_obje
 
 /* ---- fs_version.c ---- */
 
-/* Finds out what kind of file system the root is on. */
+/* Finds out the kind of the file system that the root is on. */
 void zb__fs_look_at_system(zb__fs *fs);
 zb_object_info zb__fs_info_of(const zb__fs *fs, const struct stat *st);
 uint64_t zb__fs_identify(zb_store *store, const char *prefix);

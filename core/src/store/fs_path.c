@@ -95,7 +95,7 @@ static bool part_dangles(int root, const char *path, size_t length) {
 }
 
 bool zb__fs_dangles(int root, const char *path) {
-    /* Where there are no links at all, one call tells. */
+    /* One call tells where there are no links at all. */
     int fd = openat_kernel(root, path, O_PATH | O_CLOEXEC, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
     bool no_links = fd >= 0 || errno == ENOENT || errno == ENOTDIR;
     if (fd >= 0)

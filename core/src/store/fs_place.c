@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 /* Makes the directory `path` and those above it, from the root on. Returns an O_PATH descriptor or
-   -1 with errno. Each step opens what is there by its whole path, so that links inside the store
-   work. */
+   -1 with errno. Each step opens the existing directory by its whole path, so that links inside the
+   store work. */
 static int make_directories(zb__fs *fs, const char *path) {
     char prefix[PATH_MAX] = "", parent[PATH_MAX] = "";
     int at = ZB__UNINTERRUPTED(openat(fs->root, ".", O_PATH | O_DIRECTORY | O_CLOEXEC));

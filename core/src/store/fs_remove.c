@@ -39,7 +39,7 @@ DIR *zb__fs_open_dir(int at, const char *name) {
 static int unlink_file(int dir, const char *name) {
     if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)
         return 0;
-    if (errno != EPERM) /* what POSIX prescribes for directories */
+    if (errno != EPERM) /* the errno that POSIX prescribes for directories */
         return errno;
     struct stat st;
     bool is_directory = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
@@ -261,7 +261,7 @@ enum zb_code zb__fs_erase(zb_store *store, const char *key, zb_error *err) {
     if (!failed)
         zb__fs_mark_dirty(fs, place.path);
     (void)zb__fs_join(fs, NULL, NULL);
-    if (!failed || failed == ENOENT || failed == EISDIR) /* a directory is no object */
+    if (!failed || failed == ENOENT || failed == EISDIR) /* a directory is not an object */
         return ZB_OK;
     return zb__fs_fail_write(err, failed, "erase", key);
 }

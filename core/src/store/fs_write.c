@@ -31,7 +31,7 @@ static int create_temp(int dir, const char *name, char temp[NAME_MAX + 1]) {
         int refused = zb__fs_lock_file(fd);
         struct stat st;
         /* A sweep may have come between creation and lock: it has the lock, or the file has gone.
-           Where there are no locks at all, sweeps only take what is a day old. */
+           Where there are no locks at all, sweeps only take files that are a day old. */
         if (refused != EAGAIN && fstat(fd, &st) == 0 && st.st_nlink > 0)
             return fd;
         close(fd);

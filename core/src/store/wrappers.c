@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Stores around a store, for tests: count the calls, fail one call, or wait before each as a
- * distant server would make one wait. They differ only in what happens before a call is passed on.
+ * distant server would make one wait. They differ only in their work before a call is passed on.
  */
 #include <errno.h>
 #include <stdlib.h>
