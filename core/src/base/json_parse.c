@@ -86,7 +86,7 @@ static enum zb_code parse_word(parser *p, zb_json **out) {
 
 /* ---- Objects and lists -------------------------------------------------------------------- */
 
-/* By name; equal names in the order of the text. */
+/* Orders by name; equal names in the order of the text. */
 static int compare_members(const void *left, const void *right) {
     const zb_json *a = *(const zb_json *const *)left, *b = *(const zb_json *const *)right;
     int order = strcmp(a->node.string, b->node.string);

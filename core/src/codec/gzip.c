@@ -146,7 +146,7 @@ static enum zb_code gzip_decode(const void *state, zb__scratch *scratch, const u
 /* ---- Encoding ----------------------------------------------------------------------------- */
 
 static uint64_t gzip_encode_bound(uint64_t size) {
-    /* Of any level. Half of the address space leaves the library's sum room. */
+    /* The bound holds for any level. Half of the address space leaves the library's sum room. */
     return size > SIZE_MAX / 2 ? UINT64_MAX : libdeflate_gzip_compress_bound(NULL, (size_t)size);
 }
 

@@ -157,7 +157,7 @@ static bool store_element(zb_value *out, size_t i, enum element element, const z
     return text != NULL;
 }
 
-/* In row-major order, from element *i on. */
+/* Stores a list in row-major order, from element *i on. */
 static bool store_list(zb_value *out, uint32_t depth, size_t *i, enum element element,
                        const zb_json *value) {
     if (depth == out->ndim)

@@ -258,8 +258,8 @@ enum zb_code zb__fs_lock_key(zb_store *store, const char *key, zb_lock **out, zb
 
 void zb__fs_unlock(zb_lock *lock) {
     zb__fs_lock *l = (zb__fs_lock *)lock;
-    /* By its name only while it leads to our file: the directory may have been erased and made
-       anew. */
+    /* The name is unlinked only while it leads to our file: the directory may have been erased and
+       made anew. */
     if (l->fd >= 0 && names_this_file(l->dir, l->name, l->fd))
         unlinkat(l->dir, l->name, 0);
     if (l->fd >= 0) {

@@ -112,7 +112,7 @@ static uint64_t identify_by_handle(int root, const char *path, int flags) {
     int mount;
     if (name_to_handle_at(root, path, &u.handle, &mount, AT_SYMLINK_FOLLOW | flags) != 0)
         return 0;
-    /* Through the union, whose bytes the compiler knows to be there. */
+    /* The handle is read through the union, whose bytes the compiler knows to be there. */
     const unsigned char *handle = u.bytes + offsetof(struct file_handle, f_handle);
     uint64_t hash = mix(1, (uint64_t)u.handle.handle_type);
     for (unsigned i = 0; i < u.handle.handle_bytes; i++)
@@ -120,7 +120,7 @@ static uint64_t identify_by_handle(int root, const char *path, int flags) {
     return hash;
 }
 
-/* Without handles, the number and, where it is known, the time of birth. */
+/* The identity without handles: the number and, where it is known, the time of birth. */
 static uint64_t identify_by_number(int root, const char *path) {
     struct statx info;
     if (statx(root, path, AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, STATX_INO | STATX_BTIME, &info) !=
