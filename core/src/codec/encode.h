@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Encoding a chunk: the mirror of form.h and chain.h. The input are the chunk's elements as they
- * are serialised: C order of stored dimensions, in the byte order of the chain's dtype. That is the
+ * Encoding a chunk: the mirror of form.h and chain.h. The input is the chunk's elements as they are
+ * serialised: C order of stored dimensions, in the byte order of the chain's dtype. That is the
  * stored one for a leaf; a shard encoded as a whole takes the host's, and its inner chains swap.
  */
 #ifndef ZB_CODEC_ENCODE_H
