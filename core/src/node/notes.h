@@ -3,7 +3,7 @@
  * The names of what a change keeps in the store while it goes on, so that the next process can
  * finish or undo the change of a process that was killed. All begin with a dot, so that no node and
  * no chunk can have such a name. (The temporary files of the directory store are its own:
- * store/fs.h.)
+ * store/fs_store.h.)
  */
 #ifndef ZB_NODE_NOTES_H
 #define ZB_NODE_NOTES_H

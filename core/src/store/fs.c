@@ -2,10 +2,8 @@
 /*
  * A directory as a store: a key is a path below it.
  *
- * This file opens and lists it; fs.h names the others.
+ * This file opens and lists it.
  */
-#include "store/fs.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +13,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/fs_dirty.h"
+#include "store/fs_flush.h"
+#include "store/fs_live.h"
+#include "store/fs_lock.h"
+#include "store/fs_object.h"
+#include "store/fs_path.h"
+#include "store/fs_place.h"
+#include "store/fs_remove.h"
+#include "store/fs_rename.h"
+#include "store/fs_store.h"
+#include "store/fs_sweep.h"
+#include "store/fs_version.h"
+#include "store/fs_write.h"
 #include "zarrbridge/sys/store.h"
 
 /* ---- Listing ---- */

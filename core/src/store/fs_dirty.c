@@ -12,7 +12,9 @@
 #include <unistd.h>
 
 #include "base/list.h"
-#include "store/fs.h"
+#include "store/fs_dirty.h"
+#include "store/fs_path.h"
+#include "store/fs_store.h"
 #include "zarrbridge/error.h"
 
 #define DIRTY_MAX 1024

@@ -21,7 +21,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/fs.h"
+#include "store/fs_dirty.h"
+#include "store/fs_flush.h"
+#include "store/fs_lock.h"
+#include "store/fs_path.h"
+#include "store/fs_place.h"
+#include "store/fs_store.h"
 #include "zarrbridge/sys/store.h"
 
 #define MOST_WAITING 64

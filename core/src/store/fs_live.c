@@ -11,7 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/fs.h"
+#include "store/fs_flush.h"
+#include "store/fs_live.h"
+#include "store/fs_object.h"
+#include "store/fs_path.h"
+#include "store/fs_place.h"
+#include "store/fs_store.h"
+#include "store/fs_write.h"
 #include "zarrbridge/sys/store.h"
 
 /* Opens the key's own file; -1 with errno. */

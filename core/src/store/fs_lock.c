@@ -24,7 +24,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "store/fs.h"
+#include "store/fs_lock.h"
+#include "store/fs_path.h"
+#include "store/fs_place.h"
+#include "store/fs_store.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
 

@@ -4,13 +4,17 @@
  * worse. An object that this store has put and not flushed is read from its temporary file, so that
  * a writer finds its own data again.
  */
-#include "store/fs.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "store/fs_flush.h"
+#include "store/fs_object.h"
+#include "store/fs_path.h"
+#include "store/fs_store.h"
+#include "store/fs_version.h"
 
 /* Stats fd and refuses all but regular files. */
 static enum zb_code stat_regular(int fd, const char *key, struct stat *st, zb_error *err) {

@@ -14,7 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "store/fs.h"
+#include "store/fs_path.h"
+#include "store/fs_store.h"
 #include "zarrbridge/error.h"
 
 /* ---- Resolving paths beneath the root ---- */

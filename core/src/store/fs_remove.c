@@ -15,7 +15,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "store/fs.h"
+#include "store/fs_dirty.h"
+#include "store/fs_flush.h"
+#include "store/fs_path.h"
+#include "store/fs_place.h"
+#include "store/fs_remove.h"
+#include "store/fs_store.h"
 #include "zarrbridge/sys/store.h"
 
 /* ---- Trees ---- */

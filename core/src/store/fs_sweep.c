@@ -9,8 +9,6 @@
  * lock file of a key that no process holds is left over at once, except on file systems that other
  * machines may write as well.
  */
-#include "store/fs.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +17,13 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "store/fs_lock.h"
+#include "store/fs_path.h"
+#include "store/fs_place.h"
+#include "store/fs_remove.h"
+#include "store/fs_store.h"
+#include "store/fs_sweep.h"
 
 #define LEFT_OVER_SECONDS (24 * 60 * 60)
 

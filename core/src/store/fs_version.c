@@ -20,7 +20,8 @@
 #include <sys/vfs.h>
 #include <time.h>
 
-#include "store/fs.h"
+#include "store/fs_store.h"
+#include "store/fs_version.h"
 #include "zarrbridge/sys/store.h"
 
 #define SECOND_NS 1000000000ll

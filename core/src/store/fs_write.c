@@ -16,7 +16,14 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "store/fs.h"
+#include "store/fs_dirty.h"
+#include "store/fs_flush.h"
+#include "store/fs_lock.h"
+#include "store/fs_path.h"
+#include "store/fs_place.h"
+#include "store/fs_store.h"
+#include "store/fs_sweep.h"
+#include "store/fs_write.h"
 #include "zarrbridge/sys/store.h"
 
 /* Creates a temporary file for `name` and locks it; its descriptor, or -1 with errno. */

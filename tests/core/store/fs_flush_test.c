@@ -10,7 +10,6 @@
 
 #include "store/calls.h"
 #include "store/fixture.h"
-#include "store/fs.h"
 #include "zarrbridge/sys/store.h"
 
 static void assert_log(const char *expected) {

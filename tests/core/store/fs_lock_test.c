@@ -12,7 +12,6 @@
 
 #include "store/calls.h"
 #include "store/fixture.h"
-#include "store/fs.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/store.h"
 

@@ -9,8 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "store/fs_flush.h"
+#include "store/fs_path.h"
+#include "store/fs_store.h"
 #include "store/fixture.h"
-#include "store/fs.h"
 #include "zarrbridge/sys/store.h"
 
 static int add_name(void *context, const zb_list_entry *entry) {

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "store/fixture.h"
-#include "store/fs.h"
 #include "zarrbridge/sys/store.h"
 
 static void assert_opens_not(zb_store *store, const char *key, enum zb_code code,

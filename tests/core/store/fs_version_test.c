@@ -5,8 +5,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "store/fs_store.h"
+#include "store/fs_version.h"
 #include "store/fixture.h"
-#include "store/fs.h"
 #include "zarrbridge/sys/store.h"
 
 /* Makes the file's time stamps too old to be racy; ctime can only be waited for. */
