@@ -4,8 +4,8 @@
  *
  * The truth is the store's listing. Consolidated metadata gives names alone, and only where the
  * store cannot list: documents always come from the store, so a stale block can hide a node but
- * never describe it wrongly. What cannot be opened is kept with its reason; what has no zarr.json
- * is not a node (the specification has no implicit groups) and is left out.
+ * never describe it wrongly. A node that cannot be opened is kept with its reason; a name without a
+ * zarr.json is not a node (the specification has no implicit groups) and is left out.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,8 +10,8 @@
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
 
-/* Bytes for each unit of a chunk besides the units: lists of the encoded ones, of those taken over,
-   and of the object's parts; the entries of its old and new index, decoded and encoded. */
+/* Bytes for each unit of a chunk besides the units: lists of the encoded units, of those taken
+   over, and of the object's parts; the entries of its old and new index, decoded and encoded. */
 #define ZB__UNIT_LISTS 112
 
 /* A chunk to encode and put. Its units come from the caller's memory or from an open chunk. */
