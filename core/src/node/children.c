@@ -149,7 +149,7 @@ static enum zb_code open_child(const zb_node *group, const char *name, zb_child 
     return zb_fail(err, ZB_ENOMEM, "out of memory for the child %s", name);
 }
 
-/* One more than needed is allocated, so that a group without children is no special case. */
+/* One more than needed is allocated, so that a group without children is not a special case. */
 static enum zb_code open_children(const zb_node *group, const zb__names *names, zb_children *out,
                                   zb_error *err) {
     out->child = calloc(names->count + 1, sizeof *out->child);

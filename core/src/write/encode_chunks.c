@@ -285,7 +285,7 @@ static enum zb_code run_jobs(zb_writer *writer, zb__job *jobs, size_t count, zb_
     pthread_mutex_init(&run.lock, NULL);
     enum zb_code code = zb__pool_run(run_unit, &run, tasks, 0, err);
     for (size_t i = 0; i < count && code != ZB_OK; i++)
-        forget_chunk(&run, i); /* those that were not finished */
+        forget_chunk(&run, i); /* chunks that were not finished */
     pthread_mutex_destroy(&run.lock);
     free(run.states);
     return code;

@@ -8,8 +8,8 @@
  * the journal's own unfinished work. For that the journal keeps a checksum of each block that is
  * going to be written. A kill leaves new blocks up to some point and old ones behind it, a loss of
  * power a mixture of both; one block may be torn where a write ended. Anything else was damaged by
- * something else, perhaps long after the change had been completed, and old bytes are no cure for
- * that. A journal that was left over by a change that had been completed, or whose shard has been
+ * something else, perhaps long after the change had been completed, and old bytes do not cure that.
+ * A journal that was left over by a change that had been completed, or whose shard has been
  * replaced since, does nothing and goes.
  */
 #ifndef ZB_WRITE_JOURNAL_H

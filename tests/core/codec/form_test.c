@@ -140,7 +140,7 @@ static void from_many_threads(void **state) {
     zb__chain_free(chain);
 }
 
-/* What only encoding needs may differ; the shape is no part of a chain. */
+/* Parameters that only encoding needs may differ; the shape is not a part of a chain. */
 static void chains_that_decode_alike(void **state) {
     (void)state;
     static const struct {
