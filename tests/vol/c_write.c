@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing through the C API: what h5py does not call. test_c_api.py passes a folder; the connector
- * comes by HDF5_VOL_CONNECTOR, or, in a file access list, by its name.
+ * Writing through the C API: the functions that h5py does not call. test_c_api.py passes a folder;
+ * the connector comes by HDF5_VOL_CONNECTOR, or, in a file access list, by its name.
  */
 #include <hdf5.h>
 #include <setjmp.h>

@@ -47,8 +47,7 @@ static void erases_trees(void **state) {
     assert_holds(f->store, "g/a.x", "1");
     assert_holds(f->store, "g/b/c/2/7/95", "chunk");
     assert_int_equal(fixture_files(f->root, NULL), 302);
-    ASSERT_OK(zb_store_erase_below(f->store, "g/a", &err), err); /* a missing tree is not an
-                                                                    error */
+    ASSERT_OK(zb_store_erase_below(f->store, "g/a", &err), err); /* missing: not an error */
     ASSERT_OK(zb_store_erase_below(f->store, "no/such/thing", &err), err);
     ASSERT_OK(zb_store_erase_below(f->store, "g/a.x", &err), err); /* an object, not a prefix */
     ASSERT_OK(zb_store_erase_below(f->store, "g/a.x/b", &err), err);
@@ -107,7 +106,7 @@ static void links_are_erased_not_followed(void **state) {
     assert_int_equal(fixture_files(f->outside, NULL), 1);
 }
 
-/* ---- What killed writers leave ---- */
+/* ---- Left-overs of killed writers ---- */
 
 static bool exists(const fixture *f, const char *name) {
     char path[PATH_MAX + 512];

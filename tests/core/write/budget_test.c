@@ -188,7 +188,7 @@ static uint64_t status_bytes(const char *format) {
     return (uint64_t)kib * 1024;
 }
 
-/* Checks the most by which this process's memory has grown since it was `before`. */
+/* Checks the peak growth of this process's memory since it was `before`. */
 static void check_growth(const scene *s, uint64_t before) {
     uint64_t budget = zb_limits_get()->write_cache_bytes;
     uint64_t most = budget + budget / 2 + zb__pool_width() * PER_THREAD;
