@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the GDAL tests share: writing stores, opening them, and looking at errors."""
+"""The helpers that the GDAL tests share: writing stores, opening them, and looking at errors."""
 import json
 import os
 import pathlib

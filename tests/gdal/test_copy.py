@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""CreateCopy(): everything that a raster says of itself comes back, and failures leave nothing."""
+"""CreateCopy(): all properties of a raster come back, and failures leave nothing."""
 import json
 import os
 
@@ -36,7 +36,7 @@ def copy(source, path, options=(), **more):
 
 
 def describe(dataset):
-    """What a program sees of a raster, but for its blocks."""
+    """The properties of a raster that a program sees, except for its blocks."""
     bands = []
     for i in range(dataset.RasterCount):
         band = dataset.GetRasterBand(i + 1)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""CRS and geotransform from every source, in their order, compared with what xarray would plot."""
+"""CRS and geotransform from every source, in their order, compared with the positions at which
+xarray would plot."""
 import numpy as np
 import pytest
 import xarray
@@ -148,7 +149,8 @@ def test_spatial_ref_variable_is_found_without_the_attribute(store):
 
 
 def test_geotransform_gives_way_to_coordinates_that_contradict_it(store):
-    """xarray plots by coordinates; a GeoTransform that someone forgot to turn round does not."""
+    """xarray plots by coordinates; a GeoTransform that was not turned round with them does not
+    count."""
     grid_mapping(store, {"crs_wkt": WKT, "GeoTransform": "0 10 0 60 0 -10"})
     dataset = raster(store, {"grid_mapping": "spatial_ref"},
                      x=5.0 + 10 * np.arange(8), y=5.0 + 10 * np.arange(6))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Deleting, renaming and copying stores: what belongs to them, and nothing else."""
+"""Deleting, renaming and copying stores: all their files, and nothing else."""
 import os
 import subprocess
 

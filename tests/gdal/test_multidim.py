@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""GDAL's multidimensional programs and its newer ones with the plugin installed: what works without
-it works with it, and the result opens."""
+"""GDAL's multidimensional programs and its newer ones with the plugin installed: commands that work
+without it work with it, and the result opens."""
 import os
 import shutil
 import subprocess

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """GDAL's own Zarr driver beside ours. From GDAL 3.13 on it reads and writes version 3 with shards:
-what one writes the other reads, with pixels, CRS and geotransform."""
+each reads the other's stores, with pixels, CRS and geotransform."""
 import json
 
 import numpy as np
@@ -225,7 +225,7 @@ def test_other_drivers_do_not_delete_a_store(tmp_path, driver):
 
 
 def test_a_program_deletes_after_gdal_has_cleared_the_way(tmp_path):
-    """The two are told apart by what GDAL asks before."""
+    """GDAL's calls before the deletion tell the two apart."""
     path = tmp_path / "r.zarr"
     source = raster()
     for _ in range(2):

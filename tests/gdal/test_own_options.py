@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Creation options of GDAL's own Zarr driver, which its users bring along, and options that nobody
-knows: understood, or refused before anything is touched."""
+"""Creation options of GDAL's own Zarr driver, which its users bring along, and options that no
+driver knows: understood, or refused before anything is touched."""
 import pytest
 
 from conftest import Errors, opened

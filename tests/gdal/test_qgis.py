@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""QGIS itself, without its window: what its layers, its browser and its pictures make of stores.
+"""QGIS itself, without its window: its layers, its browser and its pictures on stores.
 
 Runs where python3-qgis is installed. That is too large to be one of the packages that the other
 tests need. QGIS brings its own error handlers and ends its process as it likes, so that each test

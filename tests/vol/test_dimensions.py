@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""dimension_names as HDF5 dimension labels and scales, and what xarray makes of them."""
+"""dimension_names as HDF5 dimension labels and scales, and the coordinates that xarray makes of
+them."""
 
 import h5py
 import numpy as np
@@ -43,7 +44,7 @@ def test_a_dimension_without_a_name_or_scale_leaves_all_without(new_store):
 
 
 def test_scales_of_outer_groups_and_other_lengths(new_store):
-    """As in netCDF: the nearest group upwards. A namesake of another length is none of it."""
+    """As in netCDF: the nearest group upwards. A namesake of another length does not count."""
     path, group = new_store()
     put(group, "t", np.arange(4), dimension_names=("t",))
     inner = group.create_group("a/b")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A plugin directory with our connector changes nothing for what is not Zarr."""
+"""A plugin directory with our connector changes nothing for files that are not Zarr."""
 
 import os
 import re

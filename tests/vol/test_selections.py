@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Random selections (c_selections.c) in stores, and in .h5 files, against a model.
 
-ZARRBRIDGE_SELECTIONS=100000 tries so many instead of 10 000; ZARRBRIDGE_SELECTIONS_SEED chooses others.
+ZARRBRIDGE_SELECTIONS=100000 tries that many instead of 10 000; ZARRBRIDGE_SELECTIONS_SEED chooses
+others.
 """
 
 import os
