@@ -235,7 +235,7 @@ def test_the_new_array_is_what_is_returned(tmp_path):
 
 
 def test_the_place_after_the_pixels(tmp_path):
-    """Then coordinates that are shared already stay, and a warning says so."""
+    """Coordinates that are shared already stay then, and a warning says so."""
     path = tmp_path / "s.zarr"
     one = placed(srs=None, transform=None)
     DRIVER.CreateCopy(str(path), one, options=["ARRAY_NAME=one"]).Close()
@@ -330,7 +330,7 @@ def test_a_cancelled_copy_leaves_nothing_of_itself(tmp_path, stop):
 
 
 def test_a_copy_that_fails_at_its_end_leaves_nothing_of_itself(tmp_path):
-    """Its coordinates are written last. Something stands in the way of the second one."""
+    """The array's coordinates are written last. Something stands in the way of the second one."""
     path = tmp_path / "s.zarr"
     DRIVER.CreateCopy(str(path), placed(), options=["ARRAY_NAME=one"]).Close()
 
@@ -396,7 +396,7 @@ def test_append_and_own_driver_agree(tmp_path):
 
 
 def test_arrays_that_gdals_own_driver_appended(tmp_path):
-    """Its names for dimensions are read, also where bands come last."""
+    """The names that GDAL's driver gives to dimensions are read, also where bands come last."""
     if int(gdal.VersionInfo()) < 3130000:
         pytest.skip("the Zarr driver of GDAL %s does not know version 3" % gdal.__version__)
     path = str(tmp_path / "s.zarr")

@@ -277,7 +277,7 @@ def test_namesakes_of_coordinates_are_passed(store, data, dims):
 
 
 def test_coordinates_whose_dimensions_have_no_names(store):
-    """They count beside the array that they fit, not further up."""
+    """Coordinates count beside the array that they fit, not further up."""
     path, root = store
     put(root, "x", 5.0 + 10 * np.arange(8))
     put(root, "y", 5.0 + 10 * np.arange(6))
@@ -308,7 +308,7 @@ def test_coordinate_epoch(store, attributes):
 
 
 def test_an_epoch_needs_a_dynamic_crs(store):
-    """It may be older than the CRS, which another program has changed."""
+    """The epoch may be older than the CRS, which another program has changed."""
     attributes = {"zarr_conventions": [PROJ], "proj:code": "EPSG:2154",
                   "zarrbridge:coordinate_epoch": 2020.5}
     assert raster(store, attributes).GetSpatialRef().GetCoordinateEpoch() == 0

@@ -55,7 +55,7 @@ def test_mdimtranslate_of_one_array(tmp_path):
 
 @only_new
 def test_mdimtranslate_to_version_3(tmp_path):
-    """Then it is ours to open as rasters."""
+    """Our driver then opens the store as rasters."""
     path = tmp_path / "out.zarr"
     run("gdalmdimtranslate", "-co", "FORMAT=ZARR_V3", NETCDF, path)
     expected = gdal.Open('NETCDF:"%s":sst' % NETCDF)

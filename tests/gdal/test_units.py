@@ -97,13 +97,14 @@ def test_no_crs_no_unit(store):
 
 
 def test_a_false_easting_is_in_the_unit_of_the_coordinates(store):
-    """So says CF."""
+    """CF says so."""
     dataset = opened(write(store, {**LAMBERT, "false_easting": 100.0}, "km"))
     assert dataset.GetSpatialRef().GetProjParm("false_easting") == 100000
 
 
 def test_a_geotransform_beside_coordinates_in_kilometres(store):
-    """In metres it agrees with them and wins, with its digits; in kilometres it does not."""
+    """A GeoTransform in metres agrees with the coordinates and wins, with its digits; one in
+    kilometres does not."""
     path = write(store, {**UTM, "GeoTransform": "99000.5 2000 0 63000 0 -2000"}, "km")
     assert opened(path).GetGeoTransform() == (99000.5, 2000, 0, 63000, 0, -2000)
     put(store[1], "crs", np.int64(0), {**UTM, "GeoTransform": "99 2 0 63 0 -2"}, overwrite=True)

@@ -89,7 +89,7 @@ def test_attributes_and_groups(tmp_path, kind):
 
 
 def test_what_xarray_writes(tmp_path):
-    """It creates first and sets attributes afterwards: all of them were lost."""
+    """xarray creates first and sets attributes afterwards: all of them were lost."""
     path = str(tmp_path / "x.zip")
     data = xarray.Dataset(
         {"t": (("y", "x"), PLANE.astype("f4"), {"units": "K", "grid_mapping": "spatial_ref"})},

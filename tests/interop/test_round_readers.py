@@ -74,18 +74,18 @@ def in_venv(reader):
 
 
 def zarrita_reads(case):
-    """It has no float16 and complex numbers and no shards in shards, looks for all indexes at the
-    end, and takes fill values for doubles."""
+    """The reader has no float16 and complex numbers and no shards in shards, looks for all indexes
+    at the end, and takes fill values for doubles."""
     exact = case.dtype.kind not in "iu" or abs(int(case.fill)) <= 2**53
     return (exact and case.dtype.kind != "c" and case.type != "float16" and len(case.levels) <= 2
             and "start" not in case.locations)  # fmt: skip
 
 
 def zarrs_reads(case):
-    """Where it decodes a part of a chunk, as at the array's edge, it swaps the parts of big-endian
-    complex numbers, and takes only whole elements of a blosc container's typesize, of which the
-    output of a codec before blosc need not consist (containers by zarr-python 3.0.6 always say
-    1)."""
+    """Where the reader decodes a part of a chunk, as at the array's edge, it swaps the parts of
+    big-endian complex numbers, and takes only whole elements of a blosc container's typesize, of
+    which the output of a codec before blosc need not consist (containers by zarr-python 3.0.6
+    always say 1)."""
     blosc = [i for i, codec in enumerate(case.bytes_codecs) if codec["name"] == "blosc"]
     return not (case.dtype.kind == "c" and case.order == "big") and not any(blosc)
 

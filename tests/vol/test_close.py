@@ -45,7 +45,7 @@ def test_conflict_at_close(stale):
 
 
 def test_conflict_at_flush(stale):
-    """Flushing can be tried again, and goes on to fail; closing tells for the last time."""
+    """Flushing can be tried again, and goes on failing; closing tells for the last time."""
     path, f = stale
     for _ in range(3):
         with pytest.raises(CLOSING, match="shape"):

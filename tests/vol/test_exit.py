@@ -125,8 +125,8 @@ class Script:
             self.add(f"close:{at}")
 
     def close_handles(self):
-        """Leaves two on a file, or one on each of several: with more, HDF5 1.14.5 looks at memory
-        that it has freed, when it ends."""
+        """Leaves two ids on a file, or one on each of several: with more, HDF5 1.14.5 looks at
+        memory that it has freed, when it ends."""
         files = {one["file"] for one in self.ids if one["kind"] == "file"}
         left = dict.fromkeys(files, 2 if len(files) == 1 else 1)
         for i, one in enumerate(self.ids):

@@ -23,7 +23,7 @@ class Twins:
         self.held = []  # objects of the store that stay open through all operations
 
     def both(self, operation):
-        """Does it to both; either both succeed or both fail."""
+        """Makes one operation on both; either both succeed or both fail."""
         outcomes = []
         for f in self.files:
             try:

@@ -21,7 +21,7 @@ SEED = int(os.environ.get("ZARRBRIDGE_SELECTIONS_SEED", "55"))
 
 @pytest.fixture
 def place(tmp_path):
-    """In memory where that can be had: chunks are rewritten some 100 000 times."""
+    """A folder in memory where that can be had: chunks are rewritten some 100 000 times."""
     if os.access("/dev/shm", os.W_OK):
         with tempfile.TemporaryDirectory(dir="/dev/shm") as path:
             yield path
@@ -36,7 +36,7 @@ def numbers(text):
 
 
 def test_stores(place):
-    """All of them; contradictory ones, too, with which HDF5 cannot be trusted."""
+    """Runs all of the cases; contradictory ones, too, with which HDF5 cannot be trusted."""
     done = run([PROGRAM, place, "store", SEED, 0, COUNT - 1], "zarr")
     assert done.returncode == 0, f"seed {SEED}\n{done.stdout}{done.stderr}"
     agreed, erred, contradictory, refused = numbers(done.stdout)

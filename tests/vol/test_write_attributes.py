@@ -144,7 +144,7 @@ def test_consolidated_metadata_stay_current(path):
     ("u1", 255, 255), ("f2", -9999.0, "AAAAAACIw8A=")])
 @pytest.mark.parametrize("shape", [(), (1,)])
 def test_fill_value_attribute(path, dtype, value, written, shape):
-    """As xarray writes and reads it; netCDF-4 gives it one dimension."""
+    """The attribute is as xarray writes and reads it; netCDF-4 gives it one dimension."""
     with h5py.File(path, "w") as f:
         d = f.create_dataset("d", (3,), dtype)
         d.attrs["_FillValue"] = np.full(shape, value, dtype)
