@@ -269,7 +269,7 @@ static void reopen(struct world *w) {
     for (int i = 0; i < w->count; i++) {
         GDALDatasetH dataset = open_array(w, i, GDAL_OF_READONLY);
         compare_all(dataset, &w->twins[i]);
-        w->twins[i].written = true; /* for what is not new any more */
+        w->twins[i].written = true; /* its array is not new any more */
         must(GDALClose(dataset));
     }
     w->current = below(&w->in, w->count);

@@ -25,8 +25,8 @@ static void create_group(input *in) {
     trace(o->used ? "made group" : "did not make group", o);
 }
 
-/* A list that a store has a form for. HDF5 fills what has never been written in all cases only when
-   it does so at once. */
+/* A list that a store has a form for. HDF5 fills elements that were never written in all cases only
+   when it does so at once. */
 static hid_t creation_list(input *in, object *o) {
     hid_t dcpl = H5Pcreate(H5P_DATASET_CREATE);
     REQUIRE(H5Pset_alloc_time(dcpl, H5D_ALLOC_TIME_EARLY) >= 0);

@@ -63,7 +63,7 @@ int pick_group(input *in);
 /* A free place with a group and a name; NULL when all are taken. */
 object *new_object(input *in);
 object *namesake_in(int parent, const char *name, const object *besides);
-/* Both did it, or both refused it; a store does what it has a form for. */
+/* Both did it, or both refused it; a store does each operation for which it has a form. */
 bool done(bool in_store, bool in_file);
 
 #endif

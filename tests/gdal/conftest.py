@@ -76,7 +76,7 @@ class Errors:
 
 
 def run(*command, **environment):
-    """Runs a GDAL program; returns what it printed."""
+    """Runs a GDAL program; returns its output."""
     result = subprocess.run([str(part) for part in command], capture_output=True, text=True,
                             env={**os.environ, **environment})
     assert result.returncode == 0, result.stderr

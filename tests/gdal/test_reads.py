@@ -181,7 +181,7 @@ def test_a_thumbnail_does_not_read_what_it_skips(store):
 
 
 def test_another_process_rewrites_the_store(store):
-    """A dataset opened after a rewrite sees it, whatever was cached before."""
+    """A dataset opened after a rewrite sees it, also when old chunks were cached before."""
     path, root = store
     array = put(root, "t", PLANE, chunks=(64, 64), shards=(128, 128))
     assert (opened(path).ReadAsArray(3, 3, 100, 100) == PLANE[3:103, 3:103]).all()

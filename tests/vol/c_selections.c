@@ -5,7 +5,7 @@
  *
  *     vol-c-selections FOLDER store|native SEED FIRST LAST
  *
- * The cases are the same for a store and for an .h5 file. A store must do what the model says in
+ * The cases are the same for a store and for an .h5 file. A store must agree with the model in
  * each; a failure is reported and ends the program with 1. An .h5 file shows that the model is
  * right: it agrees except for cases in which HDF5 errs, which are counted. In some HDF5 contradicts
  * itself (data/selection.h), and reads and writes at random, fails, aborts or crashes: a crash ends

@@ -207,7 +207,7 @@ def compare(tmp_path, number, words, program=PROGRAM):
 
 
 def same_data(tmp_path, number, words):
-    """The store that the words leave holds what the .h5 file does that they leave without us."""
+    """The store that the words leave has the content of the .h5 file that they leave without us."""
     native, ours = tmp_path / f"{number}-native", tmp_path / f"{number}-ours"
     plain = [word.replace(".zarr", ".h5z") for word in words]
     succeeded(ended(native, plain, None), words)

@@ -45,9 +45,9 @@ def test_stores(place):
 
 
 def test_model(place):
-    """HDF5's own files agree with the model, but for HDF5's errors: it misplaces selections in memory
-    that have an offset and other dimensions than the file's, and the order of points that come twice
-    is its own; now and then it crashes."""
+    """HDF5's own files agree with the model, except for HDF5's errors: it misplaces selections in
+    memory that have an offset and other dimensions than the file's, and the order of points that
+    come twice is its own; now and then it crashes."""
     total, first, crashes = [0, 0, 0, 0], 0, 0
     while first < COUNT:
         done = run([PROGRAM, place, "native", SEED, first, COUNT - 1], plugins=False)

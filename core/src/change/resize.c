@@ -128,7 +128,7 @@ static enum zb_code read_now(resizing *r, const zb_node *node, const uint64_t *s
         zb__array_reshape(r->now, &r->document, shape, &r->changed, &r->then, err), err);
 }
 
-/* Under the lock. */
+/* Called under the lock. */
 static enum zb_code resize(resizing *r, zb_error *err) {
     const zb_array_info *now = &r->now->array->info;
     const uint64_t *shape = r->then->array->info.shape;

@@ -22,7 +22,7 @@
 /* Goes through a listing or a block for names, which are opened later. */
 typedef struct search {
     zb__names names;
-    enum zb_code code; /* of a failure inside the listing's callback */
+    enum zb_code code; /* of the failure inside the listing's callback */
     zb_error *err;
 } search;
 

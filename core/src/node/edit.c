@@ -21,7 +21,7 @@ typedef struct splice {
     zb_json_writer out;
 } splice;
 
-/* Where the white space before a member's name begins. */
+/* The place where the white space before a member's name begins. */
 static size_t space_before(const splice *s, const zb_json *member) {
     size_t at = zb_json_place_of(member).name;
     while (strchr(" \t\r\n", s->text[at - 1]))

@@ -15,7 +15,7 @@
 typedef struct zb__index {
     const uint64_t *entries;
     zb__lru_item *item; /* keeps entries alive when they are cached */
-    uint64_t *own;      /* else they are here */
+    uint64_t *own;      /* otherwise they are here */
 } zb__index;
 
 /* Reads the index of the shard whose bytes are `source` into entries[2 * count], past the cache. */

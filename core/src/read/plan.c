@@ -46,7 +46,7 @@ typedef struct task {
     zb__stored_chunk *key;
     zb__leaf *first;
     size_t count;
-    uint64_t offset, size; /* of the request; 0 bytes when nothing is to be read here */
+    uint64_t offset, size; /* of the request; size 0 when nothing is to be read here */
 } task;
 
 typedef struct wave {

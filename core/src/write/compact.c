@@ -72,7 +72,7 @@ static enum zb_code replace(const compaction *c, zb_object *object, uint64_t obj
     return code;
 }
 
-/* Under the key's lock. */
+/* Called under the key's lock. */
 static enum zb_code compact_shard(compaction *c, const char *key, zb_error *err) {
     const zb__layout *layout = &c->writer->layout;
     zb_store *store = c->writer->node->store;

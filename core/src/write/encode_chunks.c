@@ -27,7 +27,7 @@
 #include "zarrbridge/write.h"
 
 typedef struct chunk_state {
-    zb__unit_blocks room; /* of the encoded units */
+    zb__unit_blocks room; /* blocks of the encoded units */
     zb__encoded *encoded; /* [units], from the chunk's first unit to its last */
     uint64_t left;        /* units to encode */
 } chunk_state;
@@ -36,7 +36,7 @@ typedef struct encode_run {
     zb_writer *writer;
     zb__job *jobs;
     chunk_state *states;
-    pthread_mutex_t lock; /* of states and of the writer's blocks */
+    pthread_mutex_t lock; /* guards states and the writer's blocks */
 } encode_run;
 
 /* ---- Memory of chunks ---- */
@@ -133,7 +133,7 @@ static bool is_direct(const zb__layout *layout, zb__piece *piece) {
 typedef struct unit_source {
     const uint8_t *direct; /* they lie here as they are serialised, or NULL */
     zb__arena memory;
-    zb__piece *piece; /* else: the caller's memory; NULL when none is inside the array */
+    zb__piece *piece; /* otherwise the caller's memory; NULL when none is inside the array */
 } unit_source;
 
 static enum zb_code find_source(const zb__layout *layout, const zb__job *job, uint64_t unit,

@@ -18,7 +18,7 @@
 typedef struct zb__job {
     const uint64_t *index;      /* in the array's grid */
     zb__piece *piece;           /* covers the chunk: stored dimensions, the chunk's coordinates */
-    const zb__open_chunk *open; /* when piece is NULL: complete but for the units in `kept` */
+    const zb__open_chunk *open; /* when piece is NULL: complete except for the units in `kept` */
     const zb__encoded *kept;    /* [units] taken over from the stored object, or NULL */
     zb_lock *lock;              /* held by the caller; NULL: taken around the put */
     const zb__live *live;       /* the stored object is to be changed instead, or NULL */

@@ -319,7 +319,7 @@ uint64_t zb__gather_bytes(const zb_writer *writer, const uint64_t *index, zb__pi
     }
     uint64_t bytes = zb__work_product(units, unit_cost(layout)) + chunk_bytes(layout);
     const zb__open_chunk *chunk =
-        bytes > most ? zb__open_chunk_find(writer, index) : NULL; /* else it does not matter */
+        bytes > most ? zb__open_chunk_find(writer, index) : NULL; /* otherwise it does not matter */
     if (!chunk)
         return bytes;
     zb__cells cells;

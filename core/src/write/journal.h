@@ -32,11 +32,11 @@ typedef struct zb__journal_range {
    are the new inner chunks, and as the last one the new index. */
 typedef struct zb__journal {
     uint64_t magic;
-    uint64_t in_place; /* else an append */
+    uint64_t in_place; /* 0: an append */
     uint64_t old_size, new_size;
     uint64_t index_crc; /* append: crc32c of the old index as it is stored */
     uint64_t count;     /* pieces */
-    uint64_t blocks;    /* of all pieces noted so far */
+    uint64_t blocks;    /* touched by all pieces noted so far */
     uint64_t old_bytes;
     uint8_t tail[ZB__JOURNAL_BLOCK]; /* the last block of the last piece as it is going to be */
     zb__journal_range piece[];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How chunks are made of units, and the copying between pieces and units. */
+/* The units of chunks, and the copying between pieces and units. */
 #include "write/layout.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How chunks are made of units, and the copying between pieces and units. */
+/* The units of chunks, and the copying between pieces and units. */
 #ifndef ZB_WRITE_LAYOUT_H
 #define ZB_WRITE_LAYOUT_H
 
@@ -8,7 +8,7 @@
 #include "read/piece.h"
 #include "zarrbridge/dtype.h"
 
-/* How the array's chunks are made of units. All in the stored dimensions of the array's chain. */
+/* The layout of the array's chunks in units. All in the stored dimensions of the array's chain. */
 typedef struct zb__layout {
     uint32_t ndim;
     const zb__chain *outer;      /* of the chunk */

@@ -123,7 +123,7 @@ static void versions_are_told_apart(void **state) {
     zb__lru lru;
     zb__lru_init(&lru, 1000, 0);
     assert_true(put(&lru, 0, v1, 100, 1));
-    assert_int_equal(get(&lru, 0, NULL), -1); /* says nothing about what is cached */
+    assert_int_equal(get(&lru, 0, NULL), -1); /* says nothing about cached blocks */
     assert_int_equal(get(&lru, 0, v1), 1);
     assert_int_equal(get(&lru, 0, v2), -1);
     assert_int_equal(get(&lru, 0, v1), -1); /* the stale one was dropped */

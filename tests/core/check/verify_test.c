@@ -344,7 +344,7 @@ static void stale_blocks_are_refreshed(void **state) {
                         "{\"kind\":\"inline\",\"must_understand\":false,\"metadata\":{}}";
     snprintf(map, sizeof map, "\"g/a\":%s,\"g\":{%s}", array, group);
     put_block(f->store, map);
-    assert_int_equal(verify(f->store, NULL).total, 0); /* another order is no difference */
+    assert_int_equal(verify(f->store, NULL).total, 0); /* another order is not a difference */
     const char *texts[] = {"does not know", "otherwise", "gone"};
     for (int i = 0; i < 3; i++) {
         if (i == 0)
