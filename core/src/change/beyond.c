@@ -64,8 +64,7 @@ enum zb_code zb__array_reshape(const zb_node *node, const zb__document *document
 /* ---- One chunk ---------------------------------------------------------------------------- */
 
 typedef struct clearing {
-    const zb_node *padded; /* the array with whole chunks, so that the writer reaches the cut
-                              part */
+    const zb_node *padded; /* the array with whole chunks: the writer reaches the cut part */
     const uint64_t *keep, *region;
     uint64_t kept_grid[ZB_MAX_NDIM];   /* chunks that reach into keep, along each dimension */
     uint64_t region_grid[ZB_MAX_NDIM]; /* the same of region */

@@ -6,9 +6,9 @@
  * on reading. In this order:
  *
  *     1. the object is extended with zeros to its new size: its end is not an index now (no run of
- *     zeros has itself as its crc32c), and readers that come get an error and try again
+ *        zeros has itself as its crc32c), and readers that come get an error and try again
  *     2. the new inner chunks and, at the very end, a copy of the old index are written in one
- * call: readers find the old index again, while all of that is synced
+ *        call: readers find the old index again, while all of that is synced
  *     3. the new index takes the copy's place
  *
  * Without the zeros a reader could see the object end with an inner chunk that is a shard itself,
