@@ -158,7 +158,7 @@ static enum zb_code open_children(const zb_node *group, const zb__names *names, 
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < names->count && !code; i++) {
         code = open_child(group, names->name[i].text, &out->child[out->count], err);
-        /* Set on failure, too: zb_children_free takes the children that are there. */
+        /* A child that failed halfway counts, too: zb_children_free frees it. */
         if (out->child[out->count].name || code)
             out->count++;
     }

@@ -338,8 +338,7 @@ static void every_failing_call_is_an_error(void **state) {
             assert_non_null(strstr(err.message, "store mem, array /a"));
             if (!strstr(err.message, "array /a: ")) /* else it was the look at the document */
                 assert_non_null(strstr(err.message, specs[i].depth ? "shard c/" : "chunk c/"));
-            ASSERT_OK(try_box(&s, start, count, &err), err); /* with the chunks that are cached by
-                                                                now */
+            ASSERT_OK(try_box(&s, start, count, &err), err); /* with the chunks cached by now */
         }
         assert_true(n > (specs[i].depth ? 8 : 2)); /* it failed as often as there were calls */
         zb_store_fault_set(s.around, 1);
