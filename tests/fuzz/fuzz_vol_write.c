@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writing through the HDF5 connector, against HDF5 itself: the bytes choose operations, each of
- * which is done to a store and, when that does not refuse it, to an .h5 file in memory. What can be
- * read must be the same in both, and what a store has a form for must not be refused.
+ * which is done to a store and, when that does not refuse it, to an .h5 file in memory. Everything
+ * that can be read must be the same in both, and an operation for which a store has a form must not
+ * be refused.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -24,8 +25,8 @@ static void create_group(input *in) {
     trace(o->used ? "made group" : "did not make group", o);
 }
 
-/* A list that a store has a form for. HDF5 fills what has never been written in all cases only when
-   it does so at once. */
+/* A list that a store has a form for. HDF5 fills elements that were never written in all cases only
+   when it does so at once. */
 static hid_t creation_list(input *in, object *o) {
     hid_t dcpl = H5Pcreate(H5P_DATASET_CREATE);
     REQUIRE(H5Pset_alloc_time(dcpl, H5D_ALLOC_TIME_EARLY) >= 0);
@@ -143,9 +144,9 @@ static hid_t memory_type_for(input *in, const object *o) {
     return o->type;
 }
 
-/* Of floats only what every conversion of HDF5 agrees on. As byte orders will have it, it makes
-   different integers of NaN and of negative fractions, and rounds the smallest numbers up or down.
- */
+/* Of floats only values on which every conversion of HDF5 agrees. As byte orders will have it, it
+   makes different integers of NaN and of negative fractions, and rounds the smallest numbers up or
+   down. */
 static double float_value(unsigned start, unsigned step, size_t i) {
     const unsigned number = (start + (unsigned)i * step) % 1009;
     return number == 1008 ? INFINITY : number == 1007 ? -1e30 : number - 500.0;
@@ -242,7 +243,7 @@ static void move_object(input *in) {
     trace("moved", o);
 }
 
-/* With all below it, whose ids HDF5 would keep alive. */
+/* Deletes an object with all below it, whose ids HDF5 would keep alive. */
 static void delete_object(input *in) {
     object *o = pick(in, true, true);
     if (!o)
@@ -271,8 +272,8 @@ static void copy_native_attribute(hid_t from, hid_t to, const char *name) {
     H5Tclose(type);
 }
 
-/* Without H5Ocopy, with which HDF5 1.14.5 leaves out what waits in its caches, and writes beyond
-   the end of a buffer. */
+/* Without H5Ocopy, with which HDF5 1.14.5 leaves out data that wait in its caches, and writes
+   beyond the end of a buffer. */
 static hid_t copy_natively(const object *from, const object *to) {
     hid_t dcpl = H5Dget_create_plist(from->ids[NATIVE]), space = H5Dget_space(from->ids[NATIVE]);
     hid_t made = H5Dcreate2(parent_id(to, NATIVE), to->name, from->type, space, H5P_DEFAULT, dcpl,

@@ -40,7 +40,7 @@ static void mutate_at(uint8_t *data, size_t size, size_t at) {
         run(data, size);
     }
     data[at] = kept;
-    /* Without the byte. */
+    /* Runs the input without the byte. */
     memmove(data + at, data + at + 1, size - at - 1);
     run(data, size - 1);
     memmove(data + at + 1, data + at, size - at - 1);
@@ -76,7 +76,7 @@ static size_t little(const uint8_t *bytes, unsigned count) {
 }
 
 /* Runs the members, each of which follows a header of its own, without compression. The directory
-   behind the last one, which ends the archive, tells whether that were all of them. */
+   behind the last one, which ends the archive, tells whether these were all of them. */
 static bool run_members(const uint8_t *data, size_t size) {
     enum { HEADER = 30, END = 22 };
     size_t at = 0, members = 0;

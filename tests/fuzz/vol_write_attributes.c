@@ -40,7 +40,7 @@ void write_attribute(input *in) {
     char name[4];
     hid_t attrs[KINDS];
     double values[9];
-    if (!o || reopened) /* then types may differ, and what fits into them */
+    if (!o || reopened) /* then types may differ, and the values that fit into them */
         return;
     attribute_name(in, name);
     for (int i = 0; i < 9; i++)

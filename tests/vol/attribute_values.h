@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Values of attributes: types, dataspaces and elements of every kind, in buffers that notice when
-   something is written beyond them. What goes wrong fails the test. */
+   something is written beyond them. Any error fails the test. */
 #ifndef TESTS_VOL_ATTRIBUTE_VALUES_H
 #define TESTS_VOL_ATTRIBUTE_VALUES_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Attributes as a C program sees them that knows what it created: the same steps on an .h5 file and
- * on a store, with the same answers while the file is open, and never a byte written beyond the
+ * Attributes as seen by a C program that knows which ones it created: the same steps on an .h5 file
+ * and on a store, with the same answers while the file is open, and never a byte written beyond the
  * program's buffer. test_c_api.py passes a folder; the connector comes by HDF5_VOL_CONNECTOR.
  */
 #include "attribute_values.h"
@@ -45,7 +45,7 @@ static int close_files(void **state) {
     return 0;
 }
 
-/* ---- What an id says ---- */
+/* ---- The answers of an id ---- */
 
 static void assert_described(hid_t attr, hid_t type, hid_t space) {
     hid_t seen_type = H5Aget_type(attr), seen_space = H5Aget_space(attr);
@@ -92,8 +92,7 @@ static void assert_converts_alike(hid_t attrs[KINDS], hid_t type, hid_t space) {
 
 /* ---- Tests ---- */
 
-/* Whatever is done with it, an attribute has the type and the dataspace that it was created with.
- */
+/* After any operation, an attribute has the type and the dataspace that it was created with. */
 static void one_kind(hid_t type, hid_t space, const hid_t types[TYPES], const char *name) {
     const size_t count = (size_t)H5Sget_simple_extent_npoints(space);
     hid_t attrs[KINDS];
@@ -146,8 +145,8 @@ static void keeps_types(void **state) {
         H5Sclose(spaces[s]);
 }
 
-/* After reopening, JSON says what the types are; but buffers of the created size are enough, by
-   whatever type they are read. */
+/* After reopening, the JSON decides the types; but buffers of the created size are enough, whatever
+   the type they are read by. */
 static void never_overflows_after_reopening(void **state) {
     hid_t types[TYPES], spaces[SPACES];
     char name[32];
@@ -183,7 +182,7 @@ static void never_overflows_after_reopening(void **state) {
         H5Sclose(spaces[s]);
 }
 
-/* What is written becomes what the attribute's type can hold, as HDF5 converts it. */
+/* Written values become values that the attribute's type can hold, as HDF5 converts them. */
 static void converts_what_is_written(void **state) {
     const hsize_t size = 4;
     const double values[] = {1e6, -3.75, 0.1, 300};
@@ -241,7 +240,7 @@ static void converts_strings(void **state) {
     H5Sclose(space);
 }
 
-/* One that is created and not written is there for everybody. */
+/* An attribute that is created and not written is there for every handle. */
 static void has_unwritten_ones(void **state) {
     const hsize_t size = 3;
     hid_t space = H5Screate_simple(1, &size, NULL);
@@ -297,7 +296,7 @@ static void has_unwritten_ones(void **state) {
     H5Sclose(space);
 }
 
-/* The store has what waited, as another handle sees that reads it anew. */
+/* The store has the attributes that waited: another handle reads it anew and sees them. */
 static void stores_unwritten_ones(void **state) {
     has_unwritten_ones(state);
     for (int k = 0; k < KINDS; k++) {
@@ -399,7 +398,7 @@ static void does_not_believe_others(void **state) {
     free_guarded(&elements);
     assert_true(results[0] < 0 && results[1] < 0);
 
-    /* Who asks gets an answer. */
+    /* A handle that asks gets an answer. */
     hid_t now = H5Dget_space(owners[STORE]);
     assert_int_equal(H5Sget_simple_extent_npoints(now), 4000);
     elements = new_guarded(4000 * sizeof(float));

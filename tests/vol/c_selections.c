@@ -5,12 +5,11 @@
  *
  *     vol-c-selections FOLDER store|native SEED FIRST LAST
  *
- * The cases are the same for a store and for an .h5 file. A store must do what the model says in
+ * The cases are the same for a store and for an .h5 file. A store must agree with the model in
  * each; a failure is reported and ends the program with 1. An .h5 file shows that the model is
- * right: it agrees but for cases in which HDF5 errs, which are counted. In some HDF5 contradicts
- * itself (data/selection.h), and reads and writes at random, fails, aborts or crashes: a crash ends the
- * program with 3, and what it has printed says in which case. test_selections.py goes on from
- * there.
+ * right: it agrees except for cases in which HDF5 errs, which are counted. In some HDF5 contradicts
+ * itself (data/selection.h), and reads and writes at random, fails, aborts or crashes: a crash ends
+ * the program with 3, and its output says in which case. test_selections.py goes on from there.
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -69,7 +68,7 @@ static hid_t line_in_memory(model *m, size_t count) {
     return space;
 }
 
-/* Does an element come twice? */
+/* True if an element comes twice. */
 static bool has_twins(const model *m) {
     static bool seen[EXTENT];
     memset(seen, 0, sizeof seen);
@@ -81,8 +80,8 @@ static bool has_twins(const model *m) {
     return false;
 }
 
-/* A random selection that has by chance as many elements, else a line or points; also H5S_ALL and
-   H5S_BLOCK. *owned: the id is to be closed. */
+/* A random selection that has by chance as many elements, otherwise a line or points; also H5S_ALL
+   and H5S_BLOCK. *owned: the id is to be closed. */
 static hid_t memory_for(const model *file, hid_t file_space, model *m, bool *owned) {
     const size_t count = file->count;
     *owned = true;
@@ -119,7 +118,7 @@ static hid_t memory_for(const model *file, hid_t file_space, model *m, bool *own
 
 static hid_t file, dataset;
 static model extent;           /* of the dataset */
-static int32_t stored[EXTENT]; /* what it must hold */
+static int32_t stored[EXTENT]; /* its expected content */
 
 /* Chunks and shards of a store, and layouts of HDF5. */
 static hid_t random_list(void) {
@@ -229,7 +228,7 @@ typedef struct transfer {
 
 static transfer current;
 
-/* For failures: what was selected on both sides. */
+/* For failures: the selections of both sides. */
 static void describe_side(const char *side, const model *m, hid_t space) {
     hsize_t low[NDIM], high[NDIM];
     fprintf(stderr, "%s, ", side);
@@ -253,7 +252,7 @@ void selection_describe(void) {
     describe_side("memory", &current.memory, current.memory_space);
 }
 
-/* The end of a case that has not done what the model says: for HDF5 it only counts. */
+/* The end of a case that disagrees with the model: for HDF5 it only counts. */
 static bool good(bool as_expected, const char *what) {
     if (as_expected || native)
         return as_expected;
@@ -291,7 +290,7 @@ static bool read_case(const transfer *t) {
     return good(result >= 0 && same, "memory has not what was to be read");
 }
 
-/* Selections with different numbers of elements, and such as leave their extent. */
+/* Selections with different numbers of elements, and selections that leave their extent. */
 static bool refuse_case(const transfer *t) {
     static int32_t data[EXTENT + POINTS];
     hssize_t offset[NDIM];
@@ -313,7 +312,7 @@ static bool refuse_case(const transfer *t) {
     return good(!written && !read && has_stored(), "a wrong selection was not refused");
 }
 
-/* What a file holds after a case of which the model says something else. */
+/* The content of a file after a case that disagrees with the model. */
 static void start_over(void) {
     CHECK(H5Dwrite(dataset, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, stored) >= 0);
 }
@@ -392,7 +391,7 @@ int main(int argc, char **argv) {
         signal(SIGBUS, crashed);
         signal(SIGABRT, crashed);
     }
-    /* What went before does not matter to a case but for the dataset. */
+    /* Earlier cases matter to a case only through the dataset. */
     for (selection_case = first; selection_case <= last; selection_case++) {
         if (selection_case == first || selection_case % CASES_PER_FILE == 0)
             new_file(argv[1]);

@@ -34,11 +34,12 @@ static void random_slab(const model *m, slab *s) {
         s->stride[d] = stride;
         s->count[d] = chance(3) ? 1 + chance(most) : 1;
         if (s->count[d] == 1 && chance(2))
-            s->stride[d] += chance(3); /* of no meaning then */
+            s->stride[d] += chance(3); /* without meaning then */
     }
 }
 
-/* As another one, but longer, shorter or elsewhere in one dimension: HDF5 merges such slabs. */
+/* A slab like another one, but longer, shorter or elsewhere in one dimension: HDF5 merges such
+   slabs. */
 static void related_slab(const model *m, const slab *other, slab *s) {
     const int d = (int)chance((unsigned)m->ndim);
     const hsize_t stride = other->count[d] > 1 ? other->stride[d] : other->block[d] + chance(3);
@@ -102,7 +103,7 @@ static void select_points(hid_t space, model *m) {
         add_points(space, m, chance(2) ? H5S_SELECT_APPEND : H5S_SELECT_PREPEND);
 }
 
-/* Moves the selection within what is left around it. */
+/* Moves the selection within the room that is left around it. */
 static void move_selection(hid_t space, model *m) {
     hsize_t low[NDIM], high[NDIM];
     hssize_t offset[NDIM];

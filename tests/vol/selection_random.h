@@ -26,7 +26,7 @@ void selection_describe(void); /* prints the case; the program's */
 unsigned chance(unsigned below);
 void start_chance(uint64_t seed);
 
-/* Does the selection have as many points as HDF5 counts? */
+/* True if the selection has as many points as HDF5 counts. */
 bool is_sound(hid_t space, int ndim);
 
 hid_t new_space(const model *m);

@@ -337,7 +337,7 @@ def test_failing_writes_are_reported(path, retried):
     close, the old data stay. Flushing can be tried again, closing gives up."""
     out = run_python(FULL, path, "retried" if retried else "", connector="zarr").splitlines()
     said = [json.loads(line) for line in out]
-    for _, _, _, text in said[:3]:  # what the system said of which chunk
+    for _, _, _, text in said[:3]:  # the system's error and the chunk's name
         assert f"store {path}, array /d, chunk c/0: cannot write" in text
         assert "File too large" in text
     assert [line[:3] for line in said[:3]] == [
@@ -364,8 +364,8 @@ def test_failing_writes_are_reported(path, retried):
 ])
 @pytest.mark.parametrize("dtype", ["f8", "g"])
 def test_a_read_stores_the_chunks_that_it_touches(path, read, touched, dtype):
-    """It gives what was written, directly and through HDF5's conversion; parts of other chunks go on
-    waiting for the rest of theirs."""
+    """A read gives the written elements, directly and through HDF5's conversion; parts of other
+    chunks go on waiting for the rest of theirs."""
     want = np.zeros((12, 12))
     with h5py.File(path, "w") as f:
         d = f.create_dataset("d", want.shape, "f8", chunks=(4, 4))

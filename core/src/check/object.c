@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checking one stored object: every inner chunk is decoded to where nobody looks, so that every
- * size and checksum is compared. Unlike a read it goes on after an error, to find the others.
+ * Checking one stored object: every inner chunk is decoded into scratch memory, so that every size
+ * and checksum is compared. Unlike a read it goes on after an error, to find the others.
  */
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ typedef struct object_walk {
     zb__scratch *scratch;
 } object_walk;
 
-/* Reports what is wrong with a leaf, unless it is the machine that failed. */
+/* Reports the error of a leaf, unless memory ran out or the check was cancelled. */
 static enum zb_code report(const object_walk *w, const zb__leaf *leaf, enum zb_finding_kind kind,
                            enum zb_code code, zb_error *err) {
     if (code == ZB_ENOMEM || code == ZB_ECANCELLED)
@@ -82,7 +82,7 @@ static enum zb_code check_wrapped(object_walk *w, const zb__leaf *leaf, const ui
     return code;
 }
 
-/* Sets *stored to the chunk's bytes: where they are, or read into `buffer`. */
+/* Sets *stored to the chunk's bytes: in memory already, or read into `buffer`. */
 static enum zb_code fetch(const zb__source *source, zb__buffer *buffer, const uint8_t **stored,
                           zb_error *err) {
     *stored = source->object ? NULL : source->memory + source->offset;
@@ -103,7 +103,7 @@ static enum zb_code fetch(const zb__source *source, zb__buffer *buffer, const ui
 static enum zb_code check_leaf(const object_walk *w, const zb__leaf *leaf, const uint8_t *stored,
                                size_t size, zb_error *err) {
     size_t decoded = (size_t)leaf->form->decoded_size;
-    if (leaf->form->chain->is_raw) /* its size has been compared; there is nothing more */
+    if (leaf->form->chain->is_raw) /* its size has been compared; nothing more can be checked */
         return ZB_OK;
     enum zb_code code = zb__buffer_reserve(&w->scratch->decoded, decoded, err);
     zb__sink sink = {
@@ -142,7 +142,7 @@ enum zb_code zb__object_check_run(zb__object_check *check, const zb_node *array,
     object_walk w = {.check = check, .scratch = scratch};
     w.key = (zb__stored_chunk){.node = array, .index = (uint64_t *)index, .number = UINT64_MAX};
     enum zb_code code = zb__stored_chunk_open(&w.key, err);
-    if (code != ZB_OK || !w.key.object) /* erased since it was listed */
+    if (code != ZB_OK || !w.key.object) /* the object was erased since it was listed */
         return code;
     zb__leaf whole = {.key = &w.key, .form = array->array->form, .inner = UINT64_MAX};
     zb__source source = {.object = w.key.object, .size = w.key.info.size};

@@ -47,7 +47,7 @@ enum zb_code zb__index_read(const zb__shard *shard, const zb__source *source, zb
     return code ? code : zb__shard_index_decode(shard, scratch, encoded, entries, err);
 }
 
-/* Memory for the entries: in the cache where that may be (cache_key not NULL), else our own. */
+/* Memory for the entries: in the cache where that is allowed (cache_key not NULL), else our own. */
 static uint64_t *make_room(const zb__stored_chunk *key, const zb__lru_key *cache_key, size_t bytes,
                            zb__index *out) {
     if (cache_key)

@@ -19,7 +19,7 @@
 #include "zarrbridge/write.h"
 
 typedef struct compaction {
-    zb_writer *writer; /* for its layout, options and messages: nothing is written through it */
+    zb_writer *writer; /* gives layout, options and messages: nothing is written through it */
     zb__scratch *scratch;
     uint64_t *entries;  /* [2 * units], of the shard at hand */
     zb__encoded *units; /* [units] */
@@ -30,7 +30,7 @@ static zb__inner_chunks stored_chunks(const compaction *c, uint64_t object_size)
     return zb__inner_chunks_of(c->entries, c->writer->layout.units, object_size);
 }
 
-/* The bytes of all inner chunks. Entries that share bytes, which no writer of ours makes, count
+/* The bytes of all inner chunks. Entries that share bytes, which our writers never make, count
    twice: then there is nothing to win. */
 static enum zb_code add_up(const compaction *c, uint64_t object_size, uint64_t *live,
                            zb_error *err) {
@@ -72,7 +72,7 @@ static enum zb_code replace(const compaction *c, zb_object *object, uint64_t obj
     return code;
 }
 
-/* Under the key's lock. */
+/* Called under the key's lock. */
 static enum zb_code compact_shard(compaction *c, const char *key, zb_error *err) {
     const zb__layout *layout = &c->writer->layout;
     zb_store *store = c->writer->node->store;
@@ -83,7 +83,7 @@ static enum zb_code compact_shard(compaction *c, const char *key, zb_error *err)
     if (code == ZB_OK)
         code = zb_object_open(store, key, &object, &info, err);
     if (code != ZB_OK)
-        return code == ZB_ENOTFOUND ? ZB_OK : code; /* erased meanwhile */
+        return code == ZB_ENOTFOUND ? ZB_OK : code; /* the shard was erased meanwhile */
     zb__source source = {.object = object, .size = info.size};
     code = zb__index_read(layout->shard, &source, c->scratch, c->entries, err);
     if (code == ZB_OK)
@@ -115,7 +115,7 @@ enum zb_code zb_array_compact(const zb_node *node, enum zb_sync sync, uint64_t *
     enum zb_code code = zb_writer_open(node, &options, &c.writer, err);
     if (code != ZB_OK)
         return code;
-    if (c.writer->layout.shard) { /* else there are no places for garbage */
+    if (c.writer->layout.shard) { /* other arrays have no places for garbage */
         size_t units = (size_t)c.writer->layout.units;
         c.entries = malloc(units * 2 * sizeof *c.entries);
         c.units = malloc(units * sizeof *c.units);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a shard that is going to be replaced holds besides what was written: inner chunks that
- * nobody wrote are taken over as they are encoded.
+ * Inner chunks that a shard keeps when it is replaced: those without a written element are taken
+ * over as they are encoded.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ void zb__kept_units_free(zb__kept_units *t) {
     *t = (zb__kept_units){.kept = NULL};
 }
 
-/* Goes to the next inner chunk that is stored and that the open chunk has not; false at the end. */
+/* Goes to the next inner chunk that is stored and not in the open chunk; false at the end. */
 static bool next_kept(zb__inner_chunks *chunks, const zb__open_chunk *chunk) {
     while (zb__inner_chunk_next(chunks)) {
         if (!chunk->units[chunks->inner].elements)
@@ -109,7 +109,7 @@ enum zb_code zb__kept_units_read(const zb_writer *writer, const zb__open_chunk *
         t->kept && scratch ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for merging a shard");
     t->key = (zb__stored_chunk){.node = writer->node,
                                 .index = (uint64_t *)chunk->index,
-                                .number = UINT64_MAX}; /* past the cache: it is about to change */
+                                .number = UINT64_MAX}; /* past the cache: about to change */
     if (code == ZB_OK)
         code = zb__stored_chunk_open(&t->key, err);
     if (code == ZB_OK && t->key.object) {

@@ -16,7 +16,8 @@ typedef struct zb__live {
     uint64_t *entries; /* its index, [2 * units] */
 } zb__live;
 
-/* Can the array's shards be changed as the strategy wants? ZB_EUNSUPPORTED says why not. */
+/* Checks that the array's shards can be changed as the strategy wants; the message of
+   ZB_EUNSUPPORTED says why they cannot. */
 enum zb_code zb__live_check(const zb_node *node, const zb__layout *layout,
                             enum zb_strategy strategy, zb_error *err);
 

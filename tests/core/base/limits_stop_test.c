@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each limit stops. The limits are read once per process, so each case runs in a child process
- * with its variable set; this process itself never asks for them before.
+ * The operations that each limit stops. The limits are read once per process, so each case runs in
+ * a child process with its variable set; this process itself never asks for them before.
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -144,7 +144,7 @@ static void codecs(void *unused) {
     expect_open(ARRAY("8", SHARD("4", BYTES CRC CRC CRC)), "codecs");
 }
 
-/* Reads all of the array at the root. */
+/* Reads the whole array at the root. */
 static enum zb_code read_all(zb_store *store, size_t size, zb_error *err) {
     zb_node *node = NULL;
     unsigned char *values = malloc(size);
@@ -230,7 +230,7 @@ static void write_cache_bytes(void *unused) {
     zb_store_release(mem);
 }
 
-/* ---- Caches and threads: what they hold is bounded, 0 switches a cache off ---- */
+/* ---- Caches and threads: their size is bounded, 0 switches a cache off ---- */
 
 /* Reads one row of each of 64 inner chunks, twice; returns the calls that reached the store. */
 static uint64_t read_rows(void) {
@@ -343,8 +343,8 @@ static size_t threads_now(void) {
     return count;
 }
 
-/* How many threads start for a run, the caller included. Hundreds may be more than this machine
-   grants a process; the pool then does with what it gets. */
+/* The number of threads that work on a run, the caller included. Hundreds may be more than this
+   machine grants a process; the pool then does with those that it gets. */
 static void threads(void *context) {
     size_t expected = *(const size_t *)context, before = threads_now();
     CHILD_CHECK(zb__pool_width() == expected, "width %zu", zb__pool_width());
@@ -356,7 +356,7 @@ static void threads(void *context) {
     CHILD_CHECK(zb__pool_run(do_nothing, NULL, 1000, 0, NULL) == ZB_OK, "failed");
     size_t started = threads_now() - before;
 #ifdef __SANITIZE_THREAD__
-    /* The sanitizer starts one of its own beside the first of a child. */
+    /* The sanitizer starts a thread of its own beside the first of a child. */
     CHILD_CHECK(started >= expected - 1 && started <= expected + 1, "%zu threads", started);
 #else
     CHILD_CHECK(started == expected - 1, "%zu threads", started);

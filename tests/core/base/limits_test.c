@@ -79,8 +79,8 @@ static void defaults(void **state) {
     assert_true(check_in_child(check_defaults, NULL, NULL, NULL));
 }
 
-/* A process that may have little memory keeps little; what its environment asks for is taken as it
-   is. */
+/* A process that may have little memory keeps little; a size that its environment asks for is taken
+   as it is. */
 static void check_small_defaults(void *context) {
     const uint64_t *memory = context;
     struct rlimit limit = {.rlim_cur = *memory, .rlim_max = RLIM_INFINITY};
@@ -124,7 +124,7 @@ static void check_variable(void *context) {
     }
 }
 
-/* What is no plain decimal number changes nothing: the default is the safe choice. */
+/* A text that is not a plain decimal number changes nothing: the default is the safe choice. */
 static void variables_are_honoured(void **state) {
     (void)state;
     for (size_t i = 0; i < ROWS; i++) {

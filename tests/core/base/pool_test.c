@@ -86,7 +86,7 @@ static void stops_at_the_first_error(void **state) {
     assert_true(t.begun >= 11 && t.begun <= 10 + 2 * zb__pool_width());
     for (size_t i = 0; i < TASKS; i++)
         assert_true(t.runs[i] <= 1);
-    assert_int_equal(t.inside, 0); /* nobody is left inside when the run returns */
+    assert_int_equal(t.inside, 0); /* no task is left inside when the run returns */
     assert_int_equal(zb__pool_run(count_task, &t, TASKS, 0, NULL), ZB_EFORMAT);
 }
 

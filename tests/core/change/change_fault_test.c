@@ -112,7 +112,7 @@ static void check_state(zb_store *store, zb_store *before, zb_store *after) {
     store_check_truthful(store);
 }
 
-/* A failure at call or allocation number nth; *failed tells whether it came to that. */
+/* A failure at call or allocation number nth; *failed tells whether that failure came. */
 static enum zb_code run_to_failure(const scenario *s, zb_store *store, bool starve, uint64_t nth,
                                    bool *failed, zb_error *err) {
     if (starve) {

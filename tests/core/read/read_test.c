@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reading boxes and points: random arrays of every encoding, random boxes, steps, strides and
- * conversions, compared element by element. What is read twice, cached or merged is plan_test's
- * matter.
+ * conversions, compared element by element. Repeated, cached and merged reads are in plan_test.
  */
 #include "kernel/scatter.h"
 #include "support/arrays.h"
@@ -270,7 +269,7 @@ static void bad_arguments_are_refused(void **state) {
     } rows[] = {{{0, 0}, {10, 7}, {1, 1}, ZB_OK},
                 {{9, 6}, {1, 1}, {UINT64_MAX, UINT64_MAX}, ZB_OK},
                 {{10, 7}, {0, 0}, {1, 1}, ZB_OK},
-                {{99, 0}, {0, 1}, {0, 1}, ZB_OK}, /* empty boxes are nowhere */
+                {{99, 0}, {0, 1}, {0, 1}, ZB_OK}, /* empty boxes have no place */
                 {{0, 0}, {11, 7}, {1, 1}, ZB_EINVAL},
                 {{10, 0}, {1, 1}, {1, 1}, ZB_EINVAL},
                 {{0, 0}, {2, 2}, {1, 0}, ZB_EINVAL},

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The directory store: what it opens, and above all what it does not. The tests that resolve paths
- * run twice: with the kernel's openat2, and in a child whose kernel pretends not to have it.
+ * The directory store: the files that it opens, and above all those that it does not. The tests
+ * that resolve paths run twice: with the kernel's openat2, and in a child whose kernel pretends not
+ * to have it.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -65,8 +66,8 @@ static void reads_ranges(void **state) {
     zb_object_close(object);
 }
 
-/* A handle pins its version: replacing the key (by rename, as writers do) does not change what it
- * reads. */
+/* A handle pins its version: replacing the key (by rename, as writers do) does not change the bytes
+   that it reads. */
 static void handles_keep_their_version(void **state) {
     fixture *f = *state;
     zb_error err;
@@ -105,7 +106,7 @@ static void object_that_shrinks_reads_short(void **state) {
     zb_object_close(object);
 }
 
-/* Root may read everything: the child becomes somebody else first. */
+/* Root may read everything: the child becomes another user first. */
 static void read_without_permission(void *context) {
     const fixture *f = context;
     zb_error err = {.code = ZB_OK};
@@ -143,7 +144,7 @@ static void whole_objects_are_bounded(void **state) {
     ASSERT_FAILS(fixture_get(f->store, "none", &data, &err), ZB_ENOTFOUND, err, "'none'");
 }
 
-/* ---- What a key may be ---- */
+/* ---- Allowed keys ---- */
 
 static void hostile_keys_are_refused(void **state) {
     fixture *f = *state;
@@ -159,7 +160,7 @@ static void hostile_keys_are_refused(void **state) {
         if (*keys[i])
             ASSERT_FAILS(zb_store_list(f->store, keys[i], NULL, NULL, &err), ZB_EINVAL, err, "key");
     }
-    /* Odd but harmless: three dots, a space, a newline, bytes that are no UTF-8. */
+    /* Odd but harmless: three dots, a space, a newline, bytes that are not UTF-8. */
     const char *const fine[] = {"...", "..a", "a..", " ", "a\nb", "\xff\xfe"};
     for (size_t i = 0; i < sizeof fine / sizeof *fine; i++) {
         assert_opens_not(f->store, fine[i], ZB_ENOTFOUND, "cannot");
@@ -232,7 +233,7 @@ static int count_prefixes(void *context, const zb_list_entry *entry) {
     return 0;
 }
 
-/* Links that lead back up are no prefixes: no walk goes in circles. */
+/* Links that lead back up are not prefixes: no walk goes in circles. */
 static void circles_are_cut(void **state) {
     fixture *f = *state;
     zb_error err;
@@ -256,7 +257,7 @@ static void circles_are_cut(void **state) {
     }
 }
 
-/* What lies behind a link to nothing cannot be reached, which is not the same as being absent. */
+/* An object behind a link to nothing cannot be reached, which is not the same as absent. */
 static void dangling_links_are_errors(void **state) {
     fixture *f = *state;
     zb_object *object;
@@ -303,7 +304,7 @@ static void lists_names(void **state) {
     assert_non_null(strstr(n.text, "in/ "));
     assert_non_null(strstr(n.text, "to_dir/ "));
     assert_non_null(strstr(n.text, "to_file "));
-    assert_non_null(strstr(n.text, "outside ")); /* leads out: no prefix of this store */
+    assert_non_null(strstr(n.text, "outside ")); /* leads out: not a prefix of this store */
     assert_null(strstr(n.text, "./ "));
     n = (names){0};
     ASSERT_OK(zb_store_list(f->store, "to_dir", add_name, &n, &err), err);

@@ -66,8 +66,9 @@ static struct timespec stamp(int64_t ns) {
     return (struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
 }
 
-/* Is the version of a file sure whose stamps are so many nanoseconds old, cut to whole ticks? Not
-   to ten, by chance, which tell of a coarser clock. */
+/* True if a file whose stamps are that many nanoseconds old, cut to whole ticks, has a sure
+   version. Stamps that are by chance cut to ten ticks, which tell of a coarser clock, are
+   avoided. */
 static bool is_sure(bool is_remote, int64_t age, int64_t tick) {
     zb__fs fs = {.is_remote = is_remote};
     struct timespec now;

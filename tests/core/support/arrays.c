@@ -36,7 +36,7 @@ static void make_values(arrays_sample *a, check_random *random) {
     }
 }
 
-/* The chunk at cell of the grid, with what lies beyond the array's edges. */
+/* The chunk at a cell of the grid, with its part beyond the array's edges. */
 static arrays_block chunk_at(const arrays_sample *a, const uint64_t *cell) {
     const arrays_spec *s = &a->spec;
     uint64_t index[ARRAYS_NDIM] = {0}, at[ARRAYS_NDIM], i = 0;

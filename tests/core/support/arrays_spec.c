@@ -144,7 +144,7 @@ static void random_order(check_random *random, uint32_t *order, uint32_t ndim) {
 }
 
 /* Chunk shapes from the innermost outwards, each a multiple of the one inside, as its chain sees
-   it: the transpose of the outermost chain permutes what is inside. */
+   it: the transpose of the outermost chain permutes the chunks inside. */
 static void random_chunks(arrays_spec *s, check_random *random) {
     for (uint32_t d = 0; d < s->ndim; d++)
         s->chunk[s->depth][d] = check_random_in(random, 1, s->ndim > 3 ? 3 : 9);

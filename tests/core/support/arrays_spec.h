@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What follows from the specification of a test's array: its document, and where elements lie. */
+/* Consequences of the specification of a test's array: its document, and the places of elements. */
 #ifndef ZB_TEST_ARRAYS_SPEC_H
 #define ZB_TEST_ARRAYS_SPEC_H
 
@@ -13,7 +13,7 @@ bool arrays_next_index(uint64_t *index, const uint64_t *shape, uint32_t ndim);
 /* The number of the element at index, in C order. */
 uint64_t arrays_place(const uint64_t *index, const uint64_t *shape, uint32_t ndim);
 
-/* Which transpose the chain of this level has: 0 or 1, or -1 for none. */
+/* The number of the transpose of this level's chain: 0 or 1, or -1 for none. */
 int arrays_transpose_of(const arrays_spec *s, uint32_t level);
 
 /* The text of zarr.json. malloc'ed. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A small sharded array, for tests of changing stored shards: a model of its values in C order, and
- * a scene in which a write is cut short by faults of the store. What fails, fails the test.
+ * a scene in which a write is cut short by faults of the store. A helper that fails, fails the
+ * test.
  */
 #ifndef ZB_TEST_SHARDS_H
 #define ZB_TEST_SHARDS_H
@@ -50,7 +51,8 @@ void shards_free_scene(shards_scene *s);
 /* Every inner chunk reads as the old or the new one, or not at all. Returns how many fail. */
 int shards_damaged(const shards_scene *s);
 
-/* A writer comes after the kill and changes one element of each shard: all is well again. */
+/* A writer comes after the kill and changes one element of each shard: all elements can be read
+   again. */
 void shards_assert_healed(shards_scene *s, enum zb_strategy strategy);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stores in memory, nodes and objects for tests that are about something else: what fails, fails the
+/* Stores in memory, nodes and objects for tests of other things: a call that fails, fails the
    test. */
 #ifndef ZB_TEST_STORES_H
 #define ZB_TEST_STORES_H

@@ -41,7 +41,7 @@ static void every_call_may_be_the_last(void **state) {
 }
 
 /* Until the new index takes its place, the old one stands at the shard's new end: readers go on
-   while what was appended is synced. */
+   while the appended bytes are synced. */
 static void appended_shards_can_be_read_while_they_wait(void **state) {
     (void)state;
     int waiting = 0;
@@ -105,7 +105,7 @@ static void write_on(const char *root, enum zb_strategy strategy) {
     }
 }
 
-/* Each inner chunk holds one number, or is damaged; how many are. */
+/* Each inner chunk holds one number, or is damaged; returns the number of damaged ones. */
 static int count_damaged(const zb_node *node) {
     int damaged = 0;
     for (uint64_t r = 0; r < SHARDS_ROWS; r += 4) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Changing stored shards: random boxes against a model, slices that stream into a shard, what is
- * refused, and readers at the same time. What faults leave is in live_fault_test.c.
+ * Changing stored shards: random boxes against a model, slices that stream into a shard, refused
+ * arrays, and readers at the same time. Changes cut short by faults are in live_fault_test.c.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -23,7 +23,7 @@ static uint64_t stored_bytes(const zb_node *node) {
     return bytes;
 }
 
-/* ---- What is written is read ---- */
+/* ---- Written elements are read ---- */
 
 static void random_box(check_random *random, uint64_t *start, uint64_t *count, int32_t *values) {
     start[0] = check_random_in(random, 0, SHARDS_ROWS - 1);
@@ -123,7 +123,7 @@ static zb_node *create_growing(zb_store *store, enum zb_strategy strategy) {
     return node;
 }
 
-/* Writes and flushes slice t; what that cost. Others see it while the writer is open. */
+/* Writes and flushes slice t; returns the cost. Others see it while the writer is open. */
 static zb_store_counts write_slice(zb_store *counter, const zb_node *node,
                                    enum zb_strategy strategy, uint64_t t) {
     const uint64_t start[3] = {t, 0, 0}, one[3] = {1, SIDE, SIDE};
@@ -139,9 +139,9 @@ static zb_store_counts write_slice(zb_store *counter, const zb_node *node,
     return counts;
 }
 
-/* Slices arrive one by one, and later once more: what has been flushed is read by others. Appending,
-   each flush writes the slice and an index, not the shard. In place that is so for slices that are
-   stored already; one that the shard lacks replaces it. */
+/* Slices arrive one by one, and later once more: others read the slices that have been flushed.
+   Appending, each flush writes the slice and an index, not the shard. In place that is so for
+   slices that are stored already; a slice that the shard lacks replaces it. */
 static void slices_stream_into_a_shard(void **state) {
     (void)state;
     const uint64_t slice = SLICE * sizeof(int32_t), sums = 4 * sizeof(uint32_t); /* of 4 chunks */
@@ -182,7 +182,7 @@ static void slices_stream_into_a_shard(void **state) {
     }
 }
 
-/* ---- What is refused ---- */
+/* ---- Refused arrays ---- */
 
 static void assert_refused(const char *document, enum zb_strategy strategy, const char *why) {
     zb_store *mem = stores_new_mem();
@@ -228,8 +228,8 @@ typedef struct race {
     int reads, mixed, errors;
 } race;
 
-/* All elements of an inner chunk were written together. A writer that the system holds up makes
-   an error, which is nothing to count on in a test. */
+/* All elements of an inner chunk were written together. A writer that the system holds up makes an
+   error, on which a test cannot count. */
 static void *read_on(void *context) {
     race *r = context;
     while (!atomic_load(&r->stop)) {
@@ -281,9 +281,9 @@ static void readers_find_old_or_new(void **state) {
     }
 }
 
-/* ---- How long a reader tries ---- */
+/* ---- The time for which a reader tries ---- */
 
-/* A damaged shard is read again while somebody may be changing it; not for ever because its time
+/* A damaged shard is read again while a writer may be changing it; not for ever because its time
    stamp lies in the future, nor because a killed writer's journal lies beside it. */
 static void damage_is_told_soon(void **state) {
     (void)state;

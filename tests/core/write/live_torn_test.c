@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Torn changes of stored shards, and journals that stayed behind: a part of the new bytes is written,
- * a change that was completed is not undone, a shard that was replaced is in nobody's way.
+ * a change that was completed is not undone, the journal of a shard that was replaced is not in the
+ * way.
  */
 #include "support/shards.h"
 #include "zarrbridge/check.h"
@@ -19,7 +20,7 @@ static void write_until(shards_scene *s, enum zb_strategy strategy, uint64_t nth
     zb_writer_abandon(writer);
 }
 
-/* The shard before the change, with so many bytes of the one after it. */
+/* The shard before the change, with that many bytes of the one after it. */
 static void tear(const shards_scene *s, const char *old, size_t old_size, const char *after,
                  size_t size, size_t from, size_t cut) {
     zb_error err;
@@ -41,7 +42,8 @@ static void repair(const shards_scene *s) {
     ASSERT_OK(zb_store_repair(s->mem, take_no_notice, NULL, &err), err);
 }
 
-/* Whatever length of the new bytes was written: detected and undone, or complete. */
+/* Any length of the new bytes may have been written: the change is detected and undone, or
+   complete. */
 static void torn_writes_are_detected(void **state) {
     (void)state;
     for (enum zb_strategy strategy = ZB_APPEND; strategy <= ZB_INPLACE; strategy++) {
@@ -69,8 +71,8 @@ static void torn_writes_are_detected(void **state) {
     }
 }
 
-/* A journal that stayed behind a change that had been completed: damage that comes later is not for
-   it to undo, since what it would bring back are old elements in the place of new ones. */
+/* A journal that stayed behind a change that had been completed: it must not undo damage that comes
+   later, since it would bring back old elements in the place of new ones. */
 static void finished_changes_are_not_undone(void **state) {
     (void)state;
     static const char name[] = "a/c/0/.0.zb-journal";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Many threads on one node: mixed windows, forks in between, objects replaced under the readers.
- * Under the thread sanitizer this is what must stay silent.
+ * The thread sanitizer must stay silent here.
  */
 #include <pthread.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writing boxes: random arrays of every encoding are overwritten with random boxes, steps, strides
- * and types, in any order, and compared element by element with a model after each flush. How often
- * what is read and put is counted in separate tests.
+ * and types, in any order, and compared element by element with a model after each flush. Separate
+ * tests count the reads and puts of objects.
  */
 #include "kernel/scatter.h"
 #include "support/arrays.h"
@@ -75,7 +75,7 @@ static void choose_elements(request *r, const arrays_sample *a, check_random *ra
                           .strides = reversed || check_random_in(random, 0, 1) ? r->strides : NULL};
 }
 
-/* Does to the model what the writer does to the store. */
+/* Writes to the model as the writer does to the store. */
 static void write_model(arrays_sample *a, const request *r) {
     uint32_t ndim = a->spec.ndim;
     uint64_t at[ARRAYS_NDIM] = {0}, index[ARRAYS_NDIM];
@@ -137,7 +137,7 @@ static void random_arrays_take_random_boxes(void **state) {
     }
 }
 
-/* ---- Counted: what is read, what is put ---- */
+/* ---- Counted: reads and puts ---- */
 
 typedef struct counted {
     zb_store *mem, *count;
@@ -185,7 +185,8 @@ static void a_whole_write_reads_nothing(void **state) {
     assert_int_equal(counts.puts, 6);
     assert_int_equal(counts.opens, 0);
     assert_int_equal(counts.reads, 0);
-    assert_int_equal(counts.stats, 6); /* of the document: is it still the same array? */
+    assert_int_equal(counts.stats, 6); /* of the document: the check that it is still the same
+                                          array */
     assert_equals_model(c.node, &a, "after a whole write");
     free_counted(&c);
     arrays_free(&a);
@@ -213,8 +214,8 @@ static void rows_gather_to_shards(void **state) {
     arrays_free(&a);
 }
 
-/* A part of a shard: one lock, one put; inner chunks that nobody wrote are taken over, not decoded.
- */
+/* A part of a shard: one lock, one put; inner chunks without a written element are taken over, not
+   decoded. */
 static void a_part_is_merged_once(void **state) {
     (void)state;
     check_random random = check_random_new();
@@ -287,8 +288,7 @@ static void set_faulty(faulty *f) {
     }
 }
 
-/* Can the shards be read, each with all elements of the box, or none? The number of those that have
-   them. */
+/* The number of shards that have the box's elements; each can be read, with all of them or none. */
 static int shards_with_the_box(const faulty *f) {
     int with[6] = {0}, without[6] = {0}, count = 0;
     int16_t read[20 * 30], old;
@@ -334,7 +334,7 @@ static bool survives(uint64_t nth, bool for_good, check_random *random, outcomes
     zb_store_counts counts = zb_store_count_take(f.fault);
     bool hit = nth <= counts.opens + counts.reads + counts.stats + counts.puts + counts.locks;
     int stored = shards_with_the_box(&f);
-    if (code == ZB_OK) { /* what failed in a batch of chunks may succeed one by one */
+    if (code == ZB_OK) { /* chunks that failed in a batch may succeed one by one */
         assert_int_equal(stored, 6);
         assert_false(hit && for_good);
     } else {
@@ -380,7 +380,7 @@ static void every_failing_store_is_reported(void **state) {
     assert_true(seen.flushed_again > 10 && seen.incomplete > 10);
 }
 
-/* The last of some rows completes two shards at once. Whatever of storing them fails, each is
+/* The last of some rows completes two shards at once. Whichever step of storing them fails, each is
    stored or goes on waiting: a flush, without writing anything again, brings the rest. */
 static void what_could_not_be_stored_keeps_waiting(void **state) {
     (void)state;
