@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Shell functions shared by the programs in tools/ and by CMake (cmake/TestPython.cmake). Sourced,
-# never run. It defines functions only and changes nothing in the shell that reads it.
+# never run. It defines functions and constants only and changes nothing else in the shell that reads
+# it.
 
 # Prints the path of a Python that has every module the tests and the demo import. A second Python
 # (pyenv, conda) is often first on PATH and has none of them, so Debian's own is asked first.
@@ -17,6 +18,21 @@ find_python() {
         tried="$tried $python"
     done
     echo "no Python with the modules $modules (tried:${tried:- none}); run tools/install-deps" >&2
+    return 1
+}
+
+# Others break some lines differently.
+clang_format_version=19
+
+# Prints the path of that clang-format.
+find_clang_format() {
+    local name
+    for name in "clang-format-$clang_format_version" clang-format; do
+        if "$name" --version 2>/dev/null | grep -q "version $clang_format_version\."; then
+            command -v "$name"
+            return 0
+        fi
+    done
     return 1
 }
 

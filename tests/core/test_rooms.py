@@ -23,8 +23,9 @@ PUBLIC = {
     "write": "write", "change": "change", "check": "check", "conventions": "conventions",
 }
 
-# Sources that call each other because what they are about contains itself: a shard is a chunk of chunks.
-INTRINSIC = [{"read/expand", "read/leaf"}]
+# Sources that call each other because what they are about contains itself: a shard is a chunk of chunks, and
+# its codec, which the table of codecs names, binds the chain of its inner chunks.
+INTRINSIC = [{"read/expand", "read/leaf"}, {"codec/chain_bind", "codec/shard", "codec/table"}]
 
 INCLUDE = re.compile(r'^\s*#include "([^"]+)"', re.MULTILINE)
 

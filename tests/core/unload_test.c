@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A program that loads the shared library, works with several threads and unloads it: the library's
- * threads, and what it has the system call at forks, must not run into code that is gone.
+ * threads, and its handlers that the system calls at forks, must not run into code that is gone.
  */
 #include <dlfcn.h>
 #include <sys/wait.h>
@@ -107,7 +107,7 @@ static void use_and_unload(void *context) {
         int status;
         CHILD_CHECK(waitpid(child, &status, 0) == child && status == 0, "status %d", status);
     }
-    exit(0); /* with all that runs at a program's end */
+    exit(0); /* with the handlers that run at a program's end */
 }
 
 static void the_library_may_be_unloaded(void **state) {

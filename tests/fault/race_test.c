@@ -1,102 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Many at once: processes and threads that write disjoint inner chunks of one shard, by every
- * strategy; readers while a chunk is overwritten; changes of attributes, of shapes and of the
- * hierarchy. No write may be lost, and a reader sees one version or the other.
+ * strategy; readers while a chunk is overwritten; changes of shapes. Nothing that was written may be
+ * lost, and a reader sees one version or the other.
  *
  * ZB_FAULT_FULL=1: five times the rounds.
  */
-#include <errno.h>
-#include <pthread.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "support/store.h" /* of tests/core/meta */
+#include "parties.h"
 #include "world.h"
 #include "zarrbridge/change.h"
-#include "zarrbridge/sys/store.h"
-#include "zarrbridge/write.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
+#include "zarrbridge/write.h"
 
-#define PARTIES 8
 #define STRIPS 80
 
 static char *place;
 static char root[256];
 
-static int rounds(int usual) {
-    return getenv("ZB_FAULT_FULL") ? 5 * usual : usual;
-}
-
-/* ---- Parties ------------------------------------------------------------------------------ */
-
-typedef void (*party_fn)(int party);
-
-/* Runs fn in a process for each number below count, all at once; all must come to their end. */
-static void run_processes(int count, party_fn fn) {
-    pid_t child[PARTIES];
-    fflush(NULL);
-    for (int i = 0; i < count; i++) {
-        child[i] = fork();
-        assert_true(child[i] >= 0);
-        if (child[i] == 0) {
-            fn(i);
-            fflush(NULL);
-            _exit(0);
-        }
-    }
-    int failed = 0;
-    for (int i = 0; i < count; i++) {
-        int status;
-        assert_int_equal(waitpid(child[i], &status, 0), child[i]);
-        failed += !WIFEXITED(status) || WEXITSTATUS(status) != 0;
-    }
-    assert_int_equal(failed, 0);
-}
-
-typedef struct thread_party {
-    party_fn fn;
-    int number;
-} thread_party;
-
-static void *thread_main(void *context) {
-    thread_party *p = context;
-    p->fn(p->number);
-    return NULL;
-}
-
-static void run_threads(int count, party_fn fn) {
-    pthread_t thread[PARTIES];
-    thread_party party[PARTIES];
-    for (int i = 0; i < count; i++) {
-        party[i] = (thread_party){fn, i};
-        assert_int_equal(pthread_create(&thread[i], NULL, thread_main, &party[i]), 0);
-    }
-    for (int i = 0; i < count; i++)
-        pthread_join(thread[i], NULL);
-}
-
-/* A failure ends the process, the whole test when it is a thread's. */
-#define MUST(call, err) CHILD_CHECK((call) == ZB_OK, "%s", (err).message)
-
 /* ---- One array ---------------------------------------------------------------------------- */
-
-static zb_store *open_store(void) {
-    zb_store *store;
-    zb_error err;
-    MUST(zb_store_open_fs(root, &store, &err), err);
-    return store;
-}
-
-static zb_node *open_node(const char *path) {
-    zb_store *store = open_store();
-    zb_node *node;
-    zb_error err;
-    MUST(zb_node_open(store, path, &node, &err), err);
-    zb_store_release(store);
-    return node;
-}
 
 /* An int32 array of rows x 16 in one shard, or in chunks of `rows` when chunk is less. An inner
    chunk is one row. */
@@ -153,10 +75,10 @@ static enum zb_code read_rows(const zb_node *node, uint64_t rows, int32_t *value
     return zb_array_read(&read, 1, err);
 }
 
-/* The number of rows among the first `rows` that hold 100 + row, whole. */
+/* How many of the first `rows` rows hold 100 + row, whole. */
 static int count_strips(uint64_t rows) {
     static int32_t values[STRIPS * 16];
-    zb_node *node = open_node("a");
+    zb_node *node = parties_open_node(root, "a");
     zb_error err;
     int good = 0;
     zb_cache_clear();
@@ -174,7 +96,7 @@ static int count_strips(uint64_t rows) {
 /* ---- Disjoint inner chunks of one shard --------------------------------------------------- */
 
 static void write_strips(int party) {
-    zb_node *node = open_node("a");
+    zb_node *node = parties_open_node(root, "a");
     for (uint64_t row = (uint64_t)party; row < STRIPS; row += PARTIES)
         write_rows(node, row, 1, 100 + (int32_t)row);
     zb_node_release(node);
@@ -185,7 +107,7 @@ static void write_strips(int party) {
 
 static void run_strips(void (*run)(int, party_fn), enum zb_strategy how, const char *codecs) {
     strategy = how;
-    for (int i = 0; i < rounds(20); i++) {
+    for (int i = 0; i < parties_rounds(20); i++) {
         make_store(STRIPS, STRIPS, codecs);
         run(PARTIES, write_strips);
         int good = count_strips(STRIPS);
@@ -198,24 +120,24 @@ static void run_strips(void (*run)(int, party_fn), enum zb_strategy how, const c
 
 static void test_processes(void **state) {
     (void)state;
-    run_strips(run_processes, ZB_REWRITE, ZSTD);
+    run_strips(parties_run_processes, ZB_REWRITE, ZSTD);
 }
 
 static void test_threads(void **state) {
     (void)state;
-    run_strips(run_threads, ZB_REWRITE, ZSTD);
+    run_strips(parties_run_threads, ZB_REWRITE, ZSTD);
 }
 
 static void test_append(void **state) {
     (void)state;
-    run_strips(run_processes, ZB_APPEND, ZSTD);
-    run_strips(run_threads, ZB_APPEND, ZSTD);
+    run_strips(parties_run_processes, ZB_APPEND, ZSTD);
+    run_strips(parties_run_threads, ZB_APPEND, ZSTD);
 }
 
 static void test_inplace(void **state) {
     (void)state;
-    run_strips(run_processes, ZB_INPLACE, CRC32C);
-    run_strips(run_threads, ZB_INPLACE, CRC32C);
+    run_strips(parties_run_processes, ZB_INPLACE, CRC32C);
+    run_strips(parties_run_threads, ZB_INPLACE, CRC32C);
 }
 
 /* ---- Readers while a shard is overwritten ------------------------------------------------- */
@@ -227,7 +149,7 @@ static bool by_parts; /* only the upper half is written, the stored rest is kept
 /* Every row is of one version, later reads never see an earlier one; without parts all rows are of
    the same. */
 static void read_versions(void) {
-    zb_node *node = open_node("a");
+    zb_node *node = parties_open_node(root, "a");
     int32_t values[VERSION_ROWS * 16], seen[VERSION_ROWS] = {0};
     int reads = 0;
     for (bool last = false; !last; reads++) {
@@ -255,7 +177,7 @@ static void overwrite_or_read(int party) {
         read_versions();
         return;
     }
-    zb_node *node = open_node("a");
+    zb_node *node = parties_open_node(root, "a");
     for (int version = 2; version <= overwrites; version++)
         write_rows(node, 0, by_parts ? VERSION_ROWS / 2 : VERSION_ROWS, version);
     zb_node_release(node);
@@ -263,14 +185,14 @@ static void overwrite_or_read(int party) {
 
 static void run_versions(enum zb_strategy how, const char *codecs, bool parts, int count) {
     make_store(VERSION_ROWS, VERSION_ROWS, codecs);
-    zb_node *node = open_node("a");
+    zb_node *node = parties_open_node(root, "a");
     strategy = ZB_REWRITE;
     write_rows(node, 0, VERSION_ROWS, 1);
     zb_node_release(node);
     strategy = how;
-    overwrites = rounds(count);
+    overwrites = parties_rounds(count);
     by_parts = parts;
-    run_processes(3, overwrite_or_read);
+    parties_run_processes(3, overwrite_or_read);
     strategy = ZB_REWRITE;
 }
 
@@ -283,12 +205,12 @@ static void test_readers(void **state) {
 static void test_readers_of_threads(void **state) {
     (void)state;
     make_store(VERSION_ROWS, VERSION_ROWS, ZSTD);
-    zb_node *node = open_node("a");
+    zb_node *node = parties_open_node(root, "a");
     write_rows(node, 0, VERSION_ROWS, 1);
     zb_node_release(node);
-    overwrites = rounds(2000);
+    overwrites = parties_rounds(2000);
     by_parts = false;
-    run_threads(3, overwrite_or_read);
+    parties_run_threads(3, overwrite_or_read);
 }
 
 static void test_readers_of_live(void **state) {
@@ -300,93 +222,16 @@ static void test_readers_of_live(void **state) {
     run_versions(ZB_INPLACE, CRC32C, true, 1000);
 }
 
-/* ---- Metadata ----------------------------------------------------------------------------- */
-
-static void consolidate_root(void) {
-    static const char text[] =
-        "{\"zarr_format\":3,\"consolidated_metadata\":{\"kind\":\"inline\","
-        "\"must_understand\":false,\"metadata\":{}},\"node_type\":\"group\"}";
-    zb_store *store;
-    zb_error err;
-    world_remove(root);
-    ASSERT_OK(zb_store_create_fs(root, &store, &err), err);
-    zb_part part = {text, sizeof text - 1};
-    ASSERT_OK(zb_store_put(store, "zarr.json", &part, 1, ZB_SYNC_NONE, &err), err);
-    zb_store_release(store);
-}
-
-static void set_attributes(int party) {
-    zb_node *node = open_node("g");
-    for (int i = 0; i < 10; i++) {
-        char name[32], value[16];
-        zb_node *changed;
-        zb_error err;
-        snprintf(name, sizeof name, "a%d_%d", party, i);
-        snprintf(value, sizeof value, "%d", party * 10 + i);
-        MUST(zb_node_set_attribute(node, name, value, &changed, &err), err);
-        zb_node_release(changed);
-    }
-    zb_node_release(node);
-}
-
-static void test_attributes(void **state) {
-    (void)state;
-    for (int round = 0; round < rounds(5); round++) {
-        consolidate_root();
-        zb_store *store = open_store();
-        zb_node *node;
-        zb_error err;
-        ASSERT_OK(zb_group_create(store, "g", NULL, &node, &err), err);
-        zb_node_release(node);
-        run_processes(PARTIES, set_attributes);
-        node = open_node("g");
-        assert_int_equal(zb_json_count(zb_node_attributes(node)), PARTIES * 10);
-        zb_node_release(node);
-        store_check_consolidated(store);
-        zb_store_release(store);
-    }
-}
-
-/* Groups that all need the same new group above them. */
-static void create_groups(int party) {
-    zb_store *store = open_store();
-    for (int i = 0; i < 5; i++) {
-        char path[32];
-        zb_node *node;
-        zb_error err;
-        snprintf(path, sizeof path, "n/m/g%d_%d", party, i);
-        MUST(zb_group_create(store, path, NULL, &node, &err), err);
-        zb_node_release(node);
-    }
-    zb_store_release(store);
-}
-
-static void test_groups(void **state) {
-    (void)state;
-    for (int round = 0; round < rounds(5); round++) {
-        consolidate_root();
-        run_processes(PARTIES, create_groups);
-        zb_node *node = open_node("n/m");
-        zb_children children;
-        zb_error err;
-        ASSERT_OK(zb_group_children(node, &children, &err), err);
-        assert_int_equal(children.count, PARTIES * 5);
-        zb_children_free(&children);
-        store_check_consolidated(zb_node_store(node));
-        zb_node_release(node);
-    }
-}
-
 /* ---- Shapes ------------------------------------------------------------------------------- */
 
 #define KEPT                                                                                       \
-    40 /* rows that every shape has; not a multiple of a shard's, so that edges are refilled */
+    40 /* rows that every shape has; no multiple of a shard's, so that edges are refilled */
 #define SHARD_ROWS 16
 
 /* The array shrinks and grows again and again, while others write rows that are always inside. Some
-   of these writers hold a node of the short array, others one of the long array. */
+   of them hold a node of the short array, some one of the long. */
 static void resize_or_write(int party) {
-    zb_node *node = open_node("a"), *changed;
+    zb_node *node = parties_open_node(root, "a"), *changed;
     zb_error err;
     if (party == 0) {
         for (int i = 0; i < 40; i++) {
@@ -400,7 +245,7 @@ static void resize_or_write(int party) {
             enum zb_code code;
             do { /* on the edge, the shape that the writer knows has to be the true one */
                 zb_node_release(node);
-                node = open_node("a");
+                node = parties_open_node(root, "a");
                 code = try_rows(node, row, 1, 100 + (int32_t)row, &err);
             } while (code == ZB_ECONFLICT);
             MUST(code, err);
@@ -411,13 +256,13 @@ static void resize_or_write(int party) {
 
 static void test_resizing(void **state) {
     (void)state;
-    for (int round = 0; round < rounds(5); round++) {
+    for (int round = 0; round < parties_rounds(5); round++) {
         make_store(STRIPS, SHARD_ROWS, ZSTD);
-        run_processes(PARTIES, resize_or_write);
+        parties_run_processes(PARTIES, resize_or_write);
         assert_int_equal(count_strips(KEPT), KEPT);
-        /* No other elements have appeared behind them. */
+        /* And nothing came from anywhere behind them. */
         static int32_t values[STRIPS * 16];
-        zb_node *node = open_node("a");
+        zb_node *node = parties_open_node(root, "a");
         zb_error err;
         ASSERT_OK(read_rows(node, STRIPS, values, &err), err);
         for (int i = KEPT * 16; i < STRIPS * 16; i++)
@@ -426,13 +271,13 @@ static void test_resizing(void **state) {
     }
 }
 
-/* A writer that opened the array before it grew must not take the elements behind the old edge for
-   empty, in any way of writing the edge's chunk. */
+/* Somebody who opened the array before it grew must not take the elements behind the old edge for
+   empty, however the edge's chunk is written. */
 static void test_stale_shape(void **state) {
     (void)state;
     for (int partly = 0; partly < 2; partly++) {
         make_store(KEPT, SHARD_ROWS, ZSTD);
-        zb_node *old = open_node("a"), *grown;
+        zb_node *old = parties_open_node(root, "a"), *grown;
         zb_error err;
         ASSERT_OK(zb_array_resize(old, (uint64_t[]){STRIPS, 16}, &grown, &err), err);
         write_rows(grown, KEPT, 8, 7);
@@ -465,9 +310,9 @@ int main(void) {
         cmocka_unit_test(test_processes),       cmocka_unit_test(test_threads),
         cmocka_unit_test(test_append),          cmocka_unit_test(test_inplace),
         cmocka_unit_test(test_readers),         cmocka_unit_test(test_readers_of_threads),
-        cmocka_unit_test(test_readers_of_live), cmocka_unit_test(test_attributes),
-        cmocka_unit_test(test_groups),          cmocka_unit_test(test_resizing),
-        cmocka_unit_test(test_stale_shape)};
+        cmocka_unit_test(test_readers_of_live), cmocka_unit_test(test_resizing),
+        cmocka_unit_test(test_stale_shape),
+    };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     if (!failed)
         check_remove_directory(place);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What every fuzz target shares. */
+/* The helpers that every fuzz target shares. */
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H
 
@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
         }                                                                                          \
     } while (0)
 
-/* For what must succeed whatever the input is. */
+/* For calls that must succeed with any input. */
 #define REQUIRE_OK(call, err)                                                                      \
     do {                                                                                           \
         if ((call) != ZB_OK) {                                                                     \
@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
         }                                                                                          \
     } while (0)
 
-/* What failed says so in one line, and never for want of memory. */
+/* A call that failed says so in one line, and never for want of memory. */
 static inline void fuzz_check_error(enum zb_code code, const zb_error *err) {
     if (code == ZB_OK)
         return;

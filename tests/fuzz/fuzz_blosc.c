@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as a blosc container, for a chunk of the size that its header claims (to a limit). */
-#include "codec/codec.h"
+#include "codec/table.h"
 #include "base/bytes.h"
 #include "fuzz.h"
 #include "fuzz_decode.h"

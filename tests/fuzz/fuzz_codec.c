@@ -2,11 +2,11 @@
 /*
  * Any bytes as a stream of any bytes-to-bytes codec. Six bytes come before the stream: the codec
  * (bits 0, 1 and 3, where 3 counts if no higher one is set) and whether the size is exact (bit 2),
- * the capacity (three), and where in it the wanted part begins and ends (in 256ths).
+ * the capacity (three), and the places in it where the wanted part begins and ends (in 256ths).
  */
 #include "fuzz.h"
 #include "fuzz_decode.h"
-#include "codec/codec.h"
+#include "codec/table.h"
 
 #define HEAD 6
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as a zarr.json: opening must end with a node or an error, and what an opened node
- * says about itself must be consistent. Run under the sanitizers.
+ * Any bytes as a zarr.json: opening must end with a node or an error, and the answers of an opened
+ * node must be consistent. Run under the sanitizers.
  */
 #include "fuzz.h"
 
@@ -43,7 +43,7 @@ static void check_grid(const zb_node *array) {
     }
 }
 
-/* Printing keeps everything: what is printed parses, and prints the same again. */
+/* Printing keeps everything: the printed text parses, and prints the same again. */
 static void check_printing(const zb_json *document) {
     char *text = zb_json_print(document);
     zb_json *again;

@@ -2,7 +2,7 @@
 /*
  * Texts that come to the writing side from files and users: a document that is changed, an
  * attribute's name and value, a path, a list of codecs, a dimension's name; separated by bytes 255.
- * What a call accepts must be there afterwards, with all else as it was.
+ * A member that a call accepts must be there afterwards, and all others as they were.
  */
 #include "fuzz.h"
 
@@ -103,7 +103,7 @@ static void create_group(const texts *t) {
     zb_store_release(store);
 }
 
-/* What is written with these codecs is read again. */
+/* Elements written with these codecs are read again. */
 static void require_round_trip(const zb_node *array) {
     int16_t values[15], got[15];
     zb_writer *writer;

@@ -91,7 +91,7 @@ static GDALDatasetH open_raster(const char *name) {
     return GDALOpenEx(name, GDAL_OF_RASTER, drivers, NULL, NULL);
 }
 
-/* Asks one dataset and, as its subdatasets say, those. */
+/* Asks one dataset, and its subdatasets by the names that it gives. */
 static void open_and_ask(const char *name) {
     GDALDatasetH dataset = open_raster(name);
     if (!dataset) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The writing side of the GDAL driver, beside GDAL's MEM driver. The bytes decide how an array is
- * created, and then what is done to it and, in the same way, to a raster in memory: windows of any
- * type and spacing, bands in any order, blocks, nodata, metadata, georeference; flushing, closing
- * and opening again, copying, appending another array. Both must always hold the same.
+ * created, and then the operations on it and, in the same way, on a raster in memory: windows of
+ * any type and spacing, bands in any order, blocks, nodata, metadata, georeference; flushing,
+ * closing and opening again, copying, appending another array. Both must always hold the same.
  *
- * What is written to one array must never show in another one, so all arrays of the store are
+ * Pixels written to one array must never show in another one, so all arrays of the store are
  * compared when it is opened again.
  */
 #include "gdal_pixels.h"
@@ -19,7 +19,7 @@
 #define BLOCKS_MAX 6
 #define STEPS_MAX 40
 
-/* One array of the store and what it must hold. */
+/* One array of the store and its expected content. */
 struct twin {
     char name[16];
     GDALDatasetH memory;
@@ -127,7 +127,8 @@ static void fill_band(struct world *w) {
 
 /* ---- Properties ---- */
 
-/* What was never written is the nodata value, when that was set before the first pixel. */
+/* Pixels that were never written have the nodata value, when that was set before the first
+   pixel. */
 static void fill_unwritten(struct twin *t) {
     for (int i = 1; i <= GDALGetRasterCount(t->memory) && !t->written; i++)
         must(GDALFillRaster(GDALGetRasterBand(t->memory, i), t->nodata_set ? t->nodata : 0, 0));
@@ -268,7 +269,7 @@ static void reopen(struct world *w) {
     for (int i = 0; i < w->count; i++) {
         GDALDatasetH dataset = open_array(w, i, GDAL_OF_READONLY);
         compare_all(dataset, &w->twins[i]);
-        w->twins[i].written = true; /* for what is not new any more */
+        w->twins[i].written = true; /* its array is not new any more */
         must(GDALClose(dataset));
     }
     w->current = below(&w->in, w->count);

@@ -6,10 +6,10 @@
  *              the next writer
  *     byte 1   the call to the store at which the writer is killed
  *     then groups of four: 0: change a byte of the shard, 1: of the journal, 2: cut or extend the
- *     shard, 3: the journal; where (two bytes); exclusive or with what
+ *     shard, 3: the journal; the place (two bytes); the byte for an exclusive or
  *
- * Repairing must do no more than docs/security.md says of it, and what a store looks like
- * afterwards must not keep a writer from replacing it.
+ * Repairing must do no more than docs/security.md says of it, and no state of a store afterwards
+ * may keep a writer from replacing the shard.
  */
 #include "fuzz.h"
 
@@ -17,6 +17,8 @@
 #include "base/scratch.h"
 #include "codec/shard.h"
 #include "write/layout.h"
+#include "read/index.h"
+#include "read/leaf.h"
 #include "write/live.h"
 #include "kernel/crc32c.h"
 #include "zarrbridge/check.h"
@@ -132,7 +134,7 @@ static void damage(zb_store *store, bool right, const uint8_t *data, size_t size
     set(store, journal_key, journal);
 }
 
-/* Which inner chunks can be read. */
+/* The inner chunks that can be read. */
 static unsigned readable(zb_store *store, int32_t *values) {
     zb_node *node = open_array(store);
     unsigned out = 0;
@@ -149,7 +151,7 @@ static unsigned readable(zb_store *store, int32_t *values) {
     return out;
 }
 
-/* Does any byte lie in two inner chunks? No writer makes such a shard. */
+/* True if a byte lies in two inner chunks. No writer makes such a shard. */
 static bool overlap(const uint64_t *entries) {
     for (unsigned i = 0; i < UNITS; i++) {
         for (unsigned j = 0; j < i; j++) {
@@ -162,7 +164,7 @@ static bool overlap(const uint64_t *entries) {
     return false;
 }
 
-/* Has the object an index that can be read? */
+/* True if the object has an index that can be read. */
 static bool load_index(zb_store *store, uint64_t *entries) {
     zb_node *node = open_array(store);
     zb_object *object;
@@ -173,7 +175,8 @@ static bool load_index(zb_store *store, uint64_t *entries) {
     zb__scratch *scratch = zb__scratch_take();
     REQUIRE(scratch);
     if (zb_object_open(store, shard_key, &object, &info, NULL) == ZB_OK) {
-        loaded = zb__live_index(&layout, object, info.size, entries, scratch, NULL) == ZB_OK;
+        zb__source source = {.object = object, .size = info.size};
+        loaded = zb__index_read(layout.shard, &source, scratch, entries, NULL) == ZB_OK;
         zb_object_close(object);
     }
     zb__scratch_put(scratch);

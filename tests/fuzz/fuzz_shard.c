@@ -2,8 +2,8 @@
 /*
  * Any bytes as the object of a chunk. The first byte chooses one of a few arrays, the others are
  * stored under all of its keys. Where the whole array can be read, each of its parts can, with the
- * same elements; what a check of the store finds in order can be read; and writing an element by
- * any strategy, where that succeeds, changes no other.
+ * same elements; a chunk that a check of the store finds in order can be read; and writing an
+ * element by any strategy, where that succeeds, changes no other.
  */
 #include "fuzz.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A whole store: keys and contents in turn, separated by bytes 255. All that walks a store is
- * called: listings, consolidated metadata, checking, repairing, compacting, shrinking, copying,
+ * A whole store: keys and contents in turn, separated by bytes 255. All calls that walk a store are
+ * made: listings, consolidated metadata, checking, repairing, compacting, shrinking, copying,
  * moving, deleting.
  */
 #include "fuzz.h"

@@ -52,7 +52,7 @@ static void start(void) {
 
 /* ---- The store ---- */
 
-/* Makes the directories above; no part may lead out, and names that cannot be are left out. */
+/* Makes the directories above; no part may lead out, and impossible names are left out. */
 static void put(const char *key, const uint8_t *content, size_t size) {
     char path[512];
     if (!*key || *key == '/' || strstr(key, "..") || strstr(key, "//") ||
@@ -82,7 +82,7 @@ static void make_store(const uint8_t *data, size_t left) {
     }
 }
 
-/* ---- What is asked ---- */
+/* ---- The questions ---- */
 
 /* A buffer for all elements, or NULL when they are too many. */
 static void *room_for(hid_t type, hid_t space) {

@@ -1,291 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writing through the HDF5 connector, against HDF5 itself: the bytes choose operations, each of
- * which is done to a store and, when that does not refuse it, to an .h5 file in memory. What can be
- * read must be the same in both, and what a store has a form for must not be refused.
+ * which is done to a store and, when that does not refuse it, to an .h5 file in memory. Everything
+ * that can be read must be the same in both, and an operation for which a store has a form must not
+ * be refused.
  */
 #define _GNU_SOURCE
-#include "fuzz.h"
-
-#include <ftw.h>
 #include <math.h>
-#include <stdbool.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <H5VLconnector_passthru.h>
-#include <hdf5.h>
-
-enum { STORE, NATIVE, KINDS };
-enum { OBJECTS = 12, NDIM = 3, LONGEST = 12, ELEMENTS = LONGEST * LONGEST * LONGEST, STEPS = 200 };
-
-/* ---- Input ---- */
-
-typedef struct input {
-    const uint8_t *next;
-    size_t left;
-} input;
-
-static unsigned byte(input *in) {
-    if (in->left == 0)
-        return 0;
-    in->left--;
-    return *in->next++;
-}
-
-static unsigned below(input *in, unsigned limit) {
-    return byte(in) % limit;
-}
-
-/* ---- Types ---- */
-
-enum { STORED_TYPES = 19, MEMORY_TYPES = 13 };
-
-/* What is in datasets; the last two are h5py's bool and complex. */
-static hid_t stored_types[STORED_TYPES];
-
-/* What the program has: the native ones, and the complex numbers' parts. */
-static hid_t memory_types[MEMORY_TYPES];
-
-static hid_t new_bool(void) {
-    static const int8_t no = 0, yes = 1;
-    hid_t type = H5Tenum_create(H5T_NATIVE_INT8);
-    REQUIRE(H5Tenum_insert(type, "FALSE", &no) >= 0 && H5Tenum_insert(type, "TRUE", &yes) >= 0);
-    return type;
-}
-
-static hid_t new_complex(void) {
-    hid_t type = H5Tcreate(H5T_COMPOUND, 16);
-    REQUIRE(H5Tinsert(type, "r", 0, H5T_IEEE_F64LE) >= 0);
-    REQUIRE(H5Tinsert(type, "i", 8, H5T_IEEE_F64LE) >= 0);
-    return type;
-}
-
-static void make_types(void) {
-    const hid_t stored[] = {
-        H5T_STD_I8LE,  H5T_STD_U8LE,   H5T_STD_I16LE,  H5T_STD_U16LE,  H5T_STD_I32LE, H5T_STD_U32LE,
-        H5T_STD_I64LE, H5T_STD_U64LE,  H5T_STD_I16BE,  H5T_STD_U16BE,  H5T_STD_I32BE, H5T_STD_U32BE,
-        H5T_STD_I64BE, H5T_IEEE_F32LE, H5T_IEEE_F64LE, H5T_IEEE_F32BE, H5T_IEEE_F64BE};
-    const hid_t memory[] = {H5T_NATIVE_INT8,   H5T_NATIVE_UINT8,  H5T_NATIVE_INT16,
-                            H5T_NATIVE_UINT16, H5T_NATIVE_INT32,  H5T_NATIVE_UINT32,
-                            H5T_NATIVE_INT64,  H5T_NATIVE_UINT64, H5T_NATIVE_FLOAT,
-                            H5T_NATIVE_DOUBLE, H5T_STD_I32BE,     H5T_IEEE_F64BE};
-    for (size_t i = 0; i < STORED_TYPES - 2; i++)
-        stored_types[i] = stored[i];
-    for (size_t i = 0; i < MEMORY_TYPES - 1; i++)
-        memory_types[i] = memory[i];
-    stored_types[STORED_TYPES - 2] = new_bool();
-    stored_types[STORED_TYPES - 1] = new_complex();
-    memory_types[MEMORY_TYPES - 1] = H5Tcreate(H5T_COMPOUND, 8);
-    REQUIRE(H5Tinsert(memory_types[MEMORY_TYPES - 1], "i", 0, H5T_IEEE_F64LE) >= 0);
-}
-
-static bool is_number(hid_t type) {
-    H5T_class_t class = H5Tget_class(type);
-    return class == H5T_INTEGER || class == H5T_FLOAT;
-}
-
-/* What was read from each file, or is to be written. */
-static _Alignas(16) unsigned char buffers[KINDS][ELEMENTS * 16];
-
-/* NaNs have no one representation; everything else has. */
-static bool same_elements(hid_t type, size_t count, const unsigned char *a,
-                          const unsigned char *b) {
-    const size_t size = H5Tget_size(type);
-    if (memcmp(a, b, count * size) == 0)
-        return true;
-    if (H5Tget_class(type) != H5T_FLOAT && H5Tget_class(type) != H5T_COMPOUND)
-        return false;
-    const size_t part = H5Tget_class(type) == H5T_COMPOUND ? 8 : size, parts = count * size / part;
-    const bool big = H5Tget_class(type) == H5T_FLOAT && H5Tget_order(type) == H5T_ORDER_BE;
-    for (size_t i = 0; i < parts; i++) {
-        union {
-            unsigned char bytes[8];
-            double wide;
-            float narrow;
-        } x = {{0}}, y = {{0}};
-        for (size_t k = 0; k < part; k++) {
-            x.bytes[k] = a[i * part + (big ? part - 1 - k : k)];
-            y.bytes[k] = b[i * part + (big ? part - 1 - k : k)];
-        }
-        bool nans = part == 8 ? isnan(x.wide) && isnan(y.wide) : isnan(x.narrow) && isnan(y.narrow);
-        if (!nans && memcmp(x.bytes, y.bytes, part) != 0)
-            return false;
-    }
-    return true;
-}
-
-/* Both buffers must hold the same; says where they do not. */
-static void require_same(hid_t type, size_t count, hid_t stored) {
-    const size_t size = H5Tget_size(type);
-    if (same_elements(type, count, buffers[0], buffers[1]))
-        return;
-    for (size_t i = 0; i < count; i++) {
-        const unsigned char *a = &buffers[0][i * size], *b = &buffers[1][i * size];
-        if (same_elements(type, 1, a, b))
-            continue;
-        fprintf(stderr, "element %zu of %zu; class %d size %zu, stored as class %d size %zu:", i,
-                count, (int)H5Tget_class(type), size, (int)H5Tget_class(stored),
-                H5Tget_size(stored));
-        for (size_t k = 0; k < 2 * size; k++)
-            fprintf(stderr, "%s%02x", k == size ? ", HDF5 has " : " ",
-                    k < size ? a[k] : b[k - size]);
-        fprintf(stderr, "\n");
-        break;
-    }
-    REQUIRE(!"the same in both files");
-}
-
-/* ---- The world ---- */
-
-typedef struct object {
-    bool used, is_group, chunked;
-    int parent; /* -1: the root */
-    char name[4];
-    hid_t ids[KINDS];
-    int ndim; /* datasets, from here on */
-    hsize_t dims[NDIM];
-    hid_t type;
-} object;
-
-static char root[64];
-static hid_t connector, files[KINDS];
-static object objects[OBJECTS];
-static bool reopened; /* attributes have their types from JSON now */
-
-static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *at) {
-    (void)info;
-    (void)kind;
-    (void)at;
-    return remove(path);
-}
-
-static const char *store_path(void) {
-    static char path[80];
-    snprintf(path, sizeof path, "%s/s.zarr", root);
-    return path;
-}
-
-static void remove_root(void) {
-    nftw(root, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-static void start(void) {
-    const char *tmp = getenv("TMPDIR");
-    if (*root)
-        return;
-    if (!tmp)
-        tmp = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-    REQUIRE(snprintf(root, sizeof root, "%s/zb-fuzz-XXXXXX", tmp) < (int)sizeof root);
-    REQUIRE(mkdtemp(root));
-    atexit(remove_root);
-    REQUIRE(setenv("HDF5_PLUGIN_PATH", ZB_PLUGIN_DIR, 1) == 0);
-    REQUIRE(H5Eset_auto2(H5E_DEFAULT, NULL, NULL) >= 0);
-    connector = H5VLregister_connector_by_name("zarr", H5P_DEFAULT);
-    REQUIRE(connector > 0);
-    make_types();
-}
-
-static hid_t store_list(unsigned options) {
-    static const char *const texts[] = {"sync=none", "strategy=append", "chunks=3x4",
-                                        "shards=4x6;chunks=2x3"};
-    void *info = NULL;
-    hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
-    REQUIRE(H5VLconnector_str_to_info(texts[options % 4], connector, &info) >= 0);
-    REQUIRE(H5Pset_vol(fapl, connector, info) >= 0);
-    REQUIRE(H5VLfree_connector_info(connector, info) >= 0);
-    return fapl;
-}
-
-static void open_world(unsigned options) {
-    hid_t fapl = store_list(options);
-    files[STORE] = H5Fcreate(store_path(), H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
-    H5Pclose(fapl);
-    fapl = H5Pcreate(H5P_FILE_ACCESS);
-    REQUIRE(H5Pset_fapl_core(fapl, 1 << 16, false) >= 0);
-    files[NATIVE] = H5Fcreate("native.h5", H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
-    H5Pclose(fapl);
-    REQUIRE(files[STORE] >= 0 && files[NATIVE] >= 0);
-    memset(objects, 0, sizeof objects);
-    reopened = false;
-}
-
-static hid_t parent_id(const object *o, int kind) {
-    return o->parent < 0 ? files[kind] : objects[o->parent].ids[kind];
-}
-
-static void close_object(object *o) {
-    for (int k = 0; k < KINDS; k++)
-        REQUIRE(H5Oclose(o->ids[k]) >= 0);
-    o->used = false;
-}
-
-static void close_world(void) {
-    for (int i = 0; i < OBJECTS; i++)
-        if (objects[i].used)
-            close_object(&objects[i]);
-    for (int k = 0; k < KINDS; k++)
-        REQUIRE(H5Fclose(files[k]) >= 0);
-}
-
-/* ZB_FUZZ_TRACE=1 says what is done to which object. */
-static void trace(const char *what, const object *o) {
-    static int wanted = -1;
-    if (wanted < 0)
-        wanted = getenv("ZB_FUZZ_TRACE") != NULL;
-    if (!wanted)
-        return;
-    fprintf(stderr, "%s", what);
-    if (o)
-        fprintf(stderr, " %d: '%s' in %d, class %d size %zu, %d dimensions", (int)(o - objects),
-                o->name, o->parent, o->is_group ? -1 : (int)H5Tget_class(o->type),
-                o->is_group ? 0 : H5Tget_size(o->type), o->ndim);
-    for (int d = 0; o && d < o->ndim; d++)
-        fprintf(stderr, " %d", (int)o->dims[d]);
-    fprintf(stderr, "\n");
-}
-
-/* An object of the world, or NULL when there is none of the kind. */
-static object *pick(input *in, bool groups, bool datasets) {
-    const int first = (int)below(in, OBJECTS);
-    for (int i = 0; i < OBJECTS; i++) {
-        object *o = &objects[(first + i) % OBJECTS];
-        if (o->used && (o->is_group ? groups : datasets))
-            return o;
-    }
-    return NULL;
-}
-
-static int pick_group(input *in) {
-    object *o = below(in, 2) ? pick(in, true, false) : NULL;
-    return o ? (int)(o - objects) : -1;
-}
-
-/* A free place with a group and a name; NULL when all are taken. */
-static object *new_object(input *in) {
-    object *o = objects;
-    while (o < objects + OBJECTS && o->used)
-        o++;
-    if (o == objects + OBJECTS)
-        return NULL;
-    *o = (object){.parent = pick_group(in)};
-    o->name[0] = (char)('a' + below(in, 8));
-    return o;
-}
-
-static object *namesake_in(int parent, const char *name, const object *besides) {
-    for (int i = 0; i < OBJECTS; i++)
-        if (objects[i].used && &objects[i] != besides && objects[i].parent == parent &&
-            strcmp(objects[i].name, name) == 0)
-            return &objects[i];
-    return NULL;
-}
-
-/* Both did it, or both refused it; a store does what it has a form for. */
-static bool done(bool in_store, bool in_file) {
-    REQUIRE(in_store == in_file);
-    return in_store;
-}
+#include "vol_write_attributes.h"
+#include "vol_write_world.h"
 
 /* ---- Creating ---- */
 
@@ -301,8 +25,8 @@ static void create_group(input *in) {
     trace(o->used ? "made group" : "did not make group", o);
 }
 
-/* A list that a store has a form for. HDF5 fills what has never been written in all cases only when
-   it does so at once. */
+/* A list that a store has a form for. HDF5 fills elements that were never written in all cases only
+   when it does so at once. */
 static hid_t creation_list(input *in, object *o) {
     hid_t dcpl = H5Pcreate(H5P_DATASET_CREATE);
     REQUIRE(H5Pset_alloc_time(dcpl, H5D_ALLOC_TIME_EARLY) >= 0);
@@ -420,9 +144,9 @@ static hid_t memory_type_for(input *in, const object *o) {
     return o->type;
 }
 
-/* Of floats only what every conversion of HDF5 agrees on. As byte orders will have it, it makes
-   different integers of NaN and of negative fractions, and rounds the smallest numbers up or down.
- */
+/* Of floats only values on which every conversion of HDF5 agrees. As byte orders will have it, it
+   makes different integers of NaN and of negative fractions, and rounds the smallest numbers up or
+   down. */
 static double float_value(unsigned start, unsigned step, size_t i) {
     const unsigned number = (start + (unsigned)i * step) % 1009;
     return number == 1008 ? INFINITY : number == 1007 ? -1e30 : number - 500.0;
@@ -494,115 +218,6 @@ static void resize(input *in) {
     trace("resized", o);
 }
 
-/* ---- Attributes ---- */
-
-enum { ATTRIBUTES = 5 };
-
-static void attribute_name(input *in, char name[4]) {
-    snprintf(name, 4, "%c", 'p' + (int)below(in, ATTRIBUTES));
-}
-
-static void create_attribute(input *in) {
-    object *o = pick(in, true, true);
-    char name[4];
-    hsize_t dims[2];
-    double values[9];
-    if (!o)
-        return;
-    attribute_name(in, name);
-    trace("attribute of", o);
-    hid_t type = stored_types[below(in, STORED_TYPES - 2)];
-    const int ndim = (int)below(in, 3);
-    for (int d = 0; d < ndim; d++)
-        dims[d] = below(in, 4);
-    for (int i = 0; i < 9; i++)
-        values[i] = ((double)byte(in) - 128) * (i % 2 ? 1000 : 0.5);
-    hid_t space = ndim ? H5Screate_simple(ndim, dims, NULL) : H5Screate(H5S_SCALAR);
-    const bool write = below(in, 4);
-    bool made[KINDS];
-    for (int k = 0; k < KINDS; k++) {
-        hid_t attr = H5Acreate2(o->ids[k], name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-        made[k] = attr >= 0;
-        if (made[k] && write)
-            REQUIRE(H5Awrite(attr, H5T_NATIVE_DOUBLE, values) >= 0);
-        if (made[k])
-            REQUIRE(H5Aclose(attr) >= 0);
-    }
-    done(made[STORE], made[NATIVE]);
-    H5Sclose(space);
-}
-
-static void write_attribute(input *in) {
-    object *o = pick(in, true, true);
-    char name[4];
-    hid_t attrs[KINDS];
-    double values[9];
-    if (!o || reopened) /* then types may differ, and what fits into them */
-        return;
-    attribute_name(in, name);
-    for (int i = 0; i < 9; i++)
-        values[i] = (double)byte(in) * 3 - 100;
-    for (int k = 0; k < KINDS; k++)
-        attrs[k] = H5Aopen(o->ids[k], name, H5P_DEFAULT);
-    if (!done(attrs[STORE] >= 0, attrs[NATIVE] >= 0))
-        return;
-    for (int k = 0; k < KINDS; k++) {
-        REQUIRE(H5Awrite(attrs[k], H5T_NATIVE_DOUBLE, values) >= 0);
-        REQUIRE(H5Aclose(attrs[k]) >= 0);
-    }
-}
-
-static void change_attribute(input *in) {
-    object *o = pick(in, true, true);
-    char name[4], other[4];
-    if (!o)
-        return;
-    attribute_name(in, name);
-    attribute_name(in, other);
-    const bool rename = below(in, 2);
-    bool changed[KINDS];
-    for (int k = 0; k < KINDS; k++)
-        changed[k] = rename ? strcmp(name, other) != 0 && H5Aexists(o->ids[k], name) > 0 &&
-                                  H5Arename(o->ids[k], name, other) >= 0
-                            : H5Adelete(o->ids[k], name) >= 0;
-    done(changed[STORE], changed[NATIVE]);
-}
-
-static void compare_attribute(const object *o, const char *name) {
-    hid_t attrs[KINDS], type, space;
-    for (int k = 0; k < KINDS; k++)
-        attrs[k] = H5Aopen(o->ids[k], name, H5P_DEFAULT);
-    if (!done(attrs[STORE] >= 0, attrs[NATIVE] >= 0))
-        return;
-    type = H5Aget_type(attrs[NATIVE]);
-    space = H5Aget_space(attrs[NATIVE]);
-    const size_t count = (size_t)H5Sget_simple_extent_npoints(space);
-    hid_t seen_type = H5Aget_type(attrs[STORE]), seen_space = H5Aget_space(attrs[STORE]);
-    REQUIRE(count == (size_t)H5Sget_simple_extent_npoints(seen_space));
-    REQUIRE(reopened || (H5Tequal(type, seen_type) > 0 && H5Sextent_equal(space, seen_space) > 0));
-    for (int k = 0; k < KINDS; k++)
-        REQUIRE(H5Aread(attrs[k], type, buffers[k]) >= 0);
-    require_same(type, count, seen_type);
-    H5Tclose(seen_type);
-    H5Sclose(seen_space);
-    H5Tclose(type);
-    H5Sclose(space);
-    for (int k = 0; k < KINDS; k++)
-        REQUIRE(H5Aclose(attrs[k]) >= 0);
-}
-
-static void compare_attributes(const object *o) {
-    H5O_info2_t info[KINDS];
-    char name[4];
-    for (int k = 0; k < KINDS; k++)
-        REQUIRE(H5Oget_info3(o->ids[k], &info[k], H5O_INFO_NUM_ATTRS) >= 0);
-    REQUIRE(info[STORE].num_attrs == info[NATIVE].num_attrs);
-    for (int i = 0; i < ATTRIBUTES; i++) {
-        snprintf(name, sizeof name, "%c", 'p' + i);
-        compare_attribute(o, name);
-    }
-}
-
 /* ---- The hierarchy ---- */
 
 static bool is_below(int i, int above) {
@@ -628,7 +243,7 @@ static void move_object(input *in) {
     trace("moved", o);
 }
 
-/* With all below it, whose ids HDF5 would keep alive. */
+/* Deletes an object with all below it, whose ids HDF5 would keep alive. */
 static void delete_object(input *in) {
     object *o = pick(in, true, true);
     if (!o)
@@ -657,8 +272,8 @@ static void copy_native_attribute(hid_t from, hid_t to, const char *name) {
     H5Tclose(type);
 }
 
-/* Without H5Ocopy, with which HDF5 1.14.5 leaves out what waits in its caches, and writes beyond
-   the end of a buffer. */
+/* Without H5Ocopy, with which HDF5 1.14.5 leaves out data that wait in its caches, and writes
+   beyond the end of a buffer. */
 static hid_t copy_natively(const object *from, const object *to) {
     hid_t dcpl = H5Dget_create_plist(from->ids[NATIVE]), space = H5Dget_space(from->ids[NATIVE]);
     hid_t made = H5Dcreate2(parent_id(to, NATIVE), to->name, from->type, space, H5P_DEFAULT, dcpl,

@@ -32,7 +32,7 @@ static int below(struct input *in, int end) {
     return (int)next(in) % end;
 }
 
-/* For what must succeed on both. */
+/* For calls that must succeed on both. */
 static void must(CPLErr code) {
     if (code != CE_None)
         fprintf(stderr, "%s\n", CPLGetLastErrorMsg());
@@ -59,7 +59,7 @@ static double value(struct input *in) {
     return byte & 64 ? byte : values[byte % (sizeof values / sizeof *values)];
 }
 
-/* A window, how its samples lie in a buffer, and which bands. */
+/* A window, the layout of its samples in a buffer, and its bands. */
 struct request {
     int x, y, width, height;
     int count, bands[BANDS_MAX];
@@ -136,7 +136,7 @@ static bool same_number(double a, double b) {
     return isnan(a) ? isnan(b) : a == b && signbit(a) == signbit(b);
 }
 
-/* Bit for bit, but for what a NaN carries. */
+/* Bit for bit, except for the payload of a NaN. */
 static bool same_samples(const char *a, const char *b, size_t bytes, GDALDataType type) {
     if (!memcmp(a, b, bytes))
         return true;

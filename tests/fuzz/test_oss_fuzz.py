@@ -39,9 +39,11 @@ def test_target(out, tmp_path, name):
     assert "max_len" in (out / f"fuzz-{name}.options").read_text()
     with zipfile.ZipFile(out / f"fuzz-{name}_seed_corpus.zip") as seeds:
         seeds.extractall(tmp_path)
-    count = sum(path.is_file() for path in (HERE / "corpus" / name).rglob("*"))
+    wanted = {path.name for path in (HERE / "corpus" / name).iterdir()}
+    with zipfile.ZipFile(HERE / "found" / f"{name}.zip") as found:
+        wanted |= set(found.namelist())
     files = sorted(tmp_path.iterdir())
-    assert len(files) == count > 0
+    assert {path.name for path in files} == wanted and len(wanted) > 0
     subprocess.run([out / f"fuzz-{name}", *files], check=True, capture_output=True)
     used = subprocess.run(["ldd", out / f"fuzz-{name}"], check=True, capture_output=True, text=True)
     assert f" => {out}/lib/libzstd.so" in used.stdout

@@ -87,8 +87,8 @@ namespace {
 constexpr size_t kRank = 3;
 constexpr uint64_t kShape[kRank] = {5, 6, 7};
 
-/* A box of the array and where its elements lie in a buffer, back to front along some dimensions.
- */
+/* A box of the array and the places of its elements in a buffer, back to front along some
+   dimensions. */
 struct RandomBox {
     MemoryBox place;
     size_t elements = 1;
@@ -133,8 +133,8 @@ struct RandomBox {
 
 } // namespace
 
-/* Writes and reads by turns, several boxes in one read; what is read is always what was written,
-   whether it waits or is stored. */
+/* Writes and reads by turns, several boxes in one read; the values that are read are always those
+   that were written, whether they wait or are stored. */
 static void boxes_hold_what_was_written(void **) {
     Array array = create_array(plan_of({"t", "y", "x"}, {5, 6, 7}, {2, 3, 4}));
     std::vector<int16_t> model(5 * 6 * 7, 0);
@@ -175,9 +175,9 @@ static void scalars_are_boxes_too(void **) {
     assert_int_equal(read_one(array, {}), 7);
 }
 
-/* ---- What waits ---- */
+/* ---- Waiting chunks ---- */
 
-/* Reads store what waits only where they touch it. */
+/* Reads store waiting chunks only where they touch them. */
 static void reads_settle_their_own_chunks(void **) {
     Array array = create_array(plan_of({"y", "x"}, {8, 8}, {4, 4}));
     write_one(array, {0, 0}, 1);
@@ -223,7 +223,7 @@ static void changes_give_a_new_node(void **) {
         assert_string_equal(attribute_text(node, "u").c_str(), "K");
         assert_null(attribute(node, "s"));
     }
-    /* An error leaves what was changed before it. */
+    /* An error leaves the changes made before it. */
     AttributeChanges wrong;
     wrong.set("a", "1");
     wrong.set("b", "no JSON");

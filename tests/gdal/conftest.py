@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the GDAL tests share: writing stores, opening them, and looking at errors."""
+"""The helpers that the GDAL tests share: writing stores, opening them, and looking at errors."""
 import json
 import os
 import pathlib
@@ -76,7 +76,7 @@ class Errors:
 
 
 def run(*command, **environment):
-    """Runs a GDAL program; returns what it printed."""
+    """Runs a GDAL program; returns its output."""
     result = subprocess.run([str(part) for part in command], capture_output=True, text=True,
                             env={**os.environ, **environment})
     assert result.returncode == 0, result.stderr

@@ -73,7 +73,7 @@ static void malformed_names_are_refused(void **) {
     }
 }
 
-/* What is put together leads back to where it came from. */
+/* A name that is put together leads back to its parts. */
 static void names_come_back(void **) {
     const std::vector<std::vector<uint64_t>> slices = {{}, {7}, {3, 0}};
     for (const char *node : {"a", "a/b", "t:3", "a:b"}) {
@@ -181,7 +181,7 @@ static void codecs_are_written(void **) {
 static void wrong_options_are_refused(void **) {
     static constexpr struct {
         std::initializer_list<const char *> list;
-        const char *named; /* what the reason must name */
+        const char *named; /* the word that the reason must contain */
     } kCases[] = {
         {{"BLOCKSIZE=256"}, "BLOCKSIZE"},
         {{"BLOCKSIZE=256x"}, "BLOCKSIZE"},
@@ -282,7 +282,7 @@ static void other_times_have_no_date(void **) {
         {10, "months since 2000-01-01", "", ""},
         {10, "days since 2000-01-01", "noleap", ""},
         {10, "days since 2000-01-01", "360_day", ""},
-        {800000, "days since 0000-01-01", "standard", ""}, /* which has no such year */
+        {800000, "days since 0000-01-01", "standard", ""}, /* a calendar without such a year */
         {-1, "days since 1583-01-01", "", ""},
         {1, "days since 9999-12-31", "", ""},
         {1e30, "days since 2000-01-01", "", ""},

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """APPEND_SUBDATASET=YES: one more array in a store, by CreateCopy(), Create() and programs; and the
-options of GDAL's own Zarr driver, which its users bring along. Nothing that is there is harmed."""
+options of GDAL's own Zarr driver, which its users bring along. No existing array is harmed."""
 import os
 
 import numpy as np
@@ -44,7 +44,7 @@ def by_copy(path, source, name, *options):
 
 
 def by_create(path, source, name, *options):
-    """As rasterio and gdalwarp do it: the place first, then pixels."""
+    """Appends as rasterio and gdalwarp do: the place first, then pixels."""
     dataset = DRIVER.Create(str(path), source.RasterXSize, source.RasterYSize, source.RasterCount,
                             source.GetRasterBand(1).DataType,
                             [*APPEND, "ARRAY_NAME=" + name, *options])
@@ -67,7 +67,7 @@ WAYS = [by_copy, by_create]
 
 
 def checked(path, **expected):
-    """Each array by its name is what it was made from, for us, zarr-python and xarray."""
+    """Each array by its name equals its source, for us, zarr-python and xarray."""
     assert [name for name, _ in opened(path).GetSubDatasets()] == [
         sub(str(path), name) for name in sorted(expected)]
     group = zarr.open_group(str(path), mode="r")
@@ -123,7 +123,7 @@ KINDS = {
 @pytest.mark.parametrize("second", KINDS)
 @pytest.mark.parametrize("first", ["the same", "nowhere", "rotated", "no CRS"])
 def test_rasters_that_lie_elsewhere(tmp_path, first, second, way):
-    """No array gets a place from another one, nor loses its own."""
+    """No array takes its georeference from another one, nor loses its own."""
     def of_kind(kind, bands):
         srs, transform, width, height = KINDS[kind]
         return placed(bands, srs, transform, width=width, height=height)
@@ -235,7 +235,7 @@ def test_the_new_array_is_what_is_returned(tmp_path):
 
 
 def test_the_place_after_the_pixels(tmp_path):
-    """Then coordinates that are shared already stay, and a warning says so."""
+    """Coordinates that are shared already stay then, and a warning says so."""
     path = tmp_path / "s.zarr"
     one = placed(srs=None, transform=None)
     DRIVER.CreateCopy(str(path), one, options=["ARRAY_NAME=one"]).Close()
@@ -250,7 +250,7 @@ def test_the_place_after_the_pixels(tmp_path):
 
 
 def test_properties_that_are_flushed_before_the_first_pixel(tmp_path):
-    """Neither a nodata value nor another place may cost what was written before."""
+    """Neither a nodata value nor another place may cost properties that were written before."""
     path = tmp_path / "s.zarr"
     DRIVER.CreateCopy(str(path), placed(), options=["ARRAY_NAME=one"]).Close()
     dataset = DRIVER.Create(str(path), 60, 40, 2, gdal.GDT_Int16, [*APPEND, "ARRAY_NAME=two"])
@@ -272,7 +272,7 @@ def test_properties_that_are_flushed_before_the_first_pixel(tmp_path):
     assert found.ReadAsArray().sum() == 9 * 8 - 5 * (2 * 60 * 40 - 9)
 
 
-# ---- Nothing that is there is harmed ----
+# ---- No existing array is harmed ----
 
 
 def refused(path, source, word, options, way=None):
@@ -330,7 +330,7 @@ def test_a_cancelled_copy_leaves_nothing_of_itself(tmp_path, stop):
 
 
 def test_a_copy_that_fails_at_its_end_leaves_nothing_of_itself(tmp_path):
-    """Its coordinates are written last. Something stands in the way of the second one."""
+    """The array's coordinates are written last. Something stands in the way of the second one."""
     path = tmp_path / "s.zarr"
     DRIVER.CreateCopy(str(path), placed(), options=["ARRAY_NAME=one"]).Close()
 
@@ -381,7 +381,7 @@ def test_warp(tmp_path):
 
 
 def test_append_and_own_driver_agree(tmp_path):
-    """What it reads of an array that was appended, on GDALs whose driver knows version 3."""
+    """GDAL's own driver reads an array that was appended, where it knows version 3."""
     if int(gdal.VersionInfo()) < 3130000:
         pytest.skip("the Zarr driver of GDAL %s does not know version 3" % gdal.__version__)
     path = tmp_path / "s.zarr"
@@ -396,7 +396,7 @@ def test_append_and_own_driver_agree(tmp_path):
 
 
 def test_arrays_that_gdals_own_driver_appended(tmp_path):
-    """Its names for dimensions are read, also where bands come last."""
+    """The names that GDAL's driver gives to dimensions are read, also where bands come last."""
     if int(gdal.VersionInfo()) < 3130000:
         pytest.skip("the Zarr driver of GDAL %s does not know version 3" % gdal.__version__)
     path = str(tmp_path / "s.zarr")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Arrays of more than two dimensions as bands: axes, order, slices, what each band tells."""
+"""Arrays of more than two dimensions as bands: axes, order, slices, the properties of each band."""
 import json
 
 import numpy as np

@@ -24,7 +24,8 @@ def geotransform(scale):
 
 
 def layout(entry):
-    """The levels as the examples list them; entry(scale) is what each says of its place."""
+    """The levels as the examples list them; entry(scale) gives the members that tell a level's
+    place."""
     first, *others = SCALES
     levels = [{"asset": first, "transform": {"scale": [1.0, 1.0]}, **entry(1)}]
     for name in others:
@@ -160,7 +161,7 @@ def test_arrays_without_the_groups_dimensions_are_no_map(store, dims):
 
 
 def test_declared_once_at_the_root(store):
-    """The places of an array and of a group mean what the root says that they mean."""
+    """The places of an array and of a group have the meaning that the root declares."""
     path, root = store
     root.update_attributes({"zarr_conventions": ALL})
     said = {"proj:code": "EPSG:32633", "spatial:dimensions": ["Y", "X"],

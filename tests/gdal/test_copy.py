@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""CreateCopy(): everything that a raster says of itself comes back, and failures leave nothing."""
+"""CreateCopy(): all properties of a raster come back, and failures leave nothing."""
 import json
 import os
 
@@ -36,7 +36,7 @@ def copy(source, path, options=(), **more):
 
 
 def describe(dataset):
-    """What a program sees of a raster, but for its blocks."""
+    """The properties of a raster that a program sees, except for its blocks."""
     bands = []
     for i in range(dataset.RasterCount):
         band = dataset.GetRasterBand(i + 1)
@@ -106,7 +106,7 @@ def test_coordinate_epoch(tmp_path, definition, bands):
 
 @pytest.mark.parametrize("code", [2154, 3035, 3413, 3857, 4326, 4979, 9000, 27700, 32633, 32725])
 def test_a_copy_has_the_codes_of_the_crs_and_of_its_parts(tmp_path, code):
-    """GDAL 3.10's gdalcompare.py goes by them."""
+    """GDAL 3.10's gdalcompare.py goes by these codes."""
     srs = osr.SpatialReference()
     srs.ImportFromEPSG(code)
     source = raster(2)
@@ -119,7 +119,7 @@ def test_a_copy_has_the_codes_of_the_crs_and_of_its_parts(tmp_path, code):
 
 
 def test_a_changed_definition_keeps_its_changes(tmp_path):
-    """Though it has the code of another."""
+    """The definition counts, though it has the code of another CRS."""
     srs = osr.SpatialReference()
     srs.ImportFromWkt(UTM.ExportToWkt(["FORMAT=WKT2_2019"]).replace("-33,", "-33.5,"))
     assert srs.GetAuthorityCode(None) == "32725"

@@ -79,7 +79,7 @@ def test_reads_see_what_was_just_written(tmp_path, options):
 
 
 def test_rows_read_and_written_by_turns(tmp_path):
-    """As many programs edit in place; each chunk must not be stored for each row."""
+    """Rows are written as many programs edit in place; a chunk must not be stored for each row."""
     path = tmp_path / "r.zarr"
     dataset = create(path, 1, options=["SHARD=512x512", "BLOCKSIZE=128x128"])
     dataset.GetRasterBand(1).WriteArray(CUBE[0])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whatever is not Zarr version 3 opens, or fails to open, exactly as without the plugin."""
+"""Everything that is not Zarr version 3 opens, or fails to open, exactly as without the plugin."""
 import json
 
 import numpy as np

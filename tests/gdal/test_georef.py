@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""CRS and geotransform from every source, in their order, compared with what xarray would plot."""
+"""CRS and geotransform from every source, in their order, compared with the positions at which
+xarray would plot."""
 import numpy as np
 import pytest
 import xarray
@@ -148,7 +149,8 @@ def test_spatial_ref_variable_is_found_without_the_attribute(store):
 
 
 def test_geotransform_gives_way_to_coordinates_that_contradict_it(store):
-    """xarray plots by coordinates; a GeoTransform that someone forgot to turn round does not."""
+    """xarray plots by coordinates; a GeoTransform that was not turned round with them does not
+    count."""
     grid_mapping(store, {"crs_wkt": WKT, "GeoTransform": "0 10 0 60 0 -10"})
     dataset = raster(store, {"grid_mapping": "spatial_ref"},
                      x=5.0 + 10 * np.arange(8), y=5.0 + 10 * np.arange(6))
@@ -275,7 +277,7 @@ def test_namesakes_of_coordinates_are_passed(store, data, dims):
 
 
 def test_coordinates_whose_dimensions_have_no_names(store):
-    """They count beside the array that they fit, not further up."""
+    """Coordinates count beside the array that they fit, not further up."""
     path, root = store
     put(root, "x", 5.0 + 10 * np.arange(8))
     put(root, "y", 5.0 + 10 * np.arange(6))
@@ -306,7 +308,7 @@ def test_coordinate_epoch(store, attributes):
 
 
 def test_an_epoch_needs_a_dynamic_crs(store):
-    """It may be older than the CRS, which another program has changed."""
+    """The epoch may be older than the CRS, which another program has changed."""
     attributes = {"zarr_conventions": [PROJ], "proj:code": "EPSG:2154",
                   "zarrbridge:coordinate_epoch": 2020.5}
     assert raster(store, attributes).GetSpatialRef().GetCoordinateEpoch() == 0

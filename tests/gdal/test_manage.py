@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Deleting, renaming and copying stores: what belongs to them, and nothing else."""
+"""Deleting, renaming and copying stores: all their files, and nothing else."""
 import os
 import subprocess
 
@@ -57,7 +57,7 @@ def test_delete_of_a_node(store):
 
 
 def test_links_to_the_directory_itself(store, tmp_path):
-    """Two in each directory make 2^n paths: no walk goes there."""
+    """Two links in each directory make 2^n paths: no walk goes there."""
     path, root = store
     put(root.create_group("g"), "t", VALUES)
     for below in ("", "g", "g/t", "g/t/c"):

@@ -31,7 +31,7 @@ def peak(*command):
 
 @pytest.fixture(scope="module")
 def base():
-    """What a GDAL program takes before it opens anything."""
+    """The memory of a GDAL program before it opens anything."""
     return peak("gdalinfo", "--version")
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""GDAL's multidimensional programs and its newer ones with the plugin installed: what works without
-it works with it, and the result opens."""
+"""GDAL's multidimensional programs and its newer ones with the plugin installed: commands that work
+without it work with it, and the result opens."""
 import os
 import shutil
 import subprocess
@@ -55,7 +55,7 @@ def test_mdimtranslate_of_one_array(tmp_path):
 
 @only_new
 def test_mdimtranslate_to_version_3(tmp_path):
-    """Then it is ours to open as rasters."""
+    """Our driver then opens the store as rasters."""
     path = tmp_path / "out.zarr"
     run("gdalmdimtranslate", "-co", "FORMAT=ZARR_V3", NETCDF, path)
     expected = gdal.Open('NETCDF:"%s":sst' % NETCDF)

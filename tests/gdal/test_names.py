@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Names of nodes and of slices: what is listed opens, and what cannot be is said clearly."""
+"""Names of nodes and of slices: every listed name opens, and an impossible one gives a clear
+error."""
 import numpy as np
 import pytest
 from osgeo import gdal

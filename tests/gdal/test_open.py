@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Names that open, what they open, and what the driver refuses to do to them."""
+"""Names that open, the datasets that they open, and the operations that the driver refuses."""
 import json
 import os
 import shutil

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """GDAL's own Zarr driver beside ours. From GDAL 3.13 on it reads and writes version 3 with shards:
-what one writes the other reads, with pixels, CRS and geotransform."""
+each reads the other's stores, with pixels, CRS and geotransform."""
 import json
 
 import numpy as np
@@ -67,8 +67,8 @@ def nodata_of(dataset):
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("place", PLACES)
 def test_it_reads_what_we_write(tmp_path, place, layout, bands):
-    """It takes fill_value for nodata, hence zero where none was set. Where no coordinates say which
-    dimension is which, it must be told that bands are the last one."""
+    """GDAL's driver takes fill_value for nodata, hence zero where none was set. Where no
+    coordinates say which dimension is which, it must be told that bands are the last one."""
     options = {}
     if bands > 1 and "interleaved" in layout and place not in ("projected", "geographic"):
         options = {"DIM_X": "x", "DIM_Y": "y"}
@@ -87,7 +87,7 @@ def test_it_reads_what_we_write(tmp_path, place, layout, bands):
 @pytest.mark.parametrize("file", ["L7_ETMs.tif", "olinda_dem_utm25s.tif"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_its_gdalinfo_says_what_ours_does(tmp_path, file, layout):
-    """With programs, as a user of a GDAL without our driver sees a store."""
+    """GDAL's programs show the store as a user of a GDAL without our driver sees it."""
     path = tmp_path / "r.zarr"
     run("gdal_translate", "-q", *[word for option in LAYOUTS[layout] for word in ("-co", option)],
         DATA / file, path)
@@ -125,7 +125,7 @@ def written_by_it(path, source, options):
 @pytest.mark.parametrize("layout", WRITTEN)
 @pytest.mark.parametrize("dtype", TYPES)
 def test_we_read_what_it_writes(tmp_path, dtype, layout):
-    """Without nodata it writes "fill_value": null for integers and NaN for floats."""
+    """Without nodata GDAL's driver writes "fill_value": null for integers and NaN for floats."""
     if dtype.startswith("C"):  # no nodata for complex numbers
         wanted = {None: "None"}
     else:
@@ -149,8 +149,8 @@ def test_we_read_what_it_writes(tmp_path, dtype, layout):
     (place, layout) for place in PLACES for layout in WRITTEN
     if layout == "conventions" or place != "rotated" and layout != "sharded"])
 def test_we_read_its_bands(tmp_path, place, layout):
-    """As it reads them itself: it drops the CRS of several bands unless they have nodata, and
-    cannot store a rotated transform but by the conventions."""
+    """Our driver reads the bands as GDAL's reads them: that one drops the CRS of several bands
+    unless they have nodata, and cannot store a rotated transform but by the conventions."""
     for nodata in (None, 7):
         source = placed(place, 3, nodata=nodata)
         path = tmp_path / ("%s.zarr" % nodata)
@@ -173,7 +173,7 @@ print(d.ReadAsArray().tobytes().hex())
 @only_new
 @pytest.mark.parametrize("writer", ["ours", "its"])
 def test_each_updates_shards_of_the_other(tmp_path, writer):
-    """In processes of their own: its driver keeps indexes of shards that have changed."""
+    """Runs in processes of their own: GDAL's driver keeps indexes of shards that have changed."""
     path = tmp_path / "r.zarr"
     source = placed("projected", 1, nodata=-7)  # else zarr-python refuses its null
     if writer == "ours":
@@ -209,7 +209,8 @@ def test_names_without_prefix_are_ours_and_each_prefix_reaches_its_driver(tmp_pa
 
 @pytest.mark.parametrize("driver", ["GTiff", "Zarr", "ENVI"])
 def test_other_drivers_do_not_delete_a_store(tmp_path, driver):
-    """GDAL 3.13 would have it deleted before it finds that the driver refuses directories."""
+    """GDAL 3.13 would have the directory deleted before it finds that the driver refuses
+    directories."""
     path = tmp_path / "r.zarr"
     source = raster(2)
     OURS.CreateCopy(str(path), source).Close()
@@ -225,7 +226,7 @@ def test_other_drivers_do_not_delete_a_store(tmp_path, driver):
 
 
 def test_a_program_deletes_after_gdal_has_cleared_the_way(tmp_path):
-    """The two are told apart by what GDAL asks before."""
+    """GDAL's calls before the deletion tell the two apart."""
     path = tmp_path / "r.zarr"
     source = raster()
     for _ in range(2):

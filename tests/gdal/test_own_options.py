@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Creation options of GDAL's own Zarr driver, which its users bring along, and options that nobody
-knows: understood, or refused before anything is touched."""
+"""Creation options of GDAL's own Zarr driver, which its users bring along, and options that no
+driver knows: understood, or refused before anything is touched."""
 import pytest
 
 from conftest import Errors, opened
@@ -50,7 +50,7 @@ def test_options_that_are_refused(tmp_path, option, word, there):
 
 
 def test_a_store_is_not_replaced_on_an_option_that_nobody_knows(tmp_path):
-    """It may have been meant to keep the store, as a misspelt APPEND_SUBDATASET was."""
+    """An option may have been meant to keep the store, as a misspelt APPEND_SUBDATASET was."""
     path = tmp_path / "s.zarr"
     DRIVER.CreateCopy(str(path), placed()).Close()
     for option in ("APPEND_SUBDATASETS=YES", "ARAY_NAME=two", "OVERWRITE=NO"):

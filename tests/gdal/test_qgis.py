@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""QGIS itself, without its window: what its layers, its browser and its pictures make of stores.
+"""QGIS itself, without its window: its layers, its browser and its pictures on stores.
 
 Runs where python3-qgis is installed. That is too large to be one of the packages that the other
 tests need. QGIS brings its own error handlers and ends its process as it likes, so that each test
@@ -72,7 +72,7 @@ os._exit(0) # QGIS's own end waits for threads that Python has not joined
 
 
 def qgis(tmp_path, body, **arguments):
-    """Runs the body of a function in QGIS; returns what it returns."""
+    """Runs the body of a function in QGIS; returns the body's result."""
     home = tmp_path / "home"
     home.mkdir(mode=0o700, exist_ok=True)
     script = PRELUDE + "".join("    %s\n" % line for line in body.strip().splitlines()) + CODA

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Requests of every shape against numpy, and what the caches must make unnecessary."""
+"""Requests of every shape against numpy, and reads that the caches must make unnecessary."""
 import pathlib
 
 import numpy as np
@@ -119,7 +119,7 @@ def spoil_chunks(path):
 
 
 def test_rows_decode_each_chunk_once(store):
-    """When a row of blocks has been read, the rest of its rows needs the store no more."""
+    """When a row of blocks has been read, the rest of its rows does not need the store any more."""
     path, root = store
     put(root, "t", PLANE, chunks=(150, 50), dims=("y", "x"))
     band = (dataset := opened(path)).GetRasterBand(1)
@@ -181,7 +181,7 @@ def test_a_thumbnail_does_not_read_what_it_skips(store):
 
 
 def test_another_process_rewrites_the_store(store):
-    """A dataset opened after a rewrite sees it, whatever was cached before."""
+    """A dataset opened after a rewrite sees it, also when old chunks were cached before."""
     path, root = store
     array = put(root, "t", PLANE, chunks=(64, 64), shards=(128, 128))
     assert (opened(path).ReadAsArray(3, 3, 100, 100) == PLANE[3:103, 3:103]).all()

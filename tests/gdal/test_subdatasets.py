@@ -128,7 +128,7 @@ def test_group_attributes_of_an_array(store):
 
 
 def test_names_begin_with_the_path_that_was_opened(store):
-    """QGIS shows what follows that path as the layer's name."""
+    """QGIS shows the text after that path as the layer's name."""
     path, root = store
     put(root, "a", PLANE)
     group = root.create_group("g")

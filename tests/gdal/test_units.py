@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What coordinates and pixels mean: units of coordinates that are not those of the CRS, and signs
-that `_Unsigned` gives. Compared with GDAL's netCDF driver, which has read both for long."""
+"""The meaning of coordinates and pixels: units of coordinates that are not those of the CRS, and
+signs that `_Unsigned` gives. Compared with GDAL's netCDF driver, which has read both for long."""
 import netCDF4
 import numpy as np
 import pytest
@@ -97,13 +97,14 @@ def test_no_crs_no_unit(store):
 
 
 def test_a_false_easting_is_in_the_unit_of_the_coordinates(store):
-    """So says CF."""
+    """CF says so."""
     dataset = opened(write(store, {**LAMBERT, "false_easting": 100.0}, "km"))
     assert dataset.GetSpatialRef().GetProjParm("false_easting") == 100000
 
 
 def test_a_geotransform_beside_coordinates_in_kilometres(store):
-    """In metres it agrees with them and wins, with its digits; in kilometres it does not."""
+    """A GeoTransform in metres agrees with the coordinates and wins, with its digits; one in
+    kilometres does not."""
     path = write(store, {**UTM, "GeoTransform": "99000.5 2000 0 63000 0 -2000"}, "km")
     assert opened(path).GetGeoTransform() == (99000.5, 2000, 0, 63000, 0, -2000)
     put(store[1], "crs", np.int64(0), {**UTM, "GeoTransform": "99 2 0 63 0 -2"}, overwrite=True)
@@ -111,7 +112,7 @@ def test_a_geotransform_beside_coordinates_in_kilometres(store):
 
 
 def test_units_survive_an_edit(store):
-    """What is written is in the unit of the CRS, and read as such."""
+    """Written coordinates are in the unit of the CRS, and read as such."""
     path = write(store, UTM, "km")
     dataset = gdal.OpenEx(path, gdal.OF_RASTER | gdal.OF_UPDATE)
     dataset.SetGeoTransform((5000, 1000, 0, 9000, 0, -1000))
@@ -121,7 +122,7 @@ def test_units_survive_an_edit(store):
     assert data["x"].values[0] == 5500 and data["x"].attrs["units"] == "m"
 
 
-# stored type, _Unsigned, what pixels are
+# stored type, _Unsigned, type of the pixels
 SIGNS = [("int8", "true", "uint8"), ("int16", "true", "uint16"), ("int32", "true", "uint32"),
          ("int64", "true", "uint64"), ("uint8", "false", "int8"), ("uint16", "false", "int16"),
          ("int8", "TRUE", "uint8"), ("int8", "false", "int8"), ("uint8", "true", "uint8"),

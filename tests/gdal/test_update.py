@@ -148,7 +148,7 @@ def test_band_properties(store):
 
 
 def test_numbers_that_nobody_changed_keep_their_spelling(store):
-    """GDAL knows doubles only; a 2 that was written as an integer is no change to 2.0."""
+    """GDAL knows doubles only; a 2 that was written as an integer stays one."""
     path, root = store
     put(root, "t", CUBE, {"scale_factor": 2, "offsets": [1, 2, 3]})
     before = pathlib.Path(path, "t", "zarr.json").read_text()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""GDAL's programs and rasterio writing stores; xarray, rioxarray and GDAL's own driver seeing what
-they wrote."""
+"""GDAL's programs and rasterio writing stores; xarray, rioxarray and GDAL's own driver reading
+these stores."""
 import functools
 import json
 import os
@@ -112,7 +112,7 @@ def test_warp(tmp_path, file, options):
 
 
 def test_warp_into_a_store_that_is_there(tmp_path):
-    """Two halves, the second one into what the first one left."""
+    """Two halves, the second one into the store that the first one left."""
     for suffix, options in (("tif", []), ("zarr", ["-of", "Zarr3", "-co", "SHARD=128x128",
                                                    "-co", "BLOCKSIZE=64x64"])):
         path = tmp_path / ("w." + suffix)
@@ -206,7 +206,7 @@ print("ok")
 
 
 def test_rasterio_with_the_profile_of_a_tiled_raster(tmp_path):
-    """As rioxarray's to_raster() hands it on, beside what the caller asks for."""
+    """As rioxarray's to_raster() hands it on, beside the options of the caller."""
     run("gdal_translate", "-q", "-co", "TILED=YES", "-co", "BLOCKXSIZE=128", "-co",
         "BLOCKYSIZE=128", LANDSAT, tmp_path / "tiled.tif")
     assert run_python(TILED, tmp_path / "tiled.tif", tmp_path / "w.zarr").endswith("ok\n")

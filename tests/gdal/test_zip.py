@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Zip archives in which a name stands twice, as zarr-python makes them when something is changed:
-the last entry counts, by the archive's directory, whatever it is an entry of."""
+the last entry counts, by the archive's directory, for every kind of entry."""
 import io
 import os
 import struct
@@ -89,7 +89,7 @@ def test_attributes_and_groups(tmp_path, kind):
 
 
 def test_what_xarray_writes(tmp_path):
-    """It creates first and sets attributes afterwards: all of them were lost."""
+    """xarray creates first and sets attributes afterwards: all of them were lost."""
     path = str(tmp_path / "x.zip")
     data = xarray.Dataset(
         {"t": (("y", "x"), PLANE.astype("f4"), {"units": "K", "grid_mapping": "spatial_ref"})},
@@ -175,7 +175,7 @@ def test_forms_of_archives(tmp_path, old_and_new, form, monkeypatch):
     buffer = io.BytesIO()
 
     class Stream(io.RawIOBase):
-        """What cannot seek makes zipfile write sizes behind."""
+        """An output that cannot seek makes zipfile write sizes behind."""
         def writable(self):
             return True
 
@@ -207,7 +207,7 @@ def test_an_archive_that_changes(tmp_path, old_and_new):
 
 
 def test_a_directory_that_cannot_be_read_is_an_error(tmp_path, old_and_new):
-    """Nobody knows then what its names lead to. GDAL finds the archive readable."""
+    """Then the content behind its names is not known. GDAL finds the archive readable."""
     path = tmp_path / "x.zip"
     with zipfile.ZipFile(path, "w") as file:
         for files in old_and_new:

@@ -2,8 +2,8 @@
 """Stored objects that must give an error when they are read, never fill values, never zeros.
 
 `cases()` yields BadChunk objects: an array of one row, so that it is a raster too, whose object
-c/0/0 holds given bytes. bad_stores.py writes them. They go from what a shard's index can say over
-what can be cut or flipped to what a compressed stream can claim.
+c/0/0 holds given bytes. bad_stores.py writes them. They go from wrong entries of a shard's index
+over cut and flipped bytes to the false claims of a compressed stream.
 """
 
 import gzip
@@ -38,12 +38,12 @@ class BadChunk:
     why: str
     codes: list  # error codes, without ZB_; "values": the right values are as good
     codecs: list
-    data: bytes  # what c/0/0 holds
+    data: bytes  # the bytes of c/0/0
     shape: int = 8  # columns
     chunk: int = 8  # columns of a chunk
     data_type: str = "int32"
     values: np.ndarray | None = None  # the right values, where codes hold "values"
-    index: bool = False  # the shard's index is what is wrong: any read must fail
+    index: bool = False  # the shard's index is wrong: any read must fail
 
 
 def _pairs(count=4):
@@ -279,7 +279,7 @@ def _blosc_bombs():
     run = b"\x20" + b"A" + b"\xe0" + b"\xff" * (8 * 2**20) + b"\x00\x00"
     yield _bomb("blosc_blosclz_run", "a match length of two thousand million", [BLOSC],
                 _blosc_frame([run], 4096, 4096, 0), 4096)
-    # The same in a chunk that may be stored in so many bytes.
+    # The same in a chunk that may be stored in that many bytes.
     large = 8 * 2**20
     yield _bomb("blosc_blosclz_run_large", "the same in a chunk of 8 MiB", [BLOSC],
                 _blosc_frame([run], large, large, 0), large)

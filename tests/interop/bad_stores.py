@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Writes stores that are broken or hostile, and says what must come of each.
+"""Writes stores that are broken or hostile, and the acceptable outcomes of each.
 
     bad_stores.py OUT           (about 3 s, 125 MB; does nothing when OUT holds them already)
 
@@ -122,7 +122,7 @@ def write_paths(out):
 
 
 def write_consolidated(out):
-    """Consolidated metadata that names what lies outside."""
+    """Consolidated metadata that names nodes outside the store."""
     document = refcodec.array_document((4,), "int32", (4,), [LITTLE], 0)
     names = ["../outside.zarr", "/etc", "a/../../outside.zarr", "", ".", "good"]
     block = {"kind": "inline", "must_understand": False,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * zb-check: compares stores with what they must give, through the core.
+ * zb-check: compares stores with their expected values, through the core.
  *
  *     zb-check MANIFEST          every array of a manifest by make_stores.py: read whole, as a
  * strided box, backwards, and as points; bit by bit
@@ -55,7 +55,7 @@ void check_path(char *out, size_t size, const char *folder, const char *name) {
 
 /* ---- Comparing one array ---- */
 
-/* What is being compared; each mismatch is reported once. */
+/* The array that is being compared; each mismatch is reported once. */
 typedef struct comparison {
     const zb_json *row;
     const zb_node *node;

@@ -4,9 +4,9 @@
  * expected outcomes, within the time and the memory that a bomb may cost.
  *
  * A row is opened, and read whole when it opens. An error must come with a message that names the
- * store; whatever the outcome, one row may take SECONDS and MEMORY on top of the array's own size.
- * The seconds are the processor's, all threads together: what else the machine does is not counted.
- * The peak of the process (VmHWM) is reset before each row, which Linux does when a 5 is written to
+ * store; with any outcome, one row may take SECONDS and MEMORY on top of the array's own size. The
+ * seconds are the processor's, all threads together: other work of the machine is not counted. The
+ * peak of the process (VmHWM) is reset before each row, which Linux does when a 5 is written to
  * /proc/self/clear_refs; where that is refused, and under a sanitizer, which keeps freed memory,
  * the memory is not checked, and a line says so.
  */
@@ -150,7 +150,7 @@ static bool expected_word(const zb_json *row, const char *word) {
     return false;
 }
 
-/* An error must say where, and a refused size which limit it was. */
+/* An error must name the place, and a refused size the limit. */
 static bool good_message(const zb_json *row, const outcome *result) {
     const char *text = result->err.message;
     if (result->err.code == ZB_OK)

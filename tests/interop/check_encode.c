@@ -2,7 +2,7 @@
 /*
  * The core's encoder on its own, for test_encode.py: each chunk of an array is cut out of the
  * expected values, encoded by the array's own document, and put into a file. No writer is involved,
- * so what other programs make of the files tells of the encoder alone.
+ * so that the files show the encoder alone to other programs.
  */
 #include <stdlib.h>
 #include <string.h>

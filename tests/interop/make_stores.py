@@ -10,8 +10,8 @@
     OUT/manifest.json               [{store, array, expected, writer, features}, ...]; array is ""
                                     where the root is the array
 
-The cross product is written by zarr-python, save for what it refuses (r<bits> types, sharded 0-d
-arrays), which like the variants comes from refcodec.py.
+The cross product is written by zarr-python, except for those that it refuses (r<bits> types,
+sharded 0-d arrays), which like the variants comes from refcodec.py.
 """
 
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The cross product: what is in it, and how each array of it is encoded.
+"""The cross product: its members, and the encoding of each array.
 
     data type x codec x nesting x layout
 

@@ -44,7 +44,8 @@ def crc32c(data):
 
 
 def gzip_member(data, level=5, flags=0, extra=b""):
-    """One gzip member; flags and extra are the header's FLG byte and what it announces."""
+    """One gzip member; flags and extra are the header's FLG byte and the fields that it
+    announces."""
     deflate = zlib.compressobj(level, zlib.DEFLATED, -15)
     body = deflate.compress(data) + deflate.flush()
     header = struct.pack("<BBBBIBB", 0x1F, 0x8B, 8, flags, 0, 0, 255) + extra
@@ -194,7 +195,7 @@ def cut(values, cell, chunk_shape, padding):
 
 
 def write_array(folder, document, values, fill, padding=None):
-    """Writes document and chunks; chunks that are all fill are left out. `padding` is what stands
+    """Writes document and chunks; chunks that are all fill are left out. `padding` fills the chunks
     beyond the array's edge, by default the fill value (readers may not rely on it)."""
     chunk_shape = document["chunk_grid"]["configuration"]["chunk_shape"]
     write_document(folder, document)

@@ -4,7 +4,7 @@
     round_peers.py zarrs|tensorstore FOLDER OUT NAME...
 
 reads the arrays FOLDER/NAME, each the root of a store, and writes the elements of each in C order
-to OUT/NAME.bin, or what was wrong to OUT/NAME.error. Its Python is the one of tools/bench-venv.
+to OUT/NAME.bin, or the error to OUT/NAME.error. Its Python is the one of tools/bench-venv.
 """
 
 import json
@@ -54,7 +54,7 @@ def main(reader, folder, out, *names):
     for name in names:
         try:
             Path(out, f"{name}.bin").write_bytes(read(Path(folder, name)).tobytes())
-        except Exception as error:  # whatever a reader raises, the test judges
+        except Exception as error:  # the test judges every error of a reader
             Path(out, f"{name}.error").write_text(f"{type(error).__name__}: {error}")
 
 

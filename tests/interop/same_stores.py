@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Stores of plain JSON and raw chunks, each with the answers that both plugins must give.
 
-No writer's library takes part, so that the documents say exactly what stands here. Each store has an
-array to ask about; `STORES` names it with the expected answers.
+No writer's library takes part, so that the documents are exactly those given here. Each store has
+an array to ask about; `STORES` names it with the expected answers.
 """
 
 import base64
@@ -36,8 +36,8 @@ class Store:
     nodes: dict
     array: str = "v"
     coordinates: dict = field(default_factory=dict)  # dimension: (path, values), or None
-    fill_value: object = ...  # what h5py shows as the attribute _FillValue; ...: do not ask
-    nodata: object = ...  # what GDAL shows
+    fill_value: object = ...  # the attribute _FillValue in h5py; ...: do not ask
+    nodata: object = ...  # the nodata value in GDAL
     attributes: dict = field(default_factory=dict)  # name: (as h5py has it, as GDAL has it)
 
 

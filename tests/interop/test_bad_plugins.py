@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The broken and hostile stores of bad_stores.py through h5py and GDAL: an OSError with its errno,
-one CPL error, and never a value that is wrong. What each error says is zb-check's to test.
+one CPL error, and never a value that is wrong. The text of each error is tested by zb-check.
 
 ZARRBRIDGE_BAD_STORES is the folder that bad_stores.py filled. One test for each of its groups.
 """
@@ -55,7 +55,7 @@ def names(row):
 
 
 def h5py_problem(row):
-    """None, or what is wrong with what h5py makes of this row."""
+    """None, or the fault in h5py's result for this row."""
     try:
         with h5py.File(str(STORES / row["store"]), "r") as file:
             node = file[row["array"]] if row["array"] else next(iter(file.values()))
@@ -71,7 +71,7 @@ def h5py_problem(row):
 
 
 def gdal_problem(row):
-    """None, or what is wrong with what GDAL makes of this row."""
+    """None, or the fault in GDAL's result for this row."""
     errors = []
     gdal.PushErrorHandler(lambda level, number, text: errors.append((level, text)))
     try:

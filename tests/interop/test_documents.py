@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Documents that the core writes are valid under Zarr 3.0 as well as 3.1: the members that both
-know, every extension point as an object with what its specification asks for, no must_understand,
-data types as bare strings, fill values in the common grammar."""
+know, every extension point as an object with the members that its specification asks for, no
+must_understand, data types as bare strings, fill values in the common grammar."""
 
 import json
 import re
@@ -150,7 +150,7 @@ def test_arrays(store):
 
 
 def test_defaults_and_attributes(store):
-    """What the caller leaves out is in the document; raw types; names and attributes."""
+    """Members that the caller leaves out are in the document; raw types; names and attributes."""
     store.create_array("a", (5, 7), (2, 3), "V3", fill_value=b"\x01\x02\x03", names=["y", None],
                        attributes={"units": "m"}, codecs=["crc32c", {"name": "blosc"}])
     document = load(store.get("a/zarr.json"))

@@ -63,7 +63,7 @@ def assert_same_objects(folder, name, document, values, fill):
 @pytest.mark.parametrize("data_type", product.DATA_TYPES)
 def test_cross_product(data_type, tmp_path):
     """Every codec, nesting and layout. Where nothing compresses, the objects are the reference
-    encoder's, byte for byte; what zarr-python knows, it reads."""
+    encoder's, byte for byte; zarr-python reads all types and codecs that it knows."""
     arrays, exact, by_peer = {}, [], []
     for codec, nesting, layout, cname in product.combinations(data_type):
         name = f"{codec}-{nesting}-{layout}"
@@ -147,7 +147,7 @@ def test_gzip_settings(tmp_path):
 
 
 def test_zlib_settings(tmp_path):
-    """zarr-python reads what we encode, and its own document says the same of it."""
+    """zarr-python reads the chunks that we encode, and has the same codec in its document."""
     codecs = [{"name": "numcodecs.zlib", "configuration": {"level": n}} for n in range(-1, 10)]
     for codec, values, data, path in encode_settings(tmp_path, codecs):
         assert numcodecs.Zlib().decode(data) == values.tobytes()
@@ -185,7 +185,8 @@ def test_chains(tmp_path):
         "around": [shard([2, 3, 4], [LITTLE, zstd(3)]), zstd(1), CRC],
         "nested_around": [shard([4, 6, 4], [shard([2, 3, 4], [LITTLE]), gzip(2)]), zstd(1)],
     }
-    # What zarr-python 3.0.6 refuses. Nothing in it compresses, so that the bytes can be compared.
+    # Chains that zarr-python 3.0.6 refuses. No codec in them compresses, so that the bytes can be
+    # compared.
     exact = {
         "turned_shard": [turn, shard([8, 2, 3], [turn, BIG, CRC], "start"), CRC],
         "nested": [shard([4, 6, 4], [turn, shard([2, 2, 3], [turn, BIG, CRC], "start")], "end")],

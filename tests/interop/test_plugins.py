@@ -19,7 +19,7 @@ from osgeo import gdal
 gdal.UseExceptions()
 
 STORES = Path(os.environ["ZARRBRIDGE_STORES"])
-# What GDAL has no type for; everything else must open.
+# Types that GDAL does not have; all others must open.
 NOT_IN_GDAL = tuple(t for t in product.DATA_TYPES if t.startswith("r"))
 
 
@@ -35,7 +35,7 @@ ROWS = manifest()
 
 
 def differs(values, expected):
-    """None, or what is different, where a type may be another but the bits may not."""
+    """None, or the difference, where a type may be another but the bits may not."""
     if values.shape != expected.shape:
         return f"the shape is {values.shape}, expected {expected.shape}"
     if expected.dtype == np.float16 and values.dtype == np.float32:

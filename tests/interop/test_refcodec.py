@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The reference encoder against zarr-python: what refcodec writes, zarr-python reads.
+"""The reference encoder against zarr-python: zarr-python reads the stores that refcodec writes.
 
 The stores of the cross product that only refcodec can write are worth as much as this agreement.
-Left out is what zarr-python 3.0.6 cannot read: r<bits> types, parts of nested shards.
+Left out are stores that zarr-python 3.0.6 cannot read: r<bits> types, parts of nested shards.
 """
 
 import numpy as np

@@ -3,8 +3,8 @@
 each where its packages can be had; else its test is skipped and says why.
 
 A reader gets no arrays of kinds that it does not know or reads wrongly when zarr-python or our own
-reference encoder wrote the same; the functions below say what that leaves out, and how many were
-read is printed.
+reference encoder wrote the same; the functions below name the arrays left out, and the number of
+arrays read is printed.
 """
 
 import json
@@ -31,7 +31,7 @@ def run(*command, **options):
 
 
 def installs(*command, **options):
-    """What the command prints; None where it fails, or waits in vain for a package index."""
+    """The output of the command; None where it fails, or waits in vain for a package index."""
     try:
         done = run(*command, timeout=120, **options)
     except subprocess.TimeoutExpired:
@@ -74,17 +74,18 @@ def in_venv(reader):
 
 
 def zarrita_reads(case):
-    """It has no float16 and complex numbers and no shards in shards, looks for all indexes at the
-    end, and takes fill values for doubles."""
+    """The reader has no float16 and complex numbers and no shards in shards, looks for all indexes
+    at the end, and takes fill values for doubles."""
     exact = case.dtype.kind not in "iu" or abs(int(case.fill)) <= 2**53
     return (exact and case.dtype.kind != "c" and case.type != "float16" and len(case.levels) <= 2
             and "start" not in case.locations)  # fmt: skip
 
 
 def zarrs_reads(case):
-    """Where it decodes a part of a chunk, as at the array's edge, it swaps the parts of big-endian
-    complex numbers, and takes only whole elements of a blosc container's typesize, which the output
-    of a codec before blosc need not be made of (containers by zarr-python 3.0.6 always say 1)."""
+    """Where the reader decodes a part of a chunk, as at the array's edge, it swaps the parts of
+    big-endian complex numbers, and takes only whole elements of a blosc container's typesize, of
+    which the output of a codec before blosc need not consist (containers by zarr-python 3.0.6
+    always say 1)."""
     blosc = [i for i, codec in enumerate(case.bytes_codecs) if codec["name"] == "blosc"]
     return not (case.dtype.kind == "c" and case.order == "big") and not any(blosc)
 
@@ -97,7 +98,7 @@ READERS = {
 
 
 def result(out, name, case):
-    """What a reader made of an array: the values, or its error as text."""
+    """A reader's result for an array: the values, or its error as text."""
     if not (out / f"{name}.bin").exists():
         return (out / f"{name}.error").read_text()
     values = np.frombuffer((out / f"{name}.bin").read_bytes(), case.dtype)

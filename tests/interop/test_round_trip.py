@@ -39,8 +39,9 @@ def test_ours_by_peer(group, tmp_path):
 
 
 def write_peer(case, folder):
-    """As ours. zarr-python 3.0.6 cannot write a part of a nested shard, nor one without dimensions:
-    such arrays are written whole, and as large as their chunks before they get their shape."""
+    """Writes as our own call does. zarr-python 3.0.6 cannot write a part of a nested shard, nor one
+    without dimensions: such arrays are written whole, and as large as their chunks before they get
+    their shape."""
     nested = len(case.levels) > 2
     shape = case.shape
     if nested:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """One store has one meaning: coordinates, nodata and attributes through h5py and through GDAL.
 
-Each answer is compared with what same_stores.py expects, and so the two with each other.
+Each answer is compared with the one that same_stores.py expects, and so the two with each other.
 """
 
 import json
@@ -35,7 +35,7 @@ def is_equal(got, expected):
 
 
 def is_same_number(got, expected):
-    """Whatever the types; None is no number."""
+    """Compares numbers of any types; None is not a number."""
     return got == expected or (None not in (got, expected) and got != got and expected != expected)
 
 

@@ -93,7 +93,7 @@ def test_groups(store, tmp_path):
 
 
 def test_refused_attributes(store):
-    """NaN is what Python's json writes, and no JSON."""
+    """Python's json writes NaN, which is not JSON."""
     with pytest.raises(ZarrbridgeError, match="NaN is no JSON"):
         store.create_group("a", {"x": float("nan")})
 
@@ -107,8 +107,9 @@ def consolidated(path):
 
 
 def test_consolidated_like_peer(store, tmp_path):
-    """zarr-python consolidates; we change nodes; the block equals what zarr-python makes of the
-    result from nothing. Arrays are of types whose documents zarr-python would not phrase anew."""
+    """zarr-python consolidates; we change nodes; the block equals the one that zarr-python makes of
+    the result from nothing. Arrays are of types whose documents zarr-python would not phrase
+    anew."""
     peer, ours, fresh = tmp_path / "peer", tmp_path / "ours", tmp_path / "fresh"
     root = zarr.create_group(peer, attributes={"made": "by peer"})
     root.create_array("b/x", shape=(4,), dtype="int32", chunks=(2,))

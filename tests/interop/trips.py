@@ -23,7 +23,7 @@ COUNT = int(os.environ.get("ZARRBRIDGE_ROUND_TRIPS") or COUNT)
 
 TYPES = ["bool", *(f"{k}{n}" for k in ("int", "uint") for n in (8, 16, 32, 64)), "float16",
          "float32", "float64", "complex64", "complex128"]  # fmt: skip
-ELEMENTS = 6000  # an array has at most about so many
+ELEMENTS = 6000  # an array has at most about that many
 CRC = {"name": "crc32c"}
 
 
@@ -49,7 +49,7 @@ class Case:
                 f"{self.levels}, separator '{self.separator}', fill {self.fill!r}, codecs "
                 f"{json.dumps(self.codecs())}")  # fmt: skip
 
-    # ---- What the array is ----
+    # ---- The array ----
 
     def choose_shapes(self):
         """levels: the chunk, then the inner chunks of each depth."""
@@ -113,11 +113,11 @@ class Case:
         return document
 
     def is_plain(self):
-        """Can zb_array_create make it?"""
+        """True if zb_array_create can make it."""
         return (not self.transpose and len(self.levels) <= 2
                 and self.locations in ([], ["end"]) and all(self.checked))  # fmt: skip
 
-    # ---- What is written ----
+    # ---- The written elements ----
 
     def values(self, shape):
         """Random elements: few different ones, all bits, or all one (the fill value, once there is

@@ -153,7 +153,7 @@ def _layout_cases():
 
 
 def _frame_cases():
-    """Streams that are legal for their compressor, beyond what our encoder makes."""
+    """Streams that are legal for their compressor, beyond those that our encoder makes."""
     values = np.arange(64, dtype="<i4")
     raw = values.tobytes()
     zstd = numcodecs.Zstd(3)

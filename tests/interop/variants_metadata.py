@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Documents that other writers left behind and that must read: one small store for each.
 
-The chunks are always the ordinary ones of an ordinary document; what varies is how zarr.json says
-it. `cases()` yields Case objects; make_stores.py writes them.
+The chunks are always the ordinary ones of an ordinary document; only the form of zarr.json varies.
+`cases()` yields Case objects; make_stores.py writes them.
 """
 
 import copy
@@ -24,7 +24,7 @@ class Case:
     document: dict  # drives the encoder
     values: np.ndarray
     fill: object
-    stored_document: dict | None = None  # what zarr.json says when it is not `document`
+    stored_document: dict | None = None  # the text of zarr.json when it is not `document`
     padding: object = None
     extra_keys: dict = field(default_factory=dict)  # key -> bytes, written over the encoder's
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The C API on a Zarr store: what h5py does not call. test_c_api.py writes the store (conftest.py's
- * tree) and passes its path; the connector comes by the plugin search or by HDF5_VOL_CONNECTOR.
+ * The C API on a Zarr store: the functions that h5py does not call. test_c_api.py writes the store
+ * (conftest.py's tree) and passes its path; the connector comes by the plugin search or by
+ * HDF5_VOL_CONNECTOR.
  */
 #include <hdf5.h>
 #include <hdf5_hl.h>
@@ -17,7 +18,7 @@
 
 static const char *store;
 
-/* The name that the last iteration callback got, and how often it was called. */
+/* The name that the last iteration callback got, and the number of its calls. */
 typedef struct call_log {
     int count;
     char first[64], last[64];
@@ -312,7 +313,7 @@ static void prints_all_options(void **state) {
     H5VLclose(connector);
 }
 
-/* A dataset keeps working after its file is closed, and H5close takes everything away. */
+/* A dataset keeps working after its file is closed, and H5close closes everything. */
 static void survives_closing_and_starting_again(void **state) {
     (void)state;
     for (int round = 0; round < 3; round++) {

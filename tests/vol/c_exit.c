@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A program that ends while it has ids open. Its words say what it opens, and the last one how it
- * ends; test_exit.py runs the same words with and without the connector and compares what is left.
+ * ends; test_exit.py runs the same words with and without the connector and compares the files that
+ * are left.
  *
  *     create:FILE  open:FILE  read:FILE    a file; "latest:FILE" creates one in the newest format
  *     reopen:I  group:I:NAME  type:I:NAME  by number of the id that they start from
@@ -12,7 +13,7 @@
  *     object:I:NAME  get:I  info:I         H5Oopen, a dataset's space, an attribute's type
  *     ref:I:NAME  mount:I:NAME:J           hold a reference; mount a file
  *     dup:I  close:I  flush:I
- *     later:I                              what the functions of the last four ends write to
+ *     later:I the dataset that the functions of the last four ends write to
  *
  * Each word that opens something has the next number, from 0. Ends: return exit thread close again
  * atexit-early atexit-late atclose-early atclose-late.
@@ -216,7 +217,7 @@ static void open_word(const char *word, char **rest) {
     }
 }
 
-/* True when the word is one of those that open nothing. */
+/* True if the word opens nothing. */
 static int act_word(const char *word, char **rest) {
     if (strcmp(word, "write") == 0) {
         CHECK(write_one(next_id(rest), 6, -6) >= 0);
@@ -283,7 +284,7 @@ static int start_again(const char *first) {
     return 0;
 }
 
-int run(int argc, char **argv); /* what c_unload.c looks for */
+int run(int argc, char **argv); /* the symbol that c_unload.c looks for */
 
 int run(int argc, char **argv) {
     const char *end = argv[argc - 1];

@@ -5,274 +5,24 @@
  *
  *     vol-c-selections FOLDER store|native SEED FIRST LAST
  *
- * The cases are the same for a store and for an .h5 file. A store must do what the model says in
+ * The cases are the same for a store and for an .h5 file. A store must agree with the model in
  * each; a failure is reported and ends the program with 1. An .h5 file shows that the model is
- * right: it agrees but for cases in which HDF5 errs, which are counted. In some HDF5 contradicts
- * itself (data/selection.h), and reads and writes at random, fails, aborts or crashes: a crash ends the
- * program with 3, and what it has printed says in which case. test_selections.py goes on from
- * there.
+ * right: it agrees except for cases in which HDF5 errs, which are counted. In some HDF5 contradicts
+ * itself (data/selection.h), and reads and writes at random, fails, aborts or crashes: a crash ends
+ * the program with 3, and its output says in which case. test_selections.py goes on from there.
  */
 #define _GNU_SOURCE
-#include <hdf5.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { NDIM = 4, EXTENT = 2048, POINTS = 40, LARGE = 300 };
+#include "selection_random.h"
+
 #define GUARD 16 /* elements on both sides of the program's buffer */
 
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: case %ld: %s\n", __FILE__, __LINE__, number, #condition);      \
-            describe();                                                                            \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
-
-static long number; /* of the case */
-static void describe(void);
 static bool native; /* an .h5 file, instead of a store */
 static long contradictions, agreed, erred, refused;
-
-/* ---- Chance ---- */
-
-static uint64_t chance_state;
-
-/* The same numbers on every machine. */
-static unsigned chance(unsigned below) {
-    chance_state ^= chance_state << 13;
-    chance_state ^= chance_state >> 7;
-    chance_state ^= chance_state << 17;
-    return (unsigned)(chance_state * UINT64_C(2685821657736338717) >> 33) % below;
-}
-
-static void start_chance(uint64_t seed) {
-    chance_state = seed * UINT64_C(0x9e3779b97f4a7c15) + UINT64_C(0x1234567);
-    if (chance_state == 0)
-        chance_state = 1;
-    for (int i = 0; i < 8; i++)
-        chance(2);
-}
-
-/* ---- Models ---- */
-
-/* The elements of a selection as positions in its extent, in the order in which they are moved. */
-typedef struct model {
-    int ndim;
-    bool moved; /* by H5Soffset_simple */
-    hsize_t dims[NDIM];
-    size_t extent, count;
-    size_t at[EXTENT + POINTS];
-} model;
-
-static void model_extent(model *m, int ndim, const hsize_t *dims) {
-    *m = (model){.ndim = ndim, .extent = 1};
-    for (int d = 0; d < ndim; d++) {
-        m->dims[d] = dims[d];
-        m->extent *= dims[d];
-    }
-}
-
-static void model_all(model *m) {
-    m->count = m->extent;
-    for (size_t i = 0; i < m->extent; i++)
-        m->at[i] = i;
-}
-
-static void position_of(const model *m, size_t at, hsize_t *position) {
-    for (int d = m->ndim; d-- > 0; at /= m->dims[d])
-        position[d] = at % m->dims[d];
-}
-
-static size_t index_of(const model *m, const hsize_t *position) {
-    size_t at = 0;
-    for (int d = 0; d < m->ndim; d++)
-        at = at * m->dims[d] + position[d];
-    return at;
-}
-
-typedef struct slab {
-    hsize_t start[NDIM], stride[NDIM], count[NDIM], block[NDIM];
-} slab;
-
-static bool in_slab(const model *m, const slab *s, size_t at) {
-    hsize_t position[NDIM];
-    position_of(m, at, position);
-    for (int d = 0; d < m->ndim; d++) {
-        if (position[d] < s->start[d])
-            return false;
-        const hsize_t beyond = position[d] - s->start[d];
-        if (beyond / s->stride[d] >= s->count[d] || beyond % s->stride[d] >= s->block[d])
-            return false;
-    }
-    return true;
-}
-
-static bool combine(H5S_seloper_t op, bool old, bool new) {
-    switch (op) {
-    case H5S_SELECT_OR:
-        return old || new;
-    case H5S_SELECT_AND:
-        return old && new;
-    case H5S_SELECT_XOR:
-        return old != new;
-    case H5S_SELECT_NOTB:
-        return old && !new;
-    case H5S_SELECT_NOTA:
-        return !old && new;
-    default:
-        return new;
-    }
-}
-
-static void model_slab(model *m, H5S_seloper_t op, const slab *s) {
-    static bool old[EXTENT];
-    memset(old, 0, sizeof old);
-    for (size_t i = 0; i < m->count; i++)
-        old[m->at[i]] = true;
-    m->count = 0;
-    for (size_t at = 0; at < m->extent; at++)
-        if (combine(op, old[at], in_slab(m, s, at)))
-            m->at[m->count++] = at;
-}
-
-/* Each element goes somewhere else. */
-static void model_shift(model *m, const hssize_t *offset) {
-    for (size_t i = 0; i < m->count; i++) {
-        hsize_t position[NDIM];
-        position_of(m, m->at[i], position);
-        for (int d = 0; d < m->ndim; d++)
-            position[d] = (hsize_t)((hssize_t)position[d] + offset[d]);
-        m->at[i] = index_of(m, position);
-    }
-}
-
-/* ---- Random selections ---- */
-
-static void random_slab(const model *m, slab *s) {
-    for (int d = 0; d < m->ndim; d++) {
-        const unsigned length = (unsigned)m->dims[d];
-        const unsigned start = chance(length), left = length - start;
-        const unsigned block = chance(3) ? 1 : 1 + chance(left < 4 ? left : 4);
-        const unsigned stride = block + (chance(3) ? chance(4) : 0);
-        const unsigned most = (left - block) / stride + 1;
-        s->start[d] = start;
-        s->block[d] = block;
-        s->stride[d] = stride;
-        s->count[d] = chance(3) ? 1 + chance(most) : 1;
-        if (s->count[d] == 1 && chance(2))
-            s->stride[d] += chance(3); /* of no meaning then */
-    }
-}
-
-/* As another one, but longer, shorter or elsewhere in one dimension: HDF5 merges such slabs. */
-static void related_slab(const model *m, const slab *other, slab *s) {
-    const int d = (int)chance((unsigned)m->ndim);
-    const hsize_t stride = other->count[d] > 1 ? other->stride[d] : other->block[d] + chance(3);
-    const hsize_t most = (m->dims[d] - other->start[d] - other->block[d]) / stride;
-    *s = *other;
-    s->start[d] += stride * chance((unsigned)most + 1);
-    s->stride[d] = stride;
-    s->count[d] = 1 + chance((unsigned)((m->dims[d] - s->start[d] - s->block[d]) / stride) + 1);
-}
-
-/* As many points as HDF5 counts? */
-static bool is_sound(hid_t space, int ndim) {
-    hsize_t start[NDIM], stride[NDIM], count[NDIM], block[NDIM], product = 1;
-    if (H5Sget_select_type(space) != H5S_SEL_HYPERSLABS || H5Sis_regular_hyperslab(space) <= 0)
-        return true;
-    CHECK(H5Sget_regular_hyperslab(space, start, stride, count, block) >= 0);
-    for (int d = 0; d < ndim; d++)
-        product *= count[d] * block[d];
-    return (hssize_t)product == H5Sget_select_npoints(space);
-}
-
-/* Several operations, until HDF5 contradicts itself: with such a selection, 2.2 aborts. */
-static void select_slabs(hid_t space, model *m) {
-    static const H5S_seloper_t ops[] = {H5S_SELECT_OR,   H5S_SELECT_OR,  H5S_SELECT_OR,
-                                        H5S_SELECT_AND,  H5S_SELECT_XOR, H5S_SELECT_XOR,
-                                        H5S_SELECT_NOTB, H5S_SELECT_NOTA};
-    const unsigned times = chance(2) ? 1 : 1 + chance(5);
-    slab s, last;
-    for (unsigned i = 0; i < times && is_sound(space, m->ndim); i++, last = s) {
-        const H5S_seloper_t op = i == 0 ? H5S_SELECT_SET : ops[chance(8)];
-        if (i > 0 && chance(2))
-            related_slab(m, &last, &s);
-        else
-            random_slab(m, &s);
-        if (i > 0 && H5Sget_select_type(space) != H5S_SEL_HYPERSLABS)
-            return; /* nothing was left */
-        CHECK(H5Sselect_hyperslab(space, op, s.start, s.stride, s.count, s.block) >= 0);
-        model_slab(m, op, &s);
-    }
-}
-
-static void add_points(hid_t space, model *m, H5S_seloper_t op) {
-    hsize_t coords[POINTS * NDIM];
-    size_t at[POINTS];
-    const size_t count = 1 + chance(m->count < POINTS / 2 ? POINTS / 2 : 1);
-    for (size_t i = 0; i < count; i++) {
-        at[i] = i > 0 && !chance(8) ? at[i - 1] : chance((unsigned)m->extent);
-        position_of(m, at[i], &coords[i * (size_t)m->ndim]);
-    }
-    CHECK(H5Sselect_elements(space, op, count, coords) >= 0);
-    if (op == H5S_SELECT_SET)
-        m->count = 0;
-    if (op == H5S_SELECT_PREPEND)
-        memmove(m->at + count, m->at, m->count * sizeof m->at[0]);
-    memcpy(op == H5S_SELECT_PREPEND ? m->at : m->at + m->count, at, count * sizeof at[0]);
-    m->count += count;
-}
-
-static void select_points(hid_t space, model *m) {
-    add_points(space, m, H5S_SELECT_SET);
-    if (chance(2))
-        add_points(space, m, chance(2) ? H5S_SELECT_APPEND : H5S_SELECT_PREPEND);
-}
-
-/* Moves the selection within what is left around it. */
-static void move_selection(hid_t space, model *m) {
-    hsize_t low[NDIM], high[NDIM];
-    hssize_t offset[NDIM];
-    if (m->count == 0 || !is_sound(space, m->ndim))
-        return;
-    CHECK(H5Sget_select_bounds(space, low, high) >= 0);
-    for (int d = 0; d < m->ndim; d++)
-        offset[d] = (hssize_t)chance((unsigned)(low[d] + m->dims[d] - high[d])) - (hssize_t)low[d];
-    CHECK(H5Soffset_simple(space, offset) >= 0);
-    model_shift(m, offset);
-    m->moved = true;
-}
-
-static hid_t new_space(const model *m) {
-    hid_t space = H5Screate_simple(m->ndim, m->dims, NULL);
-    CHECK(space >= 0);
-    return space;
-}
-
-/* A selection of any kind in the extent of m. */
-static hid_t random_selection(model *m) {
-    hid_t space = new_space(m);
-    const unsigned kind = chance(16);
-    if (kind == 0) {
-        model_all(m);
-    } else if (kind == 1) {
-        CHECK(H5Sselect_none(space) >= 0);
-        m->count = 0;
-    } else if (kind < 5) {
-        select_points(space, m);
-    } else {
-        select_slabs(space, m);
-    }
-    if (kind > 1 && chance(4) == 0)
-        move_selection(space, m);
-    return space;
-}
 
 /* ---- Memory ---- */
 
@@ -318,7 +68,7 @@ static hid_t line_in_memory(model *m, size_t count) {
     return space;
 }
 
-/* Does an element come twice? */
+/* True if an element comes twice. */
 static bool has_twins(const model *m) {
     static bool seen[EXTENT];
     memset(seen, 0, sizeof seen);
@@ -330,8 +80,8 @@ static bool has_twins(const model *m) {
     return false;
 }
 
-/* A random selection that has by chance as many elements, else a line or points; also H5S_ALL and
-   H5S_BLOCK. *owned: the id is to be closed. */
+/* A random selection that has by chance as many elements, otherwise a line or points; also H5S_ALL
+   and H5S_BLOCK. *owned: the id is to be closed. */
 static hid_t memory_for(const model *file, hid_t file_space, model *m, bool *owned) {
     const size_t count = file->count;
     *owned = true;
@@ -368,7 +118,7 @@ static hid_t memory_for(const model *file, hid_t file_space, model *m, bool *own
 
 static hid_t file, dataset;
 static model extent;           /* of the dataset */
-static int32_t stored[EXTENT]; /* what it must hold */
+static int32_t stored[EXTENT]; /* its expected content */
 
 /* Chunks and shards of a store, and layouts of HDF5. */
 static hid_t random_list(void) {
@@ -478,7 +228,7 @@ typedef struct transfer {
 
 static transfer current;
 
-/* For failures: what was selected on both sides. */
+/* For failures: the selections of both sides. */
 static void describe_side(const char *side, const model *m, hid_t space) {
     hsize_t low[NDIM], high[NDIM];
     fprintf(stderr, "%s, ", side);
@@ -496,18 +246,18 @@ static void describe_side(const char *side, const model *m, hid_t space) {
     fprintf(stderr, "\n");
 }
 
-static void describe(void) {
+void selection_describe(void) {
     fprintf(stderr, "HDF5 %s itself\n", current.sound ? "agrees with" : "contradicts");
     describe_side("file", &current.file, current.file_space);
     describe_side("memory", &current.memory, current.memory_space);
 }
 
-/* The end of a case that has not done what the model says: for HDF5 it only counts. */
+/* The end of a case that disagrees with the model: for HDF5 it only counts. */
 static bool good(bool as_expected, const char *what) {
     if (as_expected || native)
         return as_expected;
-    fprintf(stderr, "case %ld: %s\n", number, what);
-    describe();
+    fprintf(stderr, "case %ld: %s\n", selection_case, what);
+    selection_describe();
     exit(1);
 }
 
@@ -540,7 +290,7 @@ static bool read_case(const transfer *t) {
     return good(result >= 0 && same, "memory has not what was to be read");
 }
 
-/* Selections with different numbers of elements, and such as leave their extent. */
+/* Selections with different numbers of elements, and selections that leave their extent. */
 static bool refuse_case(const transfer *t) {
     static int32_t data[EXTENT + POINTS];
     hssize_t offset[NDIM];
@@ -562,7 +312,7 @@ static bool refuse_case(const transfer *t) {
     return good(!written && !read && has_stored(), "a wrong selection was not refused");
 }
 
-/* What a file holds after a case of which the model says something else. */
+/* The content of a file after a case that disagrees with the model. */
 static void start_over(void) {
     CHECK(H5Dwrite(dataset, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, stored) >= 0);
 }
@@ -623,7 +373,7 @@ static void report(void) {
 
 static void crashed(int signal) {
     char text[100];
-    int length = snprintf(text, sizeof text, "crashed by %d in case %ld\n", signal, number);
+    int length = snprintf(text, sizeof text, "crashed by %d in case %ld\n", signal, selection_case);
     report();
     if (write(STDOUT_FILENO, text, (size_t)length) != length)
         _exit(4);
@@ -641,19 +391,19 @@ int main(int argc, char **argv) {
         signal(SIGBUS, crashed);
         signal(SIGABRT, crashed);
     }
-    /* What went before does not matter to a case but for the dataset. */
-    for (number = first; number <= last; number++) {
-        if (number == first || number % CASES_PER_FILE == 0)
+    /* Earlier cases matter to a case only through the dataset. */
+    for (selection_case = first; selection_case <= last; selection_case++) {
+        if (selection_case == first || selection_case % CASES_PER_FILE == 0)
             new_file(argv[1]);
-        if (number == first || number % CASES_PER_DATASET == 0) {
-            start_chance(seed * 1000003 + (uint64_t)(number / CASES_PER_DATASET));
+        if (selection_case == first || selection_case % CASES_PER_DATASET == 0) {
+            start_chance(seed * 1000003 + (uint64_t)(selection_case / CASES_PER_DATASET));
             new_dataset();
         }
-        start_chance((seed << 32) + (uint64_t)number);
+        start_chance((seed << 32) + (uint64_t)selection_case);
         one_case();
-        if (number == last || (number + 1) % CASES_PER_DATASET == 0)
+        if (selection_case == last || (selection_case + 1) % CASES_PER_DATASET == 0)
             CHECK(H5Dclose(dataset) >= 0);
-        if (number == last || (number + 1) % CASES_PER_FILE == 0)
+        if (selection_case == last || (selection_case + 1) % CASES_PER_FILE == 0)
             CHECK(H5Fclose(file) >= 0);
     }
     report();

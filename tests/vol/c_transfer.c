@@ -44,15 +44,15 @@ static int close_files(void **state) {
 typedef struct setting {
     hid_t stored, memory; /* types */
     hid_t dcpl;
-    herr_t (*set)(hid_t list); /* what the list under test has */
-    int on_write, on_read;     /* which transfers go by it */
+    herr_t (*set)(hid_t list); /* makes the list under test */
+    int on_write, on_read;     /* the transfers that go by it */
     int strided;               /* selections with steps on both sides, instead of everything */
 } setting;
 
 typedef struct outcome {
     herr_t written, read;
     size_t size;
-    unsigned char *data; /* what was read; freed by free_outcome */
+    unsigned char *data; /* the elements that were read; freed by free_outcome */
     int calls;           /* of the callback under test */
 } outcome;
 
@@ -154,7 +154,7 @@ static int same(const setting *what) {
     return succeeded;
 }
 
-/* The native file serves it, the store refuses it. */
+/* The native file serves the transfer, the store refuses it. */
 static void refused(const setting *what) {
     unsigned char *data = elements(what->memory, ramp);
     outcome native = transfer(NATIVE, what, data), store = transfer(STORE, what, data);
@@ -166,7 +166,7 @@ static void refused(const setting *what) {
     free(data);
 }
 
-/* On writing, on reading, on both; with steps and without. Returns how many succeeded. */
+/* On writing, on reading, on both; with steps and without. Returns the number that succeeded. */
 static int all_ways(setting what) {
     int succeeded = 0;
     for (int way = 1; way < 8; way++) {
@@ -354,7 +354,7 @@ static void preserves_members(void **state) {
     H5Tclose(complex);
 }
 
-/* ---- Hints, and what concerns no data of these ---- */
+/* ---- Hints, and properties that do not concern these data ---- */
 
 static herr_t set_hints(hid_t list) {
     return H5Pset_btree_ratios(list, 0.2, 0.3, 0.4) < 0 || H5Pset_hyper_vector_size(list, 7) < 0 ||
@@ -394,7 +394,7 @@ static void takes_hints(void **state) {
     }
 }
 
-/* The program's data may change, but not what is stored. */
+/* The program's data may change, but not the stored data. */
 static herr_t set_modify(hid_t list) {
     return H5Pset_modify_write_buf(list, true);
 }
@@ -414,7 +414,7 @@ static void may_modify_the_buffer(void **state) {
     }
 }
 
-/* ---- What concerns the storage ---- */
+/* ---- Properties of the storage ---- */
 
 static herr_t set_no_check(hid_t list) {
     return H5Pset_edc_check(list, H5Z_DISABLE_EDC);
@@ -483,7 +483,7 @@ static void refuses_collective_transfers(void **state) {
     refused(&what);
 }
 
-/* A list that was made, but has nothing else than a default one. */
+/* A list that was made, but holds nothing else than a default list. */
 static herr_t set_nothing(hid_t list) {
     return list < 0 ? -1 : 0;
 }

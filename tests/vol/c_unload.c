@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * c_exit.c as a library that is loaded, run and unloaded, HDF5 with it, twice: unloading closes
- * HDF5's files, as the process ends without any of the things that a normal end does.
+ * HDF5's files, as the process ends without any step of a normal end.
  *
  *     vol-c-unload WORDS... END
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing through the C API: what h5py does not call. test_c_api.py passes a folder; the connector
- * comes by HDF5_VOL_CONNECTOR, or, in a file access list, by its name.
+ * Writing through the C API: the functions that h5py does not call. test_c_api.py passes a folder;
+ * the connector comes by HDF5_VOL_CONNECTOR, or, in a file access list, by its name.
  */
 #include <hdf5.h>
 #include <setjmp.h>
@@ -193,7 +193,7 @@ static void changes_attributes_while_it_iterates(void **state) {
     assert_true(H5Adelete_by_idx(file, ".", H5_INDEX_NAME, H5_ITER_DEC, 0, H5P_DEFAULT) >= 0);
     assert_int_equal(H5Aexists(file, "d"), 0);
     assert_int_equal(H5Aiterate2(file, H5_INDEX_NAME, H5_ITER_INC, NULL, delete_each, &calls), 0);
-    assert_int_equal(calls, 2); /* a, then what has become number 1 */
+    assert_int_equal(calls, 2); /* a, then the new number 1 */
     H5Oget_info3(file, &info, H5O_INFO_NUM_ATTRS);
     assert_int_equal(info.num_attrs, 1);
     H5Sclose(space);

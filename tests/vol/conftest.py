@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the connector's tests share: a store with a bit of everything, and running programs."""
+"""The helpers that the connector's tests share: a store with a bit of everything, and running
+programs."""
 
 import os
 import subprocess
@@ -69,7 +70,7 @@ MEMBERS = sorted(name for name in OBJECTS if "/" not in name)
 
 @pytest.fixture(scope="session")
 def tree(tmp_path_factory):
-    """The path of the store that write_tree makes; nobody changes it."""
+    """The path of the store that write_tree makes; no test changes it."""
     return str(write_tree(tmp_path_factory.mktemp("tree") / "z.zarr"))
 
 
@@ -84,8 +85,8 @@ def new_store(tmp_path):
     return make
 
 
-# What HDF5_VOL_CONNECTOR must be for this library to find a store: on 1.14 its plugin search does,
-# on 2.x the connector stays out of that.
+# The value of HDF5_VOL_CONNECTOR with which this library finds a store: on 1.14 its plugin search
+# does, on 2.x the connector stays out of that.
 SEARCHES = h5py.version.hdf5_version_tuple < (2,)
 FINDS = None if SEARCHES else "zarr"
 WAYS = [None, "zarr"] if SEARCHES else ["zarr"]
@@ -101,8 +102,8 @@ def environment(connector=FINDS, plugins=True):
 
 
 def run(command, connector=FINDS, plugins=True, cwd=None, timeout=1200):
-    """Runs a program; returns what subprocess.run returns, with text output. The timeout is for
-    what hangs; a slow machine under sanitizers may take its time."""
+    """Runs a program; returns the result of subprocess.run, with text output. The timeout is for
+    programs that hang; a slow machine under sanitizers may take its time."""
     env = environment(connector, plugins)
     return subprocess.run([str(word) for word in command], env=env, cwd=cwd, timeout=timeout,
                           capture_output=True, text=True, check=False)

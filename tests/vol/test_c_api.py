@@ -21,7 +21,7 @@ def test_c_program_that_writes(tmp_path, connector, count):
 
 @pytest.mark.parametrize("program, count", [("attributes", 8), ("transfer", 12)])
 def test_c_program_that_compares(tmp_path, program, count):
-    """With what HDF5 does to an .h5 file."""
+    """The program compares a store with an .h5 file."""
     done = run([build_dir() / "tests" / "vol" / f"vol-c-{program}", tmp_path], "zarr")
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{count} test(s) run" in done.stderr + done.stdout

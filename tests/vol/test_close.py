@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What cannot be stored when a file is closed is told once, and the process goes on: here because
-another program has changed the array, in tests/fault because system calls fail."""
+"""A chunk that cannot be stored when a file is closed is told once, and the process goes on: here
+because another program has changed the array, in tests/fault because system calls fail."""
 
 import h5py
 import numpy as np
@@ -45,7 +45,7 @@ def test_conflict_at_close(stale):
 
 
 def test_conflict_at_flush(stale):
-    """Flushing can be tried again, and goes on to fail; closing is the last that tells."""
+    """Flushing can be tried again, and goes on failing; closing tells for the last time."""
     path, f = stale
     for _ in range(3):
         with pytest.raises(CLOSING, match="shape"):
@@ -64,7 +64,7 @@ def test_open_again_before_the_old_id_has_gone(stale):
     low = f.id.id
     with pytest.raises(CLOSING, match="shape"):
         f.close()
-    with h5py.File(path, "r+") as g:  # the id of f is still there, and in nobody's way
+    with h5py.File(path, "r+") as g:  # the id of f is still there, and not in the way
         assert g.id.id != low and g["d"].shape == (12,)
         g["d"][11] = 5
     f.close()
@@ -82,7 +82,7 @@ def test_replace_after_an_error(stale):
 
 
 def test_second_handle(stale):
-    """The first handle that is closed tells; the other one has nothing left to tell."""
+    """The first handle that is closed tells; the other one does not tell again."""
     path, f = stale
     g = h5py.File(path, "r+")
     assert g["other"][1] == 11
@@ -96,7 +96,7 @@ def test_second_handle(stale):
 
 
 def test_dataset_outlives_its_file(new_store, capfd):
-    """Nobody is left to be told but stderr."""
+    """The error goes to stderr when no handle is left."""
     path, group = new_store()
     put(group, "d", np.arange(10), chunks=(8,))
     f = h5py.File(path, "r+")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Files, groups and links written by h5py; zarr-python says what is in the store."""
+"""Files, groups and links written by h5py; zarr-python checks the content of the store."""
 
 import json
 import os

@@ -127,8 +127,8 @@ def test_raw_bytes(tmp_path):
 
 @pytest.mark.parametrize("target", ["i1", "u1", "i4", "u8", "f2", "f4", "f8", ">i2", ">f8"])
 def test_conversion_is_hdf5s(new_store, tmp_path, target):
-    """Out of range, fractions and infinities: the same as from an HDF5 file. (What HDF5 makes of
-    NaN depends on the machine; we make it 0.)"""
+    """Out of range, fractions and infinities: the same as from an HDF5 file. (HDF5's result for NaN
+    depends on the machine; we make it 0.)"""
     sources = {
         "f8": [-1e300, -129.5, -0.6, 0.4, 127.9, 300, 65535.7, 2**40 + 0.5, 1e300],
         "f4": [0, np.inf, -np.inf, 1.5, -1.5, 300, -300, 3e38, 1e-40],

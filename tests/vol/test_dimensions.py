@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""dimension_names as HDF5 dimension labels and scales, and what xarray makes of them."""
+"""dimension_names as HDF5 dimension labels and scales, and the coordinates that xarray makes of
+them."""
 
 import h5py
 import numpy as np
@@ -43,7 +44,7 @@ def test_a_dimension_without_a_name_or_scale_leaves_all_without(new_store):
 
 
 def test_scales_of_outer_groups_and_other_lengths(new_store):
-    """As in netCDF: the nearest group upwards. A namesake of another length is none of it."""
+    """As in netCDF: the nearest group upwards. A namesake of another length does not count."""
     path, group = new_store()
     put(group, "t", np.arange(4), dimension_names=("t",))
     inner = group.create_group("a/b")
@@ -58,7 +59,8 @@ def test_scales_of_outer_groups_and_other_lengths(new_store):
 
 
 def test_namesakes_that_do_not_fit_are_passed(new_store):
-    """More dimensions, none, or another dimension's: the coordinate lies further up."""
+    """Arrays with more dimensions, with none, or of another dimension do not count: the coordinate
+    lies further up."""
     path, group = new_store()
     put(group, "x", np.arange(4), dimension_names=("x",))
     for name, data, dims in (("two", np.zeros((4, 4)), ("x", "y")), ("none", 1.0, None),
@@ -73,7 +75,7 @@ def test_namesakes_that_do_not_fit_are_passed(new_store):
 
 
 def test_a_coordinate_whose_dimension_has_no_name(new_store):
-    """Beside the array that it fits it can mean nothing else; further up it can."""
+    """A name beside the array that it fits can mean nothing else; further up it can."""
     path, group = new_store()
     put(group, "v", np.zeros((2, 4)), dimension_names=("y", "x"))
     put(group, "x", np.arange(4.0))

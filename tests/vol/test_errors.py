@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What cannot be read, and files that are only read: a clear error, with errno, and no harm."""
+"""Objects that cannot be read, and files that are only read: a clear error, with errno, and no
+harm."""
 
 import errno
 import json
@@ -135,7 +136,7 @@ def test_nothing_there(tmp_path):
 
 
 def test_endless_stores_end(new_store):
-    """Symbolic links to a group's own group are no children of it."""
+    """Symbolic links to a group's own group are not its children."""
     path, group = new_store()
     put(group, "d", np.arange(3))
     for name in ("a", "b"):

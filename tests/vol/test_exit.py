@@ -25,7 +25,8 @@ ENDS = ["return", "exit", "thread", "close", "again", "atexit-early", "atexit-la
 # ---- Words ----
 
 class Script:
-    """Words for c_exit.c, valid by construction. `h5`: may use what a store has no form for."""
+    """Words for c_exit.c, valid by construction. `h5`: may use objects for which a store has no
+    form."""
 
     def __init__(self, chance, names, h5):
         self.chance, self.h5 = chance, h5
@@ -99,7 +100,7 @@ class Script:
             self.add(f"{self.chance.choice(['write', 'write', 'extend'])}:{at}")
 
     def hold(self):
-        """An id or a reference that is no object."""
+        """An id or a reference that is not an object."""
         data, attr = self.pick("data", "grows"), self.pick("attr")
         what = self.chance.choice(["get", "info", "ref"])
         if what == "get" and data is not None:
@@ -124,8 +125,8 @@ class Script:
             self.add(f"close:{at}")
 
     def close_handles(self):
-        """Leaves two on a file, or one on each of several: with more, HDF5 1.14.5 looks at what it
-        has freed, when it ends."""
+        """Leaves two ids on a file, or one on each of several: with more, HDF5 1.14.5 looks at
+        memory that it has freed, when it ends."""
         files = {one["file"] for one in self.ids if one["kind"] == "file"}
         left = dict.fromkeys(files, 2 if len(files) == 1 else 1)
         for i, one in enumerate(self.ids):
@@ -206,7 +207,7 @@ def compare(tmp_path, number, words, program=PROGRAM):
 
 
 def same_data(tmp_path, number, words):
-    """The store that the words leave holds what the .h5 file does that they leave without us."""
+    """The store that the words leave has the content of the .h5 file that they leave without us."""
     native, ours = tmp_path / f"{number}-native", tmp_path / f"{number}-ours"
     plain = [word.replace(".zarr", ".h5z") for word in words]
     succeeded(ended(native, plain, None), words)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Random operations on a store and on an HDF5 file: after each, both are the same. The seed of a
-failure is in the test's name; ZARRBRIDGE_TEST_SEEDS sets how many are tried."""
+failure is in the test's name; ZARRBRIDGE_TEST_SEEDS sets the number of seeds."""
 
 import os
 import random
@@ -14,16 +14,16 @@ NAMES = ["a", "b", "c", "a/x", "a/y", "b/x", "c/q", "a/x/z", "b/b"]
 
 
 class Twins:
-    """A Zarr store and an HDF5 file to which the same is done."""
+    """A Zarr store and an HDF5 file with the same operations on both."""
 
     def __init__(self, folder, seed):
         self.paths = [str(folder / "x.zarr"), str(folder / "x.h5")]
         self.files = [h5py.File(path, "w") for path in self.paths]
         self.choose = random.Random(seed)
-        self.held = []  # objects of the store that stay open, whatever happens to them
+        self.held = []  # objects of the store that stay open through all operations
 
     def both(self, operation):
-        """Does it to both; either both succeed or both fail."""
+        """Makes one operation on both; either both succeed or both fail."""
         outcomes = []
         for f in self.files:
             try:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Memory is bounded by the cache, not by what is read. Peak resident sizes of whole processes."""
+"""Memory is bounded by the cache, not by the size of the read. Peak resident sizes of whole
+processes."""
 import os
 import subprocess
 import sys
@@ -30,8 +31,8 @@ with h5py.File(sys.argv[1], "r") as file:
 @pytest.mark.skipif("ASAN_OPTIONS" in os.environ or "TSAN_OPTIONS" in os.environ,
                     reason="sanitizers use several times the memory")
 def test_a_box_over_more_than_the_cache_again(tmp_path):
-    """192 MiB decoded, of which a part is cached when the next read begins: what is in the cache
-    must not stay in memory beside what takes its place."""
+    """192 MiB decoded, of which a part is cached when the next read begins: cached chunks must not
+    stay in memory beside those that replace them."""
     path = str(tmp_path / "s.zarr")
     root = zarr.open_group(path, mode="w", zarr_format=3)
     put(root, "t", np.full((192, 1024, 1024), 7, "u1"), chunks=(64, 64, 64),

@@ -55,7 +55,7 @@ for name in ("x.zarr", "n.h5"):
 
 @pytest.mark.parametrize("wrong", WRONG)
 def test_wrong_options(tmp_path, wrong):
-    """They open and create nothing: above all, no HDF5 file under a store's name."""
+    """Wrong options open and create nothing: above all, no HDF5 file under a store's name."""
     done = run(["h5ls", "--vol-name=zarr", f"--vol-info={wrong}", tmp_path], None)
     assert done.returncode != 0
     run_python(REFUSED, tmp_path, wrong.split(";")[-1], connector=f"zarr {wrong}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What another program changes is shown by an open file when it asks for that: H5Drefresh,
-H5Grefresh, H5Orefresh."""
+"""An open file shows the changes of another program when it asks for them: H5Drefresh, H5Grefresh,
+H5Orefresh."""
 
 import ctypes
 from pathlib import Path
@@ -125,7 +125,7 @@ def test_another_kind(opened):
 
 
 def test_an_entry_that_could_not_be_read(opened):
-    """It shows as what it has become since, also when it is gone."""
+    """The entry shows its new state, also when it is gone."""
     peer, ours = opened
     for name in ("mended", "gone"):
         put(peer, name, np.arange(3))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Lifetimes and threads: what would crash a process if we held our objects the wrong way."""
+"""Lifetimes and threads: uses that would crash a process if we held our objects the wrong way."""
 
 import pytest
 from conftest import WAYS, run_python

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A plugin directory with our connector changes nothing for what is not Zarr."""
+"""A plugin directory with our connector changes nothing for files that are not Zarr."""
 
 import os
 import re
@@ -90,7 +90,8 @@ def test_the_search_between_other_files(tree, tmp_path):
     "h5ls -r STORE", "h5dump -H STORE", "h5stat STORE", "h5diff STORE n.h5", "h5diff n.h5 STORE",
     "h5repack STORE new.h5", "h5copy -i STORE -o new.h5 -s /a -d /a"])
 def test_tools_that_find_no_store_say_so(tree, tmp_path, command):
-    """They pause the error stack, by which the connector knew the search: once, they crashed."""
+    """Such programs pause the error stack, by which the connector knew the search: once, they
+    crashed."""
     run_python(NATIVE, tmp_path, connector=None)
     done = run([tree if word == "STORE" else word for word in command.split()], connector=None,
                cwd=tmp_path)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Random selections (c_selections.c) in stores, and in .h5 files, against a model.
 
-ZARRBRIDGE_SELECTIONS=100000 tries so many instead of 10 000; ZARRBRIDGE_SELECTIONS_SEED chooses others.
+ZARRBRIDGE_SELECTIONS=100000 tries that many instead of 10 000; ZARRBRIDGE_SELECTIONS_SEED chooses
+others.
 """
 
 import os
@@ -20,7 +21,7 @@ SEED = int(os.environ.get("ZARRBRIDGE_SELECTIONS_SEED", "55"))
 
 @pytest.fixture
 def place(tmp_path):
-    """In memory where that can be had: chunks are rewritten some 100 000 times."""
+    """A folder in memory where that can be had: chunks are rewritten some 100 000 times."""
     if os.access("/dev/shm", os.W_OK):
         with tempfile.TemporaryDirectory(dir="/dev/shm") as path:
             yield path
@@ -35,7 +36,7 @@ def numbers(text):
 
 
 def test_stores(place):
-    """All of them; contradictory ones, too, with which HDF5 cannot be trusted."""
+    """Runs all of the cases; contradictory ones, too, with which HDF5 cannot be trusted."""
     done = run([PROGRAM, place, "store", SEED, 0, COUNT - 1], "zarr")
     assert done.returncode == 0, f"seed {SEED}\n{done.stdout}{done.stderr}"
     agreed, erred, contradictory, refused = numbers(done.stdout)
@@ -44,9 +45,9 @@ def test_stores(place):
 
 
 def test_model(place):
-    """HDF5's own files agree with the model, but for HDF5's errors: it misplaces selections in memory
-    that have an offset and other dimensions than the file's, and the order of points that come twice
-    is its own; now and then it crashes."""
+    """HDF5's own files agree with the model, except for HDF5's errors: it misplaces selections in
+    memory that have an offset and other dimensions than the file's, and the order of points that
+    come twice is its own; now and then it crashes."""
     total, first, crashes = [0, 0, 0, 0], 0, 0
     while first < COUNT:
         done = run([PROGRAM, place, "native", SEED, first, COUNT - 1], plugins=False)

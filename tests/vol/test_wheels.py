@@ -128,7 +128,7 @@ def test_by_search(wheel, tree, tmp_path):
 
 
 def test_writing(wheel, tmp_path):
-    """What is written with another libhdf5 is read by zarr-python here."""
+    """Stores written with another libhdf5 are read by zarr-python here."""
     _, python, version = wheel
     path = tmp_path / "w.zarr"
     assert run_python(WRITING, path, version, python=python, connector="zarr") == "done\n"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Data written by h5py: types, selections, sizes, filters; read by zarr-python and by h5py."""
 
+import errno
 import json
 from pathlib import Path
 
@@ -296,15 +297,16 @@ def test_rows_one_by_one(path):
 def test_what_is_flushed_is_in_the_store(path):
     with h5py.File(path, "w") as f:
         d = f.create_dataset("d", (8,), "i4", chunks=(8,))
-        for flush in (f.flush, d.flush, lambda: d[0], lambda: d.id.get_storage_size()):
-            value = np.random.default_rng().integers(1, 1000)
+        flushes = (f.flush, d.flush, lambda: d[0], lambda: d.id.get_storage_size())
+        for value, flush in enumerate(flushes, start=1):  # none is in the store before
             d[1] = value
+            assert zarr.open(path, mode="r")["d"][1] == value - 1
             flush()
             assert zarr.open(path, mode="r")["d"][1] == value
 
 
 FULL = """
-import resource, signal, sys, h5py, numpy as np
+import json, resource, signal, sys, h5py, numpy as np
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 f = h5py.File(sys.argv[1], "w")
 d = f.create_dataset("d", (100000,), "i8", chunks=(100000,))
@@ -313,9 +315,9 @@ soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
 resource.setrlimit(resource.RLIMIT_FSIZE, (65536, hard))
 def attempt(what, call):
     try: call()
-    except OSError as e: print(what, e.errno == 27, "/d" in str(e))
-    except Exception as e: print(what, type(e).__name__, "/d" in str(e))
-    else: print(what, "no error")
+    except Exception as e:
+        print(json.dumps([what, type(e).__name__, getattr(e, "errno", None), str(e)]))
+    else: print(json.dumps([what]))
 d[5] = -1
 attempt("flush", f.flush)
 attempt("read", lambda: d[5])
@@ -334,13 +336,20 @@ def test_failing_writes_are_reported(path, retried):
     """A file-size limit of 64 KiB stands for a full disk: the caller learns of it at the flush or the
     close, the old data stay. Flushing can be tried again, closing gives up."""
     out = run_python(FULL, path, "retried" if retried else "", connector="zarr").splitlines()
-    assert out[:3] == ["flush RuntimeError True", "read True True", "whole True True"]
+    said = [json.loads(line) for line in out]
+    for _, _, _, text in said[:3]:  # the system's error and the chunk's name
+        assert f"store {path}, array /d, chunk c/0: cannot write" in text
+        assert "File too large" in text
+    assert [line[:3] for line in said[:3]] == [
+        ["flush", "RuntimeError", None], ["read", "OSError", errno.EFBIG],
+        ["whole", "OSError", errno.EFBIG]]
     want = np.arange(100000)
     if retried:  # the whole chunk of ones was refused, the element went on waiting
-        assert out[3:] == ["second flush no error", "file no error", "second close no error"]
+        assert said[3:] == [["second flush"], ["file"], ["second close"]]
         want[5] = -1
     else:
-        assert out[3:] == ["file RuntimeError True", "second close no error"]
+        assert said[3][:3] == ["file", "RuntimeError", None] and said[4:] == [["second close"]]
+        assert f"store {path}, array /d, chunk c/0: cannot write" in said[3][3]
     check(path, "d", want)
 
 
@@ -355,8 +364,8 @@ def test_failing_writes_are_reported(path, retried):
 ])
 @pytest.mark.parametrize("dtype", ["f8", "g"])
 def test_a_read_stores_the_chunks_that_it_touches(path, read, touched, dtype):
-    """It gives what was written, directly and through HDF5's conversion; parts of other chunks go on
-    waiting for the rest of theirs."""
+    """A read gives the written elements, directly and through HDF5's conversion; parts of other
+    chunks go on waiting for the rest of theirs."""
     want = np.zeros((12, 12))
     with h5py.File(path, "w") as f:
         d = f.create_dataset("d", want.shape, "f8", chunks=(4, 4))

@@ -144,7 +144,7 @@ def test_consolidated_metadata_stay_current(path):
     ("u1", 255, 255), ("f2", -9999.0, "AAAAAACIw8A=")])
 @pytest.mark.parametrize("shape", [(), (1,)])
 def test_fill_value_attribute(path, dtype, value, written, shape):
-    """As xarray writes and reads it; netCDF-4 gives it one dimension."""
+    """The attribute is as xarray writes and reads it; netCDF-4 gives it one dimension."""
     with h5py.File(path, "w") as f:
         d = f.create_dataset("d", (3,), dtype)
         d.attrs["_FillValue"] = np.full(shape, value, dtype)
@@ -219,7 +219,7 @@ def test_scales_with_two_dimensions_last_for_the_session(path):
 
 
 def test_netcdf_dimensions_are_no_arrays(path):
-    """What netCDF-4 writes for a dimension without a coordinate: a name, not an array of zeros."""
+    """netCDF-4's form of a dimension without a coordinate: a name, not an array of zeros."""
     with h5py.File(path, "w") as f:
         f.attrs["_NCProperties"] = "version=2"
         band = f.create_dataset("band", (2,), ">f4")
@@ -278,7 +278,8 @@ def test_the_order_of_an_open_file_is_that_of_a_reopened_one(path):
 
 
 def test_what_others_change_shows_when_the_file_is_opened_again(path):
-    """An open file shows what it found and what it changed itself. Nothing of theirs is lost."""
+    """An open file shows the attributes that it found and its own changes. None of theirs is
+    lost."""
     with h5py.File(path, "w") as f:
         f.attrs["ours"] = 1
         zarr.open_group(path, mode="r+").attrs["theirs"] = 2

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known of an array without reading data, and what a new one is to be. */
+/* The facts about an array that are known without reading data, and the specification of a new one.
+ */
 #ifndef ZARRBRIDGE_ARRAY_H
 #define ZARRBRIDGE_ARRAY_H
 
@@ -22,11 +23,11 @@ typedef struct zb_codec_info {
     uint32_t shard_level;         /* 0 for the array's own chain, 1 inside its shards, ... */
 } zb_codec_info;
 
-/* All that is known of an array without reading data. Lives as long as the node. */
+/* All facts about an array that are known without reading data. They live as long as the node. */
 typedef struct zb_array_info {
     uint32_t ndim;                      /* 0 to ZB_MAX_NDIM */
     const uint64_t *shape;              /* [ndim] */
-    const uint64_t *chunk_shape;        /* [ndim]: what one key holds; the shard's when sharded.
+    const uint64_t *chunk_shape;        /* [ndim]: extents under one key; the shard's when sharded.
                                            Of the largest chunk where a grid has several shapes:
                                            good for sizes, not for places (see "The grid") */
     const uint64_t *inner_shape;        /* [ndim]: the innermost chunk, the unit of decoding;
@@ -40,7 +41,7 @@ typedef struct zb_array_info {
     size_t codec_count;
 } zb_array_info;
 
-/* What an array is to be. Pointers are borrowed for the call. */
+/* The specification of an array. Pointers are borrowed for the call. */
 typedef struct zb_array_spec {
     uint32_t ndim;
     const uint64_t *shape;       /* [ndim] */
@@ -49,8 +50,8 @@ typedef struct zb_array_spec {
     zb_dtype dtype;              /* `swapped`: stored in the byte order opposite to the host's */
     const void *fill_value;      /* one element in host order; NULL: zero */
     const char *codecs;          /* bytes→bytes codecs of the innermost chunk: a JSON list
-                                    as text; NULL: zstd level 3; "[]": none. What a
-                                    configuration leaves out gets a default */
+                                    as text; NULL: zstd level 3; "[]": none. Members that a
+                                    configuration leaves out get a default */
     const char *const *dimension_names; /* [ndim] or NULL */
     const char *attributes;             /* a JSON object as text, or NULL */
     char separator;                     /* of chunk keys; 0 means '/' */

@@ -16,8 +16,8 @@ extern "C" {
 
 /* About all calls that change nodes: they take turns under one lock for each hierarchy, whichever
    group of it the store was opened at (docs/writing.md tells where locks can be had). All give
-   change errors; below only what they mean in each case. The calls that take a node give
-   ZB_ECONFLICT when it has been deleted, moved or made anew since it was opened. Any thread.
+   change errors; the texts below only tell what they mean in each case. The calls that take a node
+   give ZB_ECONFLICT when it has been deleted, moved or made anew since it was opened. Any thread.
    Consolidated metadata in groups above is taken out before the change and put back afterwards,
    current; when that fails it stays out. Groups that were missing stay when a call fails later.
    Texts are JSON; the bare tokens NaN and Infinity are refused in them (ZB_EINVAL). */
@@ -37,9 +37,9 @@ ZB_API enum zb_code zb_array_create(zb_store *store, const char *path, const zb_
                                     zb_node **out, zb_error *err);
 
 /* Sets (value: JSON text) or removes (NULL; ZB_ENOTFOUND when there is none) one attribute. The
-   others keep their order and text; so do members of the document that are unknown here. What is
-   changed is the document as it is in the store now. *out is the changed node. ZB_EINVAL for a
-   value that is no JSON. */
+   others keep their order and text; so do members of the document that are unknown here. The change
+   is made to the document as it is in the store now. *out is the changed node. ZB_EINVAL for a
+   value that is not JSON. */
 ZB_API enum zb_code zb_node_set_attribute(const zb_node *node, const char *name, const char *value,
                                           zb_node **out, zb_error *err);
 
@@ -49,18 +49,18 @@ ZB_API enum zb_code zb_array_set_dimension_names(const zb_node *node, const char
                                                  zb_node **out, zb_error *err);
 
 /* Changes an array's shape, from the node's own to this one: ZB_ECONFLICT when the array has
-   another shape by now, or another node is there. (Appending beside others is a loop: resize, on
-   ZB_ECONFLICT zb_node_refresh and again, then write.) Chunks that lie beyond the new shape are
-   erased; those cut by it are refilled with the fill value there, so that growing again does not
-   bring old elements back. Growing clears what other programs have left there. When erasing or
-   refilling fails, the array has the new shape already; resizing it again, also to the same shape,
-   does the rest. Chunks that a writer still holds are not seen: flush first. ZB_EINVAL for a group;
-   chunk errors of the chunks that are refilled. */
+   another shape by now, or another node is there. (Appending beside other writers is a loop:
+   resize, on ZB_ECONFLICT zb_node_refresh and again, then write.) Chunks that lie beyond the new
+   shape are erased; those cut by it are refilled with the fill value there, so that growing again
+   does not bring old elements back. Growing clears elements that other programs have left there.
+   When erasing or refilling fails, the array has the new shape already; resizing it again, also to
+   the same shape, does the rest. Chunks that a writer still holds are not seen: flush first.
+   ZB_EINVAL for a group; chunk errors of the chunks that are refilled. */
 ZB_API enum zb_code zb_array_resize(const zb_node *node, const uint64_t *shape, zb_node **out,
                                     zb_error *err);
 
-/* Erases a node and all below it, also what a killed deletion has left of them. ZB_ENOTFOUND when
-   there is none. At the root, what belongs to no node stays. */
+/* Erases a node and all below it, also the remains of a killed deletion. ZB_ENOTFOUND when there is
+   none. At the root, objects that belong to no node stay. */
 ZB_API enum zb_code zb_node_delete(zb_store *store, const char *path, zb_error *err);
 
 /* Copies a node and all nodes below it to a path where there is none (ZB_ECONFLICT), in the same

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Looking after stores: finding what is damaged or left over, and mending what can be mended
+ * Looking after stores: finding damaged objects and leftovers, and mending all that can be mended
  * without judgement.
  */
 #ifndef ZARRBRIDGE_CHECK_H
@@ -16,7 +16,7 @@ extern "C" {
 
 enum zb_finding_kind {
     ZB_FINDING_DAMAGED,   /* breaks a checksum or a rule of the format */
-    ZB_FINDING_TRUNCATED, /* shorter than what it has to hold */
+    ZB_FINDING_TRUNCATED, /* too short for its content */
     ZB_FINDING_ORPHANED, /* nothing leads to it: a chunk beyond the grid, one of no array, a foreign
                             file */
     ZB_FINDING_STALE,    /* left by a writer that was killed, or out of date: temporary files,
@@ -44,16 +44,17 @@ typedef struct zb_verify_summary {
 ZB_API const char *zb_finding_name(enum zb_finding_kind kind);
 
 /* Walks a store, decodes every chunk of every array in parallel, and reports all that is wrong.
-   What chunks hold is checked by their checksums and sizes: a damaged chunk without either cannot
-   be told. Nothing is changed. Memory: one encoded and one decoded inner chunk a thread, and the
-   names in one directory at each level. Writers at work meanwhile can make findings that are none.
-   Returns ZB_OK when the walk got through, with findings or without. summary may be NULL. */
+   The content of chunks is checked by their checksums and sizes: a damaged chunk without either
+   cannot be recognised. Nothing is changed. Memory: one encoded and one decoded inner chunk a
+   thread, and the names in one directory at each level. Writers at work meanwhile can cause
+   findings where nothing is wrong. Returns ZB_OK when the walk got through, with findings or
+   without. summary may be NULL. */
 ZB_API enum zb_code zb_store_verify(zb_store *store, zb_finding_fn fn, void *context,
                                     zb_verify_summary *summary, zb_error *err);
 
-/* Removes temporary files that killed writers left, undoes what they began by their journals,
-   finishes shrinking arrays, and brings consolidated metadata up to date; reports each. Damaged
-   chunks and orphans are left as they are. Writers may be at work meanwhile. */
+/* Removes temporary files that killed writers left, undoes their unfinished changes by their
+   journals, finishes shrinking arrays, and brings consolidated metadata up to date; reports each.
+   Damaged chunks and orphans are left as they are. Writers may be at work meanwhile. */
 ZB_API enum zb_code zb_store_repair(zb_store *store, zb_finding_fn fn, void *context,
                                     zb_error *err);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Conventions: what the Zarr specification leaves to the programs, answered once for all of them.
+ * Conventions: the questions that the Zarr specification leaves to programs, answered once for all.
  *
- * Which array is a dimension's coordinate, which value means "no data", what type an attribute has,
- * how a new array is cut, where a hierarchy begins and what may be replaced. The plugins translate
- * the answers into the words of their hosts and have no rules of their own. docs/conventions.md
- * says where each rule comes from.
+ * They tell which array is a dimension's coordinate, which value means "no data", what type an
+ * attribute has, how a new array is cut, where a hierarchy begins and what may be replaced. The
+ * plugins translate the answers into the words of their hosts and have no rules of their own.
+ * docs/conventions.md says where each rule comes from.
  */
 #ifndef ZARRBRIDGE_CONVENTIONS_H
 #define ZARRBRIDGE_CONVENTIONS_H
@@ -18,15 +18,16 @@ extern "C" {
 
 /* ---- Coordinates --------------------------------------------------------------------------- */
 
-/* Is an array the coordinate of a dimension of that name and length, given that the array has the
-   name, too? It has one dimension of that length, which is called like it. A dimension without a
-   name will do when the array lies `beside` the one that is described: in the same group. */
+/* True if an array that has a dimension's name is the coordinate of that dimension, of this name
+   and length. Such an array has one dimension of that length, which is called like it. A dimension
+   without a name will do when the array lies `beside` the one that is described: in the same group.
+ */
 ZB_API bool zb_coordinate_fits(const zb_array_info *candidate, const char *name, uint64_t length,
                                bool beside);
 
-/* The groups around an array, from its own one (level 0) upwards. */
+/* The groups around an array, from its own group (level 0) upwards. */
 typedef struct zb_surroundings {
-    unsigned levels; /* number of groups, up to the top of what the caller can see */
+    unsigned levels; /* number of groups, up to the topmost one that the caller can see */
     /* The array called `name` in the group of that level; NULL when there is none. */
     const zb_array_info *(*array)(void *context, unsigned level, const char *name);
     void *context;
@@ -40,9 +41,9 @@ ZB_API int zb_coordinate_find(const zb_array_info *array, uint32_t dim,
 /* ---- Elements ------------------------------------------------------------------------------ */
 
 /* One element of an integer or float type, in host byte order, from a number. False, and *element
-   is left alone, when the type cannot hold the number: a fraction or what is out of range for
-   integers, what would become an infinity for floats. Floats are rounded to the type. False for all
-   other types. */
+   is left alone, when the type cannot hold the number: a fraction or a number out of range for
+   integers, a number that would become an infinity for floats. Floats are rounded to the type.
+   False for all other types. */
 ZB_API bool zb_element_from_double(double value, zb_dtype dtype, void *element);
 ZB_API bool zb_element_from_int64(int64_t value, zb_dtype dtype, void *element);
 ZB_API bool zb_element_from_uint64(uint64_t value, zb_dtype dtype, void *element);
@@ -53,10 +54,10 @@ ZB_API double zb_element_to_double(const void *element, zb_dtype dtype);
 /* ---- _FillValue and nodata ----------------------------------------------------------------- */
 
 /* The value of an attribute `_FillValue` or `missing_value` as one element of an integer or float
-   type. Taken are numbers; the forms of `fill_value` in zarr.json ("NaN", "Infinity", "-Infinity",
-   hexadecimal bits); the base64 text of a little-endian double, as xarray writes it; nan, inf and
-   infinity in any case of letters; of a list the first element. False for all else, and for a
-   number that the type cannot hold. */
+   type. Accepted are numbers; the forms of `fill_value` in zarr.json ("NaN", "Infinity",
+   "-Infinity", hexadecimal bits); the base64 text of a little-endian double, as xarray writes it;
+   nan, inf and infinity in any case of letters; of a list the first element. False for all else,
+   and for a number that the type cannot hold. */
 ZB_API bool zb_fill_attribute_parse(const zb_json *value, zb_dtype dtype, void *element);
 
 /* The JSON text of `_FillValue` for an element of an integer or float type: a number for integers,
@@ -70,10 +71,11 @@ ZB_API char *zb_fill_attribute_print(const void *element, zb_dtype dtype);
    with the other sign. *element has that type. */
 ZB_API bool zb_array_nodata(const zb_node *array, zb_dtype shown, void *element);
 
-/* Would the array's fill value be its nodata value without `_FillValue` and `missing_value`? */
+/* True if the array's fill value would be its nodata value without `_FillValue` and
+   `missing_value`. */
 ZB_API bool zb_array_fill_is_nodata(const zb_node *array);
 
-/* The attribute by which that is denied, since an array's fill value cannot be changed. */
+/* The attribute that denies this, since an array's fill value cannot be changed. */
 #define ZB_FILL_IS_NODATA "zarrbridge:fill_value_is_nodata"
 
 /* ---- Values of attributes ------------------------------------------------------------------ */
@@ -115,18 +117,18 @@ ZB_API const char *zb_number_text(double value, char text[ZB_NUMBER_TEXT_SIZE]);
 
 /* ---- Shapes of new arrays ------------------------------------------------------------------ */
 
-/* What is known of a dimension of a new array. */
+/* The role of a dimension of a new array, where it is known. */
 enum zb_role {
     ZB_ROLE_UNKNOWN,
     ZB_ROLE_PLANE,   /* rows or columns of pictures; an array has two such dimensions or none */
-    ZB_ROLE_SAMPLES, /* what belongs to one pixel and is read together */
+    ZB_ROLE_SAMPLES, /* samples of one pixel, which are read together */
     ZB_ROLE_SERIES   /* pictures that are read one by one */
 };
 
-/* A good shape for the chunks, the units of decoding, of an array for which nobody chose one.
-   roles: [ndim], or NULL when nothing is known. Planes are cut into windows of 512 x 512 elements
-   (longer ones where the plane is narrow) of at most 16 MiB with all of their samples; without
-   planes, chunks have about 1 MiB and the same length along all dimensions. */
+/* A good shape for the chunks, the units of decoding, of an array whose creator chose none. roles:
+   [ndim], or NULL when nothing is known. Planes are cut into windows of 512 x 512 elements (longer
+   ones where the plane is narrow) of at most 16 MiB with all of their samples; without planes,
+   chunks have about 1 MiB and the same length along all dimensions. */
 ZB_API void zb_default_chunk(uint32_t ndim, const uint64_t *shape, uint32_t element_size,
                              const enum zb_role *roles, uint64_t *chunk);
 
@@ -137,7 +139,7 @@ ZB_API bool zb_default_shard(uint32_t ndim, const uint64_t *shape, uint32_t elem
 
 /* ---- Places -------------------------------------------------------------------------------- */
 
-/* Does the directory hold a zarr.json? */
+/* True if the directory holds a zarr.json. */
 typedef bool (*zb_holds_fn)(void *context, const char *directory);
 
 /* Splits the path of a directory into the root of the hierarchy that it is in, or would be in, and
@@ -147,7 +149,7 @@ typedef bool (*zb_holds_fn)(void *context, const char *directory);
 ZB_API enum zb_code zb_path_split(const char *path, zb_holds_fn holds, void *context, char **root,
                                   char **node, zb_error *err);
 
-/* What a new node would find at a path of a store. */
+/* The content that a new node would find at a path of a store. */
 enum zb_place {
     ZB_PLACE_EMPTY, /* nothing: it may be filled */
     ZB_PLACE_NODE,  /* a Zarr version 3 node, readable or not: it may be replaced when asked for */
@@ -156,7 +158,8 @@ enum zb_place {
 ZB_API enum zb_code zb_place_look(zb_store *store, const char *path, enum zb_place *out,
                                   zb_error *err);
 
-/* Does the document at a path say "zarr_format": 3, be it readable otherwise or not? */
+/* True if the document at a path says "zarr_format": 3, whether the rest of it is readable or not.
+ */
 ZB_API bool zb_place_claims_v3(zb_store *store, const char *path);
 
 #ifdef __cplusplus

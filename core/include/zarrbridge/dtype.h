@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Data types: what an element is in memory. */
+/* Data types: the form of an element in memory. */
 #ifndef ZARRBRIDGE_DTYPE_H
 #define ZARRBRIDGE_DTYPE_H
 
@@ -114,8 +114,7 @@ ZB_API const char *zb_dtype_print(zb_dtype dtype, char *text, size_t size);
    returned again. */
 ZB_API const char *zb_dtype_name(zb_dtype dtype, char text[24]);
 
-/* Can elements of `from` be converted into `to` by zb_array_read and zb_writer_write? Numbers as
-   they say; all others into their equals alone, whatever the byte order. */
+/* True if zb_array_read can convert elements of `from` into `to`. */
 ZB_API bool zb_dtype_converts(zb_dtype from, zb_dtype to);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Errors: how every fallible call of the core reports what went wrong.
+ * Errors: the form in which every fallible call of the core reports its failure.
  *
  * A call returns a zb_code and fills a zb_error that the caller owns (usually on its stack; NULL is
  * allowed when the text is not wanted). There is no heap and no thread-local state, so the error
@@ -24,11 +24,11 @@ extern "C" {
 #define ZB_PRINTF(format_arg, first_arg)
 #endif
 
-/* What kind of failure it was; 0 is success. The numbers are stable. */
+/* The kind of a failure; 0 is success. The numbers are stable. */
 enum zb_code {
     ZB_OK = 0,
     ZB_EIO = -1,          /* the operating system or a server failed; see zb_error.sys_errno */
-    ZB_ENOTFOUND = -2,    /* no such store, node or key (a missing chunk is no error) */
+    ZB_ENOTFOUND = -2,    /* no such store, node or key (a missing chunk is not an error) */
     ZB_ENOMEM = -3,       /* memory could not be had */
     ZB_EFORMAT = -4,      /* the store's content breaks the Zarr specification */
     ZB_EUNSUPPORTED = -5, /* valid Zarr, but a feature that this version does not read or write */
@@ -37,20 +37,20 @@ enum zb_code {
     ZB_ELIMIT = -8,       /* a limit of zb_limits would be exceeded; the message names it */
     ZB_ECONFLICT = -9,    /* another writer changed the object meanwhile */
     ZB_ECANCELLED = -10   /* work was ended on request. Only functions that a caller hands in return
-                             it,   to end a walk; a call whose walk was ended so returns ZB_OK */
+                             it, to end a walk; a call whose walk was ended so returns ZB_OK */
 };
 
-/* Groups of errors, by which the other headers say what a call can return:
+/* Groups of errors, by which the other headers name the errors of a call:
  *
  * - store errors: ZB_EIO; ZB_ENOMEM; ZB_EINVAL for a key that leads out of the store, and for an
- * object that is no file.
+ *   object that is not a file.
  * - document errors: store errors, and of the zarr.json ZB_EFORMAT, ZB_EUNSUPPORTED, and ZB_ELIMIT
- * for document_bytes, consolidated_bytes, json_depth, json_values and what bounds codecs.
+ *   for document_bytes, consolidated_bytes, json_depth, json_values and the limits of codecs.
  * - chunk errors: store errors, ZB_EFORMAT, ZB_ECHECKSUM, and ZB_ELIMIT for chunk_bytes,
- * shard_bytes, index_bytes and gzip_members.
+ *   shard_bytes, index_bytes and gzip_members.
  * - change errors: document errors; ZB_ENOTFOUND; ZB_ECONFLICT; ZB_EUNSUPPORTED for a store that
- * cannot be written or has no locks; ZB_ECONFLICT, too, when another process holds a lock for
- * longer than lock_seconds.
+ *   cannot be written or has no locks; ZB_ECONFLICT, too, when another process holds a lock for
+ *   longer than lock_seconds.
  */
 
 #define ZB_MESSAGE_SIZE 512

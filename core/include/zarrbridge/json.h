@@ -53,10 +53,10 @@ ZB_API const char *zb_json_name(const zb_json *member);
 /* The member called name (exact, case-sensitive), or NULL. Accepts a NULL or non-object value. */
 ZB_API const zb_json *zb_json_get(const zb_json *object, const char *name);
 
-/* A string's UTF-8 text, or NULL when the value is no string. */
+/* A string's UTF-8 text, or NULL when the value is not a string. */
 ZB_API const char *zb_json_string(const zb_json *value);
 
-/* A boolean; false when the value is no boolean. */
+/* A boolean; false when the value is not a boolean. */
 ZB_API bool zb_json_bool(const zb_json *value);
 
 /* The number's token as it stood in the text ("1e3", "-0.0", "NaN"), or NULL. */
@@ -70,7 +70,7 @@ ZB_API bool zb_json_uint64(const zb_json *value, uint64_t *out);
 /* True and *out set for any number (nearest double, also NaN and infinities). */
 ZB_API bool zb_json_double(const zb_json *value, double *out);
 
-/* Where a value stands in the text that was parsed: bytes [begin, end), without white space around
+/* The place of a value in the text that was parsed: bytes [begin, end), without white space around
    it. name: the opening quote of a member's name; begin where there is none. */
 typedef struct zb_json_place {
     size_t name, begin, end;
@@ -83,9 +83,9 @@ ZB_API char *zb_json_print(const zb_json *value);
 
 /* ---- Writing ---- */
 
-/* Makes compact JSON text: puts commas, colons and escapes. What is begun is to be ended, and a
+/* Makes compact JSON text: puts commas, colons and escapes. Each beginning needs its end, and a
    member is its name, then one value; nothing checks that. A lack of memory is remembered and told
-   once, at the end: NULL is allowed for a writer everywhere and means that. */
+   once, at the end: NULL is allowed for a writer everywhere and stands for that lack. */
 typedef struct zb_json_writer zb_json_writer;
 
 ZB_API zb_json_writer *zb_json_writer_new(void);
@@ -109,12 +109,13 @@ ZB_API void zb_json_write_int64(zb_json_writer *writer, int64_t value);
 ZB_API void zb_json_write_uint64(zb_json_writer *writer, uint64_t value);
 
 /* The shortest number that reads as the same double or float, with a point or an exponent, so that
-   nobody takes it for an integer. NaN and infinities become the strings "NaN", "Infinity" and
+   no reader takes it for an integer. NaN and infinities become the strings "NaN", "Infinity" and
    "-Infinity", as Zarr has them. */
 ZB_API void zb_json_write_double(zb_json_writer *writer, double value);
 ZB_API void zb_json_write_float(zb_json_writer *writer, float value);
 
-/* A value that was parsed, numbers as they stood; and one that is JSON text already, as it is. */
+/* A value that was parsed, numbers as they stood; and a value that is JSON text already, unchanged.
+ */
 ZB_API void zb_json_write_value(zb_json_writer *writer, const zb_json *value);
 ZB_API void zb_json_write_raw(zb_json_writer *writer, const char *json);
 

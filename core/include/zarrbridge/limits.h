@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What bounds the library, and its state in the process. */
+/* The bounds of the library, and its state in the process. */
 #ifndef ZARRBRIDGE_LIMITS_H
 #define ZARRBRIDGE_LIMITS_H
 
@@ -13,10 +13,10 @@
 extern "C" {
 #endif
 
-/* Bounds on what untrusted content can make the library do. Each can be raised or lowered by the
-   environment variable that zb_limit_describe names, read once per process. The defaults of the
-   three caches are smaller where physical memory, control groups or RLIMIT_AS leave the process
-   little; values from the environment are taken as they are. */
+/* Bounds on the work and memory that untrusted content can cost the library. Each can be raised or
+   lowered by the environment variable that zb_limit_describe names, read once per process. The
+   defaults of the three caches are smaller where physical memory, control groups or RLIMIT_AS leave
+   the process little; values from the environment are taken as they are. */
 typedef struct zb_limits {
     uint64_t json_depth;  /* nesting of a metadata document */
     uint64_t json_values; /* values in a metadata document: each takes about 100 bytes of memory */
@@ -35,7 +35,7 @@ typedef struct zb_limits {
     uint64_t index_cache_bytes;  /* shard-index cache of the process */
     uint64_t write_cache_bytes;  /* parts of chunks that wait in all writers of the process; half as
                                     much again is for encoding and merging them */
-    uint64_t lock_seconds;       /* how long a writer waits for another one's lock */
+    uint64_t lock_seconds;       /* the time that a writer waits for another one's lock */
     uint64_t threads; /* worker threads, the caller included; 0 = the usable processors */
 } zb_limits;
 

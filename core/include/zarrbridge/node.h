@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Nodes: groups and arrays, and what is known of them without reading data. */
+/* Nodes: groups and arrays, and the facts about them that are known without reading data. */
 #ifndef ZARRBRIDGE_NODE_H
 #define ZARRBRIDGE_NODE_H
 
@@ -22,7 +22,7 @@ typedef struct zb_node zb_node;
 ZB_API enum zb_code zb_node_open(zb_store *store, const char *path, zb_node **out, zb_error *err);
 
 /* Opens the node that is at this node's path now: after ZB_ECONFLICT, or to see the shape and the
-   attributes that others have given it. Errors as zb_node_open. */
+   attributes that other writers have given it. Errors as zb_node_open. */
 ZB_API enum zb_code zb_node_refresh(const zb_node *node, zb_node **out, zb_error *err);
 
 ZB_API zb_node *zb_node_retain(zb_node *node);
@@ -49,9 +49,9 @@ typedef struct zb_children {
 
 /* The children of a group, each opened: names that hold a zarr.json. From a listing where the store
    can list, else from consolidated metadata (as zarr-python writes it). A child that cannot be
-   opened is no error. The caller frees with zb_children_free. ZB_EINVAL for an array; store errors;
-   ZB_ELIMIT for `children`; ZB_EUNSUPPORTED where neither a listing nor consolidated metadata is
-   there. */
+   opened is not an error. The caller frees with zb_children_free. ZB_EINVAL for an array; store
+   errors; ZB_ELIMIT for `children`; ZB_EUNSUPPORTED where neither a listing nor consolidated
+   metadata is there. */
 ZB_API enum zb_code zb_group_children(const zb_node *group, zb_children *out, zb_error *err);
 ZB_API void zb_children_free(zb_children *children);
 
@@ -62,15 +62,16 @@ ZB_API const zb_array_info *zb_node_array(const zb_node *node);
 
 /* ---- The grid ----------------------------------------------------------------------------- */
 
-/* Where the chunks of an array lie. Programs ask instead of dividing by chunk_shape, so that they
-   need not know what kind of grid it is. Each dimension is divided by itself: a chunk is the
-   product of one span along each. These calls look at the opened metadata only: no store is asked,
-   they do not fail, and any number of threads may call them at once. All numbers are counted in
-   elements or chunks. */
+/* The places of an array's chunks. Programs ask instead of dividing by chunk_shape, so that they
+   need not know the kind of the grid. Each dimension is divided by itself: a chunk is the product
+   of one span along each. These calls look at the opened metadata only: no store is asked, they do
+   not fail, and any number of threads may call them at once. All numbers are counted in elements or
+   chunks. */
 
-/* Which chunks are meant. Both are the same where the array is not sharded. */
+/* The kind of chunks that a call is about. Both kinds are the same where the array is not sharded.
+ */
 enum zb_grid_level {
-    ZB_GRID_CHUNKS, /* what one key holds: a chunk, or a shard. The unit of storing */
+    ZB_GRID_CHUNKS, /* the content of one key: a chunk, or a shard. The unit of storing */
     ZB_GRID_INNER   /* the innermost chunks, numbered through all of the array: index 0 begins at
                        element 0. The unit of decoding */
 };
@@ -84,15 +85,15 @@ typedef struct zb_chunk_span {
                         that the array's edge cuts, 0 behind the edge */
 } zb_chunk_span;
 
-/* How many chunks lie in the array along a dimension, the last of them maybe in part; 0 when its
-   extent is 0. 0 also for a group, and for a dimension that the array does not have. An array of 0
-   dimensions has one chunk, and no dimension to ask about. */
+/* The number of chunks that lie in the array along a dimension, the last of them maybe in part; 0
+   when its extent is 0. 0 also for a group, and for a dimension that the array does not have. An
+   array of 0 dimensions has one chunk, and no dimension to ask about. */
 ZB_API uint64_t zb_array_chunk_count(const zb_node *array, enum zb_grid_level level, uint32_t dim);
 
-/* The chunk at an index of the grid. An index behind the array's last chunk gives what would be
-   there if the array were larger, with `inside` 0; one that would begin at 2^63 or later gives
-   start UINT64_MAX and extent 0. All but `index` is 0 for a group, and for a dimension that the
-   array does not have. */
+/* The chunk at an index of the grid. An index behind the array's last chunk gives the chunk that
+   would be there if the array were larger, with `inside` 0; one that would begin at 2^63 or later
+   gives start UINT64_MAX and extent 0. All but `index` is 0 for a group, and for a dimension that
+   the array does not have. */
 ZB_API zb_chunk_span zb_array_chunk_at(const zb_node *array, enum zb_grid_level level, uint32_t dim,
                                        uint64_t index);
 
@@ -102,7 +103,7 @@ ZB_API zb_chunk_span zb_array_chunk_at(const zb_node *array, enum zb_grid_level 
 ZB_API zb_chunk_span zb_array_chunk_of(const zb_node *array, enum zb_grid_level level, uint32_t dim,
                                        uint64_t element);
 
-/* How many bytes the array takes in its store: the sum of the sizes of its chunks. Lists the store.
+/* The bytes that the array takes in its store: the sum of the sizes of its chunks. Lists the store.
    ZB_EINVAL for a group; ZB_EUNSUPPORTED where the store cannot list; store errors; ZB_ELIMIT for
    `children` names in one directory. */
 ZB_API enum zb_code zb_array_storage_size(const zb_node *node, uint64_t *bytes, zb_error *err);

@@ -10,7 +10,8 @@
 extern "C" {
 #endif
 
-/* Where elements go: element (i0, i1, ...) of the box lies at data + sum of i_d * strides[d]. */
+/* The destination of elements: element (i0, i1, ...) of the box lies at data + sum of i_d *
+   strides[d]. */
 typedef struct zb_view {
     void *data;
     zb_dtype dtype;         /* converted to when it differs from the array's (see zb_array_read) */
@@ -31,13 +32,13 @@ typedef struct zb_read {
 /* Reads `count` boxes, of one array or several, as one plan: a chunk that several boxes touch is
    decoded once. A chunk that is not stored reads as the fill value. Any thread.
    Conversion: between bool, integers and floats, and between complex types. Integers and floats
-   that do not fit are clamped to the target's range, NaN becomes 0, as HDF5 does; anything non-zero
+   that do not fit are clamped to the target's range, NaN becomes 0, as HDF5 does; any value but 0
    is a true bool. All others only to their equals (zb_dtype_converts): strings are zb_slice
    elements, whose bytes belong to view.values, on error too.
    Errors: ZB_EINVAL for a group, for boxes that leave their arrays, and for a view without the
    values that its type needs; ZB_EUNSUPPORTED for types
    that do not convert; chunk errors; ZB_ECONFLICT when the array is not the one that was opened any
-   more (zb_node_refresh opens what is there). On error the destinations hold undefined elements,
+   more (zb_node_refresh opens the present one). On error the destinations hold undefined elements,
    and err names store, array and chunk. */
 ZB_API enum zb_code zb_array_read(const zb_read *reads, size_t count, zb_error *err);
 

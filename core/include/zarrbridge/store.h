@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stores: where keys hold objects. Programs open one and pass it on. What backends are made of, and
- * how objects are read and put, is in zarrbridge/sys/store.h. A store may be used from any number
- * of threads at once.
+ * Stores, in which keys hold objects. Programs open one and pass it on. The interface of backends,
+ * and the reading and putting of objects, are in zarrbridge/sys/store.h. A store may be used from
+ * any number of threads at once.
  */
 #ifndef ZARRBRIDGE_STORE_H
 #define ZARRBRIDGE_STORE_H
@@ -19,7 +19,7 @@ extern "C" {
 typedef struct zb_store zb_store;
 
 /* A directory. Every key is opened beneath it: names and symbolic links that lead out of it are
-   refused (ZB_EINVAL). ZB_ENOTFOUND when path is no directory; ZB_EIO; ZB_ENOMEM. The caller
+   refused (ZB_EINVAL). ZB_ENOTFOUND when path is not a directory; ZB_EIO; ZB_ENOMEM. The caller
    releases *out. */
 ZB_API enum zb_code zb_store_open_fs(const char *path, zb_store **out, zb_error *err);
 
@@ -27,7 +27,7 @@ ZB_API enum zb_code zb_store_open_fs(const char *path, zb_store **out, zb_error 
 ZB_API enum zb_code zb_store_create_fs(const char *path, zb_store **out, zb_error *err);
 
 /* An empty store in memory, filled by zb_store_mem_set or by writers; for tests and small temporary
-   data. Only ZB_ENOMEM, and ZB_EINVAL for a key that is none. */
+   data. Only ZB_ENOMEM, and ZB_EINVAL for a key that is not valid. */
 ZB_API enum zb_code zb_store_new_mem(const char *label, zb_store **out, zb_error *err);
 ZB_API enum zb_code zb_store_mem_set(zb_store *mem, const char *key, const void *data, size_t size,
                                      zb_error *err);
@@ -35,7 +35,7 @@ ZB_API enum zb_code zb_store_mem_set(zb_store *mem, const char *key, const void 
 ZB_API zb_store *zb_store_retain(zb_store *store);
 ZB_API void zb_store_release(zb_store *store); /* NULL is allowed */
 
-/* When what was written is safe from a loss of power. */
+/* The moment from which written data are safe from a loss of power. */
 enum zb_sync {
     ZB_SYNC_NONE,  /* when the operating system sees fit */
     ZB_SYNC_CLOSE, /* when zb_writer_flush, zb_writer_close or zb_store_flush has returned */
@@ -44,10 +44,11 @@ enum zb_sync {
 };
 
 /* From now on changes of documents (creating, attributes, shapes, copying, moving, deleting)
-   through this store are as safe as `sync` says. Never less than what an earlier call, or a writer
-   that was opened on this store, has asked for. A loss of power leaves the old document or the
-   new one, and from ZB_SYNC_CLOSE on, once zb_store_flush or a writer's flush has returned, the new
-   one. With ZB_SYNC_NONE a document that did not exist before may be left incomplete until then. */
+   through this store are as safe as `sync` says. They are never less safe than an earlier call, or
+   a writer that was opened on this store, has asked for. A loss of power leaves the old document or
+   the new one, and from ZB_SYNC_CLOSE on, once zb_store_flush or a writer's flush has returned, the
+   new one. With ZB_SYNC_NONE a document that did not exist before may be left incomplete until
+   then. */
 ZB_API void zb_store_set_sync(zb_store *store, enum zb_sync sync);
 
 /* The kinds of elements (enum zb_kind) that a program has a use for, one bit each: 1u << kind. From
@@ -57,8 +58,8 @@ ZB_API void zb_store_set_kinds(zb_store *store, unsigned kinds);
 /* All kinds whose elements point at nothing and have no detail. */
 #define ZB_PLAIN_KINDS ((1u << (ZB_KIND_RAW + 1)) - 1)
 
-/* Makes durable all that was changed through the store, by any writer: what waits for a flush
-   becomes visible, too. ZB_EIO with the first object or name that could not be made durable;
+/* Makes durable all that was changed through the store, by any writer: objects that wait for a
+   flush become visible, too. ZB_EIO with the first object or name that could not be made durable;
    ZB_EUNSUPPORTED for a store that cannot be written. */
 ZB_API enum zb_code zb_store_flush(zb_store *store, zb_error *err);
 

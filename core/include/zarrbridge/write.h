@@ -3,7 +3,7 @@
  * Writing boxes.
  *
  * The promise: at every instant each key holds its old or its new object, whole. A killed writer
- * loses what it had not flushed, nothing else. Two writers of one shard, threads or processes,
+ * loses only the data that it had not flushed. Two writers of one shard, threads or processes,
  * never lose each other's data: they take turns under a lock, or one of them gets ZB_ECONFLICT.
  */
 #ifndef ZARRBRIDGE_WRITE_H
@@ -15,23 +15,23 @@
 extern "C" {
 #endif
 
-/* What happens to a stored shard of which a part is written; never recorded in metadata. What
-   covers a whole shard replaces it under every strategy.
+/* The treatment of a stored shard of which a part is written; never recorded in metadata. A write
+   that covers a whole shard replaces it under every strategy.
 
-   ZB_APPEND and ZB_INPLACE change the stored object while others may read it, which gives up one
-   half of the promise above: a writer that is killed in the middle can leave a damaged shard. That
-   is always detected - readers get ZB_ECHECKSUM or ZB_EFORMAT, never wrong elements - and undone:
-   a journal beside the object, put before it is touched, lets the next writer of the shard, or
-   zb_store_repair, bring back the old shard (append) or the old inner chunks (inplace). Readers at
-   the same time find the old or the new elements, try again by themselves when they meet a mixture,
-   and get an error when it lasts. After a loss of power the same holds when `sync` is not
-   ZB_SYNC_NONE.
+   ZB_APPEND and ZB_INPLACE change the stored object while other programs may read it, which gives
+   up one half of the promise above: a writer that is killed in the middle can leave a damaged
+   shard. That is always detected - readers get ZB_ECHECKSUM or ZB_EFORMAT, never wrong elements -
+   and undone: a journal beside the object, put before it is touched, lets the next writer of the
+   shard, or zb_store_repair, bring back the old shard (append) or the old inner chunks (inplace).
+   Readers at the same time find the old or the new elements, try again by themselves when they meet
+   a mixture, and get an error when it lasts. After a loss of power the same holds when `sync` is
+   not ZB_SYNC_NONE.
 
    Both need a store whose objects can be changed, locks, and shards whose index has a crc32c; else
    zb_writer_open gives ZB_EUNSUPPORTED. A shard that cannot be changed in place (it has hard links,
    or is not there yet) is replaced. */
 enum zb_strategy {
-    ZB_REWRITE, /* the object is replaced by a new one with what it holds besides */
+    ZB_REWRITE, /* the object is replaced by a new one, which keeps the rest of the old content */
     ZB_APPEND,  /* the inner chunks that were written, and a new index, are put behind the old ones,
                    which stay as garbage until zb_array_compact. Needs the index at the end */
     ZB_INPLACE /* inner chunks are overwritten where they are. Needs inner chunks of fixed size with
@@ -50,12 +50,12 @@ typedef struct zb_write_options {
 /* An array open for writing. Gathers parts of chunks until they are complete. One thread at a time
    uses a writer; different writers, also of one array, may be used at once.
 
-   Memory: what waits in all writers of the process together is at most write_cache_bytes of
-   zb_limits, and with what encoding and merging need while they run at most one and a half times
-   that, besides some MiB of scratch for each thread. One chunk or shard that needs more by itself
-   is still written, one at a time: a chunk that is no shard is gathered whole; of a shard, inner
+   Memory: the data that wait in all writers of the process together take at most write_cache_bytes
+   of zb_limits, and with the memory for encoding and merging at most one and a half times that,
+   besides some MiB of scratch for each thread. One chunk or shard that needs more by itself is
+   still written, one at a time: a chunk that is not a shard is gathered whole; of a shard, inner
    chunks that were written in part are merged with the stored ones as often as the budget is full.
-   A call waits when other writers have what it needs. */
+   A call waits while other writers have the memory that it needs. */
 typedef struct zb_writer zb_writer;
 
 /* options may be NULL for the defaults. The writer keeps the node alive. ZB_EINVAL for a group;
@@ -78,24 +78,24 @@ typedef struct zb_write {
    tried again. Bytes that elements point at are copied, and may change after the call. ZB_EINVAL
    for a box that leaves the array, and for strings that are not UTF-8 (nothing is written then);
    ZB_EUNSUPPORTED for types that do not convert, and where no lock can be had for a part of a
-   shard; chunk errors of what is merged; ZB_ECONFLICT when another process holds a lock for longer
+   shard; chunk errors of stored chunks that are merged; ZB_ECONFLICT when another process holds a lock for longer
    than lock_seconds, when the array has been deleted, moved or made anew since the writer's node
    was opened, and for chunks of which another part lies within its shape now than then: they may
    hold elements that the writer does not know of. */
 ZB_API enum zb_code zb_writer_write(zb_writer *writer, const zb_write *write, zb_error *err);
 
-/* Stores all that waits: parts are merged with the stored object under the key's lock. What could
-   not be stored keeps waiting, so that flushing can be tried again. Not so with ZB_SYNC_CLOSE for
-   chunks that were stored whole and could then not be made durable: they have their old content,
-   and this writer's flushes fail from now on, other writers' do not: another writer has to write
-   them again. Errors as zb_writer_write. Unless `sync` is ZB_SYNC_NONE, all changes of documents
-   through the store are durable afterwards, too. */
+/* Stores all that waits: parts are merged with the stored object under the key's lock. Parts that
+   could not be stored keep waiting, so that flushing can be tried again. Not so with ZB_SYNC_CLOSE
+   for chunks that were stored whole and could then not be made durable: they have their old
+   content, this writer's flushes fail from now on (those of other writers do not), and another
+   writer has to write them again. Errors as zb_writer_write. Unless `sync` is ZB_SYNC_NONE, all
+   changes of documents through the store are durable afterwards, too. */
 ZB_API enum zb_code zb_writer_flush(zb_writer *writer, zb_error *err);
 
-/* Stores what waits in the chunks that a box touches, so that zb_array_read of the box gives what
-   was written; all else goes on waiting, and nothing becomes durable. Parts of the box outside the
-   array touch no chunk. Errors are those of zb_writer_flush, and ZB_EIO after a flush that lost
-   something. */
+/* Stores the parts that wait in the chunks that a box touches, so that zb_array_read of the box
+   gives the written elements; all else goes on waiting, and nothing becomes durable. Parts of the
+   box outside the array touch no chunk. Errors are those of zb_writer_flush, and ZB_EIO after a
+   flush that lost something. */
 ZB_API enum zb_code zb_writer_settle(zb_writer *writer, const uint64_t *start,
                                      const uint64_t *count, zb_error *err);
 
@@ -103,10 +103,11 @@ ZB_API enum zb_code zb_writer_settle(zb_writer *writer, const uint64_t *start,
    allowed. */
 ZB_API enum zb_code zb_writer_close(zb_writer *writer, zb_error *err);
 
-/* Frees the writer and forgets what waits. NULL is allowed. */
+/* Frees the writer and forgets all that waits. NULL is allowed. */
 ZB_API void zb_writer_abandon(zb_writer *writer);
 
-/* A part of a region that lies in one chunk, or one shard: what one worker can write by itself. */
+/* A part of a region that lies in one chunk, or one shard: the share that one worker can write by
+   itself. */
 typedef struct zb_shard_piece {
     const uint64_t *index;         /* [ndim], of the chunk in the array's grid */
     const uint64_t *start, *count; /* [ndim], elements of the region in the chunk */

@@ -13,13 +13,13 @@
  *     if (zb_array_read(&read, 1, &err))
  *         die(err.message);
  *
- * What to know first:
+ * The first things to know:
  * - Stores, nodes and JSON documents are immutable once opened and reference-counted: any number
  *   of threads may use them at once. A node sees the metadata that it was opened with; its data
  *   are read anew at each call (caches are revalidated, so another process's rewrite is seen).
  * - A missing chunk reads as the fill value. A damaged one is an error, never fill values; so is
  *   reading an array that has been deleted, moved or made anew since its node was opened.
- * - Whatever a store contains is bounded by zb_limits.
+ * - All content of a store is bounded by zb_limits.
  * - The library never prints, never exits, and starts its threads at the first large read.
  *
  * The format is the Zarr core specification, version 3.1 (which 3.0 documents satisfy as well).

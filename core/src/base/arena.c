@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #define LEAST_BLOCK ((size_t)1 << 10)
-#define LARGEST_BLOCK ((size_t)64 << 10) /* but for what alone needs more */
+#define LARGEST_BLOCK ((size_t)64 << 10) /* larger only for a request that alone needs more */
 
 typedef struct zb__arena_block {
     struct zb__arena_block *next;

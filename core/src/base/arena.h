@@ -8,7 +8,7 @@
 /* All zeros is an empty arena. */
 typedef struct zb__arena {
     struct zb__arena_block *blocks; /* the newest first; only that one has room left */
-    size_t used, end;               /* of the newest block: what is free lies between */
+    size_t used, end;               /* of the newest block: its free bytes lie between the two */
     size_t held;                    /* bytes of all blocks */
 } zb__arena;
 

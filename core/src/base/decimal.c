@@ -22,7 +22,8 @@
 static locale_t c_locale;
 static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
 
-/* Not the "C" locale of setlocale, which belongs to the whole process and to the program in it. */
+/* The locale is a handle of its own: setlocale belongs to the whole process and to the program in
+   it. */
 static void make_c_locale(void) {
     c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
@@ -63,8 +64,8 @@ static int64_t read_exponent(const char *text) {
     return negative ? -value : value;
 }
 
-/* Any other byte than a digit or a sign counts as the decimal point: what printf puts there depends
-   on the locale. */
+/* Any other byte than a digit or a sign counts as the decimal point: the byte that printf puts
+   there depends on the locale. */
 static digits digits_begin(const char *text) {
     digits d = {.at = NULL, .exponent = 0};
     bool point = false;
@@ -164,7 +165,7 @@ uint16_t zb__decimal_to_half(const char *text) {
 
 /* ---- Printing ----------------------------------------------------------------------------- */
 
-/* Does the text give the value back, read at once and by way of a double? */
+/* True if the text gives the value back, both read at once and by way of a double. */
 static bool gives_back(const char *text, double value, uint32_t size) {
     double nearest = zb__decimal_to_double(text);
     if (size == 8)
@@ -175,8 +176,8 @@ static bool gives_back(const char *text, double value, uint32_t size) {
     return zb__half_from_double(nearest) == half && zb__decimal_to_half(text) == half;
 }
 
-/* Digits that any decimal text of the type keeps: fewer are asked for by what is printed without
-   trailing zeros. Numbers below the normal ones have no such bound. */
+/* Digits that any decimal text of the type keeps. %g drops trailing zeros, so that this precision
+   prints shorter texts, too. Numbers below the normal ones have no such bound. */
 static int first_precision(double value, uint32_t size) {
     static const double least[9] = {[2] = 0x1p-14, [4] = 0x1p-126, [8] = 0x1p-1022};
     static const int kept[9] = {[2] = 3, [4] = 6, [8] = 15};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From the decimal text of a number to its nearest value, whatever the process's locale is. */
+/* Converts the decimal text of a number to its nearest value and back, in any locale of the
+   process. */
 #ifndef ZB_BASE_DECIMAL_H
 #define ZB_BASE_DECIMAL_H
 
@@ -8,8 +9,8 @@
 
 /* `text` is a JSON number token throughout ("-12.5e3", NUL-terminated), not NaN or an infinity. */
 
-/* Rounded once, to nearest, ties to even; what is too large gives an infinity. A float16 comes as
-   its bits. */
+/* The value is rounded once, to nearest, ties to even; a number that is too large gives an
+   infinity. A float16 comes as its bits. */
 double zb__decimal_to_double(const char *text);
 float zb__decimal_to_float(const char *text);
 uint16_t zb__decimal_to_half(const char *text);
@@ -19,7 +20,7 @@ bool zb__decimal_to_integer(const char *text, bool *negative, uint64_t *magnitud
 
 /* The other way: the fewest digits that both a correct reader of the type (4: float, 8: double, 2:
    float16 given as its value) and one that rounds a double to it turn back into the same bits. A
-   JSON number that always has a point or an exponent, so that nobody takes it for an integer and
+   JSON number that always has a point or an exponent, so that no reader takes it for an integer and
    loses the sign of -0.0. Finite values only. */
 #define ZB__DECIMAL_SIZE 40
 const char *zb__decimal_print(double value, uint32_t size, char text[ZB__DECIMAL_SIZE]);

@@ -13,14 +13,14 @@ bool zb__name_in(const char *name, const char *const *list) {
     return *list != NULL;
 }
 
-/* Exactly the value false: 0 and "false" are not it. */
+/* True for exactly the value false: 0 and "false" do not count. */
 bool zb__json_ignorable(const zb_json *member) {
     const zb_json *flag = zb_json_get(member, "must_understand");
     return zb_json_kind_of(flag) == ZB_JSON_BOOL && !zb_json_bool(flag);
 }
 
 /* The bare name is allowed by version 3.1 of the specification for every extension point, by 3.0
-   for none but the data type; whether a name needs a configuration is its owner's to say. */
+   for none but the data type; the owner of a name decides whether it needs a configuration. */
 enum zb_code zb__extension_parse(const zb_json *value, const char *what, zb__extension *out,
                                  zb_error *err) {
     /* must_understand means nothing on an extension that we do understand. */

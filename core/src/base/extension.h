@@ -20,15 +20,15 @@ typedef struct zb__extension {
 enum zb_code zb__extension_parse(const zb_json *value, const char *what, zb__extension *out,
                                  zb_error *err);
 
-/* Refuses members of the configuration that are not in `known`, a NULL-terminated list: what we do
-   not know may change what the bytes mean. */
+/* Refuses members of the configuration that are not in `known`, a NULL-terminated list: a member
+   that we do not know may change the meaning of the bytes. */
 enum zb_code zb__extension_check(const zb__extension *extension, const char *what,
                                  const char *const *known, zb_error *err);
 
-/* An unknown member that says of itself that readers may ignore it: {"must_understand": false}. */
+/* True for an unknown member that lets readers ignore it: {"must_understand": false}. */
 bool zb__json_ignorable(const zb_json *member);
 
-/* Is name in the NULL-terminated list? */
+/* True if the name is in the NULL-terminated list. */
 bool zb__name_in(const char *name, const char *const *list);
 
 #endif

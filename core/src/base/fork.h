@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Mutexes held over a fork. A child has only the thread that forked: a mutex that another thread
- * held at that moment would stay locked there for ever, and what it guards could be half changed.
+ * held at that moment would stay locked there for ever, and the data that it guards could be half
+ * changed.
  *
  * The mutexes are taken one after the other before the fork. So no thread may wait for one of them
  * while it holds another.
@@ -18,7 +19,7 @@ typedef struct zb__fork_guard {
     struct zb__fork_guard *next, *previous;
 } zb__fork_guard;
 
-/* The guard belongs to the caller, who takes it out before the mutex goes. Any thread. */
+/* The guard belongs to the caller, which takes it out before the mutex goes. Any thread. */
 void zb__fork_guard_add(zb__fork_guard *guard);
 void zb__fork_guard_remove(zb__fork_guard *guard);
 

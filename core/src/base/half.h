@@ -2,7 +2,7 @@
 /*
  * IEEE 754 binary16 in integer arithmetic.
  *
- * Compilers and processors differ in what they offer (_Float16, F16C, AVX512-FP16), and a double
+ * Compilers and processors differ in their support (_Float16, F16C, AVX512-FP16), and a double
  * narrowed through float would be rounded twice. These routines give the same bits everywhere and
  * do not depend on the flush-to-zero mode, which a program built with -ffast-math switches on.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Looking at values. A zb_json begins with a cJSON; outside the type only has another name, so that
- * cJSON stays a private matter of the files that include base/json.h. Its own way to look up
+ * Looking at values. A zb_json begins with a cJSON; outside, the type only has another name, so
+ * that cJSON stays a private matter of the files that include base/json.h. Its own way to look up
  * members (cJSON_GetObjectItem) ignores case and is never used.
  */
 #include "base/json.h"
@@ -134,7 +134,7 @@ bool zb_json_uint64(const zb_json *value, uint64_t *out) {
     return true;
 }
 
-/* The three words are told apart by their first letters; the parser lets no other through. */
+/* The first letters tell the three words apart; the parser lets no other word through. */
 bool zb_json_double(const zb_json *value, double *out) {
     const char *token = zb_json_number(value);
     if (!token)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tree behind zarrbridge/json.h: cJSON's nodes, and what cJSON's have no room for. */
+/* The tree behind zarrbridge/json.h: cJSON's nodes, and the data that cJSON's have no room for. */
 #ifndef ZB_BASE_JSON_H
 #define ZB_BASE_JSON_H
 

@@ -16,7 +16,7 @@
 #include "base/json.h"
 #include "base/json_brief.h"
 #include "base/json_scan.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/limits.h"
 
 /* Parsing and printing recurse as deep as a document is nested: a higher limit json_depth has no
    effect. */
@@ -28,9 +28,9 @@ typedef struct document {
     zb__arena arena;
 } document;
 
-/* All functions below that return a code stand at the first byte of what they read when they are
-   called, and behind its last when they succeed. After a failure the arena goes as a whole, so
-   nothing is ever taken back. */
+/* All functions below that return a code are called at the first byte of their text, and stand
+   behind its last byte when they succeed. After a failure the arena goes as a whole, so nothing is
+   ever taken back. */
 
 typedef struct parser {
     zb__scanner s;
@@ -86,7 +86,7 @@ static enum zb_code parse_word(parser *p, zb_json **out) {
 
 /* ---- Objects and lists -------------------------------------------------------------------- */
 
-/* By name; equal names in the order of the text. */
+/* Orders by name; equal names in the order of the text. */
 static int compare_members(const void *left, const void *right) {
     const zb_json *a = *(const zb_json *const *)left, *b = *(const zb_json *const *)right;
     int order = strcmp(a->node.string, b->node.string);

@@ -56,9 +56,9 @@ bool zb__scan_take(zb__scanner *s, char c) {
 
 /* ---- Strings ------------------------------------------------------------------------------ */
 
-/* What may stand in a string: any UTF-8 except control characters, quotes and backslashes, and the
-   escapes of JSON. NUL is refused in every spelling, because names and values are handed on as C
-   strings and would silently become shorter. */
+/* A string may hold any UTF-8 except control characters, quotes and backslashes, and the escapes of
+   JSON. NUL is refused in every spelling, because names and values are handed on as C strings and
+   would silently become shorter. */
 
 /* Four hexadecimal digits at s->at; false when there are none. */
 static bool scan_hex(zb__scanner *s, uint32_t *unit) {
@@ -115,7 +115,7 @@ static enum zb_code scan_escape(zb__scanner *s, char **to) {
     return ZB_OK;
 }
 
-/* How many bytes from here on stand for themselves, each a character of its own. */
+/* The number of bytes from here on that stand for themselves, each a character of its own. */
 static size_t plain_length(const zb__scanner *s) {
     const unsigned char *c = (const unsigned char *)s->text + s->at;
     size_t left = s->size - s->at, n = 0;
@@ -132,8 +132,7 @@ static size_t quoted_length(const zb__scanner *s) {
     return (at < s->size ? at : s->size) - s->at;
 }
 
-/* Nothing in a string is shorter than what it stands for, so
-   that the room needed is known beforehand. */
+/* No escape is shorter than its character, so that the room needed is known beforehand. */
 enum zb_code zb__scan_string(zb__scanner *s, char **out) {
     s->at++;
     char *to = zb__arena_text(s->arena, quoted_length(s) + 1);

@@ -10,19 +10,19 @@
 #include "zarrbridge/error.h"
 
 /* Functions that return a code, or tell whether something stood here, begin at `at` and leave it
-   behind what they have read. */
+   behind the last byte that they have read. */
 typedef struct zb__scanner {
     const char *text;
     size_t size;
     size_t at;        /* next byte to look at; at most size */
-    zb__arena *arena; /* of what is handed out */
+    zb__arena *arena; /* of all that is handed out */
     zb_error *err;
 } zb__scanner;
 
 /* Fails with the place of byte `at`. Columns count bytes, from 1. */
 enum zb_code zb__scan_fail(zb__scanner *s, enum zb_code code, size_t at, const char *format, ...)
     ZB_PRINTF(4, 5);
-/* "found X, expected ...": X is what stands at the current place. */
+/* "found X, expected ...": X is the text at the current place. */
 enum zb_code zb__scan_expected(zb__scanner *s, const char *expected);
 enum zb_code zb__scan_no_memory(zb__scanner *s);
 
@@ -36,8 +36,8 @@ void zb__scan_space(zb__scanner *s);
 /* Skips white space, and the character when it follows. */
 bool zb__scan_take(zb__scanner *s, char c);
 
-/* Skips the word when it stands here; what follows is the caller's to judge, so that "nulll" fails
-   at its last letter. */
+/* Skips the word when it stands here; the caller judges what follows, so that "nulll" fails at its
+   last letter. */
 bool zb__scan_word(zb__scanner *s, const char *word);
 
 /* A string, from its opening quote on: its text. */

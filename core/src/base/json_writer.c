@@ -21,7 +21,7 @@ char *zb_json_writer_end(zb_json_writer *writer, size_t *size) {
 
 /* ---- Items -------------------------------------------------------------------------------- */
 
-/* What stands between items; NULL writers end here. */
+/* Writes the text between items; NULL writers end here. */
 static bool begin_item(zb_json_writer *w) {
     if (!w)
         return false;
@@ -90,7 +90,7 @@ static void add_escape(zb__text *text, char c) {
         zb__text_addf(text, "\\u%04x", (unsigned)(unsigned char)c);
 }
 
-/* UTF-8 goes out as it is, only what JSON demands is escaped. */
+/* UTF-8 goes out unchanged; only the escapes that JSON demands are made. */
 void zb__json_write_text(zb_json_writer *writer, const char *text, size_t size) {
     if (!begin_item(writer))
         return;
@@ -151,8 +151,8 @@ void zb_json_write_float(zb_json_writer *writer, float value) {
 
 /* ---- Values that were parsed -------------------------------------------------------------- */
 
-/* Do the items of this container stand on lines of their own? Not in a list of scalars, which reads
-   best on one line. */
+/* True if the items of this container stand on lines of their own. A list of scalars reads best on
+   one line. */
 static bool has_lines(const zb_json *container) {
     const zb_json *child = zb_json_first(container);
     if (zb_json_kind_of(container) == ZB_JSON_OBJECT)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the core's own writing of JSON needs beyond zarrbridge/json.h. */
+/* The functions that the core's own writing of JSON needs beyond zarrbridge/json.h. */
 #ifndef ZB_BASE_JSON_WRITER_H
 #define ZB_BASE_JSON_WRITER_H
 
@@ -9,7 +9,7 @@
 /* All zeros is a writer of compact text, to be ended by zb__text_take(&writer.text, ...). */
 struct zb_json_writer {
     zb__text text;
-    unsigned level; /* of the lines of what comes next, where it stands on lines of its own */
+    unsigned level; /* of the lines of the next value, where it stands on lines of its own */
     bool lines;     /* items of the innermost container stand on lines of their own */
     bool spaced;    /* blanks behind colons, and behind the commas of a container on one line */
     bool follows;   /* an item came before in the innermost container */

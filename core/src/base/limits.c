@@ -18,7 +18,7 @@ typedef struct limit_def {
     const char *name, *variable, *meaning;
     uint64_t value;
     size_t offset;  /* in zb_limits */
-    uint64_t share; /* the default is at most memory divided by this; 0: whatever memory there is */
+    uint64_t share; /* the default is at most memory divided by this; 0: not bounded by memory */
 } limit_def;
 
 #define LIMIT(field, variable, value, meaning) SHARE(field, variable, value, 0, meaning)
@@ -63,7 +63,7 @@ static uint64_t *field_of(size_t row) {
     return (uint64_t *)(void *)((char *)&limits + table[row].offset);
 }
 
-/* A variable that is no plain decimal number is ignored: the default is the safe choice. */
+/* A variable that is not a plain decimal number is ignored: the default is the safe choice. */
 static uint64_t value_from_environment(size_t row) {
     const char *text = getenv(table[row].variable);
     if (!text || *text < '0' || *text > '9')

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/pages.h"
-#include "zarrbridge/sys/store.h"
 
 void zb__lru_init(zb__lru *lru, uint64_t budget, uint64_t most) {
     *lru = (zb__lru){.budget = budget, .most = most};
@@ -39,7 +38,8 @@ static void link_newest(zb__lru *lru, zb__lru_item *item) {
     lru->newest = item;
 }
 
-/* What an item takes of the budget: its head counts too, so that empty items are not free. */
+/* The bytes that an item takes of the budget: its head counts too, so that empty items are not
+   free. */
 static uint64_t weight(size_t size) {
     return sizeof(zb__lru_item) + (uint64_t)size;
 }
@@ -124,8 +124,8 @@ static zb__lru_item *evict(zb__lru *lru, size_t size) {
     return evicted;
 }
 
-/* Gives the table's references of a chain back, except one to an item of just `size` bytes that
-   nobody uses any more: its memory can serve again, and passes to the caller. NULL when there is
+/* Gives the table's references of a chain back, except one to an item of just `size` bytes that no
+   thread uses any more: its memory can serve again, and passes to the caller. NULL when there is
    none. */
 static zb__lru_item *free_chain(zb__lru_item *chain, size_t size) {
     zb__lru_item *reusable = NULL;
@@ -185,7 +185,7 @@ void zb__lru_put(zb__lru *lru, zb__lru_item *item) {
         zb__lru_item **link = find(lru, &item->key);
         if (*link)
             replaced = take_out(lru, link);
-        /* zb__lru_new made room, but others may have put theirs since. */
+        /* zb__lru_new made room, but other threads may have put their items since. */
         evicted = evict(lru, item->size);
         zb__lru_item **head = &lru->buckets[bucket_of(lru, &item->key)];
         item->chain = *head;

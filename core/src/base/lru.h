@@ -18,11 +18,11 @@ typedef struct zb__lru_key {
     uint64_t word[4];
 } zb__lru_key;
 
-/* The version of the object that an item's data come from: words that are compared, no more. */
+/* The version of the object that an item's data come from: words that are only compared. */
 #define ZB__LRU_VERSION_WORDS 4
 
 typedef struct zb__lru_item {
-    struct zb__lru *lru; /* it came from */
+    struct zb__lru *lru; /* the cache that it came from */
     bool in_slab;
     zb__lru_key key;
     uint64_t version[ZB__LRU_VERSION_WORDS];

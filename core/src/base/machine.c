@@ -5,7 +5,7 @@
  *
  * /proc/self/cgroup names this process's group in each hierarchy. A container may see the path of
  * its group from outside, where no such directory is: every level of the path is asked, up to the
- * hierarchy's root, and those that are not there bound nothing.
+ * hierarchy's root, and levels that are not there bound nothing.
  */
 #include "base/machine.h"
 
@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define PATH_BYTES 4096
-/* Of /proc/self/cgroup; some dozen lines of a path each. What lies behind is not looked at. */
+/* Of /proc/self/cgroup; some dozen lines of a path each. The rest of the file is not looked at. */
 #define LIST_BYTES 16384
 
 /* ---- Files ---- */
@@ -36,7 +36,7 @@ static bool read_text(const char *path, char *text, size_t size) {
     return used > 0;
 }
 
-/* A decimal number that ends at a blank or the text's end. Returns what follows it, or NULL. */
+/* A decimal number that ends at a blank or the text's end. Returns the text behind it, or NULL. */
 static const char *read_number(const char *text, uint64_t *out) {
     const char *at = text;
     uint64_t value = 0;
@@ -58,7 +58,7 @@ static bool read_member(const char *directory, const char *name, char *text, siz
     return length > 0 && (size_t)length < sizeof path && read_text(path, text, size);
 }
 
-/* The number above 0 in a file that holds nothing else; UINT64_MAX for all that is no such. */
+/* The number above 0 in a file that holds nothing else; UINT64_MAX for any other content. */
 static uint64_t read_bound(const char *directory, const char *name) {
     char text[64];
     uint64_t value;
@@ -72,7 +72,7 @@ static uint64_t least(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-/* ---- What one group grants ---- */
+/* ---- The bounds of one group ---- */
 
 typedef uint64_t (*bound_fn)(const char *directory);
 
@@ -125,7 +125,7 @@ static uint64_t bound_along(const char *root, const char *mount, const char *pat
     }
 }
 
-/* Is the controller one of a list like "cpu,cpuacct"? */
+/* True if the controller is one of a list like "cpu,cpuacct". */
 static bool is_listed(const char *list, const char *controller) {
     size_t length = strlen(controller);
     for (const char *at = list; at; at = strchr(at, ',')) {

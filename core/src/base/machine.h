@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What of the machine this process may use: its processors and its memory, as affinity, control
- * groups (versions 1 and 2) and resource limits bound them. What cannot be read bounds nothing.
+ * The part of the machine that this process may use: processors and memory, as affinity, control
+ * groups (versions 1 and 2) and resource limits bound them. A bound that cannot be read bounds
+ * nothing.
  */
 #ifndef ZB_BASE_MACHINE_H
 #define ZB_BASE_MACHINE_H
@@ -15,8 +16,8 @@ size_t zb__machine_processors(void);
 /* Bytes; UINT64_MAX when nothing tells. */
 uint64_t zb__machine_memory(void);
 
-/* What the control groups of this process and those above them grant, by the files below `root`:
-   "" is the machine, another directory a test. SIZE_MAX and UINT64_MAX without a bound. */
+/* The share that the control groups of this process and those above them grant, by the files below
+   `root`: "" is the machine, another directory a test. SIZE_MAX and UINT64_MAX without a bound. */
 size_t zb__cgroup_processors(const char *root);
 uint64_t zb__cgroup_memory(const char *root);
 

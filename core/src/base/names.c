@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/list.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/limits.h"
 
 enum zb_code zb__names_add(zb__names *names, zb__name name, zb_error *err) {
     if (!name.text ||

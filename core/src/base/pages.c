@@ -8,7 +8,7 @@
 
 #define HUGE_PAGE ((size_t)2 << 20)
 #define CACHE_LINE ((size_t)64)
-/* From this size on zb__pages_map asks the system. */
+/* The size from which on zb__pages_map asks the system. */
 #define MAP_FROM ((size_t)1 << 20)
 
 void *zb__pages_alloc(size_t size, size_t *capacity) {
@@ -19,8 +19,8 @@ void *zb__pages_alloc(size_t size, size_t *capacity) {
     void *memory;
     if (posix_memalign(&memory, huge ? HUGE_PAGE : CACHE_LINE, bytes ? bytes : CACHE_LINE) != 0)
         return NULL;
-    /* May fail: then the pages are small. So are those of the rest, or it would take up to 2 MiB.
-     */
+    /* The call may fail: then the pages are small. The rest has small pages, too: a huge one would
+       take up to 2 MiB for it. */
     if (huge)
         madvise(memory, bytes & ~(HUGE_PAGE - 1), MADV_HUGEPAGE);
     if (capacity)
@@ -28,8 +28,8 @@ void *zb__pages_alloc(size_t size, size_t *capacity) {
     return memory;
 }
 
-/* What is mapped for so many bytes: whole pages, also on machines whose pages have 64 KiB. 0 when
-   that overflows. */
+/* The bytes that are mapped for `size` bytes: whole pages, also on machines whose pages have 64
+   KiB. 0 when that overflows. */
 static size_t mapped(size_t size) {
     size_t page = (size_t)64 << 10, bytes = (size + page - 1) & ~(page - 1);
     return bytes < size ? 0 : bytes;

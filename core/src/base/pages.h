@@ -8,11 +8,11 @@
 
 #include <stddef.h>
 
-/* At least `size` bytes aligned to 64, freed with free(); *capacity (may be NULL) is how many. No
-   page is touched. NULL when memory runs out. */
+/* At least `size` bytes aligned to 64, freed with free(); *capacity (may be NULL) tells how many
+   there are. No page is touched. NULL when memory runs out. */
 void *zb__pages_alloc(size_t size, size_t *capacity);
 
-/* Likewise for memory that comes and goes: free() may keep what is large, with gaps, and huge pages
+/* The same for memory that comes and goes: free() may keep large blocks, with gaps, and huge pages
    that were asked for one buffer then serve a piece of another. This goes back to the system. */
 void *zb__pages_map(size_t size);
 void zb__pages_unmap(void *memory, size_t size); /* NULL is allowed; size: as it was asked for */

@@ -27,7 +27,7 @@ typedef struct job {
     zb__task_fn fn;
     void *context;
     size_t count;
-    atomic_size_t next;    /* first task that nobody has claimed */
+    atomic_size_t next;    /* first task that no thread has claimed */
     atomic_size_t helpers; /* workers inside; changed under pool_lock */
     size_t helpers_left;   /* workers that may still come; under pool_lock */
     enum zb_code code;     /* of the first failure; under pool_lock */
@@ -44,7 +44,7 @@ static atomic_uint posted; /* counts jobs, so that spinning workers see a new on
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static size_t width_of_pool;
 
-/* ---- How many threads ---- */
+/* ---- The number of threads ---- */
 
 /* The workers are not in the child. */
 static void forget_workers(void *unused) {
@@ -70,7 +70,7 @@ size_t zb__pool_width(void) {
 /* ---- Running ---- */
 
 static void fail_job(job *j, enum zb_code code, const zb_error *error) {
-    atomic_store(&j->next, j->count); /* nobody claims another task */
+    atomic_store(&j->next, j->count); /* no thread claims another task */
     pthread_mutex_lock(&pool_lock);
     if (j->code == ZB_OK) {
         j->code = code;
@@ -108,8 +108,7 @@ static void unlink_job(job *j) {
 }
 
 /* Waking a sleeping thread and hearing back costs about 60 µs, as much as decoding a chunk. Reads
-   often come in a row, so whoever has nothing to do looks out for this long before it sleeps.
-   Nanoseconds. */
+   often come in a row, so an idle thread spins for this many nanoseconds before it sleeps. */
 #define SPIN_NS 50000
 
 static int64_t now_ns(void) {
@@ -171,7 +170,7 @@ static void *worker_main(void *unused) {
     return NULL;
 }
 
-/* Starts workers until there are `wanted`; fewer are no failure. Called with the lock. */
+/* Starts workers until there are `wanted`; fewer are not a failure. Called with the lock. */
 static void start_workers(size_t wanted) {
     if (workers >= wanted)
         return;

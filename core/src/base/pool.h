@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One pool of worker threads per process, started at the first use that pays for it. The caller of
- * zb__pool_run works too, so that a pool of one thread is no pool at all.
+ * zb__pool_run works too, so that a pool of one thread has no workers.
  */
 #ifndef ZB_BASE_POOL_H
 #define ZB_BASE_POOL_H

@@ -59,7 +59,7 @@ void zb__scratch_put(zb__scratch *scratch) {
 
 /* ---- Contexts ----------------------------------------------------------------------------- */
 
-/* The slot's number, the same for all scratches. Number 0 is nobody's. */
+/* The slot's number, the same for all scratches. No slot has the number 0. */
 static unsigned number_of(zb__scratch_slot *slot) {
     pthread_once(&fork_once, guard_fork);
     pthread_mutex_lock(&idle_lock);

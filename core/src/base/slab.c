@@ -9,7 +9,7 @@ typedef struct zb__slab {
     struct zb__slab *next;
     size_t block_size; /* a multiple of 64 */
     size_t used;       /* blocks that are given out */
-    size_t fresh;      /* offset of the first block that never was */
+    size_t fresh;      /* offset of the first block that was never given out */
     void *idle;        /* blocks that were given back, linked by their first word */
     _Alignas(64) unsigned char blocks[];
 } slab;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Memory for blocks of a few sizes, in huge pages: the first touch of an ordinary page costs more
- * than decoding what goes into it. Slabs of 8 MiB each serve one size at a time. Not thread-safe.
+ * than decoding its content. Slabs of 8 MiB each serve one size at a time. Not thread-safe.
  */
 #ifndef ZB_BASE_SLAB_H
 #define ZB_BASE_SLAB_H
@@ -18,8 +18,8 @@ typedef struct zb__slabs {
     uint64_t reserved; /* bytes of all slabs */
 } zb__slabs;
 
-/* Is a block of this size worth a slab? Smaller ones touch few pages, larger ones are better off
-   alone. */
+/* True if a block of this size is worth a slab. Smaller ones touch few pages, larger ones are
+   better off alone. */
 static inline int zb__slab_fits(size_t size) {
     return size >= ((size_t)32 << 10) && size <= ZB__SLAB_BYTES / 4;
 }
@@ -28,7 +28,7 @@ static inline int zb__slab_fits(size_t size) {
    bytes or memory runs out. */
 void *zb__slab_alloc(zb__slabs *slabs, size_t size, uint64_t most);
 
-/* Is the block one of these slabs'? */
+/* True if the block lies in one of these slabs. */
 int zb__slab_has(const zb__slabs *slabs, const void *block);
 
 /* Gives a block back; an empty slab goes back to the system. */

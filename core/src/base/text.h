@@ -24,8 +24,8 @@ void zb__text_addf(zb__text *text, const char *format, ...) ZB_PRINTF(2, 3);
 /* A line break and the indentation of this level, two blanks each. */
 void zb__text_add_line(zb__text *text, unsigned level);
 
-/* Hands the text over to the caller, who frees it; NULL when memory has run out. size may be NULL.
- */
+/* Hands the text over to the caller, which frees it; NULL when memory has run out. size may be
+   NULL. */
 char *zb__text_take(zb__text *text, size_t *size);
 
 #endif

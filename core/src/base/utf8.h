@@ -33,7 +33,7 @@ static inline size_t zb__utf8_length(const char *text, size_t size) {
 }
 
 /* Writes a code point (no surrogate, at most U+10FFFF) to text, which has room for 4 bytes; returns
-   how many it took. */
+   the number taken. */
 static inline size_t zb__utf8_put(char *text, uint32_t point) {
     if (point < 0x80) {
         text[0] = (char)point;

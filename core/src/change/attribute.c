@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Changing one member of a document: attributes, and the names of dimensions. What is edited is the
- * document as it stands in the store now, under the lock, not the one that the node was opened
- * with: another process's change is kept.
+ * Changing one member of a document: attributes, and the names of dimensions. The document as it
+ * stands in the store now is edited, under the lock, not the one that the node was opened with:
+ * another process's change is kept.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -18,11 +18,12 @@
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
 
-/* Up to this many chunks are asked for one by one; beyond, those that exist are listed. An array
-   that grows slice by slice is cheaper asked, one that is sparse cheaper listed. */
+/* Up to this many chunks are asked for one by one; beyond, those that exist are listed. Asking is
+   cheaper for an array that grows slice by slice, listing for a sparse one. */
 #define ASK_AT_MOST 4096
 
-/* What is read at once to find out whether it is all fill; one row of inner chunks at least. */
+/* The bytes that are read at once to find out whether they are all fill; one row of inner chunks at
+   least. */
 #define LOOK_BYTES ((uint64_t)16 << 20)
 
 /* ---- The same array with another shape ---------------------------------------------------- */
@@ -64,12 +65,12 @@ enum zb_code zb__array_reshape(const zb_node *node, const zb__document *document
 /* ---- One chunk ---------------------------------------------------------------------------- */
 
 typedef struct clearing {
-    const zb_node *padded; /* the array with whole chunks, so that the writer reaches what is cut */
+    const zb_node *padded; /* the array with whole chunks: the writer reaches the cut part */
     const uint64_t *keep, *region;
     uint64_t kept_grid[ZB_MAX_NDIM];   /* chunks that reach into keep, along each dimension */
     uint64_t region_grid[ZB_MAX_NDIM]; /* the same of region */
     bool is_suspect;
-    zb_writer *writer; /* of padded, opened at the first chunk that needs it */
+    zb_writer *writer; /* writes to padded, opened at the first chunk that needs it */
 } clearing;
 
 /* A part of a chunk, in the array's coordinates. */
@@ -93,7 +94,7 @@ static bool part_beyond(const clearing *c, const uint64_t *index, uint32_t d, pa
     return true;
 }
 
-/* Cuts the part to what is looked at in one step: whole inner chunks, as many as LOOK_BYTES allow,
+/* Cuts the part to the box that one step looks at: whole inner chunks, as many as LOOK_BYTES allow,
    the last dimensions first. Advances `at`; false at the end. */
 static bool next_step(const zb__array *array, const part *whole, part *at, uint64_t *elements) {
     const zb__grid *inner = &array->inner;
@@ -128,8 +129,8 @@ static bool is_all_fill(const zb_array_info *info, const char *data, uint64_t el
     return same;
 }
 
-/* Does the part hold anything but fill values? What is damaged does not pass for anything: reading
-   it is an error, after the array has grown as before. */
+/* Sets *found if the part holds anything but fill values. A damaged part does not count: reading it
+   is an error, as before, when the array has grown. */
 static enum zb_code look(const clearing *c, const part *whole, bool *found, zb_error *err) {
     const zb_array_info *info = &c->padded->array->info;
     enum zb_code code = ZB_OK;
@@ -173,8 +174,7 @@ static enum zb_code refill(clearing *c, const part *p, zb_error *err) {
     return code ? code : zb_writer_write(c->writer, &write, err);
 }
 
-/* Only dimensions in which region is larger matter: what lies beyond the others is not asked for.
- */
+/* Only dimensions in which region is larger matter: elements beyond the others are left alone. */
 static enum zb_code clear_chunk(void *context, const char *key, const uint64_t *index,
                                 zb_error *err) {
     clearing *c = context;
@@ -202,7 +202,7 @@ static enum zb_code clear_chunk(void *context, const char *key, const uint64_t *
 /* ---- All chunks --------------------------------------------------------------------------- */
 
 /* The chunks to look at along one dimension: those on the edge and beyond, where region is larger;
-   all of region's, else. */
+   otherwise all of region's. */
 static void range_of(const clearing *c, uint32_t d, uint32_t growing, uint64_t *from,
                      uint64_t *to) {
     bool aligned = c->padded->array->info.shape[d] == c->keep[d];
@@ -210,7 +210,7 @@ static void range_of(const clearing *c, uint32_t d, uint32_t growing, uint64_t *
     *to = c->region_grid[d];
 }
 
-/* How many chunks asking would ask for; UINT64_MAX when they are too many to count. */
+/* The number of chunks to ask for one by one; UINT64_MAX when they are too many to count. */
 static uint64_t count_asked(const clearing *c) {
     uint32_t ndim = c->padded->array->info.ndim;
     uint64_t sum = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is stored beyond the shape of an array: chunks outside its grid, and the part of chunks on
- * its edge that lies outside. Nobody sees it until the array grows; it has to read as the fill
- * value then. Our own shrinking leaves nothing there, other programs may.
+ * Elements that are stored beyond the shape of an array: chunks outside its grid, and the part of
+ * chunks on its edge that lies outside. No reader sees them until the array grows; they have to
+ * read as the fill value then. Our own shrinking leaves nothing there, other programs may.
  */
 #ifndef ZB_CHANGE_BEYOND_H
 #define ZB_CHANGE_BEYOND_H
@@ -15,8 +15,8 @@
    refilled with the fill value there.
 
    node, document: the array as it stands in the store, under the hierarchy's lock. is_suspect: only
-   chunks that have something else than fill values there are written, which costs reading them;
-   else all are. */
+   chunks that hold something else than fill values there are written, at the cost of reading them;
+   otherwise all are. */
 enum zb_code zb__beyond_clear(const zb_node *node, const zb__document *document,
                               const uint64_t *keep, const uint64_t *region, bool is_suspect,
                               zb_error *err);

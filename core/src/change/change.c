@@ -2,8 +2,8 @@
 /*
  * The frame of every change of documents. One lock for the whole hierarchy, that of the root's
  * document, keeps changes in line: an operation looks at groups above, puts or erases several
- * documents, and a finer lock would have to cover all of those. Changes are short, but for erasing
- * many chunks.
+ * documents, and a finer lock would have to cover all of those. Changes are short, except for those
+ * that erase many chunks.
  *
  * Where a store should have locks and gives none (some network file systems), changes are refused:
  * two processes that change one hierarchy at once would lose changes of documents in silence.
@@ -61,7 +61,7 @@ enum zb_code zb__change_begin(zb_store *store, zb__change *change, zb_error *err
     *change = (zb__change){.store = store};
     if (!store->ops->put)
         return zb_fail(err, ZB_EUNSUPPORTED, "store %s cannot be written", store->label);
-    if (!store->ops->lock) /* one that nobody shares */
+    if (!store->ops->lock) /* a store that is not shared */
         return ZB_OK;
     enum zb_code code = zb_store_lock(store, "zarr.json", &change->lock, err);
     if (code == ZB_EUNSUPPORTED)
@@ -94,8 +94,8 @@ static enum zb_code add_missing(zb__change *change, const char *path, zb_error *
     return code ? code : zb__entries_add(&change->missing, path, &document, err);
 }
 
-/* Looks at one group above. Of its document only what matters here is checked: one that
-   we cannot open for other reasons may still have children. */
+/* Looks at one group above. Only the members that matter here are checked: a group that we cannot
+   open for other reasons may still have children. */
 static enum zb_code look_at(zb__change *change, const char *path, bool create, zb_error *err) {
     char *text;
     size_t size;
@@ -184,7 +184,7 @@ enum zb_code zb__change_drop(zb__change *change, zb_error *err) {
         code = copy_document(&owner->document, &bare, err);
         if (code)
             break;
-        change->dropped = true; /* of this one perhaps: putting it back does no harm */
+        change->dropped = true; /* perhaps not this block: putting it back does no harm */
         code = zb__document_edit(&bare, NULL, "consolidated_metadata", NULL, NULL, err);
         if (!code)
             code = put_text(change->store, owner->path, bare.text, bare.size, err);
@@ -212,8 +212,8 @@ void zb__change_forget(zb__change *change, size_t count) {
     }
 }
 
-/* Noted first, because that can fail as well; what is not in the store must not be noted. Where no
-   group above has a block, nobody asks what was put. */
+/* The document is noted first, because noting can fail as well; a document that is not in the store
+   must not stay noted. Where no group above has a block, no note is needed. */
 enum zb_code zb__change_put(zb__change *change, const char *path, const char *text, size_t size,
                             zb_error *err) {
     size_t count = change->put.count;
@@ -235,7 +235,8 @@ enum zb_code zb__change_put_missing(zb__change *change, zb_error *err) {
     return code;
 }
 
-/* What was put at or below path by this change, a copy that is undone, has gone with it. */
+/* The documents that this change put at or below path, those of a copy that is undone, have gone
+   with it. */
 static void forget_put(zb__change *change, const char *path) {
     size_t kept = 0;
     for (size_t i = 0; i < change->put.count; i++) {
@@ -283,9 +284,9 @@ enum zb_code zb__change_erase(zb__change *change, const char *path, bool all, zb
 
 /* ---- After -------------------------------------------------------------------------------- */
 
-/* What was done counts, not what was meant: after a failure half-way the blocks tell of what is
-   there. When this fails, the group goes on without a block, as zb__change_drop left it; it is a
-   hint, and the change itself has been made. */
+/* The blocks tell of the documents that are there, also after a failure half-way. When this fails,
+   the group goes on without a block, as zb__change_drop left it; it is a hint, and the change
+   itself has been made. */
 static void put_back(zb__change *change, zb__entry *owner) {
     bool changed = change->put.count > 0 || change->erased;
     if (changed &&
@@ -306,7 +307,7 @@ enum zb_code zb__change_end(zb__change *change, enum zb_code code, zb_error *err
     zb__entries_free(&change->put);
     free(change->erased);
     *change = (zb__change){.store = NULL};
-    /* What was erased or moved is durable with a flush only. */
+    /* Erasing and moving become durable with a flush only. */
     bool at_once = atomic_load(&store->sync) == ZB_SYNC_ALWAYS;
     return code == ZB_OK && at_once ? zb_store_flush(store, err) : code;
 }

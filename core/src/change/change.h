@@ -25,8 +25,8 @@ typedef struct zb__change {
     zb_lock *lock;       /* of the hierarchy; NULL: the store has none */
     zb__entries owners;  /* groups above with a block, and their documents as they were */
     zb__entries missing; /* groups above without a document, to be created; parents first */
-    zb__entries put;     /* what has been put */
-    char *erased;        /* path whose node and all below has been erased, or NULL */
+    zb__entries put;     /* documents that have been put */
+    char *erased;        /* erased path, with all nodes at and below it, or NULL */
     bool dropped;
 } zb__change;
 
@@ -47,20 +47,20 @@ enum zb_code zb__change_put_missing(zb__change *change, zb_error *err);
 enum zb_code zb__change_put(zb__change *change, const char *path, const char *text, size_t size,
                             zb_error *err);
 
-/* Puts a document, or what goes with one, as safe as zb_store_set_sync says. */
+/* Puts a document, or an object that goes with one, as durably as zb_store_set_sync says. */
 enum zb_code zb__document_put(zb_store *store, const char *key, const void *data, size_t size,
                               zb_error *err);
 
-/* Notes a document that the store has at path without our putting it: a move brings it there. */
+/* Notes a document that the store has at path without a put of ours: a move brings it there. */
 enum zb_code zb__change_note(zb__change *change, const char *path, const char *text, size_t size,
                              zb_error *err);
-/* Forgets what was put or noted since there were `count` entries. */
+/* Forgets the documents that were put or noted since there were `count` entries. */
 void zb__change_forget(zb__change *change, size_t count);
 
 /* Erases a node's document. With `all` the node and those below leave consolidated metadata; the
    caller erases these, too. */
 enum zb_code zb__change_erase(zb__change *change, const char *path, bool all, zb_error *err);
-/* The second half alone, for what is erased in another way. */
+/* The second half alone, for nodes that are erased in another way. */
 enum zb_code zb__change_note_erased(zb__change *change, const char *path, zb_error *err);
 
 /* Returns code; with ZB_SYNC_ALWAYS the error of making the change durable. Blocks that cannot be

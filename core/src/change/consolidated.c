@@ -36,7 +36,8 @@ static size_t depth_of(const char *path) {
     return depth;
 }
 
-/* zarr-python folds the case of all letters; here only of ASCII ones. The order is for the eye. */
+/* zarr-python folds the case of all letters; here only of ASCII ones. The order only serves human
+   readers. */
 static int compare_rows(const void *a, const void *b) {
     const row *x = a, *y = b;
     size_t x_depth = depth_of(x->path), y_depth = depth_of(y->path);
@@ -46,7 +47,7 @@ static int compare_rows(const void *a, const void *b) {
     return order ? order : strcmp(x->path, y->path);
 }
 
-/* Does the change say something of the node at this path below `group`? */
+/* True if the change touches the node at this path below `group`. */
 static bool is_changed(const char *path, const char *group, const zb__entries *put,
                        const char *erased) {
     const char *below = erased ? zb__path_below(erased, group) : NULL;
@@ -62,7 +63,7 @@ static bool is_changed(const char *path, const char *group, const zb__entries *p
 
 /* ---- Printing ----------------------------------------------------------------------------- */
 
-/* The block around the map; what the map holds is the caller's. */
+/* Prints the block around the map, whose entries the caller prints. */
 static void begin_block(zb_json_writer *w) {
     zb_json_begin_object(w);
     zb_json_write_name(w, "kind");
@@ -130,7 +131,7 @@ static bool is_last(const zb__entries *put, size_t i) {
 }
 
 /* Nodes put below `erased` come after the erasing (a node that was moved out of it is elsewhere),
-   so what is put is never filtered by it. */
+   so the nodes that are put are never filtered by it. */
 enum zb_code zb__consolidated_update(zb__document *group, const char *path, const zb__entries *put,
                                      const char *erased, zb_error *err) {
     const zb_json *old = zb_json_get(zb_json_get(group->json, member), "metadata");

@@ -18,15 +18,15 @@ typedef struct zb__entries {
     size_t count, capacity;
 } zb__entries;
 
-/* Has this group document a block? */
+/* True if this group document has a block. */
 bool zb__consolidated_has(const zb__document *group);
 
-/* Makes a block current: the nodes of `put` take the place of what it says of them, what lies at or
-   below `erased` (or NULL) goes. group: the document with its old block, at `path`. */
+/* Makes a block current: the nodes of `put` take the place of their entries, and the entries at or
+   below `erased` (or NULL) go. group: the document with its old block, at `path`. */
 enum zb_code zb__consolidated_update(zb__document *group, const char *path, const zb__entries *put,
                                      const char *erased, zb_error *err);
 
-/* Takes over path and document (freed on failure, too). */
+/* Takes over path and document (also freed on failure). */
 enum zb_code zb__entries_add(zb__entries *entries, const char *path, zb__document *document,
                              zb_error *err);
 

@@ -4,11 +4,11 @@
  * decoded, so nodes that this version cannot read are copied as well.
  *
  * Chunks come before documents, and the topmost document last: until that moment there is no node,
- * from then on it is complete. What is copied are nodes: a group's stray files stay behind.
+ * from then on it is complete. Only nodes are copied: a group's stray files stay behind.
  *
  * A copy of a group that is killed between documents leaves nodes below a path where there is none.
- * A *note* at that path, put before the first document and erased after the last, tells whoever
- * creates a node there next that they are nobody's.
+ * A *note* at that path, put before the first document and erased after the last, tells the next
+ * process that creates a node there that they are left-overs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ typedef struct copying {
     const char *from_path, *to_path;
     bool undo; /* erase what was copied instead */
     bool move;
-    bool moved; /* at once, by renaming: nothing is left at from_path */
+    bool moved; /* moved at once, by renaming: nothing is left at from_path */
 } copying;
 
 /* The key or path in the target for one in the source: malloc'ed, or NULL. */
@@ -88,9 +88,7 @@ static enum zb_code copy_documents(const copying *c, zb__change *change, const z
     return code;
 }
 
-/* After a failure nothing of a half copy stays, as far as the store lets us: false when it does
- * not.
- */
+/* Erases a half copy after a failure; false when the store does not let us. */
 static bool undo(copying *c, zb__change *change, const zb__names *nodes) {
     bool done = true;
     c->undo = true;
@@ -118,7 +116,7 @@ static enum zb_code make_room_for_array(const copying *c, const char *from, zb_e
         code = zb_fail(err, ZB_ENOMEM, "out of memory for a path");
     else if (zb__node_make(c->to, target, text, size, &node, NULL) == ZB_OK)
         code = zb__array_clear_place(node, err);
-    /* Else an array that we cannot read: its chunk keys are not known. */
+    /* Otherwise it is an array that we cannot read: its chunk keys are not known. */
     zb_node_release(node);
     free(target);
     free(text);
@@ -146,7 +144,8 @@ static enum zb_code make_room(const copying *c, const zb__names *nodes, zb_error
 
 /* ---- Copying and moving ------------------------------------------------------------------- */
 
-/* Tells the change, for consolidated metadata, what a rename is going to bring to the target. */
+/* Tells the change, for consolidated metadata, which nodes a rename is going to bring to the
+   target. */
 static enum zb_code note_documents(const copying *c, zb__change *change, const zb__names *nodes,
                                    zb_error *err) {
     enum zb_code code = ZB_OK;
@@ -163,7 +162,7 @@ static enum zb_code note_documents(const copying *c, zb__change *change, const z
     return code;
 }
 
-/* Renames where the store can; else c->moved stays false, and all has to be copied. */
+/* Renames where the store can; else c->moved stays false, and everything has to be copied. */
 static enum zb_code rename_nodes(copying *c, zb__change *change, const zb__names *nodes,
                                  zb_error *err) {
     size_t noted = change->put.count;
@@ -193,7 +192,7 @@ static enum zb_code copy_all(copying *c, zb__change *change, const zb__names *no
         code = zb__copy_note(c->to, c->to_path, true, err);
     if (!code)
         code = copy_documents(c, change, nodes, err);
-    /* Beside a complete node a note says nothing, so it does no harm to leave it there. */
+    /* Beside a complete node a note means nothing, so a note that stays there does no harm. */
     bool done = !code || undo(c, change, nodes);
     if (noted && done)
         (void)zb__copy_note(c->to, c->to_path, false, NULL);
@@ -215,7 +214,7 @@ static enum zb_code copy_nodes(copying *c, zb__change *change, zb_error *err) {
         code = make_room(c, &nodes, err);
     if (!code)
         code = zb__change_drop(change, err);
-    if (!code && c->move) { /* the groups above are what the node comes into */
+    if (!code && c->move) { /* the node comes into the groups above */
         code = zb__change_put_missing(change, err);
         if (!code)
             code = rename_nodes(c, change, &nodes, err);

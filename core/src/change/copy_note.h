@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The note at a path that a group is being copied to, and what a killed copy leaves there. */
+/* The note at a path that a group is being copied to, and the nodes that a killed copy leaves
+   there. */
 #ifndef ZB_CHANGE_COPY_NOTE_H
 #define ZB_CHANGE_COPY_NOTE_H
 

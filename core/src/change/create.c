@@ -17,8 +17,8 @@
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/store.h"
 
-/* Chunks without an array are left by a deletion that was killed. They would look like data of the
-   new array, so they go first. Other files are the user's, and stay. */
+/* A deletion that was killed leaves chunks without an array. They would look like data of the new
+   array, so they are erased first. Other files are the user's, and stay. */
 enum zb_code zb__array_clear_place(const zb_node *node, zb_error *err) {
     zb__names nodes;
     if (!node->store->hints.can_list)

@@ -2,8 +2,8 @@
 /*
  * Deleting a node.
  *
- * A symbolic link goes alone. What it leads to is not the deleted node's, and other names may lead
- * there.
+ * A symbolic link goes alone. The node behind it is not the deleted node's, and other names may
+ * lead there.
  */
 #include "change/remove.h"
 
@@ -22,15 +22,16 @@ enum zb_code zb__nodes_erase_below(zb_store *store, const zb__names *nodes, cons
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < nodes->count && !code; i++) {
         if (strcmp(nodes->name[i].text, path) !=
-            0) /* below those that have gone there is nothing */
+            0) /* there is nothing below nodes that have gone */
             code = zb_store_erase_below(store, nodes->name[i].text, err);
     }
     return code;
 }
 
-/* The root's directory stays, and may hold what is not the store's: only chunks and nodes below are
-   erased, not all names. Documents go before chunks, the root's own first of all: whoever looks
-   meanwhile finds a node or does not, but never an array that has lost some of its chunks. */
+/* The root's directory stays, and may hold files that are not the store's: only chunks and nodes
+   below are erased, not all names. Documents go before chunks, the root's own first of all: a
+   reader meanwhile finds a node or does not, but never an array that has lost some of its
+   chunks. */
 static enum zb_code erase_root(zb__change *change, const zb__names *nodes, zb_error *err) {
     zb_node *root = NULL; /* if it is an array: its document tells which keys are chunks */
     enum zb_code code = ZB_OK;
@@ -49,8 +50,8 @@ static enum zb_code erase_root(zb__change *change, const zb__names *nodes, zb_er
     return code;
 }
 
-/* In one step. A directory that lost its document alone to a kill would be taken for the same node
-   by handles from before, once another array is made in it. */
+/* The node goes in one step. A directory that lost its document alone to a kill would be taken for
+   the same node by older handles, once another array is made in it. */
 static enum zb_code erase_tree(zb__change *change, const char *path, zb_error *err) {
     char kind = 0;
     enum zb_code code = zb__change_note_erased(change, path, err);
@@ -64,8 +65,7 @@ static enum zb_code erase_tree(zb__change *change, const char *path, zb_error *e
     return code;
 }
 
-/* A node without its document, but with nodes below, is what a killed deletion of another writer
-   leaves. */
+/* A killed deletion of another writer leaves a node without its document, but with nodes below. */
 enum zb_code zb__node_erase(zb__change *change, const char *path, zb_error *err) {
     zb__names nodes;
     char kind = 0;

@@ -11,8 +11,8 @@
    is none. remove.c. */
 enum zb_code zb__node_erase(zb__change *change, const char *path, zb_error *err);
 
-/* Erases all nodes of the list (of zb__nodes_owned), with all below them, but for the one at path.
-   remove.c. */
+/* Erases all nodes of the list (of zb__nodes_owned), with all below them, except for the one at
+   path. remove.c. */
 enum zb_code zb__nodes_erase_below(zb_store *store, const zb__names *nodes, const char *path,
                                    zb_error *err);
 

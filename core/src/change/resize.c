@@ -2,15 +2,15 @@
 /*
  * Changing an array's shape.
  *
- * What is missing reads as the fill value, so growing would need the document alone, if nothing lay
+ * Missing chunks read as the fill value, so growing would change the document alone, if nothing lay
  * beyond the old edge. Shrinking leaves nothing there: it erases the chunks that lie beyond it, and
  * refills the cut part of those on it. But other programs may (zarr-python shrinks without
- * refilling), so growing looks, and clears what it finds before the document tells of the new
- * shape: until then no writer puts anything there.
+ * refilling), so growing looks there, and clears the elements that it finds before the document
+ * tells of the new shape: until then no writer puts anything there.
  *
  * A shrink that is killed must leave the old array or the new one, so there the document comes
- * first; what lies beyond cannot be seen from then on. A *note* beside the document, put before it,
- * tells the next resize that the rest is still to be done:
+ * first; elements beyond it cannot be seen from then on. A *note* beside the document, put before
+ * it, tells the next resize that the rest is still to be done:
  *
  *     put note (the old shape) | put document | erase chunks, refill edges | erase note
  *
@@ -44,8 +44,8 @@ static enum zb_code note_put(const zb_node *node, const char *key, zb_error *err
     return code;
 }
 
-/* Reads a note into old; *found tells whether there is one. A note that is no shape of this array
-   counts as "anything may lie beyond". */
+/* Reads a note into old; *found tells whether there is one. A note that is not a shape of this
+   array counts as "anything may lie beyond". */
 static enum zb_code note_read(const zb_node *node, const char *key, bool *found, uint64_t *old,
                               zb_error *err) {
     char *text;
@@ -83,7 +83,7 @@ static enum zb_code finish(const zb_node *node, const zb__document *document, co
 
 /* ---- The whole ---------------------------------------------------------------------------- */
 
-/* What one resize works with. Both nodes and documents are as of now, not as the caller's node. */
+/* The state of one resize. Both nodes and documents are as of now, not as the caller's node. */
 typedef struct resizing {
     zb__change change;
     zb__document document, changed;
@@ -96,8 +96,8 @@ static bool same_shape(const zb_node *a, const uint64_t *shape) {
 }
 
 /* A caller that goes by another shape than the array has now would cut off, or take for its own,
-   what somebody else has added. But shrinking may be asked for again, to finish it: what it was to
-   cut off is beyond the edge already. */
+   elements that another process has added. But shrinking may be asked for again, to finish it: the
+   elements to cut off are beyond the edge already. */
 static enum zb_code check_shape(const resizing *r, const zb_node *node, const uint64_t *shape,
                                 zb_error *err) {
     bool shrinks = same_shape(r->now, shape);
@@ -128,7 +128,7 @@ static enum zb_code read_now(resizing *r, const zb_node *node, const uint64_t *s
         zb__array_reshape(r->now, &r->document, shape, &r->changed, &r->then, err), err);
 }
 
-/* Under the lock. */
+/* Called under the lock. */
 static enum zb_code resize(resizing *r, zb_error *err) {
     const zb_array_info *now = &r->now->array->info;
     const uint64_t *shape = r->then->array->info.shape;

@@ -28,7 +28,7 @@ static const zb_json *next_compared(const zb_json *m, bool top) {
     return m;
 }
 
-/* top: of a document, whose own block does not count. */
+/* top: the objects are documents, whose own block does not count. */
 static bool objects_equal(const zb_json *a, const zb_json *b, bool top) {
     const zb_json *left = next_compared(zb_json_first(a), top);
     const zb_json *right = next_compared(zb_json_first(b), top);
@@ -42,10 +42,10 @@ static bool objects_equal(const zb_json *a, const zb_json *b, bool top) {
         left = next_compared(zb_json_next(left), top);
         right = next_compared(zb_json_next(right), top);
     }
-    return !left && !right; /* as many, and names do not come twice */
+    return !left && !right; /* equal counts, and no name comes twice */
 }
 
-/* Numbers are equal when they are written alike: the one is a copy of the other. */
+/* Numbers are equal when they are written alike: one is a copy of the other. */
 static bool equal(const zb_json *a, const zb_json *b) {
     if (!a || !b || zb_json_kind_of(a) != zb_json_kind_of(b))
         return false;
@@ -78,8 +78,8 @@ static int name_is(const void *name, const void *entry) {
     return strcmp(name, zb_json_name(*(const zb_json *const *)entry));
 }
 
-/* One node's document against its entry. A document that is no JSON has no place in a block: it is
-   reported as what it is. */
+/* One node's document against its entry. A document that is not JSON has no place in a block: it is
+   reported for itself. */
 static enum zb_code compare_node(zb_store *store, const char *path, const zb_json *entry, char *why,
                                  zb_error *err) {
     char *text;
@@ -141,7 +141,7 @@ enum zb_code zb__consolidated_compare(const zb_node *group, char why[ZB_MESSAGE_
 
 /* ---- Refreshing --------------------------------------------------------------------------- */
 
-/* Adds a node's entry, unless its document is no JSON. */
+/* Adds a node's entry, unless its document is not JSON. */
 static enum zb_code read_node(zb_store *store, const char *path, zb__entries *entries,
                               zb_error *err) {
     char *text;

@@ -6,13 +6,14 @@
 
 #include "zarrbridge/node.h"
 
-/* Writes what is out of date in the group's block into `why`, which stays empty when nothing is, or
-   when the group has no block. An empty block below the root says nothing: writers put one into
-   every group. */
+/* Writes into `why` how the group's block is out of date; `why` stays empty when it is not, or when
+   the group has no block. An empty block below the root means nothing: writers put one into every
+   group. */
 enum zb_code zb__consolidated_compare(const zb_node *group, char why[ZB_MESSAGE_SIZE],
                                       zb_error *err);
 
-/* Puts the group's document with a block of what is there now, under the store's lock. */
+/* Puts the group's document with a block of the nodes that are there now, under the store's
+   lock. */
 enum zb_code zb__consolidated_refresh(zb_store *store, const char *path, zb_error *err);
 
 #endif

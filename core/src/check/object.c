@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checking one stored object: every inner chunk is decoded to where nobody looks, so that every
- * size and checksum is compared. Unlike a read it goes on after an error, to find the others.
+ * Checking one stored object: every inner chunk is decoded into scratch memory, so that every size
+ * and checksum is compared. Unlike a read it goes on after an error, to find the others.
  */
-#include "check/object.h"
-
 #include <stdlib.h>
 
 #include "base/scratch.h"
+#include "check/object.h"
 #include "codec/elements.h"
-#include "codec/shard.h"
+#include "codec/inner_chunks.h"
 #include "node/node.h"
 #include "read/expand.h"
 #include "read/index.h"
@@ -24,7 +23,7 @@ typedef struct object_walk {
     zb__scratch *scratch;
 } object_walk;
 
-/* Reports what is wrong with a leaf, unless it is the machine that failed. */
+/* Reports the error of a leaf, unless memory ran out or the check was cancelled. */
 static enum zb_code report(const object_walk *w, const zb__leaf *leaf, enum zb_finding_kind kind,
                            enum zb_code code, zb_error *err) {
     if (code == ZB_ENOMEM || code == ZB_ECANCELLED)
@@ -36,27 +35,20 @@ static enum zb_code report(const object_walk *w, const zb__leaf *leaf, enum zb_f
 static enum zb_code check_chunk(object_walk *w, const zb__leaf *leaf, const zb__source *source,
                                 zb_error *err);
 
-static enum zb_code check_entries(object_walk *w, const zb__leaf *around, const zb__source *source,
-                                  const zb__index *index, zb_error *err) {
+static enum zb_code check_inner(object_walk *w, const zb__leaf *around, const zb__source *source,
+                                const zb__index *index, zb_error *err) {
     enum zb_code code = ZB_OK;
     const zb__shard *shard = around->form->shard;
-    for (uint64_t i = 0; i < shard->count && code == ZB_OK; i++) {
-        uint64_t offset = index->entries[2 * i], size = index->entries[2 * i + 1];
-        zb__leaf leaf = {.key = &w->key, .form = shard->inner, .inner = i, .around = around};
-        if (offset == ZB__INDEX_EMPTY)
-            continue;
-        if (size > source->size || offset > source->size - size) {
-            zb_fail(err, ZB_EFORMAT,
-                    "its index entry (offset %llu, %llu bytes) leaves the shard's %llu bytes",
-                    (unsigned long long)offset, (unsigned long long)size,
-                    (unsigned long long)source->size);
-            code = report(w, &leaf, ZB_FINDING_TRUNCATED, ZB_EFORMAT, err);
-            continue;
-        }
+    zb__inner_chunks chunks = zb__inner_chunks_of(index->entries, shard->count, source->size);
+    while (code == ZB_OK && zb__inner_chunk_next(&chunks)) {
+        zb__leaf leaf = {
+            .key = &w->key, .form = shard->inner, .inner = chunks.inner, .around = around};
         zb__source inner = *source;
-        inner.offset = source->offset + offset;
-        inner.size = size;
-        code = check_chunk(w, &leaf, &inner, err);
+        inner.offset = source->offset + chunks.offset;
+        inner.size = chunks.size;
+        code = zb__inner_chunk_check(&chunks, err);
+        code = code ? report(w, &leaf, ZB_FINDING_TRUNCATED, code, err)
+                    : check_chunk(w, &leaf, &inner, err);
     }
     return code;
 }
@@ -70,7 +62,7 @@ static enum zb_code check_shard(object_walk *w, const zb__leaf *leaf, const zb__
         return report(w, leaf,
                       source->size < shard->index_size ? ZB_FINDING_TRUNCATED : ZB_FINDING_DAMAGED,
                       code, err);
-    code = check_entries(w, leaf, source, &index, err);
+    code = check_inner(w, leaf, source, &index, err);
     zb__index_release(&index);
     return code;
 }
@@ -91,7 +83,7 @@ static enum zb_code check_wrapped(object_walk *w, const zb__leaf *leaf, const ui
     return code;
 }
 
-/* Sets *stored to the chunk's bytes: where they are, or read into `buffer`. */
+/* Sets *stored to the chunk's bytes: in memory already, or read into `buffer`. */
 static enum zb_code fetch(const zb__source *source, zb__buffer *buffer, const uint8_t **stored,
                           zb_error *err) {
     *stored = source->object ? NULL : source->memory + source->offset;
@@ -120,7 +112,7 @@ static enum zb_code check_leaf(const object_walk *w, const zb__leaf *leaf, const
             code = zb__elements_open(leaf->form, &elements, err);
         return code ? report(w, leaf, ZB_FINDING_DAMAGED, code, err) : ZB_OK;
     }
-    if (leaf->form->chain->is_raw) /* its size has been compared; there is nothing more */
+    if (leaf->form->chain->is_raw) /* its size has been compared; nothing more can be checked */
         return ZB_OK;
     enum zb_code code = zb__buffer_reserve(&w->scratch->decoded, decoded, err);
     zb__sink sink = {
@@ -159,7 +151,7 @@ enum zb_code zb__object_check_run(zb__object_check *check, const zb_node *array,
     object_walk w = {.check = check, .scratch = scratch};
     w.key = (zb__stored_chunk){.node = array, .index = (uint64_t *)index, .number = UINT64_MAX};
     enum zb_code code = zb__stored_chunk_open(&w.key, err);
-    if (code != ZB_OK || !w.key.object) /* erased since it was listed */
+    if (code != ZB_OK || !w.key.object) /* the object was erased since it was listed */
         return code;
     zb__leaf whole = {.key = &w.key, .form = array->array->form, .inner = UINT64_MAX};
     zb__source source = {.object = w.key.object, .size = w.key.info.size};

@@ -6,15 +6,15 @@
 #include "zarrbridge/check.h"
 #include "zarrbridge/node.h"
 
-/* Told of each thing that is wrong with an object; anything but ZB_OK stops the check. */
+/* Called for each error of an object; any result but ZB_OK stops the check. */
 typedef struct zb__object_check {
     void *context;
     enum zb_code (*found)(void *context, enum zb_finding_kind kind, const zb_error *what);
     uint64_t inner_chunks, bytes; /* counted */
 } zb__object_check;
 
-/* Decodes all that the chunk or shard at this place holds. ZB_OK when it got through. Any thread.
- */
+/* Decodes all inner chunks of the chunk or shard at this place. ZB_OK when the check got through.
+   Any thread. */
 enum zb_code zb__object_check_run(zb__object_check *check, const zb_node *array,
                                   const uint64_t *index, zb__scratch *scratch, zb_error *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Mending what needs no judgement: what killed writers left, and consolidated metadata. Each step
- * takes the same lock as the writers that it comes after.
+ * Repairs that need no judgement: left-overs of killed writers, and consolidated metadata. Each
+ * step takes the same lock as the writers that it comes after.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ typedef struct repairing {
     void *context;
     const char *prefix; /* of the directory that is swept */
     bool stopped;       /* the caller has seen enough */
-    zb__names groups;   /* whose block is out of date */
+    zb__names groups;   /* groups whose block is out of date */
 } repairing;
 
 static enum zb_code report(repairing *r, const char *key, const char *message) {
@@ -47,7 +47,7 @@ static enum zb_code on_directory(void *context, const char *prefix, zb_error *er
     return code ? code : r->stopped ? ZB_ECANCELLED : ZB_OK;
 }
 
-/* Blocks are mended at the end, when all else is as it will be. */
+/* Blocks are mended at the end, when everything else has its final state. */
 static enum zb_code on_node(void *context, const zb_node *node, zb_error *err) {
     repairing *r = context;
     char why[ZB_MESSAGE_SIZE];

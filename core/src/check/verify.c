@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Finding what is wrong in a store. The walk hands chunks on in batches, which the threads of the
- * pool decode; everything else is looked at on the way.
+ * pool decode; the walk itself checks everything else.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ typedef struct verifying {
     zb_store *store;
     zb_finding_fn fn;
     void *context;
-    pthread_mutex_t lock; /* of all below but the batch */
+    pthread_mutex_t lock; /* guards all below but the batch */
     zb_verify_summary summary;
     bool stopped; /* the caller has seen enough */
     pending batch[BATCH];
@@ -78,7 +78,7 @@ static enum zb_code check_one(void *context, size_t i, zb__scratch *scratch, zb_
     checking c = {.v = v, .p = &v->batch[i]};
     zb__object_check check = {.context = &c, .found = found};
     enum zb_code code = zb__object_check_run(&check, c.p->array, c.p->index, scratch, err);
-    if (code == ZB_EIO) /* of opening it; what can be read is none of that */
+    if (code == ZB_EIO) /* error of opening the object; errors of reading it are reported already */
         code = report(v, ZB_FINDING_DAMAGED, c.p->key, err->message);
     pthread_mutex_lock(&v->lock);
     v->summary.objects++;

@@ -14,7 +14,7 @@
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"
 
-/* Nobody nests names deeper than this. */
+/* No sensible store nests names deeper than this. */
 #define MOST_DEPTH 256
 
 typedef struct walk {
@@ -71,7 +71,7 @@ static enum zb_code visit_in_array(const walk *w, const zb_node *array, const ch
     return v->chunk ? v->chunk(v->context, array, key, index, err) : ZB_OK;
 }
 
-/* Below a group, or below nothing. */
+/* An object below a group, or below no node. */
 static enum zb_code visit_outside(const walk *w, const char *key, const char *name, zb_error *err) {
     bool note = strcmp(name, ZB__NOTE_COPY) == 0;
     return other(w, note ? ZB_FINDING_STALE : ZB_FINDING_ORPHANED, key,
@@ -84,7 +84,7 @@ static enum zb_code visit_outside(const walk *w, const char *key, const char *na
 /* ---- Directories -------------------------------------------------------------------------- */
 
 /* Opens the node of a directory that has a zarr.json. *array: its array, released by the caller.
- *enter: what is below can be told apart. */
+ *enter: the objects below can be told apart. */
 static enum zb_code visit_node(const walk *w, const char *prefix, const char *key, zb_node **array,
                                bool *enter, zb_error *err) {
     zb_error reason = {.code = ZB_OK};
@@ -150,7 +150,7 @@ static enum zb_code walk_names(walk *w, const char *prefix, const zb__names *nam
     return code;
 }
 
-/* array: the one above, or NULL. */
+/* array: the array above, or NULL. */
 static enum zb_code walk_directory(walk *w, const char *prefix, const zb_node *array,
                                    zb_error *err) {
     zb__names names;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Goes through all that a store holds and says of each thing what it is. */
+/* A walk over all names of a store, which tells the kind of each. */
 #ifndef ZB_CHECK_WALK_H
 #define ZB_CHECK_WALK_H
 
 #include "zarrbridge/check.h"
 #include "zarrbridge/node.h"
 
-/* What is done with each thing; an error ends the walk. Keys are whole. */
+/* The functions to call for each thing; an error ends the walk. Keys are whole. */
 typedef struct zb__visitor {
     void *context;
-    /* A directory, before what is in it. */
+    /* A directory, before its content. */
     enum zb_code (*directory)(void *context, const char *prefix, zb_error *err);
     enum zb_code (*node)(void *context, const zb_node *node, zb_error *err);
     /* A chunk or shard in the array's grid. May be NULL. */
@@ -19,7 +19,7 @@ typedef struct zb__visitor {
     enum zb_code (*journal)(void *context, const zb_node *array, const char *key, zb_error *err);
     /* The array was being shrunk. */
     enum zb_code (*resizing)(void *context, const zb_node *array, const char *key, zb_error *err);
-    /* Whatever else. May be NULL. */
+    /* Any other object. May be NULL. */
     enum zb_code (*other)(void *context, enum zb_finding_kind kind, const char *key,
                           const char *message, zb_error *err);
 } zb__visitor;

@@ -13,8 +13,8 @@
  * Blocks are filtered (shuffled) one by one. The last may be smaller and is never split. Writers
  * with several threads put blocks down in the order of completion, so the starts need not ascend.
  *
- * Nothing is allocated by what the container says: blocks are decoded straight into their place in
- * the destination, or, when filtered, into one scratch block, which is no larger than the
+ * No allocation has a size that the container states: blocks are decoded straight into their place
+ * in the destination, or, when filtered, into one scratch block, which is no larger than the
  * destination. Only blocks that overlap the wanted bytes are decoded.
  */
 #include "codec/blosc.h"

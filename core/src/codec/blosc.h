@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the two halves of the blosc codec share: blosc.c, which decodes, and blosc_encode.c. */
+/* The declarations that both halves of the blosc codec share: blosc.c, which decodes, and
+   blosc_encode.c. */
 #ifndef ZB_CODEC_BLOSC_H
 #define ZB_CODEC_BLOSC_H
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Making blosc containers (blosc.c tells what they look like). Block by block, the elements are
- * filtered into the scratch and compressed from there straight into the container. As soon as the
- * container would be longer than the data, they are stored as they are, which is what the bound
- * counts on.
+ * Making blosc containers (blosc.c describes them). Block by block, the elements are filtered into
+ * the scratch and compressed from there straight into the container. As soon as the container would
+ * be longer than the data, they are stored as they are; the bound relies on that.
  *
  * libblosc is only called for its own compressor, BloscLZ: it prints, or crashes, when memory runs
- * out. Readers go by the container, so we are free in how large blocks are and which are split.
+ * out. Readers go by the container, so we are free to choose the size of blocks and which of them
+ * are split.
  */
 #include <blosc.h>
 #include <libdeflate.h>
@@ -36,7 +36,7 @@ typedef struct encoder {
     bool shuffled, bitshuffled, split;
     uint8_t *state;      /* for the lz4 compressors, in the scratch */
     uint8_t *filtered;   /* likewise, one block */
-    uint8_t *out, *stop; /* where the next byte goes, and the end of what may be written */
+    uint8_t *out, *stop; /* where the next byte goes, and the end of the room */
 } encoder;
 
 /* ---- Streams ------------------------------------------------------------------------------ */
@@ -159,11 +159,12 @@ static enum zb_code prepare(encoder *e, size_t size, zb_error *err) {
     e->format = strcmp(compressor, "zstd") == 0   ? ZB__BLOSC_ZSTD
                 : strcmp(compressor, "zlib") == 0 ? ZB__BLOSC_ZLIB
                                                   : ZB__BLOSC_LZ4;
-    /* Elements of more than 255 bytes are taken as single bytes, as by everybody. */
+    /* Elements of more than 255 bytes are taken as single bytes, as by all writers. */
     e->typesize = e->codec->typesize <= 255 ? e->codec->typesize : 1;
     e->shuffled = e->codec->shuffle == 1 && e->typesize > 1;
     e->bitshuffled = e->codec->shuffle == 2;
-    /* For fast compressors, bytes of equal place are better apart; others find that themselves. */
+    /* For fast compressors, bytes of equal place are better apart; other compressors find that
+       themselves. */
     e->split = strcmp(compressor, "lz4") == 0 && e->typesize <= ZB__BLOSC_SPLIT_TYPESIZE;
     e->block_size = choose_block_size(e, size);
     if (e->block_size % e->typesize || e->block_size / e->typesize < ZB__BLOSC_SPLIT_SIZE)

@@ -14,7 +14,7 @@
  * elements.
  */
 
-/* Interleaves elements from `count` on each plane, whole vectors only; returns how many were done.
+/* Interleaves elements from `count` on each plane, whole vectors only; returns the number done.
    With bits, eight planes of bits become bytes: column c of the planes gives bytes 8c to 8c + 7. */
 TARGET static inline __attribute__((always_inline)) size_t
 NAME(_fixed)(const size_t planes, const bool bits, const uint8_t *in, size_t distance, size_t count,

@@ -21,7 +21,7 @@
 /* Byte planes between the two steps of bit-unshuffling: half of a first-level cache. */
 #define TILE_SIZE 16384
 
-/* Which bits of a matrix of 8 x 8 change places with those 7, 14 or 28 bits higher. */
+/* The bits of a matrix of 8 x 8 that change places with those 7, 14 or 28 bits higher. */
 #define TRANSPOSE_MASK_1 0x00aa00aa00aa00aa
 #define TRANSPOSE_MASK_2 0x0000cccc0000cccc
 #define TRANSPOSE_MASK_4 0x00000000f0f0f0f0

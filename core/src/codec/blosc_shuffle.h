@@ -7,10 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Which instructions to use. Callers ask for the best; tests ask for each. */
+/* The instructions to use. Callers ask for the best; tests ask for each. */
 enum zb__simd { ZB__SIMD_NONE, ZB__SIMD_SSE2, ZB__SIMD_AVX2 };
 
-/* The best that this processor has. */
+/* The best instructions that this processor has. */
 enum zb__simd zb__simd_best(void);
 
 /* Byte planes (byte 0 of all elements, then byte 1, ...) become elements of typesize bytes. The
@@ -19,7 +19,7 @@ void zb__unshuffle(enum zb__simd simd, size_t typesize, const uint8_t *in, size_
                    uint8_t *out);
 
 /* The same with bit planes (bit 0 of byte 0 of all elements, bit 1, ...), eight elements to a byte.
-   Where the number of whole elements is no multiple of 8, blosc leaves the block as it is. */
+   Where the number of whole elements is not a multiple of 8, blosc leaves the block as it is. */
 void zb__bitunshuffle(enum zb__simd simd, size_t typesize, const uint8_t *in, size_t size,
                       uint8_t *out);
 

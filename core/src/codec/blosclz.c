@@ -3,7 +3,7 @@
  * A BloscLZ stream is a row of instructions. Each begins with a control byte:
  *
  *   000nnnnn                       n + 1 literal bytes follow
- *   lllooooo [more length] low     a match: copy from what has been decoded
+ *   lllooooo [more length] low     a match: copy from the bytes decoded so far
  *
  * A match's length is lll + 2, so 3 to 8; lll = 7 is followed by bytes that are added, up to and
  * including the first that is not 255. The distance is 256 * ooooo + low + 1. The largest of these
@@ -13,8 +13,8 @@
  * The first instruction is always literal; the three high bits of its control byte are not looked
  * at (they hold a version).
  *
- * All lengths are size_t and compared with what is left before they are used, so that no number of
- * length bytes can make a sum wrap around.
+ * All lengths are size_t and compared with the bytes left before they are used, so that no number
+ * of length bytes can make a sum wrap around.
  */
 #include "codec/blosclz.h"
 
@@ -34,8 +34,8 @@ static bool read_byte(reader *in, uint8_t *byte) {
     return true;
 }
 
-/* Reads the rest of a match behind its control byte. A length that exceeds `most` is cut: it is
-   refused by the caller all the same. */
+/* Reads the rest of a match behind its control byte. A length that exceeds `most` is cut: the
+   caller refuses it all the same. */
 static bool read_match(reader *in, uint8_t control, size_t most, size_t *length, size_t *distance) {
     uint8_t byte, low;
     *length = (control >> 5) + 2u;
@@ -57,8 +57,8 @@ static bool read_match(reader *in, uint8_t control, size_t most, size_t *length,
     return true;
 }
 
-/* How far beyond the end copies may write and read, where there is room: bytes there are not yet
-   decoded, and whole words are copied faster than exact lengths. */
+/* The bytes beyond the end that copies may write and read, where there is room: bytes there are not
+   yet decoded, and whole words are copied faster than exact lengths. */
 #define SLACK 32
 
 /* Copies a match to out where at least length + SLACK bytes are left. */

@@ -14,7 +14,7 @@ typedef struct byte_order {
     bool is_big;
 } byte_order;
 
-/* A missing `endian` is read as little, as all readers do that do not refuse it: no writer ever
+/* A missing `endian` is read as little, as by all readers that do not refuse it: no writer ever
    meant big by leaving it out. On one-byte elements it says nothing. */
 static enum zb_code bytes_parse(const zb_json *configuration, const zb__binding *binding,
                                 void **state, zb_error *err) {
@@ -32,7 +32,7 @@ static enum zb_code bytes_parse(const zb_json *configuration, const zb__binding 
     return code;
 }
 
-/* Does the element consist of numbers whose bytes have an order? */
+/* True if the element consists of numbers whose bytes have an order. */
 static bool has_byte_order(zb_dtype dtype) {
     return dtype.kind != ZB_KIND_RAW && dtype.kind != ZB_KIND_BOOL && dtype.size > 1;
 }
@@ -49,7 +49,7 @@ static uint64_t bytes_bound(const zb__form *form) {
 
 /* ---- Encoding ----------------------------------------------------------------------------- */
 
-/* Are the view's elements, byte for byte, the serialised chunk? */
+/* True if the view's elements are, byte for byte, the serialised chunk. */
 static bool is_serialised(const zb__encoding *e, const zb__form *form,
                           const zb__elements_view *view) {
     const zb__chain *chain = form->chain;

@@ -10,17 +10,6 @@
 #include "base/checked.h"
 #include "codec/form.h"
 
-void zb__chain_free(zb__chain *chain) {
-    if (!chain)
-        return;
-    zb__form_cache_free(chain->forms);
-    zb__codec_free(&chain->serial);
-    for (size_t i = 0; i < chain->codec_count; i++)
-        zb__codec_free(&chain->codecs[i]);
-    free(chain->codecs);
-    free(chain);
-}
-
 /* ---- Properties --------------------------------------------------------------------------- */
 
 static bool same_codec(const zb__codec *a, const zb__codec *b) {
@@ -36,7 +25,7 @@ bool zb__chain_same(const zb__chain *a, const zb__chain *b) {
     return same;
 }
 
-/* Do the codecs from the given one on keep the size up to a constant? */
+/* True if the codecs from the given one on keep the size up to a constant. */
 static bool is_fixed_from(const zb__chain *chain, size_t first) {
     for (size_t i = first; i < chain->codec_count; i++) {
         if (chain->codecs[i].ops->bytes.fixed_overhead < 0)
@@ -65,7 +54,7 @@ bool zb__chain_is_partial(const zb__chain *chain) {
 
 /* ---- Decoding ----------------------------------------------------------------------------- */
 
-/* The sink of codec i > 0: what codec i - 1 takes. Its size is known when only codecs of fixed
+/* The sink of codec i > 0: the input of codec i - 1. Its size is known when only codecs of fixed
    overhead lie between it and the sizes of the chunk; otherwise it is bounded, so that a bomb in
    the outer codec cannot grow beyond twice the chunk. */
 static enum zb_code stage_sink(const zb__chain *chain, size_t i, const zb__sink *final,
@@ -104,7 +93,7 @@ enum zb_code zb__chain_decode(const zb__chain *chain, zb__scratch *scratch, cons
     static const uint8_t nothing[1];
     if (chain->codec_count == 0)
         return copy_stored(in, size, sink, err);
-    if (!in) /* of size 0; no codec may add even that to a null pointer */
+    if (!in) /* of size 0; no codec may add even 0 to a null pointer */
         in = nothing;
     enum zb_code code = ZB_OK;
     zb__buffer *stage = &scratch->stage[0];
@@ -130,7 +119,7 @@ enum zb_code zb__chain_decode(const zb__chain *chain, zb__scratch *scratch, cons
 
 /* ---- Encoding ----------------------------------------------------------------------------- */
 
-/* What codec i adds goes behind what an earlier codec has written, where it lies. */
+/* The bytes that codec i adds go behind those that an earlier codec has written, where they lie. */
 static bool is_in_place(const zb__chain *chain, size_t i) {
     return i > 0 && i < chain->codec_count && chain->codecs[i].ops->bytes.append;
 }
@@ -147,7 +136,7 @@ static enum zb_code encode_stage(const zb__chain *chain, size_t *i, zb__scratch 
     return code;
 }
 
-/* Room for what encode_stage writes. */
+/* Room for the output of encode_stage. */
 static enum zb_code reserve_stage(const zb__chain *chain, size_t i, size_t size, zb__buffer *stage,
                                   zb_error *err) {
     uint64_t bound = chain->codecs[i].ops->bytes.encode_bound(size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A codec chain bound to a data type and a number of dimensions: transposes folded into a
- * permutation, then one array→bytes codec, then bytes→bytes codecs. It knows no shape: what a chain
- * makes of chunks of one shape is a form (form.h).
+ * permutation, then one array→bytes codec, then bytes→bytes codecs. It knows no shape: a form
+ * (form.h) tells the sizes that a chain gives chunks of one shape.
  *
  * Coordinates: "dimension d" is as the chunk is handed to the chain; "stored dimension i" is after
  * the transposes, where stored dimension i holds dimension axis[i].
@@ -36,9 +36,9 @@ enum zb_code zb__chain_bind(const zb_json *codecs, const zb__binding *binding, z
 /* The same for the index of a shard. */
 enum zb_code zb__chain_bind_index(const zb_json *codecs, const zb__binding *binding,
                                   zb__chain **out, zb_error *err);
-void zb__chain_free(zb__chain *chain); /* NULL is allowed; no form of it is held any more */
+void zb__chain_free(zb__chain *chain); /* NULL is allowed; goes after all its forms */
 
-/* Do both chains decode every chunk alike? What only encoding needs may differ. */
+/* True if both chains decode every chunk alike. Settings that only encoding needs may differ. */
 bool zb__chain_same(const zb__chain *a, const zb__chain *b);
 
 /* Undoes the bytes→bytes codecs: in[0..size) becomes the serialised chunk in *sink (see
@@ -46,13 +46,13 @@ bool zb__chain_same(const zb__chain *a, const zb__chain *b);
 enum zb_code zb__chain_decode(const zb__chain *chain, zb__scratch *scratch, const uint8_t *in,
                               size_t size, zb__sink *sink, zb_error *err);
 
-/* Part of a chunk decodes in less time than the whole. */
+/* True if part of a chunk decodes in less time than the whole. */
 bool zb__chain_is_partial(const zb__chain *chain);
 
-/* Each bytes→bytes codec adds a constant number of bytes. */
+/* True if each bytes→bytes codec adds a constant number of bytes. */
 bool zb__chain_is_fixed(const zb__chain *chain);
 
-/* One of the bytes→bytes codecs is a checksum of all that it is given. */
+/* True if one of the bytes→bytes codecs is a checksum of all that it is given. */
 bool zb__chain_is_checked(const zb__chain *chain);
 
 /* The bytes→bytes codecs alone: in[0..size) becomes out[0..*written). Uses the stages. */

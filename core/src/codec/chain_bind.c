@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Binding a codec list to a type and a number of dimensions. The list is checked and folded once,
- * when an array is opened: array→array codecs into a permutation of dimensions; what remains at run
- * time is the array→bytes codec and the bytes→bytes codecs.
+ * when an array is opened: array→array codecs into a permutation of dimensions; the array→bytes
+ * codec and the bytes→bytes codecs remain at run time.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,8 +12,20 @@
 #include "base/json_brief.h"
 #include "codec/chain.h"
 #include "codec/form.h"
+#include "codec/table.h"
 #include "zarrbridge/json.h"
 #include "zarrbridge/limits.h"
+
+void zb__chain_free(zb__chain *chain) {
+    if (!chain)
+        return;
+    zb__form_cache_free(chain->forms);
+    zb__codec_free(&chain->serial);
+    for (size_t i = 0; i < chain->codec_count; i++)
+        zb__codec_free(&chain->codecs[i]);
+    free(chain->codecs);
+    free(chain);
+}
 
 /* A chain in the making. */
 typedef struct making {

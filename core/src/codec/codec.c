@@ -1,43 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of codecs of all kinds. */
 #include "codec/codec.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-/* A line for each codec NAME: the constant zb__codec_NAME, which is in the codec's own file. */
-/* clang-format off */
-#define CODECS(line) \
-    line(transpose) \
-    line(bytes) \
-    line(vlen_utf8) \
-    line(sharding_indexed) \
-    line(zstd) \
-    line(gzip) \
-    line(blosc) \
-    line(crc32c) \
-    line(zlib)
-/* clang-format on */
-
-#define DECLARE(name) extern const zb__codec_ops zb__codec_##name;
-#define ADDRESS(name) &zb__codec_##name,
-
-CODECS(DECLARE)
-
-static const zb__codec_ops *const table[] = {CODECS(ADDRESS) NULL};
-
-const zb__codec_ops *zb__codec_at(size_t i) {
-    return table[i];
-}
-
-const zb__codec_ops *zb__codec_find(const char *name) {
-    for (size_t i = 0; table[i]; i++) {
-        const char *old_name = table[i]->old_name;
-        if (strcmp(table[i]->name, name) == 0 || (old_name && strcmp(old_name, name) == 0))
-            return table[i];
-    }
-    return NULL;
-}
 
 void zb__codec_free(zb__codec *codec) {
     if (codec->ops && codec->ops->free)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a codec is: a constant zb__codec_ops in a file of its own, and a line in the table of
- * codec.c. docs/adding-a-codec.md tells how one is added.
+ * The definition of a codec: a constant zb__codec_ops in a file of its own, and a line in the table
+ * of table.c. docs/adding-a-codec.md tells how to add one.
  *
- * A codec is bound once, when an array is opened: parse makes a state of its configuration, which
- * nobody but the codec looks into. It is immutable, so that any number of threads encode and decode
- * with it at once, each with its own scratch. What a codec keeps between two chunks (a compressor's
- * context) lies in the scratch, in a zb__scratch_slot of its own.
+ * A codec is bound once, when an array is opened: parse makes a state of its configuration, into
+ * which only the codec looks. It is immutable, so that any number of threads encode and decode with
+ * it at once, each with its own scratch. Anything that a codec keeps between two chunks (a
+ * compressor's context) lies in the scratch, in a zb__scratch_slot of its own.
  */
 #ifndef ZB_CODEC_CODEC_H
 #define ZB_CODEC_CODEC_H
@@ -27,27 +27,29 @@ struct zb__serialised;
 
 enum zb__codec_kind { ZB__ARRAY_TO_ARRAY, ZB__ARRAY_TO_BYTES, ZB__BYTES_TO_BYTES };
 
-/* What a codec is bound for. */
+/* The place and the data that a codec is bound for. */
 typedef struct zb__binding {
     uint32_t ndim;
     zb_dtype dtype; /* of the elements; behind the array→bytes codec as they are stored */
     uint32_t depth; /* shards around */
 } zb__binding;
 
-/* Where decoded bytes go. The decoder never writes past `capacity`, whatever the data claim. */
+/* The destination of decoded bytes. The decoder never writes past `capacity`, whatever the data
+   claim. */
 typedef struct zb__sink {
     uint8_t *data;
     size_t capacity;
-    bool exact;    /* the decoded size must be `capacity`; else anything up to it is right */
+    bool exact;    /* the decoded size must be `capacity`; else any size up to it is right */
     size_t lo, hi; /* the bytes that are wanted, lo <= hi <= capacity; others may stay undefined. A
                       decoder that made more of them than that widens the two. */
     size_t size;   /* set by the decoder: the decoded size; with hi < capacity at least hi */
 } zb__sink;
 
-/* An array→array codec. Those that there are only permute dimensions, so that a chain folds them
-   into one permutation when it is bound. */
+/* An array→array codec. All existing ones only permute dimensions, so that a chain folds them into
+   one permutation when it is bound. */
 typedef struct zb__array_ops {
-    /* axis[i] is the dimension that stored dimension i holds before this codec; then behind it. */
+    /* axis[i] is the dimension that stored dimension i holds before this codec; on return, behind
+       it. */
     void (*compose)(const void *state, uint32_t ndim, uint32_t *axis);
 } zb__array_ops;
 
@@ -58,11 +60,11 @@ typedef struct zb__array_ops {
    - something from which `decode` makes the elements. */
 typedef struct zb__serial_ops {
     bool is_elements;
-    /* The type of the elements as they are stored: another byte order. NULL: as it is. */
+    /* The type of the elements as they are stored: another byte order. NULL: the type stays. */
     zb_dtype (*stored_dtype)(const void *state, zb_dtype dtype);
-    /* Completes a form, whose shape and decoded size are set, with what the codec adds to it, and
-       refuses a shape that does not go with the state. NULL: there is nothing to add. What it has
-       added to a form that it refuses is freed with the form. */
+    /* Completes a form, whose shape and decoded size are set, with the codec's own part of it, and
+       refuses a shape that does not go with the state. NULL: there is nothing to add. A part added
+       to a form that it refuses is freed with the form. */
     enum zb_code (*prepare)(const void *state, struct zb__form *form, zb_error *err);
     /* The size of a serialised chunk that is to be decoded: exact when is_elements, else at most.
      */
@@ -97,20 +99,20 @@ typedef struct zb__bytes_ops {
        equal output. */
     enum zb_code (*encode)(const void *state, zb__scratch *scratch, const uint8_t *in, size_t size,
                            uint8_t *out, size_t capacity, size_t *written, zb_error *err);
-    /* Both or none: the encoded bytes are the input and something behind it, so that between two
-       codecs nothing is copied. strip checks the something and sets *payload to the size of the
-       input; append puts it behind data[0..size), within the capacity. */
+    /* Both or none: the encoded bytes are the input and some bytes behind it, so that between two
+       codecs nothing is copied. strip checks those bytes behind the input and sets *payload to the
+       size of the input; append puts them behind data[0..size), within the capacity. */
     enum zb_code (*strip)(const uint8_t *in, size_t size, size_t *payload, zb_error *err);
     enum zb_code (*append)(uint8_t *data, size_t size, size_t capacity, size_t *written,
                            zb_error *err);
     /* Encoded size minus decoded size where that is a constant, else -1. */
     int fixed_overhead;
-    /* The encoded bytes carry a checksum of them all, which bytes that are all zero do not have:
-       what was written by half is found. */
+    /* The encoded bytes carry a checksum of them all, which bytes that are all zero do not have: a
+       half-written chunk is found. */
     bool is_checksum;
     /* Decoding [lo, hi) alone is cheaper than decoding all. */
     bool is_partial;
-    /* What decoding roughly costs, in nanoseconds per KiB of decoded bytes. */
+    /* The rough cost of decoding, in nanoseconds per KiB of decoded bytes. */
     unsigned cost;
 } zb__bytes_ops;
 
@@ -120,18 +122,19 @@ typedef struct zb__codec_ops {
     enum zb__codec_kind kind;
     /* Of the configuration, NULL-terminated, in the order that zarr-python writes. */
     const char *const *members;
-    /* Of a bytes→bytes codec: what a new array gets for each member that its creator does not give,
-       as JSON text. A NULL stands for one that depends on the data type: print_default writes it.
-     */
+    /* Of a bytes→bytes codec: the value that a new array gets for each member that its creator does
+       not give, as JSON text. A NULL stands for one that depends on the data type: print_default
+       writes it. */
     const char *const *defaults;
     void (*print_default)(zb_json_writer *writer, const char *member, zb_dtype dtype);
     /* Checks the values of the configuration (object or NULL; its members are listed above) and
-       makes the state of them: for a missing member, what zarr-python takes. A state that was made
-       is freed after an error as well. NULL: no members, no state. */
+       makes the state of them: for a missing member, with the value that zarr-python takes. A state
+       that was made is freed after an error as well. NULL: no members, no state. */
     enum zb_code (*parse)(const zb_json *configuration, const zb__binding *binding, void **state,
                           zb_error *err);
     void (*free)(void *state);
-    /* Do two states decode every chunk alike? NULL: always, what only encoding needs may differ. */
+    /* True if two states decode every chunk alike; settings that only encoding needs may differ.
+       NULL: always. */
     bool (*same)(const void *a, const void *b);
     union { /* by kind */
         zb__array_ops array;
@@ -146,15 +149,10 @@ typedef struct zb__codec {
     void *state; /* owned; the codec's own type */
 } zb__codec;
 
-/* The codec of this name, or NULL. */
-const zb__codec_ops *zb__codec_find(const char *name);
-
-/* The codecs one after the other, in the order of the table; NULL behind the last. */
-const zb__codec_ops *zb__codec_at(size_t i);
-
+/* Frees the state. */
 void zb__codec_free(zb__codec *codec);
 
-/* Zeroed memory for a state; NULL with an error when there is none. */
+/* Zeroed memory for a state; NULL with an error when memory runs out. */
 void *zb__codec_new_state(size_t size, void **state, zb_error *err);
 
 #endif

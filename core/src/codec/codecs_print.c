@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bytes→bytes codecs of a new array: what the caller asks for, completed. Readers in the wild
- * want the object form (no bare names) and all members of a configuration, so defaults are written
- * out. Whether the result is a chain that works is the parser's to say, which reads it afterwards.
+ * The bytes→bytes codecs of a new array: those that the caller asks for, completed. Readers in the
+ * wild want the object form (no bare names) and all members of a configuration, so defaults are
+ * written out. The parser, which reads the result afterwards, decides whether it is a chain that
+ * works.
  */
 #include "codec/codecs_print.h"
 
@@ -11,7 +12,7 @@
 #include "base/extension.h"
 #include "base/json_brief.h"
 #include "base/json_writer.h"
-#include "codec/codec.h"
+#include "codec/table.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
 

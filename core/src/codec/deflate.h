@@ -18,7 +18,7 @@ enum zb_code zb__deflate_decode(const char *codec, zb__scratch *scratch, const u
                                 size_t size, uint8_t *out, size_t capacity, size_t *consumed,
                                 size_t *produced, zb_error *err);
 
-/* The scratch's own, made at their first use. */
+/* The scratch's own decompressor and compressor, made at their first use. */
 enum zb_code zb__deflate_decoder(zb__scratch *scratch, struct libdeflate_decompressor **out,
                                  zb_error *err);
 enum zb_code zb__deflate_encoder(zb__scratch *scratch, int level,

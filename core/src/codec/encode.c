@@ -2,11 +2,11 @@
 /*
  * Chunks on their way out.
  *
- * A shard is walked down to its leaves without copying: what is passed on is a view of the
- * elements, and each level narrows it to an inner chunk and permutes its dimensions. Only a leaf
- * brings its elements together, and only where they do not lie together already. Encoded inner
- * chunks are written behind each other straight into the shard. Where codecs lie around a shard,
- * the shard needs memory of its own, because its leaves use the scratch; such shards are rare.
+ * A shard is walked down to its leaves without copying: a view of the elements is passed on, and
+ * each level narrows it to an inner chunk and permutes its dimensions. Only a leaf brings its
+ * elements together, and only where they do not lie together already. Encoded inner chunks are
+ * written behind each other straight into the shard. Where codecs lie around a shard, the shard
+ * needs memory of its own, because its leaves use the scratch; such shards are rare.
  *
  * Capacities are handed down and checked at every step, so that a codec that broke its bound would
  * end in an error, not in other memory.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Encoding a chunk: the mirror of form.h and chain.h. What goes in are the chunk's elements as they
- * are serialised: C order of stored dimensions, in the byte order of the chain's dtype. That is the
+ * Encoding a chunk: the mirror of form.h and chain.h. The input is the chunk's elements as they are
+ * serialised: C order of stored dimensions, in the byte order of the chain's dtype. That is the
  * stored one for a leaf; a shard encoded as a whole takes the host's, and its inner chains swap.
  */
 #ifndef ZB_CODEC_ENCODE_H
@@ -28,12 +28,12 @@ enum zb_code zb__chunk_encode(const zb__form *form, zb__scratch *scratch, const 
                               const void *fill, bool store_empty, uint8_t *out, size_t capacity,
                               size_t *size, zb_error *err);
 
-/* Are all n elements equal, bit by bit, to the one at `fill`? */
+/* True if all n elements are equal, bit by bit, to the one at `fill`. */
 bool zb__is_all(const void *elements, uint64_t n, const void *fill, size_t item);
 
 /* ---- For array→bytes codecs --------------------------------------------------------------- */
 
-/* What stays the same while a chunk is walked. */
+/* The part that stays the same while a chunk is walked. */
 typedef struct zb__encoding {
     zb__scratch *scratch;
     zb_dtype dtype;   /* of the elements and the fill value that the caller gave */
@@ -49,11 +49,12 @@ typedef struct zb__elements_view {
 
 /* A serialised chunk. */
 typedef struct zb__serialised {
-    /* Where it may be made at once, because no codec follows; room is NULL when one does. */
+    /* The room in which it may be made at once, because no codec follows; NULL when one does. */
     uint8_t *room;
     size_t capacity;
-    /* Where it is: in the room, in the view, in the scratch's block, or in `own`, memory that the
-       codec reserved and the caller of encode frees. size is 0 when it is all fill and left out. */
+    /* The place where it is: in the room, in the view, in the scratch's block, or in `own`, memory
+       that the codec reserved and the caller of encode frees. size is 0 when it is all fill and
+       left out. */
     const uint8_t *data;
     size_t size;
     zb__buffer own;

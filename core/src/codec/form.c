@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Forms, made by shape. In the regular case an array asks once and keeps what it gets. Where chunks
+ * Forms, made by shape. In the regular case an array asks once and keeps its form. Where chunks
  * have several shapes, the chain remembers a few of their forms; one that is forgotten lives on
- * until the last of those that hold it gives it back.
+ * until its last holder gives it back.
  */
 #include "codec/form.h"
 
@@ -22,8 +22,8 @@ typedef struct zb__form_cache {
     size_t count;
 } zb__form_cache;
 
-/* Of all caches: they are looked into for chunks of irregular shape alone. No other mutex is taken
-   under it. */
+/* One mutex for all caches: they are searched for chunks of irregular shape alone. No other mutex
+   is taken under it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
@@ -149,7 +149,7 @@ static zb__form *find(zb__form_cache *cache, const uint64_t *shape) {
 }
 
 /* Puts a new form in front, unless another thread has put an equal one. Returns the one to use;
- *unused gets what is to be released after the lock. */
+ *unused gets the form to release after the lock. */
 static zb__form *keep(zb__form_cache *cache, const uint64_t *shape, zb__form *made,
                       zb__form **unused) {
     zb__form *there = find(cache, shape);

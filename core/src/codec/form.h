@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A form: what a codec chain makes of chunks of one shape. It is immutable. Chunks of equal shape
- * share one, so that reading and writing compare, multiply and allocate nothing per chunk.
+ * A form: the shapes and sizes that a codec chain gives chunks of one shape. It is immutable.
+ * Chunks of equal shape share one, so that reading and writing compare, multiply and allocate
+ * nothing per chunk.
  */
 #ifndef ZB_CODEC_FORM_H
 #define ZB_CODEC_FORM_H
@@ -39,7 +40,7 @@ struct zb__shard {
 };
 
 /* The form of chunks of this shape (ndim extents, none 0). The chain keeps the last ones that were
-   asked for; the caller gives it back with zb__form_release, before the chain is freed. Refuses
+   asked for; the caller gives a form back with zb__form_release, before the chain is freed. Refuses
    shapes that do not go with the codecs (ZB_EFORMAT) and limits (ZB_ELIMIT). Any thread. */
 enum zb_code zb__chain_form(const zb__chain *chain, const uint64_t *shape, const zb__form **out,
                             zb_error *err);
@@ -53,7 +54,7 @@ enum zb_code zb__form_check_stored(const zb__form *form, uint64_t size, zb_error
 struct zb__form_cache *zb__form_cache_new(void);
 void zb__form_cache_free(struct zb__form_cache *cache);
 
-/* What a codec that does not compress may add to its input, with a wide margin. */
+/* The bytes that a codec that does not compress may add to its input, with a wide margin. */
 #define ZB__CODEC_SLACK (64u << 10)
 
 #endif

@@ -5,7 +5,7 @@
  *
  * The header is read here and only the deflate stream handed to libdeflate, so that all optional
  * fields are accepted and a damaged checksum can be told from damaged data. The size at the end is
- * compared, never used: libdeflate writes into what is left of the destination and stops there.
+ * compared, never used: libdeflate writes into the rest of the destination and stops there.
  *
  * We write one member without name and time, so that equal chunks are equal objects.
  */
@@ -146,7 +146,7 @@ static enum zb_code gzip_decode(const void *state, zb__scratch *scratch, const u
 /* ---- Encoding ----------------------------------------------------------------------------- */
 
 static uint64_t gzip_encode_bound(uint64_t size) {
-    /* Of any level. Half of the address space leaves the library's sum room. */
+    /* The bound holds for any level. Half of the address space leaves the library's sum room. */
     return size > SIZE_MAX / 2 ? UINT64_MAX : libdeflate_gzip_compress_bound(NULL, (size_t)size);
 }
 

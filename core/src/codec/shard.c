@@ -4,7 +4,8 @@
  * shape grid + [2], encoded by a chain whose size must be fixed, so that it can be found at the
  * start or end of the object (shard_index.c).
  *
- * The state knows the shape of inner chunks; what depends on the shape of the shard is in its form.
+ * The state knows the shape of inner chunks; all that depends on the shape of the shard is in its
+ * form.
  */
 #include "codec/shard.h"
 

@@ -10,8 +10,8 @@
 
 /* Decodes a shard index of index_size bytes into entries[2 * count]: offset and length of each
    inner chunk in C order of stored dimensions, host byte order, ZB__INDEX_EMPTY twice for a missing
-   one (one alone is ZB_EFORMAT). Checks the checksum, not the bounds: the object's size is the
-   reader's to compare with. */
+   one (one alone is ZB_EFORMAT). Checks the checksum, not the bounds: the reader compares them with
+   the object's size. */
 enum zb_code zb__shard_index_decode(const zb__shard *shard, zb__scratch *scratch,
                                     const uint8_t *encoded, uint64_t *entries, zb_error *err);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The index of a shard, decoded and encoded. The library sees plain (offset, length) pairs in C
- * order of the grid; what the index's chain makes of them (another byte order, transposes, a
- * checksum) stays in here.
+ * order of the grid; their form in the index's chain (another byte order, transposes, a checksum)
+ * stays in here.
  */
 #include <inttypes.h>
 
@@ -12,7 +12,7 @@
 
 static const zb_dtype entry_type = {.kind = ZB_KIND_UINT, .size = sizeof(uint64_t)};
 
-/* Are the stored bytes the entries as we keep them? */
+/* True if the stored bytes are the entries as we keep them. */
 static bool is_plain(const zb__form *index) {
     const zb__chain *chain = index->chain;
     for (uint32_t i = 0; i < chain->ndim; i++) {
@@ -93,7 +93,7 @@ enum zb_code zb__shard_index_encode(const zb__shard *shard, zb__scratch *scratch
         move_entries(index, true, entries, scratch->block.data);
         stored = scratch->block.data;
     }
-    /* The codecs are of fixed size, so index_size is what they give. */
+    /* The codecs are of fixed size, so they give index_size bytes. */
     enum zb_code code = zb__chain_encode(index->chain, scratch, stored, size, out,
                                          shard->index_size, &written, err);
     return code ? zb_error_prefix(err, code, "index") : ZB_OK;

@@ -14,7 +14,7 @@
 
 #define HEADER_SIZE 2
 #define TRAILER_SIZE 4
-#define LEVEL_OF_ZLIB 6 /* what -1 stands for */
+#define LEVEL_OF_ZLIB 6 /* the level that -1 stands for */
 
 typedef struct zlib {
     int level;
@@ -68,7 +68,7 @@ static enum zb_code zlib_decode(const void *state, zb__scratch *scratch, const u
 /* ---- Encoding ----------------------------------------------------------------------------- */
 
 static uint64_t zlib_encode_bound(uint64_t size) {
-    /* Of any level. Half of the address space leaves the library's sum room. */
+    /* The bound holds for any level. Half of the address space leaves the library's sum room. */
     return size > SIZE_MAX / 2 ? UINT64_MAX : libdeflate_zlib_compress_bound(NULL, (size_t)size);
 }
 

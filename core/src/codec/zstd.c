@@ -5,9 +5,8 @@
  * An encoded chunk is one frame in practice, but writers also produce several, with or without
  * content sizes, and skippable ones between them. We walk over the frames ourselves: so that old
  * formats that the library may still read, dictionaries and trailing garbage are refused, and each
- * frame is decoded in one shot into what is left of the destination. The destination is the only
- * memory that the data get, whatever a frame claims about its content or window: it serves as the
- * window.
+ * frame is decoded in one shot into the rest of the destination. The destination is the only memory
+ * that the data get, whatever a frame claims about its content or window: it serves as the window.
  *
  * Prefix decoding: when only bytes [0, hi) are wanted, the blocks (up to 128 KiB each) are fed one
  * by one to the streaming decoder, which writes them in place, until hi is reached. A frame with a
@@ -144,7 +143,7 @@ enum zb_code zb__zstd_decode(zb__scratch *scratch, const uint8_t *in, size_t siz
     ZSTD_DCtx *decoder;
     enum zb_code code = use_decoder(scratch, &decoder, err);
     size_t done = 0;
-    /* The empty input is no frame either: at least one must be there. */
+    /* The empty input is refused, too: at least one frame must be there. */
     for (size_t at = 0; !code && (at < size || at == 0);) {
         zstd_frame frame;
         code = read_frame(in + at, size - at, &frame, err);
@@ -162,8 +161,8 @@ enum zb_code zb__zstd_decode(zb__scratch *scratch, const uint8_t *in, size_t siz
     return code;
 }
 
-/* Decodes blocks of one frame until `wanted` bytes are there or the frame ends; *written tells how
-   many are. out has room for the whole content, as the caller has checked. */
+/* Decodes blocks of one frame until `wanted` bytes are there or the frame ends; *written tells
+   their number. out has room for the whole content, as the caller has checked. */
 static enum zb_code decode_blocks(ZSTD_DCtx *decoder, const uint8_t *in, const zstd_frame *frame,
                                   uint8_t *out, size_t capacity, size_t wanted, size_t *written,
                                   zb_error *err) {
@@ -193,8 +192,8 @@ static enum zb_code decode_blocks(ZSTD_DCtx *decoder, const uint8_t *in, const z
     return code;
 }
 
-/* Looks over all frames: is prefix decoding allowed, and what do the frames say of their size?
- *content is SIZE_UNKNOWN unless all tell. */
+/* Looks over all frames. *checksum: one of them has a checksum, which rules out prefix decoding.
+   *content: the sum of their sizes, SIZE_UNKNOWN unless all state theirs. */
 static enum zb_code survey(const uint8_t *in, size_t size, bool *checksum, uint64_t *content,
                            zb_error *err) {
     *checksum = false;

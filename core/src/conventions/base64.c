@@ -17,7 +17,7 @@ static uint64_t turned(uint64_t bits) {
     return result;
 }
 
-/* The two bits of the last digit that are no data may be anything, as other readers have it. */
+/* The two bits of the last digit that are not data may be anything, as other readers have it. */
 bool zb__base64_to_double(const char *text, double *out) {
     uint64_t word = 0;
     if (strlen(text) != ZB__BASE64_SIZE - 1 || text[DIGITS] != '=')

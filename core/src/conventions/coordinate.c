@@ -17,7 +17,7 @@
 
 #include "zarrbridge/conventions.h"
 
-/* Can an array have the dimension's name? */
+/* True if an array can have the dimension's name. */
 static bool is_node_name(const char *name) {
     return name && *name && !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }

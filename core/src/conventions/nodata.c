@@ -2,7 +2,7 @@
 /*
  * Nodata. It is compared with elements bit for bit, so that it has to be the value as an element
  * holds it: 64-bit integers never pass through a double, 1e20 of a float32 array is the float
- * nearest to it, and -9999 is no value of an array of bytes.
+ * nearest to it, and -9999 is not a value of an array of bytes.
  *
  * Where `_Unsigned` gives the elements another sign, attributes have the stored type, as the NetCDF
  * Users' Guide asks; a value that only the shown type holds is taken as well. Elements of both

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What lies at a path of a store.
+ * The content at a path of a store.
  *
  * A directory is overwritten only when it is a Zarr version 3 node by its document's own words, or
  * empty: a typing error must not cost a directory of other files. A document of version 3 that
@@ -28,7 +28,7 @@ static bool says_three(const char *text) {
     return false;
 }
 
-/* The document may be no JSON at all. */
+/* The document need not be JSON. */
 bool zb_place_claims_v3(zb_store *store, const char *path) {
     char *key = NULL, *text = NULL;
     size_t size = 0;

@@ -2,10 +2,10 @@
 /*
  * The root of the hierarchy that a path leads into.
  *
- * What describes an array is partly above it (conventions of its group, coordinates, consolidated
- * metadata), so that a path into the middle of a hierarchy is followed up to its root. Names are
- * all that is looked at: "." and ".." are not followed, because the name that the way back down
- * needs is not in them. A caller that wants more passes an absolute path.
+ * Part of an array's description lies above it (conventions of its group, coordinates, consolidated
+ * metadata), so that a path into the middle of a hierarchy is followed up to its root. Only names
+ * are looked at: "." and ".." are not followed, because the name that the way back down needs is
+ * not in them. A caller that wants more passes an absolute path.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static size_t trimmed(const char *path, size_t length) {
     return length;
 }
 
-/* Where the last name of path[0..length) begins. */
+/* The place where the last name of path[0..length) begins. */
 static size_t name_start(const char *path, size_t length) {
     while (length > 0 && path[length - 1] != '/')
         length--;

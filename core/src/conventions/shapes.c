@@ -2,12 +2,12 @@
 /*
  * Chunk and shard shapes for arrays whose creator chose none.
  *
- * A chunk is what a reader decodes at least. 512 x 512 elements serve both a viewer's windows and
- * whole reads, whatever the type. Where nothing is known of the dimensions, about 1 MiB is small
- * enough for a window, and large enough to compress and to decode in one task. Shards keep the
- * number of files low where it would matter, and are small enough to be gathered in memory several
- * at a time; small arrays stay without, since a chunk of its own can be written without reading its
- * neighbours.
+ * A chunk is the least that a reader decodes. 512 x 512 elements serve both a viewer's windows and
+ * whole reads, whatever the type. Where the roles of the dimensions are not known, about 1 MiB is
+ * small enough for a window, and large enough to compress and to decode in one task. Shards keep
+ * the number of files low where it would matter, and are small enough to be gathered in memory
+ * several at a time; small arrays stay without, since a chunk of its own can be written without
+ * reading its neighbours.
  */
 #include "base/checked.h"
 #include "zarrbridge/conventions.h"
@@ -104,8 +104,8 @@ static bool is_plane(const growth *g, uint32_t d) {
     return g->roles && g->roles[d] == ZB_ROLE_PLANE;
 }
 
-/* Does dimension d grow before `other`? Planes do, then the one that has the fewest chunks, then
-   the last one, along which elements are neighbours in memory. */
+/* True if dimension d grows before `other`. Planes grow first, then the one that has the fewest
+   chunks, then the last one, along which elements are neighbours in memory. */
 static bool grows_before(const growth *g, uint32_t d, uint32_t other) {
     if (is_plane(g, d) != is_plane(g, other))
         return is_plane(g, d);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From JSON to typed values: see zb_value.
+ * The way from JSON to typed values: see zb_value.
  *
  * JSON does not tell integers from other numbers: a token without fraction and exponent is one, as
  * Python and zarr-python have it.
@@ -11,7 +11,7 @@
 
 #include "zarrbridge/conventions.h"
 
-/* What a list's elements have in common; `mixed` when they do not. */
+/* The kind that a list's elements have in common; `mixed` when they have none in common. */
 enum element {
     ELEMENT_MIXED,
     ELEMENT_INT64,
@@ -99,7 +99,7 @@ static bool check_list(const zb_json *value, uint32_t depth, list_shape *shape) 
     return shape->common != ELEMENT_MIXED;
 }
 
-/* What is no such array is one element: its JSON text. */
+/* A value that is not such an array is one element: its JSON text. */
 static void find_shape(const zb_json *value, list_shape *out) {
     *out = (list_shape){.count = 1};
     const zb_json *first = value;
@@ -157,7 +157,7 @@ static bool store_element(zb_value *out, size_t i, enum element element, const z
     return text != NULL;
 }
 
-/* In row-major order, from element *i on. */
+/* Stores a list in row-major order, from element *i on. */
 static bool store_list(zb_value *out, uint32_t depth, size_t *i, enum element element,
                        const zb_json *value) {
     if (depth == out->ndim)

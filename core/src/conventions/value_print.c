@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From typed values to JSON: see zb_value. What is printed here is parsed to the same value. */
+/* The way from typed values to JSON: see zb_value. The printed text is parsed to the same value. */
 #include <math.h>
 #include <string.h>
 

@@ -5,18 +5,18 @@
  * Twelve types would make 132 loops. Instead a block of elements is first widened to one of four
  * types that hold its values exactly (int32, int64, uint64, double), then narrowed from there; both
  * loops run in the first-level cache and are vector code where the processor allows. int64 and
- * uint64 are never sent through double, so each conversion rounds once. Strides and byte order are
- * no concern of these loops: a block that is not contiguous and in host order goes through a buffer
- * on the stack by a zb__move.
+ * uint64 are never sent through double, so each conversion rounds once. These loops know neither
+ * strides nor byte order: a block that is not contiguous and in host order goes through a buffer on
+ * the stack by a zb__move.
  *
- * The rules (zb_array_read): towards an integer, fractions are cut off, what does not fit is
+ * The rules (zb_array_read): towards an integer, fractions are cut off, values that do not fit are
  * clamped and NaN becomes 0; towards a float, values are rounded to the nearest, ties to even, and
  * overflow to infinity; a bool is true when the value compares unequal to 0, which NaN does; a bool
  * byte other than 0 and 1 counts as 1. HDF5's hard conversions follow the same rules but for their
  * edges: its library (1.14.5) wraps round where a float equals the first integer that does not fit,
  * does not clamp float16, and makes infinity of values that round down to the largest float.
  *
- * Compiled with -fno-trapping-math: nobody looks at the floating-point exception flags, and
+ * Compiled with -fno-trapping-math: no code here looks at the floating-point exception flags, and
  * clamping can then be vectorised.
  */
 #include "kernel/move.h"
@@ -67,7 +67,8 @@ static inline double clamp_f64(double v, double low, double high) {
     return v < high ? v : high;
 }
 
-/* The bounds of 64-bit types are not exact in double: 2^63 and 2^64 are the first that are out. */
+/* The bounds of 64-bit types are not exact in double: 2^63 and 2^64 are the first values that do
+   not fit. */
 static inline int64_t f64_to_int64(double v) {
     if (v >= 0x1p63)
         return INT64_MAX;
@@ -153,7 +154,7 @@ DEFINE(f64, u64, f64_to_uint64(v))
 DEFINE(f64, f16, zb__half_from_double(v))
 DEFINE(f64, f32, v)
 
-/* How a type is widened. The wide types themselves need no loop. */
+/* The widening of each type. The wide types themselves need no loop. */
 static const struct {
     enum wide wide;
     convert_fn *run;
@@ -164,7 +165,7 @@ static const struct {
     [F16] = {WIDE_F64, f16_to_f64}, [F32] = {WIDE_F64, f32_to_f64}, [F64] = {WIDE_F64, NULL},
 };
 
-/* How each type is made of a wide one; NULL where it is that wide type. */
+/* The loop that makes each type of a wide one; NULL where it is that wide type. */
 static convert_fn *const narrow[WIDES][NUMBERS] = {
     [WIDE_I32] = {i32_to_bln, i32_to_i8, i32_to_u8, i32_to_i16, i32_to_u16, NULL, i32_to_u32,
                   i32_to_i64, i32_to_u64, i32_to_f16, i32_to_f32, i32_to_f64},
@@ -176,7 +177,7 @@ static convert_fn *const narrow[WIDES][NUMBERS] = {
                   f64_to_i64, f64_to_u64, f64_to_f16, f64_to_f32, NULL},
 };
 
-/* Bytes of what a byte swap reverses. */
+/* The bytes of the unit that a byte swap reverses. */
 static size_t component_size(zb_dtype dtype) {
     return dtype.kind == ZB_KIND_COMPLEX ? dtype.size / 2 : dtype.size;
 }

@@ -7,7 +7,7 @@
  *
  * SSE4.2: the crc32 instruction takes 8 bytes a cycle but gives its result after three, so one
  * stream runs at a third of the speed. Three neighbouring lanes are computed at once. A CRC
- * register is linear in what came before: the register of A followed by B is that of A, moved on
+ * register is linear in the bytes before it: the register of A followed by B is that of A, moved on
  * over |B| zero bytes, xor that of B alone. Moving over the fixed lane length is a linear map of 32
  * bits, kept as four tables.
  *

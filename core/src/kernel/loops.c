@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Normal form: boxes come with any order of dimensions and any strides, but what they describe is
- * mostly simple. Turning descending dimensions round, sorting by destination stride and merging
+ * Normal form: boxes come with any order of dimensions and any strides, but most of them describe
+ * something simple. Turning descending dimensions round, sorting by destination stride and merging
  * neighbours leaves one to three loops in practice, and makes a Fortran-ordered copy of a
  * Fortran-ordered chunk the same thing as its C-ordered twin.
  *
@@ -17,7 +17,7 @@
 
 /* Edge of a tile in elements; a tile holds at most its square. */
 #define TILE 32
-/* Elements this long make good use of the cache lines that they touch in any order. */
+/* Elements of this many bytes make good use of the cache lines that they touch in any order. */
 #define LONG_ELEMENT 64
 /* Inner dimensions shorter than this are not worth a call each. */
 #define SHORT_RUN 8

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Moves: what is done to one run of elements along one dimension.
+ * Moves: the work on one run of elements along one dimension.
  *
  * All kernels reduce to "n elements, this far apart at the source, that far at the destination".
- * A zb__move is such a loop with what it needs to know, chosen once per box; zb__loops_run calls it
- * for each run of the box. Moves never allocate and cannot fail; no pointer needs to be aligned.
+ * A zb__move is such a loop with its parameters, chosen once per box; zb__loops_run calls it for
+ * each run of the box. Moves never allocate and cannot fail; no pointer needs to be aligned.
  */
 #ifndef ZB_KERNEL_MOVE_H
 #define ZB_KERNEL_MOVE_H
@@ -53,7 +53,7 @@ zb__move zb__move_swap(size_t size, size_t component_size);
 /* Converts; a plain copy or swap when the types differ in byte order only. zb_dtype_converts must
    hold. */
 zb__move zb__move_convert(zb_dtype src_dtype, zb_dtype dst_dtype);
-/* Would that be a plain copy? */
+/* True if that would be a plain copy. */
 bool zb__dtype_copies(zb_dtype src_dtype, zb_dtype dst_dtype);
 
 /* Copies (long) elements with non-temporal stores where the processor has them. After the last run,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which move suits a box. A box in normal form (loops.h) is walked by loops.c; here the element is
- * chosen:
+ * The choice of the move that suits a box. A box in normal form (loops.h) is walked by loops.c;
+ * here the element is chosen:
  *
  * - Elements that keep their bytes have no type: where the inner dimension is contiguous on both
  *   sides, the whole run becomes one long element. A run of 2 to 16 bytes is then moved like a
@@ -9,8 +9,8 @@
  * - Byte swaps and conversions work on runs as they are.
  *
  * Non-temporal stores go past the caches: for a destination much larger than these, fetching its
- * lines first is wasted, and evicts what decoding needs. They pay for runs of whole lines only. A
- * swap or a conversion reaches them through a stage on the stack.
+ * lines first is wasted, and evicts data that decoding needs. They pay for runs of whole lines
+ * only. A swap or a conversion reaches them through a stage on the stack.
  */
 #include "kernel/scatter.h"
 #include "kernel/loops.h"
@@ -23,14 +23,14 @@
    the first-level cache. */
 #define STAGE 4096
 
-/* Whole elements that fit `limit` bytes, less what would end past a line: a first piece that ends
-   on a line makes all later ones whole lines, when elements are aligned. */
+/* The number of whole elements that fit `limit` bytes, less those that would end past a line: a
+   first piece that ends on a line makes all later ones whole lines, when elements are aligned. */
 static size_t piece_elements(const char *dst, size_t limit, size_t size) {
     const size_t past_line = (uintptr_t)dst % ZB__LINE;
     return limit >= past_line + size ? (limit - past_line) / size : limit / size;
 }
 
-/* Moves into the stage, streams from there. */
+/* Moves the run into the stage and streams it from there. */
 static void run_staged(const zb__move *move, const char *src, int64_t src_stride, char *dst,
                        int64_t dst_stride, size_t n) {
     (void)dst_stride; /* contiguous: worth_streaming has seen to it */
@@ -64,7 +64,7 @@ static size_t run_bytes(const zb__loops *loops, size_t size) {
     return size * (size_t)loops->count[loops->ndim - 1];
 }
 
-/* Can the rows of the box be stored non-temporally, and does it pay? Rows that share lines with
+/* True if the rows of the box can be stored non-temporally and it pays. Rows that share lines with
    their neighbours must be fetched there; when they are short, that is most of their lines, and
    plain stores with the rows ahead asked for in time are the faster ones. */
 static bool worth_streaming(const zb__loops *loops, size_t size, const char *dst) {

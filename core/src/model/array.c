@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From an array's zarr.json to the model that the reader works with: shape, data type, grid, keys,
- * fill value, dimension names, and the codec chain with the form of a chunk.
+ * The way from an array's zarr.json to the model that the reader works with: shape, data type,
+ * grid, keys, fill value, dimension names, and the codec chain with the form of a chunk.
  *
  * Each member has a parser of its own here or in the files beside this one, and each message begins
- * with the member's name, says what it is and what was expected.
+ * with the member's name, shows its value and tells the form that was expected.
  */
 #include "model/array.h"
 
@@ -39,8 +39,8 @@ typedef struct model {
     zb_codec_info *codecs;
 } model;
 
-/* A member without which nothing can be read. fill_value is required as well by the specification,
-   but read leniently (fill.c). */
+/* Gets a member without which nothing can be read. fill_value is required as well by the
+   specification, but read leniently (fill.c). */
 static enum zb_code require(const zb_json *document, const char *name, const zb_json **out,
                             zb_error *err) {
     *out = zb_json_get(document, name);
@@ -97,7 +97,7 @@ static enum zb_code parse_grid(model *m, const zb_json *document, zb_error *err)
     return code;
 }
 
-/* Without a separator each encoding has its own default; without a configuration that holds too. */
+/* Each encoding has its own default for a missing separator, also without a configuration. */
 static enum zb_code parse_keys(zb__key_encoding *keys, const zb_json *document, zb_error *err) {
     static const char *const known[] = {"separator", NULL};
     const zb_json *value;
@@ -131,7 +131,8 @@ static enum zb_code parse_keys(zb__key_encoding *keys, const zb_json *document, 
 
 /* ---- Names and codecs --------------------------------------------------------------------- */
 
-/* Names need not differ, and an empty string is a name; only null means that there is none. */
+/* Names need not differ, and an empty string is a name; only null means that a dimension has none.
+ */
 static enum zb_code parse_names(model *m, const zb_json *document, zb_error *err) {
     const zb_json *names = zb_json_get(document, "dimension_names");
     char brief[ZB__BRIEF_SIZE];
@@ -192,7 +193,8 @@ static void find_inner_shape(model *m) {
     m->array.inner = zb__grid_of(ndim, m->inner_shape);
 }
 
-/* Binding checks every rule of the chain; what follows only reads what it has accepted. */
+/* Binding checks every rule of the chain; the code below only reads configurations that it has
+   accepted. */
 static enum zb_code parse_codecs(model *m, const zb_json *document, zb_error *err) {
     zb_array_info *info = &m->array.info;
     const zb_json *codecs;
@@ -268,7 +270,7 @@ enum zb_code zb__array_parse(const zb_json *document, zb__array **out, zb_error 
 void zb__array_free(zb__array *array) {
     if (!array)
         return;
-    /* The document, to which names and configurations point, is the node's to free. */
+    /* The node frees the document, to which names and configurations point. */
     model *m = (model *)(void *)array;
     zb__form_release(array->form);
     zb__chain_free(array->chain);

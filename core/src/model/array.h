@@ -11,7 +11,7 @@
 
 typedef struct zb__array {
     zb_array_info info;
-    zb__grid grid;         /* of what keys hold */
+    zb__grid grid;         /* of the chunks or shards that keys hold */
     zb__grid inner;        /* of the innermost chunks; equal to `grid` when there are no shards */
     uint64_t *chunk_count; /* [ndim] chunks of `grid` that reach into the array */
     zb__key_encoding keys;

@@ -5,8 +5,9 @@
  * only take as bare names, no must_understand, storage_transformers as an empty list. The members
  * stand in the order in which zarr-python writes them.
  *
- * The text is built without white space, parsed, and printed with indentation. Whoever stores it
- * parses it as any document from a store, so that what the reader would refuse is never written.
+ * The text is built without white space, parsed, and printed with indentation. The caller that
+ * stores it parses it as any document from a store, so that no document is written that the reader
+ * would refuse.
  */
 #include "model/build.h"
 
@@ -24,7 +25,7 @@
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
 
-/* ---- What the caller gives as JSON -------------------------------------------------------- */
+/* ---- JSON from the caller ----------------------------------------------------------------- */
 
 /* The first value in the tree that is a bare NaN or Infinity, or NULL. */
 static const zb_json *find_bare(const zb_json *value) {
@@ -100,7 +101,7 @@ static enum zb_code indent(zb__text *compact, char **text, size_t *size, zb_erro
     char *source = zb__text_take(compact, size);
     if (!source)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a document");
-    /* What fails here are names that are not UTF-8, and limits. */
+    /* Only names that are not UTF-8, and limits, make this fail. */
     enum zb_code code = zb__as_argument(zb_json_parse(source, *size, &json, err), err);
     free(source);
     if (code)
@@ -170,8 +171,8 @@ static enum zb_code print_fill(zb_json_writer *w, const zb_array_spec *spec, zb_
     return ZB_OK;
 }
 
-/* The array→bytes codec. The byte order is a matter of numbers of several bytes only; older
-   zarr-python reads the codec without it, too. */
+/* The array→bytes codec. Only numbers of several bytes have a byte order; older zarr-python reads
+   `bytes` without it, too. */
 static void print_serial(zb_json_writer *w, zb_dtype dtype) {
     bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
     if (dtype.kind == ZB_KIND_STRING) {
@@ -216,7 +217,7 @@ static enum zb_code print_codecs(zb_json_writer *w, const zb_array_spec *spec, z
     return code;
 }
 
-/* Is the string one that a document can hold, and that is read back? */
+/* True if a document can hold the string, and it is read back. */
 static bool is_json_text(const void *element) {
     zb_slice slice;
     memcpy(&slice, element, sizeof slice);
@@ -224,7 +225,7 @@ static bool is_json_text(const void *element) {
                                zb__is_utf8(slice.data, slice.size));
 }
 
-/* What the text could not express, or would express as something else than was asked for. */
+/* Refuses specifications that the text could not express, or would express as something else. */
 static enum zb_code check_spec(const zb_array_spec *spec, zb_error *err) {
     char name[24];
     if (spec->ndim > ZB_MAX_NDIM)

@@ -11,12 +11,11 @@
 enum zb_code zb__build_group(const char *attributes, char **text, size_t *size, zb_error *err);
 enum zb_code zb__build_array(const zb_array_spec *spec, char **text, size_t *size, zb_error *err);
 
-/* What is wrong with a document made of arguments is the caller's fault: ZB_EFORMAT becomes
- * ZB_EINVAL. */
+/* A fault in a document made of arguments is the caller's fault: ZB_EFORMAT becomes ZB_EINVAL. */
 enum zb_code zb__as_argument(enum zb_code code, zb_error *err);
 
-/* Parses a JSON text that the caller of the library gave. ZB_EINVAL says what is wrong; so are the
-   bare tokens NaN and Infinity, which are read but are no JSON. */
+/* Parses a JSON text that the caller of the library gave. ZB_EINVAL for text that is not JSON, and
+   for the bare tokens NaN and Infinity, which the parser reads though JSON does not have them. */
 enum zb_code zb__argument_parse(const char *text, const char *what, zb_json **out, zb_error *err);
 
 #endif

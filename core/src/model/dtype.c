@@ -69,7 +69,7 @@ static bool is_raw_name(const char *name, uint64_t *bits) {
     return true;
 }
 
-/* Limits first: of a number with that many digits the remainder is not known. */
+/* Limits come first: the remainder of a number that saturated is not known. */
 static enum zb_code parse_raw(const char *name, uint64_t bits, zb_dtype *out, zb_error *err) {
     /* One element is part of a chunk, and the size has to fit zb_dtype.size. */
     uint64_t limit = zb_limits_get()->chunk_bytes;

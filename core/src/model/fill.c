@@ -18,7 +18,7 @@
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
 
-/* The one message of this file: what stands there, and what the type wants. */
+/* The one message of this file: the value that stands there, and the form that the type wants. */
 static enum zb_code fail_form(const zb_json *value, zb_dtype dtype, const char *expected,
                               zb_error *err) {
     char brief[ZB__BRIEF_SIZE];
@@ -40,7 +40,7 @@ static void store_bits(uint64_t bits, uint32_t size, void *out) {
 }
 
 /* The parsers below get a value that is present and not null, and write exactly dtype.size bytes on
-   success. What they write on failure does not matter: the array is not opened then. */
+   success. Bytes that they write on failure do not matter: the array is not opened then. */
 
 /* ---- Integers ----------------------------------------------------------------------------- */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fill values as JSON, exactly, in the forms of the core specification only: what fill.c reads back
- * to the same bits, and other readers as well. A NaN other than the canonical one needs the
- * hexadecimal form, which zarr-python 3.0 does not read; there is no other exact one.
+ * Fill values as JSON, exactly, in the forms of the core specification only, which fill.c and other
+ * readers read back to the same bits. A NaN other than the canonical one needs the hexadecimal
+ * form, which zarr-python 3.0 does not read; no other form is exact.
  */
 #include "model/fill_print.h"
 
@@ -43,7 +43,8 @@ static void print_int(zb_json_writer *w, const void *element, uint32_t size) {
     zb_json_write_int64(w, (int64_t)(load_bits(element, size) << unused) >> unused);
 }
 
-/* Exact: every narrower float is a double. Of a NaN only that it is one. */
+/* The value is exact, as every narrower float is a double. A NaN stays a NaN, but may lose its
+   bits. */
 static double float_value(const void *element, uint32_t size) {
     double wide;
     float narrow;

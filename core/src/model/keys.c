@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Appends a number; returns the digits written. By hand, since a read may make thousands of
-   keys. */
+/* Appends a number; returns the digits written. No printf, since a read may make thousands of keys.
+ */
 static size_t put_number(char *text, uint64_t number) {
     char digits[20];
     size_t count = 0;
@@ -27,7 +27,7 @@ static size_t put_number(char *text, uint64_t number) {
 void zb__chunk_key(const zb__key_encoding *keys, uint32_t ndim, const uint64_t *index,
                    char text[ZB__CHUNK_KEY_MAX]) {
     size_t size = 0;
-    /* Written without a check of the room: ZB__CHUNK_KEY_MAX fits the longest key. */
+    /* The key is written without a check of the room: ZB__CHUNK_KEY_MAX fits the longest key. */
     if (!keys->v2)
         text[size++] = 'c';
     else if (ndim == 0)

@@ -5,7 +5,7 @@
 
 #include "zarrbridge/dtype.h"
 
-/* How a chunk's place in the grid becomes its key. */
+/* The form in which a chunk's place in the grid becomes its key. */
 typedef struct zb__key_encoding {
     bool v2;        /* "0.1" instead of "c/0/1" */
     char separator; /* '/' or '.' */
@@ -18,7 +18,7 @@ typedef struct zb__key_encoding {
 void zb__chunk_key(const zb__key_encoding *keys, uint32_t ndim, const uint64_t *index,
                    char text[ZB__CHUNK_KEY_MAX]);
 
-/* Reads a chunk key below the array's path; false when it is none. */
+/* Reads a chunk key below the array's path; false when the text is not one. */
 bool zb__chunk_key_parse(const zb__key_encoding *keys, uint32_t ndim, const char *text,
                          uint64_t *index);
 

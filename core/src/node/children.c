@@ -2,10 +2,10 @@
 /*
  * The children of a group: the names below it that hold a zarr.json, each opened.
  *
- * The truth is the store's listing. Consolidated metadata only tells names, and only where the
+ * The truth is the store's listing. Consolidated metadata gives names alone, and only where the
  * store cannot list: documents always come from the store, so a stale block can hide a node but
- * never describe it wrongly. What cannot be opened is kept with its reason; what has no zarr.json
- * is no node (the specification has no implicit groups) and is left out.
+ * never describe it wrongly. A node that cannot be opened is kept with its reason; a name without a
+ * zarr.json is not a node (the specification has no implicit groups) and is left out.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 /* Goes through a listing or a block for names, which are opened later. */
 typedef struct search {
     zb__names names;
-    enum zb_code code; /* of a failure inside the listing's callback */
+    enum zb_code code; /* of the failure inside the listing's callback */
     zb_error *err;
 } search;
 
@@ -31,12 +31,12 @@ static bool is_hidden(const char *name) {
     return name[0] == '.' || strncmp(name, "__", 2) == 0;
 }
 
-/* A listing is a snapshot at best: names may come or go before they are opened. One that has gone
-   is no child, one that came is seen next time. */
+/* A listing is a snapshot at best: names may come or go before they are opened. A name that has
+   gone is not a child, a name that came is seen next time. */
 
 /* ---- Names from a listing ----------------------------------------------------------------- */
 
-/* Objects directly below a group are no nodes: a node's document lies one level deeper. */
+/* Objects directly below a group are not nodes: a node's document lies one level deeper. */
 static int take_listed(void *context, const zb_list_entry *entry) {
     search *s = context;
     if (entry->is_prefix && !is_hidden(entry->name))
@@ -88,7 +88,7 @@ static enum zb_code take_consolidated(const zb_json *map, const char *relative, 
 /* Looks for a block in the group, then in its ancestors: writers put the whole of it into the root
    and an empty one into each group below. */
 static enum zb_code names_consolidated(const zb_node *group, search *s) {
-    size_t length = strlen(group->path); /* of the owner's path, which path[] holds */
+    size_t length = strlen(group->path); /* length of the owner's path, which path[] holds */
     char *path = strdup(group->path);
     const zb_node *owner = group;
     zb_node *ancestor = NULL; /* the owner, when it is another node */
@@ -126,7 +126,7 @@ static enum zb_code names_consolidated(const zb_node *group, search *s) {
 /* ---- Opening ------------------------------------------------------------------------------ */
 
 /* Opens one child. A name without a zarr.json leaves *child as it was, without a name; that is also
-   how directories that are no nodes drop out, at the price of one open each. */
+   how directories that are not nodes drop out, at the price of one open each. */
 static enum zb_code open_child(const zb_node *group, const char *name, zb_child *child,
                                zb_error *err) {
     size_t size = strlen(group->path) + strlen(name) + 2;
@@ -149,7 +149,7 @@ static enum zb_code open_child(const zb_node *group, const char *name, zb_child 
     return zb_fail(err, ZB_ENOMEM, "out of memory for the child %s", name);
 }
 
-/* One more than needed is allocated, so that a group without children is no special case. */
+/* One more than needed is allocated, so that a group without children is not a special case. */
 static enum zb_code open_children(const zb_node *group, const zb__names *names, zb_children *out,
                                   zb_error *err) {
     out->child = calloc(names->count + 1, sizeof *out->child);
@@ -158,7 +158,7 @@ static enum zb_code open_children(const zb_node *group, const zb__names *names, 
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < names->count && !code; i++) {
         code = open_child(group, names->name[i].text, &out->child[out->count], err);
-        /* Also when it failed halfway: zb_children_free takes what is there. */
+        /* A child that failed halfway counts, too: zb_children_free frees it. */
         if (out->child[out->count].name || code)
             out->count++;
     }

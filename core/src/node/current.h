@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Whether a node in memory is still the one that the store has at its path. A node may have been
- * deleted, moved away, or made anew since it was opened: what is read or written by its old
- * description would then be wrong elements, or somebody else's.
+ * The check that a node in memory is still the one that the store has at its path. A node may have
+ * been deleted, moved away, or made anew since it was opened: reads and writes by its old
+ * description would then touch wrong elements, or those of another node.
  *
- * A node is known by what holds its document (zb_store_identify), an array also by its form: all
- * that tells how its chunks are found and decoded. The shape is no part of the form, attributes and
- * names are not either.
+ * A node is known by the file or object that holds its document (zb_store_identify), an array also
+ * by its form: all members that tell how its chunks are found and decoded. The shape, attributes
+ * and names are not part of the form.
  */
 #ifndef ZB_NODE_CURRENT_H
 #define ZB_NODE_CURRENT_H
@@ -15,14 +15,15 @@
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"
 
-/* Opens the array as it is now. ZB_ECONFLICT when it is gone, or another one has taken its place.
-   *info is the version of its document; *text, which the caller frees, the document. Both may be
-   NULL. */
+/* Opens the array as it is now. ZB_ECONFLICT when the array is gone, or another one has taken its
+   place. info is the version of its document; *text, which the caller frees, the document. Both may
+   be NULL. */
 enum zb_code zb__array_now(const zb_node *node, zb_node **now, zb_object_info *info, char **text,
                            size_t *size, zb_error *err);
 
-/* After a read: ZB_ECONFLICT when what was read may belong to another array, or may have been
-   missing because the array was deleted. One stat while the document stays as it is. Any thread. */
+/* After a read: ZB_ECONFLICT when the bytes that were read may belong to another array, or may have
+   been missing because the array was deleted. One stat while the document stays as it is. Any
+   thread. */
 enum zb_code zb__array_still(const zb_node *node, zb_error *err);
 
 /* Before a change of the document, under the hierarchy's lock: ZB_ECONFLICT when another node has

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rules of the core specification for a zarr.json as a whole. The rule for strangers: a
- * member that we do not know may change what the data mean, so it is refused unless it says
+ * The rules of the core specification for a zarr.json as a whole. The rule for strangers: a member
+ * that we do not know may change the meaning of the data, so it is refused unless it says
  * {"must_understand": false}.
  *
- * Read leniently, because writers in the wild produce it and it cannot change the data:
- * attributes null, consolidated_metadata null or without must_understand.
+ * Some forms are read leniently, because writers in the wild produce them and they cannot change
+ * the data: attributes null, consolidated_metadata null or without must_understand.
  */
 #include "node/document.h"
 
@@ -18,8 +18,8 @@
 #include "base/utf8.h"
 #include "zarrbridge/json.h"
 
-/* Alike in version 3.0 and 3.1 of the specification: a document does not tell which of the two it
-   follows, so both are read by the same rules. */
+/* The members are alike in version 3.0 and 3.1 of the specification: a document does not tell which
+   of the two it follows, so both are read by the same rules. */
 static const char *const group_members[] = {"zarr_format", "node_type", "attributes",
                                             "consolidated_metadata", NULL};
 
@@ -36,8 +36,8 @@ static const char *const array_members[] = {"zarr_format",
                                             "dimension_names",
                                             NULL};
 
-/* An integer token only: "3" and 3.0 are refused by other readers too. Another version is called
-   unsupported rather than wrong. */
+/* The version must be an integer token: "3" and 3.0 are refused by other readers too. Another
+   version is called unsupported rather than wrong. */
 static enum zb_code check_format(const zb_json *document, zb_error *err) {
     const zb_json *format = zb_json_get(document, "zarr_format");
     int64_t number;
@@ -49,7 +49,8 @@ static enum zb_code check_format(const zb_json *document, zb_error *err) {
                    "zarr_format is %s, expected the number 3", zb__json_brief(format, brief));
 }
 
-/* Known before the strangers are judged, because which members are known depends on it. */
+/* The node type is known before the strangers are judged, because which members are known depends
+   on it. */
 static enum zb_code check_type(const zb_json *document, bool *is_array, zb_error *err) {
     const zb_json *type = zb_json_get(document, "node_type");
     const char *name = zb_json_string(type);
@@ -61,7 +62,7 @@ static enum zb_code check_type(const zb_json *document, bool *is_array, zb_error
                    zb__json_brief(type, brief));
 }
 
-/* Exact names: "Shape" is as strange as any other word. */
+/* Names are compared exactly: "Shape" is as strange as any other word. */
 static enum zb_code check_members(const zb_json *document, bool is_array, zb_error *err) {
     char brief[ZB__BRIEF_SIZE];
     for (const zb_json *m = zb_json_first(document); m; m = zb_json_next(m)) {
@@ -74,7 +75,7 @@ static enum zb_code check_members(const zb_json *document, bool is_array, zb_err
     return ZB_OK;
 }
 
-/* What stands in the attributes is the user's, and never judged. */
+/* Members of the attributes are the user's, and never judged. */
 static enum zb_code check_attributes(const zb_json *document, zb_error *err) {
     const zb_json *attributes = zb_json_get(document, "attributes");
     enum zb_json_kind kind = zb_json_kind_of(attributes);
@@ -85,7 +86,7 @@ static enum zb_code check_attributes(const zb_json *document, zb_error *err) {
                    zb__json_brief(attributes, brief));
 }
 
-/* No storage transformer is defined; one that may be ignored is. */
+/* No storage transformer is defined; a transformer that may be ignored is ignored. */
 static enum zb_code check_transformers(const zb_json *document, zb_error *err) {
     const zb_json *list = zb_json_get(document, "storage_transformers");
     char brief[ZB__BRIEF_SIZE];
@@ -119,8 +120,8 @@ static enum zb_code check_consolidated(const zb_json *document, zb_error *err) {
     return ZB_OK;
 }
 
-/* In the order in which a reader of the message would look: is it Zarr at all, which version, what
-   kind of node, and only then the details. */
+/* The checks come in the order in which a reader of the message would look: first that it is Zarr
+   at all, then the version, the kind of node, and only then the details. */
 enum zb_code zb__document_check(const zb_json *document, bool *is_array, zb_error *err) {
     char brief[ZB__BRIEF_SIZE];
     if (zb_json_kind_of(document) != ZB_JSON_OBJECT)
@@ -142,7 +143,7 @@ enum zb_code zb__document_check(const zb_json *document, bool *is_array, zb_erro
 
 /* ---- Paths -------------------------------------------------------------------------------- */
 
-/* The names that the specification reserves ("__x", "zarr.json") may be read: they harm nobody.
+/* The names that the specification reserves ("__x", "zarr.json") may be read: they do no harm.
    Names of dots only are refused, since "." and ".." mean something to stores. */
 enum zb_code zb__path_check(const char *path, zb_error *err) {
     char brief[ZB__BRIEF_SIZE];

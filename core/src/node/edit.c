@@ -11,17 +11,17 @@
 #include "base/json_writer.h"
 #include "zarrbridge/json.h"
 
-/* A change of an object in a text: the bytes [from, to) go, what `out` holds comes. */
+/* A change of an object in a text: the bytes [from, to) go, those in `out` come. */
 typedef struct splice {
     const char *text;
     const zb_json *object;
     bool lines;     /* the document has line breaks */
-    unsigned level; /* of the lines of the object's members */
+    unsigned level; /* indent of the object's members */
     size_t from, to;
     zb_json_writer out;
 } splice;
 
-/* Where the white space before a member's name begins. */
+/* The place where the white space before a member's name begins. */
 static size_t space_before(const splice *s, const zb_json *member) {
     size_t at = zb_json_place_of(member).name;
     while (strchr(" \t\r\n", s->text[at - 1]))
@@ -29,7 +29,7 @@ static size_t space_before(const splice *s, const zb_json *member) {
     return at;
 }
 
-/* The member before this one, or the last one of all for NULL; NULL when there is none. */
+/* The member before this one, or the last of all when this one is NULL; NULL when there is none. */
 static const zb_json *member_before(const zb_json *object, const zb_json *member) {
     const zb_json *before = NULL;
     for (const zb_json *m = zb_json_first(object); m != member; m = zb_json_next(m))
@@ -37,7 +37,8 @@ static const zb_json *member_before(const zb_json *object, const zb_json *member
     return before;
 }
 
-/* A new member in the style of its neighbour: the white space before that one's name. */
+/* A new member in the style of its neighbour: the white space before the neighbour's name comes
+   before its own. */
 static void put_member(splice *s, const zb_json *neighbour, const char *name,
                        const zb_json *value) {
     if (neighbour) {
@@ -82,7 +83,7 @@ static void take_out(splice *s, const zb_json *member) {
         s->to = next ? space_before(s, next) : zb_json_place_of(s->object).end - 1;
 }
 
-/* Follows path from the document's root. */
+/* Follows path, names from the document's root. */
 static enum zb_code find_object(const zb__document *document, const char *const *path, splice *s,
                                 zb_error *err) {
     bool lines = memchr(document->text, '\n', document->size) != NULL;

@@ -5,7 +5,7 @@
 
 #include "zarrbridge/json.h"
 
-/* A document as it stands in a store, or is to stand there. */
+/* A document as it stands in a store, or will stand there. */
 typedef struct zb__document {
     char *text; /* malloc'ed, NUL-terminated */
     size_t size;
@@ -17,9 +17,9 @@ enum zb_code zb__document_parse(char *text, size_t size, const char *what, zb__d
                                 zb_error *err);
 void zb__document_free(zb__document *document); /* all zeros is allowed */
 
-/* Replaces, adds or (value NULL) removes the member `name` of the object that `path`, names from
-   the document's root on, ends at; removing what is not there changes nothing. A new member goes
-   before the sibling `before`, or to the end when that is NULL or missing. ZB_EFORMAT when path
+/* Replaces, adds or (value NULL) removes the member `name` of the object at the end of `path`
+   (names from the document's root on); removing a missing member changes nothing. A new member goes
+   before the sibling `before`, or to the end when `before` is NULL or missing. ZB_EFORMAT when path
    does not lead to an object. */
 enum zb_code zb__document_edit(zb__document *document, const char *const *path, const char *name,
                                const zb_json *value, const char *before, zb_error *err);

@@ -23,8 +23,8 @@
 
 /* ---- Reading the document ----------------------------------------------------------------- */
 
-/* A document with consolidated metadata may be far larger than others, which is known for sure only
-   after parsing; a text that does not even contain the word is refused before. */
+/* A document with consolidated metadata may be far larger than others. Only the parser knows for
+   sure that it has some; a large text without the word is refused before. */
 static enum zb_code check_size(const char *text, size_t size, const zb_json *document,
                                zb_error *err) {
     static const char word[] = "\"consolidated_metadata\"";
@@ -42,7 +42,7 @@ static enum zb_code check_size(const char *text, size_t size, const zb_json *doc
         (unsigned long long)limits->consolidated_bytes);
 }
 
-/* The store is asked for at most the larger of both limits; which one holds is decided with the
+/* The store is asked for at most the larger of both limits; the limit that holds is chosen with the
    text at hand. */
 enum zb_code zb__node_read_version(zb_store *store, const char *path, char **text, size_t *size,
                                    zb_object_info *info, zb_error *err) {
@@ -163,14 +163,15 @@ enum zb_code zb__node_make_parsed(zb_store *store, const char *path, const char 
     return ZB_OK;
 }
 
-/* The place is put before a message here and nowhere below: once, whatever failed. */
+/* The place is put before a message here and nowhere below, so that it stands there once. */
 enum zb_code zb__node_blame(const zb_store *store, const char *kind, const char *path,
                             enum zb_code code, zb_error *err) {
     return zb_error_prefix(err, code, "store %s, %s /%s", store->label, kind, path);
 }
 
-/* The document is read between two looks at what holds it: both belong together when these are the
-   same. Somebody is deleting or replacing the node at this moment when they are not. */
+/* The document is read between two looks at the file or object that holds it: document and holder
+   belong together when both looks see the same. When they differ, another process is deleting or
+   replacing the node at this moment. */
 static enum zb_code read_settled(zb_store *store, const char *path, char **text, size_t *size,
                                  zb_object_info *info, uint64_t *home, zb_error *err) {
     enum { TRIES = 16 };

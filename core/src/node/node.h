@@ -15,13 +15,13 @@ struct zb_node {
     char *path;
     zb_json *document;
     const zb_json *attributes;
-    zb__array *array; /* NULL for a group */
-    uint64_t home;    /* zb_store_identify of its path when it was opened; 0: not known */
-    uint64_t version; /* of the document that the node was made of, in one word; 0: unsure */
+    zb__array *array;          /* NULL for a group */
+    uint64_t home;             /* zb_store_identify of its path when it was opened; 0: not known */
+    uint64_t version;          /* version of its document, in one word; 0: not sure */
     atomic_uint_fast64_t seen; /* the last version that is known to be of this form */
 };
 
-/* Reads the text of the document at path; the caller frees. */
+/* Reads the text of the document at path; the caller frees it. */
 enum zb_code zb__node_read(zb_store *store, const char *path, char **text, size_t *size,
                            zb_error *err);
 
@@ -29,11 +29,11 @@ enum zb_code zb__node_read(zb_store *store, const char *path, char **text, size_
 enum zb_code zb__node_read_version(zb_store *store, const char *path, char **text, size_t *size,
                                    zb_object_info *info, zb_error *err);
 
-/* Makes a node of a document's text, which the store may hold or not. */
+/* Makes a node of a document's text, whether the store holds that text or not. */
 enum zb_code zb__node_make(zb_store *store, const char *path, const char *text, size_t size,
                            zb_node **out, zb_error *err);
 
-/* The same when the text has been parsed; takes over json, on failure, too. */
+/* The same when the text has been parsed; takes over json, also on failure. */
 enum zb_code zb__node_make_parsed(zb_store *store, const char *path, const char *text, size_t size,
                                   zb_json *json, zb_node **out, zb_error *err);
 

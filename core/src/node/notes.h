@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The names of what a change keeps in the store while it goes on, so that the next process can
- * finish or undo the change of a process that was killed. All begin with a dot, so that no node and
- * no chunk can have such a name. (The temporary files of the directory store are its own:
- * store/fs.h.)
+ * The names of the notes and journals that a change keeps in the store while it goes on, so that
+ * the next process can finish or undo the change of a process that was killed. All begin with a
+ * dot, so that no node and no chunk can have such a name. (The temporary files of the directory
+ * store are its own: store/fs_store.h.)
  */
 #ifndef ZB_NODE_NOTES_H
 #define ZB_NODE_NOTES_H
 
 #include <stdbool.h>
 
-/* In an array's directory, while chunks beyond its new shape are erased: its old shape
- * (change/resize.c). */
+/* Stands in an array's directory while chunks beyond its new shape are erased: the old shape
+   (change/resize.c). */
 #define ZB__NOTE_RESIZE ".zarrbridge-resize"
 
-/* At a path that a group is being copied to: the nodes below are of no group yet (change/copy.c).
- */
+/* Stands at a path that a group is being copied to: the nodes below are not in a group yet
+   (change/copy.c). */
 #define ZB__NOTE_COPY ".zarrbridge-copy"
 
-/* Beside a shard that is being changed in place: ".NAME.zb-journal" in the directory of NAME
+/* Stands beside a shard that is being changed in place: ".NAME.zb-journal" in the directory of NAME
    (write/journal.h). Both keys are malloc'ed, or NULL when memory runs out. */
 char *zb__journal_key(const char *shard);
 char *zb__journal_shard(const char *journal); /* the key must be a journal's */
 
-/* Is this the last part of a journal's key? */
+/* True if this is the last part of a journal's key. */
 bool zb__journal_is_name(const char *name);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How much room an array takes in its store. The chunks that exist are listed and added up: a walk
- * over the grid would take as long as the shape, which is untrusted, says.
+ * The room that an array takes in its store. The chunks that exist are listed and added up: a walk
+ * over the grid would take as long as the shape says, which is untrusted.
  */
 #include "node/node.h"
 #include "node/walk.h"

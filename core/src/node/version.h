@@ -12,10 +12,11 @@
 /* A version in one word; 0: not known for sure. */
 uint64_t zb__version_word(const zb_validator *version);
 
-/* Remembers what holds the node, which has just been opened, and the version of its document. */
+/* Remembers the identity of the node, which has just been opened, and the version of its
+   document. */
 void zb__node_settle(zb_node *node, uint64_t home, const zb_object_info *info);
 
-/* Is this, for sure, the version of the document that the node was made of? */
+/* True if this is, for sure, the version of the document that the node was made of. */
 bool zb__node_unchanged(const zb_node *node, const zb_object_info *info);
 
 #endif

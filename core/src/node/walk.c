@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Walks by listing: what a store really holds decides how long they take, never what a shape says.
- * Each listing is finished before its names are handed on.
+ * Walks by listing: the content of the store decides how long they take, never the shape that a
+ * document gives. Each listing is finished before its names are handed on.
  */
 #include "node/walk.h"
 
@@ -100,7 +100,7 @@ static enum zb_code add_link(zb_store *store, const char *path, zb__names *out, 
 }
 
 /* links: NULL to go through none. Recursion is as deep as names in the store are nested. Hidden and
-   reserved names are no nodes. */
+   reserved names are not nodes. */
 static enum zb_code add_nodes(zb_store *store, const char *path, zb__links *links, zb__names *out,
                               zb_error *err) {
     bool enter;
@@ -227,8 +227,8 @@ static enum zb_code take_key(void *context, const char *key, zb_error *err) {
     return walk->fn(walk->context, key, index, err);
 }
 
-/* Only into the directories that chunk keys lead into: the first part of a key is "c" or, in the v2
-   encoding, a number. */
+/* Enters only the directories that chunk keys lead into: the first part of a key is "c" or, in the
+   v2 encoding, a number. */
 enum zb_code zb__chunks_each(const zb_node *node, zb__chunk_fn fn, void *context, zb_error *err) {
     chunk_walk walk = {.node = node, .fn = fn, .context = context};
     const zb__key_encoding *keys = &node->array->keys;

@@ -1,37 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Goes through what a store holds below a node: names, nodes, chunks. */
+/* Walks over the content of a store below a node: names, nodes, chunks. */
 #ifndef ZB_NODE_WALK_H
 #define ZB_NODE_WALK_H
 
 #include "base/names.h"
 #include "zarrbridge/node.h"
 
-/* The names directly below prefix, as the store lists them, at most `children`. Nothing is listed
-   any more when this returns, so that the names can be erased. */
+/* The names directly below prefix, as the store lists them, at most `children`. The listing has
+   ended when this returns, so that the names can be erased. */
 enum zb_code zb__list(zb_store *store, const char *prefix, zb__names *out, zb_error *err);
 
-/* Links can make of a few directories a tree without end, or one of 2^40 paths. Listings cut what
-   goes in circles; each walk counts the links that it goes through, and ends with ZB_ELIMIT at the
-   limit `links`. */
+/* Links can make of a few directories a tree without end, or one of 2^40 paths. Listings cut
+   circles; each walk counts the links that it goes through, and ends with ZB_ELIMIT at the limit
+   `links`. */
 typedef struct zb__links {
     uint64_t count; /* so far */
 } zb__links;
 
-/* To be asked before each prefix that is walked into. key: for the message. */
+/* Called before each prefix that is walked into. key: for the message. */
 enum zb_code zb__links_count(zb__links *links, const zb__name *name, const char *key,
                              zb_error *err);
 
-/* What lies at a path: *kind becomes 'a', 'g', or 0 for nothing. By node_type alone, so that
-   nodes count that this version cannot open; what is no JSON counts as a group. */
+/* Tells what lies at a path: *kind becomes 'a', 'g', or 0 for nothing. The node_type alone decides,
+   so that nodes that this version cannot open count; a document that is not JSON counts as a
+   group. */
 enum zb_code zb__node_kind(zb_store *store, const char *path, char *kind, zb_error *err);
 
-/* The node at path, when there is one, and all nodes below, parents first. Also those below groups
-   without a document. */
+/* The node at path, when there is one, and all nodes below, parents first. Nodes below groups
+   without a document are included. */
 enum zb_code zb__nodes_at(zb_store *store, const char *path, zb__names *out, zb_error *err);
 
 /* The same for erasing them: a link that leads to a node is in the list as a link, with nothing
-   below it. What it leads to may lie elsewhere, and is somebody else's. */
+   below it. The node behind the link may lie elsewhere, and belong to another store. */
 enum zb_code zb__nodes_owned(zb_store *store, const char *path, zb__names *out, zb_error *err);
 
 /* Calls fn for each object below prefix, but not for those below `skip` and not for the object
@@ -40,8 +41,8 @@ typedef enum zb_code (*zb__key_fn)(void *context, const char *key, zb_error *err
 enum zb_code zb__keys_below(zb_store *store, const char *prefix, const char *skip, zb__key_fn fn,
                             void *context, zb_error *err);
 
-/* Calls fn for each object whose key is a chunk key of the array, within its grid or not. What else
-   lies there is left alone. The store has to list; the grid is never walked. */
+/* Calls fn for each object whose key is a chunk key of the array, within its grid or not. Other
+   objects there are left alone. The store has to list; the grid is never walked. */
 typedef enum zb_code (*zb__chunk_fn)(void *context, const char *key, const uint64_t *index,
                                      zb_error *err);
 enum zb_code zb__chunks_each(const zb_node *node, zb__chunk_fn fn, void *context, zb_error *err);

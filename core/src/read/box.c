@@ -15,14 +15,14 @@ static enum zb_code bad_box(const zb__selection *s, uint32_t d, uint64_t start, 
                    (unsigned long long)step, d, (unsigned long long)s->node->array->info.shape[d]);
 }
 
-/* Does start + (count - 1) * step stay below extent? count is not 0. */
+/* True if start + (count - 1) * step stays below extent. count is not 0. */
 static bool is_inside(uint64_t start, uint64_t count, uint64_t step, uint64_t extent) {
     uint64_t last;
     return step > 0 && zb__mul_u64(count - 1, step, &last) && zb__add_u64(last, start, &last) &&
            last < extent;
 }
 
-/* Byte strides of a C-order block of these counts. False when it has more bytes than there are. */
+/* Byte strides of a C-order block of these counts. False when its number of bytes does not fit. */
 static bool c_strides(uint32_t ndim, const uint64_t *count, size_t item, int64_t *strides,
                       uint64_t *bytes) {
     uint64_t stride = item;

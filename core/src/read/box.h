@@ -6,7 +6,7 @@
 #include "read/piece.h"
 #include "zarrbridge/node.h"
 
-/* What zb_read and zb_write have in common. */
+/* The members that zb_read and zb_write have in common. */
 typedef struct zb__selection {
     const zb_node *node;
     const uint64_t *start, *count, *step; /* as in zb_read: any may be NULL */

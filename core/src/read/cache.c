@@ -13,7 +13,8 @@ static void init(void) {
     static zb__fork_guard guards[] = {{.lock = &chunks.lock}, {.lock = &indexes.lock}};
     const zb_limits *limits = zb_limits_get();
     zb__lru_init(&chunks, limits->cache_bytes, 0);
-    /* A large index of small inner chunks is asked for again and again: one of any size is kept. */
+    /* A large index of small inner chunks is asked for again and again: indexes of any size are
+       kept. */
     zb__lru_init(&indexes, limits->index_cache_bytes, limits->index_bytes);
     zb__fork_guard_add(&guards[0]);
     zb__fork_guard_add(&guards[1]);

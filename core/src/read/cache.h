@@ -10,7 +10,8 @@
 zb__lru *zb__chunk_cache(void);
 zb__lru *zb__index_cache(void);
 
-/* An object's version as these caches compare it; NULL where the store does not tell it. */
+/* An object's version as these caches compare it; NULL where the store does not tell the
+   version. */
 static inline const uint64_t *zb__cache_version(const zb_validator *validator) {
     _Static_assert(sizeof validator->word == ZB__LRU_VERSION_WORDS * sizeof(uint64_t), "");
     return validator->valid ? validator->word : NULL;

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Expanding a key: from a stored object and the pieces wanted of it to its leaves. Shards are
- * opened up by their index, level by level, as long as no bytes→bytes codec lies around them; what
- * is then left is decoded by leaf.c.
+ * opened up by their index, level by level, as long as no bytes→bytes codec lies around them;
+ * leaf.c decodes the rest.
  */
-#include "read/expand.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/list.h"
 #include "base/scratch.h"
-#include "codec/shard.h"
+#include "codec/inner_chunks.h"
 #include "node/node.h"
+#include "read/expand.h"
 #include "read/index.h"
 #include "read/leaf.h"
 #include "read/piece.h"
@@ -40,12 +39,12 @@ static enum zb_code no_memory(zb_error *err) {
 
 /* ---- Uncompressed chunks ---- */
 
-/* More slabs than this of one piece are not made for the sake of gaps: they take memory. */
+/* The most slabs of one piece that are made for the sake of gaps: they take memory. */
 #define MOST_SLABS 8192
 
 /* A cell shape that cuts a C-order block into contiguous slabs: ones, then a part, then whole
-   dimensions. A slab is read from the piece's first byte in it to the last, so it also ends
-   where what lies between two indexes of a dimension is more than `gap` bytes. */
+   dimensions. A slab is read from the piece's first byte in it to the last, so it also ends where
+   more than `gap` bytes lie between two indexes of a dimension. */
 static void slab_shape(const zb__form *form, zb__piece *piece, uint64_t gap, uint64_t *shape) {
     uint32_t ndim = form->chain->ndim;
     const uint64_t *count = zb__piece_count(piece, ndim), *step = zb__piece_step(piece, ndim);
@@ -53,8 +52,8 @@ static void slab_shape(const zb__form *form, zb__piece *piece, uint64_t gap, uin
     for (uint32_t d = 0; d < ndim; d++)
         outer *= count[d];
     for (uint32_t d = ndim; d-- > 0; outer /= count[d]) {
-        /* One index of d has `stride` bytes, of which the piece spans `span`; `outer` is how many
-           there are of it and all dimensions before. */
+        /* One index of d has `stride` bytes, of which the piece spans `span`; `outer` is the number
+           of indexes of d and all dimensions before it. */
         uint64_t fit = SLAB_BYTES / stride, extent = form->stored_shape[d];
         bool apart = count[d] > 1 && stride * step[d] - span > gap && outer <= MOST_SLABS;
         shape[d] = fit < 1 || apart ? 1 : fit < extent ? fit : extent;
@@ -134,25 +133,18 @@ static enum zb_code split_pieces(expansion *x, const zb__shard *shard, uint32_t 
     return ZB_OK;
 }
 
-/* Checks one index entry against the shard's size and completes the leaf with it. */
-static enum zb_code locate(const zb__source *shard, const zb__index *index, zb__leaf *leaf,
+/* Sets the leaf's place, which the index gives. */
+static enum zb_code locate(const zb__source *shard, zb__inner_chunks *chunks, zb__leaf *leaf,
                            zb_error *err) {
-    uint64_t offset = index->entries[2 * leaf->inner];
-    uint64_t size = index->entries[2 * leaf->inner + 1];
-    leaf->missing = offset == ZB__INDEX_EMPTY;
+    leaf->missing = !zb__inner_chunk_at(chunks, leaf->inner);
     if (leaf->missing)
         return ZB_OK;
-    if (size > shard->size || offset > shard->size - size)
-        return zb_fail(err, ZB_EFORMAT,
-                       "its index entry (offset %llu, %llu bytes) leaves the shard's %llu bytes",
-                       (unsigned long long)offset, (unsigned long long)size,
-                       (unsigned long long)shard->size);
-    leaf->offset = shard->offset + offset;
-    leaf->size = size;
-    return ZB_OK;
+    leaf->offset = shard->offset + chunks->offset;
+    leaf->size = chunks->size;
+    return zb__inner_chunk_check(chunks, err);
 }
 
-/* The shard as its inner chunks' messages need it: NULL when the key's object is it. */
+/* The shard as its inner chunks' messages need it: NULL when it is the key's object. */
 static enum zb_code keep_around(expansion *x, const zb__leaf *shard, const zb__leaf **around,
                                 zb_error *err) {
     *around = NULL;
@@ -169,6 +161,8 @@ static enum zb_code keep_around(expansion *x, const zb__leaf *shard, const zb__l
 static enum zb_code expand_inner(expansion *x, const zb__leaf *shard_leaf, const zb__source *shard,
                                  const zb__index *index, const inner_list *list, zb_error *err) {
     const zb__leaf *around;
+    zb__inner_chunks chunks =
+        zb__inner_chunks_of(index->entries, shard_leaf->form->shard->count, shard->size);
     enum zb_code code = keep_around(x, shard_leaf, &around, err);
     for (size_t i = 0; i < list->count && code == ZB_OK;) {
         zb__leaf leaf = {.key = x->key,
@@ -181,7 +175,7 @@ static enum zb_code expand_inner(expansion *x, const zb__leaf *shard_leaf, const
             *end = list->items[i].piece;
             end = &(*end)->next;
         }
-        code = locate(shard, index, &leaf, err);
+        code = locate(shard, &chunks, &leaf, err);
         if (code != ZB_OK)
             return zb__leaf_blame(&leaf, code, err);
         zb__source source = *shard;
@@ -208,7 +202,7 @@ static enum zb_code expand_shard(expansion *x, const zb__leaf *leaf, const zb__s
     return code;
 }
 
-/* One chunk of any level: goes down while it can, then emits leaves. */
+/* Expands one chunk of any level: goes down while it can, then emits leaves. */
 static enum zb_code expand_chunk(expansion *x, const zb__leaf *leaf, const zb__source *source,
                                  zb_error *err) {
     const zb__form *form = leaf->form;
@@ -266,7 +260,7 @@ static int by_offset(const void *a, const void *b) {
     return left->offset < right->offset ? -1 : left->offset > right->offset;
 }
 
-/* Orders the leaves as they lie in the object: the order in which they are best read. */
+/* Orders the leaves by their place in the object: they are best read in that order. */
 static enum zb_code sort_leaves(zb__stored_chunk *key, zb_error *err) {
     if (key->leaf_count < 2)
         return ZB_OK;

@@ -11,12 +11,12 @@
 /* Opens the key's object. A missing one gives ZB_OK with key->object NULL. */
 enum zb_code zb__stored_chunk_open(zb__stored_chunk *key, zb_error *err);
 
-/* Opens the key's object where that is worth it before its tasks run, reads shard indexes, and
-   fills key->leaves. Called in parallel for different keys. */
+/* Opens the key's object where that pays before its tasks run, reads shard indexes, and fills
+   key->leaves. Called in parallel for different keys. */
 enum zb_code zb__stored_chunk_expand(zb__stored_chunk *key, zb__scratch *scratch, zb_error *err);
 
 /* Splits the pieces of `shard`, a leaf whose decoded bytes are `source`, calling emit for each
-   inner chunk. What the inner chunks point to lives in the arena. */
+   inner chunk. The arena owns everything that the inner chunks point to. */
 typedef enum zb_code (*zb__emit_fn)(void *context, const zb__leaf *leaf, zb_error *err);
 enum zb_code zb__shard_expand(const zb__leaf *shard, const zb__source *source, zb__arena *arena,
                               zb__scratch *scratch, zb__emit_fn emit, void *context, zb_error *err);

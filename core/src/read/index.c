@@ -37,7 +37,17 @@ static enum zb_code fetch(const zb__shard *shard, const zb__source *source, zb__
     return code;
 }
 
-/* Memory for the entries: in the cache where that may be (cache_key not NULL), else our own. */
+enum zb_code zb__index_read(const zb__shard *shard, const zb__source *source, zb__scratch *scratch,
+                            uint64_t *entries, zb_error *err) {
+    const uint8_t *encoded = NULL;
+    if (source->size < shard->index_size)
+        return zb_fail(err, ZB_EFORMAT, "the shard has %llu bytes, fewer than its index of %zu",
+                       (unsigned long long)source->size, shard->index_size);
+    enum zb_code code = fetch(shard, source, scratch, &encoded, err);
+    return code ? code : zb__shard_index_decode(shard, scratch, encoded, entries, err);
+}
+
+/* Memory for the entries: in the cache where that is allowed (cache_key not NULL), else our own. */
 static uint64_t *make_room(const zb__stored_chunk *key, const zb__lru_key *cache_key, size_t bytes,
                            zb__index *out) {
     if (cache_key)
@@ -52,9 +62,6 @@ enum zb_code zb__index_load(const zb__stored_chunk *key, const zb__shard *shard,
                             const zb__source *source, zb__scratch *scratch, zb__index *out,
                             zb_error *err) {
     *out = (zb__index){0};
-    if (source->size < shard->index_size)
-        return zb_fail(err, ZB_EFORMAT, "the shard has %llu bytes, fewer than its index of %zu",
-                       (unsigned long long)source->size, shard->index_size);
     zb__lru_key cache_key = {
         .word = {key->node->array->cache_id, key->number, source->offset, source->size}};
     bool cacheable = source->object && key->number != UINT64_MAX;
@@ -65,15 +72,11 @@ enum zb_code zb__index_load(const zb__stored_chunk *key, const zb__shard *shard,
         out->entries = (const uint64_t *)(const void *)out->item->data;
         return ZB_OK;
     }
-    const uint8_t *encoded = NULL;
-    enum zb_code code = fetch(shard, source, scratch, &encoded, err);
-    if (code != ZB_OK)
-        return code;
     size_t bytes = (size_t)shard->count * 2 * sizeof(uint64_t); /* bounded by index_bytes */
     uint64_t *entries = make_room(key, cacheable ? &cache_key : NULL, bytes, out);
     if (!entries)
         return zb_fail(err, ZB_ENOMEM, "no memory for a shard index of %zu bytes", bytes);
-    code = zb__shard_index_decode(shard, scratch, encoded, entries, err);
+    enum zb_code code = zb__index_read(shard, source, scratch, entries, err);
     if (code != ZB_OK) {
         zb__index_release(out);
         return code;

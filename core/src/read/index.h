@@ -10,14 +10,19 @@
 #include "read/leaf.h"
 #include "zarrbridge/error.h"
 
-/* Two numbers an inner chunk: offset in the shard and size, ZB__INDEX_EMPTY twice when missing. */
+/* Two numbers for each inner chunk: offset in the shard and size, ZB__INDEX_EMPTY twice when
+   missing. */
 typedef struct zb__index {
     const uint64_t *entries;
     zb__lru_item *item; /* keeps entries alive when they are cached */
-    uint64_t *own;      /* else they are here */
+    uint64_t *own;      /* otherwise they are here */
 } zb__index;
 
-/* The index of the shard whose bytes are `source`. On success the caller releases it. */
+/* Reads the index of the shard whose bytes are `source` into entries[2 * count], past the cache. */
+enum zb_code zb__index_read(const zb__shard *shard, const zb__source *source, zb__scratch *scratch,
+                            uint64_t *entries, zb_error *err);
+
+/* The same through the cache. On success the caller releases the index. */
 enum zb_code zb__index_load(const zb__stored_chunk *key, const zb__shard *shard,
                             const zb__source *source, zb__scratch *scratch, zb__index *out,
                             zb_error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Running a leaf: its stored bytes are decoded, as far as they are wanted, and its pieces scattered
- * to where they belong. In order of preference: straight into the destination, into the thread's
+ * to their destinations. In order of preference: straight into the destination, into the thread's
  * scratch, or, when only a part is wanted and more may follow, into the cache of decoded chunks.
  */
 #include "read/leaf.h"
@@ -42,7 +42,7 @@ enum zb_code zb__stored_chunk_blame(const zb__stored_chunk *key, enum zb_code co
     return blame(key, "", code, err);
 }
 
-/* The shard whose inner chunk the leaf is, or NULL: the one whose inner form is the leaf's. */
+/* The shard whose inner chunk the leaf is, or NULL: its inner form is the leaf's form. */
 static const zb__shard *shard_of(const zb__leaf *leaf) {
     const zb__shard *shard = leaf->key->node->array->form->shard;
     while (shard && shard->inner != leaf->form)
@@ -50,8 +50,8 @@ static const zb__shard *shard_of(const zb__leaf *leaf) {
     return shard;
 }
 
-/* Writes ", inner chunk (1,2)" for the leaf, after those around it, and returns the length. A text
-   of ZB_MESSAGE_SIZE that is full stays as it is: so would the message. */
+/* Writes ", inner chunk (1,2)" for the leaf, after those around it, and returns the length. A full
+   text of ZB_MESSAGE_SIZE stays as it is, as the message would. */
 static size_t write_place(const zb__leaf *leaf, char *text) {
     const zb__shard *shard = leaf->inner == UINT64_MAX ? NULL : shard_of(leaf);
     size_t used = leaf->around ? write_place(leaf->around, text) : 0;
@@ -173,7 +173,7 @@ static void wanted_extent(const zb__leaf *leaf, uint64_t *lo, uint64_t *hi) {
     }
 }
 
-/* Are the decoded bytes [lo, hi) just what belongs at the destination, in the same order? */
+/* True if the destination takes exactly the decoded bytes [lo, hi), in the same order. */
 static bool is_direct(const zb__leaf *leaf, uint64_t lo, uint64_t hi) {
     zb__piece *piece = leaf->pieces;
     const zb__chain *chain = leaf->form->chain;
@@ -192,15 +192,15 @@ static bool is_direct(const zb__leaf *leaf, uint64_t lo, uint64_t hi) {
 
 /* ---- The decoded-chunk cache ---- */
 
-/* The stored size is part of it: two entries of a damaged index may share an offset but not a size,
-   and what one of them decodes to must not pass for the other. */
+/* The stored size is part of the key: two entries of a damaged index may share an offset but not a
+   size, and the decoded bytes of one must not pass for those of the other. */
 static zb__lru_key cache_key(const zb__leaf *leaf) {
     return (zb__lru_key){
         .word = {leaf->key->node->array->cache_id, leaf->key->number, leaf->offset, leaf->size}};
 }
 
-/* Worth keeping: decoding it cost something, only a part was wanted, and it leaves room for others.
- */
+/* True if the chunk is worth keeping: decoding it cost something, only a part was wanted, and it
+   leaves room for others. */
 static bool is_cacheable(const zb__leaf *leaf) {
     const zb__form *form = leaf->form;
     if (leaf->transient || form->shard || form->chain->is_raw || leaf->key->number == UINT64_MAX ||
@@ -230,8 +230,8 @@ void zb__leaf_look_up(zb__leaf *leaf) {
 
 /* ---- Decoding ---- */
 
-/* Decodes at least the bytes [*lo, *hi) to their places from `out` on; widens the two to what it
-   made. */
+/* Decodes at least the bytes [*lo, *hi) to their places from `out` on; widens the two to the bytes
+   that it made. */
 static enum zb_code decode(const zb__leaf *leaf, const uint8_t *stored, zb__scratch *scratch,
                            uint8_t *out, uint64_t *lo, uint64_t *hi, zb_error *err) {
     zb__sink sink = {.data = out,
@@ -246,9 +246,9 @@ static enum zb_code decode(const zb__leaf *leaf, const uint8_t *stored, zb__scra
     return code;
 }
 
-/* Takes room in the cache for the leaf's chunk, and says in [*lo, *hi) how much of it to decode. A
-   chunk of which an insufficient part was cached is decoded whole, so that a loop over its rows
-   decodes it twice at the most. NULL: decode into scratch. */
+/* Takes room in the cache for the leaf's chunk, and sets [*lo, *hi) to the bytes to decode. A chunk
+   of which an insufficient part was cached is decoded whole, so that a loop over its rows decodes
+   it twice at the most. NULL: decode into scratch. */
 static zb__lru_item *cache_room(const zb__leaf *leaf, uint64_t *lo, uint64_t *hi) {
     if (!is_cacheable(leaf))
         return NULL;
@@ -386,7 +386,7 @@ enum zb_code zb__leaf_run(const zb__leaf *leaf, const uint8_t *stored, zb__scrat
         fill_all(leaf);
     else if (leaf->cached)
         scatter_all(leaf, leaf->cached->data, 0);
-    else if (leaf->form->shard) /* its parts blame themselves */
+    else if (leaf->form->shard) /* the messages of its parts have their own names */
         return run_encoded_shard(leaf, stored, scratch, err);
     else if (!leaf->form->chain->is_raw)
         code = run_encoded(leaf, stored, scratch, err);

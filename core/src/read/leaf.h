@@ -10,7 +10,7 @@
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"
 
-/* A window of an open object, or of memory: where a chunk's stored bytes are. */
+/* A window of an open object, or of memory, that holds a chunk's stored bytes. */
 typedef struct zb__source {
     zb_object *object;     /* NULL: memory */
     const uint8_t *memory; /* when object is NULL */
@@ -19,7 +19,7 @@ typedef struct zb__source {
 
 struct zb__stored_chunk;
 
-/* A chunk to decode (or to fill), with all pieces that want something of it. */
+/* A chunk to decode (or to fill), with all pieces that want elements of it. */
 typedef struct zb__leaf {
     struct zb__leaf *next;
     struct zb__stored_chunk *key;
@@ -39,15 +39,16 @@ typedef struct zb__stored_chunk {
     uint64_t *index;   /* its place in the array's grid */
     uint64_t number;   /* the same, counted in C order; UINT64_MAX when that overflows */
     zb__piece *pieces; /* in the stored dimensions of the array's chain */
-    zb__arena arena;   /* of what expanding it makes */
+    zb__arena arena;   /* of the leaves and pieces that expanding it makes */
     zb_object *object; /* open while its wave runs, or NULL */
     zb_object_info info;
     zb__leaf *leaves; /* after expanding; by offset, missing ones first */
     size_t leaf_count;
 } zb__stored_chunk;
 
-/* Puts what a leaf's pieces want at their destinations. `stored` are its size bytes, or NULL when
-   it is missing, cached, or a raw chunk that is to be read from the key's object. */
+/* Puts the elements that a leaf's pieces want at their destinations. `stored` holds the leaf's
+   `size` bytes, or is NULL when the leaf is missing, cached, or a raw chunk to read from the key's
+   object. */
 enum zb_code zb__leaf_run(const zb__leaf *leaf, const uint8_t *stored, zb__scratch *scratch,
                           zb_error *err);
 
@@ -56,8 +57,8 @@ enum zb_code zb__leaf_blame(const zb__leaf *leaf, enum zb_code code, zb_error *e
 
 enum zb_code zb__stored_chunk_blame(const zb__stored_chunk *key, enum zb_code code, zb_error *err);
 
-/* Is the leaf's chunk worth caching, and is what its pieces want cached already? Sets leaf->cached.
- */
+/* Sets leaf->cached when the leaf's chunk is worth caching and the cache holds the bytes that its
+   pieces want. */
 void zb__leaf_look_up(zb__leaf *leaf);
 
 #endif

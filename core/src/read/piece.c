@@ -27,7 +27,8 @@ void zb__piece_extent(zb__piece *piece, uint32_t ndim, const uint64_t *shape, si
     *hi = last + item;
 }
 
-/* Finds the cell of element `first[d]` of the box along d, and how many follow it in that cell. */
+/* Finds the cell of element `first[d]` of the box along d, and the number of elements that follow
+   it in that cell. */
 static void enter_cell(zb__cells *cells, uint32_t d, uint64_t first) {
     uint32_t ndim = cells->grid.ndim;
     uint64_t step = zb__piece_step(cells->piece, ndim)[d];

@@ -3,9 +3,9 @@
  * Pieces: the parts into which a requested box falls when a grid is laid over it.
  *
  * A piece is a box with steps in the coordinates of one chunk (or of the whole array), together
- * with where its elements go. Splitting a piece along a grid gives pieces in the coordinates of
- * the cells, so that the same few lines serve arrays of chunks, shards of inner chunks and
- * uncompressed chunks that are read in slabs.
+ * with the destination of its elements. Splitting a piece along a grid gives pieces in the
+ * coordinates of the cells, so that the same few lines serve arrays of chunks, shards of inner
+ * chunks and uncompressed chunks that are read in slabs.
  */
 #ifndef ZB_READ_PIECE_H
 #define ZB_READ_PIECE_H
@@ -18,7 +18,7 @@
 
 /* ---- Pieces ---- */
 
-/* What all pieces of one zb_read share. */
+/* The members that all pieces of one zb_read share. */
 typedef struct zb__target {
     zb_dtype dtype;
     zb_values *values; /* holds what elements of variable length point at; NULL for numbers */
@@ -68,7 +68,8 @@ typedef struct zb__cells {
     uint64_t run[ZB_MAX_NDIM];   /* elements of the box in it */
 } zb__cells;
 
-/* Starts the walk; the piece must not be empty. The grid is copied, what it points at is not. */
+/* Starts the walk; the piece must not be empty. The grid is copied, but not the arrays that it
+   points to. */
 void zb__cells_begin(zb__cells *cells, zb__piece *piece, const zb__grid *grid);
 void zb__cells_next(zb__cells *cells);
 

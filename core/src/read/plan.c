@@ -34,11 +34,11 @@
 #define PARALLEL_NS 100000
 /* A chunk that a writer is changing in place is read again every RETRY_NS, for at most
    RETRY_MOST_NS; for RETRY_QUIET_NS when nothing changes and no journal tells of a change, but its
-   time stamps are not sure either (they may lie in the future). Nanoseconds. */
+   time stamps are not sure (they may lie in the future). Nanoseconds. */
 #define RETRY_NS 1000000
 #define RETRY_QUIET_NS 100000000
 #define RETRY_MOST_NS 1000000000
-/* What reading and copying costs, in nanoseconds per KiB. */
+/* The cost of reading and copying, in nanoseconds per KiB. */
 #define COPY_COST 100
 
 /* Neighbouring leaves of one key that are read with one request. */
@@ -46,7 +46,7 @@ typedef struct task {
     zb__stored_chunk *key;
     zb__leaf *first;
     size_t count;
-    uint64_t offset, size; /* of the request; 0 bytes when nothing is to be read here */
+    uint64_t offset, size; /* of the request; size 0 when nothing is to be read here */
 } task;
 
 typedef struct wave {
@@ -83,7 +83,7 @@ static enum zb_code add_key(wave *w, const zb_node *node, const zb__cells *cells
         !zb__list_grow(&w->keys, w->key_count, &w->key_capacity, sizeof(zb__stored_chunk)))
         return no_memory(err);
     memcpy(index, cells->cell, ndim * sizeof *index);
-    /* A key without a number is cached by nobody. */
+    /* A key without a number is not cached. */
     w->keys[w->key_count++] =
         (zb__stored_chunk){.node = node,
                            .index = index,
@@ -151,8 +151,8 @@ static enum zb_code add_leaf(wave *w, zb__stored_chunk *key, zb__leaf *leaf, uin
     return ZB_OK;
 }
 
-/* Puts the tasks of cached chunks first: they give back what they hold before others need room in
-   the cache. */
+/* Puts the tasks of cached chunks first: they release their chunks before others need room in the
+   cache. */
 static void cached_first(wave *w) {
     size_t first = 0;
     for (size_t i = 0; i < w->task_count; i++) {
@@ -176,7 +176,7 @@ static uint64_t most_per_request(const zb__stored_chunk *keys, size_t count) {
     return share < most ? share : most;
 }
 
-/* What decoding and scattering will roughly cost, in nanoseconds. */
+/* The rough cost of decoding and scattering, in nanoseconds. */
 static uint64_t estimate(const zb__stored_chunk *keys, size_t count) {
     uint64_t work = 0;
     for (size_t i = 0; i < count; i++) {
@@ -210,8 +210,8 @@ static enum zb_code fetch(const zb__stored_chunk *key, zb_range *range, zb__scra
     return code == ZB_OK ? ZB_OK : zb__stored_chunk_blame(key, code, err);
 }
 
-/* Runs a leaf and gives the cached chunk back that it held: once out of the table, it would take
-   room besides those that replaced it. */
+/* Runs a leaf and releases the cached chunk that it held: once evicted from the table, the chunk
+   would take room besides those that replaced it. */
 static enum zb_code run_leaf(zb__leaf *leaf, const void *stored, zb__scratch *scratch,
                              zb_error *err) {
     enum zb_code code = zb__leaf_run(leaf, stored, scratch, err);
@@ -220,7 +220,7 @@ static enum zb_code run_leaf(zb__leaf *leaf, const void *stored, zb__scratch *sc
     return code;
 }
 
-/* A chunk that nobody has opened yet: the whole object is read and decoded in one go. */
+/* Runs a chunk whose object is not open yet: the whole object is read and decoded in one go. */
 static enum zb_code run_unopened(zb__stored_chunk *key, zb__leaf *leaf, zb__scratch *scratch,
                                  zb_error *err) {
     enum zb_code code = zb__stored_chunk_open(key, err);
@@ -272,7 +272,7 @@ static void release_batch(zb__stored_chunk *keys, size_t count) {
 
 enum { UNCHANGED, UNSURE, CHANGING };
 
-/* Has a journal been put beside the object lately? The change that it is for may take its time. One
+/* True if a journal has been put beside the object lately. Its change may take some time; a journal
    that has been there for longer was left by a kill. */
 static bool has_young_journal(const zb__stored_chunk *key, const char *name) {
     zb_object_info info;
@@ -282,7 +282,8 @@ static bool has_young_journal(const zb__stored_chunk *key, const char *name) {
     return there && info.age != 0 && info.age < RETRY_MOST_NS;
 }
 
-/* Has the key's object changed since it was opened for the last try, or is it being changed? */
+/* True if the key's object has changed since it was opened for the last try, or is being
+   changed. */
 static int change_of(const zb__stored_chunk *key) {
     const zb_validator *opened = &key->info.validator;
     zb_object_info now;
@@ -308,8 +309,8 @@ typedef struct retry {
     int64_t first, changed; /* times of the first failure, and when a change was seen last */
 } retry;
 
-/* After a failure: a writer at work in an object can make it look damaged. Waits a moment before
-   the next try. */
+/* After a failure, waits a moment before the next try: a writer at work in an object can make it
+   look damaged. */
 static bool is_worth_a_retry(retry *r, const zb__stored_chunk *keys, size_t count,
                              enum zb_code code) {
     if (!keys->node->store->hints.can_change ||
@@ -353,8 +354,8 @@ static bool lacks_descriptors(const zb_error *error) {
     return error->sys_errno == EMFILE || error->sys_errno == ENFILE;
 }
 
-/* A batch has an object open for each key. Where the process may not have as many descriptors, it
-   is done in halves. */
+/* A batch has an object open for each key. Where the process may not have that many descriptors,
+   the batch is split in halves. */
 static enum zb_code run_batch(wave *w, zb__stored_chunk *keys, size_t count, zb_error *err) {
     retry r = {0};
     zb_error error = {.code = ZB_OK};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From boxes to tasks. The data's way through a read:
+ * From boxes to tasks. The way of the data through a read:
  *
  *     zb_read[]  --split by the array's grid-->  keys (one per stored object, with their pieces)
  *     key        --expand (expand.c)-->          leaves (one per chunk to decode, sorted by offset)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reading single elements: they are ordered by chunk first, so that each chunk's points come
- * together and it is decoded once, in whatever order they were asked for.
+ * together and the chunk is decoded once, whatever the order of the request.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static int by_rank(const void *a, const void *b) {
     return left->i < right->i ? -1 : left->i > right->i;
 }
 
-/* Checks all points and orders them by the innermost chunk that they fall in. */
+/* Checks all points and orders them by the innermost chunk that holds them. */
 static enum zb_code order_points(const zb_node *node, const uint64_t *coords, size_t count,
                                  point *points, zb_error *err) {
     const zb__array *array = node->array;

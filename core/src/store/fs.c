@@ -2,10 +2,8 @@
 /*
  * A directory as a store: a key is a path below it.
  *
- * Here it is opened and listed; fs.h tells what else there is.
+ * This file opens and lists it.
  */
-#include "store/fs.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,16 +13,29 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/fs_dirty.h"
+#include "store/fs_flush.h"
+#include "store/fs_live.h"
+#include "store/fs_lock.h"
+#include "store/fs_object.h"
+#include "store/fs_path.h"
+#include "store/fs_place.h"
+#include "store/fs_remove.h"
+#include "store/fs_rename.h"
+#include "store/fs_store.h"
+#include "store/fs_sweep.h"
+#include "store/fs_version.h"
+#include "store/fs_write.h"
 #include "zarrbridge/sys/store.h"
 
 /* ---- Listing ---- */
 
-/* Directories are told apart by device and inode. */
+/* Device and inode tell directories apart. */
 static bool same_file(const struct stat *a, const struct stat *b) {
     return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
 }
 
-/* Is the directory `st` the one at prefix, or above it up to the root? */
+/* True if the directory `st` is the one at prefix, or above it up to the root. */
 static bool is_above(const zb__fs *fs, const char *prefix, const struct stat *st) {
     char path[PATH_MAX];
     struct stat above;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is not on disk yet, though everybody sees it: directories whose entries changed, and files
- * that were put to be durable with the next flush. Both are remembered by path; when there are too
- * many, the whole file system is synced.
+ * Changes that are not on disk yet, though every reader sees them: directories whose entries
+ * changed, and files that were put to be durable with the next flush. Both are remembered by path;
+ * when there are too many, the whole file system is synced.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,9 @@
 #include <unistd.h>
 
 #include "base/list.h"
-#include "store/fs.h"
+#include "store/fs_dirty.h"
+#include "store/fs_path.h"
+#include "store/fs_store.h"
 #include "zarrbridge/error.h"
 
 #define DIRTY_MAX 1024
@@ -32,7 +34,7 @@ static zb__fs_dirty *find_dirty(const zb__fs *fs, const char *path, bool is_file
     return NULL;
 }
 
-/* Room for one more, or NULL: there are too many, or no memory. */
+/* Room for one more; NULL when there are too many, or memory runs out. */
 static zb__fs_dirty *add_dirty(zb__fs *fs, const char *path, bool is_file) {
     if (fs->dirty_count >= DIRTY_MAX ||
         !zb__list_grow(&fs->dirty, fs->dirty_count, &fs->dirty_capacity, sizeof *fs->dirty))
@@ -82,7 +84,8 @@ void zb__fs_free_dirty(zb__fs *fs) {
     free(fs->dirty);
 }
 
-/* Syncs a directory; errno. One that is gone has nothing to keep; that it went is its parent's. */
+/* Syncs a directory; errno. A directory that is gone has nothing to keep; its removal is an entry
+   of its parent. */
 static int sync_directory(const zb__fs *fs, const char *path) {
     /* "..": the new store's own name, which is in a directory outside. */
     int fd = strcmp(path, "..") == 0

@@ -7,10 +7,10 @@
  *
  * Their descriptors stay open meanwhile: only a process that has a file open is sure to be told
  * that the system could not write it back. MOST_WAITING bounds them; when that many wait, or the
- * process has few descriptors left, they go out by themselves, whoever put them.
+ * process has few descriptors left, they go out by themselves, whichever writer put them.
  *
- * Each object belongs to a batch. What could not be stored is told to its batch alone, at its next
- * put or flush.
+ * Each object belongs to a batch. The loss of an object is told to its batch alone, at its next put
+ * or flush.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,12 +21,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/fs.h"
+#include "store/fs_dirty.h"
+#include "store/fs_flush.h"
+#include "store/fs_lock.h"
+#include "store/fs_path.h"
+#include "store/fs_place.h"
+#include "store/fs_store.h"
 #include "zarrbridge/sys/store.h"
 
 #define MOST_WAITING 64
-/* Descriptors that are left for everything else: so many, or a quarter of what a process with a low
-   limit may have. */
+/* Descriptors that are left for everything else: this many, or a quarter of those that a process
+   with a low limit may have. */
 #define MOST_LEFT 64
 
 struct zb__fs_waiting {
@@ -58,7 +63,8 @@ static int open_directory_of(const zb__fs *fs, const zb__fs_waiting *w, const ch
     return zb__fs_openat(fs->root, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* A file whose directory was moved is found by what the system says of its descriptor. */
+/* A file whose directory was moved is found by the path that the system gives for its descriptor.
+ */
 static void unlink_moved(int fd) {
     char link[40], path[PATH_MAX];
     struct stat ours, named;
@@ -157,7 +163,7 @@ bool zb__fs_find_waiting(zb__fs *fs, const char *key, char path[PATH_MAX]) {
 
 /* ---- Flushing ---- */
 
-/* Which objects a flush is about: those of a batch (NULL: any), below a prefix. */
+/* The objects that a flush is about: those of a batch (NULL: any), below a prefix. */
 typedef struct choice {
     const zb_batch *batch;
     const char *prefix;
@@ -192,7 +198,7 @@ static size_t count_waiting(zb__fs *fs, const choice *c) {
     return count;
 }
 
-/* Asks the object's batch whether it may take its place. Called with fs->flushing: nobody ends a
+/* Asks the object's batch whether it may take its place. Called with fs->flushing: no thread ends a
    batch meanwhile. */
 static enum zb_code check_waiting(zb__fs *fs, const zb__fs_waiting *w, zb_error *err) {
     pthread_mutex_lock(&fs->lock);
@@ -208,7 +214,7 @@ static enum zb_code move_in(const zb__fs_waiting *w, int dir, const char *temp, 
     return zb__fs_fail_write(err, errno, "replace", w->key);
 }
 
-/* What became of an object that waited. Called with fs->lock. */
+/* Records the outcome for an object that waited. Called with fs->lock. */
 static void settle(zb__fs *fs, zb__fs_waiting *w, enum zb_code code, const zb_error *error) {
     if (code != ZB_OK) {
         unlink_temp(fs, w);
@@ -260,8 +266,8 @@ static enum zb_code publish(zb__fs *fs, zb__fs_waiting *w, zb_error *err) {
     return code;
 }
 
-/* Syncs and renames what waits now. One object's failure does not keep the others back; the first
-   error is returned, and each kept for its batch. Called with fs->flushing. */
+/* Syncs and renames the objects that wait now. One object's failure does not keep the others back;
+   the first error is returned, and each kept for its batch. Called with fs->flushing. */
 static enum zb_code flush_waiting(zb__fs *fs, const choice *c, zb_error *err) {
     enum zb_code first = ZB_OK;
     zb__fs_waiting *taken[MOST_WAITING];
@@ -278,8 +284,8 @@ static enum zb_code flush_waiting(zb__fs *fs, const choice *c, zb_error *err) {
     return first;
 }
 
-/* Are few descriptors left besides this one? The system gives the lowest number that is free. The
-   limit may change at any time. */
+/* True if few descriptors are left besides this one. The system gives the lowest number that is
+   free. The limit may change at any time. */
 static bool are_scarce(int fd) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
@@ -323,7 +329,7 @@ void zb__fs_publish_below(zb__fs *fs, const char *prefix) {
     pthread_mutex_unlock(&fs->flushing);
 }
 
-/* ---- Whose losses ---- */
+/* ---- Telling losses ---- */
 
 enum zb_code zb__fs_join(zb__fs *fs, zb_batch *batch, zb_error *err) {
     pthread_mutex_lock(&fs->lock);
@@ -338,7 +344,7 @@ enum zb_code zb__fs_join(zb__fs *fs, zb_batch *batch, zb_error *err) {
     return code;
 }
 
-/* Tells the batch what it lost since its last flush. */
+/* Tells the batch of a loss since its last flush. */
 static enum zb_code report(zb__fs *fs, zb_batch *batch, zb_error *err) {
     pthread_mutex_lock(&fs->lock);
     const zb_error *told = batch->lost.code != ZB_OK                        ? &batch->lost
@@ -367,7 +373,7 @@ enum zb_code zb__fs_flush(zb_store *store, zb_batch *batch, zb_error *err) {
         fs->losses++;
         zb_batch *mine = batch ? batch : &fs->own;
         mine->losses = mine->at_stake ? mine->losses : fs->losses - 1;
-        mine->at_stake = true; /* who asked for it is told */
+        mine->at_stake = true; /* the caller that asked for it is told */
         pthread_mutex_unlock(&fs->lock);
     }
     zb_error lost;

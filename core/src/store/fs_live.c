@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Changing objects of the directory store in place. A kill may come at any byte here, and readers
- * see what is half written: it is the callers who make that detectable and recoverable.
+ * see half a write: the callers make that detectable and recoverable.
  *
- * A file that has a second name is never changed: copies made of hard links are meant to keep what
- * they hold. The same goes for one that a symbolic link leads to.
+ * A file that has a second name is never changed: copies made of hard links are meant to keep their
+ * content. The same goes for one that a symbolic link leads to.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/fs.h"
+#include "store/fs_flush.h"
+#include "store/fs_live.h"
+#include "store/fs_object.h"
+#include "store/fs_path.h"
+#include "store/fs_place.h"
+#include "store/fs_store.h"
+#include "store/fs_write.h"
 #include "zarrbridge/sys/store.h"
 
 /* Opens the key's own file; -1 with errno. */
@@ -52,12 +58,12 @@ enum zb_code zb__fs_open_live(zb_store *store, const char *key, zb_object **out,
     return zb__fs_new_object(store, key, fd, out, info, err);
 }
 
-/* What both changes end with. */
+/* The end of both changes. */
 static enum zb_code finish(zb__fs_object *object, enum zb_sync sync, zb_error *err) {
     struct stat st;
-    /* The time stamp of a write is taken when it begins. Who saw it while the write went on must
-       not take what was read then for what is there now. Without the right to set times, which the
-       owner of a file has, the stamp of the write itself has to do. */
+    /* The time stamp of a write is taken when it begins. A reader that saw it while the write went
+       on must not take the bytes read then for those that are there now. Without the right to set
+       times, which the owner of a file has, the stamp of the write itself has to serve. */
     (void)futimens(object->fd, NULL);
     if (sync != ZB_SYNC_NONE && ZB__UNINTERRUPTED(fdatasync(object->fd)) != 0)
         return zb_fail_errno(err, errno, "cannot sync");

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Locks of keys in the directory store: an open-file-description lock of a file beside the key's.
- * The kernel drops it with the last descriptor, so that no holder can be killed and leave it
- * behind; and since each lock opens its own description, threads exclude each other as processes
- * do.
+ * The kernel drops it with the last descriptor, so that no killed holder leaves it behind; and
+ * since each lock opens its own description, threads exclude each other as processes do.
  *
- * The file is there only while somebody holds the lock or waits for it. The holder unlinks it
+ * The file is there only while a thread holds the lock or waits for it. The holder unlinks it
  * before letting go; a waiter that gets the lock after that has one of a file without a name, which
- * the next would not see. So the winner looks whether the name still leads to its file, and else
- * begins anew.
+ * the next waiter would not see. So the winner checks whether the name still leads to its file, and
+ * else begins anew.
  *
- * Whoever may write in the directory may take the lock: the file gets the directory's rights,
- * whatever the umask says. One that cannot be opened all the same was made by somebody else a
- * moment ago, or left by a kill in that moment; when nobody has it locked it is removed.
+ * Every user that may write in the directory may take the lock: the file gets the directory's
+ * rights, whatever the umask says. A lock file that cannot be opened all the same was made by
+ * another user a moment ago, or left by a kill in that moment; when no process has it locked it is
+ * removed.
  *
  * Waiting is asking again after a pause, since a wait in the kernel has no time limit.
  */
@@ -24,7 +24,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "store/fs.h"
+#include "store/fs_lock.h"
+#include "store/fs_path.h"
+#include "store/fs_place.h"
+#include "store/fs_store.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
 
@@ -35,7 +38,7 @@ struct zb__fs_lock {
     char name[NAME_MAX + 1]; /* of the file in dir */
 };
 
-/* POSIX allows either errno for "held by somebody else". */
+/* POSIX allows either errno for a lock that another holder has. */
 static bool is_held(int failed) {
     return failed == EAGAIN || failed == EACCES;
 }
@@ -120,7 +123,7 @@ static int open_lock_file(int dir, const char *name) {
     return -1;
 }
 
-/* A lock file that we may not open: removes it when nobody has it locked. */
+/* Removes a lock file that we may not open, when no process has it locked. */
 static void remove_forsaken(int dir, const char *name) {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     int fd = ZB__UNINTERRUPTED(openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
@@ -132,7 +135,7 @@ static void remove_forsaken(int dir, const char *name) {
     close(fd);
 }
 
-/* One try for the lock of l->name in l->dir; errno, EAGAIN when somebody else has it. */
+/* One try for the lock of l->name in l->dir; errno, EAGAIN when another holder has it. */
 static int try_once(zb__fs_lock *l, bool *forsaken) {
     l->fd = open_lock_file(l->dir, l->name);
     if (l->fd < 0 && errno == EACCES) {
@@ -148,7 +151,7 @@ static int try_once(zb__fs_lock *l, bool *forsaken) {
     if (!failed && names_this_file(l->dir, l->name, l->fd))
         return 0;
     if (zb__fs_no_locks(failed))
-        unlinkat(l->dir, l->name, 0); /* nobody can hold it */
+        unlinkat(l->dir, l->name, 0); /* no process can hold it */
     close(l->fd);
     return failed ? failed : EAGAIN;
 }
@@ -230,7 +233,7 @@ static enum zb_code acquire_key(zb__fs *fs, zb__fs_lock *l, zb_error *err) {
     }
 }
 
-/* The promise that nobody else writes the store, for file systems without locks. */
+/* The caller's promise that no other process writes the store, for file systems without locks. */
 static bool is_alone(void) {
     const char *text = getenv("ZARRBRIDGE_LOCKS");
     return text && strcmp(text, "none") == 0;
@@ -258,8 +261,8 @@ enum zb_code zb__fs_lock_key(zb_store *store, const char *key, zb_lock **out, zb
 
 void zb__fs_unlock(zb_lock *lock) {
     zb__fs_lock *l = (zb__fs_lock *)lock;
-    /* By its name only while it leads to our file: the directory may have been erased and made
-       anew. */
+    /* The name is unlinked only while it leads to our file: the directory may have been erased and
+       made anew. */
     if (l->fd >= 0 && names_this_file(l->dir, l->name, l->fd))
         unlinkat(l->dir, l->name, 0);
     if (l->fd >= 0) {

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Objects of the directory store. Only regular files are objects: a FIFO or device would block or
- * worse. What this store has put and not flushed is read from its temporary file, so that a writer
- * finds again what it wrote.
+ * worse. An object that this store has put and not flushed is read from its temporary file, so that
+ * a writer finds its own data again.
  */
-#include "store/fs.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Stats fd and refuses what is no regular file. */
+#include "store/fs_flush.h"
+#include "store/fs_object.h"
+#include "store/fs_path.h"
+#include "store/fs_store.h"
+#include "store/fs_version.h"
+
+/* Stats fd and refuses all but regular files. */
 static enum zb_code stat_regular(int fd, const char *key, struct stat *st, zb_error *err) {
     if (fstat(fd, st) != 0)
         return zb_fail_errno(err, errno, "cannot stat '%s'", key);
@@ -25,7 +29,7 @@ static enum zb_code stat_regular(int fd, const char *key, struct stat *st, zb_er
 /* ---- Operations ---- */
 
 /* Opens the file that holds the key's object as this store sees it. A link to nothing on the way is
-   no missing object, which would read as fill values: ELOOP. */
+   not a missing object, which would read as fill values: ELOOP. */
 static int open_key(zb__fs *fs, const char *key, int flags) {
     for (int tries = 0;; tries++) {
         char path[PATH_MAX];

@@ -14,7 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "store/fs.h"
+#include "store/fs_path.h"
+#include "store/fs_store.h"
 #include "zarrbridge/error.h"
 
 /* ---- Resolving paths beneath the root ---- */
@@ -30,7 +31,7 @@ static int openat_kernel(int root, const char *path, int flags, uint64_t resolve
 }
 
 /* Opens one part of a path without following it. A link in the place of a directory fails with
-   ELOOP: with the ENOTDIR that the kernel gives, what lies behind it would pass for missing. */
+   ELOOP: with the ENOTDIR that the kernel gives, an object behind it would pass for missing. */
 static int open_part(int at, const char *part, int flags) {
     int fd = ZB__UNINTERRUPTED(openat(at, part, flags | O_NOFOLLOW));
     struct stat st;
@@ -79,7 +80,7 @@ int zb__fs_openat(int root, const char *path, int flags) {
     return openat_beneath_walk(root, path, flags);
 }
 
-/* Does this part of a path, up to `length`, lead nowhere because it is a link to nothing? */
+/* True if this part of a path, up to `length`, leads nowhere because it is a link to nothing. */
 static bool part_dangles(int root, const char *path, size_t length) {
     char prefix[PATH_MAX];
     struct stat st;
@@ -95,7 +96,7 @@ static bool part_dangles(int root, const char *path, size_t length) {
 }
 
 bool zb__fs_dangles(int root, const char *path) {
-    /* Where there are no links at all, one call tells. */
+    /* One call tells where there are no links at all. */
     int fd = openat_kernel(root, path, O_PATH | O_CLOEXEC, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
     bool no_links = fd >= 0 || errno == ENOENT || errno == ENOTDIR;
     if (fd >= 0)
@@ -172,15 +173,16 @@ static void read_kernel_id(void) {
     }
 }
 
-/* Tells running kernels apart: two processes with the same one see each other's locks, whatever the
-   file system does with locks of other machines. 0 when it cannot be had. */
+/* Tells running kernels apart: two processes with the same number see each other's locks, whatever
+   the file system does with locks of other machines. 0 when it cannot be had. */
 static uint64_t get_kernel_id(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, read_kernel_id);
     return kernel_id;
 }
 
-/* Unlikely to come twice; who creates a file by it uses O_EXCL all the same. */
+/* A number that is unlikely to come twice; the caller that creates a file by it uses O_EXCL all the
+   same. */
 static uint64_t next_unique(void) {
     static atomic_uint_fast64_t counter;
     struct timespec now;

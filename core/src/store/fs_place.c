@@ -3,17 +3,20 @@
  * Places to write: the descriptor of a directory, opened beneath the root and made where it is
  * missing, and a single name in it. Creating, renaming and unlinking a name never follow a link.
  */
-#include "store/fs.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/fs_dirty.h"
+#include "store/fs_path.h"
+#include "store/fs_place.h"
+#include "store/fs_store.h"
+
 /* Makes the directory `path` and those above it, from the root on. Returns an O_PATH descriptor or
-   -1 with errno. Each step opens what is there by its whole path, so that links inside the store
-   work. */
+   -1 with errno. Each step opens the existing directory by its whole path, so that links inside the
+   store work. */
 static int make_directories(zb__fs *fs, const char *path) {
     char prefix[PATH_MAX] = "", parent[PATH_MAX] = "";
     int at = ZB__UNINTERRUPTED(openat(fs->root, ".", O_PATH | O_DIRECTORY | O_CLOEXEC));

@@ -15,7 +15,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "store/fs.h"
+#include "store/fs_dirty.h"
+#include "store/fs_flush.h"
+#include "store/fs_path.h"
+#include "store/fs_place.h"
+#include "store/fs_remove.h"
+#include "store/fs_store.h"
 #include "zarrbridge/sys/store.h"
 
 /* ---- Trees ---- */
@@ -35,11 +40,11 @@ DIR *zb__fs_open_dir(int at, const char *name) {
     return dir;
 }
 
-/* Unlinks what is no directory; links are not followed. 0, EISDIR, or another errno. */
+/* Unlinks anything but a directory; links are not followed. 0, EISDIR, or another errno. */
 static int unlink_file(int dir, const char *name) {
     if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)
         return 0;
-    if (errno != EPERM) /* what POSIX prescribes for directories */
+    if (errno != EPERM) /* the errno that POSIX prescribes for directories */
         return errno;
     struct stat st;
     bool is_directory = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
@@ -102,8 +107,8 @@ static int take_apart(int at, const char *name, bool *progress) {
     return failed;
 }
 
-/* Removes a file, a link or a whole directory; errno. None there is no error: somebody else was
- * faster. */
+/* Removes a file, a link or a whole directory; errno. A missing one is not an error: another
+   process was faster. */
 int zb__fs_remove_tree(int at, const char *name) {
     int failed = unlink_file(at, name);
     if (failed != EISDIR)
@@ -136,7 +141,7 @@ static int remove_at_once(int at, const char *name, bool *gone) {
 
 /* ---- Erasing ---- */
 
-/* The root goes on being there: its entries are removed one by one, the document before all else.
+/* The root itself stays: its entries are removed one by one, the document before all else.
  */
 static enum zb_code empty_root(zb__fs *fs, zb_error *err) {
     enum zb_code code = zb__fs_erase(&fs->base, "zarr.json", err);
@@ -166,8 +171,8 @@ static enum zb_code empty_root(zb__fs *fs, zb_error *err) {
     return failed ? zb__fs_fail_write(err, failed, "empty the store", fs->base.label) : ZB_OK;
 }
 
-/* Is there anything below the prefix? A link counts when it leads to a directory inside the store.
- */
+/* True if anything lies below the prefix. A link counts when it leads to a directory inside the
+   store. */
 static enum zb_code is_prefix(const zb__fs *fs, const char *prefix, bool *is_one, zb_error *err) {
     int fd = zb__fs_openat(fs->root, prefix, O_PATH | O_DIRECTORY | O_CLOEXEC);
     *is_one = fd >= 0;
@@ -212,7 +217,7 @@ enum zb_code zb__fs_erase_below(zb_store *store, const char *prefix, zb_error *e
 
 /* ---- Directories without objects ---- */
 
-/* Is there nothing in it but directories and files of ours? */
+/* True if it holds nothing but directories and files of ours. */
 static bool holds_nothing(int at, const char *name) {
     DIR *dir = zb__fs_open_dir(at, name);
     const struct dirent *entry;
@@ -230,7 +235,8 @@ static bool holds_nothing(int at, const char *name) {
     return nothing;
 }
 
-/* Looked at where nobody finds it: what comes in between is seen, and put back. */
+/* The directory is checked under a name that no other process finds: an object that came in between
+   is seen, and put back. */
 int zb__fs_remove_empty(int at, const char *name) {
     char trash[NAME_MAX + 1];
     zb__fs_temp_name(name, trash);
@@ -260,7 +266,7 @@ enum zb_code zb__fs_erase(zb_store *store, const char *key, zb_error *err) {
     if (!failed)
         zb__fs_mark_dirty(fs, place.path);
     (void)zb__fs_join(fs, NULL, NULL);
-    if (!failed || failed == ENOENT || failed == EISDIR) /* a directory is no object */
+    if (!failed || failed == ENOENT || failed == EISDIR) /* a directory is not an object */
         return ZB_OK;
     return zb__fs_fail_write(err, failed, "erase", key);
 }

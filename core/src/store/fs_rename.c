@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Moving a tree of the directory store: one rename of its directory, whatever lies in there. What
- * cannot be done in one step is refused, and the caller copies: links (a relative one would lead
- * elsewhere), and trees on several file systems. What waits for a flush in the tree goes out
- * before, since its store knows it by its old name.
+ * Moving a tree of the directory store: one rename of its directory, whatever it holds. Trees that
+ * cannot be moved in one step are refused, and the caller copies: links (a relative one would lead
+ * elsewhere), and trees on several file systems. Objects of the tree that wait for a flush go out
+ * before, since their store knows them by their old names.
  *
  * At the target there may be directories that late writers and waiters for locks have made again
- * after a node was deleted there. They are nothing. A rename of a directory takes the place of an
+ * after a node was deleted there. They do not count. A rename of a directory takes the place of an
  * empty one, and of nothing else.
  */
 #include <errno.h>
@@ -15,7 +15,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/fs.h"
+#include "store/fs_dirty.h"
+#include "store/fs_flush.h"
+#include "store/fs_path.h"
+#include "store/fs_place.h"
+#include "store/fs_remove.h"
+#include "store/fs_rename.h"
+#include "store/fs_store.h"
 #include "zarrbridge/store.h"
 
 /* Renames the directory; errno. */

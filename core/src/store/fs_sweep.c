@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Removing what killed writers left in the directory store.
+ * Removing the leftovers of killed writers from the directory store.
  *
  * A temporary file is left over when its writer is gone. Each writer holds the lock of its file, so
- * a free lock tells; but only among processes on one kernel, since some network file systems grant
- * locks to each machine by itself. The kernel is part of the name: files of another one, and files
- * whose lock cannot be asked for, are taken for left over after a day. A lock file of a key that
- * nobody holds is left over at once, but on file systems that other machines may write as well.
+ * a free lock tells that it is gone; but only among processes on one kernel, since some network
+ * file systems grant locks to each machine by itself. The kernel is part of the name: files of
+ * another one, and files whose lock cannot be asked for, are taken for left over after a day. A
+ * lock file of a key that no process holds is left over at once, except on file systems that other
+ * machines may write as well.
  */
-#include "store/fs.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,23 +18,31 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "store/fs_lock.h"
+#include "store/fs_path.h"
+#include "store/fs_place.h"
+#include "store/fs_remove.h"
+#include "store/fs_store.h"
+#include "store/fs_sweep.h"
+
 #define LEFT_OVER_SECONDS (24 * 60 * 60)
 
 static bool is_old(const struct stat *st) {
     return time(NULL) - st->st_mtim.tv_sec > LEFT_OVER_SECONDS;
 }
 
-/* Does a free lock tell that nobody holds it, on any machine? Of temporary files the name tells
-   which kernel they were made on. */
+/* True if a free lock tells that no process holds it, on any machine. The name of a temporary file
+   tells which kernel it was made on. */
 static bool lock_tells(const zb__fs *fs, const char *name) {
     return zb__fs_is_lock(name) ? !fs->is_remote : zb__fs_is_local_temp(name);
 }
 
-/* Is the file of ours left over? Looked at, and with `remove` unlinked, under its lock. */
+/* True if the file of ours is left over. The check, and with `remove` the unlinking, hold its lock.
+ */
 static bool sweep_file(const zb__fs *fs, int dir, const char *name, bool remove) {
     int fd = ZB__UNINTERRUPTED(openat(dir, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (fd < 0)
-        return false; /* gone, or somebody else's */
+        return false; /* gone, or another user's */
     struct stat st, now;
     bool left_over = false;
     int refused = zb__fs_lock_file(fd);
@@ -51,9 +58,9 @@ static bool sweep_file(const zb__fs *fs, int dir, const char *name, bool remove)
     return left_over;
 }
 
-/* The same for any entry of our names. A directory or link comes by one only when it is erased:
-   whoever is at it does not mind help. On another machine it may be somebody's that we do not know.
- */
+/* The same for any entry of our names. A directory or link gets such a name only to be erased: a
+   process that is erasing it does not mind help. On another machine it may belong to a process that
+   we do not know. */
 static bool sweep_entry(const zb__fs *fs, int dir, const char *name, bool remove) {
     struct stat st;
     if (!zb__fs_is_ours(name) || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
@@ -85,7 +92,7 @@ static bool is_first_time(zb__fs *fs, const char *path) {
     return first;
 }
 
-/* Failures are of no concern: what stays is hidden, and the next one tries again. */
+/* Failures do not matter: files that stay are hidden, and the next writer tries again. */
 void zb__fs_sweep(zb__fs *fs, const zb__fs_place *place) {
     if (!is_first_time(fs, place->path))
         return;

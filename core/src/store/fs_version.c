@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What tells versions of a file apart, and directories that come one after the other at one path.
+ * Telling apart the versions of a file, and directories that come one after the other at one path.
  *
  * A version is known by inode, size, modification and change time. Two changes within one tick of
  * the file system's clock may share all four (a rename brings another inode, but the inode after
@@ -8,9 +8,9 @@
  * another time: when the file is older than a tick, by a clock that can be compared with the
  * file's.
  *
- * How long a tick is, the time stamps tell: ext4 with small inodes counts seconds, vfat counts two,
- * exfat ten milliseconds, and none of them fills the digits below. A file whose stamp ends in zeros
- * by chance is taken for one of those, which costs nothing but a cache entry.
+ * The time stamps tell the length of a tick: ext4 with small inodes counts seconds, vfat counts
+ * two, exfat ten milliseconds, and none of them fills the digits below. A file whose stamp ends in
+ * zeros by chance is taken for one of those, which only costs a cache entry.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,8 @@
 #include <sys/vfs.h>
 #include <time.h>
 
-#include "store/fs.h"
+#include "store/fs_store.h"
+#include "store/fs_version.h"
 #include "zarrbridge/sys/store.h"
 
 #define SECOND_NS 1000000000ll
@@ -29,8 +30,8 @@
    reserve. */
 #define KERNEL_TICK_NS 50000000ll
 
-/* How far the clock of another machine may be from ours. Where machines have no common time, this
-   is a guess; being wrong takes two changes within a tick of that machine. */
+/* The difference that the clock of another machine may have from ours. Where machines have no
+   common time, this is a guess; being wrong takes two changes within a tick of that machine. */
 #define SKEW_NS (300 * SECOND_NS)
 
 static int64_t nanoseconds(struct timespec t) {
@@ -45,8 +46,8 @@ static int64_t tick_of(struct timespec t) {
     return tick;
 }
 
-/* Another program may have set the modification time to a whole second; the change time it cannot
-   set. */
+/* Another program may have set the modification time to a whole second; it cannot set the change
+   time. */
 static int64_t settled_after(const zb__fs *fs, const struct stat *st) {
     int64_t tick = tick_of(st->st_ctim);
     return 2 * tick + KERNEL_TICK_NS + (fs->is_remote ? SKEW_NS : 0);
@@ -112,7 +113,7 @@ static uint64_t identify_by_handle(int root, const char *path, int flags) {
     int mount;
     if (name_to_handle_at(root, path, &u.handle, &mount, AT_SYMLINK_FOLLOW | flags) != 0)
         return 0;
-    /* Through the union, whose bytes the compiler knows to be there. */
+    /* The handle is read through the union, whose bytes the compiler knows to be there. */
     const unsigned char *handle = u.bytes + offsetof(struct file_handle, f_handle);
     uint64_t hash = mix(1, (uint64_t)u.handle.handle_type);
     for (unsigned i = 0; i < u.handle.handle_bytes; i++)
@@ -120,7 +121,7 @@ static uint64_t identify_by_handle(int root, const char *path, int flags) {
     return hash;
 }
 
-/* Without handles, the number and, where it is known, the time of birth. */
+/* The identity without handles: the number and, where it is known, the time of birth. */
 static uint64_t identify_by_number(int root, const char *path) {
     struct statx info;
     if (statx(root, path, AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, STATX_INO | STATX_BTIME, &info) !=

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writing to the directory store: an object is written under a temporary name in the directory
- * where it belongs, closed, and renamed. Whoever is killed meanwhile leaves the old object and a
- * temporary file, which the next writer removes: the writer holds a lock of the file for as long as
- * it lives, so that a free lock means a writer that is gone (fs_remove.c).
+ * where it belongs, closed, and renamed. A writer that is killed meanwhile leaves the old object
+ * and a temporary file, which the next writer removes: the writer holds a lock of the file for as
+ * long as it lives, so that a free lock means that the writer is gone (fs_sweep.c).
  *
- * All that can fail fails before the rename: writing, syncing, and closing too, where network
- * file systems report what they could not write.
+ * All that can fail fails before the rename: writing, syncing, and closing too, where network file
+ * systems report the data that they could not write.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,14 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "store/fs.h"
+#include "store/fs_dirty.h"
+#include "store/fs_flush.h"
+#include "store/fs_lock.h"
+#include "store/fs_path.h"
+#include "store/fs_place.h"
+#include "store/fs_store.h"
+#include "store/fs_sweep.h"
+#include "store/fs_write.h"
 #include "zarrbridge/sys/store.h"
 
 /* Creates a temporary file for `name` and locks it; its descriptor, or -1 with errno. */
@@ -31,7 +38,7 @@ static int create_temp(int dir, const char *name, char temp[NAME_MAX + 1]) {
         int refused = zb__fs_lock_file(fd);
         struct stat st;
         /* A sweep may have come between creation and lock: it has the lock, or the file has gone.
-           Where there are no locks at all, sweeps only take what is a day old. */
+           Where there are no locks at all, sweeps only take files that are a day old. */
         if (refused != EAGAIN && fstat(fd, &st) == 0 && st.st_nlink > 0)
             return fd;
         close(fd);
@@ -41,8 +48,9 @@ static int create_temp(int dir, const char *name, char temp[NAME_MAX + 1]) {
 }
 
 /* Lets the new file have the rights of the one that it is going to replace: rewriting a chunk must
-   not open it to others, nor close it to the group. An owner or group that we may not give keeps
-   its bits from applying to somebody else. Returns whether there is one. */
+   not open it to others, nor close it to the group. Where we may not give the file its old group,
+   the group gets the rights of others, so that no other group gains any. Returns whether there is
+   one. */
 static bool keep_rights(int dir, const char *name, int fd) {
     struct stat old, new;
     if (fstatat(dir, name, &old, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(old.st_mode) ||
@@ -118,22 +126,22 @@ int zb__fs_check_close(int fd) {
         int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
         if (copy >= 0 && close(copy) == 0)
             return 0;
-        if (errno != EINTR) /* the copy is gone, and what it had to say: another one asks again */
+        if (errno != EINTR) /* the copy is gone with its report: another one asks again */
             return errno;
     }
 }
 
-/* Is the object left to the next flush, to become visible and durable? */
+/* True if the object is left to the next flush, to become visible and durable. */
 static bool waits(const zb_put *put) {
     return put->waits && put->sync == ZB_SYNC_CLOSE;
 }
 
-/* Does its name lead to the content in the order of time, without being safe before a flush? */
+/* True if its name leads to the content in the order of time, without being safe before a flush. */
 static bool is_in_order(const zb_put *put) {
     return put->in_order && put->sync == ZB_SYNC_NONE;
 }
 
-/* Has a flush anything to do for it? */
+/* True if a flush has anything to do for it. */
 static bool is_flushed(const zb_put *put) {
     return put->in_order || put->sync != ZB_SYNC_NONE;
 }
@@ -161,8 +169,8 @@ static enum zb_code fill(int fd, const zb_put *put, bool replaces, zb_error *err
     return failed ? zb__fs_fail_write(err, failed, "close", put->key) : ZB_OK;
 }
 
-/* Does the path still lead to the directory where the object was put? When it was erased or moved
-   away meanwhile, the object went with it. */
+/* True if the path still leads to the directory where the object was put. When it was erased or
+   moved away meanwhile, the object went with it. */
 static enum zb_code check_place(const zb__fs *fs, const char *key, const zb__fs_place *place,
                                 zb_error *err) {
     struct stat ours, now;
@@ -173,7 +181,8 @@ static enum zb_code check_place(const zb__fs *fs, const char *key, const zb__fs_
     return zb_fail(err, ZB_ECONFLICT, "the directory of '%s' was erased or moved meanwhile", key);
 }
 
-/* Puts the temporary file in the key's place. What waits for a flush is older, and goes. */
+/* Puts the temporary file in the key's place. An object of the key that waits for a flush is older,
+   and goes. */
 static enum zb_code replace(zb__fs *fs, const zb_put *put, const zb__fs_place *place,
                             const char *temp, zb_error *err) {
     enum zb_code code = zb_put_check(put, err);
@@ -189,7 +198,7 @@ static enum zb_code replace(zb__fs *fs, const zb_put *put, const zb__fs_place *p
     return put->batch && put->batch->check ? check_place(fs, put->key, place, err) : ZB_OK;
 }
 
-/* What is left to do for an object that is visible. */
+/* Does the rest of the work for an object that is visible. */
 static enum zb_code remember(zb__fs *fs, const zb_put *put, const zb__fs_place *place,
                              zb_error *err) {
     if (!is_flushed(put))

@@ -25,7 +25,7 @@ typedef struct blob {
 typedef struct entry {
     char *key;
     blob *blob;
-    uint64_t birth; /* the version at which the key came to be */
+    uint64_t birth; /* the version at which the key came into being */
 } entry;
 
 /* A held lock of one key. */
@@ -171,7 +171,7 @@ static enum zb_code mem_list(zb_store *store, const char *prefix, zb_list_fn fn,
     return code;
 }
 
-/* What holds the objects of a node comes and goes with its document. */
+/* The holder of a node's objects comes and goes with its document. */
 static uint64_t mem_identify(zb_store *store, const char *prefix) {
     mem_store *mem = (mem_store *)store;
     char *key = NULL;
@@ -411,7 +411,8 @@ static void mem_unlock(zb_lock *lock) {
     free(l);
 }
 
-/* In memory all are equally safe; but what may wait takes the lock when it becomes visible. */
+/* In memory all objects are equally safe; but one that may wait takes the lock when it becomes
+   visible. */
 static enum zb_code mem_put(zb_store *store, const zb_put *put, zb_error *err) {
     zb_lock *lock = NULL;
     bool waits = put->waits && put->sync == ZB_SYNC_CLOSE;

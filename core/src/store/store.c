@@ -44,7 +44,7 @@ static bool part_is_good(const char *part, size_t length) {
     return !(part[0] == '.' && (length == 1 || (length == 2 && part[1] == '.')));
 }
 
-/* A key stays beneath the root by its form alone; what links may do is the backend's to check. */
+/* A key stays beneath the root by its form alone; the backend checks links. */
 static enum zb_code check_key(const char *key, bool empty_allowed, zb_error *err) {
     if (*key == '\0' && empty_allowed)
         return ZB_OK;

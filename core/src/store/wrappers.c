@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stores around a store, for tests: count what is asked, fail one call, or wait before each as a
- * distant server would make one wait. They differ only in what happens before a call is passed on.
+ * Stores around a store, for tests: count the calls, fail one call, or wait before each as a
+ * distant server would make one wait. They differ only in their work before a call is passed on.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ typedef struct wrapped_object {
     zb_object *inner;
 } wrapped_object;
 
-/* What a wrapper does before each call; an error stops the call. */
+/* The work of a wrapper before each call; an error stops the call. */
 static enum zb_code before(wrapper *w, enum call call, zb_error *err) {
     atomic_fetch_add(&w->calls[call], 1);
     if (w->microseconds) {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * May a chunk be put? A writer goes by the array as it was when its node was opened. Meanwhile the
- * array may have been deleted, moved or made anew: its chunks are somebody else's then. It may also
- * have another shape. What of a chunk lies outside the array counts as covered: a writer puts fill
- * values there without looking, and once somebody has made the array larger, those places hold
- * elements. A chunk beyond an array that was made smaller would come back when it grows again.
+ * The check that a chunk may be put. A writer goes by the array as it was when its node was opened.
+ * Meanwhile the array may have been deleted, moved or made anew: its chunks belong to another array
+ * then. It may also have another shape. The part of a chunk outside the array counts as covered: a
+ * writer puts fill values there without looking, and once another process has made the array
+ * larger, those places hold elements. A chunk beyond an array that was made smaller would come back
+ * when it grows again.
  *
  * So before a chunk becomes visible, in its place and under its lock, the array's document is
- * looked at: the array is the same one, and as much of the chunk lies inside it as the writer
- * believes. (A process that changes the array after that finds the chunk, or waits for its lock.)
+ * looked at: it must be the same array, and must hold as much of the chunk as the writer believes.
+ * (A process that changes the array after that finds the chunk, or waits for its lock.)
  */
 #include "write/allowed.h"
 
@@ -58,7 +59,7 @@ static void keep_shape(zb_writer *writer, const zb_node *node, const zb_validato
     writer->document = *version;
 }
 
-/* Finds out what shape the array has now. Called with the lock. */
+/* Finds out the array's shape of now. Called with the lock. */
 static enum zb_code look(zb_writer *writer, const zb_object_info *there, zb_error *err) {
     zb_object_info info;
     zb_node *now;
@@ -78,7 +79,7 @@ static enum zb_code check(zb_writer *writer, const uint64_t *index, zb_error *er
     enum zb_code code = zb__document_stat(writer->node, &info, err);
     if (code && code != ZB_ENOTFOUND)
         return code;
-    /* One thread looks at a version; the others wait for what it finds. */
+    /* One thread looks at a version; the others wait for its answer. */
     pthread_mutex_lock(&writer->document_lock);
     if (code || !is_seen(writer, &info.validator))
         code = look(writer, code ? NULL : &info, err);
@@ -93,7 +94,7 @@ enum zb_code zb__chunk_allowed(void *context, const char *key, zb_error *err) {
     const zb__array *array = writer->node->array;
     uint64_t index[ZB_MAX_NDIM];
     const char *below = zb__path_below(key, writer->node->path);
-    /* Journals are put before their chunk is looked at. */
+    /* Journals are put before the check of their chunk. */
     if (!below || !zb__chunk_key_parse(&array->keys, array->info.ndim, below, index))
         return ZB_OK;
     return check(writer, index, err);

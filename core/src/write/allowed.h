@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What a writer may put. */
+/* The chunks that a writer may put. */
 #ifndef ZB_WRITE_ALLOWED_H
 #define ZB_WRITE_ALLOWED_H
 
 #include "write/layout.h"
 #include "zarrbridge/error.h"
 
-/* Is a part of the chunk outside the array? allowed.c. */
+/* True if a part of the chunk lies outside the array. allowed.c. */
 bool zb__chunk_is_cut(const zb__layout *layout, const uint64_t *index);
 
 /* The check of a writer's batch, which is the context: ZB_ECONFLICT when the array is gone, another

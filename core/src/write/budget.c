@@ -8,9 +8,9 @@
 #include "base/fork.h"
 #include "zarrbridge/limits.h"
 
-/* More idle memory than this part of the budget would make writers store early. */
+/* The most idle memory, as a part of the budget: more would make writers store early. */
 #define IDLE_PART 4
-/* Work may exceed the budget by this part of it. */
+/* The part of the budget by which work may exceed it. */
 #define WORK_PART 2
 
 uint64_t zb__waiting_bytes(int64_t change) {
@@ -38,11 +38,11 @@ void zb__idle_end(uint64_t bytes) {
 
 /* ---- Work ---- */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the two below */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the two below */
 static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
-static uint64_t reserved, running; /* bytes, and by how many reservations */
+static uint64_t reserved, running; /* bytes, and number of their reservations */
 
-/* The threads whose work was reserved are not in the child. */
+/* The threads that reserved work are not in the child. */
 static void forget_work(void *unused) {
     (void)unused;
     reserved = running = 0;

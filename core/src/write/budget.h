@@ -4,15 +4,16 @@
  *
  * - What *waits* stays between two calls: open chunks and idle memory. A writer that finds it above
  *   the budget stores its own open chunks until it is not.
- * - Of that, what is *idle* is kept only to spare the next chunks the first touch of fresh pages:
- * at most a quarter of the budget, in all writers together, since one cannot take another's.
- * - *Work* is what encoding and merging need besides while they run. It is reserved before it is
- *   allocated: all that waits and all work together stay within one and a half budgets. What needs
- *   more than that by itself is granted when no other work runs.
+ * - *Idle* memory is the part of that which is kept only to spare the next chunks the first touch
+ *   of fresh pages: at most a quarter of the budget, in all writers together, since no writer can
+ *   take the memory of another.
+ * - *Work* is the further memory that encoding and merging need while they run. It is reserved
+ *   before it is allocated: all that waits and all work together stay within one and a half
+ *   budgets. A reservation of more than that by itself is granted when no other work runs.
  *
- * No deadlock: a thread that waits for a reservation holds no lock and has none granted already for
- * what it is about; so each that is granted can finish. (A writer that works while the hierarchy's
- * lock is held waits for others that never ask for that lock.)
+ * No deadlock: a thread that waits for a reservation holds no lock and no other reservation for the
+ * same work; so each thread with a granted one can finish. (A writer that works while the
+ * hierarchy's lock is held waits for others that never ask for that lock.)
  */
 #ifndef ZB_WRITE_BUDGET_H
 #define ZB_WRITE_BUDGET_H
@@ -23,8 +24,8 @@
 /* Bytes that wait in all writers of the process; adds and returns the new sum. */
 uint64_t zb__waiting_bytes(int64_t change);
 
-/* May so many bytes more be kept idle? They count as idle then, until zb__idle_end. (Whether they
-   count as waiting is up to the caller.) */
+/* True if that many bytes more may be kept idle. They count as idle then, until zb__idle_end. (The
+   caller decides whether they count as waiting.) */
 bool zb__idle_begin(uint64_t bytes);
 void zb__idle_end(uint64_t bytes);
 
@@ -38,7 +39,7 @@ void zb__work_end(uint64_t bytes, bool whole);
 /* Bytes reserved at present. */
 uint64_t zb__work_bytes(void);
 
-/* a * b, or what no budget holds. */
+/* a * b, or a number beyond every budget. */
 static inline uint64_t zb__work_product(uint64_t a, uint64_t b) {
     uint64_t out;
     return __builtin_mul_overflow(a, b, &out) || out > UINT64_MAX / 4 ? UINT64_MAX / 4 : out;

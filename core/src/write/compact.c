@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Replacing shards that carry garbage: inner chunks that no index entry leads to any more. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/scratch.h"
-#include "codec/shard.h"
+#include "codec/inner_chunks.h"
 #include "node/node.h"
 #include "node/walk.h"
+#include "read/index.h"
+#include "read/leaf.h"
 #include "write/journal.h"
 #include "write/layout.h"
 #include "write/live.h"
@@ -16,49 +19,50 @@
 #include "zarrbridge/write.h"
 
 typedef struct compaction {
-    zb_writer *writer; /* for its layout, options and messages: nothing is written through it */
+    zb_writer *writer; /* gives layout, options and messages: nothing is written through it */
     zb__scratch *scratch;
     uint64_t *entries;  /* [2 * units], of the shard at hand */
     zb__encoded *units; /* [units] */
     uint64_t reclaimed;
 } compaction;
 
-/* The bytes of all inner chunks. Entries that share bytes, which no writer of ours makes, count
+static zb__inner_chunks stored_chunks(const compaction *c, uint64_t object_size) {
+    return zb__inner_chunks_of(c->entries, c->writer->layout.units, object_size);
+}
+
+/* The bytes of all inner chunks. Entries that share bytes, which our writers never make, count
    twice: then there is nothing to win. */
 static enum zb_code add_up(const compaction *c, uint64_t object_size, uint64_t *live,
                            zb_error *err) {
+    zb__inner_chunks chunks = stored_chunks(c, object_size);
     *live = c->writer->layout.shard->index_size;
-    for (uint64_t i = 0; i < c->writer->layout.units; i++) {
-        uint64_t offset = c->entries[2 * i], size = c->entries[2 * i + 1];
-        if (offset == ZB__INDEX_EMPTY)
-            continue;
-        if (size == 0 || size > object_size || offset > object_size - size ||
-            __builtin_add_overflow(*live, size, live))
-            return zb_fail(err, ZB_EFORMAT, "its index entry %llu leaves the shard",
-                           (unsigned long long)i);
+    while (zb__inner_chunk_next(&chunks)) {
+        enum zb_code code = zb__inner_chunk_check(&chunks, err);
+        if (code != ZB_OK)
+            return code;
+        if (__builtin_add_overflow(*live, chunks.size, live))
+            return zb_fail(err, ZB_EFORMAT, "its inner chunks are larger than any object");
     }
     return ZB_OK;
 }
 
-static enum zb_code replace(const compaction *c, zb_object *object, const char *key, uint64_t live,
-                            zb_error *err) {
+static enum zb_code replace(const compaction *c, zb_object *object, uint64_t object_size,
+                            const char *key, uint64_t live, zb_error *err) {
     const zb__layout *layout = &c->writer->layout;
     uint8_t *bytes = live <= zb_limits_get()->shard_bytes ? malloc((size_t)live) : NULL;
     enum zb_code code = bytes ? ZB_OK
                               : zb_fail(err, ZB_ENOMEM, "no memory for a shard of %llu bytes",
                                         (unsigned long long)live);
     size_t used = 0;
-    for (uint64_t i = 0; i < layout->units && code == ZB_OK; i++) {
-        c->units[i] = (zb__encoded){.data = bytes + used};
-        if (c->entries[2 * i] == ZB__INDEX_EMPTY)
-            continue;
-        zb_range range = {.offset = c->entries[2 * i],
-                          .length = (size_t)c->entries[2 * i + 1],
-                          .buffer = bytes + used};
+    zb__inner_chunks chunks = stored_chunks(c, object_size);
+    memset(c->units, 0, (size_t)layout->units * sizeof *c->units);
+    while (code == ZB_OK && zb__inner_chunk_next(&chunks)) {
+        zb_range range = {
+            .offset = chunks.offset, .length = (size_t)chunks.size, .buffer = bytes + used};
         code = zb_object_read(object, &range, 1, err);
         if (code == ZB_OK && range.got != range.length)
             code = zb_fail(err, ZB_EIO, "the shard ended early");
-        c->units[i].size = range.length;
+        c->units[chunks.inner] = (zb__encoded){.data = bytes + used, .size = range.length};
         used += range.length;
     }
     if (code == ZB_OK)
@@ -68,7 +72,7 @@ static enum zb_code replace(const compaction *c, zb_object *object, const char *
     return code;
 }
 
-/* Under the key's lock. */
+/* Called under the key's lock. */
 static enum zb_code compact_shard(compaction *c, const char *key, zb_error *err) {
     const zb__layout *layout = &c->writer->layout;
     zb_store *store = c->writer->node->store;
@@ -79,12 +83,13 @@ static enum zb_code compact_shard(compaction *c, const char *key, zb_error *err)
     if (code == ZB_OK)
         code = zb_object_open(store, key, &object, &info, err);
     if (code != ZB_OK)
-        return code == ZB_ENOTFOUND ? ZB_OK : code; /* erased meanwhile */
-    code = zb__live_index(layout, object, info.size, c->entries, c->scratch, err);
+        return code == ZB_ENOTFOUND ? ZB_OK : code; /* the shard was erased meanwhile */
+    zb__source source = {.object = object, .size = info.size};
+    code = zb__index_read(layout->shard, &source, c->scratch, c->entries, err);
     if (code == ZB_OK)
         code = add_up(c, info.size, &live, err);
     if (code == ZB_OK && live < info.size) {
-        code = replace(c, object, key, live, err);
+        code = replace(c, object, info.size, key, live, err);
         c->reclaimed += code ? 0 : info.size - (live > layout->shard->index_size ? live : 0);
     }
     zb_object_close(object);
@@ -110,7 +115,7 @@ enum zb_code zb_array_compact(const zb_node *node, enum zb_sync sync, uint64_t *
     enum zb_code code = zb_writer_open(node, &options, &c.writer, err);
     if (code != ZB_OK)
         return code;
-    if (c.writer->layout.shard) { /* else there are no places for garbage */
+    if (c.writer->layout.shard) { /* other arrays have no places for garbage */
         size_t units = (size_t)c.writer->layout.units;
         c.entries = malloc(units * 2 * sizeof *c.entries);
         c.units = malloc(units * sizeof *c.units);

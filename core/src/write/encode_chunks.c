@@ -27,7 +27,7 @@
 #include "zarrbridge/write.h"
 
 typedef struct chunk_state {
-    zb__unit_blocks room; /* of the encoded units */
+    zb__unit_blocks room; /* blocks of the encoded units */
     zb__encoded *encoded; /* [units], from the chunk's first unit to its last */
     uint64_t left;        /* units to encode */
 } chunk_state;
@@ -36,13 +36,12 @@ typedef struct encode_run {
     zb_writer *writer;
     zb__job *jobs;
     chunk_state *states;
-    pthread_mutex_t lock; /* of states and of the writer's blocks */
+    pthread_mutex_t lock; /* guards states and the writer's blocks */
 } encode_run;
 
 /* ---- Memory of chunks ---- */
 
-/* Where the chunk's encoded units are listed; made for its first unit. NULL when memory runs out.
- */
+/* The list of the chunk's encoded units; made for its first unit. NULL when memory runs out. */
 static zb__encoded *begin_unit(encode_run *run, size_t chunk) {
     chunk_state *state = &run->states[chunk];
     pthread_mutex_lock(&run->lock);
@@ -53,7 +52,7 @@ static zb__encoded *begin_unit(encode_run *run, size_t chunk) {
     return encoded;
 }
 
-/* Counts a unit as encoded; returns true for the chunk's last one. */
+/* Counts a unit as encoded; true for the chunk's last one. */
 static bool finish_unit(encode_run *run, size_t chunk) {
     pthread_mutex_lock(&run->lock);
     bool last = --run->states[chunk].left == 0;
@@ -111,7 +110,7 @@ static enum zb_code unit_piece(const zb__layout *layout, zb__piece *piece, uint6
     return ZB_OK;
 }
 
-/* The caller's memory holds the unit's elements as they are serialised. */
+/* True if the caller's memory holds the unit's elements as they are serialised. */
 static bool is_direct(const zb__layout *layout, zb__piece *piece) {
     const zb__chain *unit = layout->unit->chain;
     const zb_dtype *from = &piece->target->dtype;
@@ -129,11 +128,11 @@ static bool is_direct(const zb__layout *layout, zb__piece *piece) {
     return true;
 }
 
-/* Where a unit's elements come from. */
+/* The place that a unit's elements come from. */
 typedef struct unit_source {
     const uint8_t *direct; /* they lie here as they are serialised, or NULL */
     zb__arena memory;
-    zb__piece *piece; /* else: the caller's memory; NULL when none is inside the array */
+    zb__piece *piece; /* otherwise the caller's memory; NULL when none is inside the array */
 } unit_source;
 
 static enum zb_code find_source(const zb__layout *layout, const zb__job *job, uint64_t unit,
@@ -249,8 +248,7 @@ static enum zb_code encode_unit(encode_run *run, size_t chunk, uint64_t unit, zb
 }
 
 /* A whole chunk that may wait for the flush needs no lock before; but erasing cannot wait, nor can
-   what goes with a journal, nor a chunk on the array's edge: until then the array may have grown.
- */
+   a chunk with a journal, nor one on the array's edge: until then the array may have grown. */
 static bool may_wait(const zb_writer *writer, const zb__job *job, const zb__encoded *units) {
     bool any = false;
     for (uint64_t i = 0; i < writer->layout.units && !any; i++)
@@ -312,7 +310,7 @@ static enum zb_code run_jobs(zb_writer *writer, zb__job *jobs, size_t count, zb_
     pthread_mutex_init(&run.lock, NULL);
     enum zb_code code = zb__pool_run(run_unit, &run, tasks, 0, err);
     for (size_t i = 0; i < count && code != ZB_OK; i++)
-        forget_chunk(&run, i); /* those that were not finished */
+        forget_chunk(&run, i); /* chunks that were not finished */
     pthread_mutex_destroy(&run.lock);
     free(run.states);
     return code;
@@ -320,8 +318,9 @@ static enum zb_code run_jobs(zb_writer *writer, zb__job *jobs, size_t count, zb_
 
 /* ---- The memory of a run ---- */
 
-/* Does the job's chunk lie where it can be put from? Told by its first unit, and so not of chunks
-   on the array's edge whose last units alone have to be copied: a unit for each thread. */
+/* True if the job's chunk can be put from where it lies. Its first unit decides, so chunks on the
+   array's edge of which only the last units have to be copied pass, too: their copies take one unit
+   for each thread. */
 static bool needs_no_room(const zb__layout *layout, const zb__job *job) {
     if (!zb__is_plain(layout))
         return false;
@@ -347,8 +346,8 @@ static uint64_t most_values(const zb__layout *layout, const zb__job *jobs, size_
     return most;
 }
 
-/* What one of the chunks needs at most while it is encoded: its encoded units, the list of them,
-   and the index that is made of it. */
+/* The most memory that one of the chunks needs while it is encoded: its encoded units, the list of
+   them, and the index that is made of it. */
 static uint64_t bytes_of_one(const zb__layout *layout, const zb__job *jobs, size_t count) {
     uint64_t lists = zb__work_product(layout->units, ZB__UNIT_LISTS);
     uint64_t units = zb__work_product(layout->units, layout->unit_bound);
@@ -361,9 +360,10 @@ static uint64_t bytes_of_one(const zb__layout *layout, const zb__job *jobs, size
     return lists;
 }
 
-/* Reserves memory for as many of the chunks as possible, at least one. Returns how many can be run,
-   and what is reserved. Tasks start in the order of the chunks, so that each thread but one keeps
-   one chunk from being finished: there are never more in memory than threads, and one. */
+/* Reserves memory for as many of the chunks as possible, at least one. Returns the number of chunks
+   that can be run, and the reserved bytes. Tasks start in the order of the chunks, so that each
+   thread but one keeps one chunk from being finished: there are never more chunks in memory than
+   threads, and one. */
 static size_t reserve(uint64_t one, size_t count, uint64_t *reserved) {
     size_t most = zb__pool_width() + 1;
     for (size_t n = count < most ? count : most; n > 1; n /= 2) {

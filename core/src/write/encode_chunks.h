@@ -10,15 +10,15 @@
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
 
-/* Bytes for each unit of a chunk besides the units: lists of the encoded ones, of those taken over,
-   and of the object's parts; the entries of its old and new index, decoded and encoded. */
+/* Bytes for each unit of a chunk besides the units: lists of the encoded units, of those taken
+   over, and of the object's parts; the entries of its old and new index, decoded and encoded. */
 #define ZB__UNIT_LISTS 112
 
 /* A chunk to encode and put. Its units come from the caller's memory or from an open chunk. */
 typedef struct zb__job {
     const uint64_t *index;      /* in the array's grid */
     zb__piece *piece;           /* covers the chunk: stored dimensions, the chunk's coordinates */
-    const zb__open_chunk *open; /* when piece is NULL: complete but for the units in `kept` */
+    const zb__open_chunk *open; /* when piece is NULL: complete except for the units in `kept` */
     const zb__encoded *kept;    /* [units] taken over from the stored object, or NULL */
     zb_lock *lock;              /* held by the caller; NULL: taken around the put */
     const zb__live *live;       /* the stored object is to be changed instead, or NULL */

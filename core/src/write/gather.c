@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Open chunks: parts of chunks wait here for the rest, unit by unit, with a bit for each element
- * that was written. A unit that nobody wrote takes no memory.
+ * that was written. A unit without a written element takes no memory.
  *
  * The rows of a raster, one after the other, fill each unit from its first element to its last. As
- * long as that is so, their number says it all. A row has many units, and no cache holds the lines
- * of all: what comes in order touches no bits, and the place of the next row is asked for early.
+ * long as they do so, the number of elements is enough. A row has many units, and no cache holds
+ * the lines of all: elements in order touch no bits, and the place of the next row is prefetched.
  */
 #include "write/gather.h"
 
@@ -78,12 +78,12 @@ struct zb__spare {
     struct zb__spare *next;
 };
 
-/* A slab's huge pages are touched before its blocks are in use: so much is resident for nothing. It
-   counts as waiting, and only a writer that finds half of the budget free begins to use slabs, or
-   many writers of few units would fill it with nothing. */
+/* A slab's huge pages are touched before its blocks are in use: that much is resident for nothing.
+   The slab counts as waiting, and only a writer that finds half of the budget free begins to use
+   slabs, or many writers of few units would fill it with nothing. */
 #define SLAB_REST ((uint64_t)2 << 20)
 
-/* Smaller memory comes from malloc as it is; aligning it would cost more than it gains. */
+/* Smaller memory comes from malloc as it is: alignment would cost more than it gains. */
 #define ALIGNED_FROM ((size_t)4 << 10)
 
 static size_t bits_offset(const zb__layout *layout) {
@@ -98,8 +98,8 @@ static size_t unit_memory_bytes(const zb__layout *layout) {
     return bits_offset(layout) + bits_bytes(layout);
 }
 
-/* What a unit's memory takes, the allocator's own part (16 bytes, and up to a cache line for the
-   alignment) included: units of few bytes are mostly that. */
+/* The size of a unit's memory with the allocator's own part (16 bytes, and up to a cache line for
+   the alignment): most of it in units of few bytes. */
 static uint64_t unit_cost(const zb__layout *layout) {
     size_t bytes = unit_memory_bytes(layout);
     if (bytes >= ALIGNED_FROM)
@@ -111,7 +111,7 @@ static bool has_slabs(const zb_writer *writer) {
     return writer->slabs.list != NULL;
 }
 
-/* Memory of a slab, or NULL when the unit is better off without or none can be had. */
+/* Memory of a slab, or NULL when the unit is better off without a slab or none can be had. */
 static void *take_from_slab(zb_writer *writer, size_t bytes) {
     if (!zb__slab_fits(bytes))
         return NULL;
@@ -194,7 +194,7 @@ void zb__open_chunk_drop(zb_writer *writer, zb__open_chunk *chunk) {
     free(chunk);
 }
 
-/* Of an open chunk, its units' memory apart. */
+/* The memory of an open chunk without that of its units. */
 static uint64_t chunk_bytes(const zb__layout *layout) {
     return sizeof(zb__open_chunk) + layout->units * sizeof(zb__open_unit);
 }
@@ -228,7 +228,7 @@ static zb__open_chunk *open_chunk(zb_writer *writer, const uint64_t *index) {
 
 /* ---- Adding pieces ---- */
 
-/* Sets n bits from `first`, `step` apart; returns how many were clear. */
+/* Sets n bits from `first`, `step` apart; returns the number of clear ones among them. */
 static uint64_t set_bits(uint64_t *bits, uint64_t first, uint64_t n, uint64_t step) {
     uint64_t fresh = 0;
     for (uint64_t run; n > 0; n -= run, first += run * step) {
@@ -262,7 +262,7 @@ static uint64_t mark_run(const zb__layout *layout, zb__open_unit *unit, uint64_t
     return set_bits(unit->written, first, n, step);
 }
 
-/* Marks a piece's elements; returns how many are new. */
+/* Marks a piece's elements; returns the number of new ones. */
 static uint64_t mark(const zb__layout *layout, zb__piece *piece, zb__open_unit *unit) {
     uint32_t ndim = layout->ndim;
     if (ndim == 0)
@@ -360,7 +360,7 @@ uint64_t zb__gather_bytes(const zb_writer *writer, const uint64_t *index, zb__pi
     }
     uint64_t bytes = zb__work_product(units, unit_cost(layout)) + chunk_bytes(layout);
     const zb__open_chunk *chunk =
-        bytes > most ? zb__open_chunk_find(writer, index) : NULL; /* else it does not matter */
+        bytes > most ? zb__open_chunk_find(writer, index) : NULL; /* otherwise it does not matter */
     if (!chunk)
         return bytes;
     zb__cells cells;

@@ -9,7 +9,7 @@
 #include "zarrbridge/write.h"
 
 /* Adds a piece (stored dimensions, the chunk's coordinates) to the chunk at this index of the grid.
-   part: a piece to work with. */
+   part: a scratch piece. */
 enum zb_code zb__gather(zb_writer *writer, const uint64_t *index, zb__piece *piece, zb__piece *part,
                         zb__open_chunk **out, zb_error *err);
 
@@ -18,18 +18,18 @@ void zb__open_chunk_drop(zb_writer *writer, zb__open_chunk *chunk);
 
 zb__open_chunk *zb__open_chunk_find(const zb_writer *writer, const uint64_t *index);
 
-/* Lets `written` tell what is written of a unit that has elements. */
+/* Makes the bits of `written` for a unit that has elements. */
 void zb__unit_need_bits(const zb__layout *layout, zb__open_unit *unit);
 
-/* Bytes that gathering this piece will add to what waits, if that is more than `most`; else any
-   number up to `most`. */
+/* The bytes that gathering this piece will add to those that wait, if these are more than `most`;
+   else any number up to `most`. */
 uint64_t zb__gather_bytes(const zb_writer *writer, const uint64_t *index, zb__piece *piece,
                           uint64_t most);
 
 /* Counts what the chunk's values hold by now, after something was read into them. */
 void zb__open_chunk_count(zb__open_chunk *chunk, const zb__layout *layout);
 
-/* Gives memory back that is kept for the next open chunks. */
+/* Gives back the memory that is kept for the next open chunks. */
 void zb__spare_free(zb_writer *writer);
 
 #endif

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-#include "write/journal.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/scratch.h"
 #include "codec/chain.h"
+#include "codec/inner_chunks.h"
 #include "kernel/crc32c.h"
 #include "node/notes.h"
+#include "read/index.h"
+#include "read/leaf.h"
+#include "write/journal.h"
 #include "write/layout.h"
-#include "write/live.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
 
-/* "zbjrnl02" on the host that wrote it: one of the other byte order cannot take it for its own. */
+/* "zbjrnl02" on the host that wrote it: a host of the other byte order cannot take it for its
+   own. */
 #define MAGIC 0x7a626a726e6c3032u
 
 typedef uint32_t checksum; /* of the whole journal before it; its last bytes */
@@ -31,7 +33,7 @@ uint64_t zb__journal_blocks(uint64_t offset, uint64_t size) {
     return size ? (offset + size - 1) / ZB__JOURNAL_BLOCK - offset / ZB__JOURNAL_BLOCK + 1 : 0;
 }
 
-/* Of a piece, the bytes in the block that `at` lies in, from there on. */
+/* The number of a piece's bytes from `at` to the end of the block that holds it. */
 static size_t rest_of_block(const zb__journal_range *piece, uint64_t at) {
     uint64_t block = ZB__JOURNAL_BLOCK - at % ZB__JOURNAL_BLOCK;
     uint64_t left = piece->offset + piece->size - at;
@@ -46,7 +48,7 @@ uint8_t *zb__journal_old(const zb__journal *journal) {
     return (uint8_t *)(sums_of(journal) + journal->blocks);
 }
 
-/* The journal without its checksum; false when that is too much. */
+/* The size of the journal without its checksum; false when it is too large. */
 static bool size_of(uint64_t count, uint64_t blocks, uint64_t old_bytes, size_t *size) {
     uint64_t pieces, sums, all = sizeof(zb__journal);
     return !__builtin_mul_overflow(count, sizeof(zb__journal_range), &pieces) &&
@@ -122,7 +124,7 @@ typedef struct replay {
     uint64_t size;     /* of the object */
     uint64_t *entries; /* [2 * units], room for an index */
     size_t room;       /* bytes of the longest piece */
-    uint8_t *bytes;    /* room for one */
+    uint8_t *bytes;    /* room for one piece */
     uint8_t *index;    /* room for the stored index */
     zb__scratch *scratch;
     bool undone;
@@ -135,23 +137,24 @@ static bool read_exactly(zb_object *object, uint64_t offset, size_t size, void *
     return zb_object_read(object, &range, 1, NULL) == ZB_OK && range.got == size;
 }
 
-/* Has the object, seen up to `end`, an index that can be read? */
+/* True if the object, seen up to `end`, has an index that can be read. */
 static bool has_index(const replay *r, uint64_t end) {
-    return zb__live_index(r->layout, r->live, end, r->entries, r->scratch, NULL) == ZB_OK;
+    zb__source source = {.object = r->live, .size = end};
+    return zb__index_read(r->layout->shard, &source, r->scratch, r->entries, NULL) == ZB_OK;
 }
 
-/* What is in the place of all pieces, compared block by block from the first to the last. */
+/* The state of all pieces, whose blocks are compared from the first to the last. */
 typedef struct comparison {
     const checksum *sums; /* of the next block */
     const checksum *end;
     const uint8_t *tail;
     bool unfinished; /* a block is as it was before */
-    bool torn;       /* a block is neither; old ones are all that may follow, and one has to, */
+    bool torn;       /* a block is neither; only old ones may follow, and one has to, */
     bool confirmed;  /* or the block itself shows where the write ended */
-    bool foreign;    /* what cannot be our own work */
+    bool foreign;    /* a block cannot be our own work */
 } comparison;
 
-/* Is the block the new one up to some byte, and the old one from there on? */
+/* True if the block is the new one up to some byte, and the old one from there on. */
 static bool is_torn_tail(const uint8_t *block, const uint8_t *new, const uint8_t *old, size_t n) {
     size_t same = 0;
     while (same < n && block[same] == new[same])
@@ -175,7 +178,7 @@ static void compare_block(comparison *c, const uint8_t *block, const uint8_t *ol
     c->sums++;
 }
 
-/* bytes, old: the piece as it is stored now, and as it was before. */
+/* Compares a piece. bytes, old: the piece as it is stored now, and as it was before. */
 static void compare_piece(comparison *c, const zb__journal_range *piece, const uint8_t *bytes,
                           const uint8_t *old) {
     for (uint64_t at = piece->offset; at < piece->offset + piece->size;) {
@@ -203,9 +206,9 @@ static bool read_appended(const replay *r, const zb__journal_range *piece) {
     return n == 0 || read_exactly(r->live, piece->offset, n, r->bytes);
 }
 
-/* Is the append not complete, and nothing but our own work behind the old end? zeros: as many as
-   the longest piece has bytes. The index's place held zeros first, and then a copy of the old
-   index. */
+/* True if the append is not complete, and nothing but our own work lies behind the old end. zeros:
+   as many as the longest piece has bytes. The index's place held zeros first, and then a copy of
+   the old index. */
 static bool is_unfinished_append(const replay *r, const uint8_t *zeros) {
     const zb__journal *journal = r->journal;
     const zb__journal_range *index = &journal->piece[journal->count - 1];
@@ -223,7 +226,7 @@ static bool is_unfinished_append(const replay *r, const uint8_t *zeros) {
     return is_unfinished(&with_zeros) || is_unfinished(&with_copy);
 }
 
-/* Is the old index where it was, unchanged? Reads it. */
+/* Reads the old index; true if it is where it was, unchanged. */
 static bool has_old_index(const replay *r) {
     size_t size = r->layout->shard->index_size;
     uint64_t old_size = r->journal->old_size;
@@ -245,16 +248,16 @@ static enum zb_code undo_append(replay *r, zb_error *err) {
     return r->undone ? zb_object_truncate(r->live, journal->old_size, ZB_SYNC_ALWAYS, err) : ZB_OK;
 }
 
-/* Is the inner chunk where the piece says? Reads it. */
+/* Reads the inner chunk; true if it is where the piece says. */
 static bool read_in_place(const replay *r, const zb__journal_range *piece) {
-    return piece->unit < r->layout->units && piece->size == r->layout->unit_bound &&
-           r->entries[2 * piece->unit] == piece->offset &&
-           r->entries[2 * piece->unit + 1] == piece->size && piece->size <= r->size &&
-           piece->offset <= r->size - piece->size &&
+    zb__inner_chunks chunks = zb__inner_chunks_of(r->entries, r->layout->units, r->size);
+    return piece->unit < chunks.count && piece->size == r->layout->unit_bound &&
+           zb__inner_chunk_at(&chunks, piece->unit) && chunks.offset == piece->offset &&
+           chunks.size == piece->size && zb__inner_chunk_fits(&chunks) &&
            read_exactly(r->live, piece->offset, (size_t)piece->size, r->bytes);
 }
 
-/* Of an inner chunk in r->bytes. */
+/* Looks at an inner chunk in r->bytes. */
 static bool is_damaged(const replay *r, const zb__journal_range *piece) {
     size_t decoded = r->layout->unit_bytes;
     zb__sink sink = {.capacity = decoded, .exact = true, .hi = decoded};
@@ -291,7 +294,7 @@ static enum zb_code undo_in_place(replay *r, zb_error *err) {
     return code;
 }
 
-/* The size of the longest piece; 0 when the journal cannot be what we wrote. */
+/* The size of the longest piece; 0 when the journal cannot be one that we wrote. */
 static size_t check_journal(const zb__journal *journal, size_t size) {
     checksum crc;
     size_t expected, most = 0;
@@ -321,8 +324,8 @@ static enum zb_code undo(zb_store *store, const char *key, replay *r, size_t roo
     zb_object_info info;
     zb_error error;
     enum zb_code code = zb_object_open_live(store, key, &r->live, &info, &error);
-    /* What waits is whole, and not what the journal is about. That one is still there, and needs
-       its journal until it is replaced. */
+    /* The object that waits is whole, and not the one of the journal. That one is still there, and
+       needs its journal until it is replaced. */
     r->waits = code == ZB_EUNSUPPORTED && error.sys_errno == EBUSY;
     if (code == ZB_ENOTFOUND || r->waits)
         return ZB_OK;

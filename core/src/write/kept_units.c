@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a shard that is going to be replaced holds besides what was written: inner chunks that
- * nobody wrote are taken over as they are encoded.
+ * Inner chunks that a shard keeps when it is replaced: those without a written element are taken
+ * over as they are encoded.
  */
-#include "write/kept_units.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/pages.h"
 #include "base/scratch.h"
 #include "codec/encode.h"
-#include "codec/shard.h"
+#include "codec/inner_chunks.h"
 #include "read/expand.h"
 #include "read/index.h"
 #include "read/leaf.h"
+#include "write/kept_units.h"
 #include "write/layout.h"
 #include "write/put_chunk.h"
 #include "write/writer.h"
@@ -31,41 +30,50 @@ void zb__kept_units_free(zb__kept_units *t) {
     *t = (zb__kept_units){.kept = NULL};
 }
 
-/* Must the stored bytes of this unit be taken over? Sets its place in the shard. */
-static bool is_kept(const zb__kept_units *t, const zb__open_chunk *chunk, uint64_t unit,
-                    uint64_t *offset, uint64_t *size) {
-    *offset = t->index.entries[2 * unit];
-    *size = t->index.entries[2 * unit + 1];
-    return !chunk->units[unit].elements && *offset != ZB__INDEX_EMPTY;
+/* Goes to the next inner chunk that is stored and not in the open chunk; false at the end. */
+static bool next_kept(zb__inner_chunks *chunks, const zb__open_chunk *chunk) {
+    while (zb__inner_chunk_next(chunks)) {
+        if (!chunk->units[chunks->inner].elements)
+            return true;
+    }
+    return false;
+}
+
+static enum zb_code measure_kept(zb__inner_chunks chunks, const zb__open_chunk *chunk,
+                                 uint64_t *total, zb_error *err) {
+    *total = 0;
+    while (next_kept(&chunks, chunk)) {
+        enum zb_code code = zb__inner_chunk_check(&chunks, err);
+        if (code != ZB_OK)
+            return code;
+        if (__builtin_add_overflow(*total, chunks.size, total) ||
+            *total > zb_limits_get()->shard_bytes)
+            return zb_fail(err, ZB_ELIMIT,
+                           "its inner chunks have more bytes than shard_bytes, %llu",
+                           (unsigned long long)zb_limits_get()->shard_bytes);
+    }
+    return ZB_OK;
 }
 
 static enum zb_code read_kept(const zb__layout *layout, const zb__open_chunk *chunk,
                               zb__kept_units *t, zb_error *err) {
-    uint64_t total = 0, offset, size, used = 0;
-    for (uint64_t i = 0; i < layout->units; i++) {
-        if (!is_kept(t, chunk, i, &offset, &size))
-            continue;
-        if (size == 0 || size > t->key.info.size || offset > t->key.info.size - size ||
-            __builtin_add_overflow(total, size, &total))
-            return zb_fail(err, ZB_EFORMAT, "its index entry %llu leaves the shard",
-                           (unsigned long long)i);
-    }
-    if (total > zb_limits_get()->shard_bytes)
-        return zb_fail(err, ZB_ELIMIT, "its inner chunks have %llu bytes, limit shard_bytes",
-                       (unsigned long long)total);
-    t->size = total;
-    t->bytes = zb__pages_map((size_t)total);
+    zb__inner_chunks chunks =
+        zb__inner_chunks_of(t->index.entries, layout->units, t->key.info.size);
+    uint64_t used = 0;
+    enum zb_code code = measure_kept(chunks, chunk, &t->size, err);
+    if (code != ZB_OK)
+        return code;
+    t->bytes = zb__pages_map((size_t)t->size);
     if (!t->bytes)
         return zb_fail(err, ZB_ENOMEM, "no memory for merging a shard");
-    for (uint64_t i = 0; i < layout->units; i++) {
-        if (!is_kept(t, chunk, i, &offset, &size))
-            continue;
-        zb_range range = {.offset = offset, .length = (size_t)size, .buffer = t->bytes + used};
-        enum zb_code code = zb_object_read(t->key.object, &range, 1, err);
+    while (next_kept(&chunks, chunk)) {
+        zb_range range = {
+            .offset = chunks.offset, .length = (size_t)chunks.size, .buffer = t->bytes + used};
+        code = zb_object_read(t->key.object, &range, 1, err);
         if (code != ZB_OK || range.got != range.length)
             return code ? code : zb_fail(err, ZB_EIO, "the shard ended early");
-        t->kept[i] = (zb__encoded){.data = t->bytes + used, .size = (size_t)size};
-        used += size;
+        t->kept[chunks.inner] = (zb__encoded){.data = range.buffer, .size = range.length};
+        used += range.length;
     }
     return ZB_OK;
 }
@@ -101,7 +109,7 @@ enum zb_code zb__kept_units_read(const zb_writer *writer, const zb__open_chunk *
         t->kept && scratch ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for merging a shard");
     t->key = (zb__stored_chunk){.node = writer->node,
                                 .index = (uint64_t *)chunk->index,
-                                .number = UINT64_MAX}; /* past the cache: it is about to change */
+                                .number = UINT64_MAX}; /* past the cache: about to change */
     if (code == ZB_OK)
         code = zb__stored_chunk_open(&t->key, err);
     if (code == ZB_OK && t->key.object) {

@@ -8,7 +8,7 @@
 #include "write/writer.h"
 #include "zarrbridge/write.h"
 
-/* Inner chunks of a stored shard. All zeros is nothing. */
+/* Inner chunks of a stored shard. All zeros: none. */
 typedef struct zb__kept_units {
     zb__stored_chunk key;
     zb__index index;
@@ -18,8 +18,8 @@ typedef struct zb__kept_units {
     uint8_t *fill;     /* an encoded unit that is all fill, see take_fill */
 } zb__kept_units;
 
-/* Opens the stored shard and takes over the inner chunks of it that the open chunk has not. Called
-   under the shard's lock; zb__kept_units_free in any case. */
+/* Opens the stored shard and takes over those of its inner chunks that are not in the open chunk.
+   Called under the shard's lock; zb__kept_units_free in any case. */
 enum zb_code zb__kept_units_read(const zb_writer *writer, const zb__open_chunk *chunk,
                                  zb__kept_units *t, zb_error *err);
 void zb__kept_units_free(zb__kept_units *t);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How chunks are made of units, and the copying between pieces and units. */
+/* The units of chunks, and the copying between pieces and units. */
 #include "write/layout.h"
 
 #include <stdlib.h>
@@ -14,14 +14,15 @@
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/limits.h"
 
-/* All codecs of a unit add so many bytes, and one of them is a checksum of all. */
+/* True if the units are inner chunks whose encoding has one possible size, and a checksum of all of
+   it. */
 static bool is_fixed(const zb__layout *layout) {
     const zb__chain *unit = layout->unit->chain;
     return layout->shard && !layout->unit->shard && !unit->is_variable &&
            zb__chain_is_fixed(unit) && zb__chain_is_checked(unit);
 }
 
-/* The unit's chain may permute dimensions once more: its stored dimension i is ours axis[i]. */
+/* The unit's chain may permute dimensions once more: its stored dimension i is our axis[i]. */
 static void set_strides(zb__layout *layout) {
     const zb__form *unit = layout->unit;
     uint64_t stride = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How chunks are made of units, and the copying between pieces and units. */
+/* The units of chunks, and the copying between pieces and units. */
 #ifndef ZB_WRITE_LAYOUT_H
 #define ZB_WRITE_LAYOUT_H
 
@@ -8,7 +8,7 @@
 #include "read/piece.h"
 #include "zarrbridge/dtype.h"
 
-/* How the array's chunks are made of units. All in the stored dimensions of the array's chain. */
+/* The layout of the array's chunks in units. All in the stored dimensions of the array's chain. */
 typedef struct zb__layout {
     uint32_t ndim;
     const zb__chain *outer;      /* of the chunk */
@@ -33,7 +33,7 @@ static inline zb__span zb__chunk_span(const zb__layout *layout, uint32_t d, cons
 }
 
 /* The unit of a number, along stored dimension d: begin with the last one. *rest is the number at
-   first. In the chunk's coordinates; `index` in the chunk's grid of units. */
+   first. All in the chunk's coordinates; `index` in the chunk's grid of units. */
 static inline zb__span zb__unit_span(const zb__layout *layout, uint32_t d, uint64_t *rest) {
     uint64_t index = *rest % layout->unit_grid[d], extent = layout->unit_shape[d];
     *rest /= layout->unit_grid[d];
@@ -61,7 +61,8 @@ enum zb_code zb__piece_measure(const zb__layout *layout, zb__piece *piece, uint6
 /* Sets all elements of a unit to the fill value, which points at bytes of the array's. */
 void zb__unit_fill(const zb__layout *layout, uint8_t *elements);
 
-/* No codec changes a unit's elements, so that what lies together need not be copied. */
+/* True if no codec changes a unit's elements, so that elements that lie together need not be
+   copied. */
 static inline bool zb__is_plain(const zb__layout *layout) {
     return layout->unit->chain->is_raw;
 }

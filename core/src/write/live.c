@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Changing a stored shard instead of replacing it: the strategies `append` and `inplace`.
+ * The strategies `append` and `inplace`, which change a stored shard instead of replacing it.
  *
  * Append, with a kill in mind. The old object is never touched, so a reader that has its index goes
  * on reading. In this order:
  *
- *     1. the object is extended with zeros to its new size: its end is no index now (no run of
- * zeros has itself as its crc32c), and readers that come get an error and try again
+ *     1. the object is extended with zeros to its new size: its end is not an index now (no run of
+ *        zeros has itself as its crc32c), and readers that come get an error and try again
  *     2. the new inner chunks and, at the very end, a copy of the old index are written in one
- * call: readers find the old index again, while all of that is synced
+ *        call: readers find the old index again, while all of that is synced
  *     3. the new index takes the copy's place
  *
  * Without the zeros a reader could see the object end with an inner chunk that is a shard itself,
@@ -18,27 +18,28 @@
  * In place, each inner chunk carries a crc32c, which does not match while it is half overwritten.
  * The index stays as it is.
  *
- * Errors (not kills) are undone at once. Only what fails after the new index is complete leaves the
+ * Errors (not kills) are undone at once. Only a failure after the new index is complete leaves the
  * new shard, as it does when an object is replaced.
  */
-#include "write/live.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/scratch.h"
 #include "codec/chain.h"
-#include "codec/shard.h"
+#include "codec/inner_chunks.h"
 #include "kernel/crc32c.h"
 #include "node/node.h"
+#include "read/index.h"
+#include "read/leaf.h"
 #include "write/journal.h"
 #include "write/layout.h"
+#include "write/live.h"
 #include "write/put_chunk.h"
 #include "write/writer.h"
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
 
-/* ---- What can be changed ---- */
+/* ---- Shards that can be changed ---- */
 
 enum zb_code zb__live_check(const zb_node *node, const zb__layout *layout,
                             enum zb_strategy strategy, zb_error *err) {
@@ -63,37 +64,19 @@ enum zb_code zb__live_check(const zb_node *node, const zb__layout *layout,
                    node->store->label, node->path, name, why);
 }
 
-enum zb_code zb__live_index(const zb__layout *layout, zb_object *object, uint64_t end,
-                            uint64_t *entries, zb__scratch *scratch, zb_error *err) {
-    const zb__shard *shard = layout->shard;
-    if (end < shard->index_size)
-        return zb_fail(err, ZB_EFORMAT, "the shard has %llu bytes, fewer than its index of %zu",
-                       (unsigned long long)end, shard->index_size);
-    enum zb_code code = zb__buffer_reserve(&scratch->encoded, shard->index_size, err);
-    if (code != ZB_OK)
-        return code;
-    zb_range range = {.offset = shard->index_at_start ? 0 : end - shard->index_size,
-                      .length = shard->index_size,
-                      .buffer = scratch->encoded.data};
-    code = zb_object_read(object, &range, 1, err);
-    if (code == ZB_OK && range.got != range.length)
-        code = zb_fail(err, ZB_EIO, "the shard became shorter while its index was read");
-    return code ? code : zb__shard_index_decode(shard, scratch, range.buffer, entries, err);
-}
-
-/* Are all written inner chunks stored, each at a place of its own? The places ascend in every shard
-   that was put whole; in another order they count as shared. */
+/* True if all written inner chunks are stored, each at a place of its own. The places ascend in
+   every shard that was put whole; in another order they count as shared. */
 static bool fits_in_place(const zb__layout *layout, const zb__open_chunk *chunk,
                           const zb__live *live) {
+    zb__inner_chunks chunks = zb__inner_chunks_of(live->entries, layout->units, live->size);
     uint64_t end = 0;
     for (uint64_t i = 0; i < layout->units; i++) {
-        uint64_t offset = live->entries[2 * i], size = live->entries[2 * i + 1];
-        if (offset == ZB__INDEX_EMPTY && !chunk->units[i].elements)
+        if (!zb__inner_chunk_at(&chunks, i) && !chunk->units[i].elements)
             continue;
-        if (size != layout->unit_bound || offset < end || size > live->size ||
-            offset > live->size - size)
+        if (chunks.size != layout->unit_bound || chunks.offset < end ||
+            !zb__inner_chunk_fits(&chunks))
             return false;
-        end = offset + size;
+        end = chunks.offset + chunks.size;
     }
     return true;
 }
@@ -106,12 +89,12 @@ void zb__live_end(zb__live *live) {
 
 static enum zb_code load(const zb_writer *writer, zb__live *live, zb_error *err) {
     zb__scratch *scratch = zb__scratch_take();
+    zb__source source = {.object = live->object, .size = live->size};
     live->entries = malloc((size_t)writer->layout.units * 2 * sizeof *live->entries);
     enum zb_code code =
         scratch && live->entries ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for a shard's index");
     if (code == ZB_OK)
-        code =
-            zb__live_index(&writer->layout, live->object, live->size, live->entries, scratch, err);
+        code = zb__index_read(writer->layout.shard, &source, scratch, live->entries, err);
     if (scratch)
         zb__scratch_put(scratch);
     return code;
@@ -134,8 +117,8 @@ enum zb_code zb__live_begin(const zb_writer *writer, const char *key, const zb__
     return code;
 }
 
-/* How safe each step is before the next: a journal that comes to disk after the change that it
-   is for would be of no use. */
+/* The durability of each step before the next one: a journal that comes to disk after its change
+   would be of no use. */
 static enum zb_sync step_sync(const zb_writer *writer) {
     return writer->options.sync == ZB_SYNC_NONE ? ZB_SYNC_NONE : ZB_SYNC_ALWAYS;
 }
@@ -157,8 +140,8 @@ typedef struct appending {
     zb__journal *journal;
     uint8_t *index, *old_index; /* encoded */
     uint64_t end;               /* of the inner chunks; the index follows */
-    bool changed;               /* the new index says something else than the old one */
-    bool any;                   /* it has entries */
+    bool changed;               /* the new index differs from the old one */
+    bool any;                   /* the new index has entries */
 } appending;
 
 /* The new index, and the inner chunks to append. */
@@ -226,8 +209,8 @@ static enum zb_code append(const appending *a, zb_store *store, const char *key,
         return code;
     code = extend(a, err);
     if (code != ZB_OK) {
-        /* As the next writer would, who does it when this fails. An index that is complete all the
-           same stays: others may have read it. */
+        /* The change is undone as the next writer would do it, which also does it when this fails.
+           An index that is complete all the same stays: other processes may have read it. */
         (void)zb__journal_replay(store, a->layout, key, NULL, NULL);
         return code;
     }
@@ -274,7 +257,8 @@ static enum zb_code put_appended(const zb_writer *writer, const char *key,
 
 /* ---- In place ---- */
 
-/* The journal of the inner chunks that are going to be overwritten, with what they hold now. */
+/* The journal of the inner chunks that are going to be overwritten, with the bytes that they hold
+   now. */
 static enum zb_code keep_old(const zb__layout *layout, const zb__open_chunk *chunk,
                              const zb__live *live, const zb__encoded *units, zb__journal **out,
                              zb_error *err) {
@@ -305,7 +289,7 @@ static enum zb_code keep_old(const zb__layout *layout, const zb__open_chunk *chu
     return ZB_OK;
 }
 
-/* Overwrites all pieces; those that follow each other with one write. */
+/* Overwrites all pieces; neighbouring pieces with one write. */
 static enum zb_code overwrite(const zb__journal *journal, const zb__live *live,
                               const zb__encoded *units, zb_part *parts, enum zb_sync sync,
                               zb_error *err) {

@@ -16,7 +16,8 @@ typedef struct zb__live {
     uint64_t *entries; /* its index, [2 * units] */
 } zb__live;
 
-/* Can the array's shards be changed as the strategy wants? ZB_EUNSUPPORTED says why not. */
+/* Checks that the array's shards can be changed as the strategy wants; the message of
+   ZB_EUNSUPPORTED says why they cannot. */
 enum zb_code zb__live_check(const zb_node *node, const zb__layout *layout,
                             enum zb_strategy strategy, zb_error *err);
 
@@ -30,9 +31,5 @@ void zb__live_end(zb__live *live);
 enum zb_code zb__live_put(const zb_writer *writer, const char *key, const zb__open_chunk *chunk,
                           const zb__live *live, const zb__encoded *units, zb__scratch *scratch,
                           zb_error *err);
-
-/* Reads the index of a shard whose last byte is before `end`. What is wrong with it is an error. */
-enum zb_code zb__live_index(const zb__layout *layout, zb_object *object, uint64_t end,
-                            uint64_t *entries, zb__scratch *scratch, zb_error *err);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Storing chunks of which only a part was written: what is missing comes from the stored objects,
- * under the keys' locks, so that nobody replaces one between our reading and our put.
+ * Storing chunks of which only a part was written: the missing elements come from the stored
+ * objects, under the keys' locks, so that no other writer replaces one between our read and our
+ * put.
  *
- * A batch of chunks goes together, so that reading and encoding use all threads. Their locks are
- * taken in the order of the grid: two writers never wait for each other in a circle.
+ * A batch of chunks is stored together, so that reading and encoding use all threads. Their locks
+ * are taken in the order of the grid: two writers never wait for each other in a circle.
  */
 #include "write/merge.h"
 
@@ -31,8 +32,8 @@
 
 /* Chunks of a batch; each takes three descriptors. */
 #define BATCH_CHUNKS 64
-/* Bytes taken over in a batch, and elements read at once: one more chunk or unit may come on top.
-   Less with a small budget: this part of it. */
+/* The bytes taken over in a batch, and of elements read at once: one more chunk or unit may come on
+   top. With a small budget this part of it, when that is less. */
 #define BATCH_BYTES ((uint64_t)16 << 20)
 #define BATCH_PART 8
 
@@ -76,7 +77,7 @@ typedef struct group {
     uint8_t *stored;   /* capacity * unit_bytes */
 } group;
 
-/* Puts stored elements where none was written. */
+/* Puts stored elements into the places where none was written. */
 static void blend(const zb__layout *layout, zb__open_unit *unit, const uint8_t *stored) {
     size_t item = layout->unit->chain->dtype.size, n = layout->unit_bytes / item;
     zb__unit_need_bits(layout, unit);
@@ -124,8 +125,9 @@ static void add_partial(group *g, const zb__open_chunk *chunk, uint64_t number) 
                                               .values = p->unit->values}};
 }
 
-/* How many units are read together: some for each thread, few enough to be bounded. Large ones, one
-   for each thread as long as they are a quarter of the budget, and one in any case. */
+/* The number of units that are read together: some for each thread, few enough to be bounded. Large
+   units are read one for each thread as long as they are a quarter of the budget, and one in any
+   case. */
 static uint64_t group_capacity(const zb__layout *layout, uint64_t partials) {
     uint64_t fit = batch_bytes() / (layout->unit_bytes + 1), width = zb__pool_width();
     uint64_t large = zb_limits_get()->write_cache_bytes / 4 / (layout->unit_bytes + 1);
@@ -183,8 +185,8 @@ static enum zb_code complete_units(const zb_writer *writer, const batch *b, zb_e
 
 /* ---- Memory ---- */
 
-/* What merging the chunk may need besides its open units, before anything is known of the stored
-   one: the units that nobody wrote are taken over. */
+/* The memory that merging the chunk may need besides its open units, before anything is known of
+   the stored one: the units without a written element are taken over. */
 static uint64_t takeover_bound(const zb_writer *writer, const zb__open_chunk *chunk) {
     const zb__layout *layout = &writer->layout;
     uint64_t units = 0;
@@ -193,7 +195,7 @@ static uint64_t takeover_bound(const zb_writer *writer, const zb__open_chunk *ch
     return zb__work_product(units, layout->unit_bound);
 }
 
-/* Those that were written are encoded; in place, what they replace goes to a journal. */
+/* Units that were written are encoded; in place, the bytes that they replace go to a journal. */
 static uint64_t encode_bound(const zb_writer *writer, const zb__open_chunk *chunk) {
     const zb__layout *layout = &writer->layout;
     uint64_t units = 0;
@@ -205,9 +207,9 @@ static uint64_t encode_bound(const zb_writer *writer, const zb__open_chunk *chun
            chunk->value_bytes + zb__work_product(layout->units, ZB__UNIT_LISTS);
 }
 
-/* Reserves memory for one more chunk of a batch, before its lock is taken: only the first may wait
-   for it. That one's reservation has room for the elements that are read at once. False: the chunk
-   has to wait for the next batch. */
+/* Reserves memory for one more chunk of a batch, before its lock is taken: only the first chunk may
+   wait for it. The first reservation has room for the elements that are read at once. False: the
+   chunk has to wait for the next batch. */
 static bool reserve(const zb_writer *writer, merging *m, bool is_first) {
     const zb__layout *layout = &writer->layout;
     uint64_t bytes = takeover_bound(writer, m->chunk) + encode_bound(writer, m->chunk);
@@ -220,7 +222,7 @@ static bool reserve(const zb_writer *writer, merging *m, bool is_first) {
     return true;
 }
 
-/* Gives back what was reserved for more than is taken over. */
+/* Gives back the part of the reservation that the units taken over do not need. */
 static void reserve_less(const zb_writer *writer, merging *m) {
     uint64_t bound = takeover_bound(writer, m->chunk);
     if (m->taken.size < bound) {
@@ -239,14 +241,14 @@ static void end(merging *m) {
     zb__work_end(m->reserved, true);
 }
 
-/* Takes the lock and sees what is stored. */
+/* Takes the lock and looks at the stored object. */
 static enum zb_code begin(zb_writer *writer, merging *m, zb_error *err) {
     const zb__layout *layout = &writer->layout;
     bool whole = m->chunk->missing == 0;
     m->key = zb__array_chunk_key(writer->node, m->chunk->index);
     enum zb_code code = m->key ? zb__chunk_lock(writer, m->key, whole, &m->lock, err)
                                : zb_fail(err, ZB_ENOMEM, "no memory for a chunk's key");
-    /* Before something of the stored object is taken for the array's. */
+    /* The check comes before bytes of the stored object are taken for the array's. */
     if (code == ZB_OK && writer->batch.check)
         code = writer->batch.check(writer, m->key, err);
     if (code == ZB_OK && !whole)
@@ -273,8 +275,8 @@ static enum zb_code run_batch(zb_writer *writer, batch *b, zb_error *err) {
     return code ? code : zb__jobs_run(writer, b->jobs, b->count, true, err);
 }
 
-/* Stores chunks from the front of the list, at most `most`; *done: how many it was about. Those
-   that are stored are dropped, and NULL in the list. */
+/* Stores chunks from the front of the list, at most `most`; *done: the number of chunks that it
+   worked on. Stored chunks are dropped, and NULL in the list. */
 static enum zb_code merge_some(zb_writer *writer, zb__open_chunk **chunks, size_t most,
                                size_t *done, zb_error *err) {
     batch b = {.count = 0};
@@ -312,7 +314,7 @@ static int by_index(const void *a, const void *b) {
 }
 
 /* Stores chunks one by one, after a batch of them failed: one bad chunk does not keep the others in
-   memory, and what failed for the batch's size alone (descriptors, memory) has not failed. */
+   memory, and chunks that failed for the batch's size alone (descriptors, memory) are stored. */
 static enum zb_code merge_one_by_one(zb_writer *writer, zb__open_chunk **chunks, size_t count,
                                      zb_error *err) {
     enum zb_code first = ZB_OK;

@@ -6,8 +6,8 @@
 #include "write/writer.h"
 #include "zarrbridge/write.h"
 
-/* Stores open chunks, whose list it sorts, and drops those that it could store. Incomplete ones are
-   merged with the stored objects under their locks. The first error is returned. */
+/* Sorts the list of open chunks, stores them, and drops those that it could store. Incomplete ones
+   are merged with the stored objects under their locks. The first error is returned. */
 enum zb_code zb__merge(zb_writer *writer, zb__open_chunk **chunks, size_t count, zb_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cutting a region along the grid, for those who hand its parts to several writers. */
+/* Cutting a region along the grid, for callers that hand its parts to several writers. */
 #include "node/node.h"
 #include "read/box.h"
 #include "read/piece.h"

@@ -96,7 +96,7 @@ enum zb_code zb__object_put(const zb__layout *layout, zb_batch *batch, const cha
         code = zb_store_put_as(batch->store, &put, err);
     else if (code == ZB_OK && (code = zb_put_check(&put, err)) == ZB_OK)
         code = zb_store_erase(batch->store, key, err);
-    /* One of an older object could be taken for ours: inner chunks are at the same places. */
+    /* A journal of an older object could be taken for ours: inner chunks are at the same places. */
     if (code == ZB_OK && layout->fixed)
         code = zb__journal_erase(batch->store, key, err);
     free_parts(&p);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Storing what a read is about to look at. zb_array_read sees what the store has, not what waits in
- * a writer for the rest of its chunk; a program that reads and writes by turns wants no more of
- * that stored than it reads.
+ * Storing the open chunks that a read is about to look at. zb_array_read sees the store, not the
+ * chunks that wait in a writer for their rest; a program that reads and writes by turns wants no
+ * more of those stored than it reads.
  */
 #include <stdlib.h>
 

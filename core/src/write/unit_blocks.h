@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Room for encoded units. How long a unit becomes is known only afterwards, so each is written into
- * a block that has room for the longest that it could become, and gives back what it does not need:
- * what is touched is about what is encoded. One task at a time has a block, so that it needs no
- * lock while it encodes; blocks go from chunk to chunk with their pages, since the first touch of
- * fresh memory costs as much as a fast codec.
+ * Room for encoded units. The length of a unit is known only afterwards, so each is written into a
+ * block that has room for the longest that it could become, and gives back the room that it does
+ * not need: the memory that is touched is about the size of the encoded units. One task at a time
+ * has a block, so that it needs no lock while it encodes; blocks go from chunk to chunk with their
+ * pages, since the first touch of fresh memory costs as much as a fast codec.
  *
  * Not thread-safe: the caller guards a pool and the rooms on it by one lock.
  */
@@ -20,9 +20,8 @@ typedef struct zb__block {
     size_t capacity, used;
 } zb__block;
 
-/* Blocks that no chunk uses; all of one size, but for those that a longer unit needed. They are
-   idle memory that waits (budget.h); those of a room are work, which whoever runs the chunk has
-   reserved. */
+/* Blocks that no chunk uses; all of one size. They are idle memory that waits (budget.h); those of
+   a room are work, reserved by the thread that runs the chunk. */
 typedef struct zb__block_pool {
     zb__block *idle;
     size_t block_bytes;
@@ -33,14 +32,13 @@ typedef struct zb__unit_blocks {
     zb__block *open, *full;
 } zb__unit_blocks;
 
-/* For chunks of so many units, each of which becomes at most `unit_bound` bytes. */
+/* For chunks of that many units, each of which becomes at most `unit_bound` bytes. */
 void zb__block_pool_init(zb__block_pool *pool, uint64_t units, size_t unit_bound);
 void zb__block_pool_free(zb__block_pool *pool);
 
-/* A block of the room with `unit_bound` bytes free behind `used`; NULL when memory runs out. The
-   bound may be another one for each unit. */
+/* A block of the room with `unit_bound` bytes free behind `used`; NULL when memory runs out. */
 zb__block *zb__unit_blocks_take(zb__unit_blocks *room, zb__block_pool *pool, size_t unit_bound);
-/* Gives it back, `used` counting what was written. */
+/* Gives it back, `used` counting the bytes that were written. */
 void zb__unit_blocks_give(zb__unit_blocks *room, zb__block *block, size_t unit_bound);
 /* Empties the room into the pool, as far as the budget lets it keep idle memory. */
 void zb__unit_blocks_clear(zb__unit_blocks *room, zb__block_pool *pool);

@@ -44,7 +44,7 @@ static enum zb_code open_writer(const zb_node *node, const zb_write_options *opt
         return code;
     }
     if (writer->options.strategy == ZB_INPLACE)
-        writer->options.store_empty = true; /* what is not stored cannot be overwritten */
+        writer->options.store_empty = true; /* a chunk that is not stored cannot be overwritten */
     pthread_mutex_init(&writer->document_lock, NULL);
     zb__block_pool_init(&writer->blocks, writer->layout.units, writer->layout.unit_bound);
     writer->node = zb_node_retain((zb_node *)node);
@@ -73,7 +73,7 @@ typedef struct plan {
     zb__piece *piece, *part; /* of the current chunk, and of one of its units */
 } plan;
 
-/* Does the piece cover all of the chunk that lies inside the array? */
+/* True if the piece covers all of the chunk that lies inside the array. */
 static bool covers(const zb__layout *layout, const uint64_t *index, zb__piece *piece) {
     for (uint32_t d = 0; d < layout->ndim; d++) {
         uint64_t inside = zb__span_inside(zb__chunk_span(layout, d, index), layout->shape[d]);
@@ -86,7 +86,7 @@ static bool covers(const zb__layout *layout, const uint64_t *index, zb__piece *p
 static enum zb_code run_jobs(zb_writer *writer, plan *p, zb_error *err) {
     enum zb_code code = zb__jobs_run(writer, p->jobs, p->count, false, err);
     for (size_t i = 0; i < p->count; i++) {
-        /* What waited for a chunk is stored now, or overwritten. */
+        /* Drops the open chunk at this index, which is stored now or overwritten. */
         zb__open_chunk *open =
             p->jobs[i].stored ? zb__open_chunk_find(writer, p->jobs[i].index) : NULL;
         if (open)
@@ -114,13 +114,13 @@ static enum zb_code store_oldest(zb_writer *writer, uint64_t excess, zb_error *e
     return code;
 }
 
-/* Frees what the writer only keeps for later. */
+/* Frees the memory that the writer only keeps for later. */
 static void free_idle(zb_writer *writer) {
     zb__spare_free(writer);
     zb__block_pool_free(&writer->blocks);
 }
 
-/* Would `more` bytes leave the budget? */
+/* True if `more` bytes would exceed the budget. */
 static bool is_full(uint64_t more) {
     uint64_t budget = zb_limits_get()->write_cache_bytes;
     return more > budget || zb__waiting_bytes(0) > budget - more;
@@ -143,8 +143,8 @@ static enum zb_code keep_budget(zb_writer *writer, plan *p, uint64_t more, zb_er
     return code;
 }
 
-/* A chunk that is complete: covered by a piece that lasts as long as the plan, or gathered in an
-   open chunk. */
+/* Adds a complete chunk to the plan: covered by a piece that lasts as long as the plan, or gathered
+   in an open chunk. */
 static enum zb_code add_job(zb_writer *writer, plan *p, const uint64_t *index, zb__piece *piece,
                             const zb__open_chunk *open, zb_error *err) {
     uint32_t ndim = writer->layout.ndim;
@@ -245,7 +245,7 @@ enum zb_code zb_writer_flush(zb_writer *writer, zb_error *err) {
     if (code == ZB_OK && writer->lost)
         return zb__fail_lost(writer, err);
     /* Chunks in memory stay there on failure. Those that the store had are gone: not even a later
-       flush that succeeds may pass for having stored them. */
+       flush that succeeds may claim to have stored them. */
     bool waited = atomic_exchange(&writer->waits, false);
     writer->lost = writer->lost || (code != ZB_OK && waited);
     return code;

@@ -36,15 +36,15 @@ typedef struct zb__open_unit {
 } zb__open_unit;
 
 typedef struct zb__open_chunk {
-    struct zb__open_chunk *newer, *older; /* by last use */
-    struct zb__open_chunk *chain;         /* in its bucket */
+    struct zb__open_chunk *newer, *older; /* in the order of last use */
+    struct zb__open_chunk *chain;         /* the next in its bucket */
     uint64_t index[ZB_MAX_NDIM];          /* in the array's grid, the array's dimension order */
     uint64_t origin[ZB_MAX_NDIM];         /* its first element, in stored dimensions */
     uint64_t missing;                     /* of all units */
-    uint64_t bytes;                       /* of memory, units' elements apart */
-    uint64_t unit_bytes;                  /* of memory, units' elements alone */
-    uint64_t value_bytes;                 /* of memory, units' values; counted in `bytes` too */
-    zb__open_unit *units;                 /* [layout->units] */
+    uint64_t bytes;                       /* of memory, without its units' elements */
+    uint64_t unit_bytes;                  /* of memory, of its units' elements alone */
+    uint64_t value_bytes; /* of memory, of its units' values; counted in `bytes`, too */
+    zb__open_unit *units; /* [layout->units] */
 } zb__open_chunk;
 
 struct zb_writer {
@@ -54,19 +54,19 @@ struct zb_writer {
     zb__block_pool blocks; /* for encoded units; guarded by the run that encodes */
     zb__open_chunk *newest, *oldest;
     zb__slabs slabs;          /* memory of open units */
-    struct zb__spare *spare;  /* of units that are no longer open: idle memory */
+    struct zb__spare *spare;  /* memory of units that are no longer open: idle memory */
     zb__open_chunk **buckets; /* by hash of the index; as many as open chunks, or more */
     size_t bucket_count, open_count;
-    zb_batch batch;                  /* of what is put */
-    pthread_mutex_t document_lock;   /* of the two below */
+    zb_batch batch;                  /* of the objects that are put */
+    pthread_mutex_t document_lock;   /* guards the two below */
     zb_validator document;           /* version of the array's document that was last looked at */
     uint64_t shape_now[ZB_MAX_NDIM]; /* the array's shape in it */
-    atomic_bool waits; /* something of ours is with the store and waits for its flush */
-    bool lost;         /* that could not be made durable, and is forgotten */
+    atomic_bool waits;               /* the store has objects of ours that wait for its flush */
+    bool lost; /* objects of ours could not be made durable, and are forgotten */
 };
 
-/* Opens a writer without that check, as durable as documents are: for a caller that holds the
-   hierarchy's lock and reaches beyond the array's shape. */
+/* Opens a writer without the check of allowed.h, as durable as documents are: for a caller that
+   holds the hierarchy's lock and reaches beyond the array's shape. */
 enum zb_code zb__writer_open_unchecked(const zb_node *node, zb_writer **out, zb_error *err);
 
 /* The error of a writer whose flush has lost something. */

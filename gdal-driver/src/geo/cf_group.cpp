@@ -126,8 +126,8 @@ enum zb_code CfGroup::put(const std::string &name, const std::vector<double> *va
     spec.ndim = values == nullptr ? 0 : 1;
     spec.shape = &extent;
     spec.inner_shape = &extent;
-    spec.dtype =
-        values == nullptr ? zb_dtype{ZB_KIND_INT, 8, false, nullptr} : zb_dtype{ZB_KIND_FLOAT, 8, false, nullptr};
+    spec.dtype = values == nullptr ? zb_dtype{ZB_KIND_INT, 8, false, nullptr}
+                                   : zb_dtype{ZB_KIND_FLOAT, 8, false, nullptr};
     spec.dimension_names = values == nullptr ? nullptr : &dimension;
     spec.attributes = attributes.c_str();
     zb_node *created = nullptr;

@@ -11,7 +11,7 @@
 
 /* ---- Making the list ---- */
 
-/* The document's attributes first, then what is made of other members: these replace namesakes,
+/* The document's attributes come first, then those made of other members: these replace namesakes,
    since HDF5 gives their names a meaning. */
 static bool fill_attrs(vol_attrs *attrs, const vol_node *node) {
     const zb_json *object = node->zarr ? zb_node_attributes(node->zarr) : NULL;
@@ -31,13 +31,13 @@ static bool fill_attrs(vol_attrs *attrs, const vol_node *node) {
     return true;
 }
 
-/* What the program wrote is of use as long as the document has it. */
+/* A value that the program wrote is of use as long as the document has the attribute. */
 static bool is_kept(const vol_attr *attr, const vol_attrs *document) {
     return attr->place == VOL_ATTR_WRITTEN ? vol_attrs_find(document, attr->name) != NULL
                                            : attr->place != VOL_ATTR_STORED;
 }
 
-/* Takes what is kept over from the list that is about to go; there is room. */
+/* Takes over the kept attributes of the list that is about to go; there is room. */
 static void move_kept(vol_attrs *attrs, vol_attrs *old) {
     for (size_t i = 0; old && i < old->count; i++) {
         vol_attr *from = &old->attr[i];
@@ -48,7 +48,7 @@ static void move_kept(vol_attrs *attrs, vol_attrs *old) {
     }
 }
 
-/* What hangs together across nodes (dimension scales) may change with any change of the tree. Room
+/* Dimension scales hang together across nodes and may change with any change of the tree. Room
    for those of the old list comes before they are moved: a list that cannot be made leaves the old
    one whole. */
 vol_attrs *vol_node_attrs(vol_node *node) {
@@ -68,7 +68,7 @@ vol_attrs *vol_node_attrs(vol_node *node) {
     return NULL;
 }
 
-/* ---- What is kept in it ---- */
+/* ---- Attributes kept beside the document ---- */
 
 /* The list as it is; an empty one, which is not up to date, when none was made yet. */
 bool vol_node_keep_attr(vol_node *node, vol_attr *attr) {
@@ -98,7 +98,7 @@ bool vol_node_drop_attr(vol_node *node, const char *name, enum vol_attr_place pl
     return true;
 }
 
-/* It moves to a place of its own; under the old name nothing is kept. */
+/* The attribute moves to a place of its own; under the old name nothing is kept. */
 bool vol_node_rename_attr(vol_node *node, const char *from, const char *to) {
     node->attrs_change = 0;
     if (!find_kept(node, from))

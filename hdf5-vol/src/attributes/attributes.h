@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A node's attributes as HDF5 values, made from JSON on first use. What the program creates and
- * writes goes into the list that was made.
+ * A node's attributes as HDF5 values, made from JSON on first use. Attributes that the program
+ * creates and writes go into the list that was made.
  *
- *     number     int64; uint64 when one is above 2^63-1; float64 when one is no integer, also for
- *                the strings "NaN", "Infinity" and "-Infinity", which JSON has for them
+ *     number     int64; uint64 when one is above 2^63-1; float64 when one has a fraction or an
+ *                exponent, also for the strings "NaN", "Infinity" and "-Infinity"
  *     boolean    h5py's bool
  *     string     variable-length UTF-8
  *     list       of one of these: as many dimensions as lists are nested, when all inner ones have
@@ -25,8 +25,8 @@
 #include "model/tree.h"
 
 /* The attributes of a node; borrowed until the next change of the file. NULL, with an error pushed,
-   when memory runs out. They are what the file was opened with and what the program itself changed
-   since; vol_edit_refresh has them made anew. */
+   when memory runs out. They are those that the file was opened with, and those that the program
+   itself changed since; vol_edit_refresh has them made anew. */
 vol_attrs *vol_node_attrs(vol_node *node);
 
 /* HDF5's view of one: a new type and a new dataspace, and the bytes that they take. */
@@ -53,8 +53,8 @@ bool vol_node_drop_attr(vol_node *node, const char *name, enum vol_attr_place pl
 /* Gives one that is kept another name, which no other one has. False when memory runs out. */
 bool vol_node_rename_attr(vol_node *node, const char *from, const char *to);
 
-/* One that is kept as not written yet: of that name, or (NULL) any. Borrowed; NULL when there is
-   none. */
+/* An attribute that is kept as not written yet: of that name, or (NULL) any. Borrowed; NULL when
+   there is none. */
 const vol_attr *vol_node_unwritten(const vol_node *node, const char *name);
 
 /* to_json.c: `count` elements of an HDF5 type as a JSON value (malloc'ed), nested as dims
@@ -62,7 +62,8 @@ const vol_attr *vol_node_unwritten(const vol_node *node, const char *name);
 enum zb_code vol_attr_print(h5_lib *lib, hid_t type, uint32_t ndim, const hsize_t *dims,
                             const void *data, hid_t dxpl, char **text, zb_error *err);
 
-/* The same for _FillValue of an array of that type: one element, floats as xarray writes them. */
+/* Prints likewise the _FillValue of an array of that type: one element, floats as xarray writes
+   them. */
 enum zb_code vol_attr_print_fill(h5_lib *lib, hid_t type, zb_dtype dtype, const void *data,
                                  hid_t dxpl, char **text, zb_error *err);
 

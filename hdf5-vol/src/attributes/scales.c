@@ -2,14 +2,14 @@
 /*
  * The attributes by which HDF5 keeps dimension scales, on their way into dimension_names.
  *
- *     CLASS "DIMENSION_SCALE", NAME    of a dataset x with one dimension: that dimension is called
- * x DIMENSION_LIST                   the dimensions are called like the scales DIMENSION_LABELS the
- * dimensions are called like that REFERENCE_LIST                   the way back from a scale: only
- * for the session
+ *     CLASS "DIMENSION_SCALE", NAME  a dataset x with one dimension: that dimension is called x
+ *     DIMENSION_LIST                 the dimensions are called like the scales
+ *     DIMENSION_LABELS               the dimensions are called like the labels
+ *     REFERENCE_LIST                 the way back from a scale: kept for the session only
  *
- * model/dimensions.c makes them of dimension_names when the file is opened again. What cannot be
- * said that way (scales with more than one dimension, some dimensions with scales and some without)
- * lasts for the session.
+ * model/dimensions.c makes them of dimension_names when the file is opened again. Scales with more
+ * than one dimension, and some dimensions with scales beside some without, cannot be said that way
+ * and last for the session.
  */
 #include "attributes/write.h"
 #include "attributes/attributes.h"
@@ -22,10 +22,7 @@
 #include <string.h>
 
 static herr_t push_failed(vol_node *owner, const char *name, const zb_error *err) {
-    zb_error named = *err;
-    zb_error_prefix(&named, err->code, "cannot write attribute '%s'", name);
-    VOL_PUSH_ZB(owner->file->lib, ATTR, WRITEERROR, &named);
-    return -1;
+    return vol_attr_push_failed(owner->file->lib, "write", name, err);
 }
 
 /* A single string, malloc'ed without padding; NULL for any other value. */
@@ -33,21 +30,21 @@ static char *text_of(h5_lib *lib, const vol_attr_value *value) {
     if (lib->H5Tget_class(value->type) != H5T_STRING ||
         lib->H5Sget_select_npoints(value->space) != 1)
         return NULL;
-    if (lib->H5Tis_variable_str(value->type) > 0) {
-        const char *text = *(const char *const *)value->data;
-        return text ? strdup(text) : NULL;
-    }
-    size_t length = strnlen(value->data, lib->H5Tget_size(value->type));
-    return strndup(value->data, length);
+    return vol_attr_text(lib, value->type, value->data);
 }
 
 /* ---- Attributes of the session ---- */
 
+/* Takes `attr` over, which may have a name. */
 static herr_t keep(vol_node *owner, vol_attr *attr, const char *name) {
-    attr->name = strdup(name);
+    if (!attr->name)
+        attr->name = strdup(name);
     attr->place = VOL_ATTR_SESSION;
-    if (attr->name && attr->data && vol_node_keep_attr(owner, attr))
+    bool complete = attr->name && attr->data;
+    if (complete && vol_node_keep_attr(owner, attr))
         return 0;
+    if (!complete)
+        vol_attr_clear(owner->file->lib, attr);
     VOL_PUSH(owner->file->lib, ATTR, WRITEERROR, "no memory for attribute '%s'", name);
     return -1;
 }
@@ -61,21 +58,16 @@ static herr_t keep_text(vol_node *owner, const char *name, const char *text) {
     return keep(owner, &attr, name);
 }
 
-/* Only of a type without pointers in it: new references would dangle. */
+/* Keeps lists of a type without pointers in it only: new references would dangle. */
 static herr_t keep_reference_list(vol_node *owner, const vol_attr_value *value) {
     h5_lib *lib = owner->file->lib;
     const size_t size = lib->H5Tget_size(value->type), largest = 16;
-    vol_attr attr = {.kind = VOL_ATTR_BYTES, .dtype = {.size = (uint32_t)size}};
-    hssize_t count = lib->H5Sget_select_npoints(value->space);
-    int ndim = lib->H5Sget_simple_extent_ndims(value->space);
-    if (lib->H5Tget_class(value->type) != H5T_COMPOUND || size > largest || count <= 0 ||
-        ndim < 0 || lib->H5Sget_simple_extent_dims(value->space, attr.dims, NULL) < 0)
+    vol_attr attr;
+    if (lib->H5Tget_class(value->type) != H5T_COMPOUND || size > largest ||
+        lib->H5Sget_select_npoints(value->space) <= 0)
         return 0;
-    attr.ndim = (uint32_t)ndim;
-    attr.count = (size_t)count;
-    attr.type = lib->H5Tcopy(value->type);
-    attr.data = malloc(attr.count * size);
-    if (attr.data)
+    if (vol_attr_describe(lib, value->name, value->type, value->space, &attr) &&
+        (attr.data = malloc(attr.count * size)))
         memcpy(attr.data, value->data, attr.count * size);
     return keep(owner, &attr, value->name);
 }
@@ -194,7 +186,7 @@ static herr_t store_list(vol_node *owner, const vol_attr_value *value, bool *han
     return keep(owner, &list, value->name);
 }
 
-/* ---- All of them ---- */
+/* ---- The scales' attributes together ---- */
 
 bool vol_scale_knows(const vol_node *owner, const char *name) {
     return owner->kind == VOL_DATASET &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From HDF5 values to JSON: see attributes.h for what becomes what.
+ * From HDF5 values to JSON, by the table in attributes.h.
  *
  * Elements are brought to one of the types that zarrbridge/conventions.h prints: int64, uint64,
  * double, bool, text.
@@ -15,7 +15,8 @@
 
 /* ---- Elements ---- */
 
-/* Of a fixed string in `size` bytes. One that nobody wrote is all NULs, whatever its padding. */
+/* The length of a fixed string in `size` bytes. One that was never written is all NULs, whatever
+   its padding. */
 static size_t text_length(H5T_str_t padding, const char *text, size_t size) {
     size_t length = padding == H5T_STR_NULLTERM ? strnlen(text, size) : size;
     const char pad = padding == H5T_STR_SPACEPAD ? ' ' : '\0';
@@ -66,7 +67,7 @@ static enum zb_code convert(h5_lib *lib, hid_t from, hid_t to, size_t count, con
 
 /* ---- Types ---- */
 
-/* Why there is no JSON form, and what to do. */
+/* The reason why there is no JSON form, with the way out. */
 static enum zb_code fail_type(H5T_class_t class, zb_error *err) {
     static const struct {
         H5T_class_t class;

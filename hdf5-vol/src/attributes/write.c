@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static herr_t push_failed(h5_lib *lib, const char *what, const char *name, const zb_error *err) {
+herr_t vol_attr_push_failed(h5_lib *lib, const char *what, const char *name, const zb_error *err) {
     zb_error named = *err;
     zb_error_prefix(&named, err->code, "cannot %s attribute '%s'", what, name);
     VOL_PUSH_ZB(lib, ATTR, WRITEERROR, &named);
@@ -46,7 +46,7 @@ herr_t vol_attr_zeros(h5_lib *lib, hid_t type, hid_t space, void **out) {
     return -1;
 }
 
-/* By trying it. */
+/* Zeros of the type are printed on trial. */
 herr_t vol_attr_check(const vol_node *owner, const char *name, hid_t type, hid_t space) {
     h5_lib *lib = owner->file->lib;
     zb_error err = {0};
@@ -64,15 +64,14 @@ herr_t vol_attr_check(const vol_node *owner, const char *name, hid_t type, hid_t
     enum zb_code code = print_value(owner, lib, &value, &text, &err);
     free(zeros);
     if (code)
-        return push_failed(lib, "create", name, &err);
+        return vol_attr_push_failed(lib, "create", name, &err);
     free(text);
     return 0;
 }
 
-/* ---- What is kept beside the document ---- */
+/* ---- Attributes kept beside the document ---- */
 
-/* An attribute of that type and dataspace, for vol_node_keep_attr. */
-static bool describe(h5_lib *lib, const char *name, hid_t type, hid_t space, vol_attr *out) {
+bool vol_attr_describe(h5_lib *lib, const char *name, hid_t type, hid_t space, vol_attr *out) {
     const hssize_t count = lib->H5Sget_select_npoints(space);
     const size_t size = lib->H5Tget_size(type);
     int ndim = lib->H5Sget_simple_extent_ndims(space);
@@ -104,7 +103,7 @@ static herr_t keep(vol_node *owner, const char *name, vol_attr *attr, bool compl
 
 herr_t vol_attr_create_unwritten(vol_node *owner, const char *name, hid_t type, hid_t space) {
     vol_attr attr;
-    bool described = describe(owner->file->lib, name, type, space, &attr);
+    bool described = vol_attr_describe(owner->file->lib, name, type, space, &attr);
     attr.place = VOL_ATTR_UNWRITTEN;
     return keep(owner, name, &attr, described);
 }
@@ -127,12 +126,12 @@ static bool copy_elements(h5_lib *lib, const vol_attr_value *value, vol_attr *at
     return copied;
 }
 
-/* In any case it is written now. */
+/* Without memory to keep it, the attribute counts as written all the same. */
 static herr_t keep_written(vol_node *owner, const vol_attr_value *value, hid_t shown) {
     h5_lib *lib = owner->file->lib;
     vol_attr attr;
-    bool complete =
-        describe(lib, value->name, shown, value->space, &attr) && copy_elements(lib, value, &attr);
+    bool complete = vol_attr_describe(lib, value->name, shown, value->space, &attr) &&
+                    copy_elements(lib, value, &attr);
     attr.place = VOL_ATTR_WRITTEN;
     herr_t result = keep(owner, value->name, &attr, complete);
     if (result < 0)
@@ -177,10 +176,10 @@ static herr_t store_in_document(vol_node *owner, const vol_attr_value *value, hi
         free(text);
     }
     if (code)
-        return push_failed(lib, "write", value->name, &err);
+        return vol_attr_push_failed(lib, "write", value->name, &err);
     herr_t result = keep_written(owner, value, shown);
     if (result >= 0)
-        owner->attrs_change = known; /* the list has what changed: it is as good as before */
+        owner->attrs_change = known; /* the list has the change: it is as good as before */
     return result;
 }
 
@@ -201,9 +200,9 @@ herr_t vol_attr_store(vol_node *owner, const vol_attr_value *value, hid_t shown)
     return result;
 }
 
-/* ---- What has not been written ---- */
+/* ---- Unwritten attributes ---- */
 
-/* Zeros, as HDF5 would show them. */
+/* The value is zeros, as HDF5 would show it. */
 herr_t vol_attr_store_unwritten(vol_node *owner, const char *name) {
     h5_lib *lib = owner->file->lib;
     const vol_attr *attr = vol_node_unwritten(owner, name);
@@ -228,7 +227,7 @@ herr_t vol_attr_store_unwritten(vol_node *owner, const char *name) {
     return result;
 }
 
-/* Those of a node until one fails; of other nodes all the same. */
+/* Stores the attributes of a node until one fails, and those of other nodes all the same. */
 herr_t vol_attr_store_unwritten_below(vol_node *node) {
     herr_t result = 0;
     while (result >= 0 && vol_node_unwritten(node, NULL))
@@ -269,7 +268,7 @@ static herr_t rename_in_document(vol_node *owner, const char *from, const char *
     if (!code)
         code = vol_edit_attribute(owner, from, NULL, &err);
     free(text);
-    return code ? push_failed(lib, "rename", from, &err) : 0;
+    return code ? vol_attr_push_failed(lib, "rename", from, &err) : 0;
 }
 
 /* The new name goes to the end; a process that is killed in between leaves both. */
@@ -308,7 +307,7 @@ static herr_t remove_from_document(vol_node *owner, const char *name) {
         return -1;
     }
     if (code)
-        return push_failed(lib, "delete", name, &err);
+        return vol_attr_push_failed(lib, "delete", name, &err);
     vol_node_drop_attr(owner, name, VOL_ATTR_WRITTEN);
     return 0;
 }

@@ -3,6 +3,7 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_WRITE_H
 #define ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_WRITE_H
 
+#include "attributes/attributes.h"
 #include "objects/object.h"
 
 /* The value of an attribute: `data` holds the elements of a dataspace, as `type`. */
@@ -12,8 +13,15 @@ typedef struct vol_attr_value {
     const void *data;
 } vol_attr_value;
 
-/* Has an attribute of this kind a form in a store? */
+/* Fails when an attribute of this kind has no form in a store. */
 herr_t vol_attr_check(const vol_node *owner, const char *name, hid_t type, hid_t space);
+
+/* Pushes that one cannot be written, created, ... (`what`), and why. Always returns -1. */
+herr_t vol_attr_push_failed(h5_lib *lib, const char *what, const char *name, const zb_error *err);
+
+/* An attribute of that type and dataspace without a value, for vol_node_keep_attr. When it returns
+   false, vol_attr_clear frees the rest. */
+bool vol_attr_describe(h5_lib *lib, const char *name, hid_t type, hid_t space, vol_attr *out);
 
 /* Zeroed elements for a dataspace; malloc'ed. */
 herr_t vol_attr_zeros(h5_lib *lib, hid_t type, hid_t space, void **out);
@@ -38,7 +46,7 @@ herr_t vol_attr_remove(vol_node *owner, const char *name);
 /* read.c: reads an open attribute into the program's memory. */
 herr_t vol_attr_read(const vol_object *object, hid_t mem_type, void *buffer, hid_t dxpl);
 
-/* scales.c: may `name` be one of the attributes below? */
+/* scales.c: whether `name` may be one of the attributes below. */
 bool vol_scale_knows(const vol_node *owner, const char *name);
 
 /* scales.c: stores one of the attributes of HDF5's dimension scales. *handled is false for all

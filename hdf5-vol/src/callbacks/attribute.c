@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Attributes: the callbacks. What they hold is made in attributes/attributes.c, read by
+/* Attributes: the callbacks. The values are made in attributes/attributes.c, read by
    attributes/read.c and stored by attributes/write.c. */
 #include "callbacks/classes.h"
 #include "attributes/ids.h"
@@ -26,7 +26,7 @@ static const vol_attr *attr_at(vol_attrs *attrs, H5_index_t index, H5_iter_order
 static vol_node *locate_owner(const vol_object *object, const H5VL_loc_params_t *loc) {
     if (loc->type != H5VL_OBJECT_BY_IDX)
         return vol_locate(object, loc);
-    const H5VL_loc_params_t self = {.obj_type = loc->obj_type, .type = H5VL_OBJECT_BY_SELF};
+    const H5VL_loc_params_t self = vol_self(loc->obj_type);
     return vol_locate_name(object, &self, loc->loc_data.loc_by_idx.name);
 }
 
@@ -57,9 +57,9 @@ static const vol_attr *locate_attr(const vol_object *object, const H5VL_loc_para
 
 /* ---- Creating, opening, closing ---- */
 
-/* It is there from now on, but goes into the document when it is written: JSON has no attribute
-   without a value. HDF5 does not survive that closing fails, so what has no form is refused here.
- */
+/* The attribute is there from now on, but goes into the document when it is written: JSON has no
+   attribute without a value. HDF5 does not survive that closing fails, so a type without a form in
+   JSON is refused here. */
 static void *create_attr(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
                          hid_t type, hid_t space) {
     h5_lib *lib = object->lib;
@@ -104,9 +104,9 @@ static void *vol_attr_open(void *obj, const H5VL_loc_params_t *loc, const char *
     return attr ? vol_attr_ids_open(object->handle, owner, attr->name, attr->count) : NULL;
 }
 
-/* With its last id an attribute is written. When that fails it goes on waiting, for the flush or
-   the close of the file, which reports the error: HDF5 does not survive that closing an attribute
-   fails. */
+/* An attribute is written when its last id is closed. When that fails it goes on waiting, for the
+   flush or the close of the file, which reports the error: HDF5 does not survive that closing an
+   attribute fails. */
 static void finish_attr(const vol_object *object) {
     if (!object->attr_deleted && !vol_attr_ids_others(object))
         vol_attr_store_unwritten(object->node, object->attr);
@@ -252,7 +252,7 @@ static herr_t vol_attr_iterate(const vol_object *object, const H5VL_loc_params_t
     return result;
 }
 
-/* By name, or (name NULL) the one at an index. */
+/* Deletes the attribute of that name, or (name NULL) the one at an index. */
 static herr_t delete_attr(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
                           const H5VL_attr_delete_by_idx_args_t *at) {
     vol_node *owner = vol_may_write(object, "delete an attribute") ? vol_locate(object, loc) : NULL;

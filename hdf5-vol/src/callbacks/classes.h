@@ -9,7 +9,8 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_CALLBACKS_CLASSES_H
 #define ZARRBRIDGE_HDF5_VOL_CALLBACKS_CLASSES_H
 
-#include "objects/object.h"
+#include "objects/locate.h"
+#include "objects/open_ids.h"
 
 extern const H5VL_info_class_t vol_info_class;
 extern const H5VL_attr_class_t vol_attr_class;
@@ -31,12 +32,11 @@ herr_t vol_file_get(h5_lib *lib, void *obj, H5VL_file_get_args_t *args, hid_t dx
 herr_t vol_file_specific(h5_lib *lib, void *obj, H5VL_file_specific_args_t *args, hid_t dxpl,
                          void **req);
 
-/* native.c: what native programs ask of native objects, for each class. */
+/* native.c: the questions of native programs about native objects, for each class. */
 herr_t vol_file_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void **req);
 herr_t vol_group_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void **req);
 herr_t vol_dataset_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void **req);
 herr_t vol_attr_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void **req);
-herr_t vol_datatype_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void **req);
 herr_t vol_link_optional(void *obj, const H5VL_loc_params_t *loc, H5VL_optional_args_t *args,
                          hid_t dxpl, void **req);
 herr_t vol_object_optional(void *obj, const H5VL_loc_params_t *loc, H5VL_optional_args_t *args,
@@ -46,7 +46,7 @@ herr_t vol_object_optional(void *obj, const H5VL_loc_params_t *loc, H5VL_optiona
    with an error pushed, when one of them is wrong. */
 bool vol_info_options(h5_lib *lib, hid_t fapl, vol_options *out);
 
-/* Is HDF5_VOL_CONNECTOR set to this connector? */
+/* Whether HDF5_VOL_CONNECTOR is set to this connector. */
 bool vol_env_is_ours(void);
 
 #define VOL_NAME "zarr"

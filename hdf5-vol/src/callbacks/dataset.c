@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Datasets: the callbacks. What a new one becomes is in create/spec.c, the data's way in
+/* Datasets: the callbacks. The making of new ones is in create/spec.c, the data's way in
    data/transfer.c, the creation list of an existing one in create/creation_list.c. */
 #include "callbacks/classes.h"
+#include "callbacks/flush.h"
 #include "create/spec.h"
 #include "create/creation_list.h"
 #include "model/edit.h"
@@ -53,10 +54,7 @@ static void *create_dataset(const vol_object *object, const H5VL_loc_params_t *l
     vol_spec_clear(&spec);
     if (!code)
         return vol_object_new(object->handle, node, H5I_DATASET);
-    if (code == ZB_ECONFLICT)
-        VOL_PUSH(lib, DATASET, EXISTS, "%s", err.message);
-    else
-        VOL_PUSH_ZB(lib, DATASET, CANTCREATE, &err);
+    vol_push_making(lib, *lib->H5E_CANTCREATE_g, &err);
     return NULL;
 }
 
@@ -88,13 +86,8 @@ static void *vol_dataset_open(void *obj, const H5VL_loc_params_t *loc, const cha
     return node ? vol_object_new(object->handle, node, H5I_DATASET) : NULL;
 }
 
-static herr_t push_flush(h5_lib *lib, const zb_error *err) {
-    VOL_PUSH_ZB(lib, DATASET, CANTFLUSH, err);
-    return -1;
-}
-
-/* HDF5 crashes later when this fails: it frees its half of the object and keeps the id. So what
-   cannot be stored goes on waiting, and the flush or the close of the file reports the error. */
+/* HDF5 crashes later when this fails: it frees its half of the object and keeps the id. So data
+   that cannot be stored go on waiting, and the flush or the close of the file reports the error. */
 static herr_t vol_dataset_close(void *obj, hid_t dxpl, void **req) {
     vol_object *object = obj;
     h5_lib *lib = object->lib;
@@ -109,7 +102,7 @@ static herr_t vol_dataset_close(void *obj, hid_t dxpl, void **req) {
 
 /* ---- Reading and writing ---- */
 
-/* How many of the objects are native: all of them, none, or, in a call on files of both kinds,
+/* The number of objects that are native: all of them, none, or, in a call on files of both kinds,
    some. */
 static size_t count_native(size_t count, void *const objects[]) {
     size_t native = 0;
@@ -295,21 +288,17 @@ static herr_t vol_dataset_specific(void *obj, H5VL_dataset_specific_args_t *args
                                    void **req) {
     const vol_object *object = obj;
     h5_lib *lib = object->lib;
-    zb_error err = {0};
     if (object->under)
         return lib->H5VLdataset_specific(object->under, lib->native, args, dxpl, req);
     switch (args->op_type) {
     case H5VL_DATASET_SET_EXTENT:
         return set_extent(object, args->args.set_extent.size);
     case H5VL_DATASET_FLUSH:
-        return vol_writer_flush(object->node, &err) == ZB_OK ? 0 : push_flush(lib, &err);
+        return vol_flush_node(object->node);
     case H5VL_DATASET_REFRESH:
-        if (vol_edit_refresh(object->node, &err) == ZB_OK)
-            return 0;
-        VOL_PUSH_ZB(lib, DATASET, READERROR, &err);
-        return -1;
+        return vol_refresh_node(object->node);
     }
-    return 0;
+    return vol_refuse(lib, "this operation on a dataset");
 }
 
 const H5VL_dataset_class_t vol_dataset_class = {

@@ -40,7 +40,7 @@ static herr_t vol_datatype_specific(void *obj, H5VL_datatype_specific_args_t *ar
     return object->lib->H5VLdatatype_specific(object->under, object->lib->native, args, dxpl, req);
 }
 
-herr_t vol_datatype_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void **req) {
+static herr_t vol_datatype_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void **req) {
     const vol_object *object = obj;
     return object->lib->H5VLdatatype_optional(object->under, object->lib->native, args, dxpl, req);
 }

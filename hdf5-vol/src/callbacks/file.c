@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files: opening a store, deciding whose a path is, and what HDF5 asks about open files.
+ * Files: opening a store, deciding whether a path is ours, and HDF5's questions about open files.
  *
  * A path belongs to us when it names a directory with a zarr.json; a file that is created, also
  * when its name ends in ".zarr" or lies in a store. Everything else goes to the native connector,
@@ -11,11 +11,6 @@
 #include "hdf5/errors.h"
 #include "hdf5/shadows.h"
 #include "model/writers.h"
-
-/* H5F_ACC_... without the macros, which would call H5open. */
-#define ACC_RDWR 0x0001u
-#define ACC_TRUNC 0x0002u
-#define ACC_SWMR_WRITE 0x0020u
 
 /* A copy of fapl that leads to the native connector. The caller closes it. */
 static hid_t native_fapl(h5_lib *lib, hid_t fapl) {
@@ -42,13 +37,13 @@ static void *store_of_path(h5_lib *lib, const char *name, unsigned flags,
                            const vol_options *options, bool create) {
     zb_error err = {0};
     vol_handle *handle;
-    if (flags & ACC_SWMR_WRITE) {
+    if (flags & H5_ACC_SWMR_WRITE) {
         vol_refuse(lib, "writing in SWMR mode");
         return NULL;
     }
     enum zb_code code =
-        create ? vol_handle_create(lib, name, options, flags & ACC_TRUNC, &handle, &err)
-               : vol_handle_open(lib, name, options, flags & ACC_RDWR, &handle, &err);
+        create ? vol_handle_create(lib, name, options, flags & H5_ACC_TRUNC, &handle, &err)
+               : vol_handle_open(lib, name, options, flags & H5_ACC_RDWR, &handle, &err);
     if (code != ZB_OK) {
         VOL_PUSH_ZB(lib, FILE, CANTOPENFILE, &err);
         return NULL;
@@ -56,7 +51,7 @@ static void *store_of_path(h5_lib *lib, const char *name, unsigned flags,
     return object_of_handle(lib, handle);
 }
 
-/* Only reached with HDF5_VOL_CONNECTOR or an explicit access list: creation never searches
+/* HDF5 calls this with HDF5_VOL_CONNECTOR or an explicit access list only: creation never searches
    plugins. With an explicit list the program wants a store whatever its name. */
 void *vol_file_create(h5_lib *lib, const char *name, unsigned flags, hid_t fcpl, hid_t fapl,
                       hid_t dxpl, void **req) {
@@ -67,7 +62,7 @@ void *vol_file_create(h5_lib *lib, const char *name, unsigned flags, hid_t fcpl,
     if (!vol_path_is_zarr(name) && !vol_path_becomes_zarr(name) && vol_env_is_ours()) {
         hid_t native = native_fapl(lib, fapl);
         void *under = lib->H5VLfile_create(name, flags, fcpl, native, dxpl, req);
-        vol_close_plist(lib, native);
+        vol_release_id(lib, native);
         return vol_object_pass(lib, H5I_FILE, under);
     }
     return store_of_path(lib, name, flags, &options, true);
@@ -82,7 +77,7 @@ void *vol_file_open(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, h
     if (!vol_path_is_zarr(name)) {
         hid_t native = native_fapl(lib, fapl);
         void *under = lib->H5VLfile_open(name, flags, native, dxpl, req);
-        vol_close_plist(lib, native);
+        vol_release_id(lib, native);
         return vol_object_pass(lib, H5I_FILE, under);
     }
     return store_of_path(lib, name, flags, &options, false);
@@ -90,13 +85,13 @@ void *vol_file_open(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, h
 
 /* ---- Get ---- */
 
-/* The lists are fresh ones: what the file was opened with has no bearing on a store. */
+/* The lists are fresh ones: the list that the file was opened with has no bearing on a store. */
 static herr_t get_of_store(const vol_object *object, H5VL_file_get_args_t *args) {
     h5_lib *lib = object->lib;
     const vol_file *file = object->file;
     switch (args->op_type) {
     case H5VL_FILE_GET_CONT_INFO:
-        /* 8-byte tokens are what old object references can carry. */
+        /* Old object references can carry 8-byte tokens, and no longer ones. */
         args->args.get_cont_info.info->feature_flags = 0;
         args->args.get_cont_info.info->token_size = sizeof(uint64_t);
         args->args.get_cont_info.info->blob_id_size = 0;
@@ -112,7 +107,7 @@ static herr_t get_of_store(const vol_object *object, H5VL_file_get_args_t *args)
         *args->args.get_fileno.fileno = (unsigned long)file->number;
         return 0;
     case H5VL_FILE_GET_INTENT:
-        *args->args.get_intent.flags = object->handle->writable ? ACC_RDWR : 0;
+        *args->args.get_intent.flags = object->handle->writable ? H5_ACC_RDWR : 0;
         return 0;
     case H5VL_FILE_GET_NAME: {
         H5VL_file_get_name_args_t *name = &args->args.get_name;
@@ -151,16 +146,16 @@ static herr_t native_by_name(h5_lib *lib, H5VL_file_specific_args_t *args, hid_t
     hid_t given = *fapl;
     *fapl = native_fapl(lib, given);
     herr_t result = lib->H5VLfile_specific(NULL, lib->native, args, dxpl, req);
-    vol_close_plist(lib, *fapl);
+    vol_release_id(lib, *fapl);
     *fapl = given;
     return result;
 }
 
 /*
- * In H5Fopen's search through all plugins, after the native connector failed? That failure is then
- * still on the error stack, unless the program has paused it, as the tools of HDF5 2.x do. That
- * version also pauses the stack for as long as it searches. No HDF5 call but H5Eget_num may happen
- * while there is something on the stack: it would clear what the user is about to see.
+ * Whether H5Fopen searches through all plugins, after the native connector failed. That failure is
+ * then still on the error stack, unless the program has paused it, as the tools of HDF5 2.x do.
+ * That version also pauses the stack for as long as it searches. No HDF5 call but H5Eget_num may
+ * happen while there is something on the stack: it would clear what the user is about to see.
  */
 static bool in_search(h5_lib *lib) {
     bool paused = false;
@@ -231,7 +226,7 @@ static herr_t reopen(const vol_object *object, void **out) {
     return *out ? 0 : -1;
 }
 
-/* When HDF5 shuts down, nobody hears of errors any more. */
+/* When HDF5 shuts down, an error that is only pushed reaches no program any more. */
 static void push_lost(const vol_object *object, const zb_error *err) {
     VOL_PUSH_ZB(object->lib, FILE, CANTFLUSH, err);
     if (object->lib->stopping)
@@ -280,7 +275,8 @@ herr_t vol_file_specific(h5_lib *lib, void *obj, H5VL_file_specific_args_t *args
 
 /* The last id of an H5Fopen closes the file, and tells of errors.
    HDF5 keeps the id of a file whose closing fails. It leads to an object that closes without an
-   error the next time; what the error told of is given up, and the path can be opened anew. */
+   error the next time; the data that the error told of are given up, and the path can be opened
+   anew. */
 static herr_t file_close(void *obj, hid_t dxpl, void **req) {
     vol_object *object = obj;
     h5_lib *lib = object->lib;

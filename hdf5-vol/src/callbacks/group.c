@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Groups: the callbacks. */
 #include "callbacks/classes.h"
+#include "callbacks/flush.h"
 #include "model/edit.h"
 #include "hdf5/errors.h"
-#include "model/writers.h"
 
 #include <string.h>
 
@@ -27,10 +27,7 @@ static void *create_group(const vol_object *object, const H5VL_loc_params_t *loc
     }
     if (!code)
         return vol_object_new(object->handle, node, H5I_GROUP);
-    if (code == ZB_ECONFLICT)
-        VOL_PUSH(lib, SYM, EXISTS, "%s", err.message);
-    else
-        VOL_PUSH_ZB(lib, SYM, CANTCREATE, &err);
+    vol_push_making(lib, *lib->H5E_CANTCREATE_g, &err);
     return NULL;
 }
 
@@ -92,22 +89,6 @@ static herr_t vol_group_get(void *obj, H5VL_group_get_args_t *args, hid_t dxpl, 
     return vol_refuse(lib, "this question about a group");
 }
 
-static herr_t refresh(const vol_object *object) {
-    zb_error err = {0};
-    if (vol_edit_refresh(object->node, &err) == ZB_OK)
-        return 0;
-    VOL_PUSH_ZB(object->lib, SYM, READERROR, &err);
-    return -1;
-}
-
-static herr_t flush_below(const vol_object *object) {
-    zb_error err = {0};
-    if (vol_writer_flush_below(object->node, &err) == ZB_OK)
-        return 0;
-    VOL_PUSH_ZB(object->lib, SYM, CANTFLUSH, &err);
-    return -1;
-}
-
 /* Mounting is between native files only. */
 static herr_t vol_group_specific(void *obj, H5VL_group_specific_args_t *args, hid_t dxpl,
                                  void **req) {
@@ -124,9 +105,9 @@ static herr_t vol_group_specific(void *obj, H5VL_group_specific_args_t *args, hi
         return lib->H5VLgroup_specific(object->under, lib->native, &native, dxpl, req);
     }
     if (args->op_type == H5VL_GROUP_FLUSH)
-        return flush_below(object);
+        return vol_flush_node(object->node);
     if (args->op_type == H5VL_GROUP_REFRESH)
-        return refresh(object);
+        return vol_refresh_node(object->node);
     return vol_refuse(lib, "mounting");
 }
 

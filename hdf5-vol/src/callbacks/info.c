@@ -19,7 +19,7 @@
 
 static const vol_options defaults = {.native_compat = true, .dimensions = VOL_DIMENSIONS_AUTO};
 
-/* An info, or what stands for a missing one. */
+/* An info, or the options that stand for a missing one. */
 static vol_options options_of(const void *info) {
     return info ? *(const vol_options *)info : defaults;
 }
@@ -132,12 +132,12 @@ static bool set_value(vol_options *options, const char *name, const char *value)
         options->chunks = (vol_cutting){.cut = VOL_CUT_AUTO};
     else if (strcmp(name, "chunks") == 0)
         return parse_shape(value, &options->chunks);
-    else /* what stacked connectors say; there is nothing below us to choose */
+    else /* stacked connectors say these; there is nothing below us to choose */
         return strcmp(name, "under_vol") == 0 || strcmp(name, "under_info") == 0;
     return true;
 }
 
-/* Of what is too long to be noted, the beginning must not be taken for an option. */
+/* The beginning of an option that is too long to be noted must not be taken for an option. */
 static void parse_option(vol_options *options, char *option) {
     char noted[sizeof options->wrong];
     const char cut[] = "...";

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Links: one hard link for each node, so links are made, moved and deleted with their nodes. What
- * cannot be read appears as a soft link whose value is the reason, so that listings show it, walks
- * pass over it, and opening it says why.
+ * Links: one hard link for each node, so links are made, moved and deleted with their nodes. An
+ * entry that cannot be read appears as a soft link with the reason as its value, so that listings
+ * show it, walks pass over it, and opening it says why.
  */
 #include "callbacks/classes.h"
 #include "model/edit.h"
@@ -27,21 +27,11 @@ static bool both_native(const vol_object *a, const vol_object *b) {
     return (!a || a->under) && (!b || b->under);
 }
 
-static herr_t push_failed(h5_lib *lib, const zb_error *err) {
-    if (err->code == ZB_ECONFLICT)
-        VOL_PUSH(lib, SYM, EXISTS, "%s", err->message);
-    else if (err->code == ZB_ENOTFOUND)
-        VOL_PUSH(lib, SYM, NOTFOUND, "%s", err->message);
-    else
-        VOL_PUSH_ZB(lib, SYM, CANTCREATE, err);
-    return -1;
-}
-
 /* The only link that can be made is the first one of a dataset that was made without a name. */
 static herr_t name_dataset(const vol_object *at, const H5VL_loc_params_t *loc, vol_node *dataset,
                            hid_t lcpl) {
     h5_lib *lib = at->lib;
-    const H5VL_loc_params_t self = {.obj_type = loc->obj_type, .type = H5VL_OBJECT_BY_SELF};
+    const H5VL_loc_params_t self = vol_self(loc->obj_type);
     const char *name = loc->loc_data.loc_by_name.name;
     vol_place place;
     zb_error err = {0};
@@ -59,7 +49,7 @@ static herr_t name_dataset(const vol_object *at, const H5VL_loc_params_t *loc, v
         code = vol_edit_link(dataset, &place, &err);
         vol_place_clear(&place);
     }
-    return code ? push_failed(lib, &err) : 0;
+    return code ? vol_push_making(lib, *lib->H5E_CANTCREATE_g, &err) : 0;
 }
 
 static herr_t create_zarr_link(const H5VL_link_create_args_t *args, const vol_object *at,
@@ -121,7 +111,7 @@ static herr_t move_link(const vol_object *source, const H5VL_loc_params_t *sourc
                         const vol_object *target, const H5VL_loc_params_t *target_loc, hid_t lcpl) {
     h5_lib *lib = one_of(source, target)->lib;
     const vol_object *from = one_of(source, target), *to = one_of(target, source);
-    const H5VL_loc_params_t self = {.obj_type = target_loc->obj_type, .type = H5VL_OBJECT_BY_SELF};
+    const H5VL_loc_params_t self = vol_self(target_loc->obj_type);
     const char *name = target_loc->loc_data.loc_by_name.name;
     vol_place place;
     vol_found found;
@@ -140,7 +130,7 @@ static herr_t move_link(const vol_object *source, const H5VL_loc_params_t *sourc
         code = vol_edit_move(link_of(&found), &place, &err);
         vol_place_clear(&place);
     }
-    return code ? push_failed(lib, &err) : 0;
+    return code ? vol_push_making(lib, *lib->H5E_CANTCREATE_g, &err) : 0;
 }
 
 static herr_t vol_link_move(void *source, const H5VL_loc_params_t *source_loc, void *target,
@@ -153,7 +143,7 @@ static herr_t vol_link_move(void *source, const H5VL_loc_params_t *source_loc, v
                               lib->native, lcpl, lapl, dxpl, req);
 }
 
-/* With the node and all below it. */
+/* The node goes with it, and all below the node. */
 static herr_t delete_link(const vol_object *object, const H5VL_loc_params_t *loc) {
     zb_error err = {0};
     vol_found found;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * "Optional" operations: what programs ask of objects that they take for native ones. Only those
+ * "Optional" operations: questions about objects that programs take for native ones. Only those
  * that h5py and the HDF5 tools need have an answer for Zarr; the others (caches, file drivers,
  * SWMR, direct chunk access, ...) are refused with an error.
  */
@@ -10,7 +10,8 @@
 
 #include <string.h>
 
-/* Adds what the arrays below a node take in the store; what cannot be read counts as nothing. */
+/* Adds the bytes that the arrays below a node take in the store; arrays that cannot be read count
+   as nothing. */
 static void add_storage(vol_node *node, hsize_t *bytes) {
     uint64_t size;
     if (node->kind == VOL_DATASET && vol_writer_flush(node, NULL) == ZB_OK &&
@@ -93,7 +94,7 @@ static herr_t get_num_chunks(const vol_object *object, hsize_t *count) {
     return 0;
 }
 
-/* No chunk has an address, so nothing can be asked about a single one. */
+/* Chunks have no addresses, so questions about a single one are refused. */
 herr_t vol_dataset_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void **req) {
     const vol_object *object = obj;
     h5_lib *lib = object->lib;

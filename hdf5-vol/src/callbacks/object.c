@@ -2,11 +2,11 @@
 /* Objects of any kind: opening by name, index or token, information, and walks over whole
    hierarchies. */
 #include "callbacks/classes.h"
+#include "callbacks/flush.h"
 #include "attributes/write.h"
 #include "attributes/attributes.h"
 #include "model/edit.h"
 #include "hdf5/errors.h"
-#include "model/writers.h"
 #include "copy/to_hdf5.h"
 #include "copy/from_hdf5.h"
 
@@ -29,14 +29,6 @@ static void *vol_object_open(void *obj, const H5VL_loc_params_t *loc, H5I_type_t
     return opened;
 }
 
-static herr_t push_copy(h5_lib *lib, const zb_error *err) {
-    if (err->code == ZB_ECONFLICT)
-        VOL_PUSH(lib, SYM, EXISTS, "%s", err->message);
-    else
-        VOL_PUSH_ZB(lib, SYM, CANTCOPY, err);
-    return -1;
-}
-
 /* From a store: chunks are copied as they are. */
 static herr_t copy_from_zarr(vol_node *node, const vol_place *place, hid_t ocpypl) {
     h5_lib *lib = node->file->lib;
@@ -47,7 +39,7 @@ static herr_t copy_from_zarr(vol_node *node, const vol_place *place, hid_t ocpyp
         return -1;
     enum zb_code code = vol_edit_copy(node, place, flags & H5O_COPY_SHALLOW_HIERARCHY_FLAG,
                                       flags & H5O_COPY_WITHOUT_ATTR_FLAG, &made, &err);
-    return code ? push_copy(lib, &err) : 0;
+    return code ? vol_push_making(lib, *lib->H5E_CANTCOPY_g, &err) : 0;
 }
 
 /* The source is found before groups are made on the way to the target. */
@@ -75,7 +67,7 @@ static herr_t copy_to_zarr(const vol_object *from, const H5VL_loc_params_t *sour
                       : vol_import_object(native, to, &place, ocpypl, dxpl);
         vol_place_clear(&place);
     } else {
-        push_copy(lib, &err);
+        vol_push_making(lib, *lib->H5E_CANTCOPY_g, &err);
     }
     if (native >= 0)
         vol_release_id(lib, native);
@@ -199,28 +191,6 @@ static herr_t visit_from(const vol_object *object, const H5VL_loc_params_t *loc,
     return result;
 }
 
-static herr_t flush(const vol_object *object, const H5VL_loc_params_t *loc) {
-    zb_error err = {0};
-    vol_node *node = vol_locate(object, loc);
-    if (!node)
-        return -1;
-    if (vol_writer_flush_below(node, &err) == ZB_OK)
-        return 0;
-    VOL_PUSH_ZB(object->lib, SYM, CANTFLUSH, &err);
-    return -1;
-}
-
-static herr_t refresh(const vol_object *object, const H5VL_loc_params_t *loc) {
-    zb_error err = {0};
-    vol_node *node = vol_locate(object, loc);
-    if (!node)
-        return -1;
-    if (vol_edit_refresh(node, &err) == ZB_OK)
-        return 0;
-    VOL_PUSH_ZB(object->lib, SYM, READERROR, &err);
-    return -1;
-}
-
 static herr_t vol_object_specific(void *obj, const H5VL_loc_params_t *loc,
                                   H5VL_object_specific_args_t *args, hid_t dxpl, void **req) {
     const vol_object *object = obj;
@@ -245,9 +215,11 @@ static herr_t vol_object_specific(void *obj, const H5VL_loc_params_t *loc,
     case H5VL_OBJECT_VISIT:
         return visit_from(object, loc, &args->args.visit);
     case H5VL_OBJECT_FLUSH:
-        return flush(object, loc);
+        node = vol_locate(object, loc);
+        return node ? vol_flush_node(node) : -1;
     case H5VL_OBJECT_REFRESH:
-        return refresh(object, loc);
+        node = vol_locate(object, loc);
+        return node ? vol_refresh_node(node) : -1;
     }
     return vol_refuse(lib, "this operation on an object");
 }

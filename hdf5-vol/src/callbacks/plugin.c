@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* What the data model can do; HDF5 itself branches on none of it, applications may. */
+/* The abilities of the data model; HDF5 itself branches on none of them, applications may. */
 #define CAPABILITIES                                                                               \
     (H5VL_CAP_FLAG_THREADSAFE | H5VL_CAP_FLAG_ATTR_BASIC | H5VL_CAP_FLAG_ATTR_MORE |               \
      H5VL_CAP_FLAG_DATASET_BASIC | H5VL_CAP_FLAG_DATASET_MORE | H5VL_CAP_FLAG_FILE_BASIC |         \

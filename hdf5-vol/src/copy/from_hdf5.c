@@ -43,7 +43,7 @@ static herr_t copy_piece(const import_job *job, const vol_pieces *pieces, hid_t 
     if (memory < 0)
         return -1;
     herr_t result = lib->H5Dread(source, type, memory, space, job->dxpl, buffer);
-    vol_close_space(lib, memory);
+    vol_release_id(lib, memory);
     if (result < 0)
         return -1;
     const zb_write write = {.start = pieces->start,
@@ -137,7 +137,7 @@ static herr_t import_value(const import_job *job, hid_t attr, hid_t type, hid_t 
     return result;
 }
 
-/* What an iteration over attributes works with. */
+/* The context of an iteration over attributes. */
 typedef struct attr_visit {
     const import_job *job;
     vol_node *owner;
@@ -195,8 +195,7 @@ static herr_t make_dataset(const import_job *job, hid_t source, hid_t space, con
         *type = vol_type_new(lib, zb_node_array((*out)->zarr)->dtype);
     }
     vol_spec_clear(&spec);
-    if (dcpl >= 0)
-        vol_close_plist(lib, dcpl);
+    vol_release_id(lib, dcpl);
     return code ? push_failed(job, place->name, &err) : 0;
 }
 
@@ -212,7 +211,7 @@ static herr_t import_dataset(const import_job *job, hid_t source, const vol_plac
     return result < 0 ? -1 : import_attrs(job, source, node);
 }
 
-/* What an iteration over links works with. */
+/* The context of an iteration over links. */
 typedef struct link_visit {
     const import_job *job;
     vol_node *group; /* of the target */

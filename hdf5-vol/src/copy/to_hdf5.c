@@ -16,6 +16,7 @@
 #include "model/links.h"
 #include "model/tokens.h"
 #include "model/writers.h"
+#include "objects/locate.h"
 
 #include "zarrbridge/read.h"
 
@@ -31,10 +32,6 @@ typedef struct copy_job {
     void *new_top;  /* its native copy */
     H5I_type_t top_type;
 } copy_job;
-
-static H5VL_loc_params_t self_of(H5I_type_t type) {
-    return (H5VL_loc_params_t){.obj_type = type, .type = H5VL_OBJECT_BY_SELF};
-}
 
 static void close_native(const copy_job *job, void *object, H5I_type_t type) {
     if (type == H5I_DATASET)
@@ -92,7 +89,7 @@ static herr_t copy_data(const copy_job *job, vol_node *node, void *dataset, hid_
 static herr_t copy_attr(const copy_job *job, const vol_attr *attr, void *object, H5I_type_t type,
                         const void *data) {
     h5_lib *lib = job->lib;
-    const H5VL_loc_params_t self = self_of(type);
+    const H5VL_loc_params_t self = vol_self(type);
     hid_t attr_type = vol_attr_type(lib, attr), space = vol_attr_space(lib, attr);
     void *made = lib->H5VLattr_create(object, &self, lib->native, attr->name, attr_type, space,
                                       *lib->H5P_LST_ATTRIBUTE_CREATE_ID_g,
@@ -108,7 +105,8 @@ static herr_t copy_attr(const copy_job *job, const vol_attr *attr, void *object,
     return result;
 }
 
-/* All but references, whose targets do not exist yet, and REFERENCE_LIST, which holds some. */
+/* Copies all attributes but references, whose targets do not exist yet, and REFERENCE_LIST, which
+   holds some. */
 static herr_t copy_attrs(const copy_job *job, vol_node *node, void *object, H5I_type_t type) {
     vol_attrs *attrs = vol_node_attrs(node);
     herr_t result = attrs ? 0 : -1;
@@ -173,7 +171,7 @@ static herr_t push_unreadable(const copy_job *job, const vol_link *link) {
 }
 
 static herr_t copy_children(copy_job *job, vol_node *group, void *new_group) {
-    const H5VL_loc_params_t self = self_of(H5I_GROUP);
+    const H5VL_loc_params_t self = vol_self(H5I_GROUP);
     zb_error err = {0};
     herr_t result = 0;
     if (vol_node_list(group, &err) != ZB_OK) {

@@ -38,7 +38,7 @@ static void add_filter(h5_lib *lib, hid_t dcpl, H5Z_filter_t filter, size_t coun
         lib->H5Pset_filter(dcpl, filter, H5Z_FLAG_OPTIONAL, count, values);
 }
 
-/* What codecs.c made of HDF5's own two filters shows as those. */
+/* The blosc that codecs.c made of HDF5's own two filters shows as those. */
 static void add_blosc(h5_lib *lib, hid_t dcpl, const zb_codec_info *codec, unsigned element_size) {
     static const char *const shuffles[] = {"noshuffle", "shuffle", "bitshuffle", NULL};
     static const char *const compressors[] = {"blosclz", "lz4",  "lz4hc", "snappy",
@@ -59,7 +59,8 @@ static void add_blosc(h5_lib *lib, hid_t dcpl, const zb_codec_info *codec, unsig
     add_filter(lib, dcpl, FILTER_BLOSC, sizeof values / sizeof values[0], values);
 }
 
-/* Only the codecs of the innermost chunks: those around a shard work on no chunk that HDF5 sees. */
+/* Adds the codecs of the innermost chunks only: HDF5 sees no chunk on which those around a shard
+   work. */
 static void add_filters(h5_lib *lib, hid_t dcpl, const zb_array_info *info) {
     for (size_t i = 0; i < info->codec_count; i++) {
         const zb_codec_info *codec = &info->codecs[i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a new dataset becomes: see spec.h. */
+/* The array that a new dataset becomes: see spec.h. */
 #include "create/spec.h"
 
 #include "create/creation_list.h"

@@ -25,7 +25,7 @@ enum zb_code vol_spec_make(h5_lib *lib, const vol_options *options, hid_t type, 
                            hid_t dcpl, vol_spec *out, zb_error *err);
 void vol_spec_clear(vol_spec *spec);
 
-/* The codecs that do what the creation list's filters do, as a JSON list (malloc'ed). */
+/* The codecs in place of the creation list's filters, as a JSON list (malloc'ed). */
 enum zb_code vol_codecs_of_filters(h5_lib *lib, hid_t dcpl, zb_dtype dtype, char **json,
                                    zb_error *err);
 

@@ -28,7 +28,7 @@ static bool make_direct(vol_request *request, zb_read *read) {
 
 /* ---- By pieces ---- */
 
-/* Buffers of one read by pieces; background holds what the program's elements were before, which
+/* Buffers of one read by pieces; background holds the program's elements from before, which
    HDF5 needs for compounds of which only some members are read. */
 typedef struct work_buffers {
     size_t room; /* elements */
@@ -108,7 +108,7 @@ out:
 
 /* ---- All together ---- */
 
-/* Reads by pieces, or notes what is to be read directly. */
+/* Reads by pieces, or notes a direct read. */
 static herr_t read_or_note(h5_lib *lib, const vol_transfer *args, const vol_dxpl *list,
                            vol_request *request, zb_read *direct, size_t *direct_count) {
     if (vol_request_make(lib, args, list, false, request) < 0)
@@ -123,7 +123,7 @@ static herr_t read_or_note(h5_lib *lib, const vol_transfer *args, const vol_dxpl
     return 0;
 }
 
-/* What is read directly needs no dataspace any more, only numbers of the request. */
+/* Direct reads need no dataspace any more, only numbers of the request. */
 static herr_t read_all(h5_lib *lib, vol_request *requests, zb_read *direct,
                        const vol_transfer *reads, size_t count, const vol_dxpl *list) {
     size_t direct_count = 0;

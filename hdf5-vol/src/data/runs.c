@@ -3,8 +3,9 @@
  * Irregular selections, from the file's side: HDF5 lists them as runs of the row-major extent.
  *
  * Writing takes them box by box. Reading has a price for each box and each point, so short runs
- * that lie close together are read with what is between them, as one longer run, and picked out of
- * a work buffer afterwards. What stays short is read as single points, the rest as boxes.
+ * that lie close together are read with the elements between them, as one longer run, and picked
+ * out of a work buffer afterwards. Runs that stay short are read as single points, the rest as
+ * boxes.
  */
 #include "data/selection.h"
 
@@ -19,7 +20,7 @@
 #define JOIN_GAP 64   /* ... over gaps up to this; both bound the work buffer */
 #define SHORT_RUN 4   /* elements: runs that are shorter on average are read as points */
 
-/* In elements; `total` is the sum of the lengths. */
+/* Runs of elements; `total` is the sum of the lengths. */
 typedef struct vol_runs {
     size_t count, total;
     hsize_t offset[RUNS_PER_PIECE];
@@ -190,7 +191,7 @@ static enum zb_code read_joined(const vol_walk *walk, const vol_runs *runs, cons
     return code;
 }
 
-/* All that lies in the extent, and adds up. */
+/* Whether all runs lie in the extent, and their lengths add up. */
 static bool are_sound(const vol_runs *runs, const vol_selection *space, size_t room) {
     uint64_t extent = 1;
     size_t total = 0;

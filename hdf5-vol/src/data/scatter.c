@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory side of a selection that is not a box: see selection.h. */
+/* The memory side of an irregular selection: see selection.h. */
 #include "hdf5/errors.h"
 #include "data/selection.h"
 

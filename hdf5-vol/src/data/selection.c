@@ -112,8 +112,8 @@ static herr_t describe_hyperslab(h5_lib *lib, vol_selection *out) {
     return 0;
 }
 
-/* HDF5 checks nothing for connectors: whether the selection lies within its extent is for us to
-   see. */
+/* HDF5 checks nothing for connectors, so it is checked here that the selection lies within its
+   extent. */
 herr_t vol_select_space(h5_lib *lib, hid_t space, vol_selection *out) {
     hsize_t dims[ZB_MAX_NDIM];
     int ndim = lib->H5Sget_simple_extent_ndims(space);
@@ -136,7 +136,7 @@ herr_t vol_select_space(h5_lib *lib, hid_t space, vol_selection *out) {
 
 void vol_select_end(h5_lib *lib, vol_selection *selection) {
     if (selection->mended >= 0)
-        vol_close_space(lib, selection->mended);
+        vol_release_id(lib, selection->mended);
     selection->mended = -1;
 }
 
@@ -175,8 +175,8 @@ bool vol_selection_is_run(const vol_selection *memory, uint64_t *first) {
     return true;
 }
 
-/* Both are walked from the innermost dimension; positions of length 1 are passed over on either
-   side. */
+/* The walk goes through both from the innermost dimension; dimensions of length 1 are passed over
+   on either side. */
 bool vol_selection_view(const vol_selection *file, const vol_selection *memory, size_t size,
                         int64_t strides[ZB_MAX_NDIM], uint64_t *offset) {
     uint64_t pitch = size;
@@ -255,7 +255,7 @@ static enum zb_code write_part(const vol_walk *walk, zb_writer *writer, const vo
 
 /* ---- The walk ---- */
 
-/* Sharing saves HDF5 a copy of the selection; nobody changes it while we read. */
+/* Sharing saves HDF5 a copy of the selection, which does not change while we read. */
 herr_t vol_walk_begin(vol_walk *walk, h5_lib *lib, const zb_node *array,
                       const vol_selection *file) {
     *walk = (vol_walk){

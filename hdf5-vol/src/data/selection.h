@@ -9,7 +9,7 @@
  *
  * HDF5 (1.14.5 and 2.2) keeps a selection twice, as regular hyperslab and as list of spans, and
  * lets the two contradict each other: an OR with a hyperslab that lies within the selection can
- * make the regular one smaller than that. Its iterator then returns what was in memory, or aborts.
+ * make the regular one smaller than that. Its iterator then returns stale memory, or aborts.
  * Only the spans and their count are right. So each description is checked to have as many points
  * as HDF5 counts; one that has not is made anew from the spans, or refused.
  */
@@ -21,7 +21,7 @@
 #include "zarrbridge/write.h"
 
 typedef struct vol_selection {
-    hid_t space;  /* borrowed; for the iterator when it is no box */
+    hid_t space;  /* borrowed; for the iterator of irregular selections */
     hid_t mended; /* the same when it had to be made anew, else -1 */
     uint64_t elements;
     bool is_box;
@@ -42,12 +42,12 @@ void vol_select_end(h5_lib *lib, vol_selection *selection);
 herr_t vol_selection_bounds(h5_lib *lib, const vol_selection *selection, uint64_t *start,
                             uint64_t *count);
 
-/* Is the selection one run of elements in memory? Then *first is the position of its first
+/* Whether the selection is one run of elements in memory. Then *first is the position of its first
    element. */
 bool vol_selection_is_run(const vol_selection *memory, uint64_t *first);
 
-/* When a box in the file and a box in memory have the same counts, dimensions of 1 aside: the
-   byte strides and offset of the memory box for zb_view. */
+/* Whether a box in the file and a box in memory have the same counts, dimensions of 1 aside. Then
+   *strides and *offset, in bytes, describe the memory box for zb_view. */
 bool vol_selection_view(const vol_selection *file, const vol_selection *memory, size_t size,
                         int64_t strides[ZB_MAX_NDIM], uint64_t *offset);
 
@@ -78,7 +78,7 @@ herr_t vol_walk_write(vol_walk *walk, zb_writer *writer, const void *data, zb_dt
 
 void vol_walk_end(vol_walk *walk);
 
-/* runs.c: the same for selections that are no box. */
+/* runs.c: the same for irregular selections. */
 enum zb_code vol_runs_next(vol_walk *walk, size_t room, size_t *got, zb_error *err);
 enum zb_code vol_runs_read(vol_walk *walk, void *out, zb_dtype dtype, zb_error *err);
 enum zb_code vol_runs_write(vol_walk *walk, zb_writer *writer, const void *data, zb_dtype dtype,

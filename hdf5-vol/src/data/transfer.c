@@ -34,8 +34,8 @@ static herr_t select_file(h5_lib *lib, const vol_transfer *args, vol_selection *
     return fits ? 0 : -1;
 }
 
-/* With H5S_ALL on both sides no dataspace of the program's says how large its buffer is: that is
-   the shape that it knows. */
+/* With H5S_ALL on both sides no dataspace of the program's says how large its buffer is: it has the
+   shape that the program knows. */
 static herr_t check_shape(h5_lib *lib, const vol_transfer *args) {
     bool named = args->mem_space != H5S_ALL && args->mem_space != H5S_BLOCK;
     if (named || args->file_space != H5S_ALL || vol_node_shape_is_told(args->node))

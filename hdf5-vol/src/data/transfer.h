@@ -14,7 +14,7 @@
 #include "objects/object.h"
 #include "data/selection.h"
 
-/* One dataset of a call: HDF5's arguments. */
+/* HDF5's arguments for one dataset of a call. */
 typedef struct vol_transfer {
     vol_node *node;
     hid_t mem_type, mem_space, file_space;
@@ -47,15 +47,15 @@ herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, const vol_dxpl *l
 
 void vol_request_end(h5_lib *lib, vol_request *request);
 
-/* Can the core work on the program's buffer? Then *data is where the first element lies, and
- *strides its layout (NULL: without gaps, in C order). */
+/* Whether the core can work on the program's buffer. Then *data is where the first element lies,
+   and *strides its layout (NULL: without gaps, in C order). */
 bool vol_request_is_direct(vol_request *request, char **data, const int64_t **strides);
 
-/* Stores what waits for the chunks that the file selection (of some elements) may touch: before
+/* Stores waiting data of the chunks that the file selection (of some elements) may touch: before
    they are read. */
 herr_t vol_request_settle(h5_lib *lib, const vol_request *request);
 
-/* Lets HDF5 convert `count` elements in place, with what is at their target as background (NULL:
+/* Lets HDF5 convert `count` elements in place, with those at their target as background (NULL:
    nothing is kept of that). */
 herr_t vol_request_convert(h5_lib *lib, const vol_request *request, size_t count, void *data,
                            void *background);

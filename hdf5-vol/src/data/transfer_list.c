@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* ---- What is asked for ---- */
+/* ---- Requests ---- */
 
 /* H5Pset_dxpl_mpio's H5FD_MPIO_COLLECTIVE. Only parallel HDF5 declares the calls, but the property
    is everywhere. */
@@ -16,7 +16,7 @@ static bool is_collective(h5_lib *lib, hid_t list) {
            lib->H5Pget(list, "io_xfer_mode", &mode) >= 0 && mode != 0;
 }
 
-/* There is no function that gives it. */
+/* H5Pset_filter_callback has no counterpart that gives the callback. */
 static bool has_filter_callback(h5_lib *lib, hid_t list) {
     struct {
         H5Z_filter_func_t call;
@@ -41,7 +41,7 @@ herr_t vol_dxpl_make(h5_lib *lib, hid_t id, vol_dxpl *out) {
     return -1;
 }
 
-/* Is there a codec of that name (NULL: any) where HDF5 has its filters? */
+/* Whether there is a codec of that name (NULL: any) where HDF5 has its filters. */
 static bool has_codec(const vol_node *dataset, const char *name) {
     const zb_array_info *info = zb_node_array(dataset->zarr);
     for (size_t i = 0; i < info->codec_count; i++) {
@@ -77,9 +77,6 @@ herr_t vol_dxpl_check(const vol_dxpl *list, const vol_node *dataset, bool writin
 
 #define CORE_INCREMENT ((size_t)1 << 20) /* bytes by which the file in memory grows */
 
-/* H5F_ACC_TRUNC without the macro, which would call H5open. */
-#define ACC_TRUNC 0x0002u
-
 /* An ordinary file in memory, of HDF5's own: the values of a transfer list are looked up once for
    each call of HDF5's interface, so that its functions for connectors, called within our callback,
    would go by the program's list whatever they are given. */
@@ -87,9 +84,8 @@ static hid_t new_file(h5_lib *lib) {
     hid_t fapl = lib->H5Pcreate(*lib->H5P_CLS_FILE_ACCESS_ID_g), file = -1;
     if (fapl >= 0 && lib->H5Pset_fapl_core(fapl, CORE_INCREMENT, false) >= 0 &&
         lib->H5Pset_vol(fapl, lib->native, NULL) >= 0)
-        file = lib->H5Fcreate("zarrbridge-conversion", ACC_TRUNC, H5P_DEFAULT, fapl);
-    if (fapl >= 0)
-        vol_close_plist(lib, fapl);
+        file = lib->H5Fcreate("zarrbridge-conversion", H5_ACC_TRUNC, H5P_DEFAULT, fapl);
+    vol_release_id(lib, fapl);
     return file;
 }
 
@@ -98,12 +94,11 @@ static hid_t new_dataset(h5_lib *lib, hid_t file, hid_t type, size_t count) {
     hid_t space = lib->H5Screate_simple(1, &size, NULL), dataset = -1;
     if (space >= 0)
         dataset = lib->H5Dcreate_anon(file, type, space, H5P_DEFAULT, H5P_DEFAULT);
-    if (space >= 0)
-        vol_close_space(lib, space);
+    vol_release_id(lib, space);
     return dataset;
 }
 
-/* Only the transfer with the program's type goes by its list. */
+/* The transfer with the program's type goes by its list, and no other. */
 static herr_t convert(h5_lib *lib, hid_t dataset, const vol_dxpl *list, hid_t memory, hid_t stored,
                       bool writing, size_t bytes, void *data, const void *background) {
     if (!writing) {

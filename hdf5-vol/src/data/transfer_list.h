@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a data transfer property list asks for. docs/hdf5.md has the table of all its properties:
+ * The requests of a data transfer property list. docs/hdf5.md has the table of all its properties:
  * each one acts, or is refused.
  *
  * With any list but a default one, HDF5 itself moves the elements between the program's type and
  * the stored one, by a dataset in memory (vol_dxpl_convert): so transforms, callbacks, buffers and
- * properties that we have never heard of do what they do for HDF5's own files. Left to be refused
- * is what concerns the storage.
+ * properties that we have never heard of do what they do for HDF5's own files. Only properties that
+ * concern the storage are left to be refused.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_DATA_TRANSFER_LIST_H
 #define ZARRBRIDGE_HDF5_VOL_DATA_TRANSFER_LIST_H
@@ -20,14 +20,14 @@ typedef struct vol_dxpl {
     bool sees_filters;    /* H5Pset_filter_callback */
 } vol_dxpl;
 
-/* Pushes an error and returns -1 for what no store can do. */
+/* Pushes an error and returns -1 for requests that no store can serve. */
 herr_t vol_dxpl_make(h5_lib *lib, hid_t id, vol_dxpl *out);
 
-/* The same for what this dataset cannot do. */
+/* Refuses likewise requests that this dataset cannot serve. */
 herr_t vol_dxpl_check(const vol_dxpl *list, const vol_node *dataset, bool writing);
 
 /* Converts `count` elements of `data` in place, from `memory` to `stored` when writing, else back.
-   background: what the elements are where they go, for compounds of which only some members are
+   background: the elements that are where they go, for compounds of which only some members are
    moved; may be NULL when writing. Pushes no error of its own. */
 herr_t vol_dxpl_convert(h5_lib *lib, const vol_dxpl *list, hid_t memory, hid_t stored, bool writing,
                         size_t count, void *data, const void *background);

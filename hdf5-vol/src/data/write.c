@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * H5Dwrite. What a dataset's writer gathers is stored when chunks are complete, before a read of
- * the same chunks, at a flush, and when the dataset is closed; an error of any of these reaches the
- * call that met it.
+ * H5Dwrite. The data that a dataset's writer gathers are stored when chunks are complete, before a
+ * read of the same chunks, at a flush, and when the dataset is closed; an error of any of these
+ * reaches the call that met it.
  */
 #include "data/transfer.h"
 
@@ -23,7 +23,7 @@ static herr_t push_failed(h5_lib *lib, const zb_error *err) {
 typedef struct write_buffers {
     size_t room; /* elements */
     char *data;
-    char *background; /* what the elements are in the store: for compounds written in part */
+    char *background; /* the elements of the store: for compounds written in part */
 } write_buffers;
 
 /* HDF5 converts; a complex number of which only one part is written keeps the other. */

@@ -53,6 +53,17 @@ const char *vol_errno_text(const zb_error *err) {
     return strerror(vol_errno(err));
 }
 
+herr_t vol_push_making(h5_lib *lib, hid_t minor, const zb_error *err) {
+    if (err->code == ZB_ECONFLICT)
+        VOL_PUSH(lib, SYM, EXISTS, "%s", err->message);
+    else if (err->code == ZB_ENOTFOUND)
+        VOL_PUSH(lib, SYM, NOTFOUND, "%s", err->message);
+    else
+        vol_push(lib, __func__, __LINE__, VOL_FILE, *lib->H5E_SYM_g, minor, VOL_ZB_FORMAT,
+                 VOL_ZB_ARGS(err));
+    return -1;
+}
+
 herr_t vol_refuse(h5_lib *lib, const char *what) {
     VOL_PUSH(lib, VOL, UNSUPPORTED, "%s is not supported for Zarr stores", what);
     return -1;
@@ -65,18 +76,6 @@ hid_t vol_stack_save(h5_lib *lib) {
 void vol_stack_restore(h5_lib *lib, hid_t saved) {
     if (saved >= 0)
         lib->H5Eset_current_stack(saved); /* closes `saved` as well */
-}
-
-void vol_close_plist(h5_lib *lib, hid_t plist) {
-    hid_t saved = vol_stack_save(lib);
-    lib->H5Pclose(plist);
-    vol_stack_restore(lib, saved);
-}
-
-void vol_close_space(h5_lib *lib, hid_t space) {
-    hid_t saved = vol_stack_save(lib);
-    lib->H5Sclose(space);
-    vol_stack_restore(lib, saved);
 }
 
 void vol_release_id(h5_lib *lib, hid_t id) {

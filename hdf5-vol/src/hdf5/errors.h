@@ -21,13 +21,18 @@
     vol_push(lib, __func__, __LINE__, VOL_FILE, *(lib)->H5E_##major##_g, *(lib)->H5E_##minor##_g,  \
              __VA_ARGS__)
 
-/* As VOL_PUSH for a failure of the core: its message, and an errno that stands for its code. */
+/* Pushes a failure of the core likewise: its message, and an errno that stands for its code. */
 #define VOL_PUSH_ZB(lib, major, minor, err)                                                        \
-    VOL_PUSH(lib, major, minor, "%s (errno = %d, error message = '%s')", (err)->message,           \
-             vol_errno(err), vol_errno_text(err))
+    VOL_PUSH(lib, major, minor, VOL_ZB_FORMAT, VOL_ZB_ARGS(err))
+#define VOL_ZB_FORMAT "%s (errno = %d, error message = '%s')"
+#define VOL_ZB_ARGS(err) (err)->message, vol_errno(err), vol_errno_text(err)
 
 void vol_push(h5_lib *lib, const char *func, unsigned line, const char *file, hid_t major,
               hid_t minor, const char *format, ...) ZB_PRINTF(7, 8);
+
+/* Pushes why something with a name could not be made: that the name is taken, that its group is not
+   there, or, with the minor code, anything else. Always returns -1. */
+herr_t vol_push_making(h5_lib *lib, hid_t minor, const zb_error *err);
 
 /* The errno that describes err best, and its text. */
 int vol_errno(const zb_error *err);
@@ -40,9 +45,7 @@ herr_t vol_refuse(h5_lib *lib, const char *what);
 hid_t vol_stack_save(h5_lib *lib);
 void vol_stack_restore(h5_lib *lib, hid_t saved);
 
-/* H5Pclose, H5Sclose and H5Idec_ref that keep the error stack. */
-void vol_close_plist(h5_lib *lib, hid_t plist);
-void vol_close_space(h5_lib *lib, hid_t space);
+/* Closes an id of any kind (negative: none) and keeps the error stack. */
 void vol_release_id(h5_lib *lib, hid_t id);
 
 #endif

@@ -27,6 +27,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* H5F_ACC_... without the macros, which would call H5open. */
+#define H5_ACC_RDWR 0x0001u
+#define H5_ACC_TRUNC 0x0002u
+#define H5_ACC_SWMR_WRITE 0x0020u
+
 /* clang-format off */
 
 /* Functions that 1.14 and 2.x both export under these names. */
@@ -80,7 +85,7 @@
     F(H5E_VOL_g) F(H5E_CANTOPENFILE_g) F(H5E_CANTOPENOBJ_g) F(H5E_NOTFOUND_g) F(H5E_UNSUPPORTED_g) \
     F(H5E_WRITEERROR_g) F(H5E_READERROR_g) F(H5E_CANTGET_g) F(H5E_CANTCONVERT_g)                   \
     F(H5E_BADVALUE_g) F(H5E_BADTYPE_g) F(H5E_EXISTS_g) F(H5E_CANTCREATE_g) F(H5E_CANTFLUSH_g)      \
-    F(H5E_CANTDELETE_g) F(H5E_CANTMOVE_g) F(H5E_CANTCOPY_g) F(H5E_FILEEXISTS_g)
+    F(H5E_CANTDELETE_g) F(H5E_CANTCOPY_g)
 
 /* clang-format on */
 
@@ -99,9 +104,9 @@ enum h5_cached_type {
     H5_CACHED_COUNT
 };
 
-/* One libhdf5. We hold no handle on it: a program that unloads it expects its files to be closed by
-   that. All fields after `cls` are guarded by that library's own lock, which every callback holds.
- */
+/* A libhdf5 of the process. We hold no handle on it: a program that unloads it expects its files to
+   be closed by that. All fields after `cls` are guarded by that library's own lock, which every
+   callback holds. */
 typedef struct h5_lib {
     const void *base; /* where it is mapped: its identity; NULL for a free slot */
     bool usable;      /* every name below was found */
@@ -119,7 +124,7 @@ typedef struct h5_lib {
         H5_IDS(F)
     } relocated; /* the executable's own copies, see h5_lib_start */
 #undef F
-    H5VL_class_t cls; /* what H5PLget_plugin_info hands out */
+    H5VL_class_t cls; /* the one that H5PLget_plugin_info hands out */
 
     bool started;  /* between h5_lib_start and h5_lib_end */
     bool watching; /* HDF5 will call at_close when it shuts down */
@@ -141,8 +146,9 @@ h5_lib *h5_lib_bind(const void *address);
 /* The library in slot i, for the trampolines of callbacks/plugin.c. */
 h5_lib *h5_lib_slot(size_t i);
 
-/* Has `at_close` called with the library as context when HDF5 shuts down. HDF5 calls those first
-   that were named last: the sooner, the more of the program's own still find their files open. */
+/* Has `at_close` called with the library as context when HDF5 shuts down. HDF5 calls the function
+   first that was named last: the sooner ours is named, the more of the program's own functions
+   still find their files open. */
 void h5_lib_watch(h5_lib *lib, void (*at_close)(void *lib));
 
 /* Prepares the library for use: to be called first by every callback that can be the first one. It
@@ -153,8 +159,8 @@ void h5_lib_start(h5_lib *lib, void (*at_close)(void *lib));
    the native connector are still open and need it to be closed, so it stays. */
 void h5_lib_stop(h5_lib *lib);
 
-/* HDF5 has let go of the connector, by shutting down or because nobody uses it any more: no object
-   of ours is left. Forgets all ids. */
+/* HDF5 has let go of the connector, by shutting down or because the program has: no object of ours
+   is left. Forgets all ids. */
 void h5_lib_end(h5_lib *lib);
 
 #endif

@@ -10,22 +10,20 @@ typedef struct vol_shadows {
 
 #define CORE_INCREMENT 65536 /* bytes; the file never grows beyond one step */
 
-/* H5F_ACC_TRUNC without the macro, which would call H5open. */
-#define ACC_TRUNC 0x0002u
-
 /* Through the native connector by id: H5Fcreate cannot be called inside a callback. */
 static void *create_file(h5_lib *lib) {
     hid_t fapl = lib->H5Pcreate(*lib->H5P_CLS_FILE_ACCESS_ID_g);
     void *file = NULL;
     if (lib->H5Pset_fapl_core(fapl, CORE_INCREMENT, false) >= 0 &&
         lib->H5Pset_vol(fapl, lib->native, NULL) >= 0)
-        file = lib->H5VLfile_create("zarrbridge-shadow", ACC_TRUNC, *lib->H5P_LST_FILE_CREATE_ID_g,
-                                    fapl, *lib->H5P_LST_DATASET_XFER_ID_g, NULL);
+        file =
+            lib->H5VLfile_create("zarrbridge-shadow", H5_ACC_TRUNC, *lib->H5P_LST_FILE_CREATE_ID_g,
+                                 fapl, *lib->H5P_LST_DATASET_XFER_ID_g, NULL);
     lib->H5Pclose(fapl);
     return file;
 }
 
-/* The root group serves for all groups. Its class is what get_conn_cls will answer with. */
+/* The root group serves for all groups. get_conn_cls will answer with its class. */
 static bool create_objects(h5_lib *lib, vol_shadows *made) {
     const hid_t dxpl = *lib->H5P_LST_DATASET_XFER_ID_g;
     const hid_t type = *lib->H5T_NATIVE_INT8_g;

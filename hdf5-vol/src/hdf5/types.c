@@ -41,7 +41,7 @@ static hid_t new_float16(h5_lib *lib, bool little) {
     return type;
 }
 
-/* What h5py writes for complex numbers and recognises as such. */
+/* The compound that h5py writes for complex numbers and recognises as such. */
 static hid_t new_complex(h5_lib *lib, uint32_t size, bool little) {
     hid_t part = float_id(lib, size / 2, little);
     hid_t type = lib->H5Tcreate(H5T_COMPOUND, size);
@@ -50,7 +50,7 @@ static hid_t new_complex(h5_lib *lib, uint32_t size, bool little) {
     return type;
 }
 
-/* What h5py writes for bool. */
+/* The enumeration that h5py writes for bool. */
 static hid_t new_bool(h5_lib *lib) {
     static const int8_t no = 0, yes = 1;
     hid_t type = lib->H5Tenum_create(*lib->H5T_NATIVE_INT8_g);
@@ -59,7 +59,7 @@ static hid_t new_bool(h5_lib *lib) {
     return type;
 }
 
-/* All are new ids: callers of H5Dget_type and H5Aget_type close theirs. */
+/* The ids are new ones: callers of H5Dget_type and H5Aget_type close theirs. */
 hid_t vol_type_new(h5_lib *lib, zb_dtype dtype) {
     switch (dtype.kind) {
     case ZB_KIND_BOOL:

@@ -15,8 +15,8 @@
 /* The HDF5 type for dtype (host order); the caller closes it. -1 on failure. */
 hid_t vol_type_new(h5_lib *lib, zb_dtype dtype);
 
-/* Is `type` one that the core can read into, with the same result as HDF5's own conversion?
-   Integers without padding, IEEE floats, the complex and bool types above, in either byte order. */
+/* Whether the core can read into `type`, with the same result as HDF5's own conversion: integers
+   without padding, IEEE floats, the complex and bool types above, in either byte order. */
 bool vol_type_to_dtype(h5_lib *lib, hid_t type, zb_dtype *dtype);
 
 /* The Zarr type in which a dataset of `type` is stored; `swapped` when it is stored in the byte

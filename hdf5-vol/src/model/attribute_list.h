@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A list of attributes as HDF5 values. Adding one and finding one by its name take the same time in
- * long lists as in short ones; the lists in an order are made when somebody asks for them.
+ * long lists as in short ones; the lists in an order are made when one of them is asked for.
  *
  * An attribute keeps its type and its dataspace while the file is open, whatever JSON makes of
- * them: programs size their buffers by what they created. So what the program creates or writes is
- * kept beside the document, and shown in place of what the document says.
+ * them: programs size their buffers by the attribute that they created. So an attribute that the
+ * program creates or writes is kept beside the document, and shown in place of the document's.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_ATTRIBUTE_LIST_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_ATTRIBUTE_LIST_H
@@ -21,7 +21,7 @@ enum vol_attr_kind {
     VOL_ATTR_BYTES   /* data: count elements of `type`, as the program wrote them */
 };
 
-/* Where an attribute is. All but the first last until the file is closed. */
+/* The place of an attribute. All but the first last until the file is closed. */
 enum vol_attr_place {
     VOL_ATTR_STORED,    /* in the document, or made of it */
     VOL_ATTR_WRITTEN,   /* in the document, and here as the program wrote it */
@@ -41,7 +41,7 @@ typedef struct vol_attr {
     hsize_t dims[ZB_MAX_NDIM];
     size_t count; /* the product of dims */
     zb_dtype dtype;
-    hid_t type;  /* what HDF5 is told, and what VOL_ATTR_BYTES are; 0: as kind and dtype say */
+    hid_t type;  /* the one that HDF5 is told, and that of VOL_ATTR_BYTES; 0: see kind and dtype */
     hid_t space; /* likewise; 0: as ndim and dims say */
     void *data;  /* NULL when not written yet */
 } vol_attr;
@@ -62,7 +62,7 @@ typedef struct vol_attrs {
 vol_attrs *vol_attrs_new(h5_lib *lib);
 void vol_attrs_free(vol_attrs *attrs);
 
-/* Frees what an attribute owns. */
+/* Frees all that an attribute owns. */
 void vol_attr_clear(h5_lib *lib, vol_attr *attr);
 
 /* NULL when there is none of that name. */
@@ -81,8 +81,8 @@ vol_attr *vol_attrs_place(vol_attrs *attrs, const char *name);
 vol_attr *vol_attrs_add(vol_attrs *attrs, const char *name, enum vol_attr_kind kind, size_t count,
                         size_t size);
 
-/* How many attributes are counted, and number n (below that) of them: in the order of their names
-   (of strcmp), or in that of the document with the derived ones behind. */
+/* The number of attributes that are counted, and number n (below that) of them: in the order of
+   their names (of strcmp), or in that of the document with the derived ones behind. */
 size_t vol_attrs_listed(vol_attrs *attrs);
 const vol_attr *vol_attrs_at(vol_attrs *attrs, bool by_name, size_t n);
 

@@ -97,7 +97,7 @@ bool vol_dims_is_scale(const vol_node *node) {
            (node->kind == VOL_DATASET && !node->is_dimension && serves_a_neighbour(node));
 }
 
-/* Can the dimension's name be that of a dataset? */
+/* Whether the dimension's name can be that of a dataset. */
 static bool is_link_name(const char *name) {
     return name && *name && !strchr(name, '/') && strcmp(name, ".") != 0;
 }
@@ -113,8 +113,8 @@ static bool add_fixed(vol_attrs *attrs, const char *name, const char *text) {
     return true;
 }
 
-/* Where scales say the names, labels answer H5DSget_label but stay out of sight, as programs that
-   do not know them would take them for the user's. */
+/* Labels always answer H5DSget_label. Where scales say the names they stay out of sight, as
+   programs that do not know them would take them for the user's. */
 static bool add_labels(vol_attrs *attrs, const zb_array_info *info, bool has_scales) {
     vol_attr *attr =
         vol_attrs_add(attrs, "DIMENSION_LABELS", VOL_ATTR_TEXT, info->ndim, sizeof(char *));
@@ -154,7 +154,7 @@ static bool add_scale_list(vol_attrs *attrs, const vol_node *node, const zb_arra
     return true;
 }
 
-/* What netCDF-4 puts into NAME of a dimension without a variable. */
+/* The NAME that netCDF-4 gives to a dimension without a variable. */
 #define NOT_A_VARIABLE VOL_NOT_A_VARIABLE "%10" PRIu64
 
 /* A scale may have another name than its dataset; HDF5 reads both only as fixed strings. */
@@ -189,7 +189,7 @@ bool vol_dims_add(vol_attrs *attrs, const vol_node *node) {
 
 #define DIMENSION_CHUNK 65536 /* elements at most */
 
-/* All of it is fill value; the element type is netCDF's. */
+/* The array is all fill value; the element type is netCDF's. */
 enum zb_code vol_dims_new_array(vol_file *file, const char *path, uint64_t length,
                                 const char *attributes, zb_node **out, zb_error *err) {
     const uint64_t chunk = length == 0 ? 1 : length < DIMENSION_CHUNK ? length : DIMENSION_CHUNK;
@@ -208,9 +208,10 @@ enum zb_code vol_dims_new_array(vol_file *file, const char *path, uint64_t lengt
 static enum zb_code add_dimension(vol_node *group, const char *name, uint64_t length,
                                   zb_error *err) {
     zb_node *zarr = NULL;
-    char *path = vol_node_store_path(group, name);
-    enum zb_code code = path ? vol_dims_new_array(group->file, path, length, NULL, &zarr, err)
-                             : zb_fail(err, ZB_ENOMEM, "no memory for dimension %s", name);
+    char *path;
+    enum zb_code code = vol_node_child_path(group, name, &path, err);
+    if (!code)
+        code = vol_dims_new_array(group->file, path, length, NULL, &zarr, err);
     if (!code)
         code = vol_tree_add_dimension(group, name, zarr, err);
     free(path);

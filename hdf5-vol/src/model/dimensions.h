@@ -16,7 +16,7 @@ bool vol_dims_names_itself(const vol_node *node);
    memory runs out. */
 bool vol_dims_add(vol_attrs *attrs, const vol_node *node);
 
-/* How netCDF-4 begins the NAME of a dimension that has no variable; its length follows. */
+/* The beginning of NAME in netCDF-4 for a dimension without a variable; its length follows. */
 #define VOL_NOT_A_VARIABLE "This is a netCDF dimension but not a netCDF variable."
 
 /* An array in memory, at a path of its own, that stands for such a dimension. */

@@ -42,7 +42,7 @@ static enum zb_code enter(vol_place *place, bool intermediate, zb_error *err) {
     return code;
 }
 
-/* Of "a/b/c": group a/b, name c. */
+/* Goes along a path: "a/b/c" ends in group a/b with the name c. */
 static enum zb_code walk_place(vol_place *place, char *rest, bool intermediate, zb_error *err) {
     enum zb_code code = ZB_OK;
     char *part;
@@ -82,8 +82,8 @@ enum zb_code vol_place_find(vol_node *base, const char *path, bool intermediate,
 
 /* ---- Creating ---- */
 
-/* Takes over `made`. What is in the store shows in the tree, or at least when the file is opened
-   again. */
+/* Takes over `made`. A node without a place in the tree is in the store all the same, and shows
+   when the file is opened again. */
 static enum zb_code add(const vol_place *place, zb_node *made, vol_node **out, zb_error *err) {
     enum zb_code code = vol_tree_add(place->group, place->name, made, out, err);
     place->group->file->changes++;
@@ -93,10 +93,10 @@ static enum zb_code add(const vol_place *place, zb_node *made, vol_node **out, z
 enum zb_code vol_edit_create_group(const vol_place *place, const char *attributes, vol_node **out,
                                    zb_error *err) {
     zb_node *made;
-    char *path = vol_node_store_path(place->group, place->name);
-    enum zb_code code =
-        path ? zb_group_create(place->group->file->store, path, attributes, &made, err)
-             : zb_fail(err, ZB_ENOMEM, "no memory for a path");
+    char *path;
+    enum zb_code code = vol_node_child_path(place->group, place->name, &path, err);
+    if (!code)
+        code = zb_group_create(place->group->file->store, path, attributes, &made, err);
     free(path);
     if (code)
         return code;
@@ -109,9 +109,10 @@ enum zb_code vol_edit_create_group(const vol_place *place, const char *attribute
 enum zb_code vol_edit_create_array(const vol_place *place, const zb_array_spec *spec,
                                    vol_node **out, zb_error *err) {
     zb_node *made;
-    char *path = vol_node_store_path(place->group, place->name);
-    enum zb_code code = path ? zb_array_create(place->group->file->store, path, spec, &made, err)
-                             : zb_fail(err, ZB_ENOMEM, "no memory for a path");
+    char *path;
+    enum zb_code code = vol_node_child_path(place->group, place->name, &path, err);
+    if (!code)
+        code = zb_array_create(place->group->file->store, path, spec, &made, err);
     free(path);
     return code ? code : add(place, made, out, err);
 }
@@ -136,9 +137,10 @@ enum zb_code vol_edit_create_loose(vol_file *file, const zb_array_spec *spec, vo
 /* The chunks of a nameless dataset are copied as they are. */
 enum zb_code vol_edit_link(vol_node *loose, const vol_place *place, zb_error *err) {
     vol_file *file = place->group->file;
-    char *path = vol_node_store_path(place->group, place->name);
-    enum zb_code code =
-        path ? vol_writer_close(loose, err) : zb_fail(err, ZB_ENOMEM, "no memory for a path");
+    char *path;
+    enum zb_code code = vol_node_child_path(place->group, place->name, &path, err);
+    if (!code)
+        code = vol_writer_close(loose, err);
     if (!code)
         code = zb_node_copy(loose->own_store, "", file->store, path, err);
     if (!code)
@@ -158,17 +160,15 @@ static bool is_dimension(const vol_link *link) {
 }
 
 enum zb_code vol_edit_delete(vol_link *link, zb_error *err) {
-    enum zb_code code = ZB_OK;
     if (!link)
         return zb_fail(err, ZB_EINVAL, "the root group cannot be deleted");
     const vol_node *group = link->group;
     if (!group->zarr)
         return zb_fail(err, ZB_EINVAL, "the store '%s' is this array: delete the file instead",
                        group->file->path);
-    char *path = vol_node_store_path(group, link->name);
-    if (!path)
-        return zb_fail(err, ZB_ENOMEM, "no memory for a path");
-    if (!is_dimension(link)) /* those are not in the store */
+    char *path;
+    enum zb_code code = vol_node_child_path(group, link->name, &path, err);
+    if (!code && !is_dimension(link)) /* those are not in the store */
         code = zb_node_delete(group->file->store, path, err);
     free(path);
     if (code)
@@ -193,9 +193,10 @@ enum zb_code vol_edit_move(vol_link *link, const vol_place *place, zb_error *err
         return zb_fail(err, ZB_EINVAL, "'%s' cannot be moved", link->name);
     if (node && is_below(place->group, node))
         return zb_fail(err, ZB_EINVAL, "'%s' cannot be moved into itself", link->name);
-    char *from = vol_node_store_path(group, link->name);
-    char *to = vol_node_store_path(place->group, place->name);
-    enum zb_code code = from && to ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for a path");
+    char *from, *to = NULL;
+    enum zb_code code = vol_node_child_path(group, link->name, &from, err);
+    if (!code)
+        code = vol_node_child_path(place->group, place->name, &to, err);
     if (!code && node)
         code = vol_writer_close_below(node, err);
     if (!code)
@@ -212,9 +213,10 @@ static enum zb_code copy_whole(vol_node *node, const vol_place *place, vol_node 
                                zb_error *err) {
     vol_file *to = place->group->file;
     zb_node *made = NULL;
-    char *path = vol_node_store_path(place->group, place->name);
-    enum zb_code code =
-        path ? vol_writer_flush_below(node, err) : zb_fail(err, ZB_ENOMEM, "no memory for a path");
+    char *path;
+    enum zb_code code = vol_node_child_path(place->group, place->name, &path, err);
+    if (!code)
+        code = vol_writer_flush_below(node, err);
     if (!code)
         code =
             zb_node_copy(zb_node_store(node->zarr), zb_node_path(node->zarr), to->store, path, err);
@@ -334,7 +336,7 @@ enum zb_code vol_edit_make_dimension(vol_node *dataset, zb_error *err) {
     return ZB_OK;
 }
 
-/* A resize that fails may have changed the shape already: the node is what the store says now. */
+/* A resize that fails may have changed the shape already: the node becomes the store's of now. */
 enum zb_code vol_edit_resize(vol_node *dataset, const uint64_t *shape, zb_error *err) {
     zb_node *changed = NULL;
     enum zb_code code = vol_writer_close(dataset, err);

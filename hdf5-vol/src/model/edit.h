@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Changing the hierarchy: each call changes the store and then the tree of the open file. After an
- * error the store holds what write.h says, and the tree what it held.
+ * error the store is as write.h says, and the tree as it was.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_EDIT_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_EDIT_H
@@ -16,13 +16,13 @@ typedef struct vol_place {
     char *name;
 } vol_place;
 
-/* Where the node called `path`, seen from base, can be made: nothing has that name yet
+/* The place where the node called `path`, seen from base, can be made: nothing has that name yet
    (ZB_ECONFLICT). Missing groups on the way are made when `intermediate`, else ZB_ENOTFOUND. */
 enum zb_code vol_place_find(vol_node *base, const char *path, bool intermediate, vol_place *out,
                             zb_error *err);
 void vol_place_clear(vol_place *place);
 
-/* Does a link creation list ask for missing groups to be made? */
+/* Whether a link creation list asks for missing groups to be made. */
 bool vol_makes_groups(h5_lib *lib, hid_t lcpl);
 
 /* attributes: a JSON object as text, or NULL. */
@@ -36,8 +36,8 @@ enum zb_code vol_edit_create_loose(vol_file *file, const zb_array_spec *spec, vo
                                    zb_error *err);
 enum zb_code vol_edit_link(vol_node *loose, const vol_place *place, zb_error *err);
 
-/* Deletes what a link (NULL: that of the root) leads to. What waits for the node is forgotten; ids
-   of it stay valid but are of no use. */
+/* Deletes the node behind a link (NULL: that of the root). Data that wait for it are forgotten; its
+   ids stay valid but are of no use. */
 enum zb_code vol_edit_delete(vol_link *link, zb_error *err);
 
 enum zb_code vol_edit_move(vol_link *link, const vol_place *place, zb_error *err);
@@ -60,9 +60,9 @@ enum zb_code vol_edit_make_dimension(vol_node *dataset, zb_error *err);
 
 enum zb_code vol_edit_resize(vol_node *dataset, const uint64_t *shape, zb_error *err);
 
-/* Shows what other programs have changed: the node's document and, of a group, which children it
-   has. What waits for a dataset is stored before. ZB_ENOTFOUND when the node is gone,
-   ZB_ECONFLICT when open ids cannot follow to what is there now. */
+/* Shows the changes of other programs: the node's document and, of a group, its children. Data that
+   wait for a dataset are stored before. ZB_ENOTFOUND when the node is gone, ZB_ECONFLICT when open
+   ids cannot follow to the node that is there now. */
 enum zb_code vol_edit_refresh(vol_node *node, zb_error *err);
 
 #endif

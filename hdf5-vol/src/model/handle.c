@@ -4,7 +4,7 @@
  *
  * A node inside a store can be opened as if it were the root: all that HDF5 can see lies below it.
  * For writing the store is nevertheless taken as a whole, from its topmost group, because groups
- * above may hold consolidated metadata of what is about to change.
+ * above may hold consolidated metadata of the nodes that are about to change.
  */
 #include "model/handle.h"
 
@@ -312,7 +312,7 @@ static enum zb_code fail_other(const char *path, const char *verb, zb_error *err
                          verb, path);
 }
 
-/* What may be replaced is a Zarr node; what may be filled, nothing or an empty directory. */
+/* Only a Zarr node may be replaced, and only an empty directory, or no directory, be filled. */
 static enum zb_code make_way(h5_lib *lib, const char *path, const place *where, bool truncate,
                              zb_error *err) {
     struct stat info;
@@ -376,6 +376,6 @@ enum zb_code vol_path_delete(h5_lib *lib, const char *path, zb_error *err) {
     zb_store_release(store);
     place_clear(&where);
     if (!code)
-        rmdir(path); /* what does not belong to the store stays, and the directory with it */
+        rmdir(path); /* foreign files stay, and the directory with them */
     return code;
 }

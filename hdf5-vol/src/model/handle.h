@@ -8,7 +8,7 @@
 /* True when path names a Zarr v3 node: a directory with a zarr.json. One system call. */
 bool vol_path_is_zarr(const char *path);
 
-/* Is a file of this name to become a store when it is created? Its name ends in ".zarr", or it
+/* Whether a file of this name becomes a store when it is created: its name ends in ".zarr", or it
    would lie inside a store. */
 bool vol_path_becomes_zarr(const char *path);
 
@@ -16,7 +16,7 @@ bool vol_path_becomes_zarr(const char *path);
 enum zb_code vol_handle_open(h5_lib *lib, const char *path, const vol_options *options,
                              bool writable, vol_handle **out, zb_error *err);
 
-/* Creates a store with an empty root group, or a group inside a store. What is at the path already
+/* Creates a store with an empty root group, or a group inside a store. Anything at the path already
    is an error, unless `truncate` is set and it is a Zarr node, which goes, or an empty directory.
  */
 enum zb_code vol_handle_create(h5_lib *lib, const char *path, const vol_options *options,

@@ -77,12 +77,13 @@ bool vol_node_set_path(vol_node *node, const vol_node *parent, const char *name)
 }
 
 /* The core's nodes know where they are; a synthetic root stands for its only child's place. */
-char *vol_node_store_path(const vol_node *group, const char *name) {
+enum zb_code vol_node_child_path(const vol_node *group, const char *name, char **out,
+                                 zb_error *err) {
     const char *above = group->zarr ? zb_node_path(group->zarr) : "";
-    char *path = NULL;
-    if (!name)
-        return strdup(above);
-    return asprintf(&path, "%s%s%s", above, *above ? "/" : "", name) < 0 ? NULL : path;
+    if (asprintf(out, "%s%s%s", above, *above ? "/" : "", name) >= 0)
+        return ZB_OK;
+    *out = NULL;
+    return zb_fail(err, ZB_ENOMEM, "no memory for the path of %s", name);
 }
 
 /* ---- Changes ---- */

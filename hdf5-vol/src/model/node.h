@@ -30,7 +30,7 @@ typedef struct vol_link {
     char *name;
     enum vol_link_kind kind;
     char *target;       /* of a soft link: its value; NULL for a hard one */
-    vol_node *node;     /* what opening the link gives; NULL when it cannot be opened */
+    vol_node *node;     /* the one that opening the link gives; NULL when it cannot be opened */
     const char *reason; /* why it cannot; a part of target */
 } vol_link;
 
@@ -76,8 +76,9 @@ void vol_node_free(vol_node *node);
    node has its old path then. */
 bool vol_node_set_path(vol_node *node, const vol_node *parent, const char *name);
 
-/* The store's path of a child called `name` (NULL: of the group itself); malloc'ed. */
-char *vol_node_store_path(const vol_node *group, const char *name);
+/* The store's path of a child called `name`; malloc'ed. */
+enum zb_code vol_node_child_path(const vol_node *group, const char *name, char **out,
+                                 zb_error *err);
 
 /* Puts a changed core node in place of the old one; takes it over. False when another process has
    made a node there that open ids cannot follow to: of another kind or number of dimensions. The

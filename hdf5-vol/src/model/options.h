@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* What the user can choose when opening or creating a file: parsed by callbacks/info.c. */
+/* The options that the user can give when opening or creating a file: parsed by callbacks/info.c.
+ */
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_OPTIONS_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_OPTIONS_H
 
 #include "zarrbridge/zarrbridge.h"
 
-/* Do dimensions without a coordinate array show as datasets? */
+/* Whether dimensions without a coordinate array show as datasets. */
 enum vol_dimensions {
     VOL_DIMENSIONS_OFF,
     VOL_DIMENSIONS_ON,
     VOL_DIMENSIONS_AUTO /* in stores that a netCDF library wrote: their root has _NCProperties */
 };
 
-/* How the arrays of new datasets are cut. */
+/* The way in which the arrays of new datasets are cut. */
 enum vol_cut {
     VOL_CUT_AUTO,
     VOL_CUT_OFF,  /* shards only: none */

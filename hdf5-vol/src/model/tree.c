@@ -107,10 +107,11 @@ enum zb_code vol_tree_add_dimension(vol_node *group, const char *name, zb_node *
 static enum zb_code open_child(vol_node *group, const char *name, vol_link **out, zb_error *err) {
     zb_node *zarr = NULL;
     zb_error reason;
-    char *path = vol_node_store_path(group, name);
-    if (!path)
-        return zb_fail(err, ZB_ENOMEM, "no memory for node %s", name);
-    enum zb_code code = zb_node_open(group->file->store, path, &zarr, &reason);
+    char *path;
+    enum zb_code code = vol_node_child_path(group, name, &path, err);
+    if (code)
+        return code;
+    code = zb_node_open(group->file->store, path, &zarr, &reason);
     free(path);
     if (code == ZB_ENOTFOUND || code == ZB_EINVAL || code == ZB_ENOMEM) {
         if (err)
@@ -225,8 +226,9 @@ void vol_tree_remove(vol_link *link) {
 /* Gives a node that no token leads to the place `name` of its parent. */
 static void place_again(vol_node *node, const char *name) {
     zb_node *zarr = NULL;
-    char *path = vol_node_store_path(node->parent, name);
-    bool placed = path && vol_node_set_path(node, node->parent, name);
+    char *path;
+    bool placed = vol_node_child_path(node->parent, name, &path, NULL) == ZB_OK &&
+                  vol_node_set_path(node, node->parent, name);
     bool stored = node->zarr && !node->is_dimension;
     node->loose = false;
     if (!placed || !vol_token_register(node) ||

@@ -46,7 +46,7 @@ struct vol_file {
     vol_node *by_token[VOL_TOKEN_BUCKETS];
 };
 
-/* One H5Fopen or H5Fcreate, H5Freopen included. */
+/* The file of one H5Fopen or H5Fcreate, H5Freopen included. */
 struct vol_handle {
     size_t refs;  /* the open objects */
     size_t files; /* those among them that are files: H5Iget_file_id gives ids besides H5Fopen's */
@@ -92,7 +92,7 @@ enum zb_code vol_tree_add_dimension(vol_node *group, const char *name, zb_node *
 /* Makes a node outside the hierarchy. */
 enum zb_code vol_tree_add_loose(vol_file *file, zb_node *zarr, vol_node **out, zb_error *err);
 
-/* Takes a link out of its group: what it led to has been deleted from the store. The node, with all
+/* Takes a link out of its group: its node has been deleted from the store. The node, with all
    below it, becomes loose. */
 void vol_tree_remove(vol_link *link);
 

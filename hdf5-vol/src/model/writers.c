@@ -32,7 +32,7 @@ enum zb_code vol_writer_flush(vol_node *node, zb_error *err) {
     return code;
 }
 
-/* zb_writer_close would forget what it could not store. */
+/* zb_writer_close would forget the data that it could not store. */
 enum zb_code vol_writer_close(vol_node *node, zb_error *err) {
     enum zb_code code = vol_writer_flush(node, err);
     if (!code) {
@@ -83,7 +83,7 @@ enum zb_code vol_file_flush(vol_file *file, zb_error *err) {
         *err = file->lost;
         return file->lost.code;
     }
-    /* After this has failed, what was stored may be gone, and trying again would not tell. */
+    /* After this has failed, stored data may be gone, and trying again would not tell. */
     if (!code && file->options.sync != ZB_SYNC_NONE) {
         code = zb_store_flush(file->store, err);
         if (code)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The writers of datasets: one for each, shared by all its ids, from the first H5Dwrite until the
- * last id is closed. A read has the chunks stored that it touches; what waits for other chunks goes
- * on waiting. All else that looks at the store has everything stored.
+ * last id is closed. Before a read the chunks are stored that it touches; data for other chunks go
+ * on waiting. Before anything else that looks at the store, everything is stored.
  *
- * A writer that cannot store what waits keeps it, and the call that asked for it fails; only
- * closing the dataset does not (callbacks/dataset.c says why). So flushing can be tried again.
- * Closing the file is the last that tells: when it fails, what waits is given up, and the file is
- * as good as closed. Who opens it again gets new writers.
+ * A writer keeps the data that it cannot store, and the call that asked for it fails; only closing
+ * the dataset does not (callbacks/dataset.c says why). So flushing can be tried again. Closing the
+ * file is the last call that tells: when it fails, waiting data are given up, and the file is as
+ * good as closed. The next opening gets new writers.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_WRITERS_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_WRITERS_H
@@ -19,26 +19,26 @@
 /* The writer, opened if need be; the caller is about to write with it. Borrowed. */
 enum zb_code vol_writer_get(vol_node *dataset, zb_writer **out, zb_error *err);
 
-/* Stores what waits for the chunks of a dataset that a box touches. */
+/* Stores waiting data of the chunks of a dataset that a box touches. */
 enum zb_code vol_writer_settle(vol_node *dataset, const uint64_t *start, const uint64_t *count,
                                zb_error *err);
 
-/* Stores what waits for one node, or for it and all below it. */
+/* Stores all waiting data of one node, or of it and all below it. */
 enum zb_code vol_writer_flush(vol_node *node, zb_error *err);
 enum zb_code vol_writer_flush_below(vol_node *node, zb_error *err);
 
-/* The same, and frees the writers on success. */
+/* Flushes likewise, and frees the writers on success. */
 enum zb_code vol_writer_close(vol_node *node, zb_error *err);
 enum zb_code vol_writer_close_below(vol_node *node, zb_error *err);
 
-/* Forgets what waits for a node and all below it. */
+/* Forgets the waiting data of a node and all below it. */
 void vol_writer_abandon_below(vol_node *node);
 
 /* Stores all that waits in a file and, if the user wants that, makes it durable.
-   What may be lost without waiting any more fails each later flush, too. */
+   A loss of data that wait no more fails each later flush, too. */
 enum zb_code vol_file_flush(vol_file *file, zb_error *err);
 
-/* The last resort, where no call is left that could return the error. */
+/* Prints the error where no call is left that could return it. */
 void vol_report_lost(const vol_file *file, const zb_error *err);
 
 /* The program has been told that closing the file failed: forgets the data that wait, and the file

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What HDF5 holds behind an id of ours. The same struct serves two kinds of object: those of a Zarr
+ * The object that HDF5 holds behind an id of ours. The struct serves two kinds: those of a Zarr
  * store, and, with HDF5_VOL_CONNECTOR=zarr, those of every other file, which are the native
  * connector's (`under`) in our wrapping. Each callback begins with the line that passes the latter
  * on.
@@ -34,19 +34,14 @@ typedef struct vol_object {
 
 #define VOL_MAGIC UINT64_C(0x7a61727262726467) /* "zarrbrdg" */
 
-/* Prepares the library (h5_lib_start), or only watches it (h5_lib_watch), with our shutdown
-   routine. */
-void vol_start(h5_lib *lib);
-void vol_watch(h5_lib *lib);
-
 /* Opens a node through a handle. Pushes an error and returns NULL when memory runs out. */
 vol_object *vol_object_new(vol_handle *handle, vol_node *node, H5I_type_t type);
 
 /* vol_object_new with the type that fits the node. */
 vol_object *vol_object_of_node(vol_handle *handle, vol_node *node);
 
-/* May the object's file be changed, and is its node still there? Pushes an error else; `what` is
-   e.g. "create a group". */
+/* Whether the object's file may be changed and its node is still there. Pushes an error when not;
+   `what` is e.g. "create a group". */
 bool vol_may_write(const vol_object *object, const char *what);
 
 /* Wraps a native object; NULL when `under` is NULL, so that failures pass through. */
@@ -62,25 +57,7 @@ herr_t vol_object_closed(vol_object *object, herr_t result);
    vol_release_id. */
 hid_t vol_node_register(vol_handle *handle, vol_node *node);
 
-/* The link that `loc` names, seen from object, whether it can be opened or not; a location that
-   names none gives the node alone. Pushes an error and returns false when there is none. */
-bool vol_locate_link(const vol_object *object, const H5VL_loc_params_t *loc, vol_found *out);
-
-/* The node there. Pushes an error and returns NULL when there is none. */
-vol_node *vol_locate(const vol_object *object, const H5VL_loc_params_t *loc);
-
-/* The node called `name` (NULL: itself) seen from there. */
-vol_node *vol_locate_name(const vol_object *object, const H5VL_loc_params_t *loc, const char *name);
-
-/* For questions of existence: as vol_locate_link, but where there is none, both parts of *out are
-   NULL, and only a real failure pushes an error and returns false. */
-bool vol_lookup(const vol_object *object, const H5VL_loc_params_t *loc, vol_found *out);
-
-/* Counts the open ids of the object's file whose type is in `types` (H5F_OBJ_...), and stores up
-   to max of them when ids is not NULL. */
-size_t vol_object_ids(const vol_object *object, unsigned types, size_t max, hid_t *ids);
-
-/* Is p one of ours? */
+/* Whether p is an object of ours. */
 bool vol_is_ours(const void *p);
 
 void vol_token_set(H5O_token_t *token, uint64_t value);
@@ -88,7 +65,5 @@ uint64_t vol_token_get(const H5O_token_t *token);
 
 /* Copies text into HDF5's (buffer, size) with truncation; *length gets the full length. */
 void vol_copy_name(const char *text, char *buffer, size_t size, size_t *length);
-
-extern const H5VL_wrap_class_t vol_wrap_class;
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an arena gives is aligned, large enough, and nobody else's. */
+/* Memory of an arena is aligned, large enough, and does not overlap. */
 #include "base/arena.h"
 
 #include "support/check.h"

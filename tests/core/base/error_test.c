@@ -89,7 +89,7 @@ static void cuts_between_characters(void **state) {
     }
 }
 
-/* File names may hold anything but '/' and NUL; a message stays one line of UTF-8 all the same.
+/* File names may hold anything but '/' and NUL; a message stays one line of UTF-8 nevertheless.
    (The split strings below keep the compiler from seeing trigraphs.) */
 static void replaces_what_is_no_text(void **state) {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The forms of an extension point, and how long values and names look in messages. */
+/* The forms of an extension point, and the look of long values and names in messages. */
 #include "support/sample.h"
 
 #include "base/json_brief.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the JSON reader takes, what it refuses and where, and that nothing is lost on the way. */
+/* The texts that the JSON reader takes, those that it refuses and where, and that nothing is lost
+   on the way. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The writer: commas, escapes, numbers that come back, and that it gives what the parser takes. */
+/* The writer: commas, escapes, numbers that come back, and texts that the parser takes. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -10,7 +10,7 @@
 static const uint64_t v1[ZB__LRU_VERSION_WORDS] = {1};
 static const uint64_t v2[ZB__LRU_VERSION_WORDS] = {1, 0, 0, 1};
 
-/* What a block takes of the budget: its head counts too. */
+/* A block's share of the budget: its head counts too. */
 static uint64_t weight(size_t size) {
     return sizeof(zb__lru_item) + size;
 }
@@ -87,7 +87,8 @@ static void evicts_the_least_recently_used(void **state) {
     assert_true(put(&lru, 11, v1, largest, 11)); /* pushes out all others */
     assert_int_equal(lru.count, 1);
     assert_int_equal(get(&lru, 11, v1), 11);
-    assert_false(put(&lru, 12, v1, largest + 1, 12)); /* never fits, and costs nobody its place */
+    assert_false(put(&lru, 12, v1, largest + 1, 12)); /* never fits, and pushes no other block
+                                                         out */
     assert_int_equal(get(&lru, 11, v1), 11);
     lru_end(&lru);
 }
@@ -122,7 +123,7 @@ static void versions_are_told_apart(void **state) {
     zb__lru lru;
     zb__lru_init(&lru, 1000, 0);
     assert_true(put(&lru, 0, v1, 100, 1));
-    assert_int_equal(get(&lru, 0, NULL), -1); /* says nothing about what is cached */
+    assert_int_equal(get(&lru, 0, NULL), -1); /* says nothing about cached blocks */
     assert_int_equal(get(&lru, 0, v1), 1);
     assert_int_equal(get(&lru, 0, v2), -1);
     assert_int_equal(get(&lru, 0, v1), -1); /* the stale one was dropped */

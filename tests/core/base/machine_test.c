@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What control groups grant, read from directories that are laid out like a machine's. */
+/* The memory and processors that control groups grant, read from directories that are laid out like
+   a machine's. */
 #include "base/machine.h"
 
 #include <sys/resource.h>

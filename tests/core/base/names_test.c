@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of names: they grow, are sorted without repeats, end at their limit, and free what they
-   were given also when they cannot take it. */
+/* Lists of names: they grow, are sorted without repeats, end at their limit, and free a name that
+   they were given also when they cannot take it. */
 #include "base/names.h"
 
 #include <stdio.h>

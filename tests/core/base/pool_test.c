@@ -86,7 +86,7 @@ static void stops_at_the_first_error(void **state) {
     assert_true(t.begun >= 11 && t.begun <= 10 + 2 * zb__pool_width());
     for (size_t i = 0; i < TASKS; i++)
         assert_true(t.runs[i] <= 1);
-    assert_int_equal(t.inside, 0); /* nobody is left inside when the run returns */
+    assert_int_equal(t.inside, 0); /* no task is left inside when the run returns */
     assert_int_equal(zb__pool_run(count_task, &t, TASKS, 0, NULL), ZB_EFORMAT);
 }
 
@@ -190,7 +190,7 @@ static void works_after_fork(void **state) {
     caller callers[4];
     size_t count = CHECK_FORKS_WHILE_BUSY ? 4 : 0;
     if (count == 0)
-        print_message("address sanitizer: forking while the pool is idle only\n");
+        print_message("sanitizer: forking while the pool is idle only\n");
     for (size_t i = 0; i < count; i++) {
         callers[i] = (caller){.number = (int)i};
         assert_int_equal(pthread_create(&callers[i].thread, NULL, call_many, &callers[i]), 0);

@@ -48,7 +48,7 @@ static enum zb_code grow(zb_store *store, zb_error *err) {
     return code;
 }
 
-static enum zb_code delete (zb_store *store, zb_error *err) {
+static enum zb_code delete(zb_store *store, zb_error *err) {
     return zb_node_delete(store, "b", err);
 }
 
@@ -112,7 +112,7 @@ static void check_state(zb_store *store, zb_store *before, zb_store *after) {
     store_check_truthful(store);
 }
 
-/* A failure at call or allocation number nth; *failed tells whether it came to that. */
+/* A failure at call or allocation number nth; *failed tells whether that failure came. */
 static enum zb_code run_to_failure(const scenario *s, zb_store *store, bool starve, uint64_t nth,
                                    bool *failed, zb_error *err) {
     if (starve) {

@@ -31,8 +31,8 @@ static void set(zb_store *store, const char *path, const char *name, const char 
 
 /* ---- Attributes --------------------------------------------------------------------------- */
 
-/* By another writer, with what must survive: order, escapes, numbers, white space, unknown members.
- */
+/* By another writer, with things that must survive: order, escapes, numbers, white space, unknown
+   members. */
 #define STRANGE                                                                                    \
     "{\"zarr_format\":3, \"x-more\": {\"must_understand\":false, \"k\" : [ 1.0e+2 ]},\n"           \
     "\t\"attributes\" : {\"z\\u00e9\":1.000, \"a\":%s\"last\":18446744073709551616},\r\n"          \
@@ -186,7 +186,7 @@ static void test_consolidated(void **state) {
     zb_store_release(store);
 }
 
-/* A block below the root is kept current, too; one that cannot be is dropped. */
+/* A block below the root is kept current, too; a block for which that fails is dropped. */
 static void test_other_blocks(void **state) {
     (void)state;
     zb_store *store = store_new();
@@ -236,7 +236,7 @@ static void test_delete(void **state) {
     zb_store_release(store);
 }
 
-/* The same bytes, also of what cannot be opened, and in another store. */
+/* The same bytes, also of nodes that cannot be opened, and in another store. */
 static void test_copy(void **state) {
     (void)state;
     zb_store *from = store_tree(false), *to = store_new();
@@ -266,7 +266,7 @@ static void test_copy(void **state) {
     zb_store_release(to);
 }
 
-/* Chunks without an array, and nodes beside the note of a copy, were left by somebody killed. */
+/* Chunks without an array, and nodes beside the note of a copy, were left by a killed process. */
 static void test_copy_to_left_overs(void **state) {
     (void)state;
     zb_store *store = store_tree(false), *expected = store_tree(false);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Creating nodes: the documents, what is refused, the groups above, and leftovers. */
+/* Creating nodes: the documents, refused specifications, the groups above, and leftovers. */
 #include "support/store.h"
 #include "zarrbridge/change.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Resizing: whatever the steps, an element reads as what was written last while it was inside the
- * array without a break since, else as the fill value. Chunks that no element of the array lies in
- * are gone.
+ * Resizing: in any order of steps, an element reads as the value that was written last while it was
+ * inside the array without a break since, otherwise as the fill value. Chunks that no element of
+ * the array lies in are gone.
  */
 #include "support/store.h"
 
@@ -173,7 +173,7 @@ static void test_unfinished(void **state) {
     }
     zb_node *again;
     ASSERT_FAILS(zb_array_resize(node, (const uint64_t[]){11, 20}, &again, &err), ZB_ECONFLICT, err,
-                 "shape has changed"); /* what the old node knows is not what is there */
+                 "shape has changed"); /* the old node's shape is not the current one */
     ASSERT_OK(zb_node_refresh(node, &again, &err), err);
     again = resized(again, 10, 20);
     expect(again, 6, 9, 3);
@@ -207,8 +207,8 @@ static void test_growing_is_cheap(void **state) {
     zb_store_release(store);
 }
 
-/* What other programs leave beyond the edge does not become elements when the array grows: padding
-   of chunks on the edge, and whole chunks behind it. */
+/* Values that other programs leave beyond the edge do not become elements when the array grows:
+   padding of chunks on the edge, and whole chunks behind it. */
 static void test_foreign_padding(void **state) {
     (void)state;
     for (size_t i = 0; variants(i); i++) {

@@ -15,7 +15,7 @@
 
 static const zb_dtype int_type = {.kind = ZB_KIND_INT, .size = 4};
 
-/* What was found, by kind. */
+/* The findings, by kind. */
 typedef struct findings {
     int of[ZB_FINDING_UNCHECKED + 1], total, most;
     char last_key[600], last_message[ZB_MESSAGE_SIZE];
@@ -112,7 +112,7 @@ static void spoil(zb_store *store, const char *key, size_t size, size_t at) {
 static void damage_is_found_and_left(void **state) {
     fixture *f = *state;
     static const struct {
-        size_t size, at; /* of what stays of the shard */
+        size_t size, at; /* of the rest of the shard */
         enum zb_finding_kind kind;
         const char *text;
     } rows[] = {{SIZE_MAX, 30, ZB_FINDING_DAMAGED, "shard c/1/2, inner chunk (0,0)"},
@@ -240,7 +240,7 @@ static void deep_directories_are_left(void **state) {
     assert_int_equal(repair(f->store).total, 0);
 }
 
-/* ---- What is left over -------------------------------------------------------------------- */
+/* ---- Left-overs -------------------------------------------------------------------- */
 
 /* A writer that is killed in the middle of changing a shard, as the store sees it. */
 static void kill_a_writer(zb_store *store, enum zb_strategy strategy, uint64_t nth) {
@@ -292,7 +292,7 @@ static void left_overs_are_removed(void **state) {
     /* A day old, of another machine. */
     check_write_file(f->root, "a/c/0/.1.0000000000000001.0000000000000002.zb-tmp", "half", 4);
     check_write_file(f->root, "a/.zarr.json.zb-lock", "", 0);
-    /* A moment old, of this one: nobody holds it. */
+    /* A moment old, of this one: no process holds it. */
     check_write_file(f->root, "a/c/0/.1.zb-lock", "", 0);
     char path[512];
     const char *names[] = {"a/c/0/.1.0000000000000001.0000000000000002.zb-tmp",
@@ -344,7 +344,7 @@ static void stale_blocks_are_refreshed(void **state) {
                         "{\"kind\":\"inline\",\"must_understand\":false,\"metadata\":{}}";
     snprintf(map, sizeof map, "\"g/a\":%s,\"g\":{%s}", array, group);
     put_block(f->store, map);
-    assert_int_equal(verify(f->store, NULL).total, 0); /* another order is no difference */
+    assert_int_equal(verify(f->store, NULL).total, 0); /* another order is not a difference */
     const char *texts[] = {"does not know", "otherwise", "gone"};
     for (int i = 0; i < 3; i++) {
         if (i == 0)

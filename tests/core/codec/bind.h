@@ -15,7 +15,7 @@ static inline enum zb_code bind_chain(const char *codecs, zb_dtype dtype, uint32
     ASSERT_OK(zb_json_parse(codecs, strlen(codecs), &json, err), *err);
     const zb__binding binding = {.ndim = ndim, .dtype = dtype};
     enum zb_code code = zb__chain_bind(json, &binding, out, err);
-    zb_json_free(json); /* a bound chain needs it no more */
+    zb_json_free(json); /* a bound chain does not need it any more */
     return code;
 }
 

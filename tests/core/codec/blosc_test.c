@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Our decoder against what libblosc writes: every compressor, filter, split and type size. */
+/* Our decoder against containers that libblosc writes: every compressor, filter, split and type
+   size. */
 #include "decode.h"
 
 #include <blosc.h>
 
 #include "base/scratch.h"
-#include "codec/codec.h"
+#include "codec/table.h"
 #include "base/bytes.h"
 #include "base/bytes.h"
 #include "codec/blosc_shuffle.h"
 
 #define OPS (zb__codec_find("blosc"))
 
-/* How a container is written. */
+/* The options by which a container is written. */
 typedef struct recipe {
     const char *compressor;
     int level, shuffle;
@@ -131,13 +132,13 @@ static void blocks_out_of_order(void **state) {
     free(data.data);
 }
 
-/* Only the blocks that are asked for are touched. */
+/* Only the requested blocks are touched. */
 static void parts_leave_the_rest_alone(void **state) {
     (void)state;
     bytes data = make_sample(SAMPLE_RAMP, 200000, 1);
     recipe r = {"lz4", 5, 1, 2, 4096, BLOSC_NEVER_SPLIT, 1};
     bytes in = compress(&r, data);
-    size_t block = zb__load_le32(in.data + 8); /* libblosc takes the wish as a hint */
+    size_t block = zb__load_le32(in.data + 8); /* libblosc takes the option as a hint */
     assert_true(data.size > 5 * block);
     decoding d = decode_whole(OPS, data.size);
     d.lo = 3 * block + 5;
@@ -304,8 +305,8 @@ static void encoded(void **state) {
     }
 }
 
-/* What is missing in the configuration is what zarr-python takes; and libblosc, given the same,
-   makes containers of about that size. */
+/* Members that are missing in the configuration get zarr-python's values; and libblosc, given the
+   same, makes containers of about that size. */
 static void encoded_by_default(void **state) {
     (void)state;
     bytes sample = make_sample(SAMPLE_RAMP, 50000, 1);
@@ -323,7 +324,7 @@ static void encoded_by_default(void **state) {
     free(sample.data);
 }
 
-/* libblosc decodes what we encode, and that is hardly longer than its own. */
+/* libblosc decodes the containers that we encode, and they are hardly longer than its own. */
 static void others_decode(void **state) {
     (void)state;
     static const char *const names[] = {"lz4", "lz4hc", "zstd", "zlib"};

@@ -41,7 +41,7 @@ static void order_of_codecs(void **state) {
 
 static void names(void **state) {
     (void)state;
-    /* Short and old forms that are read, and what is not known. */
+    /* Short and old forms that are read, and unknown ones. */
     free_form(bind_6x4("[\"bytes\",\"zstd\"]", uint8_type));
     free_form(
         bind_6x4("[{\"name\":\"endian\",\"configuration\":{\"endian\":\"big\"}}]", int16_type));
@@ -96,7 +96,8 @@ static void transposes(void **state) {
         {"[{\"name\":\"transpose\",\"configuration\":{\"order\":[2,0,1]}}," LITTLE "]", {2, 0, 1}},
         {"[{\"name\":\"transpose\",\"configuration\":{\"order\":\"C\"}}," LITTLE "]", {0, 1, 2}},
         {"[{\"name\":\"transpose\",\"configuration\":{\"order\":\"F\"}}," LITTLE "]", {2, 1, 0}},
-        /* The second permutes what the first has made: 2,0,1 and then its dimensions 1,2,0. */
+        /* The second permutes the dimensions that the first has made: 2,0,1 and then its dimensions
+           1,2,0. */
         {"[{\"name\":\"transpose\",\"configuration\":{\"order\":[2,0,1]}},"
          "{\"name\":\"transpose\",\"configuration\":{\"order\":[1,2,0]}}," LITTLE "]",
          {0, 1, 2}},
@@ -204,7 +205,7 @@ static void limits(void **state) {
 
 /* ---- Decoding ----------------------------------------------------------------------------- */
 
-/* Encodings, outermost last; what they are given is freed. */
+/* Encodings, outermost last; each frees its input. */
 typedef struct blob {
     uint8_t *data;
     size_t size;
@@ -312,7 +313,7 @@ static void wrong_sizes(void **state) {
 }
 
 /* 300 MB in some hundred bytes, for a chunk of 100: the stage before the last may hold twice the
-   chunk and 64 KiB, not what the data claim. */
+   chunk and 64 KiB, not the size that the data claim. */
 static void bombs_in_chains(void **state) {
     (void)state;
     uint8_t out[100];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "decode.h"
-#include "codec/codec.h"
+#include "codec/table.h"
 
 #define OPS (zb__codec_find("crc32c"))
 

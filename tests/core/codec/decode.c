@@ -92,7 +92,7 @@ void assert_parts_decode(const zb__codec_ops *ops, bytes in, bytes expected) {
     }
 }
 
-/* Whatever the input, no more bytes than asked for: run_decoder checks. */
+/* No input gives more bytes than asked for: run_decoder checks. */
 static void decode_damaged(const zb__codec_ops *ops, const uint8_t *in, size_t size,
                            size_t expected_size, bool must_fail) {
     for (int part = 0; part < 2; part++) {

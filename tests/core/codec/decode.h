@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the tests of all codecs need: decoding between buffers of the exact sizes (so that
+ * The helpers of all codec tests: decoding between buffers of the exact sizes (so that
  * AddressSanitizer sees a byte too many), sample data of several kinds, the damage that every
  * decoder must survive, and round trips through the encoder.
  */
@@ -31,7 +31,7 @@ typedef struct decoding {
     size_t capacity, lo, hi;
     bool exact;
     zb_error err;
-    bytes out; /* capacity bytes, with 0xa5 where nothing was written */
+    bytes out; /* capacity bytes, with 0xa5 in the bytes that were not written */
 } decoding;
 
 #define UNTOUCHED 0xa5
@@ -50,7 +50,7 @@ decoding decode_whole(const zb__codec_ops *ops, size_t capacity);
    its code; the size it reports is checked to be within the capacity. */
 enum zb_code run_decoder(decoding *d, const void *in, size_t size);
 
-/* Decodes and compares with what is expected. */
+/* Decodes and compares with the expected bytes. */
 void assert_decodes(const zb__codec_ops *ops, const void *in, size_t size, const void *expected,
                     size_t expected_size);
 
@@ -73,7 +73,7 @@ zb__codec make_codec(const zb__codec_ops *ops, const char *configuration, uint32
 bytes run_encoder(const zb__codec *codec, bytes in);
 
 /* Encodes samples of all kinds and many sizes, 0 included, and decodes them again. Equal input must
-   give equal output, whatever the room, and too small a buffer an error. */
+   give equal output, with any room, and too small a buffer an error. */
 void assert_round_trips(const zb__codec_ops *ops, const char *configuration, uint32_t item);
 
 #endif

@@ -6,6 +6,7 @@
 #include "bind.h"
 
 #include "base/scratch.h"
+#include "codec/table.h"
 #include "codec/encode.h"
 #include "kernel/scatter.h"
 #include "zarrbridge/limits.h"
@@ -139,7 +140,7 @@ static void make_elements(const one_chunk *c, check_random *random, uint64_t sha
     }
 }
 
-/* What encoding takes: stored dimensions, the chain's byte order. */
+/* The input of encoding: stored dimensions, the chain's byte order. */
 static uint8_t *serialise(const one_chunk *c, const uint8_t *elements) {
     const zb__form *form = c->form;
     const zb__chain *chain = form->chain;
@@ -192,7 +193,8 @@ static encoded encode_within_bound(const one_chunk *c, const uint8_t *elements, 
     uint64_t bound = zb__chunk_encode_bound(c->form);
     zb_error err;
     encoded out;
-    assert_true(bound <= c->form->encoded_bound); /* readers accept what writers may write */
+    assert_true(bound <= c->form->encoded_bound); /* readers accept the forms that writers may
+                                                     write */
     ASSERT_OK(encode(c, elements, store_empty, (size_t)bound, &out, &err), err);
     assert_true(out.size <= bound);
     return out;
@@ -253,7 +255,7 @@ static void all_fill(void **state) {
     }
 }
 
-/* Less room than the bound is an error or enough, never another's memory. */
+/* Less room than the bound is an error or enough, never memory outside the buffer. */
 static void too_little_room(void **state) {
     (void)state;
     uint8_t elements[ELEMENTS * 16];
@@ -327,7 +329,7 @@ static void fill_is_compared_bit_by_bit(void **state) {
     }
 }
 
-/* What does not fit 64 bits is no bound. */
+/* A number that does not fit 64 bits is not a bound. */
 static void bounds(void **state) {
     (void)state;
     const uint64_t huge[2] = {1 << 25, 1 << 25};

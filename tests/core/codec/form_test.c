@@ -34,7 +34,7 @@ static void equal_shapes_share_one(void **state) {
     assert_int_equal(b->stored_shape[0], 8);
     assert_int_equal(b->shard->grid[0], 4);
     assert_int_equal(b->shard->grid[1], 1);
-    assert_ptr_equal(a->shard->inner, b->shard->inner); /* whatever the shard's shape */
+    assert_ptr_equal(a->shard->inner, b->shard->inner); /* for any shape of the shard */
     assert_ptr_equal(a->shard->index->chain, b->shard->index->chain);
     assert_ptr_not_equal(a->shard->index, b->shard->index); /* grids 2 x 2 and 4 x 1 */
     zb__form_release(a);
@@ -140,7 +140,7 @@ static void from_many_threads(void **state) {
     zb__chain_free(chain);
 }
 
-/* What only encoding needs may differ; the shape is no part of a chain. */
+/* Parameters that only encoding needs may differ; the shape is not a part of a chain. */
 static void chains_that_decode_alike(void **state) {
     (void)state;
     static const struct {

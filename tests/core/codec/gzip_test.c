@@ -4,7 +4,7 @@
 
 #include <libdeflate.h>
 
-#include "codec/codec.h"
+#include "codec/table.h"
 #include "zarrbridge/zarrbridge.h"
 
 #define OPS (zb__codec_find("gzip"))

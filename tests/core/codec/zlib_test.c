@@ -4,7 +4,7 @@
 
 #include <libdeflate.h>
 
-#include "codec/codec.h"
+#include "codec/table.h"
 
 #define OPS (zb__codec_find("numcodecs.zlib"))
 
@@ -55,7 +55,7 @@ static void refused(void **state) {
     } cases[] = {
         {0, 1, ZB_EFORMAT, "begins with 79 9c"},    /* another method */
         {0, 0x80, ZB_EFORMAT, "begins with f8 9c"}, /* too large a window */
-        {1, 1, ZB_EFORMAT, "which is no header"},   /* no multiple of 31 */
+        {1, 1, ZB_EFORMAT, "which is no header"},   /* not a multiple of 31 */
         {2, 7, ZB_EFORMAT, "damaged or truncated"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -71,7 +71,7 @@ static void refused(void **state) {
     assert_fails(OPS, in.data, in.size, 999, ZB_EFORMAT, "more bytes than expected");
     assert_fails(OPS, in.data, in.size, 1001, ZB_EFORMAT, "to 1000 bytes, expected 1001");
     assert_fails(OPS, "", 0, 0, ZB_EFORMAT, "0 bytes where a stream should be");
-    uint8_t *longer = malloc(in.size + 1); /* what follows the stream belongs to nothing */
+    uint8_t *longer = malloc(in.size + 1); /* bytes after the stream belong to nothing */
     memcpy(longer, in.data, in.size);
     longer[in.size] = 0;
     assert_fails(OPS, longer, in.size + 1, 1000, ZB_EFORMAT, "5 bytes where the 4");

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames of every form that writers make, prefixes, bombs, and what must be refused. */
+/* Frames of every form that writers make, prefixes, bombs, and frames that must be refused. */
 #include "decode.h"
 
 #include <zstd.h>
-#include "codec/codec.h"
+#include "codec/table.h"
 
 #define OPS (zb__codec_find("zstd"))
 
-/* How a frame is written. */
+/* The options by which a frame is written. */
 typedef struct recipe {
     int level;
     bool checksum, no_content_size;
@@ -81,7 +81,7 @@ static void several_frames(void **state) {
     free(data.data);
 }
 
-/* A prefix costs the blocks that hold it: what lies behind them is not written. */
+/* A prefix costs the blocks that hold it: bytes behind them are not written. */
 static void prefix_stops(void **state) {
     (void)state;
     bytes data = make_sample(SAMPLE_NOISE, 1 << 20, 1);
@@ -163,7 +163,7 @@ static void dictionaries_are_refused(void **state) {
     assert_fails(OPS, in, sizeof in, 1, ZB_EUNSUPPORTED, "dictionary");
     uint8_t none[sizeof in];
     memcpy(none, in, sizeof in);
-    none[5] = 0; /* dictionary 0 is none */
+    none[5] = 0; /* dictionary 0 means none */
     assert_decodes(OPS, none, sizeof none, "x", 1);
 }
 

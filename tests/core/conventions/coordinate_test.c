@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which array is the coordinate of a dimension. */
+/* The choice of the array that is the coordinate of a dimension. */
 #include "support/check.h"
 #include "zarrbridge/conventions.h"
 

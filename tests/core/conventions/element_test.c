@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers as elements: what a type holds, and what it does not. */
+/* Numbers as elements: those that a type holds, and those that it does not. */
 #include <float.h>
 #include <math.h>
 

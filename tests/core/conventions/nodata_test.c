@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The nodata value of arrays: attributes before the fill value, and when that one counts. */
+/* The nodata value of arrays: attributes before the fill value, and when the fill value counts. */
 #include <math.h>
 
 #include "support/sample.h"

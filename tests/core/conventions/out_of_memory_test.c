@@ -7,7 +7,7 @@
 #include "support/starve.h"
 #include "zarrbridge/conventions.h"
 
-/* Runs fn until nothing is refused; fn is false each time but the last. */
+/* Runs fn until no allocation is refused; fn is false each time but the last. */
 static void starve(bool (*fn)(void *context), void *context) {
     size_t places = 0;
     for (;; places++) {
@@ -79,7 +79,7 @@ static void fills(void **state) {
     starve(print_fill, &element);
 }
 
-/* Without memory for the directory above a node must not be taken for a root. */
+/* A node must not be taken for a root when memory for the directory above runs out. */
 static void paths(void **state) {
     (void)state;
     char path[] = "/a/b/c/d";

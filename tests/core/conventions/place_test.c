@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What may be filled, what may be replaced, and what is left alone. */
+/* Places that may be filled, places that may be replaced, and places that are left alone. */
 #include "support/store.h"
 #include "zarrbridge/conventions.h"
 #include "zarrbridge/sys/wrappers.h"
@@ -45,7 +45,7 @@ static void test_places(void **state) {
     }
 }
 
-/* What cannot be read or listed is an error, or something; never an empty place. */
+/* A place that cannot be read or listed is an error, or taken; never empty. */
 static void test_errors_are_told(void **state) {
     (void)state;
     zb_store *mem = store_new(), *fault;

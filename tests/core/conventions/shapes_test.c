@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shapes for arrays whose creator chose none. */
+/* Chunk and shard shapes for arrays whose creator chose none. */
 #include "support/check.h"
 #include "zarrbridge/conventions.h"
 
@@ -15,7 +15,7 @@ typedef struct row {
 } row;
 
 static const row rows[] = {
-    /* nothing is known of the dimensions */
+    /* the roles of the dimensions are not known */
     {0, 8, {0}, {0}, {0}, {0}},
     {1, 8, {10}, {0}, {10}, {0}},
     {1, 8, {0}, {0}, {1}, {0}},

@@ -49,7 +49,7 @@ static void test_all_doubles_come_back(void **state) {
         double value;
         char text[ZB_NUMBER_TEXT_SIZE];
         memcpy(&value, &bits, sizeof value);
-        if (i % 2) /* of a size that people write */
+        if (i % 2) /* of a usual size */
             value = (double)(int64_t)bits / (double)(UINT64_C(1) << (bits % 60));
         if (isfinite(value) && strtod(zb_number_text(value, text), NULL) != value)
             fail_msg("%.17g is printed as %s", value, text);

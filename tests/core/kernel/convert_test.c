@@ -11,7 +11,8 @@
 #include "kernel/scatter.h"
 #include "reference.h"
 
-/* Values around which conversions change their mind; each also by its neighbours in the type. */
+/* Values at which conversions begin to give other results; each also by its neighbours in the
+   type. */
 static const double landmarks[] = {
     0,       0.25,        0.5,         0.99999,     1,          1.5,        2.5,         126.5,
     127,     127.99,      128,         254.5,       255,        255.5,      256,         32767,
@@ -52,7 +53,7 @@ static bool is_nan_element(zb_dtype dtype, const void *bytes) {
     return dtype.kind == ZB_KIND_FLOAT && isnan(load_number(dtype, bytes).real);
 }
 
-/* NaNs need not have the same payload, all else the same bits. */
+/* NaNs need not have the same payload, all other values need the same bits. */
 static void check_element(zb_dtype from, const unsigned char *src, zb_dtype to,
                           const unsigned char *got) {
     unsigned char expected[8];

@@ -15,10 +15,12 @@
 #include "zarrbridge/zarrbridge.h"
 
 static const zb_dtype all_numbers[] = {
-    {ZB_KIND_BOOL, 1, false, NULL}, {ZB_KIND_INT, 1, false, NULL},   {ZB_KIND_INT, 2, false, NULL},
-    {ZB_KIND_INT, 4, false, NULL},  {ZB_KIND_INT, 8, false, NULL},   {ZB_KIND_UINT, 1, false, NULL},
-    {ZB_KIND_UINT, 2, false, NULL}, {ZB_KIND_UINT, 4, false, NULL},  {ZB_KIND_UINT, 8, false, NULL},
-    {ZB_KIND_FLOAT, 2, false, NULL}, {ZB_KIND_FLOAT, 4, false, NULL}, {ZB_KIND_FLOAT, 8, false, NULL},
+    {ZB_KIND_BOOL, 1, false, NULL},  {ZB_KIND_INT, 1, false, NULL},
+    {ZB_KIND_INT, 2, false, NULL},   {ZB_KIND_INT, 4, false, NULL},
+    {ZB_KIND_INT, 8, false, NULL},   {ZB_KIND_UINT, 1, false, NULL},
+    {ZB_KIND_UINT, 2, false, NULL},  {ZB_KIND_UINT, 4, false, NULL},
+    {ZB_KIND_UINT, 8, false, NULL},  {ZB_KIND_FLOAT, 2, false, NULL},
+    {ZB_KIND_FLOAT, 4, false, NULL}, {ZB_KIND_FLOAT, 8, false, NULL},
 };
 #define NUMBER_COUNT (sizeof all_numbers / sizeof all_numbers[0])
 
@@ -75,8 +77,8 @@ static inline uint16_t half_bits(long double value) {
     }
     if (exponent > 15)
         return sign | 0x7c00;
-    unsigned bits = units < 1024 ? (unsigned)units
-                                 : (unsigned)(exponent + 15) << 10 | ((unsigned)units - 1024);
+    unsigned bits =
+        units < 1024 ? (unsigned)units : (unsigned)(exponent + 15) << 10 | ((unsigned)units - 1024);
     return (uint16_t)(sign | bits);
 }
 
@@ -116,9 +118,7 @@ static inline void store_integer(zb_dtype dtype, number value, unsigned char *by
     __int128 high = low + range - 1, integer = value.integer;
     if (value.is_float) {
         long double cut = isnan(value.real) ? 0 : truncl(value.real);
-        integer = cut >= (long double)high  ? high
-                  : cut <= (long double)low ? low
-                                            : (__int128)cut;
+        integer = cut >= (long double)high ? high : cut <= (long double)low ? low : (__int128)cut;
     }
     integer = integer < low ? low : integer > high ? high : integer;
     uint64_t word = (uint64_t)integer;

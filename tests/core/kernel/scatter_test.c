@@ -50,7 +50,7 @@ static void make_layout(layout *out, uint32_t ndim, const uint64_t *count, size_
     out->bytes = extent;
 }
 
-/* What zb__scatter claims to do, or with src_strides NULL zb__scatter_fill. */
+/* The copy that zb__scatter claims to make, or with src_strides NULL zb__scatter_fill. */
 static void reference_copy(const zb__box_copy *copy, const char *src, char *dst) {
     uint64_t index[ZB_MAX_NDIM] = {0};
     for (uint32_t d = 0; d < copy->ndim; d++) {
@@ -115,12 +115,13 @@ static void check_box(zb__box_copy *copy, const layout *from, const layout *to) 
     free(expected);
 }
 
-/* Integers, whose conversions have no NaN, and what is moved without being converted. */
+/* Integers, whose conversions have no NaN, and elements that are moved without conversion. */
 static void random_types(zb__box_copy *copy) {
     static const uint32_t raw_sizes[] = {1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 31, 33, 100, 5000};
-    static const zb_dtype integers[] = {{ZB_KIND_INT, 1, false, NULL},  {ZB_KIND_INT, 2, false, NULL},
-                                        {ZB_KIND_UINT, 4, false, NULL}, {ZB_KIND_INT, 8, false, NULL},
-                                        {ZB_KIND_UINT, 1, false, NULL}, {ZB_KIND_UINT, 2, false, NULL}};
+    static const zb_dtype integers[] = {
+        {ZB_KIND_INT, 1, false, NULL},  {ZB_KIND_INT, 2, false, NULL},
+        {ZB_KIND_UINT, 4, false, NULL}, {ZB_KIND_INT, 8, false, NULL},
+        {ZB_KIND_UINT, 1, false, NULL}, {ZB_KIND_UINT, 2, false, NULL}};
     switch (random_below(4)) {
     case 0:
         copy->src_dtype = (zb_dtype){ZB_KIND_RAW, raw_sizes[random_below(14)], false, NULL};

@@ -158,7 +158,7 @@ static void describes_defaults(void **state) {
     zb_node_release(node);
 }
 
-/* The inner shape is told in the array's dimensions, whatever is transposed around the shards. */
+/* The inner shape is told in the array's dimensions, also with a transpose around the shards. */
 static void finds_the_innermost_chunk(void **state) {
     (void)state;
     static const char text[] =

@@ -69,12 +69,15 @@ static void test_floats(void **state) {
 }
 
 static const zb_dtype types[] = {
-    {ZB_KIND_BOOL, 1, false, NULL},    {ZB_KIND_INT, 1, false, NULL},      {ZB_KIND_INT, 2, false, NULL},
-    {ZB_KIND_INT, 4, false, NULL},     {ZB_KIND_INT, 8, false, NULL},      {ZB_KIND_UINT, 1, false, NULL},
-    {ZB_KIND_UINT, 2, false, NULL},    {ZB_KIND_UINT, 4, false, NULL},     {ZB_KIND_UINT, 8, false, NULL},
-    {ZB_KIND_FLOAT, 2, false, NULL},   {ZB_KIND_FLOAT, 4, false, NULL},    {ZB_KIND_FLOAT, 8, false, NULL},
-    {ZB_KIND_COMPLEX, 8, false, NULL}, {ZB_KIND_COMPLEX, 16, false, NULL}, {ZB_KIND_RAW, 1, false, NULL},
-    {ZB_KIND_RAW, 2, false, NULL},     {ZB_KIND_RAW, 11, false, NULL},     {ZB_KIND_INT, 4, true, NULL},
+    {ZB_KIND_BOOL, 1, false, NULL},    {ZB_KIND_INT, 1, false, NULL},
+    {ZB_KIND_INT, 2, false, NULL},     {ZB_KIND_INT, 4, false, NULL},
+    {ZB_KIND_INT, 8, false, NULL},     {ZB_KIND_UINT, 1, false, NULL},
+    {ZB_KIND_UINT, 2, false, NULL},    {ZB_KIND_UINT, 4, false, NULL},
+    {ZB_KIND_UINT, 8, false, NULL},    {ZB_KIND_FLOAT, 2, false, NULL},
+    {ZB_KIND_FLOAT, 4, false, NULL},   {ZB_KIND_FLOAT, 8, false, NULL},
+    {ZB_KIND_COMPLEX, 8, false, NULL}, {ZB_KIND_COMPLEX, 16, false, NULL},
+    {ZB_KIND_RAW, 1, false, NULL},     {ZB_KIND_RAW, 2, false, NULL},
+    {ZB_KIND_RAW, 11, false, NULL},    {ZB_KIND_INT, 4, true, NULL},
     {ZB_KIND_FLOAT, 8, true, NULL},    {ZB_KIND_COMPLEX, 16, true, NULL},
 };
 

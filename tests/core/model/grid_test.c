@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Grids: every element is in the cell that counting along the dimension says, and what lies at and
-   beyond the limits of numbers neither overflows nor passes for a cell. */
+/* Grids: every element is in the cell that counting along the dimension says, and numbers at and
+   beyond the limits neither overflow nor pass for a cell. */
 #include "model/grid.h"
 
 #include "support/check.h"
@@ -41,7 +41,7 @@ static void cells_are_as_counted(void **state) {
     }
 }
 
-/* Cells that begin at 2^63 or later are none. */
+/* There are no cells that begin at 2^63 or later. */
 static void no_cell_begins_beyond_the_limit(void **state) {
     (void)state;
     static const struct {
@@ -110,7 +110,7 @@ static void grids_are_compared(void **state) {
     assert_true(zb__grid_same(&nothing, &nothing));
 }
 
-/* ---- What programs see ---- */
+/* ---- The public calls ---- */
 
 #define GRID(shape) "{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":" shape "}}"
 

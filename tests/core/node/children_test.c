@@ -158,7 +158,7 @@ static void uses_the_nearest_block(void **state) {
     zb_store_release(store);
 }
 
-/* An ancestor that is missing or broken has no hint, and is no obstacle. */
+/* An ancestor that is missing or broken has no hint, and is not an obstacle. */
 static void passes_over_bad_ancestors(void **state) {
     (void)state;
     zb_store *store = new_store(false);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The rules for a zarr.json as a whole, one row each: sections 1.2 to 1.5 of the core
-   specification's checklist, and what writers in the wild produce. */
+   specification's checklist, and documents that writers in the wild produce. */
 #include "node/document.h"
 #include "support/sample.h"
-
 
 #define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 

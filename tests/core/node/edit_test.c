@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Editing a document's text: what is not edited keeps every byte. */
+/* Editing a document's text: the rest of the text keeps every byte. */
 #include "node/edit.h"
 #include "support/check.h"
 

@@ -117,7 +117,7 @@ static void limits_the_size(void **state) {
         {"\"attributes\":{}", plain, NULL},
         {"\"attributes\":{}", plain + 1, "the limit document_bytes is"},
         {"\"consolidated_metadata\":null", plain + 1, NULL},
-        /* The word alone is no excuse. */
+        /* The word alone does not allow a larger document. */
         {"\"attributes\":{\"x\":\"consolidated_metadata\"}", plain + 1,
          "the limit document_bytes is"},
         {"\"consolidated_metadata\":null", consolidated + 1, "limit consolidated_bytes is"},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How much room an array takes: the objects below it, whatever its shape says. */
+/* The room that an array takes: the objects below it, not the size that its shape gives. */
 #include "support/arrays.h"
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/sys/wrappers.h"

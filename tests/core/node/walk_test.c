@@ -2,7 +2,7 @@
 /*
  * Walks through stores that symbolic links make endless, or as good as: two links to their own
  * directory, and a ladder of links in which each directory leads to the next one by two names, so
- * that 40 steps make 2^40 paths. What each operation asks of the store is counted.
+ * that 40 steps make 2^40 paths. The calls of each operation to the store are counted.
  */
 #include "store/fixture.h"
 #include "zarrbridge/check.h"
@@ -32,7 +32,7 @@ static zb_node *create(zb_store *store, const char *path) {
     return node;
 }
 
-/* ---- What walks --------------------------------------------------------------------------- */
+/* ---- The walks --------------------------------------------------------------------------- */
 
 static int ignore(void *context, const zb_finding *finding) {
     (void)context;
@@ -166,7 +166,8 @@ static void ladders_are_left_at_a_limit(void **state) {
     walk_all(true, 20 * MOST_LINKS);
 }
 
-/* ---- What links lead to ------------------------------------------------------------------- */
+/* ---- The nodes that links lead to
+   ------------------------------------------------------------------- */
 
 static bool opens(zb_store *store, const char *path) {
     zb_node *node = NULL;
@@ -188,7 +189,8 @@ static void assert_holds_all(zb_store *store, const char *path) {
     zb_node_release(node);
 }
 
-/* What a link leads to is not the node's that holds the link: deleting and moving take the link. */
+/* The node behind a link does not belong to the node that holds the link: deleting and moving take
+   the link alone. */
 static void links_go_alone(void **state) {
     const fixture *f = *state;
     zb_error err;

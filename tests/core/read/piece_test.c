@@ -44,7 +44,7 @@ static void mark_part(zb__piece *whole, zb__piece *part, uint32_t ndim, const ui
             from_whole += (int64_t)((at - first) / step) * zb__piece_stride(whole, ndim)[d];
         }
         assert_ptr_equal(from_part, from_whole);
-        assert_int_equal(*from_part, 0); /* nobody else's */
+        assert_int_equal(*from_part, 0); /* not of another piece */
         *from_part = 1;
     }
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a read asks of its store: nothing twice, no more than it must, each failure passed on with
- * the place where it happened. The store around the one in memory counts, or fails, every call.
+ * The calls of a read to its store: nothing twice, no more than it must, each failure passed on
+ * with the place where it happened. The store around the one in memory counts, or fails, every
+ * call.
  */
 #include "support/arrays.h"
 #include "zarrbridge/sys/store.h"
@@ -312,8 +313,8 @@ static const arrays_spec nested = {.ndim = 2,
                                    .index_at_start = true,
                                    .scrambled = true};
 
-/* Every call of a read fails once: an error each time, no wrong data, and all is well afterwards.
- */
+/* Every call of a read fails once: an error each time, no wrong data, and the next read is
+   right. */
 static void every_failing_call_is_an_error(void **state) {
     (void)state;
     arrays_spec specs[] = {plain, sharded, nested, sharded, plain};
@@ -337,9 +338,9 @@ static void every_failing_call_is_an_error(void **state) {
             assert_non_null(strstr(err.message, "store mem, array /a"));
             if (!strstr(err.message, "array /a: ")) /* else it was the look at the document */
                 assert_non_null(strstr(err.message, specs[i].depth ? "shard c/" : "chunk c/"));
-            ASSERT_OK(try_box(&s, start, count, &err), err); /* with what is cached by now */
+            ASSERT_OK(try_box(&s, start, count, &err), err); /* with the chunks cached by now */
         }
-        assert_true(n > (specs[i].depth ? 8 : 2)); /* it did fail as often as there were calls */
+        assert_true(n > (specs[i].depth ? 8 : 2)); /* it failed as often as there were calls */
         zb_store_fault_set(s.around, 1);
         zb_node *node = NULL;
         ASSERT_FAILS(zb_node_open(s.around, "a", &node, &err), ZB_EIO, err, "injected fault");
@@ -350,7 +351,7 @@ static void every_failing_call_is_an_error(void **state) {
     }
 }
 
-/* Flips a bit of an object and reads what lies there: the message tells where. */
+/* Flips a bit of an object and reads the elements there: the message tells where. */
 static void damage(setup *s, const char *key, size_t at) {
     char *data;
     size_t size;

@@ -1,26 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reading boxes and points: random arrays of every encoding, random boxes, steps, strides and
- * conversions, compared element by element. What is read twice, cached or merged is plan_test's
- * matter.
+ * conversions, compared element by element. Repeated, cached and merged reads are in plan_test.
  */
 #include "kernel/scatter.h"
 #include "support/arrays.h"
+#include "support/stores.h"
 #include "zarrbridge/read.h"
-
-static zb_store *new_mem(void) {
-    zb_error err;
-    zb_store *mem = NULL;
-    ASSERT_OK(zb_store_new_mem("mem", &mem, &err), err);
-    return mem;
-}
-
-static zb_node *open_node(zb_store *store, const char *path) {
-    zb_error err;
-    zb_node *node = NULL;
-    ASSERT_OK(zb_node_open(store, path, &node, &err), err);
-    return node;
-}
 
 /* A request with its own destination, twice as large as needed, where nothing else may be touched.
  */
@@ -35,9 +21,10 @@ typedef struct request {
 
 #define UNTOUCHED 0xa5
 
-static const zb_dtype targets[] = {{ZB_KIND_BOOL, 1, false, NULL},    {ZB_KIND_INT, 4, false, NULL},
-                                   {ZB_KIND_UINT, 8, true, NULL},     {ZB_KIND_FLOAT, 8, false, NULL},
-                                   {ZB_KIND_COMPLEX, 16, true, NULL}, {ZB_KIND_FLOAT, 2, false, NULL}};
+static const zb_dtype targets[] = {
+    {ZB_KIND_BOOL, 1, false, NULL},    {ZB_KIND_INT, 4, false, NULL},
+    {ZB_KIND_UINT, 8, true, NULL},     {ZB_KIND_FLOAT, 8, false, NULL},
+    {ZB_KIND_COMPLEX, 16, true, NULL}, {ZB_KIND_FLOAT, 2, false, NULL}};
 
 static void choose_box(request *r, const arrays_sample *a, check_random *random) {
     bool whole = check_random_in(random, 0, 4) == 0;
@@ -189,10 +176,10 @@ static void random_arrays(void **state) {
     const char *rounds = getenv("ZB_TEST_ROUNDS");
     int count = rounds ? atoi(rounds) : 400;
     for (int round = 0; round < count; round++) {
-        zb_store *mem = new_mem();
+        zb_store *mem = stores_new_mem();
         arrays_spec spec = arrays_random_spec(&random);
         arrays_sample a = arrays_write(&spec, &random, mem, "group/a");
-        zb_node *node = open_node(mem, "group/a");
+        zb_node *node = stores_open_node(mem, "group/a");
         for (int n = 0; n < 12; n++)
             read_boxes(&a, node, &random);
         read_points(&a, node, &random);
@@ -209,7 +196,7 @@ static void several_arrays_at_once(void **state) {
     for (int round = 0; round < 30; round++) {
         enum { ARRAYS = 5 };
         static const char *const paths[ARRAYS] = {"a", "b", "c/d", "c/e", "f"};
-        zb_store *mem = new_mem();
+        zb_store *mem = stores_new_mem();
         arrays_sample samples[ARRAYS];
         zb_node *nodes[ARRAYS];
         request requests[3 * ARRAYS];
@@ -217,7 +204,7 @@ static void several_arrays_at_once(void **state) {
         for (size_t i = 0; i < ARRAYS; i++) {
             arrays_spec spec = arrays_random_spec(&random);
             samples[i] = arrays_write(&spec, &random, mem, paths[i]);
-            nodes[i] = open_node(mem, paths[i]);
+            nodes[i] = stores_open_node(mem, paths[i]);
         }
         for (size_t i = 0; i < 3 * ARRAYS; i++)
             requests[i] = new_request(&samples[i % ARRAYS], nodes[i % ARRAYS], &random);
@@ -251,9 +238,9 @@ static void defaults_read_all(void **state) {
     (void)state;
     check_random random = check_random_new();
     zb_error err;
-    zb_store *mem = new_mem();
+    zb_store *mem = stores_new_mem();
     arrays_sample a = arrays_write(&small, &random, mem, "");
-    zb_node *node = open_node(mem, "");
+    zb_node *node = stores_open_node(mem, "");
     int16_t values[70];
     zb_read read = {.node = node, .view = {.data = values, .dtype = a.dtype}};
     ASSERT_OK(zb_array_read(&read, 1, &err), err);
@@ -274,16 +261,16 @@ static void bad_arguments_are_refused(void **state) {
     (void)state;
     check_random random = check_random_new();
     zb_error err;
-    zb_store *mem = new_mem();
+    zb_store *mem = stores_new_mem();
     arrays_sample a = arrays_write(&small, &random, mem, "x");
-    zb_node *node = open_node(mem, "x");
+    zb_node *node = stores_open_node(mem, "x");
     static const struct {
         uint64_t start[2], count[2], step[2];
         enum zb_code code;
     } rows[] = {{{0, 0}, {10, 7}, {1, 1}, ZB_OK},
                 {{9, 6}, {1, 1}, {UINT64_MAX, UINT64_MAX}, ZB_OK},
                 {{10, 7}, {0, 0}, {1, 1}, ZB_OK},
-                {{99, 0}, {0, 1}, {0, 1}, ZB_OK}, /* empty boxes are nowhere */
+                {{99, 0}, {0, 1}, {0, 1}, ZB_OK}, /* empty boxes have no place */
                 {{0, 0}, {11, 7}, {1, 1}, ZB_EINVAL},
                 {{10, 0}, {1, 1}, {1, 1}, ZB_EINVAL},
                 {{0, 0}, {2, 2}, {1, 0}, ZB_EINVAL},
@@ -316,7 +303,7 @@ static void bad_arguments_are_refused(void **state) {
     arrays_free(&a);
     const char group[] = "{\"zarr_format\":3,\"node_type\":\"group\"}";
     ASSERT_OK(zb_store_mem_set(mem, "zarr.json", group, sizeof group - 1, &err), err);
-    node = open_node(mem, "");
+    node = stores_open_node(mem, "");
     read.node = node;
     ASSERT_FAILS(zb_array_read(&read, 1, &err), ZB_EINVAL, err, "group");
     ASSERT_FAILS(zb_array_read_points(node, coords, 1, values, a.dtype, 2, &err), ZB_EINVAL, err,
@@ -329,14 +316,14 @@ static void bad_arguments_are_refused(void **state) {
 static void huge_and_empty(void **state) {
     (void)state;
     zb_error err;
-    zb_store *mem = new_mem();
+    zb_store *mem = stores_new_mem();
     const char text[] =
         "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[1073741824,1073741824],"
         "\"data_type\":\"uint8\",\"chunk_grid\":{\"name\":\"regular\",\"configuration\":"
         "{\"chunk_shape\":[1,3]}},\"chunk_key_encoding\":{\"name\":\"default\"},"
         "\"fill_value\":9,\"codecs\":[{\"name\":\"bytes\"}]}";
     ASSERT_OK(zb_store_mem_set(mem, "zarr.json", text, sizeof text - 1, &err), err);
-    zb_node *node = open_node(mem, "");
+    zb_node *node = stores_open_node(mem, "");
     unsigned char values[6] = {0};
     zb_read read = {.node = node,
                     .start = (uint64_t[]){1073741820, 0},

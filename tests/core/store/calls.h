@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A seam under the directory store: its system calls that change something, logged and made to
+/* A seam under the directory store: the system calls by which it changes files, logged and made to
    fail. The program is linked with --wrap for each of them. */
 #ifndef ZB_TEST_STORE_CALLS_H
 #define ZB_TEST_STORE_CALLS_H
@@ -26,12 +26,12 @@ void calls_clear(void);
 
 /* The nth call of this kind fails with the errno value; none when nth is 0. */
 void calls_fail(enum call kind, int nth, int error);
-bool calls_failed(void); /* it did */
+bool calls_failed(void); /* it failed */
 
 /* From now on no file can be locked, for this errno value; 0: as it is. */
 void calls_refuse_locks(int error);
 
-/* writev takes at most so many bytes at once, and is interrupted before each; 0: as it is. */
+/* writev takes at most that many bytes at once, and is interrupted before each; 0: as it is. */
 void calls_write_at_most(unsigned long bytes);
 
 #endif

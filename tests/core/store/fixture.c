@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include "store/fs_path.h"
 #include "store/fixture.h"
 
 #include <dirent.h>
 #include <ftw.h>
 #include <unistd.h>
 
-#include "store/fs.h"
 #include "zarrbridge/sys/store.h"
 
 int fixture_set_up(void **state) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of the directory store share: a store, a place outside of it, and a look at the
- * files. */
+/* The fixture of the directory store's tests: a store, a place outside of it, and a look at the
+   files. */
 #ifndef ZB_TEST_STORE_FIXTURE_H
 #define ZB_TEST_STORE_FIXTURE_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Durability: the order of the system calls (data before names, one sync for each directory), what
- * waits for a flush and who sees it, and what becomes of it when something fails.
+ * Durability: the order of the system calls (data before names, one sync for each directory),
+ * objects that wait for a flush and the handles that see them, and their state when something
+ * fails.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -10,7 +11,6 @@
 
 #include "store/calls.h"
 #include "store/fixture.h"
-#include "store/fs.h"
 #include "zarrbridge/sys/store.h"
 
 static void assert_log(const char *expected) {
@@ -167,7 +167,7 @@ static void failures_are_told_by_the_flush(void **state) {
         assert_holds(f->store, "a", "new"); /* one does not keep the others back */
         assert_holds(f->store, "b", "old");
         assert_holds(f->store, "c", "new");
-        must_flush(f->store); /* what failed is forgotten */
+        must_flush(f->store); /* the objects that failed are forgotten */
         assert_holds(f->store, "b", "old");
         int ours;
         assert_int_equal(fixture_files(f->root, &ours), 3);
@@ -205,7 +205,7 @@ static void failed_batches_are_not_forgotten(void **state) {
     assert_holds(f->store, "k4", "again");
 }
 
-/* Two writers on one store: what one of them lost, the other does not hear in its place. */
+/* Two writers on one store: a loss of one of them is not reported to the other in its place. */
 static void each_batch_hears_of_its_own_losses(void **state) {
     fixture *f = *state;
     zb_error err;
@@ -256,8 +256,8 @@ static void losses_in_between_are_told_to_their_batch(void **state) {
     zb_batch_end(&b);
 }
 
-/* Names, and objects that everybody sees, belong to no batch: all that have something at stake are
-   told, once each, and those that have not are not. */
+/* Names, and objects that every reader sees, belong to no batch: all writers with something at
+   stake are told, once each, and the others are not. */
 static void lost_names_are_told_to_all(void **state) {
     fixture *f = *state;
     zb_error err;
@@ -334,7 +334,7 @@ static void checks_come_last(void **state) {
     assert_holds(f->store, "good", "2");
     assert_holds(f->store, "bad", NULL);
     ASSERT_OK(fixture_put_as(f->store, &batch, "good", "3", PUT_WAITS, &err), err);
-    zb_batch_end(&batch); /* forgets what waits */
+    zb_batch_end(&batch); /* forgets the objects that wait */
     must_flush(f->store);
     assert_holds(f->store, "good", "2");
     assert_int_equal(fixture_files(f->root, NULL), 1);
@@ -354,7 +354,7 @@ static void unflushed_objects_go_with_the_store(void **state) {
     assert_int_equal(fixture_open_descriptors(), descriptors);
 }
 
-/* A forked child must neither publish nor remove what its parent has put. */
+/* A forked child must neither publish nor remove objects that its parent has put. */
 static void leave_the_parents_alone(void *context) {
     const fixture *f = context;
     zb_error err = {.code = ZB_OK};
@@ -400,7 +400,7 @@ static void use_store(void *context) {
     const busy *b = context;
     zb_error err = {.code = ZB_OK};
     zb_object_info info;
-    alarm(30); /* ends a child that waits for what its parent's threads held */
+    alarm(30); /* ends a child that waits for a lock that its parent's threads held */
     (void)zb_store_stat(b->f->store, "k1", &info, &err);
     CHILD_CHECK(fixture_put(b->f->store, "child", "1", PUT_WAITS, &err) == ZB_OK, "%s",
                 err.message);

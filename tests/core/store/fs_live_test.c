@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Changing files of the directory store in place: what may be changed and what not, and that every
- * change gives the object another version.
+ * Changing files of the directory store in place: files that may be changed and files that may not,
+ * and that every change gives the object another version.
  */
 #include <errno.h>
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Locks of keys: one holder at a time among threads and processes, none left behind by who is
- * killed. */
+/* Locks of keys: one holder at a time among threads and processes, none left behind by a killed
+   process. */
 #include <errno.h>
 #include <grp.h>
 #include <pthread.h>
@@ -12,7 +12,6 @@
 
 #include "store/calls.h"
 #include "store/fixture.h"
-#include "store/fs.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/store.h"
 
@@ -186,7 +185,7 @@ static void what_cannot_be_locked_says_so(void **state) {
         assert_int_equal(err.sys_errno, rows[i].error);
         assert_null(lock);
         assert_int_equal(fixture_open_descriptors(), descriptors);
-        calls_fail(CALL_FCNTL, 1, EINTR); /* a signal is no reason to give up */
+        calls_fail(CALL_FCNTL, 1, EINTR); /* a signal does not end the wait */
         ASSERT_OK(zb_store_lock(f->store, "k", &lock, &err), err);
         zb_store_unlock(lock);
     }
@@ -203,7 +202,7 @@ static mode_t mode_of(const fixture *f, const char *name) {
     return stat(path, &st) == 0 ? st.st_mode & 07777 : 0;
 }
 
-/* Whoever may write in the directory may wait for the lock. */
+/* Every user that may write in the directory may wait for the lock. */
 static void lock_files_have_the_rights_of_their_directory(void **state) {
     const fixture *f = *state;
     static const mode_t rows[][2] = {{0700, 0600}, {0755, 0644}, {0775, 0664}, {0777, 0666}};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locks that are held for longer than anybody waits: a program of its own, since the limit is read
- * once.
+ * Locks that are held for longer than any process waits: a program of its own, since the limit is
+ * read once.
  */
 #include <grp.h>
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 #include "store/fixture.h"
 #include "zarrbridge/sys/store.h"
 
-/* Somebody who never lets go does not hold up others for ever. */
+/* A holder that never lets go does not hold up others for ever. */
 static void waiting_has_an_end(void **state) {
     fixture *f = *state;
     zb_store *mem;
@@ -40,7 +40,7 @@ static zb_store *open_level(const fixture *f, const char *level) {
     return store;
 }
 
-/* Whatever level of a hierarchy a store was opened at, its documents have one lock. */
+/* Stores that were opened at different levels of a hierarchy share one lock of its documents. */
 static void a_hierarchy_has_one_lock(void **state) {
     const fixture *f = *state;
     static const char *const documents[] = {"zarr.json", "g/zarr.json", "g/h/zarr.json",
@@ -100,7 +100,7 @@ static void left_files_of_others(void **state) {
     assert_int_equal(chown(f->root, 0, 4711), 0);
     assert_int_equal(chmod(f->root, 02775), 0);
     check_write_file(f->root, ".k.zb-lock", "", 0);
-    /* It may not even be read: nobody can tell whether it is held. */
+    /* It may not even be read: no other user can tell whether it is held. */
     assert_int_equal(chmod(path, 0600), 0);
     assert_true(check_in_child(wait_in_vain, f, NULL, NULL));
     assert_int_equal(chmod(path, 0644), 0);

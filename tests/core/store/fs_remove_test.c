@@ -9,8 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "store/fs_flush.h"
+#include "store/fs_path.h"
+#include "store/fs_store.h"
 #include "store/fixture.h"
-#include "store/fs.h"
 #include "zarrbridge/sys/store.h"
 
 static int add_name(void *context, const zb_list_entry *entry) {
@@ -47,9 +49,9 @@ static void erases_trees(void **state) {
     assert_holds(f->store, "g/a.x", "1");
     assert_holds(f->store, "g/b/c/2/7/95", "chunk");
     assert_int_equal(fixture_files(f->root, NULL), 302);
-    ASSERT_OK(zb_store_erase_below(f->store, "g/a", &err), err); /* none there is no error */
+    ASSERT_OK(zb_store_erase_below(f->store, "g/a", &err), err); /* missing: not an error */
     ASSERT_OK(zb_store_erase_below(f->store, "no/such/thing", &err), err);
-    ASSERT_OK(zb_store_erase_below(f->store, "g/a.x", &err), err); /* an object, no prefix */
+    ASSERT_OK(zb_store_erase_below(f->store, "g/a.x", &err), err); /* an object, not a prefix */
     ASSERT_OK(zb_store_erase_below(f->store, "g/a.x/b", &err), err);
     assert_holds(f->store, "g/a.x", "1");
     make_tree(f->store, "g/a"); /* and can be made anew */
@@ -98,7 +100,7 @@ static void links_are_erased_not_followed(void **state) {
     ASSERT_OK(zb_store_erase_below(f->store, "a", &err), err);
     assert_holds(f->store, "alias/k", "kept");
     ASSERT_OK(zb_store_erase_below(f->store, "alias", &err),
-              err); /* the link, not what it leads to */
+              err); /* the link, not the directory that it leads to */
     assert_lists(f->store, "", "inside/ ");
     fixture_link(f, target, "out");
     ASSERT_OK(zb_store_erase_below(f->store, "", &err), err);
@@ -106,7 +108,7 @@ static void links_are_erased_not_followed(void **state) {
     assert_int_equal(fixture_files(f->outside, NULL), 1);
 }
 
-/* ---- What killed writers leave ---- */
+/* ---- Left-overs of killed writers ---- */
 
 static bool exists(const fixture *f, const char *name) {
     char path[PATH_MAX + 512];
@@ -163,7 +165,7 @@ static void next_writers_tidy_up(void **state) {
     zb_store_release(next);
 }
 
-/* Which files of ours the next writer takes away. */
+/* The files of ours that the next writer takes away. */
 static void live_files_stay(void **state) {
     fixture *f = *state;
     zb_error err;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Moving trees by renaming: all or nothing, never over something, and copied where that cannot be.
- */
+/* Moving trees by renaming: all or nothing, never over something, and copied where renaming is not
+   possible. */
 #include <errno.h>
 #include <sys/stat.h>
 
@@ -55,8 +55,8 @@ static void what_cannot_be_renamed_stays(void **state) {
     assert_holds(f->store, "empty/k", "a");
 }
 
-/* What waits for a flush goes with its directory; what late writers left at the target is nothing.
- */
+/* Objects that wait for a flush go with their directory; left-overs of late writers at the target
+   do not count. */
 static void waiting_objects_are_moved_too(void **state) {
     fixture *f = *state;
     zb_error err;
@@ -131,7 +131,7 @@ static void nodes_move_by_their_directory(void **state) {
     free(text);
 }
 
-/* Something of nobody's is at the target: the node is copied into it, chunk by chunk. */
+/* A file that belongs to no node is at the target: the node is copied into it, chunk by chunk. */
 static void nodes_are_copied_where_renaming_cannot_be(void **state) {
     fixture *f = *state;
     zb_error err;

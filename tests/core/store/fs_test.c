@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The directory store: what it opens, and above all what it does not. The tests that resolve paths
- * run twice: with the kernel's openat2, and in a child whose kernel pretends not to have it.
+ * The directory store: the files that it opens, and above all those that it does not. The tests
+ * that resolve paths run twice: with the kernel's openat2, and in a child whose kernel pretends not
+ * to have it.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -9,18 +10,10 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "store/fs.h"
 #include "store/fixture.h"
 #include "zarrbridge/sys/store.h"
-
-/* Makes the file's time stamps too old to be racy; ctime can only be waited for. */
-static void wait_until_old(void) {
-    usleep(120000);
-}
 
 static void assert_opens_not(zb_store *store, const char *key, enum zb_code code,
                              const char *text) {
@@ -73,8 +66,8 @@ static void reads_ranges(void **state) {
     zb_object_close(object);
 }
 
-/* A handle pins its version: replacing the key (by rename, as writers do) does not change what it
- * reads. */
+/* A handle pins its version: replacing the key (by rename, as writers do) does not change the bytes
+   that it reads. */
 static void handles_keep_their_version(void **state) {
     fixture *f = *state;
     zb_error err;
@@ -113,7 +106,7 @@ static void object_that_shrinks_reads_short(void **state) {
     zb_object_close(object);
 }
 
-/* Root may read everything: the child becomes somebody else first. */
+/* Root may read everything: the child becomes another user first. */
 static void read_without_permission(void *context) {
     const fixture *f = context;
     zb_error err = {.code = ZB_OK};
@@ -151,7 +144,7 @@ static void whole_objects_are_bounded(void **state) {
     ASSERT_FAILS(fixture_get(f->store, "none", &data, &err), ZB_ENOTFOUND, err, "'none'");
 }
 
-/* ---- What a key may be ---- */
+/* ---- Allowed keys ---- */
 
 static void hostile_keys_are_refused(void **state) {
     fixture *f = *state;
@@ -167,7 +160,7 @@ static void hostile_keys_are_refused(void **state) {
         if (*keys[i])
             ASSERT_FAILS(zb_store_list(f->store, keys[i], NULL, NULL, &err), ZB_EINVAL, err, "key");
     }
-    /* Odd but harmless: three dots, a space, a newline, bytes that are no UTF-8. */
+    /* Odd but harmless: three dots, a space, a newline, bytes that are not UTF-8. */
     const char *const fine[] = {"...", "..a", "a..", " ", "a\nb", "\xff\xfe"};
     for (size_t i = 0; i < sizeof fine / sizeof *fine; i++) {
         assert_opens_not(f->store, fine[i], ZB_ENOTFOUND, "cannot");
@@ -233,6 +226,58 @@ static void links_inside_work_and_others_do_not(void **state) {
     assert_opens_not(f->store, "dangling", ZB_EINVAL, "cannot be followed");
 }
 
+static int count_prefixes(void *context, const zb_list_entry *entry) {
+    ((int *)context)[0] += entry->is_prefix;
+    ((int *)context)[1] += entry->is_link;
+    ((int *)context)[2] += entry->leads_back;
+    return 0;
+}
+
+/* Links that lead back up are not prefixes: no walk goes in circles. */
+static void circles_are_cut(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    check_write_file(f->root, "a/b/k", "1", 1);
+    check_write_file(f->root, "c/k", "1", 1);
+    fixture_link(f, ".", "a/b/self");
+    fixture_link(f, "..", "a/b/parent");
+    fixture_link(f, "../../c", "a/b/aside");
+    fixture_link(f, "../a", "c/back");
+    static const struct {
+        const char *prefix;
+        int prefixes, links, back;
+    } rows[] = {{"a/b", 1, 3, 2},       {"a", 1, 0, 0},      {"c", 1, 1, 0},
+                {"a/b/aside", 0, 1, 1}, {"c/back", 1, 0, 0}, {"c/back/b", 0, 3, 3}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int counts[3] = {0};
+        ASSERT_OK(zb_store_list(f->store, rows[i].prefix, count_prefixes, counts, &err), err);
+        assert_int_equal(counts[0], rows[i].prefixes);
+        assert_int_equal(counts[1], rows[i].links);
+        assert_int_equal(counts[2], rows[i].back);
+    }
+}
+
+/* An object behind a link to nothing cannot be reached, which is not the same as absent. */
+static void dangling_links_are_errors(void **state) {
+    fixture *f = *state;
+    zb_object *object;
+    zb_object_info info;
+    zb_error err;
+    check_write_file(f->root, "a/k", "1", 1);
+    fixture_link(f, "gone", "a/last");
+    fixture_link(f, "../elsewhere", "a/c");
+    static const char *const keys[] = {"a/last", "a/c/0/0", "a/c"};
+    for (int i = 0; i < 3; i++) {
+        ASSERT_FAILS(zb_object_open(f->store, keys[i], &object, &info, &err), ZB_EINVAL, err,
+                     "symbolic link");
+        ASSERT_FAILS(zb_store_stat(f->store, keys[i], &info, &err), ZB_EINVAL, err,
+                     "symbolic link");
+    }
+    fixture_link(f, "a", "fine");
+    ASSERT_FAILS(zb_object_open(f->store, "fine/none", &object, &info, &err), ZB_ENOTFOUND, err,
+                 "none");
+}
+
 /* ---- Listing ---- */
 
 typedef struct names {
@@ -259,7 +304,7 @@ static void lists_names(void **state) {
     assert_non_null(strstr(n.text, "in/ "));
     assert_non_null(strstr(n.text, "to_dir/ "));
     assert_non_null(strstr(n.text, "to_file "));
-    assert_non_null(strstr(n.text, "outside ")); /* leads out: no prefix of this store */
+    assert_non_null(strstr(n.text, "outside ")); /* leads out: not a prefix of this store */
     assert_null(strstr(n.text, "./ "));
     n = (names){0};
     ASSERT_OK(zb_store_list(f->store, "to_dir", add_name, &n, &err), err);
@@ -340,178 +385,6 @@ static void walks_where_openat2_is_missing(void **state) {
     assert_true(check_in_child(without_openat2, *state, NULL, NULL));
 }
 
-/* ---- Versions ---- */
-
-static int64_t now_ms(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-/* Writes a file, dates it back if `past`, and stats it before it can be old: a busy machine may
-   keep us waiting in between, then again. */
-static zb_object_info stat_fresh(const fixture *f, const char *text, bool past) {
-    zb_error err;
-    zb_object_info info;
-    char path[512];
-    snprintf(path, sizeof path, "%s/k", f->root);
-    struct timeval date[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
-    for (int tries = 0; tries < 100; tries++) {
-        int64_t start = now_ms();
-        check_write_file(f->root, "k", text, 1);
-        if (past)
-            assert_int_equal(utimes(path, date), 0);
-        ASSERT_OK(zb_store_stat(f->store, "k", &info, &err), err);
-        if (now_ms() - start < 40)
-            return info;
-    }
-    fail_msg("this machine takes over 40 ms to write and stat a file, 100 times in a row");
-    return info;
-}
-
-/* A file that has just changed can change again within one tick of the clock: no promise yet. */
-static void fresh_files_have_no_version(void **state) {
-    fixture *f = *state;
-    zb_error err;
-    zb_object_info info = stat_fresh(f, "1", false), later;
-    assert_false(info.validator.valid);
-    wait_until_old();
-    ASSERT_OK(zb_store_stat(f->store, "k", &info, &err), err);
-    assert_true(info.validator.valid);
-    ASSERT_OK(zb_store_stat(f->store, "k", &later, &err), err);
-    assert_memory_equal(info.validator.word, later.validator.word, sizeof later.validator.word);
-    /* An old modification time can be forged, the change time cannot. */
-    info = stat_fresh(f, "2", true);
-    assert_false(info.validator.valid);
-    wait_until_old();
-    ASSERT_OK(zb_store_stat(f->store, "k", &info, &err), err);
-    assert_true(info.validator.valid);
-    assert_true(memcmp(info.validator.word, later.validator.word, sizeof later.validator.word));
-}
-
-static struct timespec stamp(int64_t ns) {
-    return (struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
-}
-
-/* Is the version of a file sure whose stamps are so many nanoseconds old, cut to whole ticks? Not
-   to ten, by chance, which tell of a coarser clock. */
-static bool is_sure(bool is_remote, int64_t age, int64_t tick) {
-    zb__fs fs = {.is_remote = is_remote};
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    int64_t then = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - age;
-    then -= then % tick;
-    if (tick < 1000000000 && then % (10 * tick) == 0) /* there is none coarser than a second */
-        then -= tick;
-    struct stat st = {.st_mtim = stamp(then), .st_ctim = stamp(then)};
-    return zb__fs_info_of(&fs, &st).validator.valid;
-}
-
-/* The coarser the clock of the file system, the older a file has to be before its stamps tell it
-   from the next one. */
-static void versions_wait_for_a_tick_of_the_clock(void **state) {
-    (void)state;
-    const int64_t ms = 1000000, second = 1000 * ms;
-    assert_false(is_sure(false, 20 * ms, 1));
-    assert_true(is_sure(false, 200 * ms, 1));
-    assert_false(is_sure(false, 200 * ms, second)); /* ext4 with small inodes, vfat */
-    assert_false(is_sure(false, 900 * ms, second));
-    assert_true(is_sure(false, 4 * second, second));
-    assert_true(is_sure(false, 200 * ms, 10 * ms)); /* exfat */
-    assert_false(is_sure(true, 60 * second, 1));    /* another machine's clock */
-    assert_true(is_sure(true, 1000 * second, 1));
-    assert_false(is_sure(false, -1000 * second, 1)); /* the future */
-}
-
-/* A directory that comes after another one at the same path is not the same, however soon. */
-static void directories_have_identities(void **state) {
-    fixture *f = *state;
-    zb_error err;
-    uint64_t seen[50];
-    assert_int_equal(zb_store_identify(f->store, "a/b"), 0);
-    assert_int_not_equal(zb_store_identify(f->store, ""), 0);
-    for (int i = 0; i < 50; i++) {
-        fixture_must_put(f->store, "a/b/k", "1", PUT_LATER);
-        seen[i] = zb_store_identify(f->store, "a/b");
-        assert_int_not_equal(seen[i], 0);
-        fixture_must_put(f->store, "a/b/k", "2", PUT_LATER);
-        fixture_must_put(f->store, "a/b/l", "2", PUT_LATER);
-        assert_true(zb_store_identify(f->store, "a/b") == seen[i]);
-        for (int j = 0; j < i; j++)
-            assert_true(seen[i] != seen[j]);
-        ASSERT_OK(zb_store_erase_below(f->store, "a/b", &err), err);
-    }
-    fixture_must_put(f->store, "c/k", "1", PUT_LATER);
-    uint64_t id = zb_store_identify(f->store, "c");
-    ASSERT_OK(zb_store_rename(f->store, "c", "d", &err), err);
-    assert_true(zb_store_identify(f->store, "d") == id);
-}
-
-static int count_prefixes(void *context, const zb_list_entry *entry) {
-    ((int *)context)[0] += entry->is_prefix;
-    ((int *)context)[1] += entry->is_link;
-    ((int *)context)[2] += entry->leads_back;
-    return 0;
-}
-
-/* Links that lead back up are no prefixes: no walk goes in circles. */
-static void circles_are_cut(void **state) {
-    fixture *f = *state;
-    zb_error err;
-    check_write_file(f->root, "a/b/k", "1", 1);
-    check_write_file(f->root, "c/k", "1", 1);
-    fixture_link(f, ".", "a/b/self");
-    fixture_link(f, "..", "a/b/parent");
-    fixture_link(f, "../../c", "a/b/aside");
-    fixture_link(f, "../a", "c/back");
-    static const struct {
-        const char *prefix;
-        int prefixes, links, back;
-    } rows[] = {{"a/b", 1, 3, 2},       {"a", 1, 0, 0},      {"c", 1, 1, 0},
-                {"a/b/aside", 0, 1, 1}, {"c/back", 1, 0, 0}, {"c/back/b", 0, 3, 3}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        int counts[3] = {0};
-        ASSERT_OK(zb_store_list(f->store, rows[i].prefix, count_prefixes, counts, &err), err);
-        assert_int_equal(counts[0], rows[i].prefixes);
-        assert_int_equal(counts[1], rows[i].links);
-        assert_int_equal(counts[2], rows[i].back);
-    }
-}
-
-/* What lies behind a link to nothing cannot be reached, which is not the same as being absent. */
-static void dangling_links_are_errors(void **state) {
-    fixture *f = *state;
-    zb_object *object;
-    zb_object_info info;
-    zb_error err;
-    check_write_file(f->root, "a/k", "1", 1);
-    fixture_link(f, "gone", "a/last");
-    fixture_link(f, "../elsewhere", "a/c");
-    static const char *const keys[] = {"a/last", "a/c/0/0", "a/c"};
-    for (int i = 0; i < 3; i++) {
-        ASSERT_FAILS(zb_object_open(f->store, keys[i], &object, &info, &err), ZB_EINVAL, err,
-                     "symbolic link");
-        ASSERT_FAILS(zb_store_stat(f->store, keys[i], &info, &err), ZB_EINVAL, err,
-                     "symbolic link");
-    }
-    fixture_link(f, "a", "fine");
-    ASSERT_FAILS(zb_object_open(f->store, "fine/none", &object, &info, &err), ZB_ENOTFOUND, err,
-                 "none");
-}
-
-/* Two stores on one directory share cached chunks; stores on two do not. */
-static void ids_follow_the_directory(void **state) {
-    fixture *f = *state;
-    zb_error err;
-    zb_store *same, *other;
-    ASSERT_OK(zb_store_open_fs(f->root, &same, &err), err);
-    ASSERT_OK(zb_store_open_fs(f->outside, &other, &err), err);
-    assert_true(same->id == f->store->id);
-    assert_true(other->id != f->store->id);
-    zb_store_release(same);
-    zb_store_release(other);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(reads_ranges),
@@ -524,12 +397,8 @@ int main(void) {
         FIXTURE_TEST(links_inside_work_and_others_do_not),
         FIXTURE_TEST(lists_names),
         FIXTURE_TEST(walks_where_openat2_is_missing),
-        FIXTURE_TEST(fresh_files_have_no_version),
-        FIXTURE_TEST(versions_wait_for_a_tick_of_the_clock),
-        FIXTURE_TEST(directories_have_identities),
         FIXTURE_TEST(circles_are_cut),
         FIXTURE_TEST(dangling_links_are_errors),
-        FIXTURE_TEST(ids_follow_the_directory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

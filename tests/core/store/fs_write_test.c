@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Putting and erasing in the directory store: the old object or the new one, whole, whatever fails
- * and whoever looks; nothing outside the root; nothing left over.
+ * Putting and erasing in the directory store: the old object or the new one, whole, after every
+ * failure and for every reader; nothing outside the root; nothing left over.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -93,7 +93,7 @@ static void joins_parts(void **state) {
     assert_clean(f, 1);
 }
 
-/* ---- What a key may be ---- */
+/* ---- Allowed keys ---- */
 
 /* Rewriting an object neither opens it to others nor closes it to the group. */
 static void replaced_objects_keep_their_rights(void **state) {
@@ -190,7 +190,7 @@ static void what_is_in_the_way_stays(void **state) {
     fixture_must_put(f->store, "a", "y", PUT_WAITS);
     ASSERT_FAILS(zb_store_flush(f->store, &err), ZB_EIO, err, "'a'");
     ASSERT_OK(zb_store_flush(f->store, &err), err);
-    ASSERT_OK(zb_store_erase(f->store, "a", &err), err); /* no object */
+    ASSERT_OK(zb_store_erase(f->store, "a", &err), err); /* not an object */
     ASSERT_OK(zb_store_erase(f->store, "a/b/c", &err), err);
     ASSERT_OK(zb_store_erase(f->store, "none/at/all", &err), err);
     assert_holds(f->store, "a/b", "x");
@@ -260,7 +260,8 @@ static void any_call_may_fail(void **state) {
                 nth = 1, d++;
         }
     }
-    /* Syncing everything is for many directories; the rest must have been noticed. */
+    /* Only many directories are synced by syncing everything; all other failures must have been
+       noticed. */
     for (enum call kind = 0; kind < CALL_SYNCFS; kind++) {
         if (failures[kind] == 0)
             fail_msg("no failure of call kind %d was noticed", (int)kind);

@@ -209,7 +209,7 @@ static void erases(void **state) {
     zb_object_info info;
     ASSERT_OK(zb_object_open(store, "a/x", &object, &info, &err), err);
     ASSERT_OK(zb_store_erase(store, "none", &err), err);
-    ASSERT_OK(zb_store_erase(store, "a/b", &err), err); /* a prefix, no key */
+    ASSERT_OK(zb_store_erase(store, "a/b", &err), err); /* a prefix, not a key */
     assert_lists(store, "", "a a.b/ a/ ab/ zarr.json ");
     ASSERT_OK(zb_store_erase_below(store, "a", &err), err);
     assert_lists(store, "", "a a.b/ ab/ zarr.json ");

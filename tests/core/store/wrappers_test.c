@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The wrappers that other tests rely on: they count, fail and wait just as told, and pass all else
- * on. */
+/* The wrappers that other tests rely on: they count, fail and wait just as told, and pass all other
+   calls on. */
 #include <errno.h>
 #include <time.h>
 
@@ -86,7 +86,7 @@ static void counts_writes(void **state) {
     zb_store_release(mem);
 }
 
-/* What cannot be written says so, through a wrapper as well. */
+/* A store that cannot be written says so, through a wrapper as well. */
 static void read_only_stores_refuse(void **state) {
     (void)state;
     zb_error err;

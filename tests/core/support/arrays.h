@@ -14,7 +14,7 @@
 enum arrays_codec { ARRAYS_RAW, ARRAYS_GZIP, ARRAYS_ZSTD, ARRAYS_CRC32C, ARRAYS_ZSTD_CRC32C };
 #define ARRAYS_CODECS 5
 
-/* What to encode. All zero but shape, chunk and type is a plain array. */
+/* The specification of an array. All zero but shape, chunk and type is a plain array. */
 typedef struct arrays_spec {
     uint32_t ndim;
     uint64_t shape[ARRAYS_NDIM];
@@ -44,7 +44,7 @@ zb_dtype arrays_dtype(const char *name);
 
 /* A random specification; most are small, all have at most 50 000 elements. */
 arrays_spec arrays_random_spec(check_random *random);
-/* A line that tells what was wrong with which. malloc'ed. */
+/* A line for messages that tells the specification. malloc'ed. */
 char *arrays_describe(const arrays_spec *spec);
 
 /* Makes values and writes zarr.json and chunks below path. Free with arrays_free. */

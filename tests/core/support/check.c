@@ -9,7 +9,8 @@
 #include <unistd.h>
 
 /* Read by the sanitizers at start. Sizes that cannot be had are cases to test, not bugs; so are
-   forks with threads around, which a child then never joins. */
+   forks with threads around, which a child then never joins. A report ends the process: children
+   end without exit handlers, so that it would not show in their exit status. */
 ZB_API const char *__asan_default_options(void);
 ZB_API const char *__tsan_default_options(void);
 
@@ -18,7 +19,8 @@ const char *__asan_default_options(void) {
 }
 
 const char *__tsan_default_options(void) {
-    return "allocator_may_return_null=1 die_after_fork=0 report_thread_leaks=0";
+    return "allocator_may_return_null=1 die_after_fork=0 report_thread_leaks=0 "
+           "halt_on_error=1";
 }
 
 bool check_in_child(void (*fn)(void *context), void *context, const char *variable,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What most core tests need: cmocka with the headers that it wants before itself, a seeded random
- * number generator, and code that runs in a child process of its own (for limits, which are read
- * once per process, for forks, and for damage that must not outlive the test).
+ * The helpers of most core tests: cmocka with the headers that it wants before itself, a seeded
+ * random number generator, and code that runs in a child process of its own (for limits, which are
+ * read once per process, for forks, and for damage that must not outlive the test).
  */
 #ifndef ZB_TEST_CHECK_H
 #define ZB_TEST_CHECK_H
@@ -20,7 +20,7 @@
 
 #include "zarrbridge/zarrbridge.h"
 
-/* The call succeeds; else its message is shown. `error` must be in scope. */
+/* The call succeeds; otherwise its message is shown. `error` must be in scope. */
 #define ASSERT_OK(call, error)                                                                     \
     do {                                                                                           \
         enum zb_code code_ = (call);                                                               \
@@ -55,16 +55,19 @@
 bool check_in_child(void (*fn)(void *context), void *context, const char *variable,
                     const char *value);
 
-/* Can a child be forked, and use malloc, while other threads are inside malloc? glibc holds its
-   locks over a fork; the address sanitizer's allocator does not, and the child would wait for ever.
- */
-#ifdef __SANITIZE_ADDRESS__
-#define CHECK_FORKS_WHILE_BUSY false
+/* True if the program runs under a sanitizer that replaces malloc. Its shadow is larger than any
+   bound on the address space. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define CHECK_SANITIZED_MALLOC true
 #else
-#define CHECK_FORKS_WHILE_BUSY true
+#define CHECK_SANITIZED_MALLOC false
 #endif
 
-/* A generator that starts from ZB_TEST_SEED, or from the clock, and says from what. */
+/* True if a child can be forked, and use malloc, while other threads are inside malloc. glibc holds
+   its locks over a fork; the sanitizers' allocators do not, and the child would wait for ever. */
+#define CHECK_FORKS_WHILE_BUSY (!CHECK_SANITIZED_MALLOC)
+
+/* A generator that starts from ZB_TEST_SEED, or from the clock, and prints its seed. */
 typedef struct check_random {
     uint64_t state;
 } check_random;
@@ -73,8 +76,8 @@ uint64_t check_random_next(check_random *random);
 /* Uniform enough in [low, high]. */
 uint64_t check_random_in(check_random *random, uint64_t low, uint64_t high);
 
-/* A new empty directory below the system's directory for such; removed by check_remove_directory.
- */
+/* A new empty directory below the system's directory for temporary files; removed by
+   check_remove_directory. */
 char *check_new_directory(void);
 void check_remove_directory(char *path);
 /* Writes a file of this content; its directories are made. */

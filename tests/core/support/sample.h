@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Small zarr.json documents for the tests of core/src/meta: a good one, with one member changed. */
+/* Small zarr.json documents for the tests of model/ and node/: a good one, with one member
+   changed. */
 #ifndef TESTS_CORE_META_SAMPLE_H
 #define TESTS_CORE_META_SAMPLE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that runs out. Tests that link this need STARVE_LINK_OPTIONS (CMakeLists.txt): the linker
+ * Allocations that fail. Tests that link this need STARVE_LINK_OPTIONS (CMakeLists.txt): the linker
  * sends the core's allocations here. (cJSON allocates nothing: its nodes are the core's.)
  */
 #ifndef ZB_TEST_STARVE_H
@@ -11,7 +11,7 @@
 /* From now on the next `left` allocations succeed and all later ones fail. */
 void starve_begin(size_t left);
 
-/* All succeed again; returns how many were refused. */
+/* All succeed again; returns the number of refused ones. */
 size_t starve_end(void);
 
 #endif

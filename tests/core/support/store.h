@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stores in memory for the tests of writing metadata: what is in them, and whether that is right.
- */
+/* Stores in memory for the tests of writing metadata: their content, and whether it is right. */
 #ifndef TESTS_CORE_META_STORE_H
 #define TESTS_CORE_META_STORE_H
 
@@ -10,7 +9,7 @@
 
 zb_store *store_new(void);
 
-/* The object's text, or NULL when there is none. The caller frees. */
+/* The object's text, or NULL when there is none. The caller frees it. */
 char *store_text(zb_store *store, const char *key);
 void store_set(zb_store *store, const char *key, const char *text);
 
@@ -24,11 +23,11 @@ char *store_dump(zb_store *store);
 /* A new store with the same objects. */
 zb_store *store_clone(zb_store *store);
 
-/* A block of consolidated metadata of the root, where there is one, says exactly what is in the
+/* A block of consolidated metadata of the root, where there is one, lists exactly the nodes of the
    store: each node below, with its document, and nothing else. */
 void store_check_consolidated(zb_store *store);
 
-/* What such a block says of a node is true; it may leave out nodes. */
+/* The entries of such a block are true; it may leave out nodes. */
 void store_check_truthful(zb_store *store);
 
 /* Consolidates the root: makes its document anew with a block of all nodes below. */

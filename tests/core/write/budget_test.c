@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The memory of writers: the accounts, what a process really takes, and that nobody waits for ever.
- * The budget is read once per process, so that each case runs in a child.
+ * The memory of writers: the accounts, the memory that a process really takes, and that no thread
+ * waits for ever. The budget is read once per process, so that each case runs in a child.
  */
 #include "write/budget.h"
 
@@ -124,7 +124,7 @@ static void end(scene *s) {
     zb_store_release(s->store);
 }
 
-/* What no codec makes smaller, different in each row. */
+/* Values that no codec makes smaller, different in each row. */
 static void fill_row(uint16_t *row, uint64_t number_of_row, uint64_t side) {
     check_random random = {.state = number_of_row};
     for (uint64_t i = 0; i < side; i++)
@@ -172,13 +172,7 @@ static void write_rows(const scene *s, uint64_t rows) {
     free(row);
 }
 
-/* ---- What a process takes ---- */
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IS_SANITIZED true
-#else
-#define IS_SANITIZED false
-#endif
+/* ---- The memory of a process ---- */
 
 /* A thread's scratch and compressor, and the block that it writes to. */
 #define PER_THREAD (6 * MIB)
@@ -194,7 +188,7 @@ static uint64_t status_bytes(const char *format) {
     return (uint64_t)kib * 1024;
 }
 
-/* Checks what this process's memory has grown by since it was `before` at most. */
+/* Checks the peak growth of this process's memory since it was `before`. */
 static void check_growth(const scene *s, uint64_t before) {
     uint64_t budget = zb_limits_get()->write_cache_bytes;
     uint64_t most = budget + budget / 2 + zb__pool_width() * PER_THREAD;
@@ -244,7 +238,7 @@ static void check_case(void *context) {
 
 static void a_process_keeps_to_its_budget(void **state) {
     (void)state;
-    if (IS_SANITIZED) {
+    if (CHECK_SANITIZED_MALLOC) {
         print_message("a sanitizer's own memory hides what the writers take\n");
         skip();
     }
@@ -276,7 +270,7 @@ static void a_process_keeps_to_its_budget(void **state) {
     }
 }
 
-/* ---- What is larger than the budget; many writers ---- */
+/* ---- Writes larger than the budget; many writers ---- */
 
 static void check_larger(void *context) {
     scene *s = context;

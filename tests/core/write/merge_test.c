@@ -111,7 +111,7 @@ static void one_bad_chunk_keeps_none_waiting(void **state) {
     assert_int_equal(zb_store_count_take(s->count).puts, CHUNKS - 1);
     ASSERT_FAILS(zb_writer_flush(s->writer, &err), ZB_EFORMAT, err, "chunk c/0/70");
     assert_int_equal(zb_store_count_take(s->count).puts, 0);
-    write_rows(s, 0, 4); /* what it lacks comes from elsewhere: */
+    write_rows(s, 0, 4); /* the missing part comes from elsewhere: */
     write_rows(s, 5, SIDE);
     ASSERT_OK(zb_writer_flush(s->writer, &err), err);
     assert_rows(s, SIDE);

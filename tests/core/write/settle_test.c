@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A box that is settled reads as it was written, whatever waits elsewhere, and no chunk is stored
- * that the box does not touch.
+ * A box that is settled reads as it was written, whichever chunks wait elsewhere, and no chunk is
+ * stored that the box does not touch.
  */
 #include "write/writer.h"
 #include "support/arrays.h"
@@ -151,7 +151,7 @@ static void random_boxes_read_as_written(void **state) {
     }
 }
 
-/* What could not be stored waits, for another try and for the flush. */
+/* A chunk that could not be stored waits, for another try and for the flush. */
 static void a_failure_loses_nothing(void **state) {
     (void)state;
     check_random random = check_random_new();

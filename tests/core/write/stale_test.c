@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Handles that are no longer true: the array was deleted, moved, made anew, resized, or its
- * document edited, since it was opened. What an old handle writes or reads is right, or
- * ZB_ECONFLICT; never somebody else's, never fill values for elements that were there.
+ * Stale handles: the array was deleted, moved, made anew, resized, or its document edited, since it
+ * was opened. A write or read by an old handle is right, or ZB_ECONFLICT; never of another array,
+ * never fill values for elements that were there.
  */
 #include <unistd.h>
 
@@ -66,8 +66,8 @@ static void assert_all(zb_store *store, const char *path, int32_t value) {
     zb_node_release(node);
 }
 
-/* What may happen to an array behind the back of a handle, by way of the same store or as another
-   process does it. */
+/* The changes of an array that its handle does not see, by way of the same store or as another
+   process does them. */
 static void delete_it(zb_store *store) {
     zb_error err;
     ASSERT_OK(zb_node_delete(store, "a", &err), err);
@@ -122,8 +122,8 @@ static void try_write(zb_store *store, zb_store *actor, int event, int box, enum
         code = write_on(writer, boxes[box].start, boxes[box].count, 2, &err);
     if (code == ZB_OK)
         code = zb_writer_flush(writer, &err);
-    /* Written first and then deleted, with what had been there; if by this very store, what waited
-       for the flush as well. */
+    /* Written first and then deleted, with the chunks that had been there; if by this very store,
+       those that waited for the flush as well. */
     bool was_stored = written_before && code == ZB_OK && (sync != ZB_SYNC_CLOSE || store == actor);
     if (!was_stored && code != ZB_ECONFLICT)
         fail_msg("event %d, box %d, sync %d: %s", event, box, sync,
@@ -213,7 +213,7 @@ static void stale_changes_are_refused(void **state) {
     in_all_stores(state, change_behind_all);
 }
 
-/* Edits of the document that say nothing of the chunks are none of a handle's business. */
+/* Edits of the document that do not concern the chunks leave a handle valid. */
 static void edit_behind_all(zb_store *store, zb_store *actor) {
     zb_error err;
     int32_t values[COUNT];
@@ -278,7 +278,8 @@ static void shapes_are_compared_chunk_by_chunk(void **state) {
     in_all_stores(state, resize_behind_all);
 }
 
-/* Four handles that append one after the other lose nothing: who goes by an old shape is told. */
+/* Four handles that append one after the other lose nothing: a handle that goes by an old shape is
+   told. */
 static void append_behind_all(zb_store *store, zb_store *actor) {
     zb_error err;
     zb_node *handle[4], *changed;
@@ -343,7 +344,7 @@ static void directories_that_change_places(void **state) {
     zb_node_release(other);
 }
 
-/* Whatever a killed deletion leaves: once another array is there, handles from before are stale. */
+/* After a killed deletion: once another array is there, older handles are stale. */
 static void killed_deletions_leave_no_way_in(void **state) {
     const fixture *f = *state;
     zb_error err;

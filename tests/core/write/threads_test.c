@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Many threads on one node: mixed windows, forks in between, objects replaced under the readers.
- * Under the thread sanitizer this is what must stay silent.
+ * The thread sanitizer must stay silent here.
  */
 #include <pthread.h>
 #include <unistd.h>
@@ -149,7 +149,7 @@ static void forks_in_between(void **state) {
     worker workers[THREADS];
     start(workers, &s, read_windows);
     if (!CHECK_FORKS_WHILE_BUSY) {
-        print_message("address sanitizer: forking while the pool is idle only\n");
+        print_message("sanitizer: forking while the pool is idle only\n");
         finish(workers);
     }
     for (int i = 0; i < 6; i++)

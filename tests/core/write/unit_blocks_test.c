@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Room for encoded units: nobody's bytes are given twice, and blocks are used again. */
+/* Room for encoded units: no bytes are given twice, and blocks are used again. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 enum { UNIT = 100, BOUND = 130 };
 
-/* Takes a block, writes `size` bytes of `value` and gives it back; returns where they are. */
+/* Takes a block, writes `size` bytes of `value` and gives it back; returns their place. */
 static unsigned char *put(zb__unit_blocks *room, zb__block_pool *pool, size_t size, int value) {
     zb__block *block = zb__unit_blocks_take(room, pool, BOUND);
     assert_non_null(block);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a writer syncs, seen below the directory store: nothing, everything in batches at the flush,
- * or each object; and what happens where no locks can be had.
+ * The syncs of a writer, seen below the directory store: none, all in batches at the flush, or one
+ * for each object; and writing where no locks can be had.
  */
 #include <errno.h>
 
@@ -37,7 +37,7 @@ static enum zb_code write_bytes(zb_writer *writer, uint64_t start, uint64_t coun
     return zb_writer_write(writer, &write, err);
 }
 
-/* How often the letter is in the log of calls. */
+/* The number of times that the letter is in the log of calls. */
 static int logged(char letter) {
     int count = 0;
     for (const char *c = calls_log; *c; c++)

@@ -1,30 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writing boxes: random arrays of every encoding are overwritten with random boxes, steps, strides
- * and types, in any order, and compared element by element with a model after each flush. How often
- * what is read and put is counted in separate tests.
+ * and types, in any order, and compared element by element with a model after each flush. Separate
+ * tests count the reads and puts of objects.
  */
 #include "kernel/scatter.h"
 #include "support/arrays.h"
+#include "support/stores.h"
 #include "zarrbridge/write.h"
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/sys/wrappers.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
-
-static zb_store *new_mem(void) {
-    zb_error err;
-    zb_store *mem = NULL;
-    ASSERT_OK(zb_store_new_mem("mem", &mem, &err), err);
-    return mem;
-}
-
-static zb_node *open_node(zb_store *store, const char *path) {
-    zb_error err;
-    zb_node *node = NULL;
-    ASSERT_OK(zb_node_open(store, path, &node, &err), err);
-    return node;
-}
 
 static void random_bytes(unsigned char *bytes, size_t size, check_random *random) {
     for (size_t i = 0; i < size; i++)
@@ -88,7 +75,7 @@ static void choose_elements(request *r, const arrays_sample *a, check_random *ra
                           .strides = reversed || check_random_in(random, 0, 1) ? r->strides : NULL};
 }
 
-/* Does to the model what the writer does to the store. */
+/* Writes to the model as the writer does to the store. */
 static void write_model(arrays_sample *a, const request *r) {
     uint32_t ndim = a->spec.ndim;
     uint64_t at[ARRAYS_NDIM] = {0}, index[ARRAYS_NDIM];
@@ -122,10 +109,10 @@ static void random_arrays_take_random_boxes(void **state) {
     (void)state;
     check_random random = check_random_new();
     for (int round = 0; round < 250; round++) {
-        zb_store *mem = new_mem();
+        zb_store *mem = stores_new_mem();
         arrays_spec spec = arrays_random_spec(&random);
         arrays_sample a = arrays_write(&spec, &random, mem, "a");
-        zb_node *node = open_node(mem, "a");
+        zb_node *node = stores_open_node(mem, "a");
         zb_write_options options = {.store_empty = check_random_in(&random, 0, 3) == 0};
         zb_writer *writer = NULL;
         zb_error err;
@@ -150,7 +137,7 @@ static void random_arrays_take_random_boxes(void **state) {
     }
 }
 
-/* ---- Counted: what is read, what is put ---- */
+/* ---- Counted: reads and puts ---- */
 
 typedef struct counted {
     zb_store *mem, *count;
@@ -166,13 +153,13 @@ static counted new_counted(bool filled, check_random *random, arrays_sample *a) 
                         .depth = 1,
                         .type = "int16",
                         .codec = ARRAYS_ZSTD};
-    counted c = {.mem = new_mem()};
+    counted c = {.mem = stores_new_mem()};
     zb_error err;
     *a = arrays_write(&spec, random, c.mem, "a");
     if (!filled)
         ASSERT_OK(zb_store_erase_below(c.mem, "a/c", &err), err);
     ASSERT_OK(zb_store_new_count(c.mem, &c.count, &err), err);
-    c.node = open_node(c.count, "a");
+    c.node = stores_open_node(c.count, "a");
     ASSERT_OK(zb_writer_open(c.node, NULL, &c.writer, &err), err);
     zb_store_count_take(c.count);
     return c;
@@ -198,7 +185,8 @@ static void a_whole_write_reads_nothing(void **state) {
     assert_int_equal(counts.puts, 6);
     assert_int_equal(counts.opens, 0);
     assert_int_equal(counts.reads, 0);
-    assert_int_equal(counts.stats, 6); /* of the document: is it still the same array? */
+    assert_int_equal(counts.stats, 6); /* of the document: the check that it is still the same
+                                          array */
     assert_equals_model(c.node, &a, "after a whole write");
     free_counted(&c);
     arrays_free(&a);
@@ -226,8 +214,8 @@ static void rows_gather_to_shards(void **state) {
     arrays_free(&a);
 }
 
-/* A part of a shard: one lock, one put; inner chunks that nobody wrote are taken over, not decoded.
- */
+/* A part of a shard: one lock, one put; inner chunks without a written element are taken over, not
+   decoded. */
 static void a_part_is_merged_once(void **state) {
     (void)state;
     check_random random = check_random_new();
@@ -255,56 +243,144 @@ static void a_part_is_merged_once(void **state) {
     arrays_free(&a);
 }
 
-/* Each call of the store fails once: the call or the flush says so, the old data stay readable, and
-   flushing again completes the write. */
-static void every_fault_is_reported_and_harmless(void **state) {
-    (void)state;
-    check_random random = check_random_new();
-    for (uint64_t nth = 1;; nth++) {
-        arrays_sample a;
-        counted c = new_counted(true, &random, &a);
-        zb_store *fault = NULL;
-        zb_error err;
-        ASSERT_OK(zb_store_new_fault(c.mem, &fault, &err), err);
-        zb_node *node = open_node(fault, "a");
-        zb_writer *writer = NULL;
-        ASSERT_OK(zb_writer_open(node, NULL, &writer, &err), err);
-        uint64_t start[2] = {3, 3}, count[2] = {10, 20};
-        int16_t values[200];
-        random_bytes((unsigned char *)values, sizeof values, &random);
-        zb_write write = {.start = start, .count = count, .data = values, .dtype = a.dtype};
-        zb_cache_clear();
-        zb_store_count_take(fault);
-        zb_store_fault_set(fault, nth);
-        enum zb_code code = zb_writer_write(writer, &write, &err);
-        if (code == ZB_OK)
-            code = zb_writer_flush(writer, &err);
-        zb_store_counts counts = zb_store_count_take(fault);
-        bool hit = nth <= counts.opens + counts.reads + counts.stats + counts.puts + counts.locks;
-        if (code != ZB_OK) { /* what failed in a batch of chunks may succeed one by one */
-            assert_int_equal(code, ZB_EIO);
-            assert_non_null(strstr(err.message, "array /a"));
-        }
-        zb_store_fault_set(fault, 0);
-        ASSERT_OK(zb_writer_write(writer, &write, &err), err);
-        ASSERT_OK(zb_writer_close(writer, &err), err);
-        for (uint64_t i = 0; i < 200; i++) {
-            uint64_t index[2] = {3 + i / 20, 3 + i % 20};
-            memcpy((unsigned char *)arrays_at(&a, index), &values[i], 2);
-        }
-        assert_equals_model(node, &a, "after a fault and a second try");
-        zb_node_release(node);
-        zb_store_release(fault);
-        free_counted(&c);
-        arrays_free(&a);
-        if (!hit) {
-            assert_true(nth > 10); /* the write made at least that many calls */
-            return;
-        }
+/* A box over all six shards, which it covers in part, and a writer whose calls of the store fail. */
+enum { ROW = 3, COLUMN = 3, HEIGHT = 14, WIDTH = 20, BOX = HEIGHT * WIDTH };
+
+typedef struct faulty {
+    counted c;
+    arrays_sample a; /* the values before the write */
+    zb_store *fault;
+    zb_node *node; /* through the fault store; c.node goes past it */
+    zb_writer *writer;
+    int16_t values[BOX];
+} faulty;
+
+static void new_faulty(faulty *f, check_random *random) {
+    zb_error err;
+    f->c = new_counted(true, random, &f->a);
+    ASSERT_OK(zb_store_new_fault(f->c.mem, &f->fault, &err), err);
+    f->node = stores_open_node(f->fault, "a");
+    ASSERT_OK(zb_writer_open(f->node, NULL, &f->writer, &err), err);
+    random_bytes((unsigned char *)f->values, sizeof f->values, random);
+    zb_cache_clear();
+    zb_store_count_take(f->fault);
+}
+
+static void free_faulty(faulty *f) {
+    zb_writer_abandon(f->writer);
+    zb_node_release(f->node);
+    zb_store_release(f->fault);
+    free_counted(&f->c);
+    arrays_free(&f->a);
+}
+
+static enum zb_code write_faulty(const faulty *f, zb_error *err) {
+    const uint64_t start[2] = {ROW, COLUMN}, count[2] = {HEIGHT, WIDTH};
+    zb_write write = {.start = start, .count = count, .data = f->values, .dtype = f->a.dtype};
+    return zb_writer_write(f->writer, &write, err);
+}
+
+/* The model takes the box over. */
+static void set_faulty(faulty *f) {
+    for (uint64_t i = 0; i < BOX; i++) {
+        uint64_t index[2] = {ROW + i / WIDTH, COLUMN + i % WIDTH};
+        memcpy((unsigned char *)arrays_at(&f->a, index), &f->values[i], 2);
     }
 }
 
-/* The last of some rows completes two shards at once. Whatever of storing them fails, each is
+/* The number of shards that have the box's elements; each can be read, with all of them or none. */
+static int shards_with_the_box(const faulty *f) {
+    int with[6] = {0}, without[6] = {0}, count = 0;
+    int16_t read[20 * 30], old;
+    zb_error err;
+    zb_read whole = {.node = f->c.node, .view = {.data = read, .dtype = f->a.dtype}};
+    ASSERT_OK(zb_array_read(&whole, 1, &err), err);
+    for (uint64_t i = 0; i < 20 * 30; i++) {
+        uint64_t row = i / 30, column = i % 30, shard = row / 8 * 2 + column / 16;
+        uint64_t y = row - ROW, x = column - COLUMN; /* of the box; beyond its size left of it */
+        memcpy(&old, arrays_at(&f->a, (uint64_t[]){row, column}), sizeof old);
+        if (y >= HEIGHT || x >= WIDTH) {
+            assert_int_equal(read[i], old);
+        } else if (f->values[y * WIDTH + x] != old) {
+            assert_true(read[i] == old || read[i] == f->values[y * WIDTH + x]);
+            without[shard] += read[i] == old;
+            with[shard] += read[i] != old;
+        }
+    }
+    for (int shard = 0; shard < 6; shard++) {
+        assert_true(with[shard] == 0 || without[shard] == 0);
+        count += with[shard] > 0;
+    }
+    return count;
+}
+
+typedef struct outcomes {
+    int said, flushed_again, incomplete;
+} outcomes;
+
+/* A call of the store fails, or it and all that follow: the data stay readable, of each shard the
+   old ones or the new ones, and flushing again completes a write that had been taken. False when
+   there was no such call. */
+static bool survives(uint64_t nth, bool for_good, check_random *random, outcomes *seen) {
+    faulty f;
+    zb_error err;
+    new_faulty(&f, random);
+    if (for_good)
+        zb_store_fault_from(f.fault, nth);
+    else
+        zb_store_fault_set(f.fault, nth);
+    bool taken = write_faulty(&f, &err) == ZB_OK;
+    enum zb_code code = taken ? zb_writer_flush(f.writer, &err) : err.code;
+    zb_store_counts counts = zb_store_count_take(f.fault);
+    bool hit = nth <= counts.opens + counts.reads + counts.stats + counts.puts + counts.locks;
+    int stored = shards_with_the_box(&f);
+    if (code == ZB_OK) { /* chunks that failed in a batch may succeed one by one */
+        assert_int_equal(stored, 6);
+        assert_false(hit && for_good);
+    } else {
+        assert_true(hit);
+        assert_int_equal(code, ZB_EIO);
+        assert_non_null(strstr(err.message, "array /a"));
+    }
+    seen->said += code != ZB_OK;
+    seen->flushed_again += taken && code != ZB_OK;
+    seen->incomplete += stored < 6;
+    zb_store_fault_set(f.fault, 0);
+    if (!taken)
+        ASSERT_OK(write_faulty(&f, &err), err);
+    ASSERT_OK(zb_writer_flush(f.writer, &err), err);
+    set_faulty(&f);
+    assert_equals_model(f.node, &f.a, "after a fault and another flush");
+    free_faulty(&f);
+    return hit;
+}
+
+/* Each call of the store fails once. */
+static void every_fault_is_harmless(void **state) {
+    (void)state;
+    check_random random = check_random_new();
+    outcomes seen = {0};
+    uint64_t nth = 1;
+    while (survives(nth, false, &random, &seen))
+        nth++;
+    assert_true(nth > 10); /* the write made at least that many calls */
+    assert_true(seen.said > 0 && seen.said < (int)nth - 1);
+}
+
+/* The store fails from a call on: the write or the flush says so each time. */
+static void every_failing_store_is_reported(void **state) {
+    (void)state;
+    check_random random = check_random_new();
+    outcomes seen = {0};
+    uint64_t nth = 1;
+    while (survives(nth, true, &random, &seen))
+        nth++;
+    assert_true(nth > 10);
+    assert_int_equal(seen.said, nth - 1);
+    assert_true(seen.flushed_again > 10 && seen.incomplete > 10);
+}
+
+/* The last of some rows completes two shards at once. Whichever step of storing them fails, each is
    stored or goes on waiting: a flush, without writing anything again, brings the rest. */
 static void what_could_not_be_stored_keeps_waiting(void **state) {
     (void)state;
@@ -315,7 +391,7 @@ static void what_could_not_be_stored_keeps_waiting(void **state) {
         zb_store *fault = NULL;
         zb_error err;
         ASSERT_OK(zb_store_new_fault(c.mem, &fault, &err), err);
-        zb_node *node = open_node(fault, "a");
+        zb_node *node = stores_open_node(fault, "a");
         zb_writer *writer = NULL;
         ASSERT_OK(zb_writer_open(node, NULL, &writer, &err), err);
         random_bytes(a.values, (size_t)a.elements * 2 / 20 * 8, &random);
@@ -356,9 +432,9 @@ static void fill_has_the_byte_order_of_units(void **state) {
     const int16_t values[6] = {256, 256, 256, 256, 1, 1};
     int16_t back[6];
     zb_error err;
-    zb_store *mem = new_mem();
+    zb_store *mem = stores_new_mem();
     ASSERT_OK(zb_store_mem_set(mem, "zarr.json", document, sizeof document - 1, &err), err);
-    zb_node *node = open_node(mem, "");
+    zb_node *node = stores_open_node(mem, "");
     zb_writer *writer = NULL;
     ASSERT_OK(zb_writer_open(node, NULL, &writer, &err), err);
     zb_write write = {.data = values, .dtype = {.kind = ZB_KIND_INT, .size = 2}};
@@ -383,7 +459,8 @@ int main(void) {
         cmocka_unit_test(a_whole_write_reads_nothing),
         cmocka_unit_test(rows_gather_to_shards),
         cmocka_unit_test(a_part_is_merged_once),
-        cmocka_unit_test(every_fault_is_reported_and_harmless),
+        cmocka_unit_test(every_fault_is_harmless),
+        cmocka_unit_test(every_failing_store_is_reported),
         cmocka_unit_test(what_could_not_be_stored_keeps_waiting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,13 +24,16 @@ mkdir -p "$OUT/lib"
 for program in "$WORK"/zarrbridge/tests/fuzz/fuzz-*; do
     [ -x "$program" ] || continue
     target=$(basename "$program")
-    seeds=tests/fuzz/corpus/${target#fuzz-}
+    name=${target#fuzz-}
     cp "$program" "$OUT/$target"
     # The machine that runs the targets has none of the libraries that this one has. The program
     # finds them beside itself, those that libblosc wants included.
     ldd "$program" | sed -nE 's#.* => (/.*/lib(zstd|deflate|lz4|blosc|cjson|snappy|z)\.so[^ ]*) .*#\1#p' |
         xargs -r cp -Lt "$OUT/lib"
-    find "$seeds" -type f -print0 | sort -z | xargs -0 zip -q -j "$OUT/${target}_seed_corpus.zip"
+    # The inputs that fuzzing found are an archive already; the seeds come into a copy of it.
+    cp "tests/fuzz/found/$name.zip" "$OUT/${target}_seed_corpus.zip"
+    find "tests/fuzz/corpus/$name" -type f -print0 | sort -z |
+        xargs -0 zip -q -j "$OUT/${target}_seed_corpus.zip"
     cp tests/fuzz/words.dict "$OUT/$target.dict"
     printf '[libfuzzer]\nmax_len = 4096\ntimeout = 25\n' >"$OUT/$target.options"
 done

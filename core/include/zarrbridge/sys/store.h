@@ -42,9 +42,9 @@ typedef struct zb_object_info {
 
 #define ZB_FROM_END UINT64_MAX
 
-/* A byte range to read. offset == ZB_FROM_END means the last `length` bytes. `got` is set to what
-   the object really had there: less than length only at the object's end (or, from the end, when
-   the object is shorter; the bytes are then its whole content). */
+/* A byte range to read. offset == ZB_FROM_END means the last `length` bytes. `got` is set to the
+   bytes that the object really had there: less than length only at the object's end (or, from the
+   end, when the object is shorter; the bytes are then its whole content). */
 typedef struct zb_range {
     uint64_t offset;
     size_t length;
@@ -52,14 +52,14 @@ typedef struct zb_range {
     size_t got;
 } zb_range;
 
-/* What the planner needs to know to make good requests. */
+/* The facts that the planner needs to make good requests. */
 typedef struct zb_store_hints {
     uint64_t gap;         /* ranges closer than this are merged into one request (bytes) */
     uint64_t max_request; /* merged requests stay below this (bytes), single ranges excepted */
     bool is_local;        /* a request costs microseconds, not a network round trip */
     bool can_list;        /* list() works; else consolidated metadata is the only index */
     bool can_change;      /* open_live() works: writers may change objects in place */
-    bool is_watched;      /* stat() costs microseconds: each read looks whether its array is still
+    bool is_watched;      /* stat() costs microseconds: each read checks whether its array is still
                              the one that was opened */
 } zb_store_hints;
 
@@ -67,8 +67,8 @@ typedef struct zb_store_hints {
 typedef struct zb_list_entry {
     const char *name; /* valid during the call */
     bool is_prefix;   /* there are names below it */
-    bool is_link;     /* a symbolic link: what lies below it may be reached by other names, too */
-    bool leads_back;  /* a link to a prefix above it: no prefix, and no object either */
+    bool is_link;     /* a symbolic link: objects below it may be reached by other names, too */
+    bool leads_back;  /* a link to a prefix above it: neither a prefix nor an object */
 } zb_list_entry;
 
 /* Called once for each name; returns 0 to go on, anything else to stop the listing. */
@@ -81,8 +81,8 @@ typedef struct zb_part {
 } zb_part;
 
 /*
- * A batch: what one writer has put, of which it is to hear whether it was lost. Two writers on one
- * store flush their own batches, and neither hears of the other's failures in its place.
+ * A batch: the objects that one writer has put, and whose loss it is to be told. Two writers on one
+ * store flush their own batches, and neither is told the other's failures in its place.
  *
  * The struct belongs to the caller, which begins it with zb_batch_begin and ends it with
  * zb_batch_end; the store may write to its second part at any time in between.
@@ -90,16 +90,16 @@ typedef struct zb_part {
 typedef struct zb_batch zb_batch;
 
 /* Called as the last thing before an object of the batch becomes visible, when its place is
-   settled: may it still? An error keeps the old object. Called from any thread. */
+   settled: tells whether it still may. An error keeps the old object. Called from any thread. */
 typedef enum zb_code (*zb_batch_check_fn)(void *context, const char *key, zb_error *err);
 
 struct zb_batch {
     zb_store *store;
-    zb_batch_check_fn check; /* NULL: everything may */
+    zb_batch_check_fn check; /* NULL: every object may */
     void *context;           /* for check */
     /* The store's: */
     zb_error lost;   /* first object that waited and could not be stored, until a flush tells */
-    uint64_t losses; /* the last loss of names that this batch has heard of */
+    uint64_t losses; /* the last loss of names that this batch has been told */
     bool at_stake;   /* something was put since the last flush */
 };
 
@@ -109,14 +109,14 @@ struct zb_batch {
  * power:
  * - ZB_SYNC_NONE: when the operating system sees fit. A loss of power may leave a part of it. With
  *   `in_order` its content is on the way to the disk before its name leads to it, so that a loss of
- * power leaves the old object or the new one, if the file system makes changes durable in their
- * order (where there was no old one, it may leave a part of the new one); and flush() makes it
- * durable.
+ *   power leaves the old object or the new one, if the file system makes changes durable in their
+ *   order (where there was no old one, it may leave a part of the new one); and flush() makes it
+ *   durable.
  * - ZB_SYNC_CLOSE: its content is on the disk before its name leads to it; the name is durable when
  *   flush() has returned. With `waits` all of that is left to flush(): only then the object may
- * become visible to listings and to others, while open and stat through the same store see it at
- * once. The store takes the key's lock, where it has locks, while the object becomes visible: so
- * the caller must not hold it.
+ *   become visible to listings and to other stores, while open and stat through the same store see
+ *   it at once. The store takes the key's lock, where it has locks, while the object becomes
+ *   visible: so the caller must not hold it.
  * - ZB_SYNC_ALWAYS: when the call returns.
  */
 typedef struct zb_put {
@@ -148,15 +148,16 @@ typedef struct zb_store_ops {
     /* Size and validator without opening. */
     enum zb_code (*stat)(zb_store *store, const char *key, zb_object_info *info, zb_error *err);
     /* The names directly below prefix ("" or "a/b", no trailing slash), unsorted. A prefix that
-       does not exist lists nothing. A link that leads back to a prefix above it does not count as
-       one: no walk goes in circles. */
+       does not exist lists nothing. A link that leads back to a prefix above it does not count as a
+       prefix: no walk goes in circles. */
     enum zb_code (*list)(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
                          zb_error *err);
-    /* Identifies what holds the objects directly below prefix (a directory): another one at the
+    /* Identifies the holder of the objects directly below prefix (a directory): another one at the
        same prefix, after it was erased or moved away, has another identity. 0: not known. May be
        NULL. */
     uint64_t (*identify)(zb_store *store, const char *prefix);
-    /* Is the prefix itself a symbolic link? Erasing it then takes the link alone. NULL: never. */
+    /* True if the prefix itself is a symbolic link. Erasing it then takes the link alone. NULL:
+       never. */
     bool (*is_link)(zb_store *store, const char *prefix);
     void (*destroy)(zb_store *store);
 
@@ -167,25 +168,26 @@ typedef struct zb_store_ops {
        last step, making the name durable, the new one stands already. With a batch that checks,
        ZB_ECONFLICT also when the key's place was moved or erased meanwhile. */
     enum zb_code (*put)(zb_store *store, const zb_put *put, zb_error *err);
-    /* Removes an object; none there is no error. Durable after flush(), as with erase_below. */
+    /* Removes an object; a missing one is not an error. Durable after flush(), as with erase_below.
+     */
     enum zb_code (*erase)(zb_store *store, const char *key, zb_error *err);
     /* Removes everything below prefix ("a/b"; "" empties the store), directories too. With a prefix
        no reader and no kill sees it half done where the backend can (fs does); with "" the root's
        zarr.json goes first. */
     enum zb_code (*erase_below)(zb_store *store, const char *prefix, zb_error *err);
-    /* Makes all that waits of the batch (NULL: of anyone) visible, in the order of the puts, and
-       durable; and durable all that was put with `in_order` or ZB_SYNC_CLOSE and all names
-       that came or went through this store, by any writer. Objects of the batch that could
+    /* Makes all waiting objects of the batch (NULL: of all batches) visible, in the order of the
+       puts, and durable; and durable all that was put with `in_order` or ZB_SYNC_CLOSE and all
+       names that came or went through this store, by any writer. Objects of the batch that could
        not be stored keep their old content, and must be put again; the error is the first one, also
        of objects that went out since the last flush because too many waited. When names or visible
-       objects could not be made durable, each batch with something at stake hears of it at its next
-       flush. What is never flushed is forgotten with the store. Takes locks of keys: not to be
-       called while holding one. */
+       objects could not be made durable, each batch with something at stake is told at its next
+       flush. Objects that are never flushed are forgotten with the store. Takes locks of keys: not
+       to be called while holding one. */
     enum zb_code (*flush)(zb_store *store, zb_batch *batch, zb_error *err);
-    /* Forgets what the batch put and what waits still. NULL in a backend where nothing waits. */
+    /* Forgets the objects of the batch that still wait. NULL in a backend where nothing waits. */
     void (*forget)(zb_store *store, zb_batch *batch);
     /* Waits for the key's exclusive lock, among threads and processes, up to the limit
-       lock_seconds: then ZB_ECONFLICT; so is asking for a lock that the caller holds.
+       lock_seconds: then ZB_ECONFLICT; likewise when the caller already holds the lock.
        ZB_EUNSUPPORTED where none can be had. The lock of the key "zarr.json" is that of the whole
        hierarchy of nodes that the store is in, whatever level of it the store was opened at. The
        lock goes with its process (and the children that it forked meanwhile). */
@@ -195,9 +197,9 @@ typedef struct zb_store_ops {
     /* ---- Changing a live object; NULL where an object can only be replaced ---- */
 
     /* Opens an object to be changed under its key's lock. The handle is read and closed like any
-       other, and sees its own changes; so may handles that others have open. ZB_EUNSUPPORTED for
-       an object that has to be replaced whole: one that waits for a flush (sys_errno is EBUSY), or
-       that other names lead to as well. */
+       other, and sees its own changes; handles that other users have open may see them, too.
+       ZB_EUNSUPPORTED for an object that has to be replaced whole: one that waits for a flush
+       (sys_errno is EBUSY), or that other names lead to as well. */
     enum zb_code (*open_live)(zb_store *store, const char *key, zb_object **out,
                               zb_object_info *info, zb_error *err);
     /* Writes the parts in order from offset on. Nothing of it is undone on error. The object's
@@ -214,8 +216,8 @@ typedef struct zb_store_ops {
        after flush(). ZB_ECONFLICT when something is at `to`, ZB_EUNSUPPORTED when it cannot be done
        in one step. */
     enum zb_code (*rename)(zb_store *store, const char *from, const char *to, zb_error *err);
-    /* Calls fn for what killed writers left directly below prefix under names that list() hides,
-       and removes it if told so. */
+    /* Calls fn for each leftover of killed writers directly below prefix, under names that list()
+       hides, and removes it if told so. */
     enum zb_code (*sweep)(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
                           void *context, zb_error *err);
 } zb_store_ops;
@@ -226,7 +228,7 @@ typedef struct zb_store_ops {
 struct zb_store {
     const zb_store_ops *ops;
     zb_store_hints hints;
-    char *label;    /* what error messages call it, e.g. the path; freed with the store */
+    char *label;    /* its name in error messages, e.g. the path; freed with the store */
     uint64_t id;    /* unique in the process; part of every cache key */
     unsigned kinds; /* of elements that arrays may have: see zb_store_set_kinds */
 #ifdef __cplusplus
@@ -259,13 +261,13 @@ ZB_API enum zb_code zb_store_list(zb_store *store, const char *prefix, zb_list_f
                                   zb_error *err);
 
 /* The same for writing; ZB_EUNSUPPORTED for a read-only backend. The first one puts an object that
-   neither waits nor goes in order, and is of no batch. */
+   neither waits nor goes in order, and belongs to no batch. */
 ZB_API enum zb_code zb_store_put(zb_store *store, const char *key, const zb_part *parts,
                                  size_t count, enum zb_sync sync, zb_error *err);
 ZB_API enum zb_code zb_store_put_as(zb_store *store, const zb_put *put, zb_error *err);
 ZB_API enum zb_code zb_store_erase(zb_store *store, const char *key, zb_error *err);
 ZB_API enum zb_code zb_store_erase_below(zb_store *store, const char *prefix, zb_error *err);
-/* Flushes one batch; the second one flushes all, and each hears of its own losses, too. */
+/* Flushes one batch; the second one flushes all, and each batch is told its own losses, too. */
 ZB_API enum zb_code zb_store_flush_batch(zb_store *store, zb_batch *batch, zb_error *err);
 ZB_API enum zb_code zb_store_lock(zb_store *store, const char *key, zb_lock **out, zb_error *err);
 ZB_API void zb_store_unlock(zb_lock *lock); /* NULL is allowed */
@@ -277,7 +279,7 @@ ZB_API bool zb_store_is_link(zb_store *store, const char *prefix);
 /* Begins an empty batch on the store, which must outlive it. check may be NULL. */
 ZB_API void zb_batch_begin(zb_batch *batch, zb_store *store, zb_batch_check_fn check,
                            void *context);
-/* Forgets what waits. */
+/* Forgets all that waits. */
 ZB_API void zb_batch_end(zb_batch *batch);
 /* For backends: calls the check of the put's batch, if there is one. */
 ZB_API enum zb_code zb_put_check(const zb_put *put, zb_error *err);
@@ -290,8 +292,8 @@ ZB_API enum zb_code zb_object_write_at(zb_object *live, uint64_t offset, const z
 ZB_API enum zb_code zb_object_truncate(zb_object *live, uint64_t size, enum zb_sync sync,
                                        zb_error *err);
 
-/* The same for housekeeping: ZB_EUNSUPPORTED for a store that cannot rename; nothing to sweep
-   where a store has no sweep(). */
+/* The same for housekeeping: ZB_EUNSUPPORTED for a store that cannot rename; where a store has no
+   sweep(), there is nothing to sweep. */
 ZB_API enum zb_code zb_store_rename(zb_store *store, const char *from, const char *to,
                                     zb_error *err);
 ZB_API enum zb_code zb_store_sweep(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,

@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* What the wrapped store was asked for. */
+/* The calls that the wrapped store got. */
 typedef struct zb_store_counts {
     uint64_t opens, reads, ranges, bytes, stats, lists;
     uint64_t puts, put_bytes, erases, flushes, locks; /* erases: those of prefixes, too */
@@ -27,7 +27,7 @@ ZB_API zb_store_counts zb_store_count_take(zb_store *count); /* returns and rese
    inner store. */
 ZB_API enum zb_code zb_store_new_fault(zb_store *inner, zb_store **out, zb_error *err);
 ZB_API void zb_store_fault_set(zb_store *fault, uint64_t nth);
-/* Fails this call and all that follow: what a killed process leaves in the store. */
+/* Fails this call and all that follow: the store is left as by a killed process. */
 ZB_API void zb_store_fault_from(zb_store *fault, uint64_t nth);
 
 /* Sleeps before each of these calls, as a distant server would make one wait. */

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: MIT
+"""Runs pytest for a CTest entry. The exit status is pytest's, but ALL_SKIPPED when tests were skipped
+and nothing else became of any test: CTest counts such an entry as skipped. The printed summary does
+not serve for that, since it can say "1 skipped, 1 error", and tests print what they like."""
+import sys
+
+import pytest
+
+ALL_SKIPPED = 77  # SKIP_RETURN_CODE in TestPython.cmake
+OTHER = ("passed", "failed", "error", "xfailed", "xpassed")
+
+
+class Outcomes:
+    only_skipped = False
+
+    def pytest_terminal_summary(self, terminalreporter):
+        stats = terminalreporter.stats
+        self.only_skipped = "skipped" in stats and not any(stats.get(kind) for kind in OTHER)
+
+
+def main(arguments):
+    outcomes = Outcomes()
+    status = pytest.main(arguments, plugins=[outcomes])
+    # A file that skips itself as a whole leaves no test to collect.
+    harmless = status in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+    return ALL_SKIPPED if harmless and outcomes.only_skipped else int(status)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of codecs of all kinds. */
+#ifndef ZB_CODEC_TABLE_H
+#define ZB_CODEC_TABLE_H
+
+#include "codec/codec.h"
+
+/* The codec of this name, or NULL. */
+const zb__codec_ops *zb__codec_find(const char *name);
+
+/* The codecs one after the other, in the order of the table; NULL behind the last. */
+const zb__codec_ops *zb__codec_at(size_t i);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Paths beneath the root, and the names that the store keeps for itself. */
+#ifndef ZB_STORE_FS_PATH_H
+#define ZB_STORE_FS_PATH_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "zarrbridge/error.h"
+
+/* Opens a path beneath the root; -1 with errno. A path that leads out of it gives EXDEV or ELOOP.
+ */
+int zb__fs_openat(int root, const char *path, int flags);
+
+/* After ENOENT: true if a symbolic link on the path leads nowhere. An object behind it is not
+   absent, but cannot be reached. */
+bool zb__fs_dangles(int root, const char *path);
+
+/* The error for a failed call on a key. */
+enum zb_code zb__fs_fail(zb_error *err, int sys_errno, const char *what, const char *key);
+/* The same for calls that write: never ZB_ENOTFOUND, which would mean that the object does not
+   exist. */
+enum zb_code zb__fs_fail_write(zb_error *err, int sys_errno, const char *what, const char *key);
+
+/* The last part of a key: a pointer into it. */
+const char *zb__fs_name_of(const char *key);
+
+bool zb__fs_is_ours(const char *name);
+bool zb__fs_is_lock(const char *name);
+/* A new name in the directory of `name` that no other process will choose; and the name of its
+   lock. */
+void zb__fs_temp_name(const char *name, char out[NAME_MAX + 1]);
+void zb__fs_lock_name(const char *name, char out[NAME_MAX + 1]);
+/* True if the temporary name was made by a process that shares this kernel, and so its locks. */
+bool zb__fs_is_local_temp(const char *name);
+uint64_t zb__fs_hash(const char *text);
+
+#endif

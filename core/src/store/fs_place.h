@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Places to write in. */
+#ifndef ZB_STORE_FS_PLACE_H
+#define ZB_STORE_FS_PLACE_H
+
+#include "store/fs_store.h"
+
+/* The place of a key's file. */
+typedef struct zb__fs_place {
+    int dir;             /* O_PATH descriptor of its directory */
+    const char *name;    /* in there; the tail of the key, not owned */
+    bool made;           /* the directory is new */
+    char path[PATH_MAX]; /* of the directory beneath the root, "" for the root */
+} zb__fs_place;
+
+/* Opens the directory of a key to be written; make: with all directories above it. ZB_ENOTFOUND
+   when there is none, ZB_EINVAL for names that we keep for ourselves. Close place->dir. */
+enum zb_code zb__fs_open_place(zb__fs *fs, const char *key, bool make, zb__fs_place *place,
+                               zb_error *err);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Telling versions of files, and directories, apart. */
+#ifndef ZB_STORE_FS_VERSION_H
+#define ZB_STORE_FS_VERSION_H
+
+#include <sys/stat.h>
+
+#include "store/fs_store.h"
+
+/* Finds out the kind of the file system that the root is on. */
+void zb__fs_look_at_system(zb__fs *fs);
+zb_object_info zb__fs_info_of(const zb__fs *fs, const struct stat *st);
+uint64_t zb__fs_identify(zb_store *store, const char *prefix);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Finding what HDF5's locations mean: by name, by index, by token, or an object itself. */
+#ifndef ZARRBRIDGE_HDF5_VOL_OBJECTS_LOCATE_H
+#define ZARRBRIDGE_HDF5_VOL_OBJECTS_LOCATE_H
+
+#include "objects/object.h"
+
+/* The location of an object itself. */
+H5VL_loc_params_t vol_self(H5I_type_t type);
+
+/* The link that `loc` names, seen from object, whether it can be opened or not; a location that
+   names none gives the node alone. Pushes an error and returns false when there is none. */
+bool vol_locate_link(const vol_object *object, const H5VL_loc_params_t *loc, vol_found *out);
+
+/* The node there. Pushes an error and returns NULL when there is none. */
+vol_node *vol_locate(const vol_object *object, const H5VL_loc_params_t *loc);
+
+/* The node called `name` (NULL: itself) seen from there. */
+vol_node *vol_locate_name(const vol_object *object, const H5VL_loc_params_t *loc, const char *name);
+
+/* For questions of existence: as vol_locate_link, but where there is none, both parts of *out are
+   NULL, and only a real failure pushes an error and returns false. */
+bool vol_lookup(const vol_object *object, const H5VL_loc_params_t *loc, vol_found *out);
+
+#endif

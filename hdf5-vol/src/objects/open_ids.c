@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* Ids and the objects behind them: see open_ids.h. */
+#include "objects/open_ids.h"
+
+#include "hdf5/shadows.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+/* ---- Matching ---- */
+
+/* While `capturing`, get_object answers with the object itself and notes it: that is how ids are
+   matched with our objects (H5VLobject would else return the shadow). */
+static _Thread_local bool capturing;
+static _Thread_local const vol_object *captured;
+
+typedef struct id_query {
+    h5_lib *lib;
+    const vol_object *object; /* whose file; NULL for all Zarr objects */
+    bool local;               /* only ids of the same open handle */
+    size_t max, count;
+    hid_t *ids; /* may be NULL */
+} id_query;
+
+/* Called for each id of one type. H5VLobject fails on ids that no connector has; that is fine. */
+static herr_t match_id(hid_t id, void *context) {
+    id_query *query = context;
+    capturing = true;
+    captured = NULL;
+    query->lib->H5VLobject(id);
+    capturing = false;
+    const vol_object *found = captured;
+    if (!found || !found->file)
+        return 0;
+    const vol_object *object = query->object;
+    if (object && (query->local ? found->handle != object->handle
+                                : found->file->number != object->file->number))
+        return 0;
+    if (query->ids) {
+        if (query->count == query->max)
+            return 1; /* enough: ends the iteration */
+        query->ids[query->count] = id;
+    }
+    query->count++;
+    return 0;
+}
+
+/* Named types are left out: no Zarr object is one. */
+static void match_ids(id_query *query, unsigned types) {
+    static const struct {
+        unsigned flag;
+        H5I_type_t type;
+    } kinds[] = {{H5F_OBJ_FILE, H5I_FILE},
+                 {H5F_OBJ_GROUP, H5I_GROUP},
+                 {H5F_OBJ_DATASET, H5I_DATASET},
+                 {H5F_OBJ_ATTR, H5I_ATTR}};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (types & kinds[i].flag)
+            query->lib->H5Iiterate(kinds[i].type, match_id, query);
+}
+
+size_t vol_object_ids(const vol_object *object, unsigned types, size_t max, hid_t *ids) {
+    id_query query = {.lib = object->lib,
+                      .object = object,
+                      .local = (types & H5F_OBJ_LOCAL) != 0,
+                      .max = max,
+                      .ids = ids};
+    match_ids(&query, types);
+    return query.count;
+}
+
+/* ---- Shutdown ---- */
+
+static void close_ids(h5_lib *lib, unsigned types) {
+    hid_t *ids = lib->live ? calloc(lib->live + 1, sizeof *ids) : NULL;
+    id_query query = {.lib = lib, .max = lib->live + 1, .ids = ids};
+    if (ids)
+        match_ids(&query, types);
+    for (size_t i = 0; ids && i < query.count; i++)
+        while (lib->H5Iis_valid(ids[i]) > 0 && lib->H5Idec_ref(ids[i]) > 0)
+            continue;
+    free(ids);
+}
+
+/* HDF5 is about to terminate: ids of stores that the program left open must go now, while the
+   library still works, and with the last of them the shadows. Files go last, since closing one
+   tells what could not be stored. Ids of other files are HDF5's to close, in its own order. */
+static void at_close(void *context) {
+    h5_lib *lib = context;
+    lib->stopping = true;
+    close_ids(lib, H5F_OBJ_ATTR);
+    close_ids(lib, H5F_OBJ_DATASET);
+    close_ids(lib, H5F_OBJ_GROUP);
+    close_ids(lib, H5F_OBJ_FILE);
+    vol_shadows_drop(lib);
+    h5_lib_stop(lib);
+}
+
+void vol_start(h5_lib *lib) {
+    h5_lib_start(lib, at_close);
+}
+
+void vol_watch(h5_lib *lib) {
+    h5_lib_watch(lib, at_close);
+}
+
+/* ---- Wrapping ---- */
+
+/* For HDF5's own needs, and for native code that walks all ids. While HDF5 shuts down with several
+   handles on one file it also walks ids whose objects it has freed, and hands over what is left in
+   their memory: it is returned unseen. */
+static void *wrap_get_object(const void *p) {
+    const vol_object *object = p;
+    if (!vol_is_ours(p))
+        return (void *)(uintptr_t)p;
+    if (capturing) {
+        captured = object;
+        return (void *)(uintptr_t)p;
+    }
+    if (object->under)
+        return object->under;
+    void *shadow = vol_shadow_of(object->lib, object->type);
+    return shadow ? shadow : (void *)(uintptr_t)p;
+}
+
+/* The facts that wrap_object needs about the object in whose context it works. */
+typedef struct wrap_context {
+    h5_lib *lib;
+    bool pass;
+    void *under;
+} wrap_context;
+
+static herr_t wrap_get_context(const void *p, void **context_out) {
+    const vol_object *object = p;
+    wrap_context *context = calloc(1, sizeof *context);
+    if (!context)
+        return -1;
+    context->lib = object->lib;
+    context->pass = object->under != NULL;
+    *context_out = context;
+    if (object->under)
+        return object->lib->H5VLget_wrap_ctx(object->under, object->lib->native, &context->under);
+    return 0;
+}
+
+/* HDF5 hands over a native object to be given an id; it needs our head in front. */
+static void *wrap_object(void *p, H5I_type_t type, void *context_in) {
+    const wrap_context *context = context_in;
+    if (!context || !context->pass || vol_is_ours(p))
+        return p;
+    return vol_object_pass(context->lib, type, p);
+}
+
+/* The reverse, for good: our head goes. */
+static void *wrap_unwrap(void *p) {
+    vol_object *object = p;
+    if (!object->under)
+        return p;
+    void *under = object->under;
+    vol_object_free(object);
+    return under;
+}
+
+static herr_t wrap_free_context(void *context_in) {
+    wrap_context *context = context_in;
+    if (context->under)
+        context->lib->H5VLfree_wrap_ctx(context->under, context->lib->native);
+    free(context);
+    return 0;
+}
+
+const H5VL_wrap_class_t vol_wrap_class = {
+    .get_object = wrap_get_object,
+    .get_wrap_ctx = wrap_get_context,
+    .wrap_object = wrap_object,
+    .unwrap_object = wrap_unwrap,
+    .free_wrap_ctx = wrap_free_context,
+};

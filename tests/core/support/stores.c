@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#include "support/stores.h"
+#include "zarrbridge/sys/store.h"
+
+zb_store *stores_new_mem(void) {
+    zb_error err;
+    zb_store *mem = NULL;
+    ASSERT_OK(zb_store_new_mem("mem", &mem, &err), err);
+    return mem;
+}
+
+zb_node *stores_open_node(zb_store *store, const char *path) {
+    zb_error err;
+    zb_node *node = NULL;
+    ASSERT_OK(zb_node_open(store, path, &node, &err), err);
+    return node;
+}
+
+char *stores_get(zb_store *store, const char *key, size_t *size) {
+    char *data = NULL;
+    zb_error err;
+    ASSERT_OK(zb_store_get(store, key, 1 << 20, "limit", &data, size, NULL, &err), err);
+    return data;
+}

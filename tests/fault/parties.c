@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+#include "parties.h"
+
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int parties_rounds(int usual) {
+    return getenv("ZB_FAULT_FULL") ? 5 * usual : usual;
+}
+
+void parties_run_processes(int count, party_fn fn) {
+    pid_t child[PARTIES];
+    fflush(NULL);
+    for (int i = 0; i < count; i++) {
+        child[i] = fork();
+        assert_true(child[i] >= 0);
+        if (child[i] == 0) {
+            fn(i);
+            fflush(NULL);
+            _exit(0);
+        }
+    }
+    int failed = 0;
+    for (int i = 0; i < count; i++) {
+        int status;
+        assert_int_equal(waitpid(child[i], &status, 0), child[i]);
+        failed += !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+    }
+    assert_int_equal(failed, 0);
+}
+
+typedef struct thread_party {
+    party_fn fn;
+    int number;
+} thread_party;
+
+static void *thread_main(void *context) {
+    thread_party *p = context;
+    p->fn(p->number);
+    return NULL;
+}
+
+void parties_run_threads(int count, party_fn fn) {
+    pthread_t thread[PARTIES];
+    thread_party party[PARTIES];
+    for (int i = 0; i < count; i++) {
+        party[i] = (thread_party){fn, i};
+        assert_int_equal(pthread_create(&thread[i], NULL, thread_main, &party[i]), 0);
+    }
+    for (int i = 0; i < count; i++)
+        pthread_join(thread[i], NULL);
+}
+
+zb_store *parties_open_store(const char *root) {
+    zb_store *store;
+    zb_error err;
+    MUST(zb_store_open_fs(root, &store, &err), err);
+    return store;
+}
+
+zb_node *parties_open_node(const char *root, const char *path) {
+    zb_store *store = parties_open_store(root);
+    zb_node *node;
+    zb_error err;
+    MUST(zb_node_open(store, path, &node, &err), err);
+    zb_store_release(store);
+    return node;
+}
