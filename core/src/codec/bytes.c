@@ -19,10 +19,8 @@ typedef struct byte_order {
 static enum zb_code bytes_parse(const zb_json *configuration, const zb__binding *binding,
                                 void **state, zb_error *err) {
     static const char *const choices[] = {"little", "big", NULL};
-    char name[24];
     if (zb_dtype_is_variable(binding->dtype) || binding->dtype.kind == ZB_KIND_STRUCT)
-        return zb_fail(err, ZB_EFORMAT, "it does not serialise %s",
-                       zb_dtype_name(binding->dtype, name));
+        return zb_fail(err, ZB_EFORMAT, "it serialises numbers and raw bytes alone");
     byte_order *order = zb__codec_new_state(sizeof *order, state, err);
     if (!order)
         return ZB_ENOMEM;
