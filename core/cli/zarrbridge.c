@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "zarrbridge/check.h"
-#include "zarrbridge/write.h"
 #include "zarrbridge/limits.h"
+#include "zarrbridge/write.h"
 
 /* Exit codes, as of grep and diff. */
 enum { FINE = 0, FOUND = 1, FAILED = 2 };

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "actor.h"
-#include "zarrbridge/write.h"
 #include "zarrbridge/read.h"
+#include "zarrbridge/write.h"
 
 static const zb_dtype element = {ZB_KIND_INT, 8, false, NULL};
 static const int64_t fill = -1;

@@ -20,8 +20,8 @@
 #include "bare.h"
 #include "memory.h"
 #include "timing.h"
-#include "zarrbridge/write.h"
 #include "zarrbridge/read.h"
+#include "zarrbridge/write.h"
 
 typedef struct bench {
     const char *source, *dataset;

@@ -4,6 +4,7 @@
 ZARRBRIDGE_SOURCE is the source tree, ZARRBRIDGE_OBJECTS a file with the path of each object file of the
 core in a line.
 """
+import functools
 import os
 import re
 import subprocess
@@ -62,6 +63,7 @@ def test_includes_look_down():
     assert wrong == []
 
 
+@functools.cache
 def calls():
     """Which source uses a symbol of which other source: {user: {owner: [symbols]}}."""
     owners, uses = {}, {}

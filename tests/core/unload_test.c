@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "support/check.h"
-#include "zarrbridge/write.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/read.h"
+#include "zarrbridge/write.h"
 
 enum { SIDE = 256, CHUNK = 16 };
 

@@ -13,11 +13,11 @@
 #include <unistd.h>
 
 #include "world.h"
-#include "zarrbridge/check.h"
 #include "zarrbridge/change.h"
-#include "zarrbridge/write.h"
+#include "zarrbridge/check.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
+#include "zarrbridge/write.h"
 
 enum { SIDE = 4, CHUNKS = 200, COUNT = SIDE * CHUNKS, ENOUGH = 64, CROWD = 500 };
 

@@ -15,9 +15,9 @@
 #include "scenarios.h"
 #include "shim.h"
 #include "zarrbridge/change.h"
-#include "zarrbridge/write.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
+#include "zarrbridge/write.h"
 
 enum { PARTIES = 2, SIDE = 4, INNER = 2, MOST_CHUNKS = 100 };
 

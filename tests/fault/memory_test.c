@@ -12,8 +12,8 @@
 #include "memory.h"
 #include "scenarios.h"
 #include "zarrbridge/change.h"
-#include "zarrbridge/sys/store.h"
 #include "zarrbridge/limits.h"
+#include "zarrbridge/sys/store.h"
 
 static char *place;
 static char root[256];

@@ -3,8 +3,8 @@
 
 #include "scenarios_two.h"
 #include "zarrbridge/change.h"
-#include "zarrbridge/write.h"
 #include "zarrbridge/read.h"
+#include "zarrbridge/write.h"
 
 void (*scenario_over)(void);
 const char *scenario_root;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "world.h"
 #include "zarrbridge/change.h"
-#include "zarrbridge/sys/store.h"
-#include "zarrbridge/write.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
+#include "zarrbridge/sys/store.h"
+#include "zarrbridge/write.h"
 
 #include <dirent.h>
 #include <errno.h>

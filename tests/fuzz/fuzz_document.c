@@ -5,8 +5,8 @@
  */
 #include "fuzz.h"
 
-#include "zarrbridge/zarrbridge.h"
 #include "zarrbridge/sys/store.h"
+#include "zarrbridge/zarrbridge.h"
 
 static void check_array(const zb_array_info *info) {
     REQUIRE(info->ndim <= ZB_MAX_NDIM);

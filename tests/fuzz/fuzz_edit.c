@@ -6,9 +6,9 @@
  */
 #include "fuzz.h"
 
-#include "zarrbridge/write.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/read.h"
+#include "zarrbridge/write.h"
 
 typedef struct texts {
     char *document, *name, *value, *path, *codecs, *dimension;

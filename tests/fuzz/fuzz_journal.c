@@ -21,12 +21,12 @@
 #include "read/leaf.h"
 #include "write/live.h"
 #include "kernel/crc32c.h"
-#include "zarrbridge/check.h"
 #include "zarrbridge/change.h"
+#include "zarrbridge/check.h"
+#include "zarrbridge/read.h"
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/sys/wrappers.h"
 #include "zarrbridge/write.h"
-#include "zarrbridge/read.h"
 
 #define ELEMENTS 8
 #define UNITS 4

@@ -8,8 +8,8 @@
 #include "fuzz.h"
 
 #include "zarrbridge/check.h"
-#include "zarrbridge/write.h"
 #include "zarrbridge/read.h"
+#include "zarrbridge/write.h"
 
 #define ARRAY(shape, chunk, type, fill, codecs)                                                    \
     "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":" shape ",\"data_type\":\"" type         \

@@ -6,11 +6,11 @@
  */
 #include "fuzz.h"
 
-#include "zarrbridge/check.h"
-#include "zarrbridge/write.h"
 #include "zarrbridge/change.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/check.h"
 #include "zarrbridge/read.h"
+#include "zarrbridge/sys/store.h"
+#include "zarrbridge/write.h"
 
 #define DEPTH_MAX 3
 

@@ -8,8 +8,8 @@
 #include <random>
 
 #include "cpl_vsi.h"
-#include "zarrbridge/write.h"
 #include "zarrbridge/change.h"
+#include "zarrbridge/write.h"
 
 #include "cmocka_cpp.h"
 

@@ -36,7 +36,7 @@ enum zb_strategy {
                    which stay as garbage until zb_array_compact. Needs the index at the end */
     ZB_INPLACE /* inner chunks are overwritten where they are. Needs inner chunks of fixed size with
                   a crc32c and no compression. Stores all inner chunks of a shard, also those that
-                  are all fill; a shard that lacks some is replaced, once */
+                  are all fill; a shard that lacks some that are in the array by now is replaced */
 };
 
 typedef struct zb_write_options {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads of integers from unaligned bytes. Formats fix the byte order, hosts do not. */
+/*
+ * Loads and stores of integers in unaligned bytes: little-endian ones, as formats fix them, and
+ * elements of 1, 2, 4 or 8 bytes in the host's order.
+ */
 #ifndef ZB_BASE_BYTES_H
 #define ZB_BASE_BYTES_H
 
@@ -21,6 +24,41 @@ static inline uint64_t zb__load_le64(const uint8_t *p) {
 static inline void zb__store_le32(uint8_t *p, uint32_t value) {
     for (int i = 0; i < 4; i++)
         p[i] = (uint8_t)(value >> (8 * i));
+}
+
+/* The element's bits, zero-extended. */
+static inline uint64_t zb__load_element(const void *element, uint32_t size) {
+    uint8_t u8;
+    uint16_t u16;
+    uint32_t u32;
+    uint64_t u64;
+    switch (size) {
+    case 1:
+        memcpy(&u8, element, sizeof u8);
+        return u8;
+    case 2:
+        memcpy(&u16, element, sizeof u16);
+        return u16;
+    case 4:
+        memcpy(&u32, element, sizeof u32);
+        return u32;
+    default:
+        memcpy(&u64, element, sizeof u64);
+        return u64;
+    }
+}
+
+/* Stores the low bits. */
+static inline void zb__store_element(uint64_t bits, uint32_t size, void *out) {
+    const uint8_t u8 = (uint8_t)bits;
+    const uint16_t u16 = (uint16_t)bits;
+    const uint32_t u32 = (uint32_t)bits;
+    memcpy(out,
+           size == 1   ? (const void *)&u8
+           : size == 2 ? (const void *)&u16
+           : size == 4 ? (const void *)&u32
+                       : (const void *)&bits,
+           size);
 }
 
 #endif

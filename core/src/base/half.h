@@ -58,4 +58,22 @@ static inline uint16_t zb__half_from_double(double value) {
     return (uint16_t)(half | sign);
 }
 
+/* A float of 2, 4 or 8 bytes in the host's order. The value is exact, as every narrower float is a
+   double. A NaN stays a NaN, but may lose its bits. */
+static inline double zb__load_float(const void *element, uint32_t size) {
+    uint16_t half;
+    float narrow;
+    double wide;
+    if (size == 2) {
+        memcpy(&half, element, sizeof half);
+        return (double)zb__half_to_float(half);
+    }
+    if (size == 4) {
+        memcpy(&narrow, element, sizeof narrow);
+        return (double)narrow;
+    }
+    memcpy(&wide, element, sizeof wide);
+    return wide;
+}
+
 #endif

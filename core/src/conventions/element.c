@@ -6,45 +6,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/half.h"
 #include "zarrbridge/conventions.h"
 
 static bool is_integer(zb_dtype dtype) {
     return dtype.kind == ZB_KIND_INT || dtype.kind == ZB_KIND_UINT;
-}
-
-/* Stores the low bytes of an integer in host byte order. */
-static void store_bits(uint64_t bits, uint32_t size, void *out) {
-    const uint8_t u8 = (uint8_t)bits;
-    const uint16_t u16 = (uint16_t)bits;
-    const uint32_t u32 = (uint32_t)bits;
-    memcpy(out,
-           size == 1   ? (const void *)&u8
-           : size == 2 ? (const void *)&u16
-           : size == 4 ? (const void *)&u32
-                       : (const void *)&bits,
-           size);
-}
-
-static uint64_t load_bits(const void *element, uint32_t size) {
-    uint8_t u8;
-    uint16_t u16;
-    uint32_t u32;
-    uint64_t u64;
-    switch (size) {
-    case 1:
-        memcpy(&u8, element, sizeof u8);
-        return u8;
-    case 2:
-        memcpy(&u16, element, sizeof u16);
-        return u16;
-    case 4:
-        memcpy(&u32, element, sizeof u32);
-        return u32;
-    default:
-        memcpy(&u64, element, sizeof u64);
-        return u64;
-    }
 }
 
 static bool store_float(double value, uint32_t size, void *element) {
@@ -70,7 +37,7 @@ bool zb_element_from_double(double value, zb_dtype dtype, void *element) {
     if (!is_integer(dtype) || !(value >= lowest && value < end) || value != floor(value))
         return false;
     const uint64_t bits = value < 0 ? (uint64_t)(int64_t)value : (uint64_t)value;
-    store_bits(bits, dtype.size, element);
+    zb__store_element(bits, dtype.size, element);
     return true;
 }
 
@@ -82,7 +49,7 @@ bool zb_element_from_int64(int64_t value, zb_dtype dtype, void *element) {
     const uint64_t largest = UINT64_MAX >> (65 - 8 * dtype.size); /* the lowest is one further */
     if (dtype.kind == ZB_KIND_UINT || ~(uint64_t)value > largest)
         return false;
-    store_bits((uint64_t)value, dtype.size, element);
+    zb__store_element((uint64_t)value, dtype.size, element);
     return true;
 }
 
@@ -91,27 +58,16 @@ bool zb_element_from_uint64(uint64_t value, zb_dtype dtype, void *element) {
         return zb_element_from_double((double)value, dtype, element);
     if (value > UINT64_MAX >> (64 - 8 * dtype.size + (dtype.kind == ZB_KIND_INT)))
         return false;
-    store_bits(value, dtype.size, element);
+    zb__store_element(value, dtype.size, element);
     return true;
 }
 
 double zb_element_to_double(const void *element, zb_dtype dtype) {
-    double wide = 0;
-    float narrow;
     if (dtype.kind == ZB_KIND_UINT)
-        return (double)load_bits(element, dtype.size);
+        return (double)zb__load_element(element, dtype.size);
     if (dtype.kind == ZB_KIND_INT) {
         const unsigned unused = 64 - 8 * dtype.size;
-        return (double)((int64_t)(load_bits(element, dtype.size) << unused) >> unused);
+        return (double)((int64_t)(zb__load_element(element, dtype.size) << unused) >> unused);
     }
-    if (dtype.kind != ZB_KIND_FLOAT)
-        return 0;
-    if (dtype.size == 2)
-        return (double)zb__half_to_float((uint16_t)load_bits(element, 2));
-    if (dtype.size == 4) {
-        memcpy(&narrow, element, sizeof narrow);
-        return (double)narrow;
-    }
-    memcpy(&wide, element, sizeof wide);
-    return wide;
+    return dtype.kind == ZB_KIND_FLOAT ? zb__load_float(element, dtype.size) : 0;
 }

@@ -59,9 +59,11 @@ static const char *const kind_names[] = {
 
 /* "r<bits>" with a decimal number that has no leading zero. *bits saturates. */
 static bool is_raw_name(const char *name, uint64_t *bits) {
+    if (name[0] != 'r') /* also the empty name, behind whose end nothing may be read */
+        return false;
     const char *digits = name + 1;
     size_t count = strspn(digits, "0123456789");
-    if (name[0] != 'r' || count == 0 || digits[count] != '\0' || digits[0] == '0')
+    if (count == 0 || digits[count] != '\0' || digits[0] == '0')
         return false;
     *bits = 0;
     for (; *digits; digits++)

@@ -13,6 +13,7 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/decimal.h"
 #include "base/json_brief.h"
 #include "zarrbridge/dtype.h"
@@ -25,18 +26,6 @@ static enum zb_code fail_form(const zb_json *value, zb_dtype dtype, const char *
     char name[24];
     return zb_fail(err, ZB_EFORMAT, "fill_value is %s, expected %s for %s",
                    zb__json_brief(value, brief), expected, zb_dtype_name(dtype, name));
-}
-
-/* Stores the low `size` bytes of an integer, in host byte order. */
-static void store_bits(uint64_t bits, uint32_t size, void *out) {
-    uint8_t u8 = (uint8_t)bits;
-    uint16_t u16 = (uint16_t)bits;
-    uint32_t u32 = (uint32_t)bits;
-    const void *source = size == 1   ? (const void *)&u8
-                         : size == 2 ? (const void *)&u16
-                         : size == 4 ? (const void *)&u32
-                                     : (const void *)&bits;
-    memcpy(out, source, size);
 }
 
 /* The parsers below get a value that is present and not null, and write exactly dtype.size bytes on
@@ -70,7 +59,7 @@ static enum zb_code parse_integer(const zb_json *value, zb_dtype dtype, void *ou
         limit = 0;
     if (magnitude > limit)
         return fail_form(value, dtype, "an integer within range", err);
-    store_bits(negative ? 0 - magnitude : magnitude, dtype.size, out);
+    zb__store_element(negative ? 0 - magnitude : magnitude, dtype.size, out);
     return ZB_OK;
 }
 
@@ -85,7 +74,7 @@ static enum zb_code parse_bool(const zb_json *value, zb_dtype dtype, void *out, 
         number = 2;
     if (number > 1 || (number == 1 && text && *text == '-'))
         return fail_form(value, dtype, "true or false", err);
-    store_bits(number, 1, out);
+    zb__store_element(number, 1, out);
     return ZB_OK;
 }
 
@@ -146,13 +135,13 @@ static bool parse_component(const zb_json *value, uint32_t size, void *out) {
     if (!text)
         return false;
     if (word_bits(text, size, &bits) || (!number && hex_bits(text, size, &bits))) {
-        store_bits(bits, size, out);
+        zb__store_element(bits, size, out);
         return true;
     }
     if (!number)
         return false;
     if (size == 2) {
-        store_bits(zb__decimal_to_half(number), size, out);
+        zb__store_element(zb__decimal_to_half(number), size, out);
     } else if (size == 4) {
         float f = zb__decimal_to_float(number);
         memcpy(out, &f, sizeof f);

@@ -10,65 +10,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/half.h"
 #include "base/json_writer.h"
-
 #include "zarrbridge/dtype.h"
-
-/* The low `size` bytes of an integer in host order. */
-static uint64_t load_bits(const void *element, uint32_t size) {
-    uint8_t u8;
-    uint16_t u16;
-    uint32_t u32;
-    uint64_t u64;
-    switch (size) {
-    case 1:
-        memcpy(&u8, element, sizeof u8);
-        return u8;
-    case 2:
-        memcpy(&u16, element, sizeof u16);
-        return u16;
-    case 4:
-        memcpy(&u32, element, sizeof u32);
-        return u32;
-    default:
-        memcpy(&u64, element, sizeof u64);
-        return u64;
-    }
-}
 
 static void print_int(zb_json_writer *w, const void *element, uint32_t size) {
     unsigned unused = 64 - 8 * size;
     /* The sign is carried into the upper bits; right shifts of negative numbers do that here. */
-    zb_json_write_int64(w, (int64_t)(load_bits(element, size) << unused) >> unused);
-}
-
-/* The value is exact, as every narrower float is a double. A NaN stays a NaN, but may lose its
-   bits. */
-static double float_value(const void *element, uint32_t size) {
-    double wide;
-    float narrow;
-    if (size == 2)
-        return (double)zb__half_to_float((uint16_t)load_bits(element, size));
-    if (size == 4) {
-        memcpy(&narrow, element, sizeof narrow);
-        return (double)narrow;
-    }
-    memcpy(&wide, element, sizeof wide);
-    return wide;
+    zb_json_write_int64(w, (int64_t)(zb__load_element(element, size) << unused) >> unused);
 }
 
 /* A float of `size` bytes, also one component of a complex number. The bits of a NaN are looked at
    before any floating-point operation could change them. */
 static void print_float(zb_json_writer *w, const void *element, uint32_t size) {
-    uint64_t bits = load_bits(element, size);
+    uint64_t bits = zb__load_element(element, size);
     uint64_t sign = UINT64_C(1) << (8 * size - 1);
     uint64_t infinity = size == 2 ? 0x7c00 : size == 4 ? 0x7f800000 : 0x7ff0000000000000;
     /* The canonical NaN has the top bit of the fraction set, and no other. */
     uint64_t top = size == 2 ? 0x0200 : size == 4 ? 0x00400000 : 0x0008000000000000;
     char digits[24];
     if ((bits & ~sign) <= infinity || bits == (infinity | top)) {
-        zb__json_write_real(w, float_value(element, size), size);
+        zb__json_write_real(w, zb__load_float(element, size), size);
         return;
     }
     snprintf(digits, sizeof digits, "0x%0*llx", (int)(2 * size), (unsigned long long)bits);
@@ -95,7 +58,7 @@ void zb__fill_print(zb_json_writer *w, zb_dtype dtype, const void *element) {
         print_int(w, element, dtype.size);
         return;
     case ZB_KIND_UINT:
-        zb_json_write_uint64(w, load_bits(element, dtype.size));
+        zb_json_write_uint64(w, zb__load_element(element, dtype.size));
         return;
     case ZB_KIND_FLOAT:
         print_float(w, element, dtype.size);

@@ -131,11 +131,6 @@ int zb__fs_check_close(int fd) {
     }
 }
 
-/* True if the object is left to the next flush, to become visible and durable. */
-static bool waits(const zb_put *put) {
-    return put->waits && put->sync == ZB_SYNC_CLOSE;
-}
-
 /* True if its name leads to the content in the order of time, without being safe before a flush. */
 static bool is_in_order(const zb_put *put) {
     return put->in_order && put->sync == ZB_SYNC_NONE;
@@ -151,7 +146,7 @@ static enum zb_code fill(int fd, const zb_put *put, bool replaces, zb_error *err
     int failed = zb__fs_write_parts(fd, put->parts, put->count);
     if (failed)
         return zb__fs_fail_write(err, failed, "write", put->key);
-    if (waits(put)) {
+    if (zb_put_waits(put)) {
         /* Only a hint: when the batch is synced, most of it is then on disk already, and one commit
            of the file system's journal serves all its files. */
         sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
@@ -211,7 +206,7 @@ static enum zb_code remember(zb__fs *fs, const zb_put *put, const zb__fs_place *
 
 enum zb_code zb__fs_put(zb_store *store, const zb_put *put, zb_error *err) {
     zb__fs *fs = (zb__fs *)store;
-    bool later = waits(put);
+    bool later = zb_put_waits(put);
     zb__fs_place place;
     char temp[NAME_MAX + 1];
     int fd;

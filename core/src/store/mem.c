@@ -415,8 +415,7 @@ static void mem_unlock(zb_lock *lock) {
    visible. */
 static enum zb_code mem_put(zb_store *store, const zb_put *put, zb_error *err) {
     zb_lock *lock = NULL;
-    bool waits = put->waits && put->sync == ZB_SYNC_CLOSE;
-    enum zb_code code = waits ? mem_lock_key(store, put->key, &lock, err) : ZB_OK;
+    enum zb_code code = zb_put_waits(put) ? mem_lock_key(store, put->key, &lock, err) : ZB_OK;
     if (code == ZB_OK)
         code = zb_put_check(put, err);
     if (code == ZB_OK)

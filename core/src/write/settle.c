@@ -8,7 +8,6 @@
 
 #include "model/grid.h"
 #include "node/node.h"
-#include "write/gather.h"
 #include "write/merge.h"
 #include "write/writer.h"
 #include "zarrbridge/write.h"
@@ -34,27 +33,23 @@ static bool find_region(const zb__array *array, const uint64_t *start, const uin
     return true;
 }
 
-static bool next_cell(const region *r, uint32_t ndim, uint64_t *at) {
-    for (uint32_t d = ndim; d-- > 0;) {
-        if (at[d]++ < r->last[d])
-            return true;
-        at[d] = r->first[d];
+static bool touches(const region *r, uint32_t ndim, const zb__open_chunk *chunk) {
+    for (uint32_t d = 0; d < ndim; d++) {
+        if (chunk->index[d] < r->first[d] || chunk->index[d] > r->last[d])
+            return false;
     }
-    return false;
+    return true;
 }
 
-/* The open chunks in the region; returns their number. */
+/* The open chunks in the region; returns their number. There are few open chunks, while a box may
+   touch any number of chunks. */
 static size_t list_open(const zb_writer *writer, const region *r, zb__open_chunk **list) {
     const uint32_t ndim = writer->node->array->info.ndim;
-    uint64_t at[ZB_MAX_NDIM];
     size_t count = 0;
-    for (uint32_t d = 0; d < ndim; d++)
-        at[d] = r->first[d];
-    do {
-        zb__open_chunk *open = zb__open_chunk_find(writer, at);
-        if (open)
+    for (zb__open_chunk *open = writer->newest; open; open = open->older) {
+        if (touches(r, ndim, open))
             list[count++] = open;
-    } while (count < writer->open_count && next_cell(r, ndim, at));
+    }
     return count;
 }
 

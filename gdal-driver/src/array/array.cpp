@@ -8,9 +8,9 @@
 
 #include "array/attributes.h"
 #include "array/coordinates.h"
-#include "zarrbridge/write.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/read.h"
+#include "zarrbridge/write.h"
 
 namespace zarr3 {
 

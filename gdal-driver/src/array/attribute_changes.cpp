@@ -6,9 +6,9 @@
 #include "array/attribute_changes.h"
 
 #include "array/attributes.h"
+#include "zarrbridge/change.h"
 #include "zarrbridge/conventions.h"
 #include "zarrbridge/write.h"
-#include "zarrbridge/change.h"
 
 namespace zarr3 {
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "array/new_array.h"
 
-#include "zarrbridge/write.h"
 #include "zarrbridge/change.h"
+#include "zarrbridge/write.h"
 
 namespace zarr3 {
 

@@ -19,9 +19,9 @@
 #include "store/open_store.h"
 #include "store/vsi_store.h"
 
+#include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
-#include "zarrbridge/limits.h"
 
 namespace zarr3 {
 

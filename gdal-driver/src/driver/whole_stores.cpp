@@ -18,9 +18,9 @@
 #include "store/directories.h"
 #include "store/location.h"
 #include "store/open_store.h"
+#include "zarrbridge/change.h"
 #include "zarrbridge/conventions.h"
 #include "zarrbridge/write.h"
-#include "zarrbridge/change.h"
 
 namespace zarr3 {
 

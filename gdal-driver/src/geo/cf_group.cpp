@@ -19,8 +19,8 @@
 #include "cpl_string.h"
 #include "geo/shared_names.h"
 #include "geo/units.h"
-#include "zarrbridge/write.h"
 #include "zarrbridge/change.h"
+#include "zarrbridge/write.h"
 
 namespace zarr3 {
 

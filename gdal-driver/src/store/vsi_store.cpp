@@ -37,8 +37,8 @@
 #include "store/location.h"
 #include "store/node.h"
 #include "store/zip_repeats.h"
-#include "zarrbridge/zarrbridge.h"
 #include "zarrbridge/sys/store.h"
+#include "zarrbridge/zarrbridge.h"
 
 namespace {
 

@@ -9,8 +9,8 @@
  */
 #include "data/selection.h"
 
-#include "zarrbridge/write.h"
 #include "zarrbridge/read.h"
+#include "zarrbridge/write.h"
 
 #include <stdlib.h>
 #include <string.h>

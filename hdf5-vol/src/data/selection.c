@@ -4,8 +4,8 @@
 
 #include "hdf5/errors.h"
 
-#include "zarrbridge/write.h"
 #include "zarrbridge/read.h"
+#include "zarrbridge/write.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #include "model/links.h"
 #include "model/tokens.h"
 
-#include "zarrbridge/write.h"
 #include "zarrbridge/limits.h"
+#include "zarrbridge/write.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,9 +8,9 @@
 
 #include "node/walk.h"
 #include "zarrbridge/change.h"
+#include "zarrbridge/read.h"
 #include "zarrbridge/sys/wrappers.h"
 #include "zarrbridge/write.h"
-#include "zarrbridge/read.h"
 
 #define NOTE "a/.zarrbridge-resize"
 

@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 #include "store/fixture.h"
-#include "zarrbridge/check.h"
-#include "zarrbridge/write.h"
 #include "zarrbridge/change.h"
+#include "zarrbridge/check.h"
+#include "zarrbridge/read.h"
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/sys/wrappers.h"
-#include "zarrbridge/read.h"
+#include "zarrbridge/write.h"
 
 static const zb_dtype int_type = {.kind = ZB_KIND_INT, .size = 4};
 

@@ -6,9 +6,9 @@
 #include <errno.h>
 
 #include "model/array.h"
+#include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/sys/wrappers.h"
-#include "zarrbridge/limits.h"
 
 static zb_store *new_store(void) {
     zb_store *store;

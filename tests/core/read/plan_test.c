@@ -5,10 +5,10 @@
  * call.
  */
 #include "support/arrays.h"
-#include "zarrbridge/sys/store.h"
-#include "zarrbridge/sys/wrappers.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
+#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/wrappers.h"
 
 typedef struct setup {
     zb_store *mem, *around; /* around: count or fault, on mem */

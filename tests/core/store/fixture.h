@@ -6,7 +6,6 @@
 
 #include "support/check.h"
 #include "zarrbridge/sys/store.h"
-#include "zarrbridge/sys/store.h"
 
 typedef struct fixture {
     char *root, *outside; /* directories */

@@ -6,10 +6,10 @@
 
 #include "store/calls.h"
 #include "store/fixture.h"
-#include "zarrbridge/write.h"
 #include "zarrbridge/change.h"
-#include "zarrbridge/sys/store.h"
 #include "zarrbridge/read.h"
+#include "zarrbridge/sys/store.h"
+#include "zarrbridge/write.h"
 
 static void trees_are_renamed(void **state) {
     fixture *f = *state;

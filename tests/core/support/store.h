@@ -4,8 +4,8 @@
 #define TESTS_CORE_META_STORE_H
 
 #include "support/check.h"
-#include "zarrbridge/write.h"
 #include "zarrbridge/change.h"
+#include "zarrbridge/write.h"
 
 zb_store *store_new(void);
 

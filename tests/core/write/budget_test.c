@@ -12,10 +12,10 @@
 
 #include "base/pool.h"
 #include "support/check.h"
-#include "zarrbridge/write.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
+#include "zarrbridge/write.h"
 
 #define MIB ((uint64_t)1 << 20)
 #define CHILD_OK(call, err) CHILD_CHECK((call) == ZB_OK, "%s", (err).message)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The pieces of a region: they cover it, do not overlap, and say whether their shard is whole. */
 #include "support/check.h"
-#include "zarrbridge/write.h"
 #include "zarrbridge/change.h"
+#include "zarrbridge/write.h"
 
 enum { ROWS = 20, COLUMNS = 30 }; /* in shards of 8 x 16 */
 

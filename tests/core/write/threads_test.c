@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "support/arrays.h"
-#include "zarrbridge/sys/store.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
+#include "zarrbridge/sys/store.h"
 
 #define THREADS 8
 

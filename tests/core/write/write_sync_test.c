@@ -7,9 +7,9 @@
 
 #include "store/calls.h"
 #include "store/fixture.h"
-#include "zarrbridge/write.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/read.h"
+#include "zarrbridge/write.h"
 
 enum { CHUNKS = 40, SIDE = 10 };
 

@@ -129,6 +129,11 @@ typedef struct zb_put {
     zb_batch *batch; /* NULL: its losses are told to the caller that flushes the store as a whole */
 } zb_put;
 
+/* True if the object is left to a flush, to become visible and durable. */
+static inline bool zb_put_waits(const zb_put *put) {
+    return put->waits && put->sync == ZB_SYNC_CLOSE;
+}
+
 /* A held lock of one key. */
 typedef struct zb_lock zb_lock;
 struct zb_lock {
