@@ -150,7 +150,8 @@ static void next(walk *w) {
     for (uint32_t d = copy->ndim; d-- > 0;) {
         int64_t back = ++w->at[d] == copy->count[d] ? (int64_t)copy->count[d] : 0;
         w->src += copy->src_strides[d] * (1 - back);
-        w->dst += w->dst ? copy->dst_strides[d] * (1 - back) : 0;
+        if (w->dst)
+            w->dst += copy->dst_strides[d] * (1 - back);
         if (back == 0)
             return;
         w->at[d] = 0;
