@@ -75,6 +75,25 @@ def test_version_2_becomes_version_3(old, tmp_path):
     assert run("verify", new)[0] == 0 and run("verify", folder)[0] == 0
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("fill", ["", 0, "none", None])
+def test_texts(tmp_path, order, fill):
+    folder = tmp_path / "t.zarr"
+    texts = np.array([["a", "", "é" * 100], ["none", "x\ny", "z"]], object)
+    array = zarr.create_array(folder, shape=(4, 3), chunks=(2, 2), dtype=str, zarr_format=2,
+                              order=order, fill_value="")
+    array[:2] = texts
+    document = json.loads((folder / ".zarray").read_text())
+    assert document["dtype"] == "|O" and document["filters"] == [{"id": "vlen-utf8"}]
+    (folder / ".zarray").write_text(json.dumps(document | {"fill_value": fill}))
+    for chunk in ("1.0", "1.1"):
+        (folder / chunk).unlink(missing_ok=True)
+    assert run("copy", folder, tmp_path / "new.zarr")[0] == 0
+    made = zarr.open_array(tmp_path / "new.zarr", mode="r", zarr_format=3)
+    assert made[:2].tolist() == texts.tolist()
+    assert made[2:].tolist() == [[fill or ""] * 3] * 2
+
+
 def test_an_array_and_a_group_by_themselves(old, tmp_path):
     folder, values = old
     assert run("copy", folder / "g" / "zlib", tmp_path / "a.zarr")[0] == 0
