@@ -6,10 +6,15 @@
  * uses the public headers alone.
  */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "zarrbridge/change.h"
 #include "zarrbridge/check.h"
+#include "zarrbridge/conventions.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/write.h"
 
@@ -88,12 +93,80 @@ static int compact(const char *path) {
     return FINE;
 }
 
+/* A node, and the store of the hierarchy that it is or will be in: that one's lock and consolidated
+   metadata are concerned. */
+typedef struct place {
+    zb_store *store;
+    char *root, *node;
+} place;
+
+static bool holds_document(void *unused, const char *directory) {
+    static const char *const documents[] = {"zarr.json", ".zgroup", ".zarray"};
+    bool found = false;
+    (void)unused;
+    for (size_t i = 0; i < sizeof documents / sizeof *documents && !found; i++) {
+        char *name;
+        if (asprintf(&name, "%s/%s", directory, documents[i]) < 0)
+            return false;
+        found = access(name, F_OK) == 0;
+        free(name);
+    }
+    return found;
+}
+
+static void place_clear(place *where) {
+    zb_store_release(where->store);
+    free(where->root);
+    free(where->node);
+}
+
+/* other: a place whose store is shared when it is the same; NULL opens the store and creates none.
+ */
+static enum zb_code place_find(const char *path, const place *other, place *out, zb_error *err) {
+    *out = (place){.store = NULL};
+    enum zb_code code = zb_path_split(path, holds_document, NULL, &out->root, &out->node, err);
+    if (code)
+        return code;
+    char *root = realpath(out->root, NULL), *used = other ? realpath(other->root, NULL) : NULL;
+    if (root && used && strcmp(root, used) == 0)
+        out->store = zb_store_retain(other->store);
+    else
+        code = other ? zb_store_create_fs(out->root, &out->store, err)
+                     : zb_store_open_fs(out->root, &out->store, err);
+    free(root);
+    free(used);
+    return code;
+}
+
+static int copy(const char *source, const char *target) {
+    place from, to = {.store = NULL};
+    zb_error err;
+    enum zb_code code = place_find(source, NULL, &from, &err);
+    if (!code)
+        code = place_find(target, &from, &to, &err);
+    if (!code) {
+        zb_store_set_sync(to.store, ZB_SYNC_CLOSE);
+        code = zb_node_copy(from.store, from.node, to.store, to.node, &err);
+    }
+    if (!code)
+        code = zb_store_flush(to.store, &err);
+    place_clear(&to);
+    place_clear(&from);
+    if (code)
+        return fail(&err);
+    fprintf(stderr, "%s is a copy of %s\n", target, source);
+    return FINE;
+}
+
 static int usage(FILE *out, int status) {
     fputs("usage: zarrbridge verify STORE         decode every chunk; list what is damaged,\n"
           "                                       truncated, orphaned or stale\n"
           "       zarrbridge repair STORE         remove what killed writers left, undo by their\n"
           "                                       journals, refresh consolidated metadata\n"
           "       zarrbridge compact STORE/ARRAY  rewrite shards that carry garbage\n"
+          "       zarrbridge copy STORE NEW       copy a store or a node of one; what is Zarr "
+          "version\n"
+          "                                       2 becomes version 3\n"
           "       zarrbridge --version\n"
           "\n"
           "Exit status: 0 all is well, 1 verify found something, 2 an error.\n",
@@ -114,5 +187,7 @@ int main(int argc, char **argv) {
         if (strcmp(argv[1], commands[i].name) == 0)
             return commands[i].run(argv[2]);
     }
+    if (argc == 4 && strcmp(argv[1], "copy") == 0)
+        return copy(argv[2], argv[3]);
     return usage(stderr, FAILED);
 }

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Writes the seeds of fuzz_blosc and fuzz_codec, small streams of every form, from numcodecs, and of
-fuzz_gdal_write, short programs.
+"""Writes the seeds of fuzz_blosc and fuzz_codec, small streams of every form, from numcodecs, of
+fuzz_gdal_write, short programs, and of fuzz_v2 and fuzz_store, documents of version 2.
 
     python3 make_corpus.py corpus
 """
 import gzip
+import json
 import pathlib
 import struct
 import sys
@@ -98,6 +99,45 @@ def programs():
                            + bytes([10, 1]) + REOPEN)
 
 
+def zarray(**members):
+    plain = {"zarr_format": 2, "shape": [3, 4], "chunks": [2, 4], "dtype": "<i2", "order": "C",
+             "compressor": None, "filters": None, "fill_value": 0}
+    return json.dumps(plain | members)
+
+
+def version_2():
+    """The documents of fuzz_v2.c."""
+    names = '{"_ARRAY_DIMENSIONS": ["y", "x"], "a": [NaN, {"b": -Infinity}]}'
+    group = '{"zarr_format": 2}'
+    blosc_lz4 = {"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": -1, "blocksize": 0}
+    fields = [["a", ">i2"], ["b", [["c", "<U1"], ["d", "|S2"]]], ["e", "|V1"]]
+    text = {"id": "vlen-utf8"}
+    yield "plain", zarray(), names, group
+    yield "blosc", zarray(compressor=blosc_lz4, order="F", dimension_separator="/"), "{}", group
+    yield "filters", zarray(filters=[{"id": "delta", "dtype": "<i2", "astype": ">i4"},
+                                     {"id": "shuffle", "elementsize": 4}],
+                            compressor={"id": "zlib", "level": 1, "more": [1]}), "", ""
+    yield "text", zarray(dtype="|O", filters=[text], fill_value=0), "", ""
+    yield "raw", zarray(dtype="|V3", fill_value="AQID"), "", ""
+    yield "floats", zarray(dtype=">c16", fill_value=[1.5, "NaN"]), "", ""
+    yield "half", zarray(dtype="<f2", fill_value=float("nan")), "", ""
+    yield "times", zarray(dtype="<M8[25us]", fill_value=-1), "", ""
+    yield "struct", zarray(dtype=fields, fill_value="AAFhAAAAYmMA"), "", ""
+    yield "nczarr", zarray(fill_value=[7], _NCZARR_ARRAY={"dimrefs": ["/g/y", "/x"]}), (
+        '{"_nczarr_attr": {}}'), group
+    yield "consolidated", "", "", group, json.dumps(
+        {"metadata": {"a/.zarray": {}, "b/.zgroup": {}, ".zattrs": {}, "b/c/.zarray": {}}})
+
+
+def store_of_version_2():
+    objects = {".zgroup": '{"zarr_format": 2}', "a/.zarray": zarray(compressor={"id": "zlib"}),
+               "a/0.0": zlib.compress(struct.pack("<8h", *range(8))), "g/b/.zarray": zarray(),
+               "g/b/1.0": bytes(16), "c/zarr.json": '{"zarr_format":3,"node_type":"group"}'}
+    parts = [part if isinstance(part, bytes) else part.encode()
+             for item in objects.items() for part in item]
+    return b"\xff".join(parts)
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
     for name, data in containers():
@@ -107,6 +147,9 @@ def main():
             write(root / "codec", "blosc-" + name, head(2, size) + bytes(data))
     for name, program in programs():
         write(root / "gdal_write", name, program)
+    for name, *documents in version_2():
+        write(root / "v2", name, "\xff".join(documents).encode("latin-1"))
+    write(root / "store", "version-2", store_of_version_2())
     for name, number, data, size in streams():
         write(root / "codec", name, head(number, size) + data)
 

@@ -6,6 +6,7 @@
 
     OUT/product/<data type>.zarr    groups: one array for each codec, nesting and layout
     OUT/variants/<name>.zarr        one array each: documents and encodings that are legal and rare
+    OUT/v2/all.zarr                 arrays of Zarr version 2
     OUT/expected/...npy             the values, little-endian, outside the stores
     OUT/manifest.json               [{store, array, expected, writer, features}, ...]; array is ""
                                     where the root is the array
@@ -25,6 +26,7 @@ import product
 import refcodec
 import variants_encoding
 import variants_metadata
+import variants_v2
 import zarr
 
 PEER = f"zarr-python {zarr.__version__}"
@@ -104,16 +106,30 @@ def write_case(out, case):
     }
 
 
+def write_v2(out):
+    """Arrays of Zarr version 2; yields the manifest's rows."""
+    folder = out / "v2" / "all.zarr"
+    for name, values, why in variants_v2.write(folder):
+        yield {
+            "store": str(folder.relative_to(out)),
+            "array": name,
+            "expected": save_expected(out, f"v2/{name}", values),
+            "writer": PEER,
+            "features": {"data_type": "v2", "variant": name, "why": why},
+        }
+
+
 def main(out):
     manifest = out / "manifest.json"
     sources = [Path(__file__), *Path(__file__).parent.glob("*.py")]
     if manifest.exists() and manifest.stat().st_mtime > max(s.stat().st_mtime for s in sources):
         return
-    for name in ("product", "variants", "expected"):
+    for name in ("product", "variants", "v2", "expected"):
         shutil.rmtree(out / name, ignore_errors=True)
     # zarr-python warns of every type and codec that is not in the core specification.
     warnings.simplefilter("ignore")
     rows = list(write_product(out))
+    rows += list(write_v2(out))
     for module in (variants_metadata, variants_encoding):
         rows += [write_case(out, case) for case in module.cases()]
     names = [(row["store"], row["array"]) for row in rows]

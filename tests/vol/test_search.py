@@ -34,8 +34,8 @@ with h5py.File(folder + "/n.h5", "w") as f: f["x"] = np.arange(5); f["s"] = ["a"
 open(folder + "/garbage.h5", "wb").write(os.urandom(4096))
 open(folder + "/empty.h5", "wb")
 open(folder + "/almost.h5", "wb").write(b"\x89HDF\r\n\x1a\n" + b"\x00" * 600)
-os.mkdir(folder + "/directory"); os.mkdir(folder + "/v2.zarr")
-open(folder + "/v2.zarr/.zgroup", "w").write('{"zarr_format": 2}')
+os.mkdir(folder + "/directory"); os.mkdir(folder + "/attributes.zarr")
+open(folder + "/attributes.zarr/.zattrs", "w").write("{}")
 """
 
 

@@ -66,7 +66,9 @@ ZB_API enum zb_code zb_node_delete(zb_store *store, const char *path, zb_error *
 /* Copies a node and all nodes below it to a path where there is none (ZB_ECONFLICT), in the same
    store or another; groups above are created. Documents and chunks are the same bytes. The node
    appears when all of it is there; after an error nothing of it stays, as far as it can be erased.
-   One object after the other passes through memory (ZB_ELIMIT above shard_bytes). */
+   One object after the other passes through memory (ZB_ELIMIT above shard_bytes).
+   Nodes of version 2 become nodes of version 3 on the way: their chunks are decoded and encoded
+   (document errors and chunk errors), and a copy that has such nodes appears node by node. */
 ZB_API enum zb_code zb_node_copy(zb_store *from, const char *from_path, zb_store *to,
                                  const char *to_path, zb_error *err);
 

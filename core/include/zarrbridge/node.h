@@ -16,9 +16,11 @@ extern "C" {
 typedef struct zb_node zb_node;
 
 /* Opens the node at path ("" for the root; "a/b", no leading or trailing slash) by its zarr.json
-   (core specification 3.1, "Metadata documents"). One small read, no listing. The caller releases
-   *out; the node keeps the store alive. ZB_ENOTFOUND when there is none; document errors, which say
-   which member is wrong. Any thread. */
+   (core specification 3.1, "Metadata documents"). One small read, no listing. Where there is none,
+   documents of version 2 are looked for (.zarray, .zgroup, and .zattrs), at last, where the store
+   can list, a directory with nodes of version 2 below. The caller releases *out; the node keeps the
+   store alive. ZB_ENOTFOUND when there is no node; document errors, which say which member is
+   wrong. Any thread. */
 ZB_API enum zb_code zb_node_open(zb_store *store, const char *path, zb_node **out, zb_error *err);
 
 /* Opens the node that is at this node's path now: after ZB_ECONFLICT, or to see the shape and the
@@ -33,7 +35,8 @@ ZB_API const char *zb_node_path(const zb_node *node); /* as given to zb_node_ope
 ZB_API const char *zb_node_name(const zb_node *node); /* last part of the path, "" for the root */
 /* The attributes: a JSON object, or NULL when there are none. Lives as long as the node. */
 ZB_API const zb_json *zb_node_attributes(const zb_node *node);
-/* The whole document as it stands in the store. Lives as long as the node. */
+/* The whole document as it stands in the store; of a node of version 2, the zarr.json that says the
+   same. Lives as long as the node. */
 ZB_API const zb_json *zb_node_document(const zb_node *node);
 
 /* A name below a group. `node` is NULL when the node cannot be opened; `reason` then says why. */
@@ -47,7 +50,7 @@ typedef struct zb_children {
     zb_child *child; /* sorted by name, bytewise */
 } zb_children;
 
-/* The children of a group, each opened: names that hold a zarr.json. From a listing where the store
+/* The children of a group, each opened: names that hold a node. From a listing where the store
    can list, else from consolidated metadata (as zarr-python writes it). A child that cannot be
    opened is not an error. The caller frees with zb_children_free. ZB_EINVAL for an array; store
    errors; ZB_ELIMIT for `children`; ZB_EUNSUPPORTED where neither a listing nor consolidated
@@ -56,6 +59,10 @@ ZB_API enum zb_code zb_group_children(const zb_node *group, zb_children *out, zb
 ZB_API void zb_children_free(zb_children *children);
 
 /* ---- Arrays ------------------------------------------------------------------------------- */
+
+/* The version of Zarr that the store has the node in: 3, or 2. Nodes of version 2 are shown as those
+   of version 3 are; they are read and copied, not changed (ZB_EUNSUPPORTED). */
+ZB_API int zb_node_format(const zb_node *node);
 
 /* NULL when the node is a group. */
 ZB_API const zb_array_info *zb_node_array(const zb_node *node);

@@ -15,6 +15,7 @@
 #include "node/current.h"
 #include "node/edit.h"
 #include "node/node.h"
+#include "node/v2.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/store.h"
 
@@ -51,7 +52,9 @@ static enum zb_code make_changed(const zb_node *node, const char *name, const zb
                                  zb__document *document, zb_node **out, zb_error *err) {
     char *text;
     size_t size;
-    enum zb_code code = zb__node_still(node, err);
+    enum zb_code code = zb__v2_refuse_node(node, err);
+    if (!code)
+        code = zb__node_still(node, err);
     if (code)
         return code;
     code = zb__node_read(node->store, node->path, &text, &size, err);

@@ -19,6 +19,7 @@
 #include "node/document.h"
 #include "node/edit.h"
 #include "node/node.h"
+#include "node/v2.h"
 #include "zarrbridge/json.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
@@ -101,8 +102,12 @@ static enum zb_code look_at(zb__change *change, const char *path, bool create, z
     size_t size;
     zb__document document;
     enum zb_code code = zb__node_read(change->store, path, &text, &size, err);
+    if (code == ZB_ENOTFOUND && create) {
+        code = zb__v2_refuse(change->store, path, err);
+        return code ? code : add_missing(change, path, err);
+    }
     if (code == ZB_ENOTFOUND)
-        return create ? add_missing(change, path, err) : ZB_OK;
+        return ZB_OK;
     if (code)
         return zb__node_blame(change->store, "group", path, code, err);
     code = zb__document_parse(text, size, "zarr.json", &document, err);
@@ -148,7 +153,7 @@ enum zb_code zb__change_expect_none(zb__change *change, const char *path, zb_err
     enum zb_code code = zb_store_stat(change->store, key, &info, err);
     free(key);
     if (code == ZB_ENOTFOUND)
-        return ZB_OK;
+        return zb__v2_refuse(change->store, path, err);
     if (!code)
         return zb_fail(err, ZB_ECONFLICT, "store %s: there is a node at /%s already",
                        change->store->label, path);

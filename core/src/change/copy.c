@@ -10,6 +10,8 @@
  * A *note* at that path, put before the first document and erased after the last, tells the next
  * process that creates a node there that they are left-overs.
  */
+#include "change/copy.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +21,7 @@
 #include "change/remove.h"
 #include "node/document.h"
 #include "node/node.h"
+#include "node/v2.h"
 #include "node/walk.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/limits.h"
@@ -268,13 +271,16 @@ static enum zb_code run(copying *c, zb_error *err) {
     return code;
 }
 
-enum zb_code zb_node_copy(zb_store *from, const char *from_path, zb_store *to, const char *to_path,
-                          zb_error *err) {
+enum zb_code zb__copy_as_it_is(zb_store *from, const char *from_path, zb_store *to,
+                               const char *to_path, zb_error *err) {
     copying c = {.from = from, .to = to, .from_path = from_path, .to_path = to_path};
     return run(&c, err);
 }
 
 enum zb_code zb_node_move(zb_store *store, const char *from, const char *to, zb_error *err) {
     copying c = {.from = store, .to = store, .from_path = from, .to_path = to, .move = true};
-    return run(&c, err);
+    enum zb_code code = zb__path_check(from, err);
+    if (!code)
+        code = zb__v2_refuse(store, from, err);
+    return code ? code : run(&c, err);
 }

@@ -13,6 +13,7 @@
 #include "change/change.h"
 #include "node/document.h"
 #include "node/node.h"
+#include "node/v2.h"
 #include "node/walk.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/store.h"
@@ -69,7 +70,9 @@ static enum zb_code erase_tree(zb__change *change, const char *path, zb_error *e
 enum zb_code zb__node_erase(zb__change *change, const char *path, zb_error *err) {
     zb__names nodes;
     char kind = 0;
-    enum zb_code code = *path ? zb__node_kind(change->store, path, &kind, err) : ZB_OK;
+    enum zb_code code = zb__v2_refuse(change->store, path, err);
+    if (!code && *path)
+        code = zb__node_kind(change->store, path, &kind, err);
     if (code || kind)
         return code ? code : erase_tree(change, path, err);
     code = zb__nodes_owned(change->store, path, &nodes, err);

@@ -28,6 +28,7 @@
 #include "node/edit.h"
 #include "node/node.h"
 #include "node/notes.h"
+#include "node/v2.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
@@ -161,7 +162,9 @@ enum zb_code zb_array_resize(const zb_node *node, const uint64_t *shape, zb_node
     if (!node->array)
         return zb_fail(err, ZB_EINVAL, "store %s: /%s is a group, not an array", node->store->label,
                        node->path);
-    enum zb_code code = zb__change_begin(node->store, &r.change, err);
+    enum zb_code code = zb__v2_refuse_node(node, err);
+    if (!code)
+        code = zb__change_begin(node->store, &r.change, err);
     if (code)
         return code;
     code = read_now(&r, node, shape, err);

@@ -9,6 +9,7 @@
 #include "node/document.h"
 #include "node/node.h"
 #include "node/notes.h"
+#include "node/v2.h"
 #include "node/walk.h"
 #include "zarrbridge/check.h"
 #include "zarrbridge/node.h"
@@ -81,9 +82,13 @@ static enum zb_code visit_outside(const walk *w, const char *key, const char *na
                  err);
 }
 
+static bool is_document(const char *name) {
+    return strcmp(name, "zarr.json") == 0 || zb__v2_is_document(name);
+}
+
 /* ---- Directories -------------------------------------------------------------------------- */
 
-/* Opens the node of a directory that has a zarr.json. *array: its array, released by the caller.
+/* Opens the node of a directory that has a document. *array: its array, released by the caller.
  *enter: the objects below can be told apart. */
 static enum zb_code visit_node(const walk *w, const char *prefix, const char *key, zb_node **array,
                                bool *enter, zb_error *err) {
@@ -114,19 +119,28 @@ static enum zb_code visit_entry(walk *w, const char *key, const zb__name *entry,
         enum zb_code code = zb__links_count(&w->links, entry, key, err);
         return code ? code : walk_directory(w, key, array, err);
     }
-    if (strcmp(name, "zarr.json") == 0)
+    if (zb__v2_is_metadata(name) && !zb__v2_is_document(name))
+        return ZB_OK;
+    if (is_document(name))
         return array && strcmp(key + strlen(array->path) + (*array->path != '\0'), name) != 0
                    ? other(w, ZB_FINDING_ORPHANED, key, "a node below an array", err)
                    : ZB_OK;
     return array ? visit_in_array(w, array, key, name, err) : visit_outside(w, key, name, err);
 }
 
-static bool has_document(const zb__names *names) {
+/* The name of the document that makes a node of the directory, or NULL. */
+static const char *document_of(const zb__names *names) {
+    const char *found = NULL;
     for (size_t i = 0; i < names->count; i++) {
-        if (!names->name[i].is_prefix && strcmp(names->name[i].text, "zarr.json") == 0)
-            return true;
+        const char *name = names->name[i].text;
+        if (names->name[i].is_prefix || !is_document(name))
+            continue;
+        if (strcmp(name, "zarr.json") == 0)
+            return name;
+        if (!found || strcmp(name, ".zarray") == 0)
+            found = name;
     }
-    return false;
+    return found;
 }
 
 static enum zb_code walk_names(walk *w, const char *prefix, const zb__names *names,
@@ -134,8 +148,9 @@ static enum zb_code walk_names(walk *w, const char *prefix, const zb__names *nam
     enum zb_code code = ZB_OK;
     zb_node *own = NULL;
     bool enter = true;
-    if (!array && has_document(names)) {
-        char *key = zb__path_join(prefix, "zarr.json");
+    const char *document = array ? NULL : document_of(names);
+    if (document) {
+        char *key = zb__path_join(prefix, document);
         code = key ? visit_node(w, prefix, key, &own, &enter, err)
                    : zb_fail(err, ZB_ENOMEM, "no memory for a key");
         free(key);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "conventions/base64.h"
+#include "base/base64.h"
 #include "model/fill.h"
 #include "model/fill_print.h"
 #include "zarrbridge/conventions.h"

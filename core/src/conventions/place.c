@@ -52,7 +52,8 @@ enum zb_code zb_place_look(zb_store *store, const char *path, enum zb_place *out
     zb_node *node = NULL;
     bool any = false;
     enum zb_code code = ZB_OK;
-    if (zb_node_open(store, path, &node, NULL) == ZB_OK || zb_place_claims_v3(store, path)) {
+    if ((zb_node_open(store, path, &node, NULL) == ZB_OK && zb_node_format(node) == 3) ||
+        zb_place_claims_v3(store, path)) {
         *out = ZB_PLACE_NODE;
     } else {
         code = zb_store_list(store, path, note_entry, &any, err);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The children of a group: the names below it that hold a zarr.json, each opened.
+ * The children of a group: the names below it that hold a node, each opened.
  *
  * The truth is the store's listing. Consolidated metadata gives names alone, and only where the
  * store cannot list: documents always come from the store, so a stale block can hide a node but
  * never describe it wrongly. A node that cannot be opened is kept with its reason; a name without a
- * zarr.json is not a node (the specification has no implicit groups) and is left out.
+ * document is not a node (the specification has no implicit groups, but for those of version 2) and
+ * is left out.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,7 +126,7 @@ static enum zb_code names_consolidated(const zb_node *group, search *s) {
 
 /* ---- Opening ------------------------------------------------------------------------------ */
 
-/* Opens one child. A name without a zarr.json leaves *child as it was, without a name; that is also
+/* Opens one child. A name without a node leaves *child as it was, without a name; that is also
    how directories that are not nodes drop out, at the price of one open each. */
 static enum zb_code open_child(const zb_node *group, const char *name, zb_child *child,
                                zb_error *err) {

@@ -18,7 +18,7 @@
 /* ---- Versions of a document --------------------------------------------------------------- */
 
 enum zb_code zb__document_stat(const zb_node *node, zb_object_info *info, zb_error *err) {
-    char *key = zb__path_join(node->path, "zarr.json");
+    char *key = zb__path_join(node->path, node->format == 2 ? ".zarray" : "zarr.json");
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "no memory for a key");
     enum zb_code code = zb_store_stat(node->store, key, info, err);
@@ -64,8 +64,10 @@ enum zb_code zb__array_now(const zb_node *node, zb_node **now, zb_object_info *i
                            size_t *size, zb_error *err) {
     char *own;
     size_t own_size;
+    int format;
     *now = NULL;
-    enum zb_code code = zb__node_read_version(node->store, node->path, &own, &own_size, info, err);
+    enum zb_code code =
+        zb__node_read_any(node->store, node->path, &own, &own_size, info, &format, err);
     if (code == ZB_ENOTFOUND)
         return gone(node, err);
     if (code)
@@ -73,7 +75,10 @@ enum zb_code zb__array_now(const zb_node *node, zb_node **now, zb_object_info *i
     code = zb__node_still(node, err);
     if (!code)
         code = zb__node_make(node->store, node->path, own, own_size, now, err);
-    if (!code && !((*now)->array && same_form((*now)->array, node->array)))
+    if (!code)
+        (*now)->format = format;
+    if (!code &&
+        !(format == node->format && (*now)->array && same_form((*now)->array, node->array)))
         code = replaced(node, err);
     if (!code && text) {
         *text = own;

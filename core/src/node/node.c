@@ -12,6 +12,7 @@
 #include "model/array.h"
 #include "model/grid.h"
 #include "node/document.h"
+#include "node/v2.h"
 #include "node/version.h"
 #include "zarrbridge/array.h"
 #include "zarrbridge/limits.h"
@@ -61,6 +62,23 @@ enum zb_code zb__node_read_version(zb_store *store, const char *path, char **tex
 enum zb_code zb__node_read(zb_store *store, const char *path, char **text, size_t *size,
                            zb_error *err) {
     return zb__node_read_version(store, path, text, size, NULL, err);
+}
+
+/* The message of a missing zarr.json stays when there is no other document either. */
+enum zb_code zb__node_read_any(zb_store *store, const char *path, char **text, size_t *size,
+                               zb_object_info *info, int *format, zb_error *err) {
+    zb_error own = {.code = ZB_OK};
+    *format = 3;
+    enum zb_code code = zb__node_read_version(store, path, text, size, info, err);
+    if (code != ZB_ENOTFOUND)
+        return code;
+    code = zb__v2_read(store, path, text, size, info, &own);
+    if (code == ZB_ENOTFOUND)
+        return code;
+    *format = 2;
+    if (code && err)
+        *err = own;
+    return code;
 }
 
 /* FNV-1a with 64 bits over `size` bytes. */
@@ -124,6 +142,7 @@ static zb_node *new_node(zb_store *store, const char *path) {
         return NULL;
     }
     atomic_init(&node->refs, 1);
+    node->format = 3;
     node->store = zb_store_retain(store);
     return node;
 }
@@ -173,12 +192,12 @@ enum zb_code zb__node_blame(const zb_store *store, const char *kind, const char 
    belong together when both looks see the same. When they differ, another process is deleting or
    replacing the node at this moment. */
 static enum zb_code read_settled(zb_store *store, const char *path, char **text, size_t *size,
-                                 zb_object_info *info, uint64_t *home, zb_error *err) {
+                                 zb_object_info *info, uint64_t *home, int *format, zb_error *err) {
     enum { TRIES = 16 };
     uint64_t now = zb_store_identify(store, path);
     for (int tries = 0;; tries++) {
         *home = now;
-        enum zb_code code = zb__node_read_version(store, path, text, size, info, err);
+        enum zb_code code = zb__node_read_any(store, path, text, size, info, format, err);
         if (code)
             return code;
         now = zb_store_identify(store, path);
@@ -194,18 +213,21 @@ enum zb_code zb_node_open(zb_store *store, const char *path, zb_node **out, zb_e
     char *text = NULL;
     size_t size = 0;
     uint64_t home;
+    int format;
     zb_object_info info;
     enum zb_code code = zb__path_check(path, err);
     if (code)
         return zb_error_prefix(err, code, "store %s", store->label);
-    code = read_settled(store, path, &text, &size, &info, &home, err);
+    code = read_settled(store, path, &text, &size, &info, &home, &format, err);
     if (code)
         return zb__node_blame(store, "node", path, code, err);
     code = zb__node_make(store, path, text, size, out, err);
     free(text);
-    if (!code)
-        zb__node_settle(*out, home, &info);
-    return code;
+    if (code)
+        return code;
+    (*out)->format = format;
+    zb__node_settle(*out, home, &info);
+    return ZB_OK;
 }
 
 zb_node *zb_node_retain(zb_node *node) {
@@ -244,6 +266,10 @@ const zb_json *zb_node_attributes(const zb_node *node) {
 
 const zb_json *zb_node_document(const zb_node *node) {
     return node->document;
+}
+
+int zb_node_format(const zb_node *node) {
+    return node->format;
 }
 
 const zb_array_info *zb_node_array(const zb_node *node) {

@@ -16,6 +16,7 @@ struct zb_node {
     zb_json *document;
     const zb_json *attributes;
     zb__array *array;          /* NULL for a group */
+    int format;                /* 3, or 2: the document is a translation then (v2.h) */
     uint64_t home;             /* zb_store_identify of its path when it was opened; 0: not known */
     uint64_t version;          /* version of its document, in one word; 0: not sure */
     atomic_uint_fast64_t seen; /* the last version that is known to be of this form */
@@ -28,6 +29,10 @@ enum zb_code zb__node_read(zb_store *store, const char *path, char **text, size_
 /* The same; *info is the version that was read. */
 enum zb_code zb__node_read_version(zb_store *store, const char *path, char **text, size_t *size,
                                    zb_object_info *info, zb_error *err);
+
+/* The same for a node of any format, which *format tells: of version 2 the translation. */
+enum zb_code zb__node_read_any(zb_store *store, const char *path, char **text, size_t *size,
+                               zb_object_info *info, int *format, zb_error *err);
 
 /* Makes a node of a document's text, whether the store holds that text or not. */
 enum zb_code zb__node_make(zb_store *store, const char *path, const char *text, size_t size,

@@ -12,37 +12,12 @@
 #include "model/keys.h"
 #include "node/document.h"
 #include "node/node.h"
+#include "node/v2.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"
 
-/* ---- Listings ------------------------------------------------------------------------------- */
-
-typedef struct listing {
-    zb__names *names;
-    enum zb_code code;
-    zb_error *err;
-} listing;
-
-static int take_name(void *context, const zb_list_entry *entry) {
-    listing *l = context;
-    zb__name name = {.text = strdup(entry->name),
-                     .is_prefix = entry->is_prefix,
-                     .is_link = entry->is_link,
-                     .leads_back = entry->leads_back};
-    l->code = zb__names_add_listed(l->names, name, l->err);
-    return l->code;
-}
-
-enum zb_code zb__list(zb_store *store, const char *prefix, zb__names *out, zb_error *err) {
-    listing l = {.names = out, .err = err};
-    *out = (zb__names){.count = 0};
-    enum zb_code code = zb_store_list(store, prefix, take_name, &l, err);
-    code = l.code ? l.code : code;
-    if (code)
-        zb__names_free(out);
-    return code;
-}
+/* ---- Links ---------------------------------------------------------------------------------- */
 
 enum zb_code zb__links_count(zb__links *links, const zb__name *name, const char *key,
                              zb_error *err) {
@@ -64,7 +39,7 @@ enum zb_code zb__node_kind(zb_store *store, const char *path, char *kind, zb_err
     enum zb_code code = zb__node_read(store, path, &text, &size, err);
     *kind = 0;
     if (code)
-        return code == ZB_ENOTFOUND ? ZB_OK : code;
+        return code == ZB_ENOTFOUND ? zb__v2_kind(store, path, kind, err) : code;
     code = zb_json_parse(text, size, &json, err);
     free(text);
     *kind = 'g';

@@ -5,11 +5,8 @@
 #define ZB_NODE_WALK_H
 
 #include "base/names.h"
+#include "node/listing.h"
 #include "zarrbridge/node.h"
-
-/* The names directly below prefix, as the store lists them, at most `children`. The listing has
-   ended when this returns, so that the names can be erased. */
-enum zb_code zb__list(zb_store *store, const char *prefix, zb__names *out, zb_error *err);
 
 /* Links can make of a few directories a tree without end, or one of 2^40 paths. Listings cut
    circles; each walk counts the links that it goes through, and ends with ZB_ELIMIT at the limit
@@ -22,9 +19,9 @@ typedef struct zb__links {
 enum zb_code zb__links_count(zb__links *links, const zb__name *name, const char *key,
                              zb_error *err);
 
-/* Tells what lies at a path: *kind becomes 'a', 'g', or 0 for nothing. The node_type alone decides,
-   so that nodes that this version cannot open count; a document that is not JSON counts as a
-   group. */
+/* Tells what lies at a path: *kind becomes 'a', 'g', or 0 for nothing, of version 2 as of version 3.
+   The node_type alone decides, so that nodes that this version cannot open count; a document that
+   is not JSON counts as a group. */
 enum zb_code zb__node_kind(zb_store *store, const char *path, char *kind, zb_error *err);
 
 /* The node at path, when there is one, and all nodes below, parents first. Nodes below groups

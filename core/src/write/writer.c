@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "node/node.h"
+#include "node/v2.h"
 #include "read/box.h"
 #include "read/piece.h"
 #include "write/allowed.h"
@@ -30,10 +31,13 @@ static enum zb_code open_writer(const zb_node *node, const zb_write_options *opt
         return zb_fail(err, ZB_EINVAL, "/%s is a group, not an array", node->path);
     if (!node->store->ops->put)
         return zb_fail(err, ZB_EUNSUPPORTED, "store %s cannot be written", node->store->label);
+    enum zb_code code = zb__v2_refuse_node(node, err);
+    if (code)
+        return code;
     zb_writer *writer = calloc(1, sizeof *writer);
     if (!writer)
         return zb_fail(err, ZB_ENOMEM, "no memory for a writer");
-    enum zb_code code = zb__layout_init(&writer->layout, node->array, err);
+    code = zb__layout_init(&writer->layout, node->array, err);
     if (options)
         writer->options = *options;
     if (code == ZB_OK)

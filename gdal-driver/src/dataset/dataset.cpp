@@ -31,6 +31,8 @@ Zarr3Dataset::Zarr3Dataset(const Hierarchy &hierarchy, Array array, const ArrayO
     }
     show_attributes();
     add_image_structure(array_.info(), layout_, &metadata());
+    if (zb_node_format(node()) == 2)
+        metadata().set("IMAGE_STRUCTURE", "ZARR_FORMAT", "2");
     for (int band = 1; band <= layout_.bands; band++)
         SetBand(band, new Zarr3RasterBand(this, band));
 }

@@ -78,7 +78,10 @@ char **Zarr3NodeDataset::GetMetadataDomainList() {
    most. */
 char **Zarr3NodeDataset::GetFileList() {
     CPLStringList files;
-    files.AddString(file_in(hierarchy_.root, join_path(zb_node_path(node()), "zarr.json")).c_str());
+    const char *document = zb_node_format(node()) == 3        ? "zarr.json"
+                           : zb_node_array(node()) != nullptr ? ".zarray"
+                                                              : ".zgroup";
+    files.AddString(file_in(hierarchy_.root, join_path(zb_node_path(node()), document)).c_str());
     VSIStatBufL stat;
     /* GDAL writes it when the dataset closes; another program may have done so before. */
     const std::string sidecar = hierarchy_.root + ".aux.xml";

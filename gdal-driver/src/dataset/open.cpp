@@ -2,7 +2,8 @@
 /*
  * GDAL asks each driver in turn and stops at the first error, so that names that are not of Zarr
  * version 3 must be declined in silence. Once a document says "zarr_format": 3 the name is ours,
- * and a fault of it is an error with its reason.
+ * and a fault of it is an error with its reason. Version 2 is left to GDAL's own driver, unless that
+ * is not there or does not have the codecs.
  */
 #include "dataset/open.h"
 
@@ -15,6 +16,7 @@
 #include "dataset/dataset.h"
 #include "dataset/subdatasets.h"
 #include "dataset/gdal_deletions.h"
+#include "dataset/own_driver.h"
 #include "store/location.h"
 #include "store/open_store.h"
 #include "store/vsi_store.h"
@@ -40,7 +42,18 @@ int identify(GDALOpenInfo *info) {
     const bool ours = is_ours(info);
     if (ours)
         note_identified(info->pszFilename);
+    if (!ours && info->bIsDirectory && holds_v2(info->pszFilename))
+        return has_own_driver(info) ? GDAL_IDENTIFY_UNKNOWN : TRUE;
     return ours;
+}
+
+/* A name without our prefix that leads to version 2. On a network the arrays of a group are not
+   opened only to be left to another driver. */
+static bool is_for_own_driver(const GDALOpenInfo *info, const Hierarchy &hierarchy,
+                              const zb_node *node) {
+    const bool is_group = zb_node_array(node) == nullptr;
+    return zb_node_format(node) == 2 && has_own_driver(info) &&
+           ((is_group && STARTS_WITH(hierarchy.root.c_str(), "/vsi")) || own_driver_decodes(node));
 }
 
 /* The one form of error for nodes that are readable Zarr but cannot be shown. */
@@ -131,8 +144,14 @@ GDALDataset *Opening::group(const NodePtr &node) const {
 }
 
 /* False, with *reason set, where the core cannot write. */
-static bool may_update(const Hierarchy &hierarchy, CSLConstList open_options,
+static bool may_update(const Hierarchy &hierarchy, const zb_node *node, CSLConstList open_options,
                        zb_write_options *write, std::string *reason) {
+    if (zb_node_format(node) == 2) {
+        *reason =
+            "Zarr version 2 is read but not changed; `zarrbridge copy` makes a store of version "
+            "3 of it";
+        return false;
+    }
     if (!is_writable_place(hierarchy.root)) {
         *reason = "stores are updated on local paths and in /vsimem/ only";
         return false;
@@ -197,11 +216,12 @@ static NodePtr open_named(zb_store *store, const Location &location, std::vector
 }
 
 /* Opens the store and the node. Null with *silent set when it is not for us. */
-static NodePtr find_node(Location *location, Hierarchy *hierarchy, bool prefixed,
+static NodePtr find_node(const GDALOpenInfo *info, Location *location, Hierarchy *hierarchy,
                          std::vector<uint64_t> *indices, bool *silent) {
+    const bool prefixed = has_prefix(info->pszFilename);
     zb_error err = {};
     const std::string below = location->node;
-    climb_to_root(location);
+    climb_to_root(location, info->eAccess != GA_Update);
     NodePtr node;
     const enum zb_code code = open_store(location->directory, hierarchy, &err);
     if (code == ZB_OK) {
@@ -211,10 +231,11 @@ static NodePtr find_node(Location *location, Hierarchy *hierarchy, bool prefixed
             hierarchy->entry.pop_back(); /* the slash before the part after the colon */
         node = open_named(hierarchy->store.get(), *location, indices, &err);
     }
-    if (node != nullptr)
+    if (node != nullptr && (prefixed || !is_for_own_driver(info, *hierarchy, node.get())))
         return node;
-    *silent = !prefixed && (code != ZB_OK ||
-                            !zb_place_claims_v3(hierarchy->store.get(), location->node.c_str()));
+    *silent = node != nullptr ||
+              (!prefixed && (code != ZB_OK ||
+                             !zb_place_claims_v3(hierarchy->store.get(), location->node.c_str())));
     if (!*silent)
         report(err);
     return nullptr;
@@ -223,7 +244,6 @@ static NodePtr find_node(Location *location, Hierarchy *hierarchy, bool prefixed
 GDALDataset *open(GDALOpenInfo *info) {
     if (!identify(info))
         return nullptr;
-    const bool prefixed = has_prefix(info->pszFilename);
     Location location;
     if (!parse_location(info->pszFilename, &location)) {
         CPLError(CE_Failure, CPLE_OpenFailed,
@@ -234,14 +254,14 @@ GDALDataset *open(GDALOpenInfo *info) {
     adopt_thread_count();
     Opening opening;
     bool silent = false;
+    opening.options.update = info->eAccess == GA_Update;
     const NodePtr node =
-        find_node(&location, &opening.hierarchy, prefixed, &opening.options.pinned, &silent);
+        find_node(info, &location, &opening.hierarchy, &opening.options.pinned, &silent);
     if (node == nullptr)
         return nullptr;
-    opening.options.update = info->eAccess == GA_Update;
     std::string reason;
-    if (opening.options.update &&
-        !may_update(opening.hierarchy, info->papszOpenOptions, &opening.options.write, &reason)) {
+    if (opening.options.update && !may_update(opening.hierarchy, node.get(), info->papszOpenOptions,
+                                              &opening.options.write, &reason)) {
         refuse(opening.hierarchy, node.get(), reason);
         return nullptr;
     }

@@ -99,11 +99,23 @@ static bool is_free(const std::string &path) {
     return false;
 }
 
+/* Moving a whole store asks the core for nothing. */
+static bool may_move(const Place &place) {
+    const NodePtr node = open_node(place.hierarchy.store.get(), place.node, nullptr);
+    if (node == nullptr || zb_node_format(node.get()) == 3)
+        return true;
+    CPLError(CE_Failure, CPLE_NotSupported,
+             "store %s: Zarr version 2 is read but not changed; `zarrbridge copy` makes a store of "
+             "version 3 of it",
+             place.hierarchy.root.c_str());
+    return false;
+}
+
 CPLErr rename_dataset(const char *new_name, const char *old_name) {
     Place place;
     Location target;
     zb_error err;
-    if (!open_place(old_name, &place) || !locate(new_name, &target))
+    if (!open_place(old_name, &place) || !may_move(place) || !locate(new_name, &target))
         return CE_Failure;
     const std::string root = place.hierarchy.root;
     if (place.node.empty() && target.node.empty()) {

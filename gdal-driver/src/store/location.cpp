@@ -148,15 +148,24 @@ std::string subdataset_name(const std::string &directory, const std::string &nod
 }
 
 /* Existence is enough here; the document is read when it is opened. */
-static bool holds_document(void *, const char *directory) {
+static bool exists(const char *directory, const char *name) {
     VSIStatBufL stat;
-    return VSIStatExL(file_in(directory, "zarr.json").c_str(), &stat, VSI_STAT_EXISTS_FLAG) == 0;
+    return VSIStatExL(file_in(directory, name).c_str(), &stat, VSI_STAT_EXISTS_FLAG) == 0;
 }
 
-void climb_to_root(Location *location) {
+bool holds_v2(const char *directory) {
+    return exists(directory, ".zarray") || exists(directory, ".zgroup") ||
+           exists(directory, ".zmetadata");
+}
+
+static bool holds_document(void *any, const char *directory) {
+    return exists(directory, "zarr.json") || (*static_cast<bool *>(any) && holds_v2(directory));
+}
+
+void climb_to_root(Location *location, bool any) {
     char *root = nullptr, *node = nullptr;
-    if (zb_path_split(location->directory.c_str(), holds_document, nullptr, &root, &node,
-                      nullptr) != ZB_OK)
+    if (zb_path_split(location->directory.c_str(), holds_document, &any, &root, &node, nullptr) !=
+        ZB_OK)
         throw std::bad_alloc();
     location->directory = root;
     if (*node != '\0')

@@ -53,8 +53,12 @@ bool parse_index(const std::string &text, uint64_t *index);
 
 /* Directories up to the root of the hierarchy are those that hold a zarr.json themselves. Moves
    from location->directory as far up as that holds and puts the names passed before ->node, so that
-   the groups above an array and the arrays beside it can be asked. */
-void climb_to_root(Location *location);
+   the groups above an array and the arrays beside it can be asked. With `any`, for reading, groups
+   of version 2 count as well: a change takes the lock of version 3's hierarchy. */
+void climb_to_root(Location *location, bool any = false);
+
+/* True if the directory holds a document of version 2. */
+bool holds_v2(const char *directory);
 
 /* The path of a file in a directory, without a doubled slash. */
 std::string file_in(const std::string &directory, const std::string &name);

@@ -25,14 +25,19 @@
 
 /* ---- Paths ---- */
 
-bool vol_path_is_zarr(const char *path) {
+static bool holds(const char *directory, const char *name) {
     char *document = NULL;
-    if (asprintf(&document, "%s/zarr.json", path) < 0)
+    if (asprintf(&document, "%s/%s", directory, name) < 0)
         return false;
     struct stat info;
     bool found = stat(document, &info) == 0 && S_ISREG(info.st_mode);
     free(document);
     return found;
+}
+
+bool vol_path_is_zarr(const char *path) {
+    return holds(path, "zarr.json") || holds(path, ".zgroup") || holds(path, ".zarray") ||
+           holds(path, ".zmetadata");
 }
 
 /* The length of a path without the slashes at its end. */
@@ -76,9 +81,10 @@ static void place_clear(place *where) {
     *where = (place){NULL, NULL};
 }
 
+/* Changes take the lock of version 3's hierarchy, to which groups of version 2 do not belong. */
 static bool holds_document(void *unused, const char *directory) {
     (void)unused;
-    return vol_path_is_zarr(directory);
+    return holds(directory, "zarr.json");
 }
 
 static enum zb_code find_place(const char *path, place *out, zb_error *err) {
@@ -159,6 +165,13 @@ static enum zb_code open_root(vol_file *file, const char *node, zb_error *err) {
     enum zb_code code = zb_node_open(file->store, node, &zarr, err);
     if (code)
         return code;
+    if (file->writable && zb_node_format(zarr) == 2) {
+        zb_node_release(zarr);
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "'%s' is Zarr version 2, which is read but not changed; `zarrbridge copy` "
+                       "makes a store of version 3 of it",
+                       file->path);
+    }
     if (file->options.dimensions == VOL_DIMENSIONS_AUTO &&
         zb_json_get(zb_node_attributes(zarr), "_NCProperties"))
         file->options.dimensions = VOL_DIMENSIONS_ON;

@@ -5,7 +5,8 @@
 
 #include "model/tree.h"
 
-/* True when path names a Zarr v3 node: a directory with a zarr.json. One system call. */
+/* True when path names a Zarr node: a directory with a zarr.json (one system call), or with a
+   document of version 2. */
 bool vol_path_is_zarr(const char *path);
 
 /* Whether a file of this name becomes a store when it is created: its name ends in ".zarr", or it

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From .zarray, .zgroup and .zattrs to the text of a zarr.json. Above this there is but one kind of
+ * documents: shapes, fill values and codecs are checked by the parsers of version 3, whose messages
+ * speak of the members that version 2 has as well.
+ *
+ * Unknown members are ignored, as the specification of version 2 has it.
+ */
+#include "model/v2_array.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_brief.h"
+#include "base/json_writer.h"
+#include "model/v2_attributes.h"
+#include "model/v2_codecs.h"
+#include "model/v2_dtype.h"
+#include "model/v2_fill.h"
+#include "zarrbridge/dtype.h"
+#include "zarrbridge/json.h"
+
+static enum zb_code check_document(const zb_json *document, zb_error *err) {
+    int64_t format;
+    char brief[ZB__BRIEF_SIZE];
+    if (zb_json_kind_of(document) != ZB_JSON_OBJECT)
+        return zb_fail(err, ZB_EFORMAT, "the document is %s, expected an object",
+                       zb__json_brief(document, brief));
+    const zb_json *member = zb_json_get(document, "zarr_format");
+    if (zb_json_int64(member, &format) && format == 2)
+        return ZB_OK;
+    return zb_fail(err, ZB_EFORMAT, "zarr_format is %s, expected the number 2",
+                   zb__json_brief(member, brief));
+}
+
+static enum zb_code check_attributes(const zb_json *zattrs, zb_error *err) {
+    char brief[ZB__BRIEF_SIZE];
+    if (!zattrs || zb_json_kind_of(zattrs) == ZB_JSON_OBJECT)
+        return ZB_OK;
+    return zb_fail(err, ZB_EFORMAT, ".zattrs is %s, expected an object",
+                   zb__json_brief(zattrs, brief));
+}
+
+static enum zb_code require_list(const zb_json *zarray, const char *name, const zb_json **out,
+                                 zb_error *err) {
+    char brief[ZB__BRIEF_SIZE];
+    *out = zb_json_get(zarray, name);
+    if (zb_json_kind_of(*out) == ZB_JSON_ARRAY)
+        return ZB_OK;
+    return zb_fail(err, ZB_EFORMAT, "%s is %s, expected a list of integers", name,
+                   zb__json_brief(*out, brief));
+}
+
+static void begin_document(zb_json_writer *w, const char *type) {
+    zb_json_begin_object(w);
+    zb_json_write_name(w, "zarr_format");
+    zb_json_write_uint64(w, 3);
+    zb_json_write_name(w, "node_type");
+    zb_json_write_string(w, type);
+}
+
+static enum zb_code end_document(zb_json_writer *w, enum zb_code code, char **text, size_t *size,
+                                 zb_error *err) {
+    zb_json_end_object(w);
+    *text = zb__text_take(&w->text, size);
+    if (!code && !*text)
+        code = zb_fail(err, ZB_ENOMEM, "out of memory for a document");
+    if (code) {
+        free(*text);
+        *text = NULL;
+    }
+    return code;
+}
+
+/* ---- Arrays ---- */
+
+/* Old writers gave empty dimensions chunks of 0: there is no chunk whose shape could be wrong. */
+static void write_grid(zb_json_writer *w, const zb_json *shape, const zb_json *chunks) {
+    const zb_json *extent = zb_json_first(shape);
+    uint64_t inside, edge;
+    zb_json_write_name(w, "chunk_grid");
+    zb_json_begin_object(w);
+    zb_json_write_name(w, "name");
+    zb_json_write_string(w, "regular");
+    zb_json_write_name(w, "configuration");
+    zb_json_begin_object(w);
+    zb_json_write_name(w, "chunk_shape");
+    zb_json_begin_array(w);
+    for (const zb_json *c = zb_json_first(chunks); c; c = zb_json_next(c)) {
+        if (zb_json_uint64(extent, &inside) && inside == 0 && zb_json_uint64(c, &edge) && edge == 0)
+            zb_json_write_uint64(w, 1);
+        else
+            zb_json_write_value(w, c);
+        extent = zb_json_next(extent);
+    }
+    zb_json_end_array(w);
+    zb_json_end_object(w);
+    zb_json_end_object(w);
+}
+
+static enum zb_code write_keys(zb_json_writer *w, const zb_json *zarray, zb_error *err) {
+    const zb_json *separator = zb_json_get(zarray, "dimension_separator");
+    const char *text = zb_json_string(separator);
+    char brief[ZB__BRIEF_SIZE];
+    if (zb_json_kind_of(separator) == ZB_JSON_NULL)
+        text = ".";
+    if (!text || (strcmp(text, ".") != 0 && strcmp(text, "/") != 0))
+        return zb_fail(err, ZB_EFORMAT, "dimension_separator is %s, expected \".\" or \"/\"",
+                       zb__json_brief(separator, brief));
+    zb_json_write_name(w, "chunk_key_encoding");
+    zb_json_begin_object(w);
+    zb_json_write_name(w, "name");
+    zb_json_write_string(w, "v2");
+    zb_json_write_name(w, "configuration");
+    zb_json_begin_object(w);
+    zb_json_write_name(w, "separator");
+    zb_json_write_string(w, text);
+    zb_json_end_object(w);
+    zb_json_end_object(w);
+    return ZB_OK;
+}
+
+static enum zb_code write_array(zb_json_writer *w, const zb_json *zarray, const zb_json *zattrs,
+                                zb_error *err) {
+    const zb_json *shape, *chunks;
+    zb__v2_dtype dtype;
+    const char *serial;
+    enum zb_code code = require_list(zarray, "shape", &shape, err);
+    if (!code)
+        code = require_list(zarray, "chunks", &chunks, err);
+    if (!code && zb_json_count(shape) > ZB_MAX_NDIM)
+        code = zb_fail(err, ZB_ELIMIT, "shape has %zu dimensions, the limit ZB_MAX_NDIM is %d",
+                       zb_json_count(shape), ZB_MAX_NDIM);
+    if (!code)
+        code = zb__v2_serial(zarray, &serial, err);
+    if (!code)
+        code = zb__v2_dtype_parse(zb_json_get(zarray, "dtype"), serial, &dtype, err);
+    if (code)
+        return code;
+    zb_json_write_name(w, "shape");
+    zb_json_write_value(w, shape);
+    zb_json_write_name(w, "data_type");
+    zb__v2_dtype_write(w, &dtype);
+    write_grid(w, shape, chunks);
+    code = write_keys(w, zarray, err);
+    zb_json_write_name(w, "fill_value");
+    if (!code)
+        code = zb__v2_fill_write(w, &dtype, zb_json_get(zarray, "fill_value"), err);
+    zb_json_write_name(w, "codecs");
+    if (!code)
+        code = zb__v2_codecs_write(w, zarray, (uint32_t)zb_json_count(shape), &dtype, err);
+    if (!code)
+        zb__v2_array_attributes_write(w, zarray, zattrs, &dtype);
+    return code;
+}
+
+enum zb_code zb__v2_array(const zb_json *zarray, const zb_json *zattrs, char **text, size_t *size,
+                          zb_error *err) {
+    zb_json_writer w = {.level = 0};
+    *text = NULL;
+    enum zb_code code = check_document(zarray, err);
+    if (!code)
+        code = check_attributes(zattrs, err);
+    if (code)
+        return code;
+    begin_document(&w, "array");
+    code = write_array(&w, zarray, zattrs, err);
+    return end_document(&w, code, text, size, err);
+}
+
+/* ---- Groups ---- */
+
+/* The path of the node whose document this key is, or -1: its length in the key. */
+static ptrdiff_t node_of(const char *key) {
+    static const char *const documents[] = {".zarray", ".zgroup"};
+    size_t length = strlen(key);
+    for (size_t i = 0; i < 2; i++) {
+        size_t name = strlen(documents[i]);
+        if (length > name + 1 && key[length - name - 1] == '/' &&
+            strcmp(key + length - name, documents[i]) == 0)
+            return (ptrdiff_t)(length - name - 1);
+    }
+    return -1;
+}
+
+/* Of consolidated metadata, names alone are used. A node with two documents is named once. */
+static void write_nodes(zb_json_writer *w, const zb_json *metadata) {
+    zb_json_write_name(w, "consolidated_metadata");
+    zb_json_begin_object(w);
+    zb_json_write_name(w, "kind");
+    zb_json_write_string(w, "inline");
+    zb_json_write_name(w, "must_understand");
+    zb_json_write_bool(w, false);
+    zb_json_write_name(w, "metadata");
+    zb_json_begin_object(w);
+    for (const zb_json *m = zb_json_first(metadata); m; m = zb_json_next(m)) {
+        const char *key = zb_json_name(m);
+        ptrdiff_t length = node_of(key);
+        char *path = length > 0 ? strndup(key, (size_t)length) : NULL;
+        char *array = NULL;
+        if (length > 0 && !path)
+            w->text.failed = 1;
+        bool twice = path && strcmp(key + length, "/.zgroup") == 0 &&
+                     asprintf(&array, "%s/.zarray", path) >= 0 && zb_json_get(metadata, array);
+        if (path && !twice) {
+            zb_json_write_name(w, path);
+            zb_json_begin_object(w);
+            zb_json_end_object(w);
+        }
+        free(array);
+        free(path);
+    }
+    zb_json_end_object(w);
+    zb_json_end_object(w);
+}
+
+enum zb_code zb__v2_group(const zb_json *zgroup, const zb_json *zattrs, const zb_json *zmetadata,
+                          char **text, size_t *size, zb_error *err) {
+    zb_json_writer w = {.level = 0};
+    *text = NULL;
+    enum zb_code code = zgroup ? check_document(zgroup, err) : ZB_OK;
+    if (!code)
+        code = check_attributes(zattrs, err);
+    if (code)
+        return code;
+    begin_document(&w, "group");
+    zb__v2_group_attributes_write(&w, zattrs);
+    const zb_json *metadata = zb_json_get(zmetadata, "metadata");
+    if (zb_json_kind_of(metadata) == ZB_JSON_OBJECT)
+        write_nodes(&w, metadata);
+    return end_document(&w, ZB_OK, text, size, err);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Version 2 has no names of dimensions and no other place for nodata than fill_value. xarray keeps
+ * the names in the attribute _ARRAY_DIMENSIONS, NCZarr in a dictionary; both take fill_value for
+ * nodata whenever it is there. So the names become dimension_names, and fill_value an attribute
+ * _FillValue, which says the same in version 3.
+ *
+ * JSON has no NaN. Python writes the bare word, which becomes the string that the rules for
+ * attributes take for the number (docs/conventions.md).
+ */
+#include "model/v2_attributes.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/base64.h"
+#include "base/half.h"
+#include "model/dtype.h"
+#include "model/fill.h"
+#include "model/fill_print.h"
+#include "zarrbridge/json.h"
+
+#define NAMES "_ARRAY_DIMENSIONS"
+
+/* ---- Names of dimensions ---- */
+
+/* A list with one text for each dimension, or NULL. */
+static const zb_json *names_list(const zb_json *list, size_t ndim) {
+    if (zb_json_kind_of(list) != ZB_JSON_ARRAY || zb_json_count(list) != ndim)
+        return NULL;
+    for (const zb_json *name = zb_json_first(list); name; name = zb_json_next(name)) {
+        if (!zb_json_string(name))
+            return NULL;
+    }
+    return list;
+}
+
+/* Paths of NCZarr's dimensions, whose last parts are the names: an attribute, in older stores a
+   member of .zarray. */
+static const zb_json *nczarr_list(const zb_json *zarray, const zb_json *zattrs, size_t ndim) {
+    static const char *const owners[] = {"_nczarr_array", "_NCZARR_ARRAY"};
+    static const char *const members[] = {"dimrefs", "dimension_references"};
+    for (size_t i = 0; i < 4; i++) {
+        const zb_json *owner = zb_json_get(zattrs, owners[i / 2]);
+        if (!owner)
+            owner = zb_json_get(zarray, owners[i / 2]);
+        const zb_json *list = names_list(zb_json_get(owner, members[i % 2]), ndim);
+        if (list)
+            return list;
+    }
+    return NULL;
+}
+
+static void write_names(zb_json_writer *w, const zb_json *names) {
+    zb_json_write_name(w, "dimension_names");
+    zb_json_begin_array(w);
+    for (const zb_json *name = zb_json_first(names); name; name = zb_json_next(name)) {
+        const char *text = zb_json_string(name), *slash = strrchr(text, '/');
+        zb_json_write_string(w, slash ? slash + 1 : text);
+    }
+    zb_json_end_array(w);
+}
+
+/* ---- Attributes ---- */
+
+static void write_value(zb_json_writer *w, const zb_json *value) {
+    const char *number = zb_json_number(value);
+    enum zb_json_kind kind = zb_json_kind_of(value);
+    if (number && strpbrk(number, "NI")) {
+        zb_json_write_string(w, number);
+    } else if (kind == ZB_JSON_ARRAY || kind == ZB_JSON_OBJECT) {
+        kind == ZB_JSON_OBJECT ? zb_json_begin_object(w) : zb_json_begin_array(w);
+        for (const zb_json *m = zb_json_first(value); m; m = zb_json_next(m)) {
+            if (kind == ZB_JSON_OBJECT)
+                zb_json_write_name(w, zb_json_name(m));
+            write_value(w, m);
+        }
+        kind == ZB_JSON_OBJECT ? zb_json_end_object(w) : zb_json_end_array(w);
+    } else {
+        zb_json_write_value(w, value);
+    }
+}
+
+/* Writes all but `hidden` (NULL: none) and what NCZarr keeps for itself. */
+static void write_members(zb_json_writer *w, const zb_json *zattrs, const char *hidden) {
+    static const char nczarr[] = "_nczarr_";
+    for (const zb_json *m = zb_json_first(zattrs); m; m = zb_json_next(m)) {
+        const char *name = zb_json_name(m);
+        if ((hidden && strcmp(name, hidden) == 0) || strncasecmp(name, nczarr, strlen(nczarr)) == 0)
+            continue;
+        zb_json_write_name(w, name);
+        write_value(w, m);
+    }
+}
+
+/* The fill value of a number, in the form that xarray takes from version 3: floats as the base64
+   text of a double. A fill value that is none is told when the array is opened. */
+static void write_nodata(zb_json_writer *w, const zb_json *fill, const zb__v2_dtype *dtype) {
+    char quoted[32], base64[ZB__BASE64_SIZE];
+    unsigned char element[16];
+    zb_dtype type;
+    zb_json *name = NULL;
+    bool is_default = true;
+    if (zb_json_kind_of(fill) == ZB_JSON_ARRAY && zb_json_count(fill) == 1)
+        fill = zb_json_first(fill);
+    if (dtype->form != ZB__V2_PLAIN || !strchr("iuf", dtype->letter))
+        return;
+    int size = snprintf(quoted, sizeof quoted, "\"%s\"", dtype->name);
+    if (zb_json_parse(quoted, (size_t)size, &name, NULL) == ZB_OK &&
+        zb__dtype_parse(name, &type, NULL) == ZB_OK &&
+        zb__fill_parse(fill, type, element, &is_default, NULL) == ZB_OK && !is_default) {
+        zb_json_write_name(w, "_FillValue");
+        if (dtype->letter == 'f')
+            zb_json_write_string(
+                w, zb__base64_from_double(zb__load_float(element, type.size), base64));
+        else
+            zb__fill_print(w, type, element);
+    }
+    zb_json_free(name);
+}
+
+void zb__v2_group_attributes_write(zb_json_writer *w, const zb_json *zattrs) {
+    zb_json_write_name(w, "attributes");
+    zb_json_begin_object(w);
+    write_members(w, zattrs, NULL);
+    zb_json_end_object(w);
+}
+
+void zb__v2_array_attributes_write(zb_json_writer *w, const zb_json *zarray, const zb_json *zattrs,
+                                   const zb__v2_dtype *dtype) {
+    size_t ndim = zb_json_count(zb_json_get(zarray, "shape"));
+    const zb_json *own = names_list(zb_json_get(zattrs, NAMES), ndim);
+    const zb_json *names = own ? own : nczarr_list(zarray, zattrs, ndim);
+    zb_json_write_name(w, "attributes");
+    zb_json_begin_object(w);
+    write_members(w, zattrs, own ? NAMES : NULL);
+    if (!zb_json_get(zattrs, "_FillValue"))
+        write_nodata(w, zb_json_get(zarray, "fill_value"), dtype);
+    zb_json_end_object(w);
+    if (names)
+        write_names(w, names);
+}

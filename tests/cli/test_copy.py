@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+"""`zarrbridge copy`: version 2 becomes version 3, which zarr-python reads; version 3 stays as it is."""
+
+import json
+import os
+import subprocess
+
+import numcodecs
+import numpy as np
+import pytest
+import zarr
+
+
+def run(*arguments):
+    done = subprocess.run([os.environ["ZARRBRIDGE_PROGRAM"], *map(str, arguments)],
+                          capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stdout.splitlines(), done.stderr
+
+
+def documents(folder):
+    return {str(path.relative_to(folder).parent): json.loads(path.read_text())
+            for path in folder.rglob("zarr.json")}
+
+
+@pytest.fixture
+def old(tmp_path):
+    """A store of version 2: groups, compressors, orders, attributes, a chunk that is not stored."""
+    folder = tmp_path / "old.zarr"
+    root = zarr.open_group(folder, mode="w", zarr_format=2)
+    root.attrs["title"] = "a title"
+    group = root.create_group("g")
+    group.attrs["nested"] = {"list": [1, 2.5, None]}
+    values = np.arange(9 * 10).reshape(9, 10)
+    values[8:, 5:] = 7
+
+    def put(name, dtype, compressor, **more):
+        array = zarr.create_array(root.store, name=name, shape=(9, 10), chunks=(4, 5), dtype=dtype,
+                                  zarr_format=2, filters=None, compressors=compressor,
+                                  fill_value=7, **more)
+        array[...] = values
+        array.attrs.update({"units": "m", "_ARRAY_DIMENSIONS": ["y", "x"]})
+
+    put("zstd", "<i4", numcodecs.Zstd(3))
+    put("g/blosc", ">i2", numcodecs.Blosc("lz4", 5, 1))
+    put("g/zlib", "<f8", numcodecs.Zlib(1), order="F")
+    put("none", "|u1", None, chunk_key_encoding={"name": "v2", "separator": "/"})
+    return folder, values
+
+
+def test_version_2_becomes_version_3(old, tmp_path):
+    folder, values = old
+    new = tmp_path / "new.zarr"
+    status, lines, message = run("copy", folder, new)
+    assert (status, lines) == (0, []), message
+    made = zarr.open_group(new, mode="r", zarr_format=3)
+    assert dict(made.attrs) == {"title": "a title"}
+    assert dict(made["g"].attrs) == {"nested": {"list": [1, 2.5, None]}}
+    for name, dtype in (("zstd", "i4"), ("g/blosc", "i2"), ("g/zlib", "f8"), ("none", "u1")):
+        array = made[name]
+        assert array.dtype == np.dtype(dtype) and array.chunks == (4, 5)
+        assert array.fill_value == 7 and array.attrs["units"] == "m"
+        assert array.metadata.dimension_names == ("y", "x")
+        assert "_ARRAY_DIMENSIONS" not in array.attrs
+        assert (array[...] == values).all()
+    found = documents(new)
+    codecs = {path: [codec["name"] for codec in document.get("codecs", [])]
+              for path, document in found.items()}
+    assert codecs == {".": [], "g": [], "zstd": ["bytes", "zstd"], "g/blosc": ["bytes", "blosc"],
+                      "g/zlib": ["bytes", "zstd"], "none": ["bytes"]}
+    assert all(document["chunk_key_encoding"]["name"] == "default"
+               for document in found.values() if document["node_type"] == "array")
+    assert found["zstd"]["attributes"] == {"units": "m", "_FillValue": 7}
+    assert not (new / "zstd/c/2/1").exists(), "a chunk that is all fill is not stored"
+    assert not list(new.rglob(".z*"))
+    assert run("verify", new)[0] == 0 and run("verify", folder)[0] == 0
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("fill", ["", 0, "none", None])
+def test_texts(tmp_path, order, fill):
+    folder = tmp_path / "t.zarr"
+    texts = np.array([["a", "", "é" * 100], ["none", "x\ny", "z"]], object)
+    array = zarr.create_array(folder, shape=(4, 3), chunks=(2, 2), dtype=str, zarr_format=2,
+                              order=order, fill_value="")
+    array[:2] = texts
+    document = json.loads((folder / ".zarray").read_text())
+    assert document["dtype"] == "|O" and document["filters"] == [{"id": "vlen-utf8"}]
+    (folder / ".zarray").write_text(json.dumps(document | {"fill_value": fill}))
+    for chunk in ("1.0", "1.1"):
+        (folder / chunk).unlink(missing_ok=True)
+    assert run("copy", folder, tmp_path / "new.zarr")[0] == 0
+    made = zarr.open_array(tmp_path / "new.zarr", mode="r", zarr_format=3)
+    assert made[:2].tolist() == texts.tolist()
+    assert made[2:].tolist() == [[fill or ""] * 3] * 2
+
+
+def test_an_array_and_a_group_by_themselves(old, tmp_path):
+    folder, values = old
+    assert run("copy", folder / "g" / "zlib", tmp_path / "a.zarr")[0] == 0
+    assert (zarr.open_array(tmp_path / "a.zarr", mode="r")[...] == values).all()
+    zarr.open_group(tmp_path / "root.zarr", mode="w", zarr_format=3)
+    assert run("copy", folder / "g", tmp_path / "root.zarr" / "sub")[0] == 0
+    root = zarr.open_group(tmp_path / "root.zarr", mode="r")
+    assert sorted(root["sub"].array_keys()) == ["blosc", "zlib"]
+
+
+def test_version_3_is_copied_byte_for_byte(tmp_path):
+    array = zarr.create_array(tmp_path / "a.zarr", shape=(6,), chunks=(4,), dtype="i2")
+    array[:] = range(6)
+    assert run("copy", tmp_path / "a.zarr", tmp_path / "b.zarr")[0] == 0
+    for name in ("zarr.json", "c/0", "c/1"):
+        assert (tmp_path / "a.zarr" / name).read_bytes() == (tmp_path / "b.zarr" / name).read_bytes()
+
+
+def test_both_versions_in_one_store(old, tmp_path):
+    folder, values = old
+    array = zarr.create_array(folder / "g/three", shape=(6,), chunks=(4,), dtype="i2", zarr_format=3)
+    array[:] = range(6)
+    assert run("copy", folder, tmp_path / "new.zarr")[0] == 0
+    made = zarr.open_group(tmp_path / "new.zarr", mode="r")
+    assert made["g/three"][:].tolist() == list(range(6))
+    assert (made["g/zlib"][...] == values).all()
+
+
+def test_what_cannot_be_converted_leaves_nothing(old, tmp_path):
+    folder, _ = old
+    path = folder / "none/.zarray"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"dtype": "<f16"}))
+    status, _, message = run("copy", folder, tmp_path / "new.zarr")
+    assert status == 2 and '/none: .zarray: dtype "<f16" is not supported' in message
+    assert not list((tmp_path / "new.zarr").glob("*"))
+
+
+def test_damage_is_told_and_leaves_nothing(old, tmp_path):
+    folder, _ = old
+    chunk = folder / "g/zlib/1.1"
+    chunk.write_bytes(chunk.read_bytes()[:-1])
+    status, _, message = run("copy", folder, tmp_path / "new.zarr")
+    assert status == 2 and "array /g/zlib, chunk 1.1: zlib" in message
+    assert not list((tmp_path / "new.zarr").glob("*"))
+
+
+def test_nothing_is_overwritten(old, tmp_path):
+    folder, _ = old
+    array = zarr.create_array(tmp_path / "new.zarr", shape=(6,), chunks=(4,), dtype="i2")
+    array[:] = range(6)
+    status, _, message = run("copy", folder, tmp_path / "new.zarr")
+    assert status == 2 and "already" in message
+    assert zarr.open_array(tmp_path / "new.zarr", mode="r")[:].tolist() == list(range(6))
+    status, _, message = run("copy", folder, folder / "inside")
+    assert status == 2 and not list(folder.rglob("zarr.json"))
+
+
+def test_a_stranger_is_no_store(tmp_path):
+    assert run("copy", tmp_path / "none", tmp_path / "new.zarr")[0] == 2
+    (tmp_path / "empty").mkdir()
+    status, _, message = run("copy", tmp_path / "empty", tmp_path / "new.zarr")
+    assert status == 2 and "has no node /" in message

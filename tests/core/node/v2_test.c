@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* Nodes of version 2: which documents make a node, what is listed, what is refused. */
+#include "support/store.h"
+#include "zarrbridge/check.h"
+#include "zarrbridge/sys/store.h"
+
+#define ZARRAY(members)                                                                            \
+    "{\"zarr_format\":2,\"shape\":[4],\"chunks\":[2],\"dtype\":\"<i2\",\"compressor\":null,"       \
+    "\"fill_value\":7,\"order\":\"C\",\"filters\":null" members "}"
+#define ZGROUP "{\"zarr_format\":2}"
+
+static const char group3[] = "{\"zarr_format\":3,\"node_type\":\"group\"}";
+
+/* A group of version 2 with an array, a group without a document, and nodes of version 3. */
+static zb_store *mixed(void) {
+    zb_store *store = store_new();
+    store_set(store, ".zgroup", ZGROUP);
+    store_set(store, ".zattrs", "{\"title\":\"t\",\"n\":NaN}");
+    store_set(store, "a/.zarray", ZARRAY(""));
+    store_set(store, "a/.zattrs", "{\"_ARRAY_DIMENSIONS\":[\"x\"],\"units\":\"m\"}");
+    assert_int_equal(zb_store_mem_set(store, "a/0", "\1\0\2\0", 4, NULL), ZB_OK);
+    store_set(store, "deep/er/b/.zarray", ZARRAY(""));
+    store_set(store, "three/zarr.json", group3);
+    store_set(store, "three/.zgroup", "{\"zarr_format\":9}");
+    store_set(store, "three/c/.zarray", ZARRAY(""));
+    store_set(store, "bad/.zarray", "{\"zarr_format\":2}");
+    store_set(store, "files/x", "nothing");
+    return store;
+}
+
+static char *children_of(zb_store *store, const char *path) {
+    static char line[256];
+    zb_node *node;
+    zb_children children;
+    zb_error err;
+    ASSERT_OK(zb_node_open(store, path, &node, &err), err);
+    ASSERT_OK(zb_group_children(node, &children, &err), err);
+    size_t used = 0;
+    line[0] = '\0';
+    for (size_t i = 0; i < children.count; i++)
+        used += (size_t)snprintf(line + used, sizeof line - used, "%s%s%s", i ? " " : "",
+                                 children.child[i].name, children.child[i].node ? "" : "!");
+    zb_children_free(&children);
+    zb_node_release(node);
+    return line;
+}
+
+static void finds_nodes_of_both_versions(void **state) {
+    (void)state;
+    zb_store *store = mixed();
+    zb_node *node;
+    zb_error err;
+    ASSERT_OK(zb_node_open(store, "", &node, &err), err);
+    assert_int_equal(zb_node_format(node), 2);
+    assert_string_equal(zb_json_string(zb_json_get(zb_node_attributes(node), "title")), "t");
+    assert_string_equal(zb_json_string(zb_json_get(zb_node_attributes(node), "n")), "NaN");
+    zb_node_release(node);
+    assert_string_equal(children_of(store, ""), "a bad! deep three");
+    assert_string_equal(children_of(store, "deep"), "er");
+    assert_string_equal(children_of(store, "deep/er"), "b");
+    assert_string_equal(children_of(store, "three"), "c");
+    ASSERT_OK(zb_node_open(store, "three", &node, &err), err);
+    assert_int_equal(zb_node_format(node), 3);
+    zb_node_release(node);
+    ASSERT_FAILS(zb_node_open(store, "bad", &node, &err), ZB_EFORMAT, err,
+                 "store test, node /bad: .zarray: shape is missing");
+    ASSERT_FAILS(zb_node_open(store, "files", &node, &err), ZB_ENOTFOUND, err, "zarr.json");
+    ASSERT_FAILS(zb_node_open(store, "none", &node, &err), ZB_ENOTFOUND, err, "zarr.json");
+    zb_store_release(store);
+}
+
+static void reads_an_array(void **state) {
+    (void)state;
+    zb_store *store = mixed();
+    zb_node *node;
+    zb_error err;
+    ASSERT_OK(zb_node_open(store, "a", &node, &err), err);
+    const zb_array_info *info = zb_node_array(node);
+    assert_string_equal(info->dimension_names[0], "x");
+    assert_null(zb_json_get(zb_node_attributes(node), "_ARRAY_DIMENSIONS"));
+    int16_t out[4];
+    zb_read read = {.node = node, .view = {.data = out, .dtype = info->dtype}};
+    ASSERT_OK(zb_array_read(&read, 1, &err), err);
+    assert_int_equal(out[0] + 10 * out[1] + 100 * out[2] + 1000 * out[3], 7721);
+    /* An array that was replaced is another one, a changed attribute changes nothing. */
+    store_set(store, "a/.zattrs", "{}");
+    ASSERT_OK(zb_array_read(&read, 1, &err), err);
+    store_set(store, "a/.zarray", ZARRAY(",\"dimension_separator\":\"/\""));
+    ASSERT_FAILS(zb_array_read(&read, 1, &err), ZB_ECONFLICT, err, "another node");
+    zb_node_release(node);
+    zb_store_release(store);
+}
+
+/* Where the store cannot list, consolidated metadata give the names. */
+static void lists_by_consolidated_metadata(void **state) {
+    (void)state;
+    zb_store *store = mixed();
+    store->hints.can_list = false;
+    store_set(store, ".zmetadata",
+              "{\"zarr_consolidated_format\":1,\"metadata\":{\".zgroup\":{},\".zattrs\":{},"
+              "\"a/.zarray\":{},\"a/.zattrs\":{},\"deep/er/b/.zarray\":{},\"gone/.zgroup\":{},"
+              "\"three/.zgroup\":{},\"three/.zarray\":{}}}");
+    assert_string_equal(children_of(store, ""), "a three");
+    store_set(store, ".zmetadata", "{\"metadata\":{\"../.zarray\":{}}}");
+    zb_node *node;
+    zb_children children;
+    zb_error err;
+    ASSERT_OK(zb_node_open(store, "", &node, &err), err);
+    ASSERT_FAILS(zb_group_children(node, &children, &err), ZB_EFORMAT, err, "no path");
+    zb_node_release(node);
+    zb_store_release(store);
+}
+
+static void refuses_changes(void **state) {
+    (void)state;
+    static const char way_out[] = "`zarrbridge copy`";
+    zb_store *store = mixed();
+    char *before = store_dump(store);
+    zb_node *array, *group, *out;
+    zb_writer *writer;
+    zb_error err;
+    const uint64_t shape[] = {8};
+    const zb_array_spec spec = {
+        .ndim = 1, .shape = shape, .inner_shape = shape, .dtype = {.kind = ZB_KIND_INT, .size = 2}};
+    ASSERT_OK(zb_node_open(store, "a", &array, &err), err);
+    ASSERT_OK(zb_node_open(store, "", &group, &err), err);
+    ASSERT_FAILS(zb_writer_open(array, NULL, &writer, &err), ZB_EUNSUPPORTED, err, way_out);
+    ASSERT_FAILS(zb_array_resize(array, shape, &out, &err), ZB_EUNSUPPORTED, err, way_out);
+    ASSERT_FAILS(zb_array_compact(array, ZB_SYNC_NONE, NULL, &err), ZB_EUNSUPPORTED, err, way_out);
+    ASSERT_FAILS(zb_array_set_dimension_names(array, NULL, &out, &err), ZB_EUNSUPPORTED, err,
+                 way_out);
+    ASSERT_FAILS(zb_node_set_attribute(group, "x", "1", &out, &err), ZB_EUNSUPPORTED, err, way_out);
+    ASSERT_FAILS(zb_group_create(store, "", NULL, &out, &err), ZB_EUNSUPPORTED, err, way_out);
+    ASSERT_FAILS(zb_group_create(store, "new", NULL, &out, &err), ZB_EUNSUPPORTED, err, way_out);
+    ASSERT_FAILS(zb_group_create(store, "deep", NULL, &out, &err), ZB_EUNSUPPORTED, err, way_out);
+    ASSERT_FAILS(zb_array_create(store, "three/c", &spec, &out, &err), ZB_EUNSUPPORTED, err,
+                 way_out);
+    for (size_t i = 0; i < 3; i++) {
+        static const char *const paths[] = {"", "a", "deep"};
+        ASSERT_FAILS(zb_node_delete(store, paths[i], &err), ZB_EUNSUPPORTED, err, way_out);
+        ASSERT_FAILS(zb_node_move(store, paths[i], "three/new", &err), ZB_EUNSUPPORTED, err,
+                     way_out);
+    }
+    char *after = store_dump(store);
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+    zb_node_release(array);
+    zb_node_release(group);
+    zb_store_release(store);
+}
+
+static int count_finding(void *context, const zb_finding *finding) {
+    ++*(size_t *)context;
+    print_message("%s: %s\n", finding->key, finding->message);
+    return 0;
+}
+
+static void verifies_chunks(void **state) {
+    (void)state;
+    zb_store *store = store_new();
+    zb_verify_summary sum;
+    zb_error err;
+    size_t findings = 0;
+    store_set(store, ".zgroup", ZGROUP);
+    store_set(store, ".zmetadata", "{}");
+    store_set(store, "a/.zarray", ZARRAY(""));
+    store_set(store, "a/.zattrs", "{}");
+    assert_int_equal(zb_store_mem_set(store, "a/1", "\1\0\2\0", 4, &err), ZB_OK);
+    ASSERT_OK(zb_store_verify(store, count_finding, &findings, &sum, &err), err);
+    assert_int_equal(findings, 0);
+    assert_int_equal(sum.nodes, 2);
+    assert_int_equal(sum.objects, 1);
+    store_set(store, "a/0", "1");            /* truncated */
+    store_set(store, "a/2", "1234");         /* beyond the edge */
+    store_set(store, "a/b/.zgroup", ZGROUP); /* below an array */
+    store_set(store, "other/.zarray", "{");  /* no document */
+    ASSERT_OK(zb_store_verify(store, count_finding, &findings, &sum, &err), err);
+    assert_int_equal(findings, 4);
+    zb_store_release(store);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_nodes_of_both_versions),
+        cmocka_unit_test(reads_an_array),
+        cmocka_unit_test(lists_by_consolidated_metadata),
+        cmocka_unit_test(refuses_changes),
+        cmocka_unit_test(verifies_chunks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""Stores of Zarr version 2 by unmodified h5py: a real one, what is listed, what is refused.
+
+interop/h5py compares the values of all types, orders, compressors and layouts.
+"""
+
+import json
+import zipfile
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+import zarr
+
+DATA = Path(__file__).resolve().parent.parent / "data"
+
+
+@pytest.fixture
+def sea_ice(tmp_path):
+    with zipfile.ZipFile(DATA / "sic_daily_sample.zarr.zip") as packed:
+        packed.extractall(tmp_path)
+    return str(tmp_path / "sic_daily_sample.zarr")
+
+
+def test_a_real_store(sea_ice):
+    expected = zarr.open_group(sea_ice, mode="r")
+    with h5py.File(sea_ice, "r") as file:
+        assert sorted(file) == ["latitude", "longitude", "siconc", "time"]
+        assert file.attrs["Conventions"] == "CF-1.4"
+        for name in file:
+            assert np.array_equal(file[name][...], expected[name][...],
+                                  equal_nan=file[name].dtype.kind == "f")
+        ice = file["siconc"]
+        assert [scale.label for scale in ice.dims] == ["time", "latitude", "longitude"]
+        assert ice.dims[1][0] == file["latitude"]
+        assert ice.attrs["_FillValue"] == -32767 and ice.attrs["_FillValue"].dtype == "i2"
+        assert ice.fillvalue == -32767
+        assert ice.attrs["scale_factor"] == 3.814813680946827e-05
+        assert "_ARRAY_DIMENSIONS" not in ice.attrs
+        assert np.isnan(file["time"].attrs["_FillValue"])
+
+
+def test_xarray_reads_it_as_its_own_reader_does(sea_ice):
+    xarray = pytest.importorskip("xarray")
+    pytest.importorskip("h5netcdf")
+    with (xarray.open_dataset(sea_ice, engine="h5netcdf") as ours,
+          xarray.open_zarr(sea_ice) as theirs):
+        xarray.testing.assert_equal(ours.load(), theirs.load())
+        assert set(ours.variables) == set(theirs.variables)
+
+
+@pytest.fixture
+def store(tmp_path):
+    path = tmp_path / "x.zarr"
+    root = zarr.open_group(path, mode="w", zarr_format=2)
+    good = root.create_array("good", shape=(4,), dtype="i4", attributes={"units": "m"})
+    good[:] = range(4)
+    root.create_array("g/below", shape=(2,), dtype="f8", fill_value=1.5)
+    return path
+
+
+def change(path, **members):
+    path.write_text(json.dumps(json.loads(path.read_text()) | members))
+
+
+@pytest.mark.parametrize("members, reason", [
+    ({"dtype": "<f16"}, 'dtype "<f16" is not supported'),
+    ({"dtype": "|O", "filters": [{"id": "pickle"}]}, "never read"),
+    ({"compressor": {"id": "no_such_codec"}}, '"numcodecs.no_such_codec" is not supported'),
+    ({"shape": "4"}, "shape is"),
+])
+def test_an_array_that_cannot_be_read_spares_its_siblings(store, members, reason):
+    (store / "bad").mkdir()
+    (store / "bad/.zarray").write_text((store / "good/.zarray").read_text())
+    change(store / "bad/.zarray", **members)
+    with h5py.File(store, "r") as file:
+        assert file["good"][:].tolist() == [0, 1, 2, 3]
+        assert file["g/below"].fillvalue == 1.5
+        with pytest.raises(KeyError, match="bad"):
+            file["bad"]
+    with pytest.raises(OSError) as error:
+        h5py.File(store / "bad", "r")
+    assert reason in str(error.value)
+
+
+def test_an_array_by_itself(store):
+    with h5py.File(store / "good", "r") as file:
+        assert file["good"][:].tolist() == [0, 1, 2, 3]
+
+
+def test_consolidated_metadata_alone_do_not_hide_a_group(store):
+    zarr.consolidate_metadata(store, zarr_format=2)
+    (store / ".zgroup").unlink()
+    with h5py.File(store, "r") as file:
+        assert sorted(file) == ["g", "good"]
+
+
+@pytest.mark.parametrize("mode", ["r+", "a"])
+def test_opening_for_writing_is_refused(store, mode):
+    before = {path: path.read_bytes() for path in store.rglob("*") if path.is_file()}
+    with pytest.raises(OSError, match="zarrbridge copy"):
+        h5py.File(store, mode)
+    assert {path: path.read_bytes() for path in store.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize("mode", ["w", "w-", "x"])
+def test_nothing_is_replaced(store, mode):
+    with pytest.raises(OSError):
+        h5py.File(store, mode)
+    assert (store / "good/.zarray").exists() and not list(store.rglob("zarr.json"))
