@@ -297,3 +297,21 @@ def test_c_program(tmp_path):
     done = run([build_dir() / "tests" / "vol" / "vol-c-strings", tmp_path], "zarr")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "9 test(s) run" in done.stderr + done.stdout
+
+
+def test_xarray_writes_and_reads_text(tmp_path):
+    pytest.importorskip("xarray")
+    pytest.importorskip("h5netcdf")
+    path = tmp_path / "x.zarr"
+    output = run_python("""
+import sys, numpy as np, xarray
+words = np.array(["a", "bé", ""], object)
+made = xarray.Dataset({"v": (("name", "x"), np.arange(6.0).reshape(3, 2)), "s": ("name", words)},
+                      coords={"name": np.array(["x", "yy", "zzz"], object)})
+made.to_netcdf(sys.argv[1], engine="h5netcdf")
+with xarray.open_dataset(sys.argv[1], engine="h5netcdf") as found:
+    xarray.testing.assert_equal(made, found.load())
+    print(found.s.values.tolist(), found.indexes["name"].tolist())
+""", path, connector="zarr")
+    assert output == "['a', 'bé', ''] ['x', 'yy', 'zzz']\n"
+    assert list(zarr.open_group(str(path), mode="r")["s"][...]) == ["a", "bé", ""]

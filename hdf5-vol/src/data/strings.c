@@ -78,6 +78,7 @@ static herr_t apply_list(h5_lib *lib, const vol_request *request, string_buffers
         return 0;
     char *made = malloc(count * request->mem_size);
     if (!made) {
+        vol_text_free(&request->text, work->elements, count);
         VOL_PUSH(lib, DATASET, READERROR, "no memory for a work buffer of %zu strings", count);
         return -1;
     }
@@ -129,10 +130,10 @@ static herr_t read_pieces(h5_lib *lib, const vol_request *request, vol_walk *wal
     }
 }
 
-/* Takes back the texts of the first `done` elements: a program frees nothing after a failed
-   read. */
-static void take_back(h5_lib *lib, const vol_request *request, string_buffers *work,
-                      uint64_t done) {
+/* Takes back the texts of the first `done` elements: a program frees nothing after a failed read.
+   One by one, since a selection in memory may name a place twice. */
+static void take_back(h5_lib *lib, const vol_request *request, uint64_t done) {
+    void *text = NULL;
     hid_t saved = vol_stack_save(lib);
     vol_scatter from, to;
     bool good = vol_scatter_begin(&from, lib, &request->memory, request->mem_size,
@@ -140,13 +141,12 @@ static void take_back(h5_lib *lib, const vol_request *request, string_buffers *w
     good = vol_scatter_begin(&to, lib, &request->memory, request->mem_size,
                              request->args->buffer) >= 0 &&
            good;
-    while (good && done > 0) {
-        const size_t count = done < work->room ? (size_t)done : work->room;
-        good = vol_scatter_get(&from, work->elements, count) >= 0;
+    for (; good && done > 0; done--) {
+        good = vol_scatter_get(&from, &text, 1) >= 0;
         if (good)
-            vol_vlen_free(lib, request->list->id, (void **)(void *)work->elements, count);
-        good = good && vol_scatter_put(&to, work->elements, count) >= 0;
-        done -= count;
+            vol_vlen_free(lib, request->list->id, text);
+        text = NULL;
+        good = good && vol_scatter_put(&to, &text, 1) >= 0;
     }
     vol_scatter_end(&to);
     vol_scatter_end(&from);
@@ -167,7 +167,7 @@ herr_t vol_read_strings(h5_lib *lib, const vol_request *request) {
     if (result >= 0)
         result = read_pieces(lib, request, &walk, &out, &work, &done);
     if (result < 0 && done > 0 && request->text.is_variable)
-        take_back(lib, request, &work, done);
+        take_back(lib, request, done);
     vol_scatter_end(&out);
     vol_walk_end(&walk);
     free_buffers(&work);

@@ -247,16 +247,13 @@ void *vol_vlen_alloc(h5_lib *lib, hid_t dxpl, size_t size) {
     return allocate ? allocate(size, allocate_info) : malloc(size);
 }
 
-void vol_vlen_free(h5_lib *lib, hid_t dxpl, void **data, size_t count) {
+void vol_vlen_free(h5_lib *lib, hid_t dxpl, void *data) {
     H5MM_allocate_t allocate = NULL;
     H5MM_free_t release = NULL;
     void *allocate_info = NULL, *release_info = NULL;
     lib->H5Pget_vlen_mem_manager(dxpl, &allocate, &allocate_info, &release, &release_info);
-    for (size_t i = 0; i < count; i++) {
-        if (release)
-            release(data[i], release_info);
-        else
-            free(data[i]);
-        data[i] = NULL;
-    }
+    if (!data || !release)
+        free(data);
+    else
+        release(data, release_info);
 }

@@ -34,7 +34,7 @@ hid_t vol_type_fixed_text(h5_lib *lib, size_t size);
 /* Memory for variable-length data, from the manager in dxpl (malloc by default): the program
    frees it. */
 void *vol_vlen_alloc(h5_lib *lib, hid_t dxpl, size_t size);
-/* Frees such memory instead of the program. */
-void vol_vlen_free(h5_lib *lib, hid_t dxpl, void **data, size_t count);
+/* Frees such memory (NULL is allowed) instead of the program. */
+void vol_vlen_free(h5_lib *lib, hid_t dxpl, void *data);
 
 #endif
