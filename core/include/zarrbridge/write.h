@@ -78,14 +78,18 @@ typedef struct zb_write {
    tried again. Bytes that elements point at are copied, and may change after the call. ZB_EINVAL
    for a box that leaves the array, and for strings that are not UTF-8 (nothing is written then);
    ZB_EUNSUPPORTED for types that do not convert, and where no lock can be had for a part of a
-   shard; chunk errors of stored chunks that are merged; ZB_ECONFLICT when another process holds a lock for longer
+   shard; ZB_ELIMIT for strings that would make a chunk larger than the limit chunk_bytes, with all
+   that was written of it before (nothing more of that chunk waits then); chunk errors of stored
+   chunks that are merged; ZB_ECONFLICT when another process holds a lock for longer
    than lock_seconds, when the array has been deleted, moved or made anew since the writer's node
    was opened, and for chunks of which another part lies within its shape now than then: they may
    hold elements that the writer does not know of. */
 ZB_API enum zb_code zb_writer_write(zb_writer *writer, const zb_write *write, zb_error *err);
 
 /* Stores all that waits: parts are merged with the stored object under the key's lock. Parts that
-   could not be stored keep waiting, so that flushing can be tried again. Not so with ZB_SYNC_CLOSE
+   could not be stored keep waiting, so that flushing can be tried again. (Strings that wait and
+   those that are stored in the rest of their chunk may be too large only together: that is
+   ZB_ELIMIT here, until some of them are written anew, and shorter.) Not so with ZB_SYNC_CLOSE
    for chunks that were stored whole and could then not be made durable: they have their old
    content, this writer's flushes fail from now on (those of other writers do not), and another
    writer has to write them again. Errors as zb_writer_write. Unless `sync` is ZB_SYNC_NONE, all

@@ -125,12 +125,13 @@ typedef struct writing {
     bool is_fill;
 } writing;
 
-/* False for an element that does not fit: somebody has changed it since it was measured. */
+/* False for an element that does not fit: somebody has changed it since it was measured, or its
+   length fits no uint32, which only a raised limit chunk_bytes lets through. */
 static bool write_element(writing *w, const uint8_t *element) {
     zb_slice slice;
     memcpy(&slice, element, sizeof slice);
     size_t left = (size_t)(w->end - w->at);
-    if (left < NUMBER || slice.size > left - NUMBER)
+    if (left < NUMBER || slice.size > left - NUMBER || slice.size > UINT32_MAX)
         return false;
     zb__store_le32(w->at, (uint32_t)slice.size);
     if (slice.size > 0)
@@ -171,7 +172,7 @@ static enum zb_code encode(const zb__encoding *e, const zb__form *form,
                  .is_fill = true};
     zb__store_le32(room, (uint32_t)count_of(form));
     if (!write_elements(&w, view->data, 0))
-        return zb_fail(err, ZB_EINVAL, "elements have changed while they were written");
+        return zb_fail(err, ZB_EINVAL, "an element has 4 GiB or more, or has changed while it was written");
     out->data = room;
     out->size = w.is_fill && !e->store_empty ? 0 : (size_t)(w.at - room);
     return ZB_OK;

@@ -76,7 +76,7 @@ static bool measure(zb_dtype dtype, const char *element, uint64_t *bytes) {
 }
 
 /* Adds the bytes of slices that have been measured before, or were made by a codec. */
-static uint64_t bytes_of(zb_dtype dtype, const char *element) {
+uint64_t zb__values_bytes_of(zb_dtype dtype, const void *element) {
     zb_slice slice;
     if (is_slice(dtype)) {
         memcpy(&slice, element, sizeof slice);
@@ -86,7 +86,7 @@ static uint64_t bytes_of(zb_dtype dtype, const char *element) {
     const zb_field *fields = zb_dtype_fields(dtype, &count);
     uint64_t bytes = 0;
     for (size_t i = 0; i < count; i++)
-        bytes += bytes_of(fields[i].dtype, element + fields[i].offset);
+        bytes += zb__values_bytes_of(fields[i].dtype, (const char *)element + fields[i].offset);
     return bytes;
 }
 
@@ -176,7 +176,7 @@ enum zb_code zb__values_copy(zb_values *values, const zb__box_copy *copy, const 
                              void *dst, zb_error *err) {
     uint64_t bytes = 0;
     for (walk w = begin(copy, src, NULL); !w.done; next(&w))
-        bytes += bytes_of(copy->src_dtype, w.src);
+        bytes += zb__values_bytes_of(copy->src_dtype, w.src);
     char *room = take(values, (size_t)bytes, err);
     if (!room)
         return ZB_ENOMEM;
@@ -191,7 +191,7 @@ enum zb_code zb__values_fill(zb_values *values, const zb__box_copy *copy, const 
                              void *dst, zb_error *err) {
     static const int64_t still[ZB_MAX_NDIM];
     char *own = malloc(copy->src_dtype.size);
-    char *room = take(values, (size_t)bytes_of(copy->src_dtype, element), err);
+    char *room = take(values, (size_t)zb__values_bytes_of(copy->src_dtype, element), err);
     enum zb_code code = room && own ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for values");
     if (code == ZB_OK) {
         memcpy(own, element, copy->src_dtype.size);

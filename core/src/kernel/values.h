@@ -31,6 +31,9 @@ enum zb_code zb__values_fill(zb_values *values, const zb__box_copy *copy, const 
 enum zb_code zb__values_measure(const zb__box_copy *copy, const void *src, uint64_t *bytes,
                                 zb_error *err);
 
+/* The bytes that one element points at. */
+uint64_t zb__values_bytes_of(zb_dtype dtype, const void *element);
+
 /* Are two elements equal, by the bytes that they point at? */
 bool zb__values_equal(zb_dtype dtype, const void *a, const void *b);
 

@@ -287,6 +287,9 @@ static uint64_t mark(const zb__layout *layout, zb__piece *piece, zb__open_unit *
     return fresh;
 }
 
+/* What a zb_values holds at the least, once there is text in it. */
+#define SMALL_VALUES ((uint64_t)1200)
+
 /* Counts that a unit's values have grown. */
 static void count_values(zb__open_chunk *chunk, uint64_t before, uint64_t after) {
     chunk->value_bytes += after - before;
@@ -332,24 +335,16 @@ static enum zb_code open_unit(zb_writer *writer, zb__open_chunk *chunk, uint64_t
     return ZB_OK;
 }
 
-static uint64_t unit_number(const zb__layout *layout, const zb__cells *cells) {
+uint64_t zb__unit_number(const zb__layout *layout, const zb__cells *cells) {
     uint64_t number = 0;
     for (uint32_t d = 0; d < layout->ndim; d++)
         number = number * layout->unit_grid[d] + cells->cell[d];
     return number;
 }
 
-/* Twice the text: the blocks in which it is kept double. */
-static uint64_t value_bytes(const zb__layout *layout, zb__piece *piece) {
-    uint64_t bytes;
-    return zb__piece_measure(layout, piece, &bytes, NULL) == ZB_OK ? zb__work_product(2, bytes) : 0;
-}
-
 uint64_t zb__gather_bytes(const zb_writer *writer, const uint64_t *index, zb__piece *piece,
-                          uint64_t most) {
+                          uint64_t text, uint64_t most) {
     const zb__layout *layout = &writer->layout;
-    if (layout->unit->chain->is_variable)
-        return unit_cost(layout) * layout->units + chunk_bytes(layout) + value_bytes(layout, piece);
     zb__grid grid = zb__grid_of(layout->ndim, layout->unit_shape);
     uint64_t units = 1;
     for (uint32_t d = 0; d < layout->ndim; d++) {
@@ -358,16 +353,20 @@ uint64_t zb__gather_bytes(const zb_writer *writer, const uint64_t *index, zb__pi
                                     zb__piece_step(piece, layout->ndim)[d];
         units *= zb__grid_find(&grid, d, last).index - zb__grid_find(&grid, d, first).index + 1;
     }
-    uint64_t bytes = zb__work_product(units, unit_cost(layout)) + chunk_bytes(layout);
+    /* Twice the text: the blocks in which it is kept double. A unit's first is a small one. */
+    const uint64_t values = layout->unit->chain->is_variable
+                                ? zb__work_product(2, text) + zb__work_product(units, SMALL_VALUES)
+                                : 0;
+    uint64_t bytes = zb__work_product(units, unit_cost(layout)) + chunk_bytes(layout) + values;
     const zb__open_chunk *chunk =
         bytes > most ? zb__open_chunk_find(writer, index) : NULL; /* otherwise it does not matter */
     if (!chunk)
         return bytes;
     zb__cells cells;
-    bytes = 0;
+    bytes = values;
     zb__cells_begin(&cells, piece, &grid);
     for (; !cells.done; zb__cells_next(&cells)) {
-        if (!chunk->units[unit_number(layout, &cells)].elements)
+        if (!chunk->units[zb__unit_number(layout, &cells)].elements)
             bytes += unit_cost(layout);
     }
     return bytes;
@@ -389,7 +388,7 @@ enum zb_code zb__gather(zb_writer *writer, const uint64_t *index, zb__piece *pie
     zb__cells cells;
     zb__cells_begin(&cells, piece, &grid);
     for (; !cells.done && code == ZB_OK; zb__cells_next(&cells)) {
-        uint64_t number = unit_number(layout, &cells);
+        uint64_t number = zb__unit_number(layout, &cells);
         zb__open_unit *unit = &chunk->units[number];
         if (!unit->elements)
             code = open_unit(writer, chunk, number, err);

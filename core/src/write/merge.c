@@ -329,11 +329,20 @@ static enum zb_code merge_one_by_one(zb_writer *writer, zb__open_chunk **chunks,
     return first;
 }
 
+/* Of text, nobody knows how much is stored in the parts that were not written: so there are no more
+   chunks than threads. */
+static size_t most_chunks(const zb_writer *writer) {
+    const size_t width = zb__pool_width();
+    const bool is_bounded = !writer->layout.unit->chain->is_variable;
+    return is_bounded || width > BATCH_CHUNKS ? BATCH_CHUNKS : width;
+}
+
 enum zb_code zb__merge(zb_writer *writer, zb__open_chunk **chunks, size_t count, zb_error *err) {
+    const size_t limit = most_chunks(writer);
     enum zb_code first = ZB_OK;
     qsort(chunks, count, sizeof *chunks, by_index);
     for (size_t i = 0, done; i < count; i += done) {
-        size_t most = count - i < BATCH_CHUNKS ? count - i : BATCH_CHUNKS;
+        size_t most = count - i < limit ? count - i : limit;
         zb_error error;
         enum zb_code code = merge_some(writer, chunks + i, most, &done, &error);
         if (code != ZB_OK && done > 1)

@@ -12,6 +12,7 @@
 #include "write/allowed.h"
 #include "write/budget.h"
 #include "write/encode_chunks.h"
+#include "write/fits.h"
 #include "write/gather.h"
 #include "write/layout.h"
 #include "write/live.h"
@@ -165,9 +166,13 @@ static enum zb_code add_job(zb_writer *writer, plan *p, const uint64_t *index, z
 static enum zb_code add_part(zb_writer *writer, plan *p, const uint64_t *index, zb_error *err) {
     zb__open_chunk *open;
     uint64_t budget = zb_limits_get()->write_cache_bytes, waiting = zb__waiting_bytes(0);
+    uint64_t text; /* was looked at before, so that there is no error */
+    zb__piece_measure(&writer->layout, p->piece, &text, NULL);
     uint64_t more =
-        zb__gather_bytes(writer, index, p->piece, waiting < budget ? budget - waiting : 0);
-    enum zb_code code = keep_budget(writer, p, more, err);
+        zb__gather_bytes(writer, index, p->piece, text, waiting < budget ? budget - waiting : 0);
+    enum zb_code code = zb__piece_fits(writer, index, p->piece, p->part, text, err);
+    if (code == ZB_OK)
+        code = keep_budget(writer, p, more, err);
     if (code != ZB_OK)
         return code;
     code = zb__gather(writer, index, p->piece, p->part, &open, err);

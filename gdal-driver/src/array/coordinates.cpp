@@ -9,6 +9,7 @@
 
 #include <cfloat>
 #include <cmath>
+#include <memory>
 
 #include "array/attributes.h"
 #include "array/dimension_names.h"
@@ -17,6 +18,7 @@
 #include "cpl_string.h"
 
 #include "zarrbridge/read.h"
+#include "zarrbridge/values.h"
 
 namespace zarr3 {
 
@@ -29,6 +31,34 @@ NodePtr find_coordinate(const zb_node *array, uint32_t dim, NearbyNodes &around)
     const bool usable = found != nullptr && found->shape[0] <= kMaxValues &&
                         zb_dtype_converts(found->dtype, {ZB_KIND_FLOAT, 8, false, nullptr});
     return usable ? node : nullptr;
+}
+
+NodePtr find_labels(const zb_node *array, uint32_t dim, NearbyNodes &around) {
+    NodePtr node = around.find_coordinate(zb_node_array(array), dim);
+    const bool is_text = node != nullptr && zb_node_array(node.get())->dtype.kind == ZB_KIND_STRING;
+    return is_text ? node : nullptr;
+}
+
+std::optional<std::string> read_label(const zb_node *labels, uint64_t index, zb_error *err) {
+    const uint64_t one = 1;
+    zb_slice text = {nullptr, 0};
+    zb_values *values = nullptr;
+    if (zb_values_new(&values, err) != ZB_OK)
+        return std::nullopt;
+    const std::unique_ptr<zb_values, decltype(&zb_values_free)> owner(values, zb_values_free);
+    zb_read read = {};
+    read.node = labels;
+    read.start = &index;
+    read.count = &one;
+    read.view = {&text, zb_node_array(labels)->dtype, nullptr, values};
+    if (zb_array_read(&read, 1, err) != ZB_OK)
+        return std::nullopt;
+    std::string label(text.size > 0 ? text.data : "", text.size);
+    if (label.find('\0') == std::string::npos)
+        return label;
+    zb_fail(err, ZB_EUNSUPPORTED, "array /%s: element %llu holds a NUL", zb_node_path(labels),
+            static_cast<unsigned long long>(index));
+    return std::nullopt;
 }
 
 std::vector<double> read_coordinate(const zb_node *coordinate, uint64_t first, uint64_t count,

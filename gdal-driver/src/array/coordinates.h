@@ -15,6 +15,13 @@ namespace zarr3 {
    none. */
 NodePtr find_coordinate(const zb_node *array, uint32_t dim, NearbyNodes &around);
 
+/* The coordinate of an array's dimension, when it is text. Null when there is none. */
+NodePtr find_labels(const zb_node *array, uint32_t dim, NearbyNodes &around);
+
+/* The index-th text of it. Nothing, with *err set, when it cannot be read, and when it holds a NUL,
+   which GDAL's texts cannot. */
+std::optional<std::string> read_label(const zb_node *labels, uint64_t index, zb_error *err);
+
 /* `count` of its values from the first-th on, with the sign that `_Unsigned` says, unpacked by
    scale_factor and add_offset. Empty on failure, with *err set. */
 std::vector<double> read_coordinate(const zb_node *coordinate, uint64_t first, uint64_t count,

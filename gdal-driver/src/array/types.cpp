@@ -39,6 +39,15 @@ GDALDataType gdal_type(zb_dtype dtype) {
     return GDT_Unknown;
 }
 
+std::string without_type(zb_dtype dtype) {
+    char name[24];
+    if (dtype.kind == ZB_KIND_STRING)
+        return "its elements are text (string), of which GDAL makes no bands";
+    return gdal_type(dtype) == GDT_Unknown
+               ? std::string("GDAL has no type for ") + zb_dtype_name(dtype, name)
+               : std::string();
+}
+
 zb_dtype memory_dtype(GDALDataType type) {
     zb_dtype dtype = {ZB_KIND_RAW, 0, false, nullptr};
     if (type == GDT_CInt16 || type == GDT_CInt32 || type == GDT_Unknown)

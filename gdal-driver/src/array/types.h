@@ -3,6 +3,8 @@
 #ifndef ZARR3_TYPES_H
 #define ZARR3_TYPES_H
 
+#include <string>
+
 #include "base/compat.h"
 #include "zarrbridge/zarrbridge.h"
 
@@ -10,6 +12,9 @@ namespace zarr3 {
 
 /* GDT_Unknown for types that GDAL does not have (raw bytes). */
 GDALDataType gdal_type(zb_dtype dtype);
+
+/* Why no raster has such elements; empty when one has. */
+std::string without_type(zb_dtype dtype);
 
 /* The form of a GDAL type's elements in memory; size 0 for types that the core does not convert
    to. */

@@ -132,16 +132,31 @@ namespace {
 
 /* The place of one band along a dimension that has a coordinate array. */
 struct Position {
-    std::string value; /* as a number; "" without a coordinate array */
+    std::string value; /* as a number, or the text; "" without a coordinate array */
+    bool is_text = false;
     std::string unit;
     std::string time; /* the value as a date, for CF times */
 };
 
 } // namespace
 
+static Position text_position(const zb_node *labels, uint64_t index) {
+    Position position;
+    zb_error err;
+    const std::optional<std::string> label = read_label(labels, index, &err);
+    if (!label)
+        CPLDebug("ZARR3", "%s", err.message);
+    position.value = label.value_or("");
+    position.is_text = true;
+    return position;
+}
+
 static Position position_of(const zb_node *array, uint32_t dim, uint64_t index,
                             NearbyNodes &around) {
     Position position;
+    const NodePtr labels = find_labels(array, dim, around);
+    if (labels != nullptr)
+        return text_position(labels.get(), index);
     const NodePtr node = find_coordinate(array, dim, around);
     if (node == nullptr)
         return position;
@@ -210,8 +225,11 @@ std::string band_description(const zb_node *array, const Layout &layout, int ban
             place += " " + position.unit;
         else if (place.empty() && dimension_name(info, dim) == "c")
             place = channel_label(around, index[i]);
+        /* The text of a dimension "band" is the band's name, and needs no other before it. */
+        const std::string label = dimension_label(info, dim);
+        const bool is_name = position.is_text && usual_name(label, zb_node_name(array)) == "band";
         if (!place.empty())
-            text += (text.empty() ? "" : ", ") + dimension_label(info, dim) + "=" + place;
+            text += (text.empty() ? "" : ", ") + (is_name ? place : label + "=" + place);
     }
     return text.empty() && layout.bands == 1 ? attribute_text(array, "long_name") : text;
 }

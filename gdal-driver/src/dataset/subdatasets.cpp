@@ -87,7 +87,11 @@ class Walk {
         const zb_array_info *info = zb_node_array(node.get());
         note_helpers(node.get(), parent_path(path));
         if (info->ndim < 2) {
-            listing_->small.push_back(node);
+            const std::string reason = without_type(info->dtype);
+            if (reason.empty())
+                listing_->small.push_back(node);
+            else
+                listing_->unreadable.emplace_back(path, reason);
             return;
         }
         Axes axes = {static_cast<int>(info->ndim) - 1, static_cast<int>(info->ndim) - 2};

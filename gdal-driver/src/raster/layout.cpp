@@ -125,11 +125,9 @@ bool make_layout(const zb_array_info *info, const Axes &axes, const std::vector<
                  Layout *layout, std::string *reason) {
     *layout = Layout();
     layout->axes = axes;
-    if (gdal_type(info->dtype) == GDT_Unknown) {
-        char name[24];
-        *reason = std::string("GDAL has no type for ") + zb_dtype_name(info->dtype, name);
+    *reason = without_type(info->dtype);
+    if (!reason->empty())
         return false;
-    }
     if (!extent_fits(info, axes.x, &layout->width, reason) ||
         !extent_fits(info, axes.y, &layout->height, reason) ||
         !add_extra(info, pinned, layout, reason))

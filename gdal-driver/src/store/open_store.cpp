@@ -39,7 +39,8 @@ enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb_error 
                                          : zb_store_open_fs(root.c_str(), &store, err);
     if (code != ZB_OK)
         return code;
-    zb_store_set_kinds(store, ZB_PLAIN_KINDS);
+    /* Text makes no bands, but names them. */
+    zb_store_set_kinds(store, ZB_PLAIN_KINDS | 1u << ZB_KIND_STRING);
     *hierarchy = {StorePtr(store, zb_store_release), root, root, ""};
     return ZB_OK;
 }

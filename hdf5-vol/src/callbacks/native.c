@@ -5,6 +5,7 @@
  * SWMR, direct chunk access, ...) are refused with an error.
  */
 #include "callbacks/classes.h"
+#include "data/strings.h"
 #include "hdf5/errors.h"
 #include "model/writers.h"
 
@@ -107,6 +108,9 @@ herr_t vol_dataset_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, v
         return 0;
     case H5VL_NATIVE_DATASET_GET_NUM_CHUNKS:
         return get_num_chunks(object, native->get_num_chunks.nchunks);
+    case H5VL_NATIVE_DATASET_GET_VLEN_BUF_SIZE:
+        return vol_strings_size(lib, object->node, native->get_vlen_buf_size.type_id,
+                                native->get_vlen_buf_size.space_id, native->get_vlen_buf_size.size);
     case H5VL_NATIVE_DATASET_GET_OFFSET:
         *native->get_offset.offset = HADDR_UNDEF;
         return 0;

@@ -140,6 +140,9 @@ static herr_t introspect_opt_query(void *obj, H5VL_subclass_t subclass, int op, 
     if (object->under)
         return lib->H5VLintrospect_opt_query(object->under, lib->native, subclass, op, flags);
     *flags = 0;
+    /* Otherwise HDF5 reads the elements one by one to find their sizes. */
+    if (subclass == H5VL_SUBCLS_DATASET && op == H5VL_NATIVE_DATASET_GET_VLEN_BUF_SIZE)
+        *flags = H5VL_OPT_QUERY_SUPPORTED | H5VL_OPT_QUERY_READ_DATA;
     return 0;
 }
 

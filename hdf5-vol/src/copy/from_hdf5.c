@@ -12,6 +12,7 @@
 #include "create/spec.h"
 #include "hdf5/errors.h"
 #include "copy/pieces.h"
+#include "copy/strings.h"
 #include "hdf5/types.h"
 #include "model/writers.h"
 
@@ -50,7 +51,10 @@ static herr_t copy_piece(const import_job *job, const vol_pieces *pieces, hid_t 
                             .count = pieces->count,
                             .data = buffer,
                             .dtype = pieces->info->dtype};
-    if (zb_writer_write(writer, &write, &err) == ZB_OK)
+    vol_strings_to_slices(pieces, buffer);
+    enum zb_code code = zb_writer_write(writer, &write, &err);
+    vol_slices_free(pieces, buffer);
+    if (code == ZB_OK)
         return 0;
     VOL_PUSH_ZB(lib, DATASET, WRITEERROR, &err);
     return -1;
@@ -189,8 +193,9 @@ static herr_t make_dataset(const import_job *job, hid_t source, hid_t space, con
         vol_spec_make(lib, &job->handle->file->options, *type, space, dcpl, &spec, &err);
     if (!code)
         code = vol_edit_create_array(place, &spec.spec, out, &err);
-    /* Elements are read in the host's order; opaque ones as they are. */
-    if (!code && spec.spec.dtype.kind != ZB_KIND_RAW) {
+    /* Numbers are read in the host's order; opaque elements and text as they are. */
+    const enum zb_kind kind = spec.spec.dtype.kind;
+    if (!code && kind != ZB_KIND_RAW && kind != ZB_KIND_STRING) {
         lib->H5Tclose(*type);
         *type = vol_type_new(lib, zb_node_array((*out)->zarr)->dtype);
     }

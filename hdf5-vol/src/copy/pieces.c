@@ -3,12 +3,14 @@
 #include "copy/pieces.h"
 
 #define PIECE_BYTES ((uint64_t)64 << 20)
+#define TEXT_BYTES 256
 
 /* The largest box of at most PIECE_BYTES that covers whole chunks (shards, where there are some):
    chunks are added from the innermost dimension outwards until the next step would be too large. */
 static void choose_shape(vol_pieces *pieces) {
     const zb_array_info *info = pieces->info;
-    uint64_t longest[ZB_MAX_NDIM], bytes = info->dtype.size;
+    const uint64_t item = zb_dtype_is_variable(info->dtype) ? TEXT_BYTES : info->dtype.size;
+    uint64_t longest[ZB_MAX_NDIM], bytes = item;
     for (uint32_t d = 0; d < info->ndim; d++) {
         pieces->chunks[d] = 1;
         longest[d] = info->chunk_shape[d] < info->shape[d] ? info->chunk_shape[d] : info->shape[d];
@@ -25,7 +27,8 @@ static void choose_shape(vol_pieces *pieces) {
         if (pieces->chunks[d] < count)
             break;
     }
-    pieces->bytes = bytes;
+    pieces->elements = bytes / item;
+    pieces->bytes = pieces->elements * info->dtype.size;
 }
 
 /* From the start of the first chunk to the end of the last, which the array's edge may cut. */
@@ -58,6 +61,20 @@ void vol_pieces_next(vol_pieces *pieces) {
             pieces->first[d] = 0;
     }
     set_box(pieces);
+}
+
+size_t vol_pieces_elements(const vol_pieces *pieces) {
+    size_t elements = 1;
+    for (uint32_t d = 0; d < pieces->info->ndim; d++)
+        elements *= (size_t)pieces->count[d];
+    return elements;
+}
+
+void vol_pieces_place(const vol_pieces *pieces, size_t number, uint64_t place[ZB_MAX_NDIM]) {
+    for (uint32_t d = pieces->info->ndim; d-- > 0;) {
+        place[d] = pieces->start[d] + number % pieces->count[d];
+        number /= pieces->count[d];
+    }
 }
 
 hid_t vol_pieces_select(const vol_pieces *pieces, h5_lib *lib, hid_t space) {

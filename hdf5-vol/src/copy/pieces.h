@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An array in pieces of whole chunks, of about 64 MiB, for copies. */
+/* An array in pieces of whole chunks, of about 64 MiB, for copies. Text, whose length nobody knows
+   before it is read, counts as 256 bytes an element. */
 #ifndef ZARRBRIDGE_HDF5_VOL_COPY_PIECES_H
 #define ZARRBRIDGE_HDF5_VOL_COPY_PIECES_H
 
@@ -10,7 +11,8 @@ typedef struct vol_pieces {
     const zb_node *array;
     const zb_array_info *info;
     uint64_t chunks[ZB_MAX_NDIM]; /* of a piece, along each dimension */
-    uint64_t bytes;               /* of the largest piece */
+    uint64_t elements;            /* of the largest piece */
+    uint64_t bytes;               /* of those; of text, of its slices */
     uint64_t first[ZB_MAX_NDIM];  /* the current piece's first chunk: its index in the grid */
     uint64_t start[ZB_MAX_NDIM], count[ZB_MAX_NDIM]; /* the current piece */
     bool done;
@@ -20,6 +22,10 @@ typedef struct vol_pieces {
    walk. */
 void vol_pieces_begin(vol_pieces *pieces, const zb_node *array);
 void vol_pieces_next(vol_pieces *pieces);
+
+/* The current piece's elements, and where in the array its element `number` lies. */
+size_t vol_pieces_elements(const vol_pieces *pieces);
+void vol_pieces_place(const vol_pieces *pieces, size_t number, uint64_t place[ZB_MAX_NDIM]);
 
 /* Selects the current piece in the dataspace of the whole. Returns a new dataspace of its elements
    in memory, one behind the other, or -1. */

@@ -12,13 +12,12 @@
 #include "create/creation_list.h"
 #include "hdf5/errors.h"
 #include "copy/pieces.h"
+#include "copy/strings.h"
 #include "hdf5/types.h"
 #include "model/links.h"
 #include "model/tokens.h"
 #include "model/writers.h"
 #include "objects/locate.h"
-
-#include "zarrbridge/read.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,22 +45,17 @@ static void close_native(const copy_job *job, void *object, H5I_type_t type) {
 static herr_t copy_piece(const copy_job *job, const vol_pieces *pieces, vol_node *node,
                          void *dataset, hid_t space, void *buffer) {
     h5_lib *lib = job->lib;
-    zb_error err = {0};
-    const zb_read read = {.node = node->zarr,
-                          .start = pieces->start,
-                          .count = pieces->count,
-                          .view = {.data = buffer, .dtype = pieces->info->dtype}};
-    if (zb_array_read(&read, 1, &err) != ZB_OK) {
-        VOL_PUSH_ZB(lib, DATASET, READERROR, &err);
-        return -1;
-    }
     hid_t type = vol_node_type(node), mem_space = vol_pieces_select(pieces, lib, space);
     const void *data = buffer;
     if (mem_space < 0)
         return -1;
-    herr_t result = lib->H5VLdataset_write(1, &dataset, lib->native, &type, &mem_space, &space,
-                                           job->dxpl, &data, NULL);
-    lib->H5Sclose(mem_space);
+    herr_t result = vol_strings_read(pieces, node, buffer);
+    if (result >= 0) {
+        result = lib->H5VLdataset_write(1, &dataset, lib->native, &type, &mem_space, &space,
+                                        job->dxpl, &data, NULL);
+        vol_strings_free(pieces, buffer);
+    }
+    vol_release_id(lib, mem_space);
     return result;
 }
 

@@ -177,11 +177,13 @@ static enum zb_code print_codecs(h5_lib *lib, hid_t dcpl, unsigned element_size,
     return code;
 }
 
-/* The element size counts for blosc's shuffle only, which knows sizes up to 255. */
+/* The element size counts for blosc's shuffle only, which knows sizes up to 255, and has nothing to
+   do where elements are of any length. */
 enum zb_code vol_codecs_of_filters(h5_lib *lib, hid_t dcpl, zb_dtype dtype, char **json,
                                    zb_error *err) {
     zb_json_writer *out = zb_json_writer_new();
-    enum zb_code code = print_codecs(lib, dcpl, dtype.size <= 255 ? dtype.size : 1, out, err);
+    const bool is_fixed = dtype.size <= 255 && !zb_dtype_is_variable(dtype);
+    enum zb_code code = print_codecs(lib, dcpl, is_fixed ? dtype.size : 1, out, err);
     *json = zb_json_writer_end(out, NULL);
     if (!*json && !code)
         code = zb_fail(err, ZB_ENOMEM, "no memory for a list of codecs");

@@ -8,8 +8,10 @@
  */
 #include "create/creation_list.h"
 
+#include "hdf5/text.h"
 #include "hdf5/types.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define FILTER_ZSTD 32015
@@ -103,6 +105,21 @@ static void add_shard_shape(h5_lib *lib, hid_t dcpl, const zb_array_info *info) 
                     NULL, NULL, NULL);
 }
 
+/* HDF5 copies the value, text included. */
+static void set_fill(h5_lib *lib, hid_t dcpl, hid_t type, const zb_array_info *info) {
+    const void *element = info->fill_value;
+    vol_text_form form;
+    char *text = NULL;
+    if (info->dtype.kind == ZB_KIND_STRING) {
+        const zb_slice *fill = info->fill_value;
+        element = &text;
+        if (!vol_text_form_of(lib, type, &form) || vol_text_put(&form, *fill, &text, NULL) != ZB_OK)
+            return;
+    }
+    lib->H5Pset_fill_value(dcpl, type, element);
+    free(text);
+}
+
 static hid_t new_dcpl(vol_node *node) {
     h5_lib *lib = node->file->lib;
     const zb_array_info *info = zb_node_array(node->zarr);
@@ -116,7 +133,7 @@ static hid_t new_dcpl(vol_node *node) {
         add_filters(lib, dcpl, info);
     }
     if (!info->fill_is_default)
-        lib->H5Pset_fill_value(dcpl, vol_node_type(node), info->fill_value);
+        set_fill(lib, dcpl, vol_node_type(node), info);
     if (info->shard_depth > 0 && info->ndim > 0)
         add_shard_shape(lib, dcpl, info);
     return dcpl;

@@ -11,8 +11,9 @@
 
 void vol_spec_clear(vol_spec *spec) {
     free(spec->fill);
+    free(spec->fill_text);
     free(spec->codecs);
-    spec->fill = spec->codecs = NULL;
+    spec->fill = spec->fill_text = spec->codecs = NULL;
 }
 
 static enum zb_code take_space(h5_lib *lib, hid_t space, vol_spec *out, zb_error *err) {
@@ -103,6 +104,20 @@ static enum zb_code take_shard(h5_lib *lib, const vol_options *options, hid_t dc
     return code;
 }
 
+/* HDF5 knows no conversion between character sets, so the text is asked for in the dataset's own
+   type. It makes the text by malloc; a null pointer is the empty text. */
+static enum zb_code take_fill_text(h5_lib *lib, hid_t type, hid_t dcpl, vol_spec *out,
+                                   zb_error *err) {
+    zb_slice *fill = out->fill = calloc(1, sizeof *fill);
+    if (!fill)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a fill value");
+    if (lib->H5Pget_fill_value(dcpl, type, &out->fill_text) < 0)
+        return zb_fail(err, ZB_EINVAL, "the fill value does not fit the dataset's type");
+    *fill = (zb_slice){.data = out->fill_text, .size = out->fill_text ? strlen(out->fill_text) : 0};
+    out->spec.fill_value = out->fill;
+    return ZB_OK;
+}
+
 /* Undefined and default fill values are both zero. */
 static enum zb_code take_fill(h5_lib *lib, hid_t type, hid_t dcpl, vol_spec *out, zb_error *err) {
     H5D_fill_value_t status;
@@ -110,6 +125,8 @@ static enum zb_code take_fill(h5_lib *lib, hid_t type, hid_t dcpl, vol_spec *out
     host.swapped = false;
     if (lib->H5Pfill_value_defined(dcpl, &status) < 0 || status != H5D_FILL_VALUE_USER_DEFINED)
         return ZB_OK;
+    if (host.kind == ZB_KIND_STRING)
+        return take_fill_text(lib, type, dcpl, out, err);
     /* Opaque bytes convert to the same kind of opaque only. */
     hid_t as = host.kind == ZB_KIND_RAW ? lib->H5Tcopy(type) : vol_type_new(lib, host);
     out->fill = calloc(1, host.size);

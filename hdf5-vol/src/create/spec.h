@@ -17,6 +17,7 @@ typedef struct vol_spec {
     uint64_t shape[ZB_MAX_NDIM], chunk[ZB_MAX_NDIM], shard[ZB_MAX_NDIM];
     hsize_t max_shape[ZB_MAX_NDIM];
     void *fill;
+    char *fill_text; /* of strings: what the fill value points at */
     char *codecs;
 } vol_spec;
 

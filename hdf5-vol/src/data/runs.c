@@ -80,8 +80,8 @@ static enum zb_code read_points(const vol_walk *walk, const vol_runs *runs, void
     for (size_t i = 0; i < runs->count; i++)
         for (size_t k = 0; k < runs->length[i]; k++, next += ndim)
             position_of(walk->file, runs->offset[i] + k, next);
-    enum zb_code code =
-        zb_array_read_points(walk->array, coords, runs->total, out, dtype, dtype.size, err);
+    enum zb_code code = zb_array_read_points_into(walk->array, coords, runs->total, out, dtype,
+                                                  dtype.size, walk->values, err);
     free(coords);
     return code;
 }
@@ -156,7 +156,7 @@ static void fill_reads(const vol_walk *walk, const box_list *boxes, zb_read *rea
         reads[i] = (zb_read){.node = walk->array,
                              .start = start,
                              .count = count,
-                             .view = {.data = out, .dtype = dtype}};
+                             .view = {.data = out, .dtype = dtype, .values = walk->values}};
         out += box_bytes(count, ndim, dtype);
     }
 }
@@ -253,4 +253,12 @@ enum zb_code vol_runs_write(vol_walk *walk, zb_writer *writer, const void *data,
     }
     free(boxes.position);
     return code;
+}
+
+void vol_runs_place(const vol_walk *walk, size_t number, uint64_t place[ZB_MAX_NDIM]) {
+    const vol_runs *runs = walk->runs;
+    size_t i = 0;
+    while (i + 1 < runs->count && number >= runs->length[i])
+        number -= runs->length[i++];
+    position_of(walk->file, runs->offset[i] + number, place);
 }

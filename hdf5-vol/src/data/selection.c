@@ -239,7 +239,7 @@ static enum zb_code read_part(const vol_walk *walk, void *out, zb_dtype dtype, z
                           .start = walk->start,
                           .count = walk->count,
                           .step = walk->file->step,
-                          .view = {.data = out, .dtype = dtype}};
+                          .view = {.data = out, .dtype = dtype, .values = walk->values}};
     return zb_array_read(&read, 1, err);
 }
 
@@ -299,6 +299,17 @@ herr_t vol_walk_write(vol_walk *walk, zb_writer *writer, const void *data, zb_dt
     if (code)
         VOL_PUSH_ZB(walk->lib, DATASET, WRITEERROR, &err);
     return code ? -1 : 0;
+}
+
+void vol_walk_place(const vol_walk *walk, size_t number, uint64_t place[ZB_MAX_NDIM]) {
+    if (!walk->file->is_box) {
+        vol_runs_place(walk, number, place);
+        return;
+    }
+    for (uint32_t d = walk->file->ndim; d-- > 0;) {
+        place[d] = walk->start[d] + number % walk->count[d] * walk->file->step[d];
+        number /= walk->count[d];
+    }
 }
 
 void vol_walk_end(vol_walk *walk) {

@@ -63,6 +63,8 @@ typedef struct vol_walk {
     uint64_t start[ZB_MAX_NDIM], count[ZB_MAX_NDIM]; /* boxes: this piece */
     hid_t iterator;                                  /* others; -1 for boxes */
     struct vol_runs *runs;                           /* others: this piece */
+    zb_values *values; /* gets the bytes that elements of variable length point at; the caller
+                          sets it before the first read of such */
 } vol_walk;
 
 /* vol_walk_end is due also after a failure. */
@@ -76,6 +78,9 @@ herr_t vol_walk_next(vol_walk *walk, size_t room, size_t *got);
 herr_t vol_walk_read(vol_walk *walk, void *out, zb_dtype dtype);
 herr_t vol_walk_write(vol_walk *walk, zb_writer *writer, const void *data, zb_dtype dtype);
 
+/* The place in the array of this piece's element `number`, in the order of the selection. */
+void vol_walk_place(const vol_walk *walk, size_t number, uint64_t place[ZB_MAX_NDIM]);
+
 void vol_walk_end(vol_walk *walk);
 
 /* runs.c: the same for irregular selections. */
@@ -83,6 +88,7 @@ enum zb_code vol_runs_next(vol_walk *walk, size_t room, size_t *got, zb_error *e
 enum zb_code vol_runs_read(vol_walk *walk, void *out, zb_dtype dtype, zb_error *err);
 enum zb_code vol_runs_write(vol_walk *walk, zb_writer *writer, const void *data, zb_dtype dtype,
                             zb_error *err);
+void vol_runs_place(const vol_walk *walk, size_t number, uint64_t place[ZB_MAX_NDIM]);
 
 /* ---- Walking the memory side ---- */
 

@@ -77,8 +77,25 @@ static bool is_raw(h5_lib *lib, hid_t type, zb_dtype stored) {
            lib->H5Tget_size(type) == stored.size;
 }
 
+/* HDF5 has no conversion between text and anything else. */
+static herr_t choose_text(h5_lib *lib, const vol_transfer *args, zb_dtype stored,
+                          vol_request *out) {
+    out->is_text = true;
+    out->core_converts = false;
+    out->dtype = stored;
+    if (!vol_text_form_of(lib, args->mem_type, &out->text)) {
+        VOL_PUSH(lib, DATASET, CANTCONVERT,
+                 "dataset '%s' holds strings, and the type in memory is no string type",
+                 args->node->path);
+        return -1;
+    }
+    out->mem_size = out->text.size;
+    return 0;
+}
+
 static void choose_types(h5_lib *lib, hid_t mem_type, zb_dtype stored, vol_request *out) {
     zb_dtype memory = stored;
+    out->is_text = false;
     out->core_converts = is_raw(lib, mem_type, stored);
     if (!out->core_converts && vol_type_to_dtype(lib, mem_type, &memory))
         out->core_converts =
@@ -110,7 +127,10 @@ herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, const vol_dxpl *l
                  (unsigned long long)out->file.elements);
         return -1;
     }
-    choose_types(lib, args->mem_type, zb_node_array(node->zarr)->dtype, out);
+    const zb_dtype stored = zb_node_array(node->zarr)->dtype;
+    if (stored.kind == ZB_KIND_STRING)
+        return choose_text(lib, args, stored, out);
+    choose_types(lib, args->mem_type, stored, out);
     return 0;
 }
 
@@ -133,12 +153,14 @@ herr_t vol_request_settle(h5_lib *lib, const vol_request *request) {
     return -1;
 }
 
-/* Tags do not count, so the program's opaque type serves as the stored one. */
+/* Tags do not count, so the program's opaque type serves as the stored one. Text is in the program's
+   form already. */
 herr_t vol_request_convert(h5_lib *lib, const vol_request *request, size_t count, void *data,
                            void *background) {
     const hid_t memory = request->args->mem_type;
-    const hid_t stored =
-        is_raw(lib, memory, request->dtype) ? memory : vol_node_type(request->args->node);
+    const hid_t stored = request->is_text || is_raw(lib, memory, request->dtype)
+                             ? memory
+                             : vol_node_type(request->args->node);
     herr_t result;
     if (request->list->custom)
         result = vol_dxpl_convert(lib, request->list, memory, stored, request->writing, count, data,

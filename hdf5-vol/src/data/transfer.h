@@ -5,7 +5,7 @@
  * Two ways lead between a selection and the program's buffer. The direct one needs boxes on both
  * sides and a type that the core converts: it becomes one zb_read or zb_write on the program's own
  * memory. The other goes piece by piece through a work buffer, in which HDF5 converts what the core
- * does not (on this thread: HDF5 holds its lock).
+ * does not (on this thread: HDF5 holds its lock). Text goes piece by piece, too (strings.c).
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_DATA_TRANSFER_H
 #define ZARRBRIDGE_HDF5_VOL_DATA_TRANSFER_H
@@ -13,6 +13,7 @@
 #include "data/transfer_list.h"
 #include "objects/object.h"
 #include "data/selection.h"
+#include "hdf5/text.h"
 
 /* HDF5's arguments for one dataset of a call. */
 typedef struct vol_transfer {
@@ -27,7 +28,7 @@ herr_t vol_read_datasets(h5_lib *lib, const vol_transfer *reads, size_t count,
 herr_t vol_write_datasets(h5_lib *lib, const vol_transfer *writes, size_t count,
                           const vol_dxpl *list);
 
-/* ---- Shared by both ---- */
+/* ---- Shared by all ---- */
 
 /* A transfer with its selections understood. */
 typedef struct vol_request {
@@ -38,6 +39,8 @@ typedef struct vol_request {
     zb_dtype dtype;     /* of the elements that the core takes or gives */
     bool core_converts; /* dtype is the memory type */
     size_t mem_size;    /* bytes of an element in memory */
+    bool is_text;       /* the dataset holds strings */
+    vol_text_form text; /* of those: the form in memory */
     int64_t strides[ZB_MAX_NDIM];
 } vol_request;
 

@@ -73,8 +73,9 @@ hid_t vol_type_new(h5_lib *lib, zb_dtype dtype) {
         return lib->H5Tcopy(float_id(lib, dtype.size, host_is_little));
     case ZB_KIND_COMPLEX:
         return new_complex(lib, dtype.size, host_is_little);
-    case ZB_KIND_RAW:
     case ZB_KIND_STRING:
+        return vol_type_text(lib);
+    case ZB_KIND_RAW:
     case ZB_KIND_BYTES:
     case ZB_KIND_STRUCT:
     case ZB_KIND_DATETIME:
@@ -205,8 +206,8 @@ static enum zb_code fail_stored(H5T_class_t class, zb_error *err) {
     } reasons[] = {
         {H5T_INTEGER, "integers of this size or with padding bits; use 8, 16, 32 or 64 bits"},
         {H5T_FLOAT, "floats of this size or layout; use float16, float32 or float64"},
-        {H5T_STRING, "strings; store their bytes as uint8 with one more dimension, or the text as "
-                     "an attribute"},
+        {H5T_STRING, "strings of a fixed length; use variable-length ones (H5T_VARIABLE, "
+                     "h5py.string_dtype())"},
         {H5T_COMPOUND, "compounds other than complex {r, i}; store each member as a dataset"},
         {H5T_ENUM, "enumerations other than bool; store the integers"},
         {H5T_BITFIELD, "bitfields; use unsigned integers"},
@@ -227,6 +228,10 @@ enum zb_code vol_type_stored(h5_lib *lib, hid_t type, zb_dtype *dtype, zb_error 
         *dtype = (zb_dtype){.kind = ZB_KIND_RAW, .size = (uint32_t)size};
         return ZB_OK;
     }
+    if (class == H5T_STRING && lib->H5Tis_variable_str(type) > 0) {
+        *dtype = (zb_dtype){.kind = ZB_KIND_STRING, .size = sizeof(zb_slice)};
+        return ZB_OK;
+    }
     return vol_type_to_dtype(lib, type, dtype) ? ZB_OK : fail_stored(class, err);
 }
 
@@ -240,4 +245,15 @@ void *vol_vlen_alloc(h5_lib *lib, hid_t dxpl, size_t size) {
     void *allocate_info = NULL, *release_info = NULL;
     lib->H5Pget_vlen_mem_manager(dxpl, &allocate, &allocate_info, &release, &release_info);
     return allocate ? allocate(size, allocate_info) : malloc(size);
+}
+
+void vol_vlen_free(h5_lib *lib, hid_t dxpl, void *data) {
+    H5MM_allocate_t allocate = NULL;
+    H5MM_free_t release = NULL;
+    void *allocate_info = NULL, *release_info = NULL;
+    lib->H5Pget_vlen_mem_manager(dxpl, &allocate, &allocate_info, &release, &release_info);
+    if (!data || !release)
+        free(data);
+    else
+        release(data, release_info);
 }

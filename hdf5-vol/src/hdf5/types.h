@@ -4,7 +4,7 @@
  *
  * HDF5 sees host byte order, as the core hands elements out: bool as the enumeration {FALSE, TRUE}
  * of 8-bit integers (which h5py reads as bool), complex numbers as the compound {r, i} (h5py:
- * complex), r<bits> as opaque.
+ * complex), r<bits> as opaque, string as variable-length UTF-8 (text.h).
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_HDF5_TYPES_H
 #define ZARRBRIDGE_HDF5_VOL_HDF5_TYPES_H
@@ -34,5 +34,7 @@ hid_t vol_type_fixed_text(h5_lib *lib, size_t size);
 /* Memory for variable-length data, from the manager in dxpl (malloc by default): the program
    frees it. */
 void *vol_vlen_alloc(h5_lib *lib, hid_t dxpl, size_t size);
+/* Frees such memory (NULL is allowed) instead of the program. */
+void vol_vlen_free(h5_lib *lib, hid_t dxpl, void *data);
 
 #endif

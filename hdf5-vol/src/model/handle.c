@@ -23,6 +23,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The kinds of elements for which hdf5/types.h has a type. */
+#define VOL_KINDS (ZB_PLAIN_KINDS | 1u << ZB_KIND_STRING)
+
 /* ---- Paths ---- */
 
 static bool holds(const char *directory, const char *name) {
@@ -228,7 +231,7 @@ static enum zb_code file_open(h5_lib *lib, const char *path, const vol_options *
     if (!code) /* the user's own words, in messages, whenever they mean the same directory */
         code = zb_store_open_fs(where.node && *where.node ? where.top : path, &file->store, err);
     if (!code) {
-        zb_store_set_kinds(file->store, ZB_PLAIN_KINDS);
+        zb_store_set_kinds(file->store, VOL_KINDS);
         zb_store_set_sync(file->store, options->sync);
         code = open_root(file, where.node ? where.node : "", err);
     }
@@ -360,7 +363,7 @@ enum zb_code vol_handle_create(h5_lib *lib, const char *path, const vol_options 
     if (!code)
         code = zb_store_create_fs(where.top, &store, err);
     if (!code) {
-        zb_store_set_kinds(store, ZB_PLAIN_KINDS);
+        zb_store_set_kinds(store, VOL_KINDS);
         zb_store_set_sync(store, options->sync);
         code = zb_group_create(store, where.node, NULL, &root, err);
     }

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* Datasets of strings: see strings.h. */
+#include "data/strings.h"
+
+#include "hdf5/errors.h"
+#include "hdf5/types.h"
+#include "model/writers.h"
+
+#include "zarrbridge/values.h"
+#include "zarrbridge/write.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Work buffers ---- */
+
+typedef struct string_buffers {
+    size_t room;      /* elements */
+    zb_slice *slices; /* the core's */
+    char *elements;   /* HDF5's */
+    char *background; /* of a read with a list of the program's: zeros */
+} string_buffers;
+
+static void free_buffers(string_buffers *work) {
+    free(work->slices);
+    free(work->elements);
+    free(work->background);
+}
+
+/* Freed with free_buffers, also after a failure. */
+static herr_t make_buffers(h5_lib *lib, const vol_request *request, string_buffers *work) {
+    const bool needs_background = request->list->custom && !request->writing;
+    *work = (string_buffers){.room = vol_request_room(request)};
+    work->slices = calloc(work->room, sizeof *work->slices);
+    work->elements = calloc(work->room, request->mem_size);
+    if (needs_background)
+        work->background = calloc(work->room, request->mem_size);
+    if (work->slices && work->elements && (work->background || !needs_background))
+        return 0;
+    VOL_PUSH(lib, DATASET, READERROR, "no memory for a work buffer of %zu strings", work->room);
+    return -1;
+}
+
+/* ---- Reading ---- */
+
+herr_t vol_push_element(const vol_node *dataset, const uint64_t *place, const zb_error *err) {
+    char text[ZB_MAX_NDIM * 22 + 1] = "";
+    size_t used = 0;
+    for (uint32_t d = 0; d < zb_node_array(dataset->zarr)->ndim; d++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%llu", d > 0 ? ", " : "",
+                                 (unsigned long long)place[d]);
+    VOL_PUSH(dataset->file->lib, DATASET, READERROR, "dataset '%s', element [%s]: " VOL_ZB_FORMAT,
+             dataset->path, text, VOL_ZB_ARGS(err));
+    return -1;
+}
+
+/* The elements of a piece in HDF5's form. */
+static herr_t put_texts(const vol_request *request, const vol_walk *walk, string_buffers *work,
+                        size_t count) {
+    zb_error err = {0};
+    for (size_t i = 0; i < count; i++) {
+        void *element = work->elements + i * request->mem_size;
+        if (vol_text_put(&request->text, work->slices[i], element, &err) == ZB_OK)
+            continue;
+        uint64_t place[ZB_MAX_NDIM];
+        vol_text_free(&request->text, work->elements, i);
+        vol_walk_place(walk, i, place);
+        return vol_push_element(request->args->node, place, &err);
+    }
+    return 0;
+}
+
+/* Those that HDF5 makes of them by the program's list. It copies, so ours are freed. */
+static herr_t apply_list(h5_lib *lib, const vol_request *request, string_buffers *work,
+                         size_t count) {
+    if (!request->list->custom)
+        return 0;
+    char *made = malloc(count * request->mem_size);
+    if (!made) {
+        vol_text_free(&request->text, work->elements, count);
+        VOL_PUSH(lib, DATASET, READERROR, "no memory for a work buffer of %zu strings", count);
+        return -1;
+    }
+    memcpy(made, work->elements, count * request->mem_size);
+    herr_t result = vol_request_convert(lib, request, count, work->elements, work->background);
+    vol_text_free(&request->text, made, count);
+    free(made);
+    return result;
+}
+
+/* Reads a piece. Its bytes are the walk's until they are dropped, which is due also after a
+   failure. */
+static herr_t read_slices(h5_lib *lib, const vol_request *request, vol_walk *walk,
+                          string_buffers *work) {
+    zb_error err = {0};
+    if (zb_values_new(&walk->values, &err) == ZB_OK)
+        return vol_walk_read(walk, work->slices, request->dtype);
+    VOL_PUSH_ZB(lib, DATASET, READERROR, &err);
+    return -1;
+}
+
+static void drop_bytes(vol_walk *walk) {
+    zb_values_free(walk->values);
+    walk->values = NULL;
+}
+
+static herr_t read_piece(h5_lib *lib, const vol_request *request, vol_walk *walk,
+                         string_buffers *work, size_t count) {
+    herr_t result = read_slices(lib, request, walk, work);
+    if (result >= 0)
+        result = put_texts(request, walk, work, count);
+    drop_bytes(walk);
+    return result < 0 ? -1 : apply_list(lib, request, work, count);
+}
+
+/* *done: the elements that the program's buffer holds, of a failed read, too. */
+static herr_t read_pieces(h5_lib *lib, const vol_request *request, vol_walk *walk, vol_scatter *out,
+                          string_buffers *work, uint64_t *done) {
+    size_t got;
+    for (;; *done += got) {
+        if (vol_walk_next(walk, work->room, &got) < 0)
+            return -1;
+        if (got == 0)
+            return 0;
+        if (read_piece(lib, request, walk, work, got) < 0)
+            return -1;
+        if (vol_scatter_put(out, work->elements, got) < 0)
+            return -1;
+    }
+}
+
+/* Takes back the texts of the first `done` elements: a program frees nothing after a failed read.
+   One by one, since a selection in memory may name a place twice. */
+static void take_back(h5_lib *lib, const vol_request *request, uint64_t done) {
+    void *text = NULL;
+    hid_t saved = vol_stack_save(lib);
+    vol_scatter from, to;
+    bool good = vol_scatter_begin(&from, lib, &request->memory, request->mem_size,
+                                  request->args->buffer) >= 0;
+    good = vol_scatter_begin(&to, lib, &request->memory, request->mem_size,
+                             request->args->buffer) >= 0 &&
+           good;
+    for (; good && done > 0; done--) {
+        good = vol_scatter_get(&from, &text, 1) >= 0;
+        if (good)
+            vol_vlen_free(lib, request->list->id, text);
+        text = NULL;
+        good = good && vol_scatter_put(&to, &text, 1) >= 0;
+    }
+    vol_scatter_end(&to);
+    vol_scatter_end(&from);
+    vol_stack_restore(lib, saved);
+}
+
+herr_t vol_read_strings(h5_lib *lib, const vol_request *request) {
+    string_buffers work;
+    vol_scatter out = {.iterator = -1};
+    vol_walk walk;
+    uint64_t done = 0;
+    if (vol_walk_begin(&walk, lib, request->args->node->zarr, &request->file) < 0)
+        return -1;
+    herr_t result = make_buffers(lib, request, &work);
+    if (result >= 0)
+        result = vol_scatter_begin(&out, lib, &request->memory, request->mem_size,
+                                   request->args->buffer);
+    if (result >= 0)
+        result = read_pieces(lib, request, &walk, &out, &work, &done);
+    if (result < 0 && done > 0 && request->text.is_variable)
+        take_back(lib, request, done);
+    vol_scatter_end(&out);
+    vol_walk_end(&walk);
+    free_buffers(&work);
+    return result;
+}
+
+/* ---- Writing ---- */
+
+static herr_t write_piece(h5_lib *lib, const vol_request *request, vol_walk *walk,
+                          string_buffers *work, size_t count) {
+    zb_error err = {0};
+    zb_writer *writer;
+    for (size_t i = 0; i < count; i++)
+        work->slices[i] = vol_text_get(&request->text, work->elements + i * request->mem_size);
+    if (vol_writer_get(request->args->node, &writer, &err) == ZB_OK)
+        return vol_walk_write(walk, writer, work->slices, request->dtype);
+    VOL_PUSH_ZB(lib, DATASET, WRITEERROR, &err);
+    return -1;
+}
+
+static herr_t write_pieces(h5_lib *lib, const vol_request *request, vol_walk *walk, vol_scatter *in,
+                           string_buffers *work) {
+    size_t got;
+    for (;;) {
+        if (vol_walk_next(walk, work->room, &got) < 0)
+            return -1;
+        if (got == 0)
+            return 0;
+        if (vol_scatter_get(in, work->elements, got) < 0)
+            return -1;
+        if (request->list->custom &&
+            vol_request_convert(lib, request, got, work->elements, NULL) < 0)
+            return -1;
+        herr_t result = write_piece(lib, request, walk, work, got);
+        if (request->list->custom) /* HDF5's copies, and not the program's */
+            vol_text_free(&request->text, work->elements, got);
+        if (result < 0)
+            return -1;
+    }
+}
+
+herr_t vol_write_strings(h5_lib *lib, const vol_request *request) {
+    string_buffers work;
+    vol_scatter in = {.iterator = -1};
+    vol_walk walk;
+    if (vol_walk_begin(&walk, lib, request->args->node->zarr, &request->file) < 0)
+        return -1;
+    herr_t result = make_buffers(lib, request, &work);
+    if (result >= 0)
+        result =
+            vol_scatter_begin(&in, lib, &request->memory, request->mem_size, request->args->buffer);
+    if (result >= 0)
+        result = write_pieces(lib, request, &walk, &in, &work);
+    vol_scatter_end(&in);
+    vol_walk_end(&walk);
+    free_buffers(&work);
+    return result;
+}
+
+/* ---- Sizes ---- */
+
+static herr_t add_sizes(h5_lib *lib, const vol_request *request, vol_walk *walk,
+                        string_buffers *work, hsize_t *bytes) {
+    size_t got;
+    for (;;) {
+        if (vol_walk_next(walk, work->room, &got) < 0)
+            return -1;
+        if (got == 0)
+            return 0;
+        herr_t result = read_slices(lib, request, walk, work);
+        for (size_t i = 0; i < got && result >= 0; i++)
+            *bytes += work->slices[i].size + 1;
+        drop_bytes(walk);
+        if (result < 0)
+            return -1;
+    }
+}
+
+static herr_t measure(h5_lib *lib, const vol_request *request, hsize_t *bytes) {
+    string_buffers work;
+    vol_walk walk;
+    if (vol_request_settle(lib, request) < 0 ||
+        vol_walk_begin(&walk, lib, request->args->node->zarr, &request->file) < 0)
+        return -1;
+    herr_t result = make_buffers(lib, request, &work);
+    if (result >= 0)
+        result = add_sizes(lib, request, &walk, &work, bytes);
+    vol_walk_end(&walk);
+    free_buffers(&work);
+    return result;
+}
+
+herr_t vol_strings_size(h5_lib *lib, vol_node *dataset, hid_t type, hid_t space, hsize_t *bytes) {
+    const vol_dxpl plain = {.id = *lib->H5P_LST_DATASET_XFER_ID_g};
+    const vol_transfer args = {.node = dataset,
+                               .mem_type = type,
+                               .mem_space = H5S_BLOCK,
+                               .file_space = space,
+                               .buffer = bytes}; /* not used: nothing is moved */
+    vol_request request;
+    *bytes = 0;
+    herr_t result = vol_request_make(lib, &args, &plain, false, &request);
+    if (result >= 0 && request.is_text && request.text.is_variable && request.file.elements > 0)
+        result = measure(lib, &request, bytes);
+    vol_request_end(lib, &request);
+    return result;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * H5Dread and H5Dwrite of strings. Each piece is read with its bytes in memory of ours, and put
+ * into HDF5's form; or taken from HDF5's form where it lies, which the core copies.
+ *
+ * With a transfer list of the program's own, the elements in HDF5's form go through HDF5 once more
+ * (transfer_list.h): that is how its memory manager, and whatever else is in the list, acts.
+ */
+#ifndef ZARRBRIDGE_HDF5_VOL_DATA_STRINGS_H
+#define ZARRBRIDGE_HDF5_VOL_DATA_STRINGS_H
+
+#include "data/transfer.h"
+
+/* Serve a request on a dataset of strings, of some elements. They push errors; a read that fails
+   leaves no text for the program to free. */
+herr_t vol_read_strings(h5_lib *lib, const vol_request *request);
+herr_t vol_write_strings(h5_lib *lib, const vol_request *request);
+
+/* Pushes an error of one element of a dataset. Always returns -1. */
+herr_t vol_push_element(const vol_node *dataset, const uint64_t *place, const zb_error *err);
+
+/* H5Dvlen_get_buf_size: the bytes that a read of the selection in `space` into `type` allocates.
+   Pushes errors. */
+herr_t vol_strings_size(h5_lib *lib, vol_node *dataset, hid_t type, hid_t space, hsize_t *bytes);
+
+#endif
