@@ -115,7 +115,8 @@ static hid_t new_dcpl(vol_node *node) {
         lib->H5Pset_chunk(dcpl, (int)info->ndim, chunk);
         add_filters(lib, dcpl, info);
     }
-    if (!info->fill_is_default)
+    /* netCDF-C takes the fill value of a text for a pointer, and writes all of it there. */
+    if (!info->fill_is_default && !node->is_unreadable)
         lib->H5Pset_fill_value(dcpl, vol_node_type(node), info->fill_value);
     if (info->shard_depth > 0 && info->ndim > 0)
         add_shard_shape(lib, dcpl, info);
