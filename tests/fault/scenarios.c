@@ -355,6 +355,8 @@ enum zb_code scenario_run(const scenario *s, const char *root, zb_error *err) {
     if (code)
         return code;
     code = s->run(store, err);
+    if (!code)
+        PERSIST(code, zb_store_settle(store, err));
     zb_store_release(store);
     return code;
 }

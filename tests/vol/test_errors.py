@@ -72,42 +72,6 @@ def change(path, **members):
     Path(path, "zarr.json").write_text(json.dumps(document))
 
 
-@pytest.fixture
-def partly_readable(new_store):
-    path, group = new_store()
-    put(group, "good", np.arange(5))
-    for name in ("bad_type", "bad_json", "bad_codec"):
-        put(group, name, np.arange(5))
-    put(group.create_group("sub"), "fine", np.arange(2))
-    change(path + "/bad_type", data_type="quaternion")
-    change(path + "/bad_codec", codecs=[{"name": "bytes"}, {"name": "lzma_of_mine"}])
-    Path(path, "bad_json", "zarr.json").write_text('{"zarr_format": 3,')
-    return path
-
-
-def test_unreadable_nodes_are_listed_with_their_reason(partly_readable):
-    with h5py.File(partly_readable, "r") as f:
-        assert list(f) == ["bad_codec", "bad_json", "bad_type", "good", "sub"]
-        for name, reason in (("bad_type", "quaternion"), ("bad_codec", "lzma_of_mine"),
-                             ("bad_json", "line 1")):
-            assert name in f.keys()
-            with pytest.raises((KeyError, OSError), match=reason):
-                f[name]
-            link = f.get(name, getlink=True)
-            assert isinstance(link, h5py.SoftLink) and reason in link.path
-            with pytest.raises((KeyError, OSError), match=reason):
-                f[name + "/below"]
-
-
-def test_walks_pass_over_unreadable_nodes(partly_readable):
-    with h5py.File(partly_readable, "r") as f:
-        seen, links = [], []
-        f.visititems(lambda name, o: seen.append(name))
-        f.visit_links(links.append)
-        assert seen == ["good", "sub", "sub/fine"]
-        assert links == ["bad_codec", "bad_json", "bad_type", "good", "sub", "sub/fine"]
-
-
 @pytest.mark.parametrize("content, code", [
     (b"", errno.EINVAL), (b"{", errno.EINVAL), (b'{"zarr_format": 3}', errno.EINVAL),
     (b'{"zarr_format": 2, "node_type": "group"}', errno.EINVAL),
@@ -195,33 +159,3 @@ with h5py.File(sys.argv[1]) as f:
         assert run_python(code, path) == "True\nTrue\n"
     finally:
         del os.environ["ZARRBRIDGE_NODES"]
-
-
-def test_entries_that_cannot_be_read_are_links_to_nothing(new_store):
-    """Such an entry has a name and a reason, and no object. It can be moved and deleted all the same:
-    both concern the name."""
-    path, group = new_store()
-    for name in ("bad", "g/bad"):
-        put(group, name, np.zeros(2))
-        Path(path, name, "zarr.json").write_text("{")
-    with h5py.File(path, "r+") as f:
-        assert f.get("bad", getlink=True).path.startswith("cannot be read: ")
-        assert "bad" in f.id and f.get("bad") is None
-        with pytest.raises(RuntimeError, match="line 1"):
-            f.copy("bad", "copy")
-        with pytest.raises((OSError, ValueError), match="exists"):
-            f.create_group("bad")
-        with pytest.raises((OSError, ValueError), match="line 1"):
-            f.create_group("bad/below")
-        f.move("bad", "g/moved")
-        assert list(f) == ["g"] and list(f["g"]) == ["bad", "moved"]
-        assert f["g"].get("moved", getlink=True).path.startswith("cannot be read: ")
-        assert Path(path, "g/moved/zarr.json").read_text() == "{"
-        del f["g/bad"]
-        assert list(f["g"]) == ["moved"] and not Path(path, "g/bad").exists()
-        f.move("g", "h")
-        assert list(f["h"]) == ["moved"]
-        with pytest.raises((OSError, KeyError), match="line 1"):
-            f["h/moved"]
-        del f["h"]
-        assert list(f) == []

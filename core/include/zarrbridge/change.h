@@ -18,8 +18,8 @@ extern "C" {
    group of it the store was opened at (docs/writing.md tells where locks can be had). All give
    change errors; the texts below only tell what they mean in each case. The calls that take a node
    give ZB_ECONFLICT when it has been deleted, moved or made anew since it was opened. Any thread.
-   Consolidated metadata in groups above is taken out before the change and put back afterwards,
-   current; when that fails it stays out. Groups that were missing stay when a call fails later.
+   Consolidated metadata in groups above is taken out before the change, and put back by
+   zb_store_settle, zb_store_flush or the end of the store. Groups that were missing stay when a call fails later.
    Texts are JSON; the bare tokens NaN and Infinity are refused in them (ZB_EINVAL). */
 
 /* Creates a group, and groups at all ancestors that have no document. ZB_ECONFLICT when the node,

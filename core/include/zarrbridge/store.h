@@ -59,9 +59,14 @@ ZB_API void zb_store_set_kinds(zb_store *store, unsigned kinds);
 #define ZB_PLAIN_KINDS ((1u << (ZB_KIND_RAW + 1)) - 1)
 
 /* Makes durable all that was changed through the store, by any writer: objects that wait for a
-   flush become visible, too. ZB_EIO with the first object or name that could not be made durable;
+   flush become visible, too, and zb_store_settle is done before. ZB_EIO with the first object or name that could not be made durable;
    ZB_EUNSUPPORTED for a store that cannot be written. */
 ZB_API enum zb_code zb_store_flush(zb_store *store, zb_error *err);
+
+/* Puts back the consolidated metadata that changes through this store have taken out of groups
+   above, brought up to date (docs/writing.md, "Consolidated metadata"). zb_store_flush does it, and
+   the release of the store's last reference, which has no way to tell an error. Any thread. */
+ZB_API enum zb_code zb_store_settle(zb_store *store, zb_error *err);
 
 #ifdef __cplusplus
 }

@@ -1,13 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The frame of every change of documents. One lock for the whole hierarchy, that of the root's
- * document, keeps changes in line: an operation looks at groups above, puts or erases several
- * documents, and a finer lock would have to cover all of those. Changes are short, except for those
- * that erase many chunks.
- *
- * Where a store should have locks and gives none (some network file systems), changes are refused:
- * two processes that change one hierarchy at once would lose changes of documents in silence.
- */
+/* The frame of every change of documents. */
 #include "change/change.h"
 
 #include <stdlib.h>
@@ -15,6 +7,7 @@
 
 #include "base/list.h"
 #include "change/consolidated.h"
+#include "change/owed.h"
 #include "model/build.h"
 #include "node/document.h"
 #include "node/edit.h"
@@ -26,8 +19,9 @@
 
 /* ---- Lists of documents ------------------------------------------------------------------- */
 
-enum zb_code zb__entries_add(zb__entries *entries, const char *path, zb__document *document,
-                             zb_error *err) {
+/* Takes over the document, also on failure. */
+static enum zb_code entries_add(zb__entries *entries, const char *path, zb__document *document,
+                                zb_error *err) {
     char *copy = strdup(path);
     if (!copy || !zb__list_grow(&entries->entry, entries->count, &entries->capacity,
                                 sizeof *entries->entry)) {
@@ -39,7 +33,7 @@ enum zb_code zb__entries_add(zb__entries *entries, const char *path, zb__documen
     return ZB_OK;
 }
 
-void zb__entries_free(zb__entries *entries) {
+static void entries_free(zb__entries *entries) {
     for (size_t i = 0; i < entries->count; i++) {
         free(entries->entry[i].path);
         zb__document_free(&entries->entry[i].document);
@@ -60,27 +54,7 @@ static bool contains(const zb__entries *entries, const char *path) {
 
 enum zb_code zb__change_begin(zb_store *store, zb__change *change, zb_error *err) {
     *change = (zb__change){.store = store};
-    if (!store->ops->put)
-        return zb_fail(err, ZB_EUNSUPPORTED, "store %s cannot be written", store->label);
-    if (!store->ops->lock) /* a store that is not shared */
-        return ZB_OK;
-    enum zb_code code = zb_store_lock(store, "zarr.json", &change->lock, err);
-    if (code == ZB_EUNSUPPORTED)
-        zb_error_prefix(err, code, "%s",
-                        "without a lock documents cannot be changed safely (set "
-                        "ZARRBRIDGE_LOCKS=none where nobody else writes the store)");
-    return code ? zb_error_prefix(err, code, "store %s", store->label) : ZB_OK;
-}
-
-enum zb_code zb__document_put(zb_store *store, const char *key, const void *data, size_t size,
-                              zb_error *err) {
-    zb_part part = {.data = data, .size = size};
-    zb_put put = {.key = key,
-                  .parts = &part,
-                  .count = 1,
-                  .sync = (enum zb_sync)atomic_load(&store->sync),
-                  .in_order = true};
-    return zb_store_put_as(store, &put, err);
+    return zb__hierarchy_lock(store, &change->lock, err);
 }
 
 static enum zb_code add_missing(zb__change *change, const char *path, zb_error *err) {
@@ -92,7 +66,7 @@ static enum zb_code add_missing(zb__change *change, const char *path, zb_error *
     enum zb_code code = zb__build_group(NULL, &text, &size, err);
     if (!code)
         code = zb__document_parse(text, size, "the new group", &document, err);
-    return code ? code : zb__entries_add(&change->missing, path, &document, err);
+    return code ? code : entries_add(&change->missing, path, &document, err);
 }
 
 /* Looks at one group above. Only the members that matter here are checked: a group that we cannot
@@ -119,10 +93,13 @@ static enum zb_code look_at(zb__change *change, const char *path, bool create, z
         return zb_fail(err, ZB_ECONFLICT, "store %s: /%s is no group, nothing can be created below",
                        change->store->label, path);
     }
-    if (zb__consolidated_has(&document) && !contains(&change->owners, path))
-        return zb__entries_add(&change->owners, path, &document, err);
+    const bool has_block = zb__consolidated_has(&document);
+    code = has_block ? zb__owed_tidy(change->store, path, err)
+                     : zb__owed_join(change->store, path, err);
+    if (!code && has_block && !contains(&change->owners, path))
+        return entries_add(&change->owners, path, &document, err);
     zb__document_free(&document);
-    return ZB_OK;
+    return code;
 }
 
 enum zb_code zb__change_above(zb__change *change, const char *path, bool create, zb_error *err) {
@@ -162,16 +139,6 @@ enum zb_code zb__change_expect_none(zb__change *change, const char *path, zb_err
 
 /* ---- Changing ----------------------------------------------------------------------------- */
 
-static enum zb_code put_text(zb_store *store, const char *path, const char *text, size_t size,
-                             zb_error *err) {
-    char *key = zb__path_join(path, "zarr.json");
-    if (!key)
-        return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
-    enum zb_code code = zb__document_put(store, key, text, size, err);
-    free(key);
-    return code ? zb__node_blame(store, "node", path, code, err) : ZB_OK;
-}
-
 /* A copy to work on. */
 static enum zb_code copy_document(const zb__document *document, zb__document *out, zb_error *err) {
     char *text = malloc(document->size + 1);
@@ -181,54 +148,38 @@ static enum zb_code copy_document(const zb__document *document, zb__document *ou
     return zb__document_parse(text, document->size, "zarr.json", out, err);
 }
 
+/* The note first: a kill between leaves a block that is right and a note that means nothing. */
+static enum zb_code drop_block(zb_store *store, zb__entry *owner, zb_error *err) {
+    zb__document bare;
+    enum zb_code code = copy_document(&owner->document, &bare, err);
+    if (code)
+        return code;
+    code = zb__document_edit(&bare, NULL, ZB__CONSOLIDATED, NULL, NULL, err);
+    if (!code) {
+        code = zb__owed_add(store, owner->path, &owner->document, err);
+        owner->document = (zb__document){.text = NULL};
+    }
+    if (!code)
+        code = zb__node_put(store, owner->path, bare.text, bare.size, err);
+    zb__document_free(&bare);
+    return code;
+}
+
 enum zb_code zb__change_drop(zb__change *change, zb_error *err) {
     enum zb_code code = ZB_OK;
-    for (size_t i = 0; i < change->owners.count && !code; i++) {
-        const zb__entry *owner = &change->owners.entry[i];
-        zb__document bare;
-        code = copy_document(&owner->document, &bare, err);
-        if (code)
-            break;
-        change->dropped = true; /* perhaps not this block: putting it back does no harm */
-        code = zb__document_edit(&bare, NULL, "consolidated_metadata", NULL, NULL, err);
-        if (!code)
-            code = put_text(change->store, owner->path, bare.text, bare.size, err);
-        zb__document_free(&bare);
-    }
+    for (size_t i = 0; i < change->owners.count && !code; i++)
+        code = drop_block(change->store, &change->owners.entry[i], err);
     return code;
 }
 
-enum zb_code zb__change_note(zb__change *change, const char *path, const char *text, size_t size,
-                             zb_error *err) {
-    zb__document document = {.text = malloc(size + 1), .size = size};
-    if (!document.text)
-        return zb_fail(err, ZB_ENOMEM, "out of memory for a document");
-    memcpy(document.text, text, size);
-    document.text[size] = '\0';
-    enum zb_code code = zb__document_parse(document.text, size, "zarr.json", &document, err);
-    return code ? code : zb__entries_add(&change->put, path, &document, err);
+void zb__change_note(zb__change *change, const char *path) {
+    zb__owed_put(change->store, path);
 }
 
-void zb__change_forget(zb__change *change, size_t count) {
-    while (change->put.count > count) {
-        zb__entry *last = &change->put.entry[--change->put.count];
-        free(last->path);
-        zb__document_free(&last->document);
-    }
-}
-
-/* The document is noted first, because noting can fail as well; a document that is not in the store
-   must not stay noted. Where no group above has a block, no note is needed. */
 enum zb_code zb__change_put(zb__change *change, const char *path, const char *text, size_t size,
                             zb_error *err) {
-    size_t count = change->put.count;
-    enum zb_code code =
-        change->owners.count ? zb__change_note(change, path, text, size, err) : ZB_OK;
-    if (!code)
-        code = put_text(change->store, path, text, size, err);
-    if (code)
-        zb__change_forget(change, count);
-    return code;
+    zb__change_note(change, path);
+    return zb__node_put(change->store, path, text, size, err);
 }
 
 enum zb_code zb__change_put_missing(zb__change *change, zb_error *err) {
@@ -240,27 +191,11 @@ enum zb_code zb__change_put_missing(zb__change *change, zb_error *err) {
     return code;
 }
 
-/* The documents that this change put at or below path, those of a copy that is undone, have gone
-   with it. */
-static void forget_put(zb__change *change, const char *path) {
-    size_t kept = 0;
-    for (size_t i = 0; i < change->put.count; i++) {
-        zb__entry *entry = &change->put.entry[i];
-        if (strcmp(entry->path, path) == 0 || zb__path_below(entry->path, path)) {
-            free(entry->path);
-            zb__document_free(&entry->document);
-        } else {
-            change->put.entry[kept++] = *entry;
-        }
-    }
-    change->put.count = kept;
-}
-
 /* Takes over the path. */
 static void set_erased(zb__change *change, char *path) {
     free(change->erased);
     change->erased = path;
-    forget_put(change, path);
+    zb__owed_erased(change->store, path);
 }
 
 enum zb_code zb__change_note_erased(zb__change *change, const char *path, zb_error *err) {
@@ -269,6 +204,12 @@ enum zb_code zb__change_note_erased(zb__change *change, const char *path, zb_err
         return zb_fail(err, ZB_ENOMEM, "out of memory for a path");
     set_erased(change, erased);
     return ZB_OK;
+}
+
+void zb__change_not_erased(zb__change *change) {
+    zb__owed_unsure(change->store, change->erased);
+    free(change->erased);
+    change->erased = NULL;
 }
 
 enum zb_code zb__change_erase(zb__change *change, const char *path, bool all, zb_error *err) {
@@ -289,30 +230,14 @@ enum zb_code zb__change_erase(zb__change *change, const char *path, bool all, zb
 
 /* ---- After -------------------------------------------------------------------------------- */
 
-/* The blocks tell of the documents that are there, also after a failure half-way. When this fails,
-   the group goes on without a block, as zb__change_drop left it; it is a hint, and the change
-   itself has been made. */
-static void put_back(zb__change *change, zb__entry *owner) {
-    bool changed = change->put.count > 0 || change->erased;
-    if (changed &&
-        zb__consolidated_update(&owner->document, owner->path, &change->put, change->erased, NULL))
-        return;
-    if (owner->document.size <= zb_limits_get()->consolidated_bytes)
-        (void)put_text(change->store, owner->path, owner->document.text, owner->document.size,
-                       NULL);
-}
-
 enum zb_code zb__change_end(zb__change *change, enum zb_code code, zb_error *err) {
     zb_store *store = change->store;
-    for (size_t i = 0; i < change->owners.count && change->dropped; i++)
-        put_back(change, &change->owners.entry[i]);
     zb_store_unlock(change->lock);
-    zb__entries_free(&change->owners);
-    zb__entries_free(&change->missing);
-    zb__entries_free(&change->put);
+    entries_free(&change->owners);
+    entries_free(&change->missing);
     free(change->erased);
     *change = (zb__change){.store = NULL};
     /* Erasing and moving become durable with a flush only. */
     bool at_once = atomic_load(&store->sync) == ZB_SYNC_ALWAYS;
-    return code == ZB_OK && at_once ? zb_store_flush(store, err) : code;
+    return code == ZB_OK && at_once ? zb_store_flush_batch(store, NULL, err) : code;
 }

@@ -9,25 +9,36 @@
  *     (checks)
  *     zb__change_drop    takes the blocks of consolidated metadata out of those groups
  *     zb__change_put, zb__change_erase, ...
- *     zb__change_end     always: puts the blocks back, brought up to date, and lets go of the lock
+ *     zb__change_end     always: lets go of the lock
  *
- * So a block is in the store only while it tells the truth: a process that is killed within leaves
- * groups without a block, which is always right.
+ * The next flush puts the blocks back, brought up to date (owed.h). So a block is in the store only
+ * while it tells the truth: a process that is killed before leaves groups without a block, which is
+ * always right.
  */
 #ifndef ZB_CHANGE_CHANGE_H
 #define ZB_CHANGE_CHANGE_H
 
-#include "change/consolidated.h"
-#include "zarrbridge/sys/store.h"
+#include "change/hierarchy.h"
+#include "node/edit.h"
+
+/* A group above, and its document. */
+typedef struct zb__entry {
+    char *path;
+    zb__document document;
+} zb__entry;
+
+/* A growing list of entries. */
+typedef struct zb__entries {
+    zb__entry *entry;
+    size_t count, capacity;
+} zb__entries;
 
 typedef struct zb__change {
     zb_store *store;     /* not owned */
     zb_lock *lock;       /* of the hierarchy; NULL: the store has none */
     zb__entries owners;  /* groups above with a block, and their documents as they were */
     zb__entries missing; /* groups above without a document, to be created; parents first */
-    zb__entries put;     /* documents that have been put */
     char *erased;        /* erased path, with all nodes at and below it, or NULL */
-    bool dropped;
 } zb__change;
 
 /* ZB_EUNSUPPORTED when the store cannot be written. After success only zb__change_end ends it. */
@@ -47,24 +58,18 @@ enum zb_code zb__change_put_missing(zb__change *change, zb_error *err);
 enum zb_code zb__change_put(zb__change *change, const char *path, const char *text, size_t size,
                             zb_error *err);
 
-/* Puts a document, or an object that goes with one, as durably as zb_store_set_sync says. */
-enum zb_code zb__document_put(zb_store *store, const char *key, const void *data, size_t size,
-                              zb_error *err);
-
-/* Notes a document that the store has at path without a put of ours: a move brings it there. */
-enum zb_code zb__change_note(zb__change *change, const char *path, const char *text, size_t size,
-                             zb_error *err);
-/* Forgets the documents that were put or noted since there were `count` entries. */
-void zb__change_forget(zb__change *change, size_t count);
+/* Notes that a document comes to path without a put of ours: a move brings it there. */
+void zb__change_note(zb__change *change, const char *path);
 
 /* Erases a node's document. With `all` the node and those below leave consolidated metadata; the
    caller erases these, too. */
 enum zb_code zb__change_erase(zb__change *change, const char *path, bool all, zb_error *err);
 /* The second half alone, for nodes that are erased in another way. */
 enum zb_code zb__change_note_erased(zb__change *change, const char *path, zb_error *err);
+/* After that: they could not be erased after all, as far as it is known. */
+void zb__change_not_erased(zb__change *change);
 
-/* Returns code; with ZB_SYNC_ALWAYS the error of making the change durable. Blocks that cannot be
-   brought up to date stay dropped. */
+/* Returns code; with ZB_SYNC_ALWAYS the error of making the change durable. */
 enum zb_code zb__change_end(zb__change *change, enum zb_code code, zb_error *err);
 
 #endif

@@ -10,15 +10,15 @@
 #include <string.h>
 
 #include "base/json_writer.h"
+#include "base/list.h"
 #include "node/document.h"
-#include "node/edit.h"
+#include "node/node.h"
+#include "node/walk.h"
 #include "zarrbridge/json.h"
-
-static const char member[] = "consolidated_metadata";
 
 /* null is what older zarr-python writes for "none". */
 bool zb__consolidated_has(const zb__document *group) {
-    return zb_json_kind_of(zb_json_get(group->json, member)) != ZB_JSON_NULL;
+    return zb_json_kind_of(zb_json_get(group->json, ZB__CONSOLIDATED)) != ZB_JSON_NULL;
 }
 
 /* ---- Rows of the map ---------------------------------------------------------------------- */
@@ -47,20 +47,6 @@ static int compare_rows(const void *a, const void *b) {
     return order ? order : strcmp(x->path, y->path);
 }
 
-/* True if the change touches the node at this path below `group`. */
-static bool is_changed(const char *path, const char *group, const zb__entries *put,
-                       const char *erased) {
-    const char *below = erased ? zb__path_below(erased, group) : NULL;
-    if (below && (strcmp(path, below) == 0 || zb__path_below(path, below)))
-        return true;
-    for (size_t i = 0; i < put->count; i++) {
-        below = zb__path_below(put->entry[i].path, group);
-        if (below && strcmp(path, below) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* ---- Printing ----------------------------------------------------------------------------- */
 
 /* Prints the block around the map, whose entries the caller prints. */
@@ -83,10 +69,10 @@ static void end_block(zb_json_writer *w) {
 static void print_group(zb_json_writer *w, const zb_json *group) {
     zb_json_begin_object(w);
     for (const zb_json *m = zb_json_first(group); m; m = zb_json_next(m)) {
-        if (strcmp(zb_json_name(m), member) == 0)
+        if (strcmp(zb_json_name(m), ZB__CONSOLIDATED) == 0)
             continue;
         if (strcmp(zb_json_name(m), "node_type") == 0) {
-            zb_json_write_name(w, member);
+            zb_json_write_name(w, ZB__CONSOLIDATED);
             begin_block(w);
             end_block(w);
         }
@@ -119,45 +105,163 @@ static enum zb_code print_block(const row *rows, size_t count, zb_json **out, zb
     return code;
 }
 
-/* ---- Updating ----------------------------------------------------------------------------- */
+/* ---- Paths that have changed -------------------------------------------------------------- */
 
-/* The last of several entries for one path counts; the others are skipped. */
-static bool is_last(const zb__entries *put, size_t i) {
-    for (size_t j = i + 1; j < put->count; j++) {
-        if (strcmp(put->entry[i].path, put->entry[j].path) == 0)
-            return false;
+/* True if the list, which is sorted, has the path of `length` bytes. */
+static bool has_path(const zb__names *sorted, const char *path, size_t length) {
+    size_t low = 0, high = sorted->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const char *name = sorted->name[middle].text;
+        int order = strncmp(name, path, length);
+        if (order == 0 && name[length] == '\0')
+            return true;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return true;
+    return false;
 }
 
-/* Nodes put below `erased` come after the erasing (a node that was moved out of it is elsewhere),
-   so the nodes that are put are never filtered by it. */
-enum zb_code zb__consolidated_update(zb__document *group, const char *path, const zb__entries *put,
-                                     const char *erased, zb_error *err) {
-    const zb_json *old = zb_json_get(zb_json_get(group->json, member), "metadata");
-    const char *kind = zb_json_string(zb_json_get(zb_json_get(group->json, member), "kind"));
-    if (zb_json_kind_of(old) != ZB_JSON_OBJECT || (kind && strcmp(kind, "inline") != 0))
-        return zb_fail(err, ZB_EUNSUPPORTED, "consolidated metadata of an unknown form");
-    row *rows = calloc(zb_json_count(old) + put->count + 1, sizeof *rows);
-    if (!rows)
-        return zb_fail(err, ZB_ENOMEM, "out of memory for consolidated metadata");
-    size_t count = 0;
-    for (const zb_json *m = zb_json_first(old); m; m = zb_json_next(m)) {
-        if (!is_changed(zb_json_name(m), path, put, erased))
-            rows[count++] = (row){.path = zb_json_name(m), .json = m};
+/* The same for the path or one above it. */
+static bool has_above(const zb__names *sorted, const char *path) {
+    for (const char *end = path; sorted->count > 0; end++) {
+        if ((*end == '/' || *end == '\0') && has_path(sorted, path, (size_t)(end - path)))
+            return true;
+        if (*end == '\0')
+            return false;
     }
-    for (size_t i = 0; i < put->count; i++) {
-        const char *below = zb__path_below(put->entry[i].path, path);
-        if (below && is_last(put, i))
-            rows[count++] =
-                (row){.path = below, .json = put->entry[i].document.json, .is_new = true};
+    return false;
+}
+
+/* ---- Documents of now --------------------------------------------------------------------- */
+
+/* The documents that nodes have now. A row's path and value point into them. */
+typedef struct documents {
+    struct {
+        char *path;
+        zb__document document;
+    } *item;
+    size_t count, capacity;
+} documents;
+
+static void documents_free(documents *list) {
+    for (size_t i = 0; i < list->count; i++) {
+        free(list->item[i].path);
+        zb__document_free(&list->item[i].document);
     }
-    qsort(rows, count, sizeof *rows, compare_rows);
+    free(list->item);
+}
+
+/* Reads the node's document, unless there is none or it is not JSON. */
+static enum zb_code documents_read(documents *list, zb_store *store, const char *path,
+                                   zb_error *err) {
+    char *text;
+    size_t size;
+    zb__document document;
+    enum zb_code code = zb__node_read(store, path, &text, &size, err);
+    if (code)
+        return code == ZB_ENOTFOUND ? ZB_OK : zb__node_blame(store, "node", path, code, err);
+    code = zb__document_parse(text, size, path, &document, err);
+    if (code)
+        return code == ZB_ENOMEM ? code : ZB_OK;
+    char *copy = strdup(path);
+    if (!copy || !zb__list_grow(&list->item, list->count, &list->capacity, sizeof *list->item)) {
+        free(copy);
+        zb__document_free(&document);
+        return zb_fail(err, ZB_ENOMEM, "out of memory for a list of documents");
+    }
+    list->item[list->count].path = copy;
+    list->item[list->count++].document = document;
+    return ZB_OK;
+}
+
+static enum zb_code documents_below(documents *list, zb_store *store, const char *group,
+                                    const zb__names *paths, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    for (size_t i = 0; i < paths->count && !code; i++) {
+        if (zb__path_below(paths->name[i].text, group))
+            code = documents_read(list, store, paths->name[i].text, err);
+    }
+    return code;
+}
+
+/* ---- Updating ----------------------------------------------------------------------------- */
+
+/* The entries of an old block that still hold. */
+static enum zb_code keep_rows(row *rows, size_t *count, const char *group, const zb_json *map,
+                              const zb__names *put, const zb__names *erased, zb_error *err) {
+    for (const zb_json *m = zb_json_first(map); m; m = zb_json_next(m)) {
+        char *path = zb__path_join(group, zb_json_name(m));
+        if (!path)
+            return zb_fail(err, ZB_ENOMEM, "out of memory for a path");
+        if (!has_path(put, path, strlen(path)) && !has_above(erased, path))
+            rows[(*count)++] = (row){.path = zb_json_name(m), .json = m};
+        free(path);
+    }
+    return ZB_OK;
+}
+
+/* The member goes to the place that it had among its siblings, or where zarr-python has it. */
+static enum zb_code set_block(zb__document *group, const zb__document *old, const row *rows,
+                              size_t count, zb_error *err) {
     zb_json *block = NULL;
+    const zb_json *next = old ? zb_json_next(zb_json_get(old->json, ZB__CONSOLIDATED)) : NULL;
+    const char *before = !old ? "node_type" : next ? zb_json_name(next) : NULL;
     enum zb_code code = print_block(rows, count, &block, err);
     if (!code)
-        code = zb__document_edit(group, NULL, member, block, NULL, err);
+        code = zb__document_edit(group, NULL, ZB__CONSOLIDATED, block, before, err);
     zb_json_free(block);
+    return code;
+}
+
+/* map: the old entries, or NULL; put, erased: sorted. */
+static enum zb_code update(zb_store *store, const char *path, zb__document *group,
+                           const zb__document *old, const zb_json *map, const zb__names *put,
+                           const zb__names *erased, zb_error *err) {
+    documents now = {.count = 0};
+    size_t count = 0;
+    row *rows = NULL;
+    enum zb_code code = documents_below(&now, store, path, put, err);
+    if (!code) {
+        rows = calloc(zb_json_count(map) + now.count + 1, sizeof *rows);
+        code = rows ? keep_rows(rows, &count, path, map, put, erased, err)
+                    : zb_fail(err, ZB_ENOMEM, "out of memory for consolidated metadata");
+    }
+    if (!code) {
+        for (size_t i = 0; i < now.count; i++)
+            rows[count++] = (row){.path = zb__path_below(now.item[i].path, path),
+                                  .json = now.item[i].document.json,
+                                  .is_new = true};
+        qsort(rows, count, sizeof *rows, compare_rows);
+        code = set_block(group, old, rows, count, err);
+    }
     free(rows);
+    documents_free(&now);
+    return code;
+}
+
+enum zb_code zb__consolidated_update(zb_store *store, const char *path, zb__document *group,
+                                     const zb__document *old, zb__names *put, zb__names *erased,
+                                     zb_error *err) {
+    const zb_json *block = zb_json_get(old->json, ZB__CONSOLIDATED);
+    const zb_json *map = zb_json_get(block, "metadata");
+    const char *kind = zb_json_string(zb_json_get(block, "kind"));
+    if (zb_json_kind_of(map) != ZB_JSON_OBJECT || (kind && strcmp(kind, "inline") != 0))
+        return zb_fail(err, ZB_EUNSUPPORTED, "consolidated metadata of an unknown form");
+    zb__names_sort(put);
+    zb__names_sort(erased);
+    return update(store, path, group, old, map, put, erased, err);
+}
+
+enum zb_code zb__consolidated_rebuild(zb_store *store, const char *path, zb__document *group,
+                                      zb_error *err) {
+    const zb__names none = {.count = 0};
+    zb__names nodes;
+    enum zb_code code = zb__nodes_at(store, path, &nodes, err);
+    if (!code)
+        code = update(store, path, group, NULL, NULL, &nodes, &none, err);
+    zb__names_free(&nodes);
     return code;
 }

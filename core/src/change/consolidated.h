@@ -1,35 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks of consolidated metadata, and lists of the documents that go into them. */
+/* Blocks of consolidated metadata. */
 #ifndef ZB_CHANGE_CONSOLIDATED_H
 #define ZB_CHANGE_CONSOLIDATED_H
 
+#include "base/names.h"
 #include "node/edit.h"
-#include "zarrbridge/error.h"
+#include "zarrbridge/store.h"
 
-/* A node whose document was put. */
-typedef struct zb__entry {
-    char *path;
-    zb__document document;
-} zb__entry;
-
-/* A growing list of entries. */
-typedef struct zb__entries {
-    zb__entry *entry;
-    size_t count, capacity;
-} zb__entries;
+/* The member of a group's document that holds its block. */
+#define ZB__CONSOLIDATED "consolidated_metadata"
 
 /* True if this group document has a block. */
 bool zb__consolidated_has(const zb__document *group);
 
-/* Makes a block current: the nodes of `put` take the place of their entries, and the entries at or
-   below `erased` (or NULL) go. group: the document with its old block, at `path`. */
-enum zb_code zb__consolidated_update(zb__document *group, const char *path, const zb__entries *put,
-                                     const char *erased, zb_error *err);
+/* Gives the document of the group at `path` a block that is `old` (the group's document with its
+   block of then) made current: nodes at or below a path of `erased` leave it, and those of `put`
+   are described by the documents that the store has now, if it has any. Both lists are of paths in
+   the store, and get sorted. ZB_EUNSUPPORTED when the old block has a form that is not known. */
+enum zb_code zb__consolidated_update(zb_store *store, const char *path, zb__document *group,
+                                     const zb__document *old, zb__names *put, zb__names *erased,
+                                     zb_error *err);
 
-/* Takes over path and document (also freed on failure). */
-enum zb_code zb__entries_add(zb__entries *entries, const char *path, zb__document *document,
-                             zb_error *err);
-
-void zb__entries_free(zb__entries *entries);
+/* Gives it a block of all nodes below it that the store has now. Documents that are not JSON have
+   no place in a block. */
+enum zb_code zb__consolidated_rebuild(zb_store *store, const char *path, zb__document *group,
+                                      zb_error *err);
 
 #endif

@@ -18,6 +18,7 @@
 #include "change/change.h"
 #include "change/copy_note.h"
 #include "change/create.h"
+#include "change/owed.h"
 #include "change/remove.h"
 #include "node/document.h"
 #include "node/node.h"
@@ -151,36 +152,29 @@ static enum zb_code make_room(const copying *c, const zb__names *nodes, zb_error
    target. */
 static enum zb_code note_documents(const copying *c, zb__change *change, const zb__names *nodes,
                                    zb_error *err) {
-    enum zb_code code = ZB_OK;
-    for (size_t i = 0; i < nodes->count && !code && change->owners.count > 0; i++) {
-        char *text = NULL, *target = target_of(c, nodes->name[i].text);
-        size_t size;
-        code = target ? zb__node_read(c->from, nodes->name[i].text, &text, &size, err)
-                      : zb_fail(err, ZB_ENOMEM, "out of memory for a path");
-        if (!code)
-            code = zb__change_note(change, target, text, size, err);
-        free(text);
+    for (size_t i = 0; i < nodes->count; i++) {
+        char *target = target_of(c, nodes->name[i].text);
+        if (!target)
+            return zb_fail(err, ZB_ENOMEM, "out of memory for a path");
+        zb__change_note(change, target);
         free(target);
     }
-    return code;
+    return ZB_OK;
 }
 
 /* Renames where the store can; else c->moved stays false, and everything has to be copied. */
 static enum zb_code rename_nodes(copying *c, zb__change *change, const zb__names *nodes,
                                  zb_error *err) {
-    size_t noted = change->put.count;
-    char *erased = strdup(c->from_path);
-    enum zb_code code = erased ? note_documents(c, change, nodes, err)
-                               : zb_fail(err, ZB_ENOMEM, "out of memory for a path");
+    enum zb_code code = note_documents(c, change, nodes, err);
     if (!code)
-        code = zb_store_rename(c->from, c->from_path, c->to_path, err);
+        code = zb__change_note_erased(change, c->from_path, err);
+    if (code)
+        return code;
+    code = zb_store_rename(c->from, c->from_path, c->to_path, err);
     if (code) {
-        zb__change_forget(change, noted);
-        free(erased);
+        zb__change_not_erased(change);
         return code == ZB_EUNSUPPORTED || code == ZB_ECONFLICT ? ZB_OK : code;
     }
-    free(change->erased);
-    change->erased = erased;
     c->moved = true;
     return ZB_OK;
 }
@@ -253,6 +247,8 @@ static enum zb_code erase_source(const copying *c, zb__change *change, zb_error 
 static enum zb_code run(copying *c, zb_error *err) {
     zb__change change;
     enum zb_code code = check_paths(c, err);
+    if (!code) /* a group goes with its block */
+        code = zb__owed_settle(c->from, c->from_path, err);
     if (!code)
         code = zb__change_begin(c->to, &change, err);
     if (!code) {

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "change/change.h"
+#include "change/owed.h"
 #include "node/document.h"
 #include "node/node.h"
 #include "node/v2.h"
@@ -47,6 +48,8 @@ static enum zb_code erase_root(zb__change *change, const zb__names *nodes, zb_er
     if (!code)
         code = root ? zb__chunks_erase(root, err)
                     : zb__nodes_erase_below(change->store, nodes, "", err);
+    if (!code)
+        code = zb__owed_forget(change->store, "", err);
     zb_node_release(root);
     return code;
 }
@@ -59,10 +62,8 @@ static enum zb_code erase_tree(zb__change *change, const char *path, zb_error *e
     if (code)
         return code;
     code = zb_store_erase_below(change->store, path, err);
-    if (code && (zb__node_kind(change->store, path, &kind, NULL) != ZB_OK || kind)) {
-        free(change->erased); /* it is still there */
-        change->erased = NULL;
-    }
+    if (code && (zb__node_kind(change->store, path, &kind, NULL) != ZB_OK || kind))
+        zb__change_not_erased(change);
     return code;
 }
 

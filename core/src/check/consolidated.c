@@ -7,13 +7,13 @@
 
 #include "change/change.h"
 #include "change/consolidated.h"
+#include "change/owed.h"
 #include "node/document.h"
 #include "node/edit.h"
 #include "node/node.h"
+#include "node/notes.h"
 #include "node/walk.h"
 #include "zarrbridge/node.h"
-
-static const char member[] = "consolidated_metadata";
 
 /* ---- Comparing ---------------------------------------------------------------------------- */
 
@@ -23,7 +23,7 @@ static const char member[] = "consolidated_metadata";
 static bool equal(const zb_json *a, const zb_json *b);
 
 static const zb_json *next_compared(const zb_json *m, bool top) {
-    while (m && top && strcmp(zb_json_name(m), member) == 0)
+    while (m && top && strcmp(zb_json_name(m), ZB__CONSOLIDATED) == 0)
         m = zb_json_next(m);
     return m;
 }
@@ -123,7 +123,7 @@ static enum zb_code compare_nodes(const zb_node *group, const zb_json **entries,
 
 enum zb_code zb__consolidated_compare(const zb_node *group, char why[ZB_MESSAGE_SIZE],
                                       zb_error *err) {
-    const zb_json *map = zb_json_get(zb_json_get(group->document, member), "metadata");
+    const zb_json *map = zb_json_get(zb_json_get(group->document, ZB__CONSOLIDATED), "metadata");
     size_t count = zb_json_count(map), n = 0;
     *why = '\0';
     if (zb_json_kind_of(map) != ZB_JSON_OBJECT || (count == 0 && *group->path))
@@ -141,48 +141,15 @@ enum zb_code zb__consolidated_compare(const zb_node *group, char why[ZB_MESSAGE_
 
 /* ---- Refreshing --------------------------------------------------------------------------- */
 
-/* Adds a node's entry, unless its document is not JSON. */
-static enum zb_code read_node(zb_store *store, const char *path, zb__entries *entries,
-                              zb_error *err) {
-    char *text;
-    size_t size;
-    zb__document document;
-    enum zb_code code = zb__node_read(store, path, &text, &size, err);
-    if (code)
-        return code == ZB_ENOTFOUND ? ZB_OK : code;
-    code = zb__document_parse(text, size, path, &document, err);
-    if (code)
-        return code == ZB_ENOMEM ? code : ZB_OK;
-    return zb__entries_add(entries, path, &document, err);
-}
-
-/* All nodes below the group, as entries of its block. */
-static enum zb_code read_nodes(zb_store *store, const char *path, zb__entries *entries,
-                               zb_error *err) {
-    zb__names nodes;
-    enum zb_code code = zb__nodes_at(store, path, &nodes, err);
-    for (size_t i = 0; i < nodes.count && !code; i++) {
-        if (strcmp(nodes.name[i].text, path) != 0)
-            code = read_node(store, nodes.name[i].text, entries, err);
-    }
-    zb__names_free(&nodes);
-    return code;
-}
-
-static enum zb_code rebuild(zb_store *store, const char *path, zb__document *group, zb_error *err) {
-    static const char empty[] = "{\"kind\":\"inline\",\"must_understand\":false,\"metadata\":{}}";
-    zb__entries entries = {.count = 0};
-    zb_json *block = NULL;
-    enum zb_code code = zb_json_parse(empty, sizeof empty - 1, &block, err);
-    if (!code)
-        code = zb__document_edit(group, NULL, member, block, NULL, err);
-    if (!code)
-        code = read_nodes(store, path, &entries, err);
-    if (!code)
-        code = zb__consolidated_update(group, path, &entries, NULL, err);
-    zb__entries_free(&entries);
-    zb_json_free(block);
-    return code;
+enum zb_code zb__consolidated_is_owed(const zb_node *group, bool *owed, zb_error *err) {
+    zb_object_info info;
+    char *key = zb__path_join(group->path, ZB__NOTE_CONSOLIDATED);
+    if (!key)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a key");
+    enum zb_code code = zb_store_stat(group->store, key, &info, err);
+    free(key);
+    *owed = code == ZB_OK;
+    return code == ZB_ENOTFOUND ? ZB_OK : code;
 }
 
 enum zb_code zb__consolidated_refresh(zb_store *store, const char *path, zb_error *err) {
@@ -197,9 +164,11 @@ enum zb_code zb__consolidated_refresh(zb_store *store, const char *path, zb_erro
     if (!code)
         code = zb__document_parse(text, size, "zarr.json", &group, err);
     if (!code)
-        code = rebuild(store, path, &group, err);
+        code = zb__consolidated_rebuild(store, path, &group, err);
     if (!code)
         code = zb__change_put(&change, path, group.text, group.size, err);
+    if (!code)
+        code = zb__owed_forget(store, path, err);
     zb__document_free(&group);
     return zb__change_end(&change, code, err);
 }

@@ -51,8 +51,11 @@ static enum zb_code on_directory(void *context, const char *prefix, zb_error *er
 static enum zb_code on_node(void *context, const zb_node *node, zb_error *err) {
     repairing *r = context;
     char why[ZB_MESSAGE_SIZE];
+    bool owed = false;
     enum zb_code code = node->array ? ZB_OK : zb__consolidated_compare(node, why, err);
-    if (code || node->array || !*why)
+    if (!code && !node->array)
+        code = zb__consolidated_is_owed(node, &owed, err);
+    if (code || node->array || (!*why && !owed))
         return code;
     return zb__names_add(&r->groups, (zb__name){.text = strdup(node->path)}, err);
 }

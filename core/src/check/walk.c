@@ -74,12 +74,17 @@ static enum zb_code visit_in_array(const walk *w, const zb_node *array, const ch
 
 /* An object below a group, or below no node. */
 static enum zb_code visit_outside(const walk *w, const char *key, const char *name, zb_error *err) {
-    bool note = strcmp(name, ZB__NOTE_COPY) == 0;
-    return other(w, note ? ZB_FINDING_STALE : ZB_FINDING_ORPHANED, key,
-                 note ? "a copy to this place was killed; writing a node here, or copying again, "
-                        "clears it"
-                      : "belongs to no array",
-                 err);
+    if (strcmp(name, ZB__NOTE_COPY) == 0)
+        return other(w, ZB_FINDING_STALE, key,
+                     "a copy to this place was killed; writing a node here, or copying again, "
+                     "clears it",
+                     err);
+    if (strcmp(name, ZB__NOTE_CONSOLIDATED) == 0)
+        return other(w, ZB_FINDING_STALE, key,
+                     "consolidated metadata has been taken out by a writer that is at work or was "
+                     "killed; the next writer puts it back",
+                     err);
+    return other(w, ZB_FINDING_ORPHANED, key, "belongs to no array", err);
 }
 
 static bool is_document(const char *name) {

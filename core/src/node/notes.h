@@ -18,6 +18,10 @@
    (change/copy.c). */
 #define ZB__NOTE_COPY ".zarrbridge-copy"
 
+/* Stands beside the document of a group whose block of consolidated metadata has been taken out, and
+   will be put back (change/owed.c). */
+#define ZB__NOTE_CONSOLIDATED ".zarrbridge-consolidated"
+
 /* Stands beside a shard that is being changed in place: ".NAME.zb-journal" in the directory of NAME
    (write/journal.h). Both keys are malloc'ed, or NULL when memory runs out. */
 char *zb__journal_key(const char *shard);

@@ -30,9 +30,20 @@ zb_store *zb_store_retain(zb_store *store) {
     return store;
 }
 
+/* What was left to a flush is done now. It uses the store, so that this has a reference again. */
+static void end_later(zb_store *store) {
+    zb_later *later = atomic_load(&store->later);
+    if (!later)
+        return;
+    atomic_store(&store->refs, 1);
+    (void)later->run(store, NULL); /* nobody is left to be told */
+    later->free(later);
+}
+
 void zb_store_release(zb_store *store) {
     if (!store || atomic_fetch_sub_explicit(&store->refs, 1, memory_order_acq_rel) != 1)
         return;
+    end_later(store);
     free(store->label);
     store->ops->destroy(store);
 }
@@ -132,8 +143,17 @@ enum zb_code zb_store_flush_batch(zb_store *store, zb_batch *batch, zb_error *er
     return store->ops->flush ? store->ops->flush(store, batch, err) : fail_read_only(store, err);
 }
 
+enum zb_code zb_store_settle(zb_store *store, zb_error *err) {
+    zb_later *later = atomic_load(&store->later);
+    return later ? later->run(store, err) : ZB_OK;
+}
+
+/* Also when settling fails: the rest is to be durable. */
 enum zb_code zb_store_flush(zb_store *store, zb_error *err) {
-    return zb_store_flush_batch(store, NULL, err);
+    zb_error other;
+    enum zb_code settled = zb_store_settle(store, err);
+    enum zb_code code = zb_store_flush_batch(store, NULL, settled ? &other : err);
+    return settled ? settled : code;
 }
 
 void zb_store_set_sync(zb_store *store, enum zb_sync sync) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Links: one hard link for each node, so links are made, moved and deleted with their nodes. An
- * entry that cannot be read appears as a soft link with the reason as its value, so that listings
- * show it, walks pass over it, and opening it says why.
+ * entry that cannot be read leads to a dataset that tells why (model/unreadable.h), so that walks and
+ * copies go on.
  */
 #include "callbacks/classes.h"
 #include "model/edit.h"
@@ -159,7 +159,8 @@ static herr_t delete_link(const vol_object *object, const H5VL_loc_params_t *loc
 
 /* The value of a soft link; NULL of a hard one, also of that to the root, which has no entry. */
 static const char *value_of(const vol_found *found) {
-    return found->link ? found->link->target : NULL;
+    const vol_link *link = found->link;
+    return link && link->kind == VOL_LINK_SOFT ? link->target : NULL;
 }
 
 /* Creation order is not known. */

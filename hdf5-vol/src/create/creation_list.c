@@ -132,7 +132,8 @@ static hid_t new_dcpl(vol_node *node) {
         lib->H5Pset_chunk(dcpl, (int)info->ndim, chunk);
         add_filters(lib, dcpl, info);
     }
-    if (!info->fill_is_default)
+    /* netCDF-C takes the fill value of a text for a pointer, and writes all of it there. */
+    if (!info->fill_is_default && !node->is_unreadable)
         set_fill(lib, dcpl, vol_node_type(node), info);
     if (info->shard_depth > 0 && info->ndim > 0)
         add_shard_shape(lib, dcpl, info);

@@ -4,6 +4,7 @@
 
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
+#include "model/unreadable.h"
 #include "model/writers.h"
 
 #define WORK_BYTES ((size_t)4 << 20) /* of a piece: large enough to keep the pool busy */
@@ -116,6 +117,11 @@ herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, const vol_dxpl *l
     out->file.mended = out->memory.mended = -1;
     if (node->loose && !node->own_store) {
         VOL_PUSH(lib, DATASET, NOTFOUND, "dataset '%s' has been deleted", node->path);
+        return -1;
+    }
+    zb_error err = {0};
+    if (writing && vol_unreadable_refuse(node, &err) != ZB_OK) {
+        VOL_PUSH_ZB(lib, DATASET, WRITEERROR, &err);
         return -1;
     }
     if (vol_dxpl_check(list, node, writing) < 0 || check_shape(lib, args) < 0 ||

@@ -4,6 +4,7 @@
 
 #include "model/dimensions.h"
 #include "model/links.h"
+#include "model/unreadable.h"
 #include "model/writers.h"
 
 #include "zarrbridge/change.h"
@@ -32,7 +33,7 @@ static enum zb_code enter(vol_place *place, bool intermediate, zb_error *err) {
     else if (code == ZB_ENOTFOUND)
         code = zb_fail(err, ZB_ENOTFOUND, "there is no group '%s' in %s", place->name,
                        place->group->path);
-    else if (!code && !next.node)
+    else if (!code && next.link && next.link->reason)
         code = vol_link_blame(next.link, err);
     else if (!code && next.node->kind != VOL_GROUP)
         code = zb_fail(err, ZB_EINVAL, "'%s' is no group", next.node->path);
@@ -248,7 +249,7 @@ static enum zb_code copy_shallow(vol_node *node, const vol_place *place, vol_nod
         vol_link *link = node->link[i];
         vol_node *child = link->node, *made;
         const vol_place inside = {.group = *out, .name = link->name};
-        if (!child)
+        if (link->reason)
             code = vol_link_blame(link, err);
         else if (!child->is_dimension)
             code = child->kind == VOL_GROUP ? copy_group_alone(child, &inside, &made, err)
@@ -271,7 +272,7 @@ static enum zb_code remove_attributes(vol_node *node, zb_error *err) {
         code = vol_node_list(node, err);
     for (size_t i = 0; i < node->link_count && !code; i++) {
         vol_node *child = node->link[i]->node;
-        if (child && !child->is_dimension)
+        if (child && !child->is_dimension && !child->is_unreadable)
             code = remove_attributes(child, err);
     }
     return code;
@@ -283,8 +284,11 @@ enum zb_code vol_edit_copy(vol_node *node, const vol_place *place, bool shallow,
         return zb_fail(err, ZB_EINVAL, "'%s' is not in the store", node->path);
     if (is_below(place->group, node))
         return zb_fail(err, ZB_EINVAL, "'%s' cannot be copied into itself", node->path);
-    enum zb_code code = shallow && node->kind == VOL_GROUP ? copy_shallow(node, place, out, err)
-                                                           : copy_whole(node, place, out, err);
+    enum zb_code code = vol_unreadable_refuse(node, err);
+    if (code)
+        return code;
+    code = shallow && node->kind == VOL_GROUP ? copy_shallow(node, place, out, err)
+                                              : copy_whole(node, place, out, err);
     return !code && without_attributes ? remove_attributes(*out, err) : code;
 }
 
@@ -296,7 +300,9 @@ enum zb_code vol_edit_attribute(vol_node *node, const char *name, const char *js
         return zb_fail(err, ZB_EINVAL,
                        "the store '%s' is a single array: attributes belong to its dataset",
                        node->file->path);
-    enum zb_code code = zb_node_set_attribute(node->zarr, name, json, &changed, err);
+    enum zb_code code = vol_unreadable_refuse(node, err);
+    if (!code)
+        code = zb_node_set_attribute(node->zarr, name, json, &changed, err);
     if (!code)
         vol_node_replace(node, changed);
     node->attrs_change = 0;
@@ -305,7 +311,9 @@ enum zb_code vol_edit_attribute(vol_node *node, const char *name, const char *js
 
 enum zb_code vol_edit_dimension_names(vol_node *dataset, const char *const *names, zb_error *err) {
     zb_node *changed;
-    enum zb_code code = zb_array_set_dimension_names(dataset->zarr, names, &changed, err);
+    enum zb_code code = vol_unreadable_refuse(dataset, err);
+    if (!code)
+        code = zb_array_set_dimension_names(dataset->zarr, names, &changed, err);
     if (!code)
         vol_node_replace(dataset, changed);
     return code;
@@ -339,7 +347,9 @@ enum zb_code vol_edit_make_dimension(vol_node *dataset, zb_error *err) {
 /* A resize that fails may have changed the shape already: the node becomes the store's of now. */
 enum zb_code vol_edit_resize(vol_node *dataset, const uint64_t *shape, zb_error *err) {
     zb_node *changed = NULL;
-    enum zb_code code = vol_writer_close(dataset, err);
+    enum zb_code code = vol_unreadable_refuse(dataset, err);
+    if (!code)
+        code = vol_writer_close(dataset, err);
     if (code)
         return code;
     code = zb_array_resize(dataset->zarr, shape, &changed, err);
@@ -357,7 +367,7 @@ static void remove_gone(vol_node *group) {
         vol_link *link = group->link[i];
         vol_node *child = link->node;
         zb_node *now = NULL;
-        if (!child) {
+        if (link->reason) {
             vol_tree_remove(link);
         } else if (!child->is_dimension &&
                    zb_node_refresh(child->zarr, &now, NULL) == ZB_ENOTFOUND) {
@@ -370,7 +380,7 @@ static void remove_gone(vol_node *group) {
 
 enum zb_code vol_edit_refresh(vol_node *node, zb_error *err) {
     zb_node *now;
-    if (!node->zarr || node->is_dimension || node->own_store)
+    if (!node->zarr || node->is_dimension || node->is_unreadable || node->own_store)
         return ZB_OK; /* not in the store */
     enum zb_code code = vol_writer_close(node, err);
     if (!code && node->loose)

@@ -13,7 +13,7 @@ enum zb_code vol_link_new(const char *name, vol_node *node, const char *reason, 
     vol_link *link = calloc(1, sizeof *link);
     bool made = link && (link->name = strdup(name));
     if (made && reason) {
-        link->kind = VOL_LINK_SOFT;
+        link->kind = node ? VOL_LINK_HARD : VOL_LINK_SOFT;
         made = asprintf(&link->target, UNREADABLE "%s", reason) >= 0;
     }
     if (!made) {

@@ -5,14 +5,15 @@
 
 #include "model/node.h"
 
-/* A link that is in no group yet: to `node`, or, with a reason, one that cannot be opened. */
+/* A link that is in no group yet, to `node`; with a reason, why the store's node cannot be read. A
+   reason without a node makes a soft link. */
 enum zb_code vol_link_new(const char *name, vol_node *node, const char *reason, vol_link **out,
                           zb_error *err);
 
 /* Its node stays. */
 void vol_link_free(vol_link *link);
 
-/* Fails with the reason why a link cannot be opened. */
+/* Fails with the reason why the store's node cannot be read. */
 enum zb_code vol_link_blame(const vol_link *link, zb_error *err);
 
 /* The known link of that name; NULL when there is none. */

@@ -123,9 +123,20 @@ bool vol_node_replace(vol_node *node, zb_node *zarr) {
     return true;
 }
 
+/* A reason may name a path, which is UTF-8. */
+static hid_t reason_type(h5_lib *lib, size_t size) {
+    hid_t type = vol_type_fixed_text(lib, size);
+    if (type >= 0)
+        lib->H5Tset_cset(type, H5T_CSET_UTF8);
+    return type;
+}
+
 hid_t vol_node_type(vol_node *dataset) {
+    h5_lib *lib = dataset->file->lib;
+    const zb_dtype dtype = zb_node_array(dataset->zarr)->dtype;
     if (dataset->type <= 0)
-        dataset->type = vol_type_new(dataset->file->lib, zb_node_array(dataset->zarr)->dtype);
+        dataset->type =
+            dataset->is_unreadable ? reason_type(lib, dtype.size) : vol_type_new(lib, dtype);
     return dataset->type;
 }
 

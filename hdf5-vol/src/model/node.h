@@ -3,9 +3,9 @@
  * Groups, datasets, and the links that lead to them.
  *
  * A *link* is an entry of a group: a name, and what stands behind it. A *node* is a group or a
- * dataset that can be opened. A store has one hard link for each node. An entry whose metadata
- * cannot be read has no node: it is a soft link that leads nowhere, with the reason as its value,
- * as HDF5 knows dangling links.
+ * dataset that can be opened. A store has one hard link for each node. Behind an entry whose
+ * metadata cannot be read stands a dataset that tells the reason (unreadable.h). An entry that
+ * cannot have a node at all is a soft link that leads nowhere, with the reason as its value.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_NODE_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_NODE_H
@@ -29,9 +29,9 @@ typedef struct vol_link {
     vol_node *group; /* the owner */
     char *name;
     enum vol_link_kind kind;
-    char *target;       /* of a soft link: its value; NULL for a hard one */
+    char *target;       /* the value of a soft link; NULL where there is no reason */
     vol_node *node;     /* the one that opening the link gives; NULL when it cannot be opened */
-    const char *reason; /* why it cannot; a part of target */
+    const char *reason; /* why the store's node cannot be read; a part of target */
 } vol_link;
 
 enum vol_node_kind { VOL_GROUP, VOL_DATASET };
@@ -48,8 +48,9 @@ struct vol_node {
 
     vol_link **link; /* groups: the entries that are known so far, sorted by name */
     size_t link_count, link_room;
-    bool listed;       /* all entries are known */
-    bool is_dimension; /* a dataset that dimensions.c made for a dimension, not in the store */
+    bool listed;        /* all entries are known */
+    bool is_dimension;  /* a dataset that dimensions.c made for a dimension, not in the store */
+    bool is_unreadable; /* a dataset of unreadable.c, in place of the store's node */
 
     struct vol_attrs *attrs;       /* attributes/attributes.h; NULL until asked for */
     uint64_t attrs_change;         /* file->changes when they were made; 0: they are out of date */

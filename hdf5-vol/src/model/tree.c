@@ -5,6 +5,7 @@
 #include "model/dimensions.h"
 #include "model/links.h"
 #include "model/tokens.h"
+#include "model/unreadable.h"
 
 #include "zarrbridge/limits.h"
 #include "zarrbridge/write.h"
@@ -61,15 +62,21 @@ enum zb_code vol_tree_add_loose(vol_file *file, zb_node *zarr, vol_node **out, z
     return ZB_OK;
 }
 
-/* Adds an entry: with a node, or, with a reason, one that cannot be opened. Takes over `zarr`. */
+/* Adds an entry: with the store's node, or, with a reason, a dataset in its place. Takes over
+   `zarr`. */
 static enum zb_code add_link(vol_node *group, const char *name, zb_node *zarr, const char *reason,
                              vol_link **out, zb_error *err) {
     vol_node *node = NULL;
+    const bool is_unreadable = reason != NULL;
     enum zb_code code = vol_links_reserve(group, err);
+    if (!code && is_unreadable)
+        code = vol_unreadable_new(reason, &zarr, err);
     if (code)
         zb_node_release(zarr);
-    else if (!reason)
+    else
         code = new_placed(group->file, group, name, zarr, &node, &reason, err);
+    if (node)
+        node->is_unreadable = is_unreadable;
     if (!code)
         code = vol_link_new(name, node, reason, out, err);
     if (!code) {
@@ -151,8 +158,8 @@ enum zb_code vol_path_find(vol_node *from, const char *path, vol_found *out, zb_
     while (!code && (part = strsep(&rest, "/"))) {
         if (!*part || strcmp(part, ".") == 0)
             continue;
-        code = out->node ? child_by_name(out->node, part, &out->link, err)
-                         : vol_link_blame(out->link, err);
+        code = out->link && out->link->reason ? vol_link_blame(out->link, err)
+                                              : child_by_name(out->node, part, &out->link, err);
         if (!code)
             out->node = out->link->node;
     }
@@ -229,7 +236,7 @@ static void place_again(vol_node *node, const char *name) {
     char *path;
     bool placed = vol_node_child_path(node->parent, name, &path, NULL) == ZB_OK &&
                   vol_node_set_path(node, node->parent, name);
-    bool stored = node->zarr && !node->is_dimension;
+    bool stored = node->zarr && !node->is_dimension && !node->is_unreadable;
     node->loose = false;
     if (!placed || !vol_token_register(node) ||
         (stored && zb_node_open(node->file->store, path, &zarr, NULL) != ZB_OK))

@@ -112,19 +112,25 @@ static void check_state(zb_store *store, zb_store *before, zb_store *after) {
     store_check_truthful(store);
 }
 
+/* The change, and putting back consolidated metadata. */
+static enum zb_code run_settled(const scenario *s, zb_store *store, zb_error *err) {
+    enum zb_code code = s->run(store, err);
+    return code ? code : zb_store_settle(store, err);
+}
+
 /* A failure at call or allocation number nth; *failed tells whether that failure came. */
 static enum zb_code run_to_failure(const scenario *s, zb_store *store, bool starve, uint64_t nth,
                                    bool *failed, zb_error *err) {
     if (starve) {
         starve_begin(nth - 1);
-        enum zb_code code = s->run(store, err);
+        enum zb_code code = run_settled(s, store, err);
         *failed = starve_end() > 0;
         return code;
     }
     zb_store *fault;
     ASSERT_OK(zb_store_new_fault(store, &fault, err), *err);
     zb_store_fault_set(fault, nth);
-    enum zb_code code = s->run(fault, err);
+    enum zb_code code = run_settled(s, fault, err);
     zb_store_release(fault);
     *failed = code != ZB_OK;
     return code;

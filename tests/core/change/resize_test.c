@@ -207,6 +207,15 @@ static void test_growing_is_cheap(void **state) {
     zb_store_release(store);
 }
 
+/* Three characters in place of the number of rows, in the document alone. */
+static void set_rows(zb_store *store, const char *rows) {
+    char *text = store_text(store, "a/zarr.json"), *shape = strstr(text, "10,");
+    assert_non_null(shape);
+    memcpy(shape, rows, 3);
+    store_set(store, "a/zarr.json", text);
+    free(text);
+}
+
 /* Values that other programs leave beyond the edge do not become elements when the array grows:
    padding of chunks on the edge, and whole chunks behind it. */
 static void test_foreign_padding(void **state) {
@@ -218,11 +227,7 @@ static void test_foreign_padding(void **state) {
         ASSERT_OK(zb_array_create(store, "a", variants(i), &big, &err), err);
         write_all(big, 3);
         /* As zarr-python shrinks: another shape in the document, and some chunks fewer or none. */
-        char *text = store_text(store, "a/zarr.json"), *shape = strstr(text, "10,");
-        assert_non_null(shape);
-        memcpy(shape, " 6,", 3);
-        store_set(store, "a/zarr.json", text);
-        free(text);
+        set_rows(store, " 6,");
         ASSERT_OK(zb_node_open(store, "a", &small, &err), err);
         expect(small, 6, 20, 3);
         small = resized(small, 9, 20);
@@ -234,6 +239,38 @@ static void test_foreign_padding(void **state) {
         zb_node_release(big);
         zb_store_release(store);
     }
+}
+
+/* Any call of the store may fail, or be the last one of a process that is killed: what was inside
+   stays, and growing again finds no old elements. */
+static void test_foreign_padding_interrupted(void **state) {
+    (void)state;
+    bool failed = true;
+    int places = 0;
+    for (uint64_t nth = 1; failed; nth++) {
+        zb_store *store = store_new(), *fault;
+        zb_node *big, *small, *grown = NULL;
+        zb_error err;
+        ASSERT_OK(zb_array_create(store, "a", variants(1), &big, &err), err);
+        write_all(big, 3);
+        set_rows(store, " 6,");
+        ASSERT_OK(zb_store_new_fault(store, &fault, &err), err);
+        ASSERT_OK(zb_node_open(fault, "a", &small, &err), err);
+        zb_store_fault_from(fault, nth);
+        failed = zb_array_resize(small, (const uint64_t[]){30, 20}, &grown, &err) != ZB_OK;
+        places += failed;
+        zb_node_release(failed ? NULL : grown);
+        zb_node_release(small);
+        zb_store_release(fault);
+        ASSERT_OK(zb_node_open(store, "a", &small, &err), err);
+        expect(small, 6, 20, 3);
+        small = resized(small, 30, 20);
+        expect(small, 6, 20, 3);
+        zb_node_release(small);
+        zb_node_release(big);
+        zb_store_release(store);
+    }
+    assert_true(places > 10);
 }
 
 /* Behind an edge that is large, in many chunks: the same, by listing. */
@@ -289,6 +326,7 @@ int main(void) {
         cmocka_unit_test(test_sparse),           cmocka_unit_test(test_unfinished),
         cmocka_unit_test(test_growing_is_cheap), cmocka_unit_test(test_refused),
         cmocka_unit_test(test_foreign_padding),  cmocka_unit_test(test_foreign_chunks),
+        cmocka_unit_test(test_foreign_padding_interrupted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,8 @@ char *store_text(zb_store *store, const char *key) {
 
 void store_set(zb_store *store, const char *key, const char *text) {
     zb_error err;
-    ASSERT_OK(zb_store_mem_set(store, key, text, strlen(text), &err), err);
+    zb_part part = {text, strlen(text)};
+    ASSERT_OK(zb_store_put(store, key, &part, 1, ZB_SYNC_NONE, &err), err);
 }
 
 void store_expect(zb_store *store, const char *key, const char *text) {
@@ -143,9 +144,11 @@ static char *make_block(zb_store *store) {
 }
 
 void store_check_consolidated(zb_store *store) {
-    char *text = store_text(store, "zarr.json");
     zb_json *json;
     zb_error err;
+    ASSERT_OK(zb_store_settle(store, &err), err);
+    store_expect(store, ".zarrbridge-consolidated", NULL);
+    char *text = store_text(store, "zarr.json");
     if (!text)
         return;
     ASSERT_OK(zb_json_parse(text, strlen(text), &json, &err), err);

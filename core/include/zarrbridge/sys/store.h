@@ -229,6 +229,14 @@ typedef struct zb_store_ops {
 
 #define ZB_STORE_OPS_VERSION 4
 
+/* Work on documents that users of the store have left to zb_store_settle, or to the end of the
+   store. Its owner embeds this. */
+typedef struct zb_later zb_later;
+struct zb_later {
+    enum zb_code (*run)(zb_store *store, zb_error *err); /* what fails is left again */
+    void (*free)(zb_later *later);
+};
+
 /* The head of every backend's own struct. */
 struct zb_store {
     const zb_store_ops *ops;
@@ -237,8 +245,10 @@ struct zb_store {
     uint64_t id;    /* unique in the process; part of every cache key */
     unsigned kinds; /* of elements that arrays may have: see zb_store_set_kinds */
 #ifdef __cplusplus
+    zb_later *later;
     int refs, sync;
 #else
+    _Atomic(zb_later *) later; /* NULL: nothing is left; stays when there is something once */
     atomic_int refs;
     atomic_int sync; /* enum zb_sync: see zb_store_set_sync */
 #endif

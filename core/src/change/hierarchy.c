@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One lock for the whole hierarchy, that of the root's document, keeps changes in line: an
+ * operation looks at groups above, puts or erases several documents, and a finer lock would have to
+ * cover all of those. Changes are short, except for those that erase many chunks.
+ *
+ * Where a store should have locks and gives none (some network file systems), changes are refused:
+ * two processes that change one hierarchy at once would lose changes of documents in silence.
+ */
+#include "change/hierarchy.h"
+
+#include <stdlib.h>
+
+#include "node/document.h"
+#include "node/node.h"
+
+enum zb_code zb__hierarchy_lock(zb_store *store, zb_lock **out, zb_error *err) {
+    *out = NULL;
+    if (!store->ops->put)
+        return zb_fail(err, ZB_EUNSUPPORTED, "store %s cannot be written", store->label);
+    if (!store->ops->lock) /* a store that is not shared */
+        return ZB_OK;
+    enum zb_code code = zb_store_lock(store, "zarr.json", out, err);
+    if (code == ZB_EUNSUPPORTED)
+        zb_error_prefix(err, code, "%s",
+                        "without a lock documents cannot be changed safely (set "
+                        "ZARRBRIDGE_LOCKS=none where nobody else writes the store)");
+    return code ? zb_error_prefix(err, code, "store %s", store->label) : ZB_OK;
+}
+
+enum zb_code zb__document_put(zb_store *store, const char *key, const void *data, size_t size,
+                              zb_error *err) {
+    zb_part part = {.data = data, .size = size};
+    zb_put put = {.key = key,
+                  .parts = &part,
+                  .count = 1,
+                  .sync = (enum zb_sync)atomic_load(&store->sync),
+                  .in_order = true};
+    return zb_store_put_as(store, &put, err);
+}
+
+enum zb_code zb__node_put(zb_store *store, const char *path, const char *text, size_t size,
+                          zb_error *err) {
+    char *key = zb__path_join(path, "zarr.json");
+    if (!key)
+        return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
+    enum zb_code code = zb__document_put(store, key, text, size, err);
+    free(key);
+    return code ? zb__node_blame(store, "node", path, code, err) : ZB_OK;
+}

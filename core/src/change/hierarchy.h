@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Documents of a hierarchy: its lock, and putting them. */
+#ifndef ZB_CHANGE_HIERARCHY_H
+#define ZB_CHANGE_HIERARCHY_H
+
+#include "zarrbridge/sys/store.h"
+
+/* Takes the lock under which all documents of the hierarchy are changed. *out is NULL for a store
+   that is not shared. ZB_EUNSUPPORTED when the store cannot be written, or locks cannot be had. */
+enum zb_code zb__hierarchy_lock(zb_store *store, zb_lock **out, zb_error *err);
+
+/* Puts a document, or an object that goes with one, as durably as zb_store_set_sync says. */
+enum zb_code zb__document_put(zb_store *store, const char *key, const void *data, size_t size,
+                              zb_error *err);
+
+/* The same for the zarr.json of the node at path. */
+enum zb_code zb__node_put(zb_store *store, const char *path, const char *text, size_t size,
+                          zb_error *err);
+
+#endif

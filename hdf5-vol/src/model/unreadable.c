@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/unreadable.h"
+
+#include "zarrbridge/change.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ATTRIBUTE "zarr:unreadable"
+
+static char *attributes_of(const char *reason) {
+    zb_json_writer *w = zb_json_writer_new();
+    zb_json_begin_object(w);
+    zb_json_write_name(w, ATTRIBUTE);
+    zb_json_write_string(w, reason);
+    zb_json_end_object(w);
+    return zb_json_writer_end(w, NULL);
+}
+
+/* The element is the fill value: no chunk is stored. */
+enum zb_code vol_unreadable_new(const char *reason, zb_node **out, zb_error *err) {
+    zb_store *store;
+    char *attributes = attributes_of(reason), *text = NULL;
+    if (!attributes || asprintf(&text, "cannot be read: %s", reason) < 0) {
+        free(attributes);
+        return zb_fail(err, ZB_ENOMEM, "no memory for a node that cannot be read");
+    }
+    const zb_array_spec spec = {.dtype = {.kind = ZB_KIND_RAW, .size = (uint32_t)strlen(text) + 1},
+                                .fill_value = text,
+                                .codecs = "[]",
+                                .attributes = attributes};
+    enum zb_code code = zb_store_new_mem("(a node that cannot be read)", &store, err);
+    if (!code) {
+        code = zb_array_create(store, "", &spec, out, err);
+        zb_store_release(store);
+    }
+    free(attributes);
+    free(text);
+    return code;
+}
+
+enum zb_code vol_unreadable_refuse(const vol_node *node, zb_error *err) {
+    if (!node->is_unreadable)
+        return ZB_OK;
+    return zb_fail(err, ZB_EUNSUPPORTED, "%s",
+                   zb_json_string(zb_json_get(zb_node_attributes(node->zarr), ATTRIBUTE)));
+}

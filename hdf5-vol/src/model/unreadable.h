@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Nodes that cannot be read. HDF5 programs do not expect that of a link: h5netcdf stops at one that
+ * leads nowhere, and h5repack copies nothing. So each is shown as a dataset that all of them can
+ * read: a scalar, which is a text, the reason.
+ */
+#ifndef ZARRBRIDGE_HDF5_VOL_MODEL_UNREADABLE_H
+#define ZARRBRIDGE_HDF5_VOL_MODEL_UNREADABLE_H
+
+#include "model/node.h"
+
+/* The array behind such a dataset, in memory: one element of bytes, which vol_node_type shows as a
+   text, and the attribute `zarr:unreadable`. */
+enum zb_code vol_unreadable_new(const char *reason, zb_node **out, zb_error *err);
+
+/* Fails with the reason when the node is such a dataset: nothing of it can be changed. */
+enum zb_code vol_unreadable_refuse(const vol_node *node, zb_error *err);
+
+#endif

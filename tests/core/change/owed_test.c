@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Blocks of consolidated metadata go at the first change and come back with a flush: what is in the
+ * store between, what several stores on one directory do, and what a process that was killed
+ * leaves.
+ */
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "store/fixture.h"
+#include "support/store.h"
+#include "zarrbridge/check.h"
+#include "zarrbridge/sys/wrappers.h"
+
+#define NOTE ".zarrbridge-consolidated"
+
+static bool has_block(zb_store *store, const char *key) {
+    char *text = store_text(store, key);
+    assert_non_null(text);
+    bool found = strstr(text, "\"consolidated_metadata\":{\"kind\"") != NULL;
+    free(text);
+    return found;
+}
+
+static bool has_note(zb_store *store) {
+    char *text = store_text(store, NOTE);
+    free(text);
+    return text != NULL;
+}
+
+static void group(zb_store *store, const char *path) {
+    zb_node_release(store_group(store, path, NULL));
+}
+
+static void settle(zb_store *store) {
+    zb_error err;
+    ASSERT_OK(zb_store_settle(store, &err), err);
+}
+
+/* The root's block is there and right, and the root has the group. */
+static void expect_block(zb_store *store, const char *path) {
+    char word[64];
+    snprintf(word, sizeof word, "\"%s\":{", path);
+    assert_true(has_block(store, "zarr.json"));
+    store_check_consolidated(store);
+    char *text = store_text(store, "zarr.json");
+    assert_non_null(strstr(text, word));
+    free(text);
+}
+
+/* Another store on the directory of the fixture. */
+static zb_store *second(const fixture *f) {
+    zb_store *store;
+    zb_error err;
+    ASSERT_OK(zb_store_open_fs(f->root, &store, &err), err);
+    return store;
+}
+
+static void begin(fixture *f) {
+    group(f->store, "old");
+    store_consolidate(f->store);
+}
+
+static void a_block_is_written_once(void **state) {
+    fixture *f = *state;
+    begin(f);
+    for (int i = 0; i < 20; i++) {
+        char path[16];
+        snprintf(path, sizeof path, "g%d", i);
+        group(f->store, path);
+        assert_false(has_block(f->store, "zarr.json"));
+        assert_true(has_note(f->store));
+    }
+    settle(f->store);
+    expect_block(f->store, "g19");
+    assert_false(has_note(f->store));
+    char *before = store_text(f->store, "zarr.json");
+    settle(f->store); /* nothing is left to do */
+    store_expect(f->store, "zarr.json", before);
+    free(before);
+}
+
+/* Whichever order the changes of one path come in, what stands at the end counts. */
+static void the_last_state_counts(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    zb_node *node, *changed;
+    begin(f);
+    group(f->store, "a/b/c");
+    ASSERT_OK(zb_node_delete(f->store, "a", &err), err);
+    group(f->store, "a/b");
+    ASSERT_OK(zb_node_move(f->store, "a/b", "x", &err), err);
+    ASSERT_OK(zb_node_delete(f->store, "old", &err), err);
+    ASSERT_OK(zb_node_copy(f->store, "x", f->store, "old", &err), err);
+    ASSERT_OK(zb_node_open(f->store, "", &node, &err), err);
+    ASSERT_OK(zb_node_set_attribute(node, "title", "\"t\"", &changed, &err), err);
+    zb_node_release(node);
+    zb_node_release(changed);
+    settle(f->store);
+    expect_block(f->store, "x");
+    char *text = store_text(f->store, "zarr.json");
+    assert_non_null(strstr(text, "\"title\":\"t\""));
+    assert_null(strstr(text, "a/b"));
+    free(text);
+}
+
+static void the_end_of_a_store_settles(void **state) {
+    fixture *f = *state;
+    begin(f);
+    zb_store *other = second(f);
+    zb_node *node = store_group(other, "new", NULL);
+    zb_store_release(other);
+    assert_false(has_block(f->store, "zarr.json")); /* the node holds the store */
+    zb_node_release(node);
+    expect_block(f->store, "new");
+    assert_false(has_note(f->store));
+}
+
+/* Two stores on one directory, which know nothing of each other's changes but by the note. */
+static void two_stores_tell_the_truth(void **state) {
+    fixture *f = *state;
+    for (int order = 0; order < 4; order++) {
+        char ours[16], theirs[16];
+        snprintf(ours, sizeof ours, "ours%d", order);
+        snprintf(theirs, sizeof theirs, "theirs%d", order);
+        if (order == 0)
+            begin(f);
+        zb_store *other = second(f);
+        group(order % 2 ? other : f->store, ours);
+        group(order % 2 ? f->store : other, theirs);
+        zb_store *first = order < 2 ? f->store : other, *last = order < 2 ? other : f->store;
+        settle(first);
+        expect_block(f->store, ours);
+        expect_block(f->store, theirs);
+        group(last, order % 2 ? "late" : "later");
+        assert_false(has_block(f->store, "zarr.json"));
+        settle(last);
+        expect_block(f->store, theirs);
+        store_check_consolidated(last);
+        zb_error err;
+        ASSERT_OK(zb_node_delete(f->store, order % 2 ? "late" : "later", &err), err);
+        settle(f->store);
+        zb_store_release(other);
+        expect_block(f->store, ours);
+        assert_false(has_note(f->store));
+    }
+}
+
+/* A process that ends without a word. */
+static void change_and_die(const char *root, const char *path) {
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        zb_store *store;
+        zb_node *node;
+        if (zb_store_open_fs(root, &store, NULL) || zb_group_create(store, path, NULL, &node, NULL))
+            _exit(1);
+        kill(getpid(), SIGKILL);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+}
+
+static int count(void *context, const zb_finding *finding) {
+    (void)finding;
+    ++*(int *)context;
+    return 0;
+}
+
+static int findings(zb_store *store, bool repair) {
+    int found = 0;
+    zb_error err;
+    ASSERT_OK(repair ? zb_store_repair(store, count, &found, &err)
+                     : zb_store_verify(store, count, &found, NULL, &err),
+              err);
+    return found;
+}
+
+static void a_kill_leaves_no_block(void **state) {
+    fixture *f = *state;
+    begin(f);
+    change_and_die(f->root, "k1");
+    assert_false(has_block(f->store, "zarr.json"));
+    assert_int_equal(findings(f->store, false), 1);
+    /* The next writer puts it back. */
+    group(f->store, "next");
+    assert_int_equal(findings(f->store, false), 1);
+    settle(f->store);
+    expect_block(f->store, "k1");
+    assert_int_equal(findings(f->store, false), 0);
+    /* Or repairing. */
+    change_and_die(f->root, "k2");
+    assert_int_equal(findings(f->store, true), 1);
+    expect_block(f->store, "k2");
+    assert_false(has_note(f->store));
+    assert_int_equal(findings(f->store, false), 0);
+}
+
+/* Between our first change and the flush another program consolidates, or takes the note away. */
+static void others_may_have_put_a_block(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    begin(f);
+    group(f->store, "a");
+    store_consolidate(f->store);
+    char *theirs = store_text(f->store, "zarr.json");
+    settle(f->store);
+    store_expect(f->store, "zarr.json", theirs);
+    free(theirs);
+    assert_false(has_note(f->store));
+    group(f->store, "b");
+    store_consolidate(f->store);
+    group(f->store, "c");
+    settle(f->store);
+    expect_block(f->store, "c");
+    group(f->store, "d");
+    ASSERT_OK(zb_store_erase(f->store, NOTE, &err), err);
+    settle(f->store); /* nobody wants one any more */
+    assert_false(has_block(f->store, "zarr.json"));
+    group(f->store, "e");
+    settle(f->store);
+    assert_false(has_block(f->store, "zarr.json"));
+}
+
+/* The group that has the block is deleted, copied or moved while the block is owed. */
+static void owners_come_and_go(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    static const char own[] = "{\"zarr_format\":3,\"consolidated_metadata\":{\"kind\":\"inline\","
+                              "\"must_understand\":false,\"metadata\":{}},\"node_type\":\"group\"}";
+    group(f->store, "g");
+    store_set(f->store, "g/zarr.json", own);
+    group(f->store, "g/a");
+    assert_false(has_block(f->store, "g/zarr.json"));
+    ASSERT_OK(zb_node_copy(f->store, "g", f->store, "copy", &err), err);
+    assert_true(has_block(f->store, "copy/zarr.json"));
+    group(f->store, "g/b");
+    ASSERT_OK(zb_node_move(f->store, "g", "moved", &err), err);
+    assert_true(has_block(f->store, "moved/zarr.json"));
+    group(f->store, "moved/c");
+    ASSERT_OK(zb_node_delete(f->store, "moved", &err), err);
+    group(f->store, "moved");
+    settle(f->store);
+    assert_false(has_block(f->store, "moved/zarr.json"));
+    store_expect(f->store, "moved/" NOTE, NULL);
+    begin(f);
+    group(f->store, "x");
+    ASSERT_OK(zb_node_delete(f->store, "", &err), err);
+    assert_false(has_note(f->store));
+    settle(f->store);
+    store_expect(f->store, "zarr.json", NULL);
+}
+
+/* What could not be written is owed still. */
+static void a_failed_flush_is_tried_again(void **state) {
+    (void)state;
+    bool failed = true;
+    for (uint64_t nth = 1; failed; nth++) {
+        zb_store *store = store_tree(true), *fault;
+        zb_error err;
+        ASSERT_OK(zb_store_new_fault(store, &fault, &err), err);
+        group(fault, "new");
+        zb_store_fault_set(fault, nth);
+        failed = zb_store_settle(fault, &err) != ZB_OK;
+        store_check_truthful(store);
+        settle(fault);
+        expect_block(store, "new");
+        assert_false(has_note(store));
+        zb_store_release(fault);
+        zb_store_release(store);
+        assert_true(failed || nth > 4);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(a_block_is_written_once),    FIXTURE_TEST(the_last_state_counts),
+        FIXTURE_TEST(the_end_of_a_store_settles), FIXTURE_TEST(two_stores_tell_the_truth),
+        FIXTURE_TEST(a_kill_leaves_no_block),     FIXTURE_TEST(others_may_have_put_a_block),
+        FIXTURE_TEST(owners_come_and_go),         cmocka_unit_test(a_failed_flush_is_tried_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
