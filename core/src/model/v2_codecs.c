@@ -99,7 +99,7 @@ static const codec_row rows[] = {
     {"shuffle", BYTES, "numcodecs.shuffle", NULL},
     {"fletcher32", BYTES, "numcodecs.fletcher32", NULL},
     {"crc32", BYTES, "numcodecs.crc32", NULL},
-    {"crc32c", BYTES, "numcodecs.crc32c", NULL},
+    {"crc32c", BYTES, "crc32c", write_nothing}, /* at the end; see name_of */
     {"adler32", BYTES, "numcodecs.adler32", NULL},
     {"jenkins_lookup3", BYTES, "numcodecs.jenkins_lookup3", NULL},
     {"delta", ARRAYS, "numcodecs.delta", NULL},
@@ -196,6 +196,13 @@ static char order_behind(const zb_json *codec, char before) {
     return before;
 }
 
+/* The codec crc32c of version 3 knows one place for its checksum. */
+static const char *name_of(const codec_row *row, const zb_json *codec, const char *otherwise) {
+    const char *location = zb_json_string(zb_json_get(codec, "location"));
+    bool moved = location && strcmp(location, "end") != 0;
+    return row && !(moved && strcmp(row->id, "crc32c") == 0) ? row->name : otherwise;
+}
+
 static enum zb_code add_codec(chain *c, const zb_json *codec, zb_error *err) {
     const char *id = id_of(codec);
     char brief[ZB__BRIEF_SIZE], name[96];
@@ -220,7 +227,8 @@ static enum zb_code add_codec(chain *c, const zb_json *codec, zb_error *err) {
         c->order = order_behind(codec, c->order);
     c->serialised = c->serialised || kind == SERIAL;
     snprintf(name, sizeof name, "numcodecs.%s", id);
-    write_codec(c, row, row ? row->name : name, codec);
+    const char *known = name_of(row, codec, name);
+    write_codec(c, known == name ? NULL : row, known, codec);
     return ZB_OK;
 }
 

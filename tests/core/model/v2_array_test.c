@@ -149,6 +149,10 @@ static void codecs(void **state) {
          "[{\"name\":\"bytes\"},{\"name\":\"blosc\",\"configuration\":{\"cname\":\"lz4\","
          "\"clevel\":"
          "5,\"shuffle\":\"bitshuffle\",\"typesize\":1,\"blocksize\":0}}]"},
+        {"\"compressor\":{\"id\":\"crc32c\",\"location\":\"end\"}",
+         "[" LITTLE ",{\"name\":\"crc32c\",\"configuration\":{}}]"},
+        {"\"compressor\":{\"id\":\"crc32c\",\"location\":\"start\"}",
+         "[" LITTLE ",{\"name\":\"numcodecs.crc32c\",\"configuration\":{\"location\":\"start\"}}]"},
         {"\"dtype\":\"|O\",\"filters\":[{\"id\":\"vlen-utf8\"}],\"compressor\":{\"id\":\"gzip\","
          "\"level\":9}",
          "[{\"name\":\"vlen-utf8\",\"configuration\":{}},{\"name\":\"gzip\",\"configuration\":"
