@@ -238,6 +238,10 @@ static void attributes(void **state) {
         {"\"fill_value\":[7]", "{\"_FillValue\":9}", "{\"_FillValue\":9}", "null"},
         {"\"dtype\":\"<f4\",\"fill_value\":\"NaN\"", NULL, "{\"_FillValue\":\"AAAAAAAA+H8=\"}",
          "null"},
+        {"\"dtype\":\"<f8\",\"fill_value\":NaN", NULL, "{\"_FillValue\":\"AAAAAAAA+H8=\"}", "null"},
+        {"\"dtype\":\"<f4\",\"fill_value\":0.1", NULL, "{\"_FillValue\":\"AAAAoJmZuT8=\"}", "null"},
+        {"\"dtype\":\"<f2\",\"fill_value\":\"-Infinity\"", NULL,
+         "{\"_FillValue\":\"AAAAAAAA8P8=\"}", "null"},
         {"\"dtype\":\"|b1\",\"fill_value\":false", NULL, "{}", "null"},
         {"\"dtype\":\"<c8\",\"fill_value\":0", NULL, "{}", "null"},
     };
