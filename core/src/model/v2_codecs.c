@@ -140,6 +140,24 @@ static const codec_row *find_row(const char *id) {
     return NULL;
 }
 
+/* The types that codecs of arrays name. In version 3 they are those of elements in memory, and the
+   codec that serialises has the byte order. */
+static const char *const type_members[] = {"encode_dtype", "decode_dtype", "astype", "dtype", NULL};
+
+static void write_member(zb_json_writer *w, const zb_json *member) {
+    static const char native = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>';
+    const char *text = zb_json_string(member);
+    char type[16];
+    zb_json_write_name(w, zb_json_name(member));
+    if (text && zb__name_in(zb_json_name(member), type_members) && (*text == '<' || *text == '>') &&
+        strlen(text) < sizeof type) {
+        snprintf(type, sizeof type, "%c%s", native, text + 1);
+        zb_json_write_string(w, type);
+    } else {
+        zb_json_write_value(w, member);
+    }
+}
+
 /* Members that a codec of ours does not know cannot change what it decodes: writers add them. Of
    others all are kept, for the message. */
 static void copy_members(zb_json_writer *w, const zb_json *codec, const char *name) {
@@ -149,8 +167,7 @@ static void copy_members(zb_json_writer *w, const zb_json *codec, const char *na
         if (strcmp(member, "id") == 0 ||
             (ops && !(ops->members && zb__name_in(member, ops->members))))
             continue;
-        zb_json_write_name(w, member);
-        zb_json_write_value(w, m);
+        write_member(w, m);
     }
 }
 

@@ -149,6 +149,9 @@ static void codecs(void **state) {
          "[{\"name\":\"bytes\"},{\"name\":\"blosc\",\"configuration\":{\"cname\":\"lz4\","
          "\"clevel\":"
          "5,\"shuffle\":\"bitshuffle\",\"typesize\":1,\"blocksize\":0}}]"},
+        {"\"dtype\":\">i2\",\"filters\":[{\"id\":\"delta\",\"dtype\":\">i2\",\"astype\":\">i4\"}]",
+         "[{\"name\":\"numcodecs.delta\",\"configuration\":{\"dtype\":\"<i2\",\"astype\":\"<i4\"}}"
+         "," BIG "]"},
         {"\"compressor\":{\"id\":\"crc32c\",\"location\":\"end\"}",
          "[" LITTLE ",{\"name\":\"crc32c\",\"configuration\":{}}]"},
         {"\"compressor\":{\"id\":\"crc32c\",\"location\":\"start\"}",
