@@ -101,13 +101,6 @@ static void lists_by_consolidated_metadata(void **state) {
               "\"a/.zarray\":{},\"a/.zattrs\":{},\"deep/er/b/.zarray\":{},\"gone/.zgroup\":{},"
               "\"three/.zgroup\":{},\"three/.zarray\":{}}}");
     assert_string_equal(children_of(store, ""), "a three");
-    store_set(store, ".zmetadata", "{\"metadata\":{\"../.zarray\":{}}}");
-    zb_node *node;
-    zb_children children;
-    zb_error err;
-    ASSERT_OK(zb_node_open(store, "", &node, &err), err);
-    ASSERT_FAILS(zb_group_children(node, &children, &err), ZB_EFORMAT, err, "no path");
-    zb_node_release(node);
     zb_store_release(store);
 }
 
