@@ -311,7 +311,7 @@ def test_where_nothing_can_be_appended(tmp_path):
     zarr.create_array(store=str(tmp_path / "array.zarr"), data=np.ones((3, 3)), zarr_format=3)
     options = [*APPEND, "ARRAY_NAME=two"]
     for name, word in (("missing.zarr", "no Zarr version 3 group"), ("empty.zarr", "no Zarr"),
-                       ("file.zarr", "no Zarr"), ("old.zarr", "no Zarr"),
+                       ("file.zarr", "no Zarr"), ("old.zarr", "zarrbridge copy"),
                        ("array.zarr", "is an array"), ("missing/x.zarr", "no Zarr")):
         refused(tmp_path / name, placed(), word, options)
 

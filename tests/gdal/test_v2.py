@@ -81,6 +81,31 @@ def test_without_gdals_own_driver_ours_opens(old, node):
     assert run_python(script, f"{old}{node}", GDAL_SKIP="Zarr").strip() == "Zarr3"
 
 
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return (crc ^ 0xFFFFFFFF).to_bytes(4, "little")
+
+
+@pytest.mark.parametrize("node", ["", "/t"])
+def test_ours_opens_what_gdals_own_driver_cannot_decode(old, node):
+    document = json.loads((old / "t/.zarray").read_text())
+    (old / "t/.zarray").write_text(json.dumps(document | {"chunks": [6, 7], "compressor":
+                                                          {"id": "crc32c", "location": "end"}}))
+    values = bytes(range(42))
+    (old / "t/0.0").write_bytes(values + crc32c(values))
+    dataset = gdal.Open(f"{old}{node}")
+    assert dataset.GetDriver().ShortName == "Zarr3"
+    assert dataset.ReadAsArray().tobytes() == values
+    (old / "t/0.0").write_bytes(values + b"1234")
+    with Errors() as errors:
+        assert gdal.Open(f"{old}{node}").ReadAsArray() is None
+    assert "crc32c" in errors.seen[-1][1]
+
+
 def test_the_prefix_opens_a_group(old):
     assert gdal.Open(f'ZARR3:"{old}"').RasterXSize == 7
     assert gdal.Open(sub(old, "t")).GetRasterBand(1).GetUnitType() == "m"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Base64 texts (RFC 4648, section 4) of bytes, and of doubles: their 8 little-endian bytes. */
+/* Bytes as base64 text (RFC 4648, section 4), and doubles as that of their 8 little-endian bytes. */
 #ifndef ZB_BASE_BASE64_H
 #define ZB_BASE_BASE64_H
 
@@ -7,14 +7,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The bytes that the text stands for: exactly so many when zb__base64_decode takes it. */
+size_t zb__base64_bytes(const char *text);
+
+/* Writes them to out. False for a text that is not base64 with its padding; the bits of the last
+   digit that are no data may be anything, as other readers have it. */
+bool zb__base64_decode(const char *text, uint8_t *out);
+
+/* Characters of the text of so many bytes, without its NUL. */
+static inline size_t zb__base64_length(size_t bytes) {
+    return (bytes + 2) / 3 * 4;
+}
+
+/* Writes zb__base64_length(size) characters and a NUL. */
+void zb__base64_encode(const uint8_t *bytes, size_t size, char *text);
+
 #define ZB__BASE64_SIZE 13 /* 11 digits, one '=', NUL */
-
-/* Decodes a text of exactly `size` bytes into out. False for any other text: the padding has to be
-   there, and nothing but digits. */
-bool zb__base64_decode(const char *text, uint8_t *out, size_t size);
-
-/* Writes size / 3 * 4 digits at least, with padding and a NUL: at most 5 bytes more. Returns text. */
-const char *zb__base64_encode(const uint8_t *bytes, size_t size, char *text);
 
 /* False for any other text. */
 bool zb__base64_to_double(const char *text, double *out);

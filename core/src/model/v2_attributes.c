@@ -10,15 +10,12 @@
  */
 #include "model/v2_attributes.h"
 
-#include <stdio.h>
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/base64.h"
 #include "base/half.h"
-#include "model/dtype.h"
-#include "model/fill.h"
-#include "model/fill_print.h"
 #include "zarrbridge/json.h"
 
 #define NAMES "_ARRAY_DIMENSIONS"
@@ -94,30 +91,42 @@ static void write_members(zb_json_writer *w, const zb_json *zattrs, const char *
     }
 }
 
-/* The fill value of a number, in the form that xarray takes from version 3: floats as the base64
-   text of a double. A fill value that is none is told when the array is opened. */
+/* The value of a float, rounded to the size of the elements. */
+static bool parse_float(const zb_json *fill, uint64_t size, double *out) {
+    static const struct {
+        const char *text;
+        double value;
+    } words[] = {{"NaN", NAN}, {"Infinity", INFINITY}, {"-Infinity", -INFINITY}};
+    const char *text = zb_json_string(fill);
+    bool found = zb_json_double(fill, out);
+    for (size_t i = 0; text && i < sizeof words / sizeof *words && !found; i++) {
+        found = strcmp(text, words[i].text) == 0;
+        *out = words[i].value;
+    }
+    if (size == 2)
+        *out = (double)zb__half_to_float(zb__half_from_double(*out));
+    else if (size == 4)
+        *out = (double)(float)*out;
+    return found;
+}
+
+/* The fill value of a number, in the form that xarray takes from version 3: integers as they stand,
+   floats as the base64 text of a double. A fill value that is none is told when the array is
+   opened. */
 static void write_nodata(zb_json_writer *w, const zb_json *fill, const zb__v2_dtype *dtype) {
-    char quoted[32], base64[ZB__BASE64_SIZE];
-    unsigned char element[16];
-    zb_dtype type;
-    zb_json *name = NULL;
-    bool is_default = true;
+    char base64[ZB__BASE64_SIZE];
+    double value = 0;
     if (zb_json_kind_of(fill) == ZB_JSON_ARRAY && zb_json_count(fill) == 1)
         fill = zb_json_first(fill);
-    if (dtype->form != ZB__V2_PLAIN || !strchr("iuf", dtype->letter))
+    if (dtype->form != ZB__V2_PLAIN)
         return;
-    int size = snprintf(quoted, sizeof quoted, "\"%s\"", dtype->name);
-    if (zb_json_parse(quoted, (size_t)size, &name, NULL) == ZB_OK &&
-        zb__dtype_parse(name, &type, NULL) == ZB_OK &&
-        zb__fill_parse(fill, type, element, &is_default, NULL) == ZB_OK && !is_default) {
+    if (dtype->letter == 'f' && parse_float(fill, dtype->size, &value)) {
         zb_json_write_name(w, "_FillValue");
-        if (dtype->letter == 'f')
-            zb_json_write_string(
-                w, zb__base64_from_double(zb__load_float(element, type.size), base64));
-        else
-            zb__fill_print(w, type, element);
+        zb_json_write_string(w, zb__base64_from_double(value, base64));
+    } else if (strchr("iu", dtype->letter) && (zb_json_number(fill) || zb_json_string(fill))) {
+        zb_json_write_name(w, "_FillValue");
+        write_value(w, fill);
     }
-    zb_json_free(name);
 }
 
 void zb__v2_group_attributes_write(zb_json_writer *w, const zb_json *zattrs) {

@@ -99,7 +99,7 @@ static const codec_row rows[] = {
     {"shuffle", BYTES, "numcodecs.shuffle", NULL},
     {"fletcher32", BYTES, "numcodecs.fletcher32", NULL},
     {"crc32", BYTES, "numcodecs.crc32", NULL},
-    {"crc32c", BYTES, "numcodecs.crc32c", NULL},
+    {"crc32c", BYTES, "crc32c", write_nothing}, /* at the end; see name_of */
     {"adler32", BYTES, "numcodecs.adler32", NULL},
     {"jenkins_lookup3", BYTES, "numcodecs.jenkins_lookup3", NULL},
     {"delta", ARRAYS, "numcodecs.delta", NULL},
@@ -140,6 +140,24 @@ static const codec_row *find_row(const char *id) {
     return NULL;
 }
 
+/* The types that codecs of arrays name. In version 3 they are those of elements in memory, and the
+   codec that serialises has the byte order. */
+static const char *const type_members[] = {"encode_dtype", "decode_dtype", "astype", "dtype", NULL};
+
+static void write_member(zb_json_writer *w, const zb_json *member) {
+    static const char native = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>';
+    const char *text = zb_json_string(member);
+    char type[16];
+    zb_json_write_name(w, zb_json_name(member));
+    if (text && zb__name_in(zb_json_name(member), type_members) && (*text == '<' || *text == '>') &&
+        strlen(text) < sizeof type) {
+        snprintf(type, sizeof type, "%c%s", native, text + 1);
+        zb_json_write_string(w, type);
+    } else {
+        zb_json_write_value(w, member);
+    }
+}
+
 /* Members that a codec of ours does not know cannot change what it decodes: writers add them. Of
    others all are kept, for the message. */
 static void copy_members(zb_json_writer *w, const zb_json *codec, const char *name) {
@@ -149,8 +167,7 @@ static void copy_members(zb_json_writer *w, const zb_json *codec, const char *na
         if (strcmp(member, "id") == 0 ||
             (ops && !(ops->members && zb__name_in(member, ops->members))))
             continue;
-        zb_json_write_name(w, member);
-        zb_json_write_value(w, m);
+        write_member(w, m);
     }
 }
 
@@ -196,6 +213,13 @@ static char order_behind(const zb_json *codec, char before) {
     return before;
 }
 
+/* The codec crc32c of version 3 knows one place for its checksum. */
+static const char *name_of(const codec_row *row, const zb_json *codec, const char *otherwise) {
+    const char *location = zb_json_string(zb_json_get(codec, "location"));
+    bool moved = location && strcmp(location, "end") != 0;
+    return row && !(moved && strcmp(row->id, "crc32c") == 0) ? row->name : otherwise;
+}
+
 static enum zb_code add_codec(chain *c, const zb_json *codec, zb_error *err) {
     const char *id = id_of(codec);
     char brief[ZB__BRIEF_SIZE], name[96];
@@ -220,7 +244,8 @@ static enum zb_code add_codec(chain *c, const zb_json *codec, zb_error *err) {
         c->order = order_behind(codec, c->order);
     c->serialised = c->serialised || kind == SERIAL;
     snprintf(name, sizeof name, "numcodecs.%s", id);
-    write_codec(c, row, row ? row->name : name, codec);
+    const char *known = name_of(row, codec, name);
+    write_codec(c, known == name ? NULL : row, known, codec);
     return ZB_OK;
 }
 

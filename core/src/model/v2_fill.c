@@ -102,10 +102,11 @@ static enum zb_code write_base64(zb_json_writer *w, const uint8_t *bytes, uint64
                                  zb_error *err) {
     while (size > 0 && bytes[size - 1] == 0)
         size--;
-    char *text = malloc((size_t)size / 3 * 4 + 5);
+    char *text = malloc(zb__base64_length((size_t)size) + 1);
     if (!text)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a fill value");
-    zb_json_write_string(w, zb__base64_encode(bytes, (size_t)size, text));
+    zb__base64_encode(bytes, (size_t)size, text);
+    zb_json_write_string(w, text);
     free(text);
     return ZB_OK;
 }
@@ -161,8 +162,7 @@ static bool is_zero(const zb_json *value) {
     return zb_json_double(value, &number) && number == 0;
 }
 
-/* The bytes of one element. No text that a document can hold is as long as the largest types, so
-   that memory is asked for only when the text is long enough. */
+/* The bytes of one element. Memory is asked for by the text, not by the type. */
 static enum zb_code write_encoded(zb_json_writer *w, const zb__v2_dtype *type, const zb_json *value,
                                   zb_error *err) {
     static const char expected[] = "the base64 text of one element";
@@ -171,14 +171,13 @@ static enum zb_code write_encoded(zb_json_writer *w, const zb__v2_dtype *type, c
         zb_json_write_null(w);
         return ZB_OK;
     }
-    if (!text || strlen(text) / 4 < type->size / 3)
+    if (!text || zb__base64_bytes(text) != type->size)
         return wrong(value, expected, err);
     uint8_t *bytes = malloc((size_t)type->size + 1);
     if (!bytes)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a fill value");
-    enum zb_code code = zb__base64_decode(text, bytes, (size_t)type->size)
-                            ? write_element(w, type, bytes, err)
-                            : wrong(value, expected, err);
+    enum zb_code code = zb__base64_decode(text, bytes) ? write_element(w, type, bytes, err)
+                                                       : wrong(value, expected, err);
     free(bytes);
     return code;
 }

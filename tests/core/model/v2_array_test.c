@@ -149,6 +149,13 @@ static void codecs(void **state) {
          "[{\"name\":\"bytes\"},{\"name\":\"blosc\",\"configuration\":{\"cname\":\"lz4\","
          "\"clevel\":"
          "5,\"shuffle\":\"bitshuffle\",\"typesize\":1,\"blocksize\":0}}]"},
+        {"\"dtype\":\">i2\",\"filters\":[{\"id\":\"delta\",\"dtype\":\">i2\",\"astype\":\">i4\"}]",
+         "[{\"name\":\"numcodecs.delta\",\"configuration\":{\"dtype\":\"<i2\",\"astype\":\"<i4\"}}"
+         "," BIG "]"},
+        {"\"compressor\":{\"id\":\"crc32c\",\"location\":\"end\"}",
+         "[" LITTLE ",{\"name\":\"crc32c\",\"configuration\":{}}]"},
+        {"\"compressor\":{\"id\":\"crc32c\",\"location\":\"start\"}",
+         "[" LITTLE ",{\"name\":\"numcodecs.crc32c\",\"configuration\":{\"location\":\"start\"}}]"},
         {"\"dtype\":\"|O\",\"filters\":[{\"id\":\"vlen-utf8\"}],\"compressor\":{\"id\":\"gzip\","
          "\"level\":9}",
          "[{\"name\":\"vlen-utf8\",\"configuration\":{}},{\"name\":\"gzip\",\"configuration\":"
@@ -234,6 +241,10 @@ static void attributes(void **state) {
         {"\"fill_value\":[7]", "{\"_FillValue\":9}", "{\"_FillValue\":9}", "null"},
         {"\"dtype\":\"<f4\",\"fill_value\":\"NaN\"", NULL, "{\"_FillValue\":\"AAAAAAAA+H8=\"}",
          "null"},
+        {"\"dtype\":\"<f8\",\"fill_value\":NaN", NULL, "{\"_FillValue\":\"AAAAAAAA+H8=\"}", "null"},
+        {"\"dtype\":\"<f4\",\"fill_value\":0.1", NULL, "{\"_FillValue\":\"AAAAoJmZuT8=\"}", "null"},
+        {"\"dtype\":\"<f2\",\"fill_value\":\"-Infinity\"", NULL,
+         "{\"_FillValue\":\"AAAAAAAA8P8=\"}", "null"},
         {"\"dtype\":\"|b1\",\"fill_value\":false", NULL, "{}", "null"},
         {"\"dtype\":\"<c8\",\"fill_value\":0", NULL, "{}", "null"},
     };

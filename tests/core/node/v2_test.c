@@ -101,13 +101,6 @@ static void lists_by_consolidated_metadata(void **state) {
               "\"a/.zarray\":{},\"a/.zattrs\":{},\"deep/er/b/.zarray\":{},\"gone/.zgroup\":{},"
               "\"three/.zgroup\":{},\"three/.zarray\":{}}}");
     assert_string_equal(children_of(store, ""), "a three");
-    store_set(store, ".zmetadata", "{\"metadata\":{\"../.zarray\":{}}}");
-    zb_node *node;
-    zb_children children;
-    zb_error err;
-    ASSERT_OK(zb_node_open(store, "", &node, &err), err);
-    ASSERT_FAILS(zb_group_children(node, &children, &err), ZB_EFORMAT, err, "no path");
-    zb_node_release(node);
     zb_store_release(store);
 }
 
@@ -150,6 +143,30 @@ static void refuses_changes(void **state) {
     zb_store_release(store);
 }
 
+/* Each document has the limit document_bytes, and all of a node together. */
+static void bounds_documents(void **state) {
+    (void)state;
+    zb_store *store = mixed();
+    zb_node *node;
+    zb_error err;
+    size_t limit = (size_t)zb_limits_get()->document_bytes;
+    char *text = malloc(limit + 16);
+    assert_non_null(text);
+    memset(text, ' ', limit + 15);
+    memcpy(text, "{\"a\":1", 6);
+    text[limit + 14] = '}';
+    text[limit + 15] = '\0';
+    store_set(store, "a/.zattrs", text);
+    ASSERT_FAILS(zb_node_open(store, "a", &node, &err), ZB_ELIMIT, err, "limit document_bytes");
+    memset(text, 'x', limit + 15);
+    memcpy(text, "{\"a\":\"", 6);
+    memcpy(text + limit - 2, "\"}", 3);
+    store_set(store, "a/.zattrs", text);
+    ASSERT_FAILS(zb_node_open(store, "a", &node, &err), ZB_ELIMIT, err, "limit document_bytes");
+    free(text);
+    zb_store_release(store);
+}
+
 static int count_finding(void *context, const zb_finding *finding) {
     ++*(size_t *)context;
     print_message("%s: %s\n", finding->key, finding->message);
@@ -186,6 +203,7 @@ int main(void) {
         cmocka_unit_test(reads_an_array),
         cmocka_unit_test(lists_by_consolidated_metadata),
         cmocka_unit_test(refuses_changes),
+        cmocka_unit_test(bounds_documents),
         cmocka_unit_test(verifies_chunks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
