@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "model/array.h"
 #include "model/grid.h"
 #include "node/document.h"
@@ -94,7 +95,7 @@ static enum zb_code parse_node(zb_node *node, const char *text, size_t size, con
     bool is_array = false;
     enum zb_code code = check_size(text, size, NULL, err);
     if (!code && !node->document)
-        code = zb_json_parse(text, size, &node->document, err);
+        code = zb__json_parse_document(text, size, &node->document, err);
     if (code)
         return zb_error_prefix(err, code, "zarr.json");
     code = check_size(text, size, node->document, err);

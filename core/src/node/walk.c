@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "model/array.h"
 #include "model/keys.h"
 #include "node/document.h"
@@ -65,7 +66,7 @@ enum zb_code zb__node_kind(zb_store *store, const char *path, char *kind, zb_err
     *kind = 0;
     if (code)
         return code == ZB_ENOTFOUND ? ZB_OK : code;
-    code = zb_json_parse(text, size, &json, err);
+    code = zb__json_parse_document(text, size, &json, err);
     free(text);
     *kind = 'g';
     if (code)
