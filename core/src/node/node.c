@@ -14,6 +14,7 @@
 #include "model/grid.h"
 #include "node/document.h"
 #include "node/version.h"
+#include "store/foreign.h"
 #include "zarrbridge/array.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/node.h"
@@ -200,6 +201,8 @@ enum zb_code zb_node_open(zb_store *store, const char *path, zb_node **out, zb_e
     if (code)
         return zb_error_prefix(err, code, "store %s", store->label);
     code = read_settled(store, path, &text, &size, &info, &home, err);
+    if (code == ZB_ENOTFOUND && *path == '\0' && zb__foreign_root(store, err))
+        code = ZB_EUNSUPPORTED;
     if (code)
         return zb__node_blame(store, "node", path, code, err);
     code = zb__node_make(store, path, text, size, out, err);

@@ -8,6 +8,9 @@
 /* True when path names a Zarr v3 node: a directory with a zarr.json. One system call. */
 bool vol_path_is_zarr(const char *path);
 
+/* Tries to open what is there as a store, for the error. */
+enum zb_code vol_path_look(const char *path, zb_error *err);
+
 /* Whether a file of this name becomes a store when it is created: its name ends in ".zarr", or it
    would lie inside a store. */
 bool vol_path_becomes_zarr(const char *path);
