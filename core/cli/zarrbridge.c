@@ -16,6 +16,7 @@
 #include "zarrbridge/check.h"
 #include "zarrbridge/conventions.h"
 #include "zarrbridge/limits.h"
+#include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
 
 /* Exit codes, as of grep and diff. */
@@ -32,12 +33,28 @@ static int print_finding(void *context, const zb_finding *finding) {
     return 0;
 }
 
+/* A store whose root has no document may have nodes below; one that is something else has not. */
+static enum zb_code open_store(const char *path, zb_store **out, zb_error *err) {
+    zb_node *root = NULL;
+    zb_object_info info;
+    enum zb_code code = zb_store_open_fs(path, out, err);
+    if (code)
+        return code;
+    if (zb_store_stat(*out, "zarr.json", &info, NULL) == ZB_ENOTFOUND &&
+        zb_node_open(*out, "", &root, err) == ZB_EUNSUPPORTED)
+        code = ZB_EUNSUPPORTED;
+    zb_node_release(root);
+    if (code)
+        zb_store_release(*out);
+    return code;
+}
+
 static int verify(const char *path) {
     zb_store *store;
     zb_error err;
     zb_verify_summary sum;
     uint64_t findings = 0;
-    if (zb_store_open_fs(path, &store, &err))
+    if (open_store(path, &store, &err))
         return fail(&err);
     enum zb_code code = zb_store_verify(store, print_finding, &findings, &sum, &err);
     zb_store_release(store);
@@ -60,7 +77,7 @@ static int repair(const char *path) {
     zb_store *store;
     zb_error err;
     uint64_t mended = 0;
-    if (zb_store_open_fs(path, &store, &err))
+    if (open_store(path, &store, &err))
         return fail(&err);
     enum zb_code code = zb_store_repair(store, print_mended, &mended, &err);
     if (!code)

@@ -141,6 +141,8 @@ def reader(installed, tmp_path_factory):
     array = group.create_array("array", shape=(20, 30), chunks=(5, 5), shards=(10, 10),
                                dtype="int16", dimension_names=("y", "x"))
     array[...] = 7
+    old = zarr.open_group(folder / "v2.zarr", mode="w", zarr_format=2)
+    old.create_array("array", shape=(5,), dtype="int16")[...] = 7
     return Reader(folder, installed)
 
 

@@ -165,8 +165,6 @@ def _text_cases():
     start = good.encode()[:-1]
     yield "json_not_utf8", "bytes that are no UTF-8", start + b', "\xff": {}}', FORMAT
     yield "json_nul", "a NUL byte", start + b"\0}", FORMAT
-    nested = good.replace('"attributes": {}', '"attributes": {"a": ' + "[" * 64 + "]" * 64 + "}")
-    yield "json_64_levels", "64 levels of lists", nested, LIMIT
     yield "json_4_mib_of_lists", "four million open brackets", "[" * 4 * 2**20, LIMIT
     # The root may carry consolidated metadata, hence its larger limit: 64 MiB.
     padding = " " * (65 * 2**20)

@@ -2,7 +2,8 @@
 /*
  * JSON values as Zarr needs them: integers exact to 64 bits, the token text of every number kept,
  * bare NaN/Infinity/-Infinity accepted on input, depth and size limited (zb_limits), strict UTF-8,
- * no NUL in strings, no member twice. Values are read-only and live as long as their document; any
+ * no NUL in strings, no member twice. (In the attributes of a node's document these are read: a
+ * string has the escape then, and printing gives the text as it stood.) Values are read-only and live as long as their document; any
  * number of threads may read one document.
  */
 #ifndef ZARRBRIDGE_JSON_H

@@ -12,6 +12,9 @@
 struct zb_json {
     cJSON node; /* first, so that a pointer to one is a pointer to the other */
     zb_json_place place;
+    /* The text of a value, and of a member's name in quotes, that the tree cannot hold as it is
+       (zb__json_parse_document); else NULL. They are printed instead. */
+    const char *raw, *raw_name;
 };
 
 /* From this many members on, an object has an index; below, a search costs less. */
@@ -23,5 +26,13 @@ typedef struct zb__json_container {
     size_t count;           /* of members or elements */
     const zb_json **sorted; /* an object's members by name, or NULL */
 } zb__json_container;
+
+/* Parses the document of a node. What users have put into it, the members `attributes` and
+   `consolidated_metadata`, is read where zb_json_parse would refuse it, and printed as it stood:
+   - a NUL or half a surrogate pair stays in its string as the escape that it was written as;
+   - of members that stand twice in an object, the last one is in the tree;
+   - a list or object beyond the limit json_depth (and up to 1000 levels) is an object without
+     members. */
+enum zb_code zb__json_parse_document(const char *text, size_t size, zb_json **out, zb_error *err);
 
 #endif

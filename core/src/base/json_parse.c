@@ -10,6 +10,7 @@
  * Members that stand twice are found by sorting an object's members: n log n for n of them. Of a
  * large object the sorted members are kept, as its index.
  */
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,8 @@
 #include "zarrbridge/limits.h"
 
 /* Parsing and printing recurse as deep as a document is nested: a higher limit json_depth has no
-   effect. */
+   effect. What users put into a document may be this deep; beyond json_depth it is not in the
+   tree. */
 #define DEPTH_MAX 1000
 
 /* The root, and the memory of all values but itself. */
@@ -37,6 +39,7 @@ typedef struct parser {
     document *document;
     uint64_t depth, depth_limit;   /* containers that are open */
     uint64_t values, values_limit; /* begun so far, the root included */
+    bool is_document;              /* the users' members of the root are read leniently */
 } parser;
 
 static enum zb_code parse_value(parser *p, zb_json **out);
@@ -54,11 +57,53 @@ static zb_json *new_value(parser *p, int type, size_t size) {
     return value;
 }
 
+/* The text from `from` to here, as the tree cannot hold it. */
+static enum zb_code keep_raw(parser *p, size_t from, char **out) {
+    const size_t size = p->s.at - from;
+    char *copy = zb__arena_text(&p->document->arena, size + 1);
+    if (!copy)
+        return zb__scan_no_memory(&p->s);
+    memcpy(copy, p->s.text + from, size);
+    copy[size] = '\0';
+    *out = copy;
+    return ZB_OK;
+}
+
+/* Takes out the white space between words, which no value is printed with. */
+static void compact(char *text) {
+    char *to = text;
+    bool quoted = false;
+    for (const char *from = text; *from; from++) {
+        if (quoted && *from == '\\') {
+            *to++ = *from++;
+        } else if (*from == '"') {
+            quoted = !quoted;
+        } else if (!quoted && strchr(" \t\r\n", *from)) {
+            continue;
+        }
+        *to++ = *from;
+    }
+    *to = '\0';
+}
+
+/* A string, and its text as it stands if the string has characters that it cannot hold. */
+static enum zb_code scan_string(parser *p, char **out, const char **raw) {
+    const size_t from = p->s.at;
+    char *text = NULL;
+    p->s.is_strange = false;
+    enum zb_code code = zb__scan_string(&p->s, out);
+    if (!code && p->s.is_strange)
+        code = keep_raw(p, from, &text);
+    *raw = text;
+    return code;
+}
+
 /* ---- Scalars ------------------------------------------------------------------------------ */
 
 static enum zb_code parse_string_value(parser *p, zb_json **out) {
     *out = new_value(p, cJSON_String | cJSON_IsReference, sizeof **out);
-    return *out ? zb__scan_string(&p->s, &(*out)->node.valuestring) : zb__scan_no_memory(&p->s);
+    return *out ? scan_string(p, &(*out)->node.valuestring, &(*out)->raw)
+                : zb__scan_no_memory(&p->s);
 }
 
 static enum zb_code parse_number(parser *p, zb_json **out) {
@@ -93,6 +138,18 @@ static int compare_members(const void *left, const void *right) {
     return order != 0 ? order : a->place.begin < b->place.begin ? -1 : 1;
 }
 
+/* Of members that stand twice the last one stays. The memory of the others goes with the arena. */
+static void drop_doubles(zb__json_container *object, const zb_json **sorted, size_t count) {
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (i + 1 < count && strcmp(sorted[i]->node.string, sorted[i + 1]->node.string) == 0)
+            cJSON_DetachItemViaPointer(&object->value.node, (cJSON *)(uintptr_t)&sorted[i]->node);
+        else
+            sorted[kept++] = sorted[i];
+    }
+    object->count = kept;
+}
+
 /* Sorts the members of a complete object. */
 static enum zb_code check_members(parser *p, zb__json_container *object) {
     const zb_json *few[ZB__JSON_INDEXED_FROM];
@@ -111,12 +168,22 @@ static enum zb_code check_members(parser *p, zb__json_container *object) {
         qsort(sorted, count, sizeof *sorted, compare_members);
     for (size_t i = 1; i < count; i++) {
         char brief[ZB__BRIEF_SIZE];
-        if (strcmp(sorted[i - 1]->node.string, sorted[i]->node.string) == 0)
+        bool twice = strcmp(sorted[i - 1]->node.string, sorted[i]->node.string) == 0;
+        if (twice && p->s.is_lenient) {
+            drop_doubles(object, sorted, count);
+            return ZB_OK;
+        }
+        if (twice)
             return zb__scan_fail(&p->s, ZB_EFORMAT, sorted[i]->place.name,
                                  "member %s stands twice in its object",
                                  zb__name_brief(sorted[i]->node.string, brief));
     }
     return ZB_OK;
+}
+
+/* The members of a node's document that hold what users have put there. */
+static bool is_users(const char *name) {
+    return strcmp(name, "attributes") == 0 || strcmp(name, "consolidated_metadata") == 0;
 }
 
 /* Both containers are entered at their opening bracket. An empty one is a case of its own, because
@@ -128,19 +195,24 @@ static enum zb_code parse_object(parser *p, zb__json_container *object) {
     do {
         zb_json *member;
         char *name;
+        const char *raw_name = NULL;
         zb__scan_space(&p->s);
         size_t at = p->s.at;
         if (zb__scan_peek(&p->s) != '"')
             return zb__scan_expected(&p->s, "a member's name in quotes");
-        enum zb_code code = zb__scan_string(&p->s, &name);
+        enum zb_code code = scan_string(p, &name, &raw_name);
         if (code)
             return code;
         if (!zb__scan_take(&p->s, ':'))
             return zb__scan_expected(&p->s, "':' behind a member's name");
+        const bool outside = p->s.is_lenient;
+        p->s.is_lenient = outside || (p->is_document && p->depth == 1 && is_users(name));
         code = parse_value(p, &member);
+        p->s.is_lenient = outside;
         if (code)
             return code;
         member->place.name = at;
+        member->raw_name = raw_name;
         object->count++;
         cJSON_AddItemToObjectCS(&object->value.node, name, &member->node);
     } while (zb__scan_take(&p->s, ','));
@@ -166,13 +238,30 @@ static enum zb_code parse_array(parser *p, zb__json_container *array) {
     return ZB_OK;
 }
 
+/* A container that is too deep for the tree has been read: it becomes its text. */
+static enum zb_code cut_off(parser *p, zb__json_container *container, size_t from) {
+    char *raw;
+    enum zb_code code = keep_raw(p, from, &raw);
+    if (code)
+        return code;
+    compact(raw);
+    container->value.raw = raw;
+    container->value.node.type = cJSON_Object;
+    container->value.node.child = NULL;
+    container->sorted = NULL;
+    container->count = 0;
+    return ZB_OK;
+}
+
 /* The only way into recursion, hence the place where depth is counted. */
 static enum zb_code parse_container(parser *p, zb_json **out) {
-    bool object = p->s.text[p->s.at] == '{';
-    if (p->depth >= p->depth_limit)
-        return zb__scan_fail(&p->s, ZB_ELIMIT, p->s.at,
+    const size_t from = p->s.at;
+    const bool object = p->s.text[from] == '{';
+    const uint64_t limit = p->s.is_lenient ? DEPTH_MAX : p->depth_limit;
+    if (p->depth >= limit)
+        return zb__scan_fail(&p->s, ZB_ELIMIT, from,
                              "nested deeper than %llu levels, the limit json_depth",
-                             (unsigned long long)p->depth_limit);
+                             (unsigned long long)limit);
     *out = new_value(p, object ? cJSON_Object : cJSON_Array, sizeof(zb__json_container));
     if (!*out)
         return zb__scan_no_memory(&p->s);
@@ -180,7 +269,7 @@ static enum zb_code parse_container(parser *p, zb_json **out) {
     p->depth++;
     enum zb_code code = object ? parse_object(p, container) : parse_array(p, container);
     p->depth--;
-    return code;
+    return !code && p->depth == p->depth_limit ? cut_off(p, container, from) : code;
 }
 
 static enum zb_code parse_value(parser *p, zb_json **out) {
@@ -206,13 +295,15 @@ static enum zb_code parse_value(parser *p, zb_json **out) {
 
 /* ---- Documents ---------------------------------------------------------------------------- */
 
-enum zb_code zb_json_parse(const char *text, size_t size, zb_json **out, zb_error *err) {
+static enum zb_code parse(const char *text, size_t size, bool is_document, zb_json **out,
+                          zb_error *err) {
     const zb_limits *limits = zb_limits_get();
     document *d = calloc(1, sizeof *d);
     parser p = {.s = {.text = text, .size = size, .err = err},
                 .document = d,
                 .depth_limit = limits->json_depth < DEPTH_MAX ? limits->json_depth : DEPTH_MAX,
-                .values_limit = limits->json_values};
+                .values_limit = limits->json_values,
+                .is_document = is_document};
     zb_json *root;
     if (!d)
         return zb__scan_no_memory(&p.s);
@@ -226,6 +317,14 @@ enum zb_code zb_json_parse(const char *text, size_t size, zb_json **out, zb_erro
     else
         *out = root;
     return code;
+}
+
+enum zb_code zb_json_parse(const char *text, size_t size, zb_json **out, zb_error *err) {
+    return parse(text, size, false, out, err);
+}
+
+enum zb_code zb__json_parse_document(const char *text, size_t size, zb_json **out, zb_error *err) {
+    return parse(text, size, true, out, err);
 }
 
 void zb_json_free(zb_json *root) {

@@ -58,7 +58,7 @@ bool zb__scan_take(zb__scanner *s, char c) {
 
 /* A string may hold any UTF-8 except control characters, quotes and backslashes, and the escapes of
    JSON. NUL is refused in every spelling, because names and values are handed on as C strings and
-   would silently become shorter. */
+   would silently become shorter; where the scanner is lenient, its escape stays an escape. */
 
 /* Four hexadecimal digits at s->at; false when there are none. */
 static bool scan_hex(zb__scanner *s, uint32_t *unit) {
@@ -76,13 +76,24 @@ static bool scan_hex(zb__scanner *s, uint32_t *unit) {
     return true;
 }
 
+/* A character that no text can hold: its escape, six bytes from `start` on. */
+static enum zb_code keep_escape(zb__scanner *s, size_t start, const char *what, char **to) {
+    if (!s->is_lenient)
+        return zb__scan_fail(s, ZB_EFORMAT, start, "%s", what);
+    s->is_strange = true;
+    s->at = start + 6; /* what follows half a pair is read for itself */
+    memcpy(*to, s->text + start, 6);
+    *to += 6;
+    return ZB_OK;
+}
+
 /* The rest of "\uXXXX", of two of them for a character beyond 16 bits. */
 static enum zb_code scan_unicode_escape(zb__scanner *s, size_t start, char **to) {
     uint32_t point;
     if (!scan_hex(s, &point))
         return zb__scan_expected(s, "four hexadecimal digits behind \\u");
     if (point == 0)
-        return zb__scan_fail(s, ZB_EFORMAT, start, "a string contains the character NUL");
+        return keep_escape(s, start, "a string contains the character NUL", to);
     if (point >= 0xd800 && point <= 0xdbff && s->size - s->at >= 2 && s->text[s->at] == '\\' &&
         s->text[s->at + 1] == 'u') {
         uint32_t low;
@@ -93,7 +104,7 @@ static enum zb_code scan_unicode_escape(zb__scanner *s, size_t start, char **to)
             point = 0x10000 + ((point - 0xd800) << 10) + (low - 0xdc00);
     }
     if (point >= 0xd800 && point <= 0xdfff)
-        return zb__scan_fail(s, ZB_EFORMAT, start, "half a surrogate pair");
+        return keep_escape(s, start, "half a surrogate pair", to);
     *to += zb__utf8_put(*to, point);
     return ZB_OK;
 }

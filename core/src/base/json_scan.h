@@ -16,6 +16,8 @@ typedef struct zb__scanner {
     size_t size;
     size_t at;        /* next byte to look at; at most size */
     zb__arena *arena; /* of all that is handed out */
+    bool is_lenient;  /* escapes of characters that a text cannot hold stay as they are */
+    bool is_strange;  /* there was one since this was set to false */
     zb_error *err;
 } zb__scanner;
 

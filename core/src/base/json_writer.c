@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/decimal.h"
+#include "base/json.h"
 
 zb_json_writer *zb_json_writer_new(void) {
     return calloc(1, sizeof(zb_json_writer));
@@ -162,6 +163,16 @@ static bool has_lines(const zb_json *container) {
     return child != NULL;
 }
 
+static void write_name_of(zb_json_writer *w, const zb_json *member) {
+    if (!member->raw_name) {
+        zb_json_write_name(w, zb_json_name(member));
+        return;
+    }
+    zb_json_write_raw(w, member->raw_name);
+    zb__text_put(&w->text, ": ", w->spaced ? 2 : 1);
+    w->named = true;
+}
+
 /* Recursion is bounded by the parser's depth limit. */
 static void write_container(zb_json_writer *w, const zb_json *value, bool object) {
     begin(w, object ? "{" : "[");
@@ -170,7 +181,7 @@ static void write_container(zb_json_writer *w, const zb_json *value, bool object
     w->level++;
     for (const zb_json *child = zb_json_first(value); child; child = zb_json_next(child)) {
         if (object)
-            zb_json_write_name(w, zb_json_name(child));
+            write_name_of(w, child);
         zb_json_write_value(w, child);
     }
     w->level--;
@@ -183,6 +194,10 @@ static void write_container(zb_json_writer *w, const zb_json *value, bool object
 void zb_json_write_value(zb_json_writer *writer, const zb_json *value) {
     if (!writer)
         return;
+    if (value && value->raw) {
+        zb_json_write_raw(writer, value->raw);
+        return;
+    }
     switch (zb_json_kind_of(value)) {
     case ZB_JSON_NULL:
         zb_json_write_null(writer);

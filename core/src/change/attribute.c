@@ -44,7 +44,11 @@ static enum zb_code edit(zb__document *document, const char *name, const zb_json
         return zb_fail(err, ZB_ENOTFOUND, "there is no attribute %s", zb__name_brief(name, brief));
     if (value)
         code = ensure_object(document, err);
-    return code ? code : zb__document_edit(document, path, name, value, NULL, err);
+    /* Where a name stands twice, the one before shows when the last has gone. */
+    do {
+        code = code ? code : zb__document_edit(document, path, name, value, NULL, err);
+    } while (!code && !value && zb_json_get(zb_json_get(document->json, "attributes"), name));
+    return code;
 }
 
 /* Reads, edits and makes the new node; nothing is written yet. */

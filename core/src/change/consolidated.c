@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/json_writer.h"
 #include "base/list.h"
 #include "node/document.h"
@@ -91,15 +92,20 @@ static void print_row(zb_json_writer *w, const row *r) {
         zb_json_write_value(w, r->json);
 }
 
+/* *out: an object with the block as a member, so that what users have put there is read as in a
+   document. */
 static enum zb_code print_block(const row *rows, size_t count, zb_json **out, zb_error *err) {
     zb_json_writer w = {.level = 0};
     size_t size;
+    zb_json_begin_object(&w);
+    zb_json_write_name(&w, ZB__CONSOLIDATED);
     begin_block(&w);
     for (size_t i = 0; i < count; i++)
         print_row(&w, &rows[i]);
     end_block(&w);
+    zb_json_end_object(&w);
     char *printed = zb__text_take(&w.text, &size);
-    enum zb_code code = printed ? zb_json_parse(printed, size, out, err)
+    enum zb_code code = printed ? zb__json_parse_document(printed, size, out, err)
                                 : zb_fail(err, ZB_ENOMEM, "out of memory for a block");
     free(printed);
     return code;
@@ -211,7 +217,8 @@ static enum zb_code set_block(zb__document *group, const zb__document *old, cons
     const char *before = !old ? "node_type" : next ? zb_json_name(next) : NULL;
     enum zb_code code = print_block(rows, count, &block, err);
     if (!code)
-        code = zb__document_edit(group, NULL, ZB__CONSOLIDATED, block, before, err);
+        code = zb__document_edit(group, NULL, ZB__CONSOLIDATED,
+                                 zb_json_get(block, ZB__CONSOLIDATED), before, err);
     zb_json_free(block);
     return code;
 }

@@ -19,6 +19,7 @@
 #include <sys/random.h>
 
 #include "base/fork.h"
+#include "base/json.h"
 #include "base/names.h"
 #include "change/consolidated.h"
 #include "change/hierarchy.h"
@@ -310,7 +311,7 @@ void zb__owed_unsure(zb_store *store, const char *path) {
 /* ---- Putting back ------------------------------------------------------------------------- */
 
 static enum zb_code update_block(zb_store *store, debt *d, zb__document *group, zb_error *err) {
-    enum zb_code code = zb_json_parse(d->old.text, d->old.size, &d->old.json, err);
+    enum zb_code code = zb__json_parse_document(d->old.text, d->old.size, &d->old.json, err);
     if (!code)
         code = zb__consolidated_update(store, d->path, group, &d->old, &d->put, &d->erased, err);
     zb_json_free(d->old.json);

@@ -172,7 +172,8 @@ static enum zb_code encode(const zb__encoding *e, const zb__form *form,
                  .is_fill = true};
     zb__store_le32(room, (uint32_t)count_of(form));
     if (!write_elements(&w, view->data, 0))
-        return zb_fail(err, ZB_EINVAL, "an element has 4 GiB or more, or has changed while it was written");
+        return zb_fail(err, ZB_EINVAL,
+                       "an element has 4 GiB or more, or has changed while it was written");
     out->data = room;
     out->size = w.is_fill && !e->store_empty ? 0 : (size_t)(w.at - room);
     return ZB_OK;

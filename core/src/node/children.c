@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_brief.h"
 #include "base/names.h"
 #include "node/document.h"
 #include "node/node.h"
@@ -63,16 +62,14 @@ static const zb_json *consolidated_map(const zb_node *node) {
     return zb_json_kind_of(map) == ZB_JSON_OBJECT ? map : NULL;
 }
 
-/* Takes the first part below `relative`, the group's path below the block's owner, of each path. */
+/* Takes the first part below `relative`, the group's path below the block's owner, of each path. An
+   entry whose name is no path can be no node, and does not keep the others from being listed. */
 static enum zb_code take_consolidated(const zb_json *map, const char *relative, search *s) {
     size_t skip = *relative ? strlen(relative) + 1 : 0;
     for (const zb_json *m = zb_json_first(map); m; m = zb_json_next(m)) {
         const char *path = zb_json_name(m);
-        char brief[ZB__BRIEF_SIZE];
         if (*path == '\0' || zb__path_check(path, NULL))
-            return zb_fail(s->err, ZB_EFORMAT,
-                           "consolidated_metadata has %s, which is no path below its group",
-                           zb__name_brief(path, brief));
+            continue;
         if (skip > 0 && (strncmp(path, relative, skip - 1) != 0 || path[skip - 1] != '/'))
             continue;
         const char *name = path + skip;

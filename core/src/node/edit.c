@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/json_writer.h"
 #include "zarrbridge/json.h"
 
@@ -72,15 +73,20 @@ static void add(splice *s, const char *name, const zb_json *value, const char *b
     }
 }
 
-/* One comma goes with the member: the one before it, or behind it when it is the first. */
+/* One comma goes with the member: the one before it, or behind it when it is the first. By the text,
+   since of members that stand twice the tree has one. */
 static void take_out(splice *s, const zb_json *member) {
-    const zb_json *before = member_before(s->object, member);
-    const zb_json *next = zb_json_next(member);
-    s->from = before ? zb_json_place_of(before).end : zb_json_place_of(s->object).begin + 1;
-    if (before)
-        s->to = zb_json_place_of(member).end;
-    else
-        s->to = next ? space_before(s, next) : zb_json_place_of(s->object).end - 1;
+    s->from = space_before(s, member);
+    s->to = zb_json_place_of(member).end;
+    if (s->text[s->from - 1] == ',') {
+        s->from--;
+        while (strchr(" \t\r\n", s->text[s->from - 1]))
+            s->from--;
+        return;
+    }
+    while (strchr(" \t\r\n", s->text[s->to]))
+        s->to++;
+    s->to += s->text[s->to] == ',';
 }
 
 /* Follows path, names from the document's root. */
@@ -147,7 +153,7 @@ enum zb_code zb__document_edit(zb__document *document, const char *const *path, 
 enum zb_code zb__document_parse(char *text, size_t size, const char *what, zb__document *out,
                                 zb_error *err) {
     zb_json *json;
-    enum zb_code code = zb_json_parse(text, size, &json, err);
+    enum zb_code code = zb__json_parse_document(text, size, &json, err);
     if (code) {
         free(text);
         return zb_error_prefix(err, code, "%s", what);

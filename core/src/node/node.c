@@ -9,11 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "model/array.h"
 #include "model/grid.h"
 #include "node/document.h"
 #include "node/v2.h"
 #include "node/version.h"
+#include "store/foreign.h"
 #include "zarrbridge/array.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/node.h"
@@ -112,7 +114,7 @@ static enum zb_code parse_node(zb_node *node, const char *text, size_t size, con
     bool is_array = false;
     enum zb_code code = check_size(text, size, NULL, err);
     if (!code && !node->document)
-        code = zb_json_parse(text, size, &node->document, err);
+        code = zb__json_parse_document(text, size, &node->document, err);
     if (code)
         return zb_error_prefix(err, code, "zarr.json");
     code = check_size(text, size, node->document, err);
@@ -219,6 +221,8 @@ enum zb_code zb_node_open(zb_store *store, const char *path, zb_node **out, zb_e
     if (code)
         return zb_error_prefix(err, code, "store %s", store->label);
     code = read_settled(store, path, &text, &size, &info, &home, &format, err);
+    if (code == ZB_ENOTFOUND && *path == '\0' && zb__foreign_root(store, err))
+        code = ZB_EUNSUPPORTED;
     if (code)
         return zb__node_blame(store, "node", path, code, err);
     code = zb__node_make(store, path, text, size, out, err);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "model/v2_array.h"
 #include "node/document.h"
 #include "node/listing.h"
@@ -49,7 +50,7 @@ static enum zb_code read_json(zb_store *store, const char *path, const char *nam
     if (code == ZB_ENOTFOUND)
         return code;
     if (!code) {
-        code = zb_json_parse(text, size, out, &own);
+        code = zb__json_parse_document(text, size, out, &own);
         free(text);
     }
     if (code)

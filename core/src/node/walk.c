@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "model/array.h"
 #include "model/keys.h"
 #include "node/document.h"
@@ -40,7 +41,7 @@ enum zb_code zb__node_kind(zb_store *store, const char *path, char *kind, zb_err
     *kind = 0;
     if (code)
         return code == ZB_ENOTFOUND ? zb__v2_kind(store, path, kind, err) : code;
-    code = zb_json_parse(text, size, &json, err);
+    code = zb__json_parse_document(text, size, &json, err);
     free(text);
     *kind = 'g';
     if (code)

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/foreign.h"
 #include "store/fs_dirty.h"
 #include "store/fs_flush.h"
 #include "store/fs_live.h"
@@ -185,8 +186,12 @@ static void forget_flush(void *context) {
 
 enum zb_code zb_store_open_fs(const char *path, zb_store **out, zb_error *err) {
     int root = ZB__UNINTERRUPTED(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (root < 0)
-        return zb_fail_errno(err, errno, "cannot open the directory '%s'", path);
+    if (root < 0) {
+        const int saved = errno;
+        enum zb_code foreign = zb__foreign_file(path, err);
+        return foreign ? foreign
+                       : zb_fail_errno(err, saved, "cannot open the directory '%s'", path);
+    }
     struct stat st;
     zb__fs *fs = fstat(root, &st) == 0 ? calloc(1, sizeof *fs) : NULL;
     if (!fs) {

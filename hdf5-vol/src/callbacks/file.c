@@ -12,6 +12,8 @@
 #include "hdf5/shadows.h"
 #include "model/writers.h"
 
+#include <string.h>
+
 /* A copy of fapl that leads to the native connector. The caller closes it. */
 static hid_t native_fapl(h5_lib *lib, hid_t fapl) {
     hid_t copy = lib->H5Pcopy(fapl);
@@ -68,6 +70,18 @@ void *vol_file_create(h5_lib *lib, const char *name, unsigned flags, hid_t fcpl,
     return store_of_path(lib, name, flags, &options, true);
 }
 
+/* After the native connector has failed: says what is there when that is known, instead of its
+   error, which tells of a signature or a directory. URLs may be meant for another driver. */
+static void explain(h5_lib *lib, const char *name) {
+    zb_error err = {0};
+    if (strstr(name, "://") && !strstr(name, ".zarr"))
+        return;
+    if (vol_path_look(name, &err) != ZB_EUNSUPPORTED)
+        return;
+    vol_release_id(lib, lib->H5Eget_current_stack()); /* which empties it */
+    VOL_PUSH_ZB(lib, FILE, CANTOPENFILE, &err);
+}
+
 void *vol_file_open(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, hid_t dxpl,
                     void **req) {
     vol_options options;
@@ -78,6 +92,8 @@ void *vol_file_open(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, h
         hid_t native = native_fapl(lib, fapl);
         void *under = lib->H5VLfile_open(name, flags, native, dxpl, req);
         vol_release_id(lib, native);
+        if (!under)
+            explain(lib, name);
         return vol_object_pass(lib, H5I_FILE, under);
     }
     return store_of_path(lib, name, flags, &options, false);

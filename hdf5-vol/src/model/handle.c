@@ -43,6 +43,17 @@ bool vol_path_is_zarr(const char *path) {
            holds(path, ".zmetadata");
 }
 
+enum zb_code vol_path_look(const char *path, zb_error *err) {
+    zb_store *store = NULL;
+    zb_node *node = NULL;
+    enum zb_code code = zb_store_open_fs(path, &store, err);
+    if (!code)
+        code = zb_node_open(store, "", &node, err);
+    zb_node_release(node);
+    zb_store_release(store);
+    return code;
+}
+
 /* The length of a path without the slashes at its end. */
 static size_t trimmed_length(const char *path) {
     size_t length = strlen(path);

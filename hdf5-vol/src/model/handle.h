@@ -9,6 +9,9 @@
    document of version 2. */
 bool vol_path_is_zarr(const char *path);
 
+/* Tries to open what is there as a store, for the error. */
+enum zb_code vol_path_look(const char *path, zb_error *err);
+
 /* Whether a file of this name becomes a store when it is created: its name ends in ".zarr", or it
    would lie inside a store. */
 bool vol_path_becomes_zarr(const char *path);

@@ -64,8 +64,10 @@ static void expect_open(const char *text, const char *name) {
 
 static void json_depth(void *unused) {
     (void)unused;
-    expect_open(GROUP ",\"attributes\":{\"a\":[[1]]}}", NULL);
-    expect_open(GROUP ",\"attributes\":{\"a\":[[[1]]]}}", "json_depth");
+    expect_open(GROUP ",\"x\":{\"must_understand\":false,\"a\":[[1]]}}", NULL);
+    expect_open(GROUP ",\"x\":{\"must_understand\":false,\"a\":[[[1]]]}}", "json_depth");
+    /* Attributes are cut off there, and do not keep the node from being opened. */
+    expect_open(GROUP ",\"attributes\":{\"a\":[[[1]]]}}", NULL);
 }
 
 static void json_values(void *unused) {

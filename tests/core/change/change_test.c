@@ -151,6 +151,32 @@ static void test_attributes_of_others_stay(void **state) {
     zb_store_release(store);
 }
 
+/* What a document's tree cannot hold stays in the text, and in a block of consolidated metadata;
+   removing a name removes it as often as it stands there. */
+static void test_strange_attributes_stay(void **state) {
+    (void)state;
+    static const char before[] =
+        "{\"attributes\":{\"n\":\"a\\u0000\",\"twice\":1,\"x\":2,\"twice\":3,\"\\udc00\":4},"
+        "\"zarr_format\":3,\"node_type\":\"group\"}";
+    static const char after[] = "{\"attributes\":{\"n\":\"a\\u0000\",\"x\":[5],\"\\udc00\":4},"
+                                "\"zarr_format\":3,\"node_type\":\"group\"}";
+    zb_store *store = store_tree(true);
+    store_set(store, "s/zarr.json", before);
+    set(store, "s", "x", "[5]");
+    set(store, "s", "twice", NULL);
+    store_expect(store, "s/zarr.json", after);
+    char *text = store_text(store, "zarr.json");
+    assert_non_null(
+        strstr(text, "\"s\":{\"attributes\":{\"n\":\"a\\u0000\",\"x\":[5],\"\\udc00\":4}"));
+    set(store, "b", "other", "2"); /* the entry of s goes from the old block into the new one */
+    free(text);
+    text = store_text(store, "zarr.json");
+    assert_non_null(
+        strstr(text, "\"s\":{\"attributes\":{\"n\":\"a\\u0000\",\"x\":[5],\"\\udc00\":4}"));
+    free(text);
+    zb_store_release(store);
+}
+
 /* ---- Consolidated metadata ---------------------------------------------------------------- */
 
 static bool has_block(zb_store *store) {
@@ -326,6 +352,7 @@ int main(void) {
         cmocka_unit_test(test_attribute_errors),
         cmocka_unit_test(test_dimension_names),
         cmocka_unit_test(test_attributes_of_others_stay),
+        cmocka_unit_test(test_strange_attributes_stay),
         cmocka_unit_test(test_consolidated),
         cmocka_unit_test(test_other_blocks),
         cmocka_unit_test(test_delete),

@@ -31,6 +31,19 @@ static const edit_row rows[] = {
     {"{ \"a\":1, \"b\":2 , \"c\":3 }", NULL, "c", NULL, NULL, "{ \"a\":1, \"b\":2 }"},
     {"{\n  \"a\": 1\n}", NULL, "a", NULL, NULL, "{}"},
     {"{\"a\":1}", NULL, "b", NULL, NULL, "{\"a\":1}"},
+    /* Beside what the tree cannot hold: escapes, names that stand twice. */
+    {"{\"attributes\":{\"n\":\"\\u0000\",\"\\ud800\":[],\"x\":1}}", "attributes", "x", "2", NULL,
+     "{\"attributes\":{\"n\":\"\\u0000\",\"\\ud800\":[],\"x\":2}}"},
+    {"{\"attributes\":{\"n\":\"\\u0000\"}}", "attributes", "x", "2", NULL,
+     "{\"attributes\":{\"n\":\"\\u0000\",\"x\":2}}"},
+    {"{\"attributes\":{\"n\\u0000\":1,\"x\":2}}", "attributes", "n\\u0000", "3", NULL,
+     "{\"attributes\":{\"n\\u0000\":3,\"x\":2}}"},
+    {"{\"attributes\":{\"c\":1,\"a\":1,\"c\":2, \"b\":3,\"c\":4}}", "attributes", "b", NULL, NULL,
+     "{\"attributes\":{\"c\":1,\"a\":1,\"c\":2,\"c\":4}}"},
+    {"{\"attributes\":{\"a\":1,\"c\":2,\"b\":3,\"c\":4}}", "attributes", "a", NULL, NULL,
+     "{\"attributes\":{\"c\":2,\"b\":3,\"c\":4}}"},
+    {"{\"attributes\":{\"c\":2,\"b\":3,\"c\":4}}", "attributes", "c", "5", NULL,
+     "{\"attributes\":{\"c\":2,\"b\":3,\"c\":5}}"},
 };
 
 static zb__document parse(const char *text) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/store.h"
 
+#include "base/json.h"
 #include "base/text.h"
 #include "node/walk.h"
 #include "zarrbridge/change.h"
@@ -89,7 +90,7 @@ static void put_entry(zb__text *block, const char *document) {
     static const char empty[] = "{\"kind\":\"inline\",\"must_understand\":false,\"metadata\":{}}";
     zb_json *json;
     zb_error err;
-    ASSERT_OK(zb_json_parse(document, strlen(document), &json, &err), err);
+    ASSERT_OK(zb__json_parse_document(document, strlen(document), &json, &err), err);
     bool group = strcmp(zb_json_string(zb_json_get(json, "node_type")), "group") == 0;
     const char *comma = "{";
     for (const zb_json *m = zb_json_first(json); m; m = zb_json_next(m)) {
@@ -151,7 +152,7 @@ void store_check_consolidated(zb_store *store) {
     char *text = store_text(store, "zarr.json");
     if (!text)
         return;
-    ASSERT_OK(zb_json_parse(text, strlen(text), &json, &err), err);
+    ASSERT_OK(zb__json_parse_document(text, strlen(text), &json, &err), err);
     const zb_json *block = zb_json_get(json, "consolidated_metadata");
     if (block) {
         char *there = zb_json_print(block);
@@ -170,7 +171,7 @@ void store_check_truthful(zb_store *store) {
     zb_json *json = NULL;
     zb_error err;
     if (text)
-        ASSERT_OK(zb_json_parse(text, strlen(text), &json, &err), err);
+        ASSERT_OK(zb__json_parse_document(text, strlen(text), &json, &err), err);
     const zb_json *block = zb_json_get(json, "consolidated_metadata");
     const zb_json *entry = zb_json_first(zb_json_get(block, "metadata"));
     for (; entry; entry = zb_json_next(entry)) {

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/foreign.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- Names that are no directories -------------------------------------------------------- */
+
+/* As much of a file as is looked at. References are a JSON object that says so near its start. */
+#define HEAD_BYTES 65536
+
+/* A scheme, and "://". One letter could be a drive's. */
+static bool is_url(const char *path) {
+    size_t length = 0;
+    while (isalnum((unsigned char)path[length]) ||
+           (length && strchr("+-.", path[length]) && path[length] != '\0'))
+        length++;
+    return length > 1 && strncmp(path + length, "://", 3) == 0;
+}
+
+/* The number of bytes; 0 for what cannot be read. Special files are not touched. */
+static size_t read_head(const char *path, char *head, size_t size) {
+    struct stat st;
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return 0;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = file < 0 ? 0 : read(file, head, size);
+    if (file >= 0)
+        close(file);
+    return got > 0 ? (size_t)got : 0;
+}
+
+static bool begins(const char *head, size_t size, const char *with, size_t length) {
+    return size >= length && memcmp(head, with, length) == 0;
+}
+
+static bool has(const char *head, size_t size, const char *word) {
+    return memmem(head, size, word, strlen(word)) != NULL;
+}
+
+/* Version 0 maps keys to places, version 1 has that map as a member. */
+static bool is_references(const char *head, size_t size) {
+    size_t at = 0;
+    while (at < size && strchr(" \t\r\n", head[at]) && head[at])
+        at++;
+    return at < size && head[at] == '{' &&
+           (has(head, size, "\"refs\"") || has(head, size, ".zgroup\"") ||
+            has(head, size, ".zarray\"") || has(head, size, ".zmetadata\""));
+}
+
+static enum zb_code look_at_head(const char *path, const char *head, size_t size, zb_error *err) {
+    if (begins(head, size, "PK\3\4", 4) || begins(head, size, "PK\5\6", 4))
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "'%s' is a zip file: unpack it, or read it with GDAL as /vsizip/%s", path,
+                       path);
+    if (begins(head, size, "\x89HDF\r\n\x1a\n", 8))
+        return zb_fail(err, ZB_EUNSUPPORTED, "'%s' is an HDF5 file, not a Zarr store", path);
+    const char *slash = strrchr(path, '/');
+    if (strcmp(slash ? slash + 1 : path, "zarr.json") == 0)
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "'%s' is the document of a Zarr node: name the directory that it is in",
+                       path);
+    if (is_references(head, size))
+        return zb_fail(
+            err, ZB_EUNSUPPORTED,
+            "'%s' is a kerchunk reference file, which leads to chunks in other files and "
+            "is not read here: write a store of Zarr version 3 from it with xarray",
+            path);
+    return ZB_OK;
+}
+
+enum zb_code zb__foreign_file(const char *path, zb_error *err) {
+    if (is_url(path))
+        return zb_fail(
+            err, ZB_EUNSUPPORTED,
+            "'%s' is a URL, and only local directories are read here: copy the store, or "
+            "read it with GDAL's virtual file systems (/vsicurl/, /vsis3/, /vsigs/)",
+            path);
+    char *head = malloc(HEAD_BYTES);
+    if (!head)
+        return ZB_OK; /* the caller's own error will do */
+    enum zb_code code = look_at_head(path, head, read_head(path, head, HEAD_BYTES), err);
+    free(head);
+    return code;
+}
+
+/* ---- Directories -------------------------------------------------------------------------- */
+
+static bool there(zb_store *store, const char *key) {
+    zb_object_info info;
+    return zb_store_stat(store, key, &info, NULL) == ZB_OK;
+}
+
+static bool says(zb_store *store, const char *key, const char *word) {
+    char *text = NULL;
+    size_t size = 0;
+    bool found =
+        zb_store_get(store, key, HEAD_BYTES, "of a sign", &text, &size, NULL, NULL) == ZB_OK &&
+        has(text, size, word);
+    free(text);
+    return found;
+}
+
+/* The directories of an Icechunk repository. */
+typedef struct icechunk {
+    bool snapshots, manifests, refs_or_repo;
+} icechunk;
+
+static int note_name(void *context, const zb_list_entry *entry) {
+    icechunk *found = context;
+    found->snapshots |= strcmp(entry->name, "snapshots") == 0;
+    found->manifests |= strcmp(entry->name, "manifests") == 0;
+    found->refs_or_repo |= strcmp(entry->name, "refs") == 0 || strcmp(entry->name, "repo") == 0;
+    return 0;
+}
+
+static bool is_icechunk(zb_store *store) {
+    icechunk found = {.snapshots = false};
+    return store->hints.can_list && zb_store_list(store, "", note_name, &found, NULL) == ZB_OK &&
+           found.snapshots && found.manifests && found.refs_or_repo;
+}
+
+enum zb_code zb__foreign_root(zb_store *store, zb_error *err) {
+    if (says(store, ".zmetadata", "\"record_size\""))
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "this is a kerchunk reference directory (Parquet), which leads to chunks in "
+                       "other files and is not read here");
+    if (there(store, ".zmetadata"))
+        return zb_fail(
+            err, ZB_EUNSUPPORTED,
+            "there is .zmetadata of Zarr version 2 without the documents that it repeats "
+            "(.zgroup, .zarray), which are what is read: copy the whole store");
+    if (says(store, "attributes.json", "\"n5\"") || says(store, "attributes.json", "\"blockSize\""))
+        return zb_fail(err, ZB_EUNSUPPORTED, "this is N5, not Zarr");
+    if (is_icechunk(store))
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "this is an Icechunk repository, which is not read here: write its content "
+                       "to a plain store of Zarr version 3");
+    return ZB_OK;
+}
