@@ -322,10 +322,14 @@ static void test_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shrink_and_grow),  cmocka_unit_test(test_chunks_go),
-        cmocka_unit_test(test_sparse),           cmocka_unit_test(test_unfinished),
-        cmocka_unit_test(test_growing_is_cheap), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_foreign_padding),  cmocka_unit_test(test_foreign_chunks),
+        cmocka_unit_test(test_shrink_and_grow),
+        cmocka_unit_test(test_chunks_go),
+        cmocka_unit_test(test_sparse),
+        cmocka_unit_test(test_unfinished),
+        cmocka_unit_test(test_growing_is_cheap),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_foreign_padding),
+        cmocka_unit_test(test_foreign_chunks),
         cmocka_unit_test(test_foreign_padding_interrupted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
