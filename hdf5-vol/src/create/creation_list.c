@@ -8,6 +8,7 @@
  */
 #include "create/creation_list.h"
 
+#include "create/chunk_runs.h"
 #include "hdf5/types.h"
 
 #include <string.h>
@@ -119,6 +120,7 @@ static hid_t new_dcpl(vol_node *node) {
         lib->H5Pset_fill_value(dcpl, vol_node_type(node), info->fill_value);
     if (info->shard_depth > 0 && info->ndim > 0)
         add_shard_shape(lib, dcpl, info);
+    vol_runs_add(lib, dcpl, node->zarr);
     return dcpl;
 }
 
