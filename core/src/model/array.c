@@ -98,12 +98,30 @@ static enum zb_code parse_grid(model *m, const zb_json *document, zb_error *err)
     return code;
 }
 
+static enum zb_code parse_separator(const zb_json *owner, const char *what, char *separator,
+                                    zb_error *err) {
+    const zb_json *value = zb_json_get(owner, "separator");
+    const char *text = zb_json_string(value);
+    char brief[ZB__BRIEF_SIZE];
+    if (!value)
+        return ZB_OK;
+    if (!text || (strcmp(text, "/") != 0 && strcmp(text, ".") != 0))
+        return zb_fail(err, ZB_EFORMAT, "%s: separator is %s, expected \"/\" or \".\"", what,
+                       zb__json_brief(value, brief));
+    *separator = *text;
+    return ZB_OK;
+}
+
 /* Each encoding has its own default for a missing separator, also without a configuration. */
 static enum zb_code parse_keys(zb__key_encoding *keys, const zb_json *document, zb_error *err) {
     static const char *const known[] = {"separator", NULL};
-    const zb_json *value;
+    const zb_json *value, *grid = zb_json_get(document, "chunk_grid");
     zb__extension encoding;
     char brief[ZB__BRIEF_SIZE];
+    if (!zb_json_get(document, "chunk_key_encoding") && zb__grid_is_typed(grid)) {
+        *keys = (zb__key_encoding){.joined = true, .separator = '/'};
+        return parse_separator(grid, "chunk_grid", &keys->separator, err);
+    }
     enum zb_code code = require(document, "chunk_key_encoding", &value, err);
     if (!code)
         code = zb__extension_parse(value, "chunk_key_encoding", &encoding, err);
@@ -118,16 +136,7 @@ static enum zb_code parse_keys(zb__key_encoding *keys, const zb_json *document, 
     if (code)
         return code;
     keys->separator = keys->v2 ? '.' : '/';
-    const zb_json *separator = zb_json_get(encoding.configuration, "separator");
-    if (!separator)
-        return ZB_OK;
-    const char *text = zb_json_string(separator);
-    if (!text || (strcmp(text, "/") != 0 && strcmp(text, ".") != 0))
-        return zb_fail(err, ZB_EFORMAT,
-                       "chunk_key_encoding: separator is %s, expected \"/\" or \".\"",
-                       zb__json_brief(separator, brief));
-    keys->separator = *text;
-    return ZB_OK;
+    return parse_separator(encoding.configuration, "chunk_key_encoding", &keys->separator, err);
 }
 
 /* ---- Names and codecs --------------------------------------------------------------------- */

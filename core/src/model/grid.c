@@ -132,10 +132,27 @@ static const kind kinds[] = {
     {"rectilinear", {"kind", "chunk_shapes", NULL}, parse_rectilinear},
     {"rectangular", {"chunk_shape", "separator", NULL}, parse_rectangular}};
 
+bool zb__grid_is_typed(const zb_json *value) {
+    const char *type = zb_json_string(zb_json_get(value, "type"));
+    return !zb_json_get(value, "name") && type && strcmp(type, "rectangular") == 0;
+}
+
+/* The draft has its members side by side, and its kind in `type`. */
+static enum zb_code parse_typed(const zb_json *value, const uint64_t *shape, zb__grid *grid,
+                                uint64_t *extent, zb_error *err) {
+    static const char *const known[] = {"type", "chunk_shape", "separator", NULL};
+    const zb__extension whole = {.name = "rectangular", .configuration = value};
+    enum zb_code code = zb__extension_check(&whole, "chunk_grid", known, err);
+    return code ? code : parse_rectangular(value, shape, grid, extent, err);
+}
+
 enum zb_code zb__grid_parse(const zb_json *value, uint32_t ndim, const uint64_t *shape,
                             uint64_t *largest, zb__grid *out, zb_error *err) {
     zb__extension grid;
     char brief[ZB__BRIEF_SIZE];
+    *out = zb__grid_of(ndim, largest);
+    if (zb__grid_is_typed(value))
+        return parse_typed(value, shape, out, largest, err);
     enum zb_code code = zb__extension_parse(value, "chunk_grid", &grid, err);
     if (code)
         return code;
@@ -149,6 +166,5 @@ enum zb_code zb__grid_parse(const zb_json *value, uint32_t ndim, const uint64_t 
     code = zb__extension_check(&grid, "chunk_grid", found->members, err);
     if (code)
         return code;
-    *out = zb__grid_of(ndim, largest);
     return found->parse(grid.configuration, shape, out, largest, err);
 }

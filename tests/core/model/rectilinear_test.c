@@ -5,6 +5,7 @@
 
 #include "support/check.h"
 #include "support/sample.h"
+#include "zarrbridge/read.h"
 
 #define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 #define GRID(shapes)                                                                               \
@@ -72,6 +73,60 @@ static void the_draft(void **state) {
         {"chunk_grid", DRAFT("[[[5,2]],5]"), ZB_EFORMAT, "chunk_shape[0]: [5,2] is no extent"},
     };
     sample_check(sample_array, rows, COUNT(rows));
+}
+
+/* Its first form has a separator in the grid, and keys without one behind the c. */
+static void the_draft_by_type(void **state) {
+    (void)state;
+    static const struct {
+        const char *grid, *keys, *name, *message; /* name: of the chunk at 1; NULL: refused */
+    } rows[] = {
+        {"{\"type\":\"rectangular\",\"chunk_shape\":[[2,4]]}", "", "c1", NULL},
+        {"{\"type\":\"rectangular\",\"chunk_shape\":[[2,4]],\"separator\":\".\"}", "", "c1", NULL},
+        {"{\"type\":\"rectangular\",\"chunk_shape\":[[2,4]],\"separator\":\".\"}",
+         "\"chunk_key_encoding\":\"default\",", "c/1", NULL},
+        {"{\"type\":\"rectangular\",\"chunk_shape\":[[2,4]],\"separator\":\"-\"}", "", NULL,
+         "chunk_grid: separator is \"-\", expected"},
+        {"{\"type\":\"rectangular\",\"chunk_shape\":[[2,5]]}", "", NULL,
+         "chunk_grid: chunk_shape[0]: the chunks have 7 elements, expected the 6"},
+        {"{\"type\":\"rectangular\",\"chunk_shape\":[6],\"x\":1}", "", NULL,
+         "unknown member \"x\""},
+        {"{\"type\":\"regular\",\"chunk_shape\":[6]}", "", NULL, "chunk_grid: name is missing"},
+        {"{\"name\":\"rectangular\",\"configuration\":{\"chunk_shape\":[[2,4]]}}", "", NULL,
+         "chunk_key_encoding is missing"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char *text = NULL;
+        zb_store *store = NULL;
+        zb_node *node = NULL;
+        zb_error err = {.code = ZB_OK};
+        uint8_t values[6] = {0};
+        assert_true(asprintf(&text,
+                             "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[6],"
+                             "\"data_type\":\"uint8\",\"chunk_grid\":%s,%s\"fill_value\":9,"
+                             "\"codecs\":[\"bytes\"]}",
+                             rows[i].grid, rows[i].keys) > 0);
+        ASSERT_OK(zb_store_new_mem("test", &store, &err), err);
+        ASSERT_OK(zb_store_mem_set(store, "zarr.json", text, strlen(text), &err), err);
+        enum zb_code code = zb_node_open(store, "", &node, &err);
+        if (!rows[i].name) {
+            if (code == ZB_OK || !strstr(err.message, rows[i].message))
+                fail_msg("row %zu: %s", i, err.message);
+        } else {
+            ASSERT_OK(code, err);
+            ASSERT_OK(zb_store_mem_set(store, rows[i].name, "\1\2\3\4", 4, &err), err);
+            zb_read read = {.node = node,
+                            .view = {.data = values, .dtype = {ZB_KIND_UINT, 1, false, NULL}}};
+            ASSERT_OK(zb_array_read(&read, 1, &err), err);
+            assert_memory_equal(values, "\11\11\1\2\3\4", 6);
+            uint64_t bytes = 0;
+            ASSERT_OK(zb_array_storage_size(node, &bytes, &err), err);
+            assert_int_equal(bytes, 4);
+        }
+        zb_node_release(node);
+        zb_store_release(store);
+        free(text);
+    }
 }
 
 #define SHARD(shape)                                                                               \
@@ -188,11 +243,9 @@ static void no_dimensions_and_no_elements(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_and_sums),
-        cmocka_unit_test(the_draft),
-        cmocka_unit_test(shards_are_divided),
-        cmocka_unit_test(an_array_tells_its_grid),
-        cmocka_unit_test(no_dimensions_and_no_elements),
+        cmocka_unit_test(lists_and_sums),          cmocka_unit_test(the_draft),
+        cmocka_unit_test(the_draft_by_type),       cmocka_unit_test(shards_are_divided),
+        cmocka_unit_test(an_array_tells_its_grid), cmocka_unit_test(no_dimensions_and_no_elements),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
