@@ -21,6 +21,17 @@ library.H5Pget_size.argtypes = [ctypes.c_int64, ctypes.c_char_p, ctypes.POINTER(
 library.H5Pget.argtypes = [ctypes.c_int64, ctypes.c_char_p, ctypes.c_void_p]
 
 
+def chunk_info(data, number):
+    """Offset and size by H5Dget_chunk_info. h5py hides the offset where there is no address."""
+    offset, size = (ctypes.c_uint64 * len(data.shape))(), ctypes.c_uint64()
+    mask, address = ctypes.c_uint(1), ctypes.c_uint64()
+    library.H5Dget_chunk_info.argtypes = [ctypes.c_int64, ctypes.c_int64, ctypes.c_uint64] + [ctypes.c_void_p] * 4
+    assert library.H5Dget_chunk_info(data.id.id, data.id.get_space().id, number, offset, ctypes.byref(mask),
+                                     ctypes.byref(address), ctypes.byref(size)) >= 0
+    assert mask.value == 0 and address.value == 2**64 - 1
+    return tuple(offset), size.value
+
+
 def insert(plist, name, values):
     row = (ctypes.c_uint64 * len(values))(*values)
     assert library.H5Pinsert2(plist.id, name, ctypes.sizeof(row), row, *[None] * 6) >= 0
@@ -91,6 +102,30 @@ def test_created_written_read(name, gzip, tmp_path):
         assert (data[2:8:2, 3:22] == model[2:8:2, 3:22]).all()
         rows = [0, 2, 3, 9]
         assert (data[rows, 4] == model[rows, 4]).all()
+
+
+EDGES = {"both": ([3, 3, 4], [5, 14, 7]), "columns": ([4, 4, 4], [5, 14, 7]), "shards": ([2] * 5, [4] * 7)}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_single_chunks(name, tmp_path):
+    """H5Dget_chunk_info tells each chunk's real place, and the bytes that it takes."""
+    runs, chunk, shard, *_ = CASES[name]
+    rows, columns = (np.cumsum([0, *edges])[:-1] for edges in EDGES[name])
+    with h5py.File(tmp_path / "x.zarr", "w") as file:
+        data = create(file, runs, chunk, shard)
+        data[:2, :4] = 5  # the first chunk alone
+        assert data.id.get_num_chunks() == len(rows) * len(columns)
+        whole = EDGES[name][0][0] * EDGES[name][1][0] * 4
+        for number, offset in enumerate((int(y), int(x)) for y in rows for x in columns):
+            at, size = chunk_info(data, number)
+            assert at == offset
+            assert size == data.id.get_chunk_info_by_coord(offset).size == (0 if number else whole)
+        for wrong in ((1, 0), (0, 1), (int(rows[-1]), 27)):
+            with pytest.raises(Exception, match="no chunk of '/d' begins at"):
+                data.id.get_chunk_info_by_coord(wrong)
+        with pytest.raises(Exception, match="out of range"):
+            data.id.get_chunk_info(len(rows) * len(columns))
 
 
 def test_lists_are_copied(tmp_path):
