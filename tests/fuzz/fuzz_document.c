@@ -44,6 +44,41 @@ static void check_grid(const zb_node *array) {
     }
 }
 
+/* The declared runs reach the array's edge, and their chunks are those of the grid. */
+static void check_runs(const zb_node *array) {
+    const zb_array_info *info = zb_node_array(array);
+    for (uint32_t d = 0; d < info->ndim; d++) {
+        uint64_t end = 0, index = 0;
+        size_t runs = zb_array_run_count(array, d);
+        for (size_t i = 0; i < runs; i++) {
+            zb_chunk_run run = zb_array_run_at(array, d, i);
+            zb_chunk_span span = zb_array_chunk_at(array, ZB_GRID_CHUNKS, d, index);
+            REQUIRE(span.start == end && span.extent == run.extent);
+            index += run.count;
+            end += run.extent * run.count;
+        }
+        REQUIRE(runs == 0 || (end >= info->shape[d] && end <= INT64_MAX));
+    }
+}
+
+/* The first and the last element. No chunk is stored, but each has its form. */
+static void read_ends(const zb_node *array) {
+    const zb_array_info *info = zb_node_array(array);
+    uint64_t coords[2 * ZB_MAX_NDIM] = {0};
+    zb_values *values = NULL;
+    zb_error err;
+    uint8_t *elements = calloc(2, info->dtype.size);
+    for (uint32_t d = 0; d < info->ndim; d++)
+        coords[info->ndim + d] = info->shape[d] - 1;
+    REQUIRE(elements);
+    REQUIRE_OK(zb_values_new(&values, &err), err);
+    fuzz_check_error(zb_array_read_points_into(array, coords, 2, elements, info->dtype,
+                                               info->dtype.size, values, &err),
+                     &err);
+    zb_values_free(values);
+    free(elements);
+}
+
 /* Printing keeps everything: the printed text parses, and prints the same again. */
 static void check_printing(const zb_json *document) {
     char *text = zb_json_print(document);
@@ -65,6 +100,8 @@ static void check_node(zb_node *node) {
     if (zb_node_array(node)) {
         check_array(zb_node_array(node));
         check_grid(node);
+        check_runs(node);
+        read_ends(node);
         return;
     }
     enum zb_code code = zb_group_children(node, &children, &err);

@@ -44,6 +44,29 @@ static void read_some(const zb_node *node) {
     free(elements);
 }
 
+/* A grid of several extents is written anew when its array grows. */
+static void grow(const zb_node *old) {
+    const zb_array_info *info = zb_node_array(old);
+    uint64_t shape[ZB_MAX_NDIM];
+    bool is_small = true, ends = false;
+    zb_node *node, *larger;
+    zb_error err;
+    for (uint32_t d = 0; d < info->ndim; d++) {
+        shape[d] = info->shape[d] + 7;
+        is_small = is_small && shape[d] < 10000;
+        ends = ends || zb_array_run_count(old, d) > 0;
+    }
+    if (!is_small || !ends || zb_node_refresh(old, &node, &err) != ZB_OK)
+        return;
+    enum zb_code code = zb_array_resize(node, shape, &larger, &err);
+    fuzz_check_error(code, &err);
+    if (code == ZB_OK) {
+        read_some(larger);
+        zb_node_release(larger);
+    }
+    zb_node_release(node);
+}
+
 static void change_array(const zb_node *node) {
     uint64_t shape[ZB_MAX_NDIM], bytes;
     const zb_array_info *info = zb_node_array(node);
@@ -59,6 +82,7 @@ static void change_array(const zb_node *node) {
         read_some(smaller);
         zb_node_release(smaller);
     }
+    grow(node);
 }
 
 /* Calls `visit` for the arrays at and below a node. */

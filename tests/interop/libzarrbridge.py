@@ -24,6 +24,18 @@ class Dtype(c.Structure):
     _fields_ = [("kind", c.c_int), ("size", c.c_uint32), ("swapped", c.c_bool), ("detail", c.c_void_p)]
 
 
+class Run(c.Structure):
+    """zb_chunk_run"""
+
+    _fields_ = [("extent", c.c_uint64), ("count", c.c_uint64)]
+
+
+class Runs(c.Structure):
+    """zb_chunk_runs"""
+
+    _fields_ = [("run", c.POINTER(Run)), ("count", c.c_size_t)]
+
+
 class Spec(c.Structure):
     """zb_array_spec"""
 
@@ -32,6 +44,7 @@ class Spec(c.Structure):
         ("shape", c.POINTER(c.c_uint64)),
         ("inner_shape", c.POINTER(c.c_uint64)),
         ("shard_shape", c.POINTER(c.c_uint64)),
+        ("chunk_runs", c.POINTER(Runs)),
         ("dtype", Dtype),
         ("fill_value", c.c_void_p),
         ("codecs", c.c_char_p),
@@ -102,6 +115,14 @@ def call(function, *arguments):
 
 def shape_of(values):
     return (c.c_uint64 * len(values))(*values) if values is not None else None
+
+
+def runs_of(lists):
+    """For each dimension a list of [extent, count], or None."""
+    if lists is None:
+        return None
+    return (Runs * len(lists))(*[Runs((Run * len(runs))(*[Run(*run) for run in runs]), len(runs))
+                                 if runs else Runs() for runs in lists])
 
 
 def strides_of(array):
@@ -187,7 +208,7 @@ class Store:
         lib.zb_node_release(node)
 
     def create_array(self, path, shape, chunks, dtype, fill_value=0, shards=None, codecs=None,
-                     names=None, attributes=None, separator="/"):
+                     names=None, attributes=None, separator="/", runs=None):
         """dtype: of numpy; void means r<bits>. Another byte order than the host's is stored so."""
         dtype = np.dtype(dtype)
         fill = np.array(fill_value, dtype.newbyteorder("=")).tobytes()
@@ -197,6 +218,7 @@ class Store:
             shape=shape_of(shape),
             inner_shape=shape_of(chunks),
             shard_shape=shape_of(shards),
+            chunk_runs=runs_of(runs),
             dtype=dtype_of(dtype),
             fill_value=c.cast(c.c_char_p(fill), c.c_void_p),
             codecs=text_of(codecs),

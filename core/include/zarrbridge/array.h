@@ -23,6 +23,11 @@ typedef struct zb_codec_info {
     uint32_t shard_level;         /* 0 for the array's own chain, 1 inside its shards, ... */
 } zb_codec_info;
 
+/* Chunks of one extent that follow each other along a dimension. Both numbers are at least 1. */
+typedef struct zb_chunk_run {
+    uint64_t extent, count;
+} zb_chunk_run;
+
 /* All facts about an array that are known without reading data. They live as long as the node. */
 typedef struct zb_array_info {
     uint32_t ndim;                      /* 0 to ZB_MAX_NDIM */
@@ -41,15 +46,24 @@ typedef struct zb_array_info {
     size_t codec_count;
 } zb_array_info;
 
+/* The chunks along a dimension, from the first to the last; a count of 0 says nothing of them. */
+typedef struct zb_chunk_runs {
+    const zb_chunk_run *run;
+    size_t count;
+} zb_chunk_runs;
+
 /* The specification of an array. Pointers are borrowed for the call. */
 typedef struct zb_array_spec {
     uint32_t ndim;
-    const uint64_t *shape;       /* [ndim] */
-    const uint64_t *inner_shape; /* [ndim]: the unit of encoding */
-    const uint64_t *shard_shape; /* [ndim], multiples of inner_shape; NULL: not sharded */
-    zb_dtype dtype;              /* `swapped`: stored in the byte order opposite to the host's */
-    const void *fill_value;      /* one element in host order; NULL: zero */
-    const char *codecs;          /* bytes→bytes codecs of the innermost chunk: a JSON list
+    const uint64_t *shape;           /* [ndim] */
+    const uint64_t *inner_shape;     /* [ndim]: the unit of encoding */
+    const uint64_t *shard_shape;     /* [ndim], multiples of inner_shape; NULL: not sharded */
+    const zb_chunk_runs *chunk_runs; /* [ndim] or NULL: along a dimension with runs, the extents of
+                                    the chunks, or of the shards where shard_shape is not NULL,
+                                    instead of the one above. They reach the array's edge */
+    zb_dtype dtype;         /* `swapped`: stored in the byte order opposite to the host's */
+    const void *fill_value; /* one element in host order; NULL: zero */
+    const char *codecs;     /* bytes→bytes codecs of the innermost chunk: a JSON list
                                     as text; NULL: zstd level 3; "[]": none. Members that a
                                     configuration leaves out get a default */
     const char *const *dimension_names; /* [ndim] or NULL */

@@ -98,17 +98,28 @@ typedef struct zb_chunk_span {
 ZB_API uint64_t zb_array_chunk_count(const zb_node *array, enum zb_grid_level level, uint32_t dim);
 
 /* The chunk at an index of the grid. An index behind the array's last chunk gives the chunk that
-   would be there if the array were larger, with `inside` 0; one that would begin at 2^63 or later
-   gives start UINT64_MAX and extent 0. All but `index` is 0 for a group, and for a dimension that
+   would be there if the array were larger, with `inside` 0; one that would begin at 2^63 or later,
+   or behind the end of a grid that ends, gives start UINT64_MAX and extent 0. All but `index` is 0 for a group, and for a dimension that
    the array does not have. */
 ZB_API zb_chunk_span zb_array_chunk_at(const zb_node *array, enum zb_grid_level level, uint32_t dim,
                                        uint64_t index);
 
 /* The chunk that an element lies in, likewise: behind the array's edge, the one that it would lie
-   in. From element 2^63 on, `index`, `extent` and `inside` are 0 and `start` is UINT64_MAX. All is
-   0 for a group, and for a dimension that the array does not have. */
+   in. From element 2^63 on, `index`, `extent` and `inside` are 0 and `start` is UINT64_MAX; the
+   same behind the end of a grid that ends, with the number of its chunks as index. All is 0 for a
+   group, and for a dimension that the array does not have. */
 ZB_API zb_chunk_span zb_array_chunk_of(const zb_node *array, enum zb_grid_level level, uint32_t dim,
                                        uint64_t element);
+
+/* The grid as it is declared, of chunks or shards. Along a dimension whose chunks have several
+   extents, and which therefore ends, it is a number of runs from the first chunk to the last; they
+   reach to the array's edge or beyond, maybe by whole chunks. 0 runs: all chunks have the extent
+   chunk_shape[dim], without an end; also for a group, and for a dimension that the array does not
+   have. */
+ZB_API size_t zb_array_run_count(const zb_node *array, uint32_t dim);
+
+/* Run i, below that number; all 0 behind it. */
+ZB_API zb_chunk_run zb_array_run_at(const zb_node *array, uint32_t dim, size_t i);
 
 /* The bytes that the array takes in its store: the sum of the sizes of its chunks. Lists the store.
    ZB_EINVAL for a group; ZB_EUNSUPPORTED where the store cannot list; store errors; ZB_ELIMIT for

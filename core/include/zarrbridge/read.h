@@ -52,6 +52,13 @@ ZB_API enum zb_code zb_array_read_points_into(const zb_node *node, const uint64_
                                               size_t count, void *data, zb_dtype dtype,
                                               int64_t stride, zb_values *values, zb_error *err);
 
+/* Sets *bytes to the stored size of one innermost chunk (index[ndim] as ZB_GRID_INNER counts), 0
+   when it is not stored. The chunk itself is not read, only indexes of shards. ZB_EINVAL for a
+   group, and for a chunk that the array does not have; ZB_EUNSUPPORTED where codecs lie around a
+   shard, whose inner chunks then have no bytes of their own; chunk errors. */
+ZB_API enum zb_code zb_array_chunk_stored(const zb_node *array, const uint64_t *index,
+                                          uint64_t *bytes, zb_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "base/json_writer.h"
+#include "change/reshape.h"
 #include "codec/encode.h"
 #include "kernel/values.h"
 #include "model/array.h"
@@ -25,42 +25,6 @@
 /* The bytes that are read at once to find out whether they are all fill; one row of inner chunks at
    least. */
 #define LOOK_BYTES ((uint64_t)16 << 20)
-
-/* ---- The same array with another shape ---------------------------------------------------- */
-
-static enum zb_code shape_json(const uint64_t *shape, uint32_t ndim, zb_json **json,
-                               zb_error *err) {
-    zb_json_writer w = {.level = 0};
-    zb__json_write_extents(&w, shape, ndim);
-    enum zb_code code = w.text.failed ? zb_fail(err, ZB_ENOMEM, "out of memory for a shape")
-                                      : zb_json_parse(w.text.data, w.text.size, json, err);
-    free(w.text.data);
-    return code;
-}
-
-enum zb_code zb__array_reshape(const zb_node *node, const zb__document *document,
-                               const uint64_t *shape, zb__document *out_document, zb_node **out,
-                               zb_error *err) {
-    zb_json *json = NULL;
-    zb__document changed = {.text = NULL};
-    enum zb_code code = shape_json(shape, node->array->info.ndim, &json, err);
-    char *copy = code ? NULL : strndup(document->text, document->size);
-    if (!code)
-        code = copy ? zb__document_parse(copy, document->size, "zarr.json", &changed, err)
-                    : zb_fail(err, ZB_ENOMEM, "out of memory for a document");
-    if (!code)
-        code = zb__document_edit(&changed, NULL, "shape", json, NULL, err);
-    if (!code)
-        code = zb__node_make(node->store, node->path, changed.text, changed.size, out, err);
-    if (!code)
-        (*out)->home = node->home;
-    if (!code && out_document)
-        *out_document = changed;
-    else
-        zb__document_free(&changed);
-    zb_json_free(json);
-    return code;
-}
 
 /* ---- One chunk ---------------------------------------------------------------------------- */
 

@@ -21,9 +21,4 @@ enum zb_code zb__beyond_clear(const zb_node *node, const zb__document *document,
                               const uint64_t *keep, const uint64_t *region, bool is_suspect,
                               zb_error *err);
 
-/* A node of the same document with another shape, and unless out_document is NULL its text. */
-enum zb_code zb__array_reshape(const zb_node *node, const zb__document *document,
-                               const uint64_t *shape, zb__document *out_document, zb_node **out,
-                               zb_error *err);
-
 #endif

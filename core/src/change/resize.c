@@ -22,6 +22,7 @@
 #include "base/json_writer.h"
 #include "change/beyond.h"
 #include "change/change.h"
+#include "change/reshape.h"
 #include "model/build.h"
 #include "node/current.h"
 #include "node/document.h"
@@ -142,7 +143,8 @@ static enum zb_code resize(resizing *r, zb_error *err) {
         return zb_fail(err, ZB_EUNSUPPORTED, "the store cannot list chunks, so none can be erased");
     enum zb_code code = finish(r->now, &r->document, r->note, err);
     if (!code && grows)
-        code = zb__beyond_clear(r->now, &r->document, now->shape, shape, true, err);
+        code = zb__beyond_clear(r->then, &r->changed, now->shape, shape, true, err); /* its grid
+                                                                     has the chunks that are new */
     if (!code && shrinks)
         code = note_put(r->now, r->note, err);
     if (!code)

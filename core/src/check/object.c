@@ -9,6 +9,7 @@
 #include "check/object.h"
 #include "codec/elements.h"
 #include "codec/inner_chunks.h"
+#include "model/chunk_form.h"
 #include "node/node.h"
 #include "read/expand.h"
 #include "read/index.h"
@@ -153,10 +154,13 @@ enum zb_code zb__object_check_run(zb__object_check *check, const zb_node *array,
     enum zb_code code = zb__stored_chunk_open(&w.key, err);
     if (code != ZB_OK || !w.key.object) /* the object was erased since it was listed */
         return code;
-    zb__leaf whole = {.key = &w.key, .form = array->array->form, .inner = UINT64_MAX};
+    code = zb__chunk_form(array->array, index, &w.key.form, err);
+    zb__leaf whole = {.key = &w.key, .form = w.key.form, .inner = UINT64_MAX};
     zb__source source = {.object = w.key.object, .size = w.key.info.size};
     check->bytes += source.size;
-    code = check_chunk(&w, &whole, &source, err);
+    if (code == ZB_OK)
+        code = check_chunk(&w, &whole, &source, err);
+    zb__chunk_form_end(array->array, w.key.form);
     zb_object_close(w.key.object);
     return code;
 }

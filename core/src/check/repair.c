@@ -9,6 +9,7 @@
 #include "base/names.h"
 #include "check/consolidated.h"
 #include "check/walk.h"
+#include "model/chunk_form.h"
 #include "node/document.h"
 #include "node/node.h"
 #include "write/journal.h"
@@ -60,21 +61,47 @@ static enum zb_code on_node(void *context, const zb_node *node, zb_error *err) {
     return zb__names_add(&r->groups, (zb__name){.text = strdup(node->path)}, err);
 }
 
+/* The layout of the chunk of a key, with its form. */
+static enum zb_code layout_of(const zb_node *node, const char *key, const zb__form **form,
+                              zb__layout *layout, zb_error *err) {
+    const zb__array *array = node->array;
+    const char *below = zb__path_below(key, node->path);
+    uint64_t index[ZB_MAX_NDIM] = {0};
+    if (below)
+        (void)zb__chunk_key_parse(&array->keys, array->info.ndim, below, index);
+    enum zb_code code = zb__layout_init(layout, array, err);
+    if (!code)
+        code = zb__chunk_form(array, index, form, err);
+    if (!code && *form != array->form)
+        code = zb__layout_shape(layout, *form, err);
+    if (code) {
+        zb__chunk_form_end(array, *form);
+        free(layout->fill);
+    }
+    return code;
+}
+
 /* Where the store has no locks, a writer could be at work: nothing is undone then. */
 static enum zb_code on_journal(void *context, const zb_node *array, const char *key,
                                zb_error *err) {
     repairing *r = context;
+    const zb__form *form = NULL;
     zb__layout layout;
     zb_lock *lock = NULL;
     bool undone = false;
-    enum zb_code code = zb__layout_init(&layout, array->array, err);
-    if (code)
+    enum zb_code code = layout_of(array, key, &form, &layout, err);
+    bool known = code != ZB_EINVAL; /* else the grid has no such chunk: nothing can be undone */
+    if (code && known)
         return code;
     code = zb_store_lock(r->store, key, &lock, err);
     if (!code)
-        code = zb__journal_replay(r->store, &layout, key, &undone, err);
+        code = known ? zb__journal_replay(r->store, &layout, key, &undone, err)
+                     : zb__journal_erase(r->store, key, err);
     zb_store_unlock(lock);
-    free(layout.fill);
+    if (known) {
+        zb__chunk_form_end(array->array, form);
+        free(layout.fill);
+    }
     if (code)
         return zb_error_prefix(err, code, "'%s'", key);
     return report(r, key,

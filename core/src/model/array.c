@@ -15,6 +15,7 @@
 #include "base/extension.h"
 #include "base/json_brief.h"
 #include "codec/form.h"
+#include "model/chunk_form.h"
 #include "model/dtype.h"
 #include "model/extents.h"
 #include "model/fill.h"
@@ -91,18 +92,36 @@ static enum zb_code parse_grid(model *m, const zb_json *document, zb_error *err)
     uint32_t ndim = array->info.ndim;
     enum zb_code code = require(document, "chunk_grid", &value, err);
     if (!code)
-        code = zb__grid_parse(value, ndim, m->chunk_shape, &array->grid, err);
+        code = zb__grid_parse(value, ndim, m->shape, m->chunk_shape, &array->grid, err);
     for (uint32_t d = 0; d < ndim && !code; d++)
         m->chunk_count[d] = zb__grid_count(&array->grid, d, m->shape[d]);
     return code;
 }
 
+static enum zb_code parse_separator(const zb_json *owner, const char *what, char *separator,
+                                    zb_error *err) {
+    const zb_json *value = zb_json_get(owner, "separator");
+    const char *text = zb_json_string(value);
+    char brief[ZB__BRIEF_SIZE];
+    if (!value)
+        return ZB_OK;
+    if (!text || (strcmp(text, "/") != 0 && strcmp(text, ".") != 0))
+        return zb_fail(err, ZB_EFORMAT, "%s: separator is %s, expected \"/\" or \".\"", what,
+                       zb__json_brief(value, brief));
+    *separator = *text;
+    return ZB_OK;
+}
+
 /* Each encoding has its own default for a missing separator, also without a configuration. */
 static enum zb_code parse_keys(zb__key_encoding *keys, const zb_json *document, zb_error *err) {
     static const char *const known[] = {"separator", NULL};
-    const zb_json *value;
+    const zb_json *value, *grid = zb_json_get(document, "chunk_grid");
     zb__extension encoding;
     char brief[ZB__BRIEF_SIZE];
+    if (!zb_json_get(document, "chunk_key_encoding") && zb__grid_is_typed(grid)) {
+        *keys = (zb__key_encoding){.joined = true, .separator = '/'};
+        return parse_separator(grid, "chunk_grid", &keys->separator, err);
+    }
     enum zb_code code = require(document, "chunk_key_encoding", &value, err);
     if (!code)
         code = zb__extension_parse(value, "chunk_key_encoding", &encoding, err);
@@ -117,16 +136,7 @@ static enum zb_code parse_keys(zb__key_encoding *keys, const zb_json *document, 
     if (code)
         return code;
     keys->separator = keys->v2 ? '.' : '/';
-    const zb_json *separator = zb_json_get(encoding.configuration, "separator");
-    if (!separator)
-        return ZB_OK;
-    const char *text = zb_json_string(separator);
-    if (!text || (strcmp(text, "/") != 0 && strcmp(text, ".") != 0))
-        return zb_fail(err, ZB_EFORMAT,
-                       "chunk_key_encoding: separator is %s, expected \"/\" or \".\"",
-                       zb__json_brief(separator, brief));
-    keys->separator = *text;
-    return ZB_OK;
+    return parse_separator(encoding.configuration, "chunk_key_encoding", &keys->separator, err);
 }
 
 /* ---- Names and codecs --------------------------------------------------------------------- */
@@ -173,7 +183,7 @@ static size_t list_codecs(const zb_json *codecs, const zb__form *form, uint32_t 
 }
 
 /* Follows the shards to the innermost chunk, whose extents divide those of all chunks around it:
-   laid over the array, they are a grid again. Each level's shapes are in its own stored dimensions,
+   laid over the array, they are a grid again, and a regular one. Each level's shapes are in its own stored dimensions,
    so the transposes on the way are undone. */
 static void find_inner_shape(model *m) {
     uint32_t ndim = m->array.info.ndim;
@@ -190,7 +200,7 @@ static void find_inner_shape(model *m) {
         memcpy(outer, stored, ndim * sizeof *outer);
         m->array.info.shard_depth++;
     }
-    m->array.inner = zb__grid_of(ndim, m->inner_shape);
+    m->array.inner = m->array.form->shard ? zb__grid_of(ndim, m->inner_shape) : m->array.grid;
 }
 
 /* Binding checks every rule of the chain; the code below only reads configurations that it has
@@ -204,6 +214,8 @@ static enum zb_code parse_codecs(model *m, const zb_json *document, zb_error *er
                               &m->array.chain, err);
     if (!code)
         code = zb__chain_form(m->array.chain, m->chunk_shape, &m->array.form, err);
+    if (!code)
+        code = zb__chunk_forms_check(&m->array, err);
     if (code)
         return code;
     info->codec_count = list_codecs(codecs, m->array.form, 0, NULL);
@@ -273,6 +285,7 @@ void zb__array_free(zb__array *array) {
     /* The node frees the document, to which names and configurations point. */
     model *m = (model *)(void *)array;
     zb__form_release(array->form);
+    zb__grid_free(&array->grid);
     zb__chain_free(array->chain);
     free(m->fill_value);
     free(m->codecs);

@@ -16,7 +16,7 @@ typedef struct zb__array {
     uint64_t *chunk_count; /* [ndim] chunks of `grid` that reach into the array */
     zb__key_encoding keys;
     zb__chain *chain;
-    const zb__form *form; /* of each of its chunks */
+    const zb__form *form; /* of its largest chunk; of each one, see chunk_form.h */
     uint64_t cache_id;    /* equal only for equal store, path and document: part of cache keys */
 } zb__array;
 

@@ -21,6 +21,7 @@
 #include "codec/codecs_print.h"
 #include "kernel/values.h"
 #include "model/fill_print.h"
+#include "model/rectilinear.h"
 #include "zarrbridge/array.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
@@ -147,13 +148,42 @@ static void print_extents(zb_json_writer *w, const char *name, const uint64_t *e
     zb__json_write_extents(w, extents, ndim);
 }
 
-static void print_grid(zb_json_writer *w, const zb_array_spec *spec) {
-    const char separator[2] = {spec->separator ? spec->separator : '/'};
+static enum zb_code add_runs(const zb_chunk_runs *list, uint32_t d, zb__runs *runs, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    for (size_t i = 0; i < list->count && !code; i++) {
+        const zb_chunk_run *run = &list->run[i];
+        if (run->extent == 0 || run->count == 0)
+            return zb_fail(err, ZB_EINVAL, "chunk_runs[%u]: an extent or a count is 0", d);
+        code = zb__runs_add(runs, run->extent, run->count, err);
+    }
+    return code ? zb_error_prefix(err, code, "chunk_runs[%u]", d) : ZB_OK;
+}
+
+/* A grid that is regular is written as such: every reader knows it. */
+static enum zb_code print_grid(zb_json_writer *w, const zb_array_spec *spec, zb_error *err) {
+    const uint64_t *extent = spec->shard_shape ? spec->shard_shape : spec->inner_shape;
+    zb__runs runs[ZB_MAX_NDIM] = {{.count = 0}};
+    bool any = false;
+    enum zb_code code = ZB_OK;
+    for (uint32_t d = 0; d < spec->ndim && spec->chunk_runs && !code; d++) {
+        code = add_runs(&spec->chunk_runs[d], d, &runs[d], err);
+        any = any || runs[d].count > 0;
+    }
     zb_json_write_name(w, "chunk_grid");
-    begin_extension(w, "regular");
-    print_extents(w, "chunk_shape", spec->shard_shape ? spec->shard_shape : spec->inner_shape,
-                  spec->ndim);
-    end_extension(w);
+    if (any) {
+        zb__rectilinear_print(w, spec->ndim, extent, runs);
+    } else {
+        begin_extension(w, "regular");
+        print_extents(w, "chunk_shape", extent, spec->ndim);
+        end_extension(w);
+    }
+    for (uint32_t d = 0; d < spec->ndim; d++)
+        zb__runs_free(&runs[d]);
+    return code;
+}
+
+static void print_keys(zb_json_writer *w, const zb_array_spec *spec) {
+    const char separator[2] = {spec->separator ? spec->separator : '/'};
     zb_json_write_name(w, "chunk_key_encoding");
     begin_extension(w, "default");
     print_string(w, "separator", separator);
@@ -256,8 +286,10 @@ enum zb_code zb__build_array(const zb_array_spec *spec, char **text, size_t *siz
     zb_json_begin_object(&w);
     print_extents(&w, "shape", spec->shape, spec->ndim);
     print_string(&w, "data_type", zb_dtype_name(spec->dtype, name));
-    print_grid(&w, spec);
-    code = print_fill(&w, spec, err);
+    code = print_grid(&w, spec, err);
+    print_keys(&w, spec);
+    if (!code)
+        code = print_fill(&w, spec, err);
     if (!code)
         code = print_codecs(&w, spec, err);
     if (!code)

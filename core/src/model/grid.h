@@ -11,60 +11,55 @@
  * coordinates), the inner chunks of a shard (in the shard's stored dimensions), and the slabs in
  * which uncompressed chunks are read.
  *
- * How cells of different extents (the `rectilinear` grid) come in, without a change of the callers:
- * - zb__grid gets a member `const zb__runs *runs`, NULL for a regular grid and for the grids that
- *   zb__grid_of makes. It has a list for each dimension, with one entry {first index, first
- *   element, extent} for each [value, count] of the document, so that 10^9 equal cells are one
- *   entry. A dimension of one extent has no list.
- * - zb__grid_find searches the list by element, zb__grid_at by index, in halves, and both divide
- *   within the entry that they find. They are inline and ask for `runs` first, so that a regular
- *   grid goes on without a call.
- * - Such a grid ends. Behind its last cell zb__grid_at finds none, as behind 2^63 now, and
- *   zb__grid_find finds extent 0. Callers never meet this case, since the parser compares the sum
- *   of the extents with the array's shape. zb__grid_count counts no more than the cells that there
- *   are, and zb__grid_pad gives no less than the extent.
- * - `extent` then has the largest extent along a dimension, as zb__grid_largest and chunk_shape
- *   promise now.
- * - zb__grid_parse makes the lists and checks their sums, zb__grid_same compares them; a
- *   zb__grid_free is called where the array is freed. New arrays have regular grids (model/build).
+ * Cells of different extents (the `rectilinear` grid) are kept as runs (runs.h), along each
+ * dimension that has some. A dimension of one extent has none, and is divided. Both kinds are told
+ * apart inline, so that a regular grid goes on without a call. A dimension with runs ends: the
+ * parser compares the end with the array's shape, so that each element of the array has its cell,
+ * and callers that ask for others get a span of extent 0.
+ *
  * Facts that follow from the shape of one chunk (its size, the grid of a shard) are not asked here
- * but of the chain that is bound to that shape, which is chosen by the extents of the spans.
+ * but of the chain that is bound to that shape (chunk_form.h).
  */
 #ifndef ZB_MODEL_GRID_H
 #define ZB_MODEL_GRID_H
 
 #include <stdbool.h>
 
+#include "model/runs.h"
 #include "zarrbridge/json.h"
 
-/* A small value that is copied; the extents belong to its maker and outlive it. */
+/* A small value that is copied; what it points to belongs to its maker and outlives it. */
 typedef struct zb__grid {
     uint32_t ndim;
-    const uint64_t *extent; /* [ndim] of each cell along a dimension, at least 1 */
+    const uint64_t *extent; /* [ndim] the largest of a cell along a dimension, at least 1 */
+    const zb__runs *runs;   /* [ndim], NULL where all dimensions have one extent */
 } zb__grid;
-
-/* One cell along one dimension. */
-typedef struct zb__span {
-    uint64_t index;  /* in the grid */
-    uint64_t start;  /* its first element */
-    uint64_t extent; /* its elements; 0 when the grid has no such cell */
-} zb__span;
 
 /* A grid of equal cells. extent[ndim] must outlive it. */
 static inline zb__grid zb__grid_of(uint32_t ndim, const uint64_t *extent) {
     return (zb__grid){.ndim = ndim, .extent = extent};
 }
 
-/* The cell of an element. Walks over pieces call this for each cell. */
+/* True if the cells along a dimension have several extents, or end. */
+static inline bool zb__grid_has_runs(const zb__grid *grid, uint32_t d) {
+    return __builtin_expect(grid->runs != NULL, 0) && grid->runs[d].count > 0;
+}
+
+/* The cell of an element. Walks over pieces call this for each cell. Behind the end of a dimension
+   with runs: the number of its cells, start UINT64_MAX, extent 0. */
 static inline zb__span zb__grid_find(const zb__grid *grid, uint32_t d, uint64_t element) {
+    if (zb__grid_has_runs(grid, d))
+        return zb__runs_find(&grid->runs[d], element);
     uint64_t extent = grid->extent[d];
     return (zb__span){
         .index = element / extent, .start = element - element % extent, .extent = extent};
 }
 
-/* The cell of an index. A cell that would begin at 2^63 or later begins at UINT64_MAX and has
-   extent 0: no array reaches it. */
+/* The cell of an index. A cell that would begin at 2^63 or later, or behind the end of a dimension
+   with runs, begins at UINT64_MAX and has extent 0: no array reaches it. */
 static inline zb__span zb__grid_at(const zb__grid *grid, uint32_t d, uint64_t index) {
+    if (zb__grid_has_runs(grid, d))
+        return zb__runs_at(&grid->runs[d], index);
     uint64_t extent = grid->extent[d];
     int64_t start;
     if (__builtin_mul_overflow(index, extent, &start))
@@ -84,27 +79,38 @@ static inline uint64_t zb__grid_inside(const zb__grid *grid, uint32_t d, uint64_
     return zb__span_inside(zb__grid_at(grid, d, index), extent);
 }
 
-/* The largest extent of any cell: buffers are made for it. */
+/* The largest extent of the cells that the array has: buffers are made for it. */
 static inline uint64_t zb__grid_largest(const zb__grid *grid, uint32_t d) {
     return grid->extent[d];
 }
 
 /* The number of cells that an array of this extent has, the last of them maybe in part; 0 for
-   extent 0. Any extent, up to UINT64_MAX. */
+   extent 0. Any extent, up to UINT64_MAX; no more than there are in a dimension with runs. */
 static inline uint64_t zb__grid_count(const zb__grid *grid, uint32_t d, uint64_t extent) {
-    return extent ? zb__grid_find(grid, d, extent - 1).index + 1 : 0;
+    if (extent == 0)
+        return 0;
+    zb__span last = zb__grid_find(grid, d, extent - 1);
+    return last.index + (last.extent > 0);
 }
 
 /* The extent rounded up to the end of its last cell; the extent itself when that is 2^63 or more,
-   where nothing can have been written. */
+   or the grid ends before it: nothing can have been written there. */
 uint64_t zb__grid_pad(const zb__grid *grid, uint32_t d, uint64_t extent);
 
-/* True if both divide every array into the same cells. */
+/* True if no element lies in different cells of both. Where one ends, the other may go on: growing
+   an array adds cells and leaves those that there are. */
 bool zb__grid_same(const zb__grid *a, const zb__grid *b);
 
-/* Reads a `chunk_grid`. largest[ndim] gets the largest extents; *out points at it. ZB_EUNSUPPORTED
-   for grids that are not known. */
-enum zb_code zb__grid_parse(const zb_json *value, uint32_t ndim, uint64_t *largest, zb__grid *out,
-                            zb_error *err);
+/* Reads the `chunk_grid` of an array of this shape. largest[ndim] gets the largest extents; *out
+   points at it, and has to be freed. ZB_EUNSUPPORTED for grids that are not known. */
+enum zb_code zb__grid_parse(const zb_json *value, uint32_t ndim, const uint64_t *shape,
+                            uint64_t *largest, zb__grid *out, zb_error *err);
+
+/* True for the draft `rectangular` in its first form, {"type": "rectangular", ...}: the arrays that
+   have it are from before there were chunk key encodings. */
+bool zb__grid_is_typed(const zb_json *value);
+
+/* Frees the runs of a grid that was parsed; all zeros is allowed. */
+void zb__grid_free(zb__grid *grid);
 
 #endif

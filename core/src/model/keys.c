@@ -33,7 +33,7 @@ void zb__chunk_key(const zb__key_encoding *keys, uint32_t ndim, const uint64_t *
     else if (ndim == 0)
         text[size++] = '0'; /* a scalar's only chunk */
     for (uint32_t d = 0; d < ndim; d++) {
-        if (size > 0)
+        if (size > 0 && (d > 0 || !keys->joined))
             text[size++] = keys->separator;
         size += put_number(text + size, index[d]);
     }

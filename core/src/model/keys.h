@@ -9,6 +9,7 @@
 typedef struct zb__key_encoding {
     bool v2;        /* "0.1" instead of "c/0/1" */
     char separator; /* '/' or '.' */
+    bool joined;    /* "c0/1" instead of "c/0/1", as drafts of the specification had it */
 } zb__key_encoding;
 
 /* Longest chunk key behind the node's path: "c" and 32 times a separator and 20 digits. */

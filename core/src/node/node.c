@@ -330,3 +330,17 @@ zb_chunk_span zb_array_chunk_of(const zb_node *array, enum zb_grid_level level, 
         return (zb_chunk_span){.start = UINT64_MAX};
     return in_array(array, dim, zb__grid_find(grid, dim, element));
 }
+
+/* ---- The grid as it is declared ----------------------------------------------------------- */
+
+size_t zb_array_run_count(const zb_node *array, uint32_t dim) {
+    const zb__grid *grid = grid_of(array, ZB_GRID_CHUNKS, dim);
+    return grid && zb__grid_has_runs(grid, dim) ? grid->runs[dim].count : 0;
+}
+
+zb_chunk_run zb_array_run_at(const zb_node *array, uint32_t dim, size_t i) {
+    if (i >= zb_array_run_count(array, dim))
+        return (zb_chunk_run){.extent = 0};
+    const zb__runs *runs = &array->array->grid.runs[dim];
+    return (zb_chunk_run){.extent = runs->run[i].extent, .count = zb__run_cells(runs, i)};
+}

@@ -178,7 +178,7 @@ bool zb__chunk_key_parse(const zb__key_encoding *keys, uint32_t ndim, const char
     if (keys->v2 && ndim == 0)
         return strcmp(text, "0") == 0;
     for (uint32_t d = 0; d < ndim; d++) {
-        if ((d > 0 || !keys->v2) && *text++ != keys->separator)
+        if ((d > 0 || !(keys->v2 || keys->joined)) && *text++ != keys->separator)
             return false;
         text = parse_number(text, &index[d]);
         if (!text)
@@ -203,8 +203,8 @@ static enum zb_code take_key(void *context, const char *key, zb_error *err) {
     return walk->fn(walk->context, key, index, err);
 }
 
-/* Enters only the directories that chunk keys lead into: the first part of a key is "c" or, in the
-   v2 encoding, a number. */
+/* Enters only the directories that chunk keys lead into: the first part of a key is "c" ("c0" in
+   the draft's) or, in the v2 encoding, a number. */
 enum zb_code zb__chunks_each(const zb_node *node, zb__chunk_fn fn, void *context, zb_error *err) {
     chunk_walk walk = {.node = node, .fn = fn, .context = context};
     const zb__key_encoding *keys = &node->array->keys;
@@ -215,7 +215,9 @@ enum zb_code zb__chunks_each(const zb_node *node, zb__chunk_fn fn, void *context
         return code;
     for (size_t i = 0; i < names.count && !code; i++) {
         const char *name = names.name[i].text;
-        const char *end = keys->v2 ? parse_number(name, &number) : name + 1;
+        const char *end = keys->v2       ? parse_number(name, &number)
+                          : keys->joined ? parse_number(name + 1, &number)
+                                         : name + 1;
         bool enter = end && *end == '\0' && (keys->v2 || name[0] == 'c');
         char *key = zb__path_join(node->path, name);
         if (!key)

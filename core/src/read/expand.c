@@ -10,6 +10,7 @@
 #include "base/list.h"
 #include "base/scratch.h"
 #include "codec/inner_chunks.h"
+#include "model/chunk_form.h"
 #include "node/node.h"
 #include "read/expand.h"
 #include "read/index.h"
@@ -279,11 +280,13 @@ static enum zb_code sort_leaves(zb__stored_chunk *key, zb_error *err) {
 }
 
 enum zb_code zb__stored_chunk_expand(zb__stored_chunk *key, zb__scratch *scratch, zb_error *err) {
-    const zb__form *form = key->node->array->form;
-    zb__leaf whole = {.key = key, .form = form, .pieces = key->pieces, .inner = UINT64_MAX};
-    if (form->chain->codec_count > 0) /* nothing to look at before decoding: the task opens it */
+    enum zb_code code = zb__chunk_form(key->node->array, key->index, &key->form, err);
+    if (code != ZB_OK)
+        return zb__stored_chunk_blame(key, code, err);
+    zb__leaf whole = {.key = key, .form = key->form, .pieces = key->pieces, .inner = UINT64_MAX};
+    if (key->form->chain->codec_count > 0) /* nothing to look at before: the task opens it */
         return keep_leaf(key, &whole, err);
-    enum zb_code code = zb__stored_chunk_open(key, err);
+    code = zb__stored_chunk_open(key, err);
     if (code != ZB_OK)
         return code;
     whole.missing = key->object == NULL;

@@ -44,7 +44,7 @@ enum zb_code zb__stored_chunk_blame(const zb__stored_chunk *key, enum zb_code co
 
 /* The shard whose inner chunk the leaf is, or NULL: its inner form is the leaf's form. */
 static const zb__shard *shard_of(const zb__leaf *leaf) {
-    const zb__shard *shard = leaf->key->node->array->form->shard;
+    const zb__shard *shard = leaf->key->form->shard;
     while (shard && shard->inner != leaf->form)
         shard = shard->inner->shard;
     return shard;

@@ -36,11 +36,12 @@ typedef struct zb__leaf {
 /* One stored object that the plan needs. */
 typedef struct zb__stored_chunk {
     const zb_node *node;
-    uint64_t *index;   /* its place in the array's grid */
-    uint64_t number;   /* the same, counted in C order; UINT64_MAX when that overflows */
-    zb__piece *pieces; /* in the stored dimensions of the array's chain */
-    zb__arena arena;   /* of the leaves and pieces that expanding it makes */
-    zb_object *object; /* open while its wave runs, or NULL */
+    uint64_t *index;      /* its place in the array's grid */
+    uint64_t number;      /* the same, counted in C order; UINT64_MAX when that overflows */
+    zb__piece *pieces;    /* in the stored dimensions of the array's chain */
+    zb__arena arena;      /* of the leaves and pieces that expanding it makes */
+    const zb__form *form; /* while its leaves are there: of this chunk (model/chunk_form.h) */
+    zb_object *object;    /* open while its wave runs, or NULL */
     zb_object_info info;
     zb__leaf *leaves; /* after expanding; by offset, missing ones first */
     size_t leaf_count;

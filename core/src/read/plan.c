@@ -16,6 +16,7 @@
 #include "base/scratch.h"
 #include "codec/form.h"
 #include "model/array.h"
+#include "model/chunk_form.h"
 #include "node/node.h"
 #include "node/notes.h"
 #include "read/expand.h"
@@ -262,6 +263,8 @@ static void release_batch(zb__stored_chunk *keys, size_t count) {
             zb__lru_release(leaf->cached);
         zb_object_close(keys[i].object);
         zb__arena_free(&keys[i].arena);
+        zb__chunk_form_end(keys[i].node->array, keys[i].form);
+        keys[i].form = NULL;
         keys[i].object = NULL;
         keys[i].leaves = NULL;
         keys[i].leaf_count = 0;

@@ -9,6 +9,7 @@
 #include "node/walk.h"
 #include "read/index.h"
 #include "read/leaf.h"
+#include "write/chunk_layout.h"
 #include "write/journal.h"
 #include "write/layout.h"
 #include "write/live.h"
@@ -19,7 +20,8 @@
 #include "zarrbridge/write.h"
 
 typedef struct compaction {
-    zb_writer *writer; /* gives layout, options and messages: nothing is written through it */
+    zb_writer *writer;        /* gives options and messages: nothing is written through it */
+    const zb__layout *layout; /* of the shard at hand */
     zb__scratch *scratch;
     uint64_t *entries;  /* [2 * units], of the shard at hand */
     zb__encoded *units; /* [units] */
@@ -27,7 +29,7 @@ typedef struct compaction {
 } compaction;
 
 static zb__inner_chunks stored_chunks(const compaction *c, uint64_t object_size) {
-    return zb__inner_chunks_of(c->entries, c->writer->layout.units, object_size);
+    return zb__inner_chunks_of(c->entries, c->layout->units, object_size);
 }
 
 /* The bytes of all inner chunks. Entries that share bytes, which our writers never make, count
@@ -35,7 +37,7 @@ static zb__inner_chunks stored_chunks(const compaction *c, uint64_t object_size)
 static enum zb_code add_up(const compaction *c, uint64_t object_size, uint64_t *live,
                            zb_error *err) {
     zb__inner_chunks chunks = stored_chunks(c, object_size);
-    *live = c->writer->layout.shard->index_size;
+    *live = c->layout->shard->index_size;
     while (zb__inner_chunk_next(&chunks)) {
         enum zb_code code = zb__inner_chunk_check(&chunks, err);
         if (code != ZB_OK)
@@ -48,7 +50,7 @@ static enum zb_code add_up(const compaction *c, uint64_t object_size, uint64_t *
 
 static enum zb_code replace(const compaction *c, zb_object *object, uint64_t object_size,
                             const char *key, uint64_t live, zb_error *err) {
-    const zb__layout *layout = &c->writer->layout;
+    const zb__layout *layout = c->layout;
     uint8_t *bytes = live <= zb_limits_get()->shard_bytes ? malloc((size_t)live) : NULL;
     enum zb_code code = bytes ? ZB_OK
                               : zb_fail(err, ZB_ENOMEM, "no memory for a shard of %llu bytes",
@@ -74,7 +76,7 @@ static enum zb_code replace(const compaction *c, zb_object *object, uint64_t obj
 
 /* Called under the key's lock. */
 static enum zb_code compact_shard(compaction *c, const char *key, zb_error *err) {
-    const zb__layout *layout = &c->writer->layout;
+    const zb__layout *layout = c->layout;
     zb_store *store = c->writer->node->store;
     zb_object *object;
     zb_object_info info;
@@ -96,13 +98,28 @@ static enum zb_code compact_shard(compaction *c, const char *key, zb_error *err)
     return code;
 }
 
+/* Chunks behind the array's edge may be larger than all that are in it, and are left alone. In a
+   regular grid they are as large, and treated alike. */
+static bool is_known(const compaction *c, const uint64_t *index) {
+    const zb__array *array = c->writer->node->array;
+    bool inside = true;
+    for (uint32_t d = 0; d < array->info.ndim && inside; d++)
+        inside = !array->grid.runs || index[d] < array->chunk_count[d];
+    return inside;
+}
+
 static enum zb_code visit(void *context, const char *key, const uint64_t *index, zb_error *err) {
     compaction *c = context;
     zb_lock *lock = NULL;
-    enum zb_code code = zb__chunk_lock(c->writer, key, false, &lock, err);
+    if (!is_known(c, index))
+        return ZB_OK;
+    enum zb_code code = zb__chunk_layout_take(c->writer, index, &c->layout, err);
+    if (code == ZB_OK)
+        code = zb__chunk_lock(c->writer, key, false, &lock, err);
     if (code == ZB_OK)
         code = compact_shard(c, key, err);
     zb_store_unlock(lock);
+    zb__chunk_layout_give(c->writer, c->layout);
     return code ? zb__chunk_blame(c->writer, index, code, err) : ZB_OK;
 }
 

@@ -30,12 +30,15 @@ typedef struct chunk_state {
     zb__unit_blocks room; /* blocks of the encoded units */
     zb__encoded *encoded; /* [units], from the chunk's first unit to its last */
     uint64_t left;        /* units to encode */
+    size_t first;         /* the task of its first unit */
 } chunk_state;
 
 typedef struct encode_run {
     zb_writer *writer;
     zb__job *jobs;
     chunk_state *states;
+    size_t count;         /* of both lists */
+    size_t each;          /* units of each chunk; 0 where they differ */
     pthread_mutex_t lock; /* guards states and the writer's blocks */
 } encode_run;
 
@@ -46,7 +49,7 @@ static zb__encoded *begin_unit(encode_run *run, size_t chunk) {
     chunk_state *state = &run->states[chunk];
     pthread_mutex_lock(&run->lock);
     if (!state->encoded)
-        state->encoded = calloc((size_t)run->writer->layout.units, sizeof *state->encoded);
+        state->encoded = calloc((size_t)run->jobs[chunk].layout->units, sizeof *state->encoded);
     zb__encoded *encoded = state->encoded;
     pthread_mutex_unlock(&run->lock);
     return encoded;
@@ -161,8 +164,8 @@ static void copy_source(const zb__layout *layout, const unit_source *source, uin
 }
 
 /* The size of a plain unit: 0 when it is all fill. */
-static size_t plain_size(const zb_writer *writer, const uint8_t *elements) {
-    const zb__layout *layout = &writer->layout;
+static size_t plain_size(const zb_writer *writer, const zb__layout *layout,
+                         const uint8_t *elements) {
     size_t item = layout->unit->chain->dtype.size;
     bool empty = !writer->options.store_empty &&
                  zb__is_all(elements, layout->unit_bytes / item, layout->fill, item);
@@ -189,13 +192,12 @@ static enum zb_code measure_source(const zb__layout *layout, unit_source *source
 }
 
 /* Encodes a unit to place[0..bound). */
-static enum zb_code encode_source(const zb_writer *writer, const unit_source *source,
-                                  zb__scratch *scratch, uint8_t *place, size_t bound, size_t *size,
-                                  zb_error *err) {
-    const zb__layout *layout = &writer->layout;
+static enum zb_code encode_source(const zb_writer *writer, const zb__layout *layout,
+                                  const unit_source *source, zb__scratch *scratch, uint8_t *place,
+                                  size_t bound, size_t *size, zb_error *err) {
     if (zb__is_plain(layout)) {
         copy_source(layout, source, place);
-        *size = plain_size(writer, place);
+        *size = plain_size(writer, layout, place);
         return ZB_OK;
     }
     const uint8_t *elements = source->direct;
@@ -213,7 +215,7 @@ static enum zb_code encode_source(const zb_writer *writer, const unit_source *so
 static enum zb_code encode_into_room(encode_run *run, size_t chunk, unit_source *source,
                                      zb__scratch *scratch, zb__encoded *out, zb_error *err) {
     zb__block *block;
-    const zb__layout *layout = &run->writer->layout;
+    const zb__layout *layout = run->jobs[chunk].layout;
     size_t bound = layout->unit_bound;
     enum zb_code code = ZB_OK;
     if (layout->unit->chain->is_variable)
@@ -223,7 +225,7 @@ static enum zb_code encode_into_room(encode_run *run, size_t chunk, unit_source 
     if (code != ZB_OK)
         return code;
     out->data = block->bytes + block->used;
-    code = encode_source(run->writer, source, scratch, block->bytes + block->used, bound,
+    code = encode_source(run->writer, layout, source, scratch, block->bytes + block->used, bound,
                          &out->size, err);
     give_block(run, chunk, block, code == ZB_OK ? out->size : 0);
     return code;
@@ -238,9 +240,9 @@ static enum zb_code encode_unit(encode_run *run, size_t chunk, uint64_t unit, zb
         return ZB_OK;
     }
     unit_source source = {0};
-    enum zb_code code = find_source(&writer->layout, job, unit, &source, err);
-    if (code == ZB_OK && source.direct && zb__is_plain(&writer->layout))
-        *out = (zb__encoded){source.direct, plain_size(writer, source.direct)};
+    enum zb_code code = find_source(job->layout, job, unit, &source, err);
+    if (code == ZB_OK && source.direct && zb__is_plain(job->layout))
+        *out = (zb__encoded){source.direct, plain_size(writer, job->layout, source.direct)};
     else if (code == ZB_OK && (source.direct || source.piece))
         code = encode_into_room(run, chunk, &source, scratch, out, err);
     zb__arena_free(&source.memory);
@@ -251,10 +253,10 @@ static enum zb_code encode_unit(encode_run *run, size_t chunk, uint64_t unit, zb
    a chunk with a journal, nor one on the array's edge: until then the array may have grown. */
 static bool may_wait(const zb_writer *writer, const zb__job *job, const zb__encoded *units) {
     bool any = false;
-    for (uint64_t i = 0; i < writer->layout.units && !any; i++)
+    for (uint64_t i = 0; i < job->layout->units && !any; i++)
         any = units[i].size > 0;
-    return any && !job->lock && !zb__chunk_is_cut(&writer->layout, job->index) &&
-           !writer->layout.fixed && writer->options.sync == ZB_SYNC_CLOSE;
+    return any && !job->lock && !zb__chunk_is_cut(job->layout, job->index) && !job->layout->fixed &&
+           writer->options.sync == ZB_SYNC_CLOSE;
 }
 
 static enum zb_code put_chunk(encode_run *run, size_t chunk, zb__scratch *scratch, zb_error *err) {
@@ -272,8 +274,8 @@ static enum zb_code put_chunk(encode_run *run, size_t chunk, zb__scratch *scratc
     if (code == ZB_OK && job->live)
         code = zb__live_put(writer, key, job->open, job->live, units, scratch, err);
     else if (code == ZB_OK)
-        code = zb__object_put(&writer->layout, &writer->batch, key, units, writer->options.sync,
-                              waits, scratch, err);
+        code = zb__object_put(job->layout, &writer->batch, key, units, writer->options.sync, waits,
+                              scratch, err);
     job->stored = code == ZB_OK;
     if (waits && job->stored)
         atomic_store(&writer->waits, true);
@@ -282,10 +284,21 @@ static enum zb_code put_chunk(encode_run *run, size_t chunk, zb__scratch *scratc
     return code;
 }
 
+/* The chunk of a task. Tasks are counted from chunk to chunk. */
+static size_t chunk_of(const encode_run *run, size_t task) {
+    if (run->each)
+        return task / run->each;
+    size_t low = 0, high = run->count; /* it is in [low, high) */
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        *(run->states[middle].first <= task ? &low : &high) = middle;
+    }
+    return low;
+}
+
 static enum zb_code run_unit(void *context, size_t i, zb__scratch *scratch, zb_error *err) {
     encode_run *run = context;
-    const zb__layout *layout = &run->writer->layout;
-    size_t chunk = i / (size_t)layout->units, unit = i % (size_t)layout->units;
+    size_t chunk = chunk_of(run, i), unit = i - run->states[chunk].first;
     zb__encoded *encoded = begin_unit(run, chunk);
     enum zb_code code = encoded ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for an encoded chunk");
     if (code == ZB_OK)
@@ -298,15 +311,21 @@ static enum zb_code run_unit(void *context, size_t i, zb__scratch *scratch, zb_e
 }
 
 static enum zb_code run_jobs(zb_writer *writer, zb__job *jobs, size_t count, zb_error *err) {
-    encode_run run = {.writer = writer, .jobs = jobs};
-    size_t units = (size_t)writer->layout.units, tasks;
-    if (__builtin_mul_overflow(count, units, &tasks))
-        return zb_fail(err, ZB_ELIMIT, "too many inner chunks for one write");
+    encode_run run = {.writer = writer, .jobs = jobs, .count = count};
+    size_t tasks = 0;
     run.states = calloc(count, sizeof *run.states);
     if (!run.states)
         return zb_fail(err, ZB_ENOMEM, "no memory for the plan of a write");
-    for (size_t i = 0; i < count; i++)
-        run.states[i].left = units;
+    run.each = (size_t)jobs->layout->units;
+    for (size_t i = 0; i < count; i++) {
+        size_t units = (size_t)jobs[i].layout->units;
+        run.each = units == run.each ? units : 0;
+        run.states[i] = (chunk_state){.left = units, .first = tasks};
+        if (__builtin_add_overflow(tasks, units, &tasks)) {
+            free(run.states);
+            return zb_fail(err, ZB_ELIMIT, "too many inner chunks for one write");
+        }
+    }
     pthread_mutex_init(&run.lock, NULL);
     enum zb_code code = zb__pool_run(run_unit, &run, tasks, 0, err);
     for (size_t i = 0; i < count && code != ZB_OK; i++)
@@ -321,7 +340,8 @@ static enum zb_code run_jobs(zb_writer *writer, zb__job *jobs, size_t count, zb_
 /* True if the job's chunk can be put from where it lies. Its first unit decides, so chunks on the
    array's edge of which only the last units have to be copied pass, too: their copies take one unit
    for each thread. */
-static bool needs_no_room(const zb__layout *layout, const zb__job *job) {
+static bool needs_no_room(const zb__job *job) {
+    const zb__layout *layout = job->layout;
     if (!zb__is_plain(layout))
         return false;
     if (!job->piece)
@@ -354,7 +374,7 @@ static uint64_t bytes_of_one(const zb__layout *layout, const zb__job *jobs, size
     if (layout->unit->chain->is_variable)
         return units + lists + most_values(layout, jobs, count);
     for (size_t i = 0; i < count; i++) {
-        if (!needs_no_room(layout, &jobs[i]))
+        if (!needs_no_room(&jobs[i]))
             return units + lists;
     }
     return lists;

@@ -17,6 +17,7 @@
 /* A chunk to encode and put. Its units come from the caller's memory or from an open chunk. */
 typedef struct zb__job {
     const uint64_t *index;      /* in the array's grid */
+    const zb__layout *layout;   /* of the chunk; the caller's, or that of the open chunk */
     zb__piece *piece;           /* covers the chunk: stored dimensions, the chunk's coordinates */
     const zb__open_chunk *open; /* when piece is NULL: complete except for the units in `kept` */
     const zb__encoded *kept;    /* [units] taken over from the stored object, or NULL */

@@ -75,9 +75,9 @@ static bool fits_surely(const zb__layout *layout, const zb__open_unit *open, uin
     return most <= zb_limits_get()->chunk_bytes;
 }
 
-enum zb_code zb__piece_fits(const zb_writer *writer, const uint64_t *index, zb__piece *piece,
-                            zb__piece *part, uint64_t bytes, zb_error *err) {
-    const zb__layout *layout = &writer->layout;
+enum zb_code zb__piece_fits(const zb_writer *writer, const zb__layout *layout,
+                            const uint64_t *index, zb__piece *piece, zb__piece *part,
+                            uint64_t bytes, zb_error *err) {
     const zb__open_chunk *chunk = zb__open_chunk_find(writer, index);
     if (!layout->unit->chain->is_variable)
         return ZB_OK;

@@ -18,6 +18,7 @@
 #include "kernel/values.h"
 #include "read/piece.h"
 #include "write/budget.h"
+#include "write/chunk_layout.h"
 #include "write/layout.h"
 #include "write/writer.h"
 #include "zarrbridge/limits.h"
@@ -184,12 +185,13 @@ void zb__open_chunk_drop(zb_writer *writer, zb__open_chunk *chunk) {
     *find_link(writer, chunk->index) = chunk->chain;
     writer->open_count--;
     unlink_chunk(writer, chunk);
-    for (uint64_t i = 0; i < writer->layout.units; i++) {
+    for (uint64_t i = 0; i < chunk->layout->units; i++) {
         if (chunk->units[i].elements)
             give_unit_memory(writer, chunk->units[i].elements);
         zb_values_free(chunk->units[i].values);
     }
     zb__waiting_bytes(-(int64_t)chunk->bytes);
+    zb__chunk_layout_give(writer, chunk->layout);
     free(chunk->units);
     free(chunk);
 }
@@ -199,8 +201,8 @@ static uint64_t chunk_bytes(const zb__layout *layout) {
     return sizeof(zb__open_chunk) + layout->units * sizeof(zb__open_unit);
 }
 
-static zb__open_chunk *open_chunk(zb_writer *writer, const uint64_t *index) {
-    const zb__layout *layout = &writer->layout;
+static zb__open_chunk *open_chunk(zb_writer *writer, const uint64_t *index,
+                                  const zb__layout *layout) {
     zb__open_chunk *chunk = calloc(1, sizeof *chunk);
     zb__open_unit *units = calloc((size_t)layout->units, sizeof *units);
     if (!chunk || !units || !reserve_place(writer)) {
@@ -209,6 +211,7 @@ static zb__open_chunk *open_chunk(zb_writer *writer, const uint64_t *index) {
         return NULL;
     }
     chunk->units = units;
+    chunk->layout = layout;
     for (uint32_t d = 0; d < layout->ndim; d++) {
         chunk->index[d] = index[d];
         chunk->origin[d] = zb__chunk_span(layout, d, index).start;
@@ -297,7 +300,8 @@ static void count_values(zb__open_chunk *chunk, uint64_t before, uint64_t after)
     zb__waiting_bytes((int64_t)(after - before));
 }
 
-void zb__open_chunk_count(zb__open_chunk *chunk, const zb__layout *layout) {
+void zb__open_chunk_count(zb__open_chunk *chunk) {
+    const zb__layout *layout = chunk->layout;
     uint64_t held = 0;
     if (!layout->unit->chain->is_variable)
         return;
@@ -318,7 +322,7 @@ static enum zb_code keep_values(const zb__layout *layout, zb__open_chunk *chunk,
 /* Gives a unit room for elements. */
 static enum zb_code open_unit(zb_writer *writer, zb__open_chunk *chunk, uint64_t number,
                               zb_error *err) {
-    const zb__layout *layout = &writer->layout;
+    const zb__layout *layout = chunk->layout;
     zb__open_unit *unit = &chunk->units[number];
     if (layout->unit->chain->is_variable && !unit->values) {
         enum zb_code code = zb_values_new(&unit->values, err);
@@ -329,7 +333,7 @@ static enum zb_code open_unit(zb_writer *writer, zb__open_chunk *chunk, uint64_t
     unit->elements = take_unit_memory(writer);
     if (!unit->elements)
         return zb_fail(err, ZB_ENOMEM, "no memory for a chunk that is written in parts");
-    chunk->unit_bytes += unit_cost(layout);
+    chunk->unit_bytes += unit_cost(&writer->layout);
     if (unit->missing * layout->unit->chain->dtype.size < layout->unit_bytes)
         zb__unit_fill(layout, unit->elements); /* beyond the array's edge */
     return ZB_OK;
@@ -342,9 +346,9 @@ uint64_t zb__unit_number(const zb__layout *layout, const zb__cells *cells) {
     return number;
 }
 
-uint64_t zb__gather_bytes(const zb_writer *writer, const uint64_t *index, zb__piece *piece,
-                          uint64_t text, uint64_t most) {
-    const zb__layout *layout = &writer->layout;
+uint64_t zb__gather_bytes(const zb_writer *writer, const zb__layout *layout, const uint64_t *index,
+                          zb__piece *piece, uint64_t text, uint64_t most) {
+    const uint64_t one = unit_cost(&writer->layout);
     zb__grid grid = zb__grid_of(layout->ndim, layout->unit_shape);
     uint64_t units = 1;
     for (uint32_t d = 0; d < layout->ndim; d++) {
@@ -357,7 +361,7 @@ uint64_t zb__gather_bytes(const zb_writer *writer, const uint64_t *index, zb__pi
     const uint64_t values = layout->unit->chain->is_variable
                                 ? zb__work_product(2, text) + zb__work_product(units, SMALL_VALUES)
                                 : 0;
-    uint64_t bytes = zb__work_product(units, unit_cost(layout)) + chunk_bytes(layout) + values;
+    uint64_t bytes = zb__work_product(units, one) + chunk_bytes(layout) + values;
     const zb__open_chunk *chunk =
         bytes > most ? zb__open_chunk_find(writer, index) : NULL; /* otherwise it does not matter */
     if (!chunk)
@@ -367,23 +371,39 @@ uint64_t zb__gather_bytes(const zb_writer *writer, const uint64_t *index, zb__pi
     zb__cells_begin(&cells, piece, &grid);
     for (; !cells.done; zb__cells_next(&cells)) {
         if (!chunk->units[zb__unit_number(layout, &cells)].elements)
-            bytes += unit_cost(layout);
+            bytes += one;
     }
     return bytes;
 }
 
-enum zb_code zb__gather(zb_writer *writer, const uint64_t *index, zb__piece *piece, zb__piece *part,
-                        zb__open_chunk **out, zb_error *err) {
-    const zb__layout *layout = &writer->layout;
-    zb__open_chunk *chunk = zb__open_chunk_find(writer, index);
+/* The open chunk of this index, which becomes the one that was used last. */
+static enum zb_code find_or_open(zb_writer *writer, const uint64_t *index, zb__open_chunk **out,
+                                 zb_error *err) {
+    zb__open_chunk *chunk = *out = zb__open_chunk_find(writer, index);
     if (chunk) {
         unlink_chunk(writer, chunk);
         link_newest(writer, chunk);
-    } else if (!(chunk = open_chunk(writer, index))) {
-        return zb_fail(err, ZB_ENOMEM, "no memory for a chunk that is written in parts");
+        return ZB_OK;
     }
+    const zb__layout *layout;
+    enum zb_code code = zb__chunk_layout_take(writer, index, &layout, err);
+    if (code)
+        return code;
+    *out = open_chunk(writer, index, layout);
+    if (*out)
+        return ZB_OK;
+    zb__chunk_layout_give(writer, layout);
+    return zb_fail(err, ZB_ENOMEM, "no memory for a chunk that is written in parts");
+}
+
+enum zb_code zb__gather(zb_writer *writer, const uint64_t *index, zb__piece *piece, zb__piece *part,
+                        zb__open_chunk **out, zb_error *err) {
+    zb__open_chunk *chunk;
+    enum zb_code code = find_or_open(writer, index, &chunk, err);
     *out = chunk;
-    enum zb_code code = ZB_OK;
+    if (code)
+        return code;
+    const zb__layout *layout = chunk->layout;
     zb__grid grid = zb__grid_of(layout->ndim, layout->unit_shape);
     zb__cells cells;
     zb__cells_begin(&cells, piece, &grid);

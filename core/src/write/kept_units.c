@@ -102,7 +102,7 @@ static enum zb_code take_fill(const zb__layout *layout, const zb__open_chunk *ch
 
 enum zb_code zb__kept_units_read(const zb_writer *writer, const zb__open_chunk *chunk,
                                  zb__kept_units *t, zb_error *err) {
-    const zb__layout *layout = &writer->layout;
+    const zb__layout *layout = chunk->layout;
     t->kept = calloc((size_t)layout->units, sizeof *t->kept);
     zb__scratch *scratch = zb__scratch_take();
     enum zb_code code =

@@ -30,17 +30,12 @@ static void set_strides(zb__layout *layout) {
         layout->strides[layout->shard ? unit->chain->axis[i] : i] = stride;
 }
 
-enum zb_code zb__layout_init(zb__layout *layout, const zb__array *array, zb_error *err) {
-    const zb__form *chunk = array->form;
+enum zb_code zb__layout_shape(zb__layout *layout, const zb__form *chunk, zb_error *err) {
     bool sharded = chunk->shard && chunk->chain->codec_count == 0;
-    *layout = (zb__layout){.ndim = array->info.ndim,
-                           .grid = &array->grid,
-                           .outer = chunk->chain,
-                           .unit = sharded ? chunk->shard->inner : chunk,
-                           .shard = sharded ? chunk->shard : NULL,
-                           .units = sharded ? chunk->shard->count : 1};
+    layout->unit = sharded ? chunk->shard->inner : chunk;
+    layout->shard = sharded ? chunk->shard : NULL;
+    layout->units = sharded ? chunk->shard->count : 1;
     for (uint32_t d = 0; d < layout->ndim; d++) {
-        layout->shape[d] = array->info.shape[chunk->chain->axis[d]];
         layout->unit_shape[d] = sharded ? chunk->shard->inner_shape[d] : chunk->stored_shape[d];
         layout->unit_grid[d] = sharded ? chunk->shard->grid[d] : 1;
     }
@@ -55,6 +50,17 @@ enum zb_code zb__layout_init(zb__layout *layout, const zb__array *array, zb_erro
     layout->unit_bound = (size_t)bound;
     layout->fixed = is_fixed(layout);
     set_strides(layout);
+    return ZB_OK;
+}
+
+enum zb_code zb__layout_init(zb__layout *layout, const zb__array *array, zb_error *err) {
+    *layout =
+        (zb__layout){.ndim = array->info.ndim, .grid = &array->grid, .outer = array->form->chain};
+    for (uint32_t d = 0; d < layout->ndim; d++)
+        layout->shape[d] = array->info.shape[layout->outer->axis[d]];
+    enum zb_code code = zb__layout_shape(layout, array->form, err);
+    if (code)
+        return code;
     layout->fill = malloc(array->info.dtype.size);
     if (!layout->fill)
         return zb_fail(err, ZB_ENOMEM, "no memory for a writer");

@@ -8,7 +8,7 @@
 #include "read/piece.h"
 #include "zarrbridge/dtype.h"
 
-/* The layout of the array's chunks in units. All in the stored dimensions of the array's chain. */
+/* The layout of a chunk in units. All in the stored dimensions of the array's chain. */
 typedef struct zb__layout {
     uint32_t ndim;
     const zb__chain *outer;      /* of the chunk */
@@ -40,7 +40,11 @@ static inline zb__span zb__unit_span(const zb__layout *layout, uint32_t d, uint6
     return (zb__span){.index = index, .start = index * extent, .extent = extent};
 }
 
+/* Of the array's largest chunk. The caller frees layout->fill. */
 enum zb_code zb__layout_init(zb__layout *layout, const zb__array *array, zb_error *err);
+
+/* Sets all that follows from the form of the chunk. */
+enum zb_code zb__layout_shape(zb__layout *layout, const zb__form *chunk, zb_error *err);
 
 /* The elements of a chunk's unit that lie inside the array: count[d] from the unit's start. Returns
    their number. origin: the chunk's first element in the array. */

@@ -87,14 +87,14 @@ void zb__live_end(zb__live *live) {
     *live = (zb__live){.object = NULL};
 }
 
-static enum zb_code load(const zb_writer *writer, zb__live *live, zb_error *err) {
+static enum zb_code load(const zb__layout *layout, zb__live *live, zb_error *err) {
     zb__scratch *scratch = zb__scratch_take();
     zb__source source = {.object = live->object, .size = live->size};
-    live->entries = malloc((size_t)writer->layout.units * 2 * sizeof *live->entries);
+    live->entries = malloc((size_t)layout->units * 2 * sizeof *live->entries);
     enum zb_code code =
         scratch && live->entries ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for a shard's index");
     if (code == ZB_OK)
-        code = zb__index_read(writer->layout.shard, &source, scratch, live->entries, err);
+        code = zb__index_read(layout->shard, &source, scratch, live->entries, err);
     if (scratch)
         zb__scratch_put(scratch);
     return code;
@@ -110,9 +110,9 @@ enum zb_code zb__live_begin(const zb_writer *writer, const char *key, const zb__
     if (code != ZB_OK)
         return code == ZB_ENOTFOUND || code == ZB_EUNSUPPORTED ? ZB_OK : code;
     live->size = info.size;
-    code = load(writer, live, err);
+    code = load(chunk->layout, live, err);
     if (code != ZB_OK ||
-        (writer->options.strategy == ZB_INPLACE && !fits_in_place(&writer->layout, chunk, live)))
+        (writer->options.strategy == ZB_INPLACE && !fits_in_place(chunk->layout, chunk, live)))
         zb__live_end(live);
     return code;
 }
@@ -222,7 +222,7 @@ static enum zb_code append(const appending *a, zb_store *store, const char *key,
 static enum zb_code put_appended(const zb_writer *writer, const char *key,
                                  const zb__open_chunk *chunk, const zb__live *live,
                                  const zb__encoded *units, zb__scratch *scratch, zb_error *err) {
-    const zb__layout *layout = &writer->layout;
+    const zb__layout *layout = chunk->layout;
     size_t n = (size_t)layout->units, index_size = layout->shard->index_size;
     zb_store *store = writer->node->store;
     appending a = {.layout = layout,
@@ -311,7 +311,7 @@ static enum zb_code overwrite(const zb__journal *journal, const zb__live *live,
 static enum zb_code put_in_place(const zb_writer *writer, const char *key,
                                  const zb__open_chunk *chunk, const zb__live *live,
                                  const zb__encoded *units, zb_error *err) {
-    const zb__layout *layout = &writer->layout;
+    const zb__layout *layout = chunk->layout;
     zb_store *store = writer->node->store;
     enum zb_sync sync = step_sync(writer);
     zb__journal *journal = NULL;

@@ -62,6 +62,7 @@ typedef struct batch {
 
 /* A unit to read as it is stored now, in the array's dimensions. */
 typedef struct partial {
+    const zb__layout *layout; /* of its chunk */
     zb__open_unit *unit;
     uint64_t start[ZB_MAX_NDIM], count[ZB_MAX_NDIM];
     int64_t strides[ZB_MAX_NDIM];
@@ -95,14 +96,14 @@ static enum zb_code read_group(group *g, zb_error *err) {
         return ZB_OK;
     enum zb_code code = zb__array_read_fresh(g->reads, g->count, err);
     for (size_t i = 0; i < g->count && code == ZB_OK; i++)
-        blend(&g->writer->layout, g->partials[i].unit, g->partials[i].stored);
+        blend(g->partials[i].layout, g->partials[i].unit, g->partials[i].stored);
     g->count = 0;
     return code;
 }
 
 /* Adds a unit to the group (fill values where nothing is stored). */
 static void add_partial(group *g, const zb__open_chunk *chunk, uint64_t number) {
-    const zb__layout *layout = &g->writer->layout;
+    const zb__layout *layout = chunk->layout;
     partial *p = &g->partials[g->count];
     uint64_t inside[ZB_MAX_NDIM], rest = number;
     uint64_t elements = zb__unit_inside(layout, chunk->origin, number, inside);
@@ -112,8 +113,9 @@ static void add_partial(group *g, const zb__open_chunk *chunk, uint64_t number) 
         p->count[array_dim] = inside[d];
         p->strides[array_dim] = (int64_t)(layout->strides[d] * layout->unit->chain->dtype.size);
     }
+    p->layout = layout;
     p->unit = &chunk->units[number];
-    p->stored = g->stored + g->count * layout->unit_bytes;
+    p->stored = g->stored + g->count * g->writer->layout.unit_bytes;
     if (elements * layout->unit->chain->dtype.size < layout->unit_bytes)
         zb__unit_fill(layout, p->stored);
     g->reads[g->count++] = (zb_read){.node = g->writer->node,
@@ -153,9 +155,9 @@ static bool is_partial(const zb__open_unit *unit) {
 
 /* Completes the units of all chunks of the batch. */
 static enum zb_code complete_units(const zb_writer *writer, const batch *b, zb_error *err) {
-    uint64_t units = writer->layout.units, partials = 0;
+    uint64_t partials = 0;
     for (size_t i = 0; i < b->count; i++) {
-        for (uint64_t u = 0; u < units; u++)
+        for (uint64_t u = 0; u < b->item[i].chunk->layout->units; u++)
             partials += is_partial(&b->item[i].chunk->units[u]);
     }
     if (partials == 0)
@@ -165,7 +167,7 @@ static enum zb_code complete_units(const zb_writer *writer, const batch *b, zb_e
                             ? ZB_OK
                             : zb_fail(err, ZB_ENOMEM, "no memory for merging chunks");
     for (size_t i = 0; i < b->count && code == ZB_OK; i++) {
-        for (uint64_t u = 0; u < units && code == ZB_OK; u++) {
+        for (uint64_t u = 0; u < b->item[i].chunk->layout->units && code == ZB_OK; u++) {
             if (!is_partial(&b->item[i].chunk->units[u]))
                 continue;
             add_partial(&g, b->item[i].chunk, u);
@@ -176,7 +178,7 @@ static enum zb_code complete_units(const zb_writer *writer, const batch *b, zb_e
     if (code == ZB_OK)
         code = read_group(&g, err);
     for (size_t i = 0; i < b->count; i++)
-        zb__open_chunk_count(b->item[i].chunk, &writer->layout);
+        zb__open_chunk_count(b->item[i].chunk);
     free(g.partials);
     free(g.reads);
     zb__pages_unmap(g.stored, g.capacity * writer->layout.unit_bytes);
@@ -187,8 +189,8 @@ static enum zb_code complete_units(const zb_writer *writer, const batch *b, zb_e
 
 /* The memory that merging the chunk may need besides its open units, before anything is known of
    the stored one: the units without a written element are taken over. */
-static uint64_t takeover_bound(const zb_writer *writer, const zb__open_chunk *chunk) {
-    const zb__layout *layout = &writer->layout;
+static uint64_t takeover_bound(const zb__open_chunk *chunk) {
+    const zb__layout *layout = chunk->layout;
     uint64_t units = 0;
     for (uint64_t u = 0; u < layout->units && layout->shard && chunk->missing > 0; u++)
         units += !chunk->units[u].elements;
@@ -197,7 +199,7 @@ static uint64_t takeover_bound(const zb_writer *writer, const zb__open_chunk *ch
 
 /* Units that were written are encoded; in place, the bytes that they replace go to a journal. */
 static uint64_t encode_bound(const zb_writer *writer, const zb__open_chunk *chunk) {
-    const zb__layout *layout = &writer->layout;
+    const zb__layout *layout = chunk->layout;
     uint64_t units = 0;
     for (uint64_t u = 0; u < layout->units; u++)
         units += chunk->units[u].elements != NULL;
@@ -212,7 +214,7 @@ static uint64_t encode_bound(const zb_writer *writer, const zb__open_chunk *chun
    chunk has to wait for the next batch. */
 static bool reserve(const zb_writer *writer, merging *m, bool is_first) {
     const zb__layout *layout = &writer->layout;
-    uint64_t bytes = takeover_bound(writer, m->chunk) + encode_bound(writer, m->chunk);
+    uint64_t bytes = takeover_bound(m->chunk) + encode_bound(writer, m->chunk);
     if (!is_first) {
         m->reserved = zb__work_try(bytes) ? bytes : 0;
         return m->reserved > 0;
@@ -223,8 +225,8 @@ static bool reserve(const zb_writer *writer, merging *m, bool is_first) {
 }
 
 /* Gives back the part of the reservation that the units taken over do not need. */
-static void reserve_less(const zb_writer *writer, merging *m) {
-    uint64_t bound = takeover_bound(writer, m->chunk);
+static void reserve_less(merging *m) {
+    uint64_t bound = takeover_bound(m->chunk);
     if (m->taken.size < bound) {
         zb__work_end(bound - m->taken.size, false);
         m->reserved -= bound - m->taken.size;
@@ -243,7 +245,7 @@ static void end(merging *m) {
 
 /* Takes the lock and looks at the stored object. */
 static enum zb_code begin(zb_writer *writer, merging *m, zb_error *err) {
-    const zb__layout *layout = &writer->layout;
+    const zb__layout *layout = m->chunk->layout;
     bool whole = m->chunk->missing == 0;
     m->key = zb__array_chunk_key(writer->node, m->chunk->index);
     enum zb_code code = m->key ? zb__chunk_lock(writer, m->key, whole, &m->lock, err)
@@ -267,6 +269,7 @@ static enum zb_code run_batch(zb_writer *writer, batch *b, zb_error *err) {
     for (size_t i = 0; i < b->count; i++) {
         const merging *m = &b->item[i];
         b->jobs[i] = (zb__job){.index = m->chunk->index,
+                               .layout = m->chunk->layout,
                                .open = m->chunk,
                                .kept = m->taken.kept,
                                .lock = m->lock,
@@ -288,7 +291,7 @@ static enum zb_code merge_some(zb_writer *writer, zb__open_chunk **chunks, size_
             break;
         b.count++;
         code = begin(writer, m, err);
-        reserve_less(writer, m);
+        reserve_less(m);
         b.bytes += m->taken.size;
     }
     if (code == ZB_OK)

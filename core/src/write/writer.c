@@ -11,6 +11,7 @@
 #include "read/piece.h"
 #include "write/allowed.h"
 #include "write/budget.h"
+#include "write/chunk_layout.h"
 #include "write/encode_chunks.h"
 #include "write/fits.h"
 #include "write/gather.h"
@@ -88,6 +89,17 @@ static bool covers(const zb__layout *layout, const uint64_t *index, zb__piece *p
     return true;
 }
 
+/* Forgets the plan's jobs, and gives back what they hold. */
+static void end_jobs(zb_writer *writer, plan *p) {
+    for (size_t i = 0; i < p->count; i++) {
+        if (p->jobs[i].piece)
+            zb__chunk_layout_give(writer, p->jobs[i].layout);
+    }
+    zb__arena_free(&p->memory);
+    p->jobs = NULL;
+    p->count = 0;
+}
+
 static enum zb_code run_jobs(zb_writer *writer, plan *p, zb_error *err) {
     enum zb_code code = zb__jobs_run(writer, p->jobs, p->count, false, err);
     for (size_t i = 0; i < p->count; i++) {
@@ -97,9 +109,7 @@ static enum zb_code run_jobs(zb_writer *writer, plan *p, zb_error *err) {
         if (open)
             zb__open_chunk_drop(writer, open);
     }
-    zb__arena_free(&p->memory);
-    p->jobs = NULL;
-    p->count = 0;
+    end_jobs(writer, p);
     return code;
 }
 
@@ -159,18 +169,27 @@ static enum zb_code add_job(zb_writer *writer, plan *p, const uint64_t *index, z
     if (!p->jobs || !copy)
         return zb_fail(err, ZB_ENOMEM, "no memory for the plan of a write");
     memcpy(copy, index, ndim * sizeof *copy);
-    p->jobs[p->count++] = (zb__job){.index = copy, .piece = piece, .open = open};
+    const zb__layout *layout = open ? open->layout : NULL;
+    enum zb_code code = open ? ZB_OK : zb__chunk_layout_take(writer, index, &layout, err);
+    if (code)
+        return code;
+    p->jobs[p->count++] = (zb__job){.index = copy, .layout = layout, .piece = piece, .open = open};
     return p->count == JOBS_AT_ONCE ? run_jobs(writer, p, err) : ZB_OK;
 }
 
 static enum zb_code add_part(zb_writer *writer, plan *p, const uint64_t *index, zb_error *err) {
     zb__open_chunk *open;
+    const zb__layout *layout;
+    enum zb_code code = zb__chunk_layout_take(writer, index, &layout, err);
+    if (code != ZB_OK)
+        return code;
     uint64_t budget = zb_limits_get()->write_cache_bytes, waiting = zb__waiting_bytes(0);
     uint64_t text; /* was looked at before, so that there is no error */
-    zb__piece_measure(&writer->layout, p->piece, &text, NULL);
-    uint64_t more =
-        zb__gather_bytes(writer, index, p->piece, text, waiting < budget ? budget - waiting : 0);
-    enum zb_code code = zb__piece_fits(writer, index, p->piece, p->part, text, err);
+    zb__piece_measure(layout, p->piece, &text, NULL);
+    uint64_t more = zb__gather_bytes(writer, layout, index, p->piece, text,
+                                     waiting < budget ? budget - waiting : 0);
+    code = zb__piece_fits(writer, layout, index, p->piece, p->part, text, err);
+    zb__chunk_layout_give(writer, layout);
     if (code == ZB_OK)
         code = keep_budget(writer, p, more, err);
     if (code != ZB_OK)
@@ -232,7 +251,7 @@ enum zb_code zb_writer_write(zb_writer *writer, const zb_write *write, zb_error 
             code = p.piece && p.part ? write_box(writer, &p, box, err)
                                      : zb_fail(err, ZB_ENOMEM, "no memory for the plan of a write");
     }
-    zb__arena_free(&p.memory);
+    end_jobs(writer, &p);
     zb__arena_free(&memory);
     return code;
 }
@@ -268,6 +287,7 @@ void zb_writer_abandon(zb_writer *writer) {
     zb__spare_free(writer);
     zb_batch_end(&writer->batch);
     zb__block_pool_free(&writer->blocks);
+    zb__chunk_layouts_free(writer);
     free(writer->buckets);
     free(writer->layout.fill);
     pthread_mutex_destroy(&writer->document_lock);

@@ -43,15 +43,17 @@ typedef struct zb__open_chunk {
     uint64_t missing;                     /* of all units */
     uint64_t bytes;                       /* of memory, without its units' elements */
     uint64_t unit_bytes;                  /* of memory, of its units' elements alone */
-    uint64_t value_bytes; /* of memory, of its units' values; counted in `bytes`, too */
-    zb__open_unit *units; /* [layout->units] */
+    uint64_t value_bytes;     /* of memory, of its units' values; counted in `bytes`, too */
+    const zb__layout *layout; /* of this chunk (chunk_layout.h) */
+    zb__open_unit *units;     /* [layout->units] */
 } zb__open_chunk;
 
 struct zb_writer {
     zb_node *node; /* one reference */
     zb_write_options options;
-    zb__layout layout;
-    zb__block_pool blocks; /* for encoded units; guarded by the run that encodes */
+    zb__layout layout;                /* of the largest chunk */
+    struct zb__shaped_layout *shaped; /* those of chunks of other shapes (chunk_layout.h) */
+    zb__block_pool blocks;            /* for encoded units; guarded by the run that encodes */
     zb__open_chunk *newest, *oldest;
     zb__slabs slabs;          /* memory of open units */
     struct zb__spare *spare;  /* memory of units that are no longer open: idle memory */

@@ -12,11 +12,15 @@ enum zb_code NewArray::create(zb_store *store, const std::string &path,
     std::vector<const char *> name_list;
     for (const std::string &name : names)
         name_list.push_back(name.c_str());
+    std::vector<zb_chunk_runs> run_list;
+    for (const std::vector<zb_chunk_run> &dimension : runs)
+        run_list.push_back({dimension.data(), dimension.size()});
     zb_array_spec spec = {};
     spec.ndim = static_cast<uint32_t>(shape.size());
     spec.shape = shape.data();
     spec.inner_shape = block.data();
     spec.shard_shape = shard.empty() ? nullptr : shard.data();
+    spec.chunk_runs = run_list.empty() ? nullptr : run_list.data();
     spec.dtype = dtype;
     spec.fill_value = fill_value.empty() ? nullptr : fill_value.data();
     spec.codecs = codecs.c_str();

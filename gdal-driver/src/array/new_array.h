@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/extent_lists.h"
 #include "store/node.h"
 
 namespace zarr3 {
@@ -13,6 +14,7 @@ namespace zarr3 {
 struct NewArray {
     std::vector<std::string> names;            /* of the dimensions, in array order */
     std::vector<uint64_t> shape, block, shard; /* shard is empty when there are none */
+    ChunkRuns runs; /* of the shards, or of the blocks where there are no shards */
     zb_dtype dtype = {};
     std::string codecs;
     char separator = '/';

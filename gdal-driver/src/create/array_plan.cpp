@@ -62,8 +62,9 @@ static void default_shard(NewArray *array, const std::vector<enum zb_role> &role
 }
 
 /* Two extents are rows and columns; those of bands then follow `bands`. */
-static bool take_extents(const char *name, const std::vector<uint64_t> &given, const Places &places,
-                         uint64_t bands, std::vector<uint64_t> *extents, std::string *reason) {
+static bool take_extents(const char *name, const std::vector<uint64_t> &given,
+                         const ChunkRuns &given_runs, const Places &places, uint64_t bands,
+                         std::vector<uint64_t> *extents, ChunkRuns *runs, std::string *reason) {
     const size_t ndim = places.band >= 0 ? 3 : 2;
     if (given.size() != 2 && given.size() != ndim) {
         *reason = std::string(name) + " has " + std::to_string(given.size()) +
@@ -71,8 +72,12 @@ static bool take_extents(const char *name, const std::vector<uint64_t> &given, c
         return false;
     }
     *extents = given;
+    if (!given_runs.empty())
+        *runs = given_runs;
     if (given.size() < ndim)
         extents->insert(extents->begin() + places.band, bands);
+    if (given.size() < ndim && !given_runs.empty())
+        runs->insert(runs->begin() + places.band, std::vector<zb_chunk_run>());
     return true;
 }
 
@@ -81,6 +86,15 @@ static std::string text_of(const std::vector<uint64_t> &extents) {
     for (const uint64_t extent : extents)
         text += (text.empty() ? "" : " x ") + std::to_string(extent);
     return text;
+}
+
+/* True if each shard along the dimension is a multiple of the block. */
+static bool is_divided(const NewArray &array, size_t d) {
+    const uint64_t block = array.block[d];
+    return array.shard[d] % block == 0 &&
+           (array.runs.empty() ||
+            std::all_of(array.runs[d].begin(), array.runs[d].end(),
+                        [block](const zb_chunk_run &run) { return run.extent % block == 0; }));
 }
 
 /* The limits are the reader's: what is written must be readable with the defaults. */
@@ -95,7 +109,7 @@ static bool check_shapes(const NewArray &array, std::string *reason) {
         return true;
     uint64_t inner = 1;
     for (size_t d = 0; d < array.shard.size(); d++) {
-        if (array.shard[d] % array.block[d] != 0) {
+        if (!is_divided(array, d)) {
             *reason = "a shard of " + text_of(array.shard) +
                       " elements is no multiple of the block, " + text_of(array.block);
             return false;
@@ -144,14 +158,20 @@ bool plan_array(const RasterShape &raster, const CreationOptions &options, NewAr
     const std::vector<enum zb_role> roles = roles_of(places, options.pixel_interleave);
     if (options.block.empty())
         default_block(array, roles);
-    else if (!take_extents("BLOCKSIZE", options.block, places, block_bands, &array->block, reason))
+    else if (!take_extents("BLOCKSIZE", options.block, options.block_runs, places, block_bands,
+                           &array->block, &array->runs, reason))
         return false;
-    if (options.sharding == Sharding::Auto)
+    if (options.sharding == Sharding::Given && !array->runs.empty()) {
+        *reason = "BLOCKSIZE has lists, and the blocks of a shard have one extent: give the lists "
+                  "to SHARD";
+        return false;
+    }
+    if (options.sharding == Sharding::Auto && array->runs.empty())
         default_shard(array, roles);
     else if (options.sharding == Sharding::Given &&
-             !take_extents("SHARD", options.shard, places,
+             !take_extents("SHARD", options.shard, options.shard_runs, places,
                            places.band >= 0 ? at(array->block, places.band) : 1, &array->shard,
-                           reason))
+                           &array->runs, reason))
         return false;
     return check_shapes(*array, reason);
 }

@@ -81,10 +81,10 @@ static int multiple(int unit, uint64_t room, int extent) {
 
 PieceShape PixelCopy::choose_shape() const {
     const Layout &layout = copy_->layout();
-    /* The copy's array is new, and all its chunks are as long as the first one. */
+    /* Where chunks have several extents, pieces cut some of them: the writer gathers those. */
     const auto extent = [this](int dim) {
-        return static_cast<int>(
-            zb_array_chunk_at(copy_->node(), ZB_GRID_CHUNKS, static_cast<uint32_t>(dim), 0).inside);
+        const zb_array_info *info = zb_node_array(copy_->node());
+        return static_cast<int>(std::min(info->chunk_shape[dim], info->shape[dim]));
     };
     const int unit_width = extent(layout.axes.x);
     const int unit_bands = layout.extra.empty() ? 1 : extent(static_cast<int>(layout.extra[0].dim));

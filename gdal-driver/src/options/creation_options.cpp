@@ -34,7 +34,9 @@ static const char kOptions[] =
     "  <Option name='CHECKSUM' type='boolean' default='NO' description='Add a CRC32C to each "
     "block'/>"
     "  <Option name='BLOCKSIZE' type='string' description='Block: WIDTHxHEIGHT, or the "
-    "array&apos;s order ROWS,COLUMNS or one number for each dimension'/>"
+    "array&apos;s order ROWS,COLUMNS or one number for each dimension, or a list of numbers like "
+    "[31,28,31] "
+    "in place of a number'/>"
     "  <Option name='BLOCKXSIZE' type='int' description='Width of a block'/>"
     "  <Option name='BLOCKYSIZE' type='int' description='Height of a block'/>"
     "  <Option name='SHARD' type='string' default='AUTO' description='Shard, in multiples of the "
@@ -111,7 +113,9 @@ static bool parse_level(CSLConstList list, uint64_t lowest, uint64_t highest, ui
 /* "256x512" is width and height, as everywhere in GDAL; with commas it is the order of the array's
    dimensions, as GDAL's own Zarr driver has it. */
 static bool parse_extents(const char *name, const char *text, std::vector<uint64_t> *extents,
-                          std::string *reason) {
+                          ChunkRuns *runs, std::string *reason) {
+    if (strchr(text, '[') != nullptr)
+        return parse_extent_lists(name, text, extents, runs, reason);
     const bool by_size = strchr(text, 'x') != nullptr || strchr(text, 'X') != nullptr;
     const CPLStringList parts(
         CSLTokenizeString2(text, by_size ? "xX" : ",", CSLT_ALLOWEMPTYTOKENS));
@@ -141,7 +145,7 @@ static bool parse_block(CSLConstList list, CreationOptions *options, std::string
         CPLError(CE_Warning, CPLE_AppDefined,
                  "BLOCKSIZE=%s is taken, and not BLOCKXSIZE and BLOCKYSIZE", both);
     if (both != nullptr)
-        return parse_extents("BLOCKSIZE", both, &options->block, reason);
+        return parse_extents("BLOCKSIZE", both, &options->block, &options->block_runs, reason);
     if (x == nullptr && y == nullptr)
         return true;
     uint64_t width = 512, height = 512;
@@ -161,7 +165,7 @@ static bool parse_shard(CSLConstList list, CreationOptions *options, std::string
         return true;
     }
     options->sharding = Sharding::Given;
-    return parse_extents("SHARD", text, &options->shard, reason);
+    return parse_extents("SHARD", text, &options->shard, &options->shard_runs, reason);
 }
 
 static std::string codec(const char *name, const std::string &configuration) {

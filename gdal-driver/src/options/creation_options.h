@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/compat.h"
+#include "base/extent_lists.h"
 #include "zarrbridge/write.h"
 
 namespace zarr3 {
@@ -21,9 +22,11 @@ struct CreationOptions {
     std::string array_name; /* "": by the file's name */
     bool pixel_interleave = false;
     std::vector<uint64_t> block; /* rows and columns, or one extent for each dimension; or empty */
+    ChunkRuns block_runs;        /* of the same dimensions, where BLOCKSIZE has lists */
     Sharding sharding = Sharding::Auto;
     std::vector<uint64_t> shard; /* likewise, when Given */
-    std::string codecs;          /* as zb_array_spec has them */
+    ChunkRuns shard_runs;
+    std::string codecs; /* as zb_array_spec has them */
     char separator = '/';
     zb_write_options write = {};
     std::string unknown; /* the first unknown option, or "" */

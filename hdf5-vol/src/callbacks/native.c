@@ -95,7 +95,80 @@ static herr_t get_num_chunks(const vol_object *object, hsize_t *count) {
     return 0;
 }
 
-/* Chunks have no addresses, so questions about a single one are refused. */
+/* ---- Single chunks ------------------------------------------------------------------------ */
+
+/* The stored bytes of a chunk; 0 when it is not stored. */
+static herr_t get_chunk_size(const vol_object *object, const uint64_t *index, hsize_t *size) {
+    zb_error err;
+    uint64_t bytes = 0;
+    enum zb_code code = vol_writer_flush(object->node, &err);
+    if (!code)
+        code = zb_array_chunk_stored(object->node->zarr, index, &bytes, &err);
+    if (code) {
+        VOL_PUSH(object->lib, DATASET, CANTGET, "%s", err.message);
+        return -1;
+    }
+    if (size)
+        *size = bytes;
+    return 0;
+}
+
+/* The chunk that begins at an offset. */
+static herr_t find_chunk(const vol_object *object, const hsize_t *offset, uint64_t *index) {
+    const zb_node *array = object->node->zarr;
+    for (uint32_t d = 0; d < zb_node_array(array)->ndim; d++) {
+        const zb_chunk_span span = zb_array_chunk_of(array, ZB_GRID_INNER, d, offset[d]);
+        index[d] = span.index;
+        if (span.inside == 0 || span.start != offset[d]) {
+            VOL_PUSH(object->lib, DATASET, BADVALUE,
+                     "no chunk of '%s' begins at %llu in dimension %u", object->node->path,
+                     (unsigned long long)offset[d], d);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* Chunks have no addresses; their filters are all applied. */
+static void set_no_address(unsigned *filter_mask, haddr_t *address) {
+    if (filter_mask)
+        *filter_mask = 0;
+    if (address)
+        *address = HADDR_UNDEF;
+}
+
+/* By the number of a chunk, in C order. */
+static herr_t get_chunk_info(const vol_object *object,
+                             const H5VL_native_dataset_get_chunk_info_by_idx_t *args) {
+    const zb_node *array = object->node->zarr;
+    uint64_t index[ZB_MAX_NDIM], rest = args->chk_index;
+    for (uint32_t d = zb_node_array(array)->ndim; d-- > 0;) {
+        const uint64_t count = zb_array_chunk_count(array, ZB_GRID_INNER, d);
+        index[d] = count ? rest % count : 0;
+        rest = count ? rest / count : 1;
+        if (args->offset)
+            args->offset[d] = zb_array_chunk_at(array, ZB_GRID_INNER, d, index[d]).start;
+    }
+    if (rest > 0) {
+        VOL_PUSH(object->lib, DATASET, BADVALUE, "'%s' has no chunk %llu", object->node->path,
+                 (unsigned long long)args->chk_index);
+        return -1;
+    }
+    set_no_address(args->filter_mask, args->addr);
+    return get_chunk_size(object, index, args->size);
+}
+
+static herr_t get_chunk_info_at(const vol_object *object,
+                                const H5VL_native_dataset_get_chunk_info_by_coord_t *args) {
+    uint64_t index[ZB_MAX_NDIM];
+    set_no_address(args->filter_mask, args->addr);
+    return find_chunk(object, args->offset, index) < 0 ? -1
+                                                       : get_chunk_size(object, index, args->size);
+}
+
+/* ---- Datasets ----------------------------------------------------------------------------- */
+
+/* Chunks have no addresses, so that they are neither read nor written past the codecs. */
 herr_t vol_dataset_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void **req) {
     const vol_object *object = obj;
     h5_lib *lib = object->lib;
@@ -108,6 +181,16 @@ herr_t vol_dataset_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, v
         return 0;
     case H5VL_NATIVE_DATASET_GET_NUM_CHUNKS:
         return get_num_chunks(object, native->get_num_chunks.nchunks);
+    case H5VL_NATIVE_DATASET_GET_CHUNK_INFO_BY_IDX:
+        return get_chunk_info(object, &native->get_chunk_info_by_idx);
+    case H5VL_NATIVE_DATASET_GET_CHUNK_INFO_BY_COORD:
+        return get_chunk_info_at(object, &native->get_chunk_info_by_coord);
+    case H5VL_NATIVE_DATASET_GET_CHUNK_STORAGE_SIZE: {
+        uint64_t index[ZB_MAX_NDIM];
+        return find_chunk(object, native->get_chunk_storage_size.offset, index) < 0
+                   ? -1
+                   : get_chunk_size(object, index, native->get_chunk_storage_size.size);
+    }
     case H5VL_NATIVE_DATASET_GET_VLEN_BUF_SIZE:
         return vol_strings_size(lib, object->node, native->get_vlen_buf_size.type_id,
                                 native->get_vlen_buf_size.space_id, native->get_vlen_buf_size.size);

@@ -8,6 +8,7 @@
  */
 #include "create/creation_list.h"
 
+#include "create/chunk_runs.h"
 #include "hdf5/text.h"
 #include "hdf5/types.h"
 
@@ -137,6 +138,7 @@ static hid_t new_dcpl(vol_node *node) {
         set_fill(lib, dcpl, vol_node_type(node), info);
     if (info->shard_depth > 0 && info->ndim > 0)
         add_shard_shape(lib, dcpl, info);
+    vol_runs_add(lib, dcpl, node->zarr);
     return dcpl;
 }
 

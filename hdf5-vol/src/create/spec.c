@@ -2,6 +2,7 @@
 /* The array that a new dataset becomes: see spec.h. */
 #include "create/spec.h"
 
+#include "create/chunk_runs.h"
 #include "create/creation_list.h"
 #include "hdf5/types.h"
 #include "zarrbridge/conventions.h"
@@ -13,7 +14,9 @@ void vol_spec_clear(vol_spec *spec) {
     free(spec->fill);
     free(spec->fill_text);
     free(spec->codecs);
+    free(spec->run);
     spec->fill = spec->fill_text = spec->codecs = NULL;
+    spec->run = NULL;
 }
 
 static enum zb_code take_space(h5_lib *lib, hid_t space, vol_spec *out, zb_error *err) {
@@ -84,6 +87,8 @@ static void shard_of_option(const vol_cutting *cutting, vol_spec *out) {
     }
 }
 
+/* Extents are those of shards where the property of shards says so, never by an option: the chunks
+   that were asked for stay what they are. */
 static enum zb_code take_shard(h5_lib *lib, const vol_options *options, hid_t dcpl, vol_spec *out,
                                zb_error *err) {
     const vol_cutting *cutting = &options->shards;
@@ -92,6 +97,8 @@ static enum zb_code take_shard(h5_lib *lib, const vol_options *options, hid_t dc
     enum zb_code code = ZB_OK;
     if (lib->H5Pexist(dcpl, VOL_SHARD_PROPERTY) > 0) {
         code = take_shard_property(lib, dcpl, out, &sharded, err);
+    } else if (out->spec.chunk_runs) {
+        return ZB_OK;
     } else if (cutting->cut == VOL_CUT_SHAPE && cutting->ndim == ndim) {
         shard_of_option(cutting, out);
         sharded = true;
@@ -149,6 +156,8 @@ enum zb_code vol_spec_make(h5_lib *lib, const vol_options *options, hid_t type, 
         code = take_space(lib, space, out, err);
     if (!code)
         code = take_chunk(lib, options, dcpl, out, err);
+    if (!code)
+        code = vol_runs_take(lib, dcpl, out, err);
     if (!code)
         code = take_shard(lib, options, dcpl, out, err);
     if (!code)

@@ -2,7 +2,8 @@
 /*
  * From HDF5's description of a new dataset (type, dataspace, creation list) to the core's.
  *
- * spec.c puts it together, codecs.c makes codecs of filters.
+ * spec.c puts it together, codecs.c makes codecs of filters, chunk_runs.c takes the extents of
+ * chunks.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_CREATE_SPEC_H
 #define ZARRBRIDGE_HDF5_VOL_CREATE_SPEC_H
@@ -15,6 +16,8 @@
 typedef struct vol_spec {
     zb_array_spec spec;
     uint64_t shape[ZB_MAX_NDIM], chunk[ZB_MAX_NDIM], shard[ZB_MAX_NDIM];
+    zb_chunk_runs runs[ZB_MAX_NDIM]; /* in `run` */
+    zb_chunk_run *run;
     hsize_t max_shape[ZB_MAX_NDIM];
     void *fill;
     char *fill_text; /* of strings: what the fill value points at */

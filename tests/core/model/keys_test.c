@@ -29,7 +29,7 @@ static void spells_keys(void **state) {
         {false, '/', 1, {UINT64_MAX}, "c/18446744073709551615"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        zb__key_encoding keys = {rows[i].v2, rows[i].separator};
+        zb__key_encoding keys = {.v2 = rows[i].v2, .separator = rows[i].separator};
         char text[ZB__CHUNK_KEY_MAX];
         zb__chunk_key(&keys, rows[i].ndim, rows[i].index, text);
         assert_string_equal(text, rows[i].key);
@@ -42,7 +42,7 @@ static void has_room_for_the_longest(void **state) {
     for (size_t d = 0; d < ZB_MAX_NDIM; d++)
         index[d] = UINT64_MAX;
     char text[ZB__CHUNK_KEY_MAX];
-    zb__chunk_key(&(zb__key_encoding){false, '/'}, ZB_MAX_NDIM, index, text);
+    zb__chunk_key(&(zb__key_encoding){.separator = '/'}, ZB_MAX_NDIM, index, text);
     assert_int_equal(strlen(text), ZB__CHUNK_KEY_MAX - 1);
 }
 

@@ -40,11 +40,14 @@ static void make_values(arrays_sample *a, check_random *random) {
 static arrays_block chunk_at(const arrays_sample *a, const uint64_t *cell) {
     const arrays_spec *s = &a->spec;
     uint64_t index[ARRAYS_NDIM] = {0}, at[ARRAYS_NDIM], i = 0;
-    arrays_block b = arrays_new_block(a, s->chunk[0]);
+    uint64_t start[ARRAYS_NDIM], shape[ARRAYS_NDIM] = {0};
+    for (uint32_t d = 0; d < s->ndim; d++)
+        shape[d] = arrays_edge(s, d, cell[d], &start[d]);
+    arrays_block b = arrays_new_block(a, shape);
     do {
         bool inside = true;
         for (uint32_t d = 0; d < s->ndim; d++) {
-            at[d] = cell[d] * s->chunk[0][d] + index[d];
+            at[d] = start[d] + index[d];
             inside = inside && at[d] < s->shape[d];
         }
         unsigned char *plain = b.plain + i * a->dtype.size, *real = b.real + i * a->dtype.size;
@@ -56,7 +59,7 @@ static arrays_block chunk_at(const arrays_sample *a, const uint64_t *cell) {
             memset(real, 0x5a, a->dtype.size);
         }
         i++;
-    } while (arrays_next_index(index, s->chunk[0], s->ndim));
+    } while (arrays_next_index(index, shape, s->ndim));
     return b;
 }
 
@@ -65,7 +68,7 @@ static void write_chunks(const arrays_sample *a, check_random *random, zb_store 
     const arrays_spec *s = &a->spec;
     uint64_t grid[ARRAYS_NDIM] = {0}, cell[ARRAYS_NDIM] = {0};
     for (uint32_t d = 0; d < s->ndim; d++)
-        grid[d] = (s->shape[d] + s->chunk[0][d] - 1) / s->chunk[0][d];
+        grid[d] = arrays_cells(s, d);
     if (arrays_product(grid, s->ndim) == 0)
         return;
     do {

@@ -10,6 +10,7 @@
 
 #define ARRAYS_NDIM 6
 #define ARRAYS_DEPTH 3 /* of sharding */
+#define ARRAYS_EDGES 8
 
 enum arrays_codec { ARRAYS_RAW, ARRAYS_GZIP, ARRAYS_ZSTD, ARRAYS_CRC32C, ARRAYS_ZSTD_CRC32C };
 #define ARRAYS_CODECS 5
@@ -20,6 +21,9 @@ typedef struct arrays_spec {
     uint64_t shape[ARRAYS_NDIM];
     uint64_t chunk[ARRAYS_DEPTH + 1]
                   [ARRAYS_NDIM]; /* [0]: of the grid; [i]: inner chunks of level i */
+    /* Along a dimension whose chunks have several extents: of each, [0] of chunk is not used. */
+    uint64_t edge[ARRAYS_NDIM][ARRAYS_EDGES];
+    uint32_t edges[ARRAYS_NDIM]; /* their number; 0: all have the extent of chunk[0] */
     uint32_t depth;              /* 0: not sharded */
     const char *type;            /* a Zarr name, see arrays_dtype */
     bool big_endian;
@@ -41,6 +45,11 @@ typedef struct arrays_sample {
 } arrays_sample;
 
 zb_dtype arrays_dtype(const char *name);
+
+/* The first element, and the extent, of a chunk of the grid along a dimension. */
+uint64_t arrays_edge(const arrays_spec *spec, uint32_t d, uint64_t cell, uint64_t *start);
+/* The number of chunks along a dimension. */
+uint64_t arrays_cells(const arrays_spec *spec, uint32_t d);
 
 /* A random specification; most are small, all have at most 50 000 elements. */
 arrays_spec arrays_random_spec(check_random *random);

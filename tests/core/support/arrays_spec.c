@@ -24,6 +24,27 @@ uint64_t arrays_place(const uint64_t *index, const uint64_t *shape, uint32_t ndi
     return place;
 }
 
+/* ---- The grid ---- */
+
+uint64_t arrays_edge(const arrays_spec *s, uint32_t d, uint64_t cell, uint64_t *start) {
+    *start = cell * s->chunk[0][d];
+    if (s->edges[d] == 0)
+        return s->chunk[0][d];
+    *start = 0;
+    for (uint64_t i = 0; i < cell; i++)
+        *start += s->edge[d][i];
+    return s->edge[d][cell];
+}
+
+uint64_t arrays_cells(const arrays_spec *s, uint32_t d) {
+    uint64_t cells = 0, start = 0;
+    if (s->edges[d] == 0)
+        return (s->shape[d] + s->chunk[0][d] - 1) / s->chunk[0][d];
+    while (start < s->shape[d])
+        start += s->edge[d][cells++];
+    return cells;
+}
+
 zb_dtype arrays_dtype(const char *name) {
     static const struct {
         const char *name;
@@ -120,6 +141,34 @@ static void print_fill(FILE *out, zb_dtype dtype) {
     }
 }
 
+/* The forms of the lists by turns: extents as they are, and as runs of one or more. */
+static void print_edges(FILE *out, const arrays_spec *s, uint32_t d) {
+    fputc('[', out);
+    for (uint32_t i = 0, n; i < s->edges[d]; i += n) {
+        for (n = 1; d % 2 && i + n < s->edges[d] && s->edge[d][i + n] == s->edge[d][i];)
+            n++;
+        fprintf(out, n > 1 ? "%s[%llu,%u]" : "%s%llu", i ? "," : "",
+                (unsigned long long)s->edge[d][i], n);
+    }
+    fputc(']', out);
+}
+
+static void print_grid(FILE *out, const arrays_spec *s) {
+    bool is_regular = true;
+    for (uint32_t d = 0; d < s->ndim; d++)
+        is_regular = is_regular && s->edges[d] == 0;
+    fprintf(out, "{\"name\":\"%s\",\"configuration\":{%s[", is_regular ? "regular" : "rectilinear",
+            is_regular ? "\"chunk_shape\":" : "\"kind\":\"inline\",\"chunk_shapes\":");
+    for (uint32_t d = 0; d < s->ndim; d++) {
+        fputs(d ? "," : "", out);
+        if (s->edges[d])
+            print_edges(out, s, d);
+        else
+            print_list(out, &s->chunk[0][d], 1);
+    }
+    fputs("]}}", out);
+}
+
 char *arrays_document(const arrays_sample *a) {
     const arrays_spec *s = &a->spec;
     char *text = NULL;
@@ -128,12 +177,9 @@ char *arrays_document(const arrays_sample *a) {
     assert_non_null(out);
     fputs("{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[", out);
     print_list(out, s->shape, s->ndim);
-    fprintf(out,
-            "],\"data_type\":\"%s\",\"chunk_grid\":{\"name\":\"regular\",\"configuration\":"
-            "{\"chunk_shape\":[",
-            s->type);
-    print_list(out, s->chunk[0], s->ndim);
-    fputs("]}},\"chunk_key_encoding\":{\"name\":\"default\"},\"fill_value\":", out);
+    fprintf(out, "],\"data_type\":\"%s\",\"chunk_grid\":", s->type);
+    print_grid(out, s);
+    fputs(",\"chunk_key_encoding\":{\"name\":\"default\"},\"fill_value\":", out);
     print_fill(out, a->dtype);
     fputs(",\"codecs\":[", out);
     print_chain(out, s, 0);
@@ -169,6 +215,30 @@ static void random_chunks(arrays_spec *s, check_random *random) {
     }
 }
 
+/* Multiples of what divides a chunk, and now and then a chunk behind the array's edge. */
+static void random_edges(arrays_spec *s, check_random *random, uint32_t d, uint64_t unit) {
+    uint64_t end = 0, most = s->shape[d] / 3 / unit + 2;
+    uint32_t n = 0, last = ARRAYS_EDGES - 2;
+    do {
+        uint64_t rest = s->shape[d] > end ? (s->shape[d] - end + unit - 1) / unit : 1;
+        uint64_t units = n == last ? rest : check_random_in(random, 1, most);
+        s->edge[d][n++] = units * unit;
+        end += units * unit;
+    } while (end < s->shape[d]);
+    if (check_random_in(random, 0, 3) == 0)
+        s->edge[d][n++] = check_random_in(random, 1, 3) * unit;
+    s->edges[d] = n;
+}
+
+static void random_grid(arrays_spec *s, check_random *random) {
+    int which = arrays_transpose_of(s, 0);
+    for (uint32_t i = 0; i < s->ndim; i++) {
+        uint32_t d = which >= 0 && s->depth ? s->order[which][i] : i;
+        if (check_random_in(random, 0, 2))
+            random_edges(s, random, d, s->depth ? s->chunk[1][i] : 1);
+    }
+}
+
 arrays_spec arrays_random_spec(check_random *random) {
     static const char *const types[] = {"bool",    "uint8",   "int16",     "uint32", "int64",
                                         "float32", "float64", "complex64", "r24"};
@@ -191,6 +261,8 @@ arrays_spec arrays_random_spec(check_random *random) {
         uint64_t most = s.ndim > 3 ? 8 : s.ndim == 3 ? 30 : s.ndim == 2 ? 100 : 3000;
         s.shape[d] = check_random_in(random, 0, 60) == 0 ? 0 : check_random_in(random, 1, most);
     }
+    if (check_random_in(random, 0, 2) == 0)
+        random_grid(&s, random);
     return s;
 }
 
@@ -205,6 +277,10 @@ char *arrays_describe(const arrays_spec *s) {
     for (uint32_t level = 0; level <= s->depth; level++) {
         fputs(") chunks (", out);
         print_list(out, s->chunk[level], s->ndim);
+    }
+    for (uint32_t d = 0; d < s->ndim; d++) {
+        fprintf(out, s->edges[d] ? ") edges of %u (" : "", d);
+        print_list(out, s->edge[d], s->edges[d]);
     }
     fprintf(out, ")%s%s%s%s fill boxes %u", s->transposed[0] ? " transposed outside" : "",
             s->transposed[1] ? " transposed inside" : "", s->index_at_start ? " start" : "",

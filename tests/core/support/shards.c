@@ -10,18 +10,28 @@ const zb_dtype shards_type = {.kind = ZB_KIND_INT, .size = 4};
 const char *const shards_codecs[] = {
     [ZB_REWRITE] = NULL, [ZB_APPEND] = NULL, [ZB_INPLACE] = "[{\"name\":\"crc32c\"}]"};
 
-zb_node *shards_create(zb_store *store, enum zb_strategy strategy) {
+static zb_node *create(zb_store *store, enum zb_strategy strategy, const zb_chunk_runs *runs) {
     const uint64_t shape[2] = {SHARDS_ROWS, SHARDS_COLUMNS}, inner[2] = {4, 4}, shard[2] = {8, 16};
     zb_array_spec spec = {.ndim = 2,
                           .shape = shape,
                           .inner_shape = inner,
                           .shard_shape = shard,
+                          .chunk_runs = runs,
                           .dtype = shards_type,
                           .codecs = shards_codecs[strategy]};
     zb_error err;
     zb_node *node = NULL;
     ASSERT_OK(zb_array_create(store, "a", &spec, &node, &err), err);
     return node;
+}
+
+zb_node *shards_create(zb_store *store, enum zb_strategy strategy) {
+    return create(store, strategy, NULL);
+}
+
+zb_node *shards_create_uneven(zb_store *store, enum zb_strategy strategy) {
+    static const zb_chunk_run rows[] = {{4, 1}, {12, 1}, {8, 1}}, columns[] = {{16, 1}, {8, 2}};
+    return create(store, strategy, (const zb_chunk_runs[]){{rows, 3}, {columns, 2}});
 }
 
 zb_writer *shards_open_writer(const zb_node *node, enum zb_strategy strategy, enum zb_sync sync) {

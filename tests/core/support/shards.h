@@ -21,6 +21,8 @@ extern const char *const shards_codecs[];
 /* The array "a" of zeros: SHARDS_ROWS x SHARDS_COLUMNS in shards of 8 x 16 with inner chunks of
    4 x 4, ragged on both sides. */
 zb_node *shards_create(zb_store *store, enum zb_strategy strategy);
+/* The same in shards of 4, 12 and 8 rows, and of 16, 8 and 8 columns. */
+zb_node *shards_create_uneven(zb_store *store, enum zb_strategy strategy);
 zb_writer *shards_open_writer(const zb_node *node, enum zb_strategy strategy, enum zb_sync sync);
 
 /* Writes a box and flushes it; the first error. */

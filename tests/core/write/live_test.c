@@ -36,11 +36,12 @@ static void random_box(check_random *random, uint64_t *start, uint64_t *count, i
 }
 
 static void takes_random_boxes(zb_store *store, enum zb_strategy strategy, enum zb_sync sync,
-                               int boxes, check_random *random) {
+                               int boxes, bool is_uneven, check_random *random) {
     int32_t model[SHARDS_ELEMENTS] = {0}, values[SHARDS_ELEMENTS];
     uint64_t start[2], count[2];
     zb_error err;
-    zb_node *node = shards_create(store, strategy);
+    zb_node *node =
+        is_uneven ? shards_create_uneven(store, strategy) : shards_create(store, strategy);
     zb_writer *writer = shards_open_writer(node, strategy, sync);
     for (int i = 0; i < boxes; i++) {
         random_box(random, start, count, values);
@@ -60,23 +61,33 @@ static void takes_random_boxes(zb_store *store, enum zb_strategy strategy, enum 
     zb_node_release(node);
 }
 
-static void strategies_take_random_boxes(void **state) {
-    (void)state;
+static void take_random_boxes(bool is_uneven) {
     check_random random = check_random_new();
     for (enum zb_strategy strategy = ZB_REWRITE; strategy <= ZB_INPLACE; strategy++) {
         for (enum zb_sync sync = ZB_SYNC_NONE; sync <= ZB_SYNC_CLOSE; sync++) {
             zb_store *mem = stores_new_mem(), *fs = NULL;
             zb_error err;
             char *root = check_new_directory();
-            takes_random_boxes(mem, strategy, sync, 60, &random);
+            takes_random_boxes(mem, strategy, sync, 60, is_uneven, &random);
             ASSERT_OK(zb_store_open_fs(root, &fs, &err), err);
             /* A busy disk takes long to sync. */
-            takes_random_boxes(fs, strategy, sync, sync == ZB_SYNC_NONE ? 60 : 4, &random);
+            takes_random_boxes(fs, strategy, sync, sync == ZB_SYNC_NONE ? 60 : 4, is_uneven,
+                               &random);
             zb_store_release(mem);
             zb_store_release(fs);
             check_remove_directory(root);
         }
     }
+}
+
+static void strategies_take_random_boxes(void **state) {
+    (void)state;
+    take_random_boxes(false);
+}
+
+static void shards_of_several_extents_take_random_boxes(void **state) {
+    (void)state;
+    take_random_boxes(true);
 }
 
 /* ---- A shard that grows slice by slice ---- */
@@ -328,6 +339,7 @@ static void damage_is_told_soon(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(strategies_take_random_boxes),
+        cmocka_unit_test(shards_of_several_extents_take_random_boxes),
         cmocka_unit_test(slices_stream_into_a_shard),
         cmocka_unit_test(what_cannot_be_detected_is_refused),
         cmocka_unit_test(damage_is_told_soon),

@@ -34,16 +34,28 @@ static void expect(const zb_slice *slice, int number) {
     assert_memory_equal(slice->data, text, size);
 }
 
+#define REGULAR(shape) "\"regular\",\"configuration\":{\"chunk_shape\":" shape "}}"
+#define UNEVEN(shapes)                                                                             \
+    "\"rectilinear\",\"configuration\":{\"kind\":\"inline\",\"chunk_shapes\":" shapes "}}"
+
 static const char *const documents[] = {
-    "\"chunk_shape\":[4,5]}},\"codecs\":[\"vlen-utf8\"]",
-    "\"chunk_shape\":[4,5]}},\"codecs\":[{\"name\":\"transpose\",\"configuration\":{\"order\":[1,0]"
-    "}},\"vlen-utf8\",{\"name\":\"zstd\",\"configuration\":{\"level\":1}},\"crc32c\"]",
-    "\"chunk_shape\":[8,10]}},\"codecs\":[{\"name\":\"sharding_indexed\",\"configuration\":{"
-    "\"chunk_shape\":[2,5],\"codecs\":[\"vlen-utf8\",\"zstd\"],\"index_codecs\":[\"bytes\","
-    "\"crc32c\"]}}]",
-    "\"chunk_shape\":[8,10]}},\"codecs\":[{\"name\":\"sharding_indexed\",\"configuration\":{"
-    "\"chunk_shape\":[4,5],\"codecs\":[{\"name\":\"transpose\",\"configuration\":{\"order\":[1,0]}}"
-    ",\"vlen-utf8\"],\"index_codecs\":[\"bytes\"],\"index_location\":\"start\"}},\"gzip\"]",
+    REGULAR("[4,5]") ",\"codecs\":[\"vlen-utf8\"]",
+    REGULAR(
+        "[4,5]") ",\"codecs\":[{\"name\":\"transpose\",\"configuration\":{\"order\":[1,0]"
+                 "}},\"vlen-utf8\",{\"name\":\"zstd\",\"configuration\":{\"level\":1}},\"crc32c\"]",
+    REGULAR("[8,10]") ",\"codecs\":[{\"name\":\"sharding_indexed\",\"configuration\":{"
+                      "\"chunk_shape\":[2,5],\"codecs\":[\"vlen-utf8\",\"zstd\"],\"index_codecs\":["
+                      "\"bytes\","
+                      "\"crc32c\"]}}]",
+    REGULAR("[8,10]") ",\"codecs\":[{\"name\":\"sharding_indexed\",\"configuration\":{"
+                      "\"chunk_shape\":[4,5],\"codecs\":[{\"name\":\"transpose\",\"configuration\":"
+                      "{\"order\":[1,0]}}"
+                      ",\"vlen-utf8\"],\"index_codecs\":[\"bytes\"],\"index_location\":\"start\"}},"
+                      "\"gzip\"]",
+    UNEVEN("[[3,10],[[5,2],7]]") ",\"codecs\":[\"vlen-utf8\",\"zstd\"]",
+    UNEVEN("[[2,8,6],[10,15]]") ",\"codecs\":[{\"name\":\"sharding_indexed\",\"configuration\":"
+                                "{\"chunk_shape\":[2,5],\"codecs\":[\"vlen-utf8\"],"
+                                "\"index_codecs\":[\"bytes\"]}}]",
 };
 enum { DOCUMENTS = sizeof documents / sizeof *documents };
 
@@ -55,7 +67,7 @@ static world open_world(const char *codecs) {
                          "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[%d,%d],"
                          "\"data_type\":\"string\",\"fill_value\":\"fill é\","
                          "\"chunk_key_encoding\":{\"name\":\"default\"},\"chunk_grid\":{\"name\":"
-                         "\"regular\",\"configuration\":{%s}",
+                         "%s}",
                          H, W, codecs) > 0);
     ASSERT_OK(zb_store_new_mem("test", &w.store, &err), err);
     ASSERT_OK(zb_store_mem_set(w.store, "zarr.json", text, strlen(text), &err), err);

@@ -31,13 +31,14 @@ static void choose_box(request *r, const arrays_sample *a, check_random *random)
     uint64_t kind = check_random_in(random, 0, 5);
     r->elements = 1;
     for (uint32_t d = 0; d < a->spec.ndim; d++) {
-        uint64_t extent = a->spec.shape[d], chunk = a->spec.chunk[0][d];
+        uint64_t extent = a->spec.shape[d];
         r->step[d] = 1;
         if (kind == 0) {
             r->start[d] = 0;
             r->count[d] = extent;
         } else if (kind == 1 && extent > 0) {
-            r->start[d] = check_random_in(random, 0, (extent - 1) / chunk) * chunk;
+            uint64_t cell = check_random_in(random, 0, arrays_cells(&a->spec, d) - 1);
+            uint64_t chunk = arrays_edge(&a->spec, d, cell, &r->start[d]);
             uint64_t left = extent - r->start[d];
             r->count[d] = chunk < left ? chunk : left;
         } else {
