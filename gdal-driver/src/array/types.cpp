@@ -27,13 +27,17 @@ GDALDataType gdal_type(zb_dtype dtype) {
     case ZB_KIND_FLOAT:
         return dtype.size == 2 ? kFloat16 : dtype.size == 4 ? GDT_Float32 : GDT_Float64;
     case ZB_KIND_COMPLEX:
-        return dtype.size == 8 ? GDT_CFloat32 : GDT_CFloat64;
+        return dtype.size <= 8 ? GDT_CFloat32 : GDT_CFloat64;
     case ZB_KIND_RAW:
     case ZB_KIND_STRING:
     case ZB_KIND_BYTES:
     case ZB_KIND_STRUCT:
     case ZB_KIND_DATETIME:
     case ZB_KIND_TIMEDELTA:
+    case ZB_KIND_CHARS:
+    case ZB_KIND_UTF32:
+    case ZB_KIND_SMALL:
+    case ZB_KIND_SMALL_COMPLEX:
         break;
     }
     return GDT_Unknown;

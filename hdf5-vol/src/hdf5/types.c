@@ -43,10 +43,13 @@ static hid_t new_float16(h5_lib *lib, bool little) {
 
 /* The compound that h5py writes for complex numbers and recognises as such. */
 static hid_t new_complex(h5_lib *lib, uint32_t size, bool little) {
-    hid_t part = float_id(lib, size / 2, little);
+    hid_t half = size == 4 ? new_float16(lib, little) : -1;
+    hid_t part = size == 4 ? half : float_id(lib, size / 2, little);
     hid_t type = lib->H5Tcreate(H5T_COMPOUND, size);
     lib->H5Tinsert(type, "r", 0, part);
     lib->H5Tinsert(type, "i", size / 2, part);
+    if (half >= 0)
+        lib->H5Tclose(half);
     return type;
 }
 
@@ -79,6 +82,10 @@ hid_t vol_type_new(h5_lib *lib, zb_dtype dtype) {
     case ZB_KIND_STRUCT:
     case ZB_KIND_DATETIME:
     case ZB_KIND_TIMEDELTA:
+    case ZB_KIND_CHARS:
+    case ZB_KIND_UTF32:
+    case ZB_KIND_SMALL:
+    case ZB_KIND_SMALL_COMPLEX:
         break;
     }
     return lib->H5Tcreate(H5T_OPAQUE, dtype.size); /* untagged: h5py reads no other */

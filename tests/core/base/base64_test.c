@@ -2,7 +2,7 @@
 /* Base64 texts by Python's base64.standard_b64encode(struct.pack("<d", value)). */
 #include <math.h>
 
-#include "conventions/base64.h"
+#include "base/base64.h"
 #include "support/check.h"
 
 static const struct {
