@@ -159,6 +159,10 @@ ZB_API const char *zb_dtype_name(zb_dtype dtype, char text[24]);
    - any other type into itself. */
 ZB_API bool zb_dtype_converts(zb_dtype from, zb_dtype to);
 
+/* Converts `count` elements that lie side by side. False where zb_dtype_converts is, and for types
+   whose elements point at bytes elsewhere. */
+ZB_API bool zb_dtype_convert(zb_dtype from, const void *src, zb_dtype to, void *dst, size_t count);
+
 #ifdef __cplusplus
 }
 #endif

@@ -335,3 +335,10 @@ void zb__convert(zb_dtype src_dtype, const void *src, int64_t src_stride, zb_dty
     zb__move move = zb__move_convert(src_dtype, dst_dtype);
     move.run(&move, src, src_stride, dst, dst_stride, n);
 }
+
+bool zb_dtype_convert(zb_dtype from, const void *src, zb_dtype to, void *dst, size_t count) {
+    if (!zb_dtype_converts(from, to) || zb_dtype_is_variable(from))
+        return false;
+    zb__convert(from, src, from.size, to, dst, to.size, count);
+    return true;
+}

@@ -10,6 +10,7 @@
 
 #include "hdf5/types.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define FILTER_ZSTD 32015
@@ -103,6 +104,15 @@ static void add_shard_shape(h5_lib *lib, hid_t dcpl, const zb_array_info *info) 
                     NULL, NULL, NULL);
 }
 
+/* As the dataset's type has it. */
+static void set_fill(vol_node *node, const zb_array_info *info, hid_t dcpl) {
+    const zb_dtype shown = vol_node_shown(node);
+    void *fill = calloc(1, (size_t)shown.size + 1);
+    if (fill && zb_dtype_convert(info->dtype, info->fill_value, shown, fill, 1))
+        node->file->lib->H5Pset_fill_value(dcpl, vol_node_type(node), fill);
+    free(fill);
+}
+
 static hid_t new_dcpl(vol_node *node) {
     h5_lib *lib = node->file->lib;
     const zb_array_info *info = zb_node_array(node->zarr);
@@ -116,7 +126,7 @@ static hid_t new_dcpl(vol_node *node) {
         add_filters(lib, dcpl, info);
     }
     if (!info->fill_is_default)
-        lib->H5Pset_fill_value(dcpl, vol_node_type(node), info->fill_value);
+        set_fill(node, info, dcpl);
     if (info->shard_depth > 0 && info->ndim > 0)
         add_shard_shape(lib, dcpl, info);
     return dcpl;

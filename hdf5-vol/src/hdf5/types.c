@@ -2,6 +2,8 @@
 /* Types in both directions: see types.h. */
 #include "hdf5/types.h"
 
+#include "hdf5/shown.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +64,33 @@ static hid_t new_bool(h5_lib *lib) {
     return type;
 }
 
+/* Without a NUL at the end when all bytes are used, as numpy has it. Bytes of an encoding that is not
+   known are what h5py makes of numpy's: ASCII, to which HDF5 converts no UTF-8. */
+static hid_t new_chars(h5_lib *lib, zb_dtype dtype) {
+    hid_t type = vol_type_fixed_text(lib, dtype.size);
+    if (vol_shown_is_utf8(dtype))
+        lib->H5Tset_cset(type, H5T_CSET_UTF8);
+    lib->H5Tset_strpad(type, H5T_STR_NULLPAD);
+    return type;
+}
+
+static hid_t new_compound(h5_lib *lib, zb_dtype dtype) {
+    size_t count;
+    const zb_field *fields = zb_dtype_fields(dtype, &count);
+    hid_t type = lib->H5Tcreate(H5T_COMPOUND, dtype.size);
+    for (size_t i = 0; i < count && type >= 0; i++) {
+        hid_t member = vol_type_new(lib, fields[i].dtype);
+        herr_t result = lib->H5Tinsert(type, fields[i].name, fields[i].offset, member);
+        if (member >= 0)
+            lib->H5Tclose(member);
+        if (result < 0) {
+            lib->H5Tclose(type);
+            type = -1;
+        }
+    }
+    return type;
+}
+
 /* The ids are new ones: callers of H5Dget_type and H5Aget_type close theirs. */
 hid_t vol_type_new(h5_lib *lib, zb_dtype dtype) {
     switch (dtype.kind) {
@@ -76,13 +105,15 @@ hid_t vol_type_new(h5_lib *lib, zb_dtype dtype) {
         return lib->H5Tcopy(float_id(lib, dtype.size, host_is_little));
     case ZB_KIND_COMPLEX:
         return new_complex(lib, dtype.size, host_is_little);
+    case ZB_KIND_STRUCT:
+        return new_compound(lib, dtype);
+    case ZB_KIND_CHARS:
+        return new_chars(lib, dtype);
     case ZB_KIND_RAW:
     case ZB_KIND_STRING:
     case ZB_KIND_BYTES:
-    case ZB_KIND_STRUCT:
     case ZB_KIND_DATETIME:
     case ZB_KIND_TIMEDELTA:
-    case ZB_KIND_CHARS:
     case ZB_KIND_UTF32:
     case ZB_KIND_SMALL:
     case ZB_KIND_SMALL_COMPLEX:

@@ -23,6 +23,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The kinds of elements for which hdf5/shown.h has a form. */
+#define VOL_KINDS                                                                                  \
+    (ZB_PLAIN_KINDS | 1u << ZB_KIND_STRUCT | 1u << ZB_KIND_DATETIME | 1u << ZB_KIND_TIMEDELTA |    \
+     1u << ZB_KIND_CHARS | 1u << ZB_KIND_UTF32 | 1u << ZB_KIND_SMALL |                             \
+     1u << ZB_KIND_SMALL_COMPLEX)
+
 /* ---- Paths ---- */
 
 bool vol_path_is_zarr(const char *path) {
@@ -215,7 +221,7 @@ static enum zb_code file_open(h5_lib *lib, const char *path, const vol_options *
     if (!code) /* the user's own words, in messages, whenever they mean the same directory */
         code = zb_store_open_fs(where.node && *where.node ? where.top : path, &file->store, err);
     if (!code) {
-        zb_store_set_kinds(file->store, ZB_PLAIN_KINDS);
+        zb_store_set_kinds(file->store, VOL_KINDS);
         zb_store_set_sync(file->store, options->sync);
         code = open_root(file, where.node ? where.node : "", err);
     }
@@ -347,7 +353,7 @@ enum zb_code vol_handle_create(h5_lib *lib, const char *path, const vol_options 
     if (!code)
         code = zb_store_create_fs(where.top, &store, err);
     if (!code) {
-        zb_store_set_kinds(store, ZB_PLAIN_KINDS);
+        zb_store_set_kinds(store, VOL_KINDS);
         zb_store_set_sync(store, options->sync);
         code = zb_group_create(store, where.node, NULL, &root, err);
     }
