@@ -125,9 +125,10 @@ bool make_layout(const zb_array_info *info, const Axes &axes, const std::vector<
                  Layout *layout, std::string *reason) {
     *layout = Layout();
     layout->axes = axes;
-    if (gdal_type(info->dtype) == GDT_Unknown) {
-        char name[24];
-        *reason = std::string("GDAL has no type for ") + zb_dtype_name(info->dtype, name);
+    if (gdal_type(shown_dtype(info->dtype)) == GDT_Unknown) {
+        char name[200];
+        *reason =
+            std::string("GDAL has no type for ") + zb_dtype_print(info->dtype, name, sizeof name);
         return false;
     }
     if (!extent_fits(info, axes.x, &layout->width, reason) ||

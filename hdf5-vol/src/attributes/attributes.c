@@ -3,9 +3,9 @@
 #include "attributes/attributes.h"
 
 #include "hdf5/errors.h"
-#include "hdf5/shown.h"
 #include "hdf5/types.h"
 #include "model/dimensions.h"
+#include "zarrbridge/conventions.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static bool add_text(vol_attrs *attrs, const char *name, const char *text) {
 static bool add_units(vol_attrs *attrs, zb_dtype dtype) {
     if (dtype.kind != ZB_KIND_DATETIME && dtype.kind != ZB_KIND_TIMEDELTA)
         return true;
-    char *units = vol_shown_units(dtype);
+    char *units = zb_time_units(dtype);
     bool good = units && (vol_attrs_find(attrs, "units") || add_text(attrs, "units", units));
     if (good && dtype.kind == ZB_KIND_DATETIME && !vol_attrs_find(attrs, "calendar"))
         good = add_text(attrs, "calendar", "proleptic_gregorian");

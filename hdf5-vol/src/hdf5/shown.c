@@ -2,9 +2,7 @@
 /* See shown.h. */
 #include "hdf5/shown.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Marks text that was code points; the core does not look at details of text. */
 static const zb_dtype_detail utf8_text;
@@ -91,32 +89,4 @@ void vol_shown_free(zb_dtype shown) {
         vol_shown_free(fields[i].dtype);
     free((void *)(uintptr_t)fields);
     free((void *)(uintptr_t)shown.detail);
-}
-
-/* Years and months of numpy are those of the calendar, which no unit of CF is. */
-char *vol_shown_units(zb_dtype stored) {
-    static const char *const words[ZB_UNIT_ATTOSECOND + 1] = {
-        [ZB_UNIT_WEEK] = "weeks",
-        [ZB_UNIT_DAY] = "days",
-        [ZB_UNIT_HOUR] = "hours",
-        [ZB_UNIT_MINUTE] = "minutes",
-        [ZB_UNIT_SECOND] = "seconds",
-        [ZB_UNIT_MILLISECOND] = "milliseconds",
-        [ZB_UNIT_MICROSECOND] = "microseconds",
-        [ZB_UNIT_NANOSECOND] = "nanoseconds",
-        [ZB_UNIT_PICOSECOND] = "picoseconds",
-        [ZB_UNIT_FEMTOSECOND] = "femtoseconds",
-        [ZB_UNIT_ATTOSECOND] = "attoseconds",
-    };
-    uint32_t scale;
-    const char *word = words[zb_dtype_unit(stored, &scale)];
-    const char *since = stored.kind == ZB_KIND_DATETIME ? " since 1970-01-01" : "";
-    char number[16] = "", name[64], *text = NULL;
-    if (scale == 0)
-        return NULL;
-    if (scale > 1)
-        snprintf(number, sizeof number, "%u ", scale);
-    const int length = word ? asprintf(&text, "%s%s%s", number, word, since)
-                            : asprintf(&text, "%s", zb_dtype_print(stored, name, sizeof name));
-    return length < 0 ? NULL : text;
 }

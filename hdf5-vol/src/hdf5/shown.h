@@ -17,8 +17,4 @@ void vol_shown_free(zb_dtype shown);
 /* Is it text that was code points? Of other text the encoding is not known. */
 bool vol_shown_is_utf8(zb_dtype shown);
 
-/* The CF units of a time ("days since 1970-01-01", "10 hours"), or, where CF has none, the name of
-   the type; NULL for other types. malloc'ed. */
-char *vol_shown_units(zb_dtype stored);
-
 #endif
