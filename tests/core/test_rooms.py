@@ -26,7 +26,9 @@ PUBLIC = {
 
 # Sources that call each other because what they are about contains itself: a shard is a chunk of chunks, and
 # its codec, which the table of codecs names, binds the chain of its inner chunks.
-INTRINSIC = [{"read/expand", "read/leaf"}, {"codec/chain_bind", "codec/shard", "codec/table"}]
+# A struct is an element of elements, whose conversion is that of its fields.
+INTRINSIC = [{"read/expand", "read/leaf"}, {"codec/chain_bind", "codec/shard", "codec/table"},
+             {"kernel/convert", "kernel/convert_special"}]
 
 INCLUDE = re.compile(r'^\s*#include "([^"]+)"', re.MULTILINE)
 

@@ -9,6 +9,46 @@
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/zarrbridge.h"
 
+/* Fields lie side by side, and fill the struct. */
+static void check_fields(zb_dtype dtype) {
+    size_t count;
+    const zb_field *fields = zb_dtype_fields(dtype, &count);
+    uint64_t end = 0;
+    REQUIRE((count > 0) == (dtype.kind == ZB_KIND_STRUCT));
+    for (size_t i = 0; i < count; i++) {
+        REQUIRE(fields[i].offset == end && zb_dtype_field(dtype, fields[i].name) == &fields[i]);
+        REQUIRE(!zb_dtype_is_variable(fields[i].dtype));
+        check_fields(fields[i].dtype);
+        end += fields[i].dtype.size;
+    }
+    REQUIRE(count == 0 || end == dtype.size);
+}
+
+/* The fill value of an array of fixed-size elements is one that a new array can have. */
+static void check_new(const zb_array_info *info) {
+    static const uint64_t one[] = {1};
+    zb_array_spec spec = {.ndim = 1,
+                          .shape = one,
+                          .inner_shape = one,
+                          .dtype = info->dtype,
+                          .fill_value = info->fill_value};
+    zb_store *store;
+    zb_node *node;
+    zb_error err = {0};
+    REQUIRE_OK(zb_store_new_mem("new", &store, &err), err);
+    enum zb_code code = zb_array_create(store, "a", &spec, &node, &err);
+    fuzz_check_error(code, &err);
+    if (code == ZB_OK) {
+        REQUIRE(zb_dtype_equal(zb_node_array(node)->dtype, info->dtype));
+        if (!zb_dtype_is_variable(info->dtype) && !zb_dtype_format(info->dtype) &&
+            info->dtype.kind != ZB_KIND_STRUCT)
+            REQUIRE(memcmp(zb_node_array(node)->fill_value, info->fill_value, info->dtype.size) ==
+                    0);
+        zb_node_release(node);
+    }
+    zb_store_release(store);
+}
+
 static void check_array(const zb_array_info *info) {
     REQUIRE(info->ndim <= ZB_MAX_NDIM);
     REQUIRE(info->dtype.size > 0 && !info->dtype.swapped);
@@ -18,8 +58,10 @@ static void check_array(const zb_array_info *info) {
         REQUIRE(info->chunk_shape[d] > 0 && info->inner_shape[d] > 0);
         REQUIRE(info->chunk_shape[d] % info->inner_shape[d] == 0);
     }
-    char name[24];
+    char name[24], printed[200];
     REQUIRE(strlen(zb_dtype_name(info->dtype, name)) < sizeof name);
+    REQUIRE(strlen(zb_dtype_print(info->dtype, printed, sizeof printed)) < sizeof printed);
+    check_fields(info->dtype);
 }
 
 /* The elements at both ends of each dimension lie in the first and the last chunk. */
@@ -102,6 +144,9 @@ static void check_node(zb_node *node) {
         check_grid(node);
         check_runs(node);
         read_ends(node);
+        if (zb_node_array(node)->dtype.size <
+            4096) /* of larger ones there is nothing more to see */
+            check_new(zb_node_array(node));
         return;
     }
     enum zb_code code = zb_group_children(node, &children, &err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as a stored chunk of strings. One byte comes before it: the number of elements (bits 0
- * to 2, and one more), and whether zstd lies around (bit 3). What decodes is encoded and decoded
- * again, to the same strings.
+ * Any bytes as a stored chunk of strings, or of bytes of any length. One byte comes before it: the
+ * number of elements (bits 0 to 2, and one more), whether zstd lies around (bit 3), and whether it
+ * is bytes (bit 4). What decodes is encoded and decoded again, to the same elements.
  */
 #include "fuzz.h"
 
@@ -12,9 +12,8 @@
 #include "kernel/values.h"
 #include "zarrbridge/json.h"
 
-static zb__chain *bind(const char *codecs) {
-    static const zb__binding binding = {
-        .ndim = 1, .dtype = {.kind = ZB_KIND_STRING, .size = sizeof(zb_slice)}};
+static zb__chain *bind(enum zb_kind kind, const char *codecs) {
+    const zb__binding binding = {.ndim = 1, .dtype = {.kind = kind, .size = sizeof(zb_slice)}};
     zb__chain *chain;
     zb_json *json;
     zb_error err;
@@ -71,7 +70,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const zb__form *form;
     zb__elements elements;
     zb_error err;
-    zb__chain *chain = bind(data[0] & 8 ? "[\"vlen-utf8\",\"zstd\"]" : "[\"vlen-utf8\"]");
+    static const char *const codecs[] = {"[\"vlen-utf8\"]", "[\"vlen-utf8\",\"zstd\"]",
+                                         "[\"vlen-bytes\"]", "[\"vlen-bytes\",\"zstd\"]"};
+    zb__chain *chain =
+        bind(data[0] & 16 ? ZB_KIND_BYTES : ZB_KIND_STRING, codecs[data[0] >> 3 & 3]);
     zb__scratch *scratch = zb__scratch_take();
     REQUIRE(scratch);
     REQUIRE_OK(zb__chain_form(chain, shape, &form, &err), err);

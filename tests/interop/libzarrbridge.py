@@ -15,7 +15,9 @@ import numpy as np
 
 lib = c.CDLL(os.environ["ZARRBRIDGE_BUILD_DIR"] + "/core/libzarrbridge.so")
 
-KINDS = {"b": 0, "i": 1, "u": 2, "f": 3, "c": 4, "V": 5}
+KINDS = {"b": 0, "i": 1, "u": 2, "f": 3, "c": 4, "V": 5, "M": 9, "m": 10, "S": 11, "U": 12}
+STRUCT = 8  # ZB_KIND_STRUCT
+UNITS = ["generic", "Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as"]
 
 
 class Dtype(c.Structure):
@@ -34,6 +36,17 @@ class Runs(c.Structure):
     """zb_chunk_runs"""
 
     _fields_ = [("run", c.POINTER(Run)), ("count", c.c_size_t)]
+class Field(c.Structure):
+    """zb_field"""
+
+    _fields_ = [("name", c.c_char_p), ("offset", c.c_uint32), ("dtype", Dtype)]
+
+
+class Detail(c.Structure):
+    """zb_dtype_detail"""
+
+    _fields_ = [("fields", c.POINTER(Field)), ("field_count", c.c_size_t), ("unit", c.c_int),
+                ("scale", c.c_uint32), ("format", c.c_int)]
 
 
 class Spec(c.Structure):
@@ -129,8 +142,25 @@ def strides_of(array):
     return (c.c_int64 * array.ndim)(*array.strides)
 
 
+details = []  # of all dtypes: the library only points at them
+
+
 def dtype_of(dtype):
-    return Dtype(KINDS[dtype.kind], dtype.itemsize, not dtype.isnative)
+    """Of a struct each field has its own byte order."""
+    detail = None
+    if dtype.kind in "Mm":
+        unit, scale = np.datetime_data(dtype)
+        detail = Detail(None, 0, UNITS.index(unit), scale, 0)
+    elif dtype.names:
+        fields = [Field(name.encode(), dtype.fields[name][1], dtype_of(dtype.fields[name][0]))
+                  for name in dtype.names]
+        detail = Detail((Field * len(fields))(*fields), len(fields), 0, 0, 0)
+    if detail is None:
+        return Dtype(KINDS[dtype.kind], dtype.itemsize, not dtype.isnative)
+    details.append(detail)
+    swapped = not dtype.names and not dtype.isnative
+    return Dtype(STRUCT if dtype.names else KINDS[dtype.kind], dtype.itemsize, swapped,
+                 c.addressof(detail))
 
 
 def text_of(value):
@@ -209,7 +239,7 @@ class Store:
 
     def create_array(self, path, shape, chunks, dtype, fill_value=0, shards=None, codecs=None,
                      names=None, attributes=None, separator="/", runs=None):
-        """dtype: of numpy; void means r<bits>. Another byte order than the host's is stored so."""
+        """dtype: of numpy; void means raw_bytes. Another byte order than the host's is stored so."""
         dtype = np.dtype(dtype)
         fill = np.array(fill_value, dtype.newbyteorder("=")).tobytes()
         encoded = [None if n is None else n.encode() for n in names or []]

@@ -52,7 +52,7 @@ def test_opaque(path):
         f["d"] = data
         assert np.array_equal(f["d"][...], data)
     document = json.loads((Path(path) / "d" / "zarr.json").read_text())
-    assert document["data_type"] == "r24"
+    assert document["data_type"] == {"name": "raw_bytes", "configuration": {"length_bytes": 3}}
     with h5py.File(path, "r") as f:
         assert f["d"][...].tobytes() == data.tobytes()
 

@@ -15,22 +15,26 @@ extern "C" {
 
 #define ZB_MAX_NDIM 32 /* also HDF5's limit */
 
-/* What an element is. Of those below the line no document speaks that this version opens or
-   creates: programs may describe them, and the functions below answer for them, but an array of
-   such a type is listed as unreadable. */
+/* What an element is. */
 enum zb_kind {
-    ZB_KIND_BOOL,    /* 1 byte, 0 or 1 */
-    ZB_KIND_INT,     /* two's complement, 1, 2, 4 or 8 bytes */
-    ZB_KIND_UINT,    /* 1, 2, 4 or 8 bytes */
-    ZB_KIND_FLOAT,   /* IEEE 754 binary16, 32, 64 */
-    ZB_KIND_COMPLEX, /* real then imaginary part, 8 or 16 bytes together */
-    ZB_KIND_RAW,     /* r<bits>: size bytes without further meaning */
-    ZB_KIND_STRING,  /* a zb_slice: UTF-8 text of any length */
-    /* ---- not in documents yet ---- */
-    ZB_KIND_BYTES,    /* a zb_slice: bytes of any length */
-    ZB_KIND_STRUCT,   /* the fields of its detail */
-    ZB_KIND_DATETIME, /* int64: units since 1970-01-01T00:00 UTC; INT64_MIN is no time */
-    ZB_KIND_TIMEDELTA /* int64: units; INT64_MIN is no time */
+    ZB_KIND_BOOL,      /* 1 byte, 0 or 1 */
+    ZB_KIND_INT,       /* two's complement, 1, 2, 4 or 8 bytes */
+    ZB_KIND_UINT,      /* 1, 2, 4 or 8 bytes */
+    ZB_KIND_FLOAT,     /* IEEE 754 binary16, 32, 64 */
+    ZB_KIND_COMPLEX,   /* real then imaginary part, 4, 8 or 16 bytes together */
+    ZB_KIND_RAW,       /* raw_bytes and r<bits>: size bytes without further meaning */
+    ZB_KIND_STRING,    /* a zb_slice: UTF-8 text of any length */
+    ZB_KIND_BYTES,     /* a zb_slice: bytes of any length */
+    ZB_KIND_STRUCT,    /* the fields of its detail */
+    ZB_KIND_DATETIME,  /* int64: units since 1970-01-01T00:00 UTC; INT64_MIN is no time */
+    ZB_KIND_TIMEDELTA, /* int64: units; INT64_MIN is no time */
+    ZB_KIND_CHARS,     /* null_terminated_bytes: size bytes, of which NULs at the end are padding */
+    ZB_KIND_UTF32,     /* fixed_length_utf32: size / 4 code points, NULs at the end are padding */
+    /* Numbers of few bits, in codes of 1 byte (bfloat16: 2): the format of the detail tells which.
+       zb_array_read and zb_writer_write convert from and to ordinary numbers. Bits of a code that
+       the format does not use say nothing. */
+    ZB_KIND_SMALL,
+    ZB_KIND_SMALL_COMPLEX /* two codes: real then imaginary part */
 };
 
 /* An element of variable length in memory: a zb_dtype of kind string or bytes has this size. */
@@ -52,9 +56,11 @@ typedef struct zb_dtype_detail zb_dtype_detail;
  */
 typedef struct zb_dtype {
     enum zb_kind kind;
-    uint32_t size;                 /* bytes */
-    bool swapped;                  /* components are in the byte order opposite to the host's */
-    const zb_dtype_detail *detail; /* of a struct, a datetime or a timedelta, else NULL */
+    uint32_t size; /* bytes */
+    /* Components are in the byte order opposite to the host's; those of a struct in the order
+       opposite to the one that its fields say. */
+    bool swapped;
+    const zb_dtype_detail *detail; /* of a struct, a time or a small number, else NULL */
 } zb_dtype;
 
 /* A field of a struct. Fields are in the order of their offsets and do not overlap. */
@@ -81,11 +87,33 @@ enum zb_time_unit {
     ZB_UNIT_ATTOSECOND
 };
 
+/* The formats of small numbers; names as in documents. */
+enum zb_format {
+    ZB_FORMAT_NONE,
+    ZB_FORMAT_INT2,
+    ZB_FORMAT_INT4,
+    ZB_FORMAT_UINT2,
+    ZB_FORMAT_UINT4,
+    ZB_FORMAT_FLOAT4_E2M1FN,
+    ZB_FORMAT_FLOAT6_E2M3FN,
+    ZB_FORMAT_FLOAT6_E3M2FN,
+    ZB_FORMAT_FLOAT8_E3M4,
+    ZB_FORMAT_FLOAT8_E4M3,
+    ZB_FORMAT_FLOAT8_E4M3B11FNUZ,
+    ZB_FORMAT_FLOAT8_E4M3FNUZ,
+    ZB_FORMAT_FLOAT8_E5M2,
+    ZB_FORMAT_FLOAT8_E5M2FNUZ,
+    ZB_FORMAT_FLOAT8_E8M0FNU,
+    ZB_FORMAT_BFLOAT16,
+    ZB_FORMATS
+};
+
 struct zb_dtype_detail {
     const zb_field *fields; /* of a struct */
     size_t field_count;
     enum zb_time_unit unit; /* of a datetime or timedelta: one count is `scale` units */
     uint32_t scale;
+    enum zb_format format; /* of a small number, or of both parts of a complex one */
 };
 
 /* Do the bytes of both mean the same? Byte order counts where a component has several bytes, names
@@ -106,16 +134,34 @@ ZB_API enum zb_time_unit zb_dtype_unit(zb_dtype dtype, uint32_t *scale);
 /* As documents and numpy write it: "D", "us"; "generic". Static. */
 ZB_API const char *zb_time_unit_name(enum zb_time_unit unit);
 
+/* The type of that name, if it is one without a configuration: "int16", "string", "bfloat16",
+   "complex_float8_e5m2". Its detail is static. */
+ZB_API bool zb_dtype_from_name(const char *name, zb_dtype *out);
+
+/* The format of a small number, also of a complex one; of any other type ZB_FORMAT_NONE. */
+ZB_API enum zb_format zb_dtype_format(zb_dtype dtype);
+
 /* Writes the type with its detail, cut off to `size` bytes with the end: "uint16",
    "struct{x: float32, t: numpy.datetime64[10us]}". Returns text. */
 ZB_API const char *zb_dtype_print(zb_dtype dtype, char *text, size_t size);
 
-/* The Zarr name without detail ("uint16", "complex64", "r24", "string"). text needs 24 bytes;
-   returned again. */
+/* The Zarr name without detail ("uint16", "complex64", "r24", "string"), cut off to 23 bytes: some
+   of small complex numbers are longer. text needs 24 bytes; returned again. */
 ZB_API const char *zb_dtype_name(zb_dtype dtype, char text[24]);
 
-/* True if zb_array_read can convert elements of `from` into `to`. */
+/* True if zb_array_read can convert elements of `from` into `to`:
+   - numbers into numbers, complex ones into complex ones, small ones included (but no 64-bit
+     integers into small numbers);
+   - datetimes and timedeltas into int64 and back;
+   - null_terminated_bytes into longer ones; fixed_length_utf32 into longer ones, and as UTF-8 into
+     null_terminated_bytes of at least as many bytes, where U+FFFD stands for what is no code point;
+   - a struct into a struct whose fields it has, by their names: one field, some, in any order;
+   - any other type into itself. */
 ZB_API bool zb_dtype_converts(zb_dtype from, zb_dtype to);
+
+/* Converts `count` elements that lie side by side. False where zb_dtype_converts is, and for types
+   whose elements point at bytes elsewhere. */
+ZB_API bool zb_dtype_convert(zb_dtype from, const void *src, zb_dtype to, void *dst, size_t count);
 
 #ifdef __cplusplus
 }

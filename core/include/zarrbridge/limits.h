@@ -30,6 +30,7 @@ typedef struct zb_limits {
     uint64_t index_bytes;        /* encoded size of one shard index */
     uint64_t shard_depth;        /* nesting of sharding_indexed */
     uint64_t codecs;             /* codecs in one chain */
+    uint64_t fields;             /* of one struct, without those of structs in it */
     uint64_t gzip_members;       /* members of one gzip stream */
     uint64_t cache_bytes;        /* decoded-chunk cache of the process; 0 switches it off */
     uint64_t index_cache_bytes;  /* shard-index cache of the process */

@@ -4,6 +4,7 @@
 
 #include "codec/configuration.h"
 #include "codec/encode.h"
+#include "kernel/dtype.h"
 #include "kernel/scatter.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
@@ -19,8 +20,8 @@ typedef struct byte_order {
 static enum zb_code bytes_parse(const zb_json *configuration, const zb__binding *binding,
                                 void **state, zb_error *err) {
     static const char *const choices[] = {"little", "big", NULL};
-    if (zb_dtype_is_variable(binding->dtype) || binding->dtype.kind == ZB_KIND_STRUCT)
-        return zb_fail(err, ZB_EFORMAT, "it serialises numbers and raw bytes alone");
+    if (zb_dtype_is_variable(binding->dtype))
+        return zb_fail(err, ZB_EFORMAT, "it serialises elements of a fixed size alone");
     byte_order *order = zb__codec_new_state(sizeof *order, state, err);
     if (!order)
         return ZB_ENOMEM;
@@ -30,14 +31,9 @@ static enum zb_code bytes_parse(const zb_json *configuration, const zb__binding 
     return code;
 }
 
-/* True if the element consists of numbers whose bytes have an order. */
-static bool has_byte_order(zb_dtype dtype) {
-    return dtype.kind != ZB_KIND_RAW && dtype.kind != ZB_KIND_BOOL && dtype.size > 1;
-}
-
 static zb_dtype bytes_stored_dtype(const void *state, zb_dtype dtype) {
     const byte_order *order = state;
-    dtype.swapped = has_byte_order(dtype) && order->is_big != HOST_IS_BIG;
+    dtype.swapped = zb__dtype_has_order(dtype) && order->is_big != HOST_IS_BIG;
     return dtype;
 }
 
@@ -60,7 +56,8 @@ static bool is_serialised(const zb__encoding *e, const zb__form *form,
     return chain->dtype.swapped == e->dtype.swapped;
 }
 
-/* Brings the elements together in the scratch, in stored byte order. */
+/* Brings the elements together in the scratch, in stored byte order, and the fill value behind them.
+ */
 static enum zb_code gather(const zb__encoding *e, const zb__form *form,
                            const zb__elements_view *view, zb_error *err) {
     const zb__chain *chain = form->chain;
@@ -75,34 +72,34 @@ static enum zb_code gather(const zb__encoding *e, const zb__form *form,
                          .dst_strides = strides,
                          .src_dtype = e->dtype,
                          .dst_dtype = chain->dtype};
-    enum zb_code code = zb__buffer_reserve(&e->scratch->block, (size_t)form->decoded_size, err);
-    if (!code)
-        zb__scatter(&copy, view->data, e->scratch->block.data);
-    return code;
+    const size_t size = (size_t)form->decoded_size;
+    enum zb_code code = zb__buffer_reserve(&e->scratch->block, size + chain->dtype.size, err);
+    if (code)
+        return code;
+    zb__scatter(&copy, view->data, e->scratch->block.data);
+    zb__convert(e->dtype, e->fill, 0, chain->dtype, e->scratch->block.data + size, 0, 1);
+    return ZB_OK;
 }
 
-static bool is_all_fill(const zb__encoding *e, const zb__form *form, const uint8_t *elements) {
-    zb_dtype dtype = form->chain->dtype;
-    uint8_t swapped[16]; /* the largest element whose bytes have an order, a complex number */
-    const void *fill = e->fill;
-    if (dtype.swapped != e->dtype.swapped) {
-        zb__convert(e->dtype, fill, 0, dtype, swapped, 0, 1);
-        fill = swapped;
-    }
-    return zb__is_all(elements, form->decoded_size / dtype.size, fill, dtype.size);
+/* `fill` in the order of the elements. */
+static bool is_all_fill(const zb__form *form, const uint8_t *elements, const void *fill) {
+    const uint32_t size = form->chain->dtype.size;
+    return zb__is_all(elements, form->decoded_size / size, fill, size);
 }
 
 static enum zb_code bytes_encode(const zb__encoding *e, const zb__form *form,
                                  const zb__elements_view *view, zb__serialised *out,
                                  zb_error *err) {
+    const void *fill = e->fill;
     out->data = view->data;
     if (!is_serialised(e, form, view)) {
         enum zb_code code = gather(e, form, view, err);
         if (code)
             return code;
         out->data = e->scratch->block.data;
+        fill = e->scratch->block.data + form->decoded_size;
     }
-    bool is_left_out = !e->store_empty && is_all_fill(e, form, out->data);
+    bool is_left_out = !e->store_empty && is_all_fill(form, out->data, fill);
     out->size = is_left_out ? 0 : (size_t)form->decoded_size;
     return ZB_OK;
 }

@@ -10,6 +10,7 @@
     line(transpose) \
     line(bytes) \
     line(vlen_utf8) \
+    line(vlen_bytes) \
     line(sharding_indexed) \
     line(zstd) \
     line(gzip) \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The codec vlen-utf8: a uint32 with the number of elements, then of each in C order a uint32 with
+ * The codecs vlen-utf8 and vlen-bytes, of text and of bytes: a uint32 with the number of elements, then of each in C order a uint32 with
  * its length in bytes, and the bytes. All numbers are little-endian.
  */
 #include <string.h>
@@ -23,6 +23,15 @@ static enum zb_code parse(const zb_json *configuration, const zb__binding *bindi
     return zb_fail(err, ZB_EFORMAT, "it serialises strings alone");
 }
 
+static enum zb_code parse_bytes(const zb_json *configuration, const zb__binding *binding,
+                                void **state, zb_error *err) {
+    (void)configuration;
+    (void)state;
+    if (binding->dtype.kind == ZB_KIND_BYTES)
+        return ZB_OK;
+    return zb_fail(err, ZB_EFORMAT, "it serialises bytes of variable length alone");
+}
+
 static uint64_t count_of(const zb__form *form) {
     return form->decoded_size / sizeof(zb_slice);
 }
@@ -41,9 +50,9 @@ static uint64_t decode_bound(const zb__form *form) {
 
 /* ---- Decoding ---- */
 
-/* The text at heap[*at], which then moves behind them. */
-static enum zb_code decode_element(const zb__elements *elements, uint64_t number, size_t *at,
-                                   zb_slice *out, zb_error *err) {
+/* The element at heap[*at], which then moves behind it. */
+static enum zb_code decode_element(const zb__elements *elements, bool is_text, uint64_t number,
+                                   size_t *at, zb_slice *out, zb_error *err) {
     size_t left = elements->heap_size - *at;
     if (left < NUMBER)
         return zb_fail(err, ZB_EFORMAT, "it ends before element %llu", (unsigned long long)number);
@@ -53,7 +62,7 @@ static enum zb_code decode_element(const zb__elements *elements, uint64_t number
                        (unsigned long long)number, length, left - NUMBER);
     *out = (zb_slice){.data = (const char *)elements->heap + *at + NUMBER, .size = length};
     *at += NUMBER + (size_t)length;
-    if (!zb__is_utf8(out->data, out->size))
+    if (is_text && !zb__is_utf8(out->data, out->size))
         return zb_fail(err, ZB_EFORMAT, "element %llu is no UTF-8 text",
                        (unsigned long long)number);
     return ZB_OK;
@@ -72,9 +81,10 @@ static enum zb_code decode(const void *state, const zb__form *form, zb__elements
                        (unsigned long long)count);
     size_t at = NUMBER;
     enum zb_code code = ZB_OK;
+    const bool is_text = form->chain->dtype.kind == ZB_KIND_STRING;
     for (uint64_t i = 0; i < count && !code; i++) {
         zb_slice slice;
-        code = decode_element(elements, i, &at, &slice, err);
+        code = decode_element(elements, is_text, i, &at, &slice, err);
         if (!code)
             memcpy(elements->data + i * sizeof slice, &slice, sizeof slice);
     }
@@ -181,15 +191,26 @@ static enum zb_code encode(const zb__encoding *e, const zb__form *form,
 
 static const char *const members[] = {NULL};
 
+#define SERIAL                                                                                     \
+    {.prepare = prepare,                                                                           \
+     .decode_bound = decode_bound,                                                                 \
+     .decode = decode,                                                                             \
+     .encode_bound = encode_bound,                                                                 \
+     .measure = measure,                                                                           \
+     .encode = encode}
+
 const zb__codec_ops zb__codec_vlen_utf8 = {
     .name = "vlen-utf8",
     .kind = ZB__ARRAY_TO_BYTES,
     .members = members,
     .parse = parse,
-    .serial = {.prepare = prepare,
-               .decode_bound = decode_bound,
-               .decode = decode,
-               .encode_bound = encode_bound,
-               .measure = measure,
-               .encode = encode},
+    .serial = SERIAL,
+};
+
+const zb__codec_ops zb__codec_vlen_bytes = {
+    .name = "vlen-bytes",
+    .kind = ZB__ARRAY_TO_BYTES,
+    .members = members,
+    .parse = parse_bytes,
+    .serial = SERIAL,
 };

@@ -40,7 +40,7 @@ static bool is_too_large(const zb_json *value, zb_dtype dtype, const void *eleme
 bool zb_fill_attribute_parse(const zb_json *value, zb_dtype dtype, void *element) {
     unsigned char parsed[sizeof(double)];
     double number;
-    bool is_default;
+    zb__fill_form form; /* numbers need no memory */
     if (zb_json_kind_of(value) == ZB_JSON_ARRAY)
         value = zb_json_first(value);
     if (!is_number_type(dtype) || zb_json_kind_of(value) == ZB_JSON_NULL)
@@ -48,7 +48,7 @@ bool zb_fill_attribute_parse(const zb_json *value, zb_dtype dtype, void *element
     const char *text = zb_json_string(value);
     if (text && (word_to_double(text, &number) || zb__base64_to_double(text, &number)))
         return zb_element_from_double(number, dtype, element);
-    if (zb__fill_parse(value, dtype, parsed, &is_default, NULL) != ZB_OK ||
+    if (zb__fill_parse(value, dtype, NULL, parsed, &form, NULL) != ZB_OK ||
         is_too_large(value, dtype, parsed))
         return false;
     memcpy(element, parsed, dtype.size);

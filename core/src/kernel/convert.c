@@ -21,6 +21,8 @@
  */
 #include "kernel/move.h"
 #include "base/half.h"
+#include "kernel/convert_special.h"
+#include "kernel/dtype.h"
 #include "kernel/scatter.h"
 #include "zarrbridge/dtype.h"
 
@@ -179,7 +181,8 @@ static convert_fn *const narrow[WIDES][NUMBERS] = {
 
 /* The bytes of the unit that a byte swap reverses. */
 static size_t component_size(zb_dtype dtype) {
-    return dtype.kind == ZB_KIND_COMPLEX ? dtype.size / 2 : dtype.size;
+    const bool is_pair = dtype.kind == ZB_KIND_COMPLEX || dtype.kind == ZB_KIND_SMALL_COMPLEX;
+    return is_pair ? dtype.size / 2 : dtype.size;
 }
 
 /* The type of an element's components; NUMBERS for what is no number, and for sizes that do not exist. */
@@ -202,26 +205,55 @@ static enum number number_of(zb_dtype dtype) {
     case ZB_KIND_FLOAT:
         return dtype.size == 2 ? F16 : dtype.size == 4 ? F32 : dtype.size == 8 ? F64 : NUMBERS;
     case ZB_KIND_COMPLEX:
-        return dtype.size == 8 ? F32 : dtype.size == 16 ? F64 : NUMBERS;
+        return dtype.size == 4 ? F16 : dtype.size == 8 ? F32 : dtype.size == 16 ? F64 : NUMBERS;
+    case ZB_KIND_DATETIME:
+    case ZB_KIND_TIMEDELTA:
+        return dtype.size == 8 ? I64 : NUMBERS;
     case ZB_KIND_RAW:
     case ZB_KIND_STRING:
     case ZB_KIND_BYTES:
     case ZB_KIND_STRUCT:
-    case ZB_KIND_DATETIME:
-    case ZB_KIND_TIMEDELTA:
+    case ZB_KIND_CHARS:
+    case ZB_KIND_UTF32:
+    case ZB_KIND_SMALL:
+    case ZB_KIND_SMALL_COMPLEX:
         break;
     }
     return NUMBERS;
 }
 
-bool zb_dtype_converts(zb_dtype from, zb_dtype to) {
-    if (from.kind >= ZB_KIND_RAW || to.kind >= ZB_KIND_RAW) {
-        to.swapped = from.swapped;
-        return zb_dtype_equal(from, to) && from.size > 0;
-    }
+static bool is_time(zb_dtype dtype) {
+    return dtype.kind == ZB_KIND_DATETIME || dtype.kind == ZB_KIND_TIMEDELTA;
+}
+
+static bool is_small(zb_dtype dtype) {
+    return dtype.kind == ZB_KIND_SMALL || dtype.kind == ZB_KIND_SMALL_COMPLEX;
+}
+
+/* Conversions that a file of its own makes: convert_special.c. */
+static bool is_special(zb_dtype from, zb_dtype to) {
+    return from.kind == ZB_KIND_STRUCT || from.kind == ZB_KIND_CHARS ||
+           from.kind == ZB_KIND_UTF32 || is_small(from) || is_small(to);
+}
+
+static bool numbers_convert(zb_dtype from, zb_dtype to) {
     if (number_of(from) == NUMBERS || number_of(to) == NUMBERS)
         return false;
+    if (is_time(from) || is_time(to)) /* to the program, a count; never another unit's */
+        return (is_time(from) || from.kind == ZB_KIND_INT) && from.size == 8 &&
+               (is_time(to) || to.kind == ZB_KIND_INT) && to.size == 8 &&
+               is_time(from) != is_time(to);
     return (from.kind == ZB_KIND_COMPLEX) == (to.kind == ZB_KIND_COMPLEX);
+}
+
+bool zb_dtype_converts(zb_dtype from, zb_dtype to) {
+    zb_dtype same_order = to;
+    same_order.swapped = from.swapped;
+    if (from.size == 0 || to.size == 0)
+        return false;
+    if (from.kind >= ZB_KIND_RAW && zb_dtype_equal(from, same_order))
+        return true;
+    return is_special(from, to) ? zb__special_converts(from, to) : numbers_convert(from, to);
 }
 
 /* n contiguous numbers in host order. n is at most 2 * BLOCK. */
@@ -238,8 +270,17 @@ static void convert_block(enum number from, const char *src, enum number to, cha
     }
 }
 
+/* Do elements of both have the same bytes but for their order: numbers of one kind, or a count of
+   time and its int64? */
+static bool same_but_order(zb_dtype a, zb_dtype b) {
+    b.swapped = a.swapped;
+    return zb_dtype_equal(a, b) || (is_time(a) != is_time(b) && numbers_convert(a, b));
+}
+
 bool zb__dtype_copies(zb_dtype src_dtype, zb_dtype dst_dtype) {
-    return zb_dtype_equal(src_dtype, dst_dtype);
+    if (!same_but_order(src_dtype, dst_dtype) || zb__dtype_holds_bool(src_dtype))
+        return false;
+    return src_dtype.swapped == dst_dtype.swapped || zb_dtype_equal(src_dtype, dst_dtype);
 }
 
 /* Between an element in its own byte order and one in the host's, in either direction. */
@@ -276,8 +317,12 @@ static void run_convert(const zb__move *move, const char *src, int64_t src_strid
 zb__move zb__move_convert(zb_dtype src_dtype, zb_dtype dst_dtype) {
     if (zb__dtype_copies(src_dtype, dst_dtype))
         return zb__move_copy(src_dtype.size);
-    if (src_dtype.kind == dst_dtype.kind && src_dtype.size == dst_dtype.size)
+    const bool is_bool = src_dtype.kind == ZB_KIND_BOOL && dst_dtype.kind == ZB_KIND_BOOL;
+    const bool is_number = number_of(src_dtype) != NUMBERS || is_small(src_dtype);
+    if (is_number && !is_bool && same_but_order(src_dtype, dst_dtype))
         return zb__move_swap(src_dtype.size, component_size(src_dtype));
+    if (is_special(src_dtype, dst_dtype))
+        return zb__move_special(src_dtype, dst_dtype);
     return (zb__move){.run = run_convert,
                       .size = dst_dtype.size,
                       .src_size = src_dtype.size,
@@ -289,4 +334,11 @@ void zb__convert(zb_dtype src_dtype, const void *src, int64_t src_stride, zb_dty
                  void *dst, int64_t dst_stride, size_t n) {
     zb__move move = zb__move_convert(src_dtype, dst_dtype);
     move.run(&move, src, src_stride, dst, dst_stride, n);
+}
+
+bool zb_dtype_convert(zb_dtype from, const void *src, zb_dtype to, void *dst, size_t count) {
+    if (!zb_dtype_converts(from, to) || zb_dtype_is_variable(from))
+        return false;
+    zb__convert(from, src, from.size, to, dst, to.size, count);
+    return true;
 }

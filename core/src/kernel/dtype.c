@@ -1,30 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* What types are, without a document: comparing them, and the parts of their details. */
-#include "zarrbridge/dtype.h"
+#include "kernel/dtype.h"
 
 #include <string.h>
 
 /* ---- Comparing ---- */
-
-/* The fields one by one: structs are as deep as the program that made them. */
-static bool same_fields(zb_dtype a, zb_dtype b) {
-    size_t count, others;
-    const zb_field *x = zb_dtype_fields(a, &count), *y = zb_dtype_fields(b, &others);
-    bool same = count == others;
-    for (size_t i = 0; i < count && same; i++)
-        same = x[i].offset == y[i].offset && strcmp(x[i].name, y[i].name) == 0 &&
-               zb_dtype_equal(x[i].dtype, y[i].dtype);
-    return same;
-}
 
 static bool same_unit(zb_dtype a, zb_dtype b) {
     uint32_t scale, other;
     return zb_dtype_unit(a, &scale) == zb_dtype_unit(b, &other) && scale == other;
 }
 
-/* Of a struct, whose fields have a byte order each, and of what is bytes, `swapped` says nothing.
- */
-static bool has_byte_order(zb_dtype dtype) {
+bool zb__dtype_has_order(zb_dtype dtype) {
+    size_t count;
+    const zb_field *fields = zb_dtype_fields(dtype, &count);
+    bool has_order = false;
     switch (dtype.kind) {
     case ZB_KIND_INT:
     case ZB_KIND_UINT:
@@ -32,21 +22,66 @@ static bool has_byte_order(zb_dtype dtype) {
     case ZB_KIND_COMPLEX:
     case ZB_KIND_DATETIME:
     case ZB_KIND_TIMEDELTA:
+    case ZB_KIND_UTF32:
+    case ZB_KIND_SMALL:
         return dtype.size > 1;
+    case ZB_KIND_SMALL_COMPLEX:
+        return dtype.size > 2;
+    case ZB_KIND_STRUCT:
+        for (size_t i = 0; i < count && !has_order; i++)
+            has_order = zb__dtype_has_order(fields[i].dtype);
+        return has_order;
     case ZB_KIND_BOOL:
     case ZB_KIND_RAW:
     case ZB_KIND_STRING:
     case ZB_KIND_BYTES:
-    case ZB_KIND_STRUCT:
+    case ZB_KIND_CHARS:
         break;
     }
     return false;
 }
 
-bool zb_dtype_equal(zb_dtype a, zb_dtype b) {
-    if (a.kind != b.kind || a.size != b.size || (a.swapped != b.swapped && has_byte_order(a)))
+bool zb__dtype_holds_bool(zb_dtype dtype) {
+    size_t count;
+    const zb_field *fields = zb_dtype_fields(dtype, &count);
+    bool holds = dtype.kind == ZB_KIND_BOOL;
+    for (size_t i = 0; i < count && !holds; i++)
+        holds = zb__dtype_holds_bool(fields[i].dtype);
+    return holds;
+}
+
+bool zb__dtype_has_fields(zb_dtype dtype, zb_dtype other) {
+    size_t count;
+    const zb_field *fields = zb_dtype_fields(other, &count);
+    bool good = true;
+    for (size_t i = 0; i < count && good; i++) {
+        const zb_field *own = zb_dtype_field(dtype, fields[i].name);
+        good = own && zb__dtype_has_fields(own->dtype, fields[i].dtype);
+    }
+    return good;
+}
+
+/* `turned`: the structs around say that the orders of the two differ. The fields one by one: structs
+   are as deep as the program that made them. */
+static bool same_type(zb_dtype a, zb_dtype b, bool turned) {
+    if (a.kind != b.kind || a.size != b.size)
         return false;
-    return a.detail == b.detail || (same_fields(a, b) && same_unit(a, b));
+    turned ^= a.swapped != b.swapped;
+    if (a.kind != ZB_KIND_STRUCT && turned && zb__dtype_has_order(a))
+        return false;
+    if (a.detail == b.detail && !turned)
+        return true;
+    size_t count, others;
+    const zb_field *x = zb_dtype_fields(a, &count), *y = zb_dtype_fields(b, &others);
+    bool same = count == others && same_unit(a, b) && zb_dtype_format(a) == zb_dtype_format(b);
+    for (size_t i = 0; i < count && same; i++)
+        same = x[i].offset == y[i].offset && strcmp(x[i].name, y[i].name) == 0 &&
+               same_type(x[i].dtype, y[i].dtype, turned);
+    return same;
+}
+
+bool zb_dtype_equal(zb_dtype a, zb_dtype b) {
+    return same_type(a, b, false);
 }
 
 /* ---- Parts ---- */
@@ -82,6 +117,11 @@ enum zb_time_unit zb_dtype_unit(zb_dtype dtype, uint32_t *scale) {
     if (scale)
         *scale = has_unit ? dtype.detail->scale : is_time;
     return has_unit ? dtype.detail->unit : ZB_UNIT_GENERIC;
+}
+
+enum zb_format zb_dtype_format(zb_dtype dtype) {
+    bool is_small = dtype.kind == ZB_KIND_SMALL || dtype.kind == ZB_KIND_SMALL_COMPLEX;
+    return is_small && dtype.detail ? dtype.detail->format : ZB_FORMAT_NONE;
 }
 
 const char *zb_time_unit_name(enum zb_time_unit unit) {

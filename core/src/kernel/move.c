@@ -29,6 +29,11 @@ static inline uint64_t swap_4x2(uint64_t v) {
     return v << 32 | v >> 32;
 }
 
+static inline uint32_t swap_2x2(uint32_t v) {
+    v = __builtin_bswap32(v);
+    return v << 16 | v >> 16;
+}
+
 static inline u64x2 swap_8x2(u64x2 v) {
     return (u64x2){__builtin_bswap64(v[0]), __builtin_bswap64(v[1])};
 }
@@ -59,6 +64,7 @@ DEFINE_RUN(copy_4, u32, v)
 DEFINE_RUN(copy_8, u64, v)
 DEFINE_RUN(copy_16, u64x2, v)
 DEFINE_RUN(swap_2, u16, __builtin_bswap16(v))
+DEFINE_RUN(swap_2x2, u32, swap_2x2(v))
 DEFINE_RUN(swap_4, u32, __builtin_bswap32(v))
 DEFINE_RUN(swap_8, u64, __builtin_bswap64(v))
 DEFINE_RUN(swap_4x2, u64, swap_4x2(v))
@@ -128,7 +134,7 @@ zb__move zb__move_swap(size_t size, size_t component_size) {
     zb__move move = {.size = size, .src_size = size};
     bool pair = size == 2 * component_size;
     if (component_size == 2)
-        move.run = run_swap_2;
+        move.run = pair ? run_swap_2x2 : run_swap_2;
     else if (component_size == 4)
         move.run = pair ? run_swap_4x2 : run_swap_4;
     else

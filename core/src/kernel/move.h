@@ -47,13 +47,13 @@ static inline void zb__prefetch_row(const char *dst, size_t size) {
 zb__move zb__move_copy(size_t size);
 
 /* Copies elements of `size` bytes, reversing the bytes of each component. Components have 2, 4 or
-   8 bytes; an element has one, or two of 4 or 8 bytes (complex). */
+   8 bytes; an element has one, or two (complex). */
 zb__move zb__move_swap(size_t size, size_t component_size);
 
 /* Converts; a plain copy or swap when the types differ in byte order only. zb_dtype_converts must
    hold. */
 zb__move zb__move_convert(zb_dtype src_dtype, zb_dtype dst_dtype);
-/* True if that would be a plain copy. */
+/* True if that would be a plain copy. A copy of bools is none: bytes other than 0 and 1 become 1. */
 bool zb__dtype_copies(zb_dtype src_dtype, zb_dtype dst_dtype);
 
 /* Copies (long) elements with non-temporal stores where the processor has them. After the last run,

@@ -83,8 +83,12 @@ void zb__scatter(const zb__box_copy *copy, const void *src, void *dst) {
     if (!zb__loops_init(&loops, copy->ndim, copy->count, copy->src_strides, copy->dst_strides))
         return;
 
-    const bool stream = copy->stream && worth_streaming(&loops, copy->dst_dtype.size, dst);
     const bool copies = zb__dtype_copies(copy->src_dtype, copy->dst_dtype);
+    /* Only short elements go through the stage, which holds many, and none with gaps. */
+    const bool stream =
+        copy->stream &&
+        (copies || (copy->dst_dtype.size < ZB__LINE && copy->dst_dtype.kind != ZB_KIND_STRUCT)) &&
+        worth_streaming(&loops, copy->dst_dtype.size, dst);
     const size_t size = copies ? merge_element(&loops, copy->dst_dtype.size) : 0;
     if (copies && loops.ndim == 0 && !stream) { /* one run, of which a row may have very many */
         memcpy((char *)dst + loops.dst_offset, (const char *)src + loops.src_offset, size);
@@ -93,7 +97,6 @@ void zb__scatter(const zb__box_copy *copy, const void *src, void *dst) {
     zb__move move =
         copies ? zb__move_copy(size) : zb__move_convert(copy->src_dtype, copy->dst_dtype);
     const zb__move plain = move;
-    /* Only short elements go through the stage, which holds many; conversions have no others. */
     if (stream && move.size >= ZB__LINE) {
         move = zb__move_stream(move.size);
     } else if (stream) {
@@ -144,8 +147,16 @@ void zb__scatter_fill(const zb__box_copy *copy, const void *value, void *dst) {
     if (!zb__loops_init(&loops, copy->ndim, copy->count, NULL, copy->dst_strides))
         return;
 
-    /* The pattern: one converted element, repeated as often as it fits and a run can use. Elements
-       longer than the stage are raw, which no conversion changes: the caller's is used as it is. */
+    /* Between the fields of a struct the destination stays as it is. */
+    const bool is_long = copy->dst_dtype.size > STAGE;
+    const bool has_gaps = copy->dst_dtype.kind == ZB_KIND_STRUCT;
+    if ((is_long || has_gaps) && !zb__dtype_copies(copy->src_dtype, copy->dst_dtype)) {
+        const zb__move convert = zb__move_convert(copy->src_dtype, copy->dst_dtype);
+        zb__loops_run(&loops, &convert, value, dst);
+        return;
+    }
+    /* The pattern: one converted element, repeated as often as it fits and a run can use. Of an
+       element longer than the stage the caller's is used as it is. */
     _Alignas(ZB__LINE) char stage[STAGE];
     const char *pattern = value;
     const zb__move plain = zb__move_copy(copy->dst_dtype.size);
@@ -155,7 +166,7 @@ void zb__scatter_fill(const zb__box_copy *copy, const void *value, void *dst) {
     move.inner = &plain;
     move.streams = stream;
     move.pattern_size = size;
-    if (size <= STAGE) {
+    if (!is_long) {
         zb__convert(copy->src_dtype, value, 0, copy->dst_dtype, stage, 0, 1);
         pattern = stage;
         const size_t repeats = (run < STAGE ? run : STAGE) / size;

@@ -11,10 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/checked.h"
 #include "base/extension.h"
 #include "base/json_brief.h"
 #include "codec/form.h"
+#include "kernel/scatter.h"
 #include "model/chunk_form.h"
 #include "model/dtype.h"
 #include "model/extents.h"
@@ -37,7 +39,9 @@ typedef struct model {
     uint64_t chunk_count[ZB_MAX_NDIM];
     const char *dimension_names[ZB_MAX_NDIM];
     void *fill_value;
+    bool fill_is_packed; /* and in the byte order of the chunks, until the codecs are known */
     zb_codec_info *codecs;
+    zb__arena memory; /* details of the type, and bytes that the fill value points at */
 } model;
 
 /* Gets a member without which nothing can be read. fill_value is required as well by the
@@ -236,7 +240,7 @@ static enum zb_code parse_element(model *m, const zb_json *document, zb_error *e
     const zb_json *type;
     enum zb_code code = require(document, "data_type", &type, err);
     if (!code)
-        code = zb__dtype_parse(type, &info->dtype, err);
+        code = zb__dtype_parse(type, &m->memory, &info->dtype, err);
     if (code)
         return code;
     m->fill_value = malloc(info->dtype.size);
@@ -244,8 +248,28 @@ static enum zb_code parse_element(model *m, const zb_json *document, zb_error *e
         return zb_fail(err, ZB_ENOMEM, "out of memory for an element of %u bytes",
                        info->dtype.size);
     info->fill_value = m->fill_value;
-    return zb__fill_parse(zb_json_get(document, "fill_value"), info->dtype, m->fill_value,
-                          &info->fill_is_default, err);
+    zb__fill_form form;
+    code = zb__fill_parse(zb_json_get(document, "fill_value"), info->dtype, &m->memory,
+                          m->fill_value, &form, err);
+    info->fill_is_default = form.is_default;
+    m->fill_is_packed = form.is_packed;
+    return code;
+}
+
+/* Turns a fill value of packed bytes to the host's order, field by field. */
+static enum zb_code unpack_fill(model *m, zb_error *err) {
+    const zb__form *form = m->array.form;
+    while (form->shard)
+        form = form->shard->inner;
+    const zb_dtype stored = form->chain->dtype;
+    uint8_t *packed = m->fill_is_packed ? zb__arena_alloc(&m->memory, stored.size) : NULL;
+    if (!m->fill_is_packed)
+        return ZB_OK;
+    if (!packed)
+        return zb_fail(err, ZB_ENOMEM, "out of memory for an element of %u bytes", stored.size);
+    memcpy(packed, m->fill_value, stored.size);
+    zb__convert(stored, packed, 0, m->array.info.dtype, m->fill_value, 0, 1);
+    return ZB_OK;
 }
 
 /* The order matters: each step relies on those before it (ndim, then the type's size, then the
@@ -271,6 +295,8 @@ enum zb_code zb__array_parse(const zb_json *document, zb__array **out, zb_error 
         code = parse_names(m, document, err);
     if (!code)
         code = parse_codecs(m, document, err);
+    if (!code)
+        code = unpack_fill(m, err);
     if (code) {
         zb__array_free(&m->array);
         return code;
@@ -289,5 +315,6 @@ void zb__array_free(zb__array *array) {
     zb__chain_free(array->chain);
     free(m->fill_value);
     free(m->codecs);
+    zb__arena_free(&m->memory);
     free(m);
 }

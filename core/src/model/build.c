@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * From a specification to the text of a document that all readers take: valid under 3.0 and 3.1 of
- * the core specification, every extension in object form but for data types, which some readers
- * only take as bare names, no must_understand, storage_transformers as an empty list. The members
+ * the core specification, every extension in object form but for data types without a
+ * configuration, which some readers only take as bare names, no must_understand, storage_transformers as an empty list. The members
  * stand in the order in which zarr-python writes them.
  *
  * The text is built without white space, parsed, and printed with indentation. The caller that
@@ -19,7 +19,10 @@
 
 #include "base/text.h"
 #include "codec/codecs_print.h"
+#include "kernel/dtype.h"
 #include "kernel/values.h"
+#include "model/dtype.h"
+#include "model/fill_bytes.h"
 #include "model/fill_print.h"
 #include "model/rectilinear.h"
 #include "zarrbridge/array.h"
@@ -205,11 +208,12 @@ static enum zb_code print_fill(zb_json_writer *w, const zb_array_spec *spec, zb_
    `bytes` without it, too. */
 static void print_serial(zb_json_writer *w, zb_dtype dtype) {
     bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-    if (dtype.kind == ZB_KIND_STRING) {
-        zb_json_write_raw(w, "{\"name\":\"vlen-utf8\"}");
+    if (zb_dtype_is_variable(dtype)) {
+        zb_json_write_raw(w, dtype.kind == ZB_KIND_STRING ? "{\"name\":\"vlen-utf8\"}"
+                                                          : "{\"name\":\"vlen-bytes\"}");
         return;
     }
-    if (dtype.size == 1 || dtype.kind == ZB_KIND_RAW) {
+    if (!zb__dtype_has_order(dtype)) {
         zb_json_write_raw(w, "{\"name\":\"bytes\"}");
         return;
     }
@@ -255,37 +259,48 @@ static bool is_json_text(const void *element) {
                                zb__is_utf8(slice.data, slice.size));
 }
 
+/* A document can hold all fill values but some texts. */
+static bool is_fill(zb_dtype dtype, const uint8_t *element) {
+    size_t count;
+    const zb_field *fields = zb_dtype_fields(dtype, &count);
+    if (dtype.kind == ZB_KIND_STRING)
+        return is_json_text(element);
+    bool good = true;
+    if (dtype.kind == ZB_KIND_UTF32) {
+        zb_json_writer w = {.level = 0};
+        good = zb__fill_print_points(&w, dtype, element);
+        free(w.text.data);
+    }
+    for (size_t i = 0; i < count && good; i++)
+        good = is_fill(fields[i].dtype, element + fields[i].offset);
+    return good;
+}
+
 /* Refuses specifications that the text could not express, or would express as something else. */
 static enum zb_code check_spec(const zb_array_spec *spec, zb_error *err) {
-    char name[24];
     if (spec->ndim > ZB_MAX_NDIM)
         return zb_fail(err, ZB_ELIMIT, "%u dimensions, the limit ZB_MAX_NDIM is %d", spec->ndim,
                        ZB_MAX_NDIM);
     if (spec->separator && spec->separator != '/' && spec->separator != '.')
         return zb_fail(err, ZB_EINVAL, "separator is character %d, expected '/' or '.'",
                        spec->separator);
-    zb_dtype_name(spec->dtype, name);
-    if (spec->dtype.kind > ZB_KIND_STRING)
-        return zb_fail(err, ZB_EUNSUPPORTED, "arrays of %s cannot be created", name);
-    bool is_text = spec->dtype.kind == ZB_KIND_STRING;
-    if (is_text && spec->fill_value && !is_json_text(spec->fill_value))
+    enum zb_code code = zb__dtype_check(spec->dtype, err);
+    if (code)
+        return code;
+    if (spec->fill_value && !is_fill(spec->dtype, spec->fill_value))
         return zb_fail(err, ZB_EINVAL, "the fill value is no UTF-8 text, or has a NUL in it");
-    if (spec->dtype.size == 0 || (name[0] == 'r') != (spec->dtype.kind == ZB_KIND_RAW) ||
-        (is_text && spec->dtype.size != sizeof(zb_slice)))
-        return zb_fail(err, ZB_EINVAL, "no data type of kind %d has %u bytes",
-                       (int)spec->dtype.kind, spec->dtype.size);
     return ZB_OK;
 }
 
 enum zb_code zb__build_array(const zb_array_spec *spec, char **text, size_t *size, zb_error *err) {
     zb_json_writer w = {.level = 0};
-    char name[24];
     enum zb_code code = check_spec(spec, err);
     if (code)
         return code;
     zb_json_begin_object(&w);
     print_extents(&w, "shape", spec->shape, spec->ndim);
-    print_string(&w, "data_type", zb_dtype_name(spec->dtype, name));
+    zb_json_write_name(&w, "data_type");
+    zb__dtype_write(&w, spec->dtype);
     code = print_grid(&w, spec, err);
     print_keys(&w, spec);
     if (!code)

@@ -16,17 +16,10 @@
 #include "base/bytes.h"
 #include "base/decimal.h"
 #include "base/json_brief.h"
+#include "kernel/small.h"
+#include "model/fill_bytes.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
-
-/* The one message of this file: the value that stands there, and the form that the type wants. */
-static enum zb_code fail_form(const zb_json *value, zb_dtype dtype, const char *expected,
-                              zb_error *err) {
-    char brief[ZB__BRIEF_SIZE];
-    char name[24];
-    return zb_fail(err, ZB_EFORMAT, "fill_value is %s, expected %s for %s",
-                   zb__json_brief(value, brief), expected, zb_dtype_name(dtype, name));
-}
 
 /* The parsers below get a value that is present and not null, and write exactly dtype.size bytes on
    success. Bytes that they write on failure do not matter: the array is not opened then. */
@@ -52,13 +45,13 @@ static enum zb_code parse_integer(const zb_json *value, zb_dtype dtype, void *ou
     uint64_t all = UINT64_MAX >> (64 - 8 * dtype.size);
     uint64_t limit = all; /* the largest magnitude of this sign */
     if (!text || !zb__decimal_to_integer(text, &negative, &magnitude))
-        return fail_form(value, dtype, "an integer within range", err);
+        return zb__fill_fail(value, dtype, "an integer within range", err);
     if (dtype.kind == ZB_KIND_INT)
         limit = all / 2 + negative;
     else if (negative)
         limit = 0;
     if (magnitude > limit)
-        return fail_form(value, dtype, "an integer within range", err);
+        return zb__fill_fail(value, dtype, "an integer within range", err);
     zb__store_element(negative ? 0 - magnitude : magnitude, dtype.size, out);
     return ZB_OK;
 }
@@ -73,7 +66,7 @@ static enum zb_code parse_bool(const zb_json *value, zb_dtype dtype, void *out, 
     else if (text && (strpbrk(text, "NI") || !zb__decimal_to_integer(text, &negative, &number)))
         number = 2;
     if (number > 1 || (number == 1 && text && *text == '-'))
-        return fail_form(value, dtype, "true or false", err);
+        return zb__fill_fail(value, dtype, "true or false", err);
     zb__store_element(number, 1, out);
     return ZB_OK;
 }
@@ -156,9 +149,9 @@ static bool parse_component(const zb_json *value, uint32_t size, void *out) {
 static enum zb_code parse_float(const zb_json *value, zb_dtype dtype, void *out, zb_error *err) {
     if (parse_component(value, dtype.size, out))
         return ZB_OK;
-    return fail_form(value, dtype,
-                     "a number, \"NaN\", \"Infinity\", \"-Infinity\" or all hexadecimal digits",
-                     err);
+    return zb__fill_fail(value, dtype,
+                         "a number, \"NaN\", \"Infinity\", \"-Infinity\" or all hexadecimal digits",
+                         err);
 }
 
 /* A list of the two components; each may have another form. */
@@ -174,7 +167,7 @@ static enum zb_code parse_complex(const zb_json *value, zb_dtype dtype, void *ou
     }
     if (zb_json_kind_of(value) != ZB_JSON_ARRAY || zb_json_count(value) != 2 ||
         !parse_component(real, half, out) || !parse_component(imaginary, half, (char *)out + half))
-        return fail_form(value, dtype, "a list of two floats", err);
+        return zb__fill_fail(value, dtype, "a list of two floats", err);
     return ZB_OK;
 }
 
@@ -184,33 +177,146 @@ static enum zb_code parse_complex(const zb_json *value, zb_dtype dtype, void *ou
 static enum zb_code parse_text(const zb_json *value, zb_dtype dtype, void *out, zb_error *err) {
     const char *text = zb_json_string(value);
     if (!text)
-        return fail_form(value, dtype, "a string", err);
+        return zb__fill_fail(value, dtype, "a string", err);
     zb_slice slice = {.data = text, .size = strlen(text)};
     memcpy(out, &slice, sizeof slice);
     return ZB_OK;
 }
 
-/* ---- Raw bytes, and the choice ------------------------------------------------------------ */
+/* ---- Times -------------------------------------------------------------------------------- */
 
-/* The specification says "an array of length N" for r<N>, and means N/8: one integer for each
-   byte. */
-static enum zb_code parse_raw(const zb_json *value, zb_dtype dtype, void *out, zb_error *err) {
-    if (zb_json_kind_of(value) != ZB_JSON_ARRAY || zb_json_count(value) != dtype.size)
-        return fail_form(value, dtype, "a list with one integer for each byte", err);
-    uint8_t *byte = out;
-    for (const zb_json *item = zb_json_first(value); item; item = zb_json_next(item)) {
-        uint64_t number;
-        if (!zb_json_uint64(item, &number) || number > 255)
-            return fail_form(value, dtype, "a list of integers from 0 to 255", err);
-        *byte++ = (uint8_t)number;
+/* The count of units, or the word for no time, which numpy has, too. */
+static enum zb_code parse_time(const zb_json *value, zb_dtype dtype, void *out, zb_error *err) {
+    static const zb_dtype count = {.kind = ZB_KIND_INT, .size = sizeof(int64_t)};
+    const char *text = zb_json_string(value);
+    if (text && strcmp(text, "NaT") == 0) {
+        zb__store_element((uint64_t)INT64_MIN, count.size, out);
+        return ZB_OK;
+    }
+    if (parse_integer(value, count, out, NULL) == ZB_OK)
+        return ZB_OK;
+    return zb__fill_fail(value, dtype, "an integer or \"NaT\"", err);
+}
+
+/* ---- Small numbers ------------------------------------------------------------------------ */
+
+static bool parse_small_integer(const zb_json *value, enum zb_format format, uint32_t *code) {
+    static const zb_dtype byte = {.kind = ZB_KIND_INT, .size = 1};
+    int low, high;
+    int8_t number;
+    zb__format_is_integer(format, &low, &high);
+    if (parse_integer(value, byte, &number, NULL) != ZB_OK || number < low || number > high)
+        return false;
+    *code = (uint8_t)number;
+    return true;
+}
+
+/* The words where the format has codes for them, hexadecimal digits of all bytes, or a number,
+   rounded; one that is too large is no infinity where there is none. */
+static bool parse_small_float(const zb_json *value, enum zb_format format, uint32_t *code) {
+    const char *number = zb_json_number(value);
+    const char *text = number ? number : zb_json_string(value);
+    uint64_t bits;
+    double limit;
+    uint32_t infinity;
+    if (!text)
+        return false;
+    if (strcmp(text, "NaN") == 0)
+        return zb__format_nan(format, code);
+    if (word_bits(text, 8, &bits)) {
+        if (!zb__format_infinity(format, &infinity))
+            return false;
+        memcpy(&limit, &bits, sizeof limit);
+        *code = zb__small_from_double(format, limit);
+        return true;
+    }
+    if (!number && hex_bits(text, zb__format_bytes(format), &bits)) {
+        *code = (uint32_t)bits;
+        return true;
+    }
+    if (!number)
+        return false;
+    *code = zb__small_from_double(format, zb__decimal_to_double(number));
+    return true;
+}
+
+static bool parse_small_part(const zb_json *value, enum zb_format format, void *out) {
+    uint32_t code = 0;
+    int low, high;
+    const bool good = zb__format_is_integer(format, &low, &high)
+                          ? parse_small_integer(value, format, &code)
+                          : parse_small_float(value, format, &code);
+    zb__store_element(code, zb__format_bytes(format), out);
+    return good;
+}
+
+static enum zb_code parse_small(const zb_json *value, zb_dtype dtype, void *out, zb_error *err) {
+    if (parse_small_part(value, zb_dtype_format(dtype), out))
+        return ZB_OK;
+    return zb__fill_fail(value, dtype, "a value that the type has", err);
+}
+
+static enum zb_code parse_small_complex(const zb_json *value, zb_dtype dtype, void *out,
+                                        zb_error *err) {
+    const enum zb_format format = zb_dtype_format(dtype);
+    const zb_json *real = zb_json_first(value);
+    if (zb_json_kind_of(value) != ZB_JSON_ARRAY || zb_json_count(value) != 2 ||
+        !parse_small_part(real, format, out) ||
+        !parse_small_part(zb_json_next(real), format, (char *)out + zb__format_bytes(format)))
+        return zb__fill_fail(value, dtype, "a list of two values that the type has", err);
+    return ZB_OK;
+}
+
+/* ---- Structs ------------------------------------------------------------------------------ */
+
+static enum zb_code parse_fields(const zb_json *value, zb_dtype dtype, zb__arena *memory, void *out,
+                                 zb_error *err) {
+    size_t count;
+    const zb_field *fields = zb_dtype_fields(dtype, &count);
+    char brief[ZB__BRIEF_SIZE];
+    if (zb_json_count(value) != count)
+        return zb__fill_fail(value, dtype, "a value for each field", err);
+    for (size_t i = 0; i < count; i++) {
+        const zb_json *member = zb_json_get(value, fields[i].name);
+        zb__fill_form form;
+        if (!member)
+            return zb__fill_fail(value, dtype, "a value for each field", err);
+        enum zb_code code = zb__fill_parse(member, fields[i].dtype, memory,
+                                           (char *)out + fields[i].offset, &form, err);
+        if (!code && form.is_packed)
+            code = zb__fill_fail(member, fields[i].dtype, "an object", err);
+        if (code)
+            return zb_error_prefix(err, code, "field %s", zb__name_brief(fields[i].name, brief));
     }
     return ZB_OK;
 }
 
-enum zb_code zb__fill_parse(const zb_json *value, zb_dtype dtype, void *out, bool *is_default,
-                            zb_error *err) {
-    *is_default = zb_json_kind_of(value) == ZB_JSON_NULL;
-    if (*is_default) {
+/* An object; base64 of the packed bytes from older writers, which stay in the chunks' order. */
+static enum zb_code parse_struct(const zb_json *value, zb_dtype dtype, zb__arena *memory, void *out,
+                                 zb__fill_form *form, zb_error *err) {
+    if (zb_json_kind_of(value) == ZB_JSON_OBJECT)
+        return parse_fields(value, dtype, memory, out, err);
+    form->is_packed = true;
+    size_t size;
+    zb_error local;
+    err = err ? err : &local;
+    const uint8_t *bytes = zb__fill_bytes(value, dtype, memory, &size, err);
+    if (!bytes)
+        return err->code == ZB_ENOMEM
+                   ? ZB_ENOMEM
+                   : zb__fill_fail(value, dtype, "an object with a value for each field", err);
+    if (size != dtype.size)
+        return zb__fill_fail(value, dtype, "as many bytes as an element has", err);
+    memcpy(out, bytes, size);
+    return ZB_OK;
+}
+
+/* ---- The choice --------------------------------------------------------------------------- */
+
+enum zb_code zb__fill_parse(const zb_json *value, zb_dtype dtype, zb__arena *memory, void *out,
+                            zb__fill_form *form, zb_error *err) {
+    *form = (zb__fill_form){.is_default = zb_json_kind_of(value) == ZB_JSON_NULL};
+    if (form->is_default) {
         memset(out, 0, dtype.size);
         return ZB_OK;
     }
@@ -226,12 +332,22 @@ enum zb_code zb__fill_parse(const zb_json *value, zb_dtype dtype, void *out, boo
         return parse_complex(value, dtype, out, err);
     case ZB_KIND_STRING:
         return parse_text(value, dtype, out, err);
-    case ZB_KIND_RAW:
     case ZB_KIND_BYTES:
+        return zb__fill_parse_bytes(value, dtype, memory, out, err);
     case ZB_KIND_STRUCT:
+        return parse_struct(value, dtype, memory, out, form, err);
     case ZB_KIND_DATETIME:
     case ZB_KIND_TIMEDELTA:
+        return parse_time(value, dtype, out, err);
+    case ZB_KIND_UTF32:
+        return zb__fill_parse_points(value, dtype, out, err);
+    case ZB_KIND_SMALL:
+        return parse_small(value, dtype, out, err);
+    case ZB_KIND_SMALL_COMPLEX:
+        return parse_small_complex(value, dtype, out, err);
+    case ZB_KIND_RAW:
+    case ZB_KIND_CHARS:
         break;
     }
-    return parse_raw(value, dtype, out, err);
+    return zb__fill_parse_fixed(value, dtype, memory, out, err);
 }

@@ -13,6 +13,8 @@
 #include "base/bytes.h"
 #include "base/half.h"
 #include "base/json_writer.h"
+#include "kernel/small.h"
+#include "model/fill_bytes.h"
 #include "zarrbridge/dtype.h"
 
 static void print_int(zb_json_writer *w, const void *element, uint32_t size) {
@@ -48,6 +50,35 @@ static void print_text(zb_json_writer *w, const void *element) {
     free(text);
 }
 
+/* Hexadecimal for a NaN that is not the canonical one. */
+static void print_small(zb_json_writer *w, enum zb_format format, const void *element) {
+    const uint32_t size = zb__format_bytes(format);
+    const uint32_t code = (uint32_t)zb__load_element(element, size) & zb__format_mask(format);
+    const double value = zb__small_to_double(format, code);
+    int low, high;
+    uint32_t nan;
+    char digits[8];
+    if (zb__format_is_integer(format, &low, &high)) {
+        zb_json_write_int64(w, (int64_t)value);
+    } else if (value == value || (zb__format_nan(format, &nan) && code == nan)) {
+        zb__json_write_real(w, value, sizeof value);
+    } else {
+        snprintf(digits, sizeof digits, "0x%0*x", (int)(2 * size), code);
+        zb_json_write_string(w, digits);
+    }
+}
+
+static void print_struct(zb_json_writer *w, zb_dtype dtype, const uint8_t *element) {
+    size_t count;
+    const zb_field *fields = zb_dtype_fields(dtype, &count);
+    zb_json_begin_object(w);
+    for (size_t i = 0; i < count; i++) {
+        zb_json_write_name(w, fields[i].name);
+        zb__fill_print(w, fields[i].dtype, element + fields[i].offset);
+    }
+    zb_json_end_object(w);
+}
+
 void zb__fill_print(zb_json_writer *w, zb_dtype dtype, const void *element) {
     const uint8_t *bytes = element;
     switch (dtype.kind) {
@@ -72,15 +103,29 @@ void zb__fill_print(zb_json_writer *w, zb_dtype dtype, const void *element) {
     case ZB_KIND_STRING:
         print_text(w, element);
         return;
-    case ZB_KIND_RAW:
-    case ZB_KIND_BYTES:
-    case ZB_KIND_STRUCT:
     case ZB_KIND_DATETIME:
     case ZB_KIND_TIMEDELTA:
+        print_int(w, element, dtype.size);
+        return;
+    case ZB_KIND_STRUCT:
+        print_struct(w, dtype, element);
+        return;
+    case ZB_KIND_UTF32:
+        zb__fill_print_points(w, dtype, element);
+        return;
+    case ZB_KIND_SMALL:
+        print_small(w, zb_dtype_format(dtype), element);
+        return;
+    case ZB_KIND_SMALL_COMPLEX:
+        zb_json_begin_array(w);
+        print_small(w, zb_dtype_format(dtype), bytes);
+        print_small(w, zb_dtype_format(dtype), bytes + dtype.size / 2);
+        zb_json_end_array(w);
+        return;
+    case ZB_KIND_RAW:
+    case ZB_KIND_CHARS:
+    case ZB_KIND_BYTES:
         break;
     }
-    zb_json_begin_array(w);
-    for (uint32_t i = 0; i < dtype.size; i++)
-        zb_json_write_uint64(w, bytes[i]);
-    zb_json_end_array(w);
+    zb__fill_print_bytes(w, dtype, element);
 }

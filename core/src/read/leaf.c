@@ -15,6 +15,7 @@
 #include "base/scratch.h"
 #include "codec/elements.h"
 #include "codec/form.h"
+#include "kernel/move.h"
 #include "kernel/scatter.h"
 #include "kernel/values.h"
 #include "model/keys.h"
@@ -178,7 +179,9 @@ static bool is_direct(const zb__leaf *leaf, uint64_t lo, uint64_t hi) {
     zb__piece *piece = leaf->pieces;
     const zb__chain *chain = leaf->form->chain;
     const zb_dtype *to = &piece->target->dtype;
-    if (piece->next || !zb_dtype_equal(*to, chain->dtype))
+    /* Bools are decoded into their place, and made 0 or 1 there (keep_bools). */
+    const bool are_bools = to->kind == ZB_KIND_BOOL && chain->dtype.kind == ZB_KIND_BOOL;
+    if (piece->next || (!are_bools && !zb__dtype_copies(chain->dtype, *to)))
         return false;
     int64_t stride = to->size;
     for (uint32_t d = chain->ndim; d-- > 0;) {
@@ -188,6 +191,14 @@ static bool is_direct(const zb__leaf *leaf, uint64_t lo, uint64_t hi) {
         stride *= (int64_t)count;
     }
     return (uint64_t)stride == hi - lo;
+}
+
+/* A byte of a bool that is not 0 is 1 to callers. For bytes that came straight to their place. */
+static void keep_bools(const zb__leaf *leaf, uint8_t *out, uint64_t count) {
+    if (leaf->form->chain->dtype.kind != ZB_KIND_BOOL)
+        return;
+    for (uint64_t i = 0; i < count; i++)
+        out[i] = out[i] != 0;
 }
 
 /* ---- The decoded-chunk cache ---- */
@@ -268,8 +279,13 @@ static enum zb_code run_encoded(const zb__leaf *leaf, const uint8_t *stored, zb_
                                 zb_error *err) {
     uint64_t size = leaf->form->decoded_size, lo, hi;
     wanted_extent(leaf, &lo, &hi);
-    if (hi - lo == size && is_direct(leaf, lo, hi))
-        return decode(leaf, stored, scratch, (uint8_t *)leaf->pieces->dst, &lo, &hi, err);
+    if (hi - lo == size && is_direct(leaf, lo, hi)) {
+        enum zb_code direct =
+            decode(leaf, stored, scratch, (uint8_t *)leaf->pieces->dst, &lo, &hi, err);
+        if (direct == ZB_OK)
+            keep_bools(leaf, (uint8_t *)leaf->pieces->dst, size);
+        return direct;
+    }
     zb__lru_item *item = cache_room(leaf, &lo, &hi);
     enum zb_code code = item ? ZB_OK : zb__buffer_reserve(&scratch->decoded, (size_t)size, err);
     uint8_t *decoded = item ? item->data : scratch->decoded.data;
@@ -339,7 +355,9 @@ static enum zb_code run_raw_from_object(const zb__leaf *leaf, zb__scratch *scrat
     enum zb_code code = zb_object_read(leaf->key->object, &range, 1, err);
     if (code == ZB_OK && range.got != range.length)
         code = zb_fail(err, ZB_EIO, "the object became shorter while it was read");
-    if (code == ZB_OK && !direct)
+    if (code == ZB_OK && direct)
+        keep_bools(leaf, buffer, hi - lo);
+    else if (code == ZB_OK)
         scatter_all(leaf, buffer, lo);
     return code;
 }

@@ -14,6 +14,7 @@
 #include "base/pool.h"
 #include "base/scratch.h"
 #include "codec/encode.h"
+#include "kernel/move.h"
 #include "node/node.h"
 #include "read/piece.h"
 #include "write/allowed.h"
@@ -117,7 +118,7 @@ static enum zb_code unit_piece(const zb__layout *layout, zb__piece *piece, uint6
 static bool is_direct(const zb__layout *layout, zb__piece *piece) {
     const zb__chain *unit = layout->unit->chain;
     const zb_dtype *from = &piece->target->dtype;
-    if (!zb_dtype_equal(*from, unit->dtype) || from->kind == ZB_KIND_BOOL)
+    if (!zb__dtype_copies(*from, unit->dtype))
         return false;
     int64_t stride = from->size;
     for (uint32_t i = layout->ndim; i-- > 0;) {

@@ -29,7 +29,8 @@ NodePtr find_coordinate(const zb_node *array, uint32_t dim, NearbyNodes &around)
     NodePtr node = around.find_coordinate(zb_node_array(array), dim);
     const zb_array_info *found = node == nullptr ? nullptr : zb_node_array(node.get());
     const bool usable = found != nullptr && found->shape[0] <= kMaxValues &&
-                        zb_dtype_converts(found->dtype, {ZB_KIND_FLOAT, 8, false, nullptr});
+                        (is_time(found->dtype) ||
+                         zb_dtype_converts(found->dtype, {ZB_KIND_FLOAT, 8, false, nullptr}));
     return usable ? node : nullptr;
 }
 
@@ -63,23 +64,24 @@ std::optional<std::string> read_label(const zb_node *labels, uint64_t index, zb_
 
 std::vector<double> read_coordinate(const zb_node *coordinate, uint64_t first, uint64_t count,
                                     zb_error *err) {
-    const zb_dtype dtype = zb_node_array(coordinate)->dtype;
-    const bool other_sign = pixel_dtype(coordinate).kind != dtype.kind;
+    const zb_dtype dtype = exchange_dtype(coordinate, pixel_type(coordinate));
+    const bool by_gdal =
+        pixel_dtype(coordinate).kind != dtype.kind || is_time(zb_node_array(coordinate)->dtype);
     std::vector<double> values(static_cast<size_t>(count));
-    std::vector<char> stored(other_sign ? values.size() * dtype.size : 0);
+    std::vector<char> stored(by_gdal ? values.size() * dtype.size : 0);
     zb_read read = {};
     read.node = coordinate;
     read.start = &first;
     read.count = &count;
     read.view.data = values.data();
     read.view.dtype = {ZB_KIND_FLOAT, 8, false, nullptr};
-    if (other_sign) { /* the core, which could convert, does not know of the other sign */
+    if (by_gdal) { /* the core knows of no other sign, and counts of time are int64 alone to it */
         read.view.data = stored.data();
         read.view.dtype = dtype;
     }
     if (values.empty() || zb_array_read(&read, 1, err) != ZB_OK)
         return {};
-    if (other_sign)
+    if (by_gdal)
         GDALCopyWords64(stored.data(), pixel_type(coordinate), static_cast<int>(dtype.size),
                         values.data(), GDT_Float64, sizeof(double),
                         static_cast<GPtrDiff_t>(values.size()));

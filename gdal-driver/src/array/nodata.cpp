@@ -21,10 +21,13 @@ static NoData of_element(const unsigned char *element, zb_dtype dtype) {
     return nodata;
 }
 
+/* No time (NaT) is nodata. */
 NoData find_nodata(const zb_node *array) {
     unsigned char element[sizeof(uint64_t)];
     const zb_dtype shown = pixel_dtype(array);
-    return zb_array_nodata(array, shown, element) ? of_element(element, shown) : NoData();
+    if (zb_array_nodata(array, shown, element))
+        return of_element(element, shown);
+    return is_time(zb_node_array(array)->dtype) ? nodata_from_int64(INT64_MIN, shown) : NoData();
 }
 
 /* ---- Setting ---- */
@@ -46,7 +49,7 @@ NoData nodata_from_uint64(uint64_t value, zb_dtype dtype) {
 
 /* Where `_Unsigned` gives pixels another sign, the stored type's is written. */
 std::string nodata_json(const NoData &nodata, const zb_node *array) {
-    const CoreText text(zb_fill_attribute_print(nodata.element, zb_node_array(array)->dtype));
+    const CoreText text(zb_fill_attribute_print(nodata.element, attribute_dtype(array)));
     return text == nullptr ? "null" : text.get();
 }
 

@@ -27,24 +27,28 @@ GDALDataType gdal_type(zb_dtype dtype) {
     case ZB_KIND_FLOAT:
         return dtype.size == 2 ? kFloat16 : dtype.size == 4 ? GDT_Float32 : GDT_Float64;
     case ZB_KIND_COMPLEX:
-        return dtype.size == 8 ? GDT_CFloat32 : GDT_CFloat64;
+        return dtype.size <= 8 ? GDT_CFloat32 : GDT_CFloat64;
     case ZB_KIND_RAW:
     case ZB_KIND_STRING:
     case ZB_KIND_BYTES:
     case ZB_KIND_STRUCT:
     case ZB_KIND_DATETIME:
     case ZB_KIND_TIMEDELTA:
+    case ZB_KIND_CHARS:
+    case ZB_KIND_UTF32:
+    case ZB_KIND_SMALL:
+    case ZB_KIND_SMALL_COMPLEX:
         break;
     }
     return GDT_Unknown;
 }
 
 std::string without_type(zb_dtype dtype) {
-    char name[24];
+    char name[200];
     if (dtype.kind == ZB_KIND_STRING)
         return "its elements are text (string), of which GDAL makes no bands";
-    return gdal_type(dtype) == GDT_Unknown
-               ? std::string("GDAL has no type for ") + zb_dtype_name(dtype, name)
+    return gdal_type(shown_dtype(dtype)) == GDT_Unknown
+               ? std::string("GDAL has no type for ") + zb_dtype_print(dtype, name, sizeof name)
                : std::string();
 }
 
@@ -102,12 +106,36 @@ static bool is_integer(zb_dtype dtype) {
     return dtype.kind == ZB_KIND_INT || dtype.kind == ZB_KIND_UINT;
 }
 
+bool is_time(zb_dtype dtype) {
+    return dtype.kind == ZB_KIND_DATETIME || dtype.kind == ZB_KIND_TIMEDELTA;
+}
+
+zb_dtype shown_dtype(zb_dtype stored) {
+    const zb_format format = zb_dtype_format(stored);
+    const bool is_small_integer = format >= ZB_FORMAT_INT2 && format <= ZB_FORMAT_UINT4;
+    const bool is_signed = format == ZB_FORMAT_INT2 || format == ZB_FORMAT_INT4;
+    if (is_time(stored))
+        return {ZB_KIND_INT, sizeof(int64_t), false, nullptr};
+    if (stored.kind == ZB_KIND_SMALL_COMPLEX)
+        return {ZB_KIND_COMPLEX, 2 * sizeof(float), false, nullptr};
+    if (is_small_integer)
+        return {is_signed ? ZB_KIND_INT : ZB_KIND_UINT, 1, false, nullptr};
+    if (stored.kind == ZB_KIND_SMALL)
+        return {ZB_KIND_FLOAT, sizeof(float), false, nullptr};
+    return stored;
+}
+
+zb_dtype attribute_dtype(const zb_node *array) {
+    return shown_dtype(zb_node_array(array)->dtype);
+}
+
 zb_dtype pixel_dtype(const zb_node *array) {
-    zb_dtype dtype = zb_node_array(array)->dtype;
+    zb_dtype dtype = attribute_dtype(array);
     const std::string said = attribute_text(array, "_Unsigned");
-    if (is_integer(dtype) && EQUAL(said.c_str(), "true"))
+    const bool has_sign = is_integer(zb_node_array(array)->dtype);
+    if (has_sign && EQUAL(said.c_str(), "true"))
         dtype.kind = ZB_KIND_UINT;
-    else if (is_integer(dtype) && EQUAL(said.c_str(), "false"))
+    else if (has_sign && EQUAL(said.c_str(), "false"))
         dtype.kind = ZB_KIND_INT;
     return dtype;
 }
@@ -117,7 +145,7 @@ GDALDataType pixel_type(const zb_node *array) {
 }
 
 static bool has_other_sign(const zb_node *array) {
-    return pixel_dtype(array).kind != zb_node_array(array)->dtype.kind;
+    return pixel_dtype(array).kind != attribute_dtype(array).kind;
 }
 
 /* The core passes elements of its own type unchanged, whatever their bits mean to us. */
@@ -126,13 +154,14 @@ zb_dtype exchange_dtype(const zb_node *array, GDALDataType type) {
 }
 
 bool reads_exactly(const zb_node *array, GDALDataType type) {
-    return has_other_sign(array) ? type == pixel_type(array)
-                                 : converts_exactly(zb_node_array(array)->dtype, type);
+    const bool is_fixed = has_other_sign(array) || is_time(zb_node_array(array)->dtype);
+    return is_fixed ? type == pixel_type(array) : converts_exactly(attribute_dtype(array), type);
 }
 
 bool writes_exactly(const zb_node *array, GDALDataType type) {
-    return has_other_sign(array) ? type == pixel_type(array)
-                                 : converts_exactly(memory_dtype(type), pixel_type(array));
+    const bool is_fixed = has_other_sign(array) || is_time(zb_node_array(array)->dtype);
+    return is_fixed ? type == pixel_type(array)
+                    : converts_exactly(memory_dtype(type), pixel_type(array));
 }
 
 } // namespace zarr3

@@ -14,9 +14,11 @@
 #include "array/coordinates.h"
 #include "array/dimension_names.h"
 #include "array/types.h"
+#include "base/handles.h"
 #include "base/name_values.h"
 #include "base/number_text.h"
 #include "geo/cf_time.h"
+#include "zarrbridge/conventions.h"
 
 namespace zarr3 {
 
@@ -167,9 +169,25 @@ static Position position_of(const zb_node *array, uint32_t dim, uint64_t index,
         return position;
     }
     const double value = values[0];
+    const zb_dtype dtype = zb_node_array(node.get())->dtype;
+    uint32_t scale;
     position.value = number_text(value);
     position.unit = attribute_text(node.get(), "units");
-    position.time = iso_time(value, position.unit, attribute_text(node.get(), "calendar"));
+    if (!is_time(dtype)) {
+        position.time = iso_time(value, position.unit, attribute_text(node.get(), "calendar"));
+        return position;
+    }
+    zb_dtype_detail unscaled = {};
+    unscaled.unit = zb_dtype_unit(dtype, &scale);
+    unscaled.scale = 1;
+    const CoreText own(zb_time_units(dtype));
+    const CoreText simple(zb_time_units({dtype.kind, dtype.size, false, &unscaled}));
+    if (position.unit.empty() && own != nullptr)
+        position.unit = own.get();
+    if (value <= -0x1p63)
+        position.value = "NaT";
+    else if (simple != nullptr)
+        position.time = iso_time(value * scale, simple.get(), "proleptic_gregorian");
     return position;
 }
 

@@ -27,8 +27,9 @@ static double seconds_of(const std::string &word) {
         const char *name;
         double seconds;
     } kUnits[] = {
-        {"day", 86400}, {"hour", 3600},        {"hr", 3600},         {"minute", 60},
-        {"min", 60},    {"second", 1},         {"sec", 1},           {"millisecond", 1e-3},
+        {"day", 86400}, {"hour", 3600},        {"hr", 3600},
+        {"minute", 60}, {"min", 60},           {"second", 1},
+        {"sec", 1},     {"millisecond", 1e-3}, {"week", 604800},
         {"msec", 1e-3}, {"microsecond", 1e-6}, {"nanosecond", 1e-9},
     };
     if (word == "d" || word == "h" || word == "s")

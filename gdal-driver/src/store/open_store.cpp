@@ -39,8 +39,11 @@ enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb_error 
                                          : zb_store_open_fs(root.c_str(), &store, err);
     if (code != ZB_OK)
         return code;
-    /* Text makes no bands, but names them. */
-    zb_store_set_kinds(store, ZB_PLAIN_KINDS | 1u << ZB_KIND_STRING);
+    /* The kinds that array/types.h shows; of others, which arrays of tables often have, the node
+       tells why it is no raster. Text makes no bands, but names them. */
+    zb_store_set_kinds(store, ZB_PLAIN_KINDS | 1u << ZB_KIND_STRING | 1u << ZB_KIND_DATETIME |
+                                  1u << ZB_KIND_TIMEDELTA | 1u << ZB_KIND_SMALL |
+                                  1u << ZB_KIND_SMALL_COMPLEX);
     *hierarchy = {StorePtr(store, zb_store_release), root, root, ""};
     return ZB_OK;
 }

@@ -5,11 +5,32 @@
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
 #include "model/dimensions.h"
+#include "zarrbridge/conventions.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- Making the list ---- */
+
+static bool add_text(vol_attrs *attrs, const char *name, const char *text) {
+    vol_attr *attr = vol_attrs_add(attrs, name, VOL_ATTR_TEXT, 1, sizeof(char *));
+    char *copy = attr ? strdup(text) : NULL;
+    if (copy)
+        memcpy(attr->data, &copy, sizeof copy);
+    return copy != NULL;
+}
+
+/* Times are int64 to HDF5, which needs CF's attributes to say of what. Those of the document win. */
+static bool add_units(vol_attrs *attrs, zb_dtype dtype) {
+    if (dtype.kind != ZB_KIND_DATETIME && dtype.kind != ZB_KIND_TIMEDELTA)
+        return true;
+    char *units = zb_time_units(dtype);
+    bool good = units && (vol_attrs_find(attrs, "units") || add_text(attrs, "units", units));
+    if (good && dtype.kind == ZB_KIND_DATETIME && !vol_attrs_find(attrs, "calendar"))
+        good = add_text(attrs, "calendar", "proleptic_gregorian");
+    free(units);
+    return good;
+}
 
 /* The document's attributes come first, then those made of other members: these replace namesakes,
    since HDF5 gives their names a meaning. */
@@ -24,7 +45,7 @@ static bool fill_attrs(vol_attrs *attrs, const vol_node *node) {
     if (fill && !vol_attrs_add_fill_value(attrs, fill, info->dtype))
         return false;
     const size_t document = attrs->count;
-    if (info && !vol_dims_add(attrs, node))
+    if (info && (!add_units(attrs, info->dtype) || !vol_dims_add(attrs, node)))
         return false;
     for (size_t i = document; i < attrs->count; i++)
         attrs->attr[i].derived = true;

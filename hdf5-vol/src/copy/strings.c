@@ -39,7 +39,7 @@ herr_t vol_strings_read(const vol_pieces *pieces, vol_node *node, void *buffer) 
     zb_read read = {.node = node->zarr,
                     .start = pieces->start,
                     .count = pieces->count,
-                    .view = {.data = buffer, .dtype = pieces->info->dtype}};
+                    .view = {.data = buffer, .dtype = vol_node_shown(node)}};
     enum zb_code code = are_strings(pieces) ? zb_values_new(&read.view.values, &err) : ZB_OK;
     herr_t result = 0;
     if (code == ZB_OK)

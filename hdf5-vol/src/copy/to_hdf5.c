@@ -64,10 +64,13 @@ static herr_t copy_data(const copy_job *job, vol_node *node, void *dataset, hid_
     vol_pieces_begin(&pieces, node->zarr);
     if (pieces.done)
         return 0; /* an empty array */
-    void *buffer = malloc(pieces.bytes);
+    /* Elements are copied in the form in which programs see them. */
+    const uint64_t bytes =
+        pieces.bytes / pieces.info->dtype.size * (uint64_t)vol_node_shown(node).size;
+    void *buffer = bytes > 0 ? malloc(bytes) : NULL;
     if (!buffer) {
         VOL_PUSH(job->lib, DATASET, READERROR, "no memory for a piece of %llu bytes",
-                 (unsigned long long)pieces.bytes);
+                 (unsigned long long)bytes);
         return -1;
     }
     herr_t result = 0;

@@ -106,19 +106,24 @@ static void add_shard_shape(h5_lib *lib, hid_t dcpl, const zb_array_info *info) 
                     NULL, NULL, NULL);
 }
 
-/* HDF5 copies the value, text included. */
-static void set_fill(h5_lib *lib, hid_t dcpl, hid_t type, const zb_array_info *info) {
-    const void *element = info->fill_value;
-    vol_text_form form;
-    char *text = NULL;
+/* As the dataset's type has it. HDF5 copies the value, text included. */
+static void set_fill(vol_node *node, const zb_array_info *info, hid_t dcpl) {
+    h5_lib *lib = node->file->lib;
+    const hid_t type = vol_node_type(node);
     if (info->dtype.kind == ZB_KIND_STRING) {
         const zb_slice *fill = info->fill_value;
-        element = &text;
-        if (!vol_text_form_of(lib, type, &form) || vol_text_put(&form, *fill, &text, NULL) != ZB_OK)
-            return;
+        vol_text_form form;
+        char *text = NULL;
+        if (vol_text_form_of(lib, type, &form) && vol_text_put(&form, *fill, &text, NULL) == ZB_OK)
+            lib->H5Pset_fill_value(dcpl, type, &text);
+        free(text);
+        return;
     }
-    lib->H5Pset_fill_value(dcpl, type, element);
-    free(text);
+    const zb_dtype shown = vol_node_shown(node);
+    void *fill = calloc(1, (size_t)shown.size + 1);
+    if (fill && zb_dtype_convert(info->dtype, info->fill_value, shown, fill, 1))
+        lib->H5Pset_fill_value(dcpl, type, fill);
+    free(fill);
 }
 
 static hid_t new_dcpl(vol_node *node) {
@@ -135,7 +140,7 @@ static hid_t new_dcpl(vol_node *node) {
     }
     /* netCDF-C takes the fill value of a text for a pointer, and writes all of it there. */
     if (!info->fill_is_default && !node->is_unreadable)
-        set_fill(lib, dcpl, vol_node_type(node), info);
+        set_fill(node, info, dcpl);
     if (info->shard_depth > 0 && info->ndim > 0)
         add_shard_shape(lib, dcpl, info);
     vol_runs_add(lib, dcpl, node->zarr);

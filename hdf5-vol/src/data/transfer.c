@@ -94,15 +94,18 @@ static herr_t choose_text(h5_lib *lib, const vol_transfer *args, zb_dtype stored
     return 0;
 }
 
-static void choose_types(h5_lib *lib, hid_t mem_type, zb_dtype stored, vol_request *out) {
-    zb_dtype memory = stored;
+/* What the core cannot convert to goes by way of `shown`, the elements as the dataset's type has
+   them. */
+static void choose_types(h5_lib *lib, hid_t mem_type, zb_dtype stored, zb_dtype shown,
+                         vol_request *out) {
+    zb_dtype memory = shown;
     out->is_text = false;
     out->core_converts = is_raw(lib, mem_type, stored);
     if (!out->core_converts && vol_type_to_dtype(lib, mem_type, &memory))
         out->core_converts =
             out->writing ? zb_dtype_converts(memory, stored) : zb_dtype_converts(stored, memory);
     out->core_converts &= !out->list->custom;
-    out->dtype = out->core_converts ? memory : stored;
+    out->dtype = out->core_converts ? memory : shown;
     out->mem_size = out->core_converts ? memory.size : lib->H5Tget_size(mem_type);
 }
 
@@ -136,7 +139,12 @@ herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, const vol_dxpl *l
     const zb_dtype stored = zb_node_array(node->zarr)->dtype;
     if (stored.kind == ZB_KIND_STRING)
         return choose_text(lib, args, stored, out);
-    choose_types(lib, args->mem_type, stored, out);
+    const zb_dtype shown = vol_node_shown(args->node);
+    if (shown.size == 0) {
+        VOL_PUSH(lib, DATASET, CANTGET, "no memory for the type of dataset '%s'", node->path);
+        return -1;
+    }
+    choose_types(lib, args->mem_type, stored, shown, out);
     return 0;
 }
 

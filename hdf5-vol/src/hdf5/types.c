@@ -2,6 +2,8 @@
 /* Types in both directions: see types.h. */
 #include "hdf5/types.h"
 
+#include "hdf5/shown.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,10 +45,13 @@ static hid_t new_float16(h5_lib *lib, bool little) {
 
 /* The compound that h5py writes for complex numbers and recognises as such. */
 static hid_t new_complex(h5_lib *lib, uint32_t size, bool little) {
-    hid_t part = float_id(lib, size / 2, little);
+    hid_t half = size == 4 ? new_float16(lib, little) : -1;
+    hid_t part = size == 4 ? half : float_id(lib, size / 2, little);
     hid_t type = lib->H5Tcreate(H5T_COMPOUND, size);
     lib->H5Tinsert(type, "r", 0, part);
     lib->H5Tinsert(type, "i", size / 2, part);
+    if (half >= 0)
+        lib->H5Tclose(half);
     return type;
 }
 
@@ -56,6 +61,33 @@ static hid_t new_bool(h5_lib *lib) {
     hid_t type = lib->H5Tenum_create(*lib->H5T_NATIVE_INT8_g);
     lib->H5Tenum_insert(type, "FALSE", &no);
     lib->H5Tenum_insert(type, "TRUE", &yes);
+    return type;
+}
+
+/* Without a NUL at the end when all bytes are used, as numpy has it. Bytes of an encoding that is not
+   known are what h5py makes of numpy's: ASCII, to which HDF5 converts no UTF-8. */
+static hid_t new_chars(h5_lib *lib, zb_dtype dtype) {
+    hid_t type = vol_type_fixed_text(lib, dtype.size);
+    if (vol_shown_is_utf8(dtype))
+        lib->H5Tset_cset(type, H5T_CSET_UTF8);
+    lib->H5Tset_strpad(type, H5T_STR_NULLPAD);
+    return type;
+}
+
+static hid_t new_compound(h5_lib *lib, zb_dtype dtype) {
+    size_t count;
+    const zb_field *fields = zb_dtype_fields(dtype, &count);
+    hid_t type = lib->H5Tcreate(H5T_COMPOUND, dtype.size);
+    for (size_t i = 0; i < count && type >= 0; i++) {
+        hid_t member = vol_type_new(lib, fields[i].dtype);
+        herr_t result = lib->H5Tinsert(type, fields[i].name, fields[i].offset, member);
+        if (member >= 0)
+            lib->H5Tclose(member);
+        if (result < 0) {
+            lib->H5Tclose(type);
+            type = -1;
+        }
+    }
     return type;
 }
 
@@ -73,13 +105,19 @@ hid_t vol_type_new(h5_lib *lib, zb_dtype dtype) {
         return lib->H5Tcopy(float_id(lib, dtype.size, host_is_little));
     case ZB_KIND_COMPLEX:
         return new_complex(lib, dtype.size, host_is_little);
+    case ZB_KIND_STRUCT:
+        return new_compound(lib, dtype);
+    case ZB_KIND_CHARS:
+        return new_chars(lib, dtype);
     case ZB_KIND_STRING:
         return vol_type_text(lib);
     case ZB_KIND_RAW:
     case ZB_KIND_BYTES:
-    case ZB_KIND_STRUCT:
     case ZB_KIND_DATETIME:
     case ZB_KIND_TIMEDELTA:
+    case ZB_KIND_UTF32:
+    case ZB_KIND_SMALL:
+    case ZB_KIND_SMALL_COMPLEX:
         break;
     }
     return lib->H5Tcreate(H5T_OPAQUE, dtype.size); /* untagged: h5py reads no other */

@@ -34,7 +34,7 @@ typedef struct vol_attr {
     char *name;
     enum vol_attr_kind kind;
     enum vol_attr_place place;
-    bool derived;  /* made of dimension_names: no attribute of the document has its name */
+    bool derived;  /* made of other members: no attribute of the document has its name */
     bool unlisted; /* can be opened by its name, but is not counted and not iterated over */
     bool is_null;  /* has a null dataspace; count is 0 */
     uint32_t ndim;

@@ -2,6 +2,7 @@
 /* Single nodes: see node.h. */
 #include "model/node.h"
 
+#include "hdf5/shown.h"
 #include "hdf5/types.h"
 #include "model/attribute_list.h"
 #include "model/links.h"
@@ -41,6 +42,8 @@ static void close_ids(vol_node *node) {
     if (node->dcpl > 0)
         lib->H5Pclose(node->dcpl);
     node->dcpl = node->type = 0;
+    vol_shown_free(node->shown);
+    node->shown = (zb_dtype){.size = 0};
 }
 
 /* Depth first; recursion is bounded by the length of a path. */
@@ -117,10 +120,17 @@ bool vol_node_replace(vol_node *node, zb_node *zarr) {
     }
     if (!has_same_dimensions(zb_node_array(node->zarr), zb_node_array(zarr)))
         node->file->changes++;
+    close_ids(node); /* names of fields are the old document's */
     zb_node_release(node->zarr);
     node->zarr = zarr;
-    close_ids(node);
     return true;
+}
+
+zb_dtype vol_node_shown(vol_node *dataset) {
+    zb_dtype shown;
+    if (dataset->shown.size == 0 && vol_shown_new(zb_node_array(dataset->zarr)->dtype, &shown))
+        dataset->shown = shown;
+    return dataset->shown;
 }
 
 /* A reason may name a path, which is UTF-8. */
@@ -133,11 +143,11 @@ static hid_t reason_type(h5_lib *lib, size_t size) {
 
 hid_t vol_node_type(vol_node *dataset) {
     h5_lib *lib = dataset->file->lib;
-    const zb_dtype dtype = zb_node_array(dataset->zarr)->dtype;
-    if (dataset->type <= 0)
+    const zb_dtype shown = vol_node_shown(dataset);
+    if (dataset->type <= 0 && shown.size > 0)
         dataset->type =
-            dataset->is_unreadable ? reason_type(lib, dtype.size) : vol_type_new(lib, dtype);
-    return dataset->type;
+            dataset->is_unreadable ? reason_type(lib, shown.size) : vol_type_new(lib, shown);
+    return dataset->type > 0 ? dataset->type : -1;
 }
 
 void vol_node_tell_shape(vol_node *dataset) {

@@ -56,6 +56,7 @@ struct vol_node {
     uint64_t attrs_change;         /* file->changes when they were made; 0: they are out of date */
     struct vol_object *open_attrs; /* attributes/ids.c */
     hid_t type, dcpl; /* datasets: of hdf5/types.c and create/creation_list.c; 0 until asked for */
+    zb_dtype shown;   /* vol_node_shown; of size 0 until asked for */
 
     bool loose; /* in no group: deleted, or made without a name */
     vol_node *next_loose;
@@ -88,6 +89,9 @@ bool vol_node_replace(vol_node *node, zb_node *zarr);
 
 /* A dataset's type; borrowed from the node. -1 on failure. */
 hid_t vol_node_type(vol_node *dataset);
+/* The elements as HDF5 sees them (hdf5/shown.h): what vol_node_type has a type for. Of size 0 when
+   memory runs out. */
+zb_dtype vol_node_shown(vol_node *dataset);
 
 /* The shape that a dataset has now is the one for which the program makes its buffers from now on.
    The second asks whether it still is: a change of the document may have brought another process's

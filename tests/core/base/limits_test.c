@@ -34,6 +34,7 @@ static const struct {
     ROW(index_bytes, "INDEX_BYTES", 64 * MIB),
     ROW(shard_depth, "SHARD_DEPTH", 4),
     ROW(codecs, "CODECS", 16),
+    ROW(fields, "FIELDS", 1024),
     ROW(gzip_members, "GZIP_MEMBERS", 1024),
     SHARE(cache_bytes, "CACHE_BYTES", 64 * MIB, 32),
     SHARE(index_cache_bytes, "INDEX_CACHE_BYTES", 16 * MIB, 128),

@@ -226,9 +226,15 @@ static void goes_with_strings_alone(void **state) {
          "vlen-utf8: it serialises strings alone"},
         {"[\"bytes\"]",
          {.kind = ZB_KIND_STRING, .size = sizeof(zb_slice)},
-         "bytes: it serialises numbers and raw bytes alone"},
+         "bytes: it serialises elements of a fixed size alone"},
+        {"[\"vlen-utf8\"]",
+         {.kind = ZB_KIND_BYTES, .size = sizeof(zb_slice)},
+         "vlen-utf8: it serialises strings alone"},
+        {"[\"vlen-bytes\"]",
+         {.kind = ZB_KIND_STRING, .size = sizeof(zb_slice)},
+         "vlen-bytes: it serialises bytes of variable length alone"},
     };
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         zb_json *json;
         zb__chain *chain;
         zb_error err;

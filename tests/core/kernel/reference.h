@@ -149,7 +149,7 @@ static inline void store_number(zb_dtype dtype, number value, void *dst) {
 
 /* One element of any pair of types that converts. */
 static inline void convert_element(zb_dtype from, const void *src, zb_dtype to, void *dst) {
-    if (from.kind == to.kind && from.size == to.size) {
+    if (from.kind == to.kind && from.size == to.size && from.kind != ZB_KIND_BOOL) {
         unsigned char *bytes = dst;
         memcpy(bytes, src, from.size);
         if (from.swapped == to.swapped || from.kind == ZB_KIND_RAW)

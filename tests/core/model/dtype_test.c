@@ -1,16 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of data types, both ways; every other name is refused and named. */
+#include "support/check.h"
 #include "support/sample.h"
 
 #include "model/dtype.h"
 
+/* Details of all types of a test. */
+static zb__arena memory;
+
 static enum zb_code parse(const char *text, zb_dtype *dtype, zb_error *err) {
     zb_json *value;
     assert_int_equal(zb_json_parse(text, strlen(text), &value, err), ZB_OK);
-    enum zb_code code = zb__dtype_parse(value, dtype, err);
+    enum zb_code code = zb__dtype_parse(value, &memory, dtype, err);
     zb_json_free(value);
     return code;
 }
+
+#define TIME(unit, scale)                                                                          \
+    "{\"name\":\"numpy.timedelta64\",\"configuration\":{\"unit\":\"" unit                          \
+    "\",\"scale_factor\":" scale "}}"
+#define LENGTH(name, bytes) "{\"name\":\"" name "\",\"configuration\":{\"length_bytes\":" bytes "}}"
+#define STRUCT(fields) "{\"name\":\"struct\",\"configuration\":{\"fields\":" fields "}}"
 
 static void knows_the_types(void **state) {
     (void)state;
@@ -36,6 +46,19 @@ static void knows_the_types(void **state) {
         {"\"complex128\"", "complex128", ZB_KIND_COMPLEX, 16},
         {"\"complex_float32\"", "complex64", ZB_KIND_COMPLEX, 8},
         {"\"complex_float64\"", "complex128", ZB_KIND_COMPLEX, 16},
+        {"\"complex_float16\"", "complex_float16", ZB_KIND_COMPLEX, 4},
+        {"\"complex32\"", "complex_float16", ZB_KIND_COMPLEX, 4},
+        {"\"bytes\"", "bytes", ZB_KIND_BYTES, sizeof(zb_slice)},
+        {"\"variable_length_bytes\"", "bytes", ZB_KIND_BYTES, sizeof(zb_slice)},
+        {"\"binary\"", "bytes", ZB_KIND_BYTES, sizeof(zb_slice)},
+        {"\"int4\"", "int4", ZB_KIND_SMALL, 1},
+        {"\"bfloat16\"", "bfloat16", ZB_KIND_SMALL, 2},
+        {"\"complex_bfloat16\"", "complex_bfloat16", ZB_KIND_SMALL_COMPLEX, 4},
+        {"\"complex_float8_e4m3fnuz\"", "complex_float8_e4m3fnuz", ZB_KIND_SMALL_COMPLEX, 2},
+        {LENGTH("raw_bytes", "6"), "r48", ZB_KIND_RAW, 6},
+        {LENGTH("null_terminated_bytes", "5"), "null_terminated_bytes", ZB_KIND_CHARS, 5},
+        {LENGTH("fixed_length_utf32", "8"), "fixed_length_utf32", ZB_KIND_UTF32, 8},
+        {TIME("ns", "1"), "numpy.timedelta64", ZB_KIND_TIMEDELTA, 8},
         {"\"r8\"", "r8", ZB_KIND_RAW, 1},
         {"\"r24\"", "r24", ZB_KIND_RAW, 3},
         {"\"r4096\"", "r4096", ZB_KIND_RAW, 512},
@@ -69,12 +92,38 @@ static void refuses_others(void **state) {
         {"\"Int8\"", ZB_EUNSUPPORTED, "\"Int8\""},
         {"\"<i4\"", ZB_EUNSUPPORTED, "\"<i4\""},
         {"\"\"", ZB_EUNSUPPORTED, "data_type \"\""},
-        {"\"variable_length_bytes\"", ZB_EUNSUPPORTED, "\"variable_length_bytes\""},
-        {"\"bfloat16\"", ZB_EUNSUPPORTED, "\"bfloat16\""},
-        {"\"complex32\"", ZB_EUNSUPPORTED, "\"complex32\""},
-        {"\"int4\"", ZB_EUNSUPPORTED, "\"int4\""},
-        {"{\"name\":\"numpy.datetime64\",\"configuration\":{\"unit\":\"s\"}}", ZB_EUNSUPPORTED,
-         "\"numpy.datetime64\" is not supported"},
+        {"\"complex_int4\"", ZB_EUNSUPPORTED, "\"complex_int4\""},
+        {"\"complex_\"", ZB_EUNSUPPORTED, "\"complex_\""},
+        {"{\"name\":\"bfloat16\",\"configuration\":{\"x\":1}}", ZB_EUNSUPPORTED, "member \"x\""},
+        {TIME("s", "0"), ZB_EFORMAT, "scale_factor is 0, expected an integer from 1 to 2147483647"},
+        {TIME("s", "2147483648"), ZB_EFORMAT, "scale_factor is 2147483648"},
+        {TIME("s", "1.5"), ZB_EFORMAT, "scale_factor is 1.5"},
+        {TIME("sec", "1"), ZB_EFORMAT, "unit is \"sec\", expected one of Y M W"},
+        {"\"numpy.datetime64\"", ZB_EFORMAT, "unit is missing"},
+        {"{\"name\":\"numpy.datetime64\",\"configuration\":{\"unit\":\"s\"}}", ZB_EFORMAT,
+         "scale_factor is missing"},
+        {"{\"name\":\"numpy.datetime64\",\"configuration\":{\"unit\":\"s\",\"scale_factor\":1,"
+         "\"x\":1}}",
+         ZB_EUNSUPPORTED, "unknown member \"x\""},
+        {LENGTH("null_terminated_bytes", "0"), ZB_EFORMAT,
+         "length_bytes is 0, expected a positive"},
+        {LENGTH("raw_bytes", "-1"), ZB_EFORMAT, "length_bytes is -1"},
+        {LENGTH("raw_bytes", "99999999999"), ZB_ELIMIT, "the limit chunk_bytes"},
+        {LENGTH("fixed_length_utf32", "6"), ZB_EFORMAT, "expected a positive multiple of 4"},
+        {"\"fixed_length_utf32\"", ZB_EFORMAT, "length_bytes is missing"},
+        {STRUCT("[]"), ZB_EFORMAT, "fields is [], expected a list of fields"},
+        {"\"struct\"", ZB_EFORMAT, "fields is missing"},
+        {STRUCT("3"), ZB_EFORMAT, "fields is 3"},
+        {STRUCT("[[\"a\"]]"), ZB_EFORMAT, "a field is [\"a\"], expected a name and a data_type"},
+        {STRUCT("[[\"a\",\"int8\",2]]"), ZB_EFORMAT, "a field is [\"a\",\"int8\",2]"},
+        {STRUCT("[{\"name\":\"a\"}]"), ZB_EFORMAT, "a field is {\"name\":\"a\"}"},
+        {STRUCT("[{\"name\":\"a\",\"data_type\":\"int8\",\"x\":1}]"), ZB_EFORMAT, "a field is"},
+        {STRUCT("[[\"\",\"int8\"]]"), ZB_EFORMAT, "a field is"},
+        {STRUCT("[[\"a\",\"int9\"]]"), ZB_EUNSUPPORTED, "field \"a\": data_type \"int9\""},
+        {STRUCT("[[\"a\",\"string\"]]"), ZB_EFORMAT, "field \"a\" has no fixed size"},
+        {STRUCT("[[\"a\",\"int8\"],[\"b\",\"int8\"],[\"a\",\"int8\"]]"), ZB_EFORMAT,
+         "two fields have the name \"a\""},
+        {STRUCT("[[\"a\",\"r8589934584\"],[\"b\",\"int64\"]]"), ZB_ELIMIT, "chunk_bytes"},
         {"{\"name\":\"int32\",\"configuration\":{\"x\":1}}", ZB_EUNSUPPORTED,
          "data_type: the configuration of \"int32\" has an unknown member \"x\""},
         {"{\"name\":\"int32\",\"x\":1}", ZB_EUNSUPPORTED, "data_type has an unknown member \"x\""},
@@ -102,10 +151,54 @@ static void refuses_others(void **state) {
     }
 }
 
+static void details(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *printed;
+    } rows[] = {
+        {TIME("us", "10"), "numpy.timedelta64[10us]"},
+        {TIME("\u03bcs", "1"), "numpy.timedelta64[us]"},
+        {TIME("\u00b5s", "1"), "numpy.timedelta64[us]"},
+        {TIME("generic", "1"), "numpy.timedelta64[generic]"},
+        {LENGTH("null_terminated_bytes", "5"), "null_terminated_bytes[5]"},
+        {"\"complex_float8_e4m3b11fnuz\"", "complex_float8_e4m3b11fnuz"},
+        {STRUCT("[{\"name\":\"a\",\"data_type\":\"int16\"},{\"name\":\"n\",\"data_type\":" STRUCT(
+             "[{\"name\":\"x\",\"data_type\":\"bfloat16\"},{\"data_type\":" TIME(
+                 "D", "1") ",\"name\":\"t\"}]") "}]"),
+         "struct{a: int16, n: struct{x: bfloat16, t: numpy.timedelta64[D]}}"},
+        {"{\"name\":\"structured\",\"configuration\":{\"fields\":[[\"x\",\"float32\"],["
+         "\"y\"," LENGTH("fixed_length_utf32", "8") "]]}}",
+         "struct{x: float32, y: fixed_length_utf32[8]}"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        zb_dtype dtype;
+        zb_error err = {0};
+        char printed[100];
+        zb_json *value; /* of the field names */
+        ASSERT_OK(zb_json_parse(rows[i].text, strlen(rows[i].text), &value, &err), err);
+        ASSERT_OK(zb__dtype_parse(value, &memory, &dtype, &err), err);
+        assert_string_equal(zb_dtype_print(dtype, printed, sizeof printed), rows[i].printed);
+        /* What is written is read as the same type again. */
+        zb_json_writer *w = zb_json_writer_new();
+        ASSERT_OK(zb__dtype_check(dtype, &err), err);
+        zb__dtype_write(w, dtype);
+        char *text = zb_json_writer_end(w, NULL);
+        zb_json *again;
+        zb_dtype second;
+        ASSERT_OK(zb_json_parse(text, strlen(text), &again, &err), err);
+        ASSERT_OK(zb__dtype_parse(again, &memory, &second, &err), err);
+        assert_true(zb_dtype_equal(dtype, second));
+        zb_json_free(again);
+        zb_json_free(value);
+        free(text);
+    }
+    zb__arena_free(&memory);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(knows_the_types),
-        cmocka_unit_test(refuses_others),
+        cmocka_unit_test(knows_the_types), cmocka_unit_test(refuses_others),
+        cmocka_unit_test(details), /* last: it frees the memory of all */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ static void test_integers(void **state) {
     prints(ZB_KIND_INT, 8, &(int64_t){INT64_MAX}, "9223372036854775807");
     prints(ZB_KIND_UINT, 1, &(uint8_t){255}, "255");
     prints(ZB_KIND_UINT, 8, &(uint64_t){UINT64_MAX}, "18446744073709551615");
-    prints(ZB_KIND_RAW, 3, "\x00\x80\xff", "[0,128,255]");
+    prints(ZB_KIND_RAW, 3, "\x00\x80\xff", "\"AID/\"");
 }
 
 static void double_prints(double value, const char *expected) {
@@ -68,17 +68,31 @@ static void test_floats(void **state) {
            "[\"NaN\",\"-Infinity\"]");
 }
 
+static const zb_dtype_detail hours = {.unit = ZB_UNIT_HOUR, .scale = 6};
+static const zb_dtype_detail half_brain = {.format = ZB_FORMAT_BFLOAT16};
+static const zb_field inner_fields[] = {{"b", 0, {ZB_KIND_SMALL, 2, false, &half_brain}},
+                                        {"r", 2, {ZB_KIND_RAW, 3, false, NULL}}};
+static const zb_dtype_detail inner = {.fields = inner_fields, .field_count = 2};
+static const zb_field record_fields[] = {{"x", 0, {ZB_KIND_FLOAT, 8, false, NULL}},
+                                         {"in", 8, {ZB_KIND_STRUCT, 5, false, &inner}},
+                                         {"i", 13, {ZB_KIND_INT, 2, false, NULL}},
+                                         {"c", 15, {ZB_KIND_CHARS, 1, false, NULL}}};
+static const zb_dtype_detail record = {.fields = record_fields, .field_count = 4};
+
 static const zb_dtype types[] = {
-    {ZB_KIND_BOOL, 1, false, NULL},    {ZB_KIND_INT, 1, false, NULL},
-    {ZB_KIND_INT, 2, false, NULL},     {ZB_KIND_INT, 4, false, NULL},
-    {ZB_KIND_INT, 8, false, NULL},     {ZB_KIND_UINT, 1, false, NULL},
-    {ZB_KIND_UINT, 2, false, NULL},    {ZB_KIND_UINT, 4, false, NULL},
-    {ZB_KIND_UINT, 8, false, NULL},    {ZB_KIND_FLOAT, 2, false, NULL},
-    {ZB_KIND_FLOAT, 4, false, NULL},   {ZB_KIND_FLOAT, 8, false, NULL},
-    {ZB_KIND_COMPLEX, 8, false, NULL}, {ZB_KIND_COMPLEX, 16, false, NULL},
-    {ZB_KIND_RAW, 1, false, NULL},     {ZB_KIND_RAW, 2, false, NULL},
-    {ZB_KIND_RAW, 11, false, NULL},    {ZB_KIND_INT, 4, true, NULL},
-    {ZB_KIND_FLOAT, 8, true, NULL},    {ZB_KIND_COMPLEX, 16, true, NULL},
+    {ZB_KIND_BOOL, 1, false, NULL},      {ZB_KIND_INT, 1, false, NULL},
+    {ZB_KIND_INT, 2, false, NULL},       {ZB_KIND_INT, 4, false, NULL},
+    {ZB_KIND_INT, 8, false, NULL},       {ZB_KIND_UINT, 1, false, NULL},
+    {ZB_KIND_UINT, 2, false, NULL},      {ZB_KIND_UINT, 4, false, NULL},
+    {ZB_KIND_UINT, 8, false, NULL},      {ZB_KIND_FLOAT, 2, false, NULL},
+    {ZB_KIND_FLOAT, 4, false, NULL},     {ZB_KIND_FLOAT, 8, false, NULL},
+    {ZB_KIND_COMPLEX, 8, false, NULL},   {ZB_KIND_COMPLEX, 16, false, NULL},
+    {ZB_KIND_RAW, 1, false, NULL},       {ZB_KIND_RAW, 2, false, NULL},
+    {ZB_KIND_RAW, 11, false, NULL},      {ZB_KIND_INT, 4, true, NULL},
+    {ZB_KIND_FLOAT, 8, true, NULL},      {ZB_KIND_COMPLEX, 16, true, NULL},
+    {ZB_KIND_COMPLEX, 4, true, NULL},    {ZB_KIND_CHARS, 5, false, NULL},
+    {ZB_KIND_DATETIME, 8, true, NULL},   {ZB_KIND_TIMEDELTA, 8, false, &hours},
+    {ZB_KIND_STRUCT, 16, true, &record},
 };
 
 /* Any bits, often with extreme bytes, so that exponents and NaNs of all kinds come up. */
@@ -123,13 +137,13 @@ static void test_every_half(void **state) {
     (void)state;
     for (uint32_t bits = 0; bits <= UINT16_MAX; bits++) {
         uint16_t half = (uint16_t)bits, back;
-        bool is_default;
+        zb__fill_form form;
         zb_json *json;
         zb_error err;
         char *text = print(ZB_KIND_FLOAT, 2, &half);
         ASSERT_OK(zb_json_parse(text, strlen(text), &json, &err), err);
-        ASSERT_OK(zb__fill_parse(json, (zb_dtype){.kind = ZB_KIND_FLOAT, .size = 2}, &back,
-                                 &is_default, &err),
+        ASSERT_OK(zb__fill_parse(json, (zb_dtype){.kind = ZB_KIND_FLOAT, .size = 2}, NULL, &back,
+                                 &form, &err),
                   err);
         if (back != half)
             fail_msg("%04x is printed as %s, which gives %04x", half, text, back);

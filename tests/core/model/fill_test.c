@@ -10,13 +10,16 @@ typedef struct fill_row {
     uint64_t bits, high; /* the element's bytes as host integers; `high` for the second component */
 } fill_row;
 
+/* Details, and bytes of fill values, of all tests. */
+static zb__arena memory;
+
 static zb_dtype type_of(const char *name) {
-    char text[40];
+    char text[60];
     zb_json *value;
     zb_dtype dtype;
     snprintf(text, sizeof text, "\"%s\"", name);
     assert_int_equal(zb_json_parse(text, strlen(text), &value, NULL), ZB_OK);
-    assert_int_equal(zb__dtype_parse(value, &dtype, NULL), ZB_OK);
+    assert_int_equal(zb__dtype_parse(value, &memory, &dtype, NULL), ZB_OK);
     zb_json_free(value);
     return dtype;
 }
@@ -26,7 +29,9 @@ static enum zb_code parse(zb_dtype dtype, const char *text, void *out, bool *is_
     zb_json *value;
     if (zb_json_parse(text, strlen(text), &value, err))
         fail_msg("%s: %s", text, err->message);
-    enum zb_code code = zb__fill_parse(value, dtype, out, is_default, err);
+    zb__fill_form form;
+    enum zb_code code = zb__fill_parse(value, dtype, &memory, out, &form, err);
+    *is_default = form.is_default;
     zb_json_free(value);
     return code;
 }
@@ -173,10 +178,12 @@ static void nothing_is_zero(void **state) {
         for (int missing = 0; missing < 2; missing++) {
             bool is_default = false;
             memset(out, 0xaa, sizeof out);
+            zb__fill_form form = {.is_default = false};
             if (missing)
-                assert_int_equal(zb__fill_parse(NULL, dtype, out, &is_default, NULL), ZB_OK);
+                assert_int_equal(zb__fill_parse(NULL, dtype, &memory, out, &form, NULL), ZB_OK);
             else
-                assert_int_equal(parse(dtype, "null", out, &is_default, NULL), ZB_OK);
+                assert_int_equal(parse(dtype, "null", out, &form.is_default, NULL), ZB_OK);
+            is_default = form.is_default;
             assert_true(is_default);
             assert_memory_equal(out, zeros, dtype.size);
         }
@@ -236,13 +243,30 @@ static void refuses_others(void **state) {
         {"complex64", "[1,null]", "is [1,null]"},
         {"complex128", "[0,\"0x7fc00000\"]", "complex128"},
         {"complex64", "{\"re\":1,\"im\":2}", "two floats"},
-        {"r16", "[1]", "fill_value is [1], expected a list with one integer for each byte for r16"},
-        {"r16", "[1,2,3]", "each byte"},
+        {"r16", "[1]", "fill_value is [1], expected as many bytes as an element has for r16"},
+        {"r16", "[1,2,3]", "as many bytes"},
         {"r16", "[1,256]", "from 0 to 255 for r16"},
         {"r16", "[1,-1]", "from 0 to 255"},
         {"r16", "[1,1.0]", "from 0 to 255"},
-        {"r16", "258", "each byte"},
-        {"r16", "\"AQI=\"", "each byte"},
+        {"r16", "258", "base64 text or a list"},
+        {"r16", "\"AQID\"", "as many bytes"},
+        {"r16", "\"AQI\"", "base64 text for r16"},
+        {"r16", "\"AQ=I\"", "base64 text"},
+        {"r16", "\"A*I=\"", "base64 text"},
+        {"bytes", "3", "base64 text or a list"},
+        {"bytes", "[256]", "from 0 to 255"},
+        {"bytes", "\"=\"", "base64 text"},
+        {"bytes", "\"==\"", "base64 text"},
+        {"int4", "8", "a value that the type has for int4"},
+        {"int4", "-9", "for int4"},
+        {"uint2", "4", "for uint2"},
+        {"uint2", "-1", "for uint2"},
+        {"float8_e8m0fnu", "\"Infinity\"", "for float8_e8m0fnu"},
+        {"float4_e2m1fn", "\"NaN\"", "for float4_e2m1fn"},
+        {"float8_e5m2", "\"0x7c00\"", "for float8_e5m2"},
+        {"bfloat16", "\"0x7c\"", "for bfloat16"},
+        {"complex_bfloat16", "1", "a list of two values"},
+        {"complex_bfloat16", "[1,\"x\"]", "a list of two values"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         uint8_t out[16];
@@ -254,11 +278,83 @@ static void refuses_others(void **state) {
     }
 }
 
+#define TIME "{\"name\":\"numpy.datetime64\",\"configuration\":{\"unit\":\"D\",\"scale_factor\":1}}"
+#define LENGTH(name, bytes) "{\"name\":\"" name "\",\"configuration\":{\"length_bytes\":" bytes "}}"
+#define STRUCT                                                                                     \
+    "{\"name\":\"struct\",\"configuration\":{\"fields\":[[\"a\",\"int16\"],[\"b\",\"bool\"]]}}"
+
+/* Types with a configuration, and small numbers: the bytes of the element on a little-endian
+   machine; "!" begins a part of the message. */
+static void others(void **state) {
+    (void)state;
+    static const struct {
+        const char *type, *text, *bytes;
+    } rows[] = {
+        {TIME, "-2", "\xfe\xff\xff\xff\xff\xff\xff\xff"},
+        {TIME, "\"NaT\"", "\0\0\0\0\0\0\0\x80"},
+        {TIME, "-9223372036854775808", "\0\0\0\0\0\0\0\x80"},
+        {TIME, "9223372036854775808", "!an integer or \"NaT\" for numpy.datetime64"},
+        {TIME, "\"nat\"", "!an integer or"},
+        {TIME, "1.5", "!an integer or"},
+        {LENGTH("null_terminated_bytes", "4"), "\"AQI=\"", "\1\2\0\0"},
+        {LENGTH("null_terminated_bytes", "4"), "\"\"", "\0\0\0\0"},
+        {LENGTH("null_terminated_bytes", "4"), "[1,2,3]", "\1\2\3\0"},
+        {LENGTH("null_terminated_bytes", "1"), "\"AQI=\"", "!at most as many bytes"},
+        {LENGTH("raw_bytes", "2"), "\"AQI=\"", "\1\2"},
+        {LENGTH("raw_bytes", "3"), "\"AQI=\"", "!as many bytes as an element has"},
+        {LENGTH("raw_bytes", "3"), "{}", "!base64 text or a list"},
+        {LENGTH("fixed_length_utf32", "8"), "\"\u00e9\"", "\xe9\0\0\0\0\0\0\0"},
+        {LENGTH("fixed_length_utf32", "8"), "\"a\\ud834\\udd1e\"", "a\0\0\0\x1e\xd1\x01\0"},
+        {LENGTH("fixed_length_utf32", "8"), "\"abc\"", "!no more code points"},
+        {LENGTH("fixed_length_utf32", "8"), "3", "!a string for fixed_length_utf32"},
+        {STRUCT, "{\"b\":true,\"a\":-2}", "\xfe\xff\1"},
+        {STRUCT, "{\"b\":true,\"a\":null}", "\0\0\1"},
+        {STRUCT, "\"AQIB\"", "\1\2\1"},
+        {STRUCT, "{\"b\":true}", "!a value for each field for struct"},
+        {STRUCT, "{\"b\":true,\"c\":1}", "!a value for each field"},
+        {STRUCT, "{\"b\":3,\"a\":1}", "!field \"b\": fill_value is 3, expected true or false"},
+        {STRUCT, "\"AQI=\"", "!as many bytes"},
+        {STRUCT, "3", "!an object with a value for each field"},
+        {"\"int4\"", "-8", "\xf8"},
+        {"\"uint4\"", "15", "\x0f"},
+        {"\"float8_e4m3\"", "1.0625", "\x38"},
+        {"\"float8_e4m3\"", "\"NaN\"", "\x7c"},
+        {"\"float8_e4m3\"", "\"-Infinity\"", "\xf8"},
+        {"\"float8_e4m3\"", "\"0x7e\"", "\x7e"},
+        {"\"float8_e4m3fnuz\"", "\"NaN\"", "\x80"},
+        {"\"float8_e8m0fnu\"", "\"NaN\"", "\xff"},
+        {"\"float6_e2m3fn\"", "-7.5", "\x3f"},
+        {"\"bfloat16\"", "\"NaN\"", "\xc0\x7f"},
+        {"\"bfloat16\"", "-1.5", "\xc0\xbf"},
+        {"\"complex_bfloat16\"", "[1,\"Infinity\"]", "\x80\x3f\x80\x7f"},
+        {"\"complex_float16\"", "[1,-2]", "\x00\x3c\x00\xc0"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        zb_json *type;
+        zb_dtype dtype;
+        uint8_t out[16];
+        bool is_default;
+        zb_error err = {0};
+        assert_int_equal(zb_json_parse(rows[i].type, strlen(rows[i].type), &type, NULL), ZB_OK);
+        assert_int_equal(zb__dtype_parse(type, &memory, &dtype, NULL), ZB_OK);
+        enum zb_code code = parse(dtype, rows[i].text, out, &is_default, &err);
+        const bool refused = *rows[i].bytes == '!';
+        if ((code != ZB_OK) != refused || (refused && !strstr(err.message, rows[i].bytes + 1)) ||
+            (!refused && memcmp(out, rows[i].bytes, dtype.size) != 0))
+            fail_msg("%s %s: %d %s", rows[i].type, rows[i].text, code, err.message);
+        zb_json_free(type);
+    }
+    zb__arena_free(&memory);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integers),       cmocka_unit_test(floats),
-        cmocka_unit_test(raw_bytes),      cmocka_unit_test(nothing_is_zero),
+        cmocka_unit_test(integers),
+        cmocka_unit_test(floats),
+        cmocka_unit_test(raw_bytes),
+        cmocka_unit_test(nothing_is_zero),
         cmocka_unit_test(refuses_others),
+        cmocka_unit_test(others), /* last: it frees the memory of all */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,6 +131,10 @@ static void print_fill(FILE *out, zb_dtype dtype) {
     case ZB_KIND_STRUCT:
     case ZB_KIND_DATETIME:
     case ZB_KIND_TIMEDELTA:
+    case ZB_KIND_CHARS:
+    case ZB_KIND_UTF32:
+    case ZB_KIND_SMALL:
+    case ZB_KIND_SMALL_COMPLEX:
         fail_msg("no sample has this kind");
         break;
     case ZB_KIND_INT:

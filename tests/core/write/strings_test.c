@@ -247,9 +247,6 @@ static void created_resized_and_verified(void **state) {
     spec.fill_value = &nul;
     zb_node *none;
     ASSERT_FAILS(zb_array_create(store, "b", &spec, &none, &err), ZB_EINVAL, err, "has a NUL");
-    spec.dtype.kind = ZB_KIND_BYTES;
-    ASSERT_FAILS(zb_array_create(store, "b", &spec, &none, &err), ZB_EUNSUPPORTED, err,
-                 "variable_length_bytes cannot be created");
     /* A program that has no use for strings is told so. */
     zb_node *refused;
     zb_store_set_kinds(store, ZB_PLAIN_KINDS);

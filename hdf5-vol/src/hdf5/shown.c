@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* See shown.h. */
+#include "hdf5/shown.h"
+
+#include <stdlib.h>
+
+/* Marks text that was code points; the core does not look at details of text. */
+static const zb_dtype_detail utf8_text;
+
+bool vol_shown_is_utf8(zb_dtype shown) {
+    return shown.kind == ZB_KIND_CHARS && shown.detail == &utf8_text;
+}
+
+static bool is_integer(enum zb_format format) {
+    return format >= ZB_FORMAT_INT2 && format <= ZB_FORMAT_UINT4;
+}
+
+static zb_dtype show_small(enum zb_format format) {
+    const bool is_signed = format == ZB_FORMAT_INT2 || format == ZB_FORMAT_INT4;
+    if (is_integer(format))
+        return (zb_dtype){.kind = is_signed ? ZB_KIND_INT : ZB_KIND_UINT, .size = 1};
+    return (zb_dtype){.kind = ZB_KIND_FLOAT, .size = sizeof(float)};
+}
+
+/* Fields lie side by side again, as some have become longer. */
+static bool show_struct(zb_dtype stored, zb_dtype *out) {
+    size_t count;
+    const zb_field *from = zb_dtype_fields(stored, &count);
+    zb_dtype_detail *detail = calloc(1, sizeof *detail);
+    zb_field *fields = calloc(count, sizeof *fields);
+    bool good = detail && fields;
+    *out = (zb_dtype){.kind = ZB_KIND_STRUCT, .detail = detail};
+    if (!good) {
+        free(detail);
+        free(fields);
+        return false;
+    }
+    detail->fields = fields;
+    for (size_t i = 0; i < count && good; i++) {
+        fields[i].name = from[i].name;
+        fields[i].offset = out->size;
+        good = vol_shown_new(from[i].dtype, &fields[i].dtype) &&
+               !__builtin_add_overflow(out->size, fields[i].dtype.size, &out->size);
+        detail->field_count = i + 1;
+    }
+    if (!good)
+        vol_shown_free(*out);
+    return good;
+}
+
+bool vol_shown_new(zb_dtype stored, zb_dtype *out) {
+    *out = stored;
+    switch (stored.kind) {
+    case ZB_KIND_DATETIME:
+    case ZB_KIND_TIMEDELTA:
+        *out = (zb_dtype){.kind = ZB_KIND_INT, .size = sizeof(int64_t)};
+        return true;
+    case ZB_KIND_UTF32:
+        *out = (zb_dtype){.kind = ZB_KIND_CHARS, .size = stored.size, .detail = &utf8_text};
+        return true;
+    case ZB_KIND_SMALL:
+        *out = show_small(zb_dtype_format(stored));
+        return true;
+    case ZB_KIND_SMALL_COMPLEX:
+        *out = (zb_dtype){.kind = ZB_KIND_COMPLEX, .size = 2 * sizeof(float)};
+        return true;
+    case ZB_KIND_STRUCT:
+        return show_struct(stored, out);
+    case ZB_KIND_BOOL:
+    case ZB_KIND_INT:
+    case ZB_KIND_UINT:
+    case ZB_KIND_FLOAT:
+    case ZB_KIND_COMPLEX:
+    case ZB_KIND_RAW:
+    case ZB_KIND_STRING:
+    case ZB_KIND_BYTES:
+    case ZB_KIND_CHARS:
+        break;
+    }
+    return true;
+}
+
+void vol_shown_free(zb_dtype shown) {
+    size_t count;
+    const zb_field *fields = zb_dtype_fields(shown, &count);
+    if (shown.kind != ZB_KIND_STRUCT || !shown.detail)
+        return;
+    for (size_t i = 0; i < count; i++)
+        vol_shown_free(fields[i].dtype);
+    free((void *)(uintptr_t)fields);
+    free((void *)(uintptr_t)shown.detail);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How HDF5 programs see elements that HDF5 has no type for: counts of time as int64, code points as
+ * UTF-8 in as many bytes, numbers of few bits as float32 or 8-bit integers; in structs likewise. The
+ * core converts between the two.
+ */
+#ifndef ZARRBRIDGE_HDF5_VOL_HDF5_SHOWN_H
+#define ZARRBRIDGE_HDF5_VOL_HDF5_SHOWN_H
+
+#include "zarrbridge/zarrbridge.h"
+
+/* The dtype in which elements of `stored` are shown. It may have a detail of its own, to be freed;
+   names of fields stay those of `stored`. False when memory runs out. */
+bool vol_shown_new(zb_dtype stored, zb_dtype *out);
+void vol_shown_free(zb_dtype shown);
+
+/* Is it text that was code points? Of other text the encoding is not known. */
+bool vol_shown_is_utf8(zb_dtype shown);
+
+#endif
