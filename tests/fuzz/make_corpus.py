@@ -11,7 +11,7 @@ import sys
 import zlib
 
 import numpy
-from numcodecs import blosc, zstd
+from numcodecs import blosc, get_codec, zstd
 
 ramp = (numpy.arange(600, dtype="<u4") * 3).tobytes()
 text = b"a chunk is what a key holds; a shard is a chunk of chunks. " * 12
@@ -24,7 +24,7 @@ def write(folder, name, data):
 
 def containers():
     shuffles = {"plain": blosc.NOSHUFFLE, "bytes": blosc.SHUFFLE, "bits": blosc.BITSHUFFLE}
-    for compressor in (b"blosclz", b"lz4", b"zlib", b"zstd"):
+    for compressor in (b"blosclz", b"lz4", b"snappy", b"zlib", b"zstd"):
         for name, shuffle in shuffles.items():
             data = bytes(1024) + ramp[:300] if compressor == b"blosclz" else ramp[:1203]
             array = numpy.frombuffer(data[: len(data) // 4 * 4], dtype="<u4")
@@ -35,15 +35,20 @@ def containers():
 
 
 def streams():
-    """(name, bits of the codec in fuzz_codec.c, stream, decoded size)"""
+    """(name, number of the codec in fuzz_codec.c, stream, decoded size)"""
     yield "zstd", 0, zstd.compress(text, 3), len(text)
     yield "zstd-frames", 0, zstd.compress(text[:100], 1) + zstd.compress(ramp, 19), 100 + len(ramp)
     yield "zstd-blocks", 0, zstd.compress(bytes(300000) + text, 1), 300000 + len(text)
     yield "gzip", 1, gzip.compress(text, 9, mtime=0), len(text)
     members = gzip.compress(ramp, 1, mtime=0) + gzip.compress(b"", mtime=0)
     yield "gzip-members", 1, members, len(ramp)
-    yield "zlib", 8, zlib.compress(text, 9), len(text)
-    yield "zlib-stored", 8, zlib.compress(ramp, 0), len(ramp)
+    yield "zlib", 4, zlib.compress(text, 9), len(text)
+    yield "zlib-stored", 4, zlib.compress(ramp, 0), len(ramp)
+    names = ["lz4", "shuffle", "crc32", "adler32", "crc32c", "fletcher32", "jenkins_lookup3", "bz2",
+             "lzma"]  # fmt: skip
+    for number, name in enumerate(names, 5):
+        encoded = get_codec({"id": name}).encode(numpy.frombuffer(ramp, "<u4"))
+        yield f"numcodecs-{name}", number, bytes(encoded), len(ramp)
     yield "crc32c", 3, b"123456789" + struct.pack("<I", 0xE3069283), 9
 
 
@@ -112,7 +117,7 @@ def main():
 
 
 def head(number, size):
-    return bytes([number | 4, size & 255, size >> 8 & 255, size >> 16, 60, 120])
+    return bytes([number & 3 | 4 | number >> 2 << 3, size & 255, size >> 8 & 255, size >> 16, 60, 120])
 
 
 main()

@@ -12,6 +12,7 @@
 #include "base/json_brief.h"
 #include "codec/chain.h"
 #include "codec/form.h"
+#include "codec/refused.h"
 #include "codec/table.h"
 #include "zarrbridge/json.h"
 #include "zarrbridge/limits.h"
@@ -78,9 +79,12 @@ static enum zb_code bind_codec(making *m, const zb_json *item, zb_error *err) {
         return code;
     zb__codec codec = {.ops = zb__codec_find(extension.name)};
     char brief[ZB__BRIEF_SIZE];
-    if (!codec.ops)
-        return zb_fail(err, ZB_EUNSUPPORTED, "%s: codec %s is not supported", m->what,
-                       zb__name_brief(extension.name, brief));
+    if (!codec.ops) {
+        const char *reason = zb__codec_refusal(extension.name);
+        return zb_fail(err, ZB_EUNSUPPORTED, "%s: codec %s is not supported%s%s", m->what,
+                       zb__name_brief(extension.name, brief), reason ? ": " : "",
+                       reason ? reason : "");
+    }
     code = check_order(m, extension.name, codec.ops->kind, err);
     if (!code)
         code = zb__extension_check(&extension, m->what, codec.ops->members, err);

@@ -61,7 +61,7 @@ static void list_names(char *out, size_t size) {
 static enum zb_code print_codec(zb_json_writer *w, const zb_json *item, zb_dtype dtype,
                                 zb_error *err) {
     zb__extension codec;
-    char brief[ZB__BRIEF_SIZE], names[200];
+    char brief[ZB__BRIEF_SIZE], names[320];
     enum zb_code code = zb__extension_parse(item, "codecs", &codec, err);
     if (code)
         return zb_fail(err, ZB_EINVAL,
