@@ -115,8 +115,8 @@ static enum zb_code shard_parse(const zb_json *configuration, const zb__binding 
     const zb_json *codecs = zb_json_get(configuration, "codecs");
     if (!codecs)
         return zb_fail(err, ZB_EFORMAT, "codecs is missing");
-    const zb__binding inner = {
-        .ndim = s->ndim, .dtype = binding->dtype, .depth = binding->depth + 1};
+    zb__binding inner = *binding; /* with the filters in front of the shard */
+    inner.depth++;
     return zb__chain_bind(codecs, &inner, &s->inner, err);
 }
 
@@ -303,7 +303,8 @@ const zb__codec_ops zb__codec_sharding_indexed = {
     .parse = shard_parse,
     .free = shard_free,
     .same = shard_same,
-    .serial = {.prepare = shard_prepare,
+    .serial = {.passes_filters = true,
+               .prepare = shard_prepare,
                .decode_bound = shard_decode_bound,
                .encode_bound = shard_encode_bound,
                .measure = shard_measure,

@@ -8,7 +8,17 @@
 /* clang-format off */
 #define CODECS(line) \
     line(transpose) \
+    line(bitround) \
+    line(scale_offset) \
+    line(cast_value) \
+    line(reshape) \
+    line(numcodecs_delta) \
+    line(numcodecs_fixedscaleoffset) \
+    line(numcodecs_quantize) \
+    line(numcodecs_astype) \
+    line(numcodecs_packbits) \
     line(bytes) \
+    line(packbits) \
     line(vlen_utf8) \
     line(sharding_indexed) \
     line(zstd) \

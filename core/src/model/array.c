@@ -193,15 +193,18 @@ static void find_inner_shape(model *m) {
     m->array.inner = zb__grid_of(ndim, m->inner_shape);
 }
 
+static const zb__document_forms forms = {.dtype = zb__dtype_parse, .value = zb__fill_parse};
+
 /* Binding checks every rule of the chain; the code below only reads configurations that it has
    accepted. */
 static enum zb_code parse_codecs(model *m, const zb_json *document, zb_error *err) {
     zb_array_info *info = &m->array.info;
     const zb_json *codecs;
     enum zb_code code = require(document, "codecs", &codecs, err);
+    const zb__binding binding = {
+        .ndim = info->ndim, .dtype = info->dtype, .fill = info->fill_value, .forms = &forms};
     if (!code)
-        code = zb__chain_bind(codecs, &(zb__binding){.ndim = info->ndim, .dtype = info->dtype},
-                              &m->array.chain, err);
+        code = zb__chain_bind(codecs, &binding, &m->array.chain, err);
     if (!code)
         code = zb__chain_form(m->array.chain, m->chunk_shape, &m->array.form, err);
     if (code)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codec/elements.h"
 #include "codec/encode.h"
 #include "codec/form.h"
 #include "kernel/scatter.h"
@@ -18,7 +19,7 @@
    it. */
 static bool is_fixed(const zb__layout *layout) {
     const zb__chain *unit = layout->unit->chain;
-    return layout->shard && !layout->unit->shard && !unit->is_variable &&
+    return layout->shard && !layout->unit->shard && !zb__form_has_heap(layout->unit) &&
            zb__chain_is_fixed(unit) && zb__chain_is_checked(unit);
 }
 
@@ -28,6 +29,20 @@ static void set_strides(zb__layout *layout) {
     uint64_t stride = 1;
     for (uint32_t i = layout->ndim; i-- > 0; stride *= unit->stored_shape[i])
         layout->strides[layout->shard ? unit->chain->axis[i] : i] = stride;
+}
+
+/* Where filters stand in front of a shard, a missing inner chunk may have another value than a
+   missing shard. A writer that left out what is missing would change values then. */
+static enum zb_code check_missing(const zb__array *array, zb_error *err) {
+    const zb__form *form = array->form;
+    for (; form; form = form->shard ? form->shard->inner : NULL) {
+        const void *missing = form->chain->missing;
+        if (missing && memcmp(missing, array->info.fill_value, array->info.dtype.size) != 0)
+            return zb_fail(err, ZB_EUNSUPPORTED,
+                           "the fill value does not pass the codecs in front of the shards "
+                           "unchanged, so that the array can only be read");
+    }
+    return ZB_OK;
 }
 
 enum zb_code zb__layout_init(zb__layout *layout, const zb__array *array, zb_error *err) {
@@ -44,6 +59,9 @@ enum zb_code zb__layout_init(zb__layout *layout, const zb__array *array, zb_erro
         layout->unit_shape[d] = sharded ? chunk->shard->inner_shape[d] : chunk->stored_shape[d];
         layout->unit_grid[d] = sharded ? chunk->shard->grid[d] : 1;
     }
+    enum zb_code code = check_missing(array, err);
+    if (code)
+        return code;
     uint64_t bound = zb__chunk_encode_bound(layout->unit);
     uint64_t limit = zb_limits_get()->shard_bytes;
     if (layout->unit->decoded_size > limit || bound > 2 * limit)
