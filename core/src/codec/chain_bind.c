@@ -154,6 +154,17 @@ static enum zb_code check_place(const making *m, const zb__codec_ops *ops, zb_er
         m->what, filter->codec.ops->name, ops->name);
 }
 
+/* The array→bytes codec that a draft document leaves out. */
+static enum zb_code add_implied(making *m, zb_error *err) {
+    zb__codec codec = {.ops = zb__codec_find("bytes")};
+    const zb__binding binding = binding_of(m, codec.ops);
+    enum zb_code code = codec.ops->parse(NULL, &binding, &codec.state, err);
+    if (!code)
+        return add_serial(m, codec, err);
+    zb__codec_free(&codec);
+    return zb_error_prefix(err, code, "%s: bytes", m->what);
+}
+
 static enum zb_code bind_codec(making *m, const zb_json *item, zb_error *err) {
     zb__extension extension;
     enum zb_code code = zb__extension_parse(item, m->what, &extension, err);
@@ -167,7 +178,10 @@ static enum zb_code bind_codec(making *m, const zb_json *item, zb_error *err) {
                        zb__name_brief(extension.name, brief), reason ? ": " : "",
                        reason ? reason : "");
     }
-    code = check_order(m, extension.name, codec.ops->kind, err);
+    if (m->binding->is_draft && codec.ops->kind == ZB__BYTES_TO_BYTES && !m->chain->serial.ops)
+        code = add_implied(m, err);
+    if (!code)
+        code = check_order(m, extension.name, codec.ops->kind, err);
     if (!code)
         code = check_place(m, codec.ops, err);
     if (!code)
@@ -188,14 +202,14 @@ static enum zb_code bind_list(making *m, const zb_json *codecs, zb_error *err) {
     char brief[ZB__BRIEF_SIZE], what[32];
     size_t count = zb_json_kind_of(codecs) == ZB_JSON_ARRAY ? zb_json_count(codecs) : 0;
     uint64_t limit = zb_limits_get()->codecs;
-    if (count == 0)
+    if (count == 0 && !m->binding->is_draft)
         return zb_fail(err, ZB_EFORMAT, "codecs is %s, expected a list with at least one codec",
                        zb__json_brief(codecs, brief));
     if (count > limit)
         return zb_fail(err, ZB_ELIMIT,
                        "codecs: %zu codecs are more than the limit codecs (%" PRIu64 ")", count,
                        limit);
-    m->chain->codecs = calloc(count, sizeof *m->chain->codecs);
+    m->chain->codecs = calloc(count + 1, sizeof *m->chain->codecs);
     m->chain->forms = zb__form_cache_new();
     if (!m->chain->codecs || !m->chain->forms)
         return zb_fail(err, ZB_ENOMEM, "no memory for a chain of %zu codecs", count);
@@ -206,6 +220,8 @@ static enum zb_code bind_list(making *m, const zb_json *codecs, zb_error *err) {
         code = bind_codec(m, item, err);
         m->at++;
     }
+    if (!code && !m->chain->serial.ops && m->binding->is_draft)
+        code = add_implied(m, err);
     if (!code && !m->chain->serial.ops)
         code =
             zb_fail(err, ZB_EFORMAT, "codecs: there is no array-to-bytes codec such as \"bytes\"");

@@ -42,7 +42,8 @@ struct zb__shard {
     uint64_t grid[ZB_MAX_NDIM];        /* inner chunks per dimension */
     uint64_t count;                    /* product of grid */
     bool index_at_start;
-    size_t index_size;     /* encoded, bytes */
+    bool is_draft;         /* of the sharding draft: the index may lack its checksum */
+    size_t index_size;     /* encoded, bytes; with the checksum */
     const zb__form *index; /* of the index: uint64, shape grid + [2] */
     const zb__form *inner; /* of an inner chunk */
 };

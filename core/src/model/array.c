@@ -97,15 +97,29 @@ static enum zb_code parse_grid(model *m, const zb_json *document, zb_error *err)
     return code;
 }
 
+/* Drafts called the name `type` and had the members of the configuration beside it. */
+static enum zb_code parse_encoding(const zb_json *value, zb__extension *out, zb_error *err) {
+    static const char *const members[] = {"type", "separator", NULL};
+    const char *type = zb_json_string(zb_json_get(value, "type"));
+    bool is_draft = type && !zb_json_get(value, "name") && !zb_json_get(value, "configuration");
+    for (const zb_json *m = zb_json_first(value); m && is_draft; m = zb_json_next(m))
+        is_draft = zb__name_in(zb_json_name(m), members);
+    if (!is_draft)
+        return zb__extension_parse(value, "chunk_key_encoding", out, err);
+    *out = (zb__extension){.name = type, .configuration = value};
+    return ZB_OK;
+}
+
 /* Each encoding has its own default for a missing separator, also without a configuration. */
 static enum zb_code parse_keys(zb__key_encoding *keys, const zb_json *document, zb_error *err) {
+    static const char *const in_drafts[] = {"type", "separator", NULL};
     static const char *const known[] = {"separator", NULL};
     const zb_json *value;
     zb__extension encoding;
     char brief[ZB__BRIEF_SIZE];
     enum zb_code code = require(document, "chunk_key_encoding", &value, err);
     if (!code)
-        code = zb__extension_parse(value, "chunk_key_encoding", &encoding, err);
+        code = parse_encoding(value, &encoding, err);
     if (code)
         return code;
     keys->v2 = strcmp(encoding.name, "v2") == 0;
@@ -113,7 +127,8 @@ static enum zb_code parse_keys(zb__key_encoding *keys, const zb_json *document, 
         return zb_fail(err, ZB_EUNSUPPORTED,
                        "chunk_key_encoding %s is not supported, expected \"default\" or \"v2\"",
                        zb__name_brief(encoding.name, brief));
-    code = zb__extension_check(&encoding, "chunk_key_encoding", known, err);
+    code = zb__extension_check(&encoding, "chunk_key_encoding",
+                               encoding.configuration == value ? in_drafts : known, err);
     if (code)
         return code;
     keys->separator = keys->v2 ? '.' : '/';

@@ -32,11 +32,16 @@ static void set_strides(zb__layout *layout) {
 }
 
 /* Where filters stand in front of a shard, a missing inner chunk may have another value than a
-   missing shard. A writer that left out what is missing would change values then. */
-static enum zb_code check_missing(const zb__array *array, zb_error *err) {
+   missing shard. A writer that left out what is missing would change values then. And a writer of
+   the sharding draft would have to guess which form of the index its readers expect. */
+static enum zb_code check_writable(const zb__array *array, zb_error *err) {
     const zb__form *form = array->form;
     for (; form; form = form->shard ? form->shard->inner : NULL) {
         const void *missing = form->chain->missing;
+        if (form->shard && form->shard->is_draft)
+            return zb_fail(err, ZB_EUNSUPPORTED,
+                           "the shards are of the draft of March 2023 (there are no index_codecs), "
+                           "which is only read; copy the array into a new one");
         if (missing && memcmp(missing, array->info.fill_value, array->info.dtype.size) != 0)
             return zb_fail(err, ZB_EUNSUPPORTED,
                            "the fill value does not pass the codecs in front of the shards "
@@ -59,7 +64,7 @@ enum zb_code zb__layout_init(zb__layout *layout, const zb__array *array, zb_erro
         layout->unit_shape[d] = sharded ? chunk->shard->inner_shape[d] : chunk->stored_shape[d];
         layout->unit_grid[d] = sharded ? chunk->shard->grid[d] : 1;
     }
-    enum zb_code code = check_missing(array, err);
+    enum zb_code code = check_writable(array, err);
     if (code)
         return code;
     uint64_t bound = zb__chunk_encode_bound(layout->unit);
