@@ -162,9 +162,9 @@ typedef struct zb__codec_ops {
     enum zb__codec_kind kind;
     /* Of the configuration, NULL-terminated, in the order that zarr-python writes. */
     const char *const *members;
-    /* Of a bytes→bytes codec: the value that a new array gets for each member that its creator does
-       not give, as JSON text. A NULL stands for one that depends on the data type: print_default
-       writes it. */
+    /* The value that a new array gets for each member that its creator does not give, as JSON text;
+       NULL: none has one. A NULL in the list stands for one that depends on the data type, which
+       print_default writes; without print_default the member is left out. */
     const char *const *defaults;
     void (*print_default)(zb_json_writer *writer, const char *member, zb_dtype dtype);
     /* Checks the values of the configuration (object or NULL; its members are listed above) and

@@ -52,7 +52,7 @@ static uint64_t take_bits(const uint8_t *in, uint64_t at, unsigned bits) {
     for (unsigned got = 0; got < bits;) {
         unsigned shift = (unsigned)(at & 7), part = 8 - shift;
         part = part < bits - got ? part : bits - got;
-        value |= (uint64_t)(in[at >> 3] >> shift & ((1u << part) - 1)) << got;
+        value |= (uint64_t)((unsigned)in[at >> 3] >> shift & ((1u << part) - 1)) << got;
         got += part;
         at += part;
     }

@@ -310,10 +310,16 @@ static enum zb_code shard_encode(const zb__encoding *e, const zb__form *form,
 static const char *const members[] = {"chunk_shape", "codecs", "index_codecs", "index_location",
                                       NULL};
 
+static const char *const defaults[] = {NULL, NULL,
+                                       "[{\"name\":\"bytes\",\"configuration\":{\"endian\":"
+                                       "\"little\"}},{\"name\":\"crc32c\"}]",
+                                       "\"end\""};
+
 const zb__codec_ops zb__codec_sharding_indexed = {
     .name = "sharding_indexed",
     .kind = ZB__ARRAY_TO_BYTES,
     .members = members,
+    .defaults = defaults,
     .parse = shard_parse,
     .free = shard_free,
     .same = shard_same,
