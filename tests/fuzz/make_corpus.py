@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Writes the seeds of fuzz_blosc and fuzz_codec, small streams of every form, from numcodecs, and of
-fuzz_gdal_write, short programs.
+"""Writes the seeds of fuzz_blosc, fuzz_codec and fuzz_filters, small streams of every form, from
+numcodecs, and of fuzz_gdal_write, short programs.
 
     python3 make_corpus.py corpus
 """
@@ -50,6 +50,28 @@ def streams():
         encoded = get_codec({"id": name}).encode(numpy.frombuffer(ramp, "<u4"))
         yield f"numcodecs-{name}", number, bytes(encoded), len(ramp)
     yield "crc32c", 3, b"123456789" + struct.pack("<I", 0xE3069283), 9
+
+
+def chunks():
+    """(number of the chain in fuzz_filters.c, chunk of 12 elements behind its codecs)"""
+    small = numpy.array([0, 1, 2, 5, 7, 11, 3, 5, 0, 255, 128, 64], "u1")
+    floats = numpy.array([0, 1.5, -2, 5, 1e30, -1e300, numpy.nan, numpy.inf, 3, 7, 8, 9])
+    bits = numpy.packbits(small[:12] > 4)
+    yield 0, small
+    yield 1, floats.clip(-9, 9).astype(">f2")
+    yield 2, floats.clip(-9, 9).astype(">f4")
+    yield 3, floats.clip(-9, 9).astype(">f4")
+    yield 4, floats.astype(">f8")
+    yield 5, numpy.concatenate([numpy.array([4], "u1"), bits])
+    yield 6, numpy.repeat(floats.clip(-9, 9), 2).astype(">f4")
+    yield 7, small
+    yield 8, (small.astype(">i8") - 4) * 3
+    yield 9, floats.clip(-9, 9).astype(">f4")
+    yield 10, floats.astype(">f8")[:6].repeat(2)
+    yield 11, small.astype(">i8")
+    yield 12, small.astype(">u2")
+    yield 13, numpy.concatenate([bits, numpy.array([4], "u1")])
+    yield 14, numpy.frombuffer(gzip.compress(ramp[:53], mtime=0), "u1")
 
 
 # What fuzz_gdal_write.c makes of bytes, in its order.
@@ -112,6 +134,8 @@ def main():
             write(root / "codec", "blosc-" + name, head(2, size) + bytes(data))
     for name, program in programs():
         write(root / "gdal_write", name, program)
+    for number, data in chunks():
+        write(root / "filters", f"chain-{number}", bytes([number, 11]) + data.tobytes())
     for name, number, data, size in streams():
         write(root / "codec", name, head(number, size) + data)
 
