@@ -10,7 +10,7 @@
 /* Decodes [lo, hi) into out, which has capacity bytes. */
 static inline enum zb_code fuzz_decode_range(const zb__codec_ops *ops, const uint8_t *in,
                                              size_t size, zb__sink *sink) {
-    static const zb__binding binding = {.ndim = 1, .dtype = {.kind = ZB_KIND_UINT, .size = 1}};
+    static const zb__binding binding = {.ndim = 1, .dtype = {.kind = ZB_KIND_UINT, .size = 4}};
     zb__codec codec = {.ops = ops};
     zb_error err = {0};
     REQUIRE(!ops->parse || ops->parse(NULL, &binding, &codec.state, &err) == ZB_OK);

@@ -33,7 +33,7 @@ static uint8_t *decode(const zb__form *form, zb__scratch *scratch, const uint8_t
         memory = malloc(out->size + out->heap_size);
         REQUIRE(memory);
         zb__elements_move(out, memory);
-        code = zb__elements_open(form, out, &err);
+        code = zb__elements_open(form, scratch, out, &err);
     }
     REQUIRE(code == err.code && (!code || err.message[0]));
     if (code)

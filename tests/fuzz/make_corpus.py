@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Writes the seeds of fuzz_blosc and fuzz_codec, small streams of every form, from numcodecs, of
-fuzz_gdal_write, short programs, and of fuzz_v2 and fuzz_store, documents of version 2.
+"""Writes the seeds of fuzz_blosc, fuzz_codec and fuzz_filters, small streams of every form, from
+numcodecs, of fuzz_gdal_write, short programs, and of fuzz_v2 and fuzz_store, documents of version 2.
 
     python3 make_corpus.py corpus
 """
@@ -12,7 +12,7 @@ import sys
 import zlib
 
 import numpy
-from numcodecs import blosc, zstd
+from numcodecs import blosc, get_codec, zstd
 
 ramp = (numpy.arange(600, dtype="<u4") * 3).tobytes()
 text = b"a chunk is what a key holds; a shard is a chunk of chunks. " * 12
@@ -25,7 +25,7 @@ def write(folder, name, data):
 
 def containers():
     shuffles = {"plain": blosc.NOSHUFFLE, "bytes": blosc.SHUFFLE, "bits": blosc.BITSHUFFLE}
-    for compressor in (b"blosclz", b"lz4", b"zlib", b"zstd"):
+    for compressor in (b"blosclz", b"lz4", b"snappy", b"zlib", b"zstd"):
         for name, shuffle in shuffles.items():
             data = bytes(1024) + ramp[:300] if compressor == b"blosclz" else ramp[:1203]
             array = numpy.frombuffer(data[: len(data) // 4 * 4], dtype="<u4")
@@ -36,16 +36,43 @@ def containers():
 
 
 def streams():
-    """(name, bits of the codec in fuzz_codec.c, stream, decoded size)"""
+    """(name, number of the codec in fuzz_codec.c, stream, decoded size)"""
     yield "zstd", 0, zstd.compress(text, 3), len(text)
     yield "zstd-frames", 0, zstd.compress(text[:100], 1) + zstd.compress(ramp, 19), 100 + len(ramp)
     yield "zstd-blocks", 0, zstd.compress(bytes(300000) + text, 1), 300000 + len(text)
     yield "gzip", 1, gzip.compress(text, 9, mtime=0), len(text)
     members = gzip.compress(ramp, 1, mtime=0) + gzip.compress(b"", mtime=0)
     yield "gzip-members", 1, members, len(ramp)
-    yield "zlib", 8, zlib.compress(text, 9), len(text)
-    yield "zlib-stored", 8, zlib.compress(ramp, 0), len(ramp)
+    yield "zlib", 4, zlib.compress(text, 9), len(text)
+    yield "zlib-stored", 4, zlib.compress(ramp, 0), len(ramp)
+    names = ["lz4", "shuffle", "crc32", "adler32", "crc32c", "fletcher32", "jenkins_lookup3", "bz2",
+             "lzma"]  # fmt: skip
+    for number, name in enumerate(names, 5):
+        encoded = get_codec({"id": name}).encode(numpy.frombuffer(ramp, "<u4"))
+        yield f"numcodecs-{name}", number, bytes(encoded), len(ramp)
     yield "crc32c", 3, b"123456789" + struct.pack("<I", 0xE3069283), 9
+
+
+def chunks():
+    """(number of the chain in fuzz_filters.c, chunk of 12 elements behind its codecs)"""
+    small = numpy.array([0, 1, 2, 5, 7, 11, 3, 5, 0, 255, 128, 64], "u1")
+    floats = numpy.array([0, 1.5, -2, 5, 1e30, -1e300, numpy.nan, numpy.inf, 3, 7, 8, 9])
+    bits = numpy.packbits(small[:12] > 4)
+    yield 0, small
+    yield 1, floats.clip(-9, 9).astype(">f2")
+    yield 2, floats.clip(-9, 9).astype(">f4")
+    yield 3, floats.clip(-9, 9).astype(">f4")
+    yield 4, floats.astype(">f8")
+    yield 5, numpy.concatenate([numpy.array([4], "u1"), bits])
+    yield 6, numpy.repeat(floats.clip(-9, 9), 2).astype(">f4")
+    yield 7, small
+    yield 8, (small.astype(">i8") - 4) * 3
+    yield 9, floats.clip(-9, 9).astype(">f4")
+    yield 10, floats.astype(">f8")[:6].repeat(2)
+    yield 11, small.astype(">i8")
+    yield 12, small.astype(">u2")
+    yield 13, numpy.concatenate([bits, numpy.array([4], "u1")])
+    yield 14, numpy.frombuffer(gzip.compress(ramp[:53], mtime=0), "u1")
 
 
 # What fuzz_gdal_write.c makes of bytes, in its order.
@@ -150,12 +177,14 @@ def main():
     for name, *documents in version_2():
         write(root / "v2", name, "\xff".join(documents).encode("latin-1"))
     write(root / "store", "version-2", store_of_version_2())
+    for number, data in chunks():
+        write(root / "filters", f"chain-{number}", bytes([number, 11]) + data.tobytes())
     for name, number, data, size in streams():
         write(root / "codec", name, head(number, size) + data)
 
 
 def head(number, size):
-    return bytes([number | 4, size & 255, size >> 8 & 255, size >> 16, 60, 120])
+    return bytes([number & 3 | 4 | number >> 2 << 3, size & 255, size >> 8 & 255, size >> 16, 60, 120])
 
 
 main()

@@ -203,7 +203,12 @@ def test_default_shapes(tmp_path, width, height, bands, type, options, chunk, in
     (["COMPRESS=NONE"], []), (["COMPRESS=NONE", "CHECKSUM=YES"], [{"name": "crc32c"}]),
     (["COMPRESS=GZIP"], [{"name": "gzip", "configuration": {"level": 6}}]),
     (["COMPRESS=zstd", "LEVEL=19"],
-     [{"name": "zstd", "configuration": {"level": 19, "checksum": False}}])])
+     [{"name": "zstd", "configuration": {"level": 19, "checksum": False}}]),
+    (['CODECS=["numcodecs.shuffle", "numcodecs.lz4"]'],
+     [{"name": "numcodecs.shuffle", "configuration": {"elementsize": 2}},
+      {"name": "numcodecs.lz4", "configuration": {"acceleration": 1}}]),
+    (["SHARD=OFF", 'CODECS=["bytes", "gzip"]'],
+     [{"name": "gzip", "configuration": {"level": 5}}])])
 def test_compression(tmp_path, options, codecs):
     dataset = create(tmp_path / "r.zarr", options=options)
     dataset.WriteArray(CUBE)
@@ -212,9 +217,15 @@ def test_compression(tmp_path, options, codecs):
     assert (by_zarr(tmp_path / "r.zarr") == CUBE).all()
 
 
+def test_codecs_excludes_compress(tmp_path):
+    with Errors() as errors:
+        assert create(tmp_path / "r.zarr", options=["CODECS=[]", "LEVEL=3"]) is None
+    assert "LEVEL and CODECS exclude each other" in errors.failures[0]
+
+
 def test_every_option_is_declared():
     declared = DRIVER.GetMetadataItem("DMD_CREATIONOPTIONLIST")
-    for option in ("COMPRESS", "LEVEL", "BLOSC_CNAME", "BLOSC_SHUFFLE", "CHECKSUM", "BLOCKSIZE",
+    for option in ("COMPRESS", "LEVEL", "BLOSC_CNAME", "BLOSC_SHUFFLE", "CODECS", "CHECKSUM", "BLOCKSIZE",
                    "BLOCKXSIZE", "BLOCKYSIZE", "SHARD", "INTERLEAVE", "ARRAY_NAME",
                    "DIM_SEPARATOR", "STORE_EMPTY", "SYNC"):
         assert "name='%s'" % option in declared
@@ -227,6 +238,7 @@ def test_every_option_is_declared():
     ("BLOCKSIZE=1,2,3,4", "4 extents"), ("BLOCKSIZE=99999x99999", "chunk_bytes"),
     ("INTERLEAVE=LINE", "LINE"), ("SYNC=SOON", "SOON"), ("BLOSC_CNAME=LZ4", "COMPRESS=BLOSC"),
     ("CHECKSUM=MAYBE", "MAYBE"), ("ARRAY_NAME=y", "names of other arrays"),
+    ("CODECS=[", "codecs"), ('CODECS=["lzma"]', "lzma"), ('CODECS=["bitround"]', "keepbits"),
     ("ARRAY_NAME=a/b", "no slash"), ("DIM_SEPARATOR=-", "DIM_SEPARATOR")])
 def test_bad_options_are_errors_and_leave_nothing(tmp_path, option, word):
     path = tmp_path / "r.zarr"

@@ -136,7 +136,7 @@ def _sharding_cases():
                 codecs=_sharded(chunk_shape=[1, 0]))
     yield _with(FORMAT, "inner_ndim", "inner chunks of other dimensions",
                 codecs=_sharded(chunk_shape=[1]))
-    for member in ("chunk_shape", "codecs", "index_codecs"):
+    for member in ("chunk_shape", "codecs"):
         yield _with(FORMAT, f"shard_without_{member}", "a required member is missing",
                     codecs=_sharded(**{member: ABSENT}))
     yield _with(FORMAT, "index_location", "neither start nor end",

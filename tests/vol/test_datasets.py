@@ -77,6 +77,22 @@ def test_checksum_is_shown_as_fletcher32(new_store):
         assert f["d"].fletcher32
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_filters_of_netcdf_are_shown(new_store):
+    """As references to netCDF files have them."""
+    from numcodecs import zarr3
+
+    path, group = new_store()
+    put(group, "d", np.arange(100), compressors=[zarr3.Shuffle(elementsize=8), zarr3.Zlib(level=4),
+                                                 zarr3.Fletcher32()])
+    put(group, "default", np.arange(100), compressors=[zarr3.Zlib()])
+    with h5py.File(path, "r") as f:
+        d = f["d"]
+        assert (d.compression, d.compression_opts, d.shuffle, d.fletcher32) == ("gzip", 4, True, True)
+        assert (f["default"].compression_opts, f["default"].shuffle) == (1, False)
+        assert np.array_equal(d[...], np.arange(100)) and np.array_equal(f["default"][...], d[...])
+
+
 @pytest.mark.parametrize("dtype", NUMERIC)
 def test_types(f, dtype):
     d = f["types"][dtype]

@@ -63,7 +63,9 @@ with h5py.File(path, "w") as f:
     f["x"] = np.arange(30.0); f["c"] = np.arange(3) * 1j; f["b"] = np.array([True, False])
     f["x"].make_scale(); d.dims[1].attach_scale(f["x"]); d.dims[0].label = "y"
     f["s"] = 2.5; f.move("g", "h"); f.copy("h", "copy"); del f["s"]
-    for bad in (lambda: f.create_dataset("t", data="text"), lambda: f.create_group("x"),
+    f["t"] = ["text", "dé"]; assert f["t"].asstr()[1] == "dé"
+    for bad in (lambda: f.create_dataset("fixed", data=np.bytes_(b"text")),
+                lambda: f.create_group("x"),
                 lambda: f.__setitem__("l", h5py.SoftLink("/x")),
                 lambda: f.create_dataset("z", (4,), "i4", chunks=(2,), compression="lzf")):
         try: bad()

@@ -63,9 +63,14 @@ typedef struct zb_array_spec {
                                     instead of the one above. They reach the array's edge */
     zb_dtype dtype;         /* `swapped`: stored in the byte order opposite to the host's */
     const void *fill_value; /* one element in host order; NULL: zero */
-    const char *codecs;     /* bytes→bytes codecs of the innermost chunk: a JSON list
-                                    as text; NULL: zstd level 3; "[]": none. Members that a
-                                    configuration leaves out get a default */
+    const char *codecs;     /* codecs of the innermost chunk: a JSON list as text; NULL: zstd
+                               level 3; "[]": none. Members that a configuration leaves out get a
+                               default. Without an array→bytes codec in it, `bytes` (or vlen-utf8
+                               for strings, vlen-bytes for bytes) is put behind the array→array
+                               codecs. With one (`bytes`, `packbits`, `sharding_indexed` …) it is
+                               the whole chain of the array, of chunks of inner_shape, and
+                               shard_shape is NULL: so come nested shards, and codecs before and
+                               after a shard */
     const char *const *dimension_names; /* [ndim] or NULL */
     const char *attributes;             /* a JSON object as text, or NULL */
     char separator;                     /* of chunk keys; 0 means '/' */

@@ -100,6 +100,8 @@ static void free_scratch(zb__scratch *scratch) {
     zb__buffer_free(&scratch->decoded);
     zb__buffer_free(&scratch->stage[0]);
     zb__buffer_free(&scratch->stage[1]);
+    zb__buffer_free(&scratch->work[0]);
+    zb__buffer_free(&scratch->work[1]);
     zb__buffer_free(&scratch->block);
     zb__buffer_free(&scratch->filtered);
     for (unsigned i = 0; i < scratch->context_count; i++) {

@@ -110,7 +110,7 @@ static enum zb_code check_leaf(const object_walk *w, const zb__leaf *leaf, const
         enum zb_code code =
             zb__elements_serialised(leaf->form, w->scratch, stored, size, &elements, err);
         if (code == ZB_OK)
-            code = zb__elements_open(leaf->form, &elements, err);
+            code = zb__elements_open(leaf->form, w->scratch, &elements, err);
         return code ? report(w, leaf, ZB_FINDING_DAMAGED, code, err) : ZB_OK;
     }
     if (leaf->form->chain->is_raw) /* its size has been compared; nothing more can be checked */

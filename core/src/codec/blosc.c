@@ -8,7 +8,8 @@
  *   starts    for each block, where in the container it begins (32 bits); not present when the
  *             data are stored (ZB__BLOSC_STORED), which then follow at once
  *   blocks    each one stream, or `typesize` streams of equal decoded size when it was split; each
- *             stream is preceded by its length. A stream as long as its content is not compressed.
+ *             stream is preceded by its length. A stream as long as its content is not compressed;
+ *             one of snappy may be longer.
  *
  * Blocks are filtered (shuffled) one by one. The last may be smaller and is never split. Writers
  * with several threads put blocks down in the order of completion, so the starts need not ascend.
@@ -32,6 +33,7 @@
 #include "codec/codec.h"
 #include "codec/configuration.h"
 #include "codec/deflate.h"
+#include "codec/snappy.h"
 #include "codec/zstd.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
@@ -60,8 +62,6 @@ static enum zb_code check_flags(const container *c, uint8_t version, uint8_t for
                        c->flags, version);
     if (c->flags & ZB__BLOSC_STORED)
         return ZB_OK;
-    if (c->format == ZB__BLOSC_SNAPPY)
-        return zb_fail(err, ZB_EUNSUPPORTED, "blosc: compressor snappy is not supported");
     if (c->format > ZB__BLOSC_ZSTD || format_version != 1)
         return zb_fail(err, ZB_EUNSUPPORTED,
                        "blosc: compressor format %d of version %u is not known", (int)c->format,
@@ -135,8 +135,9 @@ static enum zb_code decode_stream(enum zb__blosc_format format, zb__scratch *scr
                       consumed != size))
             *produced = 0;
         return code;
-    case ZB__BLOSC_SNAPPY: /* refused with the header */
-        break;
+    case ZB__BLOSC_SNAPPY:
+        *produced = zb__snappy_decode(in, size, out, capacity);
+        return ZB_OK;
     }
     return ZB_OK;
 }
@@ -147,7 +148,8 @@ static enum zb_code decode_streams(const container *c, zb__scratch *scratch, siz
     size_t part = size / streams;
     for (size_t i = 0; i < streams; i++, out += part) {
         size_t length = c->size - at < 4 ? SIZE_MAX : zb__load_le32(c->in + at);
-        if (length == 0 || length > part || length > c->size - at - 4)
+        bool longer = length > part && c->format != ZB__BLOSC_SNAPPY;
+        if (length == 0 || longer || length > c->size - at - 4)
             return zb_fail(err, ZB_EFORMAT,
                            "stream %zu at byte %zu does not fit: length %zu, decoded %zu", i, at,
                            length, part);
@@ -233,33 +235,65 @@ static enum zb_code blosc_decode(const void *state, zb__scratch *scratch, const 
 
 /* ---- Metadata ----------------------------------------------------------------------------- */
 
-/* The container says all that decoding needs; these are for encoding. */
-static enum zb_code blosc_parse(const zb_json *configuration, const zb__binding *binding,
-                                void **state, zb_error *err) {
-    static const char *const compressors[] = {"lz4",  "lz4hc",  "blosclz", "zstd",
-                                              "zlib", "snappy", NULL};
-    static const char *const shuffles[] = {"noshuffle", "shuffle", "bitshuffle", NULL};
+/* The codec and numcodecs.blosc differ in defaults, and in the form of `shuffle`. The container says
+   all that decoding needs; these are for encoding. */
+static const char *const compressors[] = {"lz4",  "lz4hc",  "blosclz", "zstd",
+                                          "zlib", "snappy", NULL};
+
+#define COMPRESSOR_LZ4 0
+#define COMPRESSOR_ZSTD 3
+
+/* The size of an element for the container's `typesize`. */
+static uint32_t item_size(const zb__binding *binding) {
+    return zb_dtype_is_variable(binding->dtype) ? 1 : binding->dtype.size;
+}
+
+/* All members but `shuffle`. *state is made with codec->shuffle 0. */
+static enum zb_code parse(const zb_json *configuration, const zb__binding *binding,
+                          size_t compressor, void **state, zb_error *err) {
     zb__blosc *codec = zb__codec_new_state(sizeof *codec, state, err);
     if (!codec)
         return ZB_ENOMEM;
-    uint32_t item = zb_dtype_is_variable(binding->dtype) ? 1 : binding->dtype.size;
-    size_t compressor = 3, shuffle = item > 1 ? 1 : 2;
+    uint32_t item = item_size(binding);
     int typesize = item < INT_MAX ? (int)item : INT_MAX, block_size = 0;
     codec->level = 5;
     enum zb_code code =
         zb__configuration_choice(configuration, "cname", compressors, &compressor, err);
     if (!code)
         code = zb__configuration_integer(configuration, "clevel", 0, 9, &codec->level, err);
-    if (!code)
-        code = zb__configuration_choice(configuration, "shuffle", shuffles, &shuffle, err);
-    if (!code)
+    if (!code && zb__configuration_given(configuration, "typesize"))
         code = zb__configuration_integer(configuration, "typesize", 1, INT_MAX, &typesize, err);
     if (!code)
         code = zb__configuration_integer(configuration, "blocksize", 0, INT_MAX, &block_size, err);
     codec->compressor = compressors[compressor];
-    codec->shuffle = (int)shuffle;
     codec->typesize = (size_t)typesize;
     codec->block_size = (size_t)block_size;
+    return code;
+}
+
+static enum zb_code blosc_parse(const zb_json *configuration, const zb__binding *binding,
+                                void **state, zb_error *err) {
+    static const char *const shuffles[] = {"noshuffle", "shuffle", "bitshuffle", NULL};
+    size_t shuffle = item_size(binding) > 1 ? 1 : 2;
+    enum zb_code code = parse(configuration, binding, COMPRESSOR_ZSTD, state, err);
+    if (!code)
+        code = zb__configuration_choice(configuration, "shuffle", shuffles, &shuffle, err);
+    if (!code)
+        ((zb__blosc *)*state)->shuffle = (int)shuffle;
+    return code;
+}
+
+/* -1 stands for bits where elements have one byte, and bytes else. */
+static enum zb_code numcodecs_parse(const zb_json *configuration, const zb__binding *binding,
+                                    void **state, zb_error *err) {
+    int shuffle = 1;
+    enum zb_code code = parse(configuration, binding, COMPRESSOR_LZ4, state, err);
+    if (!code)
+        code = zb__configuration_integer(configuration, "shuffle", -1, 2, &shuffle, err);
+    if (!code && shuffle < 0)
+        shuffle = item_size(binding) > 1 ? 1 : 2;
+    if (!code)
+        ((zb__blosc *)*state)->shuffle = shuffle;
     return code;
 }
 
@@ -273,6 +307,17 @@ static void print_typesize(zb_json_writer *writer, const char *member, zb_dtype 
 
 static const char *const members[] = {"typesize", "cname", "clevel", "shuffle", "blocksize", NULL};
 static const char *const defaults[] = {NULL, "\"zstd\"", "5", "\"shuffle\"", "0"};
+static const char *const numcodecs_members[] = {"cname",     "clevel",   "shuffle",
+                                                "blocksize", "typesize", NULL};
+static const char *const numcodecs_defaults[] = {"\"lz4\"", "5", "1", "0", NULL};
+
+#define OPERATIONS                                                                                 \
+    {.decode = blosc_decode,                                                                       \
+     .encode_bound = zb__blosc_encode_bound,                                                       \
+     .encode = zb__blosc_encode,                                                                   \
+     .fixed_overhead = -1,                                                                         \
+     .is_partial = true,                                                                           \
+     .cost = 500}
 
 const zb__codec_ops zb__codec_blosc = {
     .name = "blosc",
@@ -282,10 +327,16 @@ const zb__codec_ops zb__codec_blosc = {
     .print_default = print_typesize,
     .parse = blosc_parse,
     .free = free,
-    .bytes = {.decode = blosc_decode,
-              .encode_bound = zb__blosc_encode_bound,
-              .encode = zb__blosc_encode,
-              .fixed_overhead = -1,
-              .is_partial = true,
-              .cost = 500},
+    .bytes = OPERATIONS,
+};
+
+const zb__codec_ops zb__codec_numcodecs_blosc = {
+    .name = "numcodecs.blosc",
+    .kind = ZB__BYTES_TO_BYTES,
+    .members = numcodecs_members,
+    .defaults = numcodecs_defaults,
+    .print_default = print_typesize,
+    .parse = numcodecs_parse,
+    .free = free,
+    .bytes = OPERATIONS,
 };

@@ -4,8 +4,8 @@
  * the scratch and compressed from there straight into the container. As soon as the container would
  * be longer than the data, they are stored as they are; the bound relies on that.
  *
- * libblosc is only called for its own compressor, BloscLZ: it prints, or crashes, when memory runs
- * out. Readers go by the container, so we are free to choose the size of blocks and which of them
+ * libblosc is only called for its own compressor, BloscLZ, and for snappy, which is rare: it prints,
+ * or crashes, when memory runs out. Readers go by the container, so we are free to choose the size of blocks and which of them
  * are split.
  */
 #include <blosc.h>
@@ -219,13 +219,21 @@ static enum zb_code encode(encoder *e, const uint8_t *in, size_t size, uint8_t *
     return ZB_OK;
 }
 
-/* BloscLZ, by the library's context call: one thread, no state of the process. It is given the
-   bound, no less and no more: with less it may write past the end, with more it may write blocks
-   that are longer than their content. */
-static size_t encode_blosclz(const zb__blosc *codec, const uint8_t *in, size_t size, uint8_t *out) {
-    int written = blosc_compress_ctx(codec->level, codec->shuffle, codec->typesize, size, in, out,
-                                     size + ZB__BLOSC_HEADER, "blosclz", codec->block_size, 1);
-    return written > 0 ? (size_t)written : 0;
+/* BloscLZ and snappy, by the library's context call: one thread, no state of the process. It is
+   given the bound, no less and no more: with less it may write past the end, with more it may write
+   blocks that are longer than their content. */
+static enum zb_code encode_by_library(const zb__blosc *codec, const uint8_t *in, size_t size,
+                                      uint8_t *out, size_t *written, zb_error *err) {
+    if (blosc_compname_to_compcode(codec->compressor) < 0)
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "blosc: libblosc has been built without %s, which is needed to encode with "
+                       "it; choose another cname",
+                       codec->compressor);
+    int result =
+        blosc_compress_ctx(codec->level, codec->shuffle, codec->typesize, size, in, out,
+                           size + ZB__BLOSC_HEADER, codec->compressor, codec->block_size, 1);
+    *written = result > 0 ? (size_t)result : 0;
+    return *written ? ZB_OK : zb_fail(err, ZB_EINVAL, "blosc: %s failed", codec->compressor);
 }
 
 uint64_t zb__blosc_encode_bound(uint64_t size) {
@@ -237,18 +245,14 @@ enum zb_code zb__blosc_encode(const void *state, zb__scratch *scratch, const uin
                               zb_error *err) {
     const zb__blosc *codec = state;
     const char *compressor = codec->compressor;
-    if (strcmp(compressor, "snappy") == 0)
-        return zb_fail(err, ZB_EUNSUPPORTED, "blosc: compressor snappy is not supported");
     if (size > SIZE_MAX_BLOSC)
         return zb_fail(err, ZB_ELIMIT, "blosc: %zu bytes are more than the %d of a container", size,
                        SIZE_MAX_BLOSC);
     if (capacity < size + ZB__BLOSC_HEADER)
         return zb_fail(err, ZB_EINVAL, "blosc: %zu bytes cannot be encoded into %zu", size,
                        capacity);
-    if (strcmp(compressor, "blosclz") == 0) {
-        *written = encode_blosclz(codec, in, size, out);
-        return *written ? ZB_OK : zb_fail(err, ZB_EINVAL, "blosc: blosclz failed");
-    }
+    if (strcmp(compressor, "blosclz") == 0 || strcmp(compressor, "snappy") == 0)
+        return encode_by_library(codec, in, size, out, written, err);
     encoder e = {.codec = codec, .scratch = scratch};
     return encode(&e, in, size, out, written, err);
 }

@@ -105,12 +105,14 @@ static enum zb_code bytes_encode(const zb__encoding *e, const zb__form *form,
 }
 
 static const char *const members[] = {"endian", NULL};
+static const char *const defaults[] = {"\"little\""};
 
 const zb__codec_ops zb__codec_bytes = {
     .name = "bytes",
     .old_name = "endian", /* before the specification was final */
     .kind = ZB__ARRAY_TO_BYTES,
     .members = members,
+    .defaults = defaults,
     .parse = bytes_parse,
     .free = free,
     .serial = {.is_elements = true,

@@ -19,7 +19,8 @@ static bool same_codec(const zb__codec *a, const zb__codec *b) {
 bool zb__chain_same(const zb__chain *a, const zb__chain *b) {
     bool same = a->ndim == b->ndim && zb_dtype_equal(a->dtype, b->dtype) &&
                 memcmp(a->axis, b->axis, a->ndim * sizeof *a->axis) == 0 &&
-                same_codec(&a->serial, &b->serial) && a->codec_count == b->codec_count;
+                zb__filters_same(&a->filters, &b->filters) && same_codec(&a->serial, &b->serial) &&
+                a->codec_count == b->codec_count;
     for (size_t i = 0; i < a->codec_count && same; i++)
         same = same_codec(&a->codecs[i], &b->codecs[i]);
     return same;

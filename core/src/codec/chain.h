@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A codec chain bound to a data type and a number of dimensions: transposes folded into a
- * permutation, then one array→bytes codec, then bytes→bytes codecs. It knows no shape: a form
- * (form.h) tells the sizes that a chain gives chunks of one shape.
+ * permutation, then maybe filters, then one array→bytes codec, then bytes→bytes codecs. It knows no
+ * shape: a form (form.h) tells the sizes that a chain gives chunks of one shape.
  *
  * Coordinates: "dimension d" is as the chunk is handed to the chain; "stored dimension i" is after
  * the transposes, where stored dimension i holds dimension axis[i].
@@ -11,13 +11,20 @@
 #define ZB_CODEC_CHAIN_H
 
 #include "codec/codec.h"
+#include "codec/filters.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
 
 typedef struct zb__chain {
     uint32_t ndim;
-    zb_dtype dtype;             /* as stored: swapped when the byte order is not the host's */
+    zb_dtype dtype;             /* of decoded elements: as stored, swapped when the byte order is
+                                   not the host's; in front of filters, the host's */
     uint32_t axis[ZB_MAX_NDIM]; /* the composed transposes */
+    zb__filters filters;        /* applied here, or, in front of a shard, by its inner chunks */
+    struct zb__chain *plain;    /* with filters applied here: what the array→bytes codec sees, a
+                                   chain of it alone, which it borrows; else NULL */
+    void *missing;              /* one element of dtype: what an inner chunk of this chain that is
+                                   missing in its shard has. NULL: the array's fill value */
     zb__codec serial;           /* the array→bytes codec */
     size_t serial_at;           /* its place in the JSON list */
     zb__codec *codecs;          /* bytes→bytes, in encoding order */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Binding a codec list to a type and a number of dimensions. The list is checked and folded once,
- * when an array is opened: array→array codecs into a permutation of dimensions; the array→bytes
+ * when an array is opened: transposes into a permutation of dimensions; filters, the array→bytes
  * codec and the bytes→bytes codecs remain at run time.
  */
 #include <inttypes.h>
@@ -12,6 +12,7 @@
 #include "base/json_brief.h"
 #include "codec/chain.h"
 #include "codec/form.h"
+#include "codec/refused.h"
 #include "codec/table.h"
 #include "zarrbridge/json.h"
 #include "zarrbridge/limits.h"
@@ -20,7 +21,11 @@ void zb__chain_free(zb__chain *chain) {
     if (!chain)
         return;
     zb__form_cache_free(chain->forms);
-    zb__codec_free(&chain->serial);
+    zb__codec_free(
+        &chain->serial); /* before the filters, which the inner chunks of shards borrow */
+    zb__filters_free(&chain->filters);
+    free(chain->plain);
+    free(chain->missing);
     for (size_t i = 0; i < chain->codec_count; i++)
         zb__codec_free(&chain->codecs[i]);
     free(chain->codecs);
@@ -30,9 +35,10 @@ void zb__chain_free(zb__chain *chain) {
 /* A chain in the making. */
 typedef struct making {
     zb__chain *chain;
-    uint32_t depth;   /* shards around */
-    size_t at;        /* of the codec in hand in the list */
-    const char *what; /* the same for messages: "codecs[2]" */
+    const zb__binding *binding; /* of the chain */
+    zb__representation now;     /* in front of the codec in hand */
+    size_t at;                  /* of the codec in hand in the list */
+    const char *what;           /* the same for messages: "codecs[2]" */
 } making;
 
 static enum zb_code check_order(const making *m, const char *name, enum zb__codec_kind kind,
@@ -50,25 +56,113 @@ static enum zb_code check_order(const making *m, const char *name, enum zb__code
     return ZB_OK;
 }
 
-/* The chain takes the bound codec over. */
-static void add(making *m, zb__codec codec) {
+/* The chain takes the bound codec over, also after an error. */
+static enum zb_code add_filter(making *m, zb__codec codec, zb_error *err) {
+    const zb__array_ops *ops = &codec.ops->array;
+    zb__filters *filters = &m->chain->filters;
+    if (ops->compose && !zb__filters_positional(filters)) {
+        /* Filters that look at one element at a time do not mind where it stands. */
+        ops->compose(codec.state, m->chain->ndim, m->chain->axis);
+        zb__codec_free(&codec);
+        return ZB_OK;
+    }
+    zb__representation before = m->now;
+    if (ops->represent)
+        ops->represent(codec.state, &m->now);
+    m->chain->cost += ops->cost;
+    if (zb__filters_add(filters, codec, before, m->now))
+        return ZB_OK;
+    zb__codec_free(&codec);
+    return zb_fail(err, ZB_ENOMEM, "no memory for a codec");
+}
+
+/* A chain of the array→bytes codec alone, for what is behind the filters. */
+static enum zb_code make_plain(making *m, zb_error *err) {
+    zb__chain *chain = m->chain, *plain = chain->plain = calloc(1, sizeof *plain);
+    if (!plain)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a codec chain");
+    plain->ndim = m->now.ndim;
+    plain->dtype = m->now.dtype;
+    plain->serial = chain->serial;
+    plain->is_variable = zb_dtype_is_variable(m->now.dtype);
+    for (uint32_t d = 0; d < plain->ndim; d++)
+        plain->axis[d] = d;
+    return ZB_OK;
+}
+
+static enum zb_code add_serial(making *m, zb__codec codec, zb_error *err) {
+    zb__chain *chain = m->chain;
+    const zb__serial_ops *ops = &codec.ops->serial;
+    enum zb_code code = ZB_OK;
+    chain->serial = codec;
+    chain->serial_at = m->at;
+    if (chain->filters.count > 0 && !ops->passes_filters)
+        code = make_plain(m, err);
+    zb_dtype *stored = chain->plain ? &chain->plain->dtype : &chain->dtype;
+    if (!code && ops->stored_dtype)
+        *stored = ops->stored_dtype(codec.state, *stored);
+    return code;
+}
+
+static enum zb_code add(making *m, zb__codec codec, zb_error *err) {
     zb__chain *chain = m->chain;
     switch (codec.ops->kind) {
     case ZB__ARRAY_TO_ARRAY:
-        codec.ops->array.compose(codec.state, chain->ndim, chain->axis);
-        zb__codec_free(&codec);
-        break;
+        return add_filter(m, codec, err);
     case ZB__ARRAY_TO_BYTES:
-        chain->serial = codec;
-        chain->serial_at = m->at;
-        if (codec.ops->serial.stored_dtype)
-            chain->dtype = codec.ops->serial.stored_dtype(codec.state, chain->dtype);
-        break;
+        return add_serial(m, codec, err);
     case ZB__BYTES_TO_BYTES:
         chain->codecs[chain->codec_count++] = codec;
         chain->cost += codec.ops->bytes.cost;
-        break;
     }
+    return ZB_OK;
+}
+
+/* The element for inner chunks that are missing behind inherited filters. */
+static enum zb_code find_missing(const making *m, zb_error *err) {
+    const zb__filters *inherited = m->binding->filters;
+    if (!inherited || inherited->count == 0 || !m->binding->fill)
+        return ZB_OK;
+    void *missing = m->chain->missing = malloc(m->binding->dtype.size);
+    if (!missing)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a codec chain");
+    return zb__filters_missing(inherited, m->binding->fill, missing, err);
+}
+
+/* What a codec is bound for. Filters change numbers into others, so that what is in front of them
+   counts for those behind the array→bytes codec, as for zarr-python. A codec that passes filters on
+   is bound for the elements in front of them, too. */
+static zb__binding binding_of(const making *m, const zb__codec_ops *ops) {
+    zb__binding binding = *m->binding;
+    bool is_behind = ops->kind == ZB__BYTES_TO_BYTES ||
+                     (ops->kind == ZB__ARRAY_TO_BYTES && ops->serial.passes_filters);
+    binding.ndim = is_behind ? m->chain->ndim : m->now.ndim;
+    binding.dtype = is_behind ? m->chain->dtype : m->now.dtype;
+    binding.filters = &m->chain->filters;
+    return binding;
+}
+
+static enum zb_code check_place(const making *m, const zb__codec_ops *ops, zb_error *err) {
+    const zb__filter *filter = zb__filters_positional(&m->chain->filters);
+    bool passes = ops->kind == ZB__ARRAY_TO_BYTES && ops->serial.passes_filters;
+    if (!passes || !filter)
+        return ZB_OK;
+    return zb_fail(
+        err, ZB_EUNSUPPORTED,
+        "%s: %s in front of %s is not supported; it has to stand among the codecs of the "
+        "inner chunks",
+        m->what, filter->codec.ops->name, ops->name);
+}
+
+/* The array→bytes codec that a draft document leaves out. */
+static enum zb_code add_implied(making *m, zb_error *err) {
+    zb__codec codec = {.ops = zb__codec_find("bytes")};
+    const zb__binding binding = binding_of(m, codec.ops);
+    enum zb_code code = codec.ops->parse(NULL, &binding, &codec.state, err);
+    if (!code)
+        return add_serial(m, codec, err);
+    zb__codec_free(&codec);
+    return zb_error_prefix(err, code, "%s: bytes", m->what);
 }
 
 static enum zb_code bind_codec(making *m, const zb_json *item, zb_error *err) {
@@ -78,38 +172,44 @@ static enum zb_code bind_codec(making *m, const zb_json *item, zb_error *err) {
         return code;
     zb__codec codec = {.ops = zb__codec_find(extension.name)};
     char brief[ZB__BRIEF_SIZE];
-    if (!codec.ops)
-        return zb_fail(err, ZB_EUNSUPPORTED, "%s: codec %s is not supported", m->what,
-                       zb__name_brief(extension.name, brief));
-    code = check_order(m, extension.name, codec.ops->kind, err);
+    if (!codec.ops) {
+        const char *reason = zb__codec_refusal(extension.name);
+        return zb_fail(err, ZB_EUNSUPPORTED, "%s: codec %s is not supported%s%s", m->what,
+                       zb__name_brief(extension.name, brief), reason ? ": " : "",
+                       reason ? reason : "");
+    }
+    if (m->binding->is_draft && codec.ops->kind == ZB__BYTES_TO_BYTES && !m->chain->serial.ops)
+        code = add_implied(m, err);
+    if (!code)
+        code = check_order(m, extension.name, codec.ops->kind, err);
+    if (!code)
+        code = check_place(m, codec.ops, err);
     if (!code)
         code = zb__extension_check(&extension, m->what, codec.ops->members, err);
     if (code)
         return code;
-    const zb__binding binding = {
-        .ndim = m->chain->ndim, .dtype = m->chain->dtype, .depth = m->depth};
+    const zb__binding binding = binding_of(m, codec.ops);
     if (codec.ops->parse)
         code = codec.ops->parse(extension.configuration, &binding, &codec.state, err);
     if (code) {
         zb__codec_free(&codec);
         return zb_error_prefix(err, code, "%s: %s", m->what, extension.name);
     }
-    add(m, codec);
-    return ZB_OK;
+    return add(m, codec, err);
 }
 
 static enum zb_code bind_list(making *m, const zb_json *codecs, zb_error *err) {
     char brief[ZB__BRIEF_SIZE], what[32];
     size_t count = zb_json_kind_of(codecs) == ZB_JSON_ARRAY ? zb_json_count(codecs) : 0;
     uint64_t limit = zb_limits_get()->codecs;
-    if (count == 0)
+    if (count == 0 && !m->binding->is_draft)
         return zb_fail(err, ZB_EFORMAT, "codecs is %s, expected a list with at least one codec",
                        zb__json_brief(codecs, brief));
     if (count > limit)
         return zb_fail(err, ZB_ELIMIT,
                        "codecs: %zu codecs are more than the limit codecs (%" PRIu64 ")", count,
                        limit);
-    m->chain->codecs = calloc(count, sizeof *m->chain->codecs);
+    m->chain->codecs = calloc(count + 1, sizeof *m->chain->codecs);
     m->chain->forms = zb__form_cache_new();
     if (!m->chain->codecs || !m->chain->forms)
         return zb_fail(err, ZB_ENOMEM, "no memory for a chain of %zu codecs", count);
@@ -120,18 +220,23 @@ static enum zb_code bind_list(making *m, const zb_json *codecs, zb_error *err) {
         code = bind_codec(m, item, err);
         m->at++;
     }
+    if (!code && !m->chain->serial.ops && m->binding->is_draft)
+        code = add_implied(m, err);
     if (!code && !m->chain->serial.ops)
         code =
             zb_fail(err, ZB_EFORMAT, "codecs: there is no array-to-bytes codec such as \"bytes\"");
     if (!code)
-        m->chain->is_raw = m->chain->codec_count == 0 && m->chain->serial.ops->serial.is_elements;
+        m->chain->is_raw = m->chain->codec_count == 0 && !m->chain->plain &&
+                           m->chain->serial.ops->serial.is_elements;
     m->chain->is_variable = zb_dtype_is_variable(m->chain->dtype);
     return code;
 }
 
 static enum zb_code bind(const zb_json *codecs, const zb__binding *binding, bool is_index,
                          zb__chain **out, zb_error *err) {
-    making m = {.chain = calloc(1, sizeof *m.chain), .depth = binding->depth};
+    making m = {.chain = calloc(1, sizeof *m.chain),
+                .binding = binding,
+                .now = {.ndim = binding->ndim, .dtype = binding->dtype}};
     if (!m.chain)
         return zb_fail(err, ZB_ENOMEM, "no memory for a codec chain");
     m.chain->ndim = binding->ndim;
@@ -139,7 +244,14 @@ static enum zb_code bind(const zb_json *codecs, const zb__binding *binding, bool
     m.chain->is_index = is_index;
     for (uint32_t d = 0; d < binding->ndim; d++)
         m.chain->axis[d] = d;
-    enum zb_code code = bind_list(&m, codecs, err);
+    const zb__filters *inherited = binding->filters;
+    if (inherited && inherited->count > 0)
+        m.now = inherited->list[inherited->count - 1].after;
+    enum zb_code code = zb__filters_inherit(&m.chain->filters, inherited)
+                            ? find_missing(&m, err)
+                            : zb_fail(err, ZB_ENOMEM, "no memory for a codec chain");
+    if (!code)
+        code = bind_list(&m, codecs, err);
     if (code)
         zb__chain_free(m.chain);
     else

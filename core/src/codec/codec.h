@@ -27,12 +27,31 @@ struct zb__serialised;
 
 enum zb__codec_kind { ZB__ARRAY_TO_ARRAY, ZB__ARRAY_TO_BYTES, ZB__BYTES_TO_BYTES };
 
+/* The readers of data types and of values of a type as documents write them, for configurations
+   that have such. The room above knows them: model/codec_forms.h. */
+typedef struct zb__document_forms {
+    enum zb_code (*dtype)(const zb_json *value, zb_dtype *out, zb_error *err);
+    enum zb_code (*value)(const zb_json *value, zb_dtype dtype, void *out, bool *is_default,
+                          zb_error *err);
+} zb__document_forms;
+
 /* The place and the data that a codec is bound for. */
 typedef struct zb__binding {
     uint32_t ndim;
-    zb_dtype dtype; /* of the elements; behind the array→bytes codec as they are stored */
+    zb_dtype dtype; /* of the elements; behind the array→bytes codec those that a read gives */
     uint32_t depth; /* shards around */
+    const struct zb__filters *filters; /* of the shard around (filters.h), or NULL */
+    const void *fill;                  /* the array's fill value; NULL where there is none */
+    const zb__document_forms *forms;   /* NULL for the index of a shard */
+    bool is_draft; /* of inner chunks of the sharding draft of March 2023: the array→bytes codec may
+                      be missing and stands for little-endian bytes */
 } zb__binding;
+
+/* What a codec of the chain is given, or gives, but for the shape of one chunk. */
+typedef struct zb__representation {
+    uint32_t ndim;
+    zb_dtype dtype; /* host byte order */
+} zb__representation;
 
 /* The destination of decoded bytes. The decoder never writes past `capacity`, whatever the data
    claim. */
@@ -45,12 +64,29 @@ typedef struct zb__sink {
     size_t size;   /* set by the decoder: the decoded size; with hi < capacity at least hi */
 } zb__sink;
 
-/* An array→array codec. All existing ones only permute dimensions, so that a chain folds them into
-   one permutation when it is bound. */
+/* An array→array codec: one that permutes dimensions, or a filter (filters.h). */
 typedef struct zb__array_ops {
-    /* axis[i] is the dimension that stored dimension i holds before this codec; on return, behind
-       it. */
+    /* Of a permutation, which has no other member. axis[i] is the dimension that stored dimension i
+       holds before this codec; on return, behind it. */
     void (*compose)(const void *state, uint32_t ndim, uint32_t *axis);
+    /* Changes the representation to the one behind the filter. NULL: it stays. */
+    void (*represent)(const void *state, zb__representation *representation);
+    /* The shape behind the filter of a chunk of that shape, which it may refuse. NULL: it stays. */
+    enum zb_code (*shape)(const void *state, const uint64_t *shape, uint64_t *out, zb_error *err);
+    /* `count` is the number of elements in front of the filter. Neither buffer is aligned; they do
+       not overlap. A value that has no place in the other type is ZB_EINVAL when encoding, and
+       ZB_EFORMAT when decoding. */
+    enum zb_code (*encode)(const void *state, const uint8_t *in, uint64_t count, uint8_t *out,
+                           zb_error *err);
+    enum zb_code (*decode)(const void *state, const uint8_t *in, uint64_t count, uint8_t *out,
+                           zb_error *err);
+    /* An element behind the filter depends on more than one in front of it, or on its place. */
+    bool is_positional;
+    /* Behind the filter the fill value is the same number, not the encoded one: as zarr-python does
+       it for the filters of numcodecs. */
+    bool keeps_fill;
+    /* As for bytes→bytes codecs. */
+    unsigned cost;
 } zb__array_ops;
 
 /* An array→bytes codec. A serialised chunk is one of three things:
@@ -60,6 +96,10 @@ typedef struct zb__array_ops {
    - something from which `decode` makes the elements. */
 typedef struct zb__serial_ops {
     bool is_elements;
+    /* decode_bound is exact; always so when is_elements. */
+    bool is_sized;
+    /* The filters in front are handed to the chain of the inner chunks. */
+    bool passes_filters;
     /* The type of the elements as they are stored: another byte order. NULL: the type stays. */
     zb_dtype (*stored_dtype)(const void *state, zb_dtype dtype);
     /* Completes a form, whose shape and decoded size are set, with the codec's own part of it, and
@@ -122,9 +162,9 @@ typedef struct zb__codec_ops {
     enum zb__codec_kind kind;
     /* Of the configuration, NULL-terminated, in the order that zarr-python writes. */
     const char *const *members;
-    /* Of a bytes→bytes codec: the value that a new array gets for each member that its creator does
-       not give, as JSON text. A NULL stands for one that depends on the data type: print_default
-       writes it. */
+    /* The value that a new array gets for each member that its creator does not give, as JSON text;
+       NULL: none has one. A NULL in the list stands for one that depends on the data type, which
+       print_default writes; without print_default the member is left out. */
     const char *const *defaults;
     void (*print_default)(zb_json_writer *writer, const char *member, zb_dtype dtype);
     /* Checks the values of the configuration (object or NULL; its members are listed above) and

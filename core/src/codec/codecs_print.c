@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bytes→bytes codecs of a new array: those that the caller asks for, completed. Readers in the
- * wild want the object form (no bare names) and all members of a configuration, so defaults are
- * written out. The parser, which reads the result afterwards, decides whether it is a chain that
+ * The codecs of a new array: those that the caller asks for, completed. Readers in the wild want the
+ * object form (no bare names) and all members of a configuration, so defaults are written out. The parser, which reads the result afterwards, decides whether it is a chain that
  * works.
  */
 #include "codec/codecs_print.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/extension.h"
 #include "base/json_brief.h"
@@ -16,33 +16,55 @@
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
 
+/* Lists of codecs contain lists of codecs, as deep as the limit json_depth. */
+typedef struct printing {
+    zb_json_writer *w;
+    zb_dtype dtype;
+    const char *serial;
+} printing;
+
+static enum zb_code print_list(const printing *p, const zb_json *codecs, zb_error *err);
+
+/* One member, unless it is missing and has no default. */
+static enum zb_code print_member(const printing *p, const zb__codec_ops *ops, size_t i,
+                                 const zb_json *value, zb_error *err) {
+    const char *name = ops->members[i], *text = ops->defaults ? ops->defaults[i] : NULL;
+    bool is_list = ops->kind == ZB__ARRAY_TO_BYTES && ops->serial.passes_filters &&
+                   strcmp(name, "codecs") == 0;
+    if (!value && !text && !ops->print_default)
+        return ZB_OK;
+    zb_json_write_name(p->w, name);
+    if (value && is_list)
+        return print_list(p, value, err);
+    if (value)
+        zb_json_write_value(p->w, value);
+    else if (text)
+        zb_json_write_raw(p->w, text);
+    else
+        ops->print_default(p->w, name, p->dtype);
+    return ZB_OK;
+}
+
 /* The caller's members win; one that the codec does not have is refused here, because afterwards it
    would be too late to say where it came from. */
-static enum zb_code print_configuration(zb_json_writer *w, const zb__codec_ops *ops,
-                                        const zb_json *given, zb_dtype dtype, zb_error *err) {
+static enum zb_code print_configuration(const printing *p, const zb__codec_ops *ops,
+                                        const zb_json *given, zb_error *err) {
     char brief[ZB__BRIEF_SIZE];
-    for (size_t i = 0; ops->members[i]; i++) {
-        const zb_json *value = zb_json_get(given, ops->members[i]);
-        if (i == 0) {
-            zb_json_write_name(w, "configuration");
-            zb_json_begin_object(w);
-        }
-        zb_json_write_name(w, ops->members[i]);
-        if (value)
-            zb_json_write_value(w, value);
-        else if (ops->defaults[i])
-            zb_json_write_raw(w, ops->defaults[i]);
-        else
-            ops->print_default(w, ops->members[i], dtype);
+    enum zb_code code = ZB_OK;
+    if (ops->members[0]) {
+        zb_json_write_name(p->w, "configuration");
+        zb_json_begin_object(p->w);
     }
+    for (size_t i = 0; ops->members[i] && !code; i++)
+        code = print_member(p, ops, i, zb_json_get(given, ops->members[i]), err);
     if (ops->members[0])
-        zb_json_end_object(w);
-    for (const zb_json *m = zb_json_first(given); m; m = zb_json_next(m)) {
+        zb_json_end_object(p->w);
+    for (const zb_json *m = zb_json_first(given); m && !code; m = zb_json_next(m)) {
         if (!zb__name_in(zb_json_name(m), ops->members))
             return zb_fail(err, ZB_EINVAL, "codec %s has no option %s", ops->name,
                            zb__name_brief(zb_json_name(m), brief));
     }
-    return ZB_OK;
+    return code;
 }
 
 /* Writes "zstd, gzip or crc32c". */
@@ -58,37 +80,70 @@ static void list_names(char *out, size_t size) {
     }
 }
 
-static enum zb_code print_codec(zb_json_writer *w, const zb_json *item, zb_dtype dtype,
-                                zb_error *err) {
+/* The codec that a list asks for; NULL where the name is not known. */
+static const zb__codec_ops *codec_of(const zb_json *item) {
+    const char *name = zb_json_string(item);
+    if (!name)
+        name = zb_json_string(zb_json_get(item, "name"));
+    return name ? zb__codec_find(name) : NULL;
+}
+
+zb__codec_kinds zb__codecs_kinds(const zb_json *codecs) {
+    zb__codec_kinds kinds = {0};
+    for (const zb_json *item = zb_json_first(codecs); item; item = zb_json_next(item)) {
+        const zb__codec_ops *ops = codec_of(item);
+        kinds.has_array |= ops && ops->kind == ZB__ARRAY_TO_ARRAY;
+        kinds.has_serial |= ops && ops->kind == ZB__ARRAY_TO_BYTES;
+    }
+    return kinds;
+}
+
+static enum zb_code print_codec(const printing *p, const zb_json *item, zb_error *err) {
     zb__extension codec;
-    char brief[ZB__BRIEF_SIZE], names[200];
+    char brief[ZB__BRIEF_SIZE], names[320];
     enum zb_code code = zb__extension_parse(item, "codecs", &codec, err);
     if (code)
         return zb_fail(err, ZB_EINVAL,
                        "codecs has %s, expected a codec's name or an object with it",
                        zb__json_brief(item, brief));
     const zb__codec_ops *ops = zb__codec_find(codec.name);
-    if (!ops || ops->kind != ZB__BYTES_TO_BYTES) {
+    if (!ops) {
         list_names(names, sizeof names);
         return zb_fail(err, ZB_EUNSUPPORTED, "codec %s is not supported, expected %s",
                        zb__name_brief(codec.name, brief), names);
     }
-    zb_json_begin_object(w);
-    zb_json_write_name(w, "name");
-    zb_json_write_string(w, ops->name);
-    code = print_configuration(w, ops, codec.configuration, dtype, err);
-    zb_json_end_object(w);
+    zb_json_begin_object(p->w);
+    zb_json_write_name(p->w, "name");
+    zb_json_write_string(p->w, ops->name);
+    code = print_configuration(p, ops, codec.configuration, err);
+    zb_json_end_object(p->w);
     return code;
 }
 
-enum zb_code zb__codecs_print(zb_json_writer *w, const zb_json *codecs, zb_dtype dtype,
-                              zb_error *err) {
+static enum zb_code print_list(const printing *p, const zb_json *codecs, zb_error *err) {
     char brief[ZB__BRIEF_SIZE];
     enum zb_code code = ZB_OK;
     if (zb_json_kind_of(codecs) != ZB_JSON_ARRAY)
         return zb_fail(err, ZB_EINVAL, "codecs is %s, expected a list",
                        zb__json_brief(codecs, brief));
-    for (const zb_json *item = zb_json_first(codecs); item && !code; item = zb_json_next(item))
-        code = print_codec(w, item, dtype, err);
+    bool implied = !zb__codecs_kinds(codecs).has_serial;
+    zb_json_begin_array(p->w);
+    for (const zb_json *item = zb_json_first(codecs); item && !code; item = zb_json_next(item)) {
+        const zb__codec_ops *ops = codec_of(item);
+        if (implied && !(ops && ops->kind == ZB__ARRAY_TO_ARRAY)) {
+            zb_json_write_raw(p->w, p->serial);
+            implied = false;
+        }
+        code = print_codec(p, item, err);
+    }
+    if (implied)
+        zb_json_write_raw(p->w, p->serial);
+    zb_json_end_array(p->w);
     return code;
+}
+
+enum zb_code zb__codecs_print(zb_json_writer *w, const zb_json *codecs, zb_dtype dtype,
+                              const char *serial, zb_error *err) {
+    const printing p = {.w = w, .dtype = dtype, .serial = serial};
+    return print_list(&p, codecs, err);
 }

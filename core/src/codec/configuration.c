@@ -49,6 +49,11 @@ enum zb_code zb__configuration_choice(const zb_json *configuration, const char *
     return wrong_value(value, expected, err);
 }
 
+const zb_json *zb__configuration_given(const zb_json *configuration, const char *name) {
+    const zb_json *value = zb_json_get(configuration, name);
+    return zb_json_kind_of(value) == ZB_JSON_NULL ? NULL : value;
+}
+
 enum zb_code zb__configuration_bool(const zb_json *configuration, const char *name, bool *out,
                                     zb_error *err) {
     const zb_json *value = zb_json_get(configuration, name);

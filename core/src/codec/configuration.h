@@ -22,6 +22,9 @@ enum zb_code zb__configuration_integer(const zb_json *configuration, const char 
 enum zb_code zb__configuration_choice(const zb_json *configuration, const char *name,
                                       const char *const *choices, size_t *out, zb_error *err);
 
+/* The member, or NULL where it is missing or null, which numcodecs writes for what is not set. */
+const zb_json *zb__configuration_given(const zb_json *configuration, const char *name);
+
 /* True or false. */
 enum zb_code zb__configuration_bool(const zb_json *configuration, const char *name, bool *out,
                                     zb_error *err);

@@ -4,12 +4,20 @@
 
 #include <string.h>
 
+#include "codec/filters.h"
+#include "kernel/scatter.h"
 #include "zarrbridge/limits.h"
 
 /* What a compressed chunk is given room for at first, in multiples of its stored size, and at
    least. A chunk that needs more is decoded again with more room. */
 #define FIRST_ROOM 8
 #define LEAST_ROOM ((size_t)64 << 10)
+
+/* The size of the serialised chunk is known. */
+static bool is_sized(const zb__form *form) {
+    const zb__serial_ops *ops = &form->chain->serial.ops->serial;
+    return ops->is_elements || ops->is_sized;
+}
 
 static enum zb_code decode_into(const zb__form *form, zb__scratch *scratch, const uint8_t *in,
                                 size_t size, size_t room, zb__elements *out, zb_error *err) {
@@ -19,7 +27,10 @@ static enum zb_code decode_into(const zb__form *form, zb__scratch *scratch, cons
     enum zb_code code = zb__buffer_reserve(&scratch->decoded, bytes, err);
     if (code)
         return code;
-    zb__sink sink = {.data = scratch->decoded.data + front, .capacity = room, .hi = room};
+    zb__sink sink = {.data = scratch->decoded.data + front,
+                     .capacity = room,
+                     .exact = is_sized(form),
+                     .hi = room};
     code = zb__chain_decode(form->chain, scratch, in, size, &sink, err);
     *out = (zb__elements){
         .data = scratch->decoded.data, .size = front, .heap = sink.data, .heap_size = sink.size};
@@ -35,7 +46,7 @@ enum zb_code zb__elements_serialised(const zb__form *form, zb__scratch *scratch,
     room = room < LEAST_ROOM ? LEAST_ROOM : room;
     if (form->chain->codec_count == 0)
         room = size;
-    room = room < most ? room : most;
+    room = room < most && !is_sized(form) ? room : most;
     enum zb_code code = decode_into(form, scratch, in, size, room, out, err);
     while (code == ZB_EFORMAT && room < most && form->chain->codec_count > 0) {
         room = room < most / 4 ? room * 4 : most;
@@ -50,7 +61,39 @@ void zb__elements_move(zb__elements *elements, uint8_t *memory) {
     elements->heap = memory + elements->size;
 }
 
-enum zb_code zb__elements_open(const zb__form *form, zb__elements *elements, zb_error *err) {
+/* Makes the elements that are behind the filters, in *out. */
+static enum zb_code open_serialised(const zb__form *form, zb__scratch *scratch,
+                                    const zb__elements *elements, const uint8_t **out,
+                                    zb_error *err) {
+    const zb__form *plain = form->plain;
     const zb__codec *serial = &form->chain->serial;
-    return serial->ops->serial.decode(serial->state, form, elements, err);
+    zb_dtype stored = plain->chain->dtype, host = stored;
+    host.swapped = false;
+    *out = elements->heap;
+    if (!serial->ops->serial.decode && !stored.swapped)
+        return ZB_OK;
+    enum zb_code code = zb__buffer_reserve(&scratch->work[0], (size_t)plain->decoded_size, err);
+    if (code)
+        return code;
+    *out = scratch->work[0].data;
+    zb__elements made = *elements;
+    made.data = scratch->work[0].data;
+    made.size = (size_t)plain->decoded_size;
+    if (serial->ops->serial.decode)
+        return serial->ops->serial.decode(serial->state, plain, &made, err);
+    zb__convert(stored, elements->heap, stored.size, host, made.data, host.size,
+                made.size / stored.size);
+    return ZB_OK;
+}
+
+enum zb_code zb__elements_open(const zb__form *form, zb__scratch *scratch, zb__elements *elements,
+                               zb_error *err) {
+    const zb__codec *serial = &form->chain->serial;
+    const uint8_t *made;
+    if (!form->plain)
+        return serial->ops->serial.decode(serial->state, form, elements, err);
+    enum zb_code code = open_serialised(form, scratch, elements, &made, err);
+    return code ? code
+                : zb__filters_decode(&form->chain->filters, form->stored_shape, scratch, made,
+                                     elements->data, err);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A decoded chunk: elements, and for those of variable length a heap of the bytes that they point
- * at. Of numbers the elements are what the bytes→bytes codecs give (zb__sink), and there is no
- * heap. Otherwise the heap is the serialised chunk as those codecs give it, and the array→bytes
- * codec makes the elements in front of it: both are one piece of memory.
+ * at. Of numbers without filters the elements are what the bytes→bytes codecs give (zb__sink), and
+ * there is no heap. Otherwise the heap is the serialised chunk as those codecs give it, and the
+ * array→bytes codec and the filters make the elements in front of it: both are one piece of memory.
  */
 #ifndef ZB_CODEC_ELEMENTS_H
 #define ZB_CODEC_ELEMENTS_H
@@ -17,9 +17,9 @@ typedef struct zb__elements {
     size_t heap_size;
 } zb__elements;
 
-/* Is a chunk of the form opened up by the two calls below? */
+/* Is a chunk of the form opened up by the calls below? */
 static inline bool zb__form_has_heap(const zb__form *form) {
-    return form->chain->serial.ops->serial.decode != NULL;
+    return form->plain || form->chain->serial.ops->serial.decode != NULL;
 }
 
 /* Undoes the bytes→bytes codecs of a chunk: *out has the heap, and room for the elements in front
@@ -30,7 +30,9 @@ enum zb_code zb__elements_serialised(const zb__form *form, zb__scratch *scratch,
 /* Moves such a chunk into memory[0..size + heap_size), 16-byte aligned, before it is opened. */
 void zb__elements_move(zb__elements *elements, uint8_t *memory);
 
-/* Makes the elements of the heap, which then must stay where it is. */
-enum zb_code zb__elements_open(const zb__form *form, zb__elements *elements, zb_error *err);
+/* Makes the elements of the heap, which then, for elements of variable length, must stay where it
+   is. Uses the scratch's work. */
+enum zb_code zb__elements_open(const zb__form *form, zb__scratch *scratch, zb__elements *elements,
+                               zb_error *err);
 
 #endif

@@ -15,6 +15,8 @@
 
 #include <string.h>
 
+#include "codec/filters.h"
+#include "kernel/scatter.h"
 #include "zarrbridge/error.h"
 
 bool zb__is_all(const void *elements, uint64_t n, const void *fill, size_t item) {
@@ -28,7 +30,7 @@ bool zb__is_all(const void *elements, uint64_t n, const void *fill, size_t item)
 
 uint64_t zb__chunk_encode_bound(const zb__form *form) {
     const zb__chain *chain = form->chain;
-    uint64_t bound = chain->serial.ops->serial.encode_bound(form);
+    uint64_t bound = chain->serial.ops->serial.encode_bound(zb__form_serial(form));
     for (size_t i = 0; i < chain->codec_count; i++)
         bound = chain->codecs[i].ops->bytes.encode_bound(bound);
     return bound;
@@ -40,30 +42,12 @@ enum zb_code zb__view_measure(const zb__encoding *e, const zb__form *form,
     const zb__chain *chain = form->chain;
     const zb__serial_ops *serial = &chain->serial.ops->serial;
     enum zb_code code = ZB_OK;
-    if (serial->measure)
+    if (serial->measure && !form->plain) /* behind filters there are numbers alone */
         code = serial->measure(e, form, view, bound, err);
     else
-        *bound = serial->encode_bound(form);
+        *bound = serial->encode_bound(zb__form_serial(form));
     for (size_t i = 0; i < chain->codec_count && !code; i++)
         *bound = chain->codecs[i].ops->bytes.encode_bound(*bound);
-    return code;
-}
-
-/* Calls itself through the codecs of shards, as deep as the limit shard_depth. */
-enum zb_code zb__view_encode(const zb__encoding *e, const zb__form *form,
-                             const zb__elements_view *view, uint8_t *out, size_t capacity,
-                             size_t *size, zb_error *err) {
-    const zb__chain *chain = form->chain;
-    zb__serialised made = {.room = chain->codec_count ? NULL : out,
-                           .capacity = chain->codec_count ? 0 : capacity};
-    *size = 0;
-    enum zb_code code = chain->serial.ops->serial.encode(e, form, view, &made, err);
-    if (!code && made.size > 0 && made.data == out)
-        *size = made.size;
-    else if (!code && made.size > 0)
-        code = zb__chain_encode(chain, e->scratch, made.data, made.size, out, capacity, size, err);
-    if (made.own.data)
-        zb__buffer_free(&made.own);
     return code;
 }
 
@@ -76,6 +60,56 @@ static zb__elements_view whole_view(const zb__form *form, const uint8_t *element
         stride *= (int64_t)form->stored_shape[i];
     }
     return view;
+}
+
+/* Serialises a chunk behind the filters, for which its elements are brought together. */
+static enum zb_code encode_filtered(const zb__encoding *e, const zb__form *form,
+                                    const zb__elements_view *view, zb__serialised *out,
+                                    zb_error *err) {
+    const zb__chain *chain = form->chain;
+    zb__buffer *work = &e->scratch->work[0];
+    enum zb_code code = zb__buffer_reserve(work, (size_t)form->decoded_size, err);
+    if (code)
+        return code;
+    zb__elements_view together = whole_view(form, work->data);
+    const zb__box_copy copy = {.ndim = chain->ndim,
+                               .count = form->stored_shape,
+                               .src_strides = view->strides,
+                               .dst_strides = together.strides,
+                               .src_dtype = e->dtype,
+                               .dst_dtype = chain->dtype};
+    zb__scatter(&copy, view->data, work->data);
+    uint64_t elements = form->decoded_size / chain->dtype.size;
+    if (!e->store_empty && zb__is_all(work->data, elements, e->fill, chain->dtype.size))
+        return ZB_OK;
+    const uint8_t *filtered;
+    code = zb__filters_encode(&chain->filters, form->stored_shape, e->scratch, &filtered, err);
+    if (code)
+        return code;
+    zb__encoding behind = {
+        .scratch = e->scratch, .dtype = chain->plain->dtype, .store_empty = true};
+    behind.dtype.swapped = false;
+    zb__elements_view plain = whole_view(form->plain, filtered);
+    return chain->serial.ops->serial.encode(&behind, form->plain, &plain, out, err);
+}
+
+/* Calls itself through the codecs of shards, as deep as the limit shard_depth. */
+enum zb_code zb__view_encode(const zb__encoding *e, const zb__form *form,
+                             const zb__elements_view *view, uint8_t *out, size_t capacity,
+                             size_t *size, zb_error *err) {
+    const zb__chain *chain = form->chain;
+    zb__serialised made = {.room = chain->codec_count ? NULL : out,
+                           .capacity = chain->codec_count ? 0 : capacity};
+    *size = 0;
+    enum zb_code code = form->plain ? encode_filtered(e, form, view, &made, err)
+                                    : chain->serial.ops->serial.encode(e, form, view, &made, err);
+    if (!code && made.size > 0 && made.data == out)
+        *size = made.size;
+    else if (!code && made.size > 0)
+        code = zb__chain_encode(chain, e->scratch, made.data, made.size, out, capacity, size, err);
+    if (made.own.data)
+        zb__buffer_free(&made.own);
+    return code;
 }
 
 enum zb_code zb__chunk_measure(const zb__form *form, const uint8_t *elements, uint64_t *bound,

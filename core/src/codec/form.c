@@ -51,13 +51,13 @@ void zb__form_release(const zb__form *held) {
         zb__form_release(form->shard->inner);
         free(form->shard);
     }
+    free(form->plain);
     free(form);
 }
 
 /* ---- Making forms ------------------------------------------------------------------------- */
 
-/* The codecs that work on arrays do not change the number of elements, so that the size is known,
-   and refused, before them. */
+/* The bytes of the elements as they are handed to the chain. */
 static enum zb_code measure(zb__form *form, zb_error *err) {
     const zb__chain *chain = form->chain;
     if (!zb__product_u64(form->stored_shape, chain->ndim, chain->dtype.size, &form->decoded_size))
@@ -69,11 +69,26 @@ static enum zb_code measure(zb__form *form, zb_error *err) {
     return ZB_OK;
 }
 
+/* The form behind the filters. */
+static enum zb_code filter(zb__form *form, zb_error *err) {
+    const zb__chain *chain = form->chain;
+    if (!chain->plain)
+        return ZB_OK;
+    zb__form *plain = form->plain = calloc(1, sizeof *plain);
+    if (!plain)
+        return zb_fail(err, ZB_ENOMEM, "no memory for the form of a chunk");
+    plain->chain = chain->plain;
+    enum zb_code code =
+        zb__filters_shape(&chain->filters, form->stored_shape, plain->stored_shape, err);
+    return code ? zb_error_prefix(err, code, "codecs") : measure(plain, err);
+}
+
 static enum zb_code prepare(zb__form *form, zb_error *err) {
     const zb__codec *serial = &form->chain->serial;
     if (!serial->ops->serial.prepare)
         return ZB_OK;
-    enum zb_code code = serial->ops->serial.prepare(serial->state, form, err);
+    enum zb_code code =
+        serial->ops->serial.prepare(serial->state, form->plain ? form->plain : form, err);
     return code ? zb_error_prefix(err, code, "codecs[%zu]: %s", form->chain->serial_at,
                                   serial->ops->name)
                 : ZB_OK;
@@ -93,7 +108,8 @@ static enum zb_code check_leaf(const zb__form *form, zb_error *err) {
 
 static void set_bounds(zb__form *form) {
     const zb__chain *chain = form->chain;
-    uint64_t bound = form->decoded_bound = chain->serial.ops->serial.decode_bound(form);
+    uint64_t bound = form->decoded_bound =
+        chain->serial.ops->serial.decode_bound(zb__form_serial(form));
     if (!zb__chain_is_fixed(chain))
         bound = zb__bound_sum(zb__bound_product(bound, 2), ZB__CODEC_SLACK);
     for (size_t i = 0; i < chain->codec_count && zb__chain_is_fixed(chain); i++)
@@ -111,6 +127,10 @@ static enum zb_code make(const zb__chain *chain, const uint64_t *shape, zb__form
     for (uint32_t i = 0; i < chain->ndim; i++)
         form->stored_shape[i] = shape[chain->axis[i]];
     enum zb_code code = measure(form, err);
+    if (!code && chain->plain) /* filters compute sizes that are known to fit */
+        code = check_leaf(form, err);
+    if (!code)
+        code = filter(form, err);
     if (!code)
         code = prepare(form, err);
     if (!code)

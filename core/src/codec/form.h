@@ -24,9 +24,17 @@ typedef struct zb__form {
     uint64_t decoded_bound;
     /* An upper bound for the stored size of a sane chunk that has to be decoded. */
     uint64_t encoded_bound;
+    struct zb__form
+        *plain;       /* behind the filters of the chain, as the array→bytes codec sees it; NULL
+                               where none are applied. Its bounds are not set. */
     zb__shard *shard; /* of a chunk that holds inner chunks; NULL for a leaf */
     atomic_uint references;
 } zb__form;
+
+/* The form that the array→bytes codec is given. */
+static inline const zb__form *zb__form_serial(const zb__form *form) {
+    return form->plain ? form->plain : form;
+}
 
 /* A chunk of inner chunks; all shapes are in stored dimensions. */
 struct zb__shard {
@@ -34,7 +42,8 @@ struct zb__shard {
     uint64_t grid[ZB_MAX_NDIM];        /* inner chunks per dimension */
     uint64_t count;                    /* product of grid */
     bool index_at_start;
-    size_t index_size;     /* encoded, bytes */
+    bool is_draft;         /* of the sharding draft: the index may lack its checksum */
+    size_t index_size;     /* encoded, bytes; with the checksum */
     const zb__form *index; /* of the index: uint64, shape grid + [2] */
     const zb__form *inner; /* of an inner chunk */
 };

@@ -166,19 +166,37 @@ static enum zb_code gzip_encode(const void *state, zb__scratch *scratch, const u
 
 /* ---- Metadata ----------------------------------------------------------------------------- */
 
-static enum zb_code gzip_parse(const zb_json *configuration, const zb__binding *binding,
-                               void **state, zb_error *err) {
-    (void)binding;
+static enum zb_code parse(const zb_json *configuration, int level, void **state, zb_error *err) {
     gzip *codec = zb__codec_new_state(sizeof *codec, state, err);
     if (!codec)
         return ZB_ENOMEM;
-    codec->level = 5;
+    codec->level = level;
     return zb__configuration_integer(configuration, "level", 0, ZB__DEFLATE_LEVELS - 1,
                                      &codec->level, err);
 }
 
+static enum zb_code gzip_parse(const zb_json *configuration, const zb__binding *binding,
+                               void **state, zb_error *err) {
+    (void)binding;
+    return parse(configuration, 5, state, err);
+}
+
+static enum zb_code numcodecs_parse(const zb_json *configuration, const zb__binding *binding,
+                                    void **state, zb_error *err) {
+    (void)binding;
+    return parse(configuration, 1, state, err);
+}
+
 static const char *const members[] = {"level", NULL};
 static const char *const defaults[] = {"5"};
+static const char *const numcodecs_defaults[] = {"1"};
+
+#define OPERATIONS                                                                                 \
+    {.decode = gzip_decode,                                                                        \
+     .encode_bound = gzip_encode_bound,                                                            \
+     .encode = gzip_encode,                                                                        \
+     .fixed_overhead = -1,                                                                         \
+     .cost = 1600}
 
 const zb__codec_ops zb__codec_gzip = {
     .name = "gzip",
@@ -187,9 +205,15 @@ const zb__codec_ops zb__codec_gzip = {
     .defaults = defaults,
     .parse = gzip_parse,
     .free = free,
-    .bytes = {.decode = gzip_decode,
-              .encode_bound = gzip_encode_bound,
-              .encode = gzip_encode,
-              .fixed_overhead = -1,
-              .cost = 1600},
+    .bytes = OPERATIONS,
+};
+
+const zb__codec_ops zb__codec_numcodecs_gzip = {
+    .name = "numcodecs.gzip",
+    .kind = ZB__BYTES_TO_BYTES,
+    .members = members,
+    .defaults = numcodecs_defaults,
+    .parse = numcodecs_parse,
+    .free = free,
+    .bytes = OPERATIONS,
 };

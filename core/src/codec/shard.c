@@ -25,6 +25,7 @@ typedef struct sharding {
     uint32_t ndim;
     uint64_t inner_shape[ZB_MAX_NDIM]; /* in stored dimensions */
     bool index_at_start;
+    bool is_draft;    /* the draft of March 2023, which knew no index_codecs */
     zb__chain *index; /* of the index */
     zb__chain *inner; /* of an inner chunk */
 } sharding;
@@ -86,11 +87,20 @@ static enum zb_code bind_index(sharding *s, const zb_json *configuration, uint32
                        "arrays of %u dimensions cannot be sharded (at most %u)", s->ndim,
                        ZB_MAX_NDIM - 1);
     const zb_json *codecs = zb_json_get(configuration, "index_codecs");
-    if (!codecs)
-        return zb_fail(err, ZB_EFORMAT, "index_codecs is missing");
+    zb_json *implied = NULL;
+    if (!codecs) { /* what zarr-python takes then */
+        static const char text[] = "[{\"name\":\"bytes\",\"configuration\":{\"endian\":"
+                                   "\"little\"}},{\"name\":\"crc32c\"}]";
+        enum zb_code parsed = zb_json_parse(text, sizeof text - 1, &implied, err);
+        if (parsed)
+            return parsed;
+        codecs = implied;
+        s->is_draft = !zb_json_get(configuration, "index_location");
+    }
     const zb__binding binding = {
         .ndim = s->ndim + 1, .dtype = {.kind = ZB_KIND_UINT, .size = 8}, .depth = depth};
     enum zb_code code = zb__chain_bind_index(codecs, &binding, &s->index, err);
+    zb_json_free(implied);
     return code ? zb_error_prefix(err, code, "index_codecs") : check_index(s->index, err);
 }
 
@@ -113,10 +123,13 @@ static enum zb_code shard_parse(const zb_json *configuration, const zb__binding 
     if (code)
         return code;
     const zb_json *codecs = zb_json_get(configuration, "codecs");
-    if (!codecs)
+    if (!codecs && !s->is_draft)
         return zb_fail(err, ZB_EFORMAT, "codecs is missing");
-    const zb__binding inner = {
-        .ndim = s->ndim, .dtype = binding->dtype, .depth = binding->depth + 1};
+    if (codecs && zb_json_kind_of(codecs) != ZB_JSON_ARRAY)
+        return zb_fail(err, ZB_EFORMAT, "codecs is no list");
+    zb__binding inner = *binding; /* with the filters in front of the shard */
+    inner.depth++;
+    inner.is_draft = s->is_draft;
     return zb__chain_bind(codecs, &inner, &s->inner, err);
 }
 
@@ -156,6 +169,7 @@ static enum zb_code prepare_index(const sharding *s, zb__shard *shard, zb_error 
                        limit);
     shard->count = size / (2 * number);
     shard->index_at_start = s->index_at_start;
+    shard->is_draft = s->is_draft;
     enum zb_code code = zb__chain_form(s->index, shape, &shard->index, err);
     if (code)
         return zb_error_prefix(err, code, "index_codecs");
@@ -296,14 +310,21 @@ static enum zb_code shard_encode(const zb__encoding *e, const zb__form *form,
 static const char *const members[] = {"chunk_shape", "codecs", "index_codecs", "index_location",
                                       NULL};
 
+static const char *const defaults[] = {NULL, NULL,
+                                       "[{\"name\":\"bytes\",\"configuration\":{\"endian\":"
+                                       "\"little\"}},{\"name\":\"crc32c\"}]",
+                                       "\"end\""};
+
 const zb__codec_ops zb__codec_sharding_indexed = {
     .name = "sharding_indexed",
     .kind = ZB__ARRAY_TO_BYTES,
     .members = members,
+    .defaults = defaults,
     .parse = shard_parse,
     .free = shard_free,
     .same = shard_same,
-    .serial = {.prepare = shard_prepare,
+    .serial = {.passes_filters = true,
+               .prepare = shard_prepare,
                .decode_bound = shard_decode_bound,
                .encode_bound = shard_encode_bound,
                .measure = shard_measure,

@@ -15,6 +15,13 @@
 enum zb_code zb__shard_index_decode(const zb__shard *shard, zb__scratch *scratch,
                                     const uint8_t *encoded, uint64_t *entries, zb_error *err);
 
+/* The same of a shard of the draft: encoded[0..size) are the last bytes of the shard, index_size of
+   them or, of a shorter shard, all. The index ends with a checksum, as zarr-python reads and writes
+   it, or has none, as the draft had it; the checksum itself tells. */
+enum zb_code zb__draft_index_decode(const zb__shard *shard, zb__scratch *scratch,
+                                    const uint8_t *encoded, size_t size, uint64_t *entries,
+                                    zb_error *err);
+
 /* Encodes a shard index: entries[2 * count] as zb__shard_index_decode gives them, into index_size
    bytes. */
 enum zb_code zb__shard_index_encode(const zb__shard *shard, zb__scratch *scratch,

@@ -6,6 +6,7 @@
  */
 #include <inttypes.h>
 
+#include "base/bytes.h"
 #include "codec/shard.h"
 #include "kernel/scatter.h"
 #include "zarrbridge/dtype.h"
@@ -78,6 +79,23 @@ enum zb_code zb__shard_index_decode(const zb__shard *shard, zb__scratch *scratch
         return zb_error_prefix(err, code, "index");
     if (!is_plain(index))
         move_entries(index, false, stored, entries);
+    return check_entries(entries, shard->count, err);
+}
+
+enum zb_code zb__draft_index_decode(const zb__shard *shard, zb__scratch *scratch,
+                                    const uint8_t *encoded, size_t size, uint64_t *entries,
+                                    zb_error *err) {
+    size_t raw = (size_t)shard->index->decoded_size;
+    if (size < raw)
+        return zb_fail(err, ZB_EFORMAT, "the shard has %zu bytes, fewer than its index of %zu",
+                       size, raw);
+    if (size == shard->index_size) {
+        enum zb_code code = zb__shard_index_decode(shard, scratch, encoded, entries, err);
+        if (code != ZB_ECHECKSUM)
+            return code;
+    }
+    for (uint64_t i = 0; i < 2 * shard->count; i++)
+        entries[i] = zb__load_le64(encoded + (size - raw) + 8 * i);
     return check_entries(entries, shard->count, err);
 }
 

@@ -8,7 +8,17 @@
 /* clang-format off */
 #define CODECS(line) \
     line(transpose) \
+    line(bitround) \
+    line(scale_offset) \
+    line(cast_value) \
+    line(reshape) \
+    line(numcodecs_delta) \
+    line(numcodecs_fixedscaleoffset) \
+    line(numcodecs_quantize) \
+    line(numcodecs_astype) \
+    line(numcodecs_packbits) \
     line(bytes) \
+    line(packbits) \
     line(vlen_utf8) \
     line(vlen_bytes) \
     line(sharding_indexed) \
@@ -16,7 +26,19 @@
     line(gzip) \
     line(blosc) \
     line(crc32c) \
-    line(zlib)
+    line(zlib) \
+    line(numcodecs_gzip) \
+    line(numcodecs_zstd) \
+    line(numcodecs_blosc) \
+    line(numcodecs_lz4) \
+    line(numcodecs_bz2) \
+    line(numcodecs_lzma) \
+    line(numcodecs_shuffle) \
+    line(numcodecs_crc32) \
+    line(numcodecs_adler32) \
+    line(numcodecs_crc32c) \
+    line(numcodecs_fletcher32) \
+    line(numcodecs_jenkins)
 /* clang-format on */
 
 #define DECLARE(name) extern const zb__codec_ops zb__codec_##name;

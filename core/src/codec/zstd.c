@@ -321,6 +321,15 @@ static enum zb_code zstd_parse(const zb_json *configuration, const zb__binding *
 
 static const char *const members[] = {"level", "checksum", NULL};
 static const char *const defaults[] = {"3", "false"};
+static const char *const numcodecs_defaults[] = {"0", "false"};
+
+#define OPERATIONS                                                                                 \
+    {.decode = zstd_decode,                                                                        \
+     .encode_bound = zstd_encode_bound,                                                            \
+     .encode = zstd_encode,                                                                        \
+     .fixed_overhead = -1,                                                                         \
+     .is_partial = true,                                                                           \
+     .cost = 900}
 
 const zb__codec_ops zb__codec_zstd = {
     .name = "zstd",
@@ -329,10 +338,15 @@ const zb__codec_ops zb__codec_zstd = {
     .defaults = defaults,
     .parse = zstd_parse,
     .free = free,
-    .bytes = {.decode = zstd_decode,
-              .encode_bound = zstd_encode_bound,
-              .encode = zstd_encode,
-              .fixed_overhead = -1,
-              .is_partial = true,
-              .cost = 900},
+    .bytes = OPERATIONS,
+};
+
+const zb__codec_ops zb__codec_numcodecs_zstd = {
+    .name = "numcodecs.zstd",
+    .kind = ZB__BYTES_TO_BYTES,
+    .members = members,
+    .defaults = numcodecs_defaults,
+    .parse = zstd_parse,
+    .free = free,
+    .bytes = OPERATIONS,
 };

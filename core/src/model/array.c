@@ -18,6 +18,7 @@
 #include "codec/form.h"
 #include "kernel/scatter.h"
 #include "model/chunk_form.h"
+#include "model/codec_forms.h"
 #include "model/dtype.h"
 #include "model/extents.h"
 #include "model/fill.h"
@@ -116,8 +117,22 @@ static enum zb_code parse_separator(const zb_json *owner, const char *what, char
     return ZB_OK;
 }
 
+/* Drafts called the name `type` and had the members of the configuration beside it. */
+static enum zb_code parse_encoding(const zb_json *value, zb__extension *out, zb_error *err) {
+    static const char *const members[] = {"type", "separator", NULL};
+    const char *type = zb_json_string(zb_json_get(value, "type"));
+    bool is_draft = type && !zb_json_get(value, "name") && !zb_json_get(value, "configuration");
+    for (const zb_json *m = zb_json_first(value); m && is_draft; m = zb_json_next(m))
+        is_draft = zb__name_in(zb_json_name(m), members);
+    if (!is_draft)
+        return zb__extension_parse(value, "chunk_key_encoding", out, err);
+    *out = (zb__extension){.name = type, .configuration = value};
+    return ZB_OK;
+}
+
 /* Each encoding has its own default for a missing separator, also without a configuration. */
 static enum zb_code parse_keys(zb__key_encoding *keys, const zb_json *document, zb_error *err) {
+    static const char *const in_drafts[] = {"type", "separator", NULL};
     static const char *const known[] = {"separator", NULL};
     const zb_json *value, *grid = zb_json_get(document, "chunk_grid");
     zb__extension encoding;
@@ -128,7 +143,7 @@ static enum zb_code parse_keys(zb__key_encoding *keys, const zb_json *document, 
     }
     enum zb_code code = require(document, "chunk_key_encoding", &value, err);
     if (!code)
-        code = zb__extension_parse(value, "chunk_key_encoding", &encoding, err);
+        code = parse_encoding(value, &encoding, err);
     if (code)
         return code;
     keys->v2 = strcmp(encoding.name, "v2") == 0;
@@ -136,7 +151,8 @@ static enum zb_code parse_keys(zb__key_encoding *keys, const zb_json *document, 
         return zb_fail(err, ZB_EUNSUPPORTED,
                        "chunk_key_encoding %s is not supported, expected \"default\" or \"v2\"",
                        zb__name_brief(encoding.name, brief));
-    code = zb__extension_check(&encoding, "chunk_key_encoding", known, err);
+    code = zb__extension_check(&encoding, "chunk_key_encoding",
+                               encoding.configuration == value ? in_drafts : known, err);
     if (code)
         return code;
     keys->separator = keys->v2 ? '.' : '/';
@@ -213,9 +229,12 @@ static enum zb_code parse_codecs(model *m, const zb_json *document, zb_error *er
     zb_array_info *info = &m->array.info;
     const zb_json *codecs;
     enum zb_code code = require(document, "codecs", &codecs, err);
+    const zb__binding binding = {.ndim = info->ndim,
+                                 .dtype = info->dtype,
+                                 .fill = info->fill_value,
+                                 .forms = &zb__codec_forms};
     if (!code)
-        code = zb__chain_bind(codecs, &(zb__binding){.ndim = info->ndim, .dtype = info->dtype},
-                              &m->array.chain, err);
+        code = zb__chain_bind(codecs, &binding, &m->array.chain, err);
     if (!code)
         code = zb__chain_form(m->array.chain, m->chunk_shape, &m->array.form, err);
     if (!code)

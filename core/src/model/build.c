@@ -204,50 +204,55 @@ static enum zb_code print_fill(zb_json_writer *w, const zb_array_spec *spec, zb_
     return ZB_OK;
 }
 
-/* The array→bytes codec. Only numbers of several bytes have a byte order; older zarr-python reads
-   `bytes` without it, too. */
-static void print_serial(zb_json_writer *w, zb_dtype dtype) {
-    bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-    if (zb_dtype_is_variable(dtype)) {
-        zb_json_write_raw(w, dtype.kind == ZB_KIND_STRING ? "{\"name\":\"vlen-utf8\"}"
-                                                          : "{\"name\":\"vlen-bytes\"}");
-        return;
-    }
-    if (!zb__dtype_has_order(dtype)) {
-        zb_json_write_raw(w, "{\"name\":\"bytes\"}");
-        return;
-    }
-    begin_extension(w, "bytes");
-    print_string(w, "endian", little != dtype.swapped ? "little" : "big");
+/* The array→bytes codec where the caller gives none. Only numbers of several bytes have a byte order;
+   older zarr-python reads `bytes` without it, too. Behind other codecs elements may have become
+   numbers of several bytes. */
+static const char *serial_of(zb_dtype dtype, bool has_array_codecs) {
+    bool host_is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+    if (zb_dtype_is_variable(dtype))
+        return dtype.kind == ZB_KIND_STRING ? "{\"name\":\"vlen-utf8\"}"
+                                            : "{\"name\":\"vlen-bytes\"}";
+    if (!zb__dtype_has_order(dtype) && !(has_array_codecs && dtype.kind <= ZB_KIND_COMPLEX))
+        return "{\"name\":\"bytes\"}";
+    return host_is_little != dtype.swapped
+               ? "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}"
+               : "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"big\"}}";
+}
+
+static enum zb_code print_sharded(zb_json_writer *w, const zb_array_spec *spec,
+                                  const zb_json *codecs, const char *serial, zb_error *err) {
+    zb_json_begin_array(w);
+    begin_extension(w, "sharding_indexed");
+    print_extents(w, "chunk_shape", spec->inner_shape, spec->ndim);
+    zb_json_write_name(w, "codecs");
+    enum zb_code code = zb__codecs_print(w, codecs, spec->dtype, serial, err);
+    zb_json_write_name(w, "index_codecs");
+    zb_json_write_raw(w, "[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}},"
+                         "{\"name\":\"crc32c\"}]");
+    print_string(w, "index_location", "end");
     end_extension(w);
+    zb_json_end_array(w);
+    return code;
 }
 
 static enum zb_code print_codecs(zb_json_writer *w, const zb_array_spec *spec, zb_error *err) {
-    zb_json_write_name(w, "codecs");
-    zb_json_begin_array(w);
-    if (spec->shard_shape) {
-        begin_extension(w, "sharding_indexed");
-        print_extents(w, "chunk_shape", spec->inner_shape, spec->ndim);
-        zb_json_write_name(w, "codecs");
-        zb_json_begin_array(w);
-    }
-    print_serial(w, spec->dtype);
     zb_json *codecs;
     enum zb_code code =
         zb__argument_parse(spec->codecs ? spec->codecs : "[\"zstd\"]", "codecs", &codecs, err);
     if (code)
         return code;
-    code = zb__codecs_print(w, codecs, spec->dtype, err);
+    zb__codec_kinds kinds = zb__codecs_kinds(codecs);
+    const char *serial = serial_of(spec->dtype, kinds.has_array);
+    zb_json_write_name(w, "codecs");
+    if (spec->shard_shape && kinds.has_serial)
+        code = zb_fail(err, ZB_EINVAL,
+                       "codecs has an array-to-bytes codec, so it is the whole chain, for which no "
+                       "shard_shape can be given");
+    else if (spec->shard_shape)
+        code = print_sharded(w, spec, codecs, serial, err);
+    else
+        code = zb__codecs_print(w, codecs, spec->dtype, serial, err);
     zb_json_free(codecs);
-    if (spec->shard_shape) {
-        zb_json_end_array(w);
-        zb_json_write_name(w, "index_codecs");
-        zb_json_write_raw(w, "[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}},"
-                             "{\"name\":\"crc32c\"}]");
-        print_string(w, "index_location", "end");
-        end_extension(w);
-    }
-    zb_json_end_array(w);
     return code;
 }
 

@@ -18,18 +18,18 @@ void zb__index_release(zb__index *index) {
     *index = (zb__index){0};
 }
 
-/* Sets *encoded to the index's stored bytes: in memory, or read into the scratch. */
-static enum zb_code fetch(const zb__shard *shard, const zb__source *source, zb__scratch *scratch,
-                          const uint8_t **encoded, zb_error *err) {
-    uint64_t at = source->offset + (shard->index_at_start ? 0 : source->size - shard->index_size);
+/* Sets *encoded to the stored bytes of an index of that size: in memory, or read into the scratch. */
+static enum zb_code fetch(const zb__shard *shard, const zb__source *source, size_t size,
+                          zb__scratch *scratch, const uint8_t **encoded, zb_error *err) {
+    uint64_t at = source->offset + (shard->index_at_start ? 0 : source->size - size);
     if (!source->object) {
         *encoded = source->memory + at;
         return ZB_OK;
     }
-    enum zb_code code = zb__buffer_reserve(&scratch->encoded, shard->index_size, err);
+    enum zb_code code = zb__buffer_reserve(&scratch->encoded, size, err);
     if (code != ZB_OK)
         return code;
-    zb_range range = {.offset = at, .length = shard->index_size, .buffer = scratch->encoded.data};
+    zb_range range = {.offset = at, .length = size, .buffer = scratch->encoded.data};
     code = zb_object_read(source->object, &range, 1, err);
     if (code == ZB_OK && range.got != range.length)
         code = zb_fail(err, ZB_EIO, "the shard became shorter while its index was read");
@@ -40,10 +40,16 @@ static enum zb_code fetch(const zb__shard *shard, const zb__source *source, zb__
 enum zb_code zb__index_read(const zb__shard *shard, const zb__source *source, zb__scratch *scratch,
                             uint64_t *entries, zb_error *err) {
     const uint8_t *encoded = NULL;
+    if (shard->is_draft) {
+        size_t size = source->size < shard->index_size ? (size_t)source->size : shard->index_size;
+        enum zb_code fetched = fetch(shard, source, size, scratch, &encoded, err);
+        return fetched ? fetched
+                       : zb__draft_index_decode(shard, scratch, encoded, size, entries, err);
+    }
     if (source->size < shard->index_size)
         return zb_fail(err, ZB_EFORMAT, "the shard has %llu bytes, fewer than its index of %zu",
                        (unsigned long long)source->size, shard->index_size);
-    enum zb_code code = fetch(shard, source, scratch, &encoded, err);
+    enum zb_code code = fetch(shard, source, shard->index_size, scratch, &encoded, err);
     return code ? code : zb__shard_index_decode(shard, scratch, encoded, entries, err);
 }
 

@@ -131,10 +131,16 @@ static inline zb__box_copy fill_of(const zb__leaf *leaf, zb__piece *piece) {
                           .stream = piece->target->stream};
 }
 
+/* The element of a missing chunk. */
+static const void *missing_element(const zb__leaf *leaf) {
+    const void *missing = leaf->form->chain->missing;
+    return missing ? missing : leaf->key->node->array->info.fill_value;
+}
+
 static void fill_all(const zb__leaf *leaf) {
     for (zb__piece *piece = leaf->pieces; piece; piece = piece->next) {
         zb__box_copy copy = fill_of(leaf, piece);
-        zb__scatter_fill(&copy, leaf->key->node->array->info.fill_value, piece->dst);
+        zb__scatter_fill(&copy, missing_element(leaf), piece->dst);
     }
 }
 
@@ -319,7 +325,7 @@ static enum zb_code run_with_heap(const zb__leaf *leaf, const uint8_t *stored, z
     if (item)
         zb__elements_move(&elements, item->data);
     if (code == ZB_OK)
-        code = zb__elements_open(leaf->form, &elements, err);
+        code = zb__elements_open(leaf->form, scratch, &elements, err);
     if (code == ZB_OK && item) {
         item->lo = 0;
         item->hi = elements.size;
@@ -327,6 +333,34 @@ static enum zb_code run_with_heap(const zb__leaf *leaf, const uint8_t *stored, z
     }
     if (code == ZB_OK)
         code = copy_all(leaf, elements.data, err);
+    zb__lru_release(item);
+    return code;
+}
+
+/* Decodes a chunk of numbers that filters or a codec of their own make: always whole. The heap is
+   not kept. */
+static enum zb_code run_opened(const zb__leaf *leaf, const uint8_t *stored, zb__scratch *scratch,
+                               zb_error *err) {
+    zb__elements elements;
+    zb__lru_item *item = NULL;
+    zb__lru *cache = zb__chunk_cache();
+    zb__lru_key key = cache_key(leaf);
+    enum zb_code code =
+        zb__elements_serialised(leaf->form, scratch, stored, (size_t)leaf->size, &elements, err);
+    if (code == ZB_OK && is_cacheable(leaf))
+        item =
+            zb__lru_new(cache, &key, zb__cache_version(&leaf->key->info.validator), elements.size);
+    if (item)
+        elements.data = item->data;
+    if (code == ZB_OK)
+        code = zb__elements_open(leaf->form, scratch, &elements, err);
+    if (code == ZB_OK && item) {
+        item->lo = 0;
+        item->hi = elements.size;
+        zb__lru_put(cache, item);
+    }
+    if (code == ZB_OK)
+        scatter_all(leaf, elements.data, 0);
     zb__lru_release(item);
     return code;
 }
@@ -406,6 +440,8 @@ enum zb_code zb__leaf_run(const zb__leaf *leaf, const uint8_t *stored, zb__scrat
         scatter_all(leaf, leaf->cached->data, 0);
     else if (leaf->form->shard) /* the messages of its parts have their own names */
         return run_encoded_shard(leaf, stored, scratch, err);
+    else if (zb__form_has_heap(leaf->form))
+        code = run_opened(leaf, stored, scratch, err);
     else if (!leaf->form->chain->is_raw)
         code = run_encoded(leaf, stored, scratch, err);
     else if (stored)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codec/elements.h"
 #include "codec/encode.h"
 #include "codec/form.h"
 #include "kernel/scatter.h"
@@ -18,7 +19,7 @@
    it. */
 static bool is_fixed(const zb__layout *layout) {
     const zb__chain *unit = layout->unit->chain;
-    return layout->shard && !layout->unit->shard && !unit->is_variable &&
+    return layout->shard && !layout->unit->shard && !zb__form_has_heap(layout->unit) &&
            zb__chain_is_fixed(unit) && zb__chain_is_checked(unit);
 }
 
@@ -28,6 +29,25 @@ static void set_strides(zb__layout *layout) {
     uint64_t stride = 1;
     for (uint32_t i = layout->ndim; i-- > 0; stride *= unit->stored_shape[i])
         layout->strides[layout->shard ? unit->chain->axis[i] : i] = stride;
+}
+
+/* Where filters stand in front of a shard, a missing inner chunk may have another value than a
+   missing shard. A writer that left out what is missing would change values then. And a writer of
+   the sharding draft would have to guess which form of the index its readers expect. */
+static enum zb_code check_writable(const zb__array *array, zb_error *err) {
+    const zb__form *form = array->form;
+    for (; form; form = form->shard ? form->shard->inner : NULL) {
+        const void *missing = form->chain->missing;
+        if (form->shard && form->shard->is_draft)
+            return zb_fail(err, ZB_EUNSUPPORTED,
+                           "the shards are of the draft of March 2023 (there are no index_codecs), "
+                           "which is only read; copy the array into a new one");
+        if (missing && memcmp(missing, array->info.fill_value, array->info.dtype.size) != 0)
+            return zb_fail(err, ZB_EUNSUPPORTED,
+                           "the fill value does not pass the codecs in front of the shards "
+                           "unchanged, so that the array can only be read");
+    }
+    return ZB_OK;
 }
 
 enum zb_code zb__layout_shape(zb__layout *layout, const zb__form *chunk, zb_error *err) {
@@ -58,7 +78,9 @@ enum zb_code zb__layout_init(zb__layout *layout, const zb__array *array, zb_erro
         (zb__layout){.ndim = array->info.ndim, .grid = &array->grid, .outer = array->form->chain};
     for (uint32_t d = 0; d < layout->ndim; d++)
         layout->shape[d] = array->info.shape[layout->outer->axis[d]];
-    enum zb_code code = zb__layout_shape(layout, array->form, err);
+    enum zb_code code = check_writable(array, err);
+    if (!code)
+        code = zb__layout_shape(layout, array->form, err);
     if (code)
         return code;
     layout->fill = malloc(array->info.dtype.size);

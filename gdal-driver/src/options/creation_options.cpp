@@ -31,6 +31,8 @@ static const char kOptions[] =
     "inside blosc'>"
     "    <Value>NONE</Value><Value>BYTE</Value><Value>BIT</Value>"
     "  </Option>"
+    "  <Option name='CODECS' type='string' description='The codecs of blocks as a JSON list, in "
+    "place of COMPRESS and its options: [\"numcodecs.shuffle\", \"numcodecs.lz4\"]'/>"
     "  <Option name='CHECKSUM' type='boolean' default='NO' description='Add a CRC32C to each "
     "block'/>"
     "  <Option name='BLOCKSIZE' type='string' description='Block: WIDTHxHEIGHT, or the "
@@ -189,7 +191,24 @@ static bool parse_blosc(CSLConstList list, std::string *text, std::string *reaso
     return true;
 }
 
+/* The list goes to the core as it is, which checks it. */
+static bool parse_codecs(CSLConstList list, const char *codecs, CreationOptions *options,
+                         std::string *reason) {
+    static constexpr const char *kOthers[] = {"COMPRESS", "LEVEL", "BLOSC_CNAME", "BLOSC_SHUFFLE",
+                                              "CHECKSUM"};
+    for (const char *other : kOthers) {
+        if (CSLFetchNameValue(list, other) != nullptr) {
+            *reason = std::string(other) + " and CODECS exclude each other";
+            return false;
+        }
+    }
+    options->codecs = codecs;
+    return true;
+}
+
 static bool parse_compression(CSLConstList list, CreationOptions *options, std::string *reason) {
+    if (const char *given = CSLFetchNameValue(list, "CODECS"))
+        return parse_codecs(list, given, options, reason);
     std::vector<std::string> codecs;
     uint64_t level = 3;
     std::string blosc;

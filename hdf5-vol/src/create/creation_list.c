@@ -62,6 +62,10 @@ static void add_blosc(h5_lib *lib, hid_t dcpl, const zb_codec_info *codec, unsig
     add_filter(lib, dcpl, FILTER_BLOSC, sizeof values / sizeof values[0], values);
 }
 
+static bool is_named(const zb_codec_info *codec, const char *name, const char *other) {
+    return strcmp(codec->name, name) == 0 || strcmp(codec->name, other) == 0;
+}
+
 /* Adds the codecs of the innermost chunks only: HDF5 sees no chunk on which those around a shard
    work. */
 static void add_filters(h5_lib *lib, hid_t dcpl, const zb_array_info *info) {
@@ -69,15 +73,18 @@ static void add_filters(h5_lib *lib, hid_t dcpl, const zb_array_info *info) {
         const zb_codec_info *codec = &info->codecs[i];
         if (codec->shard_level != info->shard_depth)
             continue;
-        if (strcmp(codec->name, "gzip") == 0) {
-            const unsigned level = config_uint(codec, "level", 6);
+        if (is_named(codec, "gzip", "numcodecs.gzip") || is_named(codec, "numcodecs.zlib", "")) {
+            const unsigned level =
+                config_uint(codec, "level", strcmp(codec->name, "gzip") == 0 ? 6 : 1);
             add_filter(lib, dcpl, H5Z_FILTER_DEFLATE, 1, &level);
-        } else if (strcmp(codec->name, "zstd") == 0) {
+        } else if (is_named(codec, "zstd", "numcodecs.zstd")) {
             const unsigned level = config_uint(codec, "level", 3);
             add_filter(lib, dcpl, FILTER_ZSTD, 1, &level);
         } else if (strcmp(codec->name, "blosc") == 0) {
             add_blosc(lib, dcpl, codec, info->dtype.size);
-        } else if (strcmp(codec->name, "crc32c") == 0) {
+        } else if (strcmp(codec->name, "numcodecs.shuffle") == 0) {
+            add_filter(lib, dcpl, H5Z_FILTER_SHUFFLE, 0, NULL);
+        } else if (is_named(codec, "crc32c", "numcodecs.fletcher32")) {
             add_filter(lib, dcpl, H5Z_FILTER_FLETCHER32, 0, NULL);
         }
     }

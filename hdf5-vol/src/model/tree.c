@@ -120,7 +120,9 @@ static enum zb_code open_child(vol_node *group, const char *name, vol_link **out
         return code;
     code = zb_node_open(group->file->store, path, &zarr, &reason);
     free(path);
-    if (code == ZB_ENOTFOUND || code == ZB_EINVAL || code == ZB_ENOMEM) {
+    /* What may pass is an error of this call. Only content that cannot be read has a link. */
+    if (code == ZB_ENOTFOUND || code == ZB_EINVAL || code == ZB_ENOMEM || code == ZB_EIO ||
+        code == ZB_ECONFLICT) {
         if (err)
             *err = reason;
         return code == ZB_EINVAL ? ZB_ENOTFOUND : code;

@@ -139,6 +139,11 @@ static void configurations(void **state) {
         "{\"name\":\"zstd\",\"configuration\":{\"level\":22,\"checksum\":true}}",
         "{\"name\":\"numcodecs.zlib\",\"configuration\":{\"level\":-1}}",
         "{\"name\":\"numcodecs.zlib\",\"configuration\":{}}",
+        "\"numcodecs.gzip\"",
+        "{\"name\":\"numcodecs.blosc\",\"configuration\":{\"cname\":\"lz4\",\"clevel\":5,"
+        "\"shuffle\":-1,\"blocksize\":0,\"typesize\":null}}",
+        "{\"name\":\"numcodecs.shuffle\",\"configuration\":{\"elementsize\":null}}",
+        "{\"name\":\"numcodecs.jenkins_lookup3\",\"configuration\":{\"prefix\":null}}",
         CRC32C,
         "{\"name\":\"crc32c\",\"configuration\":{}}",
         "\"blosc\"",
@@ -166,6 +171,26 @@ static void configurations(void **state) {
         {"numcodecs.zlib", "{\"level\":-2}", ZB_EFORMAT,
          "level is -2, expected an integer from -1 to 9"},
         {"numcodecs.zlib", "{\"wbits\":15}", ZB_EUNSUPPORTED, "\"wbits\""},
+        {"numcodecs.gzip", "{\"level\":-1}", ZB_EFORMAT, "level is -1"},
+        {"numcodecs.blosc", "{\"shuffle\":\"shuffle\"}", ZB_EFORMAT,
+         "shuffle is \"shuffle\", expected an integer from -1 to 2"},
+        {"numcodecs.shuffle", "{\"elementsize\":-1}", ZB_EFORMAT, "elementsize is -1"},
+        {"numcodecs.crc32", "{\"location\":\"middle\"}", ZB_EFORMAT,
+         "location is \"middle\", expected \"start\" or \"end\""},
+        {"numcodecs.jenkins_lookup3", "{\"initval\":-1}", ZB_EFORMAT, "initval is -1"},
+        {"numcodecs.jenkins_lookup3", "{\"prefix\":\"ab\"}", ZB_EUNSUPPORTED, "prefix is \"ab\""},
+        {"numcodecs.lz4", "{\"acceleration\":1.5}", ZB_EFORMAT, "acceleration is 1.5"},
+        {"numcodecs.pcodec", "{}", ZB_EUNSUPPORTED, "pcodec has no C library"},
+        {"gribberish", "{}", ZB_EUNSUPPORTED, "open the GRIB files themselves with GDAL"},
+#ifdef ZB_HAVE_BZ2
+        {"numcodecs.bz2", "{\"level\":0}", ZB_EFORMAT, "level is 0"},
+#endif
+#ifdef ZB_HAVE_LZMA
+        {"numcodecs.lzma", "{\"format\":3}", ZB_EUNSUPPORTED, "raw streams"},
+        {"numcodecs.lzma", "{\"filters\":[{\"id\":33}]}", ZB_EUNSUPPORTED, "raw streams"},
+        {"numcodecs.lzma", "{\"preset\":10}", ZB_EFORMAT, "preset is 10"},
+        {"numcodecs.lzma", "{\"check\":16}", ZB_EFORMAT, "check is 16"},
+#endif
         {"crc32c", "{\"x\":1}", ZB_EUNSUPPORTED, "\"x\""},
         {"blosc", "{\"cname\":\"lzma\"}", ZB_EFORMAT, "cname is \"lzma\", expected \"lz4\" or "},
         {"blosc", "{\"clevel\":10}", ZB_EFORMAT, "clevel is 10"},

@@ -344,7 +344,8 @@ static void bounds(void **state) {
         codec->ops = zb__codec_at(i);
         form->shard->count = 1 << 20;
         uint64_t bound = zb__chunk_encode_bound(form);
-        assert_true(bound > body && bound < 2 * body);
+        /* shuffle adds nothing, and an LZ4 block does not hold that much */
+        assert_true(bound >= body && (bound < 2 * body || bound == UINT64_MAX));
         form->shard->count = UINT64_MAX / 3;
         assert_true(zb__chunk_encode_bound(form) == UINT64_MAX);
     }

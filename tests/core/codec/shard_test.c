@@ -64,7 +64,7 @@ static void refused(void **state) {
         enum zb_code code;
         const char *text;
     } cases[] = {
-        {SHARD(INNER), ZB_EFORMAT, "codecs[0]: sharding_indexed: index_codecs is missing"},
+        {SHARD(INNER ",\"index_location\":3"), ZB_EFORMAT, "index_location is 3"},
         {SHARD("\"chunk_shape\":[3,2]," INDEX), ZB_EFORMAT, "sharding_indexed: codecs is missing"},
         {SHARD("\"codecs\":[" BYTES "]," INDEX), ZB_EFORMAT, "chunk_shape is missing"},
         {SHARD("\"chunk_shape\":[3],\"codecs\":[" BYTES "]," INDEX), ZB_EFORMAT,

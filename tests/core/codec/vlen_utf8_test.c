@@ -45,7 +45,7 @@ static enum zb_code decode(fixture *f, const void *data, size_t size, zb__elemen
         return code;
     uint8_t *memory = aligned_alloc(64, (out->size + out->heap_size + 63) / 64 * 64);
     zb__elements_move(out, memory);
-    code = zb__elements_open(f->form, out, err);
+    code = zb__elements_open(f->form, f->scratch, out, err);
     if (code)
         free(memory);
     return code;

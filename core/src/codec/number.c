@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* See number.h. */
+#include "codec/number.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/half.h"
+
+bool zb__is_number(zb_dtype dtype) {
+    return dtype.kind <= ZB_KIND_FLOAT;
+}
+
+const char *zb__number_name(zb_dtype dtype, char text[24]) {
+    static const char *const names[] = {"bool", "int", "uint", "float", "complex"};
+    const char *name = dtype.kind <= ZB_KIND_COMPLEX ? names[dtype.kind] : "type of bytes ";
+    if (dtype.kind == ZB_KIND_BOOL)
+        snprintf(text, 24, "bool");
+    else
+        snprintf(text, 24, "%s%u", name, 8 * dtype.size);
+    return text;
+}
+
+zb__number zb__number_load(zb_dtype dtype, const void *element) {
+    if (dtype.kind == ZB_KIND_FLOAT)
+        return (zb__number){.is_float = true, .real = zb__load_float(element, dtype.size)};
+    uint64_t bits = zb__load_element(element, dtype.size);
+    uint64_t sign = UINT64_C(1) << (8 * dtype.size - 1);
+    if (dtype.kind == ZB_KIND_INT && bits & sign) {
+        bits |= ~(sign | (sign - 1)); /* to 64 bits */
+        return (zb__number){.negative = true, .magnitude = 0 - bits};
+    }
+    return (zb__number){.magnitude = bits};
+}
+
+double zb__number_real(zb__number number) {
+    if (number.is_float)
+        return number.real;
+    return number.negative ? -(double)number.magnitude : (double)number.magnitude;
+}
+
+void zb__real_store(uint32_t size, double real, void *element) {
+    float narrow = (float)real;
+    if (size == 2)
+        zb__store_element(zb__half_from_double(real), 2, element);
+    else
+        memcpy(element, size == 4 ? (const void *)&narrow : (const void *)&real, size);
+}
+
+double zb__real_narrow(uint32_t size, double real) {
+    uint8_t element[8];
+    if (size == 8)
+        return real;
+    zb__real_store(size, real, element);
+    return zb__load_float(element, size);
+}
+
+bool zb__number_integer(double real, zb__number *out) {
+    double size = fabs(real);
+    if (!(size < 0x1p64) || trunc(size) != size)
+        return false;
+    *out = (zb__number){.negative = real < 0, .magnitude = (uint64_t)size};
+    return true;
+}
+
+/* The largest magnitude that an integer type has with this sign. */
+static uint64_t most(zb_dtype dtype, bool negative) {
+    uint64_t all = UINT64_MAX >> (64 - 8 * dtype.size);
+    if (dtype.kind == ZB_KIND_BOOL)
+        return negative ? 0 : 1;
+    if (dtype.kind == ZB_KIND_UINT)
+        return negative ? 0 : all;
+    return all / 2 + negative;
+}
+
+static void store_bits(zb_dtype dtype, bool negative, uint64_t magnitude, void *element) {
+    zb__store_element(negative ? 0 - magnitude : magnitude, dtype.size, element);
+}
+
+bool zb__number_store(zb_dtype dtype, zb__number number, void *element) {
+    if (dtype.kind == ZB_KIND_FLOAT) {
+        double real = zb__number_real(number);
+        double narrow = zb__real_narrow(dtype.size, real);
+        zb__number back;
+        bool same = narrow == real || isnan(real);
+        if (same && !number.is_float) /* the double is not the integer itself */
+            same = zb__number_integer(narrow, &back) && back.magnitude == number.magnitude;
+        if (same)
+            zb__real_store(dtype.size, real, element);
+        return same;
+    }
+    if (number.is_float && !zb__number_integer(number.real, &number))
+        return false;
+    if (number.magnitude > most(dtype, number.negative))
+        return false;
+    store_bits(dtype, number.negative, number.magnitude, element);
+    return true;
+}
+
+bool zb__number_cut(zb_dtype dtype, zb__number number, void *element) {
+    if (dtype.kind == ZB_KIND_FLOAT) {
+        zb__real_store(dtype.size, zb__number_real(number), element);
+        return true;
+    }
+    if (number.is_float)
+        number.real = trunc(number.real);
+    return zb__number_store(dtype, number, element);
+}
+
+void zb__number_clamp(zb_dtype dtype, zb__number number, void *element) {
+    if (zb__number_cut(dtype, number, element))
+        return;
+    bool negative = number.is_float ? number.real < 0 : number.negative;
+    bool is_nan = number.is_float && isnan(number.real);
+    store_bits(dtype, negative, is_nan ? 0 : most(dtype, negative), element);
+}

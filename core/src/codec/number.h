@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One real number of any type, for codecs that compute with elements. Integers keep all of their 64
+ * bits, with the sign apart; floats of every width are doubles.
+ */
+#ifndef ZB_CODEC_NUMBER_H
+#define ZB_CODEC_NUMBER_H
+
+#include "zarrbridge/dtype.h"
+
+typedef struct zb__number {
+    bool is_float;
+    bool negative;      /* of an integer; not for zero */
+    uint64_t magnitude; /* likewise */
+    double real;        /* of a float */
+} zb__number;
+
+/* Bool, integers and floats have a number; complex ones, bytes and times have none. */
+bool zb__is_number(zb_dtype dtype);
+
+/* The name of a number's type, for messages. */
+const char *zb__number_name(zb_dtype dtype, char text[24]);
+
+/* Elements lie anywhere, in host byte order. */
+zb__number zb__number_load(zb_dtype dtype, const void *element);
+
+/* The nearest double. */
+double zb__number_real(zb__number number);
+
+/* Stores a number that the type holds exactly; false, and nothing stored, for any other. NaN is a
+   number of every float. */
+bool zb__number_store(zb_dtype dtype, zb__number number, void *element);
+
+/* Stores the nearest float of that width (ties to even; beyond its range infinity). */
+void zb__real_store(uint32_t size, double real, void *element);
+
+/* The nearest float of that width, as a double. */
+double zb__real_narrow(uint32_t size, double real);
+
+/* A float without fraction as an integer; false for others, and from 2^64 on. */
+bool zb__number_integer(double real, zb__number *out);
+
+/* Stores a number as numpy converts it where it has one answer: fractions are cut off. False for a
+   number outside the range of an integer type. */
+bool zb__number_cut(zb_dtype dtype, zb__number number, void *element);
+
+/* Stores the end of the range that is nearest to a number outside of it; NaN gives zero. */
+void zb__number_clamp(zb_dtype dtype, zb__number number, void *element);
+
+#endif

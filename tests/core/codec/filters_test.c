@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Filters (array→array codecs that change elements or shapes) and packbits: chunks of numcodecs and
+ * of the specifications' examples, byte for byte, refusals of documents and of values, and the
+ * element of inner chunks that are missing behind filters.
+ */
+#include "bind.h"
+
+#include "codec/elements.h"
+#include "codec/encode.h"
+#include "model/codec_forms.h"
+
+static const zb_dtype boolean = {.kind = ZB_KIND_BOOL, .size = 1};
+static const zb_dtype int32 = {.kind = ZB_KIND_INT, .size = 4};
+static const zb_dtype uint16 = {.kind = ZB_KIND_UINT, .size = 2};
+static const zb_dtype float32 = {.kind = ZB_KIND_FLOAT, .size = 4};
+static const zb_dtype float64 = {.kind = ZB_KIND_FLOAT, .size = 8};
+
+/* A chain for one dimension, whose fill value is zero. */
+static enum zb_code bind_filters(const char *codecs, zb_dtype dtype, const void *fill,
+                                 zb__chain **out, zb_error *err) {
+    zb_json *json;
+    ASSERT_OK(zb_json_parse(codecs, strlen(codecs), &json, err), *err);
+    const zb__binding binding = {
+        .ndim = 1, .dtype = dtype, .fill = fill, .forms = &zb__codec_forms};
+    enum zb_code code = zb__chain_bind(json, &binding, out, err);
+    zb_json_free(json);
+    return code;
+}
+
+/* A chunk of `count` elements: its encoding is `hex`, and decodes to `back`. */
+static void check(const char *codecs, zb_dtype dtype, const void *elements, uint64_t count,
+                  const char *hex, const void *back) {
+    zb__chain *chain;
+    const zb__form *form;
+    zb_error err;
+    uint8_t out[512];
+    char text[1025] = "";
+    size_t size;
+    uint64_t zero[2] = {0};
+    if (bind_filters(codecs, dtype, zero, &chain, &err) ||
+        zb__chain_form(chain, &count, &form, &err))
+        fail_msg("%s: %s", codecs, err.message);
+    zb__scratch *scratch = zb__scratch_take();
+    assert_true(zb__chunk_encode_bound(form) <= sizeof out);
+    if (zb__chunk_encode(form, scratch, elements, zero, true, out, sizeof out, &size, &err))
+        fail_msg("%s: %s", codecs, err.message);
+    for (size_t i = 0; i < size; i++)
+        snprintf(text + 2 * i, 3, "%02x", out[i]);
+    assert_string_equal(text, hex);
+    assert_int_equal(zb__form_check_stored(form, size, &err), ZB_OK);
+    zb__elements made;
+    assert_true(zb__form_has_heap(form));
+    ASSERT_OK(zb__elements_serialised(form, scratch, out, size, &made, &err), err);
+    ASSERT_OK(zb__elements_open(form, scratch, &made, &err), err);
+    assert_memory_equal(made.data, back, count * dtype.size);
+    for (size_t cut = 0; cut < size; cut++) /* nothing that is too short passes */
+        assert_true(zb__elements_serialised(form, scratch, out, cut, &made, &err) != ZB_OK ||
+                    zb__elements_open(form, scratch, &made, &err) != ZB_OK);
+    zb__scratch_put(scratch);
+    free_form(form);
+}
+#define CHECK(codecs, dtype, elements, hex)                                                        \
+    check(codecs, dtype, elements, sizeof elements / dtype.size, hex, elements)
+
+#define LITTLE_BYTES "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}"
+#define BIG_BYTES "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"big\"}}"
+#define FILTER(name, configuration) "{\"name\":\"" name "\",\"configuration\":{" configuration "}}"
+
+static void of_numcodecs(void **state) {
+    (void)state;
+    static const int32_t ramp[4] = {5, 7, 6, 6};
+    CHECK("[" FILTER("numcodecs.delta", "\"dtype\":\"<i4\",\"astype\":\"|i1\"") ",\"bytes\"]",
+          int32, ramp, "0502ff00");
+    CHECK("[" FILTER("numcodecs.delta", "\"dtype\":\"<i4\"") "," BIG_BYTES "]", int32, ramp,
+          "0000000500000002ffffffff00000000");
+    static const double tens[3] = {1000, 1000.1, 1002.5};
+    CHECK("[" FILTER(
+              "numcodecs.fixedscaleoffset",
+              "\"offset\":1000,\"scale\":10,\"dtype\":\"<f8\",\"astype\":\"|u1\"") ",\"bytes\"]",
+          float64, tens, "000119");
+    static const double halves[3] = {0.25, 1.5, -3};
+    CHECK("[" FILTER("numcodecs.quantize",
+                     "\"digits\":1,\"dtype\":\"<f8\",\"astype\":\"<f4\"") "," LITTLE_BYTES "]",
+          float64, halves, "0000803e0000c03f000040c0");
+    CHECK("[" FILTER("numcodecs.astype",
+                     "\"encode_dtype\":\"<f4\",\"decode_dtype\":\"<i4\"") "," LITTLE_BYTES "]",
+          int32, ramp, "0000a0400000e0400000c0400000c040");
+    static const bool bits[10] = {1, 0, 1, 1, 0, 0, 0, 0, 1, 1};
+    CHECK("[\"numcodecs.packbits\",\"bytes\"]", boolean, bits, "06b0c0");
+}
+
+static void of_the_registry(void **state) {
+    (void)state;
+    static const float scaled[4] = {0, 1, 2, 3};
+    CHECK("[" FILTER("scale_offset", "\"offset\":1,\"scale\":2") "," LITTLE_BYTES "]", float32,
+          scaled, "000000c0000000000000004000008040");
+    static const uint16_t thousand[3] = {1000, 1255, 1001};
+    CHECK("[" FILTER("scale_offset", "\"offset\":1000") "," FILTER(
+              "cast_value", "\"data_type\":\"uint8\"") ",\"bytes\"]",
+          uint16, thousand, "00ff01");
+    static const bool bits[10] = {1, 0, 1, 1, 0, 0, 0, 0, 1, 1};
+    CHECK("[\"packbits\"]", boolean, bits, "0d03");
+    CHECK("[" FILTER("packbits", "\"padding_encoding\":\"first_byte\"") "]", boolean, bits,
+          "060d03");
+    CHECK("[" FILTER("packbits", "\"padding_encoding\":\"last_byte\"") "]", boolean, bits,
+          "0d0306");
+    static const int32_t small[3] = {-1, 3, -4};
+    CHECK("[" FILTER("packbits", "\"last_bit\":2") "]", int32, small, "1f01");
+    static const int32_t even[3] = {-2, 6, -8};
+    CHECK("[" FILTER("packbits", "\"first_bit\":1,\"last_bit\":3") ",\"crc32c\"]", int32, even,
+          "1f01ad0fb6db");
+    CHECK("[\"packbits\"]", int32, small, "ffffffff03000000fcffffff");
+    static const uint16_t six[6] = {0, 1, 2, 3, 4, 5};
+    CHECK("[" FILTER("reshape", "\"shape\":[2,-1]") "," FILTER(
+              "transpose", "\"order\":[1,0]") "," LITTLE_BYTES "]",
+          uint16, six, "000003000100040002000500");
+    CHECK("[" FILTER("reshape", "\"shape\":[[0],1]") "," BIG_BYTES "]", uint16, six,
+          "000000010002000300040005");
+}
+
+/* Each element of `in` becomes the one of `out`; decoding gives `back`. */
+static void rounding(void **state) {
+    (void)state;
+    static const double in[5] = {2.5, -2.5, 3.5, -0.5, 1.75};
+    static const struct {
+        const char *rounding, *hex;
+        double back[5];
+    } cases[] = {
+        {"nearest-even", "02fe040002", {2, -2, 4, 0, 2}},
+        {"nearest-away", "03fd04ff02", {3, -3, 4, -1, 2}},
+        {"towards-zero", "02fe030001", {2, -2, 3, 0, 1}},
+        {"towards-positive", "03fe040002", {3, -2, 4, 0, 2}},
+        {"towards-negative", "02fd03ff01", {2, -3, 3, -1, 1}},
+    };
+    char text[200];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(
+            text, sizeof text,
+            "[" FILTER("cast_value", "\"data_type\":\"int8\",\"rounding\":\"%s\"") ",\"bytes\"]",
+            cases[i].rounding);
+        check(text, float64, in, 5, cases[i].hex, cases[i].back);
+    }
+    static const double wide[3] = {1e10, -129, 128}, clamped[3] = {127, -128, 127};
+    check(
+        "[" FILTER("cast_value", "\"data_type\":\"int8\",\"out_of_range\":\"clamp\"") ",\"bytes\"]",
+        float64, wide, 3, "7f807f", clamped);
+    static const double wrapped[3] = {0, 127, -128};
+    check(
+        "[" FILTER("cast_value", "\"data_type\":\"int8\",\"out_of_range\":\"wrap\"") ",\"bytes\"]",
+        float64, wide, 3, "007f80", wrapped);
+    /* 16777217 and 0.1 lie between two floats */
+    static const double between[2] = {16777217, 0.1};
+    static const double up[2] = {16777218, 0.10000000149011612},
+                        down[2] = {16777216, 0.099999994039535522};
+    check("[" FILTER("cast_value",
+                     "\"data_type\":\"float32\",\"rounding\":\"towards-positive\"") "," LITTLE_BYTES
+                                                                                    "]",
+          float64, between, 2, "0100804bcdcccc3d", up);
+    check("[" FILTER("cast_value",
+                     "\"data_type\":\"float32\",\"rounding\":\"towards-zero\"") "," LITTLE_BYTES
+                                                                                "]",
+          float64, between, 2, "0000804bcccccc3d", down);
+    static const float precise[4] = {1.0f, 1.1f, 3.14159274f, -1.96875f};
+    static const float rounded[4] = {1.0f, 1.125f, 3.25f, -2.0f};
+    check("[" FILTER("bitround", "\"keepbits\":3") "," LITTLE_BYTES "]", float32, precise, 4,
+          "0000803f0000903f00005040000000c0", rounded);
+    static const int32_t numbers[4] = {7, -13, 1, 2147483647}, kept[4] = {8, -12, 1, 1610612736};
+    check("[" FILTER("bitround", "\"keepbits\":2") "," LITTLE_BYTES "]", int32, numbers, 4,
+          "08000000f4ffffff0100000000000060", kept);
+}
+
+static void refused_documents(void **state) {
+    (void)state;
+    static const struct {
+        const char *codecs;
+        enum zb_code code;
+        const char *text;
+    } cases[] = {
+        {"[" FILTER("numcodecs.delta", "\"dtype\":\"<f4\"") ",\"bytes\"]", ZB_EUNSUPPORTED,
+         "codecs[0]: numcodecs.delta: dtype is \"<f4\", expected the type of its input, int32"},
+        {"[" FILTER("numcodecs.delta", "\"dtype\":\">i4\"") ",\"bytes\"]", ZB_EUNSUPPORTED,
+         "this machine's byte order"},
+        {"[" FILTER("numcodecs.delta", "\"astype\":\"<f4\"") ",\"bytes\"]", ZB_EUNSUPPORTED,
+         "differences of integers as floats"},
+        {"[" FILTER("numcodecs.astype", "") ",\"bytes\"]", ZB_EFORMAT, "encode_dtype is missing"},
+        {"[" FILTER("numcodecs.fixedscaleoffset", "\"offset\":0") ",\"bytes\"]", ZB_EFORMAT,
+         "scale is missing"},
+        {"[" FILTER("numcodecs.fixedscaleoffset", "\"offset\":0,\"scale\":0") ",\"bytes\"]",
+         ZB_EFORMAT, "scale is 0"},
+        {"[" FILTER("numcodecs.quantize", "\"digits\":2") ",\"bytes\"]", ZB_EFORMAT,
+         "floats alone"},
+        {"[\"numcodecs.packbits\",\"bytes\"]", ZB_EFORMAT, "bools alone"},
+        {"[\"bitround\",\"bytes\"]", ZB_EFORMAT, "keepbits is missing"},
+        {"[" FILTER("cast_value", "\"data_type\":\"bool\"") ",\"bytes\"]", ZB_EFORMAT,
+         "integers and floats alone"},
+        {"[" FILTER("cast_value",
+                    "\"data_type\":\"float32\",\"out_of_range\":\"wrap\"") ",\"bytes\"]",
+         ZB_EFORMAT, "for integers alone"},
+        {"[" FILTER("cast_value", "\"data_type\":\"int8\",\"more\":1") ",\"bytes\"]",
+         ZB_EUNSUPPORTED, "\"more\""},
+        {"[" FILTER("cast_value",
+                    "\"data_type\":\"int8\",\"scalar_map\":{\"encode\":[[1,999]]}") ",\"bytes\"]",
+         ZB_EFORMAT, "scalar_map: "},
+        {"[" FILTER("scale_offset", "\"scale\":0") ",\"bytes\"]", ZB_EFORMAT, "scale is 0"},
+        {"[" FILTER("scale_offset", "\"offset\":0.5") ",\"bytes\"]", ZB_EFORMAT, "offset: "},
+        {"[" FILTER("reshape", "\"shape\":[-1,-1]") ",\"bytes\"]", ZB_EFORMAT, "once -1"},
+        {"[" FILTER("reshape", "\"shape\":[0]") ",\"bytes\"]", ZB_EFORMAT, "shape has 0"},
+        {"[" FILTER("reshape", "\"shape\":[[1]]") ",\"bytes\"]", ZB_EFORMAT, "shape has "},
+        {"[" FILTER("packbits", "\"first_bit\":3,\"last_bit\":2") "]", ZB_EFORMAT, "last_bit"},
+        {"[" FILTER("packbits", "\"last_bit\":32") "]", ZB_EFORMAT, "last_bit is 32"},
+        {"[" FILTER("reshape", "\"shape\":[-1]") "," FILTER(
+             "sharding_indexed",
+             "\"chunk_shape\":[2],\"codecs\":[\"bytes\"],\"index_codecs\":[\"bytes\"]") "]",
+         ZB_EUNSUPPORTED, "reshape in front of sharding_indexed is not supported"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        zb__chain *chain;
+        zb_error err;
+        ASSERT_FAILS(bind_filters(cases[i].codecs, int32, NULL, &chain, &err), cases[i].code, err,
+                     cases[i].text);
+    }
+    zb__chain *chain;
+    const zb__form *form;
+    zb_error err;
+    uint64_t seven = 7;
+    ASSERT_OK(bind_filters("[" FILTER("reshape", "\"shape\":[2,-1]") ",\"bytes\"]", int32, NULL,
+                           &chain, &err),
+              err);
+    ASSERT_FAILS(zb__chain_form(chain, &seven, &form, &err), ZB_EFORMAT, err,
+                 "reshape: the elements of a chunk do not fit the new shape");
+    zb__chain_free(chain);
+    /* eight bytes for each: more than the limit, though the array's own chunk is not */
+    uint64_t many = zb_limits_get()->chunk_bytes / 4;
+    ASSERT_OK(bind_filters("[" FILTER("numcodecs.astype", "\"encode_dtype\":\"<i8\"") ",\"bytes\"]",
+                           int32, NULL, &chain, &err),
+              err);
+    ASSERT_FAILS(zb__chain_form(chain, &many, &form, &err), ZB_ELIMIT, err, "chunk_bytes");
+    zb__chain_free(chain);
+}
+
+/* A value that would come back as another one is not written. */
+static void refused_values(void **state) {
+    (void)state;
+    static const int32_t large[2] = {300, 0};
+    static const struct {
+        const char *codecs, *text;
+    } cases[] = {
+        {"[" FILTER("numcodecs.astype", "\"encode_dtype\":\"|u1\"") ",\"bytes\"]",
+         "numcodecs.astype: 300 does not fit uint8"},
+        {"[" FILTER("numcodecs.delta", "\"astype\":\"|i1\"") ",\"bytes\"]",
+         "numcodecs.delta: a difference does not fit"},
+        {"[" FILTER("numcodecs.fixedscaleoffset",
+                    "\"offset\":0,\"scale\":1,\"astype\":\"|u1\"") ",\"bytes\"]",
+         "300 does not fit uint8"},
+        {"[" FILTER("cast_value", "\"data_type\":\"uint8\"") ",\"bytes\"]",
+         "cast_value: 300 cannot be cast to uint8"},
+        {"[" FILTER("scale_offset", "\"scale\":100000000") ",\"bytes\"]",
+         "scale_offset: the result for 300 is no int32"},
+    };
+    uint64_t two = 2;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        zb__chain *chain;
+        const zb__form *form;
+        zb_error err;
+        uint8_t out[64];
+        size_t size;
+        int32_t fill = -1;
+        ASSERT_OK(bind_filters(cases[i].codecs, int32, &fill, &chain, &err), err);
+        ASSERT_OK(zb__chain_form(chain, &two, &form, &err), err);
+        zb__scratch *scratch = zb__scratch_take();
+        ASSERT_FAILS(zb__chunk_encode(form, scratch, (const uint8_t *)large, &fill, false, out,
+                                      sizeof out, &size, &err),
+                     ZB_EINVAL, err, cases[i].text);
+        zb__scratch_put(scratch);
+        free_form(form);
+    }
+}
+
+/* Behind scale_offset and cast_value the fill value is encoded; behind numcodecs' filters it stays
+   the same number, so that it means another one. */
+static void missing_inner_chunks(void **state) {
+    (void)state;
+#define SHARD                                                                                      \
+    FILTER("sharding_indexed",                                                                     \
+           "\"chunk_shape\":[2],\"codecs\":[\"bytes\"],\"index_codecs\":[\"bytes\"]")
+    static const struct {
+        const char *filter;
+        double missing;
+    } cases[] = {
+        {FILTER("scale_offset", "\"offset\":10,\"scale\":4"), 3},
+        {FILTER("cast_value", "\"data_type\":\"uint8\""), 3},
+        {FILTER("numcodecs.fixedscaleoffset", "\"offset\":10,\"scale\":4,\"astype\":\"|u1\""),
+         10.75},
+    };
+    const double fill = 3;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[400];
+        zb__chain *chain;
+        const zb__form *form;
+        zb_error err;
+        uint64_t four = 4;
+        snprintf(text, sizeof text, "[%s," SHARD "]", cases[i].filter);
+        ASSERT_OK(bind_filters(text, float64, &fill, &chain, &err), err);
+        ASSERT_OK(zb__chain_form(chain, &four, &form, &err), err);
+        assert_null(chain->missing);
+        const double *missing = form->shard->inner->chain->missing;
+        assert_true(*missing == cases[i].missing);
+        free_form(form);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(of_numcodecs),   cmocka_unit_test(of_the_registry),
+        cmocka_unit_test(rounding),       cmocka_unit_test(refused_documents),
+        cmocka_unit_test(refused_values), cmocka_unit_test(missing_inner_chunks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

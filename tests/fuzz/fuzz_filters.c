@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Any bytes as a stored chunk of a chain with filters, or of packbits. Two bytes come before it: the
+ * chain and the number of elements (and one more). What decodes may be encoded again; where it is
+ * not refused, it decodes again.
+ */
+#include "fuzz.h"
+
+#include "base/scratch.h"
+#include "codec/elements.h"
+#include "codec/encode.h"
+#include "model/codec_forms.h"
+#include "zarrbridge/json.h"
+
+#define CODEC(name, configuration) "{\"name\":\"" name "\",\"configuration\":{" configuration "}},"
+#define BYTES "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"big\"}}]"
+
+static const struct {
+    const char *codecs;
+    zb_dtype dtype;
+} chains[] = {
+    {"[" CODEC("numcodecs.delta", "\"dtype\":\"<i4\",\"astype\":\"|i1\"") BYTES,
+     {.kind = ZB_KIND_INT, .size = 4}},
+    {"[" CODEC("numcodecs.delta", "\"dtype\":\"<f2\"") BYTES, {.kind = ZB_KIND_FLOAT, .size = 2}},
+    {"[" CODEC("numcodecs.fixedscaleoffset", "\"offset\":-3,\"scale\":0.1,\"astype\":\"<f4\"")
+         BYTES,
+     {.kind = ZB_KIND_UINT, .size = 2}},
+    {"[" CODEC("numcodecs.quantize", "\"digits\":3,\"astype\":\"<f4\"") BYTES,
+     {.kind = ZB_KIND_FLOAT, .size = 8}},
+    {"[" CODEC("numcodecs.astype", "\"encode_dtype\":\"<f8\"") BYTES,
+     {.kind = ZB_KIND_INT, .size = 8}},
+    {"[\"numcodecs.packbits\",\"bytes\"]", {.kind = ZB_KIND_BOOL, .size = 1}},
+    {"[" CODEC("bitround", "\"keepbits\":3") BYTES, {.kind = ZB_KIND_COMPLEX, .size = 8}},
+    {"[" CODEC("bitround", "\"keepbits\":3") BYTES, {.kind = ZB_KIND_INT, .size = 1}},
+    {"[" CODEC("scale_offset", "\"offset\":-7,\"scale\":3") BYTES,
+     {.kind = ZB_KIND_INT, .size = 8}},
+    {"[" CODEC("scale_offset", "\"offset\":7,\"scale\":2.5") BYTES,
+     {.kind = ZB_KIND_FLOAT, .size = 4}},
+    {"[" CODEC("cast_value", "\"data_type\":\"float64\",\"rounding\":\"towards-zero\","
+                             "\"out_of_range\":\"clamp\"") BYTES,
+     {.kind = ZB_KIND_UINT, .size = 8}},
+    {"[" CODEC("cast_value", "\"data_type\":\"int64\",\"rounding\":\"towards-positive\","
+                             "\"scalar_map\":{\"decode\":[[5,\"NaN\"]]}") BYTES,
+     {.kind = ZB_KIND_FLOAT, .size = 2}},
+    {"[" CODEC("reshape", "\"shape\":[1,-1]") CODEC("transpose", "\"order\":[1,0]") BYTES,
+     {.kind = ZB_KIND_UINT, .size = 2}},
+    {"[{\"name\":\"packbits\",\"configuration\":{\"padding_encoding\":\"last_byte\"}}]",
+     {.kind = ZB_KIND_BOOL, .size = 1}},
+    {"[{\"name\":\"packbits\",\"configuration\":{\"first_bit\":3,\"last_bit\":37}},\"gzip\"]",
+     {.kind = ZB_KIND_INT, .size = 8}},
+};
+
+static zb__chain *bind(unsigned number) {
+    const zb__binding binding = {.ndim = 1, .dtype = chains[number].dtype, .forms = &zb__codec_forms};
+    const char *codecs = chains[number].codecs;
+    zb__chain *chain;
+    zb_json *json;
+    zb_error err;
+    REQUIRE_OK(zb_json_parse(codecs, strlen(codecs), &json, &err), err);
+    REQUIRE_OK(zb__chain_bind(json, &binding, &chain, &err), err);
+    zb_json_free(json);
+    return chain;
+}
+
+/* Decodes from a copy of the exact size; the elements are in the scratch. */
+static enum zb_code decode(const zb__form *form, zb__scratch *scratch, const uint8_t *data,
+                           size_t size, zb__elements *out) {
+    zb_error err = {0};
+    uint8_t *in = malloc(size ? size : 1);
+    REQUIRE(in);
+    memcpy(in, data, size);
+    enum zb_code code = zb__elements_serialised(form, scratch, in, size, out, &err);
+    if (!code)
+        code = zb__elements_open(form, scratch, out, &err);
+    fuzz_check_error(code, &err);
+    free(in);
+    return code;
+}
+
+static void encode_again(const zb__form *form, zb__scratch *scratch, const zb__elements *elements) {
+    const uint8_t fill[16] = {0};
+    zb_error err = {0};
+    uint64_t bound = zb__chunk_encode_bound(form);
+    uint8_t *copy = malloc(elements->size), *out = malloc((size_t)bound);
+    size_t size;
+    zb__elements again;
+    REQUIRE(copy && out);
+    memcpy(copy, elements->data, elements->size);
+    enum zb_code code =
+        zb__chunk_encode(form, scratch, copy, fill, true, out, (size_t)bound, &size, &err);
+    REQUIRE(!code || code == ZB_EINVAL);
+    if (!code)
+        REQUIRE(size <= bound && decode(form, scratch, out, size, &again) != ZB_ELIMIT);
+    free(copy);
+    free(out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (size < 2)
+        return 0;
+    zb__chain *chain = bind(data[0] % (sizeof chains / sizeof *chains));
+    zb__scratch *scratch = zb__scratch_take();
+    const zb__form *form;
+    zb_error err;
+    uint64_t count = (uint64_t)data[1] + 1;
+    zb__elements elements;
+    REQUIRE(scratch);
+    REQUIRE_OK(zb__chain_form(chain, &count, &form, &err), err);
+    if (decode(form, scratch, data + 2, size - 2, &elements) == ZB_OK) {
+        REQUIRE(elements.size == form->decoded_size);
+        encode_again(form, scratch, &elements);
+    }
+    zb__form_release(form);
+    zb__chain_free(chain);
+    zb__scratch_put(scratch);
+    return 0;
+}
