@@ -181,6 +181,8 @@ static enum zb_code change_elsewhere(const event *e, zb_error *err) {
     if (code)
         return code;
     code = e->change(other, err);
+    if (!code)
+        PERSIST(code, zb_store_settle(other, err)); /* the release tells no errors */
     zb_store_release(other);
     return code;
 }
