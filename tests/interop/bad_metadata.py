@@ -57,7 +57,7 @@ def _member_cases():
     yield _with(FORMAT, "names_too_many", "three names", dimension_names=["z", "y", "x"])
     yield _with(FORMAT, "names_number", "a number for a name", dimension_names=["y", 1])
     yield _with(UNSUPPORTED, "dtype_unknown", "a type that no one knows", data_type="int128")
-    yield _with(UNSUPPORTED, "dtype_bytes", "a type that this version does not read",
+    yield _with(FORMAT, "dtype_bytes", "bytes of any length in a codec for elements of one size",
                 data_type="variable_length_bytes", fill_value="")
     yield _with(FORMAT, "dtype_string", "strings in a codec for numbers",
                 data_type="string", fill_value="")

@@ -77,7 +77,8 @@ static enum zb_code gather(const zb__encoding *e, const zb__form *form,
     if (code)
         return code;
     zb__scatter(&copy, view->data, e->scratch->block.data);
-    zb__convert(e->dtype, e->fill, 0, chain->dtype, e->scratch->block.data + size, 0, 1);
+    if (!e->store_empty) /* else nobody compares, and there may be no fill value */
+        zb__convert(e->dtype, e->fill, 0, chain->dtype, e->scratch->block.data + size, 0, 1);
     return ZB_OK;
 }
 
