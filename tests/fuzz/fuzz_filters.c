@@ -51,7 +51,8 @@ static const struct {
 };
 
 static zb__chain *bind(unsigned number) {
-    const zb__binding binding = {.ndim = 1, .dtype = chains[number].dtype, .forms = &zb__codec_forms};
+    const zb__binding binding = {
+        .ndim = 1, .dtype = chains[number].dtype, .forms = &zb__codec_forms};
     const char *codecs = chains[number].codecs;
     zb__chain *chain;
     zb_json *json;
