@@ -21,6 +21,19 @@ COMPRESSORS = {
     "blosc_zstd": numcodecs.Blosc("zstd", 3, numcodecs.Blosc.BITSHUFFLE),
     "blosc_auto": numcodecs.Blosc("lz4hc", 3, numcodecs.Blosc.AUTOSHUFFLE),
     "blosc_zlib": numcodecs.Blosc("zlib", 3, numcodecs.Blosc.NOSHUFFLE),
+    "lz4": numcodecs.LZ4(),
+    "lzma": numcodecs.LZMA(),
+    "bz2": numcodecs.BZ2(3),
+}
+FILTERS = {
+    "delta": [numcodecs.Delta("<i4")],
+    "shuffle": [numcodecs.Shuffle(4)],
+    "delta_shuffle": [numcodecs.Delta("<i4"), numcodecs.Shuffle(4)],
+    "fixedscaleoffset": [numcodecs.FixedScaleOffset(3, 1, "<i4", "<i8")],
+    "astype": [numcodecs.AsType("<i8", "<i4")],
+    "fletcher32": [numcodecs.Fletcher32()],
+    "crc32": [numcodecs.CRC32()],
+    "adler32": [numcodecs.Adler32()],
 }
 # Shapes that divide into chunks evenly and not, one larger than the array, no dimension.
 LAYOUTS = {
@@ -51,8 +64,8 @@ def native(values):
 
 def _put(root, name, values, chunks, **more):
     array = zarr.create_array(root.store, name=name, shape=values.shape, chunks=chunks,
-                              dtype=values.dtype, zarr_format=2, filters=None,
-                              **{"fill_value": 0, **more})
+                              dtype=values.dtype, zarr_format=2,
+                              **{"fill_value": 0, "filters": None, **more})
     array[...] = values
     return name, native(values)
 
@@ -75,6 +88,10 @@ def _products(root):
             values = numbers(shape, "<i4")
             yield *_put(root, f"{word}_{layout}", values, chunks,
                         compressors=compressor), "compressors"
+    for word, filters in FILTERS.items():
+        for order in "CF":
+            yield *_put(root, f"{word}_{order}", numbers((20, 30), "<i4"), (8, 7), order=order,
+                        filters=filters, compressors=COMPRESSORS["zstd"]), "filters"
 
 
 def _forms(root, folder):

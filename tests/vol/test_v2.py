@@ -60,6 +60,35 @@ def store(tmp_path):
     return path
 
 
+TYPES = {
+    "bytes": np.array([b"a", b"", b"abc"], dtype="S5"),
+    "points": np.array(["a", "", "d\u00e9\U0001d11e"], dtype="<U5"),
+    "big_points": np.array(["a", "", "d\u00e9"], dtype=">U5"),
+    "times": np.array(["2026-11-22T10", "NaT", "1969-12-31T23"], dtype="<M8[h]"),
+    "spans": np.array([1, -2, 3], dtype=">m8[s]"),
+    "raw": np.array([b"\1\2\3", b"", b"\xff"], dtype="V3"),
+    "struct": np.array([(1, 2.5), (-3, 0.0), (7, np.inf)], dtype=[("a", "<i2"), ("b", "<f8")]),
+}
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_types_that_are_no_numbers(tmp_path, name):
+    values = TYPES[name]
+    array = zarr.create_array(tmp_path / "x.zarr", shape=(3,), chunks=(2,), dtype=values.dtype,
+                              zarr_format=2, filters=None, fill_value=None)
+    array[...] = values
+    with h5py.File(tmp_path / "x.zarr", "r") as file:
+        (dataset,) = file.values()
+        got = dataset[...]
+        if name.endswith("points"):
+            assert [text.decode() for text in got] == values.tolist()
+        elif values.dtype.kind in "mM":
+            native = values.astype(values.dtype.newbyteorder("="))
+            assert got.dtype == "i8" and np.array_equal(got, native.view("i8"))
+        else:
+            assert np.array_equal(got, values) and got.dtype == values.dtype
+
+
 def change(path, **members):
     path.write_text(json.dumps(json.loads(path.read_text()) | members))
 

@@ -121,6 +121,10 @@ static enum zb_code parse_name(const zb_json *value, const char *serial, zb__v2_
     uint32_t count;
     if (!order || !strchr("<>|", order) || !letter)
         return unsupported(value, err);
+    /* zarr-python 3.0 serialises elements of a fixed length so, too, and keeps their name. */
+    const char *objects_of = letter == 'U' ? "vlen-utf8" : letter == 'S' ? "vlen-bytes" : NULL;
+    if (serial && objects_of && strcmp(serial, objects_of) == 0)
+        return parse_object(value, serial, out, err);
     if (letter == 'O')
         return *rest ? unsupported(value, err) : parse_object(value, serial, out, err);
     const row *found = take_number(&rest, &count) ? find_row(letter, count) : NULL;

@@ -85,6 +85,8 @@ static void types(void **state) {
         {"\"dtype\":\"<M8\"", "{\"name\":\"numpy.datetime64\",\"configuration\":{\"unit\":"
                               "\"generic\",\"scale_factor\":1}}"},
         {"\"dtype\":\"|O\",\"filters\":[{\"id\":\"vlen-utf8\"}]", "\"string\""},
+        {"\"dtype\":\"<U5\",\"filters\":[{\"id\":\"vlen-utf8\"}]", "\"string\""},
+        {"\"dtype\":\"|S5\",\"filters\":[{\"id\":\"vlen-bytes\"}]", "\"variable_length_bytes\""},
         {"\"dtype\":\"|O\",\"filters\":[{\"id\":\"vlen-bytes\"}]", "\"variable_length_bytes\""},
         {"\"dtype\":[[\"a\",\">i4\"],[\"n\",[[\"b\",\"|u1\"]]]]",
          "{\"name\":\"struct\",\"configuration\":{\"fields\":[{\"name\":\"a\",\"data_type\":"
