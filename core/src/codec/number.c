@@ -15,7 +15,7 @@ bool zb__is_number(zb_dtype dtype) {
 
 const char *zb__number_name(zb_dtype dtype, char text[24]) {
     static const char *const names[] = {"bool", "int", "uint", "float", "complex"};
-    const char *name = dtype.kind <= ZB_KIND_COMPLEX ? names[dtype.kind] : "type of bytes ";
+    const char *name = dtype.kind <= ZB_KIND_COMPLEX ? names[dtype.kind] : "bytes";
     if (dtype.kind == ZB_KIND_BOOL)
         snprintf(text, 24, "bool");
     else
