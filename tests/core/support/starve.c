@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/starve.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
-static bool starving;
-static size_t left, denied;
+/* Threads of the pool allocate, too. */
+static atomic_bool starving;
+static atomic_size_t asked, denied;
+static size_t allowed; /* set while nothing is starving */
 
 static bool deny(void) {
-    if (!starving)
+    if (!atomic_load(&starving) || atomic_fetch_add(&asked, 1) < allowed)
         return false;
-    if (left > 0) {
-        left--;
-        return false;
-    }
-    denied++;
+    atomic_fetch_add(&denied, 1);
     return true;
 }
 
@@ -50,12 +49,13 @@ char *__wrap_strndup(const char *text, size_t size) {
 }
 
 void starve_begin(size_t allocations) {
-    left = allocations;
-    denied = 0;
-    starving = true;
+    allowed = allocations;
+    atomic_store(&asked, 0);
+    atomic_store(&denied, 0);
+    atomic_store(&starving, true);
 }
 
 size_t starve_end(void) {
-    starving = false;
-    return denied;
+    atomic_store(&starving, false);
+    return atomic_load(&denied);
 }
