@@ -78,9 +78,9 @@ static bool fits_surely(const zb__layout *layout, const zb__open_unit *open, uin
 enum zb_code zb__piece_fits(const zb_writer *writer, const zb__layout *layout,
                             const uint64_t *index, zb__piece *piece, zb__piece *part,
                             uint64_t bytes, zb_error *err) {
-    const zb__open_chunk *chunk = zb__open_chunk_find(writer, index);
     if (!layout->unit->chain->is_variable)
         return ZB_OK;
+    const zb__open_chunk *chunk = zb__open_chunk_find(writer, index);
     zb__grid grid = zb__grid_of(layout->ndim, layout->unit_shape);
     place at;
     for (uint32_t d = 0; d < layout->ndim; d++)
