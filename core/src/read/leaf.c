@@ -308,49 +308,24 @@ static enum zb_code run_encoded(const zb__leaf *leaf, const uint8_t *stored, zb_
     return code;
 }
 
-/* Decodes a chunk whose elements are made of a heap: always whole. It is cached with its heap,
-   whose size is known only now. */
-static enum zb_code run_with_heap(const zb__leaf *leaf, const uint8_t *stored, zb__scratch *scratch,
-                                  zb_error *err) {
-    zb__elements elements;
-    zb__lru_item *item = NULL;
-    zb__lru *cache = zb__chunk_cache();
-    zb__lru_key key = cache_key(leaf);
-    enum zb_code code =
-        zb__elements_serialised(leaf->form, scratch, stored, (size_t)leaf->size, &elements, err);
-    if (code == ZB_OK && is_cacheable(leaf) &&
-        elements.size + elements.heap_size <= cache->budget / 4)
-        item = zb__lru_new(cache, &key, zb__cache_version(&leaf->key->info.validator),
-                           elements.size + elements.heap_size);
-    if (item)
-        zb__elements_move(&elements, item->data);
-    if (code == ZB_OK)
-        code = zb__elements_open(leaf->form, scratch, &elements, err);
-    if (code == ZB_OK && item) {
-        item->lo = 0;
-        item->hi = elements.size;
-        zb__lru_put(cache, item);
-    }
-    if (code == ZB_OK)
-        code = copy_all(leaf, elements.data, err);
-    zb__lru_release(item);
-    return code;
-}
-
-/* Decodes a chunk of numbers that filters or a codec of their own make: always whole. The heap is
+/* Decodes a chunk whose elements a codec makes: always whole. Elements of variable length are
+   cached with the heap that they point into, whose size is known only now; of numbers the heap is
    not kept. */
-static enum zb_code run_opened(const zb__leaf *leaf, const uint8_t *stored, zb__scratch *scratch,
-                               zb_error *err) {
+static enum zb_code run_made(const zb__leaf *leaf, const uint8_t *stored, zb__scratch *scratch,
+                             zb_error *err) {
+    const bool is_variable = leaf->form->chain->is_variable;
     zb__elements elements;
     zb__lru_item *item = NULL;
     zb__lru *cache = zb__chunk_cache();
     zb__lru_key key = cache_key(leaf);
     enum zb_code code =
         zb__elements_serialised(leaf->form, scratch, stored, (size_t)leaf->size, &elements, err);
-    if (code == ZB_OK && is_cacheable(leaf))
-        item =
-            zb__lru_new(cache, &key, zb__cache_version(&leaf->key->info.validator), elements.size);
-    if (item)
+    const size_t kept = code ? 0 : elements.size + (is_variable ? elements.heap_size : 0);
+    if (code == ZB_OK && is_cacheable(leaf) && kept <= cache->budget / 4)
+        item = zb__lru_new(cache, &key, zb__cache_version(&leaf->key->info.validator), kept);
+    if (item && is_variable)
+        zb__elements_move(&elements, item->data);
+    else if (item)
         elements.data = item->data;
     if (code == ZB_OK)
         code = zb__elements_open(leaf->form, scratch, &elements, err);
@@ -359,7 +334,9 @@ static enum zb_code run_opened(const zb__leaf *leaf, const uint8_t *stored, zb__
         item->hi = elements.size;
         zb__lru_put(cache, item);
     }
-    if (code == ZB_OK)
+    if (code == ZB_OK && is_variable)
+        code = copy_all(leaf, elements.data, err);
+    else if (code == ZB_OK)
         scatter_all(leaf, elements.data, 0);
     zb__lru_release(item);
     return code;
@@ -370,7 +347,7 @@ static enum zb_code run_variable(const zb__leaf *leaf, const uint8_t *stored, zb
                                  zb_error *err) {
     return leaf->missing  ? copy_fill(leaf, err)
            : leaf->cached ? copy_all(leaf, leaf->cached->data, err)
-                          : run_with_heap(leaf, stored, scratch, err);
+                          : run_made(leaf, stored, scratch, err);
 }
 
 /* Reads the wanted bytes of an uncompressed chunk from the key's object. */
@@ -441,7 +418,7 @@ enum zb_code zb__leaf_run(const zb__leaf *leaf, const uint8_t *stored, zb__scrat
     else if (leaf->form->shard) /* the messages of its parts have their own names */
         return run_encoded_shard(leaf, stored, scratch, err);
     else if (zb__form_has_heap(leaf->form))
-        code = run_opened(leaf, stored, scratch, err);
+        code = run_made(leaf, stored, scratch, err);
     else if (!leaf->form->chain->is_raw)
         code = run_encoded(leaf, stored, scratch, err);
     else if (stored)
