@@ -77,7 +77,7 @@ static enum zb_code look_at(zb__change *change, const char *path, bool create, z
     zb__document document;
     enum zb_code code = zb__node_read(change->store, path, &text, &size, err);
     if (code == ZB_ENOTFOUND && create) {
-        code = zb__v2_refuse(change->store, path, err);
+        code = zb__v2_refuse_older(change->store, path, err);
         return code ? code : add_missing(change, path, err);
     }
     if (code == ZB_ENOTFOUND)
@@ -130,7 +130,7 @@ enum zb_code zb__change_expect_none(zb__change *change, const char *path, zb_err
     enum zb_code code = zb_store_stat(change->store, key, &info, err);
     free(key);
     if (code == ZB_ENOTFOUND)
-        return zb__v2_refuse(change->store, path, err);
+        return zb__v2_refuse_older(change->store, path, err);
     if (!code)
         return zb_fail(err, ZB_ECONFLICT, "store %s: there is a node at /%s already",
                        change->store->label, path);

@@ -165,16 +165,19 @@ static enum zb_code is_implicit(zb_store *store, const char *path, bool *out, zb
     return code;
 }
 
-enum zb_code zb__v2_is_at(zb_store *store, const char *path, bool *out, zb_error *err) {
-    bool newer;
-    char kind = 0;
-    *out = false;
-    enum zb_code code = is_there(store, path, "zarr.json", &newer, err);
-    if (code || newer)
-        return code;
-    code = zb__v2_kind(store, path, &kind, err);
+/* The same where there is no zarr.json. */
+static enum zb_code is_older_at(zb_store *store, const char *path, bool *out, zb_error *err) {
+    char kind;
+    enum zb_code code = zb__v2_kind(store, path, &kind, err);
     *out = kind != 0;
     return code || kind ? code : is_implicit(store, path, out, err);
+}
+
+enum zb_code zb__v2_is_at(zb_store *store, const char *path, bool *out, zb_error *err) {
+    bool newer;
+    *out = false;
+    enum zb_code code = is_there(store, path, "zarr.json", &newer, err);
+    return code || newer ? code : is_older_at(store, path, out, err);
 }
 
 enum zb_code zb__v2_read(zb_store *store, const char *path, char **text, size_t *size,
@@ -216,5 +219,11 @@ enum zb_code zb__v2_refuse_node(const zb_node *node, zb_error *err) {
 enum zb_code zb__v2_refuse(zb_store *store, const char *path, zb_error *err) {
     bool found;
     enum zb_code code = zb__v2_is_at(store, path, &found, err);
+    return code || !found ? code : refuse(store, path, err);
+}
+
+enum zb_code zb__v2_refuse_older(zb_store *store, const char *path, zb_error *err) {
+    bool found;
+    enum zb_code code = is_older_at(store, path, &found, err);
     return code || !found ? code : refuse(store, path, err);
 }
