@@ -8,6 +8,7 @@
 #include "base/list.h"
 #include "change/consolidated.h"
 #include "change/owed.h"
+#include "model/block.h"
 #include "model/build.h"
 #include "node/document.h"
 #include "node/edit.h"

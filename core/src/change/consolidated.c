@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/list.h"
+#include "model/block.h"
 #include "node/document.h"
 #include "node/node.h"
 #include "node/walk.h"
@@ -50,22 +51,6 @@ static int compare_rows(const void *a, const void *b) {
 
 /* ---- Printing ----------------------------------------------------------------------------- */
 
-/* Prints the block around the map, whose entries the caller prints. */
-static void begin_block(zb_json_writer *w) {
-    zb_json_begin_object(w);
-    zb_json_write_name(w, "kind");
-    zb_json_write_string(w, "inline");
-    zb_json_write_name(w, "must_understand");
-    zb_json_write_bool(w, false);
-    zb_json_write_name(w, "metadata");
-    zb_json_begin_object(w);
-}
-
-static void end_block(zb_json_writer *w) {
-    zb_json_end_object(w);
-    zb_json_end_object(w);
-}
-
 /* A group's own block is replaced by an empty one, before node_type as zarr-python has it. */
 static void print_group(zb_json_writer *w, const zb_json *group) {
     zb_json_begin_object(w);
@@ -74,8 +59,8 @@ static void print_group(zb_json_writer *w, const zb_json *group) {
             continue;
         if (strcmp(zb_json_name(m), "node_type") == 0) {
             zb_json_write_name(w, ZB__CONSOLIDATED);
-            begin_block(w);
-            end_block(w);
+            zb__block_begin(w);
+            zb__block_end(w);
         }
         zb_json_write_name(w, zb_json_name(m));
         zb_json_write_value(w, m);
@@ -99,10 +84,10 @@ static enum zb_code print_block(const row *rows, size_t count, zb_json **out, zb
     size_t size;
     zb_json_begin_object(&w);
     zb_json_write_name(&w, ZB__CONSOLIDATED);
-    begin_block(&w);
+    zb__block_begin(&w);
     for (size_t i = 0; i < count; i++)
         print_row(&w, &rows[i]);
-    end_block(&w);
+    zb__block_end(&w);
     zb_json_end_object(&w);
     char *printed = zb__text_take(&w.text, &size);
     enum zb_code code = printed ? zb__json_parse_document(printed, size, out, err)

@@ -7,9 +7,6 @@
 #include "node/edit.h"
 #include "zarrbridge/store.h"
 
-/* The member of a group's document that holds its block. */
-#define ZB__CONSOLIDATED "consolidated_metadata"
-
 /* True if this group document has a block. */
 bool zb__consolidated_has(const zb__document *group);
 

@@ -9,6 +9,7 @@
 #include "change/change.h"
 #include "change/consolidated.h"
 #include "change/owed.h"
+#include "model/block.h"
 #include "node/document.h"
 #include "node/edit.h"
 #include "node/node.h"

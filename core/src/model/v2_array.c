@@ -14,6 +14,7 @@
 
 #include "base/json_brief.h"
 #include "base/json_writer.h"
+#include "model/block.h"
 #include "model/v2_attributes.h"
 #include "model/v2_codecs.h"
 #include "model/v2_dtype.h"
@@ -186,14 +187,8 @@ static ptrdiff_t node_of(const char *key) {
 
 /* Of consolidated metadata, names alone are used. A node with two documents is named once. */
 static void write_nodes(zb_json_writer *w, const zb_json *metadata) {
-    zb_json_write_name(w, "consolidated_metadata");
-    zb_json_begin_object(w);
-    zb_json_write_name(w, "kind");
-    zb_json_write_string(w, "inline");
-    zb_json_write_name(w, "must_understand");
-    zb_json_write_bool(w, false);
-    zb_json_write_name(w, "metadata");
-    zb_json_begin_object(w);
+    zb_json_write_name(w, ZB__CONSOLIDATED);
+    zb__block_begin(w);
     for (const zb_json *m = zb_json_first(metadata); m; m = zb_json_next(m)) {
         const char *key = zb_json_name(m);
         ptrdiff_t length = node_of(key);
@@ -211,8 +206,7 @@ static void write_nodes(zb_json_writer *w, const zb_json *metadata) {
         free(array);
         free(path);
     }
-    zb_json_end_object(w);
-    zb_json_end_object(w);
+    zb__block_end(w);
 }
 
 enum zb_code zb__v2_group(const zb_json *zgroup, const zb_json *zattrs, const zb_json *zmetadata,

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/names.h"
+#include "model/block.h"
 #include "node/document.h"
 #include "node/node.h"
 #include "zarrbridge/limits.h"
@@ -57,7 +58,7 @@ static enum zb_code names_listed(const zb_node *group, search *s) {
 
 /* The map from paths to documents, or NULL. */
 static const zb_json *consolidated_map(const zb_node *node) {
-    const zb_json *block = zb_json_get(node->document, "consolidated_metadata");
+    const zb_json *block = zb_json_get(node->document, ZB__CONSOLIDATED);
     const zb_json *map = zb_json_get(block, "metadata");
     return zb_json_kind_of(map) == ZB_JSON_OBJECT ? map : NULL;
 }

@@ -16,12 +16,13 @@
 #include "base/extension.h"
 #include "base/json_brief.h"
 #include "base/utf8.h"
+#include "model/block.h"
 #include "zarrbridge/json.h"
 
 /* The members are alike in version 3.0 and 3.1 of the specification: a document does not tell which
    of the two it follows, so both are read by the same rules. */
 static const char *const group_members[] = {"zarr_format", "node_type", "attributes",
-                                            "consolidated_metadata", NULL};
+                                            ZB__CONSOLIDATED, NULL};
 
 static const char *const array_members[] = {"zarr_format",
                                             "node_type",
@@ -104,7 +105,7 @@ static enum zb_code check_transformers(const zb_json *document, zb_error *err) {
 /* The block is a hint, so only its form is looked at; children.c checks the names when it has to
  * use them. */
 static enum zb_code check_consolidated(const zb_json *document, zb_error *err) {
-    const zb_json *block = zb_json_get(document, "consolidated_metadata");
+    const zb_json *block = zb_json_get(document, ZB__CONSOLIDATED);
     char brief[ZB__BRIEF_SIZE];
     if (zb_json_kind_of(block) == ZB_JSON_NULL || zb__json_ignorable(block))
         return ZB_OK;

@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "model/array.h"
+#include "model/block.h"
 #include "model/grid.h"
 #include "node/document.h"
 #include "node/v2.h"
@@ -34,7 +35,7 @@ static enum zb_code check_size(const char *text, size_t size, const zb_json *doc
     const zb_limits *limits = zb_limits_get();
     if (size <= limits->document_bytes)
         return ZB_OK;
-    if (document ? zb_json_get(document, "consolidated_metadata") != NULL
+    if (document ? zb_json_get(document, ZB__CONSOLIDATED) != NULL
                  : memmem(text, size, word, sizeof word - 1) != NULL)
         return ZB_OK;
     return zb_fail(
