@@ -19,12 +19,11 @@ typedef struct astype {
 static enum zb_code astype_encode(const void *state, const uint8_t *in, uint64_t count,
                                   uint8_t *out, zb_error *err) {
     const astype *codec = state;
-    char type[24];
     for (uint64_t i = 0; i < count; i++, in += codec->dtype.size, out += codec->stored.size) {
         zb__number number = zb__number_load(codec->dtype, in);
         if (!zb__number_cut(codec->stored, number, out))
             return zb_fail(err, ZB_EINVAL, "%.17g does not fit %s", zb__number_real(number),
-                           zb__number_name(codec->stored, type));
+                           zb__number_name(codec->stored));
     }
     return ZB_OK;
 }

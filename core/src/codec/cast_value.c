@@ -155,12 +155,10 @@ static bool cast_one(const cast_value *codec, const cast *c, const uint8_t *in, 
 
 static enum zb_code cast_all(const cast_value *codec, const cast *c, const uint8_t *in,
                              uint64_t count, uint8_t *out, enum zb_code code, zb_error *err) {
-    char type[24];
     for (uint64_t i = 0; i < count; i++, in += c->from.size, out += c->to.size) {
         if (!cast_one(codec, c, in, out))
             return zb_fail(err, code, "%.17g cannot be cast to %s",
-                           zb__number_real(zb__number_load(c->from, in)),
-                           zb__number_name(c->to, type));
+                           zb__number_real(zb__number_load(c->from, in)), zb__number_name(c->to));
     }
     return ZB_OK;
 }

@@ -29,14 +29,13 @@ static enum zb_code scaling_encode(const void *state, const uint8_t *in, uint64_
     uint32_t width = width_of(codec->dtype);
     double offset = zb__real_narrow(width, codec->offset);
     double scale = zb__real_narrow(width, codec->scale);
-    char type[24];
     for (uint64_t i = 0; i < count; i++, in += codec->dtype.size, out += codec->stored.size) {
         double real = zb__number_real(zb__number_load(codec->dtype, in));
         real = zb__real_narrow(width, zb__real_narrow(width, real - offset) * scale);
         zb__number number = {.is_float = true, .real = rint(real)};
         if (!zb__number_cut(codec->stored, number, out))
             return zb_fail(err, ZB_EINVAL, "%.17g does not fit %s", number.real,
-                           zb__number_name(codec->stored, type));
+                           zb__number_name(codec->stored));
     }
     return ZB_OK;
 }

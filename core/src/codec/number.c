@@ -8,19 +8,15 @@
 
 #include "base/bytes.h"
 #include "base/half.h"
+#include "kernel/number_types.h"
 
 bool zb__is_number(zb_dtype dtype) {
     return dtype.kind <= ZB_KIND_FLOAT;
 }
 
-const char *zb__number_name(zb_dtype dtype, char text[24]) {
-    static const char *const names[] = {"bool", "int", "uint", "float", "complex"};
-    const char *name = dtype.kind <= ZB_KIND_COMPLEX ? names[dtype.kind] : "bytes";
-    if (dtype.kind == ZB_KIND_BOOL)
-        snprintf(text, 24, "bool");
-    else
-        snprintf(text, 24, "%s%u", name, 8 * dtype.size);
-    return text;
+const char *zb__number_name(zb_dtype dtype) {
+    const zb__number_type *type = zb__number_type_of(dtype);
+    return type ? type->name : "bytes";
 }
 
 zb__number zb__number_load(zb_dtype dtype, const void *element) {

@@ -18,8 +18,8 @@ typedef struct zb__number {
 /* Bool, integers and floats have a number; complex ones, bytes and times have none. */
 bool zb__is_number(zb_dtype dtype);
 
-/* The name of a number's type, for messages. */
-const char *zb__number_name(zb_dtype dtype, char text[24]);
+/* The name of a number's type, for messages. Static. */
+const char *zb__number_name(zb_dtype dtype);
 
 /* Elements lie anywhere, in host byte order. */
 zb__number zb__number_load(zb_dtype dtype, const void *element);

@@ -2,40 +2,29 @@
 /* See numpy_type.h. */
 #include "codec/numpy_type.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json_brief.h"
 #include "codec/configuration.h"
 #include "codec/number.h"
+#include "kernel/number_types.h"
 
-/* The letter and size behind the sign of the byte order, and numpy's name. */
-static const struct {
-    const char *code, *name;
-    enum zb_kind kind;
-    uint32_t size;
-} types[] = {
-    {"b1", "bool", ZB_KIND_BOOL, 1},     {"i1", "int8", ZB_KIND_INT, 1},
-    {"i2", "int16", ZB_KIND_INT, 2},     {"i4", "int32", ZB_KIND_INT, 4},
-    {"i8", "int64", ZB_KIND_INT, 8},     {"u1", "uint8", ZB_KIND_UINT, 1},
-    {"u2", "uint16", ZB_KIND_UINT, 2},   {"u4", "uint32", ZB_KIND_UINT, 4},
-    {"u8", "uint64", ZB_KIND_UINT, 8},   {"f2", "float16", ZB_KIND_FLOAT, 2},
-    {"f4", "float32", ZB_KIND_FLOAT, 4}, {"f8", "float64", ZB_KIND_FLOAT, 8},
-};
-
-/* False for a type that is not known. */
+/* By numpy's name, or by letter and size behind the sign of the byte order. False for a type that is
+   not known, and for complex ones. */
 static bool find(const char *text, zb_dtype *out) {
     bool host_is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-    bool is_marked = *text && strchr("<>|=", *text);
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (strcmp(text + is_marked, types[i].code) && strcmp(text, types[i].name))
-            continue;
-        bool has_order = types[i].size > 1 && (*text == '<' || *text == '>');
-        *out = (zb_dtype){.kind = types[i].kind,
-                          .size = types[i].size,
-                          .swapped = has_order && (*text == '>') != host_is_big};
-        return true;
-    }
-    return false;
+    const char *code = text + (*text && strchr("<>|=", *text));
+    const zb__number_type *type = zb__number_type_named(text);
+    if (!type && *code)
+        type = zb__number_type_coded(*code, (uint32_t)strtoul(code + 1, NULL, 10));
+    if (!type || (strcmp(type->code, code) && strcmp(type->name, text)))
+        return false;
+    bool has_order = type->size > 1 && (*text == '<' || *text == '>');
+    *out = (zb_dtype){.kind = type->kind,
+                      .size = type->size,
+                      .swapped = has_order && (*text == '>') != host_is_big};
+    return zb__is_number(*out);
 }
 
 enum zb_code zb__numpy_type(const zb_json *configuration, const char *name, zb_dtype *out,
@@ -55,7 +44,7 @@ enum zb_code zb__numpy_type(const zb_json *configuration, const char *name, zb_d
 enum zb_code zb__numpy_type_check(const zb_json *configuration, const char *name, zb_dtype expected,
                                   zb_error *err) {
     zb_dtype said = expected;
-    char brief[ZB__BRIEF_SIZE], type[24];
+    char brief[ZB__BRIEF_SIZE];
     enum zb_code code = zb__numpy_type(configuration, name, &said, err);
     bool are_integers = (said.kind == ZB_KIND_INT || said.kind == ZB_KIND_UINT) &&
                         (expected.kind == ZB_KIND_INT || expected.kind == ZB_KIND_UINT);
@@ -63,5 +52,5 @@ enum zb_code zb__numpy_type_check(const zb_json *configuration, const char *name
         return code;
     return zb_fail(err, ZB_EUNSUPPORTED, "%s is %s, expected the type of its input, %s", name,
                    zb__json_brief(zb_json_get(configuration, name), brief),
-                   zb__number_name(expected, type));
+                   zb__number_name(expected));
 }

@@ -19,10 +19,9 @@ typedef struct scaling {
 
 static enum zb_code fail_range(const scaling *codec, const uint8_t *element, enum zb_code code,
                                zb_error *err) {
-    char type[24];
     return zb_fail(err, code, "the result for %.17g is no %s",
                    zb__number_real(zb__number_load(codec->dtype, element)),
-                   zb__number_name(codec->dtype, type));
+                   zb__number_name(codec->dtype));
 }
 
 static int64_t signed_of(zb_dtype dtype, const uint8_t *element) {

@@ -12,6 +12,7 @@
 
 #include "base/extension.h"
 #include "base/json_brief.h"
+#include "kernel/number_types.h"
 #include "kernel/small.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
@@ -23,22 +24,9 @@ typedef struct type_row {
     uint32_t size; /* bytes */
 } type_row;
 
-/* The first row of a kind and size is the name that is shown. */
+/* Besides numbers of numpy (kernel/number_types.h). The first row of a kind and size is the name that
+   is shown. */
 static const type_row types[] = {
-    {"bool", ZB_KIND_BOOL, 1},
-    {"int8", ZB_KIND_INT, 1},
-    {"int16", ZB_KIND_INT, 2},
-    {"int32", ZB_KIND_INT, 4},
-    {"int64", ZB_KIND_INT, 8},
-    {"uint8", ZB_KIND_UINT, 1},
-    {"uint16", ZB_KIND_UINT, 2},
-    {"uint32", ZB_KIND_UINT, 4},
-    {"uint64", ZB_KIND_UINT, 8},
-    {"float16", ZB_KIND_FLOAT, 2},
-    {"float32", ZB_KIND_FLOAT, 4},
-    {"float64", ZB_KIND_FLOAT, 8},
-    {"complex64", ZB_KIND_COMPLEX, 8},
-    {"complex128", ZB_KIND_COMPLEX, 16},
     /* Registered aliases, counted by the size of one component. */
     {"complex_float32", ZB_KIND_COMPLEX, 8},
     {"complex_float64", ZB_KIND_COMPLEX, 16},
@@ -140,6 +128,11 @@ static bool find_small(const char *name, zb_dtype *out) {
 }
 
 bool zb_dtype_from_name(const char *name, zb_dtype *out) {
+    const zb__number_type *number = zb__number_type_named(name);
+    if (number) {
+        *out = (zb_dtype){.kind = number->kind, .size = number->size};
+        return true;
+    }
     for (size_t i = 0; i < TYPE_COUNT; i++) {
         if (strcmp(types[i].name, name) == 0) {
             *out = (zb_dtype){.kind = types[i].kind, .size = types[i].size};
@@ -223,9 +216,6 @@ static enum zb_code parse_length(const zb__extension *type, enum zb_kind kind, z
 
 /* ---- Structs ---- */
 
-static enum zb_code parse_type(const zb_json *value, zb__arena *memory, zb_dtype *out,
-                               zb_error *err);
-
 /* A field: an object, or of the old form a pair. Its place is behind the fields before it. */
 static enum zb_code parse_field(const zb_json *item, zb__arena *memory, uint32_t offset,
                                 zb_field *out, zb_error *err) {
@@ -238,7 +228,7 @@ static enum zb_code parse_field(const zb_json *item, zb__arena *memory, uint32_t
     if (!out->name || !*out->name || !type || (!is_pair && zb_json_count(item) != 2))
         return zb_fail(err, ZB_EFORMAT, "data_type: a field is %s, expected a name and a data_type",
                        zb__json_brief(item, brief));
-    enum zb_code code = parse_type(type, memory, &out->dtype, err);
+    enum zb_code code = zb__dtype_parse(type, memory, &out->dtype, err);
     if (code)
         return zb_error_prefix(err, code, "field %s", zb__name_brief(out->name, brief));
     if (zb_dtype_is_variable(out->dtype))
@@ -292,8 +282,8 @@ static bool is_named(const zb__extension *type, enum zb_kind kind) {
 }
 
 /* The tables are searched before "r<bits>" is tried, so that no name can be both. */
-static enum zb_code parse_type(const zb_json *value, zb__arena *memory, zb_dtype *out,
-                               zb_error *err) {
+enum zb_code zb__dtype_parse(const zb_json *value, zb__arena *memory, zb_dtype *out,
+                             zb_error *err) {
     static const char *const no_configuration[] = {NULL};
     zb__extension type;
     uint64_t bits;
@@ -319,13 +309,13 @@ static enum zb_code parse_type(const zb_json *value, zb__arena *memory, zb_dtype
     return code ? code : zb__extension_check(&type, "data_type", no_configuration, err);
 }
 
-enum zb_code zb__dtype_parse(const zb_json *value, zb__arena *memory, zb_dtype *out,
-                             zb_error *err) {
-    return parse_type(value, memory, out, err);
-}
-
 /* Every dtype has a name. */
 const char *zb_dtype_name(zb_dtype dtype, char text[24]) {
+    const zb__number_type *number = zb__number_type_of(dtype);
+    if (number) {
+        snprintf(text, 24, "%s", number->name);
+        return text;
+    }
     for (size_t i = 0; i < TYPE_COUNT; i++) {
         if (types[i].kind == dtype.kind && types[i].size == dtype.size) {
             snprintf(text, 24, "%s", types[i].name);

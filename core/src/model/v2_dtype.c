@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/json_brief.h"
+#include "kernel/number_types.h"
 #include "zarrbridge/json.h"
 
 typedef struct row {
@@ -25,21 +26,8 @@ typedef struct row {
     const char *name;
 } row;
 
+/* Besides numbers (kernel/number_types.h). */
 static const row rows[] = {
-    {'b', 1, ZB__V2_PLAIN, 1, 1, "bool"},
-    {'i', 1, ZB__V2_PLAIN, 1, 1, "int8"},
-    {'i', 2, ZB__V2_PLAIN, 1, 2, "int16"},
-    {'i', 4, ZB__V2_PLAIN, 1, 4, "int32"},
-    {'i', 8, ZB__V2_PLAIN, 1, 8, "int64"},
-    {'u', 1, ZB__V2_PLAIN, 1, 1, "uint8"},
-    {'u', 2, ZB__V2_PLAIN, 1, 2, "uint16"},
-    {'u', 4, ZB__V2_PLAIN, 1, 4, "uint32"},
-    {'u', 8, ZB__V2_PLAIN, 1, 8, "uint64"},
-    {'f', 2, ZB__V2_PLAIN, 1, 2, "float16"},
-    {'f', 4, ZB__V2_PLAIN, 1, 4, "float32"},
-    {'f', 8, ZB__V2_PLAIN, 1, 8, "float64"},
-    {'c', 8, ZB__V2_PLAIN, 1, 4, "complex64"},
-    {'c', 16, ZB__V2_PLAIN, 1, 8, "complex128"},
     {'V', 0, ZB__V2_RAW, 1, 1, NULL},
     {'S', 0, ZB__V2_BYTES, 1, 1, "null_terminated_bytes"},
     {'U', 0, ZB__V2_TEXT, 4, 4, "fixed_length_utf32"},
@@ -106,12 +94,19 @@ static enum zb_code parse_object(const zb_json *value, const char *serial, zb__v
                    zb__json_brief(value, brief));
 }
 
-static const row *find_row(char letter, uint32_t count) {
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (rows[i].letter == letter && (rows[i].count == 0 || rows[i].count == count))
-            return &rows[i];
+static bool find_row(char letter, uint32_t count, row *out) {
+    const zb__number_type *number = zb__number_type_coded(letter, count);
+    if (number) {
+        const uint32_t components = number->kind == ZB_KIND_COMPLEX ? 2 : 1;
+        *out = (row){letter, count, ZB__V2_PLAIN, 1, count / components, number->name};
+        return true;
     }
-    return NULL;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        *out = rows[i];
+        if (rows[i].letter == letter && (rows[i].count == 0 || rows[i].count == count))
+            return true;
+    }
+    return false;
 }
 
 static enum zb_code parse_name(const zb_json *value, const char *serial, zb__v2_dtype *out,
@@ -127,15 +122,16 @@ static enum zb_code parse_name(const zb_json *value, const char *serial, zb__v2_
         return parse_object(value, serial, out, err);
     if (letter == 'O')
         return *rest ? unsupported(value, err) : parse_object(value, serial, out, err);
-    const row *found = take_number(&rest, &count) ? find_row(letter, count) : NULL;
-    if (!found || (found->part > 1 && order == '|' && count > 0))
+    row found;
+    if (!take_number(&rest, &count) || !find_row(letter, count, &found) ||
+        (found.part > 1 && order == '|' && count > 0))
         return unsupported(value, err);
-    *out = (zb__v2_dtype){.form = found->form,
-                          .name = found->name,
-                          .size = (uint64_t)count * found->unit,
+    *out = (zb__v2_dtype){.form = found.form,
+                          .name = found.name,
+                          .size = (uint64_t)count * found.unit,
                           .letter = letter,
-                          .order = found->part > 1 && count > 0 ? order : '|'};
-    bool good = found->form == ZB__V2_TIME ? parse_unit(rest, out) : *rest == '\0';
+                          .order = found.part > 1 && count > 0 ? order : '|'};
+    bool good = found.form == ZB__V2_TIME ? parse_unit(rest, out) : *rest == '\0';
     return good ? ZB_OK : unsupported(value, err);
 }
 
