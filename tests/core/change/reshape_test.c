@@ -97,24 +97,6 @@ static void specifications_are_checked(void **state) {
 
 /* ---- Resizing ----------------------------------------------------------------------------- */
 
-static zb_node *resized(zb_node *node, uint64_t rows, uint64_t columns) {
-    zb_node *out = NULL;
-    zb_error err;
-    ASSERT_OK(zb_array_resize(node, (const uint64_t[]){rows, columns}, &out, &err), err);
-    zb_node_release(node);
-    return out;
-}
-
-static void write_all(const zb_node *node, int16_t value) {
-    zb_writer *writer;
-    zb_error err;
-    static const int64_t strides[2];
-    zb_write write = {.data = &value, .dtype = zb_node_array(node)->dtype, .strides = strides};
-    ASSERT_OK(zb_writer_open(node, NULL, &writer, &err), err);
-    ASSERT_OK(zb_writer_write(writer, &write, &err), err);
-    ASSERT_OK(zb_writer_close(writer, &err), err);
-}
-
 /* All elements within rows x columns are `inside`, the others the fill value. */
 static void expect(const zb_node *node, uint64_t rows, uint64_t columns, int16_t inside) {
     const uint64_t *shape = zb_node_array(node)->shape;
@@ -141,25 +123,25 @@ static void growing_adds_a_chunk(void **state) {
     static const zb_chunk_run three[] = {{3, 1}, {7, 1}};
     zb_store *store = store_new();
     zb_node *node = create(store, (const zb_chunk_runs[]){{three, 2}, {NULL, 0}}, NULL);
-    write_all(node, 1);
-    node = resized(node, 15, 20);
+    store_write_all(node, 1);
+    node = store_resize(node, 15, 20);
     expect_grid(store, UNEVEN("[[3,7,5],5]"));
     expect(node, 10, 20, 1);
-    node = resized(node, 15, 33); /* a dimension of one extent needs no more chunks */
+    node = store_resize(node, 15, 33); /* a dimension of one extent needs no more chunks */
     expect_grid(store, UNEVEN("[[3,7,5],5]"));
     expect(node, 10, 20, 1);
-    write_all(node, 2);
-    node = resized(node, 4, 33); /* the grid stays, and has room to grow */
+    store_write_all(node, 2);
+    node = store_resize(node, 4, 33); /* the grid stays, and has room to grow */
     expect_grid(store, UNEVEN("[[3,7,5],5]"));
     expect(node, 4, 33, 2);
-    node = resized(node, 15, 20);
+    node = store_resize(node, 15, 20);
     expect_grid(store, UNEVEN("[[3,7,5],5]"));
     expect(node, 4, 20, 2);
-    node = resized(node, 0, 20);
-    node = resized(node, 20, 20);
+    node = store_resize(node, 0, 20);
+    node = store_resize(node, 20, 20);
     expect_grid(store, UNEVEN("[[3,7,[5,2]],5]"));
     expect(node, 0, 0, 0);
-    write_all(node, 4);
+    store_write_all(node, 4);
     zb_verify_summary summary;
     zb_error err;
     int findings = 0;
@@ -177,14 +159,14 @@ static void shards_stay_divided(void **state) {
     zb_store *store = store_new();
     zb_node *node =
         create(store, (const zb_chunk_runs[]){{rows, 2}, {columns, 2}}, (const uint64_t[]){4, 5});
-    write_all(node, 1);
-    node = resized(node, 13, 21);
+    store_write_all(node, 1);
+    node = store_resize(node, 13, 21);
     expect_grid(store, UNEVEN("[[4,6,4],[15,[5,2]]]"));
     expect(node, 10, 20, 1);
-    node = resized(node, 14, 25);
+    node = store_resize(node, 14, 25);
     expect_grid(store, UNEVEN("[[4,6,4],[15,[5,2]]]"));
     expect(node, 10, 20, 1);
-    write_all(node, 3);
+    store_write_all(node, 3);
     expect(node, 14, 25, 3);
     zb_node_release(node);
     zb_store_release(store);
@@ -196,7 +178,7 @@ static void what_others_left_is_cleared(void **state) {
     (void)state;
     zb_store *store = store_new();
     zb_node *node = create(store, (const zb_chunk_runs[]){{thirds, 2}, {NULL, 0}}, NULL);
-    write_all(node, 1);
+    store_write_all(node, 1);
     char *text = store_text(store, "a/zarr.json"), *shape = strstr(text, "[10, 20]");
     assert_non_null(shape);
     memcpy(shape, "[ 7, 20]", 8);
@@ -206,7 +188,7 @@ static void what_others_left_is_cleared(void **state) {
     zb_node_release(node);
     zb_error err;
     ASSERT_OK(zb_node_open(store, "a", &node, &err), err);
-    node = resized(node, 12, 20);
+    node = store_resize(node, 12, 20);
     expect_grid(store, UNEVEN("[[[3,2],4,2],5]"));
     expect(node, 7, 20, 1);
     zb_node_release(node);
@@ -220,9 +202,9 @@ static void old_handles_go_on(void **state) {
     zb_node *old = create(store, (const zb_chunk_runs[]){{thirds, 2}, {NULL, 0}}, NULL), *node;
     zb_error err;
     ASSERT_OK(zb_array_resize(old, (const uint64_t[]){14, 20}, &node, &err), err);
-    write_all(node, 5);
+    store_write_all(node, 5);
     expect(old, 10, 20, 5);
-    write_all(old, 6);
+    store_write_all(old, 6);
     expect(old, 10, 20, 6);
     zb_read last = {.node = node,
                     .start = (const uint64_t[]){13, 19},

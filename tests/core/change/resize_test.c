@@ -14,26 +14,6 @@
 
 #define NOTE "a/.zarrbridge-resize"
 
-static zb_node *resized(zb_node *node, uint64_t rows, uint64_t columns) {
-    zb_node *out;
-    zb_error err;
-    ASSERT_OK(zb_array_resize(node, (const uint64_t[]){rows, columns}, &out, &err), err);
-    assert_int_equal(zb_node_array(out)->shape[0], rows);
-    assert_int_equal(zb_node_array(out)->shape[1], columns);
-    zb_node_release(node);
-    return out;
-}
-
-static void write_all(const zb_node *node, int16_t value) {
-    zb_writer *writer;
-    zb_error err;
-    static const int64_t strides[2];
-    zb_write write = {.data = &value, .dtype = zb_node_array(node)->dtype, .strides = strides};
-    ASSERT_OK(zb_writer_open(node, NULL, &writer, &err), err);
-    ASSERT_OK(zb_writer_write(writer, &write, &err), err);
-    ASSERT_OK(zb_writer_close(writer, &err), err);
-}
-
 /* All elements within rows x columns are `inside`, the others 7, the fill value. */
 static void expect(const zb_node *node, uint64_t rows, uint64_t columns, int16_t inside) {
     const uint64_t *shape = zb_node_array(node)->shape;
@@ -86,18 +66,18 @@ static void test_shrink_and_grow(void **state) {
         zb_node *node;
         zb_error err;
         ASSERT_OK(zb_array_create(store, "a", variants(i), &node, &err), err);
-        write_all(node, 3);
-        node = resized(node, 6, 20);
+        store_write_all(node, 3);
+        node = store_resize(node, 6, 20);
         expect(node, 6, 20, 3);
-        node = resized(node, 10, 20);
+        node = store_resize(node, 10, 20);
         expect(node, 6, 20, 3);
-        node = resized(node, 10, 7); /* the other dimension, within a chunk */
-        node = resized(node, 30, 30);
+        node = store_resize(node, 10, 7); /* the other dimension, within a chunk */
+        node = store_resize(node, 30, 30);
         expect(node, 6, 7, 3);
         store_expect(store, NOTE, NULL);
-        node = resized(node, 0, 5);
+        node = store_resize(node, 0, 5);
         assert_int_equal(count_chunks(node), 0);
-        node = resized(node, 10, 20);
+        node = store_resize(node, 10, 20);
         expect(node, 0, 0, 3);
         zb_node_release(node);
         zb_store_release(store);
@@ -109,11 +89,11 @@ static void test_chunks_go(void **state) {
     (void)state;
     zb_store *store = store_new();
     zb_node *node = store_array(store, "a");
-    write_all(node, 3);
+    store_write_all(node, 3);
     assert_int_equal(count_chunks(node), 12);
-    node = resized(node, 5, 10);
+    node = store_resize(node, 5, 10);
     assert_int_equal(count_chunks(node), 4);
-    node = resized(node, 4, 10);
+    node = store_resize(node, 4, 10);
     assert_int_equal(count_chunks(node), 2);
     zb_node_release(node);
     zb_store_release(store);
@@ -131,7 +111,7 @@ static void test_sparse(void **state) {
     ASSERT_OK(zb_array_create(store, "a", &spec, &node, &err), err);
     store_set(store, "a/c/5/7", "abcd");
     store_set(store, "a/c/2000000000/7", "abcd");
-    node = resized(node, 1000, 15);
+    node = store_resize(node, 1000, 15);
     store_expect(store, "a/c/2000000000/7", NULL);
     char *cut = store_text(store, "a/c/5/7");
     assert_memory_equal(cut, "ab\x07", 4); /* the second element is the fill value now */
@@ -146,7 +126,7 @@ static void test_unfinished(void **state) {
     zb_store *store = store_new();
     zb_node *node = store_array(store, "a");
     zb_error err;
-    write_all(node, 3);
+    store_write_all(node, 3);
     zb_node *small;
     zb_store *fault;
     ASSERT_OK(zb_store_new_fault(store, &fault, &err), err);
@@ -164,10 +144,10 @@ static void test_unfinished(void **state) {
             /* Old or new, and complete as seen through its shape. */
             bool old = zb_node_array(now)->shape[0] == 10;
             expect(now, old ? 10 : 6, old ? 20 : 9, 3);
-            now = resized(now, 10, 20);
+            now = store_resize(now, 10, 20);
             expect(now, old ? 10 : 6, old ? 20 : 9, 3);
             store_expect(store, NOTE, NULL);
-            write_all(now, 3);
+            store_write_all(now, 3);
             zb_node_release(now);
         }
     }
@@ -175,7 +155,7 @@ static void test_unfinished(void **state) {
     ASSERT_FAILS(zb_array_resize(node, (const uint64_t[]){11, 20}, &again, &err), ZB_ECONFLICT, err,
                  "shape has changed"); /* the old node's shape is not the current one */
     ASSERT_OK(zb_node_refresh(node, &again, &err), err);
-    again = resized(again, 10, 20);
+    again = store_resize(again, 10, 20);
     expect(again, 6, 9, 3);
     zb_node_release(again);
     zb_node_release(small);
@@ -192,11 +172,11 @@ static void test_growing_is_cheap(void **state) {
     zb_store *store = store_new(), *count;
     zb_error err;
     zb_node *node = store_array(store, "a"), *through;
-    write_all(node, 3);
+    store_write_all(node, 3);
     ASSERT_OK(zb_store_new_count(store, &count, &err), err);
     ASSERT_OK(zb_node_open(count, "a", &through, &err), err);
     zb_store_count_take(count);
-    through = resized(through, 1000, 20);
+    through = store_resize(through, 1000, 20);
     zb_store_counts counts = zb_store_count_take(count);
     assert_int_equal(counts.lists, 0);
     assert_int_equal(counts.puts, 1);
@@ -225,15 +205,15 @@ static void test_foreign_padding(void **state) {
         zb_node *big, *small;
         zb_error err;
         ASSERT_OK(zb_array_create(store, "a", variants(i), &big, &err), err);
-        write_all(big, 3);
+        store_write_all(big, 3);
         /* As zarr-python shrinks: another shape in the document, and some chunks fewer or none. */
         set_rows(store, " 6,");
         ASSERT_OK(zb_node_open(store, "a", &small, &err), err);
         expect(small, 6, 20, 3);
-        small = resized(small, 9, 20);
+        small = store_resize(small, 9, 20);
         expect(small, 6, 20, 3);
-        write_all(small, 4);
-        small = resized(small, 30, 20);
+        store_write_all(small, 4);
+        small = store_resize(small, 30, 20);
         expect(small, 9, 20, 4);
         zb_node_release(small);
         zb_node_release(big);
@@ -252,7 +232,7 @@ static void test_foreign_padding_interrupted(void **state) {
         zb_node *big, *small, *grown = NULL;
         zb_error err;
         ASSERT_OK(zb_array_create(store, "a", variants(1), &big, &err), err);
-        write_all(big, 3);
+        store_write_all(big, 3);
         set_rows(store, " 6,");
         ASSERT_OK(zb_store_new_fault(store, &fault, &err), err);
         ASSERT_OK(zb_node_open(fault, "a", &small, &err), err);
@@ -264,7 +244,7 @@ static void test_foreign_padding_interrupted(void **state) {
         zb_store_release(fault);
         ASSERT_OK(zb_node_open(store, "a", &small, &err), err);
         expect(small, 6, 20, 3);
-        small = resized(small, 30, 20);
+        small = store_resize(small, 30, 20);
         expect(small, 6, 20, 3);
         zb_node_release(small);
         zb_node_release(big);

@@ -4,14 +4,8 @@
 
 #include "codec/blosclz.h"
 
-/* The decoded size; out has exactly capacity bytes and so has the copy of in. */
 static size_t decode(const uint8_t *in, size_t size, uint8_t **out, size_t capacity) {
-    uint8_t *input = exact_copy(in, size);
-    *out = malloc(capacity ? capacity : 1);
-    size_t decoded = zb__blosclz_decode(input, size, *out, capacity);
-    assert_true(decoded <= capacity);
-    free(input);
-    return decoded;
+    return decode_stream(zb__blosclz_decode, in, size, out, capacity);
 }
 
 static void check(const uint8_t *in, size_t size, const void *expected, size_t expected_size) {

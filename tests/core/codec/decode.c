@@ -11,6 +11,17 @@ uint8_t *exact_copy(const void *data, size_t size) {
     return copy;
 }
 
+size_t decode_stream(size_t (*decode)(const uint8_t *in, size_t size, uint8_t *out,
+                                      size_t capacity),
+                     const uint8_t *in, size_t size, uint8_t **out, size_t capacity) {
+    uint8_t *input = exact_copy(in, size);
+    *out = malloc(capacity ? capacity : 1);
+    size_t decoded = decode(input, size, *out, capacity);
+    assert_true(decoded <= capacity);
+    free(input);
+    return decoded;
+}
+
 bytes make_sample(enum sample_kind kind, size_t size, unsigned seed) {
     static const char text[] = "a chunk is what a key holds; a shard is a chunk of chunks. ";
     bytes b = {malloc(size ? size : 1), size};

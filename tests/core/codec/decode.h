@@ -41,6 +41,12 @@ enum sample_kind { SAMPLE_ZEROS, SAMPLE_RAMP, SAMPLE_NOISE, SAMPLE_TEXT, SAMPLE_
 /* malloc'ed, of the exact size (one byte for size 0). */
 uint8_t *exact_copy(const void *data, size_t size);
 
+/* Runs a decoder of bare streams, which tells the decoded size, or 0 for what it refuses. *out has
+   exactly capacity bytes, and so has the copy of in; the caller frees it. */
+size_t decode_stream(size_t (*decode)(const uint8_t *in, size_t size, uint8_t *out,
+                                      size_t capacity),
+                     const uint8_t *in, size_t size, uint8_t **out, size_t capacity);
+
 bytes make_sample(enum sample_kind kind, size_t size, unsigned seed);
 
 /* The whole chunk, exactly `capacity` bytes. */

@@ -114,79 +114,63 @@ static void grids_are_compared(void **state) {
 
 #define GRID(shape) "{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":" shape "}}"
 
-/* The sample array with this shape and this chunk shape. */
-static zb_node *array_of(const char *shape, const char *grid) {
-    char *text = NULL;
-    assert_true(asprintf(&text,
-                         "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":%s,"
-                         "\"data_type\":\"uint8\",\"chunk_grid\":%s,\"chunk_key_encoding\":"
-                         "{\"name\":\"default\"},\"fill_value\":0,\"codecs\":[\"bytes\"]}",
-                         shape, grid) > 0);
-    zb_node *node = sample_node(text);
-    free(text);
-    return node;
-}
-
-static void assert_span(zb_chunk_span span, uint64_t index, uint64_t start, uint64_t extent,
-                        uint64_t inside) {
-    assert_int_equal(span.index, index);
-    assert_int_equal(span.start, start);
-    assert_int_equal(span.extent, extent);
-    assert_int_equal(span.inside, inside);
-}
-
 static void chunks_of_an_array(void **state) {
     (void)state;
-    zb_node *node = array_of("[10,0,4]", GRID("[4,5,8]"));
+    zb_node *node = sample_uint8("[10,0,4]", GRID("[4,5,8]"));
     for (int level = ZB_GRID_CHUNKS; level <= ZB_GRID_INNER; level++) { /* not sharded: the same */
         assert_int_equal(zb_array_chunk_count(node, level, 0), 3);
         assert_int_equal(zb_array_chunk_count(node, level, 1), 0);
         assert_int_equal(zb_array_chunk_count(node, level, 2), 1);
-        assert_span(zb_array_chunk_at(node, level, 0, 0), 0, 0, 4, 4);
-        assert_span(zb_array_chunk_at(node, level, 0, 2), 2, 8, 4, 2); /* cut by the edge */
-        assert_span(zb_array_chunk_at(node, level, 0, 3), 3, 12, 4, 0);
-        assert_span(zb_array_chunk_at(node, level, 1, 0), 0, 0, 5, 0);
-        assert_span(zb_array_chunk_at(node, level, 2, 0), 0, 0, 8, 4); /* larger than the array */
-        assert_span(zb_array_chunk_at(node, level, 0, UINT64_MAX), UINT64_MAX, UINT64_MAX, 0, 0);
-        assert_span(zb_array_chunk_of(node, level, 0, 7), 1, 4, 4, 4);
-        assert_span(zb_array_chunk_of(node, level, 0, 9), 2, 8, 4, 2);
-        assert_span(zb_array_chunk_of(node, level, 0, 11), 2, 8, 4, 2); /* outside, in its chunk */
-        assert_span(zb_array_chunk_of(node, level, 0, 12), 3, 12, 4, 0);
-        assert_span(zb_array_chunk_of(node, level, 1, 0), 0, 0, 5, 0);
-        assert_span(zb_array_chunk_of(node, level, 0, LARGEST + 1), 0, UINT64_MAX, 0, 0);
-        assert_span(zb_array_chunk_of(node, level, 0, UINT64_MAX), 0, UINT64_MAX, 0, 0);
+        sample_expect_span(zb_array_chunk_at(node, level, 0, 0), 0, 0, 4, 4);
+        sample_expect_span(zb_array_chunk_at(node, level, 0, 2), 2, 8, 4, 2); /* cut by the edge */
+        sample_expect_span(zb_array_chunk_at(node, level, 0, 3), 3, 12, 4, 0);
+        sample_expect_span(zb_array_chunk_at(node, level, 1, 0), 0, 0, 5, 0);
+        sample_expect_span(zb_array_chunk_at(node, level, 2, 0), 0, 0, 8,
+                           4); /* larger than the array */
+        sample_expect_span(zb_array_chunk_at(node, level, 0, UINT64_MAX), UINT64_MAX, UINT64_MAX, 0,
+                           0);
+        sample_expect_span(zb_array_chunk_of(node, level, 0, 7), 1, 4, 4, 4);
+        sample_expect_span(zb_array_chunk_of(node, level, 0, 9), 2, 8, 4, 2);
+        sample_expect_span(zb_array_chunk_of(node, level, 0, 11), 2, 8, 4,
+                           2); /* outside, in its chunk */
+        sample_expect_span(zb_array_chunk_of(node, level, 0, 12), 3, 12, 4, 0);
+        sample_expect_span(zb_array_chunk_of(node, level, 1, 0), 0, 0, 5, 0);
+        sample_expect_span(zb_array_chunk_of(node, level, 0, LARGEST + 1), 0, UINT64_MAX, 0, 0);
+        sample_expect_span(zb_array_chunk_of(node, level, 0, UINT64_MAX), 0, UINT64_MAX, 0, 0);
         /* There is no such dimension. */
         assert_int_equal(zb_array_chunk_count(node, level, 3), 0);
-        assert_span(zb_array_chunk_at(node, level, 3, 7), 7, 0, 0, 0);
-        assert_span(zb_array_chunk_of(node, level, UINT32_MAX, 7), 0, 0, 0, 0);
+        sample_expect_span(zb_array_chunk_at(node, level, 3, 7), 7, 0, 0, 0);
+        sample_expect_span(zb_array_chunk_of(node, level, UINT32_MAX, 7), 0, 0, 0, 0);
     }
     zb_node_release(node);
 }
 
 static void chunks_of_the_largest_array(void **state) {
     (void)state;
-    zb_node *node = array_of("[9223372036854775807]", GRID("[4096]"));
+    zb_node *node = sample_uint8("[9223372036854775807]", GRID("[4096]"));
     uint64_t last = LARGEST / 4096;
     assert_int_equal(zb_array_chunk_count(node, ZB_GRID_CHUNKS, 0), last + 1);
-    assert_span(zb_array_chunk_at(node, ZB_GRID_CHUNKS, 0, last), last, LARGEST - 4095, 4096, 4095);
-    assert_span(zb_array_chunk_of(node, ZB_GRID_CHUNKS, 0, LARGEST), last, LARGEST - 4095, 4096,
-                4095);
-    assert_span(zb_array_chunk_at(node, ZB_GRID_CHUNKS, 0, last + 1), last + 1, UINT64_MAX, 0, 0);
+    sample_expect_span(zb_array_chunk_at(node, ZB_GRID_CHUNKS, 0, last), last, LARGEST - 4095, 4096,
+                       4095);
+    sample_expect_span(zb_array_chunk_of(node, ZB_GRID_CHUNKS, 0, LARGEST), last, LARGEST - 4095,
+                       4096, 4095);
+    sample_expect_span(zb_array_chunk_at(node, ZB_GRID_CHUNKS, 0, last + 1), last + 1, UINT64_MAX,
+                       0, 0);
     zb_node_release(node);
 }
 
 static void no_dimensions_and_groups(void **state) {
     (void)state;
-    zb_node *node = array_of("[]", GRID("[]"));
+    zb_node *node = sample_uint8("[]", GRID("[]"));
     assert_int_equal(zb_array_chunk_count(node, ZB_GRID_CHUNKS, 0), 0);
-    assert_span(zb_array_chunk_at(node, ZB_GRID_CHUNKS, 0, 0), 0, 0, 0, 0);
+    sample_expect_span(zb_array_chunk_at(node, ZB_GRID_CHUNKS, 0, 0), 0, 0, 0, 0);
     zb_node_release(node);
     char *text = sample_group("attributes", "{}");
     node = sample_node(text);
     free(text);
     assert_int_equal(zb_array_chunk_count(node, ZB_GRID_INNER, 0), 0);
-    assert_span(zb_array_chunk_at(node, ZB_GRID_INNER, 0, 1), 1, 0, 0, 0);
-    assert_span(zb_array_chunk_of(node, ZB_GRID_INNER, 0, 1), 0, 0, 0, 0);
+    sample_expect_span(zb_array_chunk_at(node, ZB_GRID_INNER, 0, 1), 1, 0, 0, 0);
+    sample_expect_span(zb_array_chunk_of(node, ZB_GRID_INNER, 0, 1), 0, 0, 0, 0);
     zb_node_release(node);
 }
 
@@ -208,9 +192,9 @@ static void inner_chunks_of_an_array(void **state) {
     assert_int_equal(zb_array_chunk_count(node, ZB_GRID_CHUNKS, 0), 2);
     assert_int_equal(zb_array_chunk_count(node, ZB_GRID_INNER, 0), 5);
     assert_int_equal(zb_array_chunk_count(node, ZB_GRID_INNER, 1), 4);
-    assert_span(zb_array_chunk_of(node, ZB_GRID_CHUNKS, 0, 9), 1, 8, 8, 2);
-    assert_span(zb_array_chunk_of(node, ZB_GRID_INNER, 0, 9), 4, 8, 2, 2);
-    assert_span(zb_array_chunk_at(node, ZB_GRID_INNER, 1, 3), 3, 15, 5, 5);
+    sample_expect_span(zb_array_chunk_of(node, ZB_GRID_CHUNKS, 0, 9), 1, 8, 8, 2);
+    sample_expect_span(zb_array_chunk_of(node, ZB_GRID_INNER, 0, 9), 4, 8, 2, 2);
+    sample_expect_span(zb_array_chunk_at(node, ZB_GRID_INNER, 1, 3), 3, 15, 5, 5);
     zb_node_release(node);
     free(wide);
     free(text);

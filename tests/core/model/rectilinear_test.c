@@ -173,42 +173,23 @@ static void shards_are_divided(void **state) {
     }
 }
 
-static zb_node *array_of(const char *shape, const char *grid) {
-    char *text = NULL;
-    assert_true(asprintf(&text,
-                         "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":%s,"
-                         "\"data_type\":\"uint8\",\"chunk_grid\":%s,\"chunk_key_encoding\":"
-                         "{\"name\":\"default\"},\"fill_value\":0,\"codecs\":[\"bytes\"]}",
-                         shape, grid) > 0);
-    zb_node *node = sample_node(text);
-    free(text);
-    return node;
-}
-
-static void assert_span(zb_chunk_span span, uint64_t index, uint64_t start, uint64_t extent,
-                        uint64_t inside) {
-    assert_int_equal(span.index, index);
-    assert_int_equal(span.start, start);
-    assert_int_equal(span.extent, extent);
-    assert_int_equal(span.inside, inside);
-}
-
 static void an_array_tells_its_grid(void **state) {
     (void)state;
-    zb_node *node = array_of("[10,7,5]", GRID("[[3,3,6,9],4,[[5,1000000000]]]"));
+    zb_node *node = sample_uint8("[10,7,5]", GRID("[[3,3,6,9],4,[[5,1000000000]]]"));
     for (int level = ZB_GRID_CHUNKS; level <= ZB_GRID_INNER; level++) {
         assert_int_equal(zb_array_chunk_count(node, level, 0), 3);
         assert_int_equal(zb_array_chunk_count(node, level, 1), 2);
         assert_int_equal(zb_array_chunk_count(node, level, 2), 1);
-        assert_span(zb_array_chunk_at(node, level, 0, 1), 1, 3, 3, 3);
-        assert_span(zb_array_chunk_at(node, level, 0, 2), 2, 6, 6, 4); /* cut */
-        assert_span(zb_array_chunk_at(node, level, 0, 3), 3, 12, 9, 0);
-        assert_span(zb_array_chunk_at(node, level, 0, 4), 4, UINT64_MAX, 0, 0);
-        assert_span(zb_array_chunk_of(node, level, 0, 5), 1, 3, 3, 3);
-        assert_span(zb_array_chunk_of(node, level, 0, 20), 3, 12, 9, 0);
-        assert_span(zb_array_chunk_of(node, level, 0, 21), 4, UINT64_MAX, 0, 0);
-        assert_span(zb_array_chunk_of(node, level, 1, 6), 1, 4, 4, 3);
-        assert_span(zb_array_chunk_at(node, level, 2, 999999999), 999999999, 4999999995, 5, 0);
+        sample_expect_span(zb_array_chunk_at(node, level, 0, 1), 1, 3, 3, 3);
+        sample_expect_span(zb_array_chunk_at(node, level, 0, 2), 2, 6, 6, 4); /* cut */
+        sample_expect_span(zb_array_chunk_at(node, level, 0, 3), 3, 12, 9, 0);
+        sample_expect_span(zb_array_chunk_at(node, level, 0, 4), 4, UINT64_MAX, 0, 0);
+        sample_expect_span(zb_array_chunk_of(node, level, 0, 5), 1, 3, 3, 3);
+        sample_expect_span(zb_array_chunk_of(node, level, 0, 20), 3, 12, 9, 0);
+        sample_expect_span(zb_array_chunk_of(node, level, 0, 21), 4, UINT64_MAX, 0, 0);
+        sample_expect_span(zb_array_chunk_of(node, level, 1, 6), 1, 4, 4, 3);
+        sample_expect_span(zb_array_chunk_at(node, level, 2, 999999999), 999999999, 4999999995, 5,
+                           0);
     }
     const zb_array_info *info = zb_node_array(node);
     assert_int_equal(info->chunk_shape[0], 6); /* the one of 9 is not in the array */
@@ -229,10 +210,10 @@ static void an_array_tells_its_grid(void **state) {
 
 static void no_dimensions_and_no_elements(void **state) {
     (void)state;
-    zb_node *node = array_of("[]", GRID("[]"));
+    zb_node *node = sample_uint8("[]", GRID("[]"));
     assert_int_equal(zb_array_run_count(node, 0), 0);
     zb_node_release(node);
-    node = array_of("[0,0,0]", GRID("[4,[5,6],[[7,3]]]"));
+    node = sample_uint8("[0,0,0]", GRID("[4,[5,6],[[7,3]]]"));
     static const uint64_t largest[] = {4, 5, 7};
     for (uint32_t d = 0; d < 3; d++) {
         assert_int_equal(zb_array_chunk_count(node, ZB_GRID_CHUNKS, d), 0);

@@ -64,6 +64,26 @@ zb_node *sample_node(const char *text) {
     return node;
 }
 
+zb_node *sample_uint8(const char *shape, const char *grid) {
+    char *text = NULL;
+    assert_true(asprintf(&text,
+                         "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":%s,"
+                         "\"data_type\":\"uint8\",\"chunk_grid\":%s,\"chunk_key_encoding\":"
+                         "{\"name\":\"default\"},\"fill_value\":0,\"codecs\":[\"bytes\"]}",
+                         shape, grid) > 0);
+    zb_node *node = sample_node(text);
+    free(text);
+    return node;
+}
+
+void sample_expect_span(zb_chunk_span span, uint64_t index, uint64_t start, uint64_t extent,
+                        uint64_t inside) {
+    assert_int_equal(span.index, index);
+    assert_int_equal(span.start, start);
+    assert_int_equal(span.extent, extent);
+    assert_int_equal(span.inside, inside);
+}
+
 void sample_check(char *(*make_text)(const char *name, const char *value), const sample_row *rows,
                   size_t count) {
     size_t wrong = 0;

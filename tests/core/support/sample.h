@@ -35,6 +35,12 @@ enum zb_code sample_open(const char *text, zb_node **out, zb_error *err);
 /* As sample_open, and the test fails when it does not open. */
 zb_node *sample_node(const char *text);
 
+/* An array of uint8 with this shape and this chunk grid, both JSON text. */
+zb_node *sample_uint8(const char *shape, const char *grid);
+
+void sample_expect_span(zb_chunk_span span, uint64_t index, uint64_t start, uint64_t extent,
+                        uint64_t inside);
+
 /* Opens the document of each row, made by sample_array or sample_group, and compares. */
 void sample_check(char *(*make)(const char *name, const char *value), const sample_row *rows,
                   size_t count);

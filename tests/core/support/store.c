@@ -238,3 +238,23 @@ zb_node *store_array(zb_store *store, const char *path) {
     ASSERT_OK(zb_array_create(store, path, &store_spec, &node, &err), err);
     return node;
 }
+
+zb_node *store_resize(zb_node *node, uint64_t rows, uint64_t columns) {
+    zb_node *out;
+    zb_error err;
+    ASSERT_OK(zb_array_resize(node, (const uint64_t[]){rows, columns}, &out, &err), err);
+    assert_int_equal(zb_node_array(out)->shape[0], rows);
+    assert_int_equal(zb_node_array(out)->shape[1], columns);
+    zb_node_release(node);
+    return out;
+}
+
+void store_write_all(const zb_node *node, int16_t value) {
+    zb_writer *writer;
+    zb_error err;
+    static const int64_t strides[2];
+    zb_write write = {.data = &value, .dtype = zb_node_array(node)->dtype, .strides = strides};
+    ASSERT_OK(zb_writer_open(node, NULL, &writer, &err), err);
+    ASSERT_OK(zb_writer_write(writer, &write, &err), err);
+    ASSERT_OK(zb_writer_close(writer, &err), err);
+}

@@ -42,4 +42,10 @@ zb_node *store_group(zb_store *store, const char *path, const char *attributes);
 zb_node *store_array(zb_store *store, const char *path);
 extern const zb_array_spec store_spec;
 
+/* Resizes an array of two dimensions; the old node is released. */
+zb_node *store_resize(zb_node *node, uint64_t rows, uint64_t columns);
+
+/* Writes the value to all elements of an array of int16. */
+void store_write_all(const zb_node *node, int16_t value);
+
 #endif
