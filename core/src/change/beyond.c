@@ -191,12 +191,20 @@ static uint64_t count_asked(const clearing *c) {
     return sum;
 }
 
+/* A writer that looked at the document before it told of `keep` puts a chunk under its lock in a
+   moment: only then its chunk can be found. While the array grows no writer puts any there. */
+static enum zb_code await_writers(const clearing *c, const char *prefix, zb_error *err) {
+    return c->is_suspect ? ZB_OK : zb_store_await_locks(c->padded->store, prefix, err);
+}
+
 static enum zb_code ask_for(clearing *c, const uint64_t *index, zb_error *err) {
     zb_object_info info;
     char *key = zb__array_chunk_key(c->padded, index);
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "no memory for a chunk's key");
-    enum zb_code code = zb_store_stat(c->padded->store, key, &info, err);
+    enum zb_code code = await_writers(c, key, err);
+    if (!code)
+        code = zb_store_stat(c->padded->store, key, &info, err);
     code = code == ZB_ENOTFOUND ? ZB_OK : code ? code : clear_chunk(c, key, index, err);
     free(key);
     return code;
@@ -226,8 +234,10 @@ static enum zb_code ask_slab(clearing *c, uint32_t growing, zb_error *err) {
 
 static enum zb_code clear_all(clearing *c, zb_error *err) {
     enum zb_code code = ZB_OK;
-    if (c->padded->store->hints.can_list && count_asked(c) > ASK_AT_MOST)
-        return zb__chunks_each(c->padded, clear_chunk, c, err);
+    if (c->padded->store->hints.can_list && count_asked(c) > ASK_AT_MOST) {
+        code = await_writers(c, c->padded->path, err);
+        return code ? code : zb__chunks_each(c->padded, clear_chunk, c, err);
+    }
     for (uint32_t d = 0; d < c->padded->array->info.ndim && !code; d++) {
         if (c->region[d] > c->keep[d])
             code = ask_slab(c, d, err);

@@ -157,6 +157,7 @@ static const zb_store_ops fs_ops = {
     .forget = zb__fs_forget,
     .lock = zb__fs_lock_key,
     .unlock = zb__fs_unlock,
+    .await_locks = zb__fs_await_locks,
     .open_live = zb__fs_open_live,
     .write_at = zb__fs_write_at,
     .truncate = zb__fs_truncate,

@@ -16,6 +16,7 @@
  *
  * Waiting is asking again after a pause, since a wait in the kernel has no time limit.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@
 #include "store/fs_lock.h"
 #include "store/fs_path.h"
 #include "store/fs_place.h"
+#include "store/fs_remove.h"
 #include "store/fs_store.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
@@ -204,12 +206,16 @@ static enum zb_code open_directory(zb__fs *fs, zb__fs_lock *l, zb_error *err) {
     return l->dir >= 0 ? ZB_OK : zb__fs_fail_write(err, errno, "find the directory of", l->key);
 }
 
+static enum zb_code fail_held(const char *key, zb_error *err) {
+    return zb_fail(err, ZB_ECONFLICT,
+                   "'%s' is locked by another writer for longer than %llu seconds, the limit "
+                   "lock_seconds",
+                   key, (unsigned long long)zb_limits_get()->lock_seconds);
+}
+
 static enum zb_code fail(const zb__fs_lock *l, int failed, zb_error *err) {
     if (failed == EAGAIN)
-        return zb_fail(err, ZB_ECONFLICT,
-                       "'%s' is locked by another writer for longer than %llu seconds, the limit "
-                       "lock_seconds",
-                       l->key, (unsigned long long)zb_limits_get()->lock_seconds);
+        return fail_held(l->key, err);
     enum zb_code code = zb__fs_fail_write(err, failed, "lock", l->key);
     if (!zb__fs_no_locks(failed) && failed != EROFS)
         return code;
@@ -271,4 +277,64 @@ void zb__fs_unlock(zb_lock *lock) {
     }
     free(l->key);
     free(l);
+}
+
+/* ---- Waiting for the locks of others ---- */
+
+/* Whether a process holds the lock of this file, or may hold it: another user's cannot be opened
+   in the moment in which it is made. */
+static bool may_be_held(int dir, const char *name) {
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int fd = ZB__UNINTERRUPTED(openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    if (fd < 0)
+        return errno == EACCES;
+    bool held = fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
+    close(fd);
+    return held;
+}
+
+/* False when the time is up. A file that is made anew meanwhile is waited for as well. */
+static bool await_file(int dir, const char *name, waiting_time *waiting) {
+    while (may_be_held(dir, name)) {
+        if (!wait_a_little(waiting))
+            return false;
+    }
+    return true;
+}
+
+/* All lock files in a directory and below, if it is one. As deep as the keys in the store. */
+static bool await_below(int at, const char *name, waiting_time *waiting) {
+    DIR *dir = zb__fs_open_dir(at, name);
+    const struct dirent *entry;
+    bool free_now = true;
+    while (dir && free_now && (entry = readdir(dir)) != NULL) {
+        bool is_file = entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN;
+        if (zb__fs_is_lock(entry->d_name))
+            free_now = await_file(dirfd(dir), entry->d_name, waiting);
+        else if (!is_file && strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            free_now = await_below(dirfd(dir), entry->d_name, waiting);
+    }
+    if (dir)
+        closedir(dir);
+    return free_now;
+}
+
+enum zb_code zb__fs_await_locks(zb_store *store, const char *prefix, zb_error *err) {
+    zb__fs_place place;
+    char name[NAME_MAX + 1];
+    if (is_alone())
+        return ZB_OK;
+    zb__fs *fs = (zb__fs *)store;
+    enum zb_code code = zb__fs_open_place(fs, prefix, false, &place, err);
+    if (code)
+        return code == ZB_ENOTFOUND ? ZB_OK : code;
+    waiting_time waiting = begin_waiting();
+    zb__fs_lock_name(place.name, name);
+    bool free_now = await_file(place.dir, name, &waiting);
+    close(place.dir);
+    int below = zb__fs_openat(fs->root, *prefix ? prefix : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    free_now = free_now && (below < 0 || await_below(below, ".", &waiting));
+    if (below >= 0)
+        close(below);
+    return free_now ? ZB_OK : fail_held(prefix, err);
 }

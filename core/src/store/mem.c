@@ -366,6 +366,32 @@ static bool is_held(const mem_store *mem, const char *key) {
     return l != NULL;
 }
 
+static bool is_held_below(const mem_store *mem, const char *prefix) {
+    size_t length = strlen(prefix);
+    const mem_lock *l = mem->held;
+    while (l && !(strncmp(l->key, prefix, length) == 0 &&
+                  (length == 0 || l->key[length] == '\0' || l->key[length] == '/')))
+        l = l->next;
+    return l != NULL;
+}
+
+/* Waits while `held` is true of the key. Called with the lock; false when the time is up. */
+static bool wait_while(mem_store *mem, bool (*held)(const mem_store *, const char *),
+                       const char *key) {
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    uint64_t seconds = zb_limits_get()->lock_seconds;
+    end.tv_sec += (time_t)(seconds < INT32_MAX ? seconds : INT32_MAX);
+    int waited = 0;
+    while (held(mem, key) && waited == 0)
+        waited = pthread_cond_timedwait(&mem->released, &mem->lock, &end);
+    return waited == 0;
+}
+
+static enum zb_code fail_locked(const char *key, zb_error *err) {
+    return zb_fail(err, ZB_ECONFLICT, "'%s' is locked for longer than the limit lock_seconds", key);
+}
+
 static enum zb_code mem_lock_key(zb_store *store, const char *key, zb_lock **out, zb_error *err) {
     mem_store *mem = (mem_store *)store;
     mem_lock *l = malloc(sizeof *l);
@@ -375,20 +401,12 @@ static enum zb_code mem_lock_key(zb_store *store, const char *key, zb_lock **out
         free(copy);
         return zb_fail(err, ZB_ENOMEM, "no memory for a lock of '%s'", key);
     }
-    struct timespec end;
-    clock_gettime(CLOCK_REALTIME, &end);
-    uint64_t seconds = zb_limits_get()->lock_seconds;
-    end.tv_sec += (time_t)(seconds < INT32_MAX ? seconds : INT32_MAX);
     pthread_mutex_lock(&mem->lock);
-    int waited = 0;
-    while (is_held(mem, key) && waited == 0)
-        waited = pthread_cond_timedwait(&mem->released, &mem->lock, &end);
-    if (waited != 0) {
+    if (!wait_while(mem, is_held, key)) {
         pthread_mutex_unlock(&mem->lock);
         free(l);
         free(copy);
-        return zb_fail(err, ZB_ECONFLICT, "'%s' is locked for longer than the limit lock_seconds",
-                       key);
+        return fail_locked(key, err);
     }
     *l = (mem_lock){.base.store = store, .key = copy, .next = mem->held};
     mem->held = l;
@@ -409,6 +427,14 @@ static void mem_unlock(zb_lock *lock) {
     pthread_mutex_unlock(&mem->lock);
     free(l->key);
     free(l);
+}
+
+static enum zb_code mem_await_locks(zb_store *store, const char *prefix, zb_error *err) {
+    mem_store *mem = (mem_store *)store;
+    pthread_mutex_lock(&mem->lock);
+    bool free_now = wait_while(mem, is_held_below, prefix);
+    pthread_mutex_unlock(&mem->lock);
+    return free_now ? ZB_OK : fail_locked(prefix, err);
 }
 
 /* In memory all objects are equally safe; but one that may wait takes the lock when it becomes
@@ -453,6 +479,7 @@ static const zb_store_ops mem_ops = {
     .flush = mem_flush,
     .lock = mem_lock_key,
     .unlock = mem_unlock,
+    .await_locks = mem_await_locks,
     .open_live = mem_open_live,
     .write_at = mem_write_at,
     .truncate = mem_truncate,

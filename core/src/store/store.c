@@ -198,6 +198,11 @@ void zb_store_unlock(zb_lock *lock) {
         lock->store->ops->unlock(lock);
 }
 
+enum zb_code zb_store_await_locks(zb_store *store, const char *prefix, zb_error *err) {
+    enum zb_code code = check_key(prefix, true, err);
+    return code || !store->ops->await_locks ? code : store->ops->await_locks(store, prefix, err);
+}
+
 /* ---- Live objects ---- */
 
 enum zb_code zb_object_open_live(zb_store *store, const char *key, zb_object **out,

@@ -168,6 +168,12 @@ static enum zb_code wrapper_lock(zb_store *store, const char *key, zb_lock **out
     return code ? code : zb_store_lock(w->inner, key, out, err);
 }
 
+static enum zb_code wrapper_await_locks(zb_store *store, const char *prefix, zb_error *err) {
+    wrapper *w = (wrapper *)store;
+    enum zb_code code = before(w, CALL_LOCK, err);
+    return code ? code : zb_store_await_locks(w->inner, prefix, err);
+}
+
 static enum zb_code wrapper_write_at(zb_object *live, uint64_t offset, const zb_part *parts,
                                      size_t count, enum zb_sync sync, zb_error *err) {
     wrapper *w = (wrapper *)live->store;
@@ -221,6 +227,7 @@ static const zb_store_ops wrapper_ops = {
     .flush = wrapper_flush,
     .forget = wrapper_forget,
     .lock = wrapper_lock,
+    .await_locks = wrapper_await_locks,
     .open_live = wrapper_open_live,
     .write_at = wrapper_write_at,
     .truncate = wrapper_truncate,

@@ -4,11 +4,15 @@
  * inside the array without a break since, otherwise as the fill value. Chunks that no element of
  * the array lies in are gone.
  */
+#include <pthread.h>
+#include <unistd.h>
+
 #include "support/store.h"
 
 #include "node/walk.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/read.h"
+#include "zarrbridge/sys/store.h"
 #include "zarrbridge/sys/wrappers.h"
 #include "zarrbridge/write.h"
 
@@ -280,6 +284,58 @@ static void test_foreign_chunks(void **state) {
     zb_store_release(store);
 }
 
+/* ---- Writers at the same time ---- */
+
+/* A writer that has looked at the document, and is about to make its chunk visible. */
+typedef struct late_writer {
+    zb_store *store;
+    const char *key;
+    zb_lock *lock;
+} late_writer;
+
+static void *put_late(void *context) {
+    const late_writer *late = context;
+    usleep(100000);
+    store_set(late->store, late->key, "abcd");
+    zb_store_unlock(late->lock);
+    return NULL;
+}
+
+static void shrink_beside_a_writer(zb_store *store, uint64_t columns, const char *key) {
+    late_writer late = {.store = store, .key = key};
+    pthread_t thread;
+    zb_node *node;
+    zb_error err;
+    zb_array_spec spec = store_spec;
+    spec.shape = (const uint64_t[]){8, columns};
+    spec.inner_shape = (const uint64_t[]){1, 2};
+    ASSERT_OK(zb_array_create(store, "a", &spec, &node, &err), err);
+    store_set(store, key, "wxyz");
+    ASSERT_OK(zb_store_erase(store, key, &err), err); /* its directory stays */
+    ASSERT_OK(zb_store_lock(store, key, &late.lock, &err), err);
+    assert_int_equal(pthread_create(&thread, NULL, put_late, &late), 0);
+    node = store_resize(node, 2, 3);
+    pthread_join(thread, NULL);
+    store_expect(store, key, NULL);
+    zb_node_release(node);
+    zb_store_release(store);
+}
+
+/* Whether chunks are asked for one by one or listed, shrinking waits for the writer. */
+static void test_writer_at_the_same_time(void **state) {
+    (void)state;
+    static const uint64_t columns[] = {6, 1 << 20};
+    for (int i = 0; i < 2; i++) {
+        char *root = check_new_directory();
+        zb_store *store;
+        zb_error err;
+        shrink_beside_a_writer(store_new(), columns[i], "a/c/5/2");
+        ASSERT_OK(zb_store_open_fs(root, &store, &err), err);
+        shrink_beside_a_writer(store, columns[i], "a/c/5/2");
+        check_remove_directory(root);
+    }
+}
+
 static void test_refused(void **state) {
     (void)state;
     zb_store *store = store_new();
@@ -302,15 +358,11 @@ static void test_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shrink_and_grow),
-        cmocka_unit_test(test_chunks_go),
-        cmocka_unit_test(test_sparse),
-        cmocka_unit_test(test_unfinished),
-        cmocka_unit_test(test_growing_is_cheap),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_foreign_padding),
-        cmocka_unit_test(test_foreign_chunks),
-        cmocka_unit_test(test_foreign_padding_interrupted),
+        cmocka_unit_test(test_shrink_and_grow),  cmocka_unit_test(test_chunks_go),
+        cmocka_unit_test(test_sparse),           cmocka_unit_test(test_unfinished),
+        cmocka_unit_test(test_growing_is_cheap), cmocka_unit_test(test_writer_at_the_same_time),
+        cmocka_unit_test(test_refused),          cmocka_unit_test(test_foreign_padding),
+        cmocka_unit_test(test_foreign_chunks),   cmocka_unit_test(test_foreign_padding_interrupted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -198,6 +198,10 @@ typedef struct zb_store_ops {
        lock goes with its process (and the children that it forked meanwhile). */
     enum zb_code (*lock)(zb_store *store, const char *key, zb_lock **out, zb_error *err);
     void (*unlock)(zb_lock *lock);
+    /* Waits until the locks of the key `prefix`, and of all keys below it, that are held now have
+       been let go, up to the limit lock_seconds: then ZB_ECONFLICT. Locks that are taken meanwhile
+       need not be waited for. NULL in a backend without locks. */
+    enum zb_code (*await_locks)(zb_store *store, const char *prefix, zb_error *err);
 
     /* ---- Changing a live object; NULL where an object can only be replaced ---- */
 
@@ -227,7 +231,7 @@ typedef struct zb_store_ops {
                           void *context, zb_error *err);
 } zb_store_ops;
 
-#define ZB_STORE_OPS_VERSION 4
+#define ZB_STORE_OPS_VERSION 5
 
 /* Work on documents that users of the store have left to zb_store_settle, or to the end of the
    store. Its owner embeds this. */
@@ -286,6 +290,7 @@ ZB_API enum zb_code zb_store_erase_below(zb_store *store, const char *prefix, zb
 ZB_API enum zb_code zb_store_flush_batch(zb_store *store, zb_batch *batch, zb_error *err);
 ZB_API enum zb_code zb_store_lock(zb_store *store, const char *key, zb_lock **out, zb_error *err);
 ZB_API void zb_store_unlock(zb_lock *lock); /* NULL is allowed */
+ZB_API enum zb_code zb_store_await_locks(zb_store *store, const char *prefix, zb_error *err);
 
 /* 0 where the backend cannot tell. */
 ZB_API uint64_t zb_store_identify(zb_store *store, const char *prefix);
