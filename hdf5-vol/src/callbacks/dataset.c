@@ -7,6 +7,7 @@
 #include "create/creation_list.h"
 #include "model/edit.h"
 #include "hdf5/errors.h"
+#include "hdf5/property_lists.h"
 #include "data/transfer.h"
 #include "hdf5/types.h"
 #include "model/writers.h"
@@ -67,6 +68,10 @@ static void *vol_dataset_create(void *obj, const H5VL_loc_params_t *loc, const c
         return vol_object_pass(lib, H5I_DATASET,
                                lib->H5VLdataset_create(object->under, loc, lib->native, name, lcpl,
                                                        type, space, dcpl, dapl, dxpl, req));
+    if (!vol_list_check(lib, lcpl, *lib->H5P_CLS_LINK_CREATE_ID_g) ||
+        !vol_list_check(lib, dcpl, *lib->H5P_CLS_DATASET_CREATE_ID_g) ||
+        !vol_list_check(lib, dapl, *lib->H5P_CLS_DATASET_ACCESS_ID_g))
+        return NULL;
     return create_dataset(object, loc, name, lcpl, type, space, dcpl);
 }
 
@@ -78,6 +83,8 @@ static void *vol_dataset_open(void *obj, const H5VL_loc_params_t *loc, const cha
         return vol_object_pass(
             lib, H5I_DATASET,
             lib->H5VLdataset_open(object->under, loc, lib->native, name, dapl, dxpl, req));
+    if (!vol_list_check(lib, dapl, *lib->H5P_CLS_DATASET_ACCESS_ID_g))
+        return NULL;
     vol_node *node = vol_locate_name(object, loc, name);
     if (node && node->kind == VOL_GROUP) {
         VOL_PUSH(lib, SYM, CANTOPENOBJ, "'%s' is a group, not a dataset", node->path);

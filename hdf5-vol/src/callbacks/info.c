@@ -92,7 +92,8 @@ static herr_t info_to_text(const void *info, char **text) {
         return -1;
     fprintf(out, "native_compat=%s;store=%s;netcdf_dimensions=%s;sync=%s;strategy=%s",
             flag_words[options.native_compat], naming_words[options.naming],
-            dimension_words[options.dimensions], sync_words[options.sync], strategy_words[options.strategy]);
+            dimension_words[options.dimensions], sync_words[options.sync],
+            strategy_words[options.strategy]);
     print_cutting(out, "shards", &options.shards);
     print_cutting(out, "chunks", &options.chunks);
     if (*options.wrong)

@@ -7,6 +7,7 @@
 #include "callbacks/classes.h"
 #include "model/edit.h"
 #include "hdf5/errors.h"
+#include "hdf5/property_lists.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,6 +84,10 @@ static herr_t vol_link_create(H5VL_link_create_args_t *args, void *obj,
         native.args.hard.curr_obj = under_of(target);
     }
     h5_lib *lib = one_of(object, target)->lib;
+    if (!both_native(object, target) &&
+        !(vol_list_check(lib, lcpl, *lib->H5P_CLS_LINK_CREATE_ID_g) &&
+          vol_list_check(lib, lapl, *lib->H5P_CLS_LINK_ACCESS_ID_g)))
+        return -1;
     if (!both_native(object, target))
         return create_zarr_link(args, object, loc, target, lcpl);
     return lib->H5VLlink_create(&native, under_of(object), loc, lib->native, lcpl, lapl, dxpl, req);

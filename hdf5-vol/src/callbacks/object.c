@@ -7,6 +7,7 @@
 #include "attributes/attributes.h"
 #include "model/edit.h"
 #include "hdf5/errors.h"
+#include "hdf5/property_lists.h"
 #include "copy/to_hdf5.h"
 #include "copy/from_hdf5.h"
 
@@ -83,6 +84,9 @@ static herr_t vol_object_copy(void *source, const H5VL_loc_params_t *source_loc,
     if (from->under && to->under)
         return lib->H5VLobject_copy(from->under, source_loc, source_name, to->under, target_loc,
                                     target_name, lib->native, ocpypl, lcpl, dxpl, req);
+    if (!vol_list_check(lib, ocpypl, *lib->H5P_CLS_OBJECT_COPY_ID_g) ||
+        !vol_list_check(lib, lcpl, *lib->H5P_CLS_LINK_CREATE_ID_g))
+        return -1;
     if (!to->under)
         return copy_to_zarr(from, source_loc, source_name, to, target_loc, target_name, ocpypl,
                             lcpl, dxpl);

@@ -68,12 +68,15 @@
     F(H5Pget_create_intermediate_group) F(H5Sget_simple_extent_type) F(H5Scopy) F(H5Tget_strpad)   \
     F(H5Rget_obj_name) F(H5Literate2) F(H5Oopen) F(H5Iget_type) F(H5Dget_type) F(H5Dget_space)     \
     F(H5Dget_create_plist) F(H5Dread) F(H5Aiterate2) F(H5Aopen) F(H5Aget_type) F(H5Aget_space)     \
-    F(H5Aread) F(H5Treclaim) F(H5Pequal) F(H5Pget_edc_check) F(H5Fcreate) F(H5Dcreate_anon) F(H5Dwrite) F(H5Scombine_select) F(H5Soffset_simple)
+    F(H5Aread) F(H5Treclaim) F(H5Pequal) F(H5Pget_edc_check) F(H5Fcreate) F(H5Dcreate_anon) F(H5Dwrite) F(H5Scombine_select) F(H5Soffset_simple) \
+    F(H5Pisa_class)
 
 /* Identifiers that the library keeps in variables; they get their values when it initialises. */
 #define H5_IDS(F)                                                                                  \
     F(H5P_CLS_FILE_ACCESS_ID_g) F(H5P_CLS_FILE_CREATE_ID_g) F(H5P_CLS_DATASET_CREATE_ID_g)         \
     F(H5P_CLS_DATASET_ACCESS_ID_g) F(H5P_CLS_GROUP_CREATE_ID_g) F(H5P_CLS_ATTRIBUTE_CREATE_ID_g)   \
+    F(H5P_CLS_GROUP_ACCESS_ID_g) F(H5P_CLS_ATTRIBUTE_ACCESS_ID_g) F(H5P_CLS_LINK_ACCESS_ID_g)      \
+    F(H5P_CLS_LINK_CREATE_ID_g) F(H5P_CLS_OBJECT_COPY_ID_g)                                        \
     F(H5P_LST_FILE_CREATE_ID_g) F(H5P_LST_DATASET_XFER_ID_g) F(H5P_LST_LINK_CREATE_ID_g)           \
     F(H5P_LST_GROUP_CREATE_ID_g) F(H5P_LST_GROUP_ACCESS_ID_g) F(H5P_LST_DATASET_CREATE_ID_g)       \
     F(H5P_LST_DATASET_ACCESS_ID_g) F(H5P_LST_ATTRIBUTE_CREATE_ID_g)                                \
