@@ -27,6 +27,9 @@ static const vol_attr *attr_at(vol_attrs *attrs, H5_index_t index, H5_iter_order
 static vol_node *locate_owner(const vol_object *object, const H5VL_loc_params_t *loc) {
     if (loc->type != H5VL_OBJECT_BY_IDX)
         return vol_locate(object, loc);
+    if (!vol_list_check(object->lib, loc->loc_data.loc_by_idx.lapl_id,
+                        *object->lib->H5P_CLS_LINK_ACCESS_ID_g))
+        return NULL;
     const H5VL_loc_params_t self = vol_self(loc->obj_type);
     return vol_locate_name(object, &self, loc->loc_data.loc_by_idx.name);
 }
