@@ -65,6 +65,11 @@ def _member_cases():
                 chunk_grid={"name": "hexagonal", "configuration": {}})
     yield _with(UNSUPPORTED, "keys_unknown", "an unknown key encoding",
                 chunk_key_encoding={"name": "hashed"})
+    yield _with(UNSUPPORTED, "keys_suffix_path", "a suffix that would build other paths",
+                chunk_key_encoding={"name": "suffix", "configuration": {
+                    "suffix": "/../../x", "base_encoding": {"name": "default"}}})
+    yield _with(FORMAT, "keys_fanout_1", "directories of one entry",
+                chunk_key_encoding={"name": "fanout", "configuration": {"max_children": 1}})
     yield _with(FORMAT, "keys_separator", "a separator that would build other paths",
                 chunk_key_encoding={"name": "default", "configuration": {"separator": "/../"}})
 

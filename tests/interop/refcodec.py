@@ -143,9 +143,21 @@ def encode_chain(codecs, array, fill):
     return data
 
 
+def fanout_parts(number, width):
+    """The number in parts of `width` digits, behind the number of cuts between them."""
+    parts = -(-len(str(number)) // width)
+    digits = str(number).zfill(parts * width)
+    return [str(parts - 1), *(digits[i * width:(i + 1) * width] for i in range(parts))]
+
+
 def chunk_key(cell, encoding):
     """Where a chunk lies under its array."""
     conf = encoding.get("configuration", {})
+    if encoding["name"] == "suffix":
+        return chunk_key(cell, conf["base_encoding"]) + conf["suffix"]
+    if encoding["name"] == "fanout":
+        return "/".join(["c", *(part for number in cell for part in fanout_parts(
+            number, len(str(conf.get("max_children", 1000))) - 1))])
     if encoding["name"] == "v2":
         return conf.get("separator", ".").join(map(str, cell)) or "0"
     return conf.get("separator", "/").join(["c", *map(str, cell)])

@@ -73,7 +73,10 @@ typedef struct zb_array_spec {
                                after a shard */
     const char *const *dimension_names; /* [ndim] or NULL */
     const char *attributes;             /* a JSON object as text, or NULL */
-    char separator;                     /* of chunk keys; 0 means '/' */
+    char separator;           /* of chunk keys; 0 means '/' */
+    const char *key_encoding; /* the chunk_key_encoding of the document, as JSON text, when it is not
+                                 `default` with this separator (which is 0 then): `v2`, or the
+                                 proposed `suffix` and `fanout`, which few readers know. Or NULL */
 } zb_array_spec;
 
 #ifdef __cplusplus

@@ -103,60 +103,12 @@ static enum zb_code parse_grid(model *m, const zb_json *document, zb_error *err)
     return code;
 }
 
-static enum zb_code parse_separator(const zb_json *owner, const char *what, char *separator,
-                                    zb_error *err) {
-    const zb_json *value = zb_json_get(owner, "separator");
-    const char *text = zb_json_string(value);
-    char brief[ZB__BRIEF_SIZE];
-    if (!value)
-        return ZB_OK;
-    if (!text || (strcmp(text, "/") != 0 && strcmp(text, ".") != 0))
-        return zb_fail(err, ZB_EFORMAT, "%s: separator is %s, expected \"/\" or \".\"", what,
-                       zb__json_brief(value, brief));
-    *separator = *text;
-    return ZB_OK;
-}
-
-/* Drafts called the name `type` and had the members of the configuration beside it. */
-static enum zb_code parse_encoding(const zb_json *value, zb__extension *out, zb_error *err) {
-    static const char *const members[] = {"type", "separator", NULL};
-    const char *type = zb_json_string(zb_json_get(value, "type"));
-    bool is_draft = type && !zb_json_get(value, "name") && !zb_json_get(value, "configuration");
-    for (const zb_json *m = zb_json_first(value); m && is_draft; m = zb_json_next(m))
-        is_draft = zb__name_in(zb_json_name(m), members);
-    if (!is_draft)
-        return zb__extension_parse(value, "chunk_key_encoding", out, err);
-    *out = (zb__extension){.name = type, .configuration = value};
-    return ZB_OK;
-}
-
-/* Each encoding has its own default for a missing separator, also without a configuration. */
 static enum zb_code parse_keys(zb__key_encoding *keys, const zb_json *document, zb_error *err) {
-    static const char *const in_drafts[] = {"type", "separator", NULL};
-    static const char *const known[] = {"separator", NULL};
     const zb_json *value, *grid = zb_json_get(document, "chunk_grid");
-    zb__extension encoding;
-    char brief[ZB__BRIEF_SIZE];
-    if (!zb_json_get(document, "chunk_key_encoding") && zb__grid_is_typed(grid)) {
-        *keys = (zb__key_encoding){.joined = true, .separator = '/'};
-        return parse_separator(grid, "chunk_grid", &keys->separator, err);
-    }
+    if (!zb_json_get(document, "chunk_key_encoding") && zb__grid_is_typed(grid))
+        return zb__keys_of_draft(grid, keys, err);
     enum zb_code code = require(document, "chunk_key_encoding", &value, err);
-    if (!code)
-        code = parse_encoding(value, &encoding, err);
-    if (code)
-        return code;
-    keys->v2 = strcmp(encoding.name, "v2") == 0;
-    if (!keys->v2 && strcmp(encoding.name, "default") != 0)
-        return zb_fail(err, ZB_EUNSUPPORTED,
-                       "chunk_key_encoding %s is not supported, expected \"default\" or \"v2\"",
-                       zb__name_brief(encoding.name, brief));
-    code = zb__extension_check(&encoding, "chunk_key_encoding",
-                               encoding.configuration == value ? in_drafts : known, err);
-    if (code)
-        return code;
-    keys->separator = keys->v2 ? '.' : '/';
-    return parse_separator(encoding.configuration, "chunk_key_encoding", &keys->separator, err);
+    return code ? code : zb__keys_parse(value, keys, err);
 }
 
 /* ---- Names and codecs --------------------------------------------------------------------- */
