@@ -133,10 +133,6 @@ def _codec_cases():
 
 
 def _sharding_cases():
-    for inner in ([2, 2], [3, 3], [1, 4], [4, 6]):
-        yield _with(FORMAT, "inner_" + "x".join(map(str, inner)),
-                    "inner chunks do not divide the shard of 2 x 3",
-                    codecs=_sharded(chunk_shape=inner))
     yield _with(FORMAT, "inner_zero", "an inner chunk of no elements",
                 codecs=_sharded(chunk_shape=[1, 0]))
     yield _with(FORMAT, "inner_ndim", "inner chunks of other dimensions",

@@ -279,6 +279,15 @@ class Store:
         finally:
             lib.zb_node_release(node)
 
+    def compact(self, path):
+        """Returns the bytes that are won."""
+        won, node = c.c_uint64(), self.open(path)
+        try:
+            call(lib.zb_array_compact, node, None, c.byref(won))
+        finally:
+            lib.zb_node_release(node)
+        return won.value
+
     def storage_size(self, path):
         """The bytes of the array's stored chunks."""
         size, node = c.c_uint64(), self.open(path)

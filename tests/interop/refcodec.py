@@ -105,9 +105,10 @@ def encode_bytes(codec, data, itemsize):
 
 
 def encode_shard(conf, chunk, fill):
-    """sharding_indexed: inner chunks in C order, without gaps, and the index."""
+    """sharding_indexed: inner chunks in C order, without gaps, and the index. Where they do not divide
+    the shard, it cuts the last ones, as version 1.1 is proposed."""
     inner = conf["chunk_shape"]
-    grid = [n // m for n, m in zip(chunk.shape, inner, strict=True)]
+    grid = [-(-n // m) for n, m in zip(chunk.shape, inner, strict=True)]
     index = np.full((*grid, 2), MISSING, "<u8")
     at_start = conf.get("index_location", "end") == "start"
     offset = len(encode_chain(conf["index_codecs"], index, 0)) if at_start else 0

@@ -154,25 +154,43 @@ static size_t list_codecs(const zb_json *codecs, const zb__form *form, uint32_t 
     return count;
 }
 
-/* Follows the shards to the innermost chunk, whose extents divide those of all chunks around it:
-   laid over the array, they are a grid again, and a regular one. Each level's shapes are in its own stored dimensions,
-   so the transposes on the way are undone. */
+/* True if inner chunks of this extent divide all chunks around them along a dimension: those of
+   `extent`, or of the runs of the array's grid. */
+static bool divides(const zb__runs *runs, uint64_t extent, uint64_t inner) {
+    size_t count = runs ? runs->count : 0;
+    bool all = count > 0 || extent % inner == 0;
+    for (size_t i = 0; i < count && all; i++)
+        all = runs->run[i].extent % inner == 0;
+    return all;
+}
+
+/* Follows the shards to the innermost chunk. While its extents divide those of all chunks around it,
+   laid over the array they are a grid again, and a regular one. Where they do not, the way ends at
+   the shard. Each level's shapes are in its own stored dimensions, so the transposes on the way are
+   undone. */
 static void find_inner_shape(model *m) {
     uint32_t ndim = m->array.info.ndim;
+    const zb__runs *runs = m->array.grid.runs;
     uint32_t outer[ZB_MAX_NDIM]; /* the array's dimension behind each dimension of this level */
     memcpy(m->inner_shape, m->chunk_shape, sizeof m->inner_shape);
     for (uint32_t d = 0; d < ndim; d++)
         outer[d] = d;
     for (const zb__form *form = m->array.form; form->shard; form = form->shard->inner) {
         uint32_t stored[ZB_MAX_NDIM];
+        m->array.is_cut = m->array.is_cut || form->shard->is_clipped;
         for (uint32_t i = 0; i < ndim; i++) {
-            stored[i] = outer[form->chain->axis[i]];
-            m->inner_shape[stored[i]] = form->shard->inner_shape[i];
+            uint32_t d = stored[i] = outer[form->chain->axis[i]];
+            m->array.is_cut =
+                m->array.is_cut || !divides(runs && m->array.inner_depth == 0 ? &runs[d] : NULL,
+                                            m->inner_shape[d], form->shard->inner_shape[i]);
         }
+        for (uint32_t i = 0; i < ndim && !m->array.is_cut; i++)
+            m->inner_shape[stored[i]] = form->shard->inner_shape[i];
         memcpy(outer, stored, ndim * sizeof *outer);
         m->array.info.shard_depth++;
+        m->array.inner_depth += !m->array.is_cut;
     }
-    m->array.inner = m->array.form->shard ? zb__grid_of(ndim, m->inner_shape) : m->array.grid;
+    m->array.inner = m->array.inner_depth ? zb__grid_of(ndim, m->inner_shape) : m->array.grid;
 }
 
 /* Binding checks every rule of the chain; the code below only reads configurations that it has
