@@ -65,6 +65,11 @@ def _member_cases():
                 chunk_grid={"name": "hexagonal", "configuration": {}})
     yield _with(UNSUPPORTED, "keys_unknown", "an unknown key encoding",
                 chunk_key_encoding={"name": "hashed"})
+    yield _with(UNSUPPORTED, "keys_suffix_path", "a suffix that would build other paths",
+                chunk_key_encoding={"name": "suffix", "configuration": {
+                    "suffix": "/../../x", "base_encoding": {"name": "default"}}})
+    yield _with(FORMAT, "keys_fanout_1", "directories of one entry",
+                chunk_key_encoding={"name": "fanout", "configuration": {"max_children": 1}})
     yield _with(FORMAT, "keys_separator", "a separator that would build other paths",
                 chunk_key_encoding={"name": "default", "configuration": {"separator": "/../"}})
 
@@ -128,10 +133,6 @@ def _codec_cases():
 
 
 def _sharding_cases():
-    for inner in ([2, 2], [3, 3], [1, 4], [4, 6]):
-        yield _with(FORMAT, "inner_" + "x".join(map(str, inner)),
-                    "inner chunks do not divide the shard of 2 x 3",
-                    codecs=_sharded(chunk_shape=inner))
     yield _with(FORMAT, "inner_zero", "an inner chunk of no elements",
                 codecs=_sharded(chunk_shape=[1, 0]))
     yield _with(FORMAT, "inner_ndim", "inner chunks of other dimensions",

@@ -64,6 +64,7 @@ class Spec(c.Structure):
         ("dimension_names", c.POINTER(c.c_char_p)),
         ("attributes", c.c_char_p),
         ("separator", c.c_char),
+        ("key_encoding", c.c_char_p),
     ]
 
 
@@ -238,7 +239,7 @@ class Store:
         lib.zb_node_release(node)
 
     def create_array(self, path, shape, chunks, dtype, fill_value=0, shards=None, codecs=None,
-                     names=None, attributes=None, separator="/", runs=None):
+                     names=None, attributes=None, separator="/", runs=None, keys=None):
         """dtype: of numpy; void means raw_bytes. Another byte order than the host's is stored so."""
         dtype = np.dtype(dtype)
         fill = np.array(fill_value, dtype.newbyteorder("=")).tobytes()
@@ -254,7 +255,8 @@ class Store:
             codecs=text_of(codecs),
             dimension_names=(c.c_char_p * len(encoded))(*encoded) if names else None,
             attributes=text_of(attributes),
-            separator=separator.encode(),
+            separator=b"\0" if keys else separator.encode(),
+            key_encoding=json.dumps(keys).encode() if keys else None,
         )
         node = c.c_void_p()
         call(lib.zb_array_create, self.handle, path.encode(), c.byref(spec), c.byref(node))
@@ -276,6 +278,24 @@ class Store:
             lib.zb_node_release(changed)
         finally:
             lib.zb_node_release(node)
+
+    def compact(self, path):
+        """Returns the bytes that are won."""
+        won, node = c.c_uint64(), self.open(path)
+        try:
+            call(lib.zb_array_compact, node, None, c.byref(won))
+        finally:
+            lib.zb_node_release(node)
+        return won.value
+
+    def storage_size(self, path):
+        """The bytes of the array's stored chunks."""
+        size, node = c.c_uint64(), self.open(path)
+        try:
+            call(lib.zb_array_storage_size, node, c.byref(size))
+        finally:
+            lib.zb_node_release(node)
+        return size.value
 
     def delete(self, path):
         call(lib.zb_node_delete, self.handle, path.encode())

@@ -105,3 +105,8 @@ def test_writing_is_refused(tmp_path):
     with pytest.raises(ZarrbridgeError, match="draft of March 2023"):
         with Writer(store, "a") as writer:
             writer.write((0, 0), None, np.ones((1, 1), "<i4"))
+    before = {f: f.read_bytes() for f in tmp_path.rglob("*") if f.is_file()}
+    for shape in ((4, 4), (9, 11)):  # refused before anything has changed
+        with pytest.raises(ZarrbridgeError, match="draft of March 2023"):
+            store.resize("a", shape)
+    assert {f: f.read_bytes() for f in tmp_path.rglob("*") if f.is_file()} == before

@@ -49,6 +49,9 @@ void zb__form_release(const zb__form *held) {
     if (form->shard) {
         zb__form_release(form->shard->index);
         zb__form_release(form->shard->inner);
+        for (size_t i = 0; form->shard->ends && i < (size_t)1 << form->shard->cut_count; i++)
+            zb__form_release(form->shard->ends[i]);
+        free(form->shard->ends);
         free(form->shard);
     }
     free(form->plain);

@@ -158,35 +158,6 @@ enum zb_code zb__keys_below(zb_store *store, const char *prefix, const char *ski
     return walk_keys(&walk, prefix, skip, err);
 }
 
-/* A decimal number without leading zeros. Returns where it ends, or NULL. */
-static const char *parse_number(const char *text, uint64_t *out) {
-    const char *c = text;
-    uint64_t value = 0;
-    for (; *c >= '0' && *c <= '9'; c++) {
-        if (__builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, (uint64_t)(*c - '0'), &value))
-            return NULL;
-    }
-    *out = value;
-    return c == text || (*text == '0' && c > text + 1) ? NULL : c;
-}
-
-bool zb__chunk_key_parse(const zb__key_encoding *keys, uint32_t ndim, const char *text,
-                         uint64_t *index) {
-    if (!keys->v2 && *text++ != 'c')
-        return false;
-    if (keys->v2 && ndim == 0)
-        return strcmp(text, "0") == 0;
-    for (uint32_t d = 0; d < ndim; d++) {
-        if ((d > 0 || !(keys->v2 || keys->joined)) && *text++ != keys->separator)
-            return false;
-        text = parse_number(text, &index[d]);
-        if (!text)
-            return false;
-    }
-    return *text == '\0';
-}
-
 typedef struct chunk_walk {
     const zb_node *node;
     zb__chunk_fn fn;
@@ -203,28 +174,20 @@ static enum zb_code take_key(void *context, const char *key, zb_error *err) {
     return walk->fn(walk->context, key, index, err);
 }
 
-/* Enters only the directories that chunk keys lead into: the first part of a key is "c" ("c0" in
-   the draft's) or, in the v2 encoding, a number. */
 enum zb_code zb__chunks_each(const zb_node *node, zb__chunk_fn fn, void *context, zb_error *err) {
     chunk_walk walk = {.node = node, .fn = fn, .context = context};
-    const zb__key_encoding *keys = &node->array->keys;
     zb__names names;
-    uint64_t number;
     enum zb_code code = zb__list(node->store, node->path, &names, err);
     if (code)
         return code;
     for (size_t i = 0; i < names.count && !code; i++) {
         const char *name = names.name[i].text;
-        const char *end = keys->v2       ? parse_number(name, &number)
-                          : keys->joined ? parse_number(name + 1, &number)
-                                         : name + 1;
-        bool enter = end && *end == '\0' && (keys->v2 || name[0] == 'c');
         char *key = zb__path_join(node->path, name);
         if (!key)
             code = zb_fail(err, ZB_ENOMEM, "out of memory for a key");
         else if (!names.name[i].is_prefix)
             code = take_key(&walk, key, err);
-        else if (enter && keys->separator == '/')
+        else if (zb__chunk_key_enters(&node->array->keys, name))
             code = zb__keys_below(node->store, key, NULL, take_key, &walk, err);
         free(key);
     }
