@@ -96,6 +96,7 @@ static enum zb_code add_serial(making *m, zb__codec codec, zb_error *err) {
     enum zb_code code = ZB_OK;
     chain->serial = codec;
     chain->serial_at = m->at;
+    chain->cost += ops->cost;
     if (chain->filters.count > 0 && !ops->passes_filters)
         code = make_plain(m, err);
     zb_dtype *stored = chain->plain ? &chain->plain->dtype : &chain->dtype;

@@ -125,6 +125,11 @@ typedef struct zb__serial_ops {
     enum zb_code (*encode)(const struct zb__encoding *e, const struct zb__form *form,
                            const struct zb__elements_view *view, struct zb__serialised *out,
                            zb_error *err);
+    /* The reason why chunks of this state are read and not written; NULL: they are written. NULL in
+       place of the function: always. */
+    const char *(*read_only)(const void *state);
+    /* As for bytes→bytes codecs. */
+    unsigned cost;
 } zb__serial_ops;
 
 /* A bytes→bytes codec. */
