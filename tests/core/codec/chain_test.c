@@ -181,6 +181,11 @@ static void configurations(void **state) {
         {"numcodecs.jenkins_lookup3", "{\"prefix\":\"ab\"}", ZB_EUNSUPPORTED, "prefix is \"ab\""},
         {"numcodecs.lz4", "{\"acceleration\":1.5}", ZB_EFORMAT, "acceleration is 1.5"},
         {"numcodecs.pcodec", "{}", ZB_EUNSUPPORTED, "pcodec has no C library"},
+        {"pcodec", "{\"level\":8}", ZB_EUNSUPPORTED,
+         "\"pcodec\" is not supported: pcodec has no C library; rewrite the array with"},
+        {"optional", "{\"mask_codecs\":[],\"data_codecs\":[]}", ZB_EUNSUPPORTED,
+         "\"optional\" is not supported: a draft whose elements may be null; write the values and"},
+        {"zarrs.optional", "{}", ZB_EUNSUPPORTED, "as two arrays, with zarrs"},
         {"gribberish", "{}", ZB_EUNSUPPORTED, "open the GRIB files themselves with GDAL"},
 #ifdef ZB_HAVE_BZ2
         {"numcodecs.bz2", "{\"level\":0}", ZB_EFORMAT, "level is 0"},
