@@ -191,8 +191,22 @@ static void configurations(void **state) {
         {"numcodecs.bz2", "{\"level\":0}", ZB_EFORMAT, "level is 0"},
 #endif
 #ifdef ZB_HAVE_LZMA
-        {"numcodecs.lzma", "{\"format\":3}", ZB_EUNSUPPORTED, "raw streams"},
+        {"numcodecs.lzma", "{\"format\":3}", ZB_EFORMAT, "needs filters"},
         {"numcodecs.lzma", "{\"filters\":[{\"id\":33}]}", ZB_EUNSUPPORTED, "raw streams"},
+        {"numcodecs.lzma", "{\"format\":3,\"filters\":[]}", ZB_EFORMAT, "1 to 4 filters"},
+        {"numcodecs.lzma", "{\"format\":3,\"filters\":[{}]}", ZB_EFORMAT, "with an id"},
+        {"numcodecs.lzma", "{\"format\":3,\"filters\":[{\"id\":3}]}", ZB_EFORMAT,
+         "a chain that lzma does not have"},
+        {"numcodecs.lzma", "{\"format\":3,\"filters\":[{\"id\":3,\"dist\":257},{\"id\":33}]}",
+         ZB_EFORMAT, "a chain that lzma does not have"},
+        {"numcodecs.lzma", "{\"format\":3,\"filters\":[{\"id\":33,\"lc\":5}]}", ZB_EFORMAT,
+         "a chain that lzma does not have"},
+        {"numcodecs.lzma", "{\"format\":3,\"filters\":[{\"id\":33,\"preset\":11}]}", ZB_EFORMAT,
+         "filters[0]: preset is 11"},
+        {"numcodecs.lzma", "{\"format\":3,\"filters\":[{\"id\":33,\"dist\":1}]}", ZB_EFORMAT,
+         "no option \"dist\""},
+        {"numcodecs.lzma", "{\"format\":3,\"filters\":[{\"id\":77},{\"id\":33}]}", ZB_EUNSUPPORTED,
+         "no filter with the id 77"},
         {"numcodecs.lzma", "{\"preset\":10}", ZB_EFORMAT, "preset is 10"},
         {"numcodecs.lzma", "{\"check\":16}", ZB_EFORMAT, "check is 16"},
 #endif
