@@ -153,14 +153,13 @@ static enum zb_code check_kept(const zfp *codec, const uint8_t *elements, uint64
 
 typedef struct unpacking {
     const zfp *codec;
-    const zb__zfp_field *field;
     uint8_t *out;
 } unpacking;
 
 /* Copies what lies inside the field, row by row. */
-static void take(void *context, const uint64_t *origin, const void *block) {
+static void take(void *context, const zb__zfp_field *field, const uint64_t *origin,
+                 const void *block) {
     const unpacking *u = context;
-    const zb__zfp_field *field = u->field;
     uint32_t size = u->codec->dtype.size, wide = zb__zfp_size(field->type), last = field->ndim - 1;
     uint64_t left = field->shape[last] - origin[last], row = left < 4 ? left : 4;
     const uint8_t *in = block;
@@ -182,7 +181,7 @@ static enum zb_code decode(const void *state, const zb__form *form, zb__elements
                            zb_error *err) {
     const zfp *codec = state;
     const zb__zfp_field field = field_of(codec, form);
-    unpacking u = {.codec = codec, .field = &field, .out = elements->data};
+    unpacking u = {.codec = codec, .out = elements->data};
     const zb__zfp_params *params = &codec->params;
     if (codec->other.maxbits &&
         elements->heap_size == zb__zfp_fixed_size(&field, codec->other.maxbits))

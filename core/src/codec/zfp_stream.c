@@ -159,12 +159,20 @@ static block_decoder *const decoders[4][ZB__ZFP_MAX_NDIM] = {ROW(int32), ROW(int
                                                              ROW(double)};
 
 /* A header must say what the chunk is, and parameters within the bounds. */
-static enum zb_code read_header(zfp_work *work, const zb__zfp_field *field, zb_error *err) {
+static enum zb_code read_header(zfp_work *work, zb__zfp_field *field, zb_error *err) {
     const zfp_field *said = work->field;
     zb__zfp_params params;
+    uint64_t count = 1;
     if (zfp_read_header(work->zfp, work->field, ZFP_HEADER_FULL) == 0 ||
         !take_params(work->zfp, &params))
         return zb_fail(err, ZB_EFORMAT, "zfp: there is no header, or a damaged one");
+    for (uint32_t d = 0; d < field->ndim; d++) /* the elements of a chunk are counted already */
+        count *= field->shape[d];
+    if (said->type == (zfp_type)field->type && said->nx == count && said->ny == 0 &&
+        said->nz == 0 && said->nw == 0) {
+        field->ndim = 1;
+        field->shape[0] = count;
+    }
     if (said->type != (zfp_type)field->type || said->nx != extent(field, 0) ||
         said->ny != extent(field, 1) || said->nz != extent(field, 2) ||
         said->nw != extent(field, 3))
@@ -195,7 +203,7 @@ static enum zb_code decode_blocks(zfp_work *work, const zb__zfp_field *field, si
         decode(work->zfp, &block);
         if (stream_rtell(work->bits) > 8 * (uint64_t)size)
             return zb_fail(err, ZB_EFORMAT, "zfp: damaged or truncated data");
-        take(context, origin, &block);
+        take(context, field, origin, &block);
     } while (next_block(field, origin));
     return ZB_OK;
 }
@@ -213,6 +221,7 @@ enum zb_code zb__zfp_decode(const zb__zfp_field *field, const zb__zfp_params *pa
                             zb_error *err) {
     size_t bytes;
     zfp_work work = {.zfp = NULL};
+    zb__zfp_field said = *field;
     uint8_t *memory = __builtin_add_overflow(size, SLACK, &bytes) ? NULL : malloc(bytes);
     if (!memory)
         return zb_fail(err, ZB_ENOMEM, "zfp: no memory for a copy of the stream");
@@ -220,9 +229,9 @@ enum zb_code zb__zfp_decode(const zb__zfp_field *field, const zb__zfp_params *pa
     memset(memory + size, 0, SLACK);
     enum zb_code code = begin_work(&work, params, memory, bytes, err);
     if (!code && field->has_header)
-        code = read_header(&work, field, err);
+        code = read_header(&work, &said, err);
     if (!code)
-        code = decode_blocks(&work, field, size, take, context, err);
+        code = decode_blocks(&work, &said, size, take, context, err);
     if (!code)
         code = check_end(&work, size, err);
     end_work(&work);

@@ -55,10 +55,12 @@ uint64_t zb__zfp_bound(const zb__zfp_field *field, const zb__zfp_params *params)
 uint64_t zb__zfp_fixed_size(const zb__zfp_field *field, unsigned bits);
 
 /* Gets a block of 4^ndim elements in C order. `origin` is the block's first element in the field;
-   elements beyond the field's edge mean nothing. */
-typedef void zb__zfp_take(void *context, const uint64_t *origin, const void *block);
+   elements beyond the field's edge mean nothing. The field may have the shape of a header. */
+typedef void zb__zfp_take(void *context, const zb__zfp_field *field, const uint64_t *origin,
+                          const void *block);
 
-/* Decodes a whole stream, whose end must be where its last block ends. */
+/* Decodes a whole stream, whose end must be where its last block ends. The shape of its header is
+   the field's, or a line of as many elements, which early versions of numcodecs wrote. */
 enum zb_code zb__zfp_decode(const zb__zfp_field *field, const zb__zfp_params *params,
                             const uint8_t *in, size_t size, zb__zfp_take *take, void *context,
                             zb_error *err);
