@@ -40,7 +40,7 @@ def _sharded(**configuration):
 
 def _member_cases():
     for member in ("zarr_format", "node_type", "shape", "data_type", "chunk_grid",
-                   "chunk_key_encoding", "codecs"):
+                   "chunk_key_encoding"):
         yield _with(FORMAT, f"without_{member}", "a required member is missing", **{member: ABSENT})
     yield _with(FORMAT, "format_text", 'zarr_format is the text "3"', zarr_format="3")
     yield _with(UNSUPPORTED, "format_4", "a later format", zarr_format=4)
@@ -114,8 +114,9 @@ def _fill_cases():
 
 
 def _codec_cases():
-    yield _with(FORMAT, "codecs_empty", "codecs: []", codecs=[])
-    yield _with(FORMAT, "codecs_no_bytes", "no array-to-bytes codec", codecs=[GZIP])
+    yield _with(FORMAT, "codecs_object", "codecs: {}", codecs={})
+    yield _with(FORMAT, "codecs_null", "codecs: null", codecs=None)
+    yield _with(FORMAT, "codecs_late", "compression in front of bytes", codecs=[GZIP, LITTLE])
     yield _with(FORMAT, "codecs_two_bytes", "two array-to-bytes codecs", codecs=[LITTLE, LITTLE])
     yield _with(FORMAT, "transpose_late", "transpose after bytes",
                 codecs=[LITTLE, {"name": "transpose", "configuration": {"order": [1, 0]}}])

@@ -9,6 +9,7 @@ import numpy as np
 import product
 import pytest
 import refcodec
+from libzarrbridge import Store, Writer, ZarrbridgeError
 from test_encode import run_check
 
 LITTLE = {"name": "bytes", "configuration": {"endian": "little"}}
@@ -59,6 +60,55 @@ def test_sharding_draft(codecs, raw, tmp_path):
 
     write(tmp_path, "a", document, values, older, lambda data: data[:-4] if raw else data)
     run_check(tmp_path / "manifest.json")
+
+
+def at_top(codecs):
+    def change(document):
+        document["codecs"] = codecs
+        if codecs is None:
+            del document["codecs"]
+    return change
+
+
+TURN = {"name": "transpose", "configuration": {"order": [1, 0]}}
+
+
+@pytest.mark.parametrize("codecs", [[GZIP], [], None, [TURN], [TURN, GZIP], ["gzip", "crc32c"]],
+                         ids=json.dumps)
+def test_no_array_to_bytes_codec(codecs, tmp_path):
+    """The core specification took little-endian bytes for it until July 2023, and an empty list for
+    a missing one."""
+    named = [{"name": c} if isinstance(c, str) else c for c in codecs or []]
+    at = len([c for c in named if c == TURN])
+    document = refcodec.array_document(VALUES.shape, "int32", (3, 4),
+                                       [*named[:at], LITTLE, *named[at:]], 0)
+    write(tmp_path, "a", document, VALUES, at_top(codecs))
+    run_check(tmp_path / "manifest.json")
+
+
+def test_written_as_it_stands(tmp_path):
+    """Writing keeps the document; the chunks have the codecs that it says."""
+    document = refcodec.array_document(VALUES.shape, "int32", (3, 4), [LITTLE, GZIP], 0)
+    write(tmp_path, "a", document, VALUES, at_top([GZIP]))
+    before = (tmp_path / "x.zarr" / "a" / "zarr.json").read_bytes()
+    changed = VALUES.copy()
+    changed[2:5, 3:9] = 7
+    with Writer(Store(tmp_path / "x.zarr"), "a") as writer:
+        writer.write((2, 3), (1, 1), changed[2:5, 3:9])
+    assert (tmp_path / "x.zarr" / "a" / "zarr.json").read_bytes() == before
+    np.save(tmp_path / "a.npy", changed)
+    run_check(tmp_path / "manifest.json")
+
+
+@pytest.mark.parametrize("codecs", [[], [GZIP]], ids=json.dumps)
+def test_text_needs_its_codec(codecs, tmp_path):
+    """Text had no default form."""
+    store = Store(tmp_path / "x.zarr")
+    document = refcodec.array_document((3,), "int32", (3,), codecs, 0)
+    refcodec.write_document(tmp_path / "x.zarr" / "a",
+                            document | {"data_type": "string", "fill_value": ""})
+    with pytest.raises(ZarrbridgeError, match="elements of a fixed size alone"):
+        store.open("a")
 
 
 def test_one_inner_chunk(tmp_path):

@@ -44,7 +44,7 @@ typedef struct zb_array_info {
     const void *fill_value;             /* one element of dtype */
     bool fill_is_default;               /* fill_value was null or missing in the document */
     const zb_codec_info *codecs;
-    size_t codec_count;
+    size_t codec_count; /* 0 where a draft document leaves all of them out */
 } zb_array_info;
 
 /* The chunks along a dimension, from the first to the last; a count of 0 says nothing of them. */

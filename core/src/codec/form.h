@@ -76,6 +76,9 @@ enum zb_code zb__chain_form(const zb__chain *chain, const uint64_t *shape, const
                             zb_error *err);
 void zb__form_release(const zb__form *form); /* NULL is allowed */
 
+/* The reason why no chunk of the form is written (the filters aside); NULL: they are. Static. */
+const char *zb__form_read_only(const zb__form *form);
+
 /* Refuses a stored size that cannot be right, before anything is read: another one than the only
    possible one where no codec compresses (ZB_EFORMAT), else one above encoded_bound (ZB_ELIMIT). */
 enum zb_code zb__form_check_stored(const zb__form *form, uint64_t size, zb_error *err);

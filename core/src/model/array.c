@@ -197,14 +197,13 @@ static void find_inner_shape(model *m) {
    accepted. */
 static enum zb_code parse_codecs(model *m, const zb_json *document, zb_error *err) {
     zb_array_info *info = &m->array.info;
-    const zb_json *codecs;
-    enum zb_code code = require(document, "codecs", &codecs, err);
+    const zb_json *codecs = zb_json_get(document, "codecs"); /* drafts had it optional */
     const zb__binding binding = {.ndim = info->ndim,
                                  .dtype = info->dtype,
                                  .fill = info->fill_value,
-                                 .forms = &zb__codec_forms};
-    if (!code)
-        code = zb__chain_bind(codecs, &binding, &m->array.chain, err);
+                                 .forms = &zb__codec_forms,
+                                 .is_draft = true};
+    enum zb_code code = zb__chain_bind(codecs, &binding, &m->array.chain, err);
     if (!code)
         code = zb__chain_form(m->array.chain, m->chunk_shape, &m->array.form, err);
     if (!code)
@@ -212,7 +211,7 @@ static enum zb_code parse_codecs(model *m, const zb_json *document, zb_error *er
     if (code)
         return code;
     info->codec_count = list_codecs(codecs, m->array.form, 0, NULL);
-    m->codecs = calloc(info->codec_count, sizeof *m->codecs);
+    m->codecs = calloc(info->codec_count + 1, sizeof *m->codecs);
     if (!m->codecs)
         return zb_fail(err, ZB_ENOMEM, "out of memory for %zu codecs", info->codec_count);
     list_codecs(codecs, m->array.form, 0, m->codecs);

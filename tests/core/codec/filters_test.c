@@ -111,6 +111,19 @@ static void of_the_registry(void **state) {
     CHECK("[" FILTER("packbits", "\"first_bit\":1,\"last_bit\":3") ",\"crc32c\"]", int32, even,
           "1f01ad0fb6db");
     CHECK("[\"packbits\"]", int32, small, "ffffffff03000000fcffffff");
+    static const zb_dtype_detail i2 = {.format = ZB_FORMAT_INT2}, i4 = {.format = ZB_FORMAT_INT4},
+                                 u2 = {.format = ZB_FORMAT_UINT2}, u4 = {.format = ZB_FORMAT_UINT4};
+    static const int8_t twos[5] = {-1, 0, 1, -2, 1}, fours[3] = {-8, 7, -1};
+    static const uint8_t natural2[5] = {3, 0, 1, 2, 1}, natural4[3] = {8, 7, 15};
+    const zb_dtype int2 = {.kind = ZB_KIND_SMALL, .size = 1, .detail = &i2},
+                   int4 = {.kind = ZB_KIND_SMALL, .size = 1, .detail = &i4},
+                   uint2 = {.kind = ZB_KIND_SMALL, .size = 1, .detail = &u2},
+                   uint4 = {.kind = ZB_KIND_SMALL, .size = 1, .detail = &u4};
+    CHECK("[\"packbits\"]", int2, twos, "9301");
+    CHECK("[\"packbits\"]", uint2, natural2, "9301");
+    CHECK("[" FILTER("packbits", "\"padding_encoding\":\"last_byte\"") "]", int4, fours, "780f04");
+    CHECK("[" FILTER("packbits", "\"padding_encoding\":\"first_byte\"") "]", uint4, natural4,
+          "04780f");
     static const uint16_t six[6] = {0, 1, 2, 3, 4, 5};
     CHECK("[" FILTER("reshape", "\"shape\":[2,-1]") "," FILTER(
               "transpose", "\"order\":[1,0]") "," LITTLE_BYTES "]",

@@ -107,9 +107,8 @@ static void keys_and_names(void **state) {
         {"dimension_names", "[\"z\",\"y\",\"x\"]", ZB_EFORMAT, "dimension_names is"},
         {"dimension_names", "\"yx\"", ZB_EFORMAT, "dimension_names is \"yx\""},
         {"dimension_names", "[\"y\",1]", ZB_EFORMAT, "dimension_names[1] is 1, expected a name"},
-        {"codecs", NULL, ZB_EFORMAT, "the member codecs is missing"},
-        {"codecs", "[]", ZB_EFORMAT, "codecs"},
-        {"codecs", "null", ZB_EFORMAT, "codecs"},
+        {"codecs", "null", ZB_EFORMAT, "codecs is null, expected a list"},
+        {"codecs", "{}", ZB_EFORMAT, "codecs is {}, expected a list"},
         {"codecs", "[\"bytes\",\"nonsense\"]", ZB_EUNSUPPORTED, "nonsense"},
     };
     sample_check(sample_array, rows, COUNT(rows));
