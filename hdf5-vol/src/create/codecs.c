@@ -5,9 +5,8 @@
  * Zarr has no codec that only shuffles; blosc shuffles and compresses in one, so shuffle with
  * deflate or zstd becomes blosc with zlib or zstd inside (and creation_list.c shows it as it was).
  */
+#include "create/filters.h"
 #include "create/spec.h"
-
-#include "hdf5/errors.h"
 
 #include <string.h>
 
@@ -18,15 +17,7 @@
 #define FILTER_ZSTD 32015
 #define FILTER_BLOSC2 32026
 
-#define MAX_VALUES 16
-
-typedef struct filter {
-    H5Z_filter_t id;
-    size_t count;
-    unsigned values[MAX_VALUES];
-} filter;
-
-static unsigned value_of(const filter *f, size_t i, unsigned fallback) {
+static unsigned value_of(const vol_filter *f, size_t i, unsigned fallback) {
     return i < f->count ? f->values[i] : fallback;
 }
 
@@ -91,8 +82,8 @@ static void print_blosc(zb_json_writer *out, const char *compressor, unsigned le
 
 /* values: revision, version, element size, block size, level, shuffle, compressor; what is missing
    gets the filter's own default. */
-static enum zb_code print_blosc_filter(zb_json_writer *out, const filter *f, unsigned element_size,
-                                       zb_error *err) {
+static enum zb_code print_blosc_filter(zb_json_writer *out, const vol_filter *f,
+                                       unsigned element_size, zb_error *err) {
     static const char *const shuffles[] = {"noshuffle", "shuffle", "bitshuffle"};
     static const char *const compressors[] = {"blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"};
     unsigned shuffle = value_of(f, 5, 1), compressor = value_of(f, 6, 0);
@@ -114,7 +105,7 @@ static unsigned blosc_level_of_zstd(unsigned level) {
 }
 
 /* shuffled: the filter before was shuffle. */
-static enum zb_code print_codec(zb_json_writer *out, const filter *f, bool shuffled,
+static enum zb_code print_codec(zb_json_writer *out, const vol_filter *f, bool shuffled,
                                 unsigned element_size, zb_error *err) {
     unsigned level;
     switch (f->id) {
@@ -159,13 +150,7 @@ static enum zb_code print_codecs(h5_lib *lib, hid_t dcpl, unsigned element_size,
     enum zb_code code = ZB_OK;
     zb_json_begin_array(out);
     for (int i = 0; i < count && !code; i++) {
-        filter f = {.count = MAX_VALUES};
-        unsigned flags, config;
-        hid_t saved = vol_stack_save(lib); /* a filter that HDF5 lacks leaves a record there */
-        f.id = lib->H5Pget_filter2(dcpl, (unsigned)i, &flags, &f.count, f.values, 0, NULL, &config);
-        vol_stack_restore(lib, saved);
-        if (f.count > MAX_VALUES)
-            f.count = MAX_VALUES;
+        const vol_filter f = vol_filter_at(lib, dcpl, (unsigned)i);
         if (f.id == H5Z_FILTER_SHUFFLE) {
             shuffled = element_size > 1; /* alone it changes nothing worth keeping */
             continue;

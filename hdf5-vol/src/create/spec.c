@@ -2,6 +2,7 @@
 /* The array that a new dataset becomes: see spec.h. */
 #include "create/spec.h"
 
+#include "create/chain.h"
 #include "create/chunk_runs.h"
 #include "create/creation_list.h"
 #include "hdf5/types.h"
@@ -87,8 +88,8 @@ static void shard_of_option(const vol_cutting *cutting, vol_spec *out) {
     }
 }
 
-/* Extents are those of shards where the property of shards says so, never by an option: the chunks
-   that were asked for stay what they are. */
+/* Extents and chains are those of shards where the property of shards says so, never by an option: the
+   chunks that were asked for stay what they are. */
 static enum zb_code take_shard(h5_lib *lib, const vol_options *options, hid_t dcpl, vol_spec *out,
                                zb_error *err) {
     const vol_cutting *cutting = &options->shards;
@@ -97,7 +98,7 @@ static enum zb_code take_shard(h5_lib *lib, const vol_options *options, hid_t dc
     enum zb_code code = ZB_OK;
     if (lib->H5Pexist(dcpl, VOL_SHARD_PROPERTY) > 0) {
         code = take_shard_property(lib, dcpl, out, &sharded, err);
-    } else if (out->spec.chunk_runs) {
+    } else if (out->spec.chunk_runs || lib->H5Pexist(dcpl, VOL_CODECS_PROPERTY) > 0) {
         return ZB_OK;
     } else if (cutting->cut == VOL_CUT_SHAPE && cutting->ndim == ndim) {
         shard_of_option(cutting, out);
@@ -163,7 +164,6 @@ enum zb_code vol_spec_make(h5_lib *lib, const vol_options *options, hid_t type, 
     if (!code)
         code = take_fill(lib, type, dcpl, out, err);
     if (!code)
-        code = vol_codecs_of_filters(lib, dcpl, out->spec.dtype, &out->codecs, err);
-    out->spec.codecs = out->codecs;
+        code = vol_chain_take(lib, dcpl, out, err);
     return code;
 }
