@@ -6,9 +6,6 @@
 
 #include <string.h>
 
-#define FILTER_ZSTD 32015
-#define FILTER_BLOSC 32001
-
 static unsigned config_uint(const zb_codec_info *codec, const char *name, unsigned fallback) {
     uint64_t value;
     if (!zb_json_uint64(zb_json_get(codec->configuration, name), &value) || value > UINT32_MAX)
@@ -32,25 +29,39 @@ static void add_filter(h5_lib *lib, hid_t dcpl, H5Z_filter_t filter, size_t coun
         lib->H5Pset_filter(dcpl, filter, H5Z_FLAG_OPTIONAL, count, values);
 }
 
+/* numcodecs says how to shuffle by a number, of which -1 is what the codec does without a word: bits
+   where elements have one byte, and bytes else. */
+static unsigned shuffle_of(const zb_codec_info *codec, unsigned element_size) {
+    static const char *const shuffles[] = {"noshuffle", "shuffle", "bitshuffle", NULL};
+    const zb_json *shuffle = zb_json_get(codec->configuration, "shuffle");
+    int64_t number = strcmp(codec->name, "blosc") == 0 ? -1 : 1;
+    if (zb_json_string(shuffle))
+        return config_choice(codec, "shuffle", shuffles);
+    zb_json_int64(shuffle, &number);
+    if (number < 0)
+        return element_size > 1 ? 1 : 2;
+    return (unsigned)number;
+}
+
 /* The blosc that codecs.c made of HDF5's own two filters shows as those. */
 static void add_blosc(h5_lib *lib, hid_t dcpl, const zb_codec_info *codec, unsigned element_size) {
-    static const char *const shuffles[] = {"noshuffle", "shuffle", "bitshuffle", NULL};
     static const char *const compressors[] = {"blosclz", "lz4",  "lz4hc", "snappy",
                                               "zlib",    "zstd", NULL};
+    const unsigned fallback = strcmp(codec->name, "blosc") == 0 ? 5 : 1; /* zstd, lz4 */
+    const bool names_one = zb_json_get(codec->configuration, "cname") != NULL;
     const unsigned values[] = {2, /* the filter's own revision */
                                2, /* blosc format version */
                                config_uint(codec, "typesize", element_size),
                                config_uint(codec, "blocksize", 0),
                                config_uint(codec, "clevel", 5),
-                               config_choice(codec, "shuffle", shuffles),
-                               config_choice(codec, "cname", compressors)};
-    if (strcmp(shuffles[values[5]], "shuffle") == 0 &&
-        strcmp(compressors[values[6]], "zlib") == 0) {
+                               shuffle_of(codec, element_size),
+                               names_one ? config_choice(codec, "cname", compressors) : fallback};
+    if (values[5] == 1 && strcmp(compressors[values[6]], "zlib") == 0) {
         add_filter(lib, dcpl, H5Z_FILTER_SHUFFLE, 0, NULL);
         add_filter(lib, dcpl, H5Z_FILTER_DEFLATE, 1, &values[4]);
         return;
     }
-    add_filter(lib, dcpl, FILTER_BLOSC, sizeof values / sizeof values[0], values);
+    add_filter(lib, dcpl, VOL_FILTER_BLOSC, sizeof values / sizeof values[0], values);
 }
 
 static bool is_named(const zb_codec_info *codec, const char *name, const char *other) {
@@ -58,6 +69,7 @@ static bool is_named(const zb_codec_info *codec, const char *name, const char *o
 }
 
 void vol_filters_add(h5_lib *lib, hid_t dcpl, const zb_array_info *info) {
+    const bool is_variable = zb_dtype_is_variable(info->dtype);
     for (size_t i = 0; i < info->codec_count; i++) {
         const zb_codec_info *codec = &info->codecs[i];
         if (codec->shard_level != info->shard_depth)
@@ -68,9 +80,14 @@ void vol_filters_add(h5_lib *lib, hid_t dcpl, const zb_array_info *info) {
             add_filter(lib, dcpl, H5Z_FILTER_DEFLATE, 1, &level);
         } else if (is_named(codec, "zstd", "numcodecs.zstd")) {
             const unsigned level = config_uint(codec, "level", 3);
-            add_filter(lib, dcpl, FILTER_ZSTD, 1, &level);
-        } else if (strcmp(codec->name, "blosc") == 0) {
-            add_blosc(lib, dcpl, codec, info->dtype.size);
+            add_filter(lib, dcpl, VOL_FILTER_ZSTD, 1, &level);
+        } else if (strcmp(codec->name, "numcodecs.bz2") == 0) {
+            const unsigned level = config_uint(codec, "level", 1);
+            add_filter(lib, dcpl, VOL_FILTER_BZIP2, 1, &level);
+        } else if (strcmp(codec->name, "numcodecs.lz4") == 0) {
+            add_filter(lib, dcpl, VOL_FILTER_LZ4, 0, NULL);
+        } else if (is_named(codec, "blosc", "numcodecs.blosc")) {
+            add_blosc(lib, dcpl, codec, is_variable ? 1 : info->dtype.size);
         } else if (strcmp(codec->name, "numcodecs.shuffle") == 0) {
             add_filter(lib, dcpl, H5Z_FILTER_SHUFFLE, 0, NULL);
         } else if (is_named(codec, "crc32c", "numcodecs.fletcher32")) {

@@ -6,6 +6,14 @@
 #include "hdf5/library.h"
 #include "zarrbridge/zarrbridge.h"
 
+/* Filters of HDF5's registry that codecs stand for. */
+#define VOL_FILTER_BZIP2 307
+#define VOL_FILTER_BLOSC 32001
+#define VOL_FILTER_LZ4 32004
+#define VOL_FILTER_BITSHUFFLE 32008
+#define VOL_FILTER_ZSTD 32015
+#define VOL_FILTER_BLOSC2 32026
+
 /* Adds the filters that stand for the codecs of the innermost chunks: HDF5 sees no chunk on which
    those around a shard work. Only those that the library has: with one that it lacks, h5repack and
    h5diff skip the dataset. */
