@@ -193,9 +193,9 @@ static herr_t make_dataset(const import_job *job, hid_t source, hid_t space, con
         vol_spec_make(lib, &job->handle->file->options, *type, space, dcpl, &spec, &err);
     if (!code)
         code = vol_edit_create_array(place, &spec.spec, out, &err);
-    /* Numbers are read in the host's order; opaque elements and text as they are. */
+    /* Numbers are read in the host's order; opaque elements, text and bytes as they are. */
     const enum zb_kind kind = spec.spec.dtype.kind;
-    if (!code && kind != ZB_KIND_RAW && kind != ZB_KIND_STRING) {
+    if (!code && kind != ZB_KIND_RAW && kind != ZB_KIND_STRING && kind != ZB_KIND_BYTES) {
         lib->H5Tclose(*type);
         *type = vol_type_new(lib, zb_node_array((*out)->zarr)->dtype);
     }

@@ -42,13 +42,15 @@ static void add_shard_shape(h5_lib *lib, hid_t dcpl, const zb_array_info *info) 
 static void set_fill(vol_node *node, const zb_array_info *info, hid_t dcpl) {
     h5_lib *lib = node->file->lib;
     const hid_t type = vol_node_type(node);
-    if (info->dtype.kind == ZB_KIND_STRING) {
+    if (info->dtype.kind == ZB_KIND_STRING || info->dtype.kind == ZB_KIND_BYTES) {
         const zb_slice *fill = info->fill_value;
         vol_text_form form;
-        char *text = NULL;
-        if (vol_text_form_of(lib, type, &form) && vol_text_put(&form, *fill, &text, NULL) == ZB_OK)
-            lib->H5Pset_fill_value(dcpl, type, &text);
-        free(text);
+        char element[sizeof(hvl_t)]; /* the longest form of variable length */
+        if (!vol_text_form_of(lib, type, &form) ||
+            vol_text_put(&form, *fill, element, NULL) != ZB_OK)
+            return;
+        lib->H5Pset_fill_value(dcpl, type, element);
+        vol_text_free(&form, element, 1);
         return;
     }
     const zb_dtype shown = vol_node_shown(node);

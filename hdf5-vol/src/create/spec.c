@@ -5,6 +5,7 @@
 #include "create/chain.h"
 #include "create/chunk_runs.h"
 #include "create/creation_list.h"
+#include "hdf5/text.h"
 #include "hdf5/types.h"
 #include "zarrbridge/conventions.h"
 
@@ -113,15 +114,18 @@ static enum zb_code take_shard(h5_lib *lib, const vol_options *options, hid_t dc
 }
 
 /* HDF5 knows no conversion between character sets, so the text is asked for in the dataset's own
-   type. It makes the text by malloc; a null pointer is the empty text. */
+   type. It makes the text, or bytes, by malloc; a null pointer is the empty text. */
 static enum zb_code take_fill_text(h5_lib *lib, hid_t type, hid_t dcpl, vol_spec *out,
                                    zb_error *err) {
     zb_slice *fill = out->fill = calloc(1, sizeof *fill);
+    char element[sizeof(hvl_t)] = {0}; /* the longest form of variable length */
+    vol_text_form form;
     if (!fill)
         return zb_fail(err, ZB_ENOMEM, "no memory for a fill value");
-    if (lib->H5Pget_fill_value(dcpl, type, &out->fill_text) < 0)
+    if (!vol_text_form_of(lib, type, &form) || lib->H5Pget_fill_value(dcpl, type, element) < 0)
         return zb_fail(err, ZB_EINVAL, "the fill value does not fit the dataset's type");
-    *fill = (zb_slice){.data = out->fill_text, .size = out->fill_text ? strlen(out->fill_text) : 0};
+    *fill = vol_text_get(&form, element);
+    out->fill_text = vol_text_memory(&form, element);
     out->spec.fill_value = out->fill;
     return ZB_OK;
 }
@@ -133,7 +137,7 @@ static enum zb_code take_fill(h5_lib *lib, hid_t type, hid_t dcpl, vol_spec *out
     host.swapped = false;
     if (lib->H5Pfill_value_defined(dcpl, &status) < 0 || status != H5D_FILL_VALUE_USER_DEFINED)
         return ZB_OK;
-    if (host.kind == ZB_KIND_STRING)
+    if (zb_dtype_is_variable(host))
         return take_fill_text(lib, type, dcpl, out, err);
     /* Opaque bytes convert to the same kind of opaque only. */
     hid_t as = host.kind == ZB_KIND_RAW ? lib->H5Tcopy(type) : vol_type_new(lib, host);

@@ -84,10 +84,12 @@ static herr_t choose_text(h5_lib *lib, const vol_transfer *args, zb_dtype stored
     out->is_text = true;
     out->core_converts = false;
     out->dtype = stored;
-    if (!vol_text_form_of(lib, args->mem_type, &out->text)) {
-        VOL_PUSH(lib, DATASET, CANTCONVERT,
-                 "dataset '%s' holds strings, and the type in memory is no string type",
-                 args->node->path);
+    const bool is_bytes = stored.kind == ZB_KIND_BYTES;
+    if (!vol_text_form_of(lib, args->mem_type, &out->text) || out->text.is_bytes != is_bytes) {
+        VOL_PUSH(lib, DATASET, CANTCONVERT, "dataset '%s' holds %s", args->node->path,
+                 is_bytes ? "bytes of any number, and the type in memory is no sequence of 8-bit "
+                            "unsigned integers (H5Tvlen_create)"
+                          : "strings, and the type in memory is no string type");
         return -1;
     }
     out->mem_size = out->text.size;
@@ -137,7 +139,7 @@ herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, const vol_dxpl *l
         return -1;
     }
     const zb_dtype stored = zb_node_array(node->zarr)->dtype;
-    if (stored.kind == ZB_KIND_STRING)
+    if (stored.kind == ZB_KIND_STRING || stored.kind == ZB_KIND_BYTES)
         return choose_text(lib, args, stored, out);
     const zb_dtype shown = vol_node_shown(args->node);
     if (shown.size == 0) {

@@ -111,8 +111,9 @@ hid_t vol_type_new(h5_lib *lib, zb_dtype dtype) {
         return new_chars(lib, dtype);
     case ZB_KIND_STRING:
         return vol_type_text(lib);
-    case ZB_KIND_RAW:
     case ZB_KIND_BYTES:
+        return lib->H5Tvlen_create(*lib->H5T_NATIVE_UINT8_g);
+    case ZB_KIND_RAW:
     case ZB_KIND_DATETIME:
     case ZB_KIND_TIMEDELTA:
     case ZB_KIND_UTF32:
@@ -250,7 +251,8 @@ static enum zb_code fail_stored(H5T_class_t class, zb_error *err) {
         {H5T_ENUM, "enumerations other than bool; store the integers"},
         {H5T_BITFIELD, "bitfields; use unsigned integers"},
         {H5T_REFERENCE, "references; store paths as attributes"},
-        {H5T_VLEN, "variable-length elements; store one long array and the start of each part"},
+        {H5T_VLEN, "variable-length elements other than 8-bit unsigned integers; store one long "
+                   "array and the start of each part"},
         {H5T_ARRAY, "array elements; give the dataset more dimensions"},
     };
     for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
@@ -270,7 +272,24 @@ enum zb_code vol_type_stored(h5_lib *lib, hid_t type, zb_dtype *dtype, zb_error 
         *dtype = (zb_dtype){.kind = ZB_KIND_STRING, .size = sizeof(zb_slice)};
         return ZB_OK;
     }
+    if (vol_type_is_bytes(lib, type)) {
+        *dtype = (zb_dtype){.kind = ZB_KIND_BYTES, .size = sizeof(zb_slice)};
+        return ZB_OK;
+    }
     return vol_type_to_dtype(lib, type, dtype) ? ZB_OK : fail_stored(class, err);
+}
+
+bool vol_type_is_bytes(h5_lib *lib, hid_t type) {
+    zb_dtype item = {.size = 1};
+    if (lib->H5Tget_class(type) != H5T_VLEN)
+        return false;
+    hid_t of = lib->H5Tget_super(type);
+    const bool good = of >= 0 && lib->H5Tget_size(of) == 1 &&
+                      lib->H5Tget_class(of) == H5T_INTEGER && integer_to_dtype(lib, of, &item) &&
+                      item.kind == ZB_KIND_UINT;
+    if (of >= 0)
+        lib->H5Tclose(of);
+    return good;
 }
 
 hid_t vol_type_double(h5_lib *lib) {

@@ -4,7 +4,8 @@
  *
  * HDF5 sees host byte order, as the core hands elements out: bool as the enumeration {FALSE, TRUE}
  * of 8-bit integers (which h5py reads as bool), complex numbers as the compound {r, i} (h5py:
- * complex), r<bits> as opaque, string as variable-length UTF-8 (text.h).
+ * complex), r<bits> as opaque, string as variable-length UTF-8 and bytes as sequences of 8-bit unsigned
+ * integers (text.h).
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_HDF5_TYPES_H
 #define ZARRBRIDGE_HDF5_VOL_HDF5_TYPES_H
@@ -30,6 +31,9 @@ hid_t vol_type_double(h5_lib *lib);
    NUL. */
 hid_t vol_type_text(h5_lib *lib);
 hid_t vol_type_fixed_text(h5_lib *lib, size_t size);
+
+/* Is it a sequence (H5T_VLEN) of 8-bit unsigned integers? */
+bool vol_type_is_bytes(h5_lib *lib, hid_t type);
 
 /* Memory for variable-length data, from the manager in dxpl (malloc by default): the program
    frees it. */
