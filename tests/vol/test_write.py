@@ -58,7 +58,6 @@ def test_opaque(path):
 
 
 @pytest.mark.parametrize("dtype, words", [
-    ("S5", "strings"), ([("x", "f4"), ("y", "i4")], "compounds"),
     (h5py.vlen_dtype("i4"), "variable-length"), (h5py.enum_dtype({"A": 0, "B": 1}), "enumerations"),
     (h5py.ref_dtype, "references"), ("(3,)f4", "dimensions"), (np.longdouble, "floats"),
 ])

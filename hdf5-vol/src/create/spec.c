@@ -5,6 +5,7 @@
 #include "create/chain.h"
 #include "create/chunk_runs.h"
 #include "create/creation_list.h"
+#include "hdf5/shown.h"
 #include "hdf5/text.h"
 #include "hdf5/types.h"
 #include "zarrbridge/conventions.h"
@@ -17,6 +18,7 @@ void vol_spec_clear(vol_spec *spec) {
     free(spec->fill_text);
     free(spec->codecs);
     free(spec->run);
+    vol_element_clear(&spec->element);
     spec->fill = spec->fill_text = spec->codecs = NULL;
     spec->run = NULL;
 }
@@ -130,25 +132,43 @@ static enum zb_code take_fill_text(h5_lib *lib, hid_t type, hid_t dcpl, vol_spec
     return ZB_OK;
 }
 
+/* Asks for the fill value as elements are shown, or, of opaque ones (which a time is, too), as they are
+   stored: opaque bytes convert to the same kind of opaque only. */
+static enum zb_code take_fill_element(h5_lib *lib, hid_t type, hid_t dcpl, zb_dtype shown,
+                                      vol_spec *out, zb_error *err) {
+    const bool is_opaque = lib->H5Tget_class(type) == H5T_OPAQUE;
+    const zb_dtype from = is_opaque ? out->spec.dtype : shown;
+    zb_dtype host = out->spec.dtype;
+    host.swapped = false;
+    hid_t as = is_opaque ? lib->H5Tcopy(type) : vol_type_like(lib, shown, type);
+    void *element = calloc(1, from.size);
+    out->fill = calloc(1, host.size);
+    const bool good = element && out->fill && as >= 0 &&
+                      lib->H5Pget_fill_value(dcpl, as, element) >= 0 &&
+                      zb_dtype_convert(from, element, host, out->fill, 1);
+    free(element);
+    if (as >= 0)
+        lib->H5Tclose(as);
+    if (!good)
+        return zb_fail(err, ZB_EINVAL, "the fill value does not fit the dataset's type");
+    out->spec.fill_value = out->fill;
+    return ZB_OK;
+}
+
 /* Undefined and default fill values are both zero. */
 static enum zb_code take_fill(h5_lib *lib, hid_t type, hid_t dcpl, vol_spec *out, zb_error *err) {
     H5D_fill_value_t status;
-    zb_dtype host = out->spec.dtype;
+    zb_dtype shown, host = out->spec.dtype;
     host.swapped = false;
     if (lib->H5Pfill_value_defined(dcpl, &status) < 0 || status != H5D_FILL_VALUE_USER_DEFINED)
         return ZB_OK;
     if (zb_dtype_is_variable(host))
         return take_fill_text(lib, type, dcpl, out, err);
-    /* Opaque bytes convert to the same kind of opaque only. */
-    hid_t as = host.kind == ZB_KIND_RAW ? lib->H5Tcopy(type) : vol_type_new(lib, host);
-    out->fill = calloc(1, host.size);
-    herr_t result = out->fill && as >= 0 ? lib->H5Pget_fill_value(dcpl, as, out->fill) : -1;
-    if (as >= 0)
-        lib->H5Tclose(as);
-    if (result < 0)
-        return zb_fail(err, ZB_EINVAL, "the fill value does not fit the dataset's type");
-    out->spec.fill_value = out->fill;
-    return ZB_OK;
+    if (!vol_shown_new(host, &shown))
+        return zb_fail(err, ZB_ENOMEM, "no memory for a fill value");
+    enum zb_code code = take_fill_element(lib, type, dcpl, shown, out, err);
+    vol_shown_free(shown);
+    return code;
 }
 
 enum zb_code vol_spec_make(h5_lib *lib, const vol_options *options, hid_t type, hid_t space,
@@ -156,7 +176,10 @@ enum zb_code vol_spec_make(h5_lib *lib, const vol_options *options, hid_t type, 
     *out = (vol_spec){.fill = NULL};
     out->spec.shape = out->shape;
     out->spec.inner_shape = out->chunk;
-    enum zb_code code = vol_type_stored(lib, type, &out->spec.dtype, err);
+    enum zb_code code = vol_element_make(lib, type, &out->element, err);
+    out->spec.dtype = out->element.dtype;
+    if (out->element.is_utf8)
+        out->spec.attributes = "{\"" VOL_ENCODING "\":\"" VOL_ENCODING_UTF8 "\"}";
     if (!code)
         code = take_space(lib, space, out, err);
     if (!code)

@@ -20,9 +20,12 @@ hid_t vol_type_new(h5_lib *lib, zb_dtype dtype);
    without padding, IEEE floats, the complex and bool types above, in either byte order. */
 bool vol_type_to_dtype(h5_lib *lib, hid_t type, zb_dtype *dtype);
 
-/* The Zarr type in which a dataset of `type` is stored; `swapped` when it is stored in the byte
-   order opposite to the host's. ZB_EUNSUPPORTED, with what to do instead, when there is none. */
-enum zb_code vol_type_stored(h5_lib *lib, hid_t type, zb_dtype *dtype, zb_error *err);
+/* The same, with the character sets that `like` names for the same text (-1: those of the dtype): HDF5
+   converts between no two of them. */
+hid_t vol_type_like(h5_lib *lib, zb_dtype dtype, hid_t like);
+
+/* Is it the layout of a float of few bits, which is shown as float32? */
+bool vol_type_to_small(h5_lib *lib, hid_t type, zb_dtype *dtype);
 
 /* The double of the host; borrowed. */
 hid_t vol_type_double(h5_lib *lib);
