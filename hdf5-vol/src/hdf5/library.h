@@ -42,7 +42,7 @@
     F(H5Tcreate) F(H5Tinsert) F(H5Tset_size) F(H5Tset_cset) F(H5Tset_strpad) F(H5Tset_fields) F(H5Tset_ebias)       \
     F(H5Tenum_create) F(H5Tenum_insert) F(H5Tvlen_create) F(H5Tequal) F(H5Tget_class)              \
     F(H5Tget_size) F(H5Tget_order) F(H5Tget_sign) F(H5Tget_precision) F(H5Tget_offset)             \
-    F(H5Tget_super) F(H5Tis_variable_str) F(H5Tconvert) F(H5Screate) F(H5Screate_simple)           \
+    F(H5Tget_super) F(H5Tget_nmembers) F(H5Tget_member_name) F(H5Tget_member_type) F(H5Tget_member_index) F(H5Tget_cset) F(H5Tget_tag) F(H5Tget_fields) F(H5Tget_ebias) F(H5Tget_norm) F(H5free_memory) F(H5Tis_variable_str) F(H5Tconvert) F(H5Screate) F(H5Screate_simple)           \
     F(H5Sclose) F(H5Sget_select_type) F(H5Sget_select_npoints) F(H5Sget_simple_extent_ndims)       \
     F(H5Sget_simple_extent_dims) F(H5Sis_regular_hyperslab) F(H5Sget_regular_hyperslab)            \
     F(H5Sselect_hyperslab) F(H5Sselect_valid) F(H5Sget_select_bounds) F(H5Ssel_iter_create)        \

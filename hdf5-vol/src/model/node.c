@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum zb_code vol_node_new(vol_file *file, zb_node *zarr, vol_node **out, zb_error *err) {
     const uint64_t limit = zb_limits_get()->nodes;
@@ -126,10 +127,19 @@ bool vol_node_replace(vol_node *node, zb_node *zarr) {
     return true;
 }
 
+static bool is_utf8(const vol_node *dataset) {
+    const zb_json *encoding = zb_json_get(zb_node_attributes(dataset->zarr), VOL_ENCODING);
+    const char *text = zb_json_string(encoding);
+    return text && strcasecmp(text, VOL_ENCODING_UTF8) == 0;
+}
+
 zb_dtype vol_node_shown(vol_node *dataset) {
     zb_dtype shown;
-    if (dataset->shown.size == 0 && vol_shown_new(zb_node_array(dataset->zarr)->dtype, &shown))
+    if (dataset->shown.size == 0 && vol_shown_new(zb_node_array(dataset->zarr)->dtype, &shown)) {
+        if (is_utf8(dataset))
+            vol_shown_as_utf8(&shown);
         dataset->shown = shown;
+    }
     return dataset->shown;
 }
 

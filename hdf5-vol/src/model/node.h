@@ -87,6 +87,10 @@ enum zb_code vol_node_child_path(const vol_node *group, const char *name, char *
    list of attributes stays as it is, unless names or lengths of dimensions have changed. */
 bool vol_node_replace(vol_node *node, zb_node *zarr);
 
+/* The attribute that tells the encoding of text of a fixed size, as netCDF programs and xarray have it. */
+#define VOL_ENCODING "_Encoding"
+#define VOL_ENCODING_UTF8 "utf-8"
+
 /* A dataset's type; borrowed from the node. -1 on failure. */
 hid_t vol_node_type(vol_node *dataset);
 /* The elements as HDF5 sees them (hdf5/shown.h): what vol_node_type has a type for. Of size 0 when
