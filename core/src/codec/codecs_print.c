@@ -45,9 +45,13 @@ static enum zb_code print_member(const printing *p, const zb__codec_ops *ops, si
     return ZB_OK;
 }
 
+static bool is_of_numcodecs(const char *name) {
+    return strncmp(name, "numcodecs.", strlen("numcodecs.")) == 0;
+}
+
 /* zarr-python refuses a codec of numcodecs without a configuration, also where it has no members. */
 static bool has_configuration(const zb__codec_ops *ops) {
-    return ops->members[0] || strncmp(ops->name, "numcodecs.", strlen("numcodecs.")) == 0;
+    return ops->members[0] || is_of_numcodecs(ops->name);
 }
 
 /* The caller's members win; one that the codec does not have is refused here, because afterwards it
@@ -119,7 +123,8 @@ static enum zb_code print_codec(const printing *p, const zb_json *item, zb_error
     }
     zb_json_begin_object(p->w);
     zb_json_write_name(p->w, "name");
-    zb_json_write_string(p->w, ops->name);
+    /* An old name is not written, but zarr-python knows some codecs by that of numcodecs alone. */
+    zb_json_write_string(p->w, is_of_numcodecs(codec.name) ? codec.name : ops->name);
     code = print_configuration(p, ops, codec.configuration, err);
     zb_json_end_object(p->w);
     return code;
