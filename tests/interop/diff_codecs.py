@@ -15,7 +15,8 @@ class Codec:
     types: tuple = ()  # names of data types; empty: all
     tame: bool = False  # keeps integers of 0 to 100 alone
     outside: bool = False  # also in front of shards
-    variable: bool = True  # also behind elements of any length
+    last: bool = False  # the elements behind have other dimensions
+    first: bool = False  # only behind `bytes`: chunks of a fixed size alone
 
     def fits(self, case):
         return not self.types or case.type.name in self.types
@@ -23,7 +24,7 @@ class Codec:
     def make(self, case):
         configuration = self.configuration(case) if self.configuration else {}
         # A codec without members: one writer leaves the configuration out, another one has it empty.
-        if not configuration and case.random.random() < 0.5:
+        if not configuration and case.random.random() < 0.2:
             return {"name": self.name}
         return {"name": self.name, "configuration": configuration}
 
@@ -45,9 +46,15 @@ def chosen(**members):
     return configuration
 
 
+def numpy_name(case):
+    """Of version 3 the filters get elements in the machine's byte order, of version 2 as stored."""
+    swapped = case.version == 2 and case.order == "big"
+    return case.dtype.newbyteorder(">").str if swapped else case.dtype.str
+
+
 def of_dtype(**members):
     """A configuration with numpy's name of the array's type, and these members."""
-    return lambda case: {"dtype": case.dtype.str, **members}
+    return lambda case: {"dtype": numpy_name(case), **members}
 
 
 # bytes -> bytes. The first stand for most real data, and are as frequent as all others together.
@@ -65,7 +72,8 @@ COMPRESSORS = [
     Codec("numcodecs.lz4", chosen(acceleration=[None, 1, 20])),
     Codec("numcodecs.bz2", chosen(level=[None, 1, 9])),
     Codec("numcodecs.lzma", chosen(preset=[None, 0, 3])),
-    Codec("numcodecs.shuffle", lambda case: {"elementsize": case.dtype.itemsize}),
+    Codec("numcodecs.shuffle", lambda case: {"elementsize": case.dtype.itemsize},
+          first=True),
     Codec("numcodecs.fletcher32"),
     Codec("numcodecs.crc32", chosen(location=[None, "end"])),
     Codec("numcodecs.adler32", chosen(location=[None, "end"])),
@@ -79,16 +87,16 @@ FILTERS = [
     Codec("numcodecs.delta", of_dtype(), FLOATS, tame=True),
     Codec("numcodecs.fixedscaleoffset", of_dtype(offset=0, scale=4, astype="<i4"), FLOATS, tame=True),
     Codec("numcodecs.quantize", of_dtype(digits=2), FLOATS, tame=True),
-    Codec("numcodecs.astype", lambda case: {"encode_dtype": "<f4", "decode_dtype": case.dtype.str},
+    Codec("numcodecs.astype", lambda case: {"encode_dtype": "<f4", "decode_dtype": numpy_name(case)},
           ("float64",), tame=True),
     Codec("numcodecs.bitround", chosen(keepbits=[7, 10]), ("float16", *FLOATS), tame=True),
-    Codec("numcodecs.packbits", None, ("bool",)),
+    Codec("numcodecs.packbits", None, ("bool",), last=True),
     Codec("bitround", chosen(keepbits=[7, 10]), ("float16", *FLOATS), tame=True, outside=True),
     Codec("scale_offset", chosen(offset=[None, 0, 1], scale=[None, 1, 2]), FLOATS, tame=True,
           outside=True),
     Codec("cast_value", chosen(data_type=["int32", "float32", "uint8"]), FLOATS, tame=True,
           outside=True),
-    Codec("reshape", lambda case: {"shape": [-1]}),
+    Codec("reshape", lambda case: {"shape": [-1]}, last=True),
 ]  # fmt: skip
 
 # array -> bytes, besides `bytes`.
@@ -98,6 +106,27 @@ SERIALIZERS = [
     Codec("packbits", chosen(padding_encoding=["none", "first_byte", "last_byte"]),
           ("bool", *INTS, "float32", "complex64")),
 ]  # fmt: skip
+
+# Version 2: the compressor, a filter of bytes, and what else a document says.
+V2_COMPRESSORS = [
+    Codec("zstd", chosen(level=[0, 3])),
+    Codec("numcodecs.zlib", chosen(level=[1, 9])),
+    Codec("gzip", chosen(level=[1, 6])),
+    Codec("blosc", chosen(cname=["lz4", "zstd", "blosclz", "lz4hc", "zlib"], clevel=[1, 5],
+                          shuffle=[0, 1, 2], blocksize=[0])),
+    Codec("numcodecs.bz2", chosen(level=[1, 9])),
+    Codec("numcodecs.lzma", chosen(preset=[None, 0])),
+    Codec("numcodecs.lz4", chosen(acceleration=[1, 20])),
+]
+V2_FILTERS = [
+    Codec("numcodecs.shuffle", lambda case: {"elementsize": case.dtype.itemsize}),
+    Codec("numcodecs.fletcher32"),
+    Codec("numcodecs.crc32"),
+    Codec("numcodecs.adler32"),
+]
+V2 = V2_COMPRESSORS + V2_FILTERS + FILTERS + SERIALIZERS
+V2_FORMS = {"order": ["C", "C", "F"], "dimension_separator": [None, ".", "/"],
+            "no_fill": [False, False, True]}  # fmt: skip
 
 # Chunk keys: (name, configuration); None as configuration leaves it out.
 KEYS = [
@@ -111,8 +140,29 @@ KEYS = [
 ]
 
 
+def chains(codecs):
+    """The chain, and those in its shards, from the outermost."""
+    yield codecs
+    for codec in codecs:
+        if codec["name"] == "sharding_indexed":
+            yield from chains(codec["configuration"]["codecs"])
+
+
 def names(codecs):
     """The names of all codecs of a chain, those in shards included."""
-    for codec in codecs:
-        yield codec["name"]
-        yield from names(codec.get("configuration", {}).get("codecs", []))
+    for chain in chains(codecs):
+        yield from (codec["name"] for codec in chain)
+
+
+def depth(codecs):
+    """How many shards lie in one another."""
+    return len(list(chains(codecs))) - 1
+
+
+def follows(codecs, first, second):
+    """Does, in one chain, a codec of the one set stand somewhere in front of one of the other?"""
+    for chain in chains(codecs):
+        found = [codec["name"] for codec in chain]
+        if any(a in first and b in second for i, b in enumerate(found) for a in found[:i]):
+            return True
+    return False

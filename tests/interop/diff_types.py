@@ -8,7 +8,7 @@ are objects. A type is one line in TYPES.
 
 import base64
 import ctypes
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import refcodec
@@ -30,6 +30,7 @@ class Type:
     data_type: object  # in documents
     dtype: np.dtype  # in numpy's memory
     small: str = ""  # the format, for numbers of few bits
+    members: dict = field(default_factory=dict)  # of a struct: the types of its fields
 
     def __post_init__(self):
         self.dtype = np.dtype(self.dtype)
@@ -55,6 +56,8 @@ class Type:
         if self.dtype.kind in "Mm":
             number = int(np.array(value, self.dtype).view("i8"))
             return "NaT" if number == -(2**63) else number
+        if self.dtype.names:
+            return {name: member.fill_json(value[name]) for name, member in self.members.items()}
         if self.name.startswith("r") and self.name[1:].isdigit():
             return list(np.array(value, self.dtype).tobytes())
         if self.dtype.kind in "SV":
@@ -90,9 +93,8 @@ class Type:
             return texts[numbers.integers(0, len(texts), count)]
         if self.dtype.names:
             values = np.zeros(count, self.dtype)
-            for name in self.dtype.names:
-                field = Type(name, None, self.dtype[name])
-                values[name] = field.random(numbers, count, kind)
+            for name, member in self.members.items():
+                values[name] = member.random(numbers, count, kind)
             return values
         if self.small:
             return self.small_random(numbers, count, kind)
@@ -161,7 +163,7 @@ def struct_type(*fields):
     """fields: (name, the type's line in TYPES)."""
     dtype = np.dtype([(name, t.dtype) for name, t in fields])
     members = [{"name": name, "data_type": t.data_type} for name, t in fields]
-    return Type("struct", configured("struct", fields=members), dtype)
+    return Type("struct", configured("struct", fields=members), dtype, members=dict(fields))
 
 
 def plain(name):
@@ -196,5 +198,4 @@ OTHERS = [
     Type("complex_float8_e5m2", "complex_float8_e5m2", "u2", "float8_e5m2"),
     *[Type(name, name, "u2" if name == "bfloat16" else "u1", name) for name in FORMATS[1:]],
 ]
-TYPES = CORE * 5 + OTHERS  # each type of the core is as frequent as five others
-BY_NAME = {t.name: t for t in TYPES}
+TYPES = CORE * 8 + OTHERS  # each type of the core is as frequent as eight others
