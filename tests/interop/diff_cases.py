@@ -178,7 +178,8 @@ class Case(trips.Case):
     def create(self, store, path):
         """By our own call, which makes the document."""
         store.create_array(path, self.shape, self.levels[0], self.dtype, self.fill,
-                           codecs=self.chain, separator=self.separator, runs=self.runs, element=self.type.library())
+                           codecs=self.chain, separator=self.separator, runs=self.runs,
+                           element=self.type.library())
 
     def is_ours(self):
         """Can zb_array_create make it?"""

@@ -23,7 +23,7 @@ class Codec:
 
     def make(self, case):
         configuration = self.configuration(case) if self.configuration else {}
-        # A codec without members: one writer leaves the configuration out, another one has it empty.
+        # A codec without members: some writers leave the configuration out, others have it empty.
         if not configuration and case.random.random() < 0.2:
             return {"name": self.name}
         return {"name": self.name, "configuration": configuration}
@@ -85,7 +85,8 @@ COMPRESSORS = [
 FILTERS = [
     Codec("numcodecs.delta", of_dtype(), INTS),
     Codec("numcodecs.delta", of_dtype(), FLOATS, tame=True),
-    Codec("numcodecs.fixedscaleoffset", of_dtype(offset=0, scale=4, astype="<i4"), FLOATS, tame=True),
+    Codec("numcodecs.fixedscaleoffset", of_dtype(offset=0, scale=4, astype="<i4"), FLOATS,
+          tame=True),
     Codec("numcodecs.quantize", of_dtype(digits=2), FLOATS, tame=True),
     Codec("numcodecs.astype", lambda case: {"encode_dtype": "<f4", "decode_dtype": numpy_name(case)},
           ("float64",), tame=True),

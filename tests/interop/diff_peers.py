@@ -8,7 +8,7 @@
     write(path, box, values), resize(path, shape)   where `writes` is true
 
 A library that is asked and then fails, or has other elements, has a fault: diff_faults.py. A peer
-is made by find(); a peer that is not there raises Absent.
+that is not there raises Absent when it is made.
 """
 
 import warnings
@@ -167,7 +167,8 @@ class TensorStore(Peer):
         """By the library, which spells the document."""
         wanted = {k: v for k, v in document.items() if v is not None}
         spec = {"driver": "zarr3", "kvstore": {"driver": "file", "path": str(path) + "/"}}
-        self.tensorstore.open({**spec, "metadata": wanted}, create=True, context=self.context).result()
+        spec["metadata"] = wanted
+        self.tensorstore.open(spec, create=True, context=self.context).result()
 
     def read(self, path, windows, case):
         array = self.open(path, read=True)

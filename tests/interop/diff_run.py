@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Differential tests: random arrays go through changes by us and by other libraries in turn, and all
-of them read the same elements afterwards. README.md says how to run them.
+"""Differential tests: random arrays go through changes by us and by other libraries in turn, and
+all of them read the same elements afterwards. README.md says how to run them.
 
     diff_run.py [CASES] [--seed N] [--only INDEX ...] [--served JSON] [--long]
 """
@@ -55,7 +55,10 @@ class Ours:
             found.append(values)
         return found
 
-    def write(self, path, box, values, element):
+    def resize(self, path, shape):
+        self.store.resize("a", shape)
+
+    def write(self, box, values, element):
         with Writer(self.store, "a") as writer:
             writer.write(box[0], box[1], values, element)
 
@@ -139,28 +142,30 @@ class Run:
         self.compare(actor, operation, windows, found)
 
     def change(self, kind, what):
-        actor = self.actor()
-        if kind == "resize":
-            # A library that shrinks an array leaves elements beyond the edge, and sees them again
-            # when it grows the array itself. We clear them.
-            if self.shrunk_by_peer and any(a > b for a, b in zip(what, self.case.shape)):
-                actor, self.shrunk_by_peer = None, False
-            if actor and any(a < b for a, b in zip(what, self.case.shape)):
-                self.shrunk_by_peer = True
-            function, arguments = (actor or self.ours.store).resize, ("a" if not actor else self.path, what)
-            self.case.resized(what)
-        else:
+        actor = self.actor() if kind == "write" else self.resizer(what)
+        self.log.append(f"{kind} by {actor.name if actor else 'zarrbridge'}: {what}")
+        if kind == "write":
             values = self.case.values(what[2])
+            layout = self.case.in_layout(values)  # drawn in any case, so that cases stay the same
             self.case.put(what, values)
             if actor:
-                function, arguments = actor.write, (self.path, what, values)
+                self.asked(actor, kind, actor.write, self.path, what, values)
             else:
-                function = self.ours.write
-                values = self.case.in_layout(values)
-                arguments = (self.path, what, values, self.case.element(values))
-        self.log.append(f"{kind} by {actor.name if actor else 'zarrbridge'}: {what}")
-        self.asked(actor, kind, function, *arguments)
+                self.asked(None, kind, self.ours.write, what, layout, self.case.element(layout))
+        else:
+            self.case.resized(what)
+            resize = actor.resize if actor else self.ours.resize
+            self.asked(actor, kind, resize, self.path, what)
         self.check(actor, kind)
+
+    def resizer(self, shape):
+        """A library that shrinks an array leaves elements beyond the edge, and sees them again when
+        it grows the array itself. We clear them, so that such growing is ours."""
+        actor, pairs = self.actor(), list(zip(shape, self.case.shape))
+        if self.shrunk_by_peer and any(new > old for new, old in pairs):
+            actor, self.shrunk_by_peer = None, False
+        self.shrunk_by_peer |= actor is not None and any(new < old for new, old in pairs)
+        return actor
 
     def run(self):
         self.folder.mkdir(parents=True)
@@ -290,9 +295,12 @@ def main():
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="differential-") as folder:
         session = Session(options.seed, peers, folder)
-        for index in options.only or range(options.cases):
-            session.one(index)
-            session.cases += 1
+        try:
+            for index in options.only or range(options.cases):
+                session.one(index)
+                session.cases += 1
+        except KeyboardInterrupt:
+            print("interrupted")
     session.report(time.monotonic() - began, options.long)
     sys.exit(bool(session.failed))
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The other side of diff_serve.py and diff_zarrita.mjs: a peer that reads in a process of its own."""
+"""The other side of diff_serve.py and diff_zarrita.mjs: a peer in a process of its own, which
+reads."""
 
 import base64
 import json

@@ -114,7 +114,8 @@ class Type:
         """What is compared: two libraries' elements are the same where these bytes are."""
         values = np.asarray(values)
         if self.dtype == object:
-            return repr([v if isinstance(v, (str, bytes)) else bytes(v)
+            # Not numpy's own kinds of them, which print otherwise.
+            return repr([str(v) if isinstance(v, str) else bytes(v)
                          for v in values.astype(object).ravel()]).encode()
         if self.small:
             mask = (1 << BITS.get(self.small, 8)) - 1

@@ -59,7 +59,12 @@ def main(*arguments):
         environment = (os.environ if python == sys.executable else ENVIRONMENT) | {"TMPDIR": folder}
         command = [python, str(HERE / "diff_run.py"), *arguments,
                    "--served", json.dumps(list(served(folder)))]  # fmt: skip
-        return subprocess.run(command, env=environment).returncode
+        with subprocess.Popen(command, env=environment) as process:
+            while True:
+                try:
+                    return process.wait()
+                except KeyboardInterrupt:  # which reaches the cases, too: they still report
+                    continue
 
 
 if __name__ == "__main__":

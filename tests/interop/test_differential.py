@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Some differential tests with a new seed each time, and the same ones in every run (README.md)."""
+"""Some differential tests, the same in every run: a new seed may meet a fault of another library
+that nobody has seen yet, which is for tools/differential to find (README.md)."""
 
 import os
-import random
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 SANITIZED = "LD_PRELOAD" in os.environ
 # Fewer under a sanitizer, whose runtime can be had in the machine's own Python alone.
 COUNT = int(os.environ.get("ZARRBRIDGE_DIFFERENTIAL") or (100 if SANITIZED else 1000))
-SEED = int(os.environ.get("ZARRBRIDGE_SEED") or random.SystemRandom().randrange(2**31))
+SEED = int(os.environ.get("ZARRBRIDGE_SEED") or 10)
 
 
 def test_libraries_read_the_same(pytestconfig):
