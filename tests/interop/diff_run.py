@@ -94,7 +94,7 @@ class Run:
         self.log, self.read_faults = [], []
         # Apart from the case's own numbers, which are the same with other peers.
         self.actors = random.Random(f"actors {case.name}")
-        self.shrunk_by_peer = False
+        self.shrunk_by_peers = set()  # dimensions
 
     def actor(self):
         """The library that makes the next change: a peer, or us (None)."""
@@ -161,10 +161,14 @@ class Run:
     def resizer(self, shape):
         """A library that shrinks an array leaves elements beyond the edge, and sees them again when
         it grows the array itself. We clear them, so that such growing is ours."""
-        actor, pairs = self.actor(), list(zip(shape, self.case.shape))
-        if self.shrunk_by_peer and any(new > old for new, old in pairs):
-            actor, self.shrunk_by_peer = None, False
-        self.shrunk_by_peer |= actor is not None and any(new < old for new, old in pairs)
+        actor, pairs = self.actor(), list(enumerate(zip(shape, self.case.shape)))
+        grown = {d for d, (new, old) in pairs if new > old}
+        if grown & self.shrunk_by_peers:
+            actor = None
+        if actor is None:
+            self.shrunk_by_peers -= grown
+        else:
+            self.shrunk_by_peers |= {d for d, (new, old) in pairs if new < old}
         return actor
 
     def run(self):
