@@ -164,7 +164,7 @@ typedef struct zb__bytes_ops {
 
 typedef struct zb__codec_ops {
     const char *name;     /* as in the metadata */
-    const char *old_name; /* another one that is read, never written; or NULL */
+    const char *old_name; /* another one that is read; NULL. Written where it is numcodecs' */
     enum zb__codec_kind kind;
     /* Of the configuration, NULL-terminated, in the order that zarr-python writes. */
     const char *const *members;
