@@ -18,7 +18,7 @@ DEM = {"dem-chunked-zstd": 512**2 * 2, "dem-shards-zstd": 256**2 * 2,
 KINDS = {"words-raw": 10**5 * 32, "words-zstd": 10**5 * 32, "times-zstd": 2**20 * 8,
          "months-zstd": 744 * 60 * 64 * 2, "v2-gzip": 512**2 * 2, "filters-delta": 512**2 * 2,
          "filters-fixedscaleoffset": 512**2 * 4, "filters-bitround": 512**2 * 4,
-         "filters-shuffle": 512**2 * 4}
+         "filters-scale_offset": 512**2 * 4, "filters-shuffle": 512**2 * 4}
 VERSION_2 = ["v2-gzip"]  # read only
 CHUNK = A | DEM | KINDS | {"big": 256**2 * 2}
 WRITTEN_CHUNK = {name: 32 * MIB if name in A else 8 * MIB for name in CHUNK if "shards" in name}

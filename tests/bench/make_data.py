@@ -15,7 +15,7 @@ times 2^25 datetime64[ms] in chunks of 2^20, zstd; times.h5 is the same as int64
       HDF5.
 months a year of hours, 8760 x 120 x 128 int16, in rectilinear chunks: months by 60 by 64, zstd.
 v2    dem as version 2, gzip in chunks of 512^2.
-filters dem and, as float32, dem / 8 in chunks of 512^2 behind filters of numcodecs, zstd.
+filters dem and, as float32, dem / 8 in chunks of 512^2 behind filters, zstd.
 
 zarr-python, h5py and GDAL's own GTiff driver make all of it, without this project. The sets from
 words on need zarr-python 3.4; an older one leaves them out.
@@ -65,6 +65,9 @@ FILTERS = {
           "configuration": {"offset": 0, "scale": 8, "dtype": "<f4", "astype": "<i2"}}], [], True),
     "filters-bitround": (
         [{"name": "numcodecs.bitround", "configuration": {"keepbits": 10}}], [], True),
+    "filters-scale_offset": (
+        [{"name": "scale_offset", "configuration": {"offset": 0, "scale": 8}},
+         {"name": "cast_value", "configuration": {"data_type": "int16"}}], [], True),
     "filters-shuffle": (
         [], [{"name": "numcodecs.shuffle", "configuration": {"elementsize": 4}}], True),
 }  # fmt: skip

@@ -222,6 +222,41 @@ static void long_rounding(void **state) {
     }
 }
 
+/* Blocks that need a rule, and blocks that need none. */
+static void long_casts(void **state) {
+    (void)state;
+    float in[LONG], back[LONG];
+    int16_t stored[LONG];
+    for (int i = 0; i < LONG; i++)
+        in[i] = (float)i * 0.25F - 100;
+    in[700] = 1e9F;
+    in[701] = -1e9F;
+    long_chunk("[" FILTER("scale_offset", "\"offset\":-3,\"scale\":8") "," FILTER(
+                   "cast_value",
+                   "\"data_type\":\"int16\",\"out_of_range\":\"clamp\"") "," LITTLE_BYTES "]",
+               float32, in, stored, sizeof stored, back);
+    for (int i = 0; i < LONG; i++) {
+        int wanted = i == 700 ? INT16_MAX : i == 701 ? INT16_MIN : (int)((in[i] + 3) * 8);
+        assert_int_equal(stored[i], wanted);
+        assert_true(back[i] == (float)wanted / 8 - 3);
+    }
+}
+
+static void long_quantizing(void **state) {
+    (void)state;
+    double in[LONG], back[LONG];
+    float stored[LONG];
+    for (int i = 0; i < LONG; i++)
+        in[i] = i * 0.013 - 7;
+    long_chunk("[" FILTER("numcodecs.quantize",
+                          "\"digits\":1,\"dtype\":\"<f8\",\"astype\":\"<f4\"") "," LITTLE_BYTES "]",
+               float64, in, stored, sizeof stored, back);
+    for (int i = 0; i < LONG; i++) {
+        assert_true((double)stored[i] == rint(in[i] * 16) / 16);
+        assert_true(back[i] == (double)stored[i]);
+    }
+}
+
 /* A value that cannot be stored, in another block than the first. */
 static void refused_late(void **state) {
     (void)state;
@@ -231,6 +266,8 @@ static void refused_late(void **state) {
         {"[" FILTER("numcodecs.fixedscaleoffset",
                     "\"offset\":0,\"scale\":1,\"astype\":\"|i1\"") ",\"bytes\"]",
          "-129 does not fit int8"},
+        {"[" FILTER("cast_value", "\"data_type\":\"int8\"") ",\"bytes\"]",
+         "cast_value: -129 cannot be cast to int8"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int32_t in[LONG] = {[1025] = -129};
@@ -449,6 +486,7 @@ int main(void) {
         cmocka_unit_test(refused_values),   cmocka_unit_test(missing_inner_chunks),
         cmocka_unit_test(long_differences), cmocka_unit_test(long_floats),
         cmocka_unit_test(long_scaling),     cmocka_unit_test(long_rounding),
+        cmocka_unit_test(long_casts),       cmocka_unit_test(long_quantizing),
         cmocka_unit_test(refused_late),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
