@@ -43,6 +43,24 @@ void zb__block_round(double *reals, size_t n) {
     }
 }
 
+/* Adding one to an exponent of only ones, as infinities and NaNs have it, carries to the top. */
+static bool all_finite(const double *reals, size_t n) {
+    const uint64_t exponent = UINT64_C(0x7ff) << 52, one = UINT64_C(1) << 52;
+    uint64_t carried = 0, bits;
+    for (size_t i = 0; i < n; i++) {
+        memcpy(&bits, &reals[i], sizeof bits);
+        carried |= (bits & exponent) + one;
+    }
+    return !(carried >> 63);
+}
+
+size_t zb__block_overflow(const double *origins, const double *reals, size_t n) {
+    size_t i = all_finite(reals, n) ? n : 0;
+    while (i < n && (isfinite(reals[i]) || !isfinite(origins[i])))
+        i++;
+    return i;
+}
+
 /* Are all of them in the range of an integer type? Its ends are powers of two, so exact in double.
    Fractions next to an end, which only cutting off brings into the range, count as outside. */
 static bool all_fit(zb_dtype dtype, const double *reals, size_t n) {

@@ -28,6 +28,9 @@ void zb__block_narrow(uint32_t size, double *reals, size_t n);
 /* The nearest integers, ties to even; the sign of a zero stays. */
 void zb__block_round(double *reals, size_t n);
 
+/* The first that is not finite though its origin is, or n. */
+size_t zb__block_overflow(const double *origins, const double *reals, size_t n);
+
 /* Stores them as zb__number_cut; returns n, or the place of the first that does not fit, behind
    which nothing is stored. */
 size_t zb__block_cut(zb_dtype dtype, const double *reals, size_t n, void *elements);

@@ -164,17 +164,15 @@ static bool takes_blocks(const cast_value *codec, const cast *c) {
 
 /* False, with anything in `out`, for a block with a number that needs a rule. */
 static bool cast_block(const cast *c, const uint8_t *in, size_t n, uint8_t *out) {
-    double reals[ZB__BLOCK];
-    int infinite = 0;
+    double reals[ZB__BLOCK], origins[ZB__BLOCK];
     zb__block_reals(c->from, in, n, reals);
     if (c->to.kind != ZB_KIND_FLOAT) {
         zb__block_round(reals, n);
         return zb__block_cut(c->to, reals, n, out) == n;
     }
+    memcpy(origins, reals, n * sizeof *reals);
     zb__block_narrow(c->to.size, reals, n);
-    for (size_t i = 0; i < n; i++)
-        infinite |= isinf(reals[i]) != 0;
-    return !infinite && zb__block_cut(c->to, reals, n, out) == n;
+    return zb__block_overflow(origins, reals, n) == n && zb__block_cut(c->to, reals, n, out) == n;
 }
 
 static enum zb_code cast_each(const cast_value *codec, const cast *c, const uint8_t *in, size_t n,

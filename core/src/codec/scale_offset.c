@@ -72,17 +72,18 @@ static size_t scale_floats(const scaling *codec, bool back, const uint8_t *in, s
     double x[ZB__BLOCK], results[ZB__BLOCK], offset = zb__load_float(codec->offset, size);
     double scale = zb__load_float(codec->scale, size);
     zb__block_reals(codec->dtype, in, n, x);
-    for (size_t i = 0; i < n; i++)
-        results[i] = back ? x[i] / scale : x[i] - offset;
+    for (size_t i = 0; i < n && back; i++)
+        results[i] = x[i] / scale;
+    for (size_t i = 0; i < n && !back; i++)
+        results[i] = x[i] - offset;
     zb__block_narrow(size, results, n);
-    for (size_t i = 0; i < n; i++)
-        results[i] = back ? results[i] + offset : results[i] * scale;
+    for (size_t i = 0; i < n && back; i++)
+        results[i] += offset;
+    for (size_t i = 0; i < n && !back; i++)
+        results[i] *= scale;
     zb__block_narrow(size, results, n);
     zb__block_cut(codec->dtype, results, n, out);
-    size_t good = 0;
-    while (good < n && (isfinite(results[good]) || !isfinite(x[good])))
-        good++;
-    return good;
+    return zb__block_overflow(x, results, n);
 }
 
 static size_t scale_integers(const scaling *codec, bool back, const uint8_t *in, size_t n,

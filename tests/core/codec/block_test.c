@@ -5,6 +5,7 @@
  */
 #include "support/check.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "base/bytes.h"
@@ -139,6 +140,25 @@ static void narrowing_and_rounding(void **state) {
         assert_true(same_real(reals[i], rint(ends[i])));
 }
 
+/* What was not finite before is no overflow. */
+static void overflow(void **state) {
+    (void)state;
+    double origins[ZB__BLOCK] = {0}, reals[ZB__BLOCK] = {0};
+    origins[3] = reals[3] = INFINITY;
+    origins[4] = reals[4] = -INFINITY;
+    origins[5] = reals[5] = NAN;
+    origins[6] = NAN;
+    reals[6] = INFINITY;
+    reals[7] = -DBL_MAX;
+    assert_int_equal(zb__block_overflow(origins, reals, ZB__BLOCK), ZB__BLOCK);
+    reals[400] = -INFINITY;
+    assert_int_equal(zb__block_overflow(origins, reals, ZB__BLOCK), 400);
+    reals[100] = NAN;
+    assert_int_equal(zb__block_overflow(origins, reals, ZB__BLOCK), 100);
+    assert_int_equal(zb__block_overflow(origins, reals, 100), 100);
+    assert_int_equal(zb__block_overflow(origins, reals, 0), 0);
+}
+
 /* Every value alone, so that no other one decides its way, and behind one that fits. */
 static void storing(void **state) {
     (void)state;
@@ -165,6 +185,7 @@ int main(void) {
         cmocka_unit_test(loading),
         cmocka_unit_test(storing_bits),
         cmocka_unit_test(narrowing_and_rounding),
+        cmocka_unit_test(overflow),
         cmocka_unit_test(storing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
