@@ -28,8 +28,9 @@ typedef struct limit_def {
 static const limit_def table[] = {
     LIMIT(json_depth, "JSON_DEPTH", 32, "nesting of a metadata document"),
     LIMIT(json_values, "JSON_VALUES", 4000000, "values in one metadata document"),
-    LIMIT(document_bytes, "DOCUMENT_BYTES", 1 * MIB, "size of a zarr.json below the root, bytes"),
-    LIMIT(consolidated_bytes, "CONSOLIDATED_BYTES", 64 * MIB,
+    LIMIT(document_bytes, "DOCUMENT_BYTES", 16 * MIB,
+          "size of a zarr.json without consolidated metadata, bytes"),
+    LIMIT(consolidated_bytes, "CONSOLIDATED_BYTES", 128 * MIB,
           "size of a zarr.json with consolidated metadata, bytes"),
     LIMIT(children, "CHILDREN", 1000000, "names listed in one group"),
     LIMIT(nodes, "NODES", 100000, "nodes met in one HDF5 file; links can make a store endless"),

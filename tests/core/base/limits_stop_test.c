@@ -86,7 +86,7 @@ static void document_bytes(void *unused) {
 
 static void consolidated_bytes(void *unused) {
     (void)unused;
-    size_t size = (size_t)2 * MIB; /* more than document_bytes, and than consolidated_bytes here */
+    size_t size = (size_t)17 * MIB; /* more than document_bytes, and than consolidated_bytes here */
     char *text = malloc(size);
     int used =
         snprintf(text, size, GROUP ",\"consolidated_metadata\":null,\"attributes\":{\"a\":\"");
@@ -376,7 +376,7 @@ static void limits_stop(void **state) {
     } rows[] = {{json_depth, "ZARRBRIDGE_JSON_DEPTH", "4"},
                 {json_values, "ZARRBRIDGE_JSON_VALUES", "10"},
                 {document_bytes, "ZARRBRIDGE_DOCUMENT_BYTES", "100"},
-                {consolidated_bytes, "ZARRBRIDGE_CONSOLIDATED_BYTES", "1500000"},
+                {consolidated_bytes, "ZARRBRIDGE_CONSOLIDATED_BYTES", "17000000"},
                 {children, "ZARRBRIDGE_CHILDREN", "3"},
                 {links, "ZARRBRIDGE_LINKS", "100"},
                 {chunk_bytes, "ZARRBRIDGE_CHUNK_BYTES", "1000"},

@@ -24,8 +24,8 @@ static const struct {
     {#field, "ZARRBRIDGE_" variable, value, offsetof(zb_limits, field), share}
     ROW(json_depth, "JSON_DEPTH", 32),
     ROW(json_values, "JSON_VALUES", 4000000),
-    ROW(document_bytes, "DOCUMENT_BYTES", MIB),
-    ROW(consolidated_bytes, "CONSOLIDATED_BYTES", 64 * MIB),
+    ROW(document_bytes, "DOCUMENT_BYTES", 16 * MIB),
+    ROW(consolidated_bytes, "CONSOLIDATED_BYTES", 128 * MIB),
     ROW(children, "CHILDREN", 1000000),
     ROW(nodes, "NODES", 100000), /* the connector's; tested with it */
     ROW(links, "LINKS", 10000),
