@@ -118,6 +118,22 @@ static void children(void *unused) {
     zb_store_release(mem);
 }
 
+/* Chunks are no children: an array has a size however many lie in one directory. */
+static void children_are_no_chunks(void *unused) {
+    (void)unused;
+    zb_store *mem = store_of(ARRAY("10,10", BYTES));
+    zb_error err = {.code = ZB_OK};
+    zb_node *array;
+    uint64_t bytes = 0;
+    for (char key[] = "c/0/0"; key[4] < '9'; key[4]++)
+        CHILD_CHECK(zb_store_mem_set(mem, key, "x", 1, NULL) == ZB_OK, "no set");
+    CHILD_CHECK(zb_node_open(mem, "", &array, &err) == ZB_OK, "%s", err.message);
+    CHILD_CHECK(zb_array_storage_size(array, &bytes, &err) == ZB_OK && bytes == 9, "%s",
+                err.message);
+    zb_node_release(array);
+    zb_store_release(mem);
+}
+
 static void chunk_bytes(void *unused) {
     (void)unused;
     expect_open(ARRAY("100,10", BYTES), NULL);
@@ -378,6 +394,7 @@ static void limits_stop(void **state) {
                 {document_bytes, "ZARRBRIDGE_DOCUMENT_BYTES", "100"},
                 {consolidated_bytes, "ZARRBRIDGE_CONSOLIDATED_BYTES", "17000000"},
                 {children, "ZARRBRIDGE_CHILDREN", "3"},
+                {children_are_no_chunks, "ZARRBRIDGE_CHILDREN", "3"},
                 {links, "ZARRBRIDGE_LINKS", "100"},
                 {chunk_bytes, "ZARRBRIDGE_CHUNK_BYTES", "1000"},
                 {shard_bytes, "ZARRBRIDGE_SHARD_BYTES", "4000"},
