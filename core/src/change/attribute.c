@@ -11,6 +11,7 @@
 #include "base/json_writer.h"
 #include "base/utf8.h"
 #include "change/change.h"
+#include "change/consolidated.h"
 #include "model/build.h"
 #include "node/current.h"
 #include "node/edit.h"
@@ -63,13 +64,15 @@ static enum zb_code make_changed(const zb_node *node, const char *name, const zb
         return code;
     code = zb__node_read(node->store, node->path, &text, &size, err);
     if (!code)
-        code = zb__document_parse(text, size, "zarr.json", document, err);
+        code = zb__document_outline(text, size, "zarr.json", document, err);
     if (!code)
         code = edit(document, name, value, err);
     if (code)
         return zb__node_blame(node->store, node->array ? "array" : "group", node->path, code, err);
-    zb_json *json = document->json;
-    document->json = NULL;
+    /* A node has all of its document; the entries of a block have been left out of this tree. */
+    zb_json *json = zb__consolidated_has(document) ? NULL : document->json;
+    if (json)
+        document->json = NULL;
     code = zb__node_make_parsed(node->store, node->path, document->text, document->size, json, out,
                                 err);
     if (!code)

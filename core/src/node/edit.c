@@ -117,9 +117,27 @@ static char *spliced(splice *s, size_t *size) {
     return zb__text_take(&whole, size);
 }
 
+/* Parses as the old document was parsed. */
+static enum zb_code parse_like(const zb__document *old, char *text, size_t size, zb__document *out,
+                               zb_error *err) {
+    static const char what[] = "the changed document";
+    return old->is_outline ? zb__document_outline(text, size, what, out, err)
+                           : zb__document_parse(text, size, what, out, err);
+}
+
+/* The document after the change, which ends the splice. */
+static enum zb_code apply(splice *s, const zb__document *document, zb__document *out,
+                          zb_error *err) {
+    size_t size = document->size;
+    char *edited = spliced(s, &size);
+    return edited ? parse_like(document, edited, size, out, err)
+                  : zb_fail(err, ZB_ENOMEM, "out of memory for a document");
+}
+
 enum zb_code zb__document_edit(zb__document *document, const char *const *path, const char *name,
                                const zb_json *value, const char *before, zb_error *err) {
     splice s;
+    zb__document edited;
     enum zb_code code = find_object(document, path, &s, err);
     if (code)
         return code;
@@ -135,31 +153,51 @@ enum zb_code zb__document_edit(zb__document *document, const char *const *path, 
     } else {
         take_out(&s, member);
     }
-    size_t size = document->size;
-    char *edited = spliced(&s, &size);
-    if (!edited)
-        return zb_fail(err, ZB_ENOMEM, "out of memory for a document");
-    zb__document old = *document;
-    code = zb__document_parse(edited, size, "the changed document", document, err);
+    code = apply(&s, document, &edited, err);
     if (code)
-        *document = old;
-    else
-        zb__document_free(&old);
-    return code;
+        return code;
+    zb__document_free(document);
+    *document = edited;
+    return ZB_OK;
+}
+
+enum zb_code zb__document_without(const zb__document *document, const char *name, zb__document *out,
+                                  zb_error *err) {
+    splice s;
+    enum zb_code code = find_object(document, NULL, &s, err);
+    const zb_json *member = code ? NULL : zb_json_get(s.object, name);
+    if (member)
+        take_out(&s, member);
+    return code ? code : apply(&s, document, out, err);
 }
 
 /* ---- Documents ---------------------------------------------------------------------------- */
 
-enum zb_code zb__document_parse(char *text, size_t size, const char *what, zb__document *out,
-                                zb_error *err) {
-    zb_json *json;
-    enum zb_code code = zb__json_parse_document(text, size, &json, err);
+/* What both ways to parse have in common: json has been made, or code tells why not. */
+static enum zb_code parsed(char *text, size_t size, const char *what, zb__document made,
+                           enum zb_code code, zb__document *out, zb_error *err) {
     if (code) {
         free(text);
         return zb_error_prefix(err, code, "%s", what);
     }
-    *out = (zb__document){.text = text, .size = size, .json = json};
+    made.text = text;
+    made.size = size;
+    *out = made;
     return ZB_OK;
+}
+
+enum zb_code zb__document_parse(char *text, size_t size, const char *what, zb__document *out,
+                                zb_error *err) {
+    zb__document made = {.is_outline = false};
+    enum zb_code code = zb__json_parse_document(text, size, &made.json, err);
+    return parsed(text, size, what, made, code, out, err);
+}
+
+enum zb_code zb__document_outline(char *text, size_t size, const char *what, zb__document *out,
+                                  zb_error *err) {
+    zb__document made = {.is_outline = true};
+    enum zb_code code = zb__json_parse_outline(text, size, &made.json, err);
+    return parsed(text, size, what, made, code, out, err);
 }
 
 void zb__document_free(zb__document *document) {

@@ -3,18 +3,24 @@
 #ifndef ZB_NODE_EDIT_H
 #define ZB_NODE_EDIT_H
 
+#include <stdbool.h>
+
 #include "zarrbridge/json.h"
 
 /* A document as it stands in a store, or will stand there. */
 typedef struct zb__document {
     char *text; /* malloc'ed, NUL-terminated */
     size_t size;
-    zb_json *json; /* the text, parsed */
+    zb_json *json;   /* the text, parsed */
+    bool is_outline; /* without the entries of consolidated metadata (zb__json_parse_outline) */
 } zb__document;
 
 /* Takes over text, which is freed on failure. `what` names it in messages. */
 enum zb_code zb__document_parse(char *text, size_t size, const char *what, zb__document *out,
                                 zb_error *err);
+/* The same without the entries of consolidated metadata in the tree. Editing keeps it so. */
+enum zb_code zb__document_outline(char *text, size_t size, const char *what, zb__document *out,
+                                  zb_error *err);
 void zb__document_free(zb__document *document); /* all zeros is allowed */
 
 /* Replaces, adds or (value NULL) removes the member `name` of the object at the end of `path`
@@ -23,5 +29,9 @@ void zb__document_free(zb__document *document); /* all zeros is allowed */
    does not lead to an object. */
 enum zb_code zb__document_edit(zb__document *document, const char *const *path, const char *name,
                                const zb_json *value, const char *before, zb_error *err);
+
+/* A document that is like this one without the member `name` of its root. */
+enum zb_code zb__document_without(const zb__document *document, const char *name, zb__document *out,
+                                  zb_error *err);
 
 #endif

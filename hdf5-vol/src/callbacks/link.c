@@ -216,36 +216,60 @@ static herr_t vol_link_get(void *obj, const H5VL_loc_params_t *loc, H5VL_link_ge
 
 /* ---- Iteration ---- */
 
-/* Calls the operator for the links of `group` from *position on. Names are given relative to the
-   start. */
-static herr_t iterate(vol_node *group, const char *prefix, hid_t id,
-                      const H5VL_link_iterate_args_t *args, hsize_t *position) {
-    h5_lib *lib = group->file->lib;
+/* A walk over links. */
+typedef struct link_walk {
+    const H5VL_link_iterate_args_t *args;
+    hid_t id;       /* of the start */
+    uint64_t count; /* of links so far */
+} link_walk;
+
+static herr_t iterate(link_walk *walk, vol_node *group, const char *prefix, hsize_t *position);
+
+/* Calls the operator for one link, and for those below it. The link's group is pinned. */
+static herr_t iterate_one(link_walk *walk, const vol_link *link, const char *prefix) {
+    const H5VL_link_iterate_args_t *args = walk->args;
+    h5_lib *lib = link->group->file->lib;
+    vol_node *node = link->node;
+    H5L_info2_t info;
     zb_error err = {0};
-    herr_t result = 0;
-    if (vol_node_list(group, &err) != ZB_OK) {
+    hsize_t start = 0;
+    char *name = NULL;
+    if (vol_walk_count(link->group->file, &walk->count, &err) != ZB_OK) {
         VOL_PUSH_ZB(lib, SYM, CANTGET, &err);
         return -1;
     }
+    if (asprintf(&name, "%s%s", prefix, link->name) < 0)
+        return -1;
+    fill_info(&(vol_found){.node = node, .link = (vol_link *)(uintptr_t)link}, &info);
+    herr_t result = args->op(walk->id, name, &info, args->op_data);
+    free(name);
+    if (result != 0 || !args->recursive || !node || node->kind != VOL_GROUP)
+        return result;
+    if (asprintf(&name, "%s%s/", prefix, node->name) < 0)
+        return -1;
+    result = iterate(walk, node, name, &start);
+    free(name);
+    return result;
+}
+
+/* Calls the operator for the links of `group` from *position on. Names are given relative to the
+   start. The nodes of the group are forgotten afterwards. */
+static herr_t iterate(link_walk *walk, vol_node *group, const char *prefix, hsize_t *position) {
+    zb_error err = {0};
+    herr_t result = 0;
+    if (vol_node_list(group, &err) != ZB_OK) {
+        VOL_PUSH_ZB(group->file->lib, SYM, CANTGET, &err);
+        return -1;
+    }
+    vol_node_pin(group);
     for (; *position < group->link_count && result == 0; ++*position) {
         size_t i = (size_t)*position;
-        vol_link *link = group->link[args->order == H5_ITER_DEC ? group->link_count - 1 - i : i];
-        vol_node *node = link->node;
-        H5L_info2_t info;
-        char *name = NULL;
-        if (asprintf(&name, "%s%s", prefix, link->name) < 0)
-            return -1;
-        fill_info(&(vol_found){.node = node, .link = link}, &info);
-        result = args->op(id, name, &info, args->op_data);
-        free(name);
-        if (result != 0 || !args->recursive || !node || node->kind != VOL_GROUP)
-            continue;
-        hsize_t start = 0;
-        if (asprintf(&name, "%s%s/", prefix, node->name) < 0)
-            return -1;
-        result = iterate(node, name, id, args, &start);
-        free(name);
+        result = iterate_one(
+            walk, group->link[walk->args->order == H5_ITER_DEC ? group->link_count - 1 - i : i],
+            prefix);
     }
+    vol_node_unpin(group);
+    vol_tree_forget(group, VOL_KEPT_NODES);
     return result;
 }
 
@@ -258,7 +282,8 @@ static herr_t vol_link_iterate(const vol_object *object, const H5VL_loc_params_t
     hid_t id = vol_node_register(object->handle, group);
     if (id < 0)
         return -1;
-    herr_t result = iterate(group, "", id, args, &position);
+    link_walk walk = {.args = args, .id = id};
+    herr_t result = iterate(&walk, group, "", &position);
     if (args->idx_p)
         *args->idx_p = position;
     vol_release_id(object->lib, id);

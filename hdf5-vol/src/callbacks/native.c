@@ -23,6 +23,7 @@ static void add_storage(vol_node *node, hsize_t *bytes) {
     for (size_t i = 0; i < node->link_count; i++)
         if (node->link[i]->node)
             add_storage(node->link[i]->node, bytes);
+    vol_tree_forget(node, VOL_KEPT_NODES);
 }
 
 herr_t vol_file_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void **req) {

@@ -152,23 +152,15 @@ static herr_t vol_object_get(void *obj, const H5VL_loc_params_t *loc, H5VL_objec
 
 /* ---- Walks ---- */
 
-/* Visits node and what is below it; `name` is relative to the start, "." for the start itself.
+/* Visits node and what is below it, which is forgotten afterwards; `name` is relative to the start, "." for the start itself.
    Links that cannot be opened lead to no object: a walk over links shows them. */
 static herr_t visit(vol_node *node, const char *name, hid_t id,
-                    const H5VL_object_visit_args_t *args) {
-    h5_lib *lib = node->file->lib;
-    H5O_info2_t info;
-    zb_error err = {0};
-    if (fill_info(node, args->fields, &info) < 0)
-        return -1;
-    herr_t result = args->op(id, name, &info, args->op_data);
-    if (result != 0 || node->kind != VOL_GROUP)
-        return result;
-    if (vol_node_list(node, &err) != ZB_OK) {
-        VOL_PUSH_ZB(lib, SYM, CANTGET, &err);
-        return -1;
-    }
+                    const H5VL_object_visit_args_t *args, uint64_t *count);
+
+static herr_t visit_children(vol_node *node, const char *name, hid_t id,
+                             const H5VL_object_visit_args_t *args, uint64_t *count) {
     bool at_start = strcmp(name, ".") == 0;
+    herr_t result = 0;
     for (size_t i = 0; i < node->link_count && result == 0; i++) {
         size_t at = args->order == H5_ITER_DEC ? node->link_count - 1 - i : i;
         vol_node *child = node->link[at]->node;
@@ -178,9 +170,35 @@ static herr_t visit(vol_node *node, const char *name, hid_t id,
         if (asprintf(&child_name, "%s%s%s", at_start ? "" : name, at_start ? "" : "/",
                      child->name) < 0)
             return -1;
-        result = visit(child, child_name, id, args);
+        result = visit(child, child_name, id, args, count);
         free(child_name);
     }
+    return result;
+}
+
+static herr_t visit(vol_node *node, const char *name, hid_t id,
+                    const H5VL_object_visit_args_t *args, uint64_t *count) {
+    h5_lib *lib = node->file->lib;
+    H5O_info2_t info;
+    zb_error err = {0};
+    if (vol_walk_count(node->file, count, &err) != ZB_OK) {
+        VOL_PUSH_ZB(lib, SYM, CANTGET, &err);
+        return -1;
+    }
+    if (fill_info(node, args->fields, &info) < 0)
+        return -1;
+    vol_node_pin(node);
+    herr_t result = args->op(id, name, &info, args->op_data);
+    if (result == 0 && node->kind == VOL_GROUP) {
+        if (vol_node_list(node, &err) == ZB_OK) {
+            result = visit_children(node, name, id, args, count);
+        } else {
+            VOL_PUSH_ZB(lib, SYM, CANTGET, &err);
+            result = -1;
+        }
+    }
+    vol_node_unpin(node);
+    vol_tree_forget(node, VOL_KEPT_NODES);
     return result;
 }
 
@@ -190,7 +208,8 @@ static herr_t visit_from(const vol_object *object, const H5VL_loc_params_t *loc,
     hid_t id = start ? vol_node_register(object->handle, start) : -1;
     if (id < 0)
         return -1;
-    herr_t result = visit(start, ".", id, args);
+    uint64_t count = 0;
+    herr_t result = visit(start, ".", id, args, &count);
     vol_release_id(object->lib, id);
     return result;
 }

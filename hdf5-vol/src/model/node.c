@@ -16,11 +16,11 @@
 #include <strings.h>
 
 enum zb_code vol_node_new(vol_file *file, zb_node *zarr, vol_node **out, zb_error *err) {
-    const uint64_t limit = zb_limits_get()->nodes;
+    const uint64_t limit = zb_limits_get()->open_nodes;
     if (file->node_count >= limit) {
         zb_node_release(zarr);
-        return zb_fail(err, ZB_ELIMIT, "%s has more than %llu nodes (limit nodes)", file->path,
-                       (unsigned long long)limit);
+        return zb_fail(err, ZB_ELIMIT, "%s needs more than %llu nodes at once (limit open_nodes)",
+                       file->path, (unsigned long long)limit);
     }
     vol_node *node = calloc(1, sizeof *node);
     if (!node) {
@@ -55,6 +55,7 @@ void vol_node_free(vol_node *node) {
         vol_node_free(node->link[i]->node);
         vol_link_free(node->link[i]);
     }
+    node->file->node_count--;
     close_ids(node);
     vol_attrs_free(node->attrs);
     zb_writer_abandon(node->writer);
@@ -65,6 +66,21 @@ void vol_node_free(vol_node *node) {
     free(node->link);
     free(node->path);
     free(node);
+}
+
+/* Only what is in the hierarchy of a file that is only read may be forgotten: no node changes its
+   place there, so that the counts above stay right. */
+static void add_pins(vol_node *node, size_t more) {
+    for (; node && !node->file->writable; node = node->parent)
+        node->pins += more;
+}
+
+void vol_node_pin(vol_node *node) {
+    add_pins(node, 1);
+}
+
+void vol_node_unpin(vol_node *node) {
+    add_pins(node, (size_t)-1);
 }
 
 /* ---- Paths ---- */

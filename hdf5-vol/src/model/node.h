@@ -62,6 +62,7 @@ struct vol_node {
     vol_node *next_loose;
     zb_store *own_store; /* in memory: of a dataset made without a name until it gets one */
     size_t opened;       /* datasets: open ids */
+    size_t pins;         /* see vol_node_pin: of this node, and of those below */
     zb_writer *writer;   /* datasets: NULL until the first write; see writers.h */
     bool dirty;          /* written since the writer was flushed */
     uint64_t *max_shape; /* datasets created since the file was opened: [ndim]; else NULL */
@@ -73,6 +74,11 @@ enum zb_code vol_node_new(struct vol_file *file, zb_node *zarr, vol_node **out, 
 
 /* Frees a node and all below it. */
 void vol_node_free(vol_node *node);
+
+/* Keeps the node, and so those above it, in memory until vol_node_unpin: each open id does, and each
+   walk for the groups that it is in. */
+void vol_node_pin(vol_node *node);
+void vol_node_unpin(vol_node *node);
 
 /* Gives the node its path: `name` in `parent` (NULL: the root). False when memory runs out; the
    node has its old path then. */
