@@ -169,8 +169,8 @@ def _text_cases():
     yield "json_nul", "a NUL byte", start + b"\0}", FORMAT
     yield "json_4_mib_of_lists", "four million open brackets", "[" * 4 * 2**20, LIMIT
     # The root may carry consolidated metadata, hence its larger limit: 64 MiB.
-    padding = " " * (65 * 2**20)
-    yield "json_65_mib", "a document of 65 MiB", padding + good, LIMIT
+    padding = " " * (129 * 2**20)
+    yield "json_129_mib", "a document of 129 MiB", padding + good, LIMIT
 
 
 def cases():
