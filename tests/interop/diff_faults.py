@@ -97,6 +97,8 @@ def big_complex(case):
 
 
 def turned_filter(case):
+    if case.version == 2:
+        return case.forms["order"] == "F" and case.has(*IN_MEMORY_ORDER)
     return (diff_codecs.follows(case.chain, TURN, IN_MEMORY_ORDER)
             or diff_codecs.follows(case.chain, IN_MEMORY_ORDER, TURN))  # fmt: skip
 
@@ -113,7 +115,14 @@ FAULTS = [
             uneven_shards, "resize", "divisible by the shard's inner")
       for peer in ("zarr-python", "zarrs")],
     Fault("zarr-python", "applies filters of numcodecs in memory order, not that of the dimensions, "
-          "next to a transpose", turned_filter, "read write"),
+          "next to a transpose, or in order F", turned_filter, "read write"),
+    Fault("zarr-python", "hands filters a single big-endian element as one of the machine's order",
+          lambda case: not case.shape and big_filter(case), "read write"),
+    Fault("zarr-python", "writes no `bytes` without dimensions",
+          lambda case: not case.shape and "bytes" in case.type.name, "write", "Expected bytes"),
+    Fault("zarr-python", "has no bitround of numcodecs for chunks that no compressor decodes",
+          lambda case: case.version == 2 and case.has("numcodecs.bitround"), "read write",
+          "'|f1' not understood", until="3.0.99"),
     Fault("zarr-python", "does not swap big-endian times without a unit (nor does numpy)",
           big_generic_time, "read write"),
     Fault("zarr-python", "hands big-endian elements to filters of numcodecs as little-endian ones",
