@@ -5,6 +5,7 @@
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
 #include "model/dimensions.h"
+#include "model/side.h"
 #include "zarrbridge/conventions.h"
 
 #include <stdlib.h>
@@ -34,12 +35,12 @@ static bool add_units(vol_attrs *attrs, zb_dtype dtype) {
 
 /* The document's attributes come first, then those made of other members: these replace namesakes,
    since HDF5 gives their names a meaning. */
-static bool fill_attrs(vol_attrs *attrs, const vol_node *node) {
+static bool fill_attrs(vol_attrs *attrs, vol_node *node) {
     const zb_json *object = node->zarr ? zb_node_attributes(node->zarr) : NULL;
     const zb_array_info *info = node->zarr ? zb_node_array(node->zarr) : NULL;
     for (const zb_json *value = object ? zb_json_first(object) : NULL; value;
          value = zb_json_next(value))
-        if (!vol_attrs_add_json(attrs, value))
+        if (!vol_side_hides(node, zb_json_name(value)) && !vol_attrs_add_json(attrs, value))
             return false;
     const zb_json *fill = info ? zb_json_get(object, "_FillValue") : NULL;
     if (fill && !vol_attrs_add_fill_value(attrs, fill, info->dtype))
