@@ -8,6 +8,7 @@
 #include "model/links.h"
 #include "model/side.h"
 #include "model/tree.h"
+#include "model/waiting.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/write.h"
 
@@ -58,6 +59,7 @@ void vol_node_free(vol_node *node) {
     close_ids(node);
     vol_attrs_free(node->attrs);
     vol_side_forget(node);
+    vol_waiting_forget(node);
     zb_writer_abandon(node->writer);
     zb_node_release(node->zarr);
     zb_store_release(node->own_store);

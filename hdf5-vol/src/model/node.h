@@ -16,6 +16,7 @@
 
 struct vol_attrs;
 struct vol_object;
+struct vol_waiting;
 struct vol_file;
 
 typedef struct vol_node vol_node;
@@ -52,6 +53,7 @@ struct vol_node {
     bool is_dimension;  /* a dataset that dimensions.c made for a dimension, not in the store */
     bool is_unreadable; /* a dataset of unreadable.c, in place of the store's node */
 
+    struct vol_waiting *waiting; /* model/waiting.h; NULL when nothing waits */
     zb_json *side;           /* model/side.h: parsed; NULL until asked for, or when there is none */
     struct vol_attrs *attrs; /* attributes/attributes.h; NULL until asked for */
     uint64_t attrs_change;   /* file->changes when they were made; 0: they are out of date */
