@@ -2,6 +2,7 @@
 /* The attributes of a node: see attributes.h. */
 #include "attributes/attributes.h"
 
+#include "attributes/exact.h"
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
 #include "model/dimensions.h"
@@ -34,6 +35,13 @@ static bool add_units(vol_attrs *attrs, zb_dtype dtype) {
     return good;
 }
 
+bool vol_attrs_add_plain(vol_attrs *attrs, const vol_node *node, const zb_json *value) {
+    if (!vol_attrs_add_json(attrs, value))
+        return false;
+    return node->kind != VOL_DATASET || strcmp(zb_json_name(value), "_FillValue") != 0 ||
+           vol_attrs_add_fill_value(attrs, value, zb_node_array(node->zarr)->dtype);
+}
+
 /* The document's attributes come first, then those made of other members: these replace namesakes,
    since HDF5 gives their names a meaning. */
 static bool fill_attrs(vol_attrs *attrs, vol_node *node) {
@@ -41,11 +49,9 @@ static bool fill_attrs(vol_attrs *attrs, vol_node *node) {
     vol_attribute_walk walk = {.document = NULL};
     const zb_json *value;
     while ((value = vol_attribute_next(node, &walk)))
-        if (!vol_side_hides(node, zb_json_name(value)) && !vol_attrs_add_json(attrs, value))
+        if (!vol_side_hides(node, zb_json_name(value)) &&
+            (!vol_attrs_add_plain(attrs, node, value) || !vol_exact_apply(attrs, node, value)))
             return false;
-    const zb_json *fill = info ? vol_attribute(node, "_FillValue") : NULL;
-    if (fill && !vol_attrs_add_fill_value(attrs, fill, info->dtype))
-        return false;
     const size_t document = attrs->count;
     if (info && (!add_units(attrs, info->dtype) || !vol_dims_add(attrs, node)))
         return false;

@@ -106,8 +106,7 @@ static herr_t store_name(vol_node *owner, const char *text, bool *handled) {
             return push_failed(owner, "NAME", &err);
         return 0;
     }
-    *handled = (!*text || strcmp(text, owner->name) == 0) &&
-               !vol_attribute(owner, "NAME");
+    *handled = (!*text || strcmp(text, owner->name) == 0) && !vol_attribute(owner, "NAME");
     return 0;
 }
 

@@ -133,7 +133,7 @@ static herr_t import_value(const import_job *job, hid_t attr, hid_t type, hid_t 
     if (result >= 0) {
         result = vol_attr_store(owner, &value, type);
         hid_t saved = vol_stack_save(lib);
-        if (!is_null && lib->H5Tis_variable_str(type) > 0)
+        if (!is_null)
             lib->H5Treclaim(type, space, H5P_DEFAULT, data);
         vol_stack_restore(lib, saved);
     }

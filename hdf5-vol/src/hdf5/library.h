@@ -73,7 +73,7 @@
     F(H5Tset_pad) F(H5Tget_fields) F(H5Tget_ebias) F(H5Tget_norm) F(H5Tset_norm) F(H5Tget_inpad)   \
     F(H5Tset_inpad) F(H5Tget_cset) F(H5Tset_tag) F(H5Tget_tag) F(H5free_memory)                    \
     F(H5Tget_nmembers) F(H5Tget_member_name) F(H5Tget_member_offset) F(H5Tget_member_type)         \
-    F(H5Tget_member_value) F(H5Tarray_create2) F(H5Tget_array_ndims) F(H5Tget_array_dims2)
+    F(H5Tdetect_class) F(H5Tget_member_value) F(H5Tarray_create2) F(H5Tget_array_ndims) F(H5Tget_array_dims2)
 
 /* Identifiers that the library keeps in variables; they get their values when it initialises. */
 #define H5_IDS(F)                                                                                  \

@@ -15,11 +15,13 @@ vol_attrs *vol_attrs_new(h5_lib *lib) {
 }
 
 void vol_attr_clear(h5_lib *lib, vol_attr *attr) {
+    if (attr->kind == VOL_ATTR_BYTES && attr->points && attr->data && attr->count > 0)
+        lib->H5Treclaim(attr->type, attr->space, *lib->H5P_LST_DATASET_XFER_ID_g, attr->data);
     if (attr->type > 0)
         lib->H5Tclose(attr->type);
     if (attr->space > 0)
         lib->H5Sclose(attr->space);
-    if (attr->kind == VOL_ATTR_TEXT)
+    if (attr->kind == VOL_ATTR_TEXT && attr->data)
         for (size_t i = 0; i < attr->count; i++)
             free(((char **)attr->data)[i]);
     free(attr->data);

@@ -14,6 +14,7 @@
  * store, so it comes from a small one in memory.
  */
 #include "model/dimensions.h"
+#include "model/waiting.h"
 
 #include "model/links.h"
 
@@ -159,10 +160,8 @@ static bool add_scale_list(vol_attrs *attrs, const vol_node *node, const zb_arra
 
 /* A scale may have another name than its dataset; HDF5 reads both only as fixed strings. */
 static bool add_scale_names(vol_attrs *attrs, const vol_node *node) {
-    const vol_attr *given = vol_attrs_find(attrs, "NAME");
-    char *name = strdup(given && given->kind == VOL_ATTR_TEXT && given->count == 1
-                            ? ((char *const *)given->data)[0]
-                            : node->name);
+    const char *given = zb_json_string(vol_attribute(node, "NAME"));
+    char *name = strdup(given ? given : node->name);
     bool added =
         name && add_fixed(attrs, "CLASS", "DIMENSION_SCALE") && add_fixed(attrs, "NAME", name);
     free(name);
