@@ -201,8 +201,11 @@ static void free_parts(const vol_form *form, size_t count, char *elements) {
     for (size_t i = 0; i < count; i++) {
         char *element = elements + i * form->size;
         hvl_t list;
-        if (form->kind == VOL_FORM_TEXT)
-            vol_text_free(&form->text, element, 1);
+        char *text;
+        if (form->kind == VOL_FORM_TEXT) { /* in a packed compound it lies anywhere */
+            memcpy(&text, element, sizeof text);
+            free(text);
+        }
         for (size_t m = 0; form->member && m < form->count; m++)
             free_parts(form->member[m].form, 1, element + form->member[m].offset);
         if (form->kind == VOL_FORM_ARRAY)
