@@ -14,6 +14,7 @@
 #include "copy/pieces.h"
 #include "copy/strings.h"
 #include "hdf5/types.h"
+#include "model/max_shape.h"
 #include "model/writers.h"
 
 #include "zarrbridge/write.h"
@@ -193,6 +194,8 @@ static herr_t make_dataset(const import_job *job, hid_t source, hid_t space, con
         vol_spec_make(lib, &job->handle->file->options, *type, space, dcpl, &spec, &err);
     if (!code)
         code = vol_edit_create_array(place, &spec.spec, out, &err);
+    if (!code)
+        code = vol_max_shape_keep(*out, spec.max_shape, &err);
     /* Numbers are read in the host's order; opaque elements and text as they are. */
     const enum zb_kind kind = spec.spec.dtype.kind;
     if (!code && kind != ZB_KIND_RAW && kind != ZB_KIND_STRING) {

@@ -67,7 +67,7 @@ struct vol_node {
     size_t opened;       /* datasets: open ids */
     zb_writer *writer;   /* datasets: NULL until the first write; see writers.h */
     bool dirty;          /* written since the writer was flushed */
-    uint64_t *max_shape; /* datasets created since the file was opened: [ndim]; else NULL */
+    uint64_t *max_shape; /* datasets, max_shape.h: [ndim]; NULL until known */
     uint64_t *told;      /* datasets: the shape that the program knows, [ndim]; NULL until opened */
 };
 
