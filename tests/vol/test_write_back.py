@@ -224,3 +224,30 @@ def test_programs_beside_see_them_after_a_flush(path, f):
     assert "a" not in zarr.open_group(str(path), mode="r")["g/d"].attrs
     f.flush()
     assert zarr.open_group(str(path), mode="r")["g/d"].attrs["a"] == [1, 2]
+
+
+def test_lists_follow_all_changes(path, f):
+    """Gaps that removed attributes leave are closed, and names behind them are found."""
+    g, want = f["g"], {}
+    random = np.random.default_rng(11)
+    for step in range(3000):
+        name, other = (f"n{i}" for i in random.integers(0, 40, 2))
+        act = random.integers(0, 4)
+        if act == 0 and name in want and other not in want:
+            h5py.h5a.rename(g.id, name.encode(), other.encode())
+            want[other] = want.pop(name)
+        elif act == 1 and name in want:
+            del g.attrs[name]
+            del want[name]
+        else:
+            g.attrs[name] = step
+            want.pop(name, None)
+            want[name] = step
+        if step % 100 == 0:
+            assert dict(g.attrs) == want and list(g.attrs) == list(want)
+        if step % 700 == 0:
+            f.flush()
+            assert attributes(path, "g") == want and list(attributes(path, "g")) == list(want)
+    assert dict(g.attrs) == want and list(g.attrs) == list(want)
+    f.flush()
+    assert attributes(path, "g") == want and list(attributes(path, "g")) == list(want)

@@ -133,10 +133,10 @@ bool vol_node_drop_attr(vol_node *node, const char *name, enum vol_attr_place pl
     return true;
 }
 
-/* The attribute moves to a place of its own; under the old name nothing is kept. */
+/* The attribute moves to a place of its own; that of the old name is empty then. */
 bool vol_node_rename_attr(vol_node *node, const char *from, const char *to) {
     node->attrs_change = 0;
-    if (!find_kept(node, from))
+    if (!node->attrs || !vol_attrs_find(node->attrs, from))
         return true;
     char *name = strdup(to);
     vol_attr *place =
@@ -145,10 +145,21 @@ bool vol_node_rename_attr(vol_node *node, const char *from, const char *to) {
         free(name);
         return false;
     }
-    vol_attr *attr = find_kept(node, from);
+    vol_attr *attr = vol_attrs_find(node->attrs, from);
     *place = *attr;
     place->name = name;
-    *attr = (vol_attr){.kind = VOL_ATTR_NUMBER, .name = attr->name};
+    *attr = (vol_attr){.name = attr->name};
+    vol_attrs_remove(node->attrs, from);
+    return true;
+}
+
+bool vol_node_attr_is_alone(const vol_node *node, const char *name) {
+    static const char *const made[] = {
+        "units", "calendar",       "_FillValue",     "CLASS",
+        "NAME",  "DIMENSION_LIST", "REFERENCE_LIST", "DIMENSION_LABELS"};
+    for (size_t i = 0; node->kind == VOL_DATASET && i < sizeof made / sizeof *made; i++)
+        if (strcmp(made[i], name) == 0)
+            return false;
     return true;
 }
 

@@ -55,8 +55,13 @@ bool vol_node_keep_attr(vol_node *node, vol_attr *attr);
 /* Forgets one that is kept with that place; false when there is none. */
 bool vol_node_drop_attr(vol_node *node, const char *name, enum vol_attr_place place);
 
-/* Gives one that is kept another name, which no other one has. False when memory runs out. */
+/* Gives one another name, which no other one has, at the end of the list. False when memory runs out.
+ */
 bool vol_node_rename_attr(vol_node *node, const char *from, const char *to);
+
+/* Whether an attribute of that name, and no other one of the list, changes with the document's: of
+   others some are made. */
+bool vol_node_attr_is_alone(const vol_node *node, const char *name);
 
 /* An attribute that is kept as not written yet: of that name, or (NULL) any. Borrowed; NULL when
    there is none. */

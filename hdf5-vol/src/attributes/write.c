@@ -347,10 +347,15 @@ herr_t vol_attr_rename(vol_node *owner, const char *from, const char *to) {
     }
     if (check_name(to, &err) != ZB_OK)
         return vol_attr_push_failed(lib, "rename", from, &err);
+    const uint64_t known = owner->attrs_change;
     if (!vol_node_unwritten(owner, from) && rename_in_document(owner, from, to) < 0)
         return -1;
     vol_attr_ids_rename(owner, from, to);
-    return vol_node_rename_attr(owner, from, to) ? 0 : push_no_memory(lib, to);
+    if (!vol_node_rename_attr(owner, from, to))
+        return push_no_memory(lib, to);
+    if (vol_node_attr_is_alone(owner, from) && vol_node_attr_is_alone(owner, to))
+        owner->attrs_change = known; /* the list has the change */
+    return 0;
 }
 
 static herr_t remove_from_document(vol_node *owner, const char *name) {
@@ -373,9 +378,14 @@ static herr_t remove_from_document(vol_node *owner, const char *name) {
 }
 
 herr_t vol_attr_remove(vol_node *owner, const char *name) {
+    const uint64_t known = owner->attrs_change;
     if (!vol_node_drop_attr(owner, name, VOL_ATTR_UNWRITTEN) &&
         remove_from_document(owner, name) < 0)
         return -1;
     vol_attr_ids_orphan(owner, name);
+    if (owner->attrs && vol_node_attr_is_alone(owner, name)) {
+        vol_attrs_remove(owner->attrs, name);
+        owner->attrs_change = known; /* the list has the change */
+    }
     return 0;
 }
