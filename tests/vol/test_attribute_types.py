@@ -240,6 +240,16 @@ def test_references(tmp_path):
         assert f[f.attrs["inside"]["to"][0]] == f["g/d"] and f.attrs["inside"]["n"][0] == 5
 
 
+def test_references_are_not_copied_between_files(tmp_path):
+    """An address of one file means nothing, or something else, in another one."""
+    for source, target in (("a.h5", "b.zarr"), ("c.zarr", "d.h5")):
+        with h5py.File(tmp_path / source, "w") as f, h5py.File(tmp_path / target, "w") as g:
+            f.create_group("g").attrs["to"] = f.ref
+            with pytest.raises(Exception, match="copy|references"):
+                f.copy("g", g)
+            assert "g" not in g or "to" not in g["g"].attrs
+
+
 # ---- Other programs
 
 

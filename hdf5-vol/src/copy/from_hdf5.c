@@ -126,6 +126,13 @@ static herr_t import_value(const import_job *job, hid_t attr, hid_t type, hid_t 
     h5_lib *lib = job->lib;
     void *data;
     bool is_null = lib->H5Sget_simple_extent_type(space) == H5S_NULL;
+    if (lib->H5Tdetect_class(type, H5T_REFERENCE) > 0) { /* addresses of the other file */
+        VOL_PUSH(lib, ATTR, UNSUPPORTED,
+                 "cannot copy attribute '%s': its references lead to places in the file; write it "
+                 "anew in the copy",
+                 name);
+        return -1;
+    }
     if (vol_attr_check(owner, name, type, space) < 0 || vol_attr_zeros(lib, type, space, &data) < 0)
         return -1;
     const vol_attr_value value = {

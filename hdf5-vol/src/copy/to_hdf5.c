@@ -89,6 +89,15 @@ static herr_t copy_attr(const copy_job *job, const vol_attr *attr, void *object,
     h5_lib *lib = job->lib;
     const H5VL_loc_params_t self = vol_self(type);
     hid_t attr_type = vol_attr_type(lib, attr), space = vol_attr_space(lib, attr);
+    if (attr->kind != VOL_ATTR_REFS && lib->H5Tdetect_class(attr_type, H5T_REFERENCE) > 0) {
+        VOL_PUSH(lib, ATTR, UNSUPPORTED,
+                 "cannot copy attribute '%s': its references lead to places in the store; write it "
+                 "anew in the copy",
+                 attr->name);
+        lib->H5Sclose(space);
+        lib->H5Tclose(attr_type);
+        return -1;
+    }
     void *made = lib->H5VLattr_create(object, &self, lib->native, attr->name, attr_type, space,
                                       *lib->H5P_LST_ATTRIBUTE_CREATE_ID_g,
                                       *lib->H5P_LST_ATTRIBUTE_ACCESS_ID_g, job->dxpl, NULL);
