@@ -250,6 +250,19 @@ def test_references_are_not_copied_between_files(tmp_path):
             assert "g" not in g or "to" not in g["g"].attrs
 
 
+def test_h5repack_follows_references(tmp_path):
+    """That program makes them anew, when all objects are there."""
+    source, made = tmp_path / "a.h5", tmp_path / "a.zarr"
+    with h5py.File(source, "w") as f:
+        f["z"] = 1
+        f["a/d"] = np.arange(3)
+        f.attrs["one"] = f["a/d"].attrs["two"] = f["z"].ref
+    tool("h5repack", source, made, connector="zarr")
+    with h5py.File(made, "r") as f:
+        assert f[f.attrs["one"]] == f["z"] and f[f["a/d"].attrs["two"]] == f["z"]
+    assert json.loads((made / "zarr.json").read_text())["attributes"]["one"] == "/z"
+
+
 # ---- Other programs
 
 
