@@ -14,6 +14,7 @@
 #include "copy/pieces.h"
 #include "copy/strings.h"
 #include "hdf5/types.h"
+#include "model/max_shape.h"
 #include "model/writers.h"
 
 #include "zarrbridge/write.h"
@@ -129,6 +130,13 @@ static herr_t import_value(const import_job *job, hid_t attr, hid_t type, hid_t 
     h5_lib *lib = job->lib;
     void *data;
     bool is_null = lib->H5Sget_simple_extent_type(space) == H5S_NULL;
+    if (lib->H5Tdetect_class(type, H5T_REFERENCE) > 0) { /* addresses of the other file */
+        VOL_PUSH(lib, ATTR, UNSUPPORTED,
+                 "cannot copy attribute '%s': its references lead to places in the file; write it "
+                 "anew in the copy",
+                 name);
+        return -1;
+    }
     if (vol_attr_check(owner, name, type, space) < 0 || vol_attr_zeros(lib, type, space, &data) < 0)
         return -1;
     const vol_attr_value value = {
@@ -137,7 +145,7 @@ static herr_t import_value(const import_job *job, hid_t attr, hid_t type, hid_t 
     if (result >= 0) {
         result = vol_attr_store(owner, &value, type);
         hid_t saved = vol_stack_save(lib);
-        if (!is_null && lib->H5Tis_variable_str(type) > 0)
+        if (!is_null)
             lib->H5Treclaim(type, space, H5P_DEFAULT, data);
         vol_stack_restore(lib, saved);
     }
@@ -213,6 +221,8 @@ static herr_t make_dataset(const import_job *job, hid_t source, hid_t space, con
         vol_spec_make(lib, &job->handle->file->options, form->type, space, dcpl, &spec, &err);
     if (!code)
         code = vol_edit_create_array(place, &spec.spec, out, &err);
+    if (!code)
+        code = vol_max_shape_keep(*out, spec.max_shape, &err);
     if (!code)
         choose_form(lib, *out, spec.spec.dtype.swapped, form);
     vol_spec_clear(&spec);

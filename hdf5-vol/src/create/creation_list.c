@@ -12,15 +12,16 @@
 #include "create/filters.h"
 #include "hdf5/text.h"
 #include "hdf5/types.h"
+#include "model/max_shape.h"
 
 #include <stdlib.h>
 
 /* False when HDF5 cannot express the chunk: no dimensions, or 4 GiB and more. */
-static bool chunk_shape(const vol_node *node, const zb_array_info *info,
-                        hsize_t chunk[ZB_MAX_NDIM]) {
+static bool chunk_shape(vol_node *node, const zb_array_info *info, hsize_t chunk[ZB_MAX_NDIM]) {
     uint64_t bytes = info->dtype.size;
+    const uint64_t *max_shape = vol_max_shape(node);
     for (uint32_t d = 0; d < info->ndim; d++) {
-        uint64_t longest = node->max_shape ? node->max_shape[d] : info->shape[d];
+        uint64_t longest = max_shape ? max_shape[d] : info->shape[d];
         chunk[d] = info->inner_shape[d];
         if (longest > 0 && chunk[d] > longest)
             chunk[d] = longest;
