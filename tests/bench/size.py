@@ -129,7 +129,9 @@ def main():
     try:
         root = scratch / "tree.zarr"
         names = make_tree(root, args.nodes)
-        rows = [("h5ls -r", ["h5ls", "-r", str(root)]),
+        program = args.build.resolve() / "core" / "zarrbridge"
+        rows = [("zarrbridge ls", [str(program), "ls", str(root)]),
+                ("h5ls -r", ["h5ls", "-r", str(root)]),
                 ("h5py visititems", [sys.executable, "-c", VISIT, str(root)])]
         print(f"| {args.nodes} nodes | time | processor | memory |\n| --- | ---: | ---: | ---: |")
         for name, command in rows:
