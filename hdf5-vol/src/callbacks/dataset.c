@@ -70,7 +70,7 @@ static void *vol_dataset_create(void *obj, const H5VL_loc_params_t *loc, const c
                                                        type, space, dcpl, dapl, dxpl, req));
     if (!vol_list_check(lib, lcpl, *lib->H5P_CLS_LINK_CREATE_ID_g) ||
         !vol_list_check(lib, dcpl, *lib->H5P_CLS_DATASET_CREATE_ID_g) ||
-        !vol_list_check(lib, dapl, *lib->H5P_CLS_DATASET_ACCESS_ID_g))
+        !vol_list_check(lib, dapl, *lib->H5P_CLS_DATASET_ACCESS_ID_g) || !vol_dapl_check(lib, dapl))
         return NULL;
     return create_dataset(object, loc, name, lcpl, type, space, dcpl);
 }
@@ -83,7 +83,7 @@ static void *vol_dataset_open(void *obj, const H5VL_loc_params_t *loc, const cha
         return vol_object_pass(
             lib, H5I_DATASET,
             lib->H5VLdataset_open(object->under, loc, lib->native, name, dapl, dxpl, req));
-    if (!vol_list_check(lib, dapl, *lib->H5P_CLS_DATASET_ACCESS_ID_g))
+    if (!vol_list_check(lib, dapl, *lib->H5P_CLS_DATASET_ACCESS_ID_g) || !vol_dapl_check(lib, dapl))
         return NULL;
     vol_node *node = vol_locate_name(object, loc, name);
     if (node && node->kind == VOL_GROUP) {
@@ -301,7 +301,7 @@ static herr_t vol_dataset_specific(void *obj, H5VL_dataset_specific_args_t *args
     case H5VL_DATASET_SET_EXTENT:
         return set_extent(object, args->args.set_extent.size);
     case H5VL_DATASET_FLUSH:
-        return vol_flush_node(object->node);
+        return vol_flush_object(object, object->node, args->args.flush.dset_id);
     case H5VL_DATASET_REFRESH:
         return vol_refresh_node(object->node);
     }

@@ -69,7 +69,8 @@
     F(H5Rget_obj_name) F(H5Literate2) F(H5Oopen) F(H5Iget_type) F(H5Dget_type) F(H5Dget_space)     \
     F(H5Dget_create_plist) F(H5Dread) F(H5Aiterate2) F(H5Aopen) F(H5Aget_type) F(H5Aget_space)     \
     F(H5Aread) F(H5Treclaim) F(H5Pequal) F(H5Pget_edc_check) F(H5Fcreate) F(H5Dcreate_anon) F(H5Dwrite) F(H5Scombine_select) F(H5Soffset_simple) \
-    F(H5Pisa_class)
+    F(H5Pisa_class) F(H5Pget_driver) F(H5Pset_fapl_sec2) F(H5Pset_fapl_stdio) F(H5Pget_fapl_core) F(H5Pget_file_image) F(H5Pget_fclose_degree) \
+    F(H5Pset_fclose_degree) F(H5Pget_object_flush_cb) F(H5Pset_object_flush_cb) F(H5Pget_userblock) F(H5Pget_append_flush)
 
 /* Identifiers that the library keeps in variables; they get their values when it initialises. */
 #define H5_IDS(F)                                                                                  \
@@ -77,7 +78,7 @@
     F(H5P_CLS_DATASET_ACCESS_ID_g) F(H5P_CLS_GROUP_CREATE_ID_g) F(H5P_CLS_ATTRIBUTE_CREATE_ID_g)   \
     F(H5P_CLS_GROUP_ACCESS_ID_g) F(H5P_CLS_ATTRIBUTE_ACCESS_ID_g) F(H5P_CLS_LINK_ACCESS_ID_g)      \
     F(H5P_CLS_LINK_CREATE_ID_g) F(H5P_CLS_OBJECT_COPY_ID_g)                                        \
-    F(H5P_LST_FILE_CREATE_ID_g) F(H5P_LST_DATASET_XFER_ID_g) F(H5P_LST_LINK_CREATE_ID_g)           \
+    F(H5P_LST_FILE_CREATE_ID_g) F(H5P_LST_FILE_ACCESS_ID_g) F(H5P_LST_DATASET_XFER_ID_g) F(H5P_LST_LINK_CREATE_ID_g)           \
     F(H5P_LST_GROUP_CREATE_ID_g) F(H5P_LST_GROUP_ACCESS_ID_g) F(H5P_LST_DATASET_CREATE_ID_g)       \
     F(H5P_LST_DATASET_ACCESS_ID_g) F(H5P_LST_ATTRIBUTE_CREATE_ID_g)                                \
     F(H5P_LST_ATTRIBUTE_ACCESS_ID_g) F(H5P_LST_LINK_ACCESS_ID_g) F(H5T_NATIVE_INT8_g)              \
@@ -88,7 +89,7 @@
     F(H5E_VOL_g) F(H5E_CANTOPENFILE_g) F(H5E_CANTOPENOBJ_g) F(H5E_NOTFOUND_g) F(H5E_UNSUPPORTED_g) \
     F(H5E_WRITEERROR_g) F(H5E_READERROR_g) F(H5E_CANTGET_g) F(H5E_CANTCONVERT_g)                   \
     F(H5E_BADVALUE_g) F(H5E_BADTYPE_g) F(H5E_EXISTS_g) F(H5E_CANTCREATE_g) F(H5E_CANTFLUSH_g)      \
-    F(H5E_CANTDELETE_g) F(H5E_CANTCOPY_g)
+    F(H5E_CANTDELETE_g) F(H5E_CANTCLOSEFILE_g) F(H5E_CANTCOPY_g)
 
 /* clang-format on */
 

@@ -19,6 +19,7 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_TREE_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_TREE_H
 
+#include "hdf5/file_lists.h"
 #include "model/node.h"
 #include "model/options.h"
 
@@ -57,6 +58,7 @@ struct vol_handle {
     size_t files; /* those among them that are files: H5Iget_file_id gives ids besides H5Fopen's */
     vol_file *file;
     bool writable;
+    vol_manners manners; /* of the access list that it was opened with */
 };
 
 /* ---- Finding ---- */
