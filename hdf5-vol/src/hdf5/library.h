@@ -70,7 +70,7 @@
     F(H5Dget_create_plist) F(H5Dread) F(H5Aiterate2) F(H5Aopen) F(H5Aget_type) F(H5Aget_space)     \
     F(H5Aread) F(H5Treclaim) F(H5Pequal) F(H5Pget_edc_check) F(H5Fcreate) F(H5Dcreate_anon) F(H5Dwrite) F(H5Scombine_select) F(H5Soffset_simple) \
     F(H5Pisa_class) F(H5Pget_driver) F(H5Pset_fapl_sec2) F(H5Pset_fapl_stdio) F(H5Pget_fapl_core) F(H5Pget_file_image) F(H5Pget_fclose_degree) \
-    F(H5Pset_fclose_degree) F(H5Pget_object_flush_cb) F(H5Pset_object_flush_cb) F(H5Pget_userblock) F(H5Pget_append_flush) F(H5VLintrospect_get_cap_flags)
+    F(H5Pset_fclose_degree) F(H5Pget_object_flush_cb) F(H5Pset_object_flush_cb) F(H5Pget_userblock) F(H5Pget_append_flush) F(H5VLintrospect_get_cap_flags) F(H5get_libversion) F(H5Dchunk_iter) F(H5Dget_storage_size)
 
 /* Identifiers that the library keeps in variables; they get their values when it initialises. */
 #define H5_IDS(F)                                                                                  \
