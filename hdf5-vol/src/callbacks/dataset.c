@@ -6,6 +6,7 @@
 #include "create/spec.h"
 #include "create/creation_list.h"
 #include "model/edit.h"
+#include "model/kept.h"
 #include "hdf5/errors.h"
 #include "hdf5/property_lists.h"
 #include "data/transfer.h"
@@ -101,8 +102,10 @@ static herr_t vol_dataset_close(void *obj, hid_t dxpl, void **req) {
     if (object->under)
         return vol_object_closed(object,
                                  lib->H5VLdataset_close(object->under, lib->native, dxpl, req));
-    if (object->node->opened == 1)
+    if (object->node->opened == 1) {
         vol_writer_close(object->node, NULL);
+        vol_kept_forget(object->node);
+    }
     vol_object_free(object);
     return 0;
 }

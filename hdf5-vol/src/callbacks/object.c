@@ -120,7 +120,7 @@ static herr_t fill_info(vol_node *node, unsigned fields, H5O_info2_t *info) {
     info->fileno = (unsigned long)node->file->number;
     vol_token_set(&info->token, node->token);
     info->type = object_type(node);
-    info->rc = 1;
+    info->rc = node->loose ? 0 : 1;
     if (fields & H5O_INFO_NUM_ATTRS) {
         vol_attrs *attrs = vol_node_attrs(node);
         if (!attrs)
