@@ -3,6 +3,7 @@
 #include "model/edit.h"
 
 #include "model/dimensions.h"
+#include "model/kept.h"
 #include "model/links.h"
 #include "model/side.h"
 #include "model/unreadable.h"
@@ -173,15 +174,16 @@ enum zb_code vol_edit_delete(vol_link *link, zb_error *err) {
                        group->file->path);
     char *path;
     enum zb_code code = vol_node_child_path(group, link->name, &path, err);
+    vol_kept *kept = !code && link->node ? vol_kept_copy(link->node) : NULL;
     if (!code && !is_dimension(link)) /* those are not in the store */
         code = zb_node_delete(group->file->store, path, err);
     free(path);
-    if (code)
-        return code;
-    if (link->node)
+    if (!code && link->node)
         vol_writer_abandon_below(link->node);
-    vol_tree_remove(link);
-    return ZB_OK;
+    if (!code)
+        vol_tree_remove(link);
+    vol_kept_end(kept, !code);
+    return code;
 }
 
 static bool is_below(const vol_node *node, const vol_node *above) {
