@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Changes one member of a JSON document's text and leaves every other byte as it is. */
+/* Changes members of a JSON document's text and leaves every other byte as it is. */
 #ifndef ZB_NODE_EDIT_H
 #define ZB_NODE_EDIT_H
 
@@ -33,5 +33,17 @@ enum zb_code zb__document_edit(zb__document *document, const char *const *path, 
 /* A document that is like this one without the member `name` of its root. */
 enum zb_code zb__document_without(const zb__document *document, const char *name, zb__document *out,
                                   zb_error *err);
+
+/* A change of one member; value NULL removes it. */
+typedef struct zb__member_edit {
+    const char *name;
+    const zb_json *value;
+} zb__member_edit;
+
+/* Makes many such changes of one object, in one pass over the text: as one after the other would,
+   new members at the end, also those that were removed before. ZB_ENOTFOUND when a member to remove
+   is missing; nothing is changed then. */
+enum zb_code zb__document_edit_members(zb__document *document, const char *const *path,
+                                       const zb__member_edit *edits, size_t count, zb_error *err);
 
 #endif

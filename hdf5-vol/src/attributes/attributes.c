@@ -5,6 +5,8 @@
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
 #include "model/dimensions.h"
+#include "model/side.h"
+#include "model/waiting.h"
 #include "zarrbridge/conventions.h"
 
 #include <stdlib.h>
@@ -34,14 +36,14 @@ static bool add_units(vol_attrs *attrs, zb_dtype dtype) {
 
 /* The document's attributes come first, then those made of other members: these replace namesakes,
    since HDF5 gives their names a meaning. */
-static bool fill_attrs(vol_attrs *attrs, const vol_node *node) {
-    const zb_json *object = node->zarr ? zb_node_attributes(node->zarr) : NULL;
+static bool fill_attrs(vol_attrs *attrs, vol_node *node) {
     const zb_array_info *info = node->zarr ? zb_node_array(node->zarr) : NULL;
-    for (const zb_json *value = object ? zb_json_first(object) : NULL; value;
-         value = zb_json_next(value))
-        if (!vol_attrs_add_json(attrs, value))
+    vol_attribute_walk walk = {.document = NULL};
+    const zb_json *value;
+    while ((value = vol_attribute_next(node, &walk)))
+        if (!vol_side_hides(node, zb_json_name(value)) && !vol_attrs_add_json(attrs, value))
             return false;
-    const zb_json *fill = info ? zb_json_get(object, "_FillValue") : NULL;
+    const zb_json *fill = info ? vol_attribute(node, "_FillValue") : NULL;
     if (fill && !vol_attrs_add_fill_value(attrs, fill, info->dtype))
         return false;
     const size_t document = attrs->count;
@@ -69,11 +71,17 @@ static void move_kept(vol_attrs *attrs, vol_attrs *old) {
     }
 }
 
+/* The attributes of a group are made of its document alone. */
+static bool is_current(const vol_node *node) {
+    return node->attrs && node->attrs_change != 0 &&
+           (node->kind == VOL_GROUP || node->attrs_change == node->file->changes);
+}
+
 /* Dimension scales hang together across nodes and may change with any change of the tree. Room
    for those of the old list comes before they are moved: a list that cannot be made leaves the old
    one whole. */
 vol_attrs *vol_node_attrs(vol_node *node) {
-    if (node->attrs && node->attrs_change == node->file->changes)
+    if (is_current(node))
         return node->attrs;
     vol_attrs *attrs = vol_attrs_new(node->file->lib);
     const size_t old = node->attrs ? node->attrs->count : 0;

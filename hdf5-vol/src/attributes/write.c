@@ -5,6 +5,8 @@
 #include "attributes/ids.h"
 #include "attributes/attributes.h"
 #include "model/edit.h"
+#include "model/side.h"
+#include "model/waiting.h"
 #include "hdf5/errors.h"
 
 #include <stdlib.h>
@@ -172,7 +174,7 @@ static herr_t store_in_document(vol_node *owner, const vol_attr_value *value, hi
     const uint64_t known = owner->attrs_change;
     enum zb_code code = print_value(owner, lib, value, &text, &err);
     if (!code) {
-        code = vol_edit_attribute(owner, value->name, text, &err);
+        code = vol_edit_attribute(owner, value->name, text, NULL, &err);
         free(text);
     }
     if (code)
@@ -255,23 +257,24 @@ void vol_attr_abandon_unwritten_below(vol_node *node) {
 
 static herr_t rename_in_document(vol_node *owner, const char *from, const char *to) {
     h5_lib *lib = owner->file->lib;
-    const zb_json *value = owner->zarr ? zb_json_get(zb_node_attributes(owner->zarr), from) : NULL;
+    const zb_json *value = vol_attribute(owner, from), *entry = vol_side_entry(owner, from);
     zb_error err = {0};
     if (!value) {
         VOL_PUSH(lib, ATTR, UNSUPPORTED,
                  "attribute '%s' stands for names of dimensions and cannot be renamed", from);
         return -1;
     }
-    char *text = zb_json_print(value);
-    enum zb_code code = text ? vol_edit_attribute(owner, to, text, &err)
-                             : zb_fail(&err, ZB_ENOMEM, "no memory for the text");
+    char *text = zb_json_print(value), *side = entry ? zb_json_print(entry) : NULL;
+    enum zb_code code = text && (side || !entry) ? vol_edit_attribute(owner, to, text, side, &err)
+                                                 : zb_fail(&err, ZB_ENOMEM, "no memory for it");
     if (!code)
-        code = vol_edit_attribute(owner, from, NULL, &err);
+        code = vol_edit_attribute(owner, from, NULL, NULL, &err);
     free(text);
+    free(side);
     return code ? vol_attr_push_failed(lib, "rename", from, &err) : 0;
 }
 
-/* The new name goes to the end; a process that is killed in between leaves both. */
+/* The new name goes to the end. */
 herr_t vol_attr_rename(vol_node *owner, const char *from, const char *to) {
     h5_lib *lib = owner->file->lib;
     const vol_attrs *attrs = vol_node_attrs(owner);
@@ -301,7 +304,7 @@ static herr_t remove_from_document(vol_node *owner, const char *name) {
         return -1;
     if (handled)
         return 0;
-    enum zb_code code = vol_edit_attribute(owner, name, NULL, &err);
+    enum zb_code code = vol_edit_attribute(owner, name, NULL, NULL, &err);
     if (code == ZB_ENOTFOUND) {
         VOL_PUSH(lib, ATTR, NOTFOUND, "can't locate attribute: '%s'", name);
         return -1;

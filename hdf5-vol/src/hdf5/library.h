@@ -69,7 +69,12 @@
     F(H5Rget_obj_name) F(H5Literate2) F(H5Oopen) F(H5Iget_type) F(H5Dget_type) F(H5Dget_space)     \
     F(H5Dget_create_plist) F(H5Dread) F(H5Aiterate2) F(H5Aopen) F(H5Aget_type) F(H5Aget_space)     \
     F(H5Aread) F(H5Treclaim) F(H5Pequal) F(H5Pget_edc_check) F(H5Fcreate) F(H5Dcreate_anon) F(H5Dwrite) F(H5Scombine_select) F(H5Soffset_simple) \
-    F(H5Pisa_class)
+    F(H5Pisa_class) \
+    F(H5Tset_order) F(H5Tset_precision) F(H5Tset_offset) F(H5Tset_sign) F(H5Tget_pad)              \
+    F(H5Tset_pad) F(H5Tset_norm) F(H5Tget_inpad)   \
+    F(H5Tset_inpad) F(H5Tset_tag)                    \
+    F(H5Tget_member_offset)         \
+    F(H5Tget_member_value) F(H5Tarray_create2) F(H5Tget_array_ndims) F(H5Tget_array_dims2)
 
 /* Identifiers that the library keeps in variables; they get their values when it initialises. */
 #define H5_IDS(F)                                                                                  \
@@ -84,7 +89,7 @@
     F(H5T_NATIVE_INT16_g) F(H5T_NATIVE_INT32_g) F(H5T_NATIVE_INT64_g) F(H5T_NATIVE_UINT8_g)        \
     F(H5T_NATIVE_UINT16_g) F(H5T_NATIVE_UINT32_g) F(H5T_NATIVE_UINT64_g) F(H5T_IEEE_F32LE_g)       \
     F(H5T_IEEE_F32BE_g) F(H5T_IEEE_F64LE_g) F(H5T_IEEE_F64BE_g) F(H5T_C_S1_g) F(H5T_STD_REF_OBJ_g) \
-    F(H5T_STD_REF_g) F(H5E_ERR_CLS_g) F(H5E_FILE_g) F(H5E_SYM_g) F(H5E_DATASET_g) F(H5E_ATTR_g)    \
+    F(H5T_STD_REF_g) F(H5T_STD_REF_DSETREG_g) F(H5T_STD_B32LE_g) F(H5E_ERR_CLS_g) F(H5E_FILE_g) F(H5E_SYM_g) F(H5E_DATASET_g) F(H5E_ATTR_g)    \
     F(H5E_VOL_g) F(H5E_CANTOPENFILE_g) F(H5E_CANTOPENOBJ_g) F(H5E_NOTFOUND_g) F(H5E_UNSUPPORTED_g) \
     F(H5E_WRITEERROR_g) F(H5E_READERROR_g) F(H5E_CANTGET_g) F(H5E_CANTCONVERT_g)                   \
     F(H5E_BADVALUE_g) F(H5E_BADTYPE_g) F(H5E_EXISTS_g) F(H5E_CANTCREATE_g) F(H5E_CANTFLUSH_g)      \
@@ -116,6 +121,7 @@ typedef struct h5_lib {
     bool stale;       /* has shut down since: it may be gone, and another one be at its place */
     bool is_v2;       /* HDF5 2.x */
     herr_t (*H5Eis_paused)(hid_t stack, bool *paused); /* of 2.x; else NULL */
+    hid_t (*H5Tcomplex_create)(hid_t base);            /* likewise */
 #define F(name) __typeof__(&name) name;
     H5_FUNCTIONS(F)
 #undef F

@@ -6,7 +6,9 @@
 #include "hdf5/types.h"
 #include "model/attribute_list.h"
 #include "model/links.h"
+#include "model/side.h"
 #include "model/tree.h"
+#include "model/waiting.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/write.h"
 
@@ -58,6 +60,8 @@ void vol_node_free(vol_node *node) {
     node->file->node_count--;
     close_ids(node);
     vol_attrs_free(node->attrs);
+    vol_side_forget(node);
+    vol_waiting_forget(node);
     zb_writer_abandon(node->writer);
     zb_node_release(node->zarr);
     zb_store_release(node->own_store);
@@ -138,6 +142,7 @@ bool vol_node_replace(vol_node *node, zb_node *zarr) {
     if (!has_same_dimensions(zb_node_array(node->zarr), zb_node_array(zarr)))
         node->file->changes++;
     close_ids(node); /* names of fields are the old document's */
+    vol_side_forget(node);
     zb_node_release(node->zarr);
     node->zarr = zarr;
     return true;

@@ -16,6 +16,7 @@
 
 struct vol_attrs;
 struct vol_object;
+struct vol_waiting;
 struct vol_file;
 
 typedef struct vol_node vol_node;
@@ -52,8 +53,10 @@ struct vol_node {
     bool is_dimension;  /* a dataset that dimensions.c made for a dimension, not in the store */
     bool is_unreadable; /* a dataset of unreadable.c, in place of the store's node */
 
-    struct vol_attrs *attrs;       /* attributes/attributes.h; NULL until asked for */
-    uint64_t attrs_change;         /* file->changes when they were made; 0: they are out of date */
+    struct vol_waiting *waiting; /* model/waiting.h; NULL when nothing waits */
+    zb_json *side;           /* model/side.h: parsed; NULL until asked for, or when there is none */
+    struct vol_attrs *attrs; /* attributes/attributes.h; NULL until asked for */
+    uint64_t attrs_change;   /* file->changes when they were made; 0: they are out of date */
     struct vol_object *open_attrs; /* attributes/ids.c */
     hid_t type, dcpl; /* datasets: of hdf5/types.c and create/creation_list.c; 0 until asked for */
     zb_dtype shown;   /* vol_node_shown; of size 0 until asked for */

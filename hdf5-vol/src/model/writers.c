@@ -2,6 +2,8 @@
 /* The writers of datasets: see writers.h. */
 #include "model/writers.h"
 
+#include "model/waiting.h"
+
 #include "zarrbridge/write.h"
 #include <stdio.h>
 
@@ -42,8 +44,21 @@ enum zb_code vol_writer_close(vol_node *node, zb_error *err) {
     return code;
 }
 
+static enum zb_code flush_all(vol_node *node, zb_error *err) {
+    zb_error other;
+    enum zb_code data = vol_writer_flush(node, err);
+    enum zb_code attributes = vol_waiting_flush(node, data ? &other : err);
+    return data ? data : attributes;
+}
+
+static enum zb_code close_all(vol_node *node, zb_error *err) {
+    enum zb_code code = vol_writer_close(node, err);
+    return code ? code : vol_waiting_flush(node, err);
+}
+
 static enum zb_code abandon(vol_node *node, zb_error *err) {
     (void)err;
+    vol_waiting_forget(node);
     zb_writer_abandon(node->writer);
     node->writer = NULL;
     node->dirty = false;
@@ -64,11 +79,11 @@ static enum zb_code each_below(vol_node *node, enum zb_code (*act)(vol_node *, z
 }
 
 enum zb_code vol_writer_flush_below(vol_node *node, zb_error *err) {
-    return each_below(node, vol_writer_flush, err);
+    return each_below(node, flush_all, err);
 }
 
 enum zb_code vol_writer_close_below(vol_node *node, zb_error *err) {
-    return each_below(node, vol_writer_close, err);
+    return each_below(node, close_all, err);
 }
 
 void vol_writer_abandon_below(vol_node *node) {
