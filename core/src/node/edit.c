@@ -214,7 +214,7 @@ static size_t index_of(const members *m, const zb_json *member) {
 }
 
 /* Applies the edits of one name: m->order[first, last). */
-static enum zb_code apply(members *m, size_t first, size_t last, zb_error *err) {
+static enum zb_code apply_run(members *m, size_t first, size_t last, zb_error *err) {
     char brief[ZB__BRIEF_SIZE];
     const char *name = m->edits[m->order[first]].name;
     const zb_json *old = zb_json_get(m->s->object, name);
@@ -249,7 +249,7 @@ static enum zb_code apply_all(members *m, zb_error *err) {
         for (last = first + 1; last < m->edit_count && strcmp(m->edits[m->order[first]].name,
                                                               m->edits[m->order[last]].name) == 0;)
             last++;
-        code = apply(m, first, last, err);
+        code = apply_run(m, first, last, err);
     }
     return code;
 }
