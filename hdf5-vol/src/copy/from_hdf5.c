@@ -186,20 +186,9 @@ static herr_t import_attrs(const import_job *job, hid_t source, vol_node *node) 
 
 static herr_t import_object(const import_job *job, hid_t source, const vol_place *place, bool top);
 
-/* Numbers, text of a fixed size and compounds are read as the new dataset shows them; opaque elements
-   (times too), text and bytes of any length as they are. */
-static void choose_form(h5_lib *lib, vol_node *node, bool swapped, import_form *form) {
-    const zb_dtype stored = zb_node_array(node->zarr)->dtype;
-    if (stored.kind == ZB_KIND_RAW || stored.kind == ZB_KIND_DATETIME ||
-        stored.kind == ZB_KIND_TIMEDELTA || zb_dtype_is_variable(stored)) {
-        form->dtype = stored;
-        form->dtype.swapped = swapped;
-        return;
-    }
+/* Elements are read as the new dataset shows them; bytes and text of any length as they are. */
+static void choose_form(vol_node *node, import_form *form) {
     form->dtype = vol_node_shown(node);
-    hid_t type = vol_type_like(lib, form->dtype, form->type);
-    lib->H5Tclose(form->type);
-    form->type = type;
 }
 
 static herr_t make_dataset(const import_job *job, hid_t source, hid_t space, const vol_place *place,
@@ -214,7 +203,7 @@ static herr_t make_dataset(const import_job *job, hid_t source, hid_t space, con
     if (!code)
         code = vol_edit_create_array(place, &spec.spec, out, &err);
     if (!code)
-        choose_form(lib, *out, spec.spec.dtype.swapped, form);
+        choose_form(*out, form);
     vol_spec_clear(&spec);
     vol_release_id(lib, dcpl);
     return code ? push_failed(job, place->name, &err) : 0;

@@ -109,14 +109,25 @@ static bool is_time(h5_lib *lib, hid_t type, zb_dtype stored, zb_dtype *memory) 
     return true;
 }
 
+/* Types that are numbers to HDF5 as to the core: of enumerations, bitfields and opaque elements HDF5
+   knows what they convert to. */
+static bool is_number(h5_lib *lib, hid_t type) {
+    const int class = lib->H5Tget_class(type);
+    return class != H5T_ENUM && class != H5T_BITFIELD && class != H5T_OPAQUE;
+}
+
 /* What the core cannot convert to goes by way of `shown`, the elements as the dataset's type has
    them. */
-static void choose_types(h5_lib *lib, hid_t mem_type, zb_dtype stored, zb_dtype shown,
+static void choose_types(h5_lib *lib, const vol_transfer *args, zb_dtype stored, zb_dtype shown,
                          vol_request *out) {
+    const hid_t mem_type = args->mem_type, type = vol_node_type(args->node);
+    const bool is_own = vol_node_has_own_type(args->node);
     zb_dtype memory = shown;
     out->is_text = false;
-    out->core_converts = is_raw(lib, mem_type, stored) || is_time(lib, mem_type, stored, &memory);
-    if (!out->core_converts && vol_type_to_dtype(lib, mem_type, &memory))
+    out->core_converts = (is_own && lib->H5Tequal(mem_type, type) > 0) ||
+                         is_raw(lib, mem_type, stored) || is_time(lib, mem_type, stored, &memory);
+    if (!out->core_converts && (!is_own || is_number(lib, type)) &&
+        vol_type_to_dtype(lib, mem_type, &memory))
         out->core_converts =
             out->writing ? zb_dtype_converts(memory, stored) : zb_dtype_converts(stored, memory);
     out->core_converts &= !out->list->custom;
@@ -159,7 +170,7 @@ herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, const vol_dxpl *l
         VOL_PUSH(lib, DATASET, CANTGET, "no memory for the type of dataset '%s'", node->path);
         return -1;
     }
-    choose_types(lib, args->mem_type, stored, shown, out);
+    choose_types(lib, args, stored, shown, out);
     return 0;
 }
 
@@ -188,10 +199,11 @@ herr_t vol_request_convert(h5_lib *lib, const vol_request *request, size_t count
                            void *background) {
     const hid_t memory = request->args->mem_type;
     const zb_dtype shown = vol_node_shown(request->args->node);
+    const hid_t type = vol_node_type(request->args->node);
     const bool is_same = request->is_text || is_raw(lib, memory, request->dtype);
     const bool may_have_text = shown.kind == ZB_KIND_CHARS || shown.kind == ZB_KIND_STRUCT;
-    const hid_t made = !is_same && may_have_text ? vol_type_like(lib, shown, memory) : -1;
-    const hid_t stored = is_same ? memory : (made >= 0 ? made : vol_node_type(request->args->node));
+    const hid_t made = !is_same && may_have_text ? vol_type_like(lib, type, memory) : -1;
+    const hid_t stored = is_same ? memory : (made >= 0 ? made : type);
     herr_t result;
     if (request->list->custom)
         result = vol_dxpl_convert(lib, request->list, memory, stored, request->writing, count, data,

@@ -20,9 +20,9 @@ hid_t vol_type_new(h5_lib *lib, zb_dtype dtype);
    without padding, IEEE floats, the complex and bool types above, in either byte order. */
 bool vol_type_to_dtype(h5_lib *lib, hid_t type, zb_dtype *dtype);
 
-/* The same, with the character sets that `like` names for the same text (-1: those of the dtype): HDF5
+/* A copy of a type, with the character sets that `like` names for the same text (-1: its own): HDF5
    converts between no two of them. */
-hid_t vol_type_like(h5_lib *lib, zb_dtype dtype, hid_t like);
+hid_t vol_type_like(h5_lib *lib, hid_t type, hid_t like);
 
 /* Is it the layout of a float of few bits, which is shown as float32? */
 bool vol_type_to_small(h5_lib *lib, hid_t type, zb_dtype *dtype);

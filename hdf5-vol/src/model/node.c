@@ -2,7 +2,10 @@
 /* Single nodes: see node.h. */
 #include "model/node.h"
 
+#include "hdf5/element.h"
+#include "hdf5/errors.h"
 #include "hdf5/shown.h"
+#include "hdf5/type_json.h"
 #include "hdf5/types.h"
 #include "model/attribute_list.h"
 #include "model/links.h"
@@ -45,7 +48,12 @@ static void close_ids(vol_node *node) {
     if (node->dcpl > 0)
         lib->H5Pclose(node->dcpl);
     node->dcpl = node->type = 0;
-    vol_shown_free(node->shown);
+    if (node->element)
+        vol_element_clear(node->element);
+    else
+        vol_shown_free(node->shown);
+    free(node->element);
+    node->element = NULL;
     node->shown = (zb_dtype){.size = 0};
 }
 
@@ -154,14 +162,40 @@ static bool is_utf8(const vol_node *dataset) {
     return text && strcasecmp(text, VOL_ENCODING_UTF8) == 0;
 }
 
+/* The type that HDF5 programs gave the dataset. The attribute may come from anywhere, and the array
+   may have been made anew since. */
+static void take_own_type(vol_node *dataset) {
+    h5_lib *lib = dataset->file->lib;
+    const zb_json *json = dataset->is_unreadable ? NULL : vol_side_get(dataset, VOL_SIDE_TYPE);
+    vol_element *element = json ? calloc(1, sizeof *element) : NULL;
+    hid_t type = element ? vol_type_parse(lib, json) : -1;
+    if (type >= 0 && vol_element_make(lib, type, element, NULL) == ZB_OK &&
+        vol_element_fits(element, zb_node_array(dataset->zarr)->dtype)) {
+        dataset->type = type;
+        dataset->element = element;
+        dataset->shown = element->view;
+        return;
+    }
+    vol_release_id(lib, type);
+    if (element)
+        vol_element_clear(element);
+    free(element);
+}
+
 zb_dtype vol_node_shown(vol_node *dataset) {
     zb_dtype shown;
+    if (dataset->shown.size == 0)
+        take_own_type(dataset);
     if (dataset->shown.size == 0 && vol_shown_new(zb_node_array(dataset->zarr)->dtype, &shown)) {
         if (is_utf8(dataset))
             vol_shown_as_utf8(&shown);
         dataset->shown = shown;
     }
     return dataset->shown;
+}
+
+bool vol_node_has_own_type(vol_node *dataset) {
+    return vol_node_shown(dataset).size > 0 && dataset->element;
 }
 
 /* A reason may name a path, which is UTF-8. */
