@@ -194,6 +194,38 @@ def test_text_of_any_length(tmp_path):
         assert h5py.check_string_dtype(file["d"].dtype).encoding == "ascii" and list(file["d"]) == [b"a", b"bc"]
 
 
+@pytest.mark.parametrize("kind", ["f4", ">i8", h5py.string_dtype(), h5py.enum_dtype({"A": 1}), "S3"])
+def test_without_a_shape(kind, tmp_path):
+    """h5py.Empty: an empty array to other readers."""
+    path = tmp_path / "x.zarr"
+    for name in (path, tmp_path / "a.h5"):
+        with h5py.File(name, "w") as file:
+            file.create_dataset("e", data=h5py.Empty(np.dtype(kind)))
+            file.create_dataset("z", (0,), kind)
+    tool("h5repack", path, tmp_path / "b.h5", connector="zarr")
+    tool("h5repack", tmp_path / "b.h5", tmp_path / "c.zarr", connector="zarr")
+    tool("h5repack", "-f", "GZIP=1", tmp_path / "c.zarr", tmp_path / "d.zarr", connector="zarr")
+    tool("h5copy", "-i", path, "-o", tmp_path / "e.h5", "-s", "/e", "-d", "/e", connector="zarr")
+    for name in (path, tmp_path / "b.h5", tmp_path / "c.zarr", tmp_path / "d.zarr", tmp_path / "e.h5"):
+        with h5py.File(name, "r") as file:
+            assert file["e"].shape is None and file["e"].id.get_space().get_simple_extent_type() == h5py.h5s.NULL
+            assert file["e"][()] == h5py.Empty(np.dtype(kind)) and file["e"].size is None
+            assert "z" not in file or file["z"].shape == (0,)
+    tool("h5diff", tmp_path / "a.h5", tmp_path / "b.h5")
+    assert document(path, "e")["shape"] == [0]
+
+
+def test_shape_counts_while_it_fits(tmp_path):
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w") as file:
+        file.create_dataset("d", data=h5py.Empty("i4"))
+    made = document(path)
+    made["shape"] = [3]
+    (path / "d/zarr.json").write_text(json.dumps(made))
+    with h5py.File(path, "r") as file:
+        assert file["d"].shape == (3,) and file["d"][...].tolist() == [0, 0, 0]
+
+
 def put_side(path, side, data_type="uint8", size=1):
     shutil.rmtree(path / "d", ignore_errors=True)
     put(path, "d", data_type, 0 if isinstance(data_type, str) else "AAA=", bytes(range(4 * size)), 4)

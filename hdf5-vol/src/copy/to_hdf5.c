@@ -128,12 +128,7 @@ static herr_t copy_into(copy_job *job, vol_node *node, void *parent, const H5VL_
 static void *create_dataset(const copy_job *job, vol_node *node, void *parent,
                             const H5VL_loc_params_t *loc, const char *name) {
     h5_lib *lib = job->lib;
-    const zb_array_info *info = zb_node_array(node->zarr);
-    hsize_t dims[ZB_MAX_NDIM];
-    for (uint32_t d = 0; d < info->ndim; d++)
-        dims[d] = info->shape[d];
-    hid_t space = info->ndim == 0 ? lib->H5Screate(H5S_SCALAR)
-                                  : lib->H5Screate_simple((int)info->ndim, dims, NULL);
+    hid_t space = vol_node_space(node, false);
     void *dataset = lib->H5VLdataset_create(parent, loc, lib->native, name, job->lcpl,
                                             vol_node_type(node), space, vol_node_dcpl(node),
                                             *lib->H5P_LST_DATASET_ACCESS_ID_g, job->dxpl, NULL);

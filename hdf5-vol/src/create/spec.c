@@ -30,9 +30,11 @@ void vol_spec_clear(vol_spec *spec) {
 
 static enum zb_code take_space(h5_lib *lib, hid_t space, vol_spec *out, zb_error *err) {
     hsize_t dims[ZB_MAX_NDIM];
-    if (lib->H5Sget_simple_extent_type(space) == H5S_NULL)
-        return zb_fail(err, ZB_EUNSUPPORTED,
-                       "Zarr has no array without a shape (h5py.Empty); use shape () or (0,)");
+    if (lib->H5Sget_simple_extent_type(space) == H5S_NULL) {
+        out->spec.ndim = 1;
+        out->shape[0] = out->max_shape[0] = 0;
+        return vol_changes_set(&out->side, VOL_SIDE_SPACE, VOL_SPACE_NULL, err);
+    }
     int ndim = lib->H5Sget_simple_extent_ndims(space);
     if (ndim < 0 || lib->H5Sget_simple_extent_dims(space, dims, out->max_shape) < 0)
         return zb_fail(err, ZB_EINVAL, "the dataspace cannot be used");

@@ -25,6 +25,11 @@ static herr_t select_file(h5_lib *lib, const vol_transfer *args, vol_selection *
                  "connectors: select in a dataspace instead");
         return -1;
     }
+    if (vol_node_is_null(args->node) &&
+        lib->H5Sget_simple_extent_type(args->file_space) == H5S_NULL) {
+        vol_select_all(info->ndim, info->shape, out);
+        return 0;
+    }
     if (vol_select_space(lib, args->file_space, out) < 0)
         return -1;
     bool fits = out->ndim == info->ndim;

@@ -215,6 +215,29 @@ hid_t vol_node_type(vol_node *dataset) {
     return dataset->type > 0 ? dataset->type : -1;
 }
 
+bool vol_node_is_null(vol_node *dataset) {
+    const zb_array_info *info = zb_node_array(dataset->zarr);
+    if (info->ndim != 1 || info->shape[0] != 0 || dataset->is_unreadable)
+        return false;
+    const char *space = zb_json_string(vol_side_get(dataset, VOL_SIDE_SPACE));
+    return space && strcmp(space, "null") == 0;
+}
+
+/* Zarr keeps no largest shape: an array that was not made just now shows as fixed, though it can be
+   resized. */
+hid_t vol_node_space(vol_node *dataset, bool with_max) {
+    h5_lib *lib = dataset->file->lib;
+    const zb_array_info *info = zb_node_array(dataset->zarr);
+    hsize_t dims[ZB_MAX_NDIM], max_dims[ZB_MAX_NDIM];
+    if (info->ndim == 0 || vol_node_is_null(dataset))
+        return lib->H5Screate(info->ndim == 0 ? H5S_SCALAR : H5S_NULL);
+    for (uint32_t d = 0; d < info->ndim; d++) {
+        dims[d] = info->shape[d];
+        max_dims[d] = with_max && dataset->max_shape ? dataset->max_shape[d] : dims[d];
+    }
+    return lib->H5Screate_simple((int)info->ndim, dims, max_dims);
+}
+
 void vol_node_tell_shape(vol_node *dataset) {
     const zb_array_info *info = zb_node_array(dataset->zarr);
     if (!dataset->told)

@@ -106,6 +106,15 @@ bool vol_node_replace(vol_node *node, zb_node *zarr);
    that type would be. */
 #define VOL_SIDE_TYPE "type"
 
+/* The member of side.h with VOL_SPACE_NULL (JSON) of a dataset without a shape (H5S_NULL, h5py.Empty). It
+   counts while the array has the shape (0,), which other readers see. */
+#define VOL_SIDE_SPACE "space"
+#define VOL_SPACE_NULL "\"null\""
+bool vol_node_is_null(vol_node *dataset);
+
+/* A new dataspace of the shape, which the caller closes. with_max: it may grow as the program said. */
+hid_t vol_node_space(vol_node *dataset, bool with_max);
+
 /* A dataset's type; borrowed from the node. -1 on failure. */
 hid_t vol_node_type(vol_node *dataset);
 /* Whether it is the one that side.h keeps, and not made of the Zarr type. */
