@@ -194,6 +194,72 @@ def test_text_of_any_length(tmp_path):
         assert h5py.check_string_dtype(file["d"].dtype).encoding == "ascii" and list(file["d"]) == [b"a", b"bc"]
 
 
+ITEMS = {"i4": "<i4", "big": ">f8", "i1": "i1", "enum": h5py.enum_dtype({"A": 0, "B": 7}, "i2"),
+         "compound": np.dtype([("a", "i1"), ("b", "f4")], align=True), "text": "S3"}
+
+
+def sequences(base):
+    kind = np.dtype(base)
+    raw = np.random.default_rng(3).integers(1, 60, 40 * kind.itemsize, "u1")
+    values = raw.view(kind) if kind.kind in "iS" else np.zeros(40, kind)
+    if kind.kind == "f":
+        values = np.arange(40).astype(kind)
+    if kind.names:
+        values["a"], values["b"] = np.arange(40), 0.5
+    some = [values[:3], values[3:4], values[4:40]]
+    return some if kind.names or kind.kind == "S" else [*some, values[:0]]  # h5py reads no empty ones of those
+
+
+@pytest.mark.parametrize("base", ITEMS.values(), ids=ITEMS)
+def test_sequences(base, tmp_path):
+    path, kind, values = tmp_path / "x.zarr", h5py.vlen_dtype(np.dtype(base)), sequences(base)
+    for name in (path, tmp_path / "a.h5"):
+        with h5py.File(name, "w") as file:
+            data = file.create_dataset("d", (len(values),), kind, chunks=(2,))
+            for i, value in enumerate(values):
+                data[i] = value
+            file.create_dataset("s", (), kind)[()] = values[2]
+    tool("h5repack", path, tmp_path / "b.h5", connector="zarr")
+    tool("h5repack", "-f", "GZIP=1", tmp_path / "a.h5", tmp_path / "c.zarr", connector="zarr")
+    for object_ in ("d", "s"):
+        tool("h5copy", "-i", path, "-o", tmp_path / "d.h5", "-s", object_, "-d", object_, connector="zarr")
+        tool("h5copy", "-i", tmp_path / "a.h5", "-o", tmp_path / "e.zarr", "-s", object_, "-d", object_, connector="zarr")
+    with h5py.File(tmp_path / "a.h5", "r") as file:
+        want = file["d"].id.get_type()
+    for name in (path, tmp_path / "b.h5", tmp_path / "c.zarr", tmp_path / "d.h5", tmp_path / "e.zarr"):
+        with h5py.File(name, "r") as file:
+            assert file["d"].id.get_type() == want and h5py.check_vlen_dtype(file["d"].dtype) == np.dtype(base)
+            assert [v.tobytes() for v in file["d"][...]] == [v.tobytes() for v in values], name
+            assert file["s"][()].tobytes() == values[2].tobytes()
+    for name in ("b.h5", "d.h5"):
+        tool("h5diff", tmp_path / "a.h5", tmp_path / name)
+    assert document(path)["data_type"] == "bytes"
+
+
+def test_sequences_of_another_type_in_memory(tmp_path):
+    """HDF5 converts each item."""
+    answers = []
+    for name in ("x.zarr", "a.h5"):
+        with h5py.File(tmp_path / name, "w") as file:
+            little, big = (file.create_dataset(o, (2,), h5py.vlen_dtype(f"{o}i2")) for o in "<>")
+            little[0] = big[0] = np.array([1, -2, 300])
+            little[1] = big[1] = np.arange(1000)
+            got = [data.astype(h5py.vlen_dtype(kind))[...] for data in (little, big) for kind in ("f8", "i1", ">u4")]
+            answers.append([[v.tolist() for v in values] for values in got])
+    assert answers[0] == answers[1]
+
+
+def test_sequences_that_end_within_an_item(tmp_path):
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w") as file:
+        file.create_dataset("d", (1,), h5py.vlen_dtype("u1"))[0] = np.arange(7, dtype="u1")
+    made = document(path)
+    made["attributes"] = {"_hdf5": '{"version": 1, "type": {"class": "vlen", "base": "<i4"}}'}
+    (path / "d/zarr.json").write_text(json.dumps(made))
+    with h5py.File(path, "r") as file, pytest.raises(OSError, match="7 bytes are no sequence of items of 4"):
+        file["d"][...]
+
+
 @pytest.mark.parametrize("kind", ["f4", ">i8", h5py.string_dtype(), h5py.enum_dtype({"A": 1}), "S3"])
 def test_without_a_shape(kind, tmp_path):
     """h5py.Empty: an empty array to other readers."""

@@ -55,7 +55,7 @@ static herr_t copy_piece(const import_job *job, const vol_pieces *pieces, hid_t 
         return -1;
     const zb_write write = {
         .start = pieces->start, .count = pieces->count, .data = buffer, .dtype = form->dtype};
-    vol_strings_to_slices(pieces, buffer);
+    vol_strings_to_slices(pieces, vol_type_item(lib, form->type), buffer);
     enum zb_code code = zb_writer_write(writer, &write, &err);
     vol_slices_free(pieces, buffer);
     if (code == ZB_OK)

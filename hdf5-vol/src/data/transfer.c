@@ -84,6 +84,17 @@ static bool is_raw(h5_lib *lib, hid_t type, zb_dtype stored) {
            lib->H5Tget_size(type) == stored.size;
 }
 
+/* Items are stored as the dataset's type has them. */
+static void choose_items(h5_lib *lib, const vol_transfer *args, vol_request *out) {
+    out->stored_item = lib->H5Tget_super(vol_node_type(args->node));
+    out->memory_item = lib->H5Tget_super(args->mem_type);
+    if (lib->H5Tequal(out->stored_item, out->memory_item) <= 0)
+        return;
+    lib->H5Tclose(out->stored_item);
+    lib->H5Tclose(out->memory_item);
+    out->stored_item = out->memory_item = -1;
+}
+
 /* HDF5 has no conversion between text and anything else. */
 static herr_t choose_text(h5_lib *lib, const vol_transfer *args, zb_dtype stored,
                           vol_request *out) {
@@ -93,12 +104,14 @@ static herr_t choose_text(h5_lib *lib, const vol_transfer *args, zb_dtype stored
     const bool is_bytes = stored.kind == ZB_KIND_BYTES;
     if (!vol_text_form_of(lib, args->mem_type, &out->text) || out->text.is_bytes != is_bytes) {
         VOL_PUSH(lib, DATASET, CANTCONVERT, "dataset '%s' holds %s", args->node->path,
-                 is_bytes ? "bytes of any number, and the type in memory is no sequence of 8-bit "
-                            "unsigned integers (H5Tvlen_create)"
+                 is_bytes ? "sequences of any length, and the type in memory is no such sequence "
+                            "(H5Tvlen_create)"
                           : "strings, and the type in memory is no string type");
         return -1;
     }
     out->mem_size = out->text.size;
+    if (is_bytes)
+        choose_items(lib, args, out);
     return 0;
 }
 
@@ -149,6 +162,7 @@ herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, const vol_dxpl *l
     out->list = list;
     out->writing = writing;
     out->file.mended = out->memory.mended = -1;
+    out->stored_item = out->memory_item = -1;
     if (node->loose && !node->own_store) {
         VOL_PUSH(lib, DATASET, NOTFOUND, "dataset '%s' has been deleted", node->path);
         return -1;
@@ -182,6 +196,8 @@ herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, const vol_dxpl *l
 void vol_request_end(h5_lib *lib, vol_request *request) {
     vol_select_end(lib, &request->memory);
     vol_select_end(lib, &request->file);
+    vol_release_id(lib, request->stored_item);
+    vol_release_id(lib, request->memory_item);
 }
 
 herr_t vol_request_settle(h5_lib *lib, const vol_request *request) {

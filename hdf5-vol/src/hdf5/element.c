@@ -49,8 +49,8 @@ static enum zb_code fail_type(H5T_class_t class, zb_error *err) {
         {H5T_ENUM, "enumerations of integers of this size; use 8, 16, 32 or 64 bits"},
         {H5T_BITFIELD, "bitfields of this size; use 8, 16, 32 or 64 bits"},
         {H5T_REFERENCE, "references here; store paths as attributes"},
-        {H5T_VLEN, "variable-length elements other than 8-bit unsigned integers; store one long "
-                   "array and the start of each part"},
+        {H5T_VLEN, "variable-length elements in others or of texts; store one long array and the "
+                   "start of each part"},
         {H5T_ARRAY, "array elements; give the dataset more dimensions"},
     };
     for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
@@ -150,25 +150,6 @@ static enum zb_code make_struct(h5_lib *lib, hid_t type, unsigned depth, vol_ele
 
 /* ---- Elements of a fixed size ---- */
 
-/* Does the type point at bytes elsewhere, or at objects, so that its bytes mean nothing outside its
-   file? */
-static bool has_pointers(h5_lib *lib, hid_t type) {
-    const H5T_class_t class = lib->H5Tget_class(type);
-    bool has = class == H5T_VLEN || class == H5T_REFERENCE || lib->H5Tis_variable_str(type) > 0;
-    const int count = class == H5T_COMPOUND ? lib->H5Tget_nmembers(type) : 0;
-    for (unsigned i = 0; count > 0 && i < (unsigned)count && !has; i++) {
-        hid_t member = lib->H5Tget_member_type(type, i);
-        has = member < 0 || has_pointers(lib, member);
-        vol_release_id(lib, member);
-    }
-    if (class != H5T_ARRAY)
-        return has;
-    hid_t base = lib->H5Tget_super(type);
-    has = base < 0 || has_pointers(lib, base);
-    vol_release_id(lib, base);
-    return has;
-}
-
 /* The integers that stand for the values of an enumeration. */
 static bool make_base(h5_lib *lib, hid_t type, zb_dtype *dtype) {
     hid_t base = lib->H5Tget_super(type);
@@ -200,7 +181,7 @@ static bool make_plain(h5_lib *lib, hid_t type, unsigned depth, zb_dtype *dtype)
         return lib->H5Tis_variable_str(type) <= 0;
     case H5T_ARRAY: /* a field has no dimensions of its own */
         dtype->kind = ZB_KIND_RAW;
-        return depth > 0 && !has_pointers(lib, type);
+        return depth > 0 && !vol_type_has_pointers(lib, type);
     default:
         return false;
     }
@@ -245,7 +226,7 @@ static enum zb_code make_time(h5_lib *lib, hid_t type, vol_element *out, bool *i
 
 static bool make_variable(h5_lib *lib, hid_t type, zb_dtype *dtype) {
     const bool is_text = lib->H5Tget_class(type) == H5T_STRING && lib->H5Tis_variable_str(type) > 0;
-    if (!is_text && !vol_type_is_bytes(lib, type))
+    if (!is_text && vol_type_item(lib, type) == 0)
         return false;
     *dtype = (zb_dtype){.kind = is_text ? ZB_KIND_STRING : ZB_KIND_BYTES, .size = sizeof(zb_slice)};
     return true;

@@ -324,17 +324,33 @@ bool vol_type_to_small(h5_lib *lib, hid_t type, zb_dtype *dtype) {
     return false;
 }
 
-bool vol_type_is_bytes(h5_lib *lib, hid_t type) {
-    zb_dtype item = {.size = 1};
+bool vol_type_has_pointers(h5_lib *lib, hid_t type) {
+    const H5T_class_t class = lib->H5Tget_class(type);
+    bool has = class == H5T_VLEN || class == H5T_REFERENCE || lib->H5Tis_variable_str(type) > 0;
+    const int count = class == H5T_COMPOUND ? lib->H5Tget_nmembers(type) : 0;
+    for (int i = 0; i < count && !has; i++) {
+        hid_t member = lib->H5Tget_member_type(type, (unsigned)i);
+        has = member < 0 || vol_type_has_pointers(lib, member);
+        if (member >= 0)
+            lib->H5Tclose(member);
+    }
+    if (class != H5T_ARRAY)
+        return has;
+    hid_t base = lib->H5Tget_super(type);
+    has = base < 0 || vol_type_has_pointers(lib, base);
+    if (base >= 0)
+        lib->H5Tclose(base);
+    return has;
+}
+
+size_t vol_type_item(h5_lib *lib, hid_t type) {
     if (lib->H5Tget_class(type) != H5T_VLEN)
-        return false;
+        return 0;
     hid_t of = lib->H5Tget_super(type);
-    const bool good = of >= 0 && lib->H5Tget_size(of) == 1 &&
-                      lib->H5Tget_class(of) == H5T_INTEGER && integer_to_dtype(lib, of, &item) &&
-                      item.kind == ZB_KIND_UINT;
+    const size_t size = of >= 0 && !vol_type_has_pointers(lib, of) ? lib->H5Tget_size(of) : 0;
     if (of >= 0)
         lib->H5Tclose(of);
-    return good;
+    return size;
 }
 
 hid_t vol_type_double(h5_lib *lib) {
