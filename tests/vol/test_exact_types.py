@@ -50,6 +50,9 @@ KINDS = {
     "compound": (compound_type(32, ("z", 8, T.IEEE_F64BE), ("a", 1, T.STD_I16LE),
                                ("e", 20, enum_type(T.STD_I8LE, {"A": -1, "B": 2})), ("t", 21, opaque_type(2, b"t")),
                                ("n", 24, T.array_create(T.STD_I16BE, (2,)))), "struct"),
+    "array": (T.array_create(T.STD_I16BE, (2, 3)), "raw_bytes"),
+    "array_of_compounds": (T.array_create(compound_type(6, ("a", 0, T.STD_I16LE), ("b", 2, T.STD_U32BE)), (2,)),
+                           "raw_bytes"),
     "float8": (small_type(T.IEEE_F32LE, 1, 4, 3, 7), "float8_e4m3"),
 }
 
@@ -172,6 +175,32 @@ def test_h5py_enumerations(tmp_path):
     assert made["data_type"] == "int16" and made["fill_value"] == 5
     side = json.loads(made["attributes"]["_hdf5"])
     assert side == {"version": 1, "type": {"class": "enum", "base": "<i2", "members": [["OFF", 0], ["ON", 5]]}}
+
+
+def test_arrays(tmp_path):
+    """As elements, in compounds, with a fill value, of another type in memory, and one member alone."""
+    kinds = {"a": np.dtype((">f4", (2, 3))), "e": np.dtype((h5py.enum_dtype({"A": 1, "B": 2}, "i2"), (2,))),
+             "c": np.dtype([("x", "<i2", (2,)), ("in", [("t", "S3", (2, 2)), ("y", "f8")])])}
+    member = np.dtype(([("p", "i2"), ("q", "f4")], (3,)))
+    answers = []
+    for name in (tmp_path / "x.zarr", tmp_path / "a.h5"):
+        with h5py.File(name, "w") as file:
+            file.create_dataset("a", (3,), kinds["a"], chunks=(2,))[:2] = np.arange(12).reshape(2, 2, 3)
+            file.create_dataset("e", (2,), kinds["e"])[...] = [[1, 2], [2, 1]]
+            fill = np.zeros((), kinds["c"])
+            fill["x"], fill["in"]["t"], fill["in"]["y"] = [5, 6], b"ab", 7
+            data = file.create_dataset("c", (4,), kinds["c"], fillvalue=fill, chunks=(2,))
+            data[1, "x"] = np.array([8, 9], "i2")
+            some = file.create_dataset("m", (2,), member)
+            some[...] = np.array([[(i, i / 2) for i in range(3)]] * 2, member.base)
+        with h5py.File(name, "r") as file:
+            assert {name: file[name].dtype for name in kinds} == kinds
+            got = [file[o][...].tolist() for o in "aecm"] + [file["c"]["x"].tolist()]
+            wide = np.zeros((3, 2, 3), "f8")
+            file["a"].id.read(h5py.h5s.ALL, h5py.h5s.ALL, wide, T.array_create(T.NATIVE_DOUBLE, (2, 3)))
+            answers.append(repr([*got, wide.tolist(), file["c"].fillvalue.tolist()]))
+    assert answers[0] == answers[1]
+    assert document(tmp_path / "x.zarr", "a")["data_type"]["name"] == "raw_bytes"
 
 
 @pytest.mark.parametrize("kind", [COMPOUND, ALIGNED], ids=["nested", "aligned"])

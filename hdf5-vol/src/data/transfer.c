@@ -78,10 +78,11 @@ static herr_t select_memory(h5_lib *lib, const vol_transfer *args, const vol_sel
 
 /* ---- Types ---- */
 
-/* Untagged and tagged bytes of one size are the same to the core. */
-static bool is_raw(h5_lib *lib, hid_t type, zb_dtype stored) {
-    return stored.kind == ZB_KIND_RAW && lib->H5Tget_class(type) == H5T_OPAQUE &&
-           lib->H5Tget_size(type) == stored.size;
+/* Untagged and tagged bytes of one size are the same to the core. Arrays are no such bytes to HDF5. */
+static bool is_raw(h5_lib *lib, vol_node *node, hid_t type) {
+    const zb_dtype stored = zb_node_array(node->zarr)->dtype;
+    return stored.kind == ZB_KIND_RAW && lib->H5Tget_class(vol_node_type(node)) == H5T_OPAQUE &&
+           lib->H5Tget_class(type) == H5T_OPAQUE && lib->H5Tget_size(type) == stored.size;
 }
 
 /* Items are stored as the dataset's type has them. */
@@ -127,11 +128,14 @@ static bool is_time(h5_lib *lib, hid_t type, zb_dtype stored, zb_dtype *memory) 
     return true;
 }
 
+#define CLASS_COMPLEX 11 /* of HDF5 2.x */
+
 /* Types that are numbers to HDF5 as to the core: of enumerations, bitfields and opaque elements HDF5
    knows what they convert to. */
 static bool is_number(h5_lib *lib, hid_t type) {
     const int class = lib->H5Tget_class(type);
-    return class != H5T_ENUM && class != H5T_BITFIELD && class != H5T_OPAQUE;
+    return class == H5T_INTEGER || class == H5T_FLOAT || class == H5T_COMPOUND ||
+           class == CLASS_COMPLEX;
 }
 
 /* What the core cannot convert to goes by way of `shown`, the elements as the dataset's type has
@@ -143,7 +147,8 @@ static void choose_types(h5_lib *lib, const vol_transfer *args, zb_dtype stored,
     zb_dtype memory = shown;
     out->is_text = false;
     out->core_converts = (is_own && lib->H5Tequal(mem_type, type) > 0) ||
-                         is_raw(lib, mem_type, stored) || is_time(lib, mem_type, stored, &memory);
+                         is_raw(lib, args->node, mem_type) ||
+                         is_time(lib, mem_type, stored, &memory);
     if (!out->core_converts && (!is_own || is_number(lib, type)) &&
         vol_type_to_dtype(lib, mem_type, &memory))
         out->core_converts =
@@ -221,7 +226,7 @@ herr_t vol_request_convert(h5_lib *lib, const vol_request *request, size_t count
     const hid_t memory = request->args->mem_type;
     const zb_dtype shown = vol_node_shown(request->args->node);
     const hid_t type = vol_node_type(request->args->node);
-    const bool is_same = request->is_text || is_raw(lib, memory, request->dtype);
+    const bool is_same = request->is_text || is_raw(lib, request->args->node, memory);
     const bool may_have_text = shown.kind == ZB_KIND_CHARS || shown.kind == ZB_KIND_STRUCT;
     const hid_t made = !is_same && may_have_text ? vol_type_like(lib, type, memory) : -1;
     const hid_t stored = is_same ? memory : (made >= 0 ? made : type);

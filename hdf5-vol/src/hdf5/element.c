@@ -51,7 +51,7 @@ static enum zb_code fail_type(H5T_class_t class, zb_error *err) {
         {H5T_REFERENCE, "references here; store paths as attributes"},
         {H5T_VLEN, "variable-length elements in others or of texts; store one long array and the "
                    "start of each part"},
-        {H5T_ARRAY, "array elements; give the dataset more dimensions"},
+        {H5T_ARRAY, "arrays of texts, references or sequences; give the dataset more dimensions"},
     };
     for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
         if (reasons[i].class == class)
@@ -167,7 +167,7 @@ static bool make_bits(h5_lib *lib, hid_t type, zb_dtype *dtype) {
 }
 
 /* Types that have one form: bytes of the element that mean the same in the store. */
-static bool make_plain(h5_lib *lib, hid_t type, unsigned depth, zb_dtype *dtype) {
+static bool make_plain(h5_lib *lib, hid_t type, zb_dtype *dtype) {
     switch (lib->H5Tget_class(type)) {
     case H5T_ENUM:
         return make_base(lib, type, dtype);
@@ -179,9 +179,9 @@ static bool make_plain(h5_lib *lib, hid_t type, unsigned depth, zb_dtype *dtype)
     case H5T_STRING:
         dtype->kind = ZB_KIND_CHARS;
         return lib->H5Tis_variable_str(type) <= 0;
-    case H5T_ARRAY: /* a field has no dimensions of its own */
+    case H5T_ARRAY: /* an element, or a field, has no dimensions of its own */
         dtype->kind = ZB_KIND_RAW;
-        return depth > 0 && !vol_type_has_pointers(lib, type);
+        return !vol_type_has_pointers(lib, type);
     default:
         return false;
     }
@@ -200,7 +200,7 @@ static enum zb_code make_fixed(h5_lib *lib, hid_t type, unsigned depth, vol_elem
         *made = (form){.view = dtype, .stored = dtype};
         if (class == H5T_COMPOUND)
             return make_struct(lib, type, depth, out, made, err);
-        if (!make_plain(lib, type, depth, &dtype))
+        if (!make_plain(lib, type, &dtype))
             return fail_type(class, err);
     }
     *made = (form){.view = dtype, .stored = dtype};

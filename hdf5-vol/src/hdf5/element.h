@@ -4,7 +4,7 @@
  *
  * Two descriptions belong together: how an element is stored, and where its parts lie in an element
  * of the HDF5 type itself, so that the core reads and writes such elements. Enumerations are their
- * integers to both, bitfields unsigned integers, arrays in compounds bytes.
+ * integers to both, bitfields unsigned integers, arrays bytes.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_HDF5_ELEMENT_H
 #define ZARRBRIDGE_HDF5_VOL_HDF5_ELEMENT_H
