@@ -86,8 +86,9 @@ static void *vol_dataset_open(void *obj, const H5VL_loc_params_t *loc, const cha
     if (!vol_list_check(lib, dapl, *lib->H5P_CLS_DATASET_ACCESS_ID_g))
         return NULL;
     vol_node *node = vol_locate_name(object, loc, name);
-    if (node && node->kind == VOL_GROUP) {
-        VOL_PUSH(lib, SYM, CANTOPENOBJ, "'%s' is a group, not a dataset", node->path);
+    if (node && node->kind != VOL_DATASET) {
+        VOL_PUSH(lib, SYM, CANTOPENOBJ, "'%s' is a %s, not a dataset", node->path,
+                 node->kind == VOL_GROUP ? "group" : "named datatype");
         return NULL;
     }
     return node ? vol_object_new(object->handle, node, H5I_DATASET) : NULL;

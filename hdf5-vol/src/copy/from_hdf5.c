@@ -9,6 +9,7 @@
 #include "copy/from_hdf5.h"
 
 #include "attributes/write.h"
+#include "create/datatype.h"
 #include "create/spec.h"
 #include "hdf5/errors.h"
 #include "copy/pieces.h"
@@ -264,6 +265,14 @@ static herr_t import_group(const import_job *job, hid_t source, const vol_place 
     return job->lib->H5Literate2(source, H5_INDEX_NAME, H5_ITER_INC, NULL, import_link, &visit);
 }
 
+static herr_t import_datatype(const import_job *job, hid_t source, const vol_place *place) {
+    vol_node *node;
+    zb_error err = {0};
+    if (vol_datatype_make(place->group->file, source, place, &node, &err) != ZB_OK)
+        return push_failed(job, place->name, &err);
+    return import_attrs(job, source, node);
+}
+
 static herr_t import_object(const import_job *job, hid_t source, const vol_place *place, bool top) {
     switch (job->lib->H5Iget_type(source)) {
     case H5I_GROUP:
@@ -271,7 +280,7 @@ static herr_t import_object(const import_job *job, hid_t source, const vol_place
     case H5I_DATASET:
         return import_dataset(job, source, place);
     default:
-        return vol_refuse(job->lib, "a named datatype, which Zarr does not have,");
+        return import_datatype(job, source, place);
     }
 }
 

@@ -180,6 +180,8 @@ static herr_t copy_children(copy_job *job, vol_node *group, void *new_group) {
 
 static herr_t copy_into(copy_job *job, vol_node *node, void *parent, const H5VL_loc_params_t *loc,
                         const char *name) {
+    if (node->kind == VOL_DATATYPE)
+        return vol_refuse(job->lib, "copying a named datatype to an HDF5 file, but by h5repack,");
     const H5I_type_t type = node->kind == VOL_DATASET ? H5I_DATASET : H5I_GROUP;
     void *made = type == H5I_DATASET ? create_dataset(job, node, parent, loc, name)
                                      : create_group(job, parent, loc, name);

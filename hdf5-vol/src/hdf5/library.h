@@ -39,7 +39,7 @@
     F(H5Pcreate) F(H5Pclose) F(H5Pcopy) F(H5Pset_vol) F(H5Pget_vol_info) F(H5Pset_fapl_core)       \
     F(H5Pset_chunk) F(H5Pset_fill_value) F(H5Pset_attr_creation_order) F(H5Pset_filter)            \
     F(H5Pinsert2) F(H5Pget_vlen_mem_manager) F(H5Pget_copy_object) F(H5Tcopy) F(H5Tclose)          \
-    F(H5Tcreate) F(H5Tinsert) F(H5Tset_size) F(H5Tset_cset) F(H5Tset_strpad) F(H5Tset_fields) F(H5Tset_ebias)       \
+    F(H5Tencode) F(H5Tcreate) F(H5Tinsert) F(H5Tset_size) F(H5Tset_cset) F(H5Tset_strpad) F(H5Tset_fields) F(H5Tset_ebias)       \
     F(H5Tenum_create) F(H5Tenum_insert) F(H5Tvlen_create) F(H5Tequal) F(H5Tget_class)              \
     F(H5Tget_size) F(H5Tget_order) F(H5Tget_sign) F(H5Tget_precision) F(H5Tget_offset)             \
     F(H5Tget_super) F(H5Tget_nmembers) F(H5Tget_member_name) F(H5Tget_member_type) F(H5Tget_member_index) F(H5Tget_cset) F(H5Tget_tag) F(H5Tget_fields) F(H5Tget_ebias) F(H5Tget_norm) F(H5free_memory) F(H5Tis_variable_str) F(H5Tconvert) F(H5Screate) F(H5Screate_simple)           \
@@ -78,7 +78,7 @@
 
 /* Identifiers that the library keeps in variables; they get their values when it initialises. */
 #define H5_IDS(F)                                                                                  \
-    F(H5P_CLS_FILE_ACCESS_ID_g) F(H5P_CLS_FILE_CREATE_ID_g) F(H5P_CLS_DATASET_CREATE_ID_g)         \
+    F(H5P_CLS_FILE_ACCESS_ID_g) F(H5P_CLS_FILE_CREATE_ID_g) F(H5P_CLS_DATATYPE_CREATE_ID_g) F(H5P_CLS_DATATYPE_ACCESS_ID_g) F(H5P_CLS_DATASET_CREATE_ID_g)         \
     F(H5P_CLS_DATASET_ACCESS_ID_g) F(H5P_CLS_GROUP_CREATE_ID_g) F(H5P_CLS_ATTRIBUTE_CREATE_ID_g)   \
     F(H5P_CLS_GROUP_ACCESS_ID_g) F(H5P_CLS_ATTRIBUTE_ACCESS_ID_g) F(H5P_CLS_LINK_ACCESS_ID_g)      \
     F(H5P_CLS_LINK_CREATE_ID_g) F(H5P_CLS_OBJECT_COPY_ID_g)                                        \

@@ -20,6 +20,17 @@
 #include <string.h>
 #include <strings.h>
 
+hid_t vol_node_datatype(vol_node *node) {
+    const zb_json *json = vol_side_get(node, VOL_SIDE_DATATYPE);
+    return json ? vol_type_parse(node->file->lib, json) : -1;
+}
+
+static bool is_datatype(vol_node *node) {
+    hid_t type = node->kind == VOL_GROUP ? vol_node_datatype(node) : -1;
+    vol_release_id(node->file->lib, type);
+    return type >= 0;
+}
+
 enum zb_code vol_node_new(vol_file *file, zb_node *zarr, vol_node **out, zb_error *err) {
     const uint64_t limit = zb_limits_get()->open_nodes;
     if (file->node_count >= limit) {
@@ -36,6 +47,8 @@ enum zb_code vol_node_new(vol_file *file, zb_node *zarr, vol_node **out, zb_erro
     node->file = file;
     node->zarr = zarr;
     node->kind = zarr && zb_node_array(zarr) ? VOL_DATASET : VOL_GROUP;
+    if (zarr && is_datatype(node))
+        node->kind = VOL_DATATYPE;
     *out = node;
     return ZB_OK;
 }

@@ -36,7 +36,8 @@ typedef struct vol_link {
     const char *reason; /* why the store's node cannot be read; a part of target */
 } vol_link;
 
-enum vol_node_kind { VOL_GROUP, VOL_DATASET };
+/* A datatype is a group of the store that holds nothing, with the type in side.h. */
+enum vol_node_kind { VOL_GROUP, VOL_DATASET, VOL_DATATYPE };
 
 struct vol_node {
     struct vol_file *file; /* the owner */
@@ -114,6 +115,11 @@ bool vol_node_is_null(vol_node *dataset);
 
 /* A new dataspace of the shape, which the caller closes. with_max: it may grow as the program said. */
 hid_t vol_node_space(vol_node *dataset, bool with_max);
+
+/* The member of side.h with the type (type_json.h) of a named datatype, and a new one of that type: -1
+   when there is none. */
+#define VOL_SIDE_DATATYPE "datatype"
+hid_t vol_node_datatype(vol_node *node);
 
 /* A dataset's type; borrowed from the node. -1 on failure. */
 hid_t vol_node_type(vol_node *dataset);
