@@ -67,7 +67,7 @@ static herr_t copy_data(const copy_job *job, vol_node *node, void *dataset, hid_
     /* Elements are copied in the form in which programs see them. */
     const uint64_t bytes =
         pieces.bytes / pieces.info->dtype.size * (uint64_t)vol_node_shown(node).size;
-    void *buffer = bytes > 0 ? malloc(bytes) : NULL;
+    void *buffer = bytes > 0 ? calloc(1, bytes) : NULL; /* gaps between members are zeros */
     if (!buffer) {
         VOL_PUSH(job->lib, DATASET, READERROR, "no memory for a piece of %llu bytes",
                  (unsigned long long)bytes);
