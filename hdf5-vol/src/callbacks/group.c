@@ -58,8 +58,9 @@ static void *vol_group_open(void *obj, const H5VL_loc_params_t *loc, const char 
     if (!vol_list_check(lib, gapl, *lib->H5P_CLS_GROUP_ACCESS_ID_g))
         return NULL;
     vol_node *node = vol_locate_name(object, loc, name);
-    if (node && node->kind == VOL_DATASET) {
-        VOL_PUSH(lib, SYM, CANTOPENOBJ, "'%s' is a dataset, not a group", node->path);
+    if (node && node->kind != VOL_GROUP) {
+        VOL_PUSH(lib, SYM, CANTOPENOBJ, "'%s' is a %s, not a group", node->path,
+                 node->kind == VOL_DATASET ? "dataset" : "named datatype");
         return NULL;
     }
     return node ? vol_object_new(object->handle, node, H5I_GROUP) : NULL;
