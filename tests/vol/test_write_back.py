@@ -99,8 +99,8 @@ def test_deleted_nodes_take_them_along(path, f):
     d = f["g/d"]
     del f["g"]
     f.flush()
-    with pytest.raises(OSError):
-        d.attrs["b"] = 6
+    d.attrs["b"] = 6  # an open dataset lives on
+    assert dict(d.attrs) == {"a": 5, "b": 6}
     assert not (path / "g").exists()
 
 
@@ -130,7 +130,7 @@ def test_closing_stores_them(path):
 def test_values_that_no_document_can_hold_fail_at_once(path, f):
     f["g"].attrs["before"] = 1
     with pytest.raises(OSError):
-        f["g"].attrs["large"] = "x" * (2 << 20)
+        f["g"].attrs["large"] = "x" * (17 << 20)
     f["g"].attrs["after"] = 2
     assert dict(f["g"].attrs) == {"before": 1, "after": 2}
     f.flush()

@@ -2,6 +2,7 @@
 /* Deleted datasets with ids: see kept.h. */
 #include "model/kept.h"
 
+#include "model/waiting.h"
 #include "model/writers.h"
 
 #include "zarrbridge/change.h"
@@ -44,7 +45,7 @@ static bool has_room(vol_node *node, uint64_t *bytes) {
 static void copy_one(vol_node *node, vol_kept **list) {
     uint64_t bytes;
     if (node->opened == 0 || node->is_dimension || node->is_unreadable || node->own_store ||
-        !has_room(node, &bytes))
+        vol_waiting_flush(node, NULL) != ZB_OK || !has_room(node, &bytes))
         return;
     vol_kept *kept = calloc(1, sizeof *kept);
     if (!kept)
