@@ -301,6 +301,13 @@ static bool await_file(int dir, const char *name, waiting_time *waiting) {
     return true;
 }
 
+/* A chunk's lock, and not the hierarchy's. */
+static bool is_waited_for(const char *name) {
+    char hierarchy[NAME_MAX + 1];
+    zb__fs_lock_name("zarr.json", hierarchy);
+    return zb__fs_is_lock(name) && strcmp(name, hierarchy) != 0;
+}
+
 /* All lock files in a directory and below, if it is one. As deep as the keys in the store. */
 static bool await_below(int at, const char *name, waiting_time *waiting) {
     DIR *dir = zb__fs_open_dir(at, name);
@@ -308,7 +315,7 @@ static bool await_below(int at, const char *name, waiting_time *waiting) {
     bool free_now = true;
     while (dir && free_now && (entry = readdir(dir)) != NULL) {
         bool is_file = entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN;
-        if (zb__fs_is_lock(entry->d_name))
+        if (is_waited_for(entry->d_name))
             free_now = await_file(dirfd(dir), entry->d_name, waiting);
         else if (!is_file && strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             free_now = await_below(dirfd(dir), entry->d_name, waiting);

@@ -366,11 +366,12 @@ static bool is_held(const mem_store *mem, const char *key) {
     return l != NULL;
 }
 
+/* But the hierarchy's lock. */
 static bool is_held_below(const mem_store *mem, const char *prefix) {
     size_t length = strlen(prefix);
     const mem_lock *l = mem->held;
-    while (l && !(strncmp(l->key, prefix, length) == 0 &&
-                  (length == 0 || l->key[length] == '\0' || l->key[length] == '/')))
+    while (l && (strcmp(l->key, "zarr.json") == 0 || strncmp(l->key, prefix, length) != 0 ||
+                 (length > 0 && l->key[length] != '\0' && l->key[length] != '/')))
         l = l->next;
     return l != NULL;
 }

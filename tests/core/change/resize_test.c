@@ -301,7 +301,8 @@ static void *put_late(void *context) {
     return NULL;
 }
 
-static void shrink_beside_a_writer(zb_store *store, uint64_t columns, const char *key) {
+static void shrink_beside_a_writer(zb_store *store, const char *path, uint64_t columns,
+                                   const char *key) {
     late_writer late = {.store = store, .key = key};
     pthread_t thread;
     zb_node *node;
@@ -309,7 +310,7 @@ static void shrink_beside_a_writer(zb_store *store, uint64_t columns, const char
     zb_array_spec spec = store_spec;
     spec.shape = (const uint64_t[]){8, columns};
     spec.inner_shape = (const uint64_t[]){1, 2};
-    ASSERT_OK(zb_array_create(store, "a", &spec, &node, &err), err);
+    ASSERT_OK(zb_array_create(store, path, &spec, &node, &err), err);
     store_set(store, key, "wxyz");
     ASSERT_OK(zb_store_erase(store, key, &err), err); /* its directory stays */
     ASSERT_OK(zb_store_lock(store, key, &late.lock, &err), err);
@@ -321,17 +322,20 @@ static void shrink_beside_a_writer(zb_store *store, uint64_t columns, const char
     zb_store_release(store);
 }
 
-/* Whether chunks are asked for one by one or listed, shrinking waits for the writer. */
+/* Whether chunks are asked for one by one or listed, shrinking waits for the writer; and not for the
+   lock of the hierarchy, which it holds itself. */
 static void test_writer_at_the_same_time(void **state) {
     (void)state;
     static const uint64_t columns[] = {6, 1 << 20};
-    for (int i = 0; i < 2; i++) {
+    static const char *const paths[] = {"a", ""}, *const keys[] = {"a/c/5/2", "c/5/2"};
+    for (int i = 0; i < 4; i++) {
         char *root = check_new_directory();
-        zb_store *store;
+        zb_store *store, *empty;
         zb_error err;
-        shrink_beside_a_writer(store_new(), columns[i], "a/c/5/2");
+        ASSERT_OK(zb_store_new_mem("mem", &empty, &err), err);
+        shrink_beside_a_writer(empty, paths[i / 2], columns[i % 2], keys[i / 2]);
         ASSERT_OK(zb_store_open_fs(root, &store, &err), err);
-        shrink_beside_a_writer(store, columns[i], "a/c/5/2");
+        shrink_beside_a_writer(store, paths[i / 2], columns[i % 2], keys[i / 2]);
         check_remove_directory(root);
     }
 }

@@ -203,8 +203,9 @@ typedef struct zb_store_ops {
     enum zb_code (*lock)(zb_store *store, const char *key, zb_lock **out, zb_error *err);
     void (*unlock)(zb_lock *lock);
     /* Waits until the locks of the key `prefix`, and of all keys below it, that are held now have
-       been let go, up to the limit lock_seconds: then ZB_ECONFLICT. Locks that are taken meanwhile
-       need not be waited for. NULL in a backend without locks. */
+       been let go, up to the limit lock_seconds: then ZB_ECONFLICT. Not the lock of "zarr.json",
+       which the caller may hold. Locks that are taken meanwhile need not be waited for. NULL in a
+       backend without locks. */
     enum zb_code (*await_locks)(zb_store *store, const char *prefix, zb_error *err);
 
     /* ---- Changing a live object; NULL where an object can only be replaced ---- */
