@@ -78,7 +78,7 @@ static void *vol_dataset_open(void *obj, const H5VL_loc_params_t *loc, const cha
         return vol_object_pass(
             lib, H5I_DATASET,
             lib->H5VLdataset_open(object->under, loc, lib->native, name, dapl, dxpl, req));
-    vol_node *node = vol_locate_name(object, loc, name);
+    vol_node *node = vol_locate_name(object, loc, name, dapl);
     if (node && node->kind == VOL_GROUP) {
         VOL_PUSH(lib, SYM, CANTOPENOBJ, "'%s' is a group, not a dataset", node->path);
         return NULL;

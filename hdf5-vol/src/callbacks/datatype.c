@@ -24,7 +24,7 @@ static void *vol_datatype_open(void *obj, const H5VL_loc_params_t *loc, const ch
         return vol_object_pass(
             lib, H5I_DATATYPE,
             lib->H5VLdatatype_open(object->under, loc, lib->native, name, tapl, dxpl, req));
-    if (vol_locate_name(object, loc, name))
+    if (vol_locate_name(object, loc, name, tapl))
         VOL_PUSH(lib, SYM, CANTOPENOBJ, "'%s' is no named datatype: Zarr has none", name);
     return NULL;
 }

@@ -50,7 +50,7 @@ static void *vol_group_open(void *obj, const H5VL_loc_params_t *loc, const char 
         return vol_object_pass(
             lib, H5I_GROUP,
             lib->H5VLgroup_open(object->under, loc, lib->native, name, gapl, dxpl, req));
-    vol_node *node = vol_locate_name(object, loc, name);
+    vol_node *node = vol_locate_name(object, loc, name, gapl);
     if (node && node->kind == VOL_DATASET) {
         VOL_PUSH(lib, SYM, CANTOPENOBJ, "'%s' is a dataset, not a group", node->path);
         return NULL;

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Links: one hard link for each node, so links are made, moved and deleted with their nodes. An
- * entry that cannot be read leads to a dataset that tells why (model/unreadable.h), so that walks and
- * copies go on.
+ * Links. A hard link is the place of its node, so it is made, moved and deleted with the node; other
+ * links are kept in an attribute of their group (model/named_links.h). An entry that cannot be read
+ * leads to a dataset that tells why (model/unreadable.h), so that walks and copies go on.
  */
 #include "callbacks/classes.h"
-#include "model/edit.h"
+#include "copy/links.h"
 #include "hdf5/errors.h"
+#include "model/aliases.h"
+#include "model/edit_links.h"
+#include "model/map.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,9 +30,9 @@ static bool both_native(const vol_object *a, const vol_object *b) {
     return (!a || a->under) && (!b || b->under);
 }
 
-/* The only link that can be made is the first one of a dataset that was made without a name. */
-static herr_t name_dataset(const vol_object *at, const H5VL_loc_params_t *loc, vol_node *dataset,
-                           hid_t lcpl) {
+/* Another name for a node, or the first one of a dataset that was made without. */
+static herr_t link_node(const vol_object *at, const H5VL_loc_params_t *loc, vol_node *node,
+                        hid_t lcpl) {
     h5_lib *lib = at->lib;
     const H5VL_loc_params_t self = vol_self(loc->obj_type);
     const char *name = loc->loc_data.loc_by_name.name;
@@ -38,38 +41,42 @@ static herr_t name_dataset(const vol_object *at, const H5VL_loc_params_t *loc, v
     vol_node *base = vol_may_write(at, "create a link") ? vol_locate(at, &self) : NULL;
     if (!base)
         return -1;
-    if (base->file != dataset->file) {
-        VOL_PUSH(lib, SYM, UNSUPPORTED,
-                 "a dataset without a name can only be linked in its own "
-                 "file");
+    if (base->file != node->file) {
+        VOL_PUSH(lib, SYM, UNSUPPORTED, "a hard link cannot lead into another file");
         return -1;
     }
     enum zb_code code = vol_place_find(base, name, vol_makes_groups(lib, lcpl), &place, &err);
     if (!code) {
-        code = vol_edit_link(dataset, &place, &err);
+        code = node->loose && node->own_store ? vol_edit_link(node, &place, &err)
+                                              : vol_alias_create(&place, node, &err);
         vol_place_clear(&place);
     }
     return code ? vol_push_making(lib, *lib->H5E_CANTCREATE_g, &err) : 0;
 }
 
-static herr_t create_zarr_link(const H5VL_link_create_args_t *args, const vol_object *at,
-                               const H5VL_loc_params_t *loc, const vol_object *target, hid_t lcpl) {
+static herr_t create_hard(const H5VL_link_create_args_t *args, const vol_object *at,
+                          const H5VL_loc_params_t *loc, const vol_object *target, hid_t lcpl) {
     h5_lib *lib = one_of(at, target)->lib;
-    if (args->op_type != H5VL_LINK_CREATE_HARD) {
-        VOL_PUSH(lib, SYM, UNSUPPORTED,
-                 "Zarr stores have no soft, external or user-defined links: copy the object, or "
-                 "store its path as an attribute");
+    const vol_object *from = one_of(target, at), *to = one_of(at, target);
+    if (from->under || to->under) {
+        VOL_PUSH(lib, SYM, UNSUPPORTED, "a hard link cannot lead into another file");
         return -1;
     }
-    const H5VL_loc_params_t *target_loc = &args->args.hard.curr_loc_params;
-    vol_node *node = target && !target->under ? vol_locate(target, target_loc) : NULL;
-    if (node && node->loose && node->own_store && (!at || !at->under))
-        return name_dataset(one_of(at, target), loc, node, lcpl);
-    if (target && !target->under && !node)
-        return -1;
-    VOL_PUSH(
-        lib, SYM, UNSUPPORTED,
-        "an object of a Zarr store has one name only: copy it (H5Ocopy) instead of linking it");
+    vol_node *node = vol_locate(from, &args->args.hard.curr_loc_params);
+    return node ? link_node(to, loc, node, lcpl) : -1;
+}
+
+static herr_t create_zarr_link(const H5VL_link_create_args_t *args, const vol_object *at,
+                               const H5VL_loc_params_t *loc, const vol_object *target, hid_t lcpl) {
+    if (args->op_type == H5VL_LINK_CREATE_HARD)
+        return create_hard(args, at, loc, target, lcpl);
+    if (args->op_type == H5VL_LINK_CREATE_SOFT)
+        return vol_link_make(
+            at, loc, lcpl,
+            &(vol_link_value){.type = H5L_TYPE_SOFT, .target = args->args.soft.target});
+    VOL_PUSH(at->lib, SYM, UNSUPPORTED,
+             "Zarr stores have no external or user-defined links: copy the object, or store its "
+             "path as an attribute");
     return -1;
 }
 
@@ -92,12 +99,9 @@ static herr_t vol_link_copy(void *source, const H5VL_loc_params_t *source_loc, v
                             const H5VL_loc_params_t *target_loc, hid_t lcpl, hid_t lapl, hid_t dxpl,
                             void **req) {
     h5_lib *lib = one_of(source, target)->lib;
-    if (!both_native(source, target)) {
-        VOL_PUSH(lib, SYM, UNSUPPORTED,
-                 "an object of a Zarr store has one name only: copy it "
-                 "(H5Ocopy) instead of its link");
-        return -1;
-    }
+    if (!both_native(source, target))
+        return vol_copy_link(one_of(source, target), source_loc, one_of(target, source), target_loc,
+                             lcpl, dxpl);
     return lib->H5VLlink_copy(under_of(source), source_loc, under_of(target), target_loc,
                               lib->native, lcpl, lapl, dxpl, req);
 }
@@ -127,7 +131,7 @@ static herr_t move_link(const vol_object *source, const H5VL_loc_params_t *sourc
         return -1;
     enum zb_code code = vol_place_find(base, name, vol_makes_groups(lib, lcpl), &place, &err);
     if (!code) {
-        code = vol_edit_move(link_of(&found), &place, &err);
+        code = vol_edit_move_link(link_of(&found), &place, &err);
         vol_place_clear(&place);
     }
     return code ? vol_push_making(lib, *lib->H5E_CANTCREATE_g, &err) : 0;
@@ -143,13 +147,13 @@ static herr_t vol_link_move(void *source, const H5VL_loc_params_t *source_loc, v
                               lib->native, lcpl, lapl, dxpl, req);
 }
 
-/* The node goes with it, and all below the node. */
+/* With its last hard link a node goes, too. */
 static herr_t delete_link(const vol_object *object, const H5VL_loc_params_t *loc) {
     zb_error err = {0};
     vol_found found;
     if (!vol_may_write(object, "delete an object") || !vol_locate_link(object, loc, &found))
         return -1;
-    if (vol_edit_delete(link_of(&found), &err) == ZB_OK)
+    if (vol_edit_delete_link(link_of(&found), &err) == ZB_OK)
         return 0;
     VOL_PUSH_ZB(object->lib, SYM, CANTDELETE, &err);
     return -1;
@@ -157,15 +161,9 @@ static herr_t delete_link(const vol_object *object, const H5VL_loc_params_t *loc
 
 /* ---- Reading links ---- */
 
-/* The value of a soft link; NULL of a hard one, also of that to the root, which has no entry. */
-static const char *value_of(const vol_found *found) {
-    const vol_link *link = found->link;
-    return link && link->kind == VOL_LINK_SOFT ? link->target : NULL;
-}
-
 /* Creation order is not known. */
 static void fill_info(const vol_found *found, H5L_info2_t *info) {
-    const char *value = value_of(found);
+    const char *value = vol_link_text(found->link);
     memset(info, 0, sizeof *info);
     info->cset = H5T_CSET_UTF8;
     info->type = value ? H5L_TYPE_SOFT : H5L_TYPE_HARD;
@@ -177,7 +175,7 @@ static void fill_info(const vol_found *found, H5L_info2_t *info) {
 
 static herr_t get_value(const vol_object *object, const vol_found *found, void *buffer,
                         size_t size) {
-    const char *value = value_of(found);
+    const char *value = vol_link_text(found->link);
     if (!value)
         return vol_refuse(object->lib, "the value of a hard link");
     vol_copy_name(value, buffer, size, NULL);
@@ -211,34 +209,46 @@ static herr_t vol_link_get(void *obj, const H5VL_loc_params_t *loc, H5VL_link_ge
 
 /* ---- Iteration ---- */
 
+typedef struct link_walk {
+    const H5VL_link_iterate_args_t *args;
+    hid_t id;
+    vol_map entered; /* groups with several names that the walk has been in */
+} link_walk;
+
+/* Whether a group is entered for the first time. */
+static bool enter(link_walk *walk, vol_node *group) {
+    if (vol_alias_count(group) == 0)
+        return true;
+    if (vol_map_get(&walk->entered, group->token))
+        return false;
+    return vol_map_set(&walk->entered, group->token, group);
+}
+
 /* Calls the operator for the links of `group` from *position on. Names are given relative to the
    start. */
-static herr_t iterate(vol_node *group, const char *prefix, hid_t id,
-                      const H5VL_link_iterate_args_t *args, hsize_t *position) {
-    h5_lib *lib = group->file->lib;
+static herr_t iterate(link_walk *walk, vol_node *group, const char *prefix, hsize_t *position) {
+    const H5VL_link_iterate_args_t *args = walk->args;
     zb_error err = {0};
     herr_t result = 0;
     if (vol_node_list(group, &err) != ZB_OK) {
-        VOL_PUSH_ZB(lib, SYM, CANTGET, &err);
+        VOL_PUSH_ZB(group->file->lib, SYM, CANTGET, &err);
         return -1;
     }
     for (; *position < group->link_count && result == 0; ++*position) {
         size_t i = (size_t)*position;
         vol_link *link = group->link[args->order == H5_ITER_DEC ? group->link_count - 1 - i : i];
-        vol_node *node = link->node;
+        vol_node *node = vol_link_node(link);
         H5L_info2_t info;
         char *name = NULL;
         if (asprintf(&name, "%s%s", prefix, link->name) < 0)
             return -1;
         fill_info(&(vol_found){.node = node, .link = link}, &info);
-        result = args->op(id, name, &info, args->op_data);
-        free(name);
-        if (result != 0 || !args->recursive || !node || node->kind != VOL_GROUP)
-            continue;
+        result = args->op(walk->id, name, &info, args->op_data);
         hsize_t start = 0;
-        if (asprintf(&name, "%s%s/", prefix, node->name) < 0)
-            return -1;
-        result = iterate(node, name, id, args, &start);
+        char *below = NULL;
+        if (result == 0 && args->recursive && node && node->kind == VOL_GROUP && enter(walk, node))
+            result = asprintf(&below, "%s/", name) < 0 ? -1 : iterate(walk, node, below, &start);
+        free(below);
         free(name);
     }
     return result;
@@ -248,15 +258,17 @@ static herr_t vol_link_iterate(const vol_object *object, const H5VL_loc_params_t
                                const H5VL_link_iterate_args_t *args) {
     hsize_t position = args->idx_p ? *args->idx_p : 0;
     vol_node *group = vol_locate(object, loc);
-    if (!group)
+    link_walk walk = {.args = args};
+    walk.id = group ? vol_node_register(object->handle, group) : -1;
+    if (walk.id < 0)
         return -1;
-    hid_t id = vol_node_register(object->handle, group);
-    if (id < 0)
-        return -1;
-    herr_t result = iterate(group, "", id, args, &position);
+    if (args->recursive)
+        enter(&walk, group);
+    herr_t result = iterate(&walk, group, "", &position);
+    vol_map_clear(&walk.entered);
     if (args->idx_p)
         *args->idx_p = position;
-    vol_release_id(object->lib, id);
+    vol_release_id(object->lib, walk.id);
     return result;
 }
 
@@ -272,7 +284,7 @@ static herr_t vol_link_specific(void *obj, const H5VL_loc_params_t *loc,
         return delete_link(object, loc);
     case H5VL_LINK_EXISTS: {
         vol_found found;
-        if (!vol_lookup(object, loc, &found))
+        if (!vol_lookup(object, loc, false, &found))
             return -1;
         *args->args.exists.exists = found.link || found.node;
         return 0;

@@ -5,6 +5,9 @@
 #include "callbacks/flush.h"
 #include "attributes/write.h"
 #include "attributes/attributes.h"
+#include "model/aliases.h"
+#include "model/copy_nodes.h"
+#include "model/map.h"
 #include "model/edit.h"
 #include "hdf5/errors.h"
 #include "copy/to_hdf5.h"
@@ -33,12 +36,13 @@ static void *vol_object_open(void *obj, const H5VL_loc_params_t *loc, H5I_type_t
 static herr_t copy_from_zarr(vol_node *node, const vol_place *place, hid_t ocpypl) {
     h5_lib *lib = node->file->lib;
     zb_error err = {0};
-    vol_node *made;
     unsigned flags = 0;
     if (lib->H5Pget_copy_object(ocpypl, &flags) < 0 || vol_attr_store_unwritten_below(node) < 0)
         return -1;
-    enum zb_code code = vol_edit_copy(node, place, flags & H5O_COPY_SHALLOW_HIERARCHY_FLAG,
-                                      flags & H5O_COPY_WITHOUT_ATTR_FLAG, &made, &err);
+    const vol_copying how = {.shallow = flags & H5O_COPY_SHALLOW_HIERARCHY_FLAG,
+                             .without_attributes = flags & H5O_COPY_WITHOUT_ATTR_FLAG,
+                             .expand_soft = flags & H5O_COPY_EXPAND_SOFT_LINK_FLAG};
+    enum zb_code code = vol_edit_copy(node, place, &how, &err);
     return code ? vol_push_making(lib, *lib->H5E_CANTCOPY_g, &err) : 0;
 }
 
@@ -59,7 +63,7 @@ static herr_t copy_to_zarr(const vol_object *from, const H5VL_loc_params_t *sour
     if (from->under)
         native = vol_import_open(from, source_loc, source_name, dxpl);
     else
-        node = vol_locate_name(from, source_loc, source_name);
+        node = vol_locate_name(from, source_loc, source_name, 0);
     if (native < 0 && !node)
         return -1;
     if (vol_place_find(base, target_name, vol_makes_groups(lib, lcpl), &place, &err) == ZB_OK) {
@@ -86,7 +90,7 @@ static herr_t vol_object_copy(void *source, const H5VL_loc_params_t *source_loc,
     if (!to->under)
         return copy_to_zarr(from, source_loc, source_name, to, target_loc, target_name, ocpypl,
                             lcpl, dxpl);
-    vol_node *node = vol_locate_name(from, source_loc, source_name);
+    vol_node *node = vol_locate_name(from, source_loc, source_name, 0);
     if (!node)
         return -1;
     return vol_copy_node(node, to, target_loc, target_name, ocpypl, lcpl, dxpl);
@@ -105,7 +109,8 @@ static herr_t fill_info(vol_node *node, unsigned fields, H5O_info2_t *info) {
     info->fileno = (unsigned long)node->file->number;
     vol_token_set(&info->token, node->token);
     info->type = object_type(node);
-    info->rc = 1;
+    if (fields & H5O_INFO_BASIC)
+        info->rc = (unsigned)vol_alias_count(node) + 1;
     if (fields & H5O_INFO_NUM_ATTRS) {
         vol_attrs *attrs = vol_node_attrs(node);
         if (!attrs)
@@ -148,16 +153,33 @@ static herr_t vol_object_get(void *obj, const H5VL_loc_params_t *loc, H5VL_objec
 
 /* ---- Walks ---- */
 
+typedef struct object_walk {
+    const H5VL_object_visit_args_t *args;
+    hid_t id;
+    vol_map seen; /* objects with several names that were visited */
+} object_walk;
+
+/* Whether an object is met for the first time: each is visited once. */
+static bool is_new(vol_map *seen, vol_node *node) {
+    if (vol_alias_count(node) == 0)
+        return true;
+    if (vol_map_get(seen, node->token))
+        return false;
+    return vol_map_set(seen, node->token, node);
+}
+
 /* Visits node and what is below it; `name` is relative to the start, "." for the start itself.
    Links that cannot be opened lead to no object: a walk over links shows them. */
-static herr_t visit(vol_node *node, const char *name, hid_t id,
-                    const H5VL_object_visit_args_t *args) {
+static herr_t visit(object_walk *walk, vol_node *node, const char *name) {
     h5_lib *lib = node->file->lib;
+    const H5VL_object_visit_args_t *args = walk->args;
     H5O_info2_t info;
     zb_error err = {0};
+    if (!is_new(&walk->seen, node))
+        return 0;
     if (fill_info(node, args->fields, &info) < 0)
         return -1;
-    herr_t result = args->op(id, name, &info, args->op_data);
+    herr_t result = args->op(walk->id, name, &info, args->op_data);
     if (result != 0 || node->kind != VOL_GROUP)
         return result;
     if (vol_node_list(node, &err) != ZB_OK) {
@@ -167,14 +189,14 @@ static herr_t visit(vol_node *node, const char *name, hid_t id,
     bool at_start = strcmp(name, ".") == 0;
     for (size_t i = 0; i < node->link_count && result == 0; i++) {
         size_t at = args->order == H5_ITER_DEC ? node->link_count - 1 - i : i;
-        vol_node *child = node->link[at]->node;
+        vol_node *child = vol_link_node(node->link[at]);
         char *child_name = NULL;
         if (!child)
             continue;
         if (asprintf(&child_name, "%s%s%s", at_start ? "" : name, at_start ? "" : "/",
-                     child->name) < 0)
+                     node->link[at]->name) < 0)
             return -1;
-        result = visit(child, child_name, id, args);
+        result = visit(walk, child, child_name);
         free(child_name);
     }
     return result;
@@ -183,11 +205,13 @@ static herr_t visit(vol_node *node, const char *name, hid_t id,
 static herr_t visit_from(const vol_object *object, const H5VL_loc_params_t *loc,
                          const H5VL_object_visit_args_t *args) {
     vol_node *start = vol_locate(object, loc);
-    hid_t id = start ? vol_node_register(object->handle, start) : -1;
-    if (id < 0)
+    object_walk walk = {.args = args};
+    walk.id = start ? vol_node_register(object->handle, start) : -1;
+    if (walk.id < 0)
         return -1;
-    herr_t result = visit(start, ".", id, args);
-    vol_release_id(object->lib, id);
+    herr_t result = visit(&walk, start, ".");
+    vol_map_clear(&walk.seen);
+    vol_release_id(object->lib, walk.id);
     return result;
 }
 
@@ -203,7 +227,7 @@ static herr_t vol_object_specific(void *obj, const H5VL_loc_params_t *loc,
     case H5VL_OBJECT_CHANGE_REF_COUNT:
         return vol_refuse(lib, "changing a reference count");
     case H5VL_OBJECT_EXISTS:
-        if (!vol_lookup(object, loc, &found))
+        if (!vol_lookup(object, loc, true, &found))
             return -1;
         *args->args.exists.exists = found.node != NULL;
         return 0;

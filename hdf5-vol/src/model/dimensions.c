@@ -16,6 +16,7 @@
 #include "model/dimensions.h"
 
 #include "model/links.h"
+#include "model/paths.h"
 
 #include "zarrbridge/conventions.h"
 

@@ -6,6 +6,7 @@
 #include "hdf5/types.h"
 #include "model/attribute_list.h"
 #include "model/links.h"
+#include "model/named_links.h"
 #include "model/side.h"
 #include "model/tree.h"
 #include "zarrbridge/limits.h"
@@ -53,8 +54,14 @@ void vol_node_free(vol_node *node) {
         return;
     for (size_t i = 0; i < node->link_count; i++) {
         vol_node_free(node->link[i]->node);
-        vol_link_free(node->link[i]);
+        if (!node->link[i]->named)
+            vol_link_free(node->link[i]);
     }
+    node->link_count = 0; /* named links are in both lists */
+    vol_named_forget(node);
+    if (node->names)
+        free(node->names->link);
+    free(node->names);
     close_ids(node);
     vol_attrs_free(node->attrs);
     vol_side_forget(node);

@@ -69,16 +69,21 @@ static char *print(const zb_json *old, const char *member, const char *json, boo
     return zb_json_writer_end(string, NULL);
 }
 
+enum zb_code vol_side_check(vol_node *node, zb_error *err) {
+    const bool there = node->zarr && zb_json_get(zb_node_attributes(node->zarr), VOL_SIDE);
+    if (!there || vol_side(node))
+        return ZB_OK;
+    return zb_fail(err, ZB_EUNSUPPORTED,
+                   "the attribute " VOL_SIDE " of %s is of another program or version: what only "
+                   "HDF5 knows cannot be kept in it",
+                   node->path);
+}
+
 enum zb_code vol_side_set(vol_node *node, const char *member, const char *json, zb_error *err) {
     const zb_json *old = vol_side(node);
-    const zb_json *there =
-        node->zarr ? zb_json_get(zb_node_attributes(node->zarr), VOL_SIDE) : NULL;
     bool empty;
-    if (there && !old)
-        return zb_fail(err, ZB_EUNSUPPORTED,
-                       "the attribute " VOL_SIDE " of %s is of another program or version: what "
-                       "only HDF5 knows cannot be kept in it",
-                       node->path);
+    if (vol_side_check(node, err) != ZB_OK)
+        return ZB_EUNSUPPORTED;
     if (!json && !zb_json_get(old, member))
         return ZB_OK;
     char *text = print(old, member, json, &empty);

@@ -26,6 +26,9 @@ const zb_json *vol_side(vol_node *node);
 /* A member of it; NULL when there is none. Borrowed likewise. */
 const zb_json *vol_side_get(vol_node *node, const char *member);
 
+/* ZB_EUNSUPPORTED where the attribute is not ours, so that nothing can be kept. */
+enum zb_code vol_side_check(vol_node *node, zb_error *err);
+
 /* Sets a member to a JSON text, or removes it (NULL); the attribute goes with the last one.
    ZB_EUNSUPPORTED where the attribute is not ours. */
 enum zb_code vol_side_set(vol_node *node, const char *member, const char *json, zb_error *err);

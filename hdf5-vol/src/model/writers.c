@@ -2,6 +2,8 @@
 /* The writers of datasets: see writers.h. */
 #include "model/writers.h"
 
+#include "model/aliases.h"
+
 #include "zarrbridge/write.h"
 #include <stdio.h>
 
@@ -78,7 +80,9 @@ void vol_writer_abandon_below(vol_node *node) {
 enum zb_code vol_file_flush(vol_file *file, zb_error *err) {
     if (!file->writable)
         return ZB_OK;
-    enum zb_code code = vol_writer_flush_below(file->root, err);
+    enum zb_code code = vol_links_store_below(file->root, err);
+    if (!code)
+        code = vol_writer_flush_below(file->root, err);
     if (!code && file->lost.code) {
         *err = file->lost;
         return file->lost.code;

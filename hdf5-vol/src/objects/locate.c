@@ -3,6 +3,7 @@
 #include "objects/locate.h"
 
 #include "hdf5/errors.h"
+#include "model/aliases.h"
 #include "model/links.h"
 #include "model/tokens.h"
 
@@ -24,18 +25,28 @@ static enum zb_code find_by_index(const vol_object *object, const H5VL_loc_by_id
                        group->path, group->link_count, (unsigned long long)at->n);
     const size_t i = (size_t)at->n;
     out->link = group->link[at->order == H5_ITER_DEC ? group->link_count - 1 - i : i];
-    out->node = out->link->node;
+    out->node = vol_link_node(out->link);
     return ZB_OK;
 }
 
+/* How many links a call may follow. */
+static vol_route route_of(h5_lib *lib, hid_t lapl) {
+    vol_route route = {.left = VOL_LINKS_FOLLOWED};
+    if (lapl > 0 && lapl != *lib->H5P_LST_LINK_ACCESS_ID_g &&
+        lib->H5Pget_nlinks(lapl, &route.left) < 0)
+        route.left = VOL_LINKS_FOLLOWED;
+    return route;
+}
+
 static enum zb_code find_location(const vol_object *object, const H5VL_loc_params_t *loc,
-                                  vol_found *out, zb_error *err) {
+                                  vol_route *route, vol_found *out, zb_error *err) {
     *out = (vol_found){.node = object->node};
     switch (loc->type) {
     case H5VL_OBJECT_BY_SELF:
         return ZB_OK;
     case H5VL_OBJECT_BY_NAME:
-        return vol_path_find(object->node, loc->loc_data.loc_by_name.name, out, err);
+        *route = route_of(object->lib, loc->loc_data.loc_by_name.lapl_id);
+        return vol_path_find(object->node, loc->loc_data.loc_by_name.name, route, out, err);
     case H5VL_OBJECT_BY_TOKEN:
         out->node =
             vol_node_by_token(object->file, vol_token_get(loc->loc_data.loc_by_token.token), err);
@@ -68,39 +79,62 @@ static void push_not_found(h5_lib *lib, const char *name, const zb_error *err) {
 
 bool vol_locate_link(const vol_object *object, const H5VL_loc_params_t *loc, vol_found *out) {
     zb_error err = {0};
-    if (find_location(object, loc, out, &err) == ZB_OK)
+    vol_route route = {.left = VOL_LINKS_FOLLOWED};
+    if (find_location(object, loc, &route, out, &err) == ZB_OK)
         return true;
     push_not_found(object->lib, location_name(loc), &err);
     return false;
 }
 
+static enum zb_code find_node(const vol_object *object, const H5VL_loc_params_t *loc,
+                              vol_found *out, zb_error *err) {
+    vol_route route = {.left = VOL_LINKS_FOLLOWED};
+    enum zb_code code = find_location(object, loc, &route, out, err);
+    return code || out->node ? code : vol_path_enter(&route, out, err);
+}
+
 vol_node *vol_locate(const vol_object *object, const H5VL_loc_params_t *loc) {
     zb_error err = {0};
     vol_found found;
-    if (!vol_locate_link(object, loc, &found))
-        return NULL;
-    if (!found.node) {
-        vol_link_blame(found.link, &err);
-        VOL_PUSH_ZB(object->lib, SYM, CANTOPENOBJ, &err);
-    }
-    return found.node;
+    if (find_node(object, loc, &found, &err) == ZB_OK)
+        return found.node;
+    push_not_found(object->lib, location_name(loc), &err);
+    return NULL;
 }
 
-vol_node *vol_locate_name(const vol_object *object, const H5VL_loc_params_t *loc,
-                          const char *name) {
+vol_node *vol_locate_target(const vol_object *object, vol_found *found) {
+    zb_error err = {0};
+    vol_route route = {.left = VOL_LINKS_FOLLOWED};
+    if (found->node || vol_path_enter(&route, found, &err) == ZB_OK)
+        return found->node;
+    push_not_found(object->lib, found->link->name, &err);
+    return NULL;
+}
+
+vol_node *vol_locate_name(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
+                          hid_t lapl) {
     zb_error err = {0};
     vol_node *base = vol_locate(object, loc);
     if (!base || !name)
         return base;
-    vol_node *node = vol_node_find(base, name, &err);
-    if (!node)
-        push_not_found(object->lib, name, &err);
-    return node;
+    vol_route route = route_of(object->lib, lapl);
+    vol_found found;
+    enum zb_code code = vol_path_find(base, name, &route, &found, &err);
+    if (!code && !found.node)
+        code = vol_path_enter(&route, &found, &err);
+    if (!code)
+        return found.node;
+    push_not_found(object->lib, name, &err);
+    return NULL;
 }
 
-bool vol_lookup(const vol_object *object, const H5VL_loc_params_t *loc, vol_found *out) {
+bool vol_lookup(const vol_object *object, const H5VL_loc_params_t *loc, bool follow,
+                vol_found *out) {
     zb_error err = {0};
-    if (find_location(object, loc, out, &err) == ZB_OK)
+    vol_route route = {.left = VOL_LINKS_FOLLOWED};
+    enum zb_code code =
+        follow ? find_node(object, loc, out, &err) : find_location(object, loc, &route, out, &err);
+    if (code == ZB_OK)
         return true;
     *out = (vol_found){.node = NULL};
     if (err.code == ZB_ENOTFOUND)
