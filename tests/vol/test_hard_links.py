@@ -306,8 +306,8 @@ def test_random_changes(tmp_path):
                 f.move(one, two)
             elif kind == "delete":
                 del f[one]
-        except (KeyError, ValueError, OSError, RuntimeError, TypeError):
-            return False
+        except (KeyError, ValueError, OSError, RuntimeError, TypeError) as e:
+            return None if "into itself" in str(e) else False
         return True
 
     def picture(f):
@@ -331,12 +331,12 @@ def test_random_changes(tmp_path):
         kind = rng.choice(["data", "group", "hard", "hard", "soft", "move", "delete", "delete"])
         one, two = choose(), choose()
         log.append((kind, one, two))
-        # HDF5 loses what is moved below itself, and what holds only itself: that is no model.
-        if kind == "move" and f"{two}/".startswith(f"{one}/"):
-            continue
         before = picture(native)
-        done = step(native, kind, one, two)
-        assert step(store, kind, one, two) == done, (before, log[-1], done)
+        done = step(store, kind, one, two)
+        if done is None:  # HDF5 loses what is moved below itself; groups on the way stay
+            step(native, "group", two.rpartition("/")[0], None)
+            continue
+        assert step(native, kind, one, two) == done, (before, log[-1], done)
         ours, theirs = picture(store), picture(native)
         assert ours == theirs, (log[-1], before)
         check_counts(store)

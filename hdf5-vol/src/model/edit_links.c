@@ -4,6 +4,7 @@
 
 #include "model/aliases.h"
 #include "model/links.h"
+#include "model/places.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,15 +27,6 @@ enum zb_code vol_edit_copy_link(vol_link *link, const vol_place *place, zb_error
         return vol_edit_create_soft(place, link->target, err);
     return zb_fail(err, ZB_ENOTFOUND, "the hard link '%s' in %s has lost its node, which was %s",
                    link->name, link->group->path, link->target);
-}
-
-enum zb_code vol_edit_move_link(vol_link *link, const vol_place *place, zb_error *err) {
-    if (!link || !link->named)
-        return vol_edit_move(link, place, err);
-    enum zb_code code = vol_edit_copy_link(link, place, err);
-    if (!code)
-        vol_alias_remove(link);
-    return code;
 }
 
 /* ---- Deleting ---- */
@@ -101,4 +93,24 @@ enum zb_code vol_edit_delete_link(vol_link *link, zb_error *err) {
                                                                : vol_edit_delete(link, err);
     vol_alias_remove(link);
     return ZB_OK;
+}
+
+/* ---- Moving ---- */
+
+/* A node that has other names may get one below itself, where it cannot have its place. */
+static enum zb_code move_below_itself(vol_link *link, const vol_place *place, zb_error *err) {
+    enum zb_code code = vol_alias_create(place, link->node, err);
+    return code ? code : vol_edit_delete_link(link, err);
+}
+
+enum zb_code vol_edit_move_link(vol_link *link, const vol_place *place, zb_error *err) {
+    vol_node *node = link && !link->named ? link->node : NULL;
+    if (node && vol_place_is_below(place->group, node) && vol_alias_outside(node, node))
+        return move_below_itself(link, place, err);
+    if (!link || !link->named)
+        return vol_edit_move(link, place, err);
+    enum zb_code code = vol_edit_copy_link(link, place, err);
+    if (!code)
+        vol_alias_remove(link);
+    return code;
 }
