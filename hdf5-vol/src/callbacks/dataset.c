@@ -7,6 +7,7 @@
 #include "create/creation_list.h"
 #include "model/edit.h"
 #include "hdf5/errors.h"
+#include "objects/elsewhere.h"
 #include "data/transfer.h"
 #include "hdf5/types.h"
 #include "model/writers.h"
@@ -78,12 +79,14 @@ static void *vol_dataset_open(void *obj, const H5VL_loc_params_t *loc, const cha
         return vol_object_pass(
             lib, H5I_DATASET,
             lib->H5VLdataset_open(object->under, loc, lib->native, name, dapl, dxpl, req));
-    vol_node *node = vol_locate_name(object, loc, name, dapl);
-    if (node && node->kind == VOL_GROUP) {
-        VOL_PUSH(lib, SYM, CANTOPENOBJ, "'%s' is a group, not a dataset", node->path);
-        return NULL;
-    }
-    return node ? vol_object_new(object->handle, node, H5I_DATASET) : NULL;
+    vol_object *opened = vol_open_any(object, loc, name, dapl, dxpl);
+    if (!opened || opened->type == H5I_DATASET)
+        return opened;
+    const bool is_group = opened->type == H5I_GROUP;
+    vol_close_any(opened, dxpl);
+    VOL_PUSH(lib, SYM, CANTOPENOBJ, "'%s' is a %s, not a dataset", name,
+             is_group ? "group" : "named datatype");
+    return NULL;
 }
 
 /* HDF5 crashes later when this fails: it frees its half of the object and keeps the id. So data

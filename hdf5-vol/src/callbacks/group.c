@@ -4,6 +4,7 @@
 #include "callbacks/flush.h"
 #include "model/edit.h"
 #include "hdf5/errors.h"
+#include "objects/elsewhere.h"
 
 #include <string.h>
 
@@ -50,12 +51,14 @@ static void *vol_group_open(void *obj, const H5VL_loc_params_t *loc, const char 
         return vol_object_pass(
             lib, H5I_GROUP,
             lib->H5VLgroup_open(object->under, loc, lib->native, name, gapl, dxpl, req));
-    vol_node *node = vol_locate_name(object, loc, name, gapl);
-    if (node && node->kind == VOL_DATASET) {
-        VOL_PUSH(lib, SYM, CANTOPENOBJ, "'%s' is a dataset, not a group", node->path);
-        return NULL;
-    }
-    return node ? vol_object_new(object->handle, node, H5I_GROUP) : NULL;
+    vol_object *opened = vol_open_any(object, loc, name, gapl, dxpl);
+    if (!opened || opened->type == H5I_GROUP)
+        return opened;
+    const bool is_dataset = opened->type == H5I_DATASET;
+    vol_close_any(opened, dxpl);
+    VOL_PUSH(lib, SYM, CANTOPENOBJ, "'%s' is a %s, not a group", name,
+             is_dataset ? "dataset" : "named datatype");
+    return NULL;
 }
 
 /* The only question that needs a listing. */

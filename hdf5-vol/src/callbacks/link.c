@@ -74,9 +74,12 @@ static herr_t create_zarr_link(const H5VL_link_create_args_t *args, const vol_ob
         return vol_link_make(
             at, loc, lcpl,
             &(vol_link_value){.type = H5L_TYPE_SOFT, .target = args->args.soft.target});
+    vol_link_value value;
+    if (args->args.ud.type == H5L_TYPE_EXTERNAL &&
+        vol_link_unpack(args->args.ud.buf, args->args.ud.buf_size, &value))
+        return vol_link_make(at, loc, lcpl, &value);
     VOL_PUSH(at->lib, SYM, UNSUPPORTED,
-             "Zarr stores have no external or user-defined links: copy the object, or store its "
-             "path as an attribute");
+             "Zarr stores have no user-defined links: use a soft or an external one");
     return -1;
 }
 
@@ -163,22 +166,35 @@ static herr_t delete_link(const vol_object *object, const H5VL_loc_params_t *loc
 
 /* Creation order is not known. */
 static void fill_info(const vol_found *found, H5L_info2_t *info) {
-    const char *value = vol_link_text(found->link);
+    vol_link_value value;
+    const bool has_value = vol_link_value_of(found->link, &value);
     memset(info, 0, sizeof *info);
     info->cset = H5T_CSET_UTF8;
-    info->type = value ? H5L_TYPE_SOFT : H5L_TYPE_HARD;
-    if (value)
-        info->u.val_size = strlen(value) + 1;
+    info->type = has_value ? value.type : H5L_TYPE_HARD;
+    if (has_value)
+        info->u.val_size =
+            strlen(value.target) + 1 + (value.file ? strlen(value.file) + 2 : 0); /* as packed */
     else
         vol_token_set(&info->u.token, found->node->token);
 }
 
+static herr_t get_external(const vol_link_value *value, void *buffer, size_t size) {
+    size_t full;
+    char *packed = vol_link_pack(value, &full);
+    if (packed && buffer)
+        memcpy(buffer, packed, size < full ? size : full);
+    free(packed);
+    return packed ? 0 : -1;
+}
+
 static herr_t get_value(const vol_object *object, const vol_found *found, void *buffer,
                         size_t size) {
-    const char *value = vol_link_text(found->link);
-    if (!value)
+    vol_link_value value;
+    if (!vol_link_value_of(found->link, &value))
         return vol_refuse(object->lib, "the value of a hard link");
-    vol_copy_name(value, buffer, size, NULL);
+    if (value.file)
+        return get_external(&value, buffer, size);
+    vol_copy_name(value.target, buffer, size, NULL);
     return 0;
 }
 

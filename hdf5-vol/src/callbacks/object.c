@@ -10,6 +10,7 @@
 #include "model/map.h"
 #include "model/edit.h"
 #include "hdf5/errors.h"
+#include "objects/elsewhere.h"
 #include "copy/to_hdf5.h"
 #include "copy/from_hdf5.h"
 
@@ -25,8 +26,7 @@ static void *vol_object_open(void *obj, const H5VL_loc_params_t *loc, H5I_type_t
         void *under = lib->H5VLobject_open(object->under, loc, lib->native, type, dxpl, req);
         return under ? vol_object_pass(lib, *type, under) : NULL;
     }
-    vol_node *node = vol_locate(object, loc);
-    vol_object *opened = node ? vol_object_of_node(object->handle, node) : NULL;
+    vol_object *opened = vol_open_any(object, loc, NULL, 0, dxpl);
     if (opened)
         *type = opened->type;
     return opened;
@@ -41,7 +41,8 @@ static herr_t copy_from_zarr(vol_node *node, const vol_place *place, hid_t ocpyp
         return -1;
     const vol_copying how = {.shallow = flags & H5O_COPY_SHALLOW_HIERARCHY_FLAG,
                              .without_attributes = flags & H5O_COPY_WITHOUT_ATTR_FLAG,
-                             .expand_soft = flags & H5O_COPY_EXPAND_SOFT_LINK_FLAG};
+                             .expand_soft = flags & H5O_COPY_EXPAND_SOFT_LINK_FLAG,
+                             .expand_external = flags & H5O_COPY_EXPAND_EXT_LINK_FLAG};
     enum zb_code code = vol_edit_copy(node, place, &how, &err);
     return code ? vol_push_making(lib, *lib->H5E_CANTCOPY_g, &err) : 0;
 }
@@ -132,6 +133,13 @@ static herr_t vol_object_get(void *obj, const H5VL_loc_params_t *loc, H5VL_objec
         void *file = vol_object_new(object->handle, object->file->root, H5I_FILE);
         *args->args.get_file.file = file;
         return file ? 0 : -1;
+    }
+    vol_object *elsewhere = vol_open_elsewhere(object, loc, dxpl);
+    if (elsewhere) {
+        const H5VL_loc_params_t self = vol_self(elsewhere->type);
+        herr_t result = vol_object_get(elsewhere, &self, args, dxpl, req);
+        vol_close_any(elsewhere, dxpl);
+        return result;
     }
     vol_node *node = vol_locate(object, loc);
     if (!node)
@@ -227,8 +235,15 @@ static herr_t vol_object_specific(void *obj, const H5VL_loc_params_t *loc,
     case H5VL_OBJECT_CHANGE_REF_COUNT:
         return vol_refuse(lib, "changing a reference count");
     case H5VL_OBJECT_EXISTS:
-        if (!vol_lookup(object, loc, true, &found))
-            return -1;
+        if (!vol_lookup(object, loc, true, &found)) {
+            vol_object *elsewhere = vol_open_elsewhere(object, loc, dxpl);
+            if (!elsewhere)
+                return -1;
+            vol_close_any(elsewhere, dxpl);
+            vol_release_id(lib, lib->H5Eget_current_stack()); /* which empties it */
+            *args->args.exists.exists = true;
+            return 0;
+        }
         *args->args.exists.exists = found.node != NULL;
         return 0;
     case H5VL_OBJECT_LOOKUP:

@@ -11,6 +11,7 @@
 #include "attributes/write.h"
 #include "create/spec.h"
 #include "hdf5/errors.h"
+#include "copy/links.h"
 #include "copy/pieces.h"
 #include "copy/strings.h"
 #include "hdf5/types.h"
@@ -244,18 +245,25 @@ static herr_t import_value_link(const import_job *job, hid_t source, const char 
                                 const H5L_info2_t *info, const vol_place *place) {
     h5_lib *lib = job->lib;
     zb_error err = {0};
-    if (info->type != H5L_TYPE_SOFT) {
-        VOL_PUSH(lib, SYM, UNSUPPORTED,
-                 "cannot copy '%s': Zarr stores have no external or user-defined links", name);
+    if (info->type != H5L_TYPE_SOFT && info->type != H5L_TYPE_EXTERNAL) {
+        VOL_PUSH(lib, SYM, UNSUPPORTED, "cannot copy '%s': Zarr stores have no user-defined links",
+                 name);
         return -1;
     }
-    char *target = calloc(1, info->u.val_size + 1);
-    if (!target || lib->H5Lget_val(source, name, target, info->u.val_size, H5P_DEFAULT) < 0) {
-        free(target);
+    char *text = calloc(1, info->u.val_size + 1);
+    if (!text || lib->H5Lget_val(source, name, text, info->u.val_size, H5P_DEFAULT) < 0) {
+        free(text);
         return -1;
     }
-    enum zb_code code = vol_edit_create_soft(place, target, &err);
-    free(target);
+    vol_link_value value = {.target = text};
+    enum zb_code code;
+    if (info->type == H5L_TYPE_SOFT)
+        code = vol_edit_create_soft(place, text, &err);
+    else if (vol_link_unpack(text, info->u.val_size, &value))
+        code = vol_edit_create_external(place, value.file, value.target, &err);
+    else
+        code = zb_fail(&err, ZB_EUNSUPPORTED, "its value is of another form");
+    free(text);
     return code ? push_failed(job, name, &err) : 0;
 }
 

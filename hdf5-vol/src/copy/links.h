@@ -7,12 +7,18 @@
 
 typedef struct vol_link_value {
     H5L_type_t type;
-    const char *target; /* of a soft link: the path */
+    const char *target; /* the path */
+    const char *file;   /* of an external link; else NULL */
 } vol_link_value;
 
-/* The text of a soft link; NULL of a hard one, also of that to the root, which has no entry. A hard
-   link that has lost its node is a soft one that leads nowhere. */
-const char *vol_link_text(vol_link *link);
+/* What HDF5 packs into the value of an external link: understood, and made (malloc'ed). False when it
+   is of another form, NULL when memory runs out. */
+bool vol_link_unpack(const void *packed, size_t size, vol_link_value *out);
+char *vol_link_pack(const vol_link_value *value, size_t *size);
+
+/* The value of a link; false of a hard one, also of that to the root, which has no entry. A hard link
+   that has lost its node is a soft one that leads nowhere. */
+bool vol_link_value_of(vol_link *link, vol_link_value *out);
 
 /* Makes a link in a store, at a location by name. */
 herr_t vol_link_make(const vol_object *at, const H5VL_loc_params_t *loc, hid_t lcpl,

@@ -193,7 +193,11 @@ static herr_t copy_named(copy_job *job, vol_link *link, void *new_group, const c
         link->kind == VOL_LINK_SOFT && (job->flags & H5O_COPY_EXPAND_SOFT_LINK_FLAG);
     if (found.node || (expand && vol_path_enter(&route, &found, NULL) == ZB_OK))
         return copy_into(job, found.node, new_group, &self, link->name, above);
-    const vol_link_value value = {.type = H5L_TYPE_SOFT, .target = vol_link_text(link)};
+    vol_link_value value;
+    if (!vol_link_value_of(link, &value))
+        return push_unreadable(job, link);
+    if (value.file && (job->flags & H5O_COPY_EXPAND_EXT_LINK_FLAG))
+        return vol_refuse(job->lib, "copying what an external link leads to");
     return vol_link_make_native(job->lib, new_group, &loc, job->lcpl, job->dxpl, &value);
 }
 

@@ -31,6 +31,7 @@
 #define H5_ACC_RDWR 0x0001u
 #define H5_ACC_TRUNC 0x0002u
 #define H5_ACC_SWMR_WRITE 0x0020u
+#define H5_ACC_DEFAULT 0xffffu
 
 /* clang-format off */
 
@@ -65,10 +66,11 @@
     F(H5VLblob_optional) F(H5VLtoken_cmp) F(H5VLtoken_to_str) F(H5VLtoken_from_str)                \
     F(H5Pget_layout) F(H5Pget_chunk) F(H5Pget_nfilters) F(H5Pget_filter2) F(H5Pfill_value_defined) \
     F(H5Pget_fill_value) F(H5Pget_external_count) F(H5Pexist) F(H5Pget_size) F(H5Pget)             \
-    F(H5Pget_nlinks) F(H5Pget_create_intermediate_group) F(H5Sget_simple_extent_type) F(H5Scopy) F(H5Tget_strpad)   \
+    F(H5Pget_nlinks) F(H5Pget_elink_prefix) F(H5Pget_elink_fapl) F(H5Pget_elink_cb)     \
+    F(H5Pget_elink_acc_flags) F(H5Pget_create_intermediate_group) F(H5Sget_simple_extent_type) F(H5Scopy) F(H5Tget_strpad)   \
     F(H5Rget_obj_name) F(H5Literate2) F(H5Lget_val) F(H5Oget_info3) F(H5Oopen) F(H5Iget_type) F(H5Dget_type) F(H5Dget_space)     \
     F(H5Dget_create_plist) F(H5Dread) F(H5Aiterate2) F(H5Aopen) F(H5Aget_type) F(H5Aget_space)     \
-    F(H5Aread) F(H5Treclaim) F(H5Pequal) F(H5Pget_edc_check) F(H5Fcreate) F(H5Dcreate_anon) F(H5Dwrite) F(H5Scombine_select) F(H5Soffset_simple) \
+    F(H5Aread) F(H5Treclaim) F(H5Pequal) F(H5Pget_edc_check) F(H5Fcreate) F(H5Fopen) F(H5Dcreate_anon) F(H5Dwrite) F(H5Scombine_select) F(H5Soffset_simple) \
     F(H5Tset_order) F(H5Tset_precision) F(H5Tset_offset) F(H5Tset_sign) F(H5Tget_pad)              \
     F(H5Tset_pad) F(H5Tget_fields) F(H5Tget_ebias) F(H5Tget_norm) F(H5Tset_norm) F(H5Tget_inpad)   \
     F(H5Tset_inpad) F(H5Tget_cset) F(H5Tset_tag) F(H5Tget_tag) F(H5free_memory)                    \

@@ -3,7 +3,6 @@
 #include "model/copy_links.h"
 
 #include "model/aliases.h"
-#include "model/copy_nodes.h"
 #include "model/edit_links.h"
 #include "model/map.h"
 #include "model/paths.h"
@@ -14,7 +13,8 @@
 
 typedef struct copy_job {
     vol_node *top; /* where the copy began */
-    bool shallow, expand_soft;
+    const vol_copying *how;
+    bool shallow;      /* the top is a group, of which no group's content is copied */
     vol_map copies;    /* from the tokens of nodes that were copied with all below them */
     vol_node **copied; /* these nodes, in the order of copying */
     size_t count, room;
@@ -91,7 +91,7 @@ static enum zb_code copy_to_node(copy_job *job, const vol_link *link, const vol_
 static vol_node *target_of(const copy_job *job, vol_link *link) {
     vol_route route = {.left = VOL_LINKS_FOLLOWED};
     vol_found found = {.link = link, .node = vol_link_node(link)};
-    if (link->kind == VOL_LINK_SOFT && job->expand_soft &&
+    if (link->kind == VOL_LINK_SOFT && job->how->expand_soft &&
         vol_path_enter(&route, &found, NULL) != ZB_OK)
         return NULL;
     return found.node;
@@ -103,9 +103,14 @@ static enum zb_code copy_link(copy_job *job, vol_link *link, zb_error *err) {
     if (!place.group || vol_child_find(link->group, link->name, &shown, NULL) != ZB_OK ||
         shown != link)
         return ZB_OK; /* a node hides it */
+    if (link->kind == VOL_LINK_EXTERNAL && job->how->expand_external)
+        return zb_fail(
+            err, ZB_EUNSUPPORTED,
+            "'%s' in %s leads to another file: what an external link leads to is not copied",
+            link->name, link->group->path);
     vol_node *node = target_of(job, link);
     if (!node)
-        return old || link->kind != VOL_LINK_SOFT ? ZB_OK : vol_edit_copy_link(link, &place, err);
+        return old || link->kind == VOL_LINK_ALIAS ? ZB_OK : vol_edit_copy_link(link, &place, err);
     if (old)
         vol_alias_remove(old);
     return copy_to_node(job, link, &place, node, err);
@@ -138,9 +143,9 @@ static bool map_children(copy_job *job, const vol_node *from, vol_node *to) {
     return true;
 }
 
-enum zb_code vol_copy_links(vol_node *from, vol_node *to, bool shallow, bool expand_soft,
-                            zb_error *err) {
-    copy_job job = {.top = from, .shallow = shallow, .expand_soft = expand_soft};
+enum zb_code vol_copy_links(vol_node *from, vol_node *to, const vol_copying *how, zb_error *err) {
+    const bool shallow = how->shallow && from->kind == VOL_GROUP;
+    copy_job job = {.top = from, .how = how, .shallow = shallow};
     bool mapped = vol_map_set(&job.copies, from->token, to);
     if (mapped && shallow)
         mapped = vol_node_list(from, err) == ZB_OK && map_children(&job, from, to);

@@ -7,11 +7,10 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_COPY_LINKS_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_COPY_LINKS_H
 
-#include "model/tree.h"
+#include "model/copy_nodes.h"
 
 /* Completes the copy `to` of the group `from`. ZB_EUNSUPPORTED where a link leads to a group above
    `from`, which would be copied into itself. */
-enum zb_code vol_copy_links(vol_node *from, vol_node *to, bool shallow, bool expand_soft,
-                            zb_error *err);
+enum zb_code vol_copy_links(vol_node *from, vol_node *to, const vol_copying *how, zb_error *err);
 
 #endif

@@ -111,6 +111,6 @@ enum zb_code vol_edit_copy(vol_node *node, const vol_place *place, const vol_cop
         code =
             shallow ? copy_shallow(node, place, &made, err) : copy_whole(node, place, &made, err);
     if (!code)
-        code = vol_copy_links(node, made, shallow, how->expand_soft, err);
+        code = vol_copy_links(node, made, how, err);
     return !code && how->without_attributes ? remove_attributes(made, err) : code;
 }

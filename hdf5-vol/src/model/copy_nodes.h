@@ -9,7 +9,8 @@
 typedef struct vol_copying {
     bool shallow; /* of groups below the node only the groups themselves */
     bool without_attributes;
-    bool expand_soft; /* what soft links lead to, instead of the links */
+    bool expand_soft;     /* what soft links lead to, instead of the links */
+    bool expand_external; /* likewise; refused where there are external links */
 } vol_copying;
 
 /* Copies node with all below it; the file of `place` may be another one. */

@@ -17,6 +17,13 @@ enum zb_code vol_edit_create_soft(const vol_place *place, const char *target, zb
     return code ? code : vol_named_add(place->group, link, err);
 }
 
+enum zb_code vol_edit_create_external(const vol_place *place, const char *file, const char *target,
+                                      zb_error *err) {
+    vol_link *link;
+    enum zb_code code = vol_link_new_external(place->name, file, target, &link, err);
+    return code ? code : vol_named_add(place->group, link, err);
+}
+
 enum zb_code vol_edit_copy_link(vol_link *link, const vol_place *place, zb_error *err) {
     vol_node *node = vol_link_node(link);
     if (node)
@@ -25,6 +32,8 @@ enum zb_code vol_edit_copy_link(vol_link *link, const vol_place *place, zb_error
         return vol_link_blame(link, err);
     if (link->kind == VOL_LINK_SOFT)
         return vol_edit_create_soft(place, link->target, err);
+    if (link->kind == VOL_LINK_EXTERNAL)
+        return vol_edit_create_external(place, link->external, link->target, err);
     return zb_fail(err, ZB_ENOTFOUND, "the hard link '%s' in %s has lost its node, which was %s",
                    link->name, link->group->path, link->target);
 }

@@ -8,6 +8,9 @@
 /* Makes a soft link; its target need not exist. */
 enum zb_code vol_edit_create_soft(const vol_place *place, const char *target, zb_error *err);
 
+enum zb_code vol_edit_create_external(const vol_place *place, const char *file, const char *target,
+                                      zb_error *err);
+
 /* Makes a link that leads where another one does. */
 enum zb_code vol_edit_copy_link(vol_link *link, const vol_place *place, zb_error *err);
 

@@ -39,9 +39,25 @@ enum zb_code vol_link_new_named(const char *name, enum vol_link_kind kind, const
     return ZB_OK;
 }
 
+enum zb_code vol_link_new_external(const char *name, const char *file, const char *target,
+                                   vol_link **out, zb_error *err) {
+    vol_link *link;
+    enum zb_code code = vol_link_new_named(name, VOL_LINK_EXTERNAL, target, &link, err);
+    if (code)
+        return code;
+    link->external = strdup(file);
+    if (!link->external) {
+        vol_link_free(link);
+        return zb_fail(err, ZB_ENOMEM, "no memory for the link %s", name);
+    }
+    *out = link;
+    return ZB_OK;
+}
+
 void vol_link_free(vol_link *link) {
     if (!link)
         return;
+    free(link->external);
     free(link->target);
     free(link->name);
     free(link);

@@ -14,6 +14,9 @@ enum zb_code vol_link_new(const char *name, vol_node *node, const char *reason, 
 enum zb_code vol_link_new_named(const char *name, enum vol_link_kind kind, const char *target,
                                 vol_link **out, zb_error *err);
 
+enum zb_code vol_link_new_external(const char *name, const char *file, const char *target,
+                                   vol_link **out, zb_error *err);
+
 /* Its node stays. */
 void vol_link_free(vol_link *link);
 

@@ -36,6 +36,11 @@ static enum zb_code link_of_json(const zb_json *entry, vol_link **out, zb_error 
         return vol_link_new_named(name, VOL_LINK_SOFT, text, out, err);
     if (can_be_found(name) && strcmp(kind, "hard") == 0 && text)
         return vol_link_new_named(name, VOL_LINK_ALIAS, text, out, err);
+    const char *file = zb_json_string(zb_json_first(only));
+    const char *path = file ? zb_json_string(zb_json_next(zb_json_first(only))) : NULL;
+    if (can_be_found(name) && strcmp(kind, "external") == 0 && path && zb_json_count(only) == 2 &&
+        *file && *path && zb_json_kind_of(only) == ZB_JSON_ARRAY)
+        return vol_link_new_external(name, file, path, out, err);
     char *json = zb_json_print(entry);
     enum zb_code code = json ? vol_link_new_named(name, VOL_LINK_KEPT, json, out, err)
                              : zb_fail(err, ZB_ENOMEM, "no memory for the link %s", name);
@@ -58,7 +63,8 @@ static enum zb_code reserve(vol_named *named, zb_error *err) {
 /* In a document that is not our own writing each character may take six bytes, and its escape in
    the attribute's text twelve: bounds are for what is added. */
 static uint64_t bytes_of(const vol_link *link) {
-    return strlen(link->name) + strlen(link->target) + ENTRY_BYTES;
+    return strlen(link->name) + strlen(link->target) +
+           (link->external ? strlen(link->external) : 0) + ENTRY_BYTES;
 }
 
 /* There is room. */
@@ -148,7 +154,8 @@ static enum zb_code check_new(vol_node *group, const vol_link *link, zb_error *e
         return ZB_EUNSUPPORTED;
     if (find_kept(group, link->name))
         return zb_fail(err, ZB_ECONFLICT, "name already exists: '%s'", link->name);
-    if (!can_be_found(link->name) || !is_text(link->name) || !is_text(link->target))
+    if (!can_be_found(link->name) || !is_text(link->name) || !is_text(link->target) ||
+        (link->external && !is_text(link->external)))
         return zb_fail(err, ZB_EINVAL, "the name or the value of a link is no UTF-8 text");
     if (group->named->bytes + bytes_of(link) > limit)
         return zb_fail(err, ZB_ELIMIT,
@@ -231,11 +238,19 @@ static bool print_link(zb_json_writer *object, const vol_link *link) {
         return true;
     }
     zb_json_begin_object(object);
-    zb_json_write_name(object, link->kind == VOL_LINK_SOFT ? "soft" : "hard");
-    if (link->kind == VOL_LINK_SOFT)
+    if (link->kind == VOL_LINK_SOFT) {
+        zb_json_write_name(object, "soft");
         zb_json_write_string(object, link->target);
-    else
+    } else if (link->kind == VOL_LINK_EXTERNAL) {
+        zb_json_write_name(object, "external");
+        zb_json_begin_array(object);
+        zb_json_write_string(object, link->external);
+        zb_json_write_string(object, link->target);
+        zb_json_end_array(object);
+    } else {
+        zb_json_write_name(object, "hard");
         complete = print_alias(object, link);
+    }
     zb_json_end_object(object);
     return complete;
 }

@@ -2,10 +2,11 @@
 /*
  * Links that are no node's place. A group keeps them in a member of its side attribute (side.h):
  *
- *     "links": {name: {"soft": path}, name: {"hard": place}, ...}
+ *     "links": {name: {"soft": path}, name: {"hard": place},
+ *               name: {"external": [file, path]}, ...}
  *
- * A soft link leads to what its path names, seen from the group. A hard one is another name of a
- * node: aliases.h.
+ * A soft link leads to what its path names, seen from the group; an external one to what its path
+ * names in another file. A hard one is another name of a node: aliases.h.
  *
  * Names of nodes and of links are one set of names. Where a store has both, since another program
  * has made the node, the node is shown and the link is hidden: it stays in the document, and is back

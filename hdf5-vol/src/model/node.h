@@ -23,8 +23,9 @@ struct vol_file;
 typedef struct vol_node vol_node;
 
 enum vol_link_kind {
-    VOL_LINK_HARD,  /* the place of its node */
-    VOL_LINK_SOFT,  /* leads to what `target` names */
+    VOL_LINK_HARD,     /* the place of its node */
+    VOL_LINK_SOFT,     /* leads to what `target` names */
+    VOL_LINK_EXTERNAL, /* leads to what `target` names in the file called `external` */
     VOL_LINK_ALIAS, /* another hard link: `target` is the way to the place of its node (aliases.h) */
     VOL_LINK_KEPT   /* of a kind that this version does not know: kept, and not shown */
 };
@@ -34,6 +35,7 @@ typedef struct vol_link {
     char *name;
     enum vol_link_kind kind;
     bool named;         /* of named_links.h, which owns it */
+    char *external;     /* external links: the name of the file */
     vol_node *alias_of; /* aliases: the node, once it was looked for; NULL where there is none */
     char *target;       /* the value of a soft link; JSON of a kept one; NULL where there is none */
     vol_node *node;     /* the one whose place this is; NULL when it cannot be opened */

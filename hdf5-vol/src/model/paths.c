@@ -5,6 +5,7 @@
 #include "model/aliases.h"
 #include "model/links.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,31 @@ static enum zb_code follow_soft(vol_route *route, const vol_link *link, vol_node
                                 : code;
 }
 
+/* The path goes on in another file: that of the link, and what comes after it. */
+static enum zb_code leave(vol_route *route, const vol_link *link, zb_error *err) {
+    if (route->left == 0)
+        return zb_fail(err, ZB_ELIMIT,
+                       "too many links: '%s' in %s is one more than may be followed", link->name,
+                       link->group->path);
+    route->left--;
+    route->external = route->may_leave ? link : NULL;
+    route->rest = route->may_leave ? strdup(link->target) : NULL;
+    return zb_fail(
+        err, ZB_EUNSUPPORTED,
+        "the external link '%s' in %s leads to '%s' in the file '%s': for this operation, "
+        "open the object first",
+        link->name, link->group->path, link->target, link->external);
+}
+
+/* Adds to a path that goes on in another file. */
+static void lengthen(vol_route *route, const char *part, const char *rest) {
+    char *longer = NULL;
+    if (asprintf(&longer, "%s/%s%s%s", route->rest, part, rest ? "/" : "", rest ? rest : "") < 0)
+        longer = NULL;
+    free(route->rest);
+    route->rest = longer;
+}
+
 /* Recursion ends with the links that may be followed. */
 enum zb_code vol_path_enter(vol_route *route, vol_found *found, zb_error *err) {
     const vol_link *link = found->link;
@@ -35,6 +61,8 @@ enum zb_code vol_path_enter(vol_route *route, vol_found *found, zb_error *err) {
         return vol_link_blame(link, err);
     if (found->node)
         return ZB_OK;
+    if (link->kind == VOL_LINK_EXTERNAL)
+        return leave(route, link, err);
     if (link->kind == VOL_LINK_ALIAS)
         return zb_fail(err, ZB_ENOTFOUND,
                        "the hard link '%s' in %s has lost its node, which was %s", link->name,
@@ -55,6 +83,8 @@ enum zb_code vol_path_find(vol_node *from, const char *path, vol_route *route, v
             continue;
         if (out->link)
             code = vol_path_enter(route, out, err);
+        if (code && route->rest)
+            lengthen(route, part, rest);
         if (!code)
             code = vol_child_find(out->node, part, &out->link, err);
         if (!code)

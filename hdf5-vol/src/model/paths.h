@@ -19,7 +19,12 @@ typedef struct vol_found {
 
 /* The way of one path. */
 typedef struct vol_route {
-    size_t left; /* soft links that may still be followed: chains and circles end */
+    size_t left; /* links that may still be followed: chains and circles end */
+    /* Where the way has left the file: the link, and the path to go on there. Only a caller that has
+       set `may_leave` gets these, with ZB_EUNSUPPORTED, and frees the path. */
+    bool may_leave;
+    const vol_link *external;
+    char *rest;
 } vol_route;
 
 /* Follows an HDF5 path, relative to `from` unless it begins with '/'. ZB_ENOTFOUND when there is no

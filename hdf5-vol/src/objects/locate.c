@@ -7,6 +7,8 @@
 #include "model/links.h"
 #include "model/tokens.h"
 
+#include <stdlib.h>
+
 H5VL_loc_params_t vol_self(H5I_type_t type) {
     return (H5VL_loc_params_t){.obj_type = type, .type = H5VL_OBJECT_BY_SELF};
 }
@@ -29,8 +31,7 @@ static enum zb_code find_by_index(const vol_object *object, const H5VL_loc_by_id
     return ZB_OK;
 }
 
-/* How many links a call may follow. */
-static vol_route route_of(h5_lib *lib, hid_t lapl) {
+vol_route vol_route_of(h5_lib *lib, hid_t lapl) {
     vol_route route = {.left = VOL_LINKS_FOLLOWED};
     if (lapl > 0 && lapl != *lib->H5P_LST_LINK_ACCESS_ID_g &&
         lib->H5Pget_nlinks(lapl, &route.left) < 0)
@@ -45,7 +46,7 @@ static enum zb_code find_location(const vol_object *object, const H5VL_loc_param
     case H5VL_OBJECT_BY_SELF:
         return ZB_OK;
     case H5VL_OBJECT_BY_NAME:
-        *route = route_of(object->lib, loc->loc_data.loc_by_name.lapl_id);
+        *route = vol_route_of(object->lib, loc->loc_data.loc_by_name.lapl_id);
         return vol_path_find(object->node, loc->loc_data.loc_by_name.name, route, out, err);
     case H5VL_OBJECT_BY_TOKEN:
         out->node =
@@ -111,21 +112,40 @@ vol_node *vol_locate_target(const vol_object *object, vol_found *found) {
     return NULL;
 }
 
-vol_node *vol_locate_name(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
-                          hid_t lapl) {
+/* The base of a name is in this file. */
+vol_node *vol_locate_on(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
+                        vol_route *route) {
     zb_error err = {0};
     vol_node *base = vol_locate(object, loc);
     if (!base || !name)
         return base;
-    vol_route route = route_of(object->lib, lapl);
     vol_found found;
-    enum zb_code code = vol_path_find(base, name, &route, &found, &err);
+    enum zb_code code = vol_path_find(base, name, route, &found, &err);
     if (!code && !found.node)
-        code = vol_path_enter(&route, &found, &err);
+        code = vol_path_enter(route, &found, &err);
     if (!code)
         return found.node;
-    push_not_found(object->lib, name, &err);
+    if (!route->rest)
+        push_not_found(object->lib, name, &err);
     return NULL;
+}
+
+vol_node *vol_locate_name(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
+                          hid_t lapl) {
+    vol_route route = vol_route_of(object->lib, lapl);
+    return vol_locate_on(object, loc, name, &route);
+}
+
+bool vol_leaves(const vol_object *object, const H5VL_loc_params_t *loc) {
+    vol_route route = vol_route_of(object->lib, loc->loc_data.loc_by_name.lapl_id);
+    vol_found found;
+    route.may_leave = true;
+    if (vol_path_find(object->node, loc->loc_data.loc_by_name.name, &route, &found, NULL) ==
+            ZB_OK &&
+        !found.node)
+        vol_path_enter(&route, &found, NULL);
+    free(route.rest);
+    return route.external != NULL;
 }
 
 bool vol_lookup(const vol_object *object, const H5VL_loc_params_t *loc, bool follow,

@@ -20,6 +20,17 @@ vol_node *vol_locate(const vol_object *object, const H5VL_loc_params_t *loc);
 vol_node *vol_locate_name(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
                           hid_t lapl);
 
+/* As vol_locate_name, by a route of the caller's. NULL without an error where the path leaves the
+   file and the route may. */
+vol_node *vol_locate_on(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
+                        vol_route *route);
+
+/* A route with as many links as a call's access list allows. */
+vol_route vol_route_of(h5_lib *lib, hid_t lapl);
+
+/* Whether a location by name is in another file. */
+bool vol_leaves(const vol_object *object, const H5VL_loc_params_t *loc);
+
 /* For questions of existence: as vol_locate_link, the last link followed if `follow`, but where
    there is none, both parts of *out are NULL, and only a real failure pushes an error and returns
    false. */
