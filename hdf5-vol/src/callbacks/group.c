@@ -3,14 +3,16 @@
 #include "callbacks/classes.h"
 #include "callbacks/flush.h"
 #include "model/edit.h"
+#include "model/link_order.h"
 #include "hdf5/errors.h"
 #include "objects/elsewhere.h"
 
 #include <string.h>
 
 static void *create_group(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
-                          hid_t lcpl) {
+                          hid_t lcpl, hid_t gcpl) {
     h5_lib *lib = object->lib;
+    unsigned order = 0;
     vol_place place;
     vol_node *node = NULL;
     zb_error err = {0};
@@ -26,6 +28,8 @@ static void *create_group(const vol_object *object, const H5VL_loc_params_t *loc
         code = vol_edit_create_group(&place, NULL, &node, &err);
         vol_place_clear(&place);
     }
+    if (!code && lib->H5Pget_link_creation_order(gcpl, &order) >= 0)
+        code = vol_order_begin(node, order, &err);
     if (!code)
         return vol_object_new(object->handle, node, H5I_GROUP);
     vol_push_making(lib, *lib->H5E_CANTCREATE_g, &err);
@@ -40,7 +44,7 @@ static void *vol_group_create(void *obj, const H5VL_loc_params_t *loc, const cha
         return vol_object_pass(lib, H5I_GROUP,
                                lib->H5VLgroup_create(object->under, loc, lib->native, name, lcpl,
                                                      gcpl, gapl, dxpl, req));
-    return create_group(object, loc, name, lcpl);
+    return create_group(object, loc, name, lcpl, gcpl);
 }
 
 static void *vol_group_open(void *obj, const H5VL_loc_params_t *loc, const char *name, hid_t gapl,
@@ -74,6 +78,7 @@ static herr_t get_info(const vol_object *object, const H5VL_group_get_info_args_
     memset(args->ginfo, 0, sizeof *args->ginfo);
     args->ginfo->storage_type = H5G_STORAGE_TYPE_UNKNOWN;
     args->ginfo->nlinks = group->link_count;
+    args->ginfo->max_corder = (int64_t)group->last_order;
     return 0;
 }
 
@@ -85,6 +90,7 @@ static herr_t vol_group_get(void *obj, H5VL_group_get_args_t *args, hid_t dxpl, 
     switch (args->op_type) {
     case H5VL_GROUP_GET_GCPL:
         args->args.get_gcpl.gcpl_id = lib->H5Pcreate(*lib->H5P_CLS_GROUP_CREATE_ID_g);
+        lib->H5Pset_link_creation_order(args->args.get_gcpl.gcpl_id, vol_order_flags(object->node));
         return lib->H5Pset_attr_creation_order(args->args.get_gcpl.gcpl_id, H5P_CRT_ORDER_TRACKED);
     case H5VL_GROUP_GET_INFO:
         return get_info(object, &args->args.get_info);

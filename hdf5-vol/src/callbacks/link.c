@@ -9,6 +9,7 @@
 #include "hdf5/errors.h"
 #include "model/aliases.h"
 #include "model/edit_links.h"
+#include "model/link_order.h"
 #include "model/map.h"
 
 #include <stdio.h>
@@ -164,12 +165,15 @@ static herr_t delete_link(const vol_object *object, const H5VL_loc_params_t *loc
 
 /* ---- Reading links ---- */
 
-/* Creation order is not known. */
 static void fill_info(const vol_found *found, H5L_info2_t *info) {
     vol_link_value value;
     const bool has_value = vol_link_value_of(found->link, &value);
     memset(info, 0, sizeof *info);
     info->cset = H5T_CSET_UTF8;
+    if (found->link && found->link->order > 0) {
+        info->corder_valid = true;
+        info->corder = (int64_t)found->link->order - 1;
+    }
     info->type = has_value ? value.type : H5L_TYPE_HARD;
     if (has_value)
         info->u.val_size =
@@ -251,8 +255,8 @@ static herr_t iterate(link_walk *walk, vol_node *group, const char *prefix, hsiz
         return -1;
     }
     for (; *position < group->link_count && result == 0; ++*position) {
-        size_t i = (size_t)*position;
-        vol_link *link = group->link[args->order == H5_ITER_DEC ? group->link_count - 1 - i : i];
+        vol_link *link = vol_order_link(group, args->idx_type == H5_INDEX_CRT_ORDER,
+                                        args->order == H5_ITER_DEC, (size_t)*position);
         vol_node *node = vol_link_node(link);
         H5L_info2_t info;
         char *name = NULL;
@@ -275,6 +279,11 @@ static herr_t vol_link_iterate(const vol_object *object, const H5VL_loc_params_t
     hsize_t position = args->idx_p ? *args->idx_p : 0;
     vol_node *group = vol_locate(object, loc);
     link_walk walk = {.args = args};
+    if (group && args->idx_type == H5_INDEX_CRT_ORDER && !args->recursive &&
+        !vol_order_flags(group)) {
+        VOL_PUSH(object->lib, SYM, BADVALUE, "creation order not tracked for links in group");
+        return -1;
+    }
     walk.id = group ? vol_node_register(object->handle, group) : -1;
     if (walk.id < 0)
         return -1;

@@ -7,6 +7,7 @@
 #include "attributes/attributes.h"
 #include "model/aliases.h"
 #include "model/copy_nodes.h"
+#include "model/link_order.h"
 #include "model/map.h"
 #include "model/edit.h"
 #include "hdf5/errors.h"
@@ -196,13 +197,14 @@ static herr_t visit(object_walk *walk, vol_node *node, const char *name) {
     }
     bool at_start = strcmp(name, ".") == 0;
     for (size_t i = 0; i < node->link_count && result == 0; i++) {
-        size_t at = args->order == H5_ITER_DEC ? node->link_count - 1 - i : i;
-        vol_node *child = vol_link_node(node->link[at]);
+        vol_link *link = vol_order_link(node, args->idx_type == H5_INDEX_CRT_ORDER,
+                                        args->order == H5_ITER_DEC, i);
+        vol_node *child = vol_link_node(link);
         char *child_name = NULL;
         if (!child)
             continue;
-        if (asprintf(&child_name, "%s%s%s", at_start ? "" : name, at_start ? "" : "/",
-                     node->link[at]->name) < 0)
+        if (asprintf(&child_name, "%s%s%s", at_start ? "" : name, at_start ? "" : "/", link->name) <
+            0)
             return -1;
         result = visit(walk, child, child_name);
         free(child_name);

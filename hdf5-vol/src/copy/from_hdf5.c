@@ -17,6 +17,7 @@
 #include "hdf5/types.h"
 #include "model/aliases.h"
 #include "model/edit_links.h"
+#include "model/link_order.h"
 #include "model/map.h"
 #include "model/writers.h"
 
@@ -288,16 +289,24 @@ static herr_t import_link(hid_t source, const char *name, const H5L_info2_t *inf
 
 static herr_t import_group(const import_job *job, hid_t source, const H5O_info2_t *info,
                            const vol_place *place, bool top) {
+    h5_lib *lib = job->lib;
     vol_node *node;
     zb_error err = {0};
-    if (vol_edit_create_group(place, NULL, &node, &err) != ZB_OK)
+    unsigned order = 0;
+    hid_t list = lib->H5Gget_create_plist(source);
+    if (lib->H5Pget_link_creation_order(list, &order) < 0)
+        order = 0;
+    vol_release_id(lib, list);
+    if (vol_edit_create_group(place, NULL, &node, &err) != ZB_OK ||
+        vol_order_begin(node, order, &err) != ZB_OK)
         return push_failed(job, place->name, &err);
     link_visit visit = {.job = job, .group = node};
     if (remember(job, info, node) < 0 || import_attrs(job, source, node) < 0)
         return -1;
     if (!top && (job->flags & H5O_COPY_SHALLOW_HIERARCHY_FLAG))
         return 0;
-    return job->lib->H5Literate2(source, H5_INDEX_NAME, H5_ITER_INC, NULL, import_link, &visit);
+    return lib->H5Literate2(source, order ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME, H5_ITER_INC, NULL,
+                            import_link, &visit);
 }
 
 static herr_t import_object(const import_job *job, hid_t source, const vol_place *place, bool top) {

@@ -16,6 +16,7 @@
 #include "copy/strings.h"
 #include "hdf5/types.h"
 #include "model/aliases.h"
+#include "model/link_order.h"
 #include "model/links.h"
 #include "model/map.h"
 #include "model/tokens.h"
@@ -154,12 +155,15 @@ static void *create_dataset(const copy_job *job, vol_node *node, void *parent,
     return dataset;
 }
 
-static void *create_group(const copy_job *job, void *parent, const H5VL_loc_params_t *loc,
-                          const char *name) {
+static void *create_group(const copy_job *job, vol_node *node, void *parent,
+                          const H5VL_loc_params_t *loc, const char *name) {
     h5_lib *lib = job->lib;
-    return lib->H5VLgroup_create(parent, loc, lib->native, name, job->lcpl,
-                                 *lib->H5P_LST_GROUP_CREATE_ID_g, *lib->H5P_LST_GROUP_ACCESS_ID_g,
-                                 job->dxpl, NULL);
+    hid_t list = lib->H5Pcreate(*lib->H5P_CLS_GROUP_CREATE_ID_g);
+    lib->H5Pset_link_creation_order(list, vol_order_flags(node));
+    void *made = lib->H5VLgroup_create(parent, loc, lib->native, name, job->lcpl, list,
+                                       *lib->H5P_LST_GROUP_ACCESS_ID_g, job->dxpl, NULL);
+    vol_release_id(lib, list);
+    return made;
 }
 
 /* A shallow copy makes the groups directly below the top, but nothing in them. */
@@ -210,7 +214,7 @@ static herr_t copy_children(copy_job *job, vol_node *group, void *new_group, con
         return -1;
     }
     for (size_t i = 0; i < group->link_count && result >= 0; i++) {
-        vol_link *link = group->link[i];
+        vol_link *link = vol_order_link(group, true, false, i);
         if (link->named)
             result = copy_named(job, link, new_group, above);
         else
@@ -257,7 +261,7 @@ static herr_t copy_into(copy_job *job, vol_node *node, void *parent, const H5VL_
     if (copied)
         return link_again(job, copied, parent, name);
     void *made = type == H5I_DATASET ? create_dataset(job, node, parent, loc, name)
-                                     : create_group(job, parent, loc, name);
+                                     : create_group(job, node, parent, loc, name);
     if (!made)
         return -1;
     copied = remember(job, node, above, name);

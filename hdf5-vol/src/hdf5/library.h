@@ -66,7 +66,7 @@
     F(H5VLblob_optional) F(H5VLtoken_cmp) F(H5VLtoken_to_str) F(H5VLtoken_from_str)                \
     F(H5Pget_layout) F(H5Pget_chunk) F(H5Pget_nfilters) F(H5Pget_filter2) F(H5Pfill_value_defined) \
     F(H5Pget_fill_value) F(H5Pget_external_count) F(H5Pexist) F(H5Pget_size) F(H5Pget)             \
-    F(H5Pget_nlinks) F(H5Pget_elink_prefix) F(H5Pget_elink_fapl) F(H5Pget_elink_cb)     \
+    F(H5Pget_nlinks) F(H5Pget_link_creation_order) F(H5Pset_link_creation_order) F(H5Gget_create_plist) F(H5Pget_elink_prefix) F(H5Pget_elink_fapl) F(H5Pget_elink_cb)     \
     F(H5Pget_elink_acc_flags) F(H5Pget_create_intermediate_group) F(H5Sget_simple_extent_type) F(H5Scopy) F(H5Tget_strpad)   \
     F(H5Rget_obj_name) F(H5Literate2) F(H5Lget_val) F(H5Oget_info3) F(H5Oopen) F(H5Iget_type) F(H5Dget_type) F(H5Dget_space)     \
     F(H5Dget_create_plist) F(H5Dread) F(H5Aiterate2) F(H5Aopen) F(H5Aget_type) F(H5Aget_space)     \

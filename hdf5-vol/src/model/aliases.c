@@ -2,6 +2,7 @@
 /* Second hard links: see aliases.h. */
 #include "model/aliases.h"
 
+#include "model/link_order.h"
 #include "model/links.h"
 #include "model/places.h"
 #include "model/side.h"
@@ -250,6 +251,8 @@ enum zb_code vol_links_store_below(vol_node *node, zb_error *err) {
     enum zb_code code = each_below(file->root, store_names, err);
     if (!code)
         code = each_below(node, vol_named_store, err);
+    if (!code)
+        code = each_below(node, vol_order_store, err);
     file->links_changed = code || node != file->root;
     return code;
 }

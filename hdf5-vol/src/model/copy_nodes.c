@@ -5,6 +5,7 @@
 #include "model/aliases.h"
 #include "model/copy_links.h"
 #include "model/edit.h"
+#include "model/link_order.h"
 #include "model/links.h"
 #include "model/places.h"
 #include "model/side.h"
@@ -60,7 +61,7 @@ static enum zb_code copy_shallow(vol_node *node, const vol_place *place, vol_nod
     if (!code)
         code = vol_node_list(node, err);
     for (size_t i = 0; i < node->link_count && !code; i++) {
-        vol_link *link = node->link[i];
+        vol_link *link = vol_order_link(node, true, false, i);
         vol_node *child = link->node, *made;
         const vol_place inside = {.group = *out, .name = link->name};
         if (link->reason)

@@ -4,6 +4,7 @@
 
 #include "model/dimensions.h"
 #include "model/aliases.h"
+#include "model/link_order.h"
 #include "model/links.h"
 #include "model/paths.h"
 #include "model/places.h"
@@ -81,6 +82,8 @@ enum zb_code vol_place_find(vol_node *base, const char *path, bool intermediate,
         code = zb_fail(err, ZB_EINVAL,
                        "the store '%s' is a single array: nothing else can be made in it",
                        base->file->path);
+    if (!code)
+        code = vol_order_prepare(out->group, out->name, err);
     if (code)
         vol_place_clear(out);
     return code;
@@ -323,9 +326,9 @@ enum zb_code vol_edit_refresh(vol_node *node, zb_error *err) {
     if (node->kind == VOL_DATASET) {
         vol_node_tell_shape(node);
     } else {
+        node->listed = node->order_known = false;
         vol_alias_forget(node);
         remove_gone(node);
-        node->listed = false;
     }
     return ZB_OK;
 }

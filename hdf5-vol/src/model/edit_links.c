@@ -3,6 +3,7 @@
 #include "model/edit_links.h"
 
 #include "model/aliases.h"
+#include "model/link_order.h"
 #include "model/links.h"
 #include "model/places.h"
 
@@ -45,8 +46,11 @@ static enum zb_code take_place(vol_node *node, vol_link *alias, zb_error *err) {
     const vol_place place = {.group = alias->group, .name = strdup(alias->name)};
     if (!place.name)
         return zb_fail(err, ZB_ENOMEM, "no memory for a name");
+    const uint64_t order = alias->order;
     vol_alias_remove(alias);
     enum zb_code code = vol_edit_move(vol_link_of(node), &place, err);
+    if (!code)
+        vol_order_set(vol_link_of(node), order);
     if (code)
         vol_alias_create(&place, node, NULL); /* as it was */
     free(place.name);
@@ -56,10 +60,13 @@ static enum zb_code take_place(vol_node *node, vol_link *alias, zb_error *err) {
 /* A node takes the place of an alias, which takes the node's: the node's group may be rescued, too. */
 static enum zb_code change_places(vol_node *node, vol_link *alias, zb_error *err) {
     const vol_place old = {.group = node->parent, .name = strdup(node->name)};
+    const uint64_t order = vol_link_of(node)->order;
     enum zb_code code =
         old.name ? take_place(node, alias, err) : zb_fail(err, ZB_ENOMEM, "no memory for a name");
     if (!code)
         code = vol_alias_create(&old, node, err);
+    if (!code)
+        vol_order_set(vol_named_find(old.group, old.name), order);
     free(old.name);
     return code;
 }

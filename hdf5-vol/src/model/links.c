@@ -2,6 +2,8 @@
 /* The entries of one group: see links.h. */
 #include "model/links.h"
 
+#include "model/link_order.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,11 +110,13 @@ void vol_links_insert(vol_node *group, vol_link *link) {
     group->link[at] = link;
     group->link_count++;
     link->group = group;
+    vol_order_added(link);
 }
 
 void vol_links_take(vol_link *link) {
     vol_node *group = link->group;
     bool found;
+    vol_order_taken(link);
     size_t at = vol_links_position(group->link, group->link_count, link->name, &found);
     group->link_count--;
     memmove(&group->link[at], &group->link[at + 1],

@@ -62,6 +62,7 @@ void vol_node_free(vol_node *node) {
     if (node->names)
         free(node->names->link);
     free(node->names);
+    free(node->by_order);
     close_ids(node);
     vol_attrs_free(node->attrs);
     vol_side_forget(node);

@@ -36,6 +36,7 @@ typedef struct vol_link {
     enum vol_link_kind kind;
     bool named;         /* of named_links.h, which owns it */
     char *external;     /* external links: the name of the file */
+    uint64_t order;     /* link_order.h: from 1 on; 0 where it is not known */
     vol_node *alias_of; /* aliases: the node, once it was looked for; NULL where there is none */
     char *target;       /* the value of a soft link; JSON of a kept one; NULL where there is none */
     vol_node *node;     /* the one whose place this is; NULL when it cannot be opened */
@@ -59,6 +60,12 @@ struct vol_node {
     bool listed;             /* all entries are known */
     struct vol_named *named; /* groups: model/named_links.h; NULL until asked for */
     struct vol_named *names; /* model/aliases.h: its aliases; NULL until asked for */
+    /* Groups, model/link_order.h: */
+    bool order_known, order_changed;
+    unsigned order_flags;
+    uint64_t last_order, order_bytes;
+    vol_link **by_order; /* NULL until asked for */
+
     bool is_dimension;  /* a dataset that dimensions.c made for a dimension, not in the store */
     bool is_unreadable; /* a dataset of unreadable.c, in place of the store's node */
 

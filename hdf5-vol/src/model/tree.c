@@ -3,6 +3,7 @@
 #include "model/tree.h"
 
 #include "model/dimensions.h"
+#include "model/link_order.h"
 #include "model/links.h"
 #include "model/named_links.h"
 #include "model/tokens.h"
@@ -178,6 +179,8 @@ enum zb_code vol_node_list(vol_node *group, zb_error *err) {
     if (!code)
         code = vol_named_show(group, err);
     group->listed = code == ZB_OK;
+    if (!code)
+        vol_order_assign(group);
     if (!code && group->file->options.dimensions == VOL_DIMENSIONS_ON)
         code = vol_dims_complete(group, err);
     return code;

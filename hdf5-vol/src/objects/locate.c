@@ -4,6 +4,7 @@
 
 #include "hdf5/errors.h"
 #include "model/aliases.h"
+#include "model/link_order.h"
 #include "model/links.h"
 #include "model/tokens.h"
 
@@ -13,7 +14,6 @@ H5VL_loc_params_t vol_self(H5I_type_t type) {
     return (H5VL_loc_params_t){.obj_type = type, .type = H5VL_OBJECT_BY_SELF};
 }
 
-/* Links are in the order of their names whatever index is asked for: Zarr knows no other. */
 static enum zb_code find_by_index(const vol_object *object, const H5VL_loc_by_idx_t *at,
                                   vol_found *out, zb_error *err) {
     vol_node *group = vol_node_find(object->node, at->name, err);
@@ -25,8 +25,11 @@ static enum zb_code find_by_index(const vol_object *object, const H5VL_loc_by_id
     if (at->n >= group->link_count)
         return zb_fail(err, ZB_ENOTFOUND, "group %s has %zu links, none with index %llu",
                        group->path, group->link_count, (unsigned long long)at->n);
-    const size_t i = (size_t)at->n;
-    out->link = group->link[at->order == H5_ITER_DEC ? group->link_count - 1 - i : i];
+    const bool by_creation = at->idx_type == H5_INDEX_CRT_ORDER;
+    if (by_creation && !vol_order_flags(group))
+        return zb_fail(err, ZB_EINVAL, "creation order not tracked for links in group %s",
+                       group->path);
+    out->link = vol_order_link(group, by_creation, at->order == H5_ITER_DEC, (size_t)at->n);
     out->node = vol_link_node(out->link);
     return ZB_OK;
 }
