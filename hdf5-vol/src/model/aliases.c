@@ -15,12 +15,21 @@
 
 #define MEMBER "names"
 
+static vol_named *names_of(vol_node *node);
+
+/* What an alias says; whether the node agrees is another question. */
+static vol_node *alias_target(vol_link *alias) {
+    if (!alias->alias_of || alias->alias_of->loose)
+        alias->alias_of = alias->group->loose ? NULL : vol_place_node(alias->group, alias->target);
+    return alias->alias_of;
+}
+
+/* Walks end since they know the nodes to which several links lead, so the node must agree. */
 vol_node *vol_link_node(vol_link *link) {
     if (link->kind != VOL_LINK_ALIAS)
         return link->node;
-    if (!link->alias_of || link->alias_of->loose)
-        link->alias_of = link->group->loose ? NULL : vol_place_node(link->group, link->target);
-    return link->alias_of;
+    vol_node *node = alias_target(link);
+    return node && names_of(node) && link->counted ? node : NULL;
 }
 
 /* ---- The aliases of one node ---- */
@@ -35,14 +44,8 @@ static enum zb_code append(vol_named *names, vol_link *alias, zb_error *err) {
         names->room = room;
     }
     names->link[names->count++] = alias;
+    alias->counted = true;
     return ZB_OK;
-}
-
-static bool has(const vol_named *names, const vol_link *alias) {
-    for (size_t i = 0; i < names->count; i++)
-        if (names->link[i] == alias)
-            return true;
-    return false;
 }
 
 /* The alias at a place, if it is there, is shown, and leads to the node. */
@@ -51,7 +54,7 @@ static vol_link *alias_at(vol_node *node, const char *text) {
     vol_node *group = vol_place_parent(node, text, &name);
     vol_link *link = NULL;
     if (!group || vol_child_find(group, name, &link, NULL) != ZB_OK ||
-        link->kind != VOL_LINK_ALIAS || vol_link_node(link) != node)
+        link->kind != VOL_LINK_ALIAS || alias_target(link) != node)
         link = NULL;
     free(name);
     return link;
@@ -67,7 +70,7 @@ static vol_named *names_of(vol_node *node) {
     for (const zb_json *one = zb_json_first(list); one; one = zb_json_next(one)) {
         const char *text = zb_json_string(one);
         vol_link *alias = text ? alias_at(node, text) : NULL;
-        if (alias && !has(node->names, alias))
+        if (alias && !alias->counted)
             append(node->names, alias, NULL);
     }
     return node->names;
@@ -142,19 +145,20 @@ enum zb_code vol_alias_create(const vol_place *place, vol_node *node, zb_error *
 }
 
 /* The node behind an alias has it no longer. */
-static void drop_name(const vol_link *link) {
+static void drop_name(vol_link *link) {
     vol_named *names = link->alias_of ? link->alias_of->names : NULL;
     for (size_t i = 0; names && i < names->count; i++) {
         if (names->link[i] != link)
             continue;
         names->link[i] = names->link[--names->count];
+        link->counted = false;
         names->changed = link->group->file->links_changed = true;
     }
 }
 
 void vol_alias_remove(vol_link *link) {
-    if (link->kind == VOL_LINK_ALIAS && vol_link_node(link))
-        names_of(link->alias_of); /* so that its list is stored without this one */
+    if (link->kind == VOL_LINK_ALIAS)
+        vol_link_node(link); /* so that the node's list is known, and stored without this one */
     drop_name(link);
     vol_named_remove(link);
 }
@@ -259,6 +263,8 @@ enum zb_code vol_links_store_below(vol_node *node, zb_error *err) {
 
 static void forget_names(vol_node *node) {
     if (node && node->names) {
+        for (size_t i = 0; i < node->names->count; i++)
+            node->names->link[i]->counted = false;
         free(node->names->link);
         free(node->names);
         node->names = NULL;

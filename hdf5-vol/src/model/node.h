@@ -36,6 +36,7 @@ typedef struct vol_link {
     enum vol_link_kind kind;
     bool named;         /* of named_links.h, which owns it */
     char *external;     /* external links: the name of the file */
+    bool counted;       /* aliases: the node has it among its names */
     uint64_t order;     /* link_order.h: from 1 on; 0 where it is not known */
     vol_node *alias_of; /* aliases: the node, once it was looked for; NULL where there is none */
     char *target;       /* the value of a soft link; JSON of a kept one; NULL where there is none */
