@@ -163,6 +163,16 @@ void vol_alias_remove(vol_link *link) {
     vol_named_remove(link);
 }
 
+static void forget_names(vol_node *node) {
+    if (node && node->names) {
+        for (size_t i = 0; i < node->names->count; i++)
+            node->names->link[i]->counted = false;
+        free(node->names->link);
+        free(node->names);
+        node->names = NULL;
+    }
+}
+
 /* ---- Changing places ---- */
 
 enum zb_code vol_alias_gather(vol_node *top, zb_error *err) {
@@ -179,8 +189,13 @@ enum zb_code vol_alias_gather(vol_node *top, zb_error *err) {
 }
 
 bool vol_alias_moved(vol_node *top) {
-    const vol_named *names = top->names, *named = top->named;
+    const vol_named *names = top->names;
+    const vol_named *named = top->named;
     bool any = false;
+    if (names && names->count == 0 && !names->changed) { /* there may be some, seen from here */
+        forget_names(top);
+        names = NULL;
+    }
     for (size_t i = 0; names && i < names->count; i++) {
         names->link[i]->group->named->changed = true;
         top->names->changed = any = true;
@@ -259,16 +274,6 @@ enum zb_code vol_links_store_below(vol_node *node, zb_error *err) {
         code = each_below(node, vol_order_store, err);
     file->links_changed = code || node != file->root;
     return code;
-}
-
-static void forget_names(vol_node *node) {
-    if (node && node->names) {
-        for (size_t i = 0; i < node->names->count; i++)
-            node->names->link[i]->counted = false;
-        free(node->names->link);
-        free(node->names);
-        node->names = NULL;
-    }
 }
 
 void vol_alias_forget(vol_node *node) {
