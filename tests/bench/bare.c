@@ -43,6 +43,28 @@ static enum bare_library library_of(const zb_array_info *info) {
     bare_die("no bare library for this codec");
 }
 
+/* Is the codec one of `bytes`, the library's and those of shards? */
+static bool is_plain(const char *name) {
+    static const char *const plain[] = {"bytes", "zstd", "gzip", "blosc", "sharding_indexed",
+                                        "crc32c"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof plain / sizeof *plain && !found; i++)
+        found = strcmp(name, plain[i]) == 0;
+    return found;
+}
+
+bool bare_knows(const char *directory, const zb_node *node) {
+    const zb_array_info *info = zb_node_array(node);
+    char path[BARE_PATH];
+    snprintf(path, sizeof path, "%s/zarr.json", directory);
+    bool known = access(path, F_OK) == 0 && info->ndim > 0 && !zb_dtype_is_variable(info->dtype);
+    for (size_t i = 0; i < info->codec_count && known; i++)
+        known = is_plain(info->codecs[i].name);
+    for (uint32_t d = 0; d < info->ndim && known; d++)
+        known = zb_array_run_count(node, d) == 0 && info->shape[d] % info->chunk_shape[d] == 0;
+    return known;
+}
+
 static void unravel(uint64_t number, const uint64_t *grid, uint32_t ndim, uint64_t *index) {
     for (uint32_t d = ndim; d-- > 0; number /= grid[d])
         index[d] = number % grid[d];
@@ -196,7 +218,7 @@ void bare_read(const char *directory, const zb_array_info *info, unsigned thread
     free(j.indexes);
 }
 
-double bare_decode_ms(const char *directory, const zb_array_info *info, double (*now_ms)(void)) {
+least bare_decode_time(const char *directory, const zb_array_info *info) {
     job j = {.directory = directory, .info = info, .grid = bare_grid_of(info)};
     int fd = open_chunk(&j, 0);
     uint64_t *index = read_index(fd, j.grid.inners), inner = j.grid.inner[1] + 1;
@@ -207,15 +229,14 @@ double bare_decode_ms(const char *directory, const zb_array_info *info, double (
     if (!encoded || !decoded || !zstd || !deflate ||
         pread(fd, encoded, size, (off_t)index[2 * inner]) != (ssize_t)size)
         bare_die("cannot read an inner chunk");
-    double least = 1e30;
+    least time = LEAST_NONE;
     for (int i = 0; i < 200; i++) {
-        double start = now_ms();
+        moment start = moment_now();
         if (j.grid.library == BARE_RAW)
             memcpy(decoded, encoded, decoded_size);
         else
             decode(j.grid.library, zstd, deflate, encoded, size, decoded, decoded_size);
-        double took = now_ms() - start;
-        least = took < least ? took : least;
+        moment_end(start, &time);
     }
     libdeflate_free_decompressor(deflate);
     ZSTD_freeDCtx(zstd);
@@ -223,5 +244,5 @@ double bare_decode_ms(const char *directory, const zb_array_info *info, double (
     free(decoded);
     free(index);
     close(fd);
-    return least;
+    return time;
 }

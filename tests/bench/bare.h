@@ -4,14 +4,18 @@
  * row, or copied, encoded and written, on the same number of threads, without any code of
  * zarrbridge. The core's own cost is the time that it takes beyond this.
  *
- * The calibration supports the data sets: 2 or more dimensions that the chunks divide, raw, zstd,
- * gzip and blosc chunks, one level of shards with the index at the end. It exits with a message for
- * other arrays.
+ * The calibration supports arrays of version 3 with elements of one size and one or more dimensions
+ * that the chunks divide, raw, zstd, gzip and blosc chunks, one level of shards with the index at
+ * the end, no filters. It exits with a message for damaged ones.
  */
 #ifndef ZB_BENCH_BARE_H
 #define ZB_BENCH_BARE_H
 
+#include "timing.h"
 #include "zarrbridge/zarrbridge.h"
+
+/* Is it an array that the calibration supports? */
+bool bare_knows(const char *directory, const zb_node *node);
 
 /* Reads the whole array of a store directory into out (C order). */
 void bare_read(const char *directory, const zb_array_info *info, unsigned threads, void *out);
@@ -23,6 +27,6 @@ void bare_write(const char *directory, const zb_array_info *info, unsigned threa
 
 /* The least time that the bare library takes for inner chunk (1, 1) of the first shard of such a
    2-D array, from memory to memory, on one thread. */
-double bare_decode_ms(const char *directory, const zb_array_info *info, double (*now_ms)(void));
+least bare_decode_time(const char *directory, const zb_array_info *info);
 
 #endif

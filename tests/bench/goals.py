@@ -14,15 +14,28 @@ GDAL_CACHE_MIB = 64  # GDAL_CACHEMAX of all GDAL programs here
 A = {"A-raw": 256**3 * 2, "A-zstd": 256**3 * 2, "A-shards-zstd": 64**3 * 2, "A-gzip": 64**3 * 2}
 DEM = {"dem-chunked-zstd": 512**2 * 2, "dem-shards-zstd": 256**2 * 2,
        "dem-shards-lz4": 256**2 * 2, "dem-shards-gzip": 256**2 * 2, "dem-shards-raw": 256**2 * 2}
-CHUNK = A | DEM | {"big": 256**2 * 2}
+# The other forms of arrays; of words a chunk is its elements and their texts.
+KINDS = {"words-raw": 10**5 * 32, "words-zstd": 10**5 * 32, "times-zstd": 2**20 * 8,
+         "months-zstd": 744 * 60 * 64 * 2, "v2-gzip": 512**2 * 2, "filters-delta": 512**2 * 2,
+         "filters-fixedscaleoffset": 512**2 * 4, "filters-bitround": 512**2 * 4,
+         "filters-scale_offset": 512**2 * 4, "filters-shuffle": 512**2 * 4}
+VERSION_2 = ["v2-gzip"]  # read only
+CHUNK = A | DEM | KINDS | {"big": 256**2 * 2}
 WRITTEN_CHUNK = {name: 32 * MIB if name in A else 8 * MIB for name in CHUNK if "shards" in name}
 WRITE_CACHE = 256 * MIB  # the default of write_cache_bytes
 
 WINDOW_GOALS = {"dem-shards-zstd": 0.6, "dem-shards-gzip": 0.6, "dem-shards-lz4": 0.5,
                 "dem-shards-raw": 0.5}
 H5PY_STORES = dict.fromkeys(A, "A.h5") | {"dem-shards-zstd": "dem.h5"}
+H5PY_KINDS = {"words-zstd": "words.h5", "times-zstd": "times.h5"}
 H5PY_WRITES = ["A-gzip", "dem-shards-gzip"]
 GDAL_STORES = {"dem-shards-zstd": "dem.tif", "dem-chunked-zstd": "dem.tif"}
+
+
+def peers_of(dataset):
+    """The programs that are installed beside zarr-python and can read and write the data set."""
+    strange = dataset in KINDS and dataset not in VERSION_2
+    return ("zarrs",) if strange else ("zarrs", "tensorstore")
 
 
 def best(pairs):
@@ -61,6 +74,33 @@ def h5py_goals(get):
                    get("hdf5", native, what), 1.0)
 
 
+def with_cpu(get, row, ours, reference, what):
+    """A row that ends with the time of all threads, of ours and of the reference."""
+    peers = get(*ours, what, "cpu"), get(*reference, what, "cpu")
+    return (*row[:2], get(*ours, what), row[2], get(*reference, what), row[3], *peers)
+
+
+def kind_goals(get, what="whole"):
+    for name in KINDS:
+        if what == "write" and name in VERSION_2:
+            continue
+        peers = [("bare", "bare library", 1.15)] if get("bare", name, what) else []
+        peers += [(peer, peer, 1.0) for peer in ("zarr-python", *peers_of(name))]
+        for peer, label, goal in peers:
+            yield with_cpu(get, ("core, whole", name, label, goal), ("core", name), (peer, name),
+                           what)
+
+
+def kind_write_goals(get):
+    return kind_goals(get, "write")
+
+
+def h5py_kind_goals(get):
+    for name, native in H5PY_KINDS.items():
+        yield with_cpu(get, ("h5py `[...]`", name, f"native {native}", 1.0), ("h5py+ours", name),
+                       ("hdf5", native), "whole")
+
+
 def gdal_goals(get):
     for name, native in GDAL_STORES.items():
         for what in ("whole-band", "scanlines", "windows-700", "hillshade", "png"):
@@ -80,7 +120,8 @@ def read_memory(lines, threads):
     GDAL also its block cache."""
     most = {}
     for (peer, dataset, what), line in lines.items():
-        if peer in ("core", "h5py+ours", "gdal+ours") and "extra" in line:
+        objects = peer == "h5py+ours" and dataset in H5PY_KINDS  # Python's take the most
+        if peer in ("core", "h5py+ours", "gdal+ours") and "extra" in line and not objects:
             row = peer, dataset
             most[row] = max(most.get(row, 0), line["extra"])
     for (peer, dataset), extra in most.items():
@@ -118,24 +159,28 @@ def write_memory(lines, threads):
 
 
 # The sources of a program's tables: functions that give goals, and one that gives the memory.
-READING = (core_goals, h5py_goals, gdal_goals), read_memory
-WRITING = (write_goals, plugin_write_goals), write_memory
+READING = (core_goals, h5py_goals, gdal_goals, kind_goals, h5py_kind_goals), read_memory
+WRITING = (write_goals, plugin_write_goals, kind_write_goals), write_memory
 
 
 def print_times(rows, wants):
     rows = [row for row in rows if wants(row[1]) and row[2] is not None]
     if not rows:
         return
-    print("| what | data | ours | reference | | ratio | goal | met |")
-    print("| --- | --- | ---: | --- | ---: | ---: | ---: | --- |")
-    for what, dataset, ours, name, reference, goal in rows:
+    has_cpu = len(rows[0]) > 6
+    cpu = [" CPU |", " ---: |"] if has_cpu else ["", ""]
+    print(f"| what | data | ours |{cpu[0]} reference | |{cpu[0]} ratio | goal | met |")
+    print(f"| --- | --- | ---: |{cpu[1]} --- | ---: |{cpu[1]} ---: | ---: | --- |")
+    for what, dataset, ours, name, reference, goal, *used in rows:
+        cpu = [f" {in_ms(ms)} |" if ms else " |" for ms in used] if has_cpu else ["", ""]
         if reference is None:
-            print(f"| {what} | {dataset} | {in_ms(ours)} | not measured | | | {goal:.2f} | |")
+            print(f"| {what} | {dataset} | {in_ms(ours)} |{cpu[0]} not measured | |{cpu[1]} "
+                  f"| {goal:.2f} | |")
             continue
         ratio = ours / reference
         met = "yes" if ratio <= goal else "**no**"
-        print(f"| {what} | {dataset} | {in_ms(ours)} | {name} | {in_ms(reference)} | {ratio:.2f} "
-              f"| {goal:.2f} | {met} |")
+        print(f"| {what} | {dataset} | {in_ms(ours)} |{cpu[0]} {name} | {in_ms(reference)} |"
+              f"{cpu[1]} {ratio:.2f} | {goal:.2f} | {met} |")
     print()
 
 

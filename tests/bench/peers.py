@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """Times one reader on one data set, in a process of its own, and prints JSON lines {"peer",
-"dataset", "what", "ms", "extra"}: the least of some rounds, each into a new buffer, and the peak of
-resident bytes above those after opening, less the bytes that were read.
+"dataset", "what", "ms", "cpu", "extra"}: the least of some rounds, each into a new buffer, the time
+of all threads together, and the peak of resident bytes above those after opening, less the bytes
+that were read.
 
     peers.py PEER PATH [ROUNDS]
 
@@ -52,6 +53,23 @@ def box(corner, edge):
     return tuple(slice(c, c + edge) for c in corner)
 
 
+class Least:
+    """The least of the times that blocks of code take."""
+
+    def __init__(self):
+        self.seconds = self.cpu = float("inf")
+
+    def __enter__(self):
+        self.begin = time.process_time(), time.perf_counter()
+
+    def __exit__(self, *error):
+        self.seconds = min(self.seconds, time.perf_counter() - self.begin[1])
+        self.cpu = min(self.cpu, time.process_time() - self.begin[0])
+
+    def values(self, per=1):
+        return {"ms": round(self.seconds * 1e3 / per, 4), "cpu": round(self.cpu * 1e3 / per, 4)}
+
+
 class Timer:
     def __init__(self, peer, dataset, rounds):
         self.peer, self.dataset, self.rounds = peer, dataset, rounds
@@ -66,16 +84,15 @@ class Timer:
 
     def time(self, what, function, per=1):
         """Reports the least time of one call, divided by `per`, and its memory."""
-        least = float("inf")
+        least = Least()
         Path("/proc/self/clear_refs").write_text("5")  # the peak is measured from here on
         for _ in range(self.rounds):
             result = None
-            begin = time.perf_counter()
-            result = function()
-            least = min(least, time.perf_counter() - begin)  # before the result is freed
+            with least:
+                result = function()
         size = result.nbytes if result is not None else 0
         extra = max(0, status("VmHWM") - self.base - size)
-        self.report(what, ms=round(least * 1e3 / per, 4), extra=extra)
+        self.report(what, **least.values(per), extra=extra)
 
     def time_program(self, what, command):
         """Reports the least time of a program."""
@@ -143,7 +160,7 @@ def run_tensorstore(path, timer):
     import tensorstore
 
     spec = {
-        "driver": "zarr3",
+        "driver": "zarr3" if (path / "zarr.json").exists() else "zarr",
         "kvstore": {"driver": "file", "path": str(path)},
         "context": {"cache_pool": {"total_bytes_limit": 0}},
     }

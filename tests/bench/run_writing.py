@@ -9,12 +9,11 @@ As run.py, whose data sets are written again here: by zb-write-bench, by other w
 the plugins, all in one new folder below DATA (or --scratch), none with syncing.
 """
 
-import sys
 import tempfile
 from pathlib import Path
 
 import run
-from goals import A, DEM, H5PY_WRITES, WRITING, print_tables
+from goals import H5PY_WRITES, VERSION_2, WRITING, print_tables
 
 
 class WriteBench(run.Bench):
@@ -24,18 +23,19 @@ class WriteBench(run.Bench):
         with tempfile.TemporaryDirectory(dir=place, prefix="writing-") as self.scratch:
             super().measure()
 
-    def programs(self, venv):
+    def programs(self):
         core, peers = self.find("zb-write-bench"), run.HERE / "write_peers.py"
-        for dataset in filter(self.wants, A | DEM):
+        for dataset in self.datasets():
+            if dataset in VERSION_2:
+                continue
             store = self.data / f"{dataset}.zarr"
             yield core, store, self.scratch
             if dataset in H5PY_WRITES:
-                yield sys.executable, peers, "h5py", store, self.scratch
-            yield sys.executable, peers, "zarr-python", store, self.scratch
-            for peer in ("zarrs", "tensorstore") if venv else ():
-                yield venv, peers, peer, store, self.scratch
+                yield self.python, peers, "h5py", store, self.scratch
+            for peer in self.peers(dataset):
+                yield self.python, peers, peer, store, self.scratch
         if self.wants("dem.tif"):
-            yield sys.executable, peers, "gdal", self.data / "dem.tif", self.scratch
+            yield self.python, peers, "gdal", self.data / "dem.tif", self.scratch
 
 
 def main():

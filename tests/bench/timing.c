@@ -9,10 +9,28 @@
 #include <sys/mman.h>
 #include <time.h>
 
-double now_ms(void) {
+static double clock_ms(clockid_t clock) {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+double now_ms(void) {
+    return clock_ms(CLOCK_MONOTONIC);
+}
+
+double cpu_ms(void) {
+    return clock_ms(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+moment moment_now(void) {
+    return (moment){.cpu = cpu_ms(), .ms = now_ms()};
+}
+
+void moment_end(moment start, least *kept) {
+    double ms = now_ms() - start.ms, cpu = cpu_ms() - start.cpu;
+    kept->ms = ms < kept->ms ? ms : kept->ms;
+    kept->cpu = cpu < kept->cpu ? cpu : kept->cpu;
 }
 
 void check(enum zb_code code, const zb_error *err) {
@@ -22,9 +40,9 @@ void check(enum zb_code code, const zb_error *err) {
     }
 }
 
-void report(const char *peer, const char *dataset, const char *what, double ms, int64_t extra) {
-    printf("{\"peer\": \"%s\", \"dataset\": \"%s\", \"what\": \"%s\", \"ms\": %.4f", peer, dataset,
-           what, ms);
+void report(const char *peer, const char *dataset, const char *what, least time, int64_t extra) {
+    printf("{\"peer\": \"%s\", \"dataset\": \"%s\", \"what\": \"%s\", \"ms\": %.4f, \"cpu\": %.4f",
+           peer, dataset, what, time.ms, time.cpu);
     if (extra >= 0)
         printf(", \"extra\": %lld", (long long)extra);
     puts("}");

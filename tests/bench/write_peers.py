@@ -19,11 +19,10 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
-from peers import Timer
+from peers import Least, Timer
 
 
 def remove(path):
@@ -46,13 +45,12 @@ class Target:
 
 
 def time_writing(timer, renew, write, what="write"):
-    least = float("inf")
+    least = Least()
     for _ in range(timer.rounds):
         renew()
-        begin = time.perf_counter()
-        write()
-        least = min(least, time.perf_counter() - begin)
-    timer.report(what, ms=round(least * 1e3, 4))
+        with least:
+            write()
+    timer.report(what, **least.values())
 
 
 def read_source(path):

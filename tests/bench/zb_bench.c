@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Times the core on one store and prints JSON lines {"peer", "dataset", "what", "ms", "extra"};
- * extra is the peak of resident bytes above those after opening, less the bytes that were read.
+ * Times the core on one store and prints JSON lines {"peer", "dataset", "what", "ms", "cpu",
+ * "extra"}; cpu is the time of all threads together, extra the peak of resident bytes above those
+ * after opening, less the bytes that were read.
  *
  *     zb-bench DIRECTORY [rounds]
  *
  * what: whole (into a new buffer), whole-warm (into a touched one), both also for the peer
- * "bare" (the calibration of bare.h), windows-256 (random 256^2 windows of a 2-D array, caches
+ * "bare" (the calibration of bare.h, where it knows the array), windows-256 (random 256^2 windows of a 2-D array, caches
  * empty at first, milliseconds each), window-warm and window-decode (one window again, and the bare
  * decoding of its chunk), open (metadata only).
  */
@@ -19,19 +20,22 @@
 #include "timing.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
+#include "zarrbridge/values.h"
 
 typedef struct bench {
     const char *directory, *dataset;
     zb_node *node;
     const zb_array_info *info;
-    size_t bytes;
-    int64_t opened; /* resident bytes after opening */
+    size_t bytes, texts; /* decoded; texts: that elements of variable length point at */
+    zb_values *values;   /* of the read that goes on, for such elements */
+    int64_t opened;      /* resident bytes after opening */
     int rounds;
 } bench;
 
 static void read_core(const bench *b, void *out) {
     zb_error err;
-    zb_read read = {.node = b->node, .view = {.data = out, .dtype = b->info->dtype}};
+    zb_read read = {.node = b->node,
+                    .view = {.data = out, .dtype = b->info->dtype, .values = b->values}};
     check(zb_array_read(&read, 1, &err), &err);
 }
 
@@ -45,24 +49,42 @@ static int64_t extra_memory(const bench *b, size_t result) {
 }
 
 /* Reports the least of `rounds` times, each into a new block or all into one. */
-static void time_whole(const bench *b, const char *peer, void (*read)(const bench *, void *),
-                       bool warm) {
-    double least = 1e30;
+static void time_whole(bench *b, const char *peer, void (*read)(const bench *, void *), bool warm) {
+    zb_error err;
+    least time = LEAST_NONE;
     memory_reset_peak();
     void *kept = warm ? new_block(b->bytes) : NULL;
     if (kept)
         memset(kept, 1, b->bytes);
     for (int i = 0; i < b->rounds; i++) {
         void *out = warm ? kept : new_block(b->bytes);
-        double start = now_ms();
+        check(zb_values_new(&b->values, &err), &err);
+        moment start = moment_now();
         read(b, out);
-        double took = now_ms() - start;
-        least = took < least ? took : least;
+        moment_end(start, &time);
+        zb_values_free(b->values);
         if (!warm)
             free(out);
     }
     free(kept);
-    report(peer, b->dataset, warm ? "whole-warm" : "whole", least, extra_memory(b, b->bytes));
+    report(peer, b->dataset, warm ? "whole-warm" : "whole", time,
+           extra_memory(b, b->bytes + b->texts));
+}
+
+/* The bytes that the elements point at. */
+static size_t count_texts(bench *b) {
+    zb_error err;
+    size_t texts = 0;
+    if (b->info->dtype.kind != ZB_KIND_STRING && b->info->dtype.kind != ZB_KIND_BYTES)
+        return 0;
+    zb_slice *slices = new_block(b->bytes);
+    check(zb_values_new(&b->values, &err), &err);
+    read_core(b, slices);
+    for (size_t i = 0; i < b->bytes / sizeof *slices; i++)
+        texts += slices[i].size;
+    zb_values_free(b->values);
+    free(slices);
+    return texts;
 }
 
 static void compare(const bench *b) {
@@ -90,12 +112,12 @@ static void read_window(const bench *b, uint64_t y, uint64_t x, void *out) {
 static void time_windows(const bench *b) {
     enum { WINDOWS = 300 };
     void *out = malloc(256 * 256 * 16);
-    double least = 1e30;
+    least time = LEAST_NONE, warm = LEAST_NONE;
     memory_reset_peak();
     for (int round = 0; round < b->rounds; round++) {
         uint64_t random = 12345;
         zb_cache_clear();
-        double start = now_ms();
+        moment start = moment_now();
         for (int i = 0; i < WINDOWS; i++) {
             random = random * 6364136223846793005u + 1442695040888963407u;
             uint64_t y = (random >> 33) % (b->info->shape[0] - 255);
@@ -103,39 +125,35 @@ static void time_windows(const bench *b) {
             uint64_t x = (random >> 33) % (b->info->shape[1] - 255);
             read_window(b, y, x, out);
         }
-        double took = (now_ms() - start) / WINDOWS;
-        least = took < least ? took : least;
+        moment_end(start, &time);
     }
-    report("core", b->dataset, "windows-256", least, extra_memory(b, 0));
-    least = 1e30;
+    time = (least){.ms = time.ms / WINDOWS, .cpu = time.cpu / WINDOWS};
+    report("core", b->dataset, "windows-256", time, extra_memory(b, 0));
     for (int i = 0; i < 200; i++) {
-        double start = now_ms();
+        moment start = moment_now();
         read_window(b, 256, 256, out); /* one whole inner chunk: never from the cache */
-        double took = now_ms() - start;
-        least = took < least ? took : least;
+        moment_end(start, &warm);
     }
-    report("core", b->dataset, "window-warm", least, -1);
+    report("core", b->dataset, "window-warm", warm, -1);
     if (b->info->shard_depth)
-        report("bare", b->dataset, "window-decode", bare_decode_ms(b->directory, b->info, now_ms),
-               -1);
+        report("bare", b->dataset, "window-decode", bare_decode_time(b->directory, b->info), -1);
     free(out);
 }
 
 static void time_open(const bench *b) {
-    double least = 1e30;
+    least time = LEAST_NONE;
     for (int i = 0; i < 200; i++) {
         zb_error err;
         zb_store *store;
         zb_node *node;
-        double start = now_ms();
+        moment start = moment_now();
         check(zb_store_open_fs(b->directory, &store, &err), &err);
         check(zb_node_open(store, "", &node, &err), &err);
-        double took = now_ms() - start;
-        least = took < least ? took : least;
+        moment_end(start, &time);
         zb_node_release(node);
         zb_store_release(store);
     }
-    report("core", b->dataset, "open", least, -1);
+    report("core", b->dataset, "open", time, -1);
 }
 
 int main(int argc, char **argv) {
@@ -147,12 +165,15 @@ int main(int argc, char **argv) {
         .directory = argv[1], .dataset = name_of(argv[1]), .rounds = argc > 2 ? atoi(argv[2]) : 5};
     b.node = open_array(b.directory, &b.bytes);
     b.info = zb_node_array(b.node);
+    b.texts = count_texts(&b);
     b.opened = memory_now();
     time_whole(&b, "core", read_core, false);
     time_whole(&b, "core", read_core, true);
-    time_whole(&b, "bare", read_bare, false);
-    time_whole(&b, "bare", read_bare, true);
-    compare(&b);
+    if (bare_knows(b.directory, b.node)) {
+        time_whole(&b, "bare", read_bare, false);
+        time_whole(&b, "bare", read_bare, true);
+        compare(&b);
+    }
     if (b.info->ndim == 2)
         time_windows(&b);
     time_open(&b);

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(os.environ["ZARRBRIDGE_SOURCE_DIR"])
-PAGES = ["writing.md", "security.md", "correctness-issues.md"]
+PAGES = ["writing.md", "security.md", "correctness-issues.md", "format-checklist.md"]
 
 
 @pytest.fixture(scope="module")
@@ -56,3 +56,19 @@ def test_named_tests_exist(page, entries, words):
             assert any(fnmatch(entry, pattern) for entry in entries), f"{pattern}, for: {promise}"
         for test in tests:
             assert test in words, f"{test}, for: {promise}"
+
+
+def test_the_checklist_leaves_nothing_open():
+    """Each rule says whether it is read and written, also by the plugins, and they are counted."""
+    number = 0
+    rules = 0
+    for line in (SOURCE / "docs" / "format-checklist.md").read_text().splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if not line.startswith("|") or cells[0] in ("#", "---"):
+            number = 0
+            continue
+        number += 1
+        rules += 1
+        assert len(cells) == 7 and all(cells), line
+        assert cells[0] == str(number), line
+    assert rules > 80

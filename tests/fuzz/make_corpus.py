@@ -53,6 +53,12 @@ def streams():
     yield "crc32c", 3, b"123456789" + struct.pack("<I", 0xE3069283), 9
 
 
+# 12 numbers as zfp writes them: reversibly, at a rate of 9, and with zfpy's header.
+ZFP_DOUBLES = "019060a6fe37a0022061990000000000"
+ZFP_BYTES = "8b0c0b00000f0b000016860500000000"
+ZFP_HEADED = "7a667005b20000000000f0ca01591700ffec140001ad2e000000000000000000"
+
+
 def chunks():
     """(number of the chain in fuzz_filters.c, chunk of 12 elements behind its codecs)"""
     small = numpy.array([0, 1, 2, 5, 7, 11, 3, 5, 0, 255, 128, 64], "u1")
@@ -73,6 +79,8 @@ def chunks():
     yield 12, small.astype(">u2")
     yield 13, numpy.concatenate([bits, numpy.array([4], "u1")])
     yield 14, numpy.frombuffer(gzip.compress(ramp[:53], mtime=0), "u1")
+    for number, encoded in enumerate([ZFP_DOUBLES, ZFP_BYTES, ZFP_HEADED], 15):
+        yield number, numpy.frombuffer(bytes.fromhex(encoded), "u1")
 
 
 # What fuzz_gdal_write.c makes of bytes, in its order.

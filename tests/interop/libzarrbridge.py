@@ -13,7 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-lib = c.CDLL(os.environ["ZARRBRIDGE_BUILD_DIR"] + "/core/libzarrbridge.so")
+# A process that serves another library to the tests has no build, and needs the types alone.
+BUILD = os.environ.get("ZARRBRIDGE_BUILD_DIR")
+lib = c.CDLL(BUILD + "/core/libzarrbridge.so") if BUILD else None
 
 KINDS = {"b": 0, "i": 1, "u": 2, "f": 3, "c": 4, "V": 5, "M": 9, "m": 10, "S": 11, "U": 12}
 STRUCT = 8  # ZB_KIND_STRUCT
@@ -36,6 +38,8 @@ class Runs(c.Structure):
     """zb_chunk_runs"""
 
     _fields_ = [("run", c.POINTER(Run)), ("count", c.c_size_t)]
+
+
 class Field(c.Structure):
     """zb_field"""
 
@@ -64,6 +68,7 @@ class Spec(c.Structure):
         ("dimension_names", c.POINTER(c.c_char_p)),
         ("attributes", c.c_char_p),
         ("separator", c.c_char),
+        ("key_encoding", c.c_char_p),
     ]
 
 
@@ -97,6 +102,12 @@ class Read(c.Structure):
         ("step", c.POINTER(c.c_uint64)),
         ("view", View),
     ]
+
+
+class Slice(c.Structure):
+    """zb_slice"""
+
+    _fields_ = [("data", c.c_char_p), ("size", c.c_size_t)]
 
 
 class Error(c.Structure):
@@ -163,6 +174,32 @@ def dtype_of(dtype):
                  c.addressof(detail))
 
 
+TEXT = Dtype(6, c.sizeof(Slice), False, None)  # ZB_KIND_STRING
+BYTES = Dtype(7, c.sizeof(Slice), False, None)
+
+
+def slices_of(values):
+    """Objects, str or bytes, as an array of Slice; keep it for as long as the library uses it."""
+    encoded = [v.encode() if isinstance(v, str) else v for v in np.asarray(values).ravel()]
+    return (Slice * len(encoded))(*[Slice(data, len(data)) for data in encoded])
+
+
+def objects_of(slices, dtype):
+    """The str or bytes of an array of Slice. A char pointer's own value would end at a NUL."""
+    data = [c.string_at(c.c_void_p.from_buffer(s).value, s.size) if s.size else b"" for s in slices]
+    values = np.empty(len(data), object)
+    values[:] = [v.decode() for v in data] if dtype.kind == TEXT.kind else data
+    return values
+
+
+def fill_of(fill_value, dtype):
+    """The address of a fill value, as an object to keep."""
+    if dtype == object:
+        return slices_of(np.array([fill_value], object))
+    data = np.array(fill_value, dtype.newbyteorder("=")).tobytes()
+    return c.create_string_buffer(data, len(data))
+
+
 def text_of(value):
     return None if value is None else json.dumps(value).encode()
 
@@ -187,15 +224,17 @@ class Writer:
         else:
             call(lib.zb_writer_close, self.handle)
 
-    def write(self, start, step, values):
-        """values: a numpy array of any strides and byte order."""
+    def write(self, start, step, values, dtype=None):
+        """values: a numpy array of any strides and byte order; objects as TEXT or BYTES. dtype: the
+        library's, where numpy has no such type."""
+        slices = slices_of(values) if values.dtype == object else None
         write = Write(
             start=shape_of(start),
             count=shape_of(values.shape),
             step=shape_of(step),
-            data=values.ctypes.data,
-            dtype=dtype_of(values.dtype),
-            strides=strides_of(values),
+            data=c.addressof(slices) if slices is not None else values.ctypes.data,
+            dtype=dtype or dtype_of(values.dtype),
+            strides=None if slices is not None else strides_of(values),
         )
         call(lib.zb_writer_write, self.handle, c.byref(write))
 
@@ -219,14 +258,22 @@ class Store:
         call(lib.zb_node_open, self.handle, path.encode(), c.byref(node))
         return node
 
-    def read_into(self, path, start, step, values):
-        """Reads a box into a numpy array of any strides and byte order."""
-        node = self.open(path)
-        view = View(values.ctypes.data, dtype_of(values.dtype), strides_of(values))
+    def read_into(self, path, start, step, values, dtype=None):
+        """Reads a box into a numpy array of any strides and byte order; dtype as in write()."""
+        node, held, slices = self.open(path), c.c_void_p(), None
+        view = View(values.ctypes.data, dtype or dtype_of(values.dtype), strides_of(values))
+        if values.dtype == object:
+            call(lib.zb_values_new, c.byref(held))
+            slices = (Slice * values.size)()
+            view = View(c.addressof(slices), dtype, None, held)
         read = Read(node, shape_of(start), shape_of(values.shape), shape_of(step), view)
         try:
             call(lib.zb_array_read, c.byref(read), c.c_size_t(1))
+            if slices is not None:
+                values[...] = objects_of(slices, dtype).reshape(values.shape)
         finally:
+            if slices is not None:
+                lib.zb_values_free(held)
             lib.zb_node_release(node)
 
     def close(self):
@@ -238,10 +285,12 @@ class Store:
         lib.zb_node_release(node)
 
     def create_array(self, path, shape, chunks, dtype, fill_value=0, shards=None, codecs=None,
-                     names=None, attributes=None, separator="/", runs=None):
-        """dtype: of numpy; void means raw_bytes. Another byte order than the host's is stored so."""
+                     names=None, attributes=None, separator="/", runs=None, keys=None,
+                     element=None):
+        """dtype: of numpy; void means raw_bytes. Another byte order than the host's is stored so.
+        element: the library's type, where numpy has no such type."""
         dtype = np.dtype(dtype)
-        fill = np.array(fill_value, dtype.newbyteorder("=")).tobytes()
+        fill = fill_of(fill_value, dtype)
         encoded = [None if n is None else n.encode() for n in names or []]
         spec = Spec(
             ndim=len(shape),
@@ -249,12 +298,13 @@ class Store:
             inner_shape=shape_of(chunks),
             shard_shape=shape_of(shards),
             chunk_runs=runs_of(runs),
-            dtype=dtype_of(dtype),
-            fill_value=c.cast(c.c_char_p(fill), c.c_void_p),
+            dtype=element or dtype_of(dtype),
+            fill_value=c.cast(fill, c.c_void_p),
             codecs=text_of(codecs),
             dimension_names=(c.c_char_p * len(encoded))(*encoded) if names else None,
             attributes=text_of(attributes),
-            separator=separator.encode(),
+            separator=b"\0" if keys else separator.encode(),
+            key_encoding=json.dumps(keys).encode() if keys else None,
         )
         node = c.c_void_p()
         call(lib.zb_array_create, self.handle, path.encode(), c.byref(spec), c.byref(node))
@@ -276,6 +326,24 @@ class Store:
             lib.zb_node_release(changed)
         finally:
             lib.zb_node_release(node)
+
+    def compact(self, path):
+        """Returns the bytes that are won."""
+        won, node = c.c_uint64(), self.open(path)
+        try:
+            call(lib.zb_array_compact, node, None, c.byref(won))
+        finally:
+            lib.zb_node_release(node)
+        return won.value
+
+    def storage_size(self, path):
+        """The bytes of the array's stored chunks."""
+        size, node = c.c_uint64(), self.open(path)
+        try:
+            call(lib.zb_array_storage_size, node, c.byref(size))
+        finally:
+            lib.zb_node_release(node)
+        return size.value
 
     def delete(self, path):
         call(lib.zb_node_delete, self.handle, path.encode())

@@ -105,9 +105,10 @@ def encode_bytes(codec, data, itemsize):
 
 
 def encode_shard(conf, chunk, fill):
-    """sharding_indexed: inner chunks in C order, without gaps, and the index."""
+    """sharding_indexed: inner chunks in C order, without gaps, and the index. Where they do not divide
+    the shard, it cuts the last ones, as version 1.1 is proposed."""
     inner = conf["chunk_shape"]
-    grid = [n // m for n, m in zip(chunk.shape, inner, strict=True)]
+    grid = [-(-n // m) for n, m in zip(chunk.shape, inner, strict=True)]
     index = np.full((*grid, 2), MISSING, "<u8")
     at_start = conf.get("index_location", "end") == "start"
     offset = len(encode_chain(conf["index_codecs"], index, 0)) if at_start else 0
@@ -143,9 +144,21 @@ def encode_chain(codecs, array, fill):
     return data
 
 
+def fanout_parts(number, width):
+    """The number in parts of `width` digits, behind the number of cuts between them."""
+    parts = -(-len(str(number)) // width)
+    digits = str(number).zfill(parts * width)
+    return [str(parts - 1), *(digits[i * width:(i + 1) * width] for i in range(parts))]
+
+
 def chunk_key(cell, encoding):
     """Where a chunk lies under its array."""
     conf = encoding.get("configuration", {})
+    if encoding["name"] == "suffix":
+        return chunk_key(cell, conf["base_encoding"]) + conf["suffix"]
+    if encoding["name"] == "fanout":
+        return "/".join(["c", *(part for number in cell for part in fanout_parts(
+            number, len(str(conf.get("max_children", 1000))) - 1))])
     if encoding["name"] == "v2":
         return conf.get("separator", ".").join(map(str, cell)) or "0"
     return conf.get("separator", "/").join(["c", *map(str, cell)])

@@ -27,6 +27,9 @@ def sharded(shape, codecs, **more):
 CASES = {
     "filters": ([FIXED, DELTA, "zstd"], None, True),
     "filters_in_shards": ([FIXED, "numcodecs.bz2", "crc32c"], (8, 8), True),
+    "name_of_numcodecs": ([{"name": "numcodecs.bitround", "configuration": {"keepbits": 10}}], (8, 8),
+                          True),
+    "without_members": (["numcodecs.fletcher32"], (8, 8), True),
     "transpose": ([TURN, {"name": "gzip"}], None, True),
     "transpose_in_shards": ([TURN, "zstd"], (8, 8), True),
     "big_endian": ([{"name": "bytes", "configuration": {"endian": "big"}}, "zstd"], None, True),

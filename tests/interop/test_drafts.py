@@ -9,6 +9,7 @@ import numpy as np
 import product
 import pytest
 import refcodec
+from libzarrbridge import Store, Writer, ZarrbridgeError
 from test_encode import run_check
 
 LITTLE = {"name": "bytes", "configuration": {"endian": "little"}}
@@ -61,6 +62,55 @@ def test_sharding_draft(codecs, raw, tmp_path):
     run_check(tmp_path / "manifest.json")
 
 
+def at_top(codecs):
+    def change(document):
+        document["codecs"] = codecs
+        if codecs is None:
+            del document["codecs"]
+    return change
+
+
+TURN = {"name": "transpose", "configuration": {"order": [1, 0]}}
+
+
+@pytest.mark.parametrize("codecs", [[GZIP], [], None, [TURN], [TURN, GZIP], ["gzip", "crc32c"]],
+                         ids=json.dumps)
+def test_no_array_to_bytes_codec(codecs, tmp_path):
+    """The core specification took little-endian bytes for it until July 2023, and an empty list for
+    a missing one."""
+    named = [{"name": c} if isinstance(c, str) else c for c in codecs or []]
+    at = len([c for c in named if c == TURN])
+    document = refcodec.array_document(VALUES.shape, "int32", (3, 4),
+                                       [*named[:at], LITTLE, *named[at:]], 0)
+    write(tmp_path, "a", document, VALUES, at_top(codecs))
+    run_check(tmp_path / "manifest.json")
+
+
+def test_written_as_it_stands(tmp_path):
+    """Writing keeps the document; the chunks have the codecs that it says."""
+    document = refcodec.array_document(VALUES.shape, "int32", (3, 4), [LITTLE, GZIP], 0)
+    write(tmp_path, "a", document, VALUES, at_top([GZIP]))
+    before = (tmp_path / "x.zarr" / "a" / "zarr.json").read_bytes()
+    changed = VALUES.copy()
+    changed[2:5, 3:9] = 7
+    with Writer(Store(tmp_path / "x.zarr"), "a") as writer:
+        writer.write((2, 3), (1, 1), changed[2:5, 3:9])
+    assert (tmp_path / "x.zarr" / "a" / "zarr.json").read_bytes() == before
+    np.save(tmp_path / "a.npy", changed)
+    run_check(tmp_path / "manifest.json")
+
+
+@pytest.mark.parametrize("codecs", [[], [GZIP]], ids=json.dumps)
+def test_text_needs_its_codec(codecs, tmp_path):
+    """Text had no default form."""
+    store = Store(tmp_path / "x.zarr")
+    document = refcodec.array_document((3,), "int32", (3,), codecs, 0)
+    refcodec.write_document(tmp_path / "x.zarr" / "a",
+                            document | {"data_type": "string", "fill_value": ""})
+    with pytest.raises(ZarrbridgeError, match="elements of a fixed size alone"):
+        store.open("a")
+
+
 def test_one_inner_chunk(tmp_path):
     """A shard of few bytes: a raw index alone, of chunks that are all missing, and one chunk."""
     values = np.array([5, 0], "<i4")
@@ -105,3 +155,8 @@ def test_writing_is_refused(tmp_path):
     with pytest.raises(ZarrbridgeError, match="draft of March 2023"):
         with Writer(store, "a") as writer:
             writer.write((0, 0), None, np.ones((1, 1), "<i4"))
+    before = {f: f.read_bytes() for f in tmp_path.rglob("*") if f.is_file()}
+    for shape in ((4, 4), (9, 11)):  # refused before anything has changed
+        with pytest.raises(ZarrbridgeError, match="draft of March 2023"):
+            store.resize("a", shape)
+    assert {f: f.read_bytes() for f in tmp_path.rglob("*") if f.is_file()} == before

@@ -8,35 +8,16 @@ arrays read is printed.
 """
 
 import json
-import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 import trips
+from peer_packages import Missing, python_with_zarrs, run, zarrita
 
 SAMPLE = 150
 HERE = Path(__file__).parent
-PACKAGES = Path(os.environ["ZARRBRIDGE_BUILD_DIR"]) / "tests" / "interop" / "packages"
-NPM = ["zarrita@0.7", "@zarrita/storage@0.2"]
-# The preloaded runtime of the sanitizers, if any, is for the core.
-ENVIRONMENT = {k: v for k, v in os.environ.items() if k not in ("LD_PRELOAD", "ASAN_OPTIONS")}
-
-
-def run(*command, **options):
-    return subprocess.run([str(word) for word in command], capture_output=True, text=True,
-                          env=ENVIRONMENT, **options)
-
-
-def installs(*command, **options):
-    """The output of the command; None where it fails, or waits in vain for a package index."""
-    try:
-        done = run(*command, timeout=120, **options)
-    except subprocess.TimeoutExpired:
-        return None
-    return None if done.returncode else done.stdout.strip()
 
 
 @pytest.fixture(scope="session")
@@ -52,25 +33,8 @@ def sample(tmp_path_factory):
     return folder, cases
 
 
-def zarrita():
-    folder = PACKAGES / "npm"
-    if not shutil.which("node") or not shutil.which("npm"):
-        pytest.skip(f"zarrita.js: no node or npm; {SAMPLE} arrays not read")
-    if not (folder / "node_modules" / "zarrita").exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        if installs("npm", "install", "--no-audit", "--no-fund", "--fetch-retries=1",
-                    "--fetch-timeout=20000", "--prefix", folder, *NPM, cwd=folder) is None:
-            shutil.rmtree(folder)
-            pytest.skip(f"zarrita.js cannot be installed; {SAMPLE} arrays not read")
-    shutil.copy(HERE / "zarrita.mjs", folder)
-    return ["node", folder / "zarrita.mjs"]
-
-
 def in_venv(reader):
-    python = installs(HERE.parents[1] / "tools" / "bench-venv", PACKAGES / "venv")
-    if python is None:
-        pytest.skip(f"{reader} cannot be installed; {SAMPLE} arrays not read")
-    return [python, HERE / "round_peers.py", reader]
+    return [python_with_zarrs(), HERE / "round_peers.py", reader]
 
 
 def zarrita_reads(case):
@@ -91,7 +55,7 @@ def zarrs_reads(case):
 
 
 READERS = {
-    "zarrita": (zarrita, zarrita_reads),
+    "zarrita": (lambda: zarrita("zarrita.mjs")[0], zarrita_reads),
     "zarrs": (lambda: in_venv("zarrs"), zarrs_reads),
     "tensorstore": (lambda: in_venv("tensorstore"), lambda case: True),
 }
@@ -112,7 +76,10 @@ def result(out, name, case):
 @pytest.mark.parametrize("reader", READERS)
 def test_reader(reader, sample, tmp_path, pytestconfig):
     find, reads = READERS[reader]
-    command = find()
+    try:
+        command = find()
+    except Missing as missing:
+        pytest.skip(f"{missing}; {SAMPLE} arrays not read")
     folder, cases = sample
     given = {name: case for name, case in cases.items() if reads(case)}
     done = run(*command, folder, tmp_path, *given)

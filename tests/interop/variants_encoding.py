@@ -114,6 +114,33 @@ def _index_cases():
                 [document_codec], stored_document=stored | {"codecs": [bare]})
 
 
+def _cut_cases():
+    """Inner chunks that do not divide their shard (proposed for version 1.1 of the codec)."""
+    chain = [LITTLE, ZSTD]
+    yield _case("cut_rest", "the last inner chunk has the rest of the shard", (31,), (10,),
+                [product.shard((8,), chain)])
+    yield _case("cut_larger", "inner chunks larger than the shard", (12,), (5,),
+                [product.shard((12,), [LITTLE])])
+    for location in ("start", "end"):
+        yield _case(f"cut_both_{location}", "a rest along both dimensions", (29, 26), (11, 7),
+                    [product.shard((4, 3), chain, location)])
+    yield _case("cut_one", "a rest along one dimension, bytes alone", (29, 26), (12, 7),
+                [product.shard((4, 3), [LITTLE, CRC32C])])
+    yield _case("cut_transposed", "the rest of a permuted shard, permuted inner chunks", (9, 11, 13),
+                (5, 7, 9), [transpose(2, 0, 1), product.shard((4, 2, 5), [transpose(1, 2, 0), *chain])])
+    yield _case("cut_then_gzip", "a codec behind such shards", (29, 26), (11, 7),
+                [product.shard((4, 3), chain), GZIP])
+    deep = product.shard((3, 2), chain)
+    yield _case("cut_nested", "a rest at both levels, of which the inner one is cut twice", (40, 33),
+                (17, 13), [product.shard((8, 5), [deep], "start")])
+    yield _case("cut_nested_inside", "a rest at the inner level alone", (40, 33), (16, 10),
+                [product.shard((8, 5), [deep])])
+    yield _case("cut_big", "large inner chunks, read in parts", (900, 700), (500, 500),
+                [product.shard((300, 140), [LITTLE, blosc("lz4", "shuffle", 4)])], "float32")
+    yield _case("cut_bools", "elements of one byte", (29, 26), (11, 7),
+                [product.shard((4, 3), [{"name": "bytes"}])], "uint8")
+
+
 def shard_bytes(parts, entries, location="end", tail=b""):
     """A shard of `parts` laid one after the other with this index, which may say anything."""
     index = b"".join(struct.pack("<QQ", offset, size) for offset, size in entries)
@@ -235,6 +262,7 @@ def cases():
     yield from _transpose_cases()
     yield from _shard_chain_cases()
     yield from _index_cases()
+    yield from _cut_cases()
     yield from _layout_cases()
     yield from _frame_cases()
     yield from _blosc_cases()

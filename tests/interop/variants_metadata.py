@@ -15,6 +15,19 @@ LITTLE = {"name": "bytes", "configuration": {"endian": "little"}}
 CRC32C = {"name": "crc32c"}
 
 
+# Chunk key encodings that are proposed for the registry.
+PROPOSED_KEYS = {
+    "fanout": {"name": "fanout"},
+    "fanout_100": {"name": "fanout", "configuration": {"max_children": 100}},
+    "suffix": {"name": "suffix",
+               "configuration": {"suffix": ".tiff", "base_encoding": {"name": "default"}}},
+    "suffix_v2": {"name": "suffix",
+                  "configuration": {"suffix": ".shard.zip", "base_encoding": {"name": "v2"}}},
+    "suffix_fanout": {"name": "suffix",
+                      "configuration": {"suffix": ".b", "base_encoding": {"name": "fanout"}}},
+}
+
+
 @dataclass
 class Case:
     """One store: its root is an array that must read as `values`."""
@@ -115,6 +128,14 @@ def _member_cases():
             document = base_document(chunk_key_encoding=encoding)
             yield Case(f"keys_{name}_{word}", f"{name} keys with {separator!r}", document,
                        base_values(), 7)
+    for word, encoding in PROPOSED_KEYS.items():
+        document = base_document(chunk_key_encoding=encoding)
+        yield Case(f"keys_{word}", f"keys as proposed: {encoding['name']}", document,
+                   base_values(), 7)
+    long = refcodec.array_document((1200,), "int32", (1,), [LITTLE], 0)
+    yield Case("keys_fanout_cut", "numbers of chunks with more digits than a part",
+               long | {"chunk_key_encoding": PROPOSED_KEYS["fanout_100"]},
+               np.where(np.arange(1200) % 99 < 2, np.arange(1200), 0).astype("<i4"), 0)
     yield _edited("transformers_empty", "storage_transformers: []", storage_transformers=[])
     yield _edited("attributes_empty", "attributes: {}", attributes={})
     yield _edited("dimension_names_null", "dimension_names: null", dimension_names=None)

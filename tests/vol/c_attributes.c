@@ -385,6 +385,7 @@ static void does_not_believe_others(void **state) {
     hid_t other = H5Acreate2(owners[STORE], "p", H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT);
     assert_true(H5Awrite(other, H5T_NATIVE_INT, values) >= 0);
     H5Aclose(other);
+    assert_true(H5Dflush(owners[STORE]) >= 0);
 
     guarded seen = new_guarded(sizeof values), elements = new_guarded(4 * sizeof(float));
     herr_t results[2];

@@ -9,16 +9,10 @@ import subprocess
 import h5py
 import numpy as np
 import pytest
+from property_lists import insert_numbers, library, property_of
 
 SHAPE = (10, 26)
 ROWS, COLUMNS = [[3, 2], [4, 1]], [[5, 1], [14, 1], [7, 1]]
-
-library = ctypes.CDLL(h5py.h5p.__file__)
-library.H5Pinsert2.argtypes = [ctypes.c_int64, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p] + \
-    [ctypes.c_void_p] * 6
-library.H5Pexist.argtypes = [ctypes.c_int64, ctypes.c_char_p]
-library.H5Pget_size.argtypes = [ctypes.c_int64, ctypes.c_char_p, ctypes.POINTER(ctypes.c_size_t)]
-library.H5Pget.argtypes = [ctypes.c_int64, ctypes.c_char_p, ctypes.c_void_p]
 
 
 def chunk_info(data, number):
@@ -32,20 +26,10 @@ def chunk_info(data, number):
     return tuple(offset), size.value
 
 
-def insert(plist, name, values):
-    row = (ctypes.c_uint64 * len(values))(*values)
-    assert library.H5Pinsert2(plist.id, name, ctypes.sizeof(row), row, *[None] * 6) >= 0
-
-
 def runs_of(plist):
     """The property as a list, or None."""
-    size = ctypes.c_size_t()
-    if library.H5Pexist(plist.id, b"zarr:chunk_runs") <= 0:
-        return None
-    assert library.H5Pget_size(plist.id, b"zarr:chunk_runs", ctypes.byref(size)) >= 0
-    row = (ctypes.c_uint64 * (size.value // 8))()
-    assert library.H5Pget(plist.id, b"zarr:chunk_runs", row) >= 0
-    return list(row)
+    value = property_of(plist, b"zarr:chunk_runs")
+    return value if value is None else np.frombuffer(value, "u8").tolist()
 
 
 def flat(*dimensions):
@@ -59,9 +43,9 @@ def create(file, runs, chunk=(4, 8), shard=None, most=None, gzip=False):
     plist.set_fill_value(np.array(-1, "i4"))
     if gzip:
         plist.set_deflate(1)
-    insert(plist, b"zarr:chunk_runs", runs)
+    insert_numbers(plist, b"zarr:chunk_runs", runs)
     if shard:
-        insert(plist, b"zarr:shard_shape", shard)
+        insert_numbers(plist, b"zarr:shard_shape", shard)
     return h5py.Dataset(h5py.h5d.create(file.id, b"d", h5py.h5t.NATIVE_INT32,
                                         h5py.h5s.create_simple(SHAPE, most or SHAPE), plist))
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import zarr
 from conftest import CUBE, NUMERIC, RAMP, numbers, put
+from property_lists import property_of
 
 
 @pytest.fixture
@@ -33,22 +34,6 @@ def test_chunk_is_cut_to_the_array(new_store):
     put(group, "d", np.zeros((10, 300)), chunks=(64, 64))
     with h5py.File(path, "r") as f:
         assert f["d"].chunks == (10, 64)
-
-
-def property_of(plist, name):
-    """A property of a list as bytes, or None: h5py has no call for those unknown to HDF5."""
-    library = ctypes.CDLL(h5py.h5p.__file__)
-    library.H5Pexist.argtypes = [ctypes.c_int64, ctypes.c_char_p]
-    library.H5Pget_size.argtypes = [ctypes.c_int64, ctypes.c_char_p,
-                                    ctypes.POINTER(ctypes.c_size_t)]
-    library.H5Pget.argtypes = [ctypes.c_int64, ctypes.c_char_p, ctypes.c_void_p]
-    size = ctypes.c_size_t()
-    if library.H5Pexist(plist.id, name) <= 0:
-        return None
-    assert library.H5Pget_size(plist.id, name, ctypes.byref(size)) >= 0
-    value = ctypes.create_string_buffer(size.value)
-    assert library.H5Pget(plist.id, name, value) >= 0
-    return value.raw
 
 
 def test_shard_shape_is_a_property(f):

@@ -34,6 +34,20 @@ def test_read_only_files_refuse_every_change(tree):
     assert snapshot(tree) == before
 
 
+def test_property_lists_of_another_class_are_refused(tree):
+    wrong = h5py.h5p.create(h5py.h5p.FILE_CREATE)
+    with h5py.File(tree, "r+") as f:
+        for call in (
+            lambda: h5py.h5o.open(f.id, b"a", lapl=wrong),
+            lambda: h5py.h5o.copy(f.id, b"a", f.id, b"z", copypl=wrong),
+            lambda: h5py.h5g.create(f.id, b"z", lcpl=wrong),
+            lambda: h5py.h5a.exists(f.id, b"n", obj_name=b"a", lapl=wrong),
+        ):
+            with pytest.raises(Exception, match="property list"):
+                call()
+        assert "z" not in f
+
+
 @pytest.fixture
 def damaged(new_store):
     """A store with one array in one chunk, zstd and checksum; returns (path, chunk)."""

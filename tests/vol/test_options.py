@@ -36,7 +36,7 @@ def test_options(tmp_path, options, want):
     assert out.splitlines() == want
 
 
-WRONG = ["shards=", "shards=0x3", "shards=8x", "chunks=off", "sync=yes", "shards", "chunk=8",
+WRONG = ["store=some", "shards=", "shards=0x3", "shards=8x", "chunks=off", "sync=yes", "shards", "chunk=8",
          "strategy=old", "chunks=99999999999999999999", "shard=64x64", "sync=close;nativ_compat=0",
          "under_vol=0;" + "x" * 200, "chunks=" + "1x" * 40 + "1"]
 
@@ -73,6 +73,33 @@ with h5py.File(path, "r+") as f:
     assert f["d"][3] == 7 and f["d"][4] == 4
     print(size() - before)
 """
+
+
+EVERY_NAME = """
+import os, sys, h5py
+os.chdir(sys.argv[1])
+with h5py.File("a.h5", "w") as f:
+    f["d"] = [1, 2, 3]
+assert os.path.isfile("a.h5/zarr.json")
+with h5py.File("a.h5", "w") as f:  # a store is replaced
+    f["e"] = 1
+with h5py.File("a.h5") as f:
+    assert list(f) == ["e"]
+with h5py.File("old.h5") as f:
+    assert f["x"][()] == 7
+try:
+    h5py.File("old.h5", "w")
+except OSError as error:
+    assert "old.h5" in str(error), error
+else:
+    raise AssertionError("an HDF5 file was replaced")
+"""
+
+
+def test_store_all(tmp_path):
+    """New files are stores under every name; HDF5 files stay."""
+    run_python("import sys, h5py\nh5py.File(sys.argv[1], 'w')['x'] = 7", tmp_path / "old.h5")
+    run_python(EVERY_NAME, tmp_path, connector="zarr store=all")
 
 
 @pytest.mark.parametrize("strategy, grows", [("rewrite", False), ("append", True)])

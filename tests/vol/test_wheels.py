@@ -64,7 +64,7 @@ with h5py.File(path, "w") as f:
     f["x"].make_scale(); d.dims[1].attach_scale(f["x"]); d.dims[0].label = "y"
     f["s"] = 2.5; f.move("g", "h"); f.copy("h", "copy"); del f["s"]
     f["t"] = ["text", "dé"]; assert f["t"].asstr()[1] == "dé"
-    for bad in (lambda: f.create_dataset("fixed", data=np.bytes_(b"text")),
+    for bad in (lambda: f.create_dataset("enum", (2,), h5py.enum_dtype({"A": 0, "B": 1})),
                 lambda: f.create_group("x"),
                 lambda: f.__setitem__("l", h5py.SoftLink("/x")),
                 lambda: f.create_dataset("z", (4,), "i4", chunks=(2,), compression="lzf")):

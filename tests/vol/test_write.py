@@ -58,7 +58,6 @@ def test_opaque(path):
 
 
 @pytest.mark.parametrize("dtype, words", [
-    ("S5", "strings"), ([("x", "f4"), ("y", "i4")], "compounds"),
     (h5py.vlen_dtype("i4"), "variable-length"), (h5py.enum_dtype({"A": 0, "B": 1}), "enumerations"),
     (h5py.ref_dtype, "references"), ("(3,)f4", "dimensions"), (np.longdouble, "floats"),
 ])
@@ -206,6 +205,15 @@ def test_filters(path):
         "blosc": {"compression": 32001, "compression_opts": (0, 0, 0, 0, 4, 2, 1),
                   "allow_unknown_filter": True},
         "blosc_default": {"compression": 32001, "allow_unknown_filter": True},
+        "lz4": {"compression": 32004, "compression_opts": (0,), "allow_unknown_filter": True},
+        "lz4_shuffled": {"compression": 32004, "shuffle": True, "allow_unknown_filter": True},
+        "bits_lz4": {"compression": 32008, "compression_opts": (0, 2), "allow_unknown_filter": True},
+        "bits_zstd": {"compression": 32008, "compression_opts": (0, 3, 5),
+                      "allow_unknown_filter": True},
+        "bits_stored": {"compression": 32008, "compression_opts": (0, 4, 4, 0, 3, 5),
+                        "allow_unknown_filter": True},
+        "blosc2": {"compression": 32026, "compression_opts": (1, 5, 4, 0, 7, 1, 5),
+                   "allow_unknown_filter": True},
     }
     with h5py.File(path, "w") as f:
         for name, options in made.items():
@@ -223,6 +231,14 @@ def test_filters(path):
                                                 "blocksize": 0, "shuffle": "bitshuffle"})]
     assert codecs(path, "blosc_default") == [("blosc", {"cname": "blosclz", "clevel": 5,
                                                         **shuffled})]
+    assert codecs(path, "lz4") == [("blosc", {**shuffled, "cname": "lz4", "clevel": 5,
+                                              "shuffle": "noshuffle"})]
+    assert codecs(path, "lz4_shuffled") == [("blosc", {"cname": "lz4", "clevel": 5, **shuffled})]
+    bits = {**shuffled, "shuffle": "bitshuffle"}
+    assert codecs(path, "bits_lz4") == [("blosc", {"cname": "lz4", "clevel": 5, **bits})]
+    assert codecs(path, "bits_zstd") == [("blosc", {"cname": "zstd", "clevel": 3, **bits})]
+    assert codecs(path, "bits_stored") == codecs(path, "bits_zstd")
+    assert codecs(path, "blosc2") == [("blosc", {"cname": "zstd", "clevel": 7, **shuffled})]
     for name in made:
         check(path, name, data)
     with h5py.File(path, "r") as f:
@@ -231,11 +247,28 @@ def test_filters(path):
         assert f["shuffled"].compression_opts == 3 and f["none"].compression is None
 
 
+def test_bzip2(path):
+    data = np.arange(400).reshape(20, 20)
+    bzip2 = {"compression": 307, "compression_opts": (6,), "allow_unknown_filter": True}
+    with h5py.File(path, "w") as f:
+        try:
+            f.create_dataset("d", data=data, chunks=(7, 20), **bzip2)
+        except (ValueError, OSError) as error:
+            assert "built without libbz2" in str(error)
+            return
+        f.create_dataset("shuffled", data=data, chunks=(7, 20), shuffle=True, **bzip2)
+    bz2 = ("numcodecs.bz2", {"level": 6})
+    assert codecs(path, "d") == [bz2]
+    assert codecs(path, "shuffled") == [("numcodecs.shuffle", {"elementsize": 8}), bz2]
+    check(path, "d", data)
+    check(path, "shuffled", data)
+
+
 @pytest.mark.parametrize("options, words", [
     ({"compression": "lzf"}, "lzf; use blosc"), ({"scaleoffset": 2}, "scaleoffset; store"),
-    ({"compression": 32004, "allow_unknown_filter": True}, "with lz4"),
-    ({"compression": 32008, "allow_unknown_filter": True}, "bitshuffle"),
-    ({"compression": 32026, "allow_unknown_filter": True}, "blosc2"),
+    ({"compression": 32008, "allow_unknown_filter": True}, "bitshuffle .* without a compressor"),
+    ({"compression": 32026, "compression_opts": (0, 0, 0, 0, 5, 4, 1),
+      "allow_unknown_filter": True}, "blosc2's filter 4"),
     ({"compression": 32013, "allow_unknown_filter": True}, "filter 32013; use gzip"),
     ({"compression": 32001, "compression_opts": (0, 0, 0, 0, 5, 1, 3),
       "allow_unknown_filter": True}, "snappy"),

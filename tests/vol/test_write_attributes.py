@@ -16,12 +16,15 @@ def path(tmp_path):
 
 
 def document(path, name=""):
-    return json.loads((Path(path) / name / "zarr.json").read_text())
+    """The document, without what only HDF5 programs see (test_attribute_types.py)."""
+    found = json.loads((Path(path) / name / "zarr.json").read_text())
+    found.get("attributes", {}).pop("_hdf5", None)
+    return found
 
 
 VALUES = {
     "int": (3, 3), "negative": (np.int8(-5), -5), "most": (np.uint64(2**64 - 1), 2**64 - 1),
-    "float": (0.1, 0.1), "whole": (2.0, 2.0), "single": (np.float32(0.1), float(np.float32(0.1))),
+    "float": (0.1, 0.1), "whole": (2.0, 2.0), "single": (np.float32(0.1), 0.1),
     "half": (np.float16(0.5), 0.5), "large": (1e300, 1e300), "tiny": (5e-324, 5e-324),
     "true": (True, True), "flags": (np.array([True, False]), [True, False]),
     "text": ("hällo \"✓\" \n\\", "hällo \"✓\" \n\\"), "empty": ("", ""),
@@ -62,28 +65,21 @@ def test_values(path, on):
     assert written == {name: value for name, (_, value) in VALUES.items()}
     assert [type(v) for v in written.values()] == [type(v) for _, v in VALUES.values()]
     node = zarr.open(path, mode="r")
-    assert dict((node if on == "/" else node[on]).attrs) == written
+    seen = dict((node if on == "/" else node[on]).attrs)
+    assert "version" in json.loads(seen.pop("_hdf5")) and seen == written
     with h5py.File(path, "r") as f:
         for name, (value, _) in VALUES.items():
-            value = value.decode() if isinstance(value, bytes) else value
-            if name == "fixed":
-                value = ["ab", "c"]
-            if name == "nothing":
-                assert f[on].attrs[name] == h5py.Empty("f8")
-            else:
-                assert same(f[on].attrs[name], value), name
+            got = f[on].attrs[name]
+            assert got == value if name == "nothing" else same(got, value), name
 
 
 def test_values_without_a_form(path):
     with h5py.File(path, "w") as f:
-        for value, words in ((1 + 2j, "compound"), (np.void(b"abc"), "opaque"),
-                             (np.zeros(2, [("a", "i4")]), "compound"), (f.ref, "path"),
-                             (np.array([1], h5py.enum_dtype({"A": 1})), "enumeration")):
+        for value, words in ((np.longdouble(1), "long double"),
+                             (f.create_dataset("d", (3,)).regionref[:1], "region")):
             with pytest.raises(OSError, match=words):
                 f.attrs.create("a", value)
             assert "a" not in f.attrs
-        with pytest.raises(OSError, match="UTF-8"):
-            f.attrs["latin"] = np.bytes_(b"\xe9")
         assert dict(f.attrs) == {}
     assert not document(path).get("attributes")
 
@@ -151,7 +147,7 @@ def test_fill_value_attribute(path, dtype, value, written, shape):
         assert d.attrs["_FillValue"].dtype == dtype
     assert document(path, "d")["attributes"] == {"_FillValue": written}
     with h5py.File(path, "r") as f:
-        assert np.array_equal(f["d"].attrs["_FillValue"], np.array(value, dtype),
+        assert np.array_equal(f["d"].attrs["_FillValue"], np.full(shape, value, dtype),
                               equal_nan=dtype[0] == "f")
 
 

@@ -36,14 +36,15 @@ typedef struct zb_array_info {
                                            Of the largest chunk where a grid has several shapes:
                                            good for sizes, not for places (see "The grid") */
     const uint64_t *inner_shape;        /* [ndim]: the innermost chunk, the unit of decoding;
-                                           likewise */
+                                           likewise. Of shards that their inner chunks do not
+                                           divide, the shard */
     uint32_t shard_depth;               /* 0: not sharded */
     const char *const *dimension_names; /* [ndim], entries may be NULL; NULL when absent */
     zb_dtype dtype;                     /* host byte order */
     const void *fill_value;             /* one element of dtype */
     bool fill_is_default;               /* fill_value was null or missing in the document */
     const zb_codec_info *codecs;
-    size_t codec_count;
+    size_t codec_count; /* 0 where a draft document leaves all of them out */
 } zb_array_info;
 
 /* The chunks along a dimension, from the first to the last; a count of 0 says nothing of them. */
@@ -74,6 +75,10 @@ typedef struct zb_array_spec {
     const char *const *dimension_names; /* [ndim] or NULL */
     const char *attributes;             /* a JSON object as text, or NULL */
     char separator;                     /* of chunk keys; 0 means '/' */
+    const char
+        *key_encoding; /* the chunk_key_encoding of the document, as JSON text, when it is not
+                                 `default` with this separator (which is 0 then): `v2`, or the
+                                 proposed `suffix` and `fanout`, which few readers know. Or NULL */
 } zb_array_spec;
 
 #ifdef __cplusplus

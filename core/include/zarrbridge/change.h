@@ -43,6 +43,21 @@ ZB_API enum zb_code zb_array_create(zb_store *store, const char *path, const zb_
 ZB_API enum zb_code zb_node_set_attribute(const zb_node *node, const char *name, const char *value,
                                           zb_node **out, zb_error *err);
 
+/* One change of an attribute: sets it (value: JSON text) or removes it (NULL). `checked`: only while
+   its value is `former`, JSON text as zb_json_print makes it (NULL: while there is none); else
+   ZB_ECONFLICT. */
+typedef struct zb_attribute_edit {
+    const char *name, *value;
+    bool checked;
+    const char *former;
+} zb_attribute_edit;
+
+/* Makes many such changes in one change of the document, in their order: an attribute that is
+   removed and set again goes to the end. `former` is compared before the first. All are made, or
+   none; ZB_EINVAL without any. */
+ZB_API enum zb_code zb_node_set_attributes(const zb_node *node, const zb_attribute_edit *edits,
+                                           size_t count, zb_node **out, zb_error *err);
+
 /* Sets (entries may be NULL) or removes (names NULL) the names of an array's dimensions, likewise.
  */
 ZB_API enum zb_code zb_array_set_dimension_names(const zb_node *node, const char *const *names,

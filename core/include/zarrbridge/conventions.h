@@ -84,6 +84,14 @@ ZB_API bool zb_array_fill_is_nodata(const zb_node *array);
 /* The attribute that denies this, since an array's fill value cannot be changed. */
 #define ZB_FILL_IS_NODATA "zarrbridge:fill_value_is_nodata"
 
+/* ---- Bytes in attributes ------------------------------------------------------------------- */
+
+/* Bytes as base64 text (RFC 4648, section 4); malloc'ed, NULL when memory runs out. */
+ZB_API char *zb_base64_print(const void *bytes, size_t size);
+
+/* The bytes of such a text, malloc'ed; NULL for any other text, and when memory runs out. */
+ZB_API void *zb_base64_parse(const char *text, size_t *size);
+
 /* ---- Values of attributes ------------------------------------------------------------------ */
 
 enum zb_value_kind {

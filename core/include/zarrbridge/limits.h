@@ -23,7 +23,8 @@ typedef struct zb_limits {
     uint64_t document_bytes;     /* size of a zarr.json without consolidated metadata */
     uint64_t consolidated_bytes; /* size of a zarr.json with it */
     uint64_t children;           /* names listed in one group */
-    uint64_t nodes;              /* nodes met in one hierarchy, by callers that keep them all */
+    uint64_t nodes;              /* nodes met in one walk over a hierarchy */
+    uint64_t open_nodes;         /* nodes in memory, of callers that keep what they have met */
     uint64_t links;              /* symbolic links to directories that one walk goes through */
     uint64_t chunk_bytes;        /* decoded size of one innermost chunk */
     uint64_t shard_bytes;        /* stored size of a shard that must be decoded as a whole */

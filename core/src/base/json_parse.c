@@ -17,12 +17,15 @@
 #include "base/json.h"
 #include "base/json_brief.h"
 #include "base/json_scan.h"
+#include "base/json_skip.h"
 #include "zarrbridge/limits.h"
 
 /* Parsing and printing recurse as deep as a document is nested: a higher limit json_depth has no
    effect. What users put into a document may be this deep; beyond json_depth it is not in the
    tree. */
 #define DEPTH_MAX 1000
+
+#define BLOCK "consolidated_metadata"
 
 /* The root, and the memory of all values but itself. */
 typedef struct document {
@@ -40,6 +43,8 @@ typedef struct parser {
     uint64_t depth, depth_limit;   /* containers that are open */
     uint64_t values, values_limit; /* begun so far, the root included */
     bool is_document;              /* the users' members of the root are read leniently */
+    bool is_outline;               /* the map of consolidated metadata is left out of the tree */
+    bool in_block;                 /* within the root's member consolidated_metadata */
 } parser;
 
 static enum zb_code parse_value(parser *p, zb_json **out);
@@ -183,7 +188,34 @@ static enum zb_code check_members(parser *p, zb__json_container *object) {
 
 /* The members of a node's document that hold what users have put there. */
 static bool is_users(const char *name) {
-    return strcmp(name, "attributes") == 0 || strcmp(name, "consolidated_metadata") == 0;
+    return strcmp(name, "attributes") == 0 || strcmp(name, BLOCK) == 0;
+}
+
+/* The map of an outline's block: checked, and an object without members. */
+static enum zb_code parse_left_out(parser *p, zb_json **out) {
+    *out = new_value(p, cJSON_Object, sizeof(zb__json_container));
+    if (!*out)
+        return zb__scan_no_memory(&p->s);
+    enum zb_code code = zb__json_skip(&p->s, DEPTH_MAX - p->depth);
+    (*out)->place.end = p->s.at;
+    return code;
+}
+
+/* The value of a member of the object that is open. */
+static enum zb_code parse_member(parser *p, const char *name, zb_json **out) {
+    const bool outside = p->s.is_lenient, within = p->in_block;
+    zb__scan_space(&p->s);
+    if (p->in_block && p->depth == 2 && strcmp(name, "metadata") == 0 &&
+        zb__scan_peek(&p->s) == '{')
+        return parse_left_out(p, out);
+    if (p->is_document && p->depth == 1) {
+        p->s.is_lenient = outside || is_users(name);
+        p->in_block = p->is_outline && strcmp(name, BLOCK) == 0;
+    }
+    enum zb_code code = parse_value(p, out);
+    p->s.is_lenient = outside;
+    p->in_block = within;
+    return code;
 }
 
 /* Both containers are entered at their opening bracket. An empty one is a case of its own, because
@@ -205,10 +237,7 @@ static enum zb_code parse_object(parser *p, zb__json_container *object) {
             return code;
         if (!zb__scan_take(&p->s, ':'))
             return zb__scan_expected(&p->s, "':' behind a member's name");
-        const bool outside = p->s.is_lenient;
-        p->s.is_lenient = outside || (p->is_document && p->depth == 1 && is_users(name));
-        code = parse_value(p, &member);
-        p->s.is_lenient = outside;
+        code = parse_member(p, name, &member);
         if (code)
             return code;
         member->place.name = at;
@@ -295,15 +324,16 @@ static enum zb_code parse_value(parser *p, zb_json **out) {
 
 /* ---- Documents ---------------------------------------------------------------------------- */
 
-static enum zb_code parse(const char *text, size_t size, bool is_document, zb_json **out,
-                          zb_error *err) {
+static enum zb_code parse(const char *text, size_t size, bool is_document, bool is_outline,
+                          zb_json **out, zb_error *err) {
     const zb_limits *limits = zb_limits_get();
     document *d = calloc(1, sizeof *d);
     parser p = {.s = {.text = text, .size = size, .err = err},
                 .document = d,
                 .depth_limit = limits->json_depth < DEPTH_MAX ? limits->json_depth : DEPTH_MAX,
                 .values_limit = limits->json_values,
-                .is_document = is_document};
+                .is_document = is_document,
+                .is_outline = is_outline};
     zb_json *root;
     if (!d)
         return zb__scan_no_memory(&p.s);
@@ -320,11 +350,15 @@ static enum zb_code parse(const char *text, size_t size, bool is_document, zb_js
 }
 
 enum zb_code zb_json_parse(const char *text, size_t size, zb_json **out, zb_error *err) {
-    return parse(text, size, false, out, err);
+    return parse(text, size, false, false, out, err);
 }
 
 enum zb_code zb__json_parse_document(const char *text, size_t size, zb_json **out, zb_error *err) {
-    return parse(text, size, true, out, err);
+    return parse(text, size, true, false, out, err);
+}
+
+enum zb_code zb__json_parse_outline(const char *text, size_t size, zb_json **out, zb_error *err) {
+    return parse(text, size, true, true, out, err);
 }
 
 void zb_json_free(zb_json *root) {

@@ -126,10 +126,24 @@ static enum zb_code scan_escape(zb__scanner *s, char **to) {
     return ZB_OK;
 }
 
+/* Of the eight bytes, one is a control character, a quote or a backslash, or no ASCII. A byte is
+   below the limit n when subtracting n borrows from its highest bit, which ASCII leaves 0; a borrow
+   from the byte before can only be there when that one is such a byte itself. */
+static bool has_special(uint64_t eight) {
+    const uint64_t ones = 0x0101010101010101, tops = 0x8080808080808080;
+    const uint64_t quote = eight ^ ones * '"', backslash = eight ^ ones * '\\';
+    return ((eight | (eight - ones * 0x20) | (quote - ones) | (backslash - ones)) & tops) != 0;
+}
+
 /* The number of bytes from here on that stand for themselves, each a character of its own. */
 static size_t plain_length(const zb__scanner *s) {
     const unsigned char *c = (const unsigned char *)s->text + s->at;
     size_t left = s->size - s->at, n = 0;
+    for (uint64_t eight; left - n >= sizeof eight; n += sizeof eight) {
+        memcpy(&eight, c + n, sizeof eight);
+        if (has_special(eight))
+            break;
+    }
     while (n < left && c[n] >= 0x20 && c[n] < 0x80 && c[n] != '"' && c[n] != '\\')
         n++;
     return n;
@@ -143,18 +157,16 @@ static size_t quoted_length(const zb__scanner *s) {
     return (at < s->size ? at : s->size) - s->at;
 }
 
-/* No escape is shorter than its character, so that the room needed is known beforehand. */
-enum zb_code zb__scan_string(zb__scanner *s, char **out) {
-    s->at++;
-    char *to = zb__arena_text(s->arena, quoted_length(s) + 1);
-    if (!to)
-        return zb__scan_no_memory(s);
-    *out = to;
+/* The characters of a string up to its closing quote. `to` has room for them, or is NULL: then they
+   are only checked. */
+static enum zb_code scan_characters(zb__scanner *s, char **to) {
+    char unused[8], *nowhere;
     while (s->at < s->size && s->text[s->at] != '"') {
         const char *c = s->text + s->at;
         size_t length = plain_length(s);
         if (length == 0 && *c == '\\') {
-            enum zb_code code = scan_escape(s, &to);
+            nowhere = unused;
+            enum zb_code code = scan_escape(s, to ? to : &nowhere);
             if (code)
                 return code;
             continue;
@@ -167,15 +179,34 @@ enum zb_code zb__scan_string(zb__scanner *s, char **out) {
         if ((unsigned char)*c < 0x20)
             return zb__scan_fail(s, ZB_EFORMAT, s->at, "a string contains control character 0x%02x",
                                  (unsigned char)*c);
-        memcpy(to, c, length);
-        to += length;
+        if (to) {
+            memcpy(*to, c, length);
+            *to += length;
+        }
         s->at += length;
     }
     if (s->at >= s->size)
         return zb__scan_expected(s, "the string's closing quote");
     s->at++;
-    *to = '\0';
     return ZB_OK;
+}
+
+/* No escape is shorter than its character, so that the room needed is known beforehand. */
+enum zb_code zb__scan_string(zb__scanner *s, char **out) {
+    s->at++;
+    char *to = zb__arena_text(s->arena, quoted_length(s) + 1);
+    if (!to)
+        return zb__scan_no_memory(s);
+    *out = to;
+    enum zb_code code = scan_characters(s, &to);
+    if (!code)
+        *to = '\0';
+    return code;
+}
+
+enum zb_code zb__scan_skip_string(zb__scanner *s) {
+    s->at++;
+    return scan_characters(s, NULL);
 }
 
 /* ---- Numbers and words -------------------------------------------------------------------- */
@@ -221,16 +252,19 @@ static enum zb_code skip_number(zb__scanner *s) {
     return ZB_OK;
 }
 
+enum zb_code zb__scan_skip_number(zb__scanner *s) {
+    if (zb__scan_word(s, "NaN") || zb__scan_word(s, "Infinity") || zb__scan_word(s, "-Infinity"))
+        return ZB_OK;
+    if (zb__scan_peek(s) == '-')
+        s->at++;
+    return skip_number(s);
+}
+
 enum zb_code zb__scan_number(zb__scanner *s, char **out) {
     size_t start = s->at;
-    if (!zb__scan_word(s, "NaN") && !zb__scan_word(s, "Infinity") &&
-        !zb__scan_word(s, "-Infinity")) {
-        if (zb__scan_peek(s) == '-')
-            s->at++;
-        enum zb_code code = skip_number(s);
-        if (code)
-            return code;
-    }
+    enum zb_code code = zb__scan_skip_number(s);
+    if (code)
+        return code;
     size_t length = s->at - start;
     *out = zb__arena_text(s->arena, length + 1);
     if (!*out)

@@ -45,6 +45,10 @@ bool zb__scan_word(zb__scanner *s, const char *word);
 /* A string, from its opening quote on: its text. */
 enum zb_code zb__scan_string(zb__scanner *s, char **out);
 
+/* The same two, which are checked and not handed out. */
+enum zb_code zb__scan_skip_string(zb__scanner *s);
+enum zb_code zb__scan_skip_number(zb__scanner *s);
+
 /* A number: its token, byte by byte, so that "1.50" and "1.5" stay different. */
 enum zb_code zb__scan_number(zb__scanner *s, char **out);
 

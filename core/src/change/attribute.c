@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Changing one member of a document: attributes, and the names of dimensions. The document as it
+ * Changing members of a document: attributes, and the names of dimensions. The document as it
  * stands in the store now is edited, under the lock, not the one that the node was opened with:
  * another process's change is kept.
  */
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "base/json_writer.h"
 #include "base/utf8.h"
 #include "change/change.h"
+#include "change/consolidated.h"
 #include "model/build.h"
 #include "node/current.h"
 #include "node/edit.h"
@@ -32,27 +34,55 @@ static enum zb_code ensure_object(zb__document *document, zb_error *err) {
     return code;
 }
 
-/* The member to change: an attribute, or (name NULL) dimension_names. */
-static enum zb_code edit(zb__document *document, const char *name, const zb_json *value,
-                         zb_error *err) {
-    static const char *const path[] = {"attributes", NULL};
+/* What to change: attributes or (count 0) dimension_names. */
+typedef struct members_wanted {
+    size_t count;
+    zb__member_edit *edits;
+    const zb_attribute_edit *asked; /* [count] */
+    const zb_json *names;           /* NULL removes them */
+} members_wanted;
+
+static bool is_same(const zb_json *value, const char *text) {
+    char *printed = value ? zb_json_print(value) : NULL;
+    const bool same = printed && strcmp(printed, text) == 0;
+    free(printed);
+    return same;
+}
+
+static enum zb_code check_former(const zb__document *document, const zb_attribute_edit *asked,
+                                 zb_error *err) {
     char brief[ZB__BRIEF_SIZE];
+    const zb_json *now = zb_json_get(zb_json_get(document->json, "attributes"), asked->name);
+    if (!asked->checked || (asked->former ? is_same(now, asked->former) : !now))
+        return ZB_OK;
+    return zb_fail(err, ZB_ECONFLICT, "another program has changed the attribute %s meanwhile",
+                   zb__name_brief(asked->name, brief));
+}
+
+static enum zb_code edit(zb__document *document, const members_wanted *wanted, zb_error *err) {
+    static const char *const path[] = {"attributes", NULL};
     enum zb_code code = ZB_OK;
-    if (!name)
-        return zb__document_edit(document, NULL, "dimension_names", value, "attributes", err);
-    if (!value && !zb_json_get(zb_json_get(document->json, "attributes"), name))
-        return zb_fail(err, ZB_ENOTFOUND, "there is no attribute %s", zb__name_brief(name, brief));
-    if (value)
+    if (wanted->count == 0)
+        return zb__document_edit(document, NULL, "dimension_names", wanted->names, "attributes",
+                                 err);
+    bool any_value = zb_json_get(document->json, "attributes") != NULL;
+    for (size_t i = 0; i < wanted->count && !code; i++) {
+        any_value |= wanted->edits[i].value != NULL;
+        code = check_former(document, &wanted->asked[i], err);
+    }
+    if (!code && any_value)
         code = ensure_object(document, err);
-    /* Where a name stands twice, the one before shows when the last has gone. */
-    do {
-        code = code ? code : zb__document_edit(document, path, name, value, NULL, err);
-    } while (!code && !value && zb_json_get(zb_json_get(document->json, "attributes"), name));
-    return code;
+    if (!code && !any_value) {
+        char brief[ZB__BRIEF_SIZE];
+        code = zb_fail(err, ZB_ENOTFOUND, "there is no attribute %s",
+                       zb__name_brief(wanted->edits[0].name, brief));
+    }
+    return code ? code
+                : zb__document_edit_members(document, path, wanted->edits, wanted->count, err);
 }
 
 /* Reads, edits and makes the new node; nothing is written yet. */
-static enum zb_code make_changed(const zb_node *node, const char *name, const zb_json *value,
+static enum zb_code make_changed(const zb_node *node, const members_wanted *wanted,
                                  zb__document *document, zb_node **out, zb_error *err) {
     char *text;
     size_t size;
@@ -63,13 +93,15 @@ static enum zb_code make_changed(const zb_node *node, const char *name, const zb
         return code;
     code = zb__node_read(node->store, node->path, &text, &size, err);
     if (!code)
-        code = zb__document_parse(text, size, "zarr.json", document, err);
+        code = zb__document_outline(text, size, "zarr.json", document, err);
     if (!code)
-        code = edit(document, name, value, err);
+        code = edit(document, wanted, err);
     if (code)
         return zb__node_blame(node->store, node->array ? "array" : "group", node->path, code, err);
-    zb_json *json = document->json;
-    document->json = NULL;
+    /* A node has all of its document; the entries of a block have been left out of this tree. */
+    zb_json *json = zb__consolidated_has(document) ? NULL : document->json;
+    if (json)
+        document->json = NULL;
     code = zb__node_make_parsed(node->store, node->path, document->text, document->size, json, out,
                                 err);
     if (!code)
@@ -77,15 +109,15 @@ static enum zb_code make_changed(const zb_node *node, const char *name, const zb
     return code;
 }
 
-static enum zb_code change_member(const zb_node *node, const char *name, const zb_json *value,
-                                  zb_node **out, zb_error *err) {
+static enum zb_code change_members(const zb_node *node, const members_wanted *wanted, zb_node **out,
+                                   zb_error *err) {
     zb__change change;
     zb__document document = {.text = NULL};
     zb_node *changed = NULL;
     enum zb_code code = zb__change_begin(node->store, &change, err);
     if (code)
         return code;
-    code = make_changed(node, name, value, &document, &changed, err);
+    code = make_changed(node, wanted, &document, &changed, err);
     if (!code)
         code = zb__change_above(&change, node->path, false, err);
     if (!code)
@@ -115,17 +147,44 @@ static enum zb_code check_name(const char *name, zb_error *err) {
     return ZB_OK;
 }
 
+/* Parses the values; those of the first *parsed edits belong to the caller. */
+static enum zb_code parse_values(const zb_attribute_edit *edits, size_t count, zb__member_edit *out,
+                                 size_t *parsed, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    for (*parsed = 0; *parsed < count && !code; *parsed += !code) {
+        const zb_attribute_edit *one = &edits[*parsed];
+        zb_json *value = NULL;
+        code = check_name(one->name, err);
+        if (!code && one->value)
+            code = zb__argument_parse(one->value, "the attribute's value", &value, err);
+        out[*parsed] = (zb__member_edit){.name = one->name, .value = value};
+    }
+    return code;
+}
+
+enum zb_code zb_node_set_attributes(const zb_node *node, const zb_attribute_edit *edits,
+                                    size_t count, zb_node **out, zb_error *err) {
+    size_t parsed = 0;
+    members_wanted wanted = {.count = count, .asked = edits};
+    if (count == 0)
+        return zb_fail(err, ZB_EINVAL, "there is no attribute to change");
+    wanted.edits = calloc(count, sizeof *wanted.edits);
+    enum zb_code code = wanted.edits
+                            ? parse_values(edits, count, wanted.edits, &parsed, err)
+                            : zb_fail(err, ZB_ENOMEM, "out of memory for %zu attributes", count);
+    code = code
+               ? zb__node_blame(node->store, node->array ? "array" : "group", node->path, code, err)
+               : change_members(node, &wanted, out, err);
+    for (size_t i = 0; i < parsed; i++)
+        zb_json_free((zb_json *)(uintptr_t)wanted.edits[i].value);
+    free(wanted.edits);
+    return code;
+}
+
 enum zb_code zb_node_set_attribute(const zb_node *node, const char *name, const char *value,
                                    zb_node **out, zb_error *err) {
-    zb_json *json = NULL;
-    enum zb_code code = check_name(name, err);
-    if (!code && value)
-        code = zb__argument_parse(value, "the attribute's value", &json, err);
-    if (code)
-        return zb__node_blame(node->store, node->array ? "array" : "group", node->path, code, err);
-    code = change_member(node, name, json, out, err);
-    zb_json_free(json);
-    return code;
+    const zb_attribute_edit edit = {.name = name, .value = value};
+    return zb_node_set_attributes(node, &edit, 1, out, err);
 }
 
 /* ---- Names of dimensions ------------------------------------------------------------------ */
@@ -153,7 +212,8 @@ enum zb_code zb_array_set_dimension_names(const zb_node *node, const char *const
         code = names_json(names, node->array->info.ndim, &json, err);
     if (code)
         return zb__node_blame(node->store, "array", node->path, code, err);
-    code = change_member(node, NULL, json, out, err);
+    const members_wanted wanted = {.names = json};
+    code = change_members(node, &wanted, out, err);
     zb_json_free(json);
     return code;
 }

@@ -85,7 +85,7 @@ static enum zb_code look_at(zb__change *change, const char *path, bool create, z
         return ZB_OK;
     if (code)
         return zb__node_blame(change->store, "group", path, code, err);
-    code = zb__document_parse(text, size, "zarr.json", &document, err);
+    code = zb__document_outline(text, size, "zarr.json", &document, err);
     if (code)
         return zb__node_blame(change->store, "group", path, code, err);
     const char *type = zb_json_string(zb_json_get(document.json, "node_type"));
@@ -140,26 +140,14 @@ enum zb_code zb__change_expect_none(zb__change *change, const char *path, zb_err
 
 /* ---- Changing ----------------------------------------------------------------------------- */
 
-/* A copy to work on. */
-static enum zb_code copy_document(const zb__document *document, zb__document *out, zb_error *err) {
-    char *text = malloc(document->size + 1);
-    if (!text)
-        return zb_fail(err, ZB_ENOMEM, "out of memory for a document");
-    memcpy(text, document->text, document->size + 1);
-    return zb__document_parse(text, document->size, "zarr.json", out, err);
-}
-
 /* The note first: a kill between leaves a block that is right and a note that means nothing. */
 static enum zb_code drop_block(zb_store *store, zb__entry *owner, zb_error *err) {
     zb__document bare;
-    enum zb_code code = copy_document(&owner->document, &bare, err);
+    enum zb_code code = zb__document_without(&owner->document, ZB__CONSOLIDATED, &bare, err);
     if (code)
         return code;
-    code = zb__document_edit(&bare, NULL, ZB__CONSOLIDATED, NULL, NULL, err);
-    if (!code) {
-        code = zb__owed_add(store, owner->path, &owner->document, err);
-        owner->document = (zb__document){.text = NULL};
-    }
+    code = zb__owed_add(store, owner->path, &owner->document, err);
+    owner->document = (zb__document){.text = NULL};
     if (!code)
         code = zb__node_put(store, owner->path, bare.text, bare.size, err);
     zb__document_free(&bare);

@@ -9,6 +9,8 @@
 
 #include "change/change.h"
 #include "change/copy_note.h"
+#include "codec/form.h"
+#include "model/array.h"
 #include "model/build.h"
 #include "node/current.h"
 #include "node/document.h"
@@ -63,6 +65,19 @@ static enum zb_code create(zb_store *store, const char *path, char *text, size_t
                            zb_node **out, zb_error *err) {
     zb_node *node;
     enum zb_code code = zb__as_argument(zb__node_make(store, path, text, size, &node, err), err);
+    if (!code && node->array && node->array->is_cut) {
+        zb_node_release(node);
+        code = zb__node_blame(store, "array", path,
+                              zb_fail(err, ZB_EINVAL,
+                                      "codecs: chunk_shape of sharding_indexed: expected a divisor "
+                                      "of the shard's extent along each dimension"),
+                              err);
+    }
+    const char *reason = !code && node->array ? zb__form_read_only(node->array->form) : NULL;
+    if (reason) {
+        code = zb_fail(err, ZB_EUNSUPPORTED, "%s", reason);
+        zb_node_release(node);
+    }
     if (!code) {
         code = store_node(node, text, size, err);
         if (code)

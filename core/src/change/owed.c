@@ -201,8 +201,7 @@ static void keep(owed *o, debt *d) {
         debt_free(before);
 }
 
-/* old: NULL when it is not known. Of the document only the text is kept: the tree is many times
-   larger. */
+/* old: NULL when it is not known. Taken over from a document that has been outlined. */
 static enum zb_code take_on(zb_store *store, const char *path, zb__document *old, zb_error *err) {
     owed *o;
     debt *d = NULL;
@@ -217,8 +216,7 @@ static enum zb_code take_on(zb_store *store, const char *path, zb__document *old
         return code;
     }
     if (old) {
-        zb_json_free(old->json);
-        d->old = (zb__document){.text = old->text, .size = old->size};
+        d->old = *old;
         d->is_known = true;
         *old = (zb__document){.text = NULL};
     }
@@ -310,20 +308,13 @@ void zb__owed_unsure(zb_store *store, const char *path) {
 
 /* ---- Putting back ------------------------------------------------------------------------- */
 
-static enum zb_code update_block(zb_store *store, debt *d, zb__document *group, zb_error *err) {
-    enum zb_code code = zb__json_parse_document(d->old.text, d->old.size, &d->old.json, err);
-    if (!code)
-        code = zb__consolidated_update(store, d->path, group, &d->old, &d->put, &d->erased, err);
-    zb_json_free(d->old.json);
-    d->old.json = NULL;
-    return code;
-}
-
 /* The group's document with its block. *fits: it was made. */
 static enum zb_code make_block(zb_store *store, debt *d, bool ours, zb__document *group, bool *fits,
                                zb_error *err) {
-    enum zb_code code = ours && d->is_known ? update_block(store, d, group, err)
-                                            : zb__consolidated_rebuild(store, d->path, group, err);
+    enum zb_code code =
+        ours && d->is_known
+            ? zb__consolidated_update(store, d->path, group, &d->old, &d->put, &d->erased, err)
+            : zb__consolidated_rebuild(store, d->path, group, err);
     *fits = code == ZB_OK && group->size <= zb_limits_get()->consolidated_bytes;
     return code == ZB_EUNSUPPORTED || code == ZB_ELIMIT ? ZB_OK : code;
 }
@@ -334,7 +325,7 @@ static enum zb_code read_group(zb_store *store, const char *path, zb__document *
     size_t size;
     enum zb_code code = zb__node_read(store, path, &text, &size, err);
     if (!code)
-        code = zb__document_parse(text, size, "zarr.json", group, err);
+        code = zb__document_outline(text, size, "zarr.json", group, err);
     return code;
 }
 

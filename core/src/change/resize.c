@@ -30,6 +30,7 @@
 #include "node/node.h"
 #include "node/notes.h"
 #include "node/v2.h"
+#include "write/layout.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
@@ -121,6 +122,8 @@ static enum zb_code read_now(resizing *r, const zb_node *node, const uint64_t *s
         code = zb__document_parse(text, size, "zarr.json", &r->document, err);
     if (!code)
         code = check_shape(r, node, shape, err);
+    if (!code) /* the parts of chunks beyond an edge are written */
+        code = zb__array_check_writable(r->now->array, err);
     if (code)
         return code;
     r->note = zb__path_join(node->path, ZB__NOTE_RESIZE);

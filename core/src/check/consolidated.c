@@ -168,7 +168,7 @@ enum zb_code zb__consolidated_refresh(zb_store *store, const char *path, zb_erro
         return code;
     code = zb__node_read(store, path, &text, &size, err);
     if (!code)
-        code = zb__document_parse(text, size, "zarr.json", &group, err);
+        code = zb__document_outline(text, size, "zarr.json", &group, err);
     if (!code)
         code = zb__consolidated_rebuild(store, path, &group, err);
     if (!code)

@@ -42,12 +42,13 @@ static enum zb_code check_inner(object_walk *w, const zb__leaf *around, const zb
     const zb__shard *shard = around->form->shard;
     zb__inner_chunks chunks = zb__inner_chunks_of(index->entries, shard->count, source->size);
     while (code == ZB_OK && zb__inner_chunk_next(&chunks)) {
-        zb__leaf leaf = {
-            .key = &w->key, .form = shard->inner, .inner = chunks.inner, .around = around};
+        zb__leaf leaf = {.key = &w->key, .inner = chunks.inner, .around = around};
         zb__source inner = *source;
         inner.offset = source->offset + chunks.offset;
         inner.size = chunks.size;
-        code = zb__inner_chunk_check(&chunks, err);
+        code = zb__shard_inner(shard, leaf.inner, &leaf.form, err);
+        if (!code)
+            code = zb__inner_chunk_check(&chunks, err);
         code = code ? report(w, &leaf, ZB_FINDING_TRUNCATED, code, err)
                     : check_chunk(w, &leaf, &inner, err);
     }

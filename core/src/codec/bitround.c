@@ -46,17 +46,35 @@ static uint64_t round_integer(uint64_t bits, zb_dtype dtype, int keep) {
     return negative ? 0 - rounded : rounded;
 }
 
+/* Called with constant sizes, so that there is a loop for each. */
+static inline void round_floats(const uint8_t *in, uint64_t count, uint32_t size, int keep,
+                                uint8_t *out) {
+    for (uint64_t i = 0; i < count; i++)
+        zb__store_element(round_float(zb__load_element(in + i * size, size), size, keep), size,
+                          out + i * size);
+}
+
+static void round_integers(const uint8_t *in, uint64_t count, zb_dtype dtype, int keep,
+                           uint8_t *out) {
+    uint32_t size = dtype.size;
+    for (uint64_t i = 0; i < count; i++)
+        zb__store_element(round_integer(zb__load_element(in + i * size, size), dtype, keep), size,
+                          out + i * size);
+}
+
 static enum zb_code bitround_encode(const void *state, const uint8_t *in, uint64_t count,
                                     uint8_t *out, zb_error *err) {
     const bitround *codec = state;
-    uint32_t size = codec->dtype.size;
+    count *= codec->components;
     (void)err;
-    for (uint64_t i = 0; i < count * codec->components; i++, in += size, out += size) {
-        uint64_t bits = zb__load_element(in, size);
-        bits = codec->dtype.kind == ZB_KIND_FLOAT ? round_float(bits, size, codec->keep)
-                                                  : round_integer(bits, codec->dtype, codec->keep);
-        zb__store_element(bits, size, out);
-    }
+    if (codec->dtype.kind != ZB_KIND_FLOAT)
+        round_integers(in, count, codec->dtype, codec->keep, out);
+    else if (codec->dtype.size == 2)
+        round_floats(in, count, 2, codec->keep, out);
+    else if (codec->dtype.size == 4)
+        round_floats(in, count, 4, codec->keep, out);
+    else
+        round_floats(in, count, 8, codec->keep, out);
     return ZB_OK;
 }
 

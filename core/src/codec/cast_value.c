@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/json_brief.h"
+#include "codec/block.h"
 #include "codec/codec.h"
 #include "codec/configuration.h"
 #include "codec/number.h"
@@ -153,14 +154,49 @@ static bool cast_one(const cast_value *codec, const cast *c, const uint8_t *in, 
                                        : to_integer(codec, c->to, number, out);
 }
 
-static enum zb_code cast_all(const cast_value *codec, const cast *c, const uint8_t *in,
-                             uint64_t count, uint8_t *out, enum zb_code code, zb_error *err) {
-    for (uint64_t i = 0; i < count; i++, in += c->from.size, out += c->to.size) {
+/* Casts without a map that round to nearest, of numbers that are exact as doubles or become
+   doubles. */
+static bool takes_blocks(const cast_value *codec, const cast *c) {
+    const bool is_double = c->from.kind == ZB_KIND_FLOAT || c->from.size < 8;
+    return c->pair_count == 0 && codec->rounding == NEAREST_EVEN &&
+           (is_double || c->to.kind == ZB_KIND_FLOAT);
+}
+
+/* False, with anything in `out`, for a block with a number that needs a rule. */
+static bool cast_block(const cast *c, const uint8_t *in, size_t n, uint8_t *out) {
+    double reals[ZB__BLOCK], origins[ZB__BLOCK];
+    zb__block_reals(c->from, in, n, reals);
+    if (c->to.kind != ZB_KIND_FLOAT) {
+        zb__block_round(reals, n);
+        return zb__block_cut(c->to, reals, n, out) == n;
+    }
+    memcpy(origins, reals, n * sizeof *reals);
+    zb__block_narrow(c->to.size, reals, n);
+    return zb__block_overflow(origins, reals, n) == n && zb__block_cut(c->to, reals, n, out) == n;
+}
+
+static enum zb_code cast_each(const cast_value *codec, const cast *c, const uint8_t *in, size_t n,
+                              uint8_t *out, enum zb_code code, zb_error *err) {
+    for (size_t i = 0; i < n; i++, in += c->from.size, out += c->to.size) {
         if (!cast_one(codec, c, in, out))
             return zb_fail(err, code, "%.17g cannot be cast to %s",
                            zb__number_real(zb__number_load(c->from, in)), zb__number_name(c->to));
     }
     return ZB_OK;
+}
+
+static enum zb_code cast_all(const cast_value *codec, const cast *c, const uint8_t *in,
+                             uint64_t count, uint8_t *out, enum zb_code code, zb_error *err) {
+    const bool blocks = takes_blocks(codec, c);
+    enum zb_code result = ZB_OK;
+    for (uint64_t done = 0; done < count && !result; done += ZB__BLOCK) {
+        const size_t n = zb__block_at(done, count);
+        const uint8_t *from = in + done * c->from.size;
+        uint8_t *to = out + done * c->to.size;
+        if (!blocks || !cast_block(c, from, n, to))
+            result = cast_each(codec, c, from, n, to, code, err);
+    }
+    return result;
 }
 
 static enum zb_code cast_value_encode(const void *state, const uint8_t *in, uint64_t count,

@@ -39,6 +39,7 @@ typedef struct making {
     zb__representation now;     /* in front of the codec in hand */
     size_t at;                  /* of the codec in hand in the list */
     const char *what;           /* the same for messages: "codecs[2]" */
+    bool implies_bytes;         /* the list has no array→bytes codec, and needs none */
 } making;
 
 static enum zb_code check_order(const making *m, const char *name, enum zb__codec_kind kind,
@@ -96,6 +97,7 @@ static enum zb_code add_serial(making *m, zb__codec codec, zb_error *err) {
     enum zb_code code = ZB_OK;
     chain->serial = codec;
     chain->serial_at = m->at;
+    chain->cost += ops->cost;
     if (chain->filters.count > 0 && !ops->passes_filters)
         code = make_plain(m, err);
     zb_dtype *stored = chain->plain ? &chain->plain->dtype : &chain->dtype;
@@ -154,6 +156,18 @@ static enum zb_code check_place(const making *m, const zb__codec_ops *ops, zb_er
         m->what, filter->codec.ops->name, ops->name);
 }
 
+/* Does the list name an array→bytes codec, or anything that may be one? */
+static bool names_serial(const zb_json *codecs) {
+    for (const zb_json *item = zb_json_first(codecs); item; item = zb_json_next(item)) {
+        const char *name = zb_json_string(item);
+        name = name ? name : zb_json_string(zb_json_get(item, "name"));
+        const zb__codec_ops *ops = name ? zb__codec_find(name) : NULL;
+        if (!ops || ops->kind == ZB__ARRAY_TO_BYTES)
+            return true;
+    }
+    return false;
+}
+
 /* The array→bytes codec that a draft document leaves out. */
 static enum zb_code add_implied(making *m, zb_error *err) {
     zb__codec codec = {.ops = zb__codec_find("bytes")};
@@ -178,7 +192,7 @@ static enum zb_code bind_codec(making *m, const zb_json *item, zb_error *err) {
                        zb__name_brief(extension.name, brief), reason ? ": " : "",
                        reason ? reason : "");
     }
-    if (m->binding->is_draft && codec.ops->kind == ZB__BYTES_TO_BYTES && !m->chain->serial.ops)
+    if (m->implies_bytes && codec.ops->kind == ZB__BYTES_TO_BYTES && !m->chain->serial.ops)
         code = add_implied(m, err);
     if (!code)
         code = check_order(m, extension.name, codec.ops->kind, err);
@@ -202,7 +216,9 @@ static enum zb_code bind_list(making *m, const zb_json *codecs, zb_error *err) {
     char brief[ZB__BRIEF_SIZE], what[32];
     size_t count = zb_json_kind_of(codecs) == ZB_JSON_ARRAY ? zb_json_count(codecs) : 0;
     uint64_t limit = zb_limits_get()->codecs;
-    if (count == 0 && !m->binding->is_draft)
+    bool is_list = zb_json_kind_of(codecs) == ZB_JSON_ARRAY;
+    m->implies_bytes = m->binding->is_draft && (!codecs || (is_list && !names_serial(codecs)));
+    if (count == 0 && !m->implies_bytes)
         return zb_fail(err, ZB_EFORMAT, "codecs is %s, expected a list with at least one codec",
                        zb__json_brief(codecs, brief));
     if (count > limit)
@@ -220,7 +236,7 @@ static enum zb_code bind_list(making *m, const zb_json *codecs, zb_error *err) {
         code = bind_codec(m, item, err);
         m->at++;
     }
-    if (!code && !m->chain->serial.ops && m->binding->is_draft)
+    if (!code && !m->chain->serial.ops && m->implies_bytes)
         code = add_implied(m, err);
     if (!code && !m->chain->serial.ops)
         code =

@@ -43,8 +43,9 @@ typedef struct zb__binding {
     const struct zb__filters *filters; /* of the shard around (filters.h), or NULL */
     const void *fill;                  /* the array's fill value; NULL where there is none */
     const zb__document_forms *forms;   /* NULL for the index of a shard */
-    bool is_draft; /* of inner chunks of the sharding draft of March 2023: the array→bytes codec may
-                      be missing and stands for little-endian bytes */
+    bool is_draft; /* of an array, or of inner chunks of the sharding draft of March 2023: as in the
+                      drafts before July 2023 the array→bytes codec, or the whole list, may be
+                      missing and stands for little-endian bytes */
 } zb__binding;
 
 /* What a codec of the chain is given, or gives, but for the shape of one chunk. */
@@ -125,6 +126,11 @@ typedef struct zb__serial_ops {
     enum zb_code (*encode)(const struct zb__encoding *e, const struct zb__form *form,
                            const struct zb__elements_view *view, struct zb__serialised *out,
                            zb_error *err);
+    /* The reason why chunks of this state are read and not written; NULL: they are written. NULL in
+       place of the function: always. */
+    const char *(*read_only)(const void *state);
+    /* As for bytes→bytes codecs. */
+    unsigned cost;
 } zb__serial_ops;
 
 /* A bytes→bytes codec. */
@@ -158,7 +164,7 @@ typedef struct zb__bytes_ops {
 
 typedef struct zb__codec_ops {
     const char *name;     /* as in the metadata */
-    const char *old_name; /* another one that is read, never written; or NULL */
+    const char *old_name; /* another one that is read; NULL. Written where it is numcodecs' */
     enum zb__codec_kind kind;
     /* Of the configuration, NULL-terminated, in the order that zarr-python writes. */
     const char *const *members;

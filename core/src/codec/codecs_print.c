@@ -45,19 +45,28 @@ static enum zb_code print_member(const printing *p, const zb__codec_ops *ops, si
     return ZB_OK;
 }
 
+static bool is_of_numcodecs(const char *name) {
+    return strncmp(name, "numcodecs.", strlen("numcodecs.")) == 0;
+}
+
+/* zarr-python refuses a codec of numcodecs without a configuration, also where it has no members. */
+static bool has_configuration(const zb__codec_ops *ops) {
+    return ops->members[0] || is_of_numcodecs(ops->name);
+}
+
 /* The caller's members win; one that the codec does not have is refused here, because afterwards it
    would be too late to say where it came from. */
 static enum zb_code print_configuration(const printing *p, const zb__codec_ops *ops,
                                         const zb_json *given, zb_error *err) {
     char brief[ZB__BRIEF_SIZE];
     enum zb_code code = ZB_OK;
-    if (ops->members[0]) {
+    if (has_configuration(ops)) {
         zb_json_write_name(p->w, "configuration");
         zb_json_begin_object(p->w);
     }
     for (size_t i = 0; ops->members[i] && !code; i++)
         code = print_member(p, ops, i, zb_json_get(given, ops->members[i]), err);
-    if (ops->members[0])
+    if (has_configuration(ops))
         zb_json_end_object(p->w);
     for (const zb_json *m = zb_json_first(given); m && !code; m = zb_json_next(m)) {
         if (!zb__name_in(zb_json_name(m), ops->members))
@@ -114,7 +123,8 @@ static enum zb_code print_codec(const printing *p, const zb_json *item, zb_error
     }
     zb_json_begin_object(p->w);
     zb_json_write_name(p->w, "name");
-    zb_json_write_string(p->w, ops->name);
+    /* An old name is not written, but zarr-python knows some codecs by that of numcodecs alone. */
+    zb_json_write_string(p->w, is_of_numcodecs(codec.name) ? codec.name : ops->name);
     code = print_configuration(p, ops, codec.configuration, err);
     zb_json_end_object(p->w);
     return code;

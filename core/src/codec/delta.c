@@ -6,8 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "base/bytes.h"
-#include "base/half.h"
+#include "codec/block.h"
 #include "codec/codec.h"
 #include "codec/number.h"
 #include "codec/numpy_type.h"
@@ -16,66 +15,113 @@ typedef struct delta {
     zb_dtype dtype, stored;
 } delta;
 
-/* The bits of an element in the width of the array's, extended by its own sign. */
-static uint64_t widen(zb_dtype dtype, const uint8_t *element) {
-    zb__number number = zb__number_load(dtype, element);
-    return number.negative ? 0 - number.magnitude : number.magnitude;
+/* Wraps differences to the array's type, as numpy does before it makes them wider. */
+static void wrap(zb_dtype dtype, uint64_t *bits, size_t n) {
+    const unsigned above = 64 - 8 * dtype.size;
+    if (dtype.kind == ZB_KIND_INT) {
+        for (size_t i = 0; i < n; i++)
+            bits[i] = (uint64_t)((int64_t)(bits[i] << above) >> above);
+    } else {
+        for (size_t i = 0; i < n; i++)
+            bits[i] = bits[i] << above >> above;
+    }
+}
+
+/* Are the differences, which stored[] holds, those of a block? Only their low bits count. */
+static bool holds(const delta *codec, const uint8_t *stored, const uint64_t *differences,
+                  size_t n) {
+    uint64_t all = UINT64_MAX >> (64 - 8 * codec->dtype.size), wrong = 0, got[ZB__BLOCK];
+    if (codec->stored.size >= codec->dtype.size)
+        return true;
+    zb__block_bits(codec->stored, stored, n, got);
+    for (size_t i = 0; i < n; i++)
+        wrong |= (got[i] ^ differences[i]) & all;
+    return wrong == 0;
 }
 
 static enum zb_code encode_integers(const delta *codec, const uint8_t *in, uint64_t count,
                                     uint8_t *out, zb_error *err) {
-    uint32_t size = codec->dtype.size, stored = codec->stored.size;
-    uint64_t all = UINT64_MAX >> (64 - 8 * size), last = 0;
-    for (uint64_t i = 0; i < count; i++, in += size, out += stored) {
-        uint64_t bits = zb__load_element(in, size), difference = bits - last;
-        zb__store_element(difference, stored, out);
-        if ((widen(codec->stored, out) & all) != (difference & all))
+    uint64_t bits[ZB__BLOCK + 1] = {0}, differences[ZB__BLOCK]; /* bits[0]: of the one before */
+    for (uint64_t done = 0; done < count; done += ZB__BLOCK) {
+        size_t n = zb__block_at(done, count);
+        uint8_t *stored = out + done * codec->stored.size;
+        zb__block_bits(codec->dtype, in + done * codec->dtype.size, n, bits + 1);
+        for (size_t i = 0; i < n; i++)
+            differences[i] = bits[i + 1] - bits[i];
+        bits[0] = bits[n];
+        wrap(codec->dtype, differences, n);
+        zb__block_store_bits(codec->stored.size, differences, n, stored);
+        if (!holds(codec, stored, differences, n))
             return zb_fail(err, ZB_EINVAL, "a difference does not fit the type of astype");
-        last = bits;
     }
     return ZB_OK;
 }
 
 static void decode_integers(const delta *codec, const uint8_t *in, uint64_t count, uint8_t *out) {
-    uint32_t size = codec->dtype.size, stored = codec->stored.size;
-    uint64_t sum = 0;
-    for (uint64_t i = 0; i < count; i++, in += stored, out += size) {
-        sum += widen(codec->stored, in);
-        zb__store_element(sum, size, out);
+    uint64_t sum = 0, bits[ZB__BLOCK];
+    for (uint64_t done = 0; done < count; done += ZB__BLOCK) {
+        size_t n = zb__block_at(done, count);
+        zb__block_bits(codec->stored, in + done * codec->stored.size, n, bits);
+        for (size_t i = 0; i < n; i++)
+            bits[i] = sum += bits[i];
+        zb__block_store_bits(codec->dtype.size, bits, n, out + done * codec->dtype.size);
     }
 }
 
 /* Sums and differences are rounded to the array's type one by one, as numpy does it. */
+static void encode_floats(const delta *codec, const uint8_t *in, uint64_t count, uint8_t *out) {
+    double reals[ZB__BLOCK + 1] = {0}, differences[ZB__BLOCK]; /* reals[0]: the one before */
+    for (uint64_t done = 0; done < count; done += ZB__BLOCK) {
+        size_t n = zb__block_at(done, count);
+        zb__block_reals(codec->dtype, in + done * codec->dtype.size, n, reals + 1);
+        for (size_t i = 0; i < n; i++)
+            differences[i] = reals[i + 1] - reals[i];
+        zb__block_narrow(codec->dtype.size, differences, n);
+        if (done == 0)
+            differences[0] = reals[1]; /* as it is: also the sign of a zero */
+        reals[0] = reals[n];
+        zb__block_cut(codec->stored, differences, n, out + done * codec->stored.size);
+    }
+}
+
+/* Adds up to `sum`, which comes with all but the first element of an array. */
+static double add_up(uint32_t size, double sum, bool is_first, double *reals, size_t n) {
+    if (is_first && n > 0)
+        sum = reals[0];
+    for (size_t i = is_first; i < n; i++)
+        reals[i] = sum = zb__real_narrow(size, sum + reals[i]);
+    return sum;
+}
+
+static void decode_floats(const delta *codec, const uint8_t *in, uint64_t count, uint8_t *out) {
+    double sum = 0, reals[ZB__BLOCK];
+    uint32_t size = codec->dtype.size;
+    for (uint64_t done = 0; done < count; done += ZB__BLOCK) {
+        size_t n = zb__block_at(done, count);
+        zb__block_reals(codec->stored, in + done * codec->stored.size, n, reals);
+        zb__block_narrow(size, reals, n);
+        sum = add_up(size, sum, done == 0, reals, n);
+        zb__block_cut(codec->dtype, reals, n, out + done * size);
+    }
+}
+
 static enum zb_code delta_encode(const void *state, const uint8_t *in, uint64_t count, uint8_t *out,
                                  zb_error *err) {
     const delta *codec = state;
-    uint32_t size = codec->dtype.size;
-    double last = 0;
     if (codec->dtype.kind != ZB_KIND_FLOAT)
         return encode_integers(codec, in, count, out, err);
-    for (uint64_t i = 0; i < count; i++, in += size, out += codec->stored.size) {
-        double real = zb__load_float(in, size);
-        zb__real_store(codec->stored.size, i ? zb__real_narrow(size, real - last) : real, out);
-        last = real;
-    }
+    encode_floats(codec, in, count, out);
     return ZB_OK;
 }
 
 static enum zb_code delta_decode(const void *state, const uint8_t *in, uint64_t count, uint8_t *out,
                                  zb_error *err) {
     const delta *codec = state;
-    uint32_t size = codec->dtype.size;
-    double sum = 0;
     (void)err;
-    if (codec->dtype.kind != ZB_KIND_FLOAT) {
+    if (codec->dtype.kind == ZB_KIND_FLOAT)
+        decode_floats(codec, in, count, out);
+    else
         decode_integers(codec, in, count, out);
-        return ZB_OK;
-    }
-    for (uint64_t i = 0; i < count; i++, in += codec->stored.size, out += size) {
-        double real = zb__real_narrow(size, zb__load_float(in, codec->stored.size));
-        sum = i ? zb__real_narrow(size, sum + real) : real;
-        zb__real_store(size, sum, out);
-    }
     return ZB_OK;
 }
 

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/half.h"
 #include "base/json_brief.h"
+#include "codec/block.h"
 #include "codec/codec.h"
 #include "codec/number.h"
 #include "codec/numpy_type.h"
@@ -23,18 +23,31 @@ static uint32_t width_of(zb_dtype dtype) {
     return dtype.kind == ZB_KIND_FLOAT ? dtype.size : 8;
 }
 
-static enum zb_code scaling_encode(const void *state, const uint8_t *in, uint64_t count,
-                                   uint8_t *out, zb_error *err) {
-    const scaling *codec = state;
+/* (x - offset) * scale, each step rounded to the type that computes. */
+static void scale_block(const scaling *codec, double *reals, size_t n) {
     uint32_t width = width_of(codec->dtype);
     double offset = zb__real_narrow(width, codec->offset);
     double scale = zb__real_narrow(width, codec->scale);
-    for (uint64_t i = 0; i < count; i++, in += codec->dtype.size, out += codec->stored.size) {
-        double real = zb__number_real(zb__number_load(codec->dtype, in));
-        real = zb__real_narrow(width, zb__real_narrow(width, real - offset) * scale);
-        zb__number number = {.is_float = true, .real = rint(real)};
-        if (!zb__number_cut(codec->stored, number, out))
-            return zb_fail(err, ZB_EINVAL, "%.17g does not fit %s", number.real,
+    for (size_t i = 0; i < n; i++)
+        reals[i] -= offset;
+    zb__block_narrow(width, reals, n);
+    for (size_t i = 0; i < n; i++)
+        reals[i] *= scale;
+    zb__block_narrow(width, reals, n);
+    zb__block_round(reals, n);
+}
+
+static enum zb_code scaling_encode(const void *state, const uint8_t *in, uint64_t count,
+                                   uint8_t *out, zb_error *err) {
+    const scaling *codec = state;
+    double reals[ZB__BLOCK];
+    for (uint64_t done = 0; done < count; done += ZB__BLOCK) {
+        size_t n = zb__block_at(done, count);
+        zb__block_reals(codec->dtype, in + done * codec->dtype.size, n, reals);
+        scale_block(codec, reals, n);
+        size_t good = zb__block_cut(codec->stored, reals, n, out + done * codec->stored.size);
+        if (good < n)
+            return zb_fail(err, ZB_EINVAL, "%.17g does not fit %s", reals[good],
                            zb__number_name(codec->stored));
     }
     return ZB_OK;
@@ -45,12 +58,18 @@ static enum zb_code scaling_decode(const void *state, const uint8_t *in, uint64_
     const scaling *codec = state;
     uint32_t width = width_of(codec->stored);
     double offset = zb__real_narrow(width, codec->offset);
-    double scale = zb__real_narrow(width, codec->scale);
+    double scale = zb__real_narrow(width, codec->scale), reals[ZB__BLOCK];
     (void)err;
-    for (uint64_t i = 0; i < count; i++, in += codec->stored.size, out += codec->dtype.size) {
-        double real = zb__number_real(zb__number_load(codec->stored, in));
-        real = zb__real_narrow(width, zb__real_narrow(width, real / scale) + offset);
-        zb__number_clamp(codec->dtype, (zb__number){.is_float = true, .real = real}, out);
+    for (uint64_t done = 0; done < count; done += ZB__BLOCK) {
+        size_t n = zb__block_at(done, count);
+        zb__block_reals(codec->stored, in + done * codec->stored.size, n, reals);
+        for (size_t i = 0; i < n; i++)
+            reals[i] /= scale;
+        zb__block_narrow(width, reals, n);
+        for (size_t i = 0; i < n; i++)
+            reals[i] += offset;
+        zb__block_narrow(width, reals, n);
+        zb__block_clamp(codec->dtype, reals, n, out + done * codec->dtype.size);
     }
     return ZB_OK;
 }

@@ -49,6 +49,9 @@ void zb__form_release(const zb__form *held) {
     if (form->shard) {
         zb__form_release(form->shard->index);
         zb__form_release(form->shard->inner);
+        for (size_t i = 0; form->shard->ends && i < (size_t)1 << form->shard->cut_count; i++)
+            zb__form_release(form->shard->ends[i]);
+        free(form->shard->ends);
         free(form->shard);
     }
     free(form->plain);
@@ -200,6 +203,21 @@ enum zb_code zb__chain_form(const zb__chain *chain, const uint64_t *shape, const
     }
     *out = form;
     return ZB_OK;
+}
+
+/* A writer of the sharding draft would have to guess which form of the index its readers expect. */
+const char *zb__form_read_only(const zb__form *form) {
+    for (; form; form = form->shard ? form->shard->inner : NULL) {
+        const zb__codec *serial = &form->chain->serial;
+        const char *(*read_only)(const void *) = serial->ops->serial.read_only;
+        const char *reason = read_only ? read_only(serial->state) : NULL;
+        if (form->shard && form->shard->is_draft)
+            return "the shards are of the draft of March 2023 (there are no index_codecs), which "
+                   "is only read; copy the array into a new one";
+        if (reason)
+            return reason;
+    }
+    return NULL;
 }
 
 enum zb_code zb__form_check_stored(const zb__form *form, uint64_t size, zb_error *err) {

@@ -14,6 +14,9 @@
 
 typedef struct zb__shard zb__shard;
 
+/* The dimensions along which inner chunks may not divide their shard; the rest of them divides. */
+#define ZB__CUT_MAX 8
+
 typedef struct zb__form {
     const zb__chain *chain;
     uint64_t stored_shape[ZB_MAX_NDIM]; /* shape[axis[i]] */
@@ -38,15 +41,33 @@ static inline const zb__form *zb__form_serial(const zb__form *form) {
 
 /* A chunk of inner chunks; all shapes are in stored dimensions. */
 struct zb__shard {
-    uint64_t inner_shape[ZB_MAX_NDIM]; /* divides the shard's stored_shape */
+    uint64_t inner_shape[ZB_MAX_NDIM]; /* of a whole inner chunk, at most stored_shape */
     uint64_t grid[ZB_MAX_NDIM];        /* inner chunks per dimension */
     uint64_t count;                    /* product of grid */
     bool index_at_start;
+    bool is_clipped;       /* the declared inner_shape is larger than the shard */
     bool is_draft;         /* of the sharding draft: the index may lack its checksum */
     size_t index_size;     /* encoded, bytes; with the checksum */
     const zb__form *index; /* of the index: uint64, shape grid + [2] */
-    const zb__form *inner; /* of an inner chunk */
+    const zb__form *inner; /* of a whole inner chunk */
+    /* Where inner_shape does not divide stored_shape, the last inner chunk along a dimension ends
+       with the shard. These dimensions, in order; and of each set of them, the form of the inner
+       chunks that end so along it, made when it is asked for first. */
+    uint32_t cut[ZB__CUT_MAX], cut_count;
+    uint64_t outer_shape[ZB_MAX_NDIM]; /* stored_shape, when cut_count > 0 */
+    _Atomic(const zb__form *) *ends;   /* [1 << cut_count]; NULL when cut_count is 0 */
 };
+
+/* The form of an inner chunk, by its number in C order of the stored dimensions. The shard owns it.
+   Any thread. */
+enum zb_code zb__cut_inner(const zb__shard *shard, uint64_t inner, const zb__form **out,
+                           zb_error *err);
+static inline enum zb_code zb__shard_inner(const zb__shard *shard, uint64_t inner,
+                                           const zb__form **out, zb_error *err) {
+    *out = shard->inner;
+    return __builtin_expect(shard->cut_count > 0, 0) ? zb__cut_inner(shard, inner, out, err)
+                                                     : ZB_OK;
+}
 
 /* The form of chunks of this shape (ndim extents, none 0). The chain keeps the last ones that were
    asked for; the caller gives a form back with zb__form_release, before the chain is freed. Refuses
@@ -54,6 +75,9 @@ struct zb__shard {
 enum zb_code zb__chain_form(const zb__chain *chain, const uint64_t *shape, const zb__form **out,
                             zb_error *err);
 void zb__form_release(const zb__form *form); /* NULL is allowed */
+
+/* The reason why no chunk of the form is written (the filters aside); NULL: they are. Static. */
+const char *zb__form_read_only(const zb__form *form);
 
 /* Refuses a stored size that cannot be right, before anything is read: another one than the only
    possible one where no codec compresses (ZB_EFORMAT), else one above encoded_bound (ZB_ELIMIT). */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The codec numcodecs.lzma: one or more .xz streams (format 1), or one .lzma stream (format 2). A
- * build without liblzma refuses it by name.
+ * The codec numcodecs.lzma: one or more .xz streams (format 1), one .lzma stream (format 2), or a
+ * raw one (format 3), whose filters are in the document. A build without liblzma refuses it by name.
  *
  * A stream states the size of its decoder's dictionary. No encoder needs more than the content, but
  * all of them state what their preset says, at most 64 MiB; the decoder gets memory for that, or
- * for twice the destination where that is more. Raw streams (format 3) say nothing of themselves;
- * their filters would have to be in the document.
+ * for twice the destination where that is more. The filters of a raw stream have the same bound, and
+ * their encoder that of the highest preset.
  */
 #include <stdlib.h>
 
@@ -15,17 +15,23 @@
 #include "codec/codec.h"
 #include "codec/configuration.h"
 
-enum format { FORMAT_AUTO, FORMAT_XZ, FORMAT_ALONE };
+#ifdef ZB_HAVE_LZMA
+#include "codec/lzma_filters.h"
+#endif
+
+enum format { FORMAT_AUTO, FORMAT_XZ, FORMAT_ALONE, FORMAT_RAW };
 
 typedef struct lzma {
     int format;
     int check;  /* of .xz: the library's number, -1 for its default */
     int preset; /* 0 to 9 */
     bool extreme;
+#ifdef ZB_HAVE_LZMA
+    zb__lzma_filters filters; /* of a raw stream */
+#endif
 } lzma;
 
 #ifdef ZB_HAVE_LZMA
-#include <lzma.h>
 
 /* ---- Decoding ----------------------------------------------------------------------------- */
 
@@ -43,7 +49,14 @@ static enum zb_code fail_lzma(lzma_ret result, zb_error *err) {
     }
 }
 
-static lzma_ret begin_decoder(lzma_stream *stream, int format, size_t capacity) {
+static lzma_ret begin_raw_decoder(lzma_stream *stream, const lzma *codec, uint64_t memory) {
+    const lzma_filter *filters = codec->filters.list;
+    return lzma_raw_decoder_memusage(filters) > memory ? LZMA_MEMLIMIT_ERROR
+                                                       : lzma_raw_decoder(stream, filters);
+}
+
+static lzma_ret begin_decoder(lzma_stream *stream, const lzma *codec, size_t capacity) {
+    int format = codec->format;
     uint64_t most = zb__bound_product(capacity, 2), usual = lzma_easy_decoder_memusage(9);
     uint64_t memory = zb__bound_sum(most > usual ? most : usual, 1 << 20);
     uint32_t flags = LZMA_CONCATENATED;
@@ -51,6 +64,8 @@ static lzma_ret begin_decoder(lzma_stream *stream, int format, size_t capacity) 
         return lzma_stream_decoder(stream, memory, flags);
     if (format == FORMAT_ALONE)
         return lzma_alone_decoder(stream, memory);
+    if (format == FORMAT_RAW)
+        return begin_raw_decoder(stream, codec, memory);
     return lzma_auto_decoder(stream, memory, flags);
 }
 
@@ -60,7 +75,7 @@ static enum zb_code lzma_decode(const void *state, zb__scratch *scratch, const u
     (void)scratch;
     uint8_t nothing; /* the library wants a place even where no bytes are expected */
     lzma_stream stream = LZMA_STREAM_INIT;
-    lzma_ret result = begin_decoder(&stream, codec->format, sink->capacity);
+    lzma_ret result = begin_decoder(&stream, codec, sink->capacity);
     stream.next_in = in;
     stream.avail_in = size;
     stream.next_out = sink->capacity ? sink->data : &nothing;
@@ -86,6 +101,11 @@ static enum zb_code lzma_decode(const void *state, zb__scratch *scratch, const u
 
 static lzma_ret begin_encoder(lzma_stream *stream, const lzma *codec) {
     uint32_t preset = (uint32_t)codec->preset | (codec->extreme ? LZMA_PRESET_EXTREME : 0);
+    const lzma_filter *filters = codec->filters.list;
+    if (codec->format == FORMAT_RAW)
+        return lzma_raw_encoder_memusage(filters) > lzma_easy_encoder_memusage(9)
+                   ? LZMA_MEMLIMIT_ERROR
+                   : lzma_raw_encoder(stream, filters);
     if (codec->format != FORMAT_ALONE)
         return lzma_easy_encoder(stream, preset,
                                  codec->check < 0 ? LZMA_CHECK_CRC64 : (lzma_check)codec->check);
@@ -110,6 +130,10 @@ static enum zb_code lzma_encode(const void *state, zb__scratch *scratch, const u
     lzma_end(&stream);
     if (result == LZMA_MEM_ERROR)
         return zb_fail(err, ZB_ENOMEM, "lzma: no memory for an encoder");
+    if (result == LZMA_MEMLIMIT_ERROR)
+        return zb_fail(err, ZB_ELIMIT,
+                       "lzma: the filters want more memory than the preset 9; give them a smaller "
+                       "dict_size");
     return result == LZMA_STREAM_END
                ? ZB_OK
                : zb_fail(err, ZB_EINVAL, "lzma: %zu bytes cannot be encoded into %zu", size,
@@ -122,12 +146,37 @@ static enum zb_code check_build(const lzma *codec, zb_error *err) {
     return zb_fail(err, ZB_EUNSUPPORTED, "check is %d, which liblzma does not have", codec->check);
 }
 
+/* numcodecs reads filters with raw streams alone. */
+static enum zb_code parse_filters(lzma *codec, const zb_json *configuration, zb_error *err) {
+    const zb_json *filters = zb__configuration_given(configuration, "filters");
+    if (codec->format != FORMAT_RAW && filters)
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "filters go with raw streams (format 3) alone; expected null");
+    if (codec->format == FORMAT_RAW && !filters)
+        return zb_fail(err, ZB_EFORMAT, "a raw stream (format 3) needs filters");
+    return filters ? zb__lzma_filters_parse(filters, &codec->filters, err) : ZB_OK;
+}
+
+static bool same_filters(const lzma *a, const lzma *b) {
+    return a->format != FORMAT_RAW || zb__lzma_filters_same(&a->filters, &b->filters);
+}
+
 #else
 
 static enum zb_code check_build(const lzma *codec, zb_error *err) {
     (void)codec;
     return zb_fail(err, ZB_EUNSUPPORTED,
                    "this build has no lzma; build zarrbridge with liblzma to have it");
+}
+
+static enum zb_code parse_filters(lzma *codec, const zb_json *configuration, zb_error *err) {
+    (void)configuration;
+    return check_build(codec, err);
+}
+
+static bool same_filters(const lzma *a, const lzma *b) {
+    (void)a, (void)b;
+    return true;
 }
 
 static enum zb_code lzma_decode(const void *state, zb__scratch *scratch, const uint8_t *in,
@@ -180,10 +229,8 @@ static enum zb_code lzma_parse(const zb_json *configuration, const zb__binding *
     codec->check = -1;
     enum zb_code code =
         zb__configuration_integer(configuration, "format", 0, 3, &codec->format, err);
-    if (!code && (codec->format == 3 || zb__configuration_given(configuration, "filters")))
-        code = zb_fail(err, ZB_EUNSUPPORTED,
-                       "raw streams (format 3, with filters) are not supported; expected format 1 "
-                       "or 2 without filters");
+    if (!code)
+        code = parse_filters(codec, configuration, err);
     if (!code)
         code = zb__configuration_integer(configuration, "check", -1, 15, &codec->check, err);
     if (!code)
@@ -192,7 +239,8 @@ static enum zb_code lzma_parse(const zb_json *configuration, const zb__binding *
 }
 
 static bool lzma_same(const void *a, const void *b) {
-    return ((const lzma *)a)->format == ((const lzma *)b)->format;
+    const lzma *x = a, *y = b;
+    return x->format == y->format && same_filters(x, y);
 }
 
 static const char *const members[] = {"format", "check", "preset", "filters", NULL};

@@ -45,14 +45,6 @@ void zb__real_store(uint32_t size, double real, void *element) {
         memcpy(element, size == 4 ? (const void *)&narrow : (const void *)&real, size);
 }
 
-double zb__real_narrow(uint32_t size, double real) {
-    uint8_t element[8];
-    if (size == 8)
-        return real;
-    zb__real_store(size, real, element);
-    return zb__load_float(element, size);
-}
-
 bool zb__number_integer(double real, zb__number *out) {
     double size = fabs(real);
     if (!(size < 0x1p64) || trunc(size) != size)

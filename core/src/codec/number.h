@@ -6,6 +6,7 @@
 #ifndef ZB_CODEC_NUMBER_H
 #define ZB_CODEC_NUMBER_H
 
+#include "base/half.h"
 #include "zarrbridge/dtype.h"
 
 typedef struct zb__number {
@@ -35,7 +36,11 @@ bool zb__number_store(zb_dtype dtype, zb__number number, void *element);
 void zb__real_store(uint32_t size, double real, void *element);
 
 /* The nearest float of that width, as a double. */
-double zb__real_narrow(uint32_t size, double real);
+static inline double zb__real_narrow(uint32_t size, double real) {
+    if (size == 4)
+        return (double)(float)real;
+    return size == 8 ? real : (double)zb__half_to_float(zb__half_from_double(real));
+}
 
 /* A float without fraction as an integer; false for others, and from 2^64 on. */
 bool zb__number_integer(double real, zb__number *out);

@@ -2,7 +2,8 @@
 /*
  * The codec packbits: of each element the bits from first_bit to last_bit, side by side, the lowest
  * first (bit 0 of a byte is its lowest). A byte before or behind them may say how many bits of the
- * last one are padding. Bools have one bit; signed integers are extended by their sign.
+ * last one are padding. Bools have one bit, small numbers those of their format; signed integers
+ * are extended by their sign.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "codec/configuration.h"
 #include "codec/elements.h"
 #include "codec/encode.h"
+#include "kernel/small.h"
 
 enum padding { PADDING_NONE, PADDING_FIRST, PADDING_LAST };
 
@@ -19,6 +21,7 @@ typedef struct packbits {
     zb_dtype component;
     uint32_t components; /* of an element */
     unsigned first, bits;
+    bool is_signed;
     enum padding padding;
 } packbits;
 
@@ -41,9 +44,9 @@ static unsigned padding_bits(const packbits *codec, const zb__form *form) {
 
 static uint64_t extend(const packbits *codec, uint64_t value) {
     uint64_t sign = UINT64_C(1) << (codec->bits - 1);
-    if (codec->component.kind == ZB_KIND_INT && value & sign)
+    if (codec->is_signed && value & sign)
         value |= ~(sign | (sign - 1));
-    return value << codec->first;
+    return value << codec->first; /* the bytes that the component has are stored */
 }
 
 /* A value of up to 64 bits that begins at a bit. */
@@ -159,12 +162,18 @@ static enum zb_code parse(const zb_json *configuration, const zb__binding *bindi
     if (!codec)
         return ZB_ENOMEM;
     zb_dtype dtype = binding->dtype;
-    bool is_complex = dtype.kind == ZB_KIND_COMPLEX;
-    if (dtype.kind > ZB_KIND_COMPLEX)
+    bool is_small = dtype.kind == ZB_KIND_SMALL || dtype.kind == ZB_KIND_SMALL_COMPLEX;
+    bool is_complex = dtype.kind == ZB_KIND_COMPLEX || dtype.kind == ZB_KIND_SMALL_COMPLEX;
+    if (dtype.kind > ZB_KIND_COMPLEX && !is_small)
         return zb_fail(err, ZB_EFORMAT, "it serialises numbers alone");
     codec->components = is_complex ? 2 : 1;
     codec->component = (zb_dtype){.kind = dtype.kind, .size = dtype.size / codec->components};
     int all = dtype.kind == ZB_KIND_BOOL ? 1 : (int)codec->component.size * 8;
+    if (is_small)
+        all = __builtin_popcount(zb__format_mask(dtype.detail->format));
+    codec->is_signed =
+        dtype.kind == ZB_KIND_INT || (is_small && (dtype.detail->format == ZB_FORMAT_INT2 ||
+                                                   dtype.detail->format == ZB_FORMAT_INT4));
     int first = 0, last = all - 1;
     enum zb_code code =
         zb__configuration_choice(configuration, "padding_encoding", paddings, &padding, err);

@@ -6,12 +6,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/half.h"
 #include "base/json_brief.h"
+#include "codec/block.h"
 #include "codec/codec.h"
 #include "codec/configuration.h"
 #include "codec/number.h"
 #include "codec/numpy_type.h"
+#include "kernel/scatter.h"
 
 #define MOST_DIGITS 300 /* either way: the scale is a double */
 
@@ -24,11 +25,19 @@ static enum zb_code quantize_encode(const void *state, const uint8_t *in, uint64
                                     uint8_t *out, zb_error *err) {
     const quantize *codec = state;
     uint32_t width = codec->dtype.size;
-    double scale = zb__real_narrow(width, codec->scale);
+    double scale = zb__real_narrow(width, codec->scale), reals[ZB__BLOCK];
     (void)err;
-    for (uint64_t i = 0; i < count; i++, in += width, out += codec->stored.size) {
-        double real = zb__real_narrow(width, scale * zb__load_float(in, width));
-        zb__real_store(codec->stored.size, zb__real_narrow(width, rint(real) / scale), out);
+    for (uint64_t done = 0; done < count; done += ZB__BLOCK) {
+        size_t n = zb__block_at(done, count);
+        zb__block_reals(codec->dtype, in + done * width, n, reals);
+        for (size_t i = 0; i < n; i++)
+            reals[i] *= scale;
+        zb__block_narrow(width, reals, n);
+        zb__block_round(reals, n);
+        for (size_t i = 0; i < n; i++)
+            reals[i] /= scale;
+        zb__block_narrow(width, reals, n);
+        zb__block_cut(codec->stored, reals, n, out + done * codec->stored.size);
     }
     return ZB_OK;
 }
@@ -37,8 +46,8 @@ static enum zb_code quantize_decode(const void *state, const uint8_t *in, uint64
                                     uint8_t *out, zb_error *err) {
     const quantize *codec = state;
     (void)err;
-    for (uint64_t i = 0; i < count; i++, in += codec->stored.size, out += codec->dtype.size)
-        zb__real_store(codec->dtype.size, zb__load_float(in, codec->stored.size), out);
+    zb__convert(codec->stored, in, codec->stored.size, codec->dtype, out, codec->dtype.size,
+                (size_t)count);
     return ZB_OK;
 }
 

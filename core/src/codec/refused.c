@@ -7,9 +7,15 @@
 
 #define REWRITE "; rewrite the array with zarr-python and a codec of docs/format-support.md"
 
+/* As for the data type of that name (model/dtype.c). */
+#define OPTIONAL                                                                                   \
+    "a draft whose elements may be null; write the values and the mask as two arrays, with zarrs"
+
 static const struct {
     const char *name, *reason;
 } refused[] = {
+    {"optional", OPTIONAL},
+    {"zarrs.optional", OPTIONAL},
     {"gribberish", "its chunks are GRIB messages: open the GRIB files themselves with GDAL"},
     {"pcodec", "pcodec has no C library" REWRITE},
     {"numcodecs.pcodec", "pcodec has no C library" REWRITE},

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/half.h"
+#include "codec/block.h"
 #include "codec/codec.h"
 #include "codec/configuration.h"
 #include "codec/number.h"
@@ -64,29 +65,51 @@ static bool scale_unsigned(const scaling *codec, bool back, const uint8_t *in, u
     return good && zb__number_store(codec->dtype, (zb__number){.magnitude = result}, out);
 }
 
-static bool scale_float(const scaling *codec, bool back, const uint8_t *in, uint8_t *out) {
+/* The first element of a block whose result leaves the type, or n. */
+static size_t scale_floats(const scaling *codec, bool back, const uint8_t *in, size_t n,
+                           uint8_t *out) {
     uint32_t size = codec->dtype.size;
-    double x = zb__load_float(in, size), offset = zb__load_float(codec->offset, size);
+    double x[ZB__BLOCK], results[ZB__BLOCK], offset = zb__load_float(codec->offset, size);
     double scale = zb__load_float(codec->scale, size);
-    double step = zb__real_narrow(size, back ? x / scale : x - offset);
-    double result = zb__real_narrow(size, back ? step + offset : step * scale);
-    zb__real_store(size, result, out);
-    return isfinite(result) || !isfinite(x);
+    zb__block_reals(codec->dtype, in, n, x);
+    for (size_t i = 0; i < n && back; i++)
+        results[i] = x[i] / scale;
+    for (size_t i = 0; i < n && !back; i++)
+        results[i] = x[i] - offset;
+    zb__block_narrow(size, results, n);
+    for (size_t i = 0; i < n && back; i++)
+        results[i] += offset;
+    for (size_t i = 0; i < n && !back; i++)
+        results[i] *= scale;
+    zb__block_narrow(size, results, n);
+    zb__block_cut(codec->dtype, results, n, out);
+    return zb__block_overflow(x, results, n);
+}
+
+static size_t scale_integers(const scaling *codec, bool back, const uint8_t *in, size_t n,
+                             uint8_t *out) {
+    uint32_t size = codec->dtype.size;
+    bool is_signed = codec->dtype.kind == ZB_KIND_INT, good = true;
+    size_t i = 0;
+    for (; i < n && good; i += good) {
+        const uint8_t *from = in + i * size;
+        good = is_signed ? scale_signed(codec, back, from, out + i * size)
+                         : scale_unsigned(codec, back, from, out + i * size);
+    }
+    return i;
 }
 
 static enum zb_code scale_all(const scaling *codec, bool back, const uint8_t *in, uint64_t count,
                               uint8_t *out, zb_error *err) {
     uint32_t size = codec->dtype.size;
-    bool good = true;
-    for (uint64_t i = 0; i < count; i++, in += size, out += size) {
-        if (codec->dtype.kind == ZB_KIND_FLOAT)
-            good = scale_float(codec, back, in, out);
-        else if (codec->dtype.kind == ZB_KIND_INT)
-            good = scale_signed(codec, back, in, out);
-        else
-            good = scale_unsigned(codec, back, in, out);
-        if (!good)
-            return fail_range(codec, in, back ? ZB_EFORMAT : ZB_EINVAL, err);
+    for (uint64_t done = 0; done < count; done += ZB__BLOCK) {
+        size_t n = zb__block_at(done, count);
+        const uint8_t *from = in + done * size;
+        size_t good = codec->dtype.kind == ZB_KIND_FLOAT
+                          ? scale_floats(codec, back, from, n, out + done * size)
+                          : scale_integers(codec, back, from, n, out + done * size);
+        if (good < n)
+            return fail_range(codec, from + good * size, back ? ZB_EFORMAT : ZB_EINVAL, err);
     }
     return ZB_OK;
 }

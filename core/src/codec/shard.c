@@ -51,8 +51,7 @@ static enum zb_code parse_inner_shape(sharding *s, const zb_json *configuration,
     for (const zb_json *item = zb_json_first(value); item; item = zb_json_next(item), i++) {
         uint64_t *inner = &s->inner_shape[i];
         if (!zb_json_uint64(item, inner) || *inner == 0)
-            return zb_fail(err, ZB_EFORMAT,
-                           "chunk_shape[%u] is %s, expected a divisor of the shard's extent", i,
+            return zb_fail(err, ZB_EFORMAT, "chunk_shape[%u] is %s, expected an integer above 0", i,
                            zb__json_brief(item, brief));
     }
     return ZB_OK;
@@ -142,19 +141,57 @@ static bool shard_same(const void *a, const void *b) {
 
 /* ---- Forms -------------------------------------------------------------------------------- */
 
+/* Version 1.0 of the codec wants divisors; in the proposed 1.1 the shard cuts its inner chunks. */
 static enum zb_code divide(const sharding *s, zb__form *form, zb_error *err) {
     zb__shard *shard = form->shard;
     for (uint32_t i = 0; i < s->ndim; i++) {
         uint64_t outer = form->stored_shape[i], inner = s->inner_shape[i];
-        if (outer % inner)
-            return zb_fail(err, ZB_EFORMAT,
-                           "chunk_shape[%u] is %" PRIu64
-                           ", expected a divisor of the shard's %" PRIu64,
-                           i, inner, outer);
-        shard->inner_shape[i] = inner;
-        shard->grid[i] = outer / inner;
+        shard->outer_shape[i] = outer;
+        shard->is_clipped = shard->is_clipped || inner > outer;
+        shard->inner_shape[i] = inner < outer ? inner : outer;
+        shard->grid[i] = outer / shard->inner_shape[i];
+        if (outer % shard->inner_shape[i] == 0)
+            continue;
+        shard->grid[i]++;
+        if (shard->cut_count == ZB__CUT_MAX)
+            return zb_fail(err, ZB_EUNSUPPORTED,
+                           "chunk_shape divides the shard along too few dimensions; at most %d may "
+                           "have a remainder",
+                           ZB__CUT_MAX);
+        shard->cut[shard->cut_count++] = i;
     }
-    return ZB_OK;
+    if (shard->cut_count > 0)
+        shard->ends = calloc((size_t)1 << shard->cut_count, sizeof *shard->ends);
+    return shard->cut_count == 0 || shard->ends
+               ? ZB_OK
+               : zb_fail(err, ZB_ENOMEM, "no memory for the form of a shard");
+}
+
+enum zb_code zb__cut_inner(const zb__shard *shard, uint64_t inner, const zb__form **out,
+                           zb_error *err) {
+    const zb__chain *chain = shard->inner->chain;
+    uint64_t shape[ZB_MAX_NDIM], at[ZB_MAX_NDIM];
+    size_t set = 0;
+    memcpy(shape, shard->inner_shape, sizeof shape);
+    for (uint32_t d = chain->ndim; d-- > 0; inner /= shard->grid[d])
+        at[d] = inner % shard->grid[d];
+    for (uint32_t i = 0; i < shard->cut_count; i++) {
+        uint32_t d = shard->cut[i];
+        if (at[d] + 1 < shard->grid[d])
+            continue;
+        set |= (size_t)1 << i;
+        shape[d] = shard->outer_shape[d] % shard->inner_shape[d];
+    }
+    *out = set ? atomic_load(&shard->ends[set]) : shard->inner;
+    if (*out)
+        return ZB_OK;
+    const zb__form *there = NULL;
+    enum zb_code code = zb__chain_form(chain, shape, out, err);
+    if (!code && !atomic_compare_exchange_strong(&shard->ends[set], &there, *out)) {
+        zb__form_release(*out);
+        *out = there;
+    }
+    return code;
 }
 
 static enum zb_code prepare_index(const sharding *s, zb__shard *shard, zb_error *err) {
@@ -191,7 +228,7 @@ static enum zb_code shard_prepare(const void *state, zb__form *form, zb_error *e
     enum zb_code code = divide(s, form, err);
     if (!code)
         code = prepare_index(s, shard, err);
-    return code ? code : zb__chain_form(s->inner, s->inner_shape, &shard->inner, err);
+    return code ? code : zb__chain_form(s->inner, shard->inner_shape, &shard->inner, err);
 }
 
 static uint64_t shard_decode_bound(const zb__form *form) {

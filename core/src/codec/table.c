@@ -21,6 +21,8 @@
     line(packbits) \
     line(vlen_utf8) \
     line(vlen_bytes) \
+    line(zfp) \
+    line(numcodecs_zfpy) \
     line(sharding_indexed) \
     line(zstd) \
     line(gzip) \

@@ -152,11 +152,15 @@ static bool write_element(writing *w, const uint8_t *element) {
 }
 
 static bool write_elements(writing *w, const uint8_t *element, uint32_t depth) {
-    if (depth == w->form->chain->ndim)
+    const uint32_t ndim = w->form->chain->ndim;
+    if (depth == ndim) /* an array without dimensions */
         return write_element(w, element);
+    const bool is_row = depth + 1 == ndim;
     bool good = true;
-    for (uint64_t i = 0; i < w->form->stored_shape[depth] && good; i++)
-        good = write_elements(w, element + (int64_t)i * w->view->strides[depth], depth + 1);
+    for (uint64_t i = 0; i < w->form->stored_shape[depth] && good; i++) {
+        const uint8_t *at = element + (int64_t)i * w->view->strides[depth];
+        good = is_row ? write_element(w, at) : write_elements(w, at, depth + 1);
+    }
     return good;
 }
 

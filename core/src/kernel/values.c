@@ -49,11 +49,35 @@ static bool is_slice(zb_dtype dtype) {
     return dtype.kind == ZB_KIND_STRING || dtype.kind == ZB_KIND_BYTES;
 }
 
+/* A word of bytes below 0x80 has none of these bits. */
+#define NOT_ASCII UINT64_C(0x8080808080808080)
+
+static uint64_t load_word(const char *text) {
+    uint64_t word;
+    memcpy(&word, text, sizeof word);
+    return word;
+}
+
+/* The first byte of a word that is not all ASCII, or where the last whole word ends. Text that ends
+   in the middle of a word is looked at by its last eight bytes: the answer is then its end. */
+static size_t skip_ascii(const char *text, size_t at, size_t size) {
+    const size_t word = sizeof(uint64_t);
+    while (size - at >= word && !(load_word(text + at) & NOT_ASCII))
+        at += word;
+    if (at > 0 && size - at < word && size >= word && !(load_word(text + size - word) & NOT_ASCII))
+        at = size;
+    return at;
+}
+
 bool zb__is_utf8(const char *text, size_t size) {
-    for (size_t at = 0, length; at < size; at += length) {
-        length = zb__utf8_length(text + at, size - at);
+    size_t at = skip_ascii(text, 0, size);
+    while (at < size) {
+        size_t length = zb__utf8_length(text + at, size - at);
         if (length == 0)
             return false;
+        at += length;
+        if (length == 1)
+            at = skip_ascii(text, at, size);
     }
     return true;
 }
@@ -129,25 +153,32 @@ bool zb__values_equal(zb_dtype dtype, const void *a, const void *b) {
 
 /* ---- Boxes ---- */
 
-/* A walk over the elements of a box in C order. */
+/* A walk over the elements of a box in C order: row after row, element after element. */
 typedef struct walk {
     const zb__box_copy *copy;
-    uint64_t at[ZB_MAX_NDIM];
-    const char *src;
-    char *dst; /* NULL: none */
+    uint64_t at[ZB_MAX_NDIM]; /* of the row */
+    const char *src;          /* the row's first element */
+    char *dst;                /* likewise; NULL: none */
+    uint64_t count;           /* elements of a row; 1 where there are no dimensions */
+    int64_t src_stride, dst_stride;
     bool done;
 } walk;
 
 static walk begin(const zb__box_copy *copy, const void *src, void *dst) {
-    walk w = {.copy = copy, .src = src, .dst = dst};
+    walk w = {.copy = copy, .src = src, .dst = dst, .count = 1};
     for (uint32_t d = 0; d < copy->ndim; d++)
         w.done = w.done || copy->count[d] == 0;
+    if (copy->ndim > 0) {
+        w.count = copy->count[copy->ndim - 1];
+        w.src_stride = copy->src_strides[copy->ndim - 1];
+        w.dst_stride = dst ? copy->dst_strides[copy->ndim - 1] : 0;
+    }
     return w;
 }
 
-static void next(walk *w) {
+static void next_row(walk *w) {
     const zb__box_copy *copy = w->copy;
-    for (uint32_t d = copy->ndim; d-- > 0;) {
+    for (uint32_t d = copy->ndim ? copy->ndim - 1 : 0; d-- > 0;) {
         int64_t back = ++w->at[d] == copy->count[d] ? (int64_t)copy->count[d] : 0;
         w->src += copy->src_strides[d] * (1 - back);
         if (w->dst)
@@ -163,11 +194,13 @@ enum zb_code zb__values_measure(const zb__box_copy *copy, const void *src, uint6
                                 zb_error *err) {
     uint64_t number = 0;
     *bytes = 0;
-    for (walk w = begin(copy, src, NULL); !w.done; next(&w), number++) {
-        if (!measure(copy->src_dtype, w.src, bytes))
-            return zb_fail(err, ZB_EINVAL,
-                           "element %llu of the box is no UTF-8 text, or longer than memory",
-                           (unsigned long long)number);
+    for (walk w = begin(copy, src, NULL); !w.done; next_row(&w)) {
+        for (uint64_t i = 0; i < w.count; i++, number++) {
+            if (!measure(copy->src_dtype, w.src + (int64_t)i * w.src_stride, bytes))
+                return zb_fail(err, ZB_EINVAL,
+                               "element %llu of the box is no UTF-8 text, or longer than memory",
+                               (unsigned long long)number);
+        }
     }
     return ZB_OK;
 }
@@ -175,14 +208,20 @@ enum zb_code zb__values_measure(const zb__box_copy *copy, const void *src, uint6
 enum zb_code zb__values_copy(zb_values *values, const zb__box_copy *copy, const void *src,
                              void *dst, zb_error *err) {
     uint64_t bytes = 0;
-    for (walk w = begin(copy, src, NULL); !w.done; next(&w))
-        bytes += zb__values_bytes_of(copy->src_dtype, w.src);
+    for (walk w = begin(copy, src, NULL); !w.done; next_row(&w)) {
+        for (uint64_t i = 0; i < w.count; i++)
+            bytes += zb__values_bytes_of(copy->src_dtype, w.src + (int64_t)i * w.src_stride);
+    }
     char *room = take(values, (size_t)bytes, err);
     if (!room)
         return ZB_ENOMEM;
-    for (walk w = begin(copy, src, dst); !w.done; next(&w)) {
-        memcpy(w.dst, w.src, copy->src_dtype.size);
-        settle(copy->src_dtype, w.src, w.dst, &room);
+    for (walk w = begin(copy, src, dst); !w.done; next_row(&w)) {
+        for (uint64_t i = 0; i < w.count; i++) {
+            const char *from = w.src + (int64_t)i * w.src_stride;
+            char *to = w.dst + (int64_t)i * w.dst_stride;
+            memcpy(to, from, copy->src_dtype.size);
+            settle(copy->src_dtype, from, to, &room);
+        }
     }
     return ZB_OK;
 }

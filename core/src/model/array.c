@@ -103,60 +103,12 @@ static enum zb_code parse_grid(model *m, const zb_json *document, zb_error *err)
     return code;
 }
 
-static enum zb_code parse_separator(const zb_json *owner, const char *what, char *separator,
-                                    zb_error *err) {
-    const zb_json *value = zb_json_get(owner, "separator");
-    const char *text = zb_json_string(value);
-    char brief[ZB__BRIEF_SIZE];
-    if (!value)
-        return ZB_OK;
-    if (!text || (strcmp(text, "/") != 0 && strcmp(text, ".") != 0))
-        return zb_fail(err, ZB_EFORMAT, "%s: separator is %s, expected \"/\" or \".\"", what,
-                       zb__json_brief(value, brief));
-    *separator = *text;
-    return ZB_OK;
-}
-
-/* Drafts called the name `type` and had the members of the configuration beside it. */
-static enum zb_code parse_encoding(const zb_json *value, zb__extension *out, zb_error *err) {
-    static const char *const members[] = {"type", "separator", NULL};
-    const char *type = zb_json_string(zb_json_get(value, "type"));
-    bool is_draft = type && !zb_json_get(value, "name") && !zb_json_get(value, "configuration");
-    for (const zb_json *m = zb_json_first(value); m && is_draft; m = zb_json_next(m))
-        is_draft = zb__name_in(zb_json_name(m), members);
-    if (!is_draft)
-        return zb__extension_parse(value, "chunk_key_encoding", out, err);
-    *out = (zb__extension){.name = type, .configuration = value};
-    return ZB_OK;
-}
-
-/* Each encoding has its own default for a missing separator, also without a configuration. */
 static enum zb_code parse_keys(zb__key_encoding *keys, const zb_json *document, zb_error *err) {
-    static const char *const in_drafts[] = {"type", "separator", NULL};
-    static const char *const known[] = {"separator", NULL};
     const zb_json *value, *grid = zb_json_get(document, "chunk_grid");
-    zb__extension encoding;
-    char brief[ZB__BRIEF_SIZE];
-    if (!zb_json_get(document, "chunk_key_encoding") && zb__grid_is_typed(grid)) {
-        *keys = (zb__key_encoding){.joined = true, .separator = '/'};
-        return parse_separator(grid, "chunk_grid", &keys->separator, err);
-    }
+    if (!zb_json_get(document, "chunk_key_encoding") && zb__grid_is_typed(grid))
+        return zb__keys_of_draft(grid, keys, err);
     enum zb_code code = require(document, "chunk_key_encoding", &value, err);
-    if (!code)
-        code = parse_encoding(value, &encoding, err);
-    if (code)
-        return code;
-    keys->v2 = strcmp(encoding.name, "v2") == 0;
-    if (!keys->v2 && strcmp(encoding.name, "default") != 0)
-        return zb_fail(err, ZB_EUNSUPPORTED,
-                       "chunk_key_encoding %s is not supported, expected \"default\" or \"v2\"",
-                       zb__name_brief(encoding.name, brief));
-    code = zb__extension_check(&encoding, "chunk_key_encoding",
-                               encoding.configuration == value ? in_drafts : known, err);
-    if (code)
-        return code;
-    keys->separator = keys->v2 ? '.' : '/';
-    return parse_separator(encoding.configuration, "chunk_key_encoding", &keys->separator, err);
+    return code ? code : zb__keys_parse(value, keys, err);
 }
 
 /* ---- Names and codecs --------------------------------------------------------------------- */
@@ -202,39 +154,56 @@ static size_t list_codecs(const zb_json *codecs, const zb__form *form, uint32_t 
     return count;
 }
 
-/* Follows the shards to the innermost chunk, whose extents divide those of all chunks around it:
-   laid over the array, they are a grid again, and a regular one. Each level's shapes are in its own stored dimensions,
-   so the transposes on the way are undone. */
+/* True if inner chunks of this extent divide all chunks around them along a dimension: those of
+   `extent`, or of the runs of the array's grid. */
+static bool divides(const zb__runs *runs, uint64_t extent, uint64_t inner) {
+    size_t count = runs ? runs->count : 0;
+    bool all = count > 0 || extent % inner == 0;
+    for (size_t i = 0; i < count && all; i++)
+        all = runs->run[i].extent % inner == 0;
+    return all;
+}
+
+/* Follows the shards to the innermost chunk. While its extents divide those of all chunks around it,
+   laid over the array they are a grid again, and a regular one. Where they do not, the way ends at
+   the shard. Each level's shapes are in its own stored dimensions, so the transposes on the way are
+   undone. */
 static void find_inner_shape(model *m) {
     uint32_t ndim = m->array.info.ndim;
+    const zb__runs *runs = m->array.grid.runs;
     uint32_t outer[ZB_MAX_NDIM]; /* the array's dimension behind each dimension of this level */
     memcpy(m->inner_shape, m->chunk_shape, sizeof m->inner_shape);
     for (uint32_t d = 0; d < ndim; d++)
         outer[d] = d;
     for (const zb__form *form = m->array.form; form->shard; form = form->shard->inner) {
         uint32_t stored[ZB_MAX_NDIM];
+        m->array.is_cut = m->array.is_cut || form->shard->is_clipped;
         for (uint32_t i = 0; i < ndim; i++) {
-            stored[i] = outer[form->chain->axis[i]];
-            m->inner_shape[stored[i]] = form->shard->inner_shape[i];
+            uint32_t d = stored[i] = outer[form->chain->axis[i]];
+            m->array.is_cut =
+                m->array.is_cut || !divides(runs && m->array.inner_depth == 0 ? &runs[d] : NULL,
+                                            m->inner_shape[d], form->shard->inner_shape[i]);
         }
+        for (uint32_t i = 0; i < ndim && !m->array.is_cut; i++)
+            m->inner_shape[stored[i]] = form->shard->inner_shape[i];
         memcpy(outer, stored, ndim * sizeof *outer);
         m->array.info.shard_depth++;
+        m->array.inner_depth += !m->array.is_cut;
     }
-    m->array.inner = m->array.form->shard ? zb__grid_of(ndim, m->inner_shape) : m->array.grid;
+    m->array.inner = m->array.inner_depth ? zb__grid_of(ndim, m->inner_shape) : m->array.grid;
 }
 
 /* Binding checks every rule of the chain; the code below only reads configurations that it has
    accepted. */
 static enum zb_code parse_codecs(model *m, const zb_json *document, zb_error *err) {
     zb_array_info *info = &m->array.info;
-    const zb_json *codecs;
-    enum zb_code code = require(document, "codecs", &codecs, err);
+    const zb_json *codecs = zb_json_get(document, "codecs"); /* drafts had it optional */
     const zb__binding binding = {.ndim = info->ndim,
                                  .dtype = info->dtype,
                                  .fill = info->fill_value,
-                                 .forms = &zb__codec_forms};
-    if (!code)
-        code = zb__chain_bind(codecs, &binding, &m->array.chain, err);
+                                 .forms = &zb__codec_forms,
+                                 .is_draft = true};
+    enum zb_code code = zb__chain_bind(codecs, &binding, &m->array.chain, err);
     if (!code)
         code = zb__chain_form(m->array.chain, m->chunk_shape, &m->array.form, err);
     if (!code)
@@ -242,7 +211,7 @@ static enum zb_code parse_codecs(model *m, const zb_json *document, zb_error *er
     if (code)
         return code;
     info->codec_count = list_codecs(codecs, m->array.form, 0, NULL);
-    m->codecs = calloc(info->codec_count, sizeof *m->codecs);
+    m->codecs = calloc(info->codec_count + 1, sizeof *m->codecs);
     if (!m->codecs)
         return zb_fail(err, ZB_ENOMEM, "out of memory for %zu codecs", info->codec_count);
     list_codecs(codecs, m->array.form, 0, m->codecs);

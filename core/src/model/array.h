@@ -13,6 +13,9 @@ typedef struct zb__array {
     zb_array_info info;
     zb__grid grid;         /* of the chunks or shards that keys hold */
     zb__grid inner;        /* of the innermost chunks; equal to `grid` when there are no shards */
+    uint32_t inner_depth;  /* levels of shards above `inner`: all, but where inner chunks do not
+                              divide their shard, the levels above that shard */
+    bool is_cut;           /* there is such a shard: the array is only read */
     uint64_t *chunk_count; /* [ndim] chunks of `grid` that reach into the array */
     zb__key_encoding keys;
     zb__chain *chain;

@@ -24,6 +24,7 @@
 #include "model/dtype.h"
 #include "model/fill_bytes.h"
 #include "model/fill_print.h"
+#include "model/keys.h"
 #include "model/rectilinear.h"
 #include "zarrbridge/array.h"
 #include "zarrbridge/dtype.h"
@@ -185,12 +186,21 @@ static enum zb_code print_grid(zb_json_writer *w, const zb_array_spec *spec, zb_
     return code;
 }
 
-static void print_keys(zb_json_writer *w, const zb_array_spec *spec) {
-    const char separator[2] = {spec->separator ? spec->separator : '/'};
+static enum zb_code print_keys(zb_json_writer *w, const zb_array_spec *spec, zb_error *err) {
+    zb__key_encoding keys = {.separator = spec->separator ? spec->separator : '/'};
+    if (spec->key_encoding) {
+        zb_json *value;
+        enum zb_code code = zb__argument_parse(spec->key_encoding, "key_encoding", &value, err);
+        if (code)
+            return code;
+        code = zb__as_argument(zb__keys_parse(value, &keys, err), err);
+        zb_json_free(value);
+        if (code)
+            return code;
+    }
     zb_json_write_name(w, "chunk_key_encoding");
-    begin_extension(w, "default");
-    print_string(w, "separator", separator);
-    end_extension(w);
+    zb__keys_print(w, &keys);
+    return ZB_OK;
 }
 
 static enum zb_code print_fill(zb_json_writer *w, const zb_array_spec *spec, zb_error *err) {
@@ -289,6 +299,8 @@ static enum zb_code check_spec(const zb_array_spec *spec, zb_error *err) {
     if (spec->separator && spec->separator != '/' && spec->separator != '.')
         return zb_fail(err, ZB_EINVAL, "separator is character %d, expected '/' or '.'",
                        spec->separator);
+    if (spec->separator && spec->key_encoding)
+        return zb_fail(err, ZB_EINVAL, "separator beside a key_encoding, which has its own");
     enum zb_code code = zb__dtype_check(spec->dtype, err);
     if (code)
         return code;
@@ -307,7 +319,8 @@ enum zb_code zb__build_array(const zb_array_spec *spec, char **text, size_t *siz
     zb_json_write_name(&w, "data_type");
     zb__dtype_write(&w, spec->dtype);
     code = print_grid(&w, spec, err);
-    print_keys(&w, spec);
+    if (!code)
+        code = print_keys(&w, spec, err);
     if (!code)
         code = print_fill(&w, spec, err);
     if (!code)

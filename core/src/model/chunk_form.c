@@ -25,8 +25,8 @@ enum zb_code zb__uneven_form(const zb__array *array, const uint64_t *index, cons
     return code;
 }
 
-/* Each dimension is divided by itself, so that one shape with each extent is enough. The extents
-   are compared here, and a form is asked for where one does not fit: its message tells why. */
+/* Each dimension is divided by itself, so that one shape with each extent is enough; and one that
+   the inner chunks divide is as good as the largest. */
 enum zb_code zb__chunk_forms_check(const zb__array *array, zb_error *err) {
     const zb__grid *grid = &array->grid;
     const zb__shard *shard = array->form->shard;

@@ -24,8 +24,8 @@ static inline void zb__chunk_form_end(const zb__array *array, const zb__form *fo
         zb__form_release(form);
 }
 
-/* Refuses shards of a shape that the inner chunks do not divide. All chunks that the document names
-   count, also those behind the array's edge. */
+/* Refuses shapes of shards that the codecs do not take. All chunks that the document names count,
+   also those behind the array's edge. */
 enum zb_code zb__chunk_forms_check(const zb__array *array, zb_error *err);
 
 #endif

@@ -281,6 +281,13 @@ static bool is_named(const zb__extension *type, enum zb_kind kind) {
     return strcmp(type->name, kind_names[kind]) == 0;
 }
 
+/* A draft of zarrs, which has not been registered. An element of it is a value or null, and a null
+   one is not stored. No number, text or struct says that, in the core, in HDF5 or in GDAL: the
+   model would need a mask beside the elements of each box. */
+static bool is_optional(const char *name) {
+    return strcmp(name, "optional") == 0 || strcmp(name, "zarrs.optional") == 0;
+}
+
 /* The tables are searched before "r<bits>" is tried, so that no name can be both. */
 enum zb_code zb__dtype_parse(const zb_json *value, zb__arena *memory, zb_dtype *out,
                              zb_error *err) {
@@ -300,6 +307,12 @@ enum zb_code zb__dtype_parse(const zb_json *value, zb__arena *memory, zb_dtype *
                             out, err);
     if (strcmp(type.name, "raw_bytes") == 0)
         return parse_length(&type, ZB_KIND_RAW, out, err);
+    if (is_optional(type.name))
+        return zb_fail(
+            err, ZB_EUNSUPPORTED,
+            "data_type \"%s\" is not supported: a draft whose elements may be null; write "
+            "the values and the mask as two arrays, with zarrs",
+            type.name);
     if (!zb_dtype_from_name(type.name, out)) {
         if (!is_raw_name(type.name, &bits))
             return zb_fail(err, ZB_EUNSUPPORTED, "data_type %s is not supported",

@@ -32,9 +32,8 @@ static bool same_form(const zb__array *a, const zb__array *b) {
     const zb_array_info *x = &a->info, *y = &b->info;
     return x->ndim == y->ndim && zb_dtype_equal(x->dtype, y->dtype) &&
            zb__grid_same(&a->grid, &b->grid) &&
-           zb__values_equal(x->dtype, x->fill_value, y->fill_value) && a->keys.v2 == b->keys.v2 &&
-           a->keys.joined == b->keys.joined && a->keys.separator == b->keys.separator &&
-           zb__chain_same(a->chain, b->chain);
+           zb__values_equal(x->dtype, x->fill_value, y->fill_value) &&
+           zb__keys_same(&a->keys, &b->keys) && zb__chain_same(a->chain, b->chain);
 }
 
 static enum zb_code gone(const zb_node *node, zb_error *err) {

@@ -130,25 +130,42 @@ typedef struct key_walk {
     zb__links links;
 } key_walk;
 
+static enum zb_code call_with_key(const char *prefix, const char *name, zb__key_fn fn,
+                                  void *context, zb_error *err) {
+    char *key = zb__path_join(prefix, name);
+    if (!key)
+        return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
+    enum zb_code code = fn(context, key, err);
+    free(key);
+    return code;
+}
+
+static bool is_skipped(const char *name, const char *skip) {
+    return skip && strcmp(name, skip) == 0;
+}
+
+/* Objects come before those below prefixes. */
 static enum zb_code walk_keys(key_walk *walk, const char *prefix, const char *skip, zb_error *err) {
-    zb__names names;
-    enum zb_code code = zb__list(walk->store, prefix, &names, err);
+    zb__listing listing;
+    enum zb_code code = zb__list_apart(walk->store, prefix, &listing, err);
     if (code)
         return code;
-    for (size_t i = 0; i < names.count && !code; i++) {
-        const zb__name *name = &names.name[i];
-        if ((skip && strcmp(name->text, skip) == 0) || name->leads_back)
+    for (const char *name = NULL; !code && (name = zb__listing_next(&listing, name));) {
+        if (!is_skipped(name, skip))
+            code = call_with_key(prefix, name, walk->fn, walk->context, err);
+    }
+    for (size_t i = 0; i < listing.prefixes.count && !code; i++) {
+        const zb__name *name = &listing.prefixes.name[i];
+        if (is_skipped(name->text, skip))
             continue;
         char *key = zb__path_join(prefix, name->text);
-        if (!key)
-            code = zb_fail(err, ZB_ENOMEM, "out of memory for a key");
-        else if (!name->is_prefix)
-            code = walk->fn(walk->context, key, err);
-        else if (!(code = zb__links_count(&walk->links, name, key, err)))
+        code = key ? zb__links_count(&walk->links, name, key, err)
+                   : zb_fail(err, ZB_ENOMEM, "out of memory for a key");
+        if (!code)
             code = walk_keys(walk, key, NULL, err);
         free(key);
     }
-    zb__names_free(&names);
+    zb__listing_free(&listing);
     return code;
 }
 
@@ -156,35 +173,6 @@ enum zb_code zb__keys_below(zb_store *store, const char *prefix, const char *ski
                             void *context, zb_error *err) {
     key_walk walk = {.store = store, .fn = fn, .context = context};
     return walk_keys(&walk, prefix, skip, err);
-}
-
-/* A decimal number without leading zeros. Returns where it ends, or NULL. */
-static const char *parse_number(const char *text, uint64_t *out) {
-    const char *c = text;
-    uint64_t value = 0;
-    for (; *c >= '0' && *c <= '9'; c++) {
-        if (__builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, (uint64_t)(*c - '0'), &value))
-            return NULL;
-    }
-    *out = value;
-    return c == text || (*text == '0' && c > text + 1) ? NULL : c;
-}
-
-bool zb__chunk_key_parse(const zb__key_encoding *keys, uint32_t ndim, const char *text,
-                         uint64_t *index) {
-    if (!keys->v2 && *text++ != 'c')
-        return false;
-    if (keys->v2 && ndim == 0)
-        return strcmp(text, "0") == 0;
-    for (uint32_t d = 0; d < ndim; d++) {
-        if ((d > 0 || !(keys->v2 || keys->joined)) && *text++ != keys->separator)
-            return false;
-        text = parse_number(text, &index[d]);
-        if (!text)
-            return false;
-    }
-    return *text == '\0';
 }
 
 typedef struct chunk_walk {
@@ -203,32 +191,24 @@ static enum zb_code take_key(void *context, const char *key, zb_error *err) {
     return walk->fn(walk->context, key, index, err);
 }
 
-/* Enters only the directories that chunk keys lead into: the first part of a key is "c" ("c0" in
-   the draft's) or, in the v2 encoding, a number. */
 enum zb_code zb__chunks_each(const zb_node *node, zb__chunk_fn fn, void *context, zb_error *err) {
     chunk_walk walk = {.node = node, .fn = fn, .context = context};
-    const zb__key_encoding *keys = &node->array->keys;
-    zb__names names;
-    uint64_t number;
-    enum zb_code code = zb__list(node->store, node->path, &names, err);
+    zb__listing listing;
+    enum zb_code code = zb__list_apart(node->store, node->path, &listing, err);
     if (code)
         return code;
-    for (size_t i = 0; i < names.count && !code; i++) {
-        const char *name = names.name[i].text;
-        const char *end = keys->v2       ? parse_number(name, &number)
-                          : keys->joined ? parse_number(name + 1, &number)
-                                         : name + 1;
-        bool enter = end && *end == '\0' && (keys->v2 || name[0] == 'c');
+    for (const char *name = NULL; !code && (name = zb__listing_next(&listing, name));)
+        code = call_with_key(node->path, name, take_key, &walk, err);
+    for (size_t i = 0; i < listing.prefixes.count && !code; i++) {
+        const char *name = listing.prefixes.name[i].text;
+        if (!zb__chunk_key_enters(&node->array->keys, name))
+            continue;
         char *key = zb__path_join(node->path, name);
-        if (!key)
-            code = zb_fail(err, ZB_ENOMEM, "out of memory for a key");
-        else if (!names.name[i].is_prefix)
-            code = take_key(&walk, key, err);
-        else if (enter && keys->separator == '/')
-            code = zb__keys_below(node->store, key, NULL, take_key, &walk, err);
+        code = key ? zb__keys_below(node->store, key, NULL, take_key, &walk, err)
+                   : zb_fail(err, ZB_ENOMEM, "out of memory for a key");
         free(key);
     }
-    zb__names_free(&names);
+    zb__listing_free(&listing);
     return code;
 }
 

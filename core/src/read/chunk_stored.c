@@ -37,7 +37,8 @@ static enum zb_code descend(const zb__stored_chunk *key, place *p, zb__scratch *
         code = zb__inner_chunk_check(&chunks, err);
     p->source.offset += chunks.offset;
     p->source.size = chunks.size;
-    p->form = shard->inner;
+    if (!code)
+        code = zb__shard_inner(shard, number, &p->form, err);
     for (uint32_t i = 0; i < chain->ndim; i++)
         p->within[i] = inside[i];
     zb__index_release(&index);
@@ -51,10 +52,11 @@ static enum zb_code find(const zb__stored_chunk *key, place *p, uint64_t *bytes,
     zb__scratch *scratch = zb__scratch_take();
     if (!scratch)
         return zb_fail(err, ZB_ENOMEM, "no memory for a shard's index");
-    while (stored && !code && p->form->shard && p->form->chain->codec_count == 0)
+    uint32_t level = 0, depth = key->node->array->inner_depth;
+    for (; stored && !code && level < depth && p->form->chain->codec_count == 0; level++)
         code = descend(key, p, scratch, &stored, err);
     zb__scratch_put(scratch);
-    if (!code && stored && p->form->shard)
+    if (!code && stored && level < depth)
         code = zb_fail(err, ZB_EUNSUPPORTED,
                        "codecs lie around its inner chunks, none of which has bytes of its own");
     *bytes = stored ? p->source.size : 0;

@@ -167,7 +167,6 @@ static enum zb_code expand_inner(expansion *x, const zb__leaf *shard_leaf, const
     enum zb_code code = keep_around(x, shard_leaf, &around, err);
     for (size_t i = 0; i < list->count && code == ZB_OK;) {
         zb__leaf leaf = {.key = x->key,
-                         .form = shard_leaf->form->shard->inner,
                          .inner = list->items[i].inner,
                          .around = around,
                          .transient = shard->object == NULL};
@@ -176,7 +175,9 @@ static enum zb_code expand_inner(expansion *x, const zb__leaf *shard_leaf, const
             *end = list->items[i].piece;
             end = &(*end)->next;
         }
-        code = locate(shard, &chunks, &leaf, err);
+        code = zb__shard_inner(shard_leaf->form->shard, leaf.inner, &leaf.form, err);
+        if (!code)
+            code = locate(shard, &chunks, &leaf, err);
         if (code != ZB_OK)
             return zb__leaf_blame(&leaf, code, err);
         zb__source source = *shard;

@@ -43,12 +43,9 @@ enum zb_code zb__stored_chunk_blame(const zb__stored_chunk *key, enum zb_code co
     return blame(key, "", code, err);
 }
 
-/* The shard whose inner chunk the leaf is, or NULL: its inner form is the leaf's form. */
+/* The shard whose inner chunk the leaf is, or NULL. */
 static const zb__shard *shard_of(const zb__leaf *leaf) {
-    const zb__shard *shard = leaf->key->form->shard;
-    while (shard && shard->inner != leaf->form)
-        shard = shard->inner->shard;
-    return shard;
+    return (leaf->around ? leaf->around->form : leaf->key->form)->shard;
 }
 
 /* Writes ", inner chunk (1,2)" for the leaf, after those around it, and returns the length. A full
@@ -56,10 +53,10 @@ static const zb__shard *shard_of(const zb__leaf *leaf) {
 static size_t write_place(const zb__leaf *leaf, char *text) {
     const zb__shard *shard = leaf->inner == UINT64_MAX ? NULL : shard_of(leaf);
     size_t used = leaf->around ? write_place(leaf->around, text) : 0;
-    uint32_t ndim = leaf->form->chain->ndim;
     uint64_t index[ZB_MAX_NDIM], rest = leaf->inner;
     if (!shard)
         return used;
+    uint32_t ndim = shard->inner->chain->ndim;
     for (uint32_t d = ndim; d-- > 0; rest /= shard->grid[d])
         index[d] = rest % shard->grid[d];
     for (uint32_t d = 0; d < ndim && used < ZB_MESSAGE_SIZE; d++)

@@ -28,7 +28,6 @@
 #include "store/fs_lock.h"
 #include "store/fs_path.h"
 #include "store/fs_place.h"
-#include "store/fs_remove.h"
 #include "store/fs_store.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"

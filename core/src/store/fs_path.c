@@ -95,6 +95,17 @@ static bool part_dangles(int root, const char *path, size_t length) {
     return dangles;
 }
 
+DIR *zb__fs_open_dir(int at, const char *name) {
+    int fd = ZB__UNINTERRUPTED(openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    if (fd >= 0 && !dir) {
+        int saved = errno;
+        close(fd);
+        errno = saved;
+    }
+    return dir;
+}
+
 bool zb__fs_dangles(int root, const char *path) {
     /* One call tells where there are no links at all. */
     int fd = openat_kernel(root, path, O_PATH | O_CLOEXEC, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);

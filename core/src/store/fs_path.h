@@ -3,6 +3,7 @@
 #ifndef ZB_STORE_FS_PATH_H
 #define ZB_STORE_FS_PATH_H
 
+#include <dirent.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,6 +13,8 @@
 /* Opens a path beneath the root; -1 with errno. A path that leads out of it gives EXDEV or ELOOP.
  */
 int zb__fs_openat(int root, const char *path, int flags);
+/* Opens the directory `name` in `at` for listing; no links. NULL with errno. */
+DIR *zb__fs_open_dir(int at, const char *name);
 
 /* After ENOENT: true if a symbolic link on the path leads nowhere. An object behind it is not
    absent, but cannot be reached. */

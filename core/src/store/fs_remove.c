@@ -29,17 +29,6 @@ static bool is_dots(const char *name) {
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-DIR *zb__fs_open_dir(int at, const char *name) {
-    int fd = ZB__UNINTERRUPTED(openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-    if (fd >= 0 && !dir) {
-        int saved = errno;
-        close(fd);
-        errno = saved;
-    }
-    return dir;
-}
-
 /* Unlinks anything but a directory; links are not followed. 0, EISDIR, or another errno. */
 static int unlink_file(int dir, const char *name) {
     if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)

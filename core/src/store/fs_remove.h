@@ -3,16 +3,12 @@
 #ifndef ZB_STORE_FS_REMOVE_H
 #define ZB_STORE_FS_REMOVE_H
 
-#include <dirent.h>
-
 #include "zarrbridge/sys/store.h"
 
 enum zb_code zb__fs_erase(zb_store *store, const char *key, zb_error *err);
 enum zb_code zb__fs_erase_below(zb_store *store, const char *prefix, zb_error *err);
 /* Removes the directory `name` in `at` with all that is in it; errno. */
 int zb__fs_remove_tree(int at, const char *name);
-/* Opens the directory `name` in `at` for listing; no links. NULL with errno. */
-DIR *zb__fs_open_dir(int at, const char *name);
 /* Removes a directory in which there are directories and files of ours alone; errno, EEXIST when
    there is anything else. */
 int zb__fs_remove_empty(int dir, const char *name);

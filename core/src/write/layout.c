@@ -32,16 +32,20 @@ static void set_strides(zb__layout *layout) {
 }
 
 /* Where filters stand in front of a shard, a missing inner chunk may have another value than a
-   missing shard. A writer that left out what is missing would change values then. And a writer of
-   the sharding draft would have to guess which form of the index its readers expect. */
-static enum zb_code check_writable(const zb__array *array, zb_error *err) {
+   missing shard. A writer that left out what is missing would change values then. And version 1.0 of
+   the codec, which all readers know, wants inner chunks that divide the shard. */
+enum zb_code zb__array_check_writable(const zb__array *array, zb_error *err) {
     const zb__form *form = array->form;
+    if (array->is_cut)
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "the inner chunks do not divide their shards, as it is proposed for version "
+                       "1.1 of sharding_indexed; such arrays are only read; copy the array into a "
+                       "new one");
+    const char *reason = zb__form_read_only(form);
+    if (reason)
+        return zb_fail(err, ZB_EUNSUPPORTED, "%s", reason);
     for (; form; form = form->shard ? form->shard->inner : NULL) {
         const void *missing = form->chain->missing;
-        if (form->shard && form->shard->is_draft)
-            return zb_fail(err, ZB_EUNSUPPORTED,
-                           "the shards are of the draft of March 2023 (there are no index_codecs), "
-                           "which is only read; copy the array into a new one");
         if (missing && memcmp(missing, array->info.fill_value, array->info.dtype.size) != 0)
             return zb_fail(err, ZB_EUNSUPPORTED,
                            "the fill value does not pass the codecs in front of the shards "
@@ -78,7 +82,7 @@ enum zb_code zb__layout_init(zb__layout *layout, const zb__array *array, zb_erro
         (zb__layout){.ndim = array->info.ndim, .grid = &array->grid, .outer = array->form->chain};
     for (uint32_t d = 0; d < layout->ndim; d++)
         layout->shape[d] = array->info.shape[layout->outer->axis[d]];
-    enum zb_code code = check_writable(array, err);
+    enum zb_code code = zb__array_check_writable(array, err);
     if (!code)
         code = zb__layout_shape(layout, array->form, err);
     if (code)

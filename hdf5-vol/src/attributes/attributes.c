@@ -2,10 +2,12 @@
 /* The attributes of a node: see attributes.h. */
 #include "attributes/attributes.h"
 
+#include "attributes/exact.h"
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
 #include "model/dimensions.h"
 #include "model/side.h"
+#include "model/waiting.h"
 #include "zarrbridge/conventions.h"
 
 #include <stdlib.h>
@@ -33,18 +35,23 @@ static bool add_units(vol_attrs *attrs, zb_dtype dtype) {
     return good;
 }
 
+bool vol_attrs_add_plain(vol_attrs *attrs, const vol_node *node, const zb_json *value) {
+    if (!vol_attrs_add_json(attrs, value))
+        return false;
+    return node->kind != VOL_DATASET || strcmp(zb_json_name(value), "_FillValue") != 0 ||
+           vol_attrs_add_fill_value(attrs, value, zb_node_array(node->zarr)->dtype);
+}
+
 /* The document's attributes come first, then those made of other members: these replace namesakes,
    since HDF5 gives their names a meaning. */
 static bool fill_attrs(vol_attrs *attrs, vol_node *node) {
-    const zb_json *object = node->zarr ? zb_node_attributes(node->zarr) : NULL;
     const zb_array_info *info = node->zarr ? zb_node_array(node->zarr) : NULL;
-    for (const zb_json *value = object ? zb_json_first(object) : NULL; value;
-         value = zb_json_next(value))
-        if (!vol_side_hides(node, zb_json_name(value)) && !vol_attrs_add_json(attrs, value))
+    vol_attribute_walk walk = {.document = NULL};
+    const zb_json *value;
+    while ((value = vol_attribute_next(node, &walk)))
+        if (!vol_side_hides(node, zb_json_name(value)) &&
+            (!vol_attrs_add_plain(attrs, node, value) || !vol_exact_apply(attrs, node, value)))
             return false;
-    const zb_json *fill = info ? zb_json_get(object, "_FillValue") : NULL;
-    if (fill && !vol_attrs_add_fill_value(attrs, fill, info->dtype))
-        return false;
     const size_t document = attrs->count;
     if (info && (!add_units(attrs, info->dtype) || !vol_dims_add(attrs, node)))
         return false;
@@ -70,11 +77,17 @@ static void move_kept(vol_attrs *attrs, vol_attrs *old) {
     }
 }
 
+/* The attributes of a group are made of its document alone. */
+static bool is_current(const vol_node *node) {
+    return node->attrs && node->attrs_change != 0 &&
+           (node->kind == VOL_GROUP || node->attrs_change == node->file->changes);
+}
+
 /* Dimension scales hang together across nodes and may change with any change of the tree. Room
    for those of the old list comes before they are moved: a list that cannot be made leaves the old
    one whole. */
 vol_attrs *vol_node_attrs(vol_node *node) {
-    if (node->attrs && node->attrs_change == node->file->changes)
+    if (is_current(node))
         return node->attrs;
     vol_attrs *attrs = vol_attrs_new(node->file->lib);
     const size_t old = node->attrs ? node->attrs->count : 0;
@@ -120,10 +133,10 @@ bool vol_node_drop_attr(vol_node *node, const char *name, enum vol_attr_place pl
     return true;
 }
 
-/* The attribute moves to a place of its own; under the old name nothing is kept. */
+/* The attribute moves to a place of its own; that of the old name is empty then. */
 bool vol_node_rename_attr(vol_node *node, const char *from, const char *to) {
     node->attrs_change = 0;
-    if (!find_kept(node, from))
+    if (!node->attrs || !vol_attrs_find(node->attrs, from))
         return true;
     char *name = strdup(to);
     vol_attr *place =
@@ -132,10 +145,21 @@ bool vol_node_rename_attr(vol_node *node, const char *from, const char *to) {
         free(name);
         return false;
     }
-    vol_attr *attr = find_kept(node, from);
+    vol_attr *attr = vol_attrs_find(node->attrs, from);
     *place = *attr;
     place->name = name;
-    *attr = (vol_attr){.kind = VOL_ATTR_NUMBER, .name = attr->name};
+    *attr = (vol_attr){.name = attr->name};
+    vol_attrs_remove(node->attrs, from);
+    return true;
+}
+
+bool vol_node_attr_is_alone(const vol_node *node, const char *name) {
+    static const char *const made[] = {
+        "units", "calendar",       "_FillValue",     "CLASS",
+        "NAME",  "DIMENSION_LIST", "REFERENCE_LIST", "DIMENSION_LABELS"};
+    for (size_t i = 0; node->kind == VOL_DATASET && i < sizeof made / sizeof *made; i++)
+        if (strcmp(made[i], name) == 0)
+            return false;
     return true;
 }
 

@@ -12,7 +12,9 @@
  *     null       float64 in a null dataspace
  *     else       its JSON text as a string: objects, mixed and ragged lists
  *
- * So no value has more elements than the HDF5 attribute of which it was made.
+ * So no value has more elements than the HDF5 attribute of which it was made. That is the plain
+ * translation; where the attribute that an HDF5 program wrote had another type or shape, exact.h
+ * gives it back.
  *
  * from_json.c makes them, to_json.c goes the other way. "_FillValue" of an array has the array's
  * type, as netCDF wants it; xarray writes floats as base64 of a little-endian double.
@@ -38,6 +40,9 @@ size_t vol_attr_size(h5_lib *lib, const vol_attr *attr);
    out. */
 bool vol_attrs_add_json(vol_attrs *attrs, const zb_json *value);
 
+/* The plain translation of a member of the document, that of _FillValue included. */
+bool vol_attrs_add_plain(vol_attrs *attrs, const vol_node *node, const zb_json *value);
+
 /* Replaces the plain translation of _FillValue by one element of the array's type, where that
    works. */
 bool vol_attrs_add_fill_value(vol_attrs *attrs, const zb_json *value, zb_dtype dtype);
@@ -50,22 +55,17 @@ bool vol_node_keep_attr(vol_node *node, vol_attr *attr);
 /* Forgets one that is kept with that place; false when there is none. */
 bool vol_node_drop_attr(vol_node *node, const char *name, enum vol_attr_place place);
 
-/* Gives one that is kept another name, which no other one has. False when memory runs out. */
+/* Gives one another name, which no other one has, at the end of the list. False when memory runs out.
+ */
 bool vol_node_rename_attr(vol_node *node, const char *from, const char *to);
+
+/* Whether an attribute of that name, and no other one of the list, changes with the document's: of
+   others some are made. */
+bool vol_node_attr_is_alone(const vol_node *node, const char *name);
 
 /* An attribute that is kept as not written yet: of that name, or (NULL) any. Borrowed; NULL when
    there is none. */
 const vol_attr *vol_node_unwritten(const vol_node *node, const char *name);
-
-/* to_json.c: `count` elements of an HDF5 type as a JSON value (malloc'ed), nested as dims
-   say. ZB_EUNSUPPORTED for types that have no JSON form. */
-enum zb_code vol_attr_print(h5_lib *lib, hid_t type, uint32_t ndim, const hsize_t *dims,
-                            const void *data, hid_t dxpl, char **text, zb_error *err);
-
-/* Prints likewise the _FillValue of an array of that type: one element, floats as xarray writes
-   them. */
-enum zb_code vol_attr_print_fill(h5_lib *lib, hid_t type, zb_dtype dtype, const void *data,
-                                 hid_t dxpl, char **text, zb_error *err);
 
 /* One element of a string type as a string of its own (malloc'ed), without padding. NULL when
    memory runs out. */

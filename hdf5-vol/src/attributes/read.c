@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* From a node's attributes to the program's memory: as many elements as its dataspace has, each of
    the size of the memory type, and never more. */
+#include "attributes/convert.h"
 #include "attributes/ids.h"
 #include "attributes/write.h"
 #include "hdf5/errors.h"
@@ -16,26 +17,19 @@ static herr_t push_no_conversion(const vol_object *object) {
     return -1;
 }
 
-/* Numbers and fixed strings: by HDF5's own conversion, which works in place. */
+/* By HDF5's own conversion. */
 static herr_t read_plain(const vol_object *object, const vol_attr *attr, hid_t mem_type, void *out,
                          hid_t dxpl) {
     h5_lib *lib = object->lib;
-    const size_t from_size = attr->dtype.size, to_size = lib->H5Tget_size(mem_type);
-    const size_t larger = from_size > to_size ? from_size : to_size;
     hid_t type = vol_attr_type(lib, attr);
-    void *work = calloc(attr->count, larger), *background = calloc(attr->count, larger);
     herr_t result = -1;
-    if (work && background && type >= 0) {
-        memcpy(work, attr->data, attr->count * from_size);
-        memcpy(background, out, attr->count * to_size);
-        result = lib->H5Tconvert(type, mem_type, attr->count, work, background, dxpl);
-    }
-    if (result >= 0)
-        memcpy(out, work, attr->count * to_size);
+    if (type >= 0 && lib->H5Tequal(type, *lib->H5T_STD_REF_OBJ_g) > 0 &&
+        lib->H5Tequal(mem_type, *lib->H5T_STD_REF_g) > 0)
+        result = vol_refs_read_new(object, attr, out);
+    else if (type >= 0)
+        result = vol_convert(lib, type, mem_type, attr->count, attr->data, out, dxpl);
     if (type >= 0)
         lib->H5Tclose(type);
-    free(work);
-    free(background);
     return result < 0 ? push_no_conversion(object) : 0;
 }
 

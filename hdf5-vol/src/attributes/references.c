@@ -22,6 +22,15 @@ static herr_t make_new_reference(const vol_object *object, hid_t file_id, uint64
     return object->lib->H5Rcreate_object(file_id, node->path, H5P_DEFAULT, out);
 }
 
+/* An id of the file, for the caller to let go of. */
+static hid_t new_file_id(const vol_object *object) {
+    vol_object *file = vol_object_new(object->handle, object->file->root, H5I_FILE);
+    hid_t id = file ? object->lib->H5VLwrap_register(file, H5I_FILE) : -1;
+    if (id < 0 && file)
+        vol_object_free(file);
+    return id;
+}
+
 /* Without a file_id: old references, which are the tokens themselves. */
 static herr_t read_lists(const vol_object *object, const vol_attr *attr, hid_t file_id, hvl_t *out,
                          hid_t dxpl) {
@@ -53,16 +62,27 @@ herr_t vol_refs_read(const vol_object *object, const vol_attr *attr, hid_t mem_t
     if (lib->H5Tequal(base, *lib->H5T_STD_REF_OBJ_g) > 0) {
         result = read_lists(object, attr, -1, out, dxpl);
     } else if (lib->H5Tequal(base, *lib->H5T_STD_REF_g) > 0) {
-        vol_object *file = vol_object_new(object->handle, object->file->root, H5I_FILE);
-        hid_t file_id = file ? lib->H5VLwrap_register(file, H5I_FILE) : -1;
+        hid_t file_id = new_file_id(object);
         if (file_id >= 0) {
             result = read_lists(object, attr, file_id, out, dxpl);
             lib->H5Idec_ref(file_id);
-        } else if (file) {
-            vol_object_free(file);
         }
     }
     lib->H5Tclose(base);
+    return result;
+}
+
+herr_t vol_refs_read_new(const vol_object *object, const vol_attr *attr, H5R_ref_t *out) {
+    const uint64_t *tokens = attr->data;
+    herr_t result = 0;
+    hid_t file_id = new_file_id(object);
+    if (file_id < 0)
+        return -1;
+    memset(out, 0, attr->count * sizeof *out);
+    for (size_t i = 0; i < attr->count && result >= 0; i++)
+        if (tokens[i] && vol_node_by_token(object->file, tokens[i], NULL))
+            result = make_new_reference(object, file_id, tokens[i], &out[i]);
+    object->lib->H5Idec_ref(file_id);
     return result;
 }
 
@@ -80,6 +100,16 @@ static vol_node *node_of_reference(vol_file *file, bool is_old, void *reference)
     if (file->lib->H5Rget_obj_name(reference, H5P_DEFAULT, path, sizeof path) <= 0)
         return NULL;
     return vol_node_find(file->root, path, NULL);
+}
+
+void vol_refs_to_tokens(vol_file *file, size_t count, const H5R_ref_t *references,
+                        uint64_t *tokens) {
+    hid_t stack = vol_stack_save(file->lib);
+    for (size_t i = 0; i < count; i++) {
+        const vol_node *node = node_of_reference(file, false, (void *)(uintptr_t)&references[i]);
+        tokens[i] = node ? node->token : 0;
+    }
+    vol_stack_restore(file->lib, stack);
 }
 
 herr_t vol_refs_take(vol_file *file, hid_t type, size_t count, const hvl_t *lists,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* References to objects, which only DIMENSION_LIST holds. */
+/* References to objects: DIMENSION_LIST, and attributes of such a type. */
 #ifndef ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_REFERENCES_H
 #define ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_REFERENCES_H
 
@@ -12,7 +12,16 @@
 herr_t vol_refs_read(const vol_object *object, const vol_attr *attr, hid_t mem_type, hvl_t *out,
                      hid_t dxpl);
 
-/* The other way: the objects that `count` lists of references refer to, one or none (NULL) for
+/* Makes references of the new kind of the tokens of a VOL_ATTR_BYTES attribute of old references; a
+   null token gives a null reference. */
+herr_t vol_refs_read_new(const vol_object *object, const vol_attr *attr, H5R_ref_t *out);
+
+/* The other way: the tokens of the objects that new references refer to; 0 for those of no object
+   of this file. */
+void vol_refs_to_tokens(vol_file *file, size_t count, const H5R_ref_t *references,
+                        uint64_t *tokens);
+
+/* The objects that `count` lists of references refer to, one or none (NULL) for
    each. Pushes errors. */
 herr_t vol_refs_take(vol_file *file, hid_t type, size_t count, const hvl_t *lists,
                      vol_node **nodes);

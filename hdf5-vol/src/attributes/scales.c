@@ -17,6 +17,7 @@
 #include "hdf5/errors.h"
 #include "attributes/references.h"
 #include "model/dimensions.h"
+#include "model/waiting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -105,8 +106,7 @@ static herr_t store_name(vol_node *owner, const char *text, bool *handled) {
             return push_failed(owner, "NAME", &err);
         return 0;
     }
-    *handled = (!*text || strcmp(text, owner->name) == 0) &&
-               !zb_json_get(zb_node_attributes(owner->zarr), "NAME");
+    *handled = (!*text || strcmp(text, owner->name) == 0) && !vol_attribute(owner, "NAME");
     return 0;
 }
 
@@ -216,7 +216,7 @@ herr_t vol_scale_remove(vol_node *owner, const char *name, bool *handled) {
         return 0;
     /* NAME goes with CLASS. */
     if (!*handled && strcmp(name, "NAME") == 0)
-        *handled = has_scale_class(owner) && !zb_json_get(zb_node_attributes(owner->zarr), name);
+        *handled = has_scale_class(owner) && !vol_attribute(owner, name);
     if (!is_list && !is_class && strcmp(name, "DIMENSION_LABELS") != 0)
         return 0;
     *handled = true;

@@ -2,10 +2,16 @@
 /* Attributes on their way into the document: see write.h. */
 #include "attributes/write.h"
 
-#include "attributes/ids.h"
 #include "attributes/attributes.h"
+#include "attributes/convert.h"
+#include "attributes/exact.h"
+#include "attributes/ids.h"
+#include "attributes/references.h"
 #include "model/edit.h"
+#include "model/side.h"
+#include "model/waiting.h"
 #include "hdf5/errors.h"
+#include "hdf5/type_json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,24 +23,35 @@ herr_t vol_attr_push_failed(h5_lib *lib, const char *what, const char *name, con
     return -1;
 }
 
-/* The JSON text of a value. One element of _FillValue loses its dimension: in Zarr it is a number.
- */
-static enum zb_code print_value(const vol_node *owner, h5_lib *lib, const vol_attr_value *value,
-                                char **text, zb_error *err) {
+/* The JSON text of a value, and its entry (exact.h) where it needs one. */
+static enum zb_code print_value(vol_node *owner, const vol_attr_value *value, char **text,
+                                char **entry, zb_error *err) {
+    h5_lib *lib = owner->file->lib;
     hsize_t dims[ZB_MAX_NDIM];
-    int ndim = lib->H5Sget_simple_extent_ndims(value->space);
-    if (lib->H5Sget_simple_extent_type(value->space) == H5S_NULL) {
-        *text = strdup("null");
-        return *text ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory");
-    }
-    if (ndim < 0 || lib->H5Sget_simple_extent_dims(value->space, dims, NULL) < 0)
+    vol_form *form;
+    const int ndim = lib->H5Sget_simple_extent_ndims(value->space);
+    const bool is_null = lib->H5Sget_simple_extent_type(value->space) == H5S_NULL;
+    *text = *entry = NULL;
+    if (!is_null && (ndim < 0 || lib->H5Sget_simple_extent_dims(value->space, dims, NULL) < 0))
         return zb_fail(err, ZB_EINVAL, "the dataspace cannot be used");
-    if (owner->kind == VOL_DATASET && strcmp(value->name, "_FillValue") == 0 &&
-        lib->H5Sget_select_npoints(value->space) == 1)
-        return vol_attr_print_fill(lib, value->type, zb_node_array(owner->zarr)->dtype, value->data,
-                                   value->dxpl, text, err);
-    return vol_attr_print(lib, value->type, (uint32_t)ndim, dims, value->data, value->dxpl, text,
-                          err);
+    enum zb_code code = vol_form_new(owner->file, value->type, &form, err);
+    if (code)
+        return code;
+    const vol_attr_elements elements = {
+        .name = value->name,
+        .type = value->type,
+        .space = value->space,
+        .form = form,
+        .count = is_null ? 0 : (size_t)lib->H5Sget_select_npoints(value->space),
+        .data = value->data};
+    if (!is_null)
+        code = vol_attr_print(owner, &elements, (uint32_t)ndim, dims, text, err);
+    else if (!(*text = strdup("null")))
+        code = zb_fail(err, ZB_ENOMEM, "no memory for the text of an attribute");
+    if (!code)
+        code = vol_exact_print(owner, &elements, *text, entry, err);
+    vol_form_free(form);
+    return code;
 }
 
 herr_t vol_attr_zeros(h5_lib *lib, hid_t type, hid_t space, void **out) {
@@ -46,27 +63,40 @@ herr_t vol_attr_zeros(h5_lib *lib, hid_t type, hid_t space, void **out) {
     return -1;
 }
 
-/* Zeros of the type are printed on trial. */
-herr_t vol_attr_check(const vol_node *owner, const char *name, hid_t type, hid_t space) {
+/* Names that HDF5 programs do not see cannot be theirs. */
+static enum zb_code check_name(const char *name, zb_error *err) {
+    if (strcmp(name, VOL_SIDE) != 0)
+        return ZB_OK;
+    return zb_fail(err, ZB_EUNSUPPORTED,
+                   "this name is for what only HDF5 knows of an object; choose another one");
+}
+
+static enum zb_code check(vol_node *owner, const char *name, hid_t type, hid_t space,
+                          zb_error *err) {
     h5_lib *lib = owner->file->lib;
+    vol_form *form = NULL;
+    const hssize_t count = lib->H5Sget_select_npoints(space);
+    enum zb_code code = check_name(name, err);
+    if (!code)
+        code = vol_edit_check_attributes(owner, err);
+    if (!code)
+        code = vol_form_new(owner->file, type, &form, err);
+    if (!code && count > 0 && (size_t)count > VOL_ATTR_LARGEST / form->size)
+        code = zb_fail(err, ZB_ELIMIT, "an attribute can take %zu bytes; make it a dataset",
+                       VOL_ATTR_LARGEST);
+    zb_json_writer *text = code ? NULL : zb_json_writer_new();
+    if (!code)
+        code = vol_type_print(lib, type, text, err);
+    free(zb_json_writer_end(text, NULL));
+    vol_form_free(form);
+    return code;
+}
+
+herr_t vol_attr_check(vol_node *owner, const char *name, hid_t type, hid_t space) {
     zb_error err = {0};
-    char *text;
-    void *zeros;
-    if (vol_scale_knows(owner, name))
+    if (vol_scale_knows(owner, name) || check(owner, name, type, space, &err) == ZB_OK)
         return 0;
-    if (vol_attr_zeros(lib, type, space, &zeros) < 0)
-        return -1;
-    const vol_attr_value value = {.name = name,
-                                  .type = type,
-                                  .space = space,
-                                  .dxpl = *lib->H5P_LST_DATASET_XFER_ID_g,
-                                  .data = zeros};
-    enum zb_code code = print_value(owner, lib, &value, &text, &err);
-    free(zeros);
-    if (code)
-        return vol_attr_push_failed(lib, "create", name, &err);
-    free(text);
-    return 0;
+    return vol_attr_push_failed(owner->file->lib, "create", name, &err);
 }
 
 /* ---- Attributes kept beside the document ---- */
@@ -108,22 +138,21 @@ herr_t vol_attr_create_unwritten(vol_node *owner, const char *name, hid_t type, 
     return keep(owner, name, &attr, described);
 }
 
-/* Strings as pointers to copies, other elements as they are. */
-static bool copy_elements(h5_lib *lib, const vol_attr_value *value, vol_attr *attr) {
-    const size_t size = lib->H5Tget_size(value->type);
-    const char *from = value->data;
-    attr->data = calloc(attr->count + 1, attr->dtype.size);
-    if (!attr->data)
+/* The attribute's own copies of all that elements point at. */
+static bool copy_elements(vol_node *owner, const vol_attr_value *value, vol_attr *attr) {
+    h5_lib *lib = owner->file->lib;
+    vol_form *form;
+    size_t size;
+    if (vol_form_new(owner->file, value->type, &form, NULL) != ZB_OK)
         return false;
-    if (lib->H5Tis_variable_str(attr->type) <= 0) {
-        memcpy(attr->data, from, attr->count * size);
-        return true;
-    }
-    attr->kind = VOL_ATTR_TEXT;
-    bool copied = true;
-    for (size_t i = 0; i < attr->count; i++, from += size)
-        copied &= (((char **)attr->data)[i] = vol_attr_text(lib, value->type, from)) != NULL;
-    return copied;
+    unsigned char *bytes = vol_elements_pack(form, attr->count, value->data, &size);
+    attr->data = bytes ? vol_elements_unpack(form, attr->count, bytes, size) : NULL;
+    attr->points = vol_form_points(form);
+    if (lib->H5Tis_variable_str(attr->type) > 0)
+        attr->kind = VOL_ATTR_TEXT;
+    vol_form_free(form);
+    free(bytes);
+    return attr->data != NULL;
 }
 
 /* Without memory to keep it, the attribute counts as written all the same. */
@@ -131,7 +160,7 @@ static herr_t keep_written(vol_node *owner, const vol_attr_value *value, hid_t s
     h5_lib *lib = owner->file->lib;
     vol_attr attr;
     bool complete = vol_attr_describe(lib, value->name, shown, value->space, &attr) &&
-                    copy_elements(lib, value, &attr);
+                    copy_elements(owner, value, &attr);
     attr.place = VOL_ATTR_WRITTEN;
     herr_t result = keep(owner, value->name, &attr, complete);
     if (result < 0)
@@ -141,24 +170,45 @@ static herr_t keep_written(vol_node *owner, const vol_attr_value *value, hid_t s
 
 /* ---- Storing ---- */
 
-/* Strings are left alone where JSON makes the same of them; all else becomes what HDF5 would store.
- *converted is malloc'ed, or NULL where nothing had to be converted. */
-static herr_t convert(const vol_node *owner, vol_attr_value *value, hid_t shown, void **converted) {
+static herr_t push_no_conversion(h5_lib *lib, const char *name) {
+    VOL_PUSH(lib, ATTR, CANTCONVERT,
+             "what was written cannot be converted to the type of attribute '%s'", name);
+    return -1;
+}
+
+/* Texts of any kind as pointers to copies, which HDF5 does not convert from fixed lengths. */
+static herr_t convert_texts(h5_lib *lib, const vol_attr_value *value, size_t count, char **out) {
+    const size_t size = lib->H5Tget_size(value->type);
+    for (size_t i = 0; i < count; i++)
+        if (!(out[i] = vol_attr_text(lib, value->type, (const char *)value->data + i * size)))
+            return push_no_memory(lib, value->name);
+    return 0;
+}
+
+/* All becomes what HDF5 would store. *converted is NULL where nothing had to be converted; else
+   vol_elements_free frees it. */
+static herr_t convert(vol_node *owner, vol_attr_value *value, hid_t shown, const vol_form *form,
+                      void **converted) {
     h5_lib *lib = owner->file->lib;
-    const size_t from = lib->H5Tget_size(value->type), to = lib->H5Tget_size(shown);
     const hssize_t count = lib->H5Sget_select_npoints(value->space);
     *converted = NULL;
-    if (count <= 0 || lib->H5Tequal(value->type, shown) > 0 ||
-        (lib->H5Tget_class(value->type) == H5T_STRING && lib->H5Tis_variable_str(shown) > 0))
+    if (count <= 0 || lib->H5Tequal(value->type, shown) > 0) {
+        value->type = shown;
         return 0;
-    *converted = calloc((size_t)count, from > to ? from : to);
+    }
+    *converted = calloc((size_t)count, form->size);
     if (!*converted)
         return push_no_memory(lib, value->name);
-    memcpy(*converted, value->data, (size_t)count * from);
-    if (lib->H5Tconvert(value->type, shown, (size_t)count, *converted, NULL, value->dxpl) < 0) {
-        VOL_PUSH(lib, ATTR, CANTCONVERT,
-                 "what was written cannot be converted to the type of attribute '%s'", value->name);
-        return -1;
+    if (form->kind == VOL_FORM_TEXT && form->text.is_variable &&
+        lib->H5Tget_class(value->type) == H5T_STRING) {
+        if (convert_texts(lib, value, (size_t)count, *converted) < 0)
+            return -1;
+    } else if (form->kind == VOL_FORM_REFERENCE &&
+               lib->H5Tequal(value->type, *lib->H5T_STD_REF_g) > 0) {
+        vol_refs_to_tokens(owner->file, (size_t)count, value->data, *converted);
+    } else if (vol_convert(lib, value->type, shown, (size_t)count, value->data, *converted,
+                           *lib->H5P_LST_DATASET_XFER_ID_g) < 0) {
+        return push_no_conversion(lib, value->name);
     }
     value->type = shown;
     value->data = *converted;
@@ -168,13 +218,13 @@ static herr_t convert(const vol_node *owner, vol_attr_value *value, hid_t shown,
 static herr_t store_in_document(vol_node *owner, const vol_attr_value *value, hid_t shown) {
     h5_lib *lib = owner->file->lib;
     zb_error err = {0};
-    char *text;
+    char *text, *entry;
     const uint64_t known = owner->attrs_change;
-    enum zb_code code = print_value(owner, lib, value, &text, &err);
-    if (!code) {
-        code = vol_edit_attribute(owner, value->name, text, &err);
-        free(text);
-    }
+    enum zb_code code = print_value(owner, value, &text, &entry, &err);
+    if (!code)
+        code = vol_edit_attribute(owner, value->name, text, entry, &err);
+    free(text);
+    free(entry);
     if (code)
         return vol_attr_push_failed(lib, "write", value->name, &err);
     herr_t result = keep_written(owner, value, shown);
@@ -193,10 +243,16 @@ herr_t vol_attr_store(vol_node *owner, const vol_attr_value *value, hid_t shown)
         vol_node_drop_attr(owner, value->name, VOL_ATTR_UNWRITTEN);
         return 0;
     }
-    herr_t result = convert(owner, &stored, shown, &converted);
+    vol_form *form;
+    zb_error err = {0};
+    if (vol_form_new(owner->file, shown, &form, &err) != ZB_OK)
+        return vol_attr_push_failed(owner->file->lib, "write", value->name, &err);
+    herr_t result = convert(owner, &stored, shown, form, &converted);
     if (result >= 0)
         result = store_in_document(owner, &stored, shown);
-    free(converted);
+    const hssize_t count = owner->file->lib->H5Sget_select_npoints(value->space);
+    vol_elements_free(form, count > 0 ? (size_t)count : 0, converted);
+    vol_form_free(form);
     return result;
 }
 
@@ -255,25 +311,27 @@ void vol_attr_abandon_unwritten_below(vol_node *node) {
 
 static herr_t rename_in_document(vol_node *owner, const char *from, const char *to) {
     h5_lib *lib = owner->file->lib;
-    const zb_json *value = owner->zarr ? zb_json_get(zb_node_attributes(owner->zarr), from) : NULL;
+    const zb_json *value = vol_attribute(owner, from), *entry = vol_side_entry(owner, from);
     zb_error err = {0};
     if (!value) {
         VOL_PUSH(lib, ATTR, UNSUPPORTED,
                  "attribute '%s' stands for names of dimensions and cannot be renamed", from);
         return -1;
     }
-    char *text = zb_json_print(value);
-    enum zb_code code = text ? vol_edit_attribute(owner, to, text, &err)
-                             : zb_fail(&err, ZB_ENOMEM, "no memory for the text");
+    char *text = zb_json_print(value), *side = entry ? zb_json_print(entry) : NULL;
+    enum zb_code code = text && (side || !entry) ? vol_edit_attribute(owner, to, text, side, &err)
+                                                 : zb_fail(&err, ZB_ENOMEM, "no memory for it");
     if (!code)
-        code = vol_edit_attribute(owner, from, NULL, &err);
+        code = vol_edit_attribute(owner, from, NULL, NULL, &err);
     free(text);
+    free(side);
     return code ? vol_attr_push_failed(lib, "rename", from, &err) : 0;
 }
 
-/* The new name goes to the end; a process that is killed in between leaves both. */
+/* The new name goes to the end. */
 herr_t vol_attr_rename(vol_node *owner, const char *from, const char *to) {
     h5_lib *lib = owner->file->lib;
+    zb_error err = {0};
     const vol_attrs *attrs = vol_node_attrs(owner);
     if (!attrs)
         return -1;
@@ -287,10 +345,17 @@ herr_t vol_attr_rename(vol_node *owner, const char *from, const char *to) {
         VOL_PUSH(lib, ATTR, EXISTS, "attribute '%s' exists already", to);
         return -1;
     }
+    if (check_name(to, &err) != ZB_OK)
+        return vol_attr_push_failed(lib, "rename", from, &err);
+    const uint64_t known = owner->attrs_change;
     if (!vol_node_unwritten(owner, from) && rename_in_document(owner, from, to) < 0)
         return -1;
     vol_attr_ids_rename(owner, from, to);
-    return vol_node_rename_attr(owner, from, to) ? 0 : push_no_memory(lib, to);
+    if (!vol_node_rename_attr(owner, from, to))
+        return push_no_memory(lib, to);
+    if (vol_node_attr_is_alone(owner, from) && vol_node_attr_is_alone(owner, to))
+        owner->attrs_change = known; /* the list has the change */
+    return 0;
 }
 
 static herr_t remove_from_document(vol_node *owner, const char *name) {
@@ -301,7 +366,7 @@ static herr_t remove_from_document(vol_node *owner, const char *name) {
         return -1;
     if (handled)
         return 0;
-    enum zb_code code = vol_edit_attribute(owner, name, NULL, &err);
+    enum zb_code code = vol_edit_attribute(owner, name, NULL, NULL, &err);
     if (code == ZB_ENOTFOUND) {
         VOL_PUSH(lib, ATTR, NOTFOUND, "can't locate attribute: '%s'", name);
         return -1;
@@ -313,9 +378,14 @@ static herr_t remove_from_document(vol_node *owner, const char *name) {
 }
 
 herr_t vol_attr_remove(vol_node *owner, const char *name) {
+    const uint64_t known = owner->attrs_change;
     if (!vol_node_drop_attr(owner, name, VOL_ATTR_UNWRITTEN) &&
         remove_from_document(owner, name) < 0)
         return -1;
     vol_attr_ids_orphan(owner, name);
+    if (owner->attrs && vol_node_attr_is_alone(owner, name)) {
+        vol_attrs_remove(owner->attrs, name);
+        owner->attrs_change = known; /* the list has the change */
+    }
     return 0;
 }

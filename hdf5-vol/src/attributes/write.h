@@ -14,7 +14,7 @@ typedef struct vol_attr_value {
 } vol_attr_value;
 
 /* Fails when an attribute of this kind has no form in a store. */
-herr_t vol_attr_check(const vol_node *owner, const char *name, hid_t type, hid_t space);
+herr_t vol_attr_check(vol_node *owner, const char *name, hid_t type, hid_t space);
 
 /* Pushes that one cannot be written, created, ... (`what`), and why. Always returns -1. */
 herr_t vol_attr_push_failed(h5_lib *lib, const char *what, const char *name, const zb_error *err);
@@ -23,7 +23,7 @@ herr_t vol_attr_push_failed(h5_lib *lib, const char *what, const char *name, con
    false, vol_attr_clear frees the rest. */
 bool vol_attr_describe(h5_lib *lib, const char *name, hid_t type, hid_t space, vol_attr *out);
 
-/* Zeroed elements for a dataspace; malloc'ed. */
+/* Zeroed elements for a dataspace; malloc'ed. Those that point at memory point at none. */
 herr_t vol_attr_zeros(h5_lib *lib, hid_t type, hid_t space, void **out);
 
 /* Makes an attribute that is not written yet. */

@@ -5,6 +5,7 @@
 #include "attributes/ids.h"
 #include "attributes/write.h"
 #include "hdf5/errors.h"
+#include "hdf5/property_lists.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,9 @@ static const vol_attr *attr_at(vol_attrs *attrs, H5_index_t index, H5_iter_order
 static vol_node *locate_owner(const vol_object *object, const H5VL_loc_params_t *loc) {
     if (loc->type != H5VL_OBJECT_BY_IDX)
         return vol_locate(object, loc);
+    if (!vol_list_check(object->lib, loc->loc_data.loc_by_idx.lapl_id,
+                        *object->lib->H5P_CLS_LINK_ACCESS_ID_g))
+        return NULL;
     const H5VL_loc_params_t self = vol_self(loc->obj_type);
     return vol_locate_name(object, &self, loc->loc_data.loc_by_idx.name,
                            loc->loc_data.loc_by_idx.lapl_id);
@@ -89,6 +93,9 @@ static void *vol_attr_create(void *obj, const H5VL_loc_params_t *loc, const char
         return vol_object_pass(lib, H5I_ATTR,
                                lib->H5VLattr_create(object->under, loc, lib->native, name, type,
                                                     space, acpl, aapl, dxpl, req));
+    if (!vol_list_check(lib, acpl, *lib->H5P_CLS_ATTRIBUTE_CREATE_ID_g) ||
+        !vol_list_check(lib, aapl, *lib->H5P_CLS_ATTRIBUTE_ACCESS_ID_g))
+        return NULL;
     return create_attr(object, loc, name, type, space);
 }
 
@@ -100,6 +107,8 @@ static void *vol_attr_open(void *obj, const H5VL_loc_params_t *loc, const char *
         return vol_object_pass(
             lib, H5I_ATTR,
             lib->H5VLattr_open(object->under, loc, lib->native, name, aapl, dxpl, req));
+    if (!vol_list_check(lib, aapl, *lib->H5P_CLS_ATTRIBUTE_ACCESS_ID_g))
+        return NULL;
     vol_node *owner = locate_owner(object, loc);
     const vol_attr *attr = owner ? find_in(owner, loc, name) : NULL;
     return attr ? vol_attr_ids_open(object->handle, owner, attr->name, attr->count) : NULL;

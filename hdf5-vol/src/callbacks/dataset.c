@@ -5,9 +5,11 @@
 #include "callbacks/flush.h"
 #include "create/spec.h"
 #include "create/creation_list.h"
+#include "model/max_shape.h"
 #include "model/edit.h"
 #include "hdf5/errors.h"
 #include "objects/elsewhere.h"
+#include "hdf5/property_lists.h"
 #include "data/transfer.h"
 #include "hdf5/types.h"
 #include "model/writers.h"
@@ -29,15 +31,6 @@ static enum zb_code create_node(vol_node *base, const char *name, hid_t lcpl, co
     return code;
 }
 
-/* Zarr arrays have no largest shape; HDF5 sees the one that it chose until the file is closed. */
-static bool keep_max_shape(vol_node *node, const vol_spec *spec) {
-    uint64_t *max_shape = calloc(spec->spec.ndim + 1, sizeof *max_shape);
-    for (uint32_t d = 0; max_shape && d < spec->spec.ndim; d++)
-        max_shape[d] = spec->max_shape[d];
-    node->max_shape = max_shape;
-    return max_shape != NULL;
-}
-
 static void *create_dataset(const vol_object *object, const H5VL_loc_params_t *loc,
                             const char *name, hid_t lcpl, hid_t type, hid_t space, hid_t dcpl) {
     h5_lib *lib = object->lib;
@@ -50,8 +43,8 @@ static void *create_dataset(const vol_object *object, const H5VL_loc_params_t *l
     enum zb_code code = vol_spec_make(lib, &object->file->options, type, space, dcpl, &spec, &err);
     if (!code)
         code = create_node(base, name, lcpl, &spec, &node, &err);
-    if (!code && !keep_max_shape(node, &spec))
-        code = zb_fail(&err, ZB_ENOMEM, "no memory for a dataset");
+    if (!code)
+        code = vol_max_shape_keep(node, spec.max_shape, &err);
     vol_spec_clear(&spec);
     if (!code)
         return vol_object_new(object->handle, node, H5I_DATASET);
@@ -68,6 +61,10 @@ static void *vol_dataset_create(void *obj, const H5VL_loc_params_t *loc, const c
         return vol_object_pass(lib, H5I_DATASET,
                                lib->H5VLdataset_create(object->under, loc, lib->native, name, lcpl,
                                                        type, space, dcpl, dapl, dxpl, req));
+    if (!vol_list_check(lib, lcpl, *lib->H5P_CLS_LINK_CREATE_ID_g) ||
+        !vol_list_check(lib, dcpl, *lib->H5P_CLS_DATASET_CREATE_ID_g) ||
+        !vol_list_check(lib, dapl, *lib->H5P_CLS_DATASET_ACCESS_ID_g))
+        return NULL;
     return create_dataset(object, loc, name, lcpl, type, space, dcpl);
 }
 
@@ -79,6 +76,8 @@ static void *vol_dataset_open(void *obj, const H5VL_loc_params_t *loc, const cha
         return vol_object_pass(
             lib, H5I_DATASET,
             lib->H5VLdataset_open(object->under, loc, lib->native, name, dapl, dxpl, req));
+    if (!vol_list_check(lib, dapl, *lib->H5P_CLS_DATASET_ACCESS_ID_g))
+        return NULL;
     vol_object *opened = vol_open_any(object, loc, name, dapl, dxpl);
     if (!opened || opened->type == H5I_DATASET)
         return opened;
@@ -201,14 +200,14 @@ static herr_t vol_dataset_write(size_t count, void *objects[], hid_t mem_types[]
 
 /* ---- Information ---- */
 
-/* Zarr keeps no largest shape: an array that was not made just now shows as fixed, though it can be
-   resized. */
-static hid_t new_space(h5_lib *lib, const vol_node *node) {
+/* An array whose largest shape is not known shows as fixed, though it can be resized. */
+static hid_t new_space(h5_lib *lib, vol_node *node) {
     const zb_array_info *info = zb_node_array(node->zarr);
+    const uint64_t *max_shape = vol_max_shape(node);
     hsize_t dims[ZB_MAX_NDIM], max_dims[ZB_MAX_NDIM];
     for (uint32_t d = 0; d < info->ndim; d++) {
         dims[d] = info->shape[d];
-        max_dims[d] = node->max_shape ? node->max_shape[d] : dims[d];
+        max_dims[d] = max_shape ? max_shape[d] : dims[d];
     }
     return info->ndim == 0 ? lib->H5Screate(H5S_SCALAR)
                            : lib->H5Screate_simple((int)info->ndim, dims, max_dims);
@@ -262,18 +261,18 @@ static herr_t set_extent(const vol_object *object, const hsize_t *size) {
     h5_lib *lib = object->lib;
     vol_node *node = object->node;
     const uint32_t ndim = zb_node_array(node->zarr)->ndim;
+    const uint64_t *max_shape = vol_max_shape(node);
     uint64_t shape[ZB_MAX_NDIM];
     zb_error err = {0};
     if (!vol_may_write(object, "resize a dataset"))
         return -1;
     for (uint32_t d = 0; d < ndim; d++) {
         shape[d] = size[d];
-        if (node->max_shape && shape[d] > node->max_shape[d]) {
+        if (max_shape && shape[d] > max_shape[d]) {
             VOL_PUSH(lib, DATASET, BADVALUE,
                      "dimension %u of '%s' cannot exceed the existing maximal size (new: %llu max: "
                      "%llu)",
-                     d, node->path, (unsigned long long)shape[d],
-                     (unsigned long long)node->max_shape[d]);
+                     d, node->path, (unsigned long long)shape[d], (unsigned long long)max_shape[d]);
             return -1;
         }
     }

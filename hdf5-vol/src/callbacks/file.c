@@ -67,7 +67,8 @@ void *vol_file_create(h5_lib *lib, const char *name, unsigned flags, hid_t fcpl,
     vol_start(lib);
     if (!vol_info_options(lib, fapl, &options))
         return NULL;
-    if (!vol_path_is_zarr(name) && !vol_path_becomes_zarr(name) && vol_env_is_ours()) {
+    if (!vol_path_is_zarr(name) && options.naming == VOL_NAMING_AUTO &&
+        !vol_path_becomes_zarr(name) && vol_env_is_ours()) {
         hid_t native = native_fapl(lib, fapl);
         void *under = lib->H5VLfile_create(name, flags, fcpl, native, dxpl, req);
         vol_release_id(lib, native);

@@ -6,6 +6,7 @@
 #include "model/link_order.h"
 #include "hdf5/errors.h"
 #include "objects/elsewhere.h"
+#include "hdf5/property_lists.h"
 
 #include <string.h>
 
@@ -44,6 +45,10 @@ static void *vol_group_create(void *obj, const H5VL_loc_params_t *loc, const cha
         return vol_object_pass(lib, H5I_GROUP,
                                lib->H5VLgroup_create(object->under, loc, lib->native, name, lcpl,
                                                      gcpl, gapl, dxpl, req));
+    if (!vol_list_check(lib, lcpl, *lib->H5P_CLS_LINK_CREATE_ID_g) ||
+        !vol_list_check(lib, gcpl, *lib->H5P_CLS_GROUP_CREATE_ID_g) ||
+        !vol_list_check(lib, gapl, *lib->H5P_CLS_GROUP_ACCESS_ID_g))
+        return NULL;
     return create_group(object, loc, name, lcpl, gcpl);
 }
 
@@ -55,6 +60,8 @@ static void *vol_group_open(void *obj, const H5VL_loc_params_t *loc, const char 
         return vol_object_pass(
             lib, H5I_GROUP,
             lib->H5VLgroup_open(object->under, loc, lib->native, name, gapl, dxpl, req));
+    if (!vol_list_check(lib, gapl, *lib->H5P_CLS_GROUP_ACCESS_ID_g))
+        return NULL;
     vol_object *opened = vol_open_any(object, loc, name, gapl, dxpl);
     if (!opened || opened->type == H5I_GROUP)
         return opened;

@@ -40,6 +40,7 @@ static herr_t info_free(void *info) {
 
 /* Words that options accept, each at the place of the value that it stands for. */
 static const char *const flag_words[] = {"0", "1", NULL};
+static const char *const naming_words[] = {"auto", "all", NULL};
 static const char *const dimension_words[] = {"0", "1", "auto", NULL};
 static const char *const sync_words[] = {"none", "close", "always", NULL};
 static const char *const strategy_words[] = {"rewrite", "append", "inplace", NULL};
@@ -89,9 +90,10 @@ static herr_t info_to_text(const void *info, char **text) {
     FILE *out = open_memstream(text, &size);
     if (!out)
         return -1;
-    fprintf(out, "native_compat=%s;netcdf_dimensions=%s;sync=%s;strategy=%s",
-            flag_words[options.native_compat], dimension_words[options.dimensions],
-            sync_words[options.sync], strategy_words[options.strategy]);
+    fprintf(out, "native_compat=%s;store=%s;netcdf_dimensions=%s;sync=%s;strategy=%s",
+            flag_words[options.native_compat], naming_words[options.naming],
+            dimension_words[options.dimensions], sync_words[options.sync],
+            strategy_words[options.strategy]);
     print_cutting(out, "shards", &options.shards);
     print_cutting(out, "chunks", &options.chunks);
     if (*options.wrong)
@@ -118,6 +120,8 @@ static bool set_value(vol_options *options, const char *name, const char *value)
     unsigned choice = 0;
     if (strcmp(name, "native_compat") == 0 && choose(value, flag_words, &choice))
         options->native_compat = choice == 1;
+    else if (strcmp(name, "store") == 0 && choose(value, naming_words, &choice))
+        options->naming = (enum vol_naming)choice;
     else if (strcmp(name, "netcdf_dimensions") == 0 && choose(value, dimension_words, &choice))
         options->dimensions = (enum vol_dimensions)choice;
     else if (strcmp(name, "sync") == 0 && choose(value, sync_words, &choice))

@@ -11,6 +11,7 @@
 #include "model/edit_links.h"
 #include "model/link_order.h"
 #include "model/map.h"
+#include "hdf5/property_lists.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,6 +95,10 @@ static herr_t vol_link_create(H5VL_link_create_args_t *args, void *obj,
         native.args.hard.curr_obj = under_of(target);
     }
     h5_lib *lib = one_of(object, target)->lib;
+    if (!both_native(object, target) &&
+        !(vol_list_check(lib, lcpl, *lib->H5P_CLS_LINK_CREATE_ID_g) &&
+          vol_list_check(lib, lapl, *lib->H5P_CLS_LINK_ACCESS_ID_g)))
+        return -1;
     if (!both_native(object, target))
         return create_zarr_link(args, object, loc, target, lcpl);
     return lib->H5VLlink_create(&native, under_of(object), loc, lib->native, lcpl, lapl, dxpl, req);
@@ -229,9 +234,11 @@ static herr_t vol_link_get(void *obj, const H5VL_loc_params_t *loc, H5VL_link_ge
 
 /* ---- Iteration ---- */
 
+/* A walk over links. */
 typedef struct link_walk {
     const H5VL_link_iterate_args_t *args;
-    hid_t id;
+    hid_t id;        /* of the start */
+    uint64_t count;  /* of links so far */
     vol_map entered; /* groups with several names that the walk has been in */
 } link_walk;
 
@@ -244,8 +251,34 @@ static bool enter(link_walk *walk, vol_node *group) {
     return vol_map_set(&walk->entered, group->token, group);
 }
 
+static herr_t iterate(link_walk *walk, vol_node *group, const char *prefix, hsize_t *position);
+
+/* Calls the operator for one link, and for those below it. The link's group is pinned. */
+static herr_t iterate_one(link_walk *walk, vol_link *link, const char *prefix) {
+    const H5VL_link_iterate_args_t *args = walk->args;
+    vol_file *file = link->group->file;
+    vol_node *node = vol_link_node(link);
+    H5L_info2_t info;
+    zb_error err = {0};
+    hsize_t start = 0;
+    char *name = NULL, *below = NULL;
+    if (vol_walk_count(file, &walk->count, &err) != ZB_OK) {
+        VOL_PUSH_ZB(file->lib, SYM, CANTGET, &err);
+        return -1;
+    }
+    if (asprintf(&name, "%s%s", prefix, link->name) < 0)
+        return -1;
+    fill_info(&(vol_found){.node = node, .link = link}, &info);
+    herr_t result = args->op(walk->id, name, &info, args->op_data);
+    if (result == 0 && args->recursive && node && node->kind == VOL_GROUP && enter(walk, node))
+        result = asprintf(&below, "%s/", name) < 0 ? -1 : iterate(walk, node, below, &start);
+    free(below);
+    free(name);
+    return result;
+}
+
 /* Calls the operator for the links of `group` from *position on. Names are given relative to the
-   start. */
+   start. The nodes of the group are forgotten afterwards. */
 static herr_t iterate(link_walk *walk, vol_node *group, const char *prefix, hsize_t *position) {
     const H5VL_link_iterate_args_t *args = walk->args;
     zb_error err = {0};
@@ -254,23 +287,14 @@ static herr_t iterate(link_walk *walk, vol_node *group, const char *prefix, hsiz
         VOL_PUSH_ZB(group->file->lib, SYM, CANTGET, &err);
         return -1;
     }
-    for (; *position < group->link_count && result == 0; ++*position) {
-        vol_link *link = vol_order_link(group, args->idx_type == H5_INDEX_CRT_ORDER,
-                                        args->order == H5_ITER_DEC, (size_t)*position);
-        vol_node *node = vol_link_node(link);
-        H5L_info2_t info;
-        char *name = NULL;
-        if (asprintf(&name, "%s%s", prefix, link->name) < 0)
-            return -1;
-        fill_info(&(vol_found){.node = node, .link = link}, &info);
-        result = args->op(walk->id, name, &info, args->op_data);
-        hsize_t start = 0;
-        char *below = NULL;
-        if (result == 0 && args->recursive && node && node->kind == VOL_GROUP && enter(walk, node))
-            result = asprintf(&below, "%s/", name) < 0 ? -1 : iterate(walk, node, below, &start);
-        free(below);
-        free(name);
-    }
+    vol_node_pin(group);
+    for (; *position < group->link_count && result == 0; ++*position)
+        result = iterate_one(walk,
+                             vol_order_link(group, args->idx_type == H5_INDEX_CRT_ORDER,
+                                            args->order == H5_ITER_DEC, (size_t)*position),
+                             prefix);
+    vol_node_unpin(group);
+    vol_tree_forget(group, VOL_KEPT_NODES);
     return result;
 }
 

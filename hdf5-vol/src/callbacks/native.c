@@ -23,6 +23,7 @@ static void add_storage(vol_node *node, hsize_t *bytes) {
     for (size_t i = 0; i < node->link_count; i++)
         if (node->link[i]->node)
             add_storage(node->link[i]->node, bytes);
+    vol_tree_forget(node, VOL_KEPT_NODES);
 }
 
 herr_t vol_file_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void **req) {
@@ -171,6 +172,51 @@ static herr_t get_chunk_info_at(const vol_object *object,
                                                        : get_chunk_size(object, index, args->size);
 }
 
+/* The next chunk of the grid, in C order; false behind the last. */
+static bool next_chunk(const zb_node *array, uint64_t index[ZB_MAX_NDIM]) {
+    for (uint32_t d = zb_node_array(array)->ndim; d-- > 0;) {
+        if (++index[d] < zb_array_chunk_count(array, ZB_GRID_INNER, d))
+            return true;
+        index[d] = 0;
+    }
+    return false;
+}
+
+/* Has the array the chunk, or has the program cut it off? */
+static bool has_chunk(const zb_node *array, const uint64_t *index) {
+    for (uint32_t d = 0; d < zb_node_array(array)->ndim; d++)
+        if (index[d] >= zb_array_chunk_count(array, ZB_GRID_INNER, d))
+            return false;
+    return true;
+}
+
+/* Tells the program of the chunk, if it is stored. */
+static int visit_chunk(const vol_object *object, const zb_node *array, const uint64_t *index,
+                       H5D_chunk_iter_op_t visit, void *context) {
+    hsize_t offset[ZB_MAX_NDIM] = {0}, size = 0;
+    if (has_chunk(object->node->zarr, index) && get_chunk_size(object, index, &size) < 0)
+        return -1;
+    for (uint32_t d = 0; d < zb_node_array(array)->ndim; d++)
+        offset[d] = zb_array_chunk_at(array, ZB_GRID_INNER, d, index[d]).start;
+    return size > 0 ? visit(offset, 0, HADDR_UNDEF, size, context) : H5_ITER_CONT;
+}
+
+/* The program may resize the dataset meanwhile: the chunks are those of the array as it was, and is
+   still. */
+static herr_t iterate_chunks(const vol_object *object, H5D_chunk_iter_op_t visit, void *context) {
+    uint64_t index[ZB_MAX_NDIM] = {0};
+    hsize_t count;
+    int result = get_num_chunks(object, &count);
+    if (result < 0 || count == 0)
+        return result;
+    zb_node *array = zb_node_retain(object->node->zarr);
+    do
+        result = visit_chunk(object, array, index, visit, context);
+    while (result == H5_ITER_CONT && next_chunk(array, index));
+    zb_node_release(array);
+    return result;
+}
+
 /* ---- Datasets ----------------------------------------------------------------------------- */
 
 /* Chunks have no addresses, so that they are neither read nor written past the codecs. */
@@ -196,6 +242,8 @@ herr_t vol_dataset_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, v
                    ? -1
                    : get_chunk_size(object, index, native->get_chunk_storage_size.size);
     }
+    case H5VL_NATIVE_DATASET_CHUNK_ITER:
+        return iterate_chunks(object, native->chunk_iter.op, native->chunk_iter.op_data);
     case H5VL_NATIVE_DATASET_GET_VLEN_BUF_SIZE:
         return vol_strings_size(lib, object->node, native->get_vlen_buf_size.type_id,
                                 native->get_vlen_buf_size.space_id, native->get_vlen_buf_size.size);

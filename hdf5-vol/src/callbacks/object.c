@@ -12,6 +12,7 @@
 #include "model/edit.h"
 #include "hdf5/errors.h"
 #include "objects/elsewhere.h"
+#include "hdf5/property_lists.h"
 #include "copy/to_hdf5.h"
 #include "copy/from_hdf5.h"
 
@@ -89,6 +90,9 @@ static herr_t vol_object_copy(void *source, const H5VL_loc_params_t *source_loc,
     if (from->under && to->under)
         return lib->H5VLobject_copy(from->under, source_loc, source_name, to->under, target_loc,
                                     target_name, lib->native, ocpypl, lcpl, dxpl, req);
+    if (!vol_list_check(lib, ocpypl, *lib->H5P_CLS_OBJECT_COPY_ID_g) ||
+        !vol_list_check(lib, lcpl, *lib->H5P_CLS_LINK_CREATE_ID_g))
+        return -1;
     if (!to->under)
         return copy_to_zarr(from, source_loc, source_name, to, target_loc, target_name, ocpypl,
                             lcpl, dxpl);
@@ -164,8 +168,9 @@ static herr_t vol_object_get(void *obj, const H5VL_loc_params_t *loc, H5VL_objec
 
 typedef struct object_walk {
     const H5VL_object_visit_args_t *args;
-    hid_t id;
-    vol_map seen; /* objects with several names that were visited */
+    hid_t id;       /* of the start */
+    uint64_t count; /* of objects so far */
+    vol_map seen;   /* objects with several names that were visited */
 } object_walk;
 
 /* Whether an object is met for the first time: each is visited once. */
@@ -177,25 +182,13 @@ static bool is_new(vol_map *seen, vol_node *node) {
     return vol_map_set(seen, node->token, node);
 }
 
-/* Visits node and what is below it; `name` is relative to the start, "." for the start itself.
-   Links that cannot be opened lead to no object: a walk over links shows them. */
-static herr_t visit(object_walk *walk, vol_node *node, const char *name) {
-    h5_lib *lib = node->file->lib;
+static herr_t visit(object_walk *walk, vol_node *node, const char *name);
+
+/* Links that cannot be opened lead to no object: a walk over links shows them. */
+static herr_t visit_children(object_walk *walk, vol_node *node, const char *name) {
     const H5VL_object_visit_args_t *args = walk->args;
-    H5O_info2_t info;
-    zb_error err = {0};
-    if (!is_new(&walk->seen, node))
-        return 0;
-    if (fill_info(node, args->fields, &info) < 0)
-        return -1;
-    herr_t result = args->op(walk->id, name, &info, args->op_data);
-    if (result != 0 || node->kind != VOL_GROUP)
-        return result;
-    if (vol_node_list(node, &err) != ZB_OK) {
-        VOL_PUSH_ZB(lib, SYM, CANTGET, &err);
-        return -1;
-    }
     bool at_start = strcmp(name, ".") == 0;
+    herr_t result = 0;
     for (size_t i = 0; i < node->link_count && result == 0; i++) {
         vol_link *link = vol_order_link(node, args->idx_type == H5_INDEX_CRT_ORDER,
                                         args->order == H5_ITER_DEC, i);
@@ -209,6 +202,35 @@ static herr_t visit(object_walk *walk, vol_node *node, const char *name) {
         result = visit(walk, child, child_name);
         free(child_name);
     }
+    return result;
+}
+
+/* Visits node and what is below it, which is forgotten afterwards; `name` is relative to the start,
+   "." for the start itself. */
+static herr_t visit(object_walk *walk, vol_node *node, const char *name) {
+    h5_lib *lib = node->file->lib;
+    H5O_info2_t info;
+    zb_error err = {0};
+    if (!is_new(&walk->seen, node))
+        return 0;
+    if (vol_walk_count(node->file, &walk->count, &err) != ZB_OK) {
+        VOL_PUSH_ZB(lib, SYM, CANTGET, &err);
+        return -1;
+    }
+    if (fill_info(node, walk->args->fields, &info) < 0)
+        return -1;
+    vol_node_pin(node);
+    herr_t result = walk->args->op(walk->id, name, &info, walk->args->op_data);
+    if (result == 0 && node->kind == VOL_GROUP) {
+        if (vol_node_list(node, &err) == ZB_OK) {
+            result = visit_children(walk, node, name);
+        } else {
+            VOL_PUSH_ZB(lib, SYM, CANTGET, &err);
+            result = -1;
+        }
+    }
+    vol_node_unpin(node);
+    vol_tree_forget(node, VOL_KEPT_NODES);
     return result;
 }
 

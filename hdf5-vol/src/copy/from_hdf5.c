@@ -19,6 +19,7 @@
 #include "model/edit_links.h"
 #include "model/link_order.h"
 #include "model/map.h"
+#include "model/max_shape.h"
 #include "model/writers.h"
 
 #include "zarrbridge/write.h"
@@ -43,21 +44,25 @@ static herr_t push_failed(const import_job *job, const char *name, zb_error *err
 
 /* ---- Data ---- */
 
-static herr_t copy_piece(const import_job *job, const vol_pieces *pieces, hid_t source, hid_t type,
-                         hid_t space, zb_writer *writer, void *buffer) {
+/* The form in which elements pass: HDF5 reads it, the core writes it. */
+typedef struct import_form {
+    hid_t type;
+    zb_dtype dtype;
+} import_form;
+
+static herr_t copy_piece(const import_job *job, const vol_pieces *pieces, hid_t source,
+                         const import_form *form, hid_t space, zb_writer *writer, void *buffer) {
     h5_lib *lib = job->lib;
     zb_error err = {0};
     hid_t memory = vol_pieces_select(pieces, lib, space);
     if (memory < 0)
         return -1;
-    herr_t result = lib->H5Dread(source, type, memory, space, job->dxpl, buffer);
+    herr_t result = lib->H5Dread(source, form->type, memory, space, job->dxpl, buffer);
     vol_release_id(lib, memory);
     if (result < 0)
         return -1;
-    const zb_write write = {.start = pieces->start,
-                            .count = pieces->count,
-                            .data = buffer,
-                            .dtype = pieces->info->dtype};
+    const zb_write write = {
+        .start = pieces->start, .count = pieces->count, .data = buffer, .dtype = form->dtype};
     vol_strings_to_slices(pieces, buffer);
     enum zb_code code = zb_writer_write(writer, &write, &err);
     vol_slices_free(pieces, buffer);
@@ -67,7 +72,7 @@ static herr_t copy_piece(const import_job *job, const vol_pieces *pieces, hid_t 
     return -1;
 }
 
-static herr_t copy_pieces(const import_job *job, hid_t source, hid_t type, hid_t space,
+static herr_t copy_pieces(const import_job *job, hid_t source, const import_form *form, hid_t space,
                           vol_node *node) {
     vol_pieces pieces;
     zb_writer *writer;
@@ -78,14 +83,14 @@ static herr_t copy_pieces(const import_job *job, hid_t source, hid_t type, hid_t
         return 0;
     if (vol_writer_get(node, &writer, &err) != ZB_OK)
         return push_failed(job, node->path, &err);
-    void *buffer = malloc(pieces.bytes);
+    const uint64_t bytes = pieces.elements * (uint64_t)form->dtype.size;
+    void *buffer = malloc(bytes);
     if (!buffer) {
-        zb_fail(&err, ZB_ENOMEM, "no memory for a piece of %llu bytes",
-                (unsigned long long)pieces.bytes);
+        zb_fail(&err, ZB_ENOMEM, "no memory for a piece of %llu bytes", (unsigned long long)bytes);
         return push_failed(job, node->path, &err);
     }
     for (; !pieces.done && result >= 0; vol_pieces_next(&pieces))
-        result = copy_piece(job, &pieces, source, type, space, writer, buffer);
+        result = copy_piece(job, &pieces, source, form, space, writer, buffer);
     free(buffer);
     if (result >= 0 && vol_writer_close(node, &err) != ZB_OK)
         result = push_failed(job, node->path, &err);
@@ -132,6 +137,13 @@ static herr_t import_value(const import_job *job, hid_t attr, hid_t type, hid_t 
     h5_lib *lib = job->lib;
     void *data;
     bool is_null = lib->H5Sget_simple_extent_type(space) == H5S_NULL;
+    if (lib->H5Tdetect_class(type, H5T_REFERENCE) > 0) { /* addresses of the other file */
+        VOL_PUSH(lib, ATTR, UNSUPPORTED,
+                 "cannot copy attribute '%s': its references lead to places in the file; write it "
+                 "anew in the copy",
+                 name);
+        return -1;
+    }
     if (vol_attr_check(owner, name, type, space) < 0 || vol_attr_zeros(lib, type, space, &data) < 0)
         return -1;
     const vol_attr_value value = {
@@ -140,7 +152,7 @@ static herr_t import_value(const import_job *job, hid_t attr, hid_t type, hid_t 
     if (result >= 0) {
         result = vol_attr_store(owner, &value, type);
         hid_t saved = vol_stack_save(lib);
-        if (!is_null && lib->H5Tis_variable_str(type) > 0)
+        if (!is_null)
             lib->H5Treclaim(type, space, H5P_DEFAULT, data);
         vol_stack_restore(lib, saved);
     }
@@ -189,23 +201,37 @@ static herr_t import_attrs(const import_job *job, hid_t source, vol_node *node) 
 
 static herr_t import_object(const import_job *job, hid_t source, const vol_place *place, bool top);
 
+/* Numbers, text of a fixed size and compounds are read as the new dataset shows them; opaque elements
+   (times too), text and bytes of any length as they are. */
+static void choose_form(h5_lib *lib, vol_node *node, bool swapped, import_form *form) {
+    const zb_dtype stored = zb_node_array(node->zarr)->dtype;
+    if (stored.kind == ZB_KIND_RAW || stored.kind == ZB_KIND_DATETIME ||
+        stored.kind == ZB_KIND_TIMEDELTA || zb_dtype_is_variable(stored)) {
+        form->dtype = stored;
+        form->dtype.swapped = swapped;
+        return;
+    }
+    form->dtype = vol_node_shown(node);
+    hid_t type = vol_type_like(lib, form->dtype, form->type);
+    lib->H5Tclose(form->type);
+    form->type = type;
+}
+
 static herr_t make_dataset(const import_job *job, hid_t source, hid_t space, const vol_place *place,
-                           vol_node **out, hid_t *type) {
+                           vol_node **out, import_form *form) {
     h5_lib *lib = job->lib;
     vol_spec spec;
     zb_error err = {0};
     hid_t dcpl = lib->H5Dget_create_plist(source);
-    *type = lib->H5Dget_type(source);
+    form->type = lib->H5Dget_type(source);
     enum zb_code code =
-        vol_spec_make(lib, &job->handle->file->options, *type, space, dcpl, &spec, &err);
+        vol_spec_make(lib, &job->handle->file->options, form->type, space, dcpl, &spec, &err);
     if (!code)
         code = vol_edit_create_array(place, &spec.spec, out, &err);
-    /* Numbers are read in the host's order; opaque elements and text as they are. */
-    const enum zb_kind kind = spec.spec.dtype.kind;
-    if (!code && kind != ZB_KIND_RAW && kind != ZB_KIND_STRING) {
-        lib->H5Tclose(*type);
-        *type = vol_type_new(lib, zb_node_array((*out)->zarr)->dtype);
-    }
+    if (!code)
+        code = vol_max_shape_keep(*out, spec.max_shape, &err);
+    if (!code)
+        choose_form(lib, *out, spec.spec.dtype.swapped, form);
     vol_spec_clear(&spec);
     vol_release_id(lib, dcpl);
     return code ? push_failed(job, place->name, &err) : 0;
@@ -224,13 +250,14 @@ static herr_t import_dataset(const import_job *job, hid_t source, const H5O_info
                              const vol_place *place) {
     h5_lib *lib = job->lib;
     vol_node *node = NULL;
-    hid_t type, space = lib->H5Dget_space(source);
-    herr_t result = make_dataset(job, source, space, place, &node, &type);
+    hid_t space = lib->H5Dget_space(source);
+    import_form form;
+    herr_t result = make_dataset(job, source, space, place, &node, &form);
     if (result >= 0)
         result = remember(job, info, node);
     if (result >= 0)
-        result = copy_pieces(job, source, type, space, node);
-    vol_release_id(lib, type);
+        result = copy_pieces(job, source, &form, space, node);
+    vol_release_id(lib, form.type);
     vol_release_id(lib, space);
     return result < 0 ? -1 : import_attrs(job, source, node);
 }

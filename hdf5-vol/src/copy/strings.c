@@ -10,24 +10,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const vol_text_form form = {.is_variable = true, .size = sizeof(char *)};
-
 static bool are_strings(const vol_pieces *pieces) {
-    return pieces->info->dtype.kind == ZB_KIND_STRING;
+    const enum zb_kind kind = pieces->info->dtype.kind;
+    return kind == ZB_KIND_STRING || kind == ZB_KIND_BYTES;
 }
 
-/* An element in HDF5's form is shorter, so the first one is the first to be changed. */
+static vol_text_form form_of(const vol_pieces *pieces) {
+    const bool is_bytes = pieces->info->dtype.kind == ZB_KIND_BYTES;
+    return (vol_text_form){.is_variable = true,
+                           .is_bytes = is_bytes,
+                           .size = is_bytes ? sizeof(hvl_t) : sizeof(char *)};
+}
+
+/* An element in HDF5's form is not longer, so the first one is the first to be changed. */
 static herr_t make_texts(const vol_pieces *pieces, vol_node *node, void *buffer) {
     const zb_slice *slices = buffer;
     const size_t count = vol_pieces_elements(pieces);
-    char **texts = buffer;
+    const vol_text_form form = form_of(pieces);
     zb_error err = {0};
     for (size_t i = 0; i < count; i++) {
         const zb_slice slice = slices[i];
         uint64_t place[ZB_MAX_NDIM];
-        if (vol_text_put(&form, slice, &texts[i], &err) == ZB_OK)
+        if (vol_text_put(&form, slice, (char *)buffer + i * form.size, &err) == ZB_OK)
             continue;
-        vol_text_free(&form, texts, i);
+        vol_text_free(&form, buffer, i);
         vol_pieces_place(pieces, i, place);
         return vol_push_element(node, place, &err);
     }
@@ -54,17 +60,16 @@ herr_t vol_strings_read(const vol_pieces *pieces, vol_node *node, void *buffer) 
 }
 
 void vol_strings_free(const vol_pieces *pieces, void *buffer) {
+    const vol_text_form form = form_of(pieces);
     if (are_strings(pieces))
         vol_text_free(&form, buffer, vol_pieces_elements(pieces));
 }
 
 void vol_strings_to_slices(const vol_pieces *pieces, void *buffer) {
-    char *const *texts = buffer;
+    const vol_text_form form = form_of(pieces);
     zb_slice *slices = buffer;
-    for (size_t i = are_strings(pieces) ? vol_pieces_elements(pieces) : 0; i-- > 0;) {
-        char *const text = texts[i];
-        slices[i] = vol_text_get(&form, &text);
-    }
+    for (size_t i = are_strings(pieces) ? vol_pieces_elements(pieces) : 0; i-- > 0;)
+        slices[i] = vol_text_get(&form, (const char *)buffer + i * form.size);
 }
 
 void vol_slices_free(const vol_pieces *pieces, void *buffer) {

@@ -19,6 +19,7 @@
 #include "model/link_order.h"
 #include "model/links.h"
 #include "model/map.h"
+#include "model/max_shape.h"
 #include "model/tokens.h"
 #include "model/writers.h"
 #include "objects/locate.h"
@@ -98,6 +99,15 @@ static herr_t copy_attr(const copy_job *job, const vol_attr *attr, void *object,
     h5_lib *lib = job->lib;
     const H5VL_loc_params_t self = vol_self(type);
     hid_t attr_type = vol_attr_type(lib, attr), space = vol_attr_space(lib, attr);
+    if (attr->kind != VOL_ATTR_REFS && lib->H5Tdetect_class(attr_type, H5T_REFERENCE) > 0) {
+        VOL_PUSH(lib, ATTR, UNSUPPORTED,
+                 "cannot copy attribute '%s': its references lead to places in the store; write it "
+                 "anew in the copy",
+                 attr->name);
+        lib->H5Sclose(space);
+        lib->H5Tclose(attr_type);
+        return -1;
+    }
     void *made = lib->H5VLattr_create(object, &self, lib->native, attr->name, attr_type, space,
                                       *lib->H5P_LST_ATTRIBUTE_CREATE_ID_g,
                                       *lib->H5P_LST_ATTRIBUTE_ACCESS_ID_g, job->dxpl, NULL);
@@ -139,14 +149,20 @@ static void *create_dataset(const copy_job *job, vol_node *node, void *parent,
                             const H5VL_loc_params_t *loc, const char *name) {
     h5_lib *lib = job->lib;
     const zb_array_info *info = zb_node_array(node->zarr);
-    hsize_t dims[ZB_MAX_NDIM];
-    for (uint32_t d = 0; d < info->ndim; d++)
+    const hid_t dcpl = vol_node_dcpl(node);
+    /* HDF5 takes a largest shape for chunked datasets alone. */
+    const uint64_t *max_shape =
+        lib->H5Pget_layout(dcpl) == H5D_CHUNKED ? vol_max_shape(node) : NULL;
+    hsize_t dims[ZB_MAX_NDIM], max[ZB_MAX_NDIM];
+    for (uint32_t d = 0; d < info->ndim; d++) {
         dims[d] = info->shape[d];
+        max[d] = max_shape ? max_shape[d] : dims[d];
+    }
     hid_t space = info->ndim == 0 ? lib->H5Screate(H5S_SCALAR)
-                                  : lib->H5Screate_simple((int)info->ndim, dims, NULL);
-    void *dataset = lib->H5VLdataset_create(parent, loc, lib->native, name, job->lcpl,
-                                            vol_node_type(node), space, vol_node_dcpl(node),
-                                            *lib->H5P_LST_DATASET_ACCESS_ID_g, job->dxpl, NULL);
+                                  : lib->H5Screate_simple((int)info->ndim, dims, max);
+    void *dataset =
+        lib->H5VLdataset_create(parent, loc, lib->native, name, job->lcpl, vol_node_type(node),
+                                space, dcpl, *lib->H5P_LST_DATASET_ACCESS_ID_g, job->dxpl, NULL);
     if (dataset && copy_data(job, node, dataset, space) < 0) {
         close_native(job, dataset, H5I_DATASET);
         dataset = NULL;

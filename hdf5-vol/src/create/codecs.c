@@ -2,31 +2,19 @@
 /*
  * HDF5's filters as codecs.
  *
- * Zarr has no codec that only shuffles; blosc shuffles and compresses in one, so shuffle with
- * deflate or zstd becomes blosc with zlib or zstd inside (and creation_list.c shows it as it was).
+ * The registry of codecs has none that only shuffles; blosc shuffles and compresses in one, so shuffle
+ * with deflate, zstd or lz4 becomes blosc with zlib, zstd or lz4 inside (and filters.c shows the first
+ * as it was). Filters that are compressors of blosc become blosc, too, since every reader of Zarr has
+ * it; bzip2, which it has not, is numcodecs'.
  */
+#include "create/filters.h"
 #include "create/spec.h"
-
-#include "hdf5/errors.h"
 
 #include <string.h>
 
 #define FILTER_LZF 32000
-#define FILTER_BLOSC 32001
-#define FILTER_LZ4 32004
-#define FILTER_BITSHUFFLE 32008
-#define FILTER_ZSTD 32015
-#define FILTER_BLOSC2 32026
 
-#define MAX_VALUES 16
-
-typedef struct filter {
-    H5Z_filter_t id;
-    size_t count;
-    unsigned values[MAX_VALUES];
-} filter;
-
-static unsigned value_of(const filter *f, size_t i, unsigned fallback) {
+static unsigned value_of(const vol_filter *f, size_t i, unsigned fallback) {
     return i < f->count ? f->values[i] : fallback;
 }
 
@@ -41,10 +29,9 @@ static enum zb_code fail_filter(H5Z_filter_t id, zb_error *err) {
         {H5Z_FILTER_SCALEOFFSET, "scaleoffset; store scaled integers with gzip, zstd (filter "
                                  "32015) or blosc (32001)"},
         {FILTER_LZF, "lzf; use blosc (filter 32001) with lz4, or gzip"},
-        {FILTER_LZ4, "lz4 (filter 32004); use blosc (filter 32001) with lz4"},
-        {FILTER_BITSHUFFLE, "bitshuffle (filter 32008); use blosc (filter 32001) with its "
-                            "bitshuffle"},
-        {FILTER_BLOSC2, "blosc2 (filter 32026); use blosc (filter 32001)"},
+        {VOL_FILTER_BITSHUFFLE,
+         "bitshuffle (filter 32008) without a compressor of its own; give it "
+         "lz4 or zstd, or use blosc (filter 32001)"},
     };
     for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
         if (reasons[i].id == id)
@@ -78,6 +65,12 @@ static void end_codec(zb_json_writer *out) {
     zb_json_end_object(out);
 }
 
+static void print_shuffle(zb_json_writer *out, unsigned element_size) {
+    begin_codec(out, "numcodecs.shuffle");
+    print_number(out, "elementsize", element_size);
+    end_codec(out);
+}
+
 static void print_blosc(zb_json_writer *out, const char *compressor, unsigned level,
                         const char *shuffle, unsigned element_size, unsigned block_size) {
     begin_codec(out, "blosc");
@@ -91,8 +84,8 @@ static void print_blosc(zb_json_writer *out, const char *compressor, unsigned le
 
 /* values: revision, version, element size, block size, level, shuffle, compressor; what is missing
    gets the filter's own default. */
-static enum zb_code print_blosc_filter(zb_json_writer *out, const filter *f, unsigned element_size,
-                                       zb_error *err) {
+static enum zb_code print_blosc_filter(zb_json_writer *out, const vol_filter *f,
+                                       unsigned element_size, zb_error *err) {
     static const char *const shuffles[] = {"noshuffle", "shuffle", "bitshuffle"};
     static const char *const compressors[] = {"blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"};
     unsigned shuffle = value_of(f, 5, 1), compressor = value_of(f, 6, 0);
@@ -113,8 +106,34 @@ static unsigned blosc_level_of_zstd(unsigned level) {
     return level > 17 ? 9 : (level + 1) / 2;
 }
 
+/* blosc2's filters 3 and 4 are no shuffles; a container of blosc holds no others. */
+static enum zb_code check_blosc2(const vol_filter *f, zb_error *err) {
+    if (value_of(f, 5, 1) <= 2)
+        return ZB_OK;
+    return zb_fail(err, ZB_EUNSUPPORTED,
+                   "Zarr has no codec for blosc2's filter %u (filter 32026); use its shuffle or "
+                   "bitshuffle",
+                   f->values[5]);
+}
+
+/* Bitshuffle's own values are a block size, a compressor (2: lz4, 3: zstd) and its level. In the list
+   of an existing dataset three values of the filter's stand before them. */
+static enum zb_code print_bitshuffle(zb_json_writer *out, const vol_filter *f,
+                                     unsigned element_size, zb_error *err) {
+    const bool is_stored = f->count > 3;
+    const unsigned compressor = value_of(f, is_stored ? 4 : 1, 0);
+    const unsigned level = value_of(f, is_stored ? 5 : 2, 0);
+    if (compressor != 2 && compressor != 3)
+        return fail_filter(f->id, err);
+    if (compressor == 2)
+        print_blosc(out, "lz4", 5, "bitshuffle", element_size, 0);
+    else
+        print_blosc(out, "zstd", blosc_level_of_zstd(level), "bitshuffle", element_size, 0);
+    return ZB_OK;
+}
+
 /* shuffled: the filter before was shuffle. */
-static enum zb_code print_codec(zb_json_writer *out, const filter *f, bool shuffled,
+static enum zb_code print_codec(zb_json_writer *out, const vol_filter *f, bool shuffled,
                                 unsigned element_size, zb_error *err) {
     unsigned level;
     switch (f->id) {
@@ -128,7 +147,7 @@ static enum zb_code print_codec(zb_json_writer *out, const filter *f, bool shuff
         print_number(out, "level", level);
         end_codec(out);
         return ZB_OK;
-    case FILTER_ZSTD:
+    case VOL_FILTER_ZSTD:
         level = value_of(f, 0, 3);
         if (shuffled) {
             print_blosc(out, "zstd", blosc_level_of_zstd(level), "shuffle", element_size, 0);
@@ -140,7 +159,21 @@ static enum zb_code print_codec(zb_json_writer *out, const filter *f, bool shuff
         zb_json_write_bool(out, false);
         end_codec(out);
         return ZB_OK;
-    case FILTER_BLOSC:
+    case VOL_FILTER_LZ4: /* its one value is a block size */
+        print_blosc(out, "lz4", 5, shuffled ? "shuffle" : "noshuffle", element_size, 0);
+        return ZB_OK;
+    case VOL_FILTER_BZIP2:
+        if (shuffled)
+            print_shuffle(out, element_size);
+        begin_codec(out, "numcodecs.bz2");
+        print_number(out, "level", value_of(f, 0, 9));
+        end_codec(out);
+        return ZB_OK;
+    case VOL_FILTER_BITSHUFFLE:
+        return print_bitshuffle(out, f, element_size, err);
+    case VOL_FILTER_BLOSC2:
+        return check_blosc2(f, err) ? err->code : print_blosc_filter(out, f, element_size, err);
+    case VOL_FILTER_BLOSC:
         return print_blosc_filter(out, f, element_size, err);
     case H5Z_FILTER_FLETCHER32:
         zb_json_begin_object(out);
@@ -159,13 +192,7 @@ static enum zb_code print_codecs(h5_lib *lib, hid_t dcpl, unsigned element_size,
     enum zb_code code = ZB_OK;
     zb_json_begin_array(out);
     for (int i = 0; i < count && !code; i++) {
-        filter f = {.count = MAX_VALUES};
-        unsigned flags, config;
-        hid_t saved = vol_stack_save(lib); /* a filter that HDF5 lacks leaves a record there */
-        f.id = lib->H5Pget_filter2(dcpl, (unsigned)i, &flags, &f.count, f.values, 0, NULL, &config);
-        vol_stack_restore(lib, saved);
-        if (f.count > MAX_VALUES)
-            f.count = MAX_VALUES;
+        const vol_filter f = vol_filter_at(lib, dcpl, (unsigned)i);
         if (f.id == H5Z_FILTER_SHUFFLE) {
             shuffled = element_size > 1; /* alone it changes nothing worth keeping */
             continue;

@@ -2,8 +2,11 @@
 /* The array that a new dataset becomes: see spec.h. */
 #include "create/spec.h"
 
+#include "create/chain.h"
 #include "create/chunk_runs.h"
 #include "create/creation_list.h"
+#include "hdf5/shown.h"
+#include "hdf5/text.h"
 #include "hdf5/types.h"
 #include "zarrbridge/conventions.h"
 
@@ -15,6 +18,7 @@ void vol_spec_clear(vol_spec *spec) {
     free(spec->fill_text);
     free(spec->codecs);
     free(spec->run);
+    vol_element_clear(&spec->element);
     spec->fill = spec->fill_text = spec->codecs = NULL;
     spec->run = NULL;
 }
@@ -87,8 +91,8 @@ static void shard_of_option(const vol_cutting *cutting, vol_spec *out) {
     }
 }
 
-/* Extents are those of shards where the property of shards says so, never by an option: the chunks
-   that were asked for stay what they are. */
+/* Extents and chains are those of shards where the property of shards says so, never by an option: the
+   chunks that were asked for stay what they are. */
 static enum zb_code take_shard(h5_lib *lib, const vol_options *options, hid_t dcpl, vol_spec *out,
                                zb_error *err) {
     const vol_cutting *cutting = &options->shards;
@@ -97,7 +101,7 @@ static enum zb_code take_shard(h5_lib *lib, const vol_options *options, hid_t dc
     enum zb_code code = ZB_OK;
     if (lib->H5Pexist(dcpl, VOL_SHARD_PROPERTY) > 0) {
         code = take_shard_property(lib, dcpl, out, &sharded, err);
-    } else if (out->spec.chunk_runs) {
+    } else if (out->spec.chunk_runs || lib->H5Pexist(dcpl, VOL_CODECS_PROPERTY) > 0) {
         return ZB_OK;
     } else if (cutting->cut == VOL_CUT_SHAPE && cutting->ndim == ndim) {
         shard_of_option(cutting, out);
@@ -112,15 +116,41 @@ static enum zb_code take_shard(h5_lib *lib, const vol_options *options, hid_t dc
 }
 
 /* HDF5 knows no conversion between character sets, so the text is asked for in the dataset's own
-   type. It makes the text by malloc; a null pointer is the empty text. */
+   type. It makes the text, or bytes, by malloc; a null pointer is the empty text. */
 static enum zb_code take_fill_text(h5_lib *lib, hid_t type, hid_t dcpl, vol_spec *out,
                                    zb_error *err) {
     zb_slice *fill = out->fill = calloc(1, sizeof *fill);
+    char element[sizeof(hvl_t)] = {0}; /* the longest form of variable length */
+    vol_text_form form;
     if (!fill)
         return zb_fail(err, ZB_ENOMEM, "no memory for a fill value");
-    if (lib->H5Pget_fill_value(dcpl, type, &out->fill_text) < 0)
+    if (!vol_text_form_of(lib, type, &form) || lib->H5Pget_fill_value(dcpl, type, element) < 0)
         return zb_fail(err, ZB_EINVAL, "the fill value does not fit the dataset's type");
-    *fill = (zb_slice){.data = out->fill_text, .size = out->fill_text ? strlen(out->fill_text) : 0};
+    *fill = vol_text_get(&form, element);
+    out->fill_text = vol_text_memory(&form, element);
+    out->spec.fill_value = out->fill;
+    return ZB_OK;
+}
+
+/* Asks for the fill value as elements are shown, or, of opaque ones (which a time is, too), as they are
+   stored: opaque bytes convert to the same kind of opaque only. */
+static enum zb_code take_fill_element(h5_lib *lib, hid_t type, hid_t dcpl, zb_dtype shown,
+                                      vol_spec *out, zb_error *err) {
+    const bool is_opaque = lib->H5Tget_class(type) == H5T_OPAQUE;
+    const zb_dtype from = is_opaque ? out->spec.dtype : shown;
+    zb_dtype host = out->spec.dtype;
+    host.swapped = false;
+    hid_t as = is_opaque ? lib->H5Tcopy(type) : vol_type_like(lib, shown, type);
+    void *element = calloc(1, from.size);
+    out->fill = calloc(1, host.size);
+    const bool good = element && out->fill && as >= 0 &&
+                      lib->H5Pget_fill_value(dcpl, as, element) >= 0 &&
+                      zb_dtype_convert(from, element, host, out->fill, 1);
+    free(element);
+    if (as >= 0)
+        lib->H5Tclose(as);
+    if (!good)
+        return zb_fail(err, ZB_EINVAL, "the fill value does not fit the dataset's type");
     out->spec.fill_value = out->fill;
     return ZB_OK;
 }
@@ -128,22 +158,17 @@ static enum zb_code take_fill_text(h5_lib *lib, hid_t type, hid_t dcpl, vol_spec
 /* Undefined and default fill values are both zero. */
 static enum zb_code take_fill(h5_lib *lib, hid_t type, hid_t dcpl, vol_spec *out, zb_error *err) {
     H5D_fill_value_t status;
-    zb_dtype host = out->spec.dtype;
+    zb_dtype shown, host = out->spec.dtype;
     host.swapped = false;
     if (lib->H5Pfill_value_defined(dcpl, &status) < 0 || status != H5D_FILL_VALUE_USER_DEFINED)
         return ZB_OK;
-    if (host.kind == ZB_KIND_STRING)
+    if (zb_dtype_is_variable(host))
         return take_fill_text(lib, type, dcpl, out, err);
-    /* Opaque bytes convert to the same kind of opaque only. */
-    hid_t as = host.kind == ZB_KIND_RAW ? lib->H5Tcopy(type) : vol_type_new(lib, host);
-    out->fill = calloc(1, host.size);
-    herr_t result = out->fill && as >= 0 ? lib->H5Pget_fill_value(dcpl, as, out->fill) : -1;
-    if (as >= 0)
-        lib->H5Tclose(as);
-    if (result < 0)
-        return zb_fail(err, ZB_EINVAL, "the fill value does not fit the dataset's type");
-    out->spec.fill_value = out->fill;
-    return ZB_OK;
+    if (!vol_shown_new(host, &shown))
+        return zb_fail(err, ZB_ENOMEM, "no memory for a fill value");
+    enum zb_code code = take_fill_element(lib, type, dcpl, shown, out, err);
+    vol_shown_free(shown);
+    return code;
 }
 
 enum zb_code vol_spec_make(h5_lib *lib, const vol_options *options, hid_t type, hid_t space,
@@ -151,7 +176,10 @@ enum zb_code vol_spec_make(h5_lib *lib, const vol_options *options, hid_t type, 
     *out = (vol_spec){.fill = NULL};
     out->spec.shape = out->shape;
     out->spec.inner_shape = out->chunk;
-    enum zb_code code = vol_type_stored(lib, type, &out->spec.dtype, err);
+    enum zb_code code = vol_element_make(lib, type, &out->element, err);
+    out->spec.dtype = out->element.dtype;
+    if (out->element.is_utf8)
+        out->spec.attributes = "{\"" VOL_ENCODING "\":\"" VOL_ENCODING_UTF8 "\"}";
     if (!code)
         code = take_space(lib, space, out, err);
     if (!code)
@@ -163,7 +191,6 @@ enum zb_code vol_spec_make(h5_lib *lib, const vol_options *options, hid_t type, 
     if (!code)
         code = take_fill(lib, type, dcpl, out, err);
     if (!code)
-        code = vol_codecs_of_filters(lib, dcpl, out->spec.dtype, &out->codecs, err);
-    out->spec.codecs = out->codecs;
+        code = vol_chain_take(lib, dcpl, out, err);
     return code;
 }

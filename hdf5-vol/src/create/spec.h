@@ -2,12 +2,13 @@
 /*
  * From HDF5's description of a new dataset (type, dataspace, creation list) to the core's.
  *
- * spec.c puts it together, codecs.c makes codecs of filters, chunk_runs.c takes the extents of
- * chunks.
+ * spec.c puts it together, codecs.c makes codecs of filters, chain.c takes a chain of codecs,
+ * chunk_runs.c the extents of chunks.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_CREATE_SPEC_H
 #define ZARRBRIDGE_HDF5_VOL_CREATE_SPEC_H
 
+#include "create/element.h"
 #include "model/tree.h"
 
 #include "zarrbridge/change.h"
@@ -19,6 +20,7 @@ typedef struct vol_spec {
     zb_chunk_runs runs[ZB_MAX_NDIM]; /* in `run` */
     zb_chunk_run *run;
     hsize_t max_shape[ZB_MAX_NDIM];
+    vol_element element; /* what spec.dtype points into */
     void *fill;
     char *fill_text; /* of strings: what the fill value points at */
     char *codecs;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Datasets of strings: see strings.h. */
+/* Datasets of strings, and of bytes of any number: see strings.h. */
 #include "data/strings.h"
 
 #include "hdf5/errors.h"
@@ -133,7 +133,8 @@ static herr_t read_pieces(h5_lib *lib, const vol_request *request, vol_walk *wal
 /* Takes back the texts of the first `done` elements: a program frees nothing after a failed read.
    One by one, since a selection in memory may name a place twice. */
 static void take_back(h5_lib *lib, const vol_request *request, uint64_t done) {
-    void *text = NULL;
+    const vol_text_form *form = &request->text;
+    char element[sizeof(hvl_t)]; /* the longest form of variable length */
     hid_t saved = vol_stack_save(lib);
     vol_scatter from, to;
     bool good = vol_scatter_begin(&from, lib, &request->memory, request->mem_size,
@@ -142,11 +143,11 @@ static void take_back(h5_lib *lib, const vol_request *request, uint64_t done) {
                              request->args->buffer) >= 0 &&
            good;
     for (; good && done > 0; done--) {
-        good = vol_scatter_get(&from, &text, 1) >= 0;
+        good = vol_scatter_get(&from, element, 1) >= 0;
         if (good)
-            vol_vlen_free(lib, request->list->id, text);
-        text = NULL;
-        good = good && vol_scatter_put(&to, &text, 1) >= 0;
+            vol_vlen_free(lib, request->list->id, vol_text_memory(form, element));
+        memset(element, 0, sizeof element);
+        good = good && vol_scatter_put(&to, element, 1) >= 0;
     }
     vol_scatter_end(&to);
     vol_scatter_end(&from);
@@ -239,7 +240,7 @@ static herr_t add_sizes(h5_lib *lib, const vol_request *request, vol_walk *walk,
             return 0;
         herr_t result = read_slices(lib, request, walk, work);
         for (size_t i = 0; i < got && result >= 0; i++)
-            *bytes += work->slices[i].size + 1;
+            *bytes += work->slices[i].size + (request->text.is_bytes ? 0 : 1);
         drop_bytes(walk);
         if (result < 0)
             return -1;

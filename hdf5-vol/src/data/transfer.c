@@ -3,6 +3,7 @@
 #include "data/transfer.h"
 
 #include "hdf5/errors.h"
+#include "hdf5/times.h"
 #include "hdf5/types.h"
 #include "model/unreadable.h"
 #include "model/writers.h"
@@ -84,14 +85,28 @@ static herr_t choose_text(h5_lib *lib, const vol_transfer *args, zb_dtype stored
     out->is_text = true;
     out->core_converts = false;
     out->dtype = stored;
-    if (!vol_text_form_of(lib, args->mem_type, &out->text)) {
-        VOL_PUSH(lib, DATASET, CANTCONVERT,
-                 "dataset '%s' holds strings, and the type in memory is no string type",
-                 args->node->path);
+    const bool is_bytes = stored.kind == ZB_KIND_BYTES;
+    if (!vol_text_form_of(lib, args->mem_type, &out->text) || out->text.is_bytes != is_bytes) {
+        VOL_PUSH(lib, DATASET, CANTCONVERT, "dataset '%s' holds %s", args->node->path,
+                 is_bytes ? "bytes of any number, and the type in memory is no sequence of 8-bit "
+                            "unsigned integers (H5Tvlen_create)"
+                          : "strings, and the type in memory is no string type");
         return -1;
     }
     out->mem_size = out->text.size;
     return 0;
+}
+
+/* numpy's times of the same unit are the same to the core, where HDF5 has opaque bytes for them. */
+static bool is_time(h5_lib *lib, hid_t type, zb_dtype stored, zb_dtype *memory) {
+    zb_dtype_detail detail;
+    zb_dtype found;
+    if ((stored.kind != ZB_KIND_DATETIME && stored.kind != ZB_KIND_TIMEDELTA) ||
+        !vol_time_of(lib, type, &detail, &found) || !zb_dtype_converts(found, stored))
+        return false;
+    *memory = stored;
+    memory->swapped = found.swapped;
+    return true;
 }
 
 /* What the core cannot convert to goes by way of `shown`, the elements as the dataset's type has
@@ -100,7 +115,7 @@ static void choose_types(h5_lib *lib, hid_t mem_type, zb_dtype stored, zb_dtype 
                          vol_request *out) {
     zb_dtype memory = shown;
     out->is_text = false;
-    out->core_converts = is_raw(lib, mem_type, stored);
+    out->core_converts = is_raw(lib, mem_type, stored) || is_time(lib, mem_type, stored, &memory);
     if (!out->core_converts && vol_type_to_dtype(lib, mem_type, &memory))
         out->core_converts =
             out->writing ? zb_dtype_converts(memory, stored) : zb_dtype_converts(stored, memory);
@@ -137,7 +152,7 @@ herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, const vol_dxpl *l
         return -1;
     }
     const zb_dtype stored = zb_node_array(node->zarr)->dtype;
-    if (stored.kind == ZB_KIND_STRING)
+    if (stored.kind == ZB_KIND_STRING || stored.kind == ZB_KIND_BYTES)
         return choose_text(lib, args, stored, out);
     const zb_dtype shown = vol_node_shown(args->node);
     if (shown.size == 0) {
@@ -167,14 +182,16 @@ herr_t vol_request_settle(h5_lib *lib, const vol_request *request) {
     return -1;
 }
 
-/* Tags do not count, so the program's opaque type serves as the stored one. Text is in the program's
-   form already. */
+/* Tags do not count, so the program's opaque type serves as the stored one. Text of any length is in
+   the program's form already; of a fixed size it has the program's character set. */
 herr_t vol_request_convert(h5_lib *lib, const vol_request *request, size_t count, void *data,
                            void *background) {
     const hid_t memory = request->args->mem_type;
-    const hid_t stored = request->is_text || is_raw(lib, memory, request->dtype)
-                             ? memory
-                             : vol_node_type(request->args->node);
+    const zb_dtype shown = vol_node_shown(request->args->node);
+    const bool is_same = request->is_text || is_raw(lib, memory, request->dtype);
+    const bool may_have_text = shown.kind == ZB_KIND_CHARS || shown.kind == ZB_KIND_STRUCT;
+    const hid_t made = !is_same && may_have_text ? vol_type_like(lib, shown, memory) : -1;
+    const hid_t stored = is_same ? memory : (made >= 0 ? made : vol_node_type(request->args->node));
     herr_t result;
     if (request->list->custom)
         result = vol_dxpl_convert(lib, request->list, memory, stored, request->writing, count, data,
@@ -183,6 +200,7 @@ herr_t vol_request_convert(h5_lib *lib, const vol_request *request, size_t count
         result = lib->H5Tconvert(memory, stored, count, data, background, request->list->id);
     else
         result = lib->H5Tconvert(stored, memory, count, data, background, request->list->id);
+    vol_release_id(lib, made);
     if (result < 0)
         VOL_PUSH(lib, DATASET, CANTCONVERT, "dataset '%s' cannot be converted %s",
                  request->args->node->path,

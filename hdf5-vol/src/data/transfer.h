@@ -39,7 +39,7 @@ typedef struct vol_request {
     zb_dtype dtype;     /* of the elements that the core takes or gives */
     bool core_converts; /* dtype is the memory type */
     size_t mem_size;    /* bytes of an element in memory */
-    bool is_text;       /* the dataset holds strings */
+    bool is_text;       /* the dataset holds strings, or bytes of any number */
     vol_text_form text; /* of those: the form in memory */
     int64_t strides[ZB_MAX_NDIM];
 } vol_request;

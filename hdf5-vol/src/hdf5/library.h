@@ -40,56 +40,62 @@
     F(H5Pcreate) F(H5Pclose) F(H5Pcopy) F(H5Pset_vol) F(H5Pget_vol_info) F(H5Pset_fapl_core)       \
     F(H5Pset_chunk) F(H5Pset_fill_value) F(H5Pset_attr_creation_order) F(H5Pset_filter)            \
     F(H5Pinsert2) F(H5Pget_vlen_mem_manager) F(H5Pget_copy_object) F(H5Tcopy) F(H5Tclose)          \
-    F(H5Tcreate) F(H5Tinsert) F(H5Tset_size) F(H5Tset_cset) F(H5Tset_strpad) F(H5Tset_fields) F(H5Tset_ebias)       \
-    F(H5Tenum_create) F(H5Tenum_insert) F(H5Tvlen_create) F(H5Tequal) F(H5Tget_class)              \
-    F(H5Tget_size) F(H5Tget_order) F(H5Tget_sign) F(H5Tget_precision) F(H5Tget_offset)             \
-    F(H5Tget_super) F(H5Tis_variable_str) F(H5Tconvert) F(H5Screate) F(H5Screate_simple)           \
-    F(H5Sclose) F(H5Sget_select_type) F(H5Sget_select_npoints) F(H5Sget_simple_extent_ndims)       \
-    F(H5Sget_simple_extent_dims) F(H5Sis_regular_hyperslab) F(H5Sget_regular_hyperslab)            \
-    F(H5Sselect_hyperslab) F(H5Sselect_valid) F(H5Sget_select_bounds) F(H5Ssel_iter_create)        \
-    F(H5Ssel_iter_get_seq_list) F(H5Ssel_iter_close) F(H5Idec_ref) F(H5Iis_valid) F(H5Iiterate)    \
-    F(H5Epush2) F(H5Eget_num) F(H5Eget_current_stack) F(H5Eset_current_stack) F(H5atclose)         \
-    F(H5allocate_memory) F(H5Zfilter_avail) F(H5Rcreate_object) F(H5VLget_connector_id_by_value)   \
-    F(H5VLclose) F(H5VLobject) F(H5VLwrap_register) F(H5VLintrospect_get_conn_cls)                 \
-    F(H5VLintrospect_opt_query) F(H5VLget_wrap_ctx) F(H5VLfree_wrap_ctx) F(H5VLfile_create)        \
-    F(H5VLfile_open) F(H5VLfile_get) F(H5VLfile_specific) F(H5VLfile_optional) F(H5VLfile_close)   \
-    F(H5VLgroup_create) F(H5VLgroup_open) F(H5VLgroup_get) F(H5VLgroup_specific)                   \
-    F(H5VLgroup_optional) F(H5VLgroup_close) F(H5VLdataset_create) F(H5VLdataset_open)             \
-    F(H5VLdataset_read) F(H5VLdataset_write) F(H5VLdataset_get) F(H5VLdataset_specific)            \
-    F(H5VLdataset_optional) F(H5VLdataset_close) F(H5VLattr_create) F(H5VLattr_open)               \
-    F(H5VLattr_read) F(H5VLattr_write) F(H5VLattr_get) F(H5VLattr_specific) F(H5VLattr_optional)   \
-    F(H5VLattr_close) F(H5VLdatatype_commit) F(H5VLdatatype_open) F(H5VLdatatype_get)              \
-    F(H5VLdatatype_specific) F(H5VLdatatype_optional) F(H5VLdatatype_close) F(H5VLlink_create)     \
-    F(H5VLlink_copy) F(H5VLlink_move) F(H5VLlink_get) F(H5VLlink_specific) F(H5VLlink_optional)    \
-    F(H5VLobject_open) F(H5VLobject_copy) F(H5VLobject_get) F(H5VLobject_specific)                 \
-    F(H5VLobject_optional) F(H5VLblob_put) F(H5VLblob_get) F(H5VLblob_specific)                    \
-    F(H5VLblob_optional) F(H5VLtoken_cmp) F(H5VLtoken_to_str) F(H5VLtoken_from_str)                \
-    F(H5Pget_layout) F(H5Pget_chunk) F(H5Pget_nfilters) F(H5Pget_filter2) F(H5Pfill_value_defined) \
-    F(H5Pget_fill_value) F(H5Pget_external_count) F(H5Pexist) F(H5Pget_size) F(H5Pget)             \
-    F(H5Pget_nlinks) F(H5Pget_link_creation_order) F(H5Pset_link_creation_order) F(H5Gget_create_plist) F(H5Pget_elink_prefix) F(H5Pget_elink_fapl) F(H5Pget_elink_cb)     \
-    F(H5Pget_elink_acc_flags) F(H5Pget_create_intermediate_group) F(H5Sget_simple_extent_type) F(H5Scopy) F(H5Tget_strpad)   \
-    F(H5Rget_obj_name) F(H5Literate2) F(H5Lget_val) F(H5Oget_info3) F(H5Oopen) F(H5Iget_type) F(H5Dget_type) F(H5Dget_space)     \
-    F(H5Dget_create_plist) F(H5Dread) F(H5Aiterate2) F(H5Aopen) F(H5Aget_type) F(H5Aget_space)     \
-    F(H5Aread) F(H5Treclaim) F(H5Pequal) F(H5Pget_edc_check) F(H5Fcreate) F(H5Fopen) F(H5Dcreate_anon) F(H5Dwrite) F(H5Scombine_select) F(H5Soffset_simple) \
-    F(H5Tset_order) F(H5Tset_precision) F(H5Tset_offset) F(H5Tset_sign) F(H5Tget_pad)              \
-    F(H5Tset_pad) F(H5Tget_fields) F(H5Tget_ebias) F(H5Tget_norm) F(H5Tset_norm) F(H5Tget_inpad)   \
-    F(H5Tset_inpad) F(H5Tget_cset) F(H5Tset_tag) F(H5Tget_tag) F(H5free_memory)                    \
+    F(H5Tcreate) F(H5Tinsert) F(H5Tset_size) F(H5Tset_cset) F(H5Tset_strpad) F(H5Tset_fields)      \
+    F(H5Tset_ebias) F(H5Tenum_create) F(H5Tenum_insert) F(H5Tvlen_create) F(H5Tequal)              \
+    F(H5Tget_class) F(H5Tget_size) F(H5Tget_order) F(H5Tget_sign) F(H5Tget_precision)              \
+    F(H5Tget_offset) F(H5Tget_super) F(H5Tis_variable_str) F(H5Tconvert) F(H5Screate)              \
+    F(H5Screate_simple) F(H5Sclose) F(H5Sget_select_type) F(H5Sget_select_npoints)                 \
+    F(H5Sget_simple_extent_ndims) F(H5Sget_simple_extent_dims) F(H5Sis_regular_hyperslab)          \
+    F(H5Sget_regular_hyperslab) F(H5Sselect_hyperslab) F(H5Sselect_valid) F(H5Sget_select_bounds)  \
+    F(H5Ssel_iter_create) F(H5Ssel_iter_get_seq_list) F(H5Ssel_iter_close) F(H5Idec_ref)           \
+    F(H5Iis_valid) F(H5Iiterate) F(H5Epush2) F(H5Eget_num) F(H5Eget_current_stack)                 \
+    F(H5Eset_current_stack) F(H5atclose) F(H5allocate_memory) F(H5Zfilter_avail)                   \
+    F(H5Rcreate_object) F(H5VLget_connector_id_by_value) F(H5VLclose) F(H5VLobject)                \
+    F(H5VLwrap_register) F(H5VLintrospect_get_conn_cls) F(H5VLintrospect_opt_query)                \
+    F(H5VLget_wrap_ctx) F(H5VLfree_wrap_ctx) F(H5VLfile_create) F(H5VLfile_open) F(H5VLfile_get)   \
+    F(H5VLfile_specific) F(H5VLfile_optional) F(H5VLfile_close) F(H5VLgroup_create)                \
+    F(H5VLgroup_open) F(H5VLgroup_get) F(H5VLgroup_specific) F(H5VLgroup_optional)                 \
+    F(H5VLgroup_close) F(H5VLdataset_create) F(H5VLdataset_open) F(H5VLdataset_read)               \
+    F(H5VLdataset_write) F(H5VLdataset_get) F(H5VLdataset_specific) F(H5VLdataset_optional)        \
+    F(H5VLdataset_close) F(H5VLattr_create) F(H5VLattr_open) F(H5VLattr_read) F(H5VLattr_write)    \
+    F(H5VLattr_get) F(H5VLattr_specific) F(H5VLattr_optional) F(H5VLattr_close)                    \
+    F(H5VLdatatype_commit) F(H5VLdatatype_open) F(H5VLdatatype_get) F(H5VLdatatype_specific)       \
+    F(H5VLdatatype_optional) F(H5VLdatatype_close) F(H5VLlink_create) F(H5VLlink_copy)             \
+    F(H5VLlink_move) F(H5VLlink_get) F(H5VLlink_specific) F(H5VLlink_optional) F(H5VLobject_open)  \
+    F(H5VLobject_copy) F(H5VLobject_get) F(H5VLobject_specific) F(H5VLobject_optional)             \
+    F(H5VLblob_put) F(H5VLblob_get) F(H5VLblob_specific) F(H5VLblob_optional) F(H5VLtoken_cmp)     \
+    F(H5VLtoken_to_str) F(H5VLtoken_from_str) F(H5Pget_layout) F(H5Pget_chunk) F(H5Pget_nfilters)  \
+    F(H5Pget_filter2) F(H5Pfill_value_defined) F(H5Pget_fill_value) F(H5Pget_external_count)       \
+    F(H5Pexist) F(H5Pget_size) F(H5Pget) F(H5Pget_nlinks) F(H5Pget_link_creation_order)            \
+    F(H5Pset_link_creation_order) F(H5Gget_create_plist) F(H5Pget_elink_prefix)                    \
+    F(H5Pget_elink_fapl) F(H5Pget_elink_cb) F(H5Pget_elink_acc_flags)                              \
+    F(H5Pget_create_intermediate_group) F(H5Sget_simple_extent_type) F(H5Scopy) F(H5Tget_strpad)   \
+    F(H5Rget_obj_name) F(H5Literate2) F(H5Lget_val) F(H5Oget_info3) F(H5Oopen) F(H5Iget_type)      \
+    F(H5Dget_type) F(H5Dget_space) F(H5Dget_create_plist) F(H5Dread) F(H5Aiterate2) F(H5Aopen)     \
+    F(H5Aget_type) F(H5Aget_space) F(H5Aread) F(H5Treclaim) F(H5Pequal) F(H5Pget_edc_check)        \
+    F(H5Fcreate) F(H5Fopen) F(H5Dcreate_anon) F(H5Dwrite) F(H5Scombine_select)                     \
+    F(H5Soffset_simple) F(H5Tset_order) F(H5Tset_precision) F(H5Tset_offset) F(H5Tset_sign)        \
+    F(H5Tget_pad) F(H5Tset_pad) F(H5Tget_fields) F(H5Tget_ebias) F(H5Tget_norm) F(H5Tset_norm)     \
+    F(H5Tget_inpad) F(H5Tset_inpad) F(H5Tget_cset) F(H5Tset_tag) F(H5Tget_tag) F(H5free_memory)    \
     F(H5Tget_nmembers) F(H5Tget_member_name) F(H5Tget_member_offset) F(H5Tget_member_type)         \
-    F(H5Tget_member_value) F(H5Tarray_create2) F(H5Tget_array_ndims) F(H5Tget_array_dims2)
+    F(H5Tget_member_value) F(H5Tarray_create2) F(H5Tget_array_ndims) F(H5Tget_array_dims2)         \
+    F(H5Tget_member_index) F(H5Pisa_class) F(H5Tdetect_class)
 
 /* Identifiers that the library keeps in variables; they get their values when it initialises. */
 #define H5_IDS(F)                                                                                  \
     F(H5P_CLS_FILE_ACCESS_ID_g) F(H5P_CLS_FILE_CREATE_ID_g) F(H5P_CLS_DATASET_CREATE_ID_g)         \
     F(H5P_CLS_DATASET_ACCESS_ID_g) F(H5P_CLS_GROUP_CREATE_ID_g) F(H5P_CLS_ATTRIBUTE_CREATE_ID_g)   \
-    F(H5P_LST_FILE_CREATE_ID_g) F(H5P_LST_DATASET_XFER_ID_g) F(H5P_LST_LINK_CREATE_ID_g)           \
-    F(H5P_LST_GROUP_CREATE_ID_g) F(H5P_LST_GROUP_ACCESS_ID_g) F(H5P_LST_DATASET_CREATE_ID_g)       \
-    F(H5P_LST_DATASET_ACCESS_ID_g) F(H5P_LST_ATTRIBUTE_CREATE_ID_g)                                \
-    F(H5P_LST_ATTRIBUTE_ACCESS_ID_g) F(H5P_LST_LINK_ACCESS_ID_g) F(H5T_NATIVE_INT8_g)              \
-    F(H5T_NATIVE_INT16_g) F(H5T_NATIVE_INT32_g) F(H5T_NATIVE_INT64_g) F(H5T_NATIVE_UINT8_g)        \
-    F(H5T_NATIVE_UINT16_g) F(H5T_NATIVE_UINT32_g) F(H5T_NATIVE_UINT64_g) F(H5T_IEEE_F32LE_g)       \
-    F(H5T_IEEE_F32BE_g) F(H5T_IEEE_F64LE_g) F(H5T_IEEE_F64BE_g) F(H5T_C_S1_g) F(H5T_STD_REF_OBJ_g) \
-    F(H5T_STD_REF_g) F(H5T_STD_REF_DSETREG_g) F(H5T_STD_B32LE_g) F(H5E_ERR_CLS_g) F(H5E_FILE_g) F(H5E_SYM_g) F(H5E_DATASET_g) F(H5E_ATTR_g)    \
-    F(H5E_VOL_g) F(H5E_CANTOPENFILE_g) F(H5E_CANTOPENOBJ_g) F(H5E_NOTFOUND_g) F(H5E_UNSUPPORTED_g) \
+    F(H5P_CLS_GROUP_ACCESS_ID_g) F(H5P_CLS_ATTRIBUTE_ACCESS_ID_g) F(H5P_CLS_LINK_ACCESS_ID_g)      \
+    F(H5P_CLS_LINK_CREATE_ID_g) F(H5P_CLS_OBJECT_COPY_ID_g) F(H5P_LST_FILE_CREATE_ID_g)            \
+    F(H5P_LST_DATASET_XFER_ID_g) F(H5P_LST_LINK_CREATE_ID_g) F(H5P_LST_GROUP_CREATE_ID_g)          \
+    F(H5P_LST_GROUP_ACCESS_ID_g) F(H5P_LST_DATASET_CREATE_ID_g) F(H5P_LST_DATASET_ACCESS_ID_g)     \
+    F(H5P_LST_ATTRIBUTE_CREATE_ID_g) F(H5P_LST_ATTRIBUTE_ACCESS_ID_g) F(H5P_LST_LINK_ACCESS_ID_g)  \
+    F(H5T_NATIVE_INT8_g) F(H5T_NATIVE_INT16_g) F(H5T_NATIVE_INT32_g) F(H5T_NATIVE_INT64_g)         \
+    F(H5T_NATIVE_UINT8_g) F(H5T_NATIVE_UINT16_g) F(H5T_NATIVE_UINT32_g) F(H5T_NATIVE_UINT64_g)     \
+    F(H5T_IEEE_F32LE_g) F(H5T_IEEE_F32BE_g) F(H5T_IEEE_F64LE_g) F(H5T_IEEE_F64BE_g) F(H5T_C_S1_g)  \
+    F(H5T_STD_REF_OBJ_g) F(H5T_STD_REF_g) F(H5T_STD_REF_DSETREG_g) F(H5T_STD_B32LE_g)              \
+    F(H5E_ERR_CLS_g) F(H5E_FILE_g) F(H5E_SYM_g) F(H5E_DATASET_g) F(H5E_ATTR_g) F(H5E_VOL_g)        \
+    F(H5E_CANTOPENFILE_g) F(H5E_CANTOPENOBJ_g) F(H5E_NOTFOUND_g) F(H5E_UNSUPPORTED_g)              \
     F(H5E_WRITEERROR_g) F(H5E_READERROR_g) F(H5E_CANTGET_g) F(H5E_CANTCONVERT_g)                   \
     F(H5E_BADVALUE_g) F(H5E_BADTYPE_g) F(H5E_EXISTS_g) F(H5E_CANTCREATE_g) F(H5E_CANTFLUSH_g)      \
     F(H5E_CANTDELETE_g) F(H5E_CANTCOPY_g)

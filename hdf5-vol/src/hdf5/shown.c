@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* Marks text that was code points; the core does not look at details of text. */
+/* Marks text that is UTF-8; the core does not look at details of text. */
 static const zb_dtype_detail utf8_text;
 
 bool vol_shown_is_utf8(zb_dtype shown) {
@@ -78,6 +78,16 @@ bool vol_shown_new(zb_dtype stored, zb_dtype *out) {
         break;
     }
     return true;
+}
+
+void vol_shown_as_utf8(zb_dtype *shown) {
+    size_t count;
+    zb_field *fields =
+        (zb_field *)(uintptr_t)zb_dtype_fields(*shown, &count); /* of vol_shown_new */
+    if (shown->kind == ZB_KIND_CHARS)
+        shown->detail = &utf8_text;
+    for (size_t i = 0; shown->kind == ZB_KIND_STRUCT && i < count; i++)
+        vol_shown_as_utf8(&fields[i].dtype);
 }
 
 void vol_shown_free(zb_dtype shown) {

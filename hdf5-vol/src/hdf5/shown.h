@@ -14,7 +14,10 @@
 bool vol_shown_new(zb_dtype stored, zb_dtype *out);
 void vol_shown_free(zb_dtype shown);
 
-/* Is it text that was code points? Of other text the encoding is not known. */
+/* Shows text of a fixed size, in structs too, as UTF-8: an array's attribute may tell that. */
+void vol_shown_as_utf8(zb_dtype *shown);
+
+/* Is it text that was code points, or is known to be UTF-8? Of other text the encoding is not known. */
 bool vol_shown_is_utf8(zb_dtype shown);
 
 #endif

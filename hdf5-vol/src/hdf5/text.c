@@ -2,10 +2,16 @@
 /* Text in HDF5's memory: see text.h. */
 #include "hdf5/text.h"
 
+#include "hdf5/types.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 bool vol_text_form_of(h5_lib *lib, hid_t type, vol_text_form *out) {
+    if (vol_type_is_bytes(lib, type)) {
+        *out = (vol_text_form){.is_variable = true, .is_bytes = true, .size = sizeof(hvl_t)};
+        return true;
+    }
     if (lib->H5Tget_class(type) != H5T_STRING)
         return false;
     *out = (vol_text_form){.is_variable = lib->H5Tis_variable_str(type) > 0,
@@ -18,11 +24,24 @@ bool vol_text_form_of(h5_lib *lib, hid_t type, vol_text_form *out) {
 /* Blanks at the end say where a text ends that is padded with them, and NULs elsewhere. In a form
    without an end of its own, NULs before the end of the text are kept. */
 static bool holds(const vol_text_form *form, zb_slice text) {
-    if (text.size == 0 || (!form->is_variable && form->padding == H5T_STR_SPACEPAD))
+    if (text.size == 0 || form->is_bytes ||
+        (!form->is_variable && form->padding == H5T_STR_SPACEPAD))
         return true;
     if (!form->is_variable && form->padding == H5T_STR_NULLPAD)
         return text.data[text.size - 1] != '\0';
     return !memchr(text.data, '\0', text.size);
+}
+
+static enum zb_code put_bytes(zb_slice bytes, void *element, zb_error *err) {
+    hvl_t made = {.len = bytes.size};
+    if (bytes.size > 0) {
+        made.p = malloc(bytes.size);
+        if (!made.p)
+            return zb_fail(err, ZB_ENOMEM, "no memory for %zu bytes", bytes.size);
+        memcpy(made.p, bytes.data, bytes.size);
+    }
+    memcpy(element, &made, sizeof made);
+    return ZB_OK;
 }
 
 static enum zb_code put_variable(zb_slice text, void *element, zb_error *err) {
@@ -44,6 +63,8 @@ enum zb_code vol_text_put(const vol_text_form *form, zb_slice text, void *elemen
                        (size_t)((char *)memchr(text.data, '\0', text.size) - text.data), text.size,
                        text.data[text.size - 1] ? "NULs (H5T_STR_NULLPAD)"
                                                 : "blanks (H5T_STR_SPACEPAD)");
+    if (form->is_bytes)
+        return put_bytes(text, element, err);
     if (form->is_variable)
         return put_variable(text, element, err);
     const size_t used = text.size < form->size ? text.size : form->size;
@@ -58,7 +79,11 @@ enum zb_code vol_text_put(const vol_text_form *form, zb_slice text, void *elemen
 
 zb_slice vol_text_get(const vol_text_form *form, const void *element) {
     zb_slice text = {.data = element, .size = form->size};
-    if (form->is_variable) {
+    if (form->is_bytes) {
+        hvl_t bytes;
+        memcpy(&bytes, element, sizeof bytes);
+        text = (zb_slice){.data = bytes.p, .size = bytes.p ? bytes.len : 0};
+    } else if (form->is_variable) {
         memcpy(&text.data, element, sizeof text.data);
         text.size = text.data ? strlen(text.data) : 0;
     } else if (form->padding == H5T_STR_NULLTERM) {
@@ -71,10 +96,14 @@ zb_slice vol_text_get(const vol_text_form *form, const void *element) {
     return text;
 }
 
+void *vol_text_memory(const vol_text_form *form, const void *element) {
+    return form->is_variable ? (void *)(uintptr_t)vol_text_get(form, element).data : NULL;
+}
+
 void vol_text_free(const vol_text_form *form, void *elements, size_t count) {
-    char **texts = elements;
     for (size_t i = 0; form->is_variable && i < count; i++) {
-        free(texts[i]);
-        texts[i] = NULL;
+        char *element = (char *)elements + i * form->size;
+        free(vol_text_memory(form, element));
+        memset(element, 0, form->size);
     }
 }

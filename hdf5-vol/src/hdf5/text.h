@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Elements that are text: the core's zb_slice, and HDF5's strings in memory.
+ * Elements that are text, or bytes of any number: the core's zb_slice, and HDF5's in memory.
  *
  * A string of HDF5's is a char * of its own (of variable length), or a fixed number of bytes. The
  * character set that a program names is not looked at: the bytes are UTF-8, of which ASCII is a
- * part.
+ * part. Bytes of any number are an hvl_t.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_HDF5_TEXT_H
 #define ZARRBRIDGE_HDF5_VOL_HDF5_TEXT_H
@@ -14,11 +14,12 @@
 
 typedef struct vol_text_form {
     bool is_variable;
+    bool is_bytes;     /* an hvl_t, which is of variable length, too */
     size_t size;       /* bytes of an element in memory */
     H5T_str_t padding; /* of a fixed number of bytes */
 } vol_text_form;
 
-/* False when `type` is no string. */
+/* False when `type` is neither a string nor a sequence of 8-bit unsigned integers. */
 bool vol_text_form_of(h5_lib *lib, hid_t type, vol_text_form *out);
 
 /* Puts a text where an element of HDF5's is. Of variable length: malloc'ed, as HDF5 does it.
@@ -28,6 +29,9 @@ enum zb_code vol_text_put(const vol_text_form *form, zb_slice text, void *elemen
 
 /* The text of an element of HDF5's, where it lies. A null pointer is the empty text. */
 zb_slice vol_text_get(const vol_text_form *form, const void *element);
+
+/* The memory that an element of variable length points at, or NULL. */
+void *vol_text_memory(const vol_text_form *form, const void *element);
 
 /* Frees what vol_text_put has made, and leaves null pointers. */
 void vol_text_free(const vol_text_form *form, void *elements, size_t count);

@@ -91,6 +91,43 @@ static hid_t new_compound(h5_lib *lib, zb_dtype dtype) {
     return type;
 }
 
+static bool has_text(zb_dtype dtype) {
+    size_t count;
+    const zb_field *fields = zb_dtype_fields(dtype, &count);
+    bool has = dtype.kind == ZB_KIND_CHARS;
+    for (size_t i = 0; i < count && !has; i++)
+        has = has_text(fields[i].dtype);
+    return has;
+}
+
+/* Members are found by their names, as HDF5's conversion does it. */
+static hid_t compound_like(h5_lib *lib, zb_dtype dtype, hid_t like) {
+    size_t count;
+    const zb_field *fields = zb_dtype_fields(dtype, &count);
+    const bool is_compound = like >= 0 && lib->H5Tget_class(like) == H5T_COMPOUND;
+    hid_t type = lib->H5Tcreate(H5T_COMPOUND, dtype.size);
+    for (size_t i = 0; i < count; i++) {
+        const int index = is_compound ? lib->H5Tget_member_index(like, fields[i].name) : -1;
+        hid_t of = index >= 0 ? lib->H5Tget_member_type(like, (unsigned)index) : -1;
+        hid_t member = vol_type_like(lib, fields[i].dtype, of);
+        lib->H5Tinsert(type, fields[i].name, fields[i].offset, member);
+        if (member >= 0)
+            lib->H5Tclose(member);
+        if (of >= 0)
+            lib->H5Tclose(of);
+    }
+    return type;
+}
+
+hid_t vol_type_like(h5_lib *lib, zb_dtype dtype, hid_t like) {
+    if (dtype.kind == ZB_KIND_STRUCT && has_text(dtype))
+        return compound_like(lib, dtype, like);
+    hid_t type = vol_type_new(lib, dtype);
+    if (dtype.kind == ZB_KIND_CHARS && like >= 0 && lib->H5Tget_class(like) == H5T_STRING)
+        lib->H5Tset_cset(type, lib->H5Tget_cset(like));
+    return type;
+}
+
 /* The ids are new ones: callers of H5Dget_type and H5Aget_type close theirs. */
 hid_t vol_type_new(h5_lib *lib, zb_dtype dtype) {
     switch (dtype.kind) {
@@ -111,8 +148,9 @@ hid_t vol_type_new(h5_lib *lib, zb_dtype dtype) {
         return new_chars(lib, dtype);
     case ZB_KIND_STRING:
         return vol_type_text(lib);
-    case ZB_KIND_RAW:
     case ZB_KIND_BYTES:
+        return lib->H5Tvlen_create(*lib->H5T_NATIVE_UINT8_g);
+    case ZB_KIND_RAW:
     case ZB_KIND_DATETIME:
     case ZB_KIND_TIMEDELTA:
     case ZB_KIND_UTF32:
@@ -186,7 +224,21 @@ static bool float_to_dtype(h5_lib *lib, hid_t type, zb_dtype *dtype) {
     return lib->H5Tequal(type, ieee) > 0;
 }
 
+static bool half_complex_to_dtype(h5_lib *lib, hid_t type, zb_dtype *dtype) {
+    bool good = false;
+    dtype->kind = ZB_KIND_COMPLEX;
+    for (int swapped = 0; swapped < 2 && !good; swapped++) {
+        dtype->swapped = swapped;
+        hid_t half = new_complex(lib, 4, host_is_little != swapped);
+        good = lib->H5Tequal(type, half) > 0;
+        lib->H5Tclose(half);
+    }
+    return good;
+}
+
 static bool compound_to_dtype(h5_lib *lib, hid_t type, zb_dtype *dtype) {
+    if (dtype->size == 4)
+        return half_complex_to_dtype(lib, type, dtype);
     if (dtype->size != 8 && dtype->size != 16)
         return false;
     bool wide = dtype->size == 16;
@@ -237,40 +289,45 @@ bool vol_type_to_dtype(h5_lib *lib, hid_t type, zb_dtype *dtype) {
 
 /* ---- Types of new datasets ---- */
 
-static enum zb_code fail_stored(H5T_class_t class, zb_error *err) {
+/* Those of the floats of few bits that have the numbers, infinities and NaNs of IEEE's rules: HDF5
+   describes no others. */
+bool vol_type_to_small(h5_lib *lib, hid_t type, zb_dtype *dtype) {
     static const struct {
-        H5T_class_t class;
-        const char *what;
-    } reasons[] = {
-        {H5T_INTEGER, "integers of this size or with padding bits; use 8, 16, 32 or 64 bits"},
-        {H5T_FLOAT, "floats of this size or layout; use float16, float32 or float64"},
-        {H5T_STRING, "strings of a fixed length; use variable-length ones (H5T_VARIABLE, "
-                     "h5py.string_dtype())"},
-        {H5T_COMPOUND, "compounds other than complex {r, i}; store each member as a dataset"},
-        {H5T_ENUM, "enumerations other than bool; store the integers"},
-        {H5T_BITFIELD, "bitfields; use unsigned integers"},
-        {H5T_REFERENCE, "references; store paths as attributes"},
-        {H5T_VLEN, "variable-length elements; store one long array and the start of each part"},
-        {H5T_ARRAY, "array elements; give the dataset more dimensions"},
-    };
-    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
-        if (reasons[i].class == class)
-            return zb_fail(err, ZB_EUNSUPPORTED, "Zarr has no data type for %s", reasons[i].what);
-    return zb_fail(err, ZB_EUNSUPPORTED, "Zarr has no data type for this type");
+        const char *name;
+        size_t size, exponent, mantissa, bias;
+    } formats[] = {{"bfloat16", 2, 8, 7, 127},
+                   {"float8_e3m4", 1, 3, 4, 3},
+                   {"float8_e4m3", 1, 4, 3, 7},
+                   {"float8_e5m2", 1, 5, 2, 15}};
+    size_t sign, exponent_at, exponent, mantissa_at, mantissa;
+    const size_t size = lib->H5Tget_size(type);
+    if (lib->H5Tget_class(type) != H5T_FLOAT || size > 2 ||
+        lib->H5Tget_norm(type) != H5T_NORM_IMPLIED ||
+        lib->H5Tget_fields(type, &sign, &exponent_at, &exponent, &mantissa_at, &mantissa) < 0)
+        return false;
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        if (formats[i].size != size || formats[i].exponent != exponent ||
+            formats[i].mantissa != mantissa || formats[i].bias != lib->H5Tget_ebias(type) ||
+            sign != 8 * size - 1 || exponent_at != mantissa || mantissa_at != 0)
+            continue;
+        zb_dtype_from_name(formats[i].name, dtype);
+        dtype->swapped = size > 1 && (lib->H5Tget_order(type) == H5T_ORDER_LE) != host_is_little;
+        return true;
+    }
+    return false;
 }
 
-enum zb_code vol_type_stored(h5_lib *lib, hid_t type, zb_dtype *dtype, zb_error *err) {
-    H5T_class_t class = lib->H5Tget_class(type);
-    size_t size = lib->H5Tget_size(type);
-    if (class == H5T_OPAQUE && size > 0 && size <= UINT32_MAX) {
-        *dtype = (zb_dtype){.kind = ZB_KIND_RAW, .size = (uint32_t)size};
-        return ZB_OK;
-    }
-    if (class == H5T_STRING && lib->H5Tis_variable_str(type) > 0) {
-        *dtype = (zb_dtype){.kind = ZB_KIND_STRING, .size = sizeof(zb_slice)};
-        return ZB_OK;
-    }
-    return vol_type_to_dtype(lib, type, dtype) ? ZB_OK : fail_stored(class, err);
+bool vol_type_is_bytes(h5_lib *lib, hid_t type) {
+    zb_dtype item = {.size = 1};
+    if (lib->H5Tget_class(type) != H5T_VLEN)
+        return false;
+    hid_t of = lib->H5Tget_super(type);
+    const bool good = of >= 0 && lib->H5Tget_size(of) == 1 &&
+                      lib->H5Tget_class(of) == H5T_INTEGER && integer_to_dtype(lib, of, &item) &&
+                      item.kind == ZB_KIND_UINT;
+    if (of >= 0)
+        lib->H5Tclose(of);
+    return good;
 }
 
 hid_t vol_type_double(h5_lib *lib) {

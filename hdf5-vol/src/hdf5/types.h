@@ -4,7 +4,8 @@
  *
  * HDF5 sees host byte order, as the core hands elements out: bool as the enumeration {FALSE, TRUE}
  * of 8-bit integers (which h5py reads as bool), complex numbers as the compound {r, i} (h5py:
- * complex), r<bits> as opaque, string as variable-length UTF-8 (text.h).
+ * complex), r<bits> as opaque, string as variable-length UTF-8 and bytes as sequences of 8-bit unsigned
+ * integers (text.h).
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_HDF5_TYPES_H
 #define ZARRBRIDGE_HDF5_VOL_HDF5_TYPES_H
@@ -19,9 +20,12 @@ hid_t vol_type_new(h5_lib *lib, zb_dtype dtype);
    without padding, IEEE floats, the complex and bool types above, in either byte order. */
 bool vol_type_to_dtype(h5_lib *lib, hid_t type, zb_dtype *dtype);
 
-/* The Zarr type in which a dataset of `type` is stored; `swapped` when it is stored in the byte
-   order opposite to the host's. ZB_EUNSUPPORTED, with what to do instead, when there is none. */
-enum zb_code vol_type_stored(h5_lib *lib, hid_t type, zb_dtype *dtype, zb_error *err);
+/* The same, with the character sets that `like` names for the same text (-1: those of the dtype): HDF5
+   converts between no two of them. */
+hid_t vol_type_like(h5_lib *lib, zb_dtype dtype, hid_t like);
+
+/* Is it the layout of a float of few bits, which is shown as float32? */
+bool vol_type_to_small(h5_lib *lib, hid_t type, zb_dtype *dtype);
 
 /* The double of the host; borrowed. */
 hid_t vol_type_double(h5_lib *lib);
@@ -30,6 +34,9 @@ hid_t vol_type_double(h5_lib *lib);
    NUL. */
 hid_t vol_type_text(h5_lib *lib);
 hid_t vol_type_fixed_text(h5_lib *lib, size_t size);
+
+/* Is it a sequence (H5T_VLEN) of 8-bit unsigned integers? */
+bool vol_type_is_bytes(h5_lib *lib, hid_t type);
 
 /* Memory for variable-length data, from the manager in dxpl (malloc by default): the program
    frees it. */

@@ -7,6 +7,7 @@
 #include "model/places.h"
 #include "model/side.h"
 #include "model/unreadable.h"
+#include "model/waiting.h"
 
 #include "zarrbridge/limits.h"
 
@@ -17,10 +18,16 @@
 
 static vol_named *names_of(vol_node *node);
 
-/* What an alias says; whether the node agrees is another question. */
+/* What an alias says; whether the node agrees is another question. Both ends know each other from
+   now on, so neither is forgotten while the file is open. */
 static vol_node *alias_target(vol_link *alias) {
-    if (!alias->alias_of || alias->alias_of->loose)
-        alias->alias_of = alias->group->loose ? NULL : vol_place_node(alias->group, alias->target);
+    if (alias->alias_of && !alias->alias_of->loose)
+        return alias->alias_of;
+    alias->alias_of = alias->group->loose ? NULL : vol_place_node(alias->group, alias->target);
+    if (alias->alias_of) {
+        vol_node_pin(alias->alias_of);
+        vol_node_pin(alias->group);
+    }
     return alias->alias_of;
 }
 
@@ -245,8 +252,21 @@ static enum zb_code store_names(vol_node *node, zb_error *err) {
     enum zb_code code = json && complete ? vol_side_set(node, MEMBER, any ? json : NULL, err)
                                          : zb_fail(err, ZB_ENOMEM, "no memory for names");
     free(json);
+    if (!code)
+        code = vol_waiting_flush(node, err);
     names->changed = code != ZB_OK;
     return code;
+}
+
+/* One change of the document for both. */
+static enum zb_code store_links(vol_node *group, zb_error *err) {
+    const bool named = group->named && group->named->changed;
+    if (group->loose || !(named || group->order_changed))
+        return ZB_OK;
+    enum zb_code code = vol_named_store(group, err);
+    if (!code)
+        code = vol_order_store(group, err);
+    return code ? code : vol_waiting_flush(group, err);
 }
 
 /* All nodes are tried; the first error is returned. */
@@ -269,9 +289,7 @@ enum zb_code vol_links_store_below(vol_node *node, zb_error *err) {
         return ZB_OK;
     enum zb_code code = each_below(file->root, store_names, err);
     if (!code)
-        code = each_below(node, vol_named_store, err);
-    if (!code)
-        code = each_below(node, vol_order_store, err);
+        code = each_below(node, store_links, err);
     file->links_changed = code || node != file->root;
     return code;
 }

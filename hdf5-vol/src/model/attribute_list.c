@@ -15,11 +15,13 @@ vol_attrs *vol_attrs_new(h5_lib *lib) {
 }
 
 void vol_attr_clear(h5_lib *lib, vol_attr *attr) {
+    if (attr->kind == VOL_ATTR_BYTES && attr->points && attr->data && attr->count > 0)
+        lib->H5Treclaim(attr->type, attr->space, *lib->H5P_LST_DATASET_XFER_ID_g, attr->data);
     if (attr->type > 0)
         lib->H5Tclose(attr->type);
     if (attr->space > 0)
         lib->H5Sclose(attr->space);
-    if (attr->kind == VOL_ATTR_TEXT)
+    if (attr->kind == VOL_ATTR_TEXT && attr->data)
         for (size_t i = 0; i < attr->count; i++)
             free(((char **)attr->data)[i]);
     free(attr->data);
@@ -47,7 +49,8 @@ static size_t *slot_of(const vol_attrs *attrs, const char *name) {
     size_t i = (size_t)vol_hash(VOL_HASH_START, name, strlen(name));
     for (;; i++) {
         size_t *slot = &attrs->slot[i & mask];
-        if (*slot == 0 || strcmp(attrs->attr[*slot - 1].name, name) == 0)
+        const char *there = *slot ? attrs->attr[*slot - 1].name : NULL;
+        if (*slot == 0 || (there && strcmp(there, name) == 0))
             return slot;
     }
 }
@@ -61,12 +64,35 @@ vol_attr *vol_attrs_find(const vol_attrs *attrs, const char *name) {
 
 #define FEWEST 8
 
+/* Closes the gaps that removed attributes have left. The table is out of date then. */
+static void close_gaps(vol_attrs *attrs) {
+    size_t used = 0;
+    for (size_t i = 0; i < attrs->count; i++)
+        if (attrs->attr[i].name)
+            attrs->attr[used++] = attrs->attr[i];
+    attrs->count = used;
+}
+
+static void fill_table(vol_attrs *attrs) {
+    attrs->is_sorted = false;
+    for (size_t i = 0; i < attrs->count; i++)
+        *slot_of(attrs, attrs->attr[i].name) = i + 1;
+}
+
+/* Gaps are closed first. A quarter of the room is left then, so that this is rare. */
 bool vol_attrs_reserve(vol_attrs *attrs, size_t more) {
-    size_t room = attrs->room ? attrs->room : FEWEST;
+    if (attrs->count + more <= attrs->room)
+        return true;
+    if (attrs->room > 0) {
+        close_gaps(attrs);
+        memset(attrs->slot, 0, 4 * attrs->room * sizeof *attrs->slot);
+        fill_table(attrs);
+    }
+    if (attrs->count + more <= attrs->room - attrs->room / 4)
+        return true;
+    size_t room = attrs->room ? 2 * attrs->room : FEWEST;
     while (room < attrs->count + more)
         room *= 2;
-    if (room == attrs->room)
-        return true;
     size_t *slot = calloc(4 * room, sizeof *slot);
     vol_attr **in_order = malloc(room * sizeof *in_order);
     vol_attr **by_name = malloc(room * sizeof *by_name);
@@ -85,10 +111,17 @@ bool vol_attrs_reserve(vol_attrs *attrs, size_t more) {
     attrs->slot = slot;
     attrs->in_order = in_order;
     attrs->by_name = by_name;
-    attrs->is_sorted = false;
-    for (size_t i = 0; i < attrs->count; i++)
-        *slot_of(attrs, attr[i].name) = i + 1;
+    fill_table(attrs);
     return true;
+}
+
+void vol_attrs_remove(vol_attrs *attrs, const char *name) {
+    vol_attr *attr = vol_attrs_find(attrs, name);
+    if (!attr)
+        return;
+    vol_attr_clear(attrs->lib, attr);
+    *attr = (vol_attr){.unlisted = true}; /* its slot stays taken, so that names behind are found */
+    attrs->is_sorted = false;
 }
 
 vol_attr *vol_attrs_place(vol_attrs *attrs, const char *name) {

@@ -31,7 +31,7 @@ enum vol_attr_place {
 };
 
 typedef struct vol_attr {
-    char *name;
+    char *name; /* NULL: has been removed */
     enum vol_attr_kind kind;
     enum vol_attr_place place;
     bool derived;  /* made of other members: no attribute of the document has its name */
@@ -44,6 +44,7 @@ typedef struct vol_attr {
     hid_t type;  /* the one that HDF5 is told, and that of VOL_ATTR_BYTES; 0: see kind and dtype */
     hid_t space; /* likewise; 0: as ndim and dims say */
     void *data;  /* NULL when not written yet */
+    bool points; /* VOL_ATTR_BYTES: elements own other memory, which H5Treclaim frees */
 } vol_attr;
 
 typedef struct vol_attrs {
@@ -74,6 +75,9 @@ bool vol_attrs_reserve(vol_attrs *attrs, size_t more);
 /* A free place: that of an attribute with the same name, which is cleared, or a new one at the end.
    The caller puts one of that name there. NULL when there is neither room nor memory. */
 vol_attr *vol_attrs_place(vol_attrs *attrs, const char *name);
+
+/* Takes one out, if it is there. */
+void vol_attrs_remove(vol_attrs *attrs, const char *name);
 
 /* Appends an attribute with `count` elements of `size` bytes, zeroed, for the caller to fill;
    replaces one of the same name. It has no dimension when count is 1, else one. NULL when memory

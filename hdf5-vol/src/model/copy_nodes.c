@@ -10,6 +10,7 @@
 #include "model/places.h"
 #include "model/side.h"
 #include "model/unreadable.h"
+#include "model/waiting.h"
 #include "model/writers.h"
 
 #include <stdlib.h>
@@ -23,9 +24,9 @@ static enum zb_code copy_whole(vol_node *node, const vol_place *place, vol_node 
     char *path;
     enum zb_code code = vol_node_child_path(place->group, place->name, &path, err);
     if (!code)
-        code = vol_writer_flush_below(node, err);
-    if (!code)
         code = vol_links_store_below(node, err);
+    if (!code)
+        code = vol_writer_flush_below(node, err);
     if (!code)
         code =
             zb_node_copy(zb_node_store(node->zarr), zb_node_path(node->zarr), to->store, path, err);
@@ -39,11 +40,15 @@ static enum zb_code copy_whole(vol_node *node, const vol_place *place, vol_node 
 
 static enum zb_code copy_group_alone(vol_node *node, const vol_place *place, vol_node **out,
                                      zb_error *err) {
+    enum zb_code code = vol_links_store_below(node, err);
+    if (!code)
+        code = vol_waiting_flush(node, err);
+    if (code)
+        return code;
     const zb_json *attributes = zb_node_attributes(node->zarr);
     char *text = attributes ? zb_json_print(attributes) : NULL;
-    enum zb_code code = !attributes || text
-                            ? vol_edit_create_group(place, text, out, err)
-                            : zb_fail(err, ZB_ENOMEM, "no memory for the attributes");
+    code = !attributes || text ? vol_edit_create_group(place, text, out, err)
+                               : zb_fail(err, ZB_ENOMEM, "no memory for the attributes");
     free(text);
     /* Its links are not in it yet. */
     return code ? code : vol_side_set(*out, VOL_SIDE_LINKS, NULL, err);
@@ -72,23 +77,15 @@ static enum zb_code copy_shallow(vol_node *node, const vol_place *place, vol_nod
     return code;
 }
 
-/* The first one that is not ours: links stay. */
-static const zb_json *first_attribute(vol_node *node) {
-    const zb_json *first = zb_json_first(zb_node_attributes(node->zarr));
-    while (first && vol_side_hides(node, zb_json_name(first)))
-        first = zb_json_next(first);
-    return first;
-}
-
+/* What side.h keeps besides attributes stays: links above all. */
 static enum zb_code remove_attributes(vol_node *node, zb_error *err) {
     enum zb_code code = ZB_OK;
-    const zb_json *first;
-    while (!code && (first = first_attribute(node))) {
-        char *name = strdup(zb_json_name(first));
-        code = name ? vol_edit_attribute(node, name, NULL, err)
-                    : zb_fail(err, ZB_ENOMEM, "no memory for a name");
-        free(name);
-    }
+    zb_node *before = zb_node_retain(node->zarr); /* what waits may be stored meanwhile */
+    for (const zb_json *one = zb_json_first(zb_node_attributes(before)); one && !code;
+         one = zb_json_next(one))
+        if (!vol_side_hides(node, zb_json_name(one)))
+            code = vol_edit_attribute(node, zb_json_name(one), NULL, NULL, err);
+    zb_node_release(before);
     if (!code && node->kind == VOL_GROUP)
         code = vol_node_list(node, err);
     for (size_t i = 0; i < node->link_count && !code; i++) {

@@ -14,6 +14,8 @@
  * store, so it comes from a small one in memory.
  */
 #include "model/dimensions.h"
+#include "model/max_shape.h"
+#include "model/waiting.h"
 
 #include "model/links.h"
 #include "model/paths.h"
@@ -30,36 +32,46 @@
 /* ---- Coordinates ---- */
 
 /* The dataset `name` in the group `level` steps above the array's own, as far as the file shows. */
-static const vol_node *dataset_at(const vol_node *array, unsigned level, const char *name) {
+static vol_node *dataset_at(const vol_node *array, unsigned level, const char *name) {
     vol_node *group = array->parent;
     for (; group && level > 0; level--)
         group = group->parent;
-    const vol_node *node = group ? vol_node_find(group, name, NULL) : NULL;
+    vol_node *node = group ? vol_node_find(group, name, NULL) : NULL;
     return node && node->kind == VOL_DATASET ? node : NULL;
+}
+
+static bool is_endless(vol_node *dataset, uint32_t dim) {
+    const uint64_t *max_shape = vol_max_shape(dataset);
+    return max_shape && max_shape[dim] == H5S_UNLIMITED;
 }
 
 /* What zb_coordinate_find asks with. */
 typedef struct asking {
-    const vol_node *array;
+    vol_node *array;
+    uint32_t dim;
     zb_array_info dimension; /* of a dataset that stands for a dimension, which is called like it */
     const char *dimension_name;
 } asking;
 
 static const zb_array_info *info_at(void *context, unsigned level, const char *name) {
     asking *ask = context;
-    const vol_node *node = dataset_at(ask->array, level, name);
-    if (!node || !node->is_dimension)
-        return node ? zb_node_array(node->zarr) : NULL;
+    vol_node *node = dataset_at(ask->array, level, name);
+    if (!node)
+        return NULL;
     ask->dimension = *zb_node_array(node->zarr);
     ask->dimension_name = node->name;
-    ask->dimension.dimension_names = &ask->dimension_name;
+    if (node->is_dimension)
+        ask->dimension.dimension_names = &ask->dimension_name;
+    if (ask->dimension.ndim == 1 && is_endless(node, 0) && is_endless(ask->array, ask->dim))
+        ask->dimension.shape = &zb_node_array(ask->array->zarr)->shape[ask->dim];
     return &ask->dimension;
 }
 
-/* The coordinate of an array's dimension; NULL when the file shows none. */
-static const vol_node *find_scale(const vol_node *array, uint32_t dim) {
+/* The coordinate of an array's dimension; NULL when the file shows none. While a program appends to
+   unlimited dimensions, one after the other, their lengths differ. */
+static const vol_node *find_scale(vol_node *array, uint32_t dim) {
     const zb_array_info *info = zb_node_array(array->zarr);
-    asking ask = {.array = array};
+    asking ask = {.array = array, .dim = dim};
     zb_surroundings around = {.array = info_at, .context = &ask};
     for (const vol_node *group = array->parent; group; group = group->parent)
         around.levels++;
@@ -134,7 +146,7 @@ static bool add_labels(vol_attrs *attrs, const zb_array_info *info, bool has_sca
     return true;
 }
 
-static bool add_scale_list(vol_attrs *attrs, const vol_node *node, const zb_array_info *info,
+static bool add_scale_list(vol_attrs *attrs, vol_node *node, const zb_array_info *info,
                            bool *added) {
     uint64_t tokens[ZB_MAX_NDIM];
     *added = false;
@@ -160,17 +172,15 @@ static bool add_scale_list(vol_attrs *attrs, const vol_node *node, const zb_arra
 
 /* A scale may have another name than its dataset; HDF5 reads both only as fixed strings. */
 static bool add_scale_names(vol_attrs *attrs, const vol_node *node) {
-    const vol_attr *given = vol_attrs_find(attrs, "NAME");
-    char *name = strdup(given && given->kind == VOL_ATTR_TEXT && given->count == 1
-                            ? ((char *const *)given->data)[0]
-                            : node->name);
+    const char *given = zb_json_string(vol_attribute(node, "NAME"));
+    char *name = strdup(given ? given : node->name);
     bool added =
         name && add_fixed(attrs, "CLASS", "DIMENSION_SCALE") && add_fixed(attrs, "NAME", name);
     free(name);
     return added;
 }
 
-bool vol_dims_add(vol_attrs *attrs, const vol_node *node) {
+bool vol_dims_add(vol_attrs *attrs, vol_node *node) {
     const zb_array_info *info = zb_node_array(node->zarr);
     char text[96];
     if (node->is_dimension) {
@@ -206,8 +216,11 @@ enum zb_code vol_dims_new_array(vol_file *file, const char *path, uint64_t lengt
     return code ? code : zb_array_create(file->dimensions, path, &spec, out, err);
 }
 
-static enum zb_code add_dimension(vol_node *group, const char *name, uint64_t length,
-                                  zb_error *err) {
+/* Dimension d of an array. It has no end when that of the array has none. */
+static enum zb_code add_dimension(vol_node *group, vol_node *array, uint32_t d, zb_error *err) {
+    const char *name = zb_node_array(array->zarr)->dimension_names[d];
+    const uint64_t length = zb_node_array(array->zarr)->shape[d];
+    const uint64_t *max_shape = vol_max_shape(array);
     zb_node *zarr = NULL;
     char *path;
     enum zb_code code = vol_node_child_path(group, name, &path, err);
@@ -215,6 +228,9 @@ static enum zb_code add_dimension(vol_node *group, const char *name, uint64_t le
         code = vol_dims_new_array(group->file, path, length, NULL, &zarr, err);
     if (!code)
         code = vol_tree_add_dimension(group, name, zarr, err);
+    const hsize_t longest = max_shape ? max_shape[d] : length;
+    if (!code)
+        code = vol_max_shape_show(vol_links_find(group, name)->node, &longest, err);
     free(path);
     return code;
 }
@@ -223,7 +239,7 @@ enum zb_code vol_dims_complete(vol_node *group, zb_error *err) {
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < group->link_count && !code; i++) {
         const vol_link *link = group->link[i];
-        const vol_node *array = link->node;
+        vol_node *array = link->node;
         const zb_array_info *info = array && array->kind == VOL_DATASET && !array->is_dimension
                                         ? zb_node_array(array->zarr)
                                         : NULL;
@@ -232,7 +248,7 @@ enum zb_code vol_dims_complete(vol_node *group, zb_error *err) {
         for (uint32_t d = 0; d < info->ndim && !code; d++) {
             const char *name = info->dimension_names[d];
             if (is_link_name(name) && !find_scale(array, d) && !vol_links_find(group, name))
-                code = add_dimension(group, name, info->shape[d], err);
+                code = add_dimension(group, link->node, d, err);
         }
         /* Children are sorted by name: those just added may have moved this array. */
         while (group->link[i] != link)

@@ -14,7 +14,7 @@ bool vol_dims_names_itself(const vol_node *node);
 
 /* Adds DIMENSION_LABELS, DIMENSION_LIST, CLASS and NAME to the attributes of an array. False when
    memory runs out. */
-bool vol_dims_add(vol_attrs *attrs, const vol_node *node);
+bool vol_dims_add(vol_attrs *attrs, vol_node *node);
 
 /* The beginning of NAME in netCDF-4 for a dimension without a variable; its length follows. */
 #define VOL_NOT_A_VARIABLE "This is a netCDF dimension but not a netCDF variable."

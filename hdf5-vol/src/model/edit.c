@@ -2,13 +2,15 @@
 /* Changing the hierarchy: see edit.h. */
 #include "model/edit.h"
 
-#include "model/dimensions.h"
 #include "model/aliases.h"
+#include "model/dimensions.h"
 #include "model/link_order.h"
 #include "model/links.h"
 #include "model/paths.h"
 #include "model/places.h"
+#include "model/side.h"
 #include "model/unreadable.h"
+#include "model/waiting.h"
 #include "model/writers.h"
 
 #include "zarrbridge/change.h"
@@ -149,6 +151,8 @@ enum zb_code vol_edit_link(vol_node *loose, const vol_place *place, zb_error *er
     if (!code)
         code = vol_writer_close(loose, err);
     if (!code)
+        code = vol_waiting_flush(loose, err);
+    if (!code)
         code = zb_node_copy(loose->own_store, "", file->store, path, err);
     if (!code)
         code = vol_tree_place(loose, place->group, place->name, err);
@@ -199,11 +203,11 @@ enum zb_code vol_edit_move(vol_link *link, const vol_place *place, zb_error *err
     if (!code)
         code = vol_node_child_path(place->group, place->name, &to, err);
     if (!code && node)
-        code = vol_writer_close_below(node, err);
-    if (!code && node)
         code = vol_alias_gather(node, err);
     if (!code && node)
         code = vol_links_store_below(node, err);
+    if (!code && node)
+        code = vol_writer_close_below(node, err);
     if (!code)
         code = zb_node_move(group->file->store, from, to, err);
     if (!code)
@@ -219,17 +223,50 @@ enum zb_code vol_edit_move(vol_link *link, const vol_place *place, zb_error *err
 
 /* ---- Changing a node ---- */
 
-enum zb_code vol_edit_attribute(vol_node *node, const char *name, const char *json, zb_error *err) {
-    zb_node *changed;
+enum zb_code vol_edit_check_attributes(const vol_node *node, zb_error *err) {
     if (!node->zarr)
         return zb_fail(err, ZB_EINVAL,
                        "the store '%s' is a single array: attributes belong to its dataset",
                        node->file->path);
-    enum zb_code code = vol_unreadable_refuse(node, err);
+    if (zb_node_format(node->zarr) == 2)
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "%s is of Zarr version 2, which is only read: convert the store with "
+                       "`zarrbridge copy`",
+                       node->path);
+    return vol_unreadable_refuse(node, err);
+}
+
+/* What waits is stored early when it is large: so a value that no document can hold fails here, and
+   what the others take stays small. */
+static enum zb_code store_large(vol_node *node, const char *name, size_t bytes, zb_error *err) {
+    enum { LARGE = 256 * 1024 };
+    node->waiting->bytes += bytes;
+    if (node->waiting->bytes < LARGE)
+        return ZB_OK;
+    enum zb_code code = vol_waiting_flush(node, err);
+    if (code) {
+        node->waiting->bytes -= bytes;
+        vol_changes_drop(&node->waiting->attributes, name);
+        vol_changes_drop(&node->waiting->entries, name);
+    }
+    return code;
+}
+
+enum zb_code vol_edit_attribute(vol_node *node, const char *name, const char *json,
+                                const char *entry, zb_error *err) {
+    enum zb_code code = vol_edit_check_attributes(node, err);
+    if (!code && !json && !vol_attribute(node, name))
+        code = zb_fail(err, ZB_ENOTFOUND, "there is no attribute '%s'", name);
+    if (!code && !vol_waiting_get(node))
+        code = zb_fail(err, ZB_ENOMEM, "no memory for changes of %s", node->path);
+    if (!code && !vol_side_hides(node, name))
+        code = vol_side_set_entry(node, name, json ? entry : NULL, err);
     if (!code)
-        code = zb_node_set_attribute(node->zarr, name, json, &changed, err);
+        code = vol_changes_set(&node->waiting->attributes, name, json, err);
     if (!code)
-        vol_node_replace(node, changed);
+        code = store_large(node, name,
+                           strlen(name) + (json ? strlen(json) : 0) + (entry ? strlen(entry) : 0),
+                           err);
     node->attrs_change = 0;
     return code;
 }
@@ -246,11 +283,13 @@ enum zb_code vol_edit_dimension_names(vol_node *dataset, const char *const *name
 
 enum zb_code vol_edit_make_dimension(vol_node *dataset, zb_error *err) {
     vol_file *file = dataset->file;
+    zb_node *made;
+    enum zb_code code = vol_waiting_flush(dataset, err);
+    if (code)
+        return code;
     const zb_json *attributes = zb_node_attributes(dataset->zarr);
     char *text = attributes ? zb_json_print(attributes) : NULL;
-    zb_node *made;
-    enum zb_code code =
-        attributes && !text ? zb_fail(err, ZB_ENOMEM, "no memory for attributes") : ZB_OK;
+    code = attributes && !text ? zb_fail(err, ZB_ENOMEM, "no memory for attributes") : ZB_OK;
     if (!code)
         code = vol_dims_new_array(file, zb_node_path(dataset->zarr),
                                   zb_node_array(dataset->zarr)->shape[0], text, &made, err);
@@ -275,6 +314,8 @@ enum zb_code vol_edit_resize(vol_node *dataset, const uint64_t *shape, zb_error 
     enum zb_code code = vol_unreadable_refuse(dataset, err);
     if (!code)
         code = vol_writer_close(dataset, err);
+    if (!code)
+        code = vol_waiting_flush(dataset, err);
     if (code)
         return code;
     code = zb_array_resize(dataset->zarr, shape, &changed, err);
@@ -315,6 +356,8 @@ enum zb_code vol_edit_refresh(vol_node *node, zb_error *err) {
     if (!code && node->loose)
         code = zb_fail(err, ZB_ENOTFOUND, "the object has been deleted");
     if (!code)
+        code = vol_waiting_flush(node, err);
+    if (!code)
         code = zb_node_refresh(node->zarr, &now, err);
     if (code)
         return code;
@@ -323,6 +366,7 @@ enum zb_code vol_edit_refresh(vol_node *node, zb_error *err) {
                        "'%s' has become another kind of object: close it and open it again",
                        node->path);
     node->file->changes++;
+    node->attrs_change = 0;
     if (node->kind == VOL_DATASET) {
         vol_node_tell_shape(node);
     } else {

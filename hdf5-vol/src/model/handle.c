@@ -25,9 +25,9 @@
 
 /* The kinds of elements for which hdf5/shown.h has a form. */
 #define VOL_KINDS                                                                                  \
-    (ZB_PLAIN_KINDS | 1u << ZB_KIND_STRING | 1u << ZB_KIND_STRUCT | 1u << ZB_KIND_DATETIME |       \
-     1u << ZB_KIND_TIMEDELTA | 1u << ZB_KIND_CHARS | 1u << ZB_KIND_UTF32 | 1u << ZB_KIND_SMALL |   \
-     1u << ZB_KIND_SMALL_COMPLEX)
+    (ZB_PLAIN_KINDS | 1u << ZB_KIND_STRING | 1u << ZB_KIND_BYTES | 1u << ZB_KIND_STRUCT |          \
+     1u << ZB_KIND_DATETIME | 1u << ZB_KIND_TIMEDELTA | 1u << ZB_KIND_CHARS |                      \
+     1u << ZB_KIND_UTF32 | 1u << ZB_KIND_SMALL | 1u << ZB_KIND_SMALL_COMPLEX)
 
 /* ---- Paths ---- */
 

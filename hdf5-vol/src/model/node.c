@@ -9,19 +9,21 @@
 #include "model/named_links.h"
 #include "model/side.h"
 #include "model/tree.h"
+#include "model/waiting.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/write.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum zb_code vol_node_new(vol_file *file, zb_node *zarr, vol_node **out, zb_error *err) {
-    const uint64_t limit = zb_limits_get()->nodes;
+    const uint64_t limit = zb_limits_get()->open_nodes;
     if (file->node_count >= limit) {
         zb_node_release(zarr);
-        return zb_fail(err, ZB_ELIMIT, "%s has more than %llu nodes (limit nodes)", file->path,
-                       (unsigned long long)limit);
+        return zb_fail(err, ZB_ELIMIT, "%s needs more than %llu nodes at once (limit open_nodes)",
+                       file->path, (unsigned long long)limit);
     }
     vol_node *node = calloc(1, sizeof *node);
     if (!node) {
@@ -63,9 +65,11 @@ void vol_node_free(vol_node *node) {
         free(node->names->link);
     free(node->names);
     free(node->by_order);
+    node->file->node_count--;
     close_ids(node);
     vol_attrs_free(node->attrs);
     vol_side_forget(node);
+    vol_waiting_forget(node);
     zb_writer_abandon(node->writer);
     zb_node_release(node->zarr);
     zb_store_release(node->own_store);
@@ -74,6 +78,21 @@ void vol_node_free(vol_node *node) {
     free(node->link);
     free(node->path);
     free(node);
+}
+
+/* Only what is in the hierarchy of a file that is only read may be forgotten: no node changes its
+   place there, so that the counts above stay right. */
+static void add_pins(vol_node *node, size_t more) {
+    for (; node && !node->file->writable; node = node->parent)
+        node->pins += more;
+}
+
+void vol_node_pin(vol_node *node) {
+    add_pins(node, 1);
+}
+
+void vol_node_unpin(vol_node *node) {
+    add_pins(node, (size_t)-1);
 }
 
 /* ---- Paths ---- */
@@ -137,10 +156,19 @@ bool vol_node_replace(vol_node *node, zb_node *zarr) {
     return true;
 }
 
+static bool is_utf8(const vol_node *dataset) {
+    const zb_json *encoding = zb_json_get(zb_node_attributes(dataset->zarr), VOL_ENCODING);
+    const char *text = zb_json_string(encoding);
+    return text && strcasecmp(text, VOL_ENCODING_UTF8) == 0;
+}
+
 zb_dtype vol_node_shown(vol_node *dataset) {
     zb_dtype shown;
-    if (dataset->shown.size == 0 && vol_shown_new(zb_node_array(dataset->zarr)->dtype, &shown))
+    if (dataset->shown.size == 0 && vol_shown_new(zb_node_array(dataset->zarr)->dtype, &shown)) {
+        if (is_utf8(dataset))
+            vol_shown_as_utf8(&shown);
         dataset->shown = shown;
+    }
     return dataset->shown;
 }
 

@@ -18,6 +18,7 @@
 struct vol_attrs;
 struct vol_named;
 struct vol_object;
+struct vol_waiting;
 struct vol_file;
 
 typedef struct vol_node vol_node;
@@ -70,6 +71,7 @@ struct vol_node {
     bool is_dimension;  /* a dataset that dimensions.c made for a dimension, not in the store */
     bool is_unreadable; /* a dataset of unreadable.c, in place of the store's node */
 
+    struct vol_waiting *waiting; /* model/waiting.h; NULL when nothing waits */
     zb_json *side;           /* model/side.h: parsed; NULL until asked for, or when there is none */
     struct vol_attrs *attrs; /* attributes/attributes.h; NULL until asked for */
     uint64_t attrs_change;   /* file->changes when they were made; 0: they are out of date */
@@ -81,9 +83,10 @@ struct vol_node {
     vol_node *next_loose;
     zb_store *own_store; /* in memory: of a dataset made without a name until it gets one */
     size_t opened;       /* datasets: open ids */
+    size_t pins;         /* see vol_node_pin: of this node, and of those below */
     zb_writer *writer;   /* datasets: NULL until the first write; see writers.h */
     bool dirty;          /* written since the writer was flushed */
-    uint64_t *max_shape; /* datasets created since the file was opened: [ndim]; else NULL */
+    uint64_t *max_shape; /* datasets, max_shape.h: [ndim]; NULL until known */
     uint64_t *told;      /* datasets: the shape that the program knows, [ndim]; NULL until opened */
 };
 
@@ -92,6 +95,11 @@ enum zb_code vol_node_new(struct vol_file *file, zb_node *zarr, vol_node **out, 
 
 /* Frees a node and all below it. */
 void vol_node_free(vol_node *node);
+
+/* Keeps the node, and so those above it, in memory until vol_node_unpin: each open id does, and each
+   walk for the groups that it is in. */
+void vol_node_pin(vol_node *node);
+void vol_node_unpin(vol_node *node);
 
 /* Gives the node its path: `name` in `parent` (NULL: the root). False when memory runs out; the
    node has its old path then. */
@@ -105,6 +113,10 @@ enum zb_code vol_node_child_path(const vol_node *group, const char *name, char *
    made a node there that open ids cannot follow to: of another kind or number of dimensions. The
    list of attributes stays as it is, unless names or lengths of dimensions have changed. */
 bool vol_node_replace(vol_node *node, zb_node *zarr);
+
+/* The attribute that tells the encoding of text of a fixed size, as netCDF programs and xarray have it. */
+#define VOL_ENCODING "_Encoding"
+#define VOL_ENCODING_UTF8 "utf-8"
 
 /* A dataset's type; borrowed from the node. -1 on failure. */
 hid_t vol_node_type(vol_node *dataset);

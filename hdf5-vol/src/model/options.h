@@ -26,8 +26,15 @@ typedef struct vol_cutting {
     uint64_t shape[ZB_MAX_NDIM]; /* elements */
 } vol_cutting;
 
+/* The names under which new files become stores. */
+enum vol_naming {
+    VOL_NAMING_AUTO, /* *.zarr, and names within stores */
+    VOL_NAMING_ALL
+};
+
 typedef struct vol_options {
     bool native_compat; /* claim to be native, for HDF5's old calls */
+    enum vol_naming naming;
     enum vol_dimensions dimensions;
     enum zb_sync sync;
     enum zb_strategy strategy;

@@ -3,37 +3,37 @@
 #include "model/side.h"
 
 #include "model/edit.h"
+#include "model/waiting.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define VERSION 1
+#define ENTRIES "attributes"
 
-/* The text of the attribute; NULL when there is none, or it is no text. */
-static const char *text_of(const vol_node *node) {
-    return node->zarr ? zb_json_string(zb_json_get(zb_node_attributes(node->zarr), VOL_SIDE))
-                      : NULL;
-}
+/* ---- What is stored ---- */
 
-static bool is_ours(const zb_json *json) {
+/* The object in the attribute's text, for zb_json_free; NULL when it is not ours. */
+static zb_json *parse(const zb_json *value) {
+    const char *text = zb_json_string(value);
+    zb_json *json = NULL;
     uint64_t version;
-    return zb_json_uint64(zb_json_get(json, "version"), &version) && version == VERSION;
+    if (!text || zb_json_parse(text, strlen(text), &json, NULL) != ZB_OK)
+        return NULL;
+    if (zb_json_uint64(zb_json_get(json, "version"), &version) && version == VERSION)
+        return json;
+    zb_json_free(json);
+    return NULL;
 }
 
-const zb_json *vol_side(vol_node *node) {
-    const char *text = node->side ? NULL : text_of(node);
-    if (text && zb_json_parse(text, strlen(text), &node->side, NULL) == ZB_OK &&
-        !is_ours(node->side))
-        vol_side_forget(node);
+static const zb_json *value_of(const vol_node *node) {
+    return node->zarr ? zb_json_get(zb_node_attributes(node->zarr), VOL_SIDE) : NULL;
+}
+
+static const zb_json *stored(vol_node *node) {
+    if (!node->side)
+        node->side = parse(value_of(node));
     return node->side;
-}
-
-const zb_json *vol_side_get(vol_node *node, const char *member) {
-    return zb_json_get(vol_side(node), member);
-}
-
-bool vol_side_hides(vol_node *node, const char *name) {
-    return strcmp(name, VOL_SIDE) == 0 && vol_side(node);
 }
 
 void vol_side_forget(vol_node *node) {
@@ -41,54 +41,144 @@ void vol_side_forget(vol_node *node) {
     node->side = NULL;
 }
 
-/* The object with the member changed, as the JSON of a text; *empty when no member is left. NULL
-   when memory runs out. */
-static char *print(const zb_json *old, const char *member, const char *json, bool *empty) {
-    zb_json_writer *object = zb_json_writer_new();
-    *empty = !json;
-    zb_json_begin_object(object);
-    zb_json_write_name(object, "version");
-    zb_json_write_uint64(object, VERSION);
-    for (const zb_json *one = zb_json_first(old); one; one = zb_json_next(one)) {
-        const char *name = zb_json_name(one);
-        if (strcmp(name, "version") == 0 || strcmp(name, member) == 0)
-            continue;
-        *empty = false;
-        zb_json_write_name(object, name);
-        zb_json_write_value(object, one);
-    }
-    if (json) {
-        zb_json_write_name(object, member);
-        zb_json_write_raw(object, json);
-    }
-    zb_json_end_object(object);
-    char *text = zb_json_writer_end(object, NULL);
-    zb_json_writer *string = text ? zb_json_writer_new() : NULL;
-    zb_json_write_string(string, text ? text : "");
-    free(text);
-    return zb_json_writer_end(string, NULL);
+bool vol_side_hides(vol_node *node, const char *name) {
+    return strcmp(name, VOL_SIDE) == 0 && stored(node);
 }
 
-enum zb_code vol_side_check(vol_node *node, zb_error *err) {
-    const bool there = node->zarr && zb_json_get(zb_node_attributes(node->zarr), VOL_SIDE);
-    if (!there || vol_side(node))
-        return ZB_OK;
+/* ---- What will be stored ---- */
+
+const zb_json *vol_side_get(vol_node *node, const char *member) {
+    const vol_change *change =
+        node->waiting ? vol_changes_find(&node->waiting->members, member) : NULL;
+    return change ? change->value : zb_json_get(stored(node), member);
+}
+
+const zb_json *vol_side_entry(vol_node *node, const char *attribute) {
+    const vol_change *change =
+        node->waiting ? vol_changes_find(&node->waiting->entries, attribute) : NULL;
+    return change ? change->value : zb_json_get(zb_json_get(stored(node), ENTRIES), attribute);
+}
+
+/* ---- Changing ---- */
+
+static enum zb_code fail_foreign(const vol_node *node, zb_error *err) {
     return zb_fail(err, ZB_EUNSUPPORTED,
-                   "the attribute " VOL_SIDE " of %s is of another program or version: what only "
-                   "HDF5 knows cannot be kept in it",
+                   "the attribute " VOL_SIDE " of %s is of another program or version: what "
+                   "only HDF5 knows cannot be kept in it",
                    node->path);
 }
 
-enum zb_code vol_side_set(vol_node *node, const char *member, const char *json, zb_error *err) {
-    const zb_json *old = vol_side(node);
-    bool empty;
-    if (vol_side_check(node, err) != ZB_OK)
-        return ZB_EUNSUPPORTED;
-    if (!json && !zb_json_get(old, member))
-        return ZB_OK;
-    char *text = print(old, member, json, &empty);
-    enum zb_code code = text ? vol_edit_attribute(node, VOL_SIDE, empty ? NULL : text, err)
-                             : zb_fail(err, ZB_ENOMEM, "no memory for the attribute " VOL_SIDE);
-    free(text);
+enum zb_code vol_side_check(vol_node *node, zb_error *err) {
+    enum zb_code code = vol_edit_check_attributes(node, err);
+    return !code && value_of(node) && !stored(node) ? fail_foreign(node, err) : code;
+}
+
+static enum zb_code check(vol_node *node, zb_error *err) {
+    enum zb_code code = vol_side_check(node, err);
+    if (!code && !vol_waiting_get(node))
+        code = zb_fail(err, ZB_ENOMEM, "no memory for changes of %s", node->path);
     return code;
+}
+
+enum zb_code vol_side_set(vol_node *node, const char *member, const char *json, zb_error *err) {
+    if (!json && !vol_side_get(node, member))
+        return ZB_OK;
+    enum zb_code code = check(node, err);
+    return code ? code : vol_changes_set(&node->waiting->members, member, json, err);
+}
+
+enum zb_code vol_side_set_entry(vol_node *node, const char *attribute, const char *json,
+                                zb_error *err) {
+    if (!json && !vol_side_entry(node, attribute))
+        return ZB_OK;
+    enum zb_code code = check(node, err);
+    return code ? code : vol_changes_set(&node->waiting->entries, attribute, json, err);
+}
+
+/* ---- Printing ---- */
+
+static void put(zb_json_writer *out, const zb_json *member, bool *any) {
+    *any = true;
+    zb_json_write_name(out, zb_json_name(member));
+    zb_json_write_value(out, member);
+}
+
+static void put_changes(zb_json_writer *out, const vol_changes *changes, bool *any) {
+    for (size_t i = 0; i < changes->count; i++)
+        if (changes->change[i].value)
+            put(out, changes->change[i].value, any);
+}
+
+static void put_members(zb_json_writer *out, const zb_json *old, const vol_changes *changes,
+                        bool *any) {
+    for (const zb_json *one = zb_json_first(old); one; one = zb_json_next(one)) {
+        const char *name = zb_json_name(one);
+        if (strcmp(name, "version") != 0 && strcmp(name, ENTRIES) != 0 &&
+            !vol_changes_find(changes, name))
+            put(out, one, any);
+    }
+    put_changes(out, changes, any);
+}
+
+/* Whether the node has the attribute when the changes that wait have been stored. */
+static bool will_stay(const vol_waiting *waiting, const zb_json *attributes, const char *name) {
+    const vol_change *change = vol_changes_find(&waiting->attributes, name);
+    return change ? change->value != NULL : zb_json_get(attributes, name) != NULL;
+}
+
+static char *print_entries(const vol_waiting *waiting, const zb_json *attributes,
+                           const zb_json *old, bool *any) {
+    zb_json_writer *out = zb_json_writer_new();
+    zb_json_begin_object(out);
+    for (const zb_json *one = zb_json_first(zb_json_get(old, ENTRIES)); one;
+         one = zb_json_next(one))
+        if (!vol_changes_find(&waiting->entries, zb_json_name(one)) &&
+            will_stay(waiting, attributes, zb_json_name(one)))
+            put(out, one, any);
+    put_changes(out, &waiting->entries, any);
+    zb_json_end_object(out);
+    return zb_json_writer_end(out, NULL);
+}
+
+/* The object as the JSON of a text; *any is false when it has no member. */
+static char *print(const vol_waiting *waiting, const zb_json *attributes, const zb_json *old,
+                   bool *any) {
+    bool any_entry = false;
+    char *entries = print_entries(waiting, attributes, old, &any_entry);
+    zb_json_writer *object = zb_json_writer_new();
+    zb_json_begin_object(object);
+    zb_json_write_name(object, "version");
+    zb_json_write_uint64(object, VERSION);
+    put_members(object, old, &waiting->members, any);
+    if (any_entry && entries) {
+        zb_json_write_name(object, ENTRIES);
+        zb_json_write_raw(object, entries);
+    }
+    zb_json_end_object(object);
+    char *text = zb_json_writer_end(object, NULL);
+    zb_json_writer *string = text && entries ? zb_json_writer_new() : NULL;
+    zb_json_write_string(string, text ? text : "");
+    free(text);
+    free(entries);
+    *any |= any_entry;
+    return zb_json_writer_end(string, NULL);
+}
+
+enum zb_code vol_side_print(const vol_node *node, const zb_json *attributes, char **out,
+                            zb_error *err) {
+    bool any = false;
+    const zb_json *now = zb_json_get(attributes, VOL_SIDE);
+    zb_json *old = now ? parse(now) : NULL;
+    *out = NULL;
+    if (now && !old)
+        return fail_foreign(node, err);
+    char *text = print(node->waiting, attributes, old, &any);
+    zb_json_free(old);
+    if (!text)
+        return zb_fail(err, ZB_ENOMEM, "no memory for the attribute " VOL_SIDE);
+    if (any)
+        *out = text;
+    else
+        free(text);
+    return ZB_OK;
 }

@@ -7,11 +7,13 @@
  * that have a JSON form, are where they always are. What it says of an attribute or of a shape
  * counts only while that still fits: other programs may have changed them since.
  *
- *     {"version": 1, member: ...}
+ *     {"version": 1, member: ..., "attributes": {name: entry, ...}}
  *
- * The owner of each member is named where it is made. HDF5 programs do not see the attribute, unless
- * its text is of another version or no such object: then it is an attribute as any other, and
- * nothing is kept in it.
+ * The owner of each member is named where it is made; the entries are those of attributes/exact.h.
+ * HDF5 programs do not see the attribute, unless its text is of another version or no such object:
+ * then it is an attribute as any other, and nothing is kept in it. They can make none of its name.
+ *
+ * Changes wait with those of the attributes: see waiting.h.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_SIDE_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_SIDE_H
@@ -20,21 +22,32 @@
 
 #define VOL_SIDE "_hdf5"
 
-/* The object; NULL when there is none. Borrowed until the next change of the node. */
-const zb_json *vol_side(vol_node *node);
-
-/* A member of it; NULL when there is none. Borrowed likewise. */
+/* A member other than "attributes", as it will be stored; NULL when there is none. Borrowed until
+   the next change of the node. */
 const zb_json *vol_side_get(vol_node *node, const char *member);
 
-/* ZB_EUNSUPPORTED where the attribute is not ours, so that nothing can be kept. */
+/* The entry of an attribute likewise. */
+const zb_json *vol_side_entry(vol_node *node, const char *attribute);
+
+/* Whether anything can be kept: ZB_EUNSUPPORTED where the attribute is not ours. */
 enum zb_code vol_side_check(vol_node *node, zb_error *err);
 
 /* Sets a member to a JSON text, or removes it (NULL); the attribute goes with the last one.
    ZB_EUNSUPPORTED where the attribute is not ours. */
 enum zb_code vol_side_set(vol_node *node, const char *member, const char *json, zb_error *err);
 
+/* The entry of an attribute likewise. */
+enum zb_code vol_side_set_entry(vol_node *node, const char *attribute, const char *json,
+                                zb_error *err);
+
 /* Whether an attribute of that name is hidden, since it is ours. */
 bool vol_side_hides(vol_node *node, const char *name);
+
+/* For waiting.c: the JSON of the attribute's new text (malloc'ed), made of the attributes that are
+   stored now and the changes that wait; *out is NULL when no member is left. Entries of attributes
+   that the node does not have any more are left out. */
+enum zb_code vol_side_print(const vol_node *node, const zb_json *attributes, char **out,
+                            zb_error *err);
 
 /* Forgets what was parsed; called with each change of the node's document. */
 void vol_side_forget(vol_node *node);

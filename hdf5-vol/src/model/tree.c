@@ -186,6 +186,45 @@ enum zb_code vol_node_list(vol_node *group, zb_error *err) {
     return code;
 }
 
+/* ---- Forgetting ---- */
+
+static void unregister_below(vol_node *node) {
+    vol_token_unregister(node);
+    for (size_t i = 0; i < node->link_count; i++)
+        if (node->link[i]->node)
+            unregister_below(node->link[i]->node);
+}
+
+/* Changes wait in nodes of files that are written; datasets of dimensions are made once. The ends of
+   a second hard link are pinned (aliases.c); links that are no places stay with their group. */
+void vol_tree_forget(vol_node *group, uint64_t kept) {
+    vol_file *file = group->file;
+    if (group->pins > 0 || file->writable || file->node_count <= kept ||
+        file->options.dimensions == VOL_DIMENSIONS_ON || group->kind != VOL_GROUP || !group->zarr)
+        return;
+    for (size_t i = 0; i < group->link_count; i++) {
+        if (group->link[i]->node)
+            unregister_below(group->link[i]->node);
+        vol_node_free(group->link[i]->node);
+        if (!group->link[i]->named)
+            vol_link_free(group->link[i]);
+    }
+    free(group->by_order);
+    group->by_order = NULL;
+    free(group->link);
+    group->link = NULL;
+    group->link_count = group->link_room = 0;
+    group->listed = false;
+}
+
+enum zb_code vol_walk_count(const vol_file *file, uint64_t *count, zb_error *err) {
+    const uint64_t limit = zb_limits_get()->nodes;
+    if (++*count <= limit)
+        return ZB_OK;
+    return zb_fail(err, ZB_ELIMIT, "%s has more than %llu nodes (limit nodes)", file->path,
+                   (unsigned long long)limit);
+}
+
 /* ---- Changing places ---- */
 
 /* Children stay with their parent, which owns them. */

@@ -4,7 +4,9 @@
  *
  * A vol_file is an open store. It owns its nodes, which are made on first sight and kept until the
  * file and all objects opened through it are closed: an open file shows the hierarchy that it found
- * and what it changed itself; reopening it shows what others have changed since. No HDF5 call
+ * and what it changed itself; reopening it shows what others have changed since. A file that is only
+ * read forgets nodes of groups that nobody is in any more when it has very many, and finds them again
+ * when they are asked for (vol_tree_forget). No HDF5 call
  * happens in the tree except for closing the ids that other rooms have stored in a node.
  *
  * Each H5Fopen makes a vol_handle, which says whether it may write. A store that is open for
@@ -27,6 +29,9 @@ typedef struct vol_handle vol_handle;
 
 #define VOL_TOKEN_BUCKETS 1024
 
+/* Nodes that a file keeps though a walk over them has ended. */
+#define VOL_KEPT_NODES 2000
+
 struct vol_file {
     h5_lib *lib;
     vol_file *next;     /* of lib->files */
@@ -41,8 +46,8 @@ struct vol_file {
     zb_store *store;
     zb_store *dimensions; /* where dimensions.c keeps its datasets; NULL until it has some */
     vol_node *root;
-    vol_node *loose; /* nodes outside the hierarchy */
-    uint64_t node_count;
+    vol_node *loose;     /* nodes outside the hierarchy */
+    uint64_t node_count; /* in memory */
     uint64_t last_loose_token;
     vol_node *by_token[VOL_TOKEN_BUCKETS];
 };
@@ -71,6 +76,14 @@ vol_link *vol_link_of(const vol_node *node);
 
 /* Makes sure that all links of a group are known. */
 enum zb_code vol_node_list(vol_node *group, zb_error *err);
+
+/* A walk has left the group, or an id of it has gone: forgets what is below it when the file has more
+   than `kept` nodes, and nothing is open or being walked over there. Nodes below are gone then for
+   the caller. */
+void vol_tree_forget(vol_node *group, uint64_t kept);
+
+/* Counts the nodes of one walk, from 0; ZB_ELIMIT at the limit `nodes`. */
+enum zb_code vol_walk_count(const vol_file *file, uint64_t *count, zb_error *err);
 
 /* ---- Changing the tree; the store is the caller's business ---- */
 

@@ -3,8 +3,10 @@
 #include "model/writers.h"
 
 #include "model/aliases.h"
+#include "model/waiting.h"
 
 #include "zarrbridge/write.h"
+
 #include <stdio.h>
 
 enum zb_code vol_writer_get(vol_node *dataset, zb_writer **out, zb_error *err) {
@@ -44,8 +46,21 @@ enum zb_code vol_writer_close(vol_node *node, zb_error *err) {
     return code;
 }
 
+static enum zb_code flush_all(vol_node *node, zb_error *err) {
+    zb_error other;
+    enum zb_code data = vol_writer_flush(node, err);
+    enum zb_code attributes = vol_waiting_flush(node, data ? &other : err);
+    return data ? data : attributes;
+}
+
+static enum zb_code close_all(vol_node *node, zb_error *err) {
+    enum zb_code code = vol_writer_close(node, err);
+    return code ? code : vol_waiting_flush(node, err);
+}
+
 static enum zb_code abandon(vol_node *node, zb_error *err) {
     (void)err;
+    vol_waiting_forget(node);
     zb_writer_abandon(node->writer);
     node->writer = NULL;
     node->dirty = false;
@@ -66,11 +81,11 @@ static enum zb_code each_below(vol_node *node, enum zb_code (*act)(vol_node *, z
 }
 
 enum zb_code vol_writer_flush_below(vol_node *node, zb_error *err) {
-    return each_below(node, vol_writer_flush, err);
+    return each_below(node, flush_all, err);
 }
 
 enum zb_code vol_writer_close_below(vol_node *node, zb_error *err) {
-    return each_below(node, vol_writer_close, err);
+    return each_below(node, close_all, err);
 }
 
 void vol_writer_abandon_below(vol_node *node) {
@@ -80,9 +95,10 @@ void vol_writer_abandon_below(vol_node *node) {
 enum zb_code vol_file_flush(vol_file *file, zb_error *err) {
     if (!file->writable)
         return ZB_OK;
-    enum zb_code code = vol_links_store_below(file->root, err);
-    if (!code)
-        code = vol_writer_flush_below(file->root, err);
+    zb_error other;
+    enum zb_code links = vol_links_store_below(file->root, err);
+    enum zb_code data = vol_writer_flush_below(file->root, links ? &other : err);
+    enum zb_code code = links ? links : data;
     if (!code && file->lost.code) {
         *err = file->lost;
         return file->lost.code;

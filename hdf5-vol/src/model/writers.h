@@ -23,7 +23,8 @@ enum zb_code vol_writer_get(vol_node *dataset, zb_writer **out, zb_error *err);
 enum zb_code vol_writer_settle(vol_node *dataset, const uint64_t *start, const uint64_t *count,
                                zb_error *err);
 
-/* Stores all waiting data of one node, or of it and all below it. */
+/* Stores all waiting data of one node; or of it and all below it, and the attributes that wait
+   (waiting.h). */
 enum zb_code vol_writer_flush(vol_node *node, zb_error *err);
 enum zb_code vol_writer_flush_below(vol_node *node, zb_error *err);
 
@@ -31,7 +32,7 @@ enum zb_code vol_writer_flush_below(vol_node *node, zb_error *err);
 enum zb_code vol_writer_close(vol_node *node, zb_error *err);
 enum zb_code vol_writer_close_below(vol_node *node, zb_error *err);
 
-/* Forgets the waiting data of a node and all below it. */
+/* Forgets the waiting data and attributes of a node and all below it. */
 void vol_writer_abandon_below(vol_node *node);
 
 /* Stores all that waits in a file and, if the user wants that, makes it durable.

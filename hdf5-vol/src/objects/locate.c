@@ -5,6 +5,7 @@
 #include "hdf5/errors.h"
 #include "model/aliases.h"
 #include "model/link_order.h"
+#include "hdf5/property_lists.h"
 #include "model/links.h"
 #include "model/tokens.h"
 
@@ -61,6 +62,15 @@ static enum zb_code find_location(const vol_object *object, const H5VL_loc_param
     return zb_fail(err, ZB_EINVAL, "unknown kind of location");
 }
 
+/* Whether the location's access list is one. Pushes an error when not. */
+static bool has_list(h5_lib *lib, const H5VL_loc_params_t *loc) {
+    const hid_t class = *lib->H5P_CLS_LINK_ACCESS_ID_g;
+    if (loc->type == H5VL_OBJECT_BY_NAME)
+        return vol_list_check(lib, loc->loc_data.loc_by_name.lapl_id, class);
+    return loc->type != H5VL_OBJECT_BY_IDX ||
+           vol_list_check(lib, loc->loc_data.loc_by_idx.lapl_id, class);
+}
+
 /* The caller's name for it, for messages. */
 static const char *location_name(const H5VL_loc_params_t *loc) {
     switch (loc->type) {
@@ -84,6 +94,8 @@ static void push_not_found(h5_lib *lib, const char *name, const zb_error *err) {
 bool vol_locate_link(const vol_object *object, const H5VL_loc_params_t *loc, vol_found *out) {
     zb_error err = {0};
     vol_route route = {.left = VOL_LINKS_FOLLOWED};
+    if (!has_list(object->lib, loc))
+        return false;
     if (find_location(object, loc, &route, out, &err) == ZB_OK)
         return true;
     push_not_found(object->lib, location_name(loc), &err);
@@ -155,6 +167,8 @@ bool vol_lookup(const vol_object *object, const H5VL_loc_params_t *loc, bool fol
                 vol_found *out) {
     zb_error err = {0};
     vol_route route = {.left = VOL_LINKS_FOLLOWED};
+    if (!has_list(object->lib, loc))
+        return false;
     enum zb_code code =
         follow ? find_node(object, loc, out, &err) : find_location(object, loc, &route, out, &err);
     if (code == ZB_OK)

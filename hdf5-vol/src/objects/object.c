@@ -7,6 +7,7 @@
 
 #include "hdf5/errors.h"
 #include "hdf5/shadows.h"
+#include "zarrbridge/limits.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -36,6 +37,7 @@ vol_object *vol_object_new(vol_handle *handle, vol_node *node, H5I_type_t type) 
     object->file = handle->file;
     object->node = node;
     lib->live++;
+    vol_node_pin(node);
     handle->files += type == H5I_FILE;
     if (type == H5I_DATASET) {
         node->opened++;
@@ -98,6 +100,9 @@ void vol_object_free(vol_object *object) {
         if (object->type == H5I_ATTR)
             forget_attr(object);
         object->file = NULL; /* HDF5 may ask the dying object once more */
+        vol_node_unpin(object->node);
+        /* Programs open and close one group again and again: only where room is needed. */
+        vol_tree_forget(object->node, zb_limits_get()->open_nodes / 2);
         vol_handle_release(handle);
         /* Native code asks get_object for this object once more while the shadows close. */
         if (--lib->live == 0)

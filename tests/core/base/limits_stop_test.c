@@ -86,7 +86,7 @@ static void document_bytes(void *unused) {
 
 static void consolidated_bytes(void *unused) {
     (void)unused;
-    size_t size = (size_t)2 * MIB; /* more than document_bytes, and than consolidated_bytes here */
+    size_t size = (size_t)17 * MIB; /* more than document_bytes, and than consolidated_bytes here */
     char *text = malloc(size);
     int used =
         snprintf(text, size, GROUP ",\"consolidated_metadata\":null,\"attributes\":{\"a\":\"");
@@ -115,6 +115,22 @@ static void children(void *unused) {
         }
         zb_node_release(group);
     }
+    zb_store_release(mem);
+}
+
+/* Chunks are no children: an array has a size however many lie in one directory. */
+static void children_are_no_chunks(void *unused) {
+    (void)unused;
+    zb_store *mem = store_of(ARRAY("10,10", BYTES));
+    zb_error err = {.code = ZB_OK};
+    zb_node *array;
+    uint64_t bytes = 0;
+    for (char key[] = "c/0/0"; key[4] < '9'; key[4]++)
+        CHILD_CHECK(zb_store_mem_set(mem, key, "x", 1, NULL) == ZB_OK, "no set");
+    CHILD_CHECK(zb_node_open(mem, "", &array, &err) == ZB_OK, "%s", err.message);
+    CHILD_CHECK(zb_array_storage_size(array, &bytes, &err) == ZB_OK && bytes == 9, "%s",
+                err.message);
+    zb_node_release(array);
     zb_store_release(mem);
 }
 
@@ -376,8 +392,9 @@ static void limits_stop(void **state) {
     } rows[] = {{json_depth, "ZARRBRIDGE_JSON_DEPTH", "4"},
                 {json_values, "ZARRBRIDGE_JSON_VALUES", "10"},
                 {document_bytes, "ZARRBRIDGE_DOCUMENT_BYTES", "100"},
-                {consolidated_bytes, "ZARRBRIDGE_CONSOLIDATED_BYTES", "1500000"},
+                {consolidated_bytes, "ZARRBRIDGE_CONSOLIDATED_BYTES", "17000000"},
                 {children, "ZARRBRIDGE_CHILDREN", "3"},
+                {children_are_no_chunks, "ZARRBRIDGE_CHILDREN", "3"},
                 {links, "ZARRBRIDGE_LINKS", "100"},
                 {chunk_bytes, "ZARRBRIDGE_CHUNK_BYTES", "1000"},
                 {shard_bytes, "ZARRBRIDGE_SHARD_BYTES", "4000"},

@@ -24,10 +24,11 @@ static const struct {
     {#field, "ZARRBRIDGE_" variable, value, offsetof(zb_limits, field), share}
     ROW(json_depth, "JSON_DEPTH", 32),
     ROW(json_values, "JSON_VALUES", 4000000),
-    ROW(document_bytes, "DOCUMENT_BYTES", MIB),
-    ROW(consolidated_bytes, "CONSOLIDATED_BYTES", 64 * MIB),
+    ROW(document_bytes, "DOCUMENT_BYTES", 16 * MIB),
+    ROW(consolidated_bytes, "CONSOLIDATED_BYTES", 128 * MIB),
     ROW(children, "CHILDREN", 1000000),
-    ROW(nodes, "NODES", 100000), /* the connector's; tested with it */
+    ROW(nodes, "NODES", 1000000),          /* the connector's; tested with it */
+    ROW(open_nodes, "OPEN_NODES", 100000), /* the same */
     ROW(links, "LINKS", 10000),
     ROW(chunk_bytes, "CHUNK_BYTES", 1024 * MIB),
     ROW(shard_bytes, "SHARD_BYTES", 4096 * MIB),

@@ -96,6 +96,48 @@ static void test_attribute_errors(void **state) {
     zb_store_release(store);
 }
 
+/* All in one change of the document, or none. */
+static void test_many_attributes(void **state) {
+    (void)state;
+    zb_store *store = store_new();
+    zb_node *node = store_group(store, "a", "{\"x\":1,\"y\":[1, 2.50]}"), *changed, *out;
+    zb_error err;
+    const zb_attribute_edit good[] = {
+        {.name = "x"},
+        {.name = "n", .value = "{}", .checked = true},
+        {.name = "x", .value = "2"},
+        {.name = "y", .value = "3", .checked = true, .former = "[1,2.50]"}};
+    ASSERT_OK(zb_node_set_attributes(node, good, 4, &changed, &err), err);
+    char *text = zb_json_print(zb_node_attributes(changed));
+    assert_string_equal(text, "{\"y\":3,\"n\":{},\"x\":2}");
+    free(text);
+    const struct {
+        zb_attribute_edit bad;
+        enum zb_code code;
+        const char *words;
+    } rows[] = {
+        {{.name = "z"}, ZB_ENOTFOUND, "no attribute \"z\""},
+        {{.name = "z", .value = "{"}, ZB_EINVAL, "value"},
+        {{.name = "\xff", .value = "1"}, ZB_EINVAL, "UTF-8"},
+        {{.name = "y", .value = "4", .checked = true, .former = "2"}, ZB_ECONFLICT, "meanwhile"},
+        {{.name = "y", .value = "4", .checked = true}, ZB_ECONFLICT, "meanwhile"},
+        {{.name = "z", .value = "4", .checked = true, .former = "2"}, ZB_ECONFLICT, "meanwhile"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const zb_attribute_edit edits[] = {{.name = "x", .value = "7"}, rows[i].bad};
+        ASSERT_FAILS(zb_node_set_attributes(node, edits, 2, &out, &err), rows[i].code, err,
+                     rows[i].words);
+    }
+    ASSERT_FAILS(zb_node_set_attributes(node, NULL, 0, &out, &err), ZB_EINVAL, err, "attribute");
+    zb_node *now = open_node(store, "a");
+    text = zb_json_print(zb_node_attributes(now));
+    assert_string_equal(text, "{\"y\":3,\"n\":{},\"x\":2}");
+    free(text);
+    zb_node_release(now);
+    zb_node_release(changed);
+    zb_node_release(node);
+    zb_store_release(store);
+}
+
 static void name_dimensions(zb_store *store, const char *const *names, const char *expected) {
     zb_node *node = open_node(store, "a"), *changed;
     zb_error err;
@@ -350,6 +392,7 @@ int main(void) {
         cmocka_unit_test(test_attributes_keep_the_rest),
         cmocka_unit_test(test_attributes_are_made),
         cmocka_unit_test(test_attribute_errors),
+        cmocka_unit_test(test_many_attributes),
         cmocka_unit_test(test_dimension_names),
         cmocka_unit_test(test_attributes_of_others_stay),
         cmocka_unit_test(test_strange_attributes_stay),

@@ -152,6 +152,10 @@ static void test_refused_specs(void **state) {
     expect_refused("a", &spec, ZB_EINVAL, "level");
     spec.codecs = "[{\"name\":\"gzip\",\"configuration\":{\"speed\":1}}]";
     expect_refused("a", &spec, ZB_EINVAL, "no option \"speed\"");
+#ifdef ZB_HAVE_ZFP /* what cannot be written is not created either */
+    spec.codecs = "[{\"name\":\"zfp\",\"configuration\":{\"mode\":\"fixed_rate\",\"rate\":8}}]";
+    expect_refused("a", &spec, ZB_EUNSUPPORTED, "fixed rate in other than three dimensions");
+#endif
     spec.codecs = "{}";
     expect_refused("a", &spec, ZB_EINVAL, "expected a list");
     spec.codecs = "[";

@@ -6,11 +6,14 @@
  */
 #include "bind.h"
 
+#include <math.h>
+
 #include "codec/elements.h"
 #include "codec/encode.h"
 #include "model/codec_forms.h"
 
 static const zb_dtype boolean = {.kind = ZB_KIND_BOOL, .size = 1};
+static const zb_dtype int8 = {.kind = ZB_KIND_INT, .size = 1};
 static const zb_dtype int32 = {.kind = ZB_KIND_INT, .size = 4};
 static const zb_dtype uint16 = {.kind = ZB_KIND_UINT, .size = 2};
 static const zb_dtype float32 = {.kind = ZB_KIND_FLOAT, .size = 4};
@@ -74,6 +77,15 @@ static void of_numcodecs(void **state) {
           int32, ramp, "0502ff00");
     CHECK("[" FILTER("numcodecs.delta", "\"dtype\":\"<i4\"") "," BIG_BYTES "]", int32, ramp,
           "0000000500000002ffffffff00000000");
+    static const int8_t far[4] = {5, -1, 100,
+                                  -100}; /* 101 and -200 wrap, before they are widened */
+    CHECK("[" FILTER("numcodecs.delta", "\"dtype\":\"|i1\",\"astype\":\"<i2\"") "," LITTLE_BYTES
+                                                                                "]",
+          int8, far, "0500faff65003800");
+    static const uint8_t down[4] = {5, 3, 250, 0};
+    CHECK("[" FILTER("numcodecs.delta", "\"dtype\":\"|u1\",\"astype\":\"<i2\"") "," LITTLE_BYTES
+                                                                                "]",
+          uint8_type, down, "0500fe00f7000600");
     static const double tens[3] = {1000, 1000.1, 1002.5};
     CHECK("[" FILTER(
               "numcodecs.fixedscaleoffset",
@@ -111,12 +123,182 @@ static void of_the_registry(void **state) {
     CHECK("[" FILTER("packbits", "\"first_bit\":1,\"last_bit\":3") ",\"crc32c\"]", int32, even,
           "1f01ad0fb6db");
     CHECK("[\"packbits\"]", int32, small, "ffffffff03000000fcffffff");
+    static const zb_dtype_detail i2 = {.format = ZB_FORMAT_INT2}, i4 = {.format = ZB_FORMAT_INT4},
+                                 u2 = {.format = ZB_FORMAT_UINT2}, u4 = {.format = ZB_FORMAT_UINT4};
+    static const int8_t twos[5] = {-1, 0, 1, -2, 1}, fours[3] = {-8, 7, -1};
+    static const uint8_t natural2[5] = {3, 0, 1, 2, 1}, natural4[3] = {8, 7, 15};
+    const zb_dtype int2 = {.kind = ZB_KIND_SMALL, .size = 1, .detail = &i2},
+                   int4 = {.kind = ZB_KIND_SMALL, .size = 1, .detail = &i4},
+                   uint2 = {.kind = ZB_KIND_SMALL, .size = 1, .detail = &u2},
+                   uint4 = {.kind = ZB_KIND_SMALL, .size = 1, .detail = &u4};
+    CHECK("[\"packbits\"]", int2, twos, "9301");
+    CHECK("[\"packbits\"]", uint2, natural2, "9301");
+    CHECK("[" FILTER("packbits", "\"padding_encoding\":\"last_byte\"") "]", int4, fours, "780f04");
+    CHECK("[" FILTER("packbits", "\"padding_encoding\":\"first_byte\"") "]", uint4, natural4,
+          "04780f");
     static const uint16_t six[6] = {0, 1, 2, 3, 4, 5};
     CHECK("[" FILTER("reshape", "\"shape\":[2,-1]") "," FILTER(
               "transpose", "\"order\":[1,0]") "," LITTLE_BYTES "]",
           uint16, six, "000003000100040002000500");
     CHECK("[" FILTER("reshape", "\"shape\":[[0],1]") "," BIG_BYTES "]", uint16, six,
           "000000010002000300040005");
+}
+
+/* Encodes and decodes a chunk of 1300 elements, more than the codecs take at once. `stored`
+   gets the elements behind the filter. */
+enum { LONG = 1300 };
+static void long_chunk(const char *codecs, zb_dtype dtype, const void *elements, void *stored,
+                       size_t stored_size, void *back) {
+    zb__chain *chain;
+    const zb__form *form;
+    zb_error err;
+    size_t size;
+    uint64_t count = LONG, zero[2] = {0};
+    ASSERT_OK(bind_filters(codecs, dtype, zero, &chain, &err), err);
+    ASSERT_OK(zb__chain_form(chain, &count, &form, &err), err);
+    zb__scratch *scratch = zb__scratch_take();
+    ASSERT_OK(
+        zb__chunk_encode(form, scratch, elements, zero, true, stored, stored_size, &size, &err),
+        err);
+    assert_int_equal(size, stored_size);
+    zb__elements made;
+    ASSERT_OK(zb__elements_serialised(form, scratch, stored, size, &made, &err), err);
+    ASSERT_OK(zb__elements_open(form, scratch, &made, &err), err);
+    memcpy(back, made.data, LONG * dtype.size);
+    zb__scratch_put(scratch);
+    free_form(form);
+}
+
+static void long_differences(void **state) {
+    (void)state;
+    int32_t in[LONG], back[LONG];
+    int16_t stored[LONG];
+    for (int i = 0; i < LONG; i++)
+        in[i] = i * i % 10007 - 5000;
+    long_chunk("[" FILTER("numcodecs.delta", "\"astype\":\"<i2\"") "," LITTLE_BYTES "]", int32, in,
+               stored, sizeof stored, back);
+    for (int i = 0; i < LONG; i++)
+        assert_int_equal(stored[i], in[i] - (i ? in[i - 1] : 0));
+    assert_memory_equal(in, back, sizeof in);
+}
+
+static void long_floats(void **state) {
+    (void)state;
+    float in[LONG], back[LONG], stored[LONG], sum = 0;
+    for (int i = 0; i < LONG; i++)
+        in[i] = (float)(i % 37) * 0.1F - (float)(i % 11) * 1e3F;
+    in[0] = -0.0F;
+    long_chunk("[" FILTER("numcodecs.delta", "\"dtype\":\"<f4\"") "," LITTLE_BYTES "]", float32, in,
+               stored, sizeof stored, back);
+    assert_memory_equal(&stored[0], &in[0], sizeof(float));
+    for (int i = 1; i < LONG; i++)
+        assert_true(stored[i] == in[i] - in[i - 1]);
+    for (int i = 0; i < LONG; i++) {
+        sum = i ? sum + stored[i] : stored[i];
+        assert_memory_equal(&back[i], &sum, sizeof sum);
+    }
+}
+
+static void long_scaling(void **state) {
+    (void)state;
+    float in[LONG], back[LONG];
+    int16_t stored[LONG];
+    for (int i = 0; i < LONG; i++)
+        in[i] = (float)i * 0.37F - 200;
+    long_chunk(
+        "[" FILTER(
+            "numcodecs.fixedscaleoffset",
+            "\"offset\":-3.3,\"scale\":10,\"dtype\":\"<f4\",\"astype\":\"<i2\"") "," LITTLE_BYTES
+                                                                                 "]",
+        float32, in, stored, sizeof stored, back);
+    for (int i = 0; i < LONG; i++) {
+        float wanted = (float)((double)stored[i] / 10 + -3.3);
+        assert_int_equal(stored[i], (int)rintf((in[i] - -3.3F) * 10));
+        assert_memory_equal(&back[i], &wanted, sizeof wanted);
+    }
+}
+
+static void long_rounding(void **state) {
+    (void)state;
+    double in[LONG], back[LONG], stored[LONG];
+    for (int i = 0; i < LONG; i++)
+        in[i] = (1 + i / 7.0) * (i % 2 ? -1 : 1);
+    in[3] = NAN;
+    long_chunk("[" FILTER("bitround", "\"keepbits\":4") "," LITTLE_BYTES "]", float64, in, stored,
+               sizeof stored, back);
+    assert_memory_equal(stored, back, sizeof back);
+    for (int i = 0; i < LONG; i++) {
+        int exponent;
+        double fraction = frexp(in[i], &exponent); /* of 5 bits with the leading one */
+        assert_true(i == 3 ? isnan(stored[i])
+                           : stored[i] == ldexp(rint(ldexp(fraction, 5)), exponent - 5));
+    }
+}
+
+/* Blocks that need a rule, and blocks that need none. */
+static void long_casts(void **state) {
+    (void)state;
+    float in[LONG], back[LONG];
+    int16_t stored[LONG];
+    for (int i = 0; i < LONG; i++)
+        in[i] = (float)i * 0.25F - 100;
+    in[700] = 1e9F;
+    in[701] = -1e9F;
+    long_chunk("[" FILTER("scale_offset", "\"offset\":-3,\"scale\":8") "," FILTER(
+                   "cast_value",
+                   "\"data_type\":\"int16\",\"out_of_range\":\"clamp\"") "," LITTLE_BYTES "]",
+               float32, in, stored, sizeof stored, back);
+    for (int i = 0; i < LONG; i++) {
+        int wanted = i == 700 ? INT16_MAX : i == 701 ? INT16_MIN : (int)((in[i] + 3) * 8);
+        assert_int_equal(stored[i], wanted);
+        assert_true(back[i] == (float)wanted / 8 - 3);
+    }
+}
+
+static void long_quantizing(void **state) {
+    (void)state;
+    double in[LONG], back[LONG];
+    float stored[LONG];
+    for (int i = 0; i < LONG; i++)
+        in[i] = i * 0.013 - 7;
+    long_chunk("[" FILTER("numcodecs.quantize",
+                          "\"digits\":1,\"dtype\":\"<f8\",\"astype\":\"<f4\"") "," LITTLE_BYTES "]",
+               float64, in, stored, sizeof stored, back);
+    for (int i = 0; i < LONG; i++) {
+        assert_true((double)stored[i] == rint(in[i] * 16) / 16);
+        assert_true(back[i] == (double)stored[i]);
+    }
+}
+
+/* A value that cannot be stored, in another block than the first. */
+static void refused_late(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {
+        {"[" FILTER("numcodecs.delta", "\"astype\":\"|i1\"") ",\"bytes\"]",
+         "a difference does not fit"},
+        {"[" FILTER("numcodecs.fixedscaleoffset",
+                    "\"offset\":0,\"scale\":1,\"astype\":\"|i1\"") ",\"bytes\"]",
+         "-129 does not fit int8"},
+        {"[" FILTER("cast_value", "\"data_type\":\"int8\"") ",\"bytes\"]",
+         "cast_value: -129 cannot be cast to int8"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int32_t in[LONG] = {[1025] = -129};
+        zb__chain *chain;
+        const zb__form *form;
+        zb_error err;
+        uint8_t out[LONG];
+        size_t size;
+        uint64_t count = LONG, zero[2] = {0};
+        ASSERT_OK(bind_filters(cases[i][0], int32, zero, &chain, &err), err);
+        ASSERT_OK(zb__chain_form(chain, &count, &form, &err), err);
+        zb__scratch *scratch = zb__scratch_take();
+        ASSERT_FAILS(zb__chunk_encode(form, scratch, (const uint8_t *)in, zero, true, out,
+                                      sizeof out, &size, &err),
+                     ZB_EINVAL, err, cases[i][1]);
+        zb__scratch_put(scratch);
+        free_form(form);
+    }
 }
 
 /* Each element of `in` becomes the one of `out`; decoding gives `back`. */
@@ -312,9 +494,13 @@ static void missing_inner_chunks(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(of_numcodecs),   cmocka_unit_test(of_the_registry),
-        cmocka_unit_test(rounding),       cmocka_unit_test(refused_documents),
-        cmocka_unit_test(refused_values), cmocka_unit_test(missing_inner_chunks),
+        cmocka_unit_test(of_numcodecs),     cmocka_unit_test(of_the_registry),
+        cmocka_unit_test(rounding),         cmocka_unit_test(refused_documents),
+        cmocka_unit_test(refused_values),   cmocka_unit_test(missing_inner_chunks),
+        cmocka_unit_test(long_differences), cmocka_unit_test(long_floats),
+        cmocka_unit_test(long_scaling),     cmocka_unit_test(long_rounding),
+        cmocka_unit_test(long_casts),       cmocka_unit_test(long_quantizing),
+        cmocka_unit_test(refused_late),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

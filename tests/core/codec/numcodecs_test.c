@@ -58,6 +58,13 @@ static const struct {
     {"numcodecs.lzma", "{}",
      "fd377a585a000004e6d6b4460200210116000000742fe5a3e0000f000c5d0000687ebf0a82ad1ce65233f3007f8c"
      "fc9e7aea050400012810e50b6c601fb6f37d010000000004595a"},
+    {"numcodecs.lzma", "{\"format\":3,\"filters\":[{\"id\":33}]}",
+     "e0000f000c5d0000687ebf0a82ad1ce65233f300"},
+    {"numcodecs.lzma",
+     "{\"format\":3,\"filters\":[{\"id\":3,\"dist\":4},{\"id\":33,\"preset\":1}]}",
+     "e0000f00085d0000687ec6845de80000"},
+    {"numcodecs.lzma", "{\"format\":3,\"filters\":[{\"id\":4611686018427387905,\"preset\":9}]}",
+     "0000687ebf0a82ad1ce7aae095ffff67380000"},
 #endif
 };
 
@@ -265,6 +272,15 @@ static void bombs(void **state) {
     assert_fails(zb__codec_find("numcodecs.lzma"), greedy.data, greedy.size, 16, ZB_ELIMIT,
                  "wants a dictionary");
     free(greedy.data);
+    zb_error err;
+    uint8_t out[16];
+    bytes raw = from_hex("01000f000102030405060708090a0b0c0d0e0f00");
+    assert_int_equal(
+        decode_with("numcodecs.lzma",
+                    "{\"format\":3,\"filters\":[{\"id\":33,\"dict_size\":1073741824}]}", raw, out,
+                    16, &err),
+        ZB_ELIMIT);
+    free(raw.data);
 #endif
 }
 

@@ -82,7 +82,9 @@ static void keys_and_names(void **state) {
         {"chunk_key_encoding", KEYS("default", "{}"), ZB_OK, NULL},
         {"chunk_key_encoding", KEYS("v2", "{\"separator\":\"/\"}"), ZB_OK, NULL},
         {"chunk_key_encoding", KEYS("other", "{}"), ZB_EUNSUPPORTED,
-         "chunk_key_encoding \"other\" is not supported, expected \"default\" or \"v2\""},
+         "chunk_key_encoding \"other\" is not supported, expected \"default\", \"v2\", \"fanout\" "
+         "or "
+         "\"suffix\""},
         {"chunk_key_encoding", KEYS("default", "null"), ZB_EFORMAT, "configuration is null"},
         {"chunk_key_encoding", KEYS("default", "{\"separator\":\"-\"}"), ZB_EFORMAT,
          "separator is \"-\", expected \"/\" or \".\""},
@@ -105,9 +107,8 @@ static void keys_and_names(void **state) {
         {"dimension_names", "[\"z\",\"y\",\"x\"]", ZB_EFORMAT, "dimension_names is"},
         {"dimension_names", "\"yx\"", ZB_EFORMAT, "dimension_names is \"yx\""},
         {"dimension_names", "[\"y\",1]", ZB_EFORMAT, "dimension_names[1] is 1, expected a name"},
-        {"codecs", NULL, ZB_EFORMAT, "the member codecs is missing"},
-        {"codecs", "[]", ZB_EFORMAT, "codecs"},
-        {"codecs", "null", ZB_EFORMAT, "codecs"},
+        {"codecs", "null", ZB_EFORMAT, "codecs is null, expected a list"},
+        {"codecs", "{}", ZB_EFORMAT, "codecs is {}, expected a list"},
         {"codecs", "[\"bytes\",\"nonsense\"]", ZB_EUNSUPPORTED, "nonsense"},
     };
     sample_check(sample_array, rows, COUNT(rows));
@@ -224,20 +225,20 @@ static void parses_keys(void **state) {
     (void)state;
     static const struct {
         const char *text;
-        bool v2;
+        enum zb__key_form form;
         char separator;
     } rows[] = {
-        {"\"default\"", false, '/'},
-        {"\"v2\"", true, '.'},
-        {KEYS("default", "{\"separator\":\".\"}"), false, '.'},
-        {KEYS("default", "{\"separator\":\"/\"}"), false, '/'},
-        {KEYS("v2", "{}"), true, '.'},
-        {KEYS("v2", "{\"separator\":\"/\"}"), true, '/'},
+        {"\"default\"", ZB__KEYS_DEFAULT, '/'},
+        {"\"v2\"", ZB__KEYS_V2, '.'},
+        {KEYS("default", "{\"separator\":\".\"}"), ZB__KEYS_DEFAULT, '.'},
+        {KEYS("default", "{\"separator\":\"/\"}"), ZB__KEYS_DEFAULT, '/'},
+        {KEYS("v2", "{}"), ZB__KEYS_V2, '.'},
+        {KEYS("v2", "{\"separator\":\"/\"}"), ZB__KEYS_V2, '/'},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         char *text = sample_array("chunk_key_encoding", rows[i].text);
         zb_node *node = sample_node(text);
-        assert_int_equal(node->array->keys.v2, rows[i].v2);
+        assert_int_equal(node->array->keys.form, rows[i].form);
         assert_int_equal(node->array->keys.separator, rows[i].separator);
         zb_node_release(node);
         free(text);

@@ -88,6 +88,9 @@ static void refuses_others(void **state) {
         enum zb_code code;
         const char *message;
     } rows[] = {
+        {"{\"name\":\"optional\",\"configuration\":{\"name\":\"uint8\"}}", ZB_EUNSUPPORTED,
+         "data_type \"optional\" is not supported: a draft whose elements may be null; write the"},
+        {"\"zarrs.optional\"", ZB_EUNSUPPORTED, "and the mask as two arrays"},
         {"\"int128\"", ZB_EUNSUPPORTED, "data_type \"int128\" is not supported"},
         {"\"Int8\"", ZB_EUNSUPPORTED, "\"Int8\""},
         {"\"<i4\"", ZB_EUNSUPPORTED, "\"<i4\""},

@@ -59,3 +59,7 @@ size_t starve_end(void) {
     atomic_store(&starving, false);
     return atomic_load(&denied);
 }
+
+size_t starve_asked(void) {
+    return atomic_load(&asked);
+}

@@ -14,4 +14,7 @@ void starve_begin(size_t left);
 /* All succeed again; returns the number of refused ones. */
 size_t starve_end(void);
 
+/* The allocations that were asked for between the last two calls of those above. */
+size_t starve_asked(void);
+
 #endif

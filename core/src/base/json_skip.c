@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Skipping goes through a value in one loop: `open` remembers which of the containers around the
+ * current place are objects, so that no nesting costs stack.
+ */
+#include "base/json_skip.h"
+
+#include <string.h>
+
+/* The deepest nesting that any caller allows (json_parse.c). */
+#define DEPTH_MAX 1000
+
+/* Bytes of names that have passed, until they are freed. */
+#define MOST_NAMES ((size_t)32 << 10)
+
+static enum zb_code skip_scalar(zb__scanner *s) {
+    static const char *const words[] = {"true", "false", "null"};
+    const char c = zb__scan_peek(s);
+    if (c == '"')
+        return zb__scan_skip_string(s);
+    if (c == '-' || c == 'N' || c == 'I' || (c >= '0' && c <= '9'))
+        return zb__scan_skip_number(s);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (zb__scan_word(s, words[i]))
+            return ZB_OK;
+    }
+    return zb__scan_expected(s, "a JSON value");
+}
+
+static enum zb_code skip_name(zb__scanner *s) {
+    zb__scan_space(s);
+    if (zb__scan_peek(s) != '"')
+        return zb__scan_expected(s, "a member's name in quotes");
+    enum zb_code code = zb__scan_skip_string(s);
+    if (!code && !zb__scan_take(s, ':'))
+        code = zb__scan_expected(s, "':' behind a member's name");
+    return code;
+}
+
+/* Behind a value: closes the containers that end here. *more: another value follows. */
+static enum zb_code skip_ends(zb__scanner *s, const bool *open, size_t *depth, bool *more) {
+    *more = false;
+    while (*depth > 0 && !*more) {
+        const bool object = open[*depth - 1];
+        if (zb__scan_take(s, ',')) {
+            enum zb_code code = object ? skip_name(s) : ZB_OK;
+            if (code)
+                return code;
+            *more = true;
+        } else if (zb__scan_take(s, object ? '}' : ']')) {
+            --*depth;
+        } else {
+            return zb__scan_expected(s, object ? "',' or '}'" : "',' or ']'");
+        }
+    }
+    return ZB_OK;
+}
+
+enum zb_code zb__json_skip(zb__scanner *s, size_t depth) {
+    bool open[DEPTH_MAX], more = true;
+    const size_t most = depth < DEPTH_MAX ? depth : DEPTH_MAX;
+    size_t level = 0;
+    enum zb_code code = ZB_OK;
+    while (more && !code) {
+        zb__scan_space(s);
+        const char c = zb__scan_peek(s);
+        if (c != '{' && c != '[') {
+            code = skip_scalar(s);
+        } else if (level >= most) {
+            code = zb__scan_fail(s, ZB_ELIMIT, s->at, "nested deeper than %d levels", DEPTH_MAX);
+        } else {
+            s->at++;
+            open[level++] = c == '{';
+            zb__scan_space(s);
+            if (zb__scan_peek(s) != (c == '{' ? '}' : ']')) {
+                code = c == '{' ? skip_name(s) : ZB_OK;
+                continue;
+            }
+        }
+        if (!code)
+            code = skip_ends(s, open, &level, &more);
+    }
+    return code;
+}
+
+/* ---- Members ------------------------------------------------------------------------------ */
+
+void zb__json_members_begin(zb__json_members *members, const char *text, size_t size,
+                            size_t begin) {
+    *members =
+        (zb__json_members){.s = {.text = text, .size = size, .at = begin + 1, .is_lenient = true}};
+}
+
+enum zb_code zb__json_members_next(zb__json_members *members, bool *there, zb_error *err) {
+    zb__scanner *s = &members->s;
+    char *name;
+    *there = false;
+    /* Pointers into the struct are set here, since it may have been copied. */
+    s->arena = &members->arena;
+    s->err = err;
+    if (members->begun)
+        *there = zb__scan_take(s, ',');
+    zb__scan_space(s);
+    if (!members->begun)
+        *there = zb__scan_peek(s) == '"';
+    members->begun = true;
+    if (!*there)
+        return ZB_OK;
+    if (members->arena.held > MOST_NAMES)
+        zb__arena_free(&members->arena);
+    members->place.name = s->at;
+    enum zb_code code = zb__scan_string(s, &name);
+    if (code)
+        return code;
+    members->name = name;
+    (void)zb__scan_take(s, ':');
+    zb__scan_space(s);
+    members->place.begin = s->at;
+    code = zb__json_skip(s, DEPTH_MAX);
+    members->place.end = s->at;
+    return code;
+}
+
+void zb__json_members_end(zb__json_members *members) {
+    zb__arena_free(&members->arena);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* JSON values that are checked, and not made into a tree: consolidated metadata of many nodes, whose
+   tree would take several times the memory of the text. */
+#ifndef ZB_BASE_JSON_SKIP_H
+#define ZB_BASE_JSON_SKIP_H
+
+#include "base/json_scan.h"
+#include "zarrbridge/json.h"
+
+/* Checks and skips the value that begins here, or behind white space. Objects and lists in it may be
+   nested `depth` levels: else ZB_ELIMIT. That a member stands twice is not seen. */
+enum zb_code zb__json_skip(zb__scanner *s, size_t depth);
+
+/* The members of an object, one after the other, in a text that has been checked by parsing or by
+   zb__json_skip. zb__json_members_end ends it. */
+typedef struct zb__json_members {
+    zb__scanner s;
+    zb__arena arena;     /* of the names */
+    bool begun;          /* there is a member at hand, or all have passed */
+    const char *name;    /* of the member at hand, as lenient parsing reads it */
+    zb_json_place place; /* of the member at hand */
+} zb__json_members;
+
+/* The object that begins at byte `begin`. */
+void zb__json_members_begin(zb__json_members *members, const char *text, size_t size, size_t begin);
+
+/* Goes to the next member; *there: there is one. ZB_ENOMEM. */
+enum zb_code zb__json_members_next(zb__json_members *members, bool *there, zb_error *err);
+
+void zb__json_members_end(zb__json_members *members);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* Converting elements: see convert.h. */
+#include "attributes/convert.h"
+
+#include "hdf5/type_json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The same type with numbers in place of old references; -1 for references of other kinds. */
+static hid_t without_references(h5_lib *lib, hid_t type) {
+    static const char reference[] = "{\"class\":\"reference\",\"kind\":\"object\"}";
+    static const char number[] = "\"<u8\"";
+    size_t size;
+    zb_json *json = NULL;
+    if (lib->H5Tdetect_class(type, H5T_REFERENCE) <= 0)
+        return lib->H5Tcopy(type);
+    zb_json_writer *w = zb_json_writer_new();
+    vol_type_print(lib, type, w, NULL);
+    char *text = zb_json_writer_end(w, &size), *at = text;
+    while (at && (at = strstr(at, reference))) { /* names are in quotes that are escaped there */
+        memset(at, ' ', sizeof reference - 1);
+        memcpy(at, number, sizeof number - 1);
+    }
+    hid_t plain = -1;
+    if (text && !strstr(text, "{\"class\":\"reference\"") &&
+        zb_json_parse(text, size, &json, NULL) == ZB_OK)
+        plain = vol_type_parse(lib, json);
+    zb_json_free(json);
+    free(text);
+    return plain;
+}
+
+herr_t vol_convert(h5_lib *lib, hid_t from_type, hid_t to_type, size_t count, const void *from,
+                   void *to, hid_t dxpl) {
+    const size_t from_size = lib->H5Tget_size(from_type), to_size = lib->H5Tget_size(to_type);
+    const size_t larger = from_size > to_size ? from_size : to_size;
+    hid_t plain_from = without_references(lib, from_type);
+    hid_t plain_to = without_references(lib, to_type);
+    void *work = calloc(count + 1, larger), *background = calloc(count + 1, larger);
+    herr_t result = -1;
+    if (work && background && plain_from >= 0 && plain_to >= 0) {
+        memcpy(work, from, count * from_size);
+        memcpy(background, to, count * to_size);
+        result = lib->H5Tconvert(plain_from, plain_to, count, work, background, dxpl);
+    }
+    if (result >= 0)
+        memcpy(to, work, count * to_size);
+    if (plain_from >= 0)
+        lib->H5Tclose(plain_from);
+    if (plain_to >= 0)
+        lib->H5Tclose(plain_to);
+    free(work);
+    free(background);
+    return result;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Elements of attributes, of any HDF5 type, as programs have them in memory: as plain JSON and back,
+ * and as bytes and back.
+ *
+ *     integer, enumeration, bitfield   integer; h5py's bool: true and false
+ *     float                            number with a point or an exponent, as short as its type
+ *                                      allows; "NaN", "Infinity", "-Infinity"
+ *     string                           string. Bytes that are no UTF-8 are taken for Latin-1, NULs
+ *                                      become U+FFFD
+ *     opaque, bitfield over 64 bits    string: base64
+ *     reference to an object           string: its path; null where it leads nowhere
+ *     compound                         object with the members
+ *     array, list of variable length,  list; complex numbers are lists of two
+ *     complex number of HDF5 2.x
+ *
+ * Bytes are those of the elements in memory, one after the other, but without the padding in
+ * compounds; of a list or string of variable length first its number of elements or bytes, as 8
+ * bytes, little-endian.
+ *
+ * elements_form.c, elements_to_json.c, elements_from_json.c, elements_bytes.c.
+ */
+#ifndef ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_ELEMENTS_H
+#define ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_ELEMENTS_H
+
+#include "hdf5/text.h"
+#include "model/tree.h"
+
+/* The largest attribute that is made of what a store says: bytes of all elements in memory. */
+#define VOL_ATTR_LARGEST ((size_t)64 << 20)
+
+enum vol_form_kind {
+    VOL_FORM_BOOL,
+    VOL_FORM_INT,
+    VOL_FORM_UINT,
+    VOL_FORM_FLOAT,
+    VOL_FORM_BITS, /* at most 8 bytes */
+    VOL_FORM_OPAQUE,
+    VOL_FORM_TEXT,
+    VOL_FORM_REFERENCE, /* an old one: 8 bytes, the token of a node */
+    VOL_FORM_COMPOUND,
+    VOL_FORM_ARRAY,
+    VOL_FORM_VLEN
+};
+
+typedef struct vol_form vol_form;
+
+typedef struct vol_form_member {
+    char *name;
+    size_t offset;
+    vol_form *form;
+} vol_form_member;
+
+/* A type taken apart. */
+struct vol_form {
+    h5_lib *lib;
+    vol_file *file; /* whose nodes references lead to */
+    enum vol_form_kind kind;
+    size_t size;        /* bytes of an element */
+    hid_t number;       /* numbers: their type; 0 for other kinds */
+    bool is_big_endian; /* bits */
+    vol_text_form text;
+    size_t count; /* compound: of members; array: of elements */
+    vol_form_member *member;
+    vol_form *base; /* array, vlen */
+    uint32_t ndim;  /* array */
+    uint64_t dims[ZB_MAX_NDIM];
+};
+
+/* Takes a type apart; freed with vol_form_free (NULL is allowed). ZB_EUNSUPPORTED, with what to do
+   instead, for types that no attribute of a store can have: floats of more than 64 bits, integers
+   of more, references to regions and those of HDF5 1.12's new kind. */
+enum zb_code vol_form_new(vol_file *file, hid_t type, vol_form **out, zb_error *err);
+void vol_form_free(vol_form *form);
+
+/* Whether elements point at other memory, or hold references. */
+bool vol_form_has(const vol_form *form, enum vol_form_kind kind);
+bool vol_form_points(const vol_form *form);
+
+/* Writes `count` elements, nested as dims say. NULLs in texts count as memory that has run out. */
+void vol_elements_print(const vol_form *form, uint32_t ndim, const uint64_t *dims,
+                        const void *elements, zb_json_writer *out);
+
+/* Elements of that JSON, malloc'ed; ZB_EINVAL when it is not nested as dims say or holds what the
+   type cannot hold exactly. Neither is trusted, but the product of dims is `count` and fits. */
+enum zb_code vol_elements_parse(const vol_form *form, uint32_t ndim, const uint64_t *dims,
+                                size_t count, const zb_json *json, void **out);
+
+/* The bytes of `count` elements; malloc'ed. NULL when memory runs out. */
+unsigned char *vol_elements_pack(const vol_form *form, size_t count, const void *elements,
+                                 size_t *size);
+
+/* Elements of such bytes, which are not trusted, malloc'ed; NULL when they are not so many. */
+void *vol_elements_unpack(const vol_form *form, size_t count, const unsigned char *bytes,
+                          size_t size);
+
+/* Frees elements with all that they point at; NULL is allowed. */
+void vol_elements_free(const vol_form *form, size_t count, void *elements);
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* Elements as bytes: see elements.h. */
+#include "attributes/elements.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT_SIZE 8 /* bytes of the length of what has a variable one */
+
+/* ---- Into bytes ---- */
+
+typedef struct packed {
+    unsigned char *bytes;
+    size_t size, room;
+    bool failed; /* memory ran out */
+} packed;
+
+static void put(packed *out, const void *bytes, size_t size) {
+    if (!out->failed && out->size + size > out->room) {
+        const size_t room = 2 * (out->size + size);
+        unsigned char *larger = realloc(out->bytes, room);
+        out->failed = !larger;
+        if (larger) {
+            out->bytes = larger;
+            out->room = room;
+        }
+    }
+    if (out->failed || size == 0)
+        return;
+    memcpy(out->bytes + out->size, bytes, size);
+    out->size += size;
+}
+
+static void put_count(packed *out, uint64_t count) {
+    unsigned char bytes[COUNT_SIZE];
+    for (unsigned i = 0; i < COUNT_SIZE; i++)
+        bytes[i] = (unsigned char)(count >> 8 * i);
+    put(out, bytes, sizeof bytes);
+}
+
+static void pack(const vol_form *form, size_t count, const char *elements, packed *out);
+
+/* What stands behind the end of a text is no part of it. */
+static void pack_text(const vol_form *form, const char *element, packed *out) {
+    const zb_slice text = vol_text_get(&form->text, element);
+    if (form->text.is_variable) {
+        put_count(out, text.size);
+        put(out, text.data, text.size);
+        return;
+    }
+    static const char nothing[64] = {0};
+    if (form->text.padding != H5T_STR_NULLTERM) {
+        put(out, element, form->size);
+        return;
+    }
+    put(out, text.data, text.size);
+    for (size_t left = form->size - text.size; left > 0;) {
+        const size_t part = left < sizeof nothing ? left : sizeof nothing;
+        put(out, nothing, part);
+        left -= part;
+    }
+}
+
+static void pack_one(const vol_form *form, const char *element, packed *out) {
+    hvl_t list;
+    switch (form->kind) {
+    case VOL_FORM_TEXT:
+        pack_text(form, element, out);
+        return;
+    case VOL_FORM_COMPOUND:
+        for (size_t i = 0; i < form->count; i++)
+            pack(form->member[i].form, 1, element + form->member[i].offset, out);
+        return;
+    case VOL_FORM_ARRAY:
+        pack(form->base, form->count, element, out);
+        return;
+    case VOL_FORM_VLEN:
+        memcpy(&list, element, sizeof list);
+        put_count(out, list.p ? list.len : 0);
+        if (list.p)
+            pack(form->base, list.len, list.p, out);
+        return;
+    default:
+        put(out, element, form->size);
+    }
+}
+
+static void pack(const vol_form *form, size_t count, const char *elements, packed *out) {
+    for (size_t i = 0; i < count; i++)
+        pack_one(form, elements + i * form->size, out);
+}
+
+unsigned char *vol_elements_pack(const vol_form *form, size_t count, const void *elements,
+                                 size_t *size) {
+    packed out = {.bytes = malloc(1), .room = 1};
+    out.failed = !out.bytes;
+    pack(form, count, elements, &out);
+    *size = out.size;
+    if (!out.failed)
+        return out.bytes;
+    free(out.bytes);
+    return NULL;
+}
+
+/* ---- Out of bytes ---- */
+
+typedef struct unpacked {
+    const unsigned char *at;
+    size_t left;
+} unpacked;
+
+static bool take(unpacked *in, void *out, size_t size) {
+    if (in->left < size)
+        return false;
+    if (size > 0)
+        memcpy(out, in->at, size);
+    in->at += size;
+    in->left -= size;
+    return true;
+}
+
+static bool take_count(unpacked *in, uint64_t *out) {
+    unsigned char bytes[COUNT_SIZE];
+    if (!take(in, bytes, sizeof bytes))
+        return false;
+    *out = 0;
+    for (unsigned i = 0; i < COUNT_SIZE; i++)
+        *out |= (uint64_t)bytes[i] << 8 * i;
+    return true;
+}
+
+static bool unpack(const vol_form *form, size_t count, unpacked *in, char *elements);
+
+static bool unpack_text(const vol_form *form, unpacked *in, char *element) {
+    uint64_t size;
+    if (!form->text.is_variable)
+        return take(in, element, form->size);
+    if (!take_count(in, &size) || size > in->left || memchr(in->at, '\0', (size_t)size))
+        return false;
+    const zb_slice text = {.data = (const char *)in->at, .size = (size_t)size};
+    if (vol_text_put(&form->text, text, element, NULL) != ZB_OK)
+        return false;
+    in->at += size;
+    in->left -= (size_t)size;
+    return true;
+}
+
+/* An element takes a byte at least in the packed form, or the form is one without any. */
+static bool unpack_list(const vol_form *form, unpacked *in, char *element) {
+    uint64_t count;
+    if (!take_count(in, &count) || count > in->left || count > VOL_ATTR_LARGEST / form->base->size)
+        return false;
+    hvl_t list = {.len = (size_t)count,
+                  .p = count ? calloc((size_t)count, form->base->size) : NULL};
+    if (count && !list.p)
+        return false;
+    memcpy(element, &list, sizeof list); /* the element owns it, also when the rest fails */
+    return unpack(form->base, list.len, in, list.p);
+}
+
+static bool unpack_one(const vol_form *form, unpacked *in, char *element) {
+    switch (form->kind) {
+    case VOL_FORM_TEXT:
+        return unpack_text(form, in, element);
+    case VOL_FORM_COMPOUND:
+        for (size_t i = 0; i < form->count; i++)
+            if (!unpack(form->member[i].form, 1, in, element + form->member[i].offset))
+                return false;
+        return true;
+    case VOL_FORM_ARRAY:
+        return unpack(form->base, form->count, in, element);
+    case VOL_FORM_VLEN:
+        return unpack_list(form, in, element);
+    default:
+        return take(in, element, form->size);
+    }
+}
+
+static bool unpack(const vol_form *form, size_t count, unpacked *in, char *elements) {
+    for (size_t i = 0; i < count; i++)
+        if (!unpack_one(form, in, elements + i * form->size))
+            return false;
+    return true;
+}
+
+void *vol_elements_unpack(const vol_form *form, size_t count, const unsigned char *bytes,
+                          size_t size) {
+    unpacked in = {.at = bytes, .left = size};
+    char *elements = calloc(count ? count : 1, form->size);
+    if (elements && unpack(form, count, &in, elements) && in.left == 0)
+        return elements;
+    vol_elements_free(form, count, elements);
+    return NULL;
+}
+
+/* ---- Freeing ---- */
+
+static void free_parts(const vol_form *form, size_t count, char *elements) {
+    if (!vol_form_points(form))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        char *element = elements + i * form->size;
+        hvl_t list;
+        char *text;
+        if (form->kind == VOL_FORM_TEXT) { /* in a packed compound it lies anywhere */
+            memcpy(&text, element, sizeof text);
+            free(text);
+        }
+        for (size_t m = 0; form->member && m < form->count; m++)
+            free_parts(form->member[m].form, 1, element + form->member[m].offset);
+        if (form->kind == VOL_FORM_ARRAY)
+            free_parts(form->base, form->count, element);
+        if (form->kind != VOL_FORM_VLEN)
+            continue;
+        memcpy(&list, element, sizeof list);
+        if (list.p)
+            free_parts(form->base, list.len, list.p);
+        free(list.p);
+    }
+}
+
+void vol_elements_free(const vol_form *form, size_t count, void *elements) {
+    if (elements)
+        free_parts(form, count, elements);
+    free(elements);
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* Elements from JSON: see elements.h. */
+#include "attributes/elements.h"
+
+#include "hdf5/types.h"
+#include "model/paths.h"
+#include "zarrbridge/conventions.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool parse(const vol_form *form, uint32_t ndim, const uint64_t *dims, char **at,
+                  const zb_json *json);
+
+/* ---- Numbers ---- */
+
+static bool to_double(const zb_json *json, double *out) {
+    const char *text = zb_json_string(json);
+    if (!text)
+        return zb_json_double(json, out);
+    if (strcmp(text, "NaN") == 0)
+        *out = (double)NAN;
+    else if (strcmp(text, "Infinity") == 0)
+        *out = (double)INFINITY;
+    else if (strcmp(text, "-Infinity") == 0)
+        *out = -(double)INFINITY;
+    else
+        return false;
+    return true;
+}
+
+/* A number that HDF5's conversion to the type and back leaves as it is. A float may be rounded: its
+   JSON is as short as its own type allows. */
+static bool parse_number(const vol_form *form, const zb_json *json, char *element) {
+    h5_lib *lib = form->lib;
+    const hid_t list = *lib->H5P_LST_DATASET_XFER_ID_g;
+    union {
+        int64_t i;
+        uint64_t u;
+        double d;
+        char bytes[8];
+    } value, back;
+    const bool is_float = form->kind == VOL_FORM_FLOAT;
+    const hid_t wide = is_float                     ? vol_type_double(lib)
+                       : form->kind == VOL_FORM_INT ? *lib->H5T_NATIVE_INT64_g
+                                                    : *lib->H5T_NATIVE_UINT64_g;
+    if (!(is_float                     ? to_double(json, &value.d)
+          : form->kind == VOL_FORM_INT ? zb_json_int64(json, &value.i)
+                                       : zb_json_uint64(json, &value.u)))
+        return false;
+    back = value;
+    if (lib->H5Tconvert(wide, form->number, 1, &value, NULL, list) < 0)
+        return false;
+    memcpy(element, value.bytes, form->size);
+    if (is_float)
+        return true;
+    const uint64_t meant = back.u;
+    memset(&value, 0, sizeof value);
+    memcpy(value.bytes, element, form->size);
+    return lib->H5Tconvert(form->number, wide, 1, &value, NULL, list) >= 0 && value.u == meant;
+}
+
+static bool parse_bits(const vol_form *form, const zb_json *json, char *element) {
+    uint64_t value;
+    if (!zb_json_uint64(json, &value) ||
+        (form->size < sizeof value && value >> 8 * form->size != 0))
+        return false;
+    for (size_t i = 0; i < form->size; i++) {
+        const size_t place = form->is_big_endian ? form->size - 1 - i : i;
+        element[i] = (char)(value >> 8 * place);
+    }
+    return true;
+}
+
+/* ---- Text ---- */
+
+/* A text that does not fit whole is none of the type. */
+static bool parse_text(const vol_form *form, const zb_json *json, char *element) {
+    const char *text = zb_json_string(json);
+    const zb_slice slice = {.data = text, .size = text ? strlen(text) : 0};
+    return text && (form->text.is_variable || slice.size <= form->size) &&
+           vol_text_put(&form->text, slice, element, NULL) == ZB_OK &&
+           vol_text_get(&form->text, element).size == slice.size;
+}
+
+static bool parse_reference(const vol_form *form, const zb_json *json, char *element) {
+    const char *path = zb_json_string(json);
+    const vol_node *node = path ? vol_node_find(form->file->root, path, NULL) : NULL;
+    const uint64_t token = node ? node->token : 0;
+    memcpy(element, &token, sizeof token);
+    return path || zb_json_kind_of(json) == ZB_JSON_NULL;
+}
+
+static bool parse_base64(const vol_form *form, const zb_json *json, char *element) {
+    const char *text = zb_json_string(json);
+    size_t size = 0;
+    void *bytes = text ? zb_base64_parse(text, &size) : NULL;
+    const bool good = bytes && size == form->size;
+    if (good)
+        memcpy(element, bytes, size);
+    free(bytes);
+    return good;
+}
+
+/* ---- Elements ---- */
+
+static bool parse_compound(const vol_form *form, const zb_json *json, char *element) {
+    if (zb_json_kind_of(json) != ZB_JSON_OBJECT || zb_json_count(json) != form->count)
+        return false;
+    for (size_t i = 0; i < form->count; i++) {
+        char *at = element + form->member[i].offset;
+        const zb_json *value = zb_json_get(json, form->member[i].name);
+        if (!value || !parse(form->member[i].form, 0, NULL, &at, value))
+            return false;
+    }
+    return true;
+}
+
+static bool parse_list(const vol_form *form, const zb_json *json, char *element) {
+    const uint64_t length = zb_json_count(json);
+    if (zb_json_kind_of(json) != ZB_JSON_ARRAY || length > VOL_ATTR_LARGEST / form->base->size)
+        return false;
+    hvl_t list = {.len = (size_t)length,
+                  .p = length ? calloc((size_t)length, form->base->size) : NULL};
+    if (length && !list.p)
+        return false;
+    memcpy(element, &list, sizeof list); /* the element owns it, also when the rest fails */
+    char *at = list.p;
+    return parse(form->base, 1, &length, &at, json);
+}
+
+static bool parse_one(const vol_form *form, const zb_json *json, char *element) {
+    switch (form->kind) {
+    case VOL_FORM_BOOL:
+        *element = zb_json_bool(json);
+        return zb_json_kind_of(json) == ZB_JSON_BOOL;
+    case VOL_FORM_INT:
+    case VOL_FORM_UINT:
+    case VOL_FORM_FLOAT:
+        return parse_number(form, json, element);
+    case VOL_FORM_BITS:
+        return parse_bits(form, json, element);
+    case VOL_FORM_OPAQUE:
+        return parse_base64(form, json, element);
+    case VOL_FORM_TEXT:
+        return parse_text(form, json, element);
+    case VOL_FORM_REFERENCE:
+        return parse_reference(form, json, element);
+    case VOL_FORM_COMPOUND:
+        return parse_compound(form, json, element);
+    case VOL_FORM_ARRAY:
+        return parse(form->base, form->ndim, form->dims, &element, json);
+    case VOL_FORM_VLEN:
+        return parse_list(form, json, element);
+    }
+    return false;
+}
+
+/* Moves *at behind the elements. */
+static bool parse(const vol_form *form, uint32_t ndim, const uint64_t *dims, char **at,
+                  const zb_json *json) {
+    if (ndim == 0) {
+        char *element = *at;
+        *at += form->size;
+        return parse_one(form, json, element);
+    }
+    if (zb_json_kind_of(json) != ZB_JSON_ARRAY || zb_json_count(json) != dims[0])
+        return false;
+    for (const zb_json *one = zb_json_first(json); one; one = zb_json_next(one))
+        if (!parse(form, ndim - 1, dims + 1, at, one))
+            return false;
+    return true;
+}
+
+enum zb_code vol_elements_parse(const vol_form *form, uint32_t ndim, const uint64_t *dims,
+                                size_t count, const zb_json *json, void **out) {
+    char *elements = calloc(count ? count : 1, form->size), *at = elements;
+    *out = elements;
+    if (!elements)
+        return ZB_ENOMEM;
+    if (parse(form, ndim, dims, &at, json))
+        return ZB_OK;
+    vol_elements_free(form, count, elements);
+    *out = NULL;
+    return ZB_EINVAL;
+}

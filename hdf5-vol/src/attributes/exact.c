@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/* Entries of attributes: see exact.h. */
+#include "attributes/exact.h"
+
+#include "hdf5/errors.h"
+#include "hdf5/type_json.h"
+#include "model/side.h"
+#include "zarrbridge/conventions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Dataspaces ---- */
+
+typedef struct extent {
+    bool is_null;
+    uint32_t ndim;
+    hsize_t dims[ZB_MAX_NDIM], max[ZB_MAX_NDIM];
+    size_t count;
+} extent;
+
+static bool has_other_max(const extent *e) {
+    return memcmp(e->dims, e->max, e->ndim * sizeof e->dims[0]) != 0;
+}
+
+static bool extent_of_space(h5_lib *lib, hid_t space, extent *out) {
+    *out = (extent){.is_null = lib->H5Sget_simple_extent_type(space) == H5S_NULL};
+    if (out->is_null)
+        return true;
+    const int ndim = lib->H5Sget_simple_extent_ndims(space);
+    const hssize_t count = lib->H5Sget_select_npoints(space);
+    if (ndim < 0 || ndim > ZB_MAX_NDIM || count < 0 ||
+        lib->H5Sget_simple_extent_dims(space, out->dims, out->max) < 0)
+        return false;
+    out->ndim = (uint32_t)ndim;
+    out->count = (size_t)count;
+    return true;
+}
+
+static hid_t new_space(h5_lib *lib, const extent *e) {
+    if (e->is_null)
+        return lib->H5Screate(H5S_NULL);
+    return e->ndim == 0 ? lib->H5Screate(H5S_SCALAR)
+                        : lib->H5Screate_simple((int)e->ndim, e->dims, e->max);
+}
+
+/* An extent that would not fit is none. */
+static bool parse_extents(const zb_json *list, hsize_t *out, uint32_t *ndim, bool may_be_endless) {
+    if (zb_json_kind_of(list) != ZB_JSON_ARRAY || zb_json_count(list) > ZB_MAX_NDIM)
+        return false;
+    *ndim = 0;
+    for (const zb_json *one = zb_json_first(list); one; one = zb_json_next(one)) {
+        uint64_t value = H5S_UNLIMITED;
+        const bool is_endless = may_be_endless && zb_json_kind_of(one) == ZB_JSON_NULL;
+        if (!is_endless && (!zb_json_uint64(one, &value) || value > INT64_MAX))
+            return false;
+        out[(*ndim)++] = value;
+    }
+    return true;
+}
+
+static bool parse_extent(const zb_json *entry, size_t element_size, extent *out) {
+    const zb_json *shape = zb_json_get(entry, "shape"), *max = zb_json_get(entry, "max");
+    uint32_t ndim;
+    *out = (extent){.is_null = shape && zb_json_kind_of(shape) == ZB_JSON_NULL};
+    if (out->is_null)
+        return true;
+    if (!parse_extents(shape, out->dims, &out->ndim, false))
+        return false;
+    memcpy(out->max, out->dims, sizeof out->max);
+    if (max && (!parse_extents(max, out->max, &ndim, true) || ndim != out->ndim))
+        return false;
+    size_t bytes = element_size;
+    out->count = 1;
+    for (uint32_t d = 0; d < out->ndim; d++)
+        if (out->max[d] < out->dims[d] ||
+            __builtin_mul_overflow(out->count, (size_t)out->dims[d], &out->count))
+            return false;
+    return !__builtin_mul_overflow(bytes, out->count, &bytes) && bytes <= VOL_ATTR_LARGEST;
+}
+
+/* ---- Printing ---- */
+
+static bool is_same_bytes(const vol_form *form, size_t count, const void *a, const void *b) {
+    size_t left_size, right_size;
+    unsigned char *left = vol_elements_pack(form, count, a, &left_size);
+    unsigned char *right = vol_elements_pack(form, count, b, &right_size);
+    const bool same =
+        left && right && left_size == right_size && memcmp(left, right, left_size) == 0;
+    free(left);
+    free(right);
+    return same;
+}
+
+/* Whether the plain translation would show the same attribute. */
+static bool is_plain_enough(vol_node *owner, const vol_attr_elements *e, const extent *space,
+                            const zb_json *value) {
+    h5_lib *lib = owner->file->lib;
+    vol_attrs *attrs = vol_attrs_new(lib);
+    bool same = false;
+    if (attrs && vol_attrs_add_plain(attrs, owner, value)) {
+        const vol_attr *plain = vol_attrs_find(attrs, zb_json_name(value));
+        hid_t type = vol_attr_type(lib, plain);
+        same = type >= 0 && plain->is_null == space->is_null && plain->ndim == space->ndim &&
+               memcmp(plain->dims, space->dims, space->ndim * sizeof plain->dims[0]) == 0 &&
+               !has_other_max(space) && lib->H5Tequal(type, e->type) > 0 &&
+               (space->is_null || is_same_bytes(e->form, e->count, plain->data, e->data));
+        vol_release_id(lib, type);
+    }
+    vol_attrs_free(attrs);
+    return same;
+}
+
+static bool needs_bytes(const vol_attr_elements *e, const extent *space, const zb_json *value) {
+    void *parsed;
+    if (space->is_null)
+        return false;
+    if (vol_elements_parse(e->form, space->ndim, space->dims, e->count, value, &parsed) != ZB_OK)
+        return true;
+    const bool same = is_same_bytes(e->form, e->count, parsed, e->data);
+    vol_elements_free(e->form, e->count, parsed);
+    return !same;
+}
+
+static void print_extents(zb_json_writer *out, const char *name, const extent *e,
+                          const hsize_t *extents) {
+    zb_json_write_name(out, name);
+    zb_json_begin_array(out);
+    for (uint32_t d = 0; d < e->ndim; d++)
+        if (extents[d] == H5S_UNLIMITED)
+            zb_json_write_null(out);
+        else
+            zb_json_write_uint64(out, extents[d]);
+    zb_json_end_array(out);
+}
+
+static void print_bytes(zb_json_writer *out, const vol_attr_elements *e) {
+    size_t size;
+    unsigned char *bytes = vol_elements_pack(e->form, e->count, e->data, &size);
+    char *text = bytes ? zb_base64_print(bytes, size) : NULL;
+    zb_json_write_name(out, "data");
+    zb_json_write_string(text ? out : NULL, text ? text : "");
+    free(text);
+    free(bytes);
+}
+
+static enum zb_code print_entry(h5_lib *lib, const vol_attr_elements *e, const extent *space,
+                                bool with_bytes, char **out, zb_error *err) {
+    zb_json_writer *w = zb_json_writer_new();
+    zb_json_begin_object(w);
+    zb_json_write_name(w, "type");
+    enum zb_code code = vol_type_print(lib, e->type, w, err);
+    if (space->is_null) {
+        zb_json_write_name(w, "shape");
+        zb_json_write_null(w);
+    } else {
+        print_extents(w, "shape", space, space->dims);
+    }
+    if (has_other_max(space))
+        print_extents(w, "max", space, space->max);
+    if (with_bytes)
+        print_bytes(w, e);
+    zb_json_end_object(w);
+    *out = zb_json_writer_end(w, NULL);
+    if (!code && !*out)
+        code = zb_fail(err, ZB_ENOMEM, "no memory for the type of attribute '%s'", e->name);
+    if (code) {
+        free(*out);
+        *out = NULL;
+    }
+    return code;
+}
+
+/* The value with its name, which the plain translation needs; freed by zb_json_free. */
+static enum zb_code parse_member(const char *name, const char *plain, zb_json **out,
+                                 zb_error *err) {
+    size_t size;
+    zb_json_writer *w = zb_json_writer_new();
+    zb_json_begin_object(w);
+    zb_json_write_name(w, name);
+    zb_json_write_raw(w, plain);
+    zb_json_end_object(w);
+    char *text = zb_json_writer_end(w, &size);
+    enum zb_code code = text ? zb_json_parse(text, size, out, err)
+                             : zb_fail(err, ZB_ENOMEM, "no memory for attribute '%s'", name);
+    free(text);
+    return code;
+}
+
+enum zb_code vol_exact_print(vol_node *owner, const vol_attr_elements *elements, const char *plain,
+                             char **out, zb_error *err) {
+    h5_lib *lib = owner->file->lib;
+    extent space;
+    zb_json *object;
+    *out = NULL;
+    if (!extent_of_space(lib, elements->space, &space))
+        return zb_fail(err, ZB_EINVAL, "the dataspace cannot be used");
+    enum zb_code code = parse_member(elements->name, plain, &object, err);
+    if (code)
+        return code;
+    const zb_json *value = zb_json_first(object);
+    if (!is_plain_enough(owner, elements, &space, value))
+        code = print_entry(lib, elements, &space, needs_bytes(elements, &space, value), out, err);
+    zb_json_free(object);
+    return code;
+}
+
+/* ---- Reading ---- */
+
+/* The bytes of an entry, as elements that print as the value does; NULL when there are none. */
+static void *elements_of_bytes(const vol_form *form, const extent *space, vol_node *owner,
+                               hid_t type, const zb_json *entry, const zb_json *value) {
+    const char *data = zb_json_string(zb_json_get(entry, "data"));
+    size_t size;
+    void *bytes = data ? zb_base64_parse(data, &size) : NULL;
+    if (!bytes)
+        return NULL;
+    void *elements = vol_elements_unpack(form, space->count, bytes, size);
+    free(bytes);
+    if (!elements)
+        return NULL;
+    char *printed = NULL, *meant = zb_json_print(value);
+    const vol_attr_elements e = {.name = zb_json_name(value),
+                                 .type = type,
+                                 .form = form,
+                                 .count = space->count,
+                                 .data = elements};
+    const enum zb_code code = vol_attr_print(owner, &e, space->ndim, space->dims, &printed, NULL);
+    const bool same = !code && meant && strcmp(printed, meant) == 0;
+    free(printed);
+    free(meant);
+    if (same)
+        return elements;
+    vol_elements_free(form, space->count, elements);
+    return NULL;
+}
+
+static bool elements_of(const vol_form *form, const extent *space, vol_node *owner, hid_t type,
+                        const zb_json *entry, const zb_json *value, void **out) {
+    *out = NULL;
+    if (space->is_null)
+        return zb_json_kind_of(value) == ZB_JSON_NULL;
+    *out = elements_of_bytes(form, space, owner, type, entry, value);
+    return *out ||
+           vol_elements_parse(form, space->ndim, space->dims, space->count, value, out) == ZB_OK;
+}
+
+/* Takes the elements over. */
+static bool place(vol_attrs *attrs, const char *name, hid_t type, const extent *space,
+                  const vol_form *form, void *elements) {
+    h5_lib *lib = attrs->lib;
+    vol_attr attr = {.kind = form->kind == VOL_FORM_TEXT && form->text.is_variable ? VOL_ATTR_TEXT
+                                                                                   : VOL_ATTR_BYTES,
+                     .points = vol_form_points(form),
+                     .is_null = space->is_null,
+                     .ndim = space->ndim,
+                     .count = space->count,
+                     .dtype = {.size = (uint32_t)form->size},
+                     .name = strdup(name),
+                     .type = lib->H5Tcopy(type),
+                     .space = new_space(lib, space),
+                     .data = elements};
+    memcpy(attr.dims, space->dims, sizeof attr.dims);
+    vol_attr *to =
+        attr.name && attr.type > 0 && attr.space > 0 ? vol_attrs_place(attrs, name) : NULL;
+    if (to)
+        *to = attr;
+    else
+        vol_attr_clear(lib, &attr);
+    return to != NULL;
+}
+
+bool vol_exact_apply(vol_attrs *attrs, vol_node *owner, const zb_json *value) {
+    h5_lib *lib = attrs->lib;
+    const char *name = zb_json_name(value);
+    const zb_json *entry = vol_side_entry(owner, name);
+    extent space;
+    vol_form *form = NULL;
+    void *elements;
+    bool good = true;
+    if (!entry)
+        return true;
+    hid_t stack = vol_stack_save(lib);
+    hid_t type = vol_type_parse(lib, zb_json_get(entry, "type"));
+    if (type >= 0 && vol_form_new(owner->file, type, &form, NULL) == ZB_OK &&
+        parse_extent(entry, form->size, &space) &&
+        elements_of(form, &space, owner, type, entry, value, &elements))
+        good = place(attrs, name, type, &space, form, elements);
+    vol_form_free(form);
+    if (type >= 0)
+        lib->H5Tclose(type);
+    vol_stack_restore(lib, stack);
+    return good;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Types and dataspaces of attributes, where JSON alone would show others.
+ *
+ * The plain value of an attribute stands under its name, for all programs. Where the plain
+ * translation of attributes.h would not give back the type, the dataspace and each element, the
+ * attribute has an entry beside it (model/side.h):
+ *
+ *     {"type": T, "shape": [...], "max": [...], "data": base64}
+ *
+ * T is that of hdf5/type_json.h. "shape" is null for a null dataspace; "max" is there when it
+ * differs (null: unlimited). "data" are the bytes of elements.h, where the plain value does not give
+ * back all of them (text that is not UTF-8, the payload of a NaN).
+ *
+ * Another program may have changed the value, and the entry may be anything: it counts while the
+ * value is one of that type and shape. Its bytes count while they print as that value. All else is
+ * shown as if there were no entry.
+ */
+#ifndef ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_EXACT_H
+#define ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_EXACT_H
+
+#include "attributes/attributes.h"
+#include "attributes/elements.h"
+
+/* An attribute's elements as a program has them. */
+typedef struct vol_attr_elements {
+    const char *name;
+    hid_t type, space;
+    const vol_form *form; /* of the type */
+    size_t count;
+    const void *data;
+} vol_attr_elements;
+
+/* to_json.c: the plain value (malloc'ed), nested as dims say. */
+enum zb_code vol_attr_print(vol_node *owner, const vol_attr_elements *elements, uint32_t ndim,
+                            const uint64_t *dims, char **text, zb_error *err);
+
+/* The entry for an attribute whose plain value is that JSON text; malloc'ed, or *out is NULL when
+   it needs none. */
+enum zb_code vol_exact_print(vol_node *owner, const vol_attr_elements *elements, const char *plain,
+                             char **out, zb_error *err);
+
+/* Puts the attribute in place of its plain translation, if its entry counts. False when memory runs
+   out. */
+bool vol_exact_apply(vol_attrs *attrs, vol_node *owner, const zb_json *value);
+
+#endif

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See chain.h. What a chain comes to is asked of the core, by an array in memory that is made as the
+ * dataset would be: whether it can be made at all, where its innermost chunks are, which filters it
+ * shows.
+ */
+#include "create/chain.h"
+
+#include "create/filters.h"
+#include "zarrbridge/limits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Trials ---- */
+
+static enum zb_code make_trial(const zb_array_spec *spec, zb_node **out, zb_error *err) {
+    zb_store *store;
+    enum zb_code code = zb_store_new_mem("(trial)", &store, err);
+    if (code)
+        return code;
+    code = zb_array_create(store, "", spec, out, err);
+    zb_store_release(store);
+    return code;
+}
+
+static const zb_json *chain_of(const zb_node *array) {
+    return zb_json_get(zb_node_document(array), "codecs");
+}
+
+/* ---- Comparing chains ---- */
+
+static bool is_same_text(const char *a, const char *b) {
+    return a && b && strcmp(a, b) == 0;
+}
+
+/* Members count by their names, not by their order. Depth is bounded by the parser. */
+static bool is_same_json(const zb_json *a, const zb_json *b) {
+    const enum zb_json_kind kind = zb_json_kind_of(a);
+    if (kind != zb_json_kind_of(b) || zb_json_count(a) != zb_json_count(b))
+        return false;
+    bool same = true;
+    const zb_json *other = zb_json_first(b);
+    switch (kind) {
+    case ZB_JSON_NULL:
+        return true;
+    case ZB_JSON_BOOL:
+        return zb_json_bool(a) == zb_json_bool(b);
+    case ZB_JSON_NUMBER:
+        return is_same_text(zb_json_number(a), zb_json_number(b));
+    case ZB_JSON_STRING:
+        return is_same_text(zb_json_string(a), zb_json_string(b));
+    case ZB_JSON_OBJECT:
+    case ZB_JSON_ARRAY:
+        break;
+    }
+    for (const zb_json *item = zb_json_first(a); item && same; item = zb_json_next(item)) {
+        if (kind == ZB_JSON_OBJECT)
+            other = zb_json_get(b, zb_json_name(item));
+        same = other && is_same_json(item, other);
+        if (kind == ZB_JSON_ARRAY)
+            other = zb_json_next(other);
+    }
+    return same;
+}
+
+/* A missing configuration is an empty one. */
+static bool is_same_codec(const zb_codec_info *a, const zb_codec_info *b) {
+    if (strcmp(a->name, b->name) != 0 || a->shard_level != b->shard_level)
+        return false;
+    if (zb_json_count(a->configuration) == 0 && zb_json_count(b->configuration) == 0)
+        return true;
+    return is_same_json(a->configuration, b->configuration);
+}
+
+static bool is_same_chain(const zb_array_info *a, const zb_array_info *b) {
+    bool same = a->codec_count == b->codec_count;
+    for (size_t i = 0; same && i < a->codec_count; i++)
+        same = is_same_codec(&a->codecs[i], &b->codecs[i]);
+    return same;
+}
+
+/* ---- Lists of opened arrays ---- */
+
+static zb_array_spec spec_of(const zb_array_info *info, const char *codecs) {
+    return (zb_array_spec){.ndim = info->ndim,
+                           .shape = info->shape,
+                           .inner_shape = info->inner_shape,
+                           .shard_shape = info->shard_depth > 0 ? info->chunk_shape : NULL,
+                           .dtype = info->dtype,
+                           .codecs = codecs};
+}
+
+/* Would a dataset of this list, with these codecs, have the array's chain? */
+static bool makes_chain(const zb_array_info *info, const char *codecs) {
+    const zb_array_spec spec = spec_of(info, codecs);
+    zb_node *trial;
+    zb_error err;
+    if (make_trial(&spec, &trial, &err) != ZB_OK)
+        return false;
+    const bool same = is_same_chain(zb_node_array(trial), info);
+    zb_node_release(trial);
+    return same;
+}
+
+static bool filters_make_chain(h5_lib *lib, hid_t dcpl, const zb_array_info *info) {
+    char *codecs = NULL;
+    zb_error err;
+    const bool same = vol_codecs_of_filters(lib, dcpl, info->dtype, &codecs, &err) == ZB_OK &&
+                      makes_chain(info, codecs);
+    free(codecs);
+    return same;
+}
+
+/* The codecs in the shards of an array, without the one that makes bytes: the core puts the same one
+   there, or the chains differ. NULL without memory. */
+static char *inner_codecs(const zb_array_info *info) {
+    zb_json_writer *out = zb_json_writer_new();
+    zb_json_begin_array(out);
+    for (size_t i = 0; i < info->codec_count; i++) {
+        const zb_codec_info *codec = &info->codecs[i];
+        if (codec->shard_level != info->shard_depth || strcmp(codec->name, "bytes") == 0 ||
+            strcmp(codec->name, "vlen-utf8") == 0 || strcmp(codec->name, "vlen-bytes") == 0)
+            continue;
+        zb_json_begin_object(out);
+        zb_json_write_name(out, "name");
+        zb_json_write_string(out, codec->name);
+        if (codec->configuration) {
+            zb_json_write_name(out, "configuration");
+            zb_json_write_value(out, codec->configuration);
+        }
+        zb_json_end_object(out);
+    }
+    zb_json_end_array(out);
+    return zb_json_writer_end(out, NULL);
+}
+
+/* The whole chain, if a new array can have it: of chunks, or shards, as one codec takes them. */
+static char *whole_chain(const zb_node *array) {
+    const zb_array_info *info = zb_node_array(array);
+    char *codecs = zb_json_print(chain_of(array));
+    zb_array_spec spec = spec_of(info, codecs);
+    zb_node *trial;
+    zb_error err;
+    spec.inner_shape = info->chunk_shape;
+    spec.shard_shape = NULL;
+    if (codecs && make_trial(&spec, &trial, &err) == ZB_OK) {
+        zb_node_release(trial);
+        return codecs;
+    }
+    free(codecs);
+    return NULL;
+}
+
+/* In shards that a list has words for, the inner codecs alone: such a list can get other chunks. */
+static char *describe(const zb_node *array) {
+    const zb_array_info *info = zb_node_array(array);
+    char *codecs = info->shard_depth > 0 ? inner_codecs(info) : NULL;
+    if (codecs && makes_chain(info, codecs))
+        return codecs;
+    free(codecs);
+    return whole_chain(array);
+}
+
+static void insert(h5_lib *lib, hid_t dcpl, const char *name, char *text) {
+    lib->H5Pinsert2(dcpl, name, strlen(text) + 1, text, NULL, NULL, NULL, NULL, NULL, NULL);
+}
+
+/* Without memory the list lacks the property, as it lacks filters that HDF5 does not have. */
+void vol_chain_add(h5_lib *lib, hid_t dcpl, const zb_node *array) {
+    char *codecs = filters_make_chain(lib, dcpl, zb_node_array(array)) ? NULL : describe(array);
+    if (!codecs)
+        return;
+    insert(lib, dcpl, VOL_CODECS_PROPERTY, codecs);
+    insert(lib, dcpl, VOL_CODECS_SHOWN_PROPERTY, codecs);
+    free(codecs);
+}
+
+/* ---- Lists of new datasets ---- */
+
+/* The text of a property; *out is NULL where the list has none. */
+static enum zb_code read_text(h5_lib *lib, hid_t dcpl, const char *name, char **out,
+                              zb_error *err) {
+    size_t size = 0;
+    *out = NULL;
+    if (lib->H5Pexist(dcpl, name) <= 0)
+        return ZB_OK;
+    if (lib->H5Pget_size(dcpl, name, &size) < 0 || size > zb_limits_get()->document_bytes)
+        return zb_fail(err, ZB_EINVAL, "the property %s must hold JSON text", name);
+    *out = calloc(1, size + 1);
+    if (!*out)
+        return zb_fail(err, ZB_ENOMEM, "no memory for the property %s", name);
+    if (size == 0 || lib->H5Pget(dcpl, name, *out) >= 0)
+        return ZB_OK;
+    free(*out);
+    *out = NULL;
+    return zb_fail(err, ZB_EINVAL, "the property %s cannot be read", name);
+}
+
+/* A chain that makes bytes itself is that of whole chunks, which the core leaves as it is; behind
+   any other list it puts the codec that makes bytes. Chunks are those of zarr:shard_shape, where the
+   list has that. */
+static enum zb_code place_chain(const char *codecs, vol_spec *out, zb_error *err) {
+    zb_array_spec whole = out->spec;
+    zb_json *list = NULL;
+    zb_node *trial = NULL;
+    if (whole.shard_shape)
+        whole.inner_shape = whole.shard_shape;
+    whole.shard_shape = NULL;
+    whole.codecs = codecs;
+    enum zb_code code = zb_json_parse(codecs, strlen(codecs), &list, err);
+    if (!code)
+        code = make_trial(&whole, &trial, err);
+    if (!code && zb_json_count(chain_of(trial)) == zb_json_count(list))
+        out->spec = whole;
+    out->spec.codecs = codecs;
+    zb_node_release(trial);
+    zb_json_free(list);
+    return code;
+}
+
+/* Is the chunk of the list the innermost one of the chain? It may be cut to the dataset, as
+   creation_list.c does it. */
+static bool has_its_chunk(const vol_spec *spec, const zb_array_info *info) {
+    for (uint32_t d = 0; d < info->ndim; d++) {
+        const bool is_cut = info->inner_shape[d] > spec->shape[d];
+        if (spec->chunk[d] != info->inner_shape[d] && !(is_cut && spec->chunk[d] == spec->shape[d]))
+            return false;
+    }
+    return true;
+}
+
+/* The chunk of the list counts where it is not that of the chain: with zarr:shard_shape beside a
+   chain that has shards of its own. */
+static enum zb_code check_chunk(h5_lib *lib, hid_t dcpl, const vol_spec *out,
+                                const zb_array_info *info, zb_error *err) {
+    if (out->spec.inner_shape == out->chunk || lib->H5Pget_layout(dcpl) != H5D_CHUNKED ||
+        has_its_chunk(out, info))
+        return ZB_OK;
+    return zb_fail(err, ZB_EINVAL,
+                   "the chunk shape of the creation list is not that of the innermost chunks in "
+                   "the property %s; make them equal, or take the property off the list",
+                   VOL_CODECS_PROPERTY);
+}
+
+/* Whether the program has changed the filters of a list that described an array. Lists without
+   chunks have no filters to compare. */
+static enum zb_code check_filters(h5_lib *lib, hid_t dcpl, const char *codecs,
+                                  const zb_array_info *info, bool *replaced, zb_error *err) {
+    char *shown = NULL;
+    *replaced = false;
+    if (lib->H5Pget_layout(dcpl) != H5D_CHUNKED || vol_filters_are_of(lib, dcpl, info))
+        return ZB_OK;
+    enum zb_code code = read_text(lib, dcpl, VOL_CODECS_SHOWN_PROPERTY, &shown, err);
+    *replaced = !code && shown && strcmp(shown, codecs) == 0;
+    free(shown);
+    if (code || *replaced || lib->H5Pget_nfilters(dcpl) == 0)
+        return code;
+    return zb_fail(err, ZB_EINVAL,
+                   "the creation list has filters that are not those of the property %s; set one "
+                   "of the two",
+                   VOL_CODECS_PROPERTY);
+}
+
+/* *replaced: the chain of the property does not count. */
+static enum zb_code take_property(h5_lib *lib, hid_t dcpl, const char *codecs, vol_spec *out,
+                                  bool *replaced, zb_error *err) {
+    zb_node *trial = NULL;
+    enum zb_code code = place_chain(codecs, out, err);
+    if (!code)
+        code = make_trial(&out->spec, &trial, err);
+    if (code)
+        return zb_error_prefix(err, code, "property %s", VOL_CODECS_PROPERTY);
+    code = check_filters(lib, dcpl, codecs, zb_node_array(trial), replaced, err);
+    if (!code && !*replaced)
+        code = check_chunk(lib, dcpl, out, zb_node_array(trial), err);
+    zb_node_release(trial);
+    return code;
+}
+
+enum zb_code vol_chain_take(h5_lib *lib, hid_t dcpl, vol_spec *out, zb_error *err) {
+    const zb_array_spec before = out->spec;
+    bool replaced = true;
+    enum zb_code code = read_text(lib, dcpl, VOL_CODECS_PROPERTY, &out->codecs, err);
+    if (!code && out->codecs)
+        code = take_property(lib, dcpl, out->codecs, out, &replaced, err);
+    if (code || !replaced)
+        return code;
+    free(out->codecs);
+    out->codecs = NULL;
+    out->spec = before;
+    code = vol_codecs_of_filters(lib, dcpl, out->spec.dtype, &out->codecs, err);
+    out->spec.codecs = out->codecs;
+    return code;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A chain of codecs as a property of a creation list: JSON text, as zb_array_spec.codecs takes it.
+ *
+ * The list of an opened array has the property where the list's filters would make another chain. A
+ * second property says then that the text is a description and no order: filters that a program
+ * changes on such a list (h5repack -f) take the chain's place.
+ */
+#ifndef ZARRBRIDGE_HDF5_VOL_CREATE_CHAIN_H
+#define ZARRBRIDGE_HDF5_VOL_CREATE_CHAIN_H
+
+#include "create/spec.h"
+
+#define VOL_CODECS_PROPERTY "zarr:codecs"
+#define VOL_CODECS_SHOWN_PROPERTY "zarr:codecs_shown"
+
+/* Takes codecs into the spec: those of the property, else those that stand for the filters. The rest
+   of the spec is there already. */
+enum zb_code vol_chain_take(h5_lib *lib, hid_t dcpl, vol_spec *out, zb_error *err);
+
+/* Adds the property for an existing array, to a list that is complete but for it. */
+void vol_chain_add(h5_lib *lib, hid_t dcpl, const zb_node *array);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* See filters.h. */
+#include "create/filters.h"
+
+#include "hdf5/errors.h"
+
+#include <string.h>
+
+static unsigned config_uint(const zb_codec_info *codec, const char *name, unsigned fallback) {
+    uint64_t value;
+    if (!zb_json_uint64(zb_json_get(codec->configuration, name), &value) || value > UINT32_MAX)
+        return fallback;
+    return (unsigned)value;
+}
+
+/* The position of a configuration string in a NULL-terminated list of known ones, or 0. */
+static unsigned config_choice(const zb_codec_info *codec, const char *name,
+                              const char *const *known) {
+    const char *text = zb_json_string(zb_json_get(codec->configuration, name));
+    for (unsigned i = 0; text && known[i]; i++)
+        if (strcmp(text, known[i]) == 0)
+            return i;
+    return 0;
+}
+
+static void add_filter(h5_lib *lib, hid_t dcpl, H5Z_filter_t filter, size_t count,
+                       const unsigned *values) {
+    if (lib->H5Zfilter_avail(filter) > 0)
+        lib->H5Pset_filter(dcpl, filter, H5Z_FLAG_OPTIONAL, count, values);
+}
+
+/* numcodecs says how to shuffle by a number, of which -1 is what the codec does without a word: bits
+   where elements have one byte, and bytes else. */
+static unsigned shuffle_of(const zb_codec_info *codec, unsigned element_size) {
+    static const char *const shuffles[] = {"noshuffle", "shuffle", "bitshuffle", NULL};
+    const zb_json *shuffle = zb_json_get(codec->configuration, "shuffle");
+    int64_t number = strcmp(codec->name, "blosc") == 0 ? -1 : 1;
+    if (zb_json_string(shuffle))
+        return config_choice(codec, "shuffle", shuffles);
+    zb_json_int64(shuffle, &number);
+    if (number < 0)
+        return element_size > 1 ? 1 : 2;
+    return (unsigned)number;
+}
+
+/* The blosc that codecs.c made of HDF5's own two filters shows as those. */
+static void add_blosc(h5_lib *lib, hid_t dcpl, const zb_codec_info *codec, unsigned element_size) {
+    static const char *const compressors[] = {"blosclz", "lz4",  "lz4hc", "snappy",
+                                              "zlib",    "zstd", NULL};
+    const unsigned fallback = strcmp(codec->name, "blosc") == 0 ? 5 : 1; /* zstd, lz4 */
+    const bool names_one = zb_json_get(codec->configuration, "cname") != NULL;
+    const unsigned values[] = {2, /* the filter's own revision */
+                               2, /* blosc format version */
+                               config_uint(codec, "typesize", element_size),
+                               config_uint(codec, "blocksize", 0),
+                               config_uint(codec, "clevel", 5),
+                               shuffle_of(codec, element_size),
+                               names_one ? config_choice(codec, "cname", compressors) : fallback};
+    if (values[5] == 1 && strcmp(compressors[values[6]], "zlib") == 0) {
+        add_filter(lib, dcpl, H5Z_FILTER_SHUFFLE, 0, NULL);
+        add_filter(lib, dcpl, H5Z_FILTER_DEFLATE, 1, &values[4]);
+        return;
+    }
+    add_filter(lib, dcpl, VOL_FILTER_BLOSC, sizeof values / sizeof values[0], values);
+}
+
+static bool is_named(const zb_codec_info *codec, const char *name, const char *other) {
+    return strcmp(codec->name, name) == 0 || strcmp(codec->name, other) == 0;
+}
+
+void vol_filters_add(h5_lib *lib, hid_t dcpl, const zb_array_info *info) {
+    const bool is_variable = zb_dtype_is_variable(info->dtype);
+    for (size_t i = 0; i < info->codec_count; i++) {
+        const zb_codec_info *codec = &info->codecs[i];
+        if (codec->shard_level != info->shard_depth)
+            continue;
+        if (is_named(codec, "gzip", "numcodecs.gzip") || is_named(codec, "numcodecs.zlib", "")) {
+            const unsigned level =
+                config_uint(codec, "level", strcmp(codec->name, "gzip") == 0 ? 6 : 1);
+            add_filter(lib, dcpl, H5Z_FILTER_DEFLATE, 1, &level);
+        } else if (is_named(codec, "zstd", "numcodecs.zstd")) {
+            const unsigned level = config_uint(codec, "level", 3);
+            add_filter(lib, dcpl, VOL_FILTER_ZSTD, 1, &level);
+        } else if (strcmp(codec->name, "numcodecs.bz2") == 0) {
+            const unsigned level = config_uint(codec, "level", 1);
+            add_filter(lib, dcpl, VOL_FILTER_BZIP2, 1, &level);
+        } else if (strcmp(codec->name, "numcodecs.lz4") == 0) {
+            add_filter(lib, dcpl, VOL_FILTER_LZ4, 0, NULL);
+        } else if (is_named(codec, "blosc", "numcodecs.blosc")) {
+            add_blosc(lib, dcpl, codec, is_variable ? 1 : info->dtype.size);
+        } else if (strcmp(codec->name, "numcodecs.shuffle") == 0) {
+            add_filter(lib, dcpl, H5Z_FILTER_SHUFFLE, 0, NULL);
+        } else if (is_named(codec, "crc32c", "numcodecs.fletcher32")) {
+            add_filter(lib, dcpl, H5Z_FILTER_FLETCHER32, 0, NULL);
+        }
+    }
+}
+
+/* A filter that HDF5 lacks leaves a record on the error stack. */
+vol_filter vol_filter_at(h5_lib *lib, hid_t dcpl, unsigned number) {
+    vol_filter filter = {.count = VOL_FILTER_VALUES};
+    unsigned flags, config;
+    hid_t saved = vol_stack_save(lib);
+    filter.id =
+        lib->H5Pget_filter2(dcpl, number, &flags, &filter.count, filter.values, 0, NULL, &config);
+    vol_stack_restore(lib, saved);
+    if (filter.count > VOL_FILTER_VALUES)
+        filter.count = VOL_FILTER_VALUES;
+    return filter;
+}
+
+/* shuffle's one value is the library's affair: the size of an element. */
+static bool is_same(const vol_filter *a, const vol_filter *b) {
+    if (a->id != b->id || a->id == H5Z_FILTER_SHUFFLE)
+        return a->id == b->id;
+    return a->count == b->count &&
+           memcmp(a->values, b->values, a->count * sizeof a->values[0]) == 0;
+}
+
+bool vol_filters_are_of(h5_lib *lib, hid_t dcpl, const zb_array_info *info) {
+    hid_t other = lib->H5Pcreate(*lib->H5P_CLS_DATASET_CREATE_ID_g);
+    if (other < 0)
+        return false;
+    vol_filters_add(lib, other, info);
+    const int count = lib->H5Pget_nfilters(dcpl);
+    bool same = count >= 0 && count == lib->H5Pget_nfilters(other);
+    for (unsigned i = 0; same && i < (unsigned)count; i++) {
+        const vol_filter a = vol_filter_at(lib, dcpl, i), b = vol_filter_at(lib, other, i);
+        same = is_same(&a, &b);
+    }
+    lib->H5Pclose(other);
+    return same;
+}

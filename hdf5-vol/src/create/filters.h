@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Codecs as HDF5's filters: the way back from codecs.c. */
+#ifndef ZARRBRIDGE_HDF5_VOL_CREATE_FILTERS_H
+#define ZARRBRIDGE_HDF5_VOL_CREATE_FILTERS_H
+
+#include "hdf5/library.h"
+#include "zarrbridge/zarrbridge.h"
+
+/* Filters of HDF5's registry that codecs stand for. */
+#define VOL_FILTER_BZIP2 307
+#define VOL_FILTER_BLOSC 32001
+#define VOL_FILTER_LZ4 32004
+#define VOL_FILTER_BITSHUFFLE 32008
+#define VOL_FILTER_ZSTD 32015
+#define VOL_FILTER_BLOSC2 32026
+
+/* Adds the filters that stand for the codecs of the innermost chunks: HDF5 sees no chunk on which
+   those around a shard work. Only those that the library has: with one that it lacks, h5repack and
+   h5diff skip the dataset. */
+void vol_filters_add(h5_lib *lib, hid_t dcpl, const zb_array_info *info);
+
+/* Are the filters of the list those that vol_filters_add gives? */
+bool vol_filters_are_of(h5_lib *lib, hid_t dcpl, const zb_array_info *info);
+
+/* A filter of a list, with the first of its values. */
+#define VOL_FILTER_VALUES 16
+
+typedef struct vol_filter {
+    H5Z_filter_t id;
+    size_t count;
+    unsigned values[VOL_FILTER_VALUES];
+} vol_filter;
+
+vol_filter vol_filter_at(h5_lib *lib, hid_t dcpl, unsigned number);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Changes of a node's attributes that wait to be stored.
+ *
+ * A program sets one attribute after the other, and each one would read, write and rename the
+ * document. So changes wait in memory, and one change of the document stores them all: when the
+ * file, or an object above, is flushed; when the file is closed; and before what needs the document
+ * (copying, moving, refreshing). All questions about attributes look here first. What is kept in
+ * the attribute `_hdf5` (side.h) waits here, too, so that an attribute and what HDF5 knows of it
+ * are stored in one step.
+ *
+ * Errors that do not depend on the store (names, values, nodes that cannot be changed) are found
+ * when a change is made; those of the store at the flush, as those of data are. After an error the
+ * changes go on waiting.
+ */
+#ifndef ZARRBRIDGE_HDF5_VOL_MODEL_WAITING_H
+#define ZARRBRIDGE_HDF5_VOL_MODEL_WAITING_H
+
+#include "model/changes.h"
+#include "model/node.h"
+
+/* What waits for one node. */
+typedef struct vol_waiting {
+    vol_changes attributes;
+    vol_changes members; /* of the object in `_hdf5`, but its member "attributes" */
+    vol_changes entries; /* of that member */
+    size_t bytes;        /* of JSON text, about */
+} vol_waiting;
+
+/* An attribute as it will be stored: its value; NULL when there is none. Borrowed until the next
+   change of the node. */
+const zb_json *vol_attribute(const vol_node *node, const char *name);
+
+/* All of them, each with its name, in the order in which they will stand: begin with all zeros.
+   NULL at the end. Borrowed likewise. */
+typedef struct vol_attribute_walk {
+    const zb_json *document; /* the one of the document that was given last */
+    size_t added;            /* changes that have been passed, once the document's are over */
+    bool began;
+} vol_attribute_walk;
+const zb_json *vol_attribute_next(const vol_node *node, vol_attribute_walk *walk);
+
+/* What waits, made if need be; NULL when memory runs out. */
+vol_waiting *vol_waiting_get(vol_node *node);
+
+/* Stores what waits for a node. */
+enum zb_code vol_waiting_flush(vol_node *node, zb_error *err);
+
+/* Forgets it. */
+void vol_waiting_forget(vol_node *node);
+
+#endif

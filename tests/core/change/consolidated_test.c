@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* A change of one node touches one entry of a block: the others keep their bytes, and cost neither
+   calls of the store nor allocations. */
+#include "change/consolidated.h"
+
+#include "base/text.h"
+#include "support/starve.h"
+#include "support/store.h"
+#include "zarrbridge/sys/wrappers.h"
+
+static void set_attribute(zb_store *store, const char *path, const char *value) {
+    zb_node *node, *changed;
+    zb_error err;
+    ASSERT_OK(zb_node_open(store, path, &node, &err), err);
+    ASSERT_OK(zb_node_set_attribute(node, "k", value, &changed, &err), err);
+    ASSERT_OK(zb_store_settle(store, &err), err);
+    zb_node_release(node);
+    zb_node_release(changed);
+}
+
+/* ---- Bytes -------------------------------------------------------------------------------- */
+
+#define GROUP(attributes)                                                                          \
+    "{\"attributes\":" attributes ",\"zarr_format\":3,\"consolidated_metadata\":"                  \
+    "{\"kind\":\"inline\",\"must_understand\":false,\"metadata\":{}},\"node_type\":\"group\"}"
+
+/* A block in a form of its own: odd spaces, numbers, escapes, no order, a name that stands twice,
+   and an entry whose node is gone. */
+#define BEGIN "{\"zarr_format\":3,\"consolidated_metadata\":{\"kind\":\"inline\","
+#define REST "\"must_understand\":false,\"metadata\":"
+#define ODD " {\"n\":1.50e+0 , \"s\":\"\\u0041\\/\\ud800\"}"
+#define END "},\"node_type\":\"group\"}"
+
+static zb_store *odd_store(const char *map) {
+    zb_store *store = store_new();
+    char text[2048];
+    for (int i = 0; i < 3; i++) {
+        char key[32];
+        snprintf(key, sizeof key, "%c/zarr.json", "abm"[i]);
+        store_set(store, key, "{\"attributes\":{},\"zarr_format\":3,\"node_type\":\"group\"}");
+    }
+    snprintf(text, sizeof text, BEGIN REST "%s" END, map);
+    store_set(store, "zarr.json", text);
+    return store;
+}
+
+static void expect_map(zb_store *store, const char *map) {
+    char text[2048];
+    snprintf(text, sizeof text, BEGIN REST "%s" END, map);
+    store_expect(store, "zarr.json", text);
+}
+
+static void other_entries_keep_their_bytes(void **state) {
+    (void)state;
+    zb_store *store = odd_store("{ \"z\":" ODD ",  \"b\" :" ODD ",\"gone\":[ ] , \"z\" : 2 }");
+    zb_error err;
+    /* One that stands in the block; as its order is not ours, the place is that of the first entry
+       that comes behind. */
+    set_attribute(store, "b", "1");
+    expect_map(store, "{ \"b\":" GROUP("{\"k\":1}") ", \"z\":" ODD ", \"gone\":[ ] , \"z\" : 2 }");
+    /* One that does not. */
+    set_attribute(store, "m", "2");
+    expect_map(store, "{ \"b\":" GROUP("{\"k\":1}") ", \"m\":" GROUP(
+                          "{\"k\":2}") ", \"z\":" ODD ", \"gone\":[ ] , \"z\" : 2 }");
+    ASSERT_OK(zb_node_delete(store, "b", &err), err);
+    ASSERT_OK(zb_store_settle(store, &err), err);
+    expect_map(store, "{ \"m\":" GROUP("{\"k\":2}") ", \"z\":" ODD ", \"gone\":[ ] , \"z\" : 2 }");
+    zb_store_release(store);
+}
+
+static void all_entries_may_go(void **state) {
+    (void)state;
+    zb_store *store = odd_store("{ \"a\":" ODD ", \"a\":1}");
+    zb_error err;
+    ASSERT_OK(zb_node_delete(store, "a", &err), err);
+    ASSERT_OK(zb_store_settle(store, &err), err);
+    expect_map(store, "{}");
+    set_attribute(store, "m", "2");
+    expect_map(store, "{\"m\":" GROUP("{\"k\":2}") "}");
+    zb_store_release(store);
+}
+
+/* Documents in lines, as zarr-python writes them. */
+static void lines_stay_lines(void **state) {
+    (void)state;
+    static const char before[] = "{\n  \"zarr_format\": 3,\n  \"consolidated_metadata\": {\n"
+                                 "    \"kind\": \"inline\",\n    \"must_understand\": false,\n"
+                                 "    \"metadata\": {\n      \"a\": {\n        \"x\": 1\n      }\n"
+                                 "    }\n  },\n  \"node_type\": \"group\"\n}";
+    static const char after[] = "{\n  \"zarr_format\": 3,\n  \"consolidated_metadata\": {\n"
+                                "    \"kind\": \"inline\",\n    \"must_understand\": false,\n"
+                                "    \"metadata\": {\n      \"a\": {\n        \"x\": 1\n      },\n"
+                                "      \"b\": {\n        \"attributes\": {\n          \"k\": 1\n"
+                                "        },\n        \"zarr_format\": 3,\n"
+                                "        \"consolidated_metadata\": {\n"
+                                "          \"kind\": \"inline\",\n"
+                                "          \"must_understand\": false,\n"
+                                "          \"metadata\": {}\n        },\n"
+                                "        \"node_type\": \"group\"\n      }\n"
+                                "    }\n  },\n  \"node_type\": \"group\"\n}";
+    zb_store *store = odd_store("{}");
+    zb_error err;
+    store_set(store, "zarr.json", before);
+    set_attribute(store, "b", "1");
+    store_expect(store, "zarr.json", after);
+    ASSERT_OK(zb_node_delete(store, "b", &err), err);
+    ASSERT_OK(zb_store_settle(store, &err), err);
+    store_expect(store, "zarr.json", before);
+    zb_store_release(store);
+}
+
+/* ---- Cost --------------------------------------------------------------------------------- */
+
+typedef struct cost {
+    zb_store_counts calls;
+    size_t allocations;
+} cost;
+
+/* Of changing one attribute in a store with a block of so many entries besides. */
+static cost cost_with(size_t entries) {
+    cost spent;
+    zb_store *store = odd_store("{}"), *counted;
+    zb_error err;
+    zb__text text = {0};
+    zb__text_add(&text, BEGIN REST "{");
+    for (size_t i = 0; i < entries; i++)
+        zb__text_addf(&text, "%s\"n%05zu\":" GROUP("{\"a\":[1,2,3]}"), i ? "," : "", i);
+    zb__text_add(&text, "}" END);
+    store_set(store, "zarr.json", text.data);
+    free(text.data);
+    ASSERT_OK(zb_store_new_count(store, &counted, &err), err);
+    starve_begin(SIZE_MAX); /* nothing fails; allocations are counted */
+    set_attribute(counted, "m", "1");
+    (void)starve_end();
+    spent = (cost){.calls = zb_store_count_take(counted), .allocations = starve_asked()};
+    zb_store_release(counted);
+    zb_store_release(store);
+    return spent;
+}
+
+static void entries_cost_no_calls_and_no_allocations(void **state) {
+    (void)state;
+    const cost few = cost_with(100), many = cost_with(10000);
+    assert_int_equal(few.calls.opens, many.calls.opens);
+    assert_int_equal(few.calls.reads, many.calls.reads);
+    assert_int_equal(few.calls.stats, many.calls.stats);
+    assert_int_equal(few.calls.lists, many.calls.lists);
+    assert_int_equal(few.calls.puts, many.calls.puts);
+    /* Texts that double while they grow, and the names of entries in blocks of 32 KiB. A tree would
+       take an allocation of 64 KiB for about 500 values: 3000 more of them. */
+    if (many.allocations > few.allocations + 50)
+        fail_msg("%zu allocations with 100 entries, %zu with 10000", few.allocations,
+                 many.allocations);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(other_entries_keep_their_bytes),
+        cmocka_unit_test(all_entries_may_go),
+        cmocka_unit_test(lines_stay_lines),
+        cmocka_unit_test(entries_cost_no_calls_and_no_allocations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

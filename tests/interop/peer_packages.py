@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""Other libraries' packages, installed in the build directory at their first use. Each function
+raises Missing, with the reason, where they cannot be had: that skips a test, and fails none."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+HERE = Path(__file__).parent
+TOOLS = HERE.parents[1] / "tools"
+PACKAGES = Path(os.environ["ZARRBRIDGE_BUILD_DIR"]) / "tests" / "interop" / "packages"
+NPM = ["zarrita@0.7", "@zarrita/storage@0.2"]
+# The preloaded runtime of the sanitizers, if any, is for the core.
+ENVIRONMENT = {k: v for k, v in os.environ.items() if k not in ("LD_PRELOAD", "ASAN_OPTIONS")}
+
+
+class Missing(Exception):
+    pass
+
+
+def run(*command, **options):
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                          env=ENVIRONMENT, **options)
+
+
+def installs(*command, **options):
+    """The output of the command; None where it fails, or waits in vain for a package index."""
+    try:
+        done = run(*command, timeout=120, **options)
+    except subprocess.TimeoutExpired:
+        return None
+    return None if done.returncode else done.stdout.strip()
+
+
+def zarrita(script):
+    """The command that runs the script, a copy of which lies beside the packages, and its folder."""
+    folder = PACKAGES / "npm"
+    if not shutil.which("node") or not shutil.which("npm"):
+        raise Missing("zarrita.js: no node or npm")
+    if not (folder / "node_modules" / "zarrita").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        if installs("npm", "install", "--no-audit", "--no-fund", "--fetch-retries=1",
+                    "--fetch-timeout=20000", "--prefix", folder, *NPM, cwd=folder) is None:
+            shutil.rmtree(folder)
+            raise Missing("zarrita.js cannot be installed")
+    shutil.copy(HERE / script, folder)
+    return ["node", str(folder / script)], str(folder)
+
+
+def python_with_zarrs(zarr=None):
+    """A Python with zarrs, TensorStore and that zarr-python."""
+    folder = PACKAGES / (f"venv-{zarr}" if zarr else "venv")
+    python = installs(TOOLS / "bench-venv", folder, *([zarr] if zarr else []))
+    if python is None:
+        raise Missing("zarrs and TensorStore cannot be installed")
+    return python

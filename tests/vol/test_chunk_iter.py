@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""H5Dchunk_iter: the stored chunks of regular, sharded and uneven arrays, in the order of the grid."""
+
+import ctypes
+
+import h5py
+import numpy as np
+import pytest
+from property_lists import library
+from test_chunk_runs import create as create_uneven
+from test_chunk_runs import flat
+from test_codecs import BYTES, create, shards
+
+VISIT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_uint64), ctypes.c_uint, ctypes.c_uint64,
+                         ctypes.c_uint64, ctypes.c_void_p)
+library.H5Dchunk_iter.argtypes = [ctypes.c_int64, ctypes.c_int64, VISIT, ctypes.c_void_p]
+
+
+def chunks_of(data, answer=lambda seen: 0):
+    """The result of the call, and offset and size of each chunk."""
+    seen = []
+
+    def visit(offset, mask, address, size, context):
+        seen.append((tuple(offset[:len(data.shape)]), size))
+        assert mask == 0 and address == 2**64 - 1
+        return answer(seen)
+
+    return library.H5Dchunk_iter(data.id.id, 0, VISIT(visit), None), seen
+
+
+def test_regular(tmp_path):
+    with h5py.File(tmp_path / "x.zarr", "w") as file:
+        data = file.create_dataset("d", (10, 6), "i4", chunks=(4, 3))
+        assert chunks_of(data) == (0, [])
+        data[0, 0] = data[9, 5] = data[5, 5] = 1
+        assert chunks_of(data) == (0, [((0, 0), 48), ((4, 3), 48), ((8, 3), 48)])
+        assert data.id.get_num_chunks() == 6  # all of the grid
+        file.create_dataset("none", (0, 6), "i4", chunks=(4, 3), maxshape=(None, 6))
+        assert chunks_of(file["none"]) == (0, [])
+
+
+def test_shards(tmp_path):
+    with h5py.File(tmp_path / "x.zarr", "w") as file:
+        data = create(file, [shards([6, 5], [BYTES])])
+        data[7, 12] = 1
+        assert chunks_of(data) == (0, [((6, 10), 120)])
+        data[...] = 5
+        result, seen = chunks_of(data)
+        assert result == 0 and [at for at, _ in seen] == [(y, x) for y in range(0, 24, 6) for x in range(0, 20, 5)]
+
+
+def test_uneven(tmp_path):
+    with h5py.File(tmp_path / "x.zarr", "w") as file:
+        data = create_uneven(file, flat([[3, 2], [4, 1]], [[5, 1], [14, 1], [7, 1]]), (1, 1))
+        data[...] = 5
+        assert chunks_of(data) == (0, [((y, x), h * w * 4) for y, h in ((0, 3), (3, 3), (6, 4))
+                                       for x, w in ((0, 5), (5, 14), (19, 7))])
+
+
+@pytest.mark.parametrize("answer", [1, -1])
+def test_the_program_ends_it(answer, tmp_path):
+    with h5py.File(tmp_path / "x.zarr", "w") as file:
+        data = file.create_dataset("d", data=np.arange(10), chunks=(2,))
+        result, seen = chunks_of(data, lambda seen: answer if len(seen) == 2 else 0)
+        assert (result < 0) == (answer < 0) and [at for at, _ in seen] == [(0,), (2,)]
+
+
+def test_the_dataset_is_resized_meanwhile(tmp_path):
+    with h5py.File(tmp_path / "x.zarr", "w") as file:
+        data = file.create_dataset("d", data=np.arange(10), chunks=(2,), maxshape=(None,))
+
+        def shrink(seen):
+            if data.shape == (10,):
+                data.resize((4,))
+            return 0
+
+        result, seen = chunks_of(data, shrink)
+        assert result == 0 and [at for at, _ in seen] == [(0,), (2,)]
