@@ -175,8 +175,69 @@ static int copy(const char *source, const char *target) {
     return FINE;
 }
 
+/* Names and messages come from the store: a control character in them is no end of a line. */
+static void print_text(const char *text) {
+    for (; *text; text++) {
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            printf("\\x%02x", (unsigned char)*text);
+        else
+            putchar(*text);
+    }
+}
+
+static void print_shape(uint32_t ndim, const uint64_t *shape) {
+    putchar('(');
+    for (uint32_t i = 0; i < ndim; i++)
+        printf(i ? ", %" PRIu64 : "%" PRIu64, shape[i]);
+    putchar(')');
+}
+
+typedef struct listed {
+    uint64_t nodes, unreadable;
+} listed;
+
+static int print_entry(void *context, const zb_entry *entry) {
+    listed *sum = context;
+    const zb_array_info *array = entry->array;
+    char name[24];
+    sum->nodes++;
+    sum->unreadable += entry->reason != NULL;
+    printf("%-10s /", entry->reason ? "unreadable" : array ? "array" : "group");
+    print_text(entry->path);
+    if (array) {
+        printf("  %s ", zb_dtype_name(array->dtype, name));
+        print_shape(array->ndim, array->shape);
+        printf(" in %s ", array->shard_depth ? "shards" : "chunks");
+        print_shape(array->ndim, array->chunk_shape);
+    }
+    if (entry->reason) {
+        printf("  ");
+        print_text(entry->reason);
+    }
+    putchar('\n');
+    return ferror(stdout);
+}
+
+static int list(const char *path) {
+    place where;
+    zb_error err;
+    listed sum = {.nodes = 0};
+    enum zb_code code = place_find(path, NULL, &where, &err);
+    if (!code)
+        code = zb_node_each(where.store, where.node, print_entry, &sum, &err);
+    place_clear(&where);
+    if (!code && (fflush(stdout) || ferror(stdout)))
+        code = zb_fail(&err, ZB_EIO, "cannot write the list");
+    if (code)
+        return fail(&err);
+    fprintf(stderr, "%" PRIu64 " nodes, %" PRIu64 " of them unreadable\n", sum.nodes,
+            sum.unreadable);
+    return sum.unreadable ? FOUND : FINE;
+}
+
 static int usage(FILE *out, int status) {
-    fputs("usage: zarrbridge verify STORE         decode every chunk; list what is damaged,\n"
+    fputs("usage: zarrbridge ls STORE[/NODE]      list the node and all below it\n"
+          "       zarrbridge verify STORE         decode every chunk; list what is damaged,\n"
           "                                       truncated, orphaned or stale\n"
           "       zarrbridge repair STORE         remove what killed writers left, undo by their\n"
           "                                       journals, refresh consolidated metadata\n"
@@ -186,7 +247,8 @@ static int usage(FILE *out, int status) {
           "                                       2 becomes version 3\n"
           "       zarrbridge --version\n"
           "\n"
-          "Exit status: 0 all is well, 1 verify found something, 2 an error.\n",
+          "Exit status: 0 all is well, 1 verify found something or ls an unreadable node, 2 an\n"
+          "error.\n",
           out);
     return status;
 }
@@ -195,7 +257,7 @@ int main(int argc, char **argv) {
     static const struct {
         const char *name;
         int (*run)(const char *path);
-    } commands[] = {{"verify", verify}, {"repair", repair}, {"compact", compact}};
+    } commands[] = {{"ls", list}, {"verify", verify}, {"repair", repair}, {"compact", compact}};
     if (argc == 2 && strcmp(argv[1], "--version") == 0)
         return printf("zarrbridge %s\n", zb_version()) < 0 ? FAILED : FINE;
     if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))

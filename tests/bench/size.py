@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: MIT
 """What stores of many nodes cost: time, processor time and the memory of whole processes.
 
-    tests/bench/size.py build/release [--nodes 100000] [--scratch DIR] [--only WORD]
+    tests/bench/size.py build/release [--nodes 100000] [--chunks 1000000] [--scratch DIR]
+        [--only WORD]
 
-prints the rows of docs/performance.md, "Size". The stores are made in a folder of their own and
-removed again; documents are hard links to a few files. Needs h5py, and h5ls for its row."""
+prints the rows of docs/performance.md, "Size", those whose name has the word. The stores are made in
+a folder of their own and removed again; documents and chunks are hard links to a few files. Needs
+h5py, and h5ls for its row."""
 import argparse
 import json
 import os
@@ -73,6 +75,34 @@ def consolidate(root, names):
         json.dumps(GROUP | {"consolidated_metadata": block(entries)}, indent=2))
 
 
+def make_flat(root, extent, chunk, codecs):
+    """A group with one array `a` of int32, without chunks."""
+    codec_list = codecs or [{"name": "bytes", "configuration": {"endian": "little"}}]
+    array = ARRAY | {"shape": [extent], "data_type": "int32", "fill_value": 0, "codecs": codec_list,
+                     "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [chunk]}}}
+    (root / "a" / "c").mkdir(parents=True)
+    (root / "zarr.json").write_text(json.dumps(GROUP))
+    (root / "a" / "zarr.json").write_text(json.dumps(array))
+
+
+def make_chunks(root, count):
+    """An array of `count` chunks in one directory."""
+    make_flat(root, count, 1, None)
+    chunks = Links(0)
+    chunks.text = "1234"
+    for i in range(count):
+        chunks.put(root / "a" / "c" / str(i))
+
+
+def make_shard(root, count):
+    """An array of one shard that is not written yet, of `count` inner chunks of 16 elements."""
+    little = {"name": "bytes", "configuration": {"endian": "little"}}
+    shard = {"chunk_shape": [16], "codecs": [little, ARRAY["codecs"][1]],
+             "index_codecs": [little, {"name": "crc32c"}], "index_location": "end"}
+    make_flat(root, 16 * count, 16 * count,
+              [{"name": "sharding_indexed", "configuration": shard}])
+
+
 def run(name, command, env):
     start = time.monotonic()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, env=env, text=True)
@@ -116,10 +146,70 @@ with h5py.File(sys.argv[1], "r") as file:
 """
 
 
+STORAGE = """
+import h5py, sys
+with h5py.File(sys.argv[1], "r") as file:
+    print(file["a"].id.get_storage_size())
+"""
+
+SHARD_WRITE = """
+import h5py, numpy, sys
+with h5py.File(sys.argv[1], "r+") as file:
+    file["a"][:] = numpy.arange(file["a"].shape[0], dtype="int32")
+"""
+
+SHARD_PIECE = """
+import h5py, sys
+with h5py.File(sys.argv[1], "r") as file:
+    at = file["a"].shape[0] // 2
+    assert file["a"][at] == at
+"""
+
+SHARD_READ = """
+import h5py, sys
+with h5py.File(sys.argv[1], "r") as file:
+    assert file["a"][:][-1] == file["a"].shape[0] - 1
+"""
+
+
+def measure_nodes(scratch, args, env):
+    root = scratch / "tree.zarr"
+    program = args.build.resolve() / "core" / "zarrbridge"
+    rows = [("zarrbridge ls", [str(program), "ls", str(root)]),
+            ("h5ls -r", ["h5ls", "-r", str(root)]),
+            ("h5py visititems", [sys.executable, "-c", VISIT, str(root)])]
+    wanted = [row for row in rows if args.only in row[0]]
+    print(f"| {args.nodes} nodes | time | processor | memory |\n| --- | ---: | ---: | ---: |")
+    if not wanted and args.only not in "attribute":
+        return
+    names = make_tree(root, args.nodes)
+    for name, command in wanted:
+        run(name, command, env)
+    if args.only in "attribute":
+        consolidate(root, names)
+        print(subprocess.run([sys.executable, "-c", ATTRIBUTE, str(root), names[-1]], env=env,
+                             stdout=subprocess.PIPE, text=True, check=True).stdout, end="")
+
+
+def measure_chunks(scratch, count, only, env):
+    rows = [("storage size", STORAGE, make_chunks, "chunks.zarr"),
+            ("shard, written", SHARD_WRITE, make_shard, "shard.zarr"),
+            ("shard, one inner chunk", SHARD_PIECE, None, "shard.zarr"),
+            ("shard, read", SHARD_READ, None, "shard.zarr")]
+    # what the rows of a shard read is what the first of them writes
+    for name, program, make, store in rows:
+        if only not in name.split(",")[0]:
+            continue
+        if make:
+            make(scratch / store, count)
+        run(name, [sys.executable, "-c", program, str(scratch / store)], env)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("build", type=Path)
     parser.add_argument("--nodes", type=int, default=100000)
+    parser.add_argument("--chunks", type=int, default=1000000)
     parser.add_argument("--scratch", type=Path)
     parser.add_argument("--only", default="")
     args = parser.parse_args()
@@ -127,18 +217,8 @@ def main():
                         "HDF5_VOL_CONNECTOR": "zarr"}
     scratch = Path(tempfile.mkdtemp(prefix="zarrbridge-size-", dir=args.scratch))
     try:
-        root = scratch / "tree.zarr"
-        names = make_tree(root, args.nodes)
-        rows = [("h5ls -r", ["h5ls", "-r", str(root)]),
-                ("h5py visititems", [sys.executable, "-c", VISIT, str(root)])]
-        print(f"| {args.nodes} nodes | time | processor | memory |\n| --- | ---: | ---: | ---: |")
-        for name, command in rows:
-            if args.only in name:
-                run(name, command, env)
-        if args.only in "attribute":
-            consolidate(root, names)
-            print(subprocess.run([sys.executable, "-c", ATTRIBUTE, str(root), names[-1]], env=env,
-                                 stdout=subprocess.PIPE, text=True, check=True).stdout, end="")
+        measure_nodes(scratch, args, env)
+        measure_chunks(scratch, args.chunks, args.only, env)
     finally:
         shutil.rmtree(scratch)
 

@@ -69,6 +69,30 @@ def test_consolidated_metadata_is_refreshed(store):
     assert fresh["new"][:].tolist() == [3, 3]
 
 
+def test_nodes_are_listed(store):
+    group = zarr.open_group(store, mode="r+")
+    group.create_group("sub").create_array("x\ny", shape=(), dtype="float32")
+    assert run("ls", store) == (0, [
+        "group      /",
+        "array      /a  int32 (64, 64) in shards (32, 32)",
+        "array      /b  float64 (10) in chunks (4)",
+        "group      /sub",
+        "array      /sub/x\\x0ay  float32 () in chunks ()",
+    ], "5 nodes, 0 of them unreadable\n")
+    assert run("ls", store / "b")[1] == ["array      /b  float64 (10) in chunks (4)"]
+    (store / "b" / "zarr.json").write_text("{")
+    status, lines, message = run("ls", store)
+    assert status == 1 and message == "5 nodes, 1 of them unreadable\n"
+    assert len(lines) == 5 and lines[2].startswith("unreadable /b  ") and "line 1" in lines[2]
+
+
+def test_listing_what_is_not_there(store, tmp_path):
+    status, lines, message = run("ls", store / "none")
+    assert (status, lines) == (2, []) and "zarr.json" in message
+    status, lines, message = run("ls", tmp_path / "none")
+    assert (status, lines) == (2, []) and "none" in message
+
+
 def test_errors_are_told(store, tmp_path):
     status, lines, message = run("verify", tmp_path / "none")
     assert (status, lines) == (2, []) and "none" in message
@@ -77,5 +101,5 @@ def test_errors_are_told(store, tmp_path):
     assert run("frobnicate", store)[0] == 2
     assert run()[0] == 2
     status, lines, _ = run("--help")
-    assert status == 0 and "zarrbridge verify STORE" in lines[0]
+    assert status == 0 and "zarrbridge verify STORE" in lines[1]
     assert run("--version")[1][0].startswith("zarrbridge ")

@@ -172,10 +172,8 @@ def test_delete_move_copy(tmp_path):
             with pytest.raises((KeyError, ValueError, OSError, RuntimeError)):
                 wrong()
         del f["new/place"]
-        with pytest.raises(Exception, match="deleted"):
-            d[0, 0]
-        with pytest.raises(Exception, match="deleted"):
-            d[0, 0] = 1
+        assert d[0, 0] == 77 and d[1, 1] == 78  # until it is closed: test_unlinked.py
+        d[0, 0] = 1
         assert list(f["new"]) == []
     assert members(path) == ["bare", "bare/d", "bare/e", "bare/e/f", "copy", "copy/again", "copy/d",
                              "copy/e", "copy/e/f", "new", "shallow", "shallow/place"]

@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+import zarr
 from conftest import put, run, run_python
 
 CUT = """
@@ -110,3 +111,46 @@ def test_strategy(new_store, strategy, grows):
     grown = int(run_python(APPEND, path, connector=f"zarr strategy={strategy}"))
     assert (grown >= 800) == grows
     assert list(group["d"][2:5]) == [2, 7, 4]
+
+
+FLAGS = """
+import ctypes, h5py
+from h5py import h5p
+library = ctypes.CDLL(h5p.__file__)
+library.H5Pget_vol_cap_flags.argtypes = [ctypes.c_int64, ctypes.c_void_p]
+library.H5VLregister_connector_by_name.argtypes = [ctypes.c_char_p, ctypes.c_int64]
+library.H5VLregister_connector_by_name.restype = ctypes.c_int64
+library.H5Pset_vol.argtypes = [ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p]
+fapl, flags = h5p.create(h5p.FILE_ACCESS), ctypes.c_uint64()
+if %d:
+    zarr = library.H5VLregister_connector_by_name(b"zarr", 0)
+    assert zarr > 0 and library.H5Pset_vol(fapl.id, zarr, None) >= 0
+assert library.H5Pget_vol_cap_flags(fapl.id, ctypes.byref(flags)) >= 0
+print(flags.value)
+"""
+ATTR_BASIC = 0x0008
+
+
+def flags(connector, explicit=False):
+    return int(run_python(FLAGS % explicit, connector=connector))
+
+
+def test_abilities_of_a_list():
+    native, stores = flags(None), flags("zarr store=all")
+    assert flags("zarr") == native and flags("zarr sync=close;store=auto") == native
+    assert stores != native and stores & ATTR_BASIC and not stores & ~native & ~1  # 1: thread-safe
+    assert flags(None, explicit=True) == stores
+
+
+@pytest.mark.parametrize("value, printed", [("1", True), ("", False), ("0", False), (None, False)])
+def test_messages_on_stderr(tmp_path, monkeypatch, value, printed):
+    path = tmp_path / "x.zarr"
+    put(zarr.open_group(str(path), mode="w", zarr_format=3), "d", np.arange(3))
+    (path / "d" / "zarr.json").write_text("{")
+    monkeypatch.delenv("ZARRBRIDGE_VERBOSE", raising=False)
+    if value is not None:
+        monkeypatch.setenv("ZARRBRIDGE_VERBOSE", value)
+    done = run(["h5copy", "-i", path, "-o", tmp_path / "y.zarr", "-s", "d", "-d", "d"], "zarr")
+    assert done.returncode != 0
+    lines = [line for line in done.stderr.splitlines() if line.startswith("zarrbridge: ")]
+    assert any("zarr.json: line 1" in line for line in lines) if printed else not lines

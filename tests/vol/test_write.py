@@ -311,9 +311,12 @@ def test_resize(path):
             d.resize((5, 11))
         assert d.shape == (5, 6)
     check(path, "d", now)
-    with h5py.File(path, "r+") as f:  # Zarr keeps no largest shape
-        f["d"].resize((7, 12))
-        assert f["d"].shape == (7, 12) and f["d"][6, 11] == -1
+    with h5py.File(path, "r+") as f:
+        assert f["d"].maxshape == (None, 10)
+        with pytest.raises(Exception, match="max: 10"):
+            f["d"].resize((7, 12))
+        f["d"].resize((7, 10))
+        assert f["d"].shape == (7, 10) and f["d"][6, 9] == -1
 
 
 def test_rows_one_by_one(path):

@@ -58,6 +58,24 @@ typedef struct zb_children {
 ZB_API enum zb_code zb_group_children(const zb_node *group, zb_children *out, zb_error *err);
 ZB_API void zb_children_free(zb_children *children);
 
+/* A node in a list of many. All is valid during the call alone. */
+typedef struct zb_entry {
+    const char *path;           /* as zb_node_open takes it */
+    const zb_array_info *array; /* NULL for a group, and for a node that cannot be read */
+    int format;                 /* as zb_node_format; 0 for a node that cannot be read */
+    const char *reason;         /* why it cannot be read; else NULL */
+} zb_entry;
+
+/* Called once for each node; returns 0 to go on, anything else to stop. */
+typedef int (*zb_entry_fn)(void *context, const zb_entry *entry);
+
+/* Calls fn for the node at path and for all nodes below it, a group before its children, these in the
+   order of their names. No node is kept: memory is needed for the names of the groups that the walk is
+   in. Names as zb_group_children finds them. ZB_OK also when fn stops it; ZB_ENOTFOUND when there is
+   no node at path; errors of listings; ZB_ELIMIT for `children` and `links`. */
+ZB_API enum zb_code zb_node_each(zb_store *store, const char *path, zb_entry_fn fn, void *context,
+                                 zb_error *err);
+
 /* ---- Arrays ------------------------------------------------------------------------------- */
 
 /* The version of Zarr that the store has the node in: 3, or 2. Nodes of version 2 are shown as those

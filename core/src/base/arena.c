@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Blocks that double, so that a small arena is small and a large one has few blocks. Aligned memory
- * is taken from a block's front and text from its end.
+ * Blocks that grow with the arena, so that a small one is small and a large one has few blocks: the
+ * room that is left over in the newest block is at most a quarter of the rest. Aligned memory is taken
+ * from a block's front and text from its end.
  */
 #include "base/arena.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 
-#define LEAST_BLOCK ((size_t)1 << 10)
+#define LEAST_BLOCK ((size_t)1000)       /* with its head and malloc's, 1 KiB */
 #define LARGEST_BLOCK ((size_t)64 << 10) /* larger only for a request that alone needs more */
 
 typedef struct zb__arena_block {
@@ -21,7 +22,9 @@ typedef struct zb__arena_block {
 static unsigned char *make_room(zb__arena *arena, size_t size) {
     if (arena->blocks && arena->end - arena->used >= size)
         return arena->blocks->data;
-    size_t capacity = arena->blocks ? 2 * arena->blocks->capacity : LEAST_BLOCK;
+    size_t capacity = arena->held / 4;
+    if (capacity < LEAST_BLOCK)
+        capacity = LEAST_BLOCK;
     if (capacity > LARGEST_BLOCK)
         capacity = LARGEST_BLOCK;
     if (capacity < size)

@@ -38,12 +38,26 @@ enum zb_code zb__scan_no_memory(zb__scanner *s) {
     return zb_fail(s->err, ZB_ENOMEM, "out of memory for a JSON document of %zu bytes", s->size);
 }
 
-void zb__scan_space(zb__scanner *s) {
-    char c = zb__scan_peek(s);
-    while (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
-        s->at++;
-        c = zb__scan_peek(s);
+/* The blanks from `at` on, of a line that is indented. Half of such a text is blanks. */
+static size_t skip_blanks(const char *text, size_t size, size_t at) {
+    const uint64_t blanks = 0x0101010101010101 * (uint64_t)' ';
+    for (uint64_t eight; size - at >= sizeof eight; at += sizeof eight) {
+        memcpy(&eight, text + at, sizeof eight);
+        if (eight != blanks)
+            break;
     }
+    while (at < size && text[at] == ' ')
+        at++;
+    return at;
+}
+
+void zb__scan_space(zb__scanner *s) {
+    const char *text = s->text;
+    size_t at = s->at;
+    while (at < s->size &&
+           (text[at] == ' ' || text[at] == '\n' || text[at] == '\t' || text[at] == '\r'))
+        at = text[at] == '\n' ? skip_blanks(text, s->size, at + 1) : at + 1;
+    s->at = at;
 }
 
 bool zb__scan_take(zb__scanner *s, char c) {

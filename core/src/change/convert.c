@@ -15,7 +15,6 @@
 #include "codec/table.h"
 #include "node/document.h"
 #include "node/node.h"
-#include "node/v2.h"
 #include "node/walk.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/read.h"
@@ -189,7 +188,7 @@ static enum zb_code convert_node(const converting *c, const zb__name *entry, zb_
     if (!code && !node->array)
         code = zb_group_create(c->to, target, attributes, &copy, err);
     else if (!code && node->format == 3)
-        code = zb__copy_as_it_is(c->from, entry->text, c->to, target, err);
+        code = zb__copy_as_it_is(c->from, entry->text, c->to, target, NULL, err);
     else if (!code)
         code = convert_array(node, c->to, target, attributes, err);
     zb_node_release(copy);
@@ -227,32 +226,17 @@ static enum zb_code convert(const converting *c, const zb__names *nodes, zb_erro
     return code;
 }
 
-static enum zb_code any_v2(zb_store *store, const zb__names *nodes, bool *out, zb_error *err) {
-    enum zb_code code = ZB_OK;
-    *out = false;
-    for (size_t i = 0; i < nodes->count && !code && !*out; i++)
-        code = zb__v2_is_at(store, nodes->name[i].text, out, err);
-    return code;
-}
-
 enum zb_code zb_node_copy(zb_store *from, const char *from_path, zb_store *to, const char *to_path,
                           zb_error *err) {
     const converting c = {.from = from, .to = to, .from_path = from_path, .to_path = to_path};
-    zb__names nodes = {.count = 0};
-    bool found = false;
-    enum zb_code code = zb__path_check(from_path, err);
-    if (!code && from->hints.can_list)
-        code = zb__nodes_at(from, from_path, &nodes, err);
-    if (!code)
-        code = any_v2(from, &nodes, &found, err);
-    if (!code && found) {
-        code = convert(&c, &nodes, err);
+    zb__names older;
+    enum zb_code code = zb__copy_as_it_is(from, from_path, to, to_path, &older, err);
+    if (!code && older.count > 0) {
+        code = convert(&c, &older, err);
         if (code)
             zb_error_prefix(err, code, "copying /%s of store %s to /%s of store %s", from_path,
                             from->label, to_path, to->label);
-    } else if (!code) {
-        code = zb__copy_as_it_is(from, from_path, to, to_path, err);
     }
-    zb__names_free(&nodes);
+    zb__names_free(&older);
     return code;
 }

@@ -31,7 +31,8 @@
 typedef struct copying {
     zb_store *from, *to;
     const char *from_path, *to_path;
-    bool undo; /* erase what was copied instead */
+    zb__names *older; /* NULL, or gets the nodes when one of them is of version 2 */
+    bool undo;        /* erase what was copied instead */
     bool move;
     bool moved; /* moved at once, by renaming: nothing is left at from_path */
 } copying;
@@ -196,11 +197,23 @@ static enum zb_code copy_all(copying *c, zb__change *change, const zb__names *no
     return code;
 }
 
+static bool any_older(const zb__names *nodes) {
+    for (size_t i = 0; i < nodes->count; i++) {
+        if (nodes->name[i].is_older)
+            return true;
+    }
+    return false;
+}
+
 static enum zb_code copy_nodes(copying *c, zb__change *change, zb_error *err) {
     zb__names nodes;
     enum zb_code code = zb__nodes_at(c->from, c->from_path, &nodes, err);
     if (code)
         return code;
+    if (c->older && any_older(&nodes)) {
+        *c->older = nodes;
+        return ZB_OK;
+    }
     if (nodes.count == 0 || strcmp(nodes.name[0].text, c->from_path) != 0)
         code = zb_fail(err, ZB_ENOTFOUND, "store %s has no node /%s", c->from->label, c->from_path);
     if (!code)
@@ -268,8 +281,11 @@ static enum zb_code run(copying *c, zb_error *err) {
 }
 
 enum zb_code zb__copy_as_it_is(zb_store *from, const char *from_path, zb_store *to,
-                               const char *to_path, zb_error *err) {
-    copying c = {.from = from, .to = to, .from_path = from_path, .to_path = to_path};
+                               const char *to_path, zb__names *older, zb_error *err) {
+    copying c = {
+        .from = from, .to = to, .from_path = from_path, .to_path = to_path, .older = older};
+    if (older)
+        *older = (zb__names){.count = 0};
     return run(&c, err);
 }
 

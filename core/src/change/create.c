@@ -32,6 +32,19 @@ enum zb_code zb__array_clear_place(const zb_node *node, zb_error *err) {
     return code ? code : zb__chunks_erase(node, err);
 }
 
+/* Checks that the place is free, and clears it of what killed changes have left. */
+static enum zb_code take_place(zb__change *change, const zb_node *node, zb_error *err) {
+    enum zb_code code = zb__change_expect_none(change, node->path, err);
+    if (!code)
+        code = zb__killed_copy_erase(node->store, node->path, err);
+    if (!code && node->array) {
+        code = zb__array_clear_place(node, err);
+        if (code)
+            zb__node_blame(node->store, "array", node->path, code, err);
+    }
+    return code;
+}
+
 /* Stores a node that is not there yet. The order of the specification: groups above, parents
    first, then the node. */
 static enum zb_code store_node(zb_node *node, const char *text, size_t size, zb_error *err) {
@@ -40,15 +53,10 @@ static enum zb_code store_node(zb_node *node, const char *text, size_t size, zb_
     if (code)
         return code;
     code = zb__change_above(&change, node->path, true, err);
-    if (!code)
-        code = zb__change_expect_none(&change, node->path, err);
-    if (!code)
-        code = zb__killed_copy_erase(node->store, node->path, err);
-    if (!code && node->array) {
-        code = zb__array_clear_place(node, err);
-        if (code)
-            zb__node_blame(node->store, "array", node->path, code, err);
-    }
+    /* The usual case: one question instead of one for each kind of node and of left-over. Under the
+       lock, so that none of ours comes between. */
+    if (!code && !zb_store_is_absent(node->store, node->path))
+        code = take_place(&change, node, err);
     if (!code)
         code = zb__change_drop(&change, err);
     if (!code)

@@ -8,11 +8,12 @@
  * document is not a node (the specification has no implicit groups, but for those of version 2) and
  * is left out.
  */
+#include "node/children.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/names.h"
 #include "model/block.h"
 #include "node/document.h"
 #include "node/node.h"
@@ -41,7 +42,8 @@ static bool is_hidden(const char *name) {
 static int take_listed(void *context, const zb_list_entry *entry) {
     search *s = context;
     if (entry->is_prefix && !is_hidden(entry->name))
-        s->code = zb__names_add_listed(&s->names, (zb__name){.text = strdup(entry->name)}, s->err);
+        s->code = zb__names_add_listed(
+            &s->names, (zb__name){.text = strdup(entry->name), .is_link = entry->is_link}, s->err);
     return s->code;
 }
 
@@ -122,6 +124,20 @@ static enum zb_code names_consolidated(const zb_node *group, search *s) {
     return code;
 }
 
+enum zb_code zb__children_names(const zb_node *group, zb__names *out, zb_error *err) {
+    search s = {.err = err};
+    enum zb_code code;
+    if (group->array)
+        code = zb_fail(err, ZB_EINVAL, "an array has no children");
+    else if (group->store->hints.can_list)
+        code = names_listed(group, &s);
+    else
+        code = names_consolidated(group, &s);
+    zb__names_sort(&s.names);
+    *out = s.names;
+    return code;
+}
+
 /* ---- Opening ------------------------------------------------------------------------------ */
 
 /* Opens one child. A name without a node leaves *child as it was, without a name; that is also
@@ -167,19 +183,12 @@ static enum zb_code open_children(const zb_node *group, const zb__names *names, 
 /* Opening stops at the first failure that is not the child's own (memory), and then gives
    nothing. */
 enum zb_code zb_group_children(const zb_node *group, zb_children *out, zb_error *err) {
-    search s = {.err = err};
+    zb__names names;
     *out = (zb_children){.count = 0, .child = NULL};
-    enum zb_code code;
-    if (group->array)
-        code = zb_fail(err, ZB_EINVAL, "an array has no children");
-    else if (group->store->hints.can_list)
-        code = names_listed(group, &s);
-    else
-        code = names_consolidated(group, &s);
-    zb__names_sort(&s.names);
+    enum zb_code code = zb__children_names(group, &names, err);
     if (!code)
-        code = open_children(group, &s.names, out, err);
-    zb__names_free(&s.names);
+        code = open_children(group, &names, out, err);
+    zb__names_free(&names);
     if (code) {
         zb_children_free(out);
         return zb_error_prefix(err, code, "store %s, %s /%s", group->store->label,

@@ -235,6 +235,30 @@ enum zb_code zb_node_open(zb_store *store, const char *path, zb_node **out, zb_e
     return ZB_OK;
 }
 
+/* The entries of consolidated metadata are most of a large document. */
+enum zb_code zb__node_look(zb_store *store, const char *path, zb_node **out, zb_error *err) {
+    char *text = NULL;
+    size_t size = 0;
+    int format;
+    zb_json *outline = NULL;
+    enum zb_code code = zb__node_read_any(store, path, &text, &size, NULL, &format, err);
+    if (code == ZB_ENOTFOUND && *path == '\0' && zb__foreign_root(store, err))
+        code = ZB_EUNSUPPORTED;
+    if (code)
+        return zb__node_blame(store, "node", path, code, err);
+    code = check_size(text, size, NULL, err);
+    if (!code)
+        code = zb__json_parse_outline(text, size, &outline, err);
+    if (code)
+        code = zb__node_blame(store, "node", path, zb_error_prefix(err, code, "zarr.json"), err);
+    else
+        code = zb__node_make_parsed(store, path, text, size, outline, out, err);
+    free(text);
+    if (!code)
+        (*out)->format = format;
+    return code;
+}
+
 zb_node *zb_node_retain(zb_node *node) {
     atomic_fetch_add_explicit(&node->refs, 1, memory_order_relaxed);
     return node;

@@ -42,6 +42,11 @@ enum zb_code zb__node_make(zb_store *store, const char *path, const char *text, 
 enum zb_code zb__node_make_parsed(zb_store *store, const char *path, const char *text, size_t size,
                                   zb_json *json, zb_node **out, zb_error *err);
 
+/* Opens a node to be looked at and released at once, for lists of many: the entries of consolidated
+   metadata are checked and left out, and which directory holds the node is not asked. Errors as
+   zb_node_open. */
+enum zb_code zb__node_look(zb_store *store, const char *path, zb_node **out, zb_error *err);
+
 /* Puts store, kind ("array", "group", "node") and path before a message. */
 enum zb_code zb__node_blame(const zb_store *store, const char *kind, const char *path,
                             enum zb_code code, zb_error *err);

@@ -165,9 +165,12 @@ static enum zb_code is_implicit(zb_store *store, const char *path, bool *out, zb
     return code;
 }
 
-/* The same where there is no zarr.json. */
+/* The same where there is no zarr.json. New nodes come where nothing is, which one question tells. */
 static enum zb_code is_older_at(zb_store *store, const char *path, bool *out, zb_error *err) {
     char kind;
+    *out = false;
+    if (zb_store_is_absent(store, path))
+        return ZB_OK;
     enum zb_code code = zb__v2_kind(store, path, &kind, err);
     *out = kind != 0;
     return code || kind ? code : is_implicit(store, path, out, err);
@@ -184,6 +187,8 @@ enum zb_code zb__v2_read(zb_store *store, const char *path, char **text, size_t 
                          zb_object_info *info, zb_error *err) {
     zb_json *document;
     bool implicit = false;
+    if (zb_store_is_absent(store, path))
+        return ZB_ENOTFOUND;
     enum zb_code code = read_json(store, path, zarray, &document, info, err);
     if (!code) {
         code = read_array(store, path, document, text, size, err);

@@ -33,14 +33,16 @@ enum zb_code zb__links_count(zb__links *links, const zb__name *name, const char 
 
 /* ---- Nodes -------------------------------------------------------------------------------- */
 
-enum zb_code zb__node_kind(zb_store *store, const char *path, char *kind, zb_error *err) {
+static enum zb_code kind_of(zb_store *store, const char *path, char *kind, bool *older,
+                            zb_error *err) {
     char *text;
     size_t size;
     zb_json *json;
     enum zb_code code = zb__node_read(store, path, &text, &size, err);
     *kind = 0;
+    *older = code == ZB_ENOTFOUND;
     if (code)
-        return code == ZB_ENOTFOUND ? zb__v2_kind(store, path, kind, err) : code;
+        return *older ? zb__v2_kind(store, path, kind, err) : code;
     code = zb__json_parse_document(text, size, &json, err);
     free(text);
     *kind = 'g';
@@ -53,13 +55,19 @@ enum zb_code zb__node_kind(zb_store *store, const char *path, char *kind, zb_err
     return ZB_OK;
 }
 
+enum zb_code zb__node_kind(zb_store *store, const char *path, char *kind, zb_error *err) {
+    bool older;
+    return kind_of(store, path, kind, &older, err);
+}
+
 /* Adds the node at path; *enter tells whether there can be nodes below. */
 static enum zb_code add_node(zb_store *store, const char *path, zb__names *out, bool *enter,
                              zb_error *err) {
     char kind;
-    enum zb_code code = zb__node_kind(store, path, &kind, err);
+    bool older;
+    enum zb_code code = kind_of(store, path, &kind, &older, err);
     *enter = kind != 'a';
-    zb__name node = {.is_prefix = kind == 'a'};
+    zb__name node = {.is_prefix = kind == 'a', .is_older = older};
     if (code || !kind)
         return code;
     node.text = strdup(path);

@@ -125,6 +125,10 @@ static bool fs_is_link(zb_store *store, const char *prefix) {
     return is_link;
 }
 
+static bool fs_is_absent(zb_store *store, const char *prefix) {
+    return zb__fs_is_absent(((zb__fs *)store)->root, prefix);
+}
+
 /* ---- The store ---- */
 
 static void fs_destroy(zb_store *store) {
@@ -149,6 +153,7 @@ static const zb_store_ops fs_ops = {
     .list = fs_list,
     .identify = zb__fs_identify,
     .is_link = fs_is_link,
+    .is_absent = fs_is_absent,
     .destroy = fs_destroy,
     .put = zb__fs_put,
     .erase = zb__fs_erase,

@@ -20,6 +20,9 @@ DIR *zb__fs_open_dir(int at, const char *name);
    absent, but cannot be reached. */
 bool zb__fs_dangles(int root, const char *path);
 
+/* True if a path leads nowhere, and has no symbolic link that might; false where that is not known. */
+bool zb__fs_is_absent(int root, const char *path);
+
 /* The error for a failed call on a key. */
 enum zb_code zb__fs_fail(zb_error *err, int sys_errno, const char *what, const char *key);
 /* The same for calls that write: never ZB_ENOTFOUND, which would mean that the object does not

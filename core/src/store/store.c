@@ -105,6 +105,11 @@ bool zb_store_is_link(zb_store *store, const char *prefix) {
            store->ops->is_link(store, prefix);
 }
 
+bool zb_store_is_absent(zb_store *store, const char *prefix) {
+    return store->ops->is_absent && *prefix && check_key(prefix, true, NULL) == ZB_OK &&
+           store->ops->is_absent(store, prefix);
+}
+
 /* ---- Writing ---- */
 
 static enum zb_code fail_read_only(const zb_store *store, zb_error *err) {

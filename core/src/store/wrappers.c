@@ -127,6 +127,10 @@ static bool wrapper_is_link(zb_store *store, const char *prefix) {
     return zb_store_is_link(((wrapper *)store)->inner, prefix);
 }
 
+static bool wrapper_is_absent(zb_store *store, const char *prefix) {
+    return zb_store_is_absent(((wrapper *)store)->inner, prefix);
+}
+
 static enum zb_code wrapper_put(zb_store *store, const zb_put *put, zb_error *err) {
     wrapper *w = (wrapper *)store;
     enum zb_code code = before(w, CALL_PUT, err);
@@ -220,6 +224,7 @@ static const zb_store_ops wrapper_ops = {
     .list = wrapper_list,
     .identify = wrapper_identify,
     .is_link = wrapper_is_link,
+    .is_absent = wrapper_is_absent,
     .destroy = wrapper_destroy,
     .put = wrapper_put,
     .erase = wrapper_erase,

@@ -20,7 +20,7 @@ extern const H5VL_file_class_t vol_file_class; /* without open, create, get, spe
 extern const H5VL_group_class_t vol_group_class;
 extern const H5VL_link_class_t vol_link_class;
 extern const H5VL_object_class_t vol_object_class;
-extern const H5VL_introspect_class_t vol_introspect_class;
+extern const H5VL_introspect_class_t vol_introspect_class; /* without get_cap_flags */
 extern const H5VL_blob_class_t vol_blob_class;
 extern const H5VL_token_class_t vol_token_class;
 

@@ -7,6 +7,7 @@
 #include "create/creation_list.h"
 #include "model/max_shape.h"
 #include "model/edit.h"
+#include "model/kept.h"
 #include "hdf5/errors.h"
 #include "objects/elsewhere.h"
 #include "hdf5/property_lists.h"
@@ -63,7 +64,7 @@ static void *vol_dataset_create(void *obj, const H5VL_loc_params_t *loc, const c
                                                        type, space, dcpl, dapl, dxpl, req));
     if (!vol_list_check(lib, lcpl, *lib->H5P_CLS_LINK_CREATE_ID_g) ||
         !vol_list_check(lib, dcpl, *lib->H5P_CLS_DATASET_CREATE_ID_g) ||
-        !vol_list_check(lib, dapl, *lib->H5P_CLS_DATASET_ACCESS_ID_g))
+        !vol_list_check(lib, dapl, *lib->H5P_CLS_DATASET_ACCESS_ID_g) || !vol_dapl_check(lib, dapl))
         return NULL;
     return create_dataset(object, loc, name, lcpl, type, space, dcpl);
 }
@@ -76,7 +77,7 @@ static void *vol_dataset_open(void *obj, const H5VL_loc_params_t *loc, const cha
         return vol_object_pass(
             lib, H5I_DATASET,
             lib->H5VLdataset_open(object->under, loc, lib->native, name, dapl, dxpl, req));
-    if (!vol_list_check(lib, dapl, *lib->H5P_CLS_DATASET_ACCESS_ID_g))
+    if (!vol_list_check(lib, dapl, *lib->H5P_CLS_DATASET_ACCESS_ID_g) || !vol_dapl_check(lib, dapl))
         return NULL;
     vol_object *opened = vol_open_any(object, loc, name, dapl, dxpl);
     if (!opened || opened->type == H5I_DATASET)
@@ -96,8 +97,10 @@ static herr_t vol_dataset_close(void *obj, hid_t dxpl, void **req) {
     if (object->under)
         return vol_object_closed(object,
                                  lib->H5VLdataset_close(object->under, lib->native, dxpl, req));
-    if (object->node->opened == 1)
+    if (object->node->opened == 1) {
         vol_writer_close(object->node, NULL);
+        vol_kept_forget(object->node);
+    }
     vol_object_free(object);
     return 0;
 }
@@ -296,7 +299,7 @@ static herr_t vol_dataset_specific(void *obj, H5VL_dataset_specific_args_t *args
     case H5VL_DATASET_SET_EXTENT:
         return set_extent(object, args->args.set_extent.size);
     case H5VL_DATASET_FLUSH:
-        return vol_flush_node(object->node);
+        return vol_flush_object(object, object->node, args->args.flush.dset_id);
     case H5VL_DATASET_REFRESH:
         return vol_refresh_node(object->node);
     }

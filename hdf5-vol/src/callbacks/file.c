@@ -36,10 +36,12 @@ static void *object_of_handle(h5_lib *lib, vol_handle *handle) {
 }
 
 /* Creates or opens a store. On failure h5py takes the class of its exception from the errno. */
-static void *store_of_path(h5_lib *lib, const char *name, unsigned flags,
+static void *store_of_path(h5_lib *lib, const char *name, unsigned flags, hid_t fapl,
                            const vol_options *options, bool create, unsigned order) {
     zb_error err = {0};
     vol_handle *handle;
+    if (!vol_fapl_check(lib, fapl, create || flags & H5_ACC_RDWR))
+        return NULL;
     if (flags & H5_ACC_SWMR_WRITE) {
         vol_refuse(lib, "writing in SWMR mode");
         return NULL;
@@ -56,7 +58,22 @@ static void *store_of_path(h5_lib *lib, const char *name, unsigned flags,
         VOL_PUSH_ZB(lib, FILE, CANTOPENFILE, &err);
         return NULL;
     }
+    vol_fapl_read(lib, fapl, &handle->manners);
     return object_of_handle(lib, handle);
+}
+
+static bool becomes_store(const char *name, const vol_options *options) {
+    return vol_path_is_zarr(name) || vol_path_becomes_zarr(name) ||
+           options->naming == VOL_NAMING_ALL || !vol_env_is_ours();
+}
+
+/* Whether a new file is HDF5's own in spite of its name: one that is never on a disk; and, where the
+   name does not speak for a store, one whose driver keeps bytes elsewhere. */
+static bool driver_is_native(h5_lib *lib, const char *name, hid_t fapl) {
+    enum vol_driver driver = vol_fapl_driver(lib, fapl);
+    return driver == VOL_DRIVER_MEMORY || driver == VOL_DRIVER_IMAGE ||
+           (driver == VOL_DRIVER_OTHER && vol_env_is_ours() && !vol_path_is_zarr(name) &&
+            !vol_path_becomes_zarr(name));
 }
 
 /* HDF5 calls this with HDF5_VOL_CONNECTOR or an explicit access list only: creation never searches
@@ -67,16 +84,17 @@ void *vol_file_create(h5_lib *lib, const char *name, unsigned flags, hid_t fcpl,
     vol_start(lib);
     if (!vol_info_options(lib, fapl, &options))
         return NULL;
-    if (!vol_path_is_zarr(name) && options.naming == VOL_NAMING_AUTO &&
-        !vol_path_becomes_zarr(name) && vol_env_is_ours()) {
+    if (!becomes_store(name, &options) || driver_is_native(lib, name, fapl)) {
         hid_t native = native_fapl(lib, fapl);
         void *under = lib->H5VLfile_create(name, flags, fcpl, native, dxpl, req);
         vol_release_id(lib, native);
         return vol_object_pass(lib, H5I_FILE, under);
     }
+    if (!vol_fcpl_check(lib, fcpl))
+        return NULL;
     unsigned order = 0;
     lib->H5Pget_link_creation_order(fcpl, &order);
-    return store_of_path(lib, name, flags, &options, true, order);
+    return store_of_path(lib, name, flags, fapl, &options, true, order);
 }
 
 /* After the native connector has failed: says what is there when that is known, instead of its
@@ -97,7 +115,7 @@ void *vol_file_open(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, h
     vol_start(lib);
     if (!vol_info_options(lib, fapl, &options))
         return NULL;
-    if (!vol_path_is_zarr(name)) {
+    if (!vol_path_is_zarr(name) || vol_fapl_driver(lib, fapl) == VOL_DRIVER_IMAGE) {
         hid_t native = native_fapl(lib, fapl);
         void *under = lib->H5VLfile_open(name, flags, native, dxpl, req);
         vol_release_id(lib, native);
@@ -105,12 +123,12 @@ void *vol_file_open(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, h
             explain(lib, name);
         return vol_object_pass(lib, H5I_FILE, under);
     }
-    return store_of_path(lib, name, flags, &options, false, 0);
+    return store_of_path(lib, name, flags, fapl, &options, false, 0);
 }
 
 /* ---- Get ---- */
 
-/* The lists are fresh ones: the list that the file was opened with has no bearing on a store. */
+/* The lists are fresh ones, with those properties of the file's own list that act on a store. */
 static herr_t get_of_store(const vol_object *object, H5VL_file_get_args_t *args) {
     h5_lib *lib = object->lib;
     const vol_file *file = object->file;
@@ -122,7 +140,7 @@ static herr_t get_of_store(const vol_object *object, H5VL_file_get_args_t *args)
         args->args.get_cont_info.info->blob_id_size = 0;
         return 0;
     case H5VL_FILE_GET_FAPL:
-        args->args.get_fapl.fapl_id = lib->H5Pcreate(*lib->H5P_CLS_FILE_ACCESS_ID_g);
+        args->args.get_fapl.fapl_id = vol_fapl_new(lib, &object->handle->manners);
         return args->args.get_fapl.fapl_id < 0 ? -1 : 0;
     case H5VL_FILE_GET_FCPL:
         /* Tracked creation order makes h5py list attributes in the order of the JSON document. */
@@ -299,6 +317,20 @@ herr_t vol_file_specific(h5_lib *lib, void *obj, H5VL_file_specific_args_t *args
     }
 }
 
+/* What the file's close degree says about objects that are open still. */
+static herr_t close_by_degree(const vol_object *object) {
+    const H5F_close_degree_t degree = object->handle->manners.close_degree;
+    const unsigned objects = H5F_OBJ_LOCAL | H5F_OBJ_DATASET | H5F_OBJ_GROUP | H5F_OBJ_ATTR;
+    if (degree == H5F_CLOSE_STRONG)
+        vol_object_close_all(object);
+    if (degree != H5F_CLOSE_SEMI || vol_object_ids(object, objects, 0, NULL) == 0)
+        return 0;
+    VOL_PUSH(object->lib, FILE, CANTCLOSEFILE,
+             "cannot close '%s': objects in it are open still (H5F_CLOSE_SEMI)",
+             object->file->path);
+    return -1;
+}
+
 /* The last id of an H5Fopen closes the file, and tells of errors.
    HDF5 keeps the id of a file whose closing fails. It leads to an object that closes without an
    error the next time; the data that the error told of are given up, and the path can be opened
@@ -309,6 +341,8 @@ static herr_t file_close(void *obj, hid_t dxpl, void **req) {
     if (object->under)
         return vol_object_closed(object,
                                  lib->H5VLfile_close(object->under, lib->native, dxpl, req));
+    if (object->handle->files == 1 && !lib->stopping && close_by_degree(object) < 0)
+        return -1;
     if (object->handle->files == 1 && flush(object) < 0) {
         vol_attr_abandon_unwritten_below(object->file->root);
         vol_file_give_up(object->file);

@@ -3,10 +3,11 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_CALLBACKS_FLUSH_H
 #define ZARRBRIDGE_HDF5_VOL_CALLBACKS_FLUSH_H
 
-#include "model/tree.h"
+#include "objects/object.h"
 
-/* Stores the waiting data of a node and all below it. */
-herr_t vol_flush_node(vol_node *node);
+/* Stores the waiting data of a node and all below it, and then calls the function of the object's access
+   list (H5Pset_object_flush_cb) with the id that the program has flushed. */
+herr_t vol_flush_object(const vol_object *object, vol_node *node, hid_t id);
 
 /* Shows the changes of other programs (vol_edit_refresh). */
 herr_t vol_refresh_node(vol_node *node);

@@ -121,7 +121,7 @@ static herr_t vol_group_specific(void *obj, H5VL_group_specific_args_t *args, hi
         return lib->H5VLgroup_specific(object->under, lib->native, &native, dxpl, req);
     }
     if (args->op_type == H5VL_GROUP_FLUSH)
-        return vol_flush_node(object->node);
+        return vol_flush_object(object, object->node, args->args.flush.grp_id);
     if (args->op_type == H5VL_GROUP_REFRESH)
         return vol_refresh_node(object->node);
     return vol_refuse(lib, "mounting");

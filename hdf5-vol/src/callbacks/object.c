@@ -81,6 +81,17 @@ static herr_t copy_to_zarr(const vol_object *from, const H5VL_loc_params_t *sour
     return result;
 }
 
+/* References of a store are names of dimensions. Following them to further objects has no counterpart. */
+static bool check_copy_list(h5_lib *lib, hid_t ocpypl) {
+    unsigned flags = 0;
+    if (lib->H5Pget_copy_object(ocpypl, &flags) < 0)
+        return false;
+    if (!(flags & H5O_COPY_EXPAND_REFERENCE_FLAG))
+        return true;
+    vol_refuse(lib, "copying the objects that references lead to (H5O_COPY_EXPAND_REFERENCE_FLAG)");
+    return false;
+}
+
 static herr_t vol_object_copy(void *source, const H5VL_loc_params_t *source_loc,
                               const char *source_name, void *target,
                               const H5VL_loc_params_t *target_loc, const char *target_name,
@@ -91,7 +102,7 @@ static herr_t vol_object_copy(void *source, const H5VL_loc_params_t *source_loc,
         return lib->H5VLobject_copy(from->under, source_loc, source_name, to->under, target_loc,
                                     target_name, lib->native, ocpypl, lcpl, dxpl, req);
     if (!vol_list_check(lib, ocpypl, *lib->H5P_CLS_OBJECT_COPY_ID_g) ||
-        !vol_list_check(lib, lcpl, *lib->H5P_CLS_LINK_CREATE_ID_g))
+        !vol_list_check(lib, lcpl, *lib->H5P_CLS_LINK_CREATE_ID_g) || !check_copy_list(lib, ocpypl))
         return -1;
     if (!to->under)
         return copy_to_zarr(from, source_loc, source_name, to, target_loc, target_name, ocpypl,
@@ -116,7 +127,7 @@ static herr_t fill_info(vol_node *node, unsigned fields, H5O_info2_t *info) {
     vol_token_set(&info->token, node->token);
     info->type = object_type(node);
     if (fields & H5O_INFO_BASIC)
-        info->rc = (unsigned)vol_alias_count(node) + 1;
+        info->rc = node->loose ? 0 : (unsigned)vol_alias_count(node) + 1;
     if (fields & H5O_INFO_NUM_ATTRS) {
         vol_attrs *attrs = vol_node_attrs(node);
         if (!attrs)
@@ -279,7 +290,7 @@ static herr_t vol_object_specific(void *obj, const H5VL_loc_params_t *loc,
         return visit_from(object, loc, &args->args.visit);
     case H5VL_OBJECT_FLUSH:
         node = vol_locate(object, loc);
-        return node ? vol_flush_node(node) : -1;
+        return node ? vol_flush_object(object, node, args->args.flush.obj_id) : -1;
     case H5VL_OBJECT_REFRESH:
         node = vol_locate(object, loc);
         return node ? vol_refresh_node(node) : -1;

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* The abilities of the data model; HDF5 itself branches on none of them, applications may. */
+/* The abilities of stores; HDF5 itself branches on none of them, applications may. */
 #define CAPABILITIES                                                                               \
     (H5VL_CAP_FLAG_THREADSAFE | H5VL_CAP_FLAG_ATTR_BASIC | H5VL_CAP_FLAG_ATTR_MORE |               \
      H5VL_CAP_FLAG_DATASET_BASIC | H5VL_CAP_FLAG_DATASET_MORE | H5VL_CAP_FLAG_FILE_BASIC |         \
@@ -17,13 +17,27 @@
      H5VL_CAP_FLAG_LINK_BASIC | H5VL_CAP_FLAG_LINK_MORE | H5VL_CAP_FLAG_OBJECT_BASIC |             \
      H5VL_CAP_FLAG_OBJECT_MORE | H5VL_CAP_FLAG_REF_BASIC | H5VL_CAP_FLAG_OBJ_REF |                 \
      H5VL_CAP_FLAG_ITERATE | H5VL_CAP_FLAG_STORAGE_SIZE | H5VL_CAP_FLAG_BY_IDX |                   \
-     H5VL_CAP_FLAG_GET_PLIST | H5VL_CAP_FLAG_FLUSH_REFRESH | H5VL_CAP_FLAG_FILL_VALUES)
+     H5VL_CAP_FLAG_GET_PLIST | H5VL_CAP_FLAG_FLUSH_REFRESH | H5VL_CAP_FLAG_FILL_VALUES |           \
+     H5VL_CAP_FLAG_CREATION_ORDER | H5VL_CAP_FLAG_EXTERNAL_LINKS | H5VL_CAP_FLAG_HARD_LINKS |      \
+     H5VL_CAP_FLAG_SOFT_LINKS)
 
 /* HDF5's search for a connector comes here, too, with errors on the stack that any call would
    clear. With the variable there is no search: HDF5 has just been initialised. */
 static herr_t initialize(h5_lib *lib) {
     if (vol_env_is_ours())
         vol_watch(lib);
+    return 0;
+}
+
+/* Through a list whose connector comes from the variable a program also reaches ordinary files, so that
+   such a list has the abilities of HDF5's own connector; one that leads to stores alone has those of
+   stores. Nobody tells which file is meant. */
+static herr_t get_flags(h5_lib *lib, const void *info, uint64_t *flags) {
+    const vol_options *options = info; /* NULL: the default ones */
+    vol_start(lib);
+    if (vol_env_is_ours() && !(options && options->naming == VOL_NAMING_ALL))
+        return lib->H5VLintrospect_get_cap_flags(NULL, lib->native, flags);
+    *flags = CAPABILITIES;
     return 0;
 }
 
@@ -44,6 +58,9 @@ static herr_t initialize(h5_lib *lib) {
                                        void **req) {                                               \
         return vol_file_specific(h5_lib_slot(slot), obj, args, dxpl, req);                         \
     }                                                                                              \
+    static herr_t slot_flags_##slot(const void *info, uint64_t *flags) {                           \
+        return get_flags(h5_lib_slot(slot), info, flags);                                          \
+    }                                                                                              \
     static herr_t slot_initialize_##slot(hid_t vipl) {                                             \
         (void)vipl;                                                                                \
         return initialize(h5_lib_slot(slot));                                                      \
@@ -60,11 +77,13 @@ SLOT_CALLBACKS(3)
 
 #define SLOT(slot)                                                                                 \
     {{slot_create_##slot, slot_open_##slot, slot_get_##slot, slot_specific_##slot, NULL, NULL},    \
+     slot_flags_##slot,                                                                            \
      slot_initialize_##slot,                                                                       \
      slot_terminate_##slot}
 
 static const struct {
     H5VL_file_class_t file;
+    herr_t (*flags)(const void *info, uint64_t *flags);
     herr_t (*initialize)(hid_t vipl);
     herr_t (*terminate)(void);
 } slot_class[] = {SLOT(0), SLOT(1), SLOT(2), SLOT(3)};
@@ -95,6 +114,7 @@ static void fill_class(h5_lib *lib) {
     };
     lib->cls.file_cls.optional = vol_file_class.optional;
     lib->cls.file_cls.close = vol_file_class.close;
+    lib->cls.introspect_cls.get_cap_flags = slot_class[slot].flags;
 }
 
 /* HDF5 asks for the type first and goes on only when it fits. */
@@ -128,12 +148,6 @@ static herr_t introspect_get_class(void *obj, H5VL_get_conn_lvl_t level,
     return 0;
 }
 
-static herr_t introspect_get_flags(const void *info, uint64_t *flags) {
-    (void)info;
-    *flags = CAPABILITIES;
-    return 0;
-}
-
 static herr_t introspect_opt_query(void *obj, H5VL_subclass_t subclass, int op, uint64_t *flags) {
     const vol_object *object = obj;
     h5_lib *lib = object->lib;
@@ -148,6 +162,5 @@ static herr_t introspect_opt_query(void *obj, H5VL_subclass_t subclass, int op, 
 
 const H5VL_introspect_class_t vol_introspect_class = {
     .get_conn_cls = introspect_get_class,
-    .get_cap_flags = introspect_get_flags,
     .opt_query = introspect_opt_query,
 };

@@ -13,6 +13,7 @@
 #include "hdf5/errors.h"
 #include "copy/links.h"
 #include "copy/pieces.h"
+#include "copy/stored.h"
 #include "copy/strings.h"
 #include "hdf5/types.h"
 #include "model/aliases.h"
@@ -22,6 +23,7 @@
 #include "model/max_shape.h"
 #include "model/writers.h"
 
+#include "zarrbridge/read.h"
 #include "zarrbridge/write.h"
 
 #include <stdlib.h>
@@ -72,28 +74,68 @@ static herr_t copy_piece(const import_job *job, const vol_pieces *pieces, hid_t 
     return -1;
 }
 
-static herr_t copy_pieces(const import_job *job, hid_t source, const import_form *form, hid_t space,
-                          vol_node *node) {
-    vol_pieces pieces;
+/* Whether an element that the source has not written is the new array's fill value: HDF5 reads both. */
+static bool fills_alike(const import_job *job, hid_t source, const import_form *form, hid_t space,
+                        const vol_node *node, const vol_pieces *probe) {
+    h5_lib *lib = job->lib;
+    const size_t size = form->dtype.size;
+    unsigned char *both = calloc(2, size);
+    hid_t saved = vol_stack_save(lib), memory = vol_pieces_select(probe, lib, space);
+    const zb_read read = {.node = node->zarr,
+                          .start = probe->start,
+                          .count = probe->count,
+                          .view = {.data = both ? both + size : NULL, .dtype = form->dtype}};
+    bool alike = both && memory >= 0 &&
+                 lib->H5Dread(source, form->type, memory, space, job->dxpl, both) >= 0 &&
+                 zb_array_read(&read, 1, NULL) == ZB_OK && memcmp(both, both + size, size) == 0;
+    vol_release_id(lib, memory);
+    vol_stack_restore(lib, saved);
+    free(both);
+    return alike;
+}
+
+/* Leaves out chunks that the source has not written. */
+static void leave_out(const import_job *job, hid_t source, const import_form *form, hid_t space,
+                      const vol_node *node, vol_pieces *pieces, vol_stored *stored) {
+    vol_pieces probe;
+    if (!zb_dtype_is_variable(pieces->info->dtype) &&
+        vol_stored_of_hdf5(job->lib, source, node->zarr, stored) &&
+        vol_pieces_left_out(pieces, stored->numbers, stored->count, &probe) &&
+        fills_alike(job, source, form, space, node, &probe))
+        vol_pieces_only(pieces, stored->numbers, stored->count);
+}
+
+static herr_t copy_visited(const import_job *job, hid_t source, const import_form *form,
+                           hid_t space, vol_node *node, vol_pieces *pieces) {
     zb_writer *writer;
     zb_error err = {0};
     herr_t result = 0;
-    vol_pieces_begin(&pieces, node->zarr);
-    if (pieces.done)
-        return 0;
     if (vol_writer_get(node, &writer, &err) != ZB_OK)
         return push_failed(job, node->path, &err);
-    const uint64_t bytes = pieces.elements * (uint64_t)form->dtype.size;
+    const uint64_t bytes = pieces->elements * (uint64_t)form->dtype.size;
     void *buffer = malloc(bytes);
     if (!buffer) {
         zb_fail(&err, ZB_ENOMEM, "no memory for a piece of %llu bytes", (unsigned long long)bytes);
         return push_failed(job, node->path, &err);
     }
-    for (; !pieces.done && result >= 0; vol_pieces_next(&pieces))
-        result = copy_piece(job, &pieces, source, form, space, writer, buffer);
+    for (; !pieces->done && result >= 0; vol_pieces_next(pieces))
+        result = copy_piece(job, pieces, source, form, space, writer, buffer);
     free(buffer);
     if (result >= 0 && vol_writer_close(node, &err) != ZB_OK)
         result = push_failed(job, node->path, &err);
+    return result;
+}
+
+static herr_t copy_pieces(const import_job *job, hid_t source, const import_form *form, hid_t space,
+                          vol_node *node) {
+    vol_pieces pieces;
+    vol_pieces_begin(&pieces, node->zarr);
+    if (pieces.done)
+        return 0;
+    vol_stored stored = {.array = NULL};
+    leave_out(job, source, form, space, node, &pieces, &stored);
+    herr_t result = copy_visited(job, source, form, space, node, &pieces);
+    vol_stored_free(&stored);
     return result;
 }
 

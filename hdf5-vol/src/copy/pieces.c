@@ -52,7 +52,69 @@ void vol_pieces_begin(vol_pieces *pieces, const zb_node *array) {
         set_box(pieces);
 }
 
+/* ---- Some chunks only ---- */
+
+/* The place in the grid of the chunk of a number; false when there is no such chunk. */
+static bool find_number(const vol_pieces *pieces, uint64_t number, uint64_t first[ZB_MAX_NDIM]) {
+    for (uint32_t d = pieces->info->ndim; d-- > 0;) {
+        const uint64_t count = zb_array_chunk_count(pieces->array, ZB_GRID_CHUNKS, d);
+        first[d] = number % count;
+        number /= count;
+    }
+    return number == 0;
+}
+
+/* A piece of the chunks that follow each other along the last dimension. */
+static void go_to_listed(vol_pieces *pieces) {
+    const size_t left = pieces->only_count - pieces->only_at;
+    const uint32_t last = pieces->info->ndim - 1;
+    pieces->done = left == 0;
+    if (pieces->done)
+        return;
+    const uint64_t *only = pieces->only + pieces->only_at;
+    (void)find_number(pieces, only[0], pieces->first);
+    const uint64_t row =
+        zb_array_chunk_count(pieces->array, ZB_GRID_CHUNKS, last) - pieces->first[last];
+    uint64_t run = 1;
+    while (run < left && run < row && run < pieces->longest && only[run] == only[0] + run)
+        run++;
+    pieces->chunks[last] = run;
+    set_box(pieces);
+}
+
+void vol_pieces_only(vol_pieces *pieces, const uint64_t *numbers, size_t count) {
+    const uint32_t ndim = pieces->info->ndim;
+    pieces->only = numbers;
+    pieces->only_count = count;
+    pieces->only_at = 0;
+    pieces->longest = pieces->chunks[ndim - 1];
+    for (uint32_t d = 0; d < ndim; d++)
+        pieces->chunks[d] = 1;
+    go_to_listed(pieces);
+}
+
+bool vol_pieces_left_out(const vol_pieces *pieces, const uint64_t *numbers, size_t count,
+                         vol_pieces *probe) {
+    uint64_t number = 0;
+    while (number < count && numbers[number] == number)
+        number++;
+    *probe = *pieces;
+    if (!find_number(pieces, number, probe->first))
+        return false;
+    for (uint32_t d = 0; d < pieces->info->ndim; d++) {
+        probe->start[d] =
+            zb_array_chunk_at(pieces->array, ZB_GRID_CHUNKS, d, probe->first[d]).start;
+        probe->count[d] = 1;
+    }
+    return true;
+}
+
 void vol_pieces_next(vol_pieces *pieces) {
+    if (pieces->only) {
+        pieces->only_at += (size_t)pieces->chunks[pieces->info->ndim - 1];
+        go_to_listed(pieces);
+        return;
+    }
     pieces->done = true;
     for (uint32_t d = pieces->info->ndim; d-- > 0 && pieces->done;) {
         pieces->first[d] += pieces->chunks[d];

@@ -13,6 +13,7 @@
 #include "hdf5/errors.h"
 #include "copy/links.h"
 #include "copy/pieces.h"
+#include "copy/stored.h"
 #include "copy/strings.h"
 #include "hdf5/types.h"
 #include "model/aliases.h"
@@ -70,6 +71,39 @@ static herr_t copy_piece(const copy_job *job, const vol_pieces *pieces, vol_node
     return result;
 }
 
+/* Whether an element that nobody has written is the same on both sides. */
+static bool fills_alike(const copy_job *job, vol_node *node, void *dataset, hid_t space,
+                        const vol_pieces *probe) {
+    h5_lib *lib = job->lib;
+    const size_t size = vol_node_shown(node).size;
+    hid_t type = vol_node_type(node), saved = vol_stack_save(lib);
+    hid_t memory = vol_pieces_select(probe, lib, space);
+    unsigned char *both = calloc(2, size);
+    void *made = both;
+    bool alike = both && memory >= 0 &&
+                 lib->H5VLdataset_read(1, &dataset, lib->native, &type, &memory, &space, job->dxpl,
+                                       &made, NULL) >= 0 &&
+                 vol_strings_read(probe, node, both + size) >= 0 &&
+                 memcmp(both, both + size, size) == 0;
+    vol_release_id(lib, memory);
+    vol_stack_restore(lib, saved);
+    free(both);
+    return alike;
+}
+
+/* Leaves out chunks that the store does not have. Only a chunked dataset gives the fill value for what
+   is not written, in every file. */
+static void leave_out(const copy_job *job, vol_node *node, void *dataset, hid_t space,
+                      vol_pieces *pieces, vol_stored *stored) {
+    vol_pieces probe;
+    if (!zb_dtype_is_variable(pieces->info->dtype) &&
+        job->lib->H5Pget_layout(vol_node_dcpl(node)) == H5D_CHUNKED &&
+        vol_stored_of_array(node->zarr, stored) &&
+        vol_pieces_left_out(pieces, stored->numbers, stored->count, &probe) &&
+        fills_alike(job, node, dataset, space, &probe))
+        vol_pieces_only(pieces, stored->numbers, stored->count);
+}
+
 static herr_t copy_data(const copy_job *job, vol_node *node, void *dataset, hid_t space) {
     vol_pieces pieces;
     vol_pieces_begin(&pieces, node->zarr);
@@ -85,8 +119,11 @@ static herr_t copy_data(const copy_job *job, vol_node *node, void *dataset, hid_
         return -1;
     }
     herr_t result = 0;
+    vol_stored stored = {.array = NULL};
+    leave_out(job, node, dataset, space, &pieces, &stored);
     for (; !pieces.done && result >= 0; vol_pieces_next(&pieces))
         result = copy_piece(job, &pieces, node, dataset, space, buffer);
+    vol_stored_free(&stored);
     free(buffer);
     return result;
 }

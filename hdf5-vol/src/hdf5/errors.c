@@ -5,7 +5,14 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* Tools swallow the stack: with ZARRBRIDGE_VERBOSE our messages go to stderr, too. */
+static bool is_verbose(void) {
+    const char *value = getenv("ZARRBRIDGE_VERBOSE");
+    return value && *value && strcmp(value, "0") != 0;
+}
 
 /* The text is formatted here: HDF5 would read the format's % again. H5Epush2 is one of the few
    calls that leave the stack as it is. */
@@ -16,6 +23,8 @@ void vol_push(h5_lib *lib, const char *func, unsigned line, const char *file, hi
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    if (is_verbose())
+        fprintf(stderr, "zarrbridge: %s\n", text);
     lib->H5Epush2(H5E_DEFAULT, file, func, line, *lib->H5E_ERR_CLS_g, major, minor, "%s", text);
 }
 

@@ -79,7 +79,11 @@
     F(H5Tget_inpad) F(H5Tset_inpad) F(H5Tget_cset) F(H5Tset_tag) F(H5Tget_tag) F(H5free_memory)    \
     F(H5Tget_nmembers) F(H5Tget_member_name) F(H5Tget_member_offset) F(H5Tget_member_type)         \
     F(H5Tget_member_value) F(H5Tarray_create2) F(H5Tget_array_ndims) F(H5Tget_array_dims2)         \
-    F(H5Tget_member_index) F(H5Pisa_class) F(H5Tdetect_class)
+    F(H5Tget_member_index) F(H5Pisa_class) F(H5Tdetect_class) F(H5Pget_driver)                     \
+    F(H5Pset_fapl_sec2) F(H5Pset_fapl_stdio) F(H5Pget_fapl_core) F(H5Pget_file_image)              \
+    F(H5Pget_fclose_degree) F(H5Pset_fclose_degree) F(H5Pget_object_flush_cb)                      \
+    F(H5Pset_object_flush_cb) F(H5Pget_userblock) F(H5Pget_append_flush)                           \
+    F(H5VLintrospect_get_cap_flags) F(H5get_libversion) F(H5Dchunk_iter) F(H5Dget_storage_size)
 
 /* Identifiers that the library keeps in variables; they get their values when it initialises. */
 #define H5_IDS(F)                                                                                  \
@@ -96,9 +100,9 @@
     F(H5T_STD_REF_OBJ_g) F(H5T_STD_REF_g) F(H5T_STD_REF_DSETREG_g) F(H5T_STD_B32LE_g)              \
     F(H5E_ERR_CLS_g) F(H5E_FILE_g) F(H5E_SYM_g) F(H5E_DATASET_g) F(H5E_ATTR_g) F(H5E_VOL_g)        \
     F(H5E_CANTOPENFILE_g) F(H5E_CANTOPENOBJ_g) F(H5E_NOTFOUND_g) F(H5E_UNSUPPORTED_g)              \
-    F(H5E_WRITEERROR_g) F(H5E_READERROR_g) F(H5E_CANTGET_g) F(H5E_CANTCONVERT_g)                   \
-    F(H5E_BADVALUE_g) F(H5E_BADTYPE_g) F(H5E_EXISTS_g) F(H5E_CANTCREATE_g) F(H5E_CANTFLUSH_g)      \
-    F(H5E_CANTDELETE_g) F(H5E_CANTCOPY_g)
+    F(H5P_LST_FILE_ACCESS_ID_g) F(H5E_WRITEERROR_g) F(H5E_READERROR_g) F(H5E_CANTGET_g)            \
+    F(H5E_CANTCONVERT_g) F(H5E_BADVALUE_g) F(H5E_BADTYPE_g) F(H5E_EXISTS_g) F(H5E_CANTCREATE_g)    \
+    F(H5E_CANTFLUSH_g) F(H5E_CANTDELETE_g) F(H5E_CANTCLOSEFILE_g) F(H5E_CANTCOPY_g)
 
 /* clang-format on */
 

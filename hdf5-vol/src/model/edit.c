@@ -4,6 +4,7 @@
 
 #include "model/aliases.h"
 #include "model/dimensions.h"
+#include "model/kept.h"
 #include "model/link_order.h"
 #include "model/links.h"
 #include "model/paths.h"
@@ -179,15 +180,17 @@ enum zb_code vol_edit_delete(vol_link *link, zb_error *err) {
                        group->file->path);
     char *path;
     enum zb_code code = vol_node_child_path(group, link->name, &path, err);
+    vol_kept *kept = !code && link->node ? vol_kept_copy(link->node) : NULL;
     if (!code && !is_dimension(link)) /* those are not in the store */
         code = zb_node_delete(group->file->store, path, err);
     free(path);
-    if (code)
-        return code;
-    if (link->node)
+    if (!code && link->node)
         vol_writer_abandon_below(link->node);
-    vol_tree_remove(link);
-    return group->listed ? vol_named_show(group, err) : ZB_OK; /* one that the node has hidden */
+    if (!code)
+        vol_tree_remove(link);
+    vol_kept_end(kept, !code);
+    return !code && group->listed ? vol_named_show(group, err) /* one that the node has hidden */
+                                  : code;
 }
 
 enum zb_code vol_edit_move(vol_link *link, const vol_place *place, zb_error *err) {

@@ -296,10 +296,13 @@ enum zb_code vol_handle_open(h5_lib *lib, const char *path, const vol_options *o
 
 enum zb_code vol_handle_again(const vol_handle *handle, vol_handle **out, zb_error *err) {
     vol_file *file = handle->file;
-    if (!file->writable)
-        return vol_handle_open(file->lib, file->path, &file->options, false, out, err);
-    file->refs++;
-    return handle_new(file, handle->writable, out, err);
+    file->refs += file->writable;
+    enum zb_code code =
+        file->writable ? handle_new(file, handle->writable, out, err)
+                       : vol_handle_open(file->lib, file->path, &file->options, false, out, err);
+    if (!code)
+        (*out)->manners = handle->manners;
+    return code;
 }
 
 vol_handle *vol_handle_retain(vol_handle *handle) {

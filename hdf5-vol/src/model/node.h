@@ -81,7 +81,10 @@ struct vol_node {
 
     bool loose; /* in no group: deleted, or made without a name */
     vol_node *next_loose;
-    zb_store *own_store; /* in memory: of a dataset made without a name until it gets one */
+    zb_store
+        *own_store; /* in memory: of a dataset made without a name until it gets one, or deleted
+                            while it has ids (model/kept.h) */
+    uint64_t kept_bytes; /* of the latter: what it takes there */
     size_t opened;       /* datasets: open ids */
     size_t pins;         /* see vol_node_pin: of this node, and of those below */
     zb_writer *writer;   /* datasets: NULL until the first write; see writers.h */

@@ -19,6 +19,7 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_TREE_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_TREE_H
 
+#include "hdf5/file_lists.h"
 #include "model/node.h"
 #include "model/options.h"
 
@@ -46,6 +47,7 @@ struct vol_file {
     zb_store *store;
     zb_store *dimensions; /* where dimensions.c keeps its datasets; NULL until it has some */
     vol_node *root;
+    uint64_t kept_bytes; /* of deleted datasets that are in memory */
     vol_node *loose;     /* nodes outside the hierarchy */
     uint64_t node_count; /* in memory */
     uint64_t last_loose_token;
@@ -58,6 +60,7 @@ struct vol_handle {
     size_t files; /* those among them that are files: H5Iget_file_id gives ids besides H5Fopen's */
     vol_file *file;
     bool writable;
+    vol_manners manners; /* of the access list that it was opened with */
 };
 
 /* A name for a new node: its group, and the last part of its path. Freed with vol_place_clear of edit.h. */

@@ -4,6 +4,7 @@
 
 #include "callbacks/classes.h"
 #include "hdf5/errors.h"
+#include "hdf5/property_lists.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,6 +183,8 @@ vol_object *vol_open_any(const vol_object *object, const H5VL_loc_params_t *loc,
     const bool by_name = loc->type == H5VL_OBJECT_BY_NAME && !name;
     if (by_name)
         lapl = loc->loc_data.loc_by_name.lapl_id;
+    if (by_name && !vol_list_check(object->lib, lapl, *object->lib->H5P_CLS_LINK_ACCESS_ID_g))
+        return NULL;
     vol_route route = vol_route_of(object->lib, lapl);
     route.may_leave = true;
     return by_name ? open_on(object, &self, loc->loc_data.loc_by_name.name, lapl, dxpl, &route)

@@ -112,6 +112,8 @@ static enum zb_code find_node(const vol_object *object, const H5VL_loc_params_t 
 vol_node *vol_locate(const vol_object *object, const H5VL_loc_params_t *loc) {
     zb_error err = {0};
     vol_found found;
+    if (!has_list(object->lib, loc))
+        return NULL;
     if (find_node(object, loc, &found, &err) == ZB_OK)
         return found.node;
     push_not_found(object->lib, location_name(loc), &err);

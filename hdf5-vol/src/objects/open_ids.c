@@ -69,11 +69,13 @@ size_t vol_object_ids(const vol_object *object, unsigned types, size_t max, hid_
     return query.count;
 }
 
-/* ---- Shutdown ---- */
+/* ---- Closing ---- */
 
-static void close_ids(h5_lib *lib, unsigned types) {
+/* Of all stores, or of the handle of an object. */
+static void close_ids(h5_lib *lib, const vol_object *object, unsigned types) {
     hid_t *ids = lib->live ? calloc(lib->live + 1, sizeof *ids) : NULL;
-    id_query query = {.lib = lib, .max = lib->live + 1, .ids = ids};
+    id_query query = {
+        .lib = lib, .object = object, .local = object != NULL, .max = lib->live + 1, .ids = ids};
     if (ids)
         match_ids(&query, types);
     for (size_t i = 0; ids && i < query.count; i++)
@@ -82,16 +84,22 @@ static void close_ids(h5_lib *lib, unsigned types) {
     free(ids);
 }
 
+void vol_object_close_all(const vol_object *object) {
+    close_ids(object->lib, object, H5F_OBJ_ATTR);
+    close_ids(object->lib, object, H5F_OBJ_DATASET);
+    close_ids(object->lib, object, H5F_OBJ_GROUP);
+}
+
 /* HDF5 is about to terminate: ids of stores that the program left open must go now, while the
    library still works, and with the last of them the shadows. Files go last, since closing one
    tells what could not be stored. Ids of other files are HDF5's to close, in its own order. */
 static void at_close(void *context) {
     h5_lib *lib = context;
     lib->stopping = true;
-    close_ids(lib, H5F_OBJ_ATTR);
-    close_ids(lib, H5F_OBJ_DATASET);
-    close_ids(lib, H5F_OBJ_GROUP);
-    close_ids(lib, H5F_OBJ_FILE);
+    close_ids(lib, NULL, H5F_OBJ_ATTR);
+    close_ids(lib, NULL, H5F_OBJ_DATASET);
+    close_ids(lib, NULL, H5F_OBJ_GROUP);
+    close_ids(lib, NULL, H5F_OBJ_FILE);
     vol_shadows_drop(lib);
     h5_lib_stop(lib);
 }

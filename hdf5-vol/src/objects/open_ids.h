@@ -17,6 +17,9 @@ void vol_watch(h5_lib *lib);
    to max of them when ids is not NULL. */
 size_t vol_object_ids(const vol_object *object, unsigned types, size_t max, hid_t *ids);
 
+/* Closes the ids of the object's handle but those of files: H5F_CLOSE_STRONG. */
+void vol_object_close_all(const vol_object *object);
+
 extern const H5VL_wrap_class_t vol_wrap_class;
 
 #endif

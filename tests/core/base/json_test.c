@@ -377,9 +377,33 @@ static void tells_where_values_stand(void **state) {
     zb_json_free(root);
 }
 
+/* Blanks are passed by eight: any number of them, up to the very end of a text without a NUL behind
+   it, and nothing but blanks. */
+static void passes_any_indentation(void **state) {
+    (void)state;
+    for (size_t blanks = 0; blanks < 40; blanks++) {
+        const size_t size = 2 * blanks + 7;
+        char *text = malloc(size); /* exactly, so that a byte too many is seen */
+        zb_json *json;
+        zb_error err;
+        assert_non_null(text);
+        memset(text, ' ', size);
+        memcpy(text, "[\n", 2);
+        memcpy(text + 2 + blanks, "12\n", 3);
+        memcpy(text + 5 + blanks, "]\n", 2);
+        assert_int_equal(zb_json_parse(text, size, &json, &err), ZB_OK);
+        assert_int_equal(zb_json_count(json), 1);
+        zb_json_free(json);
+        text[1 + blanks] = blanks ? '\f' : 'x'; /* no white space of JSON */
+        assert_int_equal(zb_json_parse(text, size, &json, &err), ZB_EFORMAT);
+        free(text);
+    }
+}
+
 int main(void) {
     setenv("ZARRBRIDGE_JSON_VALUES", "200000", 1);
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(passes_any_indentation),
         cmocka_unit_test(keeps_every_text),
         cmocka_unit_test(decodes_escapes),
         cmocka_unit_test(refuses_with_the_place),

@@ -278,6 +278,24 @@ static void dangling_links_are_errors(void **state) {
                  "none");
 }
 
+/* Nothing is there for sure only where no link is on the way, and no file in it. */
+static void absent_is_what_no_link_leads_to(void **state) {
+    fixture *f = *state;
+    check_write_file(f->root, "a/k", "1", 1);
+    fixture_link(f, "gone", "dangling");
+    fixture_link(f, "a", "to_a");
+    static const struct {
+        const char *prefix;
+        bool absent;
+    } rows[] = {{"", false},       {"a", false},    {"a/k", false},       {"a/k/x", false},
+                {"a/x", true},     {"x/y/z", true}, {"dangling", false},  {"to_a", false},
+                {"to_a/x", false}, {"../x", false}, {"dangling/x", false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (zb_store_is_absent(f->store, rows[i].prefix) != rows[i].absent)
+            fail_msg("%s", rows[i].prefix);
+    }
+}
+
 /* ---- Listing ---- */
 
 typedef struct names {
@@ -399,6 +417,7 @@ int main(void) {
         FIXTURE_TEST(walks_where_openat2_is_missing),
         FIXTURE_TEST(circles_are_cut),
         FIXTURE_TEST(dangling_links_are_errors),
+        FIXTURE_TEST(absent_is_what_no_link_leads_to),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -164,6 +164,10 @@ typedef struct zb_store_ops {
     /* True if the prefix itself is a symbolic link. Erasing it then takes the link alone. NULL:
        never. */
     bool (*is_link)(zb_store *store, const char *prefix);
+    /* True if there is surely nothing at the prefix: no object below it, and no link that could lead
+       to one. False where that is not known. NULL: never known at a lower price than by asking for
+       each object. */
+    bool (*is_absent)(zb_store *store, const char *prefix);
     void (*destroy)(zb_store *store);
 
     /* ---- Writing; all NULL in a read-only backend ---- */
@@ -231,7 +235,7 @@ typedef struct zb_store_ops {
                           void *context, zb_error *err);
 } zb_store_ops;
 
-#define ZB_STORE_OPS_VERSION 5
+#define ZB_STORE_OPS_VERSION 6
 
 /* Work on documents that users of the store have left to zb_store_settle, or to the end of the
    store. Its owner embeds this. */
@@ -295,6 +299,7 @@ ZB_API enum zb_code zb_store_await_locks(zb_store *store, const char *prefix, zb
 /* 0 where the backend cannot tell. */
 ZB_API uint64_t zb_store_identify(zb_store *store, const char *prefix);
 ZB_API bool zb_store_is_link(zb_store *store, const char *prefix);
+ZB_API bool zb_store_is_absent(zb_store *store, const char *prefix);
 
 /* Begins an empty batch on the store, which must outlive it. check may be NULL. */
 ZB_API void zb_batch_begin(zb_batch *batch, zb_store *store, zb_batch_check_fn check,

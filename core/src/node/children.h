@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* The names below a group, before anything is opened. */
+#ifndef ZB_NODE_CHILDREN_H
+#define ZB_NODE_CHILDREN_H
+
+#include "base/names.h"
+#include "zarrbridge/node.h"
+
+/* The names below a group that may hold a node, sorted: from a listing, or from consolidated metadata
+   where the store cannot list. Hidden and reserved names are left out. The caller frees them, also
+   after an error. */
+enum zb_code zb__children_names(const zb_node *group, zb__names *out, zb_error *err);
+
+#endif

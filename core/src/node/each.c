@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A list of all nodes below one. Each is looked at and let go before the next, so that a store may
+ * have any number of them.
+ */
+#include <stdlib.h>
+
+#include "node/children.h"
+#include "node/document.h"
+#include "node/node.h"
+#include "node/walk.h"
+
+typedef struct walk {
+    zb_store *store;
+    zb_entry_fn fn;
+    void *context;
+    zb__links links;
+    bool stopped;
+} walk;
+
+/* A group is needed as a whole where its block is the only index. */
+static enum zb_code look(const walk *w, const char *path, zb_node **out, zb_error *err) {
+    *out = NULL;
+    return w->store->hints.can_list ? zb__node_look(w->store, path, out, err)
+                                    : zb_node_open(w->store, path, out, err);
+}
+
+/* node: NULL for one that cannot be read. */
+static void tell(walk *w, const char *path, const zb_node *node, const char *reason) {
+    const zb_entry entry = {.path = path,
+                            .array = node ? zb_node_array(node) : NULL,
+                            .format = node ? zb_node_format(node) : 0,
+                            .reason = node ? NULL : reason};
+    w->stopped = w->fn(w->context, &entry) != 0;
+}
+
+static enum zb_code visit(walk *w, const char *path, zb_error *err);
+
+static enum zb_code visit_children(walk *w, const zb__names *names, const char *path,
+                                   zb_error *err) {
+    enum zb_code code = ZB_OK;
+    for (size_t i = 0; i < names->count && !code && !w->stopped; i++) {
+        const zb__name *name = &names->name[i];
+        char *below = zb__path_join(path, name->text);
+        code = below ? zb__links_count(&w->links, name, below, err)
+                     : zb_fail(err, ZB_ENOMEM, "out of memory for a path");
+        if (!code)
+            code = visit(w, below, err);
+        /* A name without a document is no node; a node may go before it is looked at. */
+        code = code == ZB_ENOTFOUND ? ZB_OK : code;
+        free(below);
+    }
+    return code;
+}
+
+/* Recursion is as deep as names in the store are nested. ZB_ENOTFOUND means this path alone. */
+static enum zb_code visit(walk *w, const char *path, zb_error *err) {
+    zb_node *node;
+    zb__names names = {.count = 0};
+    zb_error reason;
+    enum zb_code code = look(w, path, &node, &reason);
+    if (code == ZB_ENOMEM || code == ZB_ENOTFOUND) {
+        if (err)
+            *err = reason;
+        return code;
+    }
+    tell(w, path, node, reason.message);
+    code = ZB_OK;
+    if (node && !node->array && !w->stopped) {
+        code = zb__children_names(node, &names, err);
+        if (code)
+            zb__node_blame(w->store, "group", path, code, err);
+    }
+    zb_node_release(node);
+    if (!code)
+        code = visit_children(w, &names, path, err);
+    zb__names_free(&names);
+    return code;
+}
+
+enum zb_code zb_node_each(zb_store *store, const char *path, zb_entry_fn fn, void *context,
+                          zb_error *err) {
+    walk w = {.store = store, .fn = fn, .context = context};
+    enum zb_code code = zb__path_check(path, err);
+    return code ? zb_error_prefix(err, code, "store %s", store->label) : visit(&w, path, err);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* What creating a node asks of a directory store, where nothing is and where something is. */
+#include "store/fixture.h"
+#include "support/store.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/sys/wrappers.h"
+
+static zb_store *count_calls(const fixture *f) {
+    zb_store *store;
+    zb_error err;
+    ASSERT_OK(zb_store_new_count(f->store, &store, &err), err);
+    zb_node_release(store_group(store, "", NULL));
+    (void)zb_store_count_take(store);
+    return store;
+}
+
+/* The group above is read, and its note looked for; the new document is stated once. Documents of
+   version 2, notes and chunks are not looked for one by one where there is no directory. */
+static void absent_places_cost_one_question(void **state) {
+    zb_store *store = count_calls(*state);
+    zb_store_counts calls;
+    zb_node_release(store_group(store, "g", NULL));
+    calls = zb_store_count_take(store);
+    assert_int_equal(calls.opens, 2);
+    assert_int_equal(calls.stats, 1);
+    assert_int_equal(calls.lists, 0);
+    zb_node_release(store_array(store, "a"));
+    calls = zb_store_count_take(store);
+    assert_int_equal(calls.opens, 2);
+    assert_int_equal(calls.stats, 1);
+    assert_int_equal(calls.lists, 0);
+    zb_store_release(store);
+}
+
+/* Opening what is not there: one lookup of zarr.json. */
+static void absent_nodes_cost_one_open(void **state) {
+    zb_store *store = count_calls(*state);
+    zb_node *node;
+    zb_error err;
+    ASSERT_FAILS(zb_node_open(store, "none", &node, &err), ZB_ENOTFOUND, err, "none/zarr.json");
+    zb_store_counts calls = zb_store_count_take(store);
+    assert_int_equal(calls.opens, 1);
+    assert_int_equal(calls.stats + calls.lists, 0);
+    zb_store_release(store);
+}
+
+/* Whatever stands in a directory without a zarr.json is seen as before. */
+static void what_is_there_is_seen(void **state) {
+    const fixture *f = *state;
+    zb_store *store = count_calls(f);
+    zb_node *node;
+    zb_error err;
+    check_write_file(f->root, "left/c/0/0", "old", 3);
+    zb_node_release(store_array(store, "left"));
+    assert_holds(store, "left/c/0/0", NULL);
+    check_write_file(f->root, "two/.zgroup", "{\"zarr_format\":2}", 17);
+    ASSERT_FAILS(zb_array_create(store, "two", &store_spec, &node, &err), ZB_EUNSUPPORTED, err,
+                 "version 2");
+    check_write_file(f->root, "above/below/zarr.json", "{", 1);
+    ASSERT_FAILS(zb_array_create(store, "above", &store_spec, &node, &err), ZB_ECONFLICT, err,
+                 "node below");
+    fixture_link(f, "nowhere", "dangling");
+    ASSERT_FAILS(zb_array_create(store, "dangling", &store_spec, &node, &err), ZB_EINVAL, err,
+                 "symbolic link");
+    ASSERT_FAILS(zb_node_open(store, "dangling", &node, &err), ZB_EINVAL, err, "symbolic link");
+    zb_store_release(store);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(absent_places_cost_one_question),
+        FIXTURE_TEST(absent_nodes_cost_one_open),
+        FIXTURE_TEST(what_is_there_is_seen),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
