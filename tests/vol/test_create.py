@@ -218,14 +218,6 @@ def test_names_for_datasets_made_without(tmp_path):
     assert list(zarr.open(str(path), mode="r")["later"][...]) == [9, 8, 2, 3, 4]
 
 
-def test_named_types_have_no_form(tmp_path):
-    with h5py.File(tmp_path / "x.zarr", "w") as f:
-        f["d"] = 1
-        with pytest.raises(Exception, match="named datatype"):
-            f["type"] = np.dtype("i4")
-        assert list(f) == ["d"]
-
-
 def test_handles_on_one_file(tmp_path):
     """All handles on a store that is written see one state, as with HDF5's own files."""
     path = tmp_path / "x.zarr"

@@ -26,10 +26,8 @@ def string_type(size, padding, charset):
     return kind
 
 
-@pytest.mark.parametrize("kind, attributes", [
-    (ASCII, {}), (UTF8, {"_Encoding": "utf-8"}), (np.dtype("S6"), {}),
-])
-def test_text(kind, attributes, tmp_path):
+@pytest.mark.parametrize("kind, charset", [(ASCII, "ascii"), (UTF8, "utf-8"), (np.dtype("S6"), "ascii")])
+def test_text(kind, charset, tmp_path):
     path, words = tmp_path / "x.zarr", [b"abc", b"", "d\u00e9\u00fc".encode(), b"sixsix"]
     with h5py.File(path, "w") as file:
         data = file.create_dataset("d", data=np.array(words, "S6"), dtype=kind, fillvalue=b"fill")
@@ -38,14 +36,13 @@ def test_text(kind, attributes, tmp_path):
     made = document(path)
     assert made["data_type"] == {"name": "null_terminated_bytes", "configuration": {"length_bytes": 6}}
     assert base64.b64decode(made["fill_value"]).rstrip(b"\0") == b"fill"
-    assert made.get("attributes", {}) == attributes
     with h5py.File(path, "r+") as file:
         data = file["d"]
         assert data.dtype == np.dtype("S6") and list(data[...]) == words and data.fillvalue == b"fill"
-        assert h5py.check_string_dtype(data.dtype).encoding == ("utf-8" if attributes else "ascii")
+        assert h5py.check_string_dtype(data.dtype).encoding == charset and not data.attrs
         data[0] = b"again"
         assert list(data[:2]) == [b"again", b"x"]
-        if attributes:
+        if charset == "utf-8":
             assert data.asstr()[2] == "d\u00e9\u00fc"
 
 
@@ -101,7 +98,6 @@ def test_compounds(kind, tmp_path):
     with h5py.File(path, "r+") as file:
         data = file["d"]
         assert same(data[:4], values) and same(data[4:], values[[1, 1]])
-        assert data.dtype.itemsize == sum(data.dtype[i].itemsize for i in range(len(data.dtype)))  # packed
         name = kind.names[1]
         data[1:3, name] = [8, 9]
         values[name][1:3] = [8, 9]
@@ -145,7 +141,7 @@ def test_times(kind, tmp_path):
     for store in (path, tmp_path / "b.zarr"):
         assert document(store)["data_type"] == {"name": name, "configuration": {"unit": unit, "scale_factor": count}}
         with h5py.File(store, "r") as file:
-            assert file["d"].dtype == np.dtype("i8") and (file["d"][...] == [5, -7, 0, 2**40]).all()
+            assert file["d"].dtype == dtype and (file["d"][...] == values).all() and not file["d"].attrs
 
 
 def test_times_of_another_unit_are_refused(tmp_path):
@@ -183,7 +179,7 @@ def test_small_floats(name, base, parts, tmp_path):
         made = document(store)
         assert made["data_type"] == name and made["fill_value"] == 1.5
         with h5py.File(store, "r") as file:
-            assert file["d"].dtype == np.float32 and (file["d"][...] == values).all()
+            assert file["d"].id.get_type() == kind and (file["d"][...] == values).all()
 
 
 def test_half_complex(tmp_path):
@@ -197,9 +193,8 @@ def test_half_complex(tmp_path):
 @pytest.mark.parametrize("kind, words", [
     ([("a", "i4"), ("s", h5py.string_dtype())], "member 's': .*variable-length strings in compounds"),
     ([("a", "i4"), ("n", [("v", h5py.vlen_dtype("i4"))])], "member 'n': member 'v': .*variable-length"),
-    ([("t", h5py.opaque_dtype(np.dtype("M8[s]")))], "member 't': .*opaque members with a tag"),
-    ([("x", "f4", (3,))], "member 'x': .*array elements"),
-    ([("e", h5py.enum_dtype({"A": 0, "B": 1}))], "member 'e': .*enumerations"),
+    ([("x", h5py.string_dtype(), (3,))], "member 'x': Zarr has no data type"),
+    ([("o", h5py.ref_dtype)], "member 'o': .*references"),
     ([("l", np.longdouble)], "member 'l': .*floats"),
 ])
 def test_members_without_a_form(kind, words, tmp_path):
@@ -285,5 +280,4 @@ def test_each_type_is_copied(shown, tmp_path):
                 for name in file:
                     assert plain(copied[name]) == plain(file[name]), (other, name)
                     assert copied[name].dtype == file[name].dtype, (other, name)
-            if name not in ("text", "st"):  # those get the attribute _Encoding
-                tool("h5diff", tmp_path / "c.h5", tmp_path / "d.zarr", f"/{name}", f"/{name}", connector="zarr")
+            tool("h5diff", tmp_path / "c.h5", tmp_path / "d.zarr", f"/{name}", f"/{name}", connector="zarr")

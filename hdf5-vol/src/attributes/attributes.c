@@ -53,7 +53,8 @@ static bool fill_attrs(vol_attrs *attrs, vol_node *node) {
             (!vol_attrs_add_plain(attrs, node, value) || !vol_exact_apply(attrs, node, value)))
             return false;
     const size_t document = attrs->count;
-    if (info && (!add_units(attrs, info->dtype) || !vol_dims_add(attrs, node)))
+    const bool is_count = info && !vol_node_has_own_type(node); /* not opaque, as h5py has times */
+    if (info && ((is_count && !add_units(attrs, info->dtype)) || !vol_dims_add(attrs, node)))
         return false;
     for (size_t i = document; i < attrs->count; i++)
         attrs->attr[i].derived = true;

@@ -6,6 +6,7 @@
 #include "create/spec.h"
 #include "create/creation_list.h"
 #include "model/max_shape.h"
+#include "model/space.h"
 #include "model/edit.h"
 #include "model/kept.h"
 #include "hdf5/errors.h"
@@ -203,19 +204,6 @@ static herr_t vol_dataset_write(size_t count, void *objects[], hid_t mem_types[]
 
 /* ---- Information ---- */
 
-/* An array whose largest shape is not known shows as fixed, though it can be resized. */
-static hid_t new_space(h5_lib *lib, vol_node *node) {
-    const zb_array_info *info = zb_node_array(node->zarr);
-    const uint64_t *max_shape = vol_max_shape(node);
-    hsize_t dims[ZB_MAX_NDIM], max_dims[ZB_MAX_NDIM];
-    for (uint32_t d = 0; d < info->ndim; d++) {
-        dims[d] = info->shape[d];
-        max_dims[d] = max_shape ? max_shape[d] : dims[d];
-    }
-    return info->ndim == 0 ? lib->H5Screate(H5S_SCALAR)
-                           : lib->H5Screate_simple((int)info->ndim, dims, max_dims);
-}
-
 static herr_t get_storage_size(const vol_object *object, hsize_t *out) {
     zb_error err = {0};
     uint64_t bytes;
@@ -243,7 +231,7 @@ static herr_t vol_dataset_get(void *obj, H5VL_dataset_get_args_t *args, hid_t dx
         args->args.get_dcpl.dcpl_id = id = id < 0 ? id : lib->H5Pcopy(id);
         break;
     case H5VL_DATASET_GET_SPACE:
-        id = new_space(lib, object->node);
+        id = vol_node_space(object->node, true);
         vol_node_tell_shape(object->node);
         args->args.get_space.space_id = id;
         break;
@@ -269,6 +257,11 @@ static herr_t set_extent(const vol_object *object, const hsize_t *size) {
     zb_error err = {0};
     if (!vol_may_write(object, "resize a dataset"))
         return -1;
+    if (vol_node_is_null(node)) {
+        VOL_PUSH(lib, DATASET, BADVALUE, "dataset '%s' has no shape (H5S_NULL) to change",
+                 node->path);
+        return -1;
+    }
     for (uint32_t d = 0; d < ndim; d++) {
         shape[d] = size[d];
         if (max_shape && shape[d] > max_shape[d]) {

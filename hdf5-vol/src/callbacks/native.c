@@ -68,7 +68,9 @@ static herr_t get_objinfo(const vol_object *object, const H5VL_native_group_get_
     info->type = H5G_LINK;
     if (found.node) {
         info->objno[0] = (unsigned long)found.node->token;
-        info->type = found.node->kind == VOL_DATASET ? H5G_DATASET : H5G_GROUP;
+        info->type = found.node->kind == VOL_DATASET    ? H5G_DATASET
+                     : found.node->kind == VOL_DATATYPE ? H5G_TYPE
+                                                        : H5G_GROUP;
     } else if (found.link->kind == VOL_LINK_EXTERNAL) {
         info->type = H5G_UDLINK;
     } else if (found.link->target) {

@@ -116,7 +116,9 @@ static herr_t vol_object_copy(void *source, const H5VL_loc_params_t *source_loc,
 /* ---- Information ---- */
 
 static H5O_type_t object_type(const vol_node *node) {
-    return node->kind == VOL_DATASET ? H5O_TYPE_DATASET : H5O_TYPE_GROUP;
+    return node->kind == VOL_DATASET    ? H5O_TYPE_DATASET
+           : node->kind == VOL_DATATYPE ? H5O_TYPE_NAMED_DATATYPE
+                                        : H5O_TYPE_GROUP;
 }
 
 /* Times are not known; Zarr keeps none. The number of attributes costs a look at the scales of the

@@ -9,6 +9,7 @@
 #include "copy/from_hdf5.h"
 
 #include "attributes/write.h"
+#include "create/datatype.h"
 #include "create/spec.h"
 #include "hdf5/errors.h"
 #include "copy/links.h"
@@ -65,7 +66,7 @@ static herr_t copy_piece(const import_job *job, const vol_pieces *pieces, hid_t 
         return -1;
     const zb_write write = {
         .start = pieces->start, .count = pieces->count, .data = buffer, .dtype = form->dtype};
-    vol_strings_to_slices(pieces, buffer);
+    vol_strings_to_slices(pieces, vol_type_item(lib, form->type), buffer);
     enum zb_code code = zb_writer_write(writer, &write, &err);
     vol_slices_free(pieces, buffer);
     if (code == ZB_OK)
@@ -243,20 +244,9 @@ static herr_t import_attrs(const import_job *job, hid_t source, vol_node *node) 
 
 static herr_t import_object(const import_job *job, hid_t source, const vol_place *place, bool top);
 
-/* Numbers, text of a fixed size and compounds are read as the new dataset shows them; opaque elements
-   (times too), text and bytes of any length as they are. */
-static void choose_form(h5_lib *lib, vol_node *node, bool swapped, import_form *form) {
-    const zb_dtype stored = zb_node_array(node->zarr)->dtype;
-    if (stored.kind == ZB_KIND_RAW || stored.kind == ZB_KIND_DATETIME ||
-        stored.kind == ZB_KIND_TIMEDELTA || zb_dtype_is_variable(stored)) {
-        form->dtype = stored;
-        form->dtype.swapped = swapped;
-        return;
-    }
+/* Elements are read as the new dataset shows them; bytes and text of any length as they are. */
+static void choose_form(vol_node *node, import_form *form) {
     form->dtype = vol_node_shown(node);
-    hid_t type = vol_type_like(lib, form->dtype, form->type);
-    lib->H5Tclose(form->type);
-    form->type = type;
 }
 
 static herr_t make_dataset(const import_job *job, hid_t source, hid_t space, const vol_place *place,
@@ -273,7 +263,7 @@ static herr_t make_dataset(const import_job *job, hid_t source, hid_t space, con
     if (!code)
         code = vol_max_shape_keep(*out, spec.max_shape, &err);
     if (!code)
-        choose_form(lib, *out, spec.spec.dtype.swapped, form);
+        choose_form(*out, form);
     vol_spec_clear(&spec);
     vol_release_id(lib, dcpl);
     return code ? push_failed(job, place->name, &err) : 0;
@@ -378,6 +368,15 @@ static herr_t import_group(const import_job *job, hid_t source, const H5O_info2_
                             import_link, &visit);
 }
 
+static herr_t import_datatype(const import_job *job, hid_t source, const H5O_info2_t *info,
+                              const vol_place *place) {
+    vol_node *node;
+    zb_error err = {0};
+    if (vol_datatype_make(place->group->file, source, place, &node, &err) != ZB_OK)
+        return push_failed(job, place->name, &err);
+    return remember(job, info, node) < 0 ? -1 : import_attrs(job, source, node);
+}
+
 static herr_t import_object(const import_job *job, hid_t source, const vol_place *place, bool top) {
     H5O_info2_t info;
     zb_error err = {0};
@@ -394,7 +393,7 @@ static herr_t import_object(const import_job *job, hid_t source, const vol_place
     case H5I_DATASET:
         return import_dataset(job, source, &info, place);
     default:
-        return vol_refuse(job->lib, "a named datatype, which Zarr does not have,");
+        return import_datatype(job, source, &info, place);
     }
 }
 

@@ -4,6 +4,7 @@
 
 #include "data/strings.h"
 #include "hdf5/errors.h"
+#include "hdf5/types.h"
 
 #include "zarrbridge/read.h"
 
@@ -15,10 +16,12 @@ static bool are_strings(const vol_pieces *pieces) {
     return kind == ZB_KIND_STRING || kind == ZB_KIND_BYTES;
 }
 
-static vol_text_form form_of(const vol_pieces *pieces) {
+/* item: the bytes of an item of a sequence. */
+static vol_text_form form_of(const vol_pieces *pieces, size_t item) {
     const bool is_bytes = pieces->info->dtype.kind == ZB_KIND_BYTES;
     return (vol_text_form){.is_variable = true,
                            .is_bytes = is_bytes,
+                           .item = item,
                            .size = is_bytes ? sizeof(hvl_t) : sizeof(char *)};
 }
 
@@ -26,7 +29,7 @@ static vol_text_form form_of(const vol_pieces *pieces) {
 static herr_t make_texts(const vol_pieces *pieces, vol_node *node, void *buffer) {
     const zb_slice *slices = buffer;
     const size_t count = vol_pieces_elements(pieces);
-    const vol_text_form form = form_of(pieces);
+    const vol_text_form form = form_of(pieces, vol_type_item(node->file->lib, vol_node_type(node)));
     zb_error err = {0};
     for (size_t i = 0; i < count; i++) {
         const zb_slice slice = slices[i];
@@ -60,13 +63,13 @@ herr_t vol_strings_read(const vol_pieces *pieces, vol_node *node, void *buffer) 
 }
 
 void vol_strings_free(const vol_pieces *pieces, void *buffer) {
-    const vol_text_form form = form_of(pieces);
+    const vol_text_form form = form_of(pieces, 1); /* of which the memory does not depend */
     if (are_strings(pieces))
         vol_text_free(&form, buffer, vol_pieces_elements(pieces));
 }
 
-void vol_strings_to_slices(const vol_pieces *pieces, void *buffer) {
-    const vol_text_form form = form_of(pieces);
+void vol_strings_to_slices(const vol_pieces *pieces, size_t item, void *buffer) {
+    const vol_text_form form = form_of(pieces, item);
     zb_slice *slices = buffer;
     for (size_t i = are_strings(pieces) ? vol_pieces_elements(pieces) : 0; i-- > 0;)
         slices[i] = vol_text_get(&form, (const char *)buffer + i * form.size);

@@ -12,9 +12,9 @@
 herr_t vol_strings_read(const vol_pieces *pieces, vol_node *node, void *buffer);
 void vol_strings_free(const vol_pieces *pieces, void *buffer);
 
-/* Makes slices of what HDF5 has read into `buffer`; the second frees the texts of the
+/* Makes slices of what HDF5 has read into `buffer` (item: bytes of an item of a sequence); the second frees the texts of the
    slices. Both leave anything but strings as it is. */
-void vol_strings_to_slices(const vol_pieces *pieces, void *buffer);
+void vol_strings_to_slices(const vol_pieces *pieces, size_t item, void *buffer);
 void vol_slices_free(const vol_pieces *pieces, void *buffer);
 
 #endif

@@ -21,6 +21,7 @@
 #include "model/links.h"
 #include "model/map.h"
 #include "model/max_shape.h"
+#include "model/space.h"
 #include "model/tokens.h"
 #include "model/writers.h"
 #include "objects/locate.h"
@@ -112,7 +113,7 @@ static herr_t copy_data(const copy_job *job, vol_node *node, void *dataset, hid_
     /* Elements are copied in the form in which programs see them. */
     const uint64_t bytes =
         pieces.bytes / pieces.info->dtype.size * (uint64_t)vol_node_shown(node).size;
-    void *buffer = bytes > 0 ? malloc(bytes) : NULL;
+    void *buffer = bytes > 0 ? calloc(1, bytes) : NULL; /* gaps between members are zeros */
     if (!buffer) {
         VOL_PUSH(job->lib, DATASET, READERROR, "no memory for a piece of %llu bytes",
                  (unsigned long long)bytes);
@@ -185,18 +186,9 @@ static herr_t copy_into(copy_job *job, vol_node *node, void *parent, const H5VL_
 static void *create_dataset(const copy_job *job, vol_node *node, void *parent,
                             const H5VL_loc_params_t *loc, const char *name) {
     h5_lib *lib = job->lib;
-    const zb_array_info *info = zb_node_array(node->zarr);
     const hid_t dcpl = vol_node_dcpl(node);
     /* HDF5 takes a largest shape for chunked datasets alone. */
-    const uint64_t *max_shape =
-        lib->H5Pget_layout(dcpl) == H5D_CHUNKED ? vol_max_shape(node) : NULL;
-    hsize_t dims[ZB_MAX_NDIM], max[ZB_MAX_NDIM];
-    for (uint32_t d = 0; d < info->ndim; d++) {
-        dims[d] = info->shape[d];
-        max[d] = max_shape ? max_shape[d] : dims[d];
-    }
-    hid_t space = info->ndim == 0 ? lib->H5Screate(H5S_SCALAR)
-                                  : lib->H5Screate_simple((int)info->ndim, dims, max);
+    hid_t space = vol_node_space(node, lib->H5Pget_layout(dcpl) == H5D_CHUNKED);
     void *dataset =
         lib->H5VLdataset_create(parent, loc, lib->native, name, job->lcpl, vol_node_type(node),
                                 space, dcpl, *lib->H5P_LST_DATASET_ACCESS_ID_g, job->dxpl, NULL);
@@ -309,6 +301,8 @@ static herr_t link_again(const copy_job *job, const copied_node *copied, void *p
 /* above: the path of the copy's group, as in copied_node. */
 static herr_t copy_into(copy_job *job, vol_node *node, void *parent, const H5VL_loc_params_t *loc,
                         const char *name, const char *above) {
+    if (node->kind == VOL_DATATYPE)
+        return vol_refuse(job->lib, "copying a named datatype to an HDF5 file, but by h5repack,");
     const H5I_type_t type = node->kind == VOL_DATASET ? H5I_DATASET : H5I_GROUP;
     const copied_node *copied = vol_map_get(&job->copies, node->token);
     if (copied)

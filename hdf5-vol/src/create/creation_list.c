@@ -16,7 +16,7 @@
 
 #include <stdlib.h>
 
-/* False when HDF5 cannot express the chunk: no dimensions, or 4 GiB and more. */
+/* False when HDF5 cannot express the chunk: 4 GiB and more. */
 static bool chunk_shape(vol_node *node, const zb_array_info *info, hsize_t chunk[ZB_MAX_NDIM]) {
     uint64_t bytes = info->dtype.size;
     const uint64_t *max_shape = vol_max_shape(node);
@@ -28,7 +28,7 @@ static bool chunk_shape(vol_node *node, const zb_array_info *info, hsize_t chunk
         if (__builtin_mul_overflow(bytes, chunk[d], &bytes) || bytes > UINT32_MAX)
             return false;
     }
-    return info->ndim > 0;
+    return true;
 }
 
 static void add_shard_shape(h5_lib *lib, hid_t dcpl, const zb_array_info *info) {
@@ -69,17 +69,19 @@ static hid_t new_dcpl(vol_node *node) {
     if (dcpl < 0)
         return -1;
     lib->H5Pset_attr_creation_order(dcpl, H5P_CRT_ORDER_TRACKED);
-    if (chunk_shape(node, info, chunk)) {
+    const bool is_null = vol_node_is_null(node), has_chunks = info->ndim > 0 && !is_null;
+    if (has_chunks && chunk_shape(node, info, chunk)) {
         lib->H5Pset_chunk(dcpl, (int)info->ndim, chunk);
         vol_filters_add(lib, dcpl, info);
     }
     /* netCDF-C takes the fill value of a text for a pointer, and writes all of it there. */
     if (!info->fill_is_default && !node->is_unreadable)
         set_fill(node, info, dcpl);
-    if (info->shard_depth > 0 && info->ndim > 0)
+    if (info->shard_depth > 0 && has_chunks)
         add_shard_shape(lib, dcpl, info);
-    vol_runs_add(lib, dcpl, node->zarr);
-    if (!node->is_unreadable && !node->is_dimension)
+    if (!is_null)
+        vol_runs_add(lib, dcpl, node->zarr);
+    if (!is_null && !node->is_unreadable && !node->is_dimension)
         vol_chain_add(lib, dcpl, node->zarr);
     return dcpl;
 }

@@ -5,9 +5,12 @@
 #include "create/chain.h"
 #include "create/chunk_runs.h"
 #include "create/creation_list.h"
+#include "hdf5/errors.h"
 #include "hdf5/shown.h"
 #include "hdf5/text.h"
+#include "hdf5/type_json.h"
 #include "hdf5/types.h"
+#include "model/side.h"
 #include "zarrbridge/conventions.h"
 
 #include <stdlib.h>
@@ -17,17 +20,21 @@ void vol_spec_clear(vol_spec *spec) {
     free(spec->fill);
     free(spec->fill_text);
     free(spec->codecs);
+    free(spec->attributes);
     free(spec->run);
     vol_element_clear(&spec->element);
-    spec->fill = spec->fill_text = spec->codecs = NULL;
+    vol_changes_clear(&spec->side);
+    spec->fill = spec->fill_text = spec->codecs = spec->attributes = NULL;
     spec->run = NULL;
 }
 
 static enum zb_code take_space(h5_lib *lib, hid_t space, vol_spec *out, zb_error *err) {
     hsize_t dims[ZB_MAX_NDIM];
-    if (lib->H5Sget_simple_extent_type(space) == H5S_NULL)
-        return zb_fail(err, ZB_EUNSUPPORTED,
-                       "Zarr has no array without a shape (h5py.Empty); use shape () or (0,)");
+    if (lib->H5Sget_simple_extent_type(space) == H5S_NULL) {
+        out->spec.ndim = 1;
+        out->shape[0] = out->max_shape[0] = 0;
+        return vol_changes_set(&out->side, VOL_SIDE_SPACE, VOL_SPACE_NULL, err);
+    }
     int ndim = lib->H5Sget_simple_extent_ndims(space);
     if (ndim < 0 || lib->H5Sget_simple_extent_dims(space, dims, out->max_shape) < 0)
         return zb_fail(err, ZB_EINVAL, "the dataspace cannot be used");
@@ -132,23 +139,16 @@ static enum zb_code take_fill_text(h5_lib *lib, hid_t type, hid_t dcpl, vol_spec
     return ZB_OK;
 }
 
-/* Asks for the fill value as elements are shown, or, of opaque ones (which a time is, too), as they are
-   stored: opaque bytes convert to the same kind of opaque only. */
-static enum zb_code take_fill_element(h5_lib *lib, hid_t type, hid_t dcpl, zb_dtype shown,
-                                      vol_spec *out, zb_error *err) {
-    const bool is_opaque = lib->H5Tget_class(type) == H5T_OPAQUE;
-    const zb_dtype from = is_opaque ? out->spec.dtype : shown;
+/* HDF5 gives the fill value as an element of the dataset's type. */
+static enum zb_code take_fill_element(h5_lib *lib, hid_t type, hid_t dcpl, vol_spec *out,
+                                      zb_error *err) {
     zb_dtype host = out->spec.dtype;
     host.swapped = false;
-    hid_t as = is_opaque ? lib->H5Tcopy(type) : vol_type_like(lib, shown, type);
-    void *element = calloc(1, from.size);
+    void *element = calloc(1, out->element.view.size);
     out->fill = calloc(1, host.size);
-    const bool good = element && out->fill && as >= 0 &&
-                      lib->H5Pget_fill_value(dcpl, as, element) >= 0 &&
-                      zb_dtype_convert(from, element, host, out->fill, 1);
+    const bool good = element && out->fill && lib->H5Pget_fill_value(dcpl, type, element) >= 0 &&
+                      zb_dtype_convert(out->element.view, element, host, out->fill, 1);
     free(element);
-    if (as >= 0)
-        lib->H5Tclose(as);
     if (!good)
         return zb_fail(err, ZB_EINVAL, "the fill value does not fit the dataset's type");
     out->spec.fill_value = out->fill;
@@ -158,17 +158,62 @@ static enum zb_code take_fill_element(h5_lib *lib, hid_t type, hid_t dcpl, zb_dt
 /* Undefined and default fill values are both zero. */
 static enum zb_code take_fill(h5_lib *lib, hid_t type, hid_t dcpl, vol_spec *out, zb_error *err) {
     H5D_fill_value_t status;
-    zb_dtype shown, host = out->spec.dtype;
-    host.swapped = false;
     if (lib->H5Pfill_value_defined(dcpl, &status) < 0 || status != H5D_FILL_VALUE_USER_DEFINED)
         return ZB_OK;
-    if (zb_dtype_is_variable(host))
-        return take_fill_text(lib, type, dcpl, out, err);
+    return zb_dtype_is_variable(out->spec.dtype) ? take_fill_text(lib, type, dcpl, out, err)
+                                                 : take_fill_element(lib, type, dcpl, out, err);
+}
+
+/* ---- What only HDF5 knows ---- */
+
+/* H5Tequal does not look at character set and padding of strings of any length. */
+static bool is_same_type(h5_lib *lib, hid_t a, hid_t b) {
+    return lib->H5Tequal(a, b) > 0 &&
+           (lib->H5Tis_variable_str(a) <= 0 || (lib->H5Tget_cset(a) == lib->H5Tget_cset(b) &&
+                                                lib->H5Tget_strpad(a) == lib->H5Tget_strpad(b)));
+}
+
+/* Whether a reader of the array alone would show the same type. */
+static bool shows_as(h5_lib *lib, const vol_element *element, hid_t type) {
+    zb_dtype shown, host = element->dtype;
+    host.swapped = false;
     if (!vol_shown_new(host, &shown))
-        return zb_fail(err, ZB_ENOMEM, "no memory for a fill value");
-    enum zb_code code = take_fill_element(lib, type, dcpl, shown, out, err);
+        return false;
+    hid_t made = vol_type_new(lib, shown);
+    const bool same = made >= 0 && is_same_type(lib, made, type);
+    vol_release_id(lib, made);
     vol_shown_free(shown);
+    return same;
+}
+
+/* The type as a member of side.h. */
+static enum zb_code keep_type(h5_lib *lib, hid_t type, vol_spec *out, zb_error *err) {
+    if (shows_as(lib, &out->element, type))
+        return ZB_OK;
+    zb_json_writer *text = zb_json_writer_new();
+    enum zb_code code = vol_type_print(lib, type, text, err);
+    char *json = zb_json_writer_end(text, NULL);
+    if (!code)
+        code = json ? vol_changes_set(&out->side, VOL_SIDE_TYPE, json, err)
+                    : zb_fail(err, ZB_ENOMEM, "no memory for the text of a type");
+    free(json);
     return code;
+}
+
+static enum zb_code print_attributes(vol_spec *out, zb_error *err) {
+    if (out->side.count == 0)
+        return ZB_OK;
+    char *side = vol_side_print_new(&out->side);
+    zb_json_writer *text = zb_json_writer_new();
+    zb_json_begin_object(text);
+    zb_json_write_name(text, VOL_SIDE);
+    zb_json_write_raw(text, side ? side : "null");
+    zb_json_end_object(text);
+    out->attributes = zb_json_writer_end(text, NULL);
+    out->spec.attributes = out->attributes;
+    const bool good = side && out->attributes;
+    free(side);
+    return good ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for attributes");
 }
 
 enum zb_code vol_spec_make(h5_lib *lib, const vol_options *options, hid_t type, hid_t space,
@@ -178,8 +223,8 @@ enum zb_code vol_spec_make(h5_lib *lib, const vol_options *options, hid_t type, 
     out->spec.inner_shape = out->chunk;
     enum zb_code code = vol_element_make(lib, type, &out->element, err);
     out->spec.dtype = out->element.dtype;
-    if (out->element.is_utf8)
-        out->spec.attributes = "{\"" VOL_ENCODING "\":\"" VOL_ENCODING_UTF8 "\"}";
+    if (!code)
+        code = keep_type(lib, type, out, err);
     if (!code)
         code = take_space(lib, space, out, err);
     if (!code)
@@ -192,5 +237,7 @@ enum zb_code vol_spec_make(h5_lib *lib, const vol_options *options, hid_t type, 
         code = take_fill(lib, type, dcpl, out, err);
     if (!code)
         code = vol_chain_take(lib, dcpl, out, err);
+    if (!code)
+        code = print_attributes(out, err);
     return code;
 }

@@ -8,7 +8,8 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_CREATE_SPEC_H
 #define ZARRBRIDGE_HDF5_VOL_CREATE_SPEC_H
 
-#include "create/element.h"
+#include "hdf5/element.h"
+#include "model/changes.h"
 #include "model/tree.h"
 
 #include "zarrbridge/change.h"
@@ -24,6 +25,8 @@ typedef struct vol_spec {
     void *fill;
     char *fill_text; /* of strings: what the fill value points at */
     char *codecs;
+    vol_changes side; /* what only HDF5 knows: members of side.h */
+    char *attributes; /* a JSON object, or NULL */
 } vol_spec;
 
 /* Freed with vol_spec_clear, also after an error. */

@@ -85,7 +85,7 @@ static herr_t read_by_pieces(h5_lib *lib, const vol_request *request) {
             read_run(request, &walk, (char *)request->args->buffer + first * request->mem_size);
         goto out;
     }
-    work.data = malloc(work.room * size);
+    work.data = calloc(work.room, size); /* gaps between members are no old memory */
     if (!request->core_converts)
         work.background = calloc(work.room, size);
     if (!work.data || (!request->core_converts && !work.background)) {

@@ -2,6 +2,7 @@
 /* Datasets of strings, and of bytes of any number: see strings.h. */
 #include "data/strings.h"
 
+#include "data/items.h"
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
 #include "model/writers.h"
@@ -56,12 +57,15 @@ herr_t vol_push_element(const vol_node *dataset, const uint64_t *place, const zb
 }
 
 /* The elements of a piece in HDF5's form. */
-static herr_t put_texts(const vol_request *request, const vol_walk *walk, string_buffers *work,
-                        size_t count) {
+static herr_t put_texts(h5_lib *lib, const vol_request *request, const vol_walk *walk,
+                        string_buffers *work, size_t count) {
     zb_error err = {0};
+    vol_text_form form = request->text;
+    if (request->stored_item >= 0)
+        form.item = lib->H5Tget_size(request->stored_item);
     for (size_t i = 0; i < count; i++) {
         void *element = work->elements + i * request->mem_size;
-        if (vol_text_put(&request->text, work->slices[i], element, &err) == ZB_OK)
+        if (vol_text_put(&form, work->slices[i], element, &err) == ZB_OK)
             continue;
         uint64_t place[ZB_MAX_NDIM];
         vol_text_free(&request->text, work->elements, i);
@@ -109,8 +113,12 @@ static herr_t read_piece(h5_lib *lib, const vol_request *request, vol_walk *walk
                          string_buffers *work, size_t count) {
     herr_t result = read_slices(lib, request, walk, work);
     if (result >= 0)
-        result = put_texts(request, walk, work, count);
+        result = put_texts(lib, request, walk, work, count);
     drop_bytes(walk);
+    if (result >= 0 && vol_items_to_memory(lib, request, work->elements, count) < 0) {
+        vol_text_free(&request->text, work->elements, count);
+        result = -1;
+    }
     return result < 0 ? -1 : apply_list(lib, request, work, count);
 }
 
@@ -183,10 +191,15 @@ static herr_t write_piece(h5_lib *lib, const vol_request *request, vol_walk *wal
     zb_writer *writer;
     for (size_t i = 0; i < count; i++)
         work->slices[i] = vol_text_get(&request->text, work->elements + i * request->mem_size);
-    if (vol_writer_get(request->args->node, &writer, &err) == ZB_OK)
-        return vol_walk_write(walk, writer, work->slices, request->dtype);
-    VOL_PUSH_ZB(lib, DATASET, WRITEERROR, &err);
-    return -1;
+    herr_t result = vol_items_to_store(lib, request, work->slices, count);
+    if (result >= 0 && vol_writer_get(request->args->node, &writer, &err) != ZB_OK) {
+        VOL_PUSH_ZB(lib, DATASET, WRITEERROR, &err);
+        result = -1;
+    }
+    if (result >= 0)
+        result = vol_walk_write(walk, writer, work->slices, request->dtype);
+    vol_items_free(request, work->slices, count);
+    return result;
 }
 
 static herr_t write_pieces(h5_lib *lib, const vol_request *request, vol_walk *walk, vol_scatter *in,
@@ -239,8 +252,11 @@ static herr_t add_sizes(h5_lib *lib, const vol_request *request, vol_walk *walk,
         if (got == 0)
             return 0;
         herr_t result = read_slices(lib, request, walk, work);
+        const size_t item =
+            request->stored_item < 0 ? request->text.item : lib->H5Tget_size(request->stored_item);
         for (size_t i = 0; i < got && result >= 0; i++)
-            *bytes += work->slices[i].size + (request->text.is_bytes ? 0 : 1);
+            *bytes += request->text.is_bytes ? work->slices[i].size / item * request->text.item
+                                             : work->slices[i].size + 1;
         drop_bytes(walk);
         if (result < 0)
             return -1;

@@ -25,6 +25,11 @@ static herr_t select_file(h5_lib *lib, const vol_transfer *args, vol_selection *
                  "connectors: select in a dataspace instead");
         return -1;
     }
+    if (vol_node_is_null(args->node) &&
+        lib->H5Sget_simple_extent_type(args->file_space) == H5S_NULL) {
+        vol_select_all(info->ndim, info->shape, out);
+        return 0;
+    }
     if (vol_select_space(lib, args->file_space, out) < 0)
         return -1;
     bool fits = out->ndim == info->ndim;
@@ -73,10 +78,22 @@ static herr_t select_memory(h5_lib *lib, const vol_transfer *args, const vol_sel
 
 /* ---- Types ---- */
 
-/* Untagged and tagged bytes of one size are the same to the core. */
-static bool is_raw(h5_lib *lib, hid_t type, zb_dtype stored) {
-    return stored.kind == ZB_KIND_RAW && lib->H5Tget_class(type) == H5T_OPAQUE &&
-           lib->H5Tget_size(type) == stored.size;
+/* Untagged and tagged bytes of one size are the same to the core. Arrays are no such bytes to HDF5. */
+static bool is_raw(h5_lib *lib, vol_node *node, hid_t type) {
+    const zb_dtype stored = zb_node_array(node->zarr)->dtype;
+    return stored.kind == ZB_KIND_RAW && lib->H5Tget_class(vol_node_type(node)) == H5T_OPAQUE &&
+           lib->H5Tget_class(type) == H5T_OPAQUE && lib->H5Tget_size(type) == stored.size;
+}
+
+/* Items are stored as the dataset's type has them. */
+static void choose_items(h5_lib *lib, const vol_transfer *args, vol_request *out) {
+    out->stored_item = lib->H5Tget_super(vol_node_type(args->node));
+    out->memory_item = lib->H5Tget_super(args->mem_type);
+    if (lib->H5Tequal(out->stored_item, out->memory_item) <= 0)
+        return;
+    lib->H5Tclose(out->stored_item);
+    lib->H5Tclose(out->memory_item);
+    out->stored_item = out->memory_item = -1;
 }
 
 /* HDF5 has no conversion between text and anything else. */
@@ -88,12 +105,14 @@ static herr_t choose_text(h5_lib *lib, const vol_transfer *args, zb_dtype stored
     const bool is_bytes = stored.kind == ZB_KIND_BYTES;
     if (!vol_text_form_of(lib, args->mem_type, &out->text) || out->text.is_bytes != is_bytes) {
         VOL_PUSH(lib, DATASET, CANTCONVERT, "dataset '%s' holds %s", args->node->path,
-                 is_bytes ? "bytes of any number, and the type in memory is no sequence of 8-bit "
-                            "unsigned integers (H5Tvlen_create)"
+                 is_bytes ? "sequences of any length, and the type in memory is no such sequence "
+                            "(H5Tvlen_create)"
                           : "strings, and the type in memory is no string type");
         return -1;
     }
     out->mem_size = out->text.size;
+    if (is_bytes)
+        choose_items(lib, args, out);
     return 0;
 }
 
@@ -109,14 +128,29 @@ static bool is_time(h5_lib *lib, hid_t type, zb_dtype stored, zb_dtype *memory) 
     return true;
 }
 
+#define CLASS_COMPLEX 11 /* of HDF5 2.x */
+
+/* Types that are numbers to HDF5 as to the core: of enumerations, bitfields and opaque elements HDF5
+   knows what they convert to. */
+static bool is_number(h5_lib *lib, hid_t type) {
+    const int class = lib->H5Tget_class(type);
+    return class == H5T_INTEGER || class == H5T_FLOAT || class == H5T_COMPOUND ||
+           class == CLASS_COMPLEX;
+}
+
 /* What the core cannot convert to goes by way of `shown`, the elements as the dataset's type has
    them. */
-static void choose_types(h5_lib *lib, hid_t mem_type, zb_dtype stored, zb_dtype shown,
+static void choose_types(h5_lib *lib, const vol_transfer *args, zb_dtype stored, zb_dtype shown,
                          vol_request *out) {
+    const hid_t mem_type = args->mem_type, type = vol_node_type(args->node);
+    const bool is_own = vol_node_has_own_type(args->node);
     zb_dtype memory = shown;
     out->is_text = false;
-    out->core_converts = is_raw(lib, mem_type, stored) || is_time(lib, mem_type, stored, &memory);
-    if (!out->core_converts && vol_type_to_dtype(lib, mem_type, &memory))
+    out->core_converts = (is_own && lib->H5Tequal(mem_type, type) > 0) ||
+                         is_raw(lib, args->node, mem_type) ||
+                         is_time(lib, mem_type, stored, &memory);
+    if (!out->core_converts && (!is_own || is_number(lib, type)) &&
+        vol_type_to_dtype(lib, mem_type, &memory))
         out->core_converts =
             out->writing ? zb_dtype_converts(memory, stored) : zb_dtype_converts(stored, memory);
     out->core_converts &= !out->list->custom;
@@ -133,6 +167,7 @@ herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, const vol_dxpl *l
     out->list = list;
     out->writing = writing;
     out->file.mended = out->memory.mended = -1;
+    out->stored_item = out->memory_item = -1;
     if (node->loose && !node->own_store) {
         VOL_PUSH(lib, DATASET, NOTFOUND, "dataset '%s' has been deleted", node->path);
         return -1;
@@ -159,13 +194,15 @@ herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, const vol_dxpl *l
         VOL_PUSH(lib, DATASET, CANTGET, "no memory for the type of dataset '%s'", node->path);
         return -1;
     }
-    choose_types(lib, args->mem_type, stored, shown, out);
+    choose_types(lib, args, stored, shown, out);
     return 0;
 }
 
 void vol_request_end(h5_lib *lib, vol_request *request) {
     vol_select_end(lib, &request->memory);
     vol_select_end(lib, &request->file);
+    vol_release_id(lib, request->stored_item);
+    vol_release_id(lib, request->memory_item);
 }
 
 herr_t vol_request_settle(h5_lib *lib, const vol_request *request) {
@@ -188,10 +225,11 @@ herr_t vol_request_convert(h5_lib *lib, const vol_request *request, size_t count
                            void *background) {
     const hid_t memory = request->args->mem_type;
     const zb_dtype shown = vol_node_shown(request->args->node);
-    const bool is_same = request->is_text || is_raw(lib, memory, request->dtype);
+    const hid_t type = vol_node_type(request->args->node);
+    const bool is_same = request->is_text || is_raw(lib, request->args->node, memory);
     const bool may_have_text = shown.kind == ZB_KIND_CHARS || shown.kind == ZB_KIND_STRUCT;
-    const hid_t made = !is_same && may_have_text ? vol_type_like(lib, shown, memory) : -1;
-    const hid_t stored = is_same ? memory : (made >= 0 ? made : vol_node_type(request->args->node));
+    const hid_t made = !is_same && may_have_text ? vol_type_like(lib, type, memory) : -1;
+    const hid_t stored = is_same ? memory : (made >= 0 ? made : type);
     herr_t result;
     if (request->list->custom)
         result = vol_dxpl_convert(lib, request->list, memory, stored, request->writing, count, data,

@@ -36,11 +36,12 @@ typedef struct vol_request {
     const vol_dxpl *list;
     bool writing;
     vol_selection file, memory;
-    zb_dtype dtype;     /* of the elements that the core takes or gives */
-    bool core_converts; /* dtype is the memory type */
-    size_t mem_size;    /* bytes of an element in memory */
-    bool is_text;       /* the dataset holds strings, or bytes of any number */
-    vol_text_form text; /* of those: the form in memory */
+    zb_dtype dtype;                 /* of the elements that the core takes or gives */
+    bool core_converts;             /* dtype is the memory type */
+    size_t mem_size;                /* bytes of an element in memory */
+    bool is_text;                   /* the dataset holds strings, or bytes of any number */
+    vol_text_form text;             /* of those: the form in memory */
+    hid_t stored_item, memory_item; /* of sequences whose items HDF5 has to convert; else -1 */
     int64_t strides[ZB_MAX_NDIM];
 } vol_request;
 

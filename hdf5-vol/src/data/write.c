@@ -78,8 +78,9 @@ static herr_t write_run(h5_lib *lib, const vol_request *request, vol_walk *walk,
 
 static herr_t write_buffered(h5_lib *lib, const vol_request *request, vol_walk *walk) {
     const size_t size = vol_request_item(request);
+    const enum zb_kind kind = request->dtype.kind; /* bytes may be an array of compounds */
     const bool has_members =
-        request->dtype.kind == ZB_KIND_COMPLEX || request->dtype.kind == ZB_KIND_STRUCT;
+        kind == ZB_KIND_COMPLEX || kind == ZB_KIND_STRUCT || kind == ZB_KIND_RAW;
     const bool needs_background = !request->core_converts && has_members;
     write_buffers work = {.room = vol_request_room(request)};
     vol_scatter in = {.iterator = -1};

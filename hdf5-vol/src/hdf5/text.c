@@ -8,8 +8,10 @@
 #include <string.h>
 
 bool vol_text_form_of(h5_lib *lib, hid_t type, vol_text_form *out) {
-    if (vol_type_is_bytes(lib, type)) {
-        *out = (vol_text_form){.is_variable = true, .is_bytes = true, .size = sizeof(hvl_t)};
+    const size_t item = vol_type_item(lib, type);
+    if (item > 0) {
+        *out = (vol_text_form){
+            .is_variable = true, .is_bytes = true, .item = item, .size = sizeof(hvl_t)};
         return true;
     }
     if (lib->H5Tget_class(type) != H5T_STRING)
@@ -32,8 +34,11 @@ static bool holds(const vol_text_form *form, zb_slice text) {
     return !memchr(text.data, '\0', text.size);
 }
 
-static enum zb_code put_bytes(zb_slice bytes, void *element, zb_error *err) {
-    hvl_t made = {.len = bytes.size};
+static enum zb_code put_bytes(zb_slice bytes, size_t item, void *element, zb_error *err) {
+    hvl_t made = {.len = bytes.size / item};
+    if (bytes.size % item != 0)
+        return zb_fail(err, ZB_EINVAL, "%zu bytes are no sequence of items of %zu bytes",
+                       bytes.size, item);
     if (bytes.size > 0) {
         made.p = malloc(bytes.size);
         if (!made.p)
@@ -64,7 +69,7 @@ enum zb_code vol_text_put(const vol_text_form *form, zb_slice text, void *elemen
                        text.data[text.size - 1] ? "NULs (H5T_STR_NULLPAD)"
                                                 : "blanks (H5T_STR_SPACEPAD)");
     if (form->is_bytes)
-        return put_bytes(text, element, err);
+        return put_bytes(text, form->item, element, err);
     if (form->is_variable)
         return put_variable(text, element, err);
     const size_t used = text.size < form->size ? text.size : form->size;
@@ -82,7 +87,7 @@ zb_slice vol_text_get(const vol_text_form *form, const void *element) {
     if (form->is_bytes) {
         hvl_t bytes;
         memcpy(&bytes, element, sizeof bytes);
-        text = (zb_slice){.data = bytes.p, .size = bytes.p ? bytes.len : 0};
+        text = (zb_slice){.data = bytes.p, .size = bytes.p ? bytes.len * form->item : 0};
     } else if (form->is_variable) {
         memcpy(&text.data, element, sizeof text.data);
         text.size = text.data ? strlen(text.data) : 0;

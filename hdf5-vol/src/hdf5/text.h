@@ -4,7 +4,7 @@
  *
  * A string of HDF5's is a char * of its own (of variable length), or a fixed number of bytes. The
  * character set that a program names is not looked at: the bytes are UTF-8, of which ASCII is a
- * part. Bytes of any number are an hvl_t.
+ * part. Bytes of any number are an hvl_t, of items of one byte or of several.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_HDF5_TEXT_H
 #define ZARRBRIDGE_HDF5_VOL_HDF5_TEXT_H
@@ -15,16 +15,17 @@
 typedef struct vol_text_form {
     bool is_variable;
     bool is_bytes;     /* an hvl_t, which is of variable length, too */
+    size_t item;       /* bytes of its items */
     size_t size;       /* bytes of an element in memory */
     H5T_str_t padding; /* of a fixed number of bytes */
 } vol_text_form;
 
-/* False when `type` is neither a string nor a sequence of 8-bit unsigned integers. */
+/* False when `type` is neither a string nor a sequence of items without pointers. */
 bool vol_text_form_of(h5_lib *lib, hid_t type, vol_text_form *out);
 
 /* Puts a text where an element of HDF5's is. Of variable length: malloc'ed, as HDF5 does it.
    Otherwise cut to the element and padded, as HDF5 does it. ZB_EUNSUPPORTED for a NUL that the form
-   would take for the end. */
+   would take for the end, ZB_EINVAL for bytes that end within an item. */
 enum zb_code vol_text_put(const vol_text_form *form, zb_slice text, void *element, zb_error *err);
 
 /* The text of an element of HDF5's, where it lies. A null pointer is the empty text. */

@@ -91,41 +91,48 @@ static hid_t new_compound(h5_lib *lib, zb_dtype dtype) {
     return type;
 }
 
-static bool has_text(zb_dtype dtype) {
-    size_t count;
-    const zb_field *fields = zb_dtype_fields(dtype, &count);
-    bool has = dtype.kind == ZB_KIND_CHARS;
-    for (size_t i = 0; i < count && !has; i++)
-        has = has_text(fields[i].dtype);
+static bool has_text(h5_lib *lib, hid_t type) {
+    const H5T_class_t class = lib->H5Tget_class(type);
+    bool has = class == H5T_STRING;
+    const int count = class == H5T_COMPOUND ? lib->H5Tget_nmembers(type) : 0;
+    for (int i = 0; i < count && !has; i++) {
+        hid_t member = lib->H5Tget_member_type(type, (unsigned)i);
+        has = member >= 0 && has_text(lib, member);
+        if (member >= 0)
+            lib->H5Tclose(member);
+    }
     return has;
 }
 
-/* Members are found by their names, as HDF5's conversion does it. */
-static hid_t compound_like(h5_lib *lib, zb_dtype dtype, hid_t like) {
-    size_t count;
-    const zb_field *fields = zb_dtype_fields(dtype, &count);
-    const bool is_compound = like >= 0 && lib->H5Tget_class(like) == H5T_COMPOUND;
-    hid_t type = lib->H5Tcreate(H5T_COMPOUND, dtype.size);
-    for (size_t i = 0; i < count; i++) {
-        const int index = is_compound ? lib->H5Tget_member_index(like, fields[i].name) : -1;
-        hid_t of = index >= 0 ? lib->H5Tget_member_type(like, (unsigned)index) : -1;
-        hid_t member = vol_type_like(lib, fields[i].dtype, of);
-        lib->H5Tinsert(type, fields[i].name, fields[i].offset, member);
-        if (member >= 0)
-            lib->H5Tclose(member);
-        if (of >= 0)
-            lib->H5Tclose(of);
-    }
-    return type;
+/* One member; members are found by their names, as HDF5's conversion does it. */
+static void insert_like(h5_lib *lib, hid_t made, hid_t type, unsigned i, hid_t like) {
+    char *name = lib->H5Tget_member_name(type, i);
+    const int index = name && like >= 0 ? lib->H5Tget_member_index(like, name) : -1;
+    hid_t of = index >= 0 ? lib->H5Tget_member_type(like, (unsigned)index) : -1;
+    hid_t old = lib->H5Tget_member_type(type, i);
+    hid_t member = vol_type_like(lib, old, of);
+    lib->H5Tinsert(made, name ? name : "", lib->H5Tget_member_offset(type, i), member);
+    const hid_t ids[] = {member, old, of};
+    for (size_t k = 0; k < sizeof ids / sizeof ids[0]; k++)
+        if (ids[k] >= 0)
+            lib->H5Tclose(ids[k]);
+    lib->H5free_memory(name);
 }
 
-hid_t vol_type_like(h5_lib *lib, zb_dtype dtype, hid_t like) {
-    if (dtype.kind == ZB_KIND_STRUCT && has_text(dtype))
-        return compound_like(lib, dtype, like);
-    hid_t type = vol_type_new(lib, dtype);
-    if (dtype.kind == ZB_KIND_CHARS && like >= 0 && lib->H5Tget_class(like) == H5T_STRING)
-        lib->H5Tset_cset(type, lib->H5Tget_cset(like));
-    return type;
+hid_t vol_type_like(h5_lib *lib, hid_t type, hid_t like) {
+    if (!has_text(lib, type))
+        return lib->H5Tcopy(type);
+    if (lib->H5Tget_class(type) == H5T_COMPOUND) {
+        const bool is_compound = like >= 0 && lib->H5Tget_class(like) == H5T_COMPOUND;
+        hid_t made = lib->H5Tcreate(H5T_COMPOUND, lib->H5Tget_size(type));
+        for (int i = 0; i < lib->H5Tget_nmembers(type); i++)
+            insert_like(lib, made, type, (unsigned)i, is_compound ? like : -1);
+        return made;
+    }
+    hid_t made = lib->H5Tcopy(type);
+    if (like >= 0 && lib->H5Tget_class(like) == H5T_STRING)
+        lib->H5Tset_cset(made, lib->H5Tget_cset(like));
+    return made;
 }
 
 /* The ids are new ones: callers of H5Dget_type and H5Aget_type close theirs. */
@@ -317,17 +324,33 @@ bool vol_type_to_small(h5_lib *lib, hid_t type, zb_dtype *dtype) {
     return false;
 }
 
-bool vol_type_is_bytes(h5_lib *lib, hid_t type) {
-    zb_dtype item = {.size = 1};
+bool vol_type_has_pointers(h5_lib *lib, hid_t type) {
+    const H5T_class_t class = lib->H5Tget_class(type);
+    bool has = class == H5T_VLEN || class == H5T_REFERENCE || lib->H5Tis_variable_str(type) > 0;
+    const int count = class == H5T_COMPOUND ? lib->H5Tget_nmembers(type) : 0;
+    for (int i = 0; i < count && !has; i++) {
+        hid_t member = lib->H5Tget_member_type(type, (unsigned)i);
+        has = member < 0 || vol_type_has_pointers(lib, member);
+        if (member >= 0)
+            lib->H5Tclose(member);
+    }
+    if (class != H5T_ARRAY)
+        return has;
+    hid_t base = lib->H5Tget_super(type);
+    has = base < 0 || vol_type_has_pointers(lib, base);
+    if (base >= 0)
+        lib->H5Tclose(base);
+    return has;
+}
+
+size_t vol_type_item(h5_lib *lib, hid_t type) {
     if (lib->H5Tget_class(type) != H5T_VLEN)
-        return false;
+        return 0;
     hid_t of = lib->H5Tget_super(type);
-    const bool good = of >= 0 && lib->H5Tget_size(of) == 1 &&
-                      lib->H5Tget_class(of) == H5T_INTEGER && integer_to_dtype(lib, of, &item) &&
-                      item.kind == ZB_KIND_UINT;
+    const size_t size = of >= 0 && !vol_type_has_pointers(lib, of) ? lib->H5Tget_size(of) : 0;
     if (of >= 0)
         lib->H5Tclose(of);
-    return good;
+    return size;
 }
 
 hid_t vol_type_double(h5_lib *lib) {

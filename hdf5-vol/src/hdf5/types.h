@@ -20,9 +20,9 @@ hid_t vol_type_new(h5_lib *lib, zb_dtype dtype);
    without padding, IEEE floats, the complex and bool types above, in either byte order. */
 bool vol_type_to_dtype(h5_lib *lib, hid_t type, zb_dtype *dtype);
 
-/* The same, with the character sets that `like` names for the same text (-1: those of the dtype): HDF5
+/* A copy of a type, with the character sets that `like` names for the same text (-1: its own): HDF5
    converts between no two of them. */
-hid_t vol_type_like(h5_lib *lib, zb_dtype dtype, hid_t like);
+hid_t vol_type_like(h5_lib *lib, hid_t type, hid_t like);
 
 /* Is it the layout of a float of few bits, which is shown as float32? */
 bool vol_type_to_small(h5_lib *lib, hid_t type, zb_dtype *dtype);
@@ -35,8 +35,12 @@ hid_t vol_type_double(h5_lib *lib);
 hid_t vol_type_text(h5_lib *lib);
 hid_t vol_type_fixed_text(h5_lib *lib, size_t size);
 
-/* Is it a sequence (H5T_VLEN) of 8-bit unsigned integers? */
-bool vol_type_is_bytes(h5_lib *lib, hid_t type);
+/* Does the type point at bytes elsewhere, or at objects, so that its own bytes mean nothing outside
+   their file? */
+bool vol_type_has_pointers(h5_lib *lib, hid_t type);
+
+/* The bytes of an item of a sequence (H5T_VLEN) whose items have no pointers; of other types 0. */
+size_t vol_type_item(h5_lib *lib, hid_t type);
 
 /* Memory for variable-length data, from the manager in dxpl (malloc by default): the program
    frees it. */

@@ -127,14 +127,16 @@ enum zb_code vol_edit_create_array(const vol_place *place, const zb_array_spec *
     return code ? code : vol_edit_add(place, made, out, err);
 }
 
-enum zb_code vol_edit_create_loose(vol_file *file, const zb_array_spec *spec, vol_node **out,
-                                   zb_error *err) {
+/* Of an array (spec), or of a group with these attributes. */
+static enum zb_code create_loose(vol_file *file, const zb_array_spec *spec, const char *attributes,
+                                 vol_node **out, zb_error *err) {
     zb_store *store;
     zb_node *made;
-    enum zb_code code = zb_store_new_mem("(dataset without a name)", &store, err);
+    enum zb_code code = zb_store_new_mem("(object without a name)", &store, err);
     if (code)
         return code;
-    code = zb_array_create(store, "", spec, &made, err);
+    code = spec ? zb_array_create(store, "", spec, &made, err)
+                : zb_group_create(store, "", attributes, &made, err);
     if (!code)
         code = vol_tree_add_loose(file, made, out, err);
     if (code)
@@ -142,6 +144,16 @@ enum zb_code vol_edit_create_loose(vol_file *file, const zb_array_spec *spec, vo
     else
         (*out)->own_store = store;
     return code;
+}
+
+enum zb_code vol_edit_create_loose(vol_file *file, const zb_array_spec *spec, vol_node **out,
+                                   zb_error *err) {
+    return create_loose(file, spec, NULL, out, err);
+}
+
+enum zb_code vol_edit_create_loose_group(vol_file *file, const char *attributes, vol_node **out,
+                                         zb_error *err) {
+    return create_loose(file, NULL, attributes, out, err);
 }
 
 /* The chunks of a nameless dataset are copied as they are. */

@@ -33,6 +33,9 @@ enum zb_code vol_edit_add(const vol_place *place, zb_node *made, vol_node **out,
 /* An array without a name, in memory until vol_edit_link gives it one. */
 enum zb_code vol_edit_create_loose(vol_file *file, const zb_array_spec *spec, vol_node **out,
                                    zb_error *err);
+/* A group likewise. */
+enum zb_code vol_edit_create_loose_group(vol_file *file, const char *attributes, vol_node **out,
+                                         zb_error *err);
 enum zb_code vol_edit_link(vol_node *loose, const vol_place *place, zb_error *err);
 
 /* Deletes the node whose place a link is (NULL: that of the root), with all below it; see edit_links.h

@@ -2,7 +2,10 @@
 /* Single nodes: see node.h. */
 #include "model/node.h"
 
+#include "hdf5/element.h"
+#include "hdf5/errors.h"
 #include "hdf5/shown.h"
+#include "hdf5/type_json.h"
 #include "hdf5/types.h"
 #include "model/attribute_list.h"
 #include "model/links.h"
@@ -17,6 +20,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+hid_t vol_node_datatype(vol_node *node) {
+    const zb_json *json = vol_side_get(node, VOL_SIDE_DATATYPE);
+    return json ? vol_type_parse(node->file->lib, json) : -1;
+}
+
+static bool is_datatype(vol_node *node) {
+    hid_t type = node->kind == VOL_GROUP ? vol_node_datatype(node) : -1;
+    vol_release_id(node->file->lib, type);
+    return type >= 0;
+}
 
 enum zb_code vol_node_new(vol_file *file, zb_node *zarr, vol_node **out, zb_error *err) {
     const uint64_t limit = zb_limits_get()->open_nodes;
@@ -34,6 +48,8 @@ enum zb_code vol_node_new(vol_file *file, zb_node *zarr, vol_node **out, zb_erro
     node->file = file;
     node->zarr = zarr;
     node->kind = zarr && zb_node_array(zarr) ? VOL_DATASET : VOL_GROUP;
+    if (zarr && is_datatype(node))
+        node->kind = VOL_DATATYPE;
     *out = node;
     return ZB_OK;
 }
@@ -46,7 +62,12 @@ static void close_ids(vol_node *node) {
     if (node->dcpl > 0)
         lib->H5Pclose(node->dcpl);
     node->dcpl = node->type = 0;
-    vol_shown_free(node->shown);
+    if (node->element)
+        vol_element_clear(node->element);
+    else
+        vol_shown_free(node->shown);
+    free(node->element);
+    node->element = NULL;
     node->shown = (zb_dtype){.size = 0};
 }
 
@@ -162,14 +183,40 @@ static bool is_utf8(const vol_node *dataset) {
     return text && strcasecmp(text, VOL_ENCODING_UTF8) == 0;
 }
 
+/* The type that HDF5 programs gave the dataset. The attribute may come from anywhere, and the array
+   may have been made anew since. */
+static void take_own_type(vol_node *dataset) {
+    h5_lib *lib = dataset->file->lib;
+    const zb_json *json = dataset->is_unreadable ? NULL : vol_side_get(dataset, VOL_SIDE_TYPE);
+    vol_element *element = json ? calloc(1, sizeof *element) : NULL;
+    hid_t type = element ? vol_type_parse(lib, json) : -1;
+    if (type >= 0 && vol_element_make(lib, type, element, NULL) == ZB_OK &&
+        vol_element_fits(element, zb_node_array(dataset->zarr)->dtype)) {
+        dataset->type = type;
+        dataset->element = element;
+        dataset->shown = element->view;
+        return;
+    }
+    vol_release_id(lib, type);
+    if (element)
+        vol_element_clear(element);
+    free(element);
+}
+
 zb_dtype vol_node_shown(vol_node *dataset) {
     zb_dtype shown;
+    if (dataset->shown.size == 0)
+        take_own_type(dataset);
     if (dataset->shown.size == 0 && vol_shown_new(zb_node_array(dataset->zarr)->dtype, &shown)) {
         if (is_utf8(dataset))
             vol_shown_as_utf8(&shown);
         dataset->shown = shown;
     }
     return dataset->shown;
+}
+
+bool vol_node_has_own_type(vol_node *dataset) {
+    return vol_node_shown(dataset).size > 0 && dataset->element;
 }
 
 /* A reason may name a path, which is UTF-8. */
@@ -189,6 +236,16 @@ hid_t vol_node_type(vol_node *dataset) {
     return dataset->type > 0 ? dataset->type : -1;
 }
 
+bool vol_node_is_null(vol_node *dataset) {
+    const zb_array_info *info = zb_node_array(dataset->zarr);
+    if (info->ndim != 1 || info->shape[0] != 0 || dataset->is_unreadable)
+        return false;
+    const char *space = zb_json_string(vol_side_get(dataset, VOL_SIDE_SPACE));
+    return space && strcmp(space, "null") == 0;
+}
+
+/* Zarr keeps no largest shape: an array that was not made just now shows as fixed, though it can be
+   resized. */
 void vol_node_tell_shape(vol_node *dataset) {
     const zb_array_info *info = zb_node_array(dataset->zarr);
     if (!dataset->told)

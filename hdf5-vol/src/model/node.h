@@ -18,6 +18,7 @@
 struct vol_attrs;
 struct vol_named;
 struct vol_object;
+struct vol_element;
 struct vol_waiting;
 struct vol_file;
 
@@ -45,7 +46,8 @@ typedef struct vol_link {
     const char *reason; /* why the store's node cannot be read; a part of target */
 } vol_link;
 
-enum vol_node_kind { VOL_GROUP, VOL_DATASET };
+/* A datatype is a group of the store that holds nothing, with the type in side.h. */
+enum vol_node_kind { VOL_GROUP, VOL_DATASET, VOL_DATATYPE };
 
 struct vol_node {
     struct vol_file *file; /* the owner */
@@ -78,6 +80,7 @@ struct vol_node {
     struct vol_object *open_attrs; /* attributes/ids.c */
     hid_t type, dcpl; /* datasets: of hdf5/types.c and create/creation_list.c; 0 until asked for */
     zb_dtype shown;   /* vol_node_shown; of size 0 until asked for */
+    struct vol_element *element; /* of the type that side.h keeps, where it fits; else NULL */
 
     bool loose; /* in no group: deleted, or made without a name */
     vol_node *next_loose;
@@ -121,8 +124,25 @@ bool vol_node_replace(vol_node *node, zb_node *zarr);
 #define VOL_ENCODING "_Encoding"
 #define VOL_ENCODING_UTF8 "utf-8"
 
+/* The member of side.h with a dataset's HDF5 type (type_json.h). It counts while the array is stored as
+   that type would be. */
+#define VOL_SIDE_TYPE "type"
+
+/* The member of side.h with VOL_SPACE_NULL (JSON) of a dataset without a shape (H5S_NULL, h5py.Empty). It
+   counts while the array has the shape (0,), which other readers see. */
+#define VOL_SIDE_SPACE "space"
+#define VOL_SPACE_NULL "\"null\""
+bool vol_node_is_null(vol_node *dataset);
+
+/* The member of side.h with the type (type_json.h) of a named datatype, and a new one of that type: -1
+   when there is none. */
+#define VOL_SIDE_DATATYPE "datatype"
+hid_t vol_node_datatype(vol_node *node);
+
 /* A dataset's type; borrowed from the node. -1 on failure. */
 hid_t vol_node_type(vol_node *dataset);
+/* Whether it is the one that side.h keeps, and not made of the Zarr type. */
+bool vol_node_has_own_type(vol_node *dataset);
 /* The elements as HDF5 sees them (hdf5/shown.h): what vol_node_type has a type for. Of size 0 when
    memory runs out. */
 zb_dtype vol_node_shown(vol_node *dataset);

@@ -140,28 +140,47 @@ static char *print_entries(const vol_waiting *waiting, const zb_json *attributes
     return zb_json_writer_end(out, NULL);
 }
 
+static zb_json_writer *begin(void) {
+    zb_json_writer *object = zb_json_writer_new();
+    zb_json_begin_object(object);
+    zb_json_write_name(object, "version");
+    zb_json_write_uint64(object, VERSION);
+    return object;
+}
+
+/* Ends the object: the JSON of a text that holds it, or NULL. */
+static char *end(zb_json_writer *object) {
+    zb_json_end_object(object);
+    char *text = zb_json_writer_end(object, NULL);
+    zb_json_writer *string = text ? zb_json_writer_new() : NULL;
+    zb_json_write_string(string, text ? text : "");
+    free(text);
+    return zb_json_writer_end(string, NULL);
+}
+
 /* The object as the JSON of a text; *any is false when it has no member. */
 static char *print(const vol_waiting *waiting, const zb_json *attributes, const zb_json *old,
                    bool *any) {
     bool any_entry = false;
     char *entries = print_entries(waiting, attributes, old, &any_entry);
-    zb_json_writer *object = zb_json_writer_new();
-    zb_json_begin_object(object);
-    zb_json_write_name(object, "version");
-    zb_json_write_uint64(object, VERSION);
+    if (!entries)
+        return NULL;
+    zb_json_writer *object = begin();
     put_members(object, old, &waiting->members, any);
-    if (any_entry && entries) {
+    if (any_entry) {
         zb_json_write_name(object, ENTRIES);
         zb_json_write_raw(object, entries);
     }
-    zb_json_end_object(object);
-    char *text = zb_json_writer_end(object, NULL);
-    zb_json_writer *string = text && entries ? zb_json_writer_new() : NULL;
-    zb_json_write_string(string, text ? text : "");
-    free(text);
     free(entries);
     *any |= any_entry;
-    return zb_json_writer_end(string, NULL);
+    return end(object);
+}
+
+char *vol_side_print_new(const vol_changes *members) {
+    bool any;
+    zb_json_writer *object = begin();
+    put_changes(object, members, &any);
+    return end(object);
 }
 
 enum zb_code vol_side_print(const vol_node *node, const zb_json *attributes, char **out,

@@ -18,6 +18,7 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_SIDE_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_SIDE_H
 
+#include "model/changes.h"
 #include "model/node.h"
 
 #define VOL_SIDE "_hdf5"
@@ -48,6 +49,9 @@ bool vol_side_hides(vol_node *node, const char *name);
    that the node does not have any more are left out. */
 enum zb_code vol_side_print(const vol_node *node, const zb_json *attributes, char **out,
                             zb_error *err);
+
+/* The same for a new node that has these members and no attributes; NULL without memory. */
+char *vol_side_print_new(const vol_changes *members);
 
 /* Forgets what was parsed; called with each change of the node's document. */
 void vol_side_forget(vol_node *node);

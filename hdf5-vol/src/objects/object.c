@@ -48,7 +48,9 @@ vol_object *vol_object_new(vol_handle *handle, vol_node *node, H5I_type_t type) 
 }
 
 static H5I_type_t id_type_of(const vol_node *node) {
-    return node->kind == VOL_DATASET ? H5I_DATASET : H5I_GROUP;
+    return node->kind == VOL_DATASET    ? H5I_DATASET
+           : node->kind == VOL_DATATYPE ? H5I_DATATYPE
+                                        : H5I_GROUP;
 }
 
 vol_object *vol_object_of_node(vol_handle *handle, vol_node *node) {
