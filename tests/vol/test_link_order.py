@@ -145,6 +145,22 @@ def test_many(tmp_path):
         assert list(f) == names
 
 
+def test_numbers_begin_anew_in_an_empty_group(path):
+    with h5py.File(path, "w", track_order=True) as f:
+        for empty in (lambda g, name: f.move(f"g/{name}", f"moved_{name}"), lambda g, name: g.__delitem__(name)):
+            g = f.create_group("g", track_order=True)
+            for name in NAMES:
+                g[name] = h5py.SoftLink("x")
+            del g["alpha"]
+            g["alpha"] = h5py.SoftLink("x")
+            assert g.id.links.get_info(b"alpha").corder == len(NAMES)
+            for name in NAMES:
+                empty(g, name)
+            g["later"] = h5py.SoftLink("x")
+            assert g.id.links.get_info(b"later").corder == 0
+            del f["g"]
+
+
 def test_too_many_are_refused(tmp_path, monkeypatch):
     with h5py.File(tmp_path / "x.zarr", "w", track_order=True) as f:
         with pytest.raises(Exception, match="order of the links"):

@@ -9,7 +9,7 @@ import h5py
 import numpy as np
 import pytest
 import zarr
-from conftest import run, tool
+from conftest import run, run_python, tool
 
 INC, DEC = h5py.h5.ITER_INC, h5py.h5.ITER_DEC
 
@@ -260,6 +260,33 @@ def test_links_are_stored_by_a_flush(tmp_path):
         f.move("g", "h")
         f.copy("h", "i")
     assert side(path / "h")["links"] == side(path / "i")["links"] == {"c": {"soft": "b"}}
+
+
+OTHER = """
+import sys, h5py
+with h5py.File(sys.argv[1], "r+") as f:
+    f["g/theirs"] = h5py.SoftLink("t")
+    f["g/both"] = h5py.SoftLink("t")
+    del f["g/gone"]
+"""
+
+
+def test_changes_of_two_programs_are_merged(tmp_path):
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w") as f:
+        for name in ("early", "gone", "ours_gone", "again"):
+            f[f"g/{name}"] = h5py.SoftLink("o")
+        f.flush()
+        f["g/ours"] = h5py.SoftLink("o")
+        f["g/both"] = h5py.SoftLink("o")
+        for name in ("ours_gone", "again"):
+            del f[f"g/{name}"]
+        f["g/again"] = h5py.SoftLink("p")
+        run_python(OTHER, path, connector="zarr")
+    links = {name: entry["soft"] for name, entry in side(path / "g")["links"].items()}
+    assert links == {"early": "o", "ours": "o", "both": "o", "again": "p", "theirs": "t"}
+    with h5py.File(path) as f:
+        assert sorted(f["g"]) == sorted(links)
 
 
 def test_read_only(tmp_path):

@@ -204,14 +204,15 @@ bool vol_alias_moved(vol_node *top) {
         names = NULL;
     }
     for (size_t i = 0; names && i < names->count; i++) {
-        names->link[i]->group->named->changed = true;
+        vol_named_change(names->link[i]);
         top->names->changed = any = true;
     }
     for (size_t i = 0; named && i < named->count; i++) {
         const vol_node *node = named->link[i]->alias_of;
         if (!node || !node->names)
             continue;
-        top->named->changed = node->names->changed = any = true;
+        vol_named_change(named->link[i]);
+        node->names->changed = any = true;
     }
     for (size_t i = 0; i < top->link_count; i++)
         if (top->link[i]->node)

@@ -27,7 +27,7 @@ size_t vol_alias_count(vol_node *node);
 /* Makes one. */
 enum zb_code vol_alias_create(const vol_place *place, vol_node *node, zb_error *err);
 
-/* Takes a named link of any kind out of its group, and frees it. */
+/* Takes a named link of any kind out of its group, where it is of no use any more. */
 void vol_alias_remove(vol_link *link);
 
 /* An alias of the node that lies neither in `top` nor below it; NULL when there is none. */

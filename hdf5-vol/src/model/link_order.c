@@ -77,6 +77,8 @@ void vol_order_taken(vol_link *link) {
     if (!group->listed || !vol_order_flags(group))
         return;
     group->order_bytes -= bytes_of(link->name);
+    if (group->link_count == 1) /* the numbers of an empty group begin anew, as HDF5's do */
+        group->last_order = 0;
     group->order_changed = group->file->links_changed = true;
 }
 
@@ -84,6 +86,8 @@ void vol_order_set(vol_link *link, uint64_t order) {
     if (!link || order == 0)
         return;
     link->order = order;
+    if (link->group->last_order < order)
+        link->group->last_order = order;
     free(link->group->by_order);
     link->group->by_order = NULL;
 }

@@ -165,6 +165,10 @@ static enum zb_code check_new(vol_node *group, const vol_link *link, zb_error *e
     return ZB_OK;
 }
 
+void vol_named_change(vol_link *link) {
+    link->changed = link->group->named->changed = link->group->file->links_changed = true;
+}
+
 enum zb_code vol_named_add(vol_node *group, vol_link *link, zb_error *err) {
     vol_named *named = vol_named_links(group, err);
     enum zb_code code = named ? check_new(group, link, err) : ZB_ENOMEM;
@@ -179,7 +183,7 @@ enum zb_code vol_named_add(vol_node *group, vol_link *link, zb_error *err) {
     insert(group, link);
     if (group->listed)
         vol_links_insert(group, link);
-    named->changed = group->file->links_changed = true;
+    vol_named_change(link);
     return ZB_OK;
 }
 
@@ -201,21 +205,8 @@ void vol_named_remove(vol_link *link) {
     named->bytes -= bytes_of(link);
     memmove(&named->link[at], &named->link[at + 1], (named->count - at) * sizeof named->link[0]);
     named->changed = group->file->links_changed = true;
-    vol_link_free(link);
-}
-
-void vol_named_forget(vol_node *group) {
-    vol_named *named = group->named;
-    if (!named)
-        return;
-    for (size_t i = 0; i < named->count; i++) {
-        if (is_shown(named->link[i]))
-            vol_links_take(named->link[i]);
-        vol_link_free(named->link[i]);
-    }
-    free(named->link);
-    free(named);
-    group->named = NULL;
+    link->next_gone = named->gone;
+    named->gone = link;
 }
 
 /* ---- Storing ---- */
@@ -230,54 +221,78 @@ static bool print_alias(zb_json_writer *object, const vol_link *link) {
     return text || !is_there;
 }
 
-static bool print_link(zb_json_writer *object, const vol_link *link) {
+/* The entry of a link. False when memory runs out. */
+static bool print_link(zb_json_writer *out, const vol_link *link) {
     bool complete = true;
-    zb_json_write_name(object, link->name);
-    if (link->kind == VOL_LINK_KEPT) {
-        zb_json_write_raw(object, link->target);
-        return true;
-    }
-    zb_json_begin_object(object);
+    zb_json_begin_object(out);
     if (link->kind == VOL_LINK_SOFT) {
-        zb_json_write_name(object, "soft");
-        zb_json_write_string(object, link->target);
+        zb_json_write_name(out, "soft");
+        zb_json_write_string(out, link->target);
     } else if (link->kind == VOL_LINK_EXTERNAL) {
-        zb_json_write_name(object, "external");
-        zb_json_begin_array(object);
-        zb_json_write_string(object, link->external);
-        zb_json_write_string(object, link->target);
-        zb_json_end_array(object);
+        zb_json_write_name(out, "external");
+        zb_json_begin_array(out);
+        zb_json_write_string(out, link->external);
+        zb_json_write_string(out, link->target);
+        zb_json_end_array(out);
     } else {
-        zb_json_write_name(object, "hard");
-        complete = print_alias(object, link);
+        zb_json_write_name(out, "hard");
+        complete = print_alias(out, link);
     }
-    zb_json_end_object(object);
+    zb_json_end_object(out);
     return complete;
 }
 
-static enum zb_code print_links(const vol_named *named, char **out, zb_error *err) {
-    *out = NULL;
-    if (named->count == 0)
-        return ZB_OK;
-    zb_json_writer *object = zb_json_writer_new();
-    bool complete = true;
-    zb_json_begin_object(object);
-    for (size_t i = 0; i < named->count; i++)
-        complete &= print_link(object, named->link[i]);
-    zb_json_end_object(object);
-    *out = zb_json_writer_end(object, NULL);
-    return *out && complete ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for links");
+static enum zb_code store_link(vol_node *group, vol_link *link, zb_error *err) {
+    zb_json_writer *out = zb_json_writer_new();
+    bool complete = print_link(out, link);
+    char *json = zb_json_writer_end(out, NULL);
+    enum zb_code code = json && complete ? vol_side_set_link(group, link->name, json, err)
+                                         : zb_fail(err, ZB_ENOMEM, "no memory for links");
+    free(json);
+    return code;
+}
+
+static void free_gone(vol_named *named) {
+    for (vol_link *link = named->gone, *next; link; link = next) {
+        next = link->next_gone;
+        vol_link_free(link);
+    }
+    named->gone = NULL;
 }
 
 enum zb_code vol_named_store(vol_node *group, zb_error *err) {
     vol_named *named = group->named;
-    char *json;
+    enum zb_code code = ZB_OK;
     if (!named || !named->changed || group->loose)
         return ZB_OK;
-    enum zb_code code = print_links(named, &json, err);
-    if (!code)
-        code = vol_side_set(group, VOL_SIDE_LINKS, json, err);
-    free(json);
-    named->changed = code != ZB_OK;
-    return code;
+    for (vol_link *link = named->gone; link && !code; link = link->next_gone)
+        if (!find_kept(group, link->name))
+            code = vol_side_set_link(group, link->name, NULL, err);
+    for (size_t i = 0; i < named->count && !code; i++)
+        if (named->link[i]->changed)
+            code = store_link(group, named->link[i], err);
+    if (code)
+        return code;
+    for (size_t i = 0; i < named->count; i++)
+        named->link[i]->changed = false;
+    free_gone(named);
+    named->changed = false;
+    return ZB_OK;
+}
+
+/* ---- Forgetting ---- */
+
+void vol_named_forget(vol_node *group) {
+    vol_named *named = group->named;
+    if (!named)
+        return;
+    for (size_t i = 0; i < named->count; i++) {
+        if (is_shown(named->link[i]))
+            vol_links_take(named->link[i]);
+        vol_link_free(named->link[i]);
+    }
+    free_gone(named);
+    free(named->link);
+    free(named);
+    group->named = NULL;
 }

@@ -31,6 +31,7 @@ typedef struct vol_named {
     size_t count, room;
     uint64_t bytes; /* what they take in the document, at most */
     bool changed;   /* since they were stored */
+    vol_link *gone; /* removed since then: a list */
 } vol_named;
 
 /* Those of a group; NULL when memory runs out. */
@@ -42,13 +43,17 @@ vol_link *vol_named_find(vol_node *group, const char *name);
 /* Adds one whose name nothing has. Takes over `link`, also on failure. */
 enum zb_code vol_named_add(vol_node *group, vol_link *link, zb_error *err);
 
-/* Takes one out of its group, and frees it: for aliases.h, which removes links of any kind. */
+/* Takes one out of its group, where it is of no use any more: for aliases.h, which removes links of any
+   kind. */
 void vol_named_remove(vol_link *link);
 
 /* Puts those that no node hides among the links of a group whose nodes have been listed. */
 enum zb_code vol_named_show(vol_node *group, zb_error *err);
 
-/* Stores what has changed in one group. */
+/* A link tells another place than it did: it is to be stored again. */
+void vol_named_change(vol_link *link);
+
+/* Stores the links of one group that have changed, and no others: what other programs have changed stays. */
 enum zb_code vol_named_store(vol_node *group, zb_error *err);
 
 /* Forgets the links of a group, in order to read them again: changes have been stored. */

@@ -36,10 +36,12 @@ typedef struct vol_link {
     vol_node *group; /* the owner */
     char *name;
     enum vol_link_kind kind;
-    bool named;         /* of named_links.h, which owns it */
-    char *external;     /* external links: the name of the file */
-    bool counted;       /* aliases: the node has it among its names */
-    uint64_t order;     /* link_order.h: from 1 on; 0 where it is not known */
+    bool named;                 /* of named_links.h, which owns it */
+    char *external;             /* external links: the name of the file */
+    bool changed;               /* named links: since they were stored */
+    bool counted;               /* aliases: the node has it among its names */
+    struct vol_link *next_gone; /* of named links that were removed since then */
+    uint64_t order;             /* link_order.h: from 1 on; 0 where it is not known */
     vol_node *alias_of; /* aliases: the node, once it was looked for; NULL where there is none */
     char *target;       /* the value of a soft link; JSON of a kept one; NULL where there is none */
     vol_node *node;     /* the one whose place this is; NULL when it cannot be opened */

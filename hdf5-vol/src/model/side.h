@@ -41,6 +41,9 @@ enum zb_code vol_side_set(vol_node *node, const char *member, const char *json, 
 enum zb_code vol_side_set_entry(vol_node *node, const char *attribute, const char *json,
                                 zb_error *err);
 
+/* The entry of a link (named_links.h) likewise; vol_side_get does not see it before it is stored. */
+enum zb_code vol_side_set_link(vol_node *node, const char *link, const char *json, zb_error *err);
+
 /* Whether an attribute of that name is hidden, since it is ours. */
 bool vol_side_hides(vol_node *node, const char *name);
 
