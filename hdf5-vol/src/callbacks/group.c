@@ -10,25 +10,31 @@
 
 #include <string.h>
 
+/* HDF5 links a group without a name afterwards. */
+static enum zb_code make(vol_node *base, const char *name, hid_t lcpl, vol_node **out,
+                         zb_error *err) {
+    vol_place place;
+    if (!name)
+        return vol_edit_create_loose_group(base->file, NULL, out, err);
+    enum zb_code code =
+        vol_place_find(base, name, vol_makes_groups(base->file->lib, lcpl), &place, err);
+    if (code)
+        return code;
+    code = vol_edit_create_group(&place, NULL, out, err);
+    vol_place_clear(&place);
+    return code;
+}
+
 static void *create_group(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
                           hid_t lcpl, hid_t gcpl) {
     h5_lib *lib = object->lib;
     unsigned order = 0;
-    vol_place place;
     vol_node *node = NULL;
     zb_error err = {0};
     vol_node *base = vol_may_write(object, "create a group") ? vol_locate(object, loc) : NULL;
     if (!base)
         return NULL;
-    if (!name) {
-        vol_refuse(lib, "a group without a name");
-        return NULL;
-    }
-    enum zb_code code = vol_place_find(base, name, vol_makes_groups(lib, lcpl), &place, &err);
-    if (!code) {
-        code = vol_edit_create_group(&place, NULL, &node, &err);
-        vol_place_clear(&place);
-    }
+    enum zb_code code = make(base, name, lcpl, &node, &err);
     if (!code && lib->H5Pget_link_creation_order(gcpl, &order) >= 0)
         code = vol_order_begin(node, order, &err);
     if (!code)

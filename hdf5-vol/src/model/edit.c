@@ -71,6 +71,9 @@ enum zb_code vol_place_find(vol_node *base, const char *path, bool intermediate,
                             zb_error *err) {
     vol_link *there;
     *out = (vol_place){.group = path[0] == '/' ? base->file->root : base};
+    if (out->group->loose)
+        return zb_fail(err, ZB_EINVAL,
+                       "the group has no name: nothing can be made in it before it is linked");
     char *copy = strdup(path);
     enum zb_code code = copy ? walk_place(out, copy, intermediate, err)
                              : zb_fail(err, ZB_ENOMEM, "no memory for path %s", path);
@@ -153,7 +156,10 @@ enum zb_code vol_edit_create_loose(vol_file *file, const zb_array_spec *spec, vo
 
 enum zb_code vol_edit_create_loose_group(vol_file *file, const char *attributes, vol_node **out,
                                          zb_error *err) {
-    return create_loose(file, NULL, attributes, out, err);
+    enum zb_code code = create_loose(file, NULL, attributes, out, err);
+    if (!code)
+        (*out)->listed = true; /* nothing can be made in it */
+    return code;
 }
 
 /* The chunks of a nameless dataset are copied as they are. */
@@ -172,6 +178,7 @@ enum zb_code vol_edit_link(vol_node *loose, const vol_place *place, zb_error *er
     if (!code && !loose->loose) {
         zb_store_release(loose->own_store);
         loose->own_store = NULL;
+        file->links_changed |= loose->order_changed;
     }
     free(path);
     return code;
