@@ -347,3 +347,32 @@ def test_random_changes(tmp_path):
             assert picture(store) == picture(native), log[-5:]
     native.close()
     store.close()
+
+
+def test_walks_of_many_nodes_keep_aliases(path):
+    """Nodes that a walk has left are forgotten in files that are read; ends of links are not."""
+    with h5py.File(path, "w") as f:
+        for i in range(12):
+            for j in range(250):
+                f.create_group(f"g{i:02}/n{j:03}")
+        for i in range(12):
+            f[f"g{i:02}/soft"] = h5py.SoftLink(f"/g{i:02}/n003")
+            f[f"all/a{i:02}"] = f[f"g{i:02}/n007"]
+            f[f"g{i:02}/back"] = f[f"g{(i + 5) % 12:02}"]
+        f["zz/first"] = f["g00/n001"]
+    with h5py.File(path) as f:
+        held = f["all/a04"]
+        walks = []
+        for _ in range(3):
+            objects, links = [], []
+            f.visit(objects.append)
+            f.visit_links(links.append)
+            walks.append((sorted(objects), sorted(links)))
+            assert f["all/a03"] == f["g03/n007"] and f["zz/first"] == f["g00/n001"]
+            assert f["g11/back/n007"] == f["all/a04"] == held
+            assert f["g02/soft"] == f["g02/n003"]
+            assert h5py.h5o.get_info(f["g06/n007"].id).rc == 2
+    assert walks[0] == walks[1] == walks[2]
+    objects, links = walks[0]
+    assert len(objects) == 12 * 251 + 2
+    assert len(links) == len(objects) + 12 * 3 + 1
