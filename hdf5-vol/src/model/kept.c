@@ -37,7 +37,7 @@ static void drop(vol_kept *kept) {
 /* Whether there is room for a copy of what the dataset takes in the store. */
 static bool has_room(vol_node *node, uint64_t *bytes) {
     const uint64_t limit = zb_limits_get()->write_cache_bytes, used = node->file->kept_bytes;
-    return vol_writer_close(node, NULL) == ZB_OK && vol_waiting_flush(node, NULL) == ZB_OK &&
+    return vol_writer_close(node, NULL) == ZB_OK &&
            zb_array_storage_size(node->zarr, bytes, NULL) == ZB_OK && used <= limit &&
            *bytes <= limit - used;
 }
@@ -45,7 +45,7 @@ static bool has_room(vol_node *node, uint64_t *bytes) {
 static void copy_one(vol_node *node, vol_kept **list) {
     uint64_t bytes;
     if (node->opened == 0 || node->is_dimension || node->is_unreadable || node->own_store ||
-        !has_room(node, &bytes))
+        vol_waiting_flush(node, NULL) != ZB_OK || !has_room(node, &bytes))
         return;
     vol_kept *kept = calloc(1, sizeof *kept);
     if (!kept)
