@@ -132,7 +132,7 @@ xr.testing.assert_equal(got, made)
 assert got["t2m"].attrs["units"] == "K" and got["bands"].dims == ("band", "lat")
 made[["mask"]].rename(mask="second").to_netcdf(path, engine="h5netcdf", mode="a")
 with xr.open_dataset(path, engine="h5netcdf") as got:
-    assert list(got) == ["bands", "mask", "second", "t2m"]
+    assert list(got) == ["t2m", "mask", "bands", "second"]  # as they were made
     xr.testing.assert_equal(got["second"].load(), made["mask"].rename("second"))
 print("done")
 """

@@ -218,14 +218,25 @@ def test_names_for_datasets_made_without(tmp_path):
     assert list(zarr.open(str(path), mode="r")["later"][...]) == [9, 8, 2, 3, 4]
 
 
-def test_links_have_no_form(tmp_path):
-    with h5py.File(tmp_path / "x.zarr", "w") as f:
-        f["d"] = 1
-        for value, text in ((f["d"], "one name only"), (h5py.SoftLink("/d"), "no soft, external"),
-                            (h5py.ExternalLink("y.h5", "/d"), "no soft, external")):
-            with pytest.raises(Exception, match=text):
-                f["link"] = value
-        assert list(f) == ["d"]
+@pytest.mark.parametrize("kind", ("h5", "zarr"))
+def test_names_for_groups_made_without(tmp_path, kind):
+    path = tmp_path / f"x.{kind}"
+    with h5py.File(path, "w") as f:
+        loose = f.create_group(None, track_order=True)
+        assert loose.name is None and len(loose) == 0
+        loose.attrs["a"] = 1
+        if kind == "zarr":
+            for name in ("d", "g/d"):
+                with pytest.raises(Exception, match="before it is linked"):
+                    loose[name] = 1
+        f.flush()
+        f["later"] = loose
+        assert loose.name == "/later"
+        for name in "cab":
+            loose[name] = 1
+        f.create_group(None).attrs["a"] = 2  # never gets a name, leaves nothing
+    with h5py.File(path) as f:
+        assert list(f) == ["later"] and list(f["later"]) == ["c", "a", "b"] and f["later"].attrs["a"] == 1
 
 
 def test_handles_on_one_file(tmp_path):

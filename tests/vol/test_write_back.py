@@ -97,10 +97,13 @@ def test_copies_and_moves_take_them_along(path, f, act, name):
 def test_deleted_nodes_take_them_along(path, f):
     f["g/d"].attrs["a"] = 5
     d = f["g/d"]
+    g = f["g"]
     del f["g"]
     f.flush()
-    d.attrs["b"] = 6  # an open dataset lives on
+    d.attrs["b"] = 6  # a dataset that has ids lives on
     assert dict(d.attrs) == {"a": 5, "b": 6}
+    with pytest.raises(OSError):
+        g.attrs["b"] = 6
     assert not (path / "g").exists()
 
 

@@ -3,6 +3,7 @@
 #include "attributes/elements.h"
 
 #include "hdf5/types.h"
+#include "model/paths.h"
 #include "zarrbridge/conventions.h"
 
 #include <math.h>

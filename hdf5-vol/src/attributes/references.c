@@ -5,6 +5,7 @@
 #include "attributes/attributes.h"
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
+#include "model/paths.h"
 #include "model/tokens.h"
 
 #include <string.h>

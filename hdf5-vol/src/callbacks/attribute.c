@@ -31,7 +31,8 @@ static vol_node *locate_owner(const vol_object *object, const H5VL_loc_params_t 
                         *object->lib->H5P_CLS_LINK_ACCESS_ID_g))
         return NULL;
     const H5VL_loc_params_t self = vol_self(loc->obj_type);
-    return vol_locate_name(object, &self, loc->loc_data.loc_by_idx.name);
+    return vol_locate_name(object, &self, loc->loc_data.loc_by_idx.name,
+                           loc->loc_data.loc_by_idx.lapl_id);
 }
 
 /* A missing attribute is H5E_NOTFOUND, which h5py makes a KeyError of. */

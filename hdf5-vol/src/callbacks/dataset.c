@@ -10,6 +10,7 @@
 #include "model/edit.h"
 #include "model/kept.h"
 #include "hdf5/errors.h"
+#include "objects/elsewhere.h"
 #include "hdf5/property_lists.h"
 #include "data/transfer.h"
 #include "hdf5/types.h"
@@ -79,13 +80,14 @@ static void *vol_dataset_open(void *obj, const H5VL_loc_params_t *loc, const cha
             lib->H5VLdataset_open(object->under, loc, lib->native, name, dapl, dxpl, req));
     if (!vol_list_check(lib, dapl, *lib->H5P_CLS_DATASET_ACCESS_ID_g) || !vol_dapl_check(lib, dapl))
         return NULL;
-    vol_node *node = vol_locate_name(object, loc, name);
-    if (node && node->kind != VOL_DATASET) {
-        VOL_PUSH(lib, SYM, CANTOPENOBJ, "'%s' is a %s, not a dataset", node->path,
-                 node->kind == VOL_GROUP ? "group" : "named datatype");
-        return NULL;
-    }
-    return node ? vol_object_new(object->handle, node, H5I_DATASET) : NULL;
+    vol_object *opened = vol_open_any(object, loc, name, dapl, dxpl);
+    if (!opened || opened->type == H5I_DATASET)
+        return opened;
+    const bool is_group = opened->type == H5I_GROUP;
+    vol_close_any(opened, dxpl);
+    VOL_PUSH(lib, SYM, CANTOPENOBJ, "'%s' is a %s, not a dataset", name,
+             is_group ? "group" : "named datatype");
+    return NULL;
 }
 
 /* HDF5 crashes later when this fails: it frees its half of the object and keeps the id. So data

@@ -5,6 +5,7 @@
 #include "create/datatype.h"
 #include "hdf5/errors.h"
 #include "hdf5/property_lists.h"
+#include "objects/elsewhere.h"
 
 static enum zb_code make(vol_node *base, const char *name, hid_t type, hid_t lcpl, vol_node **out,
                          zb_error *err) {
@@ -59,12 +60,12 @@ static void *vol_datatype_open(void *obj, const H5VL_loc_params_t *loc, const ch
             lib->H5VLdatatype_open(object->under, loc, lib->native, name, tapl, dxpl, req));
     if (!vol_list_check(lib, tapl, *lib->H5P_CLS_DATATYPE_ACCESS_ID_g))
         return NULL;
-    vol_node *node = vol_locate_name(object, loc, name);
-    if (node && node->kind != VOL_DATATYPE) {
-        VOL_PUSH(lib, SYM, CANTOPENOBJ, "'%s' is no named datatype", node->path);
-        return NULL;
-    }
-    return node ? vol_object_new(object->handle, node, H5I_DATATYPE) : NULL;
+    vol_object *opened = vol_open_any(object, loc, name, tapl, dxpl);
+    if (!opened || opened->type == H5I_DATATYPE)
+        return opened;
+    vol_close_any(opened, dxpl);
+    VOL_PUSH(lib, SYM, CANTOPENOBJ, "'%s' is no named datatype", name);
+    return NULL;
 }
 
 /* The type in HDF5's own encoding, of which HDF5 makes the type of each id. */

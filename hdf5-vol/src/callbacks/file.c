@@ -10,6 +10,7 @@
 #include "attributes/write.h"
 #include "hdf5/errors.h"
 #include "hdf5/shadows.h"
+#include "model/link_order.h"
 #include "model/writers.h"
 
 #include <string.h>
@@ -36,7 +37,7 @@ static void *object_of_handle(h5_lib *lib, vol_handle *handle) {
 
 /* Creates or opens a store. On failure h5py takes the class of its exception from the errno. */
 static void *store_of_path(h5_lib *lib, const char *name, unsigned flags, hid_t fapl,
-                           const vol_options *options, bool create) {
+                           const vol_options *options, bool create, unsigned order) {
     zb_error err = {0};
     vol_handle *handle;
     if (!vol_fapl_check(lib, fapl, create || flags & H5_ACC_RDWR))
@@ -48,6 +49,11 @@ static void *store_of_path(h5_lib *lib, const char *name, unsigned flags, hid_t 
     enum zb_code code =
         create ? vol_handle_create(lib, name, options, flags & H5_ACC_TRUNC, &handle, &err)
                : vol_handle_open(lib, name, options, flags & H5_ACC_RDWR, &handle, &err);
+    if (code == ZB_OK && create) {
+        code = vol_order_begin(handle->file->root, order, &err);
+        if (code)
+            vol_handle_release(handle);
+    }
     if (code != ZB_OK) {
         VOL_PUSH_ZB(lib, FILE, CANTOPENFILE, &err);
         return NULL;
@@ -86,7 +92,9 @@ void *vol_file_create(h5_lib *lib, const char *name, unsigned flags, hid_t fcpl,
     }
     if (!vol_fcpl_check(lib, fcpl))
         return NULL;
-    return store_of_path(lib, name, flags, fapl, &options, true);
+    unsigned order = 0;
+    lib->H5Pget_link_creation_order(fcpl, &order);
+    return store_of_path(lib, name, flags, fapl, &options, true, order);
 }
 
 /* After the native connector has failed: says what is there when that is known, instead of its
@@ -115,7 +123,7 @@ void *vol_file_open(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, h
             explain(lib, name);
         return vol_object_pass(lib, H5I_FILE, under);
     }
-    return store_of_path(lib, name, flags, fapl, &options, false);
+    return store_of_path(lib, name, flags, fapl, &options, false, 0);
 }
 
 /* ---- Get ---- */
@@ -137,6 +145,7 @@ static herr_t get_of_store(const vol_object *object, H5VL_file_get_args_t *args)
     case H5VL_FILE_GET_FCPL:
         /* Tracked creation order makes h5py list attributes in the order of the JSON document. */
         args->args.get_fcpl.fcpl_id = lib->H5Pcreate(*lib->H5P_CLS_FILE_CREATE_ID_g);
+        lib->H5Pset_link_creation_order(args->args.get_fcpl.fcpl_id, vol_order_flags(file->root));
         return lib->H5Pset_attr_creation_order(args->args.get_fcpl.fcpl_id, H5P_CRT_ORDER_TRACKED);
     case H5VL_FILE_GET_FILENO:
         *args->args.get_fileno.fileno = (unsigned long)file->number;

@@ -3,13 +3,14 @@
 #include "callbacks/flush.h"
 
 #include "hdf5/errors.h"
+#include "model/aliases.h"
 #include "model/edit.h"
 #include "model/writers.h"
 
 /* The waiting data of a node and all below it. */
 static herr_t flush_node(vol_node *node) {
     zb_error err = {0};
-    if (vol_writer_flush_below(node, &err) == ZB_OK)
+    if (vol_links_store_below(node, &err) == ZB_OK && vol_writer_flush_below(node, &err) == ZB_OK)
         return 0;
     VOL_PUSH_ZB(node->file->lib, SYM, CANTFLUSH, &err);
     return -1;

@@ -3,29 +3,40 @@
 #include "callbacks/classes.h"
 #include "callbacks/flush.h"
 #include "model/edit.h"
+#include "model/link_order.h"
 #include "hdf5/errors.h"
+#include "objects/elsewhere.h"
 #include "hdf5/property_lists.h"
 
 #include <string.h>
 
-static void *create_group(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
-                          hid_t lcpl) {
-    h5_lib *lib = object->lib;
+/* HDF5 links a group without a name afterwards. */
+static enum zb_code make(vol_node *base, const char *name, hid_t lcpl, vol_node **out,
+                         zb_error *err) {
     vol_place place;
+    if (!name)
+        return vol_edit_create_loose_group(base->file, NULL, out, err);
+    enum zb_code code =
+        vol_place_find(base, name, vol_makes_groups(base->file->lib, lcpl), &place, err);
+    if (code)
+        return code;
+    code = vol_edit_create_group(&place, NULL, out, err);
+    vol_place_clear(&place);
+    return code;
+}
+
+static void *create_group(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
+                          hid_t lcpl, hid_t gcpl) {
+    h5_lib *lib = object->lib;
+    unsigned order = 0;
     vol_node *node = NULL;
     zb_error err = {0};
     vol_node *base = vol_may_write(object, "create a group") ? vol_locate(object, loc) : NULL;
     if (!base)
         return NULL;
-    if (!name) {
-        vol_refuse(lib, "a group without a name");
-        return NULL;
-    }
-    enum zb_code code = vol_place_find(base, name, vol_makes_groups(lib, lcpl), &place, &err);
-    if (!code) {
-        code = vol_edit_create_group(&place, NULL, &node, &err);
-        vol_place_clear(&place);
-    }
+    enum zb_code code = make(base, name, lcpl, &node, &err);
+    if (!code && lib->H5Pget_link_creation_order(gcpl, &order) >= 0)
+        code = vol_order_begin(node, order, &err);
     if (!code)
         return vol_object_new(object->handle, node, H5I_GROUP);
     vol_push_making(lib, *lib->H5E_CANTCREATE_g, &err);
@@ -44,7 +55,7 @@ static void *vol_group_create(void *obj, const H5VL_loc_params_t *loc, const cha
         !vol_list_check(lib, gcpl, *lib->H5P_CLS_GROUP_CREATE_ID_g) ||
         !vol_list_check(lib, gapl, *lib->H5P_CLS_GROUP_ACCESS_ID_g))
         return NULL;
-    return create_group(object, loc, name, lcpl);
+    return create_group(object, loc, name, lcpl, gcpl);
 }
 
 static void *vol_group_open(void *obj, const H5VL_loc_params_t *loc, const char *name, hid_t gapl,
@@ -57,13 +68,14 @@ static void *vol_group_open(void *obj, const H5VL_loc_params_t *loc, const char 
             lib->H5VLgroup_open(object->under, loc, lib->native, name, gapl, dxpl, req));
     if (!vol_list_check(lib, gapl, *lib->H5P_CLS_GROUP_ACCESS_ID_g))
         return NULL;
-    vol_node *node = vol_locate_name(object, loc, name);
-    if (node && node->kind != VOL_GROUP) {
-        VOL_PUSH(lib, SYM, CANTOPENOBJ, "'%s' is a %s, not a group", node->path,
-                 node->kind == VOL_DATASET ? "dataset" : "named datatype");
-        return NULL;
-    }
-    return node ? vol_object_new(object->handle, node, H5I_GROUP) : NULL;
+    vol_object *opened = vol_open_any(object, loc, name, gapl, dxpl);
+    if (!opened || opened->type == H5I_GROUP)
+        return opened;
+    const bool is_dataset = opened->type == H5I_DATASET;
+    vol_close_any(opened, dxpl);
+    VOL_PUSH(lib, SYM, CANTOPENOBJ, "'%s' is a %s, not a group", name,
+             is_dataset ? "dataset" : "named datatype");
+    return NULL;
 }
 
 /* The only question that needs a listing. */
@@ -79,6 +91,7 @@ static herr_t get_info(const vol_object *object, const H5VL_group_get_info_args_
     memset(args->ginfo, 0, sizeof *args->ginfo);
     args->ginfo->storage_type = H5G_STORAGE_TYPE_UNKNOWN;
     args->ginfo->nlinks = group->link_count;
+    args->ginfo->max_corder = (int64_t)group->last_order;
     return 0;
 }
 
@@ -90,6 +103,7 @@ static herr_t vol_group_get(void *obj, H5VL_group_get_args_t *args, hid_t dxpl, 
     switch (args->op_type) {
     case H5VL_GROUP_GET_GCPL:
         args->args.get_gcpl.gcpl_id = lib->H5Pcreate(*lib->H5P_CLS_GROUP_CREATE_ID_g);
+        lib->H5Pset_link_creation_order(args->args.get_gcpl.gcpl_id, vol_order_flags(object->node));
         return lib->H5Pset_attr_creation_order(args->args.get_gcpl.gcpl_id, H5P_CRT_ORDER_TRACKED);
     case H5VL_GROUP_GET_INFO:
         return get_info(object, &args->args.get_info);

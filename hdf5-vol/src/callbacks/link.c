@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Links: one hard link for each node, so links are made, moved and deleted with their nodes. An
- * entry that cannot be read leads to a dataset that tells why (model/unreadable.h), so that walks and
- * copies go on.
+ * Links. A hard link is the place of its node, so it is made, moved and deleted with the node; other
+ * links are kept in an attribute of their group (model/named_links.h). An entry that cannot be read
+ * leads to a dataset that tells why (model/unreadable.h), so that walks and copies go on.
  */
 #include "callbacks/classes.h"
-#include "model/edit.h"
+#include "copy/links.h"
 #include "hdf5/errors.h"
+#include "model/aliases.h"
+#include "model/edit_links.h"
+#include "model/link_order.h"
+#include "model/map.h"
 #include "hdf5/property_lists.h"
 
 #include <stdio.h>
@@ -28,9 +32,9 @@ static bool both_native(const vol_object *a, const vol_object *b) {
     return (!a || a->under) && (!b || b->under);
 }
 
-/* The only link that can be made is the first one of a dataset that was made without a name. */
-static herr_t name_dataset(const vol_object *at, const H5VL_loc_params_t *loc, vol_node *dataset,
-                           hid_t lcpl) {
+/* Another name for a node, or the first one of a dataset that was made without. */
+static herr_t link_node(const vol_object *at, const H5VL_loc_params_t *loc, vol_node *node,
+                        hid_t lcpl) {
     h5_lib *lib = at->lib;
     const H5VL_loc_params_t self = vol_self(loc->obj_type);
     const char *name = loc->loc_data.loc_by_name.name;
@@ -39,38 +43,45 @@ static herr_t name_dataset(const vol_object *at, const H5VL_loc_params_t *loc, v
     vol_node *base = vol_may_write(at, "create a link") ? vol_locate(at, &self) : NULL;
     if (!base)
         return -1;
-    if (base->file != dataset->file) {
-        VOL_PUSH(lib, SYM, UNSUPPORTED,
-                 "a dataset without a name can only be linked in its own "
-                 "file");
+    if (base->file != node->file) {
+        VOL_PUSH(lib, SYM, UNSUPPORTED, "a hard link cannot lead into another file");
         return -1;
     }
     enum zb_code code = vol_place_find(base, name, vol_makes_groups(lib, lcpl), &place, &err);
     if (!code) {
-        code = vol_edit_link(dataset, &place, &err);
+        code = node->loose && node->own_store ? vol_edit_link(node, &place, &err)
+                                              : vol_alias_create(&place, node, &err);
         vol_place_clear(&place);
     }
     return code ? vol_push_making(lib, *lib->H5E_CANTCREATE_g, &err) : 0;
 }
 
-static herr_t create_zarr_link(const H5VL_link_create_args_t *args, const vol_object *at,
-                               const H5VL_loc_params_t *loc, const vol_object *target, hid_t lcpl) {
+static herr_t create_hard(const H5VL_link_create_args_t *args, const vol_object *at,
+                          const H5VL_loc_params_t *loc, const vol_object *target, hid_t lcpl) {
     h5_lib *lib = one_of(at, target)->lib;
-    if (args->op_type != H5VL_LINK_CREATE_HARD) {
-        VOL_PUSH(lib, SYM, UNSUPPORTED,
-                 "Zarr stores have no soft, external or user-defined links: copy the object, or "
-                 "store its path as an attribute");
+    const vol_object *from = one_of(target, at), *to = one_of(at, target);
+    if (from->under || to->under) {
+        VOL_PUSH(lib, SYM, UNSUPPORTED, "a hard link cannot lead into another file");
         return -1;
     }
-    const H5VL_loc_params_t *target_loc = &args->args.hard.curr_loc_params;
-    vol_node *node = target && !target->under ? vol_locate(target, target_loc) : NULL;
-    if (node && node->loose && node->own_store && (!at || !at->under))
-        return name_dataset(one_of(at, target), loc, node, lcpl);
-    if (target && !target->under && !node)
-        return -1;
-    VOL_PUSH(
-        lib, SYM, UNSUPPORTED,
-        "an object of a Zarr store has one name only: copy it (H5Ocopy) instead of linking it");
+    vol_node *node = vol_locate(from, &args->args.hard.curr_loc_params);
+    return node ? link_node(to, loc, node, lcpl) : -1;
+}
+
+static herr_t create_zarr_link(const H5VL_link_create_args_t *args, const vol_object *at,
+                               const H5VL_loc_params_t *loc, const vol_object *target, hid_t lcpl) {
+    if (args->op_type == H5VL_LINK_CREATE_HARD)
+        return create_hard(args, at, loc, target, lcpl);
+    if (args->op_type == H5VL_LINK_CREATE_SOFT)
+        return vol_link_make(
+            at, loc, lcpl,
+            &(vol_link_value){.type = H5L_TYPE_SOFT, .target = args->args.soft.target});
+    vol_link_value value;
+    if (args->args.ud.type == H5L_TYPE_EXTERNAL &&
+        vol_link_unpack(args->args.ud.buf, args->args.ud.buf_size, &value))
+        return vol_link_make(at, loc, lcpl, &value);
+    VOL_PUSH(at->lib, SYM, UNSUPPORTED,
+             "Zarr stores have no user-defined links: use a soft or an external one");
     return -1;
 }
 
@@ -97,12 +108,9 @@ static herr_t vol_link_copy(void *source, const H5VL_loc_params_t *source_loc, v
                             const H5VL_loc_params_t *target_loc, hid_t lcpl, hid_t lapl, hid_t dxpl,
                             void **req) {
     h5_lib *lib = one_of(source, target)->lib;
-    if (!both_native(source, target)) {
-        VOL_PUSH(lib, SYM, UNSUPPORTED,
-                 "an object of a Zarr store has one name only: copy it "
-                 "(H5Ocopy) instead of its link");
-        return -1;
-    }
+    if (!both_native(source, target))
+        return vol_copy_link(one_of(source, target), source_loc, one_of(target, source), target_loc,
+                             lcpl, dxpl);
     return lib->H5VLlink_copy(under_of(source), source_loc, under_of(target), target_loc,
                               lib->native, lcpl, lapl, dxpl, req);
 }
@@ -132,7 +140,7 @@ static herr_t move_link(const vol_object *source, const H5VL_loc_params_t *sourc
         return -1;
     enum zb_code code = vol_place_find(base, name, vol_makes_groups(lib, lcpl), &place, &err);
     if (!code) {
-        code = vol_edit_move(link_of(&found), &place, &err);
+        code = vol_edit_move_link(link_of(&found), &place, &err);
         vol_place_clear(&place);
     }
     return code ? vol_push_making(lib, *lib->H5E_CANTCREATE_g, &err) : 0;
@@ -148,13 +156,13 @@ static herr_t vol_link_move(void *source, const H5VL_loc_params_t *source_loc, v
                               lib->native, lcpl, lapl, dxpl, req);
 }
 
-/* The node goes with it, and all below the node. */
+/* With its last hard link a node goes, too. */
 static herr_t delete_link(const vol_object *object, const H5VL_loc_params_t *loc) {
     zb_error err = {0};
     vol_found found;
     if (!vol_may_write(object, "delete an object") || !vol_locate_link(object, loc, &found))
         return -1;
-    if (vol_edit_delete(link_of(&found), &err) == ZB_OK)
+    if (vol_edit_delete_link(link_of(&found), &err) == ZB_OK)
         return 0;
     VOL_PUSH_ZB(object->lib, SYM, CANTDELETE, &err);
     return -1;
@@ -162,30 +170,40 @@ static herr_t delete_link(const vol_object *object, const H5VL_loc_params_t *loc
 
 /* ---- Reading links ---- */
 
-/* The value of a soft link; NULL of a hard one, also of that to the root, which has no entry. */
-static const char *value_of(const vol_found *found) {
-    const vol_link *link = found->link;
-    return link && link->kind == VOL_LINK_SOFT ? link->target : NULL;
-}
-
-/* Creation order is not known. */
 static void fill_info(const vol_found *found, H5L_info2_t *info) {
-    const char *value = value_of(found);
+    vol_link_value value;
+    const bool has_value = vol_link_value_of(found->link, &value);
     memset(info, 0, sizeof *info);
     info->cset = H5T_CSET_UTF8;
-    info->type = value ? H5L_TYPE_SOFT : H5L_TYPE_HARD;
-    if (value)
-        info->u.val_size = strlen(value) + 1;
+    if (found->link && found->link->order > 0) {
+        info->corder_valid = true;
+        info->corder = (int64_t)found->link->order - 1;
+    }
+    info->type = has_value ? value.type : H5L_TYPE_HARD;
+    if (has_value)
+        info->u.val_size =
+            strlen(value.target) + 1 + (value.file ? strlen(value.file) + 2 : 0); /* as packed */
     else
         vol_token_set(&info->u.token, found->node->token);
 }
 
+static herr_t get_external(const vol_link_value *value, void *buffer, size_t size) {
+    size_t full;
+    char *packed = vol_link_pack(value, &full);
+    if (packed && buffer)
+        memcpy(buffer, packed, size < full ? size : full);
+    free(packed);
+    return packed ? 0 : -1;
+}
+
 static herr_t get_value(const vol_object *object, const vol_found *found, void *buffer,
                         size_t size) {
-    const char *value = value_of(found);
-    if (!value)
+    vol_link_value value;
+    if (!vol_link_value_of(found->link, &value))
         return vol_refuse(object->lib, "the value of a hard link");
-    vol_copy_name(value, buffer, size, NULL);
+    if (value.file)
+        return get_external(&value, buffer, size);
+    vol_copy_name(value.target, buffer, size, NULL);
     return 0;
 }
 
@@ -219,35 +237,42 @@ static herr_t vol_link_get(void *obj, const H5VL_loc_params_t *loc, H5VL_link_ge
 /* A walk over links. */
 typedef struct link_walk {
     const H5VL_link_iterate_args_t *args;
-    hid_t id;       /* of the start */
-    uint64_t count; /* of links so far */
+    hid_t id;        /* of the start */
+    uint64_t count;  /* of links so far */
+    vol_map entered; /* groups with several names that the walk has been in */
 } link_walk;
+
+/* Whether a group is entered for the first time. */
+static bool enter(link_walk *walk, vol_node *group) {
+    if (vol_alias_count(group) == 0)
+        return true;
+    if (vol_map_get(&walk->entered, group->token))
+        return false;
+    return vol_map_set(&walk->entered, group->token, group);
+}
 
 static herr_t iterate(link_walk *walk, vol_node *group, const char *prefix, hsize_t *position);
 
 /* Calls the operator for one link, and for those below it. The link's group is pinned. */
-static herr_t iterate_one(link_walk *walk, const vol_link *link, const char *prefix) {
+static herr_t iterate_one(link_walk *walk, vol_link *link, const char *prefix) {
     const H5VL_link_iterate_args_t *args = walk->args;
-    h5_lib *lib = link->group->file->lib;
-    vol_node *node = link->node;
+    vol_file *file = link->group->file;
+    vol_node *node = vol_link_node(link);
     H5L_info2_t info;
     zb_error err = {0};
     hsize_t start = 0;
-    char *name = NULL;
-    if (vol_walk_count(link->group->file, &walk->count, &err) != ZB_OK) {
-        VOL_PUSH_ZB(lib, SYM, CANTGET, &err);
+    char *name = NULL, *below = NULL;
+    if (vol_walk_count(file, &walk->count, &err) != ZB_OK) {
+        VOL_PUSH_ZB(file->lib, SYM, CANTGET, &err);
         return -1;
     }
     if (asprintf(&name, "%s%s", prefix, link->name) < 0)
         return -1;
-    fill_info(&(vol_found){.node = node, .link = (vol_link *)(uintptr_t)link}, &info);
+    fill_info(&(vol_found){.node = node, .link = link}, &info);
     herr_t result = args->op(walk->id, name, &info, args->op_data);
-    free(name);
-    if (result != 0 || !args->recursive || !node || node->kind != VOL_GROUP)
-        return result;
-    if (asprintf(&name, "%s%s/", prefix, node->name) < 0)
-        return -1;
-    result = iterate(walk, node, name, &start);
+    if (result == 0 && args->recursive && node && node->kind == VOL_GROUP && enter(walk, node))
+        result = asprintf(&below, "%s/", name) < 0 ? -1 : iterate(walk, node, below, &start);
+    free(below);
     free(name);
     return result;
 }
@@ -255,6 +280,7 @@ static herr_t iterate_one(link_walk *walk, const vol_link *link, const char *pre
 /* Calls the operator for the links of `group` from *position on. Names are given relative to the
    start. The nodes of the group are forgotten afterwards. */
 static herr_t iterate(link_walk *walk, vol_node *group, const char *prefix, hsize_t *position) {
+    const H5VL_link_iterate_args_t *args = walk->args;
     zb_error err = {0};
     herr_t result = 0;
     if (vol_node_list(group, &err) != ZB_OK) {
@@ -262,12 +288,11 @@ static herr_t iterate(link_walk *walk, vol_node *group, const char *prefix, hsiz
         return -1;
     }
     vol_node_pin(group);
-    for (; *position < group->link_count && result == 0; ++*position) {
-        size_t i = (size_t)*position;
-        result = iterate_one(
-            walk, group->link[walk->args->order == H5_ITER_DEC ? group->link_count - 1 - i : i],
-            prefix);
-    }
+    for (; *position < group->link_count && result == 0; ++*position)
+        result = iterate_one(walk,
+                             vol_order_link(group, args->idx_type == H5_INDEX_CRT_ORDER,
+                                            args->order == H5_ITER_DEC, (size_t)*position),
+                             prefix);
     vol_node_unpin(group);
     vol_tree_forget(group, VOL_KEPT_NODES);
     return result;
@@ -277,16 +302,22 @@ static herr_t vol_link_iterate(const vol_object *object, const H5VL_loc_params_t
                                const H5VL_link_iterate_args_t *args) {
     hsize_t position = args->idx_p ? *args->idx_p : 0;
     vol_node *group = vol_locate(object, loc);
-    if (!group)
+    link_walk walk = {.args = args};
+    if (group && args->idx_type == H5_INDEX_CRT_ORDER && !args->recursive &&
+        !vol_order_flags(group)) {
+        VOL_PUSH(object->lib, SYM, BADVALUE, "creation order not tracked for links in group");
         return -1;
-    hid_t id = vol_node_register(object->handle, group);
-    if (id < 0)
+    }
+    walk.id = group ? vol_node_register(object->handle, group) : -1;
+    if (walk.id < 0)
         return -1;
-    link_walk walk = {.args = args, .id = id};
+    if (args->recursive)
+        enter(&walk, group);
     herr_t result = iterate(&walk, group, "", &position);
+    vol_map_clear(&walk.entered);
     if (args->idx_p)
         *args->idx_p = position;
-    vol_release_id(object->lib, id);
+    vol_release_id(object->lib, walk.id);
     return result;
 }
 
@@ -302,7 +333,7 @@ static herr_t vol_link_specific(void *obj, const H5VL_loc_params_t *loc,
         return delete_link(object, loc);
     case H5VL_LINK_EXISTS: {
         vol_found found;
-        if (!vol_lookup(object, loc, &found))
+        if (!vol_lookup(object, loc, false, &found))
             return -1;
         *args->args.exists.exists = found.link || found.node;
         return 0;

@@ -57,7 +57,8 @@ herr_t vol_file_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void
 static herr_t get_objinfo(const vol_object *object, const H5VL_native_group_get_objinfo_t *args) {
     vol_found found;
     H5G_stat_t *info = args->statbuf;
-    if (!vol_locate_link(object, &args->loc_params, &found))
+    if (!vol_locate_link(object, &args->loc_params, &found) ||
+        (args->follow_link && !vol_locate_target(object, &found)))
         return -1;
     if (!info)
         return 0;
@@ -70,6 +71,10 @@ static herr_t get_objinfo(const vol_object *object, const H5VL_native_group_get_
         info->type = found.node->kind == VOL_DATASET    ? H5G_DATASET
                      : found.node->kind == VOL_DATATYPE ? H5G_TYPE
                                                         : H5G_GROUP;
+    } else if (found.link->kind == VOL_LINK_EXTERNAL) {
+        info->type = H5G_UDLINK;
+    } else if (found.link->target) {
+        info->linklen = strlen(found.link->target) + 1;
     }
     return 0;
 }

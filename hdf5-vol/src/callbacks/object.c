@@ -5,8 +5,13 @@
 #include "callbacks/flush.h"
 #include "attributes/write.h"
 #include "attributes/attributes.h"
+#include "model/aliases.h"
+#include "model/copy_nodes.h"
+#include "model/link_order.h"
+#include "model/map.h"
 #include "model/edit.h"
 #include "hdf5/errors.h"
+#include "objects/elsewhere.h"
 #include "hdf5/property_lists.h"
 #include "copy/to_hdf5.h"
 #include "copy/from_hdf5.h"
@@ -23,8 +28,7 @@ static void *vol_object_open(void *obj, const H5VL_loc_params_t *loc, H5I_type_t
         void *under = lib->H5VLobject_open(object->under, loc, lib->native, type, dxpl, req);
         return under ? vol_object_pass(lib, *type, under) : NULL;
     }
-    vol_node *node = vol_locate(object, loc);
-    vol_object *opened = node ? vol_object_of_node(object->handle, node) : NULL;
+    vol_object *opened = vol_open_any(object, loc, NULL, 0, dxpl);
     if (opened)
         *type = opened->type;
     return opened;
@@ -34,12 +38,14 @@ static void *vol_object_open(void *obj, const H5VL_loc_params_t *loc, H5I_type_t
 static herr_t copy_from_zarr(vol_node *node, const vol_place *place, hid_t ocpypl) {
     h5_lib *lib = node->file->lib;
     zb_error err = {0};
-    vol_node *made;
     unsigned flags = 0;
     if (lib->H5Pget_copy_object(ocpypl, &flags) < 0 || vol_attr_store_unwritten_below(node) < 0)
         return -1;
-    enum zb_code code = vol_edit_copy(node, place, flags & H5O_COPY_SHALLOW_HIERARCHY_FLAG,
-                                      flags & H5O_COPY_WITHOUT_ATTR_FLAG, &made, &err);
+    const vol_copying how = {.shallow = flags & H5O_COPY_SHALLOW_HIERARCHY_FLAG,
+                             .without_attributes = flags & H5O_COPY_WITHOUT_ATTR_FLAG,
+                             .expand_soft = flags & H5O_COPY_EXPAND_SOFT_LINK_FLAG,
+                             .expand_external = flags & H5O_COPY_EXPAND_EXT_LINK_FLAG};
+    enum zb_code code = vol_edit_copy(node, place, &how, &err);
     return code ? vol_push_making(lib, *lib->H5E_CANTCOPY_g, &err) : 0;
 }
 
@@ -60,7 +66,7 @@ static herr_t copy_to_zarr(const vol_object *from, const H5VL_loc_params_t *sour
     if (from->under)
         native = vol_import_open(from, source_loc, source_name, dxpl);
     else
-        node = vol_locate_name(from, source_loc, source_name);
+        node = vol_locate_name(from, source_loc, source_name, 0);
     if (native < 0 && !node)
         return -1;
     if (vol_place_find(base, target_name, vol_makes_groups(lib, lcpl), &place, &err) == ZB_OK) {
@@ -101,7 +107,7 @@ static herr_t vol_object_copy(void *source, const H5VL_loc_params_t *source_loc,
     if (!to->under)
         return copy_to_zarr(from, source_loc, source_name, to, target_loc, target_name, ocpypl,
                             lcpl, dxpl);
-    vol_node *node = vol_locate_name(from, source_loc, source_name);
+    vol_node *node = vol_locate_name(from, source_loc, source_name, 0);
     if (!node)
         return -1;
     return vol_copy_node(node, to, target_loc, target_name, ocpypl, lcpl, dxpl);
@@ -122,7 +128,8 @@ static herr_t fill_info(vol_node *node, unsigned fields, H5O_info2_t *info) {
     info->fileno = (unsigned long)node->file->number;
     vol_token_set(&info->token, node->token);
     info->type = object_type(node);
-    info->rc = node->loose ? 0 : 1;
+    if (fields & H5O_INFO_BASIC)
+        info->rc = node->loose ? 0 : (unsigned)vol_alias_count(node) + 1;
     if (fields & H5O_INFO_NUM_ATTRS) {
         vol_attrs *attrs = vol_node_attrs(node);
         if (!attrs)
@@ -145,6 +152,13 @@ static herr_t vol_object_get(void *obj, const H5VL_loc_params_t *loc, H5VL_objec
         *args->args.get_file.file = file;
         return file ? 0 : -1;
     }
+    vol_object *elsewhere = vol_open_elsewhere(object, loc, dxpl);
+    if (elsewhere) {
+        const H5VL_loc_params_t self = vol_self(elsewhere->type);
+        herr_t result = vol_object_get(elsewhere, &self, args, dxpl, req);
+        vol_close_any(elsewhere, dxpl);
+        return result;
+    }
     vol_node *node = vol_locate(object, loc);
     if (!node)
         return -1;
@@ -165,46 +179,64 @@ static herr_t vol_object_get(void *obj, const H5VL_loc_params_t *loc, H5VL_objec
 
 /* ---- Walks ---- */
 
-/* Visits node and what is below it, which is forgotten afterwards; `name` is relative to the start, "." for the start itself.
-   Links that cannot be opened lead to no object: a walk over links shows them. */
-static herr_t visit(vol_node *node, const char *name, hid_t id,
-                    const H5VL_object_visit_args_t *args, uint64_t *count);
+typedef struct object_walk {
+    const H5VL_object_visit_args_t *args;
+    hid_t id;       /* of the start */
+    uint64_t count; /* of objects so far */
+    vol_map seen;   /* objects with several names that were visited */
+} object_walk;
 
-static herr_t visit_children(vol_node *node, const char *name, hid_t id,
-                             const H5VL_object_visit_args_t *args, uint64_t *count) {
+/* Whether an object is met for the first time: each is visited once. */
+static bool is_new(vol_map *seen, vol_node *node) {
+    if (vol_alias_count(node) == 0)
+        return true;
+    if (vol_map_get(seen, node->token))
+        return false;
+    return vol_map_set(seen, node->token, node);
+}
+
+static herr_t visit(object_walk *walk, vol_node *node, const char *name);
+
+/* Links that cannot be opened lead to no object: a walk over links shows them. */
+static herr_t visit_children(object_walk *walk, vol_node *node, const char *name) {
+    const H5VL_object_visit_args_t *args = walk->args;
     bool at_start = strcmp(name, ".") == 0;
     herr_t result = 0;
     for (size_t i = 0; i < node->link_count && result == 0; i++) {
-        size_t at = args->order == H5_ITER_DEC ? node->link_count - 1 - i : i;
-        vol_node *child = node->link[at]->node;
+        vol_link *link = vol_order_link(node, args->idx_type == H5_INDEX_CRT_ORDER,
+                                        args->order == H5_ITER_DEC, i);
+        vol_node *child = vol_link_node(link);
         char *child_name = NULL;
         if (!child)
             continue;
-        if (asprintf(&child_name, "%s%s%s", at_start ? "" : name, at_start ? "" : "/",
-                     child->name) < 0)
+        if (asprintf(&child_name, "%s%s%s", at_start ? "" : name, at_start ? "" : "/", link->name) <
+            0)
             return -1;
-        result = visit(child, child_name, id, args, count);
+        result = visit(walk, child, child_name);
         free(child_name);
     }
     return result;
 }
 
-static herr_t visit(vol_node *node, const char *name, hid_t id,
-                    const H5VL_object_visit_args_t *args, uint64_t *count) {
+/* Visits node and what is below it, which is forgotten afterwards; `name` is relative to the start,
+   "." for the start itself. */
+static herr_t visit(object_walk *walk, vol_node *node, const char *name) {
     h5_lib *lib = node->file->lib;
     H5O_info2_t info;
     zb_error err = {0};
-    if (vol_walk_count(node->file, count, &err) != ZB_OK) {
+    if (!is_new(&walk->seen, node))
+        return 0;
+    if (vol_walk_count(node->file, &walk->count, &err) != ZB_OK) {
         VOL_PUSH_ZB(lib, SYM, CANTGET, &err);
         return -1;
     }
-    if (fill_info(node, args->fields, &info) < 0)
+    if (fill_info(node, walk->args->fields, &info) < 0)
         return -1;
     vol_node_pin(node);
-    herr_t result = args->op(id, name, &info, args->op_data);
+    herr_t result = walk->args->op(walk->id, name, &info, walk->args->op_data);
     if (result == 0 && node->kind == VOL_GROUP) {
         if (vol_node_list(node, &err) == ZB_OK) {
-            result = visit_children(node, name, id, args, count);
+            result = visit_children(walk, node, name);
         } else {
             VOL_PUSH_ZB(lib, SYM, CANTGET, &err);
             result = -1;
@@ -218,12 +250,13 @@ static herr_t visit(vol_node *node, const char *name, hid_t id,
 static herr_t visit_from(const vol_object *object, const H5VL_loc_params_t *loc,
                          const H5VL_object_visit_args_t *args) {
     vol_node *start = vol_locate(object, loc);
-    hid_t id = start ? vol_node_register(object->handle, start) : -1;
-    if (id < 0)
+    object_walk walk = {.args = args};
+    walk.id = start ? vol_node_register(object->handle, start) : -1;
+    if (walk.id < 0)
         return -1;
-    uint64_t count = 0;
-    herr_t result = visit(start, ".", id, args, &count);
-    vol_release_id(object->lib, id);
+    herr_t result = visit(&walk, start, ".");
+    vol_map_clear(&walk.seen);
+    vol_release_id(object->lib, walk.id);
     return result;
 }
 
@@ -239,8 +272,15 @@ static herr_t vol_object_specific(void *obj, const H5VL_loc_params_t *loc,
     case H5VL_OBJECT_CHANGE_REF_COUNT:
         return vol_refuse(lib, "changing a reference count");
     case H5VL_OBJECT_EXISTS:
-        if (!vol_lookup(object, loc, &found))
-            return -1;
+        if (!vol_lookup(object, loc, true, &found)) {
+            vol_object *elsewhere = vol_open_elsewhere(object, loc, dxpl);
+            if (!elsewhere)
+                return -1;
+            vol_close_any(elsewhere, dxpl);
+            vol_release_id(lib, lib->H5Eget_current_stack()); /* which empties it */
+            *args->args.exists.exists = true;
+            return 0;
+        }
         *args->args.exists.exists = found.node != NULL;
         return 0;
     case H5VL_OBJECT_LOOKUP:

@@ -12,10 +12,15 @@
 #include "create/datatype.h"
 #include "create/spec.h"
 #include "hdf5/errors.h"
+#include "copy/links.h"
 #include "copy/pieces.h"
 #include "copy/stored.h"
 #include "copy/strings.h"
 #include "hdf5/types.h"
+#include "model/aliases.h"
+#include "model/edit_links.h"
+#include "model/link_order.h"
+#include "model/map.h"
 #include "model/max_shape.h"
 #include "model/writers.h"
 
@@ -29,7 +34,9 @@ typedef struct import_job {
     h5_lib *lib;
     vol_handle *handle; /* of the target */
     hid_t dxpl;
-    unsigned flags; /* H5O_COPY_... */
+    unsigned flags;     /* H5O_COPY_... */
+    unsigned long file; /* the number of the source's file */
+    vol_map *made; /* from addresses in that file to nodes: of objects with several hard links */
 } import_job;
 
 static herr_t push_failed(const import_job *job, const char *name, zb_error *err) {
@@ -262,12 +269,24 @@ static herr_t make_dataset(const import_job *job, hid_t source, hid_t space, con
     return code ? push_failed(job, place->name, &err) : 0;
 }
 
-static herr_t import_dataset(const import_job *job, hid_t source, const vol_place *place) {
+/* A node that may be met again. */
+static herr_t remember(const import_job *job, const H5O_info2_t *info, vol_node *node) {
+    if (info->rc < 2 || info->fileno != job->file ||
+        vol_map_set(job->made, vol_token_get(&info->token), node))
+        return 0;
+    VOL_PUSH(job->lib, SYM, CANTCOPY, "no memory for the links of '%s'", node->path);
+    return -1;
+}
+
+static herr_t import_dataset(const import_job *job, hid_t source, const H5O_info2_t *info,
+                             const vol_place *place) {
     h5_lib *lib = job->lib;
     vol_node *node = NULL;
     hid_t space = lib->H5Dget_space(source);
     import_form form;
     herr_t result = make_dataset(job, source, space, place, &node, &form);
+    if (result >= 0)
+        result = remember(job, info, node);
     if (result >= 0)
         result = copy_pieces(job, source, &form, space, node);
     vol_release_id(lib, form.type);
@@ -281,6 +300,33 @@ typedef struct link_visit {
     vol_node *group; /* of the target */
 } link_visit;
 
+/* A link that is copied as it is. */
+static herr_t import_value_link(const import_job *job, hid_t source, const char *name,
+                                const H5L_info2_t *info, const vol_place *place) {
+    h5_lib *lib = job->lib;
+    zb_error err = {0};
+    if (info->type != H5L_TYPE_SOFT && info->type != H5L_TYPE_EXTERNAL) {
+        VOL_PUSH(lib, SYM, UNSUPPORTED, "cannot copy '%s': Zarr stores have no user-defined links",
+                 name);
+        return -1;
+    }
+    char *text = calloc(1, info->u.val_size + 1);
+    if (!text || lib->H5Lget_val(source, name, text, info->u.val_size, H5P_DEFAULT) < 0) {
+        free(text);
+        return -1;
+    }
+    vol_link_value value = {.target = text};
+    enum zb_code code;
+    if (info->type == H5L_TYPE_SOFT)
+        code = vol_edit_create_soft(place, text, &err);
+    else if (vol_link_unpack(text, info->u.val_size, &value))
+        code = vol_edit_create_external(place, value.file, value.target, &err);
+    else
+        code = zb_fail(&err, ZB_EUNSUPPORTED, "its value is of another form");
+    free(text);
+    return code ? push_failed(job, name, &err) : 0;
+}
+
 /* Links other than hard ones are followed only when the caller asked for that. */
 static herr_t import_link(hid_t source, const char *name, const H5L_info2_t *info, void *context) {
     const link_visit *visit = context;
@@ -290,12 +336,8 @@ static herr_t import_link(hid_t source, const char *name, const H5L_info2_t *inf
     bool follow = info->type == H5L_TYPE_HARD ||
                   (info->type == H5L_TYPE_SOFT && (flags & H5O_COPY_EXPAND_SOFT_LINK_FLAG)) ||
                   (info->type == H5L_TYPE_EXTERNAL && (flags & H5O_COPY_EXPAND_EXT_LINK_FLAG));
-    if (!follow) {
-        VOL_PUSH(lib, SYM, UNSUPPORTED,
-                 "cannot copy '%s': Zarr stores have no soft, external or user-defined links",
-                 name);
-        return -1;
-    }
+    if (!follow)
+        return import_value_link(visit->job, source, name, info, &place);
     hid_t child = lib->H5Oopen(source, name, H5P_DEFAULT);
     if (child < 0)
         return -1;
@@ -304,35 +346,54 @@ static herr_t import_link(hid_t source, const char *name, const H5L_info2_t *inf
     return result;
 }
 
-static herr_t import_group(const import_job *job, hid_t source, const vol_place *place, bool top) {
+static herr_t import_group(const import_job *job, hid_t source, const H5O_info2_t *info,
+                           const vol_place *place, bool top) {
+    h5_lib *lib = job->lib;
     vol_node *node;
     zb_error err = {0};
-    if (vol_edit_create_group(place, NULL, &node, &err) != ZB_OK)
+    unsigned order = 0;
+    hid_t list = lib->H5Gget_create_plist(source);
+    if (lib->H5Pget_link_creation_order(list, &order) < 0)
+        order = 0;
+    vol_release_id(lib, list);
+    if (vol_edit_create_group(place, NULL, &node, &err) != ZB_OK ||
+        vol_order_begin(node, order, &err) != ZB_OK)
         return push_failed(job, place->name, &err);
     link_visit visit = {.job = job, .group = node};
-    if (import_attrs(job, source, node) < 0)
+    if (remember(job, info, node) < 0 || import_attrs(job, source, node) < 0)
         return -1;
     if (!top && (job->flags & H5O_COPY_SHALLOW_HIERARCHY_FLAG))
         return 0;
-    return job->lib->H5Literate2(source, H5_INDEX_NAME, H5_ITER_INC, NULL, import_link, &visit);
+    return lib->H5Literate2(source, order ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME, H5_ITER_INC, NULL,
+                            import_link, &visit);
 }
 
-static herr_t import_datatype(const import_job *job, hid_t source, const vol_place *place) {
+static herr_t import_datatype(const import_job *job, hid_t source, const H5O_info2_t *info,
+                              const vol_place *place) {
     vol_node *node;
     zb_error err = {0};
     if (vol_datatype_make(place->group->file, source, place, &node, &err) != ZB_OK)
         return push_failed(job, place->name, &err);
-    return import_attrs(job, source, node);
+    return remember(job, info, node) < 0 ? -1 : import_attrs(job, source, node);
 }
 
 static herr_t import_object(const import_job *job, hid_t source, const vol_place *place, bool top) {
+    H5O_info2_t info;
+    zb_error err = {0};
+    if (job->lib->H5Oget_info3(source, &info, H5O_INFO_BASIC) < 0)
+        return -1;
+    vol_node *made =
+        info.fileno == job->file ? vol_map_get(job->made, vol_token_get(&info.token)) : NULL;
+    if (made)
+        return vol_alias_create(place, made, &err) == ZB_OK ? 0
+                                                            : push_failed(job, place->name, &err);
     switch (job->lib->H5Iget_type(source)) {
     case H5I_GROUP:
-        return import_group(job, source, place, top);
+        return import_group(job, source, &info, place, top);
     case H5I_DATASET:
-        return import_dataset(job, source, place);
+        return import_dataset(job, source, &info, place);
     default:
-        return import_datatype(job, source, place);
+        return import_datatype(job, source, &info, place);
     }
 }
 
@@ -351,8 +412,14 @@ hid_t vol_import_open(const vol_object *from, const H5VL_loc_params_t *from_loc,
 
 herr_t vol_import_object(hid_t source, const vol_object *to, const vol_place *place, hid_t ocpypl,
                          hid_t dxpl) {
-    import_job job = {.lib = to->lib, .handle = to->handle, .dxpl = dxpl};
-    if (job.lib->H5Pget_copy_object(ocpypl, &job.flags) < 0)
+    vol_map made = {.count = 0};
+    H5O_info2_t info;
+    import_job job = {.lib = to->lib, .handle = to->handle, .dxpl = dxpl, .made = &made};
+    if (job.lib->H5Pget_copy_object(ocpypl, &job.flags) < 0 ||
+        job.lib->H5Oget_info3(source, &info, H5O_INFO_BASIC) < 0)
         return -1;
-    return import_object(&job, source, place, true);
+    job.file = info.fileno;
+    herr_t result = import_object(&job, source, place, true);
+    vol_map_clear(&made);
+    return result;
 }

@@ -11,11 +11,15 @@
 #include "attributes/attributes.h"
 #include "create/creation_list.h"
 #include "hdf5/errors.h"
+#include "copy/links.h"
 #include "copy/pieces.h"
 #include "copy/stored.h"
 #include "copy/strings.h"
 #include "hdf5/types.h"
+#include "model/aliases.h"
+#include "model/link_order.h"
 #include "model/links.h"
+#include "model/map.h"
 #include "model/max_shape.h"
 #include "model/space.h"
 #include "model/tokens.h"
@@ -33,7 +37,13 @@ typedef struct copy_job {
     vol_node *top;  /* where the copy began */
     void *new_top;  /* its native copy */
     H5I_type_t top_type;
+    vol_map copies; /* from tokens to the copied_node of each, which the map owns */
 } copy_job;
+
+typedef struct copied_node {
+    vol_node *node;
+    char path[]; /* of its copy, seen from the copy of the top: "." for that */
+} copied_node;
 
 static void close_native(const copy_job *job, void *object, H5I_type_t type) {
     if (type == H5I_DATASET)
@@ -169,7 +179,7 @@ static herr_t copy_attrs(const copy_job *job, vol_node *node, void *object, H5I_
 /* ---- The tree ---- */
 
 static herr_t copy_into(copy_job *job, vol_node *node, void *parent, const H5VL_loc_params_t *loc,
-                        const char *name);
+                        const char *name, const char *above);
 
 /* The creation list is the one that the source shows, so chunks, filters and fill value carry
    over. */
@@ -190,12 +200,15 @@ static void *create_dataset(const copy_job *job, vol_node *node, void *parent,
     return dataset;
 }
 
-static void *create_group(const copy_job *job, void *parent, const H5VL_loc_params_t *loc,
-                          const char *name) {
+static void *create_group(const copy_job *job, vol_node *node, void *parent,
+                          const H5VL_loc_params_t *loc, const char *name) {
     h5_lib *lib = job->lib;
-    return lib->H5VLgroup_create(parent, loc, lib->native, name, job->lcpl,
-                                 *lib->H5P_LST_GROUP_CREATE_ID_g, *lib->H5P_LST_GROUP_ACCESS_ID_g,
-                                 job->dxpl, NULL);
+    hid_t list = lib->H5Pcreate(*lib->H5P_CLS_GROUP_CREATE_ID_g);
+    lib->H5Pset_link_creation_order(list, vol_order_flags(node));
+    void *made = lib->H5VLgroup_create(parent, loc, lib->native, name, job->lcpl, list,
+                                       *lib->H5P_LST_GROUP_ACCESS_ID_g, job->dxpl, NULL);
+    vol_release_id(lib, list);
+    return made;
 }
 
 /* A shallow copy makes the groups directly below the top, but nothing in them. */
@@ -212,7 +225,32 @@ static herr_t push_unreadable(const copy_job *job, const vol_link *link) {
     return -1;
 }
 
-static herr_t copy_children(copy_job *job, vol_node *group, void *new_group) {
+static H5VL_loc_params_t by_name(const copy_job *job, H5I_type_t type, const char *name) {
+    return (H5VL_loc_params_t){
+        .obj_type = type,
+        .type = H5VL_OBJECT_BY_NAME,
+        .loc_data.loc_by_name = {.name = name, .lapl_id = *job->lib->H5P_LST_LINK_ACCESS_ID_g}};
+}
+
+/* A link that is no node's place: as it is, or what it leads to. */
+static herr_t copy_named(copy_job *job, vol_link *link, void *new_group, const char *above) {
+    const H5VL_loc_params_t self = vol_self(H5I_GROUP);
+    const H5VL_loc_params_t loc = by_name(job, H5I_GROUP, link->name);
+    vol_route route = {.left = VOL_LINKS_FOLLOWED};
+    vol_found found = {.link = link, .node = vol_link_node(link)};
+    const bool expand =
+        link->kind == VOL_LINK_SOFT && (job->flags & H5O_COPY_EXPAND_SOFT_LINK_FLAG);
+    if (found.node || (expand && vol_path_enter(&route, &found, NULL) == ZB_OK))
+        return copy_into(job, found.node, new_group, &self, link->name, above);
+    vol_link_value value;
+    if (!vol_link_value_of(link, &value))
+        return push_unreadable(job, link);
+    if (value.file && (job->flags & H5O_COPY_EXPAND_EXT_LINK_FLAG))
+        return vol_refuse(job->lib, "copying what an external link leads to");
+    return vol_link_make_native(job->lib, new_group, &loc, job->lcpl, job->dxpl, &value);
+}
+
+static herr_t copy_children(copy_job *job, vol_node *group, void *new_group, const char *above) {
     const H5VL_loc_params_t self = vol_self(H5I_GROUP);
     zb_error err = {0};
     herr_t result = 0;
@@ -221,29 +259,66 @@ static herr_t copy_children(copy_job *job, vol_node *group, void *new_group) {
         return -1;
     }
     for (size_t i = 0; i < group->link_count && result >= 0; i++) {
-        const vol_link *link = group->link[i];
-        result = link->node ? copy_into(job, link->node, new_group, &self, link->name)
-                            : push_unreadable(job, link);
+        vol_link *link = vol_order_link(group, true, false, i);
+        if (link->named)
+            result = copy_named(job, link, new_group, above);
+        else
+            result = link->node ? copy_into(job, link->node, new_group, &self, link->name, above)
+                                : push_unreadable(job, link);
     }
     return result;
 }
 
+/* Remembers where a node's copy is; NULL when memory runs out. */
+static copied_node *remember(copy_job *job, vol_node *node, const char *above, const char *name) {
+    const bool is_top = node == job->top, below_top = strcmp(above, ".") == 0;
+    copied_node *copied = malloc(sizeof *copied + strlen(above) + strlen(name) + 2);
+    if (!copied)
+        return NULL;
+    copied->node = node;
+    if (is_top)
+        strcpy(copied->path, ".");
+    else
+        sprintf(copied->path, "%s%s%s", below_top ? "" : above, below_top ? "" : "/", name);
+    if (vol_map_set(&job->copies, node->token, copied))
+        return copied;
+    free(copied);
+    return NULL;
+}
+
+/* Another hard link to a copy. */
+static herr_t link_again(const copy_job *job, const copied_node *copied, void *parent,
+                         const char *name) {
+    const H5VL_loc_params_t loc = by_name(job, H5I_GROUP, name);
+    H5VL_link_create_args_t args = {
+        .op_type = H5VL_LINK_CREATE_HARD,
+        .args.hard = {.curr_obj = job->new_top,
+                      .curr_loc_params = by_name(job, job->top_type, copied->path)}};
+    return job->lib->H5VLlink_create(&args, parent, &loc, job->lib->native, job->lcpl,
+                                     *job->lib->H5P_LST_LINK_ACCESS_ID_g, job->dxpl, NULL);
+}
+
+/* above: the path of the copy's group, as in copied_node. */
 static herr_t copy_into(copy_job *job, vol_node *node, void *parent, const H5VL_loc_params_t *loc,
-                        const char *name) {
+                        const char *name, const char *above) {
     if (node->kind == VOL_DATATYPE)
         return vol_refuse(job->lib, "copying a named datatype to an HDF5 file, but by h5repack,");
     const H5I_type_t type = node->kind == VOL_DATASET ? H5I_DATASET : H5I_GROUP;
+    const copied_node *copied = vol_map_get(&job->copies, node->token);
+    if (copied)
+        return link_again(job, copied, parent, name);
     void *made = type == H5I_DATASET ? create_dataset(job, node, parent, loc, name)
-                                     : create_group(job, parent, loc, name);
+                                     : create_group(job, node, parent, loc, name);
     if (!made)
         return -1;
-    herr_t result = copy_attrs(job, node, made, type);
+    copied = remember(job, node, above, name);
+    herr_t result = copied ? copy_attrs(job, node, made, type) : -1;
     if (node == job->top) {
         job->new_top = made;
         job->top_type = type;
     }
     if (result >= 0 && has_copied_children(job, node))
-        result = copy_children(job, node, made);
+        result = copy_children(job, node, made, copied->path);
     if (node != job->top)
         close_native(job, made, type); /* the top's copy is needed once more */
     return result;
@@ -251,17 +326,10 @@ static herr_t copy_into(copy_job *job, vol_node *node, void *parent, const H5VL_
 
 /* ---- Dimension scales ---- */
 
-/* The path of node below the top of the copy, "." for the top; NULL when it is not part of the
-   job. */
+/* The path of node's copy; NULL when it is not part of the job. */
 static const char *path_in_copy(const copy_job *job, const vol_node *node) {
-    const vol_node *above = node;
-    while (above && above != job->top)
-        above = above->parent;
-    if (!above)
-        return NULL;
-    if (node == job->top)
-        return ".";
-    return node->path + (job->top->parent ? strlen(job->top->path) : 0) + 1;
+    const copied_node *copied = vol_map_get(&job->copies, node->token);
+    return copied ? copied->path : NULL;
 }
 
 /* The address of a node's copy. */
@@ -270,10 +338,7 @@ static bool new_token(const copy_job *job, const vol_node *node, H5O_token_t *to
     if (!path)
         return false;
     h5_lib *lib = job->lib;
-    const H5VL_loc_params_t loc = {
-        .obj_type = job->top_type,
-        .type = H5VL_OBJECT_BY_NAME,
-        .loc_data.loc_by_name = {.name = path, .lapl_id = *lib->H5P_LST_LINK_ACCESS_ID_g}};
+    const H5VL_loc_params_t loc = by_name(job, job->top_type, path);
     H5VL_object_specific_args_t args = {.op_type = H5VL_OBJECT_LOOKUP,
                                         .args.lookup.token_ptr = token};
     return lib->H5VLobject_specific(job->new_top, &loc, lib->native, &args, job->dxpl, NULL) >= 0;
@@ -290,11 +355,7 @@ static herr_t copy_scale_list(const copy_job *job, const vol_node *node, const v
         if (new_token(job, scale, &tokens[d]))
             lists[d] = (hvl_t){.len = 1, .p = &tokens[d]}; /* the first 8 bytes are the address */
     }
-    const H5VL_loc_params_t loc = {
-        .obj_type = job->top_type,
-        .type = H5VL_OBJECT_BY_NAME,
-        .loc_data.loc_by_name = {.name = path_in_copy(job, node),
-                                 .lapl_id = *lib->H5P_LST_LINK_ACCESS_ID_g}};
+    const H5VL_loc_params_t loc = by_name(job, job->top_type, path_in_copy(job, node));
     H5I_type_t type;
     void *dataset = lib->H5VLobject_open(job->new_top, &loc, lib->native, &type, job->dxpl, NULL);
     if (!dataset)
@@ -304,18 +365,23 @@ static herr_t copy_scale_list(const copy_job *job, const vol_node *node, const v
     return result;
 }
 
-static herr_t copy_scale_lists(const copy_job *job, vol_node *node) {
-    const vol_attrs *attrs = node->kind == VOL_DATASET ? vol_node_attrs(node) : NULL;
-    const vol_attr *attr = attrs ? vol_attrs_find(attrs, "DIMENSION_LIST") : NULL;
+static herr_t copy_scale_lists(const copy_job *job) {
     herr_t result = 0;
-    if (attr && attr->kind == VOL_ATTR_REFS)
-        result = copy_scale_list(job, node, attr);
-    if (!has_copied_children(job, node))
-        return result;
-    for (size_t i = 0; i < node->link_count && result >= 0; i++)
-        if (node->link[i]->node)
-            result = copy_scale_lists(job, node->link[i]->node);
+    for (size_t i = 0; i < job->copies.room && result >= 0; i++) {
+        const copied_node *copied = job->copies.entry[i].value;
+        vol_node *node = copied ? copied->node : NULL;
+        const vol_attrs *attrs = node && node->kind == VOL_DATASET ? vol_node_attrs(node) : NULL;
+        const vol_attr *attr = attrs ? vol_attrs_find(attrs, "DIMENSION_LIST") : NULL;
+        if (attr && attr->kind == VOL_ATTR_REFS)
+            result = copy_scale_list(job, node, attr);
+    }
     return result;
+}
+
+static void forget_copies(copy_job *job) {
+    for (size_t i = 0; i < job->copies.room; i++)
+        free(job->copies.entry[i].value);
+    vol_map_clear(&job->copies);
 }
 
 herr_t vol_copy_node(vol_node *node, const vol_object *target, const H5VL_loc_params_t *loc,
@@ -328,10 +394,11 @@ herr_t vol_copy_node(vol_node *node, const vol_object *target, const H5VL_loc_pa
     copy_job job = {.lib = target->lib, .lcpl = lcpl, .dxpl = dxpl, .top = node};
     if (job.lib->H5Pget_copy_object(ocpypl, &job.flags) < 0)
         return -1;
-    herr_t result = copy_into(&job, node, target->under, loc, name);
+    herr_t result = copy_into(&job, node, target->under, loc, name, ".");
     if (result >= 0 && !(job.flags & H5O_COPY_WITHOUT_ATTR_FLAG))
-        result = copy_scale_lists(&job, node);
+        result = copy_scale_lists(&job);
     if (job.new_top)
         close_native(&job, job.new_top, job.top_type);
+    forget_copies(&job);
     return result;
 }

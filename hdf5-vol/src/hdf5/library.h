@@ -31,6 +31,7 @@
 #define H5_ACC_RDWR 0x0001u
 #define H5_ACC_TRUNC 0x0002u
 #define H5_ACC_SWMR_WRITE 0x0020u
+#define H5_ACC_DEFAULT 0xffffu
 
 /* clang-format off */
 
@@ -42,10 +43,8 @@
     F(H5Tcreate) F(H5Tinsert) F(H5Tset_size) F(H5Tset_cset) F(H5Tset_strpad) F(H5Tset_fields)      \
     F(H5Tset_ebias) F(H5Tenum_create) F(H5Tenum_insert) F(H5Tvlen_create) F(H5Tequal)              \
     F(H5Tget_class) F(H5Tget_size) F(H5Tget_order) F(H5Tget_sign) F(H5Tget_precision)              \
-    F(H5Tget_offset) F(H5Tget_super) F(H5Tget_nmembers) F(H5Tget_member_name)                      \
-    F(H5Tget_member_type) F(H5Tget_member_index) F(H5Tget_cset) F(H5Tget_tag) F(H5Tget_fields)     \
-    F(H5Tget_ebias) F(H5Tget_norm) F(H5free_memory) F(H5Tis_variable_str) F(H5Tconvert)            \
-    F(H5Screate) F(H5Screate_simple) F(H5Sclose) F(H5Sget_select_type) F(H5Sget_select_npoints)    \
+    F(H5Tget_offset) F(H5Tget_super) F(H5Tis_variable_str) F(H5Tconvert) F(H5Screate)              \
+    F(H5Screate_simple) F(H5Sclose) F(H5Sget_select_type) F(H5Sget_select_npoints)                 \
     F(H5Sget_simple_extent_ndims) F(H5Sget_simple_extent_dims) F(H5Sis_regular_hyperslab)          \
     F(H5Sget_regular_hyperslab) F(H5Sselect_hyperslab) F(H5Sselect_valid) F(H5Sget_select_bounds)  \
     F(H5Ssel_iter_create) F(H5Ssel_iter_get_seq_list) F(H5Ssel_iter_close) F(H5Idec_ref)           \
@@ -67,15 +66,20 @@
     F(H5VLblob_put) F(H5VLblob_get) F(H5VLblob_specific) F(H5VLblob_optional) F(H5VLtoken_cmp)     \
     F(H5VLtoken_to_str) F(H5VLtoken_from_str) F(H5Pget_layout) F(H5Pget_chunk) F(H5Pget_nfilters)  \
     F(H5Pget_filter2) F(H5Pfill_value_defined) F(H5Pget_fill_value) F(H5Pget_external_count)       \
-    F(H5Pexist) F(H5Pget_size) F(H5Pget) F(H5Pget_create_intermediate_group)                       \
-    F(H5Sget_simple_extent_type) F(H5Scopy) F(H5Tget_strpad) F(H5Rget_obj_name) F(H5Literate2)     \
-    F(H5Oopen) F(H5Iget_type) F(H5Dget_type) F(H5Dget_space) F(H5Dget_create_plist) F(H5Dread)     \
-    F(H5Aiterate2) F(H5Aopen) F(H5Aget_type) F(H5Aget_space) F(H5Aread) F(H5Treclaim) F(H5Pequal)  \
-    F(H5Pget_edc_check) F(H5Fcreate) F(H5Dcreate_anon) F(H5Dwrite) F(H5Scombine_select)            \
-    F(H5Soffset_simple) F(H5Pisa_class) F(H5Tset_order) F(H5Tset_precision) F(H5Tset_offset)       \
-    F(H5Tset_sign) F(H5Tget_pad) F(H5Tset_pad) F(H5Tset_norm) F(H5Tget_inpad) F(H5Tset_inpad)      \
-    F(H5Tset_tag) F(H5Tget_member_offset) F(H5Tdetect_class) F(H5Tget_member_value)                \
-    F(H5Tarray_create2) F(H5Tget_array_ndims) F(H5Tget_array_dims2) F(H5Pget_driver)               \
+    F(H5Pexist) F(H5Pget_size) F(H5Pget) F(H5Pget_nlinks) F(H5Pget_link_creation_order)            \
+    F(H5Pset_link_creation_order) F(H5Gget_create_plist) F(H5Pget_elink_prefix)                    \
+    F(H5Pget_elink_fapl) F(H5Pget_elink_cb) F(H5Pget_elink_acc_flags)                              \
+    F(H5Pget_create_intermediate_group) F(H5Sget_simple_extent_type) F(H5Scopy) F(H5Tget_strpad)   \
+    F(H5Rget_obj_name) F(H5Literate2) F(H5Lget_val) F(H5Oget_info3) F(H5Oopen) F(H5Iget_type)      \
+    F(H5Dget_type) F(H5Dget_space) F(H5Dget_create_plist) F(H5Dread) F(H5Aiterate2) F(H5Aopen)     \
+    F(H5Aget_type) F(H5Aget_space) F(H5Aread) F(H5Treclaim) F(H5Pequal) F(H5Pget_edc_check)        \
+    F(H5Fcreate) F(H5Fopen) F(H5Dcreate_anon) F(H5Dwrite) F(H5Scombine_select)                     \
+    F(H5Soffset_simple) F(H5Tset_order) F(H5Tset_precision) F(H5Tset_offset) F(H5Tset_sign)        \
+    F(H5Tget_pad) F(H5Tset_pad) F(H5Tget_fields) F(H5Tget_ebias) F(H5Tget_norm) F(H5Tset_norm)     \
+    F(H5Tget_inpad) F(H5Tset_inpad) F(H5Tget_cset) F(H5Tset_tag) F(H5Tget_tag) F(H5free_memory)    \
+    F(H5Tget_nmembers) F(H5Tget_member_name) F(H5Tget_member_offset) F(H5Tget_member_type)         \
+    F(H5Tget_member_value) F(H5Tarray_create2) F(H5Tget_array_ndims) F(H5Tget_array_dims2)         \
+    F(H5Tget_member_index) F(H5Pisa_class) F(H5Tdetect_class) F(H5Pget_driver)                     \
     F(H5Pset_fapl_sec2) F(H5Pset_fapl_stdio) F(H5Pget_fapl_core) F(H5Pget_file_image)              \
     F(H5Pget_fclose_degree) F(H5Pset_fclose_degree) F(H5Pget_object_flush_cb)                      \
     F(H5Pset_object_flush_cb) F(H5Pget_userblock) F(H5Pget_append_flush)                           \

@@ -18,6 +18,7 @@
 #include "model/waiting.h"
 
 #include "model/links.h"
+#include "model/paths.h"
 
 #include "zarrbridge/conventions.h"
 

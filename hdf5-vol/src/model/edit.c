@@ -2,9 +2,13 @@
 /* Changing the hierarchy: see edit.h. */
 #include "model/edit.h"
 
+#include "model/aliases.h"
 #include "model/dimensions.h"
 #include "model/kept.h"
+#include "model/link_order.h"
 #include "model/links.h"
+#include "model/paths.h"
+#include "model/places.h"
 #include "model/side.h"
 #include "model/unreadable.h"
 #include "model/waiting.h"
@@ -30,14 +34,16 @@ bool vol_makes_groups(h5_lib *lib, hid_t lcpl) {
 /* The group called `name` in place->group, made if there is none and that is allowed. */
 static enum zb_code enter(vol_place *place, bool intermediate, zb_error *err) {
     vol_found next;
-    enum zb_code code = vol_path_find(place->group, place->name, &next, err);
-    if (code == ZB_ENOTFOUND && intermediate)
+    vol_route route = {.left = VOL_LINKS_FOLLOWED};
+    enum zb_code code = vol_path_find(place->group, place->name, &route, &next, err);
+    const bool is_there = code == ZB_OK;
+    if (is_there)
+        code = vol_path_enter(&route, &next, err);
+    if (code == ZB_ENOTFOUND && intermediate && !is_there)
         code = vol_edit_create_group(place, NULL, &next.node, err);
-    else if (code == ZB_ENOTFOUND)
+    else if (code == ZB_ENOTFOUND && !is_there)
         code = zb_fail(err, ZB_ENOTFOUND, "there is no group '%s' in %s", place->name,
                        place->group->path);
-    else if (!code && next.link && next.link->reason)
-        code = vol_link_blame(next.link, err);
     else if (!code && next.node->kind != VOL_GROUP)
         code = zb_fail(err, ZB_EINVAL, "'%s' is no group", next.node->path);
     if (!code)
@@ -63,8 +69,11 @@ static enum zb_code walk_place(vol_place *place, char *rest, bool intermediate, 
 
 enum zb_code vol_place_find(vol_node *base, const char *path, bool intermediate, vol_place *out,
                             zb_error *err) {
-    vol_found there;
+    vol_link *there;
     *out = (vol_place){.group = path[0] == '/' ? base->file->root : base};
+    if (out->group->loose)
+        return zb_fail(err, ZB_EINVAL,
+                       "the group has no name: nothing can be made in it before it is linked");
     char *copy = strdup(path);
     enum zb_code code = copy ? walk_place(out, copy, intermediate, err)
                              : zb_fail(err, ZB_ENOMEM, "no memory for path %s", path);
@@ -73,12 +82,14 @@ enum zb_code vol_place_find(vol_node *base, const char *path, bool intermediate,
         code = zb_fail(err, ZB_EINVAL, "'%s' names no new object", path);
     else if (!code && out->group->kind != VOL_GROUP)
         code = zb_fail(err, ZB_EINVAL, "'%s' is no group", out->group->path);
-    else if (!code && vol_path_find(out->group, out->name, &there, NULL) == ZB_OK)
+    else if (!code && vol_child_find(out->group, out->name, &there, NULL) == ZB_OK)
         code = zb_fail(err, ZB_ECONFLICT, "name already exists: '%s'", path);
     else if (!code && !out->group->zarr)
         code = zb_fail(err, ZB_EINVAL,
                        "the store '%s' is a single array: nothing else can be made in it",
                        base->file->path);
+    if (!code)
+        code = vol_order_prepare(out->group, out->name, err);
     if (code)
         vol_place_clear(out);
     return code;
@@ -86,9 +97,7 @@ enum zb_code vol_place_find(vol_node *base, const char *path, bool intermediate,
 
 /* ---- Creating ---- */
 
-/* Takes over `made`. A node without a place in the tree is in the store all the same, and shows
-   when the file is opened again. */
-static enum zb_code add(const vol_place *place, zb_node *made, vol_node **out, zb_error *err) {
+enum zb_code vol_edit_add(const vol_place *place, zb_node *made, vol_node **out, zb_error *err) {
     enum zb_code code = vol_tree_add(place->group, place->name, made, out, err);
     place->group->file->changes++;
     return code;
@@ -104,7 +113,7 @@ enum zb_code vol_edit_create_group(const vol_place *place, const char *attribute
     free(path);
     if (code)
         return code;
-    code = add(place, made, out, err);
+    code = vol_edit_add(place, made, out, err);
     if (!code)
         (*out)->listed = true; /* it is empty, and we shall see what is made in it */
     return code;
@@ -118,7 +127,7 @@ enum zb_code vol_edit_create_array(const vol_place *place, const zb_array_spec *
     if (!code)
         code = zb_array_create(place->group->file->store, path, spec, &made, err);
     free(path);
-    return code ? code : add(place, made, out, err);
+    return code ? code : vol_edit_add(place, made, out, err);
 }
 
 /* Of an array (spec), or of a group with these attributes. */
@@ -147,7 +156,10 @@ enum zb_code vol_edit_create_loose(vol_file *file, const zb_array_spec *spec, vo
 
 enum zb_code vol_edit_create_loose_group(vol_file *file, const char *attributes, vol_node **out,
                                          zb_error *err) {
-    return create_loose(file, NULL, attributes, out, err);
+    enum zb_code code = create_loose(file, NULL, attributes, out, err);
+    if (!code)
+        (*out)->listed = true; /* nothing can be made in it */
+    return code;
 }
 
 /* The chunks of a nameless dataset are copied as they are. */
@@ -166,6 +178,7 @@ enum zb_code vol_edit_link(vol_node *loose, const vol_place *place, zb_error *er
     if (!code && !loose->loose) {
         zb_store_release(loose->own_store);
         loose->own_store = NULL;
+        file->links_changed |= loose->order_changed;
     }
     free(path);
     return code;
@@ -180,7 +193,7 @@ static bool is_dimension(const vol_link *link) {
 enum zb_code vol_edit_delete(vol_link *link, zb_error *err) {
     if (!link)
         return zb_fail(err, ZB_EINVAL, "the root group cannot be deleted");
-    const vol_node *group = link->group;
+    vol_node *group = link->group;
     if (!group->zarr)
         return zb_fail(err, ZB_EINVAL, "the store '%s' is this array: delete the file instead",
                        group->file->path);
@@ -195,13 +208,8 @@ enum zb_code vol_edit_delete(vol_link *link, zb_error *err) {
     if (!code)
         vol_tree_remove(link);
     vol_kept_end(kept, !code);
-    return code;
-}
-
-static bool is_below(const vol_node *node, const vol_node *above) {
-    while (node && node != above)
-        node = node->parent;
-    return node != NULL;
+    return !code && group->listed ? vol_named_show(group, err) /* one that the node has hidden */
+                                  : code;
 }
 
 enum zb_code vol_edit_move(vol_link *link, const vol_place *place, zb_error *err) {
@@ -210,103 +218,29 @@ enum zb_code vol_edit_move(vol_link *link, const vol_place *place, zb_error *err
     vol_node *group = link->group, *node = link->node;
     if (!group->zarr || is_dimension(link))
         return zb_fail(err, ZB_EINVAL, "'%s' cannot be moved", link->name);
-    if (node && is_below(place->group, node))
+    if (node && vol_place_is_below(place->group, node))
         return zb_fail(err, ZB_EINVAL, "'%s' cannot be moved into itself", link->name);
     char *from, *to = NULL;
     enum zb_code code = vol_node_child_path(group, link->name, &from, err);
     if (!code)
         code = vol_node_child_path(place->group, place->name, &to, err);
     if (!code && node)
+        code = vol_alias_gather(node, err);
+    if (!code && node)
+        code = vol_links_store_below(node, err);
+    if (!code && node)
         code = vol_writer_close_below(node, err);
     if (!code)
         code = zb_node_move(group->file->store, from, to, err);
     if (!code)
         code = vol_tree_move(link, place->group, place->name, err);
+    if (!code && node && vol_alias_moved(node)) /* what leads there is wrong until it is stored */
+        code = vol_links_store_below(node->file->root, err);
+    if (!code && group->listed)
+        code = vol_named_show(group, err); /* one that the node has hidden */
     free(from);
     free(to);
     return code;
-}
-
-/* The whole of it, as it stands in the store. */
-static enum zb_code copy_whole(vol_node *node, const vol_place *place, vol_node **out,
-                               zb_error *err) {
-    vol_file *to = place->group->file;
-    zb_node *made = NULL;
-    char *path;
-    enum zb_code code = vol_node_child_path(place->group, place->name, &path, err);
-    if (!code)
-        code = vol_writer_flush_below(node, err);
-    if (!code)
-        code =
-            zb_node_copy(zb_node_store(node->zarr), zb_node_path(node->zarr), to->store, path, err);
-    if (!code)
-        code = zb_node_open(to->store, path, &made, err);
-    if (!code)
-        code = add(place, made, out, err);
-    free(path);
-    return code;
-}
-
-static enum zb_code copy_group_alone(vol_node *node, const vol_place *place, vol_node **out,
-                                     zb_error *err) {
-    enum zb_code code = vol_waiting_flush(node, err);
-    if (code)
-        return code;
-    const zb_json *attributes = zb_node_attributes(node->zarr);
-    char *text = attributes ? zb_json_print(attributes) : NULL;
-    code = !attributes || text ? vol_edit_create_group(place, text, out, err)
-                               : zb_fail(err, ZB_ENOMEM, "no memory for the attributes");
-    free(text);
-    return code;
-}
-
-static enum zb_code copy_shallow(vol_node *node, const vol_place *place, vol_node **out,
-                                 zb_error *err) {
-    enum zb_code code = copy_group_alone(node, place, out, err);
-    if (!code)
-        code = vol_node_list(node, err);
-    for (size_t i = 0; i < node->link_count && !code; i++) {
-        vol_link *link = node->link[i];
-        vol_node *child = link->node, *made;
-        const vol_place inside = {.group = *out, .name = link->name};
-        if (link->reason)
-            code = vol_link_blame(link, err);
-        else if (!child->is_dimension)
-            code = child->kind == VOL_GROUP ? copy_group_alone(child, &inside, &made, err)
-                                            : copy_whole(child, &inside, &made, err);
-    }
-    return code;
-}
-
-/* What side.h keeps besides attributes stays. */
-static enum zb_code remove_attributes(vol_node *node, zb_error *err) {
-    enum zb_code code = ZB_OK;
-    const zb_json *attributes = zb_node_attributes(node->zarr);
-    for (const zb_json *one = zb_json_first(attributes); one && !code; one = zb_json_next(one))
-        if (!vol_side_hides(node, zb_json_name(one)))
-            code = vol_edit_attribute(node, zb_json_name(one), NULL, NULL, err);
-    if (!code && node->kind == VOL_GROUP)
-        code = vol_node_list(node, err);
-    for (size_t i = 0; i < node->link_count && !code; i++) {
-        vol_node *child = node->link[i]->node;
-        if (child && !child->is_dimension && !child->is_unreadable)
-            code = remove_attributes(child, err);
-    }
-    return code;
-}
-
-enum zb_code vol_edit_copy(vol_node *node, const vol_place *place, bool shallow,
-                           bool without_attributes, vol_node **out, zb_error *err) {
-    if (!node->zarr || node->is_dimension)
-        return zb_fail(err, ZB_EINVAL, "'%s' is not in the store", node->path);
-    if (is_below(place->group, node))
-        return zb_fail(err, ZB_EINVAL, "'%s' cannot be copied into itself", node->path);
-    enum zb_code code = vol_unreadable_refuse(node, err);
-    if (code)
-        return code;
-    code = shallow && node->kind == VOL_GROUP ? copy_shallow(node, place, out, err)
-                                              : copy_whole(node, place, out, err);
-    return !code && without_attributes ? remove_attributes(*out, err) : code;
 }
 
 /* ---- Changing a node ---- */
@@ -421,6 +355,8 @@ static void remove_gone(vol_node *group) {
         vol_link *link = group->link[i];
         vol_node *child = link->node;
         zb_node *now = NULL;
+        if (link->named)
+            continue;
         if (link->reason) {
             vol_tree_remove(link);
         } else if (!child->is_dimension &&
@@ -437,6 +373,8 @@ enum zb_code vol_edit_refresh(vol_node *node, zb_error *err) {
     if (!node->zarr || node->is_dimension || node->is_unreadable || node->own_store)
         return ZB_OK; /* not in the store */
     enum zb_code code = vol_writer_close(node, err);
+    if (!code)
+        code = vol_links_store_below(node, err);
     if (!code && node->loose)
         code = zb_fail(err, ZB_ENOTFOUND, "the object has been deleted");
     if (!code)
@@ -454,8 +392,9 @@ enum zb_code vol_edit_refresh(vol_node *node, zb_error *err) {
     if (node->kind == VOL_DATASET) {
         vol_node_tell_shape(node);
     } else {
+        node->listed = node->order_known = false;
+        vol_alias_forget(node);
         remove_gone(node);
-        node->listed = false;
     }
     return ZB_OK;
 }

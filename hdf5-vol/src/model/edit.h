@@ -10,16 +10,11 @@
 
 #include "zarrbridge/change.h"
 
-/* A name for a new node: its group, and the last part of its path. Freed with vol_place_clear. */
-typedef struct vol_place {
-    vol_node *group;
-    char *name;
-} vol_place;
-
 /* The place where the node called `path`, seen from base, can be made: nothing has that name yet
    (ZB_ECONFLICT). Missing groups on the way are made when `intermediate`, else ZB_ENOTFOUND. */
 enum zb_code vol_place_find(vol_node *base, const char *path, bool intermediate, vol_place *out,
                             zb_error *err);
+/* Frees the name. */
 void vol_place_clear(vol_place *place);
 
 /* Whether a link creation list asks for missing groups to be made. */
@@ -31,6 +26,10 @@ enum zb_code vol_edit_create_group(const vol_place *place, const char *attribute
 enum zb_code vol_edit_create_array(const vol_place *place, const zb_array_spec *spec,
                                    vol_node **out, zb_error *err);
 
+/* Puts a node that has been made in the store into the tree; takes over `made`. A node without a place
+   in the tree is in the store all the same, and shows when the file is opened again. */
+enum zb_code vol_edit_add(const vol_place *place, zb_node *made, vol_node **out, zb_error *err);
+
 /* An array without a name, in memory until vol_edit_link gives it one. */
 enum zb_code vol_edit_create_loose(vol_file *file, const zb_array_spec *spec, vol_node **out,
                                    zb_error *err);
@@ -39,16 +38,12 @@ enum zb_code vol_edit_create_loose_group(vol_file *file, const char *attributes,
                                          zb_error *err);
 enum zb_code vol_edit_link(vol_node *loose, const vol_place *place, zb_error *err);
 
-/* Deletes the node behind a link (NULL: that of the root). Its ids stay valid; datasets with ids
-   live on in memory (model/kept.h), and data that wait for others are forgotten. */
+/* Deletes the node whose place a link is (NULL: that of the root), with all below it; see edit_links.h
+   for nodes that have other names. Its ids stay valid; datasets with ids live on in memory
+   (model/kept.h), and data that wait for others are forgotten. */
 enum zb_code vol_edit_delete(vol_link *link, zb_error *err);
 
 enum zb_code vol_edit_move(vol_link *link, const vol_place *place, zb_error *err);
-
-/* Copies node with all below it; the file of `place` may be another one. shallow: of groups below
-   node only the groups themselves. */
-enum zb_code vol_edit_copy(vol_node *node, const vol_place *place, bool shallow,
-                           bool without_attributes, vol_node **out, zb_error *err);
 
 /* Whether attributes of a node can be changed at all. */
 enum zb_code vol_edit_check_attributes(const vol_node *node, zb_error *err);

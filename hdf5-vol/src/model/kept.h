@@ -12,7 +12,8 @@
 typedef struct vol_kept vol_kept;
 
 /* Copies the datasets that have ids, of a node that is about to be deleted and all below it. NULL when
-   there are none. Waiting data of those are stored. A dataset that cannot be copied is left out. */
+   there are none. Waiting data and attributes of those are stored. A dataset that cannot be copied is
+   left out. */
 vol_kept *vol_kept_copy(vol_node *top);
 
 /* Ends that: the node has been deleted, and the copies take their places; or it has not, and they go. */

@@ -2,6 +2,8 @@
 /* The entries of one group: see links.h. */
 #include "model/links.h"
 
+#include "model/link_order.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,9 +28,38 @@ enum zb_code vol_link_new(const char *name, vol_node *node, const char *reason, 
     return ZB_OK;
 }
 
+enum zb_code vol_link_new_named(const char *name, enum vol_link_kind kind, const char *target,
+                                vol_link **out, zb_error *err) {
+    vol_link *link = calloc(1, sizeof *link);
+    if (!link || !(link->name = strdup(name)) || !(link->target = strdup(target))) {
+        vol_link_free(link);
+        return zb_fail(err, ZB_ENOMEM, "no memory for the link %s", name);
+    }
+    link->kind = kind;
+    link->named = true;
+    *out = link;
+    return ZB_OK;
+}
+
+enum zb_code vol_link_new_external(const char *name, const char *file, const char *target,
+                                   vol_link **out, zb_error *err) {
+    vol_link *link;
+    enum zb_code code = vol_link_new_named(name, VOL_LINK_EXTERNAL, target, &link, err);
+    if (code)
+        return code;
+    link->external = strdup(file);
+    if (!link->external) {
+        vol_link_free(link);
+        return zb_fail(err, ZB_ENOMEM, "no memory for the link %s", name);
+    }
+    *out = link;
+    return ZB_OK;
+}
+
 void vol_link_free(vol_link *link) {
     if (!link)
         return;
+    free(link->external);
     free(link->target);
     free(link->name);
     free(link);
@@ -38,13 +69,12 @@ enum zb_code vol_link_blame(const vol_link *link, zb_error *err) {
     return zb_fail(err, ZB_EUNSUPPORTED, "%s", link->reason);
 }
 
-/* The place of the name among the known links, or the one where it would be inserted. */
-static size_t position_of(const vol_node *group, const char *name, bool *found) {
-    size_t low = 0, high = group->link_count;
+size_t vol_links_position(vol_link *const *link, size_t count, const char *name, bool *found) {
+    size_t low = 0, high = count;
     *found = false;
     while (low < high && !*found) {
         size_t middle = low + (high - low) / 2;
-        int order = strcmp(group->link[middle]->name, name);
+        int order = strcmp(link[middle]->name, name);
         *found = order == 0;
         if (order < 0)
             low = middle + 1;
@@ -56,7 +86,7 @@ static size_t position_of(const vol_node *group, const char *name, bool *found) 
 
 vol_link *vol_links_find(const vol_node *group, const char *name) {
     bool found;
-    size_t at = position_of(group, name, &found);
+    size_t at = vol_links_position(group->link, group->link_count, name, &found);
     return found ? group->link[at] : NULL;
 }
 
@@ -74,18 +104,20 @@ enum zb_code vol_links_reserve(vol_node *group, zb_error *err) {
 
 void vol_links_insert(vol_node *group, vol_link *link) {
     bool found;
-    size_t at = position_of(group, link->name, &found);
+    size_t at = vol_links_position(group->link, group->link_count, link->name, &found);
     memmove(&group->link[at + 1], &group->link[at],
             (group->link_count - at) * sizeof group->link[0]);
     group->link[at] = link;
     group->link_count++;
     link->group = group;
+    vol_order_added(link);
 }
 
 void vol_links_take(vol_link *link) {
     vol_node *group = link->group;
     bool found;
-    size_t at = position_of(group, link->name, &found);
+    vol_order_taken(link);
+    size_t at = vol_links_position(group->link, group->link_count, link->name, &found);
     group->link_count--;
     memmove(&group->link[at], &group->link[at + 1],
             (group->link_count - at) * sizeof group->link[0]);

@@ -10,11 +10,21 @@
 enum zb_code vol_link_new(const char *name, vol_node *node, const char *reason, vol_link **out,
                           zb_error *err);
 
+/* A link that is no node's place, with what it leads to (copied). */
+enum zb_code vol_link_new_named(const char *name, enum vol_link_kind kind, const char *target,
+                                vol_link **out, zb_error *err);
+
+enum zb_code vol_link_new_external(const char *name, const char *file, const char *target,
+                                   vol_link **out, zb_error *err);
+
 /* Its node stays. */
 void vol_link_free(vol_link *link);
 
 /* Fails with the reason why the store's node cannot be read. */
 enum zb_code vol_link_blame(const vol_link *link, zb_error *err);
+
+/* The place of a name in a list that is sorted by names, or the one where it would be inserted. */
+size_t vol_links_position(vol_link *const *link, size_t count, const char *name, bool *found);
 
 /* The known link of that name; NULL when there is none. */
 vol_link *vol_links_find(const vol_node *group, const char *name);

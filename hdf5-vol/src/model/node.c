@@ -9,6 +9,7 @@
 #include "hdf5/types.h"
 #include "model/attribute_list.h"
 #include "model/links.h"
+#include "model/named_links.h"
 #include "model/side.h"
 #include "model/tree.h"
 #include "model/waiting.h"
@@ -76,8 +77,15 @@ void vol_node_free(vol_node *node) {
         return;
     for (size_t i = 0; i < node->link_count; i++) {
         vol_node_free(node->link[i]->node);
-        vol_link_free(node->link[i]);
+        if (!node->link[i]->named)
+            vol_link_free(node->link[i]);
     }
+    node->link_count = 0; /* named links are in both lists */
+    vol_named_forget(node);
+    if (node->names)
+        free(node->names->link);
+    free(node->names);
+    free(node->by_order);
     node->file->node_count--;
     close_ids(node);
     vol_attrs_free(node->attrs);

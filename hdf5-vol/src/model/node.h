@@ -3,9 +3,10 @@
  * Groups, datasets, and the links that lead to them.
  *
  * A *link* is an entry of a group: a name, and what stands behind it. A *node* is a group or a
- * dataset that can be opened. A store has one hard link for each node. Behind an entry whose
- * metadata cannot be read stands a dataset that tells the reason (unreadable.h). An entry that
- * cannot have a node at all is a soft link that leads nowhere, with the reason as its value.
+ * dataset that can be opened. Each node has one place in the store, and one link that is that place.
+ * Behind such a link whose metadata cannot be read stands a dataset that tells the reason
+ * (unreadable.h). One that cannot have a node at all is a soft link that leads nowhere, with the
+ * reason as its value. All other links are kept in an attribute of the group (named_links.h).
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_NODE_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_NODE_H
@@ -15,6 +16,7 @@
 #include "zarrbridge/zarrbridge.h"
 
 struct vol_attrs;
+struct vol_named;
 struct vol_object;
 struct vol_element;
 struct vol_waiting;
@@ -23,16 +25,26 @@ struct vol_file;
 typedef struct vol_node vol_node;
 
 enum vol_link_kind {
-    VOL_LINK_HARD, /* leads to its node */
-    VOL_LINK_SOFT  /* leads to what `target` names */
+    VOL_LINK_HARD,     /* the place of its node */
+    VOL_LINK_SOFT,     /* leads to what `target` names */
+    VOL_LINK_EXTERNAL, /* leads to what `target` names in the file called `external` */
+    VOL_LINK_ALIAS, /* another hard link: `target` is the way to the place of its node (aliases.h) */
+    VOL_LINK_KEPT   /* of a kind that this version does not know: kept, and not shown */
 };
 
 typedef struct vol_link {
     vol_node *group; /* the owner */
     char *name;
     enum vol_link_kind kind;
-    char *target;       /* the value of a soft link; NULL where there is no reason */
-    vol_node *node;     /* the one that opening the link gives; NULL when it cannot be opened */
+    bool named;                 /* of named_links.h, which owns it */
+    char *external;             /* external links: the name of the file */
+    bool changed;               /* named links: since they were stored */
+    bool counted;               /* aliases: the node has it among its names */
+    struct vol_link *next_gone; /* of named links that were removed since then */
+    uint64_t order;             /* link_order.h: from 1 on; 0 where it is not known */
+    vol_node *alias_of; /* aliases: the node, once it was looked for; NULL where there is none */
+    char *target;       /* the value of a soft link; JSON of a kept one; NULL where there is none */
+    vol_node *node;     /* the one whose place this is; NULL when it cannot be opened */
     const char *reason; /* why the store's node cannot be read; a part of target */
 } vol_link;
 
@@ -51,7 +63,15 @@ struct vol_node {
 
     vol_link **link; /* groups: the entries that are known so far, sorted by name */
     size_t link_count, link_room;
-    bool listed;        /* all entries are known */
+    bool listed;             /* all entries are known */
+    struct vol_named *named; /* groups: model/named_links.h; NULL until asked for */
+    struct vol_named *names; /* model/aliases.h: its aliases; NULL until asked for */
+    /* Groups, model/link_order.h: */
+    bool order_known, order_changed;
+    unsigned order_flags;
+    uint64_t last_order, order_bytes;
+    vol_link **by_order; /* NULL until asked for */
+
     bool is_dimension;  /* a dataset that dimensions.c made for a dimension, not in the store */
     bool is_unreadable; /* a dataset of unreadable.c, in place of the store's node */
 

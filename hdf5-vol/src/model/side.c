@@ -10,6 +10,7 @@
 
 #define VERSION 1
 #define ENTRIES "attributes"
+#define LINKS "links"
 
 /* ---- What is stored ---- */
 
@@ -68,10 +69,13 @@ static enum zb_code fail_foreign(const vol_node *node, zb_error *err) {
                    node->path);
 }
 
-static enum zb_code check(vol_node *node, zb_error *err) {
+enum zb_code vol_side_check(vol_node *node, zb_error *err) {
     enum zb_code code = vol_edit_check_attributes(node, err);
-    if (!code && value_of(node) && !stored(node))
-        code = fail_foreign(node, err);
+    return !code && value_of(node) && !stored(node) ? fail_foreign(node, err) : code;
+}
+
+static enum zb_code check(vol_node *node, zb_error *err) {
+    enum zb_code code = vol_side_check(node, err);
     if (!code && !vol_waiting_get(node))
         code = zb_fail(err, ZB_ENOMEM, "no memory for changes of %s", node->path);
     return code;
@@ -92,6 +96,11 @@ enum zb_code vol_side_set_entry(vol_node *node, const char *attribute, const cha
     return code ? code : vol_changes_set(&node->waiting->entries, attribute, json, err);
 }
 
+enum zb_code vol_side_set_link(vol_node *node, const char *link, const char *json, zb_error *err) {
+    enum zb_code code = check(node, err);
+    return code ? code : vol_changes_set(&node->waiting->links, link, json, err);
+}
+
 /* ---- Printing ---- */
 
 static void put(zb_json_writer *out, const zb_json *member, bool *any) {
@@ -106,15 +115,44 @@ static void put_changes(zb_json_writer *out, const vol_changes *changes, bool *a
             put(out, changes->change[i].value, any);
 }
 
-static void put_members(zb_json_writer *out, const zb_json *old, const vol_changes *changes,
+/* The members of an object with changes. */
+static void put_changed(zb_json_writer *out, const zb_json *old, const vol_changes *changes,
                         bool *any) {
+    for (const zb_json *one = zb_json_first(old); one; one = zb_json_next(one))
+        if (!vol_changes_find(changes, zb_json_name(one)))
+            put(out, one, any);
+    put_changes(out, changes, any);
+}
+
+static char *print_links(const vol_waiting *waiting, const zb_json *old, bool *any) {
+    const vol_change *change = vol_changes_find(&waiting->members, LINKS);
+    const zb_json *links = change ? change->value : zb_json_get(old, LINKS);
+    zb_json_writer *out = zb_json_writer_new();
+    zb_json_begin_object(out);
+    if (waiting->links.count > 0)
+        put_changed(out, zb_json_kind_of(links) == ZB_JSON_OBJECT ? links : NULL, &waiting->links,
+                    any);
+    zb_json_end_object(out);
+    return zb_json_writer_end(out, NULL);
+}
+
+/* All members but those whose entries are merged with changes of entries. */
+static void put_members(zb_json_writer *out, const zb_json *old, const vol_waiting *waiting,
+                        bool *any) {
+    const vol_changes *changes = &waiting->members;
     for (const zb_json *one = zb_json_first(old); one; one = zb_json_next(one)) {
         const char *name = zb_json_name(one);
         if (strcmp(name, "version") != 0 && strcmp(name, ENTRIES) != 0 &&
+            (strcmp(name, LINKS) != 0 || waiting->links.count == 0) &&
             !vol_changes_find(changes, name))
             put(out, one, any);
     }
     put_changes(out, changes, any);
+}
+
+static void put_object(zb_json_writer *out, const char *name, const char *json) {
+    zb_json_write_name(out, name);
+    zb_json_write_raw(out, json);
 }
 
 /* Whether the node has the attribute when the changes that wait have been stored. */
@@ -158,18 +196,22 @@ static char *end(zb_json_writer *object) {
 /* The object as the JSON of a text; *any is false when it has no member. */
 static char *print(const vol_waiting *waiting, const zb_json *attributes, const zb_json *old,
                    bool *any) {
-    bool any_entry = false;
+    bool any_entry = false, any_link = false;
     char *entries = print_entries(waiting, attributes, old, &any_entry);
-    if (!entries)
+    char *links = entries ? print_links(waiting, old, &any_link) : NULL;
+    if (!links) {
+        free(entries);
         return NULL;
-    zb_json_writer *object = begin();
-    put_members(object, old, &waiting->members, any);
-    if (any_entry) {
-        zb_json_write_name(object, ENTRIES);
-        zb_json_write_raw(object, entries);
     }
+    zb_json_writer *object = begin();
+    put_members(object, old, waiting, any);
+    if (any_link)
+        put_object(object, LINKS, links);
+    if (any_entry)
+        put_object(object, ENTRIES, entries);
     free(entries);
-    *any |= any_entry;
+    free(links);
+    *any |= any_entry || any_link;
     return end(object);
 }
 

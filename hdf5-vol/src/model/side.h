@@ -30,6 +30,9 @@ const zb_json *vol_side_get(vol_node *node, const char *member);
 /* The entry of an attribute likewise. */
 const zb_json *vol_side_entry(vol_node *node, const char *attribute);
 
+/* Whether anything can be kept: ZB_EUNSUPPORTED where the attribute is not ours. */
+enum zb_code vol_side_check(vol_node *node, zb_error *err);
+
 /* Sets a member to a JSON text, or removes it (NULL); the attribute goes with the last one.
    ZB_EUNSUPPORTED where the attribute is not ours. */
 enum zb_code vol_side_set(vol_node *node, const char *member, const char *json, zb_error *err);
@@ -37,6 +40,9 @@ enum zb_code vol_side_set(vol_node *node, const char *member, const char *json, 
 /* The entry of an attribute likewise. */
 enum zb_code vol_side_set_entry(vol_node *node, const char *attribute, const char *json,
                                 zb_error *err);
+
+/* The entry of a link (named_links.h) likewise; vol_side_get does not see it before it is stored. */
+enum zb_code vol_side_set_link(vol_node *node, const char *link, const char *json, zb_error *err);
 
 /* Whether an attribute of that name is hidden, since it is ours. */
 bool vol_side_hides(vol_node *node, const char *name);

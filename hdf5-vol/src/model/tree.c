@@ -3,7 +3,9 @@
 #include "model/tree.h"
 
 #include "model/dimensions.h"
+#include "model/link_order.h"
 #include "model/links.h"
+#include "model/named_links.h"
 #include "model/tokens.h"
 #include "model/unreadable.h"
 
@@ -131,8 +133,7 @@ static enum zb_code open_child(vol_node *group, const char *name, vol_link **out
 }
 
 /* One read of one document: opening a path lists no group. */
-static enum zb_code child_by_name(vol_node *group, const char *name, vol_link **out,
-                                  zb_error *err) {
+enum zb_code vol_child_find(vol_node *group, const char *name, vol_link **out, zb_error *err) {
     enum zb_code code = ZB_OK;
     if (group->kind != VOL_GROUP)
         code = ZB_ENOTFOUND;
@@ -143,39 +144,13 @@ static enum zb_code child_by_name(vol_node *group, const char *name, vol_link **
         *out = vol_links_find(group, name);
         if (!*out)
             code = group->listed ? ZB_ENOTFOUND : open_child(group, name, out, err);
+        /* A node hides a link of its name. */
+        if (code == ZB_ENOTFOUND && (*out = vol_named_find(group, name)))
+            code = ZB_OK;
     }
     return code == ZB_ENOTFOUND ? zb_fail(err, ZB_ENOTFOUND, "there is no node %s%s%s", group->path,
                                           group->parent ? "/" : "", name)
                                 : code;
-}
-
-/* HDF5's rules for paths: empty parts and "." mean nothing, ".." is a name like any other (which no
-   store has). */
-enum zb_code vol_path_find(vol_node *from, const char *path, vol_found *out, zb_error *err) {
-    enum zb_code code = ZB_OK;
-    char *copy = strdup(path), *rest = copy, *part;
-    *out = (vol_found){.node = path[0] == '/' ? from->file->root : from};
-    if (!copy)
-        return zb_fail(err, ZB_ENOMEM, "no memory for path %s", path);
-    while (!code && (part = strsep(&rest, "/"))) {
-        if (!*part || strcmp(part, ".") == 0)
-            continue;
-        code = out->link && out->link->reason ? vol_link_blame(out->link, err)
-                                              : child_by_name(out->node, part, &out->link, err);
-        if (!code)
-            out->node = out->link->node;
-    }
-    free(copy);
-    return code;
-}
-
-vol_node *vol_node_find(vol_node *from, const char *path, zb_error *err) {
-    vol_found found;
-    if (vol_path_find(from, path, &found, err) != ZB_OK)
-        return NULL;
-    if (!found.node)
-        vol_link_blame(found.link, err);
-    return found.node;
 }
 
 vol_link *vol_link_of(const vol_node *node) {
@@ -201,7 +176,11 @@ enum zb_code vol_node_list(vol_node *group, zb_error *err) {
         code = add_link(group, child->name, zarr, reason, &added, err);
     }
     zb_children_free(&children);
+    if (!code)
+        code = vol_named_show(group, err);
     group->listed = code == ZB_OK;
+    if (!code)
+        vol_order_assign(group);
     if (!code && group->file->options.dimensions == VOL_DIMENSIONS_ON)
         code = vol_dims_complete(group, err);
     return code;
@@ -216,7 +195,8 @@ static void unregister_below(vol_node *node) {
             unregister_below(node->link[i]->node);
 }
 
-/* Changes wait in nodes of files that are written; datasets of dimensions are made once. */
+/* Changes wait in nodes of files that are written; datasets of dimensions are made once. The ends of
+   a second hard link are pinned (aliases.c); links that are no places stay with their group. */
 void vol_tree_forget(vol_node *group, uint64_t kept) {
     vol_file *file = group->file;
     if (group->pins > 0 || file->writable || file->node_count <= kept ||
@@ -226,8 +206,11 @@ void vol_tree_forget(vol_node *group, uint64_t kept) {
         if (group->link[i]->node)
             unregister_below(group->link[i]->node);
         vol_node_free(group->link[i]->node);
-        vol_link_free(group->link[i]);
+        if (!group->link[i]->named)
+            vol_link_free(group->link[i]);
     }
+    free(group->by_order);
+    group->by_order = NULL;
     free(group->link);
     group->link = NULL;
     group->link_count = group->link_room = 0;

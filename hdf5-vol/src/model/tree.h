@@ -35,10 +35,11 @@ typedef struct vol_handle vol_handle;
 
 struct vol_file {
     h5_lib *lib;
-    vol_file *next;   /* of lib->files */
-    size_t refs;      /* the handles */
-    char *path;       /* as the user gave it */
-    bool writable;    /* opened or created by a handle that may write */
+    vol_file *next;     /* of lib->files */
+    size_t refs;        /* the handles */
+    char *path;         /* as the user gave it */
+    bool writable;      /* opened or created by a handle that may write */
+    bool links_changed; /* links wait to be stored (aliases.h) */
     uint64_t changes; /* counts what we changed: anything derived from several nodes may be stale */
     zb_error lost;    /* of a flush that cannot be tried again: of no code until then */
     uint64_t number;  /* the same for every open of one store, different from native files */
@@ -62,22 +63,18 @@ struct vol_handle {
     vol_manners manners; /* of the access list that it was opened with */
 };
 
+/* A name for a new node: its group, and the last part of its path. Freed with vol_place_clear of edit.h. */
+typedef struct vol_place {
+    vol_node *group;
+    char *name;
+} vol_place;
+
 /* ---- Finding ---- */
 
-/* The end of a path. */
-typedef struct vol_found {
-    vol_node *node; /* NULL when the link cannot be opened */
-    vol_link *link; /* the last one of the path; NULL when the path has no names, as "/" and "." */
-} vol_found;
+/* The link of that name in a group. ZB_ENOTFOUND when there is none. */
+enum zb_code vol_child_find(vol_node *group, const char *name, vol_link **out, zb_error *err);
 
-/* Follows an HDF5 path, relative to `from` unless it begins with '/'. ZB_ENOTFOUND when there is no
-   such link; a link on the way that cannot be opened gives its reason. */
-enum zb_code vol_path_find(vol_node *from, const char *path, vol_found *out, zb_error *err);
-
-/* The node at the end of the path. NULL also when the last link cannot be opened. */
-vol_node *vol_node_find(vol_node *from, const char *path, zb_error *err);
-
-/* The link that leads to a node; NULL for the root and for loose nodes. */
+/* The link that is a node's place; NULL for the root and for loose nodes. */
 vol_link *vol_link_of(const vol_node *node);
 
 /* Makes sure that all links of a group are known. */

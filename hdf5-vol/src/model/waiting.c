@@ -22,6 +22,7 @@ void vol_waiting_forget(vol_node *node) {
     vol_changes_clear(&waiting->attributes);
     vol_changes_clear(&waiting->members);
     vol_changes_clear(&waiting->entries);
+    vol_changes_clear(&waiting->links);
     free(waiting);
     node->waiting = NULL;
 }
@@ -114,7 +115,7 @@ static enum zb_code make_edits(const vol_node *node, const zb_json *now, edits *
     for (size_t i = 0; i < waiting->attributes.count; i++)
         add_change(out, &waiting->attributes.change[i], now);
     enum zb_code code = ZB_OK;
-    if (waiting->members.count > 0 || waiting->entries.count > 0)
+    if (waiting->members.count > 0 || waiting->entries.count > 0 || waiting->links.count > 0)
         code = add_side(out, node, now, err);
     if (!code && out->failed)
         code = zb_fail(err, ZB_ENOMEM, "no memory for the attributes of %s", node->path);

@@ -24,6 +24,7 @@ typedef struct vol_waiting {
     vol_changes attributes;
     vol_changes members; /* of the object in `_hdf5`, but its member "attributes" */
     vol_changes entries; /* of that member */
+    vol_changes links;   /* of its member "links" */
     size_t bytes;        /* of JSON text, about */
 } vol_waiting;
 

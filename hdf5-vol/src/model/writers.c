@@ -2,9 +2,11 @@
 /* The writers of datasets: see writers.h. */
 #include "model/writers.h"
 
+#include "model/aliases.h"
 #include "model/waiting.h"
 
 #include "zarrbridge/write.h"
+
 #include <stdio.h>
 
 enum zb_code vol_writer_get(vol_node *dataset, zb_writer **out, zb_error *err) {
@@ -93,7 +95,10 @@ void vol_writer_abandon_below(vol_node *node) {
 enum zb_code vol_file_flush(vol_file *file, zb_error *err) {
     if (!file->writable)
         return ZB_OK;
-    enum zb_code code = vol_writer_flush_below(file->root, err);
+    zb_error other;
+    enum zb_code links = vol_links_store_below(file->root, err);
+    enum zb_code data = vol_writer_flush_below(file->root, links ? &other : err);
+    enum zb_code code = links ? links : data;
     if (!code && file->lost.code) {
         *err = file->lost;
         return file->lost.code;

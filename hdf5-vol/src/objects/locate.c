@@ -3,15 +3,18 @@
 #include "objects/locate.h"
 
 #include "hdf5/errors.h"
+#include "model/aliases.h"
+#include "model/link_order.h"
 #include "hdf5/property_lists.h"
 #include "model/links.h"
 #include "model/tokens.h"
+
+#include <stdlib.h>
 
 H5VL_loc_params_t vol_self(H5I_type_t type) {
     return (H5VL_loc_params_t){.obj_type = type, .type = H5VL_OBJECT_BY_SELF};
 }
 
-/* Links are in the order of their names whatever index is asked for: Zarr knows no other. */
 static enum zb_code find_by_index(const vol_object *object, const H5VL_loc_by_idx_t *at,
                                   vol_found *out, zb_error *err) {
     vol_node *group = vol_node_find(object->node, at->name, err);
@@ -23,20 +26,32 @@ static enum zb_code find_by_index(const vol_object *object, const H5VL_loc_by_id
     if (at->n >= group->link_count)
         return zb_fail(err, ZB_ENOTFOUND, "group %s has %zu links, none with index %llu",
                        group->path, group->link_count, (unsigned long long)at->n);
-    const size_t i = (size_t)at->n;
-    out->link = group->link[at->order == H5_ITER_DEC ? group->link_count - 1 - i : i];
-    out->node = out->link->node;
+    const bool by_creation = at->idx_type == H5_INDEX_CRT_ORDER;
+    if (by_creation && !vol_order_flags(group))
+        return zb_fail(err, ZB_EINVAL, "creation order not tracked for links in group %s",
+                       group->path);
+    out->link = vol_order_link(group, by_creation, at->order == H5_ITER_DEC, (size_t)at->n);
+    out->node = vol_link_node(out->link);
     return ZB_OK;
 }
 
+vol_route vol_route_of(h5_lib *lib, hid_t lapl) {
+    vol_route route = {.left = VOL_LINKS_FOLLOWED};
+    if (lapl > 0 && lapl != *lib->H5P_LST_LINK_ACCESS_ID_g &&
+        lib->H5Pget_nlinks(lapl, &route.left) < 0)
+        route.left = VOL_LINKS_FOLLOWED;
+    return route;
+}
+
 static enum zb_code find_location(const vol_object *object, const H5VL_loc_params_t *loc,
-                                  vol_found *out, zb_error *err) {
+                                  vol_route *route, vol_found *out, zb_error *err) {
     *out = (vol_found){.node = object->node};
     switch (loc->type) {
     case H5VL_OBJECT_BY_SELF:
         return ZB_OK;
     case H5VL_OBJECT_BY_NAME:
-        return vol_path_find(object->node, loc->loc_data.loc_by_name.name, out, err);
+        *route = vol_route_of(object->lib, loc->loc_data.loc_by_name.lapl_id);
+        return vol_path_find(object->node, loc->loc_data.loc_by_name.name, route, out, err);
     case H5VL_OBJECT_BY_TOKEN:
         out->node =
             vol_node_by_token(object->file, vol_token_get(loc->loc_data.loc_by_token.token), err);
@@ -78,43 +93,87 @@ static void push_not_found(h5_lib *lib, const char *name, const zb_error *err) {
 
 bool vol_locate_link(const vol_object *object, const H5VL_loc_params_t *loc, vol_found *out) {
     zb_error err = {0};
+    vol_route route = {.left = VOL_LINKS_FOLLOWED};
     if (!has_list(object->lib, loc))
         return false;
-    if (find_location(object, loc, out, &err) == ZB_OK)
+    if (find_location(object, loc, &route, out, &err) == ZB_OK)
         return true;
     push_not_found(object->lib, location_name(loc), &err);
     return false;
 }
 
+static enum zb_code find_node(const vol_object *object, const H5VL_loc_params_t *loc,
+                              vol_found *out, zb_error *err) {
+    vol_route route = {.left = VOL_LINKS_FOLLOWED};
+    enum zb_code code = find_location(object, loc, &route, out, err);
+    return code || out->node ? code : vol_path_enter(&route, out, err);
+}
+
 vol_node *vol_locate(const vol_object *object, const H5VL_loc_params_t *loc) {
     zb_error err = {0};
     vol_found found;
-    if (!vol_locate_link(object, loc, &found))
+    if (!has_list(object->lib, loc))
         return NULL;
-    if (!found.node) {
-        vol_link_blame(found.link, &err);
-        VOL_PUSH_ZB(object->lib, SYM, CANTOPENOBJ, &err);
-    }
-    return found.node;
+    if (find_node(object, loc, &found, &err) == ZB_OK)
+        return found.node;
+    push_not_found(object->lib, location_name(loc), &err);
+    return NULL;
 }
 
-vol_node *vol_locate_name(const vol_object *object, const H5VL_loc_params_t *loc,
-                          const char *name) {
+vol_node *vol_locate_target(const vol_object *object, vol_found *found) {
+    zb_error err = {0};
+    vol_route route = {.left = VOL_LINKS_FOLLOWED};
+    if (found->node || vol_path_enter(&route, found, &err) == ZB_OK)
+        return found->node;
+    push_not_found(object->lib, found->link->name, &err);
+    return NULL;
+}
+
+/* The base of a name is in this file. */
+vol_node *vol_locate_on(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
+                        vol_route *route) {
     zb_error err = {0};
     vol_node *base = vol_locate(object, loc);
     if (!base || !name)
         return base;
-    vol_node *node = vol_node_find(base, name, &err);
-    if (!node)
+    vol_found found;
+    enum zb_code code = vol_path_find(base, name, route, &found, &err);
+    if (!code && !found.node)
+        code = vol_path_enter(route, &found, &err);
+    if (!code)
+        return found.node;
+    if (!route->rest)
         push_not_found(object->lib, name, &err);
-    return node;
+    return NULL;
 }
 
-bool vol_lookup(const vol_object *object, const H5VL_loc_params_t *loc, vol_found *out) {
+vol_node *vol_locate_name(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
+                          hid_t lapl) {
+    vol_route route = vol_route_of(object->lib, lapl);
+    return vol_locate_on(object, loc, name, &route);
+}
+
+bool vol_leaves(const vol_object *object, const H5VL_loc_params_t *loc) {
+    vol_route route = vol_route_of(object->lib, loc->loc_data.loc_by_name.lapl_id);
+    vol_found found;
+    route.may_leave = true;
+    if (vol_path_find(object->node, loc->loc_data.loc_by_name.name, &route, &found, NULL) ==
+            ZB_OK &&
+        !found.node)
+        vol_path_enter(&route, &found, NULL);
+    free(route.rest);
+    return route.external != NULL;
+}
+
+bool vol_lookup(const vol_object *object, const H5VL_loc_params_t *loc, bool follow,
+                vol_found *out) {
     zb_error err = {0};
+    vol_route route = {.left = VOL_LINKS_FOLLOWED};
     if (!has_list(object->lib, loc))
         return false;
-    if (find_location(object, loc, out, &err) == ZB_OK)
+    enum zb_code code =
+        follow ? find_node(object, loc, out, &err) : find_location(object, loc, &route, out, &err);
+    if (code == ZB_OK)
         return true;
     *out = (vol_found){.node = NULL};
     if (err.code == ZB_ENOTFOUND)

@@ -3,6 +3,7 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_OBJECTS_LOCATE_H
 #define ZARRBRIDGE_HDF5_VOL_OBJECTS_LOCATE_H
 
+#include "model/paths.h"
 #include "objects/object.h"
 
 /* The location of an object itself. */
@@ -15,11 +16,29 @@ bool vol_locate_link(const vol_object *object, const H5VL_loc_params_t *loc, vol
 /* The node there. Pushes an error and returns NULL when there is none. */
 vol_node *vol_locate(const vol_object *object, const H5VL_loc_params_t *loc);
 
-/* The node called `name` (NULL: itself) seen from there. */
-vol_node *vol_locate_name(const vol_object *object, const H5VL_loc_params_t *loc, const char *name);
+/* The node called `name` (NULL: itself) seen from there; `lapl` is the access list of the call. */
+vol_node *vol_locate_name(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
+                          hid_t lapl);
 
-/* For questions of existence: as vol_locate_link, but where there is none, both parts of *out are
-   NULL, and only a real failure pushes an error and returns false. */
-bool vol_lookup(const vol_object *object, const H5VL_loc_params_t *loc, vol_found *out);
+/* As vol_locate_name, by a route of the caller's. NULL without an error where the path leaves the
+   file and the route may. */
+vol_node *vol_locate_on(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
+                        vol_route *route);
+
+/* A route with as many links as a call's access list allows. */
+vol_route vol_route_of(h5_lib *lib, hid_t lapl);
+
+/* Whether a location by name is in another file. */
+bool vol_leaves(const vol_object *object, const H5VL_loc_params_t *loc);
+
+/* For questions of existence: as vol_locate_link, the last link followed if `follow`, but where
+   there is none, both parts of *out are NULL, and only a real failure pushes an error and returns
+   false. */
+bool vol_lookup(const vol_object *object, const H5VL_loc_params_t *loc, bool follow,
+                vol_found *out);
+
+/* The node of a link that vol_locate_link has found. Pushes an error and returns NULL when it leads
+   to none. */
+vol_node *vol_locate_target(const vol_object *object, vol_found *found);
 
 #endif

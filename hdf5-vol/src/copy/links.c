@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* Links as values: see links.h. */
+#include "copy/links.h"
+
+#include "hdf5/errors.h"
+#include "model/aliases.h"
+#include "model/edit_links.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool vol_link_value_of(vol_link *link, vol_link_value *out) {
+    const bool is_external = link && link->kind == VOL_LINK_EXTERNAL;
+    const bool is_soft = link && (link->kind == VOL_LINK_SOFT ||
+                                  (link->kind == VOL_LINK_ALIAS && !vol_link_node(link)));
+    if ((!is_external && !is_soft) || !link->target)
+        return false;
+    *out = (vol_link_value){.type = is_external ? H5L_TYPE_EXTERNAL : H5L_TYPE_SOFT,
+                            .target = link->target,
+                            .file = link->external};
+    return true;
+}
+
+/* A byte with version and flags, 0 as yet, and two texts, each with its NUL. */
+bool vol_link_unpack(const void *packed, size_t size, vol_link_value *out) {
+    const char *bytes = packed, *end = size > 0 ? bytes + size : bytes;
+    const char *nul = size > 1 && bytes[0] == 0 ? memchr(bytes + 1, 0, size - 1) : NULL;
+    if (!nul || !memchr(nul + 1, 0, (size_t)(end - nul - 1)))
+        return false;
+    *out = (vol_link_value){.type = H5L_TYPE_EXTERNAL, .file = bytes + 1, .target = nul + 1};
+    return true;
+}
+
+char *vol_link_pack(const vol_link_value *value, size_t *size) {
+    const size_t file = strlen(value->file) + 1, target = strlen(value->target) + 1;
+    char *packed = malloc(1 + file + target);
+    *size = 1 + file + target;
+    if (!packed)
+        return NULL;
+    packed[0] = 0;
+    memcpy(packed + 1, value->file, file);
+    memcpy(packed + 1 + file, value->target, target);
+    return packed;
+}
+
+herr_t vol_link_make(const vol_object *at, const H5VL_loc_params_t *loc, hid_t lcpl,
+                     const vol_link_value *value) {
+    h5_lib *lib = at->lib;
+    const H5VL_loc_params_t self = vol_self(loc->obj_type);
+    vol_place place;
+    zb_error err = {0};
+    vol_node *base = vol_may_write(at, "create a link") ? vol_locate(at, &self) : NULL;
+    if (!base)
+        return -1;
+    enum zb_code code = vol_place_find(base, loc->loc_data.loc_by_name.name,
+                                       vol_makes_groups(lib, lcpl), &place, &err);
+    if (!code) {
+        code = value->file ? vol_edit_create_external(&place, value->file, value->target, &err)
+                           : vol_edit_create_soft(&place, value->target, &err);
+        vol_place_clear(&place);
+    }
+    return code ? vol_push_making(lib, *lib->H5E_CANTCREATE_g, &err) : 0;
+}
+
+herr_t vol_link_make_native(h5_lib *lib, void *at, const H5VL_loc_params_t *loc, hid_t lcpl,
+                            hid_t dxpl, const vol_link_value *value) {
+    H5VL_link_create_args_t args = {.op_type = H5VL_LINK_CREATE_SOFT,
+                                    .args.soft.target = value->target};
+    char *packed = NULL;
+    size_t size;
+    if (value->file) {
+        packed = vol_link_pack(value, &size);
+        if (!packed)
+            return -1;
+        args = (H5VL_link_create_args_t){
+            .op_type = H5VL_LINK_CREATE_UD,
+            .args.ud = {.type = H5L_TYPE_EXTERNAL, .buf = packed, .buf_size = size}};
+    }
+    herr_t result = lib->H5VLlink_create(&args, at, loc, lib->native, lcpl,
+                                         *lib->H5P_LST_LINK_ACCESS_ID_g, dxpl, NULL);
+    free(packed);
+    return result;
+}
+
+/* ---- H5Lcopy ---- */
+
+static herr_t refuse_hard(h5_lib *lib) {
+    VOL_PUSH(lib, SYM, UNSUPPORTED,
+             "a hard link cannot be copied into another file: copy the object (H5Ocopy) instead");
+    return -1;
+}
+
+/* The link of a native file; *text is malloc'ed. */
+static herr_t read_native(const vol_object *source, const H5VL_loc_params_t *loc, hid_t dxpl,
+                          vol_link_value *out, char **text) {
+    h5_lib *lib = source->lib;
+    H5L_info2_t info;
+    H5VL_link_get_args_t get = {.op_type = H5VL_LINK_GET_INFO, .args.get_info.linfo = &info};
+    *text = NULL;
+    if (lib->H5VLlink_get(source->under, loc, lib->native, &get, dxpl, NULL) < 0)
+        return -1;
+    if (info.type == H5L_TYPE_HARD)
+        return refuse_hard(lib);
+    if (info.type != H5L_TYPE_SOFT && info.type != H5L_TYPE_EXTERNAL)
+        return vol_refuse(lib, "a user-defined link");
+    *text = calloc(1, info.u.val_size + 1);
+    get = (H5VL_link_get_args_t){.op_type = H5VL_LINK_GET_VAL,
+                                 .args.get_val = {.buf_size = info.u.val_size, .buf = *text}};
+    if (!*text || lib->H5VLlink_get(source->under, loc, lib->native, &get, dxpl, NULL) < 0)
+        return -1;
+    *out = (vol_link_value){.type = info.type, .target = *text};
+    if (info.type == H5L_TYPE_EXTERNAL && !vol_link_unpack(*text, info.u.val_size, out))
+        return vol_refuse(lib, "an external link of another form");
+    return 0;
+}
+
+/* Within one store: a hard link gets another name. */
+static herr_t copy_inside(const vol_object *target, const H5VL_loc_params_t *loc, hid_t lcpl,
+                          vol_found *found) {
+    h5_lib *lib = target->lib;
+    const H5VL_loc_params_t self = vol_self(loc->obj_type);
+    vol_place place;
+    zb_error err = {0};
+    vol_node *base = vol_may_write(target, "create a link") ? vol_locate(target, &self) : NULL;
+    if (!base)
+        return -1;
+    enum zb_code code = vol_place_find(base, loc->loc_data.loc_by_name.name,
+                                       vol_makes_groups(lib, lcpl), &place, &err);
+    if (!code) {
+        code = found->link ? vol_edit_copy_link(found->link, &place, &err)
+                           : vol_alias_create(&place, found->node, &err);
+        vol_place_clear(&place);
+    }
+    return code ? vol_push_making(lib, *lib->H5E_CANTCREATE_g, &err) : 0;
+}
+
+herr_t vol_copy_link(const vol_object *source, const H5VL_loc_params_t *source_loc,
+                     const vol_object *target, const H5VL_loc_params_t *target_loc, hid_t lcpl,
+                     hid_t dxpl) {
+    vol_link_value value;
+    vol_found found;
+    char *text = NULL;
+    if (!source->under && !vol_locate_link(source, source_loc, &found))
+        return -1;
+    if (!source->under && !target->under && source->file == target->file)
+        return copy_inside(target, target_loc, lcpl, &found);
+    herr_t result = source->under ? read_native(source, source_loc, dxpl, &value, &text)
+                    : vol_link_value_of(found.link, &value) ? 0
+                                                            : refuse_hard(source->lib);
+    if (result >= 0)
+        result = target->under ? vol_link_make_native(target->lib, target->under, target_loc, lcpl,
+                                                      dxpl, &value)
+                               : vol_link_make(target, target_loc, lcpl, &value);
+    free(text);
+    return result;
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/* Second hard links: see aliases.h. */
+#include "model/aliases.h"
+
+#include "model/link_order.h"
+#include "model/links.h"
+#include "model/places.h"
+#include "model/side.h"
+#include "model/unreadable.h"
+#include "model/waiting.h"
+
+#include "zarrbridge/limits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MEMBER "names"
+
+static vol_named *names_of(vol_node *node);
+
+/* What an alias says; whether the node agrees is another question. Both ends know each other from
+   now on, so neither is forgotten while the file is open. */
+static vol_node *alias_target(vol_link *alias) {
+    if (alias->alias_of && !alias->alias_of->loose)
+        return alias->alias_of;
+    alias->alias_of = alias->group->loose ? NULL : vol_place_node(alias->group, alias->target);
+    if (alias->alias_of) {
+        vol_node_pin(alias->alias_of);
+        vol_node_pin(alias->group);
+    }
+    return alias->alias_of;
+}
+
+/* Walks end since they know the nodes to which several links lead, so the node must agree. */
+vol_node *vol_link_node(vol_link *link) {
+    if (link->kind != VOL_LINK_ALIAS)
+        return link->node;
+    vol_node *node = alias_target(link);
+    return node && names_of(node) && link->counted ? node : NULL;
+}
+
+/* ---- The aliases of one node ---- */
+
+static enum zb_code append(vol_named *names, vol_link *alias, zb_error *err) {
+    if (names->count == names->room) {
+        size_t room = names->room ? 2 * names->room : 4;
+        vol_link **grown = realloc(names->link, room * sizeof *grown);
+        if (!grown)
+            return zb_fail(err, ZB_ENOMEM, "no memory for the names of a node");
+        names->link = grown;
+        names->room = room;
+    }
+    names->link[names->count++] = alias;
+    alias->counted = true;
+    return ZB_OK;
+}
+
+/* The alias at a place, if it is there, is shown, and leads to the node. */
+static vol_link *alias_at(vol_node *node, const char *text) {
+    char *name;
+    vol_node *group = vol_place_parent(node, text, &name);
+    vol_link *link = NULL;
+    if (!group || vol_child_find(group, name, &link, NULL) != ZB_OK ||
+        link->kind != VOL_LINK_ALIAS || alias_target(link) != node)
+        link = NULL;
+    free(name);
+    return link;
+}
+
+/* Memory that runs out leaves fewer names: the node is where it is. */
+static vol_named *names_of(vol_node *node) {
+    if (node->names || !(node->names = calloc(1, sizeof *node->names)))
+        return node->names;
+    const zb_json *list = node->loose ? NULL : vol_side_get(node, MEMBER);
+    if (zb_json_kind_of(list) != ZB_JSON_ARRAY)
+        return node->names;
+    for (const zb_json *one = zb_json_first(list); one; one = zb_json_next(one)) {
+        const char *text = zb_json_string(one);
+        vol_link *alias = text ? alias_at(node, text) : NULL;
+        if (alias && !alias->counted)
+            append(node->names, alias, NULL);
+    }
+    return node->names;
+}
+
+size_t vol_alias_count(vol_node *node) {
+    const vol_named *names = names_of(node);
+    size_t count = 0;
+    for (size_t i = 0; names && i < names->count; i++)
+        count += !names->link[i]->group->loose;
+    return count;
+}
+
+vol_link *vol_alias_outside(vol_node *node, const vol_node *top) {
+    const vol_named *names = names_of(node);
+    for (size_t i = 0; names && i < names->count; i++) {
+        vol_link *alias = names->link[i];
+        if (!alias->group->loose && !vol_place_is_below(alias->group, top))
+            return alias;
+    }
+    return NULL;
+}
+
+/* ---- Making and removing ---- */
+
+static enum zb_code check_target(const vol_node *node, const vol_place *place, zb_error *err) {
+    if (node->file != place->group->file)
+        return zb_fail(err, ZB_EINVAL, "a hard link cannot lead into another file");
+    if (node->loose || !node->zarr || node->is_dimension)
+        return zb_fail(err, ZB_EINVAL, "'%s' is not in the store: nothing can be linked to it",
+                       node->path);
+    return vol_unreadable_refuse(node, err);
+}
+
+/* What the names take in the node's document. */
+static enum zb_code check_room(const vol_node *node, const vol_named *names, const vol_place *place,
+                               zb_error *err) {
+    const uint64_t longest =
+        4 * (strlen(node->path) + strlen(place->group->path)) + strlen(place->name) + 8;
+    if ((names->count + 1) * longest > zb_limits_get()->document_bytes / 4)
+        return zb_fail(err, ZB_ELIMIT,
+                       "'%s' has more hard links than its document has room for (limit "
+                       "document_bytes)",
+                       node->path);
+    return ZB_OK;
+}
+
+enum zb_code vol_alias_create(const vol_place *place, vol_node *node, zb_error *err) {
+    vol_link *link = NULL;
+    char *text = NULL;
+    vol_named *names = names_of(node);
+    enum zb_code code = check_target(node, place, err);
+    if (!code)
+        code = vol_side_check(node, err);
+    if (!code && (!names || !(text = vol_place_text(place->group, node, NULL))))
+        code = zb_fail(err, ZB_ENOMEM, "no memory for a link");
+    if (!code)
+        code = check_room(node, names, place, err);
+    if (!code)
+        code = vol_link_new_named(place->name, VOL_LINK_ALIAS, text, &link, err);
+    free(text);
+    if (!code)
+        code = vol_named_add(place->group, link, err);
+    if (code)
+        return code;
+    link->alias_of = node;
+    code = append(names, link, err);
+    names->changed = true;
+    if (code)
+        vol_named_remove(link);
+    return code;
+}
+
+/* The node behind an alias has it no longer. */
+static void drop_name(vol_link *link) {
+    vol_named *names = link->alias_of ? link->alias_of->names : NULL;
+    for (size_t i = 0; names && i < names->count; i++) {
+        if (names->link[i] != link)
+            continue;
+        names->link[i] = names->link[--names->count];
+        link->counted = false;
+        names->changed = link->group->file->links_changed = true;
+    }
+}
+
+void vol_alias_remove(vol_link *link) {
+    if (link->kind == VOL_LINK_ALIAS)
+        vol_link_node(link); /* so that the node's list is known, and stored without this one */
+    drop_name(link);
+    vol_named_remove(link);
+}
+
+static void forget_names(vol_node *node) {
+    if (node && node->names) {
+        for (size_t i = 0; i < node->names->count; i++)
+            node->names->link[i]->counted = false;
+        free(node->names->link);
+        free(node->names);
+        node->names = NULL;
+    }
+}
+
+/* ---- Changing places ---- */
+
+enum zb_code vol_alias_gather(vol_node *top, zb_error *err) {
+    names_of(top);
+    enum zb_code code = top->kind == VOL_GROUP ? vol_node_list(top, err) : ZB_OK;
+    for (size_t i = 0; i < top->link_count && !code; i++) {
+        vol_node *child = vol_link_node(top->link[i]);
+        if (child)
+            names_of(child);
+        if (child && top->link[i]->node)
+            code = vol_alias_gather(child, err);
+    }
+    return code;
+}
+
+bool vol_alias_moved(vol_node *top) {
+    const vol_named *names = top->names;
+    const vol_named *named = top->named;
+    bool any = false;
+    if (names && names->count == 0 && !names->changed) { /* there may be some, seen from here */
+        forget_names(top);
+        names = NULL;
+    }
+    for (size_t i = 0; names && i < names->count; i++) {
+        vol_named_change(names->link[i]);
+        top->names->changed = any = true;
+    }
+    for (size_t i = 0; named && i < named->count; i++) {
+        const vol_node *node = named->link[i]->alias_of;
+        if (!node || !node->names)
+            continue;
+        vol_named_change(named->link[i]);
+        node->names->changed = any = true;
+    }
+    for (size_t i = 0; i < top->link_count; i++)
+        if (top->link[i]->node)
+            any |= vol_alias_moved(top->link[i]->node);
+    top->file->links_changed |= any;
+    return any;
+}
+
+void vol_alias_drop_below(vol_node *top) {
+    for (size_t i = 0; top->named && i < top->named->count; i++)
+        drop_name(top->named->link[i]);
+    for (size_t i = 0; i < top->link_count; i++)
+        if (top->link[i]->node)
+            vol_alias_drop_below(top->link[i]->node);
+}
+
+/* ---- Storing ---- */
+
+static enum zb_code store_names(vol_node *node, zb_error *err) {
+    vol_named *names = node->names;
+    if (!names || !names->changed || node->loose)
+        return ZB_OK;
+    zb_json_writer *list = zb_json_writer_new();
+    bool complete = true, any = false;
+    zb_json_begin_array(list);
+    for (size_t i = 0; i < names->count; i++) {
+        const vol_link *alias = names->link[i];
+        if (alias->group->loose)
+            continue;
+        char *text = vol_place_text(node, alias->group, alias->name);
+        complete &= text != NULL;
+        zb_json_write_string(list, text ? text : "");
+        free(text);
+        any = true;
+    }
+    zb_json_end_array(list);
+    char *json = zb_json_writer_end(list, NULL);
+    enum zb_code code = json && complete ? vol_side_set(node, MEMBER, any ? json : NULL, err)
+                                         : zb_fail(err, ZB_ENOMEM, "no memory for names");
+    free(json);
+    if (!code)
+        code = vol_waiting_flush(node, err);
+    names->changed = code != ZB_OK;
+    return code;
+}
+
+/* One change of the document for both. */
+static enum zb_code store_links(vol_node *group, zb_error *err) {
+    const bool named = group->named && group->named->changed;
+    if (group->loose || !(named || group->order_changed))
+        return ZB_OK;
+    enum zb_code code = vol_named_store(group, err);
+    if (!code)
+        code = vol_order_store(group, err);
+    return code ? code : vol_waiting_flush(group, err);
+}
+
+/* All nodes are tried; the first error is returned. */
+static enum zb_code each_below(vol_node *node, enum zb_code (*act)(vol_node *, zb_error *),
+                               zb_error *err) {
+    enum zb_code first = act(node, err);
+    for (size_t i = 0; i < node->link_count; i++) {
+        zb_error other;
+        vol_node *child = node->link[i]->node;
+        enum zb_code code = child ? each_below(child, act, first ? &other : err) : ZB_OK;
+        first = first ? first : code;
+    }
+    return first;
+}
+
+/* A name without a link means nothing, so names come first. They may belong to any node. */
+enum zb_code vol_links_store_below(vol_node *node, zb_error *err) {
+    vol_file *file = node->file;
+    if (!file->links_changed)
+        return ZB_OK;
+    enum zb_code code = each_below(file->root, store_names, err);
+    if (!code)
+        code = each_below(node, store_links, err);
+    file->links_changed = code || node != file->root;
+    return code;
+}
+
+void vol_alias_forget(vol_node *node) {
+    for (size_t i = 0; node->named && i < node->named->count; i++) {
+        forget_names(node->named->link[i]->alias_of);
+    }
+    forget_names(node);
+    vol_named_forget(node);
+}

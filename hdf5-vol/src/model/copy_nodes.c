@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* Copying nodes: see copy_nodes.h. */
+#include "model/copy_nodes.h"
+
+#include "model/aliases.h"
+#include "model/copy_links.h"
+#include "model/edit.h"
+#include "model/link_order.h"
+#include "model/links.h"
+#include "model/places.h"
+#include "model/side.h"
+#include "model/unreadable.h"
+#include "model/waiting.h"
+#include "model/writers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The whole of it, as it stands in the store. */
+static enum zb_code copy_whole(vol_node *node, const vol_place *place, vol_node **out,
+                               zb_error *err) {
+    vol_file *to = place->group->file;
+    zb_node *made = NULL;
+    char *path;
+    enum zb_code code = vol_node_child_path(place->group, place->name, &path, err);
+    if (!code)
+        code = vol_links_store_below(node, err);
+    if (!code)
+        code = vol_writer_flush_below(node, err);
+    if (!code)
+        code =
+            zb_node_copy(zb_node_store(node->zarr), zb_node_path(node->zarr), to->store, path, err);
+    if (!code)
+        code = zb_node_open(to->store, path, &made, err);
+    if (!code)
+        code = vol_edit_add(place, made, out, err);
+    free(path);
+    return code;
+}
+
+static enum zb_code copy_group_alone(vol_node *node, const vol_place *place, vol_node **out,
+                                     zb_error *err) {
+    enum zb_code code = vol_links_store_below(node, err);
+    if (!code)
+        code = vol_waiting_flush(node, err);
+    if (code)
+        return code;
+    const zb_json *attributes = zb_node_attributes(node->zarr);
+    char *text = attributes ? zb_json_print(attributes) : NULL;
+    code = !attributes || text ? vol_edit_create_group(place, text, out, err)
+                               : zb_fail(err, ZB_ENOMEM, "no memory for the attributes");
+    free(text);
+    /* Its links are not in it yet. */
+    return code ? code : vol_side_set(*out, VOL_SIDE_LINKS, NULL, err);
+}
+
+enum zb_code vol_edit_copy_node(vol_node *node, const vol_place *place, bool whole, vol_node **out,
+                                zb_error *err) {
+    return node->kind == VOL_GROUP && !whole ? copy_group_alone(node, place, out, err)
+                                             : copy_whole(node, place, out, err);
+}
+
+static enum zb_code copy_shallow(vol_node *node, const vol_place *place, vol_node **out,
+                                 zb_error *err) {
+    enum zb_code code = copy_group_alone(node, place, out, err);
+    if (!code)
+        code = vol_node_list(node, err);
+    for (size_t i = 0; i < node->link_count && !code; i++) {
+        vol_link *link = vol_order_link(node, true, false, i);
+        vol_node *child = link->node, *made;
+        const vol_place inside = {.group = *out, .name = link->name};
+        if (link->reason)
+            code = vol_link_blame(link, err);
+        else if (child && !child->is_dimension)
+            code = vol_edit_copy_node(child, &inside, false, &made, err);
+    }
+    return code;
+}
+
+/* What side.h keeps besides attributes stays: links above all. */
+static enum zb_code remove_attributes(vol_node *node, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    zb_node *before = zb_node_retain(node->zarr); /* what waits may be stored meanwhile */
+    for (const zb_json *one = zb_json_first(zb_node_attributes(before)); one && !code;
+         one = zb_json_next(one))
+        if (!vol_side_hides(node, zb_json_name(one)))
+            code = vol_edit_attribute(node, zb_json_name(one), NULL, NULL, err);
+    zb_node_release(before);
+    if (!code && node->kind == VOL_GROUP)
+        code = vol_node_list(node, err);
+    for (size_t i = 0; i < node->link_count && !code; i++) {
+        vol_node *child = node->link[i]->node;
+        if (child && !child->is_dimension && !child->is_unreadable)
+            code = remove_attributes(child, err);
+    }
+    return code;
+}
+
+enum zb_code vol_edit_copy(vol_node *node, const vol_place *place, const vol_copying *how,
+                           zb_error *err) {
+    vol_node *made;
+    if (!node->zarr || node->is_dimension)
+        return zb_fail(err, ZB_EINVAL, "'%s' is not in the store", node->path);
+    if (vol_place_is_below(place->group, node))
+        return zb_fail(err, ZB_EINVAL, "'%s' cannot be copied into itself", node->path);
+    const bool shallow = how->shallow && node->kind == VOL_GROUP;
+    enum zb_code code = vol_unreadable_refuse(node, err);
+    if (!code)
+        code =
+            shallow ? copy_shallow(node, place, &made, err) : copy_whole(node, place, &made, err);
+    if (!code)
+        code = vol_copy_links(node, made, how, err);
+    return !code && how->without_attributes ? remove_attributes(made, err) : code;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* Changing links: see edit_links.h. */
+#include "model/edit_links.h"
+
+#include "model/aliases.h"
+#include "model/link_order.h"
+#include "model/links.h"
+#include "model/places.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Making ---- */
+
+enum zb_code vol_edit_create_soft(const vol_place *place, const char *target, zb_error *err) {
+    vol_link *link;
+    enum zb_code code = vol_link_new_named(place->name, VOL_LINK_SOFT, target, &link, err);
+    return code ? code : vol_named_add(place->group, link, err);
+}
+
+enum zb_code vol_edit_create_external(const vol_place *place, const char *file, const char *target,
+                                      zb_error *err) {
+    vol_link *link;
+    enum zb_code code = vol_link_new_external(place->name, file, target, &link, err);
+    return code ? code : vol_named_add(place->group, link, err);
+}
+
+enum zb_code vol_edit_copy_link(vol_link *link, const vol_place *place, zb_error *err) {
+    vol_node *node = vol_link_node(link);
+    if (node)
+        return vol_alias_create(place, node, err);
+    if (link->reason)
+        return vol_link_blame(link, err);
+    if (link->kind == VOL_LINK_SOFT)
+        return vol_edit_create_soft(place, link->target, err);
+    if (link->kind == VOL_LINK_EXTERNAL)
+        return vol_edit_create_external(place, link->external, link->target, err);
+    return zb_fail(err, ZB_ENOTFOUND, "the hard link '%s' in %s has lost its node, which was %s",
+                   link->name, link->group->path, link->target);
+}
+
+/* ---- Deleting ---- */
+
+/* A node takes the place of one of its aliases. */
+static enum zb_code take_place(vol_node *node, vol_link *alias, zb_error *err) {
+    const vol_place place = {.group = alias->group, .name = strdup(alias->name)};
+    if (!place.name)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a name");
+    const uint64_t order = alias->order;
+    vol_alias_remove(alias);
+    enum zb_code code = vol_edit_move(vol_link_of(node), &place, err);
+    if (!code)
+        vol_order_set(vol_link_of(node), order);
+    if (code)
+        vol_alias_create(&place, node, NULL); /* as it was */
+    free(place.name);
+    return code;
+}
+
+/* A node takes the place of an alias, which takes the node's: the node's group may be rescued, too. */
+static enum zb_code change_places(vol_node *node, vol_link *alias, zb_error *err) {
+    const vol_place old = {.group = node->parent, .name = strdup(node->name)};
+    const uint64_t order = vol_link_of(node)->order;
+    enum zb_code code =
+        old.name ? take_place(node, alias, err) : zb_fail(err, ZB_ENOMEM, "no memory for a name");
+    if (!code)
+        code = vol_alias_create(&old, node, err);
+    if (!code)
+        vol_order_set(vol_named_find(old.group, old.name), order);
+    free(old.name);
+    return code;
+}
+
+/* Nodes below a group that is going to be deleted move to where their aliases are. */
+static enum zb_code rescue_below(vol_node *group, const vol_node *top, bool *any, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    for (size_t i = group->link_count; i-- > 0 && !code;) {
+        vol_node *child = group->link[i]->node;
+        vol_link *alias = child ? vol_alias_outside(child, top) : NULL;
+        *any |= alias != NULL;
+        if (alias)
+            code = change_places(child, alias, err);
+        else if (child)
+            code = rescue_below(child, top, any, err);
+    }
+    return code;
+}
+
+static enum zb_code delete_place(vol_link *link, zb_error *err) {
+    vol_node *node = link->node;
+    enum zb_code code = vol_alias_gather(node, err);
+    /* What has moved out may hold aliases of what is still there, and of the node itself. */
+    for (bool any = true; any && !code;) {
+        vol_link *alias = vol_alias_outside(node, node);
+        if (alias)
+            return take_place(node, alias, err);
+        any = false;
+        code = rescue_below(node, node, &any, err);
+    }
+    if (code)
+        return code;
+    vol_alias_drop_below(node);
+    return vol_edit_delete(link, err);
+}
+
+enum zb_code vol_edit_delete_link(vol_link *link, zb_error *err) {
+    if (!link || !link->named)
+        return link && link->node && !link->node->is_dimension ? delete_place(link, err)
+                                                               : vol_edit_delete(link, err);
+    vol_alias_remove(link);
+    return ZB_OK;
+}
+
+/* ---- Moving ---- */
+
+/* A node that has other names may get one below itself, where it cannot have its place. */
+static enum zb_code move_below_itself(vol_link *link, const vol_place *place, zb_error *err) {
+    enum zb_code code = vol_alias_create(place, link->node, err);
+    return code ? code : vol_edit_delete_link(link, err);
+}
+
+enum zb_code vol_edit_move_link(vol_link *link, const vol_place *place, zb_error *err) {
+    vol_node *node = link && !link->named ? link->node : NULL;
+    if (node && vol_place_is_below(place->group, node) && vol_alias_outside(node, node))
+        return move_below_itself(link, place, err);
+    if (!link || !link->named)
+        return vol_edit_move(link, place, err);
+    enum zb_code code = vol_edit_copy_link(link, place, err);
+    if (!code)
+        vol_alias_remove(link);
+    return code;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* The order of links: see link_order.h. */
+#include "model/link_order.h"
+
+#include "model/links.h"
+#include "model/side.h"
+
+#include "zarrbridge/limits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MEMBER "order"
+#define INDEXED "order_indexed"
+
+unsigned vol_order_flags(vol_node *group) {
+    if (group->order_known)
+        return group->order_flags;
+    const zb_json *indexed = vol_side_get(group, INDEXED);
+    const bool tracks = zb_json_kind_of(vol_side_get(group, MEMBER)) == ZB_JSON_ARRAY;
+    const bool indexes = tracks && (!indexed || zb_json_bool(indexed));
+    group->order_known = true;
+    group->order_flags =
+        (tracks ? H5P_CRT_ORDER_TRACKED : 0) | (indexes ? H5P_CRT_ORDER_INDEXED : 0);
+    return group->order_flags;
+}
+
+enum zb_code vol_order_begin(vol_node *group, unsigned flags, zb_error *err) {
+    if (!(flags & H5P_CRT_ORDER_TRACKED))
+        return ZB_OK;
+    enum zb_code code = vol_side_check(group, err);
+    if (!code && !(flags & H5P_CRT_ORDER_INDEXED))
+        code = vol_side_set(group, INDEXED, "false", err);
+    if (code)
+        return code;
+    group->order_known = group->order_changed = group->file->links_changed = true;
+    group->order_flags = flags;
+    return ZB_OK;
+}
+
+/* In the document each quote has its escape. */
+static uint64_t bytes_of(const char *name) {
+    return strlen(name) + 5;
+}
+
+enum zb_code vol_order_prepare(vol_node *group, const char *name, zb_error *err) {
+    if (!vol_order_flags(group))
+        return ZB_OK;
+    enum zb_code code = vol_side_check(group, err);
+    if (!code)
+        code = vol_node_list(group, err);
+    uint64_t bytes = bytes_of(name);
+    if (!code && group->order_bytes + bytes > zb_limits_get()->document_bytes / 4)
+        code =
+            zb_fail(err, ZB_ELIMIT,
+                    "the order of the links of %s takes more than a quarter of a document (limit "
+                    "document_bytes): put '%s' into another group",
+                    group->path, name);
+    return code;
+}
+
+void vol_order_added(vol_link *link) {
+    vol_node *group = link->group;
+    free(group->by_order);
+    group->by_order = NULL;
+    if (!group->listed || !vol_order_flags(group))
+        return;
+    link->order = ++group->last_order;
+    group->order_bytes += bytes_of(link->name);
+    group->order_changed = group->file->links_changed = true;
+}
+
+void vol_order_taken(vol_link *link) {
+    vol_node *group = link->group;
+    free(group->by_order);
+    group->by_order = NULL;
+    if (!group->listed || !vol_order_flags(group))
+        return;
+    group->order_bytes -= bytes_of(link->name);
+    if (group->link_count == 1) /* the numbers of an empty group begin anew, as HDF5's do */
+        group->last_order = 0;
+    group->order_changed = group->file->links_changed = true;
+}
+
+void vol_order_set(vol_link *link, uint64_t order) {
+    if (!link || order == 0)
+        return;
+    link->order = order;
+    if (link->group->last_order < order)
+        link->group->last_order = order;
+    free(link->group->by_order);
+    link->group->by_order = NULL;
+}
+
+void vol_order_assign(vol_node *group) {
+    if (!vol_order_flags(group))
+        return;
+    group->order_bytes = 0;
+    for (size_t i = 0; i < group->link_count; i++) {
+        group->link[i]->order = 0;
+        group->order_bytes += bytes_of(group->link[i]->name);
+    }
+    const zb_json *list = vol_side_get(group, MEMBER);
+    const zb_json *one = zb_json_kind_of(list) == ZB_JSON_ARRAY ? zb_json_first(list) : NULL;
+    group->last_order = 0;
+    for (; one; one = zb_json_next(one)) {
+        const char *name = zb_json_string(one);
+        vol_link *link = name ? vol_links_find(group, name) : NULL;
+        if (link && link->order == 0)
+            link->order = ++group->last_order;
+    }
+    for (size_t i = 0; i < group->link_count; i++)
+        if (group->link[i]->order == 0)
+            group->link[i]->order = ++group->last_order;
+}
+
+static int compare_order(const void *a, const void *b) {
+    const vol_link *left = *(vol_link *const *)a, *right = *(vol_link *const *)b;
+    return (left->order > right->order) - (left->order < right->order);
+}
+
+/* NULL when memory runs out. */
+static vol_link **by_order(vol_node *group) {
+    if (group->by_order || group->link_count == 0)
+        return group->by_order;
+    group->by_order = malloc(group->link_count * sizeof(vol_link *));
+    if (group->by_order) {
+        memcpy(group->by_order, group->link, group->link_count * sizeof(vol_link *));
+        qsort(group->by_order, group->link_count, sizeof(vol_link *), compare_order);
+    }
+    return group->by_order;
+}
+
+vol_link *vol_order_link(vol_node *group, bool by_creation, bool backwards, size_t i) {
+    vol_link **list = by_creation && vol_order_flags(group) ? by_order(group) : NULL;
+    return (list ? list : group->link)[backwards ? group->link_count - 1 - i : i];
+}
+
+enum zb_code vol_order_store(vol_node *group, zb_error *err) {
+    if (!group->order_changed || group->loose || !group->listed)
+        return ZB_OK;
+    if (group->link_count > 0 && !by_order(group))
+        return zb_fail(err, ZB_ENOMEM, "no memory for the order of links");
+    zb_json_writer *list = zb_json_writer_new();
+    zb_json_begin_array(list);
+    for (size_t i = 0; i < group->link_count; i++)
+        zb_json_write_string(list, vol_order_link(group, true, false, i)->name);
+    zb_json_end_array(list);
+    char *json = zb_json_writer_end(list, NULL);
+    enum zb_code code = json ? vol_side_set(group, MEMBER, json, err)
+                             : zb_fail(err, ZB_ENOMEM, "no memory for the order of links");
+    free(json);
+    group->order_changed = code != ZB_OK;
+    return code;
+}

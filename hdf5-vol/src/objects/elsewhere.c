@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* Objects behind external links: see elsewhere.h. */
+#include "objects/elsewhere.h"
+
+#include "callbacks/classes.h"
+#include "hdf5/errors.h"
+#include "hdf5/property_lists.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- The file ---- */
+
+/* A path made of a directory (of `size` bytes) and a name, if there is such a file; malloc'ed. */
+static char *existing(const char *directory, size_t size, const char *name) {
+    char *path = NULL;
+    if (asprintf(&path, "%.*s%s%s", (int)size, directory, size > 0 ? "/" : "", name) < 0)
+        return NULL;
+    if (access(path, F_OK) == 0)
+        return path;
+    free(path);
+    return NULL;
+}
+
+/* In a list of directories, as HDF5_EXT_PREFIX is. ${ORIGIN} is the directory of the store. */
+static char *find_in_list(const char *list, const char *origin, size_t origin_size,
+                          const char *name) {
+    static const char word[] = "${ORIGIN}";
+    char *found = NULL;
+    while (list && *list && !found) {
+        const size_t size = strcspn(list, ":");
+        char *directory = NULL;
+        const bool relative = strncmp(list, word, sizeof word - 1) == 0;
+        const int cut = relative ? (int)sizeof word - 1 : 0;
+        if (asprintf(&directory, "%.*s%.*s", relative ? (int)origin_size : 0, origin,
+                     (int)size - cut, list + cut) >= 0)
+            found = existing(directory, strlen(directory), name);
+        free(directory);
+        list += size;
+        list += *list == ':';
+    }
+    return found;
+}
+
+/* HDF5's order: HDF5_EXT_PREFIX, the access list's prefix, the directory of the file that holds the
+   link, the current directory. malloc'ed; NULL when there is no such file. */
+static char *find_file(h5_lib *lib, const char *holder, const char *name, hid_t lapl) {
+    char prefix[4096] = "";
+    size_t size = strlen(holder);
+    while (size > 1 && holder[size - 1] == '/')
+        size--;
+    while (size > 0 && holder[size - 1] != '/')
+        size--;
+    const char *directory = size > 0 ? holder : ".";
+    size = size > 1 ? size - 1 : 1;
+    if (*name == '/' && access(name, F_OK) == 0)
+        return strdup(name);
+    const char *base = strrchr(name, '/');
+    if (*name == '/')
+        name = base + 1; /* HDF5 looks for the last part of a path that is not there */
+    char *found = find_in_list(getenv("HDF5_EXT_PREFIX"), directory, size, name);
+    if (!found && lapl > 0 && lib->H5Pget_elink_prefix(lapl, prefix, sizeof prefix) > 0)
+        found = find_in_list(prefix, directory, size, name);
+    if (!found)
+        found = existing(directory, size, name);
+    return found ? found : existing("", 0, name);
+}
+
+static hid_t file_list(h5_lib *lib, hid_t lapl) {
+    hid_t list = lapl > 0 ? lib->H5Pget_elink_fapl(lapl) : -1;
+    return list > 0 ? list : lib->H5Pcreate(*lib->H5P_CLS_FILE_ACCESS_ID_g);
+}
+
+/* Whether it is to be opened for writing: as the file that holds the link, unless the list says. */
+static unsigned file_flags(const vol_object *object, hid_t lapl) {
+    unsigned flags = H5_ACC_DEFAULT;
+    if (lapl > 0 && object->lib->H5Pget_elink_acc_flags(lapl, &flags) < 0)
+        flags = H5_ACC_DEFAULT;
+    return flags == H5_ACC_DEFAULT ? (object->handle->writable ? H5_ACC_RDWR : 0) : flags;
+}
+
+/* The file of a link; malloc'ed. Pushes an error and returns NULL when there is none. */
+static char *file_of(const vol_object *object, const vol_link *link, hid_t lapl) {
+    h5_lib *lib = object->lib;
+    H5L_elink_traverse_t callback = NULL;
+    void *context;
+    if (lapl > 0 && lib->H5Pget_elink_cb(lapl, &callback, &context) >= 0 && callback) {
+        vol_refuse(lib, "a callback for external links (H5Pset_elink_cb)");
+        return NULL;
+    }
+    char *path = find_file(lib, object->file->path, link->external, lapl);
+    if (!path)
+        VOL_PUSH(lib, SYM, NOTFOUND,
+                 "the external link '%s' in %s leads to the file '%s', which does not exist",
+                 link->name, link->group->path, link->external);
+    return path;
+}
+
+/* ---- Objects ---- */
+
+void vol_close_any(vol_object *object, hid_t dxpl) {
+    h5_lib *lib = object->lib;
+    if (object->under) {
+        hid_t saved = vol_stack_save(lib);
+        if (object->type == H5I_FILE)
+            lib->H5VLfile_close(object->under, lib->native, dxpl, NULL);
+        else if (object->type == H5I_GROUP)
+            lib->H5VLgroup_close(object->under, lib->native, dxpl, NULL);
+        else if (object->type == H5I_DATASET)
+            lib->H5VLdataset_close(object->under, lib->native, dxpl, NULL);
+        else
+            lib->H5VLdatatype_close(object->under, lib->native, dxpl, NULL);
+        vol_stack_restore(lib, saved);
+    }
+    vol_object_free(object);
+}
+
+static vol_object *open_on(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
+                           hid_t lapl, hid_t dxpl, vol_route *route);
+
+static vol_object *open_in_store(const vol_object *object, const char *path, hid_t lapl, hid_t dxpl,
+                                 const char *name, vol_route *route) {
+    h5_lib *lib = object->lib;
+    const H5VL_loc_params_t self = vol_self(H5I_FILE);
+    hid_t list = file_list(lib, lapl);
+    vol_object *file = vol_file_open(lib, path, file_flags(object, lapl), list, dxpl, NULL);
+    vol_release_id(lib, list);
+    vol_object *opened = file ? open_on(file, &self, name, lapl, dxpl, route) : NULL;
+    if (file)
+        vol_close_any(file, dxpl);
+    return opened;
+}
+
+/* H5Fopen prepares what H5VLfile_open expects. HDF5 closes the file with the last object in it. */
+static vol_object *open_in_native(const vol_object *object, const char *path, hid_t lapl,
+                                  hid_t dxpl, const char *name) {
+    h5_lib *lib = object->lib;
+    const H5VL_loc_params_t loc = {
+        .obj_type = H5I_FILE,
+        .type = H5VL_OBJECT_BY_NAME,
+        .loc_data.loc_by_name = {.name = name, .lapl_id = *lib->H5P_LST_LINK_ACCESS_ID_g}};
+    hid_t list = file_list(lib, lapl);
+    lib->H5Pset_vol(list, lib->native, NULL);
+    hid_t file = lib->H5Fopen(path, file_flags(object, lapl), list);
+    vol_release_id(lib, list);
+    if (file < 0)
+        return NULL;
+    H5I_type_t type;
+    void *under = lib->H5VLobject_open(lib->H5VLobject(file), &loc, lib->native, &type, dxpl, NULL);
+    vol_release_id(lib, file);
+    return under ? vol_object_pass(lib, type, under) : NULL;
+}
+
+/* Goes on in the file to which the route has led. */
+static vol_object *go_on(const vol_object *object, hid_t lapl, hid_t dxpl, vol_route *route) {
+    char *name = route->rest, *path = file_of(object, route->external, lapl);
+    vol_object *opened = NULL;
+    route->rest = NULL;
+    route->external = NULL;
+    if (path)
+        opened = vol_path_is_zarr(path) ? open_in_store(object, path, lapl, dxpl, name, route)
+                                        : open_in_native(object, path, lapl, dxpl, name);
+    free(path);
+    free(name);
+    return opened;
+}
+
+/* Recursion ends with the links that the route may follow. */
+static vol_object *open_on(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
+                           hid_t lapl, hid_t dxpl, vol_route *route) {
+    vol_node *node = vol_locate_on(object, loc, name, route);
+    if (node)
+        return vol_object_of_node(object->handle, node);
+    return route->rest ? go_on(object, lapl, dxpl, route) : NULL;
+}
+
+/* A location by name is the name seen from the object itself. */
+vol_object *vol_open_any(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
+                         hid_t lapl, hid_t dxpl) {
+    const H5VL_loc_params_t self = vol_self(loc->obj_type);
+    const bool by_name = loc->type == H5VL_OBJECT_BY_NAME && !name;
+    if (by_name)
+        lapl = loc->loc_data.loc_by_name.lapl_id;
+    if (by_name && !vol_list_check(object->lib, lapl, *object->lib->H5P_CLS_LINK_ACCESS_ID_g))
+        return NULL;
+    vol_route route = vol_route_of(object->lib, lapl);
+    route.may_leave = true;
+    return by_name ? open_on(object, &self, loc->loc_data.loc_by_name.name, lapl, dxpl, &route)
+                   : open_on(object, loc, name, lapl, dxpl, &route);
+}
+
+vol_object *vol_open_elsewhere(const vol_object *object, const H5VL_loc_params_t *loc, hid_t dxpl) {
+    if (loc->type != H5VL_OBJECT_BY_NAME || !vol_leaves(object, loc))
+        return NULL;
+    return vol_open_any(object, loc, NULL, 0, dxpl);
+}

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""External links between .h5 files and stores, where the library lets a connector follow them: those
+in a store."""
+
+import h5py
+import numpy as np
+import pytest
+from conftest import tool
+from test_links import side
+
+
+@pytest.fixture(params=["x.h5", "x.zarr"])
+def path(request, tmp_path):
+    return tmp_path / request.param
+
+
+@pytest.fixture(params=["t.h5", "t.zarr"])
+def target(request, tmp_path):
+    path = tmp_path / request.param
+    with h5py.File(path, "w") as f:
+        f["g/d"] = np.arange(5)
+        f["g"].attrs["a"] = 7
+        f["g/text"] = "words"
+        f["back"] = h5py.SoftLink("/g/d")
+    return path
+
+
+def test_the_link_itself(path, tmp_path):
+    with h5py.File(path, "w") as f:
+        f["ext"] = h5py.ExternalLink("t.h5", "/g/d")
+        f["g/none"] = h5py.ExternalLink("not there.h5", "x")
+    for mode in ("r+", "r"):
+        with h5py.File(path, mode) as f:
+            link = f.get("ext", getlink=True)
+            assert isinstance(link, h5py.ExternalLink)
+            assert (link.filename, link.path) == ("t.h5", "/g/d")
+            assert f.get("ext", getclass=True, getlink=True) is h5py.ExternalLink
+            info = f.id.links.get_info(b"ext")
+            assert (info.type, info.u) == (h5py.h5l.TYPE_EXTERNAL, 1 + 5 + 5)
+            assert f.id.links.get_val(b"g/none") == (b"not there.h5", b"x")
+            assert list(f) == ["ext", "g"]
+            with pytest.raises((KeyError, OSError)):
+                f["g/none"]
+            seen = []
+            f.visit(seen.append)
+            assert seen == ["g"]
+            if mode == "r+":
+                f.move("ext", "g/ext")
+                f.copy("g", "h")
+                del f["g/ext"]
+                f.move("h/ext", "ext")
+                del f["h"]
+    out = tool("h5ls", "-r", path, connector="zarr")
+    assert "External Link {t.h5//g/d}" in out
+    assert "EXTERNAL_LINK" in tool("h5dump", path, connector="zarr")
+    for name in ("y.h5", "y.zarr"):
+        tool("h5repack", path, tmp_path / name, connector="zarr")
+        with h5py.File(tmp_path / name, "r") as f:
+            assert f.get("g/none", getlink=True).filename == "not there.h5"
+
+
+def test_opening(tmp_path, target):
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w") as f:
+        f["ext"] = h5py.ExternalLink(target.name, "/g/d")
+        f["group"] = h5py.ExternalLink(target.name, "g")
+        f["soft"] = h5py.SoftLink("group/d")
+        f["via"] = h5py.ExternalLink(target.name, "back")
+        f["lost"] = h5py.ExternalLink(target.name, "nothing")
+        f["absolute"] = h5py.ExternalLink(str(target), "/g/d")
+    with h5py.File(path, "r") as f:
+        for name in ("ext", "group/d", "soft", "via", "absolute"):
+            assert list(f[name]) == [0, 1, 2, 3, 4], name
+            assert name in f and f.get(name, getclass=True) is h5py.Dataset
+        assert f["ext"] == f["group"]["d"] and f["ext"].file.filename == str(target)
+        assert f["group"].attrs["a"] == 7 and sorted(f["group"]) == ["d", "text"]
+        assert f["group/text"].asstr()[()] == "words"
+        assert f.get("lost") is None
+        with pytest.raises(KeyError):
+            f["lost"]
+        held = f["ext"]
+    assert held and list(held) == [0, 1, 2, 3, 4]  # it keeps its file open
+    held = link = None
+    with h5py.File(path, "r+") as f:
+        f["ext"][0] = 9
+        f["group"].create_group("new")
+        f["group/d"][1] = 8
+    with h5py.File(target, "r") as f:
+        assert list(f["g/d"]) == [9, 8, 2, 3, 4] and "new" in f["g"]
+
+
+def test_chains_end(tmp_path):
+    one, two = tmp_path / "one.zarr", tmp_path / "two.zarr"
+    with h5py.File(one, "w") as f, h5py.File(two, "w") as g:
+        f["round"] = h5py.ExternalLink("two.zarr", "round")
+        g["round"] = h5py.ExternalLink("one.zarr", "round")
+    with h5py.File(one, "r") as f:
+        with pytest.raises(Exception, match="too many"):
+            f["round"]
+
+
+def test_prefixes(tmp_path, monkeypatch):
+    (tmp_path / "deep").mkdir()
+    with h5py.File(tmp_path / "deep" / "t.zarr", "w") as f:
+        f["d"] = 3
+    with h5py.File(tmp_path / "x.zarr", "w") as f:
+        f["ext"] = h5py.ExternalLink("t.zarr", "d")
+        assert f.get("ext") is None
+        lapl = h5py.h5p.create(h5py.h5p.LINK_ACCESS)
+        lapl.set_elink_prefix(str(tmp_path / "deep").encode())
+        assert h5py.Dataset(h5py.h5o.open(f.id, b"ext", lapl))[()] == 3
+    for prefix in (str(tmp_path / "deep"), f"/nowhere:{tmp_path}/deep", "${ORIGIN}/deep"):
+        monkeypatch.setenv("HDF5_EXT_PREFIX", prefix)
+        with h5py.File(tmp_path / "x.zarr", "r") as f:
+            assert f["ext"][()] == 3
+
+
+def test_form_and_refusals(tmp_path):
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w") as f:
+        f["ext"] = h5py.ExternalLink("t.h5", "/g/d")
+        for other in ("o.zarr", "o.h5"):
+            with h5py.File(tmp_path / other, "w") as to:
+                with pytest.raises(Exception, match="external link"):
+                    f.copy(f["/"], to, "x", expand_external=True)
+    assert side(path) == {"version": 1, "links": {"ext": {"external": ["t.h5", "/g/d"]}}}
+
+
+def test_a_link_in_an_hdf5_file_into_a_store(tmp_path):
+    """HDF5 follows these itself, and asks no connector: docs/hdf5.md."""
+    with h5py.File(tmp_path / "t.zarr", "w") as f:
+        f["d"] = 1
+    with h5py.File(tmp_path / "x.h5", "w") as f:
+        f["ext"] = h5py.ExternalLink("t.zarr", "d")
+        with pytest.raises((KeyError, OSError)):
+            f["ext"]

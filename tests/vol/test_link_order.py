@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+"""The order in which links were made. Each test that takes `path` runs on a .h5 file, and on a
+store."""
+
+import ctypes
+
+import h5py
+import pytest
+import zarr
+from conftest import tool
+from test_links import side
+
+CRT, NAME = h5py.h5.INDEX_CRT_ORDER, h5py.h5.INDEX_NAME
+LIBRARY = ctypes.CDLL(h5py.h5p.__file__)
+LIBRARY.H5Lget_name_by_idx.restype = ctypes.c_ssize_t
+LIBRARY.H5Lget_name_by_idx.argtypes = [ctypes.c_int64, ctypes.c_char_p, ctypes.c_int, ctypes.c_int,
+                                       ctypes.c_ulonglong, ctypes.c_char_p, ctypes.c_size_t,
+                                       ctypes.c_int64]
+NAMES = ["zeta", "alpha", "mid", "beta", "omega"]
+
+
+@pytest.fixture(params=["x.h5", "x.zarr"])
+def path(request, tmp_path):
+    return tmp_path / request.param
+
+
+def fill(group):
+    group["zeta"] = 1
+    group.create_group("alpha")
+    group["mid"] = h5py.SoftLink("zeta")
+    group["beta"] = group["zeta"]
+    group["omega"] = h5py.ExternalLink("t.h5", "d")
+
+
+def iterated(group, index, order=h5py.h5.ITER_INC):
+    names = []
+    group.id.links.iterate(lambda name: names.append(name.decode()), idx_type=index, order=order)
+    return names
+
+
+def name_at(group, index, at):
+    """H5Lget_name_by_idx, which h5py has for the order of names only."""
+    name = ctypes.create_string_buffer(100)
+    length = LIBRARY.H5Lget_name_by_idx(group.id.id, b".", index, h5py.h5.ITER_INC, at, name,
+                                        100, 0)
+    return name.value.decode() if length >= 0 else None
+
+
+def test_track_order(path):
+    with h5py.File(path, "w", track_order=True) as f:
+        fill(f)
+        g = f.create_group("g", track_order=True)
+        fill(g)
+        fill(f.create_group("plain", track_order=False))
+    for mode in ("r+", "r"):
+        with h5py.File(path, mode) as f:
+            assert list(f) == [*NAMES, "g", "plain"]
+            assert list(f["g"]) == NAMES and list(reversed(f["g"])) == NAMES[::-1]
+            assert list(f["plain"]) == sorted(NAMES)
+            assert iterated(f["g"], CRT) == NAMES and iterated(f["g"], NAME) == sorted(NAMES)
+            assert iterated(f["g"], CRT, h5py.h5.ITER_DEC) == NAMES[::-1]
+            tracked, indexed = h5py.h5p.CRT_ORDER_TRACKED, h5py.h5p.CRT_ORDER_INDEXED
+            assert f["g"].id.get_create_plist().get_link_creation_order() == tracked | indexed
+            root = h5py.h5g.open(f.id, b"/")
+            assert root.get_create_plist().get_link_creation_order() == tracked | indexed
+            assert f["plain"].id.get_create_plist().get_link_creation_order() == 0
+            g, plain = f["g"], f["plain"]
+            info = g.id.links.get_info(b"mid")
+            assert info.corder_valid and info.corder == 2
+            assert not plain.id.links.get_info(b"mid").corder_valid
+            with pytest.raises(Exception, match="not tracked|can't|unable|terat"):
+                iterated(plain, CRT)
+            assert [name_at(g, CRT, i) for i in range(5)] == NAMES
+            assert [name_at(g, NAME, i) for i in range(5)] == sorted(NAMES)
+            assert name_at(plain, CRT, 0) is None and name_at(g, CRT, 5) is None
+
+
+def test_changes(path):
+    with h5py.File(path, "w", track_order=True) as f:
+        fill(f)
+        del f["mid"]
+        f.move("alpha", "renamed")
+        f["aa"] = 5
+        assert list(f) == ["zeta", "beta", "omega", "renamed", "aa"]
+    with h5py.File(path, "r+") as f:
+        assert list(f) == ["zeta", "beta", "omega", "renamed", "aa"]
+        f["a last one"] = 6
+        f["renamed/inner"] = 1
+        del f["zeta"]  # its node goes on under its other name
+        assert list(f) == ["beta", "omega", "renamed", "aa", "a last one"]
+    with h5py.File(path, "r") as f:
+        assert list(f) == ["beta", "omega", "renamed", "aa", "a last one"]
+
+
+def test_only_tracked(path):
+    with h5py.File(path, "w") as f:
+        gcpl = h5py.h5p.create(h5py.h5p.GROUP_CREATE)
+        gcpl.set_link_creation_order(h5py.h5p.CRT_ORDER_TRACKED)
+        h5py.h5g.create(f.id, b"g", gcpl=gcpl)
+        fill(f["g"])
+        h5py.h5g.create(f.id, b"empty", gcpl=gcpl)
+    with h5py.File(path, "r") as f:
+        for name in ("g", "empty"):
+            flags = f[name].id.get_create_plist().get_link_creation_order()
+            assert flags == h5py.h5p.CRT_ORDER_TRACKED
+        assert iterated(f["g"], CRT) == NAMES
+
+
+@pytest.mark.parametrize("to", ["o.h5", "o.zarr"])
+def test_copies(path, to, tmp_path):
+    with h5py.File(path, "w") as f, h5py.File(tmp_path / to, "w") as other:
+        fill(f.create_group("g", track_order=True))
+        f.copy("g", "copy")
+        f.copy("g", other)
+        assert list(f["copy"]) == NAMES
+        assert list(other["g"]) == NAMES
+    with h5py.File(tmp_path / to, "r") as other:
+        assert list(other["g"]) == NAMES
+    tool("h5dump", path, connector="zarr")
+    tool("h5repack", path, tmp_path / ("r" + to), connector="zarr")
+    with h5py.File(tmp_path / ("r" + to), "r") as f:
+        assert f["g"].id.get_create_plist().get_link_creation_order() != 0
+
+
+def test_form(tmp_path):
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w", track_order=True) as f:
+        f["b"] = 1
+        f["a"] = h5py.SoftLink("b")
+    assert side(path) == {"version": 1, "links": {"a": {"soft": "b"}}, "order": ["b", "a"]}
+    zarr.open_group(path, mode="r+").create_array("0 new", shape=(1,), dtype="i4")
+    with h5py.File(path, "r+") as f:
+        assert list(f) == ["b", "a", "0 new"]
+        f["c"] = 1
+    assert side(path)["order"] == ["b", "a", "0 new", "c"]
+
+
+def test_many(tmp_path):
+    path = tmp_path / "x.zarr"
+    names = [f"n{i * 7919 % 3000}" for i in range(3000)]
+    with h5py.File(path, "w", track_order=True) as f:
+        for name in names:
+            f[name] = h5py.SoftLink("x")
+    with h5py.File(path, "r") as f:
+        assert list(f) == names
+
+
+def test_numbers_begin_anew_in_an_empty_group(path):
+    with h5py.File(path, "w", track_order=True) as f:
+        for empty in (lambda g, name: f.move(f"g/{name}", f"moved_{name}"), lambda g, name: g.__delitem__(name)):
+            g = f.create_group("g", track_order=True)
+            for name in NAMES:
+                g[name] = h5py.SoftLink("x")
+            del g["alpha"]
+            g["alpha"] = h5py.SoftLink("x")
+            assert g.id.links.get_info(b"alpha").corder == len(NAMES)
+            for name in NAMES:
+                empty(g, name)
+            g["later"] = h5py.SoftLink("x")
+            assert g.id.links.get_info(b"later").corder == 0
+            del f["g"]
+
+
+def test_too_many_are_refused(tmp_path, monkeypatch):
+    with h5py.File(tmp_path / "x.zarr", "w", track_order=True) as f:
+        with pytest.raises(Exception, match="order of the links"):
+            for i in range(80):
+                f[f"{i}" + "n" * 80000] = h5py.SoftLink("target")
+        count = len(f)
+    with h5py.File(tmp_path / "x.zarr", "r") as f:
+        assert len(f) == count > 5

@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: MIT
+"""Links that are no node's place. What HDF5's own files do is done with them first: each test that
+takes `path` runs on a .h5 file and on a store."""
+
+import json
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+import zarr
+from conftest import run, run_python, tool
+
+INC, DEC = h5py.h5.ITER_INC, h5py.h5.ITER_DEC
+
+
+@pytest.fixture(params=["x.h5", "x.zarr"])
+def path(request, tmp_path):
+    return tmp_path / request.param
+
+
+def side(node):
+    """What the document of a node keeps for HDF5."""
+    attributes = json.loads(Path(node, "zarr.json").read_text())["attributes"]
+    return json.loads(attributes["_hdf5"])
+
+
+def fill(f):
+    f["d"] = np.arange(4)
+    f["g/e"] = np.arange(6.0)
+    f["soft"] = h5py.SoftLink("/g/e")
+    f["group"] = h5py.SoftLink("g")
+    f["g/near"] = h5py.SoftLink("e")
+    f["g/far"] = h5py.SoftLink("/d")
+    f["dangling"] = h5py.SoftLink("/nowhere/at all")
+
+
+def test_soft_links(path):
+    with h5py.File(path, "w") as f:
+        fill(f)
+    for mode in ("r+", "r"):
+        with h5py.File(path, mode) as f:
+            assert list(f) == ["d", "dangling", "g", "group", "soft"]
+            assert list(f["g"]) == ["e", "far", "near"]
+            for name in ("soft", "group/e", "g/near", "group/near"):
+                assert f[name] == f["g/e"] and list(f[name]) == list(range(6))
+            assert f["group"] == f["g"] and f["g/far"] == f["d"] and f["group/far"] == f["d"]
+            link = f.get("soft", getlink=True)
+            assert isinstance(link, h5py.SoftLink) and link.path == "/g/e"
+            assert f.get("group/near", getlink=True).path == "e"
+            assert f.get("soft", getclass=True) is h5py.Dataset
+            assert f.get("dangling", getlink=True).path == "/nowhere/at all"
+            assert f.get("dangling") is None
+            assert "soft" in f and "group/near" in f
+            assert f.id.links.exists(b"dangling")
+            with pytest.raises(KeyError):
+                f["dangling"]
+            with pytest.raises(KeyError):
+                f["dangling/x"]
+
+
+def test_information(path):
+    with h5py.File(path, "w") as f:
+        fill(f)
+        info = f.id.links.get_info(b"soft")
+        assert (info.type, info.u) == (h5py.h5l.TYPE_SOFT, 5)
+        assert f.id.links.get_info(b"d").type == h5py.h5l.TYPE_HARD
+        assert f.id.links.get_val(b"dangling") == b"/nowhere/at all"
+        assert f.id.get_linkval(b"soft") == b"/g/e"
+        assert h5py.h5g.get_objinfo(f.id, b"soft", follow_link=False).type == h5py.h5g.LINK
+        assert h5py.h5g.get_objinfo(f.id, b"soft").type == h5py.h5g.DATASET
+        assert f.id.get_num_objs() == 5 and f.id.get_objname_by_idx(4) == b"soft"
+        assert h5py.h5o.exists_by_name(f.id, b"soft")
+        f["lost"] = h5py.SoftLink("/lost one")
+        assert not h5py.h5o.exists_by_name(f.id, b"lost")
+        assert h5py.h5o.get_info(f.id, b"soft").rc == 1
+
+
+def test_walks(path):
+    with h5py.File(path, "w") as f:
+        fill(f)
+        objects, links, both = [], [], []
+        f.visit(objects.append)
+        f.visit_links(links.append)
+        f.visititems_links(lambda name, link: both.append((name, type(link).__name__)))
+    assert objects == ["d", "g", "g/e"]
+    assert links == ["d", "dangling", "g", "g/e", "g/far", "g/near", "group", "soft"]
+    assert dict(both)["g/far"] == "SoftLink" and dict(both)["g/e"] == "HardLink"
+
+
+def test_chains_and_circles_end(path):
+    with h5py.File(path, "w") as f:
+        f["d"] = 1
+        for i in range(17):
+            f[f"c{i}"] = h5py.SoftLink(f"c{i - 1}" if i else "d")
+        f["round"] = h5py.SoftLink("round")
+        f["a"], f["b"] = h5py.SoftLink("b/x"), h5py.SoftLink("a/x")
+        assert f["c15"][()] == 1
+        for name in ("c16", "round", "a"):
+            with pytest.raises(Exception, match="too many"):
+                f[name]
+        lapl = h5py.h5p.create(h5py.h5p.LINK_ACCESS)
+        lapl.set_nlinks(17)
+        assert h5py.h5o.open(f.id, b"c16", lapl)
+        lapl.set_nlinks(2)
+        with pytest.raises(Exception, match="too many"):
+            h5py.h5o.open(f.id, b"c2", lapl)
+
+
+def test_move_copy_and_delete(path):
+    with h5py.File(path, "w") as f:
+        fill(f)
+        f.move("soft", "g/moved")
+        assert "soft" not in f and f["g/moved"] == f["g/e"]
+        f.move("g/near", "g/nearer")
+        assert f.get("g/nearer", getlink=True).path == "e"
+        f.id.links.move(b"dangling", f.id, b"new/dangling", lcpl=f._lcpl)
+        assert f.get("new/dangling", getlink=True).path == "/nowhere/at all"
+        del f["g/far"]
+        assert list(f["g"]) == ["e", "moved", "nearer"] and list(f["d"]) == [0, 1, 2, 3]
+        del f["d"]
+    with h5py.File(path, "r+") as f:
+        assert list(f["g"]) == ["e", "moved", "nearer"] and list(f) == ["g", "group", "new"]
+        for name in list(f["g"]):
+            if name != "e":
+                del f["g"][name]
+        del f["group"], f["new"]
+    with h5py.File(path, "r") as f:
+        assert list(f) == ["g"] and list(f["g"]) == ["e"]
+
+
+def test_names_are_one_set(path):
+    with h5py.File(path, "w") as f:
+        fill(f)
+        for make in (lambda: f.create_group("soft"), lambda: f.create_dataset("dangling", data=1),
+                     lambda: f.__setitem__("d", h5py.SoftLink("g")),
+                     lambda: f.__setitem__("soft", h5py.SoftLink("g")),
+                     lambda: f.move("d", "soft"), lambda: f.copy("d", "dangling")):
+            with pytest.raises((ValueError, OSError, RuntimeError)):
+                make()
+        assert isinstance(f.get("soft", getlink=True), h5py.SoftLink)
+        f.create_group("group/made")
+        f["group/data"] = 5
+        assert f["g/made"] and f["g/data"][()] == 5
+        f["group/made/new/link"] = h5py.SoftLink("/d")
+        assert list(f["g/made/new/link"]) == [0, 1, 2, 3]
+        with pytest.raises((ValueError, KeyError)):
+            f.create_group("dangling/x")
+
+
+@pytest.mark.parametrize("expand", [False, True])
+def test_object_copy(path, expand):
+    with h5py.File(path, "w") as f:
+        fill(f)
+        f["g/lost"] = h5py.SoftLink("/not there")
+        f["g/up"] = h5py.SoftLink("/g/e")
+        f.copy("g", "copy", expand_soft=expand)
+        f.copy("soft", "plain")
+        assert list(f["plain"]) == list(range(6))
+        assert list(f["copy"]) == list(f["g"])
+        kinds = {name: type(f.get("copy/" + name, getlink=True)) for name in f["copy"]}
+        soft = h5py.HardLink if expand else h5py.SoftLink
+        assert kinds == {"e": h5py.HardLink, "far": soft, "near": soft, "up": soft,
+                         "lost": h5py.SoftLink}
+        assert list(f["copy/far"]) == [0, 1, 2, 3] and list(f["copy/near"]) == list(range(6))
+        f["copy/far"][0] = 9
+        assert f["d"][0] == (0 if expand else 9)
+
+
+@pytest.mark.parametrize("flags", ["shallow", "without_attrs"])
+def test_object_copy_with_flags(path, flags):
+    with h5py.File(path, "w") as f:
+        fill(f)
+        f["g"].attrs["a"] = 1
+        f["g/below/link"] = h5py.SoftLink("/d")
+        f.copy("g", "copy", **{flags: True})
+        assert list(f["copy"]) == list(f["g"])
+        assert list(f["copy/below"]) == ([] if flags == "shallow" else ["link"])
+        assert list(f["copy"].attrs) == ([] if flags == "without_attrs" else ["a"])
+        assert f.get("copy/far", getlink=True).path == "/d"
+
+
+def test_tools(path, tmp_path):
+    with h5py.File(path, "w") as f:
+        fill(f)
+    out = tool("h5ls", "-r", path, connector="zarr")
+    assert "/soft                    Soft Link {/g/e}" in out
+    assert "/dangling                Soft Link {/nowhere/at all}" in out
+    out = tool("h5dump", path, connector="zarr")
+    assert 'SOFTLINK "dangling" {\n      LINKTARGET "/nowhere/at all"' in out
+    for name in ("y.h5", "y.zarr"):
+        tool("h5repack", path, tmp_path / name, connector="zarr")
+        tool("h5diff", path, tmp_path / name, connector="zarr")
+        assert tool("h5ls", "-r", tmp_path / name, connector="zarr") == tool(
+            "h5ls", "-r", path, connector="zarr")
+        with h5py.File(tmp_path / name, "r") as f:
+            assert f.get("dangling", getlink=True).path == "/nowhere/at all"
+    with h5py.File(tmp_path / "y.zarr", "r+") as f:
+        f["g/new"] = h5py.SoftLink("x")
+        del f["soft"]
+    done = run(["h5diff", "-r", path, tmp_path / "y.zarr"], connector="zarr")
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize("to", ["other.h5", "other.zarr"])
+def test_copies_to_other_files(path, to, tmp_path):
+    with h5py.File(path, "w") as f, h5py.File(tmp_path / to, "w") as other:
+        fill(f)
+        f.copy("g", other)
+        assert list(other["g"]) == ["e", "far", "near"] and other["g/near"] == other["g/e"]
+        assert other.get("g/far", getlink=True).path == "/d"
+        f.copy("g", other, name="expanded", expand_soft=True)
+        assert list(other["expanded/far"]) == [0, 1, 2, 3]
+    with h5py.File(tmp_path / to, "r") as other:
+        assert list(other["g"]) == ["e", "far", "near"] and other["g/near"] == other["g/e"]
+
+
+# ---- In the store ----
+
+
+def test_form(tmp_path):
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w") as f:
+        fill(f)
+    assert side(path) == {"version": 1, "links": {
+        "soft": {"soft": "/g/e"}, "group": {"soft": "g"}, "dangling": {"soft": "/nowhere/at all"}}}
+    assert side(path / "g")["links"] == {"near": {"soft": "e"}, "far": {"soft": "/d"}}
+    root = zarr.open_group(path, mode="r")
+    assert sorted(root.keys()) == ["d", "g"] and isinstance(root.attrs["_hdf5"], str)
+    with h5py.File(path, "r+") as f:
+        assert dict(f.attrs) == {}
+        for name in ("soft", "group", "dangling"):
+            del f[name]
+    assert "_hdf5" not in json.loads((path / "zarr.json").read_text()).get("attributes", {})
+
+
+def test_a_node_hides_a_link(tmp_path):
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w") as f:
+        fill(f)
+    zarr.open_group(path, mode="r+").create_array("soft", shape=(3,), dtype="i4", fill_value=7)
+    with h5py.File(path, "r+") as f:
+        assert list(f["soft"]) == [7, 7, 7]
+        assert list(f) == ["d", "dangling", "g", "group", "soft"]
+        assert isinstance(f.get("soft", getlink=True), h5py.HardLink)
+        f["more"] = h5py.SoftLink("d")
+    assert side(path)["links"]["soft"] == {"soft": "/g/e"}
+    with h5py.File(path, "r+") as f:
+        del f["soft"]
+        assert list(f["soft"]) == list(range(6))  # the link is back
+
+
+def test_links_are_stored_by_a_flush(tmp_path):
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w") as f:
+        f["a"] = h5py.SoftLink("b")
+        f.flush()
+        assert side(path)["links"] == {"a": {"soft": "b"}}
+        f["g/c"] = h5py.SoftLink("b")
+        f.move("g", "h")
+        f.copy("h", "i")
+    assert side(path / "h")["links"] == side(path / "i")["links"] == {"c": {"soft": "b"}}
+
+
+OTHER = """
+import sys, h5py
+with h5py.File(sys.argv[1], "r+") as f:
+    f["g/theirs"] = h5py.SoftLink("t")
+    f["g/both"] = h5py.SoftLink("t")
+    del f["g/gone"]
+"""
+
+
+def test_changes_of_two_programs_are_merged(tmp_path):
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w") as f:
+        for name in ("early", "gone", "ours_gone", "again"):
+            f[f"g/{name}"] = h5py.SoftLink("o")
+        f.flush()
+        f["g/ours"] = h5py.SoftLink("o")
+        f["g/both"] = h5py.SoftLink("o")
+        for name in ("ours_gone", "again"):
+            del f[f"g/{name}"]
+        f["g/again"] = h5py.SoftLink("p")
+        run_python(OTHER, path, connector="zarr")
+    links = {name: entry["soft"] for name, entry in side(path / "g")["links"].items()}
+    assert links == {"early": "o", "ours": "o", "both": "o", "again": "p", "theirs": "t"}
+    with h5py.File(path) as f:
+        assert sorted(f["g"]) == sorted(links)
+
+
+def test_read_only(tmp_path):
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w") as f:
+        fill(f)
+    with h5py.File(path, "r") as f:
+        with pytest.raises(Exception, match="read-only"):
+            f["new"] = h5py.SoftLink("d")
+        with pytest.raises(Exception, match="read-only"):
+            del f["soft"]
+
+
+def test_what_cannot_be_kept_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w") as f:
+        with pytest.raises(Exception, match="UTF-8"):
+            f[b"bad\xff"] = h5py.SoftLink("d")
+        with pytest.raises(Exception, match="UTF-8"):
+            f.id.links.create_soft(b"name", b"bad\xff")
+        for i in range(40):
+            try:
+                f[f"l{i}"] = h5py.SoftLink("x" * 300000)
+            except (OSError, RuntimeError, ValueError) as e:
+                assert "document_bytes" in str(e)
+                break
+        count = len(f)
+    assert 5 < count < 40
+    with h5py.File(path, "r+") as f:
+        assert len(f) == count
+    document = json.loads((path / "zarr.json").read_text())
+    document["attributes"]["_hdf5"] = '{"version": 2}'
+    (path / "zarr.json").write_text(json.dumps(document))
+    with h5py.File(path, "r+") as f:
+        assert list(f) == [] and list(f.attrs) == ["_hdf5"]
+        with pytest.raises(Exception, match="of another program or version"):
+            f["a"] = h5py.SoftLink("b")
+    assert json.loads((path / "zarr.json").read_text()) == document
