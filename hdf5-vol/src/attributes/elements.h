@@ -77,6 +77,10 @@ void vol_form_free(vol_form *form);
 bool vol_form_has(const vol_form *form, enum vol_form_kind kind);
 bool vol_form_points(const vol_form *form);
 
+/* Puts a list of zeroed elements where an element of variable length (form->kind is VOL_FORM_VLEN) is,
+   which owns it from now on. False when it is too large, or memory runs out. */
+bool vol_form_new_list(const vol_form *form, uint64_t length, char *element, hvl_t *out);
+
 /* Writes `count` elements, nested as dims say. NULLs in texts count as memory that has run out. */
 void vol_elements_print(const vol_form *form, uint32_t ndim, const uint64_t *dims,
                         const void *elements, zb_json_writer *out);

@@ -148,14 +148,10 @@ static bool unpack_text(const vol_form *form, unpacked *in, char *element) {
 /* An element takes a byte at least in the packed form, or the form is one without any. */
 static bool unpack_list(const vol_form *form, unpacked *in, char *element) {
     uint64_t count;
-    if (!take_count(in, &count) || count > in->left || count > VOL_ATTR_LARGEST / form->base->size)
-        return false;
-    hvl_t list = {.len = (size_t)count,
-                  .p = count ? calloc((size_t)count, form->base->size) : NULL};
-    if (count && !list.p)
-        return false;
-    memcpy(element, &list, sizeof list); /* the element owns it, also when the rest fails */
-    return unpack(form->base, list.len, in, list.p);
+    hvl_t list;
+    return take_count(in, &count) && count <= in->left &&
+           vol_form_new_list(form, count, element, &list) &&
+           unpack(form->base, list.len, in, list.p);
 }
 
 static bool unpack_one(const vol_form *form, unpacked *in, char *element) {

@@ -197,3 +197,14 @@ enum zb_code vol_form_new(vol_file *file, hid_t type, vol_form **out, zb_error *
     *out = NULL;
     return code;
 }
+
+bool vol_form_new_list(const vol_form *form, uint64_t length, char *element, hvl_t *out) {
+    const size_t size = form->base->size;
+    if (length > VOL_ATTR_LARGEST / size)
+        return false;
+    *out = (hvl_t){.len = (size_t)length, .p = length ? calloc((size_t)length, size) : NULL};
+    if (length && !out->p)
+        return false;
+    memcpy(element, out, sizeof *out);
+    return true;
+}

@@ -6,7 +6,6 @@
 #include "model/paths.h"
 #include "zarrbridge/conventions.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,18 +15,16 @@ static bool parse(const vol_form *form, uint32_t ndim, const uint64_t *dims, cha
 /* ---- Numbers ---- */
 
 static bool to_double(const zb_json *json, double *out) {
-    const char *text = zb_json_string(json);
-    if (!text)
+    zb_value value;
+    if (!zb_json_string(json))
         return zb_json_double(json, out);
-    if (strcmp(text, "NaN") == 0)
-        *out = (double)NAN;
-    else if (strcmp(text, "Infinity") == 0)
-        *out = (double)INFINITY;
-    else if (strcmp(text, "-Infinity") == 0)
-        *out = -(double)INFINITY;
-    else
+    if (!zb_value_parse(json, &value))
         return false;
-    return true;
+    const bool is_number = value.kind == ZB_VALUE_NUMBERS; /* "NaN" and its like: a double */
+    if (is_number)
+        memcpy(out, value.data, sizeof *out);
+    zb_value_clear(&value);
+    return is_number;
 }
 
 /* A number that HDF5's conversion to the type and back leaves as it is. A float may be rounded: its
@@ -119,13 +116,9 @@ static bool parse_compound(const vol_form *form, const zb_json *json, char *elem
 
 static bool parse_list(const vol_form *form, const zb_json *json, char *element) {
     const uint64_t length = zb_json_count(json);
-    if (zb_json_kind_of(json) != ZB_JSON_ARRAY || length > VOL_ATTR_LARGEST / form->base->size)
+    hvl_t list;
+    if (zb_json_kind_of(json) != ZB_JSON_ARRAY || !vol_form_new_list(form, length, element, &list))
         return false;
-    hvl_t list = {.len = (size_t)length,
-                  .p = length ? calloc((size_t)length, form->base->size) : NULL};
-    if (length && !list.p)
-        return false;
-    memcpy(element, &list, sizeof list); /* the element owns it, also when the rest fails */
     char *at = list.p;
     return parse(form->base, 1, &length, &at, json);
 }
