@@ -42,14 +42,9 @@ vol_node *vol_link_node(vol_link *link) {
 /* ---- The aliases of one node ---- */
 
 static enum zb_code append(vol_named *names, vol_link *alias, zb_error *err) {
-    if (names->count == names->room) {
-        size_t room = names->room ? 2 * names->room : 4;
-        vol_link **grown = realloc(names->link, room * sizeof *grown);
-        if (!grown)
-            return zb_fail(err, ZB_ENOMEM, "no memory for the names of a node");
-        names->link = grown;
-        names->room = room;
-    }
+    enum zb_code code = vol_named_reserve(names, err);
+    if (code)
+        return code;
     names->link[names->count++] = alias;
     alias->counted = true;
     return ZB_OK;
@@ -270,27 +265,14 @@ static enum zb_code store_links(vol_node *group, zb_error *err) {
     return code ? code : vol_waiting_flush(group, err);
 }
 
-/* All nodes are tried; the first error is returned. */
-static enum zb_code each_below(vol_node *node, enum zb_code (*act)(vol_node *, zb_error *),
-                               zb_error *err) {
-    enum zb_code first = act(node, err);
-    for (size_t i = 0; i < node->link_count; i++) {
-        zb_error other;
-        vol_node *child = node->link[i]->node;
-        enum zb_code code = child ? each_below(child, act, first ? &other : err) : ZB_OK;
-        first = first ? first : code;
-    }
-    return first;
-}
-
 /* A name without a link means nothing, so names come first. They may belong to any node. */
 enum zb_code vol_links_store_below(vol_node *node, zb_error *err) {
     vol_file *file = node->file;
     if (!file->links_changed)
         return ZB_OK;
-    enum zb_code code = each_below(file->root, store_names, err);
+    enum zb_code code = vol_node_each_below(file->root, store_names, err);
     if (!code)
-        code = each_below(node, store_links, err);
+        code = vol_node_each_below(node, store_links, err);
     file->links_changed = code || node != file->root;
     return code;
 }

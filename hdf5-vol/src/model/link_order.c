@@ -59,11 +59,16 @@ enum zb_code vol_order_prepare(vol_node *group, const char *name, zb_error *err)
     return code;
 }
 
-void vol_order_added(vol_link *link) {
-    vol_node *group = link->group;
+/* A link comes or goes. False when the group keeps no order, or has not been listed. */
+static bool begin_change(vol_node *group) {
     free(group->by_order);
     group->by_order = NULL;
-    if (!group->listed || !vol_order_flags(group))
+    return group->listed && vol_order_flags(group);
+}
+
+void vol_order_added(vol_link *link) {
+    vol_node *group = link->group;
+    if (!begin_change(group))
         return;
     link->order = ++group->last_order;
     group->order_bytes += bytes_of(link->name);
@@ -72,9 +77,7 @@ void vol_order_added(vol_link *link) {
 
 void vol_order_taken(vol_link *link) {
     vol_node *group = link->group;
-    free(group->by_order);
-    group->by_order = NULL;
-    if (!group->listed || !vol_order_flags(group))
+    if (!begin_change(group))
         return;
     group->order_bytes -= bytes_of(link->name);
     if (group->link_count == 1) /* the numbers of an empty group begin anew, as HDF5's do */

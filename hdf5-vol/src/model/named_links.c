@@ -48,7 +48,7 @@ static enum zb_code link_of_json(const zb_json *entry, vol_link **out, zb_error 
     return code;
 }
 
-static enum zb_code reserve(vol_named *named, zb_error *err) {
+enum zb_code vol_named_reserve(vol_named *named, zb_error *err) {
     if (named->count < named->room)
         return ZB_OK;
     size_t room = named->room ? 2 * named->room : 8;
@@ -85,7 +85,7 @@ static enum zb_code read_links(vol_node *group, zb_error *err) {
         return ZB_OK;
     for (; entry; entry = zb_json_next(entry)) {
         vol_link *link;
-        enum zb_code code = reserve(group->named, err);
+        enum zb_code code = vol_named_reserve(group->named, err);
         if (!code)
             code = link_of_json(entry, &link, err);
         if (code)
@@ -173,7 +173,7 @@ enum zb_code vol_named_add(vol_node *group, vol_link *link, zb_error *err) {
     vol_named *named = vol_named_links(group, err);
     enum zb_code code = named ? check_new(group, link, err) : ZB_ENOMEM;
     if (!code)
-        code = reserve(named, err);
+        code = vol_named_reserve(named, err);
     if (!code && group->listed)
         code = vol_links_reserve(group, err);
     if (code) {

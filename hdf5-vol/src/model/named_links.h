@@ -34,6 +34,9 @@ typedef struct vol_named {
     vol_link *gone; /* removed since then: a list */
 } vol_named;
 
+/* Makes room for one more. */
+enum zb_code vol_named_reserve(vol_named *named, zb_error *err);
+
 /* Those of a group; NULL when memory runs out. */
 vol_named *vol_named_links(vol_node *group, zb_error *err);
 

@@ -116,6 +116,18 @@ void vol_node_unpin(vol_node *node) {
     add_pins(node, (size_t)-1);
 }
 
+enum zb_code vol_node_each_below(vol_node *node, enum zb_code (*act)(vol_node *, zb_error *),
+                                 zb_error *err) {
+    enum zb_code first = act(node, err);
+    for (size_t i = 0; i < node->link_count; i++) {
+        zb_error other;
+        vol_node *child = node->link[i]->node;
+        enum zb_code code = child ? vol_node_each_below(child, act, first ? &other : err) : ZB_OK;
+        first = first ? first : code;
+    }
+    return first;
+}
+
 /* ---- Paths ---- */
 
 bool vol_node_set_path(vol_node *node, const vol_node *parent, const char *name) {

@@ -109,6 +109,10 @@ void vol_node_free(vol_node *node);
 void vol_node_pin(vol_node *node);
 void vol_node_unpin(vol_node *node);
 
+/* Acts on a node and on all known ones below it. All are tried; the first error is returned. */
+enum zb_code vol_node_each_below(vol_node *node, enum zb_code (*act)(vol_node *, zb_error *),
+                                 zb_error *err);
+
 /* Gives the node its path: `name` in `parent` (NULL: the root). False when memory runs out; the
    node has its old path then. */
 bool vol_node_set_path(vol_node *node, const vol_node *parent, const char *name);

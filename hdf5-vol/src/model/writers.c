@@ -67,29 +67,16 @@ static enum zb_code abandon(vol_node *node, zb_error *err) {
     return ZB_OK;
 }
 
-/* All nodes are tried; the first error is returned. */
-static enum zb_code each_below(vol_node *node, enum zb_code (*act)(vol_node *, zb_error *),
-                               zb_error *err) {
-    enum zb_code first = act(node, err);
-    for (size_t i = 0; i < node->link_count; i++) {
-        zb_error other;
-        vol_node *child = node->link[i]->node;
-        enum zb_code code = child ? each_below(child, act, first ? &other : err) : ZB_OK;
-        first = first ? first : code;
-    }
-    return first;
-}
-
 enum zb_code vol_writer_flush_below(vol_node *node, zb_error *err) {
-    return each_below(node, flush_all, err);
+    return vol_node_each_below(node, flush_all, err);
 }
 
 enum zb_code vol_writer_close_below(vol_node *node, zb_error *err) {
-    return each_below(node, close_all, err);
+    return vol_node_each_below(node, close_all, err);
 }
 
 void vol_writer_abandon_below(vol_node *node) {
-    each_below(node, abandon, NULL);
+    vol_node_each_below(node, abandon, NULL);
 }
 
 enum zb_code vol_file_flush(vol_file *file, zb_error *err) {
