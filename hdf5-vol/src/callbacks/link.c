@@ -36,23 +36,19 @@ static bool both_native(const vol_object *a, const vol_object *b) {
 static herr_t link_node(const vol_object *at, const H5VL_loc_params_t *loc, vol_node *node,
                         hid_t lcpl) {
     h5_lib *lib = at->lib;
-    const H5VL_loc_params_t self = vol_self(loc->obj_type);
-    const char *name = loc->loc_data.loc_by_name.name;
     vol_place place;
     zb_error err = {0};
-    vol_node *base = vol_may_write(at, "create a link") ? vol_locate(at, &self) : NULL;
-    if (!base)
+    if (!vol_may_write(at, "create a link"))
         return -1;
-    if (base->file != node->file) {
+    if (at->file != node->file) {
         VOL_PUSH(lib, SYM, UNSUPPORTED, "a hard link cannot lead into another file");
         return -1;
     }
-    enum zb_code code = vol_place_find(base, name, vol_makes_groups(lib, lcpl), &place, &err);
-    if (!code) {
-        code = node->loose && node->own_store ? vol_edit_link(node, &place, &err)
-                                              : vol_alias_create(&place, node, &err);
-        vol_place_clear(&place);
-    }
+    if (!vol_locate_place(at, loc, lcpl, &place))
+        return -1;
+    enum zb_code code = node->loose && node->own_store ? vol_edit_link(node, &place, &err)
+                                                       : vol_alias_create(&place, node, &err);
+    vol_place_clear(&place);
     return code ? vol_push_making(lib, *lib->H5E_CANTCREATE_g, &err) : 0;
 }
 
@@ -124,8 +120,6 @@ static herr_t move_link(const vol_object *source, const H5VL_loc_params_t *sourc
                         const vol_object *target, const H5VL_loc_params_t *target_loc, hid_t lcpl) {
     h5_lib *lib = one_of(source, target)->lib;
     const vol_object *from = one_of(source, target), *to = one_of(target, source);
-    const H5VL_loc_params_t self = vol_self(target_loc->obj_type);
-    const char *name = target_loc->loc_data.loc_by_name.name;
     vol_place place;
     vol_found found;
     zb_error err = {0};
@@ -135,14 +129,10 @@ static herr_t move_link(const vol_object *source, const H5VL_loc_params_t *sourc
     }
     if (!vol_may_write(to, "move an object") || !vol_locate_link(from, source_loc, &found))
         return -1;
-    vol_node *base = vol_locate(to, &self);
-    if (!base)
+    if (!vol_locate_place(to, target_loc, lcpl, &place))
         return -1;
-    enum zb_code code = vol_place_find(base, name, vol_makes_groups(lib, lcpl), &place, &err);
-    if (!code) {
-        code = vol_edit_move_link(link_of(&found), &place, &err);
-        vol_place_clear(&place);
-    }
+    enum zb_code code = vol_edit_move_link(link_of(&found), &place, &err);
+    vol_place_clear(&place);
     return code ? vol_push_making(lib, *lib->H5E_CANTCREATE_g, &err) : 0;
 }
 

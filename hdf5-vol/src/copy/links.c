@@ -46,19 +46,14 @@ char *vol_link_pack(const vol_link_value *value, size_t *size) {
 herr_t vol_link_make(const vol_object *at, const H5VL_loc_params_t *loc, hid_t lcpl,
                      const vol_link_value *value) {
     h5_lib *lib = at->lib;
-    const H5VL_loc_params_t self = vol_self(loc->obj_type);
     vol_place place;
     zb_error err = {0};
-    vol_node *base = vol_may_write(at, "create a link") ? vol_locate(at, &self) : NULL;
-    if (!base)
+    if (!vol_may_write(at, "create a link") || !vol_locate_place(at, loc, lcpl, &place))
         return -1;
-    enum zb_code code = vol_place_find(base, loc->loc_data.loc_by_name.name,
-                                       vol_makes_groups(lib, lcpl), &place, &err);
-    if (!code) {
-        code = value->file ? vol_edit_create_external(&place, value->file, value->target, &err)
-                           : vol_edit_create_soft(&place, value->target, &err);
-        vol_place_clear(&place);
-    }
+    enum zb_code code = value->file
+                            ? vol_edit_create_external(&place, value->file, value->target, &err)
+                            : vol_edit_create_soft(&place, value->target, &err);
+    vol_place_clear(&place);
     return code ? vol_push_making(lib, *lib->H5E_CANTCREATE_g, &err) : 0;
 }
 
@@ -118,19 +113,13 @@ static herr_t read_native(const vol_object *source, const H5VL_loc_params_t *loc
 static herr_t copy_inside(const vol_object *target, const H5VL_loc_params_t *loc, hid_t lcpl,
                           vol_found *found) {
     h5_lib *lib = target->lib;
-    const H5VL_loc_params_t self = vol_self(loc->obj_type);
     vol_place place;
     zb_error err = {0};
-    vol_node *base = vol_may_write(target, "create a link") ? vol_locate(target, &self) : NULL;
-    if (!base)
+    if (!vol_may_write(target, "create a link") || !vol_locate_place(target, loc, lcpl, &place))
         return -1;
-    enum zb_code code = vol_place_find(base, loc->loc_data.loc_by_name.name,
-                                       vol_makes_groups(lib, lcpl), &place, &err);
-    if (!code) {
-        code = found->link ? vol_edit_copy_link(found->link, &place, &err)
-                           : vol_alias_create(&place, found->node, &err);
-        vol_place_clear(&place);
-    }
+    enum zb_code code = found->link ? vol_edit_copy_link(found->link, &place, &err)
+                                    : vol_alias_create(&place, found->node, &err);
+    vol_place_clear(&place);
     return code ? vol_push_making(lib, *lib->H5E_CANTCREATE_g, &err) : 0;
 }
 

@@ -165,6 +165,21 @@ bool vol_leaves(const vol_object *object, const H5VL_loc_params_t *loc) {
     return route.external != NULL;
 }
 
+bool vol_locate_place(const vol_object *object, const H5VL_loc_params_t *loc, hid_t lcpl,
+                      vol_place *out) {
+    h5_lib *lib = object->lib;
+    const H5VL_loc_params_t self = vol_self(loc->obj_type);
+    zb_error err = {0};
+    vol_node *base = vol_locate(object, &self);
+    if (!base)
+        return false;
+    if (vol_place_find(base, loc->loc_data.loc_by_name.name, vol_makes_groups(lib, lcpl), out,
+                       &err) == ZB_OK)
+        return true;
+    vol_push_making(lib, *lib->H5E_CANTCREATE_g, &err);
+    return false;
+}
+
 bool vol_lookup(const vol_object *object, const H5VL_loc_params_t *loc, bool follow,
                 vol_found *out) {
     zb_error err = {0};

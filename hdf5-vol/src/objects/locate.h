@@ -4,6 +4,7 @@
 #define ZARRBRIDGE_HDF5_VOL_OBJECTS_LOCATE_H
 
 #include "model/paths.h"
+#include "model/edit.h"
 #include "objects/object.h"
 
 /* The location of an object itself. */
@@ -30,6 +31,11 @@ vol_route vol_route_of(h5_lib *lib, hid_t lapl);
 
 /* Whether a location by name is in another file. */
 bool vol_leaves(const vol_object *object, const H5VL_loc_params_t *loc);
+
+/* The place of a new link: a location by name, seen from an object that may be written. Pushes an
+   error and returns false when it cannot be had. Freed with vol_place_clear. */
+bool vol_locate_place(const vol_object *object, const H5VL_loc_params_t *loc, hid_t lcpl,
+                      vol_place *out);
 
 /* For questions of existence: as vol_locate_link, the last link followed if `follow`, but where
    there is none, both parts of *out are NULL, and only a real failure pushes an error and returns
