@@ -304,8 +304,10 @@ static bool await_file(int dir, const char *name, waiting_time *waiting) {
 /* A chunk's lock, and not the hierarchy's. */
 static bool is_waited_for(const char *name) {
     char hierarchy[NAME_MAX + 1];
+    if (!zb__fs_is_lock(name))
+        return false;
     zb__fs_lock_name("zarr.json", hierarchy);
-    return zb__fs_is_lock(name) && strcmp(name, hierarchy) != 0;
+    return strcmp(name, hierarchy) != 0;
 }
 
 /* All lock files in a directory and below, if it is one. As deep as the keys in the store. */
