@@ -101,6 +101,15 @@ def environment(connector=FINDS, plugins=True):
     return env
 
 
+@pytest.fixture
+def store(tmp_path):
+    """The path of a store with an empty root."""
+    path = tmp_path / "s.zarr"
+    path.mkdir()
+    (path / "zarr.json").write_text('{"zarr_format":3,"node_type":"group","attributes":{}}')
+    return path
+
+
 def run(command, connector=FINDS, plugins=True, cwd=None, timeout=1200):
     """Runs a program; returns the result of subprocess.run, with text output. The timeout is for
     programs that hang; a slow machine under sanitizers may take its time."""

@@ -329,14 +329,6 @@ def put_side(path, side, data_type="uint8", size=1):
     (path / "d/zarr.json").write_text(json.dumps(made))
 
 
-@pytest.fixture
-def store(tmp_path):
-    path = tmp_path / "s.zarr"
-    path.mkdir()
-    (path / "zarr.json").write_text('{"zarr_format":3,"node_type":"group","attributes":{}}')
-    return path
-
-
 ENUM = {"version": 1, "type": {"class": "enum", "base": "<u1", "members": [["A", 0], ["B", 1]]}}
 
 

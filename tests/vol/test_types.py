@@ -31,14 +31,6 @@ def length_type(name, length):
     return {"name": name, "configuration": {"length_bytes": length}}
 
 
-@pytest.fixture
-def store(tmp_path):
-    path = tmp_path / "s.zarr"
-    path.mkdir()
-    (path / "zarr.json").write_text('{"zarr_format":3,"node_type":"group","attributes":{}}')
-    return path
-
-
 @pytest.mark.parametrize("name, unit, scale, units", [
     ("datetime64", "ns", 1, "nanoseconds since 1970-01-01"),
     ("datetime64", "D", 1, "days since 1970-01-01"),
