@@ -21,6 +21,7 @@ class Account:
         self.errors = collections.Counter()    # allowed refusals
         self.tokens = collections.Counter()
         self.looking_since = {}                # reader -> the time at which it began to look
+        self.cuts = collections.defaultdict(list)  # shape -> of shrinks that were killed half-way
         # Members that check.py asks of an account; they are always empty here.
         self.moves, self.weak, self.weak_nodes, self.live = [], set(), set(), set()
 
@@ -51,6 +52,11 @@ class Account:
                 register.acknowledge(event, now)
                 if isinstance(register, Writes):
                     register.forget(min([now, *self.looking_since.values()]))
+
+    def acknowledge_resize(self, done, now):
+        """A resize first finishes those that were killed before it."""
+        with self.lock:
+            self.acknowledge(done + self.cuts.pop(done[0][0], []), now)
 
     @contextlib.contextmanager
     def looking(self, who):
@@ -96,7 +102,8 @@ class Account:
 
     def look(self, who, begun, command, path, other):
         """After an error or a kill: finds out whether a change has been made. No other actor
-        changes these paths meanwhile."""
+        changes these paths meanwhile. What a shrink cut off may still be there, for handles of the
+        larger shape, until the next resize finishes it."""
         now = self.now()
         document = self.document(path)
         if command == "create":
@@ -115,10 +122,12 @@ class Account:
                     event.hidden_from[:] = now
                 elif not made:
                     register.cancel(event, now)
-            if made:
+            if made and command == "resize":
+                self.acknowledge_resize(begun[:1], now)
+                self.cuts[begun[0][0]] += begun[1:]
+            elif made:
                 self.acknowledge(begun, now)
-            else:
-                self.end(begun, now)
+            self.end(begun, now)
 
     def move_half_made(self, who, begun, lost, now):
         """A move that copies and then deletes leaves both when it is killed between: from then on

@@ -155,7 +155,9 @@ class Changer(Worker):
             self.account.look(self.name, begun, command, path, other)
             raise
         if answer.ok:
-            self.account.acknowledge(begun, self.account.now())
+            acknowledge = (self.account.acknowledge_resize if command == "resize" else
+                           self.account.acknowledge)
+            acknowledge(begun, self.account.now())
             self.account.counts["changes"] += 1
         else:
             self.refused(answer, command)
