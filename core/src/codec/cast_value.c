@@ -14,6 +14,7 @@
 #include "codec/codec.h"
 #include "codec/configuration.h"
 #include "codec/number.h"
+#include "kernel/small.h"
 
 enum rounding { NEAREST_EVEN, TOWARDS_ZERO, TOWARDS_POSITIVE, TOWARDS_NEGATIVE, NEAREST_AWAY };
 enum range { RANGE_ERROR, RANGE_CLAMP, RANGE_WRAP };
@@ -35,6 +36,11 @@ typedef struct cast_value {
     enum range range;
     cast encode, decode;
 } cast_value;
+
+static bool is_small_float(zb_dtype dtype) {
+    int low, high;
+    return zb__is_small(dtype) && !zb__format_is_integer(zb_dtype_format(dtype), &low, &high);
+}
 
 static void cast_value_free(void *state) {
     cast_value *codec = state;
@@ -75,7 +81,11 @@ static double round_to_integer(double real, enum rounding rounding) {
 static void wrap(zb_dtype to, zb__number number, uint8_t *out) {
     if (number.is_float && !zb__number_integer(fmod(number.real, 0x1p64), &number))
         return; /* it has no fraction */
-    zb__store_element(number.negative ? 0 - number.magnitude : number.magnitude, to.size, out);
+    const enum zb_format format = zb_dtype_format(to);
+    uint64_t bits = number.negative ? 0 - number.magnitude : number.magnitude;
+    if (format) /* its sign fills the code's other bits */
+        bits = zb__small_from_double(format, zb__small_to_double(format, (uint32_t)bits));
+    zb__store_element(bits, to.size, out);
 }
 
 static bool to_integer(const cast_value *codec, zb_dtype to, zb__number number, uint8_t *out) {
@@ -105,6 +115,39 @@ static int compare(double real, zb__number number) {
         return whole.negative ? -1 : 1;
     int order = (whole.magnitude > number.magnitude) - (whole.magnitude < number.magnitude);
     return number.negative ? -order : order;
+}
+
+/* The double next to a number, on its side of what no double is: rounding once more goes the right
+   way. */
+static double beside(zb__number number) {
+    const double real = zb__number_real(number);
+    const int order = number.is_float ? 0 : compare(real, number);
+    return order ? nextafter(real, order < 0 ? INFINITY : -INFINITY) : real;
+}
+
+/* To a float of few bits; some formats lack infinity, NaN, a sign or zero. */
+static bool to_small_float(const cast_value *codec, zb_dtype to, zb__number number, uint8_t *out) {
+    const enum zb_format format = zb_dtype_format(to);
+    const double real = beside(number);
+    uint32_t code = zb__small_from_double(format, real);
+    const double stored = zb__small_to_double(format, code);
+    const double most = zb__small_to_double(format, zb__format_largest(format));
+    const bool fits = isfinite(real) ? isfinite(stored) && (stored < most || real <= most) &&
+                                           (stored > -most || real >= -most)
+                                     : stored == real || (isnan(stored) && isnan(real));
+    if (!fits && (codec->range != RANGE_CLAMP || !isfinite(real)))
+        return false;
+    if (fits && codec->rounding != NEAREST_EVEN && isfinite(real) && stored != real)
+        return false;
+    if (!fits &&
+        !isinf(stored)) { /* the end of the range; that of a format without sign is code 0 */
+        code = zb__format_largest(format);
+        if (real <= 0)
+            code =
+                zb__small_to_double(format, 0) > 0 ? 0 : code | (zb__format_mask(format) / 2 + 1);
+    }
+    zb__store_element(code, to.size, out);
+    return true;
 }
 
 /* The next float of that width above or below. */
@@ -150,15 +193,17 @@ static bool cast_one(const cast_value *codec, const cast *c, const uint8_t *in, 
         }
     }
     zb__number number = zb__number_load(c->from, in);
-    return c->to.kind == ZB_KIND_FLOAT ? to_float(codec, c->to.size, number, out)
-                                       : to_integer(codec, c->to, number, out);
+    if (c->to.kind == ZB_KIND_FLOAT)
+        return to_float(codec, c->to.size, number, out);
+    return is_small_float(c->to) ? to_small_float(codec, c->to, number, out)
+                                 : to_integer(codec, c->to, number, out);
 }
 
 /* Casts without a map that round to nearest, of numbers that are exact as doubles or become
    doubles. */
 static bool takes_blocks(const cast_value *codec, const cast *c) {
     const bool is_double = c->from.kind == ZB_KIND_FLOAT || c->from.size < 8;
-    return c->pair_count == 0 && codec->rounding == NEAREST_EVEN &&
+    return c->pair_count == 0 && !zb__is_small(c->to) && codec->rounding == NEAREST_EVEN &&
            (is_double || c->to.kind == ZB_KIND_FLOAT);
 }
 
@@ -277,12 +322,22 @@ static enum zb_code parse_rules(cast_value *codec, const zb_json *configuration,
         codec->range = range ? RANGE_WRAP : RANGE_CLAMP;
     }
     codec->rounding = (enum rounding)rounding;
-    if (!code && codec->range == RANGE_WRAP && codec->encode.to.kind == ZB_KIND_FLOAT)
+    const bool is_float = codec->encode.to.kind == ZB_KIND_FLOAT;
+    const bool is_small = is_small_float(codec->encode.to);
+    if (!code && codec->range == RANGE_WRAP && (is_float || is_small))
         code = zb_fail(err, ZB_EFORMAT, "out_of_range is \"wrap\", which is for integers alone");
-    if (!code && codec->rounding == NEAREST_AWAY && codec->encode.to.kind == ZB_KIND_FLOAT)
+    if (!code && codec->rounding == NEAREST_AWAY && is_float)
         code = zb_fail(err, ZB_EUNSUPPORTED,
                        "rounding to floats by \"nearest-away\" is not supported");
+    if (!code && codec->rounding != NEAREST_EVEN && is_small)
+        code =
+            zb_fail(err, ZB_EUNSUPPORTED, "rounding to %s is supported by \"nearest-even\" alone",
+                    zb__number_name(codec->encode.to));
     return code;
+}
+
+static bool is_cast(zb_dtype dtype) {
+    return zb__is_small(dtype) || (zb__is_number(dtype) && dtype.kind != ZB_KIND_BOOL);
 }
 
 static enum zb_code cast_value_parse(const zb_json *configuration, const zb__binding *binding,
@@ -299,8 +354,7 @@ static enum zb_code cast_value_parse(const zb_json *configuration, const zb__bin
     enum zb_code code = binding->forms->dtype(type, &to, err);
     if (code)
         return code;
-    if (!zb__is_number(from) || !zb__is_number(to) || from.kind == ZB_KIND_BOOL ||
-        to.kind == ZB_KIND_BOOL)
+    if (!is_cast(from) || !is_cast(to))
         return zb_fail(err, ZB_EFORMAT, "it casts integers and floats alone");
     codec->encode = (cast){.from = from, .to = to};
     codec->decode = (cast){.from = to, .to = from};

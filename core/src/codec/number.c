@@ -9,12 +9,19 @@
 #include "base/bytes.h"
 #include "base/half.h"
 #include "kernel/number_types.h"
+#include "kernel/small.h"
 
 bool zb__is_number(zb_dtype dtype) {
     return dtype.kind <= ZB_KIND_FLOAT;
 }
 
+bool zb__is_small(zb_dtype dtype) {
+    return dtype.kind == ZB_KIND_SMALL;
+}
+
 const char *zb__number_name(zb_dtype dtype) {
+    if (zb__is_small(dtype))
+        return zb__format_name(zb_dtype_format(dtype));
     const zb__number_type *type = zb__number_type_of(dtype);
     return type ? type->name : "bytes";
 }
@@ -23,6 +30,9 @@ zb__number zb__number_load(zb_dtype dtype, const void *element) {
     if (dtype.kind == ZB_KIND_FLOAT)
         return (zb__number){.is_float = true, .real = zb__load_float(element, dtype.size)};
     uint64_t bits = zb__load_element(element, dtype.size);
+    if (zb__is_small(dtype))
+        return (zb__number){.is_float = true,
+                            .real = zb__small_to_double(zb_dtype_format(dtype), (uint32_t)bits)};
     uint64_t sign = UINT64_C(1) << (8 * dtype.size - 1);
     if (dtype.kind == ZB_KIND_INT && bits & sign) {
         bits |= ~(sign | (sign - 1)); /* to 64 bits */
@@ -67,18 +77,34 @@ static void store_bits(zb_dtype dtype, bool negative, uint64_t magnitude, void *
     zb__store_element(negative ? 0 - magnitude : magnitude, dtype.size, element);
 }
 
-bool zb__number_store(zb_dtype dtype, zb__number number, void *element) {
-    if (dtype.kind == ZB_KIND_FLOAT) {
-        double real = zb__number_real(number);
-        double narrow = zb__real_narrow(dtype.size, real);
-        zb__number back;
-        bool same = narrow == real || isnan(real);
-        if (same && !number.is_float) /* the double is not the integer itself */
-            same = zb__number_integer(narrow, &back) && back.magnitude == number.magnitude;
-        if (same)
-            zb__real_store(dtype.size, real, element);
-        return same;
+/* Stores the nearest number of a type whose numbers are floats here; returns the one stored. */
+static double store_nearest(zb_dtype dtype, double real, void *element) {
+    const enum zb_format format = zb_dtype_format(dtype);
+    if (!zb__is_small(dtype)) {
+        zb__real_store(dtype.size, real, element);
+        return zb__real_narrow(dtype.size, real);
     }
+    const uint32_t code = zb__small_from_double(format, real);
+    zb__store_element(code, dtype.size, element);
+    return zb__small_to_double(format, code);
+}
+
+static bool store_real(zb_dtype dtype, zb__number number, void *element) {
+    const double real = zb__number_real(number);
+    uint8_t stored[8];
+    zb__number back;
+    const double nearest = store_nearest(dtype, real, stored);
+    bool same = nearest == real || (isnan(nearest) && isnan(real));
+    if (same && !number.is_float) /* the double is not the integer itself */
+        same = zb__number_integer(nearest, &back) && back.magnitude == number.magnitude;
+    if (same)
+        memcpy(element, stored, dtype.size);
+    return same;
+}
+
+bool zb__number_store(zb_dtype dtype, zb__number number, void *element) {
+    if (dtype.kind == ZB_KIND_FLOAT || zb__is_small(dtype))
+        return store_real(dtype, number, element);
     if (number.is_float && !zb__number_integer(number.real, &number))
         return false;
     if (number.magnitude > most(dtype, number.negative))
@@ -98,6 +124,10 @@ bool zb__number_cut(zb_dtype dtype, zb__number number, void *element) {
 }
 
 void zb__number_clamp(zb_dtype dtype, zb__number number, void *element) {
+    if (zb__is_small(dtype)) {
+        store_nearest(dtype, zb__number_real(number), element);
+        return;
+    }
     if (zb__number_cut(dtype, number, element))
         return;
     bool negative = number.is_float ? number.real < 0 : number.negative;

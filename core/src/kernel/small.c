@@ -91,6 +91,14 @@ bool zb__format_nan(enum zb_format format, uint32_t *code) {
     return f->specials != NO_OTHER;
 }
 
+uint32_t zb__format_largest(enum zb_format format) {
+    const format_row *f = &formats[format];
+    uint32_t code;
+    if (zb__format_infinity(format, &code))
+        return code - 1;
+    return (f->is_signed ? sign_of(f) - 1 : zb__format_mask(format)) - (f->specials == LAST_NAN);
+}
+
 /* ---- Codes to numbers ---- */
 
 static double integer_value(const format_row *f, uint32_t code) {
@@ -169,14 +177,6 @@ static uint32_t integer_code(const format_row *f, enum zb_format format, double 
     return (uint32_t)(int)value & 0xff; /* the sign in the upper bits, too: they compress well */
 }
 
-/* The largest code of a number without a sign. */
-static uint32_t last_code(const format_row *f, enum zb_format format) {
-    uint32_t code;
-    if (zb__format_infinity(format, &code))
-        return code - 1;
-    return (f->is_signed ? sign_of(f) - 1 : zb__format_mask(format)) - (f->specials == LAST_NAN);
-}
-
 /* The number above the last one if the format went on, for the rounding there. */
 static double beyond(const double *of, uint32_t last, const format_row *f) {
     return f->mantissa ? 2 * of[last] - of[last - 1] : 2 * of[last];
@@ -200,7 +200,7 @@ static uint32_t nearest(const double *of, uint32_t last, double end, double magn
 
 static uint32_t float_code(const format_row *f, enum zb_format format, double value) {
     const double *of = values_of(format);
-    const uint32_t last = last_code(f, format);
+    const uint32_t last = zb__format_largest(format);
     uint32_t nan, infinity;
     const bool has_nan = zb__format_nan(format, &nan);
     const bool has_infinity = zb__format_infinity(format, &infinity);

@@ -21,6 +21,9 @@ bool zb__format_is_integer(enum zb_format format, int *low, int *high);
 bool zb__format_nan(enum zb_format format, uint32_t *code);
 bool zb__format_infinity(enum zb_format format, uint32_t *code); /* the positive one */
 
+/* The code of the largest number. */
+uint32_t zb__format_largest(enum zb_format format);
+
 /* Exact; bits that do not count are not looked at. */
 double zb__small_to_double(enum zb_format format, uint32_t code);
 

@@ -5,10 +5,11 @@
 #include "model/fill.h"
 
 static bool is_number(zb_dtype dtype) {
-    return dtype.kind <= ZB_KIND_COMPLEX;
+    return dtype.kind <= ZB_KIND_COMPLEX || dtype.kind == ZB_KIND_SMALL;
 }
 
-/* Codecs make numbers of numbers; other types have details, which would go with this memory. */
+/* Codecs make numbers of numbers, whose details are static; those of other types would go with this
+   memory. */
 static enum zb_code parse_number_type(const zb_json *value, zb_dtype *out, zb_error *err) {
     zb__arena memory = {0};
     char name[24];

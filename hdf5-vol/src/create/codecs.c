@@ -92,8 +92,6 @@ static enum zb_code print_blosc_filter(zb_json_writer *out, const vol_filter *f,
     if (shuffle > 2 || compressor > 5)
         return zb_fail(err, ZB_EINVAL, "blosc's shuffle %u or compressor %u is unknown", shuffle,
                        compressor);
-    if (strcmp(compressors[compressor], "snappy") == 0)
-        return zb_fail(err, ZB_EUNSUPPORTED, "blosc with snappy is not supported; use lz4");
     print_blosc(out, compressors[compressor], value_of(f, 4, 5), shuffles[shuffle], element_size,
                 value_of(f, 3, 0));
     return ZB_OK;

@@ -15,6 +15,7 @@
 static const zb_dtype boolean = {.kind = ZB_KIND_BOOL, .size = 1};
 static const zb_dtype int8 = {.kind = ZB_KIND_INT, .size = 1};
 static const zb_dtype int32 = {.kind = ZB_KIND_INT, .size = 4};
+static const zb_dtype int64 = {.kind = ZB_KIND_INT, .size = 8};
 static const zb_dtype uint16 = {.kind = ZB_KIND_UINT, .size = 2};
 static const zb_dtype float32 = {.kind = ZB_KIND_FLOAT, .size = 4};
 static const zb_dtype float64 = {.kind = ZB_KIND_FLOAT, .size = 8};
@@ -352,6 +353,42 @@ static void rounding(void **state) {
           "08000000f4ffffff0100000000000060", kept);
 }
 
+/* Numbers of few bits: the rules at the ends of their ranges, and the nearest one. */
+static void small_casts(void **state) {
+    (void)state;
+    static const int64_t integers[4] = {-9, 3, 7, 100}, clamped[4] = {-8, 3, 7, 7},
+                         wrapped[4] = {7, 3, 7, 4};
+    check(
+        "[" FILTER("cast_value", "\"data_type\":\"int4\",\"out_of_range\":\"clamp\"") ",\"bytes\"]",
+        int64, integers, 4, "f8030707", clamped);
+    check(
+        "[" FILTER("cast_value", "\"data_type\":\"int4\",\"out_of_range\":\"wrap\"") ",\"bytes\"]",
+        int64, integers, 4, "07030704", wrapped);
+    /* in the middle between two numbers of 8 bits, and one more, which no double tells from it */
+    static const int64_t middle[2] = {(INT64_C(1) << 60) + (INT64_C(1) << 52),
+                                      (INT64_C(1) << 60) + (INT64_C(1) << 52) + 1};
+    static const int64_t nearest[2] = {INT64_C(1) << 60, (INT64_C(1) << 60) + (INT64_C(1) << 53)};
+    check("[" FILTER("cast_value", "\"data_type\":\"bfloat16\"") "," LITTLE_BYTES "]", int64,
+          middle, 2, "805d815d", nearest);
+    static const struct {
+        const char *type, *hex;
+        double in[3], back[3];
+    } floats[] = {
+        {"bfloat16", "803f4940807f", {1, 3.14159, 1e39}, {1, 3.140625, (double)INFINITY}},
+        {"float4_e2m1fn", "07090f", {7, -0.5, -100}, {6, -0.5, -6}},
+        {"float8_e4m3fnuz", "7fff38", {1000, -1000, 0.5}, {240, -240, 0.5}},
+        {"float8_e8m0fnu", "008100", {0, 4, -3}, {0x1p-127, 4, 0x1p-127}},
+    };
+    char text[200];
+    for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) {
+        snprintf(text, sizeof text,
+                 "[" FILTER("cast_value",
+                            "\"data_type\":\"%s\",\"out_of_range\":\"clamp\"") "," LITTLE_BYTES "]",
+                 floats[i].type);
+        check(text, float64, floats[i].in, 3, floats[i].hex, floats[i].back);
+    }
+}
+
 static void refused_documents(void **state) {
     (void)state;
     static const struct {
@@ -379,6 +416,12 @@ static void refused_documents(void **state) {
         {"[" FILTER("cast_value",
                     "\"data_type\":\"float32\",\"out_of_range\":\"wrap\"") ",\"bytes\"]",
          ZB_EFORMAT, "for integers alone"},
+        {"[" FILTER("cast_value",
+                    "\"data_type\":\"bfloat16\",\"out_of_range\":\"wrap\"") ",\"bytes\"]",
+         ZB_EFORMAT, "for integers alone"},
+        {"[" FILTER("cast_value",
+                    "\"data_type\":\"bfloat16\",\"rounding\":\"towards-zero\"") ",\"bytes\"]",
+         ZB_EUNSUPPORTED, "rounding to bfloat16"},
         {"[" FILTER("cast_value", "\"data_type\":\"int8\",\"more\":1") ",\"bytes\"]",
          ZB_EUNSUPPORTED, "\"more\""},
         {"[" FILTER("cast_value",
@@ -435,6 +478,8 @@ static void refused_values(void **state) {
         {"[" FILTER("numcodecs.fixedscaleoffset",
                     "\"offset\":0,\"scale\":1,\"astype\":\"|u1\"") ",\"bytes\"]",
          "300 does not fit uint8"},
+        {"[" FILTER("cast_value", "\"data_type\":\"float4_e2m1fn\"") ",\"bytes\"]",
+         "cast_value: 300 cannot be cast to float4_e2m1fn"},
         {"[" FILTER("cast_value", "\"data_type\":\"uint8\"") ",\"bytes\"]",
          "cast_value: 300 cannot be cast to uint8"},
         {"[" FILTER("scale_offset", "\"scale\":100000000") ",\"bytes\"]",
@@ -499,8 +544,8 @@ int main(void) {
         cmocka_unit_test(refused_values),   cmocka_unit_test(missing_inner_chunks),
         cmocka_unit_test(long_differences), cmocka_unit_test(long_floats),
         cmocka_unit_test(long_scaling),     cmocka_unit_test(long_rounding),
-        cmocka_unit_test(long_casts),       cmocka_unit_test(long_quantizing),
-        cmocka_unit_test(refused_late),
+        cmocka_unit_test(long_casts),       cmocka_unit_test(small_casts),
+        cmocka_unit_test(long_quantizing),  cmocka_unit_test(refused_late),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
