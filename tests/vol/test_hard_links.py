@@ -9,7 +9,7 @@ import h5py
 import numpy as np
 import pytest
 import zarr
-from conftest import run, tool
+from conftest import run, run_python, tool
 from test_links import side
 
 
@@ -376,3 +376,28 @@ def test_walks_of_many_nodes_keep_aliases(path):
     objects, links = walks[0]
     assert len(objects) == 12 * 251 + 2
     assert len(links) == len(objects) + 12 * 3 + 1
+
+
+OTHER = """
+import sys, h5py
+with h5py.File(sys.argv[1], "r+") as f:
+    f["theirs"] = f["d"]
+    del f["gone"]
+"""
+
+
+def test_names_of_two_programs_are_merged(tmp_path):
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w") as f:
+        f["d"] = np.arange(3)
+        f["early"] = f["gone"] = f["ours_gone"] = f["d"]
+        f.flush()
+        f["ours"] = f["d"]
+        del f["ours_gone"]
+        run_python(OTHER, path, connector="zarr")
+    with h5py.File(path, "r+") as f:
+        assert sorted(f) == ["d", "early", "ours", "theirs"] and count(f, "d") == 4
+        for name in ("d", "early", "ours"):
+            del f[name]
+    with h5py.File(path, "r") as f:
+        assert list(f) == ["theirs"] and list(f["theirs"]) == [0, 1, 2]

@@ -7,7 +7,7 @@ import ctypes
 import h5py
 import pytest
 import zarr
-from conftest import tool
+from conftest import run_python, tool
 from test_links import side
 
 CRT, NAME = h5py.h5.INDEX_CRT_ORDER, h5py.h5.INDEX_NAME
@@ -169,3 +169,27 @@ def test_too_many_are_refused(tmp_path, monkeypatch):
         count = len(f)
     with h5py.File(tmp_path / "x.zarr", "r") as f:
         assert len(f) == count > 5
+
+
+OTHER = """
+import sys, h5py
+with h5py.File(sys.argv[1], "r+") as f:
+    f["b"] = 1
+    f["a"] = h5py.SoftLink("b")
+    del f["gone"]
+"""
+
+
+def test_orders_of_two_programs_are_merged(tmp_path):
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w", track_order=True) as f:
+        for name in ("z", "gone", "ours_gone"):
+            f[name] = h5py.SoftLink("o")
+        f.flush()
+        f["y"] = h5py.SoftLink("o")
+        del f["ours_gone"]
+        f["x"] = h5py.SoftLink("o")
+        run_python(OTHER, path, connector="zarr")
+    assert side(path)["order"] == ["z", "y", "x", "b", "a"]
+    with h5py.File(path) as f:
+        assert list(f) == ["z", "y", "x", "b", "a"]

@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMBER "names"
-
 static vol_named *names_of(vol_node *node);
 
 /* What an alias says; whether the node agrees is another question. Both ends know each other from
@@ -66,7 +64,7 @@ static vol_link *alias_at(vol_node *node, const char *text) {
 static vol_named *names_of(vol_node *node) {
     if (node->names || !(node->names = calloc(1, sizeof *node->names)))
         return node->names;
-    const zb_json *list = node->loose ? NULL : vol_side_get(node, MEMBER);
+    const zb_json *list = node->loose ? NULL : vol_side_get(node, VOL_SIDE_NAMES);
     if (zb_json_kind_of(list) != ZB_JSON_ARRAY)
         return node->names;
     for (const zb_json *one = zb_json_first(list); one; one = zb_json_next(one)) {
@@ -245,8 +243,9 @@ static enum zb_code store_names(vol_node *node, zb_error *err) {
     }
     zb_json_end_array(list);
     char *json = zb_json_writer_end(list, NULL);
-    enum zb_code code = json && complete ? vol_side_set(node, MEMBER, any ? json : NULL, err)
-                                         : zb_fail(err, ZB_ENOMEM, "no memory for names");
+    enum zb_code code = json && complete
+                            ? vol_side_set(node, VOL_SIDE_NAMES, any ? json : NULL, err)
+                            : zb_fail(err, ZB_ENOMEM, "no memory for names");
     free(json);
     if (!code)
         code = vol_waiting_flush(node, err);

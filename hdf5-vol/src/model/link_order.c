@@ -10,14 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMBER "order"
 #define INDEXED "order_indexed"
 
 unsigned vol_order_flags(vol_node *group) {
     if (group->order_known)
         return group->order_flags;
     const zb_json *indexed = vol_side_get(group, INDEXED);
-    const bool tracks = zb_json_kind_of(vol_side_get(group, MEMBER)) == ZB_JSON_ARRAY;
+    const bool tracks = zb_json_kind_of(vol_side_get(group, VOL_SIDE_ORDER)) == ZB_JSON_ARRAY;
     const bool indexes = tracks && (!indexed || zb_json_bool(indexed));
     group->order_known = true;
     group->order_flags =
@@ -103,7 +102,7 @@ void vol_order_assign(vol_node *group) {
         group->link[i]->order = 0;
         group->order_bytes += bytes_of(group->link[i]->name);
     }
-    const zb_json *list = vol_side_get(group, MEMBER);
+    const zb_json *list = vol_side_get(group, VOL_SIDE_ORDER);
     const zb_json *one = zb_json_kind_of(list) == ZB_JSON_ARRAY ? zb_json_first(list) : NULL;
     group->last_order = 0;
     for (; one; one = zb_json_next(one)) {
@@ -150,7 +149,7 @@ enum zb_code vol_order_store(vol_node *group, zb_error *err) {
         zb_json_write_string(list, vol_order_link(group, true, false, i)->name);
     zb_json_end_array(list);
     char *json = zb_json_writer_end(list, NULL);
-    enum zb_code code = json ? vol_side_set(group, MEMBER, json, err)
+    enum zb_code code = json ? vol_side_set(group, VOL_SIDE_ORDER, json, err)
                              : zb_fail(err, ZB_ENOMEM, "no memory for the order of links");
     free(json);
     group->order_changed = code != ZB_OK;

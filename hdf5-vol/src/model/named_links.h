@@ -22,9 +22,6 @@
 
 #include "zarrbridge/change.h"
 
-/* The member of the side attribute. */
-#define VOL_SIDE_LINKS "links"
-
 /* All of one group, sorted by name. The group owns them. */
 typedef struct vol_named {
     vol_link **link;

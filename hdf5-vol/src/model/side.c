@@ -3,6 +3,7 @@
 #include "model/side.h"
 
 #include "model/edit.h"
+#include "model/merge_names.h"
 #include "model/waiting.h"
 
 #include <stdlib.h>
@@ -10,7 +11,6 @@
 
 #define VERSION 1
 #define ENTRIES "attributes"
-#define LINKS "links"
 
 /* ---- What is stored ---- */
 
@@ -103,6 +103,16 @@ enum zb_code vol_side_set_link(vol_node *node, const char *link, const char *jso
 
 /* ---- Printing ---- */
 
+/* The new text is made of the object that is stored now (old; NULL: none), of the one that the
+   changes were made to, where another program has changed it since (base), and of the changes. */
+typedef struct printing {
+    const vol_waiting *waiting;
+    const zb_json *attributes, *old, *base;
+    bool is_alone; /* old is what the changes were made to */
+    bool any;      /* a member has been written */
+    bool failed;   /* without memory */
+} printing;
+
 static void put(zb_json_writer *out, const zb_json *member, bool *any) {
     *any = true;
     zb_json_write_name(out, zb_json_name(member));
@@ -124,9 +134,10 @@ static void put_changed(zb_json_writer *out, const zb_json *old, const vol_chang
     put_changes(out, changes, any);
 }
 
-static char *print_links(const vol_waiting *waiting, const zb_json *old, bool *any) {
-    const vol_change *change = vol_changes_find(&waiting->members, LINKS);
-    const zb_json *links = change ? change->value : zb_json_get(old, LINKS);
+static char *print_links(const printing *p, bool *any) {
+    const vol_waiting *waiting = p->waiting;
+    const vol_change *change = vol_changes_find(&waiting->members, VOL_SIDE_LINKS);
+    const zb_json *links = change ? change->value : zb_json_get(p->old, VOL_SIDE_LINKS);
     zb_json_writer *out = zb_json_writer_new();
     zb_json_begin_object(out);
     if (waiting->links.count > 0)
@@ -136,18 +147,8 @@ static char *print_links(const vol_waiting *waiting, const zb_json *old, bool *a
     return zb_json_writer_end(out, NULL);
 }
 
-/* All members but those whose entries are merged with changes of entries. */
-static void put_members(zb_json_writer *out, const zb_json *old, const vol_waiting *waiting,
-                        bool *any) {
-    const vol_changes *changes = &waiting->members;
-    for (const zb_json *one = zb_json_first(old); one; one = zb_json_next(one)) {
-        const char *name = zb_json_name(one);
-        if (strcmp(name, "version") != 0 && strcmp(name, ENTRIES) != 0 &&
-            (strcmp(name, LINKS) != 0 || waiting->links.count == 0) &&
-            !vol_changes_find(changes, name))
-            put(out, one, any);
-    }
-    put_changes(out, changes, any);
+static bool is_list_of_names(const char *member) {
+    return strcmp(member, VOL_SIDE_ORDER) == 0 || strcmp(member, VOL_SIDE_NAMES) == 0;
 }
 
 static void put_object(zb_json_writer *out, const char *name, const char *json) {
@@ -155,22 +156,54 @@ static void put_object(zb_json_writer *out, const char *name, const char *json) 
     zb_json_write_raw(out, json);
 }
 
-/* Whether the node has the attribute when the changes that wait have been stored. */
-static bool will_stay(const vol_waiting *waiting, const zb_json *attributes, const char *name) {
-    const vol_change *change = vol_changes_find(&waiting->attributes, name);
-    return change ? change->value != NULL : zb_json_get(attributes, name) != NULL;
+/* A list that another program may have changed, too. */
+static void put_list(zb_json_writer *out, printing *p, const vol_change *change) {
+    const char *name = change->name;
+    zb_json_writer *list = zb_json_writer_new();
+    const bool complete =
+        vol_merge_names(list, zb_json_get(p->base, name), change->value, zb_json_get(p->old, name));
+    char *text = zb_json_writer_end(list, NULL);
+    p->failed |= !complete || !text;
+    if (text && (change->value || strcmp(text, "[]") != 0)) {
+        p->any = true;
+        put_object(out, name, text);
+    }
+    free(text);
 }
 
-static char *print_entries(const vol_waiting *waiting, const zb_json *attributes,
-                           const zb_json *old, bool *any) {
+/* All members but those whose entries are merged with changes of entries. */
+static void put_members(zb_json_writer *out, printing *p) {
+    const vol_changes *changes = &p->waiting->members;
+    for (const zb_json *one = zb_json_first(p->old); one; one = zb_json_next(one)) {
+        const char *name = zb_json_name(one);
+        if (strcmp(name, "version") != 0 && strcmp(name, ENTRIES) != 0 &&
+            (strcmp(name, VOL_SIDE_LINKS) != 0 || p->waiting->links.count == 0) &&
+            !vol_changes_find(changes, name))
+            put(out, one, &p->any);
+    }
+    for (size_t i = 0; i < changes->count; i++) {
+        const vol_change *change = &changes->change[i];
+        if (!p->is_alone && change->name && is_list_of_names(change->name))
+            put_list(out, p, change);
+        else if (change->value)
+            put(out, change->value, &p->any);
+    }
+}
+/* Whether the node has the attribute when the changes that wait have been stored. */
+static bool will_stay(const printing *p, const char *name) {
+    const vol_change *change = vol_changes_find(&p->waiting->attributes, name);
+    return change ? change->value != NULL : zb_json_get(p->attributes, name) != NULL;
+}
+
+static char *print_entries(const printing *p, bool *any) {
+    const vol_changes *changes = &p->waiting->entries;
     zb_json_writer *out = zb_json_writer_new();
     zb_json_begin_object(out);
-    for (const zb_json *one = zb_json_first(zb_json_get(old, ENTRIES)); one;
+    for (const zb_json *one = zb_json_first(zb_json_get(p->old, ENTRIES)); one;
          one = zb_json_next(one))
-        if (!vol_changes_find(&waiting->entries, zb_json_name(one)) &&
-            will_stay(waiting, attributes, zb_json_name(one)))
+        if (!vol_changes_find(changes, zb_json_name(one)) && will_stay(p, zb_json_name(one)))
             put(out, one, any);
-    put_changes(out, &waiting->entries, any);
+    put_changes(out, changes, any);
     zb_json_end_object(out);
     return zb_json_writer_end(out, NULL);
 }
@@ -193,25 +226,24 @@ static char *end(zb_json_writer *object) {
     return zb_json_writer_end(string, NULL);
 }
 
-/* The object as the JSON of a text; *any is false when it has no member. */
-static char *print(const vol_waiting *waiting, const zb_json *attributes, const zb_json *old,
-                   bool *any) {
+/* The object as the JSON of a text. */
+static char *print(printing *p) {
     bool any_entry = false, any_link = false;
-    char *entries = print_entries(waiting, attributes, old, &any_entry);
-    char *links = entries ? print_links(waiting, old, &any_link) : NULL;
+    char *entries = print_entries(p, &any_entry);
+    char *links = entries ? print_links(p, &any_link) : NULL;
     if (!links) {
         free(entries);
         return NULL;
     }
     zb_json_writer *object = begin();
-    put_members(object, old, waiting, any);
+    put_members(object, p);
     if (any_link)
-        put_object(object, LINKS, links);
+        put_object(object, VOL_SIDE_LINKS, links);
     if (any_entry)
         put_object(object, ENTRIES, entries);
     free(entries);
     free(links);
-    *any |= any_entry || any_link;
+    p->any |= any_entry || any_link;
     return end(object);
 }
 
@@ -222,19 +254,33 @@ char *vol_side_print_new(const vol_changes *members) {
     return end(object);
 }
 
+static bool is_same(const zb_json *a, const zb_json *b) {
+    return zb_json_string(a) && zb_json_string(b) &&
+           strcmp(zb_json_string(a), zb_json_string(b)) == 0;
+}
+
 enum zb_code vol_side_print(const vol_node *node, const zb_json *attributes, char **out,
                             zb_error *err) {
-    bool any = false;
     const zb_json *now = zb_json_get(attributes, VOL_SIDE);
     zb_json *old = now ? parse(now) : NULL;
     *out = NULL;
     if (now && !old)
         return fail_foreign(node, err);
-    char *text = print(node->waiting, attributes, old, &any);
+    const bool is_alone = is_same(value_of(node), now);
+    zb_json *base = is_alone ? NULL : parse(value_of(node));
+    printing p = {.waiting = node->waiting,
+                  .attributes = attributes,
+                  .old = old,
+                  .base = base,
+                  .is_alone = is_alone};
+    char *text = print(&p);
     zb_json_free(old);
-    if (!text)
+    zb_json_free(base);
+    if (!text || p.failed) {
+        free(text);
         return zb_fail(err, ZB_ENOMEM, "no memory for the attribute " VOL_SIDE);
-    if (any)
+    }
+    if (p.any)
         *out = text;
     else
         free(text);

@@ -23,6 +23,12 @@
 
 #define VOL_SIDE "_hdf5"
 
+/* Members of which another program may change a part at the same time: named_links.h, link_order.h
+   and aliases.h. What it has added or removed since the document was read is kept. */
+#define VOL_SIDE_LINKS "links"
+#define VOL_SIDE_ORDER "order"
+#define VOL_SIDE_NAMES "names"
+
 /* A member other than "attributes", as it will be stored; NULL when there is none. Borrowed until
    the next change of the node. */
 const zb_json *vol_side_get(vol_node *node, const char *member);
