@@ -37,7 +37,7 @@ static int print_finding(void *context, const zb_finding *finding) {
 static enum zb_code open_store(const char *path, zb_store **out, zb_error *err) {
     zb_node *root = NULL;
     zb_object_info info;
-    enum zb_code code = zb_store_open_fs(path, out, err);
+    enum zb_code code = zb_store_open(path, out, err);
     if (code)
         return code;
     if (zb_store_stat(*out, "zarr.json", &info, NULL) == ZB_ENOTFOUND &&
@@ -95,7 +95,7 @@ static int compact(const char *path) {
     zb_node *node = NULL;
     zb_error err;
     uint64_t reclaimed = 0;
-    if (zb_store_open_fs(path, &store, &err))
+    if (zb_store_open(path, &store, &err))
         return fail(&err);
     enum zb_code code = zb_node_open(store, "", &node, &err);
     if (!code && !zb_node_array(node))
@@ -149,27 +149,53 @@ static enum zb_code place_find(const char *path, const place *other, place *out,
         out->store = zb_store_retain(other->store);
     else
         code = other ? zb_store_create_fs(out->root, &out->store, err)
-                     : zb_store_open_fs(out->root, &out->store, err);
+                     : zb_store_open(out->root, &out->store, err);
     free(root);
     free(used);
     return code;
 }
 
-static int copy(const char *source, const char *target) {
-    place from, to = {.store = NULL};
-    zb_error err;
-    enum zb_code code = place_find(source, NULL, &from, &err);
+static bool ends_in_zip(const char *path) {
+    const size_t length = strlen(path);
+    return length > 4 && strcmp(path + length - 4, ".zip") == 0;
+}
+
+/* A node with all below it becomes the root of an archive. */
+static enum zb_code pack(const char *source, const char *target, zb_error *err) {
+    zb_store *store;
+    zb_node *root = NULL;
+    if (access(target, F_OK) == 0)
+        return zb_fail(err, ZB_ECONFLICT, "there is a file '%s' already", target);
+    enum zb_code code = open_store(source, &store, err);
+    if (code)
+        return code;
+    code = zb_node_open(store, "", &root, err);
     if (!code)
-        code = place_find(target, &from, &to, &err);
+        code = zb_store_pack(store, target, err);
+    zb_node_release(root);
+    zb_store_release(store);
+    return code;
+}
+
+static enum zb_code copy_node(const char *source, const char *target, zb_error *err) {
+    place from, to = {.store = NULL};
+    enum zb_code code = place_find(source, NULL, &from, err);
+    if (!code)
+        code = place_find(target, &from, &to, err);
     if (!code) {
         zb_store_set_sync(to.store, ZB_SYNC_CLOSE);
-        code = zb_node_copy(from.store, from.node, to.store, to.node, &err);
+        code = zb_node_copy(from.store, from.node, to.store, to.node, err);
     }
     if (!code)
-        code = zb_store_flush(to.store, &err);
+        code = zb_store_flush(to.store, err);
     place_clear(&to);
     place_clear(&from);
-    if (code)
+    return code;
+}
+
+static int copy(const char *source, const char *target) {
+    zb_error err;
+    if (ends_in_zip(target) ? pack(source, target, &err) : copy_node(source, target, &err))
         return fail(&err);
     fprintf(stderr, "%s is a copy of %s\n", target, source);
     return FINE;
@@ -244,7 +270,8 @@ static int usage(FILE *out, int status) {
           "       zarrbridge compact STORE/ARRAY  rewrite shards that carry garbage\n"
           "       zarrbridge copy STORE NEW       copy a store or a node of one; what is Zarr "
           "version\n"
-          "                                       2 becomes version 3\n"
+          "                                       2 becomes version 3; a NEW that ends in\n"
+          "                                       .zip becomes an archive of it\n"
           "       zarrbridge --version\n"
           "\n"
           "Exit status: 0 all is well, 1 verify found something or ls an unreadable node, 2 an\n"

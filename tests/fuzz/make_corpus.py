@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Writes the seeds of fuzz_blosc, fuzz_codec and fuzz_filters, small streams of every form, from
-numcodecs, of fuzz_gdal_write, short programs, and of fuzz_v2 and fuzz_store, documents of version 2.
+numcodecs, of fuzz_gdal_write, short programs, of fuzz_v2 and fuzz_store, documents of version 2, and of fuzz_zip, archives.
 
     python3 make_corpus.py corpus
 """
 import gzip
+import io
 import json
 import pathlib
 import struct
 import sys
+import zipfile
 import zlib
 
 import numpy
@@ -173,6 +175,40 @@ def store_of_version_2():
     return b"\xff".join(parts)
 
 
+def archive(entries, compression=zipfile.ZIP_STORED, before=b"", comment=b""):
+    out = io.BytesIO()
+    out.write(before)
+    with zipfile.ZipFile(out, "a", compression) as packed:
+        packed.comment = comment
+        for name, content in entries:
+            packed.writestr(zipfile.ZipInfo(name), content, compression)
+    return out.getvalue()
+
+
+def wide_archive():
+    """The end record leaves all to the wide one."""
+    data = archive([("zarr.json", "{}"), ("c/0", "chunk")])
+    end = data[-22:]
+    count, size, start = struct.unpack_from("<HII", end, 10)
+    wide = struct.pack("<IQHHIIQQQQ", 0x06064b50, 44, 45, 45, 0, 0, count, count, size, start)
+    locator = struct.pack("<IIQI", 0x07064b50, 0, len(data) - 22, 1)
+    return data[:-22] + wide + locator + struct.pack(
+        "<IHHHHIIH", 0x06054b50, 0, 0, 0xffff, 0xffff, 0xffffffff, 0xffffffff, 0)
+
+
+def archives():
+    """The input of fuzz_zip.c."""
+    node = json.dumps({"zarr_format": 3, "node_type": "group"})
+    entries = [("zarr.json", node), ("g/zarr.json", node), ("g/c/0/1", bytes(40)), ("g/x", "")]
+    return [("stored", archive(entries)),
+            ("deflated", archive(entries, zipfile.ZIP_DEFLATED)),
+            ("folder", archive([("x.zarr/" + name, content) for name, content in entries])),
+            ("repeats", archive(entries + [("g/x", "again"), ("g", "object")])),
+            ("before", archive(entries[:2], before=b"#!/bin/sh", comment=b"PK\5\6 comment")),
+            ("slashes", archive([("./g\\x", "1"), ("/a", "2"), ("a//b", "3"), ("../c", "4")])),
+            ("wide", wide_archive())]
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
     for name, data in containers():
@@ -184,6 +220,8 @@ def main():
         write(root / "gdal_write", name, program)
     for name, *documents in version_2():
         write(root / "v2", name, "\xff".join(documents).encode("latin-1"))
+    for name, data in archives():
+        write(root / "zip", name, data)
     write(root / "store", "version-2", store_of_version_2())
     for number, data in chunks():
         write(root / "filters", f"chain-{number}", bytes([number, 11]) + data.tobytes())

@@ -87,6 +87,12 @@ ZB_API enum zb_code zb_node_delete(zb_store *store, const char *path, zb_error *
 ZB_API enum zb_code zb_node_copy(zb_store *from, const char *from_path, zb_store *to,
                                  const char *to_path, zb_error *err);
 
+/* Flushes a store, and packs all of its objects into a zip archive, which zb_store_open reads. They
+   are stored as they are. The archive replaces the file at `path` in one step, and is durable then;
+   after an error nothing has changed. No other writer may use the store meanwhile. Errors of
+   reading; ZB_EIO; ZB_ENOMEM. */
+ZB_API enum zb_code zb_store_pack(zb_store *store, const char *path, zb_error *err);
+
 /* Moves a node with all below it within a store. Directories are renamed, in one step and with all
    that lies in them. Where a store cannot do that, the node is copied and the source deleted; a
    process that is killed between leaves both. */

@@ -176,6 +176,10 @@ ZB_API enum zb_code zb_place_look(zb_store *store, const char *path, enum zb_pla
  */
 ZB_API bool zb_place_claims_v3(zb_store *store, const char *path);
 
+/* Is there a zip archive with a Zarr node at its root, as zb_store_open reads it? Of other files two
+   system calls tell that they are none. Any thread. */
+ZB_API bool zb_place_is_zip(const char *path);
+
 #ifdef __cplusplus
 }
 #endif

@@ -26,6 +26,21 @@ ZB_API enum zb_code zb_store_open_fs(const char *path, zb_store **out, zb_error 
 /* Creates a directory for a store unless there is one, and opens it as zb_store_open_fs. */
 ZB_API enum zb_code zb_store_create_fs(const char *path, zb_store **out, zb_error *err);
 
+/* A zip archive with a store in it, which is the object `key` of another store: at the archive's root,
+   or in the one folder there that is a store. Entries are stored or deflated; of several of one name
+   the last counts. It can only be read; a change of the archive is seen at the next question to the
+   store. `label` names it in messages. ZB_EFORMAT for what is no archive, ZB_ELIMIT for a directory
+   above the limit consolidated_bytes; errors of `outer`, which is retained. The caller releases
+   *out. */
+ZB_API enum zb_code zb_store_open_zip(zb_store *outer, const char *key, const char *label,
+                                      zb_store **out, zb_error *err);
+
+/* A store by its name: a directory, as zb_store_open_fs opens it, or a file that is a zip archive. */
+ZB_API enum zb_code zb_store_open(const char *path, zb_store **out, zb_error *err);
+
+/* Is the path that of a file that begins as a zip archive does? */
+ZB_API bool zb_path_is_zip(const char *path);
+
 /* An empty store in memory, filled by zb_store_mem_set or by writers; for tests and small temporary
    data. Only ZB_ENOMEM, and ZB_EINVAL for a key that is not valid. */
 ZB_API enum zb_code zb_store_new_mem(const char *label, zb_store **out, zb_error *err);

@@ -62,3 +62,15 @@ enum zb_code zb_place_look(zb_store *store, const char *path, enum zb_place *out
     zb_node_release(node);
     return code;
 }
+
+bool zb_place_is_zip(const char *path) {
+    zb_store *store;
+    zb_node *root = NULL;
+    if (!zb_path_is_zip(path) || zb_store_open(path, &store, NULL) != ZB_OK)
+        return false;
+    const bool is_node =
+        zb_node_open(store, "", &root, NULL) == ZB_OK || zb_place_claims_v3(store, "");
+    zb_node_release(root);
+    zb_store_release(store);
+    return is_node;
+}

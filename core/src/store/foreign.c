@@ -55,7 +55,8 @@ static bool is_references(const char *head, size_t size) {
 static enum zb_code look_at_head(const char *path, const char *head, size_t size, zb_error *err) {
     if (begins(head, size, "PK\3\4", 4) || begins(head, size, "PK\5\6", 4))
         return zb_fail(err, ZB_EUNSUPPORTED,
-                       "'%s' is a zip file: unpack it, or read it with GDAL as /vsizip/%s", path,
+                       "'%s' is a zip file, not a directory: what is in it is read, and "
+                       "changed where it is unpacked",
                        path);
     if (begins(head, size, "\x89HDF\r\n\x1a\n", 8))
         return zb_fail(err, ZB_EUNSUPPORTED, "'%s' is an HDF5 file, not a Zarr store", path);

@@ -35,7 +35,10 @@ static bool is_ours(GDALOpenInfo *info) {
         return VSIStatExL(file_in(info->pszFilename, "zarr.json").c_str(), &stat,
                           VSI_STAT_EXISTS_FLAG) == 0;
     }
-    return info->nHeaderBytes > 0 && EQUAL(CPLGetFilename(info->pszFilename), "zarr.json");
+    if (info->nHeaderBytes > 0 && EQUAL(CPLGetFilename(info->pszFilename), "zarr.json"))
+        return true;
+    return info->nHeaderBytes > 4 && memcmp(info->pabyHeader, "PK", 2) == 0 &&
+           EQUAL(CPLGetExtension(info->pszFilename), "zip") && zb_place_is_zip(info->pszFilename);
 }
 
 int identify(GDALOpenInfo *info) {
@@ -153,7 +156,7 @@ static bool may_update(const Hierarchy &hierarchy, const zb_node *node, CSLConst
         return false;
     }
     if (!is_writable_place(hierarchy.root)) {
-        *reason = "stores are updated on local paths and in /vsimem/ only";
+        *reason = "stores are updated in local directories and in /vsimem/ only";
         return false;
     }
     return parse_sync(open_options, write, reason);
@@ -221,7 +224,8 @@ static NodePtr find_node(const GDALOpenInfo *info, Location *location, Hierarchy
     const bool prefixed = has_prefix(info->pszFilename);
     zb_error err = {};
     const std::string below = location->node;
-    climb_to_root(location, info->eAccess != GA_Update);
+    if (!zb_path_is_zip(location->directory.c_str()))
+        climb_to_root(location, info->eAccess != GA_Update);
     NodePtr node;
     const enum zb_code code = open_store(location->directory, hierarchy, &err);
     if (code == ZB_OK) {

@@ -43,13 +43,13 @@ static bool holds(const char *directory, const char *name) {
 
 bool vol_path_is_zarr(const char *path) {
     return holds(path, "zarr.json") || holds(path, ".zgroup") || holds(path, ".zarray") ||
-           holds(path, ".zmetadata");
+           holds(path, ".zmetadata") || zb_place_is_zip(path);
 }
 
 enum zb_code vol_path_look(const char *path, zb_error *err) {
     zb_store *store = NULL;
     zb_node *node = NULL;
-    enum zb_code code = zb_store_open_fs(path, &store, err);
+    enum zb_code code = zb_store_open(path, &store, err);
     if (!code)
         code = zb_node_open(store, "", &node, err);
     zb_node_release(node);
@@ -114,11 +114,14 @@ static enum zb_code find_place(const char *path, place *out, zb_error *err) {
     return code;
 }
 
-bool vol_path_becomes_zarr(const char *path) {
-    static const char suffix[] = ".zarr";
+static bool has_suffix(const char *path, const char *suffix) {
     const size_t length = trimmed_length(path), size = strlen(suffix);
+    return length >= size && strncmp(path + length - size, suffix, size) == 0;
+}
+
+bool vol_path_becomes_zarr(const char *path) {
     place where;
-    if (length >= size && strncmp(path + length - size, suffix, size) == 0)
+    if (has_suffix(path, ".zarr") || has_suffix(path, ".zarr.zip"))
         return true;
     const bool inside = find_place(path, &where, NULL) == ZB_OK && *where.node;
     place_clear(&where);
@@ -227,6 +230,15 @@ static void file_release(vol_file *file) {
     free(file);
 }
 
+static enum zb_code check_changes(const char *path, zb_error *err) {
+    if (!zb_path_is_zip(path))
+        return ZB_OK;
+    return zb_fail(err, ZB_EUNSUPPORTED,
+                   "'%s' is a zip archive, which is read but not changed: unpack it, or write a "
+                   "copy (`zarrbridge copy`)",
+                   path);
+}
+
 static enum zb_code file_open(h5_lib *lib, const char *path, const vol_options *options,
                               bool writable, vol_file **out, zb_error *err) {
     place where = {NULL, NULL};
@@ -241,9 +253,11 @@ static enum zb_code file_open(h5_lib *lib, const char *path, const vol_options *
     file->writable = writable;
     file->number = file_number(path);
     file->changes = 1;
-    enum zb_code code = writable ? find_place(path, &where, err) : ZB_OK;
+    enum zb_code code = writable ? check_changes(path, err) : ZB_OK;
+    if (!code && writable)
+        code = find_place(path, &where, err);
     if (!code) /* the user's own words, in messages, whenever they mean the same directory */
-        code = zb_store_open_fs(where.node && *where.node ? where.top : path, &file->store, err);
+        code = zb_store_open(where.node && *where.node ? where.top : path, &file->store, err);
     if (!code) {
         zb_store_set_kinds(file->store, VOL_KINDS);
         zb_store_set_sync(file->store, options->sync);
@@ -373,6 +387,11 @@ enum zb_code vol_handle_create(h5_lib *lib, const char *path, const vol_options 
     place where;
     zb_store *store = NULL;
     zb_node *root = NULL;
+    if (has_suffix(path, ".zip"))
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "'%s' would be a zip archive, which is not created here: create a store "
+                       "without .zip, and pack it with `zarrbridge copy STORE ARCHIVE`",
+                       path);
     enum zb_code code = find_place(path, &where, err);
     if (code)
         return code;

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A zip archive as a store that is only read. The archive is one object of another store, so that it
+ * may lie wherever objects do.
+ *
+ * The directory is read once for each version of the archive. A *version* holds the archive open, so
+ * that what was opened in it stays the same when the archive is replaced; each question to the store
+ * asks first whether there is a new one.
+ */
+#include <libdeflate.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fork.h"
+#include "store/zip_directory.h"
+#include "zarrbridge/limits.h"
+#include "zarrbridge/sys/store.h"
+
+typedef struct version {
+    atomic_int refs;
+    zb_object *archive;
+    zb_object_info info; /* of the archive */
+    zb__zip_directory directory;
+    const char *folder; /* begins with the text in front of all keys */
+    size_t skip;        /* the length of that text */
+} version;
+
+typedef struct zip {
+    zb_store base;
+    zb_store *outer; /* the store that the archive is in */
+    char *key;       /* of the archive there */
+    pthread_mutex_t lock;
+    zb__fork_guard guard; /* of lock */
+    version *now;         /* guarded by lock; NULL until it is needed */
+} zip;
+
+typedef struct zip_object {
+    zb_object base;
+    version *version;
+    uint64_t start, size; /* of the content in the archive, where it is stored as it is */
+    uint8_t *bytes;       /* the content, where it was compressed */
+} zip_object;
+
+/* ---- Versions ----------------------------------------------------------------------------- */
+
+static void version_release(version *v) {
+    if (!v || atomic_fetch_sub(&v->refs, 1) != 1)
+        return;
+    zb_object_close(v->archive);
+    zb__zip_directory_free(&v->directory);
+    free(v);
+}
+
+static enum zb_code version_open(zip *z, version **out, zb_error *err) {
+    version *v = calloc(1, sizeof *v);
+    const zb__zip_entry *any;
+    if (!v)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a zip archive");
+    v->refs = 1;
+    enum zb_code code = zb_object_open(z->outer, z->key, &v->archive, &v->info, err);
+    if (!code)
+        code = zb__zip_directory_read(v->archive, v->info.size, &v->directory, err);
+    if (code) {
+        version_release(v);
+        return zb_error_prefix(err, code, "%s", z->base.label);
+    }
+    v->skip = zb__zip_root(&v->directory, &any);
+    v->folder = v->skip ? any->name : "";
+    *out = v;
+    return ZB_OK;
+}
+
+static bool is_same(const zb_object_info *a, const zb_object_info *b) {
+    return a->validator.valid && b->validator.valid && a->size == b->size &&
+           memcmp(a->validator.word, b->validator.word, sizeof a->validator.word) == 0;
+}
+
+/* Takes the version in use, with a reference for the caller; NULL unless it is of this archive. */
+static version *version_in_use(zip *z, const zb_object_info *info) {
+    pthread_mutex_lock(&z->lock);
+    version *v = z->now && is_same(&z->now->info, info) ? z->now : NULL;
+    if (v)
+        atomic_fetch_add(&v->refs, 1);
+    pthread_mutex_unlock(&z->lock);
+    return v;
+}
+
+/* The version that is there now, with a reference for the caller. Several threads may read a new
+   directory at the same time; the last one's stays. */
+static enum zb_code version_now(zip *z, version **out, zb_error *err) {
+    zb_object_info info;
+    enum zb_code code = zb_store_stat(z->outer, z->key, &info, err);
+    if (code)
+        return code == ZB_ENOTFOUND ? zb_fail(err, ZB_EIO, "the zip archive has gone") : code;
+    if ((*out = version_in_use(z, &info)))
+        return ZB_OK;
+    code = version_open(z, out, err);
+    if (code)
+        return code;
+    atomic_fetch_add(&(*out)->refs, 1);
+    pthread_mutex_lock(&z->lock);
+    version *old = z->now;
+    z->now = *out;
+    pthread_mutex_unlock(&z->lock);
+    version_release(old);
+    return ZB_OK;
+}
+
+/* ---- Entries ------------------------------------------------------------------------------ */
+
+/* The name in the archive of a key, or of what keys begin with. malloc'ed. */
+static char *name_of(const version *v, const char *key) {
+    const size_t size = strlen(key) + 1;
+    char *name = malloc(v->skip + size);
+    if (name) {
+        memcpy(name, v->folder, v->skip);
+        memcpy(name + v->skip, key, size);
+    }
+    return name;
+}
+
+static enum zb_code find(const version *v, const char *key, const zb__zip_entry **out,
+                         zb_error *err) {
+    char *name = name_of(v, key);
+    if (!name)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a name");
+    *out = zb__zip_find(&v->directory, name);
+    free(name);
+    return *out ? ZB_OK : zb_fail(err, ZB_ENOTFOUND, "no object '%s'", key);
+}
+
+/* An entry changes only with the archive. */
+static zb_object_info info_of(const version *v, const zb__zip_entry *entry) {
+    zb_object_info info = v->info;
+    info.size = entry->size;
+    info.validator.word[0] ^= entry->header;
+    info.validator.word[1] += (uint64_t)entry->crc << 32;
+    return info;
+}
+
+/* Deflate makes at most this of a byte; a directory that promises more lies. */
+#define MOST_RATIO 1040
+
+static enum zb_code inflate(const zb__zip_entry *entry, const uint8_t *stored, uint8_t *out,
+                            zb_error *err) {
+    struct libdeflate_decompressor *tool = libdeflate_alloc_decompressor();
+    size_t got = 0;
+    enum zb_code code = ZB_OK;
+    if (!tool)
+        code = zb_fail(err, ZB_ENOMEM, "no memory to decompress an entry of a zip archive");
+    else if (libdeflate_deflate_decompress(tool, stored, (size_t)entry->stored_size, out,
+                                           (size_t)entry->size, &got) != LIBDEFLATE_SUCCESS ||
+             got != entry->size)
+        code = zb_fail(err, ZB_EFORMAT, "the compressed entry of the zip archive is damaged");
+    else if (libdeflate_crc32(0, out, got) != entry->crc)
+        code = zb_fail(err, ZB_ECHECKSUM, "the checksum of the zip archive's entry does not match");
+    libdeflate_free_decompressor(tool);
+    return code;
+}
+
+static enum zb_code read_compressed(zip_object *object, const zb__zip_entry *entry, zb_error *err) {
+    const uint64_t limit = zb_limits_get()->shard_bytes;
+    if (entry->size > limit || entry->stored_size > limit)
+        return zb_fail(
+            err, ZB_ELIMIT,
+            "a compressed entry of the zip archive exceeds the limit shard_bytes of %llu",
+            (unsigned long long)limit);
+    if (entry->size / MOST_RATIO > entry->stored_size)
+        return zb_fail(err, ZB_EFORMAT, "the directory of the zip archive is damaged");
+    zb_range range = {.offset = object->start, .length = (size_t)entry->stored_size};
+    uint8_t *stored = malloc(range.length + 1);
+    object->bytes = malloc((size_t)entry->size + 1);
+    range.buffer = stored;
+    enum zb_code code = stored && object->bytes
+                            ? zb_object_read(object->version->archive, &range, 1, err)
+                            : zb_fail(err, ZB_ENOMEM, "no memory for an entry of a zip archive");
+    if (!code && range.got < range.length)
+        code = zb_fail(err, ZB_EFORMAT, "the zip archive ends too early");
+    if (!code)
+        code = inflate(entry, stored, object->bytes, err);
+    free(stored);
+    return code;
+}
+
+static enum zb_code enter(zip_object *object, const zb__zip_entry *entry, zb_error *err) {
+    const version *v = object->version;
+    uint8_t header[ZB__ZIP_HEADER];
+    zb_range range = {.offset = entry->header, .length = sizeof header, .buffer = header};
+    if (entry->is_encrypted ||
+        (entry->method != ZB__ZIP_STORED && entry->method != ZB__ZIP_DEFLATED))
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "an entry of the zip archive is encrypted, or compressed by method %u: pack "
+                       "the store again without compression",
+                       entry->method);
+    enum zb_code code = zb_object_read(v->archive, &range, 1, err);
+    if (!code && range.got < sizeof header)
+        code = zb_fail(err, ZB_EFORMAT, "the zip archive ends too early");
+    if (!code)
+        code = zb__zip_content(entry, header, v->info.size, &object->start, err);
+    if (code)
+        return code;
+    if (entry->method == ZB__ZIP_DEFLATED)
+        return read_compressed(object, entry, err);
+    return entry->size == entry->stored_size
+               ? ZB_OK
+               : zb_fail(err, ZB_EFORMAT, "the directory of the zip archive is damaged");
+}
+
+/* ---- Objects ------------------------------------------------------------------------------ */
+
+static void zip_close(zb_object *base) {
+    zip_object *object = (zip_object *)base;
+    version_release(object->version);
+    free(object->bytes);
+    free(object);
+}
+
+static enum zb_code zip_open(zb_store *store, const char *key, zb_object **out,
+                             zb_object_info *info, zb_error *err) {
+    version *v;
+    const zb__zip_entry *entry;
+    enum zb_code code = version_now((zip *)store, &v, err);
+    if (code)
+        return code;
+    code = find(v, key, &entry, err);
+    zip_object *object = code ? NULL : calloc(1, sizeof *object);
+    if (!object) {
+        version_release(v);
+        return code ? code : zb_fail(err, ZB_ENOMEM, "no memory for an object handle");
+    }
+    *object = (zip_object){.base.store = store, .version = v, .size = entry->size};
+    code = enter(object, entry, err);
+    *info = info_of(v, entry);
+    if (code)
+        zip_close(&object->base);
+    else
+        *out = &object->base;
+    return code;
+}
+
+/* The part of a range that lies in the content. */
+static zb_range cut(const zip_object *object, const zb_range *range) {
+    uint64_t offset = range->offset;
+    if (offset == ZB_FROM_END)
+        offset = range->length > object->size ? 0 : object->size - range->length;
+    if (offset > object->size)
+        offset = object->size;
+    const uint64_t left = object->size - offset;
+    return (zb_range){.offset = offset,
+                      .length = range->length < left ? range->length : (size_t)left,
+                      .buffer = range->buffer};
+}
+
+static enum zb_code read_stored(const zip_object *object, zb_range *ranges, size_t count,
+                                zb_error *err) {
+    enum { AT_ONCE = 32 };
+    zb_range inner[AT_ONCE];
+    for (size_t done = 0; done < count;) {
+        size_t n = 0;
+        for (; n < AT_ONCE && done + n < count; n++) {
+            inner[n] = cut(object, &ranges[done + n]);
+            inner[n].offset += object->start;
+        }
+        enum zb_code code = zb_object_read(object->version->archive, inner, n, err);
+        if (code)
+            return code;
+        for (size_t i = 0; i < n; i++) {
+            if (inner[i].got < inner[i].length)
+                return zb_fail(err, ZB_EFORMAT, "the zip archive ends too early");
+            ranges[done + i].got = inner[i].got;
+        }
+        done += n;
+    }
+    return ZB_OK;
+}
+
+static enum zb_code zip_read(zb_object *base, zb_range *ranges, size_t count, zb_error *err) {
+    const zip_object *object = (const zip_object *)base;
+    if (!object->bytes)
+        return read_stored(object, ranges, count, err);
+    for (size_t i = 0; i < count; i++) {
+        const zb_range part = cut(object, &ranges[i]);
+        if (part.length > 0) /* a buffer of no bytes may be NULL */
+            memcpy(part.buffer, object->bytes + part.offset, part.length);
+        ranges[i].got = part.length;
+    }
+    return ZB_OK;
+}
+
+static enum zb_code zip_stat(zb_store *store, const char *key, zb_object_info *info,
+                             zb_error *err) {
+    version *v;
+    const zb__zip_entry *entry;
+    enum zb_code code = version_now((zip *)store, &v, err);
+    if (code)
+        return code;
+    code = find(v, key, &entry, err);
+    if (!code)
+        *info = info_of(v, entry);
+    version_release(v);
+    return code;
+}
+
+/* ---- Listing ------------------------------------------------------------------------------ */
+
+/* The names behind one prefix, which stand together in the directory. */
+typedef struct listing {
+    const zb__zip_directory *directory;
+    char *prefix; /* with its slash; room for a name more */
+    size_t length;
+} listing;
+
+static bool begins(const listing *l, size_t i) {
+    return i < l->directory->count &&
+           strncmp(l->directory->entry[i].name, l->prefix, l->length) == 0;
+}
+
+/* The first entry at or behind a text that is put behind the prefix. */
+static size_t bound(const listing *l, const char *name, size_t length, const char *end) {
+    memcpy(l->prefix + l->length, name, length);
+    strcpy(l->prefix + l->length + length, end);
+    const size_t i = zb__zip_lower_bound(l->directory, l->prefix);
+    l->prefix[l->length] = '\0';
+    return i;
+}
+
+/* Tells each name once: of an object, or of what lies below it, which is passed over. */
+static enum zb_code list(const listing *l, zb_list_fn fn, void *context, zb_error *err) {
+    for (size_t i = zb__zip_lower_bound(l->directory, l->prefix); begins(l, i);) {
+        const char *rest = l->directory->entry[i].name + l->length;
+        const size_t length = strcspn(rest, "/");
+        char *name = strndup(rest, length);
+        if (!name)
+            return zb_fail(err, ZB_ENOMEM, "no memory for a listing");
+        const bool is_object = rest[length] == '\0';
+        const size_t below = bound(l, rest, length, "/"), end = bound(l, rest, length, "0");
+        const size_t first = bound(l, rest, length, "");
+        const bool is_known = first < i && strcmp(l->directory->entry[first].name + l->length,
+                                                  name) == 0; /* an object has it, too */
+        const zb_list_entry entry = {.name = name, .is_prefix = below < end};
+        const bool stop = length > 0 && !is_known && fn(context, &entry) != 0;
+        free(name);
+        if (stop)
+            break;
+        i = is_object ? i + 1 : end; /* '0' comes behind '/' */
+    }
+    return ZB_OK;
+}
+
+static enum zb_code zip_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+                             zb_error *err) {
+    enum { LONGEST = UINT16_MAX }; /* name of an archive */
+    version *v;
+    enum zb_code code = version_now((zip *)store, &v, err);
+    if (code)
+        return code;
+    const size_t length = v->skip + strlen(prefix);
+    listing l = {.directory = &v->directory, .prefix = malloc(length + LONGEST + 3)};
+    if (l.prefix) {
+        memcpy(l.prefix, v->folder, v->skip);
+        strcpy(l.prefix + v->skip, prefix);
+        if (*prefix)
+            strcat(l.prefix, "/");
+        l.length = strlen(l.prefix);
+        code = list(&l, fn, context, err);
+    } else {
+        code = zb_fail(err, ZB_ENOMEM, "no memory for a listing");
+    }
+    free(l.prefix);
+    version_release(v);
+    return code;
+}
+
+/* ---- The store ---------------------------------------------------------------------------- */
+
+static void zip_destroy(zb_store *store) {
+    zip *z = (zip *)store;
+    zb__fork_guard_remove(&z->guard);
+    version_release(z->now);
+    pthread_mutex_destroy(&z->lock);
+    zb_store_release(z->outer);
+    free(z->key);
+    free(z);
+}
+
+static const zb_store_ops zip_ops = {
+    .version = ZB_STORE_OPS_VERSION,
+    .name = "zip",
+    .open = zip_open,
+    .read = zip_read,
+    .close = zip_close,
+    .stat = zip_stat,
+    .list = zip_list,
+    .destroy = zip_destroy,
+};
+
+enum zb_code zb_store_open_zip(zb_store *outer, const char *key, const char *label, zb_store **out,
+                               zb_error *err) {
+    zb_store_hints hints = outer->hints;
+    hints.can_list = true;
+    hints.can_change = false;
+    zip *z = calloc(1, sizeof *z);
+    if (z)
+        z->key = strdup(key);
+    enum zb_code code = z && z->key ? zb_store_init(&z->base, &zip_ops, hints, label, err)
+                                    : zb_fail(err, ZB_ENOMEM, "no memory for a zip archive");
+    if (code) {
+        if (z)
+            free(z->key);
+        free(z);
+        return code;
+    }
+    z->outer = zb_store_retain(outer);
+    pthread_mutex_init(&z->lock, NULL);
+    z->guard = (zb__fork_guard){.lock = &z->lock};
+    zb__fork_guard_add(&z->guard);
+    version *now;
+    code = version_now(z, &now, err);
+    if (code)
+        zb_store_release(&z->base);
+    else
+        *out = &z->base;
+    if (!code)
+        version_release(now);
+    return code;
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The end record is the last thing of an archive, but for a comment. It tells the place of the
+ * directory, whose records stand one behind the other; in front of it, a locator may lead to a wide
+ * end record for what does not fit the narrow one. All places count from the archive's beginning,
+ * which is not that of the file where a program stands in front of it.
+ */
+#include "store/zip_directory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "zarrbridge/limits.h"
+
+enum { END = 22, LOCATOR = 20, WIDE_END = 56, RECORD = 46, MOST_COMMENT = 65535 };
+
+static enum zb_code fail_damaged(zb_error *err) {
+    return zb_fail(err, ZB_EFORMAT, "the zip archive has no readable directory");
+}
+
+static enum zb_code read_at(zb_object *archive, uint64_t offset, void *buffer, size_t size,
+                            zb_error *err) {
+    zb_range range = {.offset = offset, .length = size, .buffer = buffer};
+    enum zb_code code = zb_object_read(archive, &range, 1, err);
+    return code ? code : range.got == size ? ZB_OK : fail_damaged(err);
+}
+
+/* ---- Finding the directory ---------------------------------------------------------------- */
+
+typedef struct place {
+    uint64_t start, size; /* in the archive */
+    uint64_t shift;       /* the place of the archive's beginning in the file */
+} place;
+
+/* The wide end record, which a locator in front of the narrow one (at `end` of the file) leads to. It
+   stands right in front of the locator, or where the locator says. */
+static enum zb_code find_wide(zb_object *archive, uint64_t end, bool *found, place *out,
+                              zb_error *err) {
+    uint8_t locator[LOCATOR], record[WIDE_END];
+    *found = false;
+    if (end < LOCATOR)
+        return ZB_OK;
+    enum zb_code code = read_at(archive, end - LOCATOR, locator, sizeof locator, err);
+    if (code || zb__load_le32(locator) != 0x07064b50)
+        return code;
+    const uint64_t told = zb__load_le64(locator + 8), places[] = {end - LOCATOR - WIDE_END, told};
+    for (size_t i = 0; i < 2 && !*found && !code; i++) {
+        if (end < LOCATOR + WIDE_END || places[i] > end - LOCATOR - WIDE_END || places[i] < told)
+            continue;
+        code = read_at(archive, places[i], record, sizeof record, err);
+        *found = !code && zb__load_le32(record) == 0x06064b50;
+        *out = (place){.size = zb__load_le64(record + 40),
+                       .start = zb__load_le64(record + 48),
+                       .shift = places[i] - told};
+    }
+    return code;
+}
+
+/* The end record in the file's last bytes: its place there, or `size`. */
+static size_t find_end(const uint8_t *tail, size_t size) {
+    for (size_t i = size < END ? 0 : size - END + 1; i-- > 0;)
+        if (zb__load_le32(tail + i) == 0x06054b50 && zb__load_le16(tail + i + 20) == size - END - i)
+            return i;
+    return size;
+}
+
+static bool is_inside(const place *where, uint64_t end) {
+    return where->size <= end && where->start <= end - where->size &&
+           where->shift <= end - where->size - where->start;
+}
+
+static enum zb_code find_directory(zb_object *archive, uint64_t size, const uint8_t *tail,
+                                   size_t tail_size, place *out, zb_error *err) {
+    const size_t at = find_end(tail, tail_size);
+    *out = (place){.size = 0};
+    if (at == tail_size)
+        return fail_damaged(err);
+    const uint64_t end = size - tail_size + at;
+    const uint8_t *record = tail + at;
+    bool is_wide;
+    enum zb_code code = find_wide(archive, end, &is_wide, out, err);
+    if (code)
+        return code;
+    if (!is_wide) { /* the directory ends where its end record begins */
+        *out = (place){.size = zb__load_le32(record + 12), .start = zb__load_le32(record + 16)};
+        if (out->size <= end && out->start <= end - out->size)
+            out->shift = end - out->size - out->start;
+    }
+    return is_inside(out, end) ? ZB_OK : fail_damaged(err);
+}
+
+/* ---- Its records -------------------------------------------------------------------------- */
+
+/* The fields that say 0xffffffff are in extension 1, wide and in this order. */
+static bool read_wide(const uint8_t *extra, size_t size, zb__zip_entry *entry) {
+    uint64_t *const fields[] = {&entry->size, &entry->stored_size, &entry->header};
+    while (size >= 4) {
+        const size_t length = zb__load_le16(extra + 2);
+        size_t at = 4;
+        if (length > size - 4)
+            return false;
+        for (size_t i = 0; i < 3 && zb__load_le16(extra) == 1; i++) {
+            if (*fields[i] != UINT32_MAX)
+                continue;
+            if (at + 8 > 4 + length)
+                return false;
+            *fields[i] = zb__load_le64(extra + at);
+            at += 8;
+        }
+        extra += 4 + length;
+        size -= 4 + length;
+    }
+    return true;
+}
+
+/* Some writers separate with '\' and begin with "./". Returns the name behind that. */
+static char *normalise(char *name) {
+    for (char *at = name; (at = strchr(at, '\\')) != NULL;)
+        *at = '/';
+    return strncmp(name, "./", 2) == 0 ? name + 2 : name;
+}
+
+/* One record, whose name goes to *text. Its size, or 0 for a damaged one. */
+static size_t read_record(const uint8_t *record, size_t left, uint64_t shift, char **text,
+                          zb__zip_entry *out) {
+    if (left < RECORD || zb__load_le32(record) != 0x02014b50)
+        return 0;
+    const size_t length = zb__load_le16(record + 28), extra = zb__load_le16(record + 30);
+    const size_t whole = RECORD + length + extra + zb__load_le16(record + 32);
+    if (whole > left)
+        return 0;
+    memcpy(*text, record + RECORD, length);
+    (*text)[length] = '\0';
+    *out = (zb__zip_entry){.name = normalise(*text),
+                           .header = zb__load_le32(record + 42),
+                           .stored_size = zb__load_le32(record + 20),
+                           .size = zb__load_le32(record + 24),
+                           .crc = zb__load_le32(record + 16),
+                           .method = zb__load_le16(record + 10),
+                           .is_encrypted = zb__load_le16(record + 8) & 1};
+    *text += length + 1;
+    return read_wide(record + RECORD + length, extra, out) &&
+                   !__builtin_add_overflow(out->header, shift, &out->header)
+               ? whole
+               : 0;
+}
+
+/* Stable: of equal names the one that stands further back is larger. */
+static int compare(const void *a, const void *b) {
+    const zb__zip_entry *x = a, *y = b;
+    const int order = strcmp(x->name, y->name);
+    return order ? order : (x->name > y->name) - (x->name < y->name);
+}
+
+/* Entries of folders tell nothing. */
+static bool counts(const zb__zip_directory *directory, size_t i) {
+    const char *name = directory->entry[i].name;
+    const size_t length = strlen(name);
+    const bool is_last =
+        i + 1 == directory->count || strcmp(name, directory->entry[i + 1].name) != 0;
+    return is_last && length > 0 && name[length - 1] != '/';
+}
+
+static void sort(zb__zip_directory *directory) {
+    size_t kept = 0;
+    qsort(directory->entry, directory->count, sizeof *directory->entry, compare);
+    for (size_t i = 0; i < directory->count; i++)
+        if (counts(directory, i))
+            directory->entry[kept++] = directory->entry[i];
+    directory->count = kept;
+}
+
+/* A record takes more room than its name and an entry. */
+static enum zb_code read_records(const uint8_t *records, size_t size, uint64_t shift,
+                                 zb__zip_directory *out, zb_error *err) {
+    const size_t most = size / RECORD;
+    out->entry = malloc((most + 1) * sizeof *out->entry);
+    out->text = malloc(size + 1);
+    if (!out->entry || !out->text)
+        return zb_fail(err, ZB_ENOMEM, "no memory for the directory of a zip archive");
+    char *text = out->text;
+    for (size_t at = 0; at < size;) {
+        if (size - at >= 4 && zb__load_le32(records + at) == 0x05054b50)
+            break; /* a signature of the whole */
+        const size_t whole =
+            read_record(records + at, size - at, shift, &text, &out->entry[out->count]);
+        if (whole == 0)
+            return zb_fail(err, ZB_EFORMAT, "the directory of the zip archive is damaged");
+        out->count++;
+        at += whole;
+    }
+    sort(out);
+    return ZB_OK;
+}
+
+/* `tail` is the end of the file, which holds the whole directory of a small archive. */
+static enum zb_code read_directory(zb_object *archive, uint64_t size, const uint8_t *tail,
+                                   size_t tail_size, zb__zip_directory *out, zb_error *err) {
+    const uint64_t limit = zb_limits_get()->consolidated_bytes;
+    place where;
+    uint8_t *own = NULL;
+    enum zb_code code = find_directory(archive, size, tail, tail_size, &where, err);
+    if (code)
+        return code;
+    if (where.size > limit)
+        return zb_fail(err, ZB_ELIMIT,
+                       "the directory of the zip archive has %llu bytes, more than the limit "
+                       "consolidated_bytes of %llu",
+                       (unsigned long long)where.size, (unsigned long long)limit);
+    const uint64_t start = where.start + where.shift, from = size - tail_size;
+    const uint8_t *records = start >= from ? tail + (start - from) : NULL;
+    if (!records) {
+        records = own = malloc((size_t)where.size + 1);
+        code = own ? read_at(archive, start, own, (size_t)where.size, err)
+                   : zb_fail(err, ZB_ENOMEM, "no memory for the directory of a zip archive");
+    }
+    if (!code)
+        code = read_records(records, (size_t)where.size, where.shift, out, err);
+    free(own);
+    return code;
+}
+
+enum zb_code zb__zip_directory_read(zb_object *archive, uint64_t size, zb__zip_directory *out,
+                                    zb_error *err) {
+    const size_t tail_size = size < END + MOST_COMMENT ? (size_t)size : END + MOST_COMMENT;
+    uint8_t *tail = malloc(tail_size + 1);
+    *out = (zb__zip_directory){.count = 0};
+    enum zb_code code = tail ? read_at(archive, size - tail_size, tail, tail_size, err)
+                             : zb_fail(err, ZB_ENOMEM, "no memory for the end of a zip archive");
+    if (!code)
+        code = read_directory(archive, size, tail, tail_size, out, err);
+    free(tail);
+    if (code)
+        zb__zip_directory_free(out);
+    return code;
+}
+
+void zb__zip_directory_free(zb__zip_directory *directory) {
+    free(directory->entry);
+    free(directory->text);
+    *directory = (zb__zip_directory){.count = 0};
+}
+
+/* ---- Questions ---------------------------------------------------------------------------- */
+
+size_t zb__zip_lower_bound(const zb__zip_directory *directory, const char *name) {
+    size_t low = 0, high = directory->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (strcmp(directory->entry[middle].name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const zb__zip_entry *zb__zip_find(const zb__zip_directory *directory, const char *name) {
+    const size_t i = zb__zip_lower_bound(directory, name);
+    const bool found = i < directory->count && strcmp(directory->entry[i].name, name) == 0;
+    return found ? &directory->entry[i] : NULL;
+}
+
+/* Whether a name is that of a root's document, behind `skip` bytes. */
+static bool is_document(const char *name, size_t skip) {
+    static const char *const documents[] = {"zarr.json", ".zgroup", ".zarray"};
+    for (size_t i = 0; i < sizeof documents / sizeof *documents; i++)
+        if (strcmp(name + skip, documents[i]) == 0)
+            return true;
+    return false;
+}
+
+size_t zb__zip_root(const zb__zip_directory *directory, const zb__zip_entry **any) {
+    size_t length = 0;
+    *any = NULL;
+    for (size_t i = 0; i < directory->count; i++) {
+        const zb__zip_entry *entry = &directory->entry[i];
+        const char *slash = strchr(entry->name, '/');
+        if (is_document(entry->name, 0))
+            return 0;
+        const size_t skip = slash ? (size_t)(slash - entry->name) + 1 : 0;
+        if (skip == 0 || !is_document(entry->name, skip))
+            continue;
+        if (*any && (length != skip || memcmp(entry->name, (*any)->name, skip) != 0))
+            return 0; /* several stores: nodes below a root without a document */
+        *any = entry;
+        length = skip;
+    }
+    return length;
+}
+
+enum zb_code zb__zip_content(const zb__zip_entry *entry, const uint8_t header[ZB__ZIP_HEADER],
+                             uint64_t archive_size, uint64_t *out, zb_error *err) {
+    if (zb__load_le32(header) != 0x04034b50)
+        return zb_fail(err, ZB_EFORMAT, "the directory of the zip archive leads nowhere");
+    const uint64_t before =
+        ZB__ZIP_HEADER + (uint64_t)zb__load_le16(header + 26) + zb__load_le16(header + 28);
+    if (entry->header > archive_size || before > archive_size - entry->header ||
+        entry->stored_size > archive_size - entry->header - before)
+        return zb_fail(err, ZB_EFORMAT, "an entry of the zip archive ends behind the archive");
+    *out = entry->header + before;
+    return ZB_OK;
+}

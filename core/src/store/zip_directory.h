@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The directory of a zip archive (PKWARE's APPNOTE.TXT 6.3.10, sections 4.3.12 to 4.3.16 and 4.5.3),
+ * with its wide form (zip64): the names in it, and the place of each one's content. Writers that
+ * change an object of an archive add another entry of its name, as zarr-python's ZipStore does: the
+ * last one counts.
+ */
+#ifndef ZB_STORE_ZIP_DIRECTORY_H
+#define ZB_STORE_ZIP_DIRECTORY_H
+
+#include "zarrbridge/sys/store.h"
+
+/* What stands in front of an entry's content, without its name and extension. */
+#define ZB__ZIP_HEADER 30
+
+enum { ZB__ZIP_STORED = 0, ZB__ZIP_DEFLATED = 8 }; /* methods */
+
+typedef struct zb__zip_entry {
+    const char *name;     /* with '/' between parts; the directory owns it */
+    uint64_t header;      /* the place of its header in the archive */
+    uint64_t stored_size; /* bytes in the archive */
+    uint64_t size;        /* bytes without compression */
+    uint32_t crc;         /* CRC-32 of those */
+    uint16_t method;
+    bool is_encrypted;
+} zb__zip_entry;
+
+typedef struct zb__zip_directory {
+    zb__zip_entry *entry; /* sorted by name, each name once; none ends in '/' */
+    size_t count;
+    char *text; /* of the names */
+} zb__zip_directory;
+
+/* Reads it from an archive of `size` bytes. The caller frees *out. ZB_EFORMAT for what is no
+   archive or a damaged one; ZB_ELIMIT above the limit consolidated_bytes; errors of reading. */
+enum zb_code zb__zip_directory_read(zb_object *archive, uint64_t size, zb__zip_directory *out,
+                                    zb_error *err);
+void zb__zip_directory_free(zb__zip_directory *directory);
+
+/* The first entry whose name is not less than a text. */
+size_t zb__zip_lower_bound(const zb__zip_directory *directory, const char *name);
+
+/* The entry of that name, or NULL. */
+const zb__zip_entry *zb__zip_find(const zb__zip_directory *directory, const char *name);
+
+/* The length of the text in front of all keys of the one store in the archive: 0, or that of a
+   folder's name and its slash, where the store lies one folder down, alone. The folder's name begins
+   the name of *any. */
+size_t zb__zip_root(const zb__zip_directory *directory, const zb__zip_entry **any);
+
+/* The place of an entry's content, from the header in front of it. ZB_EFORMAT when there is none, or
+   when the content would not lie within an archive of that size. */
+enum zb_code zb__zip_content(const zb__zip_entry *entry, const uint8_t header[ZB__ZIP_HEADER],
+                             uint64_t archive_size, uint64_t *out, zb_error *err);
+
+#endif

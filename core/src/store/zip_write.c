@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* See zip_write.h. What exceeds four bytes goes to the wide fields (zip64). */
+#include "store/zip_write.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libdeflate.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/zip_directory.h"
+
+#define PIECE ZB__ZIP_PIECE
+#define DATE 0x21  /* 1980-01-01, the first that there is */
+#define VERSION 45 /* of the format, which has wide fields */
+#define UTF8 0x800 /* flag: names are UTF-8 */
+
+/* ---- Bytes -------------------------------------------------------------------------------- */
+
+typedef struct bytes {
+    uint8_t at[128];
+    size_t size;
+} bytes;
+
+static void add(bytes *to, uint64_t value, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        to->at[to->size++] = (uint8_t)(value >> (8 * i));
+}
+
+static uint64_t narrow(uint64_t value) {
+    return value < UINT32_MAX ? value : UINT32_MAX;
+}
+
+static enum zb_code write_bytes(zb__zip_writer *w, const void *data, size_t size, zb_error *err) {
+    if (fwrite(data, 1, size, w->file) != size)
+        return zb_fail_errno(err, errno, "cannot write '%s'", w->path);
+    w->size += size;
+    return ZB_OK;
+}
+
+static enum zb_code keep(zb__zip_writer *w, const void *data, size_t size, zb_error *err) {
+    if (size > w->records_room - w->records_size) {
+        const size_t room = 2 * w->records_room + size + 4096;
+        uint8_t *more = realloc(w->records, room);
+        if (!more)
+            return zb_fail(err, ZB_ENOMEM, "no memory for the directory of a zip archive");
+        w->records = more;
+        w->records_room = room;
+    }
+    memcpy(w->records + w->records_size, data, size);
+    w->records_size += size;
+    return ZB_OK;
+}
+
+/* ---- Entries ------------------------------------------------------------------------------ */
+
+/* What the header of an entry and its record in the directory both tell. */
+static void add_common(bytes *to, uint32_t crc, uint64_t size, size_t name_size, size_t extra) {
+    add(to, VERSION, 2);
+    add(to, UTF8, 2);
+    add(to, ZB__ZIP_STORED, 2);
+    add(to, 0, 2);
+    add(to, DATE, 2);
+    add(to, crc, 4);
+    add(to, narrow(size), 4);
+    add(to, narrow(size), 4);
+    add(to, name_size, 2);
+    add(to, extra, 2);
+}
+
+static enum zb_code write_header(zb__zip_writer *w, const char *key, uint32_t crc, uint64_t size,
+                                 zb_error *err) {
+    const bool is_wide = size >= UINT32_MAX;
+    bytes to = {.size = 0};
+    add(&to, 0x04034b50, 4);
+    add_common(&to, crc, size, strlen(key), is_wide ? 20 : 0);
+    enum zb_code code = write_bytes(w, to.at, to.size, err);
+    if (!code)
+        code = write_bytes(w, key, strlen(key), err);
+    to.size = 0;
+    if (is_wide) {
+        add(&to, 1 | 16 << 16, 4);
+        add(&to, size, 8);
+        add(&to, size, 8);
+    }
+    return code ? code : write_bytes(w, to.at, to.size, err);
+}
+
+static enum zb_code add_record(zb__zip_writer *w, const char *key, uint32_t crc, uint64_t size,
+                               uint64_t header, zb_error *err) {
+    const bool wide_size = size >= UINT32_MAX, wide_place = header >= UINT32_MAX;
+    const size_t extra = wide_size || wide_place ? 4 + 16u * wide_size + 8u * wide_place : 0;
+    bytes to = {.size = 0};
+    add(&to, 0x02014b50, 4);
+    add(&to, VERSION, 2);
+    add_common(&to, crc, size, strlen(key), extra);
+    add(&to, 0, 10);
+    add(&to, narrow(header), 4);
+    enum zb_code code = keep(w, to.at, to.size, err);
+    if (!code)
+        code = keep(w, key, strlen(key), err);
+    to.size = 0;
+    if (extra)
+        add(&to, 1 | (uint64_t)(extra - 4) << 16, 4);
+    if (wide_size) {
+        add(&to, size, 8);
+        add(&to, size, 8);
+    }
+    if (wide_place)
+        add(&to, header, 8);
+    w->count++;
+    return code ? code : keep(w, to.at, to.size, err);
+}
+
+/* Copies the content; *crc is its checksum. */
+static enum zb_code write_content(zb__zip_writer *w, zb_object *object, const char *key,
+                                  uint64_t size, uint32_t *crc, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    *crc = 0;
+    for (uint64_t done = 0; done < size && !code;) {
+        const uint64_t left = size - done;
+        zb_range range = {
+            .offset = done, .length = left < PIECE ? (size_t)left : PIECE, .buffer = w->piece};
+        code = zb_object_read(object, &range, 1, err);
+        if (!code && range.got < range.length)
+            code = zb_fail(err, ZB_EIO, "'%s' became shorter while it was packed", key);
+        if (code)
+            break;
+        *crc = libdeflate_crc32(*crc, w->piece, range.got);
+        code = write_bytes(w, w->piece, range.got, err);
+        done += range.got;
+    }
+    return code;
+}
+
+/* The checksum stands in front of the content, so the header is written again. */
+enum zb_code zb__zip_add(zb__zip_writer *w, zb_store *store, const char *key, zb_error *err) {
+    zb_object *object;
+    zb_object_info info;
+    const uint64_t header = w->size;
+    uint32_t crc = 0;
+    enum zb_code code = zb_object_open(store, key, &object, &info, err);
+    if (code)
+        return code;
+    code = write_header(w, key, 0, info.size, err);
+    if (!code)
+        code = write_content(w, object, key, info.size, &crc, err);
+    zb_object_close(object);
+    const uint64_t end = w->size;
+    if (!code && fseeko(w->file, (off_t)header, SEEK_SET) != 0)
+        code = zb_fail_errno(err, errno, "cannot write '%s'", w->path);
+    if (!code)
+        code = write_header(w, key, crc, info.size, err);
+    if (!code && fseeko(w->file, (off_t)end, SEEK_SET) != 0)
+        code = zb_fail_errno(err, errno, "cannot write '%s'", w->path);
+    w->size = end;
+    return code ? code : add_record(w, key, crc, info.size, header, err);
+}
+
+/* ---- The archive -------------------------------------------------------------------------- */
+
+enum zb_code zb__zip_begin(zb__zip_writer *w, const char *path, zb_error *err) {
+    *w = (zb__zip_writer){.path = path};
+    if (asprintf(&w->temporary, "%s.XXXXXX", path) < 0)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a path");
+    const int fd = mkostemp(w->temporary, O_CLOEXEC);
+    if (fd < 0) {
+        const int saved = errno;
+        free(w->temporary);
+        return zb_fail_errno(err, saved, "cannot make '%s'", path);
+    }
+    w->file = fdopen(fd, "wb");
+    w->piece = malloc(PIECE);
+    if (w->file && w->piece)
+        return ZB_OK;
+    if (!w->file)
+        close(fd);
+    zb__zip_forget(w);
+    return zb_fail(err, ZB_ENOMEM, "no memory for a zip archive");
+}
+
+/* The wide end record and its locator, where a field of the end record does not suffice. */
+static void add_wide_end(bytes *to, const zb__zip_writer *w, uint64_t start) {
+    const uint64_t at = start + w->records_size;
+    add(to, 0x06064b50, 4);
+    add(to, 44, 8);
+    add(to, VERSION, 2);
+    add(to, VERSION, 2);
+    add(to, 0, 8);
+    add(to, w->count, 8);
+    add(to, w->count, 8);
+    add(to, w->records_size, 8);
+    add(to, start, 8);
+    add(to, 0x07064b50, 4);
+    add(to, 0, 4);
+    add(to, at, 8);
+    add(to, 1, 4);
+}
+
+static enum zb_code write_directory(zb__zip_writer *w, zb_error *err) {
+    const uint64_t start = w->size;
+    const bool is_wide =
+        w->count >= UINT16_MAX || start >= UINT32_MAX || w->records_size >= UINT32_MAX;
+    bytes to = {.size = 0};
+    enum zb_code code = write_bytes(w, w->records, w->records_size, err);
+    if (is_wide)
+        add_wide_end(&to, w, start);
+    add(&to, 0x06054b50, 4);
+    add(&to, 0, 4);
+    add(&to, w->count < UINT16_MAX ? w->count : UINT16_MAX, 2);
+    add(&to, w->count < UINT16_MAX ? w->count : UINT16_MAX, 2);
+    add(&to, narrow(w->records_size), 4);
+    add(&to, narrow(start), 4);
+    add(&to, 0, 2);
+    return code ? code : write_bytes(w, to.at, to.size, err);
+}
+
+/* As a file that open() makes: mkostemp gives the owner alone a right to it. */
+static mode_t usual_mode(void) {
+    const mode_t mask = umask(0);
+    umask(mask);
+    return 0666 & ~mask;
+}
+
+enum zb_code zb__zip_end(zb__zip_writer *w, zb_error *err) {
+    enum zb_code code = write_directory(w, err);
+    if (!code && (fflush(w->file) != 0 || fchmod(fileno(w->file), usual_mode()) != 0 ||
+                  fsync(fileno(w->file)) != 0))
+        code = zb_fail_errno(err, errno, "cannot write '%s'", w->path);
+    if (!code && rename(w->temporary, w->path) != 0)
+        code = zb_fail_errno(err, errno, "cannot replace '%s'", w->path);
+    if (!code)
+        *w->temporary = '\0'; /* nothing to remove */
+    zb__zip_forget(w);
+    return code;
+}
+
+void zb__zip_forget(zb__zip_writer *w) {
+    if (w->file)
+        fclose(w->file);
+    if (*w->temporary)
+        unlink(w->temporary);
+    free(w->temporary);
+    free(w->piece);
+    free(w->records);
+}
