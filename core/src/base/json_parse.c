@@ -156,7 +156,18 @@ static void drop_doubles(zb__json_container *object, const zb_json **sorted, siz
     object->count = kept;
 }
 
-/* Sorts the members of a complete object. */
+/* Of few members it is quicker to compare each with each than to sort them. */
+static bool any_twice(const zb_json *const *member, size_t count) {
+    for (size_t i = 1; i < count; i++) {
+        const char *name = member[i]->node.string;
+        for (size_t k = 0; k < i; k++)
+            if (*name == *member[k]->node.string && strcmp(name, member[k]->node.string) == 0)
+                return true;
+    }
+    return false;
+}
+
+/* Sorts the members of a complete object that has many, or the same one twice. */
 static enum zb_code check_members(parser *p, zb__json_container *object) {
     const zb_json *few[ZB__JSON_INDEXED_FROM];
     const zb_json **sorted = few;
@@ -170,6 +181,8 @@ static enum zb_code check_members(parser *p, zb__json_container *object) {
         return zb__scan_no_memory(&p->s);
     for (const zb_json *m = zb_json_first(&object->value); m; m = zb_json_next(m))
         sorted[count++] = m;
+    if (!object->sorted && !any_twice(sorted, count))
+        return ZB_OK;
     if (count > 1)
         qsort(sorted, count, sizeof *sorted, compare_members);
     for (size_t i = 1; i < count; i++) {
