@@ -212,7 +212,7 @@ def test_such_a_group_is_written(flat, few_nodes, tmp_path):
     code = """
 import sys, h5py
 with h5py.File(sys.argv[1], "r+") as f:
-    assert len(f) == 3005
+    assert len(f) == 3005 and f["x"].is_scale and not f["y"].is_scale
     f["new"] = [1, 2, 3]
     f["a0007"].attrs["k"] = 2
     del f["a0008"]

@@ -131,6 +131,8 @@ static enum zb_code copy_links_below(copy_job *job, vol_node *group, zb_error *e
         code = vol_link_open(group->link[i], err);
         if (!code && group->link[i]->node)
             code = copy_links_below(job, group->link[i]->node, err);
+        else if (code == ZB_ENOTFOUND) /* another process has deleted it */
+            code = ZB_OK;
     }
     return code;
 }

@@ -6,6 +6,8 @@
 #include "model/map.h"
 #include "model/tokens.h"
 
+#include "zarrbridge/limits.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,10 +74,11 @@ static bool add_unopened(struct vol_uses *uses, const vol_node *group, const cha
     return added;
 }
 
-/* A file that is written keeps the nodes that it has opened, as far as it may; so the next look, after a
-   change, finds most of them. */
+/* A file that is written keeps the nodes that it has opened: so the next look, after a change, finds most of
+   them. Half of what it may keep is left for those that programs ask for. */
 static bool add_link(struct vol_uses *uses, vol_link *link) {
-    if (link->group->file->writable)
+    const vol_file *file = link->group->file;
+    if (file->writable && file->node_count < zb_limits_get()->open_nodes / 2)
         vol_link_open(link, NULL);
     if (vol_link_is_unopened(link))
         return add_unopened(uses, link->group, link->name);

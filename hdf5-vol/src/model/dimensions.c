@@ -230,6 +230,8 @@ enum zb_code vol_dims_complete(vol_node *group, zb_error *err) {
         vol_link *link = group->link[i];
         code = vol_link_open(link, err);
         vol_node *array = code ? NULL : link->node;
+        if (code == ZB_ENOTFOUND) /* another process has deleted it */
+            code = ZB_OK;
         const zb_array_info *info = array && array->kind == VOL_DATASET && !array->is_dimension
                                         ? zb_node_array(array->zarr)
                                         : NULL;

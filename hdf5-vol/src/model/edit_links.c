@@ -114,7 +114,6 @@ enum zb_code vol_edit_delete_link(vol_link *link, zb_error *err) {
         return code;
     return link && link->node && !link->node->is_dimension ? delete_place(link, err)
                                                            : vol_edit_delete(link, err);
-    return ZB_OK;
 }
 
 /* ---- Moving ---- */
