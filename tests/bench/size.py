@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """What stores of many nodes cost: time, processor time and the memory of whole processes.
 
-    tests/bench/size.py build/release [--nodes 100000] [--chunks 1000000] [--scratch DIR]
-        [--only WORD]
+    tests/bench/size.py build/release [--nodes 100000] [--width 1000] [--chunks 1000000]
+        [--scratch DIR] [--only WORD]
 
 prints the rows of docs/performance.md, "Size", those whose name has the word. The stores are made in
 a folder of their own and removed again; documents and chunks are hard links to a few files. Needs
@@ -45,7 +45,7 @@ class Links:
         self.count += 1
 
 
-def make_tree(root, nodes, width=1000):
+def make_tree(root, nodes, width):
     """Groups of `width` nodes, themselves included."""
     arrays, groups = Links(ARRAY), Links(GROUP)
     root.mkdir()
@@ -146,6 +146,14 @@ with h5py.File(sys.argv[1], "r") as file:
 """
 
 
+MEMBER = """
+import h5py, sys
+with h5py.File(sys.argv[1], "r") as file:
+    group = file["g0000"]
+    names = list(group)
+    print(len(names), group[names[len(names) // 2]].shape)
+"""
+
 STORAGE = """
 import h5py, sys
 with h5py.File(sys.argv[1], "r") as file:
@@ -177,12 +185,13 @@ def measure_nodes(scratch, args, env):
     program = args.build.resolve() / "core" / "zarrbridge"
     rows = [("zarrbridge ls", [str(program), "ls", str(root)]),
             ("h5ls -r", ["h5ls", "-r", str(root)]),
-            ("h5py visititems", [sys.executable, "-c", VISIT, str(root)])]
+            ("h5py visititems", [sys.executable, "-c", VISIT, str(root)]),
+            ("h5py, names of a group and one member", [sys.executable, "-c", MEMBER, str(root)])]
     wanted = [row for row in rows if args.only in row[0]]
     print(f"| {args.nodes} nodes | time | processor | memory |\n| --- | ---: | ---: | ---: |")
     if not wanted and args.only not in "attribute":
         return
-    names = make_tree(root, args.nodes)
+    names = make_tree(root, args.nodes, args.width)
     for name, command in wanted:
         run(name, command, env)
     if args.only in "attribute":
@@ -209,6 +218,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("build", type=Path)
     parser.add_argument("--nodes", type=int, default=100000)
+    parser.add_argument("--width", type=int, default=1000, help="nodes of a group, itself included")
     parser.add_argument("--chunks", type=int, default=1000000)
     parser.add_argument("--scratch", type=Path)
     parser.add_argument("--only", default="")

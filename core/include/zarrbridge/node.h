@@ -58,6 +58,15 @@ typedef struct zb_children {
 ZB_API enum zb_code zb_group_children(const zb_node *group, zb_children *out, zb_error *err);
 ZB_API void zb_children_free(zb_children *children);
 
+/* Called once for each name; returns 0 to go on, anything else to stop. */
+typedef int (*zb_name_fn)(void *context, const char *name);
+
+/* Calls fn for the name of each child of a group, in the order of zb_group_children, and opens none:
+   the store is asked whether there is a document, not what it says. So a group may have more
+   children than fit in memory as nodes. Errors as zb_group_children, none where fn stops it. */
+ZB_API enum zb_code zb_group_names(const zb_node *group, zb_name_fn fn, void *context,
+                                   zb_error *err);
+
 /* A node in a list of many. All is valid during the call alone. */
 typedef struct zb_entry {
     const char *path;           /* as zb_node_open takes it */

@@ -31,6 +31,7 @@
 typedef struct document {
     zb__json_container root; /* first, so that a pointer to one is a pointer to the other */
     zb__arena arena;
+    zb__json_places left_out; /* of an outline */
 } document;
 
 /* All functions below that return a code are called at the first byte of their text, and stand
@@ -155,7 +156,18 @@ static void drop_doubles(zb__json_container *object, const zb_json **sorted, siz
     object->count = kept;
 }
 
-/* Sorts the members of a complete object. */
+/* Of few members it is quicker to compare each with each than to sort them. */
+static bool any_twice(const zb_json *const *member, size_t count) {
+    for (size_t i = 1; i < count; i++) {
+        const char *name = member[i]->node.string;
+        for (size_t k = 0; k < i; k++)
+            if (*name == *member[k]->node.string && strcmp(name, member[k]->node.string) == 0)
+                return true;
+    }
+    return false;
+}
+
+/* Sorts the members of a complete object that has many, or the same one twice. */
 static enum zb_code check_members(parser *p, zb__json_container *object) {
     const zb_json *few[ZB__JSON_INDEXED_FROM];
     const zb_json **sorted = few;
@@ -169,6 +181,8 @@ static enum zb_code check_members(parser *p, zb__json_container *object) {
         return zb__scan_no_memory(&p->s);
     for (const zb_json *m = zb_json_first(&object->value); m; m = zb_json_next(m))
         sorted[count++] = m;
+    if (!object->sorted && !any_twice(sorted, count))
+        return ZB_OK;
     if (count > 1)
         qsort(sorted, count, sizeof *sorted, compare_members);
     for (size_t i = 1; i < count; i++) {
@@ -196,7 +210,7 @@ static enum zb_code parse_left_out(parser *p, zb_json **out) {
     *out = new_value(p, cJSON_Object, sizeof(zb__json_container));
     if (!*out)
         return zb__scan_no_memory(&p->s);
-    enum zb_code code = zb__json_skip(&p->s, DEPTH_MAX - p->depth);
+    enum zb_code code = zb__json_skip_object(&p->s, DEPTH_MAX - p->depth, &p->document->left_out);
     (*out)->place.end = p->s.at;
     return code;
 }
@@ -205,9 +219,11 @@ static enum zb_code parse_left_out(parser *p, zb_json **out) {
 static enum zb_code parse_member(parser *p, const char *name, zb_json **out) {
     const bool outside = p->s.is_lenient, within = p->in_block;
     zb__scan_space(&p->s);
-    if (p->in_block && p->depth == 2 && strcmp(name, "metadata") == 0 &&
-        zb__scan_peek(&p->s) == '{')
-        return parse_left_out(p, out);
+    if (p->in_block && p->depth == 2 && strcmp(name, "metadata") == 0) {
+        p->document->left_out.count = 0; /* of maps that stand twice, the last one is in the tree */
+        if (zb__scan_peek(&p->s) == '{')
+            return parse_left_out(p, out);
+    }
     if (p->is_document && p->depth == 1) {
         p->s.is_lenient = outside || is_users(name);
         p->in_block = p->is_outline && strcmp(name, BLOCK) == 0;
@@ -361,10 +377,17 @@ enum zb_code zb__json_parse_outline(const char *text, size_t size, zb_json **out
     return parse(text, size, true, true, out, err);
 }
 
+const zb_json_place *zb__json_left_out(const zb_json *root, size_t *count) {
+    const zb__json_places *left_out = &((const document *)root)->left_out;
+    *count = left_out->count;
+    return left_out->place;
+}
+
 void zb_json_free(zb_json *root) {
     document *d = (document *)root;
     if (!d)
         return;
     zb__arena_free(&d->arena);
+    free(d->left_out.place);
     free(d);
 }

@@ -38,34 +38,38 @@ enum zb_code zb__scan_no_memory(zb__scanner *s) {
     return zb_fail(s->err, ZB_ENOMEM, "out of memory for a JSON document of %zu bytes", s->size);
 }
 
+/* Eight bytes of a text, the first one lowest. */
+static uint64_t eight_at(const char *text) {
+    uint64_t eight;
+    memcpy(&eight, text, sizeof eight);
+    return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap64(eight) : eight;
+}
+
+/* The number of the first byte that is not 0 in a word that is not. */
+static size_t first_byte(uint64_t eight) {
+    return (size_t)__builtin_ctzll(eight) / 8;
+}
+
 /* The blanks from `at` on, of a line that is indented. Half of such a text is blanks. */
 static size_t skip_blanks(const char *text, size_t size, size_t at) {
     const uint64_t blanks = 0x0101010101010101 * (uint64_t)' ';
-    for (uint64_t eight; size - at >= sizeof eight; at += sizeof eight) {
-        memcpy(&eight, text + at, sizeof eight);
-        if (eight != blanks)
-            break;
+    for (; size - at >= sizeof blanks; at += sizeof blanks) {
+        const uint64_t others = eight_at(text + at) ^ blanks;
+        if (others)
+            return at + first_byte(others);
     }
     while (at < size && text[at] == ' ')
         at++;
     return at;
 }
 
-void zb__scan_space(zb__scanner *s) {
+void zb__scan_spaces(zb__scanner *s) {
     const char *text = s->text;
     size_t at = s->at;
     while (at < s->size &&
            (text[at] == ' ' || text[at] == '\n' || text[at] == '\t' || text[at] == '\r'))
         at = text[at] == '\n' ? skip_blanks(text, s->size, at + 1) : at + 1;
     s->at = at;
-}
-
-bool zb__scan_take(zb__scanner *s, char c) {
-    zb__scan_space(s);
-    if (zb__scan_peek(s) != c)
-        return false;
-    s->at++;
-    return true;
 }
 
 /* ---- Strings ------------------------------------------------------------------------------ */
@@ -140,23 +144,24 @@ static enum zb_code scan_escape(zb__scanner *s, char **to) {
     return ZB_OK;
 }
 
-/* Of the eight bytes, one is a control character, a quote or a backslash, or no ASCII. A byte is
-   below the limit n when subtracting n borrows from its highest bit, which ASCII leaves 0; a borrow
-   from the byte before can only be there when that one is such a byte itself. */
-static bool has_special(uint64_t eight) {
+/* Of the eight bytes, those that are a control character, a quote or a backslash, or no ASCII: the first
+   of them is right, those behind it may be too many. A byte is below the limit n when subtracting n
+   borrows from its highest bit, which ASCII leaves 0; a borrow from the byte before can only be there
+   when that one is such a byte itself. */
+static uint64_t special_bytes(uint64_t eight) {
     const uint64_t ones = 0x0101010101010101, tops = 0x8080808080808080;
     const uint64_t quote = eight ^ ones * '"', backslash = eight ^ ones * '\\';
-    return ((eight | (eight - ones * 0x20) | (quote - ones) | (backslash - ones)) & tops) != 0;
+    return (eight | (eight - ones * 0x20) | (quote - ones) | (backslash - ones)) & tops;
 }
 
 /* The number of bytes from here on that stand for themselves, each a character of its own. */
 static size_t plain_length(const zb__scanner *s) {
     const unsigned char *c = (const unsigned char *)s->text + s->at;
     size_t left = s->size - s->at, n = 0;
-    for (uint64_t eight; left - n >= sizeof eight; n += sizeof eight) {
-        memcpy(&eight, c + n, sizeof eight);
-        if (has_special(eight))
-            break;
+    for (; left - n >= sizeof(uint64_t); n += sizeof(uint64_t)) {
+        const uint64_t special = special_bytes(eight_at((const char *)c + n));
+        if (special)
+            return n + first_byte(special);
     }
     while (n < left && c[n] >= 0x20 && c[n] < 0x80 && c[n] != '"' && c[n] != '\\')
         n++;

@@ -33,10 +33,21 @@ static inline char zb__scan_peek(const zb__scanner *s) {
     return s->at < s->size ? s->text[s->at] : '\0';
 }
 
-void zb__scan_space(zb__scanner *s);
+/* White space, of which there may be none. */
+void zb__scan_spaces(zb__scanner *s);
+
+static inline void zb__scan_space(zb__scanner *s) {
+    if (s->at < s->size && (unsigned char)s->text[s->at] <= ' ')
+        zb__scan_spaces(s);
+}
 
 /* Skips white space, and the character when it follows. */
-bool zb__scan_take(zb__scanner *s, char c);
+static inline bool zb__scan_take(zb__scanner *s, char c) {
+    zb__scan_space(s);
+    const bool there = zb__scan_peek(s) == c;
+    s->at += there;
+    return there;
+}
 
 /* Skips the word when it stands here; the caller judges what follows, so that "nulll" fails at its
    last letter. */

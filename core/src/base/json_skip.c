@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "base/list.h"
+
 /* The deepest nesting that any caller allows (json_parse.c). */
 #define DEPTH_MAX 1000
 
@@ -85,39 +87,61 @@ enum zb_code zb__json_skip(zb__scanner *s, size_t depth) {
 
 /* ---- Members ------------------------------------------------------------------------------ */
 
+/* A member's name, and its value. */
+static enum zb_code skip_member(zb__scanner *s, size_t depth, zb_json_place *place) {
+    place->name = s->at;
+    enum zb_code code = skip_name(s);
+    if (code)
+        return code;
+    zb__scan_space(s);
+    place->begin = s->at;
+    code = zb__json_skip(s, depth);
+    place->end = s->at;
+    return code;
+}
+
+/* Depth counts this object, too. */
+enum zb_code zb__json_skip_object(zb__scanner *s, size_t depth, zb__json_places *places) {
+    if (depth == 0)
+        return zb__scan_fail(s, ZB_ELIMIT, s->at, "nested deeper than %d levels", DEPTH_MAX);
+    s->at++;
+    if (zb__scan_take(s, '}'))
+        return ZB_OK;
+    do {
+        zb_json_place place;
+        zb__scan_space(s);
+        enum zb_code code = skip_member(s, depth - 1, &place);
+        if (code)
+            return code;
+        if (!zb__list_grow(&places->place, places->count, &places->capacity, sizeof place))
+            return zb__scan_no_memory(s);
+        places->place[places->count++] = place;
+    } while (zb__scan_take(s, ','));
+    return zb__scan_take(s, '}') ? ZB_OK : zb__scan_expected(s, "',' or '}'");
+}
+
 void zb__json_members_begin(zb__json_members *members, const char *text, size_t size,
-                            size_t begin) {
-    *members =
-        (zb__json_members){.s = {.text = text, .size = size, .at = begin + 1, .is_lenient = true}};
+                            const zb_json_place *places, size_t count) {
+    *members = (zb__json_members){
+        .s = {.text = text, .size = size, .is_lenient = true}, .next = places, .left = count};
 }
 
 enum zb_code zb__json_members_next(zb__json_members *members, bool *there, zb_error *err) {
     zb__scanner *s = &members->s;
     char *name;
-    *there = false;
+    *there = members->left > 0;
+    if (!*there)
+        return ZB_OK;
     /* Pointers into the struct are set here, since it may have been copied. */
     s->arena = &members->arena;
     s->err = err;
-    if (members->begun)
-        *there = zb__scan_take(s, ',');
-    zb__scan_space(s);
-    if (!members->begun)
-        *there = zb__scan_peek(s) == '"';
-    members->begun = true;
-    if (!*there)
-        return ZB_OK;
     if (members->arena.held > MOST_NAMES)
         zb__arena_free(&members->arena);
-    members->place.name = s->at;
+    members->place = *members->next++;
+    members->left--;
+    s->at = members->place.name;
     enum zb_code code = zb__scan_string(s, &name);
-    if (code)
-        return code;
     members->name = name;
-    (void)zb__scan_take(s, ':');
-    zb__scan_space(s);
-    members->place.begin = s->at;
-    code = zb__json_skip(s, DEPTH_MAX);
-    members->place.end = s->at;
     return code;
 }
 

@@ -33,7 +33,7 @@ static const limit_def table[] = {
     LIMIT(consolidated_bytes, "CONSOLIDATED_BYTES", 128 * MIB,
           "size of a zarr.json with consolidated metadata, bytes"),
     LIMIT(children, "CHILDREN", 1000000, "names listed in one group"),
-    LIMIT(nodes, "NODES", 1000000,
+    LIMIT(nodes, "NODES", 10000000,
           "nodes met in one walk over an HDF5 file; links can make a store endless"),
     LIMIT(open_nodes, "OPEN_NODES", 100000,
           "nodes that one HDF5 file keeps in memory, about 9 KiB each"),

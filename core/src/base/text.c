@@ -2,6 +2,8 @@
 /* Growing text. The capacity doubles, so that writing stays linear in the length of the text. */
 #include "base/text.h"
 
+#include "base/pages.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +24,13 @@ static int reserve(zb__text *text, size_t count) {
     text->data = grown;
     text->capacity = capacity;
     return 1;
+}
+
+void zb__text_expect(zb__text *text, size_t bytes) {
+    size_t capacity;
+    char *data = text->data || text->failed ? NULL : zb__pages_alloc(bytes, &capacity);
+    if (data)
+        *text = (zb__text){.data = data, .capacity = capacity};
 }
 
 void zb__text_put(zb__text *text, const char *bytes, size_t count) {

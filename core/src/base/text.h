@@ -17,6 +17,10 @@ typedef struct zb__text {
     int failed; /* memory ran out; data is NULL from then on */
 } zb__text;
 
+/* For an empty text of which it is known that it will have about so many bytes: they are touched once,
+   in huge pages where there are many. */
+void zb__text_expect(zb__text *text, size_t bytes);
+
 void zb__text_put(zb__text *text, const char *bytes, size_t count);
 void zb__text_add(zb__text *text, const char *string);
 void zb__text_addf(zb__text *text, const char *format, ...) ZB_PRINTF(2, 3);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/json_skip.h"
 
 /* ---- Rows --------------------------------------------------------------------------------- */
@@ -154,13 +155,15 @@ static void find_style(making *m) {
 static enum zb_code put_olds(making *m, zb_error *err) {
     const zb__map_change *c = m->c;
     zb__json_members members;
+    size_t count;
     bool there = true;
     enum zb_code code = ZB_OK;
     find_style(m);
     zb__text_add(&m->path, c->group);
     zb__text_add(&m->path, *c->group ? "/" : "");
     m->path_size = m->path.size;
-    zb__json_members_begin(&members, c->old->text, c->old->size, c->place.begin);
+    const zb_json_place *places = zb__json_left_out(c->old->json, &count);
+    zb__json_members_begin(&members, c->old->text, c->old->size, places, count);
     while (there && !code) {
         code = zb__json_members_next(&members, &there, err);
         if (!code && there)

@@ -135,11 +135,17 @@ static enum zb_code set_block(zb__document *group, const zb__document *old, zb_j
     return code;
 }
 
+/* The comma and the white space of an entry that comes: as much as is usual. */
+#define ENTRY_SPACE 16
+
 /* Puts the whole map in place of the empty one. */
 static enum zb_code fill_block(zb__document *group, zb_json_place empty,
                                const zb__map_change *change, zb_error *err) {
     zb__text text = {0};
-    size_t size;
+    size_t size = group->size + (change->place.end - change->place.begin);
+    for (size_t i = 0; i < change->rows->count; i++)
+        size += change->rows->item[i].size + ENTRY_SPACE;
+    zb__text_expect(&text, size);
     zb__text_put(&text, group->text, empty.begin);
     enum zb_code code = zb__map_write(change, &text, err);
     zb__text_put(&text, group->text + empty.end, group->size - empty.end);

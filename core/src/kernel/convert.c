@@ -277,7 +277,7 @@ static bool same_but_order(zb_dtype a, zb_dtype b) {
     return zb_dtype_equal(a, b) || (is_time(a) != is_time(b) && numbers_convert(a, b));
 }
 
-bool zb__dtype_copies(zb_dtype src_dtype, zb_dtype dst_dtype) {
+bool zb__dtype_copies_any(zb_dtype src_dtype, zb_dtype dst_dtype) {
     if (!same_but_order(src_dtype, dst_dtype) || zb__dtype_holds_bool(src_dtype))
         return false;
     return src_dtype.swapped == dst_dtype.swapped || zb_dtype_equal(src_dtype, dst_dtype);

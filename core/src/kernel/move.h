@@ -53,8 +53,19 @@ zb__move zb__move_swap(size_t size, size_t component_size);
 /* Converts; a plain copy or swap when the types differ in byte order only. zb_dtype_converts must
    hold. */
 zb__move zb__move_convert(zb_dtype src_dtype, zb_dtype dst_dtype);
-/* True if that would be a plain copy. A copy of bools is none: bytes other than 0 and 1 become 1. */
-bool zb__dtype_copies(zb_dtype src_dtype, zb_dtype dst_dtype);
+/* True if that would be a plain copy. A copy of bools is none: bytes other than 0 and 1 become 1. Asked
+   for each piece of a read or write, nearly always of equal numbers: hence the first part, which costs no
+   call. */
+bool zb__dtype_copies_any(zb_dtype src_dtype, zb_dtype dst_dtype);
+
+static inline bool zb__dtype_copies(zb_dtype src_dtype, zb_dtype dst_dtype) {
+    const bool is_number = src_dtype.kind == ZB_KIND_INT || src_dtype.kind == ZB_KIND_UINT ||
+                           src_dtype.kind == ZB_KIND_FLOAT;
+    if (is_number && src_dtype.kind == dst_dtype.kind && src_dtype.size == dst_dtype.size &&
+        src_dtype.swapped == dst_dtype.swapped)
+        return true;
+    return zb__dtype_copies_any(src_dtype, dst_dtype);
+}
 
 /* Copies (long) elements with non-temporal stores where the processor has them. After the last run,
    zb__stream_end orders these stores before all later ones, on any thread. */

@@ -17,6 +17,7 @@
 #include "model/block.h"
 #include "node/document.h"
 #include "node/node.h"
+#include "node/v2.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"
@@ -180,6 +181,10 @@ static enum zb_code open_children(const zb_node *group, const zb__names *names, 
     return code;
 }
 
+static enum zb_code blame(const zb_node *group, enum zb_code code, zb_error *err) {
+    return zb__node_blame(group->store, group->array ? "array" : "group", group->path, code, err);
+}
+
 /* Opening stops at the first failure that is not the child's own (memory), and then gives
    nothing. */
 enum zb_code zb_group_children(const zb_node *group, zb_children *out, zb_error *err) {
@@ -191,10 +196,40 @@ enum zb_code zb_group_children(const zb_node *group, zb_children *out, zb_error 
     zb__names_free(&names);
     if (code) {
         zb_children_free(out);
-        return zb_error_prefix(err, code, "store %s, %s /%s", group->store->label,
-                               group->array ? "array" : "group", group->path);
+        return blame(group, code, err);
     }
     return ZB_OK;
+}
+
+/* ---- Names alone -------------------------------------------------------------------------- */
+
+/* A document that cannot be asked about may be there: opening it tells why it cannot be read. */
+static enum zb_code holds_node(const zb_node *group, const char *name, bool *out, zb_error *err) {
+    zb_object_info info;
+    char *path = zb__path_join(group->path, name);
+    char *key = path ? zb__path_join(path, "zarr.json") : NULL;
+    enum zb_code code = key ? zb_store_stat(group->store, key, &info, err)
+                            : zb_fail(err, ZB_ENOMEM, "out of memory for a path");
+    *out = true;
+    if (code == ZB_ENOTFOUND) {
+        code = zb__v2_is_at(group->store, path, out, err);
+        *out = *out || code;
+    }
+    free(key);
+    free(path);
+    return code == ZB_ENOMEM ? code : ZB_OK;
+}
+
+enum zb_code zb_group_names(const zb_node *group, zb_name_fn fn, void *context, zb_error *err) {
+    zb__names names;
+    bool stopped = false, is_node;
+    enum zb_code code = zb__children_names(group, &names, err);
+    for (size_t i = 0; i < names.count && !code && !stopped; i++) {
+        code = holds_node(group, names.name[i].text, &is_node, err);
+        stopped = !code && is_node && fn(context, names.name[i].text) != 0;
+    }
+    zb__names_free(&names);
+    return code ? blame(group, code, err) : ZB_OK;
 }
 
 void zb_children_free(zb_children *children) {

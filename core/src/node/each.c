@@ -16,12 +16,13 @@ typedef struct walk {
     void *context;
     zb__links links;
     bool stopped;
+    zb__looked last;
 } walk;
 
 /* A group is needed as a whole where its block is the only index. */
-static enum zb_code look(const walk *w, const char *path, zb_node **out, zb_error *err) {
+static enum zb_code look(walk *w, const char *path, zb_node **out, zb_error *err) {
     *out = NULL;
-    return w->store->hints.can_list ? zb__node_look(w->store, path, out, err)
+    return w->store->hints.can_list ? zb__node_look(w->store, path, &w->last, out, err)
                                     : zb_node_open(w->store, path, out, err);
 }
 
@@ -82,5 +83,7 @@ enum zb_code zb_node_each(zb_store *store, const char *path, zb_entry_fn fn, voi
                           zb_error *err) {
     walk w = {.store = store, .fn = fn, .context = context};
     enum zb_code code = zb__path_check(path, err);
-    return code ? zb_error_prefix(err, code, "store %s", store->label) : visit(&w, path, err);
+    code = code ? zb_error_prefix(err, code, "store %s", store->label) : visit(&w, path, err);
+    zb__looked_free(&w.last);
+    return code;
 }

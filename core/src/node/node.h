@@ -42,10 +42,22 @@ enum zb_code zb__node_make(zb_store *store, const char *path, const char *text, 
 enum zb_code zb__node_make_parsed(zb_store *store, const char *path, const char *text, size_t size,
                                   zb_json *json, zb_node **out, zb_error *err);
 
+/* The array that was looked at last, and its document: many arrays of a store are described by one
+   text. All zeros at first. */
+typedef struct zb__looked {
+    zb_node *array;
+    char *text;
+    size_t size;
+    int format;
+} zb__looked;
+
+void zb__looked_free(zb__looked *last);
+
 /* Opens a node to be looked at and released at once, for lists of many: the entries of consolidated
-   metadata are checked and left out, and which directory holds the node is not asked. Errors as
-   zb_node_open. */
-enum zb_code zb__node_look(zb_store *store, const char *path, zb_node **out, zb_error *err);
+   metadata are checked and left out, and which directory holds the node is not asked. An array may be
+   the last one, which has the same document and another path. Errors as zb_node_open. */
+enum zb_code zb__node_look(zb_store *store, const char *path, zb__looked *last, zb_node **out,
+                           zb_error *err);
 
 /* Puts store, kind ("array", "group", "node") and path before a message. */
 enum zb_code zb__node_blame(const zb_store *store, const char *kind, const char *path,

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pages.h"
+
 #include "zarrbridge/sys/store.h"
 
 static atomic_uint_fast64_t next_id = 1;
@@ -251,7 +253,7 @@ enum zb_code zb_store_sweep(zb_store *store, const char *prefix, bool remove, zb
 
 /* Reads exactly size bytes of an open object into a new, NUL-terminated block. */
 static enum zb_code read_all(zb_object *object, uint64_t size, char **data, zb_error *err) {
-    char *block = size < SIZE_MAX ? malloc((size_t)size + 1) : NULL;
+    char *block = size < SIZE_MAX ? zb__pages_alloc((size_t)size + 1, NULL) : NULL;
     if (!block)
         return zb_fail(err, ZB_ENOMEM, "no memory for an object of %llu bytes",
                        (unsigned long long)size);

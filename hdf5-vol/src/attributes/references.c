@@ -15,11 +15,14 @@
    location. */
 static herr_t make_new_reference(const vol_object *object, hid_t file_id, uint64_t token,
                                  H5R_ref_t *out) {
-    const vol_node *node = vol_node_by_token(object->file, token, NULL);
+    vol_node *node = vol_node_by_token(object->file, token, NULL);
     memset(out, 0, sizeof *out);
     if (!node)
         return -1;
-    return object->lib->H5Rcreate_object(file_id, node->path, H5P_DEFAULT, out);
+    vol_node_pin(node); /* HDF5 comes back with its path */
+    herr_t result = object->lib->H5Rcreate_object(file_id, node->path, H5P_DEFAULT, out);
+    vol_node_unpin(node);
+    return result;
 }
 
 /* An id of the file, for the caller to let go of. */

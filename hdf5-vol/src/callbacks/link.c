@@ -9,9 +9,11 @@
 #include "hdf5/errors.h"
 #include "model/aliases.h"
 #include "model/edit_links.h"
+#include "model/forget.h"
 #include "model/link_order.h"
 #include "model/map.h"
 #include "hdf5/property_lists.h"
+#include "model/tokens.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -174,7 +176,8 @@ static void fill_info(const vol_found *found, H5L_info2_t *info) {
         info->u.val_size =
             strlen(value.target) + 1 + (value.file ? strlen(value.file) + 2 : 0); /* as packed */
     else
-        vol_token_set(&info->u.token, found->node->token);
+        vol_token_set(&info->u.token,
+                      found->node ? found->node->token : vol_token_of_link(found->link));
 }
 
 static herr_t get_external(const vol_link_value *value, void *buffer, size_t size) {
@@ -243,19 +246,22 @@ static bool enter(link_walk *walk, vol_node *group) {
 
 static herr_t iterate(link_walk *walk, vol_node *group, const char *prefix, hsize_t *position);
 
-/* Calls the operator for one link, and for those below it. The link's group is pinned. */
-static herr_t iterate_one(link_walk *walk, vol_link *link, const char *prefix) {
+/* The node of a link, as far as the walk needs it: an alias tells by it what it is, and a walk that goes
+   on below asks for groups. A node that has gone since its group was listed is none. */
+static enum zb_code node_of(const link_walk *walk, vol_link *link, vol_node **out, zb_error *err) {
+    *out = NULL;
+    if (!walk->args->recursive && !link->named)
+        return ZB_OK;
+    enum zb_code code = vol_link_node(link, out, err);
+    return code == ZB_ENOTFOUND ? ZB_OK : code;
+}
+
+/* Calls the operator for one link, and for those below it, whose group is `node` where it is one. */
+static herr_t iterate_from(link_walk *walk, vol_link *link, vol_node *node, const char *prefix) {
     const H5VL_link_iterate_args_t *args = walk->args;
-    vol_file *file = link->group->file;
-    vol_node *node = vol_link_node(link);
     H5L_info2_t info;
-    zb_error err = {0};
     hsize_t start = 0;
     char *name = NULL, *below = NULL;
-    if (vol_walk_count(file, &walk->count, &err) != ZB_OK) {
-        VOL_PUSH_ZB(file->lib, SYM, CANTGET, &err);
-        return -1;
-    }
     if (asprintf(&name, "%s%s", prefix, link->name) < 0)
         return -1;
     fill_info(&(vol_found){.node = node, .link = link}, &info);
@@ -267,8 +273,28 @@ static herr_t iterate_one(link_walk *walk, vol_link *link, const char *prefix) {
     return result;
 }
 
+/* The same with the node opened, and forgotten afterwards. The link's group is pinned. */
+static herr_t iterate_one(link_walk *walk, vol_link *link, const char *prefix) {
+    vol_file *file = link->group->file;
+    vol_node *node;
+    zb_error err = {0};
+    if (vol_walk_count(file, &walk->count, &err) != ZB_OK ||
+        node_of(walk, link, &node, &err) != ZB_OK) {
+        VOL_PUSH_ZB(file->lib, SYM, CANTGET, &err);
+        return -1;
+    }
+    if (!node)
+        return iterate_from(walk, link, NULL, prefix);
+    vol_node_pin(node);
+    herr_t result = iterate_from(walk, link, node, prefix);
+    vol_node_unpin(node);
+    if (walk->args->recursive && !file->writable) /* else the operator may have deleted the link */
+        vol_link_forget(link);
+    return result;
+}
+
 /* Calls the operator for the links of `group` from *position on. Names are given relative to the
-   start. The nodes of the group are forgotten afterwards. */
+   start. A walk that goes on below forgets the list of links afterwards. */
 static herr_t iterate(link_walk *walk, vol_node *group, const char *prefix, hsize_t *position) {
     const H5VL_link_iterate_args_t *args = walk->args;
     zb_error err = {0};
@@ -284,7 +310,8 @@ static herr_t iterate(link_walk *walk, vol_node *group, const char *prefix, hsiz
                                             args->order == H5_ITER_DEC, (size_t)*position),
                              prefix);
     vol_node_unpin(group);
-    vol_tree_forget(group, VOL_KEPT_NODES);
+    if (args->recursive)
+        vol_tree_forget(group);
     return result;
 }
 

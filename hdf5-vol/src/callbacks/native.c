@@ -7,6 +7,7 @@
 #include "callbacks/classes.h"
 #include "data/strings.h"
 #include "hdf5/errors.h"
+#include "model/forget.h"
 #include "model/writers.h"
 
 #include <string.h>
@@ -20,10 +21,13 @@ static void add_storage(vol_node *node, hsize_t *bytes) {
         *bytes += size;
     if (node->kind != VOL_GROUP || vol_node_list(node, NULL) != ZB_OK)
         return;
-    for (size_t i = 0; i < node->link_count; i++)
-        if (node->link[i]->node)
-            add_storage(node->link[i]->node, bytes);
-    vol_tree_forget(node, VOL_KEPT_NODES);
+    for (size_t i = 0; i < node->link_count; i++) {
+        vol_link *link = node->link[i];
+        if (vol_link_open(link, NULL) == ZB_OK && link->node)
+            add_storage(link->node, bytes);
+        vol_link_forget(link);
+    }
+    vol_tree_forget(node);
 }
 
 herr_t vol_file_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void **req) {

@@ -7,6 +7,7 @@
 #include "attributes/attributes.h"
 #include "model/aliases.h"
 #include "model/copy_nodes.h"
+#include "model/forget.h"
 #include "model/link_order.h"
 #include "model/map.h"
 #include "model/edit.h"
@@ -45,7 +46,9 @@ static herr_t copy_from_zarr(vol_node *node, const vol_place *place, hid_t ocpyp
                              .without_attributes = flags & H5O_COPY_WITHOUT_ATTR_FLAG,
                              .expand_soft = flags & H5O_COPY_EXPAND_SOFT_LINK_FLAG,
                              .expand_external = flags & H5O_COPY_EXPAND_EXT_LINK_FLAG};
+    vol_file_hold(node->file);
     enum zb_code code = vol_edit_copy(node, place, &how, &err);
+    vol_file_let_go(node->file);
     return code ? vol_push_making(lib, *lib->H5E_CANTCOPY_g, &err) : 0;
 }
 
@@ -205,15 +208,23 @@ static herr_t visit_children(object_walk *walk, vol_node *node, const char *name
     for (size_t i = 0; i < node->link_count && result == 0; i++) {
         vol_link *link = vol_order_link(node, args->idx_type == H5_INDEX_CRT_ORDER,
                                         args->order == H5_ITER_DEC, i);
-        vol_node *child = vol_link_node(link);
+        vol_node *child;
+        zb_error err = {0};
         char *child_name = NULL;
-        if (!child)
+        enum zb_code code = vol_link_node(link, &child, &err);
+        if (code && code != ZB_ENOTFOUND) {
+            VOL_PUSH_ZB(node->file->lib, SYM, CANTGET, &err);
+            return -1;
+        }
+        if (code || !child)
             continue;
         if (asprintf(&child_name, "%s%s%s", at_start ? "" : name, at_start ? "" : "/", link->name) <
             0)
             return -1;
         result = visit(walk, child, child_name);
         free(child_name);
+        if (!node->file->writable) /* else the operator may have deleted the link */
+            vol_link_forget(link);
     }
     return result;
 }
@@ -243,7 +254,7 @@ static herr_t visit(object_walk *walk, vol_node *node, const char *name) {
         }
     }
     vol_node_unpin(node);
-    vol_tree_forget(node, VOL_KEPT_NODES);
+    vol_tree_forget(node);
     return result;
 }
 

@@ -12,7 +12,7 @@
 bool vol_link_value_of(vol_link *link, vol_link_value *out) {
     const bool is_external = link && link->kind == VOL_LINK_EXTERNAL;
     const bool is_soft = link && (link->kind == VOL_LINK_SOFT ||
-                                  (link->kind == VOL_LINK_ALIAS && !vol_link_node(link)));
+                                  (link->kind == VOL_LINK_ALIAS && vol_alias_is_lost(link)));
     if ((!is_external && !is_soft) || !link->target)
         return false;
     *out = (vol_link_value){.type = is_external ? H5L_TYPE_EXTERNAL : H5L_TYPE_SOFT,

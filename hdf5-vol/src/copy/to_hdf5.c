@@ -17,6 +17,7 @@
 #include "copy/strings.h"
 #include "hdf5/types.h"
 #include "model/aliases.h"
+#include "model/forget.h"
 #include "model/link_order.h"
 #include "model/links.h"
 #include "model/map.h"
@@ -237,7 +238,8 @@ static herr_t copy_named(copy_job *job, vol_link *link, void *new_group, const c
     const H5VL_loc_params_t self = vol_self(H5I_GROUP);
     const H5VL_loc_params_t loc = by_name(job, H5I_GROUP, link->name);
     vol_route route = {.left = VOL_LINKS_FOLLOWED};
-    vol_found found = {.link = link, .node = vol_link_node(link)};
+    vol_found found = {.link = link};
+    vol_link_node(link, &found.node, NULL);
     const bool expand =
         link->kind == VOL_LINK_SOFT && (job->flags & H5O_COPY_EXPAND_SOFT_LINK_FLAG);
     if (found.node || (expand && vol_path_enter(&route, &found, NULL) == ZB_OK))
@@ -260,7 +262,10 @@ static herr_t copy_children(copy_job *job, vol_node *group, void *new_group, con
     }
     for (size_t i = 0; i < group->link_count && result >= 0; i++) {
         vol_link *link = vol_order_link(group, true, false, i);
-        if (link->named)
+        if (vol_link_open(link, &err) != ZB_OK) {
+            VOL_PUSH_ZB(job->lib, SYM, CANTOPENOBJ, &err);
+            result = -1;
+        } else if (link->named)
             result = copy_named(job, link, new_group, above);
         else
             result = link->node ? copy_into(job, link->node, new_group, &self, link->name, above)
@@ -394,11 +399,13 @@ herr_t vol_copy_node(vol_node *node, const vol_object *target, const H5VL_loc_pa
     copy_job job = {.lib = target->lib, .lcpl = lcpl, .dxpl = dxpl, .top = node};
     if (job.lib->H5Pget_copy_object(ocpypl, &job.flags) < 0)
         return -1;
+    vol_file_hold(node->file);
     herr_t result = copy_into(&job, node, target->under, loc, name, ".");
     if (result >= 0 && !(job.flags & H5O_COPY_WITHOUT_ATTR_FLAG))
         result = copy_scale_lists(&job);
     if (job.new_top)
         close_native(&job, job.new_top, job.top_type);
     forget_copies(&job);
+    vol_file_let_go(node->file);
     return result;
 }

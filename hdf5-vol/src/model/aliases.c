@@ -30,11 +30,18 @@ static vol_node *alias_target(vol_link *alias) {
 }
 
 /* Walks end since they know the nodes to which several links lead, so the node must agree. */
-vol_node *vol_link_node(vol_link *link) {
-    if (link->kind != VOL_LINK_ALIAS)
-        return link->node;
-    vol_node *node = alias_target(link);
-    return node && names_of(node) && link->counted ? node : NULL;
+bool vol_alias_is_lost(vol_link *alias) {
+    vol_node *node = alias_target(alias);
+    return !node || !names_of(node) || !alias->counted;
+}
+
+enum zb_code vol_link_node(vol_link *link, vol_node **out, zb_error *err) {
+    enum zb_code code = vol_link_open(link, err);
+    if (link->kind == VOL_LINK_ALIAS)
+        *out = vol_alias_is_lost(link) ? NULL : link->alias_of;
+    else
+        *out = link->node;
+    return code;
 }
 
 /* ---- The aliases of one node ---- */
@@ -158,7 +165,7 @@ static void drop_name(vol_link *link) {
 
 void vol_alias_remove(vol_link *link) {
     if (link->kind == VOL_LINK_ALIAS)
-        vol_link_node(link); /* so that the node's list is known, and stored without this one */
+        vol_alias_is_lost(link); /* so that the node's list is known, and stored without this one */
     drop_name(link);
     vol_named_remove(link);
 }
@@ -179,11 +186,14 @@ enum zb_code vol_alias_gather(vol_node *top, zb_error *err) {
     names_of(top);
     enum zb_code code = top->kind == VOL_GROUP ? vol_node_list(top, err) : ZB_OK;
     for (size_t i = 0; i < top->link_count && !code; i++) {
-        vol_node *child = vol_link_node(top->link[i]);
-        if (child)
+        vol_node *child;
+        code = vol_link_node(top->link[i], &child, err);
+        if (!code && child)
             names_of(child);
-        if (child && top->link[i]->node)
+        if (!code && child && top->link[i]->node)
             code = vol_alias_gather(child, err);
+        if (code == ZB_ENOTFOUND) /* another process has deleted it */
+            code = ZB_OK;
     }
     return code;
 }

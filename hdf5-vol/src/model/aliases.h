@@ -18,8 +18,12 @@
 
 #include "model/named_links.h"
 
-/* The node behind a hard link of either kind; NULL when there is none, and for other links. */
-vol_node *vol_link_node(vol_link *link);
+/* The node behind a hard link of either kind, which is opened; *out is NULL when there is none, and for
+   other links. Errors as vol_link_open. */
+enum zb_code vol_link_node(vol_link *link, vol_node **out, zb_error *err);
+
+/* Whether an alias leads to no node. */
+bool vol_alias_is_lost(vol_link *alias);
 
 /* The aliases of a node. */
 size_t vol_alias_count(vol_node *node);

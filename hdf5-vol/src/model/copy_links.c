@@ -25,7 +25,8 @@ static vol_node *copy_of(const copy_job *job, vol_node *node) {
     vol_node *copy = vol_map_get(&job->copies, node->token);
     vol_node *above = copy || !node->parent || job->shallow ? NULL : copy_of(job, node->parent);
     vol_link *link;
-    if (above && vol_child_find(above, node->name, &link, NULL) == ZB_OK)
+    if (above && vol_child_find(above, node->name, &link, NULL) == ZB_OK &&
+        vol_link_open(link, NULL) == ZB_OK)
         copy = link->node;
     return copy;
 }
@@ -90,7 +91,8 @@ static enum zb_code copy_to_node(copy_job *job, const vol_link *link, const vol_
 /* What a link leads to, where its copy is not the link as it is. */
 static vol_node *target_of(const copy_job *job, vol_link *link) {
     vol_route route = {.left = VOL_LINKS_FOLLOWED};
-    vol_found found = {.link = link, .node = vol_link_node(link)};
+    vol_found found = {.link = link};
+    vol_link_node(link, &found.node, NULL);
     if (link->kind == VOL_LINK_SOFT && job->how->expand_soft &&
         vol_path_enter(&route, &found, NULL) != ZB_OK)
         return NULL;
@@ -125,9 +127,13 @@ static enum zb_code copy_links_below(copy_job *job, vol_node *group, zb_error *e
     for (size_t i = 0; !code && i < named->count; i++)
         if (named->link[i]->kind != VOL_LINK_KEPT)
             code = copy_link(job, named->link[i], err);
-    for (size_t i = 0; !code && !job->shallow && i < group->link_count; i++)
-        if (group->link[i]->node)
+    for (size_t i = 0; !code && !job->shallow && i < group->link_count; i++) {
+        code = vol_link_open(group->link[i], err);
+        if (!code && group->link[i]->node)
             code = copy_links_below(job, group->link[i]->node, err);
+        else if (code == ZB_ENOTFOUND) /* another process has deleted it */
+            code = ZB_OK;
+    }
     return code;
 }
 
@@ -136,7 +142,8 @@ static bool map_children(copy_job *job, const vol_node *from, vol_node *to) {
     vol_link *link;
     for (size_t i = 0; i < from->link_count; i++) {
         const vol_node *child = from->link[i]->node;
-        if (child && vol_child_find(to, child->name, &link, NULL) == ZB_OK && link->node &&
+        if (child && vol_child_find(to, child->name, &link, NULL) == ZB_OK &&
+            vol_link_open(link, NULL) == ZB_OK && link->node &&
             !vol_map_set(&job->copies, child->token, link->node))
             return false;
     }

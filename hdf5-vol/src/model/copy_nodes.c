@@ -67,12 +67,13 @@ static enum zb_code copy_shallow(vol_node *node, const vol_place *place, vol_nod
         code = vol_node_list(node, err);
     for (size_t i = 0; i < node->link_count && !code; i++) {
         vol_link *link = vol_order_link(node, true, false, i);
-        vol_node *child = link->node, *made;
+        vol_node *made;
         const vol_place inside = {.group = *out, .name = link->name};
-        if (link->reason)
+        code = vol_link_open(link, err);
+        if (!code && link->reason)
             code = vol_link_blame(link, err);
-        else if (child && !child->is_dimension)
-            code = vol_edit_copy_node(child, &inside, false, &made, err);
+        else if (!code && link->node && !link->node->is_dimension)
+            code = vol_edit_copy_node(link->node, &inside, false, &made, err);
     }
     return code;
 }
@@ -89,8 +90,9 @@ static enum zb_code remove_attributes(vol_node *node, zb_error *err) {
     if (!code && node->kind == VOL_GROUP)
         code = vol_node_list(node, err);
     for (size_t i = 0; i < node->link_count && !code; i++) {
+        code = vol_link_open(node->link[i], err);
         vol_node *child = node->link[i]->node;
-        if (child && !child->is_dimension && !child->is_unreadable)
+        if (!code && child && !child->is_dimension && !child->is_unreadable)
             code = remove_attributes(child, err);
     }
     return code;

@@ -14,6 +14,7 @@
  * store, so it comes from a small one in memory.
  */
 #include "model/dimensions.h"
+#include "model/dimension_uses.h"
 #include "model/max_shape.h"
 #include "model/waiting.h"
 
@@ -89,20 +90,8 @@ bool vol_dims_names_itself(const vol_node *node) {
 /* Is the array, whose one dimension has no name, the coordinate of an array beside it? */
 static bool serves_a_neighbour(const vol_node *node) {
     const zb_array_info *info = zb_node_array(node->zarr);
-    vol_node *group = node->parent;
-    if (info->ndim != 1 || !zb_coordinate_fits(info, node->name, info->shape[0], true) || !group ||
-        vol_node_list(group, NULL) != ZB_OK)
-        return false;
-    for (size_t i = 0; i < group->link_count; i++) {
-        const vol_node *array = group->link[i]->node;
-        const zb_array_info *other =
-            array && array->kind == VOL_DATASET ? zb_node_array(array->zarr) : NULL;
-        for (uint32_t d = 0; other && other->dimension_names && d < other->ndim; d++)
-            if (other->dimension_names[d] && strcmp(other->dimension_names[d], node->name) == 0 &&
-                other->shape[d] == info->shape[0])
-                return true;
-    }
-    return false;
+    return info->ndim == 1 && zb_coordinate_fits(info, node->name, info->shape[0], true) &&
+           node->parent && vol_uses_dimension(node->parent, node->name, info->shape[0]);
 }
 
 bool vol_dims_is_scale(const vol_node *node) {
@@ -238,8 +227,11 @@ static enum zb_code add_dimension(vol_node *group, vol_node *array, uint32_t d, 
 enum zb_code vol_dims_complete(vol_node *group, zb_error *err) {
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < group->link_count && !code; i++) {
-        const vol_link *link = group->link[i];
-        vol_node *array = link->node;
+        vol_link *link = group->link[i];
+        code = vol_link_open(link, err);
+        vol_node *array = code ? NULL : link->node;
+        if (code == ZB_ENOTFOUND) /* another process has deleted it */
+            code = ZB_OK;
         const zb_array_info *info = array && array->kind == VOL_DATASET && !array->is_dimension
                                         ? zb_node_array(array->zarr)
                                         : NULL;

@@ -357,7 +357,7 @@ static void remove_gone(vol_node *group) {
         zb_node *now = NULL;
         if (link->named)
             continue;
-        if (link->reason) {
+        if (link->reason || vol_link_is_unopened(link)) {
             vol_tree_remove(link);
         } else if (!child->is_dimension &&
                    zb_node_refresh(child->zarr, &now, NULL) == ZB_ENOTFOUND) {

@@ -26,9 +26,10 @@ enum zb_code vol_edit_create_external(const vol_place *place, const char *file, 
 }
 
 enum zb_code vol_edit_copy_link(vol_link *link, const vol_place *place, zb_error *err) {
-    vol_node *node = vol_link_node(link);
-    if (node)
-        return vol_alias_create(place, node, err);
+    vol_node *node;
+    enum zb_code code = vol_link_node(link, &node, err);
+    if (code || node)
+        return code ? code : vol_alias_create(place, node, err);
     if (link->reason)
         return vol_link_blame(link, err);
     if (link->kind == VOL_LINK_SOFT)
@@ -104,11 +105,15 @@ static enum zb_code delete_place(vol_link *link, zb_error *err) {
 }
 
 enum zb_code vol_edit_delete_link(vol_link *link, zb_error *err) {
-    if (!link || !link->named)
-        return link && link->node && !link->node->is_dimension ? delete_place(link, err)
-                                                               : vol_edit_delete(link, err);
-    vol_alias_remove(link);
-    return ZB_OK;
+    if (link && link->named) {
+        vol_alias_remove(link);
+        return ZB_OK;
+    }
+    enum zb_code code = link ? vol_link_open(link, err) : ZB_OK;
+    if (code)
+        return code;
+    return link && link->node && !link->node->is_dimension ? delete_place(link, err)
+                                                           : vol_edit_delete(link, err);
 }
 
 /* ---- Moving ---- */
@@ -120,12 +125,15 @@ static enum zb_code move_below_itself(vol_link *link, const vol_place *place, zb
 }
 
 enum zb_code vol_edit_move_link(vol_link *link, const vol_place *place, zb_error *err) {
+    enum zb_code code = link ? vol_link_open(link, err) : ZB_OK;
+    if (code)
+        return code;
     vol_node *node = link && !link->named ? link->node : NULL;
     if (node && vol_place_is_below(place->group, node) && vol_alias_outside(node, node))
         return move_below_itself(link, place, err);
     if (!link || !link->named)
         return vol_edit_move(link, place, err);
-    enum zb_code code = vol_edit_copy_link(link, place, err);
+    code = vol_edit_copy_link(link, place, err);
     if (!code)
         vol_alias_remove(link);
     return code;

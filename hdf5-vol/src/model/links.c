@@ -3,6 +3,7 @@
 #include "model/links.h"
 
 #include "model/link_order.h"
+#include "model/tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,20 +11,48 @@
 
 #define UNREADABLE "cannot be read: "
 
-enum zb_code vol_link_new(const char *name, vol_node *node, const char *reason, vol_link **out,
-                          zb_error *err) {
+enum zb_code vol_link_new_unopened(const char *name, vol_link **out, zb_error *err) {
     vol_link *link = calloc(1, sizeof *link);
-    bool made = link && (link->name = strdup(name));
-    if (made && reason) {
-        link->kind = node ? VOL_LINK_HARD : VOL_LINK_SOFT;
-        made = asprintf(&link->target, UNREADABLE "%s", reason) >= 0;
-    }
-    if (!made) {
+    if (!link || !(link->name = strdup(name))) {
         vol_link_free(link);
         return zb_fail(err, ZB_ENOMEM, "no memory for node %s", name);
     }
-    link->reason = reason ? link->target + strlen(UNREADABLE) : NULL;
+    *out = link;
+    return ZB_OK;
+}
+
+bool vol_link_is_unopened(const vol_link *link) {
+    return link->kind == VOL_LINK_HARD && !link->node;
+}
+
+enum zb_code vol_link_set_node(vol_link *link, vol_node *node, const char *reason, zb_error *err) {
+    char *target = NULL;
+    if (reason && asprintf(&target, UNREADABLE "%s", reason) < 0)
+        return zb_fail(err, ZB_ENOMEM, "no memory for node %s", link->name);
+    link->kind = node ? VOL_LINK_HARD : VOL_LINK_SOFT;
     link->node = node;
+    link->target = target;
+    link->reason = reason ? target + strlen(UNREADABLE) : NULL;
+    return ZB_OK;
+}
+
+void vol_link_unset_node(vol_link *link) {
+    free(link->target);
+    link->node = NULL;
+    link->reason = link->target = NULL;
+}
+
+enum zb_code vol_link_new(const char *name, vol_node *node, const char *reason, vol_link **out,
+                          zb_error *err) {
+    vol_link *link;
+    enum zb_code code = vol_link_new_unopened(name, &link, err);
+    if (code)
+        return code;
+    code = vol_link_set_node(link, node, reason, err);
+    if (code) {
+        vol_link_free(link);
+        return code;
+    }
     *out = link;
     return ZB_OK;
 }
@@ -109,6 +138,7 @@ void vol_links_insert(vol_node *group, vol_link *link) {
             (group->link_count - at) * sizeof group->link[0]);
     group->link[at] = link;
     group->link_count++;
+    group->file->link_count += !link->named;
     link->group = group;
     vol_order_added(link);
 }
@@ -119,6 +149,7 @@ void vol_links_take(vol_link *link) {
     vol_order_taken(link);
     size_t at = vol_links_position(group->link, group->link_count, link->name, &found);
     group->link_count--;
+    group->file->link_count -= !link->named;
     memmove(&group->link[at], &group->link[at + 1],
             (group->link_count - at) * sizeof group->link[0]);
     link->group = NULL;

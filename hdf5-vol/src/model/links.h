@@ -17,6 +17,15 @@ enum zb_code vol_link_new_named(const char *name, enum vol_link_kind kind, const
 enum zb_code vol_link_new_external(const char *name, const char *file, const char *target,
                                    vol_link **out, zb_error *err);
 
+/* The place of a node that is not opened yet (vol_link_open of tree.h). */
+enum zb_code vol_link_new_unopened(const char *name, vol_link **out, zb_error *err);
+bool vol_link_is_unopened(const vol_link *link);
+
+/* Gives such a link its node and its reason, as vol_link_new does; the second one takes them away, but
+   does not free the node. */
+enum zb_code vol_link_set_node(vol_link *link, vol_node *node, const char *reason, zb_error *err);
+void vol_link_unset_node(vol_link *link);
+
 /* Its node stays. */
 void vol_link_free(vol_link *link);
 

@@ -8,6 +8,7 @@
 #include "hdf5/type_json.h"
 #include "hdf5/types.h"
 #include "model/attribute_list.h"
+#include "model/dimension_uses.h"
 #include "model/links.h"
 #include "model/named_links.h"
 #include "model/side.h"
@@ -77,14 +78,17 @@ void vol_node_free(vol_node *node) {
         return;
     for (size_t i = 0; i < node->link_count; i++) {
         vol_node_free(node->link[i]->node);
-        if (!node->link[i]->named)
-            vol_link_free(node->link[i]);
+        if (node->link[i]->named)
+            continue;
+        vol_link_free(node->link[i]);
+        node->file->link_count--;
     }
     node->link_count = 0; /* named links are in both lists */
     vol_named_forget(node);
     if (node->names)
         free(node->names->link);
     free(node->names);
+    vol_uses_free(node->uses);
     free(node->by_order);
     node->file->node_count--;
     close_ids(node);

@@ -20,6 +20,7 @@ struct vol_named;
 struct vol_object;
 struct vol_element;
 struct vol_waiting;
+struct vol_uses;
 struct vol_file;
 
 typedef struct vol_node vol_node;
@@ -44,7 +45,7 @@ typedef struct vol_link {
     uint64_t order;             /* link_order.h: from 1 on; 0 where it is not known */
     vol_node *alias_of; /* aliases: the node, once it was looked for; NULL where there is none */
     char *target;       /* the value of a soft link; JSON of a kept one; NULL where there is none */
-    vol_node *node;     /* the one whose place this is; NULL when it cannot be opened */
+    vol_node *node; /* the one whose place this is; NULL when it is not opened yet, or cannot be */
     const char *reason; /* why the store's node cannot be read; a part of target */
 } vol_link;
 
@@ -65,6 +66,7 @@ struct vol_node {
     size_t link_count, link_room;
     bool listed;             /* all entries are known */
     struct vol_named *named; /* groups: model/named_links.h; NULL until asked for */
+    struct vol_uses *uses;   /* groups: model/dimension_uses.h; NULL until asked for */
     struct vol_named *names; /* model/aliases.h: its aliases; NULL until asked for */
     /* Groups, model/link_order.h: */
     bool order_known, order_changed;
@@ -109,7 +111,7 @@ void vol_node_free(vol_node *node);
 void vol_node_pin(vol_node *node);
 void vol_node_unpin(vol_node *node);
 
-/* Acts on a node and on all known ones below it. All are tried; the first error is returned. */
+/* Acts on a node and on all opened ones below it. All are tried; the first error is returned. */
 enum zb_code vol_node_each_below(vol_node *node, enum zb_code (*act)(vol_node *, zb_error *),
                                  zb_error *err);
 

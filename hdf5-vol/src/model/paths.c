@@ -88,7 +88,7 @@ enum zb_code vol_path_find(vol_node *from, const char *path, vol_route *route, v
         if (!code)
             code = vol_child_find(out->node, part, &out->link, err);
         if (!code)
-            out->node = vol_link_node(out->link);
+            code = vol_link_node(out->link, &out->node, err);
     }
     free(copy);
     return code;

@@ -102,7 +102,10 @@ static vol_node *node_at(vol_file *file, char *path) {
     while (node && (part = strsep(&rest, "/"))) {
         vol_link *link;
         if (*part)
-            node = vol_child_find(node, part, &link, NULL) == ZB_OK ? link->node : NULL;
+            node = vol_child_find(node, part, &link, NULL) == ZB_OK &&
+                           vol_link_open(link, NULL) == ZB_OK
+                       ? link->node
+                       : NULL;
     }
     return node;
 }

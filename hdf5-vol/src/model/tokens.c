@@ -2,6 +2,9 @@
 /* The addresses of nodes: see tokens.h. */
 #include "model/tokens.h"
 
+#include "model/forget.h"
+#include "model/links.h"
+
 #include <string.h>
 
 /* FNV-1a: small, and good enough for a table. */
@@ -21,9 +24,25 @@ static vol_node *known_by_token(const vol_file *file, uint64_t token) {
 }
 
 /* Zero and the largest values mean "undefined" to HDF5. */
+static uint64_t token_of_hash(uint64_t hash) {
+    hash &= INT64_MAX;
+    return hash ? hash : 1;
+}
+
+/* As vol_node_set_path makes the path. */
+uint64_t vol_token_of_link(const vol_link *link) {
+    const vol_node *group = link->group;
+    uint64_t hash = VOL_HASH_START;
+    if (link->node)
+        return link->node->token;
+    if (group->parent)
+        hash = vol_hash(hash, group->path, strlen(group->path));
+    hash = vol_hash(hash, "/", 1);
+    return token_of_hash(vol_hash(hash, link->name, strlen(link->name)));
+}
+
 bool vol_token_register(vol_node *node) {
-    uint64_t hash = vol_hash(VOL_HASH_START, node->path, strlen(node->path)) & INT64_MAX;
-    node->token = hash ? hash : 1;
+    node->token = token_of_hash(vol_hash(VOL_HASH_START, node->path, strlen(node->path)));
     if (known_by_token(node->file, node->token))
         return false;
     vol_node **bucket = &node->file->by_token[node->token % VOL_TOKEN_BUCKETS];
@@ -52,9 +71,16 @@ static vol_node *search_token(vol_node *group, uint64_t token) {
     if (group->kind != VOL_GROUP || vol_node_list(group, NULL) != ZB_OK)
         return NULL;
     vol_node *found = known_by_token(group->file, token);
+    for (size_t i = 0; i < group->link_count && !found; i++)
+        if (vol_link_is_unopened(group->link[i]) && vol_token_of_link(group->link[i]) == token &&
+            vol_link_open(group->link[i], NULL) == ZB_OK)
+            found = group->link[i]->node;
     for (size_t i = 0; i < group->link_count && !found; i++) {
-        vol_node *node = group->link[i]->node;
-        found = node ? search_token(node, token) : NULL;
+        vol_link *link = group->link[i];
+        found = vol_link_open(link, NULL) == ZB_OK && link->node ? search_token(link->node, token)
+                                                                 : NULL;
+        if (!found)
+            vol_link_forget(link);
     }
     return found;
 }

@@ -64,29 +64,40 @@ enum zb_code vol_tree_add_loose(vol_file *file, zb_node *zarr, vol_node **out, z
     return ZB_OK;
 }
 
-/* Adds an entry: with the store's node, or, with a reason, a dataset in its place. Takes over
-   `zarr`. */
+/* The node of an entry: the store's, or, with a reason, a dataset in its place. *reason is set, and *out
+   NULL, when it cannot have one. Takes over `zarr`. */
+static enum zb_code new_child(vol_node *group, const char *name, zb_node *zarr, vol_node **out,
+                              const char **reason, zb_error *err) {
+    const bool is_unreadable = *reason != NULL;
+    enum zb_code code = is_unreadable ? vol_unreadable_new(*reason, &zarr, err) : ZB_OK;
+    if (!code)
+        code = new_placed(group->file, group, name, zarr, out, reason, err);
+    if (!code && *out)
+        (*out)->is_unreadable = is_unreadable;
+    return code;
+}
+
+static void free_child(vol_node *node) {
+    if (node)
+        vol_token_unregister(node);
+    vol_node_free(node);
+}
+
+/* Adds an entry with its node. Takes over `zarr`. */
 static enum zb_code add_link(vol_node *group, const char *name, zb_node *zarr, const char *reason,
                              vol_link **out, zb_error *err) {
     vol_node *node = NULL;
-    const bool is_unreadable = reason != NULL;
     enum zb_code code = vol_links_reserve(group, err);
-    if (!code && is_unreadable)
-        code = vol_unreadable_new(reason, &zarr, err);
     if (code)
         zb_node_release(zarr);
     else
-        code = new_placed(group->file, group, name, zarr, &node, &reason, err);
-    if (node)
-        node->is_unreadable = is_unreadable;
+        code = new_child(group, name, zarr, &node, &reason, err);
     if (!code)
         code = vol_link_new(name, node, reason, out, err);
-    if (!code) {
+    if (!code)
         vol_links_insert(group, *out);
-    } else if (node) {
-        vol_token_unregister(node);
-        vol_node_free(node);
-    }
+    else
+        free_child(node);
     return code;
 }
 
@@ -112,24 +123,69 @@ enum zb_code vol_tree_add_dimension(vol_node *group, const char *name, zb_node *
 
 /* ---- Finding ---- */
 
-/* Array stores never get here, as their synthetic root is listed from the start. */
-static enum zb_code open_child(vol_node *group, const char *name, vol_link **out, zb_error *err) {
-    zb_node *zarr = NULL;
-    zb_error reason;
+/* Reads the document of a child, or the reason why it cannot be read. */
+static enum zb_code read_child(const vol_node *group, const char *name, zb_node **zarr,
+                               zb_error *reason, zb_error *err) {
     char *path;
+    *zarr = NULL;
+    if (group->loose) { /* another group may have its path by now */
+        zb_fail(reason, ZB_ENOTFOUND, "the group of %s has been deleted", name);
+        return ZB_OK;
+    }
     enum zb_code code = vol_node_child_path(group, name, &path, err);
     if (code)
         return code;
-    code = zb_node_open(group->file->store, path, &zarr, &reason);
+    reason->code = zb_node_open(group->file->store, path, zarr, reason);
     free(path);
+    return ZB_OK;
+}
+
+static enum zb_code pass_on(const zb_error *reason, enum zb_code code, zb_error *err) {
+    if (err)
+        *err = *reason;
+    return code;
+}
+
+/* Array stores never get here, as their synthetic root is listed from the start. */
+static enum zb_code open_child(vol_node *group, const char *name, vol_link **out, zb_error *err) {
+    zb_node *zarr;
+    zb_error reason;
+    enum zb_code code = read_child(group, name, &zarr, &reason, err);
+    if (code)
+        return code;
     /* What may pass is an error of this call. Only content that cannot be read has a link. */
-    if (code == ZB_ENOTFOUND || code == ZB_EINVAL || code == ZB_ENOMEM || code == ZB_EIO ||
-        code == ZB_ECONFLICT) {
-        if (err)
-            *err = reason;
-        return code == ZB_EINVAL ? ZB_ENOTFOUND : code;
+    switch (reason.code) {
+    case ZB_ENOTFOUND:
+    case ZB_EINVAL:
+        return pass_on(&reason, ZB_ENOTFOUND, err);
+    case ZB_ENOMEM:
+    case ZB_EIO:
+    case ZB_ECONFLICT:
+        return pass_on(&reason, reason.code, err);
+    default:
+        return add_link(group, name, zarr, reason.code ? reason.message : NULL, out, err);
     }
-    return add_link(group, name, zarr, code ? reason.message : NULL, out, err);
+}
+
+/* The listing has shown that there is something, so all but its going is a reason. */
+enum zb_code vol_link_open(vol_link *link, zb_error *err) {
+    zb_node *zarr;
+    zb_error why;
+    if (!vol_link_is_unopened(link))
+        return ZB_OK;
+    enum zb_code code = read_child(link->group, link->name, &zarr, &why, err);
+    if (code)
+        return code;
+    if (why.code == ZB_ENOTFOUND || why.code == ZB_ENOMEM)
+        return pass_on(&why, why.code, err);
+    const char *reason = why.code ? why.message : NULL;
+    vol_node *node = NULL;
+    code = new_child(link->group, link->name, zarr, &node, &reason, err);
+    if (!code)
+        code = vol_link_set_node(link, node, reason, err);
+    if (code)
+        free_child(node);
+    return code;
 }
 
 /* One read of one document: opening a path lists no group. */
@@ -157,25 +213,33 @@ vol_link *vol_link_of(const vol_node *node) {
     return node->parent ? vol_links_find(node->parent, node->name) : NULL;
 }
 
+typedef struct listing {
+    vol_node *group;
+    enum zb_code code;
+    zb_error *err;
+} listing;
+
+static int take_name(void *context, const char *name) {
+    listing *l = context;
+    vol_link *link;
+    if (vol_links_find(l->group, name))
+        return 0;
+    l->code = vol_links_reserve(l->group, l->err);
+    if (!l->code)
+        l->code = vol_link_new_unopened(name, &link, l->err);
+    if (!l->code)
+        vol_links_insert(l->group, link);
+    return l->code;
+}
+
 enum zb_code vol_node_list(vol_node *group, zb_error *err) {
-    zb_children children;
+    listing l = {.group = group, .err = err};
     if (group->kind != VOL_GROUP)
         return zb_fail(err, ZB_EINVAL, "%s is no group", group->path);
     if (group->listed)
         return ZB_OK;
-    enum zb_code code = zb_group_children(group->zarr, &children, err);
-    if (code)
-        return code;
-    for (size_t i = 0; i < children.count && !code; i++) {
-        const zb_child *child = &children.child[i];
-        if (vol_links_find(group, child->name))
-            continue;
-        zb_node *zarr = child->node ? zb_node_retain(child->node) : NULL;
-        const char *reason = zarr ? NULL : child->reason ? child->reason : "no reason given";
-        vol_link *added;
-        code = add_link(group, child->name, zarr, reason, &added, err);
-    }
-    zb_children_free(&children);
+    enum zb_code code = zb_group_names(group->zarr, take_name, &l, err);
+    code = code ? code : l.code;
     if (!code)
         code = vol_named_show(group, err);
     group->listed = code == ZB_OK;
@@ -184,37 +248,6 @@ enum zb_code vol_node_list(vol_node *group, zb_error *err) {
     if (!code && group->file->options.dimensions == VOL_DIMENSIONS_ON)
         code = vol_dims_complete(group, err);
     return code;
-}
-
-/* ---- Forgetting ---- */
-
-static void unregister_below(vol_node *node) {
-    vol_token_unregister(node);
-    for (size_t i = 0; i < node->link_count; i++)
-        if (node->link[i]->node)
-            unregister_below(node->link[i]->node);
-}
-
-/* Changes wait in nodes of files that are written; datasets of dimensions are made once. The ends of
-   a second hard link are pinned (aliases.c); links that are no places stay with their group. */
-void vol_tree_forget(vol_node *group, uint64_t kept) {
-    vol_file *file = group->file;
-    if (group->pins > 0 || file->writable || file->node_count <= kept ||
-        file->options.dimensions == VOL_DIMENSIONS_ON || group->kind != VOL_GROUP || !group->zarr)
-        return;
-    for (size_t i = 0; i < group->link_count; i++) {
-        if (group->link[i]->node)
-            unregister_below(group->link[i]->node);
-        vol_node_free(group->link[i]->node);
-        if (!group->link[i]->named)
-            vol_link_free(group->link[i]);
-    }
-    free(group->by_order);
-    group->by_order = NULL;
-    free(group->link);
-    group->link = NULL;
-    group->link_count = group->link_room = 0;
-    group->listed = false;
 }
 
 enum zb_code vol_walk_count(const vol_file *file, uint64_t *count, zb_error *err) {

@@ -2,12 +2,12 @@
 /*
  * A Zarr store as HDF5 wants to see it: a file whose root is a group, with links, objects, tokens.
  *
- * A vol_file is an open store. It owns its nodes, which are made on first sight and kept until the
- * file and all objects opened through it are closed: an open file shows the hierarchy that it found
- * and what it changed itself; reopening it shows what others have changed since. A file that is only
- * read forgets nodes of groups that nobody is in any more when it has very many, and finds them again
- * when they are asked for (vol_tree_forget). No HDF5 call
- * happens in the tree except for closing the ids that other rooms have stored in a node.
+ * A vol_file is an open store. It owns its nodes. A group is listed once, by names; each node is opened
+ * when it is asked for, and kept until the file and all objects opened through it are closed: an open
+ * file shows the names that it found, the nodes as they were when they were opened, and what it changed
+ * itself; reopening it shows what others have changed since. A file that is only read forgets nodes when
+ * it has many, and opens them again (forget.h). No HDF5 call happens in the tree except for closing the
+ * ids that other rooms have stored in a node.
  *
  * Each H5Fopen makes a vol_handle, which says whether it may write. A store that is open for
  * writing has one vol_file in the process, so that all handles see one state; those that are only
@@ -30,9 +30,6 @@ typedef struct vol_handle vol_handle;
 
 #define VOL_TOKEN_BUCKETS 1024
 
-/* Nodes that a file keeps though a walk over them has ended. */
-#define VOL_KEPT_NODES 2000
-
 struct vol_file {
     h5_lib *lib;
     vol_file *next;     /* of lib->files */
@@ -47,9 +44,12 @@ struct vol_file {
     zb_store *store;
     zb_store *dimensions; /* where dimensions.c keeps its datasets; NULL until it has some */
     vol_node *root;
-    uint64_t kept_bytes; /* of deleted datasets that are in memory */
-    vol_node *loose;     /* nodes outside the hierarchy */
-    uint64_t node_count; /* in memory */
+    uint64_t kept_bytes;             /* of deleted datasets that are in memory */
+    vol_node *loose;                 /* nodes outside the hierarchy */
+    uint64_t node_count;             /* in memory */
+    uint64_t link_count;             /* in memory, of those that are places */
+    uint64_t nodes_left, links_left; /* forget.h: of these, when it last looked; 0 before */
+    size_t holds;                    /* the same: callers that keep nodes */
     uint64_t last_loose_token;
     vol_node *by_token[VOL_TOKEN_BUCKETS];
 };
@@ -74,16 +74,15 @@ typedef struct vol_place {
 /* The link of that name in a group. ZB_ENOTFOUND when there is none. */
 enum zb_code vol_child_find(vol_node *group, const char *name, vol_link **out, zb_error *err);
 
+/* Opens the node whose place a link is, unless that was done before. Nothing happens for a link that is
+   no place. ZB_ENOTFOUND when the node has gone since the group was listed. */
+enum zb_code vol_link_open(vol_link *link, zb_error *err);
+
 /* The link that is a node's place; NULL for the root and for loose nodes. */
 vol_link *vol_link_of(const vol_node *node);
 
-/* Makes sure that all links of a group are known. */
+/* Makes sure that all links of a group are known. Nodes are not opened. */
 enum zb_code vol_node_list(vol_node *group, zb_error *err);
-
-/* A walk has left the group, or an id of it has gone: forgets what is below it when the file has more
-   than `kept` nodes, and nothing is open or being walked over there. Nodes below are gone then for
-   the caller. */
-void vol_tree_forget(vol_node *group, uint64_t kept);
 
 /* Counts the nodes of one walk, from 0; ZB_ELIMIT at the limit `nodes`. */
 enum zb_code vol_walk_count(const vol_file *file, uint64_t *count, zb_error *err);

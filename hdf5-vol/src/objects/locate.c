@@ -4,6 +4,7 @@
 
 #include "hdf5/errors.h"
 #include "model/aliases.h"
+#include "model/forget.h"
 #include "model/link_order.h"
 #include "hdf5/property_lists.h"
 #include "model/links.h"
@@ -31,8 +32,7 @@ static enum zb_code find_by_index(const vol_object *object, const H5VL_loc_by_id
         return zb_fail(err, ZB_EINVAL, "creation order not tracked for links in group %s",
                        group->path);
     out->link = vol_order_link(group, by_creation, at->order == H5_ITER_DEC, (size_t)at->n);
-    out->node = vol_link_node(out->link);
-    return ZB_OK;
+    return vol_link_node(out->link, &out->node, err);
 }
 
 vol_route vol_route_of(h5_lib *lib, hid_t lapl) {
@@ -45,6 +45,7 @@ vol_route vol_route_of(h5_lib *lib, hid_t lapl) {
 
 static enum zb_code find_location(const vol_object *object, const H5VL_loc_params_t *loc,
                                   vol_route *route, vol_found *out, zb_error *err) {
+    vol_file_tidy(object->file);
     *out = (vol_found){.node = object->node};
     switch (loc->type) {
     case H5VL_OBJECT_BY_SELF:

@@ -7,7 +7,6 @@
 
 #include "hdf5/errors.h"
 #include "hdf5/shadows.h"
-#include "zarrbridge/limits.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -103,8 +102,6 @@ void vol_object_free(vol_object *object) {
             forget_attr(object);
         object->file = NULL; /* HDF5 may ask the dying object once more */
         vol_node_unpin(object->node);
-        /* Programs open and close one group again and again: only where room is needed. */
-        vol_tree_forget(object->node, zb_limits_get()->open_nodes / 2);
         vol_handle_release(handle);
         /* Native code asks get_object for this object once more while the shadows close. */
         if (--lib->live == 0)

@@ -105,10 +105,14 @@ static void goes_through_members(void **state) {
     static const char *const names[] = {"a", "b\n", "a", ""};
     static const char *const values[] = {"{\"i\":[1]}", "2", "\"},\"", "[]"};
     zb__json_members members;
+    zb__json_places places = {.count = 0};
     zb_error err;
     bool there = true;
     size_t count = 0;
-    zb__json_members_begin(&members, text, strlen(text), 1);
+    zb__scanner s = {.text = text, .size = strlen(text), .at = 1, .err = &err};
+    ASSERT_OK(zb__json_skip_object(&s, 3, &places), err);
+    assert_int_equal(s.at, strlen(text));
+    zb__json_members_begin(&members, text, strlen(text), places.place, places.count);
     for (;; count++) {
         ASSERT_OK(zb__json_members_next(&members, &there, &err), err);
         if (!there)
@@ -122,10 +126,78 @@ static void goes_through_members(void **state) {
     }
     assert_int_equal(count, 4);
     zb__json_members_end(&members);
-    zb__json_members_begin(&members, "{ }", 3, 0);
-    ASSERT_OK(zb__json_members_next(&members, &there, &err), err);
-    assert_false(there);
-    zb__json_members_end(&members);
+    free(places.place);
+}
+
+/* What parsing refuses, with its message; and nesting counts the object itself. */
+static void checks_objects_whose_members_are_told(void **state) {
+    (void)state;
+    static const char *const wrong[] = {"{\"a\":1,}", "{\"a\" 1}",  "{1:1}",      "{\"a\":1",
+                                        "{\"a\":01}", "{\"a\":[1}", "{,\"a\":1}", "{\"a\":1]"};
+    zb__json_places places = {.count = 0};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        zb_error parsed, skipped;
+        zb_json *root;
+        zb__scanner s = {.text = wrong[i], .size = strlen(wrong[i]), .err = &skipped};
+        assert_int_equal(zb__json_skip_object(&s, 9, &places), ZB_EFORMAT);
+        assert_int_equal(zb_json_parse(wrong[i], strlen(wrong[i]), &root, &parsed), ZB_EFORMAT);
+        assert_string_equal(parsed.message, skipped.message);
+    }
+    for (size_t depth = 0; depth < 4; depth++) {
+        static const char text[] = "{\"a\":[{}]}";
+        zb_error err;
+        zb__scanner s = {.text = text, .size = strlen(text), .err = &err};
+        assert_int_equal(zb__json_skip_object(&s, depth, &places), depth < 3 ? ZB_ELIMIT : ZB_OK);
+    }
+    places.count = 0;
+    zb_error err;
+    zb__scanner s = {.text = "{ }", .size = 3, .err = &err};
+    ASSERT_OK(zb__json_skip_object(&s, 1, &places), err);
+    assert_int_equal(places.count, 0);
+    assert_int_equal(s.at, 3);
+    free(places.place);
+}
+
+/* Strings and blanks are read eight bytes at a time: what ends them may stand at any of these. */
+static void finds_ends_at_any_byte(void **state) {
+    (void)state;
+    char text[128];
+    for (size_t before = 0; before < 26; before++) {
+        for (size_t behind = 0; behind < 10; behind++) {
+            const char letters[] = "~ !#[]^_abcdefghijklmnopqr",
+                       blanks[] = "                          ";
+            zb_error err;
+            zb__scanner s = {.text = text, .err = &err};
+            const int b = (int)before, e = (int)behind;
+            s.size = (size_t)snprintf(text, sizeof text, "\"%.*s\"%.*s", b, letters, e, letters);
+            ASSERT_OK(zb__json_skip(&s, 1), err);
+            assert_int_equal(s.at, before + 2);
+            s.at = 0;
+            s.size =
+                (size_t)snprintf(text, sizeof text, "\"%.*s\\n\\\"%.*s\"", b, letters, e, letters);
+            ASSERT_OK(zb__json_skip(&s, 1), err);
+            assert_int_equal(s.at, s.size);
+            s.at = 0;
+            s.size =
+                (size_t)snprintf(text, sizeof text, "\"%.*s\xc3\xa9%.*s\"", b, letters, e, letters);
+            ASSERT_OK(zb__json_skip(&s, 1), err);
+            assert_int_equal(s.at, s.size);
+            static const char *const wrong[] = {"\x01", "\x1f", "\n", "\x80", "\xff"};
+            for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+                char place[32];
+                s.at = 0;
+                s.size = (size_t)snprintf(text, sizeof text, "\"%.*s%s%.*s\"", b, letters, wrong[i],
+                                          e, letters);
+                assert_int_equal(zb__json_skip(&s, 1), ZB_EFORMAT);
+                snprintf(place, sizeof place, "line 1, column %zu: ", before + 2);
+                assert_memory_equal(err.message, place, strlen(place));
+            }
+            s.at = 0;
+            s.size = (size_t)snprintf(text, sizeof text, "[\n%.*s1\n%.*s]", b, blanks, e, blanks);
+            ASSERT_OK(zb__json_skip(&s, 1), err);
+            assert_int_equal(s.at, s.size);
+        }
+    }
 }
 
 /* ---- Outlines ----------------------------------------------------------------------------- */
@@ -150,10 +222,40 @@ static void an_outline_leaves_out_the_entries(void **state) {
     assert_int_equal(zb_json_count(left_out), 0);
     assert_int_equal(place.end - place.begin, strlen(map));
     assert_memory_equal(text + place.begin, map, strlen(map));
+    size_t count;
+    const zb_json_place *entries = zb__json_left_out(root, &count);
+    assert_int_equal(count, 2);
+    assert_int_equal(text[entries[1].begin], '2');
+    assert_memory_equal(text + entries[1].name, "\"a\":2}", 6);
     assert_int_equal(zb_json_count(zb_json_get(zb_json_get(block, "more"), "metadata")), 1);
     assert_int_equal(zb_json_count(zb_json_get(zb_json_get(root, "attributes"), "metadata")), 1);
     assert_true(zb_json_int64(zb_json_get(root, "last"), &number) && number == 3);
     zb_json_free(root);
+}
+
+/* Of two maps the last one is in the tree, and its entries are those that are told. */
+static void an_outline_tells_the_last_map(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t count;
+    } rows[] = {
+        {"{\"consolidated_metadata\":{\"metadata\":{\"a\":1,\"b\":2},\"metadata\":{\"c\":3}}}", 1},
+        {"{\"consolidated_metadata\":{\"metadata\":{\"a\":1,\"b\":2},\"metadata\":null}}", 0},
+        {"{\"consolidated_metadata\":{\"metadata\":{}}}", 0},
+        {"{\"metadata\":{\"a\":1}}", 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        zb_json *root;
+        zb_error err;
+        size_t count;
+        ASSERT_OK(zb__json_parse_outline(rows[i].text, strlen(rows[i].text), &root, &err), err);
+        const zb_json_place *entries = zb__json_left_out(root, &count);
+        assert_int_equal(count, rows[i].count);
+        if (count > 0)
+            assert_memory_equal(rows[i].text + entries[0].name, "\"c\":3", 5);
+        zb_json_free(root);
+    }
 }
 
 static void an_outline_checks_the_entries(void **state) {
@@ -171,7 +273,10 @@ int main(void) {
         cmocka_unit_test(skips_what_parsing_takes),
         cmocka_unit_test(limits_the_nesting),
         cmocka_unit_test(goes_through_members),
+        cmocka_unit_test(finds_ends_at_any_byte),
+        cmocka_unit_test(checks_objects_whose_members_are_told),
         cmocka_unit_test(an_outline_leaves_out_the_entries),
+        cmocka_unit_test(an_outline_tells_the_last_map),
         cmocka_unit_test(an_outline_checks_the_entries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

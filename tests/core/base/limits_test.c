@@ -27,7 +27,7 @@ static const struct {
     ROW(document_bytes, "DOCUMENT_BYTES", 16 * MIB),
     ROW(consolidated_bytes, "CONSOLIDATED_BYTES", 128 * MIB),
     ROW(children, "CHILDREN", 1000000),
-    ROW(nodes, "NODES", 1000000),          /* the connector's; tested with it */
+    ROW(nodes, "NODES", 10000000),         /* the connector's; tested with it */
     ROW(open_nodes, "OPEN_NODES", 100000), /* the same */
     ROW(links, "LINKS", 10000),
     ROW(chunk_bytes, "CHUNK_BYTES", 1024 * MIB),

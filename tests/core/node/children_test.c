@@ -32,6 +32,30 @@ static void set_consolidated(zb_store *store, const char *key, const char *map) 
     set(store, key, text);
 }
 
+/* Compares names with those of children that were opened, and stops after `limit` of them. */
+typedef struct comparison {
+    const zb_children *children;
+    size_t met, limit;
+} comparison;
+
+static int compare_name(void *context, const char *name) {
+    comparison *c = context;
+    assert_in_range(c->met, 0, c->children->count - 1);
+    assert_string_equal(name, c->children->child[c->met].name);
+    return ++c->met == c->limit;
+}
+
+/* Names without their nodes are those of the children, in the same order. */
+static void names_are_those(const zb_node *group, const zb_children *children,
+                            enum zb_code expected, const zb_error *reason) {
+    comparison c = {.children = children};
+    zb_error err;
+    assert_int_equal(zb_group_names(group, compare_name, &c, &err), expected);
+    assert_int_equal(c.met, children->count);
+    if (expected)
+        assert_string_equal(err.message, reason->message);
+}
+
 /* The children's names in a line, "!" behind those that could not be opened. */
 static enum zb_code children_of(zb_store *store, const char *path, char line[256], zb_error *err) {
     zb_node *node;
@@ -39,6 +63,7 @@ static enum zb_code children_of(zb_store *store, const char *path, char line[256
     if (zb_node_open(store, path, &node, err))
         fail_msg("%s", err->message);
     enum zb_code code = zb_group_children(node, &children, err);
+    names_are_those(node, &children, code, err);
     size_t used = 0;
     line[0] = '\0';
     for (size_t i = 0; i < children.count; i++) {
@@ -256,6 +281,37 @@ static void reports_store_errors(void **state) {
     zb_store_release(inner);
 }
 
+/* The second name's document cannot be asked about, so that it may be there. */
+static void names_stop_and_stay(void **state) {
+    (void)state;
+    zb_store *inner = new_store(true);
+    set_group(inner, "zarr.json");
+    set_group(inner, "a/zarr.json");
+    set_group(inner, "b/zarr.json");
+    zb_store *fault;
+    assert_int_equal(zb_store_new_fault(inner, &fault, NULL), ZB_OK);
+    zb_node *node;
+    zb_children children;
+    zb_error err;
+    assert_int_equal(zb_node_open(fault, "", &node, NULL), ZB_OK);
+    assert_int_equal(zb_group_children(node, &children, NULL), ZB_OK);
+    for (size_t limit = 1; limit <= 2; limit++) {
+        comparison c = {.children = &children, .limit = limit};
+        assert_int_equal(zb_group_names(node, compare_name, &c, &err), ZB_OK);
+        assert_int_equal(c.met, limit);
+    }
+    zb_store_fault_set(fault, 1); /* the listing */
+    comparison c = {.children = &children};
+    assert_int_equal(zb_group_names(node, compare_name, &c, &err), ZB_EIO);
+    zb_store_fault_set(fault, 3); /* the question about b */
+    assert_int_equal(zb_group_names(node, compare_name, &c, &err), ZB_OK);
+    assert_int_equal(c.met, 2);
+    zb_children_free(&children);
+    zb_node_release(node);
+    zb_store_release(fault);
+    zb_store_release(inner);
+}
+
 int main(void) {
     setenv("ZARRBRIDGE_CHILDREN", "20", 1);
     const struct CMUnitTest tests[] = {
@@ -268,6 +324,7 @@ int main(void) {
         cmocka_unit_test(passes_over_names_that_escape),
         cmocka_unit_test(limits_the_number),
         cmocka_unit_test(reports_store_errors),
+        cmocka_unit_test(names_stop_and_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

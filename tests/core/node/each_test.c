@@ -6,8 +6,9 @@
 
 #include <malloc.h>
 
-#define ARRAY                                                                                      \
-    "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[4],\"data_type\":\"uint8\","            \
+#define ARRAY ARRAY_OF("4")
+#define ARRAY_OF(shape)                                                                            \
+    "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[" shape "],\"data_type\":\"uint8\","    \
     "\"chunk_grid\":{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":[2]}},"               \
     "\"chunk_key_encoding\":{\"name\":\"default\"},\"fill_value\":0,\"codecs\":[{\"name\":"        \
     "\"bytes\"}]}"
@@ -52,6 +53,34 @@ static zb_store *mixed(bool can_list) {
     store_set(store, ".hidden/zarr.json", ARRAY);
     store_set(store, "old/.zgroup", "{\"zarr_format\":2}");
     return store;
+}
+
+static int see_extent(void *context, const zb_entry *entry) {
+    char *line = context;
+    const size_t used = strlen(line);
+    if (entry->array)
+        snprintf(line + used, 256 - used, "%s:%d ", entry->path, (int)entry->array->shape[0]);
+    return 0;
+}
+
+/* An array is described by its own document, whatever was looked at before it. */
+static void like_documents_are_like_arrays(void **state) {
+    (void)state;
+    zb_store *store = store_new();
+    char line[256] = "";
+    zb_error err;
+    store_set(store, "zarr.json", group3);
+    store_set(store, "a/zarr.json", ARRAY_OF("4"));
+    store_set(store, "b/zarr.json", ARRAY_OF("4"));
+    store_set(store, "c/zarr.json", ARRAY_OF("6"));
+    store_set(store, "d/zarr.json", group3);
+    store_set(store, "d/x/zarr.json", ARRAY_OF("6"));
+    store_set(store, "e/zarr.json", "{");
+    store_set(store, "f/zarr.json", ARRAY_OF("4"));
+    store_set(store, "g/zarr.json", ARRAY_OF("4") " ");
+    ASSERT_OK(zb_node_each(store, "", see_extent, line, &err), err);
+    assert_string_equal(line, "a:4 b:4 c:6 d/x:6 f:4 g:4 ");
+    zb_store_release(store);
 }
 
 static void lists_what_children_find(void **state) {
@@ -174,6 +203,7 @@ static void makes_no_tree_of_a_block(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_what_children_find),
+        cmocka_unit_test(like_documents_are_like_arrays),
         cmocka_unit_test(takes_names_of_a_block_where_no_listing_is),
         cmocka_unit_test(stops_when_told),
         cmocka_unit_test(tells_where_nothing_is),

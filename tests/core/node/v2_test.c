@@ -28,6 +28,24 @@ static zb_store *mixed(void) {
     return store;
 }
 
+static int append_name(void *context, const char *name) {
+    char *line = context;
+    size_t used = strlen(line);
+    snprintf(line + used, 256 - used, "%s%s", used ? " " : "", name);
+    return 0;
+}
+
+static char *names_of(zb_store *store, const char *path) {
+    static char line[256];
+    zb_node *node;
+    zb_error err;
+    line[0] = '\0';
+    ASSERT_OK(zb_node_open(store, path, &node, &err), err);
+    ASSERT_OK(zb_group_names(node, append_name, line, &err), err);
+    zb_node_release(node);
+    return line;
+}
+
 static char *children_of(zb_store *store, const char *path) {
     static char line[256];
     zb_node *node;
@@ -59,6 +77,8 @@ static void finds_nodes_of_both_versions(void **state) {
     assert_string_equal(children_of(store, "deep"), "er");
     assert_string_equal(children_of(store, "deep/er"), "b");
     assert_string_equal(children_of(store, "three"), "c");
+    assert_string_equal(names_of(store, ""), "a bad deep three");
+    assert_string_equal(names_of(store, "deep"), "er");
     ASSERT_OK(zb_node_open(store, "three", &node, &err), err);
     assert_int_equal(zb_node_format(node), 3);
     zb_node_release(node);

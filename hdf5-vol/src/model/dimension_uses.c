@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* Dimensions that arrays name: see dimension_uses.h. */
+#include "model/dimension_uses.h"
+
+#include "model/links.h"
+#include "model/map.h"
+#include "model/tokens.h"
+
+#include "zarrbridge/limits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct use {
+    struct use *next; /* of another name or length, and the same hash */
+    uint64_t length;
+    char name[];
+} use;
+
+struct vol_uses {
+    uint64_t change; /* file->changes when they were found */
+    vol_map by_hash; /* lists of use */
+};
+
+static uint64_t key_of(const char *name, uint64_t length) {
+    uint64_t hash = vol_hash(VOL_HASH_START, name, strlen(name));
+    hash = vol_hash(hash, &length, sizeof length);
+    return hash ? hash : 1;
+}
+
+static const use *find(const struct vol_uses *uses, const char *name, uint64_t length) {
+    const use *one = vol_map_get(&uses->by_hash, key_of(name, length));
+    while (one && (one->length != length || strcmp(one->name, name) != 0))
+        one = one->next;
+    return one;
+}
+
+static bool add(struct vol_uses *uses, const char *name, uint64_t length) {
+    const uint64_t key = key_of(name, length);
+    if (find(uses, name, length))
+        return true;
+    use *one = malloc(sizeof *one + strlen(name) + 1);
+    if (!one)
+        return false;
+    one->next = vol_map_get(&uses->by_hash, key);
+    one->length = length;
+    strcpy(one->name, name);
+    if (vol_map_set(&uses->by_hash, key, one))
+        return true;
+    free(one);
+    return false;
+}
+
+static bool add_all(struct vol_uses *uses, const zb_array_info *array) {
+    bool added = true;
+    for (uint32_t d = 0; array && array->dimension_names && d < array->ndim && added; d++)
+        if (array->dimension_names[d])
+            added = add(uses, array->dimension_names[d], array->shape[d]);
+    return added;
+}
+
+/* Looks at a child that is not opened, and lets it go. */
+static bool add_unopened(struct vol_uses *uses, const vol_node *group, const char *name) {
+    zb_node *zarr;
+    char *path;
+    if (vol_node_child_path(group, name, &path, NULL) != ZB_OK)
+        return false;
+    const enum zb_code code = zb_node_open(group->file->store, path, &zarr, NULL);
+    free(path);
+    if (code)
+        return code != ZB_ENOMEM; /* a node that cannot be read names nothing */
+    const bool added = add_all(uses, zb_node_array(zarr));
+    zb_node_release(zarr);
+    return added;
+}
+
+/* A file that is written keeps the nodes that it has opened: so the next look, after a change, finds most of
+   them. Half of what it may keep is left for those that programs ask for. */
+static bool add_link(struct vol_uses *uses, vol_link *link) {
+    const vol_file *file = link->group->file;
+    if (file->writable && file->node_count < zb_limits_get()->open_nodes / 2)
+        vol_link_open(link, NULL);
+    if (vol_link_is_unopened(link))
+        return add_unopened(uses, link->group, link->name);
+    const vol_node *node = link->node;
+    return !node || node->kind != VOL_DATASET || add_all(uses, zb_node_array(node->zarr));
+}
+
+static struct vol_uses *look(vol_node *group) {
+    struct vol_uses *uses = calloc(1, sizeof *uses);
+    bool complete = uses && vol_node_list(group, NULL) == ZB_OK;
+    for (size_t i = 0; complete && i < group->link_count; i++)
+        complete = add_link(uses, group->link[i]);
+    if (complete) {
+        uses->change = group->file->changes;
+        return uses;
+    }
+    vol_uses_free(uses);
+    return NULL;
+}
+
+bool vol_uses_dimension(vol_node *group, const char *name, uint64_t length) {
+    if (!group->uses || group->uses->change != group->file->changes) {
+        vol_uses_free(group->uses);
+        group->uses = look(group);
+    }
+    return group->uses && find(group->uses, name, length);
+}
+
+void vol_uses_free(struct vol_uses *uses) {
+    if (!uses)
+        return;
+    for (size_t i = 0; i < uses->by_hash.room; i++)
+        for (use *one = uses->by_hash.entry[i].value, *next; one; one = next) {
+            next = one->next;
+            free(one);
+        }
+    vol_map_clear(&uses->by_hash);
+    free(uses);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* Letting nodes and links go: see forget.h. */
+#include "model/forget.h"
+
+#include "model/links.h"
+#include "model/tokens.h"
+
+#include "zarrbridge/limits.h"
+
+#include <stdlib.h>
+
+/* Walks keep little, as they do not come back. Programs open and close one object again and again. A node
+   takes about 9 KiB, a link about 150 bytes. */
+#define NODES_AFTER_WALK 2000
+#define LINKS_AFTER_WALK 100000
+#define NODES_KEPT 20000
+
+static uint64_t least(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+static uint64_t most(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
+
+static bool may_forget(const vol_file *file) {
+    return !file->writable && file->holds == 0 && file->options.dimensions != VOL_DIMENSIONS_ON;
+}
+
+static void unregister_below(vol_node *node) {
+    vol_token_unregister(node);
+    for (size_t i = 0; i < node->link_count; i++)
+        if (node->link[i]->node)
+            unregister_below(node->link[i]->node);
+}
+
+static void free_node(vol_link *link) {
+    unregister_below(link->node);
+    vol_node_free(link->node);
+    vol_link_unset_node(link);
+}
+
+/* ---- After walks ---- */
+
+static uint64_t nodes_after_walk(void) {
+    return least(NODES_AFTER_WALK, zb_limits_get()->open_nodes / 2);
+}
+
+/* The node of an array store's only link stays: no group of the store lists it. */
+void vol_link_forget(vol_link *link) {
+    const vol_file *file = link->group->file;
+    if (link->node && link->node->pins == 0 && link->group->zarr && may_forget(file) &&
+        file->node_count > nodes_after_walk())
+        free_node(link);
+}
+
+/* Links that are no places stay with their group. */
+static void free_links(vol_node *group) {
+    for (size_t i = 0; i < group->link_count; i++) {
+        vol_link *link = group->link[i];
+        if (link->node)
+            free_node(link);
+        if (link->named)
+            continue;
+        vol_link_free(link);
+        group->file->link_count--;
+    }
+    free(group->by_order);
+    group->by_order = NULL;
+    free(group->link);
+    group->link = NULL;
+    group->link_count = group->link_room = 0;
+    group->listed = false;
+}
+
+void vol_tree_forget(vol_node *group) {
+    const vol_file *file = group->file;
+    if (group->kind == VOL_GROUP && group->zarr && group->pins == 0 && may_forget(file) &&
+        (file->node_count > nodes_after_walk() || file->link_count > LINKS_AFTER_WALK))
+        free_links(group);
+}
+
+/* ---- At calls ---- */
+
+/* Depth first; recursion is bounded by the length of a path. */
+static void forget_below(vol_node *group) {
+    for (size_t i = 0; i < group->link_count; i++) {
+        vol_link *link = group->link[i];
+        if (link->node && link->node->pins == 0)
+            free_node(link);
+        else if (link->node)
+            forget_below(link->node);
+    }
+}
+
+/* The count at which the next look pays, when `left` are left of the last one: the time of a look is that
+   of opening as many as it has looked at. Close to the limit half of the room has to do. */
+static uint64_t next_look(uint64_t left, uint64_t kept, uint64_t limit) {
+    const uint64_t wanted = left + most(left / 2, kept);
+    return left < limit ? least(wanted, left + (limit - left) / 2) : wanted;
+}
+
+void vol_file_tidy(vol_file *file) {
+    const zb_limits *limits = zb_limits_get();
+    const bool is_full =
+        file->node_count > next_look(file->nodes_left, NODES_KEPT, limits->open_nodes) ||
+        file->link_count > next_look(file->links_left, limits->children, UINT64_MAX);
+    if (!is_full || !may_forget(file) || !file->root->zarr)
+        return;
+    forget_below(file->root);
+    file->nodes_left = file->node_count;
+    file->links_left = file->link_count;
+}
+
+void vol_file_hold(vol_file *file) {
+    file->holds++;
+}
+
+void vol_file_let_go(vol_file *file) {
+    file->holds--;
+}
