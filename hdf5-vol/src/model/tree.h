@@ -74,6 +74,10 @@ typedef struct vol_place {
 /* The link of that name in a group. ZB_ENOTFOUND when there is none. */
 enum zb_code vol_child_find(vol_node *group, const char *name, vol_link **out, zb_error *err);
 
+/* True if there is surely no such link: the cheap question before a new one is made. False says
+   nothing. */
+bool vol_child_is_absent(vol_node *group, const char *name);
+
 /* The link that is a node's place; NULL for the root and for loose nodes. */
 vol_link *vol_link_of(const vol_node *node);
 
