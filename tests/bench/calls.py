@@ -146,7 +146,7 @@ def measure_native(build, args):
     print("\n| HDF5 file, µs of processor a call | no connector | its directory | the variable |\n"
           "|---|---|---|---|")
     for what, (number,) in best[0].items():
-        print(f"| {what} | {number:.2f} | {best[1][what][0]:.2f} | {best[2][what][0]:.2f} |")
+        print(f"| {what} | {number:.6g} | {best[1][what][0]:.6g} | {best[2][what][0]:.6g} |")
 
 
 def main():

@@ -31,9 +31,8 @@ static int make_last(zb__fs *fs, const char *path) {
     if (made)
         zb__fs_mark_dirty(fs, parent);
     errno = saved;
-    return made || errno == EEXIST
-               ? zb__fs_openat(fs->root, path, O_PATH | O_DIRECTORY | O_CLOEXEC)
-               : -1;
+    return made || errno == EEXIST ? zb__fs_openat(fs->root, path, O_PATH | O_DIRECTORY | O_CLOEXEC)
+                                   : -1;
 }
 
 /* Makes the directory `path` and those above it, from the root on. Returns an O_PATH descriptor or
