@@ -45,6 +45,20 @@ def test_it_is_kept(path):
     assert member(path, "fixed") is None and member(path, "full") is None
 
 
+def test_it_comes_with_the_document(tmp_path):
+    """One document for a new dataset: neither a flush nor the close writes it again."""
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w") as f:
+        f.create_dataset("a", (3, 4), "i4", maxshape=(None, 4))
+        f.create_dataset("text", (3,), h5py.string_dtype(), maxshape=(None,))
+        assert member(path, "a") == [None, 4] and member(path, "text") == [None]
+        before = [(path / name / "zarr.json").stat() for name in ("a", "text")]
+        assert f["a"].maxshape == (None, 4)
+        f.flush()
+    after = [(path / name / "zarr.json").stat() for name in ("a", "text")]
+    assert [(s.st_ino, s.st_ctime_ns) for s in after] == [(s.st_ino, s.st_ctime_ns) for s in before]
+
+
 def test_resizing_keeps_to_it(path):
     with h5py.File(path, "r+") as f:
         f["rows"].resize((100, 4))

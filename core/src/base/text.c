@@ -59,7 +59,13 @@ void zb__text_addf(zb__text *text, const char *format, ...) {
 }
 
 void zb__text_add_line(zb__text *text, unsigned level) {
-    zb__text_addf(text, "\n%*s", 2 * (int)level, "");
+    const size_t spaces = 2 * (size_t)level;
+    if (!reserve(text, spaces + 1))
+        return;
+    text->data[text->size] = '\n';
+    memset(text->data + text->size + 1, ' ', spaces);
+    text->size += spaces + 1;
+    text->data[text->size] = '\0';
 }
 
 char *zb__text_take(zb__text *text, size_t *size) {

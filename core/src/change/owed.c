@@ -130,7 +130,9 @@ static enum zb_code note_look(zb_store *store, const char *path, const char *tok
     size_t size = 0;
     if (!key)
         return ZB_ENOMEM;
-    enum zb_code code = zb_store_get(store, key, NOTE_MAX, "of a note", &text, &size, NULL, err);
+    enum zb_code code = ZB_ENOTFOUND; /* the usual case, which is the cheaper question */
+    if (!zb_store_is_absent(store, key))
+        code = zb_store_get(store, key, NOTE_MAX, "of a note", &text, &size, NULL, err);
     *there = code != ZB_ENOTFOUND;
     *ours = code == ZB_OK && size > 0 && size == strlen(token) && memcmp(text, token, size) == 0;
     free(text);

@@ -17,11 +17,18 @@
 
 /* ---- Versions of a document --------------------------------------------------------------- */
 
-enum zb_code zb__document_stat(const zb_node *node, zb_object_info *info, zb_error *err) {
-    char *key = zb__path_join(node->path, node->format == 2 ? ".zarray" : "zarr.json");
+static char *document_key(const zb_node *node) {
+    return zb__path_join(node->path, node->format == 2 ? ".zarray" : "zarr.json");
+}
+
+enum zb_code zb__document_stat(const zb_node *node, uint64_t known, zb_object_info *info,
+                               zb_error *err) {
+    char *key = document_key(node);
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "no memory for a key");
-    enum zb_code code = zb_store_stat(node->store, key, info, err);
+    enum zb_code code = known ? zb_store_peek(node->store, key, info, err) : ZB_OK;
+    if (!code && (!known || zb__version_word(&info->validator) != known))
+        code = zb_store_stat(node->store, key, info, err);
     free(key);
     return code;
 }
@@ -56,7 +63,10 @@ enum zb_code zb__node_still(const zb_node *node, zb_error *err) {
 
 void zb__node_settle_new(zb_node *node) {
     zb_object_info info = {.size = 0};
-    (void)zb__document_stat(node, &info, NULL);
+    char *key = document_key(node);
+    if (key)
+        (void)zb_store_peek(node->store, key, &info, NULL);
+    free(key);
     zb__node_settle(node, zb_store_identify(node->store, node->path), &info);
 }
 
@@ -99,12 +109,12 @@ enum zb_code zb__array_still(const zb_node *node, zb_error *err) {
     zb_object_info info;
     if (!node->store->hints.is_watched)
         return ZB_OK;
-    enum zb_code code = zb__document_stat(node, &info, err);
+    const uint64_t seen = atomic_load(&((zb_node *)node)->seen);
+    enum zb_code code = zb__document_stat(node, seen, &info, err);
     if (code)
         return code == ZB_ENOTFOUND ? gone(node, err)
                                     : zb__node_blame(node->store, "array", node->path, code, err);
-    uint64_t word = zb__version_word(&info.validator);
-    if (word && word == atomic_load(&((zb_node *)node)->seen))
+    if (seen && seen == zb__version_word(&info.validator))
         return ZB_OK;
     zb_node *now;
     code = zb__array_now(node, &now, &info, NULL, NULL, err);

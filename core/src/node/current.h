@@ -30,8 +30,10 @@ enum zb_code zb__array_still(const zb_node *node, zb_error *err);
    taken its place. */
 enum zb_code zb__node_still(const zb_node *node, zb_error *err);
 
-/* The version of the node's document that is in the store now, without reading it. */
-enum zb_code zb__document_stat(const zb_node *node, zb_object_info *info, zb_error *err);
+/* The version of the node's document that is in the store now, without reading it. `known`: the word
+   of the version that it usually is, which costs less; or 0. */
+enum zb_code zb__document_stat(const zb_node *node, uint64_t known, zb_object_info *info,
+                               zb_error *err);
 
 /* zb__node_settle for a node that has just been put, under the hierarchy's lock. */
 void zb__node_settle_new(zb_node *node);

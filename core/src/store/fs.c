@@ -154,6 +154,7 @@ static const zb_store_ops fs_ops = {
     .identify = zb__fs_identify,
     .is_link = fs_is_link,
     .is_absent = fs_is_absent,
+    .peek = zb__fs_peek,
     .destroy = fs_destroy,
     .put = zb__fs_put,
     .erase = zb__fs_erase,

@@ -34,7 +34,7 @@
 
 struct zb__fs_lock {
     zb_lock base;
-    int fd, dir; /* dir: of the key */
+    int fd, dir; /* dir: of the key; may be the store's own */
     char *key;
     char name[NAME_MAX + 1]; /* of the file in dir */
 };
@@ -97,27 +97,38 @@ static bool names_this_file(int dir, const char *name, int fd) {
 }
 
 /* Gives a file that was just made the rights of its directory. */
-static void share(int dir, int fd) {
-    struct stat above, own;
-    if (fstatat(dir, "", &above, AT_EMPTY_PATH) != 0 || fstat(fd, &own) != 0)
+static void share(const struct stat *above, int fd) {
+    struct stat own;
+    mode_t mode = above->st_mode & 0666;
+    if (fstat(fd, &own) != 0)
         return;
-    if (above.st_gid != own.st_gid && fchown(fd, (uid_t)-1, above.st_gid) != 0)
-        above.st_mode |= (above.st_mode & 020) >> 3; /* the group is "others" of this file */
-    mode_t mode = above.st_mode & 0666;
+    if (above->st_gid != own.st_gid && fchown(fd, (uid_t)-1, above->st_gid) != 0)
+        mode |= (mode & 020) >> 3; /* the group is "others" of this file */
     if (mode != (own.st_mode & 0777))
         (void)fchmod(fd, mode | 0600);
+}
+
+/* Makes the file, which nobody has made yet: a descriptor, or -1 with errno. The rights that the
+   umask leaves of the directory's are often all of them. */
+static int make_lock_file(int dir, const char *name, int flags) {
+    struct stat above;
+    if (fstatat(dir, "", &above, AT_EMPTY_PATH) != 0)
+        return -1;
+    int fd = ZB__UNINTERRUPTED(
+        openat(dir, name, flags | O_CREAT | O_EXCL, 0600 | (above.st_mode & 0666)));
+    if (fd >= 0)
+        share(&above, fd);
+    return fd;
 }
 
 static int open_lock_file(int dir, const char *name) {
     const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
     for (int tries = 0; tries < ZB__FS_TRIES; tries++) {
-        int fd = ZB__UNINTERRUPTED(openat(dir, name, flags));
-        if (fd >= 0 || errno != ENOENT)
-            return fd;
-        fd = ZB__UNINTERRUPTED(openat(dir, name, flags | O_CREAT | O_EXCL, 0600));
-        if (fd >= 0)
-            share(dir, fd);
+        int fd = make_lock_file(dir, name, flags);
         if (fd >= 0 || errno != EEXIST)
+            return fd;
+        fd = ZB__UNINTERRUPTED(openat(dir, name, flags));
+        if (fd >= 0 || errno != ENOENT)
             return fd;
     }
     errno = EAGAIN; /* it comes and goes */
@@ -170,9 +181,12 @@ static int acquire(zb__fs_lock *l) {
 /* ---- Locks of keys ---- */
 
 /* The directory whose "zarr.json" stands for the whole hierarchy: from the store's own upwards as
-   long as there is a document. -1 with errno. */
+   long as there is a document. It may be the store's own descriptor. -1 with errno. */
 static int open_hierarchy(const zb__fs *fs) {
     struct stat st;
+    /* The usual case: the store is a hierarchy's root. */
+    if (fstatat(fs->root, "../zarr.json", &st, 0) != 0 && errno == ENOENT)
+        return fs->root;
     int at = ZB__UNINTERRUPTED(openat(fs->root, ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
     for (int levels = 0; at >= 0 && levels < PATH_MAX / 2; levels++) {
         int above = ZB__UNINTERRUPTED(openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -189,6 +203,11 @@ static int open_hierarchy(const zb__fs *fs) {
         at = above;
     }
     return at;
+}
+
+static void close_directory(const zb__fs *fs, const zb__fs_lock *l) {
+    if (l->dir != fs->root)
+        close(l->dir);
 }
 
 static enum zb_code open_directory(zb__fs *fs, zb__fs_lock *l, zb_error *err) {
@@ -232,7 +251,7 @@ static enum zb_code acquire_key(zb__fs *fs, zb__fs_lock *l, zb_error *err) {
         int failed = acquire(l);
         if (!failed)
             return ZB_OK;
-        close(l->dir);
+        close_directory(fs, l);
         if (failed != ENOENT || tries == ZB__FS_TRIES)
             return fail(l, failed, err);
     }
@@ -272,7 +291,7 @@ void zb__fs_unlock(zb_lock *lock) {
         unlinkat(l->dir, l->name, 0);
     if (l->fd >= 0) {
         close(l->fd);
-        close(l->dir);
+        close_directory((const zb__fs *)lock->store, l);
     }
     free(l->key);
     free(l);

@@ -118,3 +118,16 @@ enum zb_code zb__fs_stat(zb_store *store, const char *key, zb_object_info *info,
         *info = zb__fs_info_of((const zb__fs *)store, &st);
     return code;
 }
+
+/* One system call in place of three. A file that is not the caller's, wherever a link has led, has
+   another inode. */
+enum zb_code zb__fs_peek(zb_store *store, const char *key, zb_object_info *info, zb_error *err) {
+    zb__fs *fs = (zb__fs *)store;
+    char path[PATH_MAX];
+    struct stat st;
+    if (zb__fs_find_waiting(fs, key, path) || fstatat(fs->root, key, &st, AT_NO_AUTOMOUNT) != 0 ||
+        !S_ISREG(st.st_mode))
+        return zb__fs_stat(store, key, info, err);
+    *info = zb__fs_info_of(fs, &st);
+    return ZB_OK;
+}

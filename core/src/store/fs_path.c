@@ -123,11 +123,13 @@ bool zb__fs_dangles(int root, const char *path) {
 }
 
 /* What is there is told by the first call, which is cheaper. It follows links above the last part, so
-   that it alone does not tell an absent path from one behind a link to nothing. */
+   that it alone does not tell an absent path of several parts from one behind a link to nothing. */
 bool zb__fs_is_absent(int root, const char *path) {
     struct stat st;
     if (fstatat(root, path, &st, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT)
         return false;
+    if (!strchr(path, '/'))
+        return true;
     int fd = openat_kernel(root, path, O_PATH | O_CLOEXEC, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
     bool absent = fd < 0 && errno == ENOENT;
     if (fd >= 0)

@@ -14,6 +14,27 @@
 #include "store/fs_place.h"
 #include "store/fs_store.h"
 
+/* Makes the directory `path` where only its last part is missing. Returns an O_PATH descriptor or -1
+   with errno: ENOENT where more is missing. */
+static int make_last(zb__fs *fs, const char *path) {
+    char parent[PATH_MAX] = "";
+    const char *name = zb__fs_name_of(path);
+    if (name > path)
+        memcpy(parent, path, (size_t)(name - path) - 1);
+    int above = *parent ? zb__fs_openat(fs->root, parent, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (*parent && above < 0)
+        return -1;
+    bool made = mkdirat(*parent ? above : fs->root, name, 0777) == 0;
+    int saved = errno;
+    if (*parent)
+        close(above);
+    if (made)
+        zb__fs_mark_dirty(fs, parent);
+    errno = saved;
+    return made || errno == EEXIST ? zb__fs_openat(fs->root, path, O_PATH | O_DIRECTORY | O_CLOEXEC)
+                                   : -1;
+}
+
 /* Makes the directory `path` and those above it, from the root on. Returns an O_PATH descriptor or
    -1 with errno. Each step opens the existing directory by its whole path, so that links inside the
    store work. */
@@ -69,7 +90,9 @@ enum zb_code zb__fs_open_place(zb__fs *fs, const char *key, bool make, zb__fs_pl
     place->dir =
         zb__fs_openat(fs->root, length ? place->path : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     for (int i = 0; place->dir < 0 && errno == ENOENT && make && length && i < ZB__FS_TRIES; i++) {
-        place->dir = make_directories(fs, place->path);
+        place->dir = make_last(fs, place->path);
+        if (place->dir < 0 && errno == ENOENT)
+            place->dir = make_directories(fs, place->path);
         place->made = true;
     }
     if (place->dir >= 0)

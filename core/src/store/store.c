@@ -91,6 +91,14 @@ enum zb_code zb_store_stat(zb_store *store, const char *key, zb_object_info *inf
     return code ? code : store->ops->stat(store, key, info, err);
 }
 
+enum zb_code zb_store_peek(zb_store *store, const char *key, zb_object_info *info, zb_error *err) {
+    enum zb_code code = check_key(key, false, err);
+    if (code)
+        return code;
+    return store->ops->peek ? store->ops->peek(store, key, info, err)
+                            : store->ops->stat(store, key, info, err);
+}
+
 enum zb_code zb_store_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
                            zb_error *err) {
     enum zb_code code = check_key(prefix, true, err);

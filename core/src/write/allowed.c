@@ -76,7 +76,7 @@ static enum zb_code look(zb_writer *writer, const zb_object_info *there, zb_erro
 
 static enum zb_code check(zb_writer *writer, const uint64_t *index, zb_error *err) {
     zb_object_info info = {.size = 0};
-    enum zb_code code = zb__document_stat(writer->node, &info, err);
+    enum zb_code code = zb__document_stat(writer->node, writer->node->version, &info, err);
     if (code && code != ZB_ENOTFOUND)
         return code;
     /* One thread looks at a version; the others wait for its answer. */

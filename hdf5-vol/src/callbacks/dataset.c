@@ -46,7 +46,7 @@ static void *create_dataset(const vol_object *object, const H5VL_loc_params_t *l
     if (!code)
         code = create_node(base, name, lcpl, &spec, &node, &err);
     if (!code)
-        code = vol_max_shape_keep(node, spec.max_shape, &err);
+        code = vol_max_shape_show(node, spec.max_shape, &err);
     vol_spec_clear(&spec);
     if (!code)
         return vol_object_new(object->handle, node, H5I_DATASET);

@@ -261,7 +261,7 @@ static herr_t make_dataset(const import_job *job, hid_t source, hid_t space, con
     if (!code)
         code = vol_edit_create_array(place, &spec.spec, out, &err);
     if (!code)
-        code = vol_max_shape_keep(*out, spec.max_shape, &err);
+        code = vol_max_shape_show(*out, spec.max_shape, &err);
     if (!code)
         choose_form(*out, form);
     vol_spec_clear(&spec);

@@ -10,6 +10,7 @@
 #include "hdf5/text.h"
 #include "hdf5/type_json.h"
 #include "hdf5/types.h"
+#include "model/max_shape.h"
 #include "model/side.h"
 #include "zarrbridge/conventions.h"
 
@@ -41,7 +42,7 @@ static enum zb_code take_space(h5_lib *lib, hid_t space, vol_spec *out, zb_error
     out->spec.ndim = (uint32_t)ndim;
     for (uint32_t d = 0; d < out->spec.ndim; d++)
         out->shape[d] = dims[d];
-    return ZB_OK;
+    return vol_max_shape_describe(out->spec.ndim, out->shape, out->max_shape, &out->side, err);
 }
 
 static enum zb_code take_chunk(h5_lib *lib, const vol_options *options, hid_t dcpl, vol_spec *out,

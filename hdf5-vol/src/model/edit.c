@@ -82,7 +82,8 @@ enum zb_code vol_place_find(vol_node *base, const char *path, bool intermediate,
         code = zb_fail(err, ZB_EINVAL, "'%s' names no new object", path);
     else if (!code && out->group->kind != VOL_GROUP)
         code = zb_fail(err, ZB_EINVAL, "'%s' is no group", out->group->path);
-    else if (!code && vol_child_find(out->group, out->name, &there, NULL) == ZB_OK)
+    else if (!code && !vol_child_is_absent(out->group, out->name) &&
+             vol_child_find(out->group, out->name, &there, NULL) == ZB_OK)
         code = zb_fail(err, ZB_ECONFLICT, "name already exists: '%s'", path);
     else if (!code && !out->group->zarr)
         code = zb_fail(err, ZB_EINVAL,

@@ -5,7 +5,6 @@
 #include "model/side.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define MEMBER "maxshape"
 
@@ -63,15 +62,19 @@ enum zb_code vol_max_shape_show(vol_node *dataset, const hsize_t *max_shape, zb_
     return ZB_OK;
 }
 
-enum zb_code vol_max_shape_keep(vol_node *dataset, const hsize_t *max_shape, zb_error *err) {
-    const zb_array_info *info = zb_node_array(dataset->zarr);
-    enum zb_code code = vol_max_shape_show(dataset, max_shape, err);
-    const size_t size = info->ndim * sizeof *dataset->max_shape;
-    if (code || size == 0 || memcmp(dataset->max_shape, info->shape, size) == 0)
-        return code;
-    char *text = print(dataset->max_shape, info->ndim);
-    code = text ? vol_side_set(dataset, MEMBER, text, err)
-                : zb_fail(err, ZB_ENOMEM, "no memory for a dataset");
+enum zb_code vol_max_shape_describe(uint32_t ndim, const uint64_t *shape, const hsize_t *max_shape,
+                                    vol_changes *members, zb_error *err) {
+    uint64_t longest[ZB_MAX_NDIM];
+    bool is_fixed = true;
+    for (uint32_t d = 0; d < ndim; d++) {
+        longest[d] = max_shape[d];
+        is_fixed = is_fixed && longest[d] == shape[d];
+    }
+    if (is_fixed)
+        return ZB_OK;
+    char *text = print(longest, ndim);
+    enum zb_code code = text ? vol_changes_set(members, MEMBER, text, err)
+                             : zb_fail(err, ZB_ENOMEM, "no memory for a dataset");
     free(text);
     return code;
 }

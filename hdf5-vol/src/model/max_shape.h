@@ -10,16 +10,18 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_MAX_SHAPE_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_MAX_SHAPE_H
 
+#include "model/changes.h"
 #include "model/node.h"
 
 /* [ndim], H5S_UNLIMITED where there is no end; NULL: no largest shape is known, and the dataset
    shows as fixed. Borrowed from the node. */
 const uint64_t *vol_max_shape(vol_node *dataset);
 
-/* Shows one until the file is closed. */
+/* Shows one until the file is closed, also where it is the shape itself. */
 enum zb_code vol_max_shape_show(vol_node *dataset, const hsize_t *max_shape, zb_error *err);
 
-/* Keeps that of a dataset that has just been made. */
-enum zb_code vol_max_shape_keep(vol_node *dataset, const hsize_t *max_shape, zb_error *err);
+/* The member for a new dataset of this shape, where it needs one: its document then comes with it. */
+enum zb_code vol_max_shape_describe(uint32_t ndim, const uint64_t *shape, const hsize_t *max_shape,
+                                    vol_changes *members, zb_error *err);
 
 #endif

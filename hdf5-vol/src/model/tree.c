@@ -10,6 +10,7 @@
 #include "model/unreadable.h"
 
 #include "zarrbridge/limits.h"
+#include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
 #include <stdlib.h>
 #include <string.h>
@@ -207,6 +208,17 @@ enum zb_code vol_child_find(vol_node *group, const char *name, vol_link **out, z
     return code == ZB_ENOTFOUND ? zb_fail(err, ZB_ENOTFOUND, "there is no node %s%s%s", group->path,
                                           group->parent ? "/" : "", name)
                                 : code;
+}
+
+bool vol_child_is_absent(vol_node *group, const char *name) {
+    char *path;
+    if (group->listed || group->own_store || group->file->options.dimensions == VOL_DIMENSIONS_ON ||
+        vol_links_find(group, name) || vol_named_find(group, name) ||
+        vol_node_child_path(group, name, &path, NULL) != ZB_OK)
+        return false;
+    const bool absent = zb_store_is_absent(group->file->store, path);
+    free(path);
+    return absent;
 }
 
 vol_link *vol_link_of(const vol_node *node) {

@@ -78,6 +78,10 @@ enum zb_code vol_child_find(vol_node *group, const char *name, vol_link **out, z
    no place. ZB_ENOTFOUND when the node has gone since the group was listed. */
 enum zb_code vol_link_open(vol_link *link, zb_error *err);
 
+/* True if there is surely no such link: the cheap question before a new one is made. False says
+   nothing. */
+bool vol_child_is_absent(vol_node *group, const char *name);
+
 /* The link that is a node's place; NULL for the root and for loose nodes. */
 vol_link *vol_link_of(const vol_node *node);
 

@@ -298,6 +298,31 @@ static void absent_is_what_no_link_leads_to(void **state) {
 
 /* ---- Listing ---- */
 
+static void assert_peeks_as_stat(zb_store *store, const char *key) {
+    zb_error err;
+    zb_object_info told, peeked;
+    ASSERT_OK(zb_store_stat(store, key, &told, &err), err);
+    ASSERT_OK(zb_store_peek(store, key, &peeked, &err), err);
+    assert_memory_equal(told.validator.word, peeked.validator.word, sizeof told.validator.word);
+    assert_int_equal(told.size, peeked.size);
+}
+
+/* An object that waits for a flush is seen, and what is no object is an error as ever. */
+static void peeks_tell_what_stat_tells(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    zb_object_info info;
+    fixture_must_put(f->store, "a/k", "one", PUT_NOW);
+    assert_peeks_as_stat(f->store, "a/k");
+    fixture_must_put(f->store, "a/k", "waits", PUT_WAITS);
+    assert_peeks_as_stat(f->store, "a/k");
+    ASSERT_OK(zb_store_peek(f->store, "a/k", &info, &err), err);
+    assert_int_equal(info.size, 5);
+    ASSERT_FAILS(zb_store_peek(f->store, "a/none", &info, &err), ZB_ENOTFOUND, err, "a/none");
+    ASSERT_FAILS(zb_store_peek(f->store, "a", &info, &err), ZB_EINVAL, err, "directory");
+    ASSERT_FAILS(zb_store_peek(f->store, "../x", &info, &err), ZB_EINVAL, err, "..");
+}
+
 typedef struct names {
     char text[400]; /* "name " or "name/ " each, as listed */
     int count, stop_after;
@@ -413,6 +438,7 @@ int main(void) {
         FIXTURE_TEST(hostile_keys_are_refused),
         FIXTURE_TEST(only_regular_files_are_objects),
         FIXTURE_TEST(links_inside_work_and_others_do_not),
+        FIXTURE_TEST(peeks_tell_what_stat_tells),
         FIXTURE_TEST(lists_names),
         FIXTURE_TEST(walks_where_openat2_is_missing),
         FIXTURE_TEST(circles_are_cut),

@@ -168,6 +168,10 @@ typedef struct zb_store_ops {
        to one. False where that is not known. NULL: never known at a lower price than by asking for
        each object. */
     bool (*is_absent)(zb_store *store, const char *prefix);
+    /* As stat, for a caller that has just put the object, or compares the validator with one that it
+       got from open or stat, and calls stat where they differ: where links lead is not checked.
+       NULL: stat costs no more. */
+    enum zb_code (*peek)(zb_store *store, const char *key, zb_object_info *info, zb_error *err);
     void (*destroy)(zb_store *store);
 
     /* ---- Writing; all NULL in a read-only backend ---- */
@@ -236,7 +240,7 @@ typedef struct zb_store_ops {
                           void *context, zb_error *err);
 } zb_store_ops;
 
-#define ZB_STORE_OPS_VERSION 6
+#define ZB_STORE_OPS_VERSION 7
 
 /* Work on documents that users of the store have left to zb_store_settle, or to the end of the
    store. Its owner embeds this. */
@@ -301,6 +305,8 @@ ZB_API enum zb_code zb_store_await_locks(zb_store *store, const char *prefix, zb
 ZB_API uint64_t zb_store_identify(zb_store *store, const char *prefix);
 ZB_API bool zb_store_is_link(zb_store *store, const char *prefix);
 ZB_API bool zb_store_is_absent(zb_store *store, const char *prefix);
+ZB_API enum zb_code zb_store_peek(zb_store *store, const char *key, zb_object_info *info,
+                                  zb_error *err);
 
 /* Begins an empty batch on the store, which must outlive it. check may be NULL. */
 ZB_API void zb_batch_begin(zb_batch *batch, zb_store *store, zb_batch_check_fn check,
