@@ -42,7 +42,7 @@ static void *create_dataset(const vol_object *object, const H5VL_loc_params_t *l
     vol_node *base = vol_may_write(object, "create a dataset") ? vol_locate(object, loc) : NULL;
     if (!base)
         return NULL;
-    enum zb_code code = vol_spec_make(lib, &object->file->options, type, space, dcpl, &spec, &err);
+    enum zb_code code = vol_spec_make(object->file, type, space, dcpl, &spec, &err);
     if (!code)
         code = create_node(base, name, lcpl, &spec, &node, &err);
     if (!code)
@@ -141,6 +141,7 @@ static herr_t transfer_zarr(h5_lib *lib, size_t count, void *objects[], hid_t me
     for (size_t i = 0; i < count; i++) {
         const vol_object *object = objects[i];
         transfers[i] = (vol_transfer){.node = object->node,
+                                      .handle = object->handle,
                                       .mem_type = mem_types[i],
                                       .mem_space = mem_spaces[i],
                                       .file_space = file_spaces[i],

@@ -21,9 +21,13 @@ static vol_node *known_by_token(const vol_file *file, uint64_t token) {
 }
 
 /* Zero and the largest values mean "undefined" to HDF5. */
+uint64_t vol_token_of_path(const char *path) {
+    const uint64_t hash = vol_hash(VOL_HASH_START, path, strlen(path)) & INT64_MAX;
+    return hash ? hash : 1;
+}
+
 bool vol_token_register(vol_node *node) {
-    uint64_t hash = vol_hash(VOL_HASH_START, node->path, strlen(node->path)) & INT64_MAX;
-    node->token = hash ? hash : 1;
+    node->token = vol_token_of_path(node->path);
     if (known_by_token(node->file, node->token))
         return false;
     vol_node **bucket = &node->file->by_token[node->token % VOL_TOKEN_BUCKETS];

@@ -14,6 +14,9 @@
 #define VOL_HASH_START UINT64_C(0xcbf29ce484222325)
 uint64_t vol_hash(uint64_t hash, const void *data, size_t size);
 
+/* The token of the node that has that path. */
+uint64_t vol_token_of_path(const char *path);
+
 /* Gives a node the token of its path, by which it is found from now on. False when another node has
    it. */
 bool vol_token_register(vol_node *node);

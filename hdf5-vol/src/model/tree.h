@@ -51,6 +51,9 @@ struct vol_file {
     vol_node *loose;     /* nodes outside the hierarchy */
     uint64_t node_count; /* in memory */
     uint64_t last_loose_token;
+    /* Paths of objects that a copy is still to make, by the tokens that they will have: references may lead
+       there already. Borrowed; NULL but while something is copied into the file. */
+    const struct vol_map *to_come;
     vol_node *by_token[VOL_TOKEN_BUCKETS];
 };
 
