@@ -51,6 +51,8 @@ static void close_native(const copy_job *job, void *object, H5I_type_t type) {
     hid_t saved = vol_stack_save(job->lib);
     if (type == H5I_DATASET)
         job->lib->H5VLdataset_close(object, job->lib->native, job->dxpl, NULL);
+    else if (type == H5I_DATATYPE)
+        job->lib->H5VLdatatype_close(object, job->lib->native, job->dxpl, NULL);
     else
         job->lib->H5VLgroup_close(object, job->lib->native, job->dxpl, NULL);
     vol_stack_restore(job->lib, saved);
@@ -319,6 +321,25 @@ static void *create_group(const copy_job *job, vol_node *node, void *parent,
     return made;
 }
 
+static void *commit_datatype(const copy_job *job, vol_node *node, void *parent,
+                             const H5VL_loc_params_t *loc, const char *name) {
+    h5_lib *lib = job->lib;
+    hid_t type = vol_node_datatype(node);
+    void *made = lib->H5VLdatatype_commit(parent, loc, lib->native, name, type, job->lcpl,
+                                          *lib->H5P_LST_DATATYPE_CREATE_ID_g,
+                                          *lib->H5P_LST_DATATYPE_ACCESS_ID_g, job->dxpl, NULL);
+    vol_release_id(lib, type);
+    return made;
+}
+
+static void *create_object(const copy_job *job, vol_node *node, void *parent,
+                           const H5VL_loc_params_t *loc, const char *name) {
+    if (node->kind == VOL_DATATYPE)
+        return commit_datatype(job, node, parent, loc, name);
+    return node->kind == VOL_DATASET ? create_dataset(job, node, parent, loc, name)
+                                     : create_group(job, node, parent, loc, name);
+}
+
 /* A shallow copy makes the groups directly below the top, but nothing in them. */
 static bool has_copied_children(const copy_job *job, const vol_node *node) {
     bool shallow = job->flags & H5O_COPY_SHALLOW_HIERARCHY_FLAG;
@@ -409,14 +430,13 @@ static herr_t link_again(const copy_job *job, const copied_node *copied, void *p
 /* above: the path of the copy's group, as in copied_node. */
 static herr_t copy_into(copy_job *job, vol_node *node, void *parent, const H5VL_loc_params_t *loc,
                         const char *name, const char *above) {
-    if (node->kind == VOL_DATATYPE)
-        return vol_refuse(job->lib, "copying a named datatype to an HDF5 file, but by h5repack,");
-    const H5I_type_t type = node->kind == VOL_DATASET ? H5I_DATASET : H5I_GROUP;
+    const H5I_type_t type = node->kind == VOL_DATASET    ? H5I_DATASET
+                            : node->kind == VOL_DATATYPE ? H5I_DATATYPE
+                                                         : H5I_GROUP;
     const copied_node *copied = vol_map_get(&job->copies, node->token);
     if (copied)
         return link_again(job, copied, parent, name);
-    void *made = type == H5I_DATASET ? create_dataset(job, node, parent, loc, name)
-                                     : create_group(job, node, parent, loc, name);
+    void *made = create_object(job, node, parent, loc, name);
     if (!made)
         return -1;
     copied = remember(job, node, above, name);

@@ -12,6 +12,7 @@
 #include "hdf5/type_json.h"
 #include "hdf5/types.h"
 #include "model/side.h"
+#include "objects/named_types.h"
 #include "zarrbridge/conventions.h"
 
 #include <stdlib.h>
@@ -192,13 +193,6 @@ static enum zb_code take_fill(vol_file *file, hid_t type, hid_t dcpl, vol_spec *
 
 /* ---- What only HDF5 knows ---- */
 
-/* H5Tequal does not look at character set and padding of strings of any length. */
-static bool is_same_type(h5_lib *lib, hid_t a, hid_t b) {
-    return lib->H5Tequal(a, b) > 0 &&
-           (lib->H5Tis_variable_str(a) <= 0 || (lib->H5Tget_cset(a) == lib->H5Tget_cset(b) &&
-                                                lib->H5Tget_strpad(a) == lib->H5Tget_strpad(b)));
-}
-
 /* Whether a reader of the array alone would show the same type. */
 static bool shows_as(h5_lib *lib, const vol_element *element, hid_t type) {
     zb_dtype shown, host = element->dtype;
@@ -206,7 +200,7 @@ static bool shows_as(h5_lib *lib, const vol_element *element, hid_t type) {
     if (!vol_shown_new(host, &shown))
         return false;
     hid_t made = vol_type_new(lib, shown);
-    const bool same = made >= 0 && is_same_type(lib, made, type);
+    const bool same = made >= 0 && vol_type_is_same(lib, made, type);
     vol_release_id(lib, made);
     vol_shown_free(shown);
     return same;
@@ -232,6 +226,21 @@ static enum zb_code keep_type(h5_lib *lib, hid_t type, vol_spec *out, zb_error *
     if (!code)
         code = json ? vol_changes_set(&out->side, VOL_SIDE_TYPE, json, err)
                     : zb_fail(err, ZB_ENOMEM, "no memory for the text of a type");
+    free(json);
+    return code;
+}
+
+/* The path of the named datatype that the type is, as a member of side.h. */
+static enum zb_code keep_named(const vol_file *file, hid_t type, vol_spec *out, zb_error *err) {
+    char *path = vol_named_path(file, type);
+    if (!path)
+        return ZB_OK;
+    zb_json_writer *text = zb_json_writer_new();
+    zb_json_write_string(text, path);
+    free(path);
+    char *json = zb_json_writer_end(text, NULL);
+    enum zb_code code = json ? vol_changes_set(&out->side, VOL_SIDE_NAMED, json, err)
+                             : zb_fail(err, ZB_ENOMEM, "no memory for a path");
     free(json);
     return code;
 }
@@ -265,6 +274,8 @@ enum zb_code vol_spec_make(vol_file *file, hid_t type, hid_t space, hid_t dcpl, 
         code = check_nested(file, type, out, err);
     if (!code)
         code = keep_type(lib, type, out, err);
+    if (!code)
+        code = keep_named(file, type, out, err);
     if (!code)
         code = take_space(lib, space, out, err);
     if (!code)
