@@ -82,6 +82,23 @@ def test_what_zarr_programs_see(tmp_path):
         assert file[file["refs"][0, 1]].name == "/x" and not file["refs"][0, 0]
 
 
+def test_hostile_paths(tmp_path):
+    """They lead to an object of the store, or nowhere."""
+    path = fill(tmp_path / "x.zarr")
+    fill(tmp_path / "other.zarr")
+    paths = ["../other.zarr/x", "/../other.zarr/x", "/x/../../other.zarr/g", "//", ".", "/x/y", "/g/./y", "/" * 4000,
+             "/" + "x" * 5000, "\u00e9"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        array = zarr.open_group(str(path), mode="r+")["refs"]
+        for text in paths:
+            array[0, 0] = text
+            with h5py.File(path, "r") as file:
+                ref = file["refs"][0, 0]
+                assert not ref or file[ref].name in ("/", "/x", "/g/y"), text
+                assert file[file["refs"][1, 1]].name == "/g/y"
+
+
 def test_moving_and_deleting(tmp_path):
     """A path that leads nowhere any more is a null reference."""
     path = fill(tmp_path / "x.zarr")
