@@ -35,18 +35,20 @@ bool vol_reference_parse(const vol_form *form, const char *path, void *element) 
     const uint64_t to_come = vol_token_of_path(path);
     const uint64_t token = node ? node->token : path_to_come(form, to_come) ? to_come : 0;
     memcpy(element, &token, sizeof token);
-    return node || err.code != ZB_ELIMIT;
+    return node || (err.code != ZB_ELIMIT && err.code != ZB_ENOMEM);
 }
 
 static bool visit_one(const vol_form *form, char *element, vol_reference_visit visit,
                       void *context) {
-    uint64_t token;
+    uint64_t token, before;
     hvl_t list;
     if (form->kind == VOL_FORM_REFERENCE) {
-        memcpy(&token, element, sizeof token); /* in a packed compound it lies anywhere */
+        memcpy(&before, element, sizeof before); /* in a packed compound it lies anywhere */
+        token = before;
         if (token && !visit(form, &token, context))
             return false;
-        memcpy(element, &token, sizeof token);
+        if (token != before) /* the program's memory may be one that cannot be written */
+            memcpy(element, &token, sizeof token);
         return true;
     }
     if (form->kind == VOL_FORM_VLEN) {

@@ -196,12 +196,15 @@ static herr_t import_scale_list(const import_job *job, hid_t attr, hid_t space, 
     return result;
 }
 
+/* The references in an attribute's value. */
 static herr_t map_attribute(const import_job *job, vol_node *owner, hid_t type, hid_t space,
                             void *data) {
     h5_lib *lib = job->lib;
     vol_form *form;
     zb_error err = {0};
     const hssize_t count = lib->H5Sget_select_npoints(space);
+    if (lib->H5Tdetect_class(type, H5T_REFERENCE) <= 0)
+        return 0;
     if (vol_form_new(owner->file, type, &form, &err) != ZB_OK)
         return push_failed(job, owner->path, &err);
     const bool good = vol_elements_references(form, count > 0 ? (size_t)count : 0, data,
