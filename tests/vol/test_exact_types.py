@@ -66,7 +66,6 @@ KINDS = {
     "uint40_big": (bits_type(T.STD_U64BE, 5, 40), "raw_bytes"),
     "int12": (bits_type(T.STD_I16LE, 2, 12), "raw_bytes"),
     "shifted": (SHIFTED, "raw_bytes"),
-    "enum24": (enum_type(THREE_BYTES, {"A": 1, "B": 2}), "raw_bytes"),
     "compound_of_odd": (compound_type(12, ("a", 1, THREE_BYTES), ("b", 6, SHIFTED)), "struct"),
     "array_of_odd": (T.array_create(THREE_BYTES, (2,)), "raw_bytes"),
     "float8": (small_type(T.IEEE_F32LE, 1, 4, 3, 7), "float8_e4m3"),
@@ -76,9 +75,7 @@ KINDS = {
 def stored_bytes(kind, count):
     """Elements of the type itself, none of them with a value that the type has not."""
     out = np.random.default_rng(5).integers(0, 256, (count, kind.get_size()), "u1")
-    if kind == KINDS["enum24"][0]:
-        out = np.array([[1, 0, 0], [2, 0, 0]], "u1")[np.arange(count) % 2]
-    elif kind.get_class() == T.ENUM:
+    if kind.get_class() == T.ENUM:
         values = [kind.get_member_value(i) for i in range(kind.get_nmembers())]
         base = kind.get_super().dtype
         out = np.array(values, base)[np.arange(count) % len(values)].view("u1").reshape(count, -1)
@@ -138,6 +135,16 @@ def test_numbers_of_odd_sizes(name, tmp_path):
     made = document(tmp_path / "x.zarr")
     assert made["data_type"] == {"name": "raw_bytes", "configuration": {"length_bytes": kind.get_size()}}
     tool("h5diff", tmp_path / "a.h5", tmp_path / "x.zarr", connector="zarr")
+
+
+def test_enumeration_of_odd_size(tmp_path):
+    """As it is: HDF5 1.14.5 reads beyond the members when it converts values that are none of them."""
+    kind, raw = enum_type(THREE_BYTES, {"A": 1, "B": 2}), np.array([[1, 0, 0], [2, 0, 0]], "u1")
+    with h5py.File(tmp_path / "x.zarr", "w") as file:
+        make(file, "d", kind, raw)
+    with h5py.File(tmp_path / "x.zarr", "r") as file:
+        assert file["d"].id.get_type() == kind and read(file["d"].id, kind).tobytes() == raw.tobytes()
+    assert document(tmp_path / "x.zarr")["data_type"]["name"] == "raw_bytes"
 
 
 @pytest.fixture(params=KINDS)
