@@ -118,11 +118,13 @@ static void ask_dataset(hid_t dataset) {
     REQUIRE(type > 0 && space > 0);
     H5Dget_storage_size(dataset);
     unsigned char fill[64];
-    if (dcpl > 0 && H5Tget_size(type) <= sizeof fill)
-        H5Pget_fill_value(dcpl, type, fill);
+    hid_t one = H5Screate(H5S_SCALAR);
+    if (dcpl > 0 && H5Tget_size(type) <= sizeof fill && H5Pget_fill_value(dcpl, type, fill) >= 0)
+        H5Treclaim(type, one, H5P_DEFAULT, fill);
+    H5Sclose(one);
     void *values = room_for(type, space);
-    if (values)
-        H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
+    if (values && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0)
+        H5Treclaim(type, space, H5P_DEFAULT, values);
     free(values);
     if (dcpl > 0)
         H5Pclose(dcpl);

@@ -209,8 +209,45 @@ def archives():
             ("wide", wide_archive())]
 
 
+def packed(value):
+    return json.dumps(value, separators=(",", ":"))
+
+
+def texts_of(kind, texts, fill="", **side):
+    """An array of texts that stand for elements of an HDF5 type: its document, and its only chunk."""
+    grid = {"name": "regular", "configuration": {"chunk_shape": [len(texts)]}}
+    document = {"zarr_format": 3, "node_type": "array", "shape": [len(texts)], "data_type": "string",
+                "chunk_grid": grid, "chunk_key_encoding": {"name": "default"}, "fill_value": fill,
+                "codecs": [{"name": "vlen-utf8"}],
+                "attributes": {"_hdf5": packed({"version": 1, "type": kind, **side})}}  # fmt: skip
+    chunk = struct.pack("<I", len(texts)) + b"".join(struct.pack("<I", len(t)) + t for t in texts)
+    return packed(document).encode(), chunk
+
+
+def nested():
+    """A store for fuzz_vol.c with elements that point at others, references and a named datatype."""
+    text = {"class": "string", "size": "variable", "padding": 0, "charset": 1}
+    reference = {"class": "reference", "kind": "object"}
+    sequence = {"class": "vlen", "base": "<f4"}
+    row = {"class": "compound", "size": 48,
+           "members": [["n", 0, "<i4"], ["s", 8, text], ["v", 16, sequence], ["r", 32, reference]]}  # fmt: skip
+    rows = [b'{"n":1,"s":"x","v":[1.5,"NaN"],"r":"/r"}', b"",
+            b'"AQAAAAEAAAAAAAAAeAAAAAAAAAAAAAAAAAAAAAA="']  # fmt: skip
+    fill = '{"n":1,"s":"f","v":[],"r":null}'
+    lists = {"class": "vlen", "base": {"class": "vlen", "base": reference}}
+    side = {"_hdf5": packed({"version": 1, "datatype": row})}
+    parts = [b"", b"zarr.json", b'{"zarr_format":3,"node_type":"group"}']
+    for name, array in (("a", texts_of(row, rows, fill, named="/t")),
+                        ("r", texts_of(reference, [b"/a", b"gone"])),
+                        ("v", texts_of(lists, [b'[["/a",null],[]]']))):  # fmt: skip
+        parts += [f"{name}/zarr.json".encode(), array[0], f"{name}/c/0".encode(), array[1]]
+    parts += [b"t/zarr.json", packed({"zarr_format": 3, "node_type": "group", "attributes": side}).encode()]
+    return b"\xff".join(parts)
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
+    write(root / "vol", "nested", nested())
     for name, data in containers():
         write(root / "blosc", name, bytes(data))
         if name in ("lz4-bytes", "zstd-bits", "stored"):

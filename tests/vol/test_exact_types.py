@@ -35,6 +35,15 @@ def compound_type(size, *members):
     return kind
 
 
+def bits_type(base, size, precision, offset=0):
+    kind = base.copy()
+    kind.set_precision(precision)
+    kind.set_offset(offset)
+    kind.set_size(size)
+    return kind
+
+
+THREE_BYTES, SHIFTED = bits_type(T.STD_I32LE, 3, 24), bits_type(T.STD_U32BE, 4, 17, 7)
 COLOURS = {"RED": 0, "GREEN": 1, "BLUE": 250}
 KINDS = {
     "enum": (enum_type(T.STD_U8LE, COLOURS), "uint8"),
@@ -53,6 +62,12 @@ KINDS = {
     "array": (T.array_create(T.STD_I16BE, (2, 3)), "raw_bytes"),
     "array_of_compounds": (T.array_create(compound_type(6, ("a", 0, T.STD_I16LE), ("b", 2, T.STD_U32BE)), (2,)),
                            "raw_bytes"),
+    "int24": (THREE_BYTES, "raw_bytes"),
+    "uint40_big": (bits_type(T.STD_U64BE, 5, 40), "raw_bytes"),
+    "int12": (bits_type(T.STD_I16LE, 2, 12), "raw_bytes"),
+    "shifted": (SHIFTED, "raw_bytes"),
+    "compound_of_odd": (compound_type(12, ("a", 1, THREE_BYTES), ("b", 6, SHIFTED)), "struct"),
+    "array_of_odd": (T.array_create(THREE_BYTES, (2,)), "raw_bytes"),
     "float8": (small_type(T.IEEE_F32LE, 1, 4, 3, 7), "float8_e4m3"),
 }
 
@@ -64,6 +79,12 @@ def stored_bytes(kind, count):
         values = [kind.get_member_value(i) for i in range(kind.get_nmembers())]
         base = kind.get_super().dtype
         out = np.array(values, base)[np.arange(count) % len(values)].view("u1").reshape(count, -1)
+    if kind == KINDS["int12"][0]:
+        out[:, 1] &= 15
+    if kind == SHIFTED:
+        out[:] &= np.array([0, 255, 255, 128], "u1")
+    if kind == KINDS["compound_of_odd"][0]:
+        out[:] &= np.array([0, 255, 255, 255, 0, 0, 0, 255, 255, 128, 0, 0], "u1")
     if kind == KINDS["compound"][0]:
         out[:, [0, 3, 4, 5, 6, 7, 16, 17, 18, 19, 23, 28, 29, 30, 31]] = 0  # between the members
         out[:, 20] = np.array([255, 2], "u1")[np.arange(count) % 2]
@@ -92,6 +113,38 @@ def read(data, kind):
     got = np.zeros(data.shape, f"V{kind.get_size()}")
     data.read(h5py.h5s.ALL, h5py.h5s.ALL, got, kind)
     return got
+
+
+@pytest.mark.parametrize("name", ["int24", "uint40_big", "int12", "shifted"])
+def test_numbers_of_odd_sizes(name, tmp_path):
+    """HDF5 converts them; a fill value is one of them."""
+    kind, values = KINDS[name][0], np.array([3, 2000, 0 if name[0] in "us" else -7], "i8")
+    for path in (tmp_path / "x.zarr", tmp_path / "a.h5"):
+        with h5py.File(path, "w") as file:
+            plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            plist.set_chunk((2,))
+            plist.set_fill_value(np.array(5, "i4"))
+            data = h5py.h5d.create(file.id, b"d", kind, h5py.h5s.create_simple((6,)), plist)
+            some = data.get_space()
+            some.select_hyperslab((0,), (3,))
+            data.write(h5py.h5s.create_simple((3,)), some, values)
+        with h5py.File(path, "r") as file:
+            got = np.zeros(6, "i8")
+            file["d"].id.read(h5py.h5s.ALL, h5py.h5s.ALL, got)
+            assert got.tolist() == [*values, 5, 5, 5] and file["d"].id.get_type() == kind
+    made = document(tmp_path / "x.zarr")
+    assert made["data_type"] == {"name": "raw_bytes", "configuration": {"length_bytes": kind.get_size()}}
+    tool("h5diff", tmp_path / "a.h5", tmp_path / "x.zarr", connector="zarr")
+
+
+def test_enumeration_of_odd_size(tmp_path):
+    """As it is: HDF5 1.14.5 reads beyond the members when it converts values that are none of them."""
+    kind, raw = enum_type(THREE_BYTES, {"A": 1, "B": 2}), np.array([[1, 0, 0], [2, 0, 0]], "u1")
+    with h5py.File(tmp_path / "x.zarr", "w") as file:
+        make(file, "d", kind, raw)
+    with h5py.File(tmp_path / "x.zarr", "r") as file:
+        assert file["d"].id.get_type() == kind and read(file["d"].id, kind).tobytes() == raw.tobytes()
+    assert document(tmp_path / "x.zarr")["data_type"]["name"] == "raw_bytes"
 
 
 @pytest.fixture(params=KINDS)

@@ -7,7 +7,7 @@ import random
 import h5py
 import numpy as np
 import pytest
-from conftest import run, tool
+from conftest import tool
 from test_exact_types import KINDS, mutate
 
 T = h5py.h5t
@@ -79,13 +79,6 @@ def test_copied(store, tmp_path):
                 assert file[key].id == ALL[key], (name, key)
 
 
-def test_refused(store, tmp_path):
-    """What would lose the type."""
-    done = run(["h5copy", "--enable-error-stack", "-i", store, "-o", tmp_path / "e.h5", "-s", "/int", "-d", "/int"],
-               "zarr")
-    assert done.returncode != 0 and "but by h5repack" in done.stderr
-
-
 def test_hostile(store):
     """A group whose attribute tells no type is a group."""
     path, random_ = store / "compound/zarr.json", random.Random("named")
@@ -99,3 +92,86 @@ def test_hostile(store):
             assert kind in (h5py.Group, h5py.Datatype)
             if kind is h5py.Datatype:
                 assert file["compound"].id.get_size() > 0
+
+
+def fill_links(path):
+    with h5py.File(path, "w") as file:
+        file["t"] = np.dtype([("a", "i2"), ("s", h5py.string_dtype())])
+        file["g/i"] = np.dtype("<i4")
+        file.create_dataset("d", (3,), file["t"])[0] = (1, "x")
+        file.create_dataset("g/n", (3,), file["g/i"])
+        file.create_dataset("plain", (3,), "i4")
+        file.attrs.create("at", 5, dtype=file["g/i"])
+        file["d"].attrs.create("at", np.array([(2, b"q")], file["t"].dtype), dtype=file["t"])
+        file.attrs["plain"] = np.int32(7)
+    return path
+
+
+def attribute_type(owner, name):
+    return h5py.h5a.open(owner.id, name.encode()).get_type()
+
+
+def assert_linked(file):
+    for data, kind in (("d", "t"), ("g/n", "g/i")):
+        found = file[data].id.get_type()
+        assert found.committed() and found == file[kind].id, data
+    assert not file["plain"].id.get_type().committed() and not attribute_type(file, "plain").committed()
+    assert attribute_type(file, "at").committed() and attribute_type(file["d"], "at") == file["t"].id
+    assert file["d"][0]["s"] == b"x" and file.attrs["at"] == 5 and file["d"].attrs["at"][0]["s"] == b"q"
+
+
+def test_datasets_and_attributes_of_named_types(tmp_path):
+    """Their types are the named ones: H5Tcommitted says so, and h5dump names them."""
+    for name in ("a.h5", "x.zarr"):
+        path = fill_links(tmp_path / name)
+        for mode in ("r", "r+"):
+            with h5py.File(path, mode) as file:
+                assert_linked(file)
+        assert 'DATATYPE  "/g/i"' in tool("h5dump", "-H", path, connector="zarr")
+    tool("h5diff", tmp_path / "a.h5", tmp_path / "x.zarr", connector="zarr")
+    tool("h5repack", tmp_path / "a.h5", tmp_path / "b.zarr", connector="zarr")
+    tool("h5repack", tmp_path / "b.zarr", tmp_path / "c.h5", connector="zarr")
+    for name in ("b.zarr", "c.h5"):
+        with h5py.File(tmp_path / name, "r") as file:
+            assert_linked(file)
+
+
+def test_link_to_a_type_that_has_gone(tmp_path):
+    """The type itself stays. Another one under the name is not taken for it."""
+    path = fill_links(tmp_path / "x.zarr")
+    with h5py.File(path, "r+") as file:
+        file.attrs.modify("at", 6)
+        assert attribute_type(file, "at").committed() and file.attrs["at"] == 6
+        file.move("g/i", "elsewhere")
+        del file["t"]
+        file["t"] = np.dtype("f8")
+    with h5py.File(path, "r") as file:
+        for owner in (file["d"], file["g/n"]):
+            assert not owner.id.get_type().committed()
+        assert file["d"].dtype.names == ("a", "s") and file["g/n"].dtype == "<i4" and file.attrs["at"] == 6
+        assert not attribute_type(file, "at").committed()
+
+
+def test_hostile_links_to_types(tmp_path):
+    path = fill_links(tmp_path / "x.zarr")
+    document = path / "g/n/zarr.json"
+    for link in ("/", ".", "", "/d", "/g", "/gone", "../../..", "/g/i/x", 7, None, ["/t"], "/t", "x" * 5000):
+        made = json.loads(document.read_text())
+        made["attributes"]["_hdf5"] = json.dumps({"version": 1, "named": link})
+        document.write_text(json.dumps(made))
+        with h5py.File(path, "r") as file:
+            kind = file["g/n"].id.get_type()
+            assert not kind.committed() and kind == h5py.h5t.STD_I32LE, link
+
+
+def test_copies_into_hdf5_files(tmp_path):
+    path = fill_links(tmp_path / "x.zarr")
+    with h5py.File(path, "r+") as file:
+        file["t"].attrs["note"] = "on a type"
+    tool("h5copy", "-i", path, "-o", tmp_path / "a.h5", "-s", "/", "-d", "/all", connector="zarr")
+    tool("h5copy", "-i", path, "-o", tmp_path / "a.h5", "-s", "/t", "-d", "/alone", connector="zarr")
+    with h5py.File(path, "r") as store, h5py.File(tmp_path / "a.h5", "r") as file:
+        for name in ("all/t", "alone"):
+            assert file[name].id.committed() and file[name].id == store["t"].id
+            assert file[name].attrs["note"] == "on a type"
+        assert file["all/g/i"].id == store["g/i"].id and file["all/d"].id.get_type() == store["d"].id.get_type()

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The same type with numbers in place of old references; -1 for references of other kinds. */
-static hid_t without_references(h5_lib *lib, hid_t type) {
+hid_t vol_type_without_references(h5_lib *lib, hid_t type) {
     static const char reference[] = "{\"class\":\"reference\",\"kind\":\"object\"}";
     static const char number[] = "\"<u8\"";
     size_t size;
@@ -35,8 +34,8 @@ herr_t vol_convert(h5_lib *lib, hid_t from_type, hid_t to_type, size_t count, co
                    void *to, hid_t dxpl) {
     const size_t from_size = lib->H5Tget_size(from_type), to_size = lib->H5Tget_size(to_type);
     const size_t larger = from_size > to_size ? from_size : to_size;
-    hid_t plain_from = without_references(lib, from_type);
-    hid_t plain_to = without_references(lib, to_type);
+    hid_t plain_from = vol_type_without_references(lib, from_type);
+    hid_t plain_to = vol_type_without_references(lib, to_type);
     void *work = calloc(count + 1, larger), *background = calloc(count + 1, larger);
     herr_t result = -1;
     if (work && background && plain_from >= 0 && plain_to >= 0) {

@@ -18,7 +18,12 @@
  * compounds; of a list or string of variable length first its number of elements or bytes, as 8
  * bytes, little-endian.
  *
- * elements_form.c, elements_to_json.c, elements_from_json.c, elements_bytes.c.
+ * Elements of datasets that point at others, or hold references, are texts in the store
+ * (hdf5/element.h): the path of a reference; the JSON of all others, or, where that would not give back
+ * each byte, a JSON string with the base64 of the bytes. The empty text is an element of zeros: no
+ * texts, empty lists, references to nothing.
+ *
+ * elements_form.c, elements_to_json.c, elements_from_json.c, elements_bytes.c, elements_text.c.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_ELEMENTS_H
 #define ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_ELEMENTS_H
@@ -26,7 +31,8 @@
 #include "hdf5/text.h"
 #include "model/tree.h"
 
-/* The largest attribute that is made of what a store says: bytes of all elements in memory. */
+/* The largest attribute, and the largest list in an element of a dataset, that is made of what a store
+   says: bytes of all elements in memory. */
 #define VOL_ATTR_LARGEST ((size_t)64 << 20)
 
 enum vol_form_kind {
@@ -100,5 +106,33 @@ void *vol_elements_unpack(const vol_form *form, size_t count, const unsigned cha
 
 /* Frees elements with all that they point at; NULL is allowed. */
 void vol_elements_free(const vol_form *form, size_t count, void *elements);
+
+/* Frees what elements point at, unless the elements `kept` (NULL: none) point there, too. */
+void vol_elements_drop(const vol_form *form, size_t count, void *elements, const void *kept);
+
+/* The bytes of all that elements point at. */
+uint64_t vol_elements_pointed(const vol_form *form, size_t count, const void *elements);
+
+/* The node at a path, as a reference in `element`; false when a limit keeps it from being found. */
+bool vol_reference_parse(const vol_form *form, const char *path, void *element);
+
+/* The path of the object to which a reference leads; borrowed. NULL for none in the store. */
+const char *vol_reference_path(const vol_form *form, const void *element);
+
+/* Calls `visit` for each reference in the elements that is not null, which it may change, until it
+   returns false; returns that. */
+typedef bool (*vol_reference_visit)(const vol_form *form, uint64_t *token, void *context);
+bool vol_elements_references(const vol_form *form, size_t count, void *elements,
+                             vol_reference_visit visit, void *context);
+
+/* ---- Elements of datasets as texts ---- */
+
+/* The text of one element, malloc'ed. ZB_EINVAL for a reference to no object of the store. */
+enum zb_code vol_element_print(const vol_form *form, const void *element, zb_slice *out,
+                               zb_error *err);
+
+/* The element (of zeros until now) of such a text, which is not trusted. ZB_EFORMAT when it is none;
+   the element owns what it points at all the same. */
+enum zb_code vol_element_parse(const vol_form *form, zb_slice text, void *element, zb_error *err);
 
 #endif

@@ -191,32 +191,73 @@ void *vol_elements_unpack(const vol_form *form, size_t count, const unsigned cha
 
 /* ---- Freeing ---- */
 
-static void free_parts(const vol_form *form, size_t count, char *elements) {
+static void drop(const vol_form *form, size_t count, char *elements, const char *kept);
+
+/* What an element points at, and where it keeps that; NULL for elements that do not point. */
+static void *pointed(const vol_form *form, const char *element, size_t *length) {
+    hvl_t list = {.p = NULL};
+    char *text = NULL;
+    *length = 0;
+    if (form->kind == VOL_FORM_TEXT && form->text.is_variable) {
+        memcpy(&text, element, sizeof text); /* in a packed compound it lies anywhere */
+        return text;
+    }
+    if (form->kind == VOL_FORM_VLEN)
+        memcpy(&list, element, sizeof list);
+    *length = list.p ? list.len : 0;
+    return list.p;
+}
+
+static void drop_one(const vol_form *form, char *element, const char *kept) {
+    size_t length, unused;
+    void *own = pointed(form, element, &length);
+    if (own && !(kept && pointed(form, kept, &unused) == own)) {
+        if (form->kind == VOL_FORM_VLEN)
+            drop(form->base, length, own, NULL);
+        free(own);
+    }
+    for (size_t m = 0; form->member && m < form->count; m++) {
+        const size_t offset = form->member[m].offset;
+        drop(form->member[m].form, 1, element + offset, kept ? kept + offset : NULL);
+    }
+    if (form->kind == VOL_FORM_ARRAY)
+        drop(form->base, form->count, element, kept);
+}
+
+static void drop(const vol_form *form, size_t count, char *elements, const char *kept) {
     if (!vol_form_points(form))
         return;
-    for (size_t i = 0; i < count; i++) {
-        char *element = elements + i * form->size;
-        hvl_t list;
-        char *text;
-        if (form->kind == VOL_FORM_TEXT) { /* in a packed compound it lies anywhere */
-            memcpy(&text, element, sizeof text);
-            free(text);
-        }
-        for (size_t m = 0; form->member && m < form->count; m++)
-            free_parts(form->member[m].form, 1, element + form->member[m].offset);
-        if (form->kind == VOL_FORM_ARRAY)
-            free_parts(form->base, form->count, element);
-        if (form->kind != VOL_FORM_VLEN)
-            continue;
-        memcpy(&list, element, sizeof list);
-        if (list.p)
-            free_parts(form->base, list.len, list.p);
-        free(list.p);
-    }
+    for (size_t i = 0; i < count; i++)
+        drop_one(form, elements + i * form->size, kept ? kept + i * form->size : NULL);
+}
+
+void vol_elements_drop(const vol_form *form, size_t count, void *elements, const void *kept) {
+    drop(form, count, elements, kept);
 }
 
 void vol_elements_free(const vol_form *form, size_t count, void *elements) {
     if (elements)
-        free_parts(form, count, elements);
+        drop(form, count, elements, NULL);
     free(elements);
+}
+
+/* ---- Sizes ---- */
+
+uint64_t vol_elements_pointed(const vol_form *form, size_t count, const void *elements) {
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < count && vol_form_points(form); i++) {
+        const char *element = (const char *)elements + i * form->size;
+        size_t length;
+        const void *at = pointed(form, element, &length);
+        if (form->kind == VOL_FORM_TEXT && at)
+            bytes += strlen(at) + 1;
+        if (form->kind == VOL_FORM_VLEN)
+            bytes += length * form->base->size + vol_elements_pointed(form->base, length, at);
+        for (size_t m = 0; form->member && m < form->count; m++)
+            bytes +=
+                vol_elements_pointed(form->member[m].form, 1, element + form->member[m].offset);
+        if (form->kind == VOL_FORM_ARRAY)
+            bytes += vol_elements_pointed(form->base, form->count, element);
+    }
+    return bytes;
 }

@@ -47,7 +47,7 @@ bool vol_form_points(const vol_form *form) {
 static enum zb_code fill(vol_form *form, hid_t type, unsigned depth, zb_error *err);
 
 static enum zb_code fail(const char *what, zb_error *err) {
-    return zb_fail(err, ZB_EUNSUPPORTED, "attributes of a Zarr store cannot hold %s", what);
+    return zb_fail(err, ZB_EUNSUPPORTED, "a Zarr store cannot hold %s", what);
 }
 
 static enum zb_code make(const vol_form *like, hid_t type, unsigned depth, vol_form **out,

@@ -3,7 +3,6 @@
 #include "attributes/elements.h"
 
 #include "hdf5/types.h"
-#include "model/paths.h"
 #include "zarrbridge/conventions.h"
 
 #include <stdlib.h>
@@ -83,10 +82,8 @@ static bool parse_text(const vol_form *form, const zb_json *json, char *element)
 
 static bool parse_reference(const vol_form *form, const zb_json *json, char *element) {
     const char *path = zb_json_string(json);
-    const vol_node *node = path ? vol_node_find(form->file->root, path, NULL) : NULL;
-    const uint64_t token = node ? node->token : 0;
-    memcpy(element, &token, sizeof token);
-    return path || zb_json_kind_of(json) == ZB_JSON_NULL;
+    return path ? vol_reference_parse(form, path, element)
+                : zb_json_kind_of(json) == ZB_JSON_NULL; /* elements begin as zeros */
 }
 
 static bool parse_base64(const vol_form *form, const zb_json *json, char *element) {

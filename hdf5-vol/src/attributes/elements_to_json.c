@@ -3,7 +3,6 @@
 #include "attributes/elements.h"
 
 #include "hdf5/types.h"
-#include "model/tokens.h"
 #include "zarrbridge/conventions.h"
 
 #include <stdlib.h>
@@ -100,11 +99,9 @@ static void print_text(zb_slice text, zb_json_writer *out) {
 }
 
 static void print_reference(const vol_form *form, const char *element, zb_json_writer *out) {
-    uint64_t token;
-    memcpy(&token, element, sizeof token);
-    const vol_node *node = token ? vol_node_by_token(form->file, token, NULL) : NULL;
-    if (node)
-        zb_json_write_string(out, node->path);
+    const char *path = vol_reference_path(form, element);
+    if (path)
+        zb_json_write_string(out, path);
     else
         zb_json_write_null(out);
 }

@@ -160,6 +160,10 @@ static enum zb_code print_entry(h5_lib *lib, const vol_attr_elements *e, const e
         print_extents(w, "max", space, space->max);
     if (with_bytes)
         print_bytes(w, e);
+    if (e->named) {
+        zb_json_write_name(w, "named");
+        zb_json_write_string(w, e->named);
+    }
     zb_json_end_object(w);
     *out = zb_json_writer_end(w, NULL);
     if (!code && !*out)
@@ -199,7 +203,7 @@ enum zb_code vol_exact_print(vol_node *owner, const vol_attr_elements *elements,
     if (code)
         return code;
     const zb_json *value = zb_json_first(object);
-    if (!is_plain_enough(owner, elements, &space, value))
+    if (elements->named || !is_plain_enough(owner, elements, &space, value))
         code = print_entry(lib, elements, &space, needs_bytes(elements, &space, value), out, err);
     zb_json_free(object);
     return code;
@@ -247,7 +251,7 @@ static bool elements_of(const vol_form *form, const extent *space, vol_node *own
 
 /* Takes the elements over. */
 static bool place(vol_attrs *attrs, const char *name, hid_t type, const extent *space,
-                  const vol_form *form, void *elements) {
+                  const vol_form *form, const char *named, void *elements) {
     h5_lib *lib = attrs->lib;
     vol_attr attr = {.kind = form->kind == VOL_FORM_TEXT && form->text.is_variable ? VOL_ATTR_TEXT
                                                                                    : VOL_ATTR_BYTES,
@@ -259,6 +263,7 @@ static bool place(vol_attrs *attrs, const char *name, hid_t type, const extent *
                      .name = strdup(name),
                      .type = lib->H5Tcopy(type),
                      .space = new_space(lib, space),
+                     .named = named ? strdup(named) : NULL,
                      .data = elements};
     memcpy(attr.dims, space->dims, sizeof attr.dims);
     vol_attr *to =
@@ -285,7 +290,8 @@ bool vol_exact_apply(vol_attrs *attrs, vol_node *owner, const zb_json *value) {
     if (type >= 0 && vol_form_new(owner->file, type, &form, NULL) == ZB_OK &&
         parse_extent(entry, form->size, &space) &&
         elements_of(form, &space, owner, type, entry, value, &elements))
-        good = place(attrs, name, type, &space, form, elements);
+        good = place(attrs, name, type, &space, form, zb_json_string(zb_json_get(entry, "named")),
+                     elements);
     vol_form_free(form);
     if (type >= 0)
         lib->H5Tclose(type);

@@ -25,7 +25,7 @@ static herr_t read_plain(const vol_object *object, const vol_attr *attr, hid_t m
     herr_t result = -1;
     if (type >= 0 && lib->H5Tequal(type, *lib->H5T_STD_REF_OBJ_g) > 0 &&
         lib->H5Tequal(mem_type, *lib->H5T_STD_REF_g) > 0)
-        result = vol_refs_read_new(object, attr, out);
+        result = vol_refs_of_tokens(object->handle, attr->count, attr->data, out);
     else if (type >= 0)
         result = vol_convert(lib, type, mem_type, attr->count, attr->data, out, dxpl);
     if (type >= 0)

@@ -13,22 +13,22 @@
 /* The tools ask for references of the new kind. HDF5's conversion would need a type that knows
    its file (and crashes without), so they are made here one by one; file_id serves as their
    location. */
-static herr_t make_new_reference(const vol_object *object, hid_t file_id, uint64_t token,
+static herr_t make_new_reference(const vol_handle *handle, hid_t file_id, uint64_t token,
                                  H5R_ref_t *out) {
-    vol_node *node = vol_node_by_token(object->file, token, NULL);
+    vol_node *node = vol_node_by_token(handle->file, token, NULL);
     memset(out, 0, sizeof *out);
     if (!node)
         return -1;
     vol_node_pin(node); /* HDF5 comes back with its path */
-    herr_t result = object->lib->H5Rcreate_object(file_id, node->path, H5P_DEFAULT, out);
+    herr_t result = handle->file->lib->H5Rcreate_object(file_id, node->path, H5P_DEFAULT, out);
     vol_node_unpin(node);
     return result;
 }
 
 /* An id of the file, for the caller to let go of. */
-static hid_t new_file_id(const vol_object *object) {
-    vol_object *file = vol_object_new(object->handle, object->file->root, H5I_FILE);
-    hid_t id = file ? object->lib->H5VLwrap_register(file, H5I_FILE) : -1;
+static hid_t new_file_id(vol_handle *handle) {
+    vol_object *file = vol_object_new(handle, handle->file->root, H5I_FILE);
+    hid_t id = file ? handle->file->lib->H5VLwrap_register(file, H5I_FILE) : -1;
     if (id < 0 && file)
         vol_object_free(file);
     return id;
@@ -49,7 +49,7 @@ static herr_t read_lists(const vol_object *object, const vol_attr *attr, hid_t f
         out[i].len = 1;
         if (file_id < 0)
             memcpy(out[i].p, &tokens[i], size);
-        else if (make_new_reference(object, file_id, tokens[i], out[i].p) < 0)
+        else if (make_new_reference(object->handle, file_id, tokens[i], out[i].p) < 0)
             return -1;
     }
     return 0;
@@ -65,7 +65,7 @@ herr_t vol_refs_read(const vol_object *object, const vol_attr *attr, hid_t mem_t
     if (lib->H5Tequal(base, *lib->H5T_STD_REF_OBJ_g) > 0) {
         result = read_lists(object, attr, -1, out, dxpl);
     } else if (lib->H5Tequal(base, *lib->H5T_STD_REF_g) > 0) {
-        hid_t file_id = new_file_id(object);
+        hid_t file_id = new_file_id(object->handle);
         if (file_id >= 0) {
             result = read_lists(object, attr, file_id, out, dxpl);
             lib->H5Idec_ref(file_id);
@@ -75,17 +75,17 @@ herr_t vol_refs_read(const vol_object *object, const vol_attr *attr, hid_t mem_t
     return result;
 }
 
-herr_t vol_refs_read_new(const vol_object *object, const vol_attr *attr, H5R_ref_t *out) {
-    const uint64_t *tokens = attr->data;
+herr_t vol_refs_of_tokens(vol_handle *handle, size_t count, const uint64_t *tokens,
+                          H5R_ref_t *out) {
     herr_t result = 0;
-    hid_t file_id = new_file_id(object);
+    hid_t file_id = new_file_id(handle);
     if (file_id < 0)
         return -1;
-    memset(out, 0, attr->count * sizeof *out);
-    for (size_t i = 0; i < attr->count && result >= 0; i++)
-        if (tokens[i] && vol_node_by_token(object->file, tokens[i], NULL))
-            result = make_new_reference(object, file_id, tokens[i], &out[i]);
-    object->lib->H5Idec_ref(file_id);
+    memset(out, 0, count * sizeof *out);
+    for (size_t i = 0; i < count && result >= 0; i++)
+        if (tokens[i] && vol_node_by_token(handle->file, tokens[i], NULL))
+            result = make_new_reference(handle, file_id, tokens[i], &out[i]);
+    handle->file->lib->H5Idec_ref(file_id);
     return result;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* References to objects: DIMENSION_LIST, and attributes of such a type. */
+/* References to objects: DIMENSION_LIST, and attributes and datasets of such a type. */
 #ifndef ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_REFERENCES_H
 #define ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_REFERENCES_H
 
@@ -12,9 +12,9 @@
 herr_t vol_refs_read(const vol_object *object, const vol_attr *attr, hid_t mem_type, hvl_t *out,
                      hid_t dxpl);
 
-/* Makes references of the new kind of the tokens of a VOL_ATTR_BYTES attribute of old references; a
-   null token gives a null reference. */
-herr_t vol_refs_read_new(const vol_object *object, const vol_attr *attr, H5R_ref_t *out);
+/* Makes references of the new kind of tokens, which old references are; a null token, and one of no
+   object, gives a null reference. */
+herr_t vol_refs_of_tokens(vol_handle *handle, size_t count, const uint64_t *tokens, H5R_ref_t *out);
 
 /* The other way: the tokens of the objects that new references refer to; 0 for those of no object
    of this file. */

@@ -11,6 +11,7 @@
 #include "model/side.h"
 #include "model/waiting.h"
 #include "hdf5/errors.h"
+#include "objects/named_types.h"
 #include "hdf5/type_json.h"
 
 #include <stdlib.h>
@@ -39,6 +40,7 @@ static enum zb_code print_value(vol_node *owner, const vol_attr_value *value, ch
         return code;
     const vol_attr_elements elements = {
         .name = value->name,
+        .named = value->named,
         .type = value->type,
         .space = value->space,
         .form = form,
@@ -135,6 +137,7 @@ herr_t vol_attr_create_unwritten(vol_node *owner, const char *name, hid_t type, 
     vol_attr attr;
     bool described = vol_attr_describe(owner->file->lib, name, type, space, &attr);
     attr.place = VOL_ATTR_UNWRITTEN;
+    attr.named = vol_named_path(owner->file, type);
     return keep(owner, name, &attr, described);
 }
 
@@ -162,6 +165,7 @@ static herr_t keep_written(vol_node *owner, const vol_attr_value *value, hid_t s
     bool complete = vol_attr_describe(lib, value->name, shown, value->space, &attr) &&
                     copy_elements(owner, value, &attr);
     attr.place = VOL_ATTR_WRITTEN;
+    attr.named = value->named ? strdup(value->named) : NULL;
     herr_t result = keep(owner, value->name, &attr, complete);
     if (result < 0)
         vol_node_drop_attr(owner, value->name, VOL_ATTR_UNWRITTEN);
@@ -267,18 +271,21 @@ herr_t vol_attr_store_unwritten(vol_node *owner, const char *name) {
         return 0;
     hid_t type = vol_attr_type(lib, attr), space = vol_attr_space(lib, attr);
     char *copy = strdup(attr->name); /* attr goes when it is stored */
+    char *named = attr->named ? strdup(attr->named) : NULL;
     herr_t result = -1;
     if (copy && type >= 0 && space >= 0 && vol_attr_zeros(lib, type, space, &zeros) >= 0) {
         const vol_attr_value value = {.name = copy,
                                       .type = type,
                                       .space = space,
                                       .dxpl = *lib->H5P_LST_DATASET_XFER_ID_g,
-                                      .data = zeros};
+                                      .data = zeros,
+                                      .named = named};
         result = vol_attr_store(owner, &value, type);
     }
     vol_release_id(lib, type);
     vol_release_id(lib, space);
     free(zeros);
+    free(named);
     free(copy);
     return result;
 }

@@ -11,6 +11,7 @@ typedef struct vol_attr_value {
     const char *name;
     hid_t type, space, dxpl;
     const void *data;
+    const char *named; /* the path of the named datatype that the attribute shows, or NULL */
 } vol_attr_value;
 
 /* Fails when an attribute of this kind has no form in a store. */

@@ -6,6 +6,7 @@
 #include "attributes/write.h"
 #include "hdf5/errors.h"
 #include "hdf5/property_lists.h"
+#include "objects/named_types.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -158,9 +159,15 @@ static herr_t write_attr(const vol_object *object, hid_t mem_type, const void *b
     if (!attr)
         return -1;
     hid_t space = vol_attr_space(lib, attr), type = shown_type(lib, attr, mem_type);
-    const vol_attr_value value = {
-        .name = object->attr, .type = mem_type, .space = space, .dxpl = dxpl, .data = buffer};
+    char *named = attr->named ? strdup(attr->named) : NULL; /* attr goes when it is stored */
+    const vol_attr_value value = {.name = object->attr,
+                                  .type = mem_type,
+                                  .space = space,
+                                  .dxpl = dxpl,
+                                  .data = buffer,
+                                  .named = named};
     herr_t result = space < 0 || type < 0 ? -1 : vol_attr_store(object->node, &value, type);
+    free(named);
     vol_release_id(lib, space);
     vol_release_id(lib, type);
     return result;
@@ -181,6 +188,15 @@ static void fill_info(h5_lib *lib, const vol_attr *attr, H5A_info_t *info) {
     memset(info, 0, sizeof *info);
     info->cset = H5T_CSET_UTF8;
     info->data_size = vol_attr_size(lib, attr);
+}
+
+static hid_t get_type(const vol_object *object, const vol_attr *attr) {
+    hid_t type = vol_attr_type(object->lib, attr);
+    if (type < 0 || !attr->named)
+        return type;
+    hid_t named = vol_named_type(object->handle, attr->named, type);
+    vol_release_id(object->lib, type);
+    return named;
 }
 
 /* For GET_INFO and GET_NAME the object is the attribute or its owner, depending on the location. */
@@ -217,7 +233,7 @@ static herr_t vol_attr_get(void *obj, H5VL_attr_get_args_t *args, hid_t dxpl, vo
         *args->args.get_storage_size.data_size = vol_attr_size(lib, open);
         return 0;
     case H5VL_ATTR_GET_TYPE:
-        args->args.get_type.type_id = vol_attr_type(lib, open);
+        args->args.get_type.type_id = get_type(object, open);
         return args->args.get_type.type_id < 0 ? -1 : 0;
     }
     return vol_refuse(lib, "this question about an attribute");

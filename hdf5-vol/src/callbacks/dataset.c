@@ -9,8 +9,10 @@
 #include "model/space.h"
 #include "model/edit.h"
 #include "model/kept.h"
+#include "model/side.h"
 #include "hdf5/errors.h"
 #include "objects/elsewhere.h"
+#include "objects/named_types.h"
 #include "hdf5/property_lists.h"
 #include "data/transfer.h"
 #include "hdf5/types.h"
@@ -42,7 +44,7 @@ static void *create_dataset(const vol_object *object, const H5VL_loc_params_t *l
     vol_node *base = vol_may_write(object, "create a dataset") ? vol_locate(object, loc) : NULL;
     if (!base)
         return NULL;
-    enum zb_code code = vol_spec_make(lib, &object->file->options, type, space, dcpl, &spec, &err);
+    enum zb_code code = vol_spec_make(object->file, type, space, dcpl, &spec, &err);
     if (!code)
         code = create_node(base, name, lcpl, &spec, &node, &err);
     if (!code)
@@ -141,6 +143,7 @@ static herr_t transfer_zarr(h5_lib *lib, size_t count, void *objects[], hid_t me
     for (size_t i = 0; i < count; i++) {
         const vol_object *object = objects[i];
         transfers[i] = (vol_transfer){.node = object->node,
+                                      .handle = object->handle,
                                       .mem_type = mem_types[i],
                                       .mem_space = mem_spaces[i],
                                       .file_space = file_spaces[i],
@@ -216,6 +219,12 @@ static herr_t get_storage_size(const vol_object *object, hsize_t *out) {
     return 0;
 }
 
+static hid_t get_type(const vol_object *object) {
+    const hid_t type = vol_node_type(object->node);
+    const zb_json *named = vol_side_get(object->node, VOL_SIDE_NAMED);
+    return type < 0 ? -1 : vol_named_type(object->handle, zb_json_string(named), type);
+}
+
 static herr_t vol_dataset_get(void *obj, H5VL_dataset_get_args_t *args, hid_t dxpl, void **req) {
     const vol_object *object = obj;
     h5_lib *lib = object->lib;
@@ -241,8 +250,7 @@ static herr_t vol_dataset_get(void *obj, H5VL_dataset_get_args_t *args, hid_t dx
     case H5VL_DATASET_GET_STORAGE_SIZE:
         return get_storage_size(object, args->args.get_storage_size.storage_size);
     case H5VL_DATASET_GET_TYPE:
-        id = vol_node_type(object->node);
-        args->args.get_type.type_id = id = id < 0 ? id : lib->H5Tcopy(id);
+        args->args.get_type.type_id = id = get_type(object);
         break;
     }
     return id < 0 ? -1 : 0;

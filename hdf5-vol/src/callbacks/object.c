@@ -84,14 +84,15 @@ static herr_t copy_to_zarr(const vol_object *from, const H5VL_loc_params_t *sour
     return result;
 }
 
-/* References of a store are names of dimensions. Following them to further objects has no counterpart. */
+/* References in stores are paths, which are copied as they are. */
 static bool check_copy_list(h5_lib *lib, hid_t ocpypl) {
     unsigned flags = 0;
     if (lib->H5Pget_copy_object(ocpypl, &flags) < 0)
         return false;
     if (!(flags & H5O_COPY_EXPAND_REFERENCE_FLAG))
         return true;
-    vol_refuse(lib, "copying the objects that references lead to (H5O_COPY_EXPAND_REFERENCE_FLAG)");
+    vol_refuse(lib, "copying from store to store what references lead to "
+                    "(H5O_COPY_EXPAND_REFERENCE_FLAG)");
     return false;
 }
 
@@ -105,7 +106,8 @@ static herr_t vol_object_copy(void *source, const H5VL_loc_params_t *source_loc,
         return lib->H5VLobject_copy(from->under, source_loc, source_name, to->under, target_loc,
                                     target_name, lib->native, ocpypl, lcpl, dxpl, req);
     if (!vol_list_check(lib, ocpypl, *lib->H5P_CLS_OBJECT_COPY_ID_g) ||
-        !vol_list_check(lib, lcpl, *lib->H5P_CLS_LINK_CREATE_ID_g) || !check_copy_list(lib, ocpypl))
+        !vol_list_check(lib, lcpl, *lib->H5P_CLS_LINK_CREATE_ID_g) ||
+        (!from->under && !to->under && !check_copy_list(lib, ocpypl)))
         return -1;
     if (!to->under)
         return copy_to_zarr(from, source_loc, source_name, to, target_loc, target_name, ocpypl,

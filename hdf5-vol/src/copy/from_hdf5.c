@@ -13,7 +13,9 @@
 #include "create/spec.h"
 #include "hdf5/errors.h"
 #include "copy/links.h"
+#include "copy/nested.h"
 #include "copy/pieces.h"
+#include "copy/references.h"
 #include "copy/stored.h"
 #include "copy/strings.h"
 #include "hdf5/types.h"
@@ -36,6 +38,7 @@ typedef struct import_job {
     hid_t dxpl;
     unsigned flags;     /* H5O_COPY_... */
     unsigned long file; /* the number of the source's file */
+    const vol_reference_map *references;
     vol_map *made; /* from addresses in that file to nodes: of objects with several hard links */
 } import_job;
 
@@ -106,6 +109,22 @@ static void leave_out(const import_job *job, hid_t source, const import_form *fo
         vol_pieces_only(pieces, stored->numbers, stored->count);
 }
 
+/* Elements that are texts in the store go the way of a program's own. */
+static herr_t copy_nested(const import_job *job, vol_pieces *pieces, hid_t source, hid_t space,
+                          vol_node *node) {
+    zb_error err = {0};
+    herr_t result = 0;
+    void *buffer = vol_nested_buffer(pieces, node);
+    if (!buffer)
+        return -1;
+    for (; !pieces->done && result >= 0; vol_pieces_next(pieces))
+        result = vol_nested_import(pieces, source, space, node, job->dxpl, job->references, buffer);
+    free(buffer);
+    if (result >= 0 && vol_writer_close(node, &err) != ZB_OK)
+        result = push_failed(job, node->path, &err);
+    return result;
+}
+
 static herr_t copy_visited(const import_job *job, hid_t source, const import_form *form,
                            hid_t space, vol_node *node, vol_pieces *pieces) {
     zb_writer *writer;
@@ -133,6 +152,8 @@ static herr_t copy_pieces(const import_job *job, hid_t source, const import_form
     vol_pieces_begin(&pieces, node->zarr);
     if (pieces.done)
         return 0;
+    if (vol_node_is_nested(node))
+        return copy_nested(job, &pieces, source, space, node);
     vol_stored stored = {.array = NULL};
     leave_out(job, source, form, space, node, &pieces, &stored);
     herr_t result = copy_visited(job, source, form, space, node, &pieces);
@@ -175,25 +196,39 @@ static herr_t import_scale_list(const import_job *job, hid_t attr, hid_t space, 
     return result;
 }
 
+/* The references in an attribute's value. */
+static herr_t map_attribute(const import_job *job, vol_node *owner, hid_t type, hid_t space,
+                            void *data) {
+    h5_lib *lib = job->lib;
+    vol_form *form;
+    zb_error err = {0};
+    const hssize_t count = lib->H5Sget_select_npoints(space);
+    if (lib->H5Tdetect_class(type, H5T_REFERENCE) <= 0)
+        return 0;
+    if (vol_form_new(owner->file, type, &form, &err) != ZB_OK)
+        return push_failed(job, owner->path, &err);
+    const bool good = vol_elements_references(form, count > 0 ? (size_t)count : 0, data,
+                                              job->references->visit, job->references->context);
+    hid_t saved = vol_stack_save(lib);
+    vol_form_free(form);
+    vol_stack_restore(lib, saved);
+    return good ? 0 : -1;
+}
+
 static herr_t import_value(const import_job *job, hid_t attr, hid_t type, hid_t space,
                            vol_node *owner, const char *name) {
     h5_lib *lib = job->lib;
     void *data;
     bool is_null = lib->H5Sget_simple_extent_type(space) == H5S_NULL;
-    if (lib->H5Tdetect_class(type, H5T_REFERENCE) > 0) { /* addresses of the other file */
-        VOL_PUSH(lib, ATTR, UNSUPPORTED,
-                 "cannot copy attribute '%s': its references lead to places in the file; write it "
-                 "anew in the copy",
-                 name);
-        return -1;
-    }
     if (vol_attr_check(owner, name, type, space) < 0 || vol_attr_zeros(lib, type, space, &data) < 0)
         return -1;
     const vol_attr_value value = {
         .name = name, .type = type, .space = space, .dxpl = job->dxpl, .data = data};
     herr_t result = is_null ? 0 : lib->H5Aread(attr, type, data);
     if (result >= 0) {
-        result = vol_attr_store(owner, &value, type);
+        result = is_null ? 0 : map_attribute(job, owner, type, space, data);
+        if (result >= 0)
+            result = vol_attr_store(owner, &value, type);
         hid_t saved = vol_stack_save(lib);
         if (!is_null)
             lib->H5Treclaim(type, space, H5P_DEFAULT, data);
@@ -256,8 +291,7 @@ static herr_t make_dataset(const import_job *job, hid_t source, hid_t space, con
     zb_error err = {0};
     hid_t dcpl = lib->H5Dget_create_plist(source);
     form->type = lib->H5Dget_type(source);
-    enum zb_code code =
-        vol_spec_make(lib, &job->handle->file->options, form->type, space, dcpl, &spec, &err);
+    enum zb_code code = vol_spec_make(job->handle->file, form->type, space, dcpl, &spec, &err);
     if (!code)
         code = vol_edit_create_array(place, &spec.spec, out, &err);
     if (!code)
@@ -410,6 +444,19 @@ hid_t vol_import_open(const vol_object *from, const H5VL_loc_params_t *from_loc,
     return native ? lib->H5VLwrap_register(native, type) : -1;
 }
 
+/* Copies with references that lead on. */
+static herr_t import_top(import_job *job, hid_t source, const vol_object *to,
+                         const vol_place *place) {
+    vol_import_references references;
+    herr_t result = vol_import_references_begin(&references, source, to->file, place, job->flags);
+    const vol_reference_map map = {.visit = vol_import_reference, .context = &references};
+    job->references = &map;
+    if (result >= 0)
+        result = import_object(job, source, place, true);
+    vol_import_references_end(&references);
+    return result;
+}
+
 herr_t vol_import_object(hid_t source, const vol_object *to, const vol_place *place, hid_t ocpypl,
                          hid_t dxpl) {
     vol_map made = {.count = 0};
@@ -419,7 +466,7 @@ herr_t vol_import_object(hid_t source, const vol_object *to, const vol_place *pl
         job.lib->H5Oget_info3(source, &info, H5O_INFO_BASIC) < 0)
         return -1;
     job.file = info.fileno;
-    herr_t result = import_object(&job, source, place, true);
+    herr_t result = import_top(&job, source, to, place);
     vol_map_clear(&made);
     return result;
 }

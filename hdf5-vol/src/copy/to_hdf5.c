@@ -12,6 +12,7 @@
 #include "create/creation_list.h"
 #include "hdf5/errors.h"
 #include "copy/links.h"
+#include "copy/nested.h"
 #include "copy/pieces.h"
 #include "copy/stored.h"
 #include "copy/strings.h"
@@ -46,11 +47,65 @@ typedef struct copied_node {
     char path[]; /* of its copy, seen from the copy of the top: "." for that */
 } copied_node;
 
+/* An error that was pushed stays. */
 static void close_native(const copy_job *job, void *object, H5I_type_t type) {
+    hid_t saved = vol_stack_save(job->lib);
     if (type == H5I_DATASET)
         job->lib->H5VLdataset_close(object, job->lib->native, job->dxpl, NULL);
+    else if (type == H5I_DATATYPE)
+        job->lib->H5VLdatatype_close(object, job->lib->native, job->dxpl, NULL);
     else
         job->lib->H5VLgroup_close(object, job->lib->native, job->dxpl, NULL);
+    vol_stack_restore(job->lib, saved);
+}
+
+/* ---- References ---- */
+
+static bool new_token(const copy_job *job, const vol_node *node, H5O_token_t *token);
+
+/* The context of export_reference. */
+typedef struct export_references {
+    const copy_job *job;
+    const vol_node *node;
+    bool are_null; /* without the flag: HDF5's rule */
+} export_references;
+
+/* References that lead to copies are written when all copies are there. */
+static bool expands(const copy_job *job) {
+    return job->flags & H5O_COPY_EXPAND_REFERENCE_FLAG;
+}
+
+static bool has_references(const copy_job *job, hid_t type) {
+    return job->lib->H5Tdetect_class(type, H5T_REFERENCE) > 0;
+}
+
+/* A vol_reference_visit: from a token in the store to an address in the HDF5 file. In compounds and
+   sequences HDF5 itself leaves addresses of the other file, which mean nothing. */
+static bool export_reference(const vol_form *form, uint64_t *token, void *context) {
+    const export_references *all = context;
+    const copy_job *job = all->job;
+    const vol_node *node = vol_node_by_token(form->file, *token, NULL);
+    H5O_token_t made;
+    if (!node || all->are_null) {
+        *token = 0;
+        return true;
+    }
+    if (expands(job) && new_token(job, node, &made)) {
+        *token = vol_token_get(&made);
+        return true;
+    }
+    if (expands(job))
+        VOL_PUSH(job->lib, SYM, CANTCOPY,
+                 "a reference in '%s' leads to '%s', which is not copied: copy a group that holds "
+                 "both",
+                 all->node->path, node->path);
+    else
+        VOL_PUSH(
+            job->lib, SYM, CANTCOPY,
+            "the references in '%s' lead to places in the store: copy a group that holds their "
+            "objects, too, with H5O_COPY_EXPAND_REFERENCE_FLAG (h5copy -f ref)",
+            all->node->path);
+    return false;
 }
 
 /* ---- Data ---- */
@@ -106,11 +161,30 @@ static void leave_out(const copy_job *job, vol_node *node, void *dataset, hid_t 
         vol_pieces_only(pieces, stored->numbers, stored->count);
 }
 
+/* Elements that are texts in the store go the way of a program's own. */
+static herr_t copy_nested(const copy_job *job, vol_node *node, void *dataset, hid_t space,
+                          vol_pieces *pieces) {
+    const bool is_plain = job->lib->H5Tget_class(vol_node_type(node)) == H5T_REFERENCE;
+    export_references references = {
+        .job = job, .node = node, .are_null = is_plain && !expands(job)};
+    const vol_reference_map map = {.visit = export_reference, .context = &references};
+    herr_t result = 0;
+    void *buffer = vol_nested_buffer(pieces, node);
+    if (!buffer)
+        return -1;
+    for (; !pieces->done && result >= 0; vol_pieces_next(pieces))
+        result = vol_nested_export(pieces, node, dataset, space, job->dxpl, &map, buffer);
+    free(buffer);
+    return result;
+}
+
 static herr_t copy_data(const copy_job *job, vol_node *node, void *dataset, hid_t space) {
     vol_pieces pieces;
     vol_pieces_begin(&pieces, node->zarr);
     if (pieces.done)
         return 0; /* an empty array */
+    if (vol_node_is_nested(node))
+        return copy_nested(job, node, dataset, space, &pieces);
     /* Elements are copied in the form in which programs see them. */
     const uint64_t bytes =
         pieces.bytes / pieces.info->dtype.size * (uint64_t)vol_node_shown(node).size;
@@ -138,15 +212,6 @@ static herr_t copy_attr(const copy_job *job, const vol_attr *attr, void *object,
     h5_lib *lib = job->lib;
     const H5VL_loc_params_t self = vol_self(type);
     hid_t attr_type = vol_attr_type(lib, attr), space = vol_attr_space(lib, attr);
-    if (attr->kind != VOL_ATTR_REFS && lib->H5Tdetect_class(attr_type, H5T_REFERENCE) > 0) {
-        VOL_PUSH(lib, ATTR, UNSUPPORTED,
-                 "cannot copy attribute '%s': its references lead to places in the store; write it "
-                 "anew in the copy",
-                 attr->name);
-        lib->H5Sclose(space);
-        lib->H5Tclose(attr_type);
-        return -1;
-    }
     void *made = lib->H5VLattr_create(object, &self, lib->native, attr->name, attr_type, space,
                                       *lib->H5P_LST_ATTRIBUTE_CREATE_ID_g,
                                       *lib->H5P_LST_ATTRIBUTE_ACCESS_ID_g, job->dxpl, NULL);
@@ -161,6 +226,47 @@ static herr_t copy_attr(const copy_job *job, const vol_attr *attr, void *object,
     return result;
 }
 
+/* One with references: to the copies, or null. */
+static herr_t copy_reference_attr(const copy_job *job, vol_node *node, const vol_attr *attr,
+                                  void *object, H5I_type_t type) {
+    h5_lib *lib = job->lib;
+    zb_error err = {0};
+    vol_form *form = NULL;
+    export_references references = {.job = job, .node = node, .are_null = !expands(job)};
+    hid_t attr_type = vol_attr_type(lib, attr);
+    size_t size;
+    herr_t result = -1;
+    if (vol_form_new(node->file, attr_type, &form, &err) != ZB_OK) {
+        VOL_PUSH_ZB(lib, ATTR, CANTCOPY, &err);
+        vol_release_id(lib, attr_type);
+        return -1;
+    }
+    unsigned char *bytes =
+        attr->data ? vol_elements_pack(form, attr->count, attr->data, &size) : NULL;
+    void *elements = bytes ? vol_elements_unpack(form, attr->count, bytes, size) : NULL;
+    if (attr->data && !elements)
+        VOL_PUSH(lib, ATTR, CANTCOPY, "no memory for attribute '%s'", attr->name);
+    else if (!elements ||
+             vol_elements_references(form, attr->count, elements, export_reference, &references))
+        result = copy_attr(job, attr, object, type, elements);
+    hid_t saved = vol_stack_save(lib);
+    vol_elements_free(form, attr->count, elements);
+    vol_form_free(form);
+    lib->H5Tclose(attr_type);
+    vol_stack_restore(lib, saved);
+    free(bytes);
+    return result;
+}
+
+static bool is_reference_attr(const copy_job *job, const vol_attr *attr) {
+    hid_t type = attr->kind == VOL_ATTR_BYTES && attr->place != VOL_ATTR_SESSION
+                     ? vol_attr_type(job->lib, attr)
+                     : -1;
+    const bool has = type >= 0 && has_references(job, type);
+    vol_release_id(job->lib, type);
+    return has;
+}
+
 /* Copies all attributes but references, whose targets do not exist yet, and REFERENCE_LIST, which
    holds some. */
 static herr_t copy_attrs(const copy_job *job, vol_node *node, void *object, H5I_type_t type) {
@@ -171,7 +277,10 @@ static herr_t copy_attrs(const copy_job *job, vol_node *node, void *object, H5I_
     for (size_t i = 0; result >= 0 && i < vol_attrs_listed(attrs); i++) {
         const vol_attr *attr = vol_attrs_at(attrs, false, i);
         bool is_way_back = attr->kind == VOL_ATTR_BYTES && attr->place == VOL_ATTR_SESSION;
-        if (attr->kind != VOL_ATTR_REFS && !is_way_back)
+        const bool has = is_reference_attr(job, attr);
+        if (has && !expands(job))
+            result = copy_reference_attr(job, node, attr, object, type);
+        if (attr->kind != VOL_ATTR_REFS && !is_way_back && !has)
             result = copy_attr(job, attr, object, type, attr->data);
     }
     return result;
@@ -193,11 +302,12 @@ static void *create_dataset(const copy_job *job, vol_node *node, void *parent,
     void *dataset =
         lib->H5VLdataset_create(parent, loc, lib->native, name, job->lcpl, vol_node_type(node),
                                 space, dcpl, *lib->H5P_LST_DATASET_ACCESS_ID_g, job->dxpl, NULL);
-    if (dataset && copy_data(job, node, dataset, space) < 0) {
+    const bool waits = expands(job) && has_references(job, vol_node_type(node));
+    if (dataset && !waits && copy_data(job, node, dataset, space) < 0) {
         close_native(job, dataset, H5I_DATASET);
         dataset = NULL;
     }
-    lib->H5Sclose(space);
+    vol_release_id(lib, space);
     return dataset;
 }
 
@@ -210,6 +320,25 @@ static void *create_group(const copy_job *job, vol_node *node, void *parent,
                                        *lib->H5P_LST_GROUP_ACCESS_ID_g, job->dxpl, NULL);
     vol_release_id(lib, list);
     return made;
+}
+
+static void *commit_datatype(const copy_job *job, vol_node *node, void *parent,
+                             const H5VL_loc_params_t *loc, const char *name) {
+    h5_lib *lib = job->lib;
+    hid_t type = vol_node_datatype(node);
+    void *made = lib->H5VLdatatype_commit(parent, loc, lib->native, name, type, job->lcpl,
+                                          *lib->H5P_LST_DATATYPE_CREATE_ID_g,
+                                          *lib->H5P_LST_DATATYPE_ACCESS_ID_g, job->dxpl, NULL);
+    vol_release_id(lib, type);
+    return made;
+}
+
+static void *create_object(const copy_job *job, vol_node *node, void *parent,
+                           const H5VL_loc_params_t *loc, const char *name) {
+    if (node->kind == VOL_DATATYPE)
+        return commit_datatype(job, node, parent, loc, name);
+    return node->kind == VOL_DATASET ? create_dataset(job, node, parent, loc, name)
+                                     : create_group(job, node, parent, loc, name);
 }
 
 /* A shallow copy makes the groups directly below the top, but nothing in them. */
@@ -306,14 +435,13 @@ static herr_t link_again(const copy_job *job, const copied_node *copied, void *p
 /* above: the path of the copy's group, as in copied_node. */
 static herr_t copy_into(copy_job *job, vol_node *node, void *parent, const H5VL_loc_params_t *loc,
                         const char *name, const char *above) {
-    if (node->kind == VOL_DATATYPE)
-        return vol_refuse(job->lib, "copying a named datatype to an HDF5 file, but by h5repack,");
-    const H5I_type_t type = node->kind == VOL_DATASET ? H5I_DATASET : H5I_GROUP;
+    const H5I_type_t type = node->kind == VOL_DATASET    ? H5I_DATASET
+                            : node->kind == VOL_DATATYPE ? H5I_DATATYPE
+                                                         : H5I_GROUP;
     const copied_node *copied = vol_map_get(&job->copies, node->token);
     if (copied)
         return link_again(job, copied, parent, name);
-    void *made = type == H5I_DATASET ? create_dataset(job, node, parent, loc, name)
-                                     : create_group(job, node, parent, loc, name);
+    void *made = create_object(job, node, parent, loc, name);
     if (!made)
         return -1;
     copied = remember(job, node, above, name);
@@ -383,6 +511,43 @@ static herr_t copy_scale_lists(const copy_job *job) {
     return result;
 }
 
+/* ---- References to copies ---- */
+
+/* What was left out of one object. */
+static herr_t copy_references_of(const copy_job *job, vol_node *node, void *object,
+                                 H5I_type_t type) {
+    vol_attrs *attrs = job->flags & H5O_COPY_WITHOUT_ATTR_FLAG ? NULL : vol_node_attrs(node);
+    herr_t result = 0;
+    if (type == H5I_DATASET && has_references(job, vol_node_type(node))) {
+        hid_t space = vol_node_space(node, false);
+        result = copy_data(job, node, object, space);
+        vol_release_id(job->lib, space);
+    }
+    for (size_t i = 0; attrs && result >= 0 && i < vol_attrs_listed(attrs); i++) {
+        const vol_attr *attr = vol_attrs_at(attrs, false, i);
+        if (is_reference_attr(job, attr))
+            result = copy_reference_attr(job, node, attr, object, type);
+    }
+    return result;
+}
+
+static herr_t copy_references(const copy_job *job) {
+    herr_t result = 0;
+    for (size_t i = 0; i < job->copies.room && result >= 0; i++) {
+        const copied_node *copied = job->copies.entry[i].value;
+        H5I_type_t type;
+        if (!copied)
+            continue;
+        const H5VL_loc_params_t loc = by_name(job, job->top_type, copied->path);
+        void *object =
+            job->lib->H5VLobject_open(job->new_top, &loc, job->lib->native, &type, job->dxpl, NULL);
+        result = object ? copy_references_of(job, copied->node, object, type) : -1;
+        if (object)
+            close_native(job, object, type);
+    }
+    return result;
+}
+
 static void forget_copies(copy_job *job) {
     for (size_t i = 0; i < job->copies.room; i++)
         free(job->copies.entry[i].value);
@@ -403,6 +568,8 @@ herr_t vol_copy_node(vol_node *node, const vol_object *target, const H5VL_loc_pa
     herr_t result = copy_into(&job, node, target->under, loc, name, ".");
     if (result >= 0 && !(job.flags & H5O_COPY_WITHOUT_ATTR_FLAG))
         result = copy_scale_lists(&job);
+    if (result >= 0 && expands(&job))
+        result = copy_references(&job);
     if (job.new_top)
         close_native(&job, job.new_top, job.top_type);
     forget_copies(&job);

@@ -7,6 +7,7 @@
  */
 #include "create/creation_list.h"
 
+#include "attributes/elements.h"
 #include "create/chain.h"
 #include "create/chunk_runs.h"
 #include "create/filters.h"
@@ -39,10 +40,27 @@ static void add_shard_shape(h5_lib *lib, hid_t dcpl, const zb_array_info *info) 
                     NULL, NULL, NULL);
 }
 
+/* A text that stands for an element. HDF5 copies what that points at. */
+static void set_nested_fill(vol_node *node, zb_slice text, hid_t dcpl) {
+    h5_lib *lib = node->file->lib;
+    vol_form *form;
+    if (vol_form_new(node->file, vol_node_type(node), &form, NULL) != ZB_OK)
+        return;
+    void *element = calloc(1, form->size);
+    if (element && vol_element_parse(form, text, element, NULL) == ZB_OK)
+        lib->H5Pset_fill_value(dcpl, vol_node_type(node), element);
+    vol_elements_free(form, 1, element);
+    vol_form_free(form);
+}
+
 /* As the dataset's type has it. HDF5 copies the value, text included. */
 static void set_fill(vol_node *node, const zb_array_info *info, hid_t dcpl) {
     h5_lib *lib = node->file->lib;
     const hid_t type = vol_node_type(node);
+    if (vol_node_is_nested(node)) {
+        set_nested_fill(node, *(const zb_slice *)info->fill_value, dcpl);
+        return;
+    }
     if (info->dtype.kind == ZB_KIND_STRING || info->dtype.kind == ZB_KIND_BYTES) {
         const zb_slice *fill = info->fill_value;
         vol_text_form form;

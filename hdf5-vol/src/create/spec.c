@@ -2,6 +2,7 @@
 /* The array that a new dataset becomes: see spec.h. */
 #include "create/spec.h"
 
+#include "attributes/elements.h"
 #include "create/chain.h"
 #include "create/chunk_runs.h"
 #include "create/creation_list.h"
@@ -12,6 +13,7 @@
 #include "hdf5/types.h"
 #include "model/max_shape.h"
 #include "model/side.h"
+#include "objects/named_types.h"
 #include "zarrbridge/conventions.h"
 
 #include <stdlib.h>
@@ -140,6 +142,27 @@ static enum zb_code take_fill_text(h5_lib *lib, hid_t type, hid_t dcpl, vol_spec
     return ZB_OK;
 }
 
+/* HDF5 gives an element with all that it points at. */
+static enum zb_code take_fill_nested(vol_file *file, hid_t type, hid_t dcpl, vol_spec *out,
+                                     zb_error *err) {
+    vol_form *form;
+    zb_slice *fill = out->fill = calloc(1, sizeof *fill);
+    enum zb_code code = fill ? vol_form_new(file, type, &form, err)
+                             : zb_fail(err, ZB_ENOMEM, "no memory for a fill value");
+    if (code)
+        return code;
+    void *element = calloc(1, form->size);
+    if (!element || file->lib->H5Pget_fill_value(dcpl, type, element) < 0)
+        code = zb_fail(err, ZB_EINVAL, "the fill value does not fit the dataset's type");
+    else
+        code = vol_element_print(form, element, fill, err);
+    out->fill_text = (char *)(uintptr_t)fill->data;
+    out->spec.fill_value = fill;
+    vol_elements_free(form, 1, element);
+    vol_form_free(form);
+    return code;
+}
+
 /* HDF5 gives the fill value as an element of the dataset's type. */
 static enum zb_code take_fill_element(h5_lib *lib, hid_t type, hid_t dcpl, vol_spec *out,
                                       zb_error *err) {
@@ -157,22 +180,19 @@ static enum zb_code take_fill_element(h5_lib *lib, hid_t type, hid_t dcpl, vol_s
 }
 
 /* Undefined and default fill values are both zero. */
-static enum zb_code take_fill(h5_lib *lib, hid_t type, hid_t dcpl, vol_spec *out, zb_error *err) {
+static enum zb_code take_fill(vol_file *file, hid_t type, hid_t dcpl, vol_spec *out,
+                              zb_error *err) {
+    h5_lib *lib = file->lib;
     H5D_fill_value_t status;
     if (lib->H5Pfill_value_defined(dcpl, &status) < 0 || status != H5D_FILL_VALUE_USER_DEFINED)
         return ZB_OK;
+    if (out->element.nested)
+        return take_fill_nested(file, type, dcpl, out, err);
     return zb_dtype_is_variable(out->spec.dtype) ? take_fill_text(lib, type, dcpl, out, err)
                                                  : take_fill_element(lib, type, dcpl, out, err);
 }
 
 /* ---- What only HDF5 knows ---- */
-
-/* H5Tequal does not look at character set and padding of strings of any length. */
-static bool is_same_type(h5_lib *lib, hid_t a, hid_t b) {
-    return lib->H5Tequal(a, b) > 0 &&
-           (lib->H5Tis_variable_str(a) <= 0 || (lib->H5Tget_cset(a) == lib->H5Tget_cset(b) &&
-                                                lib->H5Tget_strpad(a) == lib->H5Tget_strpad(b)));
-}
 
 /* Whether a reader of the array alone would show the same type. */
 static bool shows_as(h5_lib *lib, const vol_element *element, hid_t type) {
@@ -181,10 +201,20 @@ static bool shows_as(h5_lib *lib, const vol_element *element, hid_t type) {
     if (!vol_shown_new(host, &shown))
         return false;
     hid_t made = vol_type_new(lib, shown);
-    const bool same = made >= 0 && is_same_type(lib, made, type);
+    const bool same = made >= 0 && vol_type_is_same(lib, made, type);
     vol_release_id(lib, made);
     vol_shown_free(shown);
     return same;
+}
+
+/* What such elements are made of is not looked at before. */
+static enum zb_code check_nested(vol_file *file, hid_t type, const vol_spec *spec, zb_error *err) {
+    vol_form *form = NULL;
+    enum zb_code code = spec->element.nested ? vol_form_new(file, type, &form, err) : ZB_OK;
+    if (form && form->size > VOL_ATTR_LARGEST)
+        code = zb_fail(err, ZB_ELIMIT, "an element can take %zu bytes", VOL_ATTR_LARGEST);
+    vol_form_free(form);
+    return code;
 }
 
 /* The type as a member of side.h. */
@@ -197,6 +227,21 @@ static enum zb_code keep_type(h5_lib *lib, hid_t type, vol_spec *out, zb_error *
     if (!code)
         code = json ? vol_changes_set(&out->side, VOL_SIDE_TYPE, json, err)
                     : zb_fail(err, ZB_ENOMEM, "no memory for the text of a type");
+    free(json);
+    return code;
+}
+
+/* The path of the named datatype that the type is, as a member of side.h. */
+static enum zb_code keep_named(const vol_file *file, hid_t type, vol_spec *out, zb_error *err) {
+    char *path = vol_named_path(file, type);
+    if (!path)
+        return ZB_OK;
+    zb_json_writer *text = zb_json_writer_new();
+    zb_json_write_string(text, path);
+    free(path);
+    char *json = zb_json_writer_end(text, NULL);
+    enum zb_code code = json ? vol_changes_set(&out->side, VOL_SIDE_NAMED, json, err)
+                             : zb_fail(err, ZB_ENOMEM, "no memory for a path");
     free(json);
     return code;
 }
@@ -217,15 +262,21 @@ static enum zb_code print_attributes(vol_spec *out, zb_error *err) {
     return good ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for attributes");
 }
 
-enum zb_code vol_spec_make(h5_lib *lib, const vol_options *options, hid_t type, hid_t space,
-                           hid_t dcpl, vol_spec *out, zb_error *err) {
+enum zb_code vol_spec_make(vol_file *file, hid_t type, hid_t space, hid_t dcpl, vol_spec *out,
+                           zb_error *err) {
+    h5_lib *lib = file->lib;
+    const vol_options *options = &file->options;
     *out = (vol_spec){.fill = NULL};
     out->spec.shape = out->shape;
     out->spec.inner_shape = out->chunk;
     enum zb_code code = vol_element_make(lib, type, &out->element, err);
     out->spec.dtype = out->element.dtype;
     if (!code)
+        code = check_nested(file, type, out, err);
+    if (!code)
         code = keep_type(lib, type, out, err);
+    if (!code)
+        code = keep_named(file, type, out, err);
     if (!code)
         code = take_space(lib, space, out, err);
     if (!code)
@@ -235,7 +286,7 @@ enum zb_code vol_spec_make(h5_lib *lib, const vol_options *options, hid_t type, 
     if (!code)
         code = take_shard(lib, options, dcpl, out, err);
     if (!code)
-        code = take_fill(lib, type, dcpl, out, err);
+        code = take_fill(file, type, dcpl, out, err);
     if (!code)
         code = vol_chain_take(lib, dcpl, out, err);
     if (!code)

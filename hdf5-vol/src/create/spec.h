@@ -30,8 +30,8 @@ typedef struct vol_spec {
 } vol_spec;
 
 /* Freed with vol_spec_clear, also after an error. */
-enum zb_code vol_spec_make(h5_lib *lib, const vol_options *options, hid_t type, hid_t space,
-                           hid_t dcpl, vol_spec *out, zb_error *err);
+enum zb_code vol_spec_make(vol_file *file, hid_t type, hid_t space, hid_t dcpl, vol_spec *out,
+                           zb_error *err);
 void vol_spec_clear(vol_spec *spec);
 
 /* The codecs in place of the creation list's filters, as a JSON list (malloc'ed). */

@@ -4,6 +4,7 @@
  * side.
  */
 #include "data/transfer.h"
+#include "data/nested.h"
 #include "data/strings.h"
 
 #include "hdf5/errors.h"
@@ -118,6 +119,8 @@ static herr_t read_or_note(h5_lib *lib, const vol_transfer *args, const vol_dxpl
         return 0;
     if (vol_request_settle(lib, request) < 0)
         return -1;
+    if (request->is_nested)
+        return vol_read_nested(lib, request);
     if (request->is_text)
         return vol_read_strings(lib, request);
     if (!make_direct(request, &direct[*direct_count]))

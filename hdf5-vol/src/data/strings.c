@@ -3,6 +3,7 @@
 #include "data/strings.h"
 
 #include "data/items.h"
+#include "data/nested.h"
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
 #include "model/writers.h"
@@ -287,7 +288,10 @@ herr_t vol_strings_size(h5_lib *lib, vol_node *dataset, hid_t type, hid_t space,
     vol_request request;
     *bytes = 0;
     herr_t result = vol_request_make(lib, &args, &plain, false, &request);
-    if (result >= 0 && request.is_text && request.text.is_variable && request.file.elements > 0)
+    if (result >= 0 && request.is_nested && request.file.elements > 0)
+        result = vol_nested_size(lib, &request, bytes);
+    else if (result >= 0 && request.is_text && request.text.is_variable &&
+             request.file.elements > 0)
         result = measure(lib, &request, bytes);
     vol_request_end(lib, &request);
     return result;

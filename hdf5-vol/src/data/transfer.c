@@ -116,6 +116,14 @@ static herr_t choose_text(h5_lib *lib, const vol_transfer *args, zb_dtype stored
     return 0;
 }
 
+static void choose_nested(h5_lib *lib, const vol_transfer *args, zb_dtype stored,
+                          vol_request *out) {
+    out->is_nested = true;
+    out->is_text = out->core_converts = false;
+    out->dtype = stored;
+    out->mem_size = lib->H5Tget_size(args->mem_type);
+}
+
 /* numpy's times of the same unit are the same to the core, where HDF5 has opaque bytes for them. */
 static bool is_time(h5_lib *lib, hid_t type, zb_dtype stored, zb_dtype *memory) {
     zb_dtype_detail detail;
@@ -168,6 +176,7 @@ herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, const vol_dxpl *l
     out->writing = writing;
     out->file.mended = out->memory.mended = -1;
     out->stored_item = out->memory_item = -1;
+    out->is_nested = false;
     if (node->loose && !node->own_store) {
         VOL_PUSH(lib, DATASET, NOTFOUND, "dataset '%s' has been deleted", node->path);
         return -1;
@@ -187,6 +196,10 @@ herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, const vol_dxpl *l
         return -1;
     }
     const zb_dtype stored = zb_node_array(node->zarr)->dtype;
+    if (vol_node_is_nested(args->node)) {
+        choose_nested(lib, args, stored, out);
+        return 0;
+    }
     if (stored.kind == ZB_KIND_STRING || stored.kind == ZB_KIND_BYTES)
         return choose_text(lib, args, stored, out);
     const zb_dtype shown = vol_node_shown(args->node);

@@ -5,7 +5,8 @@
  * Two ways lead between a selection and the program's buffer. The direct one needs boxes on both
  * sides and a type that the core converts: it becomes one zb_read or zb_write on the program's own
  * memory. The other goes piece by piece through a work buffer, in which HDF5 converts what the core
- * does not (on this thread: HDF5 holds its lock). Text goes piece by piece, too (strings.c).
+ * does not (on this thread: HDF5 holds its lock). Text goes piece by piece, too (strings.c). Elements that
+ * point at others have a way of their own (nested.c).
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_DATA_TRANSFER_H
 #define ZARRBRIDGE_HDF5_VOL_DATA_TRANSFER_H
@@ -18,6 +19,8 @@
 /* HDF5's arguments for one dataset of a call. */
 typedef struct vol_transfer {
     vol_node *node;
+    vol_handle
+        *handle; /* that it was opened through; NULL where no references of the new kind are made */
     hid_t mem_type, mem_space, file_space;
     void *buffer; /* of a write: only read from */
 } vol_transfer;
@@ -41,6 +44,7 @@ typedef struct vol_request {
     size_t mem_size;                /* bytes of an element in memory */
     bool is_text;                   /* the dataset holds strings, or bytes of any number */
     vol_text_form text;             /* of those: the form in memory */
+    bool is_nested;                 /* elements are texts that stand for others (nested.h) */
     hid_t stored_item, memory_item; /* of sequences whose items HDF5 has to convert; else -1 */
     int64_t strides[ZB_MAX_NDIM];
 } vol_request;

@@ -5,6 +5,7 @@
  * reaches the call that met it.
  */
 #include "data/transfer.h"
+#include "data/nested.h"
 #include "data/strings.h"
 
 #include "hdf5/errors.h"
@@ -124,6 +125,8 @@ static herr_t write_request(h5_lib *lib, vol_request *request) {
     const int64_t *strides;
     if (request->file.elements == 0)
         return 0;
+    if (request->is_nested)
+        return vol_write_nested(lib, request);
     if (request->is_text)
         return vol_write_strings(lib, request);
     if (!vol_request_is_direct(request, &data, &strides))

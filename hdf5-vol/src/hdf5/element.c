@@ -44,14 +44,8 @@ static enum zb_code fail_type(H5T_class_t class, zb_error *err) {
     } reasons[] = {
         {H5T_INTEGER, "integers of more than 8 bytes; use 8, 16, 32 or 64 bits"},
         {H5T_FLOAT, "floats of this size or layout; use float16, float32 or float64"},
-        {H5T_STRING,
-         "variable-length strings in compounds or arrays; use strings of a fixed length"},
-        {H5T_ENUM, "enumerations of integers of this size; use 8, 16, 32 or 64 bits"},
-        {H5T_BITFIELD, "bitfields of this size; use 8, 16, 32 or 64 bits"},
-        {H5T_REFERENCE, "references here; store paths as attributes"},
-        {H5T_VLEN, "variable-length elements in others or of texts; store one long array and the "
-                   "start of each part"},
-        {H5T_ARRAY, "arrays of texts, references or sequences; give the dataset more dimensions"},
+        {H5T_ENUM, "enumerations of integers of more than 8 bytes; use 8, 16, 32 or 64 bits"},
+        {H5T_BITFIELD, "bitfields of more than 64 bytes; use several"},
     };
     for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
         if (reasons[i].class == class)
@@ -150,25 +144,34 @@ static enum zb_code make_struct(h5_lib *lib, hid_t type, unsigned depth, vol_ele
 
 /* ---- Elements of a fixed size ---- */
 
+/* Integers, enumerations and bitfields that no integers of Zarr are (with padding, of 3 bytes) are bytes.
+   HDF5's JSON (type_json.h) tells of those of up to 64 bytes, and HDF5 converts integers of up to 8. */
+static bool make_padded(uint32_t largest, zb_dtype *dtype) {
+    *dtype = (zb_dtype){.kind = ZB_KIND_RAW, .size = dtype->size};
+    return dtype->size <= largest;
+}
+
 /* The integers that stand for the values of an enumeration. */
 static bool make_base(h5_lib *lib, hid_t type, zb_dtype *dtype) {
     hid_t base = lib->H5Tget_super(type);
-    const bool good =
-        base >= 0 && lib->H5Tget_class(base) == H5T_INTEGER && vol_type_to_dtype(lib, base, dtype);
+    const bool is_integer = base >= 0 && lib->H5Tget_class(base) == H5T_INTEGER;
+    const bool is_plain = is_integer && vol_type_to_dtype(lib, base, dtype);
     vol_release_id(lib, base);
-    return good;
+    return is_plain || (is_integer && make_padded(sizeof(uint64_t), dtype));
 }
 
 static bool make_bits(h5_lib *lib, hid_t type, zb_dtype *dtype) {
     const uint32_t size = dtype->size;
     dtype->kind = ZB_KIND_UINT;
     dtype->swapped = size > 1 && (lib->H5Tget_order(type) == H5T_ORDER_LE) != host_is_little;
-    return size == 1 || size == 2 || size == 4 || size == 8;
+    return size == 1 || size == 2 || size == 4 || size == 8 || make_padded(64, dtype);
 }
 
 /* Types that have one form: bytes of the element that mean the same in the store. */
 static bool make_plain(h5_lib *lib, hid_t type, zb_dtype *dtype) {
     switch (lib->H5Tget_class(type)) {
+    case H5T_INTEGER:
+        return make_padded(sizeof(uint64_t), dtype);
     case H5T_ENUM:
         return make_base(lib, type, dtype);
     case H5T_BITFIELD:
@@ -181,7 +184,7 @@ static bool make_plain(h5_lib *lib, hid_t type, zb_dtype *dtype) {
         return lib->H5Tis_variable_str(type) <= 0;
     case H5T_ARRAY: /* an element, or a field, has no dimensions of its own */
         dtype->kind = ZB_KIND_RAW;
-        return !vol_type_has_pointers(lib, type);
+        return true;
     default:
         return false;
     }
@@ -237,6 +240,11 @@ enum zb_code vol_element_make(h5_lib *lib, hid_t type, vol_element *out, zb_erro
     *out = (vol_element){.owned = NULL};
     if (make_variable(lib, type, &out->dtype)) {
         out->view = out->dtype;
+        return ZB_OK;
+    }
+    if (vol_type_has_pointers(lib, type)) {
+        out->nested = true;
+        out->dtype = out->view = (zb_dtype){.kind = ZB_KIND_STRING, .size = sizeof(zb_slice)};
         return ZB_OK;
     }
     enum zb_code code = make_time(lib, type, out, &is_time, err);

@@ -4,7 +4,11 @@
  *
  * Two descriptions belong together: how an element is stored, and where its parts lie in an element
  * of the HDF5 type itself, so that the core reads and writes such elements. Enumerations are their
- * integers to both, bitfields unsigned integers, arrays bytes.
+ * integers to both, bitfields unsigned integers; arrays are bytes, and so are integers of other sizes
+ * or with padding.
+ *
+ * Elements that point at others, or hold references, are texts to the core (nested): what these say is
+ * up to attributes/elements.h.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_HDF5_ELEMENT_H
 #define ZARRBRIDGE_HDF5_VOL_HDF5_ELEMENT_H
@@ -16,8 +20,9 @@
    side, in the host's order. */
 typedef struct vol_element {
     zb_dtype dtype; /* stored */
-    zb_dtype view;  /* an element of the HDF5 type, byte for byte */
-    void **owned;   /* details, lists of fields, names */
+    zb_dtype view; /* an element of the HDF5 type, byte for byte; a text, too, where it is nested */
+    bool nested;
+    void **owned; /* details, lists of fields, names */
     size_t owned_count;
 } vol_element;
 

@@ -84,7 +84,7 @@
     F(H5Pget_fclose_degree) F(H5Pset_fclose_degree) F(H5Pget_object_flush_cb)                      \
     F(H5Pset_object_flush_cb) F(H5Pget_userblock) F(H5Pget_append_flush)                           \
     F(H5VLintrospect_get_cap_flags) F(H5get_libversion) F(H5Dchunk_iter) F(H5Dget_storage_size)    \
-    F(H5Tencode)
+    F(H5Tencode) F(H5Tcommitted)
 
 /* Identifiers that the library keeps in variables; they get their values when it initialises. */
 #define H5_IDS(F)                                                                                  \
@@ -96,6 +96,7 @@
     F(H5P_LST_LINK_CREATE_ID_g) F(H5P_LST_GROUP_CREATE_ID_g) F(H5P_LST_GROUP_ACCESS_ID_g)          \
     F(H5P_LST_DATASET_CREATE_ID_g) F(H5P_LST_DATASET_ACCESS_ID_g)                                  \
     F(H5P_LST_ATTRIBUTE_CREATE_ID_g) F(H5P_LST_ATTRIBUTE_ACCESS_ID_g) F(H5P_LST_LINK_ACCESS_ID_g)  \
+    F(H5P_LST_DATATYPE_CREATE_ID_g) F(H5P_LST_DATATYPE_ACCESS_ID_g)                                \
     F(H5T_NATIVE_INT8_g) F(H5T_NATIVE_INT16_g) F(H5T_NATIVE_INT32_g) F(H5T_NATIVE_INT64_g)         \
     F(H5T_NATIVE_UINT8_g) F(H5T_NATIVE_UINT16_g) F(H5T_NATIVE_UINT32_g) F(H5T_NATIVE_UINT64_g)     \
     F(H5T_IEEE_F32LE_g) F(H5T_IEEE_F32BE_g) F(H5T_IEEE_F64LE_g) F(H5T_IEEE_F64BE_g) F(H5T_C_S1_g)  \

@@ -35,6 +35,10 @@ hid_t vol_type_double(h5_lib *lib);
 hid_t vol_type_text(h5_lib *lib);
 hid_t vol_type_fixed_text(h5_lib *lib, size_t size);
 
+/* Are two types the same? H5Tequal does not look at character set and padding of strings of any
+   length. */
+bool vol_type_is_same(h5_lib *lib, hid_t a, hid_t b);
+
 /* Does the type point at bytes elsewhere, or at objects, so that its own bytes mean nothing outside
    their file? */
 bool vol_type_has_pointers(h5_lib *lib, hid_t type);

@@ -43,6 +43,8 @@ typedef struct vol_attr {
     zb_dtype dtype;
     hid_t type;  /* the one that HDF5 is told, and that of VOL_ATTR_BYTES; 0: see kind and dtype */
     hid_t space; /* likewise; 0: as ndim and dims say */
+    char *
+        named; /* the path of the named datatype that the type is (objects/named_types.h), or NULL */
     void *data;  /* NULL when not written yet */
     bool points; /* VOL_ATTR_BYTES: elements own other memory, which H5Treclaim frees */
 } vol_attr;

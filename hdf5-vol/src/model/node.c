@@ -235,6 +235,10 @@ bool vol_node_has_own_type(vol_node *dataset) {
     return vol_node_shown(dataset).size > 0 && dataset->element;
 }
 
+bool vol_node_is_nested(vol_node *dataset) {
+    return vol_node_has_own_type(dataset) && dataset->element->nested;
+}
+
 /* A reason may name a path, which is UTF-8. */
 static hid_t reason_type(h5_lib *lib, size_t size) {
     hid_t type = vol_type_fixed_text(lib, size);

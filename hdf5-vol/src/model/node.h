@@ -151,6 +151,8 @@ hid_t vol_node_datatype(vol_node *node);
 hid_t vol_node_type(vol_node *dataset);
 /* Whether it is the one that side.h keeps, and not made of the Zarr type. */
 bool vol_node_has_own_type(vol_node *dataset);
+/* Whether its elements are texts that stand for elements of that type (hdf5/element.h). */
+bool vol_node_is_nested(vol_node *dataset);
 /* The elements as HDF5 sees them (hdf5/shown.h): what vol_node_type has a type for. Of size 0 when
    memory runs out. */
 zb_dtype vol_node_shown(vol_node *dataset);

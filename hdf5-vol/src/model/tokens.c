@@ -41,8 +41,12 @@ uint64_t vol_token_of_link(const vol_link *link) {
     return token_of_hash(vol_hash(hash, link->name, strlen(link->name)));
 }
 
+uint64_t vol_token_of_path(const char *path) {
+    return token_of_hash(vol_hash(VOL_HASH_START, path, strlen(path)));
+}
+
 bool vol_token_register(vol_node *node) {
-    node->token = token_of_hash(vol_hash(VOL_HASH_START, node->path, strlen(node->path)));
+    node->token = vol_token_of_path(node->path);
     if (known_by_token(node->file, node->token))
         return false;
     vol_node **bucket = &node->file->by_token[node->token % VOL_TOKEN_BUCKETS];

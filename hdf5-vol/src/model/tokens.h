@@ -17,6 +17,9 @@ uint64_t vol_hash(uint64_t hash, const void *data, size_t size);
 /* The token of the node behind a hard link, whether it is opened or not. */
 uint64_t vol_token_of_link(const vol_link *link);
 
+/* The token of the node that has that path. */
+uint64_t vol_token_of_path(const char *path);
+
 /* Gives a node the token of its path, by which it is found from now on. False when another node has
    it. */
 bool vol_token_register(vol_node *node);

@@ -51,6 +51,9 @@ struct vol_file {
     uint64_t nodes_left, links_left; /* forget.h: of these, when it last looked; 0 before */
     size_t holds;                    /* the same: callers that keep nodes */
     uint64_t last_loose_token;
+    /* Paths of objects that a copy is still to make, by the tokens that they will have: references may lead
+       there already. Borrowed; NULL but while something is copied into the file. */
+    const struct vol_map *to_come;
     vol_node *by_token[VOL_TOKEN_BUCKETS];
 };
 

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * References in what is copied from an HDF5 file, by HDF5's rules: with H5O_COPY_EXPAND_REFERENCE_FLAG
+ * they lead to the copies of their objects, else nowhere. HDF5 would copy objects elsewhere, too, which
+ * get no name; a store has no place for such, so that these are refused.
+ *
+ * An object that keeps its path in the other file (h5repack copies one by one so) keeps references to
+ * all that keep theirs.
+ */
+#ifndef ZARRBRIDGE_HDF5_VOL_COPY_REFERENCES_H
+#define ZARRBRIDGE_HDF5_VOL_COPY_REFERENCES_H
+
+#include "attributes/elements.h"
+#include "model/map.h"
+
+/* References of one copy. */
+typedef struct vol_import_references {
+    h5_lib *lib;
+    void *source; /* the native object: borrowed */
+    H5I_type_t type;
+    hid_t dxpl;
+    vol_file *file;
+    char *from, *to; /* the paths of what is copied: in the HDF5 file, and of the copy */
+    bool expand;
+    vol_map tokens;  /* from addresses to the members of `path` */
+    vol_map to_come; /* paths by tokens, for the file */
+    char **path;     /* owned; as many as `count` */
+    size_t count;
+} vol_import_references;
+
+/* Both due in pairs, also after a failure. Pushes errors. */
+herr_t vol_import_references_begin(vol_import_references *out, hid_t source, vol_file *file,
+                                   const vol_place *place, unsigned flags);
+void vol_import_references_end(vol_import_references *references);
+
+/* A vol_reference_visit: from an address in the HDF5 file to a token in the store. Pushes errors. */
+bool vol_import_reference(const vol_form *form, uint64_t *token, void *references);
+
+#endif

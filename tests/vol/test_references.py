@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: MIT
+"""Object references in datasets and attributes: paths in the store, and what copies make of them."""
+
+import json
+import warnings
+
+import h5py
+import numpy as np
+import pytest
+import zarr
+from conftest import run, tool
+from test_created_types import document
+from test_nested_types import plain
+
+ROW = np.dtype([("n", "i4"), ("to", h5py.ref_dtype)])
+
+
+def fill(path, nested=True):
+    with h5py.File(path, "w") as file:
+        file["x"] = np.arange(3)
+        file.create_group("g")
+        file["g/y"] = 5.0
+        file.create_group("g/t")
+        refs = file.create_dataset("refs", (2, 2), h5py.ref_dtype, chunks=(1, 2))
+        refs[0, 0], refs[1, 1], refs[1, 0] = file["g"].ref, file["g/y"].ref, file["g/t"].ref
+        file.create_dataset("one", data=file["x"].ref, dtype=h5py.ref_dtype)
+        file["x"].attrs["to"] = file["g"].ref
+        file["x"].attrs["rows"] = np.array([(1, file["g"].ref), (2, h5py.Reference())], ROW)
+        file["g"].attrs["up"] = file.ref
+        if nested:
+            file.create_dataset("rows", data=np.array([(1, file["x"].ref), (2, h5py.Reference())], ROW))
+            lists = file.create_dataset("lists", (2,), h5py.vlen_dtype(h5py.ref_dtype))
+            lists[1] = np.array([file["x"].ref, file["g"].ref], object)
+    return path
+
+
+def names(group, nested=True):
+    """Where all references lead."""
+    file = group.file
+
+    def name(ref):
+        return file[ref].name if ref else None
+
+    found = {"refs": [[name(ref) for ref in row] for row in group["refs"][...]], "one": name(group["one"][()]),
+             "to": name(group["x"].attrs["to"]), "rows of x": [name(row["to"]) for row in group["x"].attrs["rows"]]}
+    if nested:
+        found["rows"] = [name(ref) for ref in group["rows"]["to"]]
+        found["lists"] = [[name(ref) for ref in refs] for refs in group["lists"][...]]
+    return found
+
+
+def wanted(above="", nested=True):
+    g, x = f"{above}/g", f"{above}/x"
+    found = {"refs": [[g, None], [f"{g}/t", f"{g}/y"]], "one": x, "to": g, "rows of x": [g, None]}
+    if nested:
+        found |= {"rows": [x, None], "lists": [[], [x, g]]}
+    return found
+
+
+def test_kept(tmp_path):
+    path = fill(tmp_path / "x.zarr")
+    for mode in ("r", "r+"):
+        with h5py.File(path, mode) as file:
+            assert names(file) == wanted() and file["refs"].dtype == h5py.ref_dtype
+            assert file["refs"].id.get_type() == h5py.h5t.STD_REF_OBJ
+            assert not file["refs"][0, 1] and file[file["refs"][1, 1]][()] == 5.0
+            assert file[file["g"].attrs["up"]] == file["/"]
+
+
+def test_what_zarr_programs_see(tmp_path):
+    path = fill(tmp_path / "x.zarr")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        group = zarr.open_group(str(path), mode="r+")
+        assert group["refs"][:].tolist() == [["/g", ""], ["/g/t", "/g/y"]] and group["one"][()] == "/x"
+        assert [json.loads(text) for text in group["rows"][:]] == [{"n": 1, "to": "/x"}, {"n": 2, "to": None}]
+        assert json.loads(group["lists"][:][1]) == ["/x", "/g"]
+        group["refs"][0, 1] = "x"  # relative to the root
+        group["refs"][0, 0] = "/gone"
+    assert document(path, "refs")["data_type"] == "string"
+    with h5py.File(path, "r") as file:
+        assert file[file["refs"][0, 1]].name == "/x" and not file["refs"][0, 0]
+
+
+def test_hostile_paths(tmp_path):
+    """They lead to an object of the store, or nowhere."""
+    path = fill(tmp_path / "x.zarr")
+    fill(tmp_path / "other.zarr")
+    paths = ["../other.zarr/x", "/../other.zarr/x", "/x/../../other.zarr/g", "//", ".", "/x/y", "/g/./y", "/" * 4000,
+             "/" + "x" * 5000, "\u00e9"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        array = zarr.open_group(str(path), mode="r+")["refs"]
+        for text in paths:
+            array[0, 0] = text
+            with h5py.File(path, "r") as file:
+                ref = file["refs"][0, 0]
+                assert not ref or file[ref].name in ("/", "/x", "/g/y"), text
+                assert file[file["refs"][1, 1]].name == "/g/y"
+
+
+def test_moving_and_deleting(tmp_path):
+    """A path that leads nowhere any more is a null reference."""
+    path = fill(tmp_path / "x.zarr")
+    with h5py.File(path, "r+") as file:
+        file.move("g/y", "moved")
+        del file["x"]
+    with h5py.File(path, "r+") as file:
+        assert not file["refs"][1, 1] and not file["one"][()] and file["refs"][0, 0]
+        file["refs"][1, 1] = file["moved"].ref
+    with h5py.File(path, "r") as file:
+        assert file[file["refs"][1, 1]].name == "/moved"
+
+
+def test_lost_references_are_refused(tmp_path):
+    path = fill(tmp_path / "x.zarr")
+    with h5py.File(path, "r+") as file:
+        loose = file.create_group(None)
+        with pytest.raises(OSError, match="a reference to no object of this store"):
+            file["refs"][0, 1] = loose.ref
+        file["named"] = loose
+        file["refs"][0, 1] = file["named"].ref
+    with h5py.File(path, "r") as file:
+        assert file[file["refs"][0, 1]].name == "/named"
+
+
+@pytest.mark.parametrize("kind", [h5py.regionref_dtype, np.dtype([("r", h5py.regionref_dtype)]),
+                                  h5py.vlen_dtype(h5py.regionref_dtype)])
+def test_region_references_are_refused(kind, tmp_path):
+    with h5py.File(tmp_path / "x.zarr", "w") as file:
+        with pytest.raises((OSError, ValueError), match="references to regions.*; write references to objects"):
+            file.create_dataset("d", (2,), kind)
+        assert list(file) == []
+
+
+def test_h5repack(tmp_path):
+    fill(tmp_path / "a.h5", nested=False)
+    tool("h5repack", tmp_path / "a.h5", tmp_path / "b.zarr", connector="zarr")
+    tool("h5repack", "-f", "GZIP=1", tmp_path / "b.zarr", tmp_path / "c.zarr", connector="zarr")
+    tool("h5repack", tmp_path / "c.zarr", tmp_path / "d.h5", connector="zarr")
+    for name in ("b.zarr", "c.zarr", "d.h5"):
+        with h5py.File(tmp_path / name, "r") as file:
+            assert names(file, nested=False) == wanted(nested=False), name
+        tool("h5diff", tmp_path / "a.h5", tmp_path / name, connector="zarr")
+
+
+def test_h5repack_refuses_what_it_would_spoil(tmp_path):
+    """It hands on the addresses of references in compounds, which mean nothing in the other file."""
+    fill(tmp_path / "a.h5")
+    done = run(["h5repack", "--enable-error-stack", tmp_path / "a.h5", tmp_path / "b.zarr"], connector="zarr")
+    assert done.returncode != 0 and "a reference to no object of this store" in done.stderr
+
+
+def test_copies_with_the_flag(tmp_path):
+    """H5O_COPY_EXPAND_REFERENCE_FLAG: references lead to the copies."""
+    fill(tmp_path / "a.h5")
+    for source, target, above in (("a.h5", "b.zarr", "/"), ("b.zarr", "c.h5", "/in")):
+        tool("h5copy", "-f", "ref", "-i", tmp_path / source, "-o", tmp_path / target, "-s", above,
+             "-d", "/in" if above == "/" else "/back", connector="zarr")
+    for name, above in (("b.zarr", "/in"), ("c.h5", "/back")):
+        with h5py.File(tmp_path / name, "r") as file:
+            assert names(file[above]) == wanted(above), name
+            assert file[file[above]["g"].attrs["up"]].name == above
+    for source, path in (("a.h5", ""), ("b.zarr", "/in")):
+        for name in ("refs", "rows", "x"):
+            done = run(["h5copy", "--enable-error-stack", "-f", "ref", "-i", tmp_path / source, "-o",
+                        tmp_path / ("d.zarr" if source == "a.h5" else "d.h5"), "-s", f"{path}/{name}", "-d", name],
+                       connector="zarr")
+            assert done.returncode != 0 and "which is not copied" in done.stderr, (source, name)
+
+
+def test_copies_without_the_flag(tmp_path):
+    """They are null, unless the object keeps its path on its way into a store."""
+    fill(tmp_path / "a.h5")
+    fill(tmp_path / "b.zarr")
+    with h5py.File(tmp_path / "a.h5") as source, h5py.File(tmp_path / "c.zarr", "w") as target:
+        source.copy("/", target, "other")
+        assert not target["other/refs"][0, 0] and not target["other/x"].attrs["to"]
+        assert [bool(ref) for ref in target["other/rows"]["to"]] == [False, False]
+        for name in source:
+            source.copy(name, target, name)
+        assert names(target) == wanted()
+    with h5py.File(tmp_path / "c.zarr") as file:
+        assert names(file) == wanted()
+    with h5py.File(tmp_path / "b.zarr") as source, h5py.File(tmp_path / "d.h5", "w") as target:
+        for name in ("refs", "x", "g"):
+            source.copy(name, target, name)
+        assert not target["refs"][0, 0] and not target["x"].attrs["to"]
+        with pytest.raises((OSError, RuntimeError), match="H5O_COPY_EXPAND_REFERENCE_FLAG"):
+            source.copy("rows", target, "rows")
+        source.copy("one", target, "one")
+        assert not target["one"][()]
+
+
+def test_copies_from_store_to_store(tmp_path):
+    """Paths are copied as they are."""
+    fill(tmp_path / "a.zarr")
+    with h5py.File(tmp_path / "a.zarr", "r+") as file:
+        file.copy("rows", "again")
+        assert plain(file["again"]["n"]) == [1, 2] and file[file["again"]["to"][0]].name == "/x"
+        done = run(["h5copy", "--enable-error-stack", "-f", "ref", "-i", tmp_path / "a.zarr", "-o", tmp_path / "b.zarr",
+                    "-s", "g", "-d", "g"], connector="zarr")
+        assert done.returncode != 0 and "H5O_COPY_EXPAND_REFERENCE_FLAG" in done.stderr
