@@ -5,6 +5,7 @@
  * SWMR, direct chunk access, ...) are refused with an error.
  */
 #include "callbacks/classes.h"
+#include "create/list_member.h"
 #include "data/strings.h"
 #include "hdf5/errors.h"
 #include "model/writers.h"
@@ -88,6 +89,28 @@ herr_t vol_group_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, voi
     if (args->op_type == H5VL_NATIVE_GROUP_GET_OBJINFO)
         return get_objinfo(object, &native->get_objinfo);
     return vol_refuse(lib, "this operation of the native file format");
+}
+
+/* Questions about chunks are for datasets that show some. */
+static bool has_chunks(const vol_object *object) {
+    if (object->node->is_unreadable || vol_list_member_layout(object->node) == H5D_CHUNKED)
+        return true;
+    VOL_PUSH(object->lib, DATASET, BADVALUE, "dataset '%s' is not chunked", object->node->path);
+    return false;
+}
+
+static bool is_about_chunks(int operation) {
+    switch (operation) {
+    case H5VL_NATIVE_DATASET_GET_CHUNK_INDEX_TYPE:
+    case H5VL_NATIVE_DATASET_GET_NUM_CHUNKS:
+    case H5VL_NATIVE_DATASET_GET_CHUNK_INFO_BY_IDX:
+    case H5VL_NATIVE_DATASET_GET_CHUNK_INFO_BY_COORD:
+    case H5VL_NATIVE_DATASET_GET_CHUNK_STORAGE_SIZE:
+    case H5VL_NATIVE_DATASET_CHUNK_ITER:
+        return true;
+    default:
+        return false;
+    }
 }
 
 /* The chunks of the grid, written or not: Zarr keeps no list of those that exist. */
@@ -228,6 +251,8 @@ herr_t vol_dataset_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, v
     if (object->under)
         return lib->H5VLdataset_optional(object->under, lib->native, args, dxpl, req);
     H5VL_native_dataset_optional_args_t *native = args->args;
+    if (is_about_chunks(args->op_type) && !has_chunks(object))
+        return -1;
     switch (args->op_type) {
     case H5VL_NATIVE_DATASET_GET_CHUNK_INDEX_TYPE:
         *native->get_chunk_idx_type.idx_type = H5D_CHUNK_IDX_BTREE;

@@ -84,7 +84,12 @@
     F(H5Pget_fclose_degree) F(H5Pset_fclose_degree) F(H5Pget_object_flush_cb)                      \
     F(H5Pset_object_flush_cb) F(H5Pget_userblock) F(H5Pget_append_flush)                           \
     F(H5VLintrospect_get_cap_flags) F(H5get_libversion) F(H5Dchunk_iter) F(H5Dget_storage_size)    \
-    F(H5Tencode)
+    F(H5Tencode) F(H5Pget_obj_track_times) F(H5Pset_obj_track_times)                               \
+    F(H5Pget_attr_creation_order) F(H5Pget_attr_phase_change) F(H5Pset_attr_phase_change)          \
+    F(H5Pget_link_phase_change) F(H5Pset_link_phase_change) F(H5Pget_est_link_info)                \
+    F(H5Pset_est_link_info) F(H5Pget_local_heap_size_hint) F(H5Pset_local_heap_size_hint)          \
+    F(H5Pget_fill_time) F(H5Pset_fill_time) F(H5Pget_alloc_time) F(H5Pset_alloc_time)              \
+    F(H5Pset_layout) F(H5Tget_create_plist) F(H5Premove_filter)
 
 /* Identifiers that the library keeps in variables; they get their values when it initialises. */
 #define H5_IDS(F)                                                                                  \
