@@ -2,9 +2,10 @@
 /*
  * "Optional" operations: questions about objects that programs take for native ones. Only those
  * that h5py and the HDF5 tools need have an answer for Zarr; the others (caches, file drivers,
- * SWMR, direct chunk access, ...) are refused with an error.
+ * SWMR, ...) are refused with an error.
  */
 #include "callbacks/classes.h"
+#include "callbacks/direct_chunks.h"
 #include "create/list_member.h"
 #include "data/strings.h"
 #include "hdf5/errors.h"
@@ -107,6 +108,8 @@ static bool is_about_chunks(int operation) {
     case H5VL_NATIVE_DATASET_GET_CHUNK_INFO_BY_COORD:
     case H5VL_NATIVE_DATASET_GET_CHUNK_STORAGE_SIZE:
     case H5VL_NATIVE_DATASET_CHUNK_ITER:
+    case H5VL_NATIVE_DATASET_CHUNK_READ:
+    case H5VL_NATIVE_DATASET_CHUNK_WRITE:
         return true;
     default:
         return false;
@@ -128,8 +131,10 @@ static herr_t get_num_chunks(const vol_object *object, hsize_t *count) {
 
 /* ---- Single chunks ------------------------------------------------------------------------ */
 
-/* The stored bytes of a chunk; 0 when it is not stored. */
+/* The bytes of a chunk; 0 when it is not stored. Those that H5Dread_chunk gives, where it does: programs
+   size its buffer by them; else those in the store. */
 static herr_t get_chunk_size(const vol_object *object, const uint64_t *index, hsize_t *size) {
+    hsize_t offset[ZB_MAX_NDIM] = {0};
     zb_error err;
     uint64_t bytes = 0;
     enum zb_code code = vol_writer_flush(object->node, &err);
@@ -141,7 +146,11 @@ static herr_t get_chunk_size(const vol_object *object, const uint64_t *index, hs
     }
     if (size)
         *size = bytes;
-    return 0;
+    if (!size || bytes == 0 || !vol_direct_has(object->node))
+        return 0;
+    for (uint32_t d = 0; d < zb_node_array(object->node->zarr)->ndim; d++)
+        offset[d] = zb_array_chunk_at(object->node->zarr, ZB_GRID_INNER, d, index[d]).start;
+    return vol_direct_size(object, offset, size);
 }
 
 /* The chunk that begins at an offset. */
@@ -226,6 +235,28 @@ static int visit_chunk(const vol_object *object, const zb_node *array, const uin
     return size > 0 ? visit(offset, 0, HADDR_UNDEF, size, context) : H5_ITER_CONT;
 }
 
+static herr_t read_chunk(const vol_object *object, H5VL_native_dataset_chunk_read_t *args) {
+    uint64_t index[ZB_MAX_NDIM];
+    hsize_t size = 0;
+    size_t *room = NULL;
+    if (object->lib->chunks_have_room) /* it follows the arguments that the header knows */
+        memcpy(&room, (const char *)args + sizeof *args, sizeof room);
+    if (find_chunk(object, args->offset, index) < 0 || get_chunk_size(object, index, &size) < 0)
+        return -1;
+    if (size > 0)
+        return vol_direct_read(object, args->offset, args->buf, room, &args->filters);
+    VOL_PUSH(object->lib, DATASET, NOTFOUND, "this chunk of '%s' has not been written",
+             object->node->path);
+    return -1;
+}
+
+static herr_t write_chunk(const vol_object *object, const H5VL_native_dataset_chunk_write_t *args) {
+    uint64_t index[ZB_MAX_NDIM];
+    return find_chunk(object, args->offset, index) < 0
+               ? -1
+               : vol_direct_write(object, args->offset, args->filters, args->size, args->buf);
+}
+
 /* The program may resize the dataset meanwhile: the chunks are those of the array as it was, and is
    still. */
 static herr_t iterate_chunks(const vol_object *object, H5D_chunk_iter_op_t visit, void *context) {
@@ -244,7 +275,6 @@ static herr_t iterate_chunks(const vol_object *object, H5D_chunk_iter_op_t visit
 
 /* ---- Datasets ----------------------------------------------------------------------------- */
 
-/* Chunks have no addresses, so that they are neither read nor written past the codecs. */
 herr_t vol_dataset_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void **req) {
     const vol_object *object = obj;
     h5_lib *lib = object->lib;
@@ -269,6 +299,10 @@ herr_t vol_dataset_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, v
                    ? -1
                    : get_chunk_size(object, index, native->get_chunk_storage_size.size);
     }
+    case H5VL_NATIVE_DATASET_CHUNK_READ:
+        return read_chunk(object, &native->chunk_read);
+    case H5VL_NATIVE_DATASET_CHUNK_WRITE:
+        return write_chunk(object, &native->chunk_write);
     case H5VL_NATIVE_DATASET_CHUNK_ITER:
         return iterate_chunks(object, native->chunk_iter.op, native->chunk_iter.op_data);
     case H5VL_NATIVE_DATASET_GET_VLEN_BUF_SIZE:
