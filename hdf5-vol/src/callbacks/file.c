@@ -334,7 +334,8 @@ herr_t vol_file_specific(h5_lib *lib, void *obj, H5VL_file_specific_args_t *args
 /* What the file's close degree says about objects that are open still. */
 static herr_t close_by_degree(const vol_object *object) {
     const H5F_close_degree_t degree = object->handle->manners.close_degree;
-    const unsigned objects = H5F_OBJ_LOCAL | H5F_OBJ_DATASET | H5F_OBJ_GROUP | H5F_OBJ_ATTR;
+    const unsigned objects =
+        H5F_OBJ_LOCAL | H5F_OBJ_DATASET | H5F_OBJ_GROUP | H5F_OBJ_DATATYPE | H5F_OBJ_ATTR;
     if (degree == H5F_CLOSE_STRONG)
         vol_object_close_all(object);
     if (degree != H5F_CLOSE_SEMI || vol_object_ids(object, objects, 0, NULL) == 0)

@@ -9,8 +9,10 @@
 #include "create/list_member.h"
 #include "data/strings.h"
 #include "hdf5/errors.h"
+#include "model/side.h"
 #include "model/writers.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Adds the bytes that the arrays below a node take in the store; arrays that cannot be read count
@@ -333,6 +335,41 @@ herr_t vol_link_optional(void *obj, const H5VL_loc_params_t *loc, H5VL_optional_
     return vol_refuse(lib, "this operation of the native file format");
 }
 
+/* ---- Comments ----------------------------------------------------------------------------- */
+
+/* The member of side.h with an object's comment: a text. */
+#define COMMENT "comment"
+
+static herr_t get_comment(vol_node *node, const H5VL_native_object_get_comment_t *args) {
+    const char *text = node->is_unreadable ? NULL : zb_json_string(vol_side_get(node, COMMENT));
+    vol_copy_name(text ? text : "", args->buf, args->buf_size, args->comment_len);
+    return 0;
+}
+
+/* An empty text, or none, takes the comment away. */
+static enum zb_code keep_comment(vol_node *node, const char *text, zb_error *err) {
+    if (!text || !*text)
+        return vol_side_set(node, COMMENT, NULL, err);
+    zb_json_writer *out = zb_json_writer_new();
+    zb_json_write_string(out, text);
+    char *json = zb_json_writer_end(out, NULL);
+    enum zb_code code = json ? vol_side_set(node, COMMENT, json, err)
+                             : zb_fail(err, ZB_ENOMEM, "no memory for a comment");
+    free(json);
+    return code;
+}
+
+static herr_t set_comment(const vol_object *object, vol_node *node, const char *text) {
+    zb_error err = {0};
+    if (!vol_may_write(object, "set a comment"))
+        return -1;
+    if (keep_comment(node, text, &err) == ZB_OK)
+        return 0;
+    zb_error_prefix(&err, err.code, "the comment of '%s'", node->path);
+    VOL_PUSH_ZB(object->lib, SYM, WRITEERROR, &err);
+    return -1;
+}
+
 herr_t vol_object_optional(void *obj, const H5VL_loc_params_t *loc, H5VL_optional_args_t *args,
                            hid_t dxpl, void **req) {
     const vol_object *object = obj;
@@ -340,11 +377,14 @@ herr_t vol_object_optional(void *obj, const H5VL_loc_params_t *loc, H5VL_optiona
     if (object->under)
         return lib->H5VLobject_optional(object->under, loc, lib->native, args, dxpl, req);
     H5VL_native_object_optional_args_t *native = args->args;
+    vol_node *node;
     switch (args->op_type) {
     case H5VL_NATIVE_OBJECT_GET_COMMENT:
-        vol_copy_name("", native->get_comment.buf, native->get_comment.buf_size,
-                      native->get_comment.comment_len);
-        return 0;
+        node = vol_locate(object, loc);
+        return node ? get_comment(node, &native->get_comment) : -1;
+    case H5VL_NATIVE_OBJECT_SET_COMMENT:
+        node = vol_locate(object, loc);
+        return node ? set_comment(object, node, native->set_comment.comment) : -1;
     case H5VL_NATIVE_OBJECT_GET_NATIVE_INFO:
         memset(native->get_native_info.ninfo, 0, sizeof *native->get_native_info.ninfo);
         return 0;

@@ -89,7 +89,7 @@
     F(H5Pget_link_phase_change) F(H5Pset_link_phase_change) F(H5Pget_est_link_info)                \
     F(H5Pset_est_link_info) F(H5Pget_local_heap_size_hint) F(H5Pset_local_heap_size_hint)          \
     F(H5Pget_fill_time) F(H5Pset_fill_time) F(H5Pget_alloc_time) F(H5Pset_alloc_time)              \
-    F(H5Pset_layout) F(H5Tget_create_plist) F(H5Premove_filter)
+    F(H5Pset_layout) F(H5Tget_create_plist) F(H5Premove_filter) F(H5Tcommitted)
 
 /* Identifiers that the library keeps in variables; they get their values when it initialises. */
 #define H5_IDS(F)                                                                                  \
