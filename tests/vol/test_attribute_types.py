@@ -145,7 +145,7 @@ def both(tmp_path_factory):
 @pytest.mark.parametrize("on", ["/", "g", "d"])
 def test_all_come_back(both, on):
     with h5py.File(both[0], "r") as native, h5py.File(both[1], "r") as store:
-        assert list(store[on].attrs) == list(VALUES)
+        assert list(store[on].attrs) == list(native[on].attrs)
         for name in VALUES:
             try:
                 same(describe(store[on], name), describe(native[on], name))
@@ -165,7 +165,7 @@ def test_while_the_file_is_open(tmp_path, both):
 
 def test_the_plain_values(both):
     attributes = json.loads((both[1] / "g" / "zarr.json").read_text())["attributes"]
-    assert list(attributes) == [*VALUES, "_hdf5"]
+    assert [name for name in attributes if name != "_hdf5"] == list(VALUES)
     for name, (value, _, plain) in VALUES.items():
         if plain is not None or isinstance(value, h5py.Empty):
             assert attributes[name] == plain, name
@@ -317,7 +317,8 @@ def test_entries_go_with_their_attributes(tmp_path):
     with h5py.File(path, "r+") as f:
         del f.attrs["z"]
     document = json.loads((path / "zarr.json").read_text())
-    assert document["attributes"] == {"c": "new"}
+    left = document["attributes"]
+    assert left["c"] == "new" and "attributes" not in json.loads(left["_hdf5"])
 
 
 def test_another_programs_side_attribute_stays(tmp_path):

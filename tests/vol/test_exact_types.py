@@ -227,7 +227,7 @@ def test_h5py_enumerations(tmp_path):
     made = document(tmp_path / "x.zarr")
     assert made["data_type"] == "int16" and made["fill_value"] == 5
     side = json.loads(made["attributes"]["_hdf5"])
-    assert side == {"version": 1, "type": {"class": "enum", "base": "<i2", "members": [["OFF", 0], ["ON", 5]]}}
+    assert side["type"] == {"class": "enum", "base": "<i2", "members": [["OFF", 0], ["ON", 5]]}
 
 
 def test_arrays(tmp_path):
@@ -349,7 +349,7 @@ def test_without_a_shape(kind, tmp_path):
     for name in (path, tmp_path / "a.h5"):
         with h5py.File(name, "w") as file:
             file.create_dataset("e", data=h5py.Empty(np.dtype(kind)))
-            file.create_dataset("z", (0,), kind)
+            file.create_dataset("z", (0,), kind, chunks=(1,), maxshape=(None,))
     tool("h5repack", path, tmp_path / "b.h5", connector="zarr")
     tool("h5repack", tmp_path / "b.h5", tmp_path / "c.zarr", connector="zarr")
     tool("h5repack", "-f", "GZIP=1", tmp_path / "c.zarr", tmp_path / "d.zarr", connector="zarr")

@@ -127,7 +127,8 @@ def test_form(tmp_path):
     with h5py.File(path, "w", track_order=True) as f:
         f["b"] = 1
         f["a"] = h5py.SoftLink("b")
-    assert side(path) == {"version": 1, "links": {"a": {"soft": "b"}}, "order": ["b", "a"]}
+    kept = side(path)
+    assert kept["links"] == {"a": {"soft": "b"}} and kept["order"] == ["b", "a"]
     zarr.open_group(path, mode="r+").create_array("0 new", shape=(1,), dtype="i4")
     with h5py.File(path, "r+") as f:
         assert list(f) == ["b", "a", "0 new"]

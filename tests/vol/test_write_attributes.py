@@ -55,7 +55,7 @@ def test_values(path, on):
         f.create_dataset("d", (3,), "f4")
         for name, (value, _) in VALUES.items():
             f[on].attrs[name] = value
-        assert list(f[on].attrs) == list(VALUES)
+        assert list(f[on].attrs) == sorted(VALUES)  # no order is tracked
         for name, (value, _) in VALUES.items():  # while it is open, as it was written
             got = f[on].attrs[name]
             assert type(got) is type(value) or same(got, value), name
@@ -123,7 +123,7 @@ def test_what_others_wrote_survives(path):
 
 def test_consolidated_metadata_stay_current(path):
     with h5py.File(path, "w") as f:
-        f["g/d"] = np.arange(3)
+        f.create_dataset("g/d", data=np.arange(3), chunks=(3,), maxshape=(None,))
     zarr.consolidate_metadata(path)
     with h5py.File(path, "r+") as f:
         f["g/d"].attrs["n"] = 5
@@ -258,13 +258,13 @@ def test_the_order_of_an_open_file_is_that_of_a_reopened_one(path):
     """The attributes of the document come in their order, those that stand for names of dimensions
     behind them."""
     with h5py.File(path, "w") as f:
-        x = f.create_dataset("x", (3,))
+        x = f.create_dataset("x", (3,), track_order=True)
         x.attrs["before"] = 1
         x.make_scale("x")
         for name in ("z", "a", "m"):
             x.attrs[name] = name
         x.attrs["a"] = 2  # anew: it goes to the end
-        y = f.create_dataset("y", (3,))
+        y = f.create_dataset("y", (3,), track_order=True)
         y.dims[0].label = "x"
         y.attrs["units"] = "K"
         open_order = [list(x.attrs), list(y.attrs)]
@@ -276,7 +276,7 @@ def test_the_order_of_an_open_file_is_that_of_a_reopened_one(path):
 def test_what_others_change_shows_when_the_file_is_opened_again(path):
     """An open file shows the attributes that it found and its own changes. None of theirs is
     lost."""
-    with h5py.File(path, "w") as f:
+    with h5py.File(path, "w", track_order=True) as f:
         f.attrs["ours"] = 1
         zarr.open_group(path, mode="r+").attrs["theirs"] = 2
         f.attrs["more"] = 3

@@ -5,6 +5,7 @@
 #include "callbacks/flush.h"
 #include "create/spec.h"
 #include "create/creation_list.h"
+#include "create/list_member.h"
 #include "model/max_shape.h"
 #include "model/space.h"
 #include "model/edit.h"
@@ -267,6 +268,12 @@ static herr_t set_extent(const vol_object *object, const hsize_t *size) {
         return -1;
     if (vol_node_is_null(node)) {
         VOL_PUSH(lib, DATASET, BADVALUE, "dataset '%s' has no shape (H5S_NULL) to change",
+                 node->path);
+        return -1;
+    }
+    if (ndim > 0 && vol_list_member_layout(node) != H5D_CHUNKED) {
+        VOL_PUSH(lib, DATASET, BADVALUE,
+                 "dataset '%s' has contiguous or compact storage, and so a fixed shape",
                  node->path);
         return -1;
     }

@@ -3,32 +3,33 @@
 #include "callbacks/classes.h"
 #include "callbacks/flush.h"
 #include "create/datatype.h"
+#include "create/list_member.h"
 #include "hdf5/errors.h"
 #include "hdf5/property_lists.h"
 #include "objects/elsewhere.h"
 
-static enum zb_code make(vol_node *base, const char *name, hid_t type, hid_t lcpl, vol_node **out,
-                         zb_error *err) {
+static enum zb_code make(vol_node *base, const char *name, hid_t type, hid_t lcpl, hid_t tcpl,
+                         vol_node **out, zb_error *err) {
     vol_place place;
     if (!name)
-        return vol_datatype_make(base->file, type, NULL, out, err);
+        return vol_datatype_make(base->file, type, tcpl, NULL, out, err);
     enum zb_code code =
         vol_place_find(base, name, vol_makes_groups(base->file->lib, lcpl), &place, err);
     if (code)
         return code;
-    code = vol_datatype_make(base->file, type, &place, out, err);
+    code = vol_datatype_make(base->file, type, tcpl, &place, out, err);
     vol_place_clear(&place);
     return code;
 }
 
 static void *commit(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
-                    hid_t type, hid_t lcpl) {
+                    hid_t type, hid_t lcpl, hid_t tcpl) {
     vol_node *node = NULL;
     zb_error err = {0};
     vol_node *base = vol_may_write(object, "commit a datatype") ? vol_locate(object, loc) : NULL;
     if (!base)
         return NULL;
-    if (make(base, name, type, lcpl, &node, &err) == ZB_OK)
+    if (make(base, name, type, lcpl, tcpl, &node, &err) == ZB_OK)
         return vol_object_new(object->handle, node, H5I_DATATYPE);
     vol_push_making(object->lib, *object->lib->H5E_CANTCREATE_g, &err);
     return NULL;
@@ -47,7 +48,7 @@ static void *vol_datatype_commit(void *obj, const H5VL_loc_params_t *loc, const 
         !vol_list_check(lib, tcpl, *lib->H5P_CLS_DATATYPE_CREATE_ID_g) ||
         !vol_list_check(lib, tapl, *lib->H5P_CLS_DATATYPE_ACCESS_ID_g))
         return NULL;
-    return commit(object, loc, name, type, lcpl);
+    return commit(object, loc, name, type, lcpl, tcpl);
 }
 
 static void *vol_datatype_open(void *obj, const H5VL_loc_params_t *loc, const char *name,
@@ -92,7 +93,8 @@ static herr_t vol_datatype_get(void *obj, H5VL_datatype_get_args_t *args, hid_t 
         size = args->args.get_binary.buf_size;
         return encode(object->node, args->args.get_binary.buf, &size);
     case H5VL_DATATYPE_GET_TCPL:
-        args->args.get_tcpl.tcpl_id = lib->H5Pcreate(*lib->H5P_CLS_DATATYPE_CREATE_ID_g);
+        args->args.get_tcpl.tcpl_id =
+            vol_list_member_new(object->node, *lib->H5P_CLS_DATATYPE_CREATE_ID_g);
         return args->args.get_tcpl.tcpl_id < 0 ? -1 : 0;
     }
     return vol_refuse(lib, "this question about a named datatype");

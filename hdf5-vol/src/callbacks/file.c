@@ -8,11 +8,14 @@
  */
 #include "callbacks/classes.h"
 #include "attributes/write.h"
+#include "create/creation_list.h"
+#include "create/list_member.h"
 #include "hdf5/errors.h"
 #include "hdf5/shadows.h"
 #include "model/link_order.h"
 #include "model/writers.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* A copy of fapl that leads to the native connector. The caller closes it. */
@@ -35,11 +38,31 @@ static void *object_of_handle(h5_lib *lib, vol_handle *handle) {
     return object;
 }
 
-/* Creates or opens a store. On failure h5py takes the class of its exception from the errno. */
-static void *store_of_path(h5_lib *lib, const char *name, unsigned flags, hid_t fapl,
-                           const vol_options *options, bool create, unsigned order) {
+static enum zb_code create_store(h5_lib *lib, const char *name, bool truncate, hid_t fcpl,
+                                 const vol_options *options, vol_handle **out, zb_error *err) {
+    vol_changes members = {.count = 0};
+    char *attributes;
+    unsigned order = 0;
+    enum zb_code code = vol_list_member_attributes(lib, fcpl, &members, &attributes, err);
+    vol_changes_clear(&members);
+    if (!code)
+        code = vol_handle_create(lib, name, options, truncate, attributes, out, err);
+    free(attributes);
+    if (code || lib->H5Pget_link_creation_order(fcpl, &order) < 0)
+        return code;
+    code = vol_order_begin((*out)->file->root, order, err);
+    if (code)
+        vol_handle_release(*out);
+    return code;
+}
+
+/* Creates a store by a creation list, or opens one (-1). On failure h5py takes the class of its
+   exception from the errno. */
+static void *store_of_path(h5_lib *lib, const char *name, unsigned flags, hid_t fcpl, hid_t fapl,
+                           const vol_options *options) {
     zb_error err = {0};
     vol_handle *handle;
+    const bool create = fcpl >= 0;
     if (!vol_fapl_check(lib, fapl, create || flags & H5_ACC_RDWR))
         return NULL;
     if (flags & H5_ACC_SWMR_WRITE) {
@@ -47,13 +70,8 @@ static void *store_of_path(h5_lib *lib, const char *name, unsigned flags, hid_t 
         return NULL;
     }
     enum zb_code code =
-        create ? vol_handle_create(lib, name, options, flags & H5_ACC_TRUNC, &handle, &err)
+        create ? create_store(lib, name, flags & H5_ACC_TRUNC, fcpl, options, &handle, &err)
                : vol_handle_open(lib, name, options, flags & H5_ACC_RDWR, &handle, &err);
-    if (code == ZB_OK && create) {
-        code = vol_order_begin(handle->file->root, order, &err);
-        if (code)
-            vol_handle_release(handle);
-    }
     if (code != ZB_OK) {
         VOL_PUSH_ZB(lib, FILE, CANTOPENFILE, &err);
         return NULL;
@@ -92,9 +110,7 @@ void *vol_file_create(h5_lib *lib, const char *name, unsigned flags, hid_t fcpl,
     }
     if (!vol_fcpl_check(lib, fcpl))
         return NULL;
-    unsigned order = 0;
-    lib->H5Pget_link_creation_order(fcpl, &order);
-    return store_of_path(lib, name, flags, fapl, &options, true, order);
+    return store_of_path(lib, name, flags, fcpl, fapl, &options);
 }
 
 /* After the native connector has failed: says what is there when that is known, instead of its
@@ -123,7 +139,7 @@ void *vol_file_open(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, h
             explain(lib, name);
         return vol_object_pass(lib, H5I_FILE, under);
     }
-    return store_of_path(lib, name, flags, fapl, &options, false, 0);
+    return store_of_path(lib, name, flags, -1, fapl, &options);
 }
 
 /* ---- Get ---- */
@@ -143,10 +159,8 @@ static herr_t get_of_store(const vol_object *object, H5VL_file_get_args_t *args)
         args->args.get_fapl.fapl_id = vol_fapl_new(lib, &object->handle->manners);
         return args->args.get_fapl.fapl_id < 0 ? -1 : 0;
     case H5VL_FILE_GET_FCPL:
-        /* Tracked creation order makes h5py list attributes in the order of the JSON document. */
-        args->args.get_fcpl.fcpl_id = lib->H5Pcreate(*lib->H5P_CLS_FILE_CREATE_ID_g);
-        lib->H5Pset_link_creation_order(args->args.get_fcpl.fcpl_id, vol_order_flags(file->root));
-        return lib->H5Pset_attr_creation_order(args->args.get_fcpl.fcpl_id, H5P_CRT_ORDER_TRACKED);
+        args->args.get_fcpl.fcpl_id = vol_group_list(file->root, *lib->H5P_CLS_FILE_CREATE_ID_g);
+        return args->args.get_fcpl.fcpl_id < 0 ? -1 : 0;
     case H5VL_FILE_GET_FILENO:
         *args->args.get_fileno.fileno = (unsigned long)file->number;
         return 0;
@@ -320,7 +334,8 @@ herr_t vol_file_specific(h5_lib *lib, void *obj, H5VL_file_specific_args_t *args
 /* What the file's close degree says about objects that are open still. */
 static herr_t close_by_degree(const vol_object *object) {
     const H5F_close_degree_t degree = object->handle->manners.close_degree;
-    const unsigned objects = H5F_OBJ_LOCAL | H5F_OBJ_DATASET | H5F_OBJ_GROUP | H5F_OBJ_ATTR;
+    const unsigned objects =
+        H5F_OBJ_LOCAL | H5F_OBJ_DATASET | H5F_OBJ_GROUP | H5F_OBJ_DATATYPE | H5F_OBJ_ATTR;
     if (degree == H5F_CLOSE_STRONG)
         vol_object_close_all(object);
     if (degree != H5F_CLOSE_SEMI || vol_object_ids(object, objects, 0, NULL) == 0)

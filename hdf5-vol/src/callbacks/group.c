@@ -2,42 +2,57 @@
 /* Groups: the callbacks. */
 #include "callbacks/classes.h"
 #include "callbacks/flush.h"
+#include "create/creation_list.h"
+#include "create/list_member.h"
 #include "model/edit.h"
 #include "model/link_order.h"
 #include "hdf5/errors.h"
 #include "objects/elsewhere.h"
 #include "hdf5/property_lists.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* HDF5 links a group without a name afterwards. */
-static enum zb_code make(vol_node *base, const char *name, hid_t lcpl, vol_node **out,
-                         zb_error *err) {
+static enum zb_code make_at(vol_node *base, const char *name, hid_t lcpl, const char *attributes,
+                            vol_node **out, zb_error *err) {
     vol_place place;
     if (!name)
-        return vol_edit_create_loose_group(base->file, NULL, out, err);
+        return vol_edit_create_loose_group(base->file, attributes, out, err);
     enum zb_code code =
         vol_place_find(base, name, vol_makes_groups(base->file->lib, lcpl), &place, err);
     if (code)
         return code;
-    code = vol_edit_create_group(&place, NULL, out, err);
+    code = vol_edit_create_group(&place, attributes, out, err);
     vol_place_clear(&place);
+    return code;
+}
+
+static enum zb_code make(vol_node *base, const char *name, hid_t lcpl, hid_t gcpl, vol_node **out,
+                         zb_error *err) {
+    h5_lib *lib = base->file->lib;
+    vol_changes members = {.count = 0};
+    char *attributes;
+    unsigned order = 0;
+    enum zb_code code = vol_list_member_attributes(lib, gcpl, &members, &attributes, err);
+    vol_changes_clear(&members);
+    if (!code)
+        code = make_at(base, name, lcpl, attributes, out, err);
+    free(attributes);
+    if (!code && lib->H5Pget_link_creation_order(gcpl, &order) >= 0)
+        code = vol_order_begin(*out, order, err);
     return code;
 }
 
 static void *create_group(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
                           hid_t lcpl, hid_t gcpl) {
     h5_lib *lib = object->lib;
-    unsigned order = 0;
     vol_node *node = NULL;
     zb_error err = {0};
     vol_node *base = vol_may_write(object, "create a group") ? vol_locate(object, loc) : NULL;
     if (!base)
         return NULL;
-    enum zb_code code = make(base, name, lcpl, &node, &err);
-    if (!code && lib->H5Pget_link_creation_order(gcpl, &order) >= 0)
-        code = vol_order_begin(node, order, &err);
-    if (!code)
+    if (make(base, name, lcpl, gcpl, &node, &err) == ZB_OK)
         return vol_object_new(object->handle, node, H5I_GROUP);
     vol_push_making(lib, *lib->H5E_CANTCREATE_g, &err);
     return NULL;
@@ -102,9 +117,8 @@ static herr_t vol_group_get(void *obj, H5VL_group_get_args_t *args, hid_t dxpl, 
         return lib->H5VLgroup_get(object->under, lib->native, args, dxpl, req);
     switch (args->op_type) {
     case H5VL_GROUP_GET_GCPL:
-        args->args.get_gcpl.gcpl_id = lib->H5Pcreate(*lib->H5P_CLS_GROUP_CREATE_ID_g);
-        lib->H5Pset_link_creation_order(args->args.get_gcpl.gcpl_id, vol_order_flags(object->node));
-        return lib->H5Pset_attr_creation_order(args->args.get_gcpl.gcpl_id, H5P_CRT_ORDER_TRACKED);
+        args->args.get_gcpl.gcpl_id = vol_group_list(object->node, *lib->H5P_CLS_GROUP_CREATE_ID_g);
+        return args->args.get_gcpl.gcpl_id < 0 ? -1 : 0;
     case H5VL_GROUP_GET_INFO:
         return get_info(object, &args->args.get_info);
     }

@@ -2,14 +2,18 @@
 /*
  * "Optional" operations: questions about objects that programs take for native ones. Only those
  * that h5py and the HDF5 tools need have an answer for Zarr; the others (caches, file drivers,
- * SWMR, direct chunk access, ...) are refused with an error.
+ * SWMR, ...) are refused with an error.
  */
 #include "callbacks/classes.h"
+#include "callbacks/direct_chunks.h"
+#include "create/list_member.h"
 #include "data/strings.h"
 #include "hdf5/errors.h"
 #include "model/forget.h"
+#include "model/side.h"
 #include "model/writers.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Adds the bytes that the arrays below a node take in the store; arrays that cannot be read count
@@ -94,6 +98,30 @@ herr_t vol_group_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, voi
     return vol_refuse(lib, "this operation of the native file format");
 }
 
+/* Questions about chunks are for datasets that show some. */
+static bool has_chunks(const vol_object *object) {
+    if (object->node->is_unreadable || vol_list_member_layout(object->node) == H5D_CHUNKED)
+        return true;
+    VOL_PUSH(object->lib, DATASET, BADVALUE, "dataset '%s' is not chunked", object->node->path);
+    return false;
+}
+
+static bool is_about_chunks(int operation) {
+    switch (operation) {
+    case H5VL_NATIVE_DATASET_GET_CHUNK_INDEX_TYPE:
+    case H5VL_NATIVE_DATASET_GET_NUM_CHUNKS:
+    case H5VL_NATIVE_DATASET_GET_CHUNK_INFO_BY_IDX:
+    case H5VL_NATIVE_DATASET_GET_CHUNK_INFO_BY_COORD:
+    case H5VL_NATIVE_DATASET_GET_CHUNK_STORAGE_SIZE:
+    case H5VL_NATIVE_DATASET_CHUNK_ITER:
+    case H5VL_NATIVE_DATASET_CHUNK_READ:
+    case H5VL_NATIVE_DATASET_CHUNK_WRITE:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* The chunks of the grid, written or not: Zarr keeps no list of those that exist. */
 static herr_t get_num_chunks(const vol_object *object, hsize_t *count) {
     const zb_array_info *info = zb_node_array(object->node->zarr);
@@ -109,8 +137,10 @@ static herr_t get_num_chunks(const vol_object *object, hsize_t *count) {
 
 /* ---- Single chunks ------------------------------------------------------------------------ */
 
-/* The stored bytes of a chunk; 0 when it is not stored. */
+/* The bytes of a chunk; 0 when it is not stored. Those that H5Dread_chunk gives, where it does: programs
+   size its buffer by them; else those in the store. */
 static herr_t get_chunk_size(const vol_object *object, const uint64_t *index, hsize_t *size) {
+    hsize_t offset[ZB_MAX_NDIM] = {0};
     zb_error err;
     uint64_t bytes = 0;
     enum zb_code code = vol_writer_flush(object->node, &err);
@@ -122,7 +152,11 @@ static herr_t get_chunk_size(const vol_object *object, const uint64_t *index, hs
     }
     if (size)
         *size = bytes;
-    return 0;
+    if (!size || bytes == 0 || !vol_direct_has(object->node))
+        return 0;
+    for (uint32_t d = 0; d < zb_node_array(object->node->zarr)->ndim; d++)
+        offset[d] = zb_array_chunk_at(object->node->zarr, ZB_GRID_INNER, d, index[d]).start;
+    return vol_direct_size(object, offset, size);
 }
 
 /* The chunk that begins at an offset. */
@@ -207,6 +241,28 @@ static int visit_chunk(const vol_object *object, const zb_node *array, const uin
     return size > 0 ? visit(offset, 0, HADDR_UNDEF, size, context) : H5_ITER_CONT;
 }
 
+static herr_t read_chunk(const vol_object *object, H5VL_native_dataset_chunk_read_t *args) {
+    uint64_t index[ZB_MAX_NDIM];
+    hsize_t size = 0;
+    size_t *room = NULL;
+    if (object->lib->chunks_have_room) /* it follows the arguments that the header knows */
+        memcpy(&room, (const char *)args + sizeof *args, sizeof room);
+    if (find_chunk(object, args->offset, index) < 0 || get_chunk_size(object, index, &size) < 0)
+        return -1;
+    if (size > 0)
+        return vol_direct_read(object, args->offset, args->buf, room, &args->filters);
+    VOL_PUSH(object->lib, DATASET, NOTFOUND, "this chunk of '%s' has not been written",
+             object->node->path);
+    return -1;
+}
+
+static herr_t write_chunk(const vol_object *object, const H5VL_native_dataset_chunk_write_t *args) {
+    uint64_t index[ZB_MAX_NDIM];
+    return find_chunk(object, args->offset, index) < 0
+               ? -1
+               : vol_direct_write(object, args->offset, args->filters, args->size, args->buf);
+}
+
 /* The program may resize the dataset meanwhile: the chunks are those of the array as it was, and is
    still. */
 static herr_t iterate_chunks(const vol_object *object, H5D_chunk_iter_op_t visit, void *context) {
@@ -225,13 +281,14 @@ static herr_t iterate_chunks(const vol_object *object, H5D_chunk_iter_op_t visit
 
 /* ---- Datasets ----------------------------------------------------------------------------- */
 
-/* Chunks have no addresses, so that they are neither read nor written past the codecs. */
 herr_t vol_dataset_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void **req) {
     const vol_object *object = obj;
     h5_lib *lib = object->lib;
     if (object->under)
         return lib->H5VLdataset_optional(object->under, lib->native, args, dxpl, req);
     H5VL_native_dataset_optional_args_t *native = args->args;
+    if (is_about_chunks(args->op_type) && !has_chunks(object))
+        return -1;
     switch (args->op_type) {
     case H5VL_NATIVE_DATASET_GET_CHUNK_INDEX_TYPE:
         *native->get_chunk_idx_type.idx_type = H5D_CHUNK_IDX_BTREE;
@@ -248,6 +305,10 @@ herr_t vol_dataset_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, v
                    ? -1
                    : get_chunk_size(object, index, native->get_chunk_storage_size.size);
     }
+    case H5VL_NATIVE_DATASET_CHUNK_READ:
+        return read_chunk(object, &native->chunk_read);
+    case H5VL_NATIVE_DATASET_CHUNK_WRITE:
+        return write_chunk(object, &native->chunk_write);
     case H5VL_NATIVE_DATASET_CHUNK_ITER:
         return iterate_chunks(object, native->chunk_iter.op, native->chunk_iter.op_data);
     case H5VL_NATIVE_DATASET_GET_VLEN_BUF_SIZE:
@@ -278,6 +339,41 @@ herr_t vol_link_optional(void *obj, const H5VL_loc_params_t *loc, H5VL_optional_
     return vol_refuse(lib, "this operation of the native file format");
 }
 
+/* ---- Comments ----------------------------------------------------------------------------- */
+
+/* The member of side.h with an object's comment: a text. */
+#define COMMENT "comment"
+
+static herr_t get_comment(vol_node *node, const H5VL_native_object_get_comment_t *args) {
+    const char *text = node->is_unreadable ? NULL : zb_json_string(vol_side_get(node, COMMENT));
+    vol_copy_name(text ? text : "", args->buf, args->buf_size, args->comment_len);
+    return 0;
+}
+
+/* An empty text, or none, takes the comment away. */
+static enum zb_code keep_comment(vol_node *node, const char *text, zb_error *err) {
+    if (!text || !*text)
+        return vol_side_set(node, COMMENT, NULL, err);
+    zb_json_writer *out = zb_json_writer_new();
+    zb_json_write_string(out, text);
+    char *json = zb_json_writer_end(out, NULL);
+    enum zb_code code = json ? vol_side_set(node, COMMENT, json, err)
+                             : zb_fail(err, ZB_ENOMEM, "no memory for a comment");
+    free(json);
+    return code;
+}
+
+static herr_t set_comment(const vol_object *object, vol_node *node, const char *text) {
+    zb_error err = {0};
+    if (!vol_may_write(object, "set a comment"))
+        return -1;
+    if (keep_comment(node, text, &err) == ZB_OK)
+        return 0;
+    zb_error_prefix(&err, err.code, "the comment of '%s'", node->path);
+    VOL_PUSH_ZB(object->lib, SYM, WRITEERROR, &err);
+    return -1;
+}
+
 herr_t vol_object_optional(void *obj, const H5VL_loc_params_t *loc, H5VL_optional_args_t *args,
                            hid_t dxpl, void **req) {
     const vol_object *object = obj;
@@ -285,11 +381,14 @@ herr_t vol_object_optional(void *obj, const H5VL_loc_params_t *loc, H5VL_optiona
     if (object->under)
         return lib->H5VLobject_optional(object->under, loc, lib->native, args, dxpl, req);
     H5VL_native_object_optional_args_t *native = args->args;
+    vol_node *node;
     switch (args->op_type) {
     case H5VL_NATIVE_OBJECT_GET_COMMENT:
-        vol_copy_name("", native->get_comment.buf, native->get_comment.buf_size,
-                      native->get_comment.comment_len);
-        return 0;
+        node = vol_locate(object, loc);
+        return node ? get_comment(node, &native->get_comment) : -1;
+    case H5VL_NATIVE_OBJECT_SET_COMMENT:
+        node = vol_locate(object, loc);
+        return node ? set_comment(object, node, native->set_comment.comment) : -1;
     case H5VL_NATIVE_OBJECT_GET_NATIVE_INFO:
         memset(native->get_native_info.ninfo, 0, sizeof *native->get_native_info.ninfo);
         return 0;

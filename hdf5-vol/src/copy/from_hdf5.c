@@ -10,6 +10,7 @@
 
 #include "attributes/write.h"
 #include "create/datatype.h"
+#include "create/list_member.h"
 #include "create/spec.h"
 #include "hdf5/errors.h"
 #include "copy/links.h"
@@ -380,18 +381,31 @@ static herr_t import_link(hid_t source, const char *name, const H5L_info2_t *inf
     return result;
 }
 
+/* With the source's creation list; *order: its H5P_CRT_ORDER_... flags. */
+static enum zb_code make_group(const import_job *job, hid_t source, const vol_place *place,
+                               vol_node **out, unsigned *order, zb_error *err) {
+    h5_lib *lib = job->lib;
+    vol_changes members = {.count = 0};
+    char *attributes;
+    hid_t list = lib->H5Gget_create_plist(source);
+    if (lib->H5Pget_link_creation_order(list, order) < 0)
+        *order = 0;
+    enum zb_code code = vol_list_member_attributes(lib, list, &members, &attributes, err);
+    vol_changes_clear(&members);
+    vol_release_id(lib, list);
+    if (!code)
+        code = vol_edit_create_group(place, attributes, out, err);
+    free(attributes);
+    return code ? code : vol_order_begin(*out, *order, err);
+}
+
 static herr_t import_group(const import_job *job, hid_t source, const H5O_info2_t *info,
                            const vol_place *place, bool top) {
     h5_lib *lib = job->lib;
     vol_node *node;
     zb_error err = {0};
     unsigned order = 0;
-    hid_t list = lib->H5Gget_create_plist(source);
-    if (lib->H5Pget_link_creation_order(list, &order) < 0)
-        order = 0;
-    vol_release_id(lib, list);
-    if (vol_edit_create_group(place, NULL, &node, &err) != ZB_OK ||
-        vol_order_begin(node, order, &err) != ZB_OK)
+    if (make_group(job, source, place, &node, &order, &err) != ZB_OK)
         return push_failed(job, place->name, &err);
     link_visit visit = {.job = job, .group = node};
     if (remember(job, info, node) < 0 || import_attrs(job, source, node) < 0)
@@ -404,9 +418,13 @@ static herr_t import_group(const import_job *job, hid_t source, const H5O_info2_
 
 static herr_t import_datatype(const import_job *job, hid_t source, const H5O_info2_t *info,
                               const vol_place *place) {
+    h5_lib *lib = job->lib;
     vol_node *node;
     zb_error err = {0};
-    if (vol_datatype_make(place->group->file, source, place, &node, &err) != ZB_OK)
+    hid_t list = lib->H5Tget_create_plist(source);
+    enum zb_code code = vol_datatype_make(place->group->file, source, list, place, &node, &err);
+    vol_release_id(lib, list);
+    if (code)
         return push_failed(job, place->name, &err);
     return remember(job, info, node) < 0 ? -1 : import_attrs(job, source, node);
 }

@@ -314,8 +314,7 @@ static void *create_dataset(const copy_job *job, vol_node *node, void *parent,
 static void *create_group(const copy_job *job, vol_node *node, void *parent,
                           const H5VL_loc_params_t *loc, const char *name) {
     h5_lib *lib = job->lib;
-    hid_t list = lib->H5Pcreate(*lib->H5P_CLS_GROUP_CREATE_ID_g);
-    lib->H5Pset_link_creation_order(list, vol_order_flags(node));
+    hid_t list = vol_group_list(node, *lib->H5P_CLS_GROUP_CREATE_ID_g);
     void *made = lib->H5VLgroup_create(parent, loc, lib->native, name, job->lcpl, list,
                                        *lib->H5P_LST_GROUP_ACCESS_ID_g, job->dxpl, NULL);
     vol_release_id(lib, list);

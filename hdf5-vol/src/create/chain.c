@@ -103,7 +103,11 @@ static bool makes_chain(const zb_array_info *info, const char *codecs) {
     return same;
 }
 
-static bool filters_make_chain(h5_lib *lib, hid_t dcpl, const zb_array_info *info) {
+bool vol_chain_is_plain(const zb_array_info *info) {
+    return makes_chain(info, "[]");
+}
+
+bool vol_chain_is_of_filters(h5_lib *lib, hid_t dcpl, const zb_array_info *info) {
     char *codecs = NULL;
     zb_error err;
     const bool same = vol_codecs_of_filters(lib, dcpl, info->dtype, &codecs, &err) == ZB_OK &&
@@ -168,7 +172,8 @@ static void insert(h5_lib *lib, hid_t dcpl, const char *name, char *text) {
 
 /* Without memory the list lacks the property, as it lacks filters that HDF5 does not have. */
 void vol_chain_add(h5_lib *lib, hid_t dcpl, const zb_node *array) {
-    char *codecs = filters_make_chain(lib, dcpl, zb_node_array(array)) ? NULL : describe(array);
+    char *codecs =
+        vol_chain_is_of_filters(lib, dcpl, zb_node_array(array)) ? NULL : describe(array);
     if (!codecs)
         return;
     insert(lib, dcpl, VOL_CODECS_PROPERTY, codecs);

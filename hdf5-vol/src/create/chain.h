@@ -18,6 +18,12 @@
    of the spec is there already. */
 enum zb_code vol_chain_take(h5_lib *lib, hid_t dcpl, vol_spec *out, zb_error *err);
 
+/* Have the array's chunks no codecs but those that a new dataset without filters gets? */
+bool vol_chain_is_plain(const zb_array_info *info);
+
+/* Would the filters of a list make the array's chain? */
+bool vol_chain_is_of_filters(h5_lib *lib, hid_t dcpl, const zb_array_info *info);
+
 /* Adds the property for an existing array, to a list that is complete but for it. */
 void vol_chain_add(h5_lib *lib, hid_t dcpl, const zb_node *array);
 

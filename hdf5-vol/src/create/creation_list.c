@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An array's storage in HDF5's words: chunk shape, filters, fill value.
+ * An array's storage in HDF5's words: chunk shape, filters, fill value; and what groups were made
+ * with.
  *
  * The chunk is the innermost one, the unit of decoding, cut to the array where it is larger (HDF5
  * accepts no chunk that exceeds a fixed-size dataset, and h5repack copies this list).
@@ -11,8 +12,10 @@
 #include "create/chain.h"
 #include "create/chunk_runs.h"
 #include "create/filters.h"
+#include "create/list_member.h"
 #include "hdf5/text.h"
 #include "hdf5/types.h"
+#include "model/link_order.h"
 #include "model/max_shape.h"
 
 #include <stdlib.h>
@@ -83,23 +86,26 @@ static hid_t new_dcpl(vol_node *node) {
     h5_lib *lib = node->file->lib;
     const zb_array_info *info = zb_node_array(node->zarr);
     hsize_t chunk[ZB_MAX_NDIM];
-    hid_t dcpl = lib->H5Pcreate(*lib->H5P_CLS_DATASET_CREATE_ID_g);
+    const H5D_layout_t layout = vol_list_member_layout(node);
+    hid_t dcpl = vol_list_member_new(node, *lib->H5P_CLS_DATASET_CREATE_ID_g);
     if (dcpl < 0)
         return -1;
-    lib->H5Pset_attr_creation_order(dcpl, H5P_CRT_ORDER_TRACKED);
-    const bool is_null = vol_node_is_null(node), has_chunks = info->ndim > 0 && !is_null;
+    const bool is_null = vol_node_is_null(node), has_chunks = layout == H5D_CHUNKED;
+    if (layout == H5D_COMPACT)
+        lib->H5Pset_layout(dcpl, layout);
     if (has_chunks && chunk_shape(node, info, chunk)) {
         lib->H5Pset_chunk(dcpl, (int)info->ndim, chunk);
-        vol_filters_add(lib, dcpl, info);
+        if (!vol_list_member_filters(node, dcpl))
+            vol_filters_add(lib, dcpl, info);
     }
     /* netCDF-C takes the fill value of a text for a pointer, and writes all of it there. */
-    if (!info->fill_is_default && !node->is_unreadable)
+    if (!info->fill_is_default && !node->is_unreadable && !vol_list_member_has_no_fill(node, dcpl))
         set_fill(node, info, dcpl);
     if (info->shard_depth > 0 && has_chunks)
         add_shard_shape(lib, dcpl, info);
-    if (!is_null)
+    if (has_chunks)
         vol_runs_add(lib, dcpl, node->zarr);
-    if (!is_null && !node->is_unreadable && !node->is_dimension)
+    if ((has_chunks || info->ndim == 0) && !is_null && !node->is_unreadable && !node->is_dimension)
         vol_chain_add(lib, dcpl, node->zarr);
     return dcpl;
 }
@@ -108,4 +114,11 @@ hid_t vol_node_dcpl(vol_node *node) {
     if (node->dcpl <= 0)
         node->dcpl = new_dcpl(node);
     return node->dcpl;
+}
+
+hid_t vol_group_list(vol_node *group, hid_t list_class) {
+    hid_t list = vol_list_member_new(group, list_class);
+    if (list >= 0)
+        group->file->lib->H5Pset_link_creation_order(list, vol_order_flags(group));
+    return list;
 }

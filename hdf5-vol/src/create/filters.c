@@ -99,12 +99,13 @@ void vol_filters_add(h5_lib *lib, hid_t dcpl, const zb_array_info *info) {
 /* A filter that HDF5 lacks leaves a record on the error stack. */
 vol_filter vol_filter_at(h5_lib *lib, hid_t dcpl, unsigned number) {
     vol_filter filter = {.count = VOL_FILTER_VALUES};
-    unsigned flags, config;
+    unsigned config;
     hid_t saved = vol_stack_save(lib);
-    filter.id =
-        lib->H5Pget_filter2(dcpl, number, &flags, &filter.count, filter.values, 0, NULL, &config);
+    filter.id = lib->H5Pget_filter2(dcpl, number, &filter.flags, &filter.count, filter.values, 0,
+                                    NULL, &config);
     vol_stack_restore(lib, saved);
-    if (filter.count > VOL_FILTER_VALUES)
+    filter.is_cut = filter.count > VOL_FILTER_VALUES;
+    if (filter.is_cut)
         filter.count = VOL_FILTER_VALUES;
     return filter;
 }

@@ -27,6 +27,8 @@ bool vol_filters_are_of(h5_lib *lib, hid_t dcpl, const zb_array_info *info);
 
 typedef struct vol_filter {
     H5Z_filter_t id;
+    unsigned flags; /* H5Z_FLAG_... */
+    bool is_cut;    /* it has more values */
     size_t count;
     unsigned values[VOL_FILTER_VALUES];
 } vol_filter;

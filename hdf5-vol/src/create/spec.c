@@ -6,6 +6,7 @@
 #include "create/chain.h"
 #include "create/chunk_runs.h"
 #include "create/creation_list.h"
+#include "create/list_member.h"
 #include "hdf5/errors.h"
 #include "hdf5/shown.h"
 #include "hdf5/text.h"
@@ -249,17 +250,8 @@ static enum zb_code keep_named(const vol_file *file, hid_t type, vol_spec *out, 
 static enum zb_code print_attributes(vol_spec *out, zb_error *err) {
     if (out->side.count == 0)
         return ZB_OK;
-    char *side = vol_side_print_new(&out->side);
-    zb_json_writer *text = zb_json_writer_new();
-    zb_json_begin_object(text);
-    zb_json_write_name(text, VOL_SIDE);
-    zb_json_write_raw(text, side ? side : "null");
-    zb_json_end_object(text);
-    out->attributes = zb_json_writer_end(text, NULL);
-    out->spec.attributes = out->attributes;
-    const bool good = side && out->attributes;
-    free(side);
-    return good ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for attributes");
+    out->spec.attributes = out->attributes = vol_side_print_new(&out->side);
+    return out->attributes ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for attributes");
 }
 
 enum zb_code vol_spec_make(vol_file *file, hid_t type, hid_t space, hid_t dcpl, vol_spec *out,
@@ -289,6 +281,8 @@ enum zb_code vol_spec_make(vol_file *file, hid_t type, hid_t space, hid_t dcpl, 
         code = take_fill(file, type, dcpl, out, err);
     if (!code)
         code = vol_chain_take(lib, dcpl, out, err);
+    if (!code)
+        code = vol_list_member_of_dataset(lib, dcpl, out, err);
     if (!code)
         code = print_attributes(out, err);
     return code;

@@ -80,7 +80,7 @@ herr_t vol_dxpl_check(const vol_dxpl *list, const vol_node *dataset, bool writin
 /* An ordinary file in memory, of HDF5's own: the values of a transfer list are looked up once for
    each call of HDF5's interface, so that its functions for connectors, called within our callback,
    would go by the program's list whatever they are given. */
-static hid_t new_file(h5_lib *lib) {
+hid_t vol_scratch_file(h5_lib *lib) {
     hid_t fapl = lib->H5Pcreate(*lib->H5P_CLS_FILE_ACCESS_ID_g), file = -1;
     if (fapl >= 0 && lib->H5Pset_fapl_core(fapl, CORE_INCREMENT, false) >= 0 &&
         lib->H5Pset_vol(fapl, lib->native, NULL) >= 0)
@@ -115,7 +115,8 @@ static herr_t convert(h5_lib *lib, hid_t dataset, const vol_dxpl *list, hid_t me
 
 herr_t vol_dxpl_convert(h5_lib *lib, const vol_dxpl *list, hid_t memory, hid_t stored, bool writing,
                         size_t count, void *data, const void *background) {
-    hid_t file = new_file(lib), dataset = file < 0 ? -1 : new_dataset(lib, file, stored, count);
+    hid_t file = vol_scratch_file(lib),
+          dataset = file < 0 ? -1 : new_dataset(lib, file, stored, count);
     herr_t result = -1;
     if (dataset >= 0)
         result = convert(lib, dataset, list, memory, stored, writing,

@@ -32,4 +32,7 @@ herr_t vol_dxpl_check(const vol_dxpl *list, const vol_node *dataset, bool writin
 herr_t vol_dxpl_convert(h5_lib *lib, const vol_dxpl *list, hid_t memory, hid_t stored, bool writing,
                         size_t count, void *data, const void *background);
 
+/* A file of HDF5's own in memory, for conversions and filters by HDF5 itself; -1 on failure. */
+hid_t vol_scratch_file(h5_lib *lib);
+
 #endif

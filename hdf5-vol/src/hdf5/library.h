@@ -84,7 +84,12 @@
     F(H5Pget_fclose_degree) F(H5Pset_fclose_degree) F(H5Pget_object_flush_cb)                      \
     F(H5Pset_object_flush_cb) F(H5Pget_userblock) F(H5Pget_append_flush)                           \
     F(H5VLintrospect_get_cap_flags) F(H5get_libversion) F(H5Dchunk_iter) F(H5Dget_storage_size)    \
-    F(H5Tencode) F(H5Tcommitted)
+    F(H5Tencode) F(H5Tcommitted) F(H5Pget_obj_track_times) F(H5Pset_obj_track_times)               \
+    F(H5Pget_attr_creation_order) F(H5Pget_attr_phase_change) F(H5Pset_attr_phase_change)          \
+    F(H5Pget_link_phase_change) F(H5Pset_link_phase_change) F(H5Pget_est_link_info)                \
+    F(H5Pset_est_link_info) F(H5Pget_local_heap_size_hint) F(H5Pset_local_heap_size_hint)          \
+    F(H5Pget_fill_time) F(H5Pset_fill_time) F(H5Pget_alloc_time) F(H5Pset_alloc_time)              \
+    F(H5Pset_layout) F(H5Tget_create_plist) F(H5Premove_filter)
 
 /* Identifiers that the library keeps in variables; they get their values when it initialises. */
 #define H5_IDS(F)                                                                                  \
@@ -96,10 +101,10 @@
     F(H5P_LST_LINK_CREATE_ID_g) F(H5P_LST_GROUP_CREATE_ID_g) F(H5P_LST_GROUP_ACCESS_ID_g)          \
     F(H5P_LST_DATASET_CREATE_ID_g) F(H5P_LST_DATASET_ACCESS_ID_g)                                  \
     F(H5P_LST_ATTRIBUTE_CREATE_ID_g) F(H5P_LST_ATTRIBUTE_ACCESS_ID_g) F(H5P_LST_LINK_ACCESS_ID_g)  \
-    F(H5P_LST_DATATYPE_CREATE_ID_g) F(H5P_LST_DATATYPE_ACCESS_ID_g)                                \
-    F(H5T_NATIVE_INT8_g) F(H5T_NATIVE_INT16_g) F(H5T_NATIVE_INT32_g) F(H5T_NATIVE_INT64_g)         \
-    F(H5T_NATIVE_UINT8_g) F(H5T_NATIVE_UINT16_g) F(H5T_NATIVE_UINT32_g) F(H5T_NATIVE_UINT64_g)     \
-    F(H5T_IEEE_F32LE_g) F(H5T_IEEE_F32BE_g) F(H5T_IEEE_F64LE_g) F(H5T_IEEE_F64BE_g) F(H5T_C_S1_g)  \
+    F(H5P_LST_DATATYPE_CREATE_ID_g) F(H5P_LST_DATATYPE_ACCESS_ID_g) F(H5T_NATIVE_INT8_g)           \
+    F(H5T_NATIVE_INT16_g) F(H5T_NATIVE_INT32_g) F(H5T_NATIVE_INT64_g) F(H5T_NATIVE_UINT8_g)        \
+    F(H5T_NATIVE_UINT16_g) F(H5T_NATIVE_UINT32_g) F(H5T_NATIVE_UINT64_g) F(H5T_IEEE_F32LE_g)       \
+    F(H5T_IEEE_F32BE_g) F(H5T_IEEE_F64LE_g) F(H5T_IEEE_F64BE_g) F(H5T_C_S1_g)                      \
     F(H5T_STD_REF_OBJ_g) F(H5T_STD_REF_g) F(H5T_STD_REF_DSETREG_g) F(H5T_STD_B32LE_g)              \
     F(H5E_ERR_CLS_g) F(H5E_FILE_g) F(H5E_SYM_g) F(H5E_DATASET_g) F(H5E_ATTR_g) F(H5E_VOL_g)        \
     F(H5E_CANTOPENFILE_g) F(H5E_CANTOPENOBJ_g) F(H5E_NOTFOUND_g) F(H5E_UNSUPPORTED_g)              \
@@ -132,6 +137,7 @@ typedef struct h5_lib {
     bool usable;      /* every name below was found */
     bool stale;       /* has shut down since: it may be gone, and another one be at its place */
     bool is_v2;       /* HDF5 2.x */
+    bool chunks_have_room; /* H5Dread_chunk has an argument for the room of its buffer */
     herr_t (*H5Eis_paused)(hid_t stack, bool *paused); /* of 2.x; else NULL */
     hid_t (*H5Tcomplex_create)(hid_t base);            /* likewise */
 #define F(name) __typeof__(&name) name;

@@ -383,7 +383,8 @@ static enum zb_code make_way(h5_lib *lib, const char *path, const place *where, 
 }
 
 enum zb_code vol_handle_create(h5_lib *lib, const char *path, const vol_options *options,
-                               bool truncate, vol_handle **out, zb_error *err) {
+                               bool truncate, const char *attributes, vol_handle **out,
+                               zb_error *err) {
     place where;
     zb_store *store = NULL;
     zb_node *root = NULL;
@@ -401,7 +402,7 @@ enum zb_code vol_handle_create(h5_lib *lib, const char *path, const vol_options 
     if (!code) {
         zb_store_set_kinds(store, VOL_KINDS);
         zb_store_set_sync(store, options->sync);
-        code = zb_group_create(store, where.node, NULL, &root, err);
+        code = zb_group_create(store, where.node, attributes, &root, err);
     }
     if (!code && options->sync != ZB_SYNC_NONE)
         code = zb_store_flush(store, err);

@@ -22,9 +22,10 @@ enum zb_code vol_handle_open(h5_lib *lib, const char *path, const vol_options *o
 
 /* Creates a store with an empty root group, or a group inside a store. Anything at the path already
    is an error, unless `truncate` is set and it is a Zarr node, which goes, or an empty directory.
- */
+   attributes: those of the group, a JSON object as text, or NULL. */
 enum zb_code vol_handle_create(h5_lib *lib, const char *path, const vol_options *options,
-                               bool truncate, vol_handle **out, zb_error *err);
+                               bool truncate, const char *attributes, vol_handle **out,
+                               zb_error *err);
 
 /* Erases the Zarr node at path, with all below it; a directory in which nothing is left goes, too.
  */

@@ -251,7 +251,14 @@ char *vol_side_print_new(const vol_changes *members) {
     bool any;
     zb_json_writer *object = begin();
     put_changes(object, members, &any);
-    return end(object);
+    char *text = end(object);
+    zb_json_writer *out = text ? zb_json_writer_new() : NULL;
+    zb_json_begin_object(out);
+    zb_json_write_name(out, VOL_SIDE);
+    zb_json_write_raw(out, text ? text : "null");
+    zb_json_end_object(out);
+    free(text);
+    return zb_json_writer_end(out, NULL);
 }
 
 static bool is_same(const zb_json *a, const zb_json *b) {

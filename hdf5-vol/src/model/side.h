@@ -59,7 +59,8 @@ bool vol_side_hides(vol_node *node, const char *name);
 enum zb_code vol_side_print(const vol_node *node, const zb_json *attributes, char **out,
                             zb_error *err);
 
-/* The same for a new node that has these members and no attributes; NULL without memory. */
+/* The attributes of a new node that has these members and no others: a JSON object as text (malloc'ed),
+   NULL without memory. */
 char *vol_side_print_new(const vol_changes *members);
 
 /* Forgets what was parsed; called with each change of the node's document. */

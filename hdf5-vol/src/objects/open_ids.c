@@ -25,6 +25,8 @@ typedef struct id_query {
 /* Called for each id of one type. H5VLobject fails on ids that no connector has; that is fine. */
 static herr_t match_id(hid_t id, void *context) {
     id_query *query = context;
+    if (query->lib->H5Iget_type(id) == H5I_DATATYPE && query->lib->H5Tcommitted(id) <= 0)
+        return 0;
     capturing = true;
     captured = NULL;
     query->lib->H5VLobject(id);
@@ -45,7 +47,6 @@ static herr_t match_id(hid_t id, void *context) {
     return 0;
 }
 
-/* Named types are left out: no Zarr object is one. */
 static void match_ids(id_query *query, unsigned types) {
     static const struct {
         unsigned flag;
@@ -53,6 +54,7 @@ static void match_ids(id_query *query, unsigned types) {
     } kinds[] = {{H5F_OBJ_FILE, H5I_FILE},
                  {H5F_OBJ_GROUP, H5I_GROUP},
                  {H5F_OBJ_DATASET, H5I_DATASET},
+                 {H5F_OBJ_DATATYPE, H5I_DATATYPE},
                  {H5F_OBJ_ATTR, H5I_ATTR}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (types & kinds[i].flag)
@@ -87,6 +89,7 @@ static void close_ids(h5_lib *lib, const vol_object *object, unsigned types) {
 void vol_object_close_all(const vol_object *object) {
     close_ids(object->lib, object, H5F_OBJ_ATTR);
     close_ids(object->lib, object, H5F_OBJ_DATASET);
+    close_ids(object->lib, object, H5F_OBJ_DATATYPE);
     close_ids(object->lib, object, H5F_OBJ_GROUP);
 }
 
@@ -98,6 +101,7 @@ static void at_close(void *context) {
     lib->stopping = true;
     close_ids(lib, NULL, H5F_OBJ_ATTR);
     close_ids(lib, NULL, H5F_OBJ_DATASET);
+    close_ids(lib, NULL, H5F_OBJ_DATATYPE);
     close_ids(lib, NULL, H5F_OBJ_GROUP);
     close_ids(lib, NULL, H5F_OBJ_FILE);
     vol_shadows_drop(lib);

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/* See list_member.h. */
+#include "create/list_member.h"
+
+#include "create/chain.h"
+#include "create/chunk_runs.h"
+#include "create/creation_list.h"
+#include "create/filters.h"
+#include "create/list_properties.h"
+#include "hdf5/errors.h"
+#include "model/max_shape.h"
+#include "model/side.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MEMBER "creation"
+#define LAYOUT "layout"
+#define FILL "fill"
+#define FILTERS "filters"
+
+static const char contiguous[] = "contiguous", compact[] = "compact";
+static const char by_default[] = "default", undefined[] = "undefined";
+
+/* The largest message of an object header, without what a layout takes of it. */
+#define COMPACT_BYTES 65531
+
+/* Of the dataset, group or type; NULL for what is not in the store. */
+static const zb_json *member_of(vol_node *node, const char *name) {
+    return node->is_unreadable ? NULL : zb_json_get(vol_side_get(node, MEMBER), name);
+}
+
+/* The list that a program would get of a node without the member. Tracked creation order makes h5py
+   list attributes in the order of the JSON document. */
+static hid_t new_bare(h5_lib *lib, hid_t list_class) {
+    hid_t list = lib->H5Pcreate(list_class);
+    if (list >= 0 && list_class != *lib->H5P_CLS_DATATYPE_CREATE_ID_g)
+        lib->H5Pset_attr_creation_order(list, H5P_CRT_ORDER_TRACKED);
+    return list;
+}
+
+/* Ends the object: it becomes a member of side.h unless it is empty. */
+static enum zb_code keep(zb_json_writer *object, bool any, vol_changes *members, zb_error *err) {
+    zb_json_end_object(object);
+    char *json = zb_json_writer_end(object, NULL);
+    enum zb_code code = json ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for a creation list");
+    if (!code && any)
+        code = vol_changes_set(members, MEMBER, json, err);
+    free(json);
+    return code;
+}
+
+static void print_text(zb_json_writer *out, const char *name, const char *text, bool *any) {
+    *any = true;
+    zb_json_write_name(out, name);
+    zb_json_write_string(out, text);
+}
+
+/* ---- Layouts ---- */
+
+static bool is_null(const vol_spec *spec) {
+    return vol_changes_find(&spec->side, VOL_SIDE_SPACE) != NULL;
+}
+
+/* Chunks that the program has described in any way are shown, whatever the list says of a layout. */
+static bool wants_chunks(h5_lib *lib, hid_t dcpl, const vol_spec *spec) {
+    for (uint32_t d = 0; d < spec->spec.ndim && !is_null(spec); d++)
+        if (spec->max_shape[d] != spec->shape[d])
+            return true;
+    return lib->H5Pget_nfilters(dcpl) > 0 || lib->H5Pexist(dcpl, VOL_SHARD_PROPERTY) > 0 ||
+           lib->H5Pexist(dcpl, VOL_RUNS_PROPERTY) > 0 ||
+           lib->H5Pexist(dcpl, VOL_CODECS_PROPERTY) > 0;
+}
+
+/* False when an HDF5 file could not hold it in this layout either. */
+static bool fits_compact(uint32_t ndim, const uint64_t *shape, uint64_t bytes) {
+    for (uint32_t d = 0; d < ndim; d++)
+        if (__builtin_mul_overflow(bytes, shape[d], &bytes))
+            return false;
+    return bytes <= COMPACT_BYTES;
+}
+
+/* The layout that the new dataset will show. */
+static enum zb_code layout_of(h5_lib *lib, hid_t dcpl, const vol_spec *spec, H5D_layout_t *out,
+                              zb_error *err) {
+    const bool has_shape = spec->spec.ndim > 0 && !is_null(spec);
+    *out = lib->H5Pget_layout(dcpl);
+    if (*out != H5D_COMPACT && !has_shape)
+        *out = H5D_CONTIGUOUS;
+    if (*out == H5D_CHUNKED || wants_chunks(lib, dcpl, spec))
+        *out = has_shape ? H5D_CHUNKED : H5D_CONTIGUOUS;
+    if (*out == H5D_COMPACT && !fits_compact(spec->spec.ndim, spec->shape, spec->spec.dtype.size))
+        return zb_fail(err, ZB_EINVAL,
+                       "a dataset of the layout H5D_COMPACT has at most %d bytes: take another "
+                       "layout",
+                       COMPACT_BYTES);
+    return ZB_OK;
+}
+
+static void print_layout(const vol_spec *spec, H5D_layout_t layout, zb_json_writer *out,
+                         bool *any) {
+    if (layout == H5D_COMPACT)
+        print_text(out, LAYOUT, compact, any);
+    else if (layout == H5D_CONTIGUOUS && spec->spec.ndim > 0 && !is_null(spec))
+        print_text(out, LAYOUT, contiguous, any);
+}
+
+/* Can the array grow within the shape that HDF5 programs see? */
+static bool can_grow(vol_node *dataset) {
+    const zb_array_info *info = zb_node_array(dataset->zarr);
+    const uint64_t *max_shape = vol_max_shape(dataset);
+    return max_shape && info->ndim > 0 &&
+           memcmp(max_shape, info->shape, info->ndim * sizeof *max_shape) != 0;
+}
+
+H5D_layout_t vol_list_member_layout(vol_node *dataset) {
+    const zb_array_info *info = zb_node_array(dataset->zarr);
+    const bool has_shape = info->ndim > 0 && !vol_node_is_null(dataset);
+    const H5D_layout_t otherwise = has_shape ? H5D_CHUNKED : H5D_CONTIGUOUS;
+    const char *kept = zb_json_string(member_of(dataset, LAYOUT));
+    if (!kept || (has_shape && (can_grow(dataset) || !vol_chain_is_plain(info))))
+        return otherwise;
+    if (strcmp(kept, compact) == 0 && fits_compact(info->ndim, info->shape, info->dtype.size))
+        return H5D_COMPACT;
+    return strcmp(kept, contiguous) == 0 ? H5D_CONTIGUOUS : otherwise;
+}
+
+/* ---- Fill values ---- */
+
+static void print_fill(h5_lib *lib, hid_t dcpl, zb_json_writer *out, bool *any) {
+    H5D_fill_value_t status;
+    if (lib->H5Pfill_value_defined(dcpl, &status) < 0)
+        return;
+    if (status == H5D_FILL_VALUE_DEFAULT)
+        print_text(out, FILL, by_default, any);
+    else if (status == H5D_FILL_VALUE_UNDEFINED)
+        print_text(out, FILL, undefined, any);
+}
+
+/* HDF5's default is zero. */
+static bool fill_is_zero(const zb_array_info *info) {
+    const unsigned char *fill = info->fill_value;
+    if (zb_dtype_is_variable(info->dtype))
+        return ((const zb_slice *)info->fill_value)->size == 0;
+    for (uint32_t i = 0; i < info->dtype.size; i++)
+        if (fill[i] != 0)
+            return false;
+    return true;
+}
+
+bool vol_list_member_has_no_fill(vol_node *dataset, hid_t dcpl) {
+    const char *kept = zb_json_string(member_of(dataset, FILL));
+    if (!kept || !fill_is_zero(zb_node_array(dataset->zarr)))
+        return false;
+    if (strcmp(kept, undefined) == 0)
+        return dataset->file->lib->H5Pset_fill_value(dcpl, vol_node_type(dataset), NULL) >= 0;
+    return strcmp(kept, by_default) == 0;
+}
+
+/* ---- Filters ---- */
+
+static bool is_optional(const vol_filter *f, H5Z_filter_t id) {
+    return f->id == id && f->flags == H5Z_FLAG_OPTIONAL;
+}
+
+static bool is_shown_deflate(const vol_filter *f) {
+    return is_optional(f, H5Z_FILTER_DEFLATE) && f->count == 1;
+}
+
+/* Whether the filters that vol_filters_add shows are certainly the same ones: none, deflate, and
+   shuffle with deflate where blosc can shuffle the elements. */
+static bool shows_as_is(h5_lib *lib, hid_t dcpl, zb_dtype dtype) {
+    const int count = lib->H5Pget_nfilters(dcpl);
+    if (count < 1 || count > 2)
+        return count < 1;
+    const vol_filter first = vol_filter_at(lib, dcpl, 0);
+    if (count == 1)
+        return is_shown_deflate(&first);
+    const vol_filter second = vol_filter_at(lib, dcpl, 1);
+    return is_optional(&first, H5Z_FILTER_SHUFFLE) && is_shown_deflate(&second) && dtype.size > 1 &&
+           dtype.size <= UINT8_MAX && !zb_dtype_is_variable(dtype);
+}
+
+static void print_filter(const vol_filter *f, zb_json_writer *out) {
+    zb_json_begin_array(out);
+    zb_json_write_int64(out, f->id);
+    zb_json_write_uint64(out, f->flags);
+    zb_json_begin_array(out);
+    for (size_t i = 0; i < f->count; i++)
+        zb_json_write_uint64(out, f->values[i]);
+    zb_json_end_array(out);
+    zb_json_end_array(out);
+}
+
+/* Each one as [number, flags, [value, ...]]. */
+static void print_filters(h5_lib *lib, hid_t dcpl, zb_dtype dtype, zb_json_writer *out, bool *any) {
+    if (shows_as_is(lib, dcpl, dtype) || lib->H5Pexist(dcpl, VOL_CODECS_PROPERTY) > 0)
+        return;
+    const unsigned count = (unsigned)lib->H5Pget_nfilters(dcpl);
+    for (unsigned i = 0; i < count; i++)
+        if (vol_filter_at(lib, dcpl, i).is_cut)
+            return;
+    *any = true;
+    zb_json_write_name(out, FILTERS);
+    zb_json_begin_array(out);
+    for (unsigned i = 0; i < count; i++) {
+        const vol_filter f = vol_filter_at(lib, dcpl, i);
+        print_filter(&f, out);
+    }
+    zb_json_end_array(out);
+}
+
+static bool parse_values(const zb_json *list, vol_filter *out) {
+    uint64_t value;
+    if (zb_json_kind_of(list) != ZB_JSON_ARRAY || zb_json_count(list) > VOL_FILTER_VALUES)
+        return false;
+    for (const zb_json *one = zb_json_first(list); one; one = zb_json_next(one)) {
+        if (!zb_json_uint64(one, &value) || value > UINT32_MAX)
+            return false;
+        out->values[out->count++] = (unsigned)value;
+    }
+    return true;
+}
+
+static bool parse_filter(const zb_json *json, vol_filter *out) {
+    uint64_t id, flags;
+    const zb_json *first = zb_json_first(json), *second = first ? zb_json_next(first) : NULL;
+    *out = (vol_filter){.count = 0};
+    if (zb_json_kind_of(json) != ZB_JSON_ARRAY || zb_json_count(json) != 3 ||
+        !zb_json_uint64(first, &id) || id == 0 || id > H5Z_FILTER_MAX ||
+        !zb_json_uint64(second, &flags) || flags > H5Z_FLAG_OPTIONAL)
+        return false;
+    out->id = (H5Z_filter_t)id;
+    out->flags = (unsigned)flags;
+    return parse_values(zb_json_next(second), out);
+}
+
+static bool add_filter(h5_lib *lib, hid_t dcpl, const zb_json *json) {
+    vol_filter f;
+    return parse_filter(json, &f) && lib->H5Zfilter_avail(f.id) > 0 &&
+           lib->H5Pset_filter(dcpl, f.id, f.flags, f.count, f.values) >= 0;
+}
+
+bool vol_list_member_filters(vol_node *dataset, hid_t dcpl) {
+    h5_lib *lib = dataset->file->lib;
+    const zb_json *kept = member_of(dataset, FILTERS);
+    if (zb_json_kind_of(kept) != ZB_JSON_ARRAY || zb_json_count(kept) == 0 ||
+        zb_json_count(kept) > H5Z_MAX_NFILTERS)
+        return false;
+    bool good = true;
+    for (const zb_json *one = zb_json_first(kept); good && one; one = zb_json_next(one))
+        good = add_filter(lib, dcpl, one);
+    if (good && vol_chain_is_of_filters(lib, dcpl, zb_node_array(dataset->zarr)))
+        return true;
+    lib->H5Premove_filter(dcpl, H5Z_FILTER_ALL);
+    return false;
+}
+
+/* ---- Whole lists ---- */
+
+enum zb_code vol_list_member_of_dataset(h5_lib *lib, hid_t dcpl, vol_spec *out, zb_error *err) {
+    H5D_layout_t layout;
+    bool any = false;
+    enum zb_code code = layout_of(lib, dcpl, out, &layout, err);
+    if (code)
+        return code;
+    hid_t bare = new_bare(lib, *lib->H5P_CLS_DATASET_CREATE_ID_g);
+    if (bare < 0 || lib->H5Pset_layout(bare, layout) < 0) /* which sets the allocation time, too */
+        return zb_fail(err, ZB_ENOMEM, "no memory for a creation list");
+    zb_json_writer *object = zb_json_writer_new();
+    zb_json_begin_object(object);
+    print_layout(out, layout, object, &any);
+    print_fill(lib, dcpl, object, &any);
+    if (layout == H5D_CHUNKED)
+        print_filters(lib, dcpl, out->spec.dtype, object, &any);
+    vol_list_properties_print(lib, dcpl, bare, object, &any);
+    vol_release_id(lib, bare);
+    return keep(object, any, &out->side, err);
+}
+
+/* The class of a list among those that have the member. */
+static hid_t class_of(h5_lib *lib, hid_t list) {
+    const hid_t *const classes[] = {lib->H5P_CLS_FILE_CREATE_ID_g, lib->H5P_CLS_GROUP_CREATE_ID_g};
+    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
+        if (lib->H5Pisa_class(list, *classes[i]) > 0)
+            return *classes[i];
+    return *lib->H5P_CLS_DATATYPE_CREATE_ID_g;
+}
+
+static enum zb_code add_member(h5_lib *lib, hid_t list, vol_changes *members, zb_error *err) {
+    bool any = false;
+    hid_t bare = new_bare(lib, class_of(lib, list));
+    if (bare < 0)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a creation list");
+    zb_json_writer *object = zb_json_writer_new();
+    zb_json_begin_object(object);
+    vol_list_properties_print(lib, list, bare, object, &any);
+    vol_release_id(lib, bare);
+    return keep(object, any, members, err);
+}
+
+enum zb_code vol_list_member_attributes(h5_lib *lib, hid_t list, vol_changes *members, char **out,
+                                        zb_error *err) {
+    *out = NULL;
+    enum zb_code code = add_member(lib, list, members, err);
+    if (code || members->count == 0)
+        return code;
+    *out = vol_side_print_new(members);
+    return *out ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for attributes");
+}
+
+void vol_list_member_show(vol_node *node, hid_t list) {
+    if (!node->is_unreadable)
+        vol_list_properties_set(node->file->lib, list, vol_side_get(node, MEMBER));
+}
+
+hid_t vol_list_member_new(vol_node *node, hid_t list_class) {
+    hid_t list = new_bare(node->file->lib, list_class);
+    if (list >= 0)
+        vol_list_member_show(node, list);
+    return list;
+}

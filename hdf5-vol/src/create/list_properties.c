@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* See list_properties.h. */
+#include "create/list_properties.h"
+
+#include <string.h>
+
+typedef uint64_t pair[2];
+
+/* ---- Getting and setting ---- */
+
+static bool get_track_times(h5_lib *lib, hid_t list, pair out) {
+    bool tracks;
+    const herr_t result = lib->H5Pget_obj_track_times(list, &tracks);
+    out[0] = tracks;
+    return result >= 0;
+}
+
+static void set_track_times(h5_lib *lib, hid_t list, const pair value) {
+    lib->H5Pset_obj_track_times(list, value[0] != 0);
+}
+
+static bool get_attribute_order(h5_lib *lib, hid_t list, pair out) {
+    unsigned flags = 0;
+    const herr_t result = lib->H5Pget_attr_creation_order(list, &flags);
+    out[0] = flags;
+    return result >= 0;
+}
+
+static void set_attribute_order(h5_lib *lib, hid_t list, const pair value) {
+    lib->H5Pset_attr_creation_order(list, (unsigned)value[0]);
+}
+
+static bool get_attribute_phase(h5_lib *lib, hid_t list, pair out) {
+    unsigned most = 0, least = 0;
+    const herr_t result = lib->H5Pget_attr_phase_change(list, &most, &least);
+    out[0] = most;
+    out[1] = least;
+    return result >= 0;
+}
+
+/* HDF5 refuses a least number of the dense form beyond the largest of the compact one. */
+static void set_attribute_phase(h5_lib *lib, hid_t list, const pair value) {
+    if (value[1] <= value[0])
+        lib->H5Pset_attr_phase_change(list, (unsigned)value[0], (unsigned)value[1]);
+}
+
+static bool get_link_phase(h5_lib *lib, hid_t list, pair out) {
+    unsigned most = 0, least = 0;
+    const herr_t result = lib->H5Pget_link_phase_change(list, &most, &least);
+    out[0] = most;
+    out[1] = least;
+    return result >= 0;
+}
+
+static void set_link_phase(h5_lib *lib, hid_t list, const pair value) {
+    if (value[1] <= value[0])
+        lib->H5Pset_link_phase_change(list, (unsigned)value[0], (unsigned)value[1]);
+}
+
+static bool get_link_estimates(h5_lib *lib, hid_t list, pair out) {
+    unsigned count = 0, length = 0;
+    const herr_t result = lib->H5Pget_est_link_info(list, &count, &length);
+    out[0] = count;
+    out[1] = length;
+    return result >= 0;
+}
+
+static void set_link_estimates(h5_lib *lib, hid_t list, const pair value) {
+    lib->H5Pset_est_link_info(list, (unsigned)value[0], (unsigned)value[1]);
+}
+
+static bool get_heap_hint(h5_lib *lib, hid_t list, pair out) {
+    size_t hint = 0;
+    const herr_t result = lib->H5Pget_local_heap_size_hint(list, &hint);
+    out[0] = hint;
+    return result >= 0;
+}
+
+static void set_heap_hint(h5_lib *lib, hid_t list, const pair value) {
+    lib->H5Pset_local_heap_size_hint(list, (size_t)value[0]);
+}
+
+static bool get_fill_time(h5_lib *lib, hid_t list, pair out) {
+    H5D_fill_time_t when = H5D_FILL_TIME_IFSET;
+    const herr_t result = lib->H5Pget_fill_time(list, &when);
+    out[0] = (uint64_t)when;
+    return result >= 0;
+}
+
+static void set_fill_time(h5_lib *lib, hid_t list, const pair value) {
+    lib->H5Pset_fill_time(list, (H5D_fill_time_t)value[0]);
+}
+
+static bool get_alloc_time(h5_lib *lib, hid_t list, pair out) {
+    H5D_alloc_time_t when = H5D_ALLOC_TIME_DEFAULT;
+    const herr_t result = lib->H5Pget_alloc_time(list, &when);
+    out[0] = (uint64_t)when;
+    return result >= 0;
+}
+
+static void set_alloc_time(h5_lib *lib, hid_t list, const pair value) {
+    lib->H5Pset_alloc_time(list, (H5D_alloc_time_t)value[0]);
+}
+
+/* ---- The table ---- */
+
+enum list_kind { OF_OBJECTS, OF_GROUPS, OF_DATASETS };
+
+typedef struct property {
+    const char *name;
+    enum list_kind kind;
+    unsigned count;           /* of numbers: 1 or 2 */
+    const char *const *words; /* [most + 1], in place of the number; NULL: no value of HDF5 */
+    uint64_t most;            /* the largest number */
+    bool (*get)(h5_lib *, hid_t, pair);
+    void (*set)(h5_lib *, hid_t, const pair);
+} property;
+
+/* Each word stands at the place of its value in HDF5. */
+static const char *const orders[] = {"none", "tracked", NULL, "indexed"};
+static const char *const fill_times[] = {"alloc", "never", "ifset"};
+static const char *const alloc_times[] = {NULL, "early", "late", "incremental"};
+
+enum { ONE = 1, TWO = 2, SMALL = UINT16_MAX };
+
+static const property properties[] = {
+    {"track_times", OF_OBJECTS, ONE, NULL, 1, get_track_times, set_track_times},
+    {"attribute_order", OF_OBJECTS, ONE, orders, 3, get_attribute_order, set_attribute_order},
+    {"attribute_phase", OF_OBJECTS, TWO, NULL, SMALL, get_attribute_phase, set_attribute_phase},
+    {"link_phase", OF_GROUPS, TWO, NULL, SMALL, get_link_phase, set_link_phase},
+    {"link_estimates", OF_GROUPS, TWO, NULL, SMALL, get_link_estimates, set_link_estimates},
+    {"heap_hint", OF_GROUPS, ONE, NULL, UINT32_MAX, get_heap_hint, set_heap_hint},
+    {"fill_time", OF_DATASETS, ONE, fill_times, 2, get_fill_time, set_fill_time},
+    {"alloc_time", OF_DATASETS, ONE, alloc_times, 3, get_alloc_time, set_alloc_time},
+};
+
+#define PROPERTIES (sizeof properties / sizeof properties[0])
+
+/* The lists of files are lists of groups. */
+static bool concerns(h5_lib *lib, hid_t list, enum list_kind kind) {
+    return kind == OF_OBJECTS ||
+           lib->H5Pisa_class(list, kind == OF_GROUPS ? *lib->H5P_CLS_GROUP_CREATE_ID_g
+                                                     : *lib->H5P_CLS_DATASET_CREATE_ID_g) > 0;
+}
+
+/* ---- JSON ---- */
+
+static void print_number(const property *of, uint64_t number, zb_json_writer *out) {
+    if (of->words)
+        zb_json_write_string(out, of->words[number]);
+    else if (of->most == 1)
+        zb_json_write_bool(out, number);
+    else
+        zb_json_write_uint64(out, number);
+}
+
+static bool can_print(const property *of, const pair value) {
+    for (unsigned i = 0; i < of->count; i++)
+        if (value[i] > of->most || (of->words && !of->words[value[i]]))
+            return false;
+    return true;
+}
+
+void vol_list_properties_print(h5_lib *lib, hid_t list, hid_t bare, zb_json_writer *out,
+                               bool *any) {
+    for (const property *one = properties; one < properties + PROPERTIES; one++) {
+        pair value = {0, 0}, other = {0, 0};
+        if (!concerns(lib, list, one->kind) || !one->get(lib, list, value) ||
+            !one->get(lib, bare, other) || memcmp(value, other, sizeof value) == 0 ||
+            !can_print(one, value))
+            continue;
+        *any = true;
+        zb_json_write_name(out, one->name);
+        if (one->count == TWO)
+            zb_json_begin_array(out);
+        for (unsigned i = 0; i < one->count; i++)
+            print_number(one, value[i], out);
+        if (one->count == TWO)
+            zb_json_end_array(out);
+    }
+}
+
+static bool parse_number(const property *of, const zb_json *json, uint64_t *out) {
+    const char *word = zb_json_string(json);
+    if (of->words && word) {
+        for (*out = 0; *out <= of->most; ++*out)
+            if (of->words[*out] && strcmp(of->words[*out], word) == 0)
+                return true;
+        return false;
+    }
+    if (!of->words && of->most == 1 && zb_json_kind_of(json) == ZB_JSON_BOOL) {
+        *out = zb_json_bool(json);
+        return true;
+    }
+    return !of->words && of->most > 1 && zb_json_uint64(json, out) && *out <= of->most;
+}
+
+static bool parse(const property *of, const zb_json *json, pair out) {
+    if (of->count == ONE)
+        return parse_number(of, json, &out[0]);
+    const zb_json *first = zb_json_first(json);
+    return zb_json_kind_of(json) == ZB_JSON_ARRAY && zb_json_count(json) == TWO &&
+           parse_number(of, first, &out[0]) && parse_number(of, zb_json_next(first), &out[1]);
+}
+
+void vol_list_properties_set(h5_lib *lib, hid_t list, const zb_json *object) {
+    for (const property *one = properties; one < properties + PROPERTIES; one++) {
+        pair value = {0, 0};
+        const zb_json *json = zb_json_get(object, one->name);
+        if (json && parse(one, json, value) && concerns(lib, list, one->kind))
+            one->set(lib, list, value);
+    }
+}

@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: MIT
+"""Creation property lists come back as they were: from an open file, from a reopened one, and after
+h5repack into a store and back."""
+
+import ctypes
+import json
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+import zarr
+from conftest import tool
+from property_lists import library
+
+NEVER, IFSET = h5py.h5d.FILL_TIME_NEVER, h5py.h5d.FILL_TIME_IFSET
+TRACKED, INDEXED = h5py.h5p.CRT_ORDER_TRACKED, h5py.h5p.CRT_ORDER_INDEXED
+
+
+def pair(function, plist):
+    """Two numbers of a list, by a call that h5py may not have."""
+    first, second = ctypes.c_uint(), ctypes.c_uint()
+    call = getattr(library, function)
+    call.argtypes = [ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p]
+    assert call(plist.id, ctypes.byref(first), ctypes.byref(second)) >= 0
+    return first.value, second.value
+
+
+def set_pair(function, plist, first, second):
+    call = getattr(library, function)
+    call.argtypes = [ctypes.c_int64, ctypes.c_uint, ctypes.c_uint]
+    assert call(plist.id, first, second) >= 0
+
+
+def tracks_times(plist):
+    tracks = ctypes.c_bool()
+    library.H5Pget_obj_track_times.argtypes = [ctypes.c_int64, ctypes.c_void_p]
+    assert library.H5Pget_obj_track_times(plist.id, ctypes.byref(tracks)) >= 0
+    return tracks.value
+
+
+def filters(plist):
+    """Number, flags and values of each. Shuffle's one value is HDF5's own affair."""
+    return [(number, flags, () if number == h5py.h5z.FILTER_SHUFFLE else values)
+            for number, flags, values, _ in map(plist.get_filter, range(plist.get_nfilters()))]
+
+
+def describe(plist):
+    said = {"attribute_order": plist.get_attr_creation_order(),
+            "attribute_phase": pair("H5Pget_attr_phase_change", plist), "times": tracks_times(plist)}
+    if isinstance(plist, h5py.h5p.PropDCID):
+        said |= {"layout": plist.get_layout(), "alloc": plist.get_alloc_time(),
+                 "fill": plist.get_fill_time(), "defined": plist.fill_value_defined(),
+                 "filters": filters(plist)}
+        if plist.get_layout() == h5py.h5d.CHUNKED:
+            said["chunk"] = plist.get_chunk()
+    elif isinstance(plist, h5py.h5p.PropGCID):
+        said |= {"link_order": plist.get_link_creation_order(),
+                 "link_phase": pair("H5Pget_link_phase_change", plist),
+                 "estimates": pair("H5Pget_est_link_info", plist)}
+    return said
+
+
+def undefine(plist):
+    library.H5Pset_fill_value.argtypes = [ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p]
+    assert library.H5Pset_fill_value(plist.id, -1, None) >= 0
+
+
+def chunked(*more):
+    def change(plist):
+        plist.set_chunk((2, 3))
+        for one in more:
+            one(plist)
+    return change
+
+
+DATASETS = {
+    "contiguous": lambda p: None,
+    "compact": lambda p: p.set_layout(h5py.h5d.COMPACT),
+    "early": lambda p: p.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY),
+    "chunked": chunked(),
+    "chunked_early": chunked(lambda p: p.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)),
+    "chunked_late": chunked(lambda p: p.set_alloc_time(h5py.h5d.ALLOC_TIME_LATE)),
+    "never": chunked(lambda p: p.set_fill_time(NEVER)),
+    "at_once": chunked(lambda p: p.set_fill_time(h5py.h5d.FILL_TIME_ALLOC)),
+    "zero": lambda p: p.set_fill_value(np.array(0, "i4")),
+    "five": lambda p: p.set_fill_value(np.array(5, "i4")),
+    "undefined": undefine,
+    "shuffle": chunked(lambda p: p.set_shuffle()),
+    "fletcher": chunked(lambda p: p.set_fletcher32()),
+    "gzip": chunked(lambda p: p.set_deflate(4)),
+    "shuffle_gzip": chunked(lambda p: p.set_shuffle(), lambda p: p.set_deflate(4)),
+    "all": chunked(lambda p: p.set_shuffle(), lambda p: p.set_deflate(4), lambda p: p.set_fletcher32()),
+    "gzip_mandatory": chunked(lambda p: p.set_filter(h5py.h5z.FILTER_DEFLATE, 0, (7,))),
+    "gzip_twice": chunked(lambda p: p.set_deflate(4), lambda p: p.set_deflate(1)),
+    "no_times": lambda p: p.set_obj_track_times(False),
+    "tracked": lambda p: p.set_attr_creation_order(TRACKED),
+    "indexed": lambda p: p.set_attr_creation_order(TRACKED | INDEXED),
+    "phase": lambda p: set_pair("H5Pset_attr_phase_change", p, 4, 2),
+}
+
+
+def link_order(flags):
+    return lambda p: p.set_link_creation_order(flags)
+
+
+GROUPS = {
+    "plain": lambda p: None,
+    "ordered": link_order(TRACKED),
+    "ordered_indexed": link_order(TRACKED | INDEXED),
+    "phases": lambda p: (set_pair("H5Pset_link_phase_change", p, 20, 10),
+                         set_pair("H5Pset_attr_phase_change", p, 3, 1)),
+    "estimates": lambda p: set_pair("H5Pset_est_link_info", p, 30, 12),
+    "tracking": lambda p: p.set_attr_creation_order(TRACKED | INDEXED),
+}
+
+
+def make(path):
+    """A file with all of them; returns what each list said."""
+    said = {}
+    with h5py.File(path, "w") as f:
+        for name, change in DATASETS.items():
+            plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            change(plist)
+            said["d/" + name] = describe(plist)
+            space = h5py.h5s.create_simple((4, 6))
+            links = h5py.h5p.create(h5py.h5p.LINK_CREATE)
+            links.set_create_intermediate_group(True)
+            made = h5py.h5d.create(f.id, b"d/" + name.encode(), h5py.h5t.NATIVE_INT32, space, plist, links)
+            h5py.Dataset(made)[:2] = 1
+        for name, change in GROUPS.items():
+            plist = h5py.h5p.create(h5py.h5p.GROUP_CREATE)
+            change(plist)
+            said[name] = describe(plist)
+            h5py.h5g.create(f.id, name.encode(), None, plist)
+    return said
+
+
+def said_by(path):
+    with h5py.File(path, "r") as f:
+        names = ["d/" + name for name in DATASETS] + list(GROUPS)
+        return {name: describe(f[name].id.get_create_plist()) for name in names}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("lists")
+
+
+@pytest.fixture(scope="module")
+def given(folder):
+    make(folder / "a.h5")
+    return make(folder / "x.zarr")
+
+
+def test_a_store_keeps_them(folder, given):
+    assert said_by(folder / "x.zarr") == given
+    with h5py.File(folder / "x.zarr", "r+") as f:
+        for name, want in given.items():
+            assert describe(f[name].id.get_create_plist()) == want, name
+        assert (f["d/all"][:2] == 1).all() and (f["d/five"][2:] == 5).all()
+
+
+def test_there_and_back(folder, given):
+    """As HDF5's own copy of the file, which h5repack makes, too."""
+    tool("h5repack", folder / "a.h5", folder / "n.h5", connector=None)
+    tool("h5repack", folder / "a.h5", folder / "y.zarr", connector="zarr")
+    tool("h5repack", folder / "y.zarr", folder / "b.h5", connector="zarr")
+    tool("h5repack", folder / "y.zarr", folder / "z.zarr", connector="zarr")
+    tool("h5repack", folder / "z.zarr", folder / "c.h5", connector="zarr")
+    want = said_by(folder / "n.h5")
+    for name in ("b.h5", "c.h5"):
+        assert said_by(folder / name) == want
+        tool("h5diff", folder / "a.h5", folder / name, connector=None)
+
+
+def test_copies_of_objects(folder, given):
+    """H5Ocopy of one group, from a file to a store, within, and from a store to a file."""
+    want = said_by(folder / "a.h5")
+    with h5py.File(folder / "a.h5", "r") as native, h5py.File(folder / "o.zarr", "w") as store, \
+            h5py.File(folder / "o.h5", "w") as back:
+        for name in ("d", *GROUPS):
+            native.copy(name, store)
+            store.copy(name, back)
+        store.copy("d", "e")
+        for name in DATASETS:
+            assert describe(store["e/" + name].id.get_create_plist()) == \
+                describe(store["d/" + name].id.get_create_plist())
+    assert said_by(folder / "o.h5") == want
+
+
+def test_files_and_types(tmp_path):
+    plist = h5py.h5p.create(h5py.h5p.FILE_CREATE)
+    plist.set_attr_creation_order(TRACKED | INDEXED)
+    set_pair("H5Pset_link_phase_change", plist, 12, 7)
+    h5py.h5f.create(bytes(tmp_path / "x.zarr"), h5py.h5f.ACC_TRUNC, plist).close()
+    with h5py.File(tmp_path / "x.zarr", "r+") as f:
+        made = f.id.get_create_plist()
+        assert made.get_attr_creation_order() == TRACKED | INDEXED
+        assert pair("H5Pget_link_phase_change", made) == (12, 7)
+        root = h5py.h5g.open(f.id, b"/").get_create_plist()
+        assert pair("H5Pget_link_phase_change", root) == (12, 7)
+        types = h5py.h5p.create(library_class("H5P_CLS_DATATYPE_CREATE_ID_g"))
+        set_pair("H5Pset_attr_phase_change", types, 5, 4)
+        commit(f, b"t", types)
+    with h5py.File(tmp_path / "x.zarr", "r") as f:
+        library.H5Tget_create_plist.argtypes = [ctypes.c_int64]
+        library.H5Tget_create_plist.restype = ctypes.c_int64
+        kind = f["t"].id
+        of_type = h5py.h5p.PropOCID(library.H5Tget_create_plist(kind.id))
+        assert pair("H5Pget_attr_phase_change", of_type) == (5, 4)
+
+
+def library_class(name):
+    return h5py.h5p.PropClassID(ctypes.c_int64.in_dll(library, name).value)
+
+
+def commit(f, name, types):
+    kind = h5py.h5t.NATIVE_INT16.copy()
+    library.H5Tcommit2.argtypes = [ctypes.c_int64, ctypes.c_char_p] + [ctypes.c_int64] * 4
+    assert library.H5Tcommit2(f.id.id, name, kind.id, 0, types.id, 0) >= 0
+
+
+def side(path):
+    text = json.loads((Path(path) / "zarr.json").read_text()).get("attributes", {}).get("_hdf5", "{}")
+    return json.loads(text)
+
+
+def put_side(path, value):
+    document = json.loads((Path(path) / "zarr.json").read_text())
+    document["attributes"] = {"_hdf5": json.dumps(value)}
+    (Path(path) / "zarr.json").write_text(json.dumps(document))
+
+
+def test_the_form(tmp_path):
+    path = tmp_path / "x.zarr"
+    make(path)
+    assert side(path / "d/compact")["creation"] == {
+        "layout": "compact", "fill": "default", "attribute_order": "none"}
+    assert side(path / "d/fletcher")["creation"]["filters"] == [[3, 0, []]]
+    assert "filters" not in side(path / "d/shuffle_gzip")["creation"]
+    assert side(path / "phases")["creation"] == {
+        "attribute_order": "none", "attribute_phase": [3, 1], "link_phase": [20, 10]}
+    zarr.open_group(path, mode="r+").create_array("other", shape=(2,), dtype="i4")
+    with h5py.File(path, "r") as f:  # of another program: chunks, and attributes in their order
+        plist = f["other"].id.get_create_plist()
+        assert plist.get_layout() == h5py.h5d.CHUNKED and plist.get_attr_creation_order() == TRACKED
+
+
+def test_a_layout_counts_while_it_fits(tmp_path):
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w") as f:
+        f["d"] = np.arange(6)
+        f["e"] = np.arange(6)
+    for name, codec in (("d", {"name": "gzip", "configuration": {"level": 1}}), ("e", {"name": "crc32c"})):
+        document = json.loads((path / name / "zarr.json").read_text())
+        document["codecs"].append(codec)
+        (path / name / "zarr.json").write_text(json.dumps(document))
+    with h5py.File(path, "r") as f:
+        assert f["d"].chunks == f["e"].chunks == (6,)
+        assert f["d"].compression == "gzip" and f["e"].fletcher32
+
+
+def test_contiguous_datasets_keep_their_shape(tmp_path):
+    with h5py.File(tmp_path / "x.zarr", "w") as f:
+        f["d"] = np.arange(6)
+        with pytest.raises(Exception, match="fixed shape"):
+            f["d"].id.set_extent((7,))
+        assert f["d"].shape == (6,)
+        f.create_dataset("e", (6,), maxshape=(None,), chunks=(2,)).id.set_extent((9,))
+        assert f["e"].shape == (9,)
+
+
+def test_compact_datasets_are_small(tmp_path):
+    for name in ("x.zarr", "x.h5"):
+        with h5py.File(tmp_path / name, "w") as f:
+            for count, good in ((65531, True), (65532, False)):
+                plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+                plist.set_layout(h5py.h5d.COMPACT)
+                args = (f.id, str(count).encode(), h5py.h5t.NATIVE_INT8, h5py.h5s.create_simple((count,)), plist)
+                if good:
+                    h5py.h5d.create(*args)
+                else:
+                    with pytest.raises(Exception, match="too large|COMPACT"):
+                        h5py.h5d.create(*args)
+
+
+WRONG = [None, 7, "x", [], {}, {"layout": "virtual", "fill": 3, "fill_time": "sometimes", "alloc_time": 1},
+         {"layout": ["compact"], "track_times": 2, "attribute_order": "none, or so"},
+         {"attribute_phase": [1, 2], "attribute_order": 3}, {"attribute_phase": [70000, 1]},
+         {"attribute_phase": [-1, 1]}, {"attribute_phase": [8]}, {"attribute_phase": [8, 6, 1]},
+         {"filters": [[2, 1, [], 0]]}, {"filters": [[0, 0, []]]}, {"filters": [[2 ** 40, 0, []]]},
+         {"filters": [[2, 1, [1] * 17]]}, {"filters": [[2, 1, []]] * 40}, {"filters": [[1, 1, [5]]]},
+         {"filters": [[2, 1, ["x"]]]}, {"filters": [[2, 512, []]]}, {"filters": {"a": [2, 1, []]}},
+         {"filters": [[305, 0, []]]}, {"heap_hint": 2 ** 70}, {"link_phase": "x"}]
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=str)
+def test_what_is_no_such_member_does_not_count(wrong, tmp_path):
+    path = tmp_path / "x.zarr"
+    root = zarr.open_group(path, mode="w")
+    root.create_array("d", shape=(4,), dtype="i4", chunks=(2,), compressors=None)
+    root.create_group("g")
+    with h5py.File(path, "r") as f:
+        want = [describe(f[name].id.get_create_plist()) for name in "dg"]
+    for name in "dg":
+        put_side(path / name, {"version": 1, "creation": wrong})
+    with h5py.File(path, "r") as f:
+        assert [describe(f[name].id.get_create_plist()) for name in "dg"] == want
+        assert list(f["d"]) == [0] * 4
