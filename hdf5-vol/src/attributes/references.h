@@ -21,9 +21,11 @@ herr_t vol_refs_read_new(const vol_object *object, const vol_attr *attr, H5R_ref
 void vol_refs_to_tokens(vol_file *file, size_t count, const H5R_ref_t *references,
                         uint64_t *tokens);
 
-/* The objects that `count` lists of references refer to, one or none (NULL) for
-   each. Pushes errors. */
-herr_t vol_refs_take(vol_file *file, hid_t type, size_t count, const hvl_t *lists,
-                     vol_node **nodes);
+/* Whether a type is a list, or a compound, of references of the new kind; and such elements with
+   references of the old kind in their place. The caller closes the type and frees the elements, which
+   are one block. Pushes errors: for references that lead to no object of this file. */
+bool vol_refs_are_new(h5_lib *lib, hid_t type);
+herr_t vol_refs_to_old(vol_file *file, hid_t type, size_t count, const void *elements,
+                       hid_t *old_type, void **old);
 
 #endif

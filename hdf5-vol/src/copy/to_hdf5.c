@@ -3,12 +3,12 @@
  * H5Ocopy from a Zarr store into an ordinary HDF5 file: h5copy, h5repack and h5py's Group.copy.
  *
  * Groups, datasets and attributes are made anew through the native connector. Data go over in
- * pieces. The references in DIMENSION_LIST hold addresses, so they are written last, when the
- * scales have got theirs in the new file.
+ * pieces. The references of dimension scales hold addresses, so they are written last, when all objects
+ * have got theirs in the new file.
  */
 #include "copy/to_hdf5.h"
 
-#include "attributes/attributes.h"
+#include "copy/attributes_to_hdf5.h"
 #include "create/creation_list.h"
 #include "hdf5/errors.h"
 #include "copy/links.h"
@@ -131,49 +131,10 @@ static herr_t copy_data(const copy_job *job, vol_node *node, void *dataset, hid_
 
 /* ---- Attributes ---- */
 
-/* Creates one, and writes it unless `data` is NULL: in the form of vol_attr_type in memory. */
-static herr_t copy_attr(const copy_job *job, const vol_attr *attr, void *object, H5I_type_t type,
-                        const void *data) {
-    h5_lib *lib = job->lib;
-    const H5VL_loc_params_t self = vol_self(type);
-    hid_t attr_type = vol_attr_type(lib, attr), space = vol_attr_space(lib, attr);
-    if (attr->kind != VOL_ATTR_REFS && lib->H5Tdetect_class(attr_type, H5T_REFERENCE) > 0) {
-        VOL_PUSH(lib, ATTR, UNSUPPORTED,
-                 "cannot copy attribute '%s': its references lead to places in the store; write it "
-                 "anew in the copy",
-                 attr->name);
-        lib->H5Sclose(space);
-        lib->H5Tclose(attr_type);
-        return -1;
-    }
-    void *made = lib->H5VLattr_create(object, &self, lib->native, attr->name, attr_type, space,
-                                      *lib->H5P_LST_ATTRIBUTE_CREATE_ID_g,
-                                      *lib->H5P_LST_ATTRIBUTE_ACCESS_ID_g, job->dxpl, NULL);
-    herr_t result = -1;
-    if (made) {
-        result =
-            data ? lib->H5VLattr_write(made, lib->native, attr_type, data, job->dxpl, NULL) : 0;
-        lib->H5VLattr_close(made, lib->native, job->dxpl, NULL);
-    }
-    lib->H5Sclose(space);
-    lib->H5Tclose(attr_type);
-    return result;
-}
-
-/* Copies all attributes but references, whose targets do not exist yet, and REFERENCE_LIST, which
-   holds some. */
 static herr_t copy_attrs(const copy_job *job, vol_node *node, void *object, H5I_type_t type) {
-    vol_attrs *attrs = vol_node_attrs(node);
-    herr_t result = attrs ? 0 : -1;
-    if (job->flags & H5O_COPY_WITHOUT_ATTR_FLAG)
-        return result;
-    for (size_t i = 0; result >= 0 && i < vol_attrs_listed(attrs); i++) {
-        const vol_attr *attr = vol_attrs_at(attrs, false, i);
-        bool is_way_back = attr->kind == VOL_ATTR_BYTES && attr->place == VOL_ATTR_SESSION;
-        if (attr->kind != VOL_ATTR_REFS && !is_way_back)
-            result = copy_attr(job, attr, object, type, attr->data);
-    }
-    return result;
+    const vol_native_target target = {
+        .lib = job->lib, .dxpl = job->dxpl, .object = object, .type = type};
+    return job->flags & H5O_COPY_WITHOUT_ATTR_FLAG ? 0 : vol_attrs_to_hdf5(&target, node);
 }
 
 /* ---- The tree ---- */
@@ -332,36 +293,40 @@ static const char *path_in_copy(const copy_job *job, const vol_node *node) {
     return copied ? copied->path : NULL;
 }
 
-/* The address of a node's copy. */
-static bool new_token(const copy_job *job, const vol_node *node, H5O_token_t *token) {
-    const char *path = node ? path_in_copy(job, node) : NULL;
+typedef struct address_job {
+    const copy_job *job;
+    vol_file *file;
+} address_job;
+
+/* The address of the copy of the node with a token; 0 when it is not part of the job. */
+static uint64_t new_address(void *context, uint64_t old) {
+    const address_job *a = context;
+    h5_lib *lib = a->job->lib;
+    const vol_node *node = vol_node_by_token(a->file, old, NULL);
+    const char *path = node ? path_in_copy(a->job, node) : NULL;
+    H5O_token_t token = {{0}};
+    uint64_t address; /* the first 8 bytes of the token */
     if (!path)
-        return false;
-    h5_lib *lib = job->lib;
-    const H5VL_loc_params_t loc = by_name(job, job->top_type, path);
+        return 0;
+    const H5VL_loc_params_t loc = by_name(a->job, a->job->top_type, path);
     H5VL_object_specific_args_t args = {.op_type = H5VL_OBJECT_LOOKUP,
-                                        .args.lookup.token_ptr = token};
-    return lib->H5VLobject_specific(job->new_top, &loc, lib->native, &args, job->dxpl, NULL) >= 0;
+                                        .args.lookup.token_ptr = &token};
+    if (lib->H5VLobject_specific(a->job->new_top, &loc, lib->native, &args, a->job->dxpl, NULL) < 0)
+        return 0;
+    memcpy(&address, &token, sizeof address);
+    return address;
 }
 
-/* Writes DIMENSION_LIST of one copied dataset, with empty lists for scales that were not copied. */
-static herr_t copy_scale_list(const copy_job *job, const vol_node *node, const vol_attr *attr) {
-    h5_lib *lib = job->lib;
-    H5O_token_t tokens[ZB_MAX_NDIM];
-    hvl_t lists[ZB_MAX_NDIM] = {0};
-    for (size_t d = 0; d < attr->count; d++) {
-        uint64_t token = ((const uint64_t *)attr->data)[d];
-        const vol_node *scale = token ? vol_node_by_token(node->file, token, NULL) : NULL;
-        if (new_token(job, scale, &tokens[d]))
-            lists[d] = (hvl_t){.len = 1, .p = &tokens[d]}; /* the first 8 bytes are the address */
-    }
+static herr_t copy_scales_of(const copy_job *job, vol_node *node) {
     const H5VL_loc_params_t loc = by_name(job, job->top_type, path_in_copy(job, node));
-    H5I_type_t type;
-    void *dataset = lib->H5VLobject_open(job->new_top, &loc, lib->native, &type, job->dxpl, NULL);
-    if (!dataset)
+    address_job addresses = {.job = job, .file = node->file};
+    vol_native_target target = {.lib = job->lib, .dxpl = job->dxpl};
+    target.object = job->lib->H5VLobject_open(job->new_top, &loc, job->lib->native, &target.type,
+                                              job->dxpl, NULL);
+    if (!target.object)
         return -1;
-    herr_t result = copy_attr(job, attr, dataset, H5I_DATASET, lists);
-    close_native(job, dataset, H5I_DATASET);
+    herr_t result = vol_scales_to_hdf5(&target, node, new_address, &addresses);
+    close_native(job, target.object, H5I_DATASET);
     return result;
 }
 
@@ -369,11 +334,8 @@ static herr_t copy_scale_lists(const copy_job *job) {
     herr_t result = 0;
     for (size_t i = 0; i < job->copies.room && result >= 0; i++) {
         const copied_node *copied = job->copies.entry[i].value;
-        vol_node *node = copied ? copied->node : NULL;
-        const vol_attrs *attrs = node && node->kind == VOL_DATASET ? vol_node_attrs(node) : NULL;
-        const vol_attr *attr = attrs ? vol_attrs_find(attrs, "DIMENSION_LIST") : NULL;
-        if (attr && attr->kind == VOL_ATTR_REFS)
-            result = copy_scale_list(job, node, attr);
+        if (copied && vol_scales_are_referring(copied->node))
+            result = copy_scales_of(job, copied->node);
     }
     return result;
 }

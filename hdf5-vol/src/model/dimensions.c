@@ -15,6 +15,7 @@
  */
 #include "model/dimensions.h"
 #include "model/max_shape.h"
+#include "model/scales.h"
 #include "model/waiting.h"
 
 #include "model/links.h"
@@ -38,6 +39,14 @@ static vol_node *dataset_at(const vol_node *array, unsigned level, const char *n
         group = group->parent;
     vol_node *node = group ? vol_node_find(group, name, NULL) : NULL;
     return node && node->kind == VOL_DATASET ? node : NULL;
+}
+
+vol_node *vol_dims_namesake(const vol_node *dataset, const char *name) {
+    vol_node *found = NULL;
+    unsigned level = 0;
+    for (const vol_node *group = dataset->parent; group && !found; group = group->parent)
+        found = dataset_at(dataset, level++, name);
+    return found;
 }
 
 static bool is_endless(vol_node *dataset, uint32_t dim) {
@@ -76,7 +85,10 @@ static const vol_node *find_scale(vol_node *array, uint32_t dim) {
     for (const vol_node *group = array->parent; group; group = group->parent)
         around.levels++;
     const int level = zb_coordinate_find(info, dim, &around);
-    return level < 0 ? NULL : dataset_at(array, (unsigned)level, info->dimension_names[dim]);
+    vol_node *found =
+        level < 0 ? NULL : dataset_at(array, (unsigned)level, info->dimension_names[dim]);
+    const zb_json *scales = found ? vol_scales_get(found) : NULL;
+    return scales && !zb_json_get(scales, VOL_SCALE_CLASS) ? NULL : found;
 }
 
 bool vol_dims_names_itself(const vol_node *node) {
@@ -86,7 +98,8 @@ bool vol_dims_names_itself(const vol_node *node) {
     return info->ndim == 1 && zb_coordinate_fits(info, node->name, info->shape[0], false);
 }
 
-/* Is the array, whose one dimension has no name, the coordinate of an array beside it? */
+/* Is the array, whose one dimension has no name, the coordinate of an array beside it? Not of one
+   whose scales an HDF5 program has stated. */
 static bool serves_a_neighbour(const vol_node *node) {
     const zb_array_info *info = zb_node_array(node->zarr);
     vol_node *group = node->parent;
@@ -94,9 +107,9 @@ static bool serves_a_neighbour(const vol_node *node) {
         vol_node_list(group, NULL) != ZB_OK)
         return false;
     for (size_t i = 0; i < group->link_count; i++) {
-        const vol_node *array = group->link[i]->node;
-        const zb_array_info *other =
-            array && array->kind == VOL_DATASET ? zb_node_array(array->zarr) : NULL;
+        vol_node *array = group->link[i]->node;
+        const bool counts = array && array->kind == VOL_DATASET && !vol_scales_get(array);
+        const zb_array_info *other = counts ? zb_node_array(array->zarr) : NULL;
         for (uint32_t d = 0; other && other->dimension_names && d < other->ndim; d++)
             if (other->dimension_names[d] && strcmp(other->dimension_names[d], node->name) == 0 &&
                 other->shape[d] == info->shape[0])
@@ -105,7 +118,10 @@ static bool serves_a_neighbour(const vol_node *node) {
     return false;
 }
 
-bool vol_dims_is_scale(const vol_node *node) {
+bool vol_dims_is_scale(vol_node *node) {
+    const zb_json *scales = vol_scales_get(node);
+    if (scales && !node->is_dimension)
+        return zb_json_get(scales, VOL_SCALE_CLASS) != NULL;
     return vol_dims_names_itself(node) ||
            (node->kind == VOL_DATASET && !node->is_dimension && serves_a_neighbour(node));
 }
