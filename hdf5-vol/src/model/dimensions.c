@@ -229,7 +229,13 @@ enum zb_code vol_dims_new_array(vol_file *file, const char *path, uint64_t lengt
     enum zb_code code = ZB_OK;
     if (!file->dimensions)
         code = zb_store_new_mem("dimensions", &file->dimensions, err);
-    return code ? code : zb_array_create(file->dimensions, path, &spec, out, err);
+    if (code)
+        return code;
+    code = zb_array_create(file->dimensions, path, &spec, out, err);
+    /* One of that name has been deleted. */
+    if (code == ZB_ECONFLICT && zb_node_delete(file->dimensions, path, NULL) == ZB_OK)
+        code = zb_array_create(file->dimensions, path, &spec, out, err);
+    return code;
 }
 
 /* Dimension d of an array. It has no end when that of the array has none. */
