@@ -11,7 +11,7 @@ import h5py
 import numpy as np
 import pytest
 import zarr
-from conftest import put, run, tool
+from conftest import put, run, run_python, tool
 
 SCALES = {"CLASS", "NAME", "REFERENCE_LIST", "DIMENSION_LIST", "DIMENSION_LABELS"}
 
@@ -206,6 +206,26 @@ def test_tools_print_the_references(both):
     assert texts[0].count("REFERENCE_LIST") == texts[1].count("REFERENCE_LIST") == 4
     assert [line for line in texts[1].splitlines() if "DATASET" in line and '"/' in line]
     tool("h5ls", "-rv", both[1], connector="zarr")
+
+
+NEW_REFERENCES = r"""
+import sys, h5py, numpy as np
+with h5py.File(sys.argv[1], "w") as f:
+    x, v = f.create_dataset("x", data=np.zeros(3)), f.create_dataset("v", data=np.zeros((3, 3)))
+    x.make_scale("n")
+    v.dims[0].attach_scale(x)
+with h5py.File(sys.argv[1], "r") as f:
+    x, v = f["x"], f["v"]
+    assert h5py.h5ds.is_scale(x.id) and h5py.h5ds.get_num_scales(v.id, 0) == 1
+"""
+
+
+def test_references_of_the_new_kind_are_kept_as_old_ones(both):
+    """HDF5's scale functions use them with connectors that are not its own."""
+    run_python(NEW_REFERENCES, both[1], connector="zarr native_compat=0")
+    with h5py.File(both[1], "r") as f:
+        assert f["v"].dims[0][0] == f["x"] and [
+            (f[ref].name, dim) for ref, dim in f["x"].attrs["REFERENCE_LIST"]] == [("/v", 0)]
 
 
 # ---- Other programs' changes

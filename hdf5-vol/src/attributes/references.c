@@ -87,6 +87,41 @@ herr_t vol_refs_read_new(const vol_object *object, const vol_attr *attr, H5R_ref
     return result;
 }
 
+bool vol_refs_are_lists(h5_lib *lib, hid_t type, bool of_new) {
+    if (lib->H5Tget_class(type) != H5T_VLEN)
+        return false;
+    hid_t base = lib->H5Tget_super(type);
+    const hid_t kind = of_new ? *lib->H5T_STD_REF_g : *lib->H5T_STD_REF_OBJ_g;
+    const bool are = lib->H5Tequal(base, kind) > 0;
+    vol_release_id(lib, base);
+    return are;
+}
+
+herr_t vol_refs_read_new_lists(const vol_object *object, const vol_attr *attr, hvl_t *out,
+                               hid_t dxpl) {
+    const hvl_t *lists = attr->data;
+    herr_t result = 0;
+    hid_t file_id = new_file_id(object);
+    memset(out, 0, attr->count * sizeof *out);
+    for (size_t i = 0; i < attr->count && file_id >= 0 && result >= 0; i++) {
+        if (lists[i].len == 0)
+            continue;
+        H5R_ref_t *to = vol_vlen_alloc(object->lib, dxpl, lists[i].len * sizeof *to);
+        if (!to)
+            result = -1;
+        else
+            memset(to, 0, lists[i].len * sizeof *to);
+        out[i] = (hvl_t){.len = to ? lists[i].len : 0, .p = to};
+        for (size_t n = 0; n < out[i].len; n++)
+            if (vol_node_by_token(object->file, ((const uint64_t *)lists[i].p)[n], NULL) &&
+                make_new_reference(object, file_id, ((const uint64_t *)lists[i].p)[n], &to[n]) < 0)
+                result = -1;
+    }
+    if (file_id >= 0)
+        object->lib->H5Idec_ref(file_id);
+    return file_id < 0 ? -1 : result;
+}
+
 /* ---- Writing ---- */
 
 #define PATH_ROOM 4096 /* bytes of a path that a new reference may lead to */

@@ -16,6 +16,14 @@ herr_t vol_refs_read(const vol_object *object, const vol_attr *attr, hid_t mem_t
    null token gives a null reference. */
 herr_t vol_refs_read_new(const vol_object *object, const vol_attr *attr, H5R_ref_t *out);
 
+/* The same of a VOL_ATTR_BYTES attribute whose elements are lists of old references; the program frees
+   the lists. */
+herr_t vol_refs_read_new_lists(const vol_object *object, const vol_attr *attr, hvl_t *out,
+                               hid_t dxpl);
+
+/* Whether a type is a list of references of the old kind, or of the new one. */
+bool vol_refs_are_lists(h5_lib *lib, hid_t type, bool of_new);
+
 /* The other way: the tokens of the objects that new references refer to; 0 for those of no object
    of this file. */
 void vol_refs_to_tokens(vol_file *file, size_t count, const H5R_ref_t *references,
