@@ -3,9 +3,11 @@
 #include "attributes/attributes.h"
 
 #include "attributes/exact.h"
+#include "attributes/scales.h"
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
 #include "model/dimensions.h"
+#include "model/scales.h"
 #include "model/side.h"
 #include "model/waiting.h"
 #include "zarrbridge/conventions.h"
@@ -42,8 +44,8 @@ bool vol_attrs_add_plain(vol_attrs *attrs, const vol_node *node, const zb_json *
            vol_attrs_add_fill_value(attrs, value, zb_node_array(node->zarr)->dtype);
 }
 
-/* The document's attributes come first, then those made of other members: these replace namesakes,
-   since HDF5 gives their names a meaning. */
+/* The document's attributes come first, then those of dimension scales and those made of other members:
+   these replace namesakes, since HDF5 gives their names a meaning. */
 static bool fill_attrs(vol_attrs *attrs, vol_node *node) {
     const zb_array_info *info = node->zarr ? zb_node_array(node->zarr) : NULL;
     vol_attribute_walk walk = {.document = NULL};
@@ -52,9 +54,13 @@ static bool fill_attrs(vol_attrs *attrs, vol_node *node) {
         if (!vol_side_hides(node, zb_json_name(value)) &&
             (!vol_attrs_add_plain(attrs, node, value) || !vol_exact_apply(attrs, node, value)))
             return false;
+    const zb_json *scales = info ? vol_scales_get(node) : NULL;
+    if (scales && !vol_scale_apply(attrs, node, scales))
+        return false;
     const size_t document = attrs->count;
     const bool is_count = info && !vol_node_has_own_type(node); /* not opaque, as h5py has times */
-    if (info && ((is_count && !add_units(attrs, info->dtype)) || !vol_dims_add(attrs, node)))
+    if (info &&
+        ((is_count && !add_units(attrs, info->dtype)) || (!scales && !vol_dims_add(attrs, node))))
         return false;
     for (size_t i = document; i < attrs->count; i++)
         attrs->attr[i].derived = true;
@@ -64,7 +70,7 @@ static bool fill_attrs(vol_attrs *attrs, vol_node *node) {
 /* A value that the program wrote is of use as long as the document has the attribute. */
 static bool is_kept(const vol_attr *attr, const vol_attrs *document) {
     return attr->place == VOL_ATTR_WRITTEN ? vol_attrs_find(document, attr->name) != NULL
-                                           : attr->place != VOL_ATTR_STORED;
+                                           : attr->place == VOL_ATTR_UNWRITTEN;
 }
 
 /* Takes over the kept attributes of the list that is about to go; there is room. */
@@ -122,7 +128,9 @@ bool vol_node_keep_attr(vol_node *node, vol_attr *attr) {
 
 static vol_attr *find_kept(const vol_node *node, const char *name) {
     vol_attr *attr = node->attrs ? vol_attrs_find(node->attrs, name) : NULL;
-    return attr && attr->place != VOL_ATTR_STORED ? attr : NULL;
+    const bool is_kept_here =
+        attr && (attr->place == VOL_ATTR_WRITTEN || attr->place == VOL_ATTR_UNWRITTEN);
+    return is_kept_here ? attr : NULL;
 }
 
 bool vol_node_drop_attr(vol_node *node, const char *name, enum vol_attr_place place) {

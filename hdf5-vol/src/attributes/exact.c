@@ -144,8 +144,9 @@ static void print_bytes(zb_json_writer *out, const vol_attr_elements *e) {
     free(bytes);
 }
 
+/* `plain`: the value to be kept in the entry, as JSON text; NULL when it is elsewhere. */
 static enum zb_code print_entry(h5_lib *lib, const vol_attr_elements *e, const extent *space,
-                                bool with_bytes, char **out, zb_error *err) {
+                                const char *plain, bool with_bytes, char **out, zb_error *err) {
     zb_json_writer *w = zb_json_writer_new();
     zb_json_begin_object(w);
     zb_json_write_name(w, "type");
@@ -158,6 +159,10 @@ static enum zb_code print_entry(h5_lib *lib, const vol_attr_elements *e, const e
     }
     if (has_other_max(space))
         print_extents(w, "max", space, space->max);
+    if (plain) {
+        zb_json_write_name(w, "value");
+        zb_json_write_raw(w, plain);
+    }
     if (with_bytes)
         print_bytes(w, e);
     if (e->named) {
@@ -204,9 +209,26 @@ enum zb_code vol_exact_print(vol_node *owner, const vol_attr_elements *elements,
         return code;
     const zb_json *value = zb_json_first(object);
     if (elements->named || !is_plain_enough(owner, elements, &space, value))
-        code = print_entry(lib, elements, &space, needs_bytes(elements, &space, value), out, err);
+        code = print_entry(lib, elements, &space, NULL, needs_bytes(elements, &space, value), out,
+                           err);
     zb_json_free(object);
     return code;
+}
+
+enum zb_code vol_exact_print_whole(vol_node *owner, const vol_attr_elements *elements,
+                                   const char *plain, char **out, zb_error *err) {
+    extent space;
+    zb_json *object;
+    *out = NULL;
+    if (!extent_of_space(owner->file->lib, elements->space, &space))
+        return zb_fail(err, ZB_EINVAL, "the dataspace cannot be used");
+    enum zb_code code = parse_member(elements->name, plain, &object, err);
+    if (code)
+        return code;
+    const bool with_bytes = !vol_form_has(elements->form, VOL_FORM_REFERENCE) &&
+                            needs_bytes(elements, &space, zb_json_first(object));
+    zb_json_free(object);
+    return print_entry(owner->file->lib, elements, &space, plain, with_bytes, out, err);
 }
 
 /* ---- Reading ---- */
@@ -275,26 +297,28 @@ static bool place(vol_attrs *attrs, const char *name, hid_t type, const extent *
     return to != NULL;
 }
 
-bool vol_exact_apply(vol_attrs *attrs, vol_node *owner, const zb_json *value) {
+bool vol_exact_apply_entry(vol_attrs *attrs, vol_node *owner, const zb_json *entry,
+                           const zb_json *value) {
     h5_lib *lib = attrs->lib;
-    const char *name = zb_json_name(value);
-    const zb_json *entry = vol_side_entry(owner, name);
     extent space;
     vol_form *form = NULL;
     void *elements;
     bool good = true;
-    if (!entry)
-        return true;
     hid_t stack = vol_stack_save(lib);
     hid_t type = vol_type_parse(lib, zb_json_get(entry, "type"));
     if (type >= 0 && vol_form_new(owner->file, type, &form, NULL) == ZB_OK &&
         parse_extent(entry, form->size, &space) &&
         elements_of(form, &space, owner, type, entry, value, &elements))
-        good = place(attrs, name, type, &space, form, zb_json_string(zb_json_get(entry, "named")),
-                     elements);
+        good = place(attrs, zb_json_name(value), type, &space, form,
+                     zb_json_string(zb_json_get(entry, "named")), elements);
     vol_form_free(form);
     if (type >= 0)
         lib->H5Tclose(type);
     vol_stack_restore(lib, stack);
     return good;
+}
+
+bool vol_exact_apply(vol_attrs *attrs, vol_node *owner, const zb_json *value) {
+    const zb_json *entry = vol_side_entry(owner, zb_json_name(value));
+    return !entry || vol_exact_apply_entry(attrs, owner, entry, value);
 }

@@ -41,8 +41,17 @@ enum zb_code vol_attr_print(vol_node *owner, const vol_attr_elements *elements, 
 enum zb_code vol_exact_print(vol_node *owner, const vol_attr_elements *elements, const char *plain,
                              char **out, zb_error *err);
 
+/* An entry that every attribute can have, with the plain value in it as the member "value". It has no
+   bytes of references. */
+enum zb_code vol_exact_print_whole(vol_node *owner, const vol_attr_elements *elements,
+                                   const char *plain, char **out, zb_error *err);
+
 /* Puts the attribute in place of its plain translation, if its entry counts. False when memory runs
    out. */
 bool vol_exact_apply(vol_attrs *attrs, vol_node *owner, const zb_json *value);
+
+/* The same with that entry, which does nothing when it does not count. */
+bool vol_exact_apply_entry(vol_attrs *attrs, vol_node *owner, const zb_json *entry,
+                           const zb_json *value);
 
 #endif

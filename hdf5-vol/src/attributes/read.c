@@ -26,6 +26,9 @@ static herr_t read_plain(const vol_object *object, const vol_attr *attr, hid_t m
     if (type >= 0 && lib->H5Tequal(type, *lib->H5T_STD_REF_OBJ_g) > 0 &&
         lib->H5Tequal(mem_type, *lib->H5T_STD_REF_g) > 0)
         result = vol_refs_of_tokens(object->handle, attr->count, attr->data, out);
+    else if (type >= 0 && vol_refs_are_lists(lib, type, false) &&
+             vol_refs_are_lists(lib, mem_type, true))
+        result = vol_refs_read_new_lists(object, attr, out, dxpl);
     else if (type >= 0)
         result = vol_convert(lib, type, mem_type, attr->count, attr->data, out, dxpl);
     if (type >= 0)

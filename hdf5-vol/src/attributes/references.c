@@ -8,6 +8,7 @@
 #include "model/paths.h"
 #include "model/tokens.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* The tools ask for references of the new kind. HDF5's conversion would need a type that knows
@@ -89,60 +90,162 @@ herr_t vol_refs_of_tokens(vol_handle *handle, size_t count, const uint64_t *toke
     return result;
 }
 
+bool vol_refs_are_lists(h5_lib *lib, hid_t type, bool of_new) {
+    if (lib->H5Tget_class(type) != H5T_VLEN)
+        return false;
+    hid_t base = lib->H5Tget_super(type);
+    const hid_t kind = of_new ? *lib->H5T_STD_REF_g : *lib->H5T_STD_REF_OBJ_g;
+    const bool are = lib->H5Tequal(base, kind) > 0;
+    vol_release_id(lib, base);
+    return are;
+}
+
+herr_t vol_refs_read_new_lists(const vol_object *object, const vol_attr *attr, hvl_t *out,
+                               hid_t dxpl) {
+    const hvl_t *lists = attr->data;
+    herr_t result = 0;
+    memset(out, 0, attr->count * sizeof *out);
+    for (size_t i = 0; i < attr->count && result >= 0; i++) {
+        if (lists[i].len == 0)
+            continue;
+        H5R_ref_t *to = vol_vlen_alloc(object->lib, dxpl, lists[i].len * sizeof *to);
+        if (!to)
+            return -1;
+        out[i] = (hvl_t){.len = lists[i].len, .p = to};
+        memset(to, 0, lists[i].len * sizeof *to);
+        result = vol_refs_of_tokens(object->handle, lists[i].len, lists[i].p, to);
+    }
+    return result;
+}
+
 /* ---- Writing ---- */
 
 #define PATH_ROOM 4096 /* bytes of a path that a new reference may lead to */
 
-static vol_node *node_of_reference(vol_file *file, bool is_old, void *reference) {
+/* 0 for a reference to no object of the file. */
+static uint64_t token_of_new(vol_file *file, const void *reference) {
     char path[PATH_ROOM];
-    uint64_t token;
-    if (is_old) {
-        memcpy(&token, reference, sizeof token);
-        return vol_node_by_token(file, token, NULL);
-    }
-    if (file->lib->H5Rget_obj_name(reference, H5P_DEFAULT, path, sizeof path) <= 0)
-        return NULL;
-    return vol_node_find(file->root, path, NULL);
+    H5R_ref_t copy; /* the elements of a compound need not be aligned */
+    memcpy(&copy, reference, sizeof copy);
+    hid_t stack = vol_stack_save(file->lib);
+    const vol_node *node = file->lib->H5Rget_obj_name(&copy, H5P_DEFAULT, path, sizeof path) > 0
+                               ? vol_node_find(file->root, path, NULL)
+                               : NULL;
+    vol_stack_restore(file->lib, stack);
+    return node ? node->token : 0;
 }
 
 void vol_refs_to_tokens(vol_file *file, size_t count, const H5R_ref_t *references,
                         uint64_t *tokens) {
-    hid_t stack = vol_stack_save(file->lib);
-    for (size_t i = 0; i < count; i++) {
-        const vol_node *node = node_of_reference(file, false, (void *)(uintptr_t)&references[i]);
-        tokens[i] = node ? node->token : 0;
-    }
-    vol_stack_restore(file->lib, stack);
+    for (size_t i = 0; i < count; i++)
+        tokens[i] = token_of_new(file, &references[i]);
 }
 
-herr_t vol_refs_take(vol_file *file, hid_t type, size_t count, const hvl_t *lists,
-                     vol_node **nodes) {
-    h5_lib *lib = file->lib;
-    hid_t base = lib->H5Tget_class(type) == H5T_VLEN ? lib->H5Tget_super(type) : -1;
-    bool is_old = base >= 0 && lib->H5Tequal(base, *lib->H5T_STD_REF_OBJ_g) > 0;
-    bool is_new = base >= 0 && !is_old && lib->H5Tequal(base, *lib->H5T_STD_REF_g) > 0;
-    if (base >= 0)
-        lib->H5Tclose(base);
-    if (!is_old && !is_new) {
-        VOL_PUSH(lib, ATTR, BADTYPE, "DIMENSION_LIST must hold lists of object references");
-        return -1;
+/* ---- Old kinds in place of new ones ---- */
+
+static bool is_new(h5_lib *lib, hid_t type) {
+    return lib->H5Tequal(type, *lib->H5T_STD_REF_g) > 0;
+}
+
+bool vol_refs_are_new(h5_lib *lib, hid_t type) {
+    const H5T_class_t class = lib->H5Tget_class(type);
+    bool any = false;
+    if (class == H5T_VLEN) {
+        hid_t base = lib->H5Tget_super(type);
+        any = is_new(lib, base);
+        vol_release_id(lib, base);
     }
+    for (int i = 0; class == H5T_COMPOUND && i < lib->H5Tget_nmembers(type); i++) {
+        hid_t member = lib->H5Tget_member_type(type, (unsigned)i);
+        any |= is_new(lib, member);
+        vol_release_id(lib, member);
+    }
+    return any;
+}
+
+static herr_t push_nowhere(h5_lib *lib) {
+    VOL_PUSH(lib, ATTR, BADVALUE, "a reference leads to no object of this file");
+    return -1;
+}
+
+/* Lists, and behind them the tokens that they point at. */
+static herr_t lists_to_old(vol_file *file, size_t count, const hvl_t *lists, void **old) {
+    size_t total = 0;
+    for (size_t i = 0; i < count; i++)
+        total += lists[i].len;
+    hvl_t *out = calloc(1, count * sizeof *out + total * sizeof(uint64_t) + 1);
+    if (!out)
+        return -1;
+    uint64_t *token = (uint64_t *)(out + count);
+    *old = out;
     for (size_t i = 0; i < count; i++) {
-        nodes[i] = NULL;
-        if (lists[i].len == 0)
-            continue;
-        if (lists[i].len > 1) {
-            VOL_PUSH(lib, ATTR, UNSUPPORTED,
-                     "dimension %zu cannot have %zu scales: in Zarr a dimension has one name", i,
-                     lists[i].len);
-            return -1;
-        }
-        nodes[i] = node_of_reference(file, is_old, lists[i].p);
-        if (!nodes[i]) {
-            VOL_PUSH(lib, ATTR, BADVALUE, "the scale of dimension %zu is no object of this file",
-                     i);
-            return -1;
+        out[i] = (hvl_t){.len = lists[i].len, .p = token};
+        for (size_t n = 0; n < lists[i].len; n++, token++)
+            if (!(*token = token_of_new(file, (const H5R_ref_t *)lists[i].p + n)))
+                return push_nowhere(file->lib);
+    }
+    return 0;
+}
+
+/* A compound without gaps, its references replaced by `reference`; -1 on failure. */
+static hid_t new_old_compound(h5_lib *lib, hid_t type, hid_t reference) {
+    hid_t made = lib->H5Tcreate(H5T_COMPOUND, lib->H5Tget_size(type));
+    size_t offset = 0;
+    for (int i = 0; made >= 0 && i < lib->H5Tget_nmembers(type); i++) {
+        char *name = lib->H5Tget_member_name(type, (unsigned)i);
+        hid_t member = lib->H5Tget_member_type(type, (unsigned)i);
+        const hid_t to = is_new(lib, member) ? reference : member;
+        lib->H5Tinsert(made, name, offset, to);
+        offset += lib->H5Tget_size(to);
+        lib->H5free_memory(name);
+        vol_release_id(lib, member);
+    }
+    if (made >= 0)
+        lib->H5Tset_size(made, offset);
+    return made;
+}
+
+static herr_t compounds_to_old(vol_file *file, hid_t type, hid_t old_type, size_t count,
+                               const char *elements, void **old) {
+    h5_lib *lib = file->lib;
+    const size_t size = lib->H5Tget_size(type), old_size = lib->H5Tget_size(old_type);
+    char *out = calloc(count, old_size);
+    *old = out;
+    if (!out)
+        return -1;
+    for (int i = 0; i < lib->H5Tget_nmembers(type); i++) {
+        const size_t from = lib->H5Tget_member_offset(type, (unsigned)i);
+        const size_t to = lib->H5Tget_member_offset(old_type, (unsigned)i);
+        hid_t member = lib->H5Tget_member_type(type, (unsigned)i);
+        const bool is_reference = is_new(lib, member);
+        const size_t bytes = lib->H5Tget_size(member);
+        vol_release_id(lib, member);
+        for (size_t n = 0; n < count; n++) {
+            const char *element = elements + n * size + from;
+            const uint64_t token = is_reference ? token_of_new(file, element) : 1;
+            if (!token)
+                return push_nowhere(lib);
+            memcpy(out + n * old_size + to, is_reference ? (const char *)&token : element,
+                   is_reference ? sizeof token : bytes);
         }
     }
     return 0;
+}
+
+herr_t vol_refs_to_old(vol_file *file, hid_t type, size_t count, const void *elements,
+                       hid_t *old_type, void **old) {
+    h5_lib *lib = file->lib;
+    const bool is_list = lib->H5Tget_class(type) == H5T_VLEN;
+    const hid_t reference = *lib->H5T_STD_REF_OBJ_g;
+    *old = NULL;
+    *old_type = is_list ? lib->H5Tvlen_create(reference) : new_old_compound(lib, type, reference);
+    herr_t result = -1;
+    if (*old_type >= 0)
+        result = is_list ? lists_to_old(file, count, elements, old)
+                         : compounds_to_old(file, type, *old_type, count, elements, old);
+    if (result >= 0)
+        return 0;
+    free(*old);
+    vol_release_id(lib, *old_type);
+    return -1;
 }

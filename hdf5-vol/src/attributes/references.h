@@ -16,14 +16,24 @@ herr_t vol_refs_read(const vol_object *object, const vol_attr *attr, hid_t mem_t
    object, gives a null reference. */
 herr_t vol_refs_of_tokens(vol_handle *handle, size_t count, const uint64_t *tokens, H5R_ref_t *out);
 
+/* The same of a VOL_ATTR_BYTES attribute whose elements are lists of old references; the program frees
+   the lists. */
+herr_t vol_refs_read_new_lists(const vol_object *object, const vol_attr *attr, hvl_t *out,
+                               hid_t dxpl);
+
+/* Whether a type is a list of references of the old kind, or of the new one. */
+bool vol_refs_are_lists(h5_lib *lib, hid_t type, bool of_new);
+
 /* The other way: the tokens of the objects that new references refer to; 0 for those of no object
    of this file. */
 void vol_refs_to_tokens(vol_file *file, size_t count, const H5R_ref_t *references,
                         uint64_t *tokens);
 
-/* The objects that `count` lists of references refer to, one or none (NULL) for
-   each. Pushes errors. */
-herr_t vol_refs_take(vol_file *file, hid_t type, size_t count, const hvl_t *lists,
-                     vol_node **nodes);
+/* Whether a type is a list, or a compound, of references of the new kind; and such elements with
+   references of the old kind in their place. The caller closes the type and frees the elements, which
+   are one block. Pushes errors: for references that lead to no object of this file. */
+bool vol_refs_are_new(h5_lib *lib, hid_t type);
+herr_t vol_refs_to_old(vol_file *file, hid_t type, size_t count, const void *elements,
+                       hid_t *old_type, void **old);
 
 #endif

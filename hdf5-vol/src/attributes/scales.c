@@ -1,227 +1,383 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The attributes by which HDF5 keeps dimension scales, on their way into dimension_names.
- *
- *     CLASS "DIMENSION_SCALE", NAME  a dataset x with one dimension: that dimension is called x
- *     DIMENSION_LIST                 the dimensions are called like the scales
- *     DIMENSION_LABELS               the dimensions are called like the labels
- *     REFERENCE_LIST                 the way back from a scale: kept for the session only
- *
- * model/dimensions.c makes them of dimension_names when the file is opened again. Scales with more
- * than one dimension, and some dimensions with scales beside some without, cannot be said that way
- * and last for the session.
- */
-#include "attributes/write.h"
-#include "attributes/attributes.h"
-#include "model/edit.h"
+/* The attributes of dimension scales: see scales.h. */
+#include "attributes/scales.h"
+
+#include "attributes/exact.h"
 #include "hdf5/errors.h"
-#include "attributes/references.h"
 #include "model/dimensions.h"
+#include "model/edit.h"
+#include "model/scale_paths.h"
+#include "model/scales.h"
 #include "model/waiting.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#define COUNT 5
+static const char *const names[COUNT] = {VOL_SCALE_CLASS, VOL_SCALE_NAME, VOL_SCALE_LIST,
+                                         VOL_SCALE_LABELS, VOL_SCALE_BACK};
+
+/* The number of an attribute among these; COUNT for any other. */
+static size_t number_of(const char *name) {
+    size_t i = 0;
+    while (i < COUNT && strcmp(names[i], name) != 0)
+        i++;
+    return i;
+}
+
+/* ---- Types ---- */
+
+static bool is_list_of_references(h5_lib *lib, hid_t type) {
+    if (lib->H5Tget_class(type) != H5T_VLEN)
+        return false;
+    hid_t base = lib->H5Tget_super(type);
+    const bool is_reference = lib->H5Tget_class(base) == H5T_REFERENCE;
+    vol_release_id(lib, base);
+    return is_reference;
+}
+
+static bool is_fixed_text(h5_lib *lib, hid_t type) {
+    return lib->H5Tget_class(type) == H5T_STRING && lib->H5Tis_variable_str(type) == 0;
+}
+
+/* Whether an attribute has the type and size that HDF5's scale functions expect. References of the new
+   kind are replaced before they are stored. */
+static bool is_as_expected(const vol_node *owner, const char *name, hid_t type, size_t count) {
+    h5_lib *lib = owner->file->lib;
+    const size_t ndim = zb_node_array(owner->zarr)->ndim;
+    if (strcmp(name, VOL_SCALE_LIST) == 0)
+        return count > 0 && count == ndim && is_list_of_references(lib, type);
+    if (strcmp(name, VOL_SCALE_LABELS) == 0)
+        return count > 0 && count == ndim && lib->H5Tis_variable_str(type) > 0;
+    if (strcmp(name, VOL_SCALE_BACK) == 0)
+        return lib->H5Tget_class(type) == H5T_COMPOUND &&
+               lib->H5Tdetect_class(type, H5T_REFERENCE) > 0;
+    return count == 1 && is_fixed_text(lib, type);
+}
+
+/* ---- Reading ---- */
+
+/* The entry and the value, as members "entry" and `name` of an object; NULL without memory. As many
+   references back as lead somewhere are the extent of that attribute. */
+static zb_json *entry_and_value(vol_node *node, const zb_json *entry, const char *name) {
+    char *value = vol_scales_value(node, entry);
+    zb_json *parsed = NULL, *both = NULL;
+    const bool is_back = strcmp(name, VOL_SCALE_BACK) == 0;
+    if (!value || zb_json_parse(value, strlen(value), &parsed, NULL) != ZB_OK) {
+        free(value);
+        return NULL;
+    }
+    zb_json_writer *out = zb_json_writer_new();
+    zb_json_begin_object(out);
+    zb_json_write_name(out, "entry");
+    zb_json_begin_object(out);
+    for (const zb_json *one = zb_json_first(entry); one; one = zb_json_next(one)) {
+        if (is_back && strcmp(zb_json_name(one), "type") != 0)
+            continue;
+        zb_json_write_name(out, zb_json_name(one));
+        zb_json_write_value(out, one);
+    }
+    if (is_back) {
+        zb_json_write_name(out, "shape");
+        zb_json_begin_array(out);
+        zb_json_write_uint64(out, zb_json_count(parsed));
+        zb_json_end_array(out);
+    }
+    zb_json_end_object(out);
+    zb_json_write_name(out, name);
+    zb_json_write_raw(out, value);
+    zb_json_end_object(out);
+    free(value);
+    zb_json_free(parsed);
+    char *text = zb_json_writer_end(out, NULL);
+    if (text && zb_json_parse(text, strlen(text), &both, NULL) != ZB_OK)
+        both = NULL;
+    free(text);
+    return both;
+}
+
+/* HDF5 has no empty list of references back. References are of the old kind, and those with a number
+   are not larger than HDF5's. */
+static bool is_safe(const vol_node *node, const vol_attr *attr) {
+    h5_lib *lib = node->file->lib;
+    const size_t largest = 16;
+    const bool is_back = strcmp(attr->name, VOL_SCALE_BACK) == 0;
+    hid_t type = vol_attr_type(lib, attr);
+    const bool safe = type >= 0 && is_as_expected(node, attr->name, type, attr->count) &&
+                      (!is_back || (attr->count > 0 && attr->dtype.size <= largest));
+    vol_release_id(lib, type);
+    return safe;
+}
+
+static bool apply_one(vol_attrs *attrs, vol_node *node, const zb_json *entry, const char *name) {
+    zb_json *both = entry_and_value(node, entry, name);
+    if (!both)
+        return false;
+    vol_attrs_remove(attrs, name); /* of the document: HDF5 gives the name a meaning */
+    const bool good =
+        vol_exact_apply_entry(attrs, node, zb_json_get(both, "entry"), zb_json_get(both, name));
+    zb_json_free(both);
+    vol_attr *attr = vol_attrs_find(attrs, name);
+    if (attr && is_safe(node, attr))
+        attr->place = VOL_ATTR_STATED;
+    else
+        vol_attrs_remove(attrs, name);
+    return good;
+}
+
+bool vol_scale_apply(vol_attrs *attrs, vol_node *node, const zb_json *scales) {
+    for (size_t i = 0; i < COUNT; i++) {
+        const zb_json *entry = zb_json_get(scales, names[i]);
+        if (entry && !apply_one(attrs, node, entry, names[i]))
+            return false;
+    }
+    return true;
+}
+
+/* ---- What is stated ---- */
+
+/* The entries of a dataset; NULL for those that it does not have. */
+typedef struct statement {
+    char *entry[COUNT];
+} statement;
+
+static void clear(statement *s) {
+    for (size_t i = 0; i < COUNT; i++)
+        free(s->entry[i]);
+}
+
+/* Prints an attribute of `form`'s type, whose references lead to nodes of the file. */
+static enum zb_code print(vol_node *owner, const vol_attr_elements *e, uint32_t ndim,
+                          const hsize_t *dims, char **out, zb_error *err) {
+    char *plain;
+    zb_json *value = NULL;
+    enum zb_code code = vol_attr_print(owner, e, ndim, dims, &plain, err);
+    if (!code && vol_form_has(e->form, VOL_FORM_REFERENCE)) {
+        code = zb_json_parse(plain, strlen(plain), &value, err);
+        free(plain);
+        plain = code ? NULL : vol_scale_paths_store(owner, value);
+        zb_json_free(value);
+        if (!code && !plain)
+            code = zb_fail(err, ZB_ENOMEM, "no memory for an attribute");
+    }
+    if (!code)
+        code = vol_exact_print_whole(owner, e, plain, out, err);
+    free(plain);
+    return code;
+}
+
+/* Elements of an attribute that was made of names: lists of tokens become HDF5's. */
+static const void *elements_of(const vol_attr *attr, hvl_t *lists) {
+    uint64_t *tokens = attr->data;
+    if (attr->kind != VOL_ATTR_REFS)
+        return attr->data;
+    for (size_t i = 0; i < attr->count; i++)
+        lists[i] = (hvl_t){.len = tokens[i] != 0, .p = &tokens[i]};
+    return lists;
+}
+
+static enum zb_code print_derived(vol_node *owner, const vol_attr *attr, char **out,
+                                  zb_error *err) {
+    h5_lib *lib = owner->file->lib;
+    hvl_t lists[ZB_MAX_NDIM];
+    vol_form *form = NULL;
+    hid_t type = vol_attr_type(lib, attr), space = vol_attr_space(lib, attr);
+    enum zb_code code = type < 0 || space < 0 ? zb_fail(err, ZB_ENOMEM, "no memory for a type")
+                                              : vol_form_new(owner->file, type, &form, err);
+    if (!code) {
+        const vol_attr_elements e = {.name = attr->name,
+                                     .type = type,
+                                     .space = space,
+                                     .form = form,
+                                     .count = attr->count,
+                                     .data = elements_of(attr, lists)};
+        code = print(owner, &e, attr->ndim, attr->dims, out, err);
+    }
+    vol_form_free(form);
+    vol_release_id(lib, type);
+    vol_release_id(lib, space);
+    return code;
+}
+
+/* What the dataset has now: stated, or made of names. */
+static enum zb_code load(vol_node *owner, statement *s, zb_error *err) {
+    const zb_json *scales = vol_scales_get(owner);
+    const vol_attrs *attrs = scales ? NULL : vol_node_attrs(owner);
+    enum zb_code code = ZB_OK;
+    *s = (statement){{NULL}};
+    for (size_t i = 0; i < COUNT && !code; i++) {
+        const zb_json *entry = zb_json_get(scales, names[i]);
+        const vol_attr *attr = attrs ? vol_attrs_find(attrs, names[i]) : NULL;
+        if (entry && !(s->entry[i] = zb_json_print(entry)))
+            code = zb_fail(err, ZB_ENOMEM, "no memory for an attribute");
+        else if (attr && attr->derived && !attr->unlisted)
+            code = print_derived(owner, attr, &s->entry[i], err);
+    }
+    return code;
+}
+
+/* The object of all entries; NULL when there is none, or without memory (*any tells). */
+static char *join(const statement *s, bool *any) {
+    zb_json_writer *out = zb_json_writer_new();
+    *any = false;
+    zb_json_begin_object(out);
+    for (size_t i = 0; i < COUNT; i++) {
+        if (!s->entry[i])
+            continue;
+        *any = true;
+        zb_json_write_name(out, names[i]);
+        zb_json_write_raw(out, s->entry[i]);
+    }
+    zb_json_end_object(out);
+    char *text = zb_json_writer_end(out, NULL);
+    if (*any)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* Names of dimensions that follow of neither scales nor labels stay. */
+static enum zb_code save(vol_node *owner, const statement *s, zb_error *err) {
+    const zb_array_info *info = zb_node_array(owner->zarr);
+    const char *others[ZB_MAX_NDIM] = {NULL};
+    const bool was_stated = vol_scales_get(owner) != NULL;
+    bool any;
+    for (uint32_t d = 0; was_stated && info->dimension_names && d < info->ndim; d++)
+        if (!vol_scales_says(owner, d))
+            others[d] = info->dimension_names[d];
+    char *json = join(s, &any);
+    if (any && !json)
+        return zb_fail(err, ZB_ENOMEM, "no memory for dimension scales");
+    enum zb_code code = vol_scales_set(owner, json, others, err);
+    free(json);
+    /* An array of its name may be a scale to others, and none to the program. */
+    return code || any || !vol_dims_is_scale(owner) ? code
+                                                    : vol_scales_set(owner, "{}", others, err);
+}
+
+/* ---- Storing ---- */
+
 static herr_t push_failed(vol_node *owner, const char *name, const zb_error *err) {
     return vol_attr_push_failed(owner->file->lib, "write", name, err);
 }
 
-/* A single string, malloc'ed without padding; NULL for any other value. */
-static char *text_of(h5_lib *lib, const vol_attr_value *value) {
-    if (lib->H5Tget_class(value->type) != H5T_STRING ||
-        lib->H5Sget_select_npoints(value->space) != 1)
-        return NULL;
-    return vol_attr_text(lib, value->type, value->data);
-}
-
-/* ---- Attributes of the session ---- */
-
-/* Takes `attr` over, which may have a name. */
-static herr_t keep(vol_node *owner, vol_attr *attr, const char *name) {
-    if (!attr->name)
-        attr->name = strdup(name);
-    attr->place = VOL_ATTR_SESSION;
-    bool complete = attr->name && attr->data;
-    if (complete && vol_node_keep_attr(owner, attr))
-        return 0;
-    if (!complete)
-        vol_attr_clear(owner->file->lib, attr);
-    VOL_PUSH(owner->file->lib, ATTR, WRITEERROR, "no memory for attribute '%s'", name);
-    return -1;
-}
-
-static herr_t keep_text(vol_node *owner, const char *name, const char *text) {
-    const size_t size = strlen(text) + 1;
-    vol_attr attr = {.kind = VOL_ATTR_FIXED,
-                     .count = 1,
-                     .dtype = {.size = (uint32_t)size},
-                     .data = strdup(text)};
-    return keep(owner, &attr, name);
-}
-
-/* Keeps lists of a type without pointers in it only: new references would dangle. */
-static herr_t keep_reference_list(vol_node *owner, const vol_attr_value *value) {
-    h5_lib *lib = owner->file->lib;
-    const size_t size = lib->H5Tget_size(value->type), largest = 16;
-    vol_attr attr;
-    if (lib->H5Tget_class(value->type) != H5T_COMPOUND || size > largest ||
-        lib->H5Sget_select_npoints(value->space) <= 0)
-        return 0;
-    if (vol_attr_describe(lib, value->name, value->type, value->space, &attr) &&
-        (attr.data = malloc(attr.count * size)))
-        memcpy(attr.data, value->data, attr.count * size);
-    return keep(owner, &attr, value->name);
-}
-
-/* ---- Scales ---- */
-
-static bool has_scale_class(vol_node *node) {
-    const vol_attrs *attrs = vol_node_attrs(node);
-    const vol_attr *class = attrs ? vol_attrs_find(attrs, "CLASS") : NULL;
-    return class && class->kind == VOL_ATTR_FIXED && strcmp(class->data, "DIMENSION_SCALE") == 0;
-}
-
-static herr_t store_class(vol_node *owner, const char *text, bool *handled) {
-    const char *name = owner->name;
-    zb_error err = {0};
-    *handled = strcmp(text, "DIMENSION_SCALE") == 0;
-    if (!*handled || vol_dims_names_itself(owner))
-        return 0;
-    if (owner->loose || zb_node_array(owner->zarr)->ndim != 1)
-        return keep_text(owner, "CLASS", text);
-    if (vol_edit_dimension_names(owner, &name, &err) != ZB_OK)
-        return push_failed(owner, "CLASS", &err);
-    return 0;
-}
-
-static herr_t store_name(vol_node *owner, const char *text, bool *handled) {
-    zb_error err = {0};
-    *handled = has_scale_class(owner);
-    if (!*handled)
-        return 0;
-    if (!vol_dims_is_scale(owner))
-        return keep_text(owner, "NAME", text);
-    if (strncmp(text, VOL_NOT_A_VARIABLE, strlen(VOL_NOT_A_VARIABLE)) == 0) {
-        if (!owner->is_dimension && vol_edit_make_dimension(owner, &err) != ZB_OK)
-            return push_failed(owner, "NAME", &err);
-        return 0;
-    }
-    *handled = (!*text || strcmp(text, owner->name) == 0) && !vol_attribute(owner, "NAME");
-    return 0;
-}
-
-static herr_t store_text(vol_node *owner, const vol_attr_value *value, bool *handled) {
-    char *text = text_of(owner->file->lib, value);
-    herr_t result = 0;
-    if (text)
-        result = strcmp(value->name, "CLASS") == 0 ? store_class(owner, text, handled)
-                                                   : store_name(owner, text, handled);
+/* Whether a text of a fixed length begins with another one. */
+static bool begins_with(vol_node *owner, const vol_attr_value *value, const char *beginning) {
+    char *text = vol_attr_text(owner->file->lib, value->type, value->data);
+    const bool does = text && strncmp(text, beginning, strlen(beginning)) == 0;
     free(text);
-    return result;
+    return does;
 }
-
-/* ---- Names of dimensions ---- */
-
-static bool is_one_per_dimension(vol_node *owner, const vol_attr_value *value) {
-    const hssize_t count = owner->file->lib->H5Sget_select_npoints(value->space);
-    return count > 0 && (uint64_t)count == zb_node_array(owner->zarr)->ndim;
-}
-
-/* Empty names are missing ones. */
-static herr_t set_names(vol_node *owner, const char *attribute, const char **names) {
-    const uint32_t ndim = zb_node_array(owner->zarr)->ndim;
-    bool any = false;
-    zb_error err = {0};
-    for (uint32_t d = 0; d < ndim; d++) {
-        if (names[d] && !*names[d])
-            names[d] = NULL;
-        any |= names[d] != NULL;
-    }
-    if (vol_edit_dimension_names(owner, any ? names : NULL, &err) != ZB_OK)
-        return push_failed(owner, attribute, &err);
-    return 0;
-}
-
-static herr_t store_labels(vol_node *owner, const vol_attr_value *value, bool *handled) {
-    const uint32_t ndim = zb_node_array(owner->zarr)->ndim;
-    const char *names[ZB_MAX_NDIM];
-    *handled =
-        is_one_per_dimension(owner, value) && owner->file->lib->H5Tis_variable_str(value->type) > 0;
-    if (!*handled)
-        return 0;
-    for (uint32_t d = 0; d < ndim; d++)
-        names[d] = ((const char *const *)value->data)[d];
-    return set_names(owner, value->name, names);
-}
-
-/* A dimension that loses its scale loses its name; one that never had a scale keeps it. */
-static herr_t store_list(vol_node *owner, const vol_attr_value *value, bool *handled) {
-    vol_node *scales[ZB_MAX_NDIM];
-    const zb_array_info *info = zb_node_array(owner->zarr);
-    const char *names[ZB_MAX_NDIM];
-    *handled = is_one_per_dimension(owner, value);
-    if (!*handled)
-        return 0;
-    if (vol_refs_take(owner->file, value->type, info->ndim, value->data, scales) < 0)
-        return -1;
-    const vol_attrs *attrs = vol_node_attrs(owner);
-    const vol_attr *old = attrs ? vol_attrs_find(attrs, value->name) : NULL;
-    vol_attr list = {.kind = VOL_ATTR_REFS,
-                     .ndim = 1,
-                     .dims = {info->ndim},
-                     .count = info->ndim,
-                     .dtype = {.size = sizeof(uint64_t)},
-                     .data = calloc(info->ndim, sizeof(uint64_t))};
-    for (uint32_t d = 0; d < info->ndim; d++) {
-        bool had = old && old->kind == VOL_ATTR_REFS && ((const uint64_t *)old->data)[d];
-        const char *name = info->dimension_names ? info->dimension_names[d] : NULL;
-        names[d] = scales[d] ? scales[d]->name : had ? NULL : name;
-        if (scales[d] && list.data)
-            ((uint64_t *)list.data)[d] = scales[d]->token;
-    }
-    if (set_names(owner, value->name, names) < 0) {
-        free(list.data);
-        return -1;
-    }
-    return keep(owner, &list, value->name);
-}
-
-/* ---- The scales' attributes together ---- */
 
 bool vol_scale_knows(const vol_node *owner, const char *name) {
     return owner->kind == VOL_DATASET &&
-           (strcmp(name, "DIMENSION_LIST") == 0 || strcmp(name, "REFERENCE_LIST") == 0);
+           (strcmp(name, VOL_SCALE_LIST) == 0 || strcmp(name, VOL_SCALE_BACK) == 0);
 }
 
-herr_t vol_scale_store(vol_node *owner, const vol_attr_value *value, bool *handled) {
-    *handled = false;
-    if (owner->kind != VOL_DATASET)
-        return 0;
-    if (strcmp(value->name, "CLASS") == 0 || strcmp(value->name, "NAME") == 0)
-        return store_text(owner, value, handled);
-    if (strcmp(value->name, "DIMENSION_LABELS") == 0)
-        return store_labels(owner, value, handled);
-    if (strcmp(value->name, "DIMENSION_LIST") == 0)
-        return store_list(owner, value, handled);
-    *handled = strcmp(value->name, "REFERENCE_LIST") == 0;
-    return *handled ? keep_reference_list(owner, value) : 0;
+bool vol_scale_takes(vol_node *owner, const vol_attr_value *value) {
+    if (owner->kind != VOL_DATASET || number_of(value->name) == COUNT)
+        return false;
+    const hssize_t count = owner->file->lib->H5Sget_select_npoints(value->space);
+    if (!is_as_expected(owner, value->name, value->type, count > 0 ? (size_t)count : 0))
+        return false;
+    if (strcmp(value->name, VOL_SCALE_CLASS) == 0)
+        return begins_with(owner, value, "DIMENSION_SCALE");
+    return strcmp(value->name, VOL_SCALE_NAME) != 0 || vol_dims_is_scale(owner);
+}
+
+/* References of a dataset without a name would be paths from nowhere. */
+static enum zb_code check_place(const vol_node *owner, const vol_form *form, zb_error *err) {
+    if (!owner->loose || !vol_form_has(form, VOL_FORM_REFERENCE))
+        return ZB_OK;
+    return zb_fail(err, ZB_EUNSUPPORTED,
+                   "a dataset without a name cannot have references; link it before");
+}
+
+static enum zb_code print_value(vol_node *owner, const vol_attr_value *value, char **out,
+                                zb_error *err) {
+    h5_lib *lib = owner->file->lib;
+    hsize_t dims[ZB_MAX_NDIM];
+    vol_form *form = NULL;
+    const int ndim = lib->H5Sget_simple_extent_ndims(value->space);
+    if (ndim < 0 || lib->H5Sget_simple_extent_dims(value->space, dims, NULL) < 0)
+        return zb_fail(err, ZB_EINVAL, "the dataspace cannot be used");
+    enum zb_code code = vol_form_new(owner->file, value->type, &form, err);
+    if (!code)
+        code = check_place(owner, form, err);
+    if (!code) {
+        const vol_attr_elements e = {.name = value->name,
+                                     .type = value->type,
+                                     .space = value->space,
+                                     .form = form,
+                                     .count = (size_t)lib->H5Sget_select_npoints(value->space),
+                                     .data = value->data};
+        code = print(owner, &e, (uint32_t)ndim, dims, out, err);
+    }
+    vol_form_free(form);
+    return code;
+}
+
+/* A dataset that is only a dimension leaves the store. */
+static enum zb_code become_dimension(vol_node *owner, const vol_attr_value *value, zb_error *err) {
+    const bool is_one = strcmp(value->name, VOL_SCALE_NAME) == 0 && !owner->is_dimension &&
+                        zb_node_array(owner->zarr)->ndim == 1 && !owner->loose &&
+                        begins_with(owner, value, VOL_NOT_A_VARIABLE);
+    return is_one ? vol_edit_make_dimension(owner, err) : ZB_OK;
+}
+
+/* Takes one of that name out of the document: what is stated would hide it. */
+static enum zb_code take_out(vol_node *owner, const char *name, zb_error *err) {
+    vol_node_drop_attr(owner, name, VOL_ATTR_WRITTEN);
+    return vol_attribute(owner, name) ? vol_edit_attribute(owner, name, NULL, NULL, err) : ZB_OK;
+}
+
+herr_t vol_scale_store(vol_node *owner, const vol_attr_value *value) {
+    const size_t i = number_of(value->name);
+    statement s = {{NULL}};
+    char *entry = NULL;
+    zb_error err = {0};
+    enum zb_code code = vol_edit_check_attributes(owner, &err);
+    if (!code)
+        code = become_dimension(owner, value, &err);
+    if (!code)
+        code = print_value(owner, value, &entry, &err);
+    if (!code)
+        code = load(owner, &s, &err);
+    if (!code)
+        code = take_out(owner, value->name, &err);
+    if (!code) {
+        free(s.entry[i]);
+        s.entry[i] = entry;
+        entry = NULL;
+        code = save(owner, &s, &err);
+    }
+    free(entry);
+    clear(&s);
+    return code ? push_failed(owner, value->name, &err) : 0;
 }
 
 herr_t vol_scale_remove(vol_node *owner, const char *name, bool *handled) {
+    const size_t i = number_of(name);
+    statement s = {{NULL}};
     zb_error err = {0};
-    bool is_list = strcmp(name, "DIMENSION_LIST") == 0;
-    bool is_class = strcmp(name, "CLASS") == 0 && vol_dims_is_scale(owner);
-    *handled = vol_node_drop_attr(owner, name, VOL_ATTR_SESSION);
-    if (owner->kind != VOL_DATASET || owner->is_dimension)
+    *handled = false;
+    if (owner->kind != VOL_DATASET || i == COUNT)
         return 0;
-    /* NAME goes with CLASS. */
-    if (!*handled && strcmp(name, "NAME") == 0)
-        *handled = has_scale_class(owner) && !vol_attribute(owner, name);
-    if (!is_list && !is_class && strcmp(name, "DIMENSION_LABELS") != 0)
+    const vol_attrs *attrs = vol_node_attrs(owner);
+    const vol_attr *attr = attrs ? vol_attrs_find(attrs, name) : NULL;
+    if (!attrs)
+        return -1;
+    if (!attr || !(attr->derived || attr->place == VOL_ATTR_STATED))
         return 0;
     *handled = true;
-    if (vol_edit_dimension_names(owner, NULL, &err) == ZB_OK)
-        return 0;
-    VOL_PUSH_ZB(owner->file->lib, ATTR, WRITEERROR, &err);
-    return -1;
+    enum zb_code code = load(owner, &s, &err);
+    if (!code)
+        code = take_out(owner, name, &err);
+    if (!code) {
+        free(s.entry[i]);
+        s.entry[i] = NULL;
+        code = save(owner, &s, &err);
+    }
+    clear(&s);
+    return code ? vol_attr_push_failed(owner->file->lib, "delete", name, &err) : 0;
 }

@@ -7,6 +7,7 @@
 #include "attributes/exact.h"
 #include "attributes/ids.h"
 #include "attributes/references.h"
+#include "attributes/scales.h"
 #include "model/edit.h"
 #include "model/side.h"
 #include "model/waiting.h"
@@ -237,26 +238,43 @@ static herr_t store_in_document(vol_node *owner, const vol_attr_value *value, hi
     return result;
 }
 
-herr_t vol_attr_store(vol_node *owner, const vol_attr_value *value, hid_t shown) {
+/* Into the document, or to the scales. */
+static herr_t store(vol_node *owner, const vol_attr_value *value, hid_t shown) {
     vol_attr_value stored = *value;
     void *converted;
-    bool handled;
-    if (vol_scale_store(owner, value, &handled) < 0)
-        return -1;
-    if (handled) {
-        vol_node_drop_attr(owner, value->name, VOL_ATTR_UNWRITTEN);
-        return 0;
-    }
     vol_form *form;
     zb_error err = {0};
+    const bool is_of_scale = vol_scale_takes(owner, value);
     if (vol_form_new(owner->file, shown, &form, &err) != ZB_OK)
         return vol_attr_push_failed(owner->file->lib, "write", value->name, &err);
     herr_t result = convert(owner, &stored, shown, form, &converted);
     if (result >= 0)
-        result = store_in_document(owner, &stored, shown);
+        result = is_of_scale ? vol_scale_store(owner, &stored)
+                             : store_in_document(owner, &stored, shown);
+    if (result >= 0 && is_of_scale)
+        vol_node_drop_attr(owner, value->name, VOL_ATTR_UNWRITTEN);
     const hssize_t count = owner->file->lib->H5Sget_select_npoints(value->space);
     vol_elements_free(form, count > 0 ? (size_t)count : 0, converted);
     vol_form_free(form);
+    return result;
+}
+
+/* HDF5's scale functions may write references of the new kind, which are kept as those of the old
+   one. */
+herr_t vol_attr_store(vol_node *owner, const vol_attr_value *value, hid_t shown) {
+    h5_lib *lib = owner->file->lib;
+    vol_attr_value old = *value;
+    void *data;
+    if (!vol_scale_knows(owner, value->name) || !vol_refs_are_new(lib, value->type))
+        return store(owner, value, shown);
+    const hssize_t count = lib->H5Sget_select_npoints(value->space);
+    if (vol_refs_to_old(owner->file, value->type, count > 0 ? (size_t)count : 0, value->data,
+                        &old.type, &data) < 0)
+        return -1;
+    old.data = data;
+    herr_t result = store(owner, &old, old.type);
+    free(data);
+    lib->H5Tclose(old.type);
     return result;
 }
 

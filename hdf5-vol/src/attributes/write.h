@@ -47,14 +47,4 @@ herr_t vol_attr_remove(vol_node *owner, const char *name);
 /* read.c: reads an open attribute into the program's memory. */
 herr_t vol_attr_read(const vol_object *object, hid_t mem_type, void *buffer, hid_t dxpl);
 
-/* scales.c: whether `name` may be one of the attributes below. */
-bool vol_scale_knows(const vol_node *owner, const char *name);
-
-/* scales.c: stores one of the attributes of HDF5's dimension scales. *handled is false for all
-   others, which are attributes of the document. */
-herr_t vol_scale_store(vol_node *owner, const vol_attr_value *value, bool *handled);
-
-/* Removes one likewise. */
-herr_t vol_scale_remove(vol_node *owner, const char *name, bool *handled);
-
 #endif

@@ -3,8 +3,7 @@
  * H5Ocopy from an ordinary HDF5 file into a Zarr store: h5repack, h5copy and h5py's Group.copy.
  *
  * The source is read by HDF5's public calls, as any program would; the target is made as by our own
- * H5Gcreate, H5Dcreate and H5Acreate. Of dimension scales only the names matter: DIMENSION_LIST is
- * followed to the names of the scales.
+ * H5Gcreate, H5Dcreate and H5Acreate. References of dimension scales lead to the copies (scales_from_hdf5.h).
  */
 #include "copy/from_hdf5.h"
 
@@ -17,6 +16,7 @@
 #include "copy/nested.h"
 #include "copy/pieces.h"
 #include "copy/references.h"
+#include "copy/scales_from_hdf5.h"
 #include "copy/stored.h"
 #include "copy/strings.h"
 #include "hdf5/types.h"
@@ -41,6 +41,7 @@ typedef struct import_job {
     unsigned long file; /* the number of the source's file */
     const vol_reference_map *references;
     vol_map *made; /* from addresses in that file to nodes: of objects with several hard links */
+    vol_scales_import *scales;
 } import_job;
 
 static herr_t push_failed(const import_job *job, const char *name, zb_error *err) {
@@ -164,39 +165,6 @@ static herr_t copy_pieces(const import_job *job, hid_t source, const import_form
 
 /* ---- Attributes ---- */
 
-/* The last part of the path that a reference leads to; malloc'ed, NULL when it leads nowhere. */
-static char *name_of_target(h5_lib *lib, H5R_ref_t *reference) {
-    char path[4096];
-    hid_t saved = vol_stack_save(lib);
-    ssize_t length = lib->H5Rget_obj_name(reference, H5P_DEFAULT, path, sizeof path);
-    vol_stack_restore(lib, saved);
-    const char *slash = length > 0 ? strrchr(path, '/') : NULL;
-    return slash ? strdup(slash + 1) : NULL;
-}
-
-/* Several scales for one dimension: the first gives the name. */
-static herr_t import_scale_list(const import_job *job, hid_t attr, hid_t space, vol_node *node) {
-    h5_lib *lib = job->lib;
-    const uint32_t ndim = zb_node_array(node->zarr)->ndim;
-    hvl_t lists[ZB_MAX_NDIM] = {0};
-    char *names[ZB_MAX_NDIM] = {0};
-    zb_error err = {0};
-    if (lib->H5Sget_select_npoints(space) != ndim)
-        return 0;
-    hid_t type = lib->H5Tvlen_create(*lib->H5T_STD_REF_g);
-    herr_t result = lib->H5Aread(attr, type, lists);
-    for (uint32_t d = 0; d < ndim && result >= 0; d++)
-        names[d] = lists[d].len > 0 ? name_of_target(lib, lists[d].p) : NULL;
-    if (result >= 0)
-        lib->H5Treclaim(type, space, H5P_DEFAULT, lists);
-    lib->H5Tclose(type);
-    if (result >= 0 && vol_edit_dimension_names(node, (const char *const *)names, &err) != ZB_OK)
-        result = push_failed(job, node->path, &err);
-    for (uint32_t d = 0; d < ndim; d++)
-        free(names[d]);
-    return result;
-}
-
 /* The references in an attribute's value. */
 static herr_t map_attribute(const import_job *job, vol_node *owner, hid_t type, hid_t space,
                             void *data) {
@@ -251,15 +219,13 @@ static herr_t import_attr(hid_t source, const char *name, const H5A_info_t *info
     h5_lib *lib = job->lib;
     vol_node *node = visit->owner;
     (void)info;
-    if (strcmp(name, "REFERENCE_LIST") == 0 && node->kind == VOL_DATASET)
-        return 0;
     hid_t attr = lib->H5Aopen(source, name, H5P_DEFAULT);
     if (attr < 0)
         return -1;
     hid_t type = lib->H5Aget_type(attr), space = lib->H5Aget_space(attr);
     herr_t result;
-    if (strcmp(name, "DIMENSION_LIST") == 0 && node->kind == VOL_DATASET)
-        result = import_scale_list(job, attr, space, node);
+    if (vol_scales_import_takes(node, name))
+        result = vol_scales_import_attr(job->scales, attr, name, node);
     else
         result = import_value(job, attr, type, space, node, name);
     vol_release_id(lib, type);
@@ -322,6 +288,9 @@ static herr_t import_dataset(const import_job *job, hid_t source, const H5O_info
     herr_t result = make_dataset(job, source, space, place, &node, &form);
     if (result >= 0)
         result = remember(job, info, node);
+    if (result >= 0 && info->fileno == job->file &&
+        !vol_scales_import_node(job->scales, vol_token_get(&info->token), node))
+        result = -1;
     if (result >= 0)
         result = copy_pieces(job, source, &form, space, node);
     vol_release_id(lib, form.type);
@@ -479,12 +448,16 @@ herr_t vol_import_object(hid_t source, const vol_object *to, const vol_place *pl
                          hid_t dxpl) {
     vol_map made = {.count = 0};
     H5O_info2_t info;
-    import_job job = {.lib = to->lib, .handle = to->handle, .dxpl = dxpl, .made = &made};
+    vol_scales_import scales = {.lib = to->lib, .dxpl = dxpl};
+    import_job job = {
+        .lib = to->lib, .handle = to->handle, .dxpl = dxpl, .made = &made, .scales = &scales};
     if (job.lib->H5Pget_copy_object(ocpypl, &job.flags) < 0 ||
         job.lib->H5Oget_info3(source, &info, H5O_INFO_BASIC) < 0)
         return -1;
     job.file = info.fileno;
     herr_t result = import_top(&job, source, to, place);
+    if (vol_scales_import_end(&scales, result >= 0) < 0)
+        result = -1;
     vol_map_clear(&made);
     return result;
 }

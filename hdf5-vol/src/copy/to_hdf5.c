@@ -3,12 +3,12 @@
  * H5Ocopy from a Zarr store into an ordinary HDF5 file: h5copy, h5repack and h5py's Group.copy.
  *
  * Groups, datasets and attributes are made anew through the native connector. Data go over in
- * pieces. The references in DIMENSION_LIST hold addresses, so they are written last, when the
- * scales have got theirs in the new file.
+ * pieces. The references of dimension scales hold addresses, so they are written last, when all objects
+ * have got theirs in the new file.
  */
 #include "copy/to_hdf5.h"
 
-#include "attributes/attributes.h"
+#include "copy/attributes_to_hdf5.h"
 #include "create/creation_list.h"
 #include "hdf5/errors.h"
 #include "copy/links.h"
@@ -61,7 +61,7 @@ static void close_native(const copy_job *job, void *object, H5I_type_t type) {
 
 /* ---- References ---- */
 
-static bool new_token(const copy_job *job, const vol_node *node, H5O_token_t *token);
+static uint64_t address_of_copy(const copy_job *job, const vol_node *node);
 
 /* The context of export_reference. */
 typedef struct export_references {
@@ -85,15 +85,13 @@ static bool export_reference(const vol_form *form, uint64_t *token, void *contex
     const export_references *all = context;
     const copy_job *job = all->job;
     const vol_node *node = vol_node_by_token(form->file, *token, NULL);
-    H5O_token_t made;
     if (!node || all->are_null) {
         *token = 0;
         return true;
     }
-    if (expands(job) && new_token(job, node, &made)) {
-        *token = vol_token_get(&made);
+    *token = expands(job) ? address_of_copy(job, node) : 0;
+    if (*token)
         return true;
-    }
     if (expands(job))
         VOL_PUSH(job->lib, SYM, CANTCOPY,
                  "a reference in '%s' leads to '%s', which is not copied: copy a group that holds "
@@ -206,84 +204,14 @@ static herr_t copy_data(const copy_job *job, vol_node *node, void *dataset, hid_
 
 /* ---- Attributes ---- */
 
-/* Creates one, and writes it unless `data` is NULL: in the form of vol_attr_type in memory. */
-static herr_t copy_attr(const copy_job *job, const vol_attr *attr, void *object, H5I_type_t type,
-                        const void *data) {
-    h5_lib *lib = job->lib;
-    const H5VL_loc_params_t self = vol_self(type);
-    hid_t attr_type = vol_attr_type(lib, attr), space = vol_attr_space(lib, attr);
-    void *made = lib->H5VLattr_create(object, &self, lib->native, attr->name, attr_type, space,
-                                      *lib->H5P_LST_ATTRIBUTE_CREATE_ID_g,
-                                      *lib->H5P_LST_ATTRIBUTE_ACCESS_ID_g, job->dxpl, NULL);
-    herr_t result = -1;
-    if (made) {
-        result =
-            data ? lib->H5VLattr_write(made, lib->native, attr_type, data, job->dxpl, NULL) : 0;
-        lib->H5VLattr_close(made, lib->native, job->dxpl, NULL);
-    }
-    lib->H5Sclose(space);
-    lib->H5Tclose(attr_type);
-    return result;
-}
-
-/* One with references: to the copies, or null. */
-static herr_t copy_reference_attr(const copy_job *job, vol_node *node, const vol_attr *attr,
-                                  void *object, H5I_type_t type) {
-    h5_lib *lib = job->lib;
-    zb_error err = {0};
-    vol_form *form = NULL;
-    export_references references = {.job = job, .node = node, .are_null = !expands(job)};
-    hid_t attr_type = vol_attr_type(lib, attr);
-    size_t size;
-    herr_t result = -1;
-    if (vol_form_new(node->file, attr_type, &form, &err) != ZB_OK) {
-        VOL_PUSH_ZB(lib, ATTR, CANTCOPY, &err);
-        vol_release_id(lib, attr_type);
-        return -1;
-    }
-    unsigned char *bytes =
-        attr->data ? vol_elements_pack(form, attr->count, attr->data, &size) : NULL;
-    void *elements = bytes ? vol_elements_unpack(form, attr->count, bytes, size) : NULL;
-    if (attr->data && !elements)
-        VOL_PUSH(lib, ATTR, CANTCOPY, "no memory for attribute '%s'", attr->name);
-    else if (!elements ||
-             vol_elements_references(form, attr->count, elements, export_reference, &references))
-        result = copy_attr(job, attr, object, type, elements);
-    hid_t saved = vol_stack_save(lib);
-    vol_elements_free(form, attr->count, elements);
-    vol_form_free(form);
-    lib->H5Tclose(attr_type);
-    vol_stack_restore(lib, saved);
-    free(bytes);
-    return result;
-}
-
-static bool is_reference_attr(const copy_job *job, const vol_attr *attr) {
-    hid_t type = attr->kind == VOL_ATTR_BYTES && attr->place != VOL_ATTR_SESSION
-                     ? vol_attr_type(job->lib, attr)
-                     : -1;
-    const bool has = type >= 0 && has_references(job, type);
-    vol_release_id(job->lib, type);
-    return has;
-}
-
-/* Copies all attributes but references, whose targets do not exist yet, and REFERENCE_LIST, which
-   holds some. */
 static herr_t copy_attrs(const copy_job *job, vol_node *node, void *object, H5I_type_t type) {
-    vol_attrs *attrs = vol_node_attrs(node);
-    herr_t result = attrs ? 0 : -1;
-    if (job->flags & H5O_COPY_WITHOUT_ATTR_FLAG)
-        return result;
-    for (size_t i = 0; result >= 0 && i < vol_attrs_listed(attrs); i++) {
-        const vol_attr *attr = vol_attrs_at(attrs, false, i);
-        bool is_way_back = attr->kind == VOL_ATTR_BYTES && attr->place == VOL_ATTR_SESSION;
-        const bool has = is_reference_attr(job, attr);
-        if (has && !expands(job))
-            result = copy_reference_attr(job, node, attr, object, type);
-        if (attr->kind != VOL_ATTR_REFS && !is_way_back && !has)
-            result = copy_attr(job, attr, object, type, attr->data);
-    }
-    return result;
+    export_references references = {.job = job, .node = node, .are_null = true};
+    const vol_reference_map map = {.visit = export_reference, .context = &references};
+    const vol_native_target target = {
+        .lib = job->lib, .dxpl = job->dxpl, .object = object, .type = type};
+    return job->flags & H5O_COPY_WITHOUT_ATTR_FLAG
+               ? 0
+               : vol_attrs_to_hdf5(&target, node, expands(job) ? NULL : &map);
 }
 
 /* ---- The tree ---- */
@@ -464,36 +392,41 @@ static const char *path_in_copy(const copy_job *job, const vol_node *node) {
     return copied ? copied->path : NULL;
 }
 
-/* The address of a node's copy. */
-static bool new_token(const copy_job *job, const vol_node *node, H5O_token_t *token) {
+/* The address of a node's copy; 0 when it is not part of the job. */
+static uint64_t address_of_copy(const copy_job *job, const vol_node *node) {
     const char *path = node ? path_in_copy(job, node) : NULL;
+    H5O_token_t token = {{0}};
     if (!path)
-        return false;
-    h5_lib *lib = job->lib;
+        return 0;
     const H5VL_loc_params_t loc = by_name(job, job->top_type, path);
     H5VL_object_specific_args_t args = {.op_type = H5VL_OBJECT_LOOKUP,
-                                        .args.lookup.token_ptr = token};
-    return lib->H5VLobject_specific(job->new_top, &loc, lib->native, &args, job->dxpl, NULL) >= 0;
+                                        .args.lookup.token_ptr = &token};
+    return job->lib->H5VLobject_specific(job->new_top, &loc, job->lib->native, &args, job->dxpl,
+                                         NULL) < 0
+               ? 0
+               : vol_token_get(&token);
 }
 
-/* Writes DIMENSION_LIST of one copied dataset, with empty lists for scales that were not copied. */
-static herr_t copy_scale_list(const copy_job *job, const vol_node *node, const vol_attr *attr) {
-    h5_lib *lib = job->lib;
-    H5O_token_t tokens[ZB_MAX_NDIM];
-    hvl_t lists[ZB_MAX_NDIM] = {0};
-    for (size_t d = 0; d < attr->count; d++) {
-        uint64_t token = ((const uint64_t *)attr->data)[d];
-        const vol_node *scale = token ? vol_node_by_token(node->file, token, NULL) : NULL;
-        if (new_token(job, scale, &tokens[d]))
-            lists[d] = (hvl_t){.len = 1, .p = &tokens[d]}; /* the first 8 bytes are the address */
-    }
+typedef struct address_job {
+    const copy_job *job;
+    vol_file *file;
+} address_job;
+
+static uint64_t new_address(void *context, uint64_t old) {
+    const address_job *a = context;
+    return address_of_copy(a->job, vol_node_by_token(a->file, old, NULL));
+}
+
+static herr_t copy_scales_of(const copy_job *job, vol_node *node) {
     const H5VL_loc_params_t loc = by_name(job, job->top_type, path_in_copy(job, node));
-    H5I_type_t type;
-    void *dataset = lib->H5VLobject_open(job->new_top, &loc, lib->native, &type, job->dxpl, NULL);
-    if (!dataset)
+    address_job addresses = {.job = job, .file = node->file};
+    vol_native_target target = {.lib = job->lib, .dxpl = job->dxpl};
+    target.object = job->lib->H5VLobject_open(job->new_top, &loc, job->lib->native, &target.type,
+                                              job->dxpl, NULL);
+    if (!target.object)
         return -1;
-    herr_t result = copy_attr(job, attr, dataset, H5I_DATASET, lists);
-    close_native(job, dataset, H5I_DATASET);
+    herr_t result = vol_scales_to_hdf5(&target, node, new_address, &addresses);
+    close_native(job, target.object, H5I_DATASET);
     return result;
 }
 
@@ -501,11 +434,8 @@ static herr_t copy_scale_lists(const copy_job *job) {
     herr_t result = 0;
     for (size_t i = 0; i < job->copies.room && result >= 0; i++) {
         const copied_node *copied = job->copies.entry[i].value;
-        vol_node *node = copied ? copied->node : NULL;
-        const vol_attrs *attrs = node && node->kind == VOL_DATASET ? vol_node_attrs(node) : NULL;
-        const vol_attr *attr = attrs ? vol_attrs_find(attrs, "DIMENSION_LIST") : NULL;
-        if (attr && attr->kind == VOL_ATTR_REFS)
-            result = copy_scale_list(job, node, attr);
+        if (copied && vol_scales_are_referring(copied->node))
+            result = copy_scales_of(job, copied->node);
     }
     return result;
 }
@@ -515,18 +445,18 @@ static herr_t copy_scale_lists(const copy_job *job) {
 /* What was left out of one object. */
 static herr_t copy_references_of(const copy_job *job, vol_node *node, void *object,
                                  H5I_type_t type) {
-    vol_attrs *attrs = job->flags & H5O_COPY_WITHOUT_ATTR_FLAG ? NULL : vol_node_attrs(node);
+    export_references references = {.job = job, .node = node};
+    const vol_reference_map map = {.visit = export_reference, .context = &references};
+    const vol_native_target target = {
+        .lib = job->lib, .dxpl = job->dxpl, .object = object, .type = type};
     herr_t result = 0;
     if (type == H5I_DATASET && has_references(job, vol_node_type(node))) {
         hid_t space = vol_node_space(node, false);
         result = copy_data(job, node, object, space);
         vol_release_id(job->lib, space);
     }
-    for (size_t i = 0; attrs && result >= 0 && i < vol_attrs_listed(attrs); i++) {
-        const vol_attr *attr = vol_attrs_at(attrs, false, i);
-        if (is_reference_attr(job, attr))
-            result = copy_reference_attr(job, node, attr, object, type);
-    }
+    if (result >= 0 && !(job->flags & H5O_COPY_WITHOUT_ATTR_FLAG))
+        result = vol_reference_attrs_to_hdf5(&target, node, &map);
     return result;
 }
 

@@ -2,6 +2,7 @@
 /* Second hard links: see aliases.h. */
 #include "model/aliases.h"
 
+#include "model/dimension_records.h"
 #include "model/link_order.h"
 #include "model/links.h"
 #include "model/places.h"
@@ -277,9 +278,10 @@ static enum zb_code store_links(vol_node *group, zb_error *err) {
 /* A name without a link means nothing, so names come first. They may belong to any node. */
 enum zb_code vol_links_store_below(vol_node *node, zb_error *err) {
     vol_file *file = node->file;
-    if (!file->links_changed)
-        return ZB_OK;
-    enum zb_code code = vol_node_each_below(file->root, store_names, err);
+    enum zb_code code = vol_records_store_below(node, err);
+    if (code || !file->links_changed)
+        return code;
+    code = vol_node_each_below(file->root, store_names, err);
     if (!code)
         code = vol_node_each_below(node, store_links, err);
     file->links_changed = code || node != file->root;

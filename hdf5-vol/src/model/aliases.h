@@ -46,7 +46,7 @@ bool vol_alias_moved(vol_node *top);
 /* Before it is deleted: its aliases of other nodes go. */
 void vol_alias_drop_below(vol_node *top);
 
-/* Stores the links of all kinds that have changed, below a node. */
+/* Stores the links of all kinds that have changed, below a node, and what else groups keep. */
 enum zb_code vol_links_store_below(vol_node *node, zb_error *err);
 
 /* Forgets what is known of a group's links and a node's aliases, in order to read them again. */

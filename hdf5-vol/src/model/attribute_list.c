@@ -166,7 +166,7 @@ static int compare_names(const void *a, const void *b) {
 
 /* Reopening the file shows the document's attributes first, so the others come behind them. */
 static bool comes_last(const vol_attr *attr) {
-    return attr->derived || attr->place == VOL_ATTR_SESSION;
+    return attr->derived || attr->place == VOL_ATTR_STATED;
 }
 
 static void sort(vol_attrs *attrs) {

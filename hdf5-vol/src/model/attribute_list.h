@@ -21,11 +21,11 @@ enum vol_attr_kind {
     VOL_ATTR_BYTES   /* data: count elements of `type`, as the program wrote them */
 };
 
-/* The place of an attribute. All but the first last until the file is closed. */
+/* The place of an attribute. The last two are kept here until the file is closed. */
 enum vol_attr_place {
     VOL_ATTR_STORED,    /* in the document, or made of it */
+    VOL_ATTR_STATED,    /* of a dimension scale, in model/scales.h */
     VOL_ATTR_WRITTEN,   /* in the document, and here as the program wrote it */
-    VOL_ATTR_SESSION,   /* only here: the document has no form for it */
     VOL_ATTR_UNWRITTEN, /* only here: created, but not written yet. It reads as zeros, and is
                            stored as such when its last id or the file is closed */
 };

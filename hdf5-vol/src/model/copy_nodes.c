@@ -8,6 +8,8 @@
 #include "model/link_order.h"
 #include "model/links.h"
 #include "model/places.h"
+#include "model/scale_moves.h"
+#include "model/scales.h"
 #include "model/side.h"
 #include "model/unreadable.h"
 #include "model/waiting.h"
@@ -80,7 +82,7 @@ static enum zb_code copy_shallow(vol_node *node, const vol_place *place, vol_nod
 
 /* What side.h keeps besides attributes stays: links above all. */
 static enum zb_code remove_attributes(vol_node *node, zb_error *err) {
-    enum zb_code code = ZB_OK;
+    enum zb_code code = vol_scales_get(node) ? vol_scales_set(node, NULL, NULL, err) : ZB_OK;
     zb_node *before = zb_node_retain(node->zarr); /* what waits may be stored meanwhile */
     for (const zb_json *one = zb_json_first(zb_node_attributes(before)); one && !code;
          one = zb_json_next(one))
@@ -112,5 +114,7 @@ enum zb_code vol_edit_copy(vol_node *node, const vol_place *place, const vol_cop
             shallow ? copy_shallow(node, place, &made, err) : copy_whole(node, place, &made, err);
     if (!code)
         code = vol_copy_links(node, made, how, err);
+    if (!code)
+        code = vol_scales_copied(node, made, err);
     return !code && how->without_attributes ? remove_attributes(made, err) : code;
 }

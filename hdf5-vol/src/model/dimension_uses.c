@@ -4,6 +4,8 @@
 
 #include "model/links.h"
 #include "model/map.h"
+#include "model/scales.h"
+#include "model/side.h"
 #include "model/tokens.h"
 
 #include "zarrbridge/limits.h"
@@ -59,8 +61,9 @@ static bool add_all(struct vol_uses *uses, const zb_array_info *array) {
     return added;
 }
 
-/* Looks at a child that is not opened, and lets it go. */
-static bool add_unopened(struct vol_uses *uses, const vol_node *group, const char *name) {
+/* Looks at a child that is not opened, and lets it go, unless scales may have been stated. */
+static bool add_unopened(struct vol_uses *uses, const vol_node *group, const char *name,
+                         bool *stated) {
     zb_node *zarr;
     char *path;
     if (vol_node_child_path(group, name, &path, NULL) != ZB_OK)
@@ -69,9 +72,17 @@ static bool add_unopened(struct vol_uses *uses, const vol_node *group, const cha
     free(path);
     if (code)
         return code != ZB_ENOMEM; /* a node that cannot be read names nothing */
-    const bool added = add_all(uses, zb_node_array(zarr));
+    const char *side = zb_json_string(zb_json_get(zb_node_attributes(zarr), VOL_SIDE));
+    *stated = side && strstr(side, VOL_SCALES);
+    const bool added = *stated || add_all(uses, zb_node_array(zarr));
     zb_node_release(zarr);
     return added;
+}
+
+/* Of an array whose scales an HDF5 program has stated, the names say nothing. */
+static bool add_opened(struct vol_uses *uses, vol_node *node) {
+    return node->kind != VOL_DATASET || vol_scales_get(node) ||
+           add_all(uses, zb_node_array(node->zarr));
 }
 
 /* A file that is written keeps the nodes that it has opened: so the next look, after a change, finds most of
@@ -80,10 +91,12 @@ static bool add_link(struct vol_uses *uses, vol_link *link) {
     const vol_file *file = link->group->file;
     if (file->writable && file->node_count < zb_limits_get()->open_nodes / 2)
         vol_link_open(link, NULL);
-    if (vol_link_is_unopened(link))
-        return add_unopened(uses, link->group, link->name);
-    const vol_node *node = link->node;
-    return !node || node->kind != VOL_DATASET || add_all(uses, zb_node_array(node->zarr));
+    bool stated = false;
+    if (vol_link_is_unopened(link) && !add_unopened(uses, link->group, link->name, &stated))
+        return false;
+    if (stated)
+        vol_link_open(link, NULL);
+    return !link->node || add_opened(uses, link->node);
 }
 
 static struct vol_uses *look(vol_node *group) {

@@ -16,6 +16,7 @@
 #include "model/dimensions.h"
 #include "model/dimension_uses.h"
 #include "model/max_shape.h"
+#include "model/scales.h"
 #include "model/waiting.h"
 
 #include "model/links.h"
@@ -39,6 +40,14 @@ static vol_node *dataset_at(const vol_node *array, unsigned level, const char *n
         group = group->parent;
     vol_node *node = group ? vol_node_find(group, name, NULL) : NULL;
     return node && node->kind == VOL_DATASET ? node : NULL;
+}
+
+vol_node *vol_dims_namesake(const vol_node *dataset, const char *name) {
+    vol_node *found = NULL;
+    unsigned level = 0;
+    for (const vol_node *group = dataset->parent; group && !found; group = group->parent)
+        found = dataset_at(dataset, level++, name);
+    return found;
 }
 
 static bool is_endless(vol_node *dataset, uint32_t dim) {
@@ -77,7 +86,10 @@ static const vol_node *find_scale(vol_node *array, uint32_t dim) {
     for (const vol_node *group = array->parent; group; group = group->parent)
         around.levels++;
     const int level = zb_coordinate_find(info, dim, &around);
-    return level < 0 ? NULL : dataset_at(array, (unsigned)level, info->dimension_names[dim]);
+    vol_node *found =
+        level < 0 ? NULL : dataset_at(array, (unsigned)level, info->dimension_names[dim]);
+    const zb_json *scales = found ? vol_scales_get(found) : NULL;
+    return scales && !zb_json_get(scales, VOL_SCALE_CLASS) ? NULL : found;
 }
 
 bool vol_dims_names_itself(const vol_node *node) {
@@ -87,14 +99,18 @@ bool vol_dims_names_itself(const vol_node *node) {
     return info->ndim == 1 && zb_coordinate_fits(info, node->name, info->shape[0], false);
 }
 
-/* Is the array, whose one dimension has no name, the coordinate of an array beside it? */
+/* Is the array, whose one dimension has no name, the coordinate of an array beside it? Not of one
+   whose scales an HDF5 program has stated. */
 static bool serves_a_neighbour(const vol_node *node) {
     const zb_array_info *info = zb_node_array(node->zarr);
     return info->ndim == 1 && zb_coordinate_fits(info, node->name, info->shape[0], true) &&
            node->parent && vol_uses_dimension(node->parent, node->name, info->shape[0]);
 }
 
-bool vol_dims_is_scale(const vol_node *node) {
+bool vol_dims_is_scale(vol_node *node) {
+    const zb_json *scales = vol_scales_get(node);
+    if (scales && !node->is_dimension)
+        return zb_json_get(scales, VOL_SCALE_CLASS) != NULL;
     return vol_dims_names_itself(node) ||
            (node->kind == VOL_DATASET && !node->is_dimension && serves_a_neighbour(node));
 }
@@ -202,7 +218,13 @@ enum zb_code vol_dims_new_array(vol_file *file, const char *path, uint64_t lengt
     enum zb_code code = ZB_OK;
     if (!file->dimensions)
         code = zb_store_new_mem("dimensions", &file->dimensions, err);
-    return code ? code : zb_array_create(file->dimensions, path, &spec, out, err);
+    if (code)
+        return code;
+    code = zb_array_create(file->dimensions, path, &spec, out, err);
+    /* One of that name has been deleted. */
+    if (code == ZB_ECONFLICT && zb_node_delete(file->dimensions, path, NULL) == ZB_OK)
+        code = zb_array_create(file->dimensions, path, &spec, out, err);
+    return code;
 }
 
 /* Dimension d of an array. It has no end when that of the array has none. */

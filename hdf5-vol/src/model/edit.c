@@ -9,6 +9,8 @@
 #include "model/links.h"
 #include "model/paths.h"
 #include "model/places.h"
+#include "model/scale_moves.h"
+#include "model/scales.h"
 #include "model/side.h"
 #include "model/unreadable.h"
 #include "model/waiting.h"
@@ -180,6 +182,7 @@ enum zb_code vol_edit_link(vol_node *loose, const vol_place *place, zb_error *er
         zb_store_release(loose->own_store);
         loose->own_store = NULL;
         file->links_changed |= loose->order_changed;
+        code = vol_scales_named(loose, err);
     }
     free(path);
     return code;
@@ -237,6 +240,8 @@ enum zb_code vol_edit_move(vol_link *link, const vol_place *place, zb_error *err
         code = vol_tree_move(link, place->group, place->name, err);
     if (!code && node && vol_alias_moved(node)) /* what leads there is wrong until it is stored */
         code = vol_links_store_below(node->file->root, err);
+    if (!code && node)
+        code = vol_scales_moved(node, from, err);
     if (!code && group->listed)
         code = vol_named_show(group, err); /* one that the node has hidden */
     free(from);

@@ -24,7 +24,8 @@ static uint64_t most(uint64_t a, uint64_t b) {
 }
 
 static bool may_forget(const vol_file *file) {
-    return !file->writable && file->holds == 0 && file->options.dimensions != VOL_DIMENSIONS_ON;
+    return !file->writable && file->holds == 0 && !file->dimensions &&
+           file->options.dimensions != VOL_DIMENSIONS_ON;
 }
 
 static void unregister_below(vol_node *node) {

@@ -31,7 +31,7 @@ static size_t count_parts(const char *path) {
     return count;
 }
 
-static char *relative(const char *from, const char *to) {
+char *vol_place_relative(const char *from, const char *to) {
     const size_t common = common_length(from, to);
     const char *below = from + common, *rest = to + common;
     rest += *rest == '/';
@@ -50,18 +50,17 @@ static char *relative(const char *from, const char *to) {
 char *vol_place_text(const vol_node *from, const vol_node *to, const char *name) {
     char *path = NULL;
     if (!name)
-        return relative(zb_node_path(from->zarr), zb_node_path(to->zarr));
+        return vol_place_relative(zb_node_path(from->zarr), zb_node_path(to->zarr));
     if (vol_node_child_path(to, name, &path, NULL) != ZB_OK)
         return NULL;
-    char *text = relative(zb_node_path(from->zarr), path);
+    char *text = vol_place_relative(zb_node_path(from->zarr), path);
     free(path);
     return text;
 }
 
 /* ---- Following ---- */
 
-/* The store's path of such a text; malloc'ed. NULL when it leads above the root. */
-static char *absolute(const char *base, const char *text) {
+char *vol_place_resolve(const char *base, const char *text) {
     const size_t length = strlen(base);
     char *path = malloc(length + strlen(text) + 2), *end;
     if (!path)
@@ -111,14 +110,14 @@ static vol_node *node_at(vol_file *file, char *path) {
 }
 
 vol_node *vol_place_node(const vol_node *from, const char *text) {
-    char *path = from->zarr ? absolute(zb_node_path(from->zarr), text) : NULL;
+    char *path = from->zarr ? vol_place_resolve(zb_node_path(from->zarr), text) : NULL;
     vol_node *node = path ? node_at(from->file, path) : NULL;
     free(path);
     return node;
 }
 
 vol_node *vol_place_parent(const vol_node *from, const char *text, char **name) {
-    char *path = from->zarr ? absolute(zb_node_path(from->zarr), text) : NULL;
+    char *path = from->zarr ? vol_place_resolve(zb_node_path(from->zarr), text) : NULL;
     char *slash = path ? strrchr(path, '/') : NULL;
     *name = path ? strdup(slash ? slash + 1 : path) : NULL;
     if (path)

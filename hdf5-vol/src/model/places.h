@@ -13,6 +13,10 @@
    when memory runs out. */
 char *vol_place_text(const vol_node *from, const vol_node *to, const char *name);
 
+/* The same of two paths of the store, and back: NULL also when the text leads above the root. */
+char *vol_place_relative(const char *from, const char *to);
+char *vol_place_resolve(const char *base, const char *text);
+
 /* The node at such a path. NULL when none has its place there, or the path leaves what the file
    shows. */
 vol_node *vol_place_node(const vol_node *from, const char *text);

@@ -2,6 +2,7 @@
 /* The hierarchy of an open file: see tree.h. */
 #include "model/tree.h"
 
+#include "model/dimension_records.h"
 #include "model/dimensions.h"
 #include "model/link_order.h"
 #include "model/links.h"
@@ -195,7 +196,7 @@ enum zb_code vol_child_find(vol_node *group, const char *name, vol_link **out, z
     if (group->kind != VOL_GROUP)
         code = ZB_ENOTFOUND;
     /* Which dimensions need a dataset shows only when all arrays are known. */
-    else if (group->file->options.dimensions == VOL_DIMENSIONS_ON)
+    else if (group->file->options.dimensions == VOL_DIMENSIONS_ON || vol_records_are_in(group))
         code = vol_node_list(group, err);
     if (!code) {
         *out = vol_links_find(group, name);
@@ -256,6 +257,8 @@ enum zb_code vol_node_list(vol_node *group, zb_error *err) {
         code = vol_named_show(group, err);
     group->listed = code == ZB_OK;
     if (!code)
+        code = vol_records_show(group, err);
+    if (!code)
         vol_order_assign(group);
     if (!code && group->file->options.dimensions == VOL_DIMENSIONS_ON)
         code = vol_dims_complete(group, err);
@@ -303,6 +306,12 @@ static void place_again(vol_node *node, const char *name) {
                   vol_node_set_path(node, node->parent, name);
     bool stored = node->zarr && !node->is_dimension && !node->is_unreadable;
     node->loose = false;
+    if (placed && node->is_dimension && strcmp(zb_node_path(node->zarr), path) != 0 &&
+        zb_node_move(node->file->dimensions, zb_node_path(node->zarr), path, NULL) == ZB_OK &&
+        zb_node_open(node->file->dimensions, path, &zarr, NULL) == ZB_OK) {
+        vol_node_replace(node, zarr);
+        zarr = NULL;
+    }
     if (!placed || !vol_token_register(node) ||
         (stored && zb_node_open(node->file->store, path, &zarr, NULL) != ZB_OK))
         vol_token_loosen(node);

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* Attributes into an HDF5 file: see attributes_to_hdf5.h. */
+#include "copy/attributes_to_hdf5.h"
+
+#include "attributes/attributes.h"
+#include "attributes/elements.h"
+#include "hdf5/errors.h"
+#include "model/scales.h"
+#include "objects/locate.h"
+
+#include <stdlib.h>
+
+static bool refers(h5_lib *lib, const vol_attr *attr) {
+    if (attr->kind == VOL_ATTR_REFS)
+        return true;
+    hid_t type = attr->place == VOL_ATTR_STATED ? vol_attr_type(lib, attr) : -1;
+    const bool does = type >= 0 && vol_scale_refs_are(lib, attr->name, type);
+    vol_release_id(lib, type);
+    return does;
+}
+
+/* Creates one, and writes it unless `data` is NULL: in the form of vol_attr_type in memory. */
+static herr_t make(const vol_native_target *to, const vol_attr *attr, hid_t attr_type,
+                   const void *data) {
+    h5_lib *lib = to->lib;
+    const H5VL_loc_params_t self = vol_self(to->type);
+    hid_t space = vol_attr_space(lib, attr);
+    void *made = lib->H5VLattr_create(to->object, &self, lib->native, attr->name, attr_type, space,
+                                      *lib->H5P_LST_ATTRIBUTE_CREATE_ID_g,
+                                      *lib->H5P_LST_ATTRIBUTE_ACCESS_ID_g, to->dxpl, NULL);
+    herr_t result = -1;
+    if (made) {
+        result = data ? lib->H5VLattr_write(made, lib->native, attr_type, data, to->dxpl, NULL) : 0;
+        lib->H5VLattr_close(made, lib->native, to->dxpl, NULL);
+    }
+    vol_release_id(lib, space);
+    return result;
+}
+
+static herr_t copy_plain(const vol_native_target *to, const vol_attr *attr) {
+    hid_t type = vol_attr_type(to->lib, attr);
+    herr_t result = make(to, attr, type, attr->data);
+    vol_release_id(to->lib, type);
+    return result;
+}
+
+/* ---- References ---- */
+
+/* Whether an attribute has references that are no dimension scales'. */
+static bool has_references(h5_lib *lib, const vol_attr *attr) {
+    hid_t type = attr->kind == VOL_ATTR_BYTES && !refers(lib, attr) ? vol_attr_type(lib, attr) : -1;
+    const bool has = type >= 0 && lib->H5Tdetect_class(type, H5T_REFERENCE) > 0;
+    vol_release_id(lib, type);
+    return has;
+}
+
+/* A copy of the elements, whose references the map has led elsewhere; NULL after an error. */
+static void *mapped_elements(h5_lib *lib, const vol_form *form, const vol_attr *attr,
+                             const vol_reference_map *map) {
+    size_t size;
+    unsigned char *bytes = vol_elements_pack(form, attr->count, attr->data, &size);
+    void *elements = bytes ? vol_elements_unpack(form, attr->count, bytes, size) : NULL;
+    free(bytes);
+    if (!elements) {
+        VOL_PUSH(lib, ATTR, CANTCOPY, "no memory for attribute '%s'", attr->name);
+        return NULL;
+    }
+    if (vol_elements_references(form, attr->count, elements, map->visit, map->context))
+        return elements;
+    vol_elements_free(form, attr->count, elements);
+    return NULL;
+}
+
+static herr_t copy_mapped(const vol_native_target *to, vol_node *node, const vol_attr *attr,
+                          const vol_reference_map *map) {
+    h5_lib *lib = to->lib;
+    zb_error err = {0};
+    vol_form *form = NULL;
+    hid_t type = vol_attr_type(lib, attr);
+    herr_t result = -1;
+    if (vol_form_new(node->file, type, &form, &err) != ZB_OK) {
+        VOL_PUSH_ZB(lib, ATTR, CANTCOPY, &err);
+        vol_release_id(lib, type);
+        return -1;
+    }
+    void *elements = attr->data ? mapped_elements(lib, form, attr, map) : NULL;
+    if (elements || !attr->data)
+        result = make(to, attr, type, elements);
+    hid_t saved = vol_stack_save(lib);
+    vol_elements_free(form, attr->count, elements);
+    vol_form_free(form);
+    lib->H5Tclose(type);
+    vol_stack_restore(lib, saved);
+    return result;
+}
+
+/* ---- All ---- */
+
+herr_t vol_attrs_to_hdf5(const vol_native_target *target, vol_node *node,
+                         const vol_reference_map *references) {
+    vol_attrs *attrs = vol_node_attrs(node);
+    herr_t result = attrs ? 0 : -1;
+    for (size_t i = 0; result >= 0 && i < vol_attrs_listed(attrs); i++) {
+        const vol_attr *attr = vol_attrs_at(attrs, false, i);
+        if (refers(target->lib, attr))
+            continue;
+        if (!has_references(target->lib, attr))
+            result = copy_plain(target, attr);
+        else if (references)
+            result = copy_mapped(target, node, attr, references);
+    }
+    return result;
+}
+
+herr_t vol_reference_attrs_to_hdf5(const vol_native_target *target, vol_node *node,
+                                   const vol_reference_map *references) {
+    vol_attrs *attrs = vol_node_attrs(node);
+    herr_t result = attrs ? 0 : -1;
+    for (size_t i = 0; result >= 0 && i < vol_attrs_listed(attrs); i++) {
+        const vol_attr *attr = vol_attrs_at(attrs, false, i);
+        if (has_references(target->lib, attr))
+            result = copy_mapped(target, node, attr, references);
+    }
+    return result;
+}
+
+/* ---- References of scales ---- */
+
+static const char *const with_references[] = {VOL_SCALE_LIST, VOL_SCALE_BACK};
+#define WITH_REFERENCES (sizeof with_references / sizeof *with_references)
+
+static const vol_attr *find(vol_node *node, size_t i) {
+    const vol_attrs *attrs = node->kind == VOL_DATASET ? vol_node_attrs(node) : NULL;
+    const vol_attr *attr = attrs ? vol_attrs_find(attrs, with_references[i]) : NULL;
+    return attr && refers(node->file->lib, attr) ? attr : NULL;
+}
+
+bool vol_scales_are_referring(vol_node *node) {
+    bool any = false;
+    for (size_t i = 0; i < WITH_REFERENCES; i++)
+        any |= find(node, i) != NULL;
+    return any;
+}
+
+/* Tokens that were made of names, as HDF5 has them in lists. */
+static const void *elements_of(const vol_attr *attr, hvl_t *lists) {
+    uint64_t *tokens = attr->data;
+    if (attr->kind != VOL_ATTR_REFS)
+        return attr->data;
+    for (size_t i = 0; i < attr->count; i++)
+        lists[i] = (hvl_t){.len = tokens[i] != 0, .p = &tokens[i]};
+    return lists;
+}
+
+static herr_t copy_references(const vol_native_target *to, const vol_attr *attr,
+                              vol_new_address address, void *context) {
+    h5_lib *lib = to->lib;
+    hvl_t lists[ZB_MAX_NDIM];
+    vol_attr copy = *attr; /* borrows all that it points at */
+    hid_t type = vol_attr_type(lib, attr);
+    void *data =
+        vol_scale_refs_convert(lib, type, &copy.count, elements_of(attr, lists), address, context);
+    herr_t result = data ? 0 : -1;
+    if (copy.count != attr->count) {
+        copy.space = 0;
+        copy.dims[0] = copy.count;
+    }
+    if (data && vol_scale_refs_any(lib, type, copy.count, data))
+        result = make(to, &copy, type, data);
+    free(data);
+    vol_release_id(lib, type);
+    return result;
+}
+
+herr_t vol_scales_to_hdf5(const vol_native_target *target, vol_node *node, vol_new_address address,
+                          void *context) {
+    herr_t result = 0;
+    for (size_t i = 0; i < WITH_REFERENCES && result >= 0; i++) {
+        const vol_attr *attr = find(node, i);
+        if (attr)
+            result = copy_references(target, attr, address, context);
+    }
+    return result;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* Dimension scales from HDF5 files: see scales_from_hdf5.h. */
+#include "copy/scales_from_hdf5.h"
+
+#include "attributes/write.h"
+#include "copy/scale_references.h"
+#include "hdf5/errors.h"
+#include "model/edit.h"
+#include "model/scales.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* An attribute as it was read. */
+struct vol_scales_read {
+    struct vol_scales_read *next;
+    vol_node *node;
+    char *name;
+    hid_t type, space;
+    size_t count;
+    void *elements;            /* NULL where only the names are of use */
+    char *target[ZB_MAX_NDIM]; /* of DIMENSION_LIST: the name of each dimension's first scale */
+};
+
+bool vol_scales_import_node(vol_scales_import *import, uint64_t address, vol_node *node) {
+    return vol_map_set(&import->nodes, address, node);
+}
+
+bool vol_scales_import_takes(const vol_node *node, const char *name) {
+    return node->kind == VOL_DATASET &&
+           (strcmp(name, VOL_SCALE_LIST) == 0 || strcmp(name, VOL_SCALE_BACK) == 0);
+}
+
+/* ---- Reading ---- */
+
+/* The last part of the path that a reference leads to; malloc'ed, NULL when it leads nowhere. */
+static char *name_of_target(h5_lib *lib, H5R_ref_t *reference) {
+    char path[4096];
+    hid_t saved = vol_stack_save(lib);
+    ssize_t length = lib->H5Rget_obj_name(reference, H5P_DEFAULT, path, sizeof path);
+    vol_stack_restore(lib, saved);
+    const char *slash = length > 0 ? strrchr(path, '/') : NULL;
+    return slash ? strdup(slash + 1) : NULL;
+}
+
+static herr_t read_targets(h5_lib *lib, hid_t attr, struct vol_scales_read *one) {
+    hvl_t lists[ZB_MAX_NDIM] = {0};
+    hid_t type = lib->H5Tvlen_create(*lib->H5T_STD_REF_g);
+    herr_t result = lib->H5Aread(attr, type, lists);
+    for (size_t d = 0; d < one->count && result >= 0; d++)
+        one->target[d] = lists[d].len > 0 ? name_of_target(lib, lists[d].p) : NULL;
+    if (result >= 0)
+        lib->H5Treclaim(type, one->space, H5P_DEFAULT, lists);
+    vol_release_id(lib, type);
+    return result;
+}
+
+static herr_t read_elements(h5_lib *lib, hid_t attr, struct vol_scales_read *one) {
+    if (vol_attr_zeros(lib, one->type, one->space, &one->elements) < 0)
+        return -1;
+    if (lib->H5Aread(attr, one->type, one->elements) >= 0)
+        return 0;
+    free(one->elements);
+    one->elements = NULL;
+    return -1;
+}
+
+herr_t vol_scales_import_attr(vol_scales_import *import, hid_t attr, const char *name,
+                              vol_node *node) {
+    h5_lib *lib = import->lib;
+    const bool is_list = strcmp(name, VOL_SCALE_LIST) == 0;
+    struct vol_scales_read *one = calloc(1, sizeof *one);
+    if (!one || !(one->name = strdup(name))) {
+        free(one);
+        VOL_PUSH(lib, ATTR, CANTCOPY, "no memory for attribute '%s'", name);
+        return -1;
+    }
+    one->next = import->first;
+    import->first = one;
+    one->node = node;
+    one->type = lib->H5Aget_type(attr);
+    one->space = lib->H5Aget_space(attr);
+    const hssize_t count = lib->H5Sget_select_npoints(one->space);
+    if (one->type < 0 || one->space < 0 || count < 0)
+        return -1;
+    one->count = (size_t)count;
+    if (is_list && one->count != zb_node_array(node->zarr)->ndim)
+        one->count = 0;
+    if (one->count == 0)
+        return 0;
+    if (is_list && read_targets(lib, attr, one) < 0)
+        return -1;
+    return vol_scale_refs_are(lib, name, one->type) ? read_elements(lib, attr, one) : 0;
+}
+
+/* ---- Storing ---- */
+
+static uint64_t token_of_copy(void *context, uint64_t address) {
+    const vol_scales_import *import = context;
+    const vol_node *node = address ? vol_map_get(&import->nodes, address) : NULL;
+    return node ? node->token : 0;
+}
+
+static herr_t store_elements(vol_scales_import *import, const struct vol_scales_read *one) {
+    h5_lib *lib = import->lib;
+    size_t count = one->count;
+    void *data =
+        vol_scale_refs_convert(lib, one->type, &count, one->elements, token_of_copy, import);
+    const hsize_t extent = count;
+    herr_t result = data ? 0 : -1;
+    if (data && vol_scale_refs_any(lib, one->type, count, data)) {
+        hid_t space = count == one->count ? lib->H5Scopy(one->space)
+                                          : lib->H5Screate_simple(1, &extent, NULL);
+        const vol_attr_value value = {.name = one->name,
+                                      .type = one->type,
+                                      .space = space,
+                                      .dxpl = import->dxpl,
+                                      .data = data};
+        result = vol_attr_store(one->node, &value, one->type);
+        vol_release_id(lib, space);
+    }
+    free(data);
+    return result;
+}
+
+/* Dimensions that have got no name otherwise. */
+static herr_t store_names(const struct vol_scales_read *one) {
+    const zb_array_info *info = zb_node_array(one->node->zarr);
+    const char *names[ZB_MAX_NDIM];
+    bool any = false;
+    zb_error err = {0};
+    for (uint32_t d = 0; d < info->ndim; d++) {
+        const char *now = info->dimension_names ? info->dimension_names[d] : NULL;
+        names[d] = now ? now : one->target[d];
+        any |= names[d] != now;
+    }
+    if (!any || vol_edit_dimension_names(one->node, names, &err) == ZB_OK)
+        return 0;
+    return vol_attr_push_failed(one->node->file->lib, "write", one->name, &err);
+}
+
+static void read_free(h5_lib *lib, struct vol_scales_read *one) {
+    if (one->elements) {
+        lib->H5Treclaim(one->type, one->space, H5P_DEFAULT, one->elements);
+        free(one->elements);
+    }
+    vol_release_id(lib, one->type);
+    vol_release_id(lib, one->space);
+    for (size_t d = 0; d < ZB_MAX_NDIM; d++)
+        free(one->target[d]);
+    free(one->name);
+    free(one);
+}
+
+herr_t vol_scales_import_end(vol_scales_import *import, bool good) {
+    herr_t result = 0;
+    while (import->first) {
+        struct vol_scales_read *one = import->first;
+        import->first = one->next;
+        if (good && result >= 0 && one->elements)
+            result = store_elements(import, one);
+        if (good && result >= 0)
+            result = store_names(one);
+        hid_t saved = vol_stack_save(import->lib);
+        read_free(import->lib, one);
+        vol_stack_restore(import->lib, saved);
+    }
+    vol_map_clear(&import->nodes);
+    return result;
+}
