@@ -42,10 +42,6 @@ static void *store_of_path(h5_lib *lib, const char *name, unsigned flags, hid_t 
     vol_handle *handle;
     if (!vol_fapl_check(lib, fapl, create || flags & H5_ACC_RDWR))
         return NULL;
-    if (flags & H5_ACC_SWMR_WRITE) {
-        vol_refuse(lib, "writing in SWMR mode");
-        return NULL;
-    }
     enum zb_code code =
         create ? vol_handle_create(lib, name, options, flags & H5_ACC_TRUNC, &handle, &err)
                : vol_handle_open(lib, name, options, flags & H5_ACC_RDWR, &handle, &err);
@@ -58,8 +54,11 @@ static void *store_of_path(h5_lib *lib, const char *name, unsigned flags, hid_t 
         VOL_PUSH_ZB(lib, FILE, CANTOPENFILE, &err);
         return NULL;
     }
-    vol_fapl_read(lib, fapl, &handle->manners);
-    return object_of_handle(lib, handle);
+    handle->swmr = flags & (H5_ACC_SWMR_WRITE | H5_ACC_SWMR_READ);
+    if (vol_fapl_read(lib, fapl, &handle->manners))
+        return object_of_handle(lib, handle);
+    vol_handle_release(handle);
+    return NULL;
 }
 
 static bool becomes_store(const char *name, const vol_options *options) {
@@ -128,7 +127,6 @@ void *vol_file_open(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, h
 
 /* ---- Get ---- */
 
-/* The lists are fresh ones, with those properties of the file's own list that act on a store. */
 static herr_t get_of_store(const vol_object *object, H5VL_file_get_args_t *args) {
     h5_lib *lib = object->lib;
     const vol_file *file = object->file;
@@ -151,7 +149,8 @@ static herr_t get_of_store(const vol_object *object, H5VL_file_get_args_t *args)
         *args->args.get_fileno.fileno = (unsigned long)file->number;
         return 0;
     case H5VL_FILE_GET_INTENT:
-        *args->args.get_intent.flags = object->handle->writable ? H5_ACC_RDWR : 0;
+        *args->args.get_intent.flags =
+            (object->handle->writable ? H5_ACC_RDWR : 0) | object->handle->swmr;
         return 0;
     case H5VL_FILE_GET_NAME: {
         H5VL_file_get_name_args_t *name = &args->args.get_name;

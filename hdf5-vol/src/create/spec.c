@@ -166,13 +166,6 @@ static enum zb_code take_fill(h5_lib *lib, hid_t type, hid_t dcpl, vol_spec *out
 
 /* ---- What only HDF5 knows ---- */
 
-/* H5Tequal does not look at character set and padding of strings of any length. */
-static bool is_same_type(h5_lib *lib, hid_t a, hid_t b) {
-    return lib->H5Tequal(a, b) > 0 &&
-           (lib->H5Tis_variable_str(a) <= 0 || (lib->H5Tget_cset(a) == lib->H5Tget_cset(b) &&
-                                                lib->H5Tget_strpad(a) == lib->H5Tget_strpad(b)));
-}
-
 /* Whether a reader of the array alone would show the same type. */
 static bool shows_as(h5_lib *lib, const vol_element *element, hid_t type) {
     zb_dtype shown, host = element->dtype;
@@ -180,7 +173,7 @@ static bool shows_as(h5_lib *lib, const vol_element *element, hid_t type) {
     if (!vol_shown_new(host, &shown))
         return false;
     hid_t made = vol_type_new(lib, shown);
-    const bool same = made >= 0 && is_same_type(lib, made, type);
+    const bool same = made >= 0 && vol_type_same(lib, made, type);
     vol_release_id(lib, made);
     vol_shown_free(shown);
     return same;

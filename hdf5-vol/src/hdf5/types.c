@@ -353,6 +353,12 @@ size_t vol_type_item(h5_lib *lib, hid_t type) {
     return size;
 }
 
+bool vol_type_same(h5_lib *lib, hid_t a, hid_t b) {
+    return lib->H5Tequal(a, b) > 0 &&
+           (lib->H5Tis_variable_str(a) <= 0 || (lib->H5Tget_cset(a) == lib->H5Tget_cset(b) &&
+                                                lib->H5Tget_strpad(a) == lib->H5Tget_strpad(b)));
+}
+
 hid_t vol_type_double(h5_lib *lib) {
     return float_id(lib, sizeof(double), host_is_little);
 }

@@ -21,8 +21,8 @@ enum zb_code vol_handle_open(h5_lib *lib, const char *path, const vol_options *o
                              bool writable, vol_handle **out, zb_error *err);
 
 /* Creates a store with an empty root group, or a group inside a store. Anything at the path already
-   is an error, unless `truncate` is set and it is a Zarr node, which goes, or an empty directory.
- */
+   is an error, unless `truncate` is set and it is a Zarr node or an empty file, which go, or an
+   empty directory. */
 enum zb_code vol_handle_create(h5_lib *lib, const char *path, const vol_options *options,
                                bool truncate, vol_handle **out, zb_error *err);
 
