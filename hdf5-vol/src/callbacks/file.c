@@ -13,6 +13,7 @@
 #include "model/link_order.h"
 #include "model/writers.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* A copy of fapl that leads to the native connector. The caller closes it. */
@@ -108,21 +109,30 @@ static void explain(h5_lib *lib, const char *name) {
     VOL_PUSH_ZB(lib, FILE, CANTOPENFILE, &err);
 }
 
+static void *open_native(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, hid_t dxpl,
+                         void **req) {
+    hid_t native = native_fapl(lib, fapl);
+    void *under = lib->H5VLfile_open(name, flags, native, dxpl, req);
+    vol_release_id(lib, native);
+    if (!under)
+        explain(lib, name);
+    return vol_object_pass(lib, H5I_FILE, under);
+}
+
 void *vol_file_open(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, hid_t dxpl,
                     void **req) {
     vol_options options;
     vol_start(lib);
     if (!vol_info_options(lib, fapl, &options))
         return NULL;
-    if (!vol_path_is_zarr(name) || vol_fapl_driver(lib, fapl) == VOL_DRIVER_IMAGE) {
-        hid_t native = native_fapl(lib, fapl);
-        void *under = lib->H5VLfile_open(name, flags, native, dxpl, req);
-        vol_release_id(lib, native);
-        if (!under)
-            explain(lib, name);
-        return vol_object_pass(lib, H5I_FILE, under);
-    }
-    return store_of_path(lib, name, flags, fapl, &options, false, 0);
+    char *path = vol_path_without_document(name);
+    if (!path)
+        return NULL;
+    const bool ours = vol_path_is_zarr(path) && vol_fapl_driver(lib, fapl) != VOL_DRIVER_IMAGE;
+    void *file = ours ? store_of_path(lib, path, flags, fapl, &options, false, 0)
+                      : open_native(lib, name, flags, fapl, dxpl, req);
+    free(path);
+    return file;
 }
 
 /* ---- Get ---- */
@@ -213,7 +223,9 @@ static bool in_search(h5_lib *lib) {
  * crashes.
  */
 static herr_t is_accessible(h5_lib *lib, H5VL_file_specific_args_t *args, hid_t dxpl, void **req) {
-    bool zarr = vol_path_is_zarr(args->args.is_accessible.filename);
+    char *path = vol_path_without_document(args->args.is_accessible.filename);
+    bool zarr = path && vol_path_is_zarr(path);
+    free(path);
     bool ours = vol_env_is_ours();
     bool searching = !ours && in_search(lib);
     if (zarr || searching) {

@@ -41,9 +41,24 @@ static bool holds(const char *directory, const char *name) {
     return found;
 }
 
+static const char *const documents[] = {"zarr.json", ".zgroup", ".zarray", ".zmetadata"};
+#define DOCUMENTS (sizeof documents / sizeof documents[0])
+
 bool vol_path_is_zarr(const char *path) {
-    return holds(path, "zarr.json") || holds(path, ".zgroup") || holds(path, ".zarray") ||
-           holds(path, ".zmetadata");
+    for (size_t i = 0; i < DOCUMENTS; i++)
+        if (holds(path, documents[i]))
+            return true;
+    return false;
+}
+
+char *vol_path_without_document(const char *path) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char *above = slash ? strndup(path, slash > path ? (size_t)(slash - path) : 1) : strdup(".");
+    for (size_t i = 0; above && i < DOCUMENTS; i++)
+        if (strcmp(name, documents[i]) == 0 && holds(above, name))
+            return above;
+    free(above);
+    return strdup(path);
 }
 
 enum zb_code vol_path_look(const char *path, zb_error *err) {

@@ -9,6 +9,11 @@
    document of version 2. */
 bool vol_path_is_zarr(const char *path);
 
+/* The path of the node whose document a path names, as x.zarr of x.zarr/zarr.json: the document is a
+   regular file, for programs that insist on one. Any other path as it is. malloc'ed; NULL without
+   memory. */
+char *vol_path_without_document(const char *path);
+
 /* Tries to open what is there as a store, for the error. */
 enum zb_code vol_path_look(const char *path, zb_error *err);
 
