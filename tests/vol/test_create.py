@@ -97,6 +97,33 @@ def test_an_empty_directory_becomes_a_store(tmp_path):
     assert members(tmp_path / "x.zarr") == ["a"]
 
 
+def test_an_empty_file_is_replaced(tmp_path):
+    """Programs make one to have a name for themselves: Python's tempfile does."""
+    path = tmp_path / "x.zarr"
+    path.touch()
+    for mode in ("x", "w-"):
+        with pytest.raises(FileExistsError):
+            h5py.File(path, mode)
+    assert path.is_file()
+    with h5py.File(path, "w") as f:
+        f["a"] = 1
+    assert members(path) == ["a"]
+
+
+def test_other_files_stay(tmp_path):
+    path, target = tmp_path / "x.zarr", tmp_path / "target"
+    target.touch()
+    path.symlink_to(target)
+    with pytest.raises(FileExistsError, match="stays"):
+        h5py.File(path, "w")
+    assert path.is_symlink() and target.stat().st_size == 0
+    path.unlink()
+    path.write_text(" ")
+    with pytest.raises(FileExistsError, match="stays"):
+        h5py.File(path, "w")
+    assert path.read_text() == " "
+
+
 def test_missing_folder(tmp_path):
     for mode in ("w", "x", "a"):
         with pytest.raises(FileNotFoundError):

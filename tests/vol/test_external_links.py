@@ -115,6 +115,37 @@ def test_prefixes(tmp_path, monkeypatch):
             assert f["ext"][()] == 3
 
 
+def test_links_that_lead_nowhere_are_no_objects(path, tmp_path):
+    target = path.with_name("t" + path.suffix)
+    with h5py.File(target, "w") as f:
+        f["g/d"] = 1
+    (tmp_path / "text").write_text("no HDF5 file")
+    with h5py.File(path, "w") as f:
+        f["g/none"] = h5py.ExternalLink("none.h5", "/d")
+        f["g/text"] = h5py.ExternalLink("text", "/d")
+        f["g/lost"] = h5py.ExternalLink(target.name, "/no")
+        f["g/there"] = h5py.ExternalLink(target.name, "/g")
+        for name in ("none", "text", "lost"):
+            assert not h5py.h5o.exists_by_name(f.id, f"g/{name}".encode())
+            assert f"g/{name}/d" not in f and name in f["g"]
+        assert h5py.h5o.exists_by_name(f.id, b"g/there") and "g/there/d" in f and "g/there/e" not in f
+
+
+@pytest.mark.parametrize("names", [("x.h5", "t.h5"), ("x.zarr", "t.h5"), ("x.zarr", "t.zarr")])
+def test_the_access_list_goes_on(tmp_path, names):
+    """As with HDF5's own files, the file of a link is opened as the one that holds it."""
+    path, target = (tmp_path / name for name in names)
+    with h5py.File(target, "w") as f:
+        f["g/d"] = np.arange(5)
+    with h5py.File(path, "w") as f:
+        f["ext"] = h5py.ExternalLink(target.name, "/g/d")
+    for locking, told in ((False, (0, 0)), (True, (1, 0))):
+        with h5py.File(path, locking=locking) as f:
+            with f["ext"].file as behind:
+                assert behind.filename == str(target)
+                assert behind.id.get_access_plist().get_file_locking() == told
+
+
 def test_form_and_refusals(tmp_path):
     path = tmp_path / "x.zarr"
     with h5py.File(path, "w") as f:

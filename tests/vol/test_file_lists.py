@@ -170,6 +170,44 @@ def test_close_degree_is_told(tmp_path, kind):
         file.close()
 
 
+# ---- Asking for the list
+
+
+LISTS = {"core": ({"driver": "core"}, lambda fapl: fapl.get_driver() == h5py.h5fd.CORE),
+         "stdio": ({"driver": "stdio"}, lambda fapl: fapl.get_driver() == h5py.h5fd.STDIO),
+         "libver": ({"libver": ("v108", "v110")}, lambda fapl: fapl.get_libver_bounds()),
+         "cache": ({"rdcc_nbytes": 1024, "rdcc_nslots": 125, "rdcc_w0": 0.25}, lambda fapl: fapl.get_cache()),
+         "alignment": ({"alignment_threshold": 9, "alignment_interval": 4096}, lambda fapl: fapl.get_alignment()),
+         "meta": ({"meta_block_size": 4096}, lambda fapl: fapl.get_meta_block_size()),
+         "locking": ({"locking": False}, lambda fapl: fapl.get_file_locking()),
+         "nothing": ({}, lambda fapl: (fapl.get_driver(), fapl.get_libver_bounds(), fapl.get_cache(),
+                                       fapl.get_alignment(), fapl.get_meta_block_size(),
+                                       fapl.get_file_locking(), fapl.get_fclose_degree()))}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_the_access_list_is_told(tmp_path, name):
+    options, ask = LISTS[name]
+    told = []
+    for kind in KINDS:
+        for mode in ("w", "r+", "r"):
+            with h5py.File(tmp_path / f"x.{kind}", mode, **options) as file:
+                again = file.id.reopen()
+                told.append((ask(file.id.get_access_plist()), ask(again.get_access_plist())))
+                again.close()
+    assert told[:3] == told[3:]
+    assert told[0][0] is not False
+
+
+def test_the_list_that_is_told_opens_another_store(tmp_path):
+    make(tmp_path / "y.zarr")
+    with h5py.File(make(tmp_path / "x.zarr"), libver="latest") as file:
+        fapl = file.id.get_access_plist()
+    with h5py.File(h5py.h5f.open(bytes(tmp_path / "y.zarr"), h5py.h5f.ACC_RDWR, fapl)) as file:
+        file["g/d"][0] = 3
+        assert file.libver[0] == "v114" and list(file["g/d"]) == [3, 1, 2, 3, 4]
+
+
 # ---- Callbacks
 
 

@@ -201,6 +201,20 @@ def test_array_stores(tmp_path, name, dataset):
             assert f[dataset].is_scale and f[f[dataset].ref] == f[dataset]
 
 
+def test_the_document_of_a_node(tree, monkeypatch):
+    """Programs that insist on a regular file get one: the document stands for its node."""
+    with h5py.File(tree + "/zarr.json", "r") as f:
+        assert list(f) == MEMBERS and f.filename == tree
+    with h5py.File(tree + "/g/zarr.json", "r") as f:
+        assert list(f) == ["b", "s", "sub"]
+    monkeypatch.chdir(tree)
+    with h5py.File("zarr.json", "r") as f:
+        assert list(f) == MEMBERS
+    for name in ("/no/zarr.json", "/types/zarr.json/zarr.json", "/a/c/0/0", "/a/.zarray"):
+        with pytest.raises(OSError):
+            h5py.File(tree + name, "r")
+
+
 def test_array_inside_a_store(tree):
     with h5py.File(tree + "/g/b", "r") as f:
         assert list(f) == ["b"] and f["b"].shape == (10, 20, 30)

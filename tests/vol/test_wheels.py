@@ -3,17 +3,16 @@
 of them in one process. The wheels are installed once, under the build directory; without a package
 index these tests are skipped and say so."""
 
-import functools
 import re
-import subprocess
 import sys
 
 import pytest
 import zarr
-from conftest import build_dir, run, run_python
+from conftest import run, run_python
 from test_passthrough import WRITE, same_outcomes
 from test_safety import HAZARD, LEFT_OPEN, THREADS
 from test_search import SEARCH_IS_DECLINED
+from venvs import install
 
 WHEELS = {
     "h5py_3_14": (["h5py==3.14.0", "numpy==2.5.5", "pytest==9.2.0"], "1.14.6"),
@@ -80,34 +79,11 @@ left_open = h5py.File(path, "r+"); left_open["h/d"][1, 1] = 77; dataset = left_o
 print("done")
 """
 
-@functools.cache
-def install(name):
-    """(interpreter, None), or (None, why its wheels cannot be had here). Once in a run: a package
-    index that does not answer is not asked again."""
-    folder = build_dir() / "tests" / "vol" / f"venv-{name}"
-    python = folder / "bin" / "python"
-    packages = WHEELS[name][0]
-    marker = folder / "installed"
-    if marker.exists() and marker.read_text().split() == packages:
-        return python, None
-    steps = ([sys.executable, "-m", "venv", "--clear", folder],
-             [python, "-m", "pip", "-q", "--disable-pip-version-check", "install", "--retries",
-              "1", "--timeout", "10", "--only-binary", ":all:", *packages])
-    for step in steps:
-        try:
-            done = run(step, timeout=300)
-        except subprocess.TimeoutExpired as slow:
-            return None, str(slow)
-        if done.returncode:
-            return None, " ".join((done.stderr + done.stdout).strip().splitlines()[-1:])
-    marker.write_text(" ".join(packages))
-    return python, None
-
 
 @pytest.fixture(params=WHEELS)
 def wheel(request):
     """(name, interpreter, version of its libhdf5); installs the wheels on first use."""
-    python, problem = install(request.param)
+    python, problem = install(request.param, *WHEELS[request.param][0])
     if problem:
         pytest.skip(f"{' '.join(WHEELS[request.param][0])} could not be installed: {problem}")
     return request.param, python, WHEELS[request.param][1]

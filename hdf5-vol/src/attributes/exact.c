@@ -4,6 +4,7 @@
 
 #include "hdf5/errors.h"
 #include "hdf5/type_json.h"
+#include "hdf5/types.h"
 #include "model/side.h"
 #include "zarrbridge/conventions.h"
 
@@ -103,7 +104,7 @@ static bool is_plain_enough(vol_node *owner, const vol_attr_elements *e, const e
         hid_t type = vol_attr_type(lib, plain);
         same = type >= 0 && plain->is_null == space->is_null && plain->ndim == space->ndim &&
                memcmp(plain->dims, space->dims, space->ndim * sizeof plain->dims[0]) == 0 &&
-               !has_other_max(space) && lib->H5Tequal(type, e->type) > 0 &&
+               !has_other_max(space) && vol_type_same(lib, type, e->type) &&
                (space->is_null || is_same_bytes(e->form, e->count, plain->data, e->data));
         vol_release_id(lib, type);
     }

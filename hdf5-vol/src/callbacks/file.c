@@ -65,10 +65,6 @@ static void *store_of_path(h5_lib *lib, const char *name, unsigned flags, hid_t 
     const bool create = fcpl >= 0;
     if (!vol_fapl_check(lib, fapl, create || flags & H5_ACC_RDWR))
         return NULL;
-    if (flags & H5_ACC_SWMR_WRITE) {
-        vol_refuse(lib, "writing in SWMR mode");
-        return NULL;
-    }
     enum zb_code code =
         create ? create_store(lib, name, flags & H5_ACC_TRUNC, fcpl, options, &handle, &err)
                : vol_handle_open(lib, name, options, flags & H5_ACC_RDWR, &handle, &err);
@@ -76,8 +72,11 @@ static void *store_of_path(h5_lib *lib, const char *name, unsigned flags, hid_t 
         VOL_PUSH_ZB(lib, FILE, CANTOPENFILE, &err);
         return NULL;
     }
-    vol_fapl_read(lib, fapl, &handle->manners);
-    return object_of_handle(lib, handle);
+    handle->swmr = flags & (H5_ACC_SWMR_WRITE | H5_ACC_SWMR_READ);
+    if (vol_fapl_read(lib, fapl, &handle->manners))
+        return object_of_handle(lib, handle);
+    vol_handle_release(handle);
+    return NULL;
 }
 
 static bool becomes_store(const char *name, const vol_options *options) {
@@ -125,26 +124,34 @@ static void explain(h5_lib *lib, const char *name) {
     VOL_PUSH_ZB(lib, FILE, CANTOPENFILE, &err);
 }
 
+static void *open_native(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, hid_t dxpl,
+                         void **req) {
+    hid_t native = native_fapl(lib, fapl);
+    void *under = lib->H5VLfile_open(name, flags, native, dxpl, req);
+    vol_release_id(lib, native);
+    if (!under)
+        explain(lib, name);
+    return vol_object_pass(lib, H5I_FILE, under);
+}
+
 void *vol_file_open(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, hid_t dxpl,
                     void **req) {
     vol_options options;
     vol_start(lib);
     if (!vol_info_options(lib, fapl, &options))
         return NULL;
-    if (!vol_path_is_zarr(name) || vol_fapl_driver(lib, fapl) == VOL_DRIVER_IMAGE) {
-        hid_t native = native_fapl(lib, fapl);
-        void *under = lib->H5VLfile_open(name, flags, native, dxpl, req);
-        vol_release_id(lib, native);
-        if (!under)
-            explain(lib, name);
-        return vol_object_pass(lib, H5I_FILE, under);
-    }
-    return store_of_path(lib, name, flags, -1, fapl, &options);
+    char *path = vol_path_without_document(name);
+    if (!path)
+        return NULL;
+    const bool ours = vol_path_is_zarr(path) && vol_fapl_driver(lib, fapl) != VOL_DRIVER_IMAGE;
+    void *file = ours ? store_of_path(lib, path, flags, -1, fapl, &options)
+                      : open_native(lib, name, flags, fapl, dxpl, req);
+    free(path);
+    return file;
 }
 
 /* ---- Get ---- */
 
-/* The lists are fresh ones, with those properties of the file's own list that act on a store. */
 static herr_t get_of_store(const vol_object *object, H5VL_file_get_args_t *args) {
     h5_lib *lib = object->lib;
     const vol_file *file = object->file;
@@ -165,7 +172,8 @@ static herr_t get_of_store(const vol_object *object, H5VL_file_get_args_t *args)
         *args->args.get_fileno.fileno = (unsigned long)file->number;
         return 0;
     case H5VL_FILE_GET_INTENT:
-        *args->args.get_intent.flags = object->handle->writable ? H5_ACC_RDWR : 0;
+        *args->args.get_intent.flags =
+            (object->handle->writable ? H5_ACC_RDWR : 0) | object->handle->swmr;
         return 0;
     case H5VL_FILE_GET_NAME: {
         H5VL_file_get_name_args_t *name = &args->args.get_name;
@@ -228,7 +236,9 @@ static bool in_search(h5_lib *lib) {
  * crashes.
  */
 static herr_t is_accessible(h5_lib *lib, H5VL_file_specific_args_t *args, hid_t dxpl, void **req) {
-    bool zarr = vol_path_is_zarr(args->args.is_accessible.filename);
+    char *path = vol_path_without_document(args->args.is_accessible.filename);
+    bool zarr = path && vol_path_is_zarr(path);
+    free(path);
     bool ours = vol_env_is_ours();
     bool searching = !ours && in_search(lib);
     if (zarr || searching) {

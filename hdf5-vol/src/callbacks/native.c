@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * "Optional" operations: questions about objects that programs take for native ones. Only those
- * that h5py and the HDF5 tools need have an answer for Zarr; the others (caches, file drivers,
- * SWMR, ...) are refused with an error.
+ * that h5py and the HDF5 tools need have an answer for Zarr; the others (caches, file drivers, ...)
+ * are refused with an error.
  */
 #include "callbacks/classes.h"
 #include "callbacks/direct_chunks.h"
@@ -34,6 +34,20 @@ static void add_storage(vol_node *node, hsize_t *bytes) {
     vol_tree_forget(node);
 }
 
+/* A store can be read while it is written, at any time. So the mode only flushes what readers have
+   not seen, and lasts, for H5Fget_intent. */
+static herr_t start_swmr_write(const vol_object *object) {
+    zb_error err = {0};
+    if (!vol_may_write(object, "start to write in SWMR mode"))
+        return -1;
+    if (vol_file_flush(object->file, &err) != ZB_OK) {
+        VOL_PUSH_ZB(object->lib, FILE, CANTFLUSH, &err);
+        return -1;
+    }
+    object->handle->swmr = H5_ACC_SWMR_WRITE;
+    return 0;
+}
+
 herr_t vol_file_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void **req) {
     const vol_object *object = obj;
     h5_lib *lib = object->lib;
@@ -56,6 +70,8 @@ herr_t vol_file_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void
         if (*native->get_size.size == 0)
             *native->get_size.size = 1; /* h5stat of HDF5 2.2 asserts that there is something */
         return 0;
+    case H5VL_NATIVE_FILE_START_SWMR_WRITE:
+        return start_swmr_write(object);
     default:
         return vol_refuse(lib, "this operation of the native file format");
     }

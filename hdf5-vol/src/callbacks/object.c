@@ -273,6 +273,26 @@ static herr_t visit_from(const vol_object *object, const H5VL_loc_params_t *loc,
     return result;
 }
 
+/* Behind an external link there is an object or none, as in HDF5, whatever keeps it from being
+   opened. */
+static herr_t exists(const vol_object *object, const H5VL_loc_params_t *loc, hid_t dxpl,
+                     hbool_t *out) {
+    h5_lib *lib = object->lib;
+    vol_found found;
+    if (vol_lookup(object, loc, true, &found)) {
+        *out = found.node != NULL;
+        return 0;
+    }
+    if (loc->type != H5VL_OBJECT_BY_NAME || !vol_leaves(object, loc))
+        return -1;
+    vol_object *elsewhere = vol_open_any(object, loc, NULL, 0, dxpl);
+    *out = elsewhere != NULL;
+    if (elsewhere)
+        vol_close_any(elsewhere, dxpl);
+    vol_release_id(lib, lib->H5Eget_current_stack()); /* which empties it */
+    return 0;
+}
+
 static herr_t vol_object_specific(void *obj, const H5VL_loc_params_t *loc,
                                   H5VL_object_specific_args_t *args, hid_t dxpl, void **req) {
     const vol_object *object = obj;
@@ -280,22 +300,11 @@ static herr_t vol_object_specific(void *obj, const H5VL_loc_params_t *loc,
     if (object->under)
         return lib->H5VLobject_specific(object->under, loc, lib->native, args, dxpl, req);
     vol_node *node;
-    vol_found found;
     switch (args->op_type) {
     case H5VL_OBJECT_CHANGE_REF_COUNT:
         return vol_refuse(lib, "changing a reference count");
     case H5VL_OBJECT_EXISTS:
-        if (!vol_lookup(object, loc, true, &found)) {
-            vol_object *elsewhere = vol_open_elsewhere(object, loc, dxpl);
-            if (!elsewhere)
-                return -1;
-            vol_close_any(elsewhere, dxpl);
-            vol_release_id(lib, lib->H5Eget_current_stack()); /* which empties it */
-            *args->args.exists.exists = true;
-            return 0;
-        }
-        *args->args.exists.exists = found.node != NULL;
-        return 0;
+        return exists(object, loc, dxpl, args->args.exists.exists);
     case H5VL_OBJECT_LOOKUP:
         node = vol_locate(object, loc);
         if (node)

@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A look at a chunk of a store costs microseconds. */
-#define MOST_LOOKS ((uint64_t)1 << 20)
+/* A look at a chunk of a store costs microseconds, a visit many of them. The list of chunks takes 8
+   bytes for each: this limits it to 128 MiB. */
+#define MOST_LOOKS ((uint64_t)1 << 24)
 
 void vol_stored_free(vol_stored *stored) {
     free(stored->numbers);

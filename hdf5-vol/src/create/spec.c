@@ -202,7 +202,7 @@ static bool shows_as(h5_lib *lib, const vol_element *element, hid_t type) {
     if (!vol_shown_new(host, &shown))
         return false;
     hid_t made = vol_type_new(lib, shown);
-    const bool same = made >= 0 && vol_type_is_same(lib, made, type);
+    const bool same = made >= 0 && vol_type_same(lib, made, type);
     vol_release_id(lib, made);
     vol_shown_free(shown);
     return same;

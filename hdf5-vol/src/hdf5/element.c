@@ -42,7 +42,7 @@ static enum zb_code fail_type(H5T_class_t class, zb_error *err) {
         H5T_class_t class;
         const char *what;
     } reasons[] = {
-        {H5T_INTEGER, "integers of more than 8 bytes; use 8, 16, 32 or 64 bits"},
+        {H5T_INTEGER, "integers of this size, or with unused bits; use 8, 16, 32 or 64 bits"},
         {H5T_FLOAT, "floats of this size or layout; use float16, float32 or float64"},
         {H5T_ENUM, "enumerations of integers of more than 8 bytes; use 8, 16, 32 or 64 bits"},
         {H5T_BITFIELD, "bitfields of more than 64 bytes; use several"},

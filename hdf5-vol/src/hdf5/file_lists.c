@@ -80,21 +80,35 @@ bool vol_fapl_check(h5_lib *lib, hid_t fapl, bool writable) {
     return false;
 }
 
-void vol_fapl_read(h5_lib *lib, hid_t fapl, vol_manners *out) {
+bool vol_fapl_read(h5_lib *lib, hid_t fapl, vol_manners *out) {
     *out = (vol_manners){.close_degree = H5F_CLOSE_WEAK};
     if (fapl == *lib->H5P_LST_FILE_ACCESS_ID_g)
-        return;
+        return true;
     lib->H5Pget_fclose_degree(fapl, &out->close_degree);
     lib->H5Pget_object_flush_cb(fapl, &out->flushed, &out->flushed_context);
     if (out->close_degree == H5F_CLOSE_DEFAULT)
         out->close_degree = H5F_CLOSE_WEAK; /* as with HDF5's drivers for single files */
+    out->list = lib->H5Pcopy(fapl);
+    return out->list >= 0;
+}
+
+bool vol_manners_copy(h5_lib *lib, const vol_manners *from, vol_manners *out) {
+    *out = *from;
+    if (from->list > 0)
+        out->list = lib->H5Pcopy(from->list);
+    return out->list >= 0;
+}
+
+void vol_manners_clear(h5_lib *lib, vol_manners *manners) {
+    if (manners->list > 0)
+        vol_release_id(lib, manners->list);
+    manners->list = 0;
 }
 
 hid_t vol_fapl_new(h5_lib *lib, const vol_manners *manners) {
-    hid_t fapl = lib->H5Pcreate(*lib->H5P_CLS_FILE_ACCESS_ID_g);
-    if (fapl >= 0 && lib->H5Pset_fclose_degree(fapl, manners->close_degree) >= 0 &&
-        (!manners->flushed ||
-         lib->H5Pset_object_flush_cb(fapl, manners->flushed, manners->flushed_context) >= 0))
+    hid_t fapl = manners->list > 0 ? lib->H5Pcopy(manners->list)
+                                   : lib->H5Pcreate(*lib->H5P_CLS_FILE_ACCESS_ID_g);
+    if (fapl >= 0 && lib->H5Pset_fclose_degree(fapl, manners->close_degree) >= 0)
         return fapl;
     vol_release_id(lib, fapl);
     return -1;

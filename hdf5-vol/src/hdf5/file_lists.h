@@ -25,14 +25,19 @@ bool vol_fcpl_check(h5_lib *lib, hid_t fcpl);
 
 /* The properties that act for as long as a file is open. */
 typedef struct vol_manners {
+    hid_t list;                      /* a copy of the access list; 0 for the default one. Owned */
     H5F_close_degree_t close_degree; /* never H5F_CLOSE_DEFAULT */
     H5F_flush_cb_t flushed;          /* called after an object was flushed; NULL for none */
     void *flushed_context;           /* the program's */
 } vol_manners;
 
-void vol_fapl_read(h5_lib *lib, hid_t fapl, vol_manners *out);
+/* False without memory. Cleared by vol_manners_clear. */
+bool vol_fapl_read(h5_lib *lib, hid_t fapl, vol_manners *out);
+bool vol_manners_copy(h5_lib *lib, const vol_manners *from, vol_manners *out);
+void vol_manners_clear(h5_lib *lib, vol_manners *manners);
 
-/* A new access list that has them; -1 on failure. */
+/* A new access list: that with which the file was opened, which also tells the properties that
+   change nothing for a store; -1 on failure. */
 hid_t vol_fapl_new(h5_lib *lib, const vol_manners *manners);
 
 /* Refuses what a store cannot do with a dataset's access list. */

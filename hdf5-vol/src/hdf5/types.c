@@ -324,12 +324,6 @@ bool vol_type_to_small(h5_lib *lib, hid_t type, zb_dtype *dtype) {
     return false;
 }
 
-bool vol_type_is_same(h5_lib *lib, hid_t a, hid_t b) {
-    return lib->H5Tequal(a, b) > 0 &&
-           (lib->H5Tis_variable_str(a) <= 0 || (lib->H5Tget_cset(a) == lib->H5Tget_cset(b) &&
-                                                lib->H5Tget_strpad(a) == lib->H5Tget_strpad(b)));
-}
-
 bool vol_type_has_pointers(h5_lib *lib, hid_t type) {
     const H5T_class_t class = lib->H5Tget_class(type);
     bool has = class == H5T_VLEN || class == H5T_REFERENCE || lib->H5Tis_variable_str(type) > 0;
@@ -357,6 +351,12 @@ size_t vol_type_item(h5_lib *lib, hid_t type) {
     if (of >= 0)
         lib->H5Tclose(of);
     return size;
+}
+
+bool vol_type_same(h5_lib *lib, hid_t a, hid_t b) {
+    return lib->H5Tequal(a, b) > 0 &&
+           (lib->H5Tis_variable_str(a) <= 0 || (lib->H5Tget_cset(a) == lib->H5Tget_cset(b) &&
+                                                lib->H5Tget_strpad(a) == lib->H5Tget_strpad(b)));
 }
 
 hid_t vol_type_double(h5_lib *lib) {

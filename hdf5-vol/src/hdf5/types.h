@@ -27,6 +27,10 @@ hid_t vol_type_like(h5_lib *lib, hid_t type, hid_t like);
 /* Is it the layout of a float of few bits, which is shown as float32? */
 bool vol_type_to_small(h5_lib *lib, hid_t type, zb_dtype *dtype);
 
+/* Whether two types are the same in all that HDF5 tells about them. H5Tequal does not look at the
+   character set and the padding of strings of any length. */
+bool vol_type_same(h5_lib *lib, hid_t a, hid_t b);
+
 /* The double of the host; borrowed. */
 hid_t vol_type_double(h5_lib *lib);
 
@@ -34,10 +38,6 @@ hid_t vol_type_double(h5_lib *lib);
    NUL. */
 hid_t vol_type_text(h5_lib *lib);
 hid_t vol_type_fixed_text(h5_lib *lib, size_t size);
-
-/* Are two types the same? H5Tequal does not look at character set and padding of strings of any
-   length. */
-bool vol_type_is_same(h5_lib *lib, hid_t a, hid_t b);
 
 /* Does the type point at bytes elsewhere, or at objects, so that its own bytes mean nothing outside
    their file? */

@@ -36,8 +36,9 @@ static bool is_sound(const char *name, const zb_json *record, uint64_t *length) 
 }
 
 /* The length that arrays of the group have along the dimension, if they differ from the record. */
-static uint64_t length_beside(const vol_node *group, const char *name, uint64_t length) {
+static uint64_t length_beside(vol_node *group, const char *name, uint64_t length) {
     for (size_t i = 0; i < group->link_count; i++) {
+        vol_link_open(group->link[i], NULL); /* one that cannot be read has no length */
         const vol_node *array = group->link[i]->node;
         const zb_array_info *info =
             array && array->kind == VOL_DATASET ? zb_node_array(array->zarr) : NULL;

@@ -41,9 +41,24 @@ static bool holds(const char *directory, const char *name) {
     return found;
 }
 
+static const char *const documents[] = {"zarr.json", ".zgroup", ".zarray", ".zmetadata"};
+#define DOCUMENTS (sizeof documents / sizeof documents[0])
+
 bool vol_path_is_zarr(const char *path) {
-    return holds(path, "zarr.json") || holds(path, ".zgroup") || holds(path, ".zarray") ||
-           holds(path, ".zmetadata") || zb_place_is_zip(path);
+    for (size_t i = 0; i < DOCUMENTS; i++)
+        if (holds(path, documents[i]))
+            return true;
+    return zb_place_is_zip(path);
+}
+
+char *vol_path_without_document(const char *path) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char *above = slash ? strndup(path, slash > path ? (size_t)(slash - path) : 1) : strdup(".");
+    for (size_t i = 0; above && i < DOCUMENTS; i++)
+        if (strcmp(name, documents[i]) == 0 && holds(above, name))
+            return above;
+    free(above);
+    return strdup(path);
 }
 
 enum zb_code vol_path_look(const char *path, zb_error *err) {
@@ -314,9 +329,13 @@ enum zb_code vol_handle_again(const vol_handle *handle, vol_handle **out, zb_err
     enum zb_code code =
         file->writable ? handle_new(file, handle->writable, out, err)
                        : vol_handle_open(file->lib, file->path, &file->options, false, out, err);
-    if (!code)
-        (*out)->manners = handle->manners;
-    return code;
+    if (code)
+        return code;
+    (*out)->swmr = handle->swmr;
+    if (vol_manners_copy(file->lib, &handle->manners, &(*out)->manners))
+        return ZB_OK;
+    vol_handle_release(*out);
+    return zb_fail(err, ZB_ENOMEM, "no memory for an access list");
 }
 
 vol_handle *vol_handle_retain(vol_handle *handle) {
@@ -327,6 +346,7 @@ vol_handle *vol_handle_retain(vol_handle *handle) {
 void vol_handle_release(vol_handle *handle) {
     if (!handle || --handle->refs > 0)
         return;
+    vol_manners_clear(handle->file->lib, &handle->manners);
     file_release(handle->file);
     free(handle);
 }
@@ -359,7 +379,13 @@ static enum zb_code fail_other(const char *path, const char *verb, zb_error *err
                          verb, path);
 }
 
-/* Only a Zarr node may be replaced, and only an empty directory, or no directory, be filled. */
+/* Whether an empty file is in the way, as programs make it to have a name for themselves. */
+static bool is_empty_file(const struct stat *info) {
+    return S_ISREG(info->st_mode) && info->st_size == 0;
+}
+
+/* Only a Zarr node and an empty file may be replaced, and only an empty directory, or no directory,
+   be filled. */
 static enum zb_code make_way(h5_lib *lib, const char *path, const place *where, bool truncate,
                              zb_error *err) {
     struct stat info;
@@ -369,6 +395,8 @@ static enum zb_code make_way(h5_lib *lib, const char *path, const place *where, 
         return errno == ENOENT ? ZB_OK : zb_fail_errno(err, errno, "'%s'", path);
     if (!truncate)
         return zb_fail_errno(err, EEXIST, "cannot create '%s'", path);
+    if (is_empty_file(&info))
+        return unlink(path) == 0 ? ZB_OK : zb_fail_errno(err, errno, "cannot replace '%s'", path);
     enum zb_code code = look_at(where, &store, &found, err);
     /* A file in a store is nothing to it. */
     const bool is_directory = stat(path, &info) == 0 && S_ISDIR(info.st_mode);

@@ -9,6 +9,11 @@
    document of version 2. */
 bool vol_path_is_zarr(const char *path);
 
+/* The path of the node whose document a path names, as x.zarr of x.zarr/zarr.json: the document is a
+   regular file, for programs that insist on one. Any other path as it is. malloc'ed; NULL without
+   memory. */
+char *vol_path_without_document(const char *path);
+
 /* Tries to open what is there as a store, for the error. */
 enum zb_code vol_path_look(const char *path, zb_error *err);
 
@@ -21,8 +26,8 @@ enum zb_code vol_handle_open(h5_lib *lib, const char *path, const vol_options *o
                              bool writable, vol_handle **out, zb_error *err);
 
 /* Creates a store with an empty root group, or a group inside a store. Anything at the path already
-   is an error, unless `truncate` is set and it is a Zarr node, which goes, or an empty directory.
-   attributes: those of the group, a JSON object as text, or NULL. */
+   is an error, unless `truncate` is set and it is a Zarr node or an empty file, which go, or an
+   empty directory. attributes: those of the group, a JSON object as text, or NULL. */
 enum zb_code vol_handle_create(h5_lib *lib, const char *path, const vol_options *options,
                                bool truncate, const char *attributes, vol_handle **out,
                                zb_error *err);

@@ -126,7 +126,7 @@ static enum zb_code each_below(vol_node *node, act_on_scales act, void *context,
         return act(node, scales, context, err);
     enum zb_code code = node->kind == VOL_GROUP ? vol_node_list(node, err) : ZB_OK;
     for (size_t i = 0; i < node->link_count && !code; i++)
-        if (node->link[i]->node)
+        if (vol_link_open(node->link[i], NULL) == ZB_OK && node->link[i]->node)
             code = each_below(node->link[i]->node, act, context, err);
     return code;
 }

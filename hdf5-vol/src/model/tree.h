@@ -63,6 +63,7 @@ struct vol_handle {
     size_t files; /* those among them that are files: H5Iget_file_id gives ids besides H5Fopen's */
     vol_file *file;
     bool writable;
+    unsigned swmr; /* H5_ACC_SWMR_... of the open, or from H5Fstart_swmr_write: see native.c */
     vol_manners manners; /* of the access list that it was opened with */
 };
 

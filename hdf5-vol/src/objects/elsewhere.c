@@ -68,9 +68,16 @@ static char *find_file(h5_lib *lib, const char *holder, const char *name, hid_t 
     return found ? found : existing("", 0, name);
 }
 
-static hid_t file_list(h5_lib *lib, hid_t lapl) {
+/* The list that the link's access list names; else that of the file that holds the link, which is
+   closed only after its objects. */
+static hid_t file_list(const vol_object *object, hid_t lapl) {
+    h5_lib *lib = object->lib;
     hid_t list = lapl > 0 ? lib->H5Pget_elink_fapl(lapl) : -1;
-    return list > 0 ? list : lib->H5Pcreate(*lib->H5P_CLS_FILE_ACCESS_ID_g);
+    if (list > 0)
+        return list;
+    list = vol_fapl_new(lib, &object->handle->manners);
+    lib->H5Pset_fclose_degree(list, H5F_CLOSE_WEAK);
+    return list;
 }
 
 /* Whether it is to be opened for writing: as the file that holds the link, unless the list says. */
@@ -124,7 +131,7 @@ static vol_object *open_in_store(const vol_object *object, const char *path, hid
                                  const char *name, vol_route *route) {
     h5_lib *lib = object->lib;
     const H5VL_loc_params_t self = vol_self(H5I_FILE);
-    hid_t list = file_list(lib, lapl);
+    hid_t list = file_list(object, lapl);
     vol_object *file = vol_file_open(lib, path, file_flags(object, lapl), list, dxpl, NULL);
     vol_release_id(lib, list);
     vol_object *opened = file ? open_on(file, &self, name, lapl, dxpl, route) : NULL;
@@ -141,7 +148,7 @@ static vol_object *open_in_native(const vol_object *object, const char *path, hi
         .obj_type = H5I_FILE,
         .type = H5VL_OBJECT_BY_NAME,
         .loc_data.loc_by_name = {.name = name, .lapl_id = *lib->H5P_LST_LINK_ACCESS_ID_g}};
-    hid_t list = file_list(lib, lapl);
+    hid_t list = file_list(object, lapl);
     lib->H5Pset_vol(list, lib->native, NULL);
     hid_t file = lib->H5Fopen(path, file_flags(object, lapl), list);
     vol_release_id(lib, list);

@@ -52,7 +52,7 @@ static vol_node *find(vol_file *file, const char *path) {
 static bool is_same(vol_node *node, hid_t type) {
     h5_lib *lib = node->file->lib;
     hid_t named = node->kind == VOL_DATATYPE ? vol_node_datatype(node) : -1;
-    const bool same = named >= 0 && vol_type_is_same(lib, named, type);
+    const bool same = named >= 0 && vol_type_same(lib, named, type);
     vol_release_id(lib, named);
     return same;
 }
