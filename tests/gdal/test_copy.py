@@ -177,24 +177,6 @@ def test_what_cannot_be_kept_is_said(tmp_path):
     assert os.listdir(tmp_path) == ["r.zarr"]
 
 
-def test_what_zarr_has_no_form_for_goes_to_the_sidecar(tmp_path):
-    source = raster(1, gdal.GDT_Byte)
-    table = gdal.ColorTable()
-    table.SetColorEntry(3, (1, 2, 3, 255))
-    band = source.GetRasterBand(1)
-    band.SetColorTable(table)
-    band.SetCategoryNames(["a", "b"])
-    source.SetGCPs([gdal.GCP(1, 2, 0, 3, 4)], UTM)
-    source.SetMetadata({"LINE_OFF": "1"}, "RPC")
-    result = copy(source, tmp_path / "r.zarr")
-    assert sorted(os.listdir(tmp_path)) == ["r.zarr", "r.zarr.aux.xml"]
-    band = result.GetRasterBand(1)
-    assert band.GetColorTable().GetColorEntry(3) == (1, 2, 3, 255)
-    assert band.GetColorInterpretation() == gdal.GCI_PaletteIndex
-    assert band.GetCategoryNames() == ["a", "b"] and result.GetGCPCount() == 1
-    assert result.GetMetadata("RPC") == {"LINE_OFF": "1"}
-
-
 def test_bands_of_several_types_become_the_widest(tmp_path):
     vrt = gdal.BuildVRT("", [str(DATA / "L7_ETMs.tif")], bandList=[1])
     vrt.AddBand(gdal.GDT_Float32)

@@ -40,6 +40,11 @@ class Zarr3RasterBand final : public GDALPamRasterBand {
     std::string own_description() const;
     const CPLStringList &own_metadata();
 
+    void forget_statistics();
+
+    /* True if the store has a description of the band. */
+    bool is_described() const;
+
   protected:
     CPLErr IReadBlock(int x, int y, void *image) override;
     CPLErr IWriteBlock(int x, int y, void *image) override;

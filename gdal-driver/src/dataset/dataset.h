@@ -12,6 +12,7 @@
 #include "array/nodata.h"
 #include "array/types.h"
 #include "dataset/node_dataset.h"
+#include "dataset/side_properties.h"
 #include "geo/crs.h"
 #include "geo/geotransform.h"
 #include "raster/window.h"
@@ -36,10 +37,11 @@ struct Edits {
     bool metadata = false; /* the default domain's items of the dataset */
     bool descriptions = false, units = false, scales = false, colours = false; /* of bands */
     bool band_metadata = false;
+    bool side_properties = false; /* side_properties.h */
 
     bool any() const {
         return place || nodata || metadata || descriptions || units || scales || colours ||
-               band_metadata;
+               band_metadata || side_properties;
     }
 };
 
@@ -142,6 +144,10 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
 
     CPLErr place_at(const zarr3::GeoTransform &transform);
 
+    /* Lets the dataset keep side properties, in the store and whatever GDAL_PAM_ENABLED says; to be
+       called before it is handed out. */
+    void enable_side_properties();
+
     /* Nothing that waits will be written. */
     void forget();
 
@@ -183,6 +189,11 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
                      BANDMAP_TYPE bands, GSpacing pixel_space, GSpacing line_space,
                      GSpacing band_space, GDALRasterIOExtraArg *extra) override;
 
+    /* dataset_pam.cpp */
+    CPLErr TryLoadXML(CSLConstList siblings = nullptr) override;
+    CPLErr TrySaveXML() override;
+    CPLXMLNode *SerializeToXML(const char *unused) override;
+
   private:
     Zarr3Dataset(const zarr3::Hierarchy &hierarchy, zarr3::Array array,
                  const zarr3::ArrayOptions &options, zarr3::Layout layout, zarr3::Pyramid pyramid);
@@ -204,6 +215,13 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
                                  const char *data, GDALDataType type, const zarr3::Spacings &from,
                                  zb_error *err);
 
+    /* dataset_pam.cpp */
+    uint64_t number_in_array(int band) const;
+    zarr3::XmlTree stored_side_properties() const;
+    void collect_side_properties(zarr3::AttributeChanges *changes);
+    void update_sidecar();
+    void forget_statistics();
+
     /* dataset_update.cpp */
     bool has_stale_fill() const;
     bool empty_fresh_cache();
@@ -223,7 +241,8 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     std::optional<zarr3::NewArray> fresh_;
     std::vector<unsigned char> fresh_fill_; /* the fill value that it has now */
     bool has_company_ = false;
-    Items known_items_; /* metadata items when they were last read or written */
+    bool wrote_ = false; /* pixels */
+    Items known_items_;  /* metadata items when they were last read or written */
     mutable std::map<std::string, std::vector<const zb_json *>> band_lists_; /* of node() */
     zarr3::Layout layout_;
     zarr3::Pyramid pyramid_;
