@@ -94,6 +94,17 @@ static void copy_band(GDALRasterBand *from, GDALRasterBand *to) {
         to->SetMetadata(kept.List());
 }
 
+/* Pixels that are invalid neither for their value nor for their alpha. */
+static bool has_mask(GDALDataset *source) {
+    const int flags = source->GetRasterBand(1)->GetMaskFlags();
+    return (flags & (GMF_ALL_VALID | GMF_NODATA | GMF_ALPHA)) == 0;
+}
+
+static bool keeps_mask(GDALDataset *source) {
+    return source->GetRasterCount() == 1 ||
+           (source->GetRasterBand(1)->GetMaskFlags() & GMF_PER_DATASET) != 0;
+}
+
 static bool copy_properties(GDALDataset *source, Zarr3Dataset *copy, bool strict) {
     GeoTransform transform;
     if (GDALGetGeoTransform(GDALDataset::ToHandle(source), transform.data()) == CE_None &&
@@ -105,9 +116,31 @@ static bool copy_properties(GDALDataset *source, Zarr3Dataset *copy, bool strict
         copy->SetMetadata(items.List());
     for (int i = 1; i <= source->GetRasterCount(); i++)
         copy_band(source->GetRasterBand(i), copy->GetRasterBand(i));
-    const int mask = source->GetRasterBand(1)->GetMaskFlags();
-    const bool has_mask = (mask & (GMF_ALL_VALID | GMF_NODATA | GMF_ALPHA)) == 0;
-    return (!has_mask || lose(strict, "mask")) && copy_nodata(source, copy, strict);
+    return (!has_mask(source) || keeps_mask(source) || lose(strict, "masks of single bands")) &&
+           copy_nodata(source, copy, strict);
+}
+
+/* After the pixels: the array has its final form then. */
+static bool copy_mask(GDALDataset *source, Zarr3Dataset *copy, GDALProgressFunc progress,
+                      void *progress_data) {
+    const char *const options[] = {"COMPRESSED=YES", nullptr}; /* whole blocks, once each */
+    return copy->CreateMaskBand(GMF_PER_DATASET) == CE_None &&
+           GDALRasterBandCopyWholeRaster(
+               GDALRasterBand::ToHandle(source->GetRasterBand(1)->GetMaskBand()),
+               GDALRasterBand::ToHandle(copy->GetRasterBand(1)->GetMaskBand()), options, progress,
+               progress_data) == CE_None;
+}
+
+/* A mask is about a tenth of the work. */
+static bool copy_pixels_and_mask(GDALDataset *source, Zarr3Dataset *copy, GDALProgressFunc progress,
+                                 void *progress_data) {
+    using Progress = std::unique_ptr<void, Release<GDALDestroyScaledProgress>>;
+    if (!has_mask(source) || !keeps_mask(source))
+        return copy_pixels(source, copy, progress, progress_data);
+    const Progress first(GDALCreateScaledProgress(0, 0.9, progress, progress_data));
+    const Progress second(GDALCreateScaledProgress(0.9, 1, progress, progress_data));
+    return copy_pixels(source, copy, GDALScaledProgress, first.get()) &&
+           copy_mask(source, copy, GDALScaledProgress, second.get());
 }
 
 /* Lists that a program may change belong to GDAL: copies are set. */
@@ -162,7 +195,7 @@ static bool make_copy(GDALDataset *source, bool strict, const CreationOptions &o
     if (copy == nullptr)
         return false;
     if (copy_properties(source, copy.get(), strict) &&
-        copy_pixels(source, copy.get(), progress, progress_data)) {
+        copy_pixels_and_mask(source, copy.get(), progress, progress_data)) {
         copy_side_properties(source, copy.get());
         return copy->Close(ZARR3_NO_PROGRESS) == CE_None;
     }

@@ -29,6 +29,7 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "array/attributes.h"
 #include "cpl_conv.h"
 #include "cpl_string.h"
 #include "cpl_vsi.h"
@@ -262,6 +263,10 @@ enum zb_code Destination::make(bool aside, enum zb_sync sync, zb_error *err) {
 void Destination::take_back() {
     zb_store *store = hierarchy_.store.get();
     const std::string path = join_path(node_, array_);
+    const NodePtr array = open_node(store, path, nullptr);
+    const std::string mask = attribute_text(array.get(), kMask);
+    if (!mask.empty())
+        zb_node_delete(store, join_path(node_, mask).c_str(), nullptr);
     remove_helpers(store, path, helpers_);
     zb_node_delete(store, path.c_str(), nullptr);
 }

@@ -21,6 +21,10 @@ class Zarr3RasterBand final : public GDALPamRasterBand {
     const char *GetMetadataItem(const char *name, const char *domain = "") override;
     int GetOverviewCount() override;
     GDALRasterBand *GetOverview(int index) override;
+    GDALRasterBand *GetMaskBand() override;
+    int GetMaskFlags() override;
+    CPLErr CreateMaskBand(int flags) override;
+    bool IsMaskBand() const override;
 
     /* For datasets open for update; else the values go into GDAL's sidecar file. */
     CPLErr SetNoDataValue(double value) override;

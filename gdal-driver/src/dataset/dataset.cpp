@@ -22,7 +22,8 @@ using namespace zarr3;
 Zarr3Dataset::Zarr3Dataset(const Hierarchy &hierarchy, Array array, const ArrayOptions &options,
                            Layout layout, Pyramid pyramid)
     : Zarr3NodeDataset(hierarchy), pinned_(options.pinned), array_(std::move(array)),
-      layout_(std::move(layout)), pyramid_(std::move(pyramid)), nodata_(find_nodata(node())) {
+      layout_(std::move(layout)), pyramid_(std::move(pyramid)), nodata_(find_nodata(node())),
+      write_options_(options.write) {
     nRasterXSize = layout_.width;
     nRasterYSize = layout_.height;
     if (options.update) {

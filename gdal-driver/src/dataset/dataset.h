@@ -85,6 +85,7 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     CPLErr SetSpatialRef(const OGRSpatialReference *srs) override;
     CPLErr SetMetadata(zarr3::MetadataList items, const char *domain = "") override;
     CPLErr SetMetadataItem(const char *name, const char *value, const char *domain = "") override;
+    CPLErr CreateMaskBand(int flags) override;
     CPLErr FlushCache(bool at_closing = false) override;
     CPLErr Close(ZARR3_CLOSE_PARAMETERS) override;
 
@@ -104,6 +105,13 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     /* The coarser levels of the pyramid that the array belongs to, finest first; opened at the
        first call. */
     const std::vector<std::unique_ptr<Zarr3Dataset>> &overviews();
+
+    /* The mask of all bands, which is in the store; opened at the first call. Null where there is
+       none, and for masks. */
+    Zarr3Dataset *mask();
+    bool is_mask() const {
+        return masked_ != nullptr;
+    }
 
     /* Reads straight into the caller's buffer when that is the better way. Sets *done unless the
        blocks of the cache should serve the request. */
@@ -215,6 +223,11 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
                                  const char *data, GDALDataType type, const zarr3::Spacings &from,
                                  zb_error *err);
 
+    /* dataset_mask.cpp */
+    std::unique_ptr<Zarr3Dataset> open_mask(const std::string &name, std::string *reason) const;
+    zarr3::NewArray plan_of_mask() const;
+    enum zb_code create_mask(zb_error *err);
+
     /* dataset_pam.cpp */
     uint64_t number_in_array(int band) const;
     zarr3::XmlTree stored_side_properties() const;
@@ -253,6 +266,11 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     mutable bool located_ = false;
     mutable std::optional<OGRSpatialReference> srs_;
     mutable std::optional<zarr3::GeoTransform> transform_;
+
+    zb_write_options write_options_;
+    bool mask_opened_ = false;
+    std::unique_ptr<Zarr3Dataset> mask_;
+    Zarr3Dataset *masked_ = nullptr; /* of a mask: the raster that owns it */
 
     bool overviews_opened_ = false;
     std::vector<std::unique_ptr<Zarr3Dataset>> overviews_;

@@ -170,7 +170,7 @@ bool Zarr3Dataset::prepare_read() {
 
 bool Zarr3Dataset::prepare_first_write() {
     if (!wrote_)
-        forget_statistics();
+        (masked_ != nullptr ? masked_ : this)->forget_statistics();
     wrote_ = true;
     if (!fresh_)
         return true;
@@ -347,6 +347,8 @@ CPLErr Zarr3Dataset::FlushCache(bool at_closing) {
     CPLErr result = GDALPamDataset::FlushCache(at_closing);
     if (!updates())
         return result;
+    if (mask_ != nullptr && mask_->FlushCache(at_closing) != CE_None)
+        result = CE_Failure;
     zb_error err;
     if (edits.any() && commit(&err) != ZB_OK) {
         report(err);
@@ -360,6 +362,8 @@ CPLErr Zarr3Dataset::FlushCache(bool at_closing) {
 }
 
 void Zarr3Dataset::forget() {
+    if (mask_ != nullptr)
+        mask_->forget();
     array_.abandon();
     edits = Edits();
     nPamFlags &= ~GPF_DIRTY;
@@ -372,6 +376,7 @@ CPLErr Zarr3Dataset::Close(ZARR3_CLOSE_PARAMETERS) {
         result = FlushCache(true);
         if (updates())
             forget();
+        mask_.reset();
         if (GDALPamDataset::Close(ZARR3_CLOSE_ARGUMENTS) != CE_None)
             result = CE_Failure;
     }

@@ -113,6 +113,9 @@ class Walk {
             for (const std::string &word : words(attribute_text(node, name)))
                 helpers_.insert(join_path(group, word));
         }
+        const std::string mask = attribute_text(node, kMask);
+        if (!mask.empty())
+            helpers_.insert(join_path(group, mask));
     }
 
     Listing *listing_;
