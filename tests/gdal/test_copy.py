@@ -105,10 +105,14 @@ def test_coordinate_epoch(tmp_path, definition, bands):
 
 
 @pytest.mark.parametrize("code", [2154, 3035, 3413, 3857, 4326, 4979, 9000, 27700, 32633, 32725])
-def test_a_copy_has_the_codes_of_the_crs_and_of_its_parts(tmp_path, code):
-    """GDAL 3.10's gdalcompare.py goes by these codes."""
+@pytest.mark.parametrize("by_text", [False, True])
+def test_a_copy_has_the_codes_of_the_crs_and_of_its_parts(tmp_path, code, by_text):
+    """GDAL 3.10's gdalcompare.py goes by these codes. Programs like rasterio set CRSs as WKT 1,
+    which knows no ensembles of datums."""
     srs = osr.SpatialReference()
     srs.ImportFromEPSG(code)
+    if by_text:
+        srs.ImportFromWkt(srs.ExportToWkt())
     source = raster(2)
     source.SetSpatialRef(srs)
     source.SetGeoTransform(UPRIGHT)

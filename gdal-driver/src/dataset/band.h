@@ -52,6 +52,8 @@ class Zarr3RasterBand final : public GDALPamRasterBand {
   protected:
     CPLErr IReadBlock(int x, int y, void *image) override;
     CPLErr IWriteBlock(int x, int y, void *image) override;
+    int IGetDataCoverageStatus(int x, int y, int width, int height, int stop,
+                               double *percent) override;
     CPLErr IRasterIO(GDALRWFlag mode, int x, int y, int width, int height, void *data,
                      int buffer_width, int buffer_height, GDALDataType type, GSpacing pixel_space,
                      GSpacing line_space, GDALRasterIOExtraArg *extra) override;

@@ -173,6 +173,9 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
        that the request under way will need next. */
     enum zb_code load_block(int band, int block_x, int block_y, void *image, zb_error *err);
 
+    /* GDAL_DATA_COVERAGE_STATUS_* of a window of a band (from 0), and how much of it is stored. */
+    int coverage(int band, const zarr3::Window &window, int stop, double *percent) const;
+
     /* Bytes that the blocks of a window take in GDAL's cache, chunk mates included. */
     uint64_t block_bytes(const zarr3::Window &window, int band_count) const;
 
@@ -222,6 +225,8 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     enum zb_code write_converted(int first_band, int count, const zarr3::Window &window,
                                  const char *data, GDALDataType type, const zarr3::Spacings &from,
                                  zb_error *err);
+
+    bool knows_coverage() const;
 
     /* dataset_mask.cpp */
     std::unique_ptr<Zarr3Dataset> open_mask(const std::string &name, std::string *reason) const;
