@@ -61,6 +61,8 @@ static void ask_band(GDALRasterBandH band) {
     GDALGetRasterUnitType(band);
     GDALGetRasterColorInterpretation(band);
     GDALGetRasterCategoryNames(band);
+    GDALGetRasterColorTable(band);
+    GDALGetDefaultRAT(band);
     GDALGetMaskFlags(band);
     for (int i = 0; i < GDALGetOverviewCount(band) && i < BANDS_MAX; i++)
         REQUIRE(GDALGetRasterBandXSize(GDALGetOverview(band, i)) > 0);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Writes the seeds of fuzz_blosc, fuzz_codec and fuzz_filters, small streams of every form, from
-numcodecs, of fuzz_gdal_write, short programs, of fuzz_v2 and fuzz_store, documents of version 2, and of fuzz_zip, archives.
+numcodecs, of fuzz_gdal_write, short programs, of fuzz_gdal, an array with properties as XML, of fuzz_v2 and
+fuzz_store, documents of version 2, and of fuzz_zip, archives.
 
     python3 make_corpus.py corpus
 """
@@ -245,6 +246,28 @@ def nested():
     return b"\xff".join(parts)
 
 
+def side_properties():
+    """A store of fuzz_gdal.c whose array has what GDAL keeps as XML."""
+    xml = """<PAMDataset><GCPList Projection="EPSG:4326"><GCP Id="a" Pixel="1" Line="2" X="3" Y="4"/>
+</GCPList><Metadata domain="RPC"><MDI key="LINE_OFF">1</MDI></Metadata>
+<Metadata domain="xml:A" format="xml"><a b="c"/></Metadata><PAMRasterBand band="2">
+<Histograms><HistItem><HistMin>0</HistMin><HistMax>2</HistMax><BucketCount>2</BucketCount>
+<IncludeOutOfRange>0</IncludeOutOfRange><Approximate>0</Approximate><HistCounts>3|4</HistCounts>
+</HistItem></Histograms><CategoryNames><Category>w</Category></CategoryNames>
+<ColorTable><Entry c1="1" c2="2" c3="3" c4="255"/></ColorTable><GDALRasterAttributeTable>
+<FieldDefn index="0"><Name>n</Name><Type>2</Type><Usage>2</Usage></FieldDefn>
+<Row index="0"><F>f</F></Row></GDALRasterAttributeTable>
+<Metadata><MDI key="STATISTICS_MEAN">5</MDI></Metadata></PAMRasterBand></PAMDataset>"""
+    document = {
+        "zarr_format": 3, "node_type": "array", "shape": [3, 2, 4], "data_type": "uint8",
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [1, 2, 4]}},
+        "chunk_key_encoding": {"name": "v2"}, "fill_value": 0, "codecs": [{"name": "bytes"}],
+        "attributes": {"zarrbridge:gdal": xml}}
+    for name, end in ("side-properties", b'":/a'), ("side-properties-slice", b'":/a:1'):
+        yield name, b"\xff".join([end, b"a/zarr.json", json.dumps(document).encode(),
+                                  b"a/1.0.0", bytes(range(8))])
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
     write(root / "vol", "nested", nested())
@@ -255,6 +278,8 @@ def main():
             write(root / "codec", "blosc-" + name, head(2, size) + bytes(data))
     for name, program in programs():
         write(root / "gdal_write", name, program)
+    for name, data in side_properties():
+        write(root / "gdal", name, data)
     for name, *documents in version_2():
         write(root / "v2", name, "\xff".join(documents).encode("latin-1"))
     for name, data in archives():

@@ -105,10 +105,14 @@ def test_coordinate_epoch(tmp_path, definition, bands):
 
 
 @pytest.mark.parametrize("code", [2154, 3035, 3413, 3857, 4326, 4979, 9000, 27700, 32633, 32725])
-def test_a_copy_has_the_codes_of_the_crs_and_of_its_parts(tmp_path, code):
-    """GDAL 3.10's gdalcompare.py goes by these codes."""
+@pytest.mark.parametrize("by_text", [False, True])
+def test_a_copy_has_the_codes_of_the_crs_and_of_its_parts(tmp_path, code, by_text):
+    """GDAL 3.10's gdalcompare.py goes by these codes. Programs like rasterio set CRSs as WKT 1,
+    which knows no ensembles of datums."""
     srs = osr.SpatialReference()
     srs.ImportFromEPSG(code)
+    if by_text:
+        srs.ImportFromWkt(srs.ExportToWkt())
     source = raster(2)
     source.SetSpatialRef(srs)
     source.SetGeoTransform(UPRIGHT)
@@ -168,31 +172,11 @@ def test_what_cannot_be_kept_is_said(tmp_path):
         loose = copy(source, tmp_path / "r.zarr", strict=0)
         assert loose.GetRasterBand(2).GetNoDataValue() == 1
         loose = None
-        source.CreateMaskBand(gdal.GMF_PER_DATASET)
-        copy(source, tmp_path / "r.zarr", strict=0)
         assert not errors.failures
         assert DRIVER.CreateCopy(str(tmp_path / "s.zarr"), source, strict=1) is None
     text = " ".join(text for _, text in errors.seen)
-    assert "type cannot hold" in text and "band to band" in text and "mask" in text
+    assert "type cannot hold" in text and "band to band" in text
     assert os.listdir(tmp_path) == ["r.zarr"]
-
-
-def test_what_zarr_has_no_form_for_goes_to_the_sidecar(tmp_path):
-    source = raster(1, gdal.GDT_Byte)
-    table = gdal.ColorTable()
-    table.SetColorEntry(3, (1, 2, 3, 255))
-    band = source.GetRasterBand(1)
-    band.SetColorTable(table)
-    band.SetCategoryNames(["a", "b"])
-    source.SetGCPs([gdal.GCP(1, 2, 0, 3, 4)], UTM)
-    source.SetMetadata({"LINE_OFF": "1"}, "RPC")
-    result = copy(source, tmp_path / "r.zarr")
-    assert sorted(os.listdir(tmp_path)) == ["r.zarr", "r.zarr.aux.xml"]
-    band = result.GetRasterBand(1)
-    assert band.GetColorTable().GetColorEntry(3) == (1, 2, 3, 255)
-    assert band.GetColorInterpretation() == gdal.GCI_PaletteIndex
-    assert band.GetCategoryNames() == ["a", "b"] and result.GetGCPCount() == 1
-    assert result.GetMetadata("RPC") == {"LINE_OFF": "1"}
 
 
 def test_bands_of_several_types_become_the_widest(tmp_path):

@@ -57,6 +57,28 @@ def test_convention_with_group_assets(store):
     check(opened(sub(path, "r0/b1")))
 
 
+@pytest.mark.parametrize("names", [("r10m", "r20m", "r60m"), ("z", "m", "a")])
+def test_variables_that_begin_at_a_coarser_level_are_listed(store, names):
+    """Bands of Sentinel-2 have resolutions of 10, 20 and 60 m."""
+    path, root = store
+    groups = [root.create_group(name) for name in names]
+    for level, bands in enumerate([["b02"], ["b02", "b05"], ["b01", "b02", "b05"]]):
+        for band in bands:
+            put(groups[level], band, LEVELS[level], dims=("y", "x"))
+        put(groups[level], "x", np.arange(float(LEVELS[level].shape[1])), dims=("x",))
+    root.update_attributes(convention([{"asset": name} for name in names]))
+    fine, middle, coarse = names
+    for options in {}, {"LIST_ALL_ARRAYS": "YES"}:
+        listed = {name for name, _ in opened(path, **options).GetSubDatasets()}
+        expected = {sub(path, fine + "/b02"), sub(path, middle + "/b05"), sub(path, coarse + "/b01")}
+        assert listed == expected | ({sub(path, fine + "/x")} if options else set())
+    check(opened(sub(path, fine + "/b02")))
+    dataset = opened(sub(path, middle + "/b05"))
+    assert dataset.GetRasterBand(1).GetOverviewCount() == 1
+    assert (dataset.GetRasterBand(1).GetOverview(0).ReadAsArray() == LEVELS[2]).all()
+    assert opened(sub(path, coarse + "/b01")).GetRasterBand(1).GetOverviewCount() == 0
+
+
 def test_convention_needs_its_uuid(store):
     path, root = store
     for i, level in enumerate(LEVELS):

@@ -307,17 +307,6 @@ def test_a_root_array_has_no_neighbours(tmp_path):
     assert sorted(name for name in os.listdir(path) if name[0] != ".") == ["c", "zarr.json"]
 
 
-def test_statistics_stay_in_the_sidecar(store):
-    path, root = store
-    put(root, "t", VALUES)
-    dataset = update(path)
-    dataset.GetRasterBand(1).ComputeStatistics(False)
-    dataset = None
-    assert attributes(path + "/t") == {}
-    dataset = opened(path)
-    assert dataset.GetRasterBand(1).GetMetadataItem("STATISTICS_MAXIMUM") == "599"
-
-
 def test_an_item_of_the_sidecar_gives_way(store):
     path, root = store
     put(root, "t", VALUES)

@@ -205,6 +205,29 @@ print("ok")
 """
 
 
+def test_rasterio_in_memory():
+    """rasterio chooses the name by an empty file."""
+    rasterio = pytest.importorskip("rasterio")
+    values = np.arange(600, dtype="uint8").reshape(20, 30)
+    with rasterio.MemoryFile(ext=".zarr") as memory:
+        with memory.open(driver="Zarr3", width=30, height=20, count=1, dtype="uint8") as dataset:
+            dataset.write(values, 1)
+        with rasterio.open(memory.name) as dataset:
+            assert (dataset.read(1) == values).all()
+        with rasterio.open(memory.name, "r+") as dataset:
+            dataset.update_tags(a="b")
+        with rasterio.open(memory.name) as dataset:
+            assert dataset.tags() == {"a": "b"}
+
+
+def test_files_in_memory_are_not_overwritten():
+    gdal.FileFromMemBuffer("/vsimem/full.zarr", b"x")
+    with pytest.raises(RuntimeError, match="is no directory"):
+        gdal.GetDriverByName("Zarr3").Create("/vsimem/full.zarr", 4, 4)
+    assert gdal.VSIStatL("/vsimem/full.zarr").size == 1
+    gdal.Unlink("/vsimem/full.zarr")
+
+
 def test_rasterio_with_the_profile_of_a_tiled_raster(tmp_path):
     """As rioxarray's to_raster() hands it on, beside the options of the caller."""
     run("gdal_translate", "-q", "-co", "TILED=YES", "-co", "BLOCKXSIZE=128", "-co",

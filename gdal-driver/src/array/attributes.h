@@ -15,6 +15,9 @@ namespace zarr3 {
 
 const zb_json *attribute(const zb_node *node, const char *name);
 
+/* The attribute of a raster that names the array beside it which is its mask. */
+constexpr char kMask[] = "zarrbridge:mask";
+
 /* The string attribute, or "". */
 std::string attribute_text(const zb_node *node, const char *name);
 

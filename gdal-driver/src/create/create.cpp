@@ -91,10 +91,12 @@ std::unique_ptr<Zarr3Dataset> create_raster(Destination *destination, bool aside
     how.write = options.write;
     std::unique_ptr<Zarr3Dataset> dataset =
         Zarr3Dataset::make(destination->hierarchy(), array, how, &reason);
-    if (dataset == nullptr)
+    if (dataset == nullptr) {
         CPLError(CE_Failure, CPLE_AppDefined, "%s", reason.c_str());
-    else
-        dataset->set_fresh(plan, destination->has_company());
+        return nullptr;
+    }
+    dataset->set_fresh(plan, destination->has_company());
+    dataset->enable_side_properties();
     return dataset;
 }
 

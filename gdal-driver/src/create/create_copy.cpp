@@ -6,12 +6,14 @@
 
 #include "array/attributes.h"
 #include "base/errors.h"
+#include "base/handles.h"
 #include "base/name_values.h"
 #include "create/copy_pixels.h"
 #include "create/create.h"
 #include "create/multidim_copy.h"
 #include "dataset/band.h"
 #include "dataset/open.h"
+#include "dataset/side_properties.h"
 #include "store/location.h"
 #include "store/open_store.h"
 
@@ -92,6 +94,17 @@ static void copy_band(GDALRasterBand *from, GDALRasterBand *to) {
         to->SetMetadata(kept.List());
 }
 
+/* Pixels that are invalid neither for their value nor for their alpha. */
+static bool has_mask(GDALDataset *source) {
+    const int flags = source->GetRasterBand(1)->GetMaskFlags();
+    return (flags & (GMF_ALL_VALID | GMF_NODATA | GMF_ALPHA)) == 0;
+}
+
+static bool keeps_mask(GDALDataset *source) {
+    return source->GetRasterCount() == 1 ||
+           (source->GetRasterBand(1)->GetMaskFlags() & GMF_PER_DATASET) != 0;
+}
+
 static bool copy_properties(GDALDataset *source, Zarr3Dataset *copy, bool strict) {
     GeoTransform transform;
     if (GDALGetGeoTransform(GDALDataset::ToHandle(source), transform.data()) == CE_None &&
@@ -103,28 +116,69 @@ static bool copy_properties(GDALDataset *source, Zarr3Dataset *copy, bool strict
         copy->SetMetadata(items.List());
     for (int i = 1; i <= source->GetRasterCount(); i++)
         copy_band(source->GetRasterBand(i), copy->GetRasterBand(i));
-    const int mask = source->GetRasterBand(1)->GetMaskFlags();
-    const bool has_mask = (mask & (GMF_ALL_VALID | GMF_NODATA | GMF_ALPHA)) == 0;
-    return (!has_mask || lose(strict, "mask")) && copy_nodata(source, copy, strict);
+    return (!has_mask(source) || keeps_mask(source) || lose(strict, "masks of single bands")) &&
+           copy_nodata(source, copy, strict);
 }
 
-/* Properties that GDAL knows and Zarr has no form for go into the sidecar file: ground control
-   points, colour tables, names of categories, attribute tables, statistics, other domains. */
-static void copy_to_sidecar(GDALDataset *source, GDALDataset *copy) {
-    static_cast<GDALPamDataset *>(copy)->CloneInfo(
-        source, GCIF_GCPS | GCIF_CATEGORYNAMES | GCIF_COLORTABLE | GCIF_RAT | GCIF_ONLY_IF_MISSING |
-                    GCIF_PROCESS_BANDS);
-    for (const char *domain : {"RPC", "GEOLOCATION", "xml:XMP"}) {
-        CPLStringList items(CSLDuplicate(source->GetMetadata(domain)), TRUE);
+/* After the pixels: the array has its final form then. */
+static bool copy_mask(GDALDataset *source, Zarr3Dataset *copy, GDALProgressFunc progress,
+                      void *progress_data) {
+    const char *const options[] = {"COMPRESSED=YES", nullptr}; /* whole blocks, once each */
+    return copy->CreateMaskBand(GMF_PER_DATASET) == CE_None &&
+           GDALRasterBandCopyWholeRaster(
+               GDALRasterBand::ToHandle(source->GetRasterBand(1)->GetMaskBand()),
+               GDALRasterBand::ToHandle(copy->GetRasterBand(1)->GetMaskBand()), options, progress,
+               progress_data) == CE_None;
+}
+
+/* A mask is about a tenth of the work. */
+static bool copy_pixels_and_mask(GDALDataset *source, Zarr3Dataset *copy, GDALProgressFunc progress,
+                                 void *progress_data) {
+    using Progress = std::unique_ptr<void, Release<GDALDestroyScaledProgress>>;
+    if (!has_mask(source) || !keeps_mask(source))
+        return copy_pixels(source, copy, progress, progress_data);
+    const Progress first(GDALCreateScaledProgress(0, 0.9, progress, progress_data));
+    const Progress second(GDALCreateScaledProgress(0.9, 1, progress, progress_data));
+    return copy_pixels(source, copy, GDALScaledProgress, first.get()) &&
+           copy_mask(source, copy, GDALScaledProgress, second.get());
+}
+
+/* Lists that a program may change belong to GDAL: copies are set. */
+static void copy_domains(GDALMajorObject *from, GDALMajorObject *to) {
+    const CPLStringList domains(from->GetMetadataDomainList(), TRUE);
+    for (int i = 0; i < domains.size(); i++) {
+        CPLStringList items;
+        if (is_own_domain(domains[i]))
+            items = CPLStringList(CSLDuplicate(from->GetMetadata(domains[i])), TRUE);
         if (!items.empty())
-            copy->SetMetadata(items.List(), domain);
+            to->SetMetadata(items.List(), domains[i]);
     }
+}
+
+static void copy_statistics(GDALRasterBand *from, GDALRasterBand *to) {
+    const CPLStringList items(CSLDuplicate(from->GetMetadata()), TRUE);
+    for (const auto &[name, value] : name_values(items.List())) {
+        if (STARTS_WITH_CI(name.c_str(), "STATISTICS_"))
+            to->SetMetadataItem(name.c_str(), value.c_str());
+    }
+    double least = 0, most = 0;
+    int count = 0;
+    GUIntBig *counts = nullptr;
+    const CPLErr found = from->GetDefaultHistogram(&least, &most, &count, &counts, FALSE,
+                                                   GDALDummyProgress, nullptr);
+    const VsiMemory<GUIntBig> owner(counts);
+    if (found == CE_None && count > 0)
+        to->SetDefaultHistogram(least, most, count, counts);
+}
+
+/* Last of all, because writing pixels forgets statistics. */
+static void copy_side_properties(GDALDataset *source, Zarr3Dataset *copy) {
+    copy->CloneInfo(source, GCIF_GCPS | GCIF_CATEGORYNAMES | GCIF_COLORTABLE | GCIF_RAT |
+                                GCIF_ONLY_IF_MISSING | GCIF_PROCESS_BANDS);
+    copy_domains(source, copy);
     for (int i = 1; i <= source->GetRasterCount(); i++) {
-        const CPLStringList items(CSLDuplicate(source->GetRasterBand(i)->GetMetadata()), TRUE);
-        for (const auto &[name, value] : name_values(items.List())) {
-            if (STARTS_WITH_CI(name.c_str(), "STATISTICS_"))
-                copy->GetRasterBand(i)->SetMetadataItem(name.c_str(), value.c_str());
-        }
+        copy_domains(source->GetRasterBand(i), copy->GetRasterBand(i));
+        copy_statistics(source->GetRasterBand(i), copy->GetRasterBand(i));
     }
 }
 
@@ -141,8 +195,10 @@ static bool make_copy(GDALDataset *source, bool strict, const CreationOptions &o
     if (copy == nullptr)
         return false;
     if (copy_properties(source, copy.get(), strict) &&
-        copy_pixels(source, copy.get(), progress, progress_data))
+        copy_pixels_and_mask(source, copy.get(), progress, progress_data)) {
+        copy_side_properties(source, copy.get());
         return copy->Close(ZARR3_NO_PROGRESS) == CE_None;
+    }
     copy->forget();
     return false;
 }
@@ -175,10 +231,7 @@ GDALDataset *create_copy(const char *name, GDALDataset *source, int strict, Opti
         return nullptr;
     }
     GDALOpenInfo info(result_name.c_str(), GDAL_OF_RASTER | GDAL_OF_UPDATE);
-    GDALDataset *result = open(&info);
-    if (result != nullptr)
-        copy_to_sidecar(source, result);
-    return result;
+    return open(&info);
 }
 
 } // namespace zarr3

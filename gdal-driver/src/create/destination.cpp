@@ -29,6 +29,7 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "array/attributes.h"
 #include "cpl_conv.h"
 #include "cpl_string.h"
 #include "cpl_vsi.h"
@@ -66,9 +67,18 @@ static std::vector<std::string> names_in(const std::string &directory) {
     return names;
 }
 
+/* Programs that want a raster in memory (rasterio's MemoryFile) choose its name by an empty file. */
+static bool is_placeholder(const std::string &path) {
+    VSIStatBufL stat;
+    return STARTS_WITH(path.c_str(), "/vsimem/") && VSIStatL(path.c_str(), &stat) == 0 &&
+           !VSI_ISDIR(stat.st_mode) && stat.st_size == 0;
+}
+
 /* A missing or empty directory, or a node. */
 static bool may_replace(const std::string &directory, std::string *reason) {
     bool exists;
+    if (is_placeholder(directory))
+        return true;
     if (!is_directory(directory, &exists)) {
         if (exists)
             *reason = "it exists and is no directory";
@@ -240,6 +250,8 @@ enum zb_code Destination::make(bool aside, enum zb_sync sync, zb_error *err) {
     if (aside && node_.empty() && !is_virtual(root_) && has_name) {
         code = open_aside(err);
     } else {
+        if (is_placeholder(root_))
+            VSIUnlink(root_.c_str());
         if (is_virtual(root_) && VSIMkdir(root_.c_str(), 0777) != 0 && errno != EEXIST)
             return zb_fail_errno(err, errno, "cannot make the directory '%s'", root_.c_str());
         code = open_store(root_, &hierarchy_, err, true);
@@ -262,6 +274,10 @@ enum zb_code Destination::make(bool aside, enum zb_sync sync, zb_error *err) {
 void Destination::take_back() {
     zb_store *store = hierarchy_.store.get();
     const std::string path = join_path(node_, array_);
+    const NodePtr array = open_node(store, path, nullptr);
+    const std::string mask = attribute_text(array.get(), kMask);
+    if (!mask.empty())
+        zb_node_delete(store, join_path(node_, mask).c_str(), nullptr);
     remove_helpers(store, path, helpers_);
     zb_node_delete(store, path.c_str(), nullptr);
 }

@@ -195,6 +195,11 @@ const char *Zarr3RasterBand::GetDescription() const {
                                                       : description_->c_str();
 }
 
+bool Zarr3RasterBand::is_described() const {
+    GetDescription();
+    return !description_->empty();
+}
+
 /* The list `band_metadata` has an object for each band. */
 const CPLStringList &Zarr3RasterBand::own_metadata() {
     if (own_metadata_)

@@ -21,6 +21,10 @@ class Zarr3RasterBand final : public GDALPamRasterBand {
     const char *GetMetadataItem(const char *name, const char *domain = "") override;
     int GetOverviewCount() override;
     GDALRasterBand *GetOverview(int index) override;
+    GDALRasterBand *GetMaskBand() override;
+    int GetMaskFlags() override;
+    CPLErr CreateMaskBand(int flags) override;
+    bool IsMaskBand() const override;
 
     /* For datasets open for update; else the values go into GDAL's sidecar file. */
     CPLErr SetNoDataValue(double value) override;
@@ -40,9 +44,16 @@ class Zarr3RasterBand final : public GDALPamRasterBand {
     std::string own_description() const;
     const CPLStringList &own_metadata();
 
+    void forget_statistics();
+
+    /* True if the store has a description of the band. */
+    bool is_described() const;
+
   protected:
     CPLErr IReadBlock(int x, int y, void *image) override;
     CPLErr IWriteBlock(int x, int y, void *image) override;
+    int IGetDataCoverageStatus(int x, int y, int width, int height, int stop,
+                               double *percent) override;
     CPLErr IRasterIO(GDALRWFlag mode, int x, int y, int width, int height, void *data,
                      int buffer_width, int buffer_height, GDALDataType type, GSpacing pixel_space,
                      GSpacing line_space, GDALRasterIOExtraArg *extra) override;

@@ -2,7 +2,7 @@
 /*
  * Setters of a band whose dataset is open for update. A property that is set is kept here and noted
  * in the dataset's `edits`; dataset_update.cpp writes it into the array's attributes. Statistics
- * stay in GDAL's sidecar file: other programs that change the data would not keep them current.
+ * are side properties (dataset_pam.cpp).
  */
 #include "array/attributes.h"
 #include "base/name_values.h"

@@ -22,7 +22,8 @@ using namespace zarr3;
 Zarr3Dataset::Zarr3Dataset(const Hierarchy &hierarchy, Array array, const ArrayOptions &options,
                            Layout layout, Pyramid pyramid)
     : Zarr3NodeDataset(hierarchy), pinned_(options.pinned), array_(std::move(array)),
-      layout_(std::move(layout)), pyramid_(std::move(pyramid)), nodata_(find_nodata(node())) {
+      layout_(std::move(layout)), pyramid_(std::move(pyramid)), nodata_(find_nodata(node())),
+      write_options_(options.write) {
     nRasterXSize = layout_.width;
     nRasterYSize = layout_.height;
     if (options.update) {
@@ -105,10 +106,7 @@ const zb_json *Zarr3Dataset::band_item(const char *name, int band) const {
         band_lists_[name] = std::move(items);
         return band_item(name, band);
     }
-    uint64_t number = 0; /* among all bands of the array; a slice shows one of them */
-    const std::vector<uint64_t> index = layout_.band_index(band);
-    for (size_t i = 0; i < index.size(); i++)
-        number = number * info->shape[layout_.extra[i].dim] + index[i];
+    const uint64_t number = number_in_array(band);
     return number < known->second.size() ? known->second[number] : nullptr;
 }
 

@@ -12,6 +12,7 @@
 #include "array/nodata.h"
 #include "array/types.h"
 #include "dataset/node_dataset.h"
+#include "dataset/side_properties.h"
 #include "geo/crs.h"
 #include "geo/geotransform.h"
 #include "raster/window.h"
@@ -36,10 +37,11 @@ struct Edits {
     bool metadata = false; /* the default domain's items of the dataset */
     bool descriptions = false, units = false, scales = false, colours = false; /* of bands */
     bool band_metadata = false;
+    bool side_properties = false; /* side_properties.h */
 
     bool any() const {
         return place || nodata || metadata || descriptions || units || scales || colours ||
-               band_metadata;
+               band_metadata || side_properties;
     }
 };
 
@@ -83,6 +85,7 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     CPLErr SetSpatialRef(const OGRSpatialReference *srs) override;
     CPLErr SetMetadata(zarr3::MetadataList items, const char *domain = "") override;
     CPLErr SetMetadataItem(const char *name, const char *value, const char *domain = "") override;
+    CPLErr CreateMaskBand(int flags) override;
     CPLErr FlushCache(bool at_closing = false) override;
     CPLErr Close(ZARR3_CLOSE_PARAMETERS) override;
 
@@ -102,6 +105,13 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     /* The coarser levels of the pyramid that the array belongs to, finest first; opened at the
        first call. */
     const std::vector<std::unique_ptr<Zarr3Dataset>> &overviews();
+
+    /* The mask of all bands, which is in the store; opened at the first call. Null where there is
+       none, and for masks. */
+    Zarr3Dataset *mask();
+    bool is_mask() const {
+        return masked_ != nullptr;
+    }
 
     /* Reads straight into the caller's buffer when that is the better way. Sets *done unless the
        blocks of the cache should serve the request. */
@@ -142,6 +152,10 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
 
     CPLErr place_at(const zarr3::GeoTransform &transform);
 
+    /* Lets the dataset keep side properties, in the store and whatever GDAL_PAM_ENABLED says; to be
+       called before it is handed out. */
+    void enable_side_properties();
+
     /* Nothing that waits will be written. */
     void forget();
 
@@ -158,6 +172,9 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     /* Fills one block and, in the same plan, the blocks of bands that share its chunks and those
        that the request under way will need next. */
     enum zb_code load_block(int band, int block_x, int block_y, void *image, zb_error *err);
+
+    /* GDAL_DATA_COVERAGE_STATUS_* of a window of a band (from 0), and how much of it is stored. */
+    int coverage(int band, const zarr3::Window &window, int stop, double *percent) const;
 
     /* Bytes that the blocks of a window take in GDAL's cache, chunk mates included. */
     uint64_t block_bytes(const zarr3::Window &window, int band_count) const;
@@ -183,6 +200,11 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
                      BANDMAP_TYPE bands, GSpacing pixel_space, GSpacing line_space,
                      GSpacing band_space, GDALRasterIOExtraArg *extra) override;
 
+    /* dataset_pam.cpp */
+    CPLErr TryLoadXML(CSLConstList siblings = nullptr) override;
+    CPLErr TrySaveXML() override;
+    CPLXMLNode *SerializeToXML(const char *unused) override;
+
   private:
     Zarr3Dataset(const zarr3::Hierarchy &hierarchy, zarr3::Array array,
                  const zarr3::ArrayOptions &options, zarr3::Layout layout, zarr3::Pyramid pyramid);
@@ -204,6 +226,20 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
                                  const char *data, GDALDataType type, const zarr3::Spacings &from,
                                  zb_error *err);
 
+    bool knows_coverage() const;
+
+    /* dataset_mask.cpp */
+    std::unique_ptr<Zarr3Dataset> open_mask(const std::string &name, std::string *reason) const;
+    zarr3::NewArray plan_of_mask() const;
+    enum zb_code create_mask(zb_error *err);
+
+    /* dataset_pam.cpp */
+    uint64_t number_in_array(int band) const;
+    zarr3::XmlTree stored_side_properties() const;
+    void collect_side_properties(zarr3::AttributeChanges *changes);
+    void update_sidecar();
+    void forget_statistics();
+
     /* dataset_update.cpp */
     bool has_stale_fill() const;
     bool empty_fresh_cache();
@@ -223,7 +259,8 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     std::optional<zarr3::NewArray> fresh_;
     std::vector<unsigned char> fresh_fill_; /* the fill value that it has now */
     bool has_company_ = false;
-    Items known_items_; /* metadata items when they were last read or written */
+    bool wrote_ = false; /* pixels */
+    Items known_items_;  /* metadata items when they were last read or written */
     mutable std::map<std::string, std::vector<const zb_json *>> band_lists_; /* of node() */
     zarr3::Layout layout_;
     zarr3::Pyramid pyramid_;
@@ -234,6 +271,11 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     mutable bool located_ = false;
     mutable std::optional<OGRSpatialReference> srs_;
     mutable std::optional<zarr3::GeoTransform> transform_;
+
+    zb_write_options write_options_;
+    bool mask_opened_ = false;
+    std::unique_ptr<Zarr3Dataset> mask_;
+    Zarr3Dataset *masked_ = nullptr; /* of a mask: the raster that owns it */
 
     bool overviews_opened_ = false;
     std::vector<std::unique_ptr<Zarr3Dataset>> overviews_;

@@ -169,6 +169,9 @@ bool Zarr3Dataset::prepare_read() {
 }
 
 bool Zarr3Dataset::prepare_first_write() {
+    if (!wrote_)
+        (masked_ != nullptr ? masked_ : this)->forget_statistics();
+    wrote_ = true;
     if (!fresh_)
         return true;
     zb_error err;
@@ -315,6 +318,8 @@ enum zb_code Zarr3Dataset::commit(zb_error *err) {
     if (edits.metadata)
         collect_metadata(now, &changes);
     collect_bands(&changes);
+    if (edits.side_properties)
+        collect_side_properties(&changes);
     if (edits.nodata) {
         changes.remove("missing_value");
         if (nodata_.kind == NoData::None) {
@@ -330,6 +335,8 @@ enum zb_code Zarr3Dataset::commit(zb_error *err) {
     band_lists_.clear();
     if (code != ZB_OK)
         return code;
+    if (edits.side_properties)
+        update_sidecar();
     edits = Edits();
     known_items_ = now;
     metadata().set("json:zarr.json", nullptr);
@@ -340,6 +347,8 @@ CPLErr Zarr3Dataset::FlushCache(bool at_closing) {
     CPLErr result = GDALPamDataset::FlushCache(at_closing);
     if (!updates())
         return result;
+    if (mask_ != nullptr && mask_->FlushCache(at_closing) != CE_None)
+        result = CE_Failure;
     zb_error err;
     if (edits.any() && commit(&err) != ZB_OK) {
         report(err);
@@ -353,8 +362,11 @@ CPLErr Zarr3Dataset::FlushCache(bool at_closing) {
 }
 
 void Zarr3Dataset::forget() {
+    if (mask_ != nullptr)
+        mask_->forget();
     array_.abandon();
     edits = Edits();
+    nPamFlags &= ~GPF_DIRTY;
 }
 
 /* A failure at the end is reported once; what could not be written is lost. */
@@ -364,6 +376,7 @@ CPLErr Zarr3Dataset::Close(ZARR3_CLOSE_PARAMETERS) {
         result = FlushCache(true);
         if (updates())
             forget();
+        mask_.reset();
         if (GDALPamDataset::Close(ZARR3_CLOSE_ARGUMENTS) != CE_None)
             result = CE_Failure;
     }

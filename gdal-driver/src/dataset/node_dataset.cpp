@@ -30,7 +30,8 @@ Zarr3NodeDataset::Zarr3NodeDataset(Hierarchy hierarchy) : hierarchy_(std::move(h
 void Zarr3NodeDataset::use_sidecar(const std::string &subdataset) {
     const std::string name = CPLGetFilename(hierarchy_.root.c_str());
     if (name.empty() || name == "." || name == "..") {
-        nPamFlags |= GPF_DISABLED; /* the directory has no name to put a file beside */
+        nPamFlags |= GPF_NOSAVE; /* the directory has no name to put a file beside */
+        TryLoadXML();
         return;
     }
     SetPhysicalFilename(hierarchy_.root.c_str());

@@ -10,6 +10,7 @@
 #include "dataset/subdatasets.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "array/attributes.h"
@@ -43,6 +44,18 @@ class Walk {
         return ZB_OK;
     }
 
+    /* A variable that begins at a coarser level is its own finest one: bands of satellites have
+       resolutions of their own. The others are overviews. */
+    void take_coarser_levels() {
+        for (const NodePtr &node : coarser_) {
+            const std::string path = zb_node_path(node.get());
+            const std::vector<std::string> finer = finer_places(path);
+            if (std::none_of(finer.begin(), finer.end(),
+                             [this](const std::string &place) { return arrays_.count(place) > 0; }))
+                take_array(node, path);
+        }
+    }
+
     /* Coordinates can be told from data only when all arrays are known. */
     void sort_out_helpers() {
         std::vector<NodePtr> rasters;
@@ -57,15 +70,29 @@ class Walk {
     /* The first asset of a pyramid is the finest one; the others are its overviews. */
     void note_coarse_levels(const zb_node *group) {
         NearbyNodes around(group);
-        const std::vector<std::string> assets = pyramid_assets(group, around);
-        for (size_t i = 1; i < assets.size(); i++)
-            coarse_.insert(join_path(zb_node_path(group), assets[i]));
+        std::vector<std::string> finer;
+        for (const std::string &asset : pyramid_assets(group, around)) {
+            const std::string path = join_path(zb_node_path(group), asset);
+            if (!finer.empty())
+                coarse_.emplace(path, finer);
+            finer.push_back(path);
+        }
+    }
+
+    /* The finer levels' places for an array of a coarser level; none for others. */
+    std::vector<std::string> finer_places(const std::string &path) const {
+        std::vector<std::string> places;
+        for (std::string level = path; !level.empty() && places.empty();
+             level = parent_path(level)) {
+            const auto found = coarse_.find(level);
+            for (size_t i = 0; found != coarse_.end() && i < found->second.size(); i++)
+                places.push_back(found->second[i] + path.substr(level.size()));
+        }
+        return places;
     }
 
     void take(const zb_node *group, const zb_child &child, unsigned depth) {
         const std::string path = join_path(zb_node_path(group), child.name);
-        if (coarse_.count(path) > 0)
-            return;
         if (++seen_ > kMaxNodes || depth >= kMaxDepth) {
             listing_->cut = true;
             return;
@@ -80,7 +107,12 @@ class Walk {
                 listing_->unreadable.emplace_back(path, err.message);
             return;
         }
-        take_array(adopt_node(zb_node_retain(child.node)), path);
+        const NodePtr node = adopt_node(zb_node_retain(child.node));
+        arrays_.insert(path);
+        if (finer_places(path).empty())
+            take_array(node, path);
+        else
+            coarser_.push_back(node);
     }
 
     void take_array(const NodePtr &node, const std::string &path) {
@@ -113,12 +145,18 @@ class Walk {
             for (const std::string &word : words(attribute_text(node, name)))
                 helpers_.insert(join_path(group, word));
         }
+        const std::string mask = attribute_text(node, kMask);
+        if (!mask.empty())
+            helpers_.insert(join_path(group, mask));
     }
 
     Listing *listing_;
     size_t seen_ = 0;               /* nodes, of whatever kind */
     std::set<std::string> helpers_; /* paths that attributes of other arrays name */
-    std::set<std::string> coarse_;  /* paths of levels that are not listed */
+    /* The coarser levels of pyramids by their paths, each with those of the finer ones. */
+    std::map<std::string, std::vector<std::string>> coarse_;
+    std::set<std::string> arrays_; /* paths of all */
+    std::vector<NodePtr> coarser_; /* arrays of coarser levels */
 };
 
 } // namespace
@@ -126,6 +164,7 @@ class Walk {
 enum zb_code list_arrays(const NodePtr &group, Listing *listing, zb_error *err) {
     Walk walk(listing);
     const enum zb_code code = walk.visit(group.get(), 0, err);
+    walk.take_coarser_levels();
     walk.sort_out_helpers();
     return code;
 }

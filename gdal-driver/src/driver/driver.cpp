@@ -88,6 +88,7 @@ extern "C" void GDALRegister_Zarr3() {
     driver->SetMetadataItem(GDAL_DCAP_CREATE, "YES");
     driver->SetMetadataItem(GDAL_DCAP_CREATECOPY, "YES");
     driver->SetMetadataItem("DCAP_CREATE_SUBDATASETS", "YES"); /* 3.10 has no name for it */
+    driver->SetMetadataItem(GDAL_DCAP_COORDINATE_EPOCH, "YES");
     driver->SetMetadataItem(GDAL_DCAP_CREATECOPY_MULTIDIMENSIONAL, "YES"); /* see multidim_copy.h */
     driver->SetMetadataItem(GDAL_DMD_CREATIONDATATYPES, kCreationTypes);
     driver->SetMetadataItem(GDAL_DMD_CREATIONOPTIONLIST, zarr3::creation_option_list());

@@ -34,8 +34,9 @@ enum zb_code CfGroup::open(const NodePtr &array, zb_error *err) {
     const enum zb_code code = children.list(group.get(), err);
     if (code != ZB_OK)
         return code;
+    const std::string mask = attribute_text(array.get(), kMask); /* goes where the array goes */
     for (const zb_child &child : children) {
-        if (join_path(path_, child.name) != zb_node_path(array.get()))
+        if (join_path(path_, child.name) != zb_node_path(array.get()) && child.name != mask)
             others_.push_back(
                 {child.node == nullptr ? nullptr : adopt_node(zb_node_retain(child.node)),
                  child.name});

@@ -169,13 +169,23 @@ static bool import_by_code(const OGRSpatialReference &srs, OGRSpatialReference *
 /* WKT 2 keeps the code of a CRS but not those of its parts (ellipsoid, units). Where the database
    has the same definition under the code, that one has them all. Compared is what is left of either
    after it has been text, because texts do not keep all of EPSG:3857. */
+static bool is_definition_of(const OGRSpatialReference &known, const OGRSpatialReference &srs) {
+    OGRSpatialReference as_text;
+    return import_text(crs_text(known), &as_text) && crs_text(as_text) == crs_text(srs);
+}
+
 static void complete_codes(OGRSpatialReference *srs) {
-    OGRSpatialReference known, as_text;
-    if (import_by_code(*srs, &known) && import_text(crs_text(known), &as_text) &&
-        crs_text(as_text) == crs_text(*srs)) {
-        known.SetCoordinateEpoch(srs->GetCoordinateEpoch());
-        *srs = known;
+    OGRSpatialReference known, simple;
+    if (!import_by_code(*srs, &known))
+        return;
+    /* In WKT 1, which many programs set, a datum stands for the database's ensemble of datums. */
+    if (!is_definition_of(known, *srs)) {
+        if (!import_text(known.exportToWkt(), &simple) || !is_definition_of(simple, *srs))
+            return;
+        known = simple;
     }
+    known.SetCoordinateEpoch(srs->GetCoordinateEpoch());
+    *srs = known;
 }
 
 const char *const kEpochAttribute = "zarrbridge:coordinate_epoch";

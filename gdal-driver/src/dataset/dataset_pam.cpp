@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where the side properties of a raster live (side_properties.h). GDAL keeps them in memory in one
+ * form, PAM, and this file decides from where they come and where they go:
+ *
+ * - A dataset that is open for update puts them into the array's attribute, and takes them out of
+ *   the sidecar file, where an older value would win.
+ * - A dataset that is open for reading never changes the store. What GDAL or a program remembers
+ *   (statistics) goes into the sidecar file, and wins over the attribute, since it is younger. The
+ *   file does not repeat what the attribute says: a copy would outlive its original.
+ * - A slice shows what the array says of its band, and has a place in the sidecar file for the rest:
+ *   the array's attribute is for those who see all of its bands.
+ */
+#include "array/attributes.h"
+#include "base/json_text.h"
+#include "cpl_conv.h"
+#include "dataset/band.h"
+#include "dataset/dataset.h"
+#include "dataset/side_properties.h"
+
+#include "zarrbridge/json.h"
+
+using namespace zarr3;
+
+/* GDAL's switch for sidecar files must not turn off what is in the store. */
+void Zarr3Dataset::enable_side_properties() {
+    const CPLConfigOptionSetter on("GDAL_PAM_ENABLED", "YES", false);
+    PamInitialize();
+}
+
+static bool has_sidecars() {
+    return CPLTestBool(CPLGetConfigOption("GDAL_PAM_ENABLED", "YES"));
+}
+
+/* The number of a band (from 0) among all bands of the array, of which a slice shows one. */
+uint64_t Zarr3Dataset::number_in_array(int band) const {
+    uint64_t number = 0;
+    const std::vector<uint64_t> index = layout_.band_index(band);
+    for (size_t i = 0; i < index.size(); i++)
+        number = number * array_.info()->shape[layout_.extra[i].dim] + index[i];
+    return number;
+}
+
+XmlTree Zarr3Dataset::stored_side_properties() const {
+    XmlTree tree = parse_side_properties(attribute_text(node(), kSideProperties));
+    if (tree != nullptr && !pinned_.empty())
+        keep_band(tree.get(), number_in_array(0) + 1);
+    return tree;
+}
+
+CPLErr Zarr3Dataset::TryLoadXML(CSLConstList siblings) {
+    enable_side_properties();
+    const XmlTree tree = stored_side_properties();
+    if (tree != nullptr)
+        XMLInit(tree.get(), "");
+    nPamFlags &= ~GPF_DIRTY;
+    if (!has_sidecars() || (nPamFlags & GPF_NOSAVE) != 0)
+        return CE_None;
+    return GDALPamDataset::TryLoadXML(siblings);
+}
+
+/* FlushCache() writes what is noted here. */
+CPLErr Zarr3Dataset::TrySaveXML() {
+    const bool in_store = updates() && pinned_.empty();
+    if (!in_store && has_sidecars())
+        return GDALPamDataset::TrySaveXML();
+    nPamFlags &= ~GPF_DIRTY;
+    edits.side_properties = edits.side_properties || in_store;
+    return CE_None;
+}
+
+/* What goes into the sidecar file. Never null: GDAL would delete a file that other arrays have a
+   part in. */
+CPLXMLNode *Zarr3Dataset::SerializeToXML(const char *unused) {
+    CPLXMLNode *tree = GDALPamDataset::SerializeToXML(unused);
+    if (tree == nullptr)
+        return CPLCreateXMLNode(nullptr, CXT_Element, "PAMDataset");
+    drop_descriptions(tree, [this](int band) {
+        return static_cast<Zarr3RasterBand *>(GetRasterBand(band))->is_described();
+    });
+    const XmlTree known = stored_side_properties();
+    if (updates() && pinned_.empty())
+        keep_side_properties(tree, true);
+    else if (known != nullptr)
+        drop_known(tree, known.get());
+    return tree;
+}
+
+void Zarr3Dataset::collect_side_properties(AttributeChanges *changes) {
+    XmlTree tree(nullptr);
+    if (pinned_.empty()) {
+        tree = XmlTree(GDALPamDataset::SerializeToXML(""));
+        if (tree != nullptr)
+            keep_side_properties(tree.get(), false);
+    } else { /* a slice: all that it knows is that the statistics of its band are of the past */
+        tree = parse_side_properties(attribute_text(node(), kSideProperties));
+        if (tree != nullptr)
+            drop_statistics(tree.get(), number_in_array(0) + 1);
+    }
+    const std::string text = side_properties_text(tree.get());
+    if (text.empty())
+        changes->remove(kSideProperties);
+    else
+        changes->set(kSideProperties, json_quote(text));
+}
+
+/* Called when the attributes have been written: a sidecar file that is there must not contradict
+   them. */
+void Zarr3Dataset::update_sidecar() {
+    const std::string file = hierarchy_.root + ".aux.xml";
+    VSIStatBufL stat;
+    if (!pinned_.empty() || psPam == nullptr || psPam->osPhysicalFilename.empty() ||
+        (nPamFlags & GPF_NOSAVE) != 0 || VSIStatExL(file.c_str(), &stat, VSI_STAT_EXISTS_FLAG) != 0)
+        return;
+    if (has_sidecars())
+        GDALPamDataset::TrySaveXML();
+    take_out_of_sidecar(file, psPam->osSubdatasetName);
+}
+
+/* Pixels are about to change, and what the store says of their distribution would be wrong. */
+void Zarr3Dataset::forget_statistics() {
+    XmlTree tree = stored_side_properties();
+    edits.side_properties =
+        edits.side_properties || (tree != nullptr && drop_statistics(tree.get(), 0));
+    for (int i = 1; i <= nBands; i++)
+        static_cast<Zarr3RasterBand *>(GetRasterBand(i))->forget_statistics();
+}
+
+/* The items of the default domain that are no statistics are not of PAM's making. */
+void Zarr3RasterBand::forget_statistics() {
+    const CPLStringList items(CSLDuplicate(GDALPamRasterBand::GetMetadata()), TRUE);
+    CPLStringList kept;
+    for (int i = 0; i < items.size(); i++) {
+        if (!STARTS_WITH_CI(items[i], "STATISTICS_"))
+            kept.AddString(items[i]);
+    }
+    if (kept.size() != items.size())
+        GDALPamRasterBand::SetMetadata(kept.List());
+    if (psPam != nullptr && psPam->psSavedHistograms != nullptr) {
+        CPLDestroyXMLNode(psPam->psSavedHistograms);
+        psPam->psSavedHistograms = nullptr;
+        MarkPamDirty();
+    }
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The trees come from strangers. They are read by GDAL's own parser, as sidecar files are, and only
+ * after everything has been cut off that could contradict the store or stand for something else: a
+ * list of subdatasets, say, or a CRS.
+ */
+#include "dataset/side_properties.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+#include <set>
+
+#include "base/handles.h"
+#include "cpl_conv.h"
+#include "cpl_error.h"
+
+namespace zarr3 {
+
+bool is_own_domain(const char *domain) {
+    static constexpr const char *kOthers[] = {
+        "IMAGE_STRUCTURE", "SUBDATASETS",      "DERIVED_SUBDATASETS",
+        "GROUP",           "ZARR3_UNREADABLE", "json:zarr.json",
+        "xml:VRT",         "vrt_sources",      "new_vrt_sources",
+        "LocationInfo",
+    };
+    return domain != nullptr && *domain != '\0' &&
+           std::none_of(std::begin(kOthers), std::end(kOthers),
+                        [&](const char *other) { return EQUAL(domain, other); });
+}
+
+/* Takes away the children of which `drop` is true. */
+template <class Drop> static void prune(CPLXMLNode *parent, const Drop &drop) {
+    for (CPLXMLNode **link = &parent->psChild; *link != nullptr;) {
+        CPLXMLNode *child = *link;
+        if (drop(child)) {
+            *link = child->psNext;
+            child->psNext = nullptr;
+            CPLDestroyXMLNode(child);
+        } else {
+            link = &child->psNext;
+        }
+    }
+}
+
+static bool is_element(const CPLXMLNode *node, const char *name) {
+    return node->eType == CXT_Element && EQUAL(node->pszValue, name);
+}
+
+bool has_content(const CPLXMLNode *tree) {
+    const CPLXMLNode *child = tree == nullptr ? nullptr : tree->psChild;
+    for (; child != nullptr; child = child->psNext) {
+        if (child->eType == CXT_Element)
+            return true;
+    }
+    return false;
+}
+
+static bool is_default_metadata(const CPLXMLNode *node) {
+    return is_element(node, "Metadata") && *CPLGetXMLValue(node, "domain", "") == '\0';
+}
+
+static bool is_statistic(const CPLXMLNode *item) {
+    return is_element(item, "MDI") &&
+           STARTS_WITH_CI(CPLGetXMLValue(item, "key", ""), "STATISTICS_");
+}
+
+static bool is_band(const CPLXMLNode *node) {
+    return is_element(node, "PAMRasterBand");
+}
+
+/* An element of a dataset, or of a band, that is a side property as a whole. */
+static bool is_side_property(const CPLXMLNode *node, bool of_band) {
+    if (is_element(node, "Metadata"))
+        return is_own_domain(CPLGetXMLValue(node, "domain", ""));
+    if (!of_band)
+        return is_element(node, "GCPList");
+    return is_element(node, "Histograms") || is_element(node, "CategoryNames") ||
+           is_element(node, "ColorTable") || is_element(node, "GDALRasterAttributeTable");
+}
+
+static void keep_of(CPLXMLNode *parent, bool of_band, bool others) {
+    prune(parent, [&](CPLXMLNode *child) {
+        if (child->eType != CXT_Element)
+            return false;
+        if (!of_band && is_band(child)) {
+            keep_of(child, true, others);
+            return !has_content(child);
+        }
+        if (of_band &&
+            is_default_metadata(child)) { /* the other items are attributes of their own */
+            prune(child, [&](const CPLXMLNode *item) {
+                return item->eType == CXT_Element && is_statistic(item) == others;
+            });
+            return !has_content(child);
+        }
+        return is_side_property(child, of_band) == others;
+    });
+}
+
+void keep_side_properties(CPLXMLNode *tree, bool others) {
+    keep_of(tree, false, others);
+}
+
+XmlTree parse_side_properties(const std::string &text) {
+    const CPLErrorStateBackuper state;
+    const CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
+    XmlTree parsed(text.empty() ? nullptr : CPLParseXMLString(text.c_str()));
+    const CPLXMLNode *root =
+        parsed == nullptr ? nullptr : CPLGetXMLNode(parsed.get(), "=PAMDataset");
+    if (root == nullptr)
+        return XmlTree(nullptr);
+    CPLXMLNode *copy = CPLCreateXMLNode(nullptr, CXT_Element, "PAMDataset");
+    XmlTree tree(copy);
+    copy->psChild = root->psChild == nullptr ? nullptr : CPLCloneXMLTree(root->psChild);
+    keep_side_properties(copy, false);
+    return tree;
+}
+
+static uint64_t band_of(const CPLXMLNode *node) {
+    return strtoull(CPLGetXMLValue(node, "band", "0"), nullptr, 10);
+}
+
+void keep_band(CPLXMLNode *tree, uint64_t band) {
+    prune(tree, [&](CPLXMLNode *child) {
+        if (!is_band(child))
+            return false;
+        if (band_of(child) != band)
+            return true;
+        CPLSetXMLValue(child, "#band", "1");
+        return false;
+    });
+}
+
+bool drop_statistics(CPLXMLNode *tree, uint64_t band) {
+    bool dropped = false;
+    prune(tree, [&](CPLXMLNode *child) {
+        if (!is_band(child) || (band != 0 && band_of(child) != band))
+            return false;
+        prune(child, [&](CPLXMLNode *part) {
+            if (is_element(part, "Histograms"))
+                return dropped = true;
+            if (!is_default_metadata(part))
+                return false;
+            prune(part, [&](const CPLXMLNode *item) {
+                dropped = dropped || is_statistic(item);
+                return is_statistic(item);
+            });
+            return !has_content(part);
+        });
+        return !has_content(child);
+    });
+    return dropped;
+}
+
+void drop_descriptions(CPLXMLNode *tree, const std::function<bool(int)> &drop) {
+    prune(tree, [&](CPLXMLNode *child) {
+        if (!is_band(child) || !drop(static_cast<int>(band_of(child))))
+            return false;
+        prune(child, [](const CPLXMLNode *part) { return is_element(part, "Description"); });
+        return !has_content(child);
+    });
+}
+
+static std::string text_of(const CPLXMLNode *node) {
+    const GdalText text(CPLSerializeXMLTree(node));
+    return text == nullptr ? std::string() : text.get();
+}
+
+/* One element as text, without those that follow it. */
+static std::string own_text(CPLXMLNode *node) {
+    CPLXMLNode *next = node->psNext;
+    node->psNext = nullptr;
+    std::string text = text_of(node);
+    node->psNext = next;
+    return text;
+}
+
+/* The elements of datasets and bands, each with the number of its band before it. */
+static std::set<std::string> elements_of(const CPLXMLNode *tree) {
+    const XmlTree copy(CPLCloneXMLTree(tree));
+    std::set<std::string> elements;
+    for (CPLXMLNode *child = copy->psChild; child != nullptr; child = child->psNext) {
+        if (!is_band(child)) {
+            elements.insert("0" + own_text(child));
+            continue;
+        }
+        for (CPLXMLNode *part = child->psChild; part != nullptr; part = part->psNext)
+            elements.insert(std::to_string(band_of(child)) + own_text(part));
+    }
+    return elements;
+}
+
+void drop_known(CPLXMLNode *tree, const CPLXMLNode *known) {
+    const std::set<std::string> elements = elements_of(known);
+    prune(tree, [&](CPLXMLNode *child) {
+        if (child->eType != CXT_Element)
+            return false;
+        if (!is_band(child))
+            return elements.count("0" + own_text(child)) > 0;
+        prune(child, [&](CPLXMLNode *part) {
+            return part->eType == CXT_Element &&
+                   elements.count(std::to_string(band_of(child)) + own_text(part)) > 0;
+        });
+        return !has_content(child);
+    });
+}
+
+std::string side_properties_text(const CPLXMLNode *tree) {
+    return has_content(tree) ? text_of(tree) : std::string();
+}
+
+void take_out_of_sidecar(const std::string &file, const std::string &subdataset) {
+    const CPLErrorStateBackuper state;
+    const CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
+    VSIStatBufL stat;
+    if (VSIStatExL(file.c_str(), &stat, VSI_STAT_EXISTS_FLAG) != 0)
+        return;
+    const XmlTree parsed(CPLParseXMLFile(file.c_str()));
+    CPLXMLNode *root = parsed == nullptr ? nullptr : CPLGetXMLNode(parsed.get(), "=PAMDataset");
+    if (root == nullptr)
+        return;
+    const std::string before = text_of(root);
+    prune(root, [&](CPLXMLNode *child) {
+        if (!is_element(child, "Subdataset") || subdataset != CPLGetXMLValue(child, "name", ""))
+            return false;
+        CPLXMLNode *properties = CPLGetXMLNode(child, "PAMDataset");
+        if (properties != nullptr)
+            keep_side_properties(properties, true);
+        return !has_content(properties);
+    });
+    if (subdataset.empty())
+        keep_side_properties(root, true);
+    if (!has_content(root))
+        VSIUnlink(file.c_str());
+    else if (text_of(root) != before)
+        CPLSerializeXMLTreeToFile(root, file.c_str());
+}
+
+} // namespace zarr3

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Properties that GDAL knows and Zarr has no form for: ground control points, colour tables, names
+ * of categories, attribute tables, statistics, histograms, metadata of other domains than the
+ * default one. GDAL keeps them as XML (PAM) in a sidecar file. An array keeps the same XML in an
+ * attribute, so that they go where the store goes.
+ */
+#ifndef ZARR3_SIDE_PROPERTIES_H
+#define ZARR3_SIDE_PROPERTIES_H
+
+#include <functional>
+#include <string>
+
+#include "cpl_minixml.h"
+
+namespace zarr3 {
+
+/* The array's attribute: a string. */
+constexpr char kSideProperties[] = "zarrbridge:gdal";
+
+using XmlTree = CPLXMLTreeCloser;
+
+/* True if the items of a metadata domain are a raster's own, and neither derived from its source
+   nor kept elsewhere. Not for the default domain. */
+bool is_own_domain(const char *domain);
+
+/* The text of an attribute as a tree <PAMDataset>, with the properties above and no others: what
+   the store has a form for (CRS, nodata, ...) is not taken from here. Null where there are none. */
+XmlTree parse_side_properties(const std::string &text);
+
+/* Takes away what is not one of the properties above, or (with `others`) what is one. */
+void keep_side_properties(CPLXMLNode *tree, bool others);
+
+/* Leaves the properties of one band (from 1), which becomes the first, and those of all bands. */
+void keep_band(CPLXMLNode *tree, uint64_t band);
+
+/* Takes away statistics and histograms, those of one band (from 1) or of all (0). True if there
+   were any. */
+bool drop_statistics(CPLXMLNode *tree, uint64_t band);
+
+/* Takes away the descriptions of bands (from 1) of which `drop` is true. */
+void drop_descriptions(CPLXMLNode *tree, const std::function<bool(int)> &drop);
+
+/* Takes away what `known` says, too, word by word. */
+void drop_known(CPLXMLNode *tree, const CPLXMLNode *known);
+
+/* True if the tree has elements. */
+bool has_content(const CPLXMLNode *tree);
+
+/* "" for a tree without content. */
+std::string side_properties_text(const CPLXMLNode *tree);
+
+/* Takes the properties of one subdataset out of a sidecar file, since the store has them. What else
+   the file says stays; a file that then says nothing is deleted. */
+void take_out_of_sidecar(const std::string &file, const std::string &subdataset);
+
+} // namespace zarr3
+
+#endif
