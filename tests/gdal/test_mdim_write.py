@@ -2,6 +2,7 @@
 """New stores, and changes of stores, through GDAL's multidimensional API."""
 import json
 import pathlib
+import shutil
 
 import numpy as np
 import pytest
@@ -304,6 +305,32 @@ def test_resize(path):
     del t, time, array, deep, other, group, dataset
     shapes = {name: zarr.open_array(str(path / name)).shape for name in ("t", "a", "g/b", "other")}
     assert shapes == {"t": (2,), "a": (2, 2), "g/b": (2,), "other": (3,)}
+
+
+def test_one_dimension_twice(path):
+    _, group = new_mdim(path)
+    n = group.CreateDimension("n", None, None, 3)
+    array = add(group, "a", np.ones((3, 3)), [n, n])
+    with Errors() as errors:
+        assert array.Resize([3, 4]) != gdal.CE_None
+    assert "two sizes" in errors.failures[0]
+    assert array.Resize([2, 2]) == gdal.CE_None
+    assert array.ReadAsArray().shape == (2, 2)
+
+
+def test_what_an_array_could_not_store_fails_the_dataset(path):
+    """Also when the program has let the array go before: else a copy would replace a whole store."""
+    dataset, group = new_mdim(path)
+    array = add(group, "a", np.zeros(8), options=["BLOCKSIZE=4"])
+    array.Write(np.ones(1).tobytes(), array_start_idx=[1], count=[1])
+    with Errors() as errors:
+        shutil.rmtree(path / "a" / "c", ignore_errors=True)
+        (path / "a" / "c").write_text("in the way")
+        del array
+        assert dataset.FlushCache() != gdal.CE_None
+    assert errors.failures
+    (path / "a" / "c").unlink()
+    assert dataset.FlushCache() == gdal.CE_None
 
 
 def test_update_keeps_what_it_does_not_know(store):

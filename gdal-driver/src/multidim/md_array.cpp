@@ -44,8 +44,8 @@ std::shared_ptr<Zarr3MDArray> Zarr3MDArray::make(const std::shared_ptr<Tree> &tr
 }
 
 Zarr3MDArray::~Zarr3MDArray() {
-    if (m_bValid)
-        flush();
+    if (m_bValid && !flush())
+        tree_->note_loss();
 }
 
 void Zarr3MDArray::make_dimensions() {

@@ -197,6 +197,16 @@ bool Zarr3MDArray::Resize(const std::vector<GUInt64> &sizes, CSLConstList) {
         return false;
     }
     for (size_t d = 0; d < sizes.size(); d++) {
+        for (size_t other = 0; other < d; other++) {
+            if (dimensions_[other] == dimensions_[d] && sizes[other] != sizes[d]) {
+                CPLError(CE_Failure, CPLE_IllegalArg,
+                         "array %s has the dimension %s twice, which cannot have two sizes",
+                         m_osFullName.c_str(), dimensions_[d]->GetName().c_str());
+                return false;
+            }
+        }
+    }
+    for (size_t d = 0; d < sizes.size(); d++) {
         const auto dimension = std::dynamic_pointer_cast<Zarr3Dimension>(dimensions_[d]);
         if (dimensions_[d]->GetSize() == sizes[d])
             continue;

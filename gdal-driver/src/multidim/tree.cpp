@@ -290,7 +290,8 @@ bool Tree::arrays_with(const Zarr3Dimension &dimension,
 /* ---- Storing ---- */
 
 CPLErr Tree::flush() {
-    CPLErr result = CE_None;
+    CPLErr result = has_loss_ ? CE_Failure : CE_None;
+    has_loss_ = false;
     for (const auto &array : open_arrays()) {
         if (!array->flush())
             result = CE_Failure;

@@ -101,8 +101,12 @@ class Tree : public std::enable_shared_from_this<Tree> {
     void moved(const std::string &from, const std::string &to);
     void deleted(const std::string &path);
 
-    /* All that waits in arrays. Errors are reported. */
+    /* All that waits in arrays. Errors are reported. It fails as well, once, when an array that the
+       program let go before could not store all. */
     CPLErr flush();
+    void note_loss() {
+        has_loss_ = true;
+    }
     void abandon();
 
   private:
@@ -117,6 +121,7 @@ class Tree : public std::enable_shared_from_this<Tree> {
     std::map<std::string, std::weak_ptr<Zarr3Group>> groups_;
     std::map<std::string, std::weak_ptr<Zarr3MDArray>> arrays_;
     std::map<DimensionKey, std::shared_ptr<Zarr3Dimension>> dimensions_;
+    bool has_loss_ = false;
     std::set<const Zarr3Dimension *> created_; /* they may have no array yet */
 };
 
