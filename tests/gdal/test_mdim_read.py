@@ -267,6 +267,17 @@ def test_crs(store):
     assert raster.GetSpatialRef().GetAuthorityCode(None) == "32631"
 
 
+def test_resampled(store):
+    path, root = store
+    put(root, "lon", [0.0, 1.0, 2.0, 3.0], {"units": "degrees_east"}, ["lon"])
+    put(root, "lat", [2.0, 1.0, 0.0], {"units": "degrees_north"}, ["lat"])
+    data = np.arange(24.0).reshape(2, 3, 4)
+    put(root, "a", data, dims=["t", "lat", "lon"])
+    _, group = opened_mdim(path)
+    same = group.OpenMDArray("a").GetResampled([None] * 3, gdal.GRIORA_NearestNeighbour, None)
+    assert np.array_equal(same.ReadAsArray(), data)
+
+
 def test_coordinate_variables(store):
     path, root = store
     put(root, "lon", np.zeros((3, 2)), dims=["y", "x"])

@@ -307,6 +307,16 @@ def test_resize(path):
     assert shapes == {"t": (2,), "a": (2, 2), "g/b": (2,), "other": (3,)}
 
 
+def test_growing_from_nothing(path):
+    _, group = new_mdim(path)
+    t = group.CreateDimension("t", None, None, 0)
+    array = group.CreateMDArray("a", [t], kind_of("i2"))
+    for step in range(3):
+        assert array.Resize([step + 1]) == gdal.CE_None
+        array.Write(np.array([step], "i2").tobytes(), array_start_idx=[step], count=[1])
+    assert t.GetSize() == 3 and array.ReadAsArray().tolist() == [0, 1, 2]
+
+
 def test_one_dimension_twice(path):
     _, group = new_mdim(path)
     n = group.CreateDimension("n", None, None, 3)
