@@ -8,7 +8,7 @@ import subprocess
 import numpy as np
 import pytest
 import zarr
-from osgeo import gdal
+from osgeo import gdal, osr
 
 from conftest import DATA, Errors, opened, put, run, sub
 
@@ -21,47 +21,155 @@ def multidimensional(path):
     return gdal.OpenEx(str(path), gdal.OF_MULTIDIM_RASTER)
 
 
-def same_arrays(path):
-    """The copy has the source's arrays, by the API that made it."""
-    dataset, source = multidimensional(path), multidimensional(NETCDF)
-    assert dataset.GetDriver().ShortName == "Zarr"
-    found, expected = dataset.GetRootGroup(), source.GetRootGroup()
-    assert sorted(found.GetMDArrayNames()) == sorted(expected.GetMDArrayNames())
-    for name in expected.GetMDArrayNames():
-        assert np.array_equal(found.OpenMDArray(name).ReadAsArray(),
-                              expected.OpenMDArray(name).ReadAsArray(), equal_nan=True), name
+def same_arrays(path, expected_path=NETCDF):
+    """The copy has the source's groups, arrays, dimensions, units and attributes, by the API that
+    made it."""
+    dataset, source = multidimensional(path), multidimensional(expected_path)
+    same_groups(dataset.GetRootGroup(), source.GetRootGroup())
+    return dataset.GetDriver().ShortName
+
+
+def same_groups(found, expected):
+    assert attributes(found) == attributes(expected)
+    assert sorted(found.GetMDArrayNames() or []) == sorted(expected.GetMDArrayNames() or [])
+    for name in expected.GetMDArrayNames() or []:
+        same_array(found.OpenMDArray(name), expected.OpenMDArray(name))
+    assert sorted(found.GetGroupNames() or []) == sorted(expected.GetGroupNames() or [])
+    for name in expected.GetGroupNames() or []:
+        same_groups(found.OpenGroup(name), expected.OpenGroup(name))
+
+
+def attributes(owner):
+    """Their values; what the netCDF driver tells of its file is not the file's."""
+    return {item.GetName(): plain(item.Read()) for item in owner.GetAttributes()
+            if not item.GetName().startswith("_NC")}
+
+
+def plain(value):
+    """Lists of one element are single ones in netCDF, and JSON has no NaN that is itself."""
+    items = value if isinstance(value, (list, tuple)) else [value]
+    items = ["NaN" if item != item else item for item in items]
+    return items if len(items) > 1 else items[0]
+
+
+def axes(array):
+    return [(dimension.GetName(), dimension.GetSize(), dimension.GetType(), dimension.GetDirection(),
+             dimension.GetIndexingVariable() and dimension.GetIndexingVariable().GetFullName())
+            for dimension in array.GetDimensions()]
+
+
+def same_array(found, expected):
+    name = expected.GetFullName()
+    assert axes(found) == axes(expected), name
+    assert attributes(found) == attributes(expected), name
+    assert (found.GetUnit(), found.GetScale(), found.GetOffset()) == \
+        (expected.GetUnit(), expected.GetScale(), expected.GetOffset()), name
+    if expected.GetDataType().GetClass() == gdal.GEDTC_STRING:
+        assert found.Read() == expected.Read(), name
+        return
+    assert found.GetDataType().GetNumericDataType() == expected.GetDataType().GetNumericDataType()
+    assert str(found.GetNoDataValue()) == str(expected.GetNoDataValue()), name
+    assert np.array_equal(found.ReadAsArray(), expected.ReadAsArray(), equal_nan=True), name
+    if expected.GetSpatialRef() is not None:
+        same = found.GetSpatialRef().IsSame(expected.GetSpatialRef(), ["CRITERION=EQUIVALENT"])
+        assert same, name
 
 
 def test_mdimtranslate(tmp_path):
     path = tmp_path / "out.zarr"
-    run("gdalmdimtranslate", NETCDF, path)
-    same_arrays(path)
-    assert gdal.Open(str(path)) is not None
+    assert "ERROR" not in run("gdalmdimtranslate", NETCDF, path)
+    assert same_arrays(path) == "Zarr3"
+    raster, expected = gdal.Open(sub(str(path), "sst")), gdal.Open('NETCDF:"%s":sst' % NETCDF)
+    rows = slice(None, None, -1) if raster.GetGeoTransform()[5] > 0 else slice(None)
+    assert (raster.ReadAsArray()[..., rows, :] == expected.ReadAsArray()).all()
+
+
+def test_netcdf_and_back(tmp_path):
+    store, back = tmp_path / "out.zarr", tmp_path / "back.nc"
+    run("gdalmdimtranslate", NETCDF, store)
+    run("gdalmdimtranslate", store, back)
+    assert same_arrays(back) == "netCDF"
+
+
+def test_netcdf_with_all_that_it_can_have_and_back(tmp_path):
+    """Groups, dimensions without coordinates, text, all types of numbers, a CRS, nodata."""
+    source, store, back = (tmp_path / name for name in ("in.nc", "out.zarr", "back.nc"))
+    dataset = gdal.GetDriverByName("netCDF").CreateMultiDimensional(str(source), [], [])
+    fill_netcdf(dataset.GetRootGroup())
+    del dataset
+    run("gdalmdimtranslate", source, store)
+    assert same_arrays(store, source) == "Zarr3"
+    run("gdalmdimtranslate", store, back)
+    assert same_arrays(back, source) == "netCDF"
+    assert same_arrays(back, store) == "netCDF"
+
+
+def fill_netcdf(group):
+    kind = gdal.ExtendedDataType.Create
+    srs = osr.SpatialReference()
+    srs.ImportFromEPSG(32631)
+    y = group.CreateDimension("y", gdal.DIM_TYPE_HORIZONTAL_Y, "", 3)
+    x = group.CreateDimension("x", gdal.DIM_TYPE_HORIZONTAL_X, "", 4)
+    free = group.CreateDimension("free", "", "", 2)
+    for dimension, values in ((y, [30.0, 20, 10]), (x, [1.0, 2, 3, 4])):
+        name = dimension.GetName()
+        variable = group.CreateMDArray(name, [dimension], kind(gdal.GDT_Float64))
+        variable.Write(np.array(values))
+        variable.SetUnit("m")
+        text = gdal.ExtendedDataType.CreateString()
+        standard = f"projection_{name}_coordinate"
+        variable.CreateAttribute("standard_name", [], text).Write(standard)
+        variable.CreateAttribute("axis", [], text).Write(name.upper())
+    map_ = group.CreateMDArray("map", [free, y, x], kind(gdal.GDT_Int16))
+    map_.SetNoDataValueDouble(-1)
+    map_.SetScale(0.1)
+    map_.SetOffset(5)
+    map_.SetSpatialRef(srs)
+    map_.Write(np.arange(24, dtype="i2").reshape(2, 3, 4))
+    map_.CreateAttribute("range", [2], kind(gdal.GDT_Float64)).Write([0.25, 7.5])
+    map_.CreateAttribute("count", [], kind(gdal.GDT_Int32)).Write(3)
+    inner = group.CreateGroup("inner").CreateGroup("deep")
+    inner.CreateAttribute("title", [], gdal.ExtendedDataType.CreateString()).Write("été")
+    for code, dtype in ((gdal.GDT_Byte, "u1"), (gdal.GDT_UInt16, "u2"), (gdal.GDT_Int32, "i4"),
+                        (gdal.GDT_UInt32, "u4"), (gdal.GDT_Int64, "i8"), (gdal.GDT_UInt64, "u8"),
+                        (gdal.GDT_Float32, "f4"), (gdal.GDT_Float64, "f8")):
+        array = inner.CreateMDArray(dtype, [free], kind(code))
+        array.Write(np.array([1, 100], dtype))
+    array = inner.CreateMDArray("texts", [free], gdal.ExtendedDataType.CreateString())
+    array.Write(["ab", "çd"])
 
 
 def test_mdimtranslate_by_the_library(tmp_path):
     path = str(tmp_path / "out.zarr")
     dataset = gdal.MultiDimTranslate(path, str(NETCDF))
-    assert dataset.GetDriver().ShortName == "Zarr" and dataset.GetRootGroup() is not None
+    assert dataset.GetDriver().ShortName == "Zarr3" and dataset.GetRootGroup() is not None
     dataset = None
     same_arrays(path)
 
 
-def test_mdimtranslate_of_one_array(tmp_path):
+def test_mdimtranslate_of_parts(tmp_path):
     path = tmp_path / "out.zarr"
-    run("gdalmdimtranslate", "-array", "sst", NETCDF, path)
-    assert "sst" in multidimensional(path).GetRootGroup().GetMDArrayNames()
+    run("gdalmdimtranslate", "-array", "name=sst,view=[0,0,::-1,10:20]", "-co",
+        "ARRAY:BLOCKSIZE=9,10", "-co", "ARRAY:COMPRESS=GZIP", NETCDF, path)
+    array = multidimensional(path).GetRootGroup().OpenMDArray("sst")
+    source = multidimensional(NETCDF).GetRootGroup().OpenMDArray("sst")
+    assert np.array_equal(array.ReadAsArray(), source.ReadAsArray()[0, 0, ::-1, 10:20])
+    assert array.GetBlockSize() == [9, 10] and "gzip" in array.GetStructuralInfo()["CODECS"]
 
 
-@only_new
+def test_version_2_is_left_to_the_own_driver(tmp_path):
+    path = tmp_path / "out.zarr"
+    run("gdalmdimtranslate", "-co", "FORMAT=ZARR_V2", NETCDF, path)
+    dataset, source = multidimensional(path), multidimensional(NETCDF)
+    assert dataset.GetDriver().ShortName == "Zarr" and (path / ".zgroup").exists()
+    found, expected = (item.GetRootGroup().OpenMDArray("sst") for item in (dataset, source))
+    assert np.array_equal(found.ReadAsArray(), expected.ReadAsArray())
+
+
 def test_mdimtranslate_to_version_3(tmp_path):
-    """Our driver then opens the store as rasters."""
     path = tmp_path / "out.zarr"
     run("gdalmdimtranslate", "-co", "FORMAT=ZARR_V3", NETCDF, path)
-    expected = gdal.Open('NETCDF:"%s":sst' % NETCDF)
-    found = opened(sub(str(path), "sst"))
-    rows = slice(None, None, -1) if found.GetGeoTransform()[5] > 0 else slice(None)
-    assert (found.ReadAsArray()[..., rows, :] == expected.ReadAsArray()).all()
+    assert same_arrays(path) == "Zarr3"
 
 
 @only_new
@@ -74,33 +182,29 @@ def test_mdim_convert(tmp_path):
     assert "sst" in run("gdal", "mdim", "info", path)
 
 
-def test_a_store_is_not_mixed_with_another(tmp_path):
-    """GDAL's own driver refuses a directory that is there; ours does not clear it away."""
+def test_a_copy_replaces_a_store_and_nothing_else(tmp_path):
     path = tmp_path / "out.zarr"
     run("gdal_translate", "-q", DATA / "olinda_dem_utm25s.tif", path)
-    before = sorted(os.walk(path))
-    result = subprocess.run(["gdalmdimtranslate", NETCDF, path], capture_output=True, text=True)
-    assert result.returncode != 0 and "ERROR" in result.stderr
-    assert sorted(os.walk(path)) == before
+    run("gdalmdimtranslate", NETCDF, path)
+    same_arrays(path)
+    assert not (path / "out").exists() and os.listdir(tmp_path) == ["out.zarr"]
+    other = tmp_path / "other.zarr"
+    other.mkdir()
+    (other / "mine").write_text("mine")
+    result = subprocess.run(["gdalmdimtranslate", NETCDF, other], capture_output=True, text=True)
+    assert result.returncode != 0 and "not overwritten" in result.stderr
+    assert os.listdir(other) == ["mine"]
 
 
-def test_names_that_its_driver_does_not_take(tmp_path):
-    with Errors() as errors:
-        gdal.GetDriverByName("Zarr3").CreateCopy('ZARR3:"%s"' % (tmp_path / "x.zarr"),
-                                                 multidimensional(NETCDF))
-    assert "plain paths" in errors.failures[-1]
-    assert os.listdir(tmp_path) == []
-
-
-def test_multidimensional_opens_are_not_ours(store):
-    path, root = store
-    put(root, "t", np.ones((3, 4)))
-    driver = gdal.GetDriverByName("Zarr3")
-    assert driver.GetMetadataItem("DCAP_MULTIDIM_RASTER") is None
-    assert driver.GetMetadataItem("DCAP_CREATE_MULTIDIMENSIONAL") is None
+def test_a_copy_that_fails_leaves_the_old_store(tmp_path):
+    path = tmp_path / "out.zarr"
+    run("gdalmdimtranslate", NETCDF, path)
     with Errors():
-        found = multidimensional(path)
-    assert found is None or found.GetDriver().ShortName == "Zarr"
+        found = gdal.MultiDimTranslate(str(path), str(NETCDF), arraySpecs=["sst"],
+                                       callback=lambda *_: 0)
+    assert found is None
+    same_arrays(path)
+    assert os.listdir(tmp_path) == ["out.zarr"]
 
 
 @only_new

@@ -15,7 +15,9 @@ MAY_INCLUDE = {
     "geo": {"base", "store", "array", "raster"},
     "dataset": {"base", "store", "options", "array", "raster", "geo"},
     "create": {"base", "store", "options", "array", "raster", "geo", "dataset"},
-    "driver": {"base", "store", "options", "array", "raster", "geo", "dataset", "create"},
+    "multidim": {"base", "store", "options", "array", "raster", "geo", "dataset", "create"},
+    "driver": {"base", "store", "options", "array", "raster", "geo", "dataset", "create",
+               "multidim"},
 }
 
 

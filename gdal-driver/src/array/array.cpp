@@ -38,7 +38,8 @@ enum zb_code Array::read(const std::vector<BoxRead> &boxes, zb_dtype memory, zb_
         next.node = node_.get();
         next.start = read.place.box.start.data();
         next.count = read.place.box.count.data();
-        next.view = {read.data, memory, read.place.strides.data(), nullptr};
+        next.step = read.place.box.step.empty() ? nullptr : read.place.box.step.data();
+        next.view = {read.data, memory, read.place.strides.data(), read.values};
         reads.push_back(next);
     }
     return reads.empty() ? ZB_OK : zb_array_read(reads.data(), reads.size(), err);
@@ -49,6 +50,7 @@ enum zb_code Array::write(const MemoryBox &place, const void *data, zb_dtype mem
     zb_write write = {};
     write.start = place.box.start.data();
     write.count = place.box.count.data();
+    write.step = place.box.step.empty() ? nullptr : place.box.step.data();
     write.data = data;
     write.dtype = memory;
     write.strides = place.strides.data();
@@ -79,6 +81,40 @@ enum zb_code Array::change_attributes(const AttributeChanges &changes, zb_error 
     const enum zb_code code = changes.apply(&changed, err);
     take(std::move(changed)); /* also after a failure, which may come after some changes */
     return code;
+}
+
+/* The writer, which knows the node as it was, is opened anew at the next write. */
+enum zb_code Array::resize(const std::vector<uint64_t> &shape, zb_error *err) {
+    enum zb_code code = writer_->flush(err);
+    zb_node *changed = nullptr;
+    if (code == ZB_OK)
+        code = zb_array_resize(node_.get(), shape.data(), &changed, err);
+    if (code == ZB_OK) {
+        writer_->abandon();
+        take(adopt_node(changed));
+    }
+    return code;
+}
+
+enum zb_code Array::name_dimensions(const std::vector<std::string> &names, zb_error *err) {
+    std::vector<const char *> list;
+    for (const std::string &name : names)
+        list.push_back(name.empty() ? nullptr : name.c_str());
+    zb_node *changed = nullptr;
+    const enum zb_code code = zb_array_set_dimension_names(node_.get(), list.data(), &changed, err);
+    if (code == ZB_OK)
+        take(adopt_node(changed));
+    return code;
+}
+
+enum zb_code Array::move_to(const std::string &path, zb_error *err) {
+    NodePtr moved = open_node(store_.get(), path, err);
+    if (moved == nullptr)
+        return err->code;
+    if (writer_ != nullptr)
+        writer_->abandon();
+    take(std::move(moved));
+    return ZB_OK;
 }
 
 enum zb_code Array::recreate(const NewArray &plan, const std::vector<unsigned char> &fill_value,

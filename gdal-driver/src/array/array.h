@@ -24,6 +24,7 @@ namespace zarr3 {
 struct BoxRead {
     MemoryBox place;
     void *data;
+    zb_values *values = nullptr; /* of elements of variable length */
 };
 
 class Array {
@@ -79,6 +80,14 @@ class Array {
     }
 
     enum zb_code change_attributes(const AttributeChanges &changes, zb_error *err);
+
+    /* What waits is stored before. */
+    enum zb_code resize(const std::vector<uint64_t> &shape, zb_error *err);
+    /* An empty name stands for none. */
+    enum zb_code name_dimensions(const std::vector<std::string> &names, zb_error *err);
+
+    /* The node is at another path now. What waits must have been stored. */
+    enum zb_code move_to(const std::string &path, zb_error *err);
 
     /* Creates the array anew by `plan`, with its attributes and with this fill value. All elements
        are lost, so that this is for arrays that have none yet. */

@@ -8,9 +8,14 @@
 
 namespace zarr3 {
 
-/* Start and count for each dimension of the array. */
+/* Start, count and step for each dimension of the array. No steps: all are 1. */
 struct Box {
     std::vector<uint64_t> start, count;
+    std::vector<uint64_t> step = {};
+
+    uint64_t step_along(size_t dim) const {
+        return step.empty() ? 1 : step[dim];
+    }
 };
 
 /* A box, and how its elements lie in a caller's memory: the bytes between neighbours along each

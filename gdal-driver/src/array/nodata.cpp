@@ -53,6 +53,18 @@ std::string nodata_json(const NoData &nodata, const zb_node *array) {
     return text == nullptr ? "null" : text.get();
 }
 
+void change_nodata(const NoData &nodata, const zb_node *array, AttributeChanges *changes) {
+    changes->remove("missing_value");
+    if (nodata.kind == NoData::None) {
+        changes->remove("_FillValue");
+        if (zb_array_fill_is_nodata(array))
+            changes->set(ZB_FILL_IS_NODATA, "false");
+    } else {
+        changes->set("_FillValue", nodata_json(nodata, array));
+        changes->remove(ZB_FILL_IS_NODATA);
+    }
+}
+
 std::vector<unsigned char> nodata_element(const NoData &nodata, zb_dtype dtype) {
     std::vector<unsigned char> element(dtype.size);
     if (nodata.kind != NoData::None)

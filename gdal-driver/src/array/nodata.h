@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "array/attribute_changes.h"
 #include "zarrbridge/conventions.h"
 
 namespace zarr3 {
@@ -29,6 +30,9 @@ NoData nodata_from_uint64(uint64_t value, zb_dtype dtype);
 /* The value of the array's `_FillValue` as xarray writes it: a number of the stored type, for
    floats the base64 text of a double. */
 std::string nodata_json(const NoData &nodata, const zb_node *array);
+
+/* The attributes that say so, those that said something else included. None takes the value away. */
+void change_nodata(const NoData &nodata, const zb_node *array, AttributeChanges *changes);
 
 /* One element of the type, for a new array's fill value. */
 std::vector<unsigned char> nodata_element(const NoData &nodata, zb_dtype dtype);

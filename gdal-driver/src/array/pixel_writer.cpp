@@ -23,7 +23,8 @@ class ChunkWalk {
   public:
     ChunkWalk(const zb_node *array, const Box &box) {
         for (uint32_t d = 0; d < box.start.size(); d++) {
-            const uint64_t end = box.start[d] + box.count[d];
+            const uint64_t end = box.start[d] + (box.count[d] - 1) * box.step_along(d) + 1;
+            dense_ = dense_ && (box.count[d] == 1 || box.step_along(d) == 1);
             const zb_chunk_span first = zb_array_chunk_of(array, ZB_GRID_CHUNKS, d, box.start[d]);
             const zb_chunk_span last = zb_array_chunk_of(array, ZB_GRID_CHUNKS, d, end - 1);
             first_.push_back(first.index);
@@ -44,8 +45,11 @@ class ChunkWalk {
     }
 
     /* True if the box holds all of the current chunk's elements that lie in the array. Only the first
-       and the last chunk along a dimension may reach out of the box. */
+       and the last chunk along a dimension may reach out of the box. A box with steps holds no
+       chunk's elements all. */
     bool covered() const {
+        if (!dense_)
+            return false;
         for (size_t d = 0; d < at.size(); d++) {
             if ((at[d] == first_[d] && !first_covered_[d]) ||
                 (at[d] == last_[d] && !last_covered_[d]))
@@ -59,6 +63,7 @@ class ChunkWalk {
   private:
     std::vector<uint64_t> first_, last_;
     std::vector<bool> first_covered_, last_covered_;
+    bool dense_ = true;
 };
 
 } // namespace

@@ -61,23 +61,30 @@ static void default_shard(NewArray *array, const std::vector<enum zb_role> &role
         array->shard = shard;
 }
 
-/* Two extents are rows and columns; those of bands then follow `bands`. */
+/* Two extents are those of the plane; along other dimensions they follow `others`. */
 static bool take_extents(const char *name, const std::vector<uint64_t> &given,
-                         const ChunkRuns &given_runs, const Places &places, uint64_t bands,
-                         std::vector<uint64_t> *extents, ChunkRuns *runs, std::string *reason) {
-    const size_t ndim = places.band >= 0 ? 3 : 2;
-    if (given.size() != 2 && given.size() != ndim) {
+                         const ChunkRuns &given_runs, const std::vector<enum zb_role> &roles,
+                         const std::vector<uint64_t> &others, std::vector<uint64_t> *extents,
+                         ChunkRuns *runs, std::string *reason) {
+    const size_t ndim = roles.size();
+    const bool has_plane = std::count(roles.begin(), roles.end(), ZB_ROLE_PLANE) == 2;
+    if (!(has_plane && given.size() == 2) && given.size() != ndim) {
         *reason = std::string(name) + " has " + std::to_string(given.size()) +
-                  " extents, the array has " + std::to_string(ndim) + " dimensions";
+                  " extents, the array has " + std::to_string(ndim) + " dimensions" +
+                  (has_plane ? "; WIDTHxHEIGHT or ROWS,COLUMNS are those of the plane" : "");
         return false;
     }
     *extents = given;
     if (!given_runs.empty())
         *runs = given_runs;
-    if (given.size() < ndim)
-        extents->insert(extents->begin() + places.band, bands);
-    if (given.size() < ndim && !given_runs.empty())
-        runs->insert(runs->begin() + places.band, std::vector<zb_chunk_run>());
+    for (size_t d = 0; given.size() < ndim && d < ndim; d++) {
+        if (roles[d] == ZB_ROLE_PLANE)
+            continue;
+        extents->insert(extents->begin() + static_cast<std::ptrdiff_t>(d), others[d]);
+        if (!given_runs.empty())
+            runs->insert(runs->begin() + static_cast<std::ptrdiff_t>(d),
+                         std::vector<zb_chunk_run>());
+    }
     return true;
 }
 
@@ -127,6 +134,28 @@ static bool check_shapes(const NewArray &array, std::string *reason) {
     return true;
 }
 
+bool plan_chunks(const CreationOptions &options, const std::vector<enum zb_role> &roles,
+                 uint64_t depth, NewArray *array, std::string *reason) {
+    const std::vector<uint64_t> others(roles.size(), depth);
+    if (options.block.empty())
+        default_block(array, roles);
+    else if (!take_extents("BLOCKSIZE", options.block, options.block_runs, roles, others,
+                           &array->block, &array->runs, reason))
+        return false;
+    if (options.sharding == Sharding::Given && !array->runs.empty()) {
+        *reason = "BLOCKSIZE has lists, and the blocks of a shard have one extent: give the lists "
+                  "to SHARD";
+        return false;
+    }
+    if (options.sharding == Sharding::Auto && array->runs.empty())
+        default_shard(array, roles);
+    else if (options.sharding == Sharding::Given &&
+             !take_extents("SHARD", options.shard, options.shard_runs, roles, array->block,
+                           &array->shard, &array->runs, reason))
+        return false;
+    return check_shapes(*array, reason);
+}
+
 bool plan_array(const RasterShape &raster, const CreationOptions &options, NewArray *array,
                 std::string *reason) {
     array->dtype = memory_dtype(raster.type);
@@ -156,24 +185,7 @@ bool plan_array(const RasterShape &raster, const CreationOptions &options, NewAr
     }
     const uint64_t block_bands = options.pixel_interleave ? static_cast<uint64_t>(raster.bands) : 1;
     const std::vector<enum zb_role> roles = roles_of(places, options.pixel_interleave);
-    if (options.block.empty())
-        default_block(array, roles);
-    else if (!take_extents("BLOCKSIZE", options.block, options.block_runs, places, block_bands,
-                           &array->block, &array->runs, reason))
-        return false;
-    if (options.sharding == Sharding::Given && !array->runs.empty()) {
-        *reason = "BLOCKSIZE has lists, and the blocks of a shard have one extent: give the lists "
-                  "to SHARD";
-        return false;
-    }
-    if (options.sharding == Sharding::Auto && array->runs.empty())
-        default_shard(array, roles);
-    else if (options.sharding == Sharding::Given &&
-             !take_extents("SHARD", options.shard, options.shard_runs, places,
-                           places.band >= 0 ? at(array->block, places.band) : 1, &array->shard,
-                           &array->runs, reason))
-        return false;
-    return check_shapes(*array, reason);
+    return plan_chunks(options, roles, block_bands, array, reason);
 }
 
 } // namespace zarr3

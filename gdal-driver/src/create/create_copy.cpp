@@ -10,7 +10,6 @@
 #include "base/name_values.h"
 #include "create/copy_pixels.h"
 #include "create/create.h"
-#include "create/multidim_copy.h"
 #include "dataset/band.h"
 #include "dataset/open.h"
 #include "dataset/side_properties.h"
@@ -208,8 +207,6 @@ GDALDataset *create_copy(const char *name, GDALDataset *source, int strict, Opti
     Destination destination;
     CreationOptions options;
     std::string reason;
-    if (is_multidimensional(source))
-        return copy_multidimensional(name, source, strict, list, progress, progress_data);
     if (source->GetRasterCount() == 0)
         reason = "the source has no bands";
     if (!reason.empty() || !parse_creation_options(list, &options, &reason) ||

@@ -320,17 +320,8 @@ enum zb_code Zarr3Dataset::commit(zb_error *err) {
     collect_bands(&changes);
     if (edits.side_properties)
         collect_side_properties(&changes);
-    if (edits.nodata) {
-        changes.remove("missing_value");
-        if (nodata_.kind == NoData::None) {
-            changes.remove("_FillValue");
-            if (zb_array_fill_is_nodata(node()))
-                changes.set(ZB_FILL_IS_NODATA, "false");
-        } else {
-            changes.set("_FillValue", nodata_json(nodata_, node()));
-            changes.remove(ZB_FILL_IS_NODATA);
-        }
-    }
+    if (edits.nodata)
+        change_nodata(nodata_, node(), &changes);
     code = array_.change_attributes(changes, err);
     band_lists_.clear();
     if (code != ZB_OK)

@@ -228,6 +228,8 @@ static NodePtr find_node(const GDALOpenInfo *info, Location *location, Hierarchy
         climb_to_root(location, info->eAccess != GA_Update);
     NodePtr node;
     const enum zb_code code = open_store(location->directory, hierarchy, &err);
+    if (code == ZB_OK && (info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) != 0)
+        take_all_kinds(*hierarchy);
     if (code == ZB_OK) {
         hierarchy->given = location->given;
         hierarchy->entry = location->node.substr(0, location->node.size() - below.size());
@@ -245,35 +247,44 @@ static NodePtr find_node(const GDALOpenInfo *info, Location *location, Hierarchy
     return nullptr;
 }
 
-GDALDataset *open(GDALOpenInfo *info) {
+bool open_name(GDALOpenInfo *info, Opened *opened) {
     if (!identify(info))
-        return nullptr;
+        return false;
     Location location;
     if (!parse_location(info->pszFilename, &location)) {
         CPLError(CE_Failure, CPLE_OpenFailed,
                  "%s is not of the form ZARR3:\"path\":/array or ZARR3:\"path\":/array:index",
                  info->pszFilename);
-        return nullptr;
+        return false;
     }
     adopt_thread_count();
-    Opening opening;
     bool silent = false;
-    opening.options.update = info->eAccess == GA_Update;
-    const NodePtr node =
-        find_node(info, &location, &opening.hierarchy, &opening.options.pinned, &silent);
-    if (node == nullptr)
-        return nullptr;
+    opened->update = info->eAccess == GA_Update;
+    opened->node = find_node(info, &location, &opened->hierarchy, &opened->pinned, &silent);
+    if (opened->node == nullptr)
+        return false;
     std::string reason;
-    if (opening.options.update && !may_update(opening.hierarchy, node.get(), info->papszOpenOptions,
-                                              &opening.options.write, &reason)) {
-        refuse(opening.hierarchy, node.get(), reason);
+    if (!opened->update || may_update(opened->hierarchy, opened->node.get(), info->papszOpenOptions,
+                                      &opened->write, &reason))
+        return true;
+    refuse(opened->hierarchy, opened->node.get(), reason);
+    return false;
+}
+
+GDALDataset *open(GDALOpenInfo *info) {
+    Opened opened;
+    if (!open_name(info, &opened))
         return nullptr;
-    }
+    Opening opening;
+    opening.hierarchy = opened.hierarchy;
+    opening.options.pinned = opened.pinned;
+    opening.options.update = opened.update;
+    opening.options.write = opened.write;
     opening.options.dim_x = CSLFetchNameValue(info->papszOpenOptions, "DIM_X");
     opening.options.dim_y = CSLFetchNameValue(info->papszOpenOptions, "DIM_Y");
     opening.multiband = CPLFetchBool(info->papszOpenOptions, "MULTIBAND", true);
     opening.list_all = CPLFetchBool(info->papszOpenOptions, "LIST_ALL_ARRAYS", false);
-    const NodePtr target = enter_pyramid(opening.hierarchy, node);
+    const NodePtr target = enter_pyramid(opening.hierarchy, opened.node);
     GDALDataset *dataset = zb_node_array(target.get()) != nullptr ? opening.array(target, Listing())
                                                                   : opening.group(target);
     if (dataset != nullptr)

@@ -7,6 +7,9 @@
 #include "dataset/gdal_deletions.h"
 #include "dataset/open.h"
 #include "driver/whole_stores.h"
+#include "multidim/md_create.h"
+#include "multidim/md_dataset.h"
+#include "multidim/new_md_array.h"
 #include "gdalsubdatasetinfo.h"
 #include "store/location.h"
 
@@ -62,6 +65,20 @@ GDALSubdatasetInfo *subdataset_info(const char *name) {
     return info.release();
 }
 
+/* A program that asks for both views gets the multidimensional one, as from GDAL's other drivers. */
+GDALDataset *open_view(GDALOpenInfo *info) {
+    return (info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) != 0 ? zarr3::open_multidimensional(info)
+                                                             : zarr3::open(info);
+}
+
+GDALDataset *copy_view(const char *name, GDALDataset *source, int strict, zarr3::OptionList options,
+                       GDALProgressFunc progress, void *progress_data) {
+    return zarr3::is_multidimensional(source)
+               ? zarr3::copy_multidimensional(name, source, strict, options, progress,
+                                              progress_data)
+               : zarr3::create_copy(name, source, strict, options, progress, progress_data);
+}
+
 class Zarr3Driver final : public GDALDriver {
   public:
     DeleteCallback GetDeleteCallback() override {
@@ -89,7 +106,12 @@ extern "C" void GDALRegister_Zarr3() {
     driver->SetMetadataItem(GDAL_DCAP_CREATECOPY, "YES");
     driver->SetMetadataItem("DCAP_CREATE_SUBDATASETS", "YES"); /* 3.10 has no name for it */
     driver->SetMetadataItem(GDAL_DCAP_COORDINATE_EPOCH, "YES");
-    driver->SetMetadataItem(GDAL_DCAP_CREATECOPY_MULTIDIMENSIONAL, "YES"); /* see multidim_copy.h */
+    driver->SetMetadataItem(GDAL_DCAP_MULTIDIM_RASTER, "YES");
+    driver->SetMetadataItem(GDAL_DCAP_CREATE_MULTIDIMENSIONAL, "YES");
+    driver->SetMetadataItem(GDAL_DCAP_CREATECOPY_MULTIDIMENSIONAL, "YES");
+    driver->SetMetadataItem(GDAL_DMD_MULTIDIM_DATASET_CREATIONOPTIONLIST,
+                            zarr3::dataset_option_list());
+    driver->SetMetadataItem(GDAL_DMD_MULTIDIM_ARRAY_CREATIONOPTIONLIST, zarr3::array_option_list());
     driver->SetMetadataItem(GDAL_DMD_CREATIONDATATYPES, kCreationTypes);
     driver->SetMetadataItem(GDAL_DMD_CREATIONOPTIONLIST, zarr3::creation_option_list());
 #ifdef GDAL_DCAP_UPDATE
@@ -102,9 +124,10 @@ extern "C" void GDALRegister_Zarr3() {
     driver->SetMetadataItem(GDAL_DMD_SUBDATASETS, "YES");
     driver->SetMetadataItem(GDAL_DMD_OPENOPTIONLIST, kOpenOptions);
     driver->pfnIdentify = zarr3::identify;
-    driver->pfnOpen = zarr3::open;
+    driver->pfnOpen = open_view;
     driver->pfnCreate = zarr3::create;
-    driver->pfnCreateCopy = zarr3::create_copy;
+    driver->pfnCreateCopy = copy_view;
+    driver->pfnCreateMultiDimensional = zarr3::create_multidimensional;
     driver->pfnDelete = zarr3::delete_dataset;
     driver->pfnRename = zarr3::rename_dataset;
     driver->pfnCopyFiles = zarr3::copy_dataset;

@@ -61,6 +61,13 @@ static bool has_definition(const zb_node *node) {
            attribute(node, "grid_mapping_name") != nullptr;
 }
 
+bool is_grid_mapping(const zb_node *node) {
+    const zb_array_info *info = zb_node_array(node);
+    const bool is_scalar =
+        info != nullptr && (info->ndim == 0 || (info->ndim == 1 && info->shape[0] == 1));
+    return is_scalar && has_definition(node);
+}
+
 static constexpr const char *kUsualMappings[] = {"spatial_ref", "crs"};
 
 NodePtr find_grid_mapping(const zb_node *array, NearbyNodes &around) {

@@ -16,6 +16,9 @@ namespace zarr3 {
    names, else one called spatial_ref or crs that carries a definition. Null when there is none. */
 NodePtr find_grid_mapping(const zb_node *array, NearbyNodes &around);
 
+/* A scalar that carries the definition of a CRS, as CF has it. */
+bool is_grid_mapping(const zb_node *node);
+
 /* True if there is an array of such a name, with a definition or without. */
 bool has_usual_grid_mapping(NearbyNodes &around);
 

@@ -124,6 +124,21 @@ static void set_transform(const zb_node *array, const Layout &layout, const GeoT
 
 /* ---- All of it ---- */
 
+/* The group that the array is in, unless it is in none (*has_group): the root itself, which has no
+   group for other arrays, or an array in a plain directory. */
+static enum zb_code open_group(const NodePtr &array, CfGroup *group, bool *has_group,
+                               AttributeChanges *changes, zb_error *err) {
+    *has_group = false;
+    if (zb_node_path(array.get())[0] == '\0') {
+        if (attribute(array.get(), "grid_mapping") != nullptr)
+            changes->remove("grid_mapping");
+        return ZB_OK;
+    }
+    const enum zb_code code = group->open(array, err);
+    *has_group = code == ZB_OK;
+    return code == ZB_ENOTFOUND ? ZB_OK : code;
+}
+
 enum zb_code write_georeference(const NodePtr &array, const Layout &layout,
                                 const Georeference &georeference, AttributeChanges *changes,
                                 zb_error *err) {
@@ -134,21 +149,32 @@ enum zb_code write_georeference(const NodePtr &array, const Layout &layout,
     declare(array.get(), srs != nullptr, transform != nullptr, changes);
     set_crs(srs, changes);
     set_transform(array.get(), layout, transform, changes);
-    const std::string path = zb_node_path(array.get());
-    if (path.empty()) { /* the root itself, which has no group for other arrays */
-        if (attribute(array.get(), "grid_mapping") != nullptr)
-            changes->remove("grid_mapping");
-        return ZB_OK;
-    }
     CfGroup group;
-    enum zb_code code = group.open(array, err);
-    if (code == ZB_ENOTFOUND) /* an array in a plain directory */
-        return ZB_OK;
-    if (code == ZB_OK)
-        code = group.write_grid_mapping(srs, transform, changes, err);
+    bool has_group;
+    enum zb_code code = open_group(array, &group, &has_group, changes, err);
+    if (!has_group)
+        return code;
+    code = group.write_grid_mapping(srs, transform, changes, err);
     if (code == ZB_OK && layout.axes.y >= 0)
         code = group.write_coordinates(layout, srs, transform, err);
     return code;
+}
+
+enum zb_code write_crs(const NodePtr &array, const std::optional<OGRSpatialReference> &srs,
+                       AttributeChanges *changes, zb_error *err) {
+    const OGRSpatialReference *given = srs ? &*srs : nullptr;
+    const bool has_place = attribute(array.get(), "spatial:transform") != nullptr ||
+                           attribute(array.get(), "spatial:bbox") != nullptr;
+    NearbyNodes around(array.get());
+    const std::optional<GeoTransform> transform = grid_mapping_transform(array.get(), around);
+    declare(array.get(), given != nullptr, has_place, changes);
+    set_crs(given, changes);
+    CfGroup group;
+    bool has_group;
+    const enum zb_code code = open_group(array, &group, &has_group, changes, err);
+    return has_group
+               ? group.write_grid_mapping(given, transform ? &*transform : nullptr, changes, err)
+               : code;
 }
 
 } // namespace zarr3

@@ -22,6 +22,11 @@ enum zb_code write_georeference(const NodePtr &array, const Layout &layout,
                                 const Georeference &georeference, AttributeChanges *changes,
                                 zb_error *err);
 
+/* The same for the CRS alone, without a word about the place: for arrays that are more than rasters.
+   Without a CRS its forms go. */
+enum zb_code write_crs(const NodePtr &array, const std::optional<OGRSpatialReference> &srs,
+                       AttributeChanges *changes, zb_error *err);
+
 } // namespace zarr3
 
 #endif

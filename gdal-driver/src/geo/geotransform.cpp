@@ -128,7 +128,7 @@ static std::optional<GeoTransform> by_convention(const zb_node *array, const Lay
 }
 
 /* rioxarray and GDAL write six numbers in GDAL's order, separated by spaces. */
-static std::optional<GeoTransform> by_grid_mapping(const zb_node *array, NearbyNodes &around) {
+std::optional<GeoTransform> grid_mapping_transform(const zb_node *array, NearbyNodes &around) {
     const NodePtr mapping = find_grid_mapping(array, around);
     const zb_json *value = attribute(mapping.get(), "GeoTransform");
     std::vector<double> numbers = number_list(value, 6);
@@ -199,7 +199,7 @@ std::optional<GeoTransform> find_geotransform(const zb_node *array, const Layout
     std::optional<GeoTransform> found = by_convention(array, layout, pyramid, around);
     if (found)
         return found;
-    found = by_grid_mapping(array, around);
+    found = grid_mapping_transform(array, around);
     const std::optional<GeoTransform> plotted = by_coordinates(array, layout, around, srs);
     if (found && plotted && !agree(*found, *plotted, layout)) {
         CPLDebug("ZARR3", "%s: GeoTransform contradicts the coordinate arrays, which are used",

@@ -30,6 +30,9 @@ std::optional<GeoTransform> find_geotransform(const zb_node *array, const Layout
                                               const Pyramid &pyramid, NearbyNodes &around,
                                               const OGRSpatialReference *srs);
 
+/* The one that the array's grid mapping has. */
+std::optional<GeoTransform> grid_mapping_transform(const zb_node *array, NearbyNodes &around);
+
 } // namespace zarr3
 
 #endif

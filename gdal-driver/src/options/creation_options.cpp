@@ -113,7 +113,7 @@ static bool parse_level(CSLConstList list, uint64_t lowest, uint64_t highest, ui
 }
 
 /* "256x512" is width and height, as everywhere in GDAL; with commas it is the order of the array's
-   dimensions, as GDAL's own Zarr driver has it. */
+   dimensions, as GDAL's own Zarr driver has it. A number alone is for one dimension. */
 static bool parse_extents(const char *name, const char *text, std::vector<uint64_t> *extents,
                           ChunkRuns *runs, std::string *reason) {
     if (strchr(text, '[') != nullptr)
@@ -121,7 +121,8 @@ static bool parse_extents(const char *name, const char *text, std::vector<uint64
     const bool by_size = strchr(text, 'x') != nullptr || strchr(text, 'X') != nullptr;
     const CPLStringList parts(
         CSLTokenizeString2(text, by_size ? "xX" : ",", CSLT_ALLOWEMPTYTOKENS));
-    if (parts.size() < 2 || (by_size && parts.size() > 2)) {
+    const bool is_line = !by_size && CPLGetValueType(text) == CPL_VALUE_INTEGER;
+    if (!is_line && (parts.size() < 2 || (by_size && parts.size() > 2))) {
         *reason =
             std::string(name) + "=" + text + " is not of the form WIDTHxHEIGHT or ROWS,COLUMNS";
         return false;

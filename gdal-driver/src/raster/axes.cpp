@@ -89,6 +89,12 @@ static char cf_axis(const zb_node *coordinate) {
     return 0;
 }
 
+char horizontal_axis(const zb_node *coordinate, bool by_name) {
+    const char axis = cf_axis(coordinate);
+    const std::string name = zb_node_name(coordinate);
+    return axis != 0 || !by_name ? axis : is_x_name(name) ? 'X' : is_y_name(name) ? 'Y' : axis;
+}
+
 /* `spatial:dimensions` is ["Y", "X"]. Both -1 when the node has no such list, or the array no such
    dimensions. */
 static Axes listed_axes(const zb_array_info *info, const zb_node *node) {

@@ -49,4 +49,8 @@ enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb_error 
     return ZB_OK;
 }
 
+void take_all_kinds(const Hierarchy &hierarchy) {
+    zb_store_set_kinds(hierarchy.store.get(), (1u << (ZB_KIND_SMALL_COMPLEX + 1)) - 1);
+}
+
 } // namespace zarr3

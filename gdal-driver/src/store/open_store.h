@@ -11,6 +11,10 @@ namespace zarr3 {
 enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb_error *err,
                         bool create = false);
 
+/* From now on the store's arrays have elements of all kinds, those included of which no raster is
+   made: structs, text, bytes. Before any node is opened. */
+void take_all_kinds(const Hierarchy &hierarchy);
+
 /* Local paths, and GDAL's files in memory. */
 bool is_writable_place(const std::string &root);
 

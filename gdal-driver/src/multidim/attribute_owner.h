@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* The node of a group or an array as the place of attributes: which of them GDAL shows as such, and
+   how they are changed. */
+#ifndef ZARR3_ATTRIBUTE_OWNER_H
+#define ZARR3_ATTRIBUTE_OWNER_H
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "array/attribute_changes.h"
+#include "base/compat.h"
+
+namespace zarr3 {
+
+class AttributeOwner {
+  public:
+    virtual ~AttributeOwner() = default;
+
+    /* As it is now; null for a group that has no document of its own. */
+    virtual const zb_node *attributes_of() const = 0;
+    /* Reports what fails. */
+    virtual bool change(const AttributeChanges &changes) = 0;
+    virtual std::string owner_name() const = 0;
+};
+
+/* The attributes that are not what GDAL has other calls for (unit, scale, CRS ...); with `all`,
+   every one. `self` keeps the owner for as long as an attribute lives. */
+std::vector<std::shared_ptr<GDALAttribute>>
+list_attributes(const std::shared_ptr<AttributeOwner> &self, bool all);
+
+/* Any attribute, or null. */
+std::shared_ptr<GDALAttribute> find_attribute(const std::shared_ptr<AttributeOwner> &self,
+                                              const std::string &name);
+
+/* A new one, which is in the store from its first writing on. Null, with an error reported, when
+   there is one, or when an attribute cannot have such values. */
+std::shared_ptr<GDALAttribute> create_attribute(const std::shared_ptr<AttributeOwner> &self,
+                                                const std::string &name,
+                                                const std::vector<GUInt64> &shape,
+                                                const GDALExtendedDataType &type);
+
+bool delete_attribute(AttributeOwner &owner, const std::string &name);
+
+} // namespace zarr3
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+#include "multidim/dimension.h"
+
+#include "array/attributes.h"
+#include "array/types.h"
+#include "base/errors.h"
+#include "multidim/md_array.h"
+#include "raster/axes.h"
+
+namespace zarr3 {
+
+Zarr3Dimension::Zarr3Dimension(const std::shared_ptr<Tree> &tree, Of owner,
+                               const std::string &parent, std::string path, const std::string &name,
+                               uint64_t size)
+    : GDALDimension(parent, name, "", "", size), tree_(tree), owner_(owner),
+      group_(std::move(path)) {
+}
+
+/* ---- The axis ---- */
+
+AxisKind axis_kind(const zb_node *coordinate, bool by_name) {
+    const std::string axis = attribute_text(coordinate, "axis");
+    const std::string standard = attribute_text(coordinate, "standard_name");
+    const std::string units = attribute_text(coordinate, "units");
+    const std::string positive = attribute_text(coordinate, "positive");
+    const bool is_time_axis = is_time(zb_node_array(coordinate)->dtype) ||
+                              EQUAL(axis.c_str(), "T") || standard == "time" ||
+                              units.find(" since ") != std::string::npos;
+    if (is_time_axis)
+        return {GDAL_DIM_TYPE_TEMPORAL, ""};
+    if (EQUAL(axis.c_str(), "Z") || !positive.empty())
+        return {GDAL_DIM_TYPE_VERTICAL, EQUAL(positive.c_str(), "up")     ? "UP"
+                                        : EQUAL(positive.c_str(), "down") ? "DOWN"
+                                                                          : ""};
+    const bool says_where =
+        units.compare(0, 6, "degree") == 0 || standard == "longitude" || standard == "latitude";
+    switch (horizontal_axis(coordinate, by_name)) {
+    case 'X':
+        return {GDAL_DIM_TYPE_HORIZONTAL_X, says_where ? "EAST" : ""};
+    case 'Y':
+        return {GDAL_DIM_TYPE_HORIZONTAL_Y, says_where ? "NORTH" : ""};
+    default:
+        return {};
+    }
+}
+
+/* What a program has said of a new dimension stays. */
+void Zarr3Dimension::take_coordinate(const NodePtr &coordinate) {
+    const AxisKind kind = axis_kind(coordinate.get(), true);
+    variable_ = zb_node_path(coordinate.get());
+    has_variable_ = true;
+    if (m_osType.empty())
+        set_axis(kind.type, kind.direction);
+}
+
+void Zarr3Dimension::set_axis(const std::string &type, const std::string &direction) {
+    m_osType = type;
+    m_osDirection = direction;
+}
+
+/* ---- The variable ---- */
+
+std::shared_ptr<GDALMDArray> Zarr3Dimension::GetIndexingVariable() const {
+    const std::shared_ptr<Tree> tree = tree_.lock();
+    if (tree == nullptr || !has_variable_)
+        return nullptr;
+    std::string reason;
+    std::shared_ptr<GDALMDArray> variable = tree->array(variable_, nullptr, &reason);
+    if (variable == nullptr)
+        CPLDebug("ZARR3", "coordinates %s of %s: %s", variable_.c_str(), m_osFullName.c_str(),
+                 reason.c_str());
+    return variable;
+}
+
+/* A store tells a dimension's coordinates by their name alone. */
+bool Zarr3Dimension::SetIndexingVariable(std::shared_ptr<GDALMDArray> variable) {
+    if (variable == nullptr) {
+        has_variable_ = false;
+        return true;
+    }
+    const auto ours = std::dynamic_pointer_cast<Zarr3MDArray>(variable);
+    if (ours == nullptr) {
+        CPLError(CE_Failure, CPLE_NotSupported, "%s is no array of this dataset",
+                 variable->GetFullName().c_str());
+        return false;
+    }
+    if (ours->GetName() != m_osName || ours->GetDimensionCount() != 1)
+        CPLError(
+            CE_Warning, CPLE_NotSupported,
+            "%s is the indexing variable of the dimension %s until the dataset is closed: in a "
+            "store, coordinates are found by the dimension's name",
+            ours->GetFullName().c_str(), m_osFullName.c_str());
+    variable_ = ours->path();
+    has_variable_ = true;
+    return true;
+}
+
+/* ---- Changes ---- */
+
+static std::string moved_path(const std::string &path, const std::string &from,
+                              const std::string &to) {
+    return is_at_or_below(path, from) ? to + path.substr(from.size()) : path;
+}
+
+void Zarr3Dimension::moved(const std::string &from, const std::string &to) {
+    const std::shared_ptr<Tree> tree = tree_.lock();
+    group_ = moved_path(group_, from, to);
+    if (has_variable_)
+        variable_ = moved_path(variable_, from, to);
+    if (tree != nullptr)
+        m_osFullName =
+            (group_ == tree->options().base ? "/" : tree->full_name(group_) + "/") + m_osName;
+}
+
+/* In all arrays of the dataset that have it. The coordinates keep their own name, and are found again
+   when they are renamed, too. */
+bool Zarr3Dimension::Rename(const std::string &name) {
+    const std::shared_ptr<Tree> tree = tree_.lock();
+    if (tree == nullptr || !tree->may_write(m_osFullName))
+        return false;
+    if (name.empty() || name.find('/') != std::string::npos) {
+        CPLError(CE_Failure, CPLE_IllegalArg, "'%s' is no name of a dimension", name.c_str());
+        return false;
+    }
+    std::vector<std::shared_ptr<Zarr3MDArray>> arrays;
+    if (!tree->arrays_with(*this, &arrays))
+        return false;
+    for (const auto &array : arrays) {
+        if (!array->rename_dimension(this, name))
+            return false;
+    }
+    tree->rename_dimension(*this, name);
+    BaseRename(name);
+    return true;
+}
+
+} // namespace zarr3

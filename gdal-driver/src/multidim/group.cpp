@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+#include "multidim/group.h"
+
+#include "array/attributes.h"
+#include "base/errors.h"
+#include "geo/crs.h"
+#include "multidim/dimension.h"
+#include "multidim/md_array.h"
+#include "multidim/new_md_array.h"
+
+#include "zarrbridge/change.h"
+
+namespace zarr3 {
+
+Zarr3Group::Zarr3Group(const std::shared_ptr<Tree> &tree, const std::string &parent,
+                       const std::string &name, std::string path, NodePtr node)
+    : GDALGroup(parent, name), tree_(tree), path_(std::move(path)), node_(std::move(node)) {
+}
+
+std::shared_ptr<Zarr3Group> Zarr3Group::make(const std::shared_ptr<Tree> &tree,
+                                             const std::string &path, const NodePtr &node) {
+    const bool is_root = path == tree->options().base;
+    const std::string name = tree->full_name(path), above = name.substr(0, name.rfind('/'));
+    const std::string parent = is_root ? "" : above.empty() ? "/" : above;
+    std::shared_ptr<Zarr3Group> group(
+        new Zarr3Group(tree, parent, is_root ? "/" : tree->short_name(path), path, node));
+    group->SetSelf(group);
+    return group;
+}
+
+std::shared_ptr<AttributeOwner> Zarr3Group::self() const {
+    return std::dynamic_pointer_cast<Zarr3Group>(m_pSelf.lock());
+}
+
+void Zarr3Group::moved_to(const std::string &path) {
+    path_ = path;
+    node_ = open_node(tree_->store(), path, nullptr);
+    m_osName = tree_->short_name(path);
+    m_osFullName = tree_->full_name(path);
+    forget_listing();
+}
+
+/* ---- Children ---- */
+
+/* The names that arrays have for their grid mappings. */
+static void note_mappings(const zb_node *array, std::set<std::string> *names) {
+    for (const std::string &word : words(attribute_text(array, "grid_mapping")))
+        names->insert(word.substr(0, word.find(':')));
+}
+
+/* Nodes that cannot be opened are told once: a program that copies the group does not get them. */
+const Zarr3Group::Listing *Zarr3Group::listing() const {
+    if (listing_)
+        return &*listing_;
+    Listing found;
+    Children children;
+    zb_error err;
+    if (node_ == nullptr || children.list(node_.get(), &err) != ZB_OK) {
+        if (node_ != nullptr)
+            report(err);
+        return nullptr;
+    }
+    std::set<std::string> mappings;
+    for (const zb_child &child : children) {
+        if (child.node == nullptr) {
+            CPLError(CE_Warning, CPLE_AppDefined, "%s: '%s' is left out: %s", m_osFullName.c_str(),
+                     child.name, child.reason);
+            continue;
+        }
+        const NodePtr node = adopt_node(zb_node_retain(child.node));
+        std::string reason;
+        if (zb_node_array(child.node) == nullptr) {
+            found.groups[child.name] = node;
+            continue;
+        }
+        note_mappings(child.node, &mappings);
+        if (ElementType::of_array(child.node, &reason) == nullptr)
+            CPLError(CE_Warning, CPLE_NotSupported, "%s: the array '%s' is left out: %s",
+                     m_osFullName.c_str(), child.name, reason.c_str());
+        else
+            found.arrays[child.name] = node;
+    }
+    for (const auto &[name, node] : found.arrays) {
+        const zb_array_info *info = zb_node_array(node.get());
+        const bool is_scalar = info->ndim == 0 || (info->ndim == 1 && info->shape[0] == 1);
+        if (is_grid_mapping(node.get()) || (is_scalar && mappings.count(name) > 0))
+            found.grid_mappings.insert(name);
+    }
+    listing_ = std::move(found);
+    return &*listing_;
+}
+
+/* Grid mappings are the CRS of other arrays; they are there by their names, and with SHOW_ALL. */
+std::vector<std::string> Zarr3Group::GetMDArrayNames(CSLConstList options) const {
+    const TreeOptions &shown = tree_->options();
+    if (!CheckValidAndErrorOutIfNot())
+        return {};
+    if (shown.single && path_ == shown.base)
+        return {tree_->short_name(shown.array)};
+    std::vector<std::string> names;
+    const Listing *all = listing();
+    const bool show_all = CPLFetchBool(options, "SHOW_ALL", false);
+    if (all != nullptr) {
+        for (const auto &[name, node] : all->arrays) {
+            if (show_all || all->grid_mappings.count(name) == 0)
+                names.push_back(name);
+        }
+    }
+    return names;
+}
+
+std::vector<std::string> Zarr3Group::GetGroupNames(CSLConstList) const {
+    const TreeOptions &shown = tree_->options();
+    if (!CheckValidAndErrorOutIfNot() || (shown.single && path_ == shown.base))
+        return {};
+    std::vector<std::string> names;
+    const Listing *all = listing();
+    if (all != nullptr) {
+        for (const auto &[name, node] : all->groups)
+            names.push_back(name);
+    }
+    return names;
+}
+
+/* Nodes of the listing serve again where nobody changes them through this dataset. Null where there
+   is none, with an error reported for a node that cannot be opened; a name that is missing is no
+   error, for GDAL tries names. */
+static NodePtr find_child(const Tree &tree, const std::map<std::string, NodePtr> *listed,
+                          const std::string &path) {
+    const std::string name = last_part(path);
+    if (listed != nullptr && !tree.options().update && listed->count(name) > 0)
+        return listed->at(name);
+    zb_error err = {};
+    NodePtr node = open_node(tree.store(), path, &err);
+    if (node == nullptr && err.code != ZB_ENOTFOUND)
+        report(err);
+    return node;
+}
+
+static bool is_name(const std::string &name) {
+    return !name.empty() && name.find('/') == std::string::npos;
+}
+
+std::shared_ptr<GDALMDArray> Zarr3Group::OpenMDArray(const std::string &name, CSLConstList) const {
+    const TreeOptions &shown = tree_->options();
+    if (!CheckValidAndErrorOutIfNot() || !is_name(name))
+        return nullptr;
+    const bool is_single =
+        shown.single && path_ == shown.base && name == tree_->short_name(shown.array);
+    const std::string path = is_single ? shown.array : join_path(path_, name);
+    const NodePtr node = find_child(*tree_, listing_ ? &listing_->arrays : nullptr, path);
+    if (node == nullptr || zb_node_array(node.get()) == nullptr)
+        return nullptr;
+    std::string reason;
+    std::shared_ptr<GDALMDArray> array = tree_->array(path, node, &reason);
+    if (array == nullptr)
+        CPLError(CE_Failure, CPLE_AppDefined, "array %s of %s: %s", name.c_str(),
+                 m_osFullName.c_str(), reason.c_str());
+    return array;
+}
+
+std::shared_ptr<GDALGroup> Zarr3Group::OpenGroup(const std::string &name, CSLConstList) const {
+    if (!CheckValidAndErrorOutIfNot() || !is_name(name))
+        return nullptr;
+    const std::string path = join_path(path_, name);
+    const NodePtr node = find_child(*tree_, listing_ ? &listing_->groups : nullptr, path);
+    if (node == nullptr || zb_node_array(node.get()) != nullptr)
+        return nullptr;
+    return tree_->group(path, node);
+}
+
+/* In the order in which the arrays have them. Opening an array makes its dimensions known. */
+std::vector<std::shared_ptr<GDALDimension>> Zarr3Group::GetDimensions(CSLConstList) const {
+    std::vector<std::shared_ptr<GDALDimension>> result;
+    std::set<const GDALDimension *> seen;
+    std::vector<std::shared_ptr<GDALMDArray>> open;
+    for (const std::string &name : GetMDArrayNames(nullptr)) {
+        std::shared_ptr<GDALMDArray> array = OpenMDArray(name, nullptr);
+        if (array == nullptr)
+            continue;
+        open.push_back(array);
+        for (const auto &dimension : array->GetDimensions()) {
+            const auto ours = std::dynamic_pointer_cast<Zarr3Dimension>(dimension);
+            const bool belongs = ours != nullptr && ours->is_shared() && ours->group() == path_;
+            if (belongs && seen.insert(dimension.get()).second)
+                result.push_back(dimension);
+        }
+    }
+    for (const auto &dimension : tree_->dimensions(path_)) {
+        if (seen.insert(dimension.get()).second)
+            result.push_back(dimension);
+    }
+    return result;
+}
+
+std::shared_ptr<GDALAttribute> Zarr3Group::GetAttribute(const std::string &name) const {
+    return find_attribute(self(), name);
+}
+
+std::vector<std::shared_ptr<GDALAttribute>> Zarr3Group::GetAttributes(CSLConstList options) const {
+    return list_attributes(self(), CPLFetchBool(options, "SHOW_ALL", false));
+}
+
+/* ---- Changes ---- */
+
+bool Zarr3Group::may_change() const {
+    if (!CheckValidAndErrorOutIfNot() || !tree_->may_write(m_osFullName))
+        return false;
+    if (node_ != nullptr)
+        return true;
+    CPLError(CE_Failure, CPLE_NotSupported,
+             "%s: an array was opened by its own name; open its group to change that",
+             tree_->filename().c_str());
+    return false;
+}
+
+bool Zarr3Group::change(const AttributeChanges &changes) {
+    if (!may_change())
+        return false;
+    zb_error err;
+    if (changes.apply(&node_, &err) == ZB_OK)
+        return true;
+    report(err);
+    return false;
+}
+
+std::shared_ptr<GDALAttribute> Zarr3Group::CreateAttribute(const std::string &name,
+                                                           const std::vector<GUInt64> &shape,
+                                                           const GDALExtendedDataType &type,
+                                                           CSLConstList) {
+    return may_change() ? create_attribute(self(), name, shape, type) : nullptr;
+}
+
+bool Zarr3Group::DeleteAttribute(const std::string &name, CSLConstList) {
+    return may_change() && delete_attribute(*this, name);
+}
+
+std::shared_ptr<GDALGroup> Zarr3Group::CreateGroup(const std::string &name, CSLConstList) {
+    if (!may_change())
+        return nullptr;
+    zb_error err;
+    zb_node *created = nullptr;
+    enum zb_code code = ZB_OK;
+    if (!is_name(name))
+        code = zb_fail(&err, ZB_EINVAL, "'%s' is no name of a group", name.c_str());
+    if (code == ZB_OK)
+        code = zb_group_create(tree_->store(), join_path(path_, name).c_str(), nullptr, &created,
+                               &err);
+    if (code != ZB_OK) {
+        report(err);
+        return nullptr;
+    }
+    forget_listing();
+    return tree_->group(join_path(path_, name), adopt_node(created));
+}
+
+std::shared_ptr<GDALDimension> Zarr3Group::CreateDimension(const std::string &name,
+                                                           const std::string &type,
+                                                           const std::string &direction,
+                                                           GUInt64 size, CSLConstList) {
+    if (!may_change())
+        return nullptr;
+    if (!is_name(name)) {
+        CPLError(CE_Failure, CPLE_IllegalArg, "'%s' is no name of a dimension", name.c_str());
+        return nullptr;
+    }
+    GetDimensions(nullptr); /* so that one of that name is known */
+    return tree_->create_dimension(path_, name, type, direction, size);
+}
+
+std::shared_ptr<GDALMDArray>
+Zarr3Group::CreateMDArray(const std::string &name,
+                          const std::vector<std::shared_ptr<GDALDimension>> &dimensions,
+                          const GDALExtendedDataType &type, CSLConstList options) {
+    if (!may_change())
+        return nullptr;
+    forget_listing();
+    return create_md_array(tree_, path_, name, dimensions, type, options);
+}
+
+bool Zarr3Group::delete_child(const std::string &name, bool is_array) {
+    if (!may_change())
+        return false;
+    const std::string path = join_path(path_, name);
+    zb_error err = {};
+    const NodePtr node = open_node(tree_->store(), path, &err);
+    const bool fits =
+        node != nullptr && !name.empty() && (zb_node_array(node.get()) != nullptr) == is_array;
+    if (!fits || zb_node_delete(tree_->store(), path.c_str(), &err) != ZB_OK) {
+        if (fits || node == nullptr)
+            report(err);
+        else
+            CPLError(CE_Failure, CPLE_IllegalArg, "%s has no %s '%s'", m_osFullName.c_str(),
+                     is_array ? "array" : "group", name.c_str());
+        return false;
+    }
+    tree_->deleted(path);
+    forget_listing();
+    return true;
+}
+
+bool Zarr3Group::DeleteGroup(const std::string &name, CSLConstList) {
+    return delete_child(name, false);
+}
+
+bool Zarr3Group::DeleteMDArray(const std::string &name, CSLConstList) {
+    return delete_child(name, true);
+}
+
+bool Zarr3Group::Rename(const std::string &name) {
+    if (!may_change())
+        return false;
+    const std::string from = path_, to = join_path(parent_path(from), name);
+    zb_error err;
+    if (from == tree_->options().base || !is_name(name)) {
+        CPLError(CE_Failure, CPLE_IllegalArg, "%s cannot be called '%s'", m_osFullName.c_str(),
+                 name.c_str());
+        return false;
+    }
+    if (tree_->flush() != CE_None)
+        return false;
+    if (zb_node_move(tree_->store(), from.c_str(), to.c_str(), &err) != ZB_OK) {
+        report(err);
+        return false;
+    }
+    tree_->moved(from, to);
+    return true;
+}
+
+} // namespace zarr3

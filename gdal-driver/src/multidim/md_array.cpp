@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* What an array is, before a program reads or changes it. */
+#include "multidim/md_array.h"
+
+#include "array/attributes.h"
+#include "array/coordinates.h"
+#include "array/types.h"
+#include "base/errors.h"
+#include "geo/crs.h"
+#include "multidim/dimension.h"
+#include "multidim/group.h"
+#include "raster/axes.h"
+#include "raster/pyramid.h"
+
+namespace zarr3 {
+
+/* Full names of the group and of its child are GDAL's concern; it joins them by itself. */
+static std::string parent_name(const Tree &tree, const std::string &path) {
+    const std::string name = tree.full_name(path);
+    const size_t slash = name.rfind('/');
+    return slash == 0 ? "/" : name.substr(0, slash);
+}
+
+Zarr3MDArray::Zarr3MDArray(const std::shared_ptr<Tree> &tree, const NodePtr &node,
+                           std::unique_ptr<ElementType> type)
+    : GDALAbstractMDArray(parent_name(*tree, zb_node_path(node.get())),
+                          tree->short_name(zb_node_path(node.get()))),
+      GDALMDArray(parent_name(*tree, zb_node_path(node.get())),
+                  tree->short_name(zb_node_path(node.get()))),
+      tree_(tree), array_(tree->shared_store(), node), type_(std::move(type)) {
+    if (tree->options().update)
+        array_.open_for_update(tree->options().write);
+}
+
+std::shared_ptr<Zarr3MDArray> Zarr3MDArray::make(const std::shared_ptr<Tree> &tree,
+                                                 const NodePtr &node, std::string *reason) {
+    std::unique_ptr<ElementType> type = ElementType::of_array(node.get(), reason);
+    if (type == nullptr)
+        return nullptr;
+    std::shared_ptr<Zarr3MDArray> array(new Zarr3MDArray(tree, node, std::move(type)));
+    array->SetSelf(array);
+    array->make_dimensions();
+    return array;
+}
+
+Zarr3MDArray::~Zarr3MDArray() {
+    if (m_bValid && !flush())
+        tree_->note_loss();
+}
+
+void Zarr3MDArray::make_dimensions() {
+    dimensions_.clear();
+    for (uint32_t d = 0; d < array_.info()->ndim; d++)
+        dimensions_.push_back(tree_->dimension(array_.node(), d, array_.around()));
+}
+
+std::shared_ptr<AttributeOwner> Zarr3MDArray::self() const {
+    const auto abstract = m_pSelf.lock();
+    return std::dynamic_pointer_cast<Zarr3MDArray>(abstract);
+}
+
+std::shared_ptr<GDALGroup> Zarr3MDArray::GetRootGroup() const {
+    return tree_->root();
+}
+
+/* ---- Form ---- */
+
+/* The unit of decoding. Along a dimension of uneven chunks there is no one size. */
+std::vector<GUInt64> Zarr3MDArray::GetBlockSize() const {
+    const zb_array_info *info = array_.info();
+    std::vector<GUInt64> sizes;
+    for (uint32_t d = 0; d < info->ndim; d++) {
+        const bool uneven = info->shard_depth == 0 && zb_array_run_count(array_.node(), d) > 0;
+        sizes.push_back(uneven ? 0 : info->inner_shape[d]);
+    }
+    return sizes;
+}
+
+static std::string list_of(const uint64_t *extents, uint32_t count) {
+    std::string text;
+    for (uint32_t d = 0; d < count; d++)
+        text += (d > 0 ? "," : "") + std::to_string(extents[d]);
+    return text;
+}
+
+CSLConstList Zarr3MDArray::GetStructuralInfo() const {
+    const zb_array_info *info = array_.info();
+    char name[200];
+    structure_.Clear();
+    structure_.SetNameValue("DATA_TYPE", zb_dtype_print(info->dtype, name, sizeof name));
+    structure_.SetNameValue(
+        "CODECS", compact_json(zb_json_get(zb_node_document(array_.node()), "codecs")).c_str());
+    if (info->shard_depth > 0)
+        structure_.SetNameValue("SHARD_SIZE", list_of(info->chunk_shape, info->ndim).c_str());
+    if (zb_node_format(array_.node()) == 2)
+        structure_.SetNameValue("ZARR_FORMAT", "2");
+    return structure_.List();
+}
+
+/* ---- Attributes ---- */
+
+std::shared_ptr<GDALAttribute> Zarr3MDArray::GetAttribute(const std::string &name) const {
+    return find_attribute(self(), name);
+}
+
+std::vector<std::shared_ptr<GDALAttribute>>
+Zarr3MDArray::GetAttributes(CSLConstList options) const {
+    return list_attributes(self(), CPLFetchBool(options, "SHOW_ALL", false));
+}
+
+/* ---- Properties ---- */
+
+/* Counts of time are shown with the unit that their type says. */
+const std::string &Zarr3MDArray::GetUnit() const {
+    if (!unit_) {
+        unit_ = attribute_text(array_.node(), "units");
+        const CoreText time(unit_->empty() ? zb_time_units(array_.info()->dtype) : nullptr);
+        if (time != nullptr)
+            unit_ = time.get();
+    }
+    return *unit_;
+}
+
+double Zarr3MDArray::number(const char *name, double usual, bool *has,
+                            GDALDataType *storage) const {
+    const std::optional<double> value = attribute_number(array_.node(), name);
+    if (has != nullptr)
+        *has = value.has_value();
+    if (storage != nullptr)
+        *storage = value ? GDT_Float64 : GDT_Unknown;
+    return value.value_or(usual);
+}
+
+double Zarr3MDArray::GetOffset(bool *has, GDALDataType *storage) const {
+    return number("add_offset", 0, has, storage);
+}
+
+double Zarr3MDArray::GetScale(bool *has, GDALDataType *storage) const {
+    return number("scale_factor", 1, has, storage);
+}
+
+/* One element of the shown type. */
+const void *Zarr3MDArray::GetRawNoDataValue() const {
+    if (!nodata_) {
+        nodata_.emplace();
+        const GDALExtendedDataType &type = type_->shown();
+        const NoData found =
+            type.GetClass() == GEDTC_NUMERIC ? find_nodata(array_.node()) : NoData();
+        if (found.kind != NoData::None) {
+            nodata_->resize(type.GetSize());
+            const bool is_signed = found.kind == NoData::Int64;
+            const void *exact =
+                is_signed ? static_cast<const void *>(&found.as_int64) : &found.as_uint64;
+            if (found.kind == NoData::Double)
+                GDALCopyWords64(&found.as_double, GDT_Float64, 0, nodata_->data(),
+                                type.GetNumericDataType(), 0, 1);
+            else
+                memcpy(nodata_->data(), exact, nodata_->size());
+        }
+    }
+    return nodata_->empty() ? nullptr : nodata_->data();
+}
+
+/* With the numbers of the dimensions that lie along the CRS's axes. */
+std::shared_ptr<OGRSpatialReference> Zarr3MDArray::GetSpatialRef() const {
+    if (located_)
+        return srs_;
+    located_ = true;
+    const Pyramid pyramid = find_pyramid(array_.node(), array_.around());
+    Axes axes;
+    std::string reason;
+    if (!choose_axes(array_.node(), array_.around(), pyramid, nullptr, nullptr, &axes, &reason))
+        return nullptr;
+    const std::optional<OGRSpatialReference> found =
+        find_crs(array_.node(), axes, pyramid, array_.around());
+    if (!found)
+        return nullptr;
+    srs_ = std::make_shared<OGRSpatialReference>(*found);
+    std::vector<int> mapping = srs_->GetDataAxisToSRSAxisMapping();
+    for (size_t i = 0; i < 2 && i < mapping.size() && axes.y >= 0; i++)
+        mapping[i] = 1 + (mapping[i] == 1 ? axes.x : axes.y);
+    srs_->SetDataAxisToSRSAxisMapping(mapping);
+    return srs_;
+}
+
+std::vector<std::shared_ptr<GDALMDArray>> Zarr3MDArray::GetCoordinateVariables() const {
+    std::vector<std::shared_ptr<GDALMDArray>> result;
+    for (const std::string &name : words(attribute_text(array_.node(), "coordinates"))) {
+        const NodePtr node = array_.around().find_array(name);
+        if (node == nullptr || is_grid_mapping(node.get()))
+            continue;
+        std::string reason;
+        const auto found = tree_->array(zb_node_path(node.get()), node, &reason);
+        if (found != nullptr)
+            result.push_back(found);
+    }
+    return result;
+}
+
+void Zarr3MDArray::forget_properties() {
+    unit_.reset();
+    nodata_.reset();
+    located_ = false;
+    srs_.reset();
+}
+
+} // namespace zarr3

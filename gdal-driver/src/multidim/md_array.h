@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* An array of GDAL's multidimensional API: a second view of Array (array/array.h), beside that as a
+   raster with bands. */
+#ifndef ZARR3_MD_ARRAY_H
+#define ZARR3_MD_ARRAY_H
+
+#include <optional>
+
+#include "array/array.h"
+#include "array/nodata.h"
+#include "multidim/attribute_owner.h"
+#include "multidim/element_type.h"
+#include "multidim/request.h"
+#include "multidim/tree.h"
+#include "ogr_spatialref.h"
+
+namespace zarr3 {
+
+class Zarr3MDArray final : public GDALMDArray, public AttributeOwner {
+  public:
+    /* Null, with *reason set, where GDAL has no type for the elements. */
+    static std::shared_ptr<Zarr3MDArray> make(const std::shared_ptr<Tree> &tree,
+                                              const NodePtr &node, std::string *reason);
+    ~Zarr3MDArray() override;
+
+    /* It has just been created by the plan, so that its fill value can still be chosen. */
+    void set_fresh(const NewArray &plan,
+                   const std::vector<std::shared_ptr<GDALDimension>> &dimensions,
+                   const zb_write_options &write);
+
+    std::string path() const {
+        return array_.path();
+    }
+    bool rename_dimension(const GDALDimension *dimension, const std::string &name);
+    /* The size of a dimension that has changed, taken over by this array. */
+    bool resize_along(const GDALDimension *dimension, uint64_t size);
+    void moved_to(const std::string &path);
+
+    /* Stores what waits; reports what fails. */
+    bool flush();
+    void abandon();
+
+    /* AttributeOwner */
+    const zb_node *attributes_of() const override {
+        return array_.node();
+    }
+    bool change(const AttributeChanges &changes) override;
+    std::string owner_name() const override {
+        return m_osFullName;
+    }
+
+    /* GDALMDArray */
+    bool IsWritable() const override {
+        return tree_->options().update;
+    }
+    const std::string &GetFilename() const override {
+        return tree_->filename();
+    }
+    const std::vector<std::shared_ptr<GDALDimension>> &GetDimensions() const override {
+        return dimensions_;
+    }
+    const GDALExtendedDataType &GetDataType() const override {
+        return type_->shown();
+    }
+    std::vector<GUInt64> GetBlockSize() const override;
+    CSLConstList GetStructuralInfo() const override;
+    std::shared_ptr<GDALGroup> GetRootGroup() const override;
+
+    std::shared_ptr<GDALAttribute> GetAttribute(const std::string &name) const override;
+    std::vector<std::shared_ptr<GDALAttribute>> GetAttributes(CSLConstList options) const override;
+    std::shared_ptr<GDALAttribute> CreateAttribute(const std::string &name,
+                                                   const std::vector<GUInt64> &shape,
+                                                   const GDALExtendedDataType &type,
+                                                   CSLConstList options) override;
+    bool DeleteAttribute(const std::string &name, CSLConstList options) override;
+
+    const std::string &GetUnit() const override;
+    bool SetUnit(const std::string &unit) override;
+    std::shared_ptr<OGRSpatialReference> GetSpatialRef() const override;
+    bool SetSpatialRef(const OGRSpatialReference *srs) override;
+    const void *GetRawNoDataValue() const override;
+    bool SetRawNoDataValue(const void *value) override;
+    double GetOffset(bool *has, GDALDataType *storage) const override;
+    double GetScale(bool *has, GDALDataType *storage) const override;
+    bool SetOffset(double offset, GDALDataType storage) override;
+    bool SetScale(double scale, GDALDataType storage) override;
+    std::vector<std::shared_ptr<GDALMDArray>> GetCoordinateVariables() const override;
+
+    bool Resize(const std::vector<GUInt64> &sizes, CSLConstList options) override;
+    bool Rename(const std::string &name) override;
+    void Deleted() override;
+
+  protected:
+    bool IRead(const GUInt64 *start, const size_t *count, const GInt64 *step,
+               const GPtrDiff_t *stride, const GDALExtendedDataType &type,
+               void *data) const override;
+    bool IWrite(const GUInt64 *start, const size_t *count, const GInt64 *step,
+                const GPtrDiff_t *stride, const GDALExtendedDataType &type,
+                const void *data) override;
+
+  private:
+    Zarr3MDArray(const std::shared_ptr<Tree> &tree, const NodePtr &node,
+                 std::unique_ptr<ElementType> type);
+    void make_dimensions();
+    void forget_properties();
+
+    bool read_direct(const Request &request, zb_dtype memory, size_t size, void *data) const;
+    bool read_converted(const Request &request, const GDALExtendedDataType &type, void *data) const;
+    bool write_direct(const Request &request, zb_dtype memory, size_t size, const void *data);
+    bool write_converted(const Request &request, const GDALExtendedDataType &type,
+                         const void *data);
+    std::optional<zb_dtype> direct_memory(const GDALExtendedDataType &type, bool writing) const;
+    bool may_change() const;
+    void write_axis();
+    double number(const char *name, double usual, bool *has, GDALDataType *storage) const;
+    bool set_number(const char *name, double value);
+    NoData nodata_of(const void *value) const;
+    std::shared_ptr<AttributeOwner> self() const;
+
+    std::shared_ptr<Tree> tree_;
+    mutable Array array_; /* reading stores what waits */
+    std::unique_ptr<ElementType> type_;
+    std::vector<std::shared_ptr<GDALDimension>> dimensions_;
+    std::optional<NewArray> fresh_;
+
+    /* Found at the first question. */
+    mutable std::optional<std::string> unit_;
+    mutable std::optional<std::vector<unsigned char>> nodata_; /* empty: there is none */
+    mutable bool located_ = false;
+    mutable std::shared_ptr<OGRSpatialReference> srs_;
+    mutable CPLStringList structure_;
+};
+
+} // namespace zarr3
+
+#endif

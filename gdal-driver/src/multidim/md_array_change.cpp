@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Changes of an array. Properties are stored at once, elements when their chunks are complete or the
+ * dataset is flushed. The fill value can be chosen as long as nothing has been written: a nodata
+ * value that is set before becomes it, as for a new raster.
+ */
+#include <cstring>
+
+#include "array/attributes.h"
+#include "array/types.h"
+#include "base/errors.h"
+#include "base/json_text.h"
+#include "geo/georeference.h"
+#include "multidim/dimension.h"
+#include "multidim/md_array.h"
+
+#include "zarrbridge/change.h"
+
+namespace zarr3 {
+
+bool Zarr3MDArray::may_change() const {
+    return CheckValidAndErrorOutIfNot() && tree_->may_write(m_osFullName);
+}
+
+void Zarr3MDArray::set_fresh(const NewArray &plan,
+                             const std::vector<std::shared_ptr<GDALDimension>> &dimensions,
+                             const zb_write_options &write) {
+    fresh_ = plan;
+    array_.open_for_update(write);
+    /* A program may bring those of another dataset, of which only names and sizes count. */
+    for (size_t d = 0; d < dimensions.size(); d++) {
+        if (std::dynamic_pointer_cast<Zarr3Dimension>(dimensions[d]) != nullptr)
+            dimensions_[d] = dimensions[d];
+    }
+}
+
+/* ---- Storing ---- */
+
+bool Zarr3MDArray::flush() {
+    if (!IsWritable() || !m_bValid)
+        return true;
+    write_axis();
+    zb_error err;
+    if (array_.flush(&err) == ZB_OK)
+        return true;
+    report(err);
+    return false;
+}
+
+void Zarr3MDArray::abandon() {
+    if (IsWritable())
+        array_.abandon();
+}
+
+void Zarr3MDArray::Deleted() {
+    abandon();
+    GDALMDArray::Deleted();
+}
+
+/* ---- Attributes ---- */
+
+bool Zarr3MDArray::change(const AttributeChanges &changes) {
+    if (!may_change())
+        return false;
+    zb_error err;
+    forget_properties();
+    if (array_.change_attributes(changes, &err) == ZB_OK)
+        return true;
+    report(err);
+    return false;
+}
+
+std::shared_ptr<GDALAttribute> Zarr3MDArray::CreateAttribute(const std::string &name,
+                                                             const std::vector<GUInt64> &shape,
+                                                             const GDALExtendedDataType &type,
+                                                             CSLConstList) {
+    return may_change() ? create_attribute(self(), name, shape, type) : nullptr;
+}
+
+bool Zarr3MDArray::DeleteAttribute(const std::string &name, CSLConstList) {
+    return may_change() && delete_attribute(*this, name);
+}
+
+bool Zarr3MDArray::SetUnit(const std::string &unit) {
+    AttributeChanges changes;
+    if (unit.empty())
+        changes.remove("units");
+    else
+        changes.set("units", json_quote(unit));
+    return change(changes);
+}
+
+/* The type in which another format has it is not kept, its value is. */
+bool Zarr3MDArray::set_number(const char *name, double value) {
+    AttributeChanges changes;
+    changes.set(name, json_number(value));
+    return change(changes);
+}
+
+bool Zarr3MDArray::SetOffset(double offset, GDALDataType) {
+    return set_number("add_offset", offset);
+}
+
+bool Zarr3MDArray::SetScale(double scale, GDALDataType) {
+    return set_number("scale_factor", scale);
+}
+
+/* The program's dimensions may have types that the attributes do not tell. */
+void Zarr3MDArray::write_axis() {
+    if (dimensions_.size() != 1 || dimensions_[0]->GetName() != m_osName)
+        return;
+    const std::string &type = dimensions_[0]->GetType();
+    const char *letter = type == GDAL_DIM_TYPE_HORIZONTAL_X   ? "X"
+                         : type == GDAL_DIM_TYPE_HORIZONTAL_Y ? "Y"
+                         : type == GDAL_DIM_TYPE_VERTICAL     ? "Z"
+                         : type == GDAL_DIM_TYPE_TEMPORAL     ? "T"
+                                                              : nullptr;
+    if (letter == nullptr || axis_kind(array_.node(), false).type == type ||
+        attribute(array_.node(), "axis") != nullptr)
+        return;
+    AttributeChanges changes;
+    changes.set("axis", json_quote(letter));
+    const std::string &direction = dimensions_[0]->GetDirection();
+    if (letter[0] == 'Z' && (direction == "UP" || direction == "DOWN"))
+        changes.set("positive", json_quote(direction == "UP" ? "up" : "down"));
+    change(changes);
+}
+
+/* ---- CRS and nodata ---- */
+
+bool Zarr3MDArray::SetSpatialRef(const OGRSpatialReference *srs) {
+    if (!may_change())
+        return false;
+    std::optional<OGRSpatialReference> given;
+    if (srs != nullptr && !srs->IsEmpty())
+        given = *srs;
+    AttributeChanges changes;
+    zb_error err;
+    if (write_crs(array_.shared_node(), given, &changes, &err) != ZB_OK) {
+        report(err);
+        return false;
+    }
+    return change(changes);
+}
+
+NoData Zarr3MDArray::nodata_of(const void *value) const {
+    const GDALDataType type = type_->shown().GetNumericDataType();
+    const zb_dtype dtype = pixel_dtype(array_.node());
+    if (type == GDT_Int64) {
+        int64_t number;
+        memcpy(&number, value, sizeof number);
+        return nodata_from_int64(number, dtype);
+    }
+    if (type == GDT_UInt64) {
+        uint64_t number;
+        memcpy(&number, value, sizeof number);
+        return nodata_from_uint64(number, dtype);
+    }
+    double number;
+    GDALCopyWords64(value, type, 0, &number, GDT_Float64, 0, 1);
+    return nodata_from_double(number, dtype);
+}
+
+bool Zarr3MDArray::SetRawNoDataValue(const void *value) {
+    if (!may_change())
+        return false;
+    NoData nodata;
+    if (value != nullptr && type_->shown().GetClass() == GEDTC_NUMERIC &&
+        !GDALDataTypeIsComplex(type_->shown().GetNumericDataType()))
+        nodata = nodata_of(value);
+    if (value != nullptr && nodata.kind == NoData::None) {
+        CPLError(CE_Failure, CPLE_NotSupported, "array %s: its elements have no nodata value",
+                 m_osFullName.c_str());
+        return false;
+    }
+    zb_error err;
+    if (fresh_ && value != nullptr &&
+        array_.recreate(*fresh_, nodata_element(nodata, fresh_->dtype), &err) != ZB_OK) {
+        report(err);
+        return false;
+    }
+    AttributeChanges changes;
+    change_nodata(nodata, array_.node(), &changes);
+    return change(changes);
+}
+
+/* ---- Shape and names ---- */
+
+/* A dimension that changes does so for all arrays that have it, this one among them. */
+bool Zarr3MDArray::Resize(const std::vector<GUInt64> &sizes, CSLConstList) {
+    if (!may_change())
+        return false;
+    if (sizes.size() != dimensions_.size()) {
+        CPLError(CE_Failure, CPLE_IllegalArg, "array %s has %d dimensions, not %d",
+                 m_osFullName.c_str(), static_cast<int>(dimensions_.size()),
+                 static_cast<int>(sizes.size()));
+        return false;
+    }
+    for (size_t d = 0; d < sizes.size(); d++) {
+        for (size_t other = 0; other < d; other++) {
+            if (dimensions_[other] == dimensions_[d] && sizes[other] != sizes[d]) {
+                CPLError(CE_Failure, CPLE_IllegalArg,
+                         "array %s has the dimension %s twice, which cannot have two sizes",
+                         m_osFullName.c_str(), dimensions_[d]->GetName().c_str());
+                return false;
+            }
+        }
+    }
+    for (size_t d = 0; d < sizes.size(); d++) {
+        const auto dimension = std::dynamic_pointer_cast<Zarr3Dimension>(dimensions_[d]);
+        if (dimensions_[d]->GetSize() == sizes[d])
+            continue;
+        std::vector<std::shared_ptr<Zarr3MDArray>> arrays = {
+            std::dynamic_pointer_cast<Zarr3MDArray>(self())};
+        if (dimension != nullptr && dimension->is_shared()) {
+            arrays.clear();
+            if (!tree_->arrays_with(*dimension, &arrays))
+                return false;
+        }
+        for (const auto &array : arrays) {
+            if (!array->resize_along(dimensions_[d].get(), sizes[d]))
+                return false;
+        }
+        if (dimension != nullptr)
+            dimension->set_size(sizes[d]);
+    }
+    return true;
+}
+
+bool Zarr3MDArray::resize_along(const GDALDimension *dimension, uint64_t size) {
+    const zb_array_info *info = array_.info();
+    std::vector<uint64_t> shape(info->shape, info->shape + info->ndim);
+    for (size_t d = 0; d < shape.size(); d++) {
+        if (dimensions_[d].get() == dimension)
+            shape[d] = size;
+    }
+    zb_error err;
+    fresh_.reset();
+    if (array_.resize(shape, &err) == ZB_OK)
+        return true;
+    report(err);
+    return false;
+}
+
+bool Zarr3MDArray::rename_dimension(const GDALDimension *dimension, const std::string &name) {
+    std::vector<std::string> names;
+    for (uint32_t d = 0; d < array_.info()->ndim; d++) {
+        const char *const *stored = array_.info()->dimension_names;
+        const char *own = stored == nullptr ? nullptr : stored[d];
+        names.push_back(dimensions_[d].get() == dimension ? name : own == nullptr ? "" : own);
+    }
+    zb_error err;
+    if (fresh_)
+        fresh_->names = names;
+    if (array_.name_dimensions(names, &err) == ZB_OK)
+        return true;
+    report(err);
+    return false;
+}
+
+bool Zarr3MDArray::Rename(const std::string &name) {
+    if (!may_change())
+        return false;
+    const std::string from = path(), to = join_path(parent_path(from), name);
+    zb_error err;
+    if (name.empty() || name.find('/') != std::string::npos || from.empty()) {
+        CPLError(CE_Failure, CPLE_IllegalArg, "array %s cannot be called '%s'",
+                 m_osFullName.c_str(), name.c_str());
+        return false;
+    }
+    if (!flush())
+        return false;
+    if (zb_node_move(tree_->store(), from.c_str(), to.c_str(), &err) != ZB_OK) {
+        report(err);
+        return false;
+    }
+    tree_->moved(from, to);
+    return true;
+}
+
+void Zarr3MDArray::moved_to(const std::string &path) {
+    zb_error err;
+    if (array_.move_to(path, &err) != ZB_OK)
+        report(err);
+    m_osName = tree_->short_name(path);
+    m_osFullName = tree_->full_name(path);
+    forget_properties();
+}
+
+} // namespace zarr3

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+#include "multidim/tree.h"
+
+#include "array/attributes.h"
+#include "array/dimension_names.h"
+#include "base/errors.h"
+#include "multidim/dimension.h"
+#include "multidim/group.h"
+#include "multidim/md_array.h"
+
+namespace zarr3 {
+
+Tree::Tree(Hierarchy hierarchy, TreeOptions options)
+    : hierarchy_(std::move(hierarchy)), options_(std::move(options)) {
+}
+
+bool Tree::may_write(const std::string &name) const {
+    if (!options_.update)
+        CPLError(CE_Failure, CPLE_NoWriteAccess, "%s: the dataset is not open for updating",
+                 name.c_str());
+    return options_.update;
+}
+
+/* ---- Names ---- */
+
+bool is_at_or_below(const std::string &path, const std::string &node) {
+    return node.empty() || path == node ||
+           (path.compare(0, node.size(), node) == 0 && path[node.size()] == '/');
+}
+
+std::string Tree::short_name(const std::string &path) const {
+    if (!path.empty())
+        return last_part(path);
+    const std::string name = CPLGetBasename(hierarchy_.root.c_str());
+    return name.empty() ? "array" : name;
+}
+
+std::string Tree::full_name(const std::string &path) const {
+    if (path == options_.base && !(options_.single && options_.array == path))
+        return "/";
+    if (!is_at_or_below(path, options_.base) || path == options_.base)
+        return "/" + short_name(path);
+    const std::string &base = options_.base;
+    return "/" + path.substr(base.empty() ? 0 : base.size() + 1);
+}
+
+/* ---- Groups and arrays ---- */
+
+std::shared_ptr<Zarr3Group> Tree::root() {
+    return group(options_.base);
+}
+
+std::shared_ptr<Zarr3Group> Tree::group(const std::string &path, NodePtr known) {
+    std::shared_ptr<Zarr3Group> found = groups_[path].lock();
+    if (found != nullptr)
+        return found;
+    zb_error err = {};
+    const bool is_view = options_.single && path == options_.base; /* of an array: needs no node */
+    if (known == nullptr && !is_view)
+        known = open_node(store(), path, &err);
+    if (!is_view && (known == nullptr || zb_node_array(known.get()) != nullptr)) {
+        if (known == nullptr)
+            report(err);
+        else
+            CPLError(CE_Failure, CPLE_AppDefined, "/%s is an array", path.c_str());
+        return nullptr;
+    }
+    found = Zarr3Group::make(shared_from_this(), path, known);
+    groups_[path] = found;
+    return found;
+}
+
+std::shared_ptr<Zarr3MDArray> Tree::array(const std::string &path, NodePtr known,
+                                          std::string *reason) {
+    std::shared_ptr<Zarr3MDArray> found = arrays_[path].lock();
+    if (found != nullptr)
+        return found;
+    zb_error err = {};
+    if (known == nullptr)
+        known = open_node(store(), path, &err);
+    if (known == nullptr || zb_node_array(known.get()) == nullptr) {
+        *reason = known == nullptr ? err.message : "it is a group";
+        return nullptr;
+    }
+    found = Zarr3MDArray::make(shared_from_this(), known, reason);
+    if (found != nullptr)
+        keep(path, found);
+    return found;
+}
+
+void Tree::keep(const std::string &path, const std::shared_ptr<Zarr3MDArray> &array) {
+    arrays_[path] = array;
+}
+
+std::vector<std::shared_ptr<Zarr3MDArray>> Tree::open_arrays() const {
+    std::vector<std::shared_ptr<Zarr3MDArray>> result;
+    for (const auto &[path, array] : arrays_) {
+        if (std::shared_ptr<Zarr3MDArray> open = array.lock())
+            result.push_back(open);
+    }
+    return result;
+}
+
+void Tree::moved(const std::string &from, const std::string &to) {
+    std::map<std::string, std::weak_ptr<Zarr3Group>> groups;
+    std::map<std::string, std::weak_ptr<Zarr3MDArray>> arrays;
+    for (const auto &[path, weak] : groups_) {
+        const bool moves = is_at_or_below(path, from);
+        const std::string now = moves ? to + path.substr(from.size()) : path;
+        const auto group = weak.lock();
+        if (group != nullptr && moves)
+            group->moved_to(now);
+        groups[now] = weak;
+    }
+    for (const auto &[path, weak] : arrays_) {
+        const bool moves = is_at_or_below(path, from);
+        const std::string now = moves ? to + path.substr(from.size()) : path;
+        const auto array = weak.lock();
+        if (array != nullptr && moves)
+            array->moved_to(now);
+        arrays[now] = weak;
+    }
+    groups_ = std::move(groups);
+    arrays_ = std::move(arrays);
+    std::map<DimensionKey, std::shared_ptr<Zarr3Dimension>> dimensions;
+    for (const auto &[key, dimension] : dimensions_) {
+        dimension->moved(from, to);
+        dimensions[{dimension->group(), key.second}] = dimension;
+    }
+    dimensions_ = std::move(dimensions);
+}
+
+void Tree::deleted(const std::string &path) {
+    for (auto entry = groups_.begin(); entry != groups_.end();) {
+        const auto group = entry->second.lock();
+        const bool goes = is_at_or_below(entry->first, path);
+        if (goes && group != nullptr)
+            group->Deleted();
+        entry = goes ? groups_.erase(entry) : std::next(entry);
+    }
+    for (auto entry = arrays_.begin(); entry != arrays_.end();) {
+        const auto array = entry->second.lock();
+        const bool goes = is_at_or_below(entry->first, path);
+        if (goes && array != nullptr)
+            array->Deleted();
+        entry = goes ? arrays_.erase(entry) : std::next(entry);
+    }
+    /* A dimension lives as long as something has it. */
+    for (auto entry = dimensions_.begin(); entry != dimensions_.end();) {
+        const bool unused =
+            entry->second.use_count() == 1 && created_.count(entry->second.get()) == 0;
+        const bool goes = unused || (!path.empty() && is_at_or_below(entry->first.first, path));
+        if (goes)
+            created_.erase(entry->second.get());
+        entry = goes ? dimensions_.erase(entry) : std::next(entry);
+    }
+}
+
+/* ---- Dimensions ---- */
+
+std::shared_ptr<Zarr3Dimension> Tree::known_dimension(const std::string &group,
+                                                      const std::string &name) const {
+    const auto found = dimensions_.find({group, name});
+    return found == dimensions_.end() ? nullptr : found->second;
+}
+
+std::string Tree::home_of(std::string group, const std::string &name, uint64_t size) const {
+    const std::string own = group;
+    for (;;) {
+        const auto known = known_dimension(group, name);
+        if (known != nullptr && known->GetSize() == size)
+            return group;
+        if (group == options_.base || group.empty())
+            return own;
+        group = parent_path(group);
+    }
+}
+
+std::shared_ptr<Zarr3Dimension> Tree::dimension(const zb_node *array, uint32_t dim,
+                                                NearbyNodes &around) {
+    const zb_array_info *info = zb_node_array(array);
+    const std::string path = zb_node_path(array), name = dimension_name(info, dim);
+    const uint64_t size = info->shape[dim];
+    if (name.empty())
+        return std::make_shared<Zarr3Dimension>(shared_from_this(), Zarr3Dimension::Of::Array,
+                                                full_name(path), path, dimension_label(info, dim),
+                                                size);
+    const NodePtr coordinate = around.find_coordinate(info, dim);
+    const std::string group = coordinate != nullptr ? parent_path(zb_node_path(coordinate.get()))
+                                                    : home_of(parent_path(path), name, size);
+    std::shared_ptr<Zarr3Dimension> known = known_dimension(group, name);
+    if (known != nullptr && known->GetSize() != size) /* a namesake */
+        return std::make_shared<Zarr3Dimension>(shared_from_this(), Zarr3Dimension::Of::Array,
+                                                full_name(path), path, name, size);
+    if (known == nullptr) {
+        known = std::make_shared<Zarr3Dimension>(shared_from_this(), Zarr3Dimension::Of::Group,
+                                                 full_name(group), group, name, size);
+        dimensions_[{group, name}] = known;
+    }
+    if (coordinate != nullptr)
+        known->take_coordinate(coordinate);
+    return known;
+}
+
+std::shared_ptr<Zarr3Dimension>
+Tree::create_dimension(const std::string &group, const std::string &name, const std::string &type,
+                       const std::string &direction, uint64_t size) {
+    if (known_dimension(group, name) != nullptr) {
+        CPLError(CE_Failure, CPLE_AppDefined, "%s has a dimension %s already",
+                 full_name(group).c_str(), name.c_str());
+        return nullptr;
+    }
+    auto made = std::make_shared<Zarr3Dimension>(shared_from_this(), Zarr3Dimension::Of::Group,
+                                                 full_name(group), group, name, size);
+    made->set_axis(type, direction);
+    dimensions_[{group, name}] = made;
+    created_.insert(made.get());
+    return made;
+}
+
+std::vector<std::shared_ptr<Zarr3Dimension>> Tree::dimensions(const std::string &group) {
+    std::vector<std::shared_ptr<Zarr3Dimension>> result;
+    for (const auto &[key, dimension] : dimensions_) {
+        if (key.first == group)
+            result.push_back(dimension);
+    }
+    return result;
+}
+
+void Tree::rename_dimension(const Zarr3Dimension &dimension, const std::string &name) {
+    const DimensionKey before = {dimension.group(), dimension.GetName()};
+    const auto found = dimensions_.find(before);
+    if (found == dimensions_.end())
+        return;
+    const std::shared_ptr<Zarr3Dimension> kept = found->second;
+    dimensions_.erase(found);
+    dimensions_[{before.first, name}] = kept;
+}
+
+namespace {
+
+/* The arrays with a dimension of that name and length. */
+struct Wanted {
+    std::string name;
+    uint64_t size;
+    std::vector<std::string> paths;
+};
+
+} // namespace
+
+static int note_array(void *context, const zb_entry *entry) {
+    Wanted *wanted = static_cast<Wanted *>(context);
+    for (uint32_t d = 0; entry->array != nullptr && d < entry->array->ndim; d++) {
+        if (dimension_name(entry->array, d) == wanted->name &&
+            entry->array->shape[d] == wanted->size) {
+            wanted->paths.push_back(entry->path);
+            break;
+        }
+    }
+    return 0;
+}
+
+bool Tree::arrays_with(const Zarr3Dimension &dimension,
+                       std::vector<std::shared_ptr<Zarr3MDArray>> *arrays) {
+    Wanted wanted = {dimension.GetName(), dimension.GetSize(), {}};
+    zb_error err;
+    if (zb_node_each(store(), dimension.group().c_str(), note_array, &wanted, &err) != ZB_OK) {
+        report(err);
+        return false;
+    }
+    for (const std::string &path : wanted.paths) {
+        std::string reason;
+        const auto found = array(path, nullptr, &reason);
+        if (found == nullptr) {
+            CPLError(CE_Failure, CPLE_NotSupported,
+                     "array /%s, which may have the dimension %s: %s", path.c_str(),
+                     dimension.GetFullName().c_str(), reason.c_str());
+            return false;
+        }
+        for (const auto &other : found->GetDimensions()) {
+            if (other.get() == &dimension) {
+                arrays->push_back(found);
+                break;
+            }
+        }
+    }
+    return true;
+}
+
+/* ---- Storing ---- */
+
+CPLErr Tree::flush() {
+    CPLErr result = has_loss_ ? CE_Failure : CE_None;
+    has_loss_ = false;
+    for (const auto &array : open_arrays()) {
+        if (!array->flush())
+            result = CE_Failure;
+    }
+    zb_error err;
+    if (options_.update && zb_store_settle(store(), &err) != ZB_OK) {
+        report(err);
+        result = CE_Failure;
+    }
+    return result;
+}
+
+void Tree::abandon() {
+    for (const auto &array : open_arrays())
+        array->abandon();
+}
+
+} // namespace zarr3

@@ -1,0 +1,400 @@
+# SPDX-License-Identifier: MIT
+"""New stores, and changes of stores, through GDAL's multidimensional API."""
+import json
+import pathlib
+import shutil
+
+import numpy as np
+import pytest
+import zarr
+from osgeo import gdal, osr
+
+from conftest import Errors, put
+from mdim import add, kind_of, new_mdim, opened_mdim
+
+NUMBERS = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32",
+           "float64", "complex64", "complex128"]
+
+
+def document(path, node=""):
+    return json.loads((pathlib.Path(path) / node / "zarr.json").read_text())
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "x.zarr"
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
+def test_numbers(path, dtype):
+    data = np.arange(24).reshape(2, 3, 4).astype(dtype)
+    dataset, group = new_mdim(path)
+    array = add(group, "a", data)
+    assert np.array_equal(array.ReadAsArray(), data)
+    del array, group, dataset
+    assert np.array_equal(zarr.open_array(str(path / "a"))[...], data)
+    assert document(path, "a")["dimension_names"] == ["a_0", "a_1", "a_2"]
+
+
+def test_parts_with_steps(path):
+    """Any part can be written, and read again before anything is closed."""
+    dataset, group = new_mdim(path)
+    expected = np.zeros((10, 12), "i4")
+    array = add(group, "a", expected, options=["BLOCKSIZE=4,5"])
+    part = np.arange(1, 13, dtype="i4").reshape(3, 4)
+    array.Write(part.tobytes(), array_start_idx=[9, 1], count=[3, 4], array_step=[-3, 3])
+    expected[9:2:-3, 1:11:3] = part
+    assert np.array_equal(array.ReadAsArray(), expected)
+    array.Write(part.T.copy().tobytes(), array_start_idx=[0, 0], count=[3, 4], buffer_stride=[1, 3])
+    expected[:3, :4] = part
+    assert np.array_equal(array.ReadAsArray([0, 0], [5, 6]), expected[:5, :6])
+    array.Write(np.array([1.6, -2.4]).tobytes(), array_start_idx=[7, 7], count=[1, 2],
+                buffer_datatype=kind_of("f8"))
+    expected[7, 7:9] = [2, -2]
+    del array, group, dataset
+    assert np.array_equal(zarr.open_array(str(path / "a"))[...], expected)
+
+
+def test_all_holders_of_an_array_see_what_one_writes(path):
+    dataset, group = new_mdim(path)
+    one = add(group, "a", np.zeros(100, "i2"))
+    two = group.OpenMDArray("a")
+    one.Write(np.ones(3, "i2").tobytes(), array_start_idx=[5], count=[3])
+    assert two.ReadAsArray()[4:9].tolist() == [0, 1, 1, 1, 0]
+    del dataset, group, one
+    two.Write(np.ones(1, "i2").tobytes(), array_start_idx=[0], count=[1])
+    del two
+    assert zarr.open_array(str(path / "a"))[:9].tolist() == [1, 0, 0, 0, 0, 1, 1, 1, 0]
+
+
+def test_text(path):
+    dataset, group = new_mdim(path)
+    kind = gdal.ExtendedDataType.CreateString()
+    array = group.CreateMDArray("s", [group.CreateDimension("n", None, None, 3)], kind)
+    texts = ["a", "été", "x" * 1000]
+    assert array.Write(texts) == gdal.CE_None
+    assert array.Read() == texts
+    del array, group, dataset
+    assert document(path, "s")["data_type"] == "string"
+    assert list(zarr.open_array(str(path / "s"))[...]) == texts
+
+
+def test_structs(path):
+    component = gdal.EDTComponent.Create
+    fields = [component("x", 0, kind_of("i2")), component("y", 8, kind_of("f8"))]
+    kind = gdal.ExtendedDataType.CreateCompound("pair", 16, fields)
+    dataset, group = new_mdim(path)
+    array = group.CreateMDArray("s", [group.CreateDimension("n", None, None, 2)], kind)
+    memory = np.dtype({"names": ["x", "y"], "formats": ["i2", "f8"], "offsets": [0, 8],
+                       "itemsize": 16})
+    values = np.array([(1, 2.5), (-3, 4.5)], memory)
+    assert array.Write(values.tobytes()) == gdal.CE_None
+    del array, group, dataset
+    assert [field["name"] for field in
+            document(path, "s")["data_type"]["configuration"]["fields"]] == ["x", "y"]
+    _, group = opened_mdim(path)
+    found = np.frombuffer(bytes(group.OpenMDArray("s").Read()), memory)
+    assert found["x"].tolist() == [1, -3] and found["y"].tolist() == [2.5, 4.5]
+    text = gdal.ExtendedDataType.CreateCompound(
+        "t", 8, [component("s", 0, gdal.ExtendedDataType.CreateString())])
+    dataset, group = opened_mdim(path, update=True)
+    with Errors() as errors:
+        assert group.CreateMDArray("t", [], text) is None
+    assert "the field s is text" in errors.failures[0]
+
+
+def test_types_without_a_zarr_form(path):
+    _, group = new_mdim(path)
+    with Errors() as errors:
+        kind = gdal.ExtendedDataType.Create(gdal.GDT_CInt16)
+        assert group.CreateMDArray("a", [], kind) is None
+    assert "CFloat32 has" in errors.failures[0]
+
+
+def test_options(path):
+    dataset, group = new_mdim(path, "COMPRESS=GZIP")
+    add(group, "plain", np.zeros((8, 8), "u1"))
+    add(group, "sharded", np.zeros((8, 8), "u1"),
+        options=["COMPRESS=NONE", "BLOCKSIZE=2,4", "SHARD=8,8", "DIM_SEPARATOR=."])
+    add(group, "line", np.zeros(100, "u1"), options=["BLOCKSIZE=30", "CHECKSUM=YES"])
+    with Errors() as errors:
+        kind = kind_of("u1")
+        dimensions = [group.CreateDimension(name, None, None, 3) for name in "qrs"]
+        assert group.CreateMDArray("bad", dimensions, kind, ["BLOCKSIZE=2,2"]) is None
+        assert group.CreateMDArray("bad", dimensions, kind, ["COMPRESS=LZW"]) is None
+    assert "2 extents, the array has 3" in errors.failures[0] and "LZW" in errors.failures[1]
+    del dataset, group
+    codecs = lambda name: [codec["name"] for codec in document(path, name)["codecs"]]  # noqa: E731
+    assert codecs("plain") == ["bytes", "gzip"] and codecs("sharded") == ["sharding_indexed"]
+    assert codecs("line") == ["bytes", "gzip", "crc32c"]
+    assert document(path, "line")["chunk_grid"]["configuration"]["chunk_shape"] == [30]
+    assert document(path, "sharded")["chunk_key_encoding"]["configuration"]["separator"] == "."
+
+
+def test_planes_are_cut_as_those_of_rasters(path):
+    dataset, group = new_mdim(path)
+    dimensions = [group.CreateDimension("t", gdal.DIM_TYPE_TEMPORAL, None, 4),
+                  group.CreateDimension("y", gdal.DIM_TYPE_HORIZONTAL_Y, None, 2000),
+                  group.CreateDimension("x", gdal.DIM_TYPE_HORIZONTAL_X, None, 3000)]
+    array = group.CreateMDArray("a", dimensions, kind_of("f4"))
+    assert array.GetBlockSize() == [1, 512, 512]
+    array = group.CreateMDArray("b", dimensions, kind_of("f4"), ["BLOCKSIZE=100x50"])
+    assert array.GetBlockSize() == [1, 50, 100]
+
+
+def test_attributes(path):
+    dataset, group = new_mdim(path)
+    array = add(group, "a", np.zeros(2))
+    text = gdal.ExtendedDataType.CreateString()
+    for owner in (group, array):
+        owner.CreateAttribute("text", [], text).Write("été")
+        owner.CreateAttribute("texts", [2], text).Write(["a", "b"])
+        owner.CreateAttribute("int", [], kind_of("i4")).Write(7)
+        owner.CreateAttribute("reals", [2], kind_of("f8")).Write([1.0, np.nan])
+        owner.CreateAttribute("float", [], kind_of("f4")).Write(0.1)
+        owner.CreateAttribute("grid", [2, 2], kind_of("i4")).WriteRaw(np.arange(4, dtype="i4"))
+        kind = gdal.ExtendedDataType.CreateString(0, gdal.GEDTST_JSON)
+        owner.CreateAttribute("json", [], kind).Write('{"a": true}')
+        with Errors() as errors:
+            assert owner.CreateAttribute("text", [], text) is None
+            assert owner.CreateAttribute("c", [], kind_of("c16")) is None
+        assert "there is one" in errors.failures[0] and "real numbers" in errors.failures[1]
+    array.GetAttribute("int").Write(8)
+    array.GetAttribute("text").Rename("comment")
+    assert array.DeleteAttribute("texts") == gdal.CE_None
+    with Errors() as errors:
+        assert array.DeleteAttribute("texts") != gdal.CE_None
+    del owner, array, group, dataset
+    expected = {"text": "été", "texts": ["a", "b"], "int": 7, "reals": [1.0, "NaN"],
+                "float": float(np.float32(0.1)), "grid": [[0, 1], [2, 3]], "json": {"a": True}}
+    assert document(path)["attributes"] == expected
+    del expected["texts"]
+    assert document(path, "a")["attributes"] == {
+        **{name: value for name, value in expected.items() if name != "text"}, "int": 8,
+        "comment": "été"}
+
+
+def test_properties(path):
+    srs = osr.SpatialReference()
+    srs.ImportFromEPSG(32631)
+    dataset, group = new_mdim(path)
+    y = group.CreateDimension("y", gdal.DIM_TYPE_HORIZONTAL_Y, None, 2)
+    x = group.CreateDimension("x", gdal.DIM_TYPE_HORIZONTAL_X, None, 3)
+    for dimension, values in ((y, [20.0, 10.0]), (x, [1.0, 2.0, 3.0])):
+        coordinate = add(group, dimension.GetName(), values, [dimension])
+        dimension.SetIndexingVariable(coordinate)
+    array = group.CreateMDArray("a", [y, x], kind_of("i2"))
+    assert array.SetNoDataValueDouble(-5) == gdal.CE_None
+    assert array.SetUnit("K") == gdal.CE_None and array.SetScale(0.5) == gdal.CE_None
+    assert array.SetOffset(3) == gdal.CE_None and array.SetSpatialRef(srs) == gdal.CE_None
+    array.Write(np.ones((1, 3), "i2").tobytes(), array_start_idx=[0, 0], count=[1, 3])
+    del coordinate, array, dimension, x, y, group, dataset
+    attributes = document(path, "a")["attributes"]
+    assert document(path, "a")["fill_value"] == -5
+    assert (attributes["units"], attributes["scale_factor"], attributes["add_offset"],
+            attributes["_FillValue"]) == ("K", 0.5, 3.0, -5)
+    assert document(path, "x")["attributes"] == {"axis": "X"}
+    raster = gdal.Open(str(path))
+    assert raster.GetSpatialRef().GetAuthorityCode(None) == "32631"
+    assert raster.GetGeoTransform() == (0.5, 1, 0, 25, 0, -10)
+    assert raster.ReadAsArray().tolist() == [[1, 1, 1], [-5, -5, -5]]
+    dataset, group = opened_mdim(path, update=True)
+    array = group.OpenMDArray("a")
+    assert array.GetSpatialRef().GetAuthorityCode(None) == "32631"
+    assert (array.GetUnit(), array.GetScale(), array.GetOffset()) == ("K", 0.5, 3)
+    assert array.GetNoDataValueAsDouble() == -5
+    array.SetUnit("")
+    array.DeleteNoDataValue()
+    array.SetSpatialRef(None)
+    assert array.GetUnit() == "" and array.GetNoDataValue() is None
+    del array, group, dataset
+    _, group = opened_mdim(path)
+    assert group.OpenMDArray("a").GetSpatialRef() is None
+    assert group.OpenMDArray("a").GetNoDataValue() is None
+    assert group.OpenMDArray("x").ReadAsArray().tolist() == [1, 2, 3]
+
+
+def test_a_crs_beside_a_place_that_stays(store):
+    """Setting the CRS of an array in a store of another program leaves its coordinates alone."""
+    path, root = store
+    put(root, "x", [0.0, 1.0], dims=["x"])
+    put(root, "y", [0.0, 1.0], dims=["y"])
+    put(root, "crs", 0, {"crs_wkt": "", "GeoTransform": "5 1 0 5 0 1"})
+    put(root, "a", np.zeros((2, 2)), {"grid_mapping": "crs"}, ["y", "x"])
+    srs = osr.SpatialReference()
+    srs.ImportFromEPSG(4326)
+    dataset, group = opened_mdim(path, update=True)
+    group.OpenMDArray("a").SetSpatialRef(srs)
+    del group, dataset
+    assert root["x"][...].tolist() == [0, 1] and root["y"][...].tolist() == [0, 1]
+    assert document(path, "crs")["attributes"]["GeoTransform"] == "5 1 0 5 0 1"
+    assert gdal.Open(path).GetSpatialRef().GetAuthorityCode(None) == "4326"
+
+
+def test_groups(path):
+    dataset, group = new_mdim(path)
+    deep = group.CreateGroup("g").CreateGroup("h")
+    assert deep.GetFullName() == "/g/h"
+    add(deep, "a", np.arange(3))
+    with Errors() as errors:
+        assert group.CreateGroup("g") is None and group.CreateGroup("a/b") is None
+    assert len(errors.failures) == 2
+    assert group.GetGroupNames() == ["g"]
+    with Errors() as errors:
+        assert group.OpenGroup("missing") is None and group.OpenMDArray("missing") is None
+    assert [text for text in errors.failures if "does not exist" not in text] == []
+    assert group.OpenMDArrayFromFullname("/g/h/a").ReadAsArray().tolist() == [0, 1, 2]
+    del deep, group, dataset
+    assert zarr.open_group(str(path))["g/h/a"][...].tolist() == [0, 1, 2]
+
+
+def test_delete(path):
+    dataset, group = new_mdim(path)
+    array = add(group, "a", np.zeros(3))
+    deep = add(group.CreateGroup("g"), "b", np.zeros(3))
+    with Errors() as errors:
+        assert group.DeleteGroup("a") != gdal.CE_None
+        assert group.DeleteMDArray("missing") != gdal.CE_None
+    assert len(errors.failures) == 2
+    assert group.DeleteMDArray("a") == gdal.CE_None and group.DeleteGroup("g") == gdal.CE_None
+    with Errors() as errors:
+        assert array.Read() is None and deep.Write(np.zeros(3)) != gdal.CE_None
+    assert len(errors.failures) == 2
+    assert group.GetMDArrayNames() is None or group.GetMDArrayNames() == []
+    add(group, "a", np.ones(2), [group.CreateDimension("new", None, None, 2)])
+    del array, deep, group, dataset
+    assert sorted(item.name for item in path.iterdir()) == ["a", "zarr.json"]
+
+
+def test_rename(path):
+    dataset, group = new_mdim(path)
+    inner = group.CreateGroup("g")
+    array = add(inner, "a", np.arange(3))
+    assert array.Rename("b") == gdal.CE_None and array.GetFullName() == "/g/b"
+    assert inner.Rename("h") == gdal.CE_None and array.GetFullName() == "/h/b"
+    assert array.ReadAsArray().tolist() == [0, 1, 2]
+    array.Write(np.array([7]).tobytes(), array_start_idx=[1], count=[1])
+    assert array.GetDimensions()[0].Rename("n") == gdal.CE_None
+    assert array.GetDimensions()[0].GetFullName() == "/h/n"
+    with Errors() as errors:
+        assert array.Rename("x/y") != gdal.CE_None and group.Rename("r") != gdal.CE_None
+    assert len(errors.failures) == 2
+    assert inner.GetMDArrayNames() == ["b"]
+    del array, inner, group, dataset
+    found = zarr.open_group(str(path))["h/b"]
+    assert found[...].tolist() == [0, 7, 2] and found.metadata.dimension_names == ("n",)
+
+
+def test_resize(path):
+    """All arrays of a dimension get its new size, in other groups as well; the rest keep theirs."""
+    dataset, group = new_mdim(path)
+    t = group.CreateDimension("t", None, None, 3)
+    time = add(group, "t", np.arange(3), [t])
+    array = add(group, "a", np.ones((3, 2)), [t, group.CreateDimension("x", None, None, 2)])
+    deep = add(group.CreateGroup("g"), "b", np.ones(3), [t])
+    other = add(group, "other", np.ones(3))
+    assert array.Resize([5, 2]) == gdal.CE_None
+    assert t.GetSize() == 5 and time.GetDimensions()[0].GetSize() == 5
+    array.Write(np.full((2, 2), 4.0).tobytes(), array_start_idx=[3, 0], count=[2, 2])
+    assert array.ReadAsArray()[:, 0].tolist() == [1, 1, 1, 4, 4]
+    assert deep.ReadAsArray().tolist() == [1, 1, 1, 0, 0]
+    assert array.Resize([2, 2]) == gdal.CE_None
+    with Errors() as errors:
+        assert array.Resize([2]) != gdal.CE_None
+    assert errors.failures
+    del t, time, array, deep, other, group, dataset
+    shapes = {name: zarr.open_array(str(path / name)).shape for name in ("t", "a", "g/b", "other")}
+    assert shapes == {"t": (2,), "a": (2, 2), "g/b": (2,), "other": (3,)}
+
+
+def test_growing_from_nothing(path):
+    _, group = new_mdim(path)
+    t = group.CreateDimension("t", None, None, 0)
+    array = group.CreateMDArray("a", [t], kind_of("i2"))
+    for step in range(3):
+        assert array.Resize([step + 1]) == gdal.CE_None
+        array.Write(np.array([step], "i2").tobytes(), array_start_idx=[step], count=[1])
+    assert t.GetSize() == 3 and array.ReadAsArray().tolist() == [0, 1, 2]
+
+
+def test_one_dimension_twice(path):
+    _, group = new_mdim(path)
+    n = group.CreateDimension("n", None, None, 3)
+    array = add(group, "a", np.ones((3, 3)), [n, n])
+    with Errors() as errors:
+        assert array.Resize([3, 4]) != gdal.CE_None
+    assert "two sizes" in errors.failures[0]
+    assert array.Resize([2, 2]) == gdal.CE_None
+    assert array.ReadAsArray().shape == (2, 2)
+
+
+def test_what_an_array_could_not_store_fails_the_dataset(path):
+    """Also when the program has let the array go before: else a copy would replace a whole store."""
+    dataset, group = new_mdim(path)
+    array = add(group, "a", np.zeros(8), options=["BLOCKSIZE=4"])
+    array.Write(np.ones(1).tobytes(), array_start_idx=[1], count=[1])
+    with Errors() as errors:
+        shutil.rmtree(path / "a" / "c", ignore_errors=True)
+        (path / "a" / "c").write_text("in the way")
+        del array
+        assert dataset.FlushCache() != gdal.CE_None
+    assert errors.failures
+    (path / "a" / "c").unlink()
+    assert dataset.FlushCache() == gdal.CE_None
+
+
+def test_update_keeps_what_it_does_not_know(store):
+    path, root = store
+    put(root, "a", np.zeros(3), {"extra": {"a": [1, 2]}}, ["x"])
+    dataset, group = opened_mdim(path, update=True)
+    array = group.OpenMDArray("a")
+    array.Write(np.ones(3))
+    array.SetUnit("m")
+    del array, group, dataset
+    assert document(path, "a")["attributes"] == {"extra": {"a": [1, 2]}, "units": "m"}
+    assert root["a"][...].tolist() == [1, 1, 1]
+
+
+def test_reading_changes_nothing(store):
+    path, root = store
+    put(root, "a", np.zeros(3))
+    before = (pathlib.Path(path) / "zarr.json").read_bytes()
+    _, group = opened_mdim(path)
+    array = group.OpenMDArray("a")
+    with Errors() as errors:
+        assert array.Write(np.ones(3)) != gdal.CE_None and array.SetUnit("m") != gdal.CE_None
+        assert group.CreateGroup("g") is None and group.DeleteMDArray("a") != gdal.CE_None
+        assert group.CreateAttribute("a", [], kind_of("i4")) is None
+        assert array.Resize([4]) != gdal.CE_None and array.Rename("b") != gdal.CE_None
+    assert len(errors.failures) == 7
+    assert (pathlib.Path(path) / "zarr.json").read_bytes() == before
+
+
+def test_consolidated_metadata_stay_true(store):
+    path, root = store
+    put(root, "a", np.zeros(3))
+    zarr.consolidate_metadata(path)
+    dataset, group = opened_mdim(path, update=True)
+    add(group, "b", np.ones(2))
+    del group, dataset
+    found = document(path)["consolidated_metadata"]["metadata"]
+    assert sorted(found) == ["a", "b"]
+
+
+def test_memory_files():
+    dataset, group = new_mdim("/vsimem/mdim.zarr")
+    add(group, "a", np.arange(4))
+    del group, dataset
+    _, group = opened_mdim("/vsimem/mdim.zarr")
+    assert group.OpenMDArray("a").ReadAsArray().tolist() == [0, 1, 2, 3]
+    gdal.GetDriverByName("Zarr3").Delete("/vsimem/mdim.zarr")
+
+
+def test_other_directories_are_not_replaced(tmp_path):
+    (tmp_path / "x.zarr").mkdir()
+    (tmp_path / "x.zarr" / "mine.txt").write_text("mine")
+    with Errors() as errors:
+        driver = gdal.GetDriverByName("Zarr3")
+        assert driver.CreateMultiDimensional(str(tmp_path / "x.zarr")) is None
+    assert "not overwritten" in errors.failures[0]
+    assert (tmp_path / "x.zarr" / "mine.txt").read_text() == "mine"
