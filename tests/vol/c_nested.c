@@ -152,7 +152,7 @@ static void memory_of_the_programs_manager(void **state) {
         hid_t data = create_rows(files[k], "managed");
         made = freed = 0;
         read_rows(data, list, rows);
-        assert_in_range(made, 6, 7); /* three or four texts, three lists */
+        assert_true(made == 6 || made == 7); /* three or four texts, three lists */
         assert_int_equal(freed, 0);
         assert_text(rows[2].text, "two");
         assert_int_equal(rows[1].to != 0, 1);
