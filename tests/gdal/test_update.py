@@ -375,7 +375,7 @@ def test_places_that_cannot_be_updated(store, tmp_path):
                            gdal.OF_RASTER | gdal.OF_UPDATE) is None
         assert gdal.OpenEx(path, gdal.OF_RASTER | gdal.OF_UPDATE,
                            open_options=["SYNC=SOON"]) is None
-    assert "local paths" in errors.failures[-2] and "SOON" in errors.failures[-1]
+    assert "local directories" in errors.failures[-2] and "SOON" in errors.failures[-1]
 
 
 @pytest.mark.parametrize("sync", ["NONE", "CLOSE", "ALWAYS"])

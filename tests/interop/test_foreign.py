@@ -12,7 +12,7 @@ import pytest
 
 def make_zip(path):
     with zipfile.ZipFile(path, "w") as file:
-        file.writestr("zarr.json", "{}")
+        file.writestr("data/zarr.txt", "{}")
 
 
 def make_references(path):

@@ -137,6 +137,10 @@ enum zb_code zb__foreign_root(zb_store *store, zb_error *err) {
             "(.zgroup, .zarray), which are what is read: copy the whole store");
     if (says(store, "attributes.json", "\"n5\"") || says(store, "attributes.json", "\"blockSize\""))
         return zb_fail(err, ZB_EUNSUPPORTED, "this is N5, not Zarr");
+    if (strcmp(store->ops->name, "zip") == 0)
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "this is a zip file without a Zarr node at its root, or in the one folder "
+                       "there");
     if (is_icechunk(store))
         return zb_fail(err, ZB_EUNSUPPORTED,
                        "this is an Icechunk repository, which is not read here: write its content "
