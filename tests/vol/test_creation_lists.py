@@ -272,7 +272,9 @@ def test_contiguous_datasets_keep_their_shape(tmp_path):
 
 
 def test_compact_datasets_are_small(tmp_path):
-    for name in ("x.zarr", "x.h5"):
+    # Debian's HDF5 2.2 ends the process by an assertion when the file is closed after that.
+    native = ["x.h5"] if h5py.version.hdf5_version_tuple < (2,) else []
+    for name in ("x.zarr", *native):
         with h5py.File(tmp_path / name, "w") as f:
             for count, good in ((65531, True), (65532, False)):
                 plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)

@@ -197,6 +197,7 @@ def test_xarray_round_trip(tmp_path):
         xarray.testing.assert_identical(got.isel(time=slice(2)).load(), made)
         assert (got["t"][2] == 7).all()
     with xarray.open_dataset(path, engine="h5netcdf", group="sub") as got:
-        xarray.testing.assert_identical(got.load(), part)
+        # later versions of h5netcdf resize what inherits the dimension, too
+        xarray.testing.assert_identical(got.isel(time=slice(2)).load(), part)
     with xarray.open_zarr(path, consolidated=False) as got:
         assert got["t"].dims == ("time", "y") and "y" not in got.variables
