@@ -25,8 +25,8 @@ typedef struct bytes {
 } bytes;
 
 static void add(bytes *to, uint64_t value, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        to->at[to->size++] = (uint8_t)(value >> (8 * i));
+    for (size_t i = 0; i < count; i++, value >>= 8)
+        to->at[to->size++] = (uint8_t)value;
 }
 
 static uint64_t narrow(uint64_t value) {

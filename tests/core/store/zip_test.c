@@ -16,8 +16,8 @@ typedef struct archive {
 } archive;
 
 static void add(unsigned char *to, size_t *size, uint64_t value, int bytes) {
-    for (int i = 0; i < bytes; i++)
-        to[(*size)++] = (unsigned char)(value >> (8 * i));
+    for (int i = 0; i < bytes; i++, value >>= 8)
+        to[(*size)++] = (unsigned char)value;
 }
 
 static void add_text(unsigned char *to, size_t *size, const void *text, size_t length) {
