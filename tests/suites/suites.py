@@ -91,7 +91,7 @@ SECONDS = 3600
 def h5py_tests(checkout):
     """The suite of a checkout, run against the h5py that is installed."""
     tests = next(path for path in (checkout / "h5py" / "tests", checkout / "tests", checkout)
-                 if (path / "common.py").exists())
+                 if (path / "common.py").exists()).resolve()  # a package's modules know one path
     command = [sys.executable, "-m", "pytest", "-v", "--no-header", "--tb=no", "-p",
                "no:cacheprovider", tests]
     if subprocess.run([sys.executable, "-c", "import pytest_forked"],
