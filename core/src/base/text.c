@@ -8,6 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+void zb__text_fail(zb__text *text) {
+    free(text->data);
+    *text = (zb__text){.failed = 1};
+}
+
 /* Makes room for count more bytes and the NUL behind them. */
 static int reserve(zb__text *text, size_t count) {
     if (text->failed)
@@ -17,8 +22,7 @@ static int reserve(zb__text *text, size_t count) {
     size_t capacity = 2 * text->capacity + count + 64;
     char *grown = realloc(text->data, capacity);
     if (!grown) {
-        free(text->data);
-        *text = (zb__text){.failed = 1};
+        zb__text_fail(text);
         return 0;
     }
     text->data = grown;

@@ -21,6 +21,9 @@ typedef struct zb__text {
    in huge pages where there are many. */
 void zb__text_expect(zb__text *text, size_t bytes);
 
+/* Memory has run out for a part of it. */
+void zb__text_fail(zb__text *text);
+
 void zb__text_put(zb__text *text, const char *bytes, size_t count);
 void zb__text_add(zb__text *text, const char *string);
 void zb__text_addf(zb__text *text, const char *format, ...) ZB_PRINTF(2, 3);

@@ -264,7 +264,7 @@ static void put_value(const splice *s, zb__text *out, const char *name, const zb
     if (text)
         zb__text_put(out, text, size);
     else
-        out->failed = 1;
+        zb__text_fail(out);
     free(text);
 }
 
