@@ -40,7 +40,7 @@ typedef struct comparison {
 
 static int compare_name(void *context, const char *name) {
     comparison *c = context;
-    assert_in_range(c->met, 0, c->children->count - 1);
+    assert_true(c->met < c->children->count);
     assert_string_equal(name, c->children->child[c->met].name);
     return ++c->met == c->limit;
 }
