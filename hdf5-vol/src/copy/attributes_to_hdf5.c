@@ -96,32 +96,32 @@ static herr_t copy_mapped(const vol_native_target *to, vol_node *node, const vol
 
 /* ---- All ---- */
 
-herr_t vol_attrs_to_hdf5(const vol_native_target *target, vol_node *node,
-                         const vol_reference_map *references) {
+/* Those without references if with_plain says so, those with them if there is a map. */
+static herr_t copy_attrs(const vol_native_target *to, vol_node *node, bool with_plain,
+                         const vol_reference_map *map) {
     vol_attrs *attrs = vol_node_attrs(node);
     herr_t result = attrs ? 0 : -1;
     for (size_t i = 0; result >= 0 && i < vol_attrs_listed(attrs); i++) {
         const vol_attr *attr = vol_attrs_at(attrs, false, i);
-        if (refers(target->lib, attr))
+        if (refers(to->lib, attr))
             continue;
-        if (!has_references(target->lib, attr))
-            result = copy_plain(target, attr);
-        else if (references)
-            result = copy_mapped(target, node, attr, references);
+        const bool has = has_references(to->lib, attr);
+        if (has && map)
+            result = copy_mapped(to, node, attr, map);
+        else if (!has && with_plain)
+            result = copy_plain(to, attr);
     }
     return result;
 }
 
+herr_t vol_attrs_to_hdf5(const vol_native_target *target, vol_node *node,
+                         const vol_reference_map *references) {
+    return copy_attrs(target, node, true, references);
+}
+
 herr_t vol_reference_attrs_to_hdf5(const vol_native_target *target, vol_node *node,
                                    const vol_reference_map *references) {
-    vol_attrs *attrs = vol_node_attrs(node);
-    herr_t result = attrs ? 0 : -1;
-    for (size_t i = 0; result >= 0 && i < vol_attrs_listed(attrs); i++) {
-        const vol_attr *attr = vol_attrs_at(attrs, false, i);
-        if (has_references(target->lib, attr))
-            result = copy_mapped(target, node, attr, references);
-    }
-    return result;
+    return copy_attrs(target, node, false, references);
 }
 
 /* ---- References of scales ---- */
