@@ -270,7 +270,10 @@ static void journals_are_replayed(void **state) {
     zb_node_release(create(f->store, "a", NULL));
     ASSERT_OK(zb_store_stat(f->store, "a/c/0/0", &before, &err), err);
     findings found = {.total = 0};
-    for (uint64_t nth = 1; found.of[ZB_FINDING_DAMAGED] == 0; nth++) {
+    /* The number of calls in front of the right one depends on the age of files, so that a round may
+       miss it. */
+    const uint64_t calls = 100; /* more than a flush makes */
+    for (uint64_t nth = 1; found.of[ZB_FINDING_DAMAGED] == 0; nth = nth % calls + 1) {
         kill_a_writer(f->store, ZB_APPEND, nth);
         found = verify(f->store, NULL);
         if (found.of[ZB_FINDING_DAMAGED] == 0) /* not far enough yet */
