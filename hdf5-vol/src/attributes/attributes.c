@@ -211,6 +211,15 @@ hid_t vol_attr_space(h5_lib *lib, const vol_attr *attr) {
                            : lib->H5Screate_simple((int)attr->ndim, attr->dims, NULL);
 }
 
+const void *vol_attr_data(const vol_attr *attr, hvl_t *lists) {
+    uint64_t *tokens = attr->data;
+    if (attr->kind != VOL_ATTR_REFS)
+        return attr->data;
+    for (size_t i = 0; i < attr->count; i++)
+        lists[i] = (hvl_t){.len = tokens[i] != 0, .p = &tokens[i]};
+    return lists;
+}
+
 size_t vol_attr_size(h5_lib *lib, const vol_attr *attr) {
     /* Variable-length elements count as HDF5's own files store them: length, address and index. */
     const size_t reference_size = 16;

@@ -34,6 +34,10 @@ vol_attrs *vol_node_attrs(vol_node *node);
 /* HDF5's view of one: a new type and a new dataspace, and the bytes that they take. */
 hid_t vol_attr_type(h5_lib *lib, const vol_attr *attr);
 hid_t vol_attr_space(h5_lib *lib, const vol_attr *attr);
+
+/* Its elements in the form of that type, borrowed. The tokens of a VOL_ATTR_REFS attribute, one for
+   each dimension, become lists of one, or none, in lists[ZB_MAX_NDIM]. */
+const void *vol_attr_data(const vol_attr *attr, hvl_t *lists);
 size_t vol_attr_size(h5_lib *lib, const vol_attr *attr);
 
 /* from_json.c: adds the attribute that a member of the document is. False when memory runs

@@ -166,16 +166,6 @@ static enum zb_code print(vol_node *owner, const vol_attr_elements *e, uint32_t 
     return code;
 }
 
-/* Elements of an attribute that was made of names: lists of tokens become HDF5's. */
-static const void *elements_of(const vol_attr *attr, hvl_t *lists) {
-    uint64_t *tokens = attr->data;
-    if (attr->kind != VOL_ATTR_REFS)
-        return attr->data;
-    for (size_t i = 0; i < attr->count; i++)
-        lists[i] = (hvl_t){.len = tokens[i] != 0, .p = &tokens[i]};
-    return lists;
-}
-
 static enum zb_code print_derived(vol_node *owner, const vol_attr *attr, char **out,
                                   zb_error *err) {
     h5_lib *lib = owner->file->lib;
@@ -190,7 +180,7 @@ static enum zb_code print_derived(vol_node *owner, const vol_attr *attr, char **
                                      .space = space,
                                      .form = form,
                                      .count = attr->count,
-                                     .data = elements_of(attr, lists)};
+                                     .data = vol_attr_data(attr, lists)};
         code = print(owner, &e, attr->ndim, attr->dims, out, err);
     }
     vol_form_free(form);

@@ -142,24 +142,14 @@ bool vol_scales_are_referring(vol_node *node) {
     return any;
 }
 
-/* Tokens that were made of names, as HDF5 has them in lists. */
-static const void *elements_of(const vol_attr *attr, hvl_t *lists) {
-    uint64_t *tokens = attr->data;
-    if (attr->kind != VOL_ATTR_REFS)
-        return attr->data;
-    for (size_t i = 0; i < attr->count; i++)
-        lists[i] = (hvl_t){.len = tokens[i] != 0, .p = &tokens[i]};
-    return lists;
-}
-
 static herr_t copy_references(const vol_native_target *to, const vol_attr *attr,
                               vol_new_address address, void *context) {
     h5_lib *lib = to->lib;
     hvl_t lists[ZB_MAX_NDIM];
     vol_attr copy = *attr; /* borrows all that it points at */
     hid_t type = vol_attr_type(lib, attr);
-    void *data =
-        vol_scale_refs_convert(lib, type, &copy.count, elements_of(attr, lists), address, context);
+    void *data = vol_scale_refs_convert(lib, type, &copy.count, vol_attr_data(attr, lists), address,
+                                        context);
     herr_t result = data ? 0 : -1;
     if (copy.count != attr->count) {
         copy.space = 0;

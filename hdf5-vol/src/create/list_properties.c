@@ -30,12 +30,17 @@ static void set_attribute_order(h5_lib *lib, hid_t list, const pair value) {
     lib->H5Pset_attr_creation_order(list, (unsigned)value[0]);
 }
 
-static bool get_attribute_phase(h5_lib *lib, hid_t list, pair out) {
-    unsigned most = 0, least = 0;
-    const herr_t result = lib->H5Pget_attr_phase_change(list, &most, &least);
-    out[0] = most;
-    out[1] = least;
+static bool get_two(herr_t (*get)(hid_t list, unsigned *first, unsigned *second), hid_t list,
+                    pair out) {
+    unsigned first = 0, second = 0;
+    const herr_t result = get(list, &first, &second);
+    out[0] = first;
+    out[1] = second;
     return result >= 0;
+}
+
+static bool get_attribute_phase(h5_lib *lib, hid_t list, pair out) {
+    return get_two(lib->H5Pget_attr_phase_change, list, out);
 }
 
 /* HDF5 refuses a least number of the dense form beyond the largest of the compact one. */
@@ -45,11 +50,7 @@ static void set_attribute_phase(h5_lib *lib, hid_t list, const pair value) {
 }
 
 static bool get_link_phase(h5_lib *lib, hid_t list, pair out) {
-    unsigned most = 0, least = 0;
-    const herr_t result = lib->H5Pget_link_phase_change(list, &most, &least);
-    out[0] = most;
-    out[1] = least;
-    return result >= 0;
+    return get_two(lib->H5Pget_link_phase_change, list, out);
 }
 
 static void set_link_phase(h5_lib *lib, hid_t list, const pair value) {
@@ -58,11 +59,7 @@ static void set_link_phase(h5_lib *lib, hid_t list, const pair value) {
 }
 
 static bool get_link_estimates(h5_lib *lib, hid_t list, pair out) {
-    unsigned count = 0, length = 0;
-    const herr_t result = lib->H5Pget_est_link_info(list, &count, &length);
-    out[0] = count;
-    out[1] = length;
-    return result >= 0;
+    return get_two(lib->H5Pget_est_link_info, list, out);
 }
 
 static void set_link_estimates(h5_lib *lib, hid_t list, const pair value) {

@@ -142,6 +142,28 @@ static herr_t convert(const work *w) {
     return result < 0 ? -1 : 0;
 }
 
+/* ---- Pieces ---- */
+
+typedef herr_t (*act_on_piece)(work *w, vol_walk *walk, char *elements, size_t count);
+
+/* Goes through the selected elements of the store, which lie side by side in `elements`. */
+static herr_t each_piece(work *w, char *elements, act_on_piece act) {
+    vol_walk walk;
+    size_t got = 0;
+    const vol_request *request = w->request;
+    if (vol_walk_begin(&walk, w->lib, request->args->node->zarr, &request->file) < 0)
+        return -1;
+    herr_t result;
+    do {
+        elements += got * w->form->size;
+        result = vol_walk_next(&walk, w->room, &got);
+        if (result >= 0 && got > 0)
+            result = act(w, &walk, elements, got);
+    } while (result >= 0 && got > 0);
+    vol_walk_end(&walk);
+    return result;
+}
+
 /* ---- Reading ---- */
 
 static herr_t parse_piece(work *w, vol_walk *walk, char *elements, size_t count) {
@@ -170,20 +192,7 @@ static herr_t read_piece(work *w, vol_walk *walk, char *elements, size_t count) 
 
 /* The selected elements of the store, into elements of zeros. */
 static herr_t decode(work *w, char *elements) {
-    vol_walk walk;
-    size_t got = 0;
-    const vol_request *request = w->request;
-    if (vol_walk_begin(&walk, w->lib, request->args->node->zarr, &request->file) < 0)
-        return -1;
-    herr_t result;
-    do {
-        elements += got * w->form->size;
-        result = vol_walk_next(&walk, w->room, &got);
-        if (result >= 0 && got > 0)
-            result = read_piece(w, &walk, elements, got);
-    } while (result >= 0 && got > 0);
-    vol_walk_end(&walk);
-    return result;
+    return each_piece(w, elements, read_piece);
 }
 
 /* The program's elements, packed; `memory` holds those from before. What they point at is the
@@ -296,7 +305,7 @@ static void free_texts(const work *w, size_t count) {
         free((void *)(uintptr_t)w->texts[i].data);
 }
 
-static herr_t write_piece(work *w, vol_walk *walk, const char *elements, size_t count) {
+static herr_t write_piece(work *w, vol_walk *walk, char *elements, size_t count) {
     zb_error err = {0};
     zb_writer *writer;
     herr_t result = 0;
@@ -319,21 +328,8 @@ static herr_t write_piece(work *w, vol_walk *walk, const char *elements, size_t 
     return result;
 }
 
-static herr_t encode(work *w, const char *elements) {
-    vol_walk walk;
-    size_t got = 0;
-    const vol_request *request = w->request;
-    if (vol_walk_begin(&walk, w->lib, request->args->node->zarr, &request->file) < 0)
-        return -1;
-    herr_t result;
-    do {
-        elements += got * w->form->size;
-        result = vol_walk_next(&walk, w->room, &got);
-        if (result >= 0 && got > 0)
-            result = write_piece(w, &walk, elements, got);
-    } while (result >= 0 && got > 0);
-    vol_walk_end(&walk);
-    return result;
+static herr_t encode(work *w, char *elements) {
+    return each_piece(w, elements, write_piece);
 }
 
 /* The program's elements in the dataset's type. */
