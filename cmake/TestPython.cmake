@@ -1,10 +1,11 @@
 # Finds, once, the Python that has h5py, osgeo, zarr and pytest, by the same rule as tools/demo and
 # tools/test (tools/lib.sh): never simply the `python3` that is first on PATH.
 #
-#   ZARRBRIDGE_PYTHON            cache variable, its path; set it to use another one
+#   ZARRBRIDGE_PYTHON            cache variable, its path; set it to use another one. Empty where there
+#       is none: a build then has the tests in C, and one entry that is skipped and says why
 #   zarrbridge_add_pytest(NAME FILE [ENVIRONMENT VAR=VALUE ...] [ARGS ...] [LABELS ...] [TIMEOUT s])
 #       adds the CTest entry NAME, which runs one pytest file with the built plugins on the search
-#       paths of HDF5 and GDAL
+#       paths of HDF5 and GDAL; nothing without that Python
 
 if(NOT ZARRBRIDGE_PYTHON)
     execute_process(
@@ -15,10 +16,16 @@ if(NOT ZARRBRIDGE_PYTHON)
         OUTPUT_STRIP_TRAILING_WHITESPACE
         ERROR_STRIP_TRAILING_WHITESPACE
         RESULT_VARIABLE status)
-    if(NOT status EQUAL 0)
-        message(FATAL_ERROR "${reason}")
+    if(status EQUAL 0)
+        set(ZARRBRIDGE_PYTHON ${found} CACHE FILEPATH "Python with h5py, osgeo, zarr and pytest")
+    else()
+        set(ZARRBRIDGE_NO_PYTHON "${reason}")
     endif()
-    set(ZARRBRIDGE_PYTHON ${found} CACHE FILEPATH "Python with h5py, osgeo, zarr and pytest")
+endif()
+if(NOT ZARRBRIDGE_PYTHON)
+    function(zarrbridge_add_pytest)
+    endfunction()
+    return()
 endif()
 message(STATUS "Python for the tests: ${ZARRBRIDGE_PYTHON}")
 

@@ -144,6 +144,9 @@ static enum zb_code place_find(const char *path, const place *other, place *out,
     enum zb_code code = zb_path_split(path, holds_document, NULL, &out->root, &out->node, err);
     if (code)
         return code;
+    if (other && zb_name_is_url(out->root))
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "stores behind URLs are only read; copy to a local path");
     char *root = realpath(out->root, NULL), *used = other ? realpath(other->root, NULL) : NULL;
     if (root && used && strcmp(root, used) == 0)
         out->store = zb_store_retain(other->store);
@@ -153,6 +156,24 @@ static enum zb_code place_find(const char *path, const place *other, place *out,
     free(root);
     free(used);
     return code;
+}
+
+/* The block stands in the group's own document, so that the group may be a store by itself. */
+static int consolidate(const char *path) {
+    place where;
+    zb_error err;
+    enum zb_code code = place_find(path, NULL, &where, &err);
+    if (!code) {
+        zb_store_set_sync(where.store, ZB_SYNC_CLOSE);
+        code = zb_group_consolidate(where.store, where.node, &err);
+    }
+    if (!code)
+        code = zb_store_flush(where.store, &err);
+    place_clear(&where);
+    if (code)
+        return fail(&err);
+    fprintf(stderr, "%s has consolidated metadata\n", path);
+    return FINE;
 }
 
 static bool ends_in_zip(const char *path) {
@@ -268,6 +289,9 @@ static int usage(FILE *out, int status) {
           "       zarrbridge repair STORE         remove what killed writers left, undo by their\n"
           "                                       journals, refresh consolidated metadata\n"
           "       zarrbridge compact STORE/ARRAY  rewrite shards that carry garbage\n"
+          "       zarrbridge consolidate STORE[/GROUP]\n"
+          "                                       put the metadata of all nodes into the group's,\n"
+          "                                       for readers that cannot list it (web servers)\n"
           "       zarrbridge copy STORE NEW       copy a store or a node of one; what is Zarr "
           "version\n"
           "                                       2 becomes version 3; a NEW that ends in\n"
@@ -284,7 +308,11 @@ int main(int argc, char **argv) {
     static const struct {
         const char *name;
         int (*run)(const char *path);
-    } commands[] = {{"ls", list}, {"verify", verify}, {"repair", repair}, {"compact", compact}};
+    } commands[] = {{"ls", list},
+                    {"verify", verify},
+                    {"repair", repair},
+                    {"compact", compact},
+                    {"consolidate", consolidate}};
     if (argc == 2 && strcmp(argv[1], "--version") == 0)
         return printf("zarrbridge %s\n", zb_version()) < 0 ? FAILED : FINE;
     if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))

@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 MAPS = {"Map of the core": "core/src", "Map of the HDF5 connector": "hdf5-vol/src",
-        "Map of the GDAL driver": "gdal-driver/src"}
+        "Map of the network library": "core/remote", "Map of the GDAL driver": "gdal-driver/src"}
 
 
 def named(title):

@@ -132,6 +132,23 @@ static void ask_dataset(hid_t dataset) {
     H5Tclose(type);
 }
 
+/* The comment, and the list that the object was made with. */
+static void ask_making(hid_t object, H5O_type_t type) {
+    char comment[64];
+    H5Oget_comment(object, comment, sizeof comment);
+    hid_t list = type == H5O_TYPE_GROUP            ? H5Gget_create_plist(object)
+                 : type == H5O_TYPE_NAMED_DATATYPE ? H5Tget_create_plist(object)
+                                                   : H5I_INVALID_HID;
+    if (list >= 0)
+        H5Pclose(list);
+}
+
+static void ask_file(hid_t file) {
+    hid_t list = H5Fget_create_plist(file);
+    if (list >= 0)
+        H5Pclose(list);
+}
+
 static herr_t ask_object(hid_t file, const char *name, const H5O_info2_t *info, void *context) {
     hsize_t at = 0;
     (void)context;
@@ -141,6 +158,7 @@ static herr_t ask_object(hid_t file, const char *name, const H5O_info2_t *info, 
     H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, &at, ask_attribute, NULL);
     if (info->type == H5O_TYPE_DATASET)
         ask_dataset(object);
+    ask_making(object, info->type);
     H5Oclose(object);
     return 0;
 }
@@ -183,7 +201,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     make_store(data, size);
     hid_t file = H5Fopen(root, H5F_ACC_RDONLY, fapl);
     if (file > 0) {
-        H5Ovisit3(file, H5_INDEX_NAME, H5_ITER_INC, ask_object, NULL, H5O_INFO_BASIC);
+        ask_file(file);
+        H5Ovisit3(file, H5_INDEX_NAME, H5_ITER_INC, ask_object, NULL, H5O_INFO_ALL);
         H5Literate2(file, H5_INDEX_NAME, H5_ITER_INC, &at, ask_link, NULL);
         H5Fclose(file);
     }

@@ -210,6 +210,62 @@ def archives():
             ("wide", wide_archive())]
 
 
+def urls():
+    """The input of fuzz_url.c: a name and a key."""
+    return [("https", ["https://host.example:8443/a%20b/x.zarr?sv=1&sig=a%2Bb#anon=1", "c/0/1"]),
+            ("http", ["http://[::1]:80/\u00e9 x.zarr//", "a=@'(!+ %\u00e9#?&~"]),
+            ("user", ["https://user:word@host/x.zarr", "zarr.json"]),
+            ("s3", ["s3://my-bucket.x/a b/100%/x.zarr/#region=eu-west-1", "g/zarr.json"]),
+            ("s3-hash", ["s3://b/a#1.zarr#", "c/0"]),
+            ("s3-bucket", ["s3://b", ""])]
+
+
+def replies():
+    """The input of fuzz_reply.c: the form of a request, then heads and bodies of its tries."""
+    whole = "HTTP/1.1 200 OK\r\nContent-Length: 11\r\nETag: \"v\"\r\n\r\n"
+    part = ("HTTP/1.1 206 Partial Content\r\nContent-Length: 64\r\nETag: \"v\"\r\n"
+            "Last-Modified: Sat, 01 Jan 2022 00:00:00 GMT\r\nContent-Range: bytes {}/100\r\n\r\n")
+    chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n\r\n"
+    busy = "HTTP/1.1 503 Slow Down\r\nRetry-After: 1\r\n\r\n"
+    beyond = "HTTP/1.1 416 No\r\nContent-Range: bytes */9\r\n\r\n"
+    return [("whole", 64 | 1, [whole, "hello world"]),
+            ("document", 64 | 32 | 1, [chunked, "{}"]),
+            ("range", 16 | 8 | 2 | 1, [part.format("10-73"), "x" * 64]),
+            ("pinned", 128 | 16 | 8 | 2 | 1, [part.format("10-73"), "x" * 64]),
+            ("suffix", 16 | 4 | 1, [part.format("36-99"), "y" * 64]),
+            ("slice", 8 | 2 | 1, [whole, "hello world"]),
+            ("again", 16 | 4 | 1, [busy, "wait", part.format("36-99"), "y" * 64]),
+            ("cut", 16 | 8 | 2 | 1, [part.format("10-73"), "x" * 20, part.format("30-73"), "x" * 44]),
+            ("beyond", 8 | 2 | 1, [beyond, ""]),
+            ("put", 0, [whole, ""])]
+
+
+def profiles():
+    """The input of fuzz_profile.c: files of the AWS tools, and what a program prints."""
+    keys = "aws_access_key_id = AKIDEXAMPLE\naws_secret_access_key=wJalrXUtnFEMI/K7MDENG+b=\n"
+    answer = {"Version": 1, "AccessKeyId": "AKID", "SecretAccessKey": "a/b+c", "SessionToken": "t" * 300,
+              "Expiration": "2030-01-02T03:04:05Z"}
+    return [("credentials", f"[default]\n{keys}\n[work]\n{keys}aws_session_token={'abc/=;#+:' * 60}\n"),
+            ("config", "\ufeff# words\n[profile work]\r\nregion: eu-west-1\r\ns3 =\n  region = no\n"
+             "credential_process = '/a b/get' --x ; words\nendpoint_url=https://h\n[default]\nrole_arn=a"),
+            ("long", "[work]\n" + "x" * 400 + "\nregion = " + "a b" * 200 + "\n=" + "y" * 300),
+            ("printed", json.dumps(answer)),
+            ("time", json.dumps(answer | {"Expiration": "2030-01-02T03:04:05.678+02:00"}))]
+
+
+def s3_xml():
+    """The input of fuzz_s3_xml.c."""
+    return [("error", '<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>PermanentRedirect</Code>'
+             "<Message>a &amp; b</Message><Region>eu-west-1</Region></Error>"),
+            ("error-cut", "<ErrorResponse><Error><Code>SlowDown</Code><Mess"),
+            ("page", '<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Prefix>a/</Prefix>'
+             "<IsTruncated>true</IsTruncated><Contents><Key>a/zarr.json</Key><Size>1</Size></Contents>"
+             "<Contents><Key>a/&lt;&#xe9;</Key></Contents><CommonPrefixes><Prefix>a/b/</Prefix>"
+             "</CommonPrefixes></ListBucketResult>"),
+            ("doctype", '<!DOCTYPE x [<!ENTITY a "&b;&b;"><!ENTITY b "bb">]><ListBucketResult><IsTruncated>'
+             "&a;</IsTruncated></ListBucketResult>")]
+
+
 def packed(value):
     return json.dumps(value, separators=(",", ":"))
 
@@ -246,6 +302,52 @@ def nested():
     return b"\xff".join(parts)
 
 
+def group_of(**side):
+    return packed({"zarr_format": 3, "node_type": "group",
+                   "attributes": {"_hdf5": packed({"version": 1, **side})}}).encode()  # fmt: skip
+
+
+def array_of(shape, dimensions, codecs=(), **side):
+    """An array of int32 without chunks."""
+    return packed({"zarr_format": 3, "node_type": "array", "shape": shape, "data_type": "int32",
+                   "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": shape}},
+                   "chunk_key_encoding": {"name": "default"}, "fill_value": 0, "dimension_names": dimensions,
+                   "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, *codecs],
+                   "attributes": {"_hdf5": packed({"version": 1, **side})}}).encode()  # fmt: skip
+
+
+def members():
+    """A store for fuzz_vol.c with what else HDF5 programs keep: scales, dimensions, lists, comments."""
+    word = {"class": "string", "size": 16, "padding": 0, "charset": 0}
+    text = {"class": "string", "size": "variable", "padding": 0, "charset": 0}
+    reference = {"class": "reference", "kind": "object"}
+    uses = {"class": "compound", "size": 16, "members": [["dataset", 0, reference], ["dimension", 8, "<u4"]]}
+    scale = {"CLASS": {"type": word, "shape": [], "value": "DIMENSION_SCALE"},
+             "NAME": {"type": word, "shape": [], "value": "x"},
+             "REFERENCE_LIST": {"type": uses, "shape": [1], "value": [{"dataset": "../v", "dimension": 0}]}}
+    user = {"DIMENSION_LIST": {"type": {"class": "vlen", "base": reference}, "shape": [2], "value": [["../x"], []]},
+            "DIMENSION_LABELS": {"type": text, "shape": [2], "value": ["", "time"]}}
+    only = {"length": 3, "attributes": {"units": "m", "_hdf5": packed(
+        {"version": 1, "attributes": {"n": {"type": "<i2", "shape": []}}}), "n": 1}}  # fmt: skip
+    of_file = {"attribute_order": "indexed", "link_phase": [12, 7], "link_estimates": [3, 9], "heap_hint": 64,
+               "filters": [[1, 1, [6]]], "sizes": [8, 8], "sym_k": [16, 4], "istore_k": 40,
+               "message_phase": [50, 40], "messages": [[2, 40], [8, 9]], "page_size": 8192, "file_space": "page",
+               "free_space": [1, 2]}
+    of_array = {"layout": "chunked", "filters": [[2, 1, [4]], [1, 1, [6]]], "fill_time": "never",
+                "alloc_time": "early", "track_times": False, "attribute_phase": [8, 6]}
+    deflate = [{"name": "gzip", "configuration": {"level": 6}}]
+    parts = [b"netcdf_dimensions=1",
+             b"zarr.json", group_of(creation=of_file, order=["x", "only", "v"], dimensions={"only": only},
+                                    comment="all of it"),
+             b"x/zarr.json", array_of([2], ["x"], scales=scale, creation={"layout": "contiguous"}),
+             b"v/zarr.json", array_of([2, 2], ["x", "time"], deflate, scales=user, creation=of_array,
+                                    comment="v", names=["../%2Ehidden/%2E."]),
+             b"%2Ehidden/zarr.json", group_of(links={"..": {"hard": "../v"}, "__s": {"soft": ".hidden/.."}}),
+             b"%252Ehidden/zarr.json", group_of(creation={"filters": []}),
+             b"z/zarr.json", array_of([2], ["only"], creation={"layout": "compact", "fill": "undefined"})]  # fmt: skip
+    return b"\xff".join(parts)
+
+
 def side_properties():
     """A store of fuzz_gdal.c whose array has what GDAL keeps as XML."""
     xml = """<PAMDataset><GCPList Projection="EPSG:4326"><GCP Id="a" Pixel="1" Line="2" X="3" Y="4"/>
@@ -271,6 +373,7 @@ def side_properties():
 def main():
     root = pathlib.Path(sys.argv[1])
     write(root / "vol", "nested", nested())
+    write(root / "vol", "members", members())
     for name, data in containers():
         write(root / "blosc", name, bytes(data))
         if name in ("lz4-bytes", "zstd-bits", "stored"):
@@ -284,6 +387,13 @@ def main():
         write(root / "v2", name, "\xff".join(documents).encode("latin-1"))
     for name, data in archives():
         write(root / "zip", name, data)
+    for kind, texts in (("profile", profiles()), ("s3_xml", s3_xml())):
+        for name, text in texts:
+            write(root / kind, name, text.encode())
+    for name, parts in urls():
+        write(root / "url", name, b"\xff".join(part.encode() for part in parts))
+    for name, form, parts in replies():
+        write(root / "reply", name, bytes([form]) + b"\xff".join(part.encode() for part in parts))
     write(root / "store", "version-2", store_of_version_2())
     for number, data in chunks():
         write(root / "filters", f"chain-{number}", bytes([number, 11]) + data.tobytes())

@@ -124,6 +124,35 @@ def test_groups_of_levels_keep_their_own_transform(store):
         assert opened(sub(path, "r%d/b" % i)).GetGeoTransform()[1] == 10 * 2**i
 
 
+def test_families_of_one_list_are_pyramids_of_their_own(store):
+    path, root = store
+    for i, level in enumerate(LEVELS[:2]):
+        for name in "ab":
+            put(root, name + str(i), level, chunks=(16, 16))
+    put(root, "c", FULL)
+    root.update_attributes(convention([
+        {"asset": "a0"}, {"asset": "b0"}, {"asset": "a1", "derived_from": "a0"},
+        {"asset": "b1", "derived_from": "b0"}]))
+    listed = [name for name, _ in opened(path).GetSubDatasets()]
+    assert listed == [sub(path, name) for name in ("a0", "b0", "c")]
+    for name in "ab":
+        dataset = opened(sub(path, name + "0"))
+        assert dataset.GetRasterBand(1).GetOverviewCount() == 1
+        assert (dataset.GetRasterBand(1).GetOverview(0).ReadAsArray() == LEVELS[1]).all()
+    assert opened(sub(path, "c")).GetRasterBand(1).GetOverviewCount() == 0
+
+
+@pytest.mark.parametrize("sources", [["0", "1", "2"], ["1", "2", "0"], [None, "2", "1"],
+                                     ["9", 5, ""]], ids=str)
+def test_links_that_lead_nowhere_or_round(store, sources):
+    path, root = store
+    for i, level in enumerate(LEVELS):
+        put(root, str(i), level, chunks=(16, 16))
+    root.update_attributes(convention([{"asset": str(i), "derived_from": source}
+                                       for i, source in enumerate(sources)]))
+    check(opened(sub(path, "0")))
+
+
 def ome(root, levels, axes, **more):
     root.update_attributes({"ome": {"version": "0.5", **more, "multiscales": [{
         "axes": [{"name": name, "type": "space"} for name in axes],

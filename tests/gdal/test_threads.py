@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Many threads: one thread-safe dataset, and one dataset for each thread."""
+import os
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -32,6 +33,16 @@ def test_thread_safe_dataset(path):
     assert dataset.GetDriver().ShortName == "Zarr3" and dataset.IsThreadSafe(gdal.OF_RASTER)
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(lambda seed: look(dataset, seed), range(16)))
+
+
+def test_threads_share_what_has_been_read(path):
+    """Threads do not open the name anew: the group's document is gone here."""
+    dataset = gdal.OpenEx(path, gdal.OF_RASTER | gdal.OF_THREAD_SAFE)
+    os.rename(path + "/zarr.json", path + "/away")
+    with ThreadPoolExecutor(4) as pool:
+        for shown in pool.map(lambda _: dataset.GetRasterBand(2).ReadAsArray(), range(8)):
+            assert (shown == CUBE[1]).all()
+    os.rename(path + "/away", path + "/zarr.json")
 
 
 def test_thread_safe_dataset_keeps_its_open_options(path):

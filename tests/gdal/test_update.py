@@ -344,15 +344,6 @@ def test_gdal_edit(store):
     assert dataset.GetRasterBand(1).GetNoDataValue() is None
 
 
-def test_overviews_of_an_updated_store_stay_beside_it(store):
-    path, root = store
-    put(root, "t", VALUES)
-    run("gdaladdo", "-q", path, "2")
-    assert sorted(os.listdir(path + "/..")) == ["x.zarr", "x.zarr.t.ovr"]
-    dataset = opened(path)
-    assert dataset.GetRasterBand(1).GetOverview(0).XSize == 15
-
-
 def test_rasterize_into_a_store(store, tmp_path):
     path, root = store
     put(root, "t", VALUES, dims=("y", "x"))

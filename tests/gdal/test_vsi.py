@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -122,8 +123,21 @@ class Handler(http.server.SimpleHTTPRequestHandler):
     """A web server that knows ranges, which Python's own does not, and fails on demand."""
     broken = None
     ranges = True
+    delay = 0  # seconds
+    log = None  # a list of what was asked for
+    lock = threading.Lock()
+    inside = most_inside = 0  # requests that are being answered
 
     def do_GET(self):
+        with self.lock:
+            kind = type(self)
+            kind.inside += 1
+            kind.most_inside = max(kind.most_inside, kind.inside)
+            if kind.log is not None:
+                kind.log.append((self.command, self.path, self.headers.get("Range")))
+        time.sleep(self.delay)
+        with self.lock:
+            type(self).inside -= 1
         path = pathlib.Path(self.translate_path(self.path))
         if self.broken and self.broken in self.path:
             return self.send_error(500)
@@ -154,7 +168,10 @@ def server(sample):
         def __init__(self, *arguments):
             super().__init__(*arguments, directory=os.path.dirname(sample))
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Local)
+    class Server(http.server.ThreadingHTTPServer):
+        request_queue_size = 64
+
+    server = Server(("127.0.0.1", 0), Local)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     yield "/vsicurl/http://127.0.0.1:%d/x.zarr" % server.server_port, Local
@@ -200,3 +217,63 @@ def test_a_web_server_needs_consolidated_metadata_to_be_listed(server, sample):
     zarr.consolidate_metadata(sample)
     gdal.VSICurlClearCache()
     assert len(opened("ZARR3:" + root).GetSubDatasets()) == 2
+
+
+@pytest.fixture
+def many(server, sample):
+    """256 chunks that are files of their own, and one shard of 256."""
+    root, handler = server
+    plane = np.random.default_rng(5).integers(0, 60000, (256, 256)).astype("uint16")
+    group = zarr.open_group(sample, mode="r+")
+    put(group, "chunks", plane, dims=("y", "x"), chunks=(16, 16))
+    put(group, "shard", plane, dims=("y", "x"), chunks=(16, 16), shards=(256, 256))
+    zarr.consolidate_metadata(sample)
+    handler.log = []
+    return root, handler, plane
+
+
+def test_requests_go_on_together(many):
+    root, handler, plane = many
+    dataset = opened("ZARR3:" + root + "/chunks")
+    handler.delay = 0.05
+    handler.log.clear()
+    begin = time.monotonic()
+    assert (dataset.ReadAsArray() == plane).all()
+    seconds = time.monotonic() - begin
+    asked = {path for _, path, _ in handler.log if "/chunks/c/" in path}
+    assert len(asked) == 256
+    assert 8 <= handler.most_inside <= 16
+    # A chunk takes a HEAD and a GET: 16 at once take 2 * 256 / 16 times the delay, one by one 25.6 s.
+    assert len(handler.log) <= 2 * 256
+    assert seconds < 10
+
+
+def test_few_requests_read_from_a_shard(many):
+    root, handler, plane = many
+    dataset = opened("ZARR3:" + root + "/shard")
+    handler.log.clear()
+    assert (dataset.ReadAsArray(16, 32, 16, 16) == plane[32:48, 16:32]).all()
+    assert len([1 for _, path, _ in handler.log if "/shard/c/" in path]) <= 3
+    handler.log.clear()
+    assert (dataset.ReadAsArray(160, 32, 16, 16) == plane[32:48, 160:176]).all()
+    assert len([1 for _, path, _ in handler.log if "/shard/c/" in path]) <= 1
+
+
+def test_options_of_the_opening_thread_hold_in_all(many):
+    """As rasterio sets them."""
+    root, handler, plane = many
+    seen = []
+    plain = handler.do_GET
+
+    def watch(self):
+        seen.append(self.headers.get("X-Test"))
+        plain(self)
+
+    handler.do_GET = handler.do_HEAD = watch
+    gdal.SetThreadLocalConfigOption("GDAL_HTTP_HEADERS", "X-Test: mine")
+    try:
+        dataset = opened("ZARR3:" + root + "/chunks")
+        assert (dataset.ReadAsArray() == plane).all()
+    finally:
+        gdal.SetThreadLocalConfigOption("GDAL_HTTP_HEADERS", None)
+    assert len(seen) > 256 and set(seen) == {"mine"}

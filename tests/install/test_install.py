@@ -60,6 +60,16 @@ def test_by_find_package(prefix, store, tmp_path):
     assert run(tmp_path / "consumer-cpp", store) == "opened\n"
 
 
+def test_urls_open_from_a_moved_folder(prefix):
+    """The program finds the library that speaks to hosts; nobody listens at the port of this one."""
+    if not list(prefix.rglob("libzarrbridge_remote.so")):
+        pytest.skip("this build is without libcurl")
+    done = subprocess.run([prefix / "bin/zarrbridge", "ls", "http://127.0.0.1:9/x.zarr"],
+                          env={**ENVIRONMENT, "ZARRBRIDGE_REMOTE_TRIES": "1", "no_proxy": "*"},
+                          capture_output=True, text=True, check=False)
+    assert "after 1 try" in done.stdout + done.stderr
+
+
 @pytest.fixture(scope="module")
 def root(tmp_path_factory):
     """The whole, installed as a package builder does it: below DESTDIR."""

@@ -55,12 +55,6 @@ def test_h5py(foreign):
     assert not h5py.is_hdf5(path)
 
 
-@pytest.mark.parametrize("url", ["https://example.invalid/x.zarr", "s3://bucket/x.zarr/group"])
-def test_urls(url):
-    with pytest.raises(OSError, match="is a URL"):
-        h5py.File(url, "r")
-
-
 def test_other_files_have_hdf5s_own_errors(tmp_path):
     (tmp_path / "x.h5").write_text("no HDF5")
     with pytest.raises(OSError, match="signature not found"):

@@ -73,3 +73,19 @@ def test_outcome(outcomes, name):
 
 def test_every_case_ran(outcomes):
     assert outcomes.keys() == EXPECTATIONS.keys()
+
+
+def test_a_build_without_that_python_has_no_tests_of_programs(tmp_path):
+    (tmp_path / "test_passes.py").write_text(PASSES)
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(cases NONE)\nenable_testing()\n"
+        f'list(APPEND CMAKE_MODULE_PATH "{SOURCE}/cmake")\ninclude(TestPython)\n'
+        "zarrbridge_add_pytest(passes test_passes.py)\n"
+        'message(STATUS "reason: ${ZARRBRIDGE_NO_PYTHON}")\n')
+    (tmp_path / "tools").symlink_to(f"{SOURCE}/tools")
+    said = subprocess.run(["cmake", "-S", tmp_path, "-B", tmp_path / "build"], check=True, text=True,
+                          capture_output=True, env=os.environ | {"ZARRBRIDGE_PYTHON": "/bin/false"})
+    assert "reason: no Python with the modules" in said.stdout
+    listed = subprocess.run(["ctest", "--test-dir", tmp_path / "build", "-N"], check=True, text=True,
+                            capture_output=True).stdout
+    assert "Total Tests: 0" in listed

@@ -32,3 +32,33 @@ def property_of(plist, name):
     value = ctypes.create_string_buffer(size.value)
     assert library.H5Pget(plist.id, name, value) >= 0
     return value.raw
+
+
+def numbers_of(function, plist, *kinds):
+    """What a call gives that has a pointer for each number; of these ctypes."""
+    values = [kind() for kind in kinds]
+    call = getattr(library, function)
+    call.argtypes = [ctypes.c_int64] + [ctypes.c_void_p] * len(kinds)
+    assert call(plist.id, *map(ctypes.byref, values)) >= 0
+    return tuple(value.value for value in values)
+
+
+def set_numbers(function, plist, *values):
+    """Calls with values of ctypes."""
+    call = getattr(library, function)
+    call.argtypes = [ctypes.c_int64] + [type(value) for value in values]
+    assert call(plist.id, *values) >= 0
+
+
+def filters_of(plist):
+    """Number, flags and values of each filter of any creation list; h5py asks those of datasets alone."""
+    library.H5Pget_nfilters.argtypes = [ctypes.c_int64]
+    library.H5Pget_filter2.argtypes = [ctypes.c_int64, ctypes.c_uint] + [ctypes.c_void_p] * 3 + \
+        [ctypes.c_size_t] + [ctypes.c_void_p] * 2
+    found = []
+    for i in range(library.H5Pget_nfilters(plist.id)):
+        flags, count, values = ctypes.c_uint(), ctypes.c_size_t(20), (ctypes.c_uint * 20)()
+        number = library.H5Pget_filter2(plist.id, i, ctypes.byref(flags), ctypes.byref(count), values, 0, None, None)
+        assert number > 0
+        found.append((number, flags.value, tuple(values[:count.value])))
+    return found

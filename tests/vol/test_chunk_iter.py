@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""H5Dchunk_iter: the stored chunks of regular, sharded and uneven arrays, in the order of the grid."""
+"""H5Dchunk_iter, H5Dget_num_chunks, H5Dget_chunk_info: the stored chunks of regular, sharded and uneven arrays, in the
+order of the grid."""
 
 import ctypes
+import json
+import time
 
 import h5py
 import numpy as np
 import pytest
 from property_lists import library
+from test_chunk_runs import chunk_info
 from test_chunk_runs import create as create_uneven
 from test_chunk_runs import flat
 from test_codecs import BYTES, create, shards
@@ -34,7 +38,10 @@ def test_regular(tmp_path):
         assert chunks_of(data) == (0, [])
         data[0, 0] = data[9, 5] = data[5, 5] = 1
         assert chunks_of(data) == (0, [((0, 0), 48), ((4, 3), 48), ((8, 3), 48)])
-        assert data.id.get_num_chunks() == 6  # all of the grid
+        assert data.id.get_num_chunks() == 3
+        assert [chunk_info(data, i) for i in range(3)] == [((0, 0), 48), ((4, 3), 48), ((8, 3), 48)]
+        with pytest.raises(Exception, match="out of range"):
+            data.id.get_chunk_info(3)
         file.create_dataset("none", (0, 6), "i4", chunks=(4, 3), maxshape=(None, 6))
         assert chunks_of(file["none"]) == (0, [])
 
@@ -76,3 +83,44 @@ def test_the_dataset_is_resized_meanwhile(tmp_path):
 
         result, seen = chunks_of(data, shrink)
         assert result == 0 and [at for at, _ in seen] == [(0,), (2,)]
+
+
+HUGE = {"zarr_format": 3, "node_type": "array", "shape": [10**6, 10**6], "data_type": "int32", "fill_value": 0,
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [1, 1]}},
+        "chunk_key_encoding": {"name": "default"}, "codecs": [BYTES]}  # 10^12 chunks
+HUGE_SHARDS = HUGE | {"chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [10, 10]}},
+                      "codecs": [shards([1, 1], [BYTES])]}
+
+
+@pytest.mark.parametrize("document", [HUGE, HUGE_SHARDS], ids=["chunks", "shards"])
+def test_huge(document, tmp_path):
+    """What is stored decides how long it takes, not the grid."""
+    places = [(0, 0), (3, 999_999), (500_000, 17), (500_000, 18), (999_999, 999_999)]
+    h5py.File(tmp_path / "x.zarr", "w").close()
+    (tmp_path / "x.zarr" / "d").mkdir()
+    (tmp_path / "x.zarr" / "d" / "zarr.json").write_text(json.dumps(document))
+    with h5py.File(tmp_path / "x.zarr", "r+") as file:
+        data = file["d"]
+        assert data.id.get_num_chunks() == 0
+        for place in places:
+            data[place] = 7
+        begin = time.monotonic()
+        assert data.id.get_num_chunks() == len(places)
+        assert [chunk_info(data, i) for i in range(len(places))] == [(at, 4) for at in places]
+        assert chunks_of(data) == (0, [(at, 4) for at in places])
+        assert time.monotonic() - begin < 30  # a walk over the grid takes weeks
+
+
+def test_the_list_follows_writes(tmp_path):
+    """Places of the list, asked for one by one, with writes and a new shape between them."""
+    with h5py.File(tmp_path / "x.zarr", "w") as file:
+        data = file.create_dataset("d", (10,), "i4", chunks=(2,), maxshape=(None,))
+        data[4] = 1
+        assert data.id.get_num_chunks() == 1 and chunk_info(data, 0) == ((4,), 8)
+        data[0] = 1
+        assert chunk_info(data, 0) == ((0,), 8) and chunk_info(data, 1) == ((4,), 8)
+        data.resize((3,))
+        assert data.id.get_num_chunks() == 1
+        data.resize((8,))
+        data[7] = 1
+        assert chunk_info(data, 1) == ((6,), 8)

@@ -165,16 +165,6 @@ def test_groups(tmp_path):
     assert members(path) == ["a", "a/b", "a/b/c", "a/b/d", "a/b/d/e"]
 
 
-@pytest.mark.parametrize("name", [".hidden", "__init", "back\\slash", "zarr.json", "line\n"])
-def test_names_that_zarr_reserves(tmp_path, name):
-    with h5py.File(tmp_path / "x.zarr", "w") as f:
-        with pytest.raises((ValueError, OSError)):
-            f.create_group(name)
-        with pytest.raises((ValueError, OSError)):
-            f.create_dataset(name, data=1)
-        assert list(f) == []
-
-
 def test_delete_move_copy(tmp_path):
     path = tmp_path / "x.zarr"
     data = np.arange(60).reshape(6, 10)

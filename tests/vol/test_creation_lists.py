@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import zarr
 from conftest import tool
-from property_lists import library
+from property_lists import filters_of, library, numbers_of, set_numbers
 
 NEVER, IFSET = h5py.h5d.FILL_TIME_NEVER, h5py.h5d.FILL_TIME_IFSET
 TRACKED, INDEXED = h5py.h5p.CRT_ORDER_TRACKED, h5py.h5p.CRT_ORDER_INDEXED
@@ -19,17 +19,11 @@ TRACKED, INDEXED = h5py.h5p.CRT_ORDER_TRACKED, h5py.h5p.CRT_ORDER_INDEXED
 
 def pair(function, plist):
     """Two numbers of a list, by a call that h5py may not have."""
-    first, second = ctypes.c_uint(), ctypes.c_uint()
-    call = getattr(library, function)
-    call.argtypes = [ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p]
-    assert call(plist.id, ctypes.byref(first), ctypes.byref(second)) >= 0
-    return first.value, second.value
+    return numbers_of(function, plist, ctypes.c_uint, ctypes.c_uint)
 
 
 def set_pair(function, plist, first, second):
-    call = getattr(library, function)
-    call.argtypes = [ctypes.c_int64, ctypes.c_uint, ctypes.c_uint]
-    assert call(plist.id, first, second) >= 0
+    set_numbers(function, plist, ctypes.c_uint(first), ctypes.c_uint(second))
 
 
 def tracks_times(plist):
@@ -42,7 +36,7 @@ def tracks_times(plist):
 def filters(plist):
     """Number, flags and values of each. Shuffle's one value is HDF5's own affair."""
     return [(number, flags, () if number == h5py.h5z.FILTER_SHUFFLE else values)
-            for number, flags, values, _ in map(plist.get_filter, range(plist.get_nfilters()))]
+            for number, flags, values in filters_of(plist)]
 
 
 def describe(plist):
@@ -55,7 +49,7 @@ def describe(plist):
         if plist.get_layout() == h5py.h5d.CHUNKED:
             said["chunk"] = plist.get_chunk()
     elif isinstance(plist, h5py.h5p.PropGCID):
-        said |= {"link_order": plist.get_link_creation_order(),
+        said |= {"link_order": plist.get_link_creation_order(), "filters": filters(plist),
                  "link_phase": pair("H5Pget_link_phase_change", plist),
                  "estimates": pair("H5Pget_est_link_info", plist)}
     return said
@@ -112,6 +106,7 @@ GROUPS = {
                          set_pair("H5Pset_attr_phase_change", p, 3, 1)),
     "estimates": lambda p: set_pair("H5Pset_est_link_info", p, 30, 12),
     "tracking": lambda p: p.set_attr_creation_order(TRACKED | INDEXED),
+    "filtered": lambda p: (set_numbers("H5Pset_deflate", p, ctypes.c_uint(6)), set_numbers("H5Pset_fletcher32", p)),
 }
 
 
@@ -211,6 +206,69 @@ def test_files_and_types(tmp_path):
         assert pair("H5Pget_attr_phase_change", of_type) == (5, 4)
 
 
+def describe_file(plist):
+    return {"sizes": numbers_of("H5Pget_sizes", plist, ctypes.c_size_t, ctypes.c_size_t),
+            "sym_k": pair("H5Pget_sym_k", plist), "istore_k": numbers_of("H5Pget_istore_k", plist, ctypes.c_uint),
+            "space": numbers_of("H5Pget_file_space_strategy", plist, ctypes.c_int, ctypes.c_bool, ctypes.c_uint64),
+            "page": numbers_of("H5Pget_file_space_page_size", plist, ctypes.c_uint64),
+            "message_phase": pair("H5Pget_shared_mesg_phase_change", plist), "messages": messages(plist)}
+
+
+@pytest.mark.parametrize("strategy", range(4))
+def test_what_files_are_made_with(tmp_path, strategy):
+    """As an HDF5 file says it."""
+    plist = h5py.h5p.create(h5py.h5p.FILE_CREATE)
+    set_numbers("H5Pset_sizes", plist, ctypes.c_size_t(4), ctypes.c_size_t(4))
+    set_pair("H5Pset_sym_k", plist, 20, 6)
+    set_numbers("H5Pset_istore_k", plist, ctypes.c_uint(40))
+    set_numbers("H5Pset_file_space_strategy", plist, ctypes.c_int(strategy), ctypes.c_bool(strategy < 2),
+                ctypes.c_uint64(7))
+    set_numbers("H5Pset_file_space_page_size", plist, ctypes.c_uint64(8192))
+    set_pair("H5Pset_shared_mesg_phase_change", plist, 30, 20)
+    set_messages(plist, [(2, 40), (1 | 16, 9)])
+    said = []
+    for name in ("x.h5", "x.zarr"):
+        h5py.h5f.create(bytes(tmp_path / name), h5py.h5f.ACC_TRUNC, plist).close()
+        with h5py.File(tmp_path / name, "r") as f:
+            said.append(describe_file(f.id.get_create_plist()))
+    assert said[0] == said[1]
+    assert said[1]["space"][0] == strategy and said[1]["messages"] == [(2, 40), (17, 9)]
+
+
+def messages(plist):
+    count, = numbers_of("H5Pget_shared_mesg_nindexes", plist, ctypes.c_uint)
+    found = []
+    for i in range(count):
+        kinds, size = ctypes.c_uint(), ctypes.c_uint()
+        library.H5Pget_shared_mesg_index.argtypes = [ctypes.c_int64, ctypes.c_uint] + [ctypes.c_void_p] * 2
+        assert library.H5Pget_shared_mesg_index(plist.id, i, ctypes.byref(kinds), ctypes.byref(size)) >= 0
+        found.append((kinds.value, size.value))
+    return found
+
+
+def set_messages(plist, indexes):
+    set_numbers("H5Pset_shared_mesg_nindexes", plist, ctypes.c_uint(len(indexes)))
+    for i, (kinds, size) in enumerate(indexes):
+        set_numbers("H5Pset_shared_mesg_index", plist, ctypes.c_uint(i), ctypes.c_uint(kinds), ctypes.c_uint(size))
+
+
+def test_strange_lists_of_files(tmp_path):
+    """Of any content: what is no list of HDF5's is as if it were not there."""
+    path = tmp_path / "x.zarr"
+    h5py.File(path, "w").close()
+    strange = {"sizes": [3, 5], "sym_k": [0, 0], "istore_k": -1, "page_size": 1, "file_space": "all",
+               "free_space": [2**64 - 1, 0], "message_phase": [1, 9], "messages": [[1, 1], [99999, 1]],
+               "filters": [[1, 0, [99] * 5], "x"], "link_phase": [1, 3]}
+    put_side(path, {"version": 1, "creation": strange})
+    want = describe_file(h5py.h5p.create(h5py.h5p.FILE_CREATE))
+    with h5py.File(path, "r") as f:
+        made = f.id.get_create_plist()
+        assert describe_file(made) == want and filters_of(made) == []
+    put_side(path, {"version": 1, "creation": {"messages": [[1, 1]] * 9, "sizes": 8, "filters": {}}})
+    with h5py.File(path, "r") as f:
+        assert messages(f.id.get_create_plist()) == []
+
+
 def library_class(name):
     return h5py.h5p.PropClassID(ctypes.c_int64.in_dll(library, name).value)
 
@@ -287,12 +345,13 @@ def test_compact_datasets_are_small(tmp_path):
                         h5py.h5d.create(*args)
 
 
+OF_GROUPS = {"filters": [[1, 1, [5]]]}  # arrays have the codecs that they have
 WRONG = [None, 7, "x", [], {}, {"layout": "virtual", "fill": 3, "fill_time": "sometimes", "alloc_time": 1},
          {"layout": ["compact"], "track_times": 2, "attribute_order": "none, or so"},
          {"attribute_phase": [1, 2], "attribute_order": 3}, {"attribute_phase": [70000, 1]},
          {"attribute_phase": [-1, 1]}, {"attribute_phase": [8]}, {"attribute_phase": [8, 6, 1]},
          {"filters": [[2, 1, [], 0]]}, {"filters": [[0, 0, []]]}, {"filters": [[2 ** 40, 0, []]]},
-         {"filters": [[2, 1, [1] * 17]]}, {"filters": [[2, 1, []]] * 40}, {"filters": [[1, 1, [5]]]},
+         {"filters": [[2, 1, [1] * 17]]}, {"filters": [[2, 1, []]] * 40}, OF_GROUPS,
          {"filters": [[2, 1, ["x"]]]}, {"filters": [[2, 512, []]]}, {"filters": {"a": [2, 1, []]}},
          {"filters": [[305, 0, []]]}, {"heap_hint": 2 ** 70}, {"link_phase": "x"}]
 
@@ -307,6 +366,8 @@ def test_what_is_no_such_member_does_not_count(wrong, tmp_path):
         want = [describe(f[name].id.get_create_plist()) for name in "dg"]
     for name in "dg":
         put_side(path / name, {"version": 1, "creation": wrong})
+    if wrong == OF_GROUPS:
+        want[1] = want[1] | {"filters": [(1, 1, (5,))]}
     with h5py.File(path, "r") as f:
         assert [describe(f[name].id.get_create_plist()) for name in "dg"] == want
         assert list(f["d"]) == [0] * 4

@@ -89,6 +89,32 @@ def test_opening(tmp_path, target):
         assert list(f["g/d"]) == [9, 8, 2, 3, 4] and "new" in f["g"]
 
 
+def test_links_behind_one(tmp_path, target):
+    """The same from an .h5 file, whose external links lead to .h5 files alone."""
+    names = [b"group/d", b"again/group/d", b"group/soft", b"group/lost", b"whole/g/d", b"group/d/"]
+    told = {}
+    with h5py.File(target, "r+") as f:
+        f["g/soft"] = h5py.SoftLink("d")
+    for suffix in [".zarr"] + [".h5"] * (target.suffix == ".h5"):
+        with h5py.File(tmp_path / f"x{suffix}", "w") as f:
+            f["group"] = h5py.ExternalLink(target.name, "g")
+            f["data"] = h5py.ExternalLink(target.name, "/g/d")
+            f["whole"] = h5py.ExternalLink(target.name, "/")
+            f["again"] = h5py.ExternalLink(f"x{suffix}", "/")
+            f["nowhere"] = h5py.ExternalLink("no file", "/")
+        with h5py.File(tmp_path / f"x{suffix}", "r") as f:
+            told[suffix] = [f.id.links.exists(name) and f.id.links.get_info(name).type for name in names]
+            assert f.get("group/soft", getlink=True).path == "d"
+            assert isinstance(f.get("group/d", getlink=True), h5py.HardLink)
+            for call, name in ((f.id.links.get_info, b"group/lost"), (f.id.links.get_info, b"nowhere/x"),
+                               (f.id.links.get_info, b"data/x"), (f.id.links.get_val, b"data/x"),
+                               (f.id.links.exists, b"nowhere/x")):
+                with pytest.raises((KeyError, RuntimeError, OSError)):
+                    call(name)
+    hard, soft = h5py.h5l.TYPE_HARD, h5py.h5l.TYPE_SOFT
+    assert told == dict.fromkeys(told, [hard, hard, soft, False, hard, hard])
+
+
 def test_chains_end(tmp_path):
     one, two = tmp_path / "one.zarr", tmp_path / "two.zarr"
     with h5py.File(one, "w") as f, h5py.File(two, "w") as g:

@@ -270,3 +270,22 @@ def test_access_properties_that_change_no_data(tmp_path):
     path = make(tmp_path / "x.zarr")
     with h5py.File(path) as file:
         assert list(h5py.Dataset(h5py.h5d.open(file.id, b"g/d", dapl))) == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_access_list_of_a_dataset_is_told(tmp_path, kind):
+    dapl = h5py.h5p.create(h5py.h5p.DATASET_ACCESS)
+    dapl.set_chunk_cache(11, 1 << 16, 0.5)
+    dapl.set_efile_prefix(b"/nowhere")
+    with h5py.File(make(tmp_path / f"x.{kind}"), "r+") as file:
+        made = file.create_dataset("made", (4,), "i4", chunks=(2,), virtual_prefix="/virtual")
+        plain = h5py.h5d.open(file.id, b"g/d")
+        assert made.id.get_access_plist().get_virtual_prefix() == b"/virtual"
+        del made
+        opened = h5py.h5d.open(file.id, b"made", dapl)
+        dapl.set_efile_prefix(b"/changed/later")
+        told = opened.get_access_plist()
+        assert told.get_efile_prefix() == b"/nowhere" and told.get_chunk_cache() == (11, 1 << 16, 0.5)
+        assert plain.get_access_plist().get_efile_prefix() == b""
+        with pytest.raises(KeyError):
+            h5py.h5d.open(file.id, b"missing", dapl)

@@ -3,6 +3,7 @@
 ones, groups that inherit them. Programs get the same answers from a store as from an .h5 file."""
 
 import json
+import shutil
 from pathlib import Path
 
 import h5py
@@ -201,3 +202,39 @@ def test_xarray_round_trip(tmp_path):
         xarray.testing.assert_identical(got.isel(time=slice(2)).load(), part)
     with xarray.open_zarr(path, consolidated=False) as got:
         assert got["t"].dims == ("time", "y") and "y" not in got.variables
+
+
+CDL = """
+netcdf t {
+dimensions: time = UNLIMITED ; x = 3 ; unused = 2 ;
+variables: float v(time, x) ; v:units = "m" ; v:_FillValue = -1.f ; double x(x) ; string s(x) ; char c(x) ;
+           v:_ChunkSizes = 1, 3 ; v:_DeflateLevel = 4 ; v:_Shuffle = "true" ;
+:title = "T" ; :list = 1s, 2s ;
+data: v = 1,2,3,4,5,6 ; x = 0.5, 1, 2 ; s = "a", "bb", "" ; c = "abc" ;
+group: g { dimensions: y = 2 ; variables: int w(y, x) ; byte y(y) ; data: w = 1,2,3,4,5,6 ; y = 1, 2 ; }
+}
+"""
+
+
+@pytest.mark.parametrize("program", ["ncgen", "nccopy"])
+def test_programs_of_netcdf_write_stores(tmp_path, program):
+    """They open no directory, so that what they have written is compared by the tools of HDF5, and, on the way back,
+    by ncdump."""
+    missing = [name for name in ("ncgen", "nccopy", "ncdump") if not shutil.which(name)]
+    if missing:
+        pytest.skip(f"netcdf-bin is not installed: no {', '.join(missing)}")
+    (tmp_path / "t.cdl").write_text(CDL)
+    source, native, store, again, back = (
+        tmp_path / name for name in ("t.nc", "x.nc", "x.zarr", "again.nc", "back.nc"))
+    tool("ncgen", "-4", "-o", source, tmp_path / "t.cdl", connector=None)
+    for path in (native, store):
+        command = ["ncgen", "-4", "-o", path, tmp_path / "t.cdl"]
+        tool(*(command if program == "ncgen" else ["nccopy", "-4", source, path]), connector="zarr")
+    assert native.is_file() and arrays(store) == [".", "c", "g", "g/w", "g/y", "s", "v", "x"]
+    tool("h5repack", native, again)
+    tool("h5repack", store, back, connector="zarr")
+    assert tool("h5diff", native, store, connector="zarr") == tool("h5diff", native, again)
+    told = [tool("ncdump", "-n", "t", "-s", path, connector=None) for path in (again, back)]
+    assert told[0] == told[1] and "v:_DeflateLevel = 4" in told[0]
+    array = zarr.open_array(f"{store}/v", mode="r")
+    assert array.metadata.dimension_names == ("time", "x") and array[:].tolist() == [[1, 2, 3], [4, 5, 6]]

@@ -3,11 +3,13 @@
 
 import ctypes
 import json
+import time
 
 import h5py
 import numpy as np
 import pytest
 import zarr
+from conftest import tool
 from property_lists import library
 
 
@@ -81,6 +83,55 @@ def test_their_form(tmp_path):
     assert side["comment"] == "said"
 
 
+@pytest.mark.parametrize("ends", [("x.zarr", "x.h5"), ("x.h5", "x.zarr"), ("x.zarr", "y.zarr")])
+def test_copies_keep_them(tmp_path, ends):
+    first, second = (tmp_path / end for end in ends)
+    texts = {"g": b"a group", "g/d": "gr\u00fcn".encode(), "g/t": b"a type", "g/without": b""}
+    with h5py.File(first, "w") as f, h5py.File(second, "w") as g:
+        f.create_group("g")
+        f["g/d"] = np.arange(3)
+        f["g/t"] = np.dtype("i2")
+        f["g/without"] = 1
+        for name, text in texts.items():
+            of = f[name]
+            assert set_comment(of, text) >= 0
+        f.copy("g", g)
+        f.copy("g/d", g, "bare", without_attrs=True)
+        assert by_name(g, b"bare") == texts["g/d"]
+    with h5py.File(second, "r") as g:
+        for name, text in texts.items():
+            of = g[name]
+            assert comment(of) == text
+
+
+def test_text_without_a_form_is_refused(tmp_path):
+    with h5py.File(tmp_path / "x.h5", "w") as f, h5py.File(tmp_path / "x.zarr", "w") as g:
+        of = f.create_group("g")
+        assert set_comment(of, b"\xff") >= 0
+        with pytest.raises(RuntimeError, match="comment"):
+            f.copy("g", g)
+
+
+def test_tools_keep_them(tmp_path):
+    """As they do between HDF5 files: h5repack leaves out those of groups."""
+    said = {}
+    with h5py.File(tmp_path / "x.h5", "w") as f:
+        f["g/d"] = np.arange(3)
+        for name in ("g", "g/d"):
+            of = f[name]
+            assert set_comment(of, name.encode()) >= 0
+    for end in ("native.h5", "x.zarr", "back.h5"):
+        source = "x.zarr" if end == "back.h5" else "x.h5"
+        tool("h5repack", tmp_path / source, tmp_path / end, connector="zarr")
+        new = "by_copy_" + end[0]
+        tool("h5copy", "-i", tmp_path / source, "-o", tmp_path / end, "-s", "g", "-d", new, connector="zarr")
+        with h5py.File(tmp_path / end, "r") as f:
+            said[end] = [by_name(f, name.encode()) for name in ("g", "g/d", new, new + "/d")]
+    assert said["native.h5"][1] == b"g/d"
+    assert said["native.h5"] == said["x.zarr"]
+    assert said["back.h5"][1] == said["back.h5"][3] == b"g/d"
+
+
 def test_named_types_are_counted(path):
     with h5py.File(path, "r") as f:
         kind, group = f["t"], f["g"]
@@ -106,3 +157,51 @@ def test_closing_closes_them(path):
         f.close()
     del kind
     f.close()
+
+
+class Info(ctypes.Structure):
+    _fields_ = [("file", ctypes.c_ulong), ("token", ctypes.c_ubyte * 16), ("type", ctypes.c_int),
+                ("references", ctypes.c_uint), ("accessed", ctypes.c_int64), ("modified", ctypes.c_int64),
+                ("changed", ctypes.c_int64), ("made", ctypes.c_int64), ("attributes", ctypes.c_uint64)]
+
+
+def info(of):
+    found, everything = Info(), 0xf
+    library.H5Oget_info3.argtypes = [ctypes.c_int64, ctypes.c_void_p, ctypes.c_uint]
+    assert library.H5Oget_info3(of.id.id, ctypes.byref(found), everything) >= 0
+    return found
+
+
+def test_times(tmp_path):
+    """As in HDF5's own files of its first format, where only datasets have them."""
+    before = int(time.time())
+    for name in ("x.h5", "x.zarr"):
+        with h5py.File(tmp_path / name, "w") as f:
+            f.create_dataset("tracks", data=[1, 2], track_times=True)
+            f.create_dataset("not", data=[1, 2], track_times=False)
+            f["t"] = np.dtype("i2")
+        with h5py.File(tmp_path / name, "r") as f:
+            tracks, not_tracked = info(f["tracks"]), info(f["not"])
+            assert before <= tracks.changed <= time.time() + 1
+            assert tracks.accessed == tracks.modified == tracks.made == not_tracked.changed == 0
+            assert h5py.h5g.get_objinfo(f["tracks"].id).mtime == tracks.changed
+            assert h5py.h5g.get_objinfo(f["not"].id).mtime == 0
+    time.sleep(1.1)
+    with h5py.File(tmp_path / "x.zarr", "r+") as f:
+        old, d = info(f["tracks"]).changed, f["tracks"]
+        d.attrs["n"] = 1
+        f.flush()
+        assert old < info(d).changed <= time.time() + 1
+
+
+def test_reference_counts_are_those_of_links(path):
+    with h5py.File(path, "r+") as f:
+        f["again"] = f["g/d"]
+        assert info(f["g/d"]).references == 2 and info(f["again"]).references == 2
+        del f["again"]
+        assert info(f["g/d"]).references == 1
+    if path.suffix == ".zarr":
+        library.H5Oincr_refcount.argtypes = [ctypes.c_int64]
+        with h5py.File(path, "r+") as f:
+            d = f["g/d"]
+            assert library.H5Oincr_refcount(d.id.id) < 0 and info(d).references == 1

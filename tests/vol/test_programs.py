@@ -114,6 +114,26 @@ with NWBHDF5IO(sys.argv[1], "r") as io:
     print(m.acquisition["t"].data[:].sum(), m.trials[:], m.units["spike_times"][1], m.electrodes[:]["location"])
 """
 
+# It takes no file whose name does not end in .h5.
+KERAS_PACKAGES = ("keras==3.15.1", "jax==0.12.0.1", "scipy==1.18.1")
+
+KERAS = """
+import os, sys
+os.environ["KERAS_BACKEND"] = "numpy"  # which takes some functions from jax
+import keras, numpy as np
+def model():
+    keras.utils.set_random_seed(1)
+    dense = [keras.layers.Dense(n, activation="relu") for n in (8, 2)]
+    return keras.Sequential([keras.layers.Input((4,)), dense[0], keras.layers.BatchNormalization(), dense[1]])
+a, b = model(), model()
+a.set_weights([w + np.float32(0.1) for w in a.get_weights()])
+a.save_weights(sys.argv[1] + ".weights.h5"); b.load_weights(sys.argv[1] + ".weights.h5")
+keras.saving.save_model(a, sys.argv[1] + ".h5")
+c = keras.saving.load_model(sys.argv[1] + ".h5", compile=False)
+assert all((w == v).all() and (w == u).all() for w, v, u in zip(a.get_weights(), b.get_weights(), c.get_weights()))
+print(os.path.isdir(sys.argv[1] + ".h5"), a.predict(np.ones((1, 4), "f4"), verbose=0).tolist())
+"""
+
 PROGRAMS = {"anndata": ANNDATA, "tables": TABLES, "pandas": PANDAS, "nexusformat": NEXUS, "mat73": MAT73,
             "pynwb": PYNWB}
 
@@ -143,6 +163,18 @@ def test_the_same_as_on_an_hdf5_file(python, tmp_path, name):
                for path in ("x.h5", "x.zarr")]
     assert printed[0] and printed[0] == printed[1]
     assert (tmp_path / "x.h5").is_file() and (tmp_path / "x.zarr" / "zarr.json").is_file()
+
+
+def test_keras_keeps_weights_and_models_in_stores(tmp_path):
+    python, problem = install("keras", *KERAS_PACKAGES, system=True)
+    if problem:
+        pytest.skip(f"{' '.join(KERAS_PACKAGES)} could not be installed: {problem}")
+    code = KERAS.replace("import keras", "import logging; logging.disable(); import keras")  # it calls .h5 legacy
+    native, stored = (run_python(code, tmp_path / name, python=python, connector=connector)
+                      for name, connector in (("native", None), ("stored", "zarr store=all")))
+    assert native.split(" ", 1) == ["False", stored.split(" ", 1)[1]] and stored.startswith("True ")
+    group = zarr.open_group(str(tmp_path / "stored.weights.h5"), mode="r")
+    assert group["layers/dense/vars/0"].shape == (4, 8)
 
 
 def test_other_programs_read_a_table_of_pandas(python, tmp_path):

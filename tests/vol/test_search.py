@@ -85,6 +85,16 @@ def test_the_search_between_other_files(tree, tmp_path):
     assert run_python(code, tree, tmp_path, connector=None) == "done\n"
 
 
+@pytest.mark.skipif(not SEARCHES, reason="HDF5 2.x finds no store")
+@pytest.mark.parametrize("command", ["h5ls -r", "h5dump -H", "h5stat"])
+def test_tools_end_well_on_a_store_that_does_not_open(store, command):
+    """They try one file driver after the other; a search with some of these, which found the store,
+    once left a list behind with which HDF5 crashed at the end."""
+    (store / "zarr.json").write_text('{"zarr_format": 3,')
+    done = run([*command.split(), store], connector=None)
+    assert done.returncode == 1 and "unable to open file" in done.stderr, done
+
+
 @pytest.mark.skipif(SEARCHES, reason="HDF5 1.14 finds the store: test_tools.py")
 @pytest.mark.parametrize("command", [
     "h5ls -r STORE", "h5dump -H STORE", "h5stat STORE", "h5diff STORE n.h5", "h5diff n.h5 STORE",

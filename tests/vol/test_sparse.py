@@ -64,6 +64,22 @@ def test_large_from_store(tmp_path, shards, fill):
         assert target["d"].id.get_num_chunks() <= 32  # those of the two shards, which the option shards makes, too
 
 
+def test_huge_from_store(tmp_path):
+    """2^46 elements in 2^26 chunks, and 10^12 in 10^10 shards."""
+    with h5py.File(tmp_path / "x.zarr", "w") as source, h5py.File(tmp_path / "y.h5", "w") as target:
+        write_places(source.create_dataset("d", HUGE, "i4", chunks=CHUNK, fillvalue=6))
+        dcpl = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        insert_numbers(dcpl, b"zarr:shard_shape", (10, 10))
+        tiny = source.create_dataset("tiny", (10**6, 10**6), "u1", chunks=(1, 1), dcpl=dcpl)
+        tiny[0, 0], tiny[999_999, 5], tiny[7, 999_999] = 1, 2, 3
+        for name in ("d", "tiny"):
+            source.copy(name, target)
+        check_places(target["d"], 6)
+        tiny = target["tiny"]
+        assert [tiny[0, 0], tiny[999_999, 5], tiny[7, 999_999], tiny[1, 1]] == [1, 2, 3, 0]
+        assert tiny.id.get_num_chunks() <= 400  # those of the shards
+
+
 @pytest.mark.parametrize("kinds", [("h5", "zarr"), ("zarr", "h5")], ids="-".join)
 @pytest.mark.parametrize("seed", range(6))
 def test_like_the_source(tmp_path, kinds, seed):

@@ -87,6 +87,14 @@ ZB_API enum zb_code zb_node_delete(zb_store *store, const char *path, zb_error *
 ZB_API enum zb_code zb_node_copy(zb_store *from, const char *from_path, zb_store *to,
                                  const char *to_path, zb_error *err);
 
+/* Gives the group at `path` consolidated metadata: a copy, in its own document, of the documents of
+   all nodes below it, as zarr-python 3 writes it, so that readers that cannot list (web servers) find
+   them, with one request. From then on it is kept up to date (docs/writing.md, "Consolidated
+   metadata"). A block that was there is made anew. Documents that are not JSON are left out.
+   ZB_EINVAL for an array; ZB_EUNSUPPORTED for a group of version 2, and where the store cannot list;
+   ZB_ELIMIT above consolidated_bytes, with the old document in place; change errors. */
+ZB_API enum zb_code zb_group_consolidate(zb_store *store, const char *path, zb_error *err);
+
 /* Flushes a store, and packs all of its objects into a zip archive, which zb_store_open reads. They
    are stored as they are. The archive replaces the file at `path` in one step, and is durable then;
    after an error nothing has changed. No other writer may use the store meanwhile. Errors of

@@ -47,7 +47,8 @@ ZB_API const char *zb_finding_name(enum zb_finding_kind kind);
    The content of chunks is checked by their checksums and sizes: a damaged chunk without either
    cannot be recognised. Nothing is changed. Memory: one encoded and one decoded inner chunk a
    thread, and the names in one directory at each level. Writers at work meanwhile can cause
-   findings where nothing is wrong. Returns ZB_OK when the walk got through, with findings or
+   findings where nothing is wrong. Of a store that cannot list, the nodes that consolidated metadata
+   name are checked, with all chunks of their grids. Returns ZB_OK when the walk got through, with findings or
    without. summary may be NULL. */
 ZB_API enum zb_code zb_store_verify(zb_store *store, zb_finding_fn fn, void *context,
                                     zb_verify_summary *summary, zb_error *err);

@@ -159,9 +159,24 @@ typedef bool (*zb_holds_fn)(void *context, const char *directory);
 /* Splits the path of a directory into the root of the hierarchy that it is in, or would be in, and
    the path of the node below that root ("" for the root itself). The directories above are followed
    as long as each holds a document; not beyond ".", ".." and "/". Slashes at the end do not count.
-   Both texts are malloc'ed; without memory ZB_ENOMEM. */
+   A URL is split by zb_url_split instead, and nothing is asked. Both texts are malloc'ed; without
+   memory ZB_ENOMEM. */
 ZB_API enum zb_code zb_path_split(const char *path, zb_holds_fn holds, void *context, char **root,
                                   char **node, zb_error *err);
+
+/* True if a URL says that it is that of a Zarr store: a part of its path ends in .zarr or .zarr.zip,
+   or the last one is the name of a document (zarr.json). No host is asked. */
+ZB_API bool zb_url_is_zarr(const char *url);
+
+/* Splits a URL into the URL of a store and the path of a node in it. The store's ends with the last
+   part that is named *.zarr or *.zarr.zip; without one it is all of the URL. A zarr.json at the end
+   stands for the node that it describes. A query and a fragment stay with the store's URL. Both
+   texts are malloc'ed; without memory ZB_ENOMEM. */
+ZB_API enum zb_code zb_url_split(const char *url, char **root, char **node, zb_error *err);
+
+/* A store's name for messages: of a URL the scheme, host and path, since all else may hold secrets;
+   any other name as it is. malloc'ed; NULL without memory. */
+ZB_API char *zb_name_without_secrets(const char *name);
 
 /* The content that a new node would find at a path of a store. */
 enum zb_place {

@@ -38,6 +38,15 @@ typedef struct zb_limits {
     uint64_t write_cache_bytes;  /* parts of chunks that wait in all writers of the process; half as
                                     much again is for encoding and merging them */
     uint64_t lock_seconds;       /* the time that a writer waits for another one's lock */
+    uint64_t remote_requests;    /* to the network, under way at once */
+    uint64_t remote_flight_bytes;    /* of the replies to them */
+    uint64_t remote_window_bytes;    /* of replies that a read waits for or has not decoded yet */
+    uint64_t remote_part_bytes;      /* longer ranges are asked for in parts; 0: never */
+    uint64_t remote_fresh_seconds;   /* an answer may be taken for the present state */
+    uint64_t remote_tries;           /* of one request */
+    uint64_t remote_seconds;         /* after its first try no other one of a request begins */
+    uint64_t remote_connect_seconds; /* for connecting to a host */
+    uint64_t remote_stall_seconds;   /* without progress */
     uint64_t threads; /* worker threads, the caller included; 0 = the usable processors */
 } zb_limits;
 

@@ -18,13 +18,14 @@ typedef struct zb_node zb_node;
 /* Opens the node at path ("" for the root; "a/b", no leading or trailing slash) by its zarr.json
    (core specification 3.1, "Metadata documents"). One small read, no listing. Where there is none,
    documents of version 2 are looked for (.zarray, .zgroup, and .zattrs), at last, where the store
-   can list, a directory with nodes of version 2 below. The caller releases *out; the node keeps the
+   can list, a directory with nodes of version 2 below. Of a store that is not local, the consolidated
+   metadata of a group that was opened before describe the nodes below it. The caller releases *out; the node keeps the
    store alive. ZB_ENOTFOUND when there is no node; document errors, which say which member is
    wrong. Any thread. */
 ZB_API enum zb_code zb_node_open(zb_store *store, const char *path, zb_node **out, zb_error *err);
 
 /* Opens the node that is at this node's path now: after ZB_ECONFLICT, or to see the shape and the
-   attributes that other writers have given it. Errors as zb_node_open. */
+   attributes that other writers have given it. Always by its own document. Errors as zb_node_open. */
 ZB_API enum zb_code zb_node_refresh(const zb_node *node, zb_node **out, zb_error *err);
 
 ZB_API zb_node *zb_node_retain(zb_node *node);
@@ -35,8 +36,9 @@ ZB_API const char *zb_node_path(const zb_node *node); /* as given to zb_node_ope
 ZB_API const char *zb_node_name(const zb_node *node); /* last part of the path, "" for the root */
 /* The attributes: a JSON object, or NULL when there are none. Lives as long as the node. */
 ZB_API const zb_json *zb_node_attributes(const zb_node *node);
-/* The whole document as it stands in the store; of a node of version 2, the zarr.json that says the
-   same. Lives as long as the node. */
+/* The document as it stands in the store, but that the map of consolidated metadata has no entries where
+   the store is local and can list names; of a node of version 2, the zarr.json that says the same. Lives as long as
+   the node. */
 ZB_API const zb_json *zb_node_document(const zb_node *node);
 
 /* A name below a group. `node` is NULL when the node cannot be opened; `reason` then says why. */

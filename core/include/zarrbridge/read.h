@@ -59,6 +59,20 @@ ZB_API enum zb_code zb_array_read_points_into(const zb_node *node, const uint64_
 ZB_API enum zb_code zb_array_chunk_stored(const zb_node *array, const uint64_t *index,
                                           uint64_t *bytes, zb_error *err);
 
+/* Called for a stored chunk: its index [ndim], valid during the call alone, and with ZB_GRID_INNER the
+   bytes of it in the store (else 0). Returns 0 to go on, anything else to stop. */
+typedef int (*zb_chunk_fn)(void *context, const uint64_t *index, uint64_t bytes);
+
+/* Calls fn for each chunk of the array that is stored, in no order. ZB_GRID_CHUNKS tells of objects by
+   their names and opens none; ZB_GRID_INNER opens each and tells of the chunks in it, as
+   zb_array_chunk_stored. The listing of the store decides how long that takes, not the array's shape;
+   a store that cannot list is asked for each object, for at most 2^24 of them. What is stored behind the
+   array's edge is left out. ZB_OK also when fn stops it. ZB_EINVAL for a group; ZB_EUNSUPPORTED where
+   codecs lie around a shard, and for a larger grid in a store that cannot list; chunk errors; errors of
+   listings. */
+ZB_API enum zb_code zb_array_stored_each(const zb_node *array, enum zb_grid_level level,
+                                         zb_chunk_fn fn, void *context, zb_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -7,6 +7,7 @@
 #ifndef ZARRBRIDGE_STORE_H
 #define ZARRBRIDGE_STORE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "zarrbridge/dtype.h"
@@ -35,8 +36,13 @@ ZB_API enum zb_code zb_store_create_fs(const char *path, zb_store **out, zb_erro
 ZB_API enum zb_code zb_store_open_zip(zb_store *outer, const char *key, const char *label,
                                       zb_store **out, zb_error *err);
 
-/* A store by its name: a directory, as zb_store_open_fs opens it, or a file that is a zip archive. */
-ZB_API enum zb_code zb_store_open(const char *path, zb_store **out, zb_error *err);
+/* A store by its name: a directory, as zb_store_open_fs opens it, a file that is a zip archive, or a
+   URL (docs/remote.md), also of an archive. For a URL no host is asked yet; ZB_EUNSUPPORTED where the
+   library that speaks to hosts is not installed; ZB_EINVAL for a URL that names no store. */
+ZB_API enum zb_code zb_store_open(const char *name, zb_store **out, zb_error *err);
+
+/* Is the name a URL of a kind that zb_store_open knows: https://, http://, s3://? */
+ZB_API bool zb_name_is_url(const char *name);
 
 /* Is the path that of a file that begins as a zip archive does? */
 ZB_API bool zb_path_is_zip(const char *path);

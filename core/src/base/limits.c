@@ -55,6 +55,23 @@ static const limit_def table[] = {
           "the usable memory"),
     LIMIT(lock_seconds, "LOCK_SECONDS", 60,
           "how long to wait for another writer's lock before giving up, seconds"),
+    LIMIT(remote_requests, "REMOTE_REQUESTS", 64, "requests to the network under way at once"),
+    LIMIT(remote_flight_bytes, "REMOTE_FLIGHT_BYTES", 32 * MIB,
+          "bytes of replies from the network under way at once"),
+    LIMIT(remote_window_bytes, "REMOTE_WINDOW_BYTES", 64 * MIB,
+          "bytes from the network that one read has under way or not decoded yet"),
+    LIMIT(remote_part_bytes, "REMOTE_PART_BYTES", 2 * MIB,
+          "length of the requests that a longer range is cut into, bytes; 0: none is cut"),
+    LIMIT(remote_fresh_seconds, "REMOTE_FRESH_SECONDS", 10,
+          "how long chunks of a store on the network are read from the cache without asking, "
+          "seconds"),
+    LIMIT(remote_tries, "REMOTE_TRIES", 6, "tries of one request to the network"),
+    LIMIT(remote_seconds, "REMOTE_SECONDS", 60,
+          "how long after its first try a request may be tried again, seconds"),
+    LIMIT(remote_connect_seconds, "REMOTE_CONNECT_SECONDS", 5,
+          "how long to wait for a connection to a host, seconds"),
+    LIMIT(remote_stall_seconds, "REMOTE_STALL_SECONDS", 20,
+          "how long to wait for a reply that makes no progress, seconds"),
     LIMIT(threads, "NUM_THREADS", 0, "threads of one read; 0 means the usable processors"),
 };
 

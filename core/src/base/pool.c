@@ -12,18 +12,19 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <time.h>
+#include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/fork.h"
 #include "base/machine.h"
+#include "base/thread.h"
 #include "zarrbridge/limits.h"
 
 #define MAX_THREADS 256
 
-typedef struct job {
+typedef struct zb__pool_job {
     zb__task_fn fn;
     void *context;
     size_t count;
@@ -32,8 +33,9 @@ typedef struct job {
     size_t helpers_left;   /* workers that may still come; under pool_lock */
     enum zb_code code;     /* of the first failure; under pool_lock */
     zb_error error;
+    bool is_open;        /* each helper that comes in calls fn once */
     pthread_cond_t idle; /* helpers became 0 */
-    struct job *link;
+    struct zb__pool_job *link;
 } job;
 
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -88,12 +90,14 @@ static void work_on(job *j) {
         return;
     }
     for (;;) {
-        size_t i = atomic_fetch_add(&j->next, 1);
+        size_t i = j->is_open ? 0 : atomic_fetch_add(&j->next, 1);
         if (i >= j->count)
             break;
         enum zb_code code = j->fn(j->context, i, scratch, &error);
         if (code != ZB_OK)
             fail_job(j, code, &error);
+        if (j->is_open)
+            break;
     }
     zb__scratch_put(scratch);
 }
@@ -111,12 +115,6 @@ static void unlink_job(job *j) {
    often come in a row, so an idle thread spins for this many nanoseconds before it sleeps. */
 #define SPIN_NS 50000
 
-static int64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 static void pause_briefly(void) {
 #if defined(__x86_64__) || defined(__i386__)
     for (int i = 0; i < 16; i++)
@@ -128,15 +126,15 @@ static void pause_briefly(void) {
 
 /* Spins until a job later than the one counted by `seen` is posted, or the time is up. */
 static void look_out_for_work(unsigned seen) {
-    int64_t end = now_ns() + SPIN_NS;
-    while (atomic_load(&posted) == seen && now_ns() < end)
+    int64_t end = zb__now() + SPIN_NS;
+    while (atomic_load(&posted) == seen && zb__now() < end)
         pause_briefly();
 }
 
 /* Spins until no worker is inside the job, or the time is up. */
 static void look_out_for_end(job *j) {
-    int64_t end = now_ns() + SPIN_NS;
-    while (atomic_load(&j->helpers) > 0 && now_ns() < end)
+    int64_t end = zb__now() + SPIN_NS;
+    while (atomic_load(&j->helpers) > 0 && zb__now() < end)
         pause_briefly();
 }
 
@@ -158,7 +156,8 @@ static void *worker_main(void *unused) {
         pthread_mutex_unlock(&pool_lock);
         work_on(j);
         pthread_mutex_lock(&pool_lock);
-        unlink_job(j); /* it has no task left */
+        if (!j->is_open)
+            unlink_job(j); /* it has no task left */
         if (atomic_fetch_sub(&j->helpers, 1) == 1)
             pthread_cond_signal(&j->idle);
         if (!jobs) {
@@ -172,22 +171,41 @@ static void *worker_main(void *unused) {
 
 /* Starts workers until there are `wanted`; fewer are not a failure. Called with the lock. */
 static void start_workers(size_t wanted) {
-    if (workers >= wanted)
-        return;
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old); /* signals are for the program's own threads */
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    while (workers < wanted) {
-        pthread_t thread;
-        if (pthread_create(&thread, &attributes, worker_main, NULL) != 0)
-            break;
+    while (workers < wanted && zb__thread_start(NULL, worker_main, NULL) == 0)
         workers++;
+}
+
+/* Puts a job that is not there yet last in the list and wakes as many as may come. */
+static void post_job(job *j, size_t helpers) {
+    const size_t most = zb__pool_width() - 1; /* takes other locks at its first call */
+    pthread_mutex_lock(&pool_lock);
+    start_workers(most);
+    job **end = &jobs;
+    while (*end && *end != j)
+        end = &(*end)->link;
+    if (!*end) {
+        j->link = NULL;
+        *end = j;
     }
-    pthread_attr_destroy(&attributes);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    j->helpers_left += helpers;
+    atomic_fetch_add(&posted, 1);
+    size_t wake = helpers < sleepers ? helpers : sleepers;
+    pthread_mutex_unlock(&pool_lock);
+    for (size_t i = 0; i < wake; i++)
+        pthread_cond_signal(&work_came);
+}
+
+/* Takes the job out of the list and waits until no worker is inside. */
+static void await_helpers(job *j) {
+    pthread_mutex_lock(&pool_lock);
+    unlink_job(j); /* from here on no worker comes in */
+    pthread_mutex_unlock(&pool_lock);
+    look_out_for_end(j);
+    pthread_mutex_lock(&pool_lock); /* the last worker has left j, too, when it is ours */
+    while (atomic_load(&j->helpers) > 0)
+        pthread_cond_wait(&j->idle, &pool_lock);
+    pthread_mutex_unlock(&pool_lock);
+    pthread_cond_destroy(&j->idle);
 }
 
 enum zb_code zb__pool_run(zb__task_fn fn, void *context, size_t count, size_t width,
@@ -198,34 +216,40 @@ enum zb_code zb__pool_run(zb__task_fn fn, void *context, size_t count, size_t wi
     if (width == 0 || width > limit)
         width = limit;
     size_t helpers = (count < width ? count : width) - 1;
-    job j = {.fn = fn, .context = context, .count = count, .helpers_left = helpers};
+    job j = {.fn = fn, .context = context, .count = count};
     if (helpers > 0) {
         pthread_cond_init(&j.idle, NULL);
-        pthread_mutex_lock(&pool_lock);
-        start_workers(limit - 1);
-        job **end = &jobs;
-        while (*end)
-            end = &(*end)->link;
-        *end = &j;
-        atomic_fetch_add(&posted, 1);
-        size_t wake = helpers < sleepers ? helpers : sleepers;
-        pthread_mutex_unlock(&pool_lock);
-        for (size_t i = 0; i < wake; i++)
-            pthread_cond_signal(&work_came);
+        post_job(&j, helpers);
     }
     work_on(&j);
-    if (helpers > 0) {
-        pthread_mutex_lock(&pool_lock);
-        unlink_job(&j); /* from here on no worker comes in */
-        pthread_mutex_unlock(&pool_lock);
-        look_out_for_end(&j);
-        pthread_mutex_lock(&pool_lock); /* the last worker has left j, too, when it is ours */
-        while (atomic_load(&j.helpers) > 0)
-            pthread_cond_wait(&j.idle, &pool_lock);
-        pthread_mutex_unlock(&pool_lock);
-        pthread_cond_destroy(&j.idle);
-    }
+    if (helpers > 0)
+        await_helpers(&j);
     if (j.code != ZB_OK && err)
         *err = j.error;
     return j.code;
+}
+
+/* ---- Work that comes bit by bit ---- */
+
+zb__pool_job *zb__pool_open(zb__task_fn fn, void *context) {
+    job *j = calloc(1, sizeof *j);
+    if (!j)
+        return NULL;
+    j->fn = fn;
+    j->context = context;
+    j->count = 1;
+    j->is_open = true;
+    pthread_cond_init(&j->idle, NULL);
+    return j;
+}
+
+void zb__pool_call(zb__pool_job *open, size_t helpers) {
+    if (helpers > 0)
+        post_job(open, helpers);
+}
+
+void zb__pool_close(zb__pool_job *open) {
+    if (open)
+        await_helpers(open);
+    free(open);
 }

@@ -84,22 +84,19 @@ static enum zb_code edit(zb__document *document, const members_wanted *wanted, z
 /* Reads, edits and makes the new node; nothing is written yet. */
 static enum zb_code make_changed(const zb_node *node, const members_wanted *wanted,
                                  zb__document *document, zb_node **out, zb_error *err) {
-    char *text;
-    size_t size;
     enum zb_code code = zb__v2_refuse_node(node, err);
     if (!code)
         code = zb__node_still(node, err);
     if (code)
         return code;
-    code = zb__node_read(node->store, node->path, &text, &size, err);
-    if (!code)
-        code = zb__document_outline(text, size, "zarr.json", document, err);
+    code = zb__node_outline(node->store, node->path, document, err);
     if (!code)
         code = edit(document, wanted, err);
     if (code)
         return zb__node_blame(node->store, node->array ? "array" : "group", node->path, code, err);
-    /* A node has all of its document; the entries of a block have been left out of this tree. */
-    zb_json *json = zb__consolidated_has(document) ? NULL : document->json;
+    /* The entries of a block have been left out of this tree. */
+    const bool lacks = zb__node_keeps_entries(node->store) && zb__consolidated_has(document);
+    zb_json *json = lacks ? NULL : document->json;
     if (json)
         document->json = NULL;
     code = zb__node_make_parsed(node->store, node->path, document->text, document->size, json, out,

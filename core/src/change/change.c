@@ -73,19 +73,14 @@ static enum zb_code add_missing(zb__change *change, const char *path, zb_error *
 /* Looks at one group above. Only the members that matter here are checked: a group that we cannot
    open for other reasons may still have children. */
 static enum zb_code look_at(zb__change *change, const char *path, bool create, zb_error *err) {
-    char *text;
-    size_t size;
     zb__document document;
-    enum zb_code code = zb__node_read(change->store, path, &text, &size, err);
+    enum zb_code code = zb__node_outline(change->store, path, &document, err);
     if (code == ZB_ENOTFOUND && create) {
         code = zb__v2_refuse_older(change->store, path, err);
         return code ? code : add_missing(change, path, err);
     }
     if (code == ZB_ENOTFOUND)
         return ZB_OK;
-    if (code)
-        return zb__node_blame(change->store, "group", path, code, err);
-    code = zb__document_outline(text, size, "zarr.json", &document, err);
     if (code)
         return zb__node_blame(change->store, "group", path, code, err);
     const char *type = zb_json_string(zb_json_get(document.json, "node_type"));

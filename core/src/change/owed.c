@@ -321,16 +321,6 @@ static enum zb_code make_block(zb_store *store, debt *d, bool ours, zb__document
     return code == ZB_EUNSUPPORTED || code == ZB_ELIMIT ? ZB_OK : code;
 }
 
-static enum zb_code read_group(zb_store *store, const char *path, zb__document *group,
-                               zb_error *err) {
-    char *text;
-    size_t size;
-    enum zb_code code = zb__node_read(store, path, &text, &size, err);
-    if (!code)
-        code = zb__document_outline(text, size, "zarr.json", group, err);
-    return code;
-}
-
 /* A group that has gone, cannot be read any more, or has got a block from another writer: nothing
    is owed. */
 static enum zb_code pay(zb_store *store, debt *d, zb_error *err) {
@@ -339,7 +329,7 @@ static enum zb_code pay(zb_store *store, debt *d, zb_error *err) {
     enum zb_code code = note_look(store, d->path, d->token, &there, &ours, err);
     if (code || !there)
         return code;
-    code = read_group(store, d->path, &group, err);
+    code = zb__node_outline(store, d->path, &group, err);
     if (code == ZB_EFORMAT || code == ZB_ELIMIT || code == ZB_ENOTFOUND)
         return ZB_OK;
     if (!code && !zb__consolidated_has(&group))

@@ -6,12 +6,8 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "change/change.h"
-#include "change/consolidated.h"
-#include "change/owed.h"
 #include "model/block.h"
 #include "node/document.h"
-#include "node/edit.h"
 #include "node/node.h"
 #include "node/notes.h"
 #include "node/walk.h"
@@ -75,15 +71,6 @@ static bool equal(const zb_json *a, const zb_json *b) {
     return !left && !right;
 }
 
-static int by_name(const void *a, const void *b) {
-    return strcmp(zb_json_name(*(const zb_json *const *)a),
-                  zb_json_name(*(const zb_json *const *)b));
-}
-
-static int name_is(const void *name, const void *entry) {
-    return strcmp(name, zb_json_name(*(const zb_json *const *)entry));
-}
-
 /* One node's document against its entry. A document that is not JSON has no place in a block: it is
    reported for itself. */
 static enum zb_code compare_node(zb_store *store, const char *path, const zb_json *entry, char *why,
@@ -115,10 +102,9 @@ static enum zb_code compare_nodes(const zb_node *group, const zb_json **entries,
         const char *below = zb__path_below(nodes.name[i].text, group->path);
         if (!below || !*below)
             continue; /* the group itself */
-        const zb_json **entry =
-            count ? bsearch(below, entries, count, sizeof *entries, name_is) : NULL;
+        const zb_json *entry = zb__block_find(entries, count, below);
         known += entry != NULL;
-        code = compare_node(group->store, nodes.name[i].text, entry ? *entry : NULL, why, err);
+        code = compare_node(group->store, nodes.name[i].text, entry, why, err);
     }
     if (!code && !*why && known < count)
         snprintf(why, ZB_MESSAGE_SIZE, "consolidated metadata describes %zu nodes that are gone",
@@ -127,25 +113,49 @@ static enum zb_code compare_nodes(const zb_node *group, const zb_json **entries,
     return code;
 }
 
-enum zb_code zb__consolidated_compare(const zb_node *group, char why[ZB_MESSAGE_SIZE],
-                                      zb_error *err) {
-    const zb_json *map = zb_json_get(zb_json_get(group->document, ZB__CONSOLIDATED), "metadata");
-    size_t count = zb_json_count(map), n = 0;
-    *why = '\0';
-    if (zb_json_kind_of(map) != ZB_JSON_OBJECT || (count == 0 && *group->path))
+static enum zb_code compare_map(const zb_node *group, const zb_json *map, char *why,
+                                zb_error *err) {
+    size_t count;
+    if (zb_json_kind_of(map) != ZB_JSON_OBJECT || (!zb_json_first(map) && *group->path))
         return ZB_OK;
-    const zb_json **entries = malloc((count + 1) * sizeof(zb_json *));
+    const zb_json **entries = zb__block_entries(map, &count);
     if (!entries)
         return zb_fail(err, ZB_ENOMEM, "no memory for consolidated metadata");
-    for (const zb_json *m = zb_json_first(map); m; m = zb_json_next(m))
-        entries[n++] = m;
-    qsort(entries, n, sizeof *entries, by_name);
-    enum zb_code code = compare_nodes(group, entries, n, why, err);
+    enum zb_code code = compare_nodes(group, entries, count, why, err);
     free(entries);
     return code;
 }
 
-/* ---- Refreshing --------------------------------------------------------------------------- */
+/* The document with the entries that an open node lacks. */
+static enum zb_code read_whole(const zb_node *group, zb_json **out, zb_error *err) {
+    char *text;
+    size_t size;
+    enum zb_code code = zb__node_read(group->store, group->path, &text, &size, err);
+    if (code)
+        return code == ZB_ENOTFOUND ? ZB_OK : code;
+    code = zb__json_parse_document(text, size, out, err);
+    free(text);
+    return code;
+}
+
+enum zb_code zb__consolidated_compare(const zb_node *group, char why[ZB_MESSAGE_SIZE],
+                                      zb_error *err) {
+    zb_json *whole = NULL;
+    const zb_json *document = group->document;
+    enum zb_code code = ZB_OK;
+    *why = '\0';
+    if (zb_json_get(document, ZB__CONSOLIDATED) && !zb__node_keeps_entries(group->store)) {
+        code = read_whole(group, &whole, err);
+        document = whole;
+    }
+    if (!code)
+        code = compare_map(group, zb_json_get(zb_json_get(document, ZB__CONSOLIDATED), "metadata"),
+                           why, err);
+    zb_json_free(whole);
+    return code;
+}
+
+/* ---- Owed blocks -------------------------------------------------------------------------- */
 
 enum zb_code zb__consolidated_is_owed(const zb_node *group, bool *owed, zb_error *err) {
     zb_object_info info;
@@ -156,25 +166,4 @@ enum zb_code zb__consolidated_is_owed(const zb_node *group, bool *owed, zb_error
     free(key);
     *owed = code == ZB_OK;
     return code == ZB_ENOTFOUND ? ZB_OK : code;
-}
-
-enum zb_code zb__consolidated_refresh(zb_store *store, const char *path, zb_error *err) {
-    zb__change change;
-    char *text;
-    size_t size;
-    zb__document group = {.text = NULL};
-    enum zb_code code = zb__change_begin(store, &change, err);
-    if (code)
-        return code;
-    code = zb__node_read(store, path, &text, &size, err);
-    if (!code)
-        code = zb__document_outline(text, size, "zarr.json", &group, err);
-    if (!code)
-        code = zb__consolidated_rebuild(store, path, &group, err);
-    if (!code)
-        code = zb__change_put(&change, path, group.text, group.size, err);
-    if (!code)
-        code = zb__owed_forget(store, path, err);
-    zb__document_free(&group);
-    return zb__change_end(&change, code, err);
 }

@@ -15,8 +15,4 @@ enum zb_code zb__consolidated_compare(const zb_node *group, char why[ZB_MESSAGE_
 /* Tells whether a block has been taken out of the group's document, to be put back. */
 enum zb_code zb__consolidated_is_owed(const zb_node *group, bool *owed, zb_error *err);
 
-/* Puts the group's document with a block of the nodes that are there now, under the store's
-   lock. */
-enum zb_code zb__consolidated_refresh(zb_store *store, const char *path, zb_error *err);
-
 #endif

@@ -18,6 +18,9 @@
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"
 
+/* Bytes of an object that is checked in memory, for each thread. */
+#define MOST_AT_ONCE (64u << 20)
+
 typedef struct object_walk {
     zb__object_check *check;
     zb__stored_chunk key;
@@ -148,9 +151,23 @@ static enum zb_code check_chunk(object_walk *w, const zb__leaf *leaf, const zb__
     return code;
 }
 
+/* An object that is far away comes whole, when memory for it is within reason: a request for each
+   inner chunk would take its time. */
+static enum zb_code load(const zb_store *store, zb__source *source, zb__buffer *whole,
+                         zb_error *err) {
+    const uint8_t *stored;
+    if (store->hints.is_local || source->size > MOST_AT_ONCE)
+        return ZB_OK;
+    enum zb_code code = fetch(source, whole, &stored, err);
+    if (!code)
+        *source = (zb__source){.memory = stored, .size = source->size};
+    return code;
+}
+
 enum zb_code zb__object_check_run(zb__object_check *check, const zb_node *array,
                                   const uint64_t *index, zb__scratch *scratch, zb_error *err) {
     object_walk w = {.check = check, .scratch = scratch};
+    zb__buffer loaded = {0};
     w.key = (zb__stored_chunk){.node = array, .index = (uint64_t *)index, .number = UINT64_MAX};
     enum zb_code code = zb__stored_chunk_open(&w.key, err);
     if (code != ZB_OK || !w.key.object) /* the object was erased since it was listed */
@@ -158,9 +175,13 @@ enum zb_code zb__object_check_run(zb__object_check *check, const zb_node *array,
     code = zb__chunk_form(array->array, index, &w.key.form, err);
     zb__leaf whole = {.key = &w.key, .form = w.key.form, .inner = UINT64_MAX};
     zb__source source = {.object = w.key.object, .size = w.key.info.size};
+    check->is_there = true;
     check->bytes += source.size;
     if (code == ZB_OK)
+        code = load(array->store, &source, &loaded, err);
+    if (code == ZB_OK)
         code = check_chunk(&w, &whole, &source, err);
+    zb__buffer_free(&loaded);
     zb__chunk_form_end(array->array, w.key.form);
     zb_object_close(w.key.object);
     return code;

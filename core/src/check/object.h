@@ -2,6 +2,8 @@
 #ifndef ZB_CHECK_OBJECT_H
 #define ZB_CHECK_OBJECT_H
 
+#include <stdbool.h>
+
 #include "base/scratch.h"
 #include "zarrbridge/check.h"
 #include "zarrbridge/node.h"
@@ -11,6 +13,7 @@ typedef struct zb__object_check {
     void *context;
     enum zb_code (*found)(void *context, enum zb_finding_kind kind, const zb_error *what);
     uint64_t inner_chunks, bytes; /* counted */
+    bool is_there;                /* set: there is an object */
 } zb__object_check;
 
 /* Decodes all inner chunks of the chunk or shard at this place. ZB_OK when the check got through.

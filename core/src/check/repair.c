@@ -122,7 +122,7 @@ static enum zb_code refresh_blocks(repairing *r, zb_error *err) {
     for (size_t i = 0; i < r->groups.count && !code; i++) {
         const char *path = r->groups.name[i].text;
         char *key = zb__path_join(path, "zarr.json");
-        code = key ? zb__consolidated_refresh(r->store, path, err)
+        code = key ? zb_group_consolidate(r->store, path, err)
                    : zb_fail(err, ZB_ENOMEM, "no memory for a key");
         if (!code)
             code = report(r, key, "brought up to date: consolidated metadata");

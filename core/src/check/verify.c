@@ -12,6 +12,7 @@
 #include "check/consolidated.h"
 #include "check/object.h"
 #include "check/walk.h"
+#include "check/walk_named.h"
 #include "node/document.h"
 #include "node/node.h"
 #include "node/notes.h"
@@ -81,7 +82,7 @@ static enum zb_code check_one(void *context, size_t i, zb__scratch *scratch, zb_
     if (code == ZB_EIO) /* error of opening the object; errors of reading it are reported already */
         code = report(v, ZB_FINDING_DAMAGED, c.p->key, err->message);
     pthread_mutex_lock(&v->lock);
-    v->summary.objects++;
+    v->summary.objects += check.is_there;
     v->summary.inner_chunks += check.inner_chunks;
     v->summary.bytes += check.bytes;
     pthread_mutex_unlock(&v->lock);
@@ -143,7 +144,7 @@ static enum zb_code on_node(void *context, const zb_node *node, zb_error *err) {
     verifying *v = context;
     char why[ZB_MESSAGE_SIZE];
     v->summary.nodes++;
-    if (node->array)
+    if (node->array || !v->store->hints.can_list) /* the names in the block are all that is known */
         return ZB_OK;
     enum zb_code code = zb__consolidated_compare(node, why, err);
     if (code || !*why)
@@ -197,7 +198,8 @@ enum zb_code zb_store_verify(zb_store *store, zb_finding_fn fn, void *context,
                                  .journal = on_journal,
                                  .resizing = on_resizing,
                                  .other = on_other};
-    enum zb_code code = zb__check_walk(store, &visitor, err);
+    enum zb_code code = store->hints.can_list ? zb__check_walk(store, &visitor, err)
+                                              : zb__check_walk_named(store, &visitor, err);
     if (code == ZB_OK)
         code = run_batch(v, err);
     drop_batch(v);

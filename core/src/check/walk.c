@@ -100,7 +100,7 @@ static enum zb_code visit_node(const walk *w, const char *prefix, const char *ke
     zb_error reason = {.code = ZB_OK};
     zb_node *node = NULL;
     char kind = 0;
-    enum zb_code code = zb_node_open(w->store, prefix, &node, &reason);
+    enum zb_code code = zb__node_open_own(w->store, prefix, &node, &reason);
     if (code == ZB_OK)
         code = w->visitor->node(w->visitor->context, node, err);
     else if (code == ZB_ENOMEM)

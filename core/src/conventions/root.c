@@ -56,6 +56,8 @@ static enum zb_code fail_memory(char *root, zb_error *err) {
 
 enum zb_code zb_path_split(const char *path, zb_holds_fn holds, void *context, char **root,
                            char **node, zb_error *err) {
+    if (zb_name_is_url(path))
+        return zb_url_split(path, root, node, err);
     const size_t whole = trimmed(path, strlen(path));
     size_t end = whole, below = whole; /* of the root so far; where the node's path begins */
     char *directory = strndup(path, whole);

@@ -306,3 +306,22 @@ void zb__array_free(zb__array *array) {
     zb__arena_free(&m->memory);
     free(m);
 }
+
+uint64_t zb__array_count_chunks(const zb__array *array) {
+    uint64_t count = 1;
+    bool is_more = false;
+    for (uint32_t d = 0; d < array->info.ndim; d++) {
+        if (array->chunk_count[d] == 0)
+            return 0;
+        is_more |= __builtin_mul_overflow(count, array->chunk_count[d], &count);
+    }
+    return is_more ? UINT64_MAX : count;
+}
+
+void zb__array_next_chunk(const zb__array *array, uint64_t *index) {
+    for (uint32_t d = array->info.ndim; d-- > 0;) {
+        if (++index[d] < array->chunk_count[d])
+            return;
+        index[d] = 0;
+    }
+}

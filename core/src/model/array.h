@@ -27,4 +27,11 @@ typedef struct zb__array {
 enum zb_code zb__array_parse(const zb_json *document, zb__array **out, zb_error *err);
 void zb__array_free(zb__array *array); /* NULL is allowed */
 
+/* The number of chunks of the grid in the array; UINT64_MAX for more than a number holds. */
+uint64_t zb__array_count_chunks(const zb__array *array);
+
+/* Moves the index on to the next of them in C order, from that of the first one, all zeros; behind the
+   last one to the first one again. */
+void zb__array_next_chunk(const zb__array *array, uint64_t *index);
+
 #endif

@@ -7,6 +7,12 @@
 
 #define ZB__CONSOLIDATED "consolidated_metadata"
 
+/* The entries of a block's map by their names: malloc'ed, also where there is none; NULL without
+   memory. The map keeps them. */
+const zb_json **zb__block_entries(const zb_json *map, size_t *count);
+/* The one of that name, or NULL; of several, any. */
+const zb_json *zb__block_find(const zb_json *const *entries, size_t count, const char *name);
+
 /* The value around the map of nodes, whose entries the caller writes. */
 void zb__block_begin(zb_json_writer *w);
 void zb__block_end(zb_json_writer *w);

@@ -2,9 +2,9 @@
 /*
  * The children of a group: the names below it that hold a node, each opened.
  *
- * The truth is the store's listing. Consolidated metadata gives names alone, and only where the
- * store cannot list: documents always come from the store, so a stale block can hide a node but
- * never describe it wrongly. A node that cannot be opened is kept with its reason; a name without a
+ * The truth is the store's listing. Consolidated metadata gives names where the store cannot list, or
+ * is distant: there it gives the documents, too (served.h). A local store is asked for each document,
+ * so that a stale block can hide a node but never describe it wrongly. A node that cannot be opened is kept with its reason; a name without a
  * document is not a node (the specification has no implicit groups, but for those of version 2) and
  * is left out.
  */
@@ -16,7 +16,9 @@
 
 #include "model/block.h"
 #include "node/document.h"
+#include "node/documents.h"
 #include "node/node.h"
+#include "node/served.h"
 #include "node/v2.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/node.h"
@@ -55,7 +57,7 @@ static enum zb_code names_listed(const zb_node *group, search *s) {
 
 /* zarr-python puts a flat map of relative paths into the document of the group that was
    consolidated, usually the root. The block is untrusted like all content: its paths are checked as
-   paths given by a caller are, and its documents are never used. */
+   paths given by a caller are. */
 
 /* ---- Names from consolidated metadata ----------------------------------------------------- */
 
@@ -90,6 +92,14 @@ static enum zb_code take_consolidated(const zb_json *map, const char *relative, 
 /* Looks for a block in the group, then in its ancestors: writers put the whole of it into the root
    and an empty one into each group below. */
 static enum zb_code names_consolidated(const zb_node *group, search *s) {
+    const char *served;
+    zb__served *hold;
+    const zb_json *all = zb__served_map(group->store, group->path, &served, &hold);
+    if (all) {
+        enum zb_code taken = take_consolidated(all, served, s);
+        zb__served_release(hold);
+        return taken;
+    }
     size_t length = strlen(group->path); /* length of the owner's path, which path[] holds */
     char *path = strdup(group->path);
     const zb_node *owner = group;
@@ -125,12 +135,20 @@ static enum zb_code names_consolidated(const zb_node *group, search *s) {
     return code;
 }
 
+static bool is_served(const zb_node *group) {
+    const char *relative;
+    zb__served *hold;
+    bool served = zb__served_map(group->store, group->path, &relative, &hold) != NULL;
+    zb__served_release(hold);
+    return served;
+}
+
 enum zb_code zb__children_names(const zb_node *group, zb__names *out, zb_error *err) {
     search s = {.err = err};
     enum zb_code code;
     if (group->array)
         code = zb_fail(err, ZB_EINVAL, "an array has no children");
-    else if (group->store->hints.can_list)
+    else if (group->store->hints.can_list && !is_served(group))
         code = names_listed(group, &s);
     else
         code = names_consolidated(group, &s);
@@ -141,28 +159,67 @@ enum zb_code zb__children_names(const zb_node *group, zb__names *out, zb_error *
 
 /* ---- Opening ------------------------------------------------------------------------------ */
 
-/* Opens one child. A name without a node leaves *child as it was, without a name; that is also
-   how directories that are not nodes drop out, at the price of one open each. */
+/* What became of opening a child. A name without a node leaves *child as it was, without a name; that
+   is also how directories that are not nodes drop out, at the price of one open each. */
+static enum zb_code take_child(const char *name, zb_node *node, enum zb_code code,
+                               const zb_error *reason, zb_child *child, zb_error *err) {
+    if (code == ZB_ENOTFOUND)
+        return ZB_OK;
+    if (code == ZB_ENOMEM)
+        return zb_fail(err, code, "%s", reason->message);
+    *child = (zb_child){
+        .name = strdup(name), .node = node, .reason = code ? strdup(reason->message) : NULL};
+    if (child->name && (!code || child->reason))
+        return ZB_OK;
+    return zb_fail(err, ZB_ENOMEM, "out of memory for the child %s", name);
+}
+
 static enum zb_code open_child(const zb_node *group, const char *name, zb_child *child,
                                zb_error *err) {
-    size_t size = strlen(group->path) + strlen(name) + 2;
-    char *path = malloc(size);
+    char *path = zb__path_join(group->path, name);
     if (!path)
-        return zb_fail(err, ZB_ENOMEM, "out of memory for a path of %zu bytes", size);
-    snprintf(path, size, "%s%s%s", group->path, *group->path ? "/" : "", name);
+        return zb_fail(err, ZB_ENOMEM, "out of memory for a path");
     zb_node *node = NULL;
     zb_error reason;
     enum zb_code code = zb_node_open(group->store, path, &node, &reason);
     free(path);
-    if (code == ZB_ENOTFOUND)
-        return ZB_OK;
-    if (code == ZB_ENOMEM)
-        return zb_fail(err, code, "%s", reason.message);
-    *child = (zb_child){
-        .name = strdup(name), .node = node, .reason = code ? strdup(reason.message) : NULL};
-    if (child->name && (!code || child->reason))
-        return ZB_OK;
-    return zb_fail(err, ZB_ENOMEM, "out of memory for the child %s", name);
+    return take_child(name, node, code, &reason, child, err);
+}
+
+/* A child that failed halfway counts, too: zb_children_free frees it. */
+static void count_child(zb_children *out, enum zb_code code) {
+    if (out->child[out->count].name || code)
+        out->count++;
+}
+
+/* The names from number `from` on whose documents are read together. Returns how many. */
+static size_t choose(const zb__names *names, size_t from, const char **some) {
+    size_t count = 0;
+    for (; count < ZB__DOCUMENTS_AHEAD && from + count < names->count; count++)
+        some[count] = names->name[from + count].text;
+    return count;
+}
+
+/* Opens the children of a distant store, many documents at a time. */
+static enum zb_code open_ahead(const zb_node *group, const zb__names *names, zb_children *out,
+                               zb_error *err) {
+    zb__early_document documents[ZB__DOCUMENTS_AHEAD] = {{.path = NULL}};
+    const char *some[ZB__DOCUMENTS_AHEAD];
+    enum zb_code code = ZB_OK;
+    for (size_t from = 0, count; from < names->count && !code; from += count) {
+        count = choose(names, from, some);
+        code = zb__documents_read(group->store, group->path, some, count, documents, err);
+        for (size_t i = 0; i < count && !code; i++) {
+            zb_node *node = NULL;
+            zb_error reason;
+            enum zb_code opened =
+                zb__early_document_open(group->store, &documents[i], &node, &reason);
+            code = take_child(some[i], node, opened, &reason, &out->child[out->count], err);
+            count_child(out, code);
+        }
+    }
+    zb__documents_free(documents, ZB__DOCUMENTS_AHEAD);
+    return code;
 }
 
 /* One more than needed is allocated, so that a group without children is not a special case. */
@@ -171,12 +228,12 @@ static enum zb_code open_children(const zb_node *group, const zb__names *names, 
     out->child = calloc(names->count + 1, sizeof *out->child);
     if (!out->child)
         return zb_fail(err, ZB_ENOMEM, "out of memory for %zu children", names->count);
+    if (zb__documents_pay(group->store))
+        return open_ahead(group, names, out, err);
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < names->count && !code; i++) {
         code = open_child(group, names->name[i].text, &out->child[out->count], err);
-        /* A child that failed halfway counts, too: zb_children_free frees it. */
-        if (out->child[out->count].name || code)
-            out->count++;
+        count_child(out, code);
     }
     return code;
 }
@@ -206,9 +263,17 @@ enum zb_code zb_group_children(const zb_node *group, zb_children *out, zb_error 
 /* A document that cannot be asked about may be there: opening it tells why it cannot be read. */
 static enum zb_code holds_node(const zb_node *group, const char *name, bool *out, zb_error *err) {
     zb_object_info info;
+    size_t size;
     char *path = zb__path_join(group->path, name);
+    char *served = path ? zb__served_text(group->store, path, &size) : NULL;
+    if (served) {
+        free(served);
+        free(path);
+        *out = true;
+        return ZB_OK;
+    }
     char *key = path ? zb__path_join(path, "zarr.json") : NULL;
-    enum zb_code code = key ? zb_store_stat(group->store, key, &info, err)
+    enum zb_code code = key ? zb_store_peek(group->store, key, &info, err)
                             : zb_fail(err, ZB_ENOMEM, "out of memory for a path");
     *out = true;
     if (code == ZB_ENOTFOUND) {
@@ -220,11 +285,38 @@ static enum zb_code holds_node(const zb_node *group, const char *name, bool *out
     return code == ZB_ENOMEM ? code : ZB_OK;
 }
 
+/* The same for a distant store, many documents at a time. */
+static enum zb_code tell_ahead(const zb_node *group, const zb__names *names, zb_name_fn fn,
+                               void *context, zb_error *err) {
+    zb_store *store = group->store;
+    zb__early_document documents[ZB__DOCUMENTS_AHEAD] = {{.path = NULL}};
+    const char *some[ZB__DOCUMENTS_AHEAD];
+    enum zb_code code = ZB_OK;
+    bool stopped = false;
+    for (size_t from = 0, count; from < names->count && !code && !stopped; from += count) {
+        count = choose(names, from, some);
+        code = zb__documents_read(store, group->path, some, count, documents, err);
+        for (size_t i = 0; i < count && !code && !stopped; i++) {
+            bool is_node = true;
+            enum zb_code asked = documents[i].code == ZB_ENOTFOUND
+                                     ? zb__v2_is_at(store, documents[i].path, &is_node, err)
+                                     : documents[i].code;
+            code = asked == ZB_ENOMEM ? asked : ZB_OK;
+            stopped = !code && (is_node || asked) && fn(context, some[i]) != 0;
+        }
+    }
+    zb__documents_free(documents, ZB__DOCUMENTS_AHEAD);
+    return code;
+}
+
 enum zb_code zb_group_names(const zb_node *group, zb_name_fn fn, void *context, zb_error *err) {
     zb__names names;
     bool stopped = false, is_node;
     enum zb_code code = zb__children_names(group, &names, err);
-    for (size_t i = 0; i < names.count && !code && !stopped; i++) {
+    const bool ahead = zb__documents_pay(group->store) && !is_served(group);
+    if (!code && ahead)
+        code = tell_ahead(group, &names, fn, context, err);
+    for (size_t i = 0; i < names.count && !code && !stopped && !ahead; i++) {
         code = holds_node(group, names.name[i].text, &is_node, err);
         stopped = !code && is_node && fn(context, names.name[i].text) != 0;
     }

@@ -127,5 +127,5 @@ enum zb_code zb__array_still(const zb_node *node, zb_error *err) {
 /* ---- Opening again ------------------------------------------------------------------------ */
 
 enum zb_code zb_node_refresh(const zb_node *node, zb_node **out, zb_error *err) {
-    return zb_node_open(node->store, node->path, out, err);
+    return zb__node_open_own(node->store, node->path, out, err);
 }

@@ -7,6 +7,7 @@
 
 #include "node/children.h"
 #include "node/document.h"
+#include "node/documents.h"
 #include "node/node.h"
 #include "node/walk.h"
 
@@ -19,11 +20,14 @@ typedef struct walk {
     zb__looked last;
 } walk;
 
-/* A group is needed as a whole where its block is the only index. */
-static enum zb_code look(walk *w, const char *path, zb_node **out, zb_error *err) {
+/* A group is needed as a whole where its block is the index. */
+static enum zb_code look(walk *w, const char *path, const zb__early_document *read, zb_node **out,
+                         zb_error *err) {
     *out = NULL;
-    return w->store->hints.can_list ? zb__node_look(w->store, path, &w->last, out, err)
-                                    : zb_node_open(w->store, path, out, err);
+    if (read)
+        return zb__early_document_open(w->store, read, out, err);
+    return zb__node_keeps_entries(w->store) ? zb_node_open(w->store, path, out, err)
+                                            : zb__node_look(w->store, path, &w->last, out, err);
 }
 
 /* node: NULL for one that cannot be read. */
@@ -35,31 +39,62 @@ static void tell(walk *w, const char *path, const zb_node *node, const char *rea
     w->stopped = w->fn(w->context, &entry) != 0;
 }
 
-static enum zb_code visit(walk *w, const char *path, zb_error *err);
+/* read: its document, where that was read ahead, or NULL. */
+static enum zb_code visit(walk *w, const char *path, const zb__early_document *read, zb_error *err);
+
+/* Documents that are read ahead of the visits: none of a local store. */
+typedef struct ahead {
+    zb__early_document *documents; /* of the children from `first` on */
+    size_t first, count;
+} ahead;
+
+static enum zb_code read_ahead(const walk *w, const zb__names *names, const char *path, size_t i,
+                               ahead *a, zb_error *err) {
+    const char *some[ZB__DOCUMENTS_AHEAD];
+    if (!zb__documents_pay(w->store) || (a->documents && i < a->first + a->count))
+        return ZB_OK;
+    if (!a->documents)
+        a->documents = calloc(ZB__DOCUMENTS_AHEAD, sizeof *a->documents);
+    if (!a->documents)
+        return zb_fail(err, ZB_ENOMEM, "out of memory for documents");
+    zb__documents_free(a->documents, a->count);
+    a->first = i;
+    for (a->count = 0; a->count < ZB__DOCUMENTS_AHEAD && i + a->count < names->count; a->count++)
+        some[a->count] = names->name[i + a->count].text;
+    return zb__documents_read(w->store, path, some, a->count, a->documents, err);
+}
 
 static enum zb_code visit_children(walk *w, const zb__names *names, const char *path,
                                    zb_error *err) {
     enum zb_code code = ZB_OK;
+    ahead a = {.documents = NULL};
     for (size_t i = 0; i < names->count && !code && !w->stopped; i++) {
         const zb__name *name = &names->name[i];
+        code = read_ahead(w, names, path, i, &a, err);
+        if (code)
+            break;
         char *below = zb__path_join(path, name->text);
         code = below ? zb__links_count(&w->links, name, below, err)
                      : zb_fail(err, ZB_ENOMEM, "out of memory for a path");
         if (!code)
-            code = visit(w, below, err);
+            code = visit(w, below, a.documents ? &a.documents[i - a.first] : NULL, err);
         /* A name without a document is no node; a node may go before it is looked at. */
         code = code == ZB_ENOTFOUND ? ZB_OK : code;
         free(below);
     }
+    if (a.documents)
+        zb__documents_free(a.documents, a.count);
+    free(a.documents);
     return code;
 }
 
 /* Recursion is as deep as names in the store are nested. ZB_ENOTFOUND means this path alone. */
-static enum zb_code visit(walk *w, const char *path, zb_error *err) {
+static enum zb_code visit(walk *w, const char *path, const zb__early_document *read,
+                          zb_error *err) {
     zb_node *node;
     zb__names names = {.count = 0};
     zb_error reason;
-    enum zb_code code = look(w, path, &node, &reason);
+    enum zb_code code = look(w, path, read, &node, &reason);
     if (code == ZB_ENOMEM || code == ZB_ENOTFOUND) {
         if (err)
             *err = reason;
@@ -83,7 +118,7 @@ enum zb_code zb_node_each(zb_store *store, const char *path, zb_entry_fn fn, voi
                           zb_error *err) {
     walk w = {.store = store, .fn = fn, .context = context};
     enum zb_code code = zb__path_check(path, err);
-    code = code ? zb_error_prefix(err, code, "store %s", store->label) : visit(&w, path, err);
+    code = code ? zb_error_prefix(err, code, "store %s", store->label) : visit(&w, path, NULL, err);
     zb__looked_free(&w.last);
     return code;
 }

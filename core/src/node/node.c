@@ -14,6 +14,7 @@
 #include "model/block.h"
 #include "model/grid.h"
 #include "node/document.h"
+#include "node/served.h"
 #include "node/v2.h"
 #include "node/version.h"
 #include "store/foreign.h"
@@ -48,16 +49,21 @@ static enum zb_code check_size(const char *text, size_t size, const zb_json *doc
 
 /* The store is asked for at most the larger of both limits; the limit that holds is chosen with the
    text at hand. */
-enum zb_code zb__node_read_version(zb_store *store, const char *path, char **text, size_t *size,
-                                   zb_object_info *info, zb_error *err) {
+uint64_t zb__document_limit(const char **name) {
     const zb_limits *limits = zb_limits_get();
     bool plain = limits->document_bytes > limits->consolidated_bytes;
-    uint64_t limit = plain ? limits->document_bytes : limits->consolidated_bytes;
+    *name = plain ? "document_bytes" : "consolidated_bytes";
+    return plain ? limits->document_bytes : limits->consolidated_bytes;
+}
+
+enum zb_code zb__node_read_version(zb_store *store, const char *path, char **text, size_t *size,
+                                   zb_object_info *info, zb_error *err) {
+    const char *name;
+    const uint64_t limit = zb__document_limit(&name);
     char *key = zb__path_join(path, "zarr.json");
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
-    enum zb_code code = zb_store_get(
-        store, key, limit, plain ? "document_bytes" : "consolidated_bytes", text, size, info, err);
+    enum zb_code code = zb_store_get(store, key, limit, name, text, size, info, err);
     free(key);
     return code;
 }
@@ -65,6 +71,13 @@ enum zb_code zb__node_read_version(zb_store *store, const char *path, char **tex
 enum zb_code zb__node_read(zb_store *store, const char *path, char **text, size_t *size,
                            zb_error *err) {
     return zb__node_read_version(store, path, text, size, NULL, err);
+}
+
+enum zb_code zb__node_outline(zb_store *store, const char *path, zb__document *out, zb_error *err) {
+    char *text;
+    size_t size;
+    enum zb_code code = zb__node_read(store, path, &text, &size, err);
+    return code ? code : zb__document_outline(text, size, "zarr.json", out, err);
 }
 
 /* The message of a missing zarr.json stays when there is no other document either. */
@@ -115,6 +128,16 @@ static uint64_t make_cache_id(const zb_node *node, const char *text, size_t size
 
 /* ---- Opening ------------------------------------------------------------------------------ */
 
+bool zb__node_keeps_entries(const zb_store *store) {
+    return !store->hints.can_list || !store->hints.is_local;
+}
+
+static enum zb_code parse_document(const zb_store *store, const char *text, size_t size,
+                                   zb_json **out, zb_error *err) {
+    return zb__node_keeps_entries(store) ? zb__json_parse_document(text, size, out, err)
+                                         : zb__json_parse_outline(text, size, out, err);
+}
+
 /* Fills node from its document's text and, unless it is parsed already, node->document. *kind
    becomes "array" or "group" as soon as that is known. */
 static enum zb_code parse_node(zb_node *node, const char *text, size_t size, const char **kind,
@@ -122,7 +145,7 @@ static enum zb_code parse_node(zb_node *node, const char *text, size_t size, con
     bool is_array = false;
     enum zb_code code = check_size(text, size, NULL, err);
     if (!code && !node->document)
-        code = zb__json_parse_document(text, size, &node->document, err);
+        code = parse_document(node->store, text, size, &node->document, err);
     if (code)
         return zb_error_prefix(err, code, "zarr.json");
     code = check_size(text, size, node->document, err);
@@ -219,10 +242,10 @@ static enum zb_code read_settled(zb_store *store, const char *path, char **text,
     }
 }
 
-enum zb_code zb_node_open(zb_store *store, const char *path, zb_node **out, zb_error *err) {
+enum zb_code zb__node_open_own(zb_store *store, const char *path, zb_node **out, zb_error *err) {
     char *text = NULL;
     size_t size = 0;
-    uint64_t home;
+    uint64_t home, changes = zb_store_changes(store);
     int format;
     zb_object_info info;
     enum zb_code code = zb__path_check(path, err);
@@ -239,7 +262,23 @@ enum zb_code zb_node_open(zb_store *store, const char *path, zb_node **out, zb_e
         return code;
     (*out)->format = format;
     zb__node_settle(*out, home, &info);
+    zb__served_keep(*out, changes);
     return ZB_OK;
+}
+
+/* A node that consolidated metadata describes. An entry that makes no node says nothing. */
+static bool open_served(zb_store *store, const char *path, zb_node **out) {
+    size_t size;
+    if (store->hints.is_local || zb__path_check(path, NULL))
+        return false;
+    char *text = zb__served_text(store, path, &size);
+    bool opened = text && zb__node_make(store, path, text, size, out, NULL) == ZB_OK;
+    free(text);
+    return opened;
+}
+
+enum zb_code zb_node_open(zb_store *store, const char *path, zb_node **out, zb_error *err) {
+    return open_served(store, path, out) ? ZB_OK : zb__node_open_own(store, path, out, err);
 }
 
 void zb__looked_free(zb__looked *last) {
@@ -279,7 +318,7 @@ enum zb_code zb__node_look(zb_store *store, const char *path, zb__looked *last, 
     }
     code = check_size(text, size, NULL, err);
     if (!code)
-        code = zb__json_parse_outline(text, size, &outline, err);
+        code = parse_document(store, text, size, &outline, err);
     if (code)
         code = zb__node_blame(store, "node", path, zb_error_prefix(err, code, "zarr.json"), err);
     else
@@ -303,7 +342,10 @@ void zb_node_release(zb_node *node) {
     if (!node || atomic_fetch_sub_explicit(&node->refs, 1, memory_order_acq_rel) != 1)
         return;
     zb__array_free(node->array);
-    zb_json_free(node->document);
+    if (node->served)
+        zb__served_release(node->served);
+    else
+        zb_json_free(node->document);
     zb_store_release(node->store);
     free(node->path);
     free(node);

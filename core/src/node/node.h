@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "model/array.h"
+#include "node/edit.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"
 
@@ -14,6 +15,7 @@ struct zb_node {
     zb_store *store; /* one reference */
     char *path;
     zb_json *document;
+    struct zb__served *served; /* the document's owner, where others share it (served.h); or NULL */
     const zb_json *attributes;
     zb__array *array;          /* NULL for a group */
     int format;                /* 3, or 2: the document is a translation then (v2.h) */
@@ -22,17 +24,30 @@ struct zb_node {
     atomic_uint_fast64_t seen; /* the last version that is known to be of this form */
 };
 
+/* The most bytes that a document may have, and the name of that limit. */
+uint64_t zb__document_limit(const char **name);
+
 /* Reads the text of the document at path; the caller frees it. */
 enum zb_code zb__node_read(zb_store *store, const char *path, char **text, size_t *size,
                            zb_error *err);
 
-/* The same; *info is the version that was read. */
+/* The document itself, without the entries of consolidated metadata in its tree; the caller frees it. */
+enum zb_code zb__node_outline(zb_store *store, const char *path, zb__document *out, zb_error *err);
+
+/* The same as zb__node_read; *info is the version that was read. */
 enum zb_code zb__node_read_version(zb_store *store, const char *path, char **text, size_t *size,
                                    zb_object_info *info, zb_error *err);
 
 /* The same for a node of any format, which *format tells: of version 2 the translation. */
 enum zb_code zb__node_read_any(zb_store *store, const char *path, char **text, size_t *size,
                                zb_object_info *info, int *format, zb_error *err);
+
+/* As zb_node_open, always by the store's own document, whatever consolidated metadata serve. */
+enum zb_code zb__node_open_own(zb_store *store, const char *path, zb_node **out, zb_error *err);
+
+/* Whether the documents of the store's nodes have the entries of consolidated metadata, which may be
+   most of a document: where they are the only index of the store, or spare requests. */
+bool zb__node_keeps_entries(const zb_store *store);
 
 /* Makes a node of a document's text, whether the store holds that text or not. */
 enum zb_code zb__node_make(zb_store *store, const char *path, const char *text, size_t size,

@@ -135,6 +135,7 @@ typedef struct key_walk {
     zb_store *store;
     zb__key_fn fn;
     void *context;
+    bool with_prefixes; /* fn is called for prefixes, too */
     zb__links links;
 } key_walk;
 
@@ -169,6 +170,8 @@ static enum zb_code walk_keys(key_walk *walk, const char *prefix, const char *sk
         char *key = zb__path_join(prefix, name->text);
         code = key ? zb__links_count(&walk->links, name, key, err)
                    : zb_fail(err, ZB_ENOMEM, "out of memory for a key");
+        if (!code && walk->with_prefixes)
+            code = walk->fn(walk->context, key, err);
         if (!code)
             code = walk_keys(walk, key, NULL, err);
         free(key);
@@ -199,7 +202,22 @@ static enum zb_code take_key(void *context, const char *key, zb_error *err) {
     return walk->fn(walk->context, key, index, err);
 }
 
-enum zb_code zb__chunks_each(const zb_node *node, zb__chunk_fn fn, void *context, zb_error *err) {
+/* All below a name in the array's directory that chunk keys begin with. */
+static enum zb_code walk_prefix(chunk_walk *walk, const char *name, bool with_prefixes,
+                                zb_error *err) {
+    key_walk keys = {.store = walk->node->store,
+                     .fn = take_key,
+                     .context = walk,
+                     .with_prefixes = with_prefixes};
+    char *key = zb__path_join(walk->node->path, name);
+    enum zb_code code =
+        key ? walk_keys(&keys, key, NULL, err) : zb_fail(err, ZB_ENOMEM, "out of memory for a key");
+    free(key);
+    return code;
+}
+
+static enum zb_code each_chunk(const zb_node *node, bool with_prefixes, zb__chunk_fn fn,
+                               void *context, zb_error *err) {
     chunk_walk walk = {.node = node, .fn = fn, .context = context};
     zb__listing listing;
     enum zb_code code = zb__list_apart(node->store, node->path, &listing, err);
@@ -209,15 +227,22 @@ enum zb_code zb__chunks_each(const zb_node *node, zb__chunk_fn fn, void *context
         code = call_with_key(node->path, name, take_key, &walk, err);
     for (size_t i = 0; i < listing.prefixes.count && !code; i++) {
         const char *name = listing.prefixes.name[i].text;
-        if (!zb__chunk_key_enters(&node->array->keys, name))
-            continue;
-        char *key = zb__path_join(node->path, name);
-        code = key ? zb__keys_below(node->store, key, NULL, take_key, &walk, err)
-                   : zb_fail(err, ZB_ENOMEM, "out of memory for a key");
-        free(key);
+        if (with_prefixes)
+            code = call_with_key(node->path, name, take_key, &walk, err);
+        if (!code && zb__chunk_key_enters(&node->array->keys, name))
+            code = walk_prefix(&walk, name, with_prefixes, err);
     }
     zb__listing_free(&listing);
     return code;
+}
+
+enum zb_code zb__chunks_each(const zb_node *node, zb__chunk_fn fn, void *context, zb_error *err) {
+    return each_chunk(node, false, fn, context, err);
+}
+
+enum zb_code zb__chunk_places_each(const zb_node *node, zb__chunk_fn fn, void *context,
+                                   zb_error *err) {
+    return each_chunk(node, true, fn, context, err);
 }
 
 static enum zb_code erase_chunk(void *context, const char *key, const uint64_t *index,

@@ -44,6 +44,10 @@ typedef enum zb_code (*zb__chunk_fn)(void *context, const char *key, const uint6
                                      zb_error *err);
 enum zb_code zb__chunks_each(const zb_node *node, zb__chunk_fn fn, void *context, zb_error *err);
 
+/* The same, and for each prefix in the place of a chunk besides: no chunk can be read there. */
+enum zb_code zb__chunk_places_each(const zb_node *node, zb__chunk_fn fn, void *context,
+                                   zb_error *err);
+
 /* Erases all of them. */
 enum zb_code zb__chunks_erase(const zb_node *node, zb_error *err);
 

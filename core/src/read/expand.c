@@ -29,6 +29,7 @@ typedef struct expansion {
     zb__scratch *scratch;
     zb__emit_fn emit;
     void *context;
+    bool waits; /* an index that is not at hand is not read: its shard goes to key->waiting */
 } expansion;
 
 static enum zb_code expand_chunk(expansion *x, const zb__leaf *leaf, const zb__source *source,
@@ -80,6 +81,7 @@ static enum zb_code emit_slabs(expansion *x, const zb__leaf *whole, zb_error *er
                 zb__piece_start(part)[d] += cells.start[d];
             zb__leaf slab = *whole;
             slab.pieces = part;
+            zb__leaf_set_extent(&slab);
             enum zb_code code = x->emit(x->context, &slab, err);
             if (code != ZB_OK)
                 return code;
@@ -169,7 +171,7 @@ static enum zb_code expand_inner(expansion *x, const zb__leaf *shard_leaf, const
         zb__leaf leaf = {.key = x->key,
                          .inner = list->items[i].inner,
                          .around = around,
-                         .transient = shard->object == NULL};
+                         .transient = shard->memory != NULL};
         for (zb__piece **end = &leaf.pieces; i < list->count && list->items[i].inner == leaf.inner;
              i++) {
             *end = list->items[i].piece;
@@ -188,20 +190,38 @@ static enum zb_code expand_inner(expansion *x, const zb__leaf *shard_leaf, const
     return code;
 }
 
+/* Releases the index. */
+static enum zb_code expand_by_index(expansion *x, const zb__leaf *leaf, const zb__source *source,
+                                    zb__index *index, zb_error *err) {
+    inner_list list = {0};
+    enum zb_code code =
+        split_pieces(x, leaf->form->shard, leaf->form->chain->ndim, leaf->pieces, &list, err);
+    if (code == ZB_OK)
+        code = expand_inner(x, leaf, source, index, &list, err);
+    free(list.items);
+    zb__index_release(index);
+    return code;
+}
+
+static enum zb_code wait_for_index(expansion *x, const zb__leaf *leaf, zb_error *err) {
+    zb__leaf *copy = zb__arena_alloc(x->arena, sizeof *copy);
+    if (!copy)
+        return no_memory(err);
+    *copy = *leaf;
+    copy->next = x->key->waiting;
+    x->key->waiting = copy;
+    return ZB_OK;
+}
+
 static enum zb_code expand_shard(expansion *x, const zb__leaf *leaf, const zb__source *source,
                                  zb_error *err) {
-    const zb__shard *form = leaf->form->shard;
-    zb__index index = {0};
-    inner_list list = {0};
-    enum zb_code code = zb__index_load(x->key, form, source, x->scratch, &index, err);
-    if (code != ZB_OK)
-        return zb__leaf_blame(leaf, code, err);
-    code = split_pieces(x, form, leaf->form->chain->ndim, leaf->pieces, &list, err);
-    if (code == ZB_OK)
-        code = expand_inner(x, leaf, source, &index, &list, err);
-    free(list.items);
-    zb__index_release(&index);
-    return code;
+    zb__index index;
+    if (x->waits && !zb__index_find(x->key, source, &index))
+        return wait_for_index(x, leaf, err);
+    enum zb_code code =
+        x->waits ? ZB_OK
+                 : zb__index_load(x->key, leaf->form->shard, source, x->scratch, &index, err);
+    return code ? zb__leaf_blame(leaf, code, err) : expand_by_index(x, leaf, source, &index, err);
 }
 
 /* Expands one chunk of any level: goes down while it can, then emits leaves. */
@@ -259,11 +279,11 @@ static int by_offset(const void *a, const void *b) {
     const zb__leaf *left = *(zb__leaf *const *)a, *right = *(zb__leaf *const *)b;
     if (left->missing != right->missing)
         return left->missing ? -1 : 1;
-    return left->offset < right->offset ? -1 : left->offset > right->offset;
+    uint64_t a_begin = zb__leaf_begin(left), b_begin = zb__leaf_begin(right);
+    return a_begin < b_begin ? -1 : a_begin > b_begin;
 }
 
-/* Orders the leaves by their place in the object: they are best read in that order. */
-static enum zb_code sort_leaves(zb__stored_chunk *key, zb_error *err) {
+enum zb_code zb__stored_chunk_sort(zb__stored_chunk *key, zb_error *err) {
     if (key->leaf_count < 2)
         return ZB_OK;
     zb__leaf **all = malloc(key->leaf_count * sizeof(zb__leaf *));
@@ -280,11 +300,24 @@ static enum zb_code sort_leaves(zb__stored_chunk *key, zb_error *err) {
     return ZB_OK;
 }
 
-enum zb_code zb__stored_chunk_expand(zb__stored_chunk *key, zb__scratch *scratch, zb_error *err) {
+static inline enum zb_code begin(zb__stored_chunk *key, zb_error *err) {
     enum zb_code code = zb__chunk_form(key->node->array, key->index, &key->form, err);
+    return code == ZB_OK ? ZB_OK : zb__stored_chunk_blame(key, code, err);
+}
+
+static inline zb__leaf whole_of(zb__stored_chunk *key) {
+    return (zb__leaf){.key = key,
+                      .form = key->form,
+                      .pieces = key->pieces,
+                      .inner = UINT64_MAX,
+                      .size = key->info.size};
+}
+
+enum zb_code zb__stored_chunk_expand(zb__stored_chunk *key, zb__scratch *scratch, zb_error *err) {
+    enum zb_code code = begin(key, err);
     if (code != ZB_OK)
-        return zb__stored_chunk_blame(key, code, err);
-    zb__leaf whole = {.key = key, .form = key->form, .pieces = key->pieces, .inner = UINT64_MAX};
+        return code;
+    zb__leaf whole = whole_of(key);
     if (key->form->chain->codec_count > 0) /* nothing to look at before: the task opens it */
         return keep_leaf(key, &whole, err);
     code = zb__stored_chunk_open(key, err);
@@ -296,5 +329,41 @@ enum zb_code zb__stored_chunk_expand(zb__stored_chunk *key, zb__scratch *scratch
         .key = key, .arena = &key->arena, .scratch = scratch, .emit = keep_leaf, .context = key};
     zb__source source = {.object = key->object, .size = key->info.size};
     code = expand_chunk(&x, &whole, &source, err);
-    return code == ZB_OK ? sort_leaves(key, err) : code;
+    return code == ZB_OK ? zb__stored_chunk_sort(key, err) : code;
+}
+
+/* ---- Where indexes come later ---- */
+
+static expansion later_of(zb__stored_chunk *key, zb__scratch *scratch) {
+    return (expansion){.key = key,
+                       .arena = &key->arena,
+                       .scratch = scratch,
+                       .emit = keep_leaf,
+                       .context = key,
+                       .waits = true};
+}
+
+enum zb_code zb__stored_chunk_begin(zb__stored_chunk *key, zb_error *err) {
+    return begin(key, err);
+}
+
+zb__leaf zb__stored_chunk_whole(zb__stored_chunk *key) {
+    return whole_of(key);
+}
+
+enum zb_code zb__leaf_expand(const zb__leaf *leaf, zb__scratch *scratch, zb_error *err) {
+    expansion x = later_of(leaf->key, scratch);
+    zb__source source = {.offset = leaf->offset, .size = leaf->size};
+    return leaf->form->chain->codec_count == 0 ? expand_chunk(&x, leaf, &source, err)
+                                               : keep_leaf(leaf->key, leaf, err);
+}
+
+enum zb_code zb__leaf_expand_by(const zb__leaf *leaf, const uint8_t *encoded, size_t size,
+                                zb__scratch *scratch, zb_error *err) {
+    expansion x = later_of(leaf->key, scratch);
+    zb__source source = {.offset = leaf->offset, .size = leaf->size};
+    zb__index index;
+    enum zb_code code =
+        zb__index_take(leaf->key, leaf->form->shard, &source, encoded, size, scratch, &index, err);
+    return code ? zb__leaf_blame(leaf, code, err) : expand_by_index(&x, leaf, &source, &index, err);
 }

@@ -15,6 +15,21 @@ enum zb_code zb__stored_chunk_open(zb__stored_chunk *key, zb_error *err);
    key->leaves. Called in parallel for different keys. */
 enum zb_code zb__stored_chunk_expand(zb__stored_chunk *key, zb__scratch *scratch, zb_error *err);
 
+/* Puts the leaves in the order of their bytes in the object: they are best read so. */
+enum zb_code zb__stored_chunk_sort(zb__stored_chunk *key, zb_error *err);
+
+/* The same step by step, for bytes that come from the store while others are decoded: nothing is
+   read here. First zb__stored_chunk_begin sets key->form. Then zb__leaf_expand is given all of the
+   stored chunk (zb__stored_chunk_whole, or the same of another size) when key->info is known; it
+   adds to key->leaves, and puts the shards whose index is not in the cache on key->waiting. When the
+   stored bytes of such an index have come (zb__index_place), zb__leaf_expand_by goes on from there.
+   One thread at a time for each key. */
+enum zb_code zb__stored_chunk_begin(zb__stored_chunk *key, zb_error *err);
+zb__leaf zb__stored_chunk_whole(zb__stored_chunk *key);
+enum zb_code zb__leaf_expand(const zb__leaf *leaf, zb__scratch *scratch, zb_error *err);
+enum zb_code zb__leaf_expand_by(const zb__leaf *leaf, const uint8_t *encoded, size_t size,
+                                zb__scratch *scratch, zb_error *err);
+
 /* Splits the pieces of `shard`, a leaf whose decoded bytes are `source`, calling emit for each
    inner chunk. The arena owns everything that the inner chunks point to. */
 typedef enum zb_code (*zb__emit_fn)(void *context, const zb__leaf *leaf, zb_error *err);

@@ -18,18 +18,30 @@ void zb__index_release(zb__index *index) {
     *index = (zb__index){0};
 }
 
-/* Sets *encoded to the stored bytes of an index of that size: in memory, or read into the scratch. */
-static enum zb_code fetch(const zb__shard *shard, const zb__source *source, size_t size,
+enum zb_code zb__index_place(const zb__shard *shard, const zb__source *source, uint64_t *offset,
+                             size_t *size, zb_error *err) {
+    *size = shard->index_size;
+    if (shard->is_draft && source->size < shard->index_size)
+        *size = (size_t)source->size; /* it may lack its checksum */
+    if (source->size < *size)
+        return zb_fail(err, ZB_EFORMAT, "the shard has %llu bytes, fewer than its index of %zu",
+                       (unsigned long long)source->size, shard->index_size);
+    *offset = source->offset + (shard->index_at_start ? 0 : source->size - *size);
+    return ZB_OK;
+}
+
+/* Sets *encoded to the stored bytes of an index at that place: in memory, or read into the
+   scratch. */
+static enum zb_code fetch(const zb__source *source, uint64_t offset, size_t size,
                           zb__scratch *scratch, const uint8_t **encoded, zb_error *err) {
-    uint64_t at = source->offset + (shard->index_at_start ? 0 : source->size - size);
-    if (!source->object) {
-        *encoded = source->memory + at;
+    if (source->memory) {
+        *encoded = source->memory + offset;
         return ZB_OK;
     }
     enum zb_code code = zb__buffer_reserve(&scratch->encoded, size, err);
     if (code != ZB_OK)
         return code;
-    zb_range range = {.offset = at, .length = size, .buffer = scratch->encoded.data};
+    zb_range range = {.offset = offset, .length = size, .buffer = scratch->encoded.data};
     code = zb_object_read(source->object, &range, 1, err);
     if (code == ZB_OK && range.got != range.length)
         code = zb_fail(err, ZB_EIO, "the shard became shorter while its index was read");
@@ -37,52 +49,64 @@ static enum zb_code fetch(const zb__shard *shard, const zb__source *source, size
     return code;
 }
 
+static enum zb_code decode(const zb__shard *shard, const uint8_t *encoded, size_t size,
+                           zb__scratch *scratch, uint64_t *entries, zb_error *err) {
+    return shard->is_draft ? zb__draft_index_decode(shard, scratch, encoded, size, entries, err)
+                           : zb__shard_index_decode(shard, scratch, encoded, entries, err);
+}
+
 enum zb_code zb__index_read(const zb__shard *shard, const zb__source *source, zb__scratch *scratch,
                             uint64_t *entries, zb_error *err) {
     const uint8_t *encoded = NULL;
-    if (shard->is_draft) {
-        size_t size = source->size < shard->index_size ? (size_t)source->size : shard->index_size;
-        enum zb_code fetched = fetch(shard, source, size, scratch, &encoded, err);
-        return fetched ? fetched
-                       : zb__draft_index_decode(shard, scratch, encoded, size, entries, err);
-    }
-    if (source->size < shard->index_size)
-        return zb_fail(err, ZB_EFORMAT, "the shard has %llu bytes, fewer than its index of %zu",
-                       (unsigned long long)source->size, shard->index_size);
-    enum zb_code code = fetch(shard, source, shard->index_size, scratch, &encoded, err);
-    return code ? code : zb__shard_index_decode(shard, scratch, encoded, entries, err);
+    uint64_t offset = 0;
+    size_t size = 0;
+    enum zb_code code = zb__index_place(shard, source, &offset, &size, err);
+    if (code == ZB_OK)
+        code = fetch(source, offset, size, scratch, &encoded, err);
+    return code ? code : decode(shard, encoded, size, scratch, entries, err);
 }
 
-/* Memory for the entries: in the cache where that is allowed (cache_key not NULL), else our own. */
-static uint64_t *make_room(const zb__stored_chunk *key, const zb__lru_key *cache_key, size_t bytes,
+/* What the index is called in the cache. False for one that is not kept there. */
+static bool name_in_cache(const zb__stored_chunk *key, const zb__source *source,
+                          zb__lru_key *name) {
+    *name = (zb__lru_key){
+        .word = {key->node->array->cache_id, key->number, source->offset, source->size}};
+    return !source->memory && key->number != UINT64_MAX;
+}
+
+bool zb__index_find(const zb__stored_chunk *key, const zb__source *source, zb__index *out) {
+    zb__lru_key name;
+    *out = (zb__index){0};
+    if (name_in_cache(key, source, &name))
+        out->item = zb__lru_get(zb__index_cache(), &name, zb__cache_version(&key->info.validator));
+    if (out->item)
+        out->entries = (const uint64_t *)(const void *)out->item->data;
+    return out->item != NULL;
+}
+
+/* Memory for the entries: in the cache where that is allowed, else our own. */
+static uint64_t *make_room(const zb__stored_chunk *key, const zb__source *source, size_t bytes,
                            zb__index *out) {
-    if (cache_key)
-        out->item = zb__lru_new(zb__index_cache(), cache_key,
-                                zb__cache_version(&key->info.validator), bytes);
+    zb__lru_key name;
+    if (name_in_cache(key, source, &name))
+        out->item =
+            zb__lru_new(zb__index_cache(), &name, zb__cache_version(&key->info.validator), bytes);
     if (out->item)
         return (uint64_t *)(void *)out->item->data;
     return out->own = malloc(bytes);
 }
 
-enum zb_code zb__index_load(const zb__stored_chunk *key, const zb__shard *shard,
-                            const zb__source *source, zb__scratch *scratch, zb__index *out,
-                            zb_error *err) {
+/* encoded: NULL to read them. */
+static enum zb_code make(const zb__stored_chunk *key, const zb__shard *shard,
+                         const zb__source *source, const uint8_t *encoded, size_t size,
+                         zb__scratch *scratch, zb__index *out, zb_error *err) {
     *out = (zb__index){0};
-    zb__lru_key cache_key = {
-        .word = {key->node->array->cache_id, key->number, source->offset, source->size}};
-    bool cacheable = source->object && key->number != UINT64_MAX;
-    if (cacheable)
-        out->item =
-            zb__lru_get(zb__index_cache(), &cache_key, zb__cache_version(&key->info.validator));
-    if (out->item) {
-        out->entries = (const uint64_t *)(const void *)out->item->data;
-        return ZB_OK;
-    }
     size_t bytes = (size_t)shard->count * 2 * sizeof(uint64_t); /* bounded by index_bytes */
-    uint64_t *entries = make_room(key, cacheable ? &cache_key : NULL, bytes, out);
+    uint64_t *entries = make_room(key, source, bytes, out);
     if (!entries)
         return zb_fail(err, ZB_ENOMEM, "no memory for a shard index of %zu bytes", bytes);
-    enum zb_code code = zb__index_read(shard, source, scratch, entries, err);
+    enum zb_code code = encoded ? decode(shard, encoded, size, scratch, entries, err)
+                                : zb__index_read(shard, source, scratch, entries, err);
     if (code != ZB_OK) {
         zb__index_release(out);
         return code;
@@ -91,4 +115,17 @@ enum zb_code zb__index_load(const zb__stored_chunk *key, const zb__shard *shard,
     if (out->item)
         zb__lru_put(zb__index_cache(), out->item);
     return ZB_OK;
+}
+
+enum zb_code zb__index_take(const zb__stored_chunk *key, const zb__shard *shard,
+                            const zb__source *source, const uint8_t *encoded, size_t size,
+                            zb__scratch *scratch, zb__index *out, zb_error *err) {
+    return make(key, shard, source, encoded, size, scratch, out, err);
+}
+
+enum zb_code zb__index_load(const zb__stored_chunk *key, const zb__shard *shard,
+                            const zb__source *source, zb__scratch *scratch, zb__index *out,
+                            zb_error *err) {
+    return zb__index_find(key, source, out) ? ZB_OK
+                                            : make(key, shard, source, NULL, 0, scratch, out, err);
 }

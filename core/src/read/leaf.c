@@ -177,6 +177,10 @@ static void wanted_extent(const zb__leaf *leaf, uint64_t *lo, uint64_t *hi) {
     }
 }
 
+void zb__leaf_set_extent(zb__leaf *leaf) {
+    wanted_extent(leaf, &leaf->lo, &leaf->hi);
+}
+
 /* True if the destination takes exactly the decoded bytes [lo, hi), in the same order. */
 static bool is_direct(const zb__leaf *leaf, uint64_t lo, uint64_t hi) {
     zb__piece *piece = leaf->pieces;
@@ -349,8 +353,7 @@ static enum zb_code run_variable(const zb__leaf *leaf, const uint8_t *stored, zb
 
 /* Reads the wanted bytes of an uncompressed chunk from the key's object. */
 static enum zb_code run_raw_from_object(const zb__leaf *leaf, zb__scratch *scratch, zb_error *err) {
-    uint64_t lo, hi;
-    wanted_extent(leaf, &lo, &hi);
+    const uint64_t lo = leaf->lo, hi = leaf->hi;
     bool direct = is_direct(leaf, lo, hi);
     uint8_t *buffer = (uint8_t *)leaf->pieces->dst;
     if (!direct) {
@@ -379,7 +382,8 @@ typedef struct in_memory {
 
 static enum zb_code run_in_memory(void *context, const zb__leaf *leaf, zb_error *err) {
     const in_memory *m = context;
-    return zb__leaf_run(leaf, leaf->missing ? NULL : m->shard + leaf->offset, m->scratch, err);
+    return zb__leaf_run(leaf, leaf->missing ? NULL : m->shard + zb__leaf_begin(leaf), m->scratch,
+                        err);
 }
 
 static enum zb_code run_encoded_shard(const zb__leaf *leaf, const uint8_t *stored,
@@ -419,7 +423,7 @@ enum zb_code zb__leaf_run(const zb__leaf *leaf, const uint8_t *stored, zb__scrat
     else if (!leaf->form->chain->is_raw)
         code = run_encoded(leaf, stored, scratch, err);
     else if (stored)
-        scatter_all(leaf, stored, 0);
+        scatter_all(leaf, stored, leaf->lo);
     else
         code = run_raw_from_object(leaf, scratch, err);
     return code == ZB_OK ? ZB_OK : zb__leaf_blame(leaf, code, err);

@@ -10,10 +10,10 @@
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"
 
-/* A window of an open object, or of memory, that holds a chunk's stored bytes. */
+/* A window of a stored object, or of memory, that holds a chunk's stored bytes. */
 typedef struct zb__source {
-    zb_object *object;     /* NULL: memory */
-    const uint8_t *memory; /* when object is NULL */
+    const uint8_t *memory; /* NULL: the object's */
+    zb_object *object;     /* NULL: the bytes come from the store some other way (flow.h) */
     uint64_t offset, size; /* of the window */
 } zb__source;
 
@@ -28,6 +28,8 @@ typedef struct zb__leaf {
     bool missing;          /* not stored: the fill value */
     bool transient;        /* lies in decoded memory: its offset does not identify it */
     uint64_t offset, size; /* in the key's object */
+    uint64_t lo, hi;       /* of a raw chunk: the bytes of it that the pieces want */
+    const uint8_t *held;   /* its bytes where they are at hand already, else NULL */
     uint64_t inner; /* for messages and caches: number in the shard, UINT64_MAX unless sharded */
     const struct zb__leaf *around; /* for messages: the inner chunk that is this shard, or NULL */
     zb__lru_item *cached;          /* decoded bytes that cover the pieces, or NULL; one reference */
@@ -45,13 +47,26 @@ typedef struct zb__stored_chunk {
     zb_object_info info;
     zb__leaf *leaves; /* after expanding; by offset, missing ones first */
     size_t leaf_count;
+    zb__leaf *waiting; /* shards whose index has to come from the store first (expand.h) */
 } zb__stored_chunk;
 
-/* Puts the elements that a leaf's pieces want at their destinations. `stored` holds the leaf's
-   `size` bytes, or is NULL when the leaf is missing, cached, or a raw chunk to read from the key's
+/* The bytes of the key's object that a leaf needs: all of an encoded chunk, of a raw one those that
+   its pieces want. */
+static inline uint64_t zb__leaf_begin(const zb__leaf *leaf) {
+    return leaf->offset + leaf->lo;
+}
+static inline uint64_t zb__leaf_length(const zb__leaf *leaf) {
+    return leaf->form->chain->is_raw ? leaf->hi - leaf->lo : leaf->size;
+}
+
+/* Puts the elements that a leaf's pieces want at their destinations. `stored` holds the bytes that
+   the leaf needs, or is NULL when the leaf is missing, cached, or a raw chunk to read from the key's
    object. */
 enum zb_code zb__leaf_run(const zb__leaf *leaf, const uint8_t *stored, zb__scratch *scratch,
                           zb_error *err);
+
+/* Sets lo and hi of a raw leaf. */
+void zb__leaf_set_extent(zb__leaf *leaf);
 
 /* The name that messages give a leaf: prefixes *err with store, array, chunk and inner chunk. */
 enum zb_code zb__leaf_blame(const zb__leaf *leaf, enum zb_code code, zb_error *err);

@@ -75,12 +75,16 @@ static enum zb_code look_at_head(const char *path, const char *head, size_t size
 }
 
 enum zb_code zb__foreign_file(const char *path, zb_error *err) {
+    const int shown = (int)strcspn(path, "?#"); /* what follows may be secret */
+    if (zb_name_is_url(path))
+        return zb_fail(err, ZB_EUNSUPPORTED, "'%.*s' is a URL, not the path of a directory", shown,
+                       path);
     if (is_url(path))
         return zb_fail(
             err, ZB_EUNSUPPORTED,
-            "'%s' is a URL, and only local directories are read here: copy the store, or "
-            "read it with GDAL's virtual file systems (/vsicurl/, /vsis3/, /vsigs/)",
-            path);
+            "'%.*s' is a URL of a kind that is not read here: https://, http:// and s3:// are, and "
+            "GDAL reads others by its virtual file systems (/vsigs/, /vsiaz/)",
+            shown, path);
     char *head = malloc(HEAD_BYTES);
     if (!head)
         return ZB_OK; /* the caller's own error will do */

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "store/fs_path.h"
 #include "store/fs_store.h"
 #include "zarrbridge/error.h"
@@ -211,9 +211,7 @@ static uint64_t get_kernel_id(void) {
    same. */
 static uint64_t next_unique(void) {
     static atomic_uint_fast64_t counter;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    uint64_t z = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    uint64_t z = (uint64_t)zb__now();
     z ^= (uint64_t)getpid() << 40;
     z += atomic_fetch_add(&counter, 1) * 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;

@@ -61,7 +61,7 @@ zb_object_info zb__fs_info_of(const zb__fs *fs, const struct stat *st) {
     int64_t age = nanoseconds(now) - last;
     return (zb_object_info){
         .size = (uint64_t)st->st_size,
-        .age = age,
+        .age = age != 0 ? age : 1, /* 0 would say that it is not known */
         .validator = {.word = {(uint64_t)st->st_ino ^ (uint64_t)st->st_dev << 40,
                                (uint64_t)st->st_size, (uint64_t)modified, (uint64_t)changed},
                       .valid = age > settled_after(fs, st)}};

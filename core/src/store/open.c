@@ -2,12 +2,15 @@
 /* Stores by their names. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "zarrbridge/store.h"
+#include "base/url.h"
+#include "store/module.h"
 
 bool zb_path_is_zip(const char *path) {
     unsigned char head[4];
@@ -38,6 +41,57 @@ static enum zb_code open_zip(const char *path, zb_store **out, zb_error *err) {
     return code;
 }
 
-enum zb_code zb_store_open(const char *path, zb_store **out, zb_error *err) {
-    return zb_path_is_zip(path) ? open_zip(path, out, err) : zb_store_open_fs(path, out, err);
+/* ---- URLs ---- */
+
+/* The end of a URL's path without slashes. */
+static size_t end_of_path(const char *url) {
+    size_t end = zb__url_path_end(url);
+    while (end > 0 && url[end - 1] == '/')
+        end--;
+    return end;
+}
+
+/* An archive is below a host or a bucket. */
+static bool names_zip(const char *url, size_t end) {
+    const char *host = strstr(url, "://") + 3;
+    return host < url + end && memchr(host, '/', (size_t)(url + end - host)) &&
+           strncasecmp(url + end - 4, ".zip", 4) == 0;
+}
+
+/* The archive is an object of the folder that it is in. Query and options are the folder's. */
+static enum zb_code open_zip_url(const char *url, size_t end, zb_store **out, zb_error *err) {
+    zb_store *outer;
+    char *folder = NULL, *name = NULL;
+    const char *slash = memrchr(url, '/', end);
+    if (asprintf(&folder, "%.*s%s", (int)(slash - url), url, url + end + strspn(url + end, "/")) <
+            0 ||
+        asprintf(&name, "%.*s", (int)(url + end - slash - 1), slash + 1) < 0) {
+        free(folder);
+        return zb_fail(err, ZB_ENOMEM, "no memory for a name");
+    }
+    enum zb_code code = zb__module_open(folder, &outer, err);
+    if (!code) {
+        char *label = NULL;
+        code = asprintf(&label, "%s/%s", outer->label, name) < 0
+                   ? zb_fail(err, ZB_ENOMEM, "no memory for a name")
+                   : zb_store_open_zip(outer, name, label, out, err);
+        free(label);
+        zb_store_release(outer);
+    }
+    free(folder);
+    free(name);
+    return code;
+}
+
+static enum zb_code open_url(const char *url, zb_store **out, zb_error *err) {
+    const size_t end = end_of_path(url);
+    if (names_zip(url, end))
+        return open_zip_url(url, end, out, err);
+    return zb__module_open(url, out, err);
+}
+
+enum zb_code zb_store_open(const char *name, zb_store **out, zb_error *err) {
+    if (zb_name_is_url(name))
+        return open_url(name, out, err);
+    return zb_path_is_zip(name) ? open_zip(name, out, err) : zb_store_open_fs(name, out, err);
 }

@@ -24,6 +24,7 @@ enum zb_code zb_store_init(zb_store *store, const zb_store_ops *ops, zb_store_hi
         return zb_fail(err, ZB_ENOMEM, "no memory for a store's label");
     store->id = atomic_fetch_add(&next_id, 1);
     atomic_init(&store->refs, 1);
+    atomic_init(&store->changes, 0);
     return ZB_OK;
 }
 
@@ -46,6 +47,8 @@ void zb_store_release(zb_store *store) {
     if (!store || atomic_fetch_sub_explicit(&store->refs, 1, memory_order_acq_rel) != 1)
         return;
     end_later(store);
+    if (store->served)
+        store->served->release(store->served);
     free(store->label);
     store->ops->destroy(store);
 }
@@ -99,6 +102,32 @@ enum zb_code zb_store_peek(zb_store *store, const char *key, zb_object_info *inf
                             : store->ops->stat(store, key, info, err);
 }
 
+bool zb_store_can_submit(const zb_store *store) {
+    return store->ops->submit != NULL;
+}
+
+enum zb_code zb_store_submit(zb_store *store, zb_fetch *list, zb_fetch_fn done, void *context,
+                             zb_error *err) {
+    if (!store->ops->submit)
+        return zb_fail(err, ZB_EUNSUPPORTED, "%s: the store answers only while one waits",
+                       store->label);
+    for (const zb_fetch *fetch = list; fetch; fetch = fetch->next) {
+        enum zb_code code = fetch->object ? ZB_OK : check_key(fetch->key, false, err);
+        if (code)
+            return code;
+    }
+    return store->ops->submit(store, list, done, context, err);
+}
+
+uint64_t zb_store_changes(zb_store *store) {
+    return atomic_load(&store->changes);
+}
+
+void zb_store_cancel(zb_store *store, void *context) {
+    if (store->ops->cancel)
+        store->ops->cancel(store, context);
+}
+
 enum zb_code zb_store_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
                            zb_error *err) {
     enum zb_code code = check_key(prefix, true, err);
@@ -122,6 +151,12 @@ bool zb_store_is_absent(zb_store *store, const char *prefix) {
 
 /* ---- Writing ---- */
 
+/* Counts a change, also one that failed: it may have been made all the same. */
+static enum zb_code changed(zb_store *store, enum zb_code code) {
+    atomic_fetch_add(&store->changes, 1);
+    return code;
+}
+
 static enum zb_code fail_read_only(const zb_store *store, zb_error *err) {
     return zb_fail(err, ZB_EUNSUPPORTED, "store %s (%s) cannot be written", store->label,
                    store->ops->name);
@@ -131,7 +166,7 @@ enum zb_code zb_store_put_as(zb_store *store, const zb_put *put, zb_error *err) 
     if (!store->ops->put)
         return fail_read_only(store, err);
     enum zb_code code = check_key(put->key, false, err);
-    return code ? code : store->ops->put(store, put, err);
+    return code ? code : changed(store, store->ops->put(store, put, err));
 }
 
 enum zb_code zb_store_put(zb_store *store, const char *key, const zb_part *parts, size_t count,
@@ -144,18 +179,19 @@ enum zb_code zb_store_erase(zb_store *store, const char *key, zb_error *err) {
     if (!store->ops->erase)
         return fail_read_only(store, err);
     enum zb_code code = check_key(key, false, err);
-    return code ? code : store->ops->erase(store, key, err);
+    return code ? code : changed(store, store->ops->erase(store, key, err));
 }
 
 enum zb_code zb_store_erase_below(zb_store *store, const char *prefix, zb_error *err) {
     if (!store->ops->erase_below)
         return fail_read_only(store, err);
     enum zb_code code = check_key(prefix, true, err);
-    return code ? code : store->ops->erase_below(store, prefix, err);
+    return code ? code : changed(store, store->ops->erase_below(store, prefix, err));
 }
 
 enum zb_code zb_store_flush_batch(zb_store *store, zb_batch *batch, zb_error *err) {
-    return store->ops->flush ? store->ops->flush(store, batch, err) : fail_read_only(store, err);
+    return store->ops->flush ? changed(store, store->ops->flush(store, batch, err))
+                             : fail_read_only(store, err);
 }
 
 enum zb_code zb_store_settle(zb_store *store, zb_error *err) {
@@ -231,11 +267,11 @@ enum zb_code zb_object_open_live(zb_store *store, const char *key, zb_object **o
 
 enum zb_code zb_object_write_at(zb_object *live, uint64_t offset, const zb_part *parts,
                                 size_t count, enum zb_sync sync, zb_error *err) {
-    return live->store->ops->write_at(live, offset, parts, count, sync, err);
+    return changed(live->store, live->store->ops->write_at(live, offset, parts, count, sync, err));
 }
 
 enum zb_code zb_object_truncate(zb_object *live, uint64_t size, enum zb_sync sync, zb_error *err) {
-    return live->store->ops->truncate(live, size, sync, err);
+    return changed(live->store, live->store->ops->truncate(live, size, sync, err));
 }
 
 /* ---- Housekeeping ---- */
@@ -247,7 +283,7 @@ enum zb_code zb_store_rename(zb_store *store, const char *from, const char *to, 
     enum zb_code code = check_key(from, false, err);
     if (code == ZB_OK)
         code = check_key(to, false, err);
-    return code ? code : store->ops->rename(store, from, to, err);
+    return code ? code : changed(store, store->ops->rename(store, from, to, err));
 }
 
 enum zb_code zb_store_sweep(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,

@@ -4,6 +4,7 @@
  * distant server would make one wait. They differ only in their work before a call is passed on.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -240,11 +241,22 @@ static const zb_store_ops wrapper_ops = {
     .sweep = wrapper_sweep,
 };
 
-static enum zb_code new_wrapper(zb_store *inner, wrapper **out, zb_error *err) {
+/* A distant store: threads wait for it, and its reader goes on. */
+static zb_store_ops delay_ops;
+static pthread_once_t delay_once = PTHREAD_ONCE_INIT;
+
+static void make_delay_ops(void) {
+    delay_ops = wrapper_ops;
+    delay_ops.submit = zb_store_submit_by_threads;
+    delay_ops.cancel = zb_store_cancel_by_threads;
+}
+
+static enum zb_code new_wrapper(zb_store *inner, const zb_store_ops *ops, wrapper **out,
+                                zb_error *err) {
     wrapper *w = calloc(1, sizeof *w);
     if (!w)
         return zb_fail(err, ZB_ENOMEM, "no memory for a store");
-    enum zb_code code = zb_store_init(&w->base, &wrapper_ops, inner->hints, inner->label, err);
+    enum zb_code code = zb_store_init(&w->base, ops, inner->hints, inner->label, err);
     if (code != ZB_OK) {
         free(w);
         return code;
@@ -256,7 +268,7 @@ static enum zb_code new_wrapper(zb_store *inner, wrapper **out, zb_error *err) {
 
 enum zb_code zb_store_new_count(zb_store *inner, zb_store **out, zb_error *err) {
     wrapper *w = NULL;
-    enum zb_code code = new_wrapper(inner, &w, err);
+    enum zb_code code = new_wrapper(inner, &wrapper_ops, &w, err);
     if (code == ZB_OK)
         *out = &w->base;
     return code;
@@ -297,10 +309,11 @@ void zb_store_fault_from(zb_store *fault, uint64_t nth) {
 enum zb_code zb_store_new_delay(zb_store *inner, unsigned microseconds, zb_store **out,
                                 zb_error *err) {
     wrapper *w = NULL;
-    enum zb_code code = new_wrapper(inner, &w, err);
+    pthread_once(&delay_once, make_delay_ops);
+    enum zb_code code = new_wrapper(inner, &delay_ops, &w, err);
     if (code == ZB_OK) {
         w->microseconds = microseconds;
-        w->base.hints.is_local = w->base.hints.is_watched = false;
+        w->base.hints.is_local = w->base.hints.is_watched = w->base.hints.can_change = false;
         *out = &w->base;
     }
     return code;

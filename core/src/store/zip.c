@@ -72,8 +72,7 @@ static enum zb_code version_open(zip *z, version **out, zb_error *err) {
 }
 
 static bool is_same(const zb_object_info *a, const zb_object_info *b) {
-    return a->validator.valid && b->validator.valid && a->size == b->size &&
-           memcmp(a->validator.word, b->validator.word, sizeof a->validator.word) == 0;
+    return a->size == b->size && zb_validator_same(&a->validator, &b->validator);
 }
 
 /* Takes the version in use, with a reference for the caller; NULL unless it is of this archive. */

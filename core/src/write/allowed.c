@@ -47,12 +47,6 @@ static enum zb_code compare(const zb_writer *writer, const uint64_t *index, zb_e
     return ZB_OK;
 }
 
-static bool is_seen(const zb_writer *writer, const zb_validator *validator) {
-    const zb_validator *seen = &writer->document;
-    return seen->valid && validator->valid &&
-           memcmp(seen->word, validator->word, sizeof seen->word) == 0;
-}
-
 static void keep_shape(zb_writer *writer, const zb_node *node, const zb_validator *version) {
     memcpy(writer->shape_now, node->array->info.shape,
            node->array->info.ndim * sizeof *writer->shape_now);
@@ -81,7 +75,7 @@ static enum zb_code check(zb_writer *writer, const uint64_t *index, zb_error *er
         return code;
     /* One thread looks at a version; the others wait for its answer. */
     pthread_mutex_lock(&writer->document_lock);
-    if (code || !is_seen(writer, &info.validator))
+    if (code || !zb_validator_same(&writer->document, &info.validator))
         code = look(writer, code ? NULL : &info, err);
     if (!code)
         code = compare(writer, index, err);

@@ -8,9 +8,11 @@
  */
 #include "array/conventions.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "array/attributes.h"
+#include "base/json_text.h"
 
 namespace zarr3 {
 
@@ -57,6 +59,33 @@ bool follows(const zb_node *node, const Convention &convention, NearbyNodes &aro
             return true;
     }
     return false;
+}
+
+std::string declaration(const Convention &convention, const char *home, const char *name,
+                        const char *description) {
+    const std::string at = home;
+    return json_object({{"uuid", json_quote(convention.uuid)},
+                        {"schema_url", json_quote("https://raw.githubusercontent.com/" + at +
+                                                  "/refs/tags/v1/schema.json")},
+                        {"spec_url", json_quote("https://github.com/" + at + "/blob/v1/README.md")},
+                        {"name", json_quote(name)},
+                        {"description", json_quote(description)}});
+}
+
+std::vector<std::string> other_declarations(const zb_node *node,
+                                            const std::vector<const Convention *> &conventions) {
+    std::vector<std::string> entries;
+    const zb_json *list = attribute(node, "zarr_conventions");
+    const bool is_list = zb_json_kind_of(list) == ZB_JSON_ARRAY;
+    for (const zb_json *entry = is_list ? zb_json_first(list) : nullptr; entry != nullptr;
+         entry = zb_json_next(entry)) {
+        const char *uuid = zb_json_string(zb_json_get(entry, "uuid"));
+        if (uuid == nullptr ||
+            std::none_of(conventions.begin(), conventions.end(),
+                         [uuid](const Convention *one) { return strcmp(uuid, one->uuid) == 0; }))
+            entries.push_back(json_text(entry));
+    }
+    return entries;
 }
 
 } // namespace zarr3

@@ -3,6 +3,9 @@
 #ifndef ZARR3_CONVENTIONS_H
 #define ZARR3_CONVENTIONS_H
 
+#include <string>
+#include <vector>
+
 #include "array/nearby_nodes.h"
 
 namespace zarr3 {
@@ -17,6 +20,15 @@ extern const Convention kProj, kSpatial, kMultiscales;
 /* True if the node, or a group above it, declares the convention. `around` may be those of any node
    of the same store. False for NULL. */
 bool follows(const zb_node *node, const Convention &convention, NearbyNodes &around);
+
+/* An entry of the list, as JSON. `home` is the repository with its owner; `name` is how the first
+   writers of the convention spell it, for some readers know it by that. */
+std::string declaration(const Convention &convention, const char *home, const char *name,
+                        const char *description);
+
+/* The entries of the node's own list that declare none of these conventions, as JSON. */
+std::vector<std::string> other_declarations(const zb_node *node,
+                                            const std::vector<const Convention *> &conventions);
 
 } // namespace zarr3
 

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "array/new_array.h"
 
+#include <algorithm>
+
+#include "array/attributes.h"
+#include "array/dimension_names.h"
+#include "base/json_text.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/write.h"
 
@@ -11,7 +16,7 @@ enum zb_code NewArray::create(zb_store *store, const std::string &path,
                               const std::string &attributes, NodePtr *out, zb_error *err) const {
     std::vector<const char *> name_list;
     for (const std::string &name : names)
-        name_list.push_back(name.c_str());
+        name_list.push_back(name.empty() ? nullptr : name.c_str());
     std::vector<zb_chunk_runs> run_list;
     for (const std::vector<zb_chunk_run> &dimension : runs)
         run_list.push_back({dimension.data(), dimension.size()});
@@ -32,6 +37,58 @@ enum zb_code NewArray::create(zb_store *store, const std::string &path,
     if (code == ZB_OK)
         *out = adopt_node(node);
     return code;
+}
+
+static std::string name_of(const zb_json *codec) {
+    const char *name = zb_json_string(codec);
+    return name != nullptr ? name : json_text(zb_json_get(codec, "name"));
+}
+
+/* The codecs of the innermost chunks, as zb_array_spec has them; "" where the form of the chain
+   cannot be kept. In a shard that is given by its extents nothing but `bytes` may make bytes. */
+static std::string codecs_like(const zb_json *document, bool sharded) {
+    const zb_json *list = zb_json_get(document, "codecs");
+    if (!sharded)
+        return json_text(list);
+    const zb_json *shard = zb_json_first(list);
+    if (shard == nullptr || zb_json_next(shard) != nullptr)
+        return {};
+    list = zb_json_get(zb_json_get(shard, "configuration"), "codecs");
+    std::vector<std::string> kept;
+    bool plain = false;
+    for (const zb_json *codec = zb_json_first(list); codec != nullptr;
+         codec = zb_json_next(codec)) {
+        if (name_of(codec) == "bytes")
+            plain = true;
+        else
+            kept.push_back(json_text(codec));
+    }
+    return plain ? json_list(kept) : std::string();
+}
+
+NewArray form_like(const zb_node *array, const std::vector<uint64_t> &shape) {
+    const zb_array_info *info = zb_node_array(array);
+    const zb_json *separator = zb_json_get(
+        zb_json_get(zb_json_get(zb_node_document(array), "chunk_key_encoding"), "configuration"),
+        "separator");
+    NewArray plan;
+    plan.dtype = info->dtype;
+    plan.shape = shape;
+    plan.separator = json_text(separator) == "." ? '.' : '/';
+    bool sharded = info->shard_depth == 1;
+    for (uint32_t d = 0; d < info->ndim; d++) {
+        plan.names.push_back(dimension_name(info, d));
+        plan.block.push_back(std::min(info->inner_shape[d], shape[d]));
+        sharded = sharded && info->chunk_shape[d] % plan.block[d] == 0;
+    }
+    /* Not larger than the array needs, for an index has a place for each block. */
+    for (uint32_t d = 0; sharded && d < info->ndim; d++)
+        plan.shard.push_back(std::min(
+            info->chunk_shape[d], (shape[d] - 1) / plan.block[d] * plan.block[d] + plan.block[d]));
+    plan.codecs = codecs_like(zb_node_document(array), info->shard_depth > 0);
+    if (plan.codecs.empty())
+        plan.codecs = R"([{"name":"zstd","configuration":{"level":3,"checksum":false}}])";
+    return plan;
 }
 
 } // namespace zarr3

@@ -12,7 +12,7 @@
 namespace zarr3 {
 
 struct NewArray {
-    std::vector<std::string> names;            /* of the dimensions, in array order */
+    std::vector<std::string> names;            /* of the dimensions, in array order; "": none */
     std::vector<uint64_t> shape, block, shard; /* shard is empty when there are none */
     ChunkRuns runs; /* of the shards, or of the blocks where there are no shards */
     zb_dtype dtype = {};
@@ -24,6 +24,11 @@ struct NewArray {
                         const std::vector<unsigned char> &fill_value, const std::string &attributes,
                         NodePtr *out, zb_error *err) const;
 };
+
+/* An array of another shape in the form of one that is there: type, names of dimensions, codecs,
+   blocks and shards, as far as they fit. Chunks of several extents become regular ones. Points into
+   the node. */
+NewArray form_like(const zb_node *array, const std::vector<uint64_t> &shape);
 
 } // namespace zarr3
 

@@ -12,12 +12,15 @@
 #include "geo/shared_names.h"
 #include "store/directories.h"
 #include "store/location.h"
+#include "store/network.h"
 #include "store/open_store.h"
+#include "zarrbridge/change.h"
 
 namespace zarr3 {
 
 void refuse_creation(const char *name, const std::string &reason) {
-    CPLError(CE_Failure, CPLE_NotSupported, "%s cannot be created: %s", name, reason.c_str());
+    CPLError(CE_Failure, CPLE_NotSupported, "%s cannot be created: %s", shown_name(name).c_str(),
+             reason.c_str());
 }
 
 /* Names that other arrays have, and names that the core does not take. */
@@ -100,6 +103,15 @@ std::unique_ptr<Zarr3Dataset> create_raster(Destination *destination, bool aside
     return dataset;
 }
 
+bool consolidate(const Destination &destination, const CreationOptions &options) {
+    zb_error err;
+    if (!options.consolidated ||
+        zb_group_consolidate(destination.hierarchy().store.get(), "", &err) == ZB_OK)
+        return true;
+    report(err);
+    return false;
+}
+
 GDALDataset *create(const char *name, int width, int height, int bands, GDALDataType type,
                     OptionList list) {
     Destination destination;
@@ -113,7 +125,7 @@ GDALDataset *create(const char *name, int width, int height, int bands, GDALData
     adopt_thread_count();
     std::unique_ptr<Zarr3Dataset> dataset =
         create_raster(&destination, false, {width, height, bands, type}, options);
-    if (dataset == nullptr)
+    if (dataset == nullptr || !consolidate(destination, options))
         return nullptr;
     if (destination.node().empty() && !destination.appends())
         remove_sidecars(destination.hierarchy().root);
@@ -123,6 +135,8 @@ GDALDataset *create(const char *name, int width, int height, int bands, GDALData
                                 ? subdataset_name(destination.hierarchy().root, path, {}).c_str()
                                 : name);
     dataset->use_sidecar(path);
+    if (options.make_overviews)
+        dataset->make_overviews_at_close(options.resampling);
     return dataset.release();
 }
 

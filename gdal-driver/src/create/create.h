@@ -21,6 +21,10 @@ std::unique_ptr<Zarr3Dataset> create_raster(Destination *destination, bool aside
                                             const RasterShape &raster,
                                             const CreationOptions &options);
 
+/* Consolidated metadata of the hierarchy that the destination is in, where the options ask for them;
+   later changes keep them current. False after an error has been reported. */
+bool consolidate(const Destination &destination, const CreationOptions &options);
+
 /* The driver's Create(). */
 GDALDataset *create(const char *name, int width, int height, int bands, GDALDataType type,
                     OptionList options);

@@ -11,12 +11,15 @@
 #include "create/copy_pixels.h"
 #include "create/create.h"
 #include "dataset/band.h"
+#include "dataset/levels.h"
 #include "dataset/open.h"
 #include "dataset/side_properties.h"
 #include "store/location.h"
 #include "store/open_store.h"
 
 namespace zarr3 {
+
+using Progress = std::unique_ptr<void, Release<GDALDestroyScaledProgress>>;
 
 /* Reports a property of the source that has no place here. False when the caller insisted on it. */
 static bool lose(bool strict, const char *what) {
@@ -133,7 +136,6 @@ static bool copy_mask(GDALDataset *source, Zarr3Dataset *copy, GDALProgressFunc 
 /* A mask is about a tenth of the work. */
 static bool copy_pixels_and_mask(GDALDataset *source, Zarr3Dataset *copy, GDALProgressFunc progress,
                                  void *progress_data) {
-    using Progress = std::unique_ptr<void, Release<GDALDestroyScaledProgress>>;
     if (!has_mask(source) || !keeps_mask(source))
         return copy_pixels(source, copy, progress, progress_data);
     const Progress first(GDALCreateScaledProgress(0, 0.9, progress, progress_data));
@@ -181,6 +183,96 @@ static void copy_side_properties(GDALDataset *source, Zarr3Dataset *copy) {
     }
 }
 
+static bool copy_raster(GDALRasterBand *from, GDALRasterBand *to) {
+    const char *const options[] = {"COMPRESSED=YES", nullptr}; /* whole blocks, once each */
+    return GDALRasterBandCopyWholeRaster(GDALRasterBand::ToHandle(from),
+                                         GDALRasterBand::ToHandle(to), options, GDALDummyProgress,
+                                         nullptr) == CE_None;
+}
+
+/* A level that the source's bands have in common. */
+struct SourceLevel {
+    int factor, width, height;
+    std::vector<GDALRasterBand *> bands;
+};
+
+/* False, with *reason set, where the source has overviews that no level of a store is like. */
+static bool find_levels(GDALDataset *source, std::vector<SourceLevel> *levels,
+                        std::string *reason) {
+    const int width = source->GetRasterXSize(), height = source->GetRasterYSize();
+    const int count = source->GetRasterBand(1)->GetOverviewCount();
+    for (int i = 0; i < count; i++) {
+        SourceLevel level = {};
+        for (int band = 1; band <= source->GetRasterCount(); band++)
+            level.bands.push_back(source->GetRasterBand(band)->GetOverview(i));
+        GDALRasterBand *first = level.bands[0];
+        const bool alike =
+            std::all_of(level.bands.begin(), level.bands.end(), [first](GDALRasterBand *other) {
+                return other != nullptr && first != nullptr &&
+                       other->GetXSize() == first->GetXSize() &&
+                       other->GetYSize() == first->GetYSize();
+            });
+        if (alike) {
+            level.width = first->GetXSize();
+            level.height = first->GetYSize();
+            level.factor = GDALComputeOvFactor(level.width, width, level.height, height);
+        }
+        if (!alike || level.factor < 2 || level.width != (width - 1) / level.factor + 1 ||
+            level.height != (height - 1) / level.factor + 1) {
+            *reason = "overview " + std::to_string(i) +
+                      " of the source is not of a whole factor of its size in all bands";
+            return false;
+        }
+        levels->push_back(std::move(level));
+    }
+    return true;
+}
+
+/* Levels without content are made first, and filled by the source's own. */
+static bool copy_overviews(GDALDataset *source, Zarr3Dataset *copy) {
+    std::vector<SourceLevel> levels;
+    std::vector<int> factors;
+    std::string reason;
+    if (!find_levels(source, &levels, &reason)) {
+        CPLError(CE_Failure, CPLE_NotSupported, "COPY_SRC_OVERVIEWS=YES: %s", reason.c_str());
+        return false;
+    }
+    for (const SourceLevel &level : levels)
+        factors.push_back(level.factor);
+    if (factors.empty())
+        return true;
+    if (copy->BuildOverviews("NONE", static_cast<int>(factors.size()), factors.data(), 0, nullptr,
+                             GDALDummyProgress, nullptr, nullptr) != CE_None)
+        return false;
+    for (const SourceLevel &level : levels) {
+        for (Zarr3Dataset *made : copy->overviews()) {
+            if (made->GetRasterXSize() != level.width || made->GetRasterYSize() != level.height)
+                continue;
+            for (size_t i = 0; i < level.bands.size(); i++) {
+                if (!copy_raster(level.bands[i], made->GetRasterBand(static_cast<int>(i) + 1)))
+                    return false;
+            }
+            if (made->mask() != nullptr &&
+                (level.bands[0]->GetMaskFlags() & GMF_PER_DATASET) != 0 &&
+                !copy_raster(level.bands[0]->GetMaskBand(), made->mask()->GetRasterBand(1)))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool give_overviews(GDALDataset *source, Zarr3Dataset *copy, const CreationOptions &options,
+                           GDALProgressFunc progress, void *progress_data) {
+    if (options.copy_overviews)
+        return copy_overviews(source, copy);
+    const std::vector<int> factors =
+        usual_factors(source->GetRasterXSize(), source->GetRasterYSize());
+    return !options.make_overviews || factors.empty() ||
+           copy->BuildOverviews(options.resampling.c_str(), static_cast<int>(factors.size()),
+                                factors.data(), 0, nullptr, progress, progress_data,
+                                nullptr) == CE_None;
+}
+
 /* The copy, complete and closed; not in its place yet. */
 static bool make_copy(GDALDataset *source, bool strict, const CreationOptions &options,
                       GDALProgressFunc progress, void *progress_data, Destination *destination) {
@@ -193,10 +285,14 @@ static bool make_copy(GDALDataset *source, bool strict, const CreationOptions &o
         options);
     if (copy == nullptr)
         return false;
+    const double pixels = options.make_overviews ? 0.75 : 1;
+    const Progress first(GDALCreateScaledProgress(0, pixels, progress, progress_data));
+    const Progress second(GDALCreateScaledProgress(pixels, 1, progress, progress_data));
     if (copy_properties(source, copy.get(), strict) &&
-        copy_pixels_and_mask(source, copy.get(), progress, progress_data)) {
+        copy_pixels_and_mask(source, copy.get(), GDALScaledProgress, first.get())) {
         copy_side_properties(source, copy.get());
-        return copy->Close(ZARR3_NO_PROGRESS) == CE_None;
+        if (give_overviews(source, copy.get(), options, GDALScaledProgress, second.get()))
+            return copy->Close(ZARR3_NO_PROGRESS) == CE_None;
     }
     copy->forget();
     return false;
@@ -216,6 +312,8 @@ GDALDataset *create_copy(const char *name, GDALDataset *source, int strict, Opti
     }
     adopt_thread_count();
     if (!make_copy(source, strict != FALSE, options, progress, progress_data, &destination))
+        return nullptr;
+    if (!consolidate(destination, options))
         return nullptr;
     zb_error err;
     /* The name alone would open the group with all of its arrays. */

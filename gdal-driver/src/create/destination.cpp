@@ -22,17 +22,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 
-#include "array/attributes.h"
 #include "cpl_conv.h"
 #include "cpl_string.h"
 #include "cpl_vsi.h"
+#include "dataset/levels.h"
 #include "geo/shared_names.h"
 #include "store/directories.h"
 #include "store/location.h"
@@ -43,7 +42,6 @@
 
 namespace zarr3 {
 
-static constexpr char kAsideSuffix[] = ".zarr3-new";
 /* A directory this young may not be locked yet. */
 static constexpr time_t kYoungSeconds = 60;
 
@@ -214,12 +212,6 @@ static void remove_stale(const std::string &root) {
     }
 }
 
-/* A suffix that no other process and no earlier copy of this one has. */
-static std::string aside_suffix() {
-    static std::atomic<unsigned> count;
-    return std::to_string(getpid()) + "-" + std::to_string(count++) + kAsideSuffix;
-}
-
 enum zb_code Destination::open_aside(zb_error *err) {
     remove_stale(root_);
     std::string path;
@@ -275,9 +267,8 @@ void Destination::take_back() {
     zb_store *store = hierarchy_.store.get();
     const std::string path = join_path(node_, array_);
     const NodePtr array = open_node(store, path, nullptr);
-    const std::string mask = attribute_text(array.get(), kMask);
-    if (!mask.empty())
-        zb_node_delete(store, join_path(node_, mask).c_str(), nullptr);
+    if (array != nullptr)
+        remove_companions(array, store, nullptr);
     remove_helpers(store, path, helpers_);
     zb_node_delete(store, path.c_str(), nullptr);
 }

@@ -5,17 +5,14 @@
  * map, are read at the first question for it; coarser levels of a pyramid are opened at the first
  * question for overviews. GDAL promises one thread at a time for each dataset, so this needs no
  * lock.
- *
- * Overviews are datasets like this one, made from their own arrays. They own nothing of the finest
- * level but a reference to the store.
  */
 #include "dataset/dataset.h"
-
-#include <algorithm>
 
 #include "array/attributes.h"
 #include "base/errors.h"
 #include "dataset/band.h"
+#include "geo/geolocation.h"
+#include "store/location.h"
 
 using namespace zarr3;
 
@@ -91,6 +88,79 @@ const OGRSpatialReference *Zarr3Dataset::GetSpatialRef() const {
     return srs_ ? &*srs_ : GDALPamDataset::GetSpatialRef();
 }
 
+/* At the first question for it, since arrays beside must be opened. Of the centres of pixels, as CF
+   has coordinates. */
+void Zarr3Dataset::show_geolocation() {
+    if (geolocation_shown_)
+        return;
+    geolocation_shown_ = true;
+    locate();
+    const std::optional<Geolocation> found =
+        transform_ ? std::nullopt : find_geolocation(node(), layout_, array_.around());
+    if (!found)
+        return;
+    CPLStringList items;
+    items.SetNameValue("SRS", SRS_WKT_WGS84_LAT_LONG);
+    items.SetNameValue("X_DATASET", subdataset_name(hierarchy_.root, found->longitude, {}).c_str());
+    items.SetNameValue("X_BAND", "1");
+    items.SetNameValue("Y_DATASET", subdataset_name(hierarchy_.root, found->latitude, {}).c_str());
+    items.SetNameValue("Y_BAND", "1");
+    for (const char *name : {"PIXEL_OFFSET", "LINE_OFFSET"})
+        items.SetNameValue(name, "0");
+    for (const char *name : {"PIXEL_STEP", "LINE_STEP"})
+        items.SetNameValue(name, "1");
+    items.SetNameValue("GEOREFERENCING_CONVENTION", "PIXEL_CENTER");
+    metadata().set("GEOLOCATION", items.List());
+}
+
+MetadataList Zarr3Dataset::GetMetadata(const char *domain) {
+    if (domain != nullptr && EQUAL(domain, "GEOLOCATION"))
+        show_geolocation();
+    return Zarr3NodeDataset::GetMetadata(domain);
+}
+
+const char *Zarr3Dataset::GetMetadataItem(const char *name, const char *domain) {
+    if (domain != nullptr && EQUAL(domain, "GEOLOCATION"))
+        show_geolocation();
+    return Zarr3NodeDataset::GetMetadataItem(name, domain);
+}
+
+char **Zarr3Dataset::GetMetadataDomainList() {
+    show_geolocation();
+    return Zarr3NodeDataset::GetMetadataDomainList();
+}
+
+/* A dataset for another thread, of the documents that this one has read. GDAL calls this from any
+   thread while others use this dataset: only what never changes while it is open for reading may be
+   looked at. */
+bool Zarr3Dataset::CanBeCloned(int scope, bool share_state) const {
+    const bool cheap = scope == GDAL_OF_RASTER && !updates() && masked_ == nullptr;
+    return cheap || GDALPamDataset::CanBeCloned(scope, share_state);
+}
+
+std::unique_ptr<GDALDataset> Zarr3Dataset::Clone(int scope, bool share_state) const {
+    if (updates() || masked_ != nullptr)
+        return GDALPamDataset::Clone(scope, share_state);
+    const std::string x = std::to_string(layout_.axes.x), y = std::to_string(layout_.axes.y);
+    ArrayOptions options;
+    options.pinned = pinned_;
+    if (layout_.axes.y >= 0) {
+        options.dim_x = x.c_str();
+        options.dim_y = y.c_str();
+    }
+    std::string reason;
+    std::unique_ptr<Zarr3Dataset> clone = make(hierarchy_, array_.shared_node(), options, &reason);
+    if (clone == nullptr) {
+        CPLError(CE_Failure, CPLE_AppDefined, "array /%s: %s", zb_node_path(node()),
+                 reason.c_str());
+        return nullptr;
+    }
+    clone->SetDescription(GetDescription());
+    clone->poDriver = poDriver;
+    clone->use_sidecar(sidecar_name_);
+    return clone;
+}
+
 /* A hostile list is as long as the document allows; each is looked through once. */
 const zb_json *Zarr3Dataset::band_item(const char *name, int band) const {
     const zb_array_info *info = array_.info();
@@ -108,45 +178,6 @@ const zb_json *Zarr3Dataset::band_item(const char *name, int band) const {
     }
     const uint64_t number = number_in_array(band);
     return number < known->second.size() ? known->second[number] : nullptr;
-}
-
-const std::vector<std::unique_ptr<Zarr3Dataset>> &Zarr3Dataset::overviews() {
-    if (overviews_opened_)
-        return overviews_;
-    overviews_opened_ = true;
-    ArrayOptions options;
-    options.pinned = pinned_;
-    const std::string x = std::to_string(layout_.axes.x), y = std::to_string(layout_.axes.y);
-    if (layout_.axes.y >= 0) {
-        options.dim_x = x.c_str();
-        options.dim_y = y.c_str();
-    }
-    for (const std::string &path : pyramid_.levels) {
-        zb_error err;
-        const NodePtr node = open_node(hierarchy_.store.get(), path, &err);
-        std::string reason = node == nullptr ? err.message : "it is a group";
-        std::unique_ptr<Zarr3Dataset> level;
-        if (node != nullptr && zb_node_array(node.get()) != nullptr)
-            level = make(hierarchy_, node, options, &reason);
-        if (level == nullptr) {
-            CPLDebug("ZARR3", "level %s is left out: %s", path.c_str(), reason.c_str());
-            continue;
-        }
-        /* GDAL takes overviews for smaller versions of one picture with the same bands. Levels of
-           another type would be converted without a word. */
-        const bool coarser =
-            level->nRasterXSize <= nRasterXSize && level->nRasterYSize <= nRasterYSize &&
-            (level->nRasterXSize < nRasterXSize || level->nRasterYSize < nRasterYSize);
-        const bool alike =
-            level->nBands == nBands &&
-            level->GetRasterBand(1)->GetRasterDataType() == GetRasterBand(1)->GetRasterDataType();
-        if (coarser && alike)
-            overviews_.push_back(std::move(level));
-    }
-    std::stable_sort(overviews_.begin(), overviews_.end(), [](const auto &a, const auto &b) {
-        return a->GetRasterXSize() > b->GetRasterXSize();
-    });
-    return overviews_;
 }
 
 CPLErr Zarr3Dataset::IRasterIO(GDALRWFlag mode, int x, int y, int width, int height, void *data,

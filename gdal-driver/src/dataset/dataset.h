@@ -81,11 +81,18 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     CPLErr GetGeoTransform(zarr3::GeoTransformOut transform) ZARR3_CONST_SINCE_3_12 override;
     const OGRSpatialReference *GetSpatialRef() const override;
 
+    zarr3::MetadataList GetMetadata(const char *domain = "") override;
+    const char *GetMetadataItem(const char *name, const char *domain = "") override;
+    char **GetMetadataDomainList() override;
+
     CPLErr SetGeoTransform(zarr3::GeoTransformIn transform) override;
     CPLErr SetSpatialRef(const OGRSpatialReference *srs) override;
     CPLErr SetMetadata(zarr3::MetadataList items, const char *domain = "") override;
     CPLErr SetMetadataItem(const char *name, const char *value, const char *domain = "") override;
     CPLErr CreateMaskBand(int flags) override;
+    CPLErr IBuildOverviews(const char *resampling, int count, const int *factors, int band_count,
+                           const int *bands, GDALProgressFunc progress, void *progress_data,
+                           CSLConstList options) override;
     CPLErr FlushCache(bool at_closing = false) override;
     CPLErr Close(ZARR3_CLOSE_PARAMETERS) override;
 
@@ -103,14 +110,24 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     }
 
     /* The coarser levels of the pyramid that the array belongs to, finest first; opened at the
-       first call. */
-    const std::vector<std::unique_ptr<Zarr3Dataset>> &overviews();
+       first call. Those of a mask are the masks of its raster's levels, as far as all have one. */
+    const std::vector<Zarr3Dataset *> &overviews();
 
     /* The mask of all bands, which is in the store; opened at the first call. Null where there is
        none, and for masks. */
     Zarr3Dataset *mask();
     bool is_mask() const {
         return masked_ != nullptr;
+    }
+
+    const zarr3::Hierarchy &hierarchy() const {
+        return hierarchy_;
+    }
+    const zarr3::Pyramid &pyramid() const {
+        return pyramid_;
+    }
+    const zb_write_options &write_options() const {
+        return write_options_;
     }
 
     /* Reads straight into the caller's buffer when that is the better way. Sets *done unless the
@@ -156,6 +173,11 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
        called before it is handed out. */
     void enable_side_properties();
 
+    /* Overviews are made by this method when the dataset is closed, if pixels have been written. */
+    void make_overviews_at_close(const std::string &resampling) {
+        overviews_at_close_ = resampling;
+    }
+
     /* Nothing that waits will be written. */
     void forget();
 
@@ -179,8 +201,8 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     /* Bytes that the blocks of a window take in GDAL's cache, chunk mates included. */
     uint64_t block_bytes(const zarr3::Window &window, int band_count) const;
 
-    /* While it lives, load_block knows which blocks are wanted. Requests nest: the inner one
-     * counts. */
+    /* While it lives, load_block knows which blocks are wanted. Requests nest: the outer one counts where
+       the inner is a part of it, else the inner. */
     class Expect {
       public:
         Expect(Zarr3Dataset *dataset, const zarr3::Window &window, int buffer_width,
@@ -200,6 +222,9 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
                      BANDMAP_TYPE bands, GSpacing pixel_space, GSpacing line_space,
                      GSpacing band_space, GDALRasterIOExtraArg *extra) override;
 
+    bool CanBeCloned(int scope, bool share_state) const override;
+    std::unique_ptr<GDALDataset> Clone(int scope, bool share_state) const override;
+
     /* dataset_pam.cpp */
     CPLErr TryLoadXML(CSLConstList siblings = nullptr) override;
     CPLErr TrySaveXML() override;
@@ -212,6 +237,7 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     zarr3::BlockRange blocks_of(const zarr3::Window &window) const;
     bool prefers_direct(const zarr3::PixelRequest &request) const;
     void locate() const;
+    void show_geolocation();
     void show_attributes();
 
     /* The number of bands, from the first-th of the request on, that lie one after the other, or
@@ -232,6 +258,17 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     std::unique_ptr<Zarr3Dataset> open_mask(const std::string &name, std::string *reason) const;
     zarr3::NewArray plan_of_mask() const;
     enum zb_code create_mask(zb_error *err);
+
+    /* dataset_overviews.cpp */
+    void open_levels();
+    enum zb_code forget_levels(zb_error *err);
+    enum zb_code update_levels(zb_error *err);
+    bool flush_levels(bool at_closing);
+    CPLErr remove_levels();
+    CPLErr remove_outer_overviews();
+    CPLErr make_last_overviews();
+    CPLErr build_levels(const char *resampling, const std::vector<int> &factors,
+                        GDALProgressFunc progress, void *progress_data);
 
     /* dataset_pam.cpp */
     uint64_t number_in_array(int band) const;
@@ -272,13 +309,17 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     mutable std::optional<OGRSpatialReference> srs_;
     mutable std::optional<zarr3::GeoTransform> transform_;
 
+    bool geolocation_shown_ = false;
+
     zb_write_options write_options_;
     bool mask_opened_ = false;
     std::unique_ptr<Zarr3Dataset> mask_;
     Zarr3Dataset *masked_ = nullptr; /* of a mask: the raster that owns it */
 
-    bool overviews_opened_ = false;
-    std::vector<std::unique_ptr<Zarr3Dataset>> overviews_;
+    bool levels_opened_ = false;
+    std::vector<std::unique_ptr<Zarr3Dataset>> levels_; /* owned; none for masks */
+    std::vector<Zarr3Dataset *> overviews_;             /* what overviews() gives */
+    std::string overviews_at_close_;                    /* a method, or "" */
 };
 
 #endif

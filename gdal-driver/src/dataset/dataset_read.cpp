@@ -122,9 +122,12 @@ Zarr3Dataset::Expect::Expect(Zarr3Dataset *dataset, const Window &window, int bu
     const bool touches_all =
         window.width / std::max(buffer_width, 1) < dataset->layout_.block_width &&
         window.height / std::max(buffer_height, 1) < dataset->layout_.block_height;
+    const BlockRange blocks = dataset->blocks_of(window);
+    if (outer_ && outer_->contains(blocks.x0, blocks.y0) && outer_->contains(blocks.x1, blocks.y1))
+        return; /* GDAL takes requests for PIXEL interleaving apart, block by block */
     dataset->expected_.reset();
     if (touches_all)
-        dataset->expected_ = dataset->blocks_of(window);
+        dataset->expected_ = blocks;
 }
 
 Zarr3Dataset::Expect::~Expect() {

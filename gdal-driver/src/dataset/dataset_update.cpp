@@ -324,6 +324,8 @@ enum zb_code Zarr3Dataset::commit(zb_error *err) {
         change_nodata(nodata_, node(), &changes);
     code = array_.change_attributes(changes, err);
     band_lists_.clear();
+    if (code == ZB_OK)
+        code = update_levels(err);
     if (code != ZB_OK)
         return code;
     if (edits.side_properties)
@@ -349,13 +351,16 @@ CPLErr Zarr3Dataset::FlushCache(bool at_closing) {
         report(err);
         result = CE_Failure;
     }
-    return result;
+    return flush_levels(at_closing) ? result : CE_Failure;
 }
 
 void Zarr3Dataset::forget() {
     if (mask_ != nullptr)
         mask_->forget();
+    for (const auto &level : levels_)
+        level->forget();
     array_.abandon();
+    overviews_at_close_.clear();
     edits = Edits();
     nPamFlags &= ~GPF_DIRTY;
 }
@@ -364,9 +369,14 @@ void Zarr3Dataset::forget() {
 CPLErr Zarr3Dataset::Close(ZARR3_CLOSE_PARAMETERS) {
     CPLErr result = CE_None;
     if (nOpenFlags != OPEN_FLAGS_CLOSED) {
-        result = FlushCache(true);
+        if (make_last_overviews() != CE_None)
+            result = CE_Failure;
+        if (FlushCache(true) != CE_None)
+            result = CE_Failure;
         if (updates())
             forget();
+        overviews_.clear();
+        levels_.clear();
         mask_.reset();
         if (GDALPamDataset::Close(ZARR3_CLOSE_ARGUMENTS) != CE_None)
             result = CE_Failure;

@@ -16,6 +16,7 @@
 #include "array/attributes.h"
 #include "cpl_conv.h"
 #include "store/location.h"
+#include "store/network.h"
 
 using namespace zarr3;
 
@@ -27,8 +28,14 @@ Zarr3NodeDataset::Zarr3NodeDataset(Hierarchy hierarchy) : hierarchy_(std::move(h
     m_bCanBeReopened = true;
 }
 
+/* Beside a URL nothing can be put. */
 void Zarr3NodeDataset::use_sidecar(const std::string &subdataset) {
+    if (is_url(hierarchy_.root)) {
+        nPamFlags |= GPF_NOSAVE;
+        return;
+    }
     const std::string name = CPLGetFilename(hierarchy_.root.c_str());
+    sidecar_name_ = subdataset;
     if (name.empty() || name == "." || name == "..") {
         nPamFlags |= GPF_NOSAVE; /* the directory has no name to put a file beside */
         TryLoadXML();
@@ -45,6 +52,7 @@ void Zarr3NodeDataset::use_sidecar(const std::string &subdataset) {
     std::replace(base.begin() + static_cast<std::ptrdiff_t>(hierarchy_.root.size()), base.end(),
                  '/', '.');
     oOvManager.Initialize(this, base.c_str());
+    outer_overviews_ = base + ".ovr";
 }
 
 /* The pointer stays valid until the next call for the same domain, as GDAL promises its callers. */
@@ -75,18 +83,21 @@ char **Zarr3NodeDataset::GetMetadataDomainList() {
     return names.StealList();
 }
 
-/* Programs copy and delete the files that are listed here, and some stat each entry: two names at
-   most. */
+/* Programs copy and delete the files that are listed here, and some stat each entry: three names at
+   most, and none of a URL, for which they have no functions. */
 char **Zarr3NodeDataset::GetFileList() {
+    if (is_url(hierarchy_.root))
+        return nullptr;
     CPLStringList files;
     const char *document = zb_node_format(node()) == 3        ? "zarr.json"
                            : zb_node_array(node()) != nullptr ? ".zarray"
                                                               : ".zgroup";
     files.AddString(file_in(hierarchy_.root, join_path(zb_node_path(node()), document)).c_str());
     VSIStatBufL stat;
-    /* GDAL writes it when the dataset closes; another program may have done so before. */
-    const std::string sidecar = hierarchy_.root + ".aux.xml";
-    if (VSIStatExL(sidecar.c_str(), &stat, VSI_STAT_EXISTS_FLAG) == 0)
-        files.AddString(sidecar.c_str());
+    /* GDAL writes the sidecar when the dataset closes; another program may have done so before. */
+    for (const std::string &beside : {hierarchy_.root + ".aux.xml", outer_overviews_}) {
+        if (!beside.empty() && VSIStatExL(beside.c_str(), &stat, VSI_STAT_EXISTS_FLAG) == 0)
+            files.AddString(beside.c_str());
+    }
     return files.StealList();
 }

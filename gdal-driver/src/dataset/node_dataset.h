@@ -29,9 +29,11 @@ class Zarr3NodeDataset : public GDALPamDataset {
 
   protected:
     zarr3::Hierarchy hierarchy_;
+    std::string sidecar_name_; /* what use_sidecar() was told */
 
   private:
     zarr3::MetadataDomains metadata_;
+    std::string outer_overviews_; /* the file that would have them; "" without a sidecar */
 };
 
 /* Subdatasets and no bands: a group with several arrays, or an array with its slices. */

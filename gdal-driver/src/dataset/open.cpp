@@ -11,6 +11,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "array/attributes.h"
 #include "base/errors.h"
 #include "options/creation_options.h"
 #include "dataset/dataset.h"
@@ -18,6 +19,7 @@
 #include "dataset/gdal_deletions.h"
 #include "dataset/own_driver.h"
 #include "store/location.h"
+#include "store/network.h"
 #include "store/open_store.h"
 #include "store/vsi_store.h"
 
@@ -27,14 +29,22 @@
 
 namespace zarr3 {
 
+static bool is_there(const std::string &path) {
+    VSIStatBufL stat;
+    return VSIStatExL(path.c_str(), &stat, VSI_STAT_EXISTS_FLAG) == 0;
+}
+
+/* A URL is known by its words, so that no host is contacted for what may be none of our business; a
+   virtual path of a server that lists nothing looks like a missing file. */
 static bool is_ours(GDALOpenInfo *info) {
     if (has_prefix(info->pszFilename))
         return true;
-    if (info->bIsDirectory) {
-        VSIStatBufL stat;
-        return VSIStatExL(file_in(info->pszFilename, "zarr.json").c_str(), &stat,
-                          VSI_STAT_EXISTS_FLAG) == 0;
-    }
+    if (is_url(info->pszFilename))
+        return names_store(info->pszFilename);
+    if (!info->bIsDirectory && info->nHeaderBytes == 0 && names_store(info->pszFilename))
+        return is_there(file_in(info->pszFilename, "zarr.json"));
+    if (info->bIsDirectory)
+        return is_there(file_in(info->pszFilename, "zarr.json"));
     if (info->nHeaderBytes > 0 && EQUAL(CPLGetFilename(info->pszFilename), "zarr.json"))
         return true;
     return info->nHeaderBytes > 4 && memcmp(info->pabyHeader, "PK", 2) == 0 &&
@@ -61,20 +71,32 @@ static bool is_for_own_driver(const GDALOpenInfo *info, const Hierarchy &hierarc
 
 /* The one form of error for nodes that are readable Zarr but cannot be shown. */
 static void refuse(const Hierarchy &hierarchy, const zb_node *node, const std::string &reason) {
-    CPLError(CE_Failure, CPLE_NotSupported, "store %s, %s /%s: %s", hierarchy.root.c_str(),
-             zb_node_array(node) != nullptr ? "array" : "group", zb_node_path(node),
-             reason.c_str());
+    CPLError(CE_Failure, CPLE_NotSupported, "store %s, %s /%s: %s",
+             shown_name(hierarchy.root).c_str(), zb_node_array(node) != nullptr ? "array" : "group",
+             zb_node_path(node), reason.c_str());
 }
 
-/* A group whose children are all coarse or fine versions of one image stands for the finest. */
+/* Listing reads the document of each node. On a network that is left out. */
+static bool has_other_rasters(const Hierarchy &hierarchy, const NodePtr &group) {
+    if (!is_writable_place(hierarchy.root))
+        return false;
+    Listing listing;
+    return list_arrays(group, &listing, nullptr) == ZB_OK && listing.rasters.size() > 1;
+}
+
+/* A group whose children are all coarse or fine versions of one image stands for the finest. So does
+   an OME-NGFF group, whatever else it has. */
 static NodePtr enter_pyramid(const Hierarchy &hierarchy, const NodePtr &group) {
     NearbyNodes around(group.get());
-    const std::vector<std::string> assets = pyramid_assets(group.get(), around);
-    if (assets.empty())
+    const std::vector<std::vector<std::string>> pyramids = group_pyramids(group.get(), around);
+    if (pyramids.size() != 1)
         return group;
-    NodePtr finest =
-        open_node(hierarchy.store.get(), join_path(zb_node_path(group.get()), assets[0]), nullptr);
-    return finest != nullptr && zb_node_array(finest.get()) != nullptr ? finest : group;
+    NodePtr finest = open_node(hierarchy.store.get(),
+                               join_path(zb_node_path(group.get()), pyramids[0][0]), nullptr);
+    const bool enter =
+        finest != nullptr && zb_node_array(finest.get()) != nullptr &&
+        (attribute(group.get(), "ome") != nullptr || !has_other_rasters(hierarchy, group));
+    return enter ? finest : group;
 }
 
 /* Statistics of slices are statistics of different pixels. */
@@ -142,7 +164,7 @@ GDALDataset *Opening::group(const NodePtr &node) const {
     describe_listing(hierarchy, listing, list_all, &container->metadata());
     if (listing.cut)
         CPLError(CE_Warning, CPLE_AppDefined, "store %s: only a part of its arrays is listed",
-                 hierarchy.root.c_str());
+                 shown_name(hierarchy.root).c_str());
     return container.release();
 }
 
@@ -206,7 +228,7 @@ static NodePtr open_named(zb_store *store, const Location &location, std::vector
             zb_fail(err, ZB_EINVAL,
                     "%s: there is a node /%s and a slice of /%s; /%s/ names the one, /%s/:... the "
                     "other",
-                    location.directory.c_str(), found_path.c_str(), path.c_str(),
+                    shown_name(location.directory).c_str(), found_path.c_str(), path.c_str(),
                     found_path.c_str(), path.c_str());
             return nullptr;
         }
@@ -221,7 +243,7 @@ static NodePtr open_named(zb_store *store, const Location &location, std::vector
 /* Opens the store and the node. Null with *silent set when it is not for us. */
 static NodePtr find_node(const GDALOpenInfo *info, Location *location, Hierarchy *hierarchy,
                          std::vector<uint64_t> *indices, bool *silent) {
-    const bool prefixed = has_prefix(info->pszFilename);
+    const bool certain = has_prefix(info->pszFilename) || is_url(info->pszFilename);
     zb_error err = {};
     const std::string below = location->node;
     if (!zb_path_is_zip(location->directory.c_str()))
@@ -237,11 +259,11 @@ static NodePtr find_node(const GDALOpenInfo *info, Location *location, Hierarchy
             hierarchy->entry.pop_back(); /* the slash before the part after the colon */
         node = open_named(hierarchy->store.get(), *location, indices, &err);
     }
-    if (node != nullptr && (prefixed || !is_for_own_driver(info, *hierarchy, node.get())))
+    if (node != nullptr && (certain || !is_for_own_driver(info, *hierarchy, node.get())))
         return node;
     *silent = node != nullptr ||
-              (!prefixed && (code != ZB_OK ||
-                             !zb_place_claims_v3(hierarchy->store.get(), location->node.c_str())));
+              (!certain && (code != ZB_OK ||
+                            !zb_place_claims_v3(hierarchy->store.get(), location->node.c_str())));
     if (!*silent)
         report(err);
     return nullptr;
@@ -254,7 +276,7 @@ bool open_name(GDALOpenInfo *info, Opened *opened) {
     if (!parse_location(info->pszFilename, &location)) {
         CPLError(CE_Failure, CPLE_OpenFailed,
                  "%s is not of the form ZARR3:\"path\":/array or ZARR3:\"path\":/array:index",
-                 info->pszFilename);
+                 shown_name(info->pszFilename).c_str());
         return false;
     }
     adopt_thread_count();

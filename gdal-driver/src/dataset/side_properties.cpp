@@ -154,6 +154,18 @@ bool drop_statistics(CPLXMLNode *tree, uint64_t band) {
     return dropped;
 }
 
+void keep_meanings(CPLXMLNode *tree) {
+    prune(tree, [](CPLXMLNode *child) {
+        if (!is_band(child))
+            return true;
+        prune(child, [](const CPLXMLNode *part) {
+            return part->eType == CXT_Element && !is_element(part, "CategoryNames") &&
+                   !is_element(part, "ColorTable") && !is_element(part, "GDALRasterAttributeTable");
+        });
+        return !has_content(child);
+    });
+}
+
 void drop_descriptions(CPLXMLNode *tree, const std::function<bool(int)> &drop) {
     prune(tree, [&](CPLXMLNode *child) {
         if (!is_band(child) || !drop(static_cast<int>(band_of(child))))

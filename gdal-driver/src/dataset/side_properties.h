@@ -38,6 +38,10 @@ void keep_band(CPLXMLNode *tree, uint64_t band);
    were any. */
 bool drop_statistics(CPLXMLNode *tree, uint64_t band);
 
+/* Leaves what explains the values of pixels: colour tables, names of categories and attribute tables
+   of bands. That is all that holds for another size of the raster, too. */
+void keep_meanings(CPLXMLNode *tree);
+
 /* Takes away the descriptions of bands (from 1) of which `drop` is true. */
 void drop_descriptions(CPLXMLNode *tree, const std::function<bool(int)> &drop);
 

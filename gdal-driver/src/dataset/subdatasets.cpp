@@ -70,12 +70,14 @@ class Walk {
     /* The first asset of a pyramid is the finest one; the others are its overviews. */
     void note_coarse_levels(const zb_node *group) {
         NearbyNodes around(group);
-        std::vector<std::string> finer;
-        for (const std::string &asset : pyramid_assets(group, around)) {
-            const std::string path = join_path(zb_node_path(group), asset);
-            if (!finer.empty())
-                coarse_.emplace(path, finer);
-            finer.push_back(path);
+        for (const std::vector<std::string> &assets : group_pyramids(group, around)) {
+            std::vector<std::string> finer;
+            for (const std::string &asset : assets) {
+                const std::string path = join_path(zb_node_path(group), asset);
+                if (!finer.empty())
+                    coarse_.emplace(path, finer);
+                finer.push_back(path);
+            }
         }
     }
 
@@ -109,10 +111,12 @@ class Walk {
         }
         const NodePtr node = adopt_node(zb_node_retain(child.node));
         arrays_.insert(path);
-        if (finer_places(path).empty())
+        if (finer_places(path).empty()) {
             take_array(node, path);
-        else
-            coarser_.push_back(node);
+            return;
+        }
+        note_helpers(node.get(), parent_path(path));
+        coarser_.push_back(node);
     }
 
     void take_array(const NodePtr &node, const std::string &path) {

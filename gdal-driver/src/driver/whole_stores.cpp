@@ -15,8 +15,10 @@
 
 #include "base/errors.h"
 #include "dataset/gdal_deletions.h"
+#include "dataset/levels.h"
 #include "store/directories.h"
 #include "store/location.h"
+#include "store/network.h"
 #include "store/open_store.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/conventions.h"
@@ -41,10 +43,12 @@ static bool locate(const char *name, Location *location) {
         if (is_writable_place(location->directory))
             return true;
         CPLError(CE_Failure, CPLE_NotSupported,
-                 "%s: stores are changed on local paths and in /vsimem/ only", name);
+                 "%s: stores are changed on local paths and in /vsimem/ only",
+                 shown_name(name).c_str());
         return false;
     }
-    CPLError(CE_Failure, CPLE_IllegalArg, "%s names no node of a Zarr store", name);
+    CPLError(CE_Failure, CPLE_IllegalArg, "%s names no node of a Zarr store",
+             shown_name(name).c_str());
     return false;
 }
 
@@ -74,7 +78,10 @@ CPLErr delete_dataset(const char *name) {
     zb_error err;
     if (!open_place(name, &place))
         return CE_Failure;
-    if (zb_node_delete(place.hierarchy.store.get(), place.node.c_str(), &err) != ZB_OK) {
+    const NodePtr node = open_node(place.hierarchy.store.get(), place.node, nullptr);
+    if ((node != nullptr && !place.node.empty() && zb_node_array(node.get()) != nullptr &&
+         remove_companions(node, place.hierarchy.store.get(), &err) != ZB_OK) ||
+        zb_node_delete(place.hierarchy.store.get(), place.node.c_str(), &err) != ZB_OK) {
         report(err);
         return CE_Failure;
     }
@@ -134,6 +141,12 @@ CPLErr rename_dataset(const char *new_name, const char *old_name) {
         CPLError(CE_Failure, CPLE_NotSupported,
                  "%s and %s are in different hierarchies; a copy can go from one to the other",
                  old_name, new_name);
+        return CE_Failure;
+    }
+    const NodePtr array = open_node(place.hierarchy.store.get(), place.node, nullptr);
+    if (array != nullptr && zb_node_array(array.get()) != nullptr && has_made_levels(array)) {
+        CPLError(CE_Failure, CPLE_NotSupported,
+                 "%s has overviews under its name; gdaladdo -clean removes them", old_name);
         return CE_Failure;
     }
     if (zb_node_move(place.hierarchy.store.get(), place.node.c_str(), target.node.c_str(), &err) ==

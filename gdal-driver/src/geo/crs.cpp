@@ -14,11 +14,14 @@
 #include "geo/crs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "array/attributes.h"
 #include "array/conventions.h"
+#include "array/coordinates.h"
 #include "array/dimension_names.h"
+#include "array/types.h"
 #include "cpl_string.h"
 
 namespace zarr3 {
@@ -165,6 +168,25 @@ static bool import_degrees(const zb_node *array, const Axes &axes, NearbyNodes &
            is_degrees(axis_units(array, axes.y, around), 'N') && import_text("EPSG:4326", srs);
 }
 
+/* stackstac puts the code of the CRS into a scalar coordinate. */
+static bool import_code_coordinate(const zb_node *array, NearbyNodes &around,
+                                   OGRSpatialReference *srs) {
+    bool said = false;
+    for (const zb_node *node : {array, static_cast<const zb_node *>(around.group_above(1))}) {
+        const std::vector<std::string> names = words(attribute_text(node, "coordinates"));
+        said = said || std::find(names.begin(), names.end(), "epsg") != names.end();
+    }
+    const NodePtr node = said ? around.find_array("epsg") : nullptr;
+    const zb_array_info *info = node == nullptr ? nullptr : zb_node_array(node.get());
+    if (info == nullptr || info->ndim != 0 || pixel_type(node.get()) == GDT_Unknown)
+        return false;
+    zb_error err;
+    const std::vector<double> code = read_coordinate(node.get(), 0, 1, &err);
+    return code.size() == 1 && code[0] >= 1024 && code[0] <= 32767 &&
+           code[0] == std::floor(code[0]) &&
+           import_text("EPSG:" + std::to_string(static_cast<int>(code[0])), srs);
+}
+
 /* The definition that the database has under the CRS's own code. */
 static bool import_by_code(const OGRSpatialReference &srs, OGRSpatialReference *known) {
     const char *authority = srs.GetAuthorityName(nullptr);
@@ -216,6 +238,7 @@ std::optional<OGRSpatialReference> find_crs(const zb_node *array, const Axes &ax
     const bool is_map = zb_node_array(array)->ndim >= 2;
     if (!import_proj(array, around, &srs) && !(is_map && inherit_proj(pyramid, around, &srs)) &&
         !import_grid_mapping(array, axes, around, &srs) && !import_gdal(array, &srs) &&
+        !(is_map && import_code_coordinate(array, around, &srs)) &&
         !(is_map && import_degrees(array, axes, around, &srs)))
         return std::nullopt;
     complete_codes(&srs);

@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "array/attributes.h"
 #include "array/conventions.h"
@@ -28,39 +27,15 @@ namespace zarr3 {
 
 /* ---- Conventions ---- */
 
-/* Names and addresses as their first writers have them: some readers know a convention by these,
-   although the identifier is the UUID. */
-static std::string declaration(const char *uuid, const char *repository, const char *name,
-                               const char *description) {
-    const std::string home = repository;
-    return json_object(
-        {{"uuid", json_quote(uuid)},
-         {"schema_url",
-          json_quote("https://raw.githubusercontent.com/" + home + "/refs/tags/v1/schema.json")},
-         {"spec_url", json_quote("https://github.com/" + home + "/blob/v1/README.md")},
-         {"name", json_quote(name)},
-         {"description", json_quote(description)}});
-}
-
 /* The list with the entries of others kept. */
 static void declare(const zb_node *array, bool proj, bool spatial, AttributeChanges *changes) {
-    std::vector<std::string> entries;
-    const zb_json *list = attribute(array, "zarr_conventions");
-    const bool is_list = zb_json_kind_of(list) == ZB_JSON_ARRAY;
-    for (const zb_json *entry = is_list ? zb_json_first(list) : nullptr; entry != nullptr;
-         entry = zb_json_next(entry)) {
-        const char *uuid = zb_json_string(zb_json_get(entry, "uuid"));
-        const bool ours =
-            uuid != nullptr && (strcmp(uuid, kProj.uuid) == 0 || strcmp(uuid, kSpatial.uuid) == 0);
-        if (!ours)
-            entries.push_back(json_text(entry));
-    }
+    std::vector<std::string> entries = other_declarations(array, {&kProj, &kSpatial});
     if (proj)
-        entries.push_back(declaration(kProj.uuid, "zarr-experimental/geo-proj", "proj:",
+        entries.push_back(declaration(kProj, "zarr-experimental/geo-proj", "proj:",
                                       "Coordinate reference system information for geospatial "
                                       "data"));
     if (spatial)
-        entries.push_back(declaration(kSpatial.uuid, "zarr-conventions/spatial",
+        entries.push_back(declaration(kSpatial, "zarr-conventions/spatial",
                                       "spatial:", "Spatial coordinate information"));
     if (entries.empty())
         changes->remove("zarr_conventions");

@@ -84,7 +84,7 @@ GDALDataset *create_multidimensional(const char *name, CSLConstList root_group_o
     if (GDALDriver *own = driver_of_v2(name, options))
         return own->CreateMultiDimensional(name, root_group_options, options);
     NewDataset made;
-    if (!made.make(name, options, false))
+    if (!made.make(name, options, false) || !consolidate(made.destination, made.options))
         return nullptr;
     if (made.destination.node().empty())
         remove_sidecars(made.destination.hierarchy().root);
@@ -123,7 +123,7 @@ GDALDataset *copy_multidimensional(const char *name, GDALDataset *source, int st
     const bool closed = made.dataset->Close(ZARR3_NO_PROGRESS) == CE_None;
     made.dataset.reset();
     zb_error err;
-    if (!closed)
+    if (!closed || !consolidate(made.destination, made.options))
         return nullptr;
     if (made.destination.replace(made.options.write.sync != ZB_SYNC_NONE, &err) != ZB_OK) {
         report(err);

@@ -7,6 +7,7 @@
 
 #include "dataset/open.h"
 #include "multidim/group.h"
+#include "store/network.h"
 
 namespace zarr3 {
 
@@ -49,7 +50,7 @@ GDALDataset *open_multidimensional(GDALOpenInfo *info) {
     if (!opened.pinned.empty()) {
         CPLError(CE_Failure, CPLE_NotSupported,
                  "%s: a slice is no multidimensional dataset; GetView() of its array gives it",
-                 info->pszFilename);
+                 shown_name(info->pszFilename).c_str());
         return nullptr;
     }
     TreeOptions options;

@@ -59,8 +59,26 @@ static const char kOptions[] =
     "from a loss of power'>"
     "    <Value>NONE</Value><Value>CLOSE</Value><Value>ALWAYS</Value>"
     "  </Option>"
+    "  <Option name='OVERVIEWS' type='string-select' default='NONE' description='Make overviews in "
+    "the store, of half the size each, until one fits into 512 x 512'>"
+    "    <Value>NONE</Value><Value>AUTO</Value>"
+    "  </Option>"
+    "  <Option name='OVERVIEW_RESAMPLING' type='string-select' default='NEAREST' "
+    "description='Method "
+    "for OVERVIEWS=AUTO'>"
+    "    <Value>NEAREST</Value><Value>AVERAGE</Value><Value>BILINEAR</Value><Value>CUBIC</Value>"
+    "    <Value>CUBICSPLINE</Value><Value>LANCZOS</Value><Value>MODE</Value><Value>RMS</Value>"
+    "    <Value>GAUSS</Value>"
+    "  </Option>"
+    "  <Option name='COPY_SRC_OVERVIEWS' type='boolean' default='NO' description='Copy the "
+    "overviews "
+    "of the source'/>"
     "  <Option name='APPEND_SUBDATASET' type='boolean' default='NO' description='Add the array "
-    "ARRAY_NAME to the store that is there'/>";
+    "ARRAY_NAME to the store that is there'/>"
+    "  <Option name='CREATE_CONSOLIDATED_METADATA' type='boolean' default='NO' description='Put "
+    "the "
+    "metadata of all arrays into the root&apos;s, for readers that cannot list the store (web "
+    "servers)'/>";
 
 const char *creation_option_list() {
     static const std::string list =
@@ -265,7 +283,7 @@ bool parse_sync(CSLConstList list, zb_write_options *write, std::string *reason)
    GDAL to each driver. */
 static bool is_harmless(const std::string &name) {
     static constexpr const char *kNames[] = {
-        "TILED",     "BIGTIFF",    "PHOTOMETRIC",  "PREDICTOR", "NUM_THREADS", "COPY_SRC_OVERVIEWS",
+        "TILED",     "BIGTIFF",    "PHOTOMETRIC",  "PREDICTOR", "NUM_THREADS",
         "SPARSE_OK", "ENDIANNESS", "COPY_SRC_MDD", "SRC_MDD",   "SKIP_HOLES"};
     return name[0] == '@' || name[0] == '_' ||
            std::any_of(std::begin(kNames), std::end(kNames),
@@ -281,6 +299,21 @@ static std::string first_unknown(CSLConstList list) {
             return name;
     }
     return {};
+}
+
+static bool parse_overviews(CSLConstList list, CreationOptions *options, std::string *reason) {
+    static const std::vector<const char *> kMethods = {"NEAREST", "AVERAGE",     "BILINEAR",
+                                                       "CUBIC",   "CUBICSPLINE", "LANCZOS",
+                                                       "MODE",    "RMS",         "GAUSS"};
+    const int automatic = choose(list, "OVERVIEWS", {"NONE", "AUTO"}, reason);
+    const int method = automatic < 0 ? -1 : choose(list, "OVERVIEW_RESAMPLING", kMethods, reason);
+    if (method < 0 || !parse_flag(list, "COPY_SRC_OVERVIEWS", &options->copy_overviews, reason))
+        return false;
+    options->make_overviews = automatic == 1;
+    options->resampling = kMethods[static_cast<size_t>(method)];
+    if (options->make_overviews && options->copy_overviews)
+        *reason = "OVERVIEWS=AUTO and COPY_SRC_OVERVIEWS=YES exclude each other";
+    return !(options->make_overviews && options->copy_overviews);
 }
 
 bool parse_creation_options(CSLConstList given, CreationOptions *options, std::string *reason) {
@@ -301,7 +334,9 @@ bool parse_creation_options(CSLConstList given, CreationOptions *options, std::s
     options->array_name = CSLFetchNameValueDef(list, "ARRAY_NAME", "");
     return separator >= 0 && parse_block(list, options, reason) &&
            parse_shard(list, options, reason) && parse_compression(list, options, reason) &&
+           parse_overviews(list, options, reason) &&
            parse_flag(list, "STORE_EMPTY", &options->write.store_empty, reason) &&
+           parse_flag(list, "CREATE_CONSOLIDATED_METADATA", &options->consolidated, reason) &&
            parse_sync(list, &options->write, reason);
 }
 

@@ -28,8 +28,12 @@ struct CreationOptions {
     ChunkRuns shard_runs;
     std::string codecs; /* as zb_array_spec has them */
     char separator = '/';
+    bool consolidated = false; /* metadata of the whole hierarchy are wanted in its root */
     zb_write_options write = {};
-    std::string unknown; /* the first unknown option, or "" */
+    bool make_overviews = false;
+    bool copy_overviews = false; /* those of the source, in CreateCopy() */
+    std::string resampling;      /* for overviews */
+    std::string unknown;         /* the first unknown option, or "" */
 };
 
 /* False, with *reason set, when a value is none of those that the list allows. */

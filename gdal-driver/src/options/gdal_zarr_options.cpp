@@ -32,10 +32,8 @@ const char *const kOwnOptions =
     "  </Option>"
     "  <Option name='SINGLE_ARRAY' type='boolean' default='YES' description='All bands are in one "
     "array'/>"
-    "  <Option name='CREATE_CONSOLIDATED_METADATA' type='boolean' "
-    "default='NO' description='Consolidated metadata that are there are kept current; none are "
-    "made'/>"
-    "  <Option name='CREATE_ZMETADATA' type='boolean' default='NO' description='The same'/>"
+    "  <Option name='CREATE_ZMETADATA' type='boolean' default='NO' description='As "
+    "CREATE_CONSOLIDATED_METADATA'/>"
     "  <Option name='CONVERT_TO_KERCHUNK_PARQUET_REFERENCE' type='boolean' default='NO' "
     "description='Not to be had here'/>"
     "  <Option name='ZSTD_LEVEL' type='int' description='LEVEL where COMPRESS=ZSTD'/>"
@@ -68,12 +66,6 @@ static const Accepted kAccepted[] = {
     {"SINGLE_ARRAY",
      {"YES", "TRUE", "ON", "1"},
      "all bands are in one array; single bands can be appended by APPEND_SUBDATASET"},
-    {"CREATE_CONSOLIDATED_METADATA",
-     {"NO", "FALSE", "OFF", "0"},
-     "consolidated metadata are kept current where they are, but not made"},
-    {"CREATE_ZMETADATA",
-     {"NO", "FALSE", "OFF", "0"},
-     "consolidated metadata are kept current where they are, but not made"},
     {"CONVERT_TO_KERCHUNK_PARQUET_REFERENCE", {"NO", "FALSE", "OFF", "0"}, "-of Zarr does that"},
     {"ZSTD_CHECKSUM", {"NO", "FALSE", "OFF", "0"}, "CHECKSUM=YES adds a CRC32C to each block"},
     {"BLOSC_BLOCKSIZE", {"0"}, "blosc chooses its blocks"},
@@ -113,6 +105,14 @@ static void translate_level(CPLStringList *list) {
     }
 }
 
+/* The older name of the same option. */
+static void translate_consolidated(CPLStringList *list) {
+    const char *older = list->FetchNameValue("CREATE_ZMETADATA");
+    if (older != nullptr && list->FetchNameValue("CREATE_CONSOLIDATED_METADATA") == nullptr)
+        list->SetNameValue("CREATE_CONSOLIDATED_METADATA", std::string(older).c_str());
+    list->SetNameValue("CREATE_ZMETADATA", nullptr);
+}
+
 /* There, BLOCKSIZE is the shape of shards where they are asked for. */
 static bool translate_shards(CPLStringList *list, std::string *reason) {
     if (list->FetchNameValue("SHARD_CHUNK_SHAPE") == nullptr)
@@ -132,6 +132,7 @@ static bool translate_shards(CPLStringList *list, std::string *reason) {
 bool translate_own_options(CSLConstList list, CPLStringList *ours, std::string *reason) {
     *ours = CPLStringList(CSLDuplicate(list), TRUE);
     translate_level(ours);
+    translate_consolidated(ours);
     return drop_accepted(ours, reason) && translate_shards(ours, reason);
 }
 

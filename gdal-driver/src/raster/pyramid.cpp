@@ -11,6 +11,8 @@
 #include "raster/pyramid.h"
 
 #include <algorithm>
+#include <map>
+#include <unordered_map>
 
 #include "array/attributes.h"
 #include "array/conventions.h"
@@ -47,11 +49,65 @@ static std::vector<std::string> strings_of(const zb_json *list, const char *memb
     return strings;
 }
 
-std::vector<std::string> pyramid_assets(const zb_node *group, NearbyNodes &around) {
+/* The first entry of the family that an entry belongs to. A hostile list links its entries to one
+   long chain; each walk halves the way of the next. */
+static size_t head_of(std::vector<size_t> &heads, size_t entry) {
+    while (heads[entry] != entry) {
+        heads[entry] = heads[heads[entry]];
+        entry = heads[entry];
+    }
+    return entry;
+}
+
+/* Families in the order of their first entries. A single family takes in what belongs to none: many
+   programs leave the links out, or give some of them. */
+static std::vector<std::vector<std::string>> families(const zb_json *layout) {
+    std::vector<std::string> assets, sources;
+    for (const zb_json *item = zb_json_first(layout); item != nullptr; item = zb_json_next(item)) {
+        const char *asset = zb_json_string(zb_json_get(item, "asset"));
+        const char *source = zb_json_string(zb_json_get(item, "derived_from"));
+        if (asset != nullptr && asset[0] != '\0') {
+            assets.push_back(asset);
+            sources.push_back(source == nullptr ? "" : source);
+        }
+    }
+    std::unordered_map<std::string, size_t> places;
+    for (size_t i = assets.size(); i > 0; i--)
+        places[assets[i - 1]] = i - 1;
+    std::vector<size_t> heads(assets.size());
+    for (size_t i = 0; i < heads.size(); i++)
+        heads[i] = i;
+    for (size_t i = 0; i < heads.size(); i++) {
+        const auto source = places.find(sources[i]);
+        if (source == places.end())
+            continue;
+        const size_t one = head_of(heads, i), other = head_of(heads, source->second);
+        heads[std::max(one, other)] = std::min(one, other);
+    }
+    std::map<size_t, std::vector<std::string>> found;
+    for (size_t i = 0; i < heads.size(); i++)
+        found[head_of(heads, i)].push_back(assets[i]);
+    const auto linked = std::count_if(found.begin(), found.end(),
+                                      [](const auto &family) { return family.second.size() > 1; });
+    std::vector<std::vector<std::string>> lists;
+    if (linked < 2) {
+        if (!assets.empty())
+            lists.push_back(std::move(assets));
+        return lists;
+    }
+    for (auto &family : found)
+        lists.push_back(std::move(family.second));
+    return lists;
+}
+
+std::vector<std::vector<std::string>> group_pyramids(const zb_node *group, NearbyNodes &around) {
     const zb_json *layout = convention_layout(group, around);
     if (layout != nullptr)
-        return strings_of(layout, "asset");
-    return strings_of(zb_json_get(ome_image(group), "datasets"), "path");
+        return families(layout);
+    const std::vector<std::string> paths =
+        strings_of(zb_json_get(ome_image(group), "datasets"), "path");
+    return paths.empty() ? std::vector<std::vector<std::string>>()
+                         : std::vector<std::vector<std::string>>{paths};
 }
 
 /* True when relative is the asset or lies below it; *rest is then what follows ("" or "/t"). */
@@ -77,12 +133,9 @@ static void read_entry(const zb_json *layout, const std::string &asset, Pyramid 
     pyramid->registration = json_text(zb_json_get(entry, "spatial:registration"));
 }
 
-/* Fills *pyramid when the array at path is one of the group's levels. */
-static bool pyramid_of_group(const zb_node *group, const std::string &path, NearbyNodes &around,
-                             Pyramid *pyramid) {
-    const std::vector<std::string> assets = pyramid_assets(group, around);
-    const std::string above = zb_node_path(group);
-    const std::string relative = above.empty() ? path : path.substr(above.size() + 1);
+/* Fills *pyramid when the array, whose path relative to the group is given, is one of these. */
+static bool is_level(const std::vector<std::string> &assets, const std::string &above,
+                     const std::string &relative, Pyramid *pyramid) {
     for (size_t i = 0; i < assets.size(); i++) {
         std::string rest;
         if (!lies_in(relative, assets[i], &rest))
@@ -91,9 +144,22 @@ static bool pyramid_of_group(const zb_node *group, const std::string &path, Near
             pyramid->levels.push_back(join_path(above, asset + rest));
         pyramid->group = above;
         pyramid->self = i;
+        return true;
+    }
+    return false;
+}
+
+/* Fills *pyramid when the array at path is one of the group's levels. */
+static bool pyramid_of_group(const zb_node *group, const std::string &path, NearbyNodes &around,
+                             Pyramid *pyramid) {
+    const std::string above = zb_node_path(group);
+    const std::string relative = above.empty() ? path : path.substr(above.size() + 1);
+    for (const std::vector<std::string> &assets : group_pyramids(group, around)) {
+        if (!is_level(assets, above, relative, pyramid))
+            continue;
         const zb_json *layout = convention_layout(group, around);
         if (layout != nullptr)
-            read_entry(layout, assets[i], pyramid);
+            read_entry(layout, assets[pyramid->self], pyramid);
         else
             pyramid->ome_axes = strings_of(zb_json_get(ome_image(group), "axes"), "name");
         return true;

@@ -32,8 +32,10 @@ struct Pyramid {
     }
 };
 
-/* The assets that a group's pyramid consists of, relative to the group; empty when it has none. */
-std::vector<std::string> pyramid_assets(const zb_node *group, NearbyNodes &around);
+/* The pyramids of a group, each with its assets relative to the group, finest first. A list of the
+   convention is one pyramid; but where its entries form two or more families by `derived_from`,
+   each family is one. */
+std::vector<std::vector<std::string>> group_pyramids(const zb_node *group, NearbyNodes &around);
 
 /* The pyramid that the array is a level of, by what the groups above it say. None for arrays of
    fewer than two dimensions, such as the coordinates of levels. */

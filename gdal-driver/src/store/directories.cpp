@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <vector>
 
@@ -34,6 +35,11 @@ std::vector<std::string> sidecars_of(const std::string &root) {
 void remove_sidecars(const std::string &root) {
     for (const std::string &tail : sidecars_of(root))
         VSIUnlink((root + tail).c_str());
+}
+
+std::string aside_suffix() {
+    static std::atomic<unsigned> count;
+    return std::to_string(getpid()) + "-" + std::to_string(count++) + kAsideSuffix;
 }
 
 /* The core keeps locks of keys in files of such names. */

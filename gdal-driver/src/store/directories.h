@@ -13,6 +13,11 @@ namespace zarr3 {
 std::vector<std::string> sidecars_of(const std::string &root);
 void remove_sidecars(const std::string &root);
 
+/* What a directory or node that is made beside its place has behind its name, and no other one of
+   this process or another: "<process>-<number>.zarr3-new". */
+constexpr char kAsideSuffix[] = ".zarr3-new";
+std::string aside_suffix();
+
 /* Removes the directory of a store whose nodes have been deleted. Returns the name of a file that
    is the user's and keeps the directory alive, or "". */
 std::string remove_empty(const std::string &directory);

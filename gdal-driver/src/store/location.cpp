@@ -5,7 +5,8 @@
  *
  * A plain path may point into the middle of a hierarchy. The description of an array lies partly
  * above it (conventions on its group, coordinates beside it). So the root is looked for upwards,
- * one stat for each level, up to the first directory without a document.
+ * one stat for each level, up to the first directory without a document. On the network, where each
+ * level is a request, the part of the name that ends in .zarr is the root.
  */
 #include "store/location.h"
 
@@ -16,6 +17,7 @@
 #include "cpl_conv.h"
 #include "cpl_string.h"
 #include "cpl_vsi.h"
+#include "store/network.h"
 #include "zarrbridge/conventions.h"
 
 namespace zarr3 {
@@ -39,11 +41,12 @@ static void strip_slashes(std::string *text) {
         text->pop_back();
 }
 
-/* A path to a document stands for the directory that holds it. */
+/* A path to a document stands for the directory that holds it; that of a URL is found where the URL
+   is split. */
 static void take_directory(std::string text, Location *location) {
     strip_slashes(&text);
     location->given = text;
-    if (EQUAL(CPLGetFilename(text.c_str()), "zarr.json")) {
+    if (!is_url(text) && EQUAL(CPLGetFilename(text.c_str()), "zarr.json")) {
         text.erase(text.size() - strlen("zarr.json"));
         strip_slashes(&text);
         if (text.empty())
@@ -164,8 +167,12 @@ static bool holds_document(void *any, const char *directory) {
 
 void climb_to_root(Location *location, bool any) {
     char *root = nullptr, *node = nullptr;
-    if (zb_path_split(location->directory.c_str(), holds_document, &any, &root, &node, nullptr) !=
-        ZB_OK)
+    const char *directory = location->directory.c_str();
+    const enum zb_code code =
+        names_store(location->directory)
+            ? zb_url_split(directory, &root, &node, nullptr)
+            : zb_path_split(directory, holds_document, &any, &root, &node, nullptr);
+    if (code != ZB_OK)
         throw std::bad_alloc();
     location->directory = root;
     if (*node != '\0')

@@ -4,6 +4,7 @@
  *
  *     /data/x.zarr                        a hierarchy, or any group or array inside one
  *     /data/x.zarr/zarr.json              the same, by its document
+ *     https://host/x.zarr                 the same on the network; also s3://
  *     ZARR3:/data/x.zarr                  the same, for names that GDAL cannot stat (/vsicurl/)
  *     ZARR3:"/data/x.zarr":/group/array   a node inside
  *     ZARR3:/data/x.zarr:/group/array     the same without quotes
@@ -54,7 +55,8 @@ bool parse_index(const std::string &text, uint64_t *index);
 /* Directories up to the root of the hierarchy are those that hold a zarr.json themselves. Moves
    from location->directory as far up as that holds and puts the names passed before ->node, so that
    the groups above an array and the arrays beside it can be asked. With `any`, for reading, groups
-   of version 2 count as well: a change takes the lock of version 3's hierarchy. */
+   of version 2 count as well: a change takes the lock of version 3's hierarchy. Names on the network are
+   split by their words, and nothing is asked. */
 void climb_to_root(Location *location, bool any = false);
 
 /* True if the directory holds a document of version 2. */

@@ -7,7 +7,7 @@
 #include "cpl_conv.h"
 #include "cpl_string.h"
 #include "base/handles.h"
-#include "store/location.h"
+#include "store/network.h"
 #include "store/vsi_store.h"
 #include "zarrbridge/write.h"
 
@@ -26,18 +26,22 @@ void adopt_thread_count() {
 }
 
 bool is_writable_place(const std::string &root) {
+    if (is_url(root))
+        return false;
     return STARTS_WITH(root.c_str(), "/vsi") ? STARTS_WITH(root.c_str(), "/vsimem/")
                                              : !zb_path_is_zip(root.c_str());
 }
 
-/* Local directories and zip archives are read by the core itself, which knows validators to the
+/* Local directories, zip archives and URLs are read by the core itself, which knows validators to the
    nanosecond and keeps symbolic links inside; the rest goes through GDAL. */
 enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb_error *err, bool create) {
     zb_store *store = nullptr;
-    const bool is_virtual = STARTS_WITH(root.c_str(), "/vsi");
-    const enum zb_code code = is_virtual ? open_vsi_store(root, &store, err)
-                              : create   ? zb_store_create_fs(root.c_str(), &store, err)
-                                         : zb_store_open(root.c_str(), &store, err);
+    std::string address;
+    enum zb_code code = store_address(root, &address, err);
+    if (code == ZB_OK)
+        code = STARTS_WITH(address.c_str(), "/vsi") ? open_vsi_store(address, &store, err)
+               : create ? zb_store_create_fs(address.c_str(), &store, err)
+                        : zb_store_open(address.c_str(), &store, err);
     if (code != ZB_OK)
         return code;
     /* The kinds that array/types.h shows; of others, which arrays of tables often have, the node

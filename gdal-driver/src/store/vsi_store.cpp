@@ -13,8 +13,12 @@
  *
  * Only /vsimem/ can be written: there a put can be what the interface promises, all or nothing.
  *
- * These functions run in the core's worker threads; GDAL's error handlers are silenced there, and
- * the failure goes into the zb_error.
+ * Systems that are not local answer only while one waits. Threads of the core wait for them, up to 16
+ * at once (zb_store_submit_by_threads): GDAL's own parallel reads (AdviseRead, ReadMultiRange) serve
+ * one file only, and most chunks are files of their own.
+ *
+ * These functions run in the core's threads; GDAL's error handlers are silenced there, and the
+ * failure goes into the zb_error.
  */
 #include "store/vsi_store.h"
 
@@ -30,7 +34,9 @@
 #include <new>
 #include <set>
 
+#include "cpl_conv.h"
 #include "cpl_error.h"
+#include "cpl_string.h"
 #include "cpl_vsi.h"
 #include "cpl_vsi_error.h"
 #include "cpl_vsi_virtual.h"
@@ -46,6 +52,7 @@ struct VsiStore {
     zb_store base;
     std::string root;
     std::string archive, inside; /* of a store in a zip archive: its file, and the path in it */
+    CPLStringList options;       /* of GDAL, of the thread that opened the store alone */
 };
 
 struct VsiObject {
@@ -55,6 +62,31 @@ struct VsiObject {
     bool web;                       /* from a server of any kind, which may send whole files only */
     zarr3::ZipContent from_archive; /* its file is not used: `file` is */
     std::mutex turn;                /* held by the one reader of systems without PRead */
+};
+
+/* The surroundings of a call to GDAL, in whatever thread: its errors go nowhere else, and its options
+   are those of the thread that opened the store, unless this one has its own. */
+class VsiCall {
+  public:
+    explicit VsiCall(zb_store *store) : quiet_(CPLQuietErrorHandler) {
+        const VsiStore *vsi = reinterpret_cast<VsiStore *>(store);
+        if (vsi->options.empty())
+            return;
+        const CPLStringList own(CPLGetThreadLocalConfigOptions());
+        lends_ = own.empty();
+        if (lends_)
+            CPLSetThreadLocalConfigOptions(vsi->options.List());
+    }
+    ~VsiCall() {
+        if (lends_)
+            CPLSetThreadLocalConfigOptions(nullptr);
+    }
+    VsiCall(const VsiCall &) = delete;
+    VsiCall &operator=(const VsiCall &) = delete;
+
+  private:
+    CPLErrorStateBackuper quiet_;
+    bool lends_ = false;
 };
 
 std::string path_of(zb_store *store, const char *key) {
@@ -155,7 +187,7 @@ enum zb_code open_in_archive(zb_store *store, const zarr3::ZipEntry &entry, zb_o
 
 enum zb_code vsi_open(zb_store *store, const char *key, zb_object **out, zb_object_info *info,
                       zb_error *err) {
-    CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
+    const VsiCall call(store);
     std::shared_ptr<const zarr3::ZipRepeats> repeats;
     const zarr3::ZipEntry *entry;
     const enum zb_code found = find_in_archive(store, key, &repeats, &entry, info, err);
@@ -210,7 +242,7 @@ bool read_at(VsiObject *object, uint64_t offset, size_t length, void *buffer, si
 }
 
 enum zb_code vsi_read(zb_object *base, zb_range *ranges, size_t count, zb_error *err) {
-    CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
+    const VsiCall call(base->store);
     VsiObject *object = reinterpret_cast<VsiObject *>(base);
     for (size_t i = 0; i < count; i++) {
         zb_range &range = ranges[i];
@@ -236,7 +268,7 @@ enum zb_code vsi_read(zb_object *base, zb_range *ranges, size_t count, zb_error 
 
 /* A file that was read leaves nothing to write, so the result of closing says nothing. */
 void vsi_close(zb_object *base) {
-    CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
+    const VsiCall call(base->store);
     VsiObject *object = reinterpret_cast<VsiObject *>(base);
     if (object->file != nullptr)
         VSIFCloseL(object->file);
@@ -244,7 +276,7 @@ void vsi_close(zb_object *base) {
 }
 
 enum zb_code vsi_stat(zb_store *store, const char *key, zb_object_info *info, zb_error *err) {
-    CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
+    const VsiCall call(store);
     std::shared_ptr<const zarr3::ZipRepeats> repeats;
     const zarr3::ZipEntry *entry;
     const enum zb_code found = find_in_archive(store, key, &repeats, &entry, info, err);
@@ -253,7 +285,7 @@ enum zb_code vsi_stat(zb_store *store, const char *key, zb_object_info *info, zb
 
 enum zb_code vsi_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
                       zb_error *err) {
-    CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
+    const VsiCall call(store);
     (void)err; /* a directory that cannot be opened lists nothing, as the interface asks */
     const std::string path =
         prefix[0] == '\0' ? reinterpret_cast<VsiStore *>(store)->root : path_of(store, prefix);
@@ -366,18 +398,24 @@ void vsi_unlock(zb_lock *base) {
     delete lock;
 }
 
+enum class Kind { kLocal, kDistant, kMemory };
+
 /* For reading, the operations that write stay null; none of either changes a live object. */
-zb_store_ops make_ops(bool writes) {
+zb_store_ops make_ops(Kind kind) {
     zb_store_ops ops = {};
     ops.version = ZB_STORE_OPS_VERSION;
-    ops.name = writes ? "vsimem" : "vsi";
+    ops.name = kind == Kind::kMemory ? "vsimem" : "vsi";
     ops.open = vsi_open;
     ops.read = vsi_read;
     ops.close = vsi_close;
     ops.stat = vsi_stat;
     ops.list = vsi_list;
     ops.destroy = vsi_destroy;
-    if (writes) {
+    if (kind == Kind::kDistant) {
+        ops.submit = zb_store_submit_by_threads;
+        ops.cancel = zb_store_cancel_by_threads;
+    }
+    if (kind == Kind::kMemory) {
         ops.put = vsi_put;
         ops.erase = vsi_erase;
         ops.erase_below = vsi_erase_below;
@@ -388,14 +426,22 @@ zb_store_ops make_ops(bool writes) {
     return ops;
 }
 
-const zb_store_ops kReadOps = make_ops(false), kMemoryOps = make_ops(true);
+const zb_store_ops kLocalOps = make_ops(Kind::kLocal), kDistantOps = make_ops(Kind::kDistant),
+                   kMemoryOps = make_ops(Kind::kMemory);
+
+/* Requests to systems that are not local. */
+constexpr uint32_t kRequests = 16;               /* as many as there are threads for them */
+constexpr uint64_t kPart = uint64_t{2} << 20;    /* bytes: a longer range comes in several */
+constexpr uint64_t kWindow = uint64_t{64} << 20; /* bytes */
+constexpr int64_t kFresh = 10000000000;          /* nanoseconds; GDAL, too, remembers files */
 
 } // namespace
 
 namespace zarr3 {
 
 enum zb_code open_vsi_store(const std::string &root, zb_store **out, zb_error *err) {
-    std::unique_ptr<VsiStore> store(new VsiStore{{}, root, "", ""});
+    std::unique_ptr<VsiStore> store(
+        new VsiStore{{}, root, "", "", CPLStringList(CPLGetThreadLocalConfigOptions())});
     zarr3::split_zip_path(root, &store->archive, &store->inside);
     const bool is_local = VSIIsLocal(root.c_str());
     const bool is_memory = STARTS_WITH(root.c_str(), "/vsimem/");
@@ -405,8 +451,14 @@ enum zb_code open_vsi_store(const std::string &root, zb_store **out, zb_error *e
     hints.is_local = is_local;
     /* Plain web servers have no listings worth the name. */
     hints.can_list = root.compare(0, 9, "/vsicurl/") != 0;
-    const enum zb_code code =
-        zb_store_init(&store->base, is_memory ? &kMemoryOps : &kReadOps, hints, root.c_str(), err);
+    if (!is_local) {
+        hints.in_flight = kRequests;
+        hints.part = kPart;
+        hints.window = kWindow;
+        hints.fresh = kFresh;
+    }
+    const zb_store_ops *ops = is_memory ? &kMemoryOps : is_local ? &kLocalOps : &kDistantOps;
+    const enum zb_code code = zb_store_init(&store->base, ops, hints, root.c_str(), err);
     if (code == ZB_OK)
         *out = &store.release()->base;
     return code;

@@ -6,6 +6,7 @@
 #include "attributes/write.h"
 #include "hdf5/errors.h"
 #include "hdf5/property_lists.h"
+#include "model/forget.h"
 #include "objects/named_types.h"
 
 #include <stdlib.h>
@@ -97,6 +98,8 @@ static void *vol_attr_create(void *obj, const H5VL_loc_params_t *loc, const char
     if (!vol_list_check(lib, acpl, *lib->H5P_CLS_ATTRIBUTE_CREATE_ID_g) ||
         !vol_list_check(lib, aapl, *lib->H5P_CLS_ATTRIBUTE_ACCESS_ID_g))
         return NULL;
+    if (loc->type != H5VL_OBJECT_BY_SELF)
+        vol_file_tidy_all(object->file);
     return create_attr(object, loc, name, type, space);
 }
 
@@ -110,6 +113,8 @@ static void *vol_attr_open(void *obj, const H5VL_loc_params_t *loc, const char *
             lib->H5VLattr_open(object->under, loc, lib->native, name, aapl, dxpl, req));
     if (!vol_list_check(lib, aapl, *lib->H5P_CLS_ATTRIBUTE_ACCESS_ID_g))
         return NULL;
+    if (loc->type != H5VL_OBJECT_BY_SELF)
+        vol_file_tidy_all(object->file);
     vol_node *owner = locate_owner(object, loc);
     const vol_attr *attr = owner ? find_in(owner, loc, name) : NULL;
     return attr ? vol_attr_ids_open(object->handle, owner, attr->name, attr->count) : NULL;

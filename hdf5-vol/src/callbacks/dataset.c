@@ -9,6 +9,7 @@
 #include "model/max_shape.h"
 #include "model/space.h"
 #include "model/edit.h"
+#include "model/forget.h"
 #include "model/kept.h"
 #include "model/side.h"
 #include "hdf5/errors.h"
@@ -36,8 +37,9 @@ static enum zb_code create_node(vol_node *base, const char *name, hid_t lcpl, co
     return code;
 }
 
-static void *create_dataset(const vol_object *object, const H5VL_loc_params_t *loc,
-                            const char *name, hid_t lcpl, hid_t type, hid_t space, hid_t dcpl) {
+static vol_object *create_dataset(const vol_object *object, const H5VL_loc_params_t *loc,
+                                  const char *name, hid_t lcpl, hid_t type, hid_t space,
+                                  hid_t dcpl) {
     h5_lib *lib = object->lib;
     vol_spec spec;
     zb_error err = {0};
@@ -57,6 +59,21 @@ static void *create_dataset(const vol_object *object, const H5VL_loc_params_t *l
     return NULL;
 }
 
+/* Lets a dataset of a store remember with which list it was opened, as the native ones do by
+   themselves. Closes it and returns NULL on failure; a failure to open passes through. */
+static vol_object *keep_dapl(vol_object *dataset, hid_t dapl) {
+    if (!dataset || dataset->under)
+        return dataset;
+    h5_lib *lib = dataset->lib;
+    if (dapl == H5P_DEFAULT || dapl == *lib->H5P_LST_DATASET_ACCESS_ID_g)
+        return dataset;
+    dataset->dapl = lib->H5Pcopy(dapl);
+    if (dataset->dapl >= 0)
+        return dataset;
+    vol_object_free(dataset);
+    return NULL;
+}
+
 static void *vol_dataset_create(void *obj, const H5VL_loc_params_t *loc, const char *name,
                                 hid_t lcpl, hid_t type, hid_t space, hid_t dcpl, hid_t dapl,
                                 hid_t dxpl, void **req) {
@@ -70,7 +87,8 @@ static void *vol_dataset_create(void *obj, const H5VL_loc_params_t *loc, const c
         !vol_list_check(lib, dcpl, *lib->H5P_CLS_DATASET_CREATE_ID_g) ||
         !vol_list_check(lib, dapl, *lib->H5P_CLS_DATASET_ACCESS_ID_g) || !vol_dapl_check(lib, dapl))
         return NULL;
-    return create_dataset(object, loc, name, lcpl, type, space, dcpl);
+    vol_file_tidy_all(object->file);
+    return keep_dapl(create_dataset(object, loc, name, lcpl, type, space, dcpl), dapl);
 }
 
 static void *vol_dataset_open(void *obj, const H5VL_loc_params_t *loc, const char *name, hid_t dapl,
@@ -83,9 +101,10 @@ static void *vol_dataset_open(void *obj, const H5VL_loc_params_t *loc, const cha
             lib->H5VLdataset_open(object->under, loc, lib->native, name, dapl, dxpl, req));
     if (!vol_list_check(lib, dapl, *lib->H5P_CLS_DATASET_ACCESS_ID_g) || !vol_dapl_check(lib, dapl))
         return NULL;
+    vol_file_tidy_all(object->file);
     vol_object *opened = vol_open_any(object, loc, name, dapl, dxpl);
     if (!opened || opened->type == H5I_DATASET)
-        return opened;
+        return keep_dapl(opened, dapl);
     const bool is_group = opened->type == H5I_GROUP;
     vol_close_any(opened, dxpl);
     VOL_PUSH(lib, SYM, CANTOPENOBJ, "'%s' is a %s, not a dataset", name,
@@ -234,7 +253,9 @@ static herr_t vol_dataset_get(void *obj, H5VL_dataset_get_args_t *args, hid_t dx
     hid_t id = -1;
     switch (args->op_type) {
     case H5VL_DATASET_GET_DAPL:
-        args->args.get_dapl.dapl_id = id = lib->H5Pcreate(*lib->H5P_CLS_DATASET_ACCESS_ID_g);
+        args->args.get_dapl.dapl_id = id = object->dapl > 0
+                                               ? lib->H5Pcopy(object->dapl)
+                                               : lib->H5Pcreate(*lib->H5P_CLS_DATASET_ACCESS_ID_g);
         break;
     case H5VL_DATASET_GET_DCPL:
         id = vol_node_dcpl(object->node);

@@ -2,9 +2,9 @@
 /*
  * Files: opening a store, deciding whether a path is ours, and HDF5's questions about open files.
  *
- * A path belongs to us when it names a directory with a zarr.json; a file that is created, also
- * when its name ends in ".zarr" or lies in a store. Everything else goes to the native connector,
- * so that with HDF5_VOL_CONNECTOR=zarr one program can use both kinds.
+ * A path belongs to us when it names a directory with a zarr.json, an archive or a URL (names.h); a file
+ * that is created, also when its name ends in ".zarr" or lies in a store. Everything else goes to the
+ * native connector, so that with HDF5_VOL_CONNECTOR=zarr one program can use both kinds.
  */
 #include "callbacks/classes.h"
 #include "attributes/write.h"
@@ -13,6 +13,8 @@
 #include "hdf5/errors.h"
 #include "hdf5/shadows.h"
 #include "model/link_order.h"
+#include "model/names.h"
+#include "model/new_store.h"
 #include "model/writers.h"
 
 #include <stdlib.h>
@@ -46,7 +48,7 @@ static enum zb_code create_store(h5_lib *lib, const char *name, bool truncate, h
     enum zb_code code = vol_list_member_attributes(lib, fcpl, &members, &attributes, err);
     vol_changes_clear(&members);
     if (!code)
-        code = vol_handle_create(lib, name, options, truncate, attributes, out, err);
+        code = vol_store_create(lib, name, options, truncate, attributes, out, err);
     free(attributes);
     if (code || lib->H5Pget_link_creation_order(fcpl, &order) < 0)
         return code;
@@ -80,7 +82,7 @@ static void *store_of_path(h5_lib *lib, const char *name, unsigned flags, hid_t 
 }
 
 static bool becomes_store(const char *name, const vol_options *options) {
-    return vol_path_is_zarr(name) || vol_path_becomes_zarr(name) ||
+    return vol_name_is_zarr(name) || vol_name_becomes_zarr(name) ||
            options->naming == VOL_NAMING_ALL || !vol_env_is_ours();
 }
 
@@ -89,8 +91,8 @@ static bool becomes_store(const char *name, const vol_options *options) {
 static bool driver_is_native(h5_lib *lib, const char *name, hid_t fapl) {
     enum vol_driver driver = vol_fapl_driver(lib, fapl);
     return driver == VOL_DRIVER_MEMORY || driver == VOL_DRIVER_IMAGE ||
-           (driver == VOL_DRIVER_OTHER && vol_env_is_ours() && !vol_path_is_zarr(name) &&
-            !vol_path_becomes_zarr(name));
+           (driver == VOL_DRIVER_OTHER && vol_env_is_ours() && !vol_name_is_zarr(name) &&
+            !vol_name_becomes_zarr(name));
 }
 
 /* HDF5 calls this with HDF5_VOL_CONNECTOR or an explicit access list only: creation never searches
@@ -113,12 +115,13 @@ void *vol_file_create(h5_lib *lib, const char *name, unsigned flags, hid_t fcpl,
 }
 
 /* After the native connector has failed: says what is there when that is known, instead of its
-   error, which tells of a signature or a directory. URLs may be meant for another driver. */
+   error, which tells of a signature or a directory. URLs that are not ours may be meant for another
+   driver, and their hosts are not asked. */
 static void explain(h5_lib *lib, const char *name) {
     zb_error err = {0};
-    if (strstr(name, "://") && !strstr(name, ".zarr"))
+    if (zb_name_is_url(name))
         return;
-    if (vol_path_look(name, &err) != ZB_EUNSUPPORTED)
+    if (vol_name_look(name, &err) != ZB_EUNSUPPORTED)
         return;
     vol_release_id(lib, lib->H5Eget_current_stack()); /* which empties it */
     VOL_PUSH_ZB(lib, FILE, CANTOPENFILE, &err);
@@ -140,10 +143,10 @@ void *vol_file_open(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, h
     vol_start(lib);
     if (!vol_info_options(lib, fapl, &options))
         return NULL;
-    char *path = vol_path_without_document(name);
+    char *path = vol_name_plain(name);
     if (!path)
         return NULL;
-    const bool ours = vol_path_is_zarr(path) && vol_fapl_driver(lib, fapl) != VOL_DRIVER_IMAGE;
+    const bool ours = vol_name_is_zarr(path) && vol_fapl_driver(lib, fapl) != VOL_DRIVER_IMAGE;
     void *file = ours ? store_of_path(lib, path, flags, -1, fapl, &options)
                       : open_native(lib, name, flags, fapl, dxpl, req);
     free(path);
@@ -230,19 +233,47 @@ static bool in_search(h5_lib *lib) {
     return lib->H5Eis_paused && lib->H5Eis_paused(H5E_DEFAULT, &paused) >= 0 && paused;
 }
 
+/* Whether the search's access list has a driver with which no store opens (it would be refused). Where
+   the search has found a connector and the open fails, HDF5 1.14 loses that list; and a program with a
+   lost list that holds other lists, as those of such drivers do, crashes when it ends. */
+static bool wants_other_driver(h5_lib *lib, hid_t fapl) {
+    hid_t saved = vol_stack_save(lib);
+    const bool other = vol_fapl_driver(lib, fapl) == VOL_DRIVER_OTHER;
+    vol_stack_restore(lib, saved);
+    return other;
+}
+
+/* The answer of a URL's host. That there is no store is one, that the host fails is none. */
+static herr_t ask_host(h5_lib *lib, const char *url, hbool_t *accessible) {
+    zb_error err = {0};
+    const enum zb_code code = vol_name_look(url, &err);
+    *accessible = code == ZB_OK;
+    if (!code || code == ZB_ENOTFOUND || code == ZB_EFORMAT || code == ZB_EUNSUPPORTED)
+        return 0;
+    VOL_PUSH_ZB(lib, FILE, CANTOPENFILE, &err);
+    return -1;
+}
+
 /*
  * H5Fis_accessible, or the search. There we only speak for Zarr stores, and on HDF5 2.x not even
  * for those: that library registers the object which the search finds under the wrong connector and
- * crashes.
+ * crashes. The search takes the word of a URL: the open that follows asks its host, once, and has the
+ * better error.
  */
 static herr_t is_accessible(h5_lib *lib, H5VL_file_specific_args_t *args, hid_t dxpl, void **req) {
-    char *path = vol_path_without_document(args->args.is_accessible.filename);
-    bool zarr = path && vol_path_is_zarr(path);
+    const char *name = args->args.is_accessible.filename;
+    char *path = vol_name_plain(name);
+    bool zarr = path && vol_name_is_zarr(path);
     free(path);
     bool ours = vol_env_is_ours();
     bool searching = !ours && in_search(lib);
+    if (!searching && vol_name_is_url(name))
+        return ask_host(lib, name, args->args.is_accessible.accessible);
     if (zarr || searching) {
-        *args->args.is_accessible.accessible = zarr && !(searching && lib->is_v2);
+        const bool declined =
+            searching && zarr &&
+            (lib->is_v2 || wants_other_driver(lib, args->args.is_accessible.fapl_id));
+        *args->args.is_accessible.accessible = zarr && !declined;
         return 0;
     }
     return native_by_name(lib, args, &args->args.is_accessible.fapl_id, dxpl, req);
@@ -253,8 +284,8 @@ static herr_t delete_file(h5_lib *lib, H5VL_file_specific_args_t *args, hid_t dx
     vol_options options;
     if (!vol_info_options(lib, args->args.del.fapl_id, &options))
         return -1;
-    if (vol_path_is_zarr(args->args.del.filename)) {
-        if (vol_path_delete(lib, args->args.del.filename, &err) == ZB_OK)
+    if (vol_name_is_zarr(args->args.del.filename)) {
+        if (vol_store_delete(lib, args->args.del.filename, &err) == ZB_OK)
             return 0;
         VOL_PUSH_ZB(lib, FILE, CANTDELETE, &err);
         return -1;
@@ -352,7 +383,7 @@ static herr_t close_by_degree(const vol_object *object) {
         return 0;
     VOL_PUSH(object->lib, FILE, CANTCLOSEFILE,
              "cannot close '%s': objects in it are open still (H5F_CLOSE_SEMI)",
-             object->file->path);
+             object->file->shown);
     return -1;
 }
 

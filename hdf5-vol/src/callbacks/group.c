@@ -5,6 +5,7 @@
 #include "create/creation_list.h"
 #include "create/list_member.h"
 #include "model/edit.h"
+#include "model/forget.h"
 #include "model/link_order.h"
 #include "hdf5/errors.h"
 #include "objects/elsewhere.h"
@@ -70,6 +71,7 @@ static void *vol_group_create(void *obj, const H5VL_loc_params_t *loc, const cha
         !vol_list_check(lib, gcpl, *lib->H5P_CLS_GROUP_CREATE_ID_g) ||
         !vol_list_check(lib, gapl, *lib->H5P_CLS_GROUP_ACCESS_ID_g))
         return NULL;
+    vol_file_tidy_all(object->file);
     return create_group(object, loc, name, lcpl, gcpl);
 }
 
@@ -83,6 +85,7 @@ static void *vol_group_open(void *obj, const H5VL_loc_params_t *loc, const char 
             lib->H5VLgroup_open(object->under, loc, lib->native, name, gapl, dxpl, req));
     if (!vol_list_check(lib, gapl, *lib->H5P_CLS_GROUP_ACCESS_ID_g))
         return NULL;
+    vol_file_tidy_all(object->file);
     vol_object *opened = vol_open_any(object, loc, name, gapl, dxpl);
     if (!opened || opened->type == H5I_GROUP)
         return opened;

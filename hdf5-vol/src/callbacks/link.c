@@ -14,6 +14,7 @@
 #include "model/map.h"
 #include "hdf5/property_lists.h"
 #include "model/tokens.h"
+#include "objects/elsewhere.h"
 #include "objects/named_types.h"
 
 #include <stdio.h>
@@ -204,15 +205,28 @@ static herr_t get_value(const vol_object *object, const vol_found *found, void *
     return 0;
 }
 
+/* What vol_link_get tells where the link was not found in this file. */
+static herr_t get_elsewhere(const vol_object *object, const H5VL_loc_params_t *loc,
+                            H5VL_link_get_args_t *args, hid_t dxpl) {
+    H5VL_loc_params_t in_it;
+    vol_object *holder = vol_open_holder(object, loc, dxpl, &in_it);
+    if (!holder)
+        return -1;
+    herr_t result = vol_link_class.get(holder, &in_it, args, dxpl, NULL);
+    vol_close_any(holder, dxpl);
+    return result;
+}
+
 static herr_t vol_link_get(void *obj, const H5VL_loc_params_t *loc, H5VL_link_get_args_t *args,
                            hid_t dxpl, void **req) {
     const vol_object *object = obj;
     h5_lib *lib = object->lib;
     if (object->under)
         return lib->H5VLlink_get(object->under, loc, lib->native, args, dxpl, req);
+    vol_file_tidy_all(object->file);
     vol_found found;
     if (!vol_locate_link(object, loc, &found))
-        return -1;
+        return get_elsewhere(object, loc, args, dxpl);
     switch (args->op_type) {
     case H5VL_LINK_GET_INFO:
         fill_info(&found, args->args.get_info.linfo);
@@ -292,7 +306,9 @@ static herr_t iterate_one(link_walk *walk, vol_link *link, const char *prefix) {
     vol_node_pin(node);
     herr_t result = iterate_from(walk, link, node, prefix);
     vol_node_unpin(node);
-    if (walk->args->recursive && !file->writable) /* else the operator may have deleted the link */
+    if (walk->args->recursive && file->writable) /* the operator may have deleted the link */
+        vol_file_tidy_all(file);
+    else if (walk->args->recursive)
         vol_link_forget(link);
     return result;
 }
@@ -342,23 +358,36 @@ static herr_t vol_link_iterate(const vol_object *object, const H5VL_loc_params_t
     return result;
 }
 
-/* A link that cannot be opened exists. */
+/* A link that cannot be opened exists. Behind an external link that leads nowhere there is an error, as
+   in HDF5. */
+static herr_t exists(const vol_object *object, const H5VL_loc_params_t *loc,
+                     H5VL_link_specific_args_t *args, hid_t dxpl) {
+    H5VL_loc_params_t in_it;
+    vol_found found;
+    if (vol_lookup(object, loc, false, &found)) {
+        *args->args.exists.exists = found.link || found.node;
+        return 0;
+    }
+    vol_object *holder = vol_open_holder(object, loc, dxpl, &in_it);
+    if (!holder)
+        return -1;
+    herr_t result = vol_link_class.specific(holder, &in_it, args, dxpl, NULL);
+    vol_close_any(holder, dxpl);
+    return result;
+}
+
 static herr_t vol_link_specific(void *obj, const H5VL_loc_params_t *loc,
                                 H5VL_link_specific_args_t *args, hid_t dxpl, void **req) {
     const vol_object *object = obj;
     h5_lib *lib = object->lib;
     if (object->under)
         return lib->H5VLlink_specific(object->under, loc, lib->native, args, dxpl, req);
+    vol_file_tidy_all(object->file);
     switch (args->op_type) {
     case H5VL_LINK_DELETE:
         return delete_link(object, loc);
-    case H5VL_LINK_EXISTS: {
-        vol_found found;
-        if (!vol_lookup(object, loc, false, &found))
-            return -1;
-        *args->args.exists.exists = found.link || found.node;
-        return 0;
-    }
+    case H5VL_LINK_EXISTS:
+        return exists(object, loc, args, dxpl);
     case H5VL_LINK_ITER:
         return vol_link_iterate(object, loc, &args->args.iterate);
     }

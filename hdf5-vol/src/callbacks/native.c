@@ -9,8 +9,10 @@
 #include "create/list_member.h"
 #include "data/strings.h"
 #include "hdf5/errors.h"
+#include "model/changed.h"
+#include "model/comment.h"
 #include "model/forget.h"
-#include "model/side.h"
+#include "model/stored_chunks.h"
 #include "model/writers.h"
 
 #include <stdlib.h>
@@ -92,6 +94,8 @@ static herr_t get_objinfo(const vol_object *object, const H5VL_native_group_get_
     info->type = H5G_LINK;
     if (found.node) {
         info->objno[0] = (unsigned long)found.node->token;
+        if (vol_list_member_tracks_times(found.node))
+            info->mtime = vol_node_changed(found.node);
         info->type = found.node->kind == VOL_DATASET    ? H5G_DATASET
                      : found.node->kind == VOL_DATATYPE ? H5G_TYPE
                                                         : H5G_GROUP;
@@ -138,25 +142,40 @@ static bool is_about_chunks(int operation) {
     }
 }
 
-/* The chunks of the grid, written or not: Zarr keeps no list of those that exist. */
+static herr_t list_chunks(const vol_object *object, const vol_stored_chunks **out) {
+    zb_error err;
+    if (vol_node_stored_chunks(object->node, out, &err) == ZB_OK)
+        return 0;
+    VOL_PUSH(object->lib, DATASET, CANTGET, "%s", err.message);
+    return -1;
+}
+
+/* The chunks that are stored, as HDF5's own files count those that they have room for. */
 static herr_t get_num_chunks(const vol_object *object, hsize_t *count) {
-    const zb_array_info *info = zb_node_array(object->node->zarr);
-    hsize_t chunks = 1;
-    for (uint32_t d = 0; d < info->ndim; d++) {
-        uint64_t along = zb_array_chunk_count(object->node->zarr, ZB_GRID_INNER, d);
-        if (__builtin_mul_overflow(chunks, along, &chunks))
-            return vol_refuse(object->lib, "counting more than 2^64 chunks");
-    }
-    *count = chunks;
+    const vol_stored_chunks *list;
+    if (list_chunks(object, &list) < 0)
+        return -1;
+    *count = list->count;
     return 0;
 }
 
 /* ---- Single chunks ------------------------------------------------------------------------ */
 
-/* The bytes of a chunk; 0 when it is not stored. Those that H5Dread_chunk gives, where it does: programs
-   size its buffer by them; else those in the store. */
-static herr_t get_chunk_size(const vol_object *object, const uint64_t *index, hsize_t *size) {
+/* The bytes of a chunk that takes so many in the store: those that H5Dread_chunk gives, where it does, as
+   programs size its buffer by them. */
+static herr_t tell_size(const vol_object *object, const uint64_t *index, uint64_t bytes,
+                        hsize_t *size) {
     hsize_t offset[ZB_MAX_NDIM] = {0};
+    *size = bytes;
+    if (bytes == 0 || !vol_direct_has(object->node))
+        return 0;
+    for (uint32_t d = 0; d < zb_node_array(object->node->zarr)->ndim; d++)
+        offset[d] = zb_array_chunk_at(object->node->zarr, ZB_GRID_INNER, d, index[d]).start;
+    return vol_direct_size(object, offset, size);
+}
+
+/* 0 when the chunk is not stored. */
+static herr_t get_chunk_size(const vol_object *object, const uint64_t *index, hsize_t *size) {
     zb_error err;
     uint64_t bytes = 0;
     enum zb_code code = vol_writer_flush(object->node, &err);
@@ -166,13 +185,16 @@ static herr_t get_chunk_size(const vol_object *object, const uint64_t *index, hs
         VOL_PUSH(object->lib, DATASET, CANTGET, "%s", err.message);
         return -1;
     }
-    if (size)
-        *size = bytes;
-    if (!size || bytes == 0 || !vol_direct_has(object->node))
-        return 0;
-    for (uint32_t d = 0; d < zb_node_array(object->node->zarr)->ndim; d++)
-        offset[d] = zb_array_chunk_at(object->node->zarr, ZB_GRID_INNER, d, index[d]).start;
-    return vol_direct_size(object, offset, size);
+    return size ? tell_size(object, index, bytes, size) : 0;
+}
+
+/* The same of a chunk of a list, which may tell it. */
+static herr_t get_listed_size(const vol_object *object, const vol_stored_chunks *list, size_t i,
+                              hsize_t *size) {
+    uint64_t index[ZB_MAX_NDIM];
+    const uint64_t bytes = list->chunk[i].bytes;
+    vol_stored_chunks_index(list, i, index);
+    return bytes > 0 ? tell_size(object, index, bytes, size) : get_chunk_size(object, index, size);
 }
 
 /* The chunk that begins at an offset. */
@@ -199,25 +221,24 @@ static void set_no_address(unsigned *filter_mask, haddr_t *address) {
         *address = HADDR_UNDEF;
 }
 
-/* By the number of a chunk, in C order. */
+/* By the place of a chunk among those that are stored. */
 static herr_t get_chunk_info(const vol_object *object,
                              const H5VL_native_dataset_get_chunk_info_by_idx_t *args) {
     const zb_node *array = object->node->zarr;
-    uint64_t index[ZB_MAX_NDIM], rest = args->chk_index;
-    for (uint32_t d = zb_node_array(array)->ndim; d-- > 0;) {
-        const uint64_t count = zb_array_chunk_count(array, ZB_GRID_INNER, d);
-        index[d] = count ? rest % count : 0;
-        rest = count ? rest / count : 1;
-        if (args->offset)
-            args->offset[d] = zb_array_chunk_at(array, ZB_GRID_INNER, d, index[d]).start;
-    }
-    if (rest > 0) {
-        VOL_PUSH(object->lib, DATASET, BADVALUE, "'%s' has no chunk %llu", object->node->path,
-                 (unsigned long long)args->chk_index);
+    const vol_stored_chunks *list;
+    uint64_t index[ZB_MAX_NDIM];
+    if (list_chunks(object, &list) < 0)
+        return -1;
+    if (args->chk_index >= list->count) {
+        VOL_PUSH(object->lib, DATASET, BADVALUE, "'%s' has %zu stored chunks, and no chunk %llu",
+                 object->node->path, list->count, (unsigned long long)args->chk_index);
         return -1;
     }
+    vol_stored_chunks_index(list, (size_t)args->chk_index, index);
+    for (uint32_t d = 0; d < zb_node_array(array)->ndim && args->offset; d++)
+        args->offset[d] = zb_array_chunk_at(array, ZB_GRID_INNER, d, index[d]).start;
     set_no_address(args->filter_mask, args->addr);
-    return get_chunk_size(object, index, args->size);
+    return args->size ? get_listed_size(object, list, (size_t)args->chk_index, args->size) : 0;
 }
 
 static herr_t get_chunk_info_at(const vol_object *object,
@@ -228,16 +249,6 @@ static herr_t get_chunk_info_at(const vol_object *object,
                                                        : get_chunk_size(object, index, args->size);
 }
 
-/* The next chunk of the grid, in C order; false behind the last. */
-static bool next_chunk(const zb_node *array, uint64_t index[ZB_MAX_NDIM]) {
-    for (uint32_t d = zb_node_array(array)->ndim; d-- > 0;) {
-        if (++index[d] < zb_array_chunk_count(array, ZB_GRID_INNER, d))
-            return true;
-        index[d] = 0;
-    }
-    return false;
-}
-
 /* Has the array the chunk, or has the program cut it off? */
 static bool has_chunk(const zb_node *array, const uint64_t *index) {
     for (uint32_t d = 0; d < zb_node_array(array)->ndim; d++)
@@ -246,14 +257,16 @@ static bool has_chunk(const zb_node *array, const uint64_t *index) {
     return true;
 }
 
-/* Tells the program of the chunk, if it is stored. */
-static int visit_chunk(const vol_object *object, const zb_node *array, const uint64_t *index,
+/* Tells the program of chunk i, unless it has gone meanwhile. */
+static int visit_chunk(const vol_object *object, const vol_stored_chunks *list, size_t i,
                        H5D_chunk_iter_op_t visit, void *context) {
     hsize_t offset[ZB_MAX_NDIM] = {0}, size = 0;
-    if (has_chunk(object->node->zarr, index) && get_chunk_size(object, index, &size) < 0)
+    uint64_t index[ZB_MAX_NDIM];
+    vol_stored_chunks_index(list, i, index);
+    if (has_chunk(object->node->zarr, index) && get_listed_size(object, list, i, &size) < 0)
         return -1;
-    for (uint32_t d = 0; d < zb_node_array(array)->ndim; d++)
-        offset[d] = zb_array_chunk_at(array, ZB_GRID_INNER, d, index[d]).start;
+    for (uint32_t d = 0; d < zb_node_array(list->array)->ndim; d++)
+        offset[d] = zb_array_chunk_at(list->array, ZB_GRID_INNER, d, index[d]).start;
     return size > 0 ? visit(offset, 0, HADDR_UNDEF, size, context) : H5_ITER_CONT;
 }
 
@@ -279,18 +292,23 @@ static herr_t write_chunk(const vol_object *object, const H5VL_native_dataset_ch
                : vol_direct_write(object, args->offset, args->filters, args->size, args->buf);
 }
 
-/* The program may resize the dataset meanwhile: the chunks are those of the array as it was, and is
-   still. */
+/* The program may resize and write the dataset meanwhile: the chunks are those of the array as it was,
+   and is still. The list is the walk's own, as the node forgets its list then. */
 static herr_t iterate_chunks(const vol_object *object, H5D_chunk_iter_op_t visit, void *context) {
-    uint64_t index[ZB_MAX_NDIM] = {0};
-    hsize_t count;
-    int result = get_num_chunks(object, &count);
-    if (result < 0 || count == 0)
-        return result;
+    zb_error err;
+    int result = H5_ITER_CONT;
     zb_node *array = zb_node_retain(object->node->zarr);
-    do
-        result = visit_chunk(object, array, index, visit, context);
-    while (result == H5_ITER_CONT && next_chunk(array, index));
+    vol_stored_chunks list = {.array = NULL};
+    enum zb_code code = vol_writer_flush(object->node, &err);
+    if (!code)
+        code = vol_stored_chunks_of(array, vol_stored_level(array), &list, &err);
+    if (code) {
+        VOL_PUSH(object->lib, DATASET, CANTGET, "%s", err.message);
+        result = -1;
+    }
+    for (size_t i = 0; i < list.count && result == H5_ITER_CONT; i++)
+        result = visit_chunk(object, &list, i, visit, context);
+    vol_stored_chunks_free(&list);
     zb_node_release(array);
     return result;
 }
@@ -357,35 +375,17 @@ herr_t vol_link_optional(void *obj, const H5VL_loc_params_t *loc, H5VL_optional_
 
 /* ---- Comments ----------------------------------------------------------------------------- */
 
-/* The member of side.h with an object's comment: a text. */
-#define COMMENT "comment"
-
 static herr_t get_comment(vol_node *node, const H5VL_native_object_get_comment_t *args) {
-    const char *text = node->is_unreadable ? NULL : zb_json_string(vol_side_get(node, COMMENT));
-    vol_copy_name(text ? text : "", args->buf, args->buf_size, args->comment_len);
+    vol_copy_name(vol_comment(node), args->buf, args->buf_size, args->comment_len);
     return 0;
-}
-
-/* An empty text, or none, takes the comment away. */
-static enum zb_code keep_comment(vol_node *node, const char *text, zb_error *err) {
-    if (!text || !*text)
-        return vol_side_set(node, COMMENT, NULL, err);
-    zb_json_writer *out = zb_json_writer_new();
-    zb_json_write_string(out, text);
-    char *json = zb_json_writer_end(out, NULL);
-    enum zb_code code = json ? vol_side_set(node, COMMENT, json, err)
-                             : zb_fail(err, ZB_ENOMEM, "no memory for a comment");
-    free(json);
-    return code;
 }
 
 static herr_t set_comment(const vol_object *object, vol_node *node, const char *text) {
     zb_error err = {0};
     if (!vol_may_write(object, "set a comment"))
         return -1;
-    if (keep_comment(node, text, &err) == ZB_OK)
+    if (vol_comment_set(node, text, &err) == ZB_OK)
         return 0;
-    zb_error_prefix(&err, err.code, "the comment of '%s'", node->path);
     VOL_PUSH_ZB(object->lib, SYM, WRITEERROR, &err);
     return -1;
 }

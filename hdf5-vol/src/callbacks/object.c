@@ -5,7 +5,9 @@
 #include "callbacks/flush.h"
 #include "attributes/write.h"
 #include "attributes/attributes.h"
+#include "create/list_member.h"
 #include "model/aliases.h"
+#include "model/changed.h"
 #include "model/copy_nodes.h"
 #include "model/forget.h"
 #include "model/link_order.h"
@@ -29,6 +31,7 @@ static void *vol_object_open(void *obj, const H5VL_loc_params_t *loc, H5I_type_t
         void *under = lib->H5VLobject_open(object->under, loc, lib->native, type, dxpl, req);
         return under ? vol_object_pass(lib, *type, under) : NULL;
     }
+    vol_file_tidy_all(object->file);
     vol_object *opened = vol_open_any(object, loc, NULL, 0, dxpl);
     if (opened)
         *type = opened->type;
@@ -50,6 +53,15 @@ static herr_t copy_from_zarr(vol_node *node, const vol_place *place, hid_t ocpyp
     enum zb_code code = vol_edit_copy(node, place, &how, &err);
     vol_file_let_go(node->file);
     return code ? vol_push_making(lib, *lib->H5E_CANTCOPY_g, &err) : 0;
+}
+
+/* HDF5 reads the source, and may come back. */
+static herr_t import_object(hid_t source, const vol_object *to, const vol_place *place,
+                            hid_t ocpypl, hid_t dxpl) {
+    vol_file_hold(to->file);
+    const herr_t result = vol_import_object(source, to, place, ocpypl, dxpl);
+    vol_file_let_go(to->file);
+    return result;
 }
 
 /* The source is found before groups are made on the way to the target. */
@@ -74,7 +86,7 @@ static herr_t copy_to_zarr(const vol_object *from, const H5VL_loc_params_t *sour
         return -1;
     if (vol_place_find(base, target_name, vol_makes_groups(lib, lcpl), &place, &err) == ZB_OK) {
         result = node ? copy_from_zarr(node, &place, ocpypl)
-                      : vol_import_object(native, to, &place, ocpypl, dxpl);
+                      : import_object(native, to, &place, ocpypl, dxpl);
         vol_place_clear(&place);
     } else {
         vol_push_making(lib, *lib->H5E_CANTCOPY_g, &err);
@@ -126,8 +138,8 @@ static H5O_type_t object_type(const vol_node *node) {
                                         : H5O_TYPE_GROUP;
 }
 
-/* Times are not known; Zarr keeps none. The number of attributes costs a look at the scales of the
-   dimensions, so it is only found when asked for. */
+/* Of the times one is known, as in HDF5's older object headers. It costs a look at the store, and the
+   number of attributes one at the scales of the dimensions: both are only found when asked for. */
 static herr_t fill_info(vol_node *node, unsigned fields, H5O_info2_t *info) {
     memset(info, 0, sizeof *info);
     info->fileno = (unsigned long)node->file->number;
@@ -135,6 +147,8 @@ static herr_t fill_info(vol_node *node, unsigned fields, H5O_info2_t *info) {
     info->type = object_type(node);
     if (fields & H5O_INFO_BASIC)
         info->rc = node->loose ? 0 : (unsigned)vol_alias_count(node) + 1;
+    if ((fields & H5O_INFO_TIME) && vol_list_member_tracks_times(node))
+        info->ctime = vol_node_changed(node);
     if (fields & H5O_INFO_NUM_ATTRS) {
         vol_attrs *attrs = vol_node_attrs(node);
         if (!attrs)
@@ -151,6 +165,8 @@ static herr_t vol_object_get(void *obj, const H5VL_loc_params_t *loc, H5VL_objec
     if (object->under)
         /* GET_FILE returns the native file as it is: the library wraps it itself. */
         return lib->H5VLobject_get(object->under, loc, lib->native, args, dxpl, req);
+    if (loc->type != H5VL_OBJECT_BY_SELF)
+        vol_file_tidy_all(object->file);
     if (args->op_type == H5VL_OBJECT_GET_FILE) {
         /* Each call makes an object of its own, for which the library makes an id. */
         void *file = vol_object_new(object->handle, object->file->root, H5I_FILE);
@@ -225,7 +241,9 @@ static herr_t visit_children(object_walk *walk, vol_node *node, const char *name
             return -1;
         result = visit(walk, child, child_name);
         free(child_name);
-        if (!node->file->writable) /* else the operator may have deleted the link */
+        if (node->file->writable) /* the operator may have deleted the link */
+            vol_file_tidy_all(node->file);
+        else
             vol_link_forget(link);
     }
     return result;
@@ -299,6 +317,8 @@ static herr_t vol_object_specific(void *obj, const H5VL_loc_params_t *loc,
     h5_lib *lib = object->lib;
     if (object->under)
         return lib->H5VLobject_specific(object->under, loc, lib->native, args, dxpl, req);
+    if (loc->type != H5VL_OBJECT_BY_SELF)
+        vol_file_tidy_all(object->file);
     vol_node *node;
     switch (args->op_type) {
     case H5VL_OBJECT_CHANGE_REF_COUNT:

@@ -12,23 +12,16 @@
 #include "create/list_member.h"
 #include "create/spec.h"
 #include "hdf5/errors.h"
+#include "copy/comments.h"
+#include "copy/data_from_hdf5.h"
 #include "copy/links.h"
-#include "copy/nested.h"
-#include "copy/pieces.h"
 #include "copy/references.h"
 #include "copy/scales_from_hdf5.h"
-#include "copy/stored.h"
-#include "copy/strings.h"
-#include "hdf5/types.h"
 #include "model/aliases.h"
 #include "model/edit_links.h"
 #include "model/link_order.h"
 #include "model/map.h"
 #include "model/max_shape.h"
-#include "model/writers.h"
-
-#include "zarrbridge/read.h"
-#include "zarrbridge/write.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,125 +37,6 @@ typedef struct import_job {
     vol_scales_import *scales;
 } import_job;
 
-static herr_t push_failed(const import_job *job, const char *name, zb_error *err) {
-    zb_error_prefix(err, err->code, "cannot copy '%s'", name);
-    VOL_PUSH_ZB(job->lib, SYM, CANTCOPY, err);
-    return -1;
-}
-
-/* ---- Data ---- */
-
-/* The form in which elements pass: HDF5 reads it, the core writes it. */
-typedef struct import_form {
-    hid_t type;
-    zb_dtype dtype;
-} import_form;
-
-static herr_t copy_piece(const import_job *job, const vol_pieces *pieces, hid_t source,
-                         const import_form *form, hid_t space, zb_writer *writer, void *buffer) {
-    h5_lib *lib = job->lib;
-    zb_error err = {0};
-    hid_t memory = vol_pieces_select(pieces, lib, space);
-    if (memory < 0)
-        return -1;
-    herr_t result = lib->H5Dread(source, form->type, memory, space, job->dxpl, buffer);
-    vol_release_id(lib, memory);
-    if (result < 0)
-        return -1;
-    const zb_write write = {
-        .start = pieces->start, .count = pieces->count, .data = buffer, .dtype = form->dtype};
-    vol_strings_to_slices(pieces, vol_type_item(lib, form->type), buffer);
-    enum zb_code code = zb_writer_write(writer, &write, &err);
-    vol_slices_free(pieces, buffer);
-    if (code == ZB_OK)
-        return 0;
-    VOL_PUSH_ZB(lib, DATASET, WRITEERROR, &err);
-    return -1;
-}
-
-/* Whether an element that the source has not written is the new array's fill value: HDF5 reads both. */
-static bool fills_alike(const import_job *job, hid_t source, const import_form *form, hid_t space,
-                        const vol_node *node, const vol_pieces *probe) {
-    h5_lib *lib = job->lib;
-    const size_t size = form->dtype.size;
-    unsigned char *both = calloc(2, size);
-    hid_t saved = vol_stack_save(lib), memory = vol_pieces_select(probe, lib, space);
-    const zb_read read = {.node = node->zarr,
-                          .start = probe->start,
-                          .count = probe->count,
-                          .view = {.data = both ? both + size : NULL, .dtype = form->dtype}};
-    bool alike = both && memory >= 0 &&
-                 lib->H5Dread(source, form->type, memory, space, job->dxpl, both) >= 0 &&
-                 zb_array_read(&read, 1, NULL) == ZB_OK && memcmp(both, both + size, size) == 0;
-    vol_release_id(lib, memory);
-    vol_stack_restore(lib, saved);
-    free(both);
-    return alike;
-}
-
-/* Leaves out chunks that the source has not written. */
-static void leave_out(const import_job *job, hid_t source, const import_form *form, hid_t space,
-                      const vol_node *node, vol_pieces *pieces, vol_stored *stored) {
-    vol_pieces probe;
-    if (!zb_dtype_is_variable(pieces->info->dtype) &&
-        vol_stored_of_hdf5(job->lib, source, node->zarr, stored) &&
-        vol_pieces_left_out(pieces, stored->numbers, stored->count, &probe) &&
-        fills_alike(job, source, form, space, node, &probe))
-        vol_pieces_only(pieces, stored->numbers, stored->count);
-}
-
-/* Elements that are texts in the store go the way of a program's own. */
-static herr_t copy_nested(const import_job *job, vol_pieces *pieces, hid_t source, hid_t space,
-                          vol_node *node) {
-    zb_error err = {0};
-    herr_t result = 0;
-    void *buffer = vol_nested_buffer(pieces, node);
-    if (!buffer)
-        return -1;
-    for (; !pieces->done && result >= 0; vol_pieces_next(pieces))
-        result = vol_nested_import(pieces, source, space, node, job->dxpl, job->references, buffer);
-    free(buffer);
-    if (result >= 0 && vol_writer_close(node, &err) != ZB_OK)
-        result = push_failed(job, node->path, &err);
-    return result;
-}
-
-static herr_t copy_visited(const import_job *job, hid_t source, const import_form *form,
-                           hid_t space, vol_node *node, vol_pieces *pieces) {
-    zb_writer *writer;
-    zb_error err = {0};
-    herr_t result = 0;
-    if (vol_writer_get(node, &writer, &err) != ZB_OK)
-        return push_failed(job, node->path, &err);
-    const uint64_t bytes = pieces->elements * (uint64_t)form->dtype.size;
-    void *buffer = malloc(bytes);
-    if (!buffer) {
-        zb_fail(&err, ZB_ENOMEM, "no memory for a piece of %llu bytes", (unsigned long long)bytes);
-        return push_failed(job, node->path, &err);
-    }
-    for (; !pieces->done && result >= 0; vol_pieces_next(pieces))
-        result = copy_piece(job, pieces, source, form, space, writer, buffer);
-    free(buffer);
-    if (result >= 0 && vol_writer_close(node, &err) != ZB_OK)
-        result = push_failed(job, node->path, &err);
-    return result;
-}
-
-static herr_t copy_pieces(const import_job *job, hid_t source, const import_form *form, hid_t space,
-                          vol_node *node) {
-    vol_pieces pieces;
-    vol_pieces_begin(&pieces, node->zarr);
-    if (pieces.done)
-        return 0;
-    if (vol_node_is_nested(node))
-        return copy_nested(job, &pieces, source, space, node);
-    vol_stored stored = {.array = NULL};
-    leave_out(job, source, form, space, node, &pieces, &stored);
-    herr_t result = copy_visited(job, source, form, space, node, &pieces);
-    vol_stored_free(&stored);
-    return result;
-}
-
 /* ---- Attributes ---- */
 
 /* The references in an attribute's value. */
@@ -175,7 +49,7 @@ static herr_t map_attribute(const import_job *job, vol_node *owner, hid_t type, 
     if (lib->H5Tdetect_class(type, H5T_REFERENCE) <= 0)
         return 0;
     if (vol_form_new(owner->file, type, &form, &err) != ZB_OK)
-        return push_failed(job, owner->path, &err);
+        return vol_import_failed(job->lib, owner->path, &err);
     const bool good = vol_elements_references(form, count > 0 ? (size_t)count : 0, data,
                                               job->references->visit, job->references->context);
     hid_t saved = vol_stack_save(lib);
@@ -234,8 +108,11 @@ static herr_t import_attr(hid_t source, const char *name, const H5A_info_t *info
     return result < 0 ? -1 : 0;
 }
 
+/* And the comment. */
 static herr_t import_attrs(const import_job *job, hid_t source, vol_node *node) {
     h5_lib *lib = job->lib;
+    if (vol_comment_from_hdf5(source, node) < 0)
+        return -1;
     if (job->flags & H5O_COPY_WITHOUT_ATTR_FLAG)
         return 0;
     attr_visit visit = {.job = job, .owner = node};
@@ -247,12 +124,12 @@ static herr_t import_attrs(const import_job *job, hid_t source, vol_node *node) 
 static herr_t import_object(const import_job *job, hid_t source, const vol_place *place, bool top);
 
 /* Elements are read as the new dataset shows them; bytes and text of any length as they are. */
-static void choose_form(vol_node *node, import_form *form) {
+static void choose_form(vol_node *node, vol_import_form *form) {
     form->dtype = vol_node_shown(node);
 }
 
 static herr_t make_dataset(const import_job *job, hid_t source, hid_t space, const vol_place *place,
-                           vol_node **out, import_form *form) {
+                           vol_node **out, vol_import_form *form) {
     h5_lib *lib = job->lib;
     vol_spec spec;
     zb_error err = {0};
@@ -267,7 +144,7 @@ static herr_t make_dataset(const import_job *job, hid_t source, hid_t space, con
         choose_form(*out, form);
     vol_spec_clear(&spec);
     vol_release_id(lib, dcpl);
-    return code ? push_failed(job, place->name, &err) : 0;
+    return code ? vol_import_failed(job->lib, place->name, &err) : 0;
 }
 
 /* A node that may be met again. */
@@ -284,7 +161,8 @@ static herr_t import_dataset(const import_job *job, hid_t source, const H5O_info
     h5_lib *lib = job->lib;
     vol_node *node = NULL;
     hid_t space = lib->H5Dget_space(source);
-    import_form form;
+    vol_import_form form;
+    const vol_import data = {.lib = lib, .dxpl = job->dxpl, .references = job->references};
     herr_t result = make_dataset(job, source, space, place, &node, &form);
     if (result >= 0)
         result = remember(job, info, node);
@@ -292,7 +170,7 @@ static herr_t import_dataset(const import_job *job, hid_t source, const H5O_info
         !vol_scales_import_node(job->scales, vol_token_get(&info->token), node))
         result = -1;
     if (result >= 0)
-        result = copy_pieces(job, source, &form, space, node);
+        result = vol_data_from_hdf5(&data, source, &form, space, node);
     vol_release_id(lib, form.type);
     vol_release_id(lib, space);
     return result < 0 ? -1 : import_attrs(job, source, node);
@@ -328,7 +206,7 @@ static herr_t import_value_link(const import_job *job, hid_t source, const char 
     else
         code = zb_fail(&err, ZB_EUNSUPPORTED, "its value is of another form");
     free(text);
-    return code ? push_failed(job, name, &err) : 0;
+    return code ? vol_import_failed(job->lib, name, &err) : 0;
 }
 
 /* Links other than hard ones are followed only when the caller asked for that. */
@@ -375,7 +253,7 @@ static herr_t import_group(const import_job *job, hid_t source, const H5O_info2_
     zb_error err = {0};
     unsigned order = 0;
     if (make_group(job, source, place, &node, &order, &err) != ZB_OK)
-        return push_failed(job, place->name, &err);
+        return vol_import_failed(job->lib, place->name, &err);
     link_visit visit = {.job = job, .group = node};
     if (remember(job, info, node) < 0 || import_attrs(job, source, node) < 0)
         return -1;
@@ -394,7 +272,7 @@ static herr_t import_datatype(const import_job *job, hid_t source, const H5O_inf
     enum zb_code code = vol_datatype_make(place->group->file, source, list, place, &node, &err);
     vol_release_id(lib, list);
     if (code)
-        return push_failed(job, place->name, &err);
+        return vol_import_failed(job->lib, place->name, &err);
     return remember(job, info, node) < 0 ? -1 : import_attrs(job, source, node);
 }
 
@@ -406,8 +284,9 @@ static herr_t import_object(const import_job *job, hid_t source, const vol_place
     vol_node *made =
         info.fileno == job->file ? vol_map_get(job->made, vol_token_get(&info.token)) : NULL;
     if (made)
-        return vol_alias_create(place, made, &err) == ZB_OK ? 0
-                                                            : push_failed(job, place->name, &err);
+        return vol_alias_create(place, made, &err) == ZB_OK
+                   ? 0
+                   : vol_import_failed(job->lib, place->name, &err);
     switch (job->lib->H5Iget_type(source)) {
     case H5I_GROUP:
         return import_group(job, source, &info, place, top);

@@ -66,26 +66,26 @@ static bool find_number(const vol_pieces *pieces, uint64_t number, uint64_t firs
 
 /* A piece of the chunks that follow each other along the last dimension. */
 static void go_to_listed(vol_pieces *pieces) {
-    const size_t left = pieces->only_count - pieces->only_at;
+    const size_t left = pieces->only->count - pieces->only_at;
     const uint32_t last = pieces->info->ndim - 1;
     pieces->done = left == 0;
     if (pieces->done)
         return;
-    const uint64_t *only = pieces->only + pieces->only_at;
-    (void)find_number(pieces, only[0], pieces->first);
+    const vol_stored_chunk *only = pieces->only->chunk + pieces->only_at;
+    vol_stored_chunks_index(pieces->only, pieces->only_at, pieces->first);
     const uint64_t row =
         zb_array_chunk_count(pieces->array, ZB_GRID_CHUNKS, last) - pieces->first[last];
     uint64_t run = 1;
-    while (run < left && run < row && run < pieces->longest && only[run] == only[0] + run)
+    while (run < left && run < row && run < pieces->longest &&
+           only[run].number == only[0].number + run)
         run++;
     pieces->chunks[last] = run;
     set_box(pieces);
 }
 
-void vol_pieces_only(vol_pieces *pieces, const uint64_t *numbers, size_t count) {
+void vol_pieces_only(vol_pieces *pieces, const vol_stored_chunks *only) {
     const uint32_t ndim = pieces->info->ndim;
-    pieces->only = numbers;
-    pieces->only_count = count;
+    pieces->only = only;
     pieces->only_at = 0;
     pieces->longest = pieces->chunks[ndim - 1];
     for (uint32_t d = 0; d < ndim; d++)
@@ -93,10 +93,10 @@ void vol_pieces_only(vol_pieces *pieces, const uint64_t *numbers, size_t count) 
     go_to_listed(pieces);
 }
 
-bool vol_pieces_left_out(const vol_pieces *pieces, const uint64_t *numbers, size_t count,
+bool vol_pieces_left_out(const vol_pieces *pieces, const vol_stored_chunks *only,
                          vol_pieces *probe) {
     uint64_t number = 0;
-    while (number < count && numbers[number] == number)
+    while (number < only->count && only->chunk[number].number == number)
         number++;
     *probe = *pieces;
     if (!find_number(pieces, number, probe->first))

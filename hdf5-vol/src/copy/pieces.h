@@ -5,6 +5,7 @@
 #define ZARRBRIDGE_HDF5_VOL_COPY_PIECES_H
 
 #include "hdf5/library.h"
+#include "model/stored_chunks.h"
 #include "zarrbridge/zarrbridge.h"
 
 typedef struct vol_pieces {
@@ -16,8 +17,8 @@ typedef struct vol_pieces {
     uint64_t first[ZB_MAX_NDIM];  /* the current piece's first chunk: its index in the grid */
     uint64_t start[ZB_MAX_NDIM], count[ZB_MAX_NDIM]; /* the current piece */
     bool done;
-    const uint64_t *only; /* the numbers of the chunks to visit, borrowed; NULL for all */
-    size_t only_count, only_at;
+    const vol_stored_chunks *only; /* the chunks to visit, borrowed; NULL for all */
+    size_t only_at;
     uint64_t longest; /* chunks of a piece along the last dimension */
 } vol_pieces;
 
@@ -26,13 +27,13 @@ typedef struct vol_pieces {
 void vol_pieces_begin(vol_pieces *pieces, const zb_node *array);
 void vol_pieces_next(vol_pieces *pieces);
 
-/* Visits only these chunks from now on (copy/stored.h). To be called on the first piece; the numbers
+/* Visits only these chunks of the array's grid from now on. To be called on the first piece; the list
    must outlive the walk. */
-void vol_pieces_only(vol_pieces *pieces, const uint64_t *numbers, size_t count);
+void vol_pieces_only(vol_pieces *pieces, const vol_stored_chunks *only);
 
-/* Makes of `probe` the first element that vol_pieces_only with these numbers would leave out; false
+/* Makes of `probe` the first element that vol_pieces_only with this list would leave out; false
    when there is none. */
-bool vol_pieces_left_out(const vol_pieces *pieces, const uint64_t *numbers, size_t count,
+bool vol_pieces_left_out(const vol_pieces *pieces, const vol_stored_chunks *only,
                          vol_pieces *probe);
 
 /* The current piece's elements, and where in the array its element `number` lies. */

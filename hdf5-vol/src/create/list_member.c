@@ -6,6 +6,7 @@
 #include "create/chunk_runs.h"
 #include "create/creation_list.h"
 #include "create/filters.h"
+#include "create/list_messages.h"
 #include "create/list_properties.h"
 #include "hdf5/errors.h"
 #include "model/max_shape.h"
@@ -18,6 +19,7 @@
 #define LAYOUT "layout"
 #define FILL "fill"
 #define FILTERS "filters"
+#define TRACK_TIMES "track_times"
 
 static const char contiguous[] = "contiguous", compact[] = "compact";
 static const char by_default[] = "default", undefined[] = "undefined";
@@ -192,22 +194,28 @@ static void print_filter(const vol_filter *f, zb_json_writer *out) {
     zb_json_end_array(out);
 }
 
-/* Each one as [number, flags, [value, ...]]. */
-static void print_filters(h5_lib *lib, hid_t dcpl, zb_dtype dtype, zb_json_writer *out, bool *any) {
-    if (shows_as_is(lib, dcpl, dtype) || lib->H5Pexist(dcpl, VOL_CODECS_PROPERTY) > 0)
-        return;
-    const unsigned count = (unsigned)lib->H5Pget_nfilters(dcpl);
-    for (unsigned i = 0; i < count; i++)
-        if (vol_filter_at(lib, dcpl, i).is_cut)
-            return;
+/* Each one as [number, flags, [value, ...]]. False, and nothing, when one has too many values. */
+static bool print_all_filters(h5_lib *lib, hid_t list, zb_json_writer *out, bool *any) {
+    const int count = lib->H5Pget_nfilters(list);
+    for (int i = 0; i < count; i++)
+        if (vol_filter_at(lib, list, (unsigned)i).is_cut)
+            return false;
+    if (count <= 0)
+        return true;
     *any = true;
     zb_json_write_name(out, FILTERS);
     zb_json_begin_array(out);
-    for (unsigned i = 0; i < count; i++) {
-        const vol_filter f = vol_filter_at(lib, dcpl, i);
+    for (int i = 0; i < count; i++) {
+        const vol_filter f = vol_filter_at(lib, list, (unsigned)i);
         print_filter(&f, out);
     }
     zb_json_end_array(out);
+    return true;
+}
+
+static void print_filters(h5_lib *lib, hid_t dcpl, zb_dtype dtype, zb_json_writer *out, bool *any) {
+    if (!shows_as_is(lib, dcpl, dtype) && lib->H5Pexist(dcpl, VOL_CODECS_PROPERTY) <= 0)
+        print_all_filters(lib, dcpl, out, any);
 }
 
 static bool parse_values(const zb_json *list, vol_filter *out) {
@@ -241,16 +249,24 @@ static bool add_filter(h5_lib *lib, hid_t dcpl, const zb_json *json) {
            lib->H5Pset_filter(dcpl, f.id, f.flags, f.count, f.values) >= 0;
 }
 
-bool vol_list_member_filters(vol_node *dataset, hid_t dcpl) {
-    h5_lib *lib = dataset->file->lib;
-    const zb_json *kept = member_of(dataset, FILTERS);
+/* All that are kept, or none of them (false). */
+static bool add_filters(h5_lib *lib, hid_t list, const zb_json *kept) {
     if (zb_json_kind_of(kept) != ZB_JSON_ARRAY || zb_json_count(kept) == 0 ||
         zb_json_count(kept) > H5Z_MAX_NFILTERS)
         return false;
     bool good = true;
     for (const zb_json *one = zb_json_first(kept); good && one; one = zb_json_next(one))
-        good = add_filter(lib, dcpl, one);
-    if (good && vol_chain_is_of_filters(lib, dcpl, zb_node_array(dataset->zarr)))
+        good = add_filter(lib, list, one);
+    if (!good)
+        lib->H5Premove_filter(list, H5Z_FILTER_ALL);
+    return good;
+}
+
+bool vol_list_member_filters(vol_node *dataset, hid_t dcpl) {
+    h5_lib *lib = dataset->file->lib;
+    if (!add_filters(lib, dcpl, member_of(dataset, FILTERS)))
+        return false;
+    if (vol_chain_is_of_filters(lib, dcpl, zb_node_array(dataset->zarr)))
         return true;
     lib->H5Premove_filter(dcpl, H5Z_FILTER_ALL);
     return false;
@@ -287,6 +303,19 @@ static hid_t class_of(h5_lib *lib, hid_t list) {
     return *lib->H5P_CLS_DATATYPE_CREATE_ID_g;
 }
 
+/* The filters of a group work on its links in an HDF5 file. */
+static enum zb_code print_of_group(h5_lib *lib, hid_t list, zb_json_writer *out, bool *any,
+                                   zb_error *err) {
+    if (lib->H5Pisa_class(list, *lib->H5P_CLS_GROUP_CREATE_ID_g) > 0 &&
+        !print_all_filters(lib, list, out, any))
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "a filter of a group has at most %d values: leave it out of the list",
+                       VOL_FILTER_VALUES);
+    if (lib->H5Pisa_class(list, *lib->H5P_CLS_FILE_CREATE_ID_g) > 0)
+        vol_list_messages_print(lib, list, out, any);
+    return ZB_OK;
+}
+
 static enum zb_code add_member(h5_lib *lib, hid_t list, vol_changes *members, zb_error *err) {
     bool any = false;
     hid_t bare = new_bare(lib, class_of(lib, list));
@@ -294,9 +323,13 @@ static enum zb_code add_member(h5_lib *lib, hid_t list, vol_changes *members, zb
         return zb_fail(err, ZB_ENOMEM, "no memory for a creation list");
     zb_json_writer *object = zb_json_writer_new();
     zb_json_begin_object(object);
+    const enum zb_code code = print_of_group(lib, list, object, &any, err);
     vol_list_properties_print(lib, list, bare, object, &any);
     vol_release_id(lib, bare);
-    return keep(object, any, members, err);
+    if (!code)
+        return keep(object, any, members, err);
+    free(zb_json_writer_end(object, NULL));
+    return code;
 }
 
 enum zb_code vol_list_member_attributes(h5_lib *lib, hid_t list, vol_changes *members, char **out,
@@ -309,9 +342,27 @@ enum zb_code vol_list_member_attributes(h5_lib *lib, hid_t list, vol_changes *me
     return *out ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for attributes");
 }
 
+static void show_of_group(vol_node *node, hid_t list) {
+    h5_lib *lib = node->file->lib;
+    hid_t saved = vol_stack_save(lib);
+    add_filters(lib, list, member_of(node, FILTERS));
+    if (lib->H5Pisa_class(list, *lib->H5P_CLS_FILE_CREATE_ID_g) > 0)
+        vol_list_messages_set(lib, list, vol_side_get(node, MEMBER));
+    vol_stack_restore(lib, saved);
+}
+
+bool vol_list_member_tracks_times(vol_node *node) {
+    const zb_json *tracks = member_of(node, TRACK_TIMES);
+    return zb_json_kind_of(tracks) != ZB_JSON_BOOL || zb_json_bool(tracks);
+}
+
 void vol_list_member_show(vol_node *node, hid_t list) {
-    if (!node->is_unreadable)
-        vol_list_properties_set(node->file->lib, list, vol_side_get(node, MEMBER));
+    const zb_json *kept = node->is_unreadable ? NULL : vol_side_get(node, MEMBER);
+    if (!kept)
+        return;
+    vol_list_properties_set(node->file->lib, list, kept);
+    if (node->kind == VOL_GROUP)
+        show_of_group(node, list);
 }
 
 hid_t vol_list_member_new(vol_node *node, hid_t list_class) {

@@ -37,6 +37,9 @@ bool vol_list_member_has_no_fill(vol_node *dataset, hid_t dcpl);
    times of fill values; -1 on failure. */
 hid_t vol_list_member_new(vol_node *node, hid_t list_class);
 
+/* Whether the object was made to know its time: H5Pset_obj_track_times. */
+bool vol_list_member_tracks_times(vol_node *node);
+
 /* Sets the other properties that are kept. */
 void vol_list_member_show(vol_node *node, hid_t list);
 

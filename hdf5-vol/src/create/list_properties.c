@@ -2,6 +2,8 @@
 /* See list_properties.h. */
 #include "create/list_properties.h"
 
+#include "hdf5/errors.h"
+
 #include <string.h>
 
 typedef uint64_t pair[2];
@@ -99,9 +101,103 @@ static void set_alloc_time(h5_lib *lib, hid_t list, const pair value) {
     lib->H5Pset_alloc_time(list, (H5D_alloc_time_t)value[0]);
 }
 
+/* ---- Those of files ---- */
+
+static bool get_sizes(h5_lib *lib, hid_t list, pair out) {
+    size_t address = 0, length = 0;
+    const herr_t result = lib->H5Pget_sizes(list, &address, &length);
+    out[0] = address;
+    out[1] = length;
+    return result >= 0;
+}
+
+static void set_sizes(h5_lib *lib, hid_t list, const pair value) {
+    lib->H5Pset_sizes(list, (size_t)value[0], (size_t)value[1]);
+}
+
+static bool get_sym_k(h5_lib *lib, hid_t list, pair out) {
+    return get_two(lib->H5Pget_sym_k, list, out);
+}
+
+static void set_sym_k(h5_lib *lib, hid_t list, const pair value) {
+    lib->H5Pset_sym_k(list, (unsigned)value[0], (unsigned)value[1]);
+}
+
+static bool get_istore_k(h5_lib *lib, hid_t list, pair out) {
+    unsigned rank = 0;
+    const herr_t result = lib->H5Pget_istore_k(list, &rank);
+    out[0] = rank;
+    return result >= 0;
+}
+
+static void set_istore_k(h5_lib *lib, hid_t list, const pair value) {
+    lib->H5Pset_istore_k(list, (unsigned)value[0]);
+}
+
+static bool get_message_phase(h5_lib *lib, hid_t list, pair out) {
+    return get_two(lib->H5Pget_shared_mesg_phase_change, list, out);
+}
+
+static void set_message_phase(h5_lib *lib, hid_t list, const pair value) {
+    if (value[1] <= value[0] + 1) /* HDF5 wants no gap between the two forms */
+        lib->H5Pset_shared_mesg_phase_change(list, (unsigned)value[0], (unsigned)value[1]);
+}
+
+static bool get_page_size(h5_lib *lib, hid_t list, pair out) {
+    hsize_t size = 0;
+    const herr_t result = lib->H5Pget_file_space_page_size(list, &size);
+    out[0] = size;
+    return result >= 0;
+}
+
+static void set_page_size(h5_lib *lib, hid_t list, const pair value) {
+    lib->H5Pset_file_space_page_size(list, value[0]);
+}
+
+/* HDF5 has one call for the strategy and what becomes of free space, which are two properties here. */
+typedef struct file_space {
+    H5F_fspace_strategy_t strategy;
+    bool persists;
+    hsize_t threshold;
+} file_space;
+
+static bool get_space(h5_lib *lib, hid_t list, file_space *out) {
+    *out = (file_space){.strategy = H5F_FSPACE_STRATEGY_FSM_AGGR};
+    return lib->H5Pget_file_space_strategy(list, &out->strategy, &out->persists, &out->threshold) >=
+           0;
+}
+
+static bool get_file_space(h5_lib *lib, hid_t list, pair out) {
+    file_space space;
+    const bool good = get_space(lib, list, &space);
+    out[0] = (uint64_t)space.strategy;
+    return good;
+}
+
+static void set_file_space(h5_lib *lib, hid_t list, const pair value) {
+    file_space space;
+    if (get_space(lib, list, &space))
+        lib->H5Pset_file_space_strategy(list, (H5F_fspace_strategy_t)value[0], space.persists,
+                                        space.threshold);
+}
+
+static bool get_free_space(h5_lib *lib, hid_t list, pair out) {
+    file_space space;
+    const bool good = get_space(lib, list, &space);
+    out[0] = space.persists;
+    out[1] = space.threshold;
+    return good;
+}
+
+static void set_free_space(h5_lib *lib, hid_t list, const pair value) {
+    file_space space;
+    if (value[0] <= 1 && get_space(lib, list, &space))
+        lib->H5Pset_file_space_strategy(list, space.strategy, value[0] != 0, value[1]);
+}
+
 /* ---- The table ---- */
 
-enum list_kind { OF_OBJECTS, OF_GROUPS, OF_DATASETS };
+enum list_kind { OF_OBJECTS, OF_GROUPS, OF_DATASETS, OF_FILES };
 
 typedef struct property {
     const char *name;
@@ -117,6 +213,7 @@ typedef struct property {
 static const char *const orders[] = {"none", "tracked", NULL, "indexed"};
 static const char *const fill_times[] = {"alloc", "never", "ifset"};
 static const char *const alloc_times[] = {NULL, "early", "late", "incremental"};
+static const char *const strategies[] = {"fsm_aggr", "page", "aggr", "none"};
 
 enum { ONE = 1, TWO = 2, SMALL = UINT16_MAX };
 
@@ -129,15 +226,23 @@ static const property properties[] = {
     {"heap_hint", OF_GROUPS, ONE, NULL, UINT32_MAX, get_heap_hint, set_heap_hint},
     {"fill_time", OF_DATASETS, ONE, fill_times, 2, get_fill_time, set_fill_time},
     {"alloc_time", OF_DATASETS, ONE, alloc_times, 3, get_alloc_time, set_alloc_time},
+    {"sizes", OF_FILES, TWO, NULL, 32, get_sizes, set_sizes},
+    {"sym_k", OF_FILES, TWO, NULL, SMALL, get_sym_k, set_sym_k},
+    {"istore_k", OF_FILES, ONE, NULL, SMALL, get_istore_k, set_istore_k},
+    {"message_phase", OF_FILES, TWO, NULL, SMALL, get_message_phase, set_message_phase},
+    {"page_size", OF_FILES, ONE, NULL, UINT64_MAX, get_page_size, set_page_size},
+    {"file_space", OF_FILES, ONE, strategies, 3, get_file_space, set_file_space},
+    {"free_space", OF_FILES, TWO, NULL, UINT64_MAX, get_free_space, set_free_space},
 };
 
 #define PROPERTIES (sizeof properties / sizeof properties[0])
 
 /* The lists of files are lists of groups. */
 static bool concerns(h5_lib *lib, hid_t list, enum list_kind kind) {
-    return kind == OF_OBJECTS ||
-           lib->H5Pisa_class(list, kind == OF_GROUPS ? *lib->H5P_CLS_GROUP_CREATE_ID_g
-                                                     : *lib->H5P_CLS_DATASET_CREATE_ID_g) > 0;
+    const hid_t *const classes[] = {[OF_GROUPS] = lib->H5P_CLS_GROUP_CREATE_ID_g,
+                                    [OF_DATASETS] = lib->H5P_CLS_DATASET_CREATE_ID_g,
+                                    [OF_FILES] = lib->H5P_CLS_FILE_CREATE_ID_g};
+    return kind == OF_OBJECTS || lib->H5Pisa_class(list, *classes[kind]) > 0;
 }
 
 /* ---- JSON ---- */
@@ -200,11 +305,15 @@ static bool parse(const property *of, const zb_json *json, pair out) {
            parse_number(of, first, &out[0]) && parse_number(of, zb_json_next(first), &out[1]);
 }
 
+/* What HDF5 does not take leaves no error behind. */
 void vol_list_properties_set(h5_lib *lib, hid_t list, const zb_json *object) {
-    for (const property *one = properties; one < properties + PROPERTIES; one++) {
+    hid_t saved = object ? vol_stack_save(lib) : H5I_INVALID_HID;
+    for (const property *one = properties; object && one < properties + PROPERTIES; one++) {
         pair value = {0, 0};
         const zb_json *json = zb_json_get(object, one->name);
         if (json && parse(one, json, value) && concerns(lib, list, one->kind))
             one->set(lib, list, value);
     }
+    if (object)
+        vol_stack_restore(lib, saved);
 }

@@ -28,16 +28,16 @@ void vol_select_all(uint32_t ndim, const uint64_t *dims, vol_selection *out) {
 
 /* A hyperslab as HDF5 describes it, where it is a regular one. */
 typedef struct slab {
-    hsize_t low[ZB_MAX_NDIM]; /* with the offset of H5Soffset_simple, unlike `start` */
+    hsize_t low[ZB_MAX_NDIM],
+        high[ZB_MAX_NDIM]; /* with the offset of H5Soffset_simple, unlike `start` */
     hsize_t start[ZB_MAX_NDIM], stride[ZB_MAX_NDIM], count[ZB_MAX_NDIM], block[ZB_MAX_NDIM];
 } slab;
 
 static bool is_regular(h5_lib *lib, hid_t space, slab *out) {
-    hsize_t high[ZB_MAX_NDIM];
     return lib->H5Sis_regular_hyperslab(space) > 0 &&
            lib->H5Sget_regular_hyperslab(space, out->start, out->stride, out->count, out->block) >=
                0 &&
-           lib->H5Sget_select_bounds(space, out->low, high) >= 0;
+           lib->H5Sget_select_bounds(space, out->low, out->high) >= 0;
 }
 
 static bool has_points(const slab *regular, uint32_t ndim, uint64_t points) {
@@ -92,11 +92,25 @@ static bool is_sound(h5_lib *lib, const vol_selection *selection) {
             has_points(&regular, selection->ndim, selection->elements));
 }
 
+static herr_t push_outside(h5_lib *lib) {
+    VOL_PUSH(lib, DATASET, BADVALUE, "the selection does not lie within its dataspace");
+    return -1;
+}
+
+static bool lies_within(const slab *regular, const vol_selection *extent) {
+    for (uint32_t d = 0; d < extent->ndim; d++)
+        if (regular->high[d] >= extent->dims[d])
+            return false;
+    return true;
+}
+
 static herr_t describe_hyperslab(h5_lib *lib, vol_selection *out) {
     slab regular;
     out->is_box = false;
     if (!is_regular(lib, out->space, &regular))
-        return 0;
+        return lib->H5Sselect_valid(out->space) > 0 ? 0 : push_outside(lib);
+    if (!lies_within(&regular, out))
+        return push_outside(lib);
     if (!has_points(&regular, out->ndim, out->elements)) {
         out->space = out->mended = select_by_spans(lib, out, &regular);
         if (out->mended < 0 || !is_sound(lib, out)) {
@@ -113,25 +127,29 @@ static herr_t describe_hyperslab(h5_lib *lib, vol_selection *out) {
 }
 
 /* HDF5 checks nothing for connectors, so it is checked here that the selection lies within its
-   extent. */
+   extent. Small reads spend their time in these calls, so that none is made whose answer follows of
+   others: all elements of an extent with dimensions are as many as the extent has. */
 herr_t vol_select_space(h5_lib *lib, hid_t space, vol_selection *out) {
-    hsize_t dims[ZB_MAX_NDIM];
-    int ndim = lib->H5Sget_simple_extent_ndims(space);
-    hssize_t elements = lib->H5Sget_select_npoints(space);
+    hsize_t dims[ZB_MAX_NDIM]; /* as many as HDF5 allows */
+    const int ndim = lib->H5Sget_simple_extent_dims(space, dims, NULL);
+    const H5S_sel_type type = lib->H5Sget_select_type(space);
     out->mended = -1;
-    if (ndim < 0 || ndim > ZB_MAX_NDIM || elements < 0 ||
-        lib->H5Sget_simple_extent_dims(space, dims, NULL) < 0 || lib->H5Sselect_valid(space) <= 0) {
-        VOL_PUSH(lib, DATASET, BADVALUE, "the selection does not lie within its dataspace");
-        return -1;
-    }
+    if (ndim < 0 || ndim > ZB_MAX_NDIM)
+        return push_outside(lib);
     vol_select_all((uint32_t)ndim, dims, out);
-    H5S_sel_type type = lib->H5Sget_select_type(space);
     out->space = space;
-    out->elements = (uint64_t)elements;
-    if (elements == 0 || type == H5S_SEL_ALL)
+    if (type == H5S_SEL_ALL && ndim > 0)
         return 0;
-    out->is_box = false;
-    return type == H5S_SEL_HYPERSLABS ? describe_hyperslab(lib, out) : 0;
+    const hssize_t elements = lib->H5Sget_select_npoints(space);
+    if (elements < 0)
+        return push_outside(lib);
+    out->elements = (uint64_t)elements;
+    if (elements > 0 && type == H5S_SEL_HYPERSLABS)
+        return describe_hyperslab(lib, out);
+    if (lib->H5Sselect_valid(space) <= 0)
+        return push_outside(lib);
+    out->is_box = elements == 0 || type == H5S_SEL_ALL;
+    return 0;
 }
 
 void vol_select_end(h5_lib *lib, vol_selection *selection) {

@@ -3,6 +3,7 @@
 #include "data/transfer.h"
 
 #include "hdf5/errors.h"
+#include "hdf5/number_ids.h"
 #include "hdf5/times.h"
 #include "hdf5/types.h"
 #include "model/unreadable.h"
@@ -158,7 +159,7 @@ static void choose_types(h5_lib *lib, const vol_transfer *args, zb_dtype stored,
                          is_raw(lib, args->node, mem_type) ||
                          is_time(lib, mem_type, stored, &memory);
     if (!out->core_converts && (!is_own || is_number(lib, type)) &&
-        vol_type_to_dtype(lib, mem_type, &memory))
+        vol_number_to_dtype(lib, mem_type, &memory))
         out->core_converts =
             out->writing ? zb_dtype_converts(memory, stored) : zb_dtype_converts(stored, memory);
     out->core_converts &= !out->list->custom;

@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 static h5_lib libs[H5_LIB_MAX];
@@ -115,14 +116,21 @@ static void drop_cached_types(h5_lib *lib) {
     }
 }
 
+static void drop_numbers(h5_lib *lib) {
+    free(lib->numbers);
+    lib->numbers = NULL;
+}
+
 void h5_lib_stop(h5_lib *lib) {
     drop_cached_types(lib);
+    drop_numbers(lib);
     lib->watching = false; /* HDF5 forgets what it has called */
     lib->stale = true;
 }
 
 /* After a shutdown the ids are HDF5's to close, and there is little left of it to call. */
 void h5_lib_end(h5_lib *lib) {
+    drop_numbers(lib);
     if (lib->started && !lib->stopping) {
         drop_cached_types(lib);
         if (lib->native > 0)

@@ -90,10 +90,30 @@
     F(H5Pget_link_phase_change) F(H5Pset_link_phase_change) F(H5Pget_est_link_info)                \
     F(H5Pset_est_link_info) F(H5Pget_local_heap_size_hint) F(H5Pset_local_heap_size_hint)          \
     F(H5Pget_fill_time) F(H5Pset_fill_time) F(H5Pget_alloc_time) F(H5Pset_alloc_time)              \
-    F(H5Pset_layout) F(H5Tget_create_plist) F(H5Premove_filter)
+    F(H5Pset_layout) F(H5Tget_create_plist) F(H5Premove_filter) F(H5Oget_comment) F(H5Pget_sizes) \
+    F(H5Pset_sizes) F(H5Pget_sym_k) F(H5Pset_sym_k) F(H5Pget_istore_k) F(H5Pset_istore_k)          \
+    F(H5Pget_shared_mesg_phase_change) F(H5Pset_shared_mesg_phase_change)                          \
+    F(H5Pget_file_space_page_size) F(H5Pset_file_space_page_size) F(H5Pget_file_space_strategy)    \
+    F(H5Pset_file_space_strategy) F(H5Pget_shared_mesg_nindexes) F(H5Pset_shared_mesg_nindexes)    \
+    F(H5Pget_shared_mesg_index) F(H5Pset_shared_mesg_index)
 
-/* Identifiers that the library keeps in variables; they get their values when it initialises. */
+/* Identifiers that the library keeps in variables; they get their values when it initialises. First
+   those of numbers (number_ids.h). */
+#define H5_NUMBER_IDS(F)                                                                           \
+    F(H5T_STD_I8LE_g) F(H5T_STD_I16LE_g) F(H5T_STD_I32LE_g) F(H5T_STD_I64LE_g) F(H5T_STD_U8LE_g)   \
+    F(H5T_STD_U16LE_g) F(H5T_STD_U32LE_g) F(H5T_STD_U64LE_g) F(H5T_IEEE_F32LE_g)                   \
+    F(H5T_IEEE_F64LE_g) F(H5T_IEEE_F32BE_g) F(H5T_IEEE_F64BE_g) F(H5T_NATIVE_SCHAR_g)              \
+    F(H5T_NATIVE_UCHAR_g) F(H5T_NATIVE_SHORT_g) F(H5T_NATIVE_USHORT_g) F(H5T_NATIVE_INT_g)         \
+    F(H5T_NATIVE_UINT_g) F(H5T_NATIVE_LONG_g) F(H5T_NATIVE_ULONG_g) F(H5T_NATIVE_LLONG_g)          \
+    F(H5T_NATIVE_ULLONG_g) F(H5T_NATIVE_FLOAT_g) F(H5T_NATIVE_DOUBLE_g) F(H5T_NATIVE_INT8_g)       \
+    F(H5T_NATIVE_INT16_g) F(H5T_NATIVE_INT32_g) F(H5T_NATIVE_INT64_g) F(H5T_NATIVE_UINT8_g)        \
+    F(H5T_NATIVE_UINT16_g) F(H5T_NATIVE_UINT32_g) F(H5T_NATIVE_UINT64_g)
+
+#define H5_COUNT_ONE(name) +1
+#define H5_NUMBER_COUNT (0 H5_NUMBER_IDS(H5_COUNT_ONE))
+
 #define H5_IDS(F)                                                                                  \
+    H5_NUMBER_IDS(F)                                                                               \
     F(H5P_CLS_FILE_ACCESS_ID_g) F(H5P_CLS_FILE_CREATE_ID_g) F(H5P_CLS_DATATYPE_CREATE_ID_g)        \
     F(H5P_CLS_DATATYPE_ACCESS_ID_g) F(H5P_CLS_DATASET_CREATE_ID_g) F(H5P_CLS_DATASET_ACCESS_ID_g)  \
     F(H5P_CLS_GROUP_CREATE_ID_g) F(H5P_CLS_ATTRIBUTE_CREATE_ID_g) F(H5P_CLS_GROUP_ACCESS_ID_g)     \
@@ -102,10 +122,7 @@
     F(H5P_LST_LINK_CREATE_ID_g) F(H5P_LST_GROUP_CREATE_ID_g) F(H5P_LST_GROUP_ACCESS_ID_g)          \
     F(H5P_LST_DATASET_CREATE_ID_g) F(H5P_LST_DATASET_ACCESS_ID_g)                                  \
     F(H5P_LST_ATTRIBUTE_CREATE_ID_g) F(H5P_LST_ATTRIBUTE_ACCESS_ID_g) F(H5P_LST_LINK_ACCESS_ID_g)  \
-    F(H5P_LST_DATATYPE_CREATE_ID_g) F(H5P_LST_DATATYPE_ACCESS_ID_g) F(H5T_NATIVE_INT8_g)           \
-    F(H5T_NATIVE_INT16_g) F(H5T_NATIVE_INT32_g) F(H5T_NATIVE_INT64_g) F(H5T_NATIVE_UINT8_g)        \
-    F(H5T_NATIVE_UINT16_g) F(H5T_NATIVE_UINT32_g) F(H5T_NATIVE_UINT64_g) F(H5T_IEEE_F32LE_g)       \
-    F(H5T_IEEE_F32BE_g) F(H5T_IEEE_F64LE_g) F(H5T_IEEE_F64BE_g) F(H5T_C_S1_g)                      \
+    F(H5P_LST_DATATYPE_CREATE_ID_g) F(H5P_LST_DATATYPE_ACCESS_ID_g) F(H5T_C_S1_g)                  \
     F(H5T_STD_REF_OBJ_g) F(H5T_STD_REF_g) F(H5T_STD_REF_DSETREG_g) F(H5T_STD_B32LE_g)              \
     F(H5E_ERR_CLS_g) F(H5E_FILE_g) F(H5E_SYM_g) F(H5E_DATASET_g) F(H5E_ATTR_g) F(H5E_VOL_g)        \
     F(H5E_CANTOPENFILE_g) F(H5E_CANTOPENOBJ_g) F(H5E_NOTFOUND_g) F(H5E_UNSUPPORTED_g)              \
@@ -117,6 +134,7 @@
 
 struct vol_shadows;
 struct vol_file;
+struct h5_numbers;
 
 /* Types that reads compare with; made on first use, closed when the library shuts down. */
 enum h5_cached_type {
@@ -163,6 +181,7 @@ typedef struct h5_lib {
     struct vol_file *files; /* open stores, the newest first */
     struct vol_shadows *shadows;
     hid_t cached_types[H5_CACHED_COUNT]; /* 0 where not made yet */
+    struct h5_numbers *numbers;          /* number_ids.c; NULL where not made yet. Owned */
 } h5_lib;
 
 #define H5_LIB_MAX 4

@@ -145,6 +145,8 @@ enum zb_code vol_alias_create(const vol_place *place, vol_node *node, zb_error *
     if (code)
         return code;
     link->alias_of = node;
+    vol_node_pin(node);
+    vol_node_pin(place->group);
     code = append(names, link, err);
     names->changed = true;
     if (code)

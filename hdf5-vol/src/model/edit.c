@@ -90,7 +90,7 @@ enum zb_code vol_place_find(vol_node *base, const char *path, bool intermediate,
     else if (!code && !out->group->zarr)
         code = zb_fail(err, ZB_EINVAL,
                        "the store '%s' is a single array: nothing else can be made in it",
-                       base->file->path);
+                       base->file->shown);
     if (!code)
         code = vol_order_prepare(out->group, out->name, err);
     if (code)
@@ -200,7 +200,7 @@ enum zb_code vol_edit_delete(vol_link *link, zb_error *err) {
     vol_node *group = link->group;
     if (!group->zarr)
         return zb_fail(err, ZB_EINVAL, "the store '%s' is this array: delete the file instead",
-                       group->file->path);
+                       group->file->shown);
     char *path;
     enum zb_code code = vol_node_child_path(group, link->name, &path, err);
     vol_kept *kept = !code && link->node ? vol_kept_copy(link->node) : NULL;
@@ -255,7 +255,7 @@ enum zb_code vol_edit_check_attributes(const vol_node *node, zb_error *err) {
     if (!node->zarr)
         return zb_fail(err, ZB_EINVAL,
                        "the store '%s' is a single array: attributes belong to its dataset",
-                       node->file->path);
+                       node->file->shown);
     if (zb_node_format(node->zarr) == 2)
         return zb_fail(err, ZB_EUNSUPPORTED,
                        "%s is of Zarr version 2, which is only read: convert the store with "

@@ -2,8 +2,13 @@
 /* Letting nodes and links go: see forget.h. */
 #include "model/forget.h"
 
+#include "model/attribute_list.h"
 #include "model/links.h"
+#include "model/max_shape.h"
+#include "model/named_links.h"
 #include "model/tokens.h"
+#include "model/waiting.h"
+#include "model/writers.h"
 
 #include "zarrbridge/limits.h"
 
@@ -24,8 +29,50 @@ static uint64_t most(uint64_t a, uint64_t b) {
 }
 
 static bool may_forget(const vol_file *file) {
-    return !file->writable && file->holds == 0 && !file->dimensions &&
-           file->options.dimensions != VOL_DIMENSIONS_ON;
+    return file->holds == 0 && !file->dimensions && file->options.dimensions != VOL_DIMENSIONS_ON;
+}
+
+/* ---- Nodes of files that are written ---- */
+
+/* What the program has said and no document tells. */
+static bool has_own_attributes(const vol_node *node) {
+    for (size_t i = 0; node->attrs && i < node->attrs->count; i++) {
+        const enum vol_attr_place place = node->attrs->attr[i].place;
+        if (place == VOL_ATTR_STATED || place == VOL_ATTR_UNWRITTEN)
+            return true;
+    }
+    return false;
+}
+
+static bool has_changed_links(const vol_node *node) {
+    return node->order_changed || (node->named && node->named->changed) ||
+           (node->names && (node->names->changed || node->names->count > 0));
+}
+
+/* Nothing leads to the node, and the store tells all of it. */
+static bool is_idle_alone(vol_node *node) {
+    return node->pins == 0 && node->opened == 0 && !node->open_attrs && !node->loose &&
+           !node->own_store && !node->writer && !node->waiting && !has_own_attributes(node) &&
+           !has_changed_links(node) && vol_max_shape_is_stored(node);
+}
+
+/* Depth first; recursion is bounded by the length of a path. */
+static bool is_idle(vol_node *node) {
+    if (!node->file->writable)
+        return node->pins == 0;
+    bool idle = is_idle_alone(node);
+    for (size_t i = 0; idle && i < node->link_count; i++)
+        idle = !node->link[i]->node || is_idle(node->link[i]->node);
+    return idle;
+}
+
+/* Stores what waits of a node that nothing leads to. What cannot be stored goes on waiting, and the
+   flush or the close of the file tells the error. */
+static void settle(vol_node *node) {
+    if (node->pins > 0 || !node->file->writable || node->loose || node->own_store)
+        return;
+    if (!node->writer || vol_writer_close(node, NULL) == ZB_OK)
+        vol_waiting_flush(node, NULL);
 }
 
 static void unregister_below(vol_node *node) {
@@ -50,8 +97,8 @@ static uint64_t nodes_after_walk(void) {
 /* The node of an array store's only link stays: no group of the store lists it. */
 void vol_link_forget(vol_link *link) {
     const vol_file *file = link->group->file;
-    if (link->node && link->node->pins == 0 && link->group->zarr && may_forget(file) &&
-        file->node_count > nodes_after_walk())
+    if (link->node && link->group->zarr && may_forget(file) &&
+        file->node_count > nodes_after_walk() && is_idle(link->node))
         free_node(link);
 }
 
@@ -76,21 +123,24 @@ static void free_links(vol_node *group) {
 
 void vol_tree_forget(vol_node *group) {
     const vol_file *file = group->file;
-    if (group->kind == VOL_GROUP && group->zarr && group->pins == 0 && may_forget(file) &&
+    if (group->kind == VOL_GROUP && group->zarr && !file->writable && group->pins == 0 &&
+        may_forget(file) &&
         (file->node_count > nodes_after_walk() || file->link_count > LINKS_AFTER_WALK))
         free_links(group);
 }
 
 /* ---- At calls ---- */
 
-/* Depth first; recursion is bounded by the length of a path. */
+/* Depth first, so that what is below a node has gone, where it can, when the node is looked at. */
 static void forget_below(vol_node *group) {
     for (size_t i = 0; i < group->link_count; i++) {
         vol_link *link = group->link[i];
-        if (link->node && link->node->pins == 0)
+        if (!link->node)
+            continue;
+        forget_below(link->node);
+        settle(link->node);
+        if (is_idle(link->node))
             free_node(link);
-        else if (link->node)
-            forget_below(link->node);
     }
 }
 
@@ -101,7 +151,7 @@ static uint64_t next_look(uint64_t left, uint64_t kept, uint64_t limit) {
     return left < limit ? least(wanted, left + (limit - left) / 2) : wanted;
 }
 
-void vol_file_tidy(vol_file *file) {
+static void tidy(vol_file *file) {
     const zb_limits *limits = zb_limits_get();
     const bool is_full =
         file->node_count > next_look(file->nodes_left, NODES_KEPT, limits->open_nodes) ||
@@ -111,6 +161,15 @@ void vol_file_tidy(vol_file *file) {
     forget_below(file->root);
     file->nodes_left = file->node_count;
     file->links_left = file->link_count;
+}
+
+void vol_file_tidy(vol_file *file) {
+    if (!file->writable)
+        tidy(file);
+}
+
+void vol_file_tidy_all(vol_file *file) {
+    tidy(file);
 }
 
 void vol_file_hold(vol_file *file) {

@@ -5,6 +5,7 @@
 #include "model/side.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define MEMBER "maxshape"
 
@@ -38,6 +39,14 @@ const uint64_t *vol_max_shape(vol_node *dataset) {
         }
     }
     return dataset->max_shape && holds(dataset->max_shape, info) ? dataset->max_shape : NULL;
+}
+
+/* One that is not stored shows as the shape, where it is no other. */
+bool vol_max_shape_is_stored(vol_node *dataset) {
+    if (!dataset->max_shape || vol_side_get(dataset, MEMBER))
+        return true;
+    const zb_array_info *info = zb_node_array(dataset->zarr);
+    return memcmp(dataset->max_shape, info->shape, info->ndim * sizeof *info->shape) == 0;
 }
 
 static char *print(const uint64_t *max_shape, uint32_t ndim) {

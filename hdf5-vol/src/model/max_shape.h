@@ -17,6 +17,9 @@
    shows as fixed. Borrowed from the node. */
 const uint64_t *vol_max_shape(vol_node *dataset);
 
+/* Whether the same is shown when the dataset is opened anew. */
+bool vol_max_shape_is_stored(vol_node *dataset);
+
 /* Shows one until the file is closed, also where it is the shape itself. */
 enum zb_code vol_max_shape_show(vol_node *dataset, const hsize_t *max_shape, zb_error *err);
 

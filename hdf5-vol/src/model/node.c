@@ -12,6 +12,8 @@
 #include "model/links.h"
 #include "model/named_links.h"
 #include "model/side.h"
+#include "model/stored_chunks.h"
+#include "model/stored_names.h"
 #include "model/tree.h"
 #include "model/waiting.h"
 #include "zarrbridge/limits.h"
@@ -38,7 +40,7 @@ enum zb_code vol_node_new(vol_file *file, zb_node *zarr, vol_node **out, zb_erro
     if (file->node_count >= limit) {
         zb_node_release(zarr);
         return zb_fail(err, ZB_ELIMIT, "%s needs more than %llu nodes at once (limit open_nodes)",
-                       file->path, (unsigned long long)limit);
+                       file->shown, (unsigned long long)limit);
     }
     vol_node *node = calloc(1, sizeof *node);
     if (!node) {
@@ -98,6 +100,7 @@ void vol_node_free(vol_node *node) {
     zb_writer_abandon(node->writer);
     zb_node_release(node->zarr);
     zb_store_release(node->own_store);
+    vol_node_forget_stored_chunks(node);
     free(node->max_shape);
     free(node->told);
     free(node->link);
@@ -105,10 +108,10 @@ void vol_node_free(vol_node *node) {
     free(node);
 }
 
-/* Only what is in the hierarchy of a file that is only read may be forgotten: no node changes its
-   place there, so that the counts above stay right. */
+/* In a file that is only read no node changes its place, so that the counts above stay right. In others
+   each node counts its own pins, and forget.c looks below. */
 static void add_pins(vol_node *node, size_t more) {
-    for (; node && !node->file->writable; node = node->parent)
+    for (; node; node = node->file->writable ? NULL : node->parent)
         node->pins += more;
 }
 
@@ -149,7 +152,10 @@ bool vol_node_set_path(vol_node *node, const vol_node *parent, const char *name)
 enum zb_code vol_node_child_path(const vol_node *group, const char *name, char **out,
                                  zb_error *err) {
     const char *above = group->zarr ? zb_node_path(group->zarr) : "";
-    if (asprintf(out, "%s%s%s", above, *above ? "/" : "", name) >= 0)
+    char *stored = vol_name_stored(name);
+    const bool good = stored && asprintf(out, "%s%s%s", above, *above ? "/" : "", stored) >= 0;
+    free(stored);
+    if (good)
         return ZB_OK;
     *out = NULL;
     return zb_fail(err, ZB_ENOMEM, "no memory for the path of %s", name);

@@ -21,6 +21,7 @@ struct vol_object;
 struct vol_element;
 struct vol_waiting;
 struct vol_uses;
+struct vol_stored_chunks;
 struct vol_file;
 
 typedef struct vol_node vol_node;
@@ -93,11 +94,13 @@ struct vol_node {
                             while it has ids (model/kept.h) */
     uint64_t kept_bytes; /* of the latter: what it takes there */
     size_t opened;       /* datasets: open ids */
-    size_t pins;         /* see vol_node_pin: of this node, and of those below */
-    zb_writer *writer;   /* datasets: NULL until the first write; see writers.h */
-    bool dirty;          /* written since the writer was flushed */
-    uint64_t *max_shape; /* datasets, max_shape.h: [ndim]; NULL until known */
-    uint64_t *told;      /* datasets: the shape that the program knows, [ndim]; NULL until opened */
+    size_t
+        pins; /* see vol_node_pin: of this node, and, in files that are only read, of those below */
+    zb_writer *writer; /* datasets: NULL until the first write; see writers.h */
+    bool dirty;        /* written since the writer was flushed */
+    struct vol_stored_chunks *stored_chunks; /* datasets: NULL until asked for */
+    uint64_t *max_shape;                     /* datasets, max_shape.h: [ndim]; NULL until known */
+    uint64_t *told; /* datasets: the shape that the program knows, [ndim]; NULL until opened */
 };
 
 /* A new node without a place. Takes over `zarr` (NULL for a synthetic root), also on failure. */
@@ -106,8 +109,8 @@ enum zb_code vol_node_new(struct vol_file *file, zb_node *zarr, vol_node **out, 
 /* Frees a node and all below it. */
 void vol_node_free(vol_node *node);
 
-/* Keeps the node, and so those above it, in memory until vol_node_unpin: each open id does, and each
-   walk for the groups that it is in. */
+/* Keeps the node, and so those above it, in memory until vol_node_unpin: each open id does, each walk for
+   the groups that it is in, and (until the file is closed) each alias for its group and its node. */
 void vol_node_pin(vol_node *node);
 void vol_node_unpin(vol_node *node);
 
@@ -119,7 +122,7 @@ enum zb_code vol_node_each_below(vol_node *node, enum zb_code (*act)(vol_node *,
    node has its old path then. */
 bool vol_node_set_path(vol_node *node, const vol_node *parent, const char *name);
 
-/* The store's path of a child called `name`; malloc'ed. */
+/* The store's path of a child called `name` (stored_names.h); malloc'ed. */
 enum zb_code vol_node_child_path(const vol_node *group, const char *name, char **out,
                                  zb_error *err);
 

@@ -2,6 +2,8 @@
 /* Paths from node to node: see places.h. */
 #include "model/places.h"
 
+#include "model/stored_names.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,6 +91,16 @@ char *vol_place_resolve(const char *base, const char *text) {
     return path;
 }
 
+/* By its name in the store. */
+static vol_node *child_at(vol_node *group, const char *stored) {
+    vol_link *link;
+    char *name = vol_name_shown(stored);
+    const bool is_there = name && vol_child_find(group, name, &link, NULL) == ZB_OK &&
+                          vol_link_open(link, NULL) == ZB_OK;
+    free(name);
+    return is_there ? link->node : NULL;
+}
+
 /* Only places are entered, no links of another kind: so no path goes round. */
 static vol_node *node_at(vol_file *file, char *path) {
     vol_node *node = file->root;
@@ -98,14 +110,9 @@ static vol_node *node_at(vol_file *file, char *path) {
         (length > 0 && path[length] && path[length] != '/'))
         return NULL;
     char *rest = path + length, *part;
-    while (node && (part = strsep(&rest, "/"))) {
-        vol_link *link;
+    while (node && (part = strsep(&rest, "/")))
         if (*part)
-            node = vol_child_find(node, part, &link, NULL) == ZB_OK &&
-                           vol_link_open(link, NULL) == ZB_OK
-                       ? link->node
-                       : NULL;
-    }
+            node = child_at(node, part);
     return node;
 }
 
@@ -119,7 +126,7 @@ vol_node *vol_place_node(const vol_node *from, const char *text) {
 vol_node *vol_place_parent(const vol_node *from, const char *text, char **name) {
     char *path = from->zarr ? vol_place_resolve(zb_node_path(from->zarr), text) : NULL;
     char *slash = path ? strrchr(path, '/') : NULL;
-    *name = path ? strdup(slash ? slash + 1 : path) : NULL;
+    *name = path ? vol_name_shown(slash ? slash + 1 : path) : NULL;
     if (path)
         *(slash ? slash : path) = '\0';
     vol_node *group = *name && **name ? node_at(from->file, path) : NULL;

@@ -94,7 +94,7 @@ vol_node *vol_node_by_token(vol_file *file, uint64_t token, zb_error *err) {
     if (!node)
         node = search_token(file->root, token);
     if (!node)
-        zb_fail(err, ZB_ENOTFOUND, "no object of %s has the address %llu", file->path,
+        zb_fail(err, ZB_ENOTFOUND, "no object of %s has the address %llu", file->shown,
                 (unsigned long long)token);
     return node;
 }

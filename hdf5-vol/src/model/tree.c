@@ -7,12 +7,14 @@
 #include "model/link_order.h"
 #include "model/links.h"
 #include "model/named_links.h"
+#include "model/stored_names.h"
 #include "model/tokens.h"
 #include "model/unreadable.h"
 
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,6 +127,18 @@ enum zb_code vol_tree_add_dimension(vol_node *group, const char *name, zb_node *
 
 /* ---- Finding ---- */
 
+/* Of a node that another program has made under a name that it should not have. */
+static enum zb_code read_as_named(const vol_node *group, const char *name, zb_node **zarr,
+                                  zb_error *reason, zb_error *err) {
+    const char *above = group->zarr ? zb_node_path(group->zarr) : "";
+    char *path;
+    if (asprintf(&path, "%s%s%s", above, *above ? "/" : "", name) < 0)
+        return zb_fail(err, ZB_ENOMEM, "no memory for the path of %s", name);
+    reason->code = zb_node_open(group->file->store, path, zarr, reason);
+    free(path);
+    return ZB_OK;
+}
+
 /* Reads the document of a child, or the reason why it cannot be read. */
 static enum zb_code read_child(const vol_node *group, const char *name, zb_node **zarr,
                                zb_error *reason, zb_error *err) {
@@ -139,6 +153,8 @@ static enum zb_code read_child(const vol_node *group, const char *name, zb_node 
         return code;
     reason->code = zb_node_open(group->file->store, path, zarr, reason);
     free(path);
+    if (reason->code == ZB_ENOTFOUND && vol_name_is_reserved(name))
+        return read_as_named(group, name, zarr, reason, err);
     return ZB_OK;
 }
 
@@ -214,7 +230,7 @@ enum zb_code vol_child_find(vol_node *group, const char *name, vol_link **out, z
 bool vol_child_is_absent(vol_node *group, const char *name) {
     char *path;
     if (group->listed || group->own_store || group->file->options.dimensions == VOL_DIMENSIONS_ON ||
-        vol_links_find(group, name) || vol_named_find(group, name) ||
+        vol_links_find(group, name) || vol_named_find(group, name) || vol_name_is_reserved(name) ||
         vol_node_child_path(group, name, &path, NULL) != ZB_OK)
         return false;
     const bool absent = zb_store_is_absent(group->file->store, path);
@@ -232,16 +248,24 @@ typedef struct listing {
     zb_error *err;
 } listing;
 
-static int take_name(void *context, const char *name) {
-    listing *l = context;
+static enum zb_code add_name(vol_node *group, const char *name, zb_error *err) {
     vol_link *link;
-    if (vol_links_find(l->group, name))
-        return 0;
-    l->code = vol_links_reserve(l->group, l->err);
-    if (!l->code)
-        l->code = vol_link_new_unopened(name, &link, l->err);
-    if (!l->code)
-        vol_links_insert(l->group, link);
+    if (vol_links_find(group, name))
+        return ZB_OK;
+    enum zb_code code = vol_links_reserve(group, err);
+    if (!code)
+        code = vol_link_new_unopened(name, &link, err);
+    if (!code)
+        vol_links_insert(group, link);
+    return code;
+}
+
+static int take_name(void *context, const char *stored) {
+    listing *l = context;
+    char *name = vol_name_shown(stored);
+    l->code = name ? add_name(l->group, name, l->err)
+                   : zb_fail(l->err, ZB_ENOMEM, "no memory for the name %s", stored);
+    free(name);
     return l->code;
 }
 
@@ -269,7 +293,7 @@ enum zb_code vol_walk_count(const vol_file *file, uint64_t *count, zb_error *err
     const uint64_t limit = zb_limits_get()->nodes;
     if (++*count <= limit)
         return ZB_OK;
-    return zb_fail(err, ZB_ELIMIT, "%s has more than %llu nodes (limit nodes)", file->path,
+    return zb_fail(err, ZB_ELIMIT, "%s has more than %llu nodes (limit nodes)", file->shown,
                    (unsigned long long)limit);
 }
 

@@ -34,7 +34,8 @@ struct vol_file {
     h5_lib *lib;
     vol_file *next;     /* of lib->files */
     size_t refs;        /* the handles */
-    char *path;         /* as the user gave it */
+    char *path;         /* as the user gave it, in its plain form (names.h) */
+    char *shown;        /* the same for messages */
     bool writable;      /* opened or created by a handle that may write */
     bool links_changed; /* links wait to be stored (aliases.h) */
     uint64_t changes; /* counts what we changed: anything derived from several nodes may be stale */

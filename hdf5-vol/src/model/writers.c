@@ -3,6 +3,7 @@
 #include "model/writers.h"
 
 #include "model/aliases.h"
+#include "model/stored_chunks.h"
 #include "model/waiting.h"
 
 #include "zarrbridge/write.h"
@@ -19,6 +20,7 @@ enum zb_code vol_writer_get(vol_node *dataset, zb_writer **out, zb_error *err) {
     if (!dataset->writer)
         code = zb_writer_open(dataset->zarr, &options, &dataset->writer, err);
     dataset->dirty |= !code;
+    vol_node_forget_stored_chunks(dataset);
     *out = dataset->writer;
     return code;
 }
@@ -102,7 +104,7 @@ enum zb_code vol_file_flush(vol_file *file, zb_error *err) {
 }
 
 void vol_report_lost(const vol_file *file, const zb_error *err) {
-    fprintf(stderr, "zarrbridge: data written to '%s' are lost: %s\n", file->path, err->message);
+    fprintf(stderr, "zarrbridge: data written to '%s' are lost: %s\n", file->shown, err->message);
 }
 
 void vol_file_give_up(vol_file *file) {

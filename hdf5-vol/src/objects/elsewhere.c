@@ -5,6 +5,8 @@
 #include "callbacks/classes.h"
 #include "hdf5/errors.h"
 #include "hdf5/property_lists.h"
+#include "model/names.h"
+#include "zarrbridge/store.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,6 +90,20 @@ static unsigned file_flags(const vol_object *object, hid_t lapl) {
     return flags == H5_ACC_DEFAULT ? (object->handle->writable ? H5_ACC_RDWR : 0) : flags;
 }
 
+/* Nothing in a store makes a program contact a host, and nothing that comes from one makes it open
+   files of this machine. */
+static bool may_follow(const vol_object *object, const vol_link *link) {
+    const bool from = vol_name_is_url(object->file->path);
+    if (!from && !zb_name_is_url(link->external) && !vol_name_is_url(link->external))
+        return true;
+    VOL_PUSH(object->lib, SYM, NOTFOUND,
+             "the external link '%s' in %s leads to '%s'%s, and is not followed: open that file "
+             "by its own name",
+             link->name, link->group->path, link->external,
+             from ? " from a store on the network" : "");
+    return false;
+}
+
 /* The file of a link; malloc'ed. Pushes an error and returns NULL when there is none. */
 static char *file_of(const vol_object *object, const vol_link *link, hid_t lapl) {
     h5_lib *lib = object->lib;
@@ -97,6 +113,8 @@ static char *file_of(const vol_object *object, const vol_link *link, hid_t lapl)
         vol_refuse(lib, "a callback for external links (H5Pset_elink_cb)");
         return NULL;
     }
+    if (!may_follow(object, link))
+        return NULL;
     char *path = find_file(lib, object->file->path, link->external, lapl);
     if (!path)
         VOL_PUSH(lib, SYM, NOTFOUND,
@@ -167,7 +185,7 @@ static vol_object *go_on(const vol_object *object, hid_t lapl, hid_t dxpl, vol_r
     route->rest = NULL;
     route->external = NULL;
     if (path)
-        opened = vol_path_is_zarr(path) ? open_in_store(object, path, lapl, dxpl, name, route)
+        opened = vol_name_is_zarr(path) ? open_in_store(object, path, lapl, dxpl, name, route)
                                         : open_in_native(object, path, lapl, dxpl, name);
     free(path);
     free(name);
@@ -196,6 +214,46 @@ vol_object *vol_open_any(const vol_object *object, const H5VL_loc_params_t *loc,
     route.may_leave = true;
     return by_name ? open_on(object, &self, loc->loc_data.loc_by_name.name, lapl, dxpl, &route)
                    : open_on(object, loc, name, lapl, dxpl, &route);
+}
+
+/* The bytes of a path before its last name. */
+static size_t holder_size(const char *path) {
+    size_t size = strlen(path);
+    while (size > 0 && path[size - 1] == '/')
+        size--;
+    while (size > 0 && path[size - 1] != '/')
+        size--;
+    return size;
+}
+
+/* Whether the way leaves the file before the last link, which is looked at and not followed. */
+static bool leaves_before_end(const vol_object *object, const H5VL_loc_by_name_t *to) {
+    vol_route route = vol_route_of(object->lib, to->lapl_id);
+    vol_found found;
+    route.may_leave = true;
+    vol_path_find(object->node, to->name, &route, &found, NULL);
+    free(route.rest);
+    return route.external != NULL;
+}
+
+vol_object *vol_open_holder(const vol_object *object, const H5VL_loc_params_t *loc, hid_t dxpl,
+                            H5VL_loc_params_t *in_it) {
+    h5_lib *lib = object->lib;
+    if (loc->type != H5VL_OBJECT_BY_NAME || !leaves_before_end(object, &loc->loc_data.loc_by_name))
+        return NULL;
+    vol_release_id(lib, lib->H5Eget_current_stack()); /* which empties it */
+    *in_it = *loc;
+    in_it->loc_data.loc_by_name.name += holder_size(loc->loc_data.loc_by_name.name);
+    char *holder =
+        strndup(loc->loc_data.loc_by_name.name,
+                (size_t)(in_it->loc_data.loc_by_name.name - loc->loc_data.loc_by_name.name));
+    H5VL_loc_params_t to_holder = *loc;
+    to_holder.loc_data.loc_by_name.name = holder;
+    vol_object *opened = holder ? vol_open_any(object, &to_holder, NULL, 0, dxpl) : NULL;
+    free(holder);
+    if (opened)
+        in_it->obj_type = opened->type; /* which native code believes */
+    return opened;
 }
 
 vol_object *vol_open_elsewhere(const vol_object *object, const H5VL_loc_params_t *loc, hid_t dxpl) {

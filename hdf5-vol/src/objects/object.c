@@ -61,7 +61,7 @@ bool vol_may_write(const vol_object *object, const char *what) {
     if (!object->handle->writable) {
         VOL_PUSH(lib, VOL, WRITEERROR,
                  "cannot %s: '%s' was opened read-only (errno = %d, error message = '%s')", what,
-                 object->file->path, EROFS, strerror(EROFS));
+                 object->file->shown, EROFS, strerror(EROFS));
         return false;
     }
     if (object->node->loose && !object->node->own_store) {
@@ -100,6 +100,8 @@ void vol_object_free(vol_object *object) {
             object->node->opened--;
         if (object->type == H5I_ATTR)
             forget_attr(object);
+        if (object->dapl > 0)
+            vol_release_id(lib, object->dapl);
         object->file = NULL; /* HDF5 may ask the dying object once more */
         vol_node_unpin(object->node);
         vol_handle_release(handle);

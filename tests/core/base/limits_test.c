@@ -41,6 +41,16 @@ static const struct {
     SHARE(index_cache_bytes, "INDEX_CACHE_BYTES", 16 * MIB, 128),
     SHARE(write_cache_bytes, "WRITE_CACHE_BYTES", 256 * MIB, 8),
     ROW(lock_seconds, "LOCK_SECONDS", 60),
+    /* These are tested with stores on the network. */
+    ROW(remote_requests, "REMOTE_REQUESTS", 64),
+    ROW(remote_flight_bytes, "REMOTE_FLIGHT_BYTES", 32 * MIB),
+    ROW(remote_window_bytes, "REMOTE_WINDOW_BYTES", 64 * MIB),
+    ROW(remote_part_bytes, "REMOTE_PART_BYTES", 2 * MIB),
+    ROW(remote_fresh_seconds, "REMOTE_FRESH_SECONDS", 10),
+    ROW(remote_tries, "REMOTE_TRIES", 6),
+    ROW(remote_seconds, "REMOTE_SECONDS", 60),
+    ROW(remote_connect_seconds, "REMOTE_CONNECT_SECONDS", 5),
+    ROW(remote_stall_seconds, "REMOTE_STALL_SECONDS", 20),
     ROW(threads, "NUM_THREADS", 0),
 #undef SHARE
 #undef ROW

@@ -206,10 +206,73 @@ static void works_after_fork(void **state) {
     assert_all_ran_once(&t, TASKS);
 }
 
+/* Work that comes bit by bit: units that any thread may take, the caller's too. */
+typedef struct units {
+    atomic_int left, done;
+} units;
+
+static bool take_unit(units *u) {
+    int left = atomic_load(&u->left);
+    while (left > 0 && !atomic_compare_exchange_weak(&u->left, &left, left - 1))
+        ;
+    if (left > 0)
+        atomic_fetch_add(&u->done, 1);
+    return left > 0;
+}
+
+static enum zb_code take_units(void *context, size_t i, zb__scratch *scratch, zb_error *err) {
+    (void)err;
+    assert_int_equal(i, 0);
+    assert_non_null(scratch);
+    while (take_unit(context))
+        ;
+    return ZB_OK;
+}
+
+static void helpers_come_as_often_as_they_are_called(void **state) {
+    (void)state;
+    for (int round = 0; round < 200; round++) {
+        units u = {0};
+        zb__pool_job *job = zb__pool_open(take_units, &u);
+        assert_non_null(job);
+        int added = 0;
+        for (int n = 1; n < 20; n++) {
+            atomic_fetch_add(&u.left, n);
+            added += n;
+            zb__pool_call(job, (size_t)n % 4);
+            if (n % 3 == 0)
+                take_unit(&u);
+        }
+        while (take_unit(&u))
+            ;
+        zb__pool_close(job); /* nobody is inside any more: what was taken is done */
+        assert_int_equal(atomic_load(&u.done), added);
+    }
+    zb__pool_close(NULL);
+}
+
+/* A worker comes though the caller does nothing but wait. */
+static void a_helper_works_alone(void **state) {
+    (void)state;
+    if (zb__pool_width() < 2)
+        skip();
+    units u = {.left = 3};
+    zb__pool_job *job = zb__pool_open(take_units, &u);
+    zb__pool_call(job, 1);
+    while (atomic_load(&u.done) < 3)
+        sched_yield();
+    zb__pool_close(job);
+}
+
 int main(void) {
+    setenv("ZARRBRIDGE_NUM_THREADS", "4", 0);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(runs_every_task_once),     cmocka_unit_test(stops_at_the_first_error),
-        cmocka_unit_test(first_error_by_time_wins), cmocka_unit_test(many_callers_at_once),
+        cmocka_unit_test(helpers_come_as_often_as_they_are_called),
+        cmocka_unit_test(a_helper_works_alone),
+        cmocka_unit_test(runs_every_task_once),
+        cmocka_unit_test(stops_at_the_first_error),
+        cmocka_unit_test(first_error_by_time_wins),
+        cmocka_unit_test(many_callers_at_once),
         cmocka_unit_test(works_after_fork),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "support/starve.h"
 #include "support/store.h"
+#include "zarrbridge/change.h"
 #include "zarrbridge/sys/wrappers.h"
 
 static void set_attribute(zb_store *store, const char *path, const char *value) {
@@ -153,12 +154,50 @@ static void entries_cost_no_calls_and_no_allocations(void **state) {
                  many.allocations);
 }
 
+/* ---- Making blocks ------------------------------------------------------------------------ */
+
+static void a_group_gets_a_block(void **state) {
+    (void)state;
+    zb_store *store = store_tree(false);
+    zb_error err;
+    ASSERT_OK(zb_group_consolidate(store, "", &err), err);
+    store_check_consolidated(store);
+    /* It is kept current from now on. */
+    zb_node_release(store_group(store, "b/new", NULL));
+    ASSERT_OK(zb_store_settle(store, &err), err);
+    store_check_consolidated(store);
+    /* One below, in which paths begin at its group. */
+    ASSERT_OK(zb_group_consolidate(store, "b", &err), err);
+    char *text = store_text(store, "b/zarr.json");
+    assert_non_null(strstr(text, "\"D/e\""));
+    assert_null(strstr(text, "b/D"));
+    free(text);
+    store_check_consolidated(store);
+    zb_store_release(store);
+}
+
+static void what_cannot_have_a_block_is_refused(void **state) {
+    (void)state;
+    zb_store *store = store_tree(false);
+    zb_error err;
+    char *before = store_text(store, "a/zarr.json");
+    ASSERT_FAILS(zb_group_consolidate(store, "a", &err), ZB_EINVAL, err, "only groups");
+    store_expect(store, "a/zarr.json", before);
+    free(before);
+    ASSERT_FAILS(zb_group_consolidate(store, "none", &err), ZB_ENOTFOUND, err, "none");
+    store_set(store, "old/.zgroup", "{\"zarr_format\":2}");
+    ASSERT_FAILS(zb_group_consolidate(store, "old", &err), ZB_EUNSUPPORTED, err, "version 2");
+    zb_store_release(store);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(other_entries_keep_their_bytes),
         cmocka_unit_test(all_entries_may_go),
         cmocka_unit_test(lines_stay_lines),
         cmocka_unit_test(entries_cost_no_calls_and_no_allocations),
+        cmocka_unit_test(a_group_gets_a_block),
+        cmocka_unit_test(what_cannot_have_a_block_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,6 +48,28 @@ static void opens_by_path(void **state) {
     free(array);
 }
 
+/* They may be most of a document. They are needed where they are the only index of the store. */
+static void leaves_consolidated_entries_out(void **state) {
+    (void)state;
+    zb_store *store = new_store();
+    set(store, "zarr.json",
+        "{\"zarr_format\":3,\"node_type\":\"group\",\"attributes\":{\"a\":1},\"consolidated_"
+        "metadata\":"
+        "{\"kind\":\"inline\",\"must_understand\":false,\"metadata\":{\"a\":{},\"b\":{}}}}");
+    for (int can_list = 0; can_list < 2; can_list++) {
+        zb_node *node;
+        store->hints.can_list = can_list;
+        assert_int_equal(zb_node_open(store, "", &node, NULL), ZB_OK);
+        const zb_json *map =
+            zb_json_get(zb_json_get(zb_node_document(node), "consolidated_metadata"), "metadata");
+        assert_int_equal(zb_json_kind_of(map), ZB_JSON_OBJECT);
+        assert_int_equal(zb_json_first(map) != NULL, !can_list);
+        assert_non_null(zb_json_get(zb_node_attributes(node), "a"));
+        zb_node_release(node);
+    }
+    zb_store_release(store);
+}
+
 static void outlives_its_store(void **state) {
     (void)state;
     zb_store *store = new_store();
@@ -207,10 +229,10 @@ static void has_its_cache_id(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(opens_by_path),          cmocka_unit_test(outlives_its_store),
-        cmocka_unit_test(names_the_place),        cmocka_unit_test(limits_the_size),
-        cmocka_unit_test(passes_store_errors_on), cmocka_unit_test(costs_one_read),
-        cmocka_unit_test(has_its_cache_id),
+        cmocka_unit_test(opens_by_path),      cmocka_unit_test(leaves_consolidated_entries_out),
+        cmocka_unit_test(outlives_its_store), cmocka_unit_test(names_the_place),
+        cmocka_unit_test(limits_the_size),    cmocka_unit_test(passes_store_errors_on),
+        cmocka_unit_test(costs_one_read),     cmocka_unit_test(has_its_cache_id),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

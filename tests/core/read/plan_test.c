@@ -241,6 +241,20 @@ static void neighbours_share_requests(void **state) {
     end(&s);
 }
 
+/* What costs a way to a server and back is not cut for the sake of threads, nor left to one of them. */
+static void requests_to_distant_stores_are_few(void **state) {
+    (void)state;
+    arrays_spec spec = sharded;
+    spec.chunk[0][0] = spec.chunk[0][1] = 128;
+    spec.codec = ARRAYS_CRC32C;
+    setup s = begin(&spec, zb_store_new_count);
+    s.around->hints.is_local = false;
+    zb_store_count_take(s.around);
+    read_box(&s, 0, 0, 128, 128); /* 64 inner chunks, side by side */
+    assert_int_equal(zb_store_count_take(s.around).reads, 2);
+    end(&s);
+}
+
 /* ---- Changes of the store ---- */
 
 static void rewritten_objects_are_seen_at_once(void **state) {
@@ -304,20 +318,11 @@ static void files_rewritten_in_place_are_seen_at_once(void **state) {
 
 /* ---- Failures ---- */
 
-static const arrays_spec nested = {.ndim = 2,
-                                   .shape = {100, 90},
-                                   .chunk = {{64, 64}, {32, 32}, {8, 8}},
-                                   .depth = 2,
-                                   .type = "int16",
-                                   .codec = ARRAYS_GZIP,
-                                   .index_at_start = true,
-                                   .scrambled = true};
-
 /* Every call of a read fails once: an error each time, no wrong data, and the next read is
    right. */
 static void every_failing_call_is_an_error(void **state) {
     (void)state;
-    arrays_spec specs[] = {plain, sharded, nested, sharded, plain};
+    arrays_spec specs[] = {plain, sharded, arrays_nested, sharded, plain};
     specs[3].codec = ARRAYS_RAW;
     specs[4].codec = ARRAYS_RAW;
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
@@ -367,7 +372,7 @@ static void damage(setup *s, const char *key, size_t at) {
 static void errors_name_the_nested_place(void **state) {
     (void)state;
     zb_error err;
-    arrays_spec spec = nested;
+    arrays_spec spec = arrays_nested;
     spec.shape[0] = spec.shape[1] = 128;
     spec.codec = ARRAYS_CRC32C;
     spec.index_at_start = spec.scrambled = false;
@@ -422,6 +427,7 @@ int main(void) {
         cmocka_unit_test(small_windows_read_few_bytes),
         cmocka_unit_test(missing_chunks_cost_one_open),
         cmocka_unit_test(neighbours_share_requests),
+        cmocka_unit_test(requests_to_distant_stores_are_few),
         cmocka_unit_test(rewritten_objects_are_seen_at_once),
         cmocka_unit_test(files_rewritten_in_place_are_seen_at_once),
         cmocka_unit_test(every_failing_call_is_an_error),

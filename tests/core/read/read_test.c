@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reading boxes and points: random arrays of every encoding, random boxes, steps, strides and
- * conversions, compared element by element. Repeated, cached and merged reads are in plan_test.
+ * conversions, compared element by element; each test runs over a store that answers at once and over
+ * one that answers later. Repeated, cached and merged reads are in plan_test, the requests of the
+ * second kind in flow_test.
  */
 #include "kernel/scatter.h"
 #include "support/arrays.h"
+#include "support/later.h"
 #include "support/stores.h"
 #include "zarrbridge/read.h"
 
@@ -20,6 +23,22 @@ typedef struct request {
 } request;
 
 #define UNTOUCHED 0xa5
+
+/* The stores of the tests that run now: around the one in memory, or that one itself. */
+static bool answers_later;
+
+static zb_store *around(zb_store *mem) {
+    static unsigned number; /* the options differ from store to store */
+    if (!answers_later)
+        return zb_store_retain(mem);
+    const unsigned n = number++;
+    return later_new(mem, (later_options){.shuffles = n % 2,
+                                          .is_unversioned = n % 5 == 4,
+                                          .in_flight = n % 3 ? 16 : 2,
+                                          .part = n % 4 ? 1 << 20 : 512,
+                                          .window = n % 7 ? 0 : 8192,
+                                          .fresh = n % 3 ? 0 : 3600000000000});
+}
 
 static const zb_dtype targets[] = {
     {ZB_KIND_BOOL, 1, false, NULL},    {ZB_KIND_INT, 4, false, NULL},
@@ -179,12 +198,14 @@ static void random_arrays(void **state) {
         zb_store *mem = stores_new_mem();
         arrays_spec spec = arrays_random_spec(&random);
         arrays_sample a = arrays_write(&spec, &random, mem, "group/a");
-        zb_node *node = stores_open_node(mem, "group/a");
+        zb_store *store = around(mem);
+        zb_node *node = stores_open_node(store, "group/a");
         for (int n = 0; n < 12; n++)
             read_boxes(&a, node, &random);
         read_points(&a, node, &random);
         zb_node_release(node);
         arrays_free(&a);
+        zb_store_release(store);
         zb_store_release(mem);
     }
 }
@@ -196,7 +217,7 @@ static void several_arrays_at_once(void **state) {
     for (int round = 0; round < 30; round++) {
         enum { ARRAYS = 5 };
         static const char *const paths[ARRAYS] = {"a", "b", "c/d", "c/e", "f"};
-        zb_store *mem = stores_new_mem();
+        zb_store *mem = stores_new_mem(), *store = around(mem);
         arrays_sample samples[ARRAYS];
         zb_node *nodes[ARRAYS];
         request requests[3 * ARRAYS];
@@ -204,7 +225,7 @@ static void several_arrays_at_once(void **state) {
         for (size_t i = 0; i < ARRAYS; i++) {
             arrays_spec spec = arrays_random_spec(&random);
             samples[i] = arrays_write(&spec, &random, mem, paths[i]);
-            nodes[i] = stores_open_node(mem, paths[i]);
+            nodes[i] = stores_open_node(i == 1 ? mem : store, paths[i]);
         }
         for (size_t i = 0; i < 3 * ARRAYS; i++)
             requests[i] = new_request(&samples[i % ARRAYS], nodes[i % ARRAYS], &random);
@@ -221,6 +242,7 @@ static void several_arrays_at_once(void **state) {
             zb_node_release(nodes[i]);
             arrays_free(&samples[i]);
         }
+        zb_store_release(store);
         zb_store_release(mem);
     }
 }
@@ -238,9 +260,9 @@ static void defaults_read_all(void **state) {
     (void)state;
     check_random random = check_random_new();
     zb_error err;
-    zb_store *mem = stores_new_mem();
+    zb_store *mem = stores_new_mem(), *store = around(mem);
     arrays_sample a = arrays_write(&small, &random, mem, "");
-    zb_node *node = stores_open_node(mem, "");
+    zb_node *node = stores_open_node(store, "");
     int16_t values[70];
     zb_read read = {.node = node, .view = {.data = values, .dtype = a.dtype}};
     ASSERT_OK(zb_array_read(&read, 1, &err), err);
@@ -254,6 +276,7 @@ static void defaults_read_all(void **state) {
     ASSERT_OK(zb_array_read_points(node, NULL, 0, NULL, a.dtype, 2, &err), err);
     zb_node_release(node);
     arrays_free(&a);
+    zb_store_release(store);
     zb_store_release(mem);
 }
 
@@ -261,9 +284,9 @@ static void bad_arguments_are_refused(void **state) {
     (void)state;
     check_random random = check_random_new();
     zb_error err;
-    zb_store *mem = stores_new_mem();
+    zb_store *mem = stores_new_mem(), *store = around(mem);
     arrays_sample a = arrays_write(&small, &random, mem, "x");
-    zb_node *node = stores_open_node(mem, "x");
+    zb_node *node = stores_open_node(store, "x");
     static const struct {
         uint64_t start[2], count[2], step[2];
         enum zb_code code;
@@ -303,12 +326,13 @@ static void bad_arguments_are_refused(void **state) {
     arrays_free(&a);
     const char group[] = "{\"zarr_format\":3,\"node_type\":\"group\"}";
     ASSERT_OK(zb_store_mem_set(mem, "zarr.json", group, sizeof group - 1, &err), err);
-    node = stores_open_node(mem, "");
+    node = stores_open_node(store, "");
     read.node = node;
     ASSERT_FAILS(zb_array_read(&read, 1, &err), ZB_EINVAL, err, "group");
     ASSERT_FAILS(zb_array_read_points(node, coords, 1, values, a.dtype, 2, &err), ZB_EINVAL, err,
                  "group");
     zb_node_release(node);
+    zb_store_release(store);
     zb_store_release(mem);
 }
 
@@ -316,14 +340,14 @@ static void bad_arguments_are_refused(void **state) {
 static void huge_and_empty(void **state) {
     (void)state;
     zb_error err;
-    zb_store *mem = stores_new_mem();
+    zb_store *mem = stores_new_mem(), *store = around(mem);
     const char text[] =
         "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[1073741824,1073741824],"
         "\"data_type\":\"uint8\",\"chunk_grid\":{\"name\":\"regular\",\"configuration\":"
         "{\"chunk_shape\":[1,3]}},\"chunk_key_encoding\":{\"name\":\"default\"},"
         "\"fill_value\":9,\"codecs\":[{\"name\":\"bytes\"}]}";
     ASSERT_OK(zb_store_mem_set(mem, "zarr.json", text, sizeof text - 1, &err), err);
-    zb_node *node = stores_open_node(mem, "");
+    zb_node *node = stores_open_node(store, "");
     unsigned char values[6] = {0};
     zb_read read = {.node = node,
                     .start = (uint64_t[]){1073741820, 0},
@@ -333,6 +357,7 @@ static void huge_and_empty(void **state) {
     ASSERT_OK(zb_array_read(&read, 1, &err), err);
     assert_memory_equal(values, "\t\t\t\t\t\t", 6);
     zb_node_release(node);
+    zb_store_release(store);
     zb_store_release(mem);
 }
 
@@ -342,5 +367,8 @@ int main(void) {
         cmocka_unit_test(defaults_read_all), cmocka_unit_test(bad_arguments_are_refused),
         cmocka_unit_test(huge_and_empty),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    answers_later = true;
+    return failed +
+           cmocka_run_group_tests_name("tests over a store that answers later", tests, NULL, NULL);
 }

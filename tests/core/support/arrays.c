@@ -2,6 +2,15 @@
 #include "support/arrays_encode.h"
 #include "support/arrays_spec.h"
 
+const arrays_spec arrays_nested = {.ndim = 2,
+                                   .shape = {100, 90},
+                                   .chunk = {{64, 64}, {32, 32}, {8, 8}},
+                                   .depth = 2,
+                                   .type = "int16",
+                                   .codec = ARRAYS_GZIP,
+                                   .index_at_start = true,
+                                   .scrambled = true};
+
 static void make_values(arrays_sample *a, check_random *random) {
     const arrays_spec *s = &a->spec;
     size_t item = a->dtype.size;

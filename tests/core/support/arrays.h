@@ -36,6 +36,9 @@ typedef struct arrays_spec {
     unsigned fill_boxes; /* boxes of fill values: chunks inside become missing */
 } arrays_spec;
 
+/* Shards in shards, whose inner chunks lie in no order, with the index before them. */
+extern const arrays_spec arrays_nested;
+
 /* An encoded array. */
 typedef struct arrays_sample {
     arrays_spec spec;

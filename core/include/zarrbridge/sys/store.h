@@ -33,6 +33,11 @@ typedef struct zb_validator {
     bool valid;
 } zb_validator;
 
+static inline bool zb_validator_same(const zb_validator *a, const zb_validator *b) {
+    return a->valid && b->valid && a->word[0] == b->word[0] && a->word[1] == b->word[1] &&
+           a->word[2] == b->word[2] && a->word[3] == b->word[3];
+}
+
 typedef struct zb_object_info {
     uint64_t size; /* bytes */
     zb_validator validator;
@@ -52,6 +57,32 @@ typedef struct zb_range {
     size_t got;
 } zb_range;
 
+/* A length that stands for all of an object. */
+#define ZB_WHOLE SIZE_MAX
+
+/* A request that goes on while its caller does other things: a range of an object, or all of it.
+   The struct is the caller's; from zb_store_submit until `done` is called with it, or zb_store_cancel
+   has returned, it is the store's, and so is its buffer. */
+typedef struct zb_fetch zb_fetch;
+struct zb_fetch {
+    zb_object *object;   /* to read from. NULL: the store opens `key` and sets this, pinned to the
+                            version that answered; the caller closes it, also when code is an error */
+    const char *key;     /* counts where object is NULL; the caller's until the end */
+    zb_range range;      /* with a NULL buffer the store sets one of malloc, which the caller frees,
+                            also when code is an error. Length ZB_WHOLE: from offset 0 to the end,
+                            and the buffer is always the store's */
+    uint64_t most;       /* with ZB_WHOLE: a larger object is ZB_ELIMIT. Bytes */
+    zb_object_info info; /* set where the store opened the object */
+    enum zb_code code;   /* set: ZB_ENOTFOUND without an object, ZB_ECONFLICT when the object is not
+                            the version any more that the handle pins; ZB_EIO, ZB_ENOMEM, ZB_ELIMIT */
+    zb_error error;      /* set with code */
+    zb_fetch *next;      /* in the list that is submitted */
+};
+
+/* Called once for each request, in any order, from a thread of the store that has others to serve:
+   it may put the fetch on a list and wake a thread, and nothing that waits. */
+typedef void (*zb_fetch_fn)(void *context, zb_fetch *fetch);
+
 /* The facts that the planner needs to make good requests. */
 typedef struct zb_store_hints {
     uint64_t gap;         /* ranges closer than this are merged into one request (bytes) */
@@ -61,6 +92,12 @@ typedef struct zb_store_hints {
     bool can_change;      /* open_live() works: writers may change objects in place */
     bool is_watched;      /* stat() costs microseconds: each read checks whether its array is still
                              the one that was opened */
+    uint32_t in_flight;   /* requests worth having under way at once; counts with submit() */
+    uint64_t part;        /* longer ranges come faster as several requests of this length (bytes);
+                             0: they do not. Counts with submit() */
+    uint64_t window;      /* bytes worth having under way at once; counts with submit() */
+    int64_t fresh;        /* for how long the version of an object that answered a request may be
+                             taken for the present one (nanoseconds); counts with submit() */
 } zb_store_hints;
 
 /* A name directly below a prefix. */
@@ -169,9 +206,19 @@ typedef struct zb_store_ops {
        each object. */
     bool (*is_absent)(zb_store *store, const char *prefix);
     /* As stat, for a caller that has just put the object, or compares the validator with one that it
-       got from open or stat, and calls stat where they differ: where links lead is not checked.
+       got from open or stat, and calls stat where they differ, or asks only whether there is an object:
+       where links lead is not checked.
        NULL: stat costs no more. */
     enum zb_code (*peek)(zb_store *store, const char *key, zb_object_info *info, zb_error *err);
+    /* Begins the requests of the list, in its order as far as it can, and returns without waiting
+       for the network; `done` is called once for each, also before this returns. An error: none was
+       begun, and done is never called. NULL in a store that answers in microseconds, or only while
+       its caller waits. */
+    enum zb_code (*submit)(zb_store *store, zb_fetch *list, zb_fetch_fn done, void *context,
+                           zb_error *err);
+    /* Ends the requests of this context: when it returns, done is not running for one of them, is
+       not called for one again, and no buffer of them is touched. NULL as submit. */
+    void (*cancel)(zb_store *store, void *context);
     void (*destroy)(zb_store *store);
 
     /* ---- Writing; all NULL in a read-only backend ---- */
@@ -240,7 +287,7 @@ typedef struct zb_store_ops {
                           void *context, zb_error *err);
 } zb_store_ops;
 
-#define ZB_STORE_OPS_VERSION 7
+#define ZB_STORE_OPS_VERSION 8
 
 /* Work on documents that users of the store have left to zb_store_settle, or to the end of the
    store. Its owner embeds this. */
@@ -250,20 +297,29 @@ struct zb_later {
     void (*free)(zb_later *later);
 };
 
+/* What the core keeps with a store, and gives up with it. Its owner embeds this. */
+typedef struct zb_attachment zb_attachment;
+struct zb_attachment {
+    void (*release)(zb_attachment *attached);
+};
+
 /* The head of every backend's own struct. */
 struct zb_store {
     const zb_store_ops *ops;
     zb_store_hints hints;
-    char *label;    /* its name in error messages, e.g. the path; freed with the store */
-    uint64_t id;    /* unique in the process; part of every cache key */
-    unsigned kinds; /* of elements that arrays may have: see zb_store_set_kinds */
+    char *label;           /* its name in error messages, e.g. the path; freed with the store */
+    uint64_t id;           /* unique in the process; part of every cache key */
+    unsigned kinds;        /* of elements that arrays may have: see zb_store_set_kinds */
+    zb_attachment *served; /* consolidated metadata that was read, or NULL: the core's own */
 #ifdef __cplusplus
     zb_later *later;
     int refs, sync;
+    uint64_t changes;
 #else
     _Atomic(zb_later *) later; /* NULL: nothing is left; stays when there is something once */
     atomic_int refs;
     atomic_int sync; /* enum zb_sync: see zb_store_set_sync */
+    atomic_uint_fast64_t changes;
 #endif
 };
 
@@ -307,6 +363,24 @@ ZB_API bool zb_store_is_link(zb_store *store, const char *prefix);
 ZB_API bool zb_store_is_absent(zb_store *store, const char *prefix);
 ZB_API enum zb_code zb_store_peek(zb_store *store, const char *key, zb_object_info *info,
                                   zb_error *err);
+
+/* Requests that go on while the caller does other things; ZB_EUNSUPPORTED for a store without
+   submit(). The keys of all requests are checked first. */
+ZB_API bool zb_store_can_submit(const zb_store *store);
+ZB_API enum zb_code zb_store_submit(zb_store *store, zb_fetch *list, zb_fetch_fn done,
+                                    void *context, zb_error *err);
+ZB_API void zb_store_cancel(zb_store *store, void *context);
+
+/* For backends that answer only while their caller waits, and not in microseconds: submit() and
+   cancel() by at most 16 threads of the core, which call open() and read(). Those of a distant store
+   may take seconds, and cancel() waits for the calls under way. ZB_WHOLE is for requests that open
+   their object. */
+ZB_API enum zb_code zb_store_submit_by_threads(zb_store *store, zb_fetch *list, zb_fetch_fn done,
+                                               void *context, zb_error *err);
+ZB_API void zb_store_cancel_by_threads(zb_store *store, void *context);
+
+/* Counts the changes made through the store: what was known of its objects before holds no more. */
+ZB_API uint64_t zb_store_changes(zb_store *store);
 
 /* Begins an empty batch on the store, which must outlive it. check may be NULL. */
 ZB_API void zb_batch_begin(zb_batch *batch, zb_store *store, zb_batch_check_fn check,

@@ -30,7 +30,8 @@ ZB_API void zb_store_fault_set(zb_store *fault, uint64_t nth);
 /* Fails this call and all that follow: the store is left as by a killed process. */
 ZB_API void zb_store_fault_from(zb_store *fault, uint64_t nth);
 
-/* Sleeps before each of these calls, as a distant server would make one wait. */
+/* Sleeps before each of these calls, as a distant server would make one wait. Requests are submitted
+   by threads (zb_store_submit_by_threads), and objects are not changed in place. */
 ZB_API enum zb_code zb_store_new_delay(zb_store *inner, unsigned microseconds, zb_store **out,
                                        zb_error *err);
 

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Credentials that a program prints: a credential_process, or the AWS command line. */
+#ifndef ZB_REMOTE_CRED_PROCESS_H
+#define ZB_REMOTE_CRED_PROCESS_H
+
+#include "cred.h"
+
+/* Runs the program and waits for it, a minute at most. `what` names it in messages, which have nothing
+   of its output. */
+enum zb_code zb__cred_run(const char *const *argv, const char *what, zb__cred *out, zb_error *err);
+
+/* Reads what such a program has printed: JSON. */
+enum zb_code zb__cred_parse(const char *text, size_t size, zb__cred *out, zb_error *err);
+
+#endif

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A fetch is one request, or several of equal parts where that is faster. The parts answer on the
+ * I/O thread, one after the other, so that a job needs no lock.
+ */
+#include "fetch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/latch.h"
+#include "base/pages.h"
+#include "io.h"
+#include "object.h"
+#include "remote.h"
+#include "zarrbridge/limits.h"
+
+#define MOST_PARTS 65536
+
+typedef struct job {
+    zb_fetch *fetch;
+    zb_fetch_fn done;
+    void *context;
+    zb__remote_object *opened; /* the handle to hand out; NULL where the fetch has one */
+    struct job *next;          /* while they are made */
+    bool owns_buffer;          /* the one of the fetch, until the job has begun */
+    size_t count, left;
+    zb__request parts[];
+} job;
+
+bool zb__key_is_document(const char *key) {
+    static const char *const names[] = {"zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"};
+    const char *slash = strrchr(key, '/'), *name = slash ? slash + 1 : key;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* ---- The end of a job ---- */
+
+static void free_job(job *j) {
+    zb__object_free(j->opened);
+    free(j);
+}
+
+/* The first error of the parts; and the versions of all are one. */
+static void judge(const job *j, zb_fetch *fetch) {
+    fetch->code = ZB_OK;
+    for (size_t i = 0; i < j->count; i++) {
+        if (j->parts[i].code) {
+            fetch->code = j->parts[i].code;
+            fetch->error = j->parts[i].error;
+            return;
+        }
+        if (i && !zb__version_same(&j->parts[0].version, &j->parts[i].version)) {
+            fetch->code = zb_fail(&fetch->error, ZB_ECONFLICT,
+                                  "%s/%s: the object has changed while it was read",
+                                  j->parts[i].store->base.label, j->parts[i].key);
+            return;
+        }
+    }
+}
+
+/* The bytes of all parts lie one behind the other; only at the object's end some are missing. */
+static size_t bytes_of(const job *j) {
+    size_t got = 0;
+    for (size_t i = 0; i < j->count; i++)
+        got += j->parts[i].got;
+    return got;
+}
+
+static bool is_cancelled(const job *j) {
+    for (size_t i = 0; i < j->count; i++) {
+        if (j->parts[i].code == ZB_ECANCELLED)
+            return true;
+    }
+    return false;
+}
+
+static void hand_out(job *j) {
+    zb_fetch *fetch = j->fetch;
+    j->opened->version = j->parts[0].version;
+    j->opened->version.size = j->parts[0].size;
+    fetch->info = zb__object_info(&j->opened->version);
+    fetch->object = &j->opened->base;
+    j->opened = NULL;
+}
+
+static void finish(job *j) {
+    zb_fetch *fetch = j->fetch;
+    if (j->count == 1 && !fetch->range.buffer)
+        fetch->range.buffer = j->parts[0].buffer;
+    if (!is_cancelled(j)) {
+        judge(j, fetch);
+        fetch->range.got = fetch->code ? 0 : bytes_of(j);
+        if (!fetch->code && j->opened)
+            hand_out(j);
+        j->done(j->context, fetch);
+    }
+    free_job(j);
+}
+
+static void part_done(zb__request *part) {
+    job *j = part->context;
+    if (--j->left == 0)
+        finish(j);
+}
+
+/* ---- Making jobs ---- */
+
+static size_t parts_of(const zb_fetch *fetch, uint64_t length) {
+    const uint64_t part = zb_limits_get()->remote_part_bytes;
+    if (!part || length <= part || (!fetch->object && fetch->range.offset == ZB_FROM_END))
+        return 1;
+    const uint64_t count = (length - 1) / part + 1;
+    return count < MOST_PARTS ? (size_t)count : MOST_PARTS;
+}
+
+static void fill(job *j, size_t i, zb_store *store, const zb__remote_object *object) {
+    zb_fetch *fetch = j->fetch;
+    j->parts[i] = (zb__request){.store = (zb__remote *)store,
+                                .method = ZB__GET,
+                                .key = object ? object->key : fetch->key,
+                                .pin = object ? &object->version : NULL,
+                                .group = j->context,
+                                .done = part_done,
+                                .context = j};
+}
+
+/* A range of known place in equal parts. */
+static enum zb_code fill_range(job *j, zb_store *store, uint64_t first, uint64_t length,
+                               zb_error *err) {
+    const zb__remote_object *object = (const zb__remote_object *)j->fetch->object;
+    if (j->count > 1 && !j->fetch->range.buffer) {
+        j->fetch->range.buffer = zb__pages_alloc((size_t)length + 1, NULL);
+        if (!j->fetch->range.buffer)
+            return zb_fail(err, ZB_ENOMEM, "no memory for a reply");
+        j->owns_buffer = true;
+    }
+    char *buffer = j->fetch->range.buffer;
+    const uint64_t each = length / j->count;
+    for (size_t i = 0; i < j->count; i++) {
+        fill(j, i, store, object);
+        const uint64_t begin = i * each, end = i + 1 < j->count ? begin + each : length;
+        j->parts[i].span = ZB__RANGE;
+        j->parts[i].offset = first + begin;
+        j->parts[i].length = (size_t)(end - begin);
+        j->parts[i].buffer = buffer ? buffer + begin : NULL;
+    }
+    return ZB_OK;
+}
+
+/* Of an object whose size is not known yet. */
+static enum zb_code fill_open(job *j, zb_store *store, zb_error *err) {
+    zb_fetch *fetch = j->fetch;
+    if (fetch->range.length != ZB_WHOLE && fetch->range.offset != ZB_FROM_END)
+        return fill_range(j, store, fetch->range.offset, fetch->range.length, err);
+    fill(j, 0, store, NULL);
+    zb__request *request = &j->parts[0];
+    if (fetch->range.length == ZB_WHOLE) {
+        request->span = ZB__ALL;
+        request->most = fetch->most;
+        request->any_encoding = zb__key_is_document(fetch->key);
+    } else {
+        request->span = ZB__SUFFIX;
+        request->length = fetch->range.length;
+        request->buffer = fetch->range.buffer;
+    }
+    return ZB_OK;
+}
+
+/* The part of a known object that the fetch means. */
+static enum zb_code place_of(const zb_fetch *fetch, uint64_t *first, uint64_t *length,
+                             zb_error *err) {
+    const zb__remote_object *object = (const zb__remote_object *)fetch->object;
+    const uint64_t size = object->version.size;
+    const zb_range *range = &fetch->range;
+    if (range->length == ZB_WHOLE && size > fetch->most)
+        return zb_fail(err, ZB_ELIMIT, "%s/%s: the object is larger than it may be",
+                       object->base.store->label, object->key);
+    *first = range->offset < size ? range->offset : size;
+    if (range->length == ZB_WHOLE)
+        *first = 0;
+    else if (range->offset == ZB_FROM_END)
+        *first = range->length < size ? size - range->length : 0;
+    *length = size - *first < range->length ? size - *first : range->length;
+    return ZB_OK;
+}
+
+static job *new_job(zb_fetch *fetch, uint64_t length, zb_store *store, zb_error *err) {
+    const size_t count = parts_of(fetch, length);
+    job *j = calloc(1, sizeof *j + count * sizeof *j->parts);
+    if (j && !fetch->object)
+        j->opened = zb__object_new(store, fetch->key);
+    if (!j || (!fetch->object && !j->opened)) {
+        free(j);
+        zb_fail(err, ZB_ENOMEM, "no memory for a request");
+        return NULL;
+    }
+    j->fetch = fetch;
+    j->count = j->left = count;
+    return j;
+}
+
+/* NULL: code is set; ZB_OK then means that nothing has to be asked for. */
+static job *make_job(zb_store *store, zb_fetch *fetch, zb_fetch_fn done, void *context,
+                     enum zb_code *code, zb_error *err) {
+    uint64_t first = fetch->range.offset, length = fetch->range.length;
+    *code = fetch->object ? place_of(fetch, &first, &length, err) : ZB_OK;
+    fetch->range.got = 0;
+    if (*code || (fetch->object && !length))
+        return NULL;
+    if (!length) {
+        *code = zb_fail(err, ZB_EINVAL, "an empty range opens no object");
+        return NULL;
+    }
+    if (length == ZB_WHOLE)
+        length = 0; /* one part */
+    job *j = new_job(fetch, length, store, err);
+    *code = j ? ZB_OK : ZB_ENOMEM;
+    if (!j)
+        return NULL;
+    j->done = done;
+    j->context = context;
+    *code = fetch->object ? fill_range(j, store, first, length, err) : fill_open(j, store, err);
+    if (!*code)
+        return j;
+    free_job(j);
+    return NULL;
+}
+
+/* ---- Submitting ---- */
+
+static enum zb_code prepare(zb__remote *store, zb_error *err) {
+    return store->protocol->prepare ? store->protocol->prepare(store, err) : ZB_OK;
+}
+
+/* All requests of the jobs as one list. */
+static zb__request *chain(job *jobs) {
+    zb__request *first = NULL, **end = &first;
+    for (job *j = jobs; j; j = j->next) {
+        for (size_t i = 0; i < j->count; i++) {
+            *end = &j->parts[i];
+            end = &j->parts[i].next;
+        }
+    }
+    return first;
+}
+
+static void free_jobs(job *jobs) {
+    for (job *next; jobs; jobs = next) {
+        next = jobs->next;
+        if (jobs->owns_buffer) {
+            free(jobs->fetch->range.buffer);
+            jobs->fetch->range.buffer = NULL;
+        }
+        free_job(jobs);
+    }
+}
+
+/* A fetch with nothing to ask for, or that cannot be made, is done at once: the list is begun as a
+   whole or not at all, and not for what is wrong with one of it. */
+enum zb_code zb__fetch_submit(zb_store *store, zb_fetch *list, zb_fetch_fn done, void *context,
+                              zb_error *err) {
+    job *jobs = NULL, **end = &jobs;
+    zb_fetch *at_once = NULL, *next;
+    enum zb_code code = prepare((zb__remote *)store, err);
+    for (zb_fetch *fetch = list; fetch && !code; fetch = next) {
+        enum zb_code made;
+        next = fetch->next;
+        *end = make_job(store, fetch, done, context, &made, &fetch->error);
+        fetch->code = made;
+        if (*end) {
+            end = &(*end)->next;
+        } else {
+            fetch->next = at_once;
+            at_once = fetch;
+        }
+    }
+    if (!code && jobs)
+        code = zb__io_submit(chain(jobs), err);
+    if (code)
+        free_jobs(jobs);
+    for (zb_fetch *fetch = code ? NULL : at_once; fetch; fetch = next) {
+        next = fetch->next;
+        done(context, fetch);
+    }
+    return code;
+}
+
+void zb__fetch_cancel(zb_store *store, void *context) {
+    zb__io_cancel((zb__remote *)store, context);
+}
+
+/* ---- Waiting ---- */
+
+static void fetch_done(void *context, zb_fetch *fetch) {
+    (void)fetch;
+    zb__latch_count_down(context);
+}
+
+static void request_done(zb__request *request) {
+    zb__latch_count_down(request->context);
+}
+
+enum zb_code zb__fetch_wait(zb_store *store, zb_fetch *list, zb_error *err) {
+    zb__latch done;
+    size_t count = 0;
+    for (const zb_fetch *fetch = list; fetch; fetch = fetch->next)
+        count++;
+    zb__latch_begin(&done, count);
+    enum zb_code code = zb__fetch_submit(store, list, fetch_done, &done, err);
+    if (!code)
+        zb__latch_wait(&done);
+    zb__latch_end(&done);
+    return code;
+}
+
+enum zb_code zb__request_wait(zb__request *request, zb_error *err) {
+    zb__latch done;
+    zb__latch_begin(&done, 1);
+    request->next = NULL;
+    request->done = request_done;
+    request->context = &done;
+    request->group = &done;
+    enum zb_code code = prepare(request->store, err);
+    if (!code)
+        code = zb__io_submit(request, err);
+    if (!code) {
+        zb__latch_wait(&done);
+        code = request->code;
+        if (code && err)
+            *err = request->error;
+    }
+    zb__latch_end(&done);
+    return code;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* The requests of the store interface (zb_fetch) as requests of the engine. */
+#ifndef ZB_REMOTE_FETCH_H
+#define ZB_REMOTE_FETCH_H
+
+#include "request.h"
+
+/* As submit() and cancel() of zb_store_ops. */
+enum zb_code zb__fetch_submit(zb_store *store, zb_fetch *list, zb_fetch_fn done, void *context,
+                              zb_error *err);
+void zb__fetch_cancel(zb_store *store, void *context);
+
+/* Submits and waits. What each fetch has come to is in its code; an error: none was begun. */
+enum zb_code zb__fetch_wait(zb_store *store, zb_fetch *list, zb_error *err);
+
+/* Sends one request that a protocol has made, and waits for its answer. */
+enum zb_code zb__request_wait(zb__request *request, zb_error *err);
+
+/* Is the key that of a document, which is asked for whole? */
+bool zb__key_is_document(const char *key);
+
+#endif

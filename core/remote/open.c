@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* The module's entry: stores on the network by their names, and the operations that wait. */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/clock.h"
+#include "fetch.h"
+#include "http.h"
+#include "io.h"
+#include "object.h"
+#include "remote.h"
+#ifdef ZB_HAVE_S3
+#include "s3.h"
+#endif
+#include "store/module.h"
+#include "zarrbridge/limits.h"
+
+/* The bytes of an object that come with its opening: most small ones, whole. */
+#define HEAD_BYTES 65536
+
+/* ---- Operations ---- */
+
+static enum zb_code fetch_one(zb_store *store, zb_fetch *fetch, zb_error *err) {
+    enum zb_code code = zb__fetch_wait(store, fetch, err);
+    if (!code && fetch->code) {
+        code = fetch->code;
+        if (err)
+            *err = fetch->error;
+    }
+    return code;
+}
+
+/* A document comes whole, since that is all that is done with it. */
+static enum zb_code remote_open(zb_store *store, const char *key, zb_object **out,
+                                zb_object_info *info, zb_error *err) {
+    zb_fetch fetch = {.key = key, .range = {.length = HEAD_BYTES}};
+    if (zb__key_is_document(key)) {
+        fetch.range.length = ZB_WHOLE;
+        fetch.most = zb_limits_get()->consolidated_bytes;
+    }
+    enum zb_code code = fetch_one(store, &fetch, err);
+    if (code) {
+        free(fetch.range.buffer);
+        return code;
+    }
+    zb__remote_object *object = (zb__remote_object *)fetch.object;
+    object->head = fetch.range.buffer;
+    object->head_size = fetch.range.got;
+    *out = &object->base;
+    if (info)
+        *info = fetch.info;
+    return ZB_OK;
+}
+
+static void remote_close(zb_object *object) {
+    zb__object_free((zb__remote_object *)object);
+}
+
+static enum zb_code first_error(const zb_fetch *list, zb_error *err) {
+    for (; list; list = list->next) {
+        if (list->code) {
+            if (err)
+                *err = list->error;
+            return list->code;
+        }
+    }
+    return ZB_OK;
+}
+
+static enum zb_code remote_read(zb_object *object, zb_range *ranges, size_t count, zb_error *err) {
+    zb_fetch *fetches = calloc(count ? count : 1, sizeof *fetches), *list = NULL, **end = &list;
+    if (!fetches)
+        return zb_fail(err, ZB_ENOMEM, "no memory for requests");
+    for (size_t i = 0; i < count; i++) {
+        if (zb__object_from_head((zb__remote_object *)object, &ranges[i]))
+            continue;
+        fetches[i] = (zb_fetch){.object = object, .range = ranges[i]};
+        *end = &fetches[i];
+        end = &fetches[i].next;
+    }
+    /* The order of the list is lost where some are done at once; the places stay. */
+    enum zb_code code = list ? zb__fetch_wait(object->store, list, err) : ZB_OK;
+    for (size_t i = 0; i < count && !code; i++) {
+        if (fetches[i].object)
+            ranges[i].got = fetches[i].range.got;
+        fetches[i].next = i + 1 < count ? &fetches[i + 1] : NULL;
+    }
+    if (!code)
+        code = first_error(count ? fetches : NULL, err);
+    free(fetches);
+    return code;
+}
+
+/* One byte tells as much as a HEAD, and errors come with their words. */
+static enum zb_code remote_stat(zb_store *store, const char *key, zb_object_info *info,
+                                zb_error *err) {
+    char byte;
+    zb_fetch fetch = {.key = key, .range = {.length = 1, .buffer = &byte}};
+    enum zb_code code = fetch_one(store, &fetch, err);
+    if (!code && info)
+        *info = fetch.info;
+    zb__object_free((zb__remote_object *)fetch.object);
+    return code;
+}
+
+static enum zb_code remote_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+                                zb_error *err) {
+    zb__remote *remote = (zb__remote *)store;
+    if (!remote->protocol->list)
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "%s: names cannot be listed over plain HTTP: only nodes that consolidated "
+                       "metadata name, or whose path is given, can be found",
+                       store->label);
+    return remote->protocol->list(remote, prefix, fn, context, err);
+}
+
+static void remote_destroy(zb_store *store) {
+    zb__remote *remote = (zb__remote *)store;
+    zb__io_leave(remote);
+    if (remote->protocol->destroy)
+        remote->protocol->destroy(remote);
+    free(remote->ca_file);
+    free(remote);
+}
+
+static const zb_store_ops remote_ops = {
+    .version = ZB_STORE_OPS_VERSION,
+    .name = "remote",
+    .open = remote_open,
+    .read = remote_read,
+    .close = remote_close,
+    .stat = remote_stat,
+    .list = remote_list,
+    .submit = zb__fetch_submit,
+    .cancel = zb__fetch_cancel,
+    .destroy = remote_destroy,
+};
+
+/* ---- Opening ---- */
+
+#define KIB 1024u
+
+static int64_t fresh_of(const zb_limits *limits) {
+    const uint64_t most = INT64_MAX / ZB__SECOND;
+    const uint64_t seconds = limits->remote_fresh_seconds;
+    return seconds < most ? (int64_t)seconds * ZB__SECOND : INT64_MAX;
+}
+
+static zb_store_hints hints_of(const zb__protocol *protocol) {
+    const zb_limits *limits = zb_limits_get();
+    return (zb_store_hints){.gap = 32 * KIB,
+                            .max_request = 8 * KIB * KIB,
+                            .can_list = protocol->list != NULL,
+                            .in_flight = (uint32_t)limits->remote_requests,
+                            .part = limits->remote_part_bytes,
+                            .window = limits->remote_window_bytes,
+                            .fresh = fresh_of(limits)};
+}
+
+/* The variables are read here, by the thread that opens, and not by the I/O thread: a program may
+   set others meanwhile. */
+static enum zb_code find_authorities(zb__remote *remote, zb_error *err) {
+    static const char *const variables[] = {"AWS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables && !remote->ca_file; i++) {
+        const char *file = getenv(variables[i]);
+        if (!file || !*file)
+            continue;
+        remote->ca_file = strdup(file);
+        if (!remote->ca_file)
+            return zb_fail(err, ZB_ENOMEM, "no memory for a file name");
+    }
+    return ZB_OK;
+}
+
+/* Sets protocol and state of the store. */
+static enum zb_code open_protocol(const char *name, zb__remote *remote, char **label,
+                                  zb_error *err) {
+    if (strncasecmp(name, "s3://", 5) != 0)
+        return zb__http_open(name, remote, label, err);
+#ifdef ZB_HAVE_S3
+    return zb__s3_open(name, remote, label, err);
+#else
+    return zb_fail(err, ZB_EUNSUPPORTED,
+                   "s3:// names are not understood: libexpat or libinih was missing when this "
+                   "library was built");
+#endif
+}
+
+static enum zb_code open_url(const char *name, const zb__module_host *host, zb_store **out,
+                             zb_error *err) {
+    zb__remote *remote = calloc(1, sizeof *remote);
+    char *label = NULL;
+    if (!remote)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a store");
+    enum zb_code code = open_protocol(name, remote, &label, err);
+    const bool is_open = code == ZB_OK;
+    if (!code)
+        code = find_authorities(remote, err);
+    if (!code)
+        code = host->store_init(&remote->base, &remote_ops, hints_of(remote->protocol), label, err);
+    if (!code) {
+        code = zb__io_enter(remote, err);
+        if (code)
+            free(remote->base.label);
+    }
+    free(label);
+    if (!code) {
+        *out = &remote->base;
+        return ZB_OK;
+    }
+    if (is_open && remote->protocol->destroy)
+        remote->protocol->destroy(remote);
+    free(remote->ca_file);
+    free(remote);
+    return code;
+}
+
+ZB_API const zb__module zb__remote_module = {
+    .version = ZB_VERSION, .store_size = sizeof(zb_store), .open = open_url};

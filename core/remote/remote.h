@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* A store on the network: the head of all kinds of them. */
+#ifndef ZB_REMOTE_REMOTE_H
+#define ZB_REMOTE_REMOTE_H
+
+#include "line.h"
+#include "request.h"
+
+struct zb__remote {
+    zb_store base;
+    const zb__protocol *protocol;
+    void *state;      /* the protocol's */
+    bool missing_403; /* an object that may not be read counts as missing */
+    char *ca_file;    /* certificates of authorities; NULL: libcurl's */
+    zb__line line;    /* guarded by the engine's lock */
+};
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Stores in S3, and in services that speak as S3 does. */
+#ifndef ZB_REMOTE_S3_H
+#define ZB_REMOTE_S3_H
+
+#include "cred.h"
+#include "request.h"
+#include "url.h"
+
+/* The protocol's state of a store. */
+typedef struct zb__s3 {
+    zb__s3_name name;
+    zb__url endpoint; /* base NULL: AWS, whose endpoint follows from the region */
+    zb__cred_places places;
+    bool path_style, anon, requester_pays;
+    /* ---- Guarded by a lock of s3.c, which no thread holds while it waits for anything */
+    char region[32];
+    char *base; /* the bucket's URL */
+    zb__cred cred;
+    bool is_known;        /* cred is what there is, if only nothing */
+    enum zb_code code;    /* not ZB_OK: why there are no credentials, or none that are valid */
+    zb_error error;       /* with code */
+    int64_t tried;        /* monotonic time of the last search that failed, nanoseconds */
+    int64_t clock_behind; /* this machine's clock, seconds */
+} zb__s3;
+
+/* Sets protocol and state of the store; *label is its name for messages, malloc'ed. */
+enum zb_code zb__s3_open(const char *name, zb__remote *store, char **label, zb_error *err);
+
+/* Are requests signed? After prepare(). */
+bool zb__s3_is_signed(const zb__s3 *s3);
+
+/* As list() of zb__protocol. */
+enum zb_code zb__s3_list(zb__remote *store, const char *prefix, zb_list_fn fn, void *context,
+                         zb_error *err);
+
+#endif

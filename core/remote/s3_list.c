@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Listings of S3, page by page. A page begins behind the last name of the one before: the tokens that
+ * servers hand out have bytes that not every libcurl signs as servers do. Before 8.19 it signs a plus
+ * in a query as a blank, however it is written.
+ */
+#include <curl/curl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fetch.h"
+#include "remote.h"
+#include "s3.h"
+#include "s3_xml.h"
+
+/* A page has 1000 names of 1024 bytes, which XML may write six times as long, and some words on each. */
+#define MOST_PAGE (16u * 1024u * 1024u)
+
+#define LONGEST_NAME 4096
+
+#define SIGNS_PLUS 0x081300
+
+/* All that S3 sorts before it comes behind a prefix. */
+#define LAST_OF_ALL "\xf4\x8f\xbf\xbf"
+
+typedef struct listing {
+    const char *prefix; /* of the keys */
+    size_t length;
+    zb_list_fn fn;
+    void *context;
+    char *last; /* the last name of the pages so far: a key or a prefix */
+    char *seen; /* the last one of the pages before this one; NULL: this is the first */
+    bool last_is_prefix, is_ended;
+    bool avoids_plus; /* a plus in a query would be signed wrongly */
+} listing;
+
+static enum zb_code keep_last(listing *l, const char *key, bool is_prefix, zb_error *err) {
+    if (l->last && strcmp(key, l->last) <= 0)
+        return ZB_OK; /* keys come before prefixes in a page */
+    char *copy = strdup(key);
+    if (!copy)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a name");
+    free(l->last);
+    l->last = copy;
+    l->last_is_prefix = is_prefix;
+    return ZB_OK;
+}
+
+static enum zb_code take(void *context, const char *key, bool is_prefix, zb_error *err) {
+    listing *l = context;
+    char name[LONGEST_NAME + 1];
+    if (l->seen && strcmp(key, l->seen) <= 0)
+        return ZB_OK; /* the page begins before what it has to begin behind */
+    if (strncmp(key, l->prefix, l->length) != 0)
+        return zb_fail(err, ZB_EIO, "the server lists names that were not asked for");
+    const char *begin = key + l->length;
+    size_t length = strlen(begin);
+    if (is_prefix && length && begin[length - 1] == '/')
+        length--;
+    if (length > LONGEST_NAME || memchr(begin, '/', length))
+        return zb_fail(err, ZB_EIO, "the server lists names that were not asked for");
+    memcpy(name, begin, length);
+    name[length] = '\0';
+    const zb_list_entry entry = {.name = name, .is_prefix = is_prefix};
+    if (length && !l->is_ended) /* an object may have the prefix itself as its key */
+        l->is_ended = l->fn(l->context, &entry) != 0;
+    return keep_last(l, key, is_prefix, err);
+}
+
+/* A name behind which the next page begins: the last one of the page before, or one that is less and
+   can be signed. What stands between them is listed twice. */
+static void add_begin(const listing *l, zb__text *text) {
+    const char *plus = l->avoids_plus ? strchr(l->last, '+') : NULL;
+    char *begin = strndup(l->last, plus ? (size_t)(plus - l->last) : strlen(l->last));
+    if (!begin) {
+        zb__text_fail(text);
+        return;
+    }
+    zb__text_add(text, "&start-after=");
+    zb__url_encode(text, begin, false);
+    zb__url_encode(text, plus ? "*" LAST_OF_ALL : l->last_is_prefix ? LAST_OF_ALL : "", false);
+    free(begin);
+}
+
+static char *query_of(const listing *l) {
+    zb__text text = {.data = NULL};
+    zb__text_add(&text, "delimiter=%2F&list-type=2&prefix=");
+    zb__url_encode(&text, l->prefix, false);
+    if (l->last)
+        add_begin(l, &text);
+    return zb__text_take(&text, NULL);
+}
+
+static enum zb_code get_page(zb__remote *store, listing *l, bool *is_truncated, zb_error *err) {
+    char *query = query_of(l);
+    if (!query)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a request");
+    zb__request request = {
+        .store = store, .method = ZB__GET, .query = query, .span = ZB__ALL, .most = MOST_PAGE};
+    free(l->seen);
+    l->seen = l->last ? strdup(l->last) : NULL;
+    enum zb_code code = l->last && !l->seen ? zb_fail(err, ZB_ENOMEM, "no memory for a name")
+                                            : zb__request_wait(&request, err);
+    if (!code) {
+        code = zb__s3_page_parse(request.buffer, request.got, take, l, is_truncated, err);
+        if (!code && *is_truncated && (!l->last || (l->seen && strcmp(l->last, l->seen) == 0)))
+            code = zb_fail(err, ZB_EIO, "the server's list of names does not go on");
+        if (code)
+            zb_error_prefix(err, code, "%s: '%s'", store->base.label, l->prefix);
+    }
+    free(request.buffer);
+    free(query);
+    return code;
+}
+
+/* Finds out how requests are signed, which credentials tell. */
+static enum zb_code check_prefix(zb__remote *store, listing *l, zb_error *err) {
+    const curl_version_info_data *curl = curl_version_info(CURLVERSION_NOW);
+    enum zb_code code = store->protocol->prepare(store, err);
+    l->avoids_plus = !code && curl->version_num < SIGNS_PLUS && zb__s3_is_signed(store->state);
+    if (code || !l->avoids_plus || !strchr(l->prefix, '+'))
+        return code;
+    return zb_fail(
+        err, ZB_EUNSUPPORTED,
+        "%s: names below '%s' cannot be listed: libcurl %s signs no query with a plus as "
+        "S3 wants it, 8.19 does (consolidated metadata are read without a listing)",
+        store->base.label, l->prefix, curl->version);
+}
+
+enum zb_code zb__s3_list(zb__remote *store, const char *prefix, zb_list_fn fn, void *context,
+                         zb_error *err) {
+    zb__s3 *s3 = store->state;
+    listing l = {.fn = fn, .context = context};
+    char *keys = NULL;
+    bool goes_on = true;
+    if (asprintf(&keys, "%s%s%s", s3->name.prefix, prefix, *prefix ? "/" : "") < 0)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a name");
+    l.prefix = keys;
+    l.length = strlen(keys);
+    enum zb_code code = check_prefix(store, &l, err);
+    while (goes_on && !code && !l.is_ended)
+        code = get_page(store, &l, &goes_on, err);
+    free(l.last);
+    free(l.seen);
+    free(keys);
+    return code;
+}

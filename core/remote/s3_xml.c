@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+#include "s3_xml.h"
+
+#include <expat.h>
+#include <limits.h>
+#include <string.h>
+#include <strings.h>
+
+#define MOST_DEPTH 16
+#define MOST_TEXT 4096 /* a key has 1024 bytes at most */
+#define MOST_NAME 32
+
+/* The elements that are open, by name, and the text of the innermost one. */
+typedef struct reader {
+    XML_Parser parser;
+    char names[MOST_DEPTH][MOST_NAME];
+    unsigned depth;
+    char text[MOST_TEXT + 1];
+    size_t length;
+    void (*end)(struct reader *r); /* of an element without others in it */
+    enum zb_code code;
+    zb_error *err;
+    /* ---- of an error */
+    zb__s3_error *error;
+    /* ---- of a page */
+    zb__s3_entry_fn fn;
+    void *context;
+    bool is_page, is_truncated, says_truncated;
+} reader;
+
+static void stop(reader *r, enum zb_code code) {
+    r->code = code;
+    XML_StopParser(r->parser, XML_FALSE);
+}
+
+static void stop_with(reader *r, const char *why) {
+    stop(r, zb_fail(r->err, ZB_EIO, "%s", why));
+}
+
+static const char *without_namespace(const char *name) {
+    const char *colon = strrchr(name, ':');
+    return colon ? colon + 1 : name;
+}
+
+static void XMLCALL on_start(void *context, const char *name, const char **attributes) {
+    reader *r = context;
+    (void)attributes;
+    name = without_namespace(name);
+    r->length = 0;
+    if (r->depth == MOST_DEPTH) {
+        stop_with(r, "the XML is nested too deep");
+        return;
+    }
+    /* A longer name is none that counts. */
+    const size_t length = strlen(name);
+    memcpy(r->names[r->depth], length < MOST_NAME ? name : "", length < MOST_NAME ? length + 1 : 1);
+    r->depth++;
+}
+
+static void XMLCALL on_text(void *context, const char *text, int count) {
+    reader *r = context;
+    const size_t size = (size_t)count;
+    if (size > MOST_TEXT - r->length) {
+        stop_with(r, "a text of the XML is too long");
+        return;
+    }
+    memcpy(r->text + r->length, text, size);
+    r->length += size;
+}
+
+static void XMLCALL on_end(void *context, const char *name) {
+    reader *r = context;
+    (void)name;
+    r->text[r->length] = '\0';
+    r->end(r);
+    r->length = 0;
+    if (r->depth) /* the parser has stopped where an element was not taken in */
+        r->depth--;
+}
+
+/* A document type could define entities without end. */
+static void XMLCALL on_doctype(void *context, const char *name, const char *system_id,
+                               const char *public_id, int has_subset) {
+    (void)name, (void)system_id, (void)public_id, (void)has_subset;
+    stop_with(context, "the XML has a document type");
+}
+
+static bool is_at(const reader *r, unsigned depth, const char *parent, const char *name) {
+    return r->depth == depth && strcmp(r->names[depth - 1], name) == 0 &&
+           (!parent || (depth > 1 && strcmp(r->names[depth - 2], parent) == 0));
+}
+
+static bool parse(reader *r, const char *text, size_t size) {
+    r->parser = size <= INT_MAX ? XML_ParserCreate(NULL) : NULL;
+    if (!r->parser)
+        return false;
+    XML_SetUserData(r->parser, r);
+    XML_SetElementHandler(r->parser, on_start, on_end);
+    XML_SetCharacterDataHandler(r->parser, on_text);
+    XML_SetStartDoctypeDeclHandler(r->parser, on_doctype);
+    const bool is_whole = XML_Parse(r->parser, text, (int)size, 1) == XML_STATUS_OK;
+    const bool lacks = XML_GetErrorCode(r->parser) == XML_ERROR_NO_MEMORY;
+    XML_ParserFree(r->parser);
+    if (lacks && !r->code)
+        r->code = zb_fail(r->err, ZB_ENOMEM, "no memory for XML");
+    return is_whole;
+}
+
+/* ---- Errors ---- */
+
+static void keep_word(const reader *r, char *out, size_t room) {
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._";
+    if (r->length < room && strspn(r->text, letters) == r->length)
+        memcpy(out, r->text, r->length + 1);
+}
+
+static void end_in_error(reader *r) {
+    if (r->depth < 2 || strcmp(r->names[r->depth - 2], "Error") != 0)
+        return;
+    if (is_at(r, r->depth, "Error", "Code"))
+        keep_word(r, r->error->code, sizeof r->error->code);
+    else if (is_at(r, r->depth, "Error", "Region"))
+        keep_word(r, r->error->region, sizeof r->error->region);
+}
+
+void zb__s3_error_parse(const char *text, size_t size, zb__s3_error *out) {
+    reader r = {.end = end_in_error, .error = out};
+    *out = (zb__s3_error){.code = ""};
+    parse(&r, text, size); /* the body may be cut */
+}
+
+/* ---- Pages ---- */
+
+static void end_in_page(reader *r) {
+    if (is_at(r, 1, NULL, "ListBucketResult"))
+        r->is_page = true;
+    if (strcmp(r->names[0], "ListBucketResult") != 0)
+        return;
+    const bool is_prefix = is_at(r, 3, "CommonPrefixes", "Prefix");
+    if (is_prefix || is_at(r, 3, "Contents", "Key")) {
+        const enum zb_code code = r->fn(r->context, r->text, is_prefix, r->err);
+        if (code)
+            stop(r, code);
+    } else if (is_at(r, 2, NULL, "IsTruncated")) {
+        r->says_truncated = true;
+        r->is_truncated = strcasecmp(r->text, "true") == 0;
+    }
+}
+
+enum zb_code zb__s3_page_parse(const char *text, size_t size, zb__s3_entry_fn fn, void *context,
+                               bool *is_truncated, zb_error *err) {
+    reader r = {.end = end_in_page, .fn = fn, .context = context, .err = err};
+    const bool is_whole = parse(&r, text, size);
+    if (r.code)
+        return r.code;
+    if (!is_whole || !r.is_page || !r.says_truncated)
+        return zb_fail(err, ZB_EIO, "the server's list of names is not one of S3");
+    *is_truncated = r.is_truncated;
+    return ZB_OK;
+}

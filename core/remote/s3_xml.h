@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* What S3 says in XML, which is untrusted: errors, and pages of listings. expat reads it. */
+#ifndef ZB_REMOTE_S3_XML_H
+#define ZB_REMOTE_S3_XML_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "zarrbridge/error.h"
+
+/* "" where the text does not say. Letters, digits, '-', '.' and '_' only. */
+typedef struct zb__s3_error {
+    char code[64];
+    char region[32];
+} zb__s3_error;
+
+/* Reads as much of an error's body as there is. What is no XML says nothing. */
+void zb__s3_error_parse(const char *text, size_t size, zb__s3_error *out);
+
+/* Called for each key, and each prefix that stands for keys. Not ZB_OK: ends the reading. */
+typedef enum zb_code (*zb__s3_entry_fn)(void *context, const char *key, bool is_prefix,
+                                        zb_error *err);
+
+/* Reads a page of ListObjectsV2. ZB_EIO for what is none; else what fn has returned. */
+enum zb_code zb__s3_page_parse(const char *text, size_t size, zb__s3_entry_fn fn, void *context,
+                               bool *is_truncated, zb_error *err);
+
+#endif

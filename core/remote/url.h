@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names of stores on the network. libcurl takes URLs apart. The name of a store in S3 is no URL:
+ * what follows its bucket is the beginning of its keys, as they are.
+ */
+#ifndef ZB_REMOTE_URL_H
+#define ZB_REMOTE_URL_H
+
+#include <stdbool.h>
+
+#include "base/text.h"
+#include "zarrbridge/error.h"
+
+typedef struct zb__url {
+    char *base;    /* scheme, host, port and path, encoded, without a slash at the end */
+    char *query;   /* that goes with every key, with its question mark; or "" */
+    char *label;   /* for messages: without query, user and options */
+    char *options; /* what follows the '#', or "" */
+} zb__url;
+
+/* ZB_EINVAL; the caller clears *out on success. A name with a user or a password is refused, as is a
+   query that was signed for a single object. The message of an error has nothing of the name. */
+enum zb_code zb__url_parse(const char *name, zb__url *out, zb_error *err);
+void zb__url_clear(zb__url *url);
+
+/* The URL of a key, malloc'ed; NULL: no memory. */
+char *zb__url_of_key(const zb__url *url, const char *key);
+char *zb__url_label(const zb__url *url);
+
+/* The same URL with a label of the host before its host: of a bucket that has a host of its own.
+   False: that cannot be, as the host is an address. *err is set where memory is short. */
+enum zb_code zb__url_with_host_label(const zb__url *url, const char *label, char **base, bool *can,
+                                     zb_error *err);
+
+/* Appends a text with all bytes encoded but letters, digits and "-._~", which is what signatures are
+   made of; and slashes, in a path. */
+void zb__url_encode(zb__text *text, const char *plain, bool is_path);
+
+/* The name of a store in S3. */
+typedef struct zb__s3_name {
+    char *bucket;
+    char *prefix;  /* of all keys, "" or with a slash at its end; not encoded */
+    char *label;   /* s3://bucket/prefix, without the slash */
+    char *options; /* what follows the last '#', or "" */
+} zb__s3_name;
+
+enum zb_code zb__s3_name_parse(const char *name, zb__s3_name *out, zb_error *err);
+void zb__s3_name_clear(zb__s3_name *name);
+
+#endif

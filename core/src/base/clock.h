@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* The time between two moments of a process. */
+#ifndef ZB_BASE_CLOCK_H
+#define ZB_BASE_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+#define ZB__SECOND 1000000000ll
+
+/* CLOCK_MONOTONIC in nanoseconds. */
+static inline int64_t zb__now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * ZB__SECOND + now.tv_nsec;
+}
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Waiting until a number of things have happened, in whatever threads. */
+#ifndef ZB_BASE_LATCH_H
+#define ZB_BASE_LATCH_H
+
+#include <pthread.h>
+#include <stddef.h>
+
+typedef struct zb__latch {
+    pthread_mutex_t lock;
+    pthread_cond_t all_done;
+    size_t left;
+} zb__latch;
+
+void zb__latch_begin(zb__latch *latch, size_t count);
+void zb__latch_count_down(zb__latch *latch); /* any thread */
+void zb__latch_wait(zb__latch *latch);
+void zb__latch_end(zb__latch *latch);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/thread.h"
+
+#include <signal.h>
+
+int zb__thread_start(pthread_t *out, void *(*run)(void *), void *context) {
+    pthread_t thread;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int failed = pthread_create(&thread, NULL, run, context);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failed)
+        return failed;
+    if (out)
+        *out = thread;
+    else
+        pthread_detach(thread);
+    return 0;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "node/served.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fork.h"
+#include "model/block.h"
+#include "node/document.h"
+#include "node/node.h"
+#include "zarrbridge/sys/store.h"
+
+/* Shared by the store and the node that it came with. Its document is the node's, too. */
+struct zb__served {
+    zb_attachment base;
+    atomic_int refs;
+    char *owner; /* path of the group that has the block */
+    zb_json *document;
+    const zb_json *map;
+    const zb_json **entries; /* by name */
+    size_t count;
+    uint64_t changes; /* of the store, when it was read */
+};
+
+/* Guards the `served` of all stores. No other lock is taken under it. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void init(void) {
+    static zb__fork_guard guard = {.lock = &lock};
+    zb__fork_guard_add(&guard);
+}
+
+void zb__served_release(zb__served *served) {
+    if (!served || atomic_fetch_sub(&served->refs, 1) != 1)
+        return;
+    zb_json_free(served->document);
+    free(served->entries);
+    free(served->owner);
+    free(served);
+}
+
+static void release_attached(zb_attachment *attached) {
+    zb__served_release((zb__served *)attached);
+}
+
+static bool is_covered(const char *path, const char *owner) {
+    return strcmp(path, owner) == 0 || zb__path_below(path, owner) != NULL;
+}
+
+/* The store's block, with a reference for the caller, if it is not outdated and covers the path. */
+static zb__served *find(zb_store *store, const char *path) {
+    if (store->hints.is_local)
+        return NULL;
+    pthread_once(&once, init);
+    pthread_mutex_lock(&lock);
+    zb__served *served = (zb__served *)store->served;
+    if (served && served->changes == zb_store_changes(store) && is_covered(path, served->owner))
+        atomic_fetch_add(&served->refs, 1);
+    else
+        served = NULL;
+    pthread_mutex_unlock(&lock);
+    return served;
+}
+
+/* NULL when memory runs out. */
+static zb__served *new_served(const zb_node *group, const zb_json *map, uint64_t changes) {
+    zb__served *served = calloc(1, sizeof *served);
+    if (!served)
+        return NULL;
+    atomic_init(&served->refs, 1);
+    served->base.release = release_attached;
+    served->owner = strdup(group->path);
+    served->entries = zb__block_entries(map, &served->count);
+    if (!served->owner || !served->entries) {
+        zb__served_release(served);
+        return NULL;
+    }
+    served->document = group->document;
+    served->map = map;
+    served->changes = changes;
+    return served;
+}
+
+/* Puts `served` (NULL: none) in the place of what the store has, unless that is of a group above. A
+   group without a block takes away the one that it had. */
+static void attach(zb_store *store, const char *owner, zb__served *served) {
+    pthread_once(&once, init);
+    pthread_mutex_lock(&lock);
+    zb__served *old = (zb__served *)store->served;
+    bool is_current = old && old->changes == zb_store_changes(store);
+    bool is_same = old && strcmp(old->owner, owner) == 0;
+    bool stays = old && !is_same && (!served || (is_current && is_covered(owner, old->owner)));
+    if (!stays) {
+        store->served = (zb_attachment *)served;
+        if (served)
+            atomic_fetch_add(&served->refs, 1);
+    }
+    pthread_mutex_unlock(&lock);
+    if (!stays)
+        zb__served_release(old);
+}
+
+void zb__served_keep(zb_node *group, uint64_t changes) {
+    zb_store *store = group->store;
+    if (store->hints.is_local || group->array)
+        return;
+    const zb_json *block = zb_json_get(group->document, ZB__CONSOLIDATED);
+    const zb_json *map = zb_json_get(block, "metadata");
+    const bool serves = zb_json_kind_of(map) == ZB_JSON_OBJECT && zb_json_first(map);
+    zb__served *served = serves ? new_served(group, map, changes) : NULL;
+    group->served = served; /* owns the document from here on */
+    attach(store, group->path, served);
+}
+
+const zb_json *zb__served_map(zb_store *store, const char *path, const char **relative,
+                              zb__served **hold) {
+    *hold = find(store, path);
+    if (!*hold)
+        return NULL;
+    const char *below = zb__path_below(path, (*hold)->owner);
+    *relative = below ? below : "";
+    return (*hold)->map;
+}
+
+char *zb__served_text(zb_store *store, const char *path, size_t *size) {
+    zb__served *served = find(store, path);
+    const char *relative = served ? zb__path_below(path, served->owner) : NULL;
+    const zb_json *entry =
+        relative ? zb__block_find(served->entries, served->count, relative) : NULL;
+    char *text = zb_json_kind_of(entry) == ZB_JSON_OBJECT ? zb_json_print(entry) : NULL;
+    zb__served_release(served);
+    if (text)
+        *size = strlen(text);
+    return text;
+}

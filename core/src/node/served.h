@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Documents of a distant store that come from consolidated metadata.
+ *
+ * A local store is asked for each document, since a block may be old. Of a store that is not local
+ * each document is a way to a server and back: what the block says that was read last describes the
+ * nodes below its owner, until a node with a block is read again, or something is changed through
+ * the store. What the block does not have is asked for. Changes never start from these documents:
+ * they read the store's own.
+ */
+#ifndef ZB_NODE_SERVED_H
+#define ZB_NODE_SERVED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "zarrbridge/node.h"
+
+typedef struct zb__served zb__served;
+
+/* Remembers the block of a group that has just been read from its store, if it has one and the store
+   is not local. changes: of the store, before it was read (zb_store_changes). */
+void zb__served_keep(zb_node *group, uint64_t changes);
+
+/* The text of the document at path, which the caller frees; NULL where it is not served. */
+char *zb__served_text(zb_store *store, const char *path, size_t *size);
+
+/* The block that covers the node at path: the map of its entries, and the path as they have it (a
+   part of `path`). NULL when there is none. The caller releases *hold after use. */
+const zb_json *zb__served_map(zb_store *store, const char *path, const char **relative,
+                              zb__served **hold);
+void zb__served_release(zb__served *served); /* NULL is allowed */
+
+#endif

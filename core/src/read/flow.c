@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+#include "read/flow.h"
+
+#include <pthread.h>
+
+#include "base/pool.h"
+#include "node/node.h"
+#include "read/flow_state.h"
+
+/* For a store that does not say. */
+#define IN_FLIGHT 16
+#define WINDOW ((uint64_t)64 << 20)
+
+/* Sends requests as long as there is room, and lets keys in when nobody wants any. */
+static void pump(zb__flow *f) {
+    zb__flow_send(f);
+    while (!f->code && !f->wanting.first && f->admitted < f->count && f->open < 2 * f->most &&
+           f->ready.count < f->most)
+        zb__flow_admit(f);
+}
+
+/* ---- Steps -------------------------------------------------------------------------------- */
+
+/* What is held stays charged until its item ends. */
+static void charge_held(zb__ask *ask) {
+    if (ask->data || ask->size == 0 || ask->item->is_missing)
+        return;
+    ask->item->charged += ask->charged;
+    ask->charged = 0;
+}
+
+/* Takes one step, if there is one to take. Called with the lock, which it lets go meanwhile. */
+static bool take_step(zb__flow *f, zb__scratch *scratch) {
+    zb__ask *ask = f->code ? NULL : zb__flow_take(&f->ready);
+    if (!ask)
+        return false;
+    if (ask->item->is_outdated) {
+        zb__flow_end_ask(f, ask);
+        return true;
+    }
+    size_t idle = zb__pool_width() - 1 - f->called;
+    size_t helpers = f->ready.count < idle ? f->ready.count : idle;
+    f->called += helpers;
+    f->stepping++;
+    pthread_mutex_unlock(&f->lock);
+    zb__ask_list more = {0};
+    zb_error error;
+    zb__pool_call(f->job, helpers);
+    enum zb_code code = zb__item_step(ask, &more, scratch, &error);
+    pthread_mutex_lock(&f->lock);
+    f->stepping--;
+    if (code)
+        zb__flow_fail(f, code, &error);
+    zb__flow_add(f, &more);
+    charge_held(ask);
+    zb__flow_end_ask(f, ask);
+    return true;
+}
+
+/* Takes steps until there is none. Called with the lock. */
+static void drain(zb__flow *f, zb__scratch *scratch) {
+    do {
+        zb__flow_take_answers(f);
+        pump(f);
+    } while (take_step(f, scratch));
+}
+
+static void nudge_caller(zb__flow *f) {
+    pthread_mutex_lock(&f->answer_lock);
+    f->is_nudged = true;
+    pthread_cond_signal(&f->answer_came);
+    pthread_mutex_unlock(&f->answer_lock);
+}
+
+static enum zb_code help(void *context, size_t i, zb__scratch *scratch, zb_error *err) {
+    (void)i;
+    (void)err;
+    zb__flow *f = context;
+    pthread_mutex_lock(&f->lock);
+    drain(f, scratch);
+    f->called--;
+    pthread_mutex_unlock(&f->lock);
+    nudge_caller(f);
+    return ZB_OK;
+}
+
+/* ---- The caller --------------------------------------------------------------------------- */
+
+static void await_answer(zb__flow *f) {
+    pthread_mutex_lock(&f->answer_lock);
+    while (!f->answers && !f->woken && !f->is_nudged)
+        pthread_cond_wait(&f->answer_came, &f->answer_lock);
+    f->is_nudged = false;
+    pthread_mutex_unlock(&f->answer_lock);
+}
+
+static void run(zb__flow *f, zb__scratch *scratch) {
+    pthread_mutex_lock(&f->lock);
+    for (;;) {
+        drain(f, scratch);
+        if (f->code || (f->open == 0 && f->admitted == f->count))
+            break;
+        pthread_mutex_unlock(&f->lock);
+        await_answer(f);
+        pthread_mutex_lock(&f->lock);
+    }
+    pthread_mutex_unlock(&f->lock);
+}
+
+/* Lets go of what is left after an error. */
+static void stop(zb__flow *f) {
+    zb__flow_cancel(f);
+    while (f->items) {
+        for (zb__ask *ask = f->items->all; ask; ask = ask->sibling) {
+            zb__flight_end(&ask->flight);
+            zb__flow_discharge(&ask->charged);
+        }
+        zb__flow_end_item(f, f->items);
+    }
+}
+
+enum zb_code zb__flow_run(zb__stored_chunk *keys, size_t count, zb_error *err) {
+    zb_store *store = keys->node->store;
+    const zb_store_hints *hints = &store->hints;
+    zb__flow f = {.store = store,
+                  .part = hints->part ? hints->part : UINT64_MAX,
+                  .window = hints->window ? hints->window : WINDOW,
+                  .most = hints->in_flight ? hints->in_flight : IN_FLIGHT,
+                  .keys = keys,
+                  .count = count};
+    zb__scratch *scratch = zb__scratch_take();
+    f.job = zb__pool_open(help, &f);
+    if (!scratch || !f.job)
+        f.code = zb_fail(&f.error, ZB_ENOMEM, "no memory for a read");
+    pthread_mutex_init(&f.lock, NULL);
+    pthread_mutex_init(&f.answer_lock, NULL);
+    pthread_cond_init(&f.answer_came, NULL);
+    if (!f.code)
+        run(&f, scratch);
+    zb__pool_close(f.job);
+    stop(&f);
+    pthread_mutex_destroy(&f.lock);
+    pthread_mutex_destroy(&f.answer_lock);
+    pthread_cond_destroy(&f.answer_came);
+    if (scratch)
+        zb__scratch_put(scratch);
+    if (f.code && err)
+        *err = f.error;
+    return f.code;
+}

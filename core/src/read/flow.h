@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The way of a store that takes requests and answers them later (zb_store_submit): no step waits for
+ * another key.
+ *
+ *     keys --admitted while few are open--> items --ask for bytes--> requests
+ *     an answer --> the item's next step, on the pool: expand, ask for more, decode
+ *
+ * Requests go out while fewer are under way than the store says, and while the bytes that are under
+ * way or wait for their step leave room in the store's window. Only the caller sleeps for the
+ * network; workers come when there is something to do. The store's own threads do nothing but put
+ * answers on a list.
+ */
+#ifndef ZB_READ_FLOW_H
+#define ZB_READ_FLOW_H
+
+#include "read/leaf.h"
+#include "zarrbridge/error.h"
+
+/* Reads the keys, which are of one store; it can submit. */
+enum zb_code zb__flow_run(zb__stored_chunk *keys, size_t count, zb_error *err);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* The items of a flow, from their admission to their end. */
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "node/node.h"
+#include "read/flow_state.h"
+#include "read/known.h"
+
+/* A key whose object changes each time that it is read is begun anew this often. */
+#define MOST_TRIES 3
+
+/* Bytes under way of all flows of the process, which share the window. */
+static atomic_uint_fast64_t all_charged;
+
+/* ---- The window --------------------------------------------------------------------------- */
+
+void zb__flow_charge(uint64_t *account, uint64_t bytes) {
+    *account += bytes;
+    atomic_fetch_add(&all_charged, bytes);
+}
+
+void zb__flow_discharge(uint64_t *account) {
+    atomic_fetch_sub(&all_charged, *account);
+    *account = 0;
+}
+
+/* A flow that would do nothing at all without a request may always make one. */
+bool zb__flow_has_room(const zb__flow *f, uint64_t bytes) {
+    bool is_idle = f->under_way == 0 && f->ready.count == 0 && f->stepping == 0;
+    return is_idle || atomic_load(&all_charged) + bytes <= f->window;
+}
+
+/* ---- Items -------------------------------------------------------------------------------- */
+
+void zb__flow_fail(zb__flow *f, enum zb_code code, const zb_error *error) {
+    if (f->code)
+        return;
+    f->code = code;
+    f->error = *error;
+}
+
+void zb__flow_add(zb__flow *f, zb__ask_list *more) {
+    for (zb__ask *ask = more->first; ask;) {
+        zb__ask *next = ask->next;
+        ask->sibling = ask->item->all;
+        ask->item->all = ask;
+        ask->item->asks++;
+        zb__ask_append(ask->size > 0 ? &f->wanting : &f->ready, ask);
+        ask = next;
+    }
+    *more = (zb__ask_list){0};
+}
+
+zb__ask *zb__flow_take(zb__ask_list *list) {
+    zb__ask *ask = list->first;
+    if (ask && !(list->first = ask->next))
+        list->last = NULL;
+    list->count -= ask != NULL;
+    return ask;
+}
+
+void zb__flow_admit(zb__flow *f) {
+    zb__ask_list more = {0};
+    zb_error error;
+    zb__item *item = zb__item_new(&f->keys[f->admitted], &more);
+    if (!item) {
+        zb__flow_fail(f, zb_fail(&error, ZB_ENOMEM, "no memory for a read"), &error);
+        return;
+    }
+    f->admitted++;
+    f->open++;
+    item->changes = zb_store_changes(f->store);
+    item->next = f->items;
+    if (f->items)
+        f->items->previous = item;
+    f->items = item;
+    zb__flow_add(f, &more);
+}
+
+void zb__flow_end_item(zb__flow *f, zb__item *item) {
+    zb__ask_list none = {0};
+    zb__flow_discharge(&item->charged);
+    zb__item_reset(item, false, &none, NULL);
+    if (item->previous)
+        item->previous->next = item->next;
+    else
+        f->items = item->next;
+    if (item->next)
+        item->next->previous = item->previous;
+    zb__item_free(item);
+    f->open--;
+}
+
+/* Begins an item anew whose object is another one by now. */
+static void begin_anew(zb__flow *f, zb__item *item) {
+    zb__ask_list more = {0};
+    zb_error error;
+    enum zb_code code = ZB_OK;
+    zb__known_forget(item->key);
+    zb__flow_discharge(&item->charged);
+    if (item->tries++ == MOST_TRIES) {
+        code = zb_fail(&error, ZB_ECONFLICT, "the object is replaced each time that it is read");
+        zb__stored_chunk_blame(item->key, code, &error);
+    } else {
+        item->changes = zb_store_changes(f->store);
+        code = zb__item_reset(item, true, &more, &error);
+    }
+    if (code)
+        zb__flow_fail(f, code, &error);
+    zb__flow_add(f, &more);
+}
+
+void zb__flow_end_ask(zb__flow *f, zb__ask *ask) {
+    zb__item *item = ask->item;
+    zb__flight_end(&ask->flight);
+    free(ask->data); /* held bytes are the item's by now */
+    ask->data = NULL;
+    zb__flow_discharge(&ask->charged);
+    if (--item->asks > 0 || f->code)
+        return;
+    if (item->is_outdated)
+        begin_anew(f, item);
+    else
+        zb__flow_end_item(f, item);
+}

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: MIT */
+#include "read/item.h"
+
+#include <stdlib.h>
+
+#include "base/lru.h"
+#include "codec/form.h"
+#include "model/chunk_form.h"
+#include "node/node.h"
+#include "read/expand.h"
+#include "read/index.h"
+#include "read/known.h"
+#include "zarrbridge/sys/store.h"
+
+/* Bytes asked for beside an index: the inner chunks there are often wanted, and bytes that come
+   along cost less than another way to the server. */
+#define BESIDE_INDEX ((size_t)64 << 10)
+/* A shard of at most this decoded size, of which half is wanted, is read with one request. Bytes. */
+#define WHOLE_SHARD ((uint64_t)16 << 20)
+
+static enum zb_code no_memory(zb_error *err) {
+    return zb_fail(err, ZB_ENOMEM, "no memory for the plan of a read");
+}
+
+void zb__ask_append(zb__ask_list *list, zb__ask *ask) {
+    ask->next = NULL;
+    if (list->last)
+        list->last->next = ask;
+    else
+        list->first = ask;
+    list->last = ask;
+    list->count++;
+}
+
+static zb__ask *new_ask(zb__item *item, zb__ask_kind kind, zb__ask_list *more, zb_error *err) {
+    zb__ask *ask = calloc(1, sizeof *ask);
+    if (!ask) {
+        no_memory(err);
+        return NULL;
+    }
+    ask->item = item;
+    ask->kind = kind;
+    zb__ask_append(more, ask);
+    return ask;
+}
+
+/* ---- Held bytes --------------------------------------------------------------------------- */
+
+/* Takes over the bytes that have come with an ask. */
+static enum zb_code hold(zb__ask *ask, uint64_t offset, zb_error *err) {
+    zb__held *held = malloc(sizeof *held);
+    if (!held)
+        return no_memory(err);
+    *held =
+        (zb__held){.next = ask->item->held, .data = ask->data, .offset = offset, .size = ask->got};
+    ask->item->held = held;
+    ask->data = NULL;
+    return ZB_OK;
+}
+
+/* The bytes [offset, offset + size) where they are held, else NULL. */
+static const uint8_t *find_held(const zb__item *item, uint64_t offset, uint64_t size) {
+    for (const zb__held *held = item->held; held; held = held->next) {
+        if (offset >= held->offset && size <= held->size &&
+            offset - held->offset <= held->size - size)
+            return held->data + (offset - held->offset);
+    }
+    return NULL;
+}
+
+/* ---- Asking ------------------------------------------------------------------------------- */
+
+static bool is_open_shard(const zb__form *form) {
+    return form->shard && form->chain->codec_count == 0;
+}
+
+/* True if at least half of the elements of the chunk that lie in the array are wanted. */
+static bool wants_half(const zb__stored_chunk *key) {
+    const zb__array *array = key->node->array;
+    uint32_t ndim = array->info.ndim;
+    uint64_t inside = 1, wanted = 0;
+    for (uint32_t d = 0; d < ndim; d++)
+        inside *=
+            zb__span_inside(zb__grid_at(&array->grid, d, key->index[d]), array->info.shape[d]);
+    for (zb__piece *piece = key->pieces; piece; piece = piece->next)
+        wanted += zb__piece_elements(piece, ndim);
+    return wanted >= inside - inside / 2;
+}
+
+static enum zb_code ask_whole(zb__item *item, uint64_t most, zb__ask_list *more, zb_error *err) {
+    zb__ask *ask = new_ask(item, ZB__ASK_OBJECT, more, err);
+    if (!ask)
+        return ZB_ENOMEM;
+    ask->size = ZB_WHOLE;
+    ask->most = most;
+    return ZB_OK;
+}
+
+/* Asks for the index of the object itself. Where it lies at the end, its place is known only when the
+   answer tells the size. */
+static enum zb_code ask_index(zb__item *item, zb__ask_list *more, zb_error *err) {
+    const zb__form *form = item->key->form;
+    if (!item->never_whole && form->decoded_size <= WHOLE_SHARD && wants_half(item->key))
+        return ask_whole(item, 2 * form->decoded_size + form->shard->index_size + ZB__CODEC_SLACK,
+                         more, err);
+    zb__ask *ask = new_ask(item, ZB__ASK_INDEX, more, err);
+    if (!ask)
+        return ZB_ENOMEM;
+    ask->size = form->shard->index_size + BESIDE_INDEX; /* below the limit index_bytes */
+    ask->offset = form->shard->index_at_start ? 0 : ZB_FROM_END;
+    item->indexes++;
+    return ZB_OK;
+}
+
+/* Asks for the index of an inner shard, whose place is known. */
+static enum zb_code ask_inner_index(zb__item *item, zb__leaf *shard, uint64_t offset, size_t size,
+                                    zb__ask_list *more, zb_error *err) {
+    zb__ask *ask = new_ask(item, ZB__ASK_INDEX, more, err);
+    if (!ask)
+        return ZB_ENOMEM;
+    uint64_t end = shard->offset + shard->size, most = size + BESIDE_INDEX;
+    most = most < shard->size ? most : shard->size;
+    ask->shard = shard;
+    ask->offset = shard->form->shard->index_at_start ? offset : end - most;
+    ask->size = most;
+    item->indexes++;
+    return ZB_OK;
+}
+
+/* ---- Data --------------------------------------------------------------------------------- */
+
+static enum zb_code ask_task(zb__item *item, const zb__task *task, zb__ask_list *more,
+                             zb_error *err) {
+    zb__ask *ask = new_ask(item, ZB__ASK_DATA, more, err);
+    if (!ask)
+        return ZB_ENOMEM;
+    ask->task = *task;
+    ask->offset = task->offset;
+    ask->size = task->size;
+    return ZB_OK;
+}
+
+/* Asks for the bytes of all leaves that need some. Sets *reads to whether any does. */
+static enum zb_code ask_leaves(zb__item *item, bool *reads, zb__ask_list *more, zb_error *err) {
+    zb__stored_chunk *key = item->key;
+    const zb_store_hints *hints = &key->node->store->hints;
+    const uint64_t part = hints->part ? hints->part : hints->max_request;
+    enum zb_code code = zb__stored_chunk_sort(key, err);
+    for (zb__leaf *leaf = key->leaves; leaf && !code; leaf = leaf->next)
+        leaf->held =
+            leaf->missing ? NULL : find_held(item, zb__leaf_begin(leaf), zb__leaf_length(leaf));
+    zb__task_list tasks = {0};
+    const zb__task_rule rule = {.gap = zb__tasks_gap(key, part),
+                                .most = part,
+                                .looks_up = item->looks_up,
+                                .joins_raw = true};
+    if (!code)
+        code = zb__tasks_add(&tasks, key, &rule, err);
+    *reads = false;
+    for (size_t i = 0; i < tasks.count && !code; i++) {
+        *reads = *reads || tasks.items[i].size > 0;
+        code = ask_task(item, &tasks.items[i], more, err);
+    }
+    free(tasks.items);
+    return code;
+}
+
+/* Expands shards whose index is held, as long as there are such, and asks for the other indexes; for
+   the data when no index is missing any more. Called in turns. */
+static enum zb_code go_down(zb__item *item, zb__ask_list *more, zb__scratch *scratch,
+                            zb_error *err) {
+    enum zb_code code = ZB_OK;
+    for (zb__leaf *shard; !code && (shard = item->key->waiting);) {
+        zb__source source = {.offset = shard->offset, .size = shard->size};
+        uint64_t offset = 0;
+        size_t size = 0;
+        item->key->waiting = shard->next;
+        code = zb__index_place(shard->form->shard, &source, &offset, &size, err);
+        if (code)
+            return zb__leaf_blame(shard, code, err);
+        const uint8_t *encoded = find_held(item, offset, size);
+        code = encoded ? zb__leaf_expand_by(shard, encoded, size, scratch, err)
+                       : ask_inner_index(item, shard, offset, size, more, err);
+    }
+    bool reads;
+    return code || item->indexes > 0 ? code : ask_leaves(item, &reads, more, err);
+}
+
+/* ---- Steps -------------------------------------------------------------------------------- */
+
+/* Drops asks that were made and not handed on. */
+static void drop(zb__ask_list *more) {
+    for (zb__ask *ask = more->first; ask;) {
+        zb__ask *next = ask->next;
+        free(ask);
+        ask = next;
+    }
+    *more = (zb__ask_list){0};
+}
+
+static void drop_leaves(zb__stored_chunk *key) {
+    for (zb__leaf *leaf = key->leaves; leaf; leaf = leaf->next)
+        zb__lru_release(leaf->cached);
+    key->leaves = key->waiting = NULL;
+    key->leaf_count = 0;
+}
+
+static enum zb_code fill(zb__item *item, zb__scratch *scratch, zb_error *err) {
+    zb__leaf whole = zb__stored_chunk_whole(item->key);
+    whole.missing = true;
+    return zb__task_run_leaf(&whole, NULL, scratch, err);
+}
+
+/* Takes the shortest way to the data that what is known allows. An index that tells of nothing to be
+   read leaves no request whose answer could confirm the version: then it is asked for anew, unless
+   the version is fresh. */
+static enum zb_code start_shard(zb__item *item, zb__ask_list *more, zb__scratch *scratch,
+                                zb_error *err) {
+    zb__stored_chunk *key = item->key;
+    zb__leaf whole = zb__stored_chunk_whole(key);
+    enum zb_code code = item->expects ? zb__leaf_expand(&whole, scratch, err) : ZB_OK;
+    bool has_index = item->expects && !(key->waiting && key->waiting->inner == UINT64_MAX);
+    bool reads = false;
+    if (code)
+        return code;
+    if (has_index && key->waiting) {
+        code = go_down(item, more, scratch, err); /* to inner indexes: they are read */
+        reads = true;
+    } else if (has_index) {
+        code = ask_leaves(item, &reads, more, err);
+    }
+    if (code || (has_index && (reads || item->looks_up)))
+        return code;
+    drop(more);
+    drop_leaves(key);
+    item->expects = item->looks_up = false;
+    key->info = (zb_object_info){0};
+    return ask_index(item, more, err);
+}
+
+/* A raw chunk has but one size, so that its bytes are asked for by their place. Until the object is
+   open, by one request: the others are to come from the same version. */
+static enum zb_code start_raw(zb__item *item, zb__ask_list *more, zb__scratch *scratch,
+                              zb_error *err) {
+    zb__ask_list all = {0};
+    zb__leaf whole = zb__stored_chunk_whole(item->key);
+    bool reads;
+    whole.size = item->key->form->encoded_bound;
+    item->expects = item->expects && item->key->info.size == whole.size;
+    enum zb_code code = zb__leaf_expand(&whole, scratch, err);
+    if (!code)
+        code = ask_leaves(item, &reads, &all, err);
+    if (code) {
+        drop(&all);
+        return code;
+    }
+    if (item->expects || all.count < 2) {
+        *more = all;
+        return ZB_OK;
+    }
+    zb__ask *first = all.first;
+    item->later = (zb__ask_list){.first = first->next, .last = all.last, .count = all.count - 1};
+    zb__ask_append(more, first);
+    return ZB_OK;
+}
+
+static enum zb_code start_encoded(zb__item *item, zb__ask_list *more, zb_error *err) {
+    zb__leaf whole = zb__stored_chunk_whole(item->key);
+    if (item->looks_up)
+        zb__leaf_look_up(&whole);
+    item->expects = false; /* one request tells all */
+    if (!whole.cached)
+        return ask_whole(item, item->key->form->encoded_bound, more, err);
+    zb__leaf *leaf = zb__arena_alloc(&item->key->arena, sizeof *leaf);
+    if (!leaf) {
+        zb__lru_release(whole.cached);
+        return no_memory(err);
+    }
+    *leaf = whole;
+    item->key->leaves = leaf;
+    item->key->leaf_count = 1;
+    const zb__task task = {.key = item->key, .first = leaf, .count = 1};
+    return ask_task(item, &task, more, err);
+}
+
+static enum zb_code start(zb__item *item, zb__ask_list *more, zb__scratch *scratch, zb_error *err) {
+    zb__stored_chunk *key = item->key;
+    zb__known known;
+    enum zb_code code = key->form ? ZB_OK : zb__stored_chunk_begin(key, err);
+    if (code)
+        return code;
+    if (!item->name)
+        item->name = zb__array_chunk_key(key->node, key->index);
+    if (!item->name)
+        return no_memory(err);
+    bool is_known = zb__known_find(key, &known);
+    item->looks_up = is_known && zb__known_is_fresh(key, &known);
+    if (item->looks_up && known.is_missing)
+        return fill(item, scratch, err);
+    item->expects = is_known && !known.is_missing;
+    if (item->expects)
+        key->info = known.info;
+    if (is_open_shard(key->form))
+        return start_shard(item, more, scratch, err);
+    return key->form->chain->is_raw ? start_raw(item, more, scratch, err)
+                                    : start_encoded(item, more, err);
+}
+
+/* All bytes of a chunk that is no open shard. */
+static enum zb_code take_encoded(zb__ask *ask, zb__scratch *scratch, zb_error *err) {
+    zb__stored_chunk *key = ask->item->key;
+    zb__leaf whole = zb__stored_chunk_whole(key);
+    enum zb_code code = zb__form_check_stored(key->form, whole.size, err);
+    if (code)
+        return zb__leaf_blame(&whole, code, err);
+    zb__leaf_look_up(&whole);
+    return zb__task_run_leaf(&whole, ask->data, scratch, err);
+}
+
+/* The bytes with the index, or all bytes, of a shard. */
+static enum zb_code take_index(zb__ask *ask, zb__ask_list *more, zb__scratch *scratch,
+                               zb_error *err) {
+    zb__item *item = ask->item;
+    zb__stored_chunk *key = item->key;
+    zb__leaf whole = zb__stored_chunk_whole(key);
+    zb__leaf *shard = ask->shard ? ask->shard : zb__arena_alloc(&key->arena, sizeof *shard);
+    if (!shard)
+        return no_memory(err);
+    if (!ask->shard)
+        *shard = whole;
+    uint64_t size = ask->size < key->info.size ? ask->size : key->info.size;
+    if (ask->got != size)
+        return zb__leaf_blame(
+            shard, zb_fail(err, ZB_EIO, "the shard became shorter while its index was read"), err);
+    enum zb_code code =
+        hold(ask, ask->offset == ZB_FROM_END ? key->info.size - ask->got : ask->offset, err);
+    item->indexes -= ask->kind == ZB__ASK_INDEX;
+    shard->next = key->waiting;
+    key->waiting = shard;
+    return code ? code : go_down(item, more, scratch, err);
+}
+
+static enum zb_code take_data(zb__ask *ask, zb__ask_list *more, zb__scratch *scratch,
+                              zb_error *err) {
+    zb__item *item = ask->item;
+    const zb__form *form = item->key->form;
+    enum zb_code code = ZB_OK;
+    if (ask->size > 0 && form->chain->is_raw && !form->shard)
+        code = zb__form_check_stored(form, item->key->info.size, err);
+    if (!code && ask->got != ask->size)
+        code = zb_fail(err, ZB_EIO, "the object became shorter while it was read");
+    if (code)
+        return zb__leaf_blame(ask->task.first, code, err);
+    if (item->later.first) {
+        *more = item->later;
+        item->later = (zb__ask_list){0};
+    }
+    return zb__task_run(&ask->task, ask->data, scratch, err);
+}
+
+enum zb_code zb__item_step(zb__ask *ask, zb__ask_list *more, zb__scratch *scratch, zb_error *err) {
+    zb__item *item = ask->item;
+    if (ask->kind == ZB__ASK_START)
+        return start(item, more, scratch, err);
+    if (item->is_missing)
+        return fill(item, scratch, err);
+    if (ask->kind == ZB__ASK_DATA)
+        return take_data(ask, more, scratch, err);
+    if (ask->kind == ZB__ASK_OBJECT && !is_open_shard(item->key->form))
+        return take_encoded(ask, scratch, err);
+    pthread_mutex_lock(&item->turn);
+    item->looks_up = true;
+    enum zb_code code = take_index(ask, more, scratch, err);
+    pthread_mutex_unlock(&item->turn);
+    return code;
+}
+
+void zb__ask_again(zb__ask *ask) {
+    ask->kind = ZB__ASK_START;
+    ask->size = 0;
+    ask->item->indexes = 0;
+    ask->item->has_waited = true;
+}
+
+/* ---- Life --------------------------------------------------------------------------------- */
+
+zb__item *zb__item_new(zb__stored_chunk *key, zb__ask_list *more) {
+    zb__item *item = calloc(1, sizeof *item);
+    if (!item)
+        return NULL;
+    item->key = key;
+    pthread_mutex_init(&item->turn, NULL);
+    if (new_ask(item, ZB__ASK_START, more, NULL))
+        return item;
+    zb__item_free(item);
+    return NULL;
+}
+
+enum zb_code zb__item_reset(zb__item *item, bool anew, zb__ask_list *more, zb_error *err) {
+    zb__stored_chunk *key = item->key;
+    for (zb__ask *ask = item->all; ask;) {
+        zb__ask *sibling = ask->sibling;
+        free(ask->data);
+        free(ask);
+        ask = sibling;
+    }
+    for (zb__held *held = item->held; held;) {
+        zb__held *next = held->next;
+        free(held->data);
+        free(held);
+        held = next;
+    }
+    drop(&item->later);
+    drop_leaves(key);
+    zb_object_close(key->object);
+    key->object = NULL;
+    zb__arena_free(&key->arena);
+    zb__chunk_form_end(key->node->array, key->form);
+    key->form = NULL;
+    free(item->name);
+    item->name = NULL;
+    item->all = NULL;
+    item->held = NULL;
+    item->indexes = 0;
+    item->expects = item->looks_up = item->is_missing = item->is_outdated = false;
+    item->has_waited = false;
+    return !anew || new_ask(item, ZB__ASK_START, more, err) ? ZB_OK : ZB_ENOMEM;
+}
+
+void zb__item_free(zb__item *item) {
+    if (!item)
+        return;
+    pthread_mutex_destroy(&item->turn);
+    free(item);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#include "read/known.h"
+
+#include "base/clock.h"
+#include "base/lru.h"
+#include "node/node.h"
+#include "read/cache.h"
+#include "zarrbridge/sys/store.h"
+
+/* The notes lie among the indexes, by names that no index has: none begins at the last byte that
+   can be counted. They have no versions of their own. */
+static const uint64_t no_version[ZB__LRU_VERSION_WORDS];
+
+static bool name_of(const zb__stored_chunk *key, zb__lru_key *name) {
+    *name = (zb__lru_key){.word = {key->node->array->cache_id, key->number, UINT64_MAX, 0}};
+    return key->number != UINT64_MAX;
+}
+
+bool zb__known_find(const zb__stored_chunk *key, zb__known *out) {
+    zb__lru_key name;
+    if (!name_of(key, &name))
+        return false;
+    zb__lru_item *item = zb__lru_get(zb__index_cache(), &name, no_version);
+    if (!item)
+        return false;
+    *out = *(const zb__known *)(const void *)item->data;
+    zb__lru_release(item);
+    return true;
+}
+
+bool zb__known_is_fresh(const zb__stored_chunk *key, const zb__known *known) {
+    zb_store *store = key->node->store;
+    return zb__now() - known->time < store->hints.fresh &&
+           known->changes == zb_store_changes(store);
+}
+
+void zb__known_note(const zb__stored_chunk *key, const zb_object_info *info, uint64_t changes) {
+    zb__lru_key name;
+    if (!name_of(key, &name) || (info && !info->validator.valid))
+        return;
+    zb__lru_item *item = zb__lru_new(zb__index_cache(), &name, no_version, sizeof(zb__known));
+    if (!item)
+        return;
+    zb__known *known = (zb__known *)(void *)item->data;
+    *known = (zb__known){.is_missing = !info, .time = zb__now(), .changes = changes};
+    if (info)
+        known->info = *info;
+    zb__lru_put(zb__index_cache(), item);
+    zb__lru_release(item);
+}
+
+void zb__known_forget(const zb__stored_chunk *key) {
+    static const uint64_t other_version[ZB__LRU_VERSION_WORDS] = {1};
+    zb__lru_key name;
+    if (name_of(key, &name))
+        zb__lru_release(zb__lru_get(zb__index_cache(), &name, other_version));
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is known of stored chunks without asking: the version that answered last, or that there was
+ * none. Each answer of a store that takes requests (zb_store_submit) is noted here, since asking
+ * again costs a way to a server and back.
+ *
+ * What is known may be old. It is *fresh* for as long as the store's hint `fresh` says, and until
+ * something is written through the store: then it is as good as an answer. Otherwise it is only a
+ * guess, which the answer to the next request confirms or refutes.
+ */
+#ifndef ZB_READ_KNOWN_H
+#define ZB_READ_KNOWN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "read/leaf.h"
+
+typedef struct zb__known {
+    zb_object_info info;
+    bool is_missing;
+    int64_t time;     /* of the answer: CLOCK_MONOTONIC, nanoseconds */
+    uint64_t changes; /* of the store, before the request was made (zb_store_changes) */
+} zb__known;
+
+/* Fills *out with what is known of the key; false when nothing is. Nothing is known of keys that are
+   read past the caches. */
+bool zb__known_find(const zb__stored_chunk *key, zb__known *out);
+
+bool zb__known_is_fresh(const zb__stored_chunk *key, const zb__known *known);
+
+/* Notes an answer; info: NULL when there is no object. Of an object whose version cannot be told
+   apart nothing is noted. changes: see the struct. */
+void zb__known_note(const zb__stored_chunk *key, const zb_object_info *info, uint64_t changes);
+
+/* After an answer that refuted it. */
+void zb__known_forget(const zb__stored_chunk *key);
+
+#endif

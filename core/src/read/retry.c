@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#include "read/retry.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "node/node.h"
+#include "node/notes.h"
+#include "zarrbridge/sys/store.h"
+
+/* A chunk that a writer is changing in place is read again every RETRY_NS, for at most
+   RETRY_MOST_NS; for RETRY_QUIET_NS when nothing changes and no journal tells of a change, but its
+   time stamps are not sure (they may lie in the future). Nanoseconds. */
+#define RETRY_NS 1000000
+#define RETRY_QUIET_NS 100000000
+#define RETRY_MOST_NS 1000000000
+
+enum { UNCHANGED, UNSURE, CHANGING };
+
+/* True if a journal has been put beside the object lately. Its change may take some time; a journal
+   that has been there for longer was left by a kill. */
+static bool has_young_journal(const zb__stored_chunk *key, const char *name) {
+    zb_object_info info;
+    char *journal = zb__journal_key(name);
+    bool there = journal && zb_store_stat(key->node->store, journal, &info, NULL) == ZB_OK;
+    free(journal);
+    return there && info.age != 0 && info.age < RETRY_MOST_NS;
+}
+
+/* True if the key's object has changed since it was opened for the last try, or is being
+   changed. */
+static int change_of(const zb__stored_chunk *key) {
+    const zb_validator *opened = &key->info.validator;
+    zb_object_info now;
+    if (opened->word[0] == 0) /* not opened, or not there */
+        return UNCHANGED;
+    char *name = zb__array_chunk_key(key->node, key->index);
+    bool there = name && zb_store_stat(key->node->store, name, &now, NULL) == ZB_OK;
+    int change = there && !now.validator.valid ? UNSURE : UNCHANGED;
+    if (there && (memcmp(now.validator.word, opened->word, sizeof opened->word) != 0 ||
+                  has_young_journal(key, name)))
+        change = CHANGING;
+    free(name);
+    return change;
+}
+
+bool zb__retry_pays(zb__retry *r, const zb__stored_chunk *keys, size_t count, enum zb_code code) {
+    if (!keys->node->store->hints.can_change ||
+        (code != ZB_ECHECKSUM && code != ZB_EFORMAT && code != ZB_EIO))
+        return false;
+    int change = UNCHANGED;
+    for (size_t i = 0; i < count && change != CHANGING; i++) {
+        int one = change_of(&keys[i]);
+        change = one > change ? one : change;
+    }
+    int64_t now = zb__now();
+    r->first = r->first ? r->first : now;
+    if (change == CHANGING || !r->changed)
+        r->changed = now;
+    if (change == UNCHANGED || now - r->first > RETRY_MOST_NS || now - r->changed > RETRY_QUIET_NS)
+        return false;
+    struct timespec pause = {.tv_nsec = RETRY_NS};
+    nanosleep(&pause, NULL);
+    return true;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Requests for backends that answer only while one waits: threads of the core's own wait in their
+ * place. They are not the pool's, which are as many as processors and decode meanwhile.
+ *
+ * Threads are started when there are more requests than idle ones, and stay for the life of the
+ * process. A child of a fork has none, and none of its parent's requests.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/fork.h"
+#include "base/thread.h"
+#include "zarrbridge/sys/store.h"
+
+/* As many requests go on at once. */
+#define MOST_THREADS 16
+
+/* The requests of one call. */
+typedef struct batch {
+    zb_store *store;
+    zb_fetch *left; /* not begun */
+    zb_fetch_fn done;
+    void *context;
+    size_t running;
+    struct batch *next;
+} batch;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
+static pthread_cond_t work_came = PTHREAD_COND_INITIALIZER, batch_ended = PTHREAD_COND_INITIALIZER;
+static batch *batches; /* in the order in which they came */
+static size_t threads, idle;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void forget_threads(void *unused) {
+    (void)unused;
+    batches = NULL;
+    threads = idle = 0;
+    pthread_cond_init(&work_came, NULL);
+    pthread_cond_init(&batch_ended, NULL);
+}
+
+static void init(void) {
+    static zb__fork_guard guard = {.lock = &lock, .in_child = forget_threads};
+    zb__fork_guard_add(&guard);
+}
+
+/* ---- Serving ---- */
+
+static enum zb_code read_whole(zb_fetch *fetch, uint64_t size) {
+    fetch->range.got = 0;
+    fetch->range.buffer = NULL;
+    if (size > fetch->most)
+        return zb_fail(&fetch->error, ZB_ELIMIT, "it has %llu bytes, more than the %llu allowed",
+                       (unsigned long long)size, (unsigned long long)fetch->most);
+    zb_range range = {.length = (size_t)size, .buffer = malloc(size ? (size_t)size : 1)};
+    if (!range.buffer)
+        return zb_fail(&fetch->error, ZB_ENOMEM, "no memory for an object");
+    enum zb_code code = zb_object_read(fetch->object, &range, 1, &fetch->error);
+    if (code == ZB_OK && range.got != size)
+        code = zb_fail(&fetch->error, ZB_EIO, "the object became shorter while it was read");
+    fetch->range.buffer = range.buffer;
+    fetch->range.got = range.got;
+    return code;
+}
+
+static enum zb_code read_range(zb_fetch *fetch) {
+    if (!fetch->range.buffer)
+        fetch->range.buffer = malloc(fetch->range.length ? fetch->range.length : 1);
+    if (!fetch->range.buffer)
+        return zb_fail(&fetch->error, ZB_ENOMEM, "no memory for a range");
+    return zb_object_read(fetch->object, &fetch->range, 1, &fetch->error);
+}
+
+static enum zb_code serve(zb_store *store, zb_fetch *fetch) {
+    const bool is_whole = fetch->range.length == ZB_WHOLE;
+    if (fetch->object)
+        return is_whole ? zb_fail(&fetch->error, ZB_EUNSUPPORTED,
+                                  "an open object is read by ranges here")
+                        : read_range(fetch);
+    zb_object *object;
+    enum zb_code code = zb_object_open(store, fetch->key, &object, &fetch->info, &fetch->error);
+    if (code)
+        return code;
+    fetch->object = object;
+    return is_whole ? read_whole(fetch, fetch->info.size) : read_range(fetch);
+}
+
+/* The first batch with requests that are not begun, or NULL. */
+static batch *find_work(void) {
+    batch *b = batches;
+    while (b && !b->left)
+        b = b->next;
+    return b;
+}
+
+/* Takes a batch out of the list whose requests have all been answered. */
+static void end_batch(batch *ended) {
+    if (ended->left || ended->running > 0)
+        return;
+    for (batch **at = &batches; *at; at = &(*at)->next) {
+        if (*at == ended) {
+            *at = ended->next;
+            break;
+        }
+    }
+    free(ended);
+    pthread_cond_broadcast(&batch_ended);
+}
+
+static void *thread_main(void *unused) {
+    (void)unused;
+    pthread_mutex_lock(&lock);
+    for (;;) {
+        batch *b = find_work();
+        if (!b) {
+            idle++;
+            pthread_cond_wait(&work_came, &lock);
+            idle--;
+            continue;
+        }
+        zb_fetch *fetch = b->left;
+        b->left = fetch->next;
+        b->running++;
+        pthread_mutex_unlock(&lock);
+        fetch->code = serve(b->store, fetch);
+        b->done(b->context, fetch);
+        pthread_mutex_lock(&lock);
+        b->running--;
+        end_batch(b);
+    }
+    return NULL;
+}
+
+/* Starts threads for so many requests more than the idle ones can serve. Called with the lock;
+   false when there is no thread at all. */
+static bool start_threads(size_t requests) {
+    for (size_t n = idle; n < requests && threads < MOST_THREADS; n++, threads++) {
+        if (zb__thread_start(NULL, thread_main, NULL) != 0)
+            break;
+    }
+    return threads > 0;
+}
+
+/* ---- The interface ---- */
+
+enum zb_code zb_store_submit_by_threads(zb_store *store, zb_fetch *list, zb_fetch_fn done,
+                                        void *context, zb_error *err) {
+    pthread_once(&once, init);
+    size_t requests = 0;
+    for (const zb_fetch *fetch = list; fetch; fetch = fetch->next)
+        requests++;
+    if (requests == 0)
+        return ZB_OK;
+    batch *b = calloc(1, sizeof *b);
+    if (!b)
+        return zb_fail(err, ZB_ENOMEM, "no memory for requests");
+    *b = (batch){.store = store, .left = list, .done = done, .context = context};
+    pthread_mutex_lock(&lock);
+    const bool can = start_threads(requests);
+    if (can) {
+        batch **end = &batches;
+        while (*end)
+            end = &(*end)->next;
+        *end = b;
+        pthread_cond_broadcast(&work_came);
+    }
+    pthread_mutex_unlock(&lock);
+    if (can)
+        return ZB_OK;
+    free(b);
+    return zb_fail(err, ZB_ENOMEM, "no thread can be started for requests");
+}
+
+static bool has_batch(const zb_store *store, const void *context) {
+    const batch *b = batches;
+    while (b && (b->store != store || b->context != context))
+        b = b->next;
+    return b != NULL;
+}
+
+void zb_store_cancel_by_threads(zb_store *store, void *context) {
+    pthread_mutex_lock(&lock);
+    for (batch *b = batches, *next; b; b = next) {
+        next = b->next;
+        if (b->store == store && b->context == context) {
+            b->left = NULL;
+            end_batch(b);
+        }
+    }
+    while (has_batch(store, context))
+        pthread_cond_wait(&batch_ended, &lock);
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+#include "dataset/levels.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "array/attributes.h"
+#include "base/json_text.h"
+#include "cpl_string.h"
+#include "dataset/side_properties.h"
+#include "geo/crs.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/conventions.h"
+
+namespace zarr3 {
+
+bool is_made_level(const Pyramid &pyramid, const std::string &array, const std::string &level) {
+    const std::string group = parent_path(level);
+    return pyramid.ome_axes.empty() && level != array && pyramid.group == parent_path(array) &&
+           last_part(level) == last_part(array) && parent_path(group) == parent_path(array) &&
+           group != parent_path(array) && STARTS_WITH(last_part(group).c_str(), "ovr_");
+}
+
+/* ---- Properties ---- */
+
+/* What says where the raster lies, or names nodes beside it. A level has its own. */
+static bool is_own_matter(const std::string &name) {
+    static const char *const kNames[] = {
+        "zarr_conventions",
+        "grid_mapping",
+        "coordinates",
+        "bounds",
+        "ancillary_variables",
+        "cell_measures",
+        "multiscales",
+        "ome",
+        "_CRS",
+        kMask,
+        kEpochAttribute,
+        "GeoTransform",
+        "_ARRAY_DIMENSIONS",
+    };
+    return STARTS_WITH(name.c_str(), "proj:") || STARTS_WITH(name.c_str(), "spatial:") ||
+           std::any_of(std::begin(kNames), std::end(kNames),
+                       [&](const char *one) { return name == one; });
+}
+
+std::vector<std::pair<std::string, std::string>> level_attributes(const zb_node *raster) {
+    std::vector<std::pair<std::string, std::string>> attributes;
+    const zb_json *all = zb_node_attributes(raster);
+    for (const zb_json *member = zb_json_first(all); member != nullptr;
+         member = zb_json_next(member)) {
+        const std::string name = zb_json_name(member);
+        const char *text = zb_json_string(member);
+        if (name == kSideProperties) {
+            const XmlTree tree = parse_side_properties(json_text(member));
+            if (tree != nullptr)
+                keep_meanings(tree.get());
+            const std::string kept = side_properties_text(tree.get());
+            if (!kept.empty())
+                attributes.emplace_back(name, json_quote(kept));
+        } else if (!is_own_matter(name)) {
+            attributes.emplace_back(name, text != nullptr ? json_quote(text) : json_text(member));
+        }
+    }
+    return attributes;
+}
+
+void copy_attributes(const zb_node *raster, const zb_node *level, AttributeChanges *changes) {
+    for (const auto &[name, before] : level_attributes(level))
+        changes->remove(name);
+    for (const auto &[name, value] : level_attributes(raster))
+        changes->set(name, value);
+}
+
+std::optional<GeoTransform> level_transform(const std::optional<GeoTransform> &raster,
+                                            const Layout &from, const Layout &to) {
+    if (!raster)
+        return std::nullopt;
+    GeoTransform t = *raster;
+    const double across = static_cast<double>(from.width) / to.width;
+    const double down = static_cast<double>(from.height) / to.height;
+    for (const size_t i : {size_t{1}, size_t{4}})
+        t[i] *= across;
+    for (const size_t i : {size_t{2}, size_t{5}})
+        t[i] *= down;
+    return t;
+}
+
+LayoutEntry layout_entry(const zb_node *raster, const Layout &raster_layout, const zb_node *level,
+                         const std::string &level_path, const Layout &level_layout,
+                         const std::optional<GeoTransform> &transform) {
+    const std::string path = zb_node_path(raster), group = parent_path(path);
+    const zb_array_info *from = zb_node_array(raster), *to = zb_node_array(level);
+    LayoutEntry entry;
+    entry.asset = group.empty() ? level_path : level_path.substr(group.size() + 1);
+    if (level_path != path)
+        entry.derived_from = last_part(path);
+    for (uint32_t d = 0; d < from->ndim; d++)
+        entry.scale.push_back(static_cast<double>(from->shape[d]) /
+                              static_cast<double>(to->shape[d]));
+    entry.width = level_layout.width;
+    entry.height = level_layout.height;
+    const std::optional<GeoTransform> t = level_transform(transform, raster_layout, level_layout);
+    if (t)
+        entry.transform = {{(*t)[1], (*t)[2], (*t)[0], (*t)[4], (*t)[5], (*t)[3]}};
+    return entry;
+}
+
+/* ---- Nodes ---- */
+
+static enum zb_code delete_node(zb_store *store, const std::string &path, zb_error *err) {
+    const enum zb_code code = zb_node_delete(store, path.c_str(), err);
+    return code == ZB_ENOTFOUND ? ZB_OK : code;
+}
+
+static std::string mask_of(const NodePtr &array) {
+    const std::string name = attribute_text(array.get(), kMask);
+    return name.empty() || name.find('/') != std::string::npos
+               ? std::string()
+               : join_path(parent_path(zb_node_path(array.get())), name);
+}
+
+std::string home_of_level(zb_store *store, const std::string &level) {
+    const std::string path = parent_path(level);
+    const NodePtr group = open_node(store, path, nullptr);
+    const NodePtr array = open_node(store, level, nullptr);
+    Children children;
+    if (group == nullptr || children.list(group.get(), nullptr) != ZB_OK)
+        return level;
+    for (const zb_child &child : children) {
+        const zb_array_info *info = child.node == nullptr ? nullptr : zb_node_array(child.node);
+        const std::string other = join_path(path, child.name);
+        const bool helps = info != nullptr && (info->ndim < 2 || other == mask_of(array));
+        if (other != level && !helps)
+            return level;
+    }
+    return path;
+}
+
+std::vector<int> usual_factors(int width, int height) {
+    static constexpr int kSmall = 512;
+    std::vector<int> factors;
+    for (int before = 1; (std::max(width, height) - 1) / before + 1 > kSmall; before *= 2)
+        factors.push_back(before * 2);
+    return factors;
+}
+
+std::string free_level_group(zb_store *store, const std::string &array, int factor) {
+    const std::string usual = "ovr_" + std::to_string(factor) + "x";
+    for (const std::string &name : {usual, usual + "_" + last_part(array)}) {
+        const std::string path = join_path(parent_path(array), name);
+        enum zb_place found;
+        if (zb_place_look(store, path.c_str(), &found, nullptr) == ZB_OK && found == ZB_PLACE_EMPTY)
+            return path;
+    }
+    return {};
+}
+
+static enum zb_code take_out(zb_store *store, const Pyramid &pyramid,
+                             const std::vector<std::string> &levels, zb_error *err) {
+    NodePtr group = open_node(store, pyramid.group, err);
+    if (group == nullptr)
+        return err->code;
+    std::vector<std::string> assets;
+    for (const std::string &level : levels)
+        assets.push_back(pyramid.group.empty() ? level : level.substr(pyramid.group.size() + 1));
+    AttributeChanges changes;
+    take_out_of_layout(group.get(), assets, &changes);
+    return changes.apply(&group, err);
+}
+
+enum zb_code remove_levels(zb_store *store, const Pyramid &pyramid,
+                           const std::vector<std::string> &levels, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    for (size_t i = 0; i < levels.size() && code == ZB_OK; i++) {
+        const std::string home = home_of_level(store, levels[i]);
+        const std::string mask = mask_of(open_node(store, levels[i], nullptr));
+        code = delete_node(store, home, err);
+        if (code == ZB_OK && home == levels[i] && !mask.empty())
+            code = delete_node(store, mask, err);
+    }
+    return code == ZB_OK && !levels.empty() ? take_out(store, pyramid, levels, err) : code;
+}
+
+static std::vector<std::string> made_levels(const NodePtr &array, const Pyramid &pyramid) {
+    std::vector<std::string> made;
+    for (const std::string &level : pyramid.levels) {
+        if (is_made_level(pyramid, zb_node_path(array.get()), level))
+            made.push_back(level);
+    }
+    return made;
+}
+
+bool has_made_levels(const NodePtr &array) {
+    NearbyNodes around(array.get());
+    return !made_levels(array, find_pyramid(array.get(), around)).empty();
+}
+
+enum zb_code remove_companions(const NodePtr &array, zb_store *store, zb_error *err) {
+    const std::string mask = mask_of(array);
+    NearbyNodes around(array.get());
+    const Pyramid pyramid = find_pyramid(array.get(), around);
+    enum zb_code code = remove_levels(store, pyramid, made_levels(array, pyramid), err);
+    const NodePtr there = mask.empty() ? nullptr : open_node(store, mask, nullptr);
+    const zb_array_info *info = there == nullptr ? nullptr : zb_node_array(there.get());
+    /* Nothing is deleted that is only called a mask. */
+    if (code == ZB_OK && info != nullptr && info->ndim == 2 && info->dtype.size == 1)
+        code = delete_node(store, mask, err);
+    return code;
+}
+
+} // namespace zarr3

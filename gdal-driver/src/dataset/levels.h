@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The coarser levels that are made by BuildOverviews() (gdaladdo), of which each is a group beside
+ * the raster:
+ *
+ *     x.zarr/out               the raster
+ *     x.zarr/ovr_2x/out        half of its columns and rows, with coordinates and CRS beside it
+ *     x.zarr/ovr_4x/out
+ *
+ * A group is of one raster alone. That of a second raster has its name behind it: ovr_2x_slope.
+ * GDAL's own driver names its levels so, too.
+ */
+#ifndef ZARR3_LEVELS_H
+#define ZARR3_LEVELS_H
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "array/attribute_changes.h"
+#include "geo/geotransform.h"
+#include "raster/pyramid.h"
+#include "raster/pyramid_layout.h"
+
+namespace zarr3 {
+
+/* True if the array at `level` was made to be a level of the raster at `array`. */
+bool is_made_level(const Pyramid &pyramid, const std::string &array, const std::string &level);
+
+/* The node that holds all of a made level and nothing else: its group, or the array where the group
+   has other rasters. */
+std::string home_of_level(zb_store *store, const std::string &level);
+
+/* Factors of two, until a level fits into 512 x 512. */
+std::vector<int> usual_factors(int width, int height);
+
+/* The name of the group for a new level of a raster; "" where all names are taken. */
+std::string free_level_group(zb_store *store, const std::string &array, int factor);
+
+/* The attributes of a level: those of its raster that hold for another size, too. As JSON. */
+std::vector<std::pair<std::string, std::string>> level_attributes(const zb_node *raster);
+
+/* Gives a level these attributes, and takes away what the raster has lost. */
+void copy_attributes(const zb_node *raster, const zb_node *level, AttributeChanges *changes);
+
+/* The transform of the same place with other numbers of columns and rows. */
+std::optional<GeoTransform> level_transform(const std::optional<GeoTransform> &raster,
+                                            const Layout &from, const Layout &to);
+
+/* What the list of a pyramid says of a level, or of the raster itself. */
+LayoutEntry layout_entry(const zb_node *raster, const Layout &raster_layout, const zb_node *level,
+                         const std::string &level_path, const Layout &level_layout,
+                         const std::optional<GeoTransform> &transform);
+
+/* Removes made levels: first their data, then from the list. A process that is killed between
+   leaves entries that lead to nothing, which readers pass over. */
+enum zb_code remove_levels(zb_store *store, const Pyramid &pyramid,
+                           const std::vector<std::string> &levels, zb_error *err);
+
+/* True if the array has levels that were made of it. */
+bool has_made_levels(const NodePtr &array);
+
+/* To be called before the array is deleted: removes what belongs to it alone, its mask and the
+   levels that were made of it. */
+enum zb_code remove_companions(const NodePtr &array, zb_store *store, zb_error *err);
+
+} // namespace zarr3
+
+#endif

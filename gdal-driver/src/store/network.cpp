@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/network.h"
+
+#include <cstdlib>
+#include <new>
+
+#include "cpl_conv.h"
+#include "cpl_string.h"
+#include "cpl_vsi.h"
+#include "store/location.h"
+#include "zarrbridge/conventions.h"
+
+namespace zarr3 {
+
+namespace {
+
+constexpr char kWeb[] = "/vsicurl/", kS3[] = "/vsis3/", kS3Scheme[] = "s3://";
+
+bool begins(const std::string &name, const char *prefix) {
+    return STARTS_WITH(name.c_str(), prefix);
+}
+
+std::string behind(const std::string &name, const char *prefix) {
+    return name.substr(strlen(prefix));
+}
+
+/* The URL of a virtual path; the path itself where the core has no requests for its system. */
+std::string to_url(const std::string &path) {
+    if (begins(path, kWeb) && is_url(behind(path, kWeb)))
+        return behind(path, kWeb);
+    return begins(path, kS3) ? kS3Scheme + behind(path, kS3) : path;
+}
+
+/* GDAL puts the key behind all of the name, so that there is no place for a query. */
+enum zb_code to_virtual(const std::string &url, std::string *path, zb_error *err) {
+    if (url.find_first_of("?#") != std::string::npos)
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "%s: with ZARR3_REMOTE=vsi a URL has neither query nor options",
+                       shown_name(url).c_str());
+    *path = begins(url, kS3Scheme) ? kS3 + behind(url, kS3Scheme) : kWeb + url;
+    if (EQUAL(CPLGetExtension(url.c_str()), "zip"))
+        *path = "/vsizip/" + *path;
+    return ZB_OK;
+}
+
+} // namespace
+
+bool is_url(const std::string &name) {
+    return zb_name_is_url(name.c_str());
+}
+
+/* A virtual path is read as if its system were a host. */
+bool names_store(const std::string &name) {
+    if (is_url(name))
+        return zb_url_is_zarr(name.c_str());
+    return begins(name, "/vsi") && !VSIIsLocal(name.c_str()) &&
+           zb_url_is_zarr(("https:/" + name).c_str());
+}
+
+enum zb_code store_address(const std::string &root, std::string *address, zb_error *err) {
+    const char *choice = CPLGetConfigOption("ZARR3_REMOTE", "");
+    *address = root;
+    if (*choice != '\0' && !EQUAL(choice, "own") && !EQUAL(choice, "vsi"))
+        return zb_fail(err, ZB_EINVAL, "ZARR3_REMOTE is '%s', expected own or vsi", choice);
+    if (EQUAL(choice, "own"))
+        *address = to_url(root);
+    return EQUAL(choice, "vsi") && is_url(root) ? to_virtual(root, address, err) : ZB_OK;
+}
+
+std::string shown_name(const std::string &name) {
+    Location location;
+    const bool holds_url = parse_location(name.c_str(), &location) && is_url(location.directory);
+    char *shown = zb_name_without_secrets(holds_url ? location.directory.c_str() : name.c_str());
+    if (shown == nullptr)
+        throw std::bad_alloc();
+    const std::string text = shown;
+    free(shown);
+    return text;
+}
+
+} // namespace zarr3

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names of stores on the network. A URL (https://, s3://) is read by the core's own requests, a virtual
+ * path (/vsicurl/, /vsis3/) by GDAL's, unless the configuration option ZARR3_REMOTE says `own` or
+ * `vsi` for both.
+ */
+#ifndef ZARR3_NETWORK_H
+#define ZARR3_NETWORK_H
+
+#include <string>
+
+#include "zarrbridge/zarrbridge.h"
+
+namespace zarr3 {
+
+/* True for a name that is a URL, whoever reads it. */
+bool is_url(const std::string &name);
+
+/* True if a part of the name of something on the network is named as stores are: no directory above
+   that part is looked at. */
+bool names_store(const std::string &name);
+
+/* The name that opens the store of that root: a path, a URL or a virtual path. */
+enum zb_code store_address(const std::string &root, std::string *address, zb_error *err);
+
+/* A name as messages show it: the URL in it without its query, any other as it is. */
+std::string shown_name(const std::string &name);
+
+} // namespace zarr3
+
+#endif

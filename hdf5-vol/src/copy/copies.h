@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* The objects that one H5Ocopy into an HDF5 file has made there: which node each one is a copy of, and
+   where it lies. */
+#ifndef ZARRBRIDGE_HDF5_VOL_COPY_COPIES_H
+#define ZARRBRIDGE_HDF5_VOL_COPY_COPIES_H
+
+#include "model/map.h"
+#include "model/tree.h"
+
+typedef struct vol_copies {
+    h5_lib *lib;
+    hid_t dxpl;
+    vol_node *top; /* where the copy began */
+    void *new_top; /* its native copy; NULL until it is there */
+    H5I_type_t top_type;
+    vol_map all; /* from tokens to the vol_copied of each, which the map owns */
+} vol_copies;
+
+typedef struct vol_copied {
+    vol_node *node;
+    char path[]; /* of its copy, seen from the copy of the top: "." for that */
+} vol_copied;
+
+/* Remembers a node's copy, `name` in the copy of a group with the path `above`; NULL when memory runs
+   out. */
+const vol_copied *vol_copies_add(vol_copies *copies, vol_node *node, const char *above,
+                                 const char *name);
+
+/* The path of node's copy, and its address in the HDF5 file: NULL and 0 when there is none. */
+const char *vol_copies_path(const vol_copies *copies, const vol_node *node);
+uint64_t vol_copies_address(const vol_copies *copies, const vol_node *node);
+
+/* Opens a copy, for vol_native_close; NULL with an error pushed. */
+void *vol_copies_open(const vol_copies *copies, const vol_node *node, H5I_type_t *type);
+
+/* What is called `name`, or has that path, in an object of that type. */
+H5VL_loc_params_t vol_named_in(const h5_lib *lib, H5I_type_t type, const char *name);
+
+/* Closes a native group, dataset or datatype. An error that was pushed stays. */
+void vol_native_close(h5_lib *lib, void *object, H5I_type_t type, hid_t dxpl);
+
+/* Forgets all of them, and closes the top's copy. */
+void vol_copies_end(vol_copies *copies);
+
+#endif

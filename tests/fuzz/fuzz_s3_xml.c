@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Any bytes as what S3 says in XML: an error's body, and a page of a listing. */
+#include "fuzz.h"
+
+#include "s3_xml.h"
+
+static void check_word(const char *text, size_t room) {
+    REQUIRE(strlen(text) < room);
+    for (; *text; text++)
+        REQUIRE(*text > ' ' && *text < 127 && !strchr("/@:?#<>", *text));
+}
+
+static enum zb_code take(void *context, const char *key, bool is_prefix, zb_error *err) {
+    size_t *left = context;
+    REQUIRE(strlen(key) <= 4096);
+    if (is_prefix && *left == 0)
+        return zb_fail(err, ZB_ELIMIT, "enough");
+    *left -= *left > 0;
+    return ZB_OK;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    zb__s3_error error;
+    zb_error err;
+    bool is_truncated = false;
+    size_t left = size ? data[0] : 0;
+    zb__s3_error_parse((const char *)data, size, &error);
+    check_word(error.code, sizeof error.code);
+    check_word(error.region, sizeof error.region);
+    const enum zb_code code =
+        zb__s3_page_parse((const char *)data, size, take, &left, &is_truncated, &err);
+    fuzz_check_error(code, &err);
+    return 0;
+}

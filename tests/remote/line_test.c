@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines of requests, and the times of tries. */
+#include "support/check.h"
+
+#include "base/clock.h"
+#include "line.h"
+#include "retry.h"
+
+static void requests_keep_their_order(void **state) {
+    (void)state;
+    zb__line line;
+    zb__request r[4] = {{.got = 0}};
+    zb__line_begin(&line, NULL);
+    for (int i = 0; i < 3; i++)
+        zb__line_append(&line, &r[i]);
+    zb__line_return(&line, &r[3]); /* one that was tried before */
+    assert_ptr_equal(zb__line_take(&line), &r[3]);
+    assert_ptr_equal(zb__line_take(&line), &r[0]);
+    zb__line_park(&line, &r[0]);
+    assert_ptr_equal(zb__line_first(&line), &r[1]);
+    zb__line_unpark(&line);
+    assert_ptr_equal(zb__line_first(&line), &r[0]);
+}
+
+static void groups_are_dropped(void **state) {
+    (void)state;
+    zb__line line;
+    const int a = 1, b = 2;
+    const void *group = &a;
+    zb__request r[4] = {{.group = &a}, {.group = &b}, {.group = &a}, {.group = &a}}, *ended = NULL;
+    zb__line_begin(&line, NULL);
+    for (int i = 0; i < 3; i++)
+        zb__line_append(&line, &r[i]);
+    zb__line_park(&line, &r[3]);
+    zb__line_drop(&line, &group, &ended);
+    int count = 0;
+    for (zb__request *at = ended; at; at = at->next) {
+        assert_ptr_equal(at->group, &a);
+        count++;
+    }
+    assert_int_equal(count, 3);
+    assert_ptr_equal(zb__line_first(&line), &r[1]);
+    assert_null(line.parked);
+    ended = NULL;
+    zb__line_drop(&line, NULL, &ended);
+    assert_ptr_equal(ended, &r[1]);
+    assert_null(line.first);
+    assert_null(line.last);
+}
+
+static void left(zb__line *line, int status, int64_t begun) {
+    zb__request request = {.reply = {.status = status}, .try_begun = begun};
+    line->running++;
+    zb__line_left(line, &request);
+}
+
+/* Refusals of requests that were under way together halve the width once. */
+static void the_width_follows_the_server(void **state) {
+    (void)state;
+    zb__line line;
+    zb__line_begin(&line, NULL);
+    const unsigned widest = line.width;
+    const int64_t begun = zb__now();
+    for (int i = 0; i < 10; i++)
+        left(&line, 503, begun);
+    assert_int_equal(line.width, widest / 2);
+    left(&line, 429, zb__now());
+    assert_int_equal(line.width, widest / 4);
+    for (int i = 0; i < 16; i++)
+        left(&line, 206, begun);
+    assert_int_equal(line.width, widest / 4 + 1);
+    left(&line, 500, zb__now());
+    assert_int_equal(line.width, widest / 4 + 1);
+    for (int i = 0; i < 20; i++)
+        left(&line, 503, zb__now() + 1);
+    assert_int_equal(line.width, 1);
+    zb__request waiting = {.got = 0};
+    zb__line_append(&line, &waiting);
+    assert_non_null(zb__line_first(&line));
+    (void)zb__line_take(&line);
+    zb__line_append(&line, &waiting);
+    assert_null(zb__line_first(&line));
+}
+
+static void statuses(void **state) {
+    (void)state;
+    static const int again[] = {408, 429, 500, 502, 503, 504, 507, 599};
+    static const int final[] = {200, 304, 400, 401, 403, 404, 412, 416, 501, 505, 600};
+    for (size_t i = 0; i < sizeof again / sizeof *again; i++)
+        assert_true(zb__retry_status(again[i]));
+    for (size_t i = 0; i < sizeof final / sizeof *final; i++)
+        assert_false(zb__retry_status(final[i]));
+}
+
+static void pauses(void **state) {
+    (void)state;
+    int64_t longest = 0;
+    for (unsigned tries = 1; tries < 40; tries++) {
+        for (int i = 0; i < 50; i++) {
+            const int64_t pause = zb__retry_pause(tries, -1);
+            const int64_t bound = tries < 7 ? (ZB__SECOND / 10) << tries : 8 * ZB__SECOND;
+            assert_true(pause >= 0 && pause < bound);
+            longest = pause > longest ? pause : longest;
+        }
+    }
+    assert_true(longest > 4 * ZB__SECOND);
+    assert_true(zb__retry_pause(1, 3) >= 3 * ZB__SECOND);
+    assert_true(zb__retry_pause(1, 3000) < 31 * ZB__SECOND);
+    assert_true(zb__retry_may(1, 0, ZB__SECOND) && zb__retry_may(5, 0, 59 * ZB__SECOND));
+    assert_false(zb__retry_may(6, 0, ZB__SECOND) || zb__retry_may(1, 0, 60 * ZB__SECOND));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(requests_keep_their_order),
+        cmocka_unit_test(groups_are_dropped),
+        cmocka_unit_test(the_width_follows_the_server),
+        cmocka_unit_test(statuses),
+        cmocka_unit_test(pauses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

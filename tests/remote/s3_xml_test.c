@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* The XML of S3. */
+#include "s3_xml.h"
+#include "support/check.h"
+
+static zb__s3_error error_of(const char *text) {
+    zb__s3_error e;
+    zb__s3_error_parse(text, strlen(text), &e);
+    return e;
+}
+
+static void errors(void **state) {
+    (void)state;
+    zb__s3_error e =
+        error_of("<?xml version=\"1.0\"?>\n<Error><Code>SlowDown</Code><Message>x</Message>"
+                 "<Region>eu-west-1</Region></Error>");
+    assert_string_equal(e.code, "SlowDown");
+    assert_string_equal(e.region, "eu-west-1");
+    e = error_of(
+        "<ErrorResponse xmlns='u'><Error><Code>InvalidToken</Code></Error></ErrorResponse>");
+    assert_string_equal(e.code, "InvalidToken");
+    e = error_of("<Error><Code>NoSuchKey</Code><Message>the body is cu");
+    assert_string_equal(e.code, "NoSuchKey");
+    static const char *const none[] = {
+        "",
+        "no",
+        "<html><Code>x</Code></html>",
+        "<Error><Code>a&#10;b</Code></Error>",
+        "<Error><Code>a b</Code></Error>",
+        "<Error><Detail><Code>x</Code></Detail></Error>",
+        "<!DOCTYPE x [<!ENTITY a 'b'>]><Error><Code>&a;</Code></Error>",
+        "<Error><Code>aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa</Code></"
+        "Error>"};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        assert_string_equal(error_of(none[i]).code, "");
+}
+
+/* Entries in one text, with a mark behind prefixes. */
+static enum zb_code note(void *context, const char *key, bool is_prefix, zb_error *err) {
+    if (strcmp(key, "stop") == 0)
+        return zb_fail(err, ZB_EFORMAT, "stopped");
+    strcat(strcat(context, key), is_prefix ? "* " : " ");
+    return ZB_OK;
+}
+
+static enum zb_code page(const char *text, char *found, bool *more, zb_error *err) {
+    *found = '\0';
+    return zb__s3_page_parse(text, strlen(text), note, found, more, err);
+}
+
+#define HEAD "<ListBucketResult xmlns='http://s3.amazonaws.com/doc/2006-03-01/'><Name>b</Name>"
+#define END "</ListBucketResult>"
+
+static void pages(void **state) {
+    (void)state;
+    zb_error err;
+    char found[256];
+    bool more;
+    ASSERT_OK(
+        page(HEAD "<Prefix>p/</Prefix><IsTruncated>true</IsTruncated><Contents><Key>p/a&amp;b</Key>"
+                  "<Owner><Key>no</Key></Owner></Contents><Contents><Key/></Contents>"
+                  "<CommonPrefixes><Prefix>p/\xc3\xa9/</Prefix></CommonPrefixes>" END,
+             found, &more, &err),
+        err);
+    assert_string_equal(found, "p/a&b  p/\xc3\xa9/* ");
+    assert_true(more);
+    ASSERT_OK(page(HEAD "<IsTruncated>false</IsTruncated>" END, found, &more, &err), err);
+    assert_true(!more && !*found);
+}
+
+static void pages_that_are_none(void **state) {
+    (void)state;
+    zb_error err;
+    char found[256];
+    bool more;
+    static const char *const wrong[][2] = {
+        {"", "not one of S3"},
+        {HEAD END, "not one of S3"},
+        {HEAD "<IsTruncated>false</IsTruncated>", "not one of S3"},
+        {"<a><IsTruncated>false</IsTruncated></a>", "not one of S3"},
+        {"<!DOCTYPE x>" HEAD "<IsTruncated>false</IsTruncated>" END, "document type"},
+        {"<a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a>", "too deep"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        ASSERT_FAILS(page(wrong[i][0], found, &more, &err), ZB_EIO, err, wrong[i][1]);
+    ASSERT_FAILS(page(HEAD "<Contents><Key>stop</Key></Contents>", found, &more, &err), ZB_EFORMAT,
+                 err, "stopped");
+    char *text = malloc(8000);
+    sprintf(text, "<a>%7000d</a>", 1);
+    ASSERT_FAILS(page(text, found, &more, &err), ZB_EIO, err, "too long");
+    free(text);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(errors),
+        cmocka_unit_test(pages),
+        cmocka_unit_test(pages_that_are_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+"""The part of S3 that reading needs, on the server of simserver.py: buckets are folders. Signatures are
+verified by what Amazon has written about them, and not by what the client does.
+
+    with SimServer(folder, answer=S3({"AKID": "secret"})) as server:
+        ... endpoint=server.url ..."""
+
+import calendar
+import datetime
+import email.utils
+import hashlib
+import hmac
+import re
+import time
+import urllib.parse
+import xml.sax.saxutils
+
+from simserver import Reply
+
+EMPTY = hashlib.sha256(b"").hexdigest()
+
+
+def quoted(text, safe=""):
+    return urllib.parse.quote(text, safe=safe + "-_.~")
+
+
+def mac(key, text):
+    return hmac.new(key, text.encode(), hashlib.sha256).digest()
+
+
+def canonical_request(method, raw_path, query, headers, signed, payload):
+    path = quoted(urllib.parse.unquote_to_bytes(raw_path), safe="/")
+    # A '+' is a plus here: only forms have it for a blank.
+    pairs = [part.partition("=") for part in query.split("&") if part]
+    pairs = sorted((quoted(urllib.parse.unquote_to_bytes(name)), quoted(urllib.parse.unquote_to_bytes(value)))
+                   for name, _, value in pairs)
+    lines = [f"{name}:{' '.join(headers[name].split())}\n" for name in signed]
+    return "\n".join([method, path, "&".join(f"{n}={v}" for n, v in pairs), "".join(lines),
+                      ";".join(signed), payload])
+
+
+def signature(secret, date, region, request):
+    day = date[:8]
+    key = f"AWS4{secret}".encode()
+    for part in (day, region, "s3", "aws4_request"):
+        key = mac(key, part)
+    text = "\n".join(["AWS4-HMAC-SHA256", date, f"{day}/{region}/s3/aws4_request",
+                      hashlib.sha256(request.encode()).hexdigest()])
+    return mac(key, text).hex()
+
+
+AUTHORIZATION = re.compile(
+    r"AWS4-HMAC-SHA256 Credential=([^/,]+)/(\d{8})/([^/,]+)/s3/aws4_request, ?"
+    r"SignedHeaders=([a-z0-9;-]+), ?Signature=([0-9a-f]{64})")
+
+
+class S3:
+    """keys: id -> secret, or id -> (secret, session token). public: nobody needs to sign.
+    hides: who asks for a key that does not exist is told that access is denied.
+    clock: seconds by which it is ahead. page: names in a page of a listing.
+    redirects: another region is told by a 301, as to requests that are not signed."""
+
+    def __init__(self, keys=None, region="us-east-1", public=False, hides=False, clock=0, page=1000,
+                 requester_pays=False, redirects=False):
+        self.keys = {name: value if isinstance(value, tuple) else (value, None)
+                     for name, value in (keys or {}).items()}
+        self.region, self.public, self.hides, self.clock, self.page = region, public, hides, clock, page
+        self.requester_pays, self.redirects = requester_pays, redirects
+        self.expired = set()
+        self.verified = 0
+
+    # ---- errors
+
+    def error(self, status, code, headers=(), **more):
+        more = {"Message": "words & more", "AWSAccessKeyId": "canary-id", "RequestId": "1"} | more
+        rows = "".join(f"<{n}>{xml.sax.saxutils.escape(v)}</{n}>" for n, v in more.items())
+        body = f'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>{code}</Code>{rows}</Error>'
+        return Reply(status, {"Content-Type": "application/xml"} | dict(headers), body.encode())
+
+    # ---- signatures
+
+    def check(self, handler, request):
+        """None, or the error."""
+        now = time.time() + self.clock
+        handler.date_time_string = lambda timestamp=None: email.utils.formatdate(now, usegmt=True)
+        text = request.headers.get("authorization")
+        if not text:
+            if self.redirects:
+                return self.elsewhere()
+            return None if self.public else self.error(403, "AccessDenied")
+        match = AUTHORIZATION.fullmatch(text)
+        if not match:
+            return self.error(400, "AuthorizationHeaderMalformed")
+        return self.check_signature(handler, request, now, *match.groups())
+
+    def elsewhere(self):
+        return self.error(301, "PermanentRedirect", {"x-amz-bucket-region": self.region})
+
+    def check_signature(self, handler, request, now, name, day, region, signed, given):
+        headers, signed = request.headers, signed.split(";")
+        if name not in self.keys:
+            return self.error(403, "InvalidAccessKeyId")
+        secret, token = self.keys[name]
+        if name in self.expired:
+            return self.error(400, "ExpiredToken")
+        if region != self.region:
+            return self.elsewhere() if self.redirects else self.error(
+                400, "AuthorizationHeaderMalformed", Region=self.region)
+        date = headers.get("x-amz-date", "")
+        then = calendar.timegm(datetime.datetime.strptime(date, "%Y%m%dT%H%M%SZ").timetuple())
+        if abs(now - then) > 900:
+            return self.error(403, "RequestTimeTooSkewed")
+        payload = headers.get("x-amz-content-sha256", "")
+        must = {"host"} | {name for name in headers if name.startswith("x-amz-")}
+        parts = urllib.parse.urlsplit(handler.path)
+        wanted = signature(secret, date, region, canonical_request(
+            request.method, parts.path, parts.query, headers, signed, payload))
+        if not must <= set(signed) or day != date[:8] or payload not in (EMPTY, "UNSIGNED-PAYLOAD") \
+                or given != wanted:
+            return self.error(403, "SignatureDoesNotMatch", StringToSign="canary-string",
+                              SignatureProvided=given)
+        if headers.get("x-amz-security-token") != token:
+            return self.error(400, "InvalidToken")
+        self.verified += 1
+        return None
+
+    # ---- requests
+
+    def __call__(self, handler, request):
+        sim = handler.server.sim
+        refused = self.check(handler, request)
+        if refused:
+            return refused
+        if self.requester_pays and request.headers.get("x-amz-request-payer") != "requester":
+            return self.error(403, "AccessDenied")
+        host = request.headers["host"].partition(":")[0]
+        bucket, key = host.removesuffix(".localhost"), request.path[1:]
+        if not host.endswith(".localhost"):
+            bucket, _, key = key.partition("/")
+        folder = sim.folder / bucket
+        if not folder.is_dir():
+            return self.error(404, "NoSuchBucket")
+        if request.method != "GET":
+            return self.error(405, "MethodNotAllowed")
+        if not key:
+            return self.list(folder, urllib.parse.parse_qs(request.query, keep_blank_values=True))
+        path = folder / key
+        if not path.is_file():
+            return self.error(403, "AccessDenied") if self.hides else self.error(404, "NoSuchKey")
+        return handler.answer_data(request, path.read_bytes(), path.stat())
+
+    def list(self, folder, query):
+        prefix, delimiter = query["prefix"][0], query["delimiter"][0]
+        after, names = query.get("start-after", [""])[0], {}
+        assert query["list-type"] == ["2"]
+        for path in folder.rglob("*"):
+            key = str(path.relative_to(folder))
+            if path.is_file() and key.startswith(prefix) and key.encode() > after.encode():
+                rest = key[len(prefix):]
+                name, found, _ = rest.partition(delimiter)
+                names[prefix + name + found] = bool(found)
+        page = sorted(names.items(), key=lambda item: item[0].encode())
+        more, page = len(page) > self.page, page[:self.page]
+        rows = [f"<Contents><Key>{xml.sax.saxutils.escape(n)}</Key><Size>1</Size></Contents>"
+                for n, is_prefix in page if not is_prefix]
+        rows += [f"<CommonPrefixes><Prefix>{xml.sax.saxutils.escape(n)}</Prefix></CommonPrefixes>"
+                 for n, is_prefix in page if is_prefix]
+        body = ('<?xml version="1.0"?>\n<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">'
+                f"<Name>b</Name><Prefix>{xml.sax.saxutils.escape(prefix)}</Prefix>"
+                f"<IsTruncated>{str(more).lower()}</IsTruncated>{''.join(rows)}</ListBucketResult>")
+        return Reply(200, {"Content-Type": "application/xml"}, body.encode())

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: MIT
+"""Stores behind URLs in programs that use GDAL."""
+
+import sys
+import time
+
+import numpy as np
+import pytest
+import zarr
+
+from conftest import make_store
+from programs import HASTY, asked, output, python, run
+
+PLANE = np.arange(60 * 80, dtype="u2").reshape(60, 80)
+
+
+def put(group, name, data, **options):
+    array = group.create_array(name, shape=data.shape, dtype=data.dtype, **options)
+    array[...] = data
+
+
+@pytest.fixture
+def raster(server):
+    """The URL of a store with one raster, as this driver writes it: with coordinates and a CRS."""
+    root = zarr.create_group(server.folder / "r.zarr")
+    put(root, "t", PLANE, chunks=(10, 10), shards=(20, 40), dimension_names=("y", "x"),
+        attributes={"grid_mapping": "spatial_ref", "_FillValue": 7})
+    put(root, "x", 5.0 + 10 * np.arange(80), dimension_names=("x",))
+    put(root, "y", 5.0 - 10 * np.arange(60), dimension_names=("y",))
+    root.create_array("spatial_ref", shape=(), dtype="i4", attributes={"spatial_epsg": 32725,
+        "crs_wkt": WKT})
+    zarr.consolidate_metadata(root.store)
+    return server.url + "/r.zarr"
+
+
+WKT = python("from osgeo import osr; s = osr.SpatialReference(); s.ImportFromEPSG(32725);"
+             "print(s.ExportToWkt())").strip()
+
+READ = r"""
+import sys
+import numpy as np
+from osgeo import gdal
+gdal.UseExceptions()
+data = np.arange(60 * 80, dtype="u2").reshape(60, 80)
+d = gdal.Open(sys.argv[1])
+assert d.GetDriver().ShortName == "Zarr3"
+assert (d.ReadAsArray() == data).all() and (d.ReadAsArray(33, 17, 30, 40) == data[17:57, 33:63]).all()
+assert d.GetGeoTransform() == (0, 10, 0, 10, 0, -10) and "32725" in d.GetProjection()
+assert not d.GetFileList()
+assert d.GetRasterBand(1).ComputeStatistics(False)[1] == 4799
+"""
+
+
+@pytest.mark.parametrize("form", [
+    "{}", "{}/", "{}/zarr.json", "{}/t", "{}/t/zarr.json", "ZARR3:{}", 'ZARR3:"{}":/t',
+    "ZARR3:{}:/t"])
+def test_a_raster_opens_by_its_url(raster, form, tmp_path):
+    python(READ, form.format(raster), cwd=tmp_path)
+    assert [p.name for p in tmp_path.iterdir()] == ["served"], "nothing is written"
+
+
+@pytest.mark.parametrize("form", ["ZARR3:{}", 'ZARR3:"{}":/t', "{}/zarr.json"])
+def test_any_url_opens_behind_the_prefix(server, raster, form):
+    (server.folder / "r.zarr").rename(server.folder / "r")
+    python(READ, form.format(server.url + "/r"))
+
+
+PROGRAMS = {
+    "gdalinfo": "gdalinfo {url}",
+    "gdal_translate": "gdal_translate -q {url} out.tif",
+    "gdalwarp": "gdalwarp -q -t_srs EPSG:4326 {url} out.tif",
+    "gdalmdiminfo": "gdalmdiminfo {url}",
+    "gdal_translate to a store": "gdal_translate -q -of Zarr3 {url} out.zarr",
+    "gdalmdimtranslate": "gdalmdimtranslate -q -of Zarr3 {url} out.zarr",
+}
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_programs_do_what_they_do_with_a_directory(server, raster, program, tmp_path):
+    local = str(server.folder / "r.zarr")
+    results = []
+    for name in raster, local:
+        folder = tmp_path / str(len(results))
+        folder.mkdir()
+        said = output(*PROGRAMS[program].format(url=name).split(), cwd=folder)
+        lines = [line for line in said.replace(name, "NAME").splitlines() if "Files:" not in line]
+        made = folder / ("out.zarr" if "out.zarr" in PROGRAMS[program] else "out.tif")
+        pixels = python(READ_ANY, made) if made.exists() else ""
+        results.append((lines, pixels))
+    assert results[0] == results[1] and (results[0][0] or results[0][1])
+
+
+READ_ANY = r"""
+import sys; from osgeo import gdal; gdal.UseExceptions()
+d = gdal.Open(sys.argv[1]); print(d.GetGeoTransform(), d.GetProjection(), d.ReadAsArray().tolist())
+"""
+
+RASTERIO = r"""
+import sys, rasterio
+with rasterio.open(sys.argv[1]) as d: print(d.crs, d.shape, int(d.read(1)[59, 79]), d.driver)
+"""
+
+
+@pytest.mark.parametrize("form, settings", [
+    ("ZARR3:{}", {}), ('ZARR3:"{}":/t', {}), ("{}", {}), ("{}", {"ZARR3_REMOTE": "own"})])
+def test_rasterio(raster, form, settings):
+    """rasterio makes /vsicurl/https://... of a bare URL."""
+    pytest.importorskip("rasterio")
+    assert python(RASTERIO, form.format(raster), **settings).strip() == \
+        "EPSG:32725 (60, 80) 4799 Zarr3"
+
+
+LIST = r"""
+import sys; from osgeo import gdal; gdal.UseExceptions()
+d = gdal.Open(sys.argv[1])
+for name, _ in d.GetSubDatasets():
+    d = gdal.Open(name); print(name.replace(sys.argv[1], "URL"), d.GetDriver().ShortName, d.RasterXSize)
+"""
+
+
+def test_subdatasets(server):
+    root = zarr.create_group(server.folder / "g.zarr")
+    put(root, "a", PLANE)
+    put(root.create_group("below"), "b", PLANE[:, :50])
+    zarr.consolidate_metadata(root.store)
+    url = server.url + "/g.zarr"
+    lines = ['ZARR3:"URL":/a Zarr3 80', 'ZARR3:"URL":/below/b Zarr3 50']
+    assert python(LIST, url).splitlines() == lines
+    assert python(LIST, url + "?sig=x#missing_403=1").splitlines() == lines
+    assert {request.query for request in server.take_log()} == {"", "sig=x"}
+    assert python(LIST, url + "/zarr.json").splitlines() == lines
+
+
+OPEN = r"""
+import sys; from osgeo import gdal; gdal.UseExceptions()
+d = gdal.OpenEx(sys.argv[1], gdal.OF_MULTIDIM_RASTER if len(sys.argv) > 2 else gdal.OF_RASTER)
+"""
+
+
+def test_requests_of_an_open(server, store):
+    python(OPEN, store + "/plain")
+    assert asked(server).count("/s.zarr/zarr.json") == 1
+    python(OPEN, store, "multidimensional")
+    assert asked(server) == ["/s.zarr/zarr.json"]
+
+
+ROWS = r"""
+import sys; from osgeo import gdal; gdal.UseExceptions()
+d = gdal.Open(sys.argv[1])
+for y in range(d.RasterYSize): d.ReadAsArray(0, y, d.RasterXSize, 1)
+"""
+
+
+def test_rows_of_all_bands_take_a_request_for_a_row_of_chunks(server):
+    """GDAL asks for them block by block, which once made each block a round trip."""
+    root = zarr.create_group(server.folder / "p.zarr")
+    put(root, "p", np.random.default_rng(1).integers(0, 255, (64, 640, 3), "u1"),
+        chunks=(32, 64, 3), shards=(64, 640, 3), dimension_names=("y", "x", "band"))
+    python(ROWS, server.url + "/p.zarr/p")
+    data = [request for request in server.take_log() if "/c/" in request.path]
+    assert len(data) <= 3, [(request.path, request.range) for request in data]
+
+
+# ---- By GDAL's own requests
+
+def test_gdal_can_do_the_requests(server, raster):
+    python(READ, raster, ZARR3_REMOTE="vsi")
+    assert {request.headers["user-agent"].split("/")[0] for request in server.take_log()} == {"GDAL"}
+    python(READ.replace("not d.GetFileList()", "True"), "/vsicurl/" + raster, ZARR3_REMOTE="own")
+
+
+def test_virtual_names_are_known_without_the_prefix(raster):
+    python(READ.replace("not d.GetFileList()", "True"), "/vsicurl/" + raster)
+
+
+@pytest.mark.parametrize("choice, words", [("both", "expected own or vsi"), ("vsi", "query")])
+def test_bad_choices_are_errors(server, raster, choice, words):
+    done = run("gdalinfo", raster + "?sig=canary", ZARR3_REMOTE=choice)
+    errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
+    assert done.returncode == 1 and words in errors[0] and "canary" not in errors[0]
+    assert asked(server) == []
+
+
+# ---- What is none of our business, and what cannot be done
+
+IDENTIFY = r"""
+import sys; from osgeo import gdal
+gdal.DontUseExceptions(); gdal.PushErrorHandler("CPLQuietErrorHandler")
+d = gdal.IdentifyDriverEx(sys.argv[1], gdal.OF_RASTER, ["Zarr3"]); print(d.ShortName if d else None)
+"""
+
+
+def test_identifying_a_url_contacts_nobody(server, raster):
+    assert python(IDENTIFY, raster).strip() == "Zarr3"
+    assert python(IDENTIFY, server.url + "/r.tif").strip() == "None"
+    assert python(IDENTIFY, server.url + "/r.tif?x.zarr").strip() == "None"
+    assert asked(server) == []
+
+
+@pytest.mark.parametrize("command", [
+    "gdal_translate -q -of Zarr3 {local} {url}", "gdalmdimtranslate -of Zarr3 {local} {url}",
+    "gdalmanage delete {url}", "gdalmanage rename {url} new.zarr", "gdalmanage copy {local} {url}",
+    "gdal_edit.py -a_nodata 1 {url}", 'gdal_translate -q -of Zarr3 {local} ZARR3:"{url}":/g'])
+@pytest.mark.parametrize("query", ["", "?sig=canary"])
+def test_writing_is_refused(server, raster, command, query, tmp_path):
+    local = server.folder / "r.zarr"
+    before = {p: p.read_bytes() for p in local.rglob("*") if p.is_file()}
+    done = run(*command.format(url=raster + query, local=local).split(), cwd=tmp_path)
+    said = done.stderr + done.stdout
+    assert "local" in said and ("ERROR" in said or done.returncode != 0)
+    assert "canary" not in "".join(line for line in said.splitlines() if "ERROR" in line)
+    assert before == {p: p.read_bytes() for p in local.rglob("*") if p.is_file()}
+    assert [p.name for p in tmp_path.iterdir()] == ["served"]
+
+
+# ---- Faults: an error with the host and what it said, never other data
+
+def failure(code, url, **environment):
+    begun = time.monotonic()
+    done = run(sys.executable, "-W", "ignore", "-c", code, url, **(HASTY | environment))
+    assert done.returncode == 1, done.stdout + done.stderr
+    return done.stderr.strip().splitlines()[-1], time.monotonic() - begun
+
+
+def test_no_such_store(server):
+    said, _ = failure(OPEN, server.url + "/no.zarr")
+    assert "127.0.0.1" in said and "no.zarr" in said
+    assert all(request.method == "GET" for request in server.take_log()), "only ours"
+
+
+def test_a_refused_connection():
+    said, seconds = failure(OPEN, "http://127.0.0.1:1/x.zarr")
+    assert "127.0.0.1" in said and "onnect" in said and seconds < 30
+
+
+def test_a_server_that_fails_for_good(server, raster):
+    server.fault("/r.zarr/zarr.json", "status", code=503)
+    said, seconds = failure(OPEN, raster)
+    assert "503" in said and "127.0.0.1" in said and seconds < 30
+
+
+def test_a_server_that_fails_once(server, raster):
+    server.fault("/r.zarr", "status", code=500, times=1)
+    server.fault("/r.zarr/t/c", "cut", after=5, times=1)
+    python(READ, raster)
+
+
+@pytest.mark.parametrize("kind, options, words", [
+    ("status", {"code": 500}, "500"), ("status", {"code": 403}, "403"),
+    ("cut", {"after": 7}, "t/c/1/1"), ("hang", {}, "t/c/1/1")])
+def test_a_shard_that_cannot_be_had_is_an_error(server, raster, kind, options, words):
+    server.fault("/r.zarr/t/c/1/1", kind, **options)
+    said, seconds = failure(READ, raster)
+    assert words in said and "t/c/1/1" in said and "127.0.0.1" in said and seconds < 60
+
+
+def test_https(tls_server, certificate):
+    make_store(tls_server.folder / "s.zarr")
+    url = tls_server.url + "/s.zarr"
+    python(OPEN, url, SSL_CERT_FILE=certificate[0])
+    said, _ = failure(OPEN, url)
+    assert "certificate" in said

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""Stores behind https and http, read by the program zarrbridge."""
+
+import shutil
+
+import numpy
+import zarr
+
+from conftest import make_store, run
+from remote_store import RemoteStore, ZarrbridgeError, lib
+
+
+def paths(server):
+    return [request.path for request in server.take_log()]
+
+
+def test_a_store_is_listed(server, store):
+    status, lines, _ = run("ls", store)
+    assert status == 0
+    assert [line.split()[:2] for line in lines] == [
+        ["group", "/"], ["group", "/below"], ["array", "/below/deep"], ["array", "/plain"],
+        ["array", "/sharded"]]
+
+
+def test_a_store_is_verified(server, store):
+    status, lines, summary = run("verify", store)
+    assert (status, lines) == (0, []), summary
+    local = run("verify", server.folder / "s.zarr")[2]
+    assert summary == local, "the same objects and bytes"
+    shard = server.folder / "s.zarr/sharded/c/1/0"
+    shard.write_bytes(shard.read_bytes()[:-1])
+    (server.folder / "s.zarr/plain/c/1").write_bytes(b"")
+    server.fault("/s.zarr/below/deep/c/0", "status", code=403)
+    status, lines, _ = run("verify", store)
+    assert status == 1
+    assert sorted(line.split(":")[0] for line in lines) == [
+        "damaged   below/deep/c/0", "damaged   sharded/c/1/0", "truncated plain/c/1"]
+
+
+def test_arrays_are_read(store):
+    with RemoteStore(store) as remote:
+        whole = remote.read("sharded", (64, 64), "i4")
+        assert (whole == numpy.arange(64 * 64).reshape(64, 64)).all()
+        window = remote.read("sharded", (3, 2), "i4", (31, 40))
+        assert (window == whole[31:34, 40:42]).all()
+        assert (remote.read("plain", (10,), "f8") == numpy.arange(10) / 2).all()
+        assert (remote.read("below/deep", (3,), "u1") == [1, 2, 3]).all()
+
+
+def test_missing_chunks_are_fill_values(server, store):
+    (server.folder / "s.zarr/plain/c/1").unlink()
+    with RemoteStore(store) as remote:
+        assert list(remote.read("plain", (10,), "f8")) == [0, .5, 1, 1.5, 0, 0, 0, 0, 4, 4.5]
+
+
+def test_what_is_read_is_what_the_directory_has(server, store):
+    remote, local = run("ls", store), run("ls", server.folder / "s.zarr")
+    assert remote == local
+
+
+def test_requests(server, store):
+    """Never a HEAD; a document is one request, and a small object another one."""
+    with RemoteStore(store) as remote:
+        remote.read("plain", (10,), "f8")
+    assert sorted((r.method, r.path, r.range) for r in server.take_log()) == [
+        ("GET", "/s.zarr/plain/c/0", "bytes=0-31"), ("GET", "/s.zarr/plain/c/1", "bytes=0-31"),
+        ("GET", "/s.zarr/plain/c/2", "bytes=0-15"), ("GET", "/s.zarr/plain/zarr.json", None)]
+
+
+def test_https(tls_server, certificate):
+    make_store(tls_server.folder / "s.zarr")
+    url = tls_server.url + "/s.zarr"
+    status, lines, _ = run("ls", url, SSL_CERT_FILE=certificate[0])
+    assert (status, len(lines)) == (0, 5)
+    status, lines, _ = run("ls", url)
+    assert status == 1
+    assert "certificate" in lines[0]
+    assert tls_server.connections < 5, "and it was not tried again"
+
+
+def test_a_zip_archive(server, tmp_path):
+    make_store(tmp_path / "s.zarr")
+    shutil.make_archive(server.folder / "s.zarr", "zip", tmp_path / "s.zarr")
+    status, lines, words = run("ls", server.url + "/s.zarr.zip")
+    assert (status, len(lines)) == (0, 5), words
+    with RemoteStore(server.url + "/s.zarr.zip") as remote:
+        assert (remote.read("below/deep", (3,), "u1") == [1, 2, 3]).all()
+    server.take_log()
+    assert run("ls", server.url + "/s.zarr.zip?token=1#missing_403=1")[0] == 0
+    assert {(request.path, request.query) for request in server.take_log()} == {
+        ("/s.zarr.zip", "token=1")}
+    assert run("ls", "http://no-such-host.zip", ZARRBRIDGE_REMOTE_TRIES=1)[0] == 1
+
+
+def test_strange_names_are_encoded(server):
+    make_store(server.folder / "a b%+#é.zarr")
+    assert run("ls", server.url + "/a%20b%25%2B%23%C3%A9.zarr")[0] == 0
+
+
+def test_no_store(server):
+    status, _, words = run("ls", server.url + "/none.zarr")
+    assert status == 2
+    assert "/none.zarr" in words
+
+
+def test_nothing_is_written(store):
+    for command, url in (("repair", store), ("compact", store + "/sharded")):
+        status, _, words = run(command, url)
+        assert status == 2
+        assert "cannot be" in words, command
+
+
+def test_without_the_library(store, tmp_path):
+    status, _, words = run("ls", store, ZARRBRIDGE_REMOTE_LIBRARY=tmp_path / "none.so")
+    assert status == 2
+    assert "none.so" in words
+
+
+def test_a_link_that_fails_often(server):
+    """One request in ten meets a fault: what is read is right, or there is an error."""
+    numbers = numpy.random.default_rng(5)
+    values = numbers.integers(0, 4096, (1024, 1024)).astype("i4")
+    group = zarr.open_group(server.folder / "f.zarr", mode="w")
+    group.create_array("sharded", shape=values.shape, chunks=(64, 64), shards=(256, 256),
+                       dtype="i4")[:] = values
+    group.create_array("plain", shape=values.shape, chunks=(128, 128), dtype="i4")[:] = values
+    for kind, options in (("status", {"code": 503, "headers": {"Retry-After": "0"}}),
+                          ("status", {"code": 500}), ("reset", {}), ("cut", {"after": 0}),
+                          ("cut", {"after": 3000}), ("short", {"bytes": 100})):
+        server.fault("/f.zarr", kind, chance=0.1 / 6, **options)
+    failures = 0
+    with RemoteStore(server.url + "/f.zarr") as remote:
+        for _ in range(10):
+            for path in ("sharded", "plain"):
+                lib.zb_cache_clear()
+                try:
+                    assert (remote.read(path, values.shape, "i4") == values).all()
+                    assert (remote.read(path, (100, 90), "i4", (7, 400))
+                            == values[7:107, 400:490]).all()
+                except ZarrbridgeError:
+                    failures += 1
+    assert failures < 3
+    assert len([r for r in server.log if r.status in (500, 503)]) > 10
+
+
+def test_a_copy_to_a_url_is_refused(store, tmp_path):
+    status, _, words = run("copy", tmp_path, store + "/copy")
+    assert status == 2
+    assert "stores behind URLs are only read" in words

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""Stores in S3 by their names in programs that use HDF5 or GDAL."""
+
+import os
+
+import h5py
+import pytest
+
+from conftest import make_store
+from programs import HASTY, output, run
+from sims3 import S3
+from simserver import SimServer
+
+FINDS = None if h5py.version.hdf5_version_tuple < (2,) else "zarr"
+SECRET = "canary/Secret+Key"
+NAME = "s3://bucket/a b/s.zarr"
+
+
+@pytest.fixture
+def s3(tmp_path):
+    """Variables with which programs reach a bucket with a store; no other ones of AWS are there."""
+    make_store(tmp_path / "served/bucket/a b/s.zarr", consolidated=False)
+    with SimServer(tmp_path / "served", answer=S3({"AKID": SECRET})) as server:
+        variables = {name: None for name in os.environ if name.startswith("AWS_")}
+        yield variables | HASTY | {
+            "AWS_ENDPOINT_URL": server.url, "AWS_ACCESS_KEY_ID": "AKID", "HOME": tmp_path,
+            "AWS_SECRET_ACCESS_KEY": SECRET, "HDF5_VOL_CONNECTOR": FINDS}
+
+
+MEMBERS = ["/", "/below", "/below/deep", "/plain", "/sharded"]
+
+
+@pytest.mark.parametrize("form", ["{}", "zarr:{}", "{}/zarr.json"])
+def test_h5ls_lists_a_store_without_consolidated_metadata(s3, form):
+    lines = output("h5ls", "-r", form.format(NAME), **s3).splitlines()
+    assert [line.split()[0] for line in lines] == MEMBERS
+
+
+def test_a_node_opens(s3):
+    assert "(0): 1, 2, 3" in output("h5dump", "-d", "/deep", NAME + "/below", **s3)
+
+
+def test_h5repack_copies(s3, tmp_path):
+    output("h5repack", NAME, tmp_path / "copy.h5", **s3 | {"HDF5_VOL_CONNECTOR": "zarr"})
+    assert "{64, 64}" in output("h5ls", tmp_path / "copy.h5", **s3)
+
+
+@pytest.mark.parametrize("form", [
+    'ZARR3:"{}":/sharded', "{}/sharded", "ZARR3:{}:/sharded", "ZARR3:{}/sharded"])
+def test_gdal(s3, form, tmp_path):
+    assert "Size is 64, 64" in output("gdalinfo", form.format(NAME), **s3)
+    output("gdal_translate", "-q", form.format(NAME), tmp_path / "o.tif", **s3)
+    assert "Minimum=0.000, Maximum=4095.000" in output("gdalinfo", "-stats", tmp_path / "o.tif")
+
+
+def test_gdal_names_are_read_by_us_where_that_is_asked_for(s3):
+    name = NAME.replace("s3://", "/vsis3/") + "/sharded"
+    said = output("gdalinfo", "ZARR3:" + name, **s3 | {"ZARR3_REMOTE": "own"})
+    assert "Size is 64, 64" in said
+
+
+@pytest.mark.parametrize("command", [
+    ["gdal_translate", "-of", "Zarr3", "in.tif", "s3://bucket/new.zarr"],
+    ["gdalmanage", "delete", NAME]])
+def test_writing_is_refused(s3, command, tmp_path):
+    output("gdal_translate", "-q", f"ZARR3:{NAME}:/sharded", tmp_path / "in.tif", **s3)
+    done = run(*command, cwd=tmp_path, **s3)
+    assert "ERROR" in done.stderr and "local" in done.stderr
+    assert not (tmp_path / "served/bucket/new.zarr").exists()
+    output("h5ls", NAME, **s3)
+
+
+@pytest.mark.parametrize("command", [["h5ls"], ["gdalinfo"]])
+def test_a_refusal_shows_no_secret(s3, command):
+    wrong = s3 | {"AWS_SECRET_ACCESS_KEY": "canary-wrong", "ZARRBRIDGE_VERBOSE": "1"}
+    done = run(*command, NAME, **wrong)
+    assert done.returncode == 1 and "canary" not in done.stdout + done.stderr

@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: MIT
+"""Many requests at once: how many, in which pieces, and how they end."""
+
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from remote_store import DONE, FROM_END, WHOLE, Answer, Fetch, Range, RemoteStore, free
+from simserver import SimServer
+
+MIB = 1 << 20
+
+
+@pytest.fixture
+def folder(server):
+    (server.folder / "s.zarr").mkdir()
+    return server.folder / "s.zarr"
+
+
+@pytest.fixture
+def remote(server, folder):
+    with RemoteStore(server.url + "/s.zarr") as store:
+        yield store
+
+
+def whole(key):
+    return Fetch(key=key.encode(), range=Range(length=WHOLE), most=1 << 30)
+
+
+def fill(folder, count, size=1000):
+    data = [os.urandom(size) for _ in range(count)]
+    for i, content in enumerate(data):
+        (folder / str(i)).write_bytes(content)
+    return data
+
+
+def test_64_requests_at_once(server, folder, remote):
+    data = fill(folder, 200)
+    server.rtt = 0.2
+    answers = remote.fetch_all([whole(str(i)) for i in range(200)])
+    assert [answer.data for answer in answers] == data
+    assert 48 <= server.most_busy <= 64
+    assert len(server.log) == 200
+
+
+def test_a_long_range_comes_in_parts(server, folder, remote):
+    data = os.urandom(9 * MIB)
+    (folder / "k").write_bytes(data)
+    handle = remote.open_object("k")
+    server.take_log()
+    answer = remote.fetch("", 0, WHOLE, handle)
+    assert answer.data == data
+    log = server.take_log()
+    assert len(log) == 5
+    assert all("if-match" in request.headers for request in log)
+    remote.close_object(handle)
+    answer = remote.fetch("k", MIB, 5 * MIB)
+    assert answer.data == data[MIB:6 * MIB]
+    assert len(server.take_log()) == 3
+    answer = remote.fetch("k", 6 * MIB, 5 * MIB)
+    assert answer.data == data[6 * MIB:], "less at the object's end"
+    assert remote.fetch("k").data == data
+    assert remote.fetch("k", FROM_END, 8 * MIB).data == data[MIB:]
+
+
+def test_parts_are_of_one_version(server, folder, remote):
+    (folder / "k").write_bytes(bytes(5 * MIB))
+    server.fault("/s.zarr/k", "headers", times=1, skip=1, headers={"ETag": '"another"'})
+    answer = remote.fetch("k", 0, 5 * MIB)
+    assert (answer.code, answer.data) == ("ECONFLICT", b"")
+
+
+def test_bytes_under_way_are_bounded(server, folder, remote):
+    """32 MiB, in parts of 2 MiB."""
+    (folder / "k").write_bytes(bytes(100 * MIB))
+    handle = remote.open_object("k")
+    server.rtt = 0.1
+    assert remote.fetch("", 0, WHOLE, handle).got == 100 * MIB
+    assert 8 <= server.most_busy <= 17
+    remote.close_object(handle)
+
+
+def test_a_server_that_has_too_much_to_do(server, folder, remote):
+    fill(folder, 128)
+    server.rtt = 0.1
+    server.fault("/", "status", times=64, code=503, headers={"Retry-After": "0"})
+    answers = remote.fetch_all([whole(str(i)) for i in range(128)])
+    assert all(answer.code == "OK" for answer in answers)
+    server.most_busy = 0
+    remote.fetch_all([whole(str(i)) for i in range(128)])
+    assert server.most_busy < 64
+
+
+def test_stores_take_turns(server, folder, remote):
+    fill(folder, 500)
+    server.rtt = 0.05
+    ended = []
+    many = [whole(str(i)) for i in range(500)]
+    done = DONE(lambda _, fetch: ended.append(time.monotonic()))
+    with RemoteStore(server.url + "/s.zarr") as other:
+        remote.submit(many, done)
+        assert other.fetch("3").code == "OK"
+        assert len(ended) < 300, "the second store has not waited for the first one's requests"
+        while len(ended) < 500:
+            time.sleep(0.01)
+    for fetch in many:
+        answer = Answer(fetch, True)
+        remote.release(answer)
+
+
+# ---- cancel
+
+
+def test_cancel(server, folder, remote):
+    fill(folder, 100)
+    server.fault("/", "hang", seconds=3)
+    called = []
+    done = DONE(lambda context, fetch: called.append(context))
+    fetches = [whole(str(i)) for i in range(100)]
+    remote.submit(fetches, done, 1)
+    time.sleep(0.3)
+    begun = time.monotonic()
+    remote.cancel(1)
+    assert time.monotonic() - begun < 1
+    assert called == []
+    server.heal()
+    time.sleep(0.1)
+    assert remote.fetch("5").code == "OK", "and the store goes on"
+    assert called == []
+    for fetch in fetches:
+        free(fetch.range.buffer)
+
+
+def test_cancel_ends_no_others(server, folder, remote):
+    data = fill(folder, 2)
+    server.rtt = 0.3
+    answers = []
+    other = threading.Thread(target=lambda: answers.append(remote.fetch("1")))
+    fetch = whole("0")
+    done = DONE(lambda context, fetch: None)
+    remote.submit([fetch], done, 7)
+    other.start()
+    time.sleep(0.05)
+    remote.cancel(7)
+    other.join()
+    assert answers[0].data == data[1]
+    free(fetch.range.buffer)
+
+
+def test_cancel_at_any_time(server, folder, remote):
+    fill(folder, 30, 200_000)
+    server.rtt = 0.01
+    chance = random.Random(1)
+    for round_ in range(30):
+        called = set()
+        done = DONE(lambda context, fetch: called.add(fetch.contents.key))
+        fetches = [whole(str(i)) for i in range(30)]
+        remote.submit(fetches, done, round_ + 1)
+        time.sleep(chance.random() * 0.08)
+        remote.cancel(round_ + 1)
+        count = len(called)
+        time.sleep(0.005)
+        assert len(called) == count
+        for fetch in fetches:
+            free(fetch.range.buffer)
+            if fetch.key in called and fetch.object:
+                remote.close_handle(fetch.object)
+
+
+# ---- one fault in ten
+
+
+def test_one_fault_in_ten(server, folder, remote):
+    data = fill(folder, 100, 100_000)
+    chance = random.Random(3)
+    kinds = [("status", {"code": 503, "headers": {"Retry-After": "0"}}), ("status", {"code": 500}),
+             ("reset", {}), ("cut", {"after": 0}), ("cut", {"after": 40_000}),
+             ("short", {"bytes": 500})]
+    for _ in range(5):
+        for i in chance.sample(range(100), 10):
+            kind, options = chance.choice(kinds)
+            server.fault(f"/s.zarr/{i}", kind, times=1, **options)
+        answers = remote.fetch_all(
+            [whole(str(i)) if i % 2 else Fetch(key=str(i).encode(), range=Range(100, 90_000))
+             for i in range(100)])
+        for i, answer in enumerate(answers):
+            assert answer.data == (data[i] if i % 2 else data[i][100:90_100]), answer.message
+            remote.release(answer)
+        server.heal()
+
+
+# ---- processes
+
+PROGRAM = """
+import os, signal, sys, threading, time
+sys.path.insert(0, sys.argv[2])
+from remote_store import *
+remote = RemoteStore(sys.argv[1])
+"""
+
+
+def run_python(url, body, seconds=60):
+    return subprocess.run([sys.executable, "-c", PROGRAM + body, url,
+                           str(pathlib.Path(__file__).parent)],
+                          capture_output=True, text=True, timeout=seconds)
+
+
+def test_fork(server, folder):
+    """A child reads by itself, while its parent has requests under way."""
+    data = fill(folder, 20, 50_000)
+    server.rtt = 0.05
+    done = run_python(server.url + "/s.zarr", """
+import zlib
+def sums():
+    return [zlib.crc32(remote.fetch(str(i)).data) for i in range(20)]
+got = []
+thread = threading.Thread(target=lambda: got.append(sums()))
+thread.start()
+time.sleep(0.2)
+children = []
+for _ in range(3):
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.write(writing, str(sums()).encode())
+            os._exit(0)
+        except BaseException as error:
+            os.write(writing, repr(error).encode())
+            os._exit(1)
+    os.close(writing)
+    children.append((child, reading))
+for child, reading in children:
+    text = b""
+    while piece := os.read(reading, 65536):
+        text += piece
+    assert os.waitpid(child, 0)[1] == 0, text
+    print(text.decode())
+thread.join()
+print(got[0])
+print(sums())
+""")
+    import zlib
+    want = str([zlib.crc32(content) for content in data])
+    assert done.stdout.splitlines() == [want] * 5, done.stderr
+
+
+@pytest.mark.parametrize("tls", [False, True])
+def test_the_process_ends_in_mid_read(folder, server, certificate, tls):
+    fill(folder, 4)
+    with SimServer(server.folder, certificate=certificate if tls else None) as other:
+        other.fault("/s.zarr/1", "hang", seconds=30)
+        os.environ["SSL_CERT_FILE"] = str(certificate[0])
+        try:
+            begun = time.monotonic()
+            done = run_python(other.url + "/s.zarr", """
+assert remote.fetch("0").code == "OK"
+threading.Thread(target=lambda: remote.fetch("1"), daemon=True).start()
+time.sleep(0.3)
+""")
+        finally:
+            del os.environ["SSL_CERT_FILE"]
+    assert done.returncode == 0, done.stderr
+    assert time.monotonic() - begun < 8
+
+
+def test_signals_are_for_the_program(server, folder):
+    fill(folder, 1)
+    done = run_python(server.url + "/s.zarr", """
+remote.fetch("0")
+for task in os.listdir("/proc/self/task"):
+    status = dict(line.split(":", 1) for line in open(f"/proc/self/task/{task}/status"))
+    if status["Name"].strip() == "zarrbridge-io":
+        mask = int(status["SigBlk"], 16)
+        print(all(mask >> (s - 1) & 1 for s in (signal.SIGINT, signal.SIGPIPE, signal.SIGALRM)))
+""")
+    assert done.stdout == "True\n", done.stderr
+
+
+def test_the_thread_begins_with_the_first_request(server, folder):
+    done = run_python(server.url + "/s.zarr", """
+print(len(os.listdir("/proc/self/task")))
+""")
+    assert done.stdout == "1\n", done.stderr

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: MIT
+"""Names that no Zarr node can have are kept in a form of their own, which other readers see."""
+
+import random
+
+import h5py
+import numpy as np
+import pytest
+import zarr
+from conftest import tool
+
+FORMS = {".hidden": "%2Ehidden", "..": "%2E.", "...": "%2E..", "__init": "%5F_init", "back\\slash": "back%5Cslash",
+         "zarr.json": "%7Aarr.json", "line\n": "line%0A", "\x7f%": "%7F%25", "%2Ehidden": "%252Ehidden",
+         "%252Ehidden": "%25252Ehidden", ".%": "%2E%25"}
+PLAIN = ["_x", "a.b", "100%", "%20", "%2E", "%2ex", "%2Fx", "%", "%2", "%25", "a%5Cb%zz", "zarr.json2", "gr\u00fcn"]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "x.zarr"
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_forms(path, name):
+    form = FORMS[name]
+    with h5py.File(path, "w") as f:
+        f.create_group(name).attrs["a"] = name
+        f.create_dataset("g/" + name + "/d", data=[1, 2])
+        assert list(f) == sorted([name, "g"]) and f[name].name == "/" + name
+    root = zarr.open_group(path, mode="r")
+    assert sorted(root.group_keys()) == sorted([form, "g"])
+    assert root[form].attrs["a"] == name and list(root["g/" + form + "/d"][:]) == [1, 2]
+    with h5py.File(path, "r") as f:
+        assert name in f and form not in f
+        assert list(f) == sorted([name, "g"]) and list(f["g"]) == [name]
+        assert list(f[f"g/{name}/d"]) == [1, 2] and f[name].attrs["a"] == name
+        names = []
+        f.visit(names.append)
+        assert f"g/{name}/d" in names
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_others_stay_as_they_are(path, name):
+    with h5py.File(path, "w") as f:
+        f.create_group(name)
+    assert list(zarr.open_group(path, mode="r").group_keys()) == [name]
+    with h5py.File(path, "r") as f:
+        assert list(f) == [name] and name in f
+
+
+def test_names_of_others_are_found_as_listed(path):
+    """No two nodes of a group show the same name, and each is opened by the one that it shows."""
+    root = zarr.open_group(path, mode="w")
+    source = random.Random(3)
+    stored = set(FORMS.values()) | set(PLAIN)
+    pieces = ["%", "%25", "%2E", "2E", "25", "5C", "%5F_", "x", ".", "%7Aarr.json", "%0A", "%00", "%E9"]
+    while len(stored) < 400:
+        name = "".join(source.choices(pieces, k=source.randint(1, 5)))
+        if not name.startswith("."):
+            stored.add(name)
+    for name in stored:
+        root.create_group(name, attributes={"stored": name})
+    with h5py.File(path, "r") as f:
+        shown = list(f)
+        assert len(set(shown)) == len(stored)
+        assert {f[name].attrs["stored"] for name in shown} == stored
+    with h5py.File(path, "r") as f:  # by name, before anything is listed
+        for name in source.sample(shown, 100):
+            assert f[name].attrs["stored"] in stored
+
+
+def test_changes(path):
+    with h5py.File(path, "w") as f:
+        d = f.create_dataset(".d", data=np.arange(4))
+        f["plain"] = 1
+        f.move("plain", "__moved")
+        f.move("__moved", "back")
+        f.copy("back", ".copy")
+        f["link"] = d
+        f["soft"] = h5py.SoftLink("/.d")
+        f["refs"] = np.array([d.ref], h5py.ref_dtype)
+        f.create_group(".g").create_group("__in")
+        f.copy(".g", "g")
+        with pytest.raises(ValueError, match="exists"):
+            f.create_group(".g")
+        del f[".copy"]
+    with h5py.File(path, "r+") as f:
+        assert list(f) == [".d", ".g", "back", "g", "link", "refs", "soft"] and list(f["g"]) == ["__in"]
+        assert list(f["soft"]) == list(f["link"]) == list(f[f["refs"][0]]) == [0, 1, 2, 3]
+        assert f["link"] == f[".d"]
+        f.move(".d", "..")
+        assert f["link"] == f[".."]
+        del f[".."]  # the other hard link is the node's place now
+        f["__again"] = f["link"]
+        del f["link"]
+    with h5py.File(path, "r") as f:
+        assert list(f["__again"]) == [0, 1, 2, 3] and "%5F_again" not in f
+
+
+def test_scales_have_them(path):
+    with h5py.File(path, "w") as f:
+        f["g/.x"] = np.arange(3.0)
+        f["g/.x"].make_scale(".x")
+        f["g/__v"] = np.zeros(3)
+        f["g/__v"].dims[0].attach_scale(f["g/.x"])
+        f.move("g", ".h")
+    with h5py.File(path, "r") as f:
+        assert f[".h/__v"].dims[0][0] == f[".h/.x"] and f[".h/.x"].is_scale
+
+
+def test_tools(tmp_path, path):
+    with h5py.File(tmp_path / "x.h5", "w") as f:
+        for name in FORMS:
+            f["g/" + name] = np.arange(3)
+            f["g"][name].attrs["of"] = f["g"][name].ref
+        f[".soft"] = h5py.SoftLink("/g/..")
+    tool("h5repack", tmp_path / "x.h5", path, connector="zarr")
+    tool("h5repack", path, tmp_path / "y.h5", connector="zarr")
+    tool("h5diff", tmp_path / "x.h5", tmp_path / "y.h5", connector="zarr")
+    tool("h5diff", tmp_path / "x.h5", path, connector="zarr")
+    with h5py.File(tmp_path / "y.h5", "r") as f:
+        assert sorted(f["g"]) == sorted(FORMS)
+
+
+def test_nodes_that_others_made_under_reserved_names(path):
+    """They are not listed, and are opened by their name."""
+    root = zarr.open_group(path, mode="w")
+    root.create_group("g", attributes={"n": 1})
+    (path / "g").rename(path / "__g")
+    with h5py.File(path, "r") as f:
+        assert list(f) == []
+    with h5py.File(path, "r+") as f:
+        assert f["__g"].attrs["n"] == 1
+        f["__g"].attrs["n"] = 2
+        with pytest.raises(ValueError, match="exists"):
+            f.create_group("__g")
+        with pytest.raises((KeyError, OSError)):
+            del f["__g"]
+    with h5py.File(path, "r") as f:
+        assert f["__g"].attrs["n"] == 2
+
+
+def test_long_names(path):
+    with h5py.File(path, "w") as f:
+        f.create_group("." + 252 * "x")
+        with pytest.raises((ValueError, OSError)):
+            f.create_group("." + 253 * "x")
+        assert list(f) == ["." + 252 * "x"]
