@@ -363,7 +363,7 @@ static enum zb_code edit_members(members *m, zb__document *document, const char 
     if (!edited)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a document");
     zb__document changed;
-    code = zb__document_parse(edited, size, "the changed document", &changed, err);
+    code = parse_like(document, edited, size, &changed, err);
     if (code)
         return code;
     code = remove_twins(m, &changed, path, err);
