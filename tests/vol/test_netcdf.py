@@ -3,6 +3,7 @@
 ones, groups that inherit them. Programs get the same answers from a store as from an .h5 file."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -217,9 +218,11 @@ group: g { dimensions: y = 2 ; variables: int w(y, x) ; byte y(y) ; data: w = 1,
 
 
 @pytest.mark.parametrize("program", ["ncgen", "nccopy"])
-def test_programs_of_netcdf_write_stores(tmp_path, program):
+def test_programs_of_netcdf_write_stores(tmp_path, monkeypatch, program):
     """They open no directory, so that what they have written is compared by the tools of HDF5, and, on the way back,
     by ncdump."""
+    # h5diff takes the length of strings that fill their type by strlen, also in HDF5's own files
+    monkeypatch.setenv("ASAN_OPTIONS", os.environ.get("ASAN_OPTIONS", "") + ":intercept_strlen=0")
     missing = [name for name in ("ncgen", "nccopy", "ncdump") if not shutil.which(name)]
     if missing:
         pytest.skip(f"netcdf-bin is not installed: no {', '.join(missing)}")
