@@ -81,7 +81,7 @@ static enum zb_code fetch(const zb__stored_chunk *key, zb_range *range, zb__scra
 }
 
 /* Takes the chunk from the cache where the object is still of the version there. One question tells,
-   where opening takes four. What it does not settle is left to opening. */
+   where opening takes three. What it does not settle is left to opening. */
 static bool take_unopened(zb__stored_chunk *key, zb__leaf *leaf) {
     zb_store *store = key->node->store;
     if (!store->hints.is_local || !zb__leaf_may_be_cached(leaf))
