@@ -2,6 +2,8 @@
 """dimension_names as HDF5 dimension labels and scales, and the coordinates that xarray makes of
 them."""
 
+from pathlib import Path
+
 import h5py
 import numpy as np
 import pytest
@@ -91,6 +93,20 @@ def test_a_coordinate_whose_dimension_has_no_name(new_store):
         assert f["x"].is_scale
     with h5py.File(path, "r") as f:
         assert f["g/w"].dims[0][0] == f["x"]
+
+
+def test_documents_that_spell_the_dimensions_otherwise_count(new_store):
+    """Neighbours are looked through for the word, which JSON may write with escapes."""
+    path, group = new_store()
+    put(group, "v", np.zeros((2, 4)), dimension_names=("y", "x"))
+    put(group, "x", np.arange(4.0))
+    put(group, "z", np.arange(4.0))
+    document = Path(path) / "v" / "zarr.json"
+    text = document.read_text()
+    assert text.count('"dimension_names"') == 1
+    document.write_text(text.replace('"dimension_names"', r'"dimension_n\u0061mes"'))
+    with h5py.File(path, "r") as f:
+        assert f["x"].is_scale and not f["z"].is_scale
 
 
 NETCDF = r"""

@@ -85,8 +85,9 @@ static void add_escape(zb__text *text, char c) {
     static const char special[] = {'"', '\\', '\b', '\f', '\n', '\r', '\t'};
     static const char letters[] = "\"\\bfnrt";
     const char *found = memchr(special, c, sizeof special);
+    const char escape[] = {'\\', found ? letters[found - special] : 'u'};
     if (found)
-        zb__text_addf(text, "\\%c", letters[found - special]);
+        zb__text_put(text, escape, sizeof escape);
     else
         zb__text_addf(text, "\\u%04x", (unsigned)(unsigned char)c);
 }

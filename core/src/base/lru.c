@@ -11,6 +11,9 @@ void zb__lru_init(zb__lru *lru, uint64_t budget, uint64_t most) {
     pthread_mutex_init(&lru->lock, NULL);
 }
 
+/* The words of a key that its bucket depends on. */
+#define BUCKET_WORDS 3
+
 static size_t bucket_of(const zb__lru *lru, const zb__lru_key *key) {
     uint64_t h = key->word[0];
     h = (h ^ key->word[1]) * 0x9e3779b97f4a7c15ull;
@@ -110,6 +113,15 @@ zb__lru_item *zb__lru_get(zb__lru *lru, const zb__lru_key *key, const uint64_t *
     pthread_mutex_unlock(&lru->lock);
     zb__lru_release(stale);
     return found;
+}
+
+bool zb__lru_has_like(zb__lru *lru, const zb__lru_key *key) {
+    pthread_mutex_lock(&lru->lock);
+    const zb__lru_item *item = lru->buckets ? lru->buckets[bucket_of(lru, key)] : NULL;
+    while (item && memcmp(&item->key, key, BUCKET_WORDS * sizeof *key->word) != 0)
+        item = item->chain;
+    pthread_mutex_unlock(&lru->lock);
+    return item != NULL;
 }
 
 /* Takes the least recently used out of the table until `size` more bytes fit the budget. Returns

@@ -51,6 +51,9 @@ void zb__lru_init(zb__lru *lru, uint64_t budget, uint64_t most);
    is stale and dropped. version: NULL where it is not known; nothing is found or kept then. */
 zb__lru_item *zb__lru_get(zb__lru *lru, const zb__lru_key *key, const uint64_t *version);
 
+/* Whether there is an item of the key's first three words, of any version. */
+bool zb__lru_has_like(zb__lru *lru, const zb__lru_key *key);
+
 /* A new item of `size` bytes with one reference, not in the table yet: fill data, lo and hi, then
    put it. NULL when it would not fit or memory runs out. */
 zb__lru_item *zb__lru_new(zb__lru *lru, const zb__lru_key *key, const uint64_t *version,

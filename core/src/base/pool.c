@@ -208,6 +208,18 @@ static void await_helpers(job *j) {
     pthread_cond_destroy(&j->idle);
 }
 
+/* Without helpers there is nothing to share. */
+static enum zb_code run_alone(zb__task_fn fn, void *context, size_t count, zb_error *err) {
+    zb__scratch *scratch = zb__scratch_take();
+    enum zb_code code =
+        scratch ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for a worker's scratch");
+    for (size_t i = 0; i < count && code == ZB_OK; i++)
+        code = fn(context, i, scratch, err);
+    if (scratch)
+        zb__scratch_put(scratch);
+    return code;
+}
+
 enum zb_code zb__pool_run(zb__task_fn fn, void *context, size_t count, size_t width,
                           zb_error *err) {
     if (count == 0)
@@ -216,14 +228,13 @@ enum zb_code zb__pool_run(zb__task_fn fn, void *context, size_t count, size_t wi
     if (width == 0 || width > limit)
         width = limit;
     size_t helpers = (count < width ? count : width) - 1;
+    if (helpers == 0)
+        return run_alone(fn, context, count, err);
     job j = {.fn = fn, .context = context, .count = count};
-    if (helpers > 0) {
-        pthread_cond_init(&j.idle, NULL);
-        post_job(&j, helpers);
-    }
+    pthread_cond_init(&j.idle, NULL);
+    post_job(&j, helpers);
     work_on(&j);
-    if (helpers > 0)
-        await_helpers(&j);
+    await_helpers(&j);
     if (j.code != ZB_OK && err)
         *err = j.error;
     return j.code;

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pool.h"
 #include "model/block.h"
 #include "node/document.h"
 #include "node/documents.h"
@@ -309,17 +310,50 @@ static enum zb_code tell_ahead(const zb_node *group, const zb__names *names, zb_
     return code;
 }
 
+/* Names of a local store that are asked about by one task. A question takes a microsecond, and half of it
+   lies in the kernel. */
+#define NAMES_OF_TASK ((size_t)128)
+
+typedef struct asking {
+    const zb_node *group;
+    const zb__names *names;
+    bool *is_node; /* [names->count] */
+} asking;
+
+static enum zb_code ask_some(void *context, size_t task, zb__scratch *scratch, zb_error *err) {
+    const asking *a = context;
+    const size_t from = task * NAMES_OF_TASK, rest = a->names->count - from;
+    const size_t end = from + (rest < NAMES_OF_TASK ? rest : NAMES_OF_TASK);
+    enum zb_code code = ZB_OK;
+    (void)scratch;
+    for (size_t i = from; i < end && !code; i++)
+        code = holds_node(a->group, a->names->name[i].text, &a->is_node[i], err);
+    return code;
+}
+
+/* All are asked about before the first is told. */
+static enum zb_code tell_asked(const zb_node *group, const zb__names *names, zb_name_fn fn,
+                               void *context, zb_error *err) {
+    asking a = {.group = group, .names = names, .is_node = calloc(names->count + 1, sizeof(bool))};
+    if (!a.is_node)
+        return zb_fail(err, ZB_ENOMEM, "out of memory for the names of a group");
+    const size_t tasks = (names->count + NAMES_OF_TASK - 1) / NAMES_OF_TASK;
+    const size_t width = group->store->hints.is_local ? 0 : 1;
+    enum zb_code code = zb__pool_run(ask_some, &a, tasks, width, err);
+    bool stopped = false;
+    for (size_t i = 0; i < names->count && !code && !stopped; i++)
+        stopped = a.is_node[i] && fn(context, names->name[i].text) != 0;
+    free(a.is_node);
+    return code;
+}
+
 enum zb_code zb_group_names(const zb_node *group, zb_name_fn fn, void *context, zb_error *err) {
     zb__names names;
-    bool stopped = false, is_node;
     enum zb_code code = zb__children_names(group, &names, err);
-    const bool ahead = zb__documents_pay(group->store) && !is_served(group);
-    if (!code && ahead)
-        code = tell_ahead(group, &names, fn, context, err);
-    for (size_t i = 0; i < names.count && !code && !stopped && !ahead; i++) {
-        code = holds_node(group, names.name[i].text, &is_node, err);
-        stopped = !code && is_node && fn(context, names.name[i].text) != 0;
-    }
+    if (!code)
+        code = zb__documents_pay(group->store) && !is_served(group)
+                   ? tell_ahead(group, &names, fn, context, err)
+                   : tell_asked(group, &names, fn, context, err);
     zb__names_free(&names);
     return code ? blame(group, code, err) : ZB_OK;
 }

@@ -197,10 +197,13 @@ enum zb_code zb__path_check_new(const char *path, zb_error *err) {
 }
 
 char *zb__path_join(const char *prefix, const char *name) {
-    size_t size = strlen(prefix) + strlen(name) + 2;
-    char *path = malloc(size);
-    if (path)
-        snprintf(path, size, "%s%s%s", prefix, *prefix ? "/" : "", name);
+    const size_t front = strlen(prefix), back = strlen(name) + 1;
+    char *path = malloc(front + 1 + back);
+    if (!path)
+        return NULL;
+    memcpy(path, prefix, front);
+    path[front] = '/';
+    memcpy(path + front + (front > 0), name, back);
     return path;
 }
 

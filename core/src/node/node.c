@@ -385,12 +385,7 @@ const zb_array_info *zb_node_array(const zb_node *node) {
 char *zb__array_chunk_key(const zb_node *node, const uint64_t *index) {
     char chunk[ZB__CHUNK_KEY_MAX];
     zb__chunk_key(&node->array->keys, node->array->info.ndim, index, chunk);
-    size_t path = strlen(node->path);
-    size_t size = path + strlen(chunk) + 2;
-    char *key = malloc(size);
-    if (key)
-        snprintf(key, size, "%s%s%s", node->path, path ? "/" : "", chunk);
-    return key;
+    return zb__path_join(node->path, chunk);
 }
 
 /* ---- The grid ----------------------------------------------------------------------------- */

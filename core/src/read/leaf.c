@@ -246,6 +246,11 @@ void zb__leaf_look_up(zb__leaf *leaf) {
         zb__lru_release(item);
 }
 
+bool zb__leaf_may_be_cached(const zb__leaf *leaf) {
+    const zb__lru_key key = cache_key(leaf);
+    return is_cacheable(leaf) && zb__lru_has_like(zb__chunk_cache(), &key);
+}
+
 /* ---- Decoding ---- */
 
 /* Decodes at least the bytes [*lo, *hi) to their places from `out` on; widens the two to the bytes

@@ -77,4 +77,8 @@ enum zb_code zb__stored_chunk_blame(const zb__stored_chunk *key, enum zb_code co
    pieces want. */
 void zb__leaf_look_up(zb__leaf *leaf);
 
+/* Whether the cache has something of the leaf's chunk, which is no inner one, of any version: then it
+   pays to ask for the version before the object is opened. */
+bool zb__leaf_may_be_cached(const zb__leaf *leaf);
+
 #endif

@@ -32,20 +32,13 @@ static const zb_json *member_of(vol_node *node, const char *name) {
     return node->is_unreadable ? NULL : zb_json_get(vol_side_get(node, MEMBER), name);
 }
 
-/* The list that a program would get of a node without the member. Tracked creation order makes h5py
-   list attributes in the order of the JSON document. */
-static hid_t new_bare(h5_lib *lib, hid_t list_class) {
-    hid_t list = lib->H5Pcreate(list_class);
-    if (list >= 0 && list_class != *lib->H5P_CLS_DATATYPE_CREATE_ID_g)
-        lib->H5Pset_attr_creation_order(list, H5P_CRT_ORDER_TRACKED);
-    return list;
-}
-
-/* Ends the object: it becomes a member of side.h unless it is empty. */
-static enum zb_code keep(zb_json_writer *object, bool any, vol_changes *members, zb_error *err) {
+/* Ends the object: unless it is empty, or could not be made (code), it becomes a member of side.h. */
+static enum zb_code end(zb_json_writer *object, enum zb_code code, bool any, vol_changes *members,
+                        zb_error *err) {
     zb_json_end_object(object);
     char *json = zb_json_writer_end(object, NULL);
-    enum zb_code code = json ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for a creation list");
+    if (!code && !json)
+        code = zb_fail(err, ZB_ENOMEM, "no memory for a creation list");
     if (!code && any)
         code = vol_changes_set(members, MEMBER, json, err);
     free(json);
@@ -280,56 +273,46 @@ enum zb_code vol_list_member_of_dataset(h5_lib *lib, hid_t dcpl, vol_spec *out, 
     enum zb_code code = layout_of(lib, dcpl, out, &layout, err);
     if (code)
         return code;
-    hid_t bare = new_bare(lib, *lib->H5P_CLS_DATASET_CREATE_ID_g);
-    if (bare < 0 || lib->H5Pset_layout(bare, layout) < 0) /* which sets the allocation time, too */
-        return zb_fail(err, ZB_ENOMEM, "no memory for a creation list");
     zb_json_writer *object = zb_json_writer_new();
     zb_json_begin_object(object);
     print_layout(out, layout, object, &any);
     print_fill(lib, dcpl, object, &any);
     if (layout == H5D_CHUNKED)
         print_filters(lib, dcpl, out->spec.dtype, object, &any);
-    vol_list_properties_print(lib, dcpl, bare, object, &any);
-    vol_release_id(lib, bare);
-    return keep(object, any, &out->side, err);
+    const enum vol_list_kind kind = (enum vol_list_kind)(VOL_LIST_DATASET + (int)layout);
+    code = vol_list_properties_print(lib, dcpl, kind, object, &any, err);
+    return end(object, code, any, &out->side, err);
 }
 
-/* The class of a list among those that have the member. */
-static hid_t class_of(h5_lib *lib, hid_t list) {
-    const hid_t *const classes[] = {lib->H5P_CLS_FILE_CREATE_ID_g, lib->H5P_CLS_GROUP_CREATE_ID_g};
-    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
-        if (lib->H5Pisa_class(list, *classes[i]) > 0)
-            return *classes[i];
-    return *lib->H5P_CLS_DATATYPE_CREATE_ID_g;
+/* The kind of a list among those that have the member. */
+static enum vol_list_kind kind_of(h5_lib *lib, hid_t list) {
+    if (lib->H5Pisa_class(list, *lib->H5P_CLS_FILE_CREATE_ID_g) > 0)
+        return VOL_LIST_FILE;
+    return lib->H5Pisa_class(list, *lib->H5P_CLS_GROUP_CREATE_ID_g) > 0 ? VOL_LIST_GROUP
+                                                                        : VOL_LIST_DATATYPE;
 }
 
 /* The filters of a group work on its links in an HDF5 file. */
-static enum zb_code print_of_group(h5_lib *lib, hid_t list, zb_json_writer *out, bool *any,
-                                   zb_error *err) {
-    if (lib->H5Pisa_class(list, *lib->H5P_CLS_GROUP_CREATE_ID_g) > 0 &&
-        !print_all_filters(lib, list, out, any))
+static enum zb_code print_of_group(h5_lib *lib, hid_t list, enum vol_list_kind kind,
+                                   zb_json_writer *out, bool *any, zb_error *err) {
+    if (kind != VOL_LIST_DATATYPE && !print_all_filters(lib, list, out, any))
         return zb_fail(err, ZB_EUNSUPPORTED,
                        "a filter of a group has at most %d values: leave it out of the list",
                        VOL_FILTER_VALUES);
-    if (lib->H5Pisa_class(list, *lib->H5P_CLS_FILE_CREATE_ID_g) > 0)
+    if (kind == VOL_LIST_FILE)
         vol_list_messages_print(lib, list, out, any);
     return ZB_OK;
 }
 
 static enum zb_code add_member(h5_lib *lib, hid_t list, vol_changes *members, zb_error *err) {
     bool any = false;
-    hid_t bare = new_bare(lib, class_of(lib, list));
-    if (bare < 0)
-        return zb_fail(err, ZB_ENOMEM, "no memory for a creation list");
+    const enum vol_list_kind kind = kind_of(lib, list);
     zb_json_writer *object = zb_json_writer_new();
     zb_json_begin_object(object);
-    const enum zb_code code = print_of_group(lib, list, object, &any, err);
-    vol_list_properties_print(lib, list, bare, object, &any);
-    vol_release_id(lib, bare);
+    enum zb_code code = print_of_group(lib, list, kind, object, &any, err);
     if (!code)
-        return keep(object, any, members, err);
-    free(zb_json_writer_end(object, NULL));
-    return code;
+        code = vol_list_properties_print(lib, list, kind, object, &any, err);
+    return end(object, code, any, members, err);
 }
 
 enum zb_code vol_list_member_attributes(h5_lib *lib, hid_t list, vol_changes *members, char **out,
@@ -366,7 +349,7 @@ void vol_list_member_show(vol_node *node, hid_t list) {
 }
 
 hid_t vol_list_member_new(vol_node *node, hid_t list_class) {
-    hid_t list = new_bare(node->file->lib, list_class);
+    hid_t list = vol_list_bare(node->file->lib, list_class);
     if (list >= 0)
         vol_list_member_show(node, list);
     return list;

@@ -4,6 +4,7 @@
 
 #include "hdf5/errors.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 typedef uint64_t pair[2];
@@ -238,11 +239,85 @@ static const property properties[] = {
 #define PROPERTIES (sizeof properties / sizeof properties[0])
 
 /* The lists of files are lists of groups. */
+static bool kind_has(enum vol_list_kind list, enum list_kind of) {
+    switch (of) {
+    case OF_GROUPS:
+        return list == VOL_LIST_GROUP || list == VOL_LIST_FILE;
+    case OF_DATASETS:
+        return list >= VOL_LIST_DATASET;
+    case OF_FILES:
+        return list == VOL_LIST_FILE;
+    case OF_OBJECTS:
+        break;
+    }
+    return true;
+}
+
 static bool concerns(h5_lib *lib, hid_t list, enum list_kind kind) {
     const hid_t *const classes[] = {[OF_GROUPS] = lib->H5P_CLS_GROUP_CREATE_ID_g,
                                     [OF_DATASETS] = lib->H5P_CLS_DATASET_CREATE_ID_g,
                                     [OF_FILES] = lib->H5P_CLS_FILE_CREATE_ID_g};
     return kind == OF_OBJECTS || lib->H5Pisa_class(list, *classes[kind]) > 0;
+}
+
+/* ---- Bare lists ---- */
+
+/* What bare lists say. It stays the same while the library runs, and asking costs as much as creating
+   the directory of a node. */
+struct h5_bare_lists {
+    bool known[VOL_LIST_KINDS];
+    struct {
+        bool has;
+        pair value;
+    } of[VOL_LIST_KINDS][PROPERTIES];
+};
+
+static hid_t class_of(h5_lib *lib, enum vol_list_kind kind) {
+    switch (kind) {
+    case VOL_LIST_DATATYPE:
+        return *lib->H5P_CLS_DATATYPE_CREATE_ID_g;
+    case VOL_LIST_GROUP:
+        return *lib->H5P_CLS_GROUP_CREATE_ID_g;
+    case VOL_LIST_FILE:
+        return *lib->H5P_CLS_FILE_CREATE_ID_g;
+    default:
+        return *lib->H5P_CLS_DATASET_CREATE_ID_g;
+    }
+}
+
+/* Tracked creation order makes h5py list attributes in the order of the JSON document. */
+hid_t vol_list_bare(h5_lib *lib, hid_t list_class) {
+    hid_t list = lib->H5Pcreate(list_class);
+    if (list >= 0 && list_class != *lib->H5P_CLS_DATATYPE_CREATE_ID_g)
+        lib->H5Pset_attr_creation_order(list, H5P_CRT_ORDER_TRACKED);
+    return list;
+}
+
+/* Setting the layout sets the allocation time, too. */
+static hid_t new_bare(h5_lib *lib, enum vol_list_kind kind) {
+    hid_t list = vol_list_bare(lib, class_of(lib, kind));
+    if (list < 0 || kind < VOL_LIST_DATASET ||
+        lib->H5Pset_layout(list, (H5D_layout_t)(kind - VOL_LIST_DATASET)) >= 0)
+        return list;
+    vol_release_id(lib, list);
+    return -1;
+}
+
+static struct h5_bare_lists *bare_lists(h5_lib *lib, enum vol_list_kind kind) {
+    if (!lib->bare_lists)
+        lib->bare_lists = calloc(1, sizeof *lib->bare_lists);
+    struct h5_bare_lists *lists = lib->bare_lists;
+    if (!lists || lists->known[kind])
+        return lists;
+    const hid_t bare = new_bare(lib, kind);
+    if (bare < 0)
+        return NULL;
+    for (size_t i = 0; i < PROPERTIES; i++)
+        lists->of[kind][i].has = kind_has(kind, properties[i].kind) &&
+                                 properties[i].get(lib, bare, lists->of[kind][i].value);
+    vol_release_id(lib, bare);
+    lists->known[kind] = true;
+    return lists;
 }
 
 /* ---- JSON ---- */
@@ -263,13 +338,16 @@ static bool can_print(const property *of, const pair value) {
     return true;
 }
 
-void vol_list_properties_print(h5_lib *lib, hid_t list, hid_t bare, zb_json_writer *out,
-                               bool *any) {
-    for (const property *one = properties; one < properties + PROPERTIES; one++) {
-        pair value = {0, 0}, other = {0, 0};
-        if (!concerns(lib, list, one->kind) || !one->get(lib, list, value) ||
-            !one->get(lib, bare, other) || memcmp(value, other, sizeof value) == 0 ||
-            !can_print(one, value))
+enum zb_code vol_list_properties_print(h5_lib *lib, hid_t list, enum vol_list_kind kind,
+                                       zb_json_writer *out, bool *any, zb_error *err) {
+    const struct h5_bare_lists *bare = bare_lists(lib, kind);
+    if (!bare)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a creation list");
+    for (size_t p = 0; p < PROPERTIES; p++) {
+        const property *one = &properties[p];
+        pair value = {0, 0};
+        if (!bare->of[kind][p].has || !one->get(lib, list, value) ||
+            memcmp(value, bare->of[kind][p].value, sizeof value) == 0 || !can_print(one, value))
             continue;
         *any = true;
         zb_json_write_name(out, one->name);
@@ -280,6 +358,7 @@ void vol_list_properties_print(h5_lib *lib, hid_t list, hid_t bare, zb_json_writ
         if (one->count == TWO)
             zb_json_end_array(out);
     }
+    return ZB_OK;
 }
 
 static bool parse_number(const property *of, const zb_json *json, uint64_t *out) {

@@ -147,6 +147,16 @@ static bool is_number(h5_lib *lib, hid_t type) {
            class == CLASS_COMPLEX;
 }
 
+/* Elements as the program has them, where they are numbers or the dataset's own type. The two cheap
+   questions come first: a type that is no predefined one is most often the dataset's, as h5py asks
+   for it, and taking it apart takes many calls. */
+static bool find_memory(h5_lib *lib, hid_t mem_type, hid_t type, zb_dtype shown, zb_dtype *memory) {
+    if (vol_number_known(lib, mem_type, memory))
+        return true;
+    *memory = shown;
+    return lib->H5Tequal(mem_type, type) > 0 || vol_type_to_dtype(lib, mem_type, memory);
+}
+
 /* What the core cannot convert to goes by way of `shown`, the elements as the dataset's type has
    them. */
 static void choose_types(h5_lib *lib, const vol_transfer *args, zb_dtype stored, zb_dtype shown,
@@ -159,7 +169,7 @@ static void choose_types(h5_lib *lib, const vol_transfer *args, zb_dtype stored,
                          is_raw(lib, args->node, mem_type) ||
                          is_time(lib, mem_type, stored, &memory);
     if (!out->core_converts && (!is_own || is_number(lib, type)) &&
-        vol_number_to_dtype(lib, mem_type, &memory))
+        find_memory(lib, mem_type, type, shown, &memory))
         out->core_converts =
             out->writing ? zb_dtype_converts(memory, stored) : zb_dtype_converts(stored, memory);
     out->core_converts &= !out->list->custom;

@@ -119,6 +119,8 @@ static void drop_cached_types(h5_lib *lib) {
 static void drop_numbers(h5_lib *lib) {
     free(lib->numbers);
     lib->numbers = NULL;
+    free(lib->bare_lists);
+    lib->bare_lists = NULL;
 }
 
 void h5_lib_stop(h5_lib *lib) {

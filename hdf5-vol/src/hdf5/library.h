@@ -135,6 +135,7 @@
 struct vol_shadows;
 struct vol_file;
 struct h5_numbers;
+struct h5_bare_lists;
 
 /* Types that reads compare with; made on first use, closed when the library shuts down. */
 enum h5_cached_type {
@@ -182,6 +183,7 @@ typedef struct h5_lib {
     struct vol_shadows *shadows;
     hid_t cached_types[H5_CACHED_COUNT]; /* 0 where not made yet */
     struct h5_numbers *numbers;          /* number_ids.c; NULL where not made yet. Owned */
+    struct h5_bare_lists *bare_lists;    /* create/list_properties.c; likewise */
 } h5_lib;
 
 #define H5_LIB_MAX 4

@@ -29,12 +29,12 @@ static const struct h5_numbers *numbers_of(h5_lib *lib) {
     return lib->numbers = made;
 }
 
-bool vol_number_to_dtype(h5_lib *lib, hid_t type, zb_dtype *dtype) {
+bool vol_number_known(h5_lib *lib, hid_t type, zb_dtype *dtype) {
     const struct h5_numbers *known = numbers_of(lib);
     for (size_t i = 0; known && i < known->count; i++)
         if (known->number[i].id == type) {
             *dtype = known->number[i].dtype;
             return true;
         }
-    return vol_type_to_dtype(lib, type, dtype);
+    return false;
 }

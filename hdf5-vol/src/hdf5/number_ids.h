@@ -10,7 +10,7 @@
 #include "hdf5/library.h"
 #include "zarrbridge/dtype.h"
 
-/* As vol_type_to_dtype, and sooner for those types. */
-bool vol_number_to_dtype(h5_lib *lib, hid_t type, zb_dtype *dtype);
+/* As vol_type_to_dtype for those types; false for all others. No call of HDF5's. */
+bool vol_number_known(h5_lib *lib, hid_t type, zb_dtype *dtype);
 
 #endif

@@ -9,7 +9,9 @@
 #include "model/tokens.h"
 
 #include "zarrbridge/limits.h"
+#include "zarrbridge/sys/store.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +63,28 @@ static bool add_all(struct vol_uses *uses, const zb_array_info *array) {
     return added;
 }
 
+static bool has(const char *text, size_t size, const char *word) {
+    return memmem(text, size, word, strlen(word)) != NULL;
+}
+
+/* Whether the document at a path surely names no dimension: most of a group's do not where this is asked,
+   and opening a node takes several times as long as looking for the word. A name may be written with
+   escapes. Distant stores have other ways to a document than its key. */
+static bool names_nothing(zb_store *store, const char *path) {
+    char *key = NULL, *text = NULL;
+    size_t size;
+    if (!store->hints.is_local || asprintf(&key, "%s/zarr.json", path) < 0)
+        return false;
+    const bool is_read = zb_store_get(store, key, zb_limits_get()->document_bytes, "document_bytes",
+                                      &text, &size, NULL, NULL) == ZB_OK;
+    const bool nothing = is_read && !has(text, size, "dimension_names") &&
+                         !has(text, size, VOL_SCALES) && !has(text, size, "\\u");
+    if (is_read)
+        free(text);
+    free(key);
+    return nothing;
+}
+
 /* Looks at a child that is not opened, and lets it go, unless scales may have been stated. */
 static bool add_unopened(struct vol_uses *uses, const vol_node *group, const char *name,
                          bool *stated) {
@@ -68,6 +92,10 @@ static bool add_unopened(struct vol_uses *uses, const vol_node *group, const cha
     char *path;
     if (vol_node_child_path(group, name, &path, NULL) != ZB_OK)
         return false;
+    if (names_nothing(group->file->store, path)) {
+        free(path);
+        return true;
+    }
     const enum zb_code code = zb_node_open(group->file->store, path, &zarr, NULL);
     free(path);
     if (code)

@@ -101,6 +101,8 @@ enum zb_code vol_link_blame(const vol_link *link, zb_error *err) {
 size_t vol_links_position(vol_link *const *link, size_t count, const char *name, bool *found) {
     size_t low = 0, high = count;
     *found = false;
+    if (count > 0 && strcmp(link[count - 1]->name, name) < 0) /* listings come in order */
+        return count;
     while (low < high && !*found) {
         size_t middle = low + (high - low) / 2;
         int order = strcmp(link[middle]->name, name);

@@ -4,6 +4,8 @@
  * with the place where it happened. The store around the one in memory counts, or fails, every
  * call.
  */
+#include <unistd.h>
+
 #include "support/arrays.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
@@ -139,7 +141,9 @@ static void rows_of_a_chunk_decode_it_twice_at_most(void **state) {
         for (uint64_t y = 0; y < rows; y++)
             read_box(&s, y, 0, 1, rows);
         zb_store_counts c = zb_store_count_take(s.around);
-        assert_int_equal(c.opens, rows); /* each read looks whether the object is still the same */
+        /* Each read looks whether the object is still the same. It opens it where nothing is kept. */
+        assert_int_equal(c.opens + c.stats, rows + (s.around->hints.is_watched ? rows : 0));
+        assert_true(c.opens <= (i < 4 ? 1 : rows));
         assert_true(c.reads <= 2 + (i >= 4));
         for (uint64_t y = rows; y-- > 0;)
             read_box(&s, y, 1, 1, rows - 2);
@@ -277,7 +281,8 @@ static void rewritten_objects_are_seen_at_once(void **state) {
     }
 }
 
-/* The same where versions are time stamps: in place, a moment later, with the same size. */
+/* The same where versions are time stamps: in place, a moment later, with the same size. In some rounds
+   the file is old enough to be kept when it is read. */
 static void files_rewritten_in_place_are_seen_at_once(void **state) {
     (void)state;
     zb_error err;
@@ -307,6 +312,8 @@ static void files_rewritten_in_place_are_seen_at_once(void **state) {
         free(text);
         setup on_disk = s;
         on_disk.node = node;
+        if (round % 20 == 7)
+            usleep(120000); /* from now on its version is valid */
         for (uint64_t y = 0; y < 4; y++)
             read_box(&on_disk, y, 0, 1, 64);
     }
