@@ -308,6 +308,11 @@ static enum zb__verdict judge_code(const zb__remote *store, const zb__request *r
         zb_fail(err, ZB_EIO, "there is no bucket '%s'", s3->name.bucket);
         return ZB__FAILED;
     }
+    /* Some servers answer so of a key's owner whom they do not know. */
+    if ((status == 404 || status == 410) && *code && request->method == ZB__GET) {
+        zb_fail(err, ZB_EIO, "HTTP status %d, %s", status, code);
+        return ZB__FAILED;
+    }
     if (status == 401)
         return fail_denied(store, request, status, code, err);
     if (status == 403)

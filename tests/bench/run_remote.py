@@ -4,14 +4,19 @@
 beside the bound of the link.
 
     run_remote.py BUILD_DIRECTORY --data DIRECTORY [--peers PYTHON] [--rtt SECONDS ...]
-                  [--bandwidth BYTES/S ...] [--rounds N]
+                  [--bandwidth BYTES/S ...] [--matrix] [--only READER ...] [--rounds N]
 
 The server is tests/remote/simserver.py, on loopback; its link has the round-trip time and the bandwidth
-that are given. PYTHON is an interpreter that has zarr with obstore, and tensorstore. The stores, made once
-in DIRECTORY, have 8192 x 8192 int16 in zstd: `shards` 16 shards of 2048 x 2048 with chunks of 256 x 256,
-`chunks` 256 chunks of 512 x 512; `group` has 50 small arrays and consolidated metadata.
+that are given; --matrix takes 0, 20, 50, and 100 ms by 100, 200, and 400 MB/s. The stores, made once in
+DIRECTORY, have 8192 x 8192 int16 in zstd: `shards` 16 shards of 2048 x 2048 with chunks of 256 x 256,
+`chunks` 256 chunks of 512 x 512; `group` has 50 small arrays. Their metadata are consolidated.
 
-Each reader runs in a process of its own, and each time is the least of the rounds."""
+PYTHON is an interpreter with zarr-python, obstore, fsspec, aiohttp, and tensorstore (tools/bench-venv);
+without it they are taken from the one that runs this. GDAL's own driver reads Zarr version 3 from GDAL
+3.13 on: tools/test-in forky has it. The last lines count the readers, and name those that are not there.
+
+Each part of a reader runs in a process of its own, all take turns, and each time is the least of the
+rounds."""
 
 import argparse
 import json
@@ -23,16 +28,20 @@ from pathlib import Path
 import numpy as np
 
 HERE = Path(__file__).resolve().parent
-ROWS = ["open", "cold window", "next window", "tiles", "whole shards", "whole chunks", "group"]
+READERS = ["ours", "h5py", "gdal", "obstore", "fsspec", "tensorstore", "gdal-own-1", "gdal-own-16"]
+OF_PYTHON = {"obstore", "fsspec", "tensorstore"}
+PARTS = ["windows", "shards", "chunks", "group"]
+# The round trips that cannot be spared.
 TRIPS = {"open": 1, "cold window": 2, "next window": 1, "tiles": 2, "whole shards": 2,
          "whole chunks": 2, "group": 1}
+MATRIX = {"rtt": [0, 0.02, 0.05, 0.1], "bandwidth": [100e6, 200e6, 400e6]}
 
 
 def make(folder):
     """The store, once."""
     import zarr
 
-    store = folder / "bench.zarr"
+    store = folder / "remote.zarr"
     if (store / "sum.json").exists():
         return
     numbers = np.random.default_rng(1)
@@ -45,6 +54,7 @@ def make(folder):
     for i in range(50):
         group.create_array(f"a{i}", shape=(100, 100), chunks=(10, 10), dtype="f4")
     zarr.consolidate_metadata(store, path="group")
+    zarr.consolidate_metadata(store)
     (store / "sum.json").write_text(str(int(values[::997, ::991].astype("i8").sum())))
 
 
@@ -64,36 +74,60 @@ class Server:
         self.process.wait()
 
 
-def measure(python, reader, url, environment, rounds):
-    """For each row the least time with its requests, and the bytes."""
-    best = {}
-    for _ in range(rounds):
-        done = subprocess.run([python, HERE / "remote_peers.py", reader, url], env=environment,
-                              capture_output=True, text=True, check=False)
-        if done.returncode:
-            print(f"{reader} failed: {done.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
+class Results:
+    """best: by reader and row, the line of the least time; versions: by reader; missing: why a reader
+    or a part of it is not there."""
+
+    def __init__(self):
+        self.best, self.versions, self.missing = {}, {}, {}
+
+    def take(self, reader, part, done):
+        if done.returncode == 3:
+            self.missing[reader] = done.stderr.strip().splitlines()[-1]
+        elif done.returncode:
+            self.missing[f"{reader}, {part}"] = (done.stderr.strip().splitlines() or ["no words"])[-1]
         for line in map(json.loads, done.stdout.splitlines()):
-            if line["what"] not in best or line["ms"] < best[line["what"]]["ms"]:
-                best[line["what"]] = line
-    return best
+            if "version" in line:
+                self.versions[reader] = line["version"]
+                self.best.setdefault(reader, {})
+                continue
+            known = self.best[reader].get(line["what"])
+            if not known or line["ms"] < known["ms"]:
+                self.best[reader][line["what"]] = line
+
+
+def measure(chosen, url, environment):
+    results = Results()
+    for _ in range(chosen.rounds):
+        for part in PARTS:
+            for reader in chosen.only:
+                if reader in results.missing or f"{reader}, {part}" in results.missing:
+                    continue
+                python = chosen.peers if reader in OF_PYTHON else sys.executable
+                done = subprocess.run([python, HERE / "remote_peers.py", reader, part, url],
+                                      env=environment, capture_output=True, text=True, check=False)
+                results.take(reader, part, done)
+    return results
 
 
 def print_table(rtt, bandwidth, results):
     speed = f"{bandwidth / 1e6:.0f} MB/s" if bandwidth else "no bound"
     print(f"\nRound trip {rtt * 1000:.0f} ms, link {speed}; requests / ms, and times the bound\n")
-    print("| | " + " | ".join(["bound, ms", *results]) + " |")
-    print("| --- |" + " --- |" * (len(results) + 1))
-    for row in ROWS:
-        ours = results["ours"].get(row)
-        if not ours:
-            continue
-        bound = 1000 * (TRIPS[row] * rtt + (ours["bytes"] / bandwidth if bandwidth else 0))
+    print("| | " + " | ".join(["bound, ms", *results.best]) + " |")
+    print("| --- |" + " ---: |" * (len(results.best) + 1))
+    for row, trips in TRIPS.items():
+        lines = [reader.get(row) for reader in results.best.values()]
+        fewest = min((line["bytes"] for line in lines if line), default=0)
+        bound = 1000 * (trips * rtt + (fewest / bandwidth if bandwidth else 0))
         cells = []
-        for lines in results.values():
-            line = lines.get(row)
+        for line in lines:
             ratio = f", {line['ms'] / bound:.2f}" if line and bound else ""
             cells.append(f"{line['requests']} / {line['ms']:.0f}{ratio}" if line else "")
         print(f"| {row} | {bound:.0f} | " + " | ".join(cells) + " |")
+    print(f"\n{len(results.best)} readers: "
+          + "; ".join(f"{name} {version}".strip() for name, version in results.versions.items()))
+    for name, reason in results.missing.items():
+        print(f"not there: {name}: {reason}")
 
 
 def main():
@@ -101,23 +135,27 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=Path)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--peers")
+    parser.add_argument("--peers", default=sys.executable)
     parser.add_argument("--rtt", type=float, nargs="*", default=[0.05])
     parser.add_argument("--bandwidth", type=float, nargs="*", default=[200e6])
+    parser.add_argument("--matrix", action="store_true")
+    parser.add_argument("--only", nargs="*", choices=READERS, default=READERS)
     parser.add_argument("--rounds", type=int, default=3)
     chosen = parser.parse_args()
+    if chosen.matrix:
+        chosen.rtt, chosen.bandwidth = MATRIX["rtt"], MATRIX["bandwidth"]
     chosen.data.mkdir(parents=True, exist_ok=True)
     make(chosen.data)
     environment = {name: value for name, value in os.environ.items()
                    if not name.lower().endswith("_proxy")}
-    environment["ZARRBRIDGE_BUILD_DIR"] = str(chosen.build.resolve())
+    build = chosen.build.resolve()
+    environment |= {"ZARRBRIDGE_BUILD_DIR": str(build),
+                    "HDF5_PLUGIN_PATH": str(build / "hdf5-vol/plugins"),
+                    "GDAL_DRIVER_PATH": str(build / "gdal-driver/plugins")}
     for rtt in chosen.rtt:
         for bandwidth in chosen.bandwidth:
             with Server(chosen.data, rtt, bandwidth) as server:
-                url = server.url + "/bench.zarr"
-                results = {"ours": measure(sys.executable, "ours", url, environment, chosen.rounds)}
-                for peer in ("obstore", "tensorstore") if chosen.peers else ():
-                    results[peer] = measure(chosen.peers, peer, url, environment, chosen.rounds)
+                results = measure(chosen, server.url + "/remote.zarr", environment)
             print_table(rtt, bandwidth, results)
 
 

@@ -127,6 +127,7 @@ static void what_errors_mean(void **state) {
         {404, "NoSuchKey", ZB__MISSING, ZB__MISSING},
         {404, "NoSuchBucket", ZB__FAILED, ZB__FAILED},
         {404, "", ZB__BY_STATUS, ZB__BY_STATUS},
+        {404, "XAdminUserNotFound", ZB__FAILED, ZB__FAILED},
         {403, "AccessDenied", ZB__FAILED, ZB__MISSING},
         {403, "", ZB__FAILED, ZB__MISSING},
         {403, "InvalidAccessKeyId", ZB__FAILED, ZB__FAILED},

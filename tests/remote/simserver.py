@@ -9,8 +9,10 @@ In a test:
         ... server.url ...
         server.log      # a Request for each request
 
-As a program: simserver.py FOLDER [--port N] [--rtt S] [--bandwidth BYTES/S] [--handshake N]; it prints
-its URL. A GET of /.count answers how many requests there were since the last one, and their bytes.
+As a program: simserver.py FOLDER [--port N] [--rtt S] [--bandwidth BYTES/S] [--handshake N] [--mapped];
+it prints its URL. A GET of /.count answers how many requests there were since the last one, and their
+bytes. `mapped` maps files in place of reading them for each request: for links of more than 500 MB/s, and
+files that nobody changes.
 
 The link: each reply begins one round trip after its request; a new connection takes one more, with TLS
 two (`handshake`); bytes of all replies together go at the bandwidth."""
@@ -21,6 +23,7 @@ import email.utils
 import gzip
 import http.server
 import json
+import mmap
 import pathlib
 import random
 import re
@@ -68,6 +71,7 @@ class Link:
 
     def __init__(self, bandwidth):
         self.bandwidth = bandwidth
+        self.piece = max(PIECE, int((bandwidth or 0) / 2000))  # of half a millisecond at least
         self.free = 0.0
         self.lock = threading.Lock()
 
@@ -168,7 +172,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return Reply(405, {}, b"no")
         path = sim.path_of(request.path)
         try:
-            data = path.read_bytes()
+            data = sim.content(path)
             stat = path.stat()
         except OSError:
             return Reply(404, {"Content-Type": "text/plain"}, b"there is nothing here\n")
@@ -268,7 +272,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return
         data = memoryview(reply.data)
         end = len(data) if reply.cut is None else min(reply.cut, len(data))
-        piece = PIECE if not reply.rate else max(1, int(reply.rate / 20))
+        piece = sim.link.piece if not reply.rate else max(1, int(reply.rate / 20))
         for at in range(0, end, piece):
             part = data[at:min(at + piece, end)]
             sim.link.carry(len(part))
@@ -301,7 +305,9 @@ class SimServer:
     it returns is sent. certificate: (file, key) for TLS."""
 
     def __init__(self, folder, rtt=0.0, bandwidth=None, etag="strong", last_modified=True,
-                 ranges=True, answer=None, certificate=None, port=0, handshake=None):
+                 ranges=True, answer=None, certificate=None, port=0, handshake=None,
+                 mapped=False):
+        self.mapped = mapped
         self.folder = pathlib.Path(folder)
         self.rtt, self.link = rtt, Link(bandwidth)
         self.etag, self.last_modified, self.ranges = etag, last_modified, ranges
@@ -346,6 +352,12 @@ class SimServer:
     def path_of(self, path):
         parts = [part for part in path.split("/") if part]
         return self.folder.joinpath(*parts) if ".." not in parts else self.folder / "no"
+
+    def content(self, path):
+        if not self.mapped or not path.stat().st_size:
+            return path.read_bytes()
+        with open(path, "rb") as file:
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
     def etag_of(self, data, stat):
         if not self.etag:
@@ -415,9 +427,10 @@ def main():
     parser.add_argument("--rtt", type=float, default=0.0)
     parser.add_argument("--bandwidth", type=float)
     parser.add_argument("--handshake", type=int)
+    parser.add_argument("--mapped", action="store_true")
     chosen = parser.parse_args()
     with SimServer(chosen.folder, chosen.rtt, chosen.bandwidth, port=chosen.port, answer=count,
-                   handshake=chosen.handshake) as server:
+                   handshake=chosen.handshake, mapped=chosen.mapped) as server:
         print(server.url, flush=True)
         threading.Event().wait()
 

@@ -1,25 +1,36 @@
 # SPDX-License-Identifier: MIT
-"""Second opinions: the server of our own beside botocore, and stores in moto's S3. Each test is skipped
-where its peer is not installed."""
+"""Second opinions: the server of our own beside botocore, and stores in servers of others that speak S3.
+tools/s3-peers installs those; each test is skipped where its peer is not there."""
 
+import datetime
+import hashlib
 import os
 import shutil
 import socket
 import subprocess
+import sys
 import time
+import urllib.error
 import urllib.parse
 import urllib.request
+from pathlib import Path
 
 import numpy
 import pytest
+import zarr
 
 import sims3
 from conftest import make_store, run
-from remote_store import RemoteStore
+from remote_store import RemoteStore, ZarrbridgeError
+
+PEERS = Path(os.environ["ZARRBRIDGE_SOURCE_DIR"]) / "build/s3-peers"
+REGION = "us-east-1"
 
 
-def test_signatures_are_those_of_botocore():
+def test_signatures_are_those_of_botocore(monkeypatch):
     """Else server and client could agree on something wrong."""
+    for packages in PEERS.glob("moto/lib/python3*/site-packages"):  # moto brings it along
+        monkeypatch.setattr(sys, "path", [*sys.path, str(packages)])
     pytest.importorskip("botocore")
     from botocore.auth import S3SigV4Auth
     from botocore.awsrequest import AWSRequest
@@ -38,60 +49,175 @@ def test_signatures_are_those_of_botocore():
         assert sims3.signature("secret/+", headers["x-amz-date"], "eu-west-1", canonical) == given, path
 
 
-@pytest.fixture
-def moto(tmp_path):
-    """The URL of a server with an empty bucket."""
-    program = shutil.which("moto_server")
-    if not program:
-        pytest.skip("there is no moto_server")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    environment = {k: v for k, v in os.environ.items() if k not in ("LD_PRELOAD", "PYTHONPATH", "PYTHONHOME")}
-    with open(tmp_path / "moto.log", "w") as log:
-        server = subprocess.Popen([program, "-H", "127.0.0.1", "-p", str(port)], stdout=log, stderr=log,
-                                  env=environment)
-    url = f"http://127.0.0.1:{port}"
-    try:
-        for left in range(300, -1, -1):
+class Peer:
+    """A server of others. command: {port}, {folder}, {sidecar} for what describes the files in it,
+    and {key}, {secret} where it is told them.
+    verifies: which variables it refuses when they are wrong. is_open: a bucket is public from the beginning.
+    suffixes: it answers ranges that count from the end."""
+
+    def __init__(self, name, program, command, key="AKIDPEER", secret="canary/Secret+Key",
+                 verifies=("AWS_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY_ID"), is_open=False, suffixes=True):
+        self.name, self.program, self.command = name, program, command
+        self.key, self.secret, self.verifies = key, secret, verifies
+        self.is_open, self.suffixes = is_open, suffixes
+        self.url = self.process = None
+
+    def find(self):
+        return shutil.which(PEERS / self.program) or shutil.which(Path(self.program).name)
+
+    def start(self, folder):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        data = folder / "data"
+        data.mkdir()
+        words = {"port": port, "folder": data, "sidecar": folder / "sidecar", "key": self.key, "secret": self.secret}
+        environment = {k: v for k, v in os.environ.items()
+                       if k not in ("LD_PRELOAD", "PYTHONPATH", "PYTHONHOME") and not k.startswith("AWS_")}
+        self.url = f"http://127.0.0.1:{port}"
+        with open(folder / "log", "w") as log:
+            self.process = subprocess.Popen(
+                [self.find(), *(word.format(**words) for word in self.command)], stdout=log, stderr=log,
+                env=environment, cwd=folder)
+        for left in range(600, -1, -1):
             try:
-                put(url + "/bucket", b"")
-                break
-            except OSError:
-                if server.poll() is not None:
-                    pytest.skip("moto_server does not run: " + (tmp_path / "moto.log").read_text()[-200:])
-                assert left, "moto does not answer"
+                self.put("/bucket", b"")
+                return
+            except OSError as failure:
+                if self.process.poll() is not None:
+                    pytest.skip(f"{self.name} does not run: " + (folder / "log").read_text()[-200:])
+                assert left and not isinstance(failure, urllib.error.HTTPError), failure
                 time.sleep(0.1)
-        yield url
+
+    def stop(self):
+        if self.process:
+            self.process.terminate()
+            self.process.wait()
+
+    def put(self, path, data, query=""):
+        """`path` and `query` are encoded."""
+        payload = hashlib.sha256(data).hexdigest()
+        date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y%m%dT%H%M%SZ")
+        headers = {"host": self.url.removeprefix("http://"), "x-amz-content-sha256": payload, "x-amz-date": date}
+        signed = sorted(headers)
+        given = sims3.signature(self.secret, date, REGION, sims3.canonical_request(
+            "PUT", path, query, headers, signed, payload))
+        headers["Authorization"] = (
+            f"AWS4-HMAC-SHA256 Credential={self.key}/{date[:8]}/{REGION}/s3/aws4_request, "
+            f"SignedHeaders={';'.join(signed)}, Signature={given}")
+        request = urllib.request.Request(f"{self.url}{path}?{query}".rstrip("?"), data=data, method="PUT",
+                                         headers=headers | {"Content-Type": "application/octet-stream"})
+        with urllib.request.urlopen(request, timeout=30) as reply:
+            reply.read()
+
+    def put_store(self, root, prefix):
+        for path in root.rglob("*"):
+            if path.is_file():
+                key = urllib.parse.quote(f"{prefix}/{path.relative_to(root)}", safe="/-_.~")
+                self.put("/bucket/" + key, path.read_bytes())
+
+
+POLICY = b"""{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Principal": "*",
+  "Action": ["s3:GetObject", "s3:ListBucket"],
+  "Resource": ["arn:aws:s3:::bucket", "arn:aws:s3:::bucket/*"]}]}"""
+
+
+def peers():
+    return [
+        Peer("moto", "moto/bin/moto_server", ["-H", "127.0.0.1", "-p", "{port}"], verifies=()),
+        Peer("versitygw", "versitygw/versitygw",
+             ["--access", "{key}", "--secret", "{secret}", "--port", "127.0.0.1:{port}", "--region", REGION,
+              "posix", "--sidecar", "{sidecar}", "{folder}"]),
+        Peer("s3rver", "s3rver/node_modules/.bin/s3rver",
+             ["-d", "{folder}", "-a", "127.0.0.1", "-p", "{port}", "--no-vhost-buckets"],
+             key="S3RVER", secret="S3RVER", verifies=("AWS_ACCESS_KEY_ID",), is_open=True, suffixes=False),
+    ]
+
+
+@pytest.fixture(params=peers(), ids=lambda peer: peer.name)
+def peer(request, tmp_path, monkeypatch):
+    """A server with an empty bucket, which the environment tells of."""
+    found = request.param
+    if not found.find():
+        pytest.skip(f"there is no {found.name} (tools/s3-peers)")
+    folder = tmp_path / "server"
+    (folder / "sidecar").mkdir(parents=True)
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    try:
+        found.start(folder)
+        for name, value in {"AWS_ENDPOINT_URL": found.url, "AWS_ACCESS_KEY_ID": found.key,
+                            "AWS_SECRET_ACCESS_KEY": found.secret, "AWS_REGION": REGION,
+                            "HOME": str(tmp_path), "ZARRBRIDGE_REMOTE_TRIES": "2"}.items():
+            monkeypatch.setenv(name, value)
+        yield found
     finally:
-        server.terminate()
-        server.wait()
-
-
-def put(url, data):
-    request = urllib.request.Request(url, data=data, method="PUT",
-                                     headers={"Content-Type": "application/octet-stream"})
-    with urllib.request.urlopen(request, timeout=30) as reply:
-        reply.read()
+        found.stop()
 
 
 @pytest.mark.parametrize("consolidated", [True, False])
-def test_stores_in_moto(moto, tmp_path, monkeypatch, consolidated):
+def test_a_store_is_listed_as_it_is_locally(peer, tmp_path, consolidated):
     root = make_store(tmp_path / "s.zarr", consolidated)
-    for path in root.rglob("*"):
-        if path.is_file():
-            put(f"{moto}/bucket/a%20b/s.zarr/{urllib.parse.quote(str(path.relative_to(root)))}", path.read_bytes())
-    for name, value in {"AWS_ENDPOINT_URL": moto, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
-                        "AWS_REGION": "us-east-1", "HOME": str(tmp_path)}.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.delenv("AWS_PROFILE", raising=False)
-    local, remote = run("ls", root), run("ls", "s3://bucket/a b/s.zarr")
-    assert remote == local
-    with RemoteStore("s3://bucket/a b/s.zarr") as store:
-        whole = store.read("sharded", (64, 64), "i4")
-        assert (whole == numpy.arange(64 * 64).reshape(64, 64)).all()
-        window = store.read("sharded", (3, 2), "i4", (31, 40))
-        assert (window == whole[31:34, 40:42]).all()
-    status, lines, words = run("ls", "s3://none/x.zarr")
-    assert status in (1, 2)
-    assert "there is no bucket 'none'" in "\n".join(lines) + words
+    peer.put_store(root, "a b/s.zarr")
+    status, lines, words = run("ls", "s3://bucket/a b/s.zarr")
+    assert (status, lines, words) == run("ls", root) and lines
+
+
+def test_chunks_and_ranges(peer, tmp_path):
+    """Of a shard that is larger than what is asked for with its index."""
+    root, whole = make_store(tmp_path / "s.zarr"), numpy.arange(256 * 256).reshape(256, 256)
+    zarr.open_group(root).create_array("big", shape=whole.shape, chunks=(32, 32), shards=whole.shape, dtype="i4",
+                                       compressors=None)[:] = whole
+    peer.put_store(root, "s.zarr")
+    with RemoteStore("s3://bucket/s.zarr") as store:
+        answer = store.fetch("plain/c/0", 8, 16)
+        assert answer.code == "OK" and (numpy.frombuffer(answer.data, "f8") == [0.5, 1]).all()
+        assert (store.read("plain", (10,), "f8") == numpy.arange(10) / 2).all()
+        if peer.suffixes:
+            assert (store.read("big", (31, 40), "i4", (3, 182)) == whole[3:34, 182:222]).all()
+            assert (store.read("big", whole.shape, "i4") == whole).all()
+        else:  # it answers with the beginning
+            with pytest.raises(ZarrbridgeError, match="another range"):
+                store.read("big", (31, 40), "i4", (3, 182))
+
+
+ODD = ["a b", "x+y", "é~", "a=b&c;d", "100%", "100%25", "(q)*'!", "@:,$", "<x>", "日本", "zz"]
+
+
+def test_odd_names_are_listed_and_read(peer, tmp_path):
+    root = zarr.open_group(tmp_path / "o.zarr", mode="w")
+    for i, name in enumerate(ODD):
+        root.create_array(name, shape=(2,), dtype="u1", compressors=None)[:] = [i, 100]
+    peer.put_store(tmp_path / "o.zarr", "odd names/o.zarr")
+    local, remote = run("ls", tmp_path / "o.zarr"), run("ls", "s3://bucket/odd names/o.zarr")
+    assert remote == local and len(local[1]) == len(ODD) + 1
+    with RemoteStore("s3://bucket/odd names/o.zarr") as store:
+        for i, name in enumerate(ODD):
+            assert list(store.read(name, (2,), "u1")) == [i, 100]
+
+
+def test_a_public_bucket(peer, tmp_path, monkeypatch):
+    peer.put_store(make_store(tmp_path / "s.zarr", consolidated=False), "s.zarr")
+    name = "s3://bucket/s.zarr#anon=1"
+    if not peer.is_open:
+        status, lines, words = run("ls", name)
+        assert status and "403" in "\n".join(lines) + words
+        peer.put("/bucket", POLICY, "policy=")
+    assert run("ls", name) == run("ls", tmp_path / "s.zarr")
+
+
+@pytest.mark.parametrize("variable, value", [
+    ("AWS_SECRET_ACCESS_KEY", "canary-wrong"), ("AWS_ACCESS_KEY_ID", "canaryNOBODY")])
+def test_wrong_credentials(peer, tmp_path, variable, value):
+    if variable not in peer.verifies:
+        pytest.skip(f"{peer.name} takes any {variable}")
+    peer.put_store(make_store(tmp_path / "s.zarr"), "s.zarr")
+    status, lines, words = run("ls", "s3://bucket/s.zarr", **{variable: value})
+    said = "\n".join(lines) + words
+    assert status and "HTTP status 40" in said and "canary" not in said
+
+
+def test_what_is_not_there(peer, tmp_path):
+    for name, words in {"s3://none/x.zarr": "there is no bucket 'none'", "s3://bucket/x.zarr": "x.zarr"}.items():
+        status, lines, said = run("ls", name)
+        assert status in (1, 2) and words in "\n".join(lines) + said

@@ -14,6 +14,8 @@ from simserver import SimServer
 FINDS = None if h5py.version.hdf5_version_tuple < (2,) else "zarr"
 SECRET = "canary/Secret+Key"
 NAME = "s3://bucket/a b/s.zarr"
+# The tools of HDF5 2.x keep names that begin with s3:// for the driver ROS3.
+FOR_TOOLS = NAME if FINDS is None else "zarr:" + NAME
 
 
 @pytest.fixture
@@ -30,14 +32,14 @@ def s3(tmp_path):
 MEMBERS = ["/", "/below", "/below/deep", "/plain", "/sharded"]
 
 
-@pytest.mark.parametrize("form", ["{}", "zarr:{}", "{}/zarr.json"])
-def test_h5ls_lists_a_store_without_consolidated_metadata(s3, form):
-    lines = output("h5ls", "-r", form.format(NAME), **s3).splitlines()
+@pytest.mark.parametrize("name", dict.fromkeys([FOR_TOOLS, "zarr:" + NAME, FOR_TOOLS + "/zarr.json"]))
+def test_h5ls_lists_a_store_without_consolidated_metadata(s3, name):
+    lines = output("h5ls", "-r", name, **s3).splitlines()
     assert [line.split()[0] for line in lines] == MEMBERS
 
 
 def test_a_node_opens(s3):
-    assert "(0): 1, 2, 3" in output("h5dump", "-d", "/deep", NAME + "/below", **s3)
+    assert "(0): 1, 2, 3" in output("h5dump", "-d", "/deep", FOR_TOOLS + "/below", **s3)
 
 
 def test_h5repack_copies(s3, tmp_path):
@@ -67,11 +69,12 @@ def test_writing_is_refused(s3, command, tmp_path):
     done = run(*command, cwd=tmp_path, **s3)
     assert "ERROR" in done.stderr and "local" in done.stderr
     assert not (tmp_path / "served/bucket/new.zarr").exists()
-    output("h5ls", NAME, **s3)
+    output("h5ls", FOR_TOOLS, **s3)
 
 
-@pytest.mark.parametrize("command", [["h5ls"], ["gdalinfo"]])
+@pytest.mark.parametrize("command", [["h5ls", FOR_TOOLS], ["gdalinfo", NAME]])
 def test_a_refusal_shows_no_secret(s3, command):
     wrong = s3 | {"AWS_SECRET_ACCESS_KEY": "canary-wrong", "ZARRBRIDGE_VERBOSE": "1"}
-    done = run(*command, NAME, **wrong)
+    done = run(*command, **wrong)
+    assert "SignatureDoesNotMatch" in done.stdout + done.stderr
     assert done.returncode == 1 and "canary" not in done.stdout + done.stderr

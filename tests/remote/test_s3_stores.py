@@ -222,6 +222,19 @@ def test_missing_chunks(serve, monkeypatch):
         assert list(remote.read("plain", (10,), "f8")) == [0, .5, 1, 1.5, 0, 0, 0, 0, 4, 4.5]
 
 
+def test_only_the_absence_of_the_object_makes_a_missing_chunk(serve, monkeypatch):
+    """As versitygw says 404 to a key's owner whom it does not know."""
+    server = serve()
+    for name, value in keys(server).items():
+        monkeypatch.setenv(name, value)
+    server.fault("/bucket/a b/s.zarr/plain/c/1", "status", code=404, times=1,
+                 body=b"<Error><Code>XAdminUserNotFound</Code></Error>")
+    with RemoteStore(NAME) as remote:
+        with pytest.raises(ZarrbridgeError, match="HTTP status 404, XAdminUserNotFound"):
+            remote.read("plain", (10,), "f8")
+        assert list(remote.read("plain", (10,), "f8")) == [i / 2 for i in range(10)]
+
+
 def test_a_busy_server(serve):
     server = serve()
     body = b"<Error><Code>SlowDown</Code></Error>"

@@ -284,7 +284,13 @@ for task in os.listdir("/proc/self/task"):
 
 
 def test_the_thread_begins_with_the_first_request(server, folder):
+    fill(folder, 1)
     done = run_python(server.url + "/s.zarr", """
-print(len(os.listdir("/proc/self/task")))
+def is_running():
+    return "zarrbridge-io\\n" in [open(f"/proc/self/task/{task}/comm").read()
+                                 for task in os.listdir("/proc/self/task")]
+print(is_running())
+remote.fetch("0")
+print(is_running())
 """)
-    assert done.stdout == "1\n", done.stderr
+    assert done.stdout == "False\nTrue\n", done.stderr

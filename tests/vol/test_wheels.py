@@ -3,7 +3,9 @@
 of them in one process. The wheels are installed once, under the build directory; without a package
 index these tests are skipped and say so."""
 
+import os
 import re
+import shutil
 import sys
 
 import pytest
@@ -13,6 +15,10 @@ from test_passthrough import WRITE, same_outcomes
 from test_safety import HAZARD, LEFT_OPEN, THREADS
 from test_search import SEARCH_IS_DECLINED
 from venvs import install
+
+sys.path.append(os.environ["ZARRBRIDGE_SOURCE_DIR"] + "/tests/remote")
+from simserver import SimServer, make_certificate  # noqa: E402
+from sims3 import S3  # noqa: E402
 
 WHEELS = {
     "h5py_3_14": (["h5py==3.14.0", "numpy==2.5.5", "pytest==9.2.0"], "1.14.6"),
@@ -116,6 +122,41 @@ def test_writing(wheel, tmp_path):
     assert (array[0, 0], array[1, 1], array[3, 4], array[21, 0]) == (1000, 77, 99, -1)
     assert array.metadata.dimension_names == ("y", "x") and group.attrs["flag"] is True
     assert list(group["c"][...]) == [0, 1j, 2j] and list(group["b"][...]) == [True, False]
+
+
+def ways_of(version):
+    """Of opening a store by its name alone."""
+    return (None, "zarr") if version.startswith("1.") else ("zarr",)
+
+
+def test_by_https(wheel, tree, tmp_path, monkeypatch):
+    """libcurl and its TLS are the system's, beside what the wheel brings along."""
+    _, python, version = wheel
+    shutil.copytree(tree, tmp_path / "served/z.zarr")
+    zarr.consolidate_metadata(tmp_path / "served/z.zarr")
+    certificate = make_certificate(tmp_path)
+    for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_CA_BUNDLE", str(certificate[0]))
+    with SimServer(tmp_path / "served", certificate=certificate) as server:
+        for way in ways_of(version):
+            said = run_python(CHECK, server.url + "/z.zarr", version, python=python, connector=way)
+            assert said == "done\n" and server.take_log()
+
+
+def test_by_s3(wheel, tree, tmp_path, monkeypatch):
+    _, python, version = wheel
+    shutil.copytree(tree, tmp_path / "served/bucket/z.zarr")
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    s3 = S3({"AKID": "secret"})
+    with SimServer(tmp_path / "served", answer=s3) as server:
+        for name, value in {"AWS_ENDPOINT_URL": server.url, "AWS_ACCESS_KEY_ID": "AKID",
+                            "AWS_SECRET_ACCESS_KEY": "secret", "HOME": str(tmp_path)}.items():
+            monkeypatch.setenv(name, value)
+        for way in ways_of(version):
+            said = run_python(CHECK, "s3://bucket/z.zarr", version, python=python, connector=way)
+            assert said == "done\n" and s3.verified
 
 
 def test_safety(wheel, tree, tmp_path):
