@@ -88,8 +88,7 @@ GDALDataset *open_view(GDALOpenInfo *info) {
 GDALDataset *copy_view(const char *name, GDALDataset *source, int strict, OptionList options,
                        GDALProgressFunc progress, void *progress_data) {
     return is_multidimensional(source)
-               ? copy_multidimensional(name, source, strict, options, progress,
-                                              progress_data)
+               ? copy_multidimensional(name, source, strict, options, progress, progress_data)
                : create_copy(name, source, strict, options, progress, progress_data);
 }
 
@@ -105,8 +104,7 @@ void describe_driver(GDALDriver *driver) {
     driver->SetMetadataItem(GDAL_DCAP_MULTIDIM_RASTER, "YES");
     driver->SetMetadataItem(GDAL_DCAP_CREATE_MULTIDIMENSIONAL, "YES");
     driver->SetMetadataItem(GDAL_DCAP_CREATECOPY_MULTIDIMENSIONAL, "YES");
-    driver->SetMetadataItem(GDAL_DMD_MULTIDIM_DATASET_CREATIONOPTIONLIST,
-                            dataset_option_list());
+    driver->SetMetadataItem(GDAL_DMD_MULTIDIM_DATASET_CREATIONOPTIONLIST, dataset_option_list());
     driver->SetMetadataItem(GDAL_DMD_MULTIDIM_ARRAY_CREATIONOPTIONLIST, array_option_list());
     driver->SetMetadataItem(GDAL_DMD_CREATIONDATATYPES, kCreationTypes);
     driver->SetMetadataItem(GDAL_DMD_CREATIONOPTIONLIST, creation_option_list());

@@ -99,9 +99,9 @@ static GDALDataset *copy_any(const char *name, GDALDataset *source, int strict, 
                              GDALProgressFunc progress, void *progress_data) {
     if (GDALDriver *own = driver_of_v2(name, options)) {
         const auto copy = own->GetCreateCopyCallback(); /* new in 3.11 */
-        return copy != nullptr ? copy(name, source, strict, options, progress, progress_data)
-                               : own->DefaultCreateCopy(name, source, strict, options, progress,
-                                                        progress_data);
+        return copy != nullptr
+                   ? copy(name, source, strict, options, progress, progress_data)
+                   : own->DefaultCreateCopy(name, source, strict, options, progress, progress_data);
     }
     return copy_view(OurName(name).get(), source, strict, options, progress, progress_data);
 }
@@ -136,8 +136,7 @@ static std::unique_ptr<GDALDriver> step_aside() {
     if (manager->GetDriverByName("Zarr") == nullptr) {
         using Register = void (*)();
         /* Not called by its name: a GDAL that has it in a plugin does not export it. */
-        if (const auto found =
-                reinterpret_cast<Register>(dlsym(RTLD_DEFAULT, "GDALRegister_Zarr")))
+        if (const auto found = reinterpret_cast<Register>(dlsym(RTLD_DEFAULT, "GDALRegister_Zarr")))
             found();
     }
     GDALDriver *own = manager->GetDriverByName("Zarr");

@@ -19,6 +19,8 @@ class Zarr3Group final : public GDALGroup, public AttributeOwner {
                                             const std::string &path, const NodePtr &node);
 
     void moved_to(const std::string &path);
+    /* The node, or what is below it, was changed by another view. */
+    void refresh();
 
     /* AttributeOwner */
     const zb_node *attributes_of() const override {

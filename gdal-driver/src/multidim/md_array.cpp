@@ -9,6 +9,7 @@
 #include "geo/crs.h"
 #include "multidim/dimension.h"
 #include "multidim/group.h"
+#include "multidim/raw_block.h"
 #include "raster/axes.h"
 #include "raster/pyramid.h"
 
@@ -90,6 +91,9 @@ CSLConstList Zarr3MDArray::GetStructuralInfo() const {
     structure_.SetNameValue("DATA_TYPE", zb_dtype_print(info->dtype, name, sizeof name));
     structure_.SetNameValue(
         "CODECS", compact_json(zb_json_get(zb_node_document(array_.node()), "codecs")).c_str());
+    const std::string compressor = compressor_of(array_.node());
+    if (!compressor.empty())
+        structure_.SetNameValue("COMPRESSOR", compressor.c_str());
     if (info->shard_depth > 0)
         structure_.SetNameValue("SHARD_SIZE", list_of(info->chunk_shape, info->ndim).c_str());
     if (zb_node_format(array_.node()) == 2)
@@ -202,6 +206,7 @@ void Zarr3MDArray::forget_properties() {
     nodata_.reset();
     located_ = false;
     srs_.reset();
+    levels_.reset();
 }
 
 } // namespace zarr3

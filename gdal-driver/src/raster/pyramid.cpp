@@ -168,9 +168,10 @@ static bool pyramid_of_group(const zb_node *group, const std::string &path, Near
 }
 
 /* The nearest group that knows the array wins. */
-Pyramid find_pyramid(const zb_node *array, NearbyNodes &around) {
+Pyramid find_pyramid(const zb_node *array, NearbyNodes &around, uint32_t fewest_dimensions) {
     Pyramid pyramid;
-    for (unsigned steps = 1; steps <= kReach && zb_node_array(array)->ndim >= 2; steps++) {
+    for (unsigned steps = 1; steps <= kReach && zb_node_array(array)->ndim >= fewest_dimensions;
+         steps++) {
         const zb_node *group = around.group_above(steps);
         if (group != nullptr && pyramid_of_group(group, zb_node_path(array), around, &pyramid))
             break;
