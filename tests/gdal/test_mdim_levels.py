@@ -61,6 +61,24 @@ def test_overviews_are_made_and_removed(tmp_path):
     assert "fewer than two dimensions" in errors.failures[0]
 
 
+def test_levels_in_groups_beside_their_array(store):
+    """As GDAL's own driver lists them."""
+    path, group = store
+    put(group, "t", np.arange(64, dtype="u1").reshape(8, 8), dims=["y", "x"])
+    put(group.create_group("ovr_2x"), "t", np.full((4, 4), 9, "u1"), dims=["y", "x"])
+    group.attrs.update({
+        "zarr_conventions": [{"uuid": "d35379db-88df-4056-af3a-620245f8e347",
+                              "name": "multiscales"}],
+        "multiscales": {"layout": [{"asset": "t"}, {"asset": "ovr_2x", "derived_from": "t"}]}})
+    dataset = gdal.Open(f'ZARR3:"{path}":/t')
+    band = dataset.GetRasterBand(1)
+    assert band.GetOverviewCount() == 1 and (band.GetOverview(0).ReadAsArray() == 9).all()
+    if hasattr(gdal.MDArray, "GetOverviewCount"):
+        dataset, root = opened_mdim(path)
+        array = root.OpenMDArray("t")
+        assert array.GetOverview(0).GetFullName() == "/ovr_2x/t"
+
+
 def bytes_at(info):
     with open(info.GetFilename(), "rb") as file:
         file.seek(info.GetOffset())

@@ -27,6 +27,10 @@ class Zarr3Group final : public GDALGroup, public AttributeOwner {
         return node_.get();
     }
     bool change(const AttributeChanges &changes) override;
+    /* As in GDAL's other drivers: children cannot have the same name then. */
+    std::string attribute_parent() const override {
+        return (m_osFullName == "/" ? "" : m_osFullName) + "/_GLOBAL_";
+    }
     std::string owner_name() const override {
         return m_osFullName;
     }

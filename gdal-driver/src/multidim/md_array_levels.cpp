@@ -91,7 +91,7 @@ bool Zarr3MDArray::GetRawBlockInfo(const uint64_t *block, GDALMDArrayRawBlockInf
     }
     zb_chunk_place place = {};
     zb_error err;
-    if (array_.flush(&err) != ZB_OK ||
+    if ((IsWritable() && array_.flush(&err) != ZB_OK) ||
         zb_array_chunk_place(array_.node(), block, &place, &err) != ZB_OK) {
         report(err);
         return false;

@@ -20,7 +20,7 @@ static const char kOptions[] =
     "blocks'>"
     "    <Value>NONE</Value><Value>ZSTD</Value><Value>GZIP</Value><Value>BLOSC</Value>"
     "  </Option>"
-    "  <Option name='LEVEL' type='int' description='Compression level: ZSTD 1 to 22 (3), GZIP 1 to "
+    "  <Option name='LEVEL' type='int' description='Compression level: ZSTD 0 to 22 (3), GZIP 1 to "
     "9 (6), BLOSC 0 to 9 (5)'/>"
     "  <Option name='BLOSC_CNAME' type='string-select' default='LZ4' description='Compressor "
     "inside blosc'>"
@@ -246,7 +246,7 @@ static bool parse_compression(CSLConstList list, CreationOptions *options, std::
     }
     switch (compress) {
     case 0:
-        if (!parse_level(list, 1, 22, &level, reason))
+        if (!parse_level(list, 0, 22, &level, reason)) /* 0 is zstd's own default, 3 */
             return false;
         codecs.push_back(
             codec("zstd", "\"level\":" + std::to_string(level) + ",\"checksum\":false"));
