@@ -48,7 +48,7 @@ def test_overviews_are_made_and_removed(tmp_path):
     raster(path)
     dataset, group = opened_mdim(path, update=True)
     array = group.OpenMDArray("t")
-    assert array.GetOverviewCount() == 0 and group.GetGroupNames() is None
+    assert array.GetOverviewCount() == 0 and not group.GetGroupNames()
     assert array.Write(PIXELS + 1) == gdal.CE_None  # waits for the flush
     assert array.BuildOverviews("NEAREST", [2]) == gdal.CE_None
     assert array.GetOverviewCount() == 1 and group.GetGroupNames() == ["ovr_2x"]

@@ -86,7 +86,7 @@ def functions_of_v3(source):
 
 
 def known_causes():
-    """(the beginning of cases' names, cause) in the order of the file: the first that fits counts."""
+    """(the beginning of cases' names, cause)."""
     for line in CAUSES.read_text().split("\n"):
         if line and not line.startswith("#"):
             cause, name = line.split("  ")[0].split(None, 1)
@@ -94,7 +94,9 @@ def known_causes():
 
 
 def cause_of(case, causes):
-    return next((cause for name, cause in causes if case.startswith(name)), "UNKNOWN")
+    """The longest beginning that fits counts."""
+    return max(((len(name), cause) for name, cause in causes if case.startswith(name)),
+               default=(0, "UNKNOWN"))[1]
 
 
 def gdal_zarr(checkout):
