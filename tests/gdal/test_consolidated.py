@@ -73,3 +73,19 @@ def test_a_block_that_cannot_be_made_leaves_nothing(tmp_path, monkeypatch):
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode != 0 and "consolidated_bytes" in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_nodes_in_consolidated_metadata_alone_are_read(tmp_path):
+    """Their documents were lost, or never made; the chunks are there."""
+    path = tmp_path / "x.zarr"
+    DRIVER.CreateCopy(str(path), placed(), options=["ARRAY_NAME=t", YES]).Close()
+    with gdal.Open(str(path)) as dataset:
+        pixels, place = dataset.ReadAsArray(), dataset.GetGeoTransform()
+    for document in path.glob("*/zarr.json"):
+        document.unlink()
+    for name in (str(path), f'ZARR3:"{path}":/t'):
+        with gdal.Open(name) as dataset:
+            np.testing.assert_array_equal(dataset.ReadAsArray(), pixels)
+            assert dataset.GetGeoTransform() == place
+    root = gdal.OpenEx(str(path), gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+    assert "t" in root.GetMDArrayNames()

@@ -232,7 +232,7 @@ def test_every_option_is_declared():
 
 
 @pytest.mark.parametrize("option,word", [
-    ("COMPRESS=LZW", "LZW"), ("LEVEL=99", "1 to 22"), ("LEVEL=x", "'x'"),
+    ("COMPRESS=LZW", "LZW"), ("LEVEL=99", "0 to 22"), ("LEVEL=x", "'x'"),
     ("SHARD=100x100", "multiple"),
     ("SHARD=many", "WIDTHxHEIGHT"), ("BLOCKSIZE=0x5", "'0'"), ("BLOCKSIZE=5", "ROWS,COLUMNS"),
     ("BLOCKSIZE=1,2,3,4", "4 extents"), ("BLOCKSIZE=99999x99999", "chunk_bytes"),

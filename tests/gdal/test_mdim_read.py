@@ -389,3 +389,14 @@ def test_memory_files_and_version_2(store):
     array = dataset.GetRootGroup().OpenMDArray("b")
     assert array.ReadAsArray().tolist() == [1, 2, 3]
     assert array.GetStructuralInfo()["ZARR_FORMAT"] == "2"
+
+
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+@pytest.mark.parametrize("fill", [complex(1.5, -2), complex(float("nan"), 3), 0])
+def test_complex_fill_values_are_nodata(store, dtype, fill):
+    path, group = store
+    put(group, "t", np.zeros((2, 2), dtype), fill_value=fill)
+    dataset, root = opened_mdim(path)
+    raw = root.OpenMDArray("t").GetNoDataValueAsRaw()
+    expected = np.array([fill], dtype).tobytes()
+    assert raw == (expected if fill else None)

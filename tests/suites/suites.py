@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 from examples import examples
+from gdal_zarr import gdal_zarr
 from running import BY_NAME, STORES, reason, run
 
 # ---- HDFGroup/vol-tests ---------------------------------------------------------------------------
@@ -139,7 +140,8 @@ def hdf5_files(checkout):
     return sum(outcomes[word] for word in ("DIFFERS", "CRASHED", "HANGS", "not converted back"))
 
 
-SUITES = {"vol-tests": vol_tests, "h5py": h5py_tests, "hdf5": hdf5_files, "examples": examples}
+SUITES = {"vol-tests": vol_tests, "h5py": h5py_tests, "hdf5": hdf5_files, "examples": examples,
+          "gdal": gdal_zarr}
 FOLDERS = {"examples": "hdf5"}  # where they are not called like the suite
 
 

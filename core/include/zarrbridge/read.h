@@ -59,6 +59,16 @@ ZB_API enum zb_code zb_array_read_points_into(const zb_node *node, const uint64_
 ZB_API enum zb_code zb_array_chunk_stored(const zb_node *array, const uint64_t *index,
                                           uint64_t *bytes, zb_error *err);
 
+/* Where the encoded bytes of one innermost chunk are. */
+typedef struct zb_chunk_place {
+    char *key; /* of the object in the store, which the caller frees; NULL when it is not stored */
+    uint64_t offset, bytes; /* in that object */
+} zb_chunk_place;
+
+/* The same with the place: fills *out. It holds until somebody writes to the array. */
+ZB_API enum zb_code zb_array_chunk_place(const zb_node *array, const uint64_t *index,
+                                         zb_chunk_place *out, zb_error *err);
+
 /* Called for a stored chunk: its index [ndim], valid during the call alone, and with ZB_GRID_INNER the
    bytes of it in the store (else 0). Returns 0 to go on, anything else to stop. */
 typedef int (*zb_chunk_fn)(void *context, const uint64_t *index, uint64_t bytes);

@@ -3,8 +3,9 @@
  * The children of a group: the names below it that hold a node, each opened.
  *
  * The truth is the store's listing. Consolidated metadata gives names where the store cannot list, or
- * is distant: there it gives the documents, too (served.h). A local store is asked for each document,
- * so that a stale block can hide a node but never describe it wrongly. A node that cannot be opened is kept with its reason; a name without a
+ * is distant, or has no document below the group: there it gives the documents, too (served.h). Any
+ * other local store is asked for each document, so that a stale block can hide a node but never
+ * describe it wrongly. A node that cannot be opened is kept with its reason; a name without a
  * document is not a node (the specification has no implicit groups, but for those of version 2) and
  * is left out.
  */

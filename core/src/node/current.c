@@ -107,7 +107,7 @@ enum zb_code zb__array_now(const zb_node *node, zb_node **now, zb_object_info *i
 
 enum zb_code zb__array_still(const zb_node *node, zb_error *err) {
     zb_object_info info;
-    if (!node->store->hints.is_watched)
+    if (!node->store->hints.is_watched || node->is_served)
         return ZB_OK;
     const uint64_t seen = atomic_load(&((zb_node *)node)->seen);
     enum zb_code code = zb__document_stat(node, seen, &info, err);

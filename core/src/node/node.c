@@ -13,6 +13,7 @@
 #include "model/array.h"
 #include "model/block.h"
 #include "model/grid.h"
+#include "node/bare.h"
 #include "node/document.h"
 #include "node/served.h"
 #include "node/v2.h"
@@ -242,6 +243,28 @@ static enum zb_code read_settled(zb_store *store, const char *path, char **text,
     }
 }
 
+/* A group of a local store whose document describes nodes of which the store itself has none. */
+static bool says_all(const zb_node *node) {
+    size_t left_out = 0;
+    if (!node->array && !zb__node_keeps_entries(node->store))
+        zb__json_left_out(node->document, &left_out);
+    return left_out > 0 && zb__group_is_bare(node->store, node->path);
+}
+
+/* Makes the node anew with the entries of its consolidated metadata. */
+static enum zb_code keep_entries(zb_node **node, const char *text, size_t size, zb_error *err) {
+    zb_node *outline = *node;
+    zb_json *document = NULL;
+    enum zb_code code = zb__json_parse_document(text, size, &document, err);
+    if (code)
+        code = zb__node_blame(outline->store, "group", outline->path,
+                              zb_error_prefix(err, code, "zarr.json"), err);
+    else
+        code = zb__node_make_parsed(outline->store, outline->path, text, size, document, node, err);
+    zb_node_release(outline);
+    return code;
+}
+
 enum zb_code zb__node_open_own(zb_store *store, const char *path, zb_node **out, zb_error *err) {
     char *text = NULL;
     size_t size = 0;
@@ -257,23 +280,28 @@ enum zb_code zb__node_open_own(zb_store *store, const char *path, zb_node **out,
     if (code)
         return zb__node_blame(store, "node", path, code, err);
     code = zb__node_make(store, path, text, size, out, err);
+    const bool is_bare = !code && says_all(*out);
+    if (is_bare)
+        code = keep_entries(out, text, size, err);
     free(text);
     if (code)
         return code;
     (*out)->format = format;
     zb__node_settle(*out, home, &info);
-    zb__served_keep(*out, changes);
+    zb__served_keep(*out, is_bare, changes);
     return ZB_OK;
 }
 
 /* A node that consolidated metadata describes. An entry that makes no node says nothing. */
 static bool open_served(zb_store *store, const char *path, zb_node **out) {
     size_t size;
-    if (store->hints.is_local || zb__path_check(path, NULL))
+    if (zb__path_check(path, NULL))
         return false;
     char *text = zb__served_text(store, path, &size);
     bool opened = text && zb__node_make(store, path, text, size, out, NULL) == ZB_OK;
     free(text);
+    if (opened)
+        (*out)->is_served = true;
     return opened;
 }
 

@@ -19,6 +19,7 @@ struct zb_node {
     const zb_json *attributes;
     zb__array *array;          /* NULL for a group */
     int format;                /* 3, or 2: the document is a translation then (v2.h) */
+    bool is_served;            /* made of consolidated metadata: it may have no document */
     uint64_t home;             /* zb_store_identify of its path when it was opened; 0: not known */
     uint64_t version;          /* version of its document, in one word; 0: not sure */
     atomic_uint_fast64_t seen; /* the last version that is known to be of this form */

@@ -52,8 +52,6 @@ static bool is_covered(const char *path, const char *owner) {
 
 /* The store's block, with a reference for the caller, if it is not outdated and covers the path. */
 static zb__served *find(zb_store *store, const char *path) {
-    if (store->hints.is_local)
-        return NULL;
     pthread_once(&once, init);
     pthread_mutex_lock(&lock);
     zb__served *served = (zb__served *)store->served;
@@ -103,13 +101,14 @@ static void attach(zb_store *store, const char *owner, zb__served *served) {
         zb__served_release(old);
 }
 
-void zb__served_keep(zb_node *group, uint64_t changes) {
+void zb__served_keep(zb_node *group, bool is_bare, uint64_t changes) {
     zb_store *store = group->store;
-    if (store->hints.is_local || group->array)
+    if (group->array)
         return;
     const zb_json *block = zb_json_get(group->document, ZB__CONSOLIDATED);
     const zb_json *map = zb_json_get(block, "metadata");
-    const bool serves = zb_json_kind_of(map) == ZB_JSON_OBJECT && zb_json_first(map);
+    const bool serves = (is_bare || !store->hints.is_local) &&
+                        zb_json_kind_of(map) == ZB_JSON_OBJECT && zb_json_first(map);
     zb__served *served = serves ? new_served(group, map, changes) : NULL;
     group->served = served; /* owns the document from here on */
     attach(store, group->path, served);

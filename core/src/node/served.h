@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Documents of a distant store that come from consolidated metadata.
+ * Documents that come from consolidated metadata: those of a distant store, and those of a local one
+ * that has none below the group with the block (bare.h).
  *
- * A local store is asked for each document, since a block may be old. Of a store that is not local
+ * Else a local store is asked for each document, since a block may be old. Of a store that is not local
  * each document is a way to a server and back: what the block says that was read last describes the
  * nodes below its owner, until a node with a block is read again, or something is changed through
  * the store. What the block does not have is asked for. Changes never start from these documents:
@@ -19,8 +20,8 @@
 typedef struct zb__served zb__served;
 
 /* Remembers the block of a group that has just been read from its store, if it has one and the store
-   is not local. changes: of the store, before it was read (zb_store_changes). */
-void zb__served_keep(zb_node *group, uint64_t changes);
+   is not local, or has no document below the group (is_bare). changes: of the store, before it was read (zb_store_changes). */
+void zb__served_keep(zb_node *group, bool is_bare, uint64_t changes);
 
 /* The text of the document at path, which the caller frees; NULL where it is not served. */
 char *zb__served_text(zb_store *store, const char *path, size_t *size);

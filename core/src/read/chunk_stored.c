@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The bytes of one inner chunk as it is stored: by the object's size, or by the indexes of shards. */
+#include <stdlib.h>
+
 #include "codec/inner_chunks.h"
 #include "model/chunk_form.h"
 #include "node/node.h"
@@ -46,7 +48,7 @@ static enum zb_code descend(const zb__stored_chunk *key, place *p, zb__scratch *
 }
 
 /* The object is open. */
-static enum zb_code find(const zb__stored_chunk *key, place *p, uint64_t *bytes, zb_error *err) {
+static enum zb_code find(const zb__stored_chunk *key, place *p, bool *is_stored, zb_error *err) {
     bool stored = true;
     enum zb_code code = ZB_OK;
     zb__scratch *scratch = zb__scratch_take();
@@ -59,7 +61,7 @@ static enum zb_code find(const zb__stored_chunk *key, place *p, uint64_t *bytes,
     if (!code && stored && level < depth)
         code = zb_fail(err, ZB_EUNSUPPORTED,
                        "codecs lie around its inner chunks, none of which has bytes of its own");
-    *bytes = stored ? p->source.size : 0;
+    *is_stored = stored;
     return code;
 }
 
@@ -77,12 +79,13 @@ static enum zb_code locate(const zb__array *array, const uint64_t *inner, uint64
     return zb__chunk_form(array, outer, &p->form, err);
 }
 
-enum zb_code zb_array_chunk_stored(const zb_node *node, const uint64_t *index, uint64_t *bytes,
-                                   zb_error *err) {
+enum zb_code zb_array_chunk_place(const zb_node *node, const uint64_t *index, zb_chunk_place *out,
+                                  zb_error *err) {
     uint64_t outer[ZB_MAX_NDIM];
     place p = {.form = NULL};
     zb__stored_chunk key = {.node = node, .index = outer, .number = UINT64_MAX};
-    *bytes = 0;
+    bool stored = false;
+    *out = (zb_chunk_place){.key = NULL};
     if (!node->array)
         return zb_fail(err, ZB_EINVAL, "/%s is a group, not an array", node->path);
     enum zb_code code = locate(node->array, index, outer, &p, err);
@@ -92,11 +95,27 @@ enum zb_code zb_array_chunk_stored(const zb_node *node, const uint64_t *index, u
     code = zb__stored_chunk_open(&key, err);
     if (!code && key.object) {
         p.source = (zb__source){.object = key.object, .size = key.info.size};
-        code = find(&key, &p, bytes, err);
+        code = find(&key, &p, &stored, err);
         if (code)
             zb__stored_chunk_blame(&key, code, err);
     }
+    if (!code && stored) {
+        *out = (zb_chunk_place){.key = zb__array_chunk_key(node, outer),
+                                .offset = p.source.offset,
+                                .bytes = p.source.size};
+        if (!out->key)
+            code = zb_fail(err, ZB_ENOMEM, "no memory for a key");
+    }
     zb_object_close(key.object);
     zb__chunk_form_end(node->array, key.form);
+    return code;
+}
+
+enum zb_code zb_array_chunk_stored(const zb_node *node, const uint64_t *index, uint64_t *bytes,
+                                   zb_error *err) {
+    zb_chunk_place found;
+    const enum zb_code code = zb_array_chunk_place(node, index, &found, err);
+    *bytes = found.bytes;
+    free(found.key);
     return code;
 }

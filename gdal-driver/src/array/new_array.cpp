@@ -31,7 +31,8 @@ enum zb_code NewArray::create(zb_store *store, const std::string &path,
     spec.codecs = codecs.c_str();
     spec.dimension_names = name_list.data();
     spec.attributes = attributes.empty() ? nullptr : attributes.c_str();
-    spec.separator = separator;
+    spec.separator = key_encoding.empty() ? separator : '\0';
+    spec.key_encoding = key_encoding.empty() ? nullptr : key_encoding.c_str();
     zb_node *node = nullptr;
     const enum zb_code code = zb_array_create(store, path.c_str(), &spec, &node, err);
     if (code == ZB_OK)
@@ -68,13 +69,14 @@ static std::string codecs_like(const zb_json *document, bool sharded) {
 
 NewArray form_like(const zb_node *array, const std::vector<uint64_t> &shape) {
     const zb_array_info *info = zb_node_array(array);
-    const zb_json *separator = zb_json_get(
-        zb_json_get(zb_json_get(zb_node_document(array), "chunk_key_encoding"), "configuration"),
-        "separator");
+    const zb_json *keys = zb_json_get(zb_node_document(array), "chunk_key_encoding");
+    const zb_json *separator = zb_json_get(zb_json_get(keys, "configuration"), "separator");
     NewArray plan;
     plan.dtype = info->dtype;
     plan.shape = shape;
     plan.separator = json_text(separator) == "." ? '.' : '/';
+    if (name_of(keys) != "default")
+        plan.key_encoding = compact_json(keys);
     bool sharded = info->shard_depth == 1;
     for (uint32_t d = 0; d < info->ndim; d++) {
         plan.names.push_back(dimension_name(info, d));

@@ -17,6 +17,7 @@ struct NewArray {
     ChunkRuns runs; /* of the shards, or of the blocks where there are no shards */
     zb_dtype dtype = {};
     std::string codecs;
+    std::string key_encoding; /* of chunks, as zb_array_spec has it; "": `default` with separator */
     char separator = '/';
 
     /* Creates it, with fill_value (one element) or zero, and with attributes (JSON) or "". */

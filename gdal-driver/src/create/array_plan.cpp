@@ -156,6 +156,20 @@ bool plan_chunks(const CreationOptions &options, const std::vector<enum zb_role>
     return check_shapes(*array, reason);
 }
 
+void plan_form(const CreationOptions &options, NewArray *array) {
+    array->codecs = options.codecs;
+    array->separator = options.separator;
+    array->key_encoding = options.key_encoding;
+    if (!options.fortran_order || array->shape.size() < 2)
+        return;
+    std::string order;
+    for (size_t d = array->shape.size(); d-- > 0;)
+        order += std::to_string(d) + (d > 0 ? "," : "");
+    const bool has_others = array->codecs.find('{') != std::string::npos;
+    array->codecs = R"([{"name":"transpose","configuration":{"order":[)" + order + "]}}" +
+                    (has_others ? "," : "") + array->codecs.substr(1);
+}
+
 bool plan_array(const RasterShape &raster, const CreationOptions &options, NewArray *array,
                 std::string *reason) {
     array->dtype = memory_dtype(raster.type);
@@ -171,9 +185,8 @@ bool plan_array(const RasterShape &raster, const CreationOptions &options, NewAr
         return false;
     }
     const Places places = places_of(raster.bands, options.pixel_interleave);
-    array->codecs = options.codecs;
-    array->separator = options.separator;
     array->shape.resize(places.band >= 0 ? 3 : 2);
+    plan_form(options, array);
     array->names.resize(array->shape.size());
     at(array->shape, places.x) = static_cast<uint64_t>(raster.width);
     at(array->shape, places.y) = static_cast<uint64_t>(raster.height);

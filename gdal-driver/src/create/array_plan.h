@@ -18,6 +18,9 @@ struct RasterShape {
 bool plan_array(const RasterShape &raster, const CreationOptions &options, NewArray *array,
                 std::string *reason);
 
+/* The form that holds for all arrays: codecs and keys of chunks. Its shape is set. */
+void plan_form(const CreationOptions &options, NewArray *array);
+
 /* Blocks and shards of an array whose shape and type are set: by the options, as far as they say;
    else by the roles of its dimensions. Two extents in an option are those of a plane; along other
    dimensions a block then has `depth` elements. False, with *reason set, likewise. */

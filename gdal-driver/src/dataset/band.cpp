@@ -16,6 +16,7 @@
 
 #include "array/attributes.h"
 #include "base/errors.h"
+#include "dataset/strips.h"
 #include "base/name_values.h"
 
 using namespace zarr3;
@@ -61,6 +62,13 @@ CPLErr Zarr3RasterBand::IRasterIO(GDALRWFlag mode, int x, int y, int width, int 
     /* Requests that change the size go to GDAL, which uses overviews or comes back with windows of
        the full resolution. */
     const bool resampled = width != buffer_width || height != buffer_height;
+    if (!resampled && wants_strips(y, height, width, nBlockYSize, extra))
+        return by_strips(y, height, width, nBlockYSize, extra,
+                         [&](int from, int rows, GDALRasterIOExtraArg *silent) {
+                             return IRasterIO(mode, x, y + from, width, rows,
+                                              static_cast<char *>(data) + from * line_space, width,
+                                              rows, type, pixel_space, line_space, silent);
+                         });
     if (mode == GF_Write && !resampled) {
         bool done = false;
         const PixelRequest request = {window, data, type, 1, &nBand, pixel_space, line_space, 0};

@@ -11,6 +11,7 @@
 #include "array/attributes.h"
 #include "base/errors.h"
 #include "dataset/band.h"
+#include "dataset/strips.h"
 #include "geo/geolocation.h"
 #include "store/location.h"
 
@@ -188,7 +189,16 @@ CPLErr Zarr3Dataset::IRasterIO(GDALRWFlag mode, int x, int y, int width, int hei
     /* All bands of a request in one plan. Bands that the direct way does not serve come one by one,
        or by blocks for PIXEL interleaving; GDAL decides. */
     const Window window = {x, y, width, height};
+    const int64_t row = int64_t{width} * band_count;
     if (width == buffer_width && height == buffer_height) {
+        if (wants_strips(y, height, row, layout_.block_height, extra))
+            return by_strips(y, height, row, layout_.block_height, extra,
+                             [&](int from, int rows, GDALRasterIOExtraArg *silent) {
+                                 return IRasterIO(mode, x, y + from, width, rows,
+                                                  static_cast<char *>(data) + from * line_space,
+                                                  width, rows, type, band_count, bands, pixel_space,
+                                                  line_space, band_space, silent);
+                             });
         bool done = false;
         const PixelRequest request = {window, data,        type,       band_count,
                                       bands,  pixel_space, line_space, band_space};

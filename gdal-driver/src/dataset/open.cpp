@@ -258,6 +258,10 @@ static NodePtr find_node(const GDALOpenInfo *info, Location *location, Hierarchy
         if (!below.empty() && !hierarchy->entry.empty())
             hierarchy->entry.pop_back(); /* the slash before the part after the colon */
         node = open_named(hierarchy->store.get(), *location, indices, &err);
+        /* It may stand in the root's consolidated metadata alone. */
+        if (node == nullptr && err.code == ZB_ENOTFOUND && !location->node.empty() &&
+            open_node(hierarchy->store.get(), "", nullptr) != nullptr)
+            node = open_named(hierarchy->store.get(), *location, indices, &err);
     }
     if (node != nullptr && (certain || !is_for_own_driver(info, *hierarchy, node.get())))
         return node;

@@ -11,13 +11,26 @@
 #include "cpl_compressor.h"
 #include "cpl_string.h"
 #include "gdal_priv.h"
+#include "store/location.h"
 
 namespace zarr3 {
+
+GDALDriver *own_driver() {
+    GDALDriver *driver = GetGDALDriverManager()->GetDriverByName("Zarr");
+    const auto *stand_in = dynamic_cast<const StandIn *>(driver);
+    return stand_in != nullptr ? stand_in->own() : driver;
+}
+
+GDALDriver *driver_of_v2(const char *name, CSLConstList options) {
+    const char *format = CSLFetchNameValue(options, "FORMAT");
+    const bool is_v2 = format != nullptr && EQUAL(format, "ZARR_V2") && !has_prefix(name);
+    return is_v2 ? own_driver() : nullptr;
+}
 
 bool has_own_driver(const GDALOpenInfo *info) {
     const bool allowed = info->papszAllowedDrivers == nullptr ||
                          CSLFindString(info->papszAllowedDrivers, "Zarr") >= 0;
-    return allowed && GDALGetDriverByName("Zarr") != nullptr;
+    return allowed && own_driver() != nullptr;
 }
 
 static bool decodes(const char *codec) {

@@ -3,10 +3,31 @@
 #ifndef ZARR3_OWN_DRIVER_H
 #define ZARR3_OWN_DRIVER_H
 
+#include <memory>
+
 #include "base/compat.h"
 #include "store/node.h"
 
 namespace zarr3 {
+
+/* A driver of this plugin under the name of GDAL's own, which it keeps; null where there is none. */
+class StandIn : public GDALDriver {
+  public:
+    explicit StandIn(std::unique_ptr<GDALDriver> own) : own_(std::move(own)) {
+    }
+    GDALDriver *own() const {
+        return own_.get();
+    }
+
+  private:
+    std::unique_ptr<GDALDriver> own_;
+};
+
+/* GDAL's own driver, be it registered or kept; null where there is none. */
+GDALDriver *own_driver();
+
+/* It, where a program asks for version 2 by FORMAT=ZARR_V2, else null. */
+GDALDriver *driver_of_v2(const char *name, CSLConstList options);
 
 /* True if GDAL's own driver is there and may open this name. */
 bool has_own_driver(const GDALOpenInfo *info);

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Registration: the properties of the driver that GDAL knows before it opens anything. */
-#include "base/compat.h"
+#include "driver/driver.h"
+
 #include "create/create.h"
 #include "create/create_copy.h"
 #include "options/creation_options.h"
 #include "dataset/gdal_deletions.h"
 #include "dataset/open.h"
+#include "driver/take_over.h"
 #include "driver/whole_stores.h"
+#include "gdalsubdatasetinfo.h"
 #include "multidim/md_create.h"
 #include "multidim/md_dataset.h"
 #include "multidim/new_md_array.h"
-#include "gdalsubdatasetinfo.h"
 #include "store/location.h"
 
 namespace {
@@ -65,20 +67,6 @@ GDALSubdatasetInfo *subdataset_info(const char *name) {
     return info.release();
 }
 
-/* A program that asks for both views gets the multidimensional one, as from GDAL's other drivers. */
-GDALDataset *open_view(GDALOpenInfo *info) {
-    return (info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) != 0 ? zarr3::open_multidimensional(info)
-                                                             : zarr3::open(info);
-}
-
-GDALDataset *copy_view(const char *name, GDALDataset *source, int strict, zarr3::OptionList options,
-                       GDALProgressFunc progress, void *progress_data) {
-    return zarr3::is_multidimensional(source)
-               ? zarr3::copy_multidimensional(name, source, strict, options, progress,
-                                              progress_data)
-               : zarr3::create_copy(name, source, strict, options, progress, progress_data);
-}
-
 class Zarr3Driver final : public GDALDriver {
   public:
     DeleteCallback GetDeleteCallback() override {
@@ -89,15 +77,22 @@ class Zarr3Driver final : public GDALDriver {
 
 } // namespace
 
-/* GDAL derives this name from that of the file and calls it once after loading; a program may call
-   it again. */
-extern "C" CPL_DLL void GDALRegister_Zarr3();
+namespace zarr3 {
 
-extern "C" void GDALRegister_Zarr3() {
-    if (!GDAL_CHECK_VERSION("Zarr3") || GDALGetDriverByName("Zarr3") != nullptr)
-        return;
-    auto driver = std::make_unique<Zarr3Driver>();
-    driver->SetDescription("Zarr3");
+/* A program that asks for both views gets the multidimensional one, as from GDAL's other drivers. */
+GDALDataset *open_view(GDALOpenInfo *info) {
+    return (info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) != 0 ? open_multidimensional(info)
+                                                             : open(info);
+}
+
+GDALDataset *copy_view(const char *name, GDALDataset *source, int strict, OptionList options,
+                       GDALProgressFunc progress, void *progress_data) {
+    return is_multidimensional(source)
+               ? copy_multidimensional(name, source, strict, options, progress, progress_data)
+               : create_copy(name, source, strict, options, progress, progress_data);
+}
+
+void describe_driver(GDALDriver *driver) {
     driver->SetMetadataItem(GDAL_DCAP_RASTER, "YES");
     driver->SetMetadataItem(GDAL_DCAP_OPEN, "YES");
     driver->SetMetadataItem(GDAL_DCAP_VIRTUALIO, "YES");
@@ -109,28 +104,42 @@ extern "C" void GDALRegister_Zarr3() {
     driver->SetMetadataItem(GDAL_DCAP_MULTIDIM_RASTER, "YES");
     driver->SetMetadataItem(GDAL_DCAP_CREATE_MULTIDIMENSIONAL, "YES");
     driver->SetMetadataItem(GDAL_DCAP_CREATECOPY_MULTIDIMENSIONAL, "YES");
-    driver->SetMetadataItem(GDAL_DMD_MULTIDIM_DATASET_CREATIONOPTIONLIST,
-                            zarr3::dataset_option_list());
-    driver->SetMetadataItem(GDAL_DMD_MULTIDIM_ARRAY_CREATIONOPTIONLIST, zarr3::array_option_list());
+    driver->SetMetadataItem(GDAL_DMD_MULTIDIM_DATASET_CREATIONOPTIONLIST, dataset_option_list());
+    driver->SetMetadataItem(GDAL_DMD_MULTIDIM_ARRAY_CREATIONOPTIONLIST, array_option_list());
     driver->SetMetadataItem(GDAL_DMD_CREATIONDATATYPES, kCreationTypes);
-    driver->SetMetadataItem(GDAL_DMD_CREATIONOPTIONLIST, zarr3::creation_option_list());
+    driver->SetMetadataItem(GDAL_DMD_CREATIONOPTIONLIST, creation_option_list());
 #ifdef GDAL_DCAP_UPDATE
     driver->SetMetadataItem(GDAL_DCAP_UPDATE, "YES");
     driver->SetMetadataItem(GDAL_DMD_UPDATE_ITEMS,
                             "GeoTransform SRS NoData RasterValues DatasetMetadata BandMetadata");
 #endif
-    driver->SetMetadataItem(GDAL_DMD_EXTENSIONS, "zarr");
     driver->SetMetadataItem(GDAL_DMD_CONNECTION_PREFIX, "ZARR3:");
     driver->SetMetadataItem(GDAL_DMD_SUBDATASETS, "YES");
     driver->SetMetadataItem(GDAL_DMD_OPENOPTIONLIST, kOpenOptions);
-    driver->pfnIdentify = zarr3::identify;
+    driver->pfnIdentify = identify;
     driver->pfnOpen = open_view;
-    driver->pfnCreate = zarr3::create;
+    driver->pfnCreate = create;
     driver->pfnCreateCopy = copy_view;
-    driver->pfnCreateMultiDimensional = zarr3::create_multidimensional;
-    driver->pfnDelete = zarr3::delete_dataset;
-    driver->pfnRename = zarr3::rename_dataset;
-    driver->pfnCopyFiles = zarr3::copy_dataset;
+    driver->pfnCreateMultiDimensional = create_multidimensional;
+    driver->pfnDelete = delete_dataset;
+    driver->pfnRename = rename_dataset;
+    driver->pfnCopyFiles = copy_dataset;
     driver->pfnGetSubdatasetInfoFunc = subdataset_info;
+}
+
+} // namespace zarr3
+
+/* GDAL derives this name from that of the file and calls it once after loading; a program may call
+   it again. */
+extern "C" CPL_DLL void GDALRegister_Zarr3();
+
+extern "C" void GDALRegister_Zarr3() {
+    if (!GDAL_CHECK_VERSION("Zarr3") || GDALGetDriverByName("Zarr3") != nullptr)
+        return;
+    auto driver = std::make_unique<Zarr3Driver>();
+    driver->SetDescription("Zarr3");
+    zarr3::describe_driver(driver.get());
+    if (!zarr3::take_over()) /* one driver for a suffix */
+        driver->SetMetadataItem(GDAL_DMD_EXTENSIONS, "zarr");
     GetGDALDriverManager()->RegisterDriver(driver.release());
 }

@@ -17,8 +17,8 @@ static constexpr uint64_t kMaxElements = uint64_t{1} << 24;
 Zarr3Attribute::Zarr3Attribute(const std::shared_ptr<AttributeOwner> &owner,
                                const std::string &name, const std::vector<GUInt64> &shape,
                                const GDALExtendedDataType &type)
-    : GDALAbstractMDArray(owner->owner_name(), name), GDALAttribute(owner->owner_name(), name),
-      owner_(owner), type_(type) {
+    : GDALAbstractMDArray(owner->attribute_parent(), name),
+      GDALAttribute(owner->attribute_parent(), name), owner_(owner), type_(type) {
     for (size_t d = 0; d < shape.size(); d++) {
         dimensions_.push_back(
             std::make_shared<GDALDimension>("", "dim" + std::to_string(d), "", "", shape[d]));

@@ -22,6 +22,10 @@ class AttributeOwner {
     /* Reports what fails. */
     virtual bool change(const AttributeChanges &changes) = 0;
     virtual std::string owner_name() const = 0;
+    /* The full name that its attributes' own begin with. */
+    virtual std::string attribute_parent() const {
+        return owner_name();
+    }
 };
 
 /* The attributes that are not what GDAL has other calls for (unit, scale, CRS ...); with `all`,

@@ -34,9 +34,13 @@ std::shared_ptr<AttributeOwner> Zarr3Group::self() const {
 
 void Zarr3Group::moved_to(const std::string &path) {
     path_ = path;
-    node_ = open_node(tree_->store(), path, nullptr);
     m_osName = tree_->short_name(path);
     m_osFullName = tree_->full_name(path);
+    refresh();
+}
+
+void Zarr3Group::refresh() {
+    node_ = open_node(tree_->store(), path_, nullptr);
     forget_listing();
 }
 

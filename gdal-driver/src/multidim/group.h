@@ -19,12 +19,18 @@ class Zarr3Group final : public GDALGroup, public AttributeOwner {
                                             const std::string &path, const NodePtr &node);
 
     void moved_to(const std::string &path);
+    /* The node, or what is below it, was changed by another view. */
+    void refresh();
 
     /* AttributeOwner */
     const zb_node *attributes_of() const override {
         return node_.get();
     }
     bool change(const AttributeChanges &changes) override;
+    /* As in GDAL's other drivers: children cannot have the same name then. */
+    std::string attribute_parent() const override {
+        return (m_osFullName == "/" ? "" : m_osFullName) + "/_GLOBAL_";
+    }
     std::string owner_name() const override {
         return m_osFullName;
     }

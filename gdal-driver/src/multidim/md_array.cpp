@@ -9,6 +9,7 @@
 #include "geo/crs.h"
 #include "multidim/dimension.h"
 #include "multidim/group.h"
+#include "multidim/raw_block.h"
 #include "raster/axes.h"
 #include "raster/pyramid.h"
 
@@ -90,6 +91,9 @@ CSLConstList Zarr3MDArray::GetStructuralInfo() const {
     structure_.SetNameValue("DATA_TYPE", zb_dtype_print(info->dtype, name, sizeof name));
     structure_.SetNameValue(
         "CODECS", compact_json(zb_json_get(zb_node_document(array_.node()), "codecs")).c_str());
+    const std::string compressor = compressor_of(array_.node());
+    if (!compressor.empty())
+        structure_.SetNameValue("COMPRESSOR", compressor.c_str());
     if (info->shard_depth > 0)
         structure_.SetNameValue("SHARD_SIZE", list_of(info->chunk_shape, info->ndim).c_str());
     if (zb_node_format(array_.node()) == 2)
@@ -139,13 +143,31 @@ double Zarr3MDArray::GetScale(bool *has, GDALDataType *storage) const {
     return number("scale_factor", 1, has, storage);
 }
 
+/* Complex numbers have no nodata but their fill value, unless that is zero. Empty without one. */
+static std::vector<unsigned char> complex_nodata(const zb_node *array, GDALDataType shown) {
+    const zb_array_info *info = zb_node_array(array);
+    const zb_json *said = attribute(array, ZB_FILL_IS_NODATA);
+    const bool denied = zb_json_kind_of(said) == ZB_JSON_BOOL && !zb_json_bool(said);
+    const GDALDataType stored = info->dtype.size == 16 ? GDT_CFloat64 : GDT_CFloat32;
+    if (info->dtype.kind != ZB_KIND_COMPLEX || info->dtype.size < 8 || info->fill_is_default ||
+        denied)
+        return {};
+    std::vector<unsigned char> value(static_cast<size_t>(GDALGetDataTypeSizeBytes(shown)));
+    GDALCopyWords64(info->fill_value, stored, 0, value.data(), shown, 0, 1);
+    double parts[2];
+    GDALCopyWords64(info->fill_value, stored, 0, parts, GDT_CFloat64, 0, 1);
+    return parts[0] != 0 || parts[1] != 0 ? value : std::vector<unsigned char>();
+}
+
 /* One element of the shown type. */
 const void *Zarr3MDArray::GetRawNoDataValue() const {
     if (!nodata_) {
         nodata_.emplace();
         const GDALExtendedDataType &type = type_->shown();
-        const NoData found =
-            type.GetClass() == GEDTC_NUMERIC ? find_nodata(array_.node()) : NoData();
+        const bool is_number = type.GetClass() == GEDTC_NUMERIC;
+        if (is_number && GDALDataTypeIsComplex(type.GetNumericDataType()))
+            nodata_ = complex_nodata(array_.node(), type.GetNumericDataType());
+        const NoData found = is_number && nodata_->empty() ? find_nodata(array_.node()) : NoData();
         if (found.kind != NoData::None) {
             nodata_->resize(type.GetSize());
             const bool is_signed = found.kind == NoData::Int64;
@@ -202,6 +224,7 @@ void Zarr3MDArray::forget_properties() {
     nodata_.reset();
     located_ = false;
     srs_.reset();
+    levels_.reset();
 }
 
 } // namespace zarr3

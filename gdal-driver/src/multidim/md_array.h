@@ -90,6 +90,17 @@ class Zarr3MDArray final : public GDALMDArray, public AttributeOwner {
     bool Rename(const std::string &name) override;
     void Deleted() override;
 
+#ifdef ZARR3_HAS_RAW_BLOCKS
+    bool GetRawBlockInfo(const uint64_t *block, GDALMDArrayRawBlockInfo &info) const override;
+#endif
+#ifdef ZARR3_HAS_MD_OVERVIEWS
+    int GetOverviewCount() const override;
+    std::shared_ptr<GDALMDArray> GetOverview(int index) const override;
+    CPLErr BuildOverviews(const char *resampling, int count, const int *factors,
+                          GDALProgressFunc progress, void *progress_data,
+                          CSLConstList options) override;
+#endif
+
   protected:
     bool IRead(const GUInt64 *start, const size_t *count, const GInt64 *step,
                const GPtrDiff_t *stride, const GDALExtendedDataType &type,
@@ -111,6 +122,7 @@ class Zarr3MDArray final : public GDALMDArray, public AttributeOwner {
                          const void *data);
     std::optional<zb_dtype> direct_memory(const GDALExtendedDataType &type, bool writing) const;
     bool may_change() const;
+    const std::vector<std::shared_ptr<GDALMDArray>> &levels() const;
     void write_axis();
     double number(const char *name, double usual, bool *has, GDALDataType *storage) const;
     bool set_number(const char *name, double value);
@@ -129,6 +141,7 @@ class Zarr3MDArray final : public GDALMDArray, public AttributeOwner {
     mutable bool located_ = false;
     mutable std::shared_ptr<OGRSpatialReference> srs_;
     mutable CPLStringList structure_;
+    mutable std::optional<std::vector<std::shared_ptr<GDALMDArray>>> levels_;
 };
 
 } // namespace zarr3

@@ -8,6 +8,7 @@
 
 #include "base/errors.h"
 #include "create/create.h"
+#include "dataset/own_driver.h"
 #include "multidim/group.h"
 #include "multidim/md_dataset.h"
 #include "store/directories.h"
@@ -18,13 +19,6 @@ namespace zarr3 {
 
 bool is_multidimensional(GDALDataset *source) {
     return source->GetRasterCount() == 0 && source->GetRootGroup() != nullptr;
-}
-
-/* GDAL's own driver where version 2 is asked for, else null. */
-static GDALDriver *driver_of_v2(const char *name, CSLConstList options) {
-    const char *format = CSLFetchNameValue(options, "FORMAT");
-    const bool is_v2 = format != nullptr && EQUAL(format, "ZARR_V2") && !has_prefix(name);
-    return is_v2 ? GetGDALDriverManager()->GetDriverByName("Zarr") : nullptr;
 }
 
 /* Those of arrays ("ARRAY:...") go to the copy of each array. */

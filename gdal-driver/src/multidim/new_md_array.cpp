@@ -65,8 +65,7 @@ static bool plan(const std::vector<std::shared_ptr<GDALDimension>> &dimensions,
         return false;
     }
     array->dtype = type.memory();
-    array->codecs = options.codecs;
-    array->separator = options.separator;
+    plan_form(options, array);
     return dimensions.empty() || plan_chunks(options, roles_of(dimensions), 1, array, reason);
 }
 

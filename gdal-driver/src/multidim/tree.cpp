@@ -287,6 +287,14 @@ bool Tree::arrays_with(const Zarr3Dimension &dimension,
     return true;
 }
 
+void Tree::changed_below(const std::string &group) {
+    for (const auto &[path, known] : groups_) {
+        const std::shared_ptr<Zarr3Group> held = known.lock();
+        if (held != nullptr && (is_at_or_below(path, group) || is_at_or_below(group, path)))
+            held->refresh();
+    }
+}
+
 /* ---- Storing ---- */
 
 CPLErr Tree::flush() {

@@ -52,6 +52,9 @@ class Tree : public std::enable_shared_from_this<Tree> {
     const std::string &filename() const {
         return hierarchy_.root;
     }
+    const Hierarchy &hierarchy() const {
+        return hierarchy_;
+    }
     const TreeOptions &options() const {
         return options_;
     }
@@ -100,6 +103,8 @@ class Tree : public std::enable_shared_from_this<Tree> {
     /* The node is elsewhere, or nowhere, with all below it. */
     void moved(const std::string &from, const std::string &to);
     void deleted(const std::string &path);
+    /* Nodes below the group were made or removed, and its attributes changed, by another view. */
+    void changed_below(const std::string &group);
 
     /* All that waits in arrays. Errors are reported. It fails as well, once, when an array that the
        program let go before could not store all. */

@@ -20,7 +20,7 @@ static const char kOptions[] =
     "blocks'>"
     "    <Value>NONE</Value><Value>ZSTD</Value><Value>GZIP</Value><Value>BLOSC</Value>"
     "  </Option>"
-    "  <Option name='LEVEL' type='int' description='Compression level: ZSTD 1 to 22 (3), GZIP 1 to "
+    "  <Option name='LEVEL' type='int' description='Compression level: ZSTD 0 to 22 (3), GZIP 1 to "
     "9 (6), BLOSC 0 to 9 (5)'/>"
     "  <Option name='BLOSC_CNAME' type='string-select' default='LZ4' description='Compressor "
     "inside blosc'>"
@@ -52,6 +52,12 @@ static const char kOptions[] =
     "  <Option name='DIM_SEPARATOR' type='string-select' default='/' description='Separator in the "
     "keys of chunks'>"
     "    <Value>/</Value><Value>.</Value>"
+    "  </Option>"
+    "  <Option name='CHUNK_KEY_ENCODING' type='string' default='DEFAULT' description='Form of the "
+    "keys of chunks: DEFAULT (c/0/1), V2 (0.1), or the JSON object of the metadata'/>"
+    "  <Option name='CHUNK_MEMORY_LAYOUT' type='string-select' default='C' description='Order of "
+    "elements in blocks: F puts the first dimension last, by a transpose'>"
+    "    <Value>C</Value><Value>F</Value>"
     "  </Option>"
     "  <Option name='STORE_EMPTY' type='boolean' default='NO' description='Store blocks that hold "
     "nothing but the fill value, too'/>"
@@ -240,7 +246,7 @@ static bool parse_compression(CSLConstList list, CreationOptions *options, std::
     }
     switch (compress) {
     case 0:
-        if (!parse_level(list, 1, 22, &level, reason))
+        if (!parse_level(list, 0, 22, &level, reason)) /* 0 is zstd's own default, 3 */
             return false;
         codecs.push_back(
             codec("zstd", "\"level\":" + std::to_string(level) + ",\"checksum\":false"));
@@ -316,6 +322,41 @@ static bool parse_overviews(CSLConstList list, CreationOptions *options, std::st
     return !(options->make_overviews && options->copy_overviews);
 }
 
+/* The keys of version 2 have points unless DIM_SEPARATOR says otherwise. */
+static bool parse_keys(CSLConstList list, CreationOptions *options, std::string *reason) {
+    const char *given = CSLFetchNameValueDef(list, "CHUNK_KEY_ENCODING", "DEFAULT");
+    const char *separator = CSLFetchNameValue(list, "DIM_SEPARATOR");
+    const bool is_json = given[0] == '{';
+    if (is_json && separator != nullptr)
+        *reason = "DIM_SEPARATOR and the object CHUNK_KEY_ENCODING exclude each other";
+    else if (!is_json && !EQUAL(given, "DEFAULT") && !EQUAL(given, "V2"))
+        *reason = std::string("CHUNK_KEY_ENCODING=") + given +
+                  " is none of DEFAULT, V2 and a JSON object";
+    if (!reason->empty())
+        return false;
+    const int chosen = choose(list, "DIM_SEPARATOR", {"/", "."}, reason);
+    options->separator = chosen == 1 ? '.' : '/';
+    if (is_json)
+        options->key_encoding = given;
+    else if (EQUAL(given, "V2"))
+        options->key_encoding =
+            std::string("{\"name\":\"v2\",\"configuration\":{\"separator\":\"") +
+            (separator == nullptr ? "." : separator) + "\"}}";
+    return chosen >= 0;
+}
+
+/* A whole chain has transposes of its own. */
+static bool parse_order(CSLConstList list, CreationOptions *options, std::string *reason) {
+    const int order = choose(list, "CHUNK_MEMORY_LAYOUT", {"C", "F"}, reason);
+    options->fortran_order = order == 1;
+    if (options->fortran_order && CSLFetchNameValue(list, "CODECS") != nullptr) {
+        *reason = "CHUNK_MEMORY_LAYOUT=F and CODECS exclude each other; CODECS may begin with a "
+                  "transpose";
+        return false;
+    }
+    return order >= 0;
+}
+
 bool parse_creation_options(CSLConstList given, CreationOptions *options, std::string *reason) {
     CPLStringList ours;
     options->unknown = first_unknown(given);
@@ -328,11 +369,10 @@ bool parse_creation_options(CSLConstList given, CreationOptions *options, std::s
     }
     const CSLConstList list = ours.List();
     const int interleave = choose(list, "INTERLEAVE", {"BAND", "PIXEL"}, reason);
-    const int separator = interleave < 0 ? -1 : choose(list, "DIM_SEPARATOR", {"/", "."}, reason);
     options->pixel_interleave = interleave == 1;
-    options->separator = separator == 1 ? '.' : '/';
     options->array_name = CSLFetchNameValueDef(list, "ARRAY_NAME", "");
-    return separator >= 0 && parse_block(list, options, reason) &&
+    return interleave >= 0 && parse_keys(list, options, reason) &&
+           parse_order(list, options, reason) && parse_block(list, options, reason) &&
            parse_shard(list, options, reason) && parse_compression(list, options, reason) &&
            parse_overviews(list, options, reason) &&
            parse_flag(list, "STORE_EMPTY", &options->write.store_empty, reason) &&

@@ -26,8 +26,10 @@ struct CreationOptions {
     Sharding sharding = Sharding::Auto;
     std::vector<uint64_t> shard; /* likewise, when Given */
     ChunkRuns shard_runs;
-    std::string codecs; /* as zb_array_spec has them */
+    std::string codecs;         /* as zb_array_spec has them */
+    bool fortran_order = false; /* of elements in blocks: the first dimension varies fastest */
     char separator = '/';
+    std::string key_encoding;  /* of chunks, as zb_array_spec has it, or "" */
     bool consolidated = false; /* metadata of the whole hierarchy are wanted in its root */
     zb_write_options write = {};
     bool make_overviews = false;

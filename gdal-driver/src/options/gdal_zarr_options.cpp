@@ -21,10 +21,6 @@ const char *const kOwnOptions =
     "driver has it'>"
     "    <Value>NONE</Value>"
     "  </Option>"
-    "  <Option name='CHUNK_MEMORY_LAYOUT' type='string-select' default='C' description='As "
-    "GDAL&apos;s own driver has it'>"
-    "    <Value>C</Value>"
-    "  </Option>"
     "  <Option name='STRING_FORMAT' type='string' description='Has no meaning for rasters'/>"
     "  <Option name='GEOREFERENCING_CONVENTION' type='string-select' description='All are "
     "written'>"
@@ -60,7 +56,6 @@ struct Accepted {
 static const Accepted kAccepted[] = {
     {"FORMAT", {"ZARR_V3"}, "this driver writes Zarr version 3; -of Zarr writes version 2"},
     {"FILTER", {"NONE"}, "there are no filters"},
-    {"CHUNK_MEMORY_LAYOUT", {"C"}, "chunks are written in C order"},
     {"STRING_FORMAT", {}, ""},
     {"GEOREFERENCING_CONVENTION", {"GDAL", "SPATIAL_PROJ"}, "all conventions are written"},
     {"SINGLE_ARRAY",

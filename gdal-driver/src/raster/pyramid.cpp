@@ -149,6 +149,20 @@ static bool is_level(const std::vector<std::string> &assets, const std::string &
     return false;
 }
 
+/* A list may have an array beside groups, as GDAL's own driver writes it: "t", "ovr_2x". The level is
+   then the array of that name in the group. Only such names are looked at: on a network each look is
+   a request. */
+static void enter_groups(zb_store *store, const std::string &path, Pyramid *pyramid) {
+    const std::string name = last_part(path);
+    for (std::string &level : pyramid->levels) {
+        if (last_part(level) == name || last_part(level).rfind("ovr_", 0) != 0)
+            continue;
+        const NodePtr node = open_node(store, level, nullptr);
+        if (node != nullptr && zb_node_array(node.get()) == nullptr)
+            level += "/" + name;
+    }
+}
+
 /* Fills *pyramid when the array at path is one of the group's levels. */
 static bool pyramid_of_group(const zb_node *group, const std::string &path, NearbyNodes &around,
                              Pyramid *pyramid) {
@@ -157,6 +171,7 @@ static bool pyramid_of_group(const zb_node *group, const std::string &path, Near
     for (const std::vector<std::string> &assets : group_pyramids(group, around)) {
         if (!is_level(assets, above, relative, pyramid))
             continue;
+        enter_groups(zb_node_store(group), path, pyramid);
         const zb_json *layout = convention_layout(group, around);
         if (layout != nullptr)
             read_entry(layout, assets[pyramid->self], pyramid);
@@ -168,9 +183,10 @@ static bool pyramid_of_group(const zb_node *group, const std::string &path, Near
 }
 
 /* The nearest group that knows the array wins. */
-Pyramid find_pyramid(const zb_node *array, NearbyNodes &around) {
+Pyramid find_pyramid(const zb_node *array, NearbyNodes &around, uint32_t fewest_dimensions) {
     Pyramid pyramid;
-    for (unsigned steps = 1; steps <= kReach && zb_node_array(array)->ndim >= 2; steps++) {
+    for (unsigned steps = 1; steps <= kReach && zb_node_array(array)->ndim >= fewest_dimensions;
+         steps++) {
         const zb_node *group = around.group_above(steps);
         if (group != nullptr && pyramid_of_group(group, zb_node_path(array), around, &pyramid))
             break;

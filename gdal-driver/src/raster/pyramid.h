@@ -38,8 +38,8 @@ struct Pyramid {
 std::vector<std::vector<std::string>> group_pyramids(const zb_node *group, NearbyNodes &around);
 
 /* The pyramid that the array is a level of, by what the groups above it say. None for arrays of
-   fewer than two dimensions, such as the coordinates of levels. */
-Pyramid find_pyramid(const zb_node *array, NearbyNodes &around);
+   fewer dimensions, such as the coordinates of levels. */
+Pyramid find_pyramid(const zb_node *array, NearbyNodes &around, uint32_t fewest_dimensions = 2);
 
 } // namespace zarr3
 

@@ -5,6 +5,7 @@
  */
 #include "support/later.h"
 #include "support/stores.h"
+#include "zarrbridge/read.h"
 
 #define GROUP "{\"zarr_format\":3,\"node_type\":\"group\",\"attributes\":{\"from\":\"%s\"}}"
 #define ARRAY                                                                                      \
@@ -105,6 +106,52 @@ static void a_block_serves_names_and_documents(void **state) {
         zb_store_release(store);
         zb_store_release(mem);
     }
+}
+
+/* Consolidated metadata whose nodes have no documents are all that there is, until one has. */
+static void a_block_alone_serves_a_local_store(void **state) {
+    (void)state;
+    zb_error err;
+    zb_store *mem = stores_new_mem();
+    char root[2048];
+    snprintf(root, sizeof root,
+             "{\"zarr_format\":3,\"node_type\":\"group\",\"consolidated_metadata\":{\"kind\":"
+             "\"inline\",\"must_understand\":false,\"metadata\":{\"g\":" GROUP ",\"g/b\":" ARRAY
+             "}}}",
+             "the block", 20);
+    set(mem, "zarr.json", root);
+    set(mem, "g/b/c/0", "\1\1\1\1\1");
+    set(mem, "file", "no node");
+    zb_node *group = stores_open_node(mem, "");
+    zb_children children;
+    ASSERT_OK(zb_group_children(group, &children, &err), err);
+    assert_int_equal(children.count, 1);
+    assert_string_equal(children.child[0].name, "g");
+    zb_children_free(&children);
+    size_t names = 0;
+    ASSERT_OK(zb_group_names(group, count_name, &names, &err), err);
+    assert_int_equal(names, 1);
+    zb_node_release(group);
+    assert_int_equal(length_at(mem, "g/b"), 20);
+    zb_node *array = stores_open_node(mem, "g/b");
+    unsigned char data[20];
+    zb_read read = {.node = array, .view = {.data = data, .dtype = zb_node_array(array)->dtype}};
+    ASSERT_OK(zb_array_read(&read, 1, &err), err);
+    assert_int_equal(data[0], 1);
+    assert_int_equal(data[5], 9); /* not stored */
+    zb_node_release(array);
+    for (int i = 0; i < 9; i++) { /* more names than are looked at first */
+        snprintf(root, sizeof root, "a%d/no node", i);
+        set(mem, root, "");
+    }
+    zb_node_release(stores_open_node(mem, ""));
+    assert_int_equal(length_at(mem, "g/b"), 20);
+    snprintf(root, sizeof root, ARRAY, 10);
+    set(mem, "z/zarr.json", root);
+    zb_node_release(stores_open_node(mem, ""));
+    zb_node *none;
+    ASSERT_FAILS(zb_node_open(mem, "g/b", &none, &err), ZB_ENOTFOUND, err, "g/b");
+    zb_store_release(mem);
 }
 
 /* A local store is asked for each document, as a block may be old. */
@@ -264,6 +311,7 @@ static void a_failing_document_is_one_child(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_block_serves_names_and_documents),
+        cmocka_unit_test(a_block_alone_serves_a_local_store),
         cmocka_unit_test(a_local_store_is_asked),
         cmocka_unit_test(what_the_block_does_not_have_is_asked_for),
         cmocka_unit_test(a_block_is_read_again_with_its_group_and_dropped_at_a_change),

@@ -21,6 +21,29 @@ static bool reads_as_fill(const zb_node *node, const uint64_t *start, const uint
     return same;
 }
 
+/* The bytes at the chunk's place, of uncompressed little-endian chunks, begin with its first element. */
+static void check_place(const zb_node *node, const uint64_t *index, uint64_t bytes) {
+    const zb_dtype dtype = zb_node_array(node)->dtype;
+    zb_chunk_place place;
+    zb_error err;
+    ASSERT_OK(zb_array_chunk_place(node, index, &place, &err), err);
+    assert_int_equal(place.bytes, bytes);
+    assert_int_equal(place.key == NULL, bytes == 0);
+    if (place.key) {
+        uint64_t start[ARRAYS_NDIM];
+        size_t size;
+        char *object = stores_get(zb_node_store(node), place.key, &size), element[64];
+        assert_true(place.offset <= size && place.bytes <= size - place.offset);
+        for (uint32_t d = 0; d < zb_node_array(node)->ndim; d++)
+            start[d] = zb_array_chunk_at(node, ZB_GRID_INNER, d, index[d]).start;
+        ASSERT_OK(zb_array_read_points(node, start, 1, element, dtype, 0, &err), err);
+        if (memcmp(object + place.offset, element, dtype.size) != 0)
+            fail_msg("%s has another element at %llu", place.key, (unsigned long long)place.offset);
+        free(object);
+        free(place.key);
+    }
+}
+
 static void check_chunk(const zb_node *node, const uint64_t *index) {
     const zb_array_info *info = zb_node_array(node);
     uint64_t start[ARRAYS_NDIM], count[ARRAYS_NDIM], elements = 1, whole = info->dtype.size, bytes;
@@ -33,6 +56,7 @@ static void check_chunk(const zb_node *node, const uint64_t *index) {
         whole *= span.extent;
     }
     ASSERT_OK(zb_array_chunk_stored(node, index, &bytes, &err), err);
+    check_place(node, index, bytes);
     if (bytes != whole && (bytes != 0 || !reads_as_fill(node, start, count, elements)))
         fail_msg("a chunk of %llu bytes has %llu", (unsigned long long)whole,
                  (unsigned long long)bytes);
@@ -45,6 +69,7 @@ static void sizes_are_those_of_the_elements(void **state) {
         zb_store *mem = stores_new_mem();
         arrays_spec spec = arrays_random_spec(&random);
         spec.codec = spec.around = ARRAYS_RAW;
+        spec.big_endian = false;
         arrays_sample a = arrays_write(&spec, &random, mem, "a");
         zb_node *node = stores_open_node(mem, "a");
         uint64_t index[ARRAYS_NDIM] = {0}, chunks = a.elements > 0;

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Each group with consolidated metadata is asked, and nearly all of them have documents below. So a
+ * few names are taken from the listing first, of which one will do.
+ */
+#include "node/bare.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/names.h"
+#include "node/document.h"
+#include "node/v2.h"
+
+enum { FEW = 4 };
+
+typedef struct search {
+    zb__names names;
+    size_t most;
+    bool failed;
+} search;
+
+static int take(void *context, const zb_list_entry *entry) {
+    search *s = context;
+    if (!entry->is_prefix)
+        return 0;
+    s->failed = zb__names_add(&s->names, (zb__name){.text = strdup(entry->name)}, NULL) != ZB_OK;
+    return s->failed || s->names.count >= s->most;
+}
+
+/* True also where it cannot be told. */
+static bool holds_document(zb_store *store, const char *path, const char *name) {
+    zb_object_info info;
+    char *child = zb__path_join(path, name);
+    char *key = child ? zb__path_join(child, "zarr.json") : NULL;
+    bool holds = !key || zb_store_peek(store, key, &info, NULL) != ZB_ENOTFOUND;
+    if (!holds && zb__v2_is_at(store, child, &holds, NULL))
+        holds = true;
+    free(key);
+    free(child);
+    return holds;
+}
+
+/* *all: the listing has no further names. */
+static bool is_bare(zb_store *store, const char *path, size_t most, bool *all) {
+    search s = {.most = most};
+    bool bare = zb_store_list(store, path, take, &s, NULL) == ZB_OK && !s.failed;
+    for (size_t i = 0; i < s.names.count && bare; i++)
+        bare = !holds_document(store, path, s.names.name[i].text);
+    *all = s.names.count < most;
+    zb__names_free(&s.names);
+    return bare;
+}
+
+bool zb__group_is_bare(zb_store *store, const char *path) {
+    bool all;
+    return is_bare(store, path, FEW, &all) && (all || is_bare(store, path, SIZE_MAX, &all));
+}

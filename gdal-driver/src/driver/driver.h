@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* What GDAL asks of the driver itself. */
+#ifndef ZARR3_DRIVER_H
+#define ZARR3_DRIVER_H
+
+#include "base/compat.h"
+
+namespace zarr3 {
+
+/* Gives a driver the properties and the calls of this one; name and suffix are the caller's. */
+void describe_driver(GDALDriver *driver);
+
+/* Both views of a name: as rasters, and the multidimensional one. */
+GDALDataset *open_view(GDALOpenInfo *info);
+GDALDataset *copy_view(const char *name, GDALDataset *source, int strict, OptionList options,
+                       GDALProgressFunc progress, void *progress_data);
+
+} // namespace zarr3
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The levels of a pyramid as overviews of an array. They are made by the array's other view, as a
+ * raster, so that there is one way to make them.
+ */
+#include "dataset/dataset.h"
+#include "multidim/group.h"
+#include "multidim/md_array.h"
+#include "multidim/raw_block.h"
+#include "raster/pyramid.h"
+
+#include "base/errors.h"
+
+namespace zarr3 {
+
+/* The coarser levels behind the array in the list, as far as they are arrays like it. */
+const std::vector<std::shared_ptr<GDALMDArray>> &Zarr3MDArray::levels() const {
+    if (levels_)
+        return *levels_;
+    levels_.emplace();
+    const Pyramid pyramid = find_pyramid(array_.node(), array_.around(), 1);
+    for (size_t i = pyramid.self + 1; i < pyramid.levels.size(); i++) {
+        std::string reason;
+        const NodePtr node = open_node(tree_->store(), pyramid.levels[i], nullptr);
+        if (node == nullptr || zb_node_array(node.get()) == nullptr)
+            continue;
+        const auto level = tree_->array(pyramid.levels[i], node, &reason);
+        if (level != nullptr && level->GetDimensionCount() == GetDimensionCount() &&
+            level->GetDataType() == GetDataType())
+            levels_->push_back(level);
+        else
+            CPLDebug("ZARR3", "/%s is no overview of %s", pyramid.levels[i].c_str(),
+                     m_osFullName.c_str());
+    }
+    return *levels_;
+}
+
+#ifdef ZARR3_HAS_MD_OVERVIEWS
+
+int Zarr3MDArray::GetOverviewCount() const {
+    return CheckValidAndErrorOutIfNot() ? static_cast<int>(levels().size()) : 0;
+}
+
+std::shared_ptr<GDALMDArray> Zarr3MDArray::GetOverview(int index) const {
+    if (!CheckValidAndErrorOutIfNot() || index < 0 || index >= static_cast<int>(levels().size()))
+        return nullptr;
+    return levels()[static_cast<size_t>(index)];
+}
+
+CPLErr Zarr3MDArray::BuildOverviews(const char *resampling, int count, const int *factors,
+                                    GDALProgressFunc progress, void *progress_data,
+                                    CSLConstList options) {
+    if (!may_change() || !flush())
+        return CE_Failure;
+    ArrayOptions how;
+    how.update = true;
+    how.write = tree_->options().write;
+    std::string reason = "an array of fewer than two dimensions has no overviews";
+    std::unique_ptr<Zarr3Dataset> raster;
+    if (GetDimensionCount() >= 2)
+        raster = Zarr3Dataset::make(tree_->hierarchy(), array_.shared_node(), how, &reason);
+    if (raster == nullptr) {
+        CPLError(CE_Failure, CPLE_NotSupported, "array %s: %s", m_osFullName.c_str(),
+                 reason.c_str());
+        return CE_Failure;
+    }
+    levels_.reset();
+    CPLErr result = raster->BuildOverviews(resampling, count, factors, 0, nullptr, progress,
+                                           progress_data, options);
+    if (raster->Close(ZARR3_NO_PROGRESS) != CE_None)
+        result = CE_Failure;
+    raster.reset();
+    tree_->changed_below(parent_path(path()));
+    moved_to(path()); /* the group that lists the levels is another node now */
+    return result;
+}
+
+#endif
+
+#ifdef ZARR3_HAS_RAW_BLOCKS
+
+bool Zarr3MDArray::GetRawBlockInfo(const uint64_t *block, GDALMDArrayRawBlockInfo &info) const {
+    info.clear();
+    for (uint32_t d = 0; d < array_.info()->ndim; d++) {
+        if (block[d] >= zb_array_chunk_count(array_.node(), ZB_GRID_INNER, d)) {
+            CPLError(CE_Failure, CPLE_AppDefined,
+                     "array %s: invalid block coordinate %llu for dimension %u",
+                     m_osFullName.c_str(), static_cast<unsigned long long>(block[d]), d);
+            return false;
+        }
+    }
+    zb_chunk_place place = {};
+    zb_error err;
+    if ((IsWritable() && array_.flush(&err) != ZB_OK) ||
+        zb_array_chunk_place(array_.node(), block, &place, &err) != ZB_OK) {
+        report(err);
+        return false;
+    }
+    if (place.key == nullptr)
+        return true; /* not stored */
+    const CoreText key(place.key);
+    std::string reason;
+    const std::string file = object_file(tree_->filename(), key.get(), &reason);
+    if (file.empty()) {
+        CPLError(CE_Failure, CPLE_NotSupported, "array %s: %s", m_osFullName.c_str(),
+                 reason.c_str());
+        return false;
+    }
+    info.pszFilename = CPLStrdup(file.c_str());
+    info.nOffset = place.offset;
+    info.nSize = place.bytes;
+    info.papszInfo = raw_block_items(array_.node()).StealList();
+    return true;
+}
+
+#endif
+
+} // namespace zarr3

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "multidim/raw_block.h"
+
+#include <vector>
+
+#include "array/attributes.h"
+#include "base/json_text.h"
+#include "store/location.h"
+#include "store/network.h"
+
+namespace zarr3 {
+
+namespace {
+
+/* The codecs of the innermost chunks, sorted by what they do. */
+struct Chain {
+    const zb_codec_info *bytes = nullptr, *transpose = nullptr, *compressor = nullptr;
+    bool has_others = false;
+};
+
+} // namespace
+
+static bool is_one_of(const char *name, const std::vector<const char *> &names) {
+    for (const char *one : names) {
+        if (strcmp(name, one) == 0)
+            return true;
+    }
+    return false;
+}
+
+static Chain innermost(const zb_array_info *info) {
+    Chain chain;
+    for (uint32_t i = 0; i < info->codec_count; i++) {
+        const zb_codec_info *codec = &info->codecs[i];
+        const zb_codec_info **place = nullptr;
+        if (codec->shard_level < info->shard_depth) {
+            chain.has_others = chain.has_others || strcmp(codec->name, "sharding_indexed") != 0;
+            continue;
+        }
+        if (strcmp(codec->name, "bytes") == 0)
+            place = &chain.bytes;
+        else if (strcmp(codec->name, "transpose") == 0)
+            place = &chain.transpose;
+        else if (is_one_of(codec->name, {"gzip", "blosc", "zstd"}))
+            place = &chain.compressor;
+        if (place != nullptr && *place == nullptr)
+            *place = codec;
+        else
+            chain.has_others = true;
+    }
+    chain.has_others = chain.has_others || chain.bytes == nullptr;
+    return chain;
+}
+
+static std::string as_json(const zb_codec_info *codec) {
+    const std::string name = "{\"name\":" + json_quote(codec->name);
+    return codec->configuration == nullptr
+               ? name + "}"
+               : name + ",\"configuration\":" + compact_json(codec->configuration) + "}";
+}
+
+std::string compressor_of(const zb_node *array) {
+    const Chain chain = innermost(zb_node_array(array));
+    return chain.compressor == nullptr || chain.has_others ? "" : as_json(chain.compressor);
+}
+
+CPLStringList raw_block_items(const zb_node *array) {
+    const zb_array_info *info = zb_node_array(array);
+    const Chain chain = innermost(info);
+    CPLStringList items;
+    const char *endian = chain.bytes == nullptr
+                             ? nullptr
+                             : zb_json_string(zb_json_get(chain.bytes->configuration, "endian"));
+    if (chain.compressor != nullptr && !chain.has_others)
+        items.SetNameValue("COMPRESSOR", as_json(chain.compressor).c_str());
+    if (chain.has_others)
+        items.SetNameValue("CODECS",
+                           compact_json(zb_json_get(zb_node_document(array), "codecs")).c_str());
+    if (endian != nullptr && info->dtype.size > 1)
+        items.SetNameValue("ENDIANNESS", EQUAL(endian, "big") ? "BIG" : "LITTLE");
+    if (chain.transpose != nullptr)
+        items.SetNameValue(
+            "TRANSPOSE_ORDER",
+            compact_json(zb_json_get(chain.transpose->configuration, "order")).c_str());
+    if (info->shard_depth > 0)
+        items.SetNameValue("CHUNK_TYPE", "INNER");
+    return items;
+}
+
+std::string object_file(const std::string &root, const std::string &key, std::string *reason) {
+    const std::string plain = root.substr(0, root.find('?'));
+    if (zb_path_is_zip(root.c_str()))
+        *reason = "blocks of zip archives have no file of their own";
+    else if (!is_url(root))
+        return file_in(root, key);
+    else if (STARTS_WITH(root.c_str(), "http") && plain == root)
+        return "/vsicurl/" + file_in(root, key);
+    else if (STARTS_WITH(root.c_str(), "s3://") && plain == root)
+        return "/vsis3/" + file_in(root.substr(strlen("s3://")), key);
+    else
+        *reason = "there is no virtual file for " + shown_name(root);
+    return {};
+}
+
+} // namespace zarr3
