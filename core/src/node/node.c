@@ -269,10 +269,13 @@ enum zb_code zb__node_open_own(zb_store *store, const char *path, zb_node **out,
 /* A node that consolidated metadata describes. An entry that makes no node says nothing. */
 static bool open_served(zb_store *store, const char *path, zb_node **out) {
     size_t size;
+    int format;
     if (store->hints.is_local || zb__path_check(path, NULL))
         return false;
-    char *text = zb__served_text(store, path, &size);
+    char *text = zb__served_text(store, path, &size, &format);
     bool opened = text && zb__node_make(store, path, text, size, out, NULL) == ZB_OK;
+    if (opened)
+        (*out)->format = format;
     free(text);
     return opened;
 }
