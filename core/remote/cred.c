@@ -11,6 +11,7 @@
 #include "base/fork.h"
 #include "cred_process.h"
 #include "profile.h"
+#include "secret.h"
 
 static enum zb_code no_memory(zb_error *err) {
     return zb_fail(err, ZB_ENOMEM, "no memory for credentials");
@@ -84,19 +85,30 @@ static bool is_ec2(void) {
     return is;
 }
 
+/* What the program says and what the environment says is not mixed: a token belongs to its key. */
+static enum zb_code find_given(const zb__options *options, zb__cred *out, zb_error *err) {
+    const zb__cred said = {
+        .id = options->key_id, .secret = options->secret_key, .token = options->session_token};
+    if (said.id || said.secret)
+        return zb__cred_copy(&said, out, err);
+    *out = (zb__cred){.id = copy_of("AWS_ACCESS_KEY_ID"),
+                      .secret = copy_of("AWS_SECRET_ACCESS_KEY"),
+                      .token = copy_of("AWS_SESSION_TOKEN")};
+    return ZB_OK;
+}
+
 enum zb_code zb__cred_places_read(const zb__options *options, zb__cred_places *out, zb_error *err) {
     *out =
-        (zb__cred_places){.variables = {.id = copy_of("AWS_ACCESS_KEY_ID"),
-                                        .secret = copy_of("AWS_SECRET_ACCESS_KEY"),
-                                        .token = copy_of("AWS_SESSION_TOKEN")},
-                          .profile = strdup(options->profile ? options->profile : "default"),
+        (zb__cred_places){.profile = strdup(options->profile ? options->profile : "default"),
                           .credentials_file = file_of("AWS_SHARED_CREDENTIALS_FILE", "credentials"),
                           .config_file = file_of("AWS_CONFIG_FILE", "config"),
                           .is_chosen = options->profile != NULL,
                           .goes_first = options->names_profile,
                           .is_service = is_service(),
                           .is_ec2 = is_ec2()};
-    enum zb_code code = out->profile ? zb__cred_check(&out->variables, err) : no_memory(err);
+    enum zb_code code = out->profile ? find_given(options, &out->variables, err) : no_memory(err);
+    if (!code)
+        code = zb__cred_check(&out->variables, err);
     if (!code && !out->variables.id != !out->variables.secret)
         code = zb_fail(err, ZB_EINVAL,
                        "of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY one is missing");

@@ -6,6 +6,7 @@
 #include "request.h"
 
 /* Sets protocol and state of the store; *label is its name for messages, malloc'ed. */
-enum zb_code zb__http_open(const char *name, zb__remote *store, char **label, zb_error *err);
+enum zb_code zb__http_open(const char *name, const zb_store_settings *settings, zb__remote *store,
+                           char **label, zb_error *err);
 
 #endif

@@ -115,13 +115,18 @@ static enum zb_code remote_list(zb_store *store, const char *prefix, zb_list_fn 
     return remote->protocol->list(remote, prefix, fn, context, err);
 }
 
+static void free_remote(zb__remote *remote) {
+    free(remote->ca_file);
+    free(remote->proxy);
+    free(remote);
+}
+
 static void remote_destroy(zb_store *store) {
     zb__remote *remote = (zb__remote *)store;
     zb__io_leave(remote);
     if (remote->protocol->destroy)
         remote->protocol->destroy(remote);
-    free(remote->ca_file);
-    free(remote);
+    free_remote(remote);
 }
 
 static const zb_store_ops remote_ops = {
@@ -158,28 +163,20 @@ static zb_store_hints hints_of(const zb__protocol *protocol) {
                             .fresh = fresh_of(limits)};
 }
 
-/* The variables are read here, by the thread that opens, and not by the I/O thread: a program may
-   set others meanwhile. */
-static enum zb_code find_authorities(zb__remote *remote, zb_error *err) {
-    static const char *const variables[] = {"AWS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"};
-    for (size_t i = 0; i < sizeof variables / sizeof *variables && !remote->ca_file; i++) {
-        const char *file = getenv(variables[i]);
-        if (!file || !*file)
-            continue;
-        remote->ca_file = strdup(file);
-        if (!remote->ca_file)
-            return zb_fail(err, ZB_ENOMEM, "no memory for a file name");
-    }
-    return ZB_OK;
+void zb__remote_configure(zb__remote *remote, zb__options *options) {
+    remote->missing_403 = options->missing_403 == ZB__YES;
+    remote->ca_file = options->ca_file;
+    remote->proxy = options->proxy;
+    options->ca_file = options->proxy = NULL;
 }
 
 /* Sets protocol and state of the store. */
-static enum zb_code open_protocol(const char *name, zb__remote *remote, char **label,
-                                  zb_error *err) {
+static enum zb_code open_protocol(const char *name, const zb_store_settings *settings,
+                                  zb__remote *remote, char **label, zb_error *err) {
     if (strncasecmp(name, "s3://", 5) != 0)
-        return zb__http_open(name, remote, label, err);
+        return zb__http_open(name, settings, remote, label, err);
 #ifdef ZB_HAVE_S3
-    return zb__s3_open(name, remote, label, err);
+    return zb__s3_open(name, settings, remote, label, err);
 #else
     return zb_fail(err, ZB_EUNSUPPORTED,
                    "s3:// names are not understood: libexpat or libinih was missing when this "
@@ -187,16 +184,14 @@ static enum zb_code open_protocol(const char *name, zb__remote *remote, char **l
 #endif
 }
 
-static enum zb_code open_url(const char *name, const zb__module_host *host, zb_store **out,
-                             zb_error *err) {
+static enum zb_code open_url(const char *name, const zb_store_settings *settings,
+                             const zb__module_host *host, zb_store **out, zb_error *err) {
     zb__remote *remote = calloc(1, sizeof *remote);
     char *label = NULL;
     if (!remote)
         return zb_fail(err, ZB_ENOMEM, "no memory for a store");
-    enum zb_code code = open_protocol(name, remote, &label, err);
+    enum zb_code code = open_protocol(name, settings, remote, &label, err);
     const bool is_open = code == ZB_OK;
-    if (!code)
-        code = find_authorities(remote, err);
     if (!code)
         code = host->store_init(&remote->base, &remote_ops, hints_of(remote->protocol), label, err);
     if (!code) {
@@ -211,8 +206,7 @@ static enum zb_code open_url(const char *name, const zb__module_host *host, zb_s
     }
     if (is_open && remote->protocol->destroy)
         remote->protocol->destroy(remote);
-    free(remote->ca_file);
-    free(remote);
+    free_remote(remote);
     return code;
 }
 

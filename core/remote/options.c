@@ -8,7 +8,9 @@
 #include <string.h>
 #include <strings.h>
 
-#define MOST_VARIABLES 2
+#include "secret.h"
+
+#define MOST_VARIABLES 4
 
 enum kind { CHOICE, TEXT };
 
@@ -28,10 +30,13 @@ typedef struct option {
 
 static const option table[] = {
     OPTION(anon, CHOICE, "AWS_NO_SIGN_REQUEST", "AWS_SKIP_SIGNATURE"),
+    OPTION(ca_file, TEXT, "AWS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE",
+           "GDAL_CURL_CA_BUNDLE"),
     OPTION(endpoint, TEXT, "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"),
     OPTION(missing_403, CHOICE, "ZARRBRIDGE_REMOTE_MISSING_403"),
     OPTION(path_style, CHOICE, "HDF5_ROS3_VFD_FORCE_PATH_STYLE"),
     OPTION(profile, TEXT, "AWS_PROFILE", "AWS_DEFAULT_PROFILE"),
+    OPTION(proxy, TEXT),
     OPTION(region, TEXT, "AWS_REGION", "AWS_DEFAULT_REGION"),
     OPTION(requester_pays, CHOICE),
 };
@@ -94,8 +99,9 @@ static enum zb_code unknown(const char *name, size_t length, zb_error *err) {
     const bool is_name =
         length <= 30 && strspn(name, "abcdefghijklmnopqrstuvwxyz_0123456789") >= length;
     return zb_fail(err, ZB_EINVAL,
-                   "'%.*s' is no option of a store on the network: there are anon, endpoint, "
-                   "missing_403, path_style, profile, region, requester_pays (credentials stand in "
+                   "'%.*s' is no option of a store on the network: there are anon, ca_file, "
+                   "endpoint, missing_403, path_style, profile, proxy, region, requester_pays "
+                   "(credentials stand in "
                    "the environment or in files, never in names)",
                    is_name ? (int)length : 0, name);
 }
@@ -129,7 +135,7 @@ static enum zb_code set_one(zb__options *options, const char *at, size_t length,
 
 static enum zb_code read_text(const char *text, zb__options *options, zb_error *err) {
     enum zb_code code = ZB_OK;
-    while (*text && !code) {
+    while (text && *text && !code) {
         const size_t length = strcspn(text, "&");
         if (length > INT32_MAX)
             return zb_fail(err, ZB_EINVAL, "the options are too long");
@@ -137,7 +143,25 @@ static enum zb_code read_text(const char *text, zb__options *options, zb_error *
             code = set_one(options, text, length, err);
         text += length + (text[length] == '&');
     }
-    options->names_profile = options->profile != NULL;
+    return code;
+}
+
+/* ---- The front end's secrets ---- */
+
+static enum zb_code keep(const char *value, char **field, zb_error *err) {
+    *field = value && *value ? strdup(value) : NULL;
+    return value && *value && !*field ? zb_fail(err, ZB_ENOMEM, "no memory for options") : ZB_OK;
+}
+
+static enum zb_code read_secrets(const zb_store_settings *settings, zb__options *options,
+                                 zb_error *err) {
+    enum zb_code code = keep(settings->headers, &options->headers, err);
+    if (!code)
+        code = keep(settings->key_id, &options->key_id, err);
+    if (!code)
+        code = keep(settings->secret_key, &options->secret_key, err);
+    if (!code)
+        code = keep(settings->session_token, &options->session_token, err);
     return code;
 }
 
@@ -173,13 +197,32 @@ static enum zb_code read_gdal_variables(zb__options *options, zb_error *err) {
     return ZB_OK;
 }
 
-enum zb_code zb__options_read(const char *text, zb__options *out, zb_error *err) {
+/* Of an option that is said twice the last counts. Credentials of a program count before a profile
+   that the program names, too, but not before that of the store's name. */
+enum zb_code zb__options_read(const char *text, const zb_store_settings *settings, zb__options *out,
+                              zb_error *err) {
     *out = (zb__options){.region = NULL};
-    enum zb_code code = read_text(text, out, err);
+    enum zb_code code = read_text(settings->options, out, err);
+    const bool is_said_profile = out->profile && !settings->key_id;
+    char *said = out->profile;
+    out->profile = NULL;
+    if (!code)
+        code = read_text(text, out, err);
+    out->names_profile = out->profile || is_said_profile;
+    if (out->profile)
+        free(said);
+    else
+        out->profile = said;
+    if (!code)
+        code = read_secrets(settings, out, err);
     if (!code)
         code = read_variables(out, err);
     if (!code)
         code = read_gdal_variables(out, err);
+    if (!code && out->proxy && strchr(out->proxy, '@'))
+        code = zb_fail(err, ZB_EINVAL,
+                       "the option proxy has no user and no password: those stand in the "
+                       "environment, in https_proxy");
     const char *payer = zb__variable("AWS_REQUEST_PAYER");
     if (payer && out->requester_pays == ZB__UNSAID)
         out->requester_pays = strcasecmp(payer, "requester") == 0 ? ZB__YES : ZB__NO;
@@ -192,5 +235,11 @@ void zb__options_clear(zb__options *options) {
     free(options->region);
     free(options->endpoint);
     free(options->profile);
+    free(options->ca_file);
+    free(options->proxy);
+    zb__secret_free(options->headers);
+    zb__secret_free(options->key_id);
+    zb__secret_free(options->secret_key);
+    zb__secret_free(options->session_token);
     *options = (zb__options){.region = NULL};
 }

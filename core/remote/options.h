@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Options of a store: what its name says behind the '#', else what the environment says. They are read
- * when the store is opened, by the thread that opens it: later the program may change its environment.
+ * Options of a store: what its name says behind the '#', else what the front end says, else the
+ * environment. They are read when the store is opened, by the thread that opens it: later the program
+ * may change its environment.
  */
 #ifndef ZB_REMOTE_OPTIONS_H
 #define ZB_REMOTE_OPTIONS_H
@@ -9,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "zarrbridge/error.h"
+#include "zarrbridge/store.h"
 
 enum zb__choice { ZB__UNSAID, ZB__NO, ZB__YES };
 
@@ -22,12 +23,20 @@ typedef struct zb__options {
     char *region;
     char *endpoint;
     char *profile;
-    bool names_profile; /* the name of the store does, and not the environment */
+    char *ca_file;      /* certificates of authorities */
+    char *proxy;        /* a URL, without user and password */
+    bool names_profile; /* the name of the store or the front end does, and not the environment */
+
+    /* Of the front end alone, never of a name. */
+    char *headers; /* lines */
+    char *key_id, *secret_key, *session_token;
 } zb__options;
 
-/* text: "name=value&name=value", values percent-encoded; "" for none. ZB_EINVAL for an unknown name or
-   value; the message has no values, as one might be a secret that somebody put there. */
-enum zb_code zb__options_read(const char *text, zb__options *out, zb_error *err);
+/* text: that of the name, "name=value&name=value", values percent-encoded; "" for none. ZB_EINVAL for
+   an unknown name or value; the message has no values, as one might be a secret that somebody put
+   there. */
+enum zb_code zb__options_read(const char *text, const zb_store_settings *settings, zb__options *out,
+                              zb_error *err);
 void zb__options_clear(zb__options *options);
 
 /* A variable of the environment; NULL also where it is empty. */

@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "secret.h"
+
 #define MOST_BYTES (1024 * 1024) /* of a file */
 #define LONGEST_NAME 36          /* of a profile: libinih compares sections of 50 bytes */
 #define LONGEST_VALUE 65536
@@ -31,12 +33,6 @@ typedef struct reader {
     size_t taken; /* a bit for each field: it was empty before this file */
     enum zb_code code;
 } reader;
-
-void zb__secret_free(char *secret) {
-    if (secret)
-        explicit_bzero(secret, strlen(secret));
-    free(secret);
-}
 
 /* ---- Settings ---- */
 

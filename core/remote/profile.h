@@ -27,7 +27,4 @@ void zb__profile_clear(zb__profile *profile);
 enum zb_code zb__profile_parse(const char *text, size_t size, const char *head, const char *name,
                                zb__profile *out, zb_error *err);
 
-/* Frees a text that may be a secret, and leaves no copy of it. NULL is allowed. */
-void zb__secret_free(char *secret);
-
 #endif

@@ -4,6 +4,7 @@
 #define ZB_REMOTE_REMOTE_H
 
 #include "line.h"
+#include "options.h"
 #include "request.h"
 
 struct zb__remote {
@@ -12,7 +13,11 @@ struct zb__remote {
     void *state;      /* the protocol's */
     bool missing_403; /* an object that may not be read counts as missing */
     char *ca_file;    /* certificates of authorities; NULL: libcurl's */
+    char *proxy;      /* NULL: as the environment tells libcurl */
     zb__line line;    /* guarded by the engine's lock */
 };
+
+/* Takes over what options say to all kinds of stores. */
+void zb__remote_configure(zb__remote *remote, zb__options *options);
 
 #endif

@@ -405,7 +405,8 @@ static void guard_lock(void) {
     zb__fork_guard_add(&guard);
 }
 
-enum zb_code zb__s3_open(const char *name, zb__remote *store, char **label, zb_error *err) {
+enum zb_code zb__s3_open(const char *name, const zb_store_settings *settings, zb__remote *store,
+                         char **label, zb_error *err) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     zb__options options = {.region = NULL};
     zb__s3 *s3 = calloc(1, sizeof *s3);
@@ -414,7 +415,7 @@ enum zb_code zb__s3_open(const char *name, zb__remote *store, char **label, zb_e
     pthread_once(&once, guard_lock);
     enum zb_code code = zb__s3_name_parse(name, &s3->name, err);
     if (!code)
-        code = zb__options_read(s3->name.options, &options, err);
+        code = zb__options_read(s3->name.options, settings, &options, err);
     if (!code)
         code = find_settings(s3, &options, err);
     if (!code && !(*label = strdup(s3->name.label)))
@@ -422,7 +423,7 @@ enum zb_code zb__s3_open(const char *name, zb__remote *store, char **label, zb_e
     if (!code) {
         store->protocol = &protocol;
         store->state = s3;
-        store->missing_403 = options.missing_403 == ZB__YES;
+        zb__remote_configure(store, &options);
     } else {
         s3_free(s3);
     }

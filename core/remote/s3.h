@@ -25,7 +25,8 @@ typedef struct zb__s3 {
 } zb__s3;
 
 /* Sets protocol and state of the store; *label is its name for messages, malloc'ed. */
-enum zb_code zb__s3_open(const char *name, zb__remote *store, char **label, zb_error *err);
+enum zb_code zb__s3_open(const char *name, const zb_store_settings *settings, zb__remote *store,
+                         char **label, zb_error *err);
 
 /* Are requests signed? After prepare(). */
 bool zb__s3_is_signed(const zb__s3 *s3);

@@ -132,6 +132,8 @@ static CURLcode set_options(zb__request *request, const zb__outgoing *out, CURL 
     code |= curl_easy_setopt(h, CURLOPT_HTTPHEADER, request->lists);
     if (request->store->ca_file)
         code |= curl_easy_setopt(h, CURLOPT_CAINFO, request->store->ca_file);
+    if (request->store->proxy)
+        code |= curl_easy_setopt(h, CURLOPT_PROXY, request->store->proxy);
     code |= set_limits(request, h);
     code |= set_protocol(h);
     code |= set_callbacks(request, h);

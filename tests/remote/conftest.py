@@ -18,7 +18,7 @@ PROXIES = ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy"
 def direct():
     """Requests go to the servers of the tests without a proxy between, and trust the system's
     authorities."""
-    for name in PROXIES + ("AWS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"):
+    for name in PROXIES + ("AWS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "GDAL_CURL_CA_BUNDLE"):
         os.environ.pop(name, None)
 
 

@@ -15,8 +15,13 @@ static const char *const variables[] = {"AWS_NO_SIGN_REQUEST",
                                         "AWS_REGION",
                                         "AWS_DEFAULT_REGION",
                                         "AWS_REQUEST_PAYER",
+                                        "AWS_CA_BUNDLE",
+                                        "CURL_CA_BUNDLE",
+                                        "SSL_CERT_FILE",
                                         "HDF5_ROS3_VFD_FORCE_PATH_STYLE",
                                         "ZARRBRIDGE_REMOTE_MISSING_403"};
+
+static const zb_store_settings nothing = {.options = NULL};
 
 static int clean(void **state) {
     (void)state;
@@ -28,7 +33,7 @@ static int clean(void **state) {
 static zb__options read_options(const char *text) {
     zb_error err;
     zb__options options;
-    ASSERT_OK(zb__options_read(text, &options, &err), err);
+    ASSERT_OK(zb__options_read(text, &nothing, &options, &err), err);
     return options;
 }
 
@@ -59,11 +64,12 @@ static void wrong_options(void **state) {
     zb_error err;
     zb__options options;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        ASSERT_FAILS(zb__options_read(wrong[i][0], &options, &err), ZB_EINVAL, err, wrong[i][1]);
+        ASSERT_FAILS(zb__options_read(wrong[i][0], &nothing, &options, &err), ZB_EINVAL, err,
+                     wrong[i][1]);
         assert_null(strcasestr(err.message, "canary"));
     }
     setenv("AWS_NO_SIGN_REQUEST", "canary", 1);
-    ASSERT_FAILS(zb__options_read("", &options, &err), ZB_EINVAL, err,
+    ASSERT_FAILS(zb__options_read("", &nothing, &options, &err), ZB_EINVAL, err,
                  "AWS_NO_SIGN_REQUEST is neither");
     assert_null(strstr(err.message, "canary"));
 }
@@ -101,12 +107,60 @@ static void variables_of_gdal(void **state) {
     zb__options_clear(&o);
 }
 
+static void front_ends_come_between(void **state) {
+    (void)state;
+    zb_error err;
+    zb__options o;
+    setenv("AWS_REGION", "three", 1);
+    setenv("AWS_CA_BUNDLE", "", 1);
+    setenv("CURL_CA_BUNDLE", "/of/the/environment", 1);
+    zb_store_settings said = {.options = "region=two&anon=1&endpoint=http://h&profile=p"};
+    ASSERT_OK(zb__options_read("region=one&anon=0", &said, &o, &err), err);
+    assert_string_equal(o.region, "one");
+    assert_string_equal(o.endpoint, "http://h");
+    assert_string_equal(o.ca_file, "/of/the/environment");
+    assert_int_equal(o.anon, ZB__NO);
+    assert_true(o.names_profile && strcmp(o.profile, "p") == 0 && !o.key_id && !o.headers);
+    zb__options_clear(&o);
+    said.options = "region=two&ca_file=/said&proxy=http%3A//h:1";
+    ASSERT_OK(zb__options_read("", &said, &o, &err), err);
+    assert_string_equal(o.region, "two");
+    assert_string_equal(o.ca_file, "/said");
+    assert_string_equal(o.proxy, "http://h:1");
+    zb__options_clear(&o);
+    said.options = "key_id=canary";
+    ASSERT_FAILS(zb__options_read("", &said, &o, &err), ZB_EINVAL, err, "'key_id' is no option");
+    said.options = "proxy=http://canary:canary@h";
+    ASSERT_FAILS(zb__options_read("", &said, &o, &err), ZB_EINVAL, err, "no password");
+    assert_null(strstr(err.message, "canary"));
+}
+
+/* A program's own count before its profile, and not before the one that the name tells. */
+static void credentials_of_front_ends(void **state) {
+    (void)state;
+    zb_error err;
+    zb__options o;
+    zb_store_settings said = {
+        .options = "profile=p", .key_id = "id", .secret_key = "secret", .headers = "A: b"};
+    ASSERT_OK(zb__options_read("", &said, &o, &err), err);
+    assert_string_equal(o.key_id, "id");
+    assert_string_equal(o.secret_key, "secret");
+    assert_string_equal(o.headers, "A: b");
+    assert_true(!o.session_token && !o.names_profile);
+    zb__options_clear(&o);
+    ASSERT_OK(zb__options_read("profile=q", &said, &o, &err), err);
+    assert_true(o.names_profile && strcmp(o.profile, "q") == 0);
+    zb__options_clear(&o);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(options_of_names, clean),
         cmocka_unit_test_setup(wrong_options, clean),
         cmocka_unit_test_setup(names_come_before_the_environment, clean),
         cmocka_unit_test_setup(variables_of_gdal, clean),
+        cmocka_unit_test_setup(front_ends_come_between, clean),
+        cmocka_unit_test_setup(credentials_of_front_ends, clean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

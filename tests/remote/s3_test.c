@@ -22,7 +22,7 @@ static zb__remote *open_store(const char *name) {
     zb_error err;
     char *label;
     zb__remote *store = calloc(1, sizeof *store);
-    ASSERT_OK(zb__s3_open(name, store, &label, &err), err);
+    ASSERT_OK(zb__s3_open(name, &(zb_store_settings){.options = NULL}, store, &label, &err), err);
     store->base.label = label;
     ASSERT_OK(store->protocol->prepare(store, &err), err);
     return store;

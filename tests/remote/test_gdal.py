@@ -181,6 +181,49 @@ def test_bad_choices_are_errors(server, raster, choice, words):
     assert asked(server) == []
 
 
+# ---- GDAL's settings, for our requests
+
+def test_headers_go_to_the_named_host_alone(server, raster):
+    python(READ, raster, GDAL_HTTP_HEADERS='X-One: a,"X-Two: b, c"', GDAL_HTTP_BEARER="canary")
+    for request in server.take_log():
+        assert request.headers["x-one"] == "a" and request.headers["x-two"] == "b, c"
+        assert request.headers["authorization"] == "Bearer canary"
+    away = server.url.replace("127.0.0.1", "localhost")
+    server.fault("/r.zarr/t/c", "status", code=302, times=1, headers={"Location": away + "/r.zarr/t/c/0/0"})
+    run(sys.executable, "-c", READ, raster, GDAL_HTTP_BEARER="canary")
+    led = [request for request in server.take_log() if request.headers["host"].startswith("localhost")]
+    assert led and not any("authorization" in request.headers for request in led)
+
+
+@pytest.mark.parametrize("headers", ["canary", "Range: canary"])
+def test_headers_that_cannot_be_sent_are_errors(server, raster, headers):
+    said, _ = failure(OPEN, raster, GDAL_HTTP_HEADERS=headers)
+    assert "header" in said and "canary" not in said and asked(server) == []
+
+
+def test_settings_of_a_path(server, raster):
+    code = "from osgeo import gdal; import sys\n" \
+        "gdal.SetPathSpecificOption('/vsicurl/' + sys.argv[1], 'GDAL_HTTP_BEARER', 'x')\n" + READ
+    python(code, raster)
+    assert {request.headers.get("authorization") for request in server.take_log()} == {"Bearer x"}
+
+
+def test_a_proxy(server, raster):
+    """It gets the requests for all hosts."""
+    name = raster.replace("127.0.0.1", "host.invalid")
+    python(READ, name, GDAL_HTTP_PROXY=server.url)
+    assert server.take_log()
+    said, _ = failure(OPEN, name, GDAL_HTTP_PROXY="http://u:canary@127.0.0.1:1")
+    assert "no password" in said and "canary" not in said
+
+
+def test_authorities(tls_server, certificate):
+    make_store(tls_server.folder / "s.zarr")
+    for name in "GDAL_CURL_CA_BUNDLE", "CURL_CA_BUNDLE":
+        python(f"from osgeo import gdal; gdal.SetConfigOption('{name}', '{certificate[0]}')\n" + OPEN,
+               tls_server.url + "/s.zarr")
+
+
 # ---- What is none of our business, and what cannot be done
 
 IDENTIFY = r"""

@@ -47,6 +47,55 @@ def test_arrays_are_read(store):
         assert (remote.read("below/deep", (3,), "u1") == [1, 2, 3]).all()
 
 
+def make_older(path, consolidated=True):
+    """A store of version 2 with an array in its root, and one in a group."""
+    group = zarr.open_group(path, mode="w", zarr_format=2)
+    group.attrs["title"] = "old"
+    for name, parent in ("a", group), ("b", group.create_group("below")):
+        array = parent.create_array(name, shape=(6, 4), chunks=(3, 2), dtype="int16")
+        array[:] = numpy.arange(24).reshape(6, 4)
+        array.attrs["units"] = "K"
+    if consolidated:
+        zarr.consolidate_metadata(path, zarr_format=2)
+
+
+def test_consolidated_metadata_of_version_2_serve_the_documents(server):
+    make_older(server.folder / "o.zarr")
+    with RemoteStore(server.url + "/o.zarr") as remote:
+        lib.zb_node_release(remote.open(""))
+        assert len(paths(server)) == 5, "zarr.json, .zarray, .zgroup, .zattrs, .zmetadata"
+        for path in "a", "below/b":
+            assert (remote.read(path, (6, 4), "i2") == numpy.arange(24).reshape(6, 4)).all()
+        assert not [path for path in paths(server) if "/.z" in path or "zarr.json" in path]
+    status, lines, _ = run("ls", server.url + "/o.zarr")
+    assert status == 0 and [line.split()[:2] for line in lines] == [
+        ["group", "/"], ["array", "/a"], ["group", "/below"], ["array", "/below/b"]]
+    assert len(paths(server)) == 5
+
+
+def test_a_node_of_version_2_that_is_not_understood_says_why(server):
+    make_older(server.folder / "o.zarr")
+    for name in ".zmetadata", "a/.zarray":
+        file = server.folder / "o.zarr" / name
+        file.write_text(file.read_text().replace('"<i2"', '"<q9"'))
+    status, lines, _ = run("ls", server.url + "/o.zarr")
+    assert status == 1 and any("unreadable /a" in " ".join(line.split()) and "q9" in line for line in lines)
+
+
+def test_what_a_block_of_version_3_does_not_name_is_asked_for_once(server, store):
+    with RemoteStore(store) as remote:
+        lib.zb_node_release(remote.open(""))
+        server.take_log()
+        for path in "no", "below/no":
+            try:
+                remote.open(path)
+            except ZarrbridgeError as error:
+                assert "no" in str(error)
+            else:
+                raise AssertionError("there is such a node")
+        assert paths(server) == ["/s.zarr/no/zarr.json", "/s.zarr/below/no/zarr.json"]
+
+
 def test_missing_chunks_are_fill_values(server, store):
     (server.folder / "s.zarr/plain/c/1").unlink()
     with RemoteStore(store) as remote:

@@ -2,6 +2,7 @@
 """Stores in S3 by their names in programs that use HDF5 or GDAL."""
 
 import os
+import sys
 
 import h5py
 import pytest
@@ -59,6 +60,55 @@ def test_gdal_names_are_read_by_us_where_that_is_asked_for(s3):
     name = NAME.replace("s3://", "/vsis3/") + "/sharded"
     said = output("gdalinfo", "ZARR3:" + name, **s3 | {"ZARR3_REMOTE": "own"})
     assert "Size is 64, 64" in said
+
+
+# ---- Settings of the front ends, where the environment says nothing
+
+@pytest.fixture
+def bare(s3):
+    """The variables without those of AWS, and what they said."""
+    said = {name: s3[name] for name in s3 if name.startswith("AWS_") and s3[name]}
+    return s3 | dict.fromkeys(said), said
+
+
+def test_settings_of_gdal(bare):
+    """As its users know them from /vsis3/."""
+    variables, said = bare
+    settings = {"AWS_S3_ENDPOINT": said["AWS_ENDPOINT_URL"].removeprefix("http://"), "AWS_HTTPS": "NO",
+                "AWS_VIRTUAL_HOSTING": "FALSE", "AWS_ACCESS_KEY_ID": "AKID",
+                "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_REGION": "eu-west-1"}
+    options = [word for name, value in settings.items() for word in ("--config", name, value)]
+    name = f"ZARR3:{NAME}/sharded"
+    assert "Size is 64, 64" in output("gdalinfo", *options, name, **variables)
+    wrong = run("gdalinfo", *options, "--config", "AWS_SECRET_ACCESS_KEY", "canary-wrong", name, **variables)
+    assert wrong.returncode == 1 and "SignatureDoesNotMatch" in wrong.stderr
+    assert "canary" not in wrong.stdout + wrong.stderr
+    half = run("gdalinfo", *options, "--config", "AWS_SECRET_ACCESS_KEY", "", name, **variables)
+    assert half.returncode == 1 and "one is missing" in half.stderr
+
+
+def test_options_of_our_own_in_gdal(bare):
+    variables, said = bare
+    said_options = f"endpoint={said['AWS_ENDPOINT_URL']}"
+    variables |= {"AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": SECRET}
+    info = ["gdalinfo", f"ZARR3:{NAME}/sharded", "--config", "ZARR3_REMOTE_OPTIONS"]
+    assert "Size is 64, 64" in output(*info, said_options, **variables)
+    wrong = run(*info, said_options + "&secret=canary", **variables)
+    assert wrong.returncode == 1 and "'secret' is no option" in wrong.stderr
+    assert "canary" not in wrong.stderr
+
+
+def test_options_of_the_connector(bare):
+    variables, said = bare
+    variables |= {"AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": SECRET}
+    words = f"zarr remote=endpoint={said['AWS_ENDPOINT_URL']}"
+    lines = output("h5ls", "-r", NAME, **variables | {"HDF5_VOL_CONNECTOR": words}).splitlines()
+    assert [line.split()[0] for line in lines] == MEMBERS
+    for wrong, why in ("&no=canary", "'no' is no option"), ("&anon=canary", "neither yes nor no"):
+        code = "import sys, h5py; h5py.File(sys.argv[1], 'r')"
+        done = run(sys.executable, "-W", "ignore", "-c", code, NAME,
+                   **variables | {"HDF5_VOL_CONNECTOR": words + wrong})
+        assert done.returncode == 1 and why in done.stderr and "canary" not in done.stderr
 
 
 @pytest.mark.parametrize("command", [

@@ -41,6 +41,20 @@ ZB_API enum zb_code zb_store_open_zip(zb_store *outer, const char *key, const ch
    library that speaks to hosts is not installed; ZB_EINVAL for a URL that names no store. */
 ZB_API enum zb_code zb_store_open(const char *name, zb_store **out, zb_error *err);
 
+/* What a front end says of a store on the network beside its name. Each may be NULL: nothing is said.
+   The name's own options count before these, and these before the environment. They are read by
+   zb_store_open_with, and need not stay. */
+typedef struct zb_store_settings {
+    const char *options; /* as those behind the '#' of a name: "name=value&name=value" */
+    const char *headers; /* "Name: value" a line, for the host of an http store and no other */
+    const char *key_id, *secret_key, *session_token; /* the credentials of a store in S3 */
+} zb_store_settings;
+
+/* As zb_store_open. The settings have no meaning for a store that is on no network. ZB_EINVAL for
+   settings that are not understood; no message has anything of the last four. */
+ZB_API enum zb_code zb_store_open_with(const char *name, const zb_store_settings *settings,
+                                       zb_store **out, zb_error *err);
+
 /* Is the name a URL of a kind that zb_store_open knows: https://, http://, s3://? */
 ZB_API bool zb_name_is_url(const char *name);
 

@@ -185,28 +185,63 @@ static ptrdiff_t node_of(const char *key) {
     return -1;
 }
 
-/* Of consolidated metadata, names alone are used. A node with two documents is named once. */
+static const zb_json *document_of(const zb_json *const *entries, size_t count, const char *path,
+                                  const char *name, bool *failed) {
+    char *key;
+    if (asprintf(&key, "%s/%s", path, name) < 0) {
+        *failed = true;
+        return NULL;
+    }
+    const zb_json *found = zb__block_find(entries, count, key);
+    free(key);
+    return found;
+}
+
+/* The entry of a node, once for each path. Where its documents say nothing that can be understood, it is
+   an empty object: that names the node, and opening it asks for the documents and tells why. */
+static bool write_node(zb_json_writer *w, const zb_json *const *entries, size_t count,
+                       const char *path, bool by_group) {
+    bool failed = false;
+    char *text = NULL;
+    size_t size;
+    const zb_json *array = document_of(entries, count, path, ".zarray", &failed);
+    const zb_json *attributes = document_of(entries, count, path, ".zattrs", &failed);
+    if (failed || (array && by_group))
+        return !failed;
+    enum zb_code code = ZB_OK;
+    if (array)
+        code = zb__v2_array(array, attributes, &text, &size, NULL);
+    else
+        code = zb__v2_group(document_of(entries, count, path, ".zgroup", &failed), attributes, NULL,
+                            &text, &size, NULL);
+    if (code != ZB_ENOMEM && !failed) {
+        zb_json_write_name(w, path);
+        zb_json_write_raw(w, text ? text : "{}");
+    }
+    free(text);
+    return code != ZB_ENOMEM && !failed;
+}
+
+/* A document's own key tells the kind of its node. */
 static void write_nodes(zb_json_writer *w, const zb_json *metadata) {
+    size_t count;
+    const zb_json **entries = zb__block_entries(metadata, &count);
+    bool done = entries != NULL;
     zb_json_write_name(w, ZB__CONSOLIDATED);
     zb__block_begin(w);
-    for (const zb_json *m = zb_json_first(metadata); m; m = zb_json_next(m)) {
+    for (const zb_json *m = zb_json_first(metadata); m && done; m = zb_json_next(m)) {
         const char *key = zb_json_name(m);
-        ptrdiff_t length = node_of(key);
+        const ptrdiff_t length = node_of(key);
         char *path = length > 0 ? strndup(key, (size_t)length) : NULL;
-        char *array = NULL;
-        if (length > 0 && !path)
-            w->text.failed = 1;
-        bool twice = path && strcmp(key + length, "/.zgroup") == 0 &&
-                     asprintf(&array, "%s/.zarray", path) >= 0 && zb_json_get(metadata, array);
-        if (path && !twice) {
-            zb_json_write_name(w, path);
-            zb_json_begin_object(w);
-            zb_json_end_object(w);
-        }
-        free(array);
+        done = length <= 0 || path;
+        if (path)
+            done = write_node(w, entries, count, path, strcmp(key + length, "/.zgroup") == 0);
         free(path);
     }
     zb__block_end(w);
+    free(entries);
+    if (!done)
+        w->text.failed = 1;
 }
 
 enum zb_code zb__v2_group(const zb_json *zgroup, const zb_json *zattrs, const zb_json *zmetadata,

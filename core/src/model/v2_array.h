@@ -12,7 +12,7 @@
    ZB_ENOMEM. */
 enum zb_code zb__v2_array(const zb_json *zarray, const zb_json *zattrs, char **text, size_t *size,
                           zb_error *err);
-/* zgroup: NULL for a group without a document. zmetadata: a .zmetadata, whose names of nodes become
+/* zgroup: NULL for a group without a document. zmetadata: a .zmetadata, whose nodes become
    consolidated metadata; or NULL. */
 enum zb_code zb__v2_group(const zb_json *zgroup, const zb_json *zattrs, const zb_json *zmetadata,
                           char **text, size_t *size, zb_error *err);

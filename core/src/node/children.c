@@ -266,8 +266,9 @@ enum zb_code zb_group_children(const zb_node *group, zb_children *out, zb_error 
 static enum zb_code holds_node(const zb_node *group, const char *name, bool *out, zb_error *err) {
     zb_object_info info;
     size_t size;
+    int format;
     char *path = zb__path_join(group->path, name);
-    char *served = path ? zb__served_text(group->store, path, &size) : NULL;
+    char *served = path ? zb__served_text(group->store, path, &size, &format) : NULL;
     if (served) {
         free(served);
         free(path);

@@ -39,6 +39,7 @@ static void take(zb__early_document *document, zb_fetch *fetch, const char *limi
     document->error = fetch->error;
     document->info = fetch->info;
     document->size = fetch->range.got;
+    document->format = 3;
     if (!fetch->code)
         document->text = realloc(fetch->range.buffer, fetch->range.got + 1);
     if (document->text) {
@@ -61,7 +62,8 @@ static size_t prepare(zb_store *store, zb__early_document *documents, size_t cou
         zb__early_document *document = &documents[i];
         char *key = document->path ? zb__path_join(document->path, "zarr.json") : NULL;
         document->code = ZB_OK;
-        document->text = key ? zb__served_text(store, document->path, &document->size) : NULL;
+        document->text =
+            key ? zb__served_text(store, document->path, &document->size, &document->format) : NULL;
         if (!key)
             document->code = zb_fail(&document->error, ZB_ENOMEM, "no memory for a key");
         if (!key || document->text) {
@@ -132,7 +134,7 @@ enum zb_code zb__early_document_open(zb_store *store, const zb__early_document *
     free(text);
     if (code)
         return code;
-    (*out)->format = is_older ? 2 : 3;
+    (*out)->format = is_older ? 2 : document->format;
     zb__node_settle(*out, 0, &info);
     return ZB_OK;
 }

@@ -14,6 +14,7 @@ typedef struct zb__early_document {
     char *path; /* of its node */
     char *text; /* NULL unless code is ZB_OK */
     size_t size;
+    int format; /* of the store's documents, with text */
     zb_object_info info;
     enum zb_code code;
     zb_error error;

@@ -295,13 +295,16 @@ enum zb_code zb__node_open_own(zb_store *store, const char *path, zb_node **out,
 /* A node that consolidated metadata describes. An entry that makes no node says nothing. */
 static bool open_served(zb_store *store, const char *path, zb_node **out) {
     size_t size;
+    int format;
     if (zb__path_check(path, NULL))
         return false;
-    char *text = zb__served_text(store, path, &size);
+    char *text = zb__served_text(store, path, &size, &format);
     bool opened = text && zb__node_make(store, path, text, size, out, NULL) == ZB_OK;
     free(text);
-    if (opened)
+    if (opened) {
+        (*out)->format = format;
         (*out)->is_served = true;
+    }
     return opened;
 }
 

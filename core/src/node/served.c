@@ -21,6 +21,7 @@ struct zb__served {
     const zb_json *map;
     const zb_json **entries; /* by name */
     size_t count;
+    int format;       /* of the group */
     uint64_t changes; /* of the store, when it was read */
 };
 
@@ -78,6 +79,7 @@ static zb__served *new_served(const zb_node *group, const zb_json *map, uint64_t
     }
     served->document = group->document;
     served->map = map;
+    served->format = group->format;
     served->changes = changes;
     return served;
 }
@@ -124,14 +126,24 @@ const zb_json *zb__served_map(zb_store *store, const char *path, const char **re
     return (*hold)->map;
 }
 
-char *zb__served_text(zb_store *store, const char *path, size_t *size) {
+/* A name alone is none that could serve. */
+char *zb__served_text(zb_store *store, const char *path, size_t *size, int *format) {
     zb__served *served = find(store, path);
     const char *relative = served ? zb__path_below(path, served->owner) : NULL;
     const zb_json *entry =
         relative ? zb__block_find(served->entries, served->count, relative) : NULL;
-    char *text = zb_json_kind_of(entry) == ZB_JSON_OBJECT ? zb_json_print(entry) : NULL;
-    zb__served_release(served);
-    if (text)
+    char *text = zb_json_get(entry, "zarr_format") ? zb_json_print(entry) : NULL;
+    if (text) {
         *size = strlen(text);
+        *format = served->format;
+    }
+    zb__served_release(served);
     return text;
+}
+
+int zb__served_format(zb_store *store, const char *path) {
+    zb__served *served = find(store, path);
+    const int format = served && zb__path_below(path, served->owner) ? served->format : 0;
+    zb__served_release(served);
+    return format;
 }

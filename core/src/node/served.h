@@ -23,8 +23,14 @@ typedef struct zb__served zb__served;
    is not local, or has no document below the group (is_bare). changes: of the store, before it was read (zb_store_changes). */
 void zb__served_keep(zb_node *group, bool is_bare, uint64_t changes);
 
-/* The text of the document at path, which the caller frees; NULL where it is not served. */
-char *zb__served_text(zb_store *store, const char *path, size_t *size);
+/* The text of the document at path, which the caller frees, and the version of the store's own
+   documents; NULL where it is not served. */
+char *zb__served_text(zb_store *store, const char *path, size_t *size, int *format);
+
+/* The version of the block of a group above path, whether it names the node or not; 0 for none.
+   Below a group of version 3 that is consolidated there are no nodes of version 2: its block could not
+   have them. */
+int zb__served_format(zb_store *store, const char *path);
 
 /* The block that covers the node at path: the map of its entries, and the path as they have it (a
    part of `path`). NULL when there is none. The caller releases *hold after use. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The documents of version 2: .zarray or .zgroup, and .zattrs beside it. A .zmetadata is asked for
- * names alone, and only where the store cannot list, as the block of version 3 is (children.c).
+ * only where the store cannot list, and serves names and documents as the block of version 3 does.
  *
  * Version 2 has groups without a document: directories with nodes below. Looking for those goes no
  * further than a few directories, since any directory may be one that holds no node at all.
@@ -16,6 +16,7 @@
 #include "node/document.h"
 #include "node/listing.h"
 #include "node/node.h"
+#include "node/served.h"
 #include "zarrbridge/json.h"
 #include "zarrbridge/limits.h"
 
@@ -187,7 +188,7 @@ enum zb_code zb__v2_read(zb_store *store, const char *path, char **text, size_t 
                          zb_object_info *info, zb_error *err) {
     zb_json *document;
     bool implicit = false;
-    if (zb_store_is_absent(store, path))
+    if (zb_store_is_absent(store, path) || zb__served_format(store, path) == 3)
         return ZB_ENOTFOUND;
     enum zb_code code = read_json(store, path, zarray, &document, info, err);
     if (!code) {

@@ -91,14 +91,15 @@ static enum zb_code find(zb_error *err) {
                    FILE_NAME " is not installed, which reads stores on the network");
 }
 
-enum zb_code zb__module_open(const char *name, zb_store **out, zb_error *err) {
+enum zb_code zb__module_open(const char *name, const zb_store_settings *settings, zb_store **out,
+                             zb_error *err) {
     static const zb__module_host host = {.store_init = zb_store_init};
     pthread_mutex_lock(&lock);
     if (!module && !failure.code)
         (void)find(&failure);
     pthread_mutex_unlock(&lock);
     if (module)
-        return module->open(name, &host, out, err);
+        return module->open(name, settings, &host, out, err);
     if (err)
         *err = failure;
     return zb_error_prefix(err, failure.code, "cannot open a URL");

@@ -19,14 +19,15 @@ typedef struct zb__module_host {
 typedef struct zb__module {
     const char *version; /* of zarrbridge, the same as the core's */
     size_t store_size;
-    enum zb_code (*open)(const char *name, const zb__module_host *host, zb_store **out,
-                         zb_error *err);
+    enum zb_code (*open)(const char *name, const zb_store_settings *settings,
+                         const zb__module_host *host, zb_store **out, zb_error *err);
 } zb__module;
 
 /* The one symbol that the module exports, of type zb__module. */
 #define ZB__MODULE_SYMBOL "zb__remote_module"
 
 /* Opens the store behind a URL. */
-enum zb_code zb__module_open(const char *name, zb_store **out, zb_error *err);
+enum zb_code zb__module_open(const char *name, const zb_store_settings *settings, zb_store **out,
+                             zb_error *err);
 
 #endif

@@ -59,7 +59,8 @@ static bool names_zip(const char *url, size_t end) {
 }
 
 /* The archive is an object of the folder that it is in. Query and options are the folder's. */
-static enum zb_code open_zip_url(const char *url, size_t end, zb_store **out, zb_error *err) {
+static enum zb_code open_zip_url(const char *url, size_t end, const zb_store_settings *settings,
+                                 zb_store **out, zb_error *err) {
     zb_store *outer;
     char *folder = NULL, *name = NULL;
     const char *slash = memrchr(url, '/', end);
@@ -69,7 +70,7 @@ static enum zb_code open_zip_url(const char *url, size_t end, zb_store **out, zb
         free(folder);
         return zb_fail(err, ZB_ENOMEM, "no memory for a name");
     }
-    enum zb_code code = zb__module_open(folder, &outer, err);
+    enum zb_code code = zb__module_open(folder, settings, &outer, err);
     if (!code) {
         char *label = NULL;
         code = asprintf(&label, "%s/%s", outer->label, name) < 0
@@ -83,15 +84,22 @@ static enum zb_code open_zip_url(const char *url, size_t end, zb_store **out, zb
     return code;
 }
 
-static enum zb_code open_url(const char *url, zb_store **out, zb_error *err) {
+static enum zb_code open_url(const char *url, const zb_store_settings *settings, zb_store **out,
+                             zb_error *err) {
     const size_t end = end_of_path(url);
     if (names_zip(url, end))
-        return open_zip_url(url, end, out, err);
-    return zb__module_open(url, out, err);
+        return open_zip_url(url, end, settings, out, err);
+    return zb__module_open(url, settings, out, err);
+}
+
+enum zb_code zb_store_open_with(const char *name, const zb_store_settings *settings, zb_store **out,
+                                zb_error *err) {
+    if (zb_name_is_url(name))
+        return open_url(name, settings, out, err);
+    return zb_path_is_zip(name) ? open_zip(name, out, err) : zb_store_open_fs(name, out, err);
 }
 
 enum zb_code zb_store_open(const char *name, zb_store **out, zb_error *err) {
-    if (zb_name_is_url(name))
-        return open_url(name, out, err);
-    return zb_path_is_zip(name) ? open_zip(name, out, err) : zb_store_open_fs(name, out, err);
+    static const zb_store_settings none = {.options = NULL};
+    return zb_store_open_with(name, &none, out, err);
 }

@@ -8,6 +8,7 @@
 #include "cpl_string.h"
 #include "base/handles.h"
 #include "store/network.h"
+#include "store/network_settings.h"
 #include "store/vsi_store.h"
 #include "zarrbridge/write.h"
 
@@ -23,6 +24,14 @@ void adopt_thread_count() {
         if (own == nullptr && count != nullptr && atoi(count) > 0)
             setenv("ZARRBRIDGE_NUM_THREADS", count, 0);
     });
+}
+
+static enum zb_code open_by_core(const std::string &address, zb_store **out, zb_error *err) {
+    if (!is_url(address))
+        return zb_store_open(address.c_str(), out, err);
+    const NetworkSettings settings(address);
+    const zb_store_settings view = settings.view();
+    return zb_store_open_with(address.c_str(), &view, out, err);
 }
 
 bool is_writable_place(const std::string &root) {
@@ -41,7 +50,7 @@ enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb_error 
     if (code == ZB_OK)
         code = STARTS_WITH(address.c_str(), "/vsi") ? open_vsi_store(address, &store, err)
                : create ? zb_store_create_fs(address.c_str(), &store, err)
-                        : zb_store_open(address.c_str(), &store, err);
+                        : open_by_core(address, &store, err);
     if (code != ZB_OK)
         return code;
     /* The kinds that array/types.h shows; of others, which arrays of tables often have, the node

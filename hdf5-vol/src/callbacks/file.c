@@ -121,7 +121,7 @@ static void explain(h5_lib *lib, const char *name) {
     zb_error err = {0};
     if (zb_name_is_url(name))
         return;
-    if (vol_name_look(name, &err) != ZB_EUNSUPPORTED)
+    if (vol_name_look(name, NULL, &err) != ZB_EUNSUPPORTED)
         return;
     vol_release_id(lib, lib->H5Eget_current_stack()); /* which empties it */
     VOL_PUSH_ZB(lib, FILE, CANTOPENFILE, &err);
@@ -244,9 +244,12 @@ static bool wants_other_driver(h5_lib *lib, hid_t fapl) {
 }
 
 /* The answer of a URL's host. That there is no store is one, that the host fails is none. */
-static herr_t ask_host(h5_lib *lib, const char *url, hbool_t *accessible) {
+static herr_t ask_host(h5_lib *lib, const char *url, hid_t fapl, hbool_t *accessible) {
     zb_error err = {0};
-    const enum zb_code code = vol_name_look(url, &err);
+    vol_options options;
+    if (!vol_info_options(lib, fapl, &options))
+        return -1;
+    const enum zb_code code = vol_name_look(url, options.remote, &err);
     *accessible = code == ZB_OK;
     if (!code || code == ZB_ENOTFOUND || code == ZB_EFORMAT || code == ZB_EUNSUPPORTED)
         return 0;
@@ -268,7 +271,8 @@ static herr_t is_accessible(h5_lib *lib, H5VL_file_specific_args_t *args, hid_t 
     bool ours = vol_env_is_ours();
     bool searching = !ours && in_search(lib);
     if (!searching && vol_name_is_url(name))
-        return ask_host(lib, name, args->args.is_accessible.accessible);
+        return ask_host(lib, name, args->args.is_accessible.fapl_id,
+                        args->args.is_accessible.accessible);
     if (zarr || searching) {
         const bool declined =
             searching && zarr &&

@@ -78,6 +78,15 @@ static bool parse_shape(const char *text, vol_cutting *out) {
     return false;
 }
 
+/* The words are judged when a store on the network is opened. */
+static bool take_remote(const char *value, vol_options *options) {
+    const size_t length = strlen(value);
+    if (length >= sizeof options->remote)
+        return false;
+    memcpy(options->remote, value, length + 1);
+    return true;
+}
+
 static void print_cutting(FILE *out, const char *name, const vol_cutting *cutting) {
     fprintf(out, ";%s=%s", name, cutting->cut == VOL_CUT_SHAPE ? "" : cut_words[cutting->cut]);
     for (uint32_t d = 0; d < cutting->ndim; d++)
@@ -96,6 +105,8 @@ static herr_t info_to_text(const void *info, char **text) {
             strategy_words[options.strategy]);
     print_cutting(out, "shards", &options.shards);
     print_cutting(out, "chunks", &options.chunks);
+    if (*options.remote)
+        fprintf(out, ";remote=%s", options.remote);
     if (*options.wrong)
         fprintf(out, ";%s", options.wrong);
     return fclose(out) == 0 ? 0 : -1;
@@ -136,6 +147,8 @@ static bool set_value(vol_options *options, const char *name, const char *value)
         options->chunks = (vol_cutting){.cut = VOL_CUT_AUTO};
     else if (strcmp(name, "chunks") == 0)
         return parse_shape(value, &options->chunks);
+    else if (strcmp(name, "remote") == 0)
+        return take_remote(value, options);
     else /* stacked connectors say these; there is nothing below us to choose */
         return strcmp(name, "under_vol") == 0 || strcmp(name, "under_info") == 0;
     return true;

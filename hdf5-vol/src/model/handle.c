@@ -114,7 +114,8 @@ static enum zb_code open_store(vol_file *file, zb_error *err) {
         code = vol_location_read(file->path, &where, err);
     }
     if (!code)
-        code = zb_store_open(where.root, &file->store, err);
+        code = zb_store_open_with(where.root, &(zb_store_settings){.options = file->options.remote},
+                                  &file->store, err);
     if (!code) {
         vol_store_prepare(file->store, &file->options);
         code = open_root(file, where.node, err);

@@ -172,14 +172,14 @@ enum zb_code vol_location_read(const char *name, vol_location *out, zb_error *er
     return zb_fail(err, ZB_ENOMEM, "no memory for a path");
 }
 
-enum zb_code vol_name_look(const char *name, zb_error *err) {
+enum zb_code vol_name_look(const char *name, const char *remote, zb_error *err) {
     zb_store *store = NULL;
     zb_node *node = NULL;
     vol_location location;
     enum zb_code code = vol_location_read(name, &location, err);
     if (code)
         return code;
-    code = zb_store_open(location.root, &store, err);
+    code = zb_store_open_with(location.root, &(zb_store_settings){.options = remote}, &store, err);
     if (!code)
         code = zb_node_open(store, location.node, &node, err);
     zb_node_release(node);

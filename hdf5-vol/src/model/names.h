@@ -47,8 +47,9 @@ char *vol_name_of_dataset(const char *shown);
 /* A number that tells files apart as their places do. */
 uint64_t vol_name_number(const char *name);
 
-/* Tries to open what is there as a store, for the error. Contacts the host of a URL. */
-enum zb_code vol_name_look(const char *name, zb_error *err);
+/* Tries to open what is there as a store, for the error. Contacts the host of a URL; `remote`: the
+   options of stores on the network. */
+enum zb_code vol_name_look(const char *name, const char *remote, zb_error *err);
 
 /* A place in a store: the name that opens the store, and the path of a node in it. */
 typedef struct vol_location {

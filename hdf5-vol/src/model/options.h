@@ -40,6 +40,7 @@ typedef struct vol_options {
     enum zb_strategy strategy;
     vol_cutting shards; /* datasets whose creation list has no shard shape */
     vol_cutting chunks; /* datasets whose creation list has no chunk shape */
+    char remote[512];   /* options of stores on the network, as behind the '#' of their names */
     char wrong[64];     /* the first option that was not understood, or its beginning; else "" */
 } vol_options;
 

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""Many reads from a server that fails one request in ten: each ends with the right bytes or an error, and
+soon. A few of them by default; ZARRBRIDGE_PROOF="RUNS MEGABYTES" makes it long."""
+
+import hashlib
+import os
+import subprocess
+import sys
+import time
+
+import numpy
+import zarr
+
+RUNS, MEGABYTES = map(int, os.environ.get("ZARRBRIDGE_PROOF", "6 4").split())
+SECONDS = 30
+CHANCE = 0.1
+
+# Each by itself a tenth of the chance.
+FAULTS = [
+    ("status", {"code": 503}), ("status", {"code": 500}), ("status", {"code": 429}), ("reset", {}),
+    ("cut", {"after": 3000}), ("short", {"bytes": 100}), ("whole", {}), ("gzip", {}),
+    ("headers", {"headers": {"Content-Range": None}}),
+    ("headers", {"headers": {"ETag": '"another"'}}),
+]
+
+# A process of its own, with no cache of the run before.
+READ = r"""
+import sys, hashlib
+sys.path.insert(0, sys.argv[1])
+from remote_store import RemoteStore, ZarrbridgeError
+try:
+    with RemoteStore(sys.argv[2]) as store:
+        for name in "sharded", "plain":
+            size = int(sys.argv[3])
+            print(name, hashlib.sha256(store.read(name, (size, 1024), "u2")).hexdigest(), flush=True)
+except ZarrbridgeError as error:
+    print("error", error)
+"""
+
+
+def make(path):
+    """Two arrays of noise, each of half the size; and the hash of their elements."""
+    rows = MEGABYTES * 2**20 // 2 // 2 // 1024
+    data = numpy.random.default_rng(5).integers(0, 65535, (rows, 1024), "u2")
+    group = zarr.open_group(path, mode="w")
+    for name, options in (("sharded", {"chunks": (64, 128), "shards": (256, 512)}),
+                          ("plain", {"chunks": (128, 256)})):
+        group.create_array(name, shape=data.shape, dtype="u2", compressors=None, **options)[:] = data
+    zarr.consolidate_metadata(path)
+    return rows, data
+
+
+def test_right_bytes_or_an_error(server):
+    rows, data = make(server.folder / "p.zarr")
+    right = hashlib.sha256(data).hexdigest()
+    whole = failed = faults = 0
+    for run in range(RUNS):
+        server.heal()
+        server.random.seed(run)
+        for kind, options in FAULTS:
+            server.fault("/p.zarr", kind, chance=CHANCE / len(FAULTS), **options)
+        begun = time.monotonic()
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", READ, os.path.dirname(__file__),
+             server.url + "/p.zarr", str(rows)],
+            capture_output=True, text=True, timeout=10 * SECONDS, check=True)
+        seconds = time.monotonic() - begun
+        lines = [line.split(" ", 1) for line in done.stdout.splitlines()]
+        for word, rest in lines:
+            assert word == "error" or rest == right, f"run {run}: other bytes in {word}"
+        assert lines[-1][0] == "error" or len(lines) == 2, done.stdout
+        assert seconds < SECONDS, f"run {run} took {seconds:.1f} s"
+        whole, failed = whole + (lines[-1][0] != "error"), failed + (lines[-1][0] == "error")
+        faults += sum(request.status != 206 and request.status != 200 for request in server.take_log())
+    print(f"{RUNS} runs of {MEGABYTES} MB: {whole} right, {failed} errors, {faults} requests refused or reset")
+    assert faults, "no fault was met"
+
+
+def test_faults_that_can_be_mended_cost_no_read(server):
+    """Of those that the server says to try again, none is an error in these runs."""
+    rows, data = make(server.folder / "p.zarr")
+    for kind, options in FAULTS[:5]:
+        server.fault("/p.zarr", kind, chance=CHANCE / 5, **options)
+    for run in range(max(2, RUNS // 4)):
+        server.random.seed(run)
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", READ, os.path.dirname(__file__),
+             server.url + "/p.zarr", str(rows)],
+            capture_output=True, text=True, timeout=10 * SECONDS, check=True)
+        assert [line.split(" ", 1)[1] for line in done.stdout.splitlines()] == \
+            [hashlib.sha256(data).hexdigest()] * 2, done.stdout
