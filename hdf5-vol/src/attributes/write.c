@@ -6,6 +6,7 @@
 #include "attributes/convert.h"
 #include "attributes/exact.h"
 #include "attributes/ids.h"
+#include "attributes/large.h"
 #include "attributes/references.h"
 #include "attributes/scales.h"
 #include "model/edit.h"
@@ -47,12 +48,22 @@ static enum zb_code print_value(vol_node *owner, const vol_attr_value *value, ch
         .form = form,
         .count = is_null ? 0 : (size_t)lib->H5Sget_select_npoints(value->space),
         .data = value->data};
+    if (!is_null && vol_large_is(owner, elements.count * form->size)) {
+        code = vol_large_write(owner, &elements, text, entry, err);
+        vol_form_free(form);
+        return code;
+    }
     if (!is_null)
         code = vol_attr_print(owner, &elements, (uint32_t)ndim, dims, text, err);
     else if (!(*text = strdup("null")))
         code = zb_fail(err, ZB_ENOMEM, "no memory for the text of an attribute");
     if (!code)
         code = vol_exact_print(owner, &elements, *text, entry, err);
+    if (!code && vol_large_is(owner, strlen(*text) + (*entry ? strlen(*entry) : 0))) {
+        free(*text);
+        free(*entry);
+        code = vol_large_write(owner, &elements, text, entry, err);
+    }
     vol_form_free(form);
     return code;
 }
