@@ -111,6 +111,17 @@ static enum zb_code copy_documents(const copying *c, zb__change *change, const z
     return code;
 }
 
+enum zb_code zb_hidden_copy(const zb_node *from, const zb_node *to, zb_error *err) {
+    zb__change change;
+    enum zb_code code = zb__v2_refuse_node(to, err);
+    if (!code)
+        code = zb__change_begin(to->store, &change, err);
+    if (code)
+        return code;
+    code = zb__hidden_copy(from->store, from->path, to->store, to->path, err);
+    return zb__change_end(&change, code, err);
+}
+
 /* Erases a half copy after a failure; false when the store does not let us. */
 static bool undo(copying *c, zb__change *change, const zb__names *nodes) {
     bool done = true;

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Hidden arrays: their names, deleting and copying them. create.c makes them. */
+/* Hidden arrays: their names, opening and deleting them. create.c makes, copy.c copies them. */
 #include "change/hidden.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "change/change.h"
-#include "change/copy.h"
 #include "node/document.h"
 #include "node/node.h"
-#include "node/v2.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/store.h"
 
@@ -46,15 +44,4 @@ enum zb_code zb_hidden_delete(const zb_node *owner, const char *name, zb_error *
         code = zb__change_end(&change, zb_store_erase_below(owner->store, path, err), err);
     free(path);
     return code;
-}
-
-enum zb_code zb_hidden_copy(const zb_node *from, const zb_node *to, zb_error *err) {
-    zb__change change;
-    enum zb_code code = zb__v2_refuse_node(to, err);
-    if (!code)
-        code = zb__change_begin(to->store, &change, err);
-    if (code)
-        return code;
-    code = zb__hidden_copy(from->store, from->path, to->store, to->path, err);
-    return zb__change_end(&change, code, err);
 }

@@ -270,12 +270,32 @@ static herr_t store(vol_node *owner, const vol_attr_value *value, hid_t shown) {
     return result;
 }
 
+/* Whether it is what the node's type says by itself: copies write that, too. */
+static bool is_type_text(vol_node *owner, const vol_attr_value *value) {
+    h5_lib *lib = owner->file->lib;
+    char *made = lib->H5Tget_class(value->type) == H5T_STRING &&
+                         lib->H5Sget_select_npoints(value->space) == 1 &&
+                         !vol_attribute(owner, value->name)
+                     ? vol_node_type_text(owner, value->name)
+                     : NULL;
+    char *text = made ? vol_attr_text(lib, value->type, value->data) : NULL;
+    const bool same = text && strcmp(text, made) == 0;
+    free(made);
+    free(text);
+    return same;
+}
+
 /* HDF5's scale functions may write references of the new kind, which are kept as those of the old
    one. */
 herr_t vol_attr_store(vol_node *owner, const vol_attr_value *value, hid_t shown) {
     h5_lib *lib = owner->file->lib;
     vol_attr_value old = *value;
     void *data;
+    if (is_type_text(owner, value)) {
+        vol_node_drop_attr(owner, value->name, VOL_ATTR_UNWRITTEN);
+        owner->attrs_change = 0;
+        return 0;
+    }
     if (!vol_scale_knows(owner, value->name) || !vol_refs_are_new(lib, value->type))
         return store(owner, value, shown);
     const hssize_t count = lib->H5Sget_select_npoints(value->space);
