@@ -9,6 +9,7 @@ import subprocess
 import h5py
 import numpy as np
 import pytest
+from conftest import run, tool
 
 
 def put(path, name, data_type, fill, chunk, count, endian="little"):
@@ -59,7 +60,8 @@ def test_units_of_the_document_win(store):
     document["attributes"] = {"units": "s", "calendar": "standard"}
     (store / "t" / "zarr.json").write_text(json.dumps(document))
     with h5py.File(store, "r") as f:
-        assert dict(f["t"].attrs) == {"units": "s", "calendar": "standard"}
+        assert dict(f["t"].attrs) == {"units": "s", "calendar": "standard",
+                                      "zarr:data_type": "numpy.datetime64[s]"}
 
 
 def test_xarray_decodes_times(store):
@@ -168,3 +170,64 @@ def test_bools_are_true_or_false(store):
     put(store, "b", "bool", False, b"\x04\x00", 2)
     with h5py.File(store, "r") as f:
         assert f["b"][...].tobytes() == b"\1\0\0\0"
+
+
+def stored_types(path):
+    return {name: json.loads((path / name / "zarr.json").read_text())["data_type"]
+            for name in ("b", "i", "u", "c", "t", "g")}
+
+
+def put_kept(store):
+    put(store, "b", "bfloat16", 1.5, np.array([0x3F80, 0x7FC1], "<u2").tobytes(), 2)
+    put(store, "i", "int4", -8, b"\x07\xff", 2)
+    put(store, "u", "uint2", 3, b"\x02\xfd", 2)
+    put(store, "c", "complex_float8_e5m2", [1, "Infinity"], b"\x3c\xbc\x00\x40", 2)
+    put(store, "t", time_type("datetime64", "us", 10), "NaT", bytes(16), 2)
+    put(store, "g", time_type("timedelta64", "generic"), "NaT", bytes(16), 2)
+
+
+def test_types_come_back_from_hdf5_files(store, tmp_path):
+    """An attribute names the type, which is none of the store's."""
+    put_kept(store)
+    h5, back = tmp_path / "x.h5", tmp_path / "back.zarr"
+    tool("h5repack", store, h5, connector="zarr")
+    with h5py.File(h5, "r") as f:
+        assert f["b"].attrs["zarr:data_type"] == "bfloat16"
+        assert f["t"].attrs["zarr:data_type"] == "numpy.datetime64[10us]"
+        assert f["t"].attrs["units"] == "10 microseconds since 1970-01-01"
+    tool("h5repack", h5, back, connector="zarr")
+    assert stored_types(back) == stored_types(store)
+    for name in stored_types(back):
+        document = json.loads((back / name / "zarr.json").read_text())
+        assert not {"units", "calendar", "zarr:data_type"} & set(document.get("attributes", {}))
+    with h5py.File(store, "r") as f, h5py.File(back, "r") as g:
+        for name in stored_types(store):
+            np.testing.assert_array_equal(f[name][...], g[name][...])
+            assert dict(f[name].attrs) == dict(g[name].attrs)
+            np.testing.assert_array_equal(f[name].fillvalue, g[name].fillvalue)
+    compared = run(["h5diff", store, back], connector="zarr")
+    assert compared.returncode == 0, compared.stdout
+
+
+def test_kept_types_lose_nothing(store, tmp_path):
+    """Elements that do not fit are refused; another HDF5 type, and copies by element, keep theirs."""
+    put_kept(store)
+    h5, back, again = (tmp_path / name for name in ("x.h5", "back.zarr", "again.zarr"))
+    tool("h5repack", store, h5, connector="zarr")
+    with h5py.File(h5, "r+") as f:
+        f["b"][0] = 1.001
+    done = run(["h5repack", "--enable-error-stack", h5, back], connector="zarr")
+    assert done.returncode != 0 and "delete the attribute" in done.stdout + done.stderr
+    with h5py.File(h5, "r+") as f:
+        del f["b"].attrs["zarr:data_type"]
+        del f["i"]
+        f["i"] = np.array([100, 200], "i4")
+        f["i"].attrs["zarr:data_type"] = "int4"
+        f["u"].attrs["zarr:data_type"] = "nonsense"
+    tool("h5repack", h5, again, connector="zarr")
+    got = stored_types(again)
+    assert (got["b"], got["i"], got["u"]) == ("float32", "int32", "uint8")
+    assert got["c"] == "complex_float8_e5m2"
+    with h5py.File(again, "r") as f:
+        assert f["b"][0] == np.float32(1.001) and list(f["i"]) == [100, 200]
+        assert f["i"].attrs["zarr:data_type"] == "int4"

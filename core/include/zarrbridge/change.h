@@ -74,6 +74,26 @@ ZB_API enum zb_code zb_array_set_dimension_names(const zb_node *node, const char
 ZB_API enum zb_code zb_array_resize(const zb_node *node, const uint64_t *shape, zb_node **out,
                                     zb_error *err);
 
+/* A hidden array belongs to one node, group or array, and is no node of the hierarchy: it holds what the
+   owner's document cannot hold, as a large attribute. It lies right below its owner under a name that
+   begins with "__", which the specification reserves: no listing, walk or block of consolidated
+   metadata has it. It is copied, moved, deleted and verified with its owner.
+
+   Creates one. ZB_EINVAL for another name; ZB_ECONFLICT when it exists. Otherwise as
+   zb_array_create. */
+ZB_API enum zb_code zb_hidden_create(const zb_node *owner, const char *name,
+                                     const zb_array_spec *spec, zb_node **out, zb_error *err);
+
+/* Opens one, as zb_node_open. */
+ZB_API enum zb_code zb_hidden_open(const zb_node *owner, const char *name, zb_node **out,
+                                   zb_error *err);
+
+/* Erases one; it need not be there. */
+ZB_API enum zb_code zb_hidden_delete(const zb_node *owner, const char *name, zb_error *err);
+
+/* Copies all of `from` to another node of version 3, which has none of their names. */
+ZB_API enum zb_code zb_hidden_copy(const zb_node *from, const zb_node *to, zb_error *err);
+
 /* Erases a node and all below it, also the remains of a killed deletion. ZB_ENOTFOUND when there is
    none. At the root, objects that belong to no node stay. */
 ZB_API enum zb_code zb_node_delete(zb_store *store, const char *path, zb_error *err);

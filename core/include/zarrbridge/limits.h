@@ -20,7 +20,8 @@ extern "C" {
 typedef struct zb_limits {
     uint64_t json_depth;  /* nesting of a metadata document */
     uint64_t json_values; /* values in a metadata document: each takes about 100 bytes of memory */
-    uint64_t document_bytes;     /* size of a zarr.json without consolidated metadata */
+    uint64_t document_bytes;  /* size of a zarr.json without consolidated metadata */
+    uint64_t attribute_bytes; /* a larger attribute of an HDF5 program goes into a hidden array */
     uint64_t consolidated_bytes; /* size of a zarr.json with it */
     uint64_t children;           /* names listed in one group */
     uint64_t nodes;              /* nodes met in one walk over a hierarchy */

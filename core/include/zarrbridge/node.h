@@ -96,6 +96,10 @@ ZB_API int zb_node_format(const zb_node *node);
 /* NULL when the node is a group. */
 ZB_API const zb_array_info *zb_node_array(const zb_node *node);
 
+/* The chunk_key_encoding of an array as JSON text, for zb_array_spec.key_encoding; malloc'ed. NULL where
+   a new array has the same without one, for nodes of version 2, and when memory runs out. */
+ZB_API char *zb_array_key_encoding(const zb_node *array);
+
 /* ---- The grid ----------------------------------------------------------------------------- */
 
 /* The places of an array's chunks. Programs ask instead of dividing by chunk_shape, so that they

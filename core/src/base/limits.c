@@ -30,6 +30,9 @@ static const limit_def table[] = {
     LIMIT(json_values, "JSON_VALUES", 4000000, "values in one metadata document"),
     LIMIT(document_bytes, "DOCUMENT_BYTES", 16 * MIB,
           "size of a zarr.json without consolidated metadata, bytes"),
+    LIMIT(attribute_bytes, "ATTRIBUTE_BYTES", 1 * MIB,
+          "largest attribute that HDF5 programs write into a zarr.json, bytes; larger ones become "
+          "hidden arrays"),
     LIMIT(consolidated_bytes, "CONSOLIDATED_BYTES", 128 * MIB,
           "size of a zarr.json with consolidated metadata, bytes"),
     LIMIT(children, "CHILDREN", 1000000, "names listed in one group"),

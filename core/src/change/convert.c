@@ -178,20 +178,30 @@ static enum zb_code convert_array(const zb_node *node, zb_store *to, const char 
     return code;
 }
 
+/* Without the nodes below. */
+static enum zb_code copy_group(const converting *c, const zb_node *group, const char *target,
+                               const char *attributes, zb_error *err) {
+    zb_node *copy = NULL;
+    enum zb_code code = zb_group_create(c->to, target, attributes, &copy, err);
+    if (!code && group->format == 3)
+        code = zb__hidden_copy(c->from, group->path, c->to, target, err);
+    zb_node_release(copy);
+    return code;
+}
+
 static enum zb_code convert_node(const converting *c, const zb__name *entry, zb_error *err) {
-    zb_node *node = NULL, *copy = NULL;
+    zb_node *node = NULL;
     char *attributes = NULL, *target = target_of(c, entry->text);
     enum zb_code code = target ? zb_node_open(c->from, entry->text, &node, err)
                                : zb_fail(err, ZB_ENOMEM, "out of memory for a path");
     if (!code && node->attributes && !(attributes = zb_json_print(node->attributes)))
         code = zb_fail(err, ZB_ENOMEM, "out of memory for attributes");
     if (!code && !node->array)
-        code = zb_group_create(c->to, target, attributes, &copy, err);
+        code = copy_group(c, node, target, attributes, err);
     else if (!code && node->format == 3)
         code = zb__copy_as_it_is(c->from, entry->text, c->to, target, NULL, err);
     else if (!code)
         code = convert_array(node, c->to, target, attributes, err);
-    zb_node_release(copy);
     zb_node_release(node);
     free(attributes);
     free(target);

@@ -65,14 +65,32 @@ static enum zb_code copy_object(void *context, const char *key, zb_error *err) {
     return code;
 }
 
-/* The objects of all arrays among the nodes. */
+static enum zb_code copy_hidden(copying *c, const char *path, zb_error *err) {
+    zb__names hidden;
+    enum zb_code code = zb__hidden_at(c->from, path, &hidden, err);
+    for (size_t i = 0; i < hidden.count && !code; i++)
+        code = zb__keys_below(c->from, hidden.name[i].text, NULL, copy_object, c, err);
+    zb__names_free(&hidden);
+    return code;
+}
+
+/* The objects of all arrays among the nodes, and of the hidden arrays of all nodes. */
 static enum zb_code copy_chunks(copying *c, const zb__names *nodes, zb_error *err) {
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < nodes->count && !code; i++) {
+        const char *path = nodes->name[i].text;
         if (nodes->name[i].is_prefix)
-            code = zb__keys_below(c->from, nodes->name[i].text, "zarr.json", copy_object, c, err);
+            code = zb__keys_below(c->from, path, "zarr.json", copy_object, c, err);
+        else if (nodes->name[i].has_hidden)
+            code = copy_hidden(c, path, err);
     }
     return code;
+}
+
+enum zb_code zb__hidden_copy(zb_store *from, const char *from_path, zb_store *to,
+                             const char *to_path, zb_error *err) {
+    copying c = {.from = from, .to = to, .from_path = from_path, .to_path = to_path};
+    return copy_hidden(&c, from_path, err);
 }
 
 /* Children before parents. */
@@ -91,6 +109,17 @@ static enum zb_code copy_documents(const copying *c, zb__change *change, const z
         free(target);
     }
     return code;
+}
+
+enum zb_code zb_hidden_copy(const zb_node *from, const zb_node *to, zb_error *err) {
+    zb__change change;
+    enum zb_code code = zb__v2_refuse_node(to, err);
+    if (!code)
+        code = zb__change_begin(to->store, &change, err);
+    if (code)
+        return code;
+    code = zb__hidden_copy(from->store, from->path, to->store, to->path, err);
+    return zb__change_end(&change, code, err);
 }
 
 /* Erases a half copy after a failure; false when the store does not let us. */

@@ -12,4 +12,8 @@
 enum zb_code zb__copy_as_it_is(zb_store *from, const char *from_path, zb_store *to,
                                const char *to_path, zb__names *older, zb_error *err);
 
+/* Copies the hidden arrays of a node of version 3 (zarrbridge/change.h) to another node. */
+enum zb_code zb__hidden_copy(zb_store *from, const char *from_path, zb_store *to,
+                             const char *to_path, zb_error *err);
+
 #endif

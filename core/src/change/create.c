@@ -9,12 +9,14 @@
 
 #include "change/change.h"
 #include "change/copy_note.h"
+#include "change/hidden.h"
 #include "codec/form.h"
 #include "model/array.h"
 #include "model/build.h"
 #include "node/current.h"
 #include "node/document.h"
 #include "node/node.h"
+#include "node/v2.h"
 #include "node/walk.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/store.h"
@@ -45,32 +47,54 @@ static enum zb_code take_place(zb__change *change, const zb_node *node, zb_error
     return code;
 }
 
-/* Stores a node that is not there yet. The order of the specification: groups above, parents
+/* Puts a node that is not there yet at its place, which is free, and which groups lead to. */
+static enum zb_code put(zb__change *change, const zb_node *node, const char *text, size_t size,
+                        zb_error *err) {
+    enum zb_code code = zb__change_above(change, node->path, true, err);
+    /* The usual case: one question instead of one for each kind of node and of left-over. Under the
+       lock, so that none of ours comes between. */
+    if (!code && !zb_store_is_absent(node->store, node->path))
+        code = take_place(change, node, err);
+    if (!code)
+        code = zb__change_drop(change, err);
+    if (!code)
+        code = zb__change_put_missing(change, err);
+    return code ? code : zb__change_put(change, node->path, text, size, err);
+}
+
+/* The same for a hidden array. It is no node of the hierarchy: consolidated metadata do not have it,
+   and the owner may be an array. */
+static enum zb_code put_hidden(zb__change *change, const zb_node *node, const zb_node *owner,
+                               const char *text, size_t size, zb_error *err) {
+    zb_object_info info;
+    enum zb_code code = zb__node_still(owner, err);
+    if (!code)
+        code = zb__document_stat(owner, 0, &info, err);
+    if (code == ZB_ENOTFOUND)
+        code = zb_fail(err, ZB_ECONFLICT, "its owner has been deleted");
+    if (!code && !zb_store_is_absent(node->store, node->path))
+        code = zb__change_expect_none(change, node->path, err);
+    return code ? code : zb__node_put(node->store, node->path, text, size, err);
+}
+
+/* Stores a node that is not there yet; owner: of a hidden array, else NULL. The order of the specification: groups above, parents
    first, then the node. */
-static enum zb_code store_node(zb_node *node, const char *text, size_t size, zb_error *err) {
+static enum zb_code store_node(zb_node *node, const zb_node *owner, const char *text, size_t size,
+                               zb_error *err) {
     zb__change change;
     enum zb_code code = zb__change_begin(node->store, &change, err);
     if (code)
         return code;
-    code = zb__change_above(&change, node->path, true, err);
-    /* The usual case: one question instead of one for each kind of node and of left-over. Under the
-       lock, so that none of ours comes between. */
-    if (!code && !zb_store_is_absent(node->store, node->path))
-        code = take_place(&change, node, err);
-    if (!code)
-        code = zb__change_drop(&change, err);
-    if (!code)
-        code = zb__change_put_missing(&change, err);
-    if (!code)
-        code = zb__change_put(&change, node->path, text, size, err);
+    code = owner ? put_hidden(&change, node, owner, text, size, err)
+                 : put(&change, node, text, size, err);
     if (!code)
         zb__node_settle_new(node);
     return zb__change_end(&change, code, err);
 }
 
 /* Takes over text. */
-static enum zb_code create(zb_store *store, const char *path, char *text, size_t size,
-                           zb_node **out, zb_error *err) {
+static enum zb_code create(zb_store *store, const char *path, const zb_node *owner, char *text,
+                           size_t size, zb_node **out, zb_error *err) {
     zb_node *node;
     enum zb_code code = zb__as_argument(zb__node_make(store, path, text, size, &node, err), err);
     if (!code && node->array && node->array->is_cut) {
@@ -87,7 +111,7 @@ static enum zb_code create(zb_store *store, const char *path, char *text, size_t
         zb_node_release(node);
     }
     if (!code) {
-        code = store_node(node, text, size, err);
+        code = store_node(node, owner, text, size, err);
         if (code)
             zb_node_release(node);
         else
@@ -106,7 +130,7 @@ enum zb_code zb_group_create(zb_store *store, const char *path, const char *attr
         code = zb__build_group(attributes, &text, &size, err);
     if (code)
         return zb__node_blame(store, "group", path, code, err);
-    return create(store, path, text, size, out, err);
+    return create(store, path, NULL, text, size, out, err);
 }
 
 enum zb_code zb_array_create(zb_store *store, const char *path, const zb_array_spec *spec,
@@ -118,5 +142,20 @@ enum zb_code zb_array_create(zb_store *store, const char *path, const zb_array_s
         code = zb__build_array(spec, &text, &size, err);
     if (code)
         return zb__node_blame(store, "array", path, code, err);
-    return create(store, path, text, size, out, err);
+    return create(store, path, NULL, text, size, out, err);
+}
+
+enum zb_code zb_hidden_create(const zb_node *owner, const char *name, const zb_array_spec *spec,
+                              zb_node **out, zb_error *err) {
+    char *text = NULL, *path = NULL;
+    size_t size = 0;
+    enum zb_code code = zb__hidden_path(owner, name, &path, err);
+    if (!code)
+        code = zb__v2_refuse_node(owner, err);
+    if (!code)
+        code = zb__build_array(spec, &text, &size, err);
+    code = code ? zb__node_blame(owner->store, "hidden array", path ? path : owner->path, code, err)
+                : create(owner->store, path, owner, text, size, out, err);
+    free(path);
+    return code;
 }

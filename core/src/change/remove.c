@@ -30,15 +30,25 @@ enum zb_code zb__nodes_erase_below(zb_store *store, const zb__names *nodes, cons
     return code;
 }
 
+static enum zb_code erase_hidden(zb_store *store, zb_error *err) {
+    zb__names hidden;
+    enum zb_code code = zb__hidden_at(store, "", &hidden, err);
+    if (!code)
+        code = zb__nodes_erase_below(store, &hidden, "", err);
+    zb__names_free(&hidden);
+    return code;
+}
+
 /* The root's directory stays, and may hold files that are not the store's: only chunks and nodes
    below are erased, not all names. Documents go before chunks, the root's own first of all: a
    reader meanwhile finds a node or does not, but never an array that has lost some of its
    chunks. */
 static enum zb_code erase_root(zb__change *change, const zb__names *nodes, zb_error *err) {
+    zb_store *store = change->store;
     zb_node *root = NULL; /* if it is an array: its document tells which keys are chunks */
     enum zb_code code = ZB_OK;
     if (*nodes->name[0].text == '\0' && nodes->name[0].is_prefix)
-        code = zb_node_open(change->store, "", &root, err);
+        code = zb_node_open(store, "", &root, err);
     if (!code)
         code = zb__change_erase(change, "", true, err);
     for (size_t i = 0; i < nodes->count && !code; i++) {
@@ -46,10 +56,11 @@ static enum zb_code erase_root(zb__change *change, const zb__names *nodes, zb_er
             code = zb__change_erase(change, nodes->name[i].text, false, err);
     }
     if (!code)
-        code = root ? zb__chunks_erase(root, err)
-                    : zb__nodes_erase_below(change->store, nodes, "", err);
+        code = root ? zb__chunks_erase(root, err) : zb__nodes_erase_below(store, nodes, "", err);
     if (!code)
-        code = zb__owed_forget(change->store, "", err);
+        code = erase_hidden(store, err);
+    if (!code)
+        code = zb__owed_forget(store, "", err);
     zb_node_release(root);
     return code;
 }

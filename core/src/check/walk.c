@@ -120,9 +120,10 @@ static enum zb_code visit_node(const walk *w, const char *prefix, const char *ke
 static enum zb_code visit_entry(walk *w, const char *key, const zb__name *entry,
                                 const zb_node *array, zb_error *err) {
     const char *name = zb__path_name(key);
-    if (entry->is_prefix) {
+    if (entry->is_prefix) { /* a hidden array is a node of its own, also below an array */
         enum zb_code code = zb__links_count(&w->links, entry, key, err);
-        return code ? code : walk_directory(w, key, array, err);
+        const bool hidden = strncmp(name, "__", 2) == 0;
+        return code ? code : walk_directory(w, key, hidden ? NULL : array, err);
     }
     if (zb__v2_is_metadata(name) && !zb__v2_is_document(name))
         return ZB_OK;

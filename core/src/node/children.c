@@ -33,11 +33,6 @@ typedef struct search {
     zb_error *err;
 } search;
 
-/* "__" begins names that the specification reserves, "." hidden and temporary ones. */
-static bool is_hidden(const char *name) {
-    return name[0] == '.' || strncmp(name, "__", 2) == 0;
-}
-
 /* A listing is a snapshot at best: names may come or go before they are opened. A name that has
    gone is not a child, a name that came is seen next time. */
 
@@ -46,7 +41,7 @@ static bool is_hidden(const char *name) {
 /* Objects directly below a group are not nodes: a node's document lies one level deeper. */
 static int take_listed(void *context, const zb_list_entry *entry) {
     search *s = context;
-    if (entry->is_prefix && !is_hidden(entry->name))
+    if (entry->is_prefix && !zb__name_is_hidden(entry->name))
         s->code = zb__names_add_listed(
             &s->names, (zb__name){.text = strdup(entry->name), .is_link = entry->is_link}, s->err);
     return s->code;
@@ -81,7 +76,7 @@ static enum zb_code take_consolidated(const zb_json *map, const char *relative, 
         if (skip > 0 && (strncmp(path, relative, skip - 1) != 0 || path[skip - 1] != '/'))
             continue;
         const char *name = path + skip;
-        if (is_hidden(name))
+        if (zb__name_is_hidden(name))
             continue;
         enum zb_code code = zb__names_add_listed(
             &s->names, (zb__name){.text = strndup(name, strcspn(name, "/"))}, s->err);

@@ -172,6 +172,10 @@ enum zb_code zb__path_check(const char *path, zb_error *err) {
     }
 }
 
+bool zb__name_is_hidden(const char *name) {
+    return name[0] == '.' || strncmp(name, "__", 2) == 0;
+}
+
 /* A leading dot is legal in names, but marks temporary objects in our stores. */
 enum zb_code zb__path_check_new(const char *path, zb_error *err) {
     char brief[ZB__BRIEF_SIZE];
@@ -182,7 +186,7 @@ enum zb_code zb__path_check_new(const char *path, zb_error *err) {
         part += *part == '/';
         size_t length = strcspn(part, "/");
         bool document = length == 9 && strncmp(part, "zarr.json", 9) == 0;
-        if (document || part[0] == '.' || strncmp(part, "__", 2) == 0)
+        if (document || zb__name_is_hidden(part))
             return zb_fail(
                 err, ZB_EINVAL,
                 "path %s: no node can be called zarr.json, or begin with \".\" or \"__\"",

@@ -412,6 +412,16 @@ const zb_array_info *zb_node_array(const zb_node *node) {
     return node->array ? &node->array->info : NULL;
 }
 
+char *zb_array_key_encoding(const zb_node *array) {
+    static const zb__key_encoding usual = {.form = ZB__KEYS_DEFAULT, .separator = '/'};
+    if (!array->array || array->format == 2 || zb__keys_same(&array->array->keys, &usual))
+        return NULL;
+    zb_json_writer *w = zb_json_writer_new();
+    if (w)
+        zb__keys_print(w, &array->array->keys);
+    return zb_json_writer_end(w, NULL);
+}
+
 /* The root's path is empty and gets no slash: keys never begin with one. */
 char *zb__array_chunk_key(const zb_node *node, const uint64_t *index) {
     char chunk[ZB__CHUNK_KEY_MAX];

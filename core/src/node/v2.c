@@ -141,8 +141,7 @@ static enum zb_code search_below(search *s, const char *path, unsigned levels, z
     for (size_t i = 0; i < names.count && !code && !s->found && s->left > 0; i++) {
         const zb__name *name = &names.name[i];
         char kind = 0;
-        if (!name->is_prefix || name->is_link || name->text[0] == '.' ||
-            strncmp(name->text, "__", 2) == 0)
+        if (!name->is_prefix || name->is_link || zb__name_is_hidden(name->text))
             continue;
         char *below = zb__path_join(path, name->text);
         if (!below)

@@ -89,12 +89,16 @@ static enum zb_code add_nodes(zb_store *store, const char *path, zb__links *link
                               zb_error *err) {
     bool enter;
     zb__names names = {.count = 0};
+    const size_t own = out->count;
     enum zb_code code = add_node(store, path, out, &enter, err);
+    zb__name *const group = !code && out->count > own ? &out->name[own] : NULL;
     if (!code && enter)
         code = zb__list(store, path, &names, err);
+    for (size_t i = 0; group && i < names.count; i++)
+        group->has_hidden |= names.name[i].is_prefix && strncmp(names.name[i].text, "__", 2) == 0;
     for (size_t i = 0; i < names.count && !code; i++) {
         const zb__name *name = &names.name[i];
-        if (!name->is_prefix || name->text[0] == '.' || strncmp(name->text, "__", 2) == 0)
+        if (!name->is_prefix || zb__name_is_hidden(name->text))
             continue;
         char *below = zb__path_join(path, name->text);
         if (!below)
@@ -126,6 +130,19 @@ enum zb_code zb__nodes_owned(zb_store *store, const char *path, zb__names *out, 
                                                       : add_nodes(store, path, NULL, out, err);
     if (code)
         zb__names_free(out);
+    return code;
+}
+
+enum zb_code zb__hidden_at(zb_store *store, const char *path, zb__names *out, zb_error *err) {
+    zb__names names;
+    *out = (zb__names){.count = 0};
+    enum zb_code code = zb__list(store, path, &names, err);
+    for (size_t i = 0; i < names.count && !code; i++) {
+        const zb__name *name = &names.name[i];
+        if (name->is_prefix && !name->is_link && strncmp(name->text, "__", 2) == 0)
+            code = zb__names_add(out, (zb__name){.text = zb__path_join(path, name->text)}, err);
+    }
+    zb__names_free(&names);
     return code;
 }
 

@@ -32,6 +32,10 @@ enum zb_code zb__nodes_at(zb_store *store, const char *path, zb__names *out, zb_
    below it. The node behind the link may lie elsewhere, and belong to another store. */
 enum zb_code zb__nodes_owned(zb_store *store, const char *path, zb__names *out, zb_error *err);
 
+/* The paths of the hidden arrays of the node at path (zarrbridge/change.h); the caller frees them, after
+   an error, too. */
+enum zb_code zb__hidden_at(zb_store *store, const char *path, zb__names *out, zb_error *err);
+
 /* Calls fn for each object below prefix, but not for those below `skip` and not for the object
    `skip` itself (NULL: none). Keys are whole. */
 typedef enum zb_code (*zb__key_fn)(void *context, const char *key, zb_error *err);

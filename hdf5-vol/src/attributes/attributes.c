@@ -5,6 +5,7 @@
 #include "attributes/exact.h"
 #include "attributes/scales.h"
 #include "hdf5/errors.h"
+#include "hdf5/shown.h"
 #include "hdf5/types.h"
 #include "model/dimensions.h"
 #include "model/scales.h"
@@ -25,15 +26,38 @@ static bool add_text(vol_attrs *attrs, const char *name, const char *text) {
     return copy != NULL;
 }
 
-/* Times are int64 to HDF5, which needs CF's attributes to say of what. Those of the document win. */
-static bool add_units(vol_attrs *attrs, zb_dtype dtype) {
-    if (dtype.kind != ZB_KIND_DATETIME && dtype.kind != ZB_KIND_TIMEDELTA)
-        return true;
-    char *units = zb_time_units(dtype);
-    bool good = units && (vol_attrs_find(attrs, "units") || add_text(attrs, "units", units));
-    if (good && dtype.kind == ZB_KIND_DATETIME && !vol_attrs_find(attrs, "calendar"))
-        good = add_text(attrs, "calendar", "proleptic_gregorian");
-    free(units);
+/* Times are int64 to HDF5, which needs CF's attributes to say of what. An array that shows another type
+   than it has tells its own, for copies into HDF5 files (copy/zarr_types.h) and for people. */
+char *vol_node_type_text(vol_node *node, const char *name) {
+    const zb_array_info *info =
+        node->zarr && node->kind == VOL_DATASET ? zb_node_array(node->zarr) : NULL;
+    char text[1024];
+    if (!info || vol_node_has_own_type(node)) /* h5py's times are opaque, and no numbers */
+        return NULL;
+    zb_dtype stored = info->dtype;
+    const bool is_date = stored.kind == ZB_KIND_DATETIME;
+    if (strcmp(name, "units") == 0)
+        return is_date || stored.kind == ZB_KIND_TIMEDELTA ? zb_time_units(stored) : NULL;
+    if (strcmp(name, "calendar") == 0)
+        return is_date ? strdup("proleptic_gregorian") : NULL;
+    if (strcmp(name, VOL_DATA_TYPE) != 0)
+        return NULL;
+    stored.swapped = false;
+    const zb_dtype shown = vol_node_shown(node);
+    return shown.size == 0 || zb_dtype_equal(shown, stored)
+               ? NULL
+               : strdup(zb_dtype_print(stored, text, sizeof text));
+}
+
+/* Those of the document win. */
+static bool add_type_texts(vol_attrs *attrs, vol_node *node) {
+    static const char *const names[] = {"units", "calendar", VOL_DATA_TYPE};
+    bool good = true;
+    for (size_t i = 0; i < sizeof names / sizeof *names && good; i++) {
+        char *text = vol_attrs_find(attrs, names[i]) ? NULL : vol_node_type_text(node, names[i]);
+        good = !text || add_text(attrs, names[i], text);
+        free(text);
+    }
     return good;
 }
 
@@ -58,9 +82,7 @@ static bool fill_attrs(vol_attrs *attrs, vol_node *node) {
     if (scales && !vol_scale_apply(attrs, node, scales))
         return false;
     const size_t document = attrs->count;
-    const bool is_count = info && !vol_node_has_own_type(node); /* not opaque, as h5py has times */
-    if (info &&
-        ((is_count && !add_units(attrs, info->dtype)) || (!scales && !vol_dims_add(attrs, node))))
+    if (info && (!add_type_texts(attrs, node) || (!scales && !vol_dims_add(attrs, node))))
         return false;
     for (size_t i = document; i < attrs->count; i++)
         attrs->attr[i].derived = true;
@@ -163,9 +185,9 @@ bool vol_node_rename_attr(vol_node *node, const char *from, const char *to) {
 }
 
 bool vol_node_attr_is_alone(const vol_node *node, const char *name) {
-    static const char *const made[] = {
-        "units", "calendar",       "_FillValue",     "CLASS",
-        "NAME",  "DIMENSION_LIST", "REFERENCE_LIST", "DIMENSION_LABELS"};
+    static const char *const made[] = {VOL_DATA_TYPE,    "units",          "calendar",
+                                       "_FillValue",     "CLASS",          "NAME",
+                                       "DIMENSION_LIST", "REFERENCE_LIST", "DIMENSION_LABELS"};
     for (size_t i = 0; node->kind == VOL_DATASET && i < sizeof made / sizeof *made; i++)
         if (strcmp(made[i], name) == 0)
             return false;

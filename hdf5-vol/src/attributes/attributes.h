@@ -31,6 +31,10 @@
    itself changed since; vol_edit_refresh has them made anew. */
 vol_attrs *vol_node_attrs(vol_node *node);
 
+/* The text of the attribute of that name that is made of a dataset's type, if there is one: units, calendar,
+   and VOL_DATA_TYPE. Malloc'ed; NULL also when memory runs out. */
+char *vol_node_type_text(vol_node *node, const char *name);
+
 /* HDF5's view of one: a new type and a new dataspace, and the bytes that they take. */
 hid_t vol_attr_type(h5_lib *lib, const vol_attr *attr);
 hid_t vol_attr_space(h5_lib *lib, const vol_attr *attr);

@@ -47,7 +47,7 @@ static void print_bits(const vol_form *form, const char *element, zb_json_writer
 
 /* ---- Text ---- */
 
-static bool is_utf8(const char *text) {
+bool vol_text_is_utf8(const char *text) {
     zb_json *json = NULL;
     zb_json_writer *writer = zb_json_writer_new();
     size_t size;
@@ -74,7 +74,7 @@ static char *plain_text(zb_slice text) {
             to = (char *)memcpy(to, replaced, 3) + 3;
     }
     *to = '\0';
-    if (is_ascii || is_utf8(copy))
+    if (is_ascii || vol_text_is_utf8(copy))
         return copy;
     to = copy;
     for (size_t i = 0; i < text.size; i++) {

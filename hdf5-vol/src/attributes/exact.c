@@ -5,6 +5,7 @@
 #include "hdf5/errors.h"
 #include "hdf5/type_json.h"
 #include "hdf5/types.h"
+#include "model/large_attributes.h"
 #include "model/side.h"
 #include "zarrbridge/conventions.h"
 
@@ -145,9 +146,32 @@ static void print_bytes(zb_json_writer *out, const vol_attr_elements *e) {
     free(bytes);
 }
 
-/* `plain`: the value to be kept in the entry, as JSON text; NULL when it is elsewhere. */
+/* What an entry has besides type and dataspace. */
+typedef struct entry_parts {
+    const char *plain; /* the value, as JSON text; NULL when it is elsewhere */
+    const char *array; /* the hidden array that it is in, or NULL */
+    bool with_bytes;
+} entry_parts;
+
+static void print_parts(zb_json_writer *w, const vol_attr_elements *e, const entry_parts *parts) {
+    if (parts->plain) {
+        zb_json_write_name(w, "value");
+        zb_json_write_raw(w, parts->plain);
+    }
+    if (parts->array) {
+        zb_json_write_name(w, VOL_LARGE_ARRAY);
+        zb_json_write_string(w, parts->array);
+    }
+    if (parts->with_bytes)
+        print_bytes(w, e);
+    if (e->named) {
+        zb_json_write_name(w, "named");
+        zb_json_write_string(w, e->named);
+    }
+}
+
 static enum zb_code print_entry(h5_lib *lib, const vol_attr_elements *e, const extent *space,
-                                const char *plain, bool with_bytes, char **out, zb_error *err) {
+                                const entry_parts *parts, char **out, zb_error *err) {
     zb_json_writer *w = zb_json_writer_new();
     zb_json_begin_object(w);
     zb_json_write_name(w, "type");
@@ -160,16 +184,7 @@ static enum zb_code print_entry(h5_lib *lib, const vol_attr_elements *e, const e
     }
     if (has_other_max(space))
         print_extents(w, "max", space, space->max);
-    if (plain) {
-        zb_json_write_name(w, "value");
-        zb_json_write_raw(w, plain);
-    }
-    if (with_bytes)
-        print_bytes(w, e);
-    if (e->named) {
-        zb_json_write_name(w, "named");
-        zb_json_write_string(w, e->named);
-    }
+    print_parts(w, e, parts);
     zb_json_end_object(w);
     *out = zb_json_writer_end(w, NULL);
     if (!code && !*out)
@@ -209,9 +224,10 @@ enum zb_code vol_exact_print(vol_node *owner, const vol_attr_elements *elements,
     if (code)
         return code;
     const zb_json *value = zb_json_first(object);
-    if (elements->named || !is_plain_enough(owner, elements, &space, value))
-        code = print_entry(lib, elements, &space, NULL, needs_bytes(elements, &space, value), out,
-                           err);
+    if (elements->named || !is_plain_enough(owner, elements, &space, value)) {
+        const entry_parts parts = {.with_bytes = needs_bytes(elements, &space, value)};
+        code = print_entry(lib, elements, &space, &parts, out, err);
+    }
     zb_json_free(object);
     return code;
 }
@@ -226,10 +242,29 @@ enum zb_code vol_exact_print_whole(vol_node *owner, const vol_attr_elements *ele
     enum zb_code code = parse_member(elements->name, plain, &object, err);
     if (code)
         return code;
-    const bool with_bytes = !vol_form_has(elements->form, VOL_FORM_REFERENCE) &&
-                            needs_bytes(elements, &space, zb_json_first(object));
+    const entry_parts parts = {.plain = plain,
+                               .with_bytes = !vol_form_has(elements->form, VOL_FORM_REFERENCE) &&
+                                             needs_bytes(elements, &space, zb_json_first(object))};
     zb_json_free(object);
-    return print_entry(owner->file->lib, elements, &space, plain, with_bytes, out, err);
+    return print_entry(owner->file->lib, elements, &space, &parts, out, err);
+}
+
+enum zb_code vol_exact_print_hidden(vol_node *owner, const vol_attr_elements *elements,
+                                    const char *array, char **plain, char **out, zb_error *err) {
+    const entry_parts parts = {.array = array};
+    extent space;
+    *out = *plain = NULL;
+    if (!extent_of_space(owner->file->lib, elements->space, &space))
+        return zb_fail(err, ZB_EINVAL, "the dataspace cannot be used");
+    zb_json_writer *w = zb_json_writer_new();
+    zb_json_begin_object(w);
+    zb_json_write_name(w, VOL_LARGE_ARRAY);
+    zb_json_write_string(w, array);
+    zb_json_end_object(w);
+    *plain = zb_json_writer_end(w, NULL);
+    if (!*plain)
+        return zb_fail(err, ZB_ENOMEM, "no memory for attribute '%s'", elements->name);
+    return print_entry(owner->file->lib, elements, &space, &parts, out, err);
 }
 
 /* ---- Reading ---- */
@@ -264,9 +299,12 @@ static void *elements_of_bytes(const vol_form *form, const extent *space, vol_no
 
 static bool elements_of(const vol_form *form, const extent *space, vol_node *owner, hid_t type,
                         const zb_json *entry, const zb_json *value, void **out) {
+    const char *array = vol_large_array(entry), *meant = vol_large_array(value);
     *out = NULL;
     if (space->is_null)
         return zb_json_kind_of(value) == ZB_JSON_NULL;
+    if (array) /* vol_large_read gets them when they are asked for */
+        return space->count > 0 && meant && strcmp(array, meant) == 0;
     *out = elements_of_bytes(form, space, owner, type, entry, value);
     return *out ||
            vol_elements_parse(form, space->ndim, space->dims, space->count, value, out) == ZB_OK;
@@ -274,8 +312,10 @@ static bool elements_of(const vol_form *form, const extent *space, vol_node *own
 
 /* Takes the elements over. */
 static bool place(vol_attrs *attrs, const char *name, hid_t type, const extent *space,
-                  const vol_form *form, const char *named, void *elements) {
+                  const vol_form *form, const zb_json *entry, void *elements) {
     h5_lib *lib = attrs->lib;
+    const char *named = zb_json_string(zb_json_get(entry, "named"));
+    const char *array = elements ? NULL : vol_large_array(entry);
     vol_attr attr = {.kind = form->kind == VOL_FORM_TEXT && form->text.is_variable ? VOL_ATTR_TEXT
                                                                                    : VOL_ATTR_BYTES,
                      .points = vol_form_points(form),
@@ -287,10 +327,11 @@ static bool place(vol_attrs *attrs, const char *name, hid_t type, const extent *
                      .type = lib->H5Tcopy(type),
                      .space = new_space(lib, space),
                      .named = named ? strdup(named) : NULL,
+                     .array = array ? strdup(array) : NULL,
                      .data = elements};
     memcpy(attr.dims, space->dims, sizeof attr.dims);
-    vol_attr *to =
-        attr.name && attr.type > 0 && attr.space > 0 ? vol_attrs_place(attrs, name) : NULL;
+    const bool complete = attr.name && attr.type > 0 && attr.space > 0 && (attr.array || !array);
+    vol_attr *to = complete ? vol_attrs_place(attrs, name) : NULL;
     if (to)
         *to = attr;
     else
@@ -310,8 +351,7 @@ bool vol_exact_apply_entry(vol_attrs *attrs, vol_node *owner, const zb_json *ent
     if (type >= 0 && vol_form_new(owner->file, type, &form, NULL) == ZB_OK &&
         parse_extent(entry, form->size, &space) &&
         elements_of(form, &space, owner, type, entry, value, &elements))
-        good = place(attrs, zb_json_name(value), type, &space, form,
-                     zb_json_string(zb_json_get(entry, "named")), elements);
+        good = place(attrs, zb_json_name(value), type, &space, form, entry, elements);
     vol_form_free(form);
     if (type >= 0)
         lib->H5Tclose(type);

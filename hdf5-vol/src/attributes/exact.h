@@ -41,6 +41,11 @@ enum zb_code vol_attr_print(vol_node *owner, const vol_attr_elements *elements, 
 enum zb_code vol_exact_print(vol_node *owner, const vol_attr_elements *elements, const char *plain,
                              char **out, zb_error *err);
 
+/* An entry whose elements are in that hidden array (large.h), and the plain value that goes with it:
+   an object with its name. */
+enum zb_code vol_exact_print_hidden(vol_node *owner, const vol_attr_elements *elements,
+                                    const char *array, char **plain, char **out, zb_error *err);
+
 /* An entry that every attribute can have, with the plain value in it as the member "value". It has no
    bytes of references. */
 enum zb_code vol_exact_print_whole(vol_node *owner, const vol_attr_elements *elements,

@@ -3,6 +3,7 @@
    the size of the memory type, and never more. */
 #include "attributes/convert.h"
 #include "attributes/ids.h"
+#include "attributes/large.h"
 #include "attributes/write.h"
 #include "hdf5/errors.h"
 #include "attributes/references.h"
@@ -65,6 +66,8 @@ herr_t vol_attr_read(const vol_object *object, hid_t mem_type, void *buffer, hid
         memset(buffer, 0, attr->count * object->lib->H5Tget_size(mem_type));
         return 0;
     }
+    if (vol_large_read(object->node, attr) < 0)
+        return -1;
     switch (attr->kind) {
     case VOL_ATTR_NUMBER:
     case VOL_ATTR_FIXED:

@@ -6,6 +6,7 @@
 #include "attributes/convert.h"
 #include "attributes/exact.h"
 #include "attributes/ids.h"
+#include "attributes/large.h"
 #include "attributes/references.h"
 #include "attributes/scales.h"
 #include "model/edit.h"
@@ -47,12 +48,22 @@ static enum zb_code print_value(vol_node *owner, const vol_attr_value *value, ch
         .form = form,
         .count = is_null ? 0 : (size_t)lib->H5Sget_select_npoints(value->space),
         .data = value->data};
+    if (!is_null && vol_large_is(owner, elements.count * form->size)) {
+        code = vol_large_write(owner, &elements, text, entry, err);
+        vol_form_free(form);
+        return code;
+    }
     if (!is_null)
         code = vol_attr_print(owner, &elements, (uint32_t)ndim, dims, text, err);
     else if (!(*text = strdup("null")))
         code = zb_fail(err, ZB_ENOMEM, "no memory for the text of an attribute");
     if (!code)
         code = vol_exact_print(owner, &elements, *text, entry, err);
+    if (!code && vol_large_is(owner, strlen(*text) + (*entry ? strlen(*entry) : 0))) {
+        free(*text);
+        free(*entry);
+        code = vol_large_write(owner, &elements, text, entry, err);
+    }
     vol_form_free(form);
     return code;
 }
@@ -259,12 +270,32 @@ static herr_t store(vol_node *owner, const vol_attr_value *value, hid_t shown) {
     return result;
 }
 
+/* Whether it is what the node's type says by itself: copies write that, too. */
+static bool is_type_text(vol_node *owner, const vol_attr_value *value) {
+    h5_lib *lib = owner->file->lib;
+    char *made = lib->H5Tget_class(value->type) == H5T_STRING &&
+                         lib->H5Sget_select_npoints(value->space) == 1 &&
+                         !vol_attribute(owner, value->name)
+                     ? vol_node_type_text(owner, value->name)
+                     : NULL;
+    char *text = made ? vol_attr_text(lib, value->type, value->data) : NULL;
+    const bool same = text && strcmp(text, made) == 0;
+    free(made);
+    free(text);
+    return same;
+}
+
 /* HDF5's scale functions may write references of the new kind, which are kept as those of the old
    one. */
 herr_t vol_attr_store(vol_node *owner, const vol_attr_value *value, hid_t shown) {
     h5_lib *lib = owner->file->lib;
     vol_attr_value old = *value;
     void *data;
+    if (is_type_text(owner, value)) {
+        vol_node_drop_attr(owner, value->name, VOL_ATTR_UNWRITTEN);
+        owner->attrs_change = 0;
+        return 0;
+    }
     if (!vol_scale_knows(owner, value->name) || !vol_refs_are_new(lib, value->type))
         return store(owner, value, shown);
     const hssize_t count = lib->H5Sget_select_npoints(value->space);

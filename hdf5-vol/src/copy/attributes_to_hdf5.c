@@ -4,6 +4,7 @@
 
 #include "attributes/attributes.h"
 #include "attributes/elements.h"
+#include "attributes/large.h"
 #include "hdf5/errors.h"
 #include "model/scales.h"
 #include "objects/locate.h"
@@ -106,6 +107,10 @@ static herr_t copy_attrs(const vol_native_target *to, vol_node *node, bool with_
         if (refers(to->lib, attr))
             continue;
         const bool has = has_references(to->lib, attr);
+        if (has ? map != NULL : with_plain)
+            result = vol_large_read(node, attr);
+        if (result < 0)
+            break;
         if (has && map)
             result = copy_mapped(to, node, attr, map);
         else if (!has && with_plain)

@@ -6,6 +6,7 @@
 #include "copy/pieces.h"
 #include "copy/stored.h"
 #include "copy/strings.h"
+#include "copy/zarr_types.h"
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
 #include "model/writers.h"
@@ -37,7 +38,10 @@ static herr_t copy_piece(const vol_import *import, const vol_pieces *pieces, hid
     const zb_write write = {
         .start = pieces->start, .count = pieces->count, .data = buffer, .dtype = form->dtype};
     vol_strings_to_slices(pieces, vol_type_item(lib, form->type), buffer);
-    enum zb_code code = zb_writer_write(writer, &write, &err);
+    const bool fits =
+        form->narrow.size == 0 ||
+        vol_zarr_type_holds(form->dtype, buffer, vol_pieces_elements(pieces), form->narrow);
+    enum zb_code code = fits ? zb_writer_write(writer, &write, &err) : vol_fail_narrow(&err);
     vol_slices_free(pieces, buffer);
     if (code == ZB_OK)
         return 0;

@@ -16,6 +16,7 @@ typedef struct vol_import {
 typedef struct vol_import_form {
     hid_t type;
     zb_dtype dtype;
+    zb_dtype narrow; /* of fewer bits, which must hold each element exactly; of size 0: none */
 } vol_import_form;
 
 /* Copies all elements of `source`, whose dataspace is `space`, and closes the writer. */

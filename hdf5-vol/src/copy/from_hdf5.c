@@ -17,6 +17,7 @@
 #include "copy/links.h"
 #include "copy/references.h"
 #include "copy/scales_from_hdf5.h"
+#include "copy/zarr_types.h"
 #include "model/aliases.h"
 #include "model/edit_links.h"
 #include "model/link_order.h"
@@ -125,7 +126,31 @@ static herr_t import_object(const import_job *job, hid_t source, const vol_place
 
 /* Elements are read as the new dataset shows them; bytes and text of any length as they are. */
 static void choose_form(vol_node *node, vol_import_form *form) {
+    const zb_dtype stored = zb_node_array(node->zarr)->dtype;
     form->dtype = vol_node_shown(node);
+    form->narrow = zb_dtype_format(stored) == ZB_FORMAT_NONE ? (zb_dtype){.size = 0} : stored;
+}
+
+/* The type that the source has kept of a store, in place of the one that its elements would get. */
+static enum zb_code take_zarr_type(h5_lib *lib, hid_t source, hid_t type, zb_dtype_detail *detail,
+                                   vol_spec *spec, zb_error *err) {
+    zb_dtype kept, host = spec->spec.dtype;
+    if (!vol_zarr_type_of(lib, source, type, detail, &kept))
+        return ZB_OK;
+    kept.swapped = host.swapped;
+    host.swapped = false;
+    spec->spec.dtype = kept;
+    kept.swapped = false;
+    if (!spec->spec.fill_value)
+        return ZB_OK;
+    void *fill = malloc(kept.size);
+    if (!fill)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a fill value");
+    const bool good = vol_zarr_type_holds(host, spec->fill, 1, kept) &&
+                      zb_dtype_convert(host, spec->fill, kept, fill, 1);
+    free(spec->fill);
+    spec->spec.fill_value = spec->fill = fill;
+    return good ? ZB_OK : vol_fail_narrow(err);
 }
 
 static herr_t make_dataset(const import_job *job, hid_t source, hid_t space, const vol_place *place,
@@ -135,7 +160,10 @@ static herr_t make_dataset(const import_job *job, hid_t source, hid_t space, con
     zb_error err = {0};
     hid_t dcpl = lib->H5Dget_create_plist(source);
     form->type = lib->H5Dget_type(source);
+    zb_dtype_detail detail;
     enum zb_code code = vol_spec_make(job->handle->file, form->type, space, dcpl, &spec, &err);
+    if (!code)
+        code = take_zarr_type(lib, source, form->type, &detail, &spec, &err);
     if (!code)
         code = vol_edit_create_array(place, &spec.spec, out, &err);
     if (!code)

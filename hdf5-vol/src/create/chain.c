@@ -6,6 +6,8 @@
  */
 #include "create/chain.h"
 
+#include "create/text_property.h"
+
 #include "create/filters.h"
 #include "zarrbridge/limits.h"
 
@@ -166,41 +168,18 @@ static char *describe(const zb_node *array) {
     return whole_chain(array);
 }
 
-static void insert(h5_lib *lib, hid_t dcpl, const char *name, char *text) {
-    lib->H5Pinsert2(dcpl, name, strlen(text) + 1, text, NULL, NULL, NULL, NULL, NULL, NULL);
-}
-
 /* Without memory the list lacks the property, as it lacks filters that HDF5 does not have. */
 void vol_chain_add(h5_lib *lib, hid_t dcpl, const zb_node *array) {
     char *codecs =
         vol_chain_is_of_filters(lib, dcpl, zb_node_array(array)) ? NULL : describe(array);
     if (!codecs)
         return;
-    insert(lib, dcpl, VOL_CODECS_PROPERTY, codecs);
-    insert(lib, dcpl, VOL_CODECS_SHOWN_PROPERTY, codecs);
+    vol_text_property_add(lib, dcpl, VOL_CODECS_PROPERTY, codecs);
+    vol_text_property_add(lib, dcpl, VOL_CODECS_SHOWN_PROPERTY, codecs);
     free(codecs);
 }
 
 /* ---- Lists of new datasets ---- */
-
-/* The text of a property; *out is NULL where the list has none. */
-static enum zb_code read_text(h5_lib *lib, hid_t dcpl, const char *name, char **out,
-                              zb_error *err) {
-    size_t size = 0;
-    *out = NULL;
-    if (lib->H5Pexist(dcpl, name) <= 0)
-        return ZB_OK;
-    if (lib->H5Pget_size(dcpl, name, &size) < 0 || size > zb_limits_get()->document_bytes)
-        return zb_fail(err, ZB_EINVAL, "the property %s must hold JSON text", name);
-    *out = calloc(1, size + 1);
-    if (!*out)
-        return zb_fail(err, ZB_ENOMEM, "no memory for the property %s", name);
-    if (size == 0 || lib->H5Pget(dcpl, name, *out) >= 0)
-        return ZB_OK;
-    free(*out);
-    *out = NULL;
-    return zb_fail(err, ZB_EINVAL, "the property %s cannot be read", name);
-}
 
 /* A chain that makes bytes itself is that of whole chunks, which the core leaves as it is; behind
    any other list it puts the codec that makes bytes. Chunks are those of zarr:shard_shape, where the
@@ -256,7 +235,7 @@ static enum zb_code check_filters(h5_lib *lib, hid_t dcpl, const char *codecs,
     *replaced = false;
     if (lib->H5Pget_layout(dcpl) != H5D_CHUNKED || vol_filters_are_of(lib, dcpl, info))
         return ZB_OK;
-    enum zb_code code = read_text(lib, dcpl, VOL_CODECS_SHOWN_PROPERTY, &shown, err);
+    enum zb_code code = vol_text_property_read(lib, dcpl, VOL_CODECS_SHOWN_PROPERTY, &shown, err);
     *replaced = !code && shown && strcmp(shown, codecs) == 0;
     free(shown);
     if (code || *replaced || lib->H5Pget_nfilters(dcpl) == 0)
@@ -286,7 +265,7 @@ static enum zb_code take_property(h5_lib *lib, hid_t dcpl, const char *codecs, v
 enum zb_code vol_chain_take(h5_lib *lib, hid_t dcpl, vol_spec *out, zb_error *err) {
     const zb_array_spec before = out->spec;
     bool replaced = true;
-    enum zb_code code = read_text(lib, dcpl, VOL_CODECS_PROPERTY, &out->codecs, err);
+    enum zb_code code = vol_text_property_read(lib, dcpl, VOL_CODECS_PROPERTY, &out->codecs, err);
     if (!code && out->codecs)
         code = take_property(lib, dcpl, out->codecs, out, &replaced, err);
     if (code || !replaced)

@@ -10,6 +10,7 @@
 
 #include "attributes/elements.h"
 #include "create/chain.h"
+#include "create/chunk_keys.h"
 #include "create/chunk_runs.h"
 #include "create/filters.h"
 #include "create/list_member.h"
@@ -103,6 +104,8 @@ static hid_t new_dcpl(vol_node *node) {
         set_fill(node, info, dcpl);
     if (info->shard_depth > 0 && has_chunks)
         add_shard_shape(lib, dcpl, info);
+    if (!is_null && !node->is_unreadable && !node->is_dimension)
+        vol_keys_add(lib, dcpl, node->zarr);
     if (has_chunks)
         vol_runs_add(lib, dcpl, node->zarr);
     if ((has_chunks || info->ndim == 0) && !is_null && !node->is_unreadable && !node->is_dimension)

@@ -4,6 +4,7 @@
 
 #include "attributes/elements.h"
 #include "create/chain.h"
+#include "create/chunk_keys.h"
 #include "create/chunk_runs.h"
 #include "create/creation_list.h"
 #include "create/list_member.h"
@@ -24,11 +25,12 @@ void vol_spec_clear(vol_spec *spec) {
     free(spec->fill);
     free(spec->fill_text);
     free(spec->codecs);
+    free(spec->keys);
     free(spec->attributes);
     free(spec->run);
     vol_element_clear(&spec->element);
     vol_changes_clear(&spec->side);
-    spec->fill = spec->fill_text = spec->codecs = spec->attributes = NULL;
+    spec->fill = spec->fill_text = spec->codecs = spec->keys = spec->attributes = NULL;
     spec->run = NULL;
 }
 
@@ -277,6 +279,8 @@ enum zb_code vol_spec_make(vol_file *file, hid_t type, hid_t space, hid_t dcpl, 
         code = vol_runs_take(lib, dcpl, out, err);
     if (!code)
         code = take_shard(lib, options, dcpl, out, err);
+    if (!code)
+        code = vol_keys_take(lib, dcpl, options, out, err);
     if (!code)
         code = take_fill(file, type, dcpl, out, err);
     if (!code)

@@ -24,7 +24,7 @@ typedef struct vol_spec {
     vol_element element; /* what spec.dtype points into */
     void *fill;
     char *fill_text; /* of strings: what the fill value points at */
-    char *codecs;
+    char *codecs, *keys;
     vol_changes side; /* what only HDF5 knows: members of side.h */
     char *attributes; /* a JSON object, or NULL */
 } vol_spec;

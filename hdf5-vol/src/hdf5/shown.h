@@ -20,4 +20,8 @@ void vol_shown_as_utf8(zb_dtype *shown);
 /* Is it text that was code points, or is known to be UTF-8? Of other text the encoding is not known. */
 bool vol_shown_is_utf8(zb_dtype shown);
 
+/* The attribute by which HDF5 programs are told the Zarr type of a dataset that shows another one:
+   "bfloat16", "numpy.datetime64[10us]", as zb_dtype_print says it. */
+#define VOL_DATA_TYPE "zarr:data_type"
+
 #endif

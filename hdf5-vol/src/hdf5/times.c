@@ -48,6 +48,22 @@ static bool take_tag(const char *tag, zb_dtype_detail *detail, zb_dtype *dtype) 
     return take_unit(tag + 3, detail);
 }
 
+bool vol_time_named(const char *name, zb_dtype_detail *detail, zb_dtype *dtype) {
+    static const char *const names[] = {"numpy.datetime64", "numpy.timedelta64"};
+    *detail = (zb_dtype_detail){.unit = ZB_UNIT_GENERIC, .scale = 1};
+    for (int i = 0; i < 2; i++) {
+        const size_t length = strlen(names[i]);
+        if (strncmp(name, names[i], length) != 0)
+            continue;
+        *dtype = (zb_dtype){.kind = i == 0 ? ZB_KIND_DATETIME : ZB_KIND_TIMEDELTA,
+                            .size = sizeof(int64_t),
+                            .detail = detail};
+        return strcmp(name + length, "[generic]") == 0 ||
+               (name[length] == '[' && take_unit(name + length, detail));
+    }
+    return false;
+}
+
 bool vol_time_of(h5_lib *lib, hid_t type, zb_dtype_detail *detail, zb_dtype *dtype) {
     if (lib->H5Tget_class(type) != H5T_OPAQUE || lib->H5Tget_size(type) != sizeof(int64_t))
         return false;

@@ -10,4 +10,7 @@
    whose detail is *detail. */
 bool vol_time_of(h5_lib *lib, hid_t type, zb_dtype_detail *detail, zb_dtype *dtype);
 
+/* The same of the name of a Zarr type: "numpy.datetime64[10us]". */
+bool vol_time_named(const char *name, zb_dtype_detail *detail, zb_dtype *dtype);
+
 #endif

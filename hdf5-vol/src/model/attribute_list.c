@@ -25,6 +25,7 @@ void vol_attr_clear(h5_lib *lib, vol_attr *attr) {
         for (size_t i = 0; i < attr->count; i++)
             free(((char **)attr->data)[i]);
     free(attr->data);
+    free(attr->array);
     free(attr->named);
     free(attr->name);
 }

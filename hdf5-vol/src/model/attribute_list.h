@@ -45,7 +45,9 @@ typedef struct vol_attr {
     hid_t space; /* likewise; 0: as ndim and dims say */
     char *
         named; /* the path of the named datatype that the type is (objects/named_types.h), or NULL */
-    void *data;  /* NULL when not written yet */
+    char *array; /* the hidden array (attributes/large.h) with the elements, until they are read; or
+                    NULL */
+    void *data;  /* NULL when not written, or not read yet */
     bool points; /* VOL_ATTR_BYTES: elements own other memory, which H5Treclaim frees */
 } vol_attr;
 

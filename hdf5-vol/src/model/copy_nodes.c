@@ -15,6 +15,8 @@
 #include "model/waiting.h"
 #include "model/writers.h"
 
+#include "zarrbridge/change.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +54,8 @@ static enum zb_code copy_group_alone(vol_node *node, const vol_place *place, vol
     code = !attributes || text ? vol_edit_create_group(place, text, out, err)
                                : zb_fail(err, ZB_ENOMEM, "no memory for the attributes");
     free(text);
+    if (!code)
+        code = zb_hidden_copy(node->zarr, (*out)->zarr, err);
     /* Its links are not in it yet. */
     return code ? code : vol_side_set(*out, VOL_SIDE_LINKS, NULL, err);
 }

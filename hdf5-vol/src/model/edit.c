@@ -5,6 +5,7 @@
 #include "model/aliases.h"
 #include "model/dimensions.h"
 #include "model/kept.h"
+#include "model/large_attributes.h"
 #include "model/link_order.h"
 #include "model/links.h"
 #include "model/paths.h"
@@ -287,6 +288,8 @@ enum zb_code vol_edit_attribute(vol_node *node, const char *name, const char *js
         code = zb_fail(err, ZB_ENOTFOUND, "there is no attribute '%s'", name);
     if (!code && !vol_waiting_get(node))
         code = zb_fail(err, ZB_ENOMEM, "no memory for changes of %s", node->path);
+    if (!code)
+        code = vol_large_note(node, vol_large_array(vol_side_entry(node, name)), err);
     if (!code && !vol_side_hides(node, name))
         code = vol_side_set_entry(node, name, json ? entry : NULL, err);
     if (!code)
@@ -313,6 +316,11 @@ enum zb_code vol_edit_make_dimension(vol_node *dataset, zb_error *err) {
     vol_file *file = dataset->file;
     zb_node *made;
     enum zb_code code = vol_waiting_flush(dataset, err);
+    if (!code && vol_large_any(dataset))
+        code = zb_fail(err, ZB_EUNSUPPORTED,
+                       "a dimension without a variable has no attributes above the limit "
+                       "attribute_bytes; delete them, or make %s a variable",
+                       dataset->path);
     if (code)
         return code;
     const zb_json *attributes = zb_node_attributes(dataset->zarr);

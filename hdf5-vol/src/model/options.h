@@ -32,16 +32,20 @@ enum vol_naming {
     VOL_NAMING_ALL
 };
 
+/* The keys of chunks: "c/0/1", "c.0.1", "0.1". */
+enum vol_chunk_keys { VOL_KEYS_SLASHES, VOL_KEYS_DOTS, VOL_KEYS_V2 };
+
 typedef struct vol_options {
     bool native_compat; /* claim to be native, for HDF5's old calls */
     enum vol_naming naming;
     enum vol_dimensions dimensions;
     enum zb_sync sync;
     enum zb_strategy strategy;
-    vol_cutting shards; /* datasets whose creation list has no shard shape */
-    vol_cutting chunks; /* datasets whose creation list has no chunk shape */
-    char remote[512];   /* options of stores on the network, as behind the '#' of their names */
-    char wrong[64];     /* the first option that was not understood, or its beginning; else "" */
+    vol_cutting shards;             /* datasets whose creation list has no shard shape */
+    vol_cutting chunks;             /* datasets whose creation list has no chunk shape */
+    enum vol_chunk_keys chunk_keys; /* datasets whose creation list says nothing of it */
+    char remote[512]; /* options of stores on the network, as behind the '#' of their names */
+    char wrong[64];   /* the first option that was not understood, or its beginning; else "" */
 } vol_options;
 
 #endif

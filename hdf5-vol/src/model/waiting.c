@@ -2,6 +2,7 @@
 /* Attributes that wait: see waiting.h. */
 #include "model/waiting.h"
 
+#include "model/large_attributes.h"
 #include "model/side.h"
 
 #include "zarrbridge/change.h"
@@ -23,6 +24,7 @@ void vol_waiting_forget(vol_node *node) {
     vol_changes_clear(&waiting->members);
     vol_changes_clear(&waiting->entries);
     vol_changes_clear(&waiting->links);
+    vol_large_free(waiting->arrays, waiting->array_count);
     free(waiting);
     node->waiting = NULL;
 }
@@ -136,9 +138,14 @@ static enum zb_code store(vol_node *node, zb_error *err) {
     zb_node_release(now);
     if (code)
         return code;
+    char **arrays = node->waiting->arrays;
+    const size_t count = node->waiting->array_count;
+    node->waiting->arrays = NULL;
     vol_waiting_forget(node);
     if (changed)
         vol_node_replace(node, changed);
+    vol_large_sweep(node, arrays, count);
+    vol_large_free(arrays, count);
     return ZB_OK;
 }
 

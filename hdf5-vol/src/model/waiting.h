@@ -25,7 +25,10 @@ typedef struct vol_waiting {
     vol_changes members; /* of the object in `_hdf5`, but its member "attributes" */
     vol_changes entries; /* of that member */
     vol_changes links;   /* of its member "links" */
-    size_t bytes;        /* of JSON text, about */
+    char *
+        *arrays; /* [array_count]: hidden arrays (large_attributes.h) that may be of no use later */
+    size_t array_count;
+    size_t bytes; /* of JSON text, about */
 } vol_waiting;
 
 /* An attribute as it will be stored: its value; NULL when there is none. Borrowed until the next

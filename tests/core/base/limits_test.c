@@ -25,6 +25,7 @@ static const struct {
     ROW(json_depth, "JSON_DEPTH", 32),
     ROW(json_values, "JSON_VALUES", 4000000),
     ROW(document_bytes, "DOCUMENT_BYTES", 16 * MIB),
+    ROW(attribute_bytes, "ATTRIBUTE_BYTES", 1 * MIB), /* the connector's; tested with it */
     ROW(consolidated_bytes, "CONSOLIDATED_BYTES", 128 * MIB),
     ROW(children, "CHILDREN", 1000000),
     ROW(nodes, "NODES", 10000000),         /* the connector's; tested with it */
