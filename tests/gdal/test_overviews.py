@@ -516,3 +516,20 @@ def test_gdals_own_driver_reads_the_levels(tmp_path):
         for i in range(2):
             assert (own.GetRasterBand(1).GetOverview(i).ReadAsArray()
                     == ours.GetRasterBand(1).GetOverview(i).ReadAsArray()).all()
+
+
+@pytest.mark.parametrize("method", ["NEAREST", "AVERAGE"])
+def test_interleaved_complex_bands_keep_their_imaginary_parts(tmp_path, method):
+    values = (VALUES + 1j * VALUES[::-1, ::-1]).astype("complex64")
+    original = gdal.GetDriverByName("MEM").Create("", 101, 70, 2, gdal.GDT_CFloat32)
+    original.GetRasterBand(1).WriteArray(values)
+    original.GetRasterBand(2).WriteArray(values * 2)
+    path = str(tmp_path / "o.zarr")
+    DRIVER.CreateCopy(path, original, options=["BLOCKSIZE=32x32", "INTERLEAVE=PIXEL"]).Close()
+    with update(path) as dataset:
+        dataset.BuildOverviews(method, [2, 4])
+    for band in (1, 2):
+        for made_here, wanted in zip(levels_of(path, band), expected(original, method, [2, 4], band),
+                                     strict=True):
+            assert made_here.imag.any()
+            np.testing.assert_array_equal(made_here, wanted)

@@ -226,9 +226,9 @@ bool OverviewBuilder::fill_masks(GDALProgressFunc progress, void *progress_data)
     return true;
 }
 
-/* All bands at once where a block holds several: each block is encoded once then. Colour tables and
-   some methods are known to the other way only. NEAREST takes other pixels there, and must take
-   those of the mask. */
+/* All bands at once where a block holds several: each block is encoded once then. Colour tables,
+   imaginary parts and some methods are known to the other way only. NEAREST takes other pixels
+   there, and must take those of the mask. */
 bool OverviewBuilder::fill_bands(GDALProgressFunc progress, void *progress_data) {
     std::vector<GDALRasterBand *> sources;
     std::vector<std::vector<GDALRasterBand *>> targets;
@@ -237,7 +237,8 @@ bool OverviewBuilder::fill_bands(GDALProgressFunc progress, void *progress_data)
                     !(is_nearest(resampling_) && raster_->mask() != nullptr);
     for (int i = 1; i <= raster_->GetRasterCount(); i++) {
         sources.push_back(raster_->GetRasterBand(i));
-        together = together && sources.back()->GetColorTable() == nullptr;
+        together = together && sources.back()->GetColorTable() == nullptr &&
+                   !GDALDataTypeIsComplex(sources.back()->GetRasterDataType());
         targets.emplace_back();
         for (const Level &level : levels_)
             targets.back().push_back(level.dataset->GetRasterBand(i));
