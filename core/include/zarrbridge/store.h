@@ -41,6 +41,10 @@ ZB_API enum zb_code zb_store_open_zip(zb_store *outer, const char *key, const ch
    library that speaks to hosts is not installed; ZB_EINVAL for a URL that names no store. */
 ZB_API enum zb_code zb_store_open(const char *name, zb_store **out, zb_error *err);
 
+/* A store to be written, by its name: a directory, as by zb_store_create_fs, or a name in S3, where
+   nothing has to be made first. ZB_EUNSUPPORTED for other URLs; else as zb_store_open. */
+ZB_API enum zb_code zb_store_create(const char *name, zb_store **out, zb_error *err);
+
 /* Is the name a URL of a kind that zb_store_open knows: https://, http://, s3://? */
 ZB_API bool zb_name_is_url(const char *name);
 

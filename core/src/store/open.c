@@ -95,3 +95,18 @@ enum zb_code zb_store_open(const char *name, zb_store **out, zb_error *err) {
         return open_url(name, out, err);
     return zb_path_is_zip(name) ? open_zip(name, out, err) : zb_store_open_fs(name, out, err);
 }
+
+enum zb_code zb_store_create(const char *name, zb_store **out, zb_error *err) {
+    if (!zb_name_is_url(name))
+        return zb_store_create_fs(name, out, err);
+    enum zb_code code = zb_store_open(name, out, err);
+    if (code || (*out)->ops->put)
+        return code;
+    code = zb_fail(err, ZB_EUNSUPPORTED,
+                   "%s: stores on web servers and zip archives are read but not changed: write to "
+                   "a local directory or to an s3:// name, and copy that there",
+                   (*out)->label);
+    zb_store_release(*out);
+    *out = NULL;
+    return code;
+}

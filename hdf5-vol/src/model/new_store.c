@@ -25,7 +25,8 @@ static enum zb_code look_at(const vol_location *where, zb_store **store, enum zb
                             zb_error *err) {
     *store = NULL;
     *found = ZB_PLACE_OTHER;
-    enum zb_code code = zb_store_open_fs(where->root, store, err);
+    enum zb_code code = zb_name_is_url(where->root) ? zb_store_open(where->root, store, err)
+                                                    : zb_store_open_fs(where->root, store, err);
     if (code == ZB_ENOTFOUND)
         return ZB_OK;
     return code ? code : zb_place_look(*store, where->node, found, err);
@@ -41,6 +42,24 @@ static bool is_empty_file(const struct stat *info) {
     return S_ISREG(info->st_mode) && info->st_size == 0;
 }
 
+/* The same in a bucket, which has no directories. */
+static enum zb_code make_way_in_bucket(h5_lib *lib, const char *path, const vol_location *where,
+                                       bool truncate, zb_error *err) {
+    zb_store *store;
+    enum zb_place found;
+    enum zb_code code = look_at(where, &store, &found, err);
+    if (!code && found == ZB_PLACE_OTHER)
+        code = fail_other(path, "create", err);
+    if (!code && found == ZB_PLACE_NODE) {
+        code = truncate ? check_not_open(lib, path, err)
+                        : zb_fail_errno(err, EEXIST, "cannot create '%s'", path);
+        if (!code)
+            code = zb_node_delete(store, where->node, err);
+    }
+    zb_store_release(store);
+    return code;
+}
+
 /* Only a Zarr node and an empty file may be replaced, and only an empty directory, or no directory,
    be filled. */
 static enum zb_code make_way(h5_lib *lib, const char *path, const vol_location *where,
@@ -48,6 +67,8 @@ static enum zb_code make_way(h5_lib *lib, const char *path, const vol_location *
     struct stat info;
     zb_store *store;
     enum zb_place found;
+    if (zb_name_is_url(where->root))
+        return make_way_in_bucket(lib, path, where, truncate, err);
     if (lstat(path, &info) != 0)
         return errno == ENOENT ? ZB_OK : zb_fail_errno(err, errno, "'%s'", path);
     if (!truncate)
@@ -80,7 +101,7 @@ enum zb_code vol_store_create(h5_lib *lib, const char *path, const vol_options *
         return code;
     code = make_way(lib, path, &where, truncate, err);
     if (!code)
-        code = zb_store_create_fs(where.root, &store, err);
+        code = zb_store_create(where.root, &store, err);
     if (!code) {
         vol_store_prepare(store, options);
         code = zb_group_create(store, where.node, attributes, &root, err);
