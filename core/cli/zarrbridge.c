@@ -144,14 +144,11 @@ static enum zb_code place_find(const char *path, const place *other, place *out,
     enum zb_code code = zb_path_split(path, holds_document, NULL, &out->root, &out->node, err);
     if (code)
         return code;
-    if (other && zb_name_is_url(out->root))
-        return zb_fail(err, ZB_EUNSUPPORTED,
-                       "stores behind URLs are only read; copy to a local path");
     char *root = realpath(out->root, NULL), *used = other ? realpath(other->root, NULL) : NULL;
     if (root && used && strcmp(root, used) == 0)
         out->store = zb_store_retain(other->store);
     else
-        code = other ? zb_store_create_fs(out->root, &out->store, err)
+        code = other ? zb_store_create(out->root, NULL, &out->store, err)
                      : zb_store_open(out->root, &out->store, err);
     free(root);
     free(used);

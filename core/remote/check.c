@@ -170,6 +170,8 @@ static void take_field(zb__reply *reply, const char *line) {
             keep(reply->encoding, sizeof reply->encoding, "unknown"); /* too long to keep */
     } else if (value_of(line, "x-amz-bucket-region", &value)) {
         keep(reply->region, sizeof reply->region, value);
+    } else if (value_of(line, "x-amz-meta-zb-write", &value)) {
+        keep(reply->write_id, sizeof reply->write_id, value);
     }
 }
 

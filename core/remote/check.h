@@ -62,6 +62,7 @@ typedef struct zb__reply {
     char content_type[64];
     char encoding[32];        /* Content-Encoding; "" and "identity" are none */
     char region[32];          /* x-amz-bucket-region */
+    char write_id[40];        /* x-amz-meta-zb-write: of the put that has made the object */
     char body[ZB__SPILL + 1]; /* of an error; NUL-ended */
 } zb__reply;
 

@@ -88,12 +88,19 @@ static void hand_out(job *j) {
     j->opened = NULL;
 }
 
+static void tell(const job *j) {
+    zb__remote *store = j->parts[0].store;
+    if (j->opened && store->protocol->answered)
+        store->protocol->answered(store, j->opened->key, j->fetch->code, &j->parts[0].version);
+}
+
 static void finish(job *j) {
     zb_fetch *fetch = j->fetch;
     if (j->count == 1 && !fetch->range.buffer)
         fetch->range.buffer = j->parts[0].buffer;
     if (!is_cancelled(j)) {
         judge(j, fetch);
+        tell(j);
         fetch->range.got = fetch->code ? 0 : bytes_of(j);
         if (!fetch->code && j->opened)
             hand_out(j);

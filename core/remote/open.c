@@ -144,6 +144,21 @@ static const zb_store_ops remote_ops = {
 
 /* ---- Opening ---- */
 
+/* With what the protocol does to change a store; the table lies in the store. */
+static const zb_store_ops *ops_of(zb__remote *remote) {
+    const zb_store_ops *writing = remote->protocol->writing;
+    remote->ops = remote_ops;
+    if (writing) {
+        remote->ops.put = writing->put;
+        remote->ops.erase = writing->erase;
+        remote->ops.erase_below = writing->erase_below;
+        remote->ops.flush = writing->flush;
+        remote->ops.lock = writing->lock;
+        remote->ops.unlock = writing->unlock;
+    }
+    return &remote->ops;
+}
+
 #define KIB 1024u
 
 static int64_t fresh_of(const zb_limits *limits) {
@@ -193,7 +208,10 @@ static enum zb_code open_url(const char *name, const zb_store_settings *settings
     enum zb_code code = open_protocol(name, settings, remote, &label, err);
     const bool is_open = code == ZB_OK;
     if (!code)
-        code = host->store_init(&remote->base, &remote_ops, hints_of(remote->protocol), label, err);
+        code = find_authorities(remote, err);
+    if (!code)
+        code =
+            host->store_init(&remote->base, ops_of(remote), hints_of(remote->protocol), label, err);
     if (!code) {
         code = zb__io_enter(remote, err);
         if (code)

@@ -10,6 +10,7 @@
 struct zb__remote {
     zb_store base;
     const zb__protocol *protocol;
+    zb_store_ops ops; /* the engine's, and the protocol's for changes */
     void *state;      /* the protocol's */
     bool missing_403; /* an object that may not be read counts as missing */
     char *ca_file;    /* certificates of authorities; NULL: libcurl's */

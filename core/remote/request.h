@@ -69,6 +69,11 @@ typedef struct zb__protocol {
     /* As in zb_store_ops. NULL: no listing. */
     enum zb_code (*list)(zb__remote *store, const char *prefix, zb_list_fn fn, void *context,
                          zb_error *err);
+    /* Told of the answer for a key that was opened: ZB_OK with its version, or an error. I/O thread.
+       NULL: of no interest. */
+    void (*answered)(zb__remote *store, const char *key, enum zb_code code,
+                     const zb__version *version);
+    const zb_store_ops *writing; /* the operations that change a store; NULL: it is only read */
     void (*destroy)(zb__remote *store); /* frees store->state; NULL: nothing to free */
 } zb__protocol;
 

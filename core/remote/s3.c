@@ -17,6 +17,8 @@
 #include "base/fork.h"
 #include "profile.h"
 #include "remote.h"
+#include "s3_lock.h"
+#include "s3_write.h"
 #include "s3_xml.h"
 
 /* libcurl 8.14 is the oldest one whose signatures were checked against servers. */
@@ -352,12 +354,29 @@ static void s3_destroy(zb__remote *store) {
     s3_free(store->state);
 }
 
+/* An object is stored when its put has returned: nothing waits. */
+static enum zb_code s3_flush(zb_store *store, zb_batch *batch, zb_error *err) {
+    (void)store;
+    (void)batch;
+    (void)err;
+    return ZB_OK;
+}
+
+static const zb_store_ops writing = {.put = zb__s3_put,
+                                     .erase = zb__s3_erase,
+                                     .erase_below = zb__s3_erase_below,
+                                     .flush = s3_flush,
+                                     .lock = zb__s3_lock,
+                                     .unlock = zb__s3_unlock};
+
 static const zb__protocol protocol = {.name = "s3",
                                       .address = s3_address,
                                       .judge = s3_judge,
                                       .prepare = s3_prepare,
                                       .renew = s3_renew,
                                       .list = zb__s3_list,
+                                      .answered = zb__s3_answered,
+                                      .writing = &writing,
                                       .destroy = s3_destroy};
 
 static enum zb_code set_endpoint(zb__s3 *s3, const char *endpoint, zb_error *err) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The part of S3 that reading needs, on the server of simserver.py: buckets are folders. Signatures are
+"""The part of S3 that stores need, on the server of simserver.py: buckets are folders. Signatures are
 verified by what Amazon has written about them, and not by what the client does.
 
     with SimServer(folder, answer=S3({"AKID": "secret"})) as server:
@@ -10,14 +10,14 @@ import datetime
 import email.utils
 import hashlib
 import hmac
+import os
 import re
+import threading
 import time
 import urllib.parse
 import xml.sax.saxutils
 
 from simserver import Reply
-
-EMPTY = hashlib.sha256(b"").hexdigest()
 
 
 def quoted(text, safe=""):
@@ -58,14 +58,17 @@ class S3:
     """keys: id -> secret, or id -> (secret, session token). public: nobody needs to sign.
     hides: who asks for a key that does not exist is told that access is denied.
     clock: seconds by which it is ahead. page: names in a page of a listing.
+    conditions: those of puts are kept to.
     redirects: another region is told by a 301, as to requests that are not signed."""
 
     def __init__(self, keys=None, region="us-east-1", public=False, hides=False, clock=0, page=1000,
-                 requester_pays=False, redirects=False):
+                 requester_pays=False, redirects=False, conditions=True):
         self.keys = {name: value if isinstance(value, tuple) else (value, None)
                      for name, value in (keys or {}).items()}
         self.region, self.public, self.hides, self.clock, self.page = region, public, hides, clock, page
-        self.requester_pays, self.redirects = requester_pays, redirects
+        self.requester_pays, self.redirects, self.conditions = requester_pays, redirects, conditions
+        self.lock, self.time = threading.Lock(), 0
+        self.marks = {}  # path -> x-amz-meta-zb-write
         self.expired = set()
         self.verified = 0
 
@@ -115,7 +118,7 @@ class S3:
         parts = urllib.parse.urlsplit(handler.path)
         wanted = signature(secret, date, region, canonical_request(
             request.method, parts.path, parts.query, headers, signed, payload))
-        if not must <= set(signed) or day != date[:8] or payload not in (EMPTY, "UNSIGNED-PAYLOAD") \
+        if not must <= set(signed) or day != date[:8] or payload not in (hashlib.sha256(request.body).hexdigest(), "UNSIGNED-PAYLOAD") \
                 or given != wanted:
             return self.error(403, "SignatureDoesNotMatch", StringToSign="canary-string",
                               SignatureProvided=given)
@@ -128,6 +131,7 @@ class S3:
 
     def __call__(self, handler, request):
         sim = handler.server.sim
+        request.body = handler.read_body()
         refused = self.check(handler, request)
         if refused:
             return refused
@@ -140,14 +144,45 @@ class S3:
         folder = sim.folder / bucket
         if not folder.is_dir():
             return self.error(404, "NoSuchBucket")
-        if request.method != "GET":
+        if request.method in ("PUT", "DELETE") and key and not request.query:
+            with self.lock:
+                return self.change(sim, request, folder / key)
+        if request.method not in ("GET", "HEAD"):
             return self.error(405, "MethodNotAllowed")
         if not key:
             return self.list(folder, urllib.parse.parse_qs(request.query, keep_blank_values=True))
         path = folder / key
         if not path.is_file():
             return self.error(403, "AccessDenied") if self.hides else self.error(404, "NoSuchKey")
-        return handler.answer_data(request, path.read_bytes(), path.stat())
+        with self.lock:
+            data, stat, mark = path.read_bytes(), path.stat(), self.marks.get(path)
+        reply = handler.answer_data(request, data, stat)
+        if mark:
+            reply.headers["x-amz-meta-zb-write"] = mark
+        return reply
+
+    def change(self, sim, request, path):
+        """With the lock: a put or an erasure; conditions are of the object as it is then."""
+        tag = sim.etag_of(path.read_bytes(), path.stat()) if path.is_file() else None
+        if request.method == "DELETE":
+            self.marks.pop(path, None)
+            path.unlink(missing_ok=True)
+            folder = path.parent
+            while folder.parent != sim.folder and folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()  # S3 has no empty folders
+                folder = folder.parent
+            return Reply(204, {})
+        wanted, unwanted = request.headers.get("if-match"), request.headers.get("if-none-match")
+        if self.conditions and wanted and tag is None:
+            return self.error(404, "NoSuchKey")
+        if self.conditions and ((wanted and wanted != tag) or (unwanted == "*" and tag)):
+            return self.error(412, "PreconditionFailed")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(request.body)
+        self.time = max(self.time + 1000, time.time_ns())  # the ETag is made of it
+        os.utime(path, ns=(self.time, self.time))
+        self.marks[path] = request.headers.get("x-amz-meta-zb-write")
+        return Reply(200, {"ETag": sim.etag_of(request.body, path.stat())})
 
     def list(self, folder, query):
         prefix, delimiter = query["prefix"][0], query["delimiter"][0]

@@ -195,4 +195,4 @@ def test_a_link_that_fails_often(server):
 def test_a_copy_to_a_url_is_refused(store, tmp_path):
     status, _, words = run("copy", tmp_path, store + "/copy")
     assert status == 2
-    assert "stores behind URLs are only read" in words
+    assert "read but not changed" in words and "local directory" in words

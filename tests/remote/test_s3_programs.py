@@ -8,7 +8,7 @@ import h5py
 import pytest
 
 from conftest import make_store
-from programs import HASTY, output, run
+from programs import HASTY, output, python, run
 from sims3 import S3
 from simserver import SimServer
 
@@ -128,3 +128,34 @@ def test_a_refusal_shows_no_secret(s3, command):
     done = run(*command, **wrong)
     assert "SignatureDoesNotMatch" in done.stdout + done.stderr
     assert done.returncode == 1 and "canary" not in done.stdout + done.stderr
+
+
+WRITES = """
+import sys, h5py
+with h5py.File(sys.argv[1], "w") as f:
+    f.create_dataset("g/a", data=range(12), chunks=(5,), dtype="<i4")
+    f["g"].attrs["unit"] = "K"
+with h5py.File(sys.argv[1], "a") as f:
+    f["g/a"][3:7] = 9
+    f["g/b"] = 1.5
+    f.attrs["title"] = "all"
+with h5py.File(sys.argv[1], "r+") as f:
+    del f["g/b"]
+try:
+    h5py.File(sys.argv[1], "x")
+    print("replaced")
+except OSError:
+    pass
+with h5py.File(sys.argv[1]) as f:
+    print(f["g/a"][:].tolist(), list(f["g"]), f["g"].attrs["unit"], f.attrs["title"])
+with h5py.File(sys.argv[1], "w") as f:
+    pass
+with h5py.File(sys.argv[1]) as f:
+    print(list(f), list(f.attrs))
+"""
+
+
+@pytest.mark.parametrize("name", ["s3://bucket/new.zarr", "zarr:s3://bucket/deep/er/new.zarr"])
+def test_h5py_writes(s3, name):
+    said = python(WRITES, name, **s3 | {"HDF5_VOL_CONNECTOR": "zarr"}).splitlines()
+    assert said == ["[0, 1, 2, 9, 9, 9, 9, 7, 8, 9, 10, 11] ['a'] K all", "[] []"]

@@ -451,7 +451,9 @@ def test_users_in_urls_are_refused(serve):
         refuses("URL", "ls", name)
 
 
-def test_nothing_is_written(serve):
-    status, _, words = check("repair", NAME, **keys(serve()))
-    assert status == 2
-    assert "cannot be" in words
+def test_repair_leaves_a_sound_store_as_it_is(serve):
+    server = serve()
+    files = {p: p.read_bytes() for p in server.folder.rglob("*") if p.is_file()}
+    status, _, words = check("repair", NAME, **keys(server))
+    assert status == 0, words
+    assert {p: p.read_bytes() for p in server.folder.rglob("*") if p.is_file()} == files

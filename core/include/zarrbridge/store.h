@@ -55,6 +55,12 @@ typedef struct zb_store_settings {
 ZB_API enum zb_code zb_store_open_with(const char *name, const zb_store_settings *settings,
                                        zb_store **out, zb_error *err);
 
+/* A store to be written, by its name: a directory, as by zb_store_create_fs, or a name in S3, where
+   nothing has to be made first. settings: as for zb_store_open_with, or NULL. ZB_EUNSUPPORTED for
+   other URLs; else as zb_store_open. */
+ZB_API enum zb_code zb_store_create(const char *name, const zb_store_settings *settings,
+                                    zb_store **out, zb_error *err);
+
 /* Is the name a URL of a kind that zb_store_open knows: https://, http://, s3://? */
 ZB_API bool zb_name_is_url(const char *name);
 

@@ -12,6 +12,8 @@
 #include "base/url.h"
 #include "store/module.h"
 
+static const zb_store_settings no_settings = {.options = NULL};
+
 bool zb_path_is_zip(const char *path) {
     unsigned char head[4];
     struct stat st;
@@ -100,6 +102,21 @@ enum zb_code zb_store_open_with(const char *name, const zb_store_settings *setti
 }
 
 enum zb_code zb_store_open(const char *name, zb_store **out, zb_error *err) {
-    static const zb_store_settings none = {.options = NULL};
-    return zb_store_open_with(name, &none, out, err);
+    return zb_store_open_with(name, &no_settings, out, err);
+}
+
+enum zb_code zb_store_create(const char *name, const zb_store_settings *settings, zb_store **out,
+                             zb_error *err) {
+    if (!zb_name_is_url(name))
+        return zb_store_create_fs(name, out, err);
+    enum zb_code code = zb_store_open_with(name, settings ? settings : &no_settings, out, err);
+    if (code || (*out)->ops->put)
+        return code;
+    code = zb_fail(err, ZB_EUNSUPPORTED,
+                   "%s: stores on web servers and zip archives are read but not changed: write to "
+                   "a local directory or to an s3:// name, and copy that there",
+                   (*out)->label);
+    zb_store_release(*out);
+    *out = NULL;
+    return code;
 }

@@ -11,6 +11,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <time.h>
 
 #include "base/pages.h"
 #include "base/pool.h"
@@ -36,6 +38,10 @@
    top. With a small budget this part of it, when that is less. */
 #define BATCH_BYTES ((uint64_t)16 << 20)
 #define BATCH_PART 8
+
+/* Tries of a chunk that other programs replace meanwhile, and the bound of the first pause. */
+#define MOST_MERGES 16
+#define FIRST_PAUSE_MS 10u
 
 static uint64_t batch_bytes(void) {
     uint64_t part = zb_limits_get()->write_cache_bytes / BATCH_PART;
@@ -316,15 +322,31 @@ static int by_index(const void *a, const void *b) {
     return 0;
 }
 
+/* Stores a chunk. In a store without locks that hold between programs another one may have replaced
+   the object since it was read: then it is read and merged again, after a pause of random length, so
+   that two programs do not go on in step. */
+static enum zb_code merge_one(zb_writer *writer, zb__open_chunk **chunk, zb_error *err) {
+    for (unsigned tries = 1;; tries++) {
+        size_t done;
+        enum zb_code code = merge_some(writer, chunk, 1, &done, err);
+        if (code != ZB_ECONFLICT || writer->node->store->hints.is_local || tries == MOST_MERGES)
+            return code;
+        unsigned random = tries;
+        (void)!getrandom(&random, sizeof random, GRND_NONBLOCK);
+        const unsigned most = FIRST_PAUSE_MS << (tries < 6 ? tries : 6);
+        const struct timespec pause = {.tv_nsec = (long)(random % most) * 1000000};
+        nanosleep(&pause, NULL);
+    }
+}
+
 /* Stores chunks one by one, after a batch of them failed: one bad chunk does not keep the others in
    memory, and chunks that failed for the batch's size alone (descriptors, memory) are stored. */
 static enum zb_code merge_one_by_one(zb_writer *writer, zb__open_chunk **chunks, size_t count,
                                      zb_error *err) {
     enum zb_code first = ZB_OK;
     for (size_t i = 0; i < count; i++) {
-        size_t done;
         zb_error error;
-        enum zb_code code = chunks[i] ? merge_some(writer, chunks + i, 1, &done, &error) : ZB_OK;
+        enum zb_code code = chunks[i] ? merge_one(writer, chunks + i, &error) : ZB_OK;
         if (code != ZB_OK && first == ZB_OK && err)
             *err = error;
         first = first ? first : code;
@@ -348,7 +370,7 @@ enum zb_code zb__merge(zb_writer *writer, zb__open_chunk **chunks, size_t count,
         size_t most = count - i < limit ? count - i : limit;
         zb_error error;
         enum zb_code code = merge_some(writer, chunks + i, most, &done, &error);
-        if (code != ZB_OK && done > 1)
+        if (code != ZB_OK && (done > 1 || code == ZB_ECONFLICT))
             code = merge_one_by_one(writer, chunks + i, done, &error);
         if (code != ZB_OK && first == ZB_OK && err)
             *err = error;

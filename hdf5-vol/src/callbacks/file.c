@@ -289,7 +289,7 @@ static herr_t delete_file(h5_lib *lib, H5VL_file_specific_args_t *args, hid_t dx
     if (!vol_info_options(lib, args->args.del.fapl_id, &options))
         return -1;
     if (vol_name_is_zarr(args->args.del.filename)) {
-        if (vol_store_delete(lib, args->args.del.filename, &err) == ZB_OK)
+        if (vol_store_delete(lib, args->args.del.filename, &options, &err) == ZB_OK)
             return 0;
         VOL_PUSH_ZB(lib, FILE, CANTDELETE, &err);
         return -1;

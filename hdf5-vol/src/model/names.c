@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 /* ---- URLs ---- */
@@ -202,12 +203,21 @@ bool vol_name_becomes_zarr(const char *name) {
     return inside;
 }
 
+static bool is_in_s3(const char *name) {
+    char *url = url_of(name);
+    const bool is = url && strncasecmp(url, "s3://", 5) == 0;
+    free(url);
+    return is;
+}
+
 enum zb_code vol_name_check_changes(const char *name, bool create, zb_error *err) {
+    if (is_in_s3(name) && !has_suffix(name, ".zip"))
+        return ZB_OK;
     if (vol_name_is_url(name)) {
         char *shown = vol_name_in_messages(name);
         zb_fail(err, ZB_EUNSUPPORTED,
-                "'%s' is on the network, where stores are read but not changed: write to a local "
-                "directory, and copy that there",
+                "'%s' is on a web server or in a zip archive, where stores are read but not "
+                "changed: write to a local directory or an s3:// name, and copy that there",
                 shown ? shown : "the URL");
         free(shown);
         return ZB_EUNSUPPORTED;

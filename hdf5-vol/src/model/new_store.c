@@ -21,11 +21,13 @@ static enum zb_code check_not_open(const h5_lib *lib, const char *path, zb_error
 }
 
 /* What is at a place that exists. A file is no store, and something else. */
-static enum zb_code look_at(const vol_location *where, zb_store **store, enum zb_place *found,
-                            zb_error *err) {
+static enum zb_code look_at(const vol_location *where, const zb_store_settings *settings,
+                            zb_store **store, enum zb_place *found, zb_error *err) {
     *store = NULL;
     *found = ZB_PLACE_OTHER;
-    enum zb_code code = zb_store_open_fs(where->root, store, err);
+    enum zb_code code = zb_name_is_url(where->root)
+                            ? zb_store_open_with(where->root, settings, store, err)
+                            : zb_store_open_fs(where->root, store, err);
     if (code == ZB_ENOTFOUND)
         return ZB_OK;
     return code ? code : zb_place_look(*store, where->node, found, err);
@@ -41,20 +43,41 @@ static bool is_empty_file(const struct stat *info) {
     return S_ISREG(info->st_mode) && info->st_size == 0;
 }
 
+/* The same in a bucket, which has no directories. */
+static enum zb_code make_way_in_bucket(h5_lib *lib, const char *path, const vol_location *where,
+                                       const zb_store_settings *settings, bool truncate,
+                                       zb_error *err) {
+    zb_store *store;
+    enum zb_place found;
+    enum zb_code code = look_at(where, settings, &store, &found, err);
+    if (!code && found == ZB_PLACE_OTHER)
+        code = fail_other(path, "create", err);
+    if (!code && found == ZB_PLACE_NODE) {
+        code = truncate ? check_not_open(lib, path, err)
+                        : zb_fail_errno(err, EEXIST, "cannot create '%s'", path);
+        if (!code)
+            code = zb_node_delete(store, where->node, err);
+    }
+    zb_store_release(store);
+    return code;
+}
+
 /* Only a Zarr node and an empty file may be replaced, and only an empty directory, or no directory,
    be filled. */
 static enum zb_code make_way(h5_lib *lib, const char *path, const vol_location *where,
-                             bool truncate, zb_error *err) {
+                             const zb_store_settings *settings, bool truncate, zb_error *err) {
     struct stat info;
     zb_store *store;
     enum zb_place found;
+    if (zb_name_is_url(where->root))
+        return make_way_in_bucket(lib, path, where, settings, truncate, err);
     if (lstat(path, &info) != 0)
         return errno == ENOENT ? ZB_OK : zb_fail_errno(err, errno, "'%s'", path);
     if (!truncate)
         return zb_fail_errno(err, EEXIST, "cannot create '%s'", path);
     if (is_empty_file(&info))
         return unlink(path) == 0 ? ZB_OK : zb_fail_errno(err, errno, "cannot replace '%s'", path);
-    enum zb_code code = look_at(where, &store, &found, err);
+    enum zb_code code = look_at(where, settings, &store, &found, err);
     /* A file in a store is nothing to it. */
     const bool is_directory = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
     if (!code && (found == ZB_PLACE_OTHER || !is_directory))
@@ -70,6 +93,7 @@ static enum zb_code make_way(h5_lib *lib, const char *path, const vol_location *
 enum zb_code vol_store_create(h5_lib *lib, const char *path, const vol_options *options,
                               bool truncate, const char *attributes, vol_handle **out,
                               zb_error *err) {
+    const zb_store_settings settings = {.options = options->remote};
     vol_location where;
     zb_store *store = NULL;
     zb_node *root = NULL;
@@ -78,9 +102,9 @@ enum zb_code vol_store_create(h5_lib *lib, const char *path, const vol_options *
         code = vol_location_find(path, &where, err);
     if (code)
         return code;
-    code = make_way(lib, path, &where, truncate, err);
+    code = make_way(lib, path, &where, &settings, truncate, err);
     if (!code)
-        code = zb_store_create_fs(where.root, &store, err);
+        code = zb_store_create(where.root, &settings, &store, err);
     if (!code) {
         vol_store_prepare(store, options);
         code = zb_group_create(store, where.node, attributes, &root, err);
@@ -93,7 +117,9 @@ enum zb_code vol_store_create(h5_lib *lib, const char *path, const vol_options *
     return code ? code : vol_handle_open(lib, path, options, true, out, err);
 }
 
-enum zb_code vol_store_delete(h5_lib *lib, const char *path, zb_error *err) {
+enum zb_code vol_store_delete(h5_lib *lib, const char *path, const vol_options *options,
+                              zb_error *err) {
+    const zb_store_settings settings = {.options = options->remote};
     vol_location where;
     zb_store *store = NULL;
     enum zb_place found;
@@ -104,7 +130,7 @@ enum zb_code vol_store_delete(h5_lib *lib, const char *path, zb_error *err) {
         code = vol_location_find(path, &where, err);
     if (code)
         return code;
-    code = look_at(&where, &store, &found, err);
+    code = look_at(&where, &settings, &store, &found, err);
     if (!code && found != ZB_PLACE_NODE)
         code = fail_other(path, "delete", err);
     if (!code)

@@ -14,6 +14,7 @@ enum zb_code vol_store_create(h5_lib *lib, const char *path, const vol_options *
 
 /* Erases the Zarr node at path, with all below it; a directory in which nothing is left goes, too.
  */
-enum zb_code vol_store_delete(h5_lib *lib, const char *path, zb_error *err);
+enum zb_code vol_store_delete(h5_lib *lib, const char *path, const vol_options *options,
+                              zb_error *err);
 
 #endif

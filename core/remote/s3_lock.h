@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Locks of keys in S3, which has none: a lock keeps other threads of the process out, and remembers
+ * which version of each object under it was read first. A put then asks the service to replace that
+ * version and no other, so that what another program has put meanwhile is never lost: the put fails
+ * with ZB_ECONFLICT.
+ */
+#ifndef ZB_REMOTE_S3_LOCK_H
+#define ZB_REMOTE_S3_LOCK_H
+
+#include "request.h"
+
+/* What the holder of a key's lock knows of the object. */
+enum zb__seen {
+    ZB__UNSEEN, /* nothing: no lock is held, or the object was not read under it */
+    ZB__ABSENT,
+    ZB__PRESENT
+};
+
+/* As lock() and unlock() of zb_store_ops. ZB_EUNSUPPORTED where the service takes no notice of
+   conditions. */
+enum zb_code zb__s3_lock(zb_store *store, const char *key, zb_lock **out, zb_error *err);
+void zb__s3_unlock(zb_lock *lock);
+
+/* As answered() of zb__protocol: the first answer under a lock counts. */
+void zb__s3_answered(zb__remote *store, const char *key, enum zb_code code,
+                     const zb__version *version);
+
+/* *version is set with ZB__PRESENT. */
+enum zb__seen zb__s3_seen(zb__remote *store, const char *key, zb__version *version);
+
+/* The object was put in this version, or erased (NULL): the holder of its lock has seen it. */
+void zb__s3_replaced(zb__remote *store, const char *key, const zb__version *version);
+
+#endif

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A put is one request, which the service carries out as a whole or not at all. One with a condition
+ * carries a random id: where the reply to it was lost, its own second try finds the condition broken,
+ * and the object's id tells whether that was done by the first try or by another program.
+ */
+#include "s3_write.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/latch.h"
+#include "fetch.h"
+#include "io.h"
+#include "options.h"
+#include "remote.h"
+#include "s3.h"
+#include "s3_lock.h"
+
+/* The most that S3 takes in one request. */
+#define MOST_BYTES ((uint64_t)5 << 30)
+#define MOST_REPLY 65536
+#define ID_BYTES 16
+#define MOST_HEADERS 4
+#define ERASED_AT_ONCE 32
+#define MOST_DEPTH 256
+
+static enum zb_code make_id(char id[2 * ID_BYTES + 1], zb_error *err) {
+    unsigned char bytes[ID_BYTES];
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+        return zb_fail(err, ZB_EIO, "the system gives no random bytes");
+    for (size_t i = 0; i < ID_BYTES; i++)
+        snprintf(id + 2 * i, 3, "%02x", bytes[i]);
+    return ZB_OK;
+}
+
+/* ---- Puts ---- */
+
+/* An object on its way. */
+typedef struct sending {
+    zb__remote *store;
+    const char *key;
+    const void *data;
+    size_t size;
+    enum zb__seen seen;
+    zb__version version; /* in: the one to replace, with ZB__PRESENT; out: the new one */
+} sending;
+
+/* After a put whose condition did not hold: was it our own first try that has changed the object? */
+static bool was_ours(const sending *s, const char *id, zb__version *version) {
+    zb__request head = {.store = s->store, .method = ZB__HEAD, .key = s->key, .most = MOST_REPLY};
+    const bool is = !zb__request_wait(&head, NULL) && strcmp(head.reply.write_id, id) == 0;
+    free(head.buffer);
+    if (is)
+        *version = head.reply.version;
+    return is;
+}
+
+static enum zb_code send(sending *s, zb_error *err) {
+    char id[2 * ID_BYTES + 1], mark[64], condition[sizeof s->version.etag + 16];
+    const char *headers[MOST_HEADERS + 1] = {"Content-Type: application/octet-stream", "Expect:"};
+    enum zb_code code = make_id(id, err);
+    if (code)
+        return code;
+    if (s->seen == ZB__PRESENT && !zb__version_is_strong(&s->version))
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "%s/%s: the service gives no strong ETag, so that the object cannot be "
+                       "replaced safely",
+                       s->store->base.label, s->key);
+    if (s->seen != ZB__UNSEEN) {
+        snprintf(mark, sizeof mark, "x-amz-meta-zb-write: %s", id);
+        if (s->seen == ZB__ABSENT)
+            snprintf(condition, sizeof condition, "If-None-Match: *");
+        else
+            snprintf(condition, sizeof condition, "If-Match: %s", s->version.etag);
+        headers[2] = mark;
+        headers[3] = condition;
+    }
+    zb__request request = {.store = s->store,
+                           .method = ZB__PUT,
+                           .key = s->key,
+                           .headers = headers,
+                           .body = s->data,
+                           .body_size = s->size,
+                           .most = MOST_REPLY};
+    code = zb__request_wait(&request, err);
+    free(request.buffer);
+    s->version = request.reply.version;
+    const bool is_refused = s->seen != ZB__UNSEEN && (code == ZB_ECONFLICT || code == ZB_ENOTFOUND);
+    if (!is_refused || (request.tries > 1 && was_ours(s, id, &s->version)))
+        return is_refused ? ZB_OK : code;
+    return zb_fail(err, ZB_ECONFLICT, "%s/%s: another program has changed the object meanwhile",
+                   s->store->base.label, s->key);
+}
+
+/* The content in one piece; *owned is to be freed. */
+static enum zb_code join(const zb_put *put, sending *s, char **owned, zb_error *err) {
+    uint64_t size = 0;
+    *owned = NULL;
+    for (size_t i = 0; i < put->count; i++) {
+        if (put->parts[i].size > MOST_BYTES - size)
+            return zb_fail(
+                err, ZB_ELIMIT,
+                "%s/%s: an object in S3 is put with at most 5 GiB: choose smaller chunks "
+                "or shards",
+                s->store->base.label, put->key);
+        size += put->parts[i].size;
+    }
+    s->size = (size_t)size;
+    s->data = put->count == 1 ? put->parts[0].data : "";
+    if (put->count <= 1)
+        return ZB_OK;
+    char *at = *owned = malloc(s->size ? s->size : 1);
+    if (!at)
+        return zb_fail(err, ZB_ENOMEM, "no memory for an object");
+    for (size_t i = 0; i < put->count; i++) {
+        if (put->parts[i].size)
+            memcpy(at, put->parts[i].data, put->parts[i].size);
+        at += put->parts[i].size;
+    }
+    s->data = *owned;
+    return ZB_OK;
+}
+
+enum zb_code zb__s3_put(zb_store *store, const zb_put *put, zb_error *err) {
+    sending s = {.store = (zb__remote *)store, .key = put->key};
+    char *owned;
+    enum zb_code code = join(put, &s, &owned, err);
+    if (!code)
+        code = zb_put_check(put, err);
+    if (!code) {
+        s.seen = zb__s3_seen(s.store, put->key, &s.version);
+        code = send(&s, err);
+    }
+    if (!code)
+        zb__s3_replaced(s.store, put->key, &s.version);
+    free(owned);
+    return code;
+}
+
+/* ---- Conditions ---- */
+
+static bool is_kept_to(zb__remote *store, const char *key, zb_error *err, enum zb_code *code) {
+    sending s = {.store = store, .key = key, .data = "1", .size = 1, .seen = ZB__ABSENT};
+    *code = send(&s, err);
+    if (*code)
+        return false;
+    s.seen = ZB__ABSENT;
+    const bool keeps_absence = send(&s, NULL) == ZB_ECONFLICT;
+    s.seen = ZB__PRESENT;
+    snprintf(s.version.etag, sizeof s.version.etag, "\"00000000000000000000000000000000\"");
+    return keeps_absence && send(&s, NULL) == ZB_ECONFLICT;
+}
+
+enum zb_code zb__s3_check_conditions(zb__remote *store, zb_error *err) {
+    zb__s3 *s3 = store->state;
+    char id[2 * ID_BYTES + 1], key[sizeof id + 32];
+    int known = s3->endpoint.base ? atomic_load(&s3->conditions) : ZB__YES;
+    enum zb_code code = ZB_OK;
+    if (known == ZB__UNSAID) {
+        code = make_id(id, err);
+        if (code)
+            return code;
+        snprintf(key, sizeof key, "zarrbridge-test-%s", id);
+        known = is_kept_to(store, key, err, &code) ? ZB__YES : ZB__NO;
+        (void)zb__s3_erase(&store->base, key, NULL);
+        if (code)
+            return code;
+        atomic_store(&s3->conditions, known);
+    }
+    return known == ZB__YES
+               ? ZB_OK
+               : zb_fail(err, ZB_EUNSUPPORTED,
+                         "%s: the service takes no notice of If-Match and If-None-Match, so that "
+                         "programs could undo each other's changes",
+                         store->base.label);
+}
+
+/* ---- Erasing ---- */
+
+static void erased(zb__request *request) {
+    zb__latch_count_down(request->context);
+}
+
+/* At most ERASED_AT_ONCE keys. */
+static enum zb_code erase_keys(zb__remote *store, char *const *keys, size_t count, zb_error *err) {
+    zb__request requests[ERASED_AT_ONCE];
+    zb__latch done;
+    zb__latch_begin(&done, count);
+    for (size_t i = 0; i < count; i++)
+        requests[i] = (zb__request){.store = store,
+                                    .method = ZB__DELETE,
+                                    .key = keys[i],
+                                    .most = MOST_REPLY,
+                                    .group = &done,
+                                    .done = erased,
+                                    .context = &done,
+                                    .next = i + 1 < count ? &requests[i + 1] : NULL};
+    enum zb_code code = store->protocol->prepare(store, err);
+    if (!code)
+        code = zb__io_submit(requests, err);
+    if (!code)
+        zb__latch_wait(&done);
+    zb__latch_end(&done);
+    if (code)
+        return code; /* none was begun */
+    for (size_t i = 0; i < count; i++) {
+        free(requests[i].buffer);
+        if (!requests[i].code || requests[i].code == ZB_ENOTFOUND) {
+            zb__s3_replaced(store, keys[i], NULL);
+        } else if (!code) {
+            code = requests[i].code;
+            if (err)
+                *err = requests[i].error;
+        }
+    }
+    return code;
+}
+
+enum zb_code zb__s3_erase(zb_store *store, const char *key, zb_error *err) {
+    char *name = strdup(key);
+    if (!name)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a key");
+    enum zb_code code = erase_keys((zb__remote *)store, &name, 1, err);
+    free(name);
+    return code;
+}
+
+/* Names of a prefix: keys, and prefixes below it. */
+typedef struct names {
+    const char *prefix;
+    char **keys, **prefixes;
+    size_t key_count, prefix_count;
+    bool is_short; /* of memory */
+} names;
+
+static bool append(char ***list, size_t *count, const char *prefix, const char *name) {
+    char *path, **longer = realloc(*list, (*count + 1) * sizeof *longer);
+    if (!longer)
+        return false;
+    *list = longer;
+    if (asprintf(&path, "%s%s%s", prefix, *prefix ? "/" : "", name) < 0)
+        return false;
+    longer[(*count)++] = path;
+    return true;
+}
+
+static int take(void *context, const zb_list_entry *entry) {
+    names *n = context;
+    n->is_short = entry->is_prefix ? !append(&n->prefixes, &n->prefix_count, n->prefix, entry->name)
+                                   : !append(&n->keys, &n->key_count, n->prefix, entry->name);
+    return n->is_short;
+}
+
+static void free_names(names *n) {
+    for (size_t i = 0; i < n->key_count; i++)
+        free(n->keys[i]);
+    for (size_t i = 0; i < n->prefix_count; i++)
+        free(n->prefixes[i]);
+    free(n->keys);
+    free(n->prefixes);
+}
+
+static enum zb_code erase_tree(zb__remote *store, const char *prefix, unsigned depth,
+                               zb_error *err) {
+    names n = {.prefix = prefix};
+    enum zb_code code = depth < MOST_DEPTH ? zb__s3_list(store, prefix, take, &n, err)
+                                           : zb_fail(err, ZB_ELIMIT, "%s/%s: too many levels",
+                                                     store->base.label, prefix);
+    if (!code && n.is_short)
+        code = zb_fail(err, ZB_ENOMEM, "no memory for names");
+    for (size_t i = 0, count; i < n.key_count && !code; i += count) {
+        count = n.key_count - i < ERASED_AT_ONCE ? n.key_count - i : ERASED_AT_ONCE;
+        code = erase_keys(store, n.keys + i, count, err);
+    }
+    for (size_t i = 0; i < n.prefix_count && !code; i++)
+        code = erase_tree(store, n.prefixes[i], depth + 1, err);
+    free_names(&n);
+    return code;
+}
+
+/* The document goes first: what is left after a kill is no node. */
+enum zb_code zb__s3_erase_below(zb_store *store, const char *prefix, zb_error *err) {
+    char *document;
+    if (asprintf(&document, "%s%szarr.json", prefix, *prefix ? "/" : "") < 0)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a key");
+    enum zb_code code = zb__s3_erase(store, document, err);
+    free(document);
+    return code ? code : erase_tree((zb__remote *)store, prefix, 0, err);
+}

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""Writing to S3: whole objects, conditions, lost replies, and programs that write one shard."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import zarr
+
+from conftest import make_store, run
+from remote_store import RemoteStore, Writer, ZarrbridgeError
+from simserver import SimServer
+from sims3 import S3
+
+NAME = "s3://bucket/a b/x.zarr"
+
+
+@pytest.fixture
+def serve(tmp_path, monkeypatch):
+    """A function that starts a server with an empty bucket, for this process and its children."""
+    running = []
+    for name in list(os.environ):
+        if name.startswith("AWS_"):
+            monkeypatch.delenv(name)
+
+    def start(**options):
+        (tmp_path / "served/bucket").mkdir(parents=True)
+        server = SimServer(tmp_path / "served", answer=S3({"AKID": "secret"}, **options))
+        server.start()
+        running.append(server)
+        for name, value in {"HOME": tmp_path, "AWS_ENDPOINT_URL": server.url, "AWS_ACCESS_KEY_ID": "AKID",
+                            "AWS_SECRET_ACCESS_KEY": "secret"}.items():
+            monkeypatch.setenv(name, str(value))
+        server.bucket = tmp_path / "served/bucket"
+        return server
+
+    yield start
+    for server in running:
+        server.stop()
+
+
+def changes(server):
+    return [r for r in server.take_log() if r.method in ("PUT", "DELETE")]
+
+
+def array(server, path="a"):
+    return zarr.open_array(server.bucket / "a b/x.zarr" / path, mode="r")
+
+
+def create(**options):
+    with RemoteStore(NAME) as store:
+        store.create_group("")
+        store.create_array("a", (8, 8), (2, 8), "<i4", **options)
+
+
+def write(row, value, rows=1, **options):
+    with RemoteStore(NAME) as store, Writer(store, "a") as writer:
+        writer.write((row, 0), (1, 1), np.full((rows, 8), value, "<i4"), **options)
+        writer.flush()
+
+
+def test_the_program_copies_a_store(serve, tmp_path):
+    server = serve()
+    make_store(tmp_path / "local.zarr")
+    status, _, words = run("copy", tmp_path / "local.zarr", "s3://bucket/x.zarr")
+    assert status == 0, words
+    for name in ("plain", "sharded", "below/deep"):
+        np.testing.assert_array_equal(zarr.open_array(server.bucket / "x.zarr" / name, mode="r")[...],
+                                      zarr.open_array(tmp_path / "local.zarr" / name, mode="r")[...])
+    status, lines, words = run("verify", "s3://bucket/x.zarr")
+    assert status == 0, (lines, words)
+
+
+def test_nothing_but_the_store_is_left(serve):
+    server = serve()
+    create()
+    write(0, 7, rows=2)
+    names = sorted(str(p.relative_to(server.bucket)) for p in server.bucket.rglob("*") if p.is_file())
+    assert names == ["a b/x.zarr/a/c/0/0", "a b/x.zarr/a/zarr.json", "a b/x.zarr/zarr.json"]
+
+
+def test_a_part_of_a_shard_is_put_under_the_condition_that_it_is_the_one_read(serve):
+    server = serve()
+    create(shards=(8, 8))
+    write(0, 1)
+    first = [r for r in changes(server) if "/c/" in r.path]
+    write(5, 2)
+    second = [r for r in changes(server) if "/c/" in r.path]
+    assert [r.headers.get("if-none-match") for r in first] == ["*"]
+    assert len(second) == 1 and second[0].headers["if-match"]
+    assert array(server)[:, 0].tolist() == [1, 0, 0, 0, 0, 2, 0, 0]
+
+
+def test_a_document_that_another_has_made_is_not_replaced(serve):
+    server = serve()
+    create()
+    with RemoteStore(NAME) as store:
+        with pytest.raises(ZarrbridgeError):
+            store.create_array("a", (8, 8), (2, 8), "<i4")
+        store.delete("a")
+    assert sorted(p.name for p in server.bucket.rglob("*")) == ["a b", "x.zarr", "zarr.json"]
+
+
+@pytest.mark.parametrize("fault", [dict(kind="status", code=503), dict(kind="cut", after=0),
+                                   dict(kind="reset")])
+def test_a_lost_reply_is_settled(serve, fault):
+    """The first try of the put was carried out, except with a reset; its reply is lost."""
+    server = serve()
+    create(shards=(8, 8))
+    write(0, 1)
+    server.take_log()
+    server.fault("/bucket/a b/x.zarr/a/c", method="PUT", times=1, **fault)
+    write(5, 2)
+    assert len([r for r in changes(server) if "/c/" in r.path]) >= 2 - (fault["kind"] == "cut")
+    assert array(server)[:, 0].tolist() == [1, 0, 0, 0, 0, 2, 0, 0]
+
+
+def test_a_put_that_fails_is_an_error_and_leaves_the_old_object(serve, monkeypatch):
+    server = serve()
+    create(shards=(8, 8))
+    write(0, 1)
+    server.fault("/bucket/a b/x.zarr/a/c", "status", method="PUT", code=403)
+    before = (server.bucket / "a b/x.zarr/a/c/0/0").read_bytes()
+    server.answer.change = lambda *_: server.answer.error(403, "AccessDenied")
+    with pytest.raises(ZarrbridgeError, match="403"):
+        write(5, 2)
+    assert (server.bucket / "a b/x.zarr/a/c/0/0").read_bytes() == before
+
+
+def test_a_service_without_conditions_is_not_trusted(serve):
+    server = serve(conditions=False)
+    with pytest.raises(ZarrbridgeError, match="takes no notice of If-Match"):
+        create()
+    assert [p for p in server.bucket.rglob("*") if p.is_file()] == []
+
+
+WRITER = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from test_s3_writing import write
+for value in range(1, 6):
+    write(int(sys.argv[2]), value * 10 + int(sys.argv[2]))
+"""
+
+
+def test_programs_that_write_one_shard_lose_nothing(serve):
+    server = serve()
+    create(shards=(8, 8))
+    here = os.path.dirname(os.path.abspath(__file__))
+    writers = [subprocess.Popen([sys.executable, "-c", WRITER, here, str(row)]) for row in (0, 1, 4, 7)]
+    assert [w.wait(timeout=300) for w in writers] == [0, 0, 0, 0]
+    assert array(server)[:, 0].tolist() == [50, 51, 0, 0, 54, 0, 0, 57]
+    assert any(r.status == 412 for r in server.take_log())
