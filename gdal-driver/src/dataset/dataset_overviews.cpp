@@ -200,7 +200,7 @@ static std::string why_not(const Layout &layout, bool is_slice, bool all_bands) 
     if (layout.axes.y < 0)
         return "it has no rows and columns";
     if (is_slice)
-        return "this is one slice; open the whole array";
+        return "this is a slice; open the whole array";
     return all_bands ? "" : "overviews are made of all bands together";
 }
 
