@@ -167,6 +167,8 @@ CPLErr Zarr3Dataset::remove_levels() {
     enum zb_code code = forget_levels(&err);
     if (code == ZB_OK)
         code = zarr3::remove_levels(hierarchy_.store.get(), pyramid, made, &err);
+    if (code == ZB_OK)
+        code = remove_lost_levels(hierarchy_.store.get(), array_.path(), pyramid, &err);
     zb_error again;
     const enum zb_code reopened = forget_levels(&again);
     if (code == ZB_OK && reopened == ZB_OK)

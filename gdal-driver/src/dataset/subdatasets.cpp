@@ -16,6 +16,7 @@
 #include "array/attributes.h"
 #include "array/dimension_names.h"
 #include "array/types.h"
+#include "dataset/levels.h"
 #include "raster/layout.h"
 #include "store/location.h"
 
@@ -39,8 +40,15 @@ class Walk {
         if (code != ZB_OK)
             return code;
         note_coarse_levels(group);
-        for (const zb_child &child : children)
-            take(group, child, depth);
+        for (const zb_child &child : children) {
+            if (is_lost_level(group, children, child))
+                listing_->unreadable.emplace_back(
+                    join_path(zb_node_path(group), child.name),
+                    "a level that is on no list, as a killed run of gdaladdo leaves it; gdaladdo "
+                    "-clean removes it");
+            else
+                take(group, child, depth);
+        }
         return ZB_OK;
     }
 
@@ -79,6 +87,15 @@ class Walk {
                 finer.push_back(path);
             }
         }
+    }
+
+    /* It is no raster of its own. */
+    bool is_lost_level(const zb_node *group, const Children &siblings,
+                       const zb_child &child) const {
+        const std::string raster = raster_of_level(siblings, child);
+        const std::string path = join_path(zb_node_path(group), child.name);
+        return !raster.empty() && coarse_.count(path) == 0 &&
+               coarse_.count(join_path(path, raster)) == 0;
     }
 
     /* The finer levels' places for an array of a coarser level; none for others. */
