@@ -75,17 +75,21 @@ static void malformed_names_are_refused(void **) {
 
 /* A name that is put together leads back to its parts. */
 static void names_come_back(void **) {
-    const std::vector<std::vector<uint64_t>> slices = {{}, {7}, {3, 0}};
+    const std::vector<IndexRanges> slices = {{}, {7}, {3, 0}, {{2, 9}, 1}};
     for (const char *node : {"a", "a/b", "t:3", "a:b"}) {
-        for (const std::vector<uint64_t> &slice : slices) {
+        for (const IndexRanges &slice : slices) {
             Location location;
             const std::string name = subdataset_name("/d/x y.zarr", node, slice);
             assert_true(parse_location(name.c_str(), &location));
             check_text(location.directory, "/d/x y.zarr");
             check_text(location.node, node);
             assert_int_equal(location.tail.size(), slice.size());
-            for (size_t i = 0; i < slice.size(); i++)
-                check_text(location.tail[i], std::to_string(slice[i]).c_str());
+            for (size_t i = 0; i < slice.size(); i++) {
+                IndexRange range(99);
+                assert_true(parse_range(location.tail[i], &range));
+                assert_int_equal(range.first, slice[i].first);
+                assert_int_equal(range.last, slice[i].last);
+            }
         }
     }
     check_text(slice_name("t", {1}, true), "t/:1");
@@ -99,6 +103,15 @@ static void indices_are_plain_numbers(void **) {
     assert_true(index == 9999999999999999999u);
     for (const char *text : {"", "-1", "+1", " 1", "1 ", "0x1", "1e3", "10000000000000000000"})
         assert_false(parse_index(text, &index));
+}
+
+static void ranges_have_two_indices(void **) {
+    IndexRange range(5);
+    assert_true(parse_range("3-3", &range) && range.first == 3 && range.last == 3);
+    assert_true(parse_range("0-9999999999999999999", &range) && range.first == 0);
+    for (const char *text :
+         {"", "-", "3-", "-3", "3-2", "3--4", "3-+4", "3- 4", "1-2-3", "0-10000000000000000000"})
+        assert_false(parse_range(text, &range));
 }
 
 static void quotes_are_found(void **) {
@@ -298,12 +311,12 @@ static void other_times_have_no_date(void **) {
 
 int main() {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_taken_apart),     cmocka_unit_test(malformed_names_are_refused),
-        cmocka_unit_test(names_come_back),           cmocka_unit_test(indices_are_plain_numbers),
-        cmocka_unit_test(quotes_are_found),          cmocka_unit_test(options_have_defaults),
-        cmocka_unit_test(options_are_taken),         cmocka_unit_test(codecs_are_written),
-        cmocka_unit_test(wrong_options_are_refused), cmocka_unit_test(times_become_dates),
-        cmocka_unit_test(other_times_have_no_date),
+        cmocka_unit_test(names_are_taken_apart),   cmocka_unit_test(malformed_names_are_refused),
+        cmocka_unit_test(names_come_back),         cmocka_unit_test(indices_are_plain_numbers),
+        cmocka_unit_test(ranges_have_two_indices), cmocka_unit_test(quotes_are_found),
+        cmocka_unit_test(options_have_defaults),   cmocka_unit_test(options_are_taken),
+        cmocka_unit_test(codecs_are_written),      cmocka_unit_test(wrong_options_are_refused),
+        cmocka_unit_test(times_become_dates),      cmocka_unit_test(other_times_have_no_date),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

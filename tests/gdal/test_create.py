@@ -262,13 +262,10 @@ def test_unknown_options_are_gdals_warning(tmp_path):
     assert not errors.failures and "TILED" in errors.seen[0][1]
 
 
-@pytest.mark.parametrize("bands,type,word", [
-    (1, gdal.GDT_CInt16, "CInt16"), (1, gdal.GDT_CInt32, "CFloat32"),
-    (0, gdal.GDT_Byte, "0 bands")])
-def test_what_has_no_zarr_form(tmp_path, bands, type, word):
+def test_no_bands(tmp_path):
     with Errors() as errors:
-        assert create(tmp_path / "r.zarr", bands, type) is None
-    assert len(errors.failures) == 1 and word in errors.failures[0]
+        assert create(tmp_path / "r.zarr", 0, gdal.GDT_Byte) is None
+    assert len(errors.failures) == 1 and "0 bands" in errors.failures[0]
     assert os.listdir(tmp_path) == []
 
 

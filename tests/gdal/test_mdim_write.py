@@ -103,12 +103,22 @@ def test_structs(path):
     assert "the field s is text" in errors.failures[0]
 
 
-def test_types_without_a_zarr_form(path):
-    _, group = new_mdim(path)
+def test_complex_integers(path):
+    dataset, group = new_mdim(path)
+    dimension = group.CreateDimension("n", None, None, 3)
+    array = group.CreateMDArray("a", [dimension], gdal.ExtendedDataType.Create(gdal.GDT_CInt16))
+    values = np.array([[1, -2], [32767, -32768], [-7, 0]], "i2")
     with Errors() as errors:
-        kind = gdal.ExtendedDataType.Create(gdal.GDT_CInt16)
-        assert group.CreateMDArray("a", [], kind) is None
-    assert "CFloat32 has" in errors.failures[0]
+        assert array.SetNoDataValueRaw(np.array([-7, 3], "i2").tobytes()) != gdal.CE_None
+    assert "no nodata value" in errors.failures[0]
+    assert array.SetNoDataValueRaw(np.array([-7, 0], "i2").tobytes()) == gdal.CE_None
+    array.Write(values.tobytes())
+    array = group = dimension = dataset = None
+    _, group = opened_mdim(path)
+    array = group.OpenMDArray("a")
+    assert array.GetDataType().GetNumericDataType() == gdal.GDT_CInt16
+    assert bytes(array.Read()) == values.tobytes()
+    assert array.GetNoDataValueAsRaw() == np.array([-7, 0], "i2").tobytes()
 
 
 def test_options(path):

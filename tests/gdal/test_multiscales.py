@@ -233,3 +233,91 @@ def test_gdalinfo_and_translate_use_them(store, tmp_path):
     out = str(tmp_path / "small.tif")
     run("gdal_translate", "-q", "-outsize", "25%", "25%", path, out)
     assert (gdal.Open(out).ReadAsArray() == LEVELS[2]).all()
+
+
+def ndpyramid(root, order, method="pyramid_coarsen", **more):
+    """As the program writes it: a group for each level, each with coordinates of its own."""
+    for place, level in enumerate(order):
+        group = root.create_group(str(place))
+        rows, columns = LEVELS[level].shape
+        put(group, "t", LEVELS[level], dims=("y", "x"), chunks=(16, 16))
+        put(group, "x", (np.arange(columns) + 0.5) * 2.0**level, dims=("x",))
+        put(group, "y", (np.arange(rows) + 0.5) * -(2.0**level), dims=("y",))
+    root.update_attributes({"multiscales": [{
+        "datasets": [{"path": str(i), "pixels_per_tile": 16} for i in range(len(order))],
+        "type": "reduce", "metadata": {"method": method, "version": "0.4", "args": [], **more}}]})
+
+
+@pytest.mark.parametrize("order,more", [
+    ([0, 1, 2], dict(kwargs={"factors": [1, 2, 4], "dims": ["y", "x"]})),
+    ([2, 1, 0], dict(kwargs={"factors": [4, 2, 1], "dims": ["y", "x"]})),
+    ([1, 0, 2], dict(kwargs={"factors": [2, 1, 4]}, method="mine")),
+    ([2, 1, 0], dict(kwargs={"levels": 3}, method="pyramid_reproject"))], ids=str)
+def test_ndpyramid(store, order, more):
+    path, root = store
+    ndpyramid(root, order, **more)
+    dataset = opened(path)
+    check(dataset)
+    assert dataset.GetGeoTransform() == (0, 1, 0, 0, 0, -1)
+    coarse = opened(sub(path, "%d/t" % order.index(2)))
+    assert coarse.GetGeoTransform() == (0, 4, 0, 0, 0, -4)
+    assert coarse.GetRasterBand(1).GetOverviewCount() == 0
+
+
+def test_lists_like_that_of_ndpyramid_mean_nothing(store):
+    path, root = store
+    ndpyramid(root, [0, 1, 2], "mine", kwargs={"levels": 3})
+    assert len(opened(path).GetSubDatasets()) == 3
+
+
+EOPF = {"stac_discovery": {"properties": {"proj:epsg": 32632}},
+        "other_metadata": {"horizontal_CRS_code": "EPSG:32633"}}
+
+
+def eopf(root, attributes):
+    """A product of Sentinel-2: bands at the resolutions that they have."""
+    root.update_attributes(attributes)
+    above = root.create_group("measurements").create_group("reflectance")
+    for name, level, bands in (("r10m", 0, ["b02"]), ("r20m", 1, ["b02", "b05"]),
+                               ("r60m", 2, ["b01", "b02", "b05"])):
+        group, size = above.create_group(name), 10.0 * 2**level
+        for band in bands:
+            put(group, band, LEVELS[level], dims=("y", "x"), chunks=(16, 16))
+        put(group, "x", 500000 + (np.arange(LEVELS[level].shape[1]) + 0.5) * size, dims=("x",))
+        put(group, "y", 9000 - (np.arange(LEVELS[level].shape[0]) + 0.5) * size, dims=("y",))
+    cams = root.create_group("conditions")
+    put(cams, "aod", np.ones((4, 4)), dims=("latitude", "longitude"))
+
+
+def test_eopf(store):
+    path, root = store
+    eopf(root, EOPF)
+    above = "measurements/reflectance/"
+    listed = [name for name, _ in opened(path).GetSubDatasets()]
+    assert sorted(listed) == sorted([sub(path, above + "r10m/b02"), sub(path, above + "r20m/b05"),
+                                     sub(path, above + "r60m/b01"), sub(path, "conditions/aod")])
+    dataset = opened(sub(path, above + "r10m/b02"))
+    check(dataset)
+    assert dataset.GetSpatialRef().GetAuthorityCode(None) == "32633"
+    assert dataset.GetGeoTransform() == (500000, 10, 0, 9000, 0, -10)
+    assert opened(sub(path, above + "r20m/b05")).GetRasterBand(1).GetOverviewCount() == 1
+    assert opened(sub(path, above + "r60m/b01")).GetRasterBand(1).GetOverviewCount() == 0
+    assert opened(sub(path, "conditions/aod")).GetSpatialRef() is None
+
+
+@pytest.mark.parametrize("said,code", [
+    ({"stac_discovery": {"properties": {"proj:epsg": 32632}}}, "32632"),
+    ({"stac_discovery": {"properties": {"proj:code": "EPSG:32631", "proj:epsg": 32632}}}, "32631"),
+    ({"stac_discovery": {"properties": {"proj:code": "/etc/passwd"}}}, None),
+    ({"other_metadata": EOPF["other_metadata"]}, None)], ids=str)
+def test_other_words_for_eopfs_crs(store, said, code):
+    path, root = store
+    eopf(root, said)
+    srs = opened(sub(path, "measurements/reflectance/r10m/b02")).GetSpatialRef()
+    assert (srs and srs.GetAuthorityCode(None)) == code
+
+
+def test_groups_of_resolutions_elsewhere_are_no_levels(store):
+    path, root = store
+    eopf(root, {})
+    assert len(opened(path).GetSubDatasets()) == 7

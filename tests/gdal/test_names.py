@@ -99,6 +99,93 @@ def test_indices_that_do_not_fit(store):
     assert opened(sub(path, "t", 1, 2)).RasterCount == 1
 
 
+def test_ranges_that_do_not_fit(store):
+    path, root = store
+    put(root, "t", CUBE)
+    for name, words in {
+            "t:0-3": ("index 3", "extent is 3"), "t:2-1": ("index 2-1", "FIRST-LAST"),
+            "t:-2-1": ("index -2-1", "from 0"), "t:0--1": ("index 0--1", "from 0"),
+            "t:0-99999999999999999999": ("index 0-9999",), "t:0-1:0": ("2 indices",),
+            "t:0-1-2": ("/t:0-1-2",), "t:1-": ("/t:1-",)}.items():
+        message = failure(sub(path, name))
+        for word in words:
+            assert word in message, (name, message)
+
+
+def test_a_node_called_like_a_range(store):
+    path, root = store
+    put(root, "t", CUBE)
+    put(root, "t:0-1", PLANE)
+    assert "/t:0-1/" in failure(sub(path, "t:0-1"))
+    assert (opened('ZARR3:"%s":/t:0-1/' % path).ReadAsArray() == PLANE).all()
+    assert (opened('ZARR3:"%s":/t/:0-1' % path).ReadAsArray() == CUBE[:2]).all()
+
+
+@pytest.mark.parametrize("chunks", [(1, 4, 4), (4, 5, 7), (3, 2, 3)], ids=str)
+def test_ranges_are_bands(store, chunks):
+    path, root = store
+    data = np.arange(11 * 5 * 7, dtype="int16").reshape(11, 5, 7)
+    put(root, "t", data, dims=("time", "y", "x"), chunks=chunks)
+    put(root, "time", np.arange(11) * 10, dims=("time",))
+    for first, last in ((0, 10), (2, 2), (3, 9), (5, 6)):
+        name = '%s-%d' % (sub(path, "t", first), last)
+        dataset = opened(name)
+        assert dataset.RasterCount == last - first + 1
+        assert (dataset.ReadAsArray().reshape(-1, 5, 7) == data[first:last + 1]).all()
+        for band in range(dataset.RasterCount, 0, -1):  # by blocks, which bands share
+            assert (opened(name).GetRasterBand(band).ReadAsArray(1, 2, 4, 3)
+                    == data[first + band - 1, 2:5, 1:5]).all()
+        assert (dataset.GetRasterBand(1).GetMetadataItem("DIM_time_INDEX") == str(first))
+        assert dataset.GetRasterBand(dataset.RasterCount).GetDescription() == "time=%d" % (
+            last * 10)
+
+
+def test_ranges_open_what_has_too_many_bands(store):
+    path, root = store
+    array = root.create_array("t", shape=(70000, 2, 3), chunks=(70000, 2, 3), dtype="int32",
+                              dimension_names=("time", "y", "x"))
+    array[...] = np.arange(70000 * 6).reshape(70000, 2, 3)
+    assert "i-j" in failure(sub(path, "t"))
+    assert "65537 bands" in failure(sub(path, "t:0-65536"))
+    dataset = opened(sub(path, "t:69000-69999"))
+    assert dataset.RasterCount == 1000
+    assert (dataset.ReadAsArray() == array[69000:]).all()
+    assert dataset.GetRasterBand(1000).GetMetadataItem("DIM_time_INDEX") == "69999"
+
+
+def test_ranges_of_two_dimensions_are_written(store):
+    path, root = store
+    data = np.arange(4 * 5 * 6 * 7, dtype="int32").reshape(4, 5, 6, 7)
+    put(root, "t", data, dims=("time", "level", "y", "x"), chunks=(2, 3, 4, 5))
+    dataset = gdal.OpenEx(sub(path, "t:1-2:2-4"), gdal.OF_UPDATE)
+    assert dataset.RasterCount == 6
+    assert (dataset.ReadAsArray() == data[1:3, 2:5].reshape(6, 6, 7)).all()
+    dataset.GetRasterBand(4).WriteArray(np.full((2, 3), -9), 1, 1)
+    with Errors() as errors:
+        assert dataset.GetRasterBand(1).SetScale(2) != gdal.CE_None
+    assert "this is a slice" in errors.failures[0]
+    dataset = None
+    data[2, 2, 1:3, 1:4] = -9
+    assert (root["t"][...] == data).all()
+
+
+def test_side_properties_of_a_range_are_those_of_its_bands(store):
+    path, root = store
+    put(root, "t", CUBE)
+    dataset = gdal.OpenEx(sub(path, "t"), gdal.OF_UPDATE)
+    for band in (1, 2, 3):
+        dataset.GetRasterBand(band).SetStatistics(band, band + 1, 0, 0)
+        dataset.GetRasterBand(band).SetCategoryNames(["c%d" % band])
+    dataset = None
+    dataset = gdal.OpenEx(sub(path, "t:1-2"), gdal.OF_UPDATE)
+    assert [dataset.GetRasterBand(i).GetCategoryNames() for i in (1, 2)] == [["c2"], ["c3"]]
+    dataset.GetRasterBand(2).WriteArray(PLANE)
+    dataset = None
+    dataset = opened(sub(path, "t"))
+    assert [dataset.GetRasterBand(i).GetMetadataItem("STATISTICS_MINIMUM")
+            for i in (1, 2, 3)] == ["1", None, None]
+
+
 def test_writing_goes_by_the_same_names(store):
     path, root = store
     put(root, "t", CUBE)

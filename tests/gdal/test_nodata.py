@@ -62,7 +62,17 @@ MATRIX = [
     ("float64", float("inf"), {}, float("inf")),
     ("int16", 0, {"_FillValue": encoded(-5.0)}, -5),
     ("bool", True, {}, None),
-    ("complex64", 1, {}, None),
+    ("complex64", 0, {}, None),
+    ("complex64", 1, {}, 1),
+    ("complex64", 1 + 2j, {}, None),
+    ("complex64", complex("nan+nanj"), {}, float("nan")),
+    ("complex64", 1, {"zarrbridge:fill_value_is_nodata": False}, None),
+    ("complex64", 0, {"_FillValue": [encoded(-9999.0), encoded(0.0)]}, -9999),
+    ("complex64", 5, {"_FillValue": [encoded(-9999.0), encoded(1.0)]}, None),
+    ("complex128", 0, {"_FillValue": [-9999, 0]}, -9999),
+    ("complex128", 0, {"_FillValue": -9999.5}, -9999.5),
+    ("complex128", 0, {"_FillValue": [1, 0, 0], "missing_value": -1}, -1),
+    ("complex128", 0, {"_FillValue": ["x", 0], "missing_value": ["NaN", 0]}, float("nan")),
 ]
 
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The core changes one attribute at a time and rewrites the document for each. So an attribute that
- * has the value already is left alone: closing a dataset without changes touches nothing.
+ * An attribute that has the value already is left alone: closing a dataset without changes touches
+ * nothing. All others change in one change of the document, for some mean something together only: a
+ * list of levels whose convention a killed process could not declare any more would be no list.
  */
 #include "array/attribute_changes.h"
 
@@ -46,18 +47,21 @@ static bool is_same(const zb_json *present, const std::string &value) {
 enum zb_code AttributeChanges::apply(NodePtr *node, zb_error *err) const {
     const NodePtr before = *node; /* the owner of what `present` points to */
     const auto present = members_of(zb_node_attributes(before.get()));
+    std::vector<zb_attribute_edit> edits;
     for (const auto &[name, value] : changes_) {
         const auto found = present.find(name);
-        if (is_same(found == present.end() ? nullptr : found->second, value))
-            continue;
-        zb_node *changed = nullptr;
-        const enum zb_code code = zb_node_set_attribute(
-            node->get(), name.c_str(), value.empty() ? nullptr : value.c_str(), &changed, err);
-        if (code != ZB_OK)
-            return code;
-        *node = adopt_node(changed);
+        if (!is_same(found == present.end() ? nullptr : found->second, value))
+            edits.push_back(
+                {name.c_str(), value.empty() ? nullptr : value.c_str(), false, nullptr});
     }
-    return ZB_OK;
+    if (edits.empty())
+        return ZB_OK;
+    zb_node *changed = nullptr;
+    const enum zb_code code =
+        zb_node_set_attributes(node->get(), edits.data(), edits.size(), &changed, err);
+    if (code == ZB_OK)
+        *node = adopt_node(changed);
+    return code;
 }
 
 } // namespace zarr3

@@ -88,4 +88,10 @@ std::vector<std::string> other_declarations(const zb_node *node,
     return entries;
 }
 
+bool is_eopf_product(NearbyNodes &around) {
+    const NodePtr root = around.at("");
+    const zb_json *item = attribute(root.get(), "stac_discovery");
+    return zb_json_kind_of(zb_json_get(item, "properties")) == ZB_JSON_OBJECT;
+}
+
 } // namespace zarr3

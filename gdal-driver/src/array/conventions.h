@@ -30,6 +30,9 @@ std::string declaration(const Convention &convention, const char *home, const ch
 std::vector<std::string> other_declarations(const zb_node *node,
                                             const std::vector<const Convention *> &conventions);
 
+/* True below the root of one of ESA's EOPF products, which is known by its STAC item. */
+bool is_eopf_product(NearbyNodes &around);
+
 } // namespace zarr3
 
 #endif

@@ -1,30 +1,117 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * GDAL's nodata value is one double, also of complex numbers, whose real part it is compared with. So
+ * a complex value is shown where it has no imaginary part, or is no number: to leave an imaginary
+ * part out would make pixels invalid that are none.
+ *
+ * It is the list of both parts: for floats in `_FillValue`, as xarray writes it, for complex integers
+ * in an attribute of our own, because xarray cannot open a struct that has `_FillValue`, and makes
+ * NaN of one that has `missing_value`.
+ */
 #include "array/nodata.h"
 
+#include <cmath>
 #include <cstring>
 
+#include "array/attributes.h"
 #include "array/types.h"
 #include "base/handles.h"
+#include "base/json_text.h"
 
 namespace zarr3 {
+
+static constexpr char kPairNoData[] = "zarrbridge:nodata";
+
+static bool is_complex(zb_dtype dtype) {
+    return dtype.kind == ZB_KIND_COMPLEX || dtype.kind == ZB_KIND_STRUCT;
+}
+
+/* The type of the real part and of the imaginary part; of other numbers their own. */
+static zb_dtype part_of(zb_dtype dtype) {
+    if (!is_complex(dtype))
+        return dtype;
+    const enum zb_kind kind = dtype.kind == ZB_KIND_COMPLEX ? ZB_KIND_FLOAT : ZB_KIND_INT;
+    return {kind, dtype.size / 2, false, nullptr};
+}
 
 /* GDAL asks for 64-bit integers by calls of their own. */
 static NoData of_element(const unsigned char *element, zb_dtype dtype) {
     NoData nodata;
     nodata.kind = NoData::Double;
-    if (dtype.size == 8 && dtype.kind != ZB_KIND_FLOAT)
+    if (dtype.size == 8 && (dtype.kind == ZB_KIND_INT || dtype.kind == ZB_KIND_UINT))
         nodata.kind = dtype.kind == ZB_KIND_INT ? NoData::Int64 : NoData::UInt64;
-    nodata.as_double = zb_element_to_double(element, dtype);
+    nodata.as_double = zb_element_to_double(element, part_of(dtype));
     memcpy(nodata.element, element, dtype.size);
     memcpy(&nodata.as_int64, nodata.element, sizeof nodata.as_int64);
     memcpy(&nodata.as_uint64, nodata.element, sizeof nodata.as_uint64);
     return nodata;
 }
 
+/* ---- Of complex numbers ---- */
+
+static const char *attribute_name(zb_dtype dtype) {
+    return dtype.kind == ZB_KIND_STRUCT ? kPairNoData : "_FillValue";
+}
+
+/* A list of both parts, or a real number. */
+static bool parse_complex(const zb_json *value, zb_dtype part, unsigned char *element) {
+    if (zb_json_kind_of(value) != ZB_JSON_ARRAY)
+        return value != nullptr && zb_fill_attribute_parse(value, part, element);
+    const zb_json *real = zb_json_first(value);
+    const zb_json *imaginary = real == nullptr ? nullptr : zb_json_next(real);
+    return imaginary != nullptr && zb_json_next(imaginary) == nullptr &&
+           zb_fill_attribute_parse(real, part, element) &&
+           zb_fill_attribute_parse(imaginary, part, element + part.size);
+}
+
+static bool is_real(const unsigned char *element, zb_dtype part) {
+    return zb_element_to_double(element + part.size, part) == 0 ||
+           std::isnan(zb_element_to_double(element, part));
+}
+
+/* By the rule for other numbers (zb_array_fill_is_nodata). */
+static bool complex_fill_is_nodata(const zb_node *array, zb_dtype shown, unsigned char *element) {
+    const zb_array_info *info = zb_node_array(array);
+    const zb_json *said = attribute(array, ZB_FILL_IS_NODATA);
+    const bool denied = zb_json_kind_of(said) == ZB_JSON_BOOL && !zb_json_bool(said);
+    return !info->fill_is_default && !denied &&
+           zb_dtype_convert(info->dtype, info->fill_value, shown, element, 1) &&
+           (zb_element_to_double(element, part_of(shown)) != 0 ||
+            zb_element_to_double(element + part_of(shown).size, part_of(shown)) != 0);
+}
+
+/* The first value that is there counts, also where it cannot be shown. */
+static NoData find_complex(const zb_node *array, zb_dtype shown) {
+    const zb_dtype part = part_of(shown);
+    for (const char *name : {attribute_name(shown), "_FillValue", "missing_value"}) {
+        unsigned char element[2 * sizeof(double)] = {};
+        if (parse_complex(attribute(array, name), part, element))
+            return is_real(element, part) ? of_element(element, shown) : NoData();
+    }
+    unsigned char element[2 * sizeof(double)];
+    return complex_fill_is_nodata(array, shown, element) && is_real(element, part)
+               ? of_element(element, shown)
+               : NoData();
+}
+
+static std::string complex_json(const NoData &nodata, zb_dtype dtype) {
+    const zb_dtype part = part_of(dtype);
+    std::vector<std::string> parts;
+    for (const unsigned char *at : {nodata.element, nodata.element + part.size}) {
+        const CoreText text(zb_fill_attribute_print(at, part));
+        parts.push_back(text == nullptr ? "null" : text.get());
+    }
+    return json_list(parts);
+}
+
+/* ---- Of all ---- */
+
 /* No time (NaT) is nodata. */
 NoData find_nodata(const zb_node *array) {
     unsigned char element[sizeof(uint64_t)];
     const zb_dtype shown = pixel_dtype(array);
+    if (is_complex(shown))
+        return gdal_type(shown) == GDT_Unknown ? NoData() : find_complex(array, shown);
     if (zb_array_nodata(array, shown, element))
         return of_element(element, shown);
     return is_time(zb_node_array(array)->dtype) ? nodata_from_int64(INT64_MIN, shown) : NoData();
@@ -33,8 +120,9 @@ NoData find_nodata(const zb_node *array) {
 /* ---- Setting ---- */
 
 NoData nodata_from_double(double value, zb_dtype dtype) {
-    unsigned char element[sizeof(uint64_t)];
-    return zb_element_from_double(value, dtype, element) ? of_element(element, dtype) : NoData();
+    unsigned char element[2 * sizeof(double)] = {};
+    return zb_element_from_double(value, part_of(dtype), element) ? of_element(element, dtype)
+                                                                  : NoData();
 }
 
 NoData nodata_from_int64(int64_t value, zb_dtype dtype) {
@@ -49,18 +137,24 @@ NoData nodata_from_uint64(uint64_t value, zb_dtype dtype) {
 
 /* Where `_Unsigned` gives pixels another sign, the stored type's is written. */
 std::string nodata_json(const NoData &nodata, const zb_node *array) {
-    const CoreText text(zb_fill_attribute_print(nodata.element, attribute_dtype(array)));
+    const zb_dtype dtype = attribute_dtype(array);
+    if (is_complex(dtype))
+        return complex_json(nodata, dtype);
+    const CoreText text(zb_fill_attribute_print(nodata.element, dtype));
     return text == nullptr ? "null" : text.get();
 }
 
 void change_nodata(const NoData &nodata, const zb_node *array, AttributeChanges *changes) {
-    changes->remove("missing_value");
+    const zb_dtype dtype = attribute_dtype(array);
+    for (const char *name : {"missing_value", "_FillValue", kPairNoData})
+        changes->remove(name);
     if (nodata.kind == NoData::None) {
-        changes->remove("_FillValue");
-        if (zb_array_fill_is_nodata(array))
+        unsigned char element[2 * sizeof(double)];
+        if (is_complex(dtype) ? complex_fill_is_nodata(array, dtype, element)
+                              : zb_array_fill_is_nodata(array))
             changes->set(ZB_FILL_IS_NODATA, "false");
     } else {
-        changes->set("_FillValue", nodata_json(nodata, array));
+        changes->set(attribute_name(dtype), nodata_json(nodata, array));
         changes->remove(ZB_FILL_IS_NODATA);
     }
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The nodata value in GDAL's words. What it is says zarrbridge/conventions.h. */
+/* The nodata value in GDAL's words. What it is says zarrbridge/conventions.h; of complex numbers,
+   nodata.cpp. */
 #ifndef ZARR3_NODATA_H
 #define ZARR3_NODATA_H
 
@@ -17,7 +18,9 @@ struct NoData {
     double as_double = 0;                                  /* nearest double, for any kind */
     int64_t as_int64 = 0;
     uint64_t as_uint64 = 0;
-    unsigned char element[sizeof(uint64_t)] = {}; /* as a pixel holds it, whichever its sign */
+    /* As a pixel holds it, whichever its sign. Of a complex number as_double is the real part; the
+       imaginary part is 0, or anything beside a NaN. */
+    unsigned char element[2 * sizeof(double)] = {};
 };
 
 NoData find_nodata(const zb_node *array);
@@ -28,7 +31,7 @@ NoData nodata_from_int64(int64_t value, zb_dtype dtype);
 NoData nodata_from_uint64(uint64_t value, zb_dtype dtype);
 
 /* The value of the array's `_FillValue` as xarray writes it: a number of the stored type, for
-   floats the base64 text of a double. */
+   floats the base64 text of a double; of complex numbers the list of both parts. */
 std::string nodata_json(const NoData &nodata, const zb_node *array);
 
 /* The attributes that say so, those that said something else included. None takes the value away. */

@@ -8,6 +8,7 @@
 #include "array/types.h"
 
 #include "array/attributes.h"
+#include "array/pairs.h"
 #include "cpl_port.h"
 
 namespace zarr3 {
@@ -27,11 +28,12 @@ GDALDataType gdal_type(zb_dtype dtype) {
     case ZB_KIND_FLOAT:
         return dtype.size == 2 ? kFloat16 : dtype.size == 4 ? GDT_Float32 : GDT_Float64;
     case ZB_KIND_COMPLEX:
-        return dtype.size <= 8 ? GDT_CFloat32 : GDT_CFloat64;
+        return dtype.size == 4 ? kCFloat16 : dtype.size == 8 ? GDT_CFloat32 : GDT_CFloat64;
+    case ZB_KIND_STRUCT:
+        return pair_type(dtype);
     case ZB_KIND_RAW:
     case ZB_KIND_STRING:
     case ZB_KIND_BYTES:
-    case ZB_KIND_STRUCT:
     case ZB_KIND_DATETIME:
     case ZB_KIND_TIMEDELTA:
     case ZB_KIND_CHARS:
@@ -54,12 +56,13 @@ std::string without_type(zb_dtype dtype) {
 
 zb_dtype memory_dtype(GDALDataType type) {
     zb_dtype dtype = {ZB_KIND_RAW, 0, false, nullptr};
-    if (type == GDT_CInt16 || type == GDT_CInt32 || type == GDT_Unknown)
+    if (type == GDT_CInt16 || type == GDT_CInt32)
+        return new_pair(type);
+    if (type == GDT_Unknown)
         return dtype;
     dtype.size = static_cast<uint32_t>(GDALGetDataTypeSizeBytes(type));
     if (GDALDataTypeIsComplex(type)) {
         dtype.kind = ZB_KIND_COMPLEX;
-        dtype.size = dtype.size >= 8 ? dtype.size : 0;
     } else if (GDALDataTypeIsFloating(type)) {
         dtype.kind = ZB_KIND_FLOAT;
     } else {
@@ -114,6 +117,8 @@ zb_dtype shown_dtype(zb_dtype stored) {
     const zb_format format = zb_dtype_format(stored);
     const bool is_small_integer = format >= ZB_FORMAT_INT2 && format <= ZB_FORMAT_UINT4;
     const bool is_signed = format == ZB_FORMAT_INT2 || format == ZB_FORMAT_INT4;
+    if (stored.kind == ZB_KIND_STRUCT)
+        return pair_in_memory(stored);
     if (is_time(stored))
         return {ZB_KIND_INT, sizeof(int64_t), false, nullptr};
     if (stored.kind == ZB_KIND_SMALL_COMPLEX)
@@ -148,20 +153,29 @@ static bool has_other_sign(const zb_node *array) {
     return pixel_dtype(array).kind != attribute_dtype(array).kind;
 }
 
-/* The core passes elements of its own type unchanged, whatever their bits mean to us. */
+/* Elements that the core hands out in their own type and in no other. */
+static bool is_fixed(const zb_node *array) {
+    const zb_dtype stored = zb_node_array(array)->dtype;
+    return has_other_sign(array) || is_time(stored) || stored.kind == ZB_KIND_STRUCT;
+}
+
+/* The core passes elements of its own type unchanged, whatever their bits mean to us. Fields are
+   found by the names that the array has. */
 zb_dtype exchange_dtype(const zb_node *array, GDALDataType type) {
-    return has_other_sign(array) ? zb_node_array(array)->dtype : memory_dtype(type);
+    const zb_dtype stored = zb_node_array(array)->dtype;
+    if (stored.kind == ZB_KIND_STRUCT)
+        return pair_in_memory(stored);
+    return has_other_sign(array) ? stored : memory_dtype(type);
 }
 
 bool reads_exactly(const zb_node *array, GDALDataType type) {
-    const bool is_fixed = has_other_sign(array) || is_time(zb_node_array(array)->dtype);
-    return is_fixed ? type == pixel_type(array) : converts_exactly(attribute_dtype(array), type);
+    return is_fixed(array) ? type == pixel_type(array)
+                           : converts_exactly(attribute_dtype(array), type);
 }
 
 bool writes_exactly(const zb_node *array, GDALDataType type) {
-    const bool is_fixed = has_other_sign(array) || is_time(zb_node_array(array)->dtype);
-    return is_fixed ? type == pixel_type(array)
-                    : converts_exactly(memory_dtype(type), pixel_type(array));
+    return is_fixed(array) ? type == pixel_type(array)
+                           : converts_exactly(memory_dtype(type), pixel_type(array));
 }
 
 } // namespace zarr3

@@ -10,7 +10,8 @@
 
 namespace zarr3 {
 
-/* GDT_Unknown for types that GDAL does not have (raw bytes). */
+/* GDT_Unknown for types that GDAL does not have (raw bytes). Structs of two integers that are a
+   complex number (pairs.h) have one. */
 GDALDataType gdal_type(zb_dtype dtype);
 
 /* Why no raster has such elements; empty when one has. */

@@ -54,8 +54,10 @@ using OptionList = char **;
 /* 3.11 brought 16-bit floats; before it they are shown as 32-bit ones. */
 #if GDAL_VERSION_NUM >= GDAL_COMPUTE_VERSION(3, 11, 0)
 constexpr GDALDataType kFloat16 = GDT_Float16;
+constexpr GDALDataType kCFloat16 = GDT_CFloat16;
 #else
 constexpr GDALDataType kFloat16 = GDT_Float32;
+constexpr GDALDataType kCFloat16 = GDT_CFloat32;
 #endif
 
 } // namespace zarr3

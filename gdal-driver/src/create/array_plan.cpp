@@ -174,9 +174,8 @@ bool plan_array(const RasterShape &raster, const CreationOptions &options, NewAr
                 std::string *reason) {
     array->dtype = memory_dtype(raster.type);
     if (array->dtype.size == 0) {
-        *reason = std::string("GDAL's type ") + GDALGetDataTypeName(raster.type) +
-                  " has no Zarr form" +
-                  (GDALDataTypeIsComplex(raster.type) ? "; CFloat32 has" : "");
+        *reason =
+            std::string("GDAL's type ") + GDALGetDataTypeName(raster.type) + " has no Zarr form";
         return false;
     }
     if (raster.bands < 1 || static_cast<uint64_t>(raster.bands) > kMaxBands) {

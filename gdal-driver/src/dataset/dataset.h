@@ -25,7 +25,7 @@ namespace zarr3 {
 struct ArrayOptions {
     const char *dim_x = nullptr;
     const char *dim_y = nullptr;
-    std::vector<uint64_t> pinned; /* the slice that the name asks for, or empty */
+    IndexRanges pinned; /* the slice that the name asks for, or empty */
     bool update = false;
     zb_write_options write = {}; /* for updating */
 };
@@ -272,6 +272,7 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
 
     /* dataset_pam.cpp */
     uint64_t number_in_array(int band) const;
+    std::vector<uint64_t> numbers_in_array() const;
     zarr3::XmlTree stored_side_properties() const;
     void collect_side_properties(zarr3::AttributeChanges *changes);
     void update_sidecar();
@@ -287,7 +288,7 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     void collect_metadata(const Items &now, zarr3::AttributeChanges *changes) const;
     void collect_bands(zarr3::AttributeChanges *changes);
 
-    std::vector<uint64_t> pinned_;
+    zarr3::IndexRanges pinned_;
     mutable zarr3::Array array_;
     int nodata_band_ = 0; /* the one for which nodata was set last */
     /* The plan of a new array, until something is written to it. Until then its fill value follows

@@ -167,6 +167,8 @@ CPLErr Zarr3Dataset::remove_levels() {
     enum zb_code code = forget_levels(&err);
     if (code == ZB_OK)
         code = zarr3::remove_levels(hierarchy_.store.get(), pyramid, made, &err);
+    if (code == ZB_OK)
+        code = remove_lost_levels(hierarchy_.store.get(), array_.path(), pyramid, &err);
     zb_error again;
     const enum zb_code reopened = forget_levels(&again);
     if (code == ZB_OK && reopened == ZB_OK)
@@ -200,7 +202,7 @@ static std::string why_not(const Layout &layout, bool is_slice, bool all_bands) 
     if (layout.axes.y < 0)
         return "it has no rows and columns";
     if (is_slice)
-        return "this is one slice; open the whole array";
+        return "this is a slice; open the whole array";
     return all_bands ? "" : "overviews are made of all bands together";
 }
 

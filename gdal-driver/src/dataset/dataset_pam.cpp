@@ -32,7 +32,7 @@ static bool has_sidecars() {
     return CPLTestBool(CPLGetConfigOption("GDAL_PAM_ENABLED", "YES"));
 }
 
-/* The number of a band (from 0) among all bands of the array, of which a slice shows one. */
+/* The number of a band (from 0) among all bands of the array, of which a slice shows some. */
 uint64_t Zarr3Dataset::number_in_array(int band) const {
     uint64_t number = 0;
     const std::vector<uint64_t> index = layout_.band_index(band);
@@ -41,10 +41,18 @@ uint64_t Zarr3Dataset::number_in_array(int band) const {
     return number;
 }
 
+/* Of all bands, counted from 1 as in side properties; ascending. */
+std::vector<uint64_t> Zarr3Dataset::numbers_in_array() const {
+    std::vector<uint64_t> numbers;
+    for (int band = 0; band < layout_.bands; band++)
+        numbers.push_back(number_in_array(band) + 1);
+    return numbers;
+}
+
 XmlTree Zarr3Dataset::stored_side_properties() const {
     XmlTree tree = parse_side_properties(attribute_text(node(), kSideProperties));
     if (tree != nullptr && !pinned_.empty())
-        keep_band(tree.get(), number_in_array(0) + 1);
+        keep_bands(tree.get(), numbers_in_array());
     return tree;
 }
 
@@ -92,10 +100,10 @@ void Zarr3Dataset::collect_side_properties(AttributeChanges *changes) {
         tree = XmlTree(GDALPamDataset::SerializeToXML(""));
         if (tree != nullptr)
             keep_side_properties(tree.get(), false);
-    } else { /* a slice: all that it knows is that the statistics of its band are of the past */
+    } else { /* a slice: all that it knows is that the statistics of its bands are of the past */
         tree = parse_side_properties(attribute_text(node(), kSideProperties));
         if (tree != nullptr)
-            drop_statistics(tree.get(), number_in_array(0) + 1);
+            drop_statistics(tree.get(), numbers_in_array());
     }
     const std::string text = side_properties_text(tree.get());
     if (text.empty())
@@ -121,7 +129,7 @@ void Zarr3Dataset::update_sidecar() {
 void Zarr3Dataset::forget_statistics() {
     XmlTree tree = stored_side_properties();
     edits.side_properties =
-        edits.side_properties || (tree != nullptr && drop_statistics(tree.get(), 0));
+        edits.side_properties || (tree != nullptr && drop_statistics(tree.get(), {}));
     for (int i = 1; i <= nBands; i++)
         static_cast<Zarr3RasterBand *>(GetRasterBand(i))->forget_statistics();
 }

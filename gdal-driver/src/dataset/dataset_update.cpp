@@ -91,7 +91,7 @@ bool Zarr3Dataset::may_edit_bands() const {
     if (pinned_.empty() || count_bands(zb_node_array(node()), layout_.axes) == 1)
         return true;
     CPLError(CE_Failure, CPLE_NotSupported,
-             "array /%s: this is one slice; properties of bands can be changed where the whole "
+             "array /%s: this is a slice; properties of bands can be changed where the whole "
              "array is open",
              zb_node_path(node()));
     return false;

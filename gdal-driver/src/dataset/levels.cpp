@@ -2,6 +2,7 @@
 #include "dataset/levels.h"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 
 #include "array/attributes.h"
@@ -181,6 +182,45 @@ enum zb_code remove_levels(zb_store *store, const Pyramid &pyramid,
             code = delete_node(store, mask, err);
     }
     return code == ZB_OK && !levels.empty() ? take_out(store, pyramid, levels, err) : code;
+}
+
+static bool is_raster(const zb_child &child) {
+    const zb_array_info *info = child.node == nullptr ? nullptr : zb_node_array(child.node);
+    return info != nullptr && info->ndim >= 2;
+}
+
+std::string raster_of_level(const Children &siblings, const zb_child &group) {
+    const std::string name = group.name;
+    const size_t digits = std::min(name.find_first_not_of("0123456789", 4), name.size());
+    Children inside;
+    if (name.compare(0, 4, "ovr_") != 0 || digits == 4 || name.compare(digits, 1, "x") != 0 ||
+        group.node == nullptr || zb_node_array(group.node) != nullptr ||
+        inside.list(group.node, nullptr) != ZB_OK)
+        return {};
+    for (const zb_child &raster : siblings) {
+        for (const zb_child &level : inside) {
+            if (is_raster(raster) && is_raster(level) && strcmp(raster.name, level.name) == 0)
+                return raster.name;
+        }
+    }
+    return {};
+}
+
+enum zb_code remove_lost_levels(zb_store *store, const std::string &array, const Pyramid &pyramid,
+                                zb_error *err) {
+    const NodePtr parent = open_node(store, parent_path(array), err);
+    Children siblings;
+    enum zb_code code = parent == nullptr ? err->code : siblings.list(parent.get(), err);
+    for (const zb_child &child : siblings) {
+        const std::string group = join_path(parent_path(array), child.name);
+        const std::string level = join_path(group, last_part(array));
+        const bool is_listed =
+            std::find(pyramid.levels.begin(), pyramid.levels.end(), level) != pyramid.levels.end();
+        if (code == ZB_OK && !is_listed && raster_of_level(siblings, child) == last_part(array) &&
+            home_of_level(store, level) == group)
+            code = delete_node(store, group, err);
+    }
+    return code;
 }
 
 static std::vector<std::string> made_levels(const NodePtr &array, const Pyramid &pyramid) {

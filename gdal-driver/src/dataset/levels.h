@@ -58,6 +58,14 @@ LayoutEntry layout_entry(const zb_node *raster, const Layout &raster_layout, con
 enum zb_code remove_levels(zb_store *store, const Pyramid &pyramid,
                            const std::vector<std::string> &levels, zb_error *err);
 
+/* Of a group that has the name of a made level, or of one in the making, and a raster called like one
+   beside the group: the name of that raster. "" for all else. */
+std::string raster_of_level(const Children &siblings, const zb_child &group);
+
+/* Removes the levels of an array that are on no list: a killed process has left them. */
+enum zb_code remove_lost_levels(zb_store *store, const std::string &array, const Pyramid &pyramid,
+                                zb_error *err);
+
 /* True if the array has levels that were made of it. */
 bool has_made_levels(const NodePtr &array);
 

@@ -100,7 +100,7 @@ static NodePtr enter_pyramid(const Hierarchy &hierarchy, const NodePtr &group) {
 }
 
 /* Statistics of slices are statistics of different pixels. */
-static std::string sidecar_name(const NodePtr &node, const std::vector<uint64_t> &indices) {
+static std::string sidecar_name(const NodePtr &node, const IndexRanges &indices) {
     return slice_name(zb_node_path(node.get()), indices);
 }
 
@@ -185,16 +185,18 @@ static bool may_update(const Hierarchy &hierarchy, const zb_node *node, CSLConst
 }
 
 /* The numbers behind a node's name as indices. */
-static bool parse_slice(const std::vector<std::string> &numbers, std::vector<uint64_t> *indices,
+static bool parse_slice(const std::vector<std::string> &numbers, IndexRanges *indices,
                         zb_error *err) {
     for (const std::string &number : numbers) {
-        uint64_t index;
-        if (!parse_index(number, &index)) {
-            zb_fail(err, ZB_EINVAL, "the index %s in the name: indices count from 0 upwards",
+        IndexRange range(0);
+        if (!parse_range(number, &range)) {
+            zb_fail(err, ZB_EINVAL,
+                    "the index %s in the name: indices count from 0 upwards, ranges of them are "
+                    "FIRST-LAST",
                     number.c_str());
             return false;
         }
-        indices->push_back(index);
+        indices->push_back(range);
     }
     return true;
 }
@@ -207,7 +209,7 @@ static bool has_slices(const zb_node *node, size_t count) {
 
 /* "t:1" may be an array of that name, and a slice of the array "t". The one that is there is meant;
    a name for which both are there is an error. */
-static NodePtr open_named(zb_store *store, const Location &location, std::vector<uint64_t> *indices,
+static NodePtr open_named(zb_store *store, const Location &location, IndexRanges *indices,
                           zb_error *err) {
     const std::vector<std::string> &tail = location.tail;
     NodePtr found;
@@ -242,7 +244,7 @@ static NodePtr open_named(zb_store *store, const Location &location, std::vector
 
 /* Opens the store and the node. Null with *silent set when it is not for us. */
 static NodePtr find_node(const GDALOpenInfo *info, Location *location, Hierarchy *hierarchy,
-                         std::vector<uint64_t> *indices, bool *silent) {
+                         IndexRanges *indices, bool *silent) {
     const bool certain = has_prefix(info->pszFilename) || is_url(info->pszFilename);
     zb_error err = {};
     const std::string below = location->node;

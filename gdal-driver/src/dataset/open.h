@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/compat.h"
+#include "base/index_range.h"
 #include "store/node.h"
 #include "zarrbridge/write.h"
 
@@ -19,7 +20,7 @@ int identify(GDALOpenInfo *info);
 struct Opened {
     Hierarchy hierarchy;
     NodePtr node;
-    std::vector<uint64_t> pinned; /* the slice */
+    IndexRanges pinned; /* the slice */
     bool update = false;
     zb_write_options write = {}; /* for updating */
 };

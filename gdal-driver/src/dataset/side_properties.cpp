@@ -122,21 +122,23 @@ static uint64_t band_of(const CPLXMLNode *node) {
     return strtoull(CPLGetXMLValue(node, "band", "0"), nullptr, 10);
 }
 
-void keep_band(CPLXMLNode *tree, uint64_t band) {
+void keep_bands(CPLXMLNode *tree, const std::vector<uint64_t> &bands) {
     prune(tree, [&](CPLXMLNode *child) {
         if (!is_band(child))
             return false;
-        if (band_of(child) != band)
+        const auto found = std::lower_bound(bands.begin(), bands.end(), band_of(child));
+        if (found == bands.end() || *found != band_of(child))
             return true;
-        CPLSetXMLValue(child, "#band", "1");
+        CPLSetXMLValue(child, "#band", std::to_string(found - bands.begin() + 1).c_str());
         return false;
     });
 }
 
-bool drop_statistics(CPLXMLNode *tree, uint64_t band) {
+bool drop_statistics(CPLXMLNode *tree, const std::vector<uint64_t> &bands) {
     bool dropped = false;
     prune(tree, [&](CPLXMLNode *child) {
-        if (!is_band(child) || (band != 0 && band_of(child) != band))
+        if (!is_band(child) ||
+            (!bands.empty() && !std::binary_search(bands.begin(), bands.end(), band_of(child))))
             return false;
         prune(child, [&](CPLXMLNode *part) {
             if (is_element(part, "Histograms"))

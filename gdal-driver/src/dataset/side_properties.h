@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "cpl_minixml.h"
 
@@ -31,12 +32,13 @@ XmlTree parse_side_properties(const std::string &text);
 /* Takes away what is not one of the properties above, or (with `others`) what is one. */
 void keep_side_properties(CPLXMLNode *tree, bool others);
 
-/* Leaves the properties of one band (from 1), which becomes the first, and those of all bands. */
-void keep_band(CPLXMLNode *tree, uint64_t band);
+/* Leaves the properties of these bands (from 1, ascending), which get numbers from 1 on, and those of
+   the dataset. */
+void keep_bands(CPLXMLNode *tree, const std::vector<uint64_t> &bands);
 
-/* Takes away statistics and histograms, those of one band (from 1) or of all (0). True if there
-   were any. */
-bool drop_statistics(CPLXMLNode *tree, uint64_t band);
+/* Takes away statistics and histograms, those of these bands (from 1, ascending) or, where none is
+   given, of all. True if there were any. */
+bool drop_statistics(CPLXMLNode *tree, const std::vector<uint64_t> &bands);
 
 /* Leaves what explains the values of pixels: colour tables, names of categories and attribute tables
    of bands. That is all that holds for another size of the raster, too. */

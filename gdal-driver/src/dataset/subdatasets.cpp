@@ -16,6 +16,7 @@
 #include "array/attributes.h"
 #include "array/dimension_names.h"
 #include "array/types.h"
+#include "dataset/levels.h"
 #include "raster/layout.h"
 #include "store/location.h"
 
@@ -39,8 +40,15 @@ class Walk {
         if (code != ZB_OK)
             return code;
         note_coarse_levels(group);
-        for (const zb_child &child : children)
-            take(group, child, depth);
+        for (const zb_child &child : children) {
+            if (is_lost_level(group, children, child))
+                listing_->unreadable.emplace_back(
+                    join_path(zb_node_path(group), child.name),
+                    "a level that is on no list, as a killed run of gdaladdo leaves it; gdaladdo "
+                    "-clean removes it");
+            else
+                take(group, child, depth);
+        }
         return ZB_OK;
     }
 
@@ -79,6 +87,15 @@ class Walk {
                 finer.push_back(path);
             }
         }
+    }
+
+    /* It is no raster of its own. */
+    bool is_lost_level(const zb_node *group, const Children &siblings,
+                       const zb_child &child) const {
+        const std::string raster = raster_of_level(siblings, child);
+        const std::string path = join_path(zb_node_path(group), child.name);
+        return !raster.empty() && coarse_.count(path) == 0 &&
+               coarse_.count(join_path(path, raster)) == 0;
     }
 
     /* The finer levels' places for an array of a coarser level; none for others. */
@@ -135,7 +152,7 @@ class Walk {
         std::string reason;
         /* Whether its type and extents suit GDAL does not depend on the choice of axes, except for
            the number of bands, which MULTIBAND=NO or an index can mend. */
-        const std::vector<uint64_t> first(info->ndim - 2, 0);
+        const IndexRanges first(info->ndim - 2, 0);
         if (make_layout(info, axes, first, &layout, &reason))
             listing_->rasters.push_back(node);
         else
@@ -193,7 +210,7 @@ static std::string describe(const zb_node *array) {
 /* Names begin with the path that was opened. QGIS looks for it in them, and shows the rest as the
    layer's name; without it QGIS shows the whole name. */
 static std::string name_of(const Hierarchy &hierarchy, const zb_node *node,
-                           const std::vector<uint64_t> &indices, bool closed) {
+                           const IndexRanges &indices, bool closed) {
     const std::string path = zb_node_path(node), &entry = hierarchy.entry;
     if (entry.empty())
         return subdataset_name(hierarchy.given, path, indices, closed);
@@ -256,7 +273,7 @@ bool describe_slices(const Hierarchy &hierarchy, const NodePtr &array, const Arr
     const Pyramid pyramid = find_pyramid(array.get(), around);
     Axes axes;
     Layout layout;
-    const std::vector<uint64_t> first(info->ndim - 2, 0);
+    const IndexRanges first(info->ndim - 2, 0);
     if (!choose_axes(array.get(), around, pyramid, options.dim_x, options.dim_y, &axes, reason) ||
         !make_layout(info, axes, first, &layout, reason))
         return false;
@@ -264,7 +281,9 @@ bool describe_slices(const Hierarchy &hierarchy, const NodePtr &array, const Arr
         extra.count = info->shape[extra.dim];
     const uint64_t slices = count_bands(info, axes);
     if (slices > kMaxBands)
-        CPLError(CE_Warning, CPLE_AppDefined, "array /%s: only %d of its %llu slices are listed",
+        CPLError(CE_Warning, CPLE_AppDefined,
+                 "array /%s: only %d of its %llu slices are listed; "
+                 "\":FIRST-LAST\" after its name opens others",
                  zb_node_path(array.get()), static_cast<int>(kMaxBands),
                  static_cast<unsigned long long>(slices));
     layout.bands = static_cast<int>(std::min(slices, kMaxBands));
@@ -278,9 +297,10 @@ bool describe_slices(const Hierarchy &hierarchy, const NodePtr &array, const Arr
                 place += (i > 0 ? ", " : "") + dimension_label(info, layout.extra[i].dim) + " " +
                          std::to_string(index[i]);
         }
-        add_subdataset(name_of(hierarchy, array.get(), index, closed),
-                       "/" + std::string(zb_node_path(array.get())) + " at " + place,
-                       static_cast<size_t>(slice) + 1, &list);
+        add_subdataset(
+            name_of(hierarchy, array.get(), IndexRanges(index.begin(), index.end()), closed),
+            "/" + std::string(zb_node_path(array.get())) + " at " + place,
+            static_cast<size_t>(slice) + 1, &list);
     }
     metadata->set("SUBDATASETS", list.List());
     return true;

@@ -34,9 +34,10 @@ constexpr char kOpenOptions[] =
     "</OpenOptionList>";
 
 constexpr char kCreationTypes[] =
-    "Byte Int8 UInt16 Int16 UInt32 Int32 UInt64 Int64 Float32 Float64 CFloat32 CFloat64"
+    "Byte Int8 UInt16 Int16 UInt32 Int32 UInt64 Int64 Float32 Float64 CInt16 CInt32 "
+    "CFloat32 CFloat64"
 #if GDAL_VERSION_NUM >= GDAL_COMPUTE_VERSION(3, 11, 0)
-    " Float16"
+    " Float16 CFloat16"
 #endif
     ;
 

@@ -187,6 +187,25 @@ static bool import_code_coordinate(const zb_node *array, NearbyNodes &around,
            import_text("EPSG:" + std::to_string(static_cast<int>(code[0])), srs);
 }
 
+/* EOPF's products have one CRS for all that has rows and columns called y and x. */
+static bool import_eopf(const zb_node *array, const Axes &axes, NearbyNodes &around,
+                        OGRSpatialReference *srs) {
+    const zb_array_info *info = zb_node_array(array);
+    if (axes.y < 0 || dimension_name(info, static_cast<uint32_t>(axes.x)) != "x" ||
+        dimension_name(info, static_cast<uint32_t>(axes.y)) != "y" || !is_eopf_product(around))
+        return false;
+    const NodePtr root = around.at("");
+    const zb_json *item = zb_json_get(attribute(root.get(), "stac_discovery"), "properties");
+    const std::string number = json_text(zb_json_get(item, "proj:epsg"));
+    for (const std::string &code :
+         {json_text(zb_json_get(attribute(root.get(), "other_metadata"), "horizontal_CRS_code")),
+          json_text(zb_json_get(item, "proj:code")), "EPSG:" + number}) {
+        if (STARTS_WITH_CI(code.c_str(), "EPSG:") && import_text(code, srs))
+            return true;
+    }
+    return false;
+}
+
 /* The definition that the database has under the CRS's own code. */
 static bool import_by_code(const OGRSpatialReference &srs, OGRSpatialReference *known) {
     const char *authority = srs.GetAuthorityName(nullptr);
@@ -239,7 +258,8 @@ std::optional<OGRSpatialReference> find_crs(const zb_node *array, const Axes &ax
     if (!import_proj(array, around, &srs) && !(is_map && inherit_proj(pyramid, around, &srs)) &&
         !import_grid_mapping(array, axes, around, &srs) && !import_gdal(array, &srs) &&
         !(is_map && import_code_coordinate(array, around, &srs)) &&
-        !(is_map && import_degrees(array, axes, around, &srs)))
+        !(is_map && import_degrees(array, axes, around, &srs)) &&
+        !(is_map && import_eopf(array, axes, around, &srs)))
         return std::nullopt;
     complete_codes(&srs);
     add_epoch(array, &srs);

@@ -120,8 +120,7 @@ std::unique_ptr<ElementType> ElementType::stored_as(const GDALExtendedDataType &
     const zb_dtype dtype = memory_dtype(number);
     if (dtype.size > 0)
         return of_number(dtype, number);
-    *reason = std::string("GDAL's type ") + GDALGetDataTypeName(number) + " has no Zarr form" +
-              (GDALDataTypeIsComplex(number) ? "; CFloat32 has" : "");
+    *reason = std::string("GDAL's type ") + GDALGetDataTypeName(number) + " has no Zarr form";
     return nullptr;
 }
 

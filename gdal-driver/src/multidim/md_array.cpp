@@ -165,9 +165,10 @@ const void *Zarr3MDArray::GetRawNoDataValue() const {
         nodata_.emplace();
         const GDALExtendedDataType &type = type_->shown();
         const bool is_number = type.GetClass() == GEDTC_NUMERIC;
-        if (is_number && GDALDataTypeIsComplex(type.GetNumericDataType()))
+        const NoData found = is_number ? find_nodata(array_.node()) : NoData();
+        if (found.kind == NoData::None && is_number &&
+            GDALDataTypeIsComplex(type.GetNumericDataType()))
             nodata_ = complex_nodata(array_.node(), type.GetNumericDataType());
-        const NoData found = is_number && nodata_->empty() ? find_nodata(array_.node()) : NoData();
         if (found.kind != NoData::None) {
             nodata_->resize(type.GetSize());
             const bool is_signed = found.kind == NoData::Int64;

@@ -4,6 +4,7 @@
  * dataset is flushed. The fill value can be chosen as long as nothing has been written: a nodata
  * value that is set before becomes it, as for a new raster.
  */
+#include <cmath>
 #include <cstring>
 
 #include "array/attributes.h"
@@ -156,17 +157,17 @@ NoData Zarr3MDArray::nodata_of(const void *value) const {
         memcpy(&number, value, sizeof number);
         return nodata_from_uint64(number, dtype);
     }
-    double number;
-    GDALCopyWords64(value, type, 0, &number, GDT_Float64, 0, 1);
-    return nodata_from_double(number, dtype);
+    double number[2];
+    GDALCopyWords64(value, type, 0, number, GDT_CFloat64, 0, 1);
+    return number[1] == 0 || std::isnan(number[0]) ? nodata_from_double(number[0], dtype)
+                                                   : NoData();
 }
 
 bool Zarr3MDArray::SetRawNoDataValue(const void *value) {
     if (!may_change())
         return false;
     NoData nodata;
-    if (value != nullptr && type_->shown().GetClass() == GEDTC_NUMERIC &&
-        !GDALDataTypeIsComplex(type_->shown().GetNumericDataType()))
+    if (value != nullptr && type_->shown().GetClass() == GEDTC_NUMERIC)
         nodata = nodata_of(value);
     if (value != nullptr && nodata.kind == NoData::None) {
         CPLError(CE_Failure, CPLE_NotSupported, "array %s: its elements have no nodata value",

@@ -32,10 +32,11 @@ std::vector<int> Layout::chunk_mates(int band) const {
     const std::vector<uint64_t> index = band_index(band);
     for (size_t i = 0; i < extra.size(); i++) {
         const ExtraDimension &dim = extra[i];
-        uint64_t first = 0, last = 0; /* within the dimension's own range */
+        uint64_t first = 0, last = 0; /* from dim.start */
         if (dim.count > 1) {
-            first = index[i] / dim.chunk * dim.chunk;
-            last = std::min(first + dim.chunk, dim.count) - 1;
+            const uint64_t chunk = index[i] / dim.chunk * dim.chunk;
+            first = std::max(chunk, dim.start) - dim.start;
+            last = std::min(chunk + dim.chunk - dim.start, dim.count) - 1;
         }
         std::vector<uint64_t> next;
         for (const uint64_t mate : mates) {
@@ -91,8 +92,8 @@ static std::string plural(size_t count, const char *one, const char *many) {
 }
 
 /* One entry for each extra dimension, pinned or not, so that a slice still knows where it lies. */
-static bool add_extra(const zb_array_info *info, const std::vector<uint64_t> &pinned,
-                      Layout *layout, std::string *reason) {
+static bool add_extra(const zb_array_info *info, const IndexRanges &pinned, Layout *layout,
+                      std::string *reason) {
     for (uint32_t dim = 0; dim < info->ndim; dim++) {
         if (is_extra(layout->axes, dim)) {
             const uint64_t extent = info->shape[dim];
@@ -109,19 +110,29 @@ static bool add_extra(const zb_array_info *info, const std::vector<uint64_t> &pi
     }
     for (size_t i = 0; i < pinned.size(); i++) {
         ExtraDimension &extra = layout->extra[i];
-        if (pinned[i] >= extra.count) {
-            *reason = "the index " + std::to_string(pinned[i]) +
+        if (pinned[i].last >= extra.count) {
+            *reason = "the index " + std::to_string(pinned[i].last) +
                       " in the name is beyond dimension " + std::to_string(extra.dim) + " (" +
                       dimension_label(info, extra.dim) + "), whose extent is " +
                       std::to_string(extra.count);
             return false;
         }
-        extra = {extra.dim, pinned[i], 1, 1};
+        const uint64_t count = pinned[i].last - pinned[i].first + 1;
+        extra = {extra.dim, pinned[i].first, count, count == 1 ? 1 : extra.chunk};
     }
     return true;
 }
 
-bool make_layout(const zb_array_info *info, const Axes &axes, const std::vector<uint64_t> &pinned,
+static uint64_t bands_of(const Layout &layout) {
+    uint64_t bands = 1;
+    for (const ExtraDimension &extra : layout.extra) {
+        if (__builtin_mul_overflow(bands, extra.count, &bands))
+            return UINT64_MAX;
+    }
+    return bands;
+}
+
+bool make_layout(const zb_array_info *info, const Axes &axes, const IndexRanges &pinned,
                  Layout *layout, std::string *reason) {
     *layout = Layout();
     layout->axes = axes;
@@ -135,20 +146,21 @@ bool make_layout(const zb_array_info *info, const Axes &axes, const std::vector<
     layout->block_width = block_extent(info, axes.x, layout->width);
     layout->block_height = block_extent(info, axes.y, layout->height);
     /* At most kMaxBands from here on, so that the products of counts fit an int. */
-    const uint64_t bands = pinned.empty() ? count_bands(info, axes) : 1;
+    const uint64_t bands = bands_of(*layout);
     if (bands == 0) {
         *reason = "a dimension has extent 0, a raster needs a band";
         return false;
     }
     if (bands > kMaxBands) {
         *reason = std::to_string(bands) + " bands, more than the " + std::to_string(kMaxBands) +
-                  " that GDAL allows; name one slice (\":i\" after the array) or list them with "
-                  "MULTIBAND=NO";
+                  " that GDAL allows; name one slice (\":i\" after the array) or some in a row "
+                  "(\":i-j\"), or list them with MULTIBAND=NO";
         return false;
     }
     layout->bands = static_cast<int>(bands);
     for (const ExtraDimension &extra : layout->extra)
-        layout->chunk_bands *= static_cast<int>(extra.chunk); /* at most `bands` */
+        layout->chunk_bands *=
+            static_cast<int>(std::min(extra.chunk, extra.count)); /* at most `bands` */
     return true;
 }
 

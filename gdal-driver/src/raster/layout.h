@@ -2,7 +2,7 @@
 /*
  * How an array of any rank appears as a raster: two dimensions are its columns and rows, and each
  * combination of indices of the others ("extra" dimensions, in array order, the last one fastest)
- * is a band. A dimension can also be pinned to one index (`:i:j` in a connection string).
+ * is a band. Dimensions can also be pinned to an index or a range (`:i:j-k` in a connection string).
  */
 #ifndef ZARR3_LAYOUT_H
 #define ZARR3_LAYOUT_H
@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/index_range.h"
 #include "raster/axes.h"
 
 namespace zarr3 {
@@ -20,9 +21,9 @@ constexpr uint64_t kMaxBands = 65536;
 
 struct ExtraDimension {
     uint32_t dim;
-    uint64_t start; /* the pinned index, or 0 */
-    uint64_t count; /* 1 when pinned, else the extent */
-    uint64_t chunk; /* the inner chunk's extent, at most count */
+    uint64_t start; /* the first index that is shown */
+    uint64_t count; /* how many are: the extent, unless pinned */
+    uint64_t chunk; /* the inner chunk's extent; 1 when one index is pinned */
 };
 
 struct Layout {
@@ -41,9 +42,9 @@ struct Layout {
     std::vector<int> chunk_mates(int band) const;
 };
 
-/* Lays out the array. With `pinned` not empty there must be one index for each extra dimension.
+/* Lays out the array. With `pinned` not empty there must be one range for each extra dimension.
    False, with *reason set, when GDAL cannot hold the result. */
-bool make_layout(const zb_array_info *info, const Axes &axes, const std::vector<uint64_t> &pinned,
+bool make_layout(const zb_array_info *info, const Axes &axes, const IndexRanges &pinned,
                  Layout *layout, std::string *reason);
 
 /* The number of bands that make_layout would give without pinning; saturates at UINT64_MAX. */

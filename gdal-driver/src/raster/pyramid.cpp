@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Both conventions put a list of paths on a group, finest level first. An array finds its pyramid
+ * Conventions put a list of paths on a group, most of them finest level first. An array finds its pyramid
  * by asking the groups above it whether it is on their list. That works for an array that is itself
  * an asset and for one inside an asset that is a group ("r10m/b02"), whose levels are then the
  * arrays of the same name in the other assets.
@@ -11,7 +11,9 @@
 #include "raster/pyramid.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <numeric>
 #include <unordered_map>
 
 #include "array/attributes.h"
@@ -100,12 +102,60 @@ static std::vector<std::vector<std::string>> families(const zb_json *layout) {
     return lists;
 }
 
+/* A number for each path of ndpyramid's list that grows with coarser levels: the factors that it was
+   made with. Without them levels are zoom levels, the coarsest first. */
+static std::vector<double> coarseness(const zb_json *metadata, size_t count) {
+    std::vector<double> numbers =
+        number_list(zb_json_get(zb_json_get(metadata, "kwargs"), "factors"), count);
+    for (size_t i = 0; numbers.size() < count; i++)
+        numbers.push_back(-static_cast<double>(i));
+    return numbers;
+}
+
+/* ndpyramid is known by its methods or by its factors; OME-NGFF 0.4 has the same list, in version 2
+   of Zarr, and neither. */
+static std::vector<std::string> ndpyramid_levels(const zb_node *group) {
+    const zb_json *list = attribute(group, "multiscales");
+    const zb_json *first = zb_json_kind_of(list) == ZB_JSON_ARRAY ? zb_json_first(list) : nullptr;
+    const zb_json *metadata = zb_json_get(first, "metadata");
+    const std::vector<std::string> paths = strings_of(zb_json_get(first, "datasets"), "path");
+    const std::string method = json_text(zb_json_get(metadata, "method"));
+    if (method.compare(0, 8, "pyramid_") != 0 &&
+        zb_json_get(zb_json_get(metadata, "kwargs"), "factors") == nullptr)
+        return {};
+    const std::vector<double> numbers = coarseness(metadata, paths.size());
+    std::vector<size_t> order(paths.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return numbers[a] < numbers[b]; });
+    std::vector<std::string> levels;
+    for (const size_t i : order)
+        levels.push_back(paths[i]);
+    return levels;
+}
+
+/* Sentinel-2 has its bands at several resolutions, in groups that are called by them:
+   measurements/reflectance/r10m/b02, .../r20m/b02. What is not there is passed over when it is
+   opened. */
+static std::vector<std::string> eopf_levels(const zb_node *group, NearbyNodes &around) {
+    static const char *const kAbove[] = {"measurements/reflectance", "quality/mask",
+                                         "conditions/mask/detector_footprint"};
+    const std::string path = zb_node_path(group);
+    const bool may_be = std::any_of(std::begin(kAbove), std::end(kAbove),
+                                    [&](const char *above) { return path == above; });
+    return may_be && is_eopf_product(around) ? std::vector<std::string>{"r10m", "r20m", "r60m"}
+                                             : std::vector<std::string>();
+}
+
 std::vector<std::vector<std::string>> group_pyramids(const zb_node *group, NearbyNodes &around) {
     const zb_json *layout = convention_layout(group, around);
     if (layout != nullptr)
         return families(layout);
-    const std::vector<std::string> paths =
-        strings_of(zb_json_get(ome_image(group), "datasets"), "path");
+    std::vector<std::string> paths = strings_of(zb_json_get(ome_image(group), "datasets"), "path");
+    if (paths.empty())
+        paths = ndpyramid_levels(group);
+    if (paths.empty())
+        paths = eopf_levels(group, around);
     return paths.empty() ? std::vector<std::vector<std::string>>()
                          : std::vector<std::vector<std::string>>{paths};
 }

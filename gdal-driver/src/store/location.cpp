@@ -65,13 +65,31 @@ bool parse_index(const std::string &text, uint64_t *index) {
     return digits;
 }
 
-/* A whole number of any sign and size: an index, if a bad one. */
-static bool is_number(const std::string &text) {
-    const size_t sign = !text.empty() && (text[0] == '-' || text[0] == '+') ? 1 : 0;
-    return text.size() > sign && text.find_first_not_of("0123456789", sign) == std::string::npos;
+bool parse_range(const std::string &text, IndexRange *range) {
+    const size_t dash = text.find('-');
+    if (!parse_index(text.substr(0, dash), &range->first))
+        return false;
+    range->last = range->first;
+    return dash == std::string::npos ||
+           (parse_index(text.substr(dash + 1), &range->last) && range->first <= range->last);
 }
 
-/* True if the text ends in a colon and a number; *colon is the place of the colon then. */
+/* A whole number of any sign and size, or two of them: an index or a range, if a bad one. */
+static bool is_number(const std::string &text) {
+    size_t at = 0;
+    for (int numbers = 0; numbers < 2; numbers++) {
+        at += at < text.size() && (text[at] == '-' || text[at] == '+');
+        const size_t end = std::min(text.find_first_not_of("0123456789", at), text.size());
+        if (end == at || end == text.size())
+            return end > at;
+        if (text[end] != '-')
+            return false;
+        at = end + 1;
+    }
+    return false;
+}
+
+/* True if the text ends in a colon and a number or range; *colon is the place of the colon then. */
 static bool ends_in_number(const std::string &text, size_t *colon) {
     *colon = text.rfind(':');
     return *colon != std::string::npos && is_number(text.substr(*colon + 1));
@@ -135,18 +153,21 @@ bool parse_location(const char *name, Location *location) {
     return parse_node(whole.substr(quote + 1), location);
 }
 
-std::string slice_name(const std::string &node, const std::vector<uint64_t> &indices, bool closed) {
+std::string slice_name(const std::string &node, const IndexRanges &indices, bool closed) {
     size_t colon;
     std::string name = node;
     if ((closed && !indices.empty()) || ends_in_number(node, &colon))
         name += "/";
-    for (const uint64_t index : indices)
-        name += ":" + std::to_string(index);
+    for (const IndexRange &range : indices) {
+        name += ":" + std::to_string(range.first);
+        if (range.last != range.first)
+            name += "-" + std::to_string(range.last);
+    }
     return name;
 }
 
 std::string subdataset_name(const std::string &directory, const std::string &node,
-                            const std::vector<uint64_t> &indices, bool closed) {
+                            const IndexRanges &indices, bool closed) {
     return std::string(kPrefix) + "\"" + directory + "\":/" + slice_name(node, indices, closed);
 }
 

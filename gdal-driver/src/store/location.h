@@ -8,7 +8,7 @@
  *     ZARR3:/data/x.zarr                  the same, for names that GDAL cannot stat (/vsicurl/)
  *     ZARR3:"/data/x.zarr":/group/array   a node inside
  *     ZARR3:/data/x.zarr:/group/array     the same without quotes
- *     ZARR3:"/data/x.zarr":/array:3:0     one slice: an index for each dimension that is neither
+ *     ZARR3:"/data/x.zarr":/array:3:0     a slice: an index, or a range of them (3-5), for each dimension that is neither
  *                                         rows nor columns
  *     ZARR3:"/data/x.zarr":/t:3/          a node whose own name ends like a slice's; without the
  *                                         slash as well, unless there is a slice of that name
@@ -21,14 +21,16 @@
 #include <string>
 #include <vector>
 
+#include "base/index_range.h"
+
 namespace zarr3 {
 
 struct Location {
     std::string directory;         /* as given, without zarr.json and without a slash at its end */
     std::string given;             /* the same with its zarr.json; climbing leaves it alone */
     std::string node;              /* below directory; "" for what directory itself is */
-    std::vector<std::string> tail; /* whole numbers after it, from its colons: the slice, or a part
-                                      of the node's name */
+    std::vector<std::string> tail; /* whole numbers, or two with a "-" between, after it, from its
+                                      colons: the slice, or a part of the node's name */
     bool closed = false;           /* a slash says that all of the tail is the slice */
 };
 
@@ -41,16 +43,18 @@ size_t closing_quote(const std::string &name);
 /* Takes apart any of the forms above; false when a prefixed name is malformed. */
 bool parse_location(const char *name, Location *location);
 
-/* node:i:j, or node/:i:j (`closed`); node/ for a node that would be taken for a slice. */
-std::string slice_name(const std::string &node, const std::vector<uint64_t> &indices,
-                       bool closed = false);
+/* node:i:j-k, or node/:i:j-k (`closed`); node/ for a node that would be taken for a slice. */
+std::string slice_name(const std::string &node, const IndexRanges &indices, bool closed = false);
 
 /* ZARR3:"directory":/slice_name */
 std::string subdataset_name(const std::string &directory, const std::string &node,
-                            const std::vector<uint64_t> &indices, bool closed = false);
+                            const IndexRanges &indices, bool closed = false);
 
 /* The number of a slice; false for a negative one and one that is none. */
 bool parse_index(const std::string &text, uint64_t *index);
+
+/* An index, or "first-last"; false also where the last is before the first. */
+bool parse_range(const std::string &text, IndexRange *range);
 
 /* Directories up to the root of the hierarchy are those that hold a zarr.json themselves. Moves
    from location->directory as far up as that holds and puts the names passed before ->node, so that

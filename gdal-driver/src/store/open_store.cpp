@@ -54,10 +54,11 @@ enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb_error 
     if (code != ZB_OK)
         return code;
     /* The kinds that array/types.h shows; of others, which arrays of tables often have, the node
-       tells why it is no raster. Text makes no bands, but names them. */
+       tells why it is no raster. Text makes no bands, but names them. Some structs are complex
+       integers. */
     zb_store_set_kinds(store, ZB_PLAIN_KINDS | 1u << ZB_KIND_STRING | 1u << ZB_KIND_DATETIME |
                                   1u << ZB_KIND_TIMEDELTA | 1u << ZB_KIND_SMALL |
-                                  1u << ZB_KIND_SMALL_COMPLEX);
+                                  1u << ZB_KIND_SMALL_COMPLEX | 1u << ZB_KIND_STRUCT);
     *hierarchy = {StorePtr(store, zb_store_release), root, root, ""};
     return ZB_OK;
 }

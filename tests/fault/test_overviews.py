@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""gdaladdo that is killed before or after a system call that writes.
+
+What is left opens, shows the raster unchanged, and lists no level but one that is whole: the old one
+or the new one. The next run makes all of them, and -clean leaves nothing behind.
+ZB_FAULT_FULL=1 takes every call."""
+import os
+import pathlib
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from osgeo import gdal
+
+from test_plugins import SHIM, SHIM_PLACE, joined, place, points
+
+gdal.UseExceptions()
+
+ROWS, COLUMNS = 96, 80
+RUNS = {  # levels that are there before, arguments, levels that are there after
+    "first": ([], ["2", "4"], [2, 4]),
+    "again": ([2, 4], ["2", "4", "8"], [2, 4, 8]),
+    "more": ([2], ["4"], [2, 4]),
+    "clean": ([2, 4], ["-clean"], []),
+}
+
+
+def gdaladdo(path, *arguments, shim=None, report=None):
+    more = {}
+    if shim:
+        more = {"LD_PRELOAD": joined("LD_PRELOAD", SHIM),
+                "LD_LIBRARY_PATH": joined("LD_LIBRARY_PATH", SHIM_PLACE),
+                "ZB_SHIM": f"{shim}:{path}", "ZB_SHIM_REPORT": str(report)}
+    options = [word for word in arguments if word.startswith("-")]
+    factors = [word for word in arguments if not word.startswith("-")]
+    result = subprocess.run(["gdaladdo", "-q", "-r", "average", *options, str(path), *factors],
+                            capture_output=True, text=True, env={**os.environ, **more})
+    return result.returncode, result.stderr
+
+
+def levels(path):
+    """Of the raster that the store's name opens: its pixels, and those of each level by its factor."""
+    dataset = gdal.OpenEx(str(path), gdal.OF_RASTER, allowed_drivers=["Zarr3"])
+    assert dataset.RasterCount == 1, "the store is not its raster any more"
+    band = dataset.GetRasterBand(1)
+    found = {round(COLUMNS / band.GetOverview(i).XSize): band.GetOverview(i).ReadAsArray()
+             for i in range(band.GetOverviewCount())}
+    return band.ReadAsArray(), found
+
+
+def write(path, value):
+    """The raster; `value` tells the old one from the new one."""
+    pixels = value + np.arange(ROWS * COLUMNS, dtype="i4").reshape(ROWS, COLUMNS)
+    if path.exists():
+        dataset = gdal.OpenEx(str(path), gdal.OF_RASTER | gdal.OF_UPDATE)
+    else:
+        dataset = gdal.GetDriverByName("Zarr3").Create(
+            str(path), COLUMNS, ROWS, 1, gdal.GDT_Int32, options=["BLOCKSIZE=32x32"])
+        dataset.SetGeoTransform((500000, 10, 0, 9000, 0, -10))
+    dataset.GetRasterBand(1).WriteArray(pixels)
+    dataset.FlushCache()
+    return pixels
+
+
+def check(path, pixels, before, after, finished):
+    shown, found = levels(path)
+    assert (shown == pixels).all()
+    for factor, level in found.items():
+        whole = [levels_of[factor] for levels_of in (before, after) if factor in levels_of]
+        assert any(np.array_equal(level, one) for one in whole), f"level {factor} is torn"
+    if finished:
+        assert set(found) == set(after)
+        assert all(np.array_equal(found[factor], after[factor]) for factor in after)
+
+
+@pytest.mark.parametrize("moment", ["kill-before", "kill-after"])
+@pytest.mark.parametrize("name", RUNS)
+def test_killed(place, name, moment):
+    there, arguments, _ = RUNS[name]
+    start, path, report = place / "start.zarr", place / "x.zarr", place / "report"
+    write(start, 0)
+    if there:
+        assert gdaladdo(start, *map(str, there))[0] == 0
+    pixels = write(start, 100000)
+    before = levels(start)[1]
+    assert sorted(before) == there
+    shutil.copytree(start, path)
+    status, said = gdaladdo(path, *arguments, shim=f"count:{2**63}:5", report=report)
+    assert status == 0, said
+    after = levels(path)[1]
+    assert sorted(after) == RUNS[name][2]
+    calls, struck = map(int, report.read_text().split())
+    assert calls >= 4 and struck == 0
+    for nth in points(calls, 6):
+        shutil.rmtree(path)
+        shutil.copytree(start, path)
+        status, said = gdaladdo(path, *arguments, shim=f"{moment}:{nth}:5", report=report)
+        assert status == -9, (nth, said)
+        check(path, pixels, before, after, finished=False)
+        status, said = gdaladdo(path, *arguments)
+        assert status == 0, (nth, said)
+        check(path, pixels, before, after, finished=True)
+        assert gdaladdo(path, "-clean")[0] == 0
+        assert levels(path)[1] == {}
+        left = [name for name in os.listdir(path) if name.startswith("ovr_")]
+        assert left == [], (nth, left)
