@@ -208,8 +208,6 @@ static enum zb_code open_url(const char *name, const zb_store_settings *settings
     enum zb_code code = open_protocol(name, settings, remote, &label, err);
     const bool is_open = code == ZB_OK;
     if (!code)
-        code = find_authorities(remote, err);
-    if (!code)
         code =
             host->store_init(&remote->base, ops_of(remote), hints_of(remote->protocol), label, err);
     if (!code) {
