@@ -37,8 +37,8 @@ ZB_API const char *zb_node_name(const zb_node *node); /* last part of the path, 
 /* The attributes: a JSON object, or NULL when there are none. Lives as long as the node. */
 ZB_API const zb_json *zb_node_attributes(const zb_node *node);
 /* The document as it stands in the store, but that the map of consolidated metadata has no entries where
-   the store is local and can list names; of a node of version 2, the zarr.json that says the same. Lives as long as
-   the node. */
+   the store is local and can list names, unless none of the nodes that it describes is there; of a node of
+   version 2, the zarr.json that says the same. Lives as long as the node. */
 ZB_API const zb_json *zb_node_document(const zb_node *node);
 
 /* A name below a group. `node` is NULL when the node cannot be opened; `reason` then says why. */

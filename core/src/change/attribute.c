@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/json_brief.h"
 #include "base/json_writer.h"
 #include "base/utf8.h"
@@ -81,9 +82,21 @@ static enum zb_code edit(zb__document *document, const members_wanted *wanted, z
                 : zb__document_edit_members(document, path, wanted->edits, wanted->count, err);
 }
 
+/* The tree for the new node, which the document then lacks. It has the entries of a block if that of
+   the old node has them. */
+static enum zb_code take_tree(const zb_node *node, zb__document *document, zb_json **out,
+                              zb_error *err) {
+    if (zb__node_has_entries(node) && zb__consolidated_has(document))
+        return zb__json_parse_document(document->text, document->size, out, err);
+    *out = document->json;
+    document->json = NULL;
+    return ZB_OK;
+}
+
 /* Reads, edits and makes the new node; nothing is written yet. */
 static enum zb_code make_changed(const zb_node *node, const members_wanted *wanted,
                                  zb__document *document, zb_node **out, zb_error *err) {
+    zb_json *json = NULL;
     enum zb_code code = zb__v2_refuse_node(node, err);
     if (!code)
         code = zb__node_still(node, err);
@@ -92,13 +105,10 @@ static enum zb_code make_changed(const zb_node *node, const members_wanted *want
     code = zb__node_outline(node->store, node->path, document, err);
     if (!code)
         code = edit(document, wanted, err);
+    if (!code)
+        code = take_tree(node, document, &json, err);
     if (code)
         return zb__node_blame(node->store, node->array ? "array" : "group", node->path, code, err);
-    /* The entries of a block have been left out of this tree. */
-    const bool lacks = zb__node_keeps_entries(node->store) && zb__consolidated_has(document);
-    zb_json *json = lacks ? NULL : document->json;
-    if (json)
-        document->json = NULL;
     code = zb__node_make_parsed(node->store, node->path, document->text, document->size, json, out,
                                 err);
     if (!code)

@@ -133,6 +133,11 @@ bool zb__node_keeps_entries(const zb_store *store) {
     return !store->hints.can_list || !store->hints.is_local;
 }
 
+bool zb__node_has_entries(const zb_node *node) {
+    const zb_json *block = zb_json_get(node->document, ZB__CONSOLIDATED);
+    return zb__node_keeps_entries(node->store) || zb_json_count(zb_json_get(block, "metadata")) > 0;
+}
+
 static enum zb_code parse_document(const zb_store *store, const char *text, size_t size,
                                    zb_json **out, zb_error *err) {
     return zb__node_keeps_entries(store) ? zb__json_parse_document(text, size, out, err)

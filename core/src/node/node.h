@@ -50,6 +50,10 @@ enum zb_code zb__node_open_own(zb_store *store, const char *path, zb_node **out,
    most of a document: where they are the only index of the store, or spare requests. */
 bool zb__node_keeps_entries(const zb_store *store);
 
+/* Whether this node's document has them: in other stores, those of groups whose nodes stand in nothing
+   else do (bare.h). */
+bool zb__node_has_entries(const zb_node *node);
+
 /* Makes a node of a document's text, whether the store holds that text or not. */
 enum zb_code zb__node_make(zb_store *store, const char *path, const char *text, size_t size,
                            zb_node **out, zb_error *err);
