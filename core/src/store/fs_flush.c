@@ -364,7 +364,6 @@ enum zb_code zb__fs_flush(zb_store *store, zb_batch *batch, zb_error *err) {
     zb__fs *fs = (zb__fs *)store;
     zb_error names;
     choice c = {.batch = batch, .prefix = ""};
-    zb__fs_drop_kept_lock(fs);
     pthread_mutex_lock(&fs->flushing);
     enum zb_code code = flush_waiting(fs, &c, err);
     pthread_mutex_unlock(&fs->flushing);

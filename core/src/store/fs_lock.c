@@ -9,11 +9,6 @@
  * the next waiter would not see. So the winner checks whether the name still leads to its file, and
  * else begins anew.
  *
- * Making and unlinking the file costs as much as half of a new node. So a store that makes one change
- * after the other keeps the hierarchy's: its file, with no lock on it, and a descriptor of it. To all
- * others it is a file like one that a kill has left; any of them may lock it, and unlink it, which the
- * next change notices as each waiter does. A flush, or the end of the store, removes it.
- *
  * Every user that may write in the directory may take the lock: the file gets the directory's
  * rights, whatever the umask says. A lock file that cannot be opened all the same was made by
  * another user a moment ago, or left by a kill in that moment; when no process has it locked it is
@@ -30,7 +25,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "store/fs_lock.h"
 #include "store/fs_path.h"
 #include "store/fs_place.h"
@@ -184,70 +178,6 @@ static int acquire(zb__fs_lock *l) {
     return failed;
 }
 
-/* ---- The hierarchy's lock between changes ---- */
-
-/* Changes that follow each other so soon are a row of changes. */
-#define ROW_NS 20000000
-
-/* The descriptor that is kept, for the caller alone; -1 where there is none. A child that was forked
-   shares it with its parent, and so any lock of it: it closes its own. */
-static int take_kept(zb__fs *fs) {
-    pthread_mutex_lock(&fs->lock);
-    int fd = fs->kept_lock.fd;
-    const bool is_ours = fs->kept_lock.owner == getpid();
-    fs->kept_lock.fd = 0;
-    pthread_mutex_unlock(&fs->lock);
-    if (fd > 0 && !is_ours)
-        close(fd);
-    return fd > 0 && is_ours ? fd : -1;
-}
-
-/* Unlocks first: a thread that takes the descriptor would have the lock with us. False when the file is
-   not to be kept, with the lock as it was. */
-static bool keep(zb__fs *fs, int fd) {
-    struct flock whole = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
-    const int64_t now = zb__now();
-    pthread_mutex_lock(&fs->lock);
-    const bool is_row = fs->kept_lock.let_go && now - fs->kept_lock.let_go < ROW_NS;
-    fs->kept_lock.let_go = now;
-    const bool has_room = fs->kept_lock.fd <= 0;
-    pthread_mutex_unlock(&fs->lock);
-    if (fd <= 0 || !is_row || !has_room || fcntl(fd, F_OFD_SETLK, &whole) != 0)
-        return false;
-    pthread_mutex_lock(&fs->lock);
-    const int other = fs->kept_lock.fd; /* of another thread that has come in between */
-    fs->kept_lock.fd = fd;
-    fs->kept_lock.owner = getpid();
-    pthread_mutex_unlock(&fs->lock);
-    if (other > 0)
-        close(other);
-    return true;
-}
-
-/* One try for the lock by the file that is kept. */
-static bool acquire_kept(zb__fs *fs, zb__fs_lock *l) {
-    const int fd = take_kept(fs);
-    if (fd < 0)
-        return false;
-    if (zb__fs_lock_file(fd) == 0 && names_this_file(l->dir, l->name, fd)) {
-        l->fd = fd;
-        return true;
-    }
-    close(fd);
-    return false;
-}
-
-void zb__fs_drop_kept_lock(zb__fs *fs) {
-    char name[NAME_MAX + 1];
-    const int fd = take_kept(fs);
-    if (fd < 0)
-        return;
-    zb__fs_lock_name("zarr.json", name);
-    if (zb__fs_lock_file(fd) == 0 && names_this_file(fs->root, name, fd))
-        unlinkat(fs->root, name, 0);
-    close(fd);
-}
-
 /* ---- Locks of keys ---- */
 
 /* The directory whose "zarr.json" stands for the whole hierarchy: from the store's own upwards as
@@ -312,19 +242,12 @@ static enum zb_code fail(const zb__fs_lock *l, int failed, zb_error *err) {
     return ZB_EUNSUPPORTED;
 }
 
-/* The lock of a hierarchy whose root is the store's. */
-static bool is_keepable(const zb__fs *fs, const zb__fs_lock *l) {
-    return l->dir == fs->root && strcmp(l->key, "zarr.json") == 0;
-}
-
 /* Opens the key's directory, which may be erased at any time, and gets the lock. */
 static enum zb_code acquire_key(zb__fs *fs, zb__fs_lock *l, zb_error *err) {
     for (int tries = 0;; tries++) {
         enum zb_code code = open_directory(fs, l, err);
         if (code != ZB_OK)
             return code;
-        if (is_keepable(fs, l) && acquire_kept(fs, l))
-            return ZB_OK;
         int failed = acquire(l);
         if (!failed)
             return ZB_OK;
@@ -362,16 +285,13 @@ enum zb_code zb__fs_lock_key(zb_store *store, const char *key, zb_lock **out, zb
 
 void zb__fs_unlock(zb_lock *lock) {
     zb__fs_lock *l = (zb__fs_lock *)lock;
-    zb__fs *fs = (zb__fs *)lock->store;
-    if (is_keepable(fs, l) && keep(fs, l->fd))
-        l->fd = -1;
     /* The name is unlinked only while it leads to our file: the directory may have been erased and
        made anew. */
     if (l->fd >= 0 && names_this_file(l->dir, l->name, l->fd))
         unlinkat(l->dir, l->name, 0);
     if (l->fd >= 0) {
         close(l->fd);
-        close_directory(fs, l);
+        close_directory((const zb__fs *)lock->store, l);
     }
     free(l->key);
     free(l);

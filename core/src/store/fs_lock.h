@@ -5,14 +5,10 @@
 
 #include "zarrbridge/sys/store.h"
 
-struct zb__fs;
-
 enum zb_code zb__fs_lock_key(zb_store *store, const char *key, zb_lock **out, zb_error *err);
 void zb__fs_unlock(zb_lock *lock);
 /* Locks behind links are not waited for. */
 enum zb_code zb__fs_await_locks(zb_store *store, const char *prefix, zb_error *err);
-/* Removes the lock file that is kept between changes. */
-void zb__fs_drop_kept_lock(struct zb__fs *fs);
 /* Tries for the exclusive lock of an open file; errno, EAGAIN when another process has it. */
 int zb__fs_lock_file(int fd);
 /* True if the errno is that of a file system without locks. */

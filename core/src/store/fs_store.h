@@ -61,12 +61,7 @@ typedef struct zb__fs {
     size_t dirty_count, dirty_capacity;
     uint64_t dirty_all; /* the last change that was not remembered, there being too many; 0: none */
     uint64_t changes;
-    struct {
-        int fd; /* 0: none. The standard input is no lock file */
-        pid_t owner;
-        int64_t let_go; /* when the hierarchy's lock was let go last; 0: never */
-    } kept_lock;        /* fs_lock.c */
-    uint64_t *swept;    /* hashes of directories that were cleaned, see fs_sweep.c */
+    uint64_t *swept; /* hashes of directories that were cleaned, see fs_sweep.c */
 } zb__fs;
 
 #endif

@@ -104,16 +104,6 @@ void zb__fs_sweep(zb__fs *fs, const zb__fs_place *place) {
         closedir(dir);
 }
 
-/* The lock file that a writer keeps between its changes (fs_lock.c), or left a short time ago: nothing
-   is wrong with it. Called before it is removed. */
-static bool may_be_kept(int dir, const char *prefix, const char *name) {
-    char kept[NAME_MAX + 1];
-    struct stat st;
-    zb__fs_lock_name("zarr.json", kept);
-    return !*prefix && strcmp(name, kept) == 0 &&
-           fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && !is_old(&st);
-}
-
 enum zb_code zb__fs_sweep_all(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
                               void *context, zb_error *err) {
     const zb__fs *fs = (const zb__fs *)store;
@@ -124,8 +114,7 @@ enum zb_code zb__fs_sweep_all(zb_store *store, const char *prefix, bool remove, 
     int failed = dir ? 0 : errno, stop = 0;
     const struct dirent *entry;
     while (dir && !stop && (entry = readdir(dir)) != NULL) {
-        const bool is_fine = may_be_kept(dirfd(dir), prefix, entry->d_name);
-        if (sweep_entry(fs, dirfd(dir), entry->d_name, remove) && !is_fine) {
+        if (sweep_entry(fs, dirfd(dir), entry->d_name, remove)) {
             zb_list_entry swept = {.name = entry->d_name};
             stop = fn(context, &swept);
         }

@@ -259,110 +259,6 @@ static void two_users_take_turns(void **state) {
     assert_int_equal(ours, 0);
 }
 
-/* ---- The hierarchy's lock in a row of changes ---- */
-
-static int lock_files(const fixture *f) {
-    int ours;
-    fixture_files(f->root, &ours);
-    return ours;
-}
-
-/* Changes until one follows the other soon enough. Returns how many there were. */
-static int change_in_a_row(const fixture *f, zb_store *store) {
-    int count = 0;
-    do
-        assert_true(add(store, "zarr.json", 1, PUT_LATER));
-    while (++count < 2 || (count < 10000 && lock_files(f) == 0));
-    assert_int_equal(lock_files(f), 1);
-    return count;
-}
-
-static void assert_counted(const fixture *f, int count) {
-    char expected[20];
-    snprintf(expected, sizeof expected, "%d", count);
-    assert_holds(f->store, "zarr.json", expected);
-}
-
-static void rows_of_changes_keep_the_lock_file(void **state) {
-    fixture *f = *state;
-    zb_error err;
-    zb_store *other;
-    int count = change_in_a_row(f, f->store);
-    ASSERT_OK(zb_store_open_fs(f->root, &other, &err), err);
-    for (int i = 0; i < 50; i++, count += 2) { /* each takes it from the other */
-        assert_true(add(other, "zarr.json", 1, PUT_LATER));
-        assert_true(add(f->store, "zarr.json", 1, PUT_LATER));
-    }
-    assert_counted(f, count);
-    count += change_in_a_row(f, f->store);
-    ASSERT_OK(zb_store_flush(f->store, &err), err);
-    zb_store_release(other);
-    assert_int_equal(lock_files(f), 0);
-    ASSERT_OK(zb_store_open_fs(f->root, &other, &err), err);
-    count += change_in_a_row(f, other);
-    zb_store_release(other);
-    assert_int_equal(lock_files(f), 0);
-    assert_counted(f, count);
-}
-
-static void *change_once(void *store) {
-    return add(store, "zarr.json", 1, PUT_LATER) ? NULL : store;
-}
-
-/* A file that somebody has removed locks nothing: another program has the lock by another file. */
-static void a_kept_lock_file_may_go(void **state) {
-    fixture *f = *state;
-    zb_error err;
-    zb_lock *theirs;
-    zb_store *other;
-    pthread_t thread;
-    void *failed;
-    char path[4096];
-    int count = change_in_a_row(f, f->store);
-    snprintf(path, sizeof path, "%s/.zarr.json.zb-lock", f->root);
-    assert_int_equal(unlink(path), 0);
-    ASSERT_OK(zb_store_open_fs(f->root, &other, &err), err);
-    ASSERT_OK(zb_store_lock(other, "zarr.json", &theirs, &err), err);
-    assert_int_equal(pthread_create(&thread, NULL, change_once, f->store), 0);
-    usleep(50000); /* it would be through */
-    assert_counted(f, count);
-    zb_store_unlock(theirs);
-    pthread_join(thread, &failed);
-    assert_null(failed);
-    assert_counted(f, count + 1);
-    zb_store_release(other);
-}
-
-static void add_by_inherited(const fixture *f) {
-    CHILD_CHECK(add(f->store, "zarr.json", 300, PUT_LATER), "add");
-}
-
-static void *add_to_hierarchy(void *store) {
-    return add(store, "zarr.json", 300, PUT_LATER) ? NULL : store;
-}
-
-/* A child shares the descriptor with its parent, and so each lock of it. */
-static void kept_locks_part_threads_and_children(void **state) {
-    fixture *f = *state;
-    zb_error err;
-    pthread_t threads[3];
-    pid_t children[2];
-    int count = change_in_a_row(f, f->store);
-    for (int i = 0; i < 2; i++)
-        children[i] = start(add_by_inherited, f);
-    for (int i = 0; i < 3; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, add_to_hierarchy, f->store), 0);
-    for (int i = 0; i < 3; i++) {
-        void *failed;
-        pthread_join(threads[i], &failed);
-        assert_null(failed);
-    }
-    for (int i = 0; i < 2; i++)
-        assert_int_equal(end_of(children[i]), 0);
-    assert_counted(f, count + 5 * 300);
-    ASSERT_OK(zb_store_flush(f->store, &err), err);
-}
-
 /* ---- Promises ---- */
 
 static void lock_nothing(void *context) {
@@ -409,9 +305,6 @@ int main(void) {
         FIXTURE_TEST(what_cannot_be_locked_says_so),
         FIXTURE_TEST(lock_files_have_the_rights_of_their_directory),
         FIXTURE_TEST(two_users_take_turns),
-        FIXTURE_TEST(rows_of_changes_keep_the_lock_file),
-        FIXTURE_TEST(a_kept_lock_file_may_go),
-        FIXTURE_TEST(kept_locks_part_threads_and_children),
         FIXTURE_TEST(a_promise_needs_no_locks),
         FIXTURE_TEST(documents_need_a_lock),
     };
