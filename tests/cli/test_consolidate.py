@@ -66,3 +66,21 @@ def test_refused(tmp_path):
     zarr.open_group(tmp_path / "old.zarr", mode="w", zarr_format=2)
     status, message = run("consolidate", tmp_path / "old.zarr")
     assert status == 2 and "version 2" in message
+
+
+def test_nodes_without_documents_are_listed_and_kept(tmp_path):
+    """Those of a store that has lost all documents but the root's, or never had them."""
+    path = tmp_path / "x.zarr"
+    make(path)
+    assert run("consolidate", path)[0] == 0
+    for name in ("a", "a/c", "a/D", "a/D/e", "b"):
+        (path / name / "zarr.json").unlink()
+    before = (path / "zarr.json").read_bytes()
+    listed = subprocess.run([os.environ["ZARRBRIDGE_PROGRAM"], "ls", path], text=True,
+                            capture_output=True, check=True).stdout
+    assert [line.split()[1] for line in listed.splitlines()] == \
+        ["/", "/a", "/a/D", "/a/D/e", "/a/c", "/b"]
+    status, message = run("verify", path)
+    assert status == 1
+    run("repair", path)
+    assert (path / "zarr.json").read_bytes() == before

@@ -144,6 +144,8 @@ enum zb_code zb__consolidated_compare(const zb_node *group, char why[ZB_MESSAGE_
     const zb_json *document = group->document;
     enum zb_code code = ZB_OK;
     *why = '\0';
+    if (zb__group_says_all(group))
+        return ZB_OK;
     if (zb_json_get(document, ZB__CONSOLIDATED) && !zb__node_keeps_entries(group->store)) {
         code = read_whole(group, &whole, err);
         document = whole;

@@ -6,9 +6,9 @@
 
 #include "zarrbridge/node.h"
 
-/* Writes into `why` how the group's block is out of date; `why` stays empty when it is not, or when
-   the group has no block. An empty block below the root means nothing: writers put one into every
-   group. */
+/* Writes into `why` how the group's block is out of date; `why` stays empty when it is not, when
+   the group has no block, or when the block is all that is known of the nodes. An empty block below
+   the root means nothing: writers put one into every group. */
 enum zb_code zb__consolidated_compare(const zb_node *group, char why[ZB_MESSAGE_SIZE],
                                       zb_error *err);
 

@@ -146,13 +146,18 @@ static enum zb_code on_node(void *context, const zb_node *node, zb_error *err) {
     v->summary.nodes++;
     if (node->array || !v->store->hints.can_list) /* the names in the block are all that is known */
         return ZB_OK;
+    const bool says_all = zb__group_says_all(node);
     enum zb_code code = zb__consolidated_compare(node, why, err);
-    if (code || !*why)
+    if (code || (!*why && !says_all))
         return code;
     char *key = zb__path_join(node->path, "zarr.json");
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "no memory for a key");
-    code = report(v, ZB_FINDING_STALE, key, why);
+    code = says_all
+               ? report(v, ZB_FINDING_UNCHECKED, key,
+                        "only the consolidated metadata describes the nodes below: the store has "
+                        "no document of any of them")
+               : report(v, ZB_FINDING_STALE, key, why);
     free(key);
     return code;
 }

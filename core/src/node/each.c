@@ -20,14 +20,20 @@ typedef struct walk {
     zb__looked last;
 } walk;
 
-/* A group is needed as a whole where its block is the index. */
+/* A group is needed as a whole where its block is the index, and what has no document is only found
+   in one. */
 static enum zb_code look(walk *w, const char *path, const zb__early_document *read, zb_node **out,
                          zb_error *err) {
     *out = NULL;
     if (read)
         return zb__early_document_open(w->store, read, out, err);
-    return zb__node_keeps_entries(w->store) ? zb_node_open(w->store, path, out, err)
-                                            : zb__node_look(w->store, path, &w->last, out, err);
+    if (zb__node_keeps_entries(w->store))
+        return zb_node_open(w->store, path, out, err);
+    enum zb_code code = zb__node_look(w->store, path, &w->last, out, err);
+    if (code ? code != ZB_ENOTFOUND : !zb__group_says_all(*out))
+        return code;
+    zb_node_release(*out);
+    return zb_node_open(w->store, path, out, err);
 }
 
 /* node: NULL for one that cannot be read. */

@@ -248,12 +248,12 @@ static enum zb_code read_settled(zb_store *store, const char *path, char **text,
     }
 }
 
-/* A group of a local store whose document describes nodes of which the store itself has none. */
-static bool says_all(const zb_node *node) {
-    size_t left_out = 0;
-    if (!node->array && !zb__node_keeps_entries(node->store))
-        zb__json_left_out(node->document, &left_out);
-    return left_out > 0 && zb__group_is_bare(node->store, node->path);
+bool zb__group_says_all(const zb_node *node) {
+    size_t left_out;
+    if (node->array || zb__node_keeps_entries(node->store))
+        return false;
+    zb__json_left_out(node->document, &left_out);
+    return left_out > 0 ? zb__group_is_bare(node->store, node->path) : zb__node_has_entries(node);
 }
 
 /* Makes the node anew with the entries of its consolidated metadata. */
@@ -285,7 +285,7 @@ enum zb_code zb__node_open_own(zb_store *store, const char *path, zb_node **out,
     if (code)
         return zb__node_blame(store, "node", path, code, err);
     code = zb__node_make(store, path, text, size, out, err);
-    const bool is_bare = !code && says_all(*out);
+    const bool is_bare = !code && zb__group_says_all(*out);
     if (is_bare)
         code = keep_entries(out, text, size, err);
     free(text);

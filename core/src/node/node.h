@@ -54,6 +54,10 @@ bool zb__node_keeps_entries(const zb_store *store);
    else do (bare.h). */
 bool zb__node_has_entries(const zb_node *node);
 
+/* Whether it is a group of a local store whose document describes nodes of which the store itself has
+   none. */
+bool zb__group_says_all(const zb_node *node);
+
 /* Makes a node of a document's text, whether the store holds that text or not. */
 enum zb_code zb__node_make(zb_store *store, const char *path, const char *text, size_t size,
                            zb_node **out, zb_error *err);
