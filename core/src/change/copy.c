@@ -20,6 +20,7 @@
 #include "change/create.h"
 #include "change/owed.h"
 #include "change/remove.h"
+#include "model/block.h"
 #include "node/document.h"
 #include "node/node.h"
 #include "node/v2.h"
@@ -93,6 +94,23 @@ enum zb_code zb__hidden_copy(zb_store *from, const char *from_path, zb_store *to
     return copy_hidden(&c, from_path, err);
 }
 
+/* Nodes without documents are not found by their names, and their chunks would stay behind. */
+static enum zb_code refuse_without_documents(const copying *c, const char *path, const char *text,
+                                             size_t size, zb_error *err) {
+    zb_node *node;
+    if (!memmem(text, size, ZB__CONSOLIDATED, strlen(ZB__CONSOLIDATED)) ||
+        zb__node_make(c->from, path, text, size, &node, NULL))
+        return ZB_OK;
+    const bool says_all = zb__group_says_all(node);
+    zb_node_release(node);
+    return says_all ? zb_fail(err, ZB_EUNSUPPORTED,
+                              "store %s: the nodes below /%s have no documents of their own, only "
+                              "consolidated metadata describes them: copy the directory itself, or "
+                              "make a zip archive of it",
+                              c->from->label, path)
+                    : ZB_OK;
+}
+
 /* Children before parents. */
 static enum zb_code copy_documents(const copying *c, zb__change *change, const zb__names *nodes,
                                    zb_error *err) {
@@ -103,6 +121,8 @@ static enum zb_code copy_documents(const copying *c, zb__change *change, const z
         char *target = target_of(c, nodes->name[i - 1].text);
         code = target ? zb__node_read(c->from, nodes->name[i - 1].text, &text, &size, err)
                       : zb_fail(err, ZB_ENOMEM, "out of memory for a path");
+        if (!code)
+            code = refuse_without_documents(c, nodes->name[i - 1].text, text, size, err);
         if (!code)
             code = zb__change_put(change, target, text, size, err);
         free(text);
