@@ -166,10 +166,12 @@ const void *Zarr3MDArray::GetRawNoDataValue() const {
         const GDALExtendedDataType &type = type_->shown();
         const bool is_number = type.GetClass() == GEDTC_NUMERIC;
         const NoData found = is_number ? find_nodata(array_.node()) : NoData();
-        if (found.kind == NoData::None && is_number &&
-            GDALDataTypeIsComplex(type.GetNumericDataType()))
-            nodata_ = complex_nodata(array_.node(), type.GetNumericDataType());
-        if (found.kind != NoData::None) {
+        if (is_number && GDALDataTypeIsComplex(type.GetNumericDataType())) {
+            *nodata_ =
+                found.kind == NoData::None
+                    ? complex_nodata(array_.node(), type.GetNumericDataType())
+                    : std::vector<unsigned char>(found.element, found.element + type.GetSize());
+        } else if (found.kind != NoData::None) {
             nodata_->resize(type.GetSize());
             const bool is_signed = found.kind == NoData::Int64;
             const void *exact =
