@@ -2,6 +2,7 @@
 """The program `zarrbridge`, on stores that zarr-python wrote and somebody damaged."""
 
 import os
+import shutil
 import subprocess
 
 import numpy
@@ -103,3 +104,20 @@ def test_errors_are_told(store, tmp_path):
     status, lines, _ = run("--help")
     assert status == 0 and "zarrbridge verify STORE" in lines[1]
     assert run("--version")[1][0].startswith("zarrbridge ")
+
+
+def test_hidden_arrays_that_nothing_names_are_listed(store):
+    """Those of attributes only, and only where the owner's document can be read."""
+    named, unnamed = "__attribute.0000000000000001", "__attribute.0000000000000002"
+    zarr.open_group(store).attrs["large"] = {"array": named}
+    shutil.copytree(store / "b", store / "spare")
+    for place in (named, unnamed, "a/" + named, "__attribute.other", "__mine", "lost/" + named):
+        shutil.copytree(store / "spare", store / place)
+    shutil.rmtree(store / "spare")
+    (store / "lost/zarr.json").write_text("{")
+    status, lines, _ = run("verify", store)
+    assert status == 1
+    assert sorted(line.split(":")[0] for line in lines) == [
+        "damaged   lost/zarr.json", "stale     " + unnamed, "stale     a/" + named]
+    run("repair", store)
+    assert (store / unnamed / "zarr.json").exists(), "a writer may be about to name it"

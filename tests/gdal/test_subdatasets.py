@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Groups: when one array stands for a group, and how several are listed."""
 import json
+import shutil
 
 import numpy as np
 from osgeo import gdal
@@ -155,3 +156,24 @@ def test_names_begin_with_the_path_that_was_opened(store):
         assert names == [sub(start, node, i) for i in range(3)]
         for name in names:
             assert opened(name).RasterCount == 1
+
+
+def test_hidden_arrays_are_not_listed(store):
+    """Large attributes of HDF5 programs lie in arrays whose names the specification reserves."""
+    path, root = store
+    hidden = "__attribute.0123456789abcdef"
+    put(root, "a", PLANE)
+    put(root, "b", PLANE)
+    put(root.create_group("g"), "c", PLANE)
+    put(root, "stray", PLANE)
+    for owner in (path, path + "/a", path + "/g"):
+        shutil.copytree(path + "/stray", "%s/%s" % (owner, hidden))
+    shutil.rmtree(path + "/stray")
+    assert listed(opened(path)) == ["a", "b", "g/c"]
+    assert listed(opened(path, LIST_ALL_ARRAYS="YES")) == ["a", "b", "g/c"]
+    assert "__attribute" not in gdal.Info(path)
+    group = gdal.OpenEx(path, gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+    assert group.GetMDArrayNames() == ["a", "b"] and group.GetGroupNames() == ["g"]
+    below = group.OpenGroup("g")
+    assert below.GetMDArrayNames() == ["c"] and not below.GetGroupNames()
+    assert "__attribute" not in json.dumps(gdal.MultiDimInfo(path))

@@ -11,6 +11,7 @@
 #include "base/scratch.h"
 #include "check/consolidated.h"
 #include "check/object.h"
+#include "check/unnamed.h"
 #include "check/walk.h"
 #include "check/walk_named.h"
 #include "node/document.h"
@@ -140,11 +141,24 @@ static enum zb_code on_directory(void *context, const char *prefix, zb_error *er
     return code ? code : s.code;
 }
 
+/* A writer stores the array before the attribute: it may still be at work. */
+static enum zb_code check_named(verifying *v, const zb_node *array, zb_error *err) {
+    bool is_unnamed;
+    enum zb_code code = zb__unnamed_is(v->store, array, &is_unnamed, err);
+    if (code || !is_unnamed)
+        return code;
+    return report(v, ZB_FINDING_STALE, array->path,
+                  "no attribute names this hidden array: its writer was killed, or has not stored "
+                  "the attribute yet; without a writer, delete it");
+}
+
 static enum zb_code on_node(void *context, const zb_node *node, zb_error *err) {
     verifying *v = context;
     char why[ZB_MESSAGE_SIZE];
     v->summary.nodes++;
-    if (node->array || !v->store->hints.can_list) /* the names in the block are all that is known */
+    if (node->array)
+        return check_named(v, node, err);
+    if (!v->store->hints.can_list) /* the names in the block are all that is known */
         return ZB_OK;
     const bool says_all = zb__group_says_all(node);
     enum zb_code code = zb__consolidated_compare(node, why, err);

@@ -322,7 +322,8 @@ static herr_t vol_object_specific(void *obj, const H5VL_loc_params_t *loc,
     vol_node *node;
     switch (args->op_type) {
     case H5VL_OBJECT_CHANGE_REF_COUNT:
-        return vol_refuse(lib, "changing a reference count");
+        return vol_refuse(lib, "changing a reference count (to keep an object, give it a further "
+                               "hard link: H5Lcreate_hard)");
     case H5VL_OBJECT_EXISTS:
         return exists(object, loc, dxpl, args->args.exists.exists);
     case H5VL_OBJECT_LOOKUP:
