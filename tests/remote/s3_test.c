@@ -31,6 +31,8 @@ static zb__remote *open_store(const char *name) {
 static void close_store(zb__remote *store) {
     store->protocol->destroy(store);
     free(store->base.label);
+    free(store->ca_file);
+    free(store->proxy);
     free(store);
 }
 

@@ -102,7 +102,7 @@ def test_options_of_the_connector(bare):
     variables, said = bare
     variables |= {"AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": SECRET}
     words = f"zarr remote=endpoint={said['AWS_ENDPOINT_URL']}"
-    lines = output("h5ls", "-r", NAME, **variables | {"HDF5_VOL_CONNECTOR": words}).splitlines()
+    lines = output("h5ls", "-r", FOR_TOOLS, **variables | {"HDF5_VOL_CONNECTOR": words}).splitlines()
     assert [line.split()[0] for line in lines] == MEMBERS
     for wrong, why in ("&no=canary", "'no' is no option"), ("&anon=canary", "neither yes nor no"):
         code = "import sys, h5py; h5py.File(sys.argv[1], 'r')"
