@@ -122,6 +122,13 @@ def points(calls, count):
     return range(1, calls + 1, step)
 
 
+def killed(status, nth, calls):
+    """Whether call `nth` killed the run. Threads that wait for each other make the number of calls
+    differ by a few from run to run: one that ends before call `nth` is whole, and rare."""
+    assert status == -9 or (status == 0 and nth > calls * 0.9), (status, nth, calls)
+    return status == -9
+
+
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("trouble", ["kill-before", "kill-after", "fail", "fail-from", "full"])
 def test_trouble(place, library, trouble):
@@ -138,7 +145,7 @@ def test_trouble(place, library, trouble):
         make(path, ROWS, SHARD, value=OLD)
         status, said = overwrite(library, path, f"{trouble}:{nth}:5", report)
         if trouble.startswith("kill"):
-            assert status == -9, said
+            killed(status, nth, calls)
         else:
             assert status in (0, 1), said  # an exception, no crash
             assert status == 0 or "rror" in said
