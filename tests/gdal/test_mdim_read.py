@@ -400,3 +400,11 @@ def test_complex_fill_values_are_nodata(store, dtype, fill):
     raw = root.OpenMDArray("t").GetNoDataValueAsRaw()
     expected = np.array([fill], dtype).tobytes()
     assert raw == (expected if fill else None)
+
+
+def test_complex_fill_attribute_comes_before_the_fill_value(store):
+    path, group = store
+    array = put(group, "t", np.zeros((2, 2), "c16"), fill_value=3 + 4j)
+    array.attrs["_FillValue"] = [1.5, -2]
+    dataset, root = opened_mdim(path)
+    assert root.OpenMDArray("t").GetNoDataValueAsRaw() == np.array([1.5 - 2j]).tobytes()

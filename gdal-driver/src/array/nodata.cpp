@@ -80,18 +80,15 @@ static bool complex_fill_is_nodata(const zb_node *array, zb_dtype shown, unsigne
             zb_element_to_double(element + part_of(shown).size, part_of(shown)) != 0);
 }
 
-/* The first value that is there counts, also where it cannot be shown. */
+/* The first value that is there counts. */
 static NoData find_complex(const zb_node *array, zb_dtype shown) {
-    const zb_dtype part = part_of(shown);
     for (const char *name : {attribute_name(shown), "_FillValue", "missing_value"}) {
         unsigned char element[2 * sizeof(double)] = {};
-        if (parse_complex(attribute(array, name), part, element))
-            return is_real(element, part) ? of_element(element, shown) : NoData();
+        if (parse_complex(attribute(array, name), part_of(shown), element))
+            return of_element(element, shown);
     }
     unsigned char element[2 * sizeof(double)];
-    return complex_fill_is_nodata(array, shown, element) && is_real(element, part)
-               ? of_element(element, shown)
-               : NoData();
+    return complex_fill_is_nodata(array, shown, element) ? of_element(element, shown) : NoData();
 }
 
 static std::string complex_json(const NoData &nodata, zb_dtype dtype) {
@@ -106,8 +103,16 @@ static std::string complex_json(const NoData &nodata, zb_dtype dtype) {
 
 /* ---- Of all ---- */
 
-/* No time (NaT) is nodata. */
 NoData find_nodata(const zb_node *array) {
+    const NoData nodata = find_raw_nodata(array);
+    const zb_dtype shown = pixel_dtype(array);
+    const bool is_shown = nodata.kind == NoData::None || !is_complex(shown) ||
+                          is_real(nodata.element, part_of(shown));
+    return is_shown ? nodata : NoData();
+}
+
+/* No time (NaT) is nodata. */
+NoData find_raw_nodata(const zb_node *array) {
     unsigned char element[sizeof(uint64_t)];
     const zb_dtype shown = pixel_dtype(array);
     if (is_complex(shown))

@@ -18,12 +18,14 @@ struct NoData {
     double as_double = 0;                                  /* nearest double, for any kind */
     int64_t as_int64 = 0;
     uint64_t as_uint64 = 0;
-    /* As a pixel holds it, whichever its sign. Of a complex number as_double is the real part; the
-       imaginary part is 0, or anything beside a NaN. */
+    /* As a pixel holds it, whichever its sign. Of a complex number as_double is the real part. */
     unsigned char element[2 * sizeof(double)] = {};
 };
 
+/* Of a raster: the imaginary part of a complex value is 0, or anything beside a NaN. */
 NoData find_nodata(const zb_node *array);
+/* Of the multidimensional API: the element as it is. */
+NoData find_raw_nodata(const zb_node *array);
 
 /* From what a program sets. None when no element of the type can have the value. */
 NoData nodata_from_double(double value, zb_dtype dtype);

@@ -143,34 +143,15 @@ double Zarr3MDArray::GetScale(bool *has, GDALDataType *storage) const {
     return number("scale_factor", 1, has, storage);
 }
 
-/* Complex numbers have no nodata but their fill value, unless that is zero. Empty without one. */
-static std::vector<unsigned char> complex_nodata(const zb_node *array, GDALDataType shown) {
-    const zb_array_info *info = zb_node_array(array);
-    const zb_json *said = attribute(array, ZB_FILL_IS_NODATA);
-    const bool denied = zb_json_kind_of(said) == ZB_JSON_BOOL && !zb_json_bool(said);
-    const GDALDataType stored = info->dtype.size == 16 ? GDT_CFloat64 : GDT_CFloat32;
-    if (info->dtype.kind != ZB_KIND_COMPLEX || info->dtype.size < 8 || info->fill_is_default ||
-        denied)
-        return {};
-    std::vector<unsigned char> value(static_cast<size_t>(GDALGetDataTypeSizeBytes(shown)));
-    GDALCopyWords64(info->fill_value, stored, 0, value.data(), shown, 0, 1);
-    double parts[2];
-    GDALCopyWords64(info->fill_value, stored, 0, parts, GDT_CFloat64, 0, 1);
-    return parts[0] != 0 || parts[1] != 0 ? value : std::vector<unsigned char>();
-}
-
 /* One element of the shown type. */
 const void *Zarr3MDArray::GetRawNoDataValue() const {
     if (!nodata_) {
         nodata_.emplace();
         const GDALExtendedDataType &type = type_->shown();
         const bool is_number = type.GetClass() == GEDTC_NUMERIC;
-        const NoData found = is_number ? find_nodata(array_.node()) : NoData();
-        if (is_number && GDALDataTypeIsComplex(type.GetNumericDataType())) {
-            *nodata_ =
-                found.kind == NoData::None
-                    ? complex_nodata(array_.node(), type.GetNumericDataType())
-                    : std::vector<unsigned char>(found.element, found.element + type.GetSize());
+        const NoData found = is_number ? find_raw_nodata(array_.node()) : NoData();
+        if (found.kind != NoData::None && GDALDataTypeIsComplex(type.GetNumericDataType())) {
+            nodata_->assign(found.element, found.element + type.GetSize());
         } else if (found.kind != NoData::None) {
             nodata_->resize(type.GetSize());
             const bool is_signed = found.kind == NoData::Int64;
