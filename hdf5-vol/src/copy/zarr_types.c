@@ -37,23 +37,12 @@ static bool parse(const char *name, zb_dtype_detail *detail, zb_dtype *out) {
            (zb_dtype_from_name(name, out) && zb_dtype_format(*out) != ZB_FORMAT_NONE);
 }
 
-static bool shows_as(h5_lib *lib, zb_dtype dtype, hid_t type) {
-    zb_dtype shown;
-    if (!vol_shown_new(dtype, &shown))
-        return false;
-    hid_t made = vol_type_new(lib, shown);
-    const bool same = made >= 0 && vol_type_same(lib, made, type);
-    vol_release_id(lib, made);
-    vol_shown_free(shown);
-    return same;
-}
-
 bool vol_zarr_type_of(h5_lib *lib, hid_t source, hid_t type, zb_dtype_detail *detail,
                       zb_dtype *out) {
     hid_t stack = vol_stack_save(lib);
     hid_t attr = lib->H5Aopen(source, VOL_DATA_TYPE, H5P_DEFAULT); /* most have none */
     char *name = attr >= 0 ? text_of(lib, attr) : NULL;
-    const bool good = name && parse(name, detail, out) && shows_as(lib, *out, type);
+    const bool good = name && parse(name, detail, out) && vol_type_shows(lib, type, *out);
     free(name);
     vol_release_id(lib, attr);
     vol_stack_restore(lib, stack);

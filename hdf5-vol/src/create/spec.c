@@ -9,7 +9,6 @@
 #include "create/creation_list.h"
 #include "create/list_member.h"
 #include "hdf5/errors.h"
-#include "hdf5/shown.h"
 #include "hdf5/text.h"
 #include "hdf5/type_json.h"
 #include "hdf5/types.h"
@@ -197,19 +196,6 @@ static enum zb_code take_fill(vol_file *file, hid_t type, hid_t dcpl, vol_spec *
 
 /* ---- What only HDF5 knows ---- */
 
-/* Whether a reader of the array alone would show the same type. */
-static bool shows_as(h5_lib *lib, const vol_element *element, hid_t type) {
-    zb_dtype shown, host = element->dtype;
-    host.swapped = false;
-    if (!vol_shown_new(host, &shown))
-        return false;
-    hid_t made = vol_type_new(lib, shown);
-    const bool same = made >= 0 && vol_type_same(lib, made, type);
-    vol_release_id(lib, made);
-    vol_shown_free(shown);
-    return same;
-}
-
 /* What such elements are made of is not looked at before. */
 static enum zb_code check_nested(vol_file *file, hid_t type, const vol_spec *spec, zb_error *err) {
     vol_form *form = NULL;
@@ -220,9 +206,9 @@ static enum zb_code check_nested(vol_file *file, hid_t type, const vol_spec *spe
     return code;
 }
 
-/* The type as a member of side.h. */
+/* The type as a member of side.h, unless a reader of the array alone shows the same one. */
 static enum zb_code keep_type(h5_lib *lib, hid_t type, vol_spec *out, zb_error *err) {
-    if (shows_as(lib, &out->element, type))
+    if (vol_type_shows(lib, type, out->element.dtype))
         return ZB_OK;
     zb_json_writer *text = zb_json_writer_new();
     enum zb_code code = vol_type_print(lib, type, text, err);

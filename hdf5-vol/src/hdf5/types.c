@@ -2,6 +2,7 @@
 /* Types in both directions: see types.h. */
 #include "hdf5/types.h"
 
+#include "hdf5/errors.h"
 #include "hdf5/shown.h"
 
 #include <stdlib.h>
@@ -357,6 +358,18 @@ bool vol_type_same(h5_lib *lib, hid_t a, hid_t b) {
     return lib->H5Tequal(a, b) > 0 &&
            (lib->H5Tis_variable_str(a) <= 0 || (lib->H5Tget_cset(a) == lib->H5Tget_cset(b) &&
                                                 lib->H5Tget_strpad(a) == lib->H5Tget_strpad(b)));
+}
+
+bool vol_type_shows(h5_lib *lib, hid_t type, zb_dtype stored) {
+    zb_dtype shown;
+    stored.swapped = false;
+    if (!vol_shown_new(stored, &shown))
+        return false;
+    hid_t made = vol_type_new(lib, shown);
+    const bool same = made >= 0 && vol_type_same(lib, made, type);
+    vol_release_id(lib, made);
+    vol_shown_free(shown);
+    return same;
 }
 
 hid_t vol_type_double(h5_lib *lib) {

@@ -31,6 +31,10 @@ bool vol_type_to_small(h5_lib *lib, hid_t type, zb_dtype *dtype);
    character set and the padding of strings of any length. */
 bool vol_type_same(h5_lib *lib, hid_t a, hid_t b);
 
+/* Is it the type in which elements of `stored` are shown (shown.h), in the byte order of the host?
+   False also when memory runs out. */
+bool vol_type_shows(h5_lib *lib, hid_t type, zb_dtype stored);
+
 /* The double of the host; borrowed. */
 hid_t vol_type_double(h5_lib *lib);
 
