@@ -76,33 +76,35 @@ static bool has_above(const zb__names *sorted, const char *path) {
 /* ---- Writing ------------------------------------------------------------------------------ */
 
 /* A map in the making. A run of old entries that stay, with the commas and white space between them,
-   is copied at once. */
+   is one piece of the old text. */
 typedef struct making {
     const zb__map_change *c;
-    zb__text *text;
+    zb__pieces *text;
     const char *before, *after; /* white space before each entry, and behind the last; or NULL */
     size_t before_size, after_size;
     bool follows;     /* an entry came before */
     size_t next;      /* of the rows: the first that has not come */
-    size_t from, to;  /* the run that has not been copied yet; empty when both are the same */
+    size_t from, to;  /* the run that has not been put yet; empty when both are the same */
     zb__text path;    /* of the old entry at hand, in the store */
     size_t path_size; /* bytes of it that are the group's path, and a slash */
 } making;
 
-static void put_entry(making *m, const char *entry, size_t size) {
+/* The comma and the white space before an entry. */
+static void begin_entry(making *m) {
     if (m->follows)
-        zb__text_add(m->text, ",");
+        zb__pieces_copy(m->text, ",", 1);
     m->follows = true;
     if (m->before)
-        zb__text_put(m->text, m->before, m->before_size);
+        zb__pieces_copy(m->text, m->before, m->before_size);
     else if (m->c->lines)
-        zb__text_add_line(m->text, ZB__ENTRY_LEVEL);
-    zb__text_put(m->text, entry, size);
+        zb__pieces_add_line(m->text, ZB__ENTRY_LEVEL);
 }
 
 static void put_run(making *m) {
-    if (m->to > m->from)
-        put_entry(m, m->c->old->text + m->from, m->to - m->from);
+    if (m->to > m->from) {
+        begin_entry(m);
+        zb__pieces_borrow(m->text, m->c->old->text + m->from, m->to - m->from);
+    }
     m->from = m->to = 0;
 }
 
@@ -114,8 +116,11 @@ static bool row_comes(const making *m, const char *before) {
 }
 
 static void put_rows(making *m, const char *before) {
-    for (; row_comes(m, before); m->next++)
-        put_entry(m, m->c->rows->item[m->next].entry, m->c->rows->item[m->next].size);
+    for (; row_comes(m, before); m->next++) {
+        const zb__map_row *row = &m->c->rows->item[m->next];
+        begin_entry(m);
+        zb__pieces_copy(m->text, row->entry, row->size);
+    }
 }
 
 /* The old entry at hand: it stays unless its node has been put or erased. */
@@ -175,15 +180,15 @@ static enum zb_code put_olds(making *m, zb_error *err) {
     return code;
 }
 
-enum zb_code zb__map_write(const zb__map_change *change, zb__text *text, zb_error *err) {
+enum zb_code zb__map_write(const zb__map_change *change, zb__pieces *text, zb_error *err) {
     making m = {.c = change, .text = text};
-    zb__text_add(text, "{");
+    zb__pieces_copy(text, "{", 1);
     enum zb_code code = change->old ? put_olds(&m, err) : ZB_OK;
     put_rows(&m, NULL);
     if (m.follows && m.after)
-        zb__text_put(text, m.after, m.after_size);
+        zb__pieces_copy(text, m.after, m.after_size);
     else if (m.follows && change->lines)
-        zb__text_add_line(text, ZB__MAP_LEVEL);
-    zb__text_add(text, "}");
+        zb__pieces_add_line(text, ZB__MAP_LEVEL);
+    zb__pieces_copy(text, "}", 1);
     return code;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The map of a block of consolidated metadata, changed as text. A block of many nodes is far larger
- * than all other documents, and a change concerns few of its entries: those that stay are copied
- * byte by byte, in one pass over the old text, and cost no memory but the new one.
+ * than all other documents, and a change concerns few of its entries: those that stay are
+ * borrowed from the old text, and cost no memory.
  */
 #ifndef ZB_CHANGE_BLOCK_MAP_H
 #define ZB_CHANGE_BLOCK_MAP_H
 
 #include "base/names.h"
-#include "base/text.h"
+#include "change/pieces.h"
 #include "node/edit.h"
 
 /* Entries stand three levels deep: in the document, the block and the map. */
@@ -40,8 +40,9 @@ typedef struct zb__map_change {
     bool lines;               /* the document is written in lines */
 } zb__map_change;
 
-/* Writes the new map behind the text. An entry that comes stands before the first old one that it
-   sorts before. ZB_ENOMEM; a lack of memory for the text shows in it. */
-enum zb_code zb__map_write(const zb__map_change *change, zb__text *text, zb_error *err);
+/* Writes the new map behind the text, which borrows from the old one and not from the rows. An entry that
+   comes stands before the first old one that it sorts before. ZB_ENOMEM; a lack of memory for the text
+   shows in it. */
+enum zb_code zb__map_write(const zb__map_change *change, zb__pieces *text, zb_error *err);
 
 #endif

@@ -2,6 +2,7 @@
 /* Making a block of consolidated metadata where there is none, or one that may not be true. */
 #include "change/change.h"
 #include "change/consolidated.h"
+#include "change/hierarchy.h"
 #include "change/owed.h"
 #include "node/document.h"
 #include "node/node.h"
@@ -11,18 +12,22 @@
 
 static enum zb_code make(zb_store *store, zb__change *change, const char *path, zb_error *err) {
     zb__document group = {.text = NULL};
+    zb__pieces text = {.count = 0};
     enum zb_code code = zb__node_outline(store, path, &group, err);
     if (!code)
-        code = zb__consolidated_rebuild(store, path, &group, err);
-    if (!code && group.size > zb_limits_get()->consolidated_bytes)
+        code = zb__consolidated_rebuild(store, path, &group, &text, err);
+    if (!code && text.size > zb_limits_get()->consolidated_bytes)
         code = zb_fail(err, ZB_ELIMIT,
                        "consolidated metadata would have %zu bytes, above the limit "
                        "consolidated_bytes",
-                       group.size);
-    if (!code)
-        code = zb__change_put(change, path, group.text, group.size, err);
+                       text.size);
+    if (!code) {
+        zb__change_note(change, path);
+        code = zb__node_put_parts(store, path, text.part, text.count, err);
+    }
     if (!code)
         code = zb__owed_forget(store, path, err);
+    zb__pieces_free(&text);
     zb__document_free(&group);
     return code;
 }

@@ -138,48 +138,41 @@ static enum zb_code set_block(zb__document *group, const zb__document *old, zb_j
 /* The comma and the white space of an entry that comes: as much as is usual. */
 #define ENTRY_SPACE 16
 
-/* Puts the whole map in place of the empty one. */
-static enum zb_code fill_block(zb__document *group, zb_json_place empty,
-                               const zb__map_change *change, zb_error *err) {
-    zb__text text = {0};
-    size_t size = group->size + (change->place.end - change->place.begin);
+/* The document with the whole map in place of the empty one. */
+static enum zb_code fill_block(const zb__document *group, zb_json_place empty,
+                               const zb__map_change *change, zb__pieces *text, zb_error *err) {
+    size_t size = ENTRY_SPACE;
     for (size_t i = 0; i < change->rows->count; i++)
         size += change->rows->item[i].size + ENTRY_SPACE;
-    zb__text_expect(&text, size);
-    zb__text_put(&text, group->text, empty.begin);
-    enum zb_code code = zb__map_write(change, &text, err);
-    zb__text_put(&text, group->text + empty.end, group->size - empty.end);
-    char *whole = zb__text_take(&text, &size);
-    if (!code && !whole)
-        code = zb_fail(err, ZB_ENOMEM, "out of memory for consolidated metadata");
-    if (code) {
-        free(whole);
-        return code;
-    }
-    zb__document_free(group);
-    *group = (zb__document){.text = whole, .size = size};
-    return ZB_OK;
+    zb__pieces_expect(text, size);
+    zb__pieces_borrow(text, group->text, empty.begin);
+    enum zb_code code = zb__map_write(change, text, err);
+    zb__pieces_borrow(text, group->text + empty.end, group->size - empty.end);
+    return code ? code : zb__pieces_end(text, err);
 }
 
 /* change: with all but its rows and style. */
 static enum zb_code update(zb_store *store, zb__document *group, zb__map_change *change,
-                           zb_error *err) {
+                           zb__pieces *text, zb_error *err) {
     zb_json_place empty;
     zb__map_rows list = {.count = 0};
     change->rows = &list;
     change->lines = memchr(group->text, '\n', group->size) != NULL;
+    *text = (zb__pieces){.count = 0};
     enum zb_code code = rows_of(&list, store, change->group, change->put, change->lines, err);
     if (!code)
         code = set_block(group, change->old, &empty, err);
     if (!code)
-        code = fill_block(group, empty, change, err);
+        code = fill_block(group, empty, change, text, err);
     zb__map_rows_free(&list);
+    if (code)
+        zb__pieces_free(text);
     return code;
 }
 
 enum zb_code zb__consolidated_update(zb_store *store, const char *path, zb__document *group,
                                      const zb__document *old, zb__names *put, zb__names *erased,
-                                     zb_error *err) {
+                                     zb__pieces *text, zb_error *err) {
     const zb_json *block = zb_json_get(old->json, ZB__CONSOLIDATED);
     const zb_json *map = zb_json_get(block, "metadata");
     const char *kind = zb_json_string(zb_json_get(block, "kind"));
@@ -189,17 +182,17 @@ enum zb_code zb__consolidated_update(zb_store *store, const char *path, zb__docu
     zb__names_sort(erased);
     zb__map_change change = {
         .group = path, .old = old, .place = zb_json_place_of(map), .put = put, .erased = erased};
-    return update(store, group, &change, err);
+    return update(store, group, &change, text, err);
 }
 
 enum zb_code zb__consolidated_rebuild(zb_store *store, const char *path, zb__document *group,
-                                      zb_error *err) {
+                                      zb__pieces *text, zb_error *err) {
     const zb__names none = {.count = 0};
     zb__names nodes;
     enum zb_code code = zb__nodes_at(store, path, &nodes, err);
     zb__map_change change = {.group = path, .put = &nodes, .erased = &none};
     if (!code)
-        code = update(store, group, &change, err);
+        code = update(store, group, &change, text, err);
     zb__names_free(&nodes);
     return code;
 }

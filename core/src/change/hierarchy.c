@@ -28,23 +28,34 @@ enum zb_code zb__hierarchy_lock(zb_store *store, zb_lock **out, zb_error *err) {
     return code ? zb_error_prefix(err, code, "store %s", store->label) : ZB_OK;
 }
 
-enum zb_code zb__document_put(zb_store *store, const char *key, const void *data, size_t size,
+static enum zb_code put_parts(zb_store *store, const char *key, const zb_part *parts, size_t count,
                               zb_error *err) {
-    zb_part part = {.data = data, .size = size};
     zb_put put = {.key = key,
-                  .parts = &part,
-                  .count = 1,
+                  .parts = parts,
+                  .count = count,
                   .sync = (enum zb_sync)atomic_load(&store->sync),
                   .in_order = true};
     return zb_store_put_as(store, &put, err);
 }
 
+enum zb_code zb__document_put(zb_store *store, const char *key, const void *data, size_t size,
+                              zb_error *err) {
+    const zb_part part = {.data = data, .size = size};
+    return put_parts(store, key, &part, 1, err);
+}
+
 enum zb_code zb__node_put(zb_store *store, const char *path, const char *text, size_t size,
                           zb_error *err) {
+    const zb_part part = {.data = text, .size = size};
+    return zb__node_put_parts(store, path, &part, 1, err);
+}
+
+enum zb_code zb__node_put_parts(zb_store *store, const char *path, const zb_part *parts,
+                                size_t count, zb_error *err) {
     char *key = zb__path_join(path, "zarr.json");
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
-    enum zb_code code = zb__document_put(store, key, text, size, err);
+    enum zb_code code = put_parts(store, key, parts, count, err);
     free(key);
     return code ? zb__node_blame(store, "node", path, code, err) : ZB_OK;
 }

@@ -16,5 +16,7 @@ enum zb_code zb__document_put(zb_store *store, const char *key, const void *data
 /* The same for the zarr.json of the node at path. */
 enum zb_code zb__node_put(zb_store *store, const char *path, const char *text, size_t size,
                           zb_error *err);
+enum zb_code zb__node_put_parts(zb_store *store, const char *path, const zb_part *parts,
+                                size_t count, zb_error *err);
 
 #endif

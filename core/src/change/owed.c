@@ -310,22 +310,28 @@ void zb__owed_unsure(zb_store *store, const char *path) {
 
 /* ---- Putting back ------------------------------------------------------------------------- */
 
-/* The group's document with its block. *fits: it was made. */
-static enum zb_code make_block(zb_store *store, debt *d, bool ours, zb__document *group, bool *fits,
-                               zb_error *err) {
-    enum zb_code code =
-        ours && d->is_known
-            ? zb__consolidated_update(store, d->path, group, &d->old, &d->put, &d->erased, err)
-            : zb__consolidated_rebuild(store, d->path, group, err);
-    *fits = code == ZB_OK && group->size <= zb_limits_get()->consolidated_bytes;
-    return code == ZB_EUNSUPPORTED || code == ZB_ELIMIT ? ZB_OK : code;
+/* Gives the group's document its block again, unless that has a form that is not known, or is too
+   large. */
+static enum zb_code put_block(zb_store *store, debt *d, bool ours, zb__document *group,
+                              zb_error *err) {
+    zb__pieces text = {.count = 0};
+    enum zb_code code = ours && d->is_known
+                            ? zb__consolidated_update(store, d->path, group, &d->old, &d->put,
+                                                      &d->erased, &text, err)
+                            : zb__consolidated_rebuild(store, d->path, group, &text, err);
+    if (code == ZB_EUNSUPPORTED || code == ZB_ELIMIT)
+        return ZB_OK;
+    if (!code && text.size <= zb_limits_get()->consolidated_bytes)
+        code = zb__node_put_parts(store, d->path, text.part, text.count, err);
+    zb__pieces_free(&text);
+    return code;
 }
 
 /* A group that has gone, cannot be read any more, or has got a block from another writer: nothing
    is owed. */
 static enum zb_code pay(zb_store *store, debt *d, zb_error *err) {
     zb__document group = {.text = NULL};
-    bool there, ours, fits = false;
+    bool there, ours;
     enum zb_code code = note_look(store, d->path, d->token, &there, &ours, err);
     if (code || !there)
         return code;
@@ -333,9 +339,7 @@ static enum zb_code pay(zb_store *store, debt *d, zb_error *err) {
     if (code == ZB_EFORMAT || code == ZB_ELIMIT || code == ZB_ENOTFOUND)
         return ZB_OK;
     if (!code && !zb__consolidated_has(&group))
-        code = make_block(store, d, ours, &group, &fits, err);
-    if (!code && fits)
-        code = zb__node_put(store, d->path, group.text, group.size, err);
+        code = put_block(store, d, ours, &group, err);
     zb__document_free(&group);
     return code ? code : zb__owed_forget(store, d->path, err);
 }
