@@ -136,6 +136,46 @@ return [picture(plain(layer(name), 3, 2, 1), 349, 352) for name in arguments["na
     assert agree > 0.5
 
 
+def test_it_draws_three_scales_as_of_a_geotiff(tmp_path):
+    """Zoomed out by levels, pixel by pixel, and zoomed in."""
+    names = [str(tmp_path / "x.zarr"), str(tmp_path / "x.tif")]
+    for name, driver in zip(names, ["Zarr3", "GTiff"]):
+        gdal.GetDriverByName(driver).CreateCopy(name, gdal.Open(str(LANDSAT))).FlushCache()
+        gdal.Open(name, gdal.GA_Update).BuildOverviews("AVERAGE", [2, 4])
+    ours, theirs = qgis(tmp_path, """
+told = []
+for name in arguments["names"]:
+    made = plain(layer(name), 3, 2, 1)
+    near = made.extent()
+    near.scale(1 / 8)
+    told.append([picture(made, 87, 88), picture(made, 349, 352), picture(made, 200, 200, near)])
+return told
+""", names=names)
+    assert ours == theirs
+    assert all(len(set(map(tuple, sum(shown, [])))) > 50 for shown in ours)
+
+
+def test_it_builds_levels_in_the_store(tmp_path):
+    path = str(tmp_path / "x.zarr")
+    gdal.GetDriverByName("Zarr3").CreateCopy(path, gdal.Open(str(LANDSAT))).FlushCache()
+    said, known = qgis(tmp_path, """
+made = layer(arguments["name"])
+levels = made.dataProvider().buildPyramidList([2, 4])
+for level in levels:
+    level.setBuild(True)
+said = made.dataProvider().buildPyramids(levels, "AVERAGE", QgsRaster.PyramidsInternal)
+again = layer(arguments["name"])
+return said, [level.getExists() for level in again.dataProvider().buildPyramidList([2, 4])]
+""", name=path)
+    assert not said and known == [True, True]
+    assert not [name for name in os.listdir(tmp_path) if name.endswith(".ovr")]
+    assert {"ovr_2x", "ovr_4x"} <= set(os.listdir(path))
+    like = gdal.GetDriverByName("MEM").CreateCopy("", gdal.Open(str(LANDSAT)))
+    like.BuildOverviews("AVERAGE", [2])
+    level = gdal.Open(path + "/ovr_2x").ReadAsArray()[0]
+    assert np.array_equal(level, like.GetRasterBand(1).GetOverview(0).ReadAsArray())
+
+
 def test_a_south_up_raster_is_drawn_north_up(store, tmp_path):
     path, root = store
     data = (np.arange(40 * 60).reshape(40, 60) % 251).astype("u1")
