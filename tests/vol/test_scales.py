@@ -11,7 +11,7 @@ import h5py
 import numpy as np
 import pytest
 import zarr
-from conftest import put, run, run_python, tool
+from conftest import build_dir, put, run, run_python, tool
 
 SCALES = {"CLASS", "NAME", "REFERENCE_LIST", "DIMENSION_LIST", "DIMENSION_LABELS"}
 
@@ -360,6 +360,32 @@ def step(f, rng, datasets, count):
         # HDF5 would leave references that lead nowhere, or to the next object at that address.
         del f[name]
         datasets.remove(name)
+
+
+def scales_of(dataset):
+    return [[scale.name for scale in dimension.values()] for dimension in dataset.dims]
+
+
+def back(scale):
+    return [(scale.file[to].name, dimension) for to, dimension in scale.attrs["REFERENCE_LIST"]]
+
+
+def test_copies_scales_that_are_attached_by_new_references(tmp_path):
+    """They come back by old ones, which HDF5's scale functions take as well."""
+    made = run([build_dir() / "tests" / "vol" / "vol-c-new_scales", tmp_path / "new.h5"])
+    assert made.returncode == 0, made.stderr
+    with h5py.File(tmp_path / "new.h5") as source, h5py.File(tmp_path / "x.zarr", "w") as f:
+        source.copy("/", f, "all")
+    for path, source in [("x.zarr", None), ("x.h5", "x.zarr")]:
+        if source:
+            with h5py.File(tmp_path / source) as f, h5py.File(tmp_path / path, "w") as copy:
+                f.copy("all", copy)
+        with h5py.File(tmp_path / path) as f:
+            assert scales_of(f["all/v"]) == [["/all/x", "/all/x2"], ["/all/y"]]
+            assert back(f["all/x"]) == [("/all/v", 0)]
+            assert back(f["all/x2"]) == [("/all/v", 0), ("/all/left", 0)]
+            assert back(f["all/y"]) == [("/all/v", 1)]
+    assert zarr.open_array(tmp_path / "x.zarr/all/v").metadata.dimension_names == ("x", "y")
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -123,7 +123,8 @@ herr_t vol_refs_read_new_lists(const vol_object *object, const vol_attr *attr, h
 #define PATH_ROOM 4096 /* bytes of a path that a new reference may lead to */
 
 /* 0 for a reference to no object of the file. */
-static uint64_t token_of_new(vol_file *file, const void *reference) {
+static uint64_t token_of_new(void *context, const void *reference) {
+    vol_file *file = context;
     char path[PATH_ROOM];
     H5R_ref_t copy; /* the elements of a compound need not be aligned */
     memcpy(&copy, reference, sizeof copy);
@@ -168,8 +169,15 @@ static herr_t push_nowhere(h5_lib *lib) {
     return -1;
 }
 
+/* How references become old ones. */
+typedef struct replacing {
+    h5_lib *lib;
+    vol_ref_token token;
+    void *context;
+} replacing;
+
 /* Lists, and behind them the tokens that they point at. */
-static herr_t lists_to_old(vol_file *file, size_t count, const hvl_t *lists, void **old) {
+static herr_t lists_to_old(const replacing *how, size_t count, const hvl_t *lists, void **old) {
     size_t total = 0;
     for (size_t i = 0; i < count; i++)
         total += lists[i].len;
@@ -181,8 +189,8 @@ static herr_t lists_to_old(vol_file *file, size_t count, const hvl_t *lists, voi
     for (size_t i = 0; i < count; i++) {
         out[i] = (hvl_t){.len = lists[i].len, .p = token};
         for (size_t n = 0; n < lists[i].len; n++, token++)
-            if (!(*token = token_of_new(file, (const H5R_ref_t *)lists[i].p + n)))
-                return push_nowhere(file->lib);
+            if (!(*token = how->token(how->context, (const H5R_ref_t *)lists[i].p + n)))
+                return push_nowhere(how->lib);
     }
     return 0;
 }
@@ -205,9 +213,9 @@ static hid_t new_old_compound(h5_lib *lib, hid_t type, hid_t reference) {
     return made;
 }
 
-static herr_t compounds_to_old(vol_file *file, hid_t type, hid_t old_type, size_t count,
+static herr_t compounds_to_old(const replacing *how, hid_t type, hid_t old_type, size_t count,
                                const char *elements, void **old) {
-    h5_lib *lib = file->lib;
+    h5_lib *lib = how->lib;
     const size_t size = lib->H5Tget_size(type), old_size = lib->H5Tget_size(old_type);
     char *out = calloc(count, old_size);
     *old = out;
@@ -222,7 +230,7 @@ static herr_t compounds_to_old(vol_file *file, hid_t type, hid_t old_type, size_
         vol_release_id(lib, member);
         for (size_t n = 0; n < count; n++) {
             const char *element = elements + n * size + from;
-            const uint64_t token = is_reference ? token_of_new(file, element) : 1;
+            const uint64_t token = is_reference ? how->token(how->context, element) : 1;
             if (!token)
                 return push_nowhere(lib);
             memcpy(out + n * old_size + to, is_reference ? (const char *)&token : element,
@@ -232,20 +240,26 @@ static herr_t compounds_to_old(vol_file *file, hid_t type, hid_t old_type, size_
     return 0;
 }
 
-herr_t vol_refs_to_old(vol_file *file, hid_t type, size_t count, const void *elements,
-                       hid_t *old_type, void **old) {
-    h5_lib *lib = file->lib;
+herr_t vol_refs_convert_to_old(h5_lib *lib, hid_t type, size_t count, const void *elements,
+                               vol_ref_token token, void *context, hid_t *old_type, void **old) {
+    const replacing how = {.lib = lib, .token = token, .context = context};
     const bool is_list = lib->H5Tget_class(type) == H5T_VLEN;
     const hid_t reference = *lib->H5T_STD_REF_OBJ_g;
     *old = NULL;
     *old_type = is_list ? lib->H5Tvlen_create(reference) : new_old_compound(lib, type, reference);
     herr_t result = -1;
     if (*old_type >= 0)
-        result = is_list ? lists_to_old(file, count, elements, old)
-                         : compounds_to_old(file, type, *old_type, count, elements, old);
+        result = is_list ? lists_to_old(&how, count, elements, old)
+                         : compounds_to_old(&how, type, *old_type, count, elements, old);
     if (result >= 0)
         return 0;
     free(*old);
     vol_release_id(lib, *old_type);
     return -1;
+}
+
+herr_t vol_refs_to_old(vol_file *file, hid_t type, size_t count, const void *elements,
+                       hid_t *old_type, void **old) {
+    return vol_refs_convert_to_old(file->lib, type, count, elements, token_of_new, file, old_type,
+                                   old);
 }

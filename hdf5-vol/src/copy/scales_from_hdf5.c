@@ -2,6 +2,7 @@
 /* Dimension scales from HDF5 files: see scales_from_hdf5.h. */
 #include "copy/scales_from_hdf5.h"
 
+#include "attributes/references.h"
 #include "attributes/write.h"
 #include "copy/scale_references.h"
 #include "hdf5/errors.h"
@@ -19,6 +20,7 @@ struct vol_scales_read {
     hid_t type, space;
     size_t count;
     void *elements;            /* NULL where only the names are of use */
+    bool is_block;             /* lists lie behind the elements, in the same memory */
     char *target[ZB_MAX_NDIM]; /* of DIMENSION_LIST: the name of each dimension's first scale */
 };
 
@@ -29,6 +31,13 @@ bool vol_scales_import_node(vol_scales_import *import, uint64_t address, vol_nod
 bool vol_scales_import_takes(const vol_node *node, const char *name) {
     return node->kind == VOL_DATASET &&
            (strcmp(name, VOL_SCALE_LIST) == 0 || strcmp(name, VOL_SCALE_BACK) == 0);
+}
+
+static void free_elements(h5_lib *lib, struct vol_scales_read *one) {
+    if (one->elements && !one->is_block)
+        lib->H5Treclaim(one->type, one->space, H5P_DEFAULT, one->elements);
+    free(one->elements);
+    one->elements = NULL;
 }
 
 /* ---- Reading ---- */
@@ -65,6 +74,35 @@ static herr_t read_elements(h5_lib *lib, hid_t attr, struct vol_scales_read *one
     return -1;
 }
 
+/* The address of what a reference of the new kind leads to; of no object where it leads nowhere. */
+static uint64_t address_of(void *context, const void *reference) {
+    h5_lib *lib = context;
+    H5R_ref_t copy;
+    H5O_info2_t info;
+    memcpy(&copy, reference, sizeof copy);
+    hid_t stack = vol_stack_save(lib);
+    hid_t object = lib->H5Ropen_object(&copy, H5P_DEFAULT, H5P_DEFAULT);
+    const bool there = object >= 0 && lib->H5Oget_info3(object, &info, H5O_INFO_BASIC) >= 0;
+    vol_release_id(lib, object);
+    vol_stack_restore(lib, stack);
+    return there ? vol_token_get(&info.token) : UINT64_MAX;
+}
+
+/* The old kind is stored of both. */
+static herr_t make_old(h5_lib *lib, struct vol_scales_read *one) {
+    hid_t type;
+    void *elements;
+    if (vol_refs_convert_to_old(lib, one->type, one->count, one->elements, address_of, lib, &type,
+                                &elements) < 0)
+        return -1;
+    free_elements(lib, one);
+    vol_release_id(lib, one->type);
+    one->type = type;
+    one->elements = elements;
+    one->is_block = true;
+    return 0;
+}
+
 herr_t vol_scales_import_attr(vol_scales_import *import, hid_t attr, const char *name,
                               vol_node *node) {
     h5_lib *lib = import->lib;
@@ -90,7 +128,12 @@ herr_t vol_scales_import_attr(vol_scales_import *import, hid_t attr, const char 
         return 0;
     if (is_list && read_targets(lib, attr, one) < 0)
         return -1;
-    return vol_scale_refs_are(lib, name, one->type) ? read_elements(lib, attr, one) : 0;
+    const bool is_new = vol_refs_are_new(lib, one->type);
+    if (!is_new && !vol_scale_refs_are(lib, name, one->type))
+        return 0;
+    if (read_elements(lib, attr, one) < 0)
+        return -1;
+    return is_new ? make_old(lib, one) : 0;
 }
 
 /* ---- Storing ---- */
@@ -140,10 +183,7 @@ static herr_t store_names(const struct vol_scales_read *one) {
 }
 
 static void read_free(h5_lib *lib, struct vol_scales_read *one) {
-    if (one->elements) {
-        lib->H5Treclaim(one->type, one->space, H5P_DEFAULT, one->elements);
-        free(one->elements);
-    }
+    free_elements(lib, one);
     vol_release_id(lib, one->type);
     vol_release_id(lib, one->space);
     for (size_t d = 0; d < ZB_MAX_NDIM; d++)
